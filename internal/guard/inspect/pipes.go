@@ -16,7 +16,7 @@ func (x *Scope) Sources(span shell.Span) []*shell.Run {
 	return x.followPipes(span, func(r *shell.Run) shell.Span { return r.From })
 }
 
-// Sinks are the runs of a span and, through pipes, all that they inbox.
+// Sinks are the runs of a span and, through pipes, all that they feed.
 func (x *Scope) Sinks(span shell.Span) []*shell.Run {
 	return x.followPipes(span, func(r *shell.Run) shell.Span { return r.To })
 }

@@ -133,7 +133,7 @@ func (x *Scope) FindDeletes(r *shell.Run, args []shell.Word) bool {
 		}
 	}
 	for _, n := range x.RunsIn(r.To) {
-		if code, ok := n.Code(); programs.Is(n.Name(), programs.Deletes) || ok && strings.Contains(code, "unlink") {
+		if code, ok := n.Code(); x.Script.Programs.Of(n.Name()).Has(programs.Deletes) || ok && strings.Contains(code, "unlink") {
 			return true
 		}
 	}

@@ -195,7 +195,7 @@ func (x *scope) secretRedirects(r *shell.Run) {
 		}
 		name := r.Name()
 		switch {
-		case programs.Is(name, programs.Sends) && name != "gh":
+		case x.Script.Programs.Of(name).Has(programs.Sends) && name != "gh":
 			x.Report.Add("send", r.String(), fmt.Sprintf("%s sends %s (%s)", name, rd.Target.Text, what))
 		case isReader(name), name == "tee", name == "xargs", name == "parallel":
 			x.Report.Add("read", r.String(), fmt.Sprintf("%s reads %s (%s)", name, rd.Target.Text, what))
@@ -342,7 +342,7 @@ func (x *scope) secretCommit(r *shell.Run) {
 // reachesNetwork follows the pipe behind a run.
 func (x *scope) reachesNetwork(r *shell.Run) bool {
 	for _, n := range x.Sinks(r.To) {
-		if programs.Is(n.Name(), programs.Sends) && n.Name() != "gh" && n.Name() != "openssl" && n.Name() != "aws" {
+		if x.Script.Programs.Of(n.Name()).Has(programs.Sends) && n.Name() != "gh" && n.Name() != "openssl" && n.Name() != "aws" {
 			return true
 		}
 	}
@@ -361,7 +361,7 @@ func (x *scope) envToNetwork(r *shell.Run) {
 	// curl -d "$(env)": a later run has this one in one of its words.
 	for j := range x.Script.Runs {
 		n := &x.Script.Runs[j]
-		if !programs.Is(n.Name(), programs.Sends) {
+		if !x.Script.Programs.Of(n.Name()).Has(programs.Sends) {
 			continue
 		}
 		for _, a := range n.Args() {

@@ -168,7 +168,7 @@ func (t *Table) MayRunWords(name string) bool {
 	if p.Has(Plain) || p.Reader != nil || IsInterpreter(name) {
 		return false
 	}
-	return p.Own() || !p.Has(Shell) && p.Prints == nil
+	return !p.Has(Shell) && (p.Own() || p.Prints == nil)
 }
 
 // TextOptions are options by which programs that are not known are given a command

@@ -30,6 +30,9 @@ func Parse(name string, data []byte) ([]*Program, error) {
 		if err := p.prepare(); err != nil {
 			return nil, err
 		}
+		if err := p.usable(); err != nil {
+			return nil, err
+		}
 		p.source = name
 		for one := range strings.FieldsSeq(p.Names) {
 			if seen[one] {
@@ -50,19 +53,62 @@ func Parse(name string, data []byte) ([]*Program, error) {
 	return f.Programs, nil
 }
 
-// addingTraits only have hookmux see more.
-const addingTraits = Shell | Statements | GivesNames | SetsVariables | Fetches | Unpacks | Deletes | RunsFiles |
-	RunsFirstFile | Sends | RemovesPackages | ProcessTool | NameTool | Editor | Followed
+// addingTraits only have hookmux see more; ownTraits are those that a file of your own
+// may give.
+const (
+	addingTraits = Fetches | Unpacks | Deletes | RunsFiles | Sends | Editor
+	ownTraits    = addingTraits | NoFiles | TalksAnyway | Mentions | Poll | Plain
+)
+
+// usable says why an entry can't be one of your own: a field of it is only read of
+// built-in programs.
+func (p *Program) usable() error {
+	for name := range strings.FieldsSeq(p.Is) {
+		if traitNames[name]&ownTraits == 0 {
+			return fmt.Errorf("%s: is: %s is for built-in programs only; you can use %s", p.Names, name,
+				strings.Join(traitsIn(ownTraits), ", "))
+		}
+	}
+	field := ""
+	switch {
+	case len(p.Images) > 0:
+		field = "images"
+	case p.Code != nil:
+		field = "code"
+	case len(p.LongValues) > 0:
+		field = "longValues"
+	case len(p.Secrets) > 0:
+		field = "secrets"
+	case len(p.Reach) > 0:
+		field = "reach"
+	case p.Claude != nil:
+		return fmt.Errorf("%s: the field claude is for built-in programs only; take it out", p.Names)
+	default:
+		return nil
+	}
+	return fmt.Errorf("%s: %s is for built-in programs only; take it out", p.Names, field)
+}
+
+// traitsIn are the names of traits, sorted.
+func traitsIn(traits Trait) []string {
+	var out []string
+	for name, t := range traitNames {
+		if traits&t != 0 {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
 
 // OnlyAdds is the part of an entry that can only have hookmux see more, whatever it says
 // about the program elsewhere; whole says that this is all of it.
 func (p *Program) OnlyAdds() (part *Program, whole bool) {
-	part = &Program{Names: p.Names, RunsOptions: p.RunsOptions, Does: p.Does, Secrets: p.Secrets, Reach: p.Reach,
-		Files: p.Files, Language: p.Language, traits: p.traits & addingTraits, source: p.source}
+	part = &Program{Names: p.Names, RunsOptions: p.RunsOptions, Does: p.Does, Files: p.Files, Language: p.Language, traits: p.traits & addingTraits, source: p.source}
 	known := slices.ContainsFunc(strings.Fields(p.Names), func(name string) bool { return Of(name) != unknown })
 	if !known {
 		// Its words are looked through as those of any program that isn't known, besides.
-		part.Runs, part.Verbs, part.Prints, part.Code = keptPrefix(p.Runs), map[string]Prefix{}, p.Prints, p.Code
+		part.Runs, part.Verbs, part.Prints = keptPrefix(p.Runs), map[string]Prefix{}, p.Prints
 		for verb, prefix := range p.Verbs {
 			part.Verbs[verb] = *keptPrefix(&prefix)
 		}
@@ -73,8 +119,8 @@ func (p *Program) OnlyAdds() (part *Program, whole bool) {
 		}
 	}
 	whole = p.traits == part.traits && p.Subcommands == nil && p.Reader == nil && p.Operands == nil && p.Talks == nil &&
-		p.Claude == nil && p.Values == "" && len(p.Polls)+len(p.LongValues)+len(p.Images)+len(p.Commands)+len(p.Aliases) == 0 &&
-		(!known || p.Runs == nil && len(p.Verbs) == 0 && p.Starts == nil && p.Code == nil && p.Prints == nil)
+		p.Values == "" && len(p.Polls)+len(p.Commands)+len(p.Aliases) == 0 &&
+		(!known || p.Runs == nil && len(p.Verbs) == 0 && p.Starts == nil && p.Prints == nil)
 	if p.Starts != nil && p.Starts.Remote || p.Runs != nil && p.Runs.Contain {
 		whole = false
 	}
@@ -114,10 +160,7 @@ func (p *Program) with(more *Program) *Program {
 	out := *p
 	out.Names, out.source, out.traits = more.Names, more.source, p.traits|more.traits
 	out.RunsOptions = slices.Concat(p.RunsOptions, more.RunsOptions)
-	out.Secrets = slices.Concat(p.Secrets, more.Secrets)
-	out.Reach = slices.Concat(p.Reach, more.Reach)
 	out.Polls = slices.Concat(p.Polls, more.Polls)
-	out.LongValues = slices.Concat(p.LongValues, more.LongValues)
 	out.Values = p.Values + more.Values
 	out.Does = maps.Clone(p.Does)
 	for effect, phrases := range more.Does {
@@ -143,7 +186,6 @@ func (p *Program) with(more *Program) *Program {
 	}
 	set(&out.Runs, more.Runs)
 	set(&out.Starts, more.Starts)
-	set(&out.Code, more.Code)
 	set(&out.Subcommands, more.Subcommands)
 	set(&out.Reader, more.Reader)
 	set(&out.Prints, more.Prints)

@@ -96,18 +96,19 @@ func TestBuiltInVerbsStay(t *testing.T) {
 
 func TestWrongDescriptions(t *testing.T) {
 	for text, want := range map[string]string{
-		"programs: [{names: acme, delete: [x]}]":                    "delete",
-		"programs: [{is: plain}]":                                   "no names",
-		"programs: [{names: acme, is: readonly}]":                   `no trait "readonly"`,
-		"programs: [{names: acme, does: {destroys: [x]}}]":          `no effect "destroys"; there are deletes, deploys, prints-secret`,
-		"programs: [{names: acme, does: {deletes: []}}]":            "lists no subcommand",
-		"programs: [{names: acme}, {names: b acme}]":                "described twice",
-		"programs: [{names: /opt/Acme}]":                            "such as acme",
-		"programs: [{names: acme, operands: {does: destroy}}]":      "read, write, delete or mode",
-		"programs: [{names: a, secrets: [{options: -p, form: x}]}]": "form is next",
-		"programs: [":    "",
-		"programs: [~]":  "empty",
-		"program: [acm]": "program",
+		"programs: [{names: acme, delete: [x]}]":                      "delete",
+		"programs: [{is: plain}]":                                     "no names",
+		"programs: [{names: acme, is: readonly}]":                     `no trait "readonly"`,
+		"programs: [{names: acme, does: {destroys: [x]}}]":            `no effect "destroys"; there are deletes, deploys, prints-secret`,
+		"programs: [{names: acme, does: {deletes: []}}]":              "lists no subcommand",
+		"programs: [{names: acme}, {names: b acme}]":                  "described twice",
+		"programs: [{names: /opt/Acme}]":                              "such as acme",
+		"programs: [{names: acme, operands: {does: destroy}}]":        "read, write, delete or mode",
+		"programs: [{names: a, secrets: [{options: -p, kind: key}]}]": "secrets is for built-in programs only",
+		"programs: [{names: a, is: shell}]":                           "is: shell is for built-in programs only; you can use deletes, editor, fetches",
+		"programs: [":                                                 "",
+		"programs: [~]":                                               "empty",
+		"program: [acm]":                                              "program",
 	} {
 		_, err := Parse("acme.yaml", []byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) {
