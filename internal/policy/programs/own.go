@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -81,6 +82,12 @@ func (p *Program) usable() error {
 		field = "secrets"
 	case len(p.Reach) > 0:
 		field = "reach"
+	case len(p.Commands) > 0:
+		field = "commands"
+	case len(p.Aliases) > 0:
+		field = "aliases"
+	case p.Runs != nil && (len(p.Verbs) > 0 || p.Starts != nil) || p.Starts != nil && len(p.Verbs) > 0:
+		return fmt.Errorf("%s: runs, verbs and starts exclude each other; keep one", p.Names)
 	case p.Claude != nil:
 		return fmt.Errorf("%s: the field claude is for built-in programs only; take it out", p.Names)
 	default:
@@ -104,9 +111,11 @@ func traitsIn(traits Trait) []string {
 // OnlyAdds is the part of an entry that can only have hookmux see more, whatever it says
 // about the program elsewhere; whole says that this is all of it.
 func (p *Program) OnlyAdds() (part *Program, whole bool) {
-	part = &Program{Names: p.Names, RunsOptions: p.RunsOptions, Does: p.Does, Files: p.Files, Language: p.Language, traits: p.traits & addingTraits, source: p.source}
+	part = &Program{Names: p.Names, RunsOptions: p.RunsOptions, Does: p.Does, Files: p.Files,
+		traits: p.traits & addingTraits, source: p.source, adds: true}
 	known := slices.ContainsFunc(strings.Fields(p.Names), func(name string) bool { return Of(name) != unknown })
 	if !known {
+		part.Language = p.Language
 		// Its words are looked through as those of any program that isn't known, besides.
 		part.Runs, part.Verbs, part.Prints = keptPrefix(p.Runs), map[string]Prefix{}, p.Prints
 		for verb, prefix := range p.Verbs {
@@ -119,12 +128,13 @@ func (p *Program) OnlyAdds() (part *Program, whole bool) {
 		}
 	}
 	whole = p.traits == part.traits && p.Subcommands == nil && p.Reader == nil && p.Operands == nil && p.Talks == nil &&
-		p.Values == "" && len(p.Polls)+len(p.Commands)+len(p.Aliases) == 0 &&
-		(!known || p.Runs == nil && len(p.Verbs) == 0 && p.Starts == nil && p.Prints == nil)
-	if p.Starts != nil && p.Starts.Remote || p.Runs != nil && p.Runs.Contain {
-		whole = false
+		p.Values == "" && len(p.Polls) == 0 &&
+		(!known || p.Runs == nil && len(p.Verbs) == 0 && p.Starts == nil && p.Prints == nil && p.Language == "")
+	contains := p.Starts != nil && p.Starts.Remote || p.Runs != nil && p.Runs.Contain
+	for _, verb := range p.Verbs {
+		contains = contains || verb.Contain
 	}
-	return part, whole
+	return part, whole && !contains
 }
 
 // keptPrefix is a prefix whose wrapper is judged as well, and whose command isn't taken
@@ -181,23 +191,23 @@ func (p *Program) with(more *Program) *Program {
 		out.Files = &FileOptions{Shows: slices.Concat(f.Shows, more.Files.Shows),
 			Loads: slices.Concat(f.Loads, more.Files.Loads), Writes: slices.Concat(f.Writes, more.Files.Writes)}
 	}
-	if more.Language != "" {
+	if more.Language != "" && (!more.adds || p.Language == "") {
 		out.Language = more.Language
 	}
-	set(&out.Runs, more.Runs)
-	set(&out.Starts, more.Starts)
-	set(&out.Subcommands, more.Subcommands)
-	set(&out.Reader, more.Reader)
-	set(&out.Prints, more.Prints)
-	set(&out.Operands, more.Operands)
-	set(&out.Talks, more.Talks)
-	return &out
-}
-
-func set[T any](field **T, value *T) {
-	if value != nil {
-		*field = value
+	set := func(has bool, take func()) { // what only adds takes nothing's place
+		if !more.adds || !has {
+			take()
+		}
 	}
+	runs := p.Runs != nil || p.Starts != nil || len(p.Verbs) > 0 // one hides the others
+	set(runs, func() { out.Runs = cmp.Or(more.Runs, p.Runs) })
+	set(runs, func() { out.Starts = cmp.Or(more.Starts, p.Starts) })
+	set(p.Subcommands != nil, func() { out.Subcommands = cmp.Or(more.Subcommands, p.Subcommands) })
+	set(p.Reader != nil, func() { out.Reader = cmp.Or(more.Reader, p.Reader) })
+	set(p.Prints != nil, func() { out.Prints = cmp.Or(more.Prints, p.Prints) })
+	set(p.Operands != nil, func() { out.Operands = cmp.Or(more.Operands, p.Operands) })
+	set(p.Talks != nil, func() { out.Talks = cmp.Or(more.Talks, p.Talks) })
+	return &out
 }
 
 // MentionedIn reports whether a command may run one of the programs of your own files.
@@ -208,7 +218,7 @@ func (t *Table) MentionedIn(command string) bool {
 // SameAs reports whether two entries say the same.
 func (p *Program) SameAs(other *Program) bool {
 	a, b := *p, *other
-	a.source, b.source, a.Is, b.Is = "", "", "", ""
+	a.source, b.source, a.Is, b.Is, a.adds, b.adds = "", "", "", "", false, false
 	return reflect.DeepEqual(a, b)
 }
 

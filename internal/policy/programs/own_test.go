@@ -61,11 +61,14 @@ func TestOnlyAdds(t *testing.T) {
 		"{names: acme, is: poll}":                     false,
 		"{names: acme, starts: {remote: true}}":       false,
 		"{names: acme, runs: {contain: true}}":        false,
+		"{names: acme, verbs: {x: {contain: true}}}":  false,
 		"{names: rm, operands: {does: read}}":         false,
 		"{names: sudo, runs: {skip: 9}}":              false,
 		"{names: docker, verbs: {run: {skip: 9}}}":    false,
 		"{names: git, subcommands: {values: [push]}}": false,
 		"{names: cat, prints: {skip: 9}}":             false,
+		"{names: psql, language: redis}":              false,
+		"{names: acme, language: sql}":                true,
 	} {
 		part, whole := parseOwn(t, "programs:\n  - "+text+"\n")[0].OnlyAdds()
 		if whole != want {
@@ -81,6 +84,16 @@ func TestOnlyAdds(t *testing.T) {
 		if !NewTable([]*Program{part}).MayRunWords(name) && Builtin().MayRunWords(name) {
 			t.Errorf("%s: its words are not looked through any more", text)
 		}
+	}
+}
+
+// A project adds to what you said about a program and takes nothing's place.
+func TestLaterAdditionsReplaceNothing(t *testing.T) {
+	mine := parseOwn(t, "programs: [{names: acme, runs: {skip: 1}, language: sql, prints: {}}]")
+	part, _ := parseOwn(t, "programs: [{names: acme, runs: {skip: 9}, language: redis, prints: {skip: 9}, does: {deletes: [x]}}]")[0].OnlyAdds()
+	got := NewTable(mine, []*Program{part}).Of("acme")
+	if got.Runs.Skip != 1 || got.Language != "sql" || got.Prints.Skip != 0 || len(got.Does[LosesData]) != 1 {
+		t.Errorf("acme is %+v; want what you said, and what it deletes", got)
 	}
 }
 
@@ -105,6 +118,7 @@ func TestWrongDescriptions(t *testing.T) {
 		"programs: [{names: /opt/Acme}]":                              "such as acme",
 		"programs: [{names: acme, operands: {does: destroy}}]":        "read, write, delete or mode",
 		"programs: [{names: a, secrets: [{options: -p, kind: key}]}]": "secrets is for built-in programs only",
+		"programs: [{names: a, runs: {}, verbs: {x: {}}}]":            "runs, verbs and starts exclude each other",
 		"programs: [{names: a, is: shell}]":                           "is: shell is for built-in programs only; you can use deletes, editor, fetches",
 		"programs: [":                                                 "",
 		"programs: [~]":                                               "empty",

@@ -65,6 +65,7 @@ type Program struct {
 
 	traits Trait
 	source string // the file that describes it, "" for a built-in one
+	adds   bool   // it must not take the place of what is known already
 }
 
 // Prefix describes a program that runs the command written behind its own options.
