@@ -29,7 +29,7 @@ func allGuards(t testing.TB) Set {
 // knownByExamples are rules that a command alone does not meet: they need a file, a
 // branch, a list of hosts or a session. The examples of their packs hold them.
 func knownByExamples(rule string) bool {
-	return slices.Contains([]string{"secrets.file", "network.outside", "git-history.push-from-main",
+	return slices.Contains([]string{"secrets.file", "network.outside", "destructive.tool", "git-history.push-from-main",
 		"git-history.rebase-branch", "git-history.amend-pushed"}, rule) || strings.HasPrefix(rule, names.Loop+".")
 }
 

@@ -218,6 +218,9 @@ type Set []*Guard
 func (s Set) Check(call Call) []Finding {
 	var out []Finding
 	scripts := new(scriptcache.Cache)
+	if len(s) > 0 {
+		scripts.Programs = s[0].scripts.Programs
+	}
 	if call.Event == nil {
 		call.Event = callEvent(&call) // by which packs know that they look at the same call
 	}
@@ -239,7 +242,8 @@ func (g *Guard) checkCall(call *Call, extra inspect.InputPaths, scripts *scriptc
 			break
 		}
 		report.Command = cmd
-		if shell.IsTooLong(cmd) || strings.ContainsRune(cmd, 0) || inWatched || g.checker.MustParse(cmd) {
+		if shell.IsTooLong(cmd) || strings.ContainsRune(cmd, 0) || inWatched || g.checker.MustParse(cmd) ||
+			scripts.Programs.MentionedIn(cmd) {
 			g.checkCommand(report, call, cmd, scripts)
 		}
 	}

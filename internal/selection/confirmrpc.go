@@ -237,7 +237,7 @@ func (r *Confirmations) canFollow(file string) error {
 	}
 	folder := filepath.Dir(file)
 	if folder == r.Confirmed.HooksFolder() || folder == r.Confirmed.AgentsFolder() ||
-		folder == r.Confirmed.RulesFolder() || r.Confirmed.Tracked(file) {
+		folder == r.Confirmed.RulesFolder() || folder == r.Confirmed.ProgramsFolder() || r.Confirmed.Tracked(file) {
 		return nil
 	}
 	return errors.New("is none of your settings, nor a file that your hooks are made of")

@@ -13,6 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/budget"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/registry"
+	"github.com/hookmux/hookmux/internal/selection/ruleset"
 	"github.com/hookmux/hookmux/internal/selection/sources"
 	"github.com/hookmux/hookmux/internal/selection/trust"
 	"github.com/hookmux/hookmux/internal/services"
@@ -233,6 +234,10 @@ func (r *edits) confirmFile(params json.RawMessage, _ proc.Cred) (any, *wire.Err
 	if filepath.Dir(p.File) == r.Confirmed.RulesFolder() {
 		if err := onlyTightens(p.File, []byte(p.Content)); err != nil {
 			return nil, wire.Errorf(wire.CodeConflict, "%v", err)
+		}
+	} else if filepath.Dir(p.File) == r.Confirmed.ProgramsFolder() {
+		if weaker := ruleset.WeakerPrograms(p.File, nil, []byte(p.Content)); len(weaker) > 0 {
+			return nil, wire.Errorf(wire.CodeConflict, "%s; `hookmux config accept` shows the file and makes it active", weaker[0])
 		}
 	} else if filepath.Dir(p.File) != r.Confirmed.HooksFolder() {
 		return nil, wire.Errorf(wire.CodeParams, "%s is not a new file in %s", p.File, r.Confirmed.HooksFolder())

@@ -25,6 +25,8 @@ func (r *Confirmations) weakerBy(changes []confirmed.Change) []string {
 			list = append(list, r.Registry.Weaker(c.Before, c.After)...)
 		case filepath.Dir(c.Path) == r.Confirmed.RulesFolder():
 			list = append(list, ruleset.Weaker(c.Path, c.Before, c.After)...)
+		case filepath.Dir(c.Path) == r.Confirmed.ProgramsFolder():
+			list = append(list, ruleset.WeakerPrograms(c.Path, c.Before, c.After)...)
 		default: // a module, a program that a hook runs, a description of an agent
 			list = append(list, c.Path+" is "+string(c.Kind))
 		}

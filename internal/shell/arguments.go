@@ -3,7 +3,7 @@ package shell
 import (
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/shell/programs"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/shell/words"
 )
 
@@ -43,7 +43,7 @@ func readItems(w *walker, s words.ArgumentSource, c inherited) []Word {
 func runXargs(w *walker, name string, run Run, c inherited, hops int) bool {
 	args := run.Argv[1:]
 	source := words.ReadXargsOptions(args)
-	i := words.SkipOptions(args, "InPLdEsaJR", programs.XargsLong)
+	i := words.SkipOptions(args, "InPLdEsaJR", programs.Of("xargs").LongValues)
 	items := readItems(w, source, c)
 	if source.File.Text != "" && i < len(args) {
 		w.recordRun(run, c) // so that a rule sees which file it reads
@@ -72,7 +72,7 @@ func runXargs(w *walker, name string, run Run, c inherited, hops int) bool {
 // command every argument is one.
 func parallelText(w *walker, name string, run Run, c inherited, hops int) bool {
 	args := run.Argv[1:]
-	i := min(words.SkipOptions(args, "jPNnIdaLsS", programs.ParallelLong), len(args))
+	i := min(words.SkipOptions(args, "jPNnIdaLsS", programs.Of("parallel").LongValues), len(args))
 	end := i
 	for end < len(args) && !strings.HasPrefix(args[end].Text, ":::") {
 		end++

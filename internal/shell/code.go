@@ -3,8 +3,8 @@ package shell
 import (
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/shell/foreign"
-	"github.com/hookmux/hookmux/internal/shell/programs"
 	"github.com/hookmux/hookmux/internal/shell/words"
 )
 
@@ -25,7 +25,7 @@ func (r *Run) Code() (text string, ok bool) {
 // writtenCode is Code as it is written.
 func (r *Run) writtenCode() (text string, ok bool) {
 	name := programs.TrimVersion(r.Name())
-	flags, known := programs.Interpreters[name]
+	flags, known := programs.CodeOptions(name)
 	if !known {
 		return "", false
 	}

@@ -3,7 +3,7 @@ package shell
 import (
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/shell/programs"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/shell/words"
 
 	"github.com/hookmux/hookmux/internal/shell/foreign"

@@ -3,15 +3,15 @@ package shell
 import (
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/shell/escapes"
 	"github.com/hookmux/hookmux/internal/shell/foreign"
-	"github.com/hookmux/hookmux/internal/shell/programs"
 	"github.com/hookmux/hookmux/internal/shell/words"
 )
 
 // walkLauncher follows the command that a terminal, a session or a service is
 // started with.
-func walkLauncher(w *walker, name string, l programs.Launcher, run Run, c inherited, hops int) {
+func walkLauncher(w *walker, name string, l *programs.Launcher, run Run, c inherited, hops int) {
 	w.recordRun(run, c)
 	args := run.Argv[1:]
 	in := c.startedBy(name)
@@ -74,7 +74,7 @@ func walkLauncher(w *walker, name string, l programs.Launcher, run Run, c inheri
 
 // walkTyped follows what is typed into a terminal: the operands, standard input,
 // or a file that this script wrote.
-func walkTyped(w *walker, args []Word, l programs.Launcher, c, in inherited) {
+func walkTyped(w *walker, args []Word, l *programs.Launcher, c, in inherited) {
 	for i := range args {
 		if file, ok := words.OptionValue(args, i, "--from-file"); ok {
 			typeText(w, w.known.files[file]+"\n", in)
@@ -112,7 +112,7 @@ func walkWords(w *walker, run Run, words []Word, c inherited, hops int) {
 
 // behindVerb returns the words behind a verb of one or two words, which stands
 // behind the options. The empty verb is always there.
-func behindVerb(args []Word, verb string, l programs.Launcher) ([]Word, bool) {
+func behindVerb(args []Word, verb string, l *programs.Launcher) ([]Word, bool) {
 	rest := args
 	for _, part := range strings.Fields(verb) {
 		i := words.SkipOptions(rest, l.Values, l.Long)
@@ -126,7 +126,7 @@ func behindVerb(args []Word, verb string, l programs.Launcher) ([]Word, bool) {
 
 // walkOptionCommands follows options whose value is a command line.
 func walkOptionCommands(w *walker, name string, run Run, c inherited) {
-	options := programs.OptionCommands[name]
+	options := w.out.Programs.Of(name).RunsOptions
 	if len(options) == 0 {
 		return
 	}

@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/shell/expansions"
-	"github.com/hookmux/hookmux/internal/shell/programs"
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
@@ -86,7 +86,7 @@ func (w *walker) addPlain(b *fieldBuilder, name, text string, quoted bool) {
 	}
 	b.cur.Vars = append(b.cur.Vars, name)
 	bare := ""
-	if programs.AlwaysSet[name] {
+	if programs.AlwaysSet(name) {
 		bare = text
 	}
 	b.addDynamic(text, bare)
@@ -104,7 +104,7 @@ func (w *walker) addAlternative(b *fieldBuilder, p *syntax.ParamExp, c inherited
 			return
 		}
 		b.cur.Vars = append(b.cur.Vars, name)
-		if programs.AlwaysSet[name] {
+		if programs.AlwaysSet(name) {
 			b.addDynamic("$"+name, "$"+name)
 			return
 		}
@@ -123,7 +123,7 @@ func (w *walker) addAlternative(b *fieldBuilder, p *syntax.ParamExp, c inherited
 			return
 		}
 		b.cur.Vars = append(b.cur.Vars, name)
-		if programs.AlwaysSet[name] {
+		if programs.AlwaysSet(name) {
 			b.addDynamic("$"+name, "$"+name)
 			return
 		}
@@ -137,11 +137,11 @@ func (w *walker) addAlternative(b *fieldBuilder, p *syntax.ParamExp, c inherited
 	default:
 		b.cur.Vars = append(b.cur.Vars, name)
 		suffix := p.Exp.Op == syntax.RemSmallSuffix || p.Exp.Op == syntax.RemLargeSuffix
-		if programs.AlwaysSet[name] && suffix && alt.Text == "/" {
+		if programs.AlwaysSet(name) && suffix && alt.Text == "/" {
 			b.addDynamic("$"+name, "$"+name) // ${HOME%/}
 			return
 		}
-		if programs.AlwaysSet[name] && p.Exp.Op == syntax.RemSmallSuffix && alt.Text == "/*" {
+		if programs.AlwaysSet(name) && p.Exp.Op == syntax.RemSmallSuffix && alt.Text == "/*" {
 			b.addDynamic("$"+name+"/..", "$"+name+"/..") // ${PWD%/*}
 			return
 		}

@@ -20,8 +20,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/shell/foreign"
-	"github.com/hookmux/hookmux/internal/shell/programs"
 	"github.com/hookmux/hookmux/internal/shell/words"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -153,6 +153,8 @@ type Script struct {
 	TooLong   bool  // the text was not parsed, see IsTooLong
 	Truncated bool  // a budget ran out; Runs is only the first part
 	Steps     int   // words and statements visited, for tests of the bounds
+	// Programs is what the script was read with; nil is the built-in table.
+	Programs *programs.Table
 }
 
 // Readable reports whether Runs covers the whole text.
@@ -188,9 +190,14 @@ func IsTooLong(src string) bool {
 }
 
 // Parse reads src as bash, then as zsh if bash does not accept it.
-func Parse(src string) (out Script) {
+func Parse(src string) Script { return ParseWith(nil, src) }
+
+// ParseWith is Parse with what a table knows about programs; nil is the built-in one.
+func ParseWith(table *programs.Table, src string) (out Script) {
+	out.Programs = table
 	if IsTooLong(src) {
-		return Script{TooLong: true}
+		out.TooLong = true
+		return out
 	}
 	w := &walker{out: &out, known: outputs{script: &out}}
 	defer func() {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/hookmux/hookmux/internal/shell/expansions"
 	"github.com/hookmux/hookmux/internal/shell/foreign"
-	"github.com/hookmux/hookmux/internal/shell/programs"
 	"github.com/hookmux/hookmux/internal/shell/words"
 )
 
@@ -60,7 +59,7 @@ func commandBuiltin(w *walker, name string, run Run, c inherited, hops int) bool
 	if len(run.Argv) > 1 && (run.Argv[1].Text == "-v" || run.Argv[1].Text == "-V") {
 		return false
 	}
-	return w.stripPrefix(name, programs.Prefixes()[name], run, run.Argv[1:], c, hops)
+	return w.stripPrefix(name, prefixOf(w, name), run, run.Argv[1:], c, hops)
 }
 
 func evalText(w *walker, name string, run Run, c inherited, _ int) bool {
@@ -198,19 +197,19 @@ func envSplit(w *walker, name string, run Run, c inherited, hops int) bool {
 		case strings.HasPrefix(a.Text, "--split-string="):
 			text = a.Text[len("--split-string="):] + " " + words.JoinTexts(args[i+1:])
 		case !strings.HasPrefix(a.Text, "-") && !foreign.IsAssignment(a.Text):
-			return w.stripPrefix(name, programs.Prefixes()[name], run, args, c, hops)
+			return w.stripPrefix(name, prefixOf(w, name), run, args, c, hops)
 		default:
 			continue
 		}
 		w.walkText(text, c.withVia("env -S"))
 		return true
 	}
-	return w.stripPrefix(name, programs.Prefixes()[name], run, args, c, hops)
+	return w.stripPrefix(name, prefixOf(w, name), run, args, c, hops)
 }
 
 // sudoShell reads sudo -s and -i, which join the words and give them to a shell.
 func sudoShell(w *walker, name string, run Run, c inherited, hops int) bool {
-	p := programs.Prefixes()[name]
+	p := prefixOf(w, name)
 	args := run.Argv[1:]
 	n := words.SkipOptions(args, p.Values, p.Long)
 	for _, a := range args[:min(n, len(args))] {

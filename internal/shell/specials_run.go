@@ -3,7 +3,7 @@ package shell
 import (
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/shell/programs"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/shell/words"
 )
 
@@ -173,7 +173,7 @@ func flockCommand(w *walker, name string, run Run, c inherited, hops int) bool {
 			return true
 		}
 	}
-	return w.stripPrefix(name, programs.Prefixes()[name], run, run.Argv[1:], c, hops)
+	return w.stripPrefix(name, prefixOf(w, name), run, run.Argv[1:], c, hops)
 }
 
 // scriptText reads script -c 'text' file, and script file command on BSD and macOS.

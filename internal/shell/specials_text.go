@@ -3,8 +3,8 @@ package shell
 import (
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/shell/foreign"
-	"github.com/hookmux/hookmux/internal/shell/programs"
 	"github.com/hookmux/hookmux/internal/shell/words"
 )
 

@@ -1,7 +1,7 @@
 package shell
 
 import (
-	"github.com/hookmux/hookmux/internal/shell/programs"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/shell/words"
 )
 
@@ -12,13 +12,13 @@ const maxBefore = 12
 // followUnknown looks for a command among the words of a program that nobody knows:
 // behind its own words, or as the text of an option.
 func followUnknown(w *walker, name string, run Run, c inherited, hops int) {
-	if !programs.MayRunWords(name) || run.Argv[0].Glob || len(run.Argv) < 2 {
+	if !w.out.Programs.MayRunWords(name) || run.Argv[0].Glob || len(run.Argv) < 2 {
 		return
 	}
 	args := run.Argv[1:]
 	in := c.withVia(name)
 	for i := range args {
-		for _, option := range programs.TextOptions {
+		for _, option := range programs.TextOptions() {
 			if text, ok := words.OptionValue(args, i, option); ok && words.StartsFollowed(text) {
 				w.tryText(text, c.startedBy(name))
 			}

@@ -12,13 +12,30 @@ type variables struct {
 	values  map[string]Word
 	lists   map[string][]Word // arrays; the positional parameters are the list "@"
 	origins map[string]Span   // runs whose output a variable holds
+	refs    map[string]string // names that stand for others: declare -n
 }
+
+// target is the name that a name stands for.
+func (v *variables) target(name string) string {
+	for range maxRefs {
+		to, ok := v.refs[name]
+		if !ok {
+			break
+		}
+		name = to
+	}
+	return name
+}
+
+// maxRefs bounds names that stand for names that stand for names.
+const maxRefs = 8
 
 // maxList bounds the elements of a list that are remembered.
 const maxList = 64
 
 // lookupVariable is the value of a variable: that of an array is its first element.
 func (v *variables) lookupVariable(name string) (Word, bool) {
+	name = v.target(name)
 	if n, err := strconv.Atoi(name); err == nil && n > 0 {
 		if list := v.lists["@"]; n <= len(list) {
 			return list[n-1], true
@@ -44,6 +61,7 @@ func (v *variables) separators() string {
 
 // listOf is all of an array, or the positional parameters for "@" and "*".
 func (v *variables) listOf(name string) ([]Word, bool) {
+	name = v.target(name)
 	if name == "*" {
 		name = "@"
 	}
@@ -58,6 +76,7 @@ func (v *variables) listOf(name string) ([]Word, bool) {
 
 // setValue remembers a value if enough of it is known to be of use.
 func (v *variables) setValue(name string, value Word) {
+	name = v.target(name)
 	v.forget(name)
 	if !value.From.Empty() {
 		v.setOrigin(name, value.From)
@@ -88,6 +107,7 @@ func isWorthKeeping(value Word) bool {
 
 // setList remembers the elements of an array.
 func (v *variables) setList(name string, list []Word) {
+	name = v.target(name)
 	v.forget(name)
 	if len(list) > maxList {
 		return
@@ -109,6 +129,14 @@ func (v *variables) forget(name string) {
 	delete(v.values, name)
 	delete(v.lists, name)
 	delete(v.origins, name)
+}
+
+// setRef has a name stand for another.
+func (v *variables) setRef(name, to string) {
+	if v.refs == nil {
+		v.refs = map[string]string{}
+	}
+	v.refs[name] = to
 }
 
 // parameters are $0, and $1 … as one list.
@@ -284,18 +312,25 @@ func (w *walker) walkDeclaration(d *syntax.DeclClause, c inherited) {
 	run := Run{Argv: []Word{{Text: d.Variant.Value, Bare: d.Variant.Value}}}
 	in := c
 	in.sink = "export"
+	refers := false // declare -n
 	for _, a := range d.Args {
 		if a.Naked {
 			if a.Name != nil {
 				run.Argv = append(run.Argv, Word{Text: a.Name.Value, Bare: a.Name.Value})
 			} else {
 				run.Argv = append(run.Argv, w.splitFields(a.Value, in)...)
+				option := run.Argv[len(run.Argv)-1].Text
+				refers = refers || d.Variant.Value != "export" && strings.HasPrefix(option, "-") && strings.Contains(option, "n")
 			}
 			continue
 		}
 		// export X=$(…) keeps the output in a variable: that is not loading.
 		if as, ok := w.readAssign(a, c); ok {
-			if a.Array == nil {
+			switch {
+			case a.Array != nil:
+			case refers && !as.Value.Dynamic && as.Name != as.Value.Text:
+				w.vars.setRef(as.Name, as.Value.Text)
+			default:
 				w.keepAssign(a, as)
 			}
 			run.Assigns = append(run.Assigns, as)

@@ -4,8 +4,8 @@ import (
 	"path"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/shell/foreign"
-	"github.com/hookmux/hookmux/internal/shell/programs"
 	"github.com/hookmux/hookmux/internal/shell/words"
 )
 
@@ -46,20 +46,24 @@ func (w *walker) resolveRun(run Run, c inherited, hops int) {
 	if programs.Renames(name) {
 		rememberProgram(w, name, run)
 	}
+	known := w.out.Programs.Of(name)
+	if known.Own() { // whatever the description says
+		followUnknown(w, name, run, c, hops)
+	}
 	if special, ok := specialFor(name); ok {
 		if special(w, name, run, c, hops) {
 			return
 		}
 	} else if programs.IsLoader(name) {
-		if w.stripPrefix(name, programs.Loader, run, run.Argv[1:], c, hops) {
+		if w.stripPrefix(name, programs.Loader(), run, run.Argv[1:], c, hops) {
 			return
 		}
-	} else if p, ok := programs.Prefixes()[name]; ok {
-		if w.stripPrefix(name, p, run, run.Argv[1:], c, hops) {
+	} else if known.Runs != nil {
+		if w.stripPrefix(name, *known.Runs, run, run.Argv[1:], c, hops) {
 			return
 		}
-	} else if verbs, ok := programs.Subcommands()[name]; ok {
-		if stripVerb(w, name, verbs, run, c, hops) {
+	} else if len(known.Verbs) > 0 {
+		if stripVerb(w, name, known.Verbs, run, c, hops) {
 			return
 		}
 		if programs.IsInterpreter(name) { // bun -e
@@ -68,8 +72,8 @@ func (w *walker) resolveRun(run Run, c inherited, hops int) {
 			w.walkCode(name, run, c)
 			return
 		}
-	} else if l, ok := programs.Launchers()[name]; ok {
-		walkLauncher(w, name, l, run, c, hops)
+	} else if known.Starts != nil {
+		walkLauncher(w, name, known.Starts, run, c, hops)
 		return
 	} else if programs.IsShell(name) {
 		w.walkShell(name, run, c)
@@ -92,6 +96,14 @@ func (w *walker) resolveRun(run Run, c inherited, hops int) {
 		rest.Argv = run.Argv[1:]
 		w.resolveRun(rest, c, hops+1)
 	}
+}
+
+// prefixOf is how a program finds the command behind its own options.
+func prefixOf(w *walker, name string) programs.Prefix {
+	if p := w.out.Programs.Of(name).Runs; p != nil {
+		return *p
+	}
+	return programs.Prefix{}
 }
 
 // walkShellInput follows the commands that a shell reads from standard input,
@@ -184,7 +196,7 @@ func stripVerb(w *walker, name string, verbs map[string]programs.Prefix, run Run
 	args := run.Argv[1:]
 	for i, a := range args {
 		if (name == "docker" || name == "podman" || name == "nerdctl") && a.Text == "compose" {
-			verbs = programs.ComposeVerbs
+			verbs = programs.Of("docker-compose").Verbs
 			continue
 		}
 		if p, ok := verbs[a.Text]; ok {

@@ -15,42 +15,66 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/cli/policycmd"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/selection/ruleset"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-//go:embed starter.yaml
-var starter string
+var (
+	//go:embed starter.yaml
+	starter string
+	//go:embed programs.yaml
+	programsStarter string
+)
 
 func newCommand(app *cmdutil.App) *cobra.Command {
-	var project bool
+	var project, describe bool
 	cmd := &cobra.Command{
 		Use:   "new [NAME]",
 		Short: "Write a commented file of rules to start from",
 		Long: `Writes NAME.yaml (rules.yaml unless you give a name) into ~/.config/hookmux/rules, or
 with --project into this project's .hookmux/rules. Its rules only log until you turn
-them on. Existing files aren't overwritten.`,
-		Example: "  hookmux rules new\n  hookmux rules new team --project",
+them on. With --programs it writes a commented description of one of your own tools
+into the folder programs beside it instead, so that guards know what its subcommands
+delete, deploy, run or print. Existing files aren't overwritten.`,
+		Example: "  hookmux rules new\n  hookmux rules new team --project\n  hookmux rules new acme --programs",
 		Args:    cmdutil.OptionalArg(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name := "rules"
+			kind := rulesStarter
+			if describe {
+				kind = programStarter
+			}
+			name := kind.folder
 			if len(args) > 0 {
 				name = args[0]
 			}
 			if !cmdutil.PlainName(name) {
 				return cmdutil.UsageError("%q can't be a file name; use letters, digits, - and _", name)
 			}
-			return writeStarter(cmd.Context(), app, name, project)
+			return writeStarter(cmd.Context(), app, kind, name, project)
 		},
 	}
 	cmd.Flags().BoolVar(&project, "project", false, "in this project's .hookmux/rules; active after hookmux trust")
+	cmd.Flags().BoolVar(&describe, "programs", false, "describe one of your own tools instead")
 	return cmd
 }
 
-func writeStarter(ctx context.Context, app *cmdutil.App, name string, project bool) error {
-	folder, err := rulesFolder(app, project)
+// startFile is a kind of file that `rules new` writes.
+type startFile struct {
+	folder, text, next string
+}
+
+var (
+	rulesStarter = startFile{ruleset.FolderName, starter,
+		"its rules only log for now; try one: hookmux why 'git push origin main'"}
+	programStarter = startFile{programs.FolderName, programsStarter,
+		"describe your tool there; `hookmux rules check` says whether it can be read"}
+)
+
+func writeStarter(ctx context.Context, app *cmdutil.App, kind startFile, name string, project bool) error {
+	folder, err := settingsFolder(app, kind.folder, project)
 	if err != nil {
 		return err
 	}
@@ -68,23 +92,23 @@ func writeStarter(ctx context.Context, app *cmdutil.App, name string, project bo
 	if err != nil {
 		return err
 	}
-	_, err = out.WriteString(starter)
+	_, err = out.WriteString(kind.text)
 	if err = errors.Join(err, out.Close()); err != nil {
 		return err
 	}
 	app.Say("wrote %s", termsafe.Line(app.Shorten(file), 300))
 	if project {
 		app.Say("it is active after `hookmux trust`")
-	} else if err := confirmWritten(ctx, app, file); err != nil {
+	} else if err := confirmWritten(ctx, app, file, kind.text); err != nil {
 		app.Say("it is active once you accept it with `hookmux config accept`: %s", termsafe.Line(err.Error(), 300))
 	}
-	app.Say("its rules only log for now; try one: hookmux why 'git push origin main'")
+	app.Say("%s", kind.next)
 	return nil
 }
 
 // confirmWritten accepts a file that this command wrote.
-func confirmWritten(ctx context.Context, app *cmdutil.App, file string) error {
-	return app.CallDaemon(ctx, wire.MethodConfirmFile, wire.ConfirmFileParams{File: file, Content: starter}, nil)
+func confirmWritten(ctx context.Context, app *cmdutil.App, file, text string) error {
+	return app.CallDaemon(ctx, wire.MethodConfirmFile, wire.ConfirmFileParams{File: file, Content: text}, nil)
 }
 
 func checkCommand(app *cmdutil.App) *cobra.Command {
@@ -94,8 +118,9 @@ func checkCommand(app *cmdutil.App) *cobra.Command {
 		Short: "Check rules and run their examples",
 		Long: `Reads rules, runs every example, and says what is wrong as file:line:column. Without
 an argument it checks your rule files, this project's and the administrator's as they
-are on disk, whether they are active or not, and packs. PACK is the name of a pack, a
-folder with a pack.yaml, or git+URL@VERSION. Exits with 1 if something is wrong.`,
+are on disk, whether they are active or not, descriptions of programs, and packs.
+PACK is the name of a pack, a folder with a pack.yaml, or git+URL@VERSION. Exits with
+1 if something is wrong.`,
 		Example: "  hookmux rules check\n  hookmux rules check .hookmux/rules/team.yaml   # in CI\n" +
 			"  hookmux rules check ./team-pack",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -108,18 +133,21 @@ folder with a pack.yaml, or git+URL@VERSION. Exits with 1 if something is wrong.
 					return policycmd.CheckPack(app, pack, asJSON)
 				}
 			}
-			found, problems, err := checkFiles(app, args)
+			found, described, problems, err := checkFiles(app, args)
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				if err := app.PrintJSON(map[string]any{"rules": found, "problems": problems}); err != nil {
+				if err := app.PrintJSON(map[string]any{"rules": found, "programs": described, "problems": problems}); err != nil {
 					return err
 				}
 			} else {
 				sayProblems(app, problems)
 				if len(problems) == 0 {
 					app.Say("%s, all examples pass", countRules(found))
+					if described > 0 {
+						app.Say("%d descriptions of programs can be read", described)
+					}
 				}
 			}
 			if len(problems) > 0 {
@@ -128,7 +156,7 @@ folder with a pack.yaml, or git+URL@VERSION. Exits with 1 if something is wrong.
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: {rules: how many are right, problems}")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: {rules, programs: how many are right, problems}")
 	return cmd
 }
 
@@ -141,7 +169,7 @@ func countRules(n int) string {
 
 // checkFiles reads files of rules; without any, all that are there, whether they
 // are active or not.
-func checkFiles(app *cmdutil.App, names []string) (int, []rules.Problem, error) {
+func checkFiles(app *cmdutil.App, names []string) (found, described int, problems []rules.Problem, err error) {
 	if len(names) > 0 {
 		var files []ruleFile
 		for _, name := range names {
@@ -152,17 +180,24 @@ func checkFiles(app *cmdutil.App, names []string) (int, []rules.Problem, error) 
 			}
 			files = append(files, ruleFile{name, layer})
 		}
-		list, problems, _ := readFiles(files)
-		return len(list), problems, nil
+		files, described, problems = takePrograms(files)
+		list, more, _ := readFiles(files)
+		return len(list), described, append(problems, more...), nil
 	}
 	files, err := filesHere(app)
 	if err != nil {
-		return 0, nil, err
+		return 0, 0, nil, err
 	}
 	list, problems, _ := readFiles(files)
+	own, err := programFilesHere(app)
+	if err != nil {
+		return 0, 0, nil, err
+	}
+	_, described, wrong := takePrograms(own)
+	problems = append(problems, wrong...)
 	inForce, more, err := listed(app)
 	if err != nil {
-		return 0, nil, err
+		return 0, 0, nil, err
 	}
 	n := len(list)
 	for _, r := range inForce {
@@ -176,12 +211,54 @@ func checkFiles(app *cmdutil.App, names []string) (int, []rules.Problem, error) 
 		}
 	}
 	for _, p := range more { // those of packs, and of folders that cannot be read
-		if !slices.ContainsFunc(files, func(f ruleFile) bool { return f.path == p.File }) &&
+		if !slices.ContainsFunc(slices.Concat(files, own), func(f ruleFile) bool { return f.path == p.File }) &&
 			!slices.Contains(problems, p) {
 			problems = append(problems, p)
 		}
 	}
-	return n, problems, nil
+	return n, described, problems, nil
+}
+
+// takePrograms checks those of the files that describe programs, and gives the others.
+func takePrograms(files []ruleFile) (others []ruleFile, described int, problems []rules.Problem) {
+	for _, f := range files {
+		abs, err := filepath.Abs(f.path)
+		if err != nil || filepath.Base(filepath.Dir(abs)) != programs.FolderName {
+			others = append(others, f)
+			continue
+		}
+		data, err := userfile.ReadFile(f.path, 4<<20)
+		if err != nil {
+			problems = append(problems, rules.Problem{File: f.path, Text: fmt.Sprintf("can't be read: %v", plainError(err))})
+			continue
+		}
+		list, wrong := ruleset.ParsePrograms(f.path, data)
+		described += len(list)
+		problems = append(problems, wrong...)
+	}
+	return others, described, problems
+}
+
+// programFilesHere are your descriptions of programs, and this project's.
+func programFilesHere(app *cmdutil.App) ([]ruleFile, error) {
+	dirs, err := app.Dirs()
+	if err != nil {
+		return nil, err
+	}
+	folders := []string{filepath.Join(dirs.Config, programs.FolderName)}
+	if j, err := openJudge(app); err == nil {
+		if root := j.Registry.FindProject(app.Cwd()); root != "" {
+			folders = append(folders, filepath.Join(root, ".hookmux", programs.FolderName))
+		}
+	}
+	var list []ruleFile
+	for _, folder := range folders {
+		names, _ := ruleset.ListFiles(folder) // none: there is nothing to check
+		for _, name := range names {
+			list = append(list, ruleFile{path: name})
+		}
+	}
+	return list, nil
 }
 
 // ruleFile is a file of rules as it is on disk.

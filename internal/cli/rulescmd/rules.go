@@ -15,7 +15,6 @@ import (
 	"github.com/hookmux/hookmux/internal/judge"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/selection/config"
-	"github.com/hookmux/hookmux/internal/selection/ruleset"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -249,11 +248,11 @@ func switchRule(app *cmdutil.App, cmd *cobra.Command, id string, to rules.Mode) 
 	return nil
 }
 
-// rulesFolder is where a file of rules belongs.
-func rulesFolder(app *cmdutil.App, project bool) (string, error) {
+// settingsFolder is where a file of rules, or one that describes programs, belongs.
+func settingsFolder(app *cmdutil.App, name string, project bool) (string, error) {
 	if project {
-		return ".hookmux/" + ruleset.FolderName, nil
+		return ".hookmux/" + name, nil
 	}
 	dirs, err := app.Dirs()
-	return dirs.Config + "/" + ruleset.FolderName, err
+	return dirs.Config + "/" + name, err
 }

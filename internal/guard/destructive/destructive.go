@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
@@ -33,6 +34,7 @@ var Rules = []inspect.RuleInfo{
 	{ID: "destructive.cloud", What: "deletes through cloud command lines"},
 	{ID: "destructive.containers", What: "docker volumes, and prunes of everything"},
 	{ID: "destructive.database", What: "drops, truncates and unfiltered deletes of databases"},
+	{ID: "destructive.tool", What: "what your own descriptions of programs say deletes or deploys"},
 	{ID: "destructive.overwrite", What: "important files emptied, overwritten or moved away"},
 	{ID: "destructive.system", What: "shutdown, kill everything, users, firewall, vital services and packages"},
 	{ID: "destructive.remote", What: "repositories, releases and published packages deleted"},
@@ -141,12 +143,10 @@ func setUpTable() {
 		"apt-get", "yum", "dnf", "pacman", "rpm",
 		"dpkg", "launchctl", "swapoff", "rmmod", "loginctl", "spctl", "dscl", "pmset", "wsl", "apk", "zypper", "brew",
 		"chpasswd", "usermod", "passwd", "stress", "stress-ng")
-	for name := range storePhrases {
-		add(storeRule, name)
-	}
+	add(storeRule, programs.With(func(p *programs.Program) bool { return len(p.Does[programs.LosesData]) > 0 })...)
 	add(ansibleRule, "ansible")
 	add(windowsRule, "rd", "rmdir", "del", "erase", "format")
-	add(unpackRule, "tar", "bsdtar", "unzip")
+	add(unpackRule, "tar", "bsdtar", "unzip", "cpio", "bsdcpio", "patch", "gpatch")
 	add(cmdletRule, "remove-item", "ri", "format-volume", "clear-disk", "stop-computer", "restart-computer")
 	add(archiveMoveRule, "zip")
 	add(powershellRule, "pwsh", "powershell", "pwsh-preview", "powershell.exe")
@@ -182,6 +182,7 @@ func checkScript(x *scope) {
 			continue
 		}
 		codeRule(x, r)
+		toolRule(x, r)
 		name := r.Name()
 		if f, ok := ruleTable[name]; ok {
 			f(x, r)

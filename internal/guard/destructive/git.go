@@ -5,17 +5,9 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/shell"
 )
-
-func protectedBranch(ref string) bool {
-	ref = strings.TrimPrefix(strings.TrimPrefix(ref, "refs/heads/"), "heads/")
-	switch ref {
-	case "main", "master", "trunk", "develop", "dev", "production", "prod", "staging", "release", "stable", "gh-pages":
-		return true
-	}
-	return strings.HasPrefix(ref, "release/") || strings.HasPrefix(ref, "release-")
-}
 
 func gitRule(x *scope, r *shell.Run) {
 	sub, args := inspect.GitParts(r)
@@ -122,7 +114,7 @@ func gitRule(x *scope, r *shell.Run) {
 func gitBranches(x *scope, r *shell.Run, names []shell.Word) {
 	for _, n := range names {
 		switch {
-		case protectedBranch(n.Text):
+		case programs.IsProtectedBranch(n.Text):
 			x.Report.Add("git-history", r.String(),
 				fmt.Sprintf("git branch -D deletes %s with whatever it holds", n.Text))
 			return
@@ -189,7 +181,7 @@ func gitPush(x *scope, r *shell.Run, flags, rest []shell.Word) {
 		switch {
 		case del && w.Dynamic && !w.From.Empty(), del && inspect.ViaXargs(r):
 			say("deletes every branch or tag of a list")
-		case (del || strings.HasPrefix(ref, ":")) && protectedBranch(to):
+		case (del || strings.HasPrefix(ref, ":")) && programs.IsProtectedBranch(to):
 			say("deletes the remote branch " + to)
 		case (forces || plus) && !ownBranch(w, to):
 			say("--force can overwrite other people's commits on " + to + "; --force-with-lease is safer")
@@ -205,7 +197,7 @@ func forcesPush(flags []shell.Word) bool {
 // ownBranch reports whether ref is plainly the name of a branch that nobody else
 // builds on.
 func ownBranch(w shell.Word, ref string) bool {
-	if w.Dynamic || w.Glob || ref == "" || protectedBranch(ref) {
+	if w.Dynamic || w.Glob || ref == "" || programs.IsProtectedBranch(ref) {
 		return false
 	}
 	return ref != "HEAD" && ref != "@" && !strings.ContainsAny(ref, "*$`") && !strings.HasPrefix(ref, "refs/tags/")

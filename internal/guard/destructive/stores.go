@@ -6,32 +6,12 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
-// storePhrases are what stores of data, backups and virtual machines lose for good:
-// per program, operands and options that must all be given.
-var storePhrases = map[string][]string{
-	"etcdctl": {"del --prefix", "del --from-key"}, "consul": {"kv delete -recurse"},
-	"vault":  {"secrets disable", "kv metadata delete", "kv destroy", "operator seal"},
-	"restic": {"forget --prune", "forget --unsafe-allow-remove-all", "prune --max-unused"},
-	"borg":   {"delete"}, "duplicity": {"remove-all-but-n-full", "remove-older-than"},
-	"kopia": {"snapshot delete --all-snapshots-for-source", "repository delete"}, "snapper": {"delete"},
-	"timeshift": {"--delete-all"}, "rbd": {"rm", "remove"}, "ceph": {"osd pool delete", "fs rm", "osd purge"},
-	"rabbitmqctl": {"reset", "force_reset", "delete_vhost"}, "kafka-topics": {"--delete"},
-	"kafka-topics.sh": {"--delete"},
-	"gpg":             {"--delete-secret-keys", "--delete-secret-key", "--delete-secret-and-public-key"},
-	"gpg2":            {"--delete-secret-keys", "--delete-secret-key", "--delete-secret-and-public-key"},
-	"ssh-add":         {"-D"},
-	"pg_dropcluster":  {""}, "mongorestore": {"--drop"}, "nodetool": {"decommission"},
-	"lxc": {"delete", "storage volume delete"}, "incus": {"delete", "storage volume delete"},
-	"virsh": {"undefine", "vol-delete", "pool-delete", "snapshot-delete"}, "qm": {"destroy"}, "pct": {"destroy"},
-	"vboxmanage": {"unregistervm --delete", "unregistervm --delete-all", "closemedium --delete"},
-	"efibootmgr": {"-B", "--delete-bootnum"}, "bootctl": {"remove"},
-	"multipass": {"purge", "delete --purge", "delete --all"}, "vmrun": {"deletevm"}, "crictl": {"rmp --all",
-		"rmi --all"},
-}
-
+// storeRule judges what loses the data of stores, backups and virtual machines for
+// good: all words of a phrase, operands and options, are given.
 func storeRule(x *scope, r *shell.Run) {
 	args := r.Args()
 	if isDryRun(args) || r.Contained && r.Name() != "etcdctl" {
@@ -42,7 +22,7 @@ func storeRule(x *scope, r *shell.Run) {
 	// restic -r /mnt/backup forget: the first operand may be an option's value.
 	optionFirst := len(args) > 0 && strings.HasPrefix(args[0].Text, "-") && len(rest) > 1
 	_, behind, _ := strings.Cut(operands, " ")
-	for _, phrase := range storePhrases[r.Name()] {
+	for _, phrase := range programs.Of(r.Name()).Does[programs.LosesData] {
 		all := true
 		said := ""
 		for _, word := range strings.Fields(phrase) {
@@ -54,6 +34,23 @@ func storeRule(x *scope, r *shell.Run) {
 		}
 		if all && (strings.HasPrefix(operands+" ", said) || optionFirst && strings.HasPrefix(behind+" ", said)) {
 			x.Report.Add("database", r.String(), strings.TrimSpace(r.Name()+" "+phrase)+" loses stored data for good")
+			return
+		}
+	}
+}
+
+// toolRule judges what your own files say about a program: subcommands that delete are
+// refused, those that deploy ask.
+func toolRule(x *scope, r *shell.Run) {
+	p := x.Script.Programs.Of(r.Name())
+	if !p.Own() || isDryRun(r.Args()) {
+		return
+	}
+	words := inspect.KnownTexts(r.Args())
+	for _, effect := range [...]programs.Effect{programs.LosesData, programs.Deploys} {
+		if phrase, ok := p.Phrase(effect, words); ok {
+			x.Report.AddAsking("tool", r.String(), fmt.Sprintf("%s %s, as your description of %s says",
+				strings.TrimSpace(r.Name()+" "+phrase), effect, r.Name()), effect == programs.Deploys)
 			return
 		}
 	}

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/shell"
@@ -120,12 +121,16 @@ func ViaXargs(r *shell.Run) bool {
 // OptionValues are the values of options: the next word, or what is glued on.
 func OptionValues(args []shell.Word, options ...string) []shell.Word {
 	var out []shell.Word
+	plain := slices.ContainsFunc(options, func(o string) bool { return !strings.HasPrefix(o, "-") })
 	for i, a := range args {
+		if !plain && !strings.HasPrefix(a.Text, "-") {
+			continue
+		}
 		for _, o := range options {
 			switch {
 			case a.Text == o && i+1 < len(args):
 				out = append(out, args[i+1])
-			case strings.HasPrefix(a.Text, o+"="):
+			case len(a.Text) > len(o) && a.Text[len(o)] == '=' && a.Text[:len(o)] == o:
 				out = append(out, CutWord(a, len(o)+1))
 			case len(o) == 2 && strings.HasPrefix(a.Text, o) && len(a.Text) > 2:
 				out = append(out, CutWord(a, 2))

@@ -5,35 +5,27 @@ import (
 	"path"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
 // decoder stands before the name of a program that decodes.
 const decoder = "a decoder"
 
-// fetchers print or save what they get from the network.
-var fetchers = map[string]bool{"curl": true, "wget": true, "fetch": true, "aria2c": true, "http": true, "https": true,
-	"xh": true, "lynx": true, "nc": true, "ncat": true, "socat": true, "wget2": true, "axel": true, "curlie": true,
-	"ftp": true, "tftp": true, "dig": true, "nslookup": true, "host": true, "drill": true, "w3m": true, "links": true,
-	"elinks": true, "httpie": true, "grpcurl": true, "websocat": true, "telnet": true}
-
-// unpackers hide what they print until they are told to undo it.
-var unpackers = map[string]bool{"gzip": true, "xz": true, "bzip2": true, "zstd": true, "gpg": true, "gpg2": true,
-	"age": true, "lz4": true, "brotli": true}
-
 // foreignOrigin says whether a run's output is foreign text: from the network, or out
 // of a decoder that hides what it says.
-func foreignOrigin(r *shell.Run) string {
+func (x *Scope) foreignOrigin(r *shell.Run) string {
 	name := r.Name()
+	known := x.Script.Programs.Of(name)
 	switch {
-	case fetchers[name]:
+	case known.Has(programs.Fetches):
 		return "the network (" + name + ")"
 	case name == "base64" && HasWord(r.Args(), "-d", "-D", "--decode", "-di"),
 		name == "base32" && HasWord(r.Args(), "-d", "--decode"),
 		name == "xxd" && strings.Contains(JoinArgs(r.Args()), "-r"),
 		name == "openssl" && HasWord(r.Args(), "-d"),
 		name == "uudecode", name == "rot13", name == "zcat", name == "gunzip", name == "xzcat", name == "bzcat",
-		name == "zstdcat", unpackers[name] && HasWord(r.Args(), "-d", "-dc", "-cd", "--decompress", "--decrypt",
+		name == "zstdcat", known.Has(programs.Unpacks) && HasWord(r.Args(), "-d", "-dc", "-cd", "--decompress", "--decrypt",
 			"-dq"):
 		return decoder + " (" + name + ")"
 	}
@@ -43,7 +35,7 @@ func foreignOrigin(r *shell.Run) string {
 // originOf looks at a span of runs and, through their pipes, at what feeds them.
 func (x *Scope) originOf(span shell.Span) string {
 	for _, r := range x.Sources(span) {
-		if o := foreignOrigin(r); o != "" {
+		if o := x.foreignOrigin(r); o != "" {
 			return o
 		}
 	}
@@ -75,7 +67,7 @@ func (x *Scope) ForeignPrograms() []ForeignProgram {
 	var out []ForeignProgram
 	for i := range x.Script.Runs {
 		r := &x.Script.Runs[i]
-		if len(r.Argv) > 0 && runsFiles[strings.TrimRight(r.Name(), "0123456789.")] && !r.Contained {
+		if len(r.Argv) > 0 && x.Script.Programs.Of(strings.TrimRight(r.Name(), "0123456789.")).Has(programs.RunsFiles) && !r.Contained {
 			for _, a := range r.Args() {
 				if from := x.originOf(a.From); strings.HasPrefix(from, "the network") {
 					reason := fmt.Sprintf("%s takes what comes from %s", r.Name(), from)
@@ -109,7 +101,7 @@ func (x *Scope) editedPrograms() []ForeignProgram {
 		}
 		switch via := r.Via[len(r.Via)-1]; strings.Fields(via + " x")[0] {
 		case "vim", "vi", "nvim", "ex", "ed", "emacs", "view":
-			if o := foreignOrigin(r); o != "" {
+			if o := x.foreignOrigin(r); o != "" {
 				fetched[via] = o
 			} else if from := fetched[via]; from != "" && shell.IsShell(r.Name()) && len(r.Args()) == 0 {
 				out = append(out, ForeignProgram{r, fmt.Sprintf("%s runs text that comes from %s", r.Name(), from),
@@ -277,7 +269,7 @@ func (x *Scope) downloadedScripts() []ForeignProgram {
 			}
 			out = append(out, ForeignProgram{r, fmt.Sprintf("runs %s, which this command has just downloaded",
 				r.Argv[0].Text), origin})
-		case runsFiles[strings.TrimRight(name, "0123456789.")]:
+		case x.Script.Programs.Of(strings.TrimRight(name, "0123456789.")).Has(programs.RunsFiles):
 			for _, a := range r.Args() {
 				if has(a) {
 					reason := fmt.Sprintf("%s takes %s, which this command has just downloaded", name, a.Text)
@@ -325,8 +317,8 @@ var installNames = map[string]bool{"install": true, "setup": true, "bootstrap": 
 // path: everything in a scratch folder, elsewhere what installs.
 func (x *Scope) runsFrom(r *shell.Run, folders []string) bool {
 	program := r.Argv[0]
-	if _, rest := SplitFlags(r.Args()); (shell.IsShell(r.Name()) || runsFiles[strings.TrimRight(r.Name(),
-		"0123456789.")]) &&
+	if _, rest := SplitFlags(r.Args()); (shell.IsShell(r.Name()) || x.Script.Programs.Of(strings.TrimRight(r.Name(),
+		"0123456789.")).Has(programs.RunsFiles)) &&
 		len(rest) > 0 {
 		program = rest[0]
 	} else if !strings.Contains(program.Text, "/") {
@@ -342,11 +334,16 @@ func (x *Scope) runsFrom(r *shell.Run, folders []string) bool {
 	return false
 }
 
-// runsFiles run or install the files that they are given.
-var runsFiles = map[string]bool{"python": true, "perl": true, "ruby": true, "node": true, "php": true, "bun": true,
-	"deno": true, "lua": true, "java": true, "dpkg": true, "rpm": true, "apt": true, "apt-get": true, "dnf": true,
-	"yum": true, "pip": true, "npm": true, "gem": true, "installer": true, "pwsh": true, "apk": true, "snap": true,
-	"msiexec": true, "insmod": true, "pacman": true, "osascript": true}
+// KnownTexts are the texts of words, "" for those that aren't known beforehand.
+func KnownTexts(words []shell.Word) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		if !w.Dynamic {
+			out[i] = w.Text
+		}
+	}
+	return out
+}
 
 func wordTexts(words []shell.Word) []string {
 	var out []string

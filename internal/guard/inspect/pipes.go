@@ -16,7 +16,7 @@ func (x *Scope) Sources(span shell.Span) []*shell.Run {
 	return x.followPipes(span, func(r *shell.Run) shell.Span { return r.From })
 }
 
-// Sinks are the runs of a span and, through pipes, all that they inbox.
+// Sinks are the runs of a span and, through pipes, all that they feed.
 func (x *Scope) Sinks(span shell.Span) []*shell.Run {
 	return x.followPipes(span, func(r *shell.Run) shell.Span { return r.To })
 }
@@ -26,14 +26,21 @@ func (x *Scope) followPipes(span shell.Span, next func(*shell.Run) shell.Span) [
 	if span.Empty() {
 		return nil
 	}
+	if len(x.visited) < len(x.Script.Runs) {
+		x.visited = make([]int32, len(x.Script.Runs))
+	}
+	x.visit++
 	var found []*shell.Run
-	seen := map[*shell.Run]bool{}
 	for open := []shell.Span{span}; len(open) > 0; open = open[1:] {
-		runs := x.RunsIn(open[0])
-		for i := range runs {
-			if r := &runs[i]; !seen[r] {
-				seen[r] = true
-				found, open = append(found, r), append(open, next(r))
+		for i := open[0].Lo; i < min(open[0].Hi, len(x.Script.Runs)); i++ {
+			if x.visited[i] == x.visit {
+				continue
+			}
+			x.visited[i] = x.visit
+			r := &x.Script.Runs[i]
+			found = append(found, r)
+			if to := next(r); !to.Empty() {
+				open = append(open, to)
 			}
 		}
 	}

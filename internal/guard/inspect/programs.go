@@ -4,8 +4,8 @@ import (
 	"path"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/shell"
-	"github.com/hookmux/hookmux/internal/shell/programs"
 )
 
 // GitParts finds git's subcommand behind its global options.
@@ -37,6 +37,11 @@ func ExtractDir(r *shell.Run) (dir shell.Word, ok bool) {
 		extracts = !HasWord(args, "-l", "-p", "-t", "-Z", "-v")
 	case "7z", "7za":
 		extracts = HasWord(args, "x", "e")
+	case "patch", "gpatch":
+		extracts = !HasWord(args, "--dry-run", "-C", "--check")
+	case "cpio", "bsdcpio":
+		flags, _ := SplitFlags(args)
+		extracts = HasShort(flags, 'i', 'p') || HasLong(flags, "--extract", "--pass-through")
 	}
 	if !extracts {
 		return dir, false
@@ -45,13 +50,14 @@ func ExtractDir(r *shell.Run) (dir shell.Word, ok bool) {
 		t := a.Text
 		switch {
 		case i+1 < len(args) && (t == "-C" || t == "--directory" || t == "--cd" || t == "-d" && name == "unzip" ||
-			t == "-D" && name == "cpio"):
+			t == "-D" && name == "cpio" || t == "-d" && strings.HasSuffix(name, "patch")):
 			return args[i+1], true
 		case strings.HasPrefix(t, "--directory="):
 			return CutWord(a, len("--directory=")), true
 		case len(t) > 2 && (strings.HasPrefix(t, "-C") || strings.HasPrefix(t, "-o") && strings.HasPrefix(name,
 			"7z") ||
-			strings.HasPrefix(t, "-d") && name == "unzip"):
+			strings.HasPrefix(t, "-d") && (name == "unzip" || strings.HasSuffix(name, "patch")) ||
+			strings.HasPrefix(t, "-D") && name == "cpio"):
 			return CutWord(a, 2), true
 		}
 	}
@@ -101,10 +107,6 @@ func tarExtracts(args []shell.Word) bool {
 	return false
 }
 
-// deletesNamed lose the files that they are given.
-var deletesNamed = map[string]bool{"rm": true, "shred": true, "unlink": true, "srm": true, "truncate": true,
-	"rimraf": true, "trash": true, "wipe": true}
-
 // FindDeletes reports whether what find finds is deleted.
 func (x *Scope) FindDeletes(r *shell.Run, args []shell.Word) bool {
 	if HasWord(args, "-delete") {
@@ -131,7 +133,7 @@ func (x *Scope) FindDeletes(r *shell.Run, args []shell.Word) bool {
 		}
 	}
 	for _, n := range x.RunsIn(r.To) {
-		if code, ok := n.Code(); deletesNamed[n.Name()] || ok && strings.Contains(code, "unlink") {
+		if code, ok := n.Code(); x.Script.Programs.Of(n.Name()).Has(programs.Deletes) || ok && strings.Contains(code, "unlink") {
 			return true
 		}
 	}

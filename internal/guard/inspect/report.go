@@ -50,6 +50,9 @@ type Finding struct {
 	Where  string `json:"where"`  // the piece of the command, or the path
 	// Ask says that a person is asked about it, also where the guard denies.
 	Ask bool `json:"ask,omitempty"`
+	// Unreadable says that the text itself is what the guard objects to: it cannot be
+	// read in full.
+	Unreadable bool `json:"-"`
 }
 
 // RuleInfo describes one rule.
@@ -107,7 +110,8 @@ func (f *Report) AddAsking(rule, where, reason string, ask bool) {
 	if f.Command != "" && slices.Contains(f.allow.exact, id+":"+f.Command) {
 		return
 	}
-	fd := Finding{Guard: f.guard, Rule: id, Reason: oneLine(reason, 300), Where: oneLine(where, 200), Ask: ask}
+	fd := Finding{Guard: f.guard, Rule: id, Reason: oneLine(reason, 300), Where: oneLine(where, 200), Ask: ask,
+		Unreadable: rule == "unreadable"}
 	if !slices.Contains(f.List, fd) {
 		f.List = append(f.List, fd)
 	}

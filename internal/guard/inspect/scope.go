@@ -24,6 +24,8 @@ type Scope struct {
 	asked   int                 // how often resolve was asked
 	links   map[string]string   // links that this very command makes, once asked for
 	linked  bool                // links is made, or being made
+	visited []int32             // by run: the walk along pipes that came past it last
+	visit   int32               // the number of that walk
 }
 
 // MaxResolve bounds the questions one command may put to the file system.
@@ -79,7 +81,7 @@ func NewScope(call *Call, s *shell.Script, f *Report, resolve func(string) strin
 // its own.
 func (x *Scope) Inner(s *shell.Script, report *Report) *Scope {
 	inner := *x
-	inner.Script, inner.Report = s, report
+	inner.Script, inner.Report, inner.visited = s, report, nil
 	return &inner
 }
 

@@ -3,22 +3,9 @@ package inspect
 import (
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/shell"
-	"github.com/hookmux/hookmux/internal/shell/programs"
 )
-
-// shellHooks are programs whose output people load in their start files.
-var shellHooks = map[string]bool{
-	"direnv": true, "starship": true, "zoxide": true, "mise": true, "rtx": true, "fnm": true, "nodenv": true,
-	"pyenv": true, "rbenv": true,
-	"goenv": true, "jenv": true, "brew": true, "fzf": true, "atuin": true, "thefuck": true, "dircolors": true,
-	"ssh-agent": true,
-	"kubectl":   true, "helm": true, "gh": true, "docker": true, "npm": true, "pip": true, "uv": true,
-	"oh-my-posh":                  true,
-	"register-python-argcomplete": true,
-	"conda":                       true, "opam": true, "luarocks": true, "rustup": true, "lesspipe": true,
-	"vivid": true,
-}
 
 // toolFiles are files that people's tools have them source.
 var toolFiles = []string{
@@ -88,7 +75,7 @@ func isSetting(r *shell.Run) bool {
 		}
 		return false
 	default:
-		return shellHooks[name] && (loaded ||
+		return programs.Is(name, programs.ShellHook) && (loaded ||
 			HasWord(r.Args(), "completion", "completions", "init", "hook", "activate"))
 	}
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/guard/inspect"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/shell"
-	"github.com/hookmux/hookmux/internal/shell/programs"
 )
 
 // agents are the programs that run hooks, as the catalogue describes them.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/shell"
 	"github.com/hookmux/hookmux/internal/verbs"
 )
@@ -151,24 +152,14 @@ func (x *scope) addName(name string) {
 // withoutDot is a path without "./" before it.
 func withoutDot(path string) string { return strings.TrimPrefix(path, "./") }
 
-// removers are programs that take packages off the machine, removingVerbs the words by
-// which they do.
-var (
-	removers = map[string]bool{"npm": true, "pnpm": true, "yarn": true, "bun": true, "brew": true, "apt": true,
-		"apt-get": true, "dpkg": true, "dnf": true, "yum": true, "rpm": true, "pacman": true, "yay": true, "paru": true,
-		"apk": true, "zypper": true, "snap": true, "flatpak": true, "nix": true, "nix-env": true, "cargo": true,
-		"pip":  true,
-		"pip3": true, "pipx": true, "winget": true, "scoop": true, "choco": true, "port": true, "emerge": true,
-		"mise": true,
-		"asdf": true, "volta": true, "uv": true}
-	removingVerbs = []string{"uninstall", "remove", "rm", "un", "r", "unlink", "purge", "autoremove",
-		"erase", "del", "-r",
-		"-P", "-e", "-R", "-Rs", "-Rns", "--remove", "--purge", "--erase", "--uninstall", "--unmerge"}
-)
+// removingVerbs are the words by which programs take packages off the machine.
+var removingVerbs = []string{"uninstall", "remove", "rm", "un", "r", "unlink", "purge", "autoremove",
+	"erase", "del", "-r",
+	"-P", "-e", "-R", "-Rs", "-Rns", "--remove", "--purge", "--erase", "--uninstall", "--unmerge"}
 
 // checkRemoval refuses to remove the package: npm uninstall -g hookmux.
 func checkRemoval(x *scope, r *shell.Run) {
-	if !removers[r.Name()] || r.Contained || r.Remote || !inspect.HasWord(r.Args(), removingVerbs...) {
+	if !programs.Is(r.Name(), programs.RemovesPackages) || r.Contained || r.Remote || !inspect.HasWord(r.Args(), removingVerbs...) {
 		return
 	}
 	for _, a := range r.Args() {

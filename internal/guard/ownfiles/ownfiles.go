@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
@@ -123,9 +124,7 @@ func (t *Checker) makeNeedles() *inspect.Needles {
 			words = append(words, path.Base(ending))
 		}
 	}
-	for name := range processTools {
-		words = append(words, name)
-	}
+	words = append(words, programs.With(func(p *programs.Program) bool { return p.Has(programs.ProcessTool) })...)
 	for _, known := range agents() {
 		off := known.HooksOff
 		for _, p := range slices.Concat(known.Programs, off.Programs) {

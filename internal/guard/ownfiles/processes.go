@@ -9,22 +9,9 @@ import (
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/shell"
 )
-
-// processTools are programs that stop, slow down, limit or take over processes
-// whose numbers they are given.
-var processTools = map[string]bool{
-	"kill": true, "skill": true, "snice": true, "tgkill": true, "prlimit": true, "renice": true, "taskset": true,
-	"chrt": true, "cpulimit": true, "criu": true, "gdb": true, "lldb": true, "strace": true,
-	"ltrace": true, "perf": true, "bpftrace": true, "dlv": true, "gcore": true, "reptyr": true, "rr": true,
-	"frida": true, "frida-trace": true, "ptrace": true, "injectso": true, "gdbserver": true, "bashdb": true,
-	"uftrace": true, "nsenter": true,
-}
-
-// nameTools find the processes themselves, by an exact name.
-var nameTools = map[string]bool{"killall": true, "skill": true, "slay": true, "cpulimit": true, "frida": true,
-	"frida-trace": true}
 
 // attachByName are options of debuggers behind which a process's name stands.
 var attachByName = []string{"-n", "--attach-name", "--name", "-e", "--exe"}
@@ -55,14 +42,14 @@ func (t *Checker) checkProcessTool(x *scope, r *shell.Run) {
 			say()
 		}
 		return
-	case nameTools[name] && namesProgram(name, r.Args()):
+	case programs.Is(name, programs.NameTool) && namesProgram(name, r.Args()):
 		say()
 		return
 	case name == "lldb" && inspect.HasWord(inspect.OptionValues(r.Args(), attachByName...), daemonNames...):
 		say()
 		return
 	}
-	if !processTools[name] {
+	if !programs.Is(name, programs.ProcessTool) {
 		return
 	}
 	if t.namesDaemon(r.Args()) || strings.HasSuffix(name, "kill") && strings.Contains(line, "hookmux") {

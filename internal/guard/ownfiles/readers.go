@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/shell"
-	"github.com/hookmux/hookmux/internal/shell/programs"
 )
 
 // checkOperands judges the words of a program by what is known about it.
@@ -16,7 +16,7 @@ func (c *writer) checkOperands(name string) {
 		return
 	}
 	args := c.r.Args()
-	spec, reads := programs.ReaderOf(name)
+	spec, reads := c.x.Script.Programs.ReaderOf(name)
 	if !reads && agentByProgram()[name] != nil {
 		spec, reads = programs.Reader{}, true
 	}

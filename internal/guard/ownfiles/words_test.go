@@ -9,6 +9,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/guard/guardtest"
 	"github.com/hookmux/hookmux/internal/guard/inspect"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
@@ -38,7 +39,7 @@ func checkLine(c *Checker, command string) string {
 // A guard never panics, however few words a command has.
 func TestShortCommands(*testing.T) {
 	writersOnce.Do(setUpWriters)
-	names := slices.Concat(slices.Sorted(maps.Keys(writers)), slices.Sorted(maps.Keys(processTools)),
+	names := slices.Concat(slices.Sorted(maps.Keys(writers)), programs.With(func(p *programs.Program) bool { return p.Has(programs.ProcessTool) }),
 		slices.Sorted(maps.Keys(agentByProgram())), []string{"pkill", "fuser", "killall", "systemctl", "npx", "git config", "git clean",
 			"echo", "hookmux", "kill $(grep)", "kill $(pgrep)", "kill $(awk)"})
 	c := New(inspect.Options{DaemonPID: 4711})

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/shell"
-	"github.com/hookmux/hookmux/internal/shell/programs"
 )
 
 // secretOperands judges the files that a program reads or sends.
@@ -25,16 +25,19 @@ func (x *scope) secretOperands(r *shell.Run) {
 		x.secretCommit(r)
 		return
 	}
-	spec, ok := programs.OperandsOf(name)
+	spec, ok := x.Script.Programs.OperandsOf(name)
 	copies := inspect.HasWord(r.Args(), "cp")
-	if !ok && len(programs.ShownBy(name)) == 0 && !copies || loadsEnvironment(r) || quietRead(name, r) {
+	if !ok && len(x.Script.Programs.ShownBy(name)) == 0 && !copies || loadsEnvironment(r) || quietRead(name, r) {
 		return
 	}
 	if files := x.copiedOut(r); len(files) > 0 {
 		x.Report.Add("read", r.String(), fmt.Sprintf("%s copies %s out of a container", name, files[0].Text))
 		return
 	}
-	files := append(readFiles(name, r.Args(), spec), inspect.OptionValues(r.Args(), programs.ShownBy(name)...)...)
+	files := inspect.OptionValues(r.Args(), x.Script.Programs.ShownBy(name)...)
+	if ok {
+		files = append(readFiles(name, r.Args(), spec), files...)
+	}
 	if inspect.ViaXargs(r) {
 		files = append(files, x.listedSecrets(r)...)
 	}
@@ -62,10 +65,10 @@ func (x *scope) secretOperands(r *shell.Run) {
 			continue
 		}
 		switch {
-		case senders[name] && name != "openssl":
+		case x.Script.Programs.Of(name).Has(programs.Sends) && name != "openssl":
 			x.Report.Add("send", r.String(), fmt.Sprintf("%s sends %s (%s)", name, t, what))
 		case x.reachesNetwork(r):
-			x.Report.Add("send", r.String(), fmt.Sprintf("%s inboxs %s (%s) to the network", name, t, what))
+			x.Report.Add("send", r.String(), fmt.Sprintf("%s sends %s (%s) to the network", name, t, what))
 		default:
 			x.Report.Add("read", r.String(), fmt.Sprintf("%s reads %s (%s)", name, t, what))
 		}
@@ -130,9 +133,6 @@ func readFiles(name string, args []shell.Word, spec programs.Operands) []shell.W
 		skip = 0
 	}
 	if name == "rg" && inspect.HasWord(args, "--files") {
-		return nil
-	}
-	if _, known := programs.OperandsOf(name); !known {
 		return nil
 	}
 	operands := 0

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
@@ -25,36 +26,6 @@ func (x *scope) feedsLogin(r *shell.Run) bool {
 	return false
 }
 
-// printPhrases are subcommands that print a stored secret.
-var printPhrases = map[string][]string{
-	"security": {"find-generic-password", "find-internet-password", "dump-keychain", "export"}, "gh": {"auth token",
-		"auth status --show-token", "auth status -t"}, "glab": {"auth token",
-		"config get token", "auth status -t", "auth status --show-token"},
-	"gcloud": {"auth print-access-token", "auth print-identity-token", "auth application-default print-access-token",
-		"secrets versions access"},
-	"az": {"account get-access-token", "keyvault secret show", "acr credential show", "storage account keys list"},
-	"aws": {"secretsmanager get-secret-value", "ecr get-login-password", "sts get-session-token",
-		"configure get aws_secret_access_key", "configure export-credentials", "sts assume-role"},
-	"vault": {"kv get", "read", "print token", "token lookup"}, "op": {"read", "item get"}, "pass": {"show", "-c"},
-	"gopass": {"show"}, "bw": {"get", "export"}, "lpass": {"show", "export"},
-	"heroku": {"config", "config:get", "auth:token"}, "doppler": {"secrets get", "secrets download", "secrets"},
-	"secret-tool": {"lookup", "search"}, "git": {"credential fill", "credential-store get",
-		"credential-osxkeychain get"},
-	"kubectl": {"config view --raw", "create token"}, "oc": {"whoami -t", "whoami --show-token", "create token"},
-	"gpg": {"--export-secret-keys", "--export-secret-key"}, "npm": {"token list"},
-	"flyctl": {"auth token"}, "fly": {"auth token"}, "vercel": {"env pull"}, "chamber": {"read", "export"},
-	"sops": {"-d", "--decrypt", "decrypt"}, "ansible-vault": {"view", "decrypt"}, "eyaml": {"decrypt", "edit"},
-	"getent":    {"shadow", "gshadow"},
-	"terraform": {"state pull"}, "tofu": {"state pull"}, "keyring": {"get"}, "age": {"-d", "--decrypt"},
-	"rbw":       {"get"},
-	"infisical": {"secrets", "export"}, "kwallet-query": {"-r"}, "credstash": {"get", "getall"},
-	"berglas":  {"access"},
-	"pulumi":   {"config --show-secrets", "stack output --show-secrets", "stack export --show-secrets"},
-	"wrangler": {"auth token"}, "stripe": {"config --list"}, "railway": {"variables"},
-	"supabase": {"projects api-keys"}, "firebase": {"functions:config:get", "login:ci"},
-	"dotnet": {"user-secrets list"}, "rails": {"credentials:show"}, "akv": {"get"}, "passage": {"show"},
-}
-
 func (x *scope) printsSecret(r *shell.Run) {
 	name := r.Name()
 	args := r.Args()
@@ -68,11 +39,14 @@ func (x *scope) printsSecret(r *shell.Run) {
 		return
 	}
 	hit := ""
-	for _, p := range printPhrases[name] {
+	for _, p := range x.Script.Programs.Of(name).Does[programs.PrintsSecret] {
 		if strings.HasPrefix(line+" ", p+" ") || strings.Contains(p, " ") && inspect.HasPhrase(line, p) {
 			hit = p
 			break
 		}
+	}
+	if p := x.Script.Programs.Of(name); hit == "" && (p.Own() || !anyDynamic(args)) {
+		hit, _ = p.Phrase(programs.PrintsSecret, inspect.KnownTexts(args)) // with options before it
 	}
 	switch name {
 	case "kubectl", "oc", "k":
@@ -104,6 +78,11 @@ func (x *scope) printsSecret(r *shell.Run) {
 	case "gpg":
 		if inspect.HasWord(args, "--export-secret-keys", "--export-secret-key", "--export-secret-subkeys") {
 			hit = "--export-secret-keys"
+		}
+	case "docker", "podman", "docker-compose", "podman-compose":
+		if inspect.HasWord(args, "-q", "--quiet", "--services", "--images", "--volumes", "--profiles", "--networks",
+			"--no-interpolate", "--hash") {
+			hit = ""
 		}
 	case "terraform", "tofu":
 		if inspect.HasWord(args, "output") && secretPattern.MatchString(line) {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/shell"
-	"github.com/hookmux/hookmux/internal/shell/programs"
 )
 
 // What counts as use and is left alone: `source .env`, `export $(cat .env)`,
@@ -28,11 +28,6 @@ var Rules = []inspect.RuleInfo{
 	{ID: "secrets.commit", What: "a file that holds secrets is added to git"},
 	{ID: "secrets.unreadable", What: "a command that cannot be read in full and names a secret file"},
 }
-
-var senders = map[string]bool{"curl": true, "wget": true, "nc": true, "ncat": true, "socat": true, "telnet": true,
-	"http": true, "https": true, "xh": true, "scp": true, "sftp": true, "ftp": true,
-	"rsync": true, "mail": true, "mailx": true, "mutt": true, "sendmail": true, "rclone": true, "croc": true,
-	"wormhole": true, "ffsend": true, "ssh": true, "openssl": true, "gsutil": true, "aws": true, "gh": true}
 
 var (
 	secretOnce sync.Once
@@ -62,7 +57,7 @@ func secretNeedles() *inspect.Needles {
 		words = append(words, "private key", "readfile", "read_text", "open(", "getent", "ansible-vault", "eyaml",
 			"sops",
 			"_history",
-			"begin ", "akia", "arg-file", "xargs -a", "create token")
+			"begin ", "akia", "arg-file", "xargs -a", "create token", "compose", "output")
 		for _, t := range secretTails() {
 			if base := path.Base(t.tail); len(base) > 5 {
 				words = append(words, base)
@@ -200,7 +195,7 @@ func (x *scope) secretRedirects(r *shell.Run) {
 		}
 		name := r.Name()
 		switch {
-		case senders[name] && name != "gh":
+		case x.Script.Programs.Of(name).Has(programs.Sends) && name != "gh":
 			x.Report.Add("send", r.String(), fmt.Sprintf("%s sends %s (%s)", name, rd.Target.Text, what))
 		case isReader(name), name == "tee", name == "xargs", name == "parallel":
 			x.Report.Add("read", r.String(), fmt.Sprintf("%s reads %s (%s)", name, rd.Target.Text, what))
@@ -347,7 +342,7 @@ func (x *scope) secretCommit(r *shell.Run) {
 // reachesNetwork follows the pipe behind a run.
 func (x *scope) reachesNetwork(r *shell.Run) bool {
 	for _, n := range x.Sinks(r.To) {
-		if senders[n.Name()] && n.Name() != "gh" && n.Name() != "openssl" && n.Name() != "aws" {
+		if x.Script.Programs.Of(n.Name()).Has(programs.Sends) && n.Name() != "gh" && n.Name() != "openssl" && n.Name() != "aws" {
 			return true
 		}
 	}
@@ -366,7 +361,7 @@ func (x *scope) envToNetwork(r *shell.Run) {
 	// curl -d "$(env)": a later run has this one in one of its words.
 	for j := range x.Script.Runs {
 		n := &x.Script.Runs[j]
-		if !senders[n.Name()] {
+		if !x.Script.Programs.Of(n.Name()).Has(programs.Sends) {
 			continue
 		}
 		for _, a := range n.Args() {

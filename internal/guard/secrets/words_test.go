@@ -1,7 +1,6 @@
 package secrets
 
 import (
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -9,8 +8,8 @@ import (
 
 	"github.com/hookmux/hookmux/internal/guard/guardtest"
 	"github.com/hookmux/hookmux/internal/guard/inspect"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/shell"
-	"github.com/hookmux/hookmux/internal/shell/programs"
 )
 
 // checkLine gives the rules that a command breaks.
@@ -28,8 +27,9 @@ func checkLine(opt inspect.Options, command string) string {
 
 // A guard never panics, however few words a command has.
 func TestShortCommands(*testing.T) {
-	names := slices.Concat(programs.WithOperands(), slices.Sorted(maps.Keys(senders)),
-		slices.Sorted(maps.Keys(printPhrases)), []string{"env", "export", "set", "env | grep", "git show", "find", "openssl rsa", "ln", "find . -name .env"})
+	names := slices.Concat(programs.WithOperands(), programs.With(func(p *programs.Program) bool {
+		return p.Has(programs.Sends) || len(p.Does[programs.PrintsSecret]) > 0
+	}), []string{"env", "export", "set", "env | grep", "git show", "find", "openssl rsa", "ln", "find . -name .env"})
 	for _, name := range names {
 		for _, word := range []string{"", "-", "-T", "-in", "-exec", "x", ":", "-e", "-u", "-o", "--", "''", "x.y"} {
 			for _, second := range []string{"", "x", "-T"} {

@@ -4,35 +4,16 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 )
 
 // What Claude Code does without any rule: commands it takes for harmless, files it
 // reads without asking. Only what is needed to tell allow from ask stands here.
 
-var harmlessPrograms = map[string]bool{"cal": true, "uptime": true, "cat": true, "head": true, "tail": true,
-	"wc":   true,
-	"stat": true, "strings": true, "hexdump": true, "od": true, "nl": true, "id": true, "uname": true, "free": true,
-	"df": true, "du": true, "locale": true, "groups": true, "nproc": true, "basename": true, "dirname": true,
-	"realpath": true, "readlink": true, "cut": true, "paste": true, "tr": true, "column": true, "tac": true,
-	"rev":  true,
-	"fold": true, "expand": true, "unexpand": true, "fmt": true, "comm": true, "cmp": true, "numfmt": true,
-	"diff": true, "true": true, "false": true, "sleep": true, "which": true, "type": true, "expr": true, "test": true,
-	"[": true, "seq": true, "tsort": true, "pr": true, "echo": true, "pwd": true, "whoami": true, "history": true,
-	"arch": true, "ls": true, "man": true, "help": true, "netstat": true, "ps": true, "base64": true, "grep": true,
-	"egrep": true, "fgrep": true, "rg": true, "sha256sum": true, "sha1sum": true, "md5sum": true, "file": true,
-	"lsof": true, "pgrep": true, "tput": true, "ss": true, "fd": true, "fdfind": true, "jq": true, "tree": true}
-
 var harmlessGit = map[string]bool{"status": true, "log": true, "diff": true, "show": true, "blame": true,
 	"ls-files":  true,
 	"rev-parse": true, "rev-list": true, "describe": true, "reflog": true, "shortlog": true, "cat-file": true,
 	"for-each-ref": true, "grep": true, "merge-base": true, "ls-remote": true}
-
-var harmlessXargs = map[string]bool{"echo": true, "printf": true, "wc": true, "grep": true, "head": true, "tail": true}
-
-// runsArguments are built-ins whose arguments are shell code; they ask in spite of prefix rules.
-var runsArguments = map[string]bool{"eval": true, "exec": true, "source": true, ".": true, "trap": true, "alias": true,
-	"hash": true, "enable": true, "mapfile": true, "readarray": true, "let": true, "bind": true, "shopt": true,
-	"zmodload": true, "emulate": true, "fc": true, "watch": true, "setsid": true}
 
 var changingFind = lazyregexp.New(`^-(exec|execdir|ok|okdir|delete|fprint|fprint0|fprintf|fls)$`)
 
@@ -43,7 +24,7 @@ func (p *shellPart) isHarmless() bool {
 		return false
 	}
 	for _, assign := range p.assigns {
-		if len(p.words) > 0 && (!assign.plain || !harmlessVariables[assign.name]) {
+		if len(p.words) > 0 && (!assign.plain || !programs.HarmlessForClaude(assign.name)) {
 			return false
 		}
 	}
@@ -104,7 +85,7 @@ func isHarmlessCommand(words []shellWord) bool {
 	case "sed":
 		return isReadingSed(words[1:])
 	case "xargs":
-		return len(args) > 0 && harmlessXargs[args[0]]
+		return len(args) > 0 && programs.Is(args[0], programs.ClaudeXargs)
 	case "git":
 		return isHarmlessGit(args)
 	case "tree":
@@ -114,7 +95,7 @@ func isHarmlessCommand(words []shellWord) bool {
 		return !hasFlag(args, "-f", "--from-file", "--rawfile", "--slurpfile") &&
 			!strings.Contains(text, ".env") && !strings.Contains(text, "$ENV")
 	}
-	return harmlessPrograms[name]
+	return programs.Is(name, programs.ClaudeHarmless)
 }
 
 func hasFlag(args []string, flags ...string) bool {

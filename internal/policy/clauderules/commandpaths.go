@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 )
 
 // pathAccess is what a command does with a file.
@@ -14,15 +15,6 @@ type pathAccess struct {
 	writes bool
 	glob   bool
 }
-
-// plainReaders take files as operands and read them.
-var plainReaders = map[string]bool{"cat": true, "head": true, "tail": true, "sort": true, "uniq": true, "wc": true,
-	"cut": true, "paste": true, "column": true, "file": true, "stat": true, "diff": true, "strings": true,
-	"hexdump": true, "od": true, "base64": true, "nl": true, "sha256sum": true, "sha1sum": true, "md5sum": true,
-	"tac": true, "rev": true, "fold": true, "cmp": true, "comm": true, "expand": true, "unexpand": true,
-	"fmt": true, "pr": true}
-
-var plainWriters = map[string]bool{"mkdir": true, "touch": true, "rm": true, "rmdir": true, "tee": true}
 
 // pathWords finds the program and its operands, behind what path rules look past.
 func (p *shellPart) pathWords() []shellWord {
@@ -66,9 +58,9 @@ func (p *shellPart) accesses() []pathAccess {
 			return []pathAccess{{path: ".", reads: true}}
 		}
 		return accessAll(operands, pathAccess{reads: true})
-	case plainReaders[name]:
+	case programs.Is(name, programs.ClaudeReads):
 		return accessAll(withoutFlags(args), pathAccess{reads: true})
-	case plainWriters[name]:
+	case programs.Is(name, programs.ClaudeWrites):
 		return accessAll(withoutFlags(args), pathAccess{writes: true})
 	case name == "cp" || name == "mv":
 		operands := withoutFlags(args)

@@ -1,6 +1,10 @@
 package clauderules
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/policy/programs"
+)
 
 // hasWildcard reports whether a rule's text has a star that is not escaped.
 func hasWildcard(content string) bool { return unescapedIndex(content, '*') >= 0 }
@@ -166,7 +170,7 @@ type allowedForm struct {
 func (p *shellPart) allowedForms() []allowedForm {
 	forms := []allowedForm{{text: p.whole, exact: true}, {text: p.spaced, exact: true}}
 	for _, assign := range p.assigns {
-		if !assign.plain || !harmlessVariables[assign.name] {
+		if !assign.plain || !programs.HarmlessForClaude(assign.name) {
 			return forms
 		}
 	}
@@ -205,12 +209,3 @@ func lastWordStart(spaced string, words []shellWord) int {
 	}
 	return at
 }
-
-// harmlessVariables may stand in front of an allowed command.
-var harmlessVariables = map[string]bool{"GOEXPERIMENT": true, "GOOS": true, "GOARCH": true, "CGO_ENABLED": true,
-	"GO111MODULE": true, "RUST_BACKTRACE": true, "RUST_LOG": true, "NODE_ENV": true, "PYTHONUNBUFFERED": true,
-	"PYTHONDONTWRITEBYTECODE": true, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": true, "PYTEST_DEBUG": true,
-	"ANTHROPIC_API_KEY": true, "LANG": true, "LANGUAGE": true, "LC_ALL": true, "LC_CTYPE": true, "LC_TIME": true,
-	"CHARSET": true, "TERM": true, "COLORTERM": true, "NO_COLOR": true, "FORCE_COLOR": true, "TZ": true,
-	"LS_COLORS": true, "LSCOLORS": true, "GREP_COLOR": true, "GREP_COLORS": true, "GCC_COLORS": true,
-	"TIME_STYLE": true, "BLOCK_SIZE": true, "BLOCKSIZE": true, "CI": true}

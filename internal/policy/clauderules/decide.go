@@ -7,6 +7,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 )
 
 // Verdict is what rules say about a call.
@@ -439,7 +440,7 @@ func (e *evaluation) checkParts(line *commandLine, folders []string) checkedPart
 
 // isUncheckedValue reports whether a part makes a variable's value in a way that asks.
 func (p *shellPart) isUncheckedValue() bool {
-	return p.valueOf && (len(p.words) == 0 || !plainReaders[p.words[0].plain] && p.words[0].plain != "ls")
+	return p.valueOf && (len(p.words) == 0 || !programs.Is(p.words[0].plain, programs.ClaudeReads) && p.words[0].plain != "ls")
 }
 
 func writesFile(part *shellPart) bool {
@@ -478,7 +479,7 @@ func (e *evaluation) changesFolder(line *commandLine) bool {
 // partAsks looks at the files of a part; byRule says that a Bash rule allows it.
 func (e *evaluation) partAsks(part *shellPart, byRule bool, out *checkedParts) bool {
 	words := part.pathWords()
-	if len(words) > 0 && runsArguments[words[0].plain] {
+	if len(words) > 0 && programs.Is(words[0].plain, programs.ClaudeEvaluates) {
 		out.runsArguments = true
 		return true
 	}

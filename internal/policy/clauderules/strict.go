@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
@@ -162,28 +163,22 @@ func (l closerLook) commandRule(run *shell.Run) (*Rule, StrictReason) {
 	return nil, ""
 }
 
-// globalOptions take the next word, before the subcommand.
-var globalOptions = map[string]string{
-	"git":     " -C -c --git-dir --work-tree --namespace --exec-path --config-env ",
-	"docker":  " -H --host -c --context --config -l --log-level ",
-	"kubectl": " -n --namespace --context --kubeconfig --cluster --user -s --server ",
-	"npm":     " --prefix -C --workspace -w --registry ",
-	"go":      " -C ", "make": " -C -f --directory --file ",
-}
-
 var longOptions = map[string]string{"--recursive": "r", "--force": "f", "--all": "a", "--interactive": "i",
 	"--verbose": "v", "--quiet": "q", "--yes": "y", "--delete": "d"}
 
 // splitOptions tells the words of a command from its one-letter options.
 func splitOptions(name string, args []string) (words []string, letters, long map[string]bool) {
 	letters, long = map[string]bool{}, map[string]bool{}
-	takes := globalOptions[name]
+	var takes []string
+	if claude := programs.Of(name).Claude; claude != nil {
+		takes = claude.Values
+	}
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		switch {
 		case arg == "--":
 			return append(words, args[i+1:]...), letters, long
-		case len(words) == 0 && strings.Contains(takes, " "+arg+" ") && arg != "":
+		case len(words) == 0 && slices.Contains(takes, arg):
 			i++
 		case strings.HasPrefix(arg, "--"):
 			if letter := longOptions[arg]; letter != "" {
@@ -239,18 +234,6 @@ func fallsUnderOptions(content string, run *shell.Run) bool {
 	return true
 }
 
-// notReading are programs that do not show or pass on what is in a file they are given.
-var notReading = map[string]bool{"rm": true, "rmdir": true, "mkdir": true, "touch": true, "chmod": true, "chown": true,
-	"echo": true, "printf": true, "test": true, "[": true, "which": true, "type": true, "basename": true,
-	"dirname": true, "true": true, "false": true, "ls": true, "tee": true, "truncate": true, "mktemp": true,
-	"cd": true, "pushd": true, "export": true, "declare": true, "local": true, "readonly": true, "unset": true}
-
-var changingPrograms = map[string]bool{"rm": true, "rmdir": true, "mkdir": true, "touch": true, "chmod": true,
-	"chown": true, "tee": true, "truncate": true, "cp": true, "mv": true, "ln": true, "install": true, "rsync": true,
-	"dd": true, "sed": true, "perl": true, "shred": true, "unlink": true, "patch": true, "gzip": true, "gunzip": true,
-	"unzip": true, "vi": true, "vim": true, "nano": true, "ed": true, "ex": true, "emacs": true, "sponge": true,
-	"setfacl": true, "chgrp": true, "xattr": true, "split": true}
-
 var changingGit = map[string]bool{"checkout": true, "restore": true, "rm": true, "mv": true, "apply": true,
 	"stash": true, "reset": true, "clean": true}
 
@@ -263,8 +246,8 @@ func (l closerLook) fileRule(run *shell.Run) (*Rule, StrictReason) {
 		}
 	}
 	name := run.Name()
-	reads := !notReading[name]
-	writes := changingPrograms[name]
+	reads := !programs.Is(name, programs.ClaudeNotReading)
+	writes := programs.Is(name, programs.ClaudeChanges)
 	if name == "git" && len(run.Argv) > 1 {
 		words, _, _ := splitOptions("git", argTexts(run))
 		writes = len(words) > 0 && changingGit[words[0]]
@@ -368,14 +351,10 @@ func (l closerLook) globRule(pattern, tool string, place Place) *Rule {
 	return nil
 }
 
-var throughPrograms = map[string]bool{"grep": true, "egrep": true, "rg": true, "ag": true, "ack": true, "tar": true,
-	"zip": true, "cp": true, "mv": true, "rm": true, "rsync": true, "scp": true,
-	"find": true, "chmod": true, "chown": true}
-
 // folderRule finds a rule about something below a folder that a run goes through.
 func (l closerLook) folderRule(run *shell.Run) *Rule {
 	name := run.Name()
-	if !throughPrograms[name] {
+	if !programs.Is(name, programs.ClaudeThrough) {
 		return nil
 	}
 	words, letters, long := splitOptions(name, argTexts(run))
@@ -391,7 +370,7 @@ func (l closerLook) folderRule(run *shell.Run) *Rule {
 		folder := l.place.absolute(word)
 		for _, rule := range l.rules {
 			tool := "Read"
-			if changingPrograms[name] || name == "find" {
+			if programs.Is(name, programs.ClaudeChanges) || name == "find" {
 				tool = "Edit"
 			}
 			root, literal, anywhere, ok := l.literalPath(rule, tool)

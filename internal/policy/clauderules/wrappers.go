@@ -2,9 +2,11 @@ package clauderules
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 )
 
 var (
@@ -70,33 +72,8 @@ func harmlessWrapper(words []shellWord) int {
 	return n
 }
 
-// restrictedWrapper says how to get past a program that starts another one.
-type restrictedWrapper struct {
-	withValue string // options that take the next word, between blanks
-	operands  int    // words before the command
-	optional  bool   // the operands may be missing
-	assigns   bool   // NAME=value may stand before the command
-	plainOnly bool   // only without options
-}
-
-var restrictedWrappers = map[string]restrictedWrapper{
-	"sudo":    {withValue: " -u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --chdir ", assigns: true},
-	"doas":    {withValue: " -u -C "},
-	"env":     {withValue: " -u -C --unset --chdir ", assigns: true},
-	"command": {}, "builtin": {}, "nohup": {}, "noglob": {}, "nocorrect": {}, "time": {},
-	"exec":    {withValue: " -a "},
-	"setsid":  {},
-	"watch":   {withValue: " -n --interval "},
-	"timeout": {withValue: " -s -k --signal --kill-after ", operands: 1},
-	"ionice":  {withValue: " -c -n -p --class --classdata "},
-	"strace":  {withValue: " -o -e -p -s -u "},
-	"ltrace":  {withValue: " -o -e -p -s -u "},
-	"unshare": {}, "nsenter": {withValue: " -t "},
-	"flock":   {withValue: " -w -E --timeout ", operands: 1, optional: true},
-	"script":  {operands: 1, optional: true},
-	"taskset": {operands: 1}, "chrt": {operands: 1}, "pkexec": {withValue: " --user "},
-	"nice": {plainOnly: true}, "stdbuf": {plainOnly: true}, "xargs": {plainOnly: true},
-}
+// restrictedWrapper gets past a program that starts another one.
+type restrictedWrapper struct{ *programs.ClaudeWrapper }
 
 type unwrapped struct {
 	words      []string
@@ -111,10 +88,11 @@ func unwrapWords(words []string) []unwrapped {
 		current := todo[0]
 		todo = todo[1:]
 		name := current[0][strings.LastIndexByte(current[0], '/')+1:]
-		wrapper, known := restrictedWrappers[name]
-		if !known {
+		claude := programs.Of(name).Claude
+		if claude == nil || claude.Wrapper == nil {
 			continue
 		}
+		wrapper := restrictedWrapper{claude.Wrapper}
 		if name == "xargs" {
 			if len(current) > 1 && !strings.HasPrefix(current[1], "-") {
 				out = append(out, unwrapped{current[1:], true})
@@ -133,7 +111,7 @@ func unwrapWords(words []string) []unwrapped {
 
 // started lists what a wrapper may start.
 func (w restrictedWrapper) started(name string, words []string) [][]string {
-	if w.plainOnly {
+	if w.PlainOnly {
 		plain := make([]shellWord, len(words))
 		for i, word := range words {
 			plain[i].plain = word
@@ -153,15 +131,15 @@ func (w restrictedWrapper) started(name string, words []string) [][]string {
 		return nil
 	}
 	rest := w.skipOptions(words[1:])
-	if w.operands == 0 {
+	if w.Operands == 0 {
 		return [][]string{rest}
 	}
 	var out [][]string
-	if w.optional {
+	if w.Optional {
 		out = append(out, rest)
 	}
-	if len(rest) > w.operands {
-		out = append(out, w.skipOptions(rest[w.operands:]))
+	if len(rest) > w.Operands {
+		out = append(out, w.skipOptions(rest[w.Operands:]))
 	}
 	return out
 }
@@ -172,11 +150,11 @@ func (w restrictedWrapper) skipOptions(words []string) []string {
 		switch {
 		case word == "--":
 			return words[1:]
-		case strings.Contains(w.withValue, " "+word+" ") && word != "":
+		case slices.Contains(w.Values, word):
 			words = words[min(2, len(words)):]
 		case strings.HasPrefix(word, "-"):
 			words = words[1:]
-		case w.assigns && variableWord.MatchString(word):
+		case w.Assigns && variableWord.MatchString(word):
 			if strings.Contains(word, "$(") {
 				return nil
 			}
@@ -205,8 +183,6 @@ func (p *shellPart) removes() bool {
 	return false
 }
 
-var shellPrograms = map[string]bool{"bash": true, "sh": true, "zsh": true, "dash": true, "ksh": true}
-
 // shellScripts lists the texts that a part hands to bash -c and the like.
 func (p *shellPart) shellScripts() []string {
 	var out []string
@@ -219,7 +195,7 @@ func (p *shellPart) shellScripts() []string {
 	}
 	for _, form := range unwrapWords(plain) {
 		name := form.words[0][strings.LastIndexByte(form.words[0], '/')+1:]
-		if !shellPrograms[name] || form.onlyPrefix {
+		if !programs.Is(name, programs.ClaudeShell) || form.onlyPrefix {
 			continue
 		}
 		hasScript := false

@@ -6,54 +6,9 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/shell"
-	"github.com/hookmux/hookmux/internal/shell/programs"
 )
-
-// operandAccess is what a program does with its operands, where that is not
-// reading alone.
-type operandAccess struct {
-	access Access
-	skip   int    // leading operands that are no files (chmod's mode)
-	values string // short options that take the next word, besides programs.ShortValues
-	// target says that the last operand, or -t's value, is written, the others are
-	// sources (read, or deleted by a move).
-	target bool
-}
-
-var operandAccesses = map[string]operandAccess{
-	"rm": {access: Delete}, "unlink": {access: Delete}, "shred": {access: Delete, values: "ns"},
-	"rmdir": {access: Delete},
-	"srm":   {access: Delete}, "rimraf": {access: Delete}, "trash": {access: Delete}, "trash-put": {access: Delete},
-	"wipe": {access: Delete}, "mv": {access: Delete, target: true},
-	"cp": {access: Read, target: true}, "install": {access: Read, target: true},
-	"rsync": {access: Read, target: true}, "scp": {access: Read, target: true},
-	"ditto": {access: Read, target: true}, "ln": {access: Read, target: true},
-	"tee": {access: Write}, "sponge": {access: Write}, "truncate": {access: Write, values: "sr"},
-	"touch": {access: Write,
-		values: "dtr"},
-	"mkdir": {access: Write, values: "m"}, "mkfifo": {access: Write, values: "m"}, "ed": {access: Write},
-	"vim": {access: Write}, "vi": {access: Write}, "nvim": {access: Write},
-	"nano": {access: Write}, "emacs": {access: Write},
-	"chmod": {access: Mode, skip: 1}, "chown": {access: Mode, skip: 1}, "chgrp": {access: Mode, skip: 1},
-	"black": {access: Write}, "isort": {access: Write}, "rustfmt": {access: Write}, "stylua": {access: Write},
-	"swiftformat": {access: Write}, "dos2unix": {access: Write}, "unix2dos": {access: Write},
-	"fallocate": {access: Write,
-		values: "lo"}, "mkfile": {access: Write, skip: 1}, "rename": {access: Write, skip: 1}, "mmv": {access: Write},
-	"chattr": {access: Mode, skip: 1}, "setfacl": {access: Mode, values: "mxM"},
-}
-
-// editors also show what they may change.
-var editors = map[string]bool{"ed": true, "vim": true, "vi": true, "nvim": true, "nano": true, "emacs": true}
-
-// takesNoFiles are programs whose words are no files.
-var takesNoFiles = map[string]bool{"echo": true, "printf": true, "true": true, "false": true, ":": true, "cd": true,
-	"pushd": true, "popd": true, "sleep": true, "export": true, "kill": true, "pkill": true, "pgrep": true,
-	"date": true,
-	"set":  true, "unset": true, "exit": true, "return": true, "read": true, "wait": true, "trap": true, "alias": true,
-	"which": true, "type": true, "command": true, "basename": true, "dirname": true, "whoami": true, "pwd": true,
-	"seq": true, "expr": true, "tr": true, "ps": true, "ssh": true, "ping": true, "kubectl": true, "docker": true,
-	"gh": true, "npm": true, "pnpm": true, "yarn": true, "systemctl": true, "test": true, "[": true, "[[": true}
 
 // gatherAccess collects the paths of one command.
 func (c *collector) gatherAccess(scope *inspect.Scope, r *shell.Run, at int) {
@@ -87,21 +42,22 @@ func (c *collector) gatherAccess(scope *inspect.Scope, r *shell.Run, at int) {
 		return
 	}
 	c.gatherCode(add, r)
-	addOptionFiles(add, r)
+	addOptionFiles(add, r, c.programs.FileOptionsOf(r.Name()))
 	name, args := r.Name(), r.Args()
 	_, rest := inspect.SplitFlags(args)
 	if c.gatherSpecial(add, scope, r) {
 		return
 	}
-	if known, ok := operandAccesses[name]; ok {
+	known := c.programs.Of(name)
+	if known.Operands != nil {
 		addOperands(add, r, known)
 		return
 	}
-	if reader, ok := programs.ReaderOf(name); ok {
-		addReader(add, r, reader)
+	if known.Reader != nil {
+		addReader(add, r, known)
 		return
 	}
-	if takesNoFiles[name] || talkers[name].bare {
+	if known.Has(programs.NoFiles) || known.Talks != nil && known.Talks.Bare {
 		return
 	}
 	add(Write, inspect.OptionValues(args, "-o", "--output", "--out", "-out", "--outfile")...)
@@ -161,10 +117,11 @@ func (c *collector) gatherSpecial(add func(Access, ...shell.Word), scope *inspec
 
 // addOperands adds the operands of a program of which it is known what it does with
 // them.
-func addOperands(add func(Access, ...shell.Word), r *shell.Run, known operandAccess) {
-	name, args := r.Name(), r.Args()
-	words := operandWords(args, known.values+programs.ShortValues(name))
-	words = words[min(known.skip, len(words)):]
+func addOperands(add func(Access, ...shell.Word), r *shell.Run, p *programs.Program) {
+	name, args, known := r.Name(), r.Args(), p.Operands
+	access := Access(known.Does)
+	words := operandWords(args, known.Values+p.Values)
+	words = words[min(known.Skip, len(words)):]
 	if name == "install" && inspect.HasWord(args, "-d", "--directory") {
 		add(Write, words...)
 		return
@@ -173,7 +130,7 @@ func addOperands(add func(Access, ...shell.Word), r *shell.Run, known operandAcc
 		inspect.HasLong(flags, "--recursive", "--archive") {
 		words = everythingIn(words)
 	}
-	if to, from, ok := inspect.SplitTarget(args, words); known.target && ok {
+	if to, from, ok := inspect.SplitTarget(args, words); known.Target && ok {
 		add(Write, to)
 		// What may be a folder, in which they keep their names.
 		if strings.HasSuffix(to.Text, "/") || len(from) > 1 || !strings.Contains(path.Base(to.Text), ".") {
@@ -183,21 +140,21 @@ func addOperands(add func(Access, ...shell.Word), r *shell.Run, known operandAcc
 				add(Write, inside)
 			}
 		}
-		add(known.access, from...)
-		if known.access == Delete {
+		add(access, from...)
+		if access == Delete {
 			add(Read, from...)
 		}
 		return
 	}
-	add(known.access, words...)
-	if editors[name] {
+	add(access, words...)
+	if p.Has(programs.Editor) {
 		add(Read, words...)
 	}
 }
 
 // addReader adds the paths of a program that is known to read what it is given.
-func addReader(add func(Access, ...shell.Word), r *shell.Run, reader programs.Reader) {
-	name, args := r.Name(), r.Args()
+func addReader(add func(Access, ...shell.Word), r *shell.Run, p *programs.Program) {
+	name, args, reader := r.Name(), r.Args(), p.Reader
 	flags, rest := inspect.SplitFlags(args)
 	add(Write, inspect.OptionValues(args, reader.Output...)...)
 	if name == "gpg" || name == "gpg2" {
@@ -207,10 +164,14 @@ func addReader(add func(Access, ...shell.Word), r *shell.Run, reader programs.Re
 	if inspect.ChangesInPlace(flags, rest, reader.InPlace) {
 		access = Write
 	}
-	if takesNoFiles[name] {
+	if p.Has(programs.NoFiles) {
 		return
 	}
-	spec, shows := programs.OperandsOf(name)
+	spec, shows := programs.Operands{}, p.Prints != nil
+	if shows {
+		spec = *p.Prints
+	}
+	spec.Values += p.Values
 	words := slices.DeleteFunc(operandWords(args, spec.Values), func(w shell.Word) bool {
 		return w.Text == "" && !w.Dynamic // sed -i '' of BSD
 	})
@@ -320,8 +281,7 @@ func packedFiles(name string, args []shell.Word) []shell.Word {
 }
 
 // addOptionFiles adds the files that options name.
-func addOptionFiles(add func(Access, ...shell.Word), r *shell.Run) {
-	options := programs.FileOptionsOf(r.Name())
+func addOptionFiles(add func(Access, ...shell.Word), r *shell.Run, options programs.FileOptions) {
 	for _, kind := range []struct {
 		access  Access
 		options []string

@@ -9,8 +9,8 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/guard/inspect"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/shell"
-	"github.com/hookmux/hookmux/internal/shell/programs"
 )
 
 // Set is a set of facts.
@@ -93,6 +93,8 @@ type collector struct {
 	need  Set
 	call  inspect.Call
 	repo  Repository
+	// programs is what the script at hand was read with.
+	programs *programs.Table
 	// paths, net and flows are what is recorded already.
 	paths map[Path]bool
 	net   map[Destination]bool
@@ -197,6 +199,7 @@ func (c *collector) gatherCall(ev *event.Event) {
 // gatherScript collects what one command line does.
 func (c *collector) gatherScript(text string) {
 	script := c.Parse(text)
+	c.programs = script.Programs
 	if !script.Readable() {
 		c.noteUnknown(CommandsFact, true)
 		c.noteUnknown(PathsFact, true)
@@ -265,14 +268,15 @@ func describeRun(r *shell.Run, scope *inspect.Scope) Command {
 		}
 	}
 	if len(r.Argv) > 0 {
-		splitWords(&out, r)
+		p := script.Programs.Of(out.Program)
+		splitWords(&out, r, p)
 		out.Statements = statementsOf(&out, r, scope)
-		out.Polls = isPoll(&out, r)
+		out.Polls = isPoll(&out, r, p)
 	}
 	for _, a := range r.Assigns {
 		out.Env = append(out.Env, a.Name+"="+a.Value.Text)
 	}
-	if setsVariables[out.Program] {
+	if programs.Is(out.Program, programs.SetsVariables) {
 		out.Env = append(out.Env, assignments(out.Args)...)
 	}
 	out.given = sync.OnceValue(func() string {
@@ -286,10 +290,6 @@ func describeRun(r *shell.Run, scope *inspect.Scope) Command {
 	}
 	return out
 }
-
-// setsVariables are programs whose words set variables for what comes later.
-var setsVariables = map[string]bool{"export": true, "declare": true, "typeset": true, "setx": true, "readonly": true,
-	"set": true, "setenv": true, "env": true}
 
 // assignments are those of the words that set a variable.
 func assignments(words []string) []string {
@@ -309,8 +309,11 @@ func assignments(words []string) []string {
 func dynamicName(text string) bool { return strings.ContainsAny(path.Base(text), "$`") }
 
 // splitWords sorts the words of a command into options, subcommand and operands.
-func splitWords(out *Command, r *shell.Run) {
-	values := valueOptions(out.Program)
+func splitWords(out *Command, r *shell.Run, p *programs.Program) {
+	var sub programs.Subcommands
+	if p.Subcommands != nil {
+		sub = *p.Subcommands
+	}
 	ended := false
 	args := r.Args()
 	for i := 0; i < len(args); i++ {
@@ -326,16 +329,17 @@ func splitWords(out *Command, r *shell.Run) {
 			out.flags = append(out.flags, Operand{Text: t, Dynamic: w.Dynamic, Pattern: w.Glob})
 			out.Flags = append(out.Flags, separateFlags(t)...)
 			// Options in front of the subcommand that take the next word.
-			if (len(out.operands) == 0 || len(out.operands) == 1 && secondVerbs[out.Program]) && values[t] {
+			if (len(out.operands) == 0 || len(out.operands) == 1 && sub.Second) &&
+				slices.Contains(sub.Values, t) {
 				i++
 			}
 		}
 	}
-	if out.Program == "npm" && len(out.operands) > 0 && !out.operands[0].Dynamic {
-		out.operands[0].Text = programs.NpmCommand(out.operands[0].Text)
+	if len(p.Commands)+len(p.Aliases) > 0 && len(out.operands) > 0 && !out.operands[0].Dynamic {
+		out.operands[0].Text = p.FullCommand(out.operands[0].Text)
 	}
 	rest := out.operands
-	if hasSubcommands(out.Program) && len(rest) > 0 {
+	if p.Subcommands != nil && len(rest) > 0 {
 		if !rest[0].Dynamic {
 			out.Subcommand = rest[0].Text
 		}

@@ -1,7 +1,6 @@
 package facts
 
 import (
-	"maps"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -9,86 +8,14 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/shell"
-	"github.com/hookmux/hookmux/internal/shell/programs"
 )
-
-// talker is a program that talks to other machines.
-type talker struct {
-	// bare says that its operands are hosts even without a scheme (ssh, ping, nc).
-	bare bool
-	// operand is which operand names the host, 0 for the first; only with bare.
-	operand int
-	values  string // short options that take the next word, besides programs.ShortValues
-	// implied is the host that it talks to when it names none; only says which
-	// subcommands do.
-	implied string
-	only    []string
-	// hosts are options whose value is a host, variables what names one in the
-	// environment.
-	hosts     []string
-	variables []string
-}
-
-var (
-	postgres = talker{hosts: []string{"-h", "--host"}, variables: []string{"PGHOST", "DATABASE_URL", "PGHOSTADDR"}}
-	mysql    = talker{hosts: []string{"-h", "--host"}, variables: []string{"MYSQL_HOST"}}
-	proxies  = []string{"http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"}
-	mongo    = talker{hosts: []string{"--host", "-h", "--uri"}}
-)
-
-var talkers = map[string]talker{
-	"curl": {bare: true, values: "AbcCdDeEFhHKmoPQrTuUwxXyYz", hosts: []string{"-x", "--proxy", "--preproxy",
-		"--socks4",
-		"--socks4a", "--socks5", "--socks5-hostname"}, variables: proxies}, "wget": {bare: true,
-		values: "aAbBDeEGiIlnoOPQRtTUwX"},
-	"http": {bare: true}, "https": {bare: true}, "xh": {bare: true}, "aria2c": {bare: true}, "lynx": {bare: true},
-	"ssh": {bare: true}, "mosh": {bare: true}, "telnet": {bare: true},
-	"ftp":  {bare: true},
-	"sftp": {bare: true}, "scp": {}, "rsync": {}, "nc": {bare: true,
-		values: "eiIoOpPqsTVwXx"},
-	"ncat": {bare: true}, "netcat": {bare: true}, "socat": {}, "ping": {bare: true, values: "cisWIt"},
-	"dig":      {bare: true},
-	"nslookup": {bare: true}, "host": {bare: true}, "whois": {bare: true}, "traceroute": {bare: true},
-	"nmap": {bare: true},
-	"git": {only: []string{"push", "pull", "fetch", "clone", "ls-remote", "submodule", "send-pack",
-		"fetch-pack", "http-push", "http-fetch"}},
-	"npm": {implied: "registry.npmjs.org", only: []string{"install", "i", "ci", "add", "publish", "update", "view",
-		"exec",
-		"audit", "create", "init", "login"}},
-	"pnpm": {implied: "registry.npmjs.org", only: []string{"install", "i", "add", "publish", "update", "dlx"}},
-	"yarn": {implied: "registry.yarnpkg.com", only: []string{"install", "add", "publish", "upgrade", "dlx", "npm"}},
-	"bun":  {implied: "registry.npmjs.org", only: []string{"install", "i", "add", "publish", "update"}},
-	"npx":  {implied: "registry.npmjs.org"}, "bunx": {implied: "registry.npmjs.org"}, "uvx": {implied: "pypi.org"},
-	"pip":  {implied: "pypi.org", only: []string{"install", "download", "index"}},
-	"pip3": {implied: "pypi.org", only: []string{"install", "download", "index"}}, "pipx": {implied: "pypi.org"},
-	"uv":     {implied: "pypi.org", only: []string{"add", "sync", "pip", "lock", "publish", "tool"}},
-	"twine":  {implied: "upload.pypi.org", only: []string{"upload"}},
-	"cargo":  {implied: "crates.io", only: []string{"install", "publish", "update", "add", "fetch"}},
-	"gem":    {implied: "rubygems.org", only: []string{"install", "push", "update", "fetch"}},
-	"go":     {implied: "proxy.golang.org", only: []string{"get", "install", "mod"}},
-	"docker": {implied: "docker.io", only: []string{"pull", "push", "login", "search"}},
-	"podman": {implied: "docker.io", only: []string{"pull", "push", "login", "search"}},
-	"gh":     {implied: "github.com"}, "glab": {implied: "gitlab.com"}, "aws": {implied: "amazonaws.com"},
-	"gcloud": {implied: "googleapis.com"}, "gsutil": {implied: "googleapis.com"}, "az": {implied: "azure.com"},
-	"apt":     {implied: "deb.debian.org", only: []string{"install", "update", "upgrade", "dist-upgrade", "source"}},
-	"apt-get": {implied: "deb.debian.org", only: []string{"install", "update", "upgrade", "dist-upgrade", "source"}},
-	"psql":    postgres, "pgcli": postgres, "pg_dump": postgres, "pg_dumpall": postgres, "pg_restore": postgres,
-	"createdb": postgres, "dropdb": postgres, "createuser": postgres, "dropuser": postgres, "pgbench": postgres,
-	"vacuumdb": postgres, "reindexdb": postgres, "mysql": mysql, "mariadb": mysql, "mycli": mysql, "mysqldump": mysql,
-	"mysqladmin": mysql, "mysqlimport": mysql, "redis-cli": {hosts: []string{"-h", "-u"}},
-	"valkey-cli": {hosts: []string{
-		"-h", "-u"}}, "mongosh": mongo, "mongo": mongo, "mongodump": mongo, "mongorestore": mongo,
-	"mongoimport": mongo,
-	"mongoexport": mongo, "sqlcmd": {hosts: []string{"-S"}}, "clickhouse-client": {hosts: []string{"-h", "--host"}},
-	"cockroach": {hosts: []string{"--host", "--url"}}, "cqlsh": {bare: true, values: "ukefp"},
-	"influx": {hosts: []string{
-		"--host"}}, "trino": {hosts: []string{"--server"}}, "snowsql": {hosts: []string{"-h", "--host"}},
-	"brew": {implied: "formulae.brew.sh", only: []string{"install", "update", "upgrade", "fetch"}},
-}
 
 // TalkingPrograms are the programs that are known to talk to other machines.
-func TalkingPrograms() []string { return slices.Sorted(maps.Keys(talkers)) }
+func TalkingPrograms() []string {
+	return programs.With(func(p *programs.Program) bool { return p.Talks != nil })
+}
 
 // gatherHosts collects whom one command talks to.
 func (c *collector) gatherHosts(r *shell.Run, at int) {
@@ -103,14 +30,18 @@ func (c *collector) gatherHosts(r *shell.Run, at int) {
 		return
 	}
 	cmd := &c.facts.Commands[at]
-	spec, talks := talkers[cmd.Program]
-	container := cmd.Subcommand == "run" && spec.implied == "docker.io" // what it runs is given the words
-	if talks && len(spec.only) > 0 && cmd.Subcommand != "" && !container &&
-		!slices.Contains(spec.only, cmd.Subcommand) {
+	known := c.programs.Of(cmd.Program)
+	spec, talks := programs.Talker{}, known.Talks != nil
+	if talks {
+		spec = *known.Talks
+	}
+	container := cmd.Subcommand == "run" && spec.Implied == "docker.io" // what it runs is given the words
+	if talks && len(spec.Only) > 0 && cmd.Subcommand != "" && !container &&
+		!slices.Contains(spec.Only, cmd.Subcommand) {
 		return
 	}
 	before := len(c.facts.Net)
-	for _, text := range addressesIn(r, cmd) {
+	for _, text := range addressesIn(r, known) {
 		d := destinationOf(schemeStart(text))
 		d.Known = d.Known && !strings.ContainsAny(d.Host, "$`*?")
 		c.addDestination(d, at)
@@ -124,23 +55,23 @@ func (c *collector) gatherHosts(r *shell.Run, at int) {
 		c.addDestination(Destination{Scope: UnknownScope}, at)
 	}
 	found := len(c.facts.Net) > before
-	for _, w := range inspect.OptionValues(r.Args(), spec.hosts...) {
+	for _, w := range inspect.OptionValues(r.Args(), spec.Hosts...) {
 		d := destinationOf(w.Text)
 		d.Known = d.Known && !w.Dynamic
 		c.addDestination(d, at)
 	}
 	for _, variable := range cmd.Env {
-		if name, value, _ := strings.Cut(variable, "="); slices.Contains(spec.variables, name) {
+		if name, value, _ := strings.Cut(variable, "="); slices.Contains(spec.Variables, name) {
 			c.addDestination(destinationOf(value), at)
 		}
 	}
-	if !talks || found || len(c.facts.Net) > before && !spec.bare || container {
+	if !talks || found || len(c.facts.Net) > before && !spec.Bare || container {
 		return
 	}
-	words := operandWords(r.Args(), spec.values+programs.ShortValues(cmd.Program))
+	words := operandWords(r.Args(), spec.Values+known.Values)
 	switch {
-	case spec.bare:
-		for _, w := range words[min(spec.operand, len(words)):] {
+	case spec.Bare:
+		for _, w := range words[min(spec.Operand, len(words)):] {
 			d := destinationOf(w.Text)
 			d.Known = d.Known && !w.Dynamic
 			c.addDestination(d, at)
@@ -160,11 +91,11 @@ func (c *collector) gatherHosts(r *shell.Run, at int) {
 				c.addDestination(Destination{Host: host, Scheme: "ssh", Scope: scopeOf(host), Known: !w.Dynamic}, at)
 			}
 		}
-		if cmd.Program == "git" && len(c.facts.Net) == before && len(spec.only) > 0 {
+		if cmd.Program == "git" && len(c.facts.Net) == before && len(spec.Only) > 0 {
 			c.addRemote(cmd, at)
 		}
-	case spec.implied != "":
-		host := spec.implied
+	case spec.Implied != "":
+		host := spec.Implied
 		named := inspect.OptionValues(r.Args(), "--registry", "--index-url", "--host", "--hostname", "--source")
 		for _, w := range named {
 			d := destinationOf(w.Text)
@@ -252,8 +183,8 @@ func addressFile(program string, args []shell.Word) bool {
 
 // addressesIn are the words of a command that are addresses, and those in program
 // text that it is given. A text that only mentions one does not count.
-func addressesIn(r *shell.Run, cmd *Command) []string {
-	if takesNoFiles[cmd.Program] && !talksAnyway[cmd.Program] || mentions[cmd.Program] {
+func addressesIn(r *shell.Run, p *programs.Program) []string {
+	if p.Has(programs.NoFiles) && !p.Has(programs.TalksAnyway) || p.Has(programs.Mentions) {
 		return nil
 	}
 	var out []string
@@ -272,20 +203,6 @@ func addressesIn(r *shell.Run, cmd *Command) []string {
 	}
 	return out
 }
-
-// mentions are programs for which an address is only text, talksAnyway those of
-// takesNoFiles for which it is more.
-var (
-	mentions = map[string]bool{"grep": true, "rg": true, "egrep": true, "fgrep": true, "ag": true, "sed": true,
-		"awk": true, "gawk": true, "jq": true, "yq": true, "perl": true, "tee": true, "cat": true, "find": true,
-		"xargs": true, "sort": true,
-		"diff": true, "make": true, "logger": true, "notify-send": true, "say": true, "cowsay": true, "gsed": true,
-		"ack":    true,
-		"export": true, "declare": true, "local": true, "dbus-send": true, "osascript": true, "jsonnet": true,
-		"sd": true}
-	talksAnyway = map[string]bool{"ssh": true, "ping": true, "docker": true, "gh": true, "npm": true, "pnpm": true,
-		"yarn": true, "kubectl": true}
-)
 
 // addRemote adds the remote that git's files name, for a git command without an
 // address.

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
@@ -8,21 +9,6 @@ import (
 	"github.com/hookmux/hookmux/internal/shell"
 	"github.com/hookmux/hookmux/internal/shell/foreign"
 )
-
-// databaseClients are programs that are given statements, by their language.
-var databaseClients = map[string]string{
-	"psql": "sql", "mysql": "sql", "mariadb": "sql", "sqlite3": "sql", "duckdb": "sql", "sqlcmd": "sql",
-	"usql":  "sql",
-	"pgcli": "sql", "mycli": "sql", "litecli": "sql", "clickhouse-client": "sql", "clickhouse": "sql",
-	"cockroach": "sql",
-	"cqlsh":     "sql", "trino": "sql", "presto": "sql", "snowsql": "sql", "bq": "sql", "sqlplus": "sql",
-	"mssql-cli": "sql",
-	"wrangler":  "sql", "turso": "sql", "supabase": "sql", "pscale": "sql", "beeline": "sql", "athena": "sql",
-	"osqlcmd": "sql",
-	"isql":    "sql", "tsql": "sql", "prisma": "sql", "heroku": "sql", "snow": "sql", "vsql": "sql", "hive": "sql",
-	"influx": "sql", "ysqlsh": "sql", "db2": "sql", "ksql": "sql", "mongosh": "mongo", "mongo": "mongo",
-	"redis-cli": "redis", "valkey-cli": "redis", "keydb-cli": "redis",
-}
 
 var (
 	sqlComment = lazyregexp.New(`(?s)/\*.*?\*/|--[^\n]*`)
@@ -42,7 +28,8 @@ var (
 
 // statementsOf says what a database client is told to do, each kind once.
 func statementsOf(c *Command, r *shell.Run, scope *inspect.Scope) []string {
-	language, ok := databaseClients[c.Program]
+	language := scope.Script.Programs.Of(c.Program).Language
+	ok := language != ""
 	if !ok {
 		for _, o := range c.operands {
 			ok = ok || o.Text == "dbshell" || o.Text == "dbconsole" || o.Text == "db:console"
@@ -83,6 +70,8 @@ func statementsOf(c *Command, r *shell.Run, scope *inspect.Scope) []string {
 			add("delete-all")
 		case mongoWrites.MatchString(text):
 			add("write")
+		case called.MatchString(text) && !callsUnknown(text, mongoReads):
+			add("read")
 		}
 	case "redis":
 		lower := strings.ToLower(strings.ReplaceAll(text, "\n", " "))
@@ -97,6 +86,9 @@ func statementsOf(c *Command, r *shell.Run, scope *inspect.Scope) []string {
 		}
 		if strings.Contains(lower, "flushall") || strings.Contains(lower, "flushdb") {
 			add("drop")
+		}
+		if len(out) == 0 && !r.HasInput && r.From.Empty() && slices.Contains(redisReads, strings.ToLower(c.Subcommand)) {
+			add("read")
 		}
 	}
 	for _, rd := range r.Redirects {
@@ -167,7 +159,42 @@ func kindOfSQL(s string) string {
 	case "restore":
 		return "restore"
 	}
+	switch {
+	case sqlChanges.MatchString(s):
+		return "write" // with x as (delete …), explain analyze delete, select … into
+	case strings.Contains(s, `\`) || callsUnknown(s, sqlFunctions):
+		return "call" // psql's \!, or a function that may do anything
+	}
 	return "read"
+}
+
+var (
+	sqlChanges = lazyregexp.New(`\b(delete|update|insert|merge|drop|truncate|alter|create|grant|revoke|into|call|copy|` +
+		`lock|execute|exec|program|vacuum|reindex|restore|import|load)\b`)
+	called = lazyregexp.New(`(\w+)\s*\(`)
+	// sqlFunctions are words in front of a bracket that change nothing.
+	sqlFunctions = strings.Fields(`count sum avg min max coalesce now date_trunc lower upper length round cast extract
+		distinct in exists and or not values filter over as from where any all on using by select interval to_char date
+		trim left right json_agg array_agg string_agg group_concat row_number rank nullif substring substr concat abs
+		version when then else current_database pg_size_pretty pg_database_size pg_total_relation_size
+		pg_relation_size unnest generate_series analyze explain between like union limit year month day datediff
+		date_sub ifnull floor ceil json_extract age`)
+	mongoReads = strings.Fields(`find findone countdocuments estimateddocumentcount count distinct limit sort skip
+		explain stats getindexes getcollection getsiblingdb toarray pretty isodate objectid getcollectionnames
+		printjson print`)
+	// redisReads change nothing and are answered at once.
+	redisReads = strings.Fields(`info get mget hget hgetall hmget ttl pttl type exists dbsize ping llen lrange smembers
+		scard sismember zrange zcard zscore strlen lastsave time xlen getrange`)
+)
+
+// callsUnknown reports whether a text calls a function that isn't in a list.
+func callsUnknown(text string, known []string) bool {
+	for _, m := range called.Compiled().FindAllStringSubmatch(text, -1) {
+		if !slices.Contains(known, strings.ToLower(m[1])) {
+			return true
+		}
+	}
+	return false
 }
 
 // cutOption takes the value off an option that is glued to it.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/policy/facts"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 )
 
@@ -39,7 +40,7 @@ func Load(name string) (*Pack, error) {
 	if p, ok := loaded[name]; ok {
 		return p, nil
 	}
-	data, err := files.ReadFile(name + ".yaml")
+	data, err := readPack(name)
 	if err != nil {
 		return nil, fmt.Errorf("there is no pack %s", name)
 	}
@@ -51,6 +52,12 @@ func Load(name string) (*Pack, error) {
 	p.Needs = rules.NewSet(list, rules.Options{}).Needs()
 	loaded[name] = p
 	return p, nil
+}
+
+// readPack reads the file of a pack, with the names of branches put in.
+func readPack(name string) ([]byte, error) {
+	data, err := files.ReadFile(name + ".yaml")
+	return programs.ExpandBranches(data), err
 }
 
 // Describe lists the rules of a pack without making them ready.
@@ -104,8 +111,7 @@ func ruleWords(r *rules.Rule) []string {
 		}
 		return lowerWords(out)
 	case len(q.Origin.Texts()) > 0:
-		return []string{"curl", "wget", "fetch", "aria2c", "http", "xh", "lynx", "nc", "ncat", "socat", "axel", "ftp",
-			"tftp"}
+		return programs.With(func(p *programs.Program) bool { return p.Has(programs.Fetches) })
 	case len(q.Path.Texts()) > 0:
 		var out []string
 		for _, t := range q.Path.Texts() {

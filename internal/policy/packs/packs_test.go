@@ -16,7 +16,7 @@ func TestPacks(t *testing.T) {
 			continue
 		}
 		t.Run(g.Name, func(t *testing.T) {
-			data, err := files.ReadFile(g.Name + ".yaml")
+			data, err := readPack(g.Name)
 			if err != nil {
 				t.Fatalf("there is no file: %v", err)
 			}

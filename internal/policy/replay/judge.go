@@ -125,7 +125,7 @@ func (w *worker) askGuards(ev *event.Event, project string, gaps bool, out *judg
 		}
 		found := false
 		for _, finding := range g.Check(call) {
-			if gaps && strings.HasSuffix(finding.Rule, ".unreadable") {
+			if gaps && finding.Unreadable {
 				continue
 			}
 			if !slices.Contains(out.hits, ruleVerdict{finding.Rule, verdict, false}) {

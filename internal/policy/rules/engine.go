@@ -7,6 +7,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/policy/facts"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 )
 
 // Hit is one rule that has something to say about a call.
@@ -75,16 +76,16 @@ func NewSet(list []*Rule, o Options) *Set {
 		s.list = append(s.list, r)
 		s.needs |= r.needs
 		s.placed = s.placed || len(r.Projects) > 0 || r.Claude != nil
-		programs, ok := r.Match.Program.literals()
+		names, ok := r.Match.Program.literals()
 		if !ok && r.Claude == nil {
-			programs, ok = r.programs, len(r.programs) > 0
+			names, ok = r.programs, len(r.programs) > 0
 		}
 		if !ok {
 			s.others = append(s.others, r)
 			continue
 		}
 		s.named = append(s.named, r)
-		for _, p := range programs {
+		for _, p := range names {
 			s.byProgram[p] = append(s.byProgram[p], r)
 		}
 	}
@@ -291,9 +292,6 @@ type allowed struct {
 	hit  hit
 }
 
-// quietPrograms change nothing and tell nobody anything.
-var quietPrograms = []string{"cd", "true", ":", "pwd"}
-
 // covered reports whether rules that allow cover the whole call: every command,
 // and every file that a redirection writes. One harmless part of a command line
 // does not make the rest harmless.
@@ -303,7 +301,7 @@ func covered(f *facts.Facts, m *matcher, allows []allowed) bool {
 	}
 	for i := range f.Commands {
 		c := &f.Commands[i]
-		if slices.Contains(quietPrograms, c.Program) && len(c.Writes) == 0 {
+		if programs.Is(c.Program, programs.Quiet) && len(c.Writes) == 0 {
 			continue
 		}
 		ok := slices.ContainsFunc(allows, func(a allowed) bool { return coversCommand(a.rule, m, i) })
@@ -344,7 +342,7 @@ func coversCommand(r *Rule, m *matcher, at int) bool {
 	if !r.each && len(q.Flags) == 0 && doesMore(c) {
 		return false
 	}
-	if takesTargets[c.Program] && len(q.Subcommand) > 0 && !onlyTargets(q.Subcommand, c) {
+	if programs.Is(c.Program, programs.Targets) && len(q.Subcommand) > 0 && !onlyTargets(q.Subcommand, c) {
 		return false // make test deploy
 	}
 	if !r.each && isOwnProgram(c) { // ./ls is whatever somebody wrote there

@@ -257,6 +257,13 @@ func placeError(p *Problem, err error) {
 	}
 }
 
+// ProblemOf is an error about a file, with its place if the YAML reader knows it.
+func ProblemOf(file string, err error) Problem {
+	p := Problem{File: file, Text: err.Error(), Whole: true}
+	placeError(&p, err)
+	return p
+}
+
 // compile makes the rule's expression ready and finds out which facts it needs.
 func (r *Rule) compile() error {
 	r.needs = r.Match.needs()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/policy/facts"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 )
 
 // hit is what a rule matches in a call.
@@ -280,15 +281,10 @@ func hasVariable(pattern string, env []string) bool {
 	return slices.ContainsFunc(env, func(variable string) bool { return fitsText(pattern, variable) })
 }
 
-// takesTargets are programs of which every operand is something to do, whatever stands
-// before it: make -j 4 test deploy.
-var takesTargets = map[string]bool{"make": true, "gmake": true, "just": true, "task": true, "rake": true, "ninja": true,
-	"gradle": true, "gradlew": true, "mvn": true, "mvnw": true, "ant": true}
-
 // fitsSubcommand compares what a command is told to do.
 func fitsSubcommand(p Pattern, c *facts.Command) certainty {
 	operands := c.Operands()
-	if !takesTargets[c.Program] {
+	if !programs.Is(c.Program, programs.Targets) { // make -j 4 test deploy
 		return leadingWords(p, operands)
 	}
 	holds := no

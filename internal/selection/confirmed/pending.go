@@ -125,6 +125,9 @@ func (s *Store) AgentsFolder() string { return filepath.Join(s.opt.Config, "agen
 // RulesFolder is where the user's own rules are.
 func (s *Store) RulesFolder() string { return filepath.Join(s.opt.Config, "rules") }
 
+// ProgramsFolder is where the user's own descriptions of programs are.
+func (s *Store) ProgramsFolder() string { return filepath.Join(s.opt.Config, "programs") }
+
 // trackedPaths are all files that were confirmed, are in force or would be
 // settings now, by path. The caller holds the lock.
 func (s *Store) trackedPaths() []string {
@@ -136,7 +139,8 @@ func (s *Store) trackedPaths() []string {
 		set[path] = true
 	}
 	for _, path := range slices.Concat(listFolder(s.HooksFolder(), isHookFile),
-		listFolder(s.AgentsFolder(), IsAgentFile), listFolder(s.RulesFolder(), IsRulesFile)) {
+		listFolder(s.AgentsFolder(), IsAgentFile), listFolder(s.RulesFolder(), IsRulesFile),
+		listFolder(s.ProgramsFolder(), IsRulesFile)) {
 		set[path] = true
 	}
 	list := make([]string, 0, len(set))

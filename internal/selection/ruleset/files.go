@@ -177,12 +177,12 @@ func (l *Loader) readPlain(f *plainFile, layer rules.Layer) bool {
 	name := f.source.Path
 	good, _ := rules.Parse(rules.Source{Name: name, Data: f.last, Layer: layer})
 	if err != nil {
-		f.loaded = Loaded{good, []rules.Problem{{File: name, Text: fmt.Sprintf("cannot be read (%v)%s", err,
+		f.loaded = Loaded{Rules: good, Problems: []rules.Problem{{File: name, Text: fmt.Sprintf("cannot be read (%v)%s", err,
 			insteadOf(good))}}}
 		return true
 	}
 	list, problems := rules.Parse(rules.Source{Name: name, Data: data, Layer: layer})
-	f.loaded = Loaded{list, problems}
+	f.loaded = Loaded{Rules: list, Problems: problems}
 	if len(problems) == 0 {
 		l.noteGood(f, append([]byte{}, data...))
 		return true

@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"github.com/hookmux/hookmux/internal/edit/userfile"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/selection/confirmed"
 	"github.com/hookmux/hookmux/internal/selection/trust"
@@ -49,7 +50,9 @@ type Packs interface {
 
 // Loaded is rules that count, and what is wrong with others. It never changes.
 type Loaded struct {
-	Rules    []*rules.Rule
+	Rules []*rules.Rule
+	// Programs are descriptions of programs, to be laid over the built-in table.
+	Programs []*programs.Program
 	Problems []rules.Problem
 }
 
@@ -61,9 +64,10 @@ type Loader struct {
 	system   map[string]*plainFile
 	user     map[string]*plainFile     // where nothing has to be confirmed
 	checked  map[string]*confirmedFile // where it has
-	stamp    string                    // of packs
-	packs    *Loaded                   // nil: they were not read yet
-	ignored  []rules.Problem           // files that are not read
+	programs map[string]*programFile
+	stamp    string          // of packs
+	packs    *Loaded         // nil: they were not read yet
+	ignored  []rules.Problem // files that are not read
 	base     *Loaded
 	projects map[*trust.TrustedContent]*Loaded
 	lastOf   map[string]*Loaded // of projects by their roots, as they counted last
@@ -72,7 +76,7 @@ type Loader struct {
 // New makes a loader; nothing is read before it is asked.
 func New(o Options) *Loader {
 	return &Loader{opt: o, system: map[string]*plainFile{}, user: map[string]*plainFile{},
-		checked: map[string]*confirmedFile{}, projects: map[*trust.TrustedContent]*Loaded{},
+		checked: map[string]*confirmedFile{}, programs: map[string]*programFile{}, projects: map[*trust.TrustedContent]*Loaded{},
 		lastOf: map[string]*Loaded{}}
 }
 
@@ -87,6 +91,7 @@ func (l *Loader) Base() *Loaded {
 	} else {
 		changed = l.readConfirmed() || changed
 	}
+	changed = l.readPrograms() || changed
 	changed = l.readPacks() || changed
 	changed = l.readIgnored() || changed
 	if changed || l.base == nil {
@@ -115,6 +120,10 @@ func (l *Loader) join() *Loaded {
 	for _, f := range sortedFiles(l.checked) {
 		add(&f.loaded)
 		last = append(last, f.added...)
+	}
+	for _, f := range sortedFiles(l.programs) {
+		add(&f.loaded)
+		out.Programs = append(out.Programs, f.loaded.Programs...)
 	}
 	if l.packs != nil {
 		add(l.packs)
@@ -212,8 +221,8 @@ func (l *Loader) Project(trusted *trust.TrustedContent) *Loaded {
 		clear(l.projects)
 	}
 	out := &Loaded{}
-	if last := l.lastOf[trusted.Root]; trusted.Damaged && last != nil && len(last.Rules) > 0 {
-		out.Rules = last.Rules
+	if last := l.lastOf[trusted.Root]; trusted.Damaged && last != nil && len(last.Rules)+len(last.Programs) > 0 {
+		out.Rules, out.Programs = last.Rules, last.Programs
 		out.Problems = append(out.Problems, rules.Problem{File: filepath.Join(trusted.Root, FolderName),
 			Text: "the trusted copy was damaged; the rules that were read from it count until the daemon ends"})
 	}
@@ -228,6 +237,7 @@ func (l *Loader) Project(trusted *trust.TrustedContent) *Loaded {
 		out.Rules = append(out.Rules, list...)
 		out.Problems = append(out.Problems, wrong...)
 	}
+	projectPrograms(trusted, out)
 	for _, rel := range trusted.IgnoredRules() {
 		out.Problems = append(out.Problems, ignoredFile(filepath.Join(trusted.Root, rel)))
 	}
@@ -272,5 +282,5 @@ func (one *Loaded) WithoutDuplicatesOf(base *Loaded) *Loaded {
 		return one
 	}
 	all, twice := joinRules(base.Rules, one.Rules)
-	return &Loaded{Rules: all[len(base.Rules):], Problems: slices.Concat(one.Problems, twice)}
+	return &Loaded{Rules: all[len(base.Rules):], Programs: one.Programs, Problems: slices.Concat(one.Problems, twice)}
 }

@@ -22,7 +22,7 @@ import (
 func (s *Sources) Examine(ctx context.Context, ev *event.Event, o GuardOptions) *examine.Examination {
 	out := &examine.Examination{Runs: []examine.Run{}, Findings: []examine.Finding{},
 		Messages: []string{}}
-	scripts := new(scriptcache.Cache)
+	scripts := &scriptcache.Cache{Programs: s.programsIn(&o)}
 	out.Facts = facts.Collect(ev, o.Project, facts.Everything(), s.factOptions(&o, scripts))
 	if t := ev.Tool; t != nil {
 		for _, command := range t.Commands {

@@ -12,6 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/budget"
 	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/policy/gitfiles"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/ruleset"
 	"github.com/hookmux/hookmux/internal/selection/trust"
@@ -55,7 +56,7 @@ type GuardOptions struct {
 // of people into hooks.
 func (s *Sources) Guards(o GuardOptions) []*hook.Entry {
 	var entries []*hook.Entry
-	scripts := new(scriptcache.Cache)
+	scripts := &scriptcache.Cache{Programs: s.programsIn(&o)}
 	shared := new(guard.SharedFacts)
 	for _, info := range names.All() {
 		state, allow := tighterGuard(o.Settings, hook.GuardID(info.Name))
@@ -94,6 +95,14 @@ func (s *Sources) Guards(o GuardOptions) []*hook.Entry {
 		}
 	}
 	return append(append(entries, s.ruleEntries(&o, scripts)...), budgetEntries(&o)...)
+}
+
+// programsIn is what is known about programs where an event happens, and where its
+// session started: the built-in table with your descriptions and those of trusted
+// projects over it.
+func (s *Sources) programsIn(o *GuardOptions) *programs.Table {
+	base, here, start := s.RulesIn(o)
+	return programs.NewTable(base.Programs, here.Programs, start.Programs)
 }
 
 // tighterGuard is the state of a guard and the rules it leaves alone where two

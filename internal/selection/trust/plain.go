@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
-
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
@@ -27,13 +27,7 @@ var plainTools = sync.OnceValue(func() map[string]toolCheck {
 		// Their text is among the runs; only text made while running is not.
 		"eval": knownTool, "trap": knownTool,
 	}
-	for _, name := range strings.Fields(`
-		: [ break continue declare echo exit export false getopts jobs kill let local printf pwd read readonly return set
-		shift shopt test times true type typeset ulimit umask unset wait command exec env
-		base64 basename cat cksum cmp comm cp cut date df diff dirname du egrep expand expr fgrep fold grep head hostname
-		id join ln logger logname ls md5sum mkdir mktemp mv nl notify-send od paste pgrep printenv ps readlink realpath
-		rev rm rmdir say seq sha1sum sha256sum shasum sleep split stat sync tac tail tee terminal-notifier touch tr tty
-		uname uniq wc which whoami yes zcat gzip gunzip afplay paplay`) {
+	for _, name := range programs.With(func(p *programs.Program) bool { return p.Has(programs.PlainTool) }) {
 		list[name] = nil
 	}
 	return list

@@ -8,17 +8,14 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/shell/programs"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/shell/quote"
 )
-
-// wrappers run a file that is one of their arguments, as shells and interpreters do.
-var wrappers = []string{"env", "exec", "uv", "npx"}
 
 // runsFile reports whether a program runs the first file that it is given.
 func runsFile(program string) bool {
 	name := strings.ToLower(filepath.Base(program))
-	return slices.Contains(wrappers, name) || programs.IsShell(name) || programs.RunsScripts(name)
+	return programs.Is(name, programs.RunsFirstFile|programs.Shell) || programs.RunsScripts(name)
 }
 
 // ReplacePrograms shows every program that a registration's target names by a

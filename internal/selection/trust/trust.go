@@ -202,6 +202,8 @@ type TrustedContent struct {
 const (
 	agentsFolder = dirName + "/agents/"
 	rulesFolder  = dirName + "/rules/"
+	// programsFolder is where it describes programs.
+	programsFolder = dirName + "/programs/"
 )
 
 // AgentFiles are the descriptions of agents among what is trusted, from the
@@ -210,6 +212,10 @@ func (f *TrustedContent) AgentFiles() []string { return f.filesIn(agentsFolder, 
 
 // RuleFiles are the files of rules among what is trusted, from the project's root.
 func (f *TrustedContent) RuleFiles() []string { return f.filesIn(rulesFolder, ".yaml", ".yml") }
+
+// ProgramFiles are the descriptions of programs among what is trusted, from the
+// project's root.
+func (f *TrustedContent) ProgramFiles() []string { return f.filesIn(programsFolder, ".yaml", ".yml") }
 
 // IgnoredRules are the files among what is trusted that lie with the rules, or below
 // them, and are not read; IgnoredAgents those that lie with descriptions of agents.

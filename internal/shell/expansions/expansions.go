@@ -5,7 +5,7 @@ package expansions
 import (
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/shell/programs"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 )
 
 // FieldEnd is where the first word of an expanded value ends. Blanks inside an
@@ -66,7 +66,7 @@ func WithoutUnknown(s string) string {
 			continue
 		}
 		n := expansionLength(s[i:])
-		if programs.AlwaysSet[strings.Trim(s[i:i+n], "${}")] {
+		if programs.AlwaysSet(strings.Trim(s[i:i+n], "${}")) {
 			b.WriteString(s[i : i+n])
 		}
 		i += n - 1

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/hookmux/hookmux/internal/boundedmap"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/shell"
 )
 
@@ -18,14 +19,17 @@ const (
 // command, and agents send the same command before a call, when they ask about it
 // and after it. Nobody may change a script. It is safe for concurrent use.
 type Cache struct {
+	// Programs is what commands are read with; nil is the built-in table.
+	Programs *programs.Table
+
 	mu      sync.Mutex
 	scripts boundedmap.Map[string, *shell.Script]
 }
 
-// Parse is [shell.Parse].
+// Parse is [shell.ParseWith].
 func (c *Cache) Parse(text string) *shell.Script {
 	if len(text) > cachedText {
-		s := shell.Parse(text)
+		s := shell.ParseWith(c.Programs, text)
 		return &s
 	}
 	c.mu.Lock()
@@ -34,7 +38,7 @@ func (c *Cache) Parse(text string) *shell.Script {
 	if ok {
 		return known
 	}
-	s := shell.Parse(text)
+	s := shell.ParseWith(c.Programs, text)
 	c.mu.Lock()
 	c.scripts.Put(text, &s, cachedScripts)
 	c.mu.Unlock()

@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/shell/programs"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 )
 
 func baseName(text string) string { return strings.ToLower(path.Base(text)) }

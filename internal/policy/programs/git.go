@@ -1,16 +1,6 @@
 package programs
 
-import (
-	"slices"
-	"strings"
-)
-
-// GitValueOptions are the options in front of git's subcommand that take the next word.
-var GitValueOptions = []string{"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env",
-	"--attr-source", "--super-prefix", "--shallow-file"}
-
-// GitTakesValue reports whether an option in front of git's subcommand takes the next word.
-func GitTakesValue(option string) bool { return slices.Contains(GitValueOptions, option) }
+import "strings"
 
 // GitRunsSetting reports whether git runs the value of a setting as a command.
 func GitRunsSetting(key string) bool {

@@ -1,0 +1,291 @@
+package programs
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+)
+
+// FolderName is the folder of your own descriptions of programs, in each of the places
+// that have one.
+const FolderName = "programs"
+
+// Parse reads a file of your own: entries of the form that the built-in table has.
+func Parse(name string, data []byte) ([]*Program, error) {
+	var f struct {
+		Programs []*Program `yaml:"programs"`
+	}
+	if err := yaml.UnmarshalWithOptions(data, &f, yaml.Strict()); err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	for i, p := range f.Programs {
+		if p == nil {
+			return nil, fmt.Errorf("entry %d is empty; give it names and what the programs do", i+1)
+		}
+		if err := p.prepare(); err != nil {
+			return nil, err
+		}
+		if err := p.usable(); err != nil {
+			return nil, err
+		}
+		p.source = name
+		for one := range strings.FieldsSeq(p.Names) {
+			if seen[one] {
+				return nil, fmt.Errorf("%s is described twice; put it into one entry", one)
+			}
+			if one != strings.ToLower(one) || strings.Contains(one, "/") {
+				return nil, fmt.Errorf("%s: names are base names in lower case, such as %s", one,
+					strings.ToLower(one[strings.LastIndexByte(one, '/')+1:]))
+			}
+			seen[one] = true
+		}
+		for effect, phrases := range p.Does {
+			if len(phrases) == 0 {
+				return nil, fmt.Errorf("%s: does: %s lists no subcommand; [''] means every call", p.Names, effect)
+			}
+		}
+	}
+	return f.Programs, nil
+}
+
+// addingTraits only have hookmux see more; ownTraits are those that a file of your own
+// may give.
+const (
+	addingTraits = Fetches | Unpacks | Deletes | RunsFiles | Sends | Editor
+	ownTraits    = addingTraits | NoFiles | TalksAnyway | Mentions | Poll | Plain
+)
+
+// usable says why an entry can't be one of your own: a field of it is only read of
+// built-in programs.
+func (p *Program) usable() error {
+	for name := range strings.FieldsSeq(p.Is) {
+		if traitNames[name]&ownTraits == 0 {
+			return fmt.Errorf("%s: is: %s is for built-in programs only; you can use %s", p.Names, name,
+				strings.Join(traitsIn(ownTraits), ", "))
+		}
+	}
+	field := ""
+	switch {
+	case len(p.Images) > 0:
+		field = "images"
+	case p.Code != nil:
+		field = "code"
+	case len(p.LongValues) > 0:
+		field = "longValues"
+	case len(p.Secrets) > 0:
+		field = "secrets"
+	case len(p.Reach) > 0:
+		field = "reach"
+	case len(p.Commands) > 0:
+		field = "commands"
+	case len(p.Aliases) > 0:
+		field = "aliases"
+	case p.Runs != nil && (len(p.Verbs) > 0 || p.Starts != nil) || p.Starts != nil && len(p.Verbs) > 0:
+		return fmt.Errorf("%s: runs, verbs and starts exclude each other; keep one", p.Names)
+	case p.Claude != nil:
+		return fmt.Errorf("%s: the field claude is for built-in programs only; take it out", p.Names)
+	default:
+		return nil
+	}
+	return fmt.Errorf("%s: %s is for built-in programs only; take it out", p.Names, field)
+}
+
+// traitsIn are the names of traits, sorted.
+func traitsIn(traits Trait) []string {
+	var out []string
+	for name, t := range traitNames {
+		if traits&t != 0 {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// OnlyAdds is the part of an entry that can only have hookmux see more, whatever it says
+// about the program elsewhere; whole says that this is all of it.
+func (p *Program) OnlyAdds() (part *Program, whole bool) {
+	part = &Program{Names: p.Names, RunsOptions: p.RunsOptions, Does: p.Does, Files: p.Files,
+		traits: p.traits & addingTraits, source: p.source, adds: true}
+	known := slices.ContainsFunc(strings.Fields(p.Names), func(name string) bool { return Of(name) != unknown })
+	if !known {
+		part.Language = p.Language
+		// Its words are looked through as those of any program that isn't known, besides.
+		part.Runs, part.Verbs, part.Prints = keptPrefix(p.Runs), map[string]Prefix{}, p.Prints
+		for verb, prefix := range p.Verbs {
+			part.Verbs[verb] = *keptPrefix(&prefix)
+		}
+		if p.Starts != nil {
+			starts := *p.Starts
+			starts.Remote = false
+			part.Starts = &starts
+		}
+	}
+	whole = p.traits == part.traits && p.Subcommands == nil && p.Reader == nil && p.Operands == nil && p.Talks == nil &&
+		p.Values == "" && len(p.Polls) == 0 &&
+		(!known || p.Runs == nil && len(p.Verbs) == 0 && p.Starts == nil && p.Prints == nil && p.Language == "")
+	contains := p.Starts != nil && p.Starts.Remote || p.Runs != nil && p.Runs.Contain
+	for _, verb := range p.Verbs {
+		contains = contains || verb.Contain
+	}
+	return part, whole && !contains
+}
+
+// keptPrefix is a prefix whose wrapper is judged as well, and whose command isn't taken
+// for one in a container.
+func keptPrefix(p *Prefix) *Prefix {
+	if p == nil {
+		return nil
+	}
+	kept := *p
+	kept.Keep, kept.Contain = true, false
+	return &kept
+}
+
+// NewTable lays entries over the built-in table, one after the other; nil where there
+// are none. Each adds to what is known about its programs; where an entry sets a field
+// that has one value only, that value is in force.
+func NewTable(lists ...[]*Program) *Table {
+	t := &Table{entries: map[string]*Program{}, base: Builtin()}
+	for _, p := range slices.Concat(lists...) {
+		for name := range strings.FieldsSeq(p.Names) {
+			t.entries[name] = t.Of(name).with(p)
+		}
+	}
+	if len(t.entries) == 0 {
+		return nil
+	}
+	t.names = slices.Sorted(maps.Keys(t.entries))
+	return t
+}
+
+// with is what is known about a program together with another entry.
+func (p *Program) with(more *Program) *Program {
+	out := *p
+	out.Names, out.source, out.traits = more.Names, more.source, p.traits|more.traits
+	out.RunsOptions = slices.Concat(p.RunsOptions, more.RunsOptions)
+	out.Polls = slices.Concat(p.Polls, more.Polls)
+	out.Values = p.Values + more.Values
+	out.Does = maps.Clone(p.Does)
+	for effect, phrases := range more.Does {
+		if out.Does == nil {
+			out.Does = map[Effect][]string{}
+		}
+		out.Does[effect] = slices.Concat(p.Does[effect], phrases)
+	}
+	if len(more.Verbs) > 0 {
+		out.Verbs = maps.Clone(more.Verbs)
+		maps.Copy(out.Verbs, p.Verbs)
+	}
+	if more.Files != nil {
+		var f FileOptions
+		if p.Files != nil {
+			f = *p.Files
+		}
+		out.Files = &FileOptions{Shows: slices.Concat(f.Shows, more.Files.Shows),
+			Loads: slices.Concat(f.Loads, more.Files.Loads), Writes: slices.Concat(f.Writes, more.Files.Writes)}
+	}
+	if more.Language != "" && (!more.adds || p.Language == "") {
+		out.Language = more.Language
+	}
+	set := func(has bool, take func()) { // what only adds takes nothing's place
+		if !more.adds || !has {
+			take()
+		}
+	}
+	runs := p.Runs != nil || p.Starts != nil || len(p.Verbs) > 0 // one hides the others
+	set(runs, func() { out.Runs = cmp.Or(more.Runs, p.Runs) })
+	set(runs, func() { out.Starts = cmp.Or(more.Starts, p.Starts) })
+	set(p.Subcommands != nil, func() { out.Subcommands = cmp.Or(more.Subcommands, p.Subcommands) })
+	set(p.Reader != nil, func() { out.Reader = cmp.Or(more.Reader, p.Reader) })
+	set(p.Prints != nil, func() { out.Prints = cmp.Or(more.Prints, p.Prints) })
+	set(p.Operands != nil, func() { out.Operands = cmp.Or(more.Operands, p.Operands) })
+	set(p.Talks != nil, func() { out.Talks = cmp.Or(more.Talks, p.Talks) })
+	return &out
+}
+
+// MentionedIn reports whether a command may run one of the programs of your own files.
+func (t *Table) MentionedIn(command string) bool {
+	return t != nil && slices.ContainsFunc(t.names, func(name string) bool { return strings.Contains(command, name) })
+}
+
+// SameAs reports whether two entries say the same.
+func (p *Program) SameAs(other *Program) bool {
+	a, b := *p, *other
+	a.source, b.source, a.Is, b.Is, a.adds, b.adds = "", "", "", "", false, false
+	return reflect.DeepEqual(a, b)
+}
+
+// Own reports whether one of your own files describes the program.
+func (p *Program) Own() bool { return p.source != "" }
+
+// Phrase finds the phrase of an effect that a command's words have: all its operands, in
+// front and in their order, and all its options. A word behind an option may be its value
+// or an operand; either will do. Dynamic words are given as "".
+func (p *Program) Phrase(effect Effect, args []string) (phrase string, found bool) {
+	if len(p.Does[effect]) == 0 {
+		return "", false
+	}
+	var operands []operand
+	options := map[string]bool{}
+	behind := false // an option that may take the next word
+	for i, word := range args {
+		if word == "--" {
+			for _, rest := range args[i+1:] {
+				operands = append(operands, operand{text: rest})
+			}
+			break
+		}
+		if len(word) < 2 || word[0] != '-' {
+			operands = append(operands, operand{word, behind})
+			behind = false
+			continue
+		}
+		name, _, joined := strings.Cut(word, "=")
+		options[name], behind = true, !joined
+		if !strings.HasPrefix(word, "--") {
+			for _, letter := range name[1:] {
+				options["-"+string(letter)] = true
+			}
+		}
+	}
+	for _, phrase := range p.Does[effect] {
+		if hasPhrase(strings.Fields(phrase), operands, options) {
+			return phrase, true
+		}
+	}
+	return "", false
+}
+
+// operand is a word that is no option, and whether it may be the value of one.
+type operand struct {
+	text    string
+	isValue bool
+}
+
+func hasPhrase(words []string, operands []operand, options map[string]bool) bool {
+	at := 0
+	for _, w := range words {
+		if strings.HasPrefix(w, "-") {
+			if !options[w] {
+				return false
+			}
+			continue
+		}
+		// A word that isn't known may be any.
+		for at < len(operands) && operands[at].isValue && operands[at].text != w && operands[at].text != "" {
+			at++
+		}
+		if at >= len(operands) || operands[at].text != w && operands[at].text != "" && w != "*" {
+			return false
+		}
+		at++
+	}
+	return true
+}

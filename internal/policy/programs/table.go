@@ -1,0 +1,331 @@
+// Package programs is the one place that knows what programs do: which of their
+// words are a command, an option's value or a file, what they read, write, delete,
+// send or print, and which variables matter. The facts are data: programs.yaml for
+// what hookmux knows itself, and your own files of the same form (own.go).
+//
+// programs.json is programs.yaml in the form that is quick to load; a test keeps them
+// alike. Nothing is loaded before the first question.
+package programs
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+)
+
+//go:embed programs.json
+var compiled []byte
+
+// Program is what is known about a program.
+type Program struct {
+	Names string `json:"names" yaml:"names"`
+	// Is lists traits, divided by blanks.
+	Is string `json:"is,omitempty" yaml:"is"`
+	// Images are container images that start the program.
+	Images []string `json:"images,omitempty" yaml:"images"`
+	// Runs says that it runs the command behind its own options, Verbs that it does
+	// behind one of its verbs.
+	Runs  *Prefix           `json:"runs,omitempty" yaml:"runs"`
+	Verbs map[string]Prefix `json:"verbs,omitempty" yaml:"verbs"`
+	// Starts says that it opens a terminal, a session or a service with a command in it.
+	Starts *Launcher `json:"starts,omitempty" yaml:"starts"`
+	// RunsOptions are options whose value is run as a command; it may be joined with "=".
+	RunsOptions []string `json:"runsOptions,omitempty" yaml:"runsOptions"`
+	// Code is set for interpreters: their short options that carry program text.
+	Code *string `json:"code,omitempty" yaml:"code"`
+	// Values are short options that take the next word, LongValues long ones.
+	Values     string   `json:"values,omitempty" yaml:"values"`
+	LongValues []string `json:"longValues,omitempty" yaml:"longValues"`
+	// Subcommands says that its first operand names what it does.
+	Subcommands *Subcommands `json:"subcommands,omitempty" yaml:"subcommands"`
+	// Commands are its subcommands where any unambiguous beginning means one;
+	// Aliases are other names of them.
+	Commands []string          `json:"commands,omitempty" yaml:"commands"`
+	Aliases  map[string]string `json:"aliases,omitempty" yaml:"aliases"`
+	Reader   *Reader           `json:"reader,omitempty" yaml:"reader"`
+	Prints   *Operands         `json:"prints,omitempty" yaml:"prints"`
+	Operands *Access           `json:"operands,omitempty" yaml:"operands"`
+	Files    *FileOptions      `json:"files,omitempty" yaml:"files"`
+	Talks    *Talker           `json:"talks,omitempty" yaml:"talks"`
+	// Language is what it reads statements of: sql, mongo or redis.
+	Language string `json:"language,omitempty" yaml:"language"`
+	// Polls are subcommands that only look how something is.
+	Polls []string `json:"polls,omitempty" yaml:"polls"`
+	// Does lists the phrases that have an effect: operands in their order, and options.
+	Does map[Effect][]string `json:"does,omitempty" yaml:"does"`
+	// Secrets are options that carry a secret.
+	Secrets []SecretOption `json:"secrets,omitempty" yaml:"secrets"`
+	// Reach are options by which it does more than it does by itself.
+	Reach  []string `json:"reach,omitempty" yaml:"reach"`
+	Claude *Claude  `json:"claude,omitempty" yaml:"claude"`
+
+	traits Trait
+	source string // the file that describes it, "" for a built-in one
+	adds   bool   // it must not take the place of what is known already
+}
+
+// Prefix describes a program that runs the command written behind its own options.
+type Prefix struct {
+	// Values are the short options that take a separate argument, Long the long ones.
+	Values string   `json:"values,omitempty" yaml:"values"`
+	Long   []string `json:"long,omitempty" yaml:"long"`
+	// Skip counts positional arguments before the command.
+	Skip    int  `json:"skip,omitempty" yaml:"skip"`
+	Assigns bool `json:"assigns,omitempty" yaml:"assigns"` // NAME=value may come before the command
+	Joins   bool `json:"joins,omitempty" yaml:"joins"`     // the words are joined and given to a shell
+	Keep    bool `json:"keep,omitempty" yaml:"keep"`       // the wrapper is worth a run of its own, too
+	Contain bool `json:"contain,omitempty" yaml:"contain"` // the command runs in a container
+	// Need is the word in front of the command; several are divided by a blank.
+	Need string `json:"need,omitempty" yaml:"need"`
+	// Unskipped says that with options there is no positional argument before the
+	// command.
+	Unskipped bool `json:"unskipped,omitempty" yaml:"unskipped"`
+}
+
+// Launcher describes a program that opens a terminal, a session or a service with a
+// command in it.
+type Launcher struct {
+	// Rest are options behind which every word belongs to the command, Text those whose
+	// value is a command line.
+	Rest []string `json:"rest,omitempty" yaml:"rest"`
+	Text []string `json:"text,omitempty" yaml:"text"`
+	// Verbs come first among the operands, when there are any; what follows is
+	// then looked at.
+	Verbs []string `json:"verbs,omitempty" yaml:"verbs"`
+	// Types are verbs behind which the operands are typed into a terminal, or what
+	// is on standard input.
+	Types []string `json:"types,omitempty" yaml:"types"`
+	// Operands says that the first operand starts the command; Skip counts operands
+	// before it. Values and Long list options that take a value, Pairs those that take two.
+	Operands bool     `json:"operands,omitempty" yaml:"operands"`
+	Skip     int      `json:"skip,omitempty" yaml:"skip"`
+	Values   string   `json:"values,omitempty" yaml:"values"`
+	Long     []string `json:"long,omitempty" yaml:"long"`
+	Pairs    []string `json:"pairs,omitempty" yaml:"pairs"`
+	// Literals are options in whose value string literals are command lines.
+	Literals []string `json:"literals,omitempty" yaml:"literals"`
+	// Divided says that -- may be between the command and its own words.
+	Divided bool `json:"divided,omitempty" yaml:"divided"`
+	// Remote says that the command runs on another machine.
+	Remote bool `json:"remote,omitempty" yaml:"remote"`
+}
+
+// Subcommands describes a program whose first operand says what it does.
+type Subcommands struct {
+	// Values are the options in front of it that take the next word.
+	Values []string `json:"values,omitempty" yaml:"values"`
+	// Second says that the second operand does as well, and that options may be
+	// between the two.
+	Second bool `json:"second,omitempty" yaml:"second"`
+}
+
+// Reader is a program that only reads what it is given, except in these ways.
+type Reader struct {
+	Output  []string `json:"output,omitempty" yaml:"output"`   // options whose value is a file it writes
+	InPlace []string `json:"inPlace,omitempty" yaml:"inPlace"` // options that have it change its operands
+	Second  bool     `json:"second,omitempty" yaml:"second"`   // the second operand is where it writes
+}
+
+// Operands says which words of a program are files whose contents it puts somewhere.
+type Operands struct {
+	Values string `json:"values,omitempty" yaml:"values"` // short options that take a separate argument
+	Skip   int    `json:"skip,omitempty" yaml:"skip"`     // leading operands that are no files
+}
+
+// Access is what a program does with its operands, where that is not reading alone.
+type Access struct {
+	Does   string `json:"does" yaml:"does"`               // read, write, delete or mode
+	Skip   int    `json:"skip,omitempty" yaml:"skip"`     // leading operands that are no files (chmod's mode)
+	Values string `json:"values,omitempty" yaml:"values"` // short options that take the next word, besides Program.Values
+	// Target says that the last operand, or -t's value, is written; the others are
+	// sources (read, or deleted by a move).
+	Target bool `json:"target,omitempty" yaml:"target"`
+}
+
+// FileOptions are the options of a program whose value is a file.
+type FileOptions struct {
+	// Shows are those whose contents come out again: printed, sent, or named in an error.
+	Shows []string `json:"shows,omitempty" yaml:"shows"`
+	// Loads are those that the program works with, Writes those it makes or changes.
+	Loads  []string `json:"loads,omitempty" yaml:"loads"`
+	Writes []string `json:"writes,omitempty" yaml:"writes"`
+}
+
+// Talker is a program that talks to other machines.
+type Talker struct {
+	// Bare says that its operands are hosts even without a scheme (ssh, ping, nc);
+	// Operand is which operand names the host, 0 for the first.
+	Bare    bool   `json:"bare,omitempty" yaml:"bare"`
+	Operand int    `json:"operand,omitempty" yaml:"operand"`
+	Values  string `json:"values,omitempty" yaml:"values"` // short options that take the next word, besides Program.Values
+	// Implied is the host that it talks to when it names none; Only lists the
+	// subcommands that do.
+	Implied string   `json:"implied,omitempty" yaml:"implied"`
+	Only    []string `json:"only,omitempty" yaml:"only"`
+	// Hosts are options whose value is a host, Variables what names one in the
+	// environment.
+	Hosts     []string `json:"hosts,omitempty" yaml:"hosts"`
+	Variables []string `json:"variables,omitempty" yaml:"variables"`
+}
+
+// SecretOption is a way in which a program takes a secret on its command line.
+type SecretOption struct {
+	Behind  string `json:"behind,omitempty" yaml:"behind"` // a word that must come before the option
+	Options string `json:"options" yaml:"options"`         // divided by blanks
+	Form    string `json:"form,omitempty" yaml:"form"`     // how the option carries it; "" is the next word
+	Between string `json:"between,omitempty" yaml:"between"`
+	Kind    string `json:"kind" yaml:"kind"`
+}
+
+// Claude is how Claude Code's own permission rules treat a program.
+type Claude struct {
+	Wrapper *ClaudeWrapper `json:"wrapper,omitempty" yaml:"wrapper"`
+	// Values are options before its subcommand that take the next word.
+	Values []string `json:"values,omitempty" yaml:"values"`
+}
+
+// ClaudeWrapper is how Claude Code's deny and ask rules get past a program that starts
+// another one.
+type ClaudeWrapper struct {
+	Values    []string `json:"values,omitempty" yaml:"values"`       // options that take the next word
+	Operands  int      `json:"operands,omitempty" yaml:"operands"`   // words before the command
+	Optional  bool     `json:"optional,omitempty" yaml:"optional"`   // the operands may be missing
+	Assigns   bool     `json:"assigns,omitempty" yaml:"assigns"`     // NAME=value may come before the command
+	PlainOnly bool     `json:"plainOnly,omitempty" yaml:"plainOnly"` // only without options
+}
+
+// file is the form of programs.yaml.
+type file struct {
+	Any struct {
+		Loads     []string `json:"loads" yaml:"loads"`
+		Writes    []string `json:"writes" yaml:"writes"`
+		Runs      []string `json:"runs" yaml:"runs"`
+		Reach     []string `json:"reach" yaml:"reach"`
+		Elsewhere []string `json:"elsewhere" yaml:"elsewhere"`
+	} `json:"any" yaml:"any"`
+	Loader    Prefix `json:"loader" yaml:"loader"`
+	Variables struct {
+		Commands       []string `json:"commands" yaml:"commands"`
+		Code           []string `json:"code" yaml:"code"`
+		Expanded       []string `json:"expanded" yaml:"expanded"`
+		StartFiles     []string `json:"startFiles" yaml:"startFiles"`
+		AlwaysSet      []string `json:"alwaysSet" yaml:"alwaysSet"`
+		ClaudeHarmless []string `json:"claudeHarmless" yaml:"claudeHarmless"`
+	} `json:"variables" yaml:"variables"`
+	Branches struct {
+		Main      []string `json:"main" yaml:"main"`
+		Shared    []string `json:"shared" yaml:"shared"`
+		Protected []string `json:"protected" yaml:"protected"`
+	} `json:"branches" yaml:"branches"`
+	Programs []*Program `json:"programs" yaml:"programs"`
+}
+
+// Table is what is known about programs: the built-in entries, and those of your own
+// files over them.
+type Table struct {
+	entries map[string]*Program
+	base    *Table // asked about everything else; nil for the built-in table
+	names   []string
+}
+
+type builtinTable struct {
+	Table
+	file
+	images map[string]string // by the last part of an image's name
+}
+
+var builtin = sync.OnceValue(func() *builtinTable {
+	t := &builtinTable{images: map[string]string{}}
+	if err := json.Unmarshal(compiled, &t.file); err != nil {
+		panic(fmt.Sprintf("programs.json is not what its test makes: %v", err))
+	}
+	t.entries = make(map[string]*Program, 2*len(t.Programs))
+	for _, p := range t.Programs {
+		if err := p.prepare(); err != nil {
+			panic(fmt.Sprintf("programs.yaml: %v", err))
+		}
+		for name := range strings.FieldsSeq(p.Names) {
+			t.entries[name] = p
+			for _, image := range p.Images {
+				t.images[image] = name
+			}
+		}
+	}
+	return t
+})
+
+// Builtin is the table of the programs that hookmux knows itself.
+func Builtin() *Table { return &builtin().Table }
+
+var unknown = &Program{}
+
+// Of is what is known about a program, by its base name; never nil. It must not be
+// changed.
+func (t *Table) Of(name string) *Program {
+	if t != nil {
+		if p, ok := t.entries[name]; ok {
+			return p
+		}
+		if t.base != nil {
+			return t.base.Of(name)
+		}
+	}
+	if t == nil {
+		return Builtin().Of(name)
+	}
+	return unknown
+}
+
+// Of is what is built in about a program; never nil.
+func Of(name string) *Program { return Builtin().Of(name) }
+
+// Has reports whether a program has one of the traits.
+func (p *Program) Has(traits Trait) bool { return p.traits&traits != 0 }
+
+// Is reports whether the program of a base name has one of the traits.
+func Is(name string, traits Trait) bool { return Of(name).Has(traits) }
+
+// With lists the built-in programs that a condition holds for, sorted.
+func With(holds func(p *Program) bool) []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(Builtin().entries)) {
+		if holds(Builtin().entries[name]) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func (p *Program) prepare() error {
+	if strings.TrimSpace(p.Names) == "" {
+		return fmt.Errorf("an entry has no names")
+	}
+	for name := range strings.FieldsSeq(p.Is) {
+		t, ok := traitNames[name]
+		if !ok {
+			return fmt.Errorf("%s: there is no trait %q", p.Names, name)
+		}
+		p.traits |= t
+	}
+	for effect := range p.Does {
+		if !slices.Contains(Effects, effect) {
+			return fmt.Errorf("%s: there is no effect %q; there are %s", p.Names, effect, joinEffects())
+		}
+	}
+	if p.Operands != nil && !slices.Contains([]string{"read", "write", "delete", "mode"}, p.Operands.Does) {
+		return fmt.Errorf("%s: operands: does is read, write, delete or mode, not %q", p.Names, p.Operands.Does)
+	}
+	for _, s := range p.Secrets {
+		if s.Form != "" && !slices.Contains(SecretForms, s.Form) {
+			return fmt.Errorf("%s: secrets: form is %s, not %q", p.Names, strings.Join(SecretForms, ", "), s.Form)
+		}
+		if len(s.Between) > 1 {
+			return fmt.Errorf("%s: secrets: between is one character, not %q", p.Names, s.Between)
+		}
+	}
+	return nil
+}

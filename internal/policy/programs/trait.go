@@ -1,0 +1,92 @@
+package programs
+
+import "strings"
+
+// Trait is a property of a program that needs no details.
+type Trait uint64
+
+// Traits of programs.
+const (
+	Shell           Trait = 1 << iota // runs shell text
+	StartsAShell                      // starts a shell where no command is given
+	Followed                          // looked for behind a program that isn't known
+	Plain                             // its words are never a command
+	Statements                        // reads statements of which it matters what they are
+	GivesNames                        // gives other programs another name (cp, ln, hash)
+	NoScripts                         // an interpreter whose first file is data
+	Editor                            // shows what it may change
+	NoFiles                           // its words are no files
+	Mentions                          // an address among its words is only text
+	TalksAnyway                       // NoFiles, but its words may be addresses
+	SetsVariables                     // its words set variables for what comes later
+	Poll                              // only looks how something is
+	Quiet                             // changes nothing and prints nothing
+	Targets                           // every operand is something to do (make)
+	Fetches                           // prints or saves what it gets from the network
+	Unpacks                           // prints what was hidden when asked to undo it
+	Deletes                           // loses the files that it is given
+	RunsFiles                         // runs or installs the files that it is given
+	RunsFirstFile                     // a wrapper that runs a file among its arguments
+	ShellHook                         // people load its output in their start files
+	Sends                             // sends what it is given to other machines
+	RemovesPackages                   // takes packages off the machine
+	ProcessTool                       // stops, limits or takes over processes by number
+	NameTool                          // the same by an exact name
+	PlainTool                         // runs nothing besides itself, whatever its arguments
+	ClaudeShell                       // what follows is how Claude Code's rules see it
+	ClaudeReads
+	ClaudeWrites
+	ClaudeHarmless
+	ClaudeXargs
+	ClaudeEvaluates
+	ClaudeNotReading
+	ClaudeChanges
+	ClaudeThrough
+)
+
+var traitNames = map[string]Trait{
+	"shell": Shell, "starts-shell": StartsAShell, "followed": Followed, "plain": Plain, "statements": Statements,
+	"renames": GivesNames, "no-scripts": NoScripts, "editor": Editor, "no-files": NoFiles, "mentions": Mentions,
+	"talks-anyway": TalksAnyway, "sets-variables": SetsVariables, "poll": Poll, "quiet": Quiet, "targets": Targets,
+	"fetches": Fetches, "unpacks": Unpacks, "deletes": Deletes, "runs-files": RunsFiles,
+	"runs-first-file": RunsFirstFile, "shell-hook": ShellHook, "sends": Sends, "removes-packages": RemovesPackages,
+	"process-tool": ProcessTool, "name-tool": NameTool, "plain-tool": PlainTool, "claude-shell": ClaudeShell,
+	"claude-reads": ClaudeReads, "claude-writes": ClaudeWrites, "claude-harmless": ClaudeHarmless,
+	"claude-xargs": ClaudeXargs, "claude-evaluates": ClaudeEvaluates, "claude-not-reading": ClaudeNotReading,
+	"claude-changes": ClaudeChanges, "claude-through": ClaudeThrough,
+}
+
+// Effect is what a subcommand does beyond the files it names.
+type Effect string
+
+// Effects of subcommands.
+const (
+	LosesData    Effect = "deletes"       // stored data, or something in an account, for good
+	Deploys      Effect = "deploys"       // changes what runs for others
+	PrintsSecret Effect = "prints-secret" // a stored secret
+)
+
+// Effects lists them.
+var Effects = []Effect{LosesData, Deploys, PrintsSecret}
+
+func joinEffects() string {
+	out := make([]string, len(Effects))
+	for i, e := range Effects {
+		out[i] = string(e)
+	}
+	return strings.Join(out, ", ")
+}
+
+// SecretForms are the ways in which an option carries a secret.
+var SecretForms = []string{
+	"next",   // -p VALUE or --opt=VALUE
+	"glued",  // -pVALUE
+	"both",   // -p VALUE or -pVALUE
+	"pair",   // -u USER:VALUE, with SecretOption.Between
+	"pass",   // -passin pass:VALUE
+	"second", // -nb USER VALUE
+	"third",  // -b FILE USER VALUE
+	"piped",  // echo VALUE | tool --opt
+	"plain",  // the first word behind it that is no option and no number
+	"equal",  // --opt=NAME=VALUE or --opt NAME=VALUE
+}

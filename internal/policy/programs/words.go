@@ -1,0 +1,28 @@
+package programs
+
+// CallsShell are words with which a program's own language runs a command.
+var CallsShell = []string{"system", "popen", "subprocess", "exec", "spawn", "child_process", "do shell script",
+	"do script", "write text", "`", "%x", "Popen", "IO.popen", "getline", "System.cmd", "os:cmd",
+	"callCommand", "run-program", "Deno.Command", "Command::new", "sys.process",
+	"ProcessBuilder", "Process(", "\"|", "shell(", "qx", "run_command", "passthru",
+	"shell \"", "shell '", "shell_exec", "syscmd", "esyscmd", "!rm", "!sh", "!curl", "!cat"}
+
+// VimCalls are words with which Vim's languages run a command.
+var VimCalls = []string{"system", "jobstart", "job_start", "term_start", "termopen", "execute", "popen", "subprocess",
+	"exec "}
+
+// LispCalls are words with which Emacs Lisp runs a command.
+var LispCalls = []string{"shell-command", "call-process", "start-process", "make-process", "process-lines",
+	"async-shell"}
+
+// ScreenValues are the options of screen that take a value.
+const ScreenValues = "ScehpstT"
+
+// IsStdin reports whether a name of a file stands for standard input.
+func IsStdin(name string) bool {
+	switch name {
+	case "-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0":
+		return true
+	}
+	return false
+}
