@@ -38,7 +38,10 @@ func runCommandLine(app *cmdutil.App) int {
 	}
 	root := newRoot(app)
 	root.SetArgs(app.Args)
-	err := root.ExecuteContext(ctx)
+	err := checkCommand(app, root, app.Args)
+	if err == nil {
+		err = root.ExecuteContext(ctx)
+	}
 	if err == nil {
 		return cmdutil.ExitOK
 	}
@@ -85,7 +88,7 @@ Run hookmux without a command to open the live view.`,
 		SilenceErrors: true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return cmdutil.UnknownCommand(root, args[0])
+				return cmdutil.UnknownCommand(root, args, nouns(app)...)
 			}
 			return nil
 		},
@@ -98,6 +101,7 @@ Run hookmux without a command to open the live view.`,
 	}
 	root.SetVersionTemplate(see.VersionLine)
 	root.SetFlagErrorFunc(cmdutil.FlagError)
+	setHelp(root)
 	for _, g := range commandGroups(app) {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, cmd := range g.commands {
@@ -117,7 +121,7 @@ Run hookmux without a command to open the live view.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			cmd, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 && cmd.HasSubCommands() {
-				return cmdutil.UnknownCommand(cmd, rest[0])
+				return cmdutil.UnknownCommand(cmd, rest, nouns(app)...)
 			}
 			cmd.InitDefaultHelpFlag()
 			cmd.InitDefaultVersionFlag()

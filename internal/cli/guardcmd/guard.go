@@ -153,7 +153,8 @@ func guardShow(app *cmdutil.App) *cobra.Command {
 	return cmd
 }
 
-func guardNames() []string {
+// GuardNames are the names of the guards.
+func GuardNames() []string {
 	var list []string
 	for _, g := range names.All() {
 		list = append(list, g.Name)
@@ -164,8 +165,8 @@ func guardNames() []string {
 // findGuard is the name of a guard, which may be written guard.NAME.
 func findGuard(name string) (string, error) {
 	short, _ := hook.GuardName(name)
-	if !slices.Contains(guardNames(), short) {
-		return "", cmdutil.UnknownName("guard", name, guardNames(), "hookmux guard list")
+	if !slices.Contains(GuardNames(), short) {
+		return "", cmdutil.UnknownName("guard", name, GuardNames(), "hookmux guard list")
 	}
 	return short, nil
 }
@@ -221,7 +222,7 @@ func addProjectFlag(cmd *cobra.Command, project *bool) {
 // needGuards wants at least one guard, and names them all where there is none.
 func needGuards(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return cmdutil.UsageError("which guard? There are %s", strings.Join(guardNames(), ", "))
+		return cmdutil.UsageError("which guard? There are %s", strings.Join(GuardNames(), ", "))
 	}
 	return nil
 }
