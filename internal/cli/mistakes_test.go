@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
 // TestMistakes types what people get wrong. No daemon runs and none is started: a mistake in the arguments is found
@@ -107,7 +108,7 @@ func TestMistakes(t *testing.T) {
 		{"run --hook nofile.ts claude", "there's no file nofile.ts"},
 		{"trust remove /nowhere", "you don't trust /nowhere"},
 		{"whoami add 999999999", "there's no process 999999999"},
-		{"whoami add abc", "is not a process ID"},
+		{"whoami add abc", "isn't a process ID"},
 		{"verify --check nosuch", `there's no check "nosuch"`},
 		{"schema nosuch", `there's no schema "nosuch"`},
 		{"install --on-unavailable maybe", `there's no `},
@@ -125,7 +126,7 @@ func TestMistakes(t *testing.T) {
 			}
 			var out, errs bytes.Buffer
 			code := runCommandLine(&cmdutil.App{Args: args, Environ: env, Stdin: strings.NewReader(""), Stdout: &out,
-				Stderr: &errs})
+				Stderr: &errs, Table: proc.System()})
 			if code != cmdutil.ExitUsage || out.Len() > 0 || !strings.Contains(errs.String(), test.want) {
 				t.Errorf("exit code %d, stderr %q, stdout %q; want %d and %q", code, errs.String(), out.String(),
 					cmdutil.ExitUsage, test.want)

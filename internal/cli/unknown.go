@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,8 +15,9 @@ import (
 // the flag, and so that --help behind it doesn't show the help of another.
 func checkCommand(app *cmdutil.App, root *cobra.Command, args []string) error {
 	root.InitDefaultHelpFlag() // or `--help guard` takes guard for its value
+	root.InitDefaultHelpCmd()
 	cmd, rest, err := root.Find(args)
-	if err != nil || !cmd.HasSubCommands() || cmd.Name() == "hooks" {
+	if err != nil || !cmd.HasSubCommands() {
 		return nil // cobra's own errors, and words that the command itself reads
 	}
 	var words []string
@@ -29,6 +31,12 @@ func checkCommand(app *cmdutil.App, root *cobra.Command, args []string) error {
 		}
 	}
 	if len(words) == 0 {
+		return nil
+	}
+	if cmd.Name() == "hooks" { // an agent may come first
+		if len(words) < len(rest) && !slices.Contains(agentNames(app), words[0]) { // --help
+			return cmdutil.UnknownCommand(cmd, words, nouns(app)...)
+		}
 		return nil
 	}
 	return cmdutil.UnknownCommand(cmd, words, nouns(app)...)

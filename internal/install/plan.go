@@ -124,8 +124,7 @@ func CheckEvents(agents []*agent.Agent, names []string) error {
 			continue
 		}
 		if !slices.ContainsFunc(agents, func(a *agent.Agent) bool { _, ok := a.Event(name); return ok }) {
-			return fmt.Errorf("%s: is not an event of these agents and no kind of event; `hookmux why` and "+
-				"docs/agents.md name them", name)
+			return fmt.Errorf("there's no kind of event %q; `hookmux hooks discover` lists them", name)
 		}
 	}
 	return nil

@@ -74,7 +74,7 @@ func serveACP(ctx context.Context, app *cmdutil.App, name string, argv []string)
 	if name != "" {
 		known, ok := catalogue.Agent(name)
 		if !ok {
-			return unknownAgent(catalogue, name)
+			return cmdutil.UnknownAgent(catalogue, name)
 		}
 		name = known.Name
 	}

@@ -96,7 +96,7 @@ func showAgent(ctx context.Context, app *cmdutil.App, name string, asJSON bool) 
 	a, ok := c.Agent(name)
 	if !ok {
 		app.PrintNotes(problemLines(app.CatalogueProblems()))
-		return unknownAgent(c, name)
+		return cmdutil.UnknownAgent(c, name)
 	}
 	list, err := agentStates(ctx, app, c)
 	if err != nil {

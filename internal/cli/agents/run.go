@@ -4,6 +4,7 @@ package agents
 
 import (
 	"errors"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -52,18 +53,23 @@ AGENT is a name that hookmux knows, or the path of such an agent's program.`,
 				return err
 			}
 			hooks = append(hooks, more...)
+			for _, file := range hooks {
+				if _, err := os.Stat(file); err != nil {
+					return cmdutil.FileError(file, err)
+				}
+			}
 			starter := newStarter(app, app.Environ)
 			plan, err := starter.Plan(args[0], own, noTrust)
 			if err != nil {
-				return launchError(err)
+				return launchError(app, err)
 			}
 			if dryRun {
 				return showLaunch(app, plan, asJSON)
 			}
 			if err := start.LoadHooks(cmd.Context(), app.ConnectDaemon, plan, hooks); err != nil {
-				return launchError(err)
+				return launchError(app, err)
 			}
-			return launchError(starter.Run(cmd.Context(), plan))
+			return launchError(app, starter.Run(cmd.Context(), plan))
 		},
 	}
 	// What follows the agent's name is none of our business.
@@ -98,7 +104,7 @@ func newStarter(app *cmdutil.App, environ []string) *start.Starter {
 }
 
 // launchError ends the program as the reason wants it.
-func launchError(err error) error {
+func launchError(app *cmdutil.App, err error) error {
 	var reason *start.Error
 	if !errors.As(err, &reason) {
 		return err
@@ -106,6 +112,12 @@ func launchError(err error) error {
 	switch reason.Kind {
 	case start.Usage:
 		return cmdutil.UsageError("%s", reason.Text)
+	case start.UnknownAgent:
+		catalogue, err := app.Catalogue()
+		if err != nil {
+			return err
+		}
+		return cmdutil.UnknownAgent(catalogue, reason.Text)
 	case start.NotFound:
 		return cmdutil.FailWith(cmdutil.ExitNotFound, reason.Text)
 	case start.NotRunnable:

@@ -231,7 +231,11 @@ func verifyTarget(app *cmdutil.App, name string) (verify.Target, error) {
 	}
 	driver, ok := drivers.Find(name)
 	if !ok {
-		return verify.Target{}, cmdutil.UsageError("`hookmux verify` can't run %q, only %s", name, strings.Join(drivers.Names(), ", "))
+		if _, known := agent.Builtin().Agent(name); !known {
+			return verify.Target{}, cmdutil.UnknownAgent(agent.Builtin(), name)
+		}
+		return verify.Target{}, cmdutil.UsageError("`hookmux verify` can't test %s yet, only %s", name,
+			strings.Join(drivers.Names(), ", "))
 	}
 	if program == "" {
 		program = driver.Program

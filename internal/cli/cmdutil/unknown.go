@@ -223,3 +223,11 @@ func quoteWords(words []string) string {
 	}
 	return strings.Join(out, " ")
 }
+
+// UnknownSubcommand is [UnknownCommand] for words that a command reads itself.
+func UnknownSubcommand(path, word string, known []string) error {
+	if near := probably(word, known); near != "" {
+		return UsageError("there's no command \"%s %s\"; did you mean `%s %s`?", path, word, path, near)
+	}
+	return UsageError("there's no command \"%s %s\"; `%s --help` lists the commands", path, word, path)
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -214,6 +215,9 @@ func followChanges(ctx context.Context, app *cmdutil.App, args []string) error {
 		path, err := filepath.Abs(arg)
 		if err != nil {
 			return err
+		}
+		if _, err := os.Stat(path); err != nil {
+			return cmdutil.FileError(arg, err)
 		}
 		files[i] = path
 	}

@@ -137,6 +137,9 @@ secret ends up neither in the process list nor in your shell's history.`,
 			if !ok {
 				return cmdutil.UsageError("%v", config.Unknown(args[0]))
 			}
+			if err := checkSettingName(app, args[0]); err != nil {
+				return err
+			}
 			given, err := readValue(app, key, args[1])
 			if err != nil {
 				return err
@@ -271,4 +274,21 @@ func setSetting(app *cmdutil.App, cmd *cobra.Command, key string, value json.Raw
 	}
 	app.Say("%s is now %s (%s)", key, cmdutil.PlainValue(s.Value), termsafe.Line(where, 200))
 	return nil
+}
+
+// checkSettingName refuses a setting for an agent that doesn't exist, such as inbox.wait.cluade.
+func checkSettingName(app *cmdutil.App, name string) error {
+	i := strings.LastIndexByte(name, '.')
+	parent, ok := config.Find(name[:max(i, 0)])
+	if !ok || !parent.PerName || parent.NameDoc != "agent" {
+		return nil
+	}
+	catalogue, err := app.Catalogue()
+	if err != nil {
+		return err
+	}
+	if _, ok := catalogue.Agent(name[i+1:]); ok {
+		return nil
+	}
+	return cmdutil.UnknownAgent(catalogue, name[i+1:])
 }

@@ -222,7 +222,7 @@ func addProjectFlag(cmd *cobra.Command, project *bool) {
 // needGuards wants at least one guard, and names them all where there is none.
 func needGuards(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return cmdutil.UsageError("which guard? There are %s", strings.Join(GuardNames(), ", "))
+		return cmdutil.UsageError("which guard? Choose from %s", strings.Join(GuardNames(), ", "))
 	}
 	return nil
 }
@@ -315,10 +315,40 @@ pass. The message that stopped the call names the rule.`,
 }
 
 func changeException(app *cmdutil.App, cmd *cobra.Command, p wire.AllowParams) error {
+	if err := checkException(app, cmd, p); err != nil {
+		return err
+	}
 	var said struct{ Text string }
 	if err := app.CallDaemon(cmd.Context(), wire.MethodAllow, p, &said); err != nil {
 		return err
 	}
 	app.Say("%s", termsafe.Line(said.Text, 300))
 	return nil
+}
+
+// checkException refuses a rule that doesn't exist. An exception that is there can always be removed.
+func checkException(app *cmdutil.App, cmd *cobra.Command, p wire.AllowParams) error {
+	rule, _, oneCommand := strings.Cut(p.Rule, ":")
+	if p.Once && oneCommand {
+		return cmdutil.UsageError("--once takes a rule alone: %s", rule)
+	}
+	known := rulescmd.Names(app)
+	for _, g := range guard.List() {
+		for _, r := range g.Rules {
+			known = append(known, r.ID)
+		}
+	}
+	if slices.Contains(known, rule) || slices.Contains(known, p.Rule) {
+		return nil
+	}
+	if p.Drop {
+		_, list, err := guardModes(app, cmd)
+		if err != nil {
+			return err
+		}
+		if slices.Contains(list, p.Rule) {
+			return nil
+		}
+	}
+	return cmdutil.UnknownName("rule", rule, known, "hookmux guard list --rules")
 }

@@ -190,3 +190,17 @@ func HookNames(app *cmdutil.App) []string {
 	_, known, _ := listHooks(ctx, app, c)
 	return known
 }
+
+// checkHook refuses a hook that doesn't exist, before you are asked to prove that you may change it. One that a project
+// replaced or that can't be read isn't listed, so the file decides where no list names it.
+func checkHook(app *cmdutil.App, cmd *cobra.Command, id string) error {
+	c, err := app.ConnectDaemon(cmd.Context())
+	if err != nil {
+		return err
+	}
+	found, err := findHook(app, cmd, c, id, rules.Off)
+	if err == nil && found.module != nil {
+		return cmdutil.UsageError("%s is a file; edit or delete it", app.Shorten(found.module.Path))
+	}
+	return err
+}

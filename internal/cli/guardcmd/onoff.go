@@ -30,7 +30,7 @@ are still recorded. Ends with ` + "`hookmux on`" + `, or after DURATION.`,
 			if len(args) == 1 {
 				span, err := config.ParseSpan(args[0])
 				if err != nil || span <= 0 {
-					return cmdutil.UsageError("%q is not a duration; write 30m, 1h or 2d", args[0])
+					return cmdutil.UsageError("%q isn't a duration; write 30m, 1h or 2d", args[0])
 				}
 				p.Seconds = span.Seconds()
 			}

@@ -2,6 +2,7 @@ package guardcmd
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -82,13 +84,22 @@ func showTerminal(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 func readPID(text string) (wire.TerminalParams, error) {
 	pid, err := strconv.Atoi(text)
 	if err != nil || pid <= 1 {
-		return wire.TerminalParams{}, cmdutil.UsageError("%s is not a process ID; `hookmux whoami` in that terminal shows it",
+		return wire.TerminalParams{}, cmdutil.UsageError("%q isn't a process ID; `hookmux whoami` in that terminal shows it",
 			text)
 	}
 	return wire.TerminalParams{PID: pid}, nil
 }
 
 func addTerminal(ctx context.Context, app *cmdutil.App, pid string) error {
+	p, err := readPID(pid)
+	if err != nil {
+		return err
+	}
+	if app.Table != nil {
+		if _, err := app.Table.Lookup(p.PID); errors.Is(err, proc.ErrGone) {
+			return cmdutil.UsageError("there's no process %d; `hookmux whoami` in that terminal shows the right one", p.PID)
+		}
+	}
 	var info wire.TerminalInfo
 	if _, err := callTerminal(ctx, app, wire.MethodTerminalAdd, pid, &info); err != nil {
 		return err

@@ -108,6 +108,11 @@ folder with a pack.yaml, or git+URL@VERSION. Exits with 1 if something is wrong.
 					return policycmd.CheckPack(app, pack, asJSON)
 				}
 			}
+			for _, name := range args {
+				if _, err := os.Stat(name); err != nil {
+					return cmdutil.FileError(name, err)
+				}
+			}
 			found, problems, err := checkFiles(app, args)
 			if err != nil {
 				return err

@@ -85,6 +85,8 @@ func (w *whyFlags) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 		return sayWhy(ctx, app, call, w.asJSON)
+	case len(args) == 1 && strings.TrimSpace(args[0]) == "":
+		return cmdutil.UsageError("the command is empty")
 	case len(args) == 1 && isEventID(args[0]):
 		call, err := findCall(ctx, app, args[0])
 		if err != nil {
@@ -99,7 +101,7 @@ func (w *whyFlags) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 		if _, ok := catalogue.Agent(w.agent); !ok {
-			return unknownAgent(catalogue, w.agent)
+			return cmdutil.UnknownAgent(catalogue, w.agent)
 		}
 		return examineEvent(ctx, app, commandEvent(args[0], app.Cwd(), w.agent), w.asJSON)
 	case len(args) == 2 && w.isPayload(args):
