@@ -152,8 +152,8 @@ type Ability struct {
 func Abilities() []Ability {
 	return []Ability{
 		{"deny", "refuse a tool call", "refusal"}, {"allow", "approve one", "approval"},
-		{"ask", "have the person asked", "ask"}, {"input", "change its input", "changed input"},
-		{"output", "change its result", "changed result"}, {"context", "add words for the model", "words to the model"},
+		{"ask", "ask you", "ask"}, {"input", "change its input", "changed input"},
+		{"output", "change its result", "changed result"}, {"context", "add context", "context"},
 		{"keep", "keep the turn going", "going on"}, {"notice", "show the person a line", "a line for the person"},
 	}
 }

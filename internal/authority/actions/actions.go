@@ -143,7 +143,7 @@ var describers = map[string]func(json.RawMessage) (text string, weakens bool){
 	wire.MethodUninstall:        fixedText("take hookmux's hooks out of agents' settings", true),
 	wire.MethodTerminalAdd:      describeTerminal,
 	wire.MethodConfirm:          fixedText("let all changes of settings count that hookmux's commands did not make", true),
-	wire.MethodConfirmRestore:   fixedText("write the settings that were confirmed back into their files", false),
+	wire.MethodConfirmRestore:   fixedText("write the settings you accepted back into their files", false),
 	wire.MethodConfirmFollow:    describeFollow,
 	wire.MethodConfirmFirst:     fixedText("take the settings that are there for confirmed", false),
 	wire.MethodConfirmFile:      describeFile,

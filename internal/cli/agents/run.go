@@ -76,10 +76,10 @@ AGENT is a name that hookmux knows, or the path of such an agent's program.`,
 	cmd.Flags().SetInterspersed(false)
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the command line instead of running it")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "with --dry-run: as JSON {program, argv, injected, notes}")
-	cmd.Flags().BoolVar(&noTrust, "no-trust", false, "do not have the agent trust hookmux's hooks; of Codex only "+
-		"the ends of turns are then seen")
+	cmd.Flags().BoolVar(&noTrust, "no-trust", false, "don't mark hookmux's hooks as trusted; with Codex you then "+
+		"see only when a turn ends")
 	cmd.Flags().StringArrayVar(&hooks, "hook", nil, "load a TypeScript or JavaScript hook for this session only; "+
-		"may be given several times")
+		"repeatable")
 	cmd.Flags().BoolVar(&daemonOnly, "start-daemon", false, "start the daemon in the background and return")
 	_ = cmd.Flags().MarkHidden("start-daemon") // the flag is there: it can't fail
 	return cmd

@@ -92,6 +92,9 @@ func (app *App) ReadYes() (bool, error) {
 // is "", can be one.
 const endOfInput = "\x04"
 
+// InputEnded reports whether a word of [App.ReadWord] says that nothing more can be read.
+func (app *App) InputEnded(word string) bool { return word == endOfInput }
+
 // ReadWord reads the line you type, in lower case. Ctrl-C ends the question at once.
 func (app *App) ReadWord() (string, error) {
 	interrupts := make(chan os.Signal, 1)

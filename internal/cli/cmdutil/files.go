@@ -44,7 +44,7 @@ func JSONError(name string, data []byte, err error) error {
 	if !errors.As(err, &syntax) && json.Valid(data) {
 		return UsageError("%s: %v", name, err)
 	}
-	offset, what := int64(len(data)), "it ends too early"
+	offset, what := int64(len(data)), "unexpected end of file"
 	if syntax != nil {
 		offset = syntax.Offset
 		if !strings.Contains(syntax.Error(), "unexpected end") {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/judge"
 	"github.com/hookmux/hookmux/internal/selection"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/registry"
@@ -87,6 +88,7 @@ func configListCommand(app *cmdutil.App) *cobra.Command {
 			if asJSON {
 				return app.PrintJSON(settings)
 			}
+			sayConfigProblems(app)
 			sayConfig(app, settings, all)
 			return nil
 		},
@@ -291,4 +293,16 @@ func checkSettingName(app *cmdutil.App, name string) error {
 		return nil
 	}
 	return cmdutil.UnknownAgent(catalogue, name[i+1:])
+}
+
+// sayConfigProblems says what in your settings can't be read, and what applies instead.
+func sayConfigProblems(app *cmdutil.App) {
+	dirs, err := app.Dirs()
+	if err != nil {
+		return
+	}
+	j := judge.New(dirs, app.LiveSettings)
+	for _, p := range j.Config.For(j.Registry.FindProject(app.Cwd()), false).Problems() {
+		app.Say("%s", text.Wrap(app.Style().Warning(termsafe.Line(app.Shorten(p.String()), 400)), app.Columns(), 2))
+	}
 }

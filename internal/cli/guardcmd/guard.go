@@ -86,8 +86,12 @@ func guardList(app *cmdutil.App) *cobra.Command {
 				}
 				return app.PrintJSON(map[string]any{"guards": list, "exceptions": exceptions})
 			}
-			var rows [][]string
-			for _, g := range guard.List() {
+			rows := [][]string{{"GUARD", "MODE", "STOPS"}}
+			list := guard.List()
+			slices.SortStableFunc(list, func(a, b guard.Info) int { // what is on comes first
+				return strings.Compare(offLast(modes[a.Name]), offLast(modes[b.Name]))
+			})
+			for _, g := range list {
 				rows = append(rows, []string{g.Name, modes[g.Name], g.What})
 				if rules {
 					for _, r := range g.Rules {
@@ -111,9 +115,17 @@ type guardRow struct {
 	Mode string `json:"mode"`
 }
 
+// offLast orders modes: off after all others.
+func offLast(mode string) string {
+	if mode == config.GuardOff {
+		return "1"
+	}
+	return "0"
+}
+
 func sayExceptions(app *cmdutil.App, list []string) {
 	if len(list) > 0 {
-		app.Say("exceptions: %s", termsafe.Line(strings.Join(list, ", "), 300))
+		app.Say("%s", text.Wrap("exceptions: "+termsafe.Line(strings.Join(list, ", "), 300), app.Columns(), 2))
 	}
 }
 
@@ -174,7 +186,7 @@ func findGuard(name string) (string, error) {
 func guardOn(app *cmdutil.App) *cobra.Command {
 	var project bool
 	cmd := &cobra.Command{
-		Use: "on NAME…", Short: "Let a guard block", Example: "  hookmux guard on destructive secrets",
+		Use: "on NAME…", Short: "Turn a guard on: block what it stops", Example: "  hookmux guard on destructive secrets",
 		Args: needGuards,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return setGuards(app, cmd, args, config.GuardBlock, project)

@@ -26,7 +26,7 @@ import (
 // TypeScript file by its name.
 func setHookMode(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, to rules.Mode, name string) error {
 	if to == rules.Asks {
-		return cmdutil.UsageError("a hook's mode is off, log or block: whether it asks is up to the hook")
+		return cmdutil.UsageError("a hook's mode is off, log or block")
 	}
 	c, err := app.ConnectDaemon(cmd.Context())
 	if err != nil {

@@ -59,7 +59,7 @@ its address; you can set breakpoints in the TypeScript.`,
 	f.StringVarP(&t.agent, "agent", "a", "claude", "the agent it happens in")
 	f.StringVar(&t.input, "input", "", "what the event is about, as JSON")
 	f.StringVar(&t.payload, "payload", "", "a file with one of the agent's payloads, - for stdin")
-	f.StringArrayVar(&t.answers, "answer", nil, "answer to a dialog; may be repeated")
+	f.StringArrayVar(&t.answers, "answer", nil, "answer to a dialog; repeatable")
 	f.DurationVar(&t.timeout, "timeout", time.Minute, "how long the agent would wait")
 	f.BoolVar(&t.asJSON, "json", false, "print JSON")
 	f.BoolVar(&t.inspect, "inspect", false, "run it in Node and wait for a debugger (Chrome, VS Code …) to attach")

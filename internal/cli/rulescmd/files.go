@@ -76,7 +76,7 @@ func writeStarter(ctx context.Context, app *cmdutil.App, name string, project bo
 	if project {
 		app.Say("it is active after `hookmux trust`")
 	} else if err := confirmWritten(ctx, app, file); err != nil {
-		app.Say("it is active once you accept it with `hookmux config accept`: %s", termsafe.Line(err.Error(), 300))
+		app.Say("it isn't accepted yet (%s); run `hookmux config accept` to activate it", termsafe.Line(err.Error(), 300))
 	}
 	app.Say("its rules only log for now; try one: hookmux why 'git push origin main'")
 	return nil

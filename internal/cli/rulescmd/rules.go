@@ -30,7 +30,7 @@ func RulesCommand(app *cmdutil.App) *cobra.Command {
 		Long: `Rules say what agents may do: deny, ask, warn or allow, depending on what a call
 really does. They live in ~/.config/hookmux/rules/*.yaml, in a project's
 .hookmux/rules (after ` + "`hookmux trust`" + `; these can only be stricter), in packs that you
-add, and in /etc/hookmux/rules (the administrator's, which nobody can turn off).
+add, and in /etc/hookmux/rules (set by your administrator; they can't be turned off).
 
 Each rule has a mode: off, log (only record), ask (ask where it would deny) or block.
 Without a subcommand, lists the rules and packs.`,
@@ -43,7 +43,7 @@ Without a subcommand, lists the rules and packs.`,
 	}
 	cmd.Flags().AddFlagSet(list.Flags())
 	cmd.AddCommand(list, showCommand(app), newCommand(app), checkCommand(app),
-		switchCommand(app, "on", "Let a rule or a pack block", rules.Block),
+		switchCommand(app, "on", "Turn a rule or a pack on: let it block", rules.Block),
 		switchCommand(app, "off", "Turn a rule or a pack off", rules.Off), modeCommand(app), PauseCommand(app, PauseRules),
 		policycmd.ReplayCommand(app), policycmd.ImportCommand(app), policycmd.AddCommand(app),
 		policycmd.UpdateCommand(app), policycmd.RemoveCommand(app))

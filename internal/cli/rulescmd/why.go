@@ -150,7 +150,7 @@ func lastStopped(ctx context.Context, app *cmdutil.App) (*storedCall, error) {
 	return last, nil
 }
 
-var errNothing = errors.New("no call was denied or asked about yet; `hookmux why EVENT-ID` tells you about any other")
+var errNothing = errors.New("no call has been stopped yet; `hookmux why EVENT-ID` explains any other call")
 
 // Decided is who decided about a call.
 type Decided struct {
@@ -239,7 +239,7 @@ func sayWhy(ctx context.Context, app *cmdutil.App, call *storedCall, asJSON bool
 	app.Say("decided   %s", termsafe.Line(app.Shorten(line), 500))
 	sayGaps(app, call, false)
 	if examination != nil {
-		app.Say("today     these guards and rules match the call:")
+		app.Say("today     with today's settings:")
 		SayExamination(app, examination)
 	}
 	return nil

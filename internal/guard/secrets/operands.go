@@ -65,7 +65,7 @@ func (x *scope) secretOperands(r *shell.Run) {
 		case senders[name] && name != "openssl":
 			x.Report.Add("send", r.String(), fmt.Sprintf("%s sends %s (%s)", name, t, what))
 		case x.reachesNetwork(r):
-			x.Report.Add("send", r.String(), fmt.Sprintf("%s inboxs %s (%s) to the network", name, t, what))
+			x.Report.Add("send", r.String(), fmt.Sprintf("%s sends %s (%s) to the network", name, t, what))
 		default:
 			x.Report.Add("read", r.String(), fmt.Sprintf("%s reads %s (%s)", name, t, what))
 		}

@@ -181,9 +181,9 @@ func TestLastGoodStays(t *testing.T) {
 // is no setting: both are problems.
 func TestUnreadableMeansProtection(t *testing.T) {
 	for _, c := range []struct{ name, text, key, want, problem string }{
-		{"a mode of an earlier build", `{"guard.secrets": "on"}`, GuardSecrets, "block", "until you correct it, it is block"},
-		{"a typing error", `{"guard.secrets": "of"}`, GuardSecrets, "block", "until you correct it, it is block"},
-		{"no text", `{"guard.own-files": false}`, GuardOwnFiles, "block", "until you correct it, it is block"},
+		{"a mode of an earlier build", `{"guard.secrets": "on"}`, GuardSecrets, "block", "treated as block until you fix it"},
+		{"a typing error", `{"guard.secrets": "of"}`, GuardSecrets, "block", "treated as block until you fix it"},
+		{"no text", `{"guard.own-files": false}`, GuardOwnFiles, "block", "treated as block until you fix it"},
 		{"an approval policy", `{"approvals.policy.codex": "side effects"}`, ApprovalsPolicy + ".codex", "all", "it is all"},
 		{"hosts", `{"guard.network.hosts": "example.com"}`, GuardHosts, "unreadable.invalid", "the strictest list"},
 		{"exceptions", `{"guard.allow": true}`, GuardAllow, "", "list of texts"},

@@ -145,9 +145,9 @@ func (k Key) Parse(raw json.RawMessage) (any, error) {
 // notRead says what is in force in place of a value that cannot be read.
 func (k Key) notRead(err error) error {
 	if k.Type == List {
-		return fmt.Errorf("%w; until you correct it, it is the strictest list", err)
+		return fmt.Errorf("%w; treated as the strictest list until you fix it", err)
 	}
-	return fmt.Errorf("%w; until you correct it, it is %s", err, Format(k.Unread))
+	return fmt.Errorf("%w; treated as %s until you fix it", err, Format(k.Unread))
 }
 
 // FromText is what somebody typed, on a command line or in a variable, as the

@@ -329,7 +329,7 @@ func outcomeText(result client.InboxResult) string {
 
 func endedText(item *wire.InboxRequest) string {
 	if isWindow(item) {
-		return termsafe.Line(item.Agent+": what it asked was answered in its own window", 0)
+		return termsafe.Line(item.Agent+": you answered it in its own terminal", 0)
 	}
 	return termsafe.Line(item.ID+": "+text.Style{}.Ended(item), 0)
 }

@@ -275,7 +275,7 @@ func TestFilter(t *testing.T) {
 func TestKeyThatAnswersNothingSaysWhy(t *testing.T) {
 	s := newScreen(t, 120, 24)
 	s.fillDay()
-	for i, want := range []string{"", "", "this is answered in the agent's own window; g goes there",
+	for i, want := range []string{"", "", "the agent asks this in its own terminal; press g to go there",
 		"nothing is asked here; n goes to the next that needs you"} {
 		s.wait(time.Second)
 		if want != "" {

@@ -158,7 +158,7 @@ func whyNoAnswer(m *Model, key string) string {
 	case m.pendingRequest() != nil:
 		return "this request is not answered with " + key
 	case r.section == sectionWaiting:
-		return "this is answered in the agent's own window; g goes there"
+		return "the agent asks this in its own terminal; press g to go there"
 	case isElsewhere(m):
 		return "nothing is asked here; n goes to the next that needs you"
 	}

@@ -162,7 +162,7 @@ func (f frame) statusLine() string {
 	case f.status != "":
 		return f.status
 	case f.ready != nil && !f.ready.Attached && f.ready.Why != "":
-		return styleWaiting.Render("agents do not wait for this view: " + termsafe.Line(f.ready.Why, 0))
+		return styleWaiting.Render("agents won't wait for you here: " + termsafe.Line(f.ready.Why, 0))
 	case f.mode == modeBatch:
 		return moreBelow(f.batch.hidden(f.Model))
 	case f.mode == modePage:
