@@ -144,17 +144,17 @@ func (f Facts) ClaimedPower() Power {
 // Ability is one thing that an agent may take from a hook.
 type Ability struct {
 	Claim string // as the catalogue calls it
-	Verb  string // what a hook does with it
-	Noun  string // what the agent takes
+	Verb  string // in a sentence: a hook can …
+	Noun  string // in a table
 }
 
 // Abilities lists all there are, in the order in which they are shown.
 func Abilities() []Ability {
 	return []Ability{
-		{"deny", "refuse a tool call", "refusal"}, {"allow", "approve one", "approval"},
-		{"ask", "ask you", "ask"}, {"input", "change its input", "changed input"},
-		{"output", "change its result", "changed result"}, {"context", "add context", "context"},
-		{"keep", "keep the turn going", "going on"}, {"notice", "show the person a line", "a line for the person"},
+		{"deny", "block a tool call", "block"}, {"allow", "approve it", "approve"},
+		{"ask", "make the agent ask you", "ask"}, {"input", "change its input", "change input"},
+		{"output", "change its result", "change result"}, {"context", "add context for the model", "add context"},
+		{"keep", "continue the turn", "continue"}, {"notice", "show you a message", "show a message"},
 	}
 }
 
@@ -183,7 +183,7 @@ func (f Facts) Answers() []Answer {
 			c := claim.Capability
 			how := c.Proof
 			if kind, run := proof.Split(how); kind == proof.Tested && f.Agent.Tried != "" {
-				how = "lab " + f.Agent.Tried + ": " + run
+				how = "tested " + f.Agent.Tried + ": " + run
 			}
 			list = append(list, Answer{
 				Event: e.Name, Claim: claim.Name, Noun: nouns[claim.Name], Proof: how, Since: c.Since, Until: c.Until,
@@ -194,14 +194,14 @@ func (f Facts) Answers() []Answer {
 	return list
 }
 
-// Words names an answer with the conditions under which it counts.
+// Words names an answer and the conditions it needs.
 func (a Answer) Words() string {
 	text := a.Noun
 	if a.NeedsAllow {
-		text += " with approval"
+		text += " (when it approves)"
 	}
 	if a.NeedsPerson {
-		text += " where a person attends"
+		text += " (when you're there)"
 	}
 	if a.Since != "" {
 		text += " since " + a.Since

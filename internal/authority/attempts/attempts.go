@@ -1,6 +1,6 @@
 // Package attempts is the one table of what has been tried against hookmux's
 // promises, and of how each attempt ends. Tests run every row where it can be
-// run, and docs/security.md lists them from here. The list only grows.
+// run, and docs/attempts.md lists them from here. The list only grows.
 package attempts
 
 import "slices"

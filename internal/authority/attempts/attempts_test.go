@@ -77,7 +77,7 @@ func hasTest(t *testing.T, name string) bool {
 
 // The documentation says what the table says.
 func TestDocumentationIsUpToDate(t *testing.T) {
-	file := filepath.Join(root, "docs", "security.md")
+	file := filepath.Join(root, "docs", "attempts.md")
 	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

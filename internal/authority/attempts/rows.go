@@ -356,7 +356,7 @@ var remaining = []Attempt{
 	{Name: "killing the hook client", Class: Unavailable, End: Passes,
 		Try: "killing the hook client itself (`SIGKILL`, or any signal in its first milliseconds), or stopping it " +
 			"until the agent gives up",
-		Why: "a dead process answers nothing, and most agents go on then ([which](#when-the-hook-client-is-killed)). " +
+		Why: "a dead process answers nothing, and most agents go on then ([which](security.md#when-the-hook-client-is-killed)). " +
 			"A signal while the client waits is answered"},
 	{Name: "taking programs away", Class: Unavailable, End: Passes,
 		Try: "removing the hook client's program, or its x bit, by ways the guards do not see",

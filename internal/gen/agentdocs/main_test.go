@@ -67,12 +67,11 @@ func TestDrivenIsNotVerified(t *testing.T) {
 		return agentPage(a, recordings.Summary{Version: "1.2.3",
 			Rows: []recordings.Row{{Check: check, Mark: "✓", Why: "seen"}}})
 	}
-	if got := say("turn"); !strings.Contains(got, "claims not verified") || strings.Contains(got, "Verified with") ||
-		strings.Contains(got, "; verified with") {
-		t.Errorf(`page = %q, want "claims not verified" in it and no "verified with"`, got)
+	if got := say("turn"); !strings.Contains(got, "only its payloads were recorded") || strings.Contains(got, "checks passed") {
+		t.Errorf(`page = %q, want "only its payloads were recorded" in it and no "verified with"`, got)
 	}
-	if got := say("neutral"); !strings.Contains(got, "Verified with version 1.2.3") {
-		t.Errorf(`page = %q, want "Verified with version 1.2.3" in it`, got)
+	if got := say("neutral"); !strings.Contains(got, "last with version 1.2.3") {
+		t.Errorf(`page = %q, want "last with version 1.2.3" in it`, got)
 	}
 }
 
@@ -85,8 +84,8 @@ func TestSummaryIsFirst(t *testing.T) {
 	for _, a := range agent.Builtin().Agents() {
 		text := pages[filepath.Join("agents", a.Name+".md")]
 		at := -1
-		for _, part := range []string{"# " + a.Title, "**What hooks can do here**", "**How it's known**", "**Install**",
-			"## Events", "## Answers", "## Sessions and resume", "## Proof"} {
+		for _, part := range []string{"# " + a.Title, "**A hook can**", "**Evidence**", "**Install**",
+			"## Events", "## Sessions"} {
 			next := strings.Index(text, part)
 			if next <= at {
 				t.Errorf("page of %s: %q stands at %d, want it after %d", a.Name, part, next, at)
@@ -107,7 +106,7 @@ func TestAddedAgentHasAPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := pages["agents/shaped.md"]; !strings.Contains(got, "`hookmux install shaped` adds entries to "+
-		"`~/.shaped/settings.json`") || !strings.Contains(got, "| refusal | `Before` | own: made up |") {
+		"`~/.shaped/settings.json`") || !strings.Contains(got, "| `Before` | tool.before | approve, block |") {
 		t.Errorf("its page is\n%s\nwant how it is installed and what it takes", got)
 	}
 	if !strings.Contains(pages["agents.md"], "| [Shaped](agents/shaped.md) | documented |") {

@@ -13,29 +13,31 @@ import (
 
 const head = generated + `# Agents
 
-Each agent has a page: what hooks can do there, how hookmux gets in, what to look out for, and how all of it is known. ` + "`hookmux agents`" + ` shows the same for the agents of your machine, ` + "`hookmux agents show AGENT`" + ` one of them.
+Each agent has a page: what a hook can do there, how hookmux is installed, what's good to know. ` + "`hookmux agents`" + ` shows the agents on your machine, ` + "`hookmux agents show AGENT`" + ` everything about one.
 
-Claims are *tested* (a real agent of the version named did it), *documented* (its vendor says so) or *untested*.
-A mark behind a claim is what the last recorded ` + "`hookmux verify`" + ` saw a real agent do: ✓ it works, – it wasn't confirmed; see [verify.md](verify.md).
-What an agent can't express becomes the nearest safe answer (ask and changed input become deny, allow becomes no opinion), and ` + "`hookmux why`" + ` shows it.
+- *tested*: a real agent of the version named did it. ✓ marks each ability that the last recorded [` + "`hookmux verify`" + `](verify.md) confirmed.
+- *documented*: its vendor says so.
+- *untested*: neither.
 
-| Agent | How it's known | Version tried | Verified | Events | Block a call | Approve | Ask | Change input | Add context | Continue |
-|---|---|---|---|---|---|---|---|---|---|---|
+What an agent can't express becomes the nearest safe answer: ask and changed input become deny, allow becomes no opinion. ` + "`hookmux why`" + ` shows when that happened.
+
+| Agent | Evidence | Version | Events | Block | Approve | Ask | Change input | Add context | Continue |
+|---|---|---|---|---|---|---|---|---|---|
 `
 
 //go:embed own.yaml
 var ownExample string
 
 var ownAgents = `
-## An agent that is not listed
+## An agent that isn't listed
 
-Describe it in a file under ` + "`~/.config/hookmux/agents/`" + `, and it is installed, guarded and shown like the others. This one calls hooks in the way of Claude Code:
+If your agent is unsupported, describe it in a file in ` + "`~/.config/hookmux/agents/`" + `, and hookmux installs, guards and shows it like the others. This one calls hooks the way Claude Code does:
 
 ` + "```yaml\n" + ownExample + "```" + `
 
-` + "`hookmux agents check FILE`" + ` says what is wrong with it, and what would be installed. ` + "`hookmux schema agent`" + ` prints the [schema](schema/agent.schema.json), with which editors complete it. The files of known agents are in ` + "`agent/data`" + ` of the repository; one of the same name changes what is known about an agent.
+` + "`hookmux agents check FILE`" + ` says what's wrong with it and what would be installed. ` + "`hookmux schema agent`" + ` prints the [schema](schema/agent.schema.json), so your editor can complete it. A file with the name of a known agent (see ` + "`agent/data`" + ` in the repository) adds to what hookmux knows about it.
 
-A description with a tool.before event must name the payload keys of the tool and its input (fields), and describe its tools. It is refused otherwise, because guards would be blind. An agent that has no hooks but speaks ACP works through [` + "`hookmux acp`" + `](acp.md).
+An agent with a tool.before event must name the payload keys of the tool and its input (` + "`fields`" + `) and describe its tools; otherwise the file is refused, because guards would be blind. An agent without hooks that speaks ACP works through [` + "`hookmux acp`" + `](acp.md).
 `
 
 // overview is the page with the table of all agents.
@@ -44,8 +46,8 @@ func overview(c *agent.Catalogue, seen map[string]recordings.Summary) string {
 	b.WriteString(head)
 	for _, a := range c.Agents() {
 		f := agentfacts.Facts{Agent: a, Seen: seen[a.Name]}
-		fmt.Fprintf(&b, "| [%s](agents/%s.md) | %s | %s | %s | %d", a.Title, a.Name, f.Evidence(), dash(a.Tried),
-			verifiedWord(f), len(a.Events))
+		fmt.Fprintf(&b, "| [%s](agents/%s.md) | %s | %s | %d", a.Title, a.Name, f.Evidence(), version(f),
+			len(a.Events))
 		for _, name := range []string{"deny", "allow", "ask", "input", "context", "keep"} {
 			switch {
 			case !f.Claims(name):
@@ -63,12 +65,12 @@ func overview(c *agent.Catalogue, seen map[string]recordings.Summary) string {
 	return b.String()
 }
 
-// verifiedWord is when and with which version; what was only driven was not.
-func verifiedWord(f agentfacts.Facts) string {
-	if !f.Verified() {
-		return "–"
+// version returns the version that was tested, or the one that is described.
+func version(f agentfacts.Facts) string {
+	if f.Verified() {
+		return f.Seen.Version + " (" + f.Seen.Day + ")"
 	}
-	return f.Seen.Version + " on " + f.Seen.Day
+	return dash(f.Agent.Tried)
 }
 
 func dash(s string) string {

@@ -14,17 +14,14 @@ import (
 	"github.com/hookmux/hookmux/internal/verify/recordings"
 )
 
-// agentPage is the page of one agent: the summary, then the details.
+// agentPage returns the page of one agent. It fits on a screen or two; `hookmux agents
+// show` prints the rest: every event, time limit, file and recorded check.
 func agentPage(a *agent.Agent, seen recordings.Summary) string {
 	p := page{f: agentfacts.Facts{Agent: a, Seen: seen}, a: a}
 	p.summary()
 	p.events()
-	p.answers()
-	p.timeLimits()
 	p.inbox()
 	p.sessions()
-	p.files()
-	p.proof()
 	return p.String()
 }
 
@@ -40,18 +37,21 @@ func (p *page) printf(format string, args ...any) { fmt.Fprintf(&p.Builder, form
 func (p *page) summary() {
 	a, f := p.a, p.f
 	p.printf("%s# %s\n\n[All agents](../agents.md)\n\n", generated, a.Title)
-	p.printf("**What hooks can do here**: %s.\n\n", canDo(f))
-	p.printf("**How it's known**: %s", f.Evidence())
+	p.printf("**A hook can** %s.\n\n", canDo(f))
+	p.printf("**Evidence**: %s", f.Evidence())
 	switch {
 	case f.Verified():
-		p.printf(", last verified with %s on %s", f.Seen.Version, f.Seen.Day)
+		p.printf(", last with version %s on %s: %d checks passed, %d failed, %d couldn't be tried", f.Seen.Version,
+			f.Seen.Day, f.Count("✓"), f.Count("✗"), f.Count("–"))
+	case f.Seen.Version != "":
+		p.printf("; version %s ran on %s, but only its payloads were recorded", f.Seen.Version, f.Seen.Day)
 	case a.Tried != "":
-		p.printf(", tried with version %s", a.Tried)
+		p.printf(", described as of version %s", a.Tried)
 	}
 	p.printf(".\n\n")
 	p.install()
 	if len(a.Notes) > 0 {
-		p.printf("**What to look out for**\n\n")
+		p.printf("**Good to know**\n\n")
 		for _, n := range a.Notes {
 			p.printf("- %s\n", n)
 		}
@@ -59,7 +59,7 @@ func (p *page) summary() {
 	}
 }
 
-// canDo lists what a hook can do and what it cannot, with what was proven.
+// canDo lists what a hook can do, with a mark for what a real agent confirmed, and what it can't.
 func canDo(f agentfacts.Facts) string {
 	var can, cannot []string
 	for _, ability := range agentfacts.Abilities() {
@@ -74,13 +74,13 @@ func canDo(f agentfacts.Facts) string {
 	}
 	switch {
 	case len(f.Agent.Events) == 0:
-		return "nothing, it has none"
+		return "do nothing here: it has none"
 	case len(can) == 0:
-		return "hear of what happens, and nothing else"
+		return "watch what happens, nothing else"
 	case len(cannot) == 0:
 		return strings.Join(can, ", ")
 	}
-	return strings.Join(can, ", ") + "; not: " + strings.Join(cannot, ", ")
+	return strings.Join(can, ", ") + "; it can't " + strings.Join(cannot, ", ")
 }
 
 // install says how hookmux gets in.
@@ -88,11 +88,11 @@ func (p *page) install() {
 	a := p.a
 	s := a.Install
 	if s == nil {
-		p.printf("**Install**: hookmux does not write itself into it.\n\n")
+		p.printf("**Install**: hookmux doesn't install hooks here.\n\n")
 		return
 	}
 	what := map[agent.Way]string{
-		agent.WayEntries: "adds entries to", agent.WayFile: "writes a file of its own,",
+		agent.WayEntries: "adds entries to", agent.WayFile: "writes its own file,",
 		agent.WayPlugin: "writes a plugin,",
 	}[s.Way]
 	if what == "" {
@@ -102,7 +102,7 @@ func (p *page) install() {
 	for _, place := range s.Places {
 		path := "`" + place.Path + "`"
 		if place.Env != "" {
-			path += " (moved by `" + place.Env + "`)"
+			path += " (or where `" + place.Env + "` points)"
 		}
 		if place.Scope == "project" {
 			project = append(project, path)
@@ -124,26 +124,27 @@ func (p *page) install() {
 	if s.Trust.Say != "" {
 		p.printf(" %s.", sentence(s.Trust.Say))
 	}
-	if s.Missing != "" {
-		p.printf(" When the program of a hook is gone, %s.", missingWords(s.Missing))
-		if s.Missing != agent.MissingOpen && s.Handler.Form == "line" {
-			p.printf(" hookmux's own line ends quietly then, so that the agent goes on.")
-		}
+	switch {
+	case s.Missing == "":
+	case s.Missing != agent.MissingOpen && s.Handler.Form == "line":
+		p.printf(" If hookmux's program is missing, the line it wrote exits quietly and the agent continues.")
+	default:
+		p.printf(" If hookmux's program is missing, the agent %s.", ifMissing(s.Missing))
 	}
 	if len(s.Reads) > 0 {
-		p.printf(" It runs the hooks of %s as well.", strings.Join(s.Reads, ", "))
+		p.printf(" It also runs the hooks of %s.", strings.Join(s.Reads, ", "))
 	}
 	p.printf("\n\n")
 }
 
-func missingWords(m agent.Missing) string {
+func ifMissing(m agent.Missing) string {
 	switch m {
 	case agent.MissingClosed:
-		return "it refuses calls"
+		return "blocks every call"
 	case agent.MissingStuck:
-		return "it cannot be used"
+		return "can't be used"
 	}
-	return "it goes on"
+	return "continues"
 }
 
 // sentence begins with a capital letter.
@@ -155,31 +156,29 @@ func sentence(s string) string {
 }
 
 func (p *page) events() {
-	p.printf("## Events\n\n`hookmux-hook %s EVENT`", p.a.Name)
-	if len(p.a.Aliases) > 0 {
-		p.printf(" (also `%s`)", strings.Join(p.a.Aliases, "`, `"))
-	}
-	p.printf("\n\n| Event | Means | Installed | Takes |\n|---|---|---|---|\n")
+	p.printf("## Events\n\nThe hooks that `hookmux install` adds. ✓ means that a real agent did it.\n\n")
+	p.printf("| Event | Kind | A hook can |\n|---|---|---|\n")
 	answers := p.f.Answers()
-	var why []string
+	var others []string
 	for _, e := range p.a.Events {
+		if e.Install != agent.InstallDefault {
+			others = append(others, "`"+e.Name+"`")
+			continue
+		}
 		var takes []string
 		for _, answer := range answers {
 			if answer.Event == e.Name {
-				takes = append(takes, answer.Words())
+				takes = append(takes, answer.Words()+spaced(strings.Trim(answer.Mark, "–")))
 			}
 		}
 		if len(takes) == 0 {
-			takes = []string{"nothing"}
+			takes = []string{"watch" + spaced(strings.Trim(p.f.MarkOf(e.Name, ""), "–"))}
 		}
-		if e.Why != "" {
-			why = append(why, fmt.Sprintf("- `%s` is %s: %s.", e.Name, installWord(e.Install), e.Why))
-		}
-		p.printf("| `%s`%s | %s | %s | %s |\n", e.Name, spaced(p.f.MarkOf(e.Name, "")), e.Kind,
-			installWord(e.Install), strings.Join(takes, ", "))
+		p.printf("| `%s` | %s | %s |\n", e.Name, e.Kind, strings.Join(takes, ", "))
 	}
-	if len(why) > 0 {
-		p.printf("\n%s\n", strings.Join(why, "\n"))
+	if len(others) > 0 {
+		p.printf("\nNot installed by default: %s. `hookmux agents show %s` says why, and lists time limits, files and every "+
+			"recorded check.\n", strings.Join(others, ", "), p.a.Name)
 	}
 }
 
@@ -190,50 +189,6 @@ func spaced(mark string) string {
 	return " " + mark
 }
 
-func installWord(i agent.Install) string {
-	if i == agent.InstallDefault {
-		return "yes"
-	}
-	return string(i)
-}
-
-func (p *page) answers() {
-	answers := p.f.Answers()
-	if len(answers) == 0 {
-		p.printf("\n## Answers\n\nNone: whatever a hook prints changes nothing.\n")
-		return
-	}
-	p.printf("\n## Answers\n\n| Answer | At | Known from | Verified |\n|---|---|---|---|\n")
-	for _, ability := range agentfacts.Abilities() {
-		for _, answer := range answers {
-			if answer.Claim != ability.Claim {
-				continue
-			}
-			mark := dash(answer.Mark)
-			if mark == "✓" {
-				mark += " " + p.f.Seen.Version
-			}
-			p.printf("| %s | `%s` | %s | %s |\n", answer.Words(), answer.Event, cell(answer.Proof), mark)
-		}
-	}
-}
-
-func (p *page) timeLimits() {
-	limits := p.f.TimeLimits()
-	if len(limits) == 0 {
-		return
-	}
-	p.printf("\n## Timeouts\n\n| It waits by itself | hookmux asks for | At most | Events |\n|---|---|---|---|\n")
-	for _, l := range limits {
-		most := "–"
-		if l.Most != 0 {
-			most = short(l.Most)
-		}
-		p.printf("| %s | %s | %s | %s |\n", short(l.Default), short(l.Asked), most, "`"+
-			strings.Join(l.Events, "` `")+"`")
-	}
-}
-
 func short(d time.Duration) string {
 	if d == 0 {
 		return "?"
@@ -241,18 +196,18 @@ func short(d time.Duration) string {
 	return strconv.FormatFloat(d.Seconds(), 'g', -1, 64) + " s"
 }
 
-// inbox says what a person can answer from elsewhere.
+// inbox says which requests you can answer from hookmux, and for how long.
 func (p *page) inbox() {
 	f := p.a.Inbox
 	if f == nil {
 		return
 	}
-	hold := map[agent.Hold]string{
-		agent.HoldDeadline: "as long as its hook may take", agent.HoldWait: "as long as `inbox.wait` says",
-		agent.HoldBrief: short(time.Duration(f.Watched)) + " while a live view is open or notifications are on, else " +
-			short(time.Duration(f.Brief)) + ", longer while you are away",
+	wait := map[agent.Hold]string{
+		agent.HoldDeadline: "for as long as its hook may take", agent.HoldWait: "for as long as `inbox.wait` says",
+		agent.HoldBrief: short(time.Duration(f.Watched)) + " while a live view is open or notifications are on, otherwise " +
+			short(time.Duration(f.Brief)) + ", and longer while you're away",
 	}[f.Hold]
-	p.printf("\n## Approvals\n\nIn the [inbox](../inbox.md): held %s. %s.\n\n", hold, signOf(p.a))
+	p.printf("\n## Requests\n\nA request waits in your [inbox](../inbox.md) %s. %s.\n\n", wait, ownPrompt(p.a))
 	for _, name := range slices.Sorted(maps.Keys(f.Points)) {
 		at := f.Points[name]
 		var parts []string
@@ -261,24 +216,22 @@ func (p *page) inbox() {
 			words string
 		}{{"permissions", words(at.Permission)}, {"questions", words(at.Question)}, {"plans", words(at.Plan)}} {
 			if kind.words != "" {
-				parts = append(parts, kind.name+" "+kind.words)
+				parts = append(parts, kind.name+" ("+kind.words+")")
 			}
 		}
 		if at.Hidden {
-			parts = append(parts, "its own dialog appears only after the hook returned, so that this is held as "+
-				"long as `inbox.wait` says")
+			parts = append(parts, "its own dialog appears after the hook returns, so it waits as long as `inbox.wait` says")
 		}
 		p.printf("- `%s`: %s\n", name, strings.Join(parts, "; "))
 	}
 }
 
-// signOf names the first sign of an answer in the agent's own window.
-func signOf(a *agent.Agent) string {
+// ownPrompt says how hookmux notices an answer that you gave in the agent's own prompt.
+func ownPrompt(a *agent.Agent) string {
 	f := a.Inbox
 	switch f.Window {
 	case agent.WindowState:
-		return fmt.Sprintf("The first sign that it was answered in its own window: `%s` in `%s`, seen from its "+
-			"transcript, is no longer `%s`", f.State.Status, f.State.Path, f.State.Waiting)
+		return "You can also answer in its own prompt, which hookmux sees in the agent's state file"
 	case agent.WindowEvent:
 		var names []string
 		for _, e := range a.Events {
@@ -286,10 +239,9 @@ func signOf(a *agent.Agent) string {
 				names = append(names, "`"+e.Name+"`")
 			}
 		}
-		return "The first sign that it was answered in its own window: " + strings.Join(names, ", ")
+		return "You can also answer in its own prompt, which hookmux sees by " + strings.Join(names, ", ")
 	}
-	return "Nothing waits here while it could be answered in its own window: its dialog appears only after the hook " +
-		"returned"
+	return "Its own prompt appears only after the hook returns"
 }
 
 func words[T ~string](list []T) string {
@@ -300,61 +252,17 @@ func words[T ~string](list []T) string {
 	return strings.Join(out, ", ")
 }
 
-// sessions says how sessions are named, read and taken up again.
+// sessions says how a session is resumed.
 func (p *page) sessions() {
-	p.printf("\n## Sessions and resume\n\n")
-	if r := p.a.Resume; r != nil {
-		p.printf("`hookmux resume` runs `%s`", strings.Join(r.Argv, " "))
-		if r.Keyed == "directory" {
-			p.printf(" in the folder the session was started in")
-		}
-		p.printf(".")
-		if len(r.Fork) > 0 {
-			p.printf(" A copy of the session: `%s`.", strings.Join(r.Fork, " "))
-		}
-		p.printf("\n")
-	} else {
-		p.printf("No session of it can be taken up again by hookmux.\n")
-	}
-	if s := p.a.Status; len(s.Titles) > 0 {
-		p.printf("\nTitles come from, best first: %s.\n", strings.Join(s.Titles, ", "))
-	}
-	if t := p.a.Status.Transcript; t.Format != "" {
-		p.printf("\nIts record of a session lies below `%s`.\n", t.Root)
-	}
-}
-
-func (p *page) files() {
-	if len(p.a.Files) == 0 {
+	p.printf("\n## Sessions\n\n")
+	r := p.a.Resume
+	if r == nil {
+		p.printf("hookmux can't resume its sessions.\n")
 		return
 	}
-	p.printf("\n## Files that hold its hooks\n\n")
-	for _, f := range p.a.Files {
-		p.printf("- %s: `%s`", f.Scope, f.Path)
-		if f.Env != "" {
-			p.printf(" (moved by `%s`)", f.Env)
-		}
-		p.printf("\n")
+	p.printf("`hookmux resume` runs `%s`", strings.Join(r.Argv, " "))
+	if r.Keyed == "directory" {
+		p.printf(" in the folder the session started in")
 	}
-}
-
-// proof sums the last recorded run up.
-func (p *page) proof() {
-	s := p.f.Seen
-	p.printf("\n## Proof\n\n")
-	switch {
-	case s.Version == "":
-		p.printf("No verification was recorded.\n")
-		return
-	case p.f.RawOnly():
-		p.printf("Driven with version %s on %s (%s), claims not verified:\n\n", s.Version, s.Day, s.Platform)
-	default:
-		p.printf("Verified with version %s on %s (%s): %d ✓, %d ✗, %d –.\n\n", s.Version, s.Day, s.Platform,
-			p.f.Count("✓"), p.f.Count("✗"), p.f.Count("–"))
-	}
-	for _, r := range s.Rows {
-		if r.Event == "" {
-			p.printf("- %s %s: %s\n", r.Mark, r.Check, cell(r.Why))
-		}
-	}
+	p.printf(".\n")
 }

@@ -34,7 +34,7 @@ func countEvidence(c *agent.Catalogue, seen map[string]recordings.Summary) (byKi
 func proofTable(c *agent.Catalogue, seen map[string]recordings.Summary) string {
 	byKind, all := countEvidence(c, seen)
 	var b strings.Builder
-	fmt.Fprintf(&b, "hookmux knows %d agents, %d of them tested.\n\n| How it's known | Agents | Which |\n|---|---|---|\n",
+	fmt.Fprintf(&b, "hookmux knows %d agents, %d of them tested.\n\n| Evidence | Agents | Which |\n|---|---|---|\n",
 		all, len(byKind[agentfacts.Tested]))
 	for _, kind := range evidenceKinds {
 		if names := byKind[kind.kind]; len(names) > 0 {

@@ -48,7 +48,7 @@ func TestQuestionsFindTheirPages(t *testing.T) {
 		"privacy network":               "docs/security.html#privacy-and-network",
 		"telemetry":                     "docs/security.html#privacy-and-network",
 		"crash":                         "docs/guide/7-fix.html#if-hookmux-crashes",
-		"unsupported agent":             "docs/agents.html#an-agent-that-is-not-listed",
+		"unsupported agent":             "docs/agents.html#an-agent-that-isnt-listed",
 		"two agents same file":          "docs/install.html#two-agents-that-read-the-same-file",
 		"ci":                            "docs/install.html#in-ci-and-in-containers",
 		"performance slow":              "docs/hooks.html#what-it-costs-performance",
