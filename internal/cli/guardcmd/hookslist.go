@@ -113,8 +113,10 @@ func sayRegistered(app *cmdutil.App, list []wire.ListedHook) error {
 		if err := json.Unmarshal(l.Registration, &r); err != nil {
 			return err
 		}
-		mode := "block"
+		mode := "on"
 		switch {
+		case l.Why == "disabled":
+			mode = "off"
 		case !l.InForce:
 			mode = "inactive"
 			below = append(below, r.ID+": "+l.Why)

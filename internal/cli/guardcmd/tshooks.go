@@ -66,7 +66,7 @@ func showModules(app *cmdutil.App, list []wire.ModuleInfo, waiting map[string]st
 // moduleState returns the mode of a TypeScript hook, and what else there is to say: why it isn't active, or which version
 // of it is if its file changed since you accepted it.
 func moduleState(one *wire.ModuleInfo, waiting map[string]string) (mode string, more []string) {
-	mode = "block"
+	mode = "on"
 	switch {
 	case !one.InForce:
 		mode = "inactive"

@@ -37,7 +37,7 @@ func (s *Store) Restore(shown string) (done []Change, left []error, err error) {
 			left = append(left, fmt.Errorf("%s is new, so there is nothing to restore; accept or remove it", c.Path))
 			continue
 		case c.After != nil && hashOf(c.After) == k.Confirmed:
-			left = append(left, fmt.Errorf("%s holds what you confirmed, and what was added meanwhile still counts; "+
+			left = append(left, fmt.Errorf("%s has what you accepted, and what was added since is still active; "+
 				"`hookmux config accept` ends that", c.Path))
 			continue
 		}
