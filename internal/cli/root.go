@@ -78,7 +78,10 @@ func newRoot(app *cmdutil.App) *cobra.Command {
 		Long: `One inbox and one set of guardrails for your coding agents: see which one is
 waiting, answer it with one key, and block what you never want to happen.
 
-Run hookmux without a command to open the live view.`,
+Run hookmux without a command to open the live view.
+
+Exit codes: 0 fine, 1 it failed or something is wrong, 64 wrong arguments, 69 no
+daemon is running, 77 refused because of who asked.`,
 		Example: `  hookmux setup                 # hook your agents and turn on guards
   hookmux                       # open the live view
   hookmux approve               # answer the request that has waited longest
@@ -117,7 +120,7 @@ Run hookmux without a command to open the live view.`,
 	replaceBashCompletion(root)
 	addCompletions(app, root)
 	root.SetHelpCommand(&cobra.Command{
-		Use: "help [COMMAND]", GroupID: groupFix, Short: "Help about a command", Example: "  hookmux help guard exception add",
+		Use: "help [COMMAND]", GroupID: groupFix, Short: "Show help for a command", Example: "  hookmux help guard exception add",
 		RunE: func(_ *cobra.Command, args []string) error {
 			cmd, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 && cmd.HasSubCommands() {

@@ -18,8 +18,8 @@ func TestDenialText(t *testing.T) {
 	}{
 		{"a hook", call, event.Decision{Verdict: event.Deny, By: "no-prod", Reason: "no prod\ndeploys."},
 			"hookmux: hook no-prod stopped this: no prod deploys. A person can change it: `hookmux hooks list`."},
-		{"a module", call, event.Decision{Verdict: event.Deny, By: "module:gate.ts", Reason: "nobody is there to ask"},
-			"hookmux: module gate.ts stopped this: nobody is there to ask. A person can change it: `hookmux hooks list`."},
+		{"a module", call, event.Decision{Verdict: event.Deny, By: "module:gate.ts", Reason: "no one is available to approve this"},
+			"hookmux: module gate.ts stopped this: no one is available to approve this. A person can change it: `hookmux hooks list`."},
 		{"a hook without a reason", call, event.Decision{Verdict: event.Deny, By: "x"},
 			"hookmux: hook x stopped this: blocked by a hookmux hook. A person can change it: `hookmux hooks list`."},
 		{"a guard says it itself", call, event.Decision{Verdict: event.Deny, By: "guard.secrets", Rule: "secrets.x",

@@ -114,7 +114,7 @@ func (r *Confirmations) confirmChanges(params json.RawMessage, _ proc.Cred) (any
 		return nil, bad
 	}
 	if p.Hash == "" {
-		return nil, wire.Errorf(wire.CodeParams, "confirming needs the hash of what the person saw (confirm.look)")
+		return nil, wire.Errorf(wire.CodeParams, "accepting needs the hash of what you saw (confirm.look)")
 	}
 	if r.Confirmed == nil {
 		return nil, errAllCounts

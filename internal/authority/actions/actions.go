@@ -402,5 +402,5 @@ func describeFile(params json.RawMessage) (string, bool) {
 
 func describeTerminal(params json.RawMessage) (string, bool) {
 	p := readInto[wire.TerminalParams](params)
-	return fmt.Sprintf("let whoever types at the terminals of process %d decide", p.PID), true
+	return fmt.Sprintf("trust the terminals of process %d until it exits", p.PID), true
 }

@@ -172,7 +172,7 @@ func checkListener(conn net.Conn, program string) error {
 		return nil
 	}
 	if who.UID != paths.UserID() {
-		return errors.New("whoever listens on the daemon's socket is another user")
+		return errors.New("the process that listens on the daemon's socket belongs to another user")
 	}
 	if program == "" {
 		return nil

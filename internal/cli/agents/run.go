@@ -4,6 +4,7 @@ package agents
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 
@@ -53,6 +54,14 @@ AGENT is a name that hookmux knows, or the path of such an agent's program.`,
 				return err
 			}
 			hooks = append(hooks, more...)
+			for _, word := range own {
+				if word == "--dry-run" || word == "--no-trust" {
+					app.PrintNotes([]string{fmt.Sprintf("%s goes to %s; for hookmux, put it before %s", word, args[0], args[0])})
+				}
+				if word == "--" {
+					break
+				}
+			}
 			for _, file := range hooks {
 				if _, err := os.Stat(file); err != nil {
 					return cmdutil.FileError(file, err)

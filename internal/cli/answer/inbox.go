@@ -25,7 +25,7 @@ func InboxCommand(app *cmdutil.App) *cobra.Command {
 answer it. Prompts that you can only answer in an agent's own terminal are listed
 too, with the way there.
 
-While you follow the inbox with -f, agents wait for your answer (docs/inbox.md says
+While you follow the inbox with -f, agents wait for your answer (inbox.wait says
 how long). Otherwise they ask in their own terminals right away.`,
 		Example: "  hookmux inbox\n  hookmux inbox -f\n  hookmux inbox --all --json",
 		Args:    cmdutil.ExactArgs(),

@@ -55,7 +55,7 @@ func (app *App) Confirm(question string, yes bool) error {
 		return nil
 	}
 	if !app.IsTerminal() {
-		return UsageError("say --yes to confirm: %s", question)
+		return UsageError("add --yes: %s", question)
 	}
 	fmt.Fprint(app.Stderr, question+" [y/N] ")
 	said, err := app.ReadYes()

@@ -60,7 +60,7 @@ func inTime(ctx context.Context, ask func(asked context.Context) error) error {
 	defer cancel()
 	err := ask(asked)
 	if err != nil && asked.Err() != nil && ctx.Err() == nil {
-		return errors.New("the daemon is running and does not answer; `hookmux daemon restart` ends it and starts another")
+		return errors.New("the daemon isn't responding; restart it with `hookmux daemon restart`")
 	}
 	return err
 }
@@ -83,7 +83,7 @@ func (app *App) StartDaemon(ctx context.Context, dirs paths.Dirs, c *client.Clie
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("the daemon does not start: %w; its log is %s", err, dirs.Log())
+		return fmt.Errorf("the daemon doesn't start: %w; its log is %s", err, dirs.Log())
 	}
 	return nil
 }

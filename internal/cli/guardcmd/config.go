@@ -103,7 +103,8 @@ func configListCommand(app *cmdutil.App) *cobra.Command {
 func sayConfig(app *cmdutil.App, settings []wire.Setting, all bool) {
 	shown := 0
 	for _, s := range settings {
-		if (s.Default || s.Origin == originUnknown) && !all {
+		key, _ := config.Find(s.Key)
+		if (s.Default || s.Origin == originUnknown) && (!all || key.State) {
 			continue
 		}
 		shown++

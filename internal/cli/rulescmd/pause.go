@@ -113,7 +113,7 @@ func checkPaused(app *cmdutil.App, of Paused, name string) error {
 	if err != nil {
 		return err
 	}
-	_, err = findRule(list, name)
+	_, err = findRuleHere(app, list, name)
 	return err
 }
 

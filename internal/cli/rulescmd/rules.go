@@ -99,15 +99,20 @@ func listCommand(app *cmdutil.App) *cobra.Command {
 			if asJSON {
 				return app.PrintJSON(map[string]any{"rules": list, "packs": packs, "problems": problems})
 			}
-			if len(list) == 0 {
+			waiting := pendingRules(app, list)
+			if len(list)+len(waiting) == 0 {
 				app.Say("no rules here; `hookmux rules new` writes a file to start from")
 			}
-			var rows [][]string
+			rows := [][]string{{"RULE", "MODE", "DECIDES", "WHY"}}
 			for _, r := range list {
-				rows = append(rows, []string{r.ID, string(r.InForce), string(r.Decide), r.Why,
-					termsafe.Line(app.Shorten(fmt.Sprintf("%s:%d", r.File, r.Line)), 120)})
+				rows = append(rows, []string{r.ID, string(r.InForce), string(r.Decide), termsafe.Line(r.Why, 300)})
 			}
-			text.Table(app.Stdout, rows, app.Columns())
+			for _, r := range waiting {
+				rows = append(rows, []string{r.ID, "not accepted", string(r.Decide), termsafe.Line(r.Why, 300)})
+			}
+			if len(rows) > 1 {
+				text.Table(app.Stdout, rows, app.Columns())
+			}
 			policycmd.SayPacks(app, packs)
 			sayProblems(app, problems)
 			sayWaiting(app, list)
@@ -131,7 +136,7 @@ func showCommand(app *cmdutil.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := findRule(list, args[0])
+			r, err := findRuleHere(app, list, args[0])
 			if err != nil {
 				return err
 			}
@@ -165,6 +170,41 @@ func Names(app *cmdutil.App) []string {
 		names = append(names, r.ID)
 	}
 	return names
+}
+
+// pendingRules are the rules in your files that you haven't accepted yet, so that they aren't in force.
+func pendingRules(app *cmdutil.App, inForce []ListedRule) []*rules.Rule {
+	files, err := filesHere(app)
+	if err != nil {
+		return nil // only more about the list
+	}
+	list, _, _ := readFiles(files)
+	return slices.DeleteFunc(list, func(r *rules.Rule) bool {
+		return slices.ContainsFunc(inForce, func(one ListedRule) bool { return one.ID == r.ID })
+	})
+}
+
+// findRuleHere is [findRule], and says so where a rule isn't accepted yet.
+func findRuleHere(app *cmdutil.App, list []ListedRule, name string) (*ListedRule, error) {
+	r, err := findRule(list, name)
+	if err == nil {
+		return r, nil
+	}
+	var known []string
+	for _, one := range list {
+		known = append(known, one.ID)
+	}
+	for _, one := range pendingRules(app, list) {
+		if one.ID == name {
+			accept := "hookmux config accept"
+			if one.Layer == rules.Project {
+				accept = "hookmux trust"
+			}
+			return nil, cmdutil.UsageError("rule %s isn't accepted yet; run `%s` first", name, accept)
+		}
+		known = append(known, one.ID)
+	}
+	return nil, cmdutil.UnknownName("rule", name, known, "hookmux rules list")
 }
 
 // findRule is a rule by its ID, or the first one of a pack.
@@ -214,7 +254,7 @@ func switchRule(app *cmdutil.App, cmd *cobra.Command, id string, to rules.Mode) 
 	if err != nil {
 		return err
 	}
-	r, err := findRule(list, id)
+	r, err := findRuleHere(app, list, id)
 	if err != nil {
 		return err
 	}

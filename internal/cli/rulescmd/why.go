@@ -178,7 +178,7 @@ func whoDecided(outcome *wire.Outcome) Decided {
 	permission, isPermission := event.PermissionOf(d.By)
 	switch {
 	case d.Verdict == event.None && outcome.Neutral != "":
-		out.By, out.Reason = "nobody", "nobody was asked: "+text.CodeText(outcome.Neutral)
+		out.By, out.Reason = "nobody", "hookmux made no decision: "+text.CodeText(outcome.Neutral)
 	case d.Verdict == event.None && d.By == "":
 		out.By = "nobody"
 	case d.Answer != nil || outcome.Inbox != nil && d.By == event.ByPerson:

@@ -93,6 +93,8 @@ const (
 
 // Key describes one setting.
 type Key struct {
+	// State says that commands keep something in it (guard exception, rules mode, …), so that nobody sets it by hand.
+	State   bool
 	Name    string
 	Type    Type
 	Default any
@@ -183,9 +185,9 @@ var otherKeys = []Key{
 		Unread: []string{"unreadable.invalid"}, // no host; an empty list would stop less
 		Doc: "hosts that guard.network leaves alone, such as *.example.com; " +
 			"all others are stopped. Without any, it stops only known paste and tunnel services"},
-	{Name: GuardAllow, Type: List, Default: []string{}, Project: Intersect, Weakens: always,
+	{Name: GuardAllow, State: true, Type: List, Default: []string{}, Project: Intersect, Weakens: always,
 		Doc: "guard rules with an exception: they never stop anything"},
-	{Name: RulesModes, Type: List, Default: []string{}, Project: Never, Weakens: always, Odd: checkRuleModes,
+	{Name: RulesModes, State: true, Type: List, Default: []string{}, Project: Never, Weakens: always, Odd: checkRuleModes,
 		Doc: "the modes of rules and packs, whatever their files say: ID=off, ID=log, ID=ask, ID=block"},
 	{Name: HooksTimeout, Type: Span, Default: time.Minute, Min: 100 * time.Millisecond, Project: Shrink,
 		Doc: "how long a hook may take that sets no timeout of its own"},
@@ -201,7 +203,7 @@ var otherKeys = []Key{
 		NameDoc: "agent",
 		Doc:     "record how to resume sessions; resume.<agent> for one agent: on, off (turning it off deletes the records)",
 	},
-	{Name: TmuxFollow, Type: Choice, Choices: switchChoices, Default: "off", Project: Never,
+	{Name: TmuxFollow, State: true, Type: Choice, Choices: switchChoices, Default: "off", Project: Never,
 		Doc: "keep tmux window names and icons up to date: on, off"},
 	{Name: TmuxNames, Type: Choice, Choices: []string{"off", "short", "long"}, Default: "short", Project: Never,
 		Doc: "window names that tmux.follow gives: short (16 columns, so that several fit beside their icons), " +
@@ -317,7 +319,7 @@ var otherKeys = []Key{
 	{Name: Modules, Type: List, Default: []string{}, Project: Never, Weakens: always,
 		Doc: "TypeScript or JavaScript files to load as hooks, besides those in ~/.config/hookmux/hooks; absolute " +
 			"or from ~/"},
-	{Name: ModulesLog, Type: List, Default: []string{}, Project: Never, Weakens: always,
+	{Name: ModulesLog, State: true, Type: List, Default: []string{}, Project: Never, Weakens: always,
 		Doc: "hooks in log mode: " +
 			"file names in ~/.config/hookmux/hooks, else absolute or from ~/"},
 	{Name: HookTimeout, Type: Millis, Default: Milliseconds(30_000), Min: Milliseconds(1), Project: Never,
