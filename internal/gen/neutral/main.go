@@ -20,11 +20,11 @@ import (
 
 // unreachable is what a model reads when the user wants calls refused while
 // the daemon cannot be reached.
-const unreachable = "hookmux can't be reached, and this call needs it; run: hookmux status"
+const unreachable = "hookmux could not be reached, and this call is only allowed with it; run: hookmux status"
 
 // unchecked is what a person or a model reads when guards are on and neither
 // the daemon nor the check without it answered.
-const unchecked = "hookmux couldn't check this call because its daemon isn't responding; run: " +
+const unchecked = "hookmux could not check this call because its daemon is not responding; run: " +
 	"hookmux daemon restart"
 
 func main() {

@@ -184,7 +184,7 @@ func TestUnreadableMeansProtection(t *testing.T) {
 		{"a mode of an earlier build", `{"guard.secrets": "on"}`, GuardSecrets, "block", "treated as block until you fix it"},
 		{"a typing error", `{"guard.secrets": "of"}`, GuardSecrets, "block", "treated as block until you fix it"},
 		{"no text", `{"guard.own-files": false}`, GuardOwnFiles, "block", "treated as block until you fix it"},
-		{"an approval policy", `{"approvals.policy.codex": "side effects"}`, ApprovalsPolicy + ".codex", "all", "it is all"},
+		{"an approval policy", `{"approvals.policy.codex": "side effects"}`, ApprovalsPolicy + ".codex", "all", "treated as all"},
 		{"hosts", `{"guard.network.hosts": "example.com"}`, GuardHosts, "unreadable.invalid", "the strictest list"},
 		{"exceptions", `{"guard.allow": true}`, GuardAllow, "", "list of texts"},
 		{"a rule's mode", `{"rules.modes": ["no-push=on"]}`, RulesModes, "no-push=on", "rule no-push blocks until"},
@@ -199,7 +199,7 @@ func TestUnreadableMeansProtection(t *testing.T) {
 		}
 	}
 	s := newPlace(t, "HOOKMUX_GUARD_SECRETS=yes", "HOOKMUX_GUARD_SECRTS=block").Settings()
-	if got := problems(s); s.Choice(GuardSecrets) != GuardBlock || !strings.Contains(got, "it is block") ||
+	if got := problems(s); s.Choice(GuardSecrets) != GuardBlock || !strings.Contains(got, "treated as block") ||
 		!strings.Contains(got, "HOOKMUX_GUARD_SECRTS sets nothing") {
 		t.Errorf("variables: guard.secrets is %q, problems %q; want block and both variables named", s.Choice(GuardSecrets), got)
 	}
@@ -284,7 +284,7 @@ func TestSetAndUnset(t *testing.T) {
 		want            string
 	}{
 		{User, "", "guard.secret", "block", "did you mean"},
-		{User, "", GuardSecrets, "maybe", "one of"},
+		{User, "", GuardSecrets, "maybe", "choose from"},
 		{Environment, "", GuardSecrets, "block", "no file"},
 		{Project, "", GuardSecrets, "block", "not in a project"},
 		{Project, p.project, GuardOwnFiles, "off", "only tighten"},
