@@ -214,8 +214,10 @@ func trustRemove(app *cmdutil.App) *cobra.Command {
 				}
 				p.Cwd = dir
 			}
-			if err := checkTrusted(app, p.Cwd); err != nil {
-				return err
+			if len(args) > 0 {
+				if err := checkTrusted(app, p.Cwd); err != nil {
+					return err
+				}
 			}
 			var view wire.TrustView
 			if err := app.CallDaemon(cmd.Context(), wire.MethodUntrust, p, &view); err != nil {

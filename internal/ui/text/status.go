@@ -52,7 +52,8 @@ func (s Style) verdict(w io.Writer, r *StatusReport) {
 			bare = append(bare, a.Name)
 		}
 	}
-	hooked := len(r.Agents) > len(bare)
+	hooked := len(r.Agents) > len(bare) || len(r.Agents) == 0 && r.Info != nil && // `hookmux run`, or another program
+		slices.ContainsFunc(r.Info.Agents, func(a wire.AgentInfo) bool { return a.Last != nil })
 	switch n := len(r.Problems); {
 	case n > 0:
 		fmt.Fprintln(w, s.red(fmt.Sprintf("%d %s", n, plural(n, "problem", "problems"))))
