@@ -107,7 +107,7 @@ func TestEachWindowShowsItsOwnText(t *testing.T) {
 	s := newScreen(t, 120, 36)
 	for _, id := range []string{"k1", "k2"} {
 		item := s.request(id, nil)
-		item.Status, item.SHA256, item.Shown = wire.InboxWindow, "", "is asking in its own terminal: make "+id+"\n"
+		item.Status, item.SHA256, item.Shown = wire.InboxWindow, "", "asks in its own window: make "+id+"\n"
 		s.arrive(item)
 	}
 	s.press("home")
