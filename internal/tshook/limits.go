@@ -201,7 +201,7 @@ func limitsFor(catalogue *agent.Catalogue, p *presenter) []Limit {
 			switch {
 			case !there:
 				list = appendNewLimits(list, []Limit{{a.Name, c.event,
-					c.event + ": the agent has no such event"}})
+					c.event + ": the agent doesn't report this event"}})
 			case !can:
 				list = appendNewLimits(list, []Limit{{a.Name, c.event, c.text}})
 			}
