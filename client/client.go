@@ -168,8 +168,24 @@ func (c *Client) Info(ctx context.Context) (*Info, error) {
 // is exhausted or each returns false. Limit 0 means all. With Newest it is the
 // last Limit events, also oldest first.
 func (c *Client) Query(ctx context.Context, params wire.QueryParams, each func(Entry) bool) error {
+	_, err := c.Search(ctx, params, each)
+	return err
+}
+
+// Search is [Client.Query] that also says how many events it didn't look at for
+// params.Text, because they are not in the search index: while a daemon makes it, on a
+// full disk, and where the index reached its greatest size.
+func (c *Client) Search(ctx context.Context, params wire.QueryParams, each func(Entry) bool) (unsearched int64,
+	err error) {
+	note := func(page *wire.QueryResult) { unsearched = max(unsearched, page.Unsearched) }
+	err = c.queryPages(ctx, params, each, note)
+	return unsearched, err
+}
+
+func (c *Client) queryPages(ctx context.Context, params wire.QueryParams, each func(Entry) bool,
+	note func(*wire.QueryResult)) error {
 	if params.Newest {
-		page, start, err := c.findNewest(ctx, params)
+		page, start, err := c.findNewest(ctx, params, note)
 		if err != nil {
 			return err
 		}
@@ -194,6 +210,7 @@ func (c *Client) Query(ctx context.Context, params wire.QueryParams, each func(E
 		if err := c.Call(ctx, wire.MethodQuery, page, &result); err != nil {
 			return err
 		}
+		note(&result)
 		for _, entry := range result.Entries {
 			if !each(entry) {
 				return nil
@@ -214,7 +231,8 @@ func (c *Client) Query(ctx context.Context, params wire.QueryParams, each func(E
 // findNewest reads the last events. When they are one page, it returns them.
 // When they are more, it goes back page by page, keeps none of them, and returns
 // the cursor behind which they begin: a journal does not fit into memory.
-func (c *Client) findNewest(ctx context.Context, params wire.QueryParams) (page []Entry, start string, err error) {
+func (c *Client) findNewest(ctx context.Context, params wire.QueryParams, note func(*wire.QueryResult)) (page []Entry,
+	start string, err error) {
 	left := params.Limit
 	for {
 		if params.Limit = left; left > wire.MaxQueryPage {
@@ -224,6 +242,7 @@ func (c *Client) findNewest(ctx context.Context, params wire.QueryParams) (page 
 		if err := c.Call(ctx, wire.MethodQuery, params, &result); err != nil {
 			return nil, "", err
 		}
+		note(&result)
 		if len(result.Entries) > 0 {
 			first, err := strconv.ParseInt(result.Entries[0].Cursor, 10, 64)
 			if err != nil {

@@ -83,3 +83,16 @@ func (c *Client) SendToSession(ctx context.Context, name, text string, typed boo
 	}
 	return &s, nil
 }
+
+// ProjectSessions lists the sessions in the project of the agent that started this
+// process. The daemon finds out which one that is; it refuses anybody else.
+func (c *Client) ProjectSessions(ctx context.Context, params SessionsParams) (list []SessionInfo, err error) {
+	err = c.Call(ctx, wire.MethodProjectSessions, params, &list)
+	return list, err
+}
+
+// ProjectHistory reads a page of what happened in that project.
+func (c *Client) ProjectHistory(ctx context.Context, params QueryParams) (page wire.QueryResult, err error) {
+	err = c.Call(ctx, wire.MethodProjectHistory, params, &page)
+	return page, err
+}

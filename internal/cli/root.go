@@ -152,12 +152,12 @@ type commandGroup struct {
 func commandGroups(app *cmdutil.App) []commandGroup {
 	return []commandGroup{
 		{groupStart, "Start:", []*cobra.Command{
-			setupCommand(app), agents.RunCommand(app), agents.ACPCommand(app), agents.AHPCommand(app),
+			setupCommand(app), agents.RunCommand(app), agents.ACPCommand(app), agents.AHPCommand(app), agents.MCPCommand(app),
 			agents.InstallCommand(app), agents.UninstallCommand(app),
 			agents.ResumeCommand(app), agents.TmuxCommand(app), agents.ShellInitCommand(app),
 		}},
 		{groupSee, "See what agents do:", []*cobra.Command{
-			see.UpCommand(app), see.PsCommand(app), see.ShowCommand(app), see.LogCommand(app), see.JumpCommand(app),
+			see.UpCommand(app), see.PsCommand(app), see.ShowCommand(app), see.LogCommand(app), see.AuditCommand(app), see.JumpCommand(app),
 			see.SendCommand(app), see.RenameCommand(app), see.ForgetCommand(app),
 		}},
 		{groupAnswer, "Answer agents:", []*cobra.Command{

@@ -176,7 +176,7 @@ func (h *Daemon) buildServices(o Options) {
 	})
 	h.recorder = recorder.New(recorder.Options{
 		Deps: h.deps, Listener: journalListener{h}, Stored: h.notes.EventsStored, Late: h.sessions.ApplyLate,
-		Retention: h.retention,
+		Retention: h.retention, Followers: []recorder.Follower{newAuditor(h.deps)},
 	})
 	h.approvals = h.newApprovals()
 	h.notify = notify.New(h.deps, h.selection.Config.Settings, approvals.NewNotices(h.approvals), h.sessions)

@@ -20,12 +20,36 @@ func (h *Daemon) ownMethods() map[string]services.Method {
 		wire.MethodInfo: {Run: h.infoMethod},
 		wire.MethodStop: {Run: h.stopMethod},
 	}
+	table[wire.MethodProjectSessions] = services.Method{Run: refuseNoAgent, RunOwn: h.projectSessions}
+	table[wire.MethodProjectHistory] = services.Method{Run: refuseNoAgent,
+		RunOwn: h.recorder.Methods(h.ctx)[wire.MethodQuery].RunOwn}
 	// What commands do to files without the daemon: an agent that tries is refused
 	// by the command itself; here it is journalled.
 	for _, name := range []string{wire.MethodInstall, wire.MethodUninstall, wire.MethodDoctor, wire.MethodTmux} {
 		table[name] = services.Method{Run: h.acknowledge}
 	}
 	return table
+}
+
+// refuseNoAgent refuses what is about the caller's project to somebody who has none.
+func refuseNoAgent(json.RawMessage, proc.Cred) (any, *wire.Error) {
+	return nil, wire.Errorf(wire.CodeRefused, "refused: only an agent's own processes are told about its project, and this "+
+		"isn't one; use `hookmux ps` and `hookmux log`")
+}
+
+// projectSessions lists the sessions that belong to the caller's project.
+func (h *Daemon) projectSessions(params json.RawMessage, owns services.Owns) (any, *wire.Error) {
+	var p wire.SessionsParams
+	if err := services.ReadParams(params, &p); err != nil {
+		return nil, err
+	}
+	own := []wire.Session{}
+	for _, one := range h.sessions.List(p.All) {
+		if owns(one.Agent, one.ID, one.Cwd) {
+			own = append(own, one)
+		}
+	}
+	return own, nil
 }
 
 // acknowledge answers ok; its authority lets only a person reach it.

@@ -68,9 +68,11 @@ func (d *drain) wakeUp() {
 	}
 }
 
-// runDrain stores what comes until stop is called.
-func (d *drain) runDrain(ctx context.Context) {
+// runDrain stores what comes until stop is called. ending is called before the journal
+// is closed.
+func (d *drain) runDrain(ctx context.Context, ending func()) {
 	defer d.store.close()
+	defer ending()
 	d.leftovers.storeOldSegments()
 	d.leftovers.sweepSpool()
 	close(d.caughtUp)

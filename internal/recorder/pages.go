@@ -15,6 +15,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/recorder/journal"
+	"github.com/hookmux/hookmux/internal/recorder/search"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -25,6 +26,9 @@ type Reader struct {
 	catalogue *agent.Catalogue
 	caughtUp  <-chan struct{}
 	maxPage   int // bytes of events in one page
+	indexFile string
+	// maxUnindexed is how many events that are not in the index a search looks through.
+	maxUnindexed int64
 }
 
 // CaughtUp is closed once what earlier daemons and hooks left is in the journal.
@@ -123,18 +127,25 @@ func (r *Reader) Page(ctx context.Context, at Cursor, f wire.Filter, limit int) 
 	}
 	filter := r.journalFilter(f)
 	filter.After, filter.Before, filter.Limit = int64(at), int64(end)+1, limit
-	entries, last, cut, err := r.readEntries(ctx, filter)
+	page, err := r.readEntries(ctx, filter, f.Text, nil)
 	if err != nil {
 		return nil, at, err
 	}
-	if len(entries) == limit || cut {
-		return entries, last, nil
+	if page.more {
+		return page.entries, page.last, nil
 	}
-	return entries, end, nil
+	return page.entries, end, nil
 }
 
 // Query serves journal.query.
 func (r *Reader) Query(ctx context.Context, q wire.QueryParams) (wire.QueryResult, error) {
+	return r.queryOwn(ctx, q, nil)
+}
+
+// queryOwn is Query for somebody who may read some events only: the others are left out
+// before events are counted, so that neither a page's length nor its end says anything
+// about them. A nil owns reads all.
+func (r *Reader) queryOwn(ctx context.Context, q wire.QueryParams, owns services.Owns) (wire.QueryResult, error) {
 	if r.journal.Load() == nil {
 		return wire.QueryResult{}, ErrNoJournal
 	}
@@ -158,18 +169,16 @@ func (r *Reader) Query(ctx context.Context, q wire.QueryParams) (wire.QueryResul
 		}
 		filter.Before = int64(at)
 	}
-	entries, last, cut, err := r.readEntries(ctx, filter)
+	page, err := r.readEntries(ctx, filter, q.Text, owns)
 	if err != nil {
 		return wire.QueryResult{}, err
 	}
-	result := wire.QueryResult{Entries: entries}
-	if len(entries) == limit || cut {
-		result.Next = last.String()
+	result := wire.QueryResult{Entries: page.entries, Unsearched: page.unsearched}
+	if page.more {
+		result.Next = page.last.String()
 	}
 	if q.Newest { // asked for the last ones, told in the order they happened
-		for i, j := 0, len(entries)-1; i < j; i, j = i+1, j-1 {
-			entries[i], entries[j] = entries[j], entries[i]
-		}
+		slices.Reverse(page.entries)
 	}
 	if result.Entries == nil {
 		result.Entries = []wire.Entry{}
@@ -215,24 +224,44 @@ func (r *Reader) journalFilter(f wire.Filter) journal.Filter {
 // huge answer.
 const maxPage = 8 << 20
 
-// readEntries reads a page. cut says that it broke off because of its size, with
-// more to come behind last.
-func (r *Reader) readEntries(ctx context.Context, f journal.Filter) (
-	entries []wire.Entry, last Cursor, cut bool, err error,
-) {
-	size := 0
-	for s, err := range r.journal.Load().Query(ctx, f) {
-		if err != nil {
-			return nil, 0, false, err
-		}
-		e := r.storedEntry(&s)
-		entries = append(entries, e)
-		last = Cursor(s.Cursor)
-		if size += len(e.Event); size > r.maxPage {
-			return entries, last, true, nil
+// entryPage is a page as it was read.
+type entryPage struct {
+	entries    []wire.Entry
+	last       Cursor
+	more       bool // it ended because of its length or size
+	unsearched int64
+}
+
+// readEntries reads a page: of the events with the words of text unless that is empty,
+// and of those that owns allows unless that is nil.
+func (r *Reader) readEntries(ctx context.Context, f journal.Filter, text string, owns services.Owns) (page entryPage,
+	err error) {
+	limit, size := f.Limit, 0
+	if owns != nil {
+		f.Limit = 0
+	}
+	events := r.journal.Load().Query(ctx, f)
+	if text != "" {
+		if events, page.unsearched, err = r.searchEvents(ctx, f, text); err != nil {
+			return page, err
 		}
 	}
-	return entries, last, false, nil
+	for s, err := range events {
+		if err != nil {
+			return entryPage{}, err
+		}
+		if owns != nil && (s.Agent == wire.OwnAgent || !owns(s.Agent, s.Session, s.Cwd)) {
+			continue
+		}
+		e := r.storedEntry(&s)
+		page.entries = append(page.entries, e)
+		page.last = Cursor(s.Cursor)
+		size += len(e.Event)
+		if page.more = len(page.entries) == limit || size > r.maxPage; page.more {
+			break
+		}
+	}
+	return page, nil
 }
 
 // storedEntry rebuilds an event from what was stored: the agent's own payload,
@@ -271,7 +300,9 @@ func (r *Reader) Rebuild(s *journal.Stored) (ev event.Event) {
 func (r *Reader) Methods(ctx context.Context) map[string]services.Method {
 	return map[string]services.Method{
 		wire.MethodQuery: {Run: func(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
-			return r.queryMethod(ctx, params)
+			return r.queryMethod(ctx, params, nil)
+		}, RunOwn: func(params json.RawMessage, owns services.Owns) (any, *wire.Error) {
+			return r.queryMethod(ctx, params, owns)
 		}},
 	}
 }
@@ -279,15 +310,15 @@ func (r *Reader) Methods(ctx context.Context) map[string]services.Method {
 // queryTime bounds one query.
 const queryTime = 30 * time.Second
 
-func (r *Reader) queryMethod(ctx context.Context, params json.RawMessage) (any, *wire.Error) {
+func (r *Reader) queryMethod(ctx context.Context, params json.RawMessage, owns services.Owns) (any, *wire.Error) {
 	var q wire.QueryParams
 	if err := services.ReadParams(params, &q); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, queryTime)
 	defer cancel()
-	result, err := r.Query(ctx, q)
-	if errors.Is(err, ErrCursor) {
+	result, err := r.queryOwn(ctx, q, owns)
+	if errors.Is(err, ErrCursor) || errors.Is(err, search.ErrNoWords) {
 		return nil, wire.Errorf(wire.CodeParams, "%v", err)
 	}
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/recorder/journal"
 	"github.com/hookmux/hookmux/internal/recorder/redact"
 	"github.com/hookmux/hookmux/internal/recorder/spool"
 	"github.com/hookmux/hookmux/internal/services"
@@ -27,6 +28,8 @@ type Recorder struct {
 	intake *intake
 	queue  *queue
 	drain  *drain
+
+	indexer *indexer
 }
 
 // Options is what a recorder is made of.
@@ -36,6 +39,22 @@ type Options struct {
 	Late      func(*event.Event) // hears of each event that is read back from disk
 	Stored    func()             // called after each batch
 	Retention func() Retention
+	Followers []Follower
+}
+
+// Follower hears what was stored, in order, from the goroutine that stores: behind the
+// answer, and before the next batch. A batch over which a daemon died comes again.
+type Follower interface {
+	Stored(batch []Observed)
+	// Retain is called now and then with how much of the journal is kept.
+	Retain(keep Retention)
+}
+
+// Observed is an event, or what came of one, as it was stored: redacted. It holds for
+// the call only.
+type Observed struct {
+	Event   *journal.Row  // nil where the journal doesn't have the event of Outcome
+	Outcome *wire.Outcome // nil for an event
 }
 
 // New opens journal and intake. A recorder that can open neither works, and
@@ -44,11 +63,13 @@ func New(o Options) *Recorder {
 	if o.Deps.Redactor == nil {
 		o.Deps.Redactor = redact.New()
 	}
-	s := &store{deps: o.Deps, late: o.Late, stored: o.Stored}
+	x := newIndexer(o.Deps)
+	s := &store{deps: o.Deps, late: o.Late, stored: func() { o.Stored(); x.wakeUp() }, deleted: x.forgetLater,
+		followers: o.Followers}
 	if err := s.openJournal(); err != nil {
 		s.reportTrouble(err)
 	}
-	r := &Recorder{deps: o.Deps, queue: &queue{}}
+	r := &Recorder{deps: o.Deps, queue: &queue{}, indexer: x}
 	var err error
 	if r.intake, err = openIntake(o.Deps.Dirs.Intake()); err != nil {
 		o.Deps.Problems.Raise("intake",
@@ -60,13 +81,23 @@ func New(o Options) *Recorder {
 		wake: make(chan struct{}, 1), over: make(chan struct{}), caughtUp: make(chan struct{}),
 	}
 	r.drain.leftovers = leftovers{deps: o.Deps, intake: r.intake, store: r.drain.storeBatch}
-	r.Reader = &Reader{journal: &s.journal, catalogue: o.Deps.Catalogue, caughtUp: r.drain.caughtUp, maxPage: maxPage}
+	r.Reader = &Reader{journal: &s.journal, catalogue: o.Deps.Catalogue, caughtUp: r.drain.caughtUp, maxPage: maxPage,
+		indexFile: indexPath(o.Deps.Dirs), maxUnindexed: maxUnindexed}
+	x.reader = r.Reader
 	return r
 }
 
 // Run fills the journal until Stop is called and everything is stored, or the
 // journal is broken then. ctx is given to the listener.
-func (r *Recorder) Run(ctx context.Context) { r.drain.runDrain(ctx) }
+func (r *Recorder) Run(ctx context.Context) {
+	indexing, stop := context.WithCancel(ctx)
+	var running services.Background
+	running.Go(func() { r.indexer.run(indexing) })
+	r.drain.runDrain(ctx, func() {
+		stop()
+		running.Wait(context.Background()) // it reads the journal, which is closed next
+	})
+}
 
 // Stop lets Run end.
 func (r *Recorder) Stop() { close(r.drain.over) }

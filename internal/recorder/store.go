@@ -1,6 +1,7 @@
 package recorder
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"sync/atomic"
@@ -25,6 +26,9 @@ type store struct {
 	deps   services.Deps
 	late   func(*event.Event) // hears of each event that was read from disk
 	stored func()             // called after each batch
+	// deleted is called when events were deleted
+	deleted   func()
+	followers []Follower
 
 	journal atomic.Pointer[journal.Journal] // nil while it cannot be opened
 
@@ -85,7 +89,13 @@ func (s *store) writeBatch(batch []item) error {
 		s.fillRow(one, &s.rows[i])
 		s.items = append(s.items, journal.Item{Row: &s.rows[i]})
 	}
-	_, _, err := s.journal.Load().Write(s.items)
+	cursors, _, err := s.journal.Load().Write(s.items)
+	if err == nil && len(s.followers) > 0 {
+		observed := s.observe(cursors)
+		for _, one := range s.followers {
+			one.Stored(observed)
+		}
+	}
 	clear(s.rows) // no payload is held on to
 	clear(s.items)
 	if cap(s.text) > keepText {
@@ -99,6 +109,34 @@ func (s *store) writeBatch(batch []item) error {
 		s.deps.Notes.Publish(wire.NoteOutcome, o)
 	}
 	return nil
+}
+
+// observe is the batch as followers see it: events that are new, and what came of
+// events.
+func (s *store) observe(cursors []int64) []Observed {
+	var list []Observed
+	rows := map[string]*journal.Row{}
+	for i := range s.items {
+		if row := s.items[i].Row; row != nil {
+			rows[row.ID] = row
+			if cursors[i] != 0 {
+				list = append(list, Observed{Event: row})
+			}
+			continue
+		}
+		o, err := readOutcome(s.items[i].Outcome.Decision)
+		if err != nil {
+			continue
+		}
+		row := rows[o.ID]
+		if row == nil {
+			if stored, ok, err := s.journal.Load().Get(context.Background(), o.ID); ok && err == nil {
+				row = &stored.Row
+			}
+		}
+		list = append(list, Observed{Event: row, Outcome: &o})
+	}
+	return list
 }
 
 // limits is how much of an event is kept: tool results are long and seldom
@@ -191,11 +229,18 @@ type Retention struct {
 
 // retain forgets what is older or larger than the settings keep.
 func (s *store) retain(keep Retention) {
+	for _, one := range s.followers {
+		one.Retain(keep)
+	}
 	j := s.journal.Load()
 	if j == nil {
 		return // the next batch opens it
 	}
-	if _, err := j.Retain(time.Now(), keep.Age, keep.AgentAge, keep.MaxBytes); err != nil {
+	n, err := j.Retain(time.Now(), keep.Age, keep.AgentAge, keep.MaxBytes)
+	if n > 0 {
+		s.deleted()
+	}
+	if err != nil {
 		s.deps.Problems.Raise("retention", "old events could not be deleted: "+err.Error(), "")
 	} else {
 		s.deps.Problems.Clear("retention")

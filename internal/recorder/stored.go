@@ -25,6 +25,7 @@ func OpenStored(dirs paths.Dirs, catalogue *agent.Catalogue) (*Reader, func(), e
 	open.Store(j)
 	caughtUp := make(chan struct{})
 	close(caughtUp)
-	r := &Reader{journal: &open, catalogue: catalogue, caughtUp: caughtUp, maxPage: maxPage}
+	r := &Reader{journal: &open, catalogue: catalogue, caughtUp: caughtUp, maxPage: maxPage,
+		indexFile: indexPath(dirs), maxUnindexed: maxUnindexed}
 	return r, func() { _ = j.Close() }, nil
 }

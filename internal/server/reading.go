@@ -35,11 +35,15 @@ type reading struct {
 // readings is the one table of what agents may read, for every method of the
 // class read. A method that is not here is refused to them.
 var readings = map[string]reading{
-	wire.MethodInfo:        {limit: hideProblems},
-	wire.MethodQuery:       {limit: limitEntries},
-	wire.MethodStats:       {limit: hideErrors},
-	wire.MethodSessions:    {limit: limitSessions},
-	wire.MethodSession:     {limit: limitDetail},
+	wire.MethodInfo:     {limit: hideProblems},
+	wire.MethodQuery:    {limit: limitEntries},
+	wire.MethodStats:    {limit: hideErrors},
+	wire.MethodSessions: {limit: limitSessions},
+	wire.MethodSession:  {limit: limitDetail},
+
+	wire.MethodProjectSessions: {limit: limitSessions},
+	wire.MethodProjectHistory:  {limit: limitEntries},
+
 	wire.MethodInboxItems:  {limit: limitItems},
 	wire.MethodPermissions: {limit: limitPermissions},
 	wire.MethodCmuxList:    {limit: limitCmuxItems},

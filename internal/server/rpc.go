@@ -133,7 +133,14 @@ func (c *conversation) readMethod(name string, params json.RawMessage) (json.Raw
 	}
 	verdict := s.Judge.May(authority.Read, c.peer, nil)
 	return s.runJudged(name, verdict, c.peer, func() (any, *wire.Error) {
-		answer, failure := s.Methods[name].Run(params, c.peer)
+		method := s.Methods[name]
+		var answer any
+		var failure *wire.Error
+		if view.Limited && method.RunOwn != nil {
+			answer, failure = method.RunOwn(params, view.owns)
+		} else {
+			answer, failure = method.Run(params, c.peer)
+		}
 		if failure == nil && view.hidesRequest(name, params, answer) {
 			// Who asks for one request by its id is about to answer it.
 			refusal := s.Judge.May(authority.Decide, c.peer, nil)

@@ -15,7 +15,14 @@ type Method struct {
 	Run func(params json.RawMessage, peer proc.Cred) (any, *wire.Error)
 	// RunAsking is in place of Run where a person may have to be asked first.
 	RunAsking func(ask Asking, params json.RawMessage, peer proc.Cred) (any, *wire.Error)
+	// RunOwn is in place of Run for a peer that may read some sessions only, where Run
+	// would count or page through all of them.
+	RunOwn func(params json.RawMessage, owns Owns) (any, *wire.Error)
 }
+
+// Owns reports whether a session, or something that happened in a folder, is the
+// reader's own.
+type Owns func(agent, session, folder string) bool
 
 // Asking begins to wait for a person while the caller waits: ctx ends when the
 // caller hangs up or the daemon stops. done ends it.

@@ -137,6 +137,8 @@ type Filter struct {
 	LogOnly bool      `json:"logOnly,omitempty"`
 	Since   time.Time `json:"since,omitzero"`
 	Until   time.Time `json:"until,omitzero"`
+	// Text keeps only events with these words in prompts, commands, results or titles.
+	Text string `json:"text,omitempty"`
 }
 
 // MaxQueryPage is how many events one answer to journal.query holds at most.
@@ -156,6 +158,9 @@ type QueryParams struct {
 type QueryResult struct {
 	Entries []Entry `json:"entries"`
 	Next    string  `json:"next,omitempty"`
+	// Unsearched is how many events a search for a text didn't look at, because they
+	// aren't in the search index yet, or not any more.
+	Unsearched int64 `json:"unsearched,omitempty"`
 }
 
 // StreamParams starts a stream. Without After it begins with what comes next.

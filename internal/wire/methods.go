@@ -70,10 +70,14 @@ var Methods = map[string]Class{
 	MethodTerminalAdd:      Decide,
 	MethodTerminalRemove:   Decide,
 
-	MethodConfirmLook:   Read,
-	MethodNotifyStatus:  Read,
-	MethodSessions:      Read,
-	MethodSession:       Read,
+	MethodConfirmLook:  Read,
+	MethodNotifyStatus: Read,
+	MethodSessions:     Read,
+	MethodSession:      Read,
+
+	MethodProjectSessions: Read,
+	MethodProjectHistory:  Read,
+
 	MethodSessionResume: Read,
 	MethodModules:       Read,
 	MethodInfo:          Read,

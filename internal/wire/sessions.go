@@ -18,6 +18,13 @@ const (
 	MethodSessionSend   = "sessions.send"
 )
 
+// The methods for an agent about its own project. Which one that is, the daemon finds out
+// from the calling process; whoever isn't an agent's is refused.
+const (
+	MethodProjectSessions = "project.sessions"
+	MethodProjectHistory  = "project.history"
+)
+
 // NoteSession is what a stream hears when a session changed, if it asked for
 // sessions.
 const NoteSession = "session.changed"

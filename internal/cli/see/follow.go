@@ -31,7 +31,7 @@ func (f *logFlags) runFollow(ctx context.Context, app *cmdutil.App, q wire.Query
 		q.Newest = true
 	}
 	if f.limit > 0 || f.since != "" {
-		last, err := f.printStored(ctx, app, q)
+		last, _, err := f.printStored(ctx, app, q)
 		if err != nil {
 			return err
 		}

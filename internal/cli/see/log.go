@@ -12,6 +12,7 @@ import (
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/recorder/search"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
@@ -23,6 +24,7 @@ type logFlags struct {
 	agents, kinds          []string
 	session, tool, verdict string
 	since, until, after    string
+	text                   string
 	limit, count           int
 	follow, asJSON         bool
 	ids, logOnly           bool
@@ -38,10 +40,14 @@ func LogCommand(app *cmdutil.App) *cobra.Command {
 Secrets are redacted and long texts are cut. Without --since, --after or -n it shows
 the last 50. It works without a running daemon.
 
+--text searches prompts, commands, results and titles: every word must occur, at the
+beginning of a word, and "double quotes" keep words together.
+
 -f shows events as they happen. Each line of --json has a cursor: --after with that
 cursor continues right behind it, so you miss nothing between two runs. When the
 daemon restarts, -f waits for it.`,
 		Example: "  hookmux log\n  hookmux log -f\n  hookmux log --decision deny --since 7d\n" +
+			"  hookmux log --text 'database migration'\n" +
 			"  hookmux log -f -a codex --kind tool.before --json",
 		Args: cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return flags.run(cmd.Context(), app) },
@@ -54,6 +60,7 @@ daemon restarts, -f waits for it.`,
 	f.StringVar(&flags.session, "session", "", "only this session: an ID, the beginning of one, a title or a pane")
 	f.StringVar(&flags.tool, "tool", "", "only this tool")
 	f.StringVar(&flags.verdict, "decision", "", "only this decision: allow, deny, ask, modify or none")
+	f.StringVar(&flags.text, "text", "", "only events with these words")
 	f.StringVar(&flags.since, "since", "", "nothing older: 1h, 2d, 2026-01-31, 2026-01-31T12:00:00Z")
 	f.StringVar(&flags.until, "until", "", "nothing newer")
 	f.IntVarP(&flags.limit, "limit", "n", 0, "at most this many; with -f, begin with the last n events")
@@ -85,7 +92,11 @@ func (f *logFlags) run(ctx context.Context, app *cmdutil.App) error {
 			q.Limit = 50
 		}
 	}
-	last, err := f.printStored(ctx, app, q)
+	last, unsearched, err := f.printStored(ctx, app, q)
+	if err == nil && unsearched > 0 {
+		fmt.Fprintf(app.Stderr, "%d events weren't searched: they aren't in the search index (`hookmux status` shows "+
+			"problems; a running daemon adds events in the background)\n", unsearched)
+	}
 	if err == nil && last == "" && !f.asJSON {
 		fmt.Fprintln(app.Stderr, f.emptyMessage())
 	}
@@ -93,8 +104,9 @@ func (f *logFlags) run(ctx context.Context, app *cmdutil.App) error {
 }
 
 // printStored prints stored events and returns the cursor of the last one, "" if there
-// was none.
-func (f *logFlags) printStored(ctx context.Context, app *cmdutil.App, q wire.QueryParams) (last string, err error) {
+// was none, and how many events were not searched.
+func (f *logFlags) printStored(ctx context.Context, app *cmdutil.App, q wire.QueryParams) (last string,
+	unsearched int64, err error) {
 	style := app.Style()
 	each := func(e client.Entry) bool {
 		if _, native := eventName(&e); native == wire.ProbeEvent && !f.asJSON && len(f.kinds) == 0 {
@@ -107,19 +119,19 @@ func (f *logFlags) printStored(ctx context.Context, app *cmdutil.App, q wire.Que
 	c, err := askDaemon(ctx, app)
 	switch {
 	case err != nil:
-		return "", err
+		return "", 0, err
 	case c == nil:
 		if q.Session != "" {
 			if d, err := storedSession(app, q.Session); err == nil {
 				q.Session = d.ID
 			}
 		}
-		err = queryStored(ctx, app, q, each)
+		unsearched, err = queryStored(ctx, app, q, each)
 	default:
 		q.Session = wholeID(ctx, c, q.Session)
-		err = c.Query(ctx, q, each)
+		unsearched, err = c.Search(ctx, q, each)
 	}
-	return last, err
+	return last, unsearched, err
 }
 
 func printEntry(app *cmdutil.App, style text.Style, e *client.Entry, asJSON, ids bool) {
@@ -136,7 +148,7 @@ func printEntry(app *cmdutil.App, style text.Style, e *client.Entry, asJSON, ids
 
 func (f *logFlags) emptyMessage() string {
 	if len(f.agents) > 0 || len(f.kinds) > 0 || f.session != "" || f.tool != "" || f.verdict != "" || f.since != "" ||
-		f.until != "" || f.after != "" || f.logOnly {
+		f.until != "" || f.after != "" || f.text != "" || f.logOnly {
 		return "no events match"
 	}
 	return "no events yet; they appear here once a hooked agent runs"
@@ -145,7 +157,12 @@ func (f *logFlags) emptyMessage() string {
 // query checks the flags.
 func (f *logFlags) query() (wire.QueryParams, error) {
 	q := wire.QueryParams{After: f.after, Limit: f.limit, Filter: wire.Filter{Agents: f.agents, Kinds: f.kinds,
-		Session: f.session, Tool: f.tool, LogOnly: f.logOnly}}
+		Session: f.session, Tool: f.tool, LogOnly: f.logOnly, Text: f.text}}
+	if f.text != "" {
+		if _, err := search.ParseQuery(f.text); err != nil {
+			return q, cmdutil.UsageError("--text %q: %v", f.text, err)
+		}
+	}
 	if f.verdict != "" {
 		v, err := event.ParseVerdict(f.verdict)
 		if err != nil {

@@ -54,32 +54,49 @@ func storedSession(app *cmdutil.App, name string) (*wire.SessionDetail, error) {
 	return &d, nil
 }
 
-// queryStored reads the journal from disk, as [client.Client.Query] does through the
+// queryStored reads the journal from disk, as [client.Client.Search] does through the
 // daemon.
-func queryStored(ctx context.Context, app *cmdutil.App, q wire.QueryParams, each func(client.Entry) bool) error {
+func queryStored(ctx context.Context, app *cmdutil.App, q wire.QueryParams, each func(client.Entry) bool) (
+	unsearched int64, err error,
+) {
 	dirs, err := app.Dirs()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	catalogue, err := app.Catalogue()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	r, done, err := recorder.OpenStored(dirs, catalogue)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer done()
 	if r == nil {
-		return nil
+		return 0, nil
+	}
+	read := func(ctx context.Context, q wire.QueryParams) (wire.QueryResult, error) {
+		page, err := r.Query(ctx, q)
+		unsearched = max(unsearched, page.Unsearched)
+		return page, err
 	}
 	if q.Newest {
-		return newestStored(ctx, r, q, each)
+		err = newestStored(ctx, read, q, each)
+	} else {
+		err = eachStored(ctx, read, q, each)
 	}
+	return unsearched, err
+}
+
+// readPage reads a page of the journal.
+type readPage func(context.Context, wire.QueryParams) (wire.QueryResult, error)
+
+// eachStored reads the events of q, oldest first.
+func eachStored(ctx context.Context, read readPage, q wire.QueryParams, each func(client.Entry) bool) error {
 	for left := q.Limit; ; {
 		page := q
 		page.Limit = left
-		result, err := r.Query(ctx, page)
+		result, err := read(ctx, page)
 		if err != nil {
 			return err
 		}
@@ -101,12 +118,12 @@ func queryStored(ctx context.Context, app *cmdutil.App, q wire.QueryParams, each
 }
 
 // newestStored reads the last q.Limit events, page by page from the end.
-func newestStored(ctx context.Context, r *recorder.Reader, q wire.QueryParams, each func(client.Entry) bool) error {
+func newestStored(ctx context.Context, read readPage, q wire.QueryParams, each func(client.Entry) bool) error {
 	var pages [][]wire.Entry
 	for left := q.Limit; left > 0; {
 		page := q
 		page.Limit = left
-		result, err := r.Query(ctx, page)
+		result, err := read(ctx, page)
 		if err != nil {
 			return err
 		}

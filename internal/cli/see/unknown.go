@@ -67,7 +67,7 @@ func (f *logFlags) checkNames(ctx context.Context, app *cmdutil.App) error {
 		switch {
 		case err != nil:
 		case c == nil:
-			err = queryStored(ctx, app, q, each)
+			_, err = queryStored(ctx, app, q, each)
 		default:
 			err = c.Query(ctx, q, each)
 		}

@@ -61,7 +61,7 @@ var groups = []group{
 		[]string{"docs/hooks.md", "docs/rules.md", "docs/rules-packs.md", "docs/modules.md", "docs/ahp.md",
 			"examples/hooks/README.md"}},
 	{"Agents", []string{"docs/agents.md", "docs/agents/*.md"}},
-	{"Reference", []string{"docs/commands.md", "docs/config.md", "docs/security.md"}},
+	{"Reference", []string{"docs/commands.md", "docs/config.md", "docs/security.md", "docs/audit.md"}},
 	{"Contributing", []string{"CONTRIBUTING.md", "ARCHITECTURE.md", "docs/verify.md", "docs/protocol.md", "docs/sdk.md",
 		"docs/state-files.md", "docs/attempts.md", "docs/*.md", "SECURITY.md", "CHANGELOG.md"}},
 }

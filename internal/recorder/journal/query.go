@@ -30,9 +30,16 @@ type Filter struct {
 	// say.
 	LogOnly bool
 
+	// Cursors keeps only the events with these cursors, in growing order; at most
+	// [MaxCursors]. Nil doesn't restrict.
+	Cursors []int64
+
 	Limit  int  // 0 is no limit
 	Newest bool // newest first, instead of oldest first
 }
+
+// MaxCursors is how many cursors one filter may name.
+const MaxCursors = 500
 
 const (
 	// A page is read into memory and its read transaction ended before the
@@ -92,6 +99,54 @@ func (j *Journal) Query(ctx context.Context, f Filter) iter.Seq2[Stored, error] 
 	}
 }
 
+// Bounds are the first and the last cursor between which the events of f lie. They are
+// (1, 0) where there are none.
+func (j *Journal) Bounds(ctx context.Context, f Filter) (first, last int64, err error) {
+	spans, err := j.listSpans(ctx, f)
+	if err != nil || len(spans) == 0 {
+		return 1, 0, err
+	}
+	first, last = spans[0].first, spans[0].last
+	for _, s := range spans {
+		first, last = min(first, s.first), max(last, s.last)
+	}
+	return first, last, nil
+}
+
+// Existing are the cursors of events between two, both included.
+func (j *Journal) Existing(ctx context.Context, first, last int64) (map[int64]bool, error) {
+	db, err := j.readPool()
+	if err != nil {
+		return nil, j.explainError(err)
+	}
+	rows, err := db.QueryContext(ctx, "SELECT cursor FROM events WHERE cursor BETWEEN ? AND ?", first, last)
+	if err != nil {
+		return nil, j.explainError(err)
+	}
+	defer rows.Close()
+	have := map[int64]bool{}
+	for rows.Next() {
+		var cursor int64
+		if err := rows.Scan(&cursor); err != nil {
+			return nil, j.explainError(err)
+		}
+		have[cursor] = true
+	}
+	return have, j.explainError(rows.Err())
+}
+
+// Identity is a number of this file's own, by which what is made from it is known to be
+// of it. It is 0 in a file that no daemon has opened since there are such numbers.
+func (j *Journal) Identity(ctx context.Context) (int64, error) {
+	db, err := j.readPool()
+	if err != nil {
+		return 0, j.explainError(err)
+	}
+	var id int64
+	err = db.QueryRowContext(ctx, "SELECT coalesce((SELECT value FROM meta WHERE name = 'identity'), 0)").Scan(&id)
+	return id, j.explainError(err)
+}
+
 // Get is the event with this id.
 func (j *Journal) Get(ctx context.Context, id string) (Stored, bool, error) {
 	page, _, err := j.readPage(ctx, span{0, j.newest.Load()}, " AND e.id = ?", []any{id}, 1, false)
@@ -123,6 +178,9 @@ func (j *Journal) listSpans(ctx context.Context, f Filter) ([]span, error) {
 	bound := span{f.After + 1, j.newest.Load()}
 	if f.Before > 0 {
 		bound.last = min(bound.last, f.Before-1)
+	}
+	if n := len(f.Cursors); n > 0 { // few: each is looked up
+		return []span{{max(bound.first, f.Cursors[0]), min(bound.last, f.Cursors[n-1])}}, nil
 	}
 	var oldest sql.NullInt64
 	if err := db.QueryRowContext(ctx, "SELECT min(cursor) FROM events").Scan(&oldest); err != nil {
@@ -216,6 +274,12 @@ func (f *Filter) whereClause() (string, []any) {
 	}
 	if len(shapes) > 0 {
 		where.WriteString(" AND e.shape IN (SELECT shape FROM shapes WHERE " + strings.Join(shapes, " AND ") + ")")
+	}
+	if len(f.Cursors) > 0 {
+		where.WriteString(" AND e.cursor IN (?" + strings.Repeat(",?", len(f.Cursors)-1) + ")")
+		for _, c := range f.Cursors {
+			args = append(args, c)
+		}
 	}
 	if f.ID != "" {
 		where.WriteString(" AND e.id >= ? AND e.id < ?")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"hash/maphash"
 	"io"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 )
@@ -96,6 +97,10 @@ func openWriter(d driver.Driver, dsn string) (*writer, error) {
 		return nil, err
 	}
 	if err := w.loadState(); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	if err := w.execQuery("INSERT OR IGNORE INTO meta(name, value) VALUES ('identity', ?)", 1+rand.Int64N(1<<62)); err != nil {
 		conn.Close()
 		return nil, err
 	}

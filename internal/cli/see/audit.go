@@ -1,0 +1,207 @@
+package see
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/internal/audit"
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/termsafe"
+)
+
+// AuditCommand is `hookmux audit`.
+func AuditCommand(app *cmdutil.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "Check and export the audit trail: every decision, chained and signed",
+		Long: `The daemon adds every decision, with the event behind it, to an audit trail. verify
+says whether anything in it was changed, removed, added or moved; export prints it for
+other programs. Both work without a running daemon.`,
+		Example: "  hookmux audit verify\n  hookmux audit export --since 30d --format csv > decisions.csv",
+		Args:    cmdutil.ExactArgs(),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(auditVerifyCommand(app), auditExportCommand(app))
+	return cmd
+}
+
+func auditVerifyCommand(app *cmdutil.App) *cobra.Command {
+	var end string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Check the audit trail and name the first record that doesn't fit",
+		Long: `Checks every record's hash, the order of records, the signed end of each day and the
+signed end of the trail. It prints that end: keep it somewhere your agents can't write,
+and a later --end with it proves that what was recorded until then is still there.
+
+Exit code 1: something doesn't fit.`,
+		Example: "  hookmux audit verify\n  hookmux audit verify --end 1274:9f2c…",
+		Args:    cmdutil.ExactArgs(),
+		RunE:    func(*cobra.Command, []string) error { return verifyTrail(app, end, asJSON) },
+	}
+	cmd.Flags().StringVar(&end, "end", "", "an end that verify printed before: the trail must still have it")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: {records, files, removed, seq, hash, gaps, problem}")
+	return cmd
+}
+
+func verifyTrail(app *cmdutil.App, end string, asJSON bool) error {
+	dirs, err := app.Dirs()
+	if err != nil {
+		return err
+	}
+	var known *audit.End
+	if end != "" {
+		if known, err = audit.ParseEnd(end); err != nil {
+			return cmdutil.UsageError("--end %q: %v", end, err)
+		}
+	}
+	report, err := audit.VerifyEnd(dirs, known)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		if err := app.PrintJSON(report); err != nil {
+			return err
+		}
+	} else {
+		printReport(app, report)
+	}
+	if report.Problem != nil {
+		return errors.New("the audit trail doesn't fit: " + termsafe.Text(report.Problem.Error()))
+	}
+	return nil
+}
+
+func printReport(app *cmdutil.App, report *audit.Report) {
+	if report.Seq == 0 && report.Problem == nil {
+		app.Say("nothing was decided yet")
+		return
+	}
+	for _, gap := range report.Gaps {
+		app.Say("gap before record %d, %s: %s%s", gap.Seq, gap.Time.Local().Format(time.DateTime),
+			termsafe.Line(gap.Reason, 500), missedText(gap.Missed))
+	}
+	if report.Problem != nil {
+		return
+	}
+	app.Say("%s in %s fit", counted(report.Records, "record"), counted(int64(report.Files), "file"))
+	if report.Removed > 0 {
+		app.Say("removed with the journal's days: %s; the signed ends fit", counted(int64(report.Removed), "older file"))
+	}
+	app.Say("end  %d:%s", report.Seq, report.Hash)
+}
+
+func missedText(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return " (" + counted(n, "decision") + ")"
+}
+
+func counted(n int64, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+func auditExportCommand(app *cmdutil.App) *cobra.Command {
+	var since, until, format string
+	cmd := &cobra.Command{
+		Use:   "export",
+		Short: "Print the records of the audit trail as JSON lines or CSV",
+		Long: `Prints the records of the audit trail, oldest first. The trail is checked first: where
+something doesn't fit, export prints the records before it and exits with code 1.`,
+		Example: "  hookmux audit export --since 30d\n  hookmux audit export --since 30d --format csv > decisions.csv",
+		Args:    cmdutil.ExactArgs(),
+		RunE:    func(*cobra.Command, []string) error { return exportTrail(app, since, until, format) },
+	}
+	cmd.Flags().StringVar(&since, "since", "", "nothing older: 1h, 30d, 2026-01-31, 2026-01-31T12:00:00Z")
+	cmd.Flags().StringVar(&until, "until", "", "nothing newer")
+	cmd.Flags().StringVar(&format, "format", "jsonl", "jsonl or csv")
+	return cmd
+}
+
+func exportTrail(app *cmdutil.App, since, until, format string) error {
+	from, err := parseMoment("--since", since)
+	if err != nil {
+		return err
+	}
+	to, err := parseMoment("--until", until)
+	if err != nil {
+		return err
+	}
+	dirs, err := app.Dirs()
+	if err != nil {
+		return err
+	}
+	var put func(r *audit.Record, line string) error
+	flush := func() error { return nil }
+	switch format {
+	case "jsonl":
+		put = func(_ *audit.Record, line string) error { _, err := io.WriteString(app.Stdout, line); return err }
+	case "csv":
+		w := csv.NewWriter(app.Stdout)
+		if err := w.Write(auditColumns); err != nil {
+			return err
+		}
+		put = func(r *audit.Record, _ string) error { return w.Write(auditRow(r)) }
+		flush = func() error { w.Flush(); return w.Error() }
+	default:
+		return cmdutil.UnknownName("format", format, []string{"jsonl", "csv"}, "")
+	}
+	var failed error
+	report, err := audit.Verify(dirs, func(r *audit.Record, line string) {
+		if failed == nil && !r.Time.Before(from) && (to.IsZero() || !r.Time.After(to)) {
+			failed = put(r, line)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(failed, flush()); err != nil {
+		return err
+	}
+	if report.Problem != nil {
+		return errors.New("the audit trail doesn't fit: " + termsafe.Text(report.Problem.Error()))
+	}
+	return nil
+}
+
+var auditColumns = []string{"seq", "time", "type", "verdict", "by", "reason", "asked", "agent", "event", "kind", "tool", "session",
+	"folder", "id", "sha256", "hash of the record before"}
+
+func auditRow(r *audit.Record) []string {
+	e := r.Event
+	if e == nil {
+		e = &audit.Event{}
+	}
+	reason := r.Reason
+	if r.Gap != nil {
+		reason = r.Gap.Reason + missedText(r.Gap.Missed)
+	}
+	row := []string{strconv.FormatInt(r.Seq, 10), r.Time.Format(time.RFC3339Nano), r.Type, r.Verdict, r.By, reason, r.Asked, e.Agent,
+		e.Native, e.Kind, e.Tool, e.Session, e.Cwd, e.ID, e.SHA256, r.Prev}
+	for i := range row {
+		row[i] = csvCell(row[i])
+	}
+	return row
+}
+
+// csvCell makes a text safe on a screen and in a spreadsheet, which would take some for a
+// formula.
+func csvCell(text string) string {
+	text = termsafe.Line(text, 4096)
+	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+		return "'" + text
+	}
+	return text
+}

@@ -1,0 +1,140 @@
+package daemon
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/hookmux/hookmux/internal/mcp"
+	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
+)
+
+// openMCP connects a client to the server, through the SDK's own transport.
+func openMCP(t *testing.T, w *daemonFixture) *sdk.ClientSession {
+	t.Helper()
+	near, far := sdk.NewInMemoryTransports()
+	served, err := mcp.NewServer(w.Client, "test").Connect(t.Context(), near, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), far, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = session.Close(); _ = served.Wait() })
+	return session
+}
+
+// An agent that calls every tool with every argument sees nothing of a session outside
+// its project, not even whether there is one.
+func TestMCPShowsTheAgentsOwnProject(t *testing.T) {
+	w, foreign := twoSessions(t)
+	session := openMCP(t, w)
+	tools, err := session.ListTools(t.Context(), nil)
+	if err != nil || len(tools.Tools) != 2 {
+		t.Fatalf("tools %v, error %v; want two", tools, err)
+	}
+	call := func(tool string, args map[string]any) string {
+		t.Helper()
+		result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: args})
+		if err != nil {
+			return err.Error()
+		}
+		b, err := json.Marshal(result)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	// What an argument may be: names of the other session and its folder, of everything,
+	// and of nothing.
+	values := map[string][]any{
+		"string":  {"session-" + foreignWord, "codex", foreign, "hookmux", "deny", "none", "0", "1", "999999", "*", "%", "", "echo"},
+		"integer": {-1, 0, 1, 100, 1_000_000_000},
+		"boolean": {true, false},
+	}
+	readers := map[string]*proctest.Table{
+		"the agent": withAgents("claude"), "what it left": withAgents("left"), "nobody known": withAgents("nobody"),
+		"a person": withAgents(""),
+	}
+	tried := 0
+	for reader, table := range readers {
+		w.SetProcesses(table)
+		for _, tool := range tools.Tools {
+			if tool.Annotations == nil || !tool.Annotations.ReadOnlyHint {
+				t.Errorf("%s doesn't say that it only reads", tool.Name)
+			}
+			check := func(args map[string]any) {
+				tried++
+				answer := call(tool.Name, args)
+				asked, _ := json.Marshal(args)
+				for _, echo := range []string{"session-" + foreignWord, foreign} { // what was asked for may be repeated
+					if strings.Contains(string(asked), echo) {
+						answer = strings.ReplaceAll(answer, echo, "")
+					}
+				}
+				if strings.Contains(answer, foreignWord) {
+					t.Errorf("%s sees the other session by %s %s: %s", reader, tool.Name, asked, answer)
+				}
+				if reader == "a person" && !strings.Contains(answer, `"isError":true`) && !strings.Contains(answer, "unexpected") {
+					t.Errorf("%s %s answers somebody who is no agent: %s", tool.Name, asked, answer)
+				}
+			}
+			check(nil)
+			properties := argumentsOf(t, tool)
+			for _, name := range slices.Sorted(maps.Keys(properties)) {
+				for _, value := range values[properties[name]] {
+					check(map[string]any{name: value})
+					if _, has := properties["limit"]; has {
+						check(map[string]any{name: value, "limit": 1})
+					}
+				}
+			}
+			for _, name := range []string{"project", "cwd", "folder", "all", "pid"} { // no argument names the project
+				check(map[string]any{name: foreign})
+			}
+		}
+	}
+	if tried < 200 {
+		t.Errorf("%d calls were tried: the test proves nothing", tried)
+	}
+
+	w.SetProcesses(withAgents("claude"))
+	if answer := call("sessions", nil); !strings.Contains(answer, "session-own") {
+		t.Errorf("the agent doesn't see its own session: %s", answer)
+	}
+	if answer := call("history", map[string]any{"text": "hamster"}); !strings.Contains(answer, "echo hamster") {
+		t.Errorf("the agent doesn't find its own history: %s", answer)
+	}
+	for _, args := range []map[string]any{{"limit": 1}, {"limit": 100}, {"hours": 1}} {
+		theirs, nobodys := maps.Clone(args), maps.Clone(args)
+		theirs["text"], nobodys["text"] = foreignWord, "qwertyuiop"
+		if a, b := call("history", theirs), call("history", nobodys); a != b {
+			t.Errorf("a word of the other session is answered differently from one that nobody wrote:\n%s\n%s", a, b)
+		}
+	}
+}
+
+// argumentsOf are the arguments of a tool and their types.
+func argumentsOf(t *testing.T, tool *sdk.Tool) map[string]string {
+	t.Helper()
+	b, err := json.Marshal(tool.InputSchema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema struct {
+		Properties map[string]struct{ Type string }
+	}
+	if err := json.Unmarshal(b, &schema); err != nil || len(schema.Properties) == 0 {
+		t.Fatalf("%s: schema %s, error %v", tool.Name, b, err)
+	}
+	types := map[string]string{}
+	for name, p := range schema.Properties {
+		types[name] = p.Type
+	}
+	return types
+}
