@@ -85,7 +85,7 @@ func rowsAmp(event string) (Row, bool) {
 	case "agent.start":
 		return Row{Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "tool.call":
-		return Row{Deny: Answer{Stdout: `{"action":"reject-and-continue","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"action":"reject-and-continue","message":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 3600000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"action":"reject-and-continue","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"action":"reject-and-continue","message":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 3600000 * time.Millisecond}, true
 	case "tool.result":
 		return Row{Kind: "tool.after", Timeout: 5000 * time.Millisecond}, true
 	case "agent.end":
@@ -103,7 +103,7 @@ func rowsAntigravity(event string) (Row, bool) {
 	case "PreInvocation":
 		return Row{Neutral: Answer{Stdout: `{}`}, Deny: Answer{Stdout: `{}`}, Unchecked: Answer{Stdout: `{}`}, Kind: "model.request.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	case "PreToolUse":
-		return Row{Neutral: Answer{Stdout: `{"decision":"ask"}`}, Deny: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"decision":"force_ask","reason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
+		return Row{Neutral: Answer{Stdout: `{"decision":"ask"}`}, Deny: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"decision":"force_ask","reason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	case "PostToolUse":
 		return Row{Neutral: Answer{Stdout: `{}`}, Deny: Answer{Stdout: `{}`}, Unchecked: Answer{Stdout: `{}`}, Kind: "tool.after", Timeout: 30000 * time.Millisecond}, true
 	case "PostInvocation":
@@ -121,7 +121,7 @@ func rowsAuggie(event string) (Row, bool) {
 	case "PromptSubmit":
 		return Row{Kind: "turn.start", Timeout: 60000 * time.Millisecond}, true
 	case "PreToolUse":
-		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}}`}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}}`}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "PostToolUse":
 		return Row{Kind: "tool.after", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "Notification":
@@ -151,14 +151,14 @@ func rowsClaude(event string) (Row, bool) {
 		"WorktreeRemove":
 		return Row{Kind: "other", Timeout: 600000 * time.Millisecond}, true
 	case "UserPromptSubmit":
-		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "turn.start", Decides: true, Timeout: 30000 * time.Millisecond}, true
+		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "turn.start", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	case "UserPromptExpansion",
 		"PostToolBatch":
-		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "other", Decides: true, Timeout: 600000 * time.Millisecond}, true
+		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "other", Decides: true, Timeout: 600000 * time.Millisecond}, true
 	case "PreToolUse":
-		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}}`}, Kind: "tool.before", Decides: true, Timeout: 600000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}}`}, Kind: "tool.before", Decides: true, Timeout: 600000 * time.Millisecond}, true
 	case "PermissionRequest":
-		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}}}`}, Kind: "tool.permission.request", Decides: true, Timeout: 600000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}}}`}, Kind: "tool.permission.request", Decides: true, Timeout: 600000 * time.Millisecond}, true
 	case "PermissionDenied":
 		return Row{Kind: "tool.permission.resolved", Timeout: 600000 * time.Millisecond}, true
 	case "PostToolUse",
@@ -173,11 +173,11 @@ func rowsClaude(event string) (Row, bool) {
 	case "SubagentStop":
 		return Row{Kind: "subagent.end", Decides: true, Timeout: 600000 * time.Millisecond}, true
 	case "PreCompact":
-		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "context.compact.before", Decides: true, Timeout: 600000 * time.Millisecond}, true
+		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "context.compact.before", Decides: true, Timeout: 600000 * time.Millisecond}, true
 	case "PostCompact":
 		return Row{Kind: "context.compact.after", Timeout: 600000 * time.Millisecond}, true
 	case "PreModelSwitch":
-		return Row{Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreModelSwitch","permissionDecision":"deny","permissionDecisionReason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}}`}, Kind: "other", Decides: true, Timeout: 30000 * time.Millisecond}, true
+		return Row{Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreModelSwitch","permissionDecision":"deny","permissionDecisionReason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}}`}, Kind: "other", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	case "PostModelSwitch":
 		return Row{Kind: "other", Timeout: 30000 * time.Millisecond}, true
 	case "Notification":
@@ -202,7 +202,7 @@ func rowsCline(event string) (Row, bool) {
 	case "UserPromptSubmit":
 		return Row{Kind: "other", Timeout: 30000 * time.Millisecond}, true
 	case "PreToolUse":
-		return Row{Deny: Answer{Stdout: `{"cancel":true,"errorMessage":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"cancel":true,"errorMessage":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 120000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"cancel":true,"errorMessage":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"cancel":true,"errorMessage":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 120000 * time.Millisecond}, true
 	case "PostToolUse":
 		return Row{Kind: "tool.after", Decides: true, Timeout: 120000 * time.Millisecond}, true
 	case "TaskComplete",
@@ -223,11 +223,11 @@ func rowsCodebuddy(event string) (Row, bool) {
 		"TaskCreated":
 		return Row{Kind: "other", Timeout: 60000 * time.Millisecond}, true
 	case "UserPromptSubmit":
-		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`, Stderr: `hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart`, Exit: 2}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond, DeafAfterExit: true}, true
+		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`, Stderr: `hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart`, Exit: 2}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond, DeafAfterExit: true}, true
 	case "PreToolUse":
-		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`, Stderr: `hookmux could not be reached, and this call is only allowed with it; run: hookmux status`, Exit: 2}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}}`, Stderr: `hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart`, Exit: 2}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond, DeafAfterExit: true}, true
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`, Stderr: `hookmux could not be reached, and this call is only allowed with it; run: hookmux status`, Exit: 2}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}}`, Stderr: `hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart`, Exit: 2}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond, DeafAfterExit: true}, true
 	case "PermissionRequest":
-		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}}}`}, Kind: "tool.permission.request", Decides: true, Timeout: 60000 * time.Millisecond, DeafAfterExit: true}, true
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}}}`}, Kind: "tool.permission.request", Decides: true, Timeout: 60000 * time.Millisecond, DeafAfterExit: true}, true
 	case "PermissionDenied":
 		return Row{Kind: "tool.permission.resolved", Timeout: 60000 * time.Millisecond}, true
 	case "PostToolUse":
@@ -259,11 +259,11 @@ func rowsCodex(event string) (Row, bool) {
 	case "SessionStart":
 		return Row{Kind: "session.start", Decides: true, Timeout: 600000 * time.Millisecond}, true
 	case "UserPromptSubmit":
-		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "turn.start", Decides: true, Timeout: 600000 * time.Millisecond}, true
+		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "turn.start", Decides: true, Timeout: 600000 * time.Millisecond}, true
 	case "PreToolUse":
-		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}}`}, Kind: "tool.before", Decides: true, Timeout: 600000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}}`}, Kind: "tool.before", Decides: true, Timeout: 600000 * time.Millisecond}, true
 	case "PermissionRequest":
-		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}}}`}, Kind: "tool.permission.request", Decides: true, Timeout: 600000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}}}`}, Kind: "tool.permission.request", Decides: true, Timeout: 600000 * time.Millisecond}, true
 	case "PostToolUse":
 		return Row{Kind: "tool.after", Decides: true, Timeout: 600000 * time.Millisecond}, true
 	case "PreModelRequest":
@@ -275,7 +275,7 @@ func rowsCodex(event string) (Row, bool) {
 	case "SubagentStop":
 		return Row{Kind: "subagent.end", Decides: true, Timeout: 600000 * time.Millisecond}, true
 	case "PreCompact":
-		return Row{Unchecked: Answer{Stdout: `{"continue":false,"stopReason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "context.compact.before", Decides: true, Timeout: 600000 * time.Millisecond}, true
+		return Row{Unchecked: Answer{Stdout: `{"continue":false,"stopReason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "context.compact.before", Decides: true, Timeout: 600000 * time.Millisecond}, true
 	case "PostCompact":
 		return Row{Kind: "context.compact.after", Timeout: 600000 * time.Millisecond}, true
 	case "Stop":
@@ -303,16 +303,16 @@ func rowsCopilot(event string) (Row, bool) {
 	case "sessionStart":
 		return Row{Kind: "session.start", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	case "userPromptSubmitted":
-		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "turn.start", Decides: true, Timeout: 30000 * time.Millisecond}, true
+		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "turn.start", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	case "userPromptTransformed",
 		"preMcpToolCall",
 		"errorOccurred":
 		return Row{Kind: "other", Timeout: 30000 * time.Millisecond}, true
 	case "preToolUse":
-		return Row{Deny: Answer{Stdout: `{"permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"permissionDecision":"ask","permissionDecisionReason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"permissionDecision":"ask","permissionDecisionReason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	case "permissionRequest",
 		"PermissionRequest":
-		return Row{Deny: Answer{Stdout: `{"behavior":"deny","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"behavior":"deny","message":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "tool.permission.request", Decides: true, Timeout: 30000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"behavior":"deny","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"behavior":"deny","message":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "tool.permission.request", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	case "postToolUse":
 		return Row{Kind: "tool.after", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	case "postToolUseFailure",
@@ -337,7 +337,7 @@ func rowsCopilot(event string) (Row, bool) {
 	case "UserPromptSubmit":
 		return Row{Kind: "turn.start", Timeout: 30000 * time.Millisecond}, true
 	case "PreToolUse":
-		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}}`}, Kind: "tool.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}}`}, Kind: "tool.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	}
 	return Row{}, false
 }
@@ -345,7 +345,7 @@ func rowsCopilot(event string) (Row, bool) {
 func rowsCrush(event string) (Row, bool) {
 	switch event {
 	case "PreToolUse":
-		return Row{Deny: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	}
 	return Row{}, false
 }
@@ -360,7 +360,7 @@ func rowsCursor(event string) (Row, bool) {
 		"beforeShellExecution",
 		"beforeMCPExecution",
 		"beforeReadFile":
-		return Row{Deny: Answer{Stdout: `{"permission":"deny","user_message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status","agent_message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"permission":"deny","user_message":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart","agent_message":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"permission":"deny","user_message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status","agent_message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"permission":"deny","user_message":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart","agent_message":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "postToolUse",
 		"postToolUseFailure":
 		return Row{Kind: "tool.after", Decides: true, Timeout: 60000 * time.Millisecond}, true
@@ -394,11 +394,11 @@ func rowsDevin(event string) (Row, bool) {
 	case "SessionStart":
 		return Row{Kind: "session.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "UserPromptSubmit":
-		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
+		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "PreToolUse":
-		return Row{Deny: Answer{Stdout: `{"decision":"block","reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"decision":"block","reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "PermissionRequest":
-		return Row{Deny: Answer{Stdout: `{"decision":"block","reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "tool.permission.request", Decides: true, Timeout: 60000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"decision":"block","reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "tool.permission.request", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "PostToolUse":
 		return Row{Kind: "tool.after", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "Stop":
@@ -416,9 +416,9 @@ func rowsDroid(event string) (Row, bool) {
 	case "SessionStart":
 		return Row{Kind: "session.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "UserPromptSubmit":
-		return Row{Unchecked: Answer{Stderr: `hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart`, Exit: 2}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
+		return Row{Unchecked: Answer{Stderr: `hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart`, Exit: 2}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "PreToolUse":
-		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}}`}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}}`}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "PostToolUse":
 		return Row{Kind: "tool.after", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "Notification":
@@ -440,9 +440,9 @@ func rowsGemini(event string) (Row, bool) {
 	case "SessionStart":
 		return Row{Kind: "session.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "BeforeAgent":
-		return Row{Unchecked: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
+		return Row{Unchecked: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "BeforeTool":
-		return Row{Deny: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status","systemMessage":"Blocked: hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart","systemMessage":"Blocked: hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status","systemMessage":"Blocked: hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart","systemMessage":"Blocked: hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "AfterTool":
 		return Row{Kind: "tool.after", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "AfterAgent":
@@ -452,7 +452,7 @@ func rowsGemini(event string) (Row, bool) {
 	case "PreCompress":
 		return Row{Kind: "context.compact.before", Timeout: 60000 * time.Millisecond}, true
 	case "BeforeModel":
-		return Row{Unchecked: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "model.request.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
+		return Row{Unchecked: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "model.request.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "AfterModel":
 		return Row{Kind: "model.response.after", Timeout: 60000 * time.Millisecond}, true
 	case "BeforeToolSelection":
@@ -470,7 +470,7 @@ func rowsGoose(event string) (Row, bool) {
 	case "UserPromptSubmit":
 		return Row{Kind: "turn.start", Timeout: 30000 * time.Millisecond}, true
 	case "PreToolUse":
-		return Row{Deny: Answer{Stdout: `{"decision":"block","reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"decision":"block","reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	case "PostToolUse",
 		"PostToolUseFailure":
 		return Row{Kind: "tool.after", Timeout: 30000 * time.Millisecond}, true
@@ -493,9 +493,9 @@ func rowsGrok(event string) (Row, bool) {
 	case "SessionStart":
 		return Row{Kind: "session.start", Timeout: 5000 * time.Millisecond}, true
 	case "UserPromptSubmit":
-		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "turn.start", Decides: true, Timeout: 30000 * time.Millisecond}, true
+		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "turn.start", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	case "PreToolUse":
-		return Row{Deny: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"decision":"ask","reason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 5000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"decision":"ask","reason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 5000 * time.Millisecond}, true
 	case "PostToolUse":
 		return Row{Kind: "tool.after", Decides: true, Timeout: 600000 * time.Millisecond}, true
 	case "PostToolUseFailure":
@@ -531,7 +531,7 @@ func rowsHermes(event string) (Row, bool) {
 	case "pre_llm_call":
 		return Row{Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "pre_tool_call":
-		return Row{Deny: Answer{Stdout: `{"decision":"block","reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"decision":"block","reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "post_tool_call":
 		return Row{Kind: "tool.after", Timeout: 60000 * time.Millisecond}, true
 	case "pre_approval_request":
@@ -559,9 +559,9 @@ func rowsIflow(event string) (Row, bool) {
 	case "SetUpEnvironment":
 		return Row{Kind: "other", Timeout: 60000 * time.Millisecond}, true
 	case "UserPromptSubmit":
-		return Row{Unchecked: Answer{Stderr: `hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart`, Exit: 2}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
+		return Row{Unchecked: Answer{Stderr: `hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart`, Exit: 2}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "PreToolUse":
-		return Row{Deny: Answer{Stderr: `hookmux could not be reached, and this call is only allowed with it; run: hookmux status`, Exit: 2}, Unchecked: Answer{Stderr: `hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart`, Exit: 2}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stderr: `hookmux could not be reached, and this call is only allowed with it; run: hookmux status`, Exit: 2}, Unchecked: Answer{Stderr: `hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart`, Exit: 2}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "PostToolUse":
 		return Row{Kind: "tool.after", Timeout: 60000 * time.Millisecond}, true
 	case "Notification":
@@ -601,13 +601,13 @@ func rowsKilo(event string) (Row, bool) {
 	case "session.created":
 		return Row{Kind: "session.start", Timeout: 5000 * time.Millisecond}, true
 	case "chat.message":
-		return Row{Unchecked: Answer{Stdout: `{"throw":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
+		return Row{Unchecked: Answer{Stdout: `{"throw":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "command.execute.before":
 		return Row{Kind: "other", Timeout: 60000 * time.Millisecond}, true
 	case "tool.execute.before":
-		return Row{Deny: Answer{Stdout: `{"throw":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"throw":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 3600000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"throw":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"throw":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 3600000 * time.Millisecond}, true
 	case "permission.asked":
-		return Row{Deny: Answer{Stdout: `{"reply":"reject","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"reply":"reject","message":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "tool.permission.request", Decides: true, Timeout: 3600000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"reply":"reject","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"reply":"reject","message":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "tool.permission.request", Decides: true, Timeout: 3600000 * time.Millisecond}, true
 	case "permission.replied":
 		return Row{Kind: "tool.permission.resolved", Timeout: 5000 * time.Millisecond}, true
 	case "permission.ask",
@@ -649,14 +649,14 @@ func rowsKimi(event string) (Row, bool) {
 	case "SessionStart":
 		return Row{Kind: "session.start", Timeout: 30000 * time.Millisecond}, true
 	case "UserPromptSubmit":
-		return Row{Unchecked: Answer{Stderr: `hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart`, Exit: 2}, Kind: "turn.start", Decides: true, Timeout: 30000 * time.Millisecond}, true
+		return Row{Unchecked: Answer{Stderr: `hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart`, Exit: 2}, Kind: "turn.start", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	case "UserPromptQueued",
 		"TurnStarted",
 		"TaskStarted",
 		"SessionHeartbeat":
 		return Row{Kind: "other", Timeout: 30000 * time.Millisecond}, true
 	case "PreToolUse":
-		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}}`}, Kind: "tool.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}}`}, Kind: "tool.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	case "PermissionRequest":
 		return Row{Kind: "tool.permission.request", Timeout: 30000 * time.Millisecond}, true
 	case "PermissionResult":
@@ -697,9 +697,9 @@ func rowsKiro(event string) (Row, bool) {
 		"PostTaskExec":
 		return Row{Kind: "other", Timeout: 60000 * time.Millisecond}, true
 	case "UserPromptSubmit":
-		return Row{Unchecked: Answer{Stderr: `hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart`, Exit: 2}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
+		return Row{Unchecked: Answer{Stderr: `hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart`, Exit: 2}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "PreToolUse":
-		return Row{Deny: Answer{Stderr: `hookmux could not be reached, and this call is only allowed with it; run: hookmux status`, Exit: 2}, Unchecked: Answer{Stderr: `hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart`, Exit: 2}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stderr: `hookmux could not be reached, and this call is only allowed with it; run: hookmux status`, Exit: 2}, Unchecked: Answer{Stderr: `hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart`, Exit: 2}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "PostToolUse":
 		return Row{Kind: "tool.after", Timeout: 60000 * time.Millisecond}, true
 	case "Stop":
@@ -717,7 +717,7 @@ func rowsKiro2(event string) (Row, bool) {
 	case "userPromptSubmit":
 		return Row{Kind: "turn.start", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	case "preToolUse":
-		return Row{Deny: Answer{Stderr: `hookmux could not be reached, and this call is only allowed with it; run: hookmux status`, Exit: 2}, Unchecked: Answer{Stderr: `hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart`, Exit: 2}, Kind: "tool.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stderr: `hookmux could not be reached, and this call is only allowed with it; run: hookmux status`, Exit: 2}, Unchecked: Answer{Stderr: `hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart`, Exit: 2}, Kind: "tool.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	case "postToolUse":
 		return Row{Kind: "tool.after", Timeout: 30000 * time.Millisecond}, true
 	case "stop":
@@ -750,11 +750,11 @@ func rowsOmp(event string) (Row, bool) {
 		"user_python":
 		return Row{Kind: "other", Timeout: 5000 * time.Millisecond}, true
 	case "input":
-		return Row{Unchecked: Answer{Stdout: `{"action":"handled","notice":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "turn.start", Decides: true, Timeout: 30000 * time.Millisecond}, true
+		return Row{Unchecked: Answer{Stdout: `{"action":"handled","notice":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "turn.start", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	case "before_agent_start":
 		return Row{Kind: "turn.start", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	case "tool_call":
-		return Row{Deny: Answer{Stdout: `{"block":true,"reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"ask":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"block":true,"reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"ask":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	case "tool_result":
 		return Row{Kind: "tool.after", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	case "tool_execution_end":
@@ -785,7 +785,7 @@ func rowsOpenclaw(event string) (Row, bool) {
 	case "session_start":
 		return Row{Kind: "session.start", Timeout: 5000 * time.Millisecond}, true
 	case "before_prompt_build":
-		return Row{Unchecked: Answer{Stdout: `{"outcome":"block","reason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart","message":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
+		return Row{Unchecked: Answer{Stdout: `{"outcome":"block","reason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart","message":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "before_agent_run",
 		"before_agent_reply",
 		"model_call_started",
@@ -796,7 +796,7 @@ func rowsOpenclaw(event string) (Row, bool) {
 		"subagent_ended":
 		return Row{Kind: "other", Timeout: 5000 * time.Millisecond}, true
 	case "before_tool_call":
-		return Row{Deny: Answer{Stdout: `{"block":true,"blockReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"requireApproval":{"title":"hookmux","description":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart","severity":"warning"}}`}, Kind: "tool.before", Decides: true, Timeout: 3600000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"block":true,"blockReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"requireApproval":{"title":"hookmux","description":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart","severity":"warning"}}`}, Kind: "tool.before", Decides: true, Timeout: 3600000 * time.Millisecond}, true
 	case "after_tool_call":
 		return Row{Kind: "tool.after", Timeout: 5000 * time.Millisecond}, true
 	case "agent_end":
@@ -816,13 +816,13 @@ func rowsOpencode(event string) (Row, bool) {
 	case "session.created":
 		return Row{Kind: "session.start", Timeout: 5000 * time.Millisecond}, true
 	case "chat.message":
-		return Row{Unchecked: Answer{Stdout: `{"throw":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
+		return Row{Unchecked: Answer{Stdout: `{"throw":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "command.execute.before":
-		return Row{Unchecked: Answer{Stdout: `{"throw":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "other", Decides: true, Timeout: 60000 * time.Millisecond}, true
+		return Row{Unchecked: Answer{Stdout: `{"throw":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "other", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "tool.execute.before":
-		return Row{Deny: Answer{Stdout: `{"throw":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"throw":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 3600000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"throw":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"throw":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 3600000 * time.Millisecond}, true
 	case "permission.asked":
-		return Row{Deny: Answer{Stdout: `{"reply":"reject","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"reply":"reject","message":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "tool.permission.request", Decides: true, Timeout: 3600000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"reply":"reject","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"reply":"reject","message":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "tool.permission.request", Decides: true, Timeout: 3600000 * time.Millisecond}, true
 	case "permission.replied":
 		return Row{Kind: "tool.permission.resolved", Timeout: 5000 * time.Millisecond}, true
 	case "permission.ask",
@@ -864,9 +864,9 @@ func rowsOpenhands(event string) (Row, bool) {
 	case "session_start":
 		return Row{Kind: "session.start", Timeout: 60000 * time.Millisecond}, true
 	case "user_prompt_submit":
-		return Row{Unchecked: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
+		return Row{Unchecked: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "pre_tool_use":
-		return Row{Deny: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"decision":"deny","reason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "post_tool_use":
 		return Row{Kind: "tool.after", Timeout: 60000 * time.Millisecond}, true
 	case "stop":
@@ -884,7 +884,7 @@ func rowsPi(event string) (Row, bool) {
 	case "session_info_changed":
 		return Row{Kind: "session.title", Timeout: 5000 * time.Millisecond}, true
 	case "input":
-		return Row{Unchecked: Answer{Stdout: `{"action":"handled","notice":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
+		return Row{Unchecked: Answer{Stdout: `{"action":"handled","notice":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "before_agent_start",
 		"agent_start",
 		"tool_execution_start",
@@ -897,7 +897,7 @@ func rowsPi(event string) (Row, bool) {
 		"turn_end":
 		return Row{Kind: "other", Timeout: 5000 * time.Millisecond}, true
 	case "tool_call":
-		return Row{Deny: Answer{Stdout: `{"block":true,"reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"ask":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 3600000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"block":true,"reason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}`}, Unchecked: Answer{Stdout: `{"ask":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "tool.before", Decides: true, Timeout: 3600000 * time.Millisecond}, true
 	case "tool_result":
 		return Row{Kind: "tool.after", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "tool_execution_end":
@@ -940,11 +940,11 @@ func rowsQoder(event string) (Row, bool) {
 		"TaskCompleted":
 		return Row{Kind: "other", Timeout: 600000 * time.Millisecond}, true
 	case "UserPromptSubmit":
-		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "turn.start", Decides: true, Timeout: 600000 * time.Millisecond}, true
+		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "turn.start", Decides: true, Timeout: 600000 * time.Millisecond}, true
 	case "PreToolUse":
-		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}}`}, Kind: "tool.before", Decides: true, Timeout: 600000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}}`}, Kind: "tool.before", Decides: true, Timeout: 600000 * time.Millisecond}, true
 	case "PermissionRequest":
-		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}}}`}, Kind: "tool.permission.request", Decides: true, Timeout: 600000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}}}`}, Kind: "tool.permission.request", Decides: true, Timeout: 600000 * time.Millisecond}, true
 	case "PermissionDenied":
 		return Row{Kind: "tool.permission.resolved", Timeout: 600000 * time.Millisecond}, true
 	case "PostToolUse":
@@ -980,7 +980,7 @@ func rowsQwen(event string) (Row, bool) {
 	case "SessionStart":
 		return Row{Kind: "session.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "UserPromptSubmit":
-		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
+		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "UserPromptExpansion",
 		"PostToolBatch",
 		"InstructionsLoaded",
@@ -990,9 +990,9 @@ func rowsQwen(event string) (Row, bool) {
 		"SessionDelete":
 		return Row{Kind: "other", Timeout: 60000 * time.Millisecond}, true
 	case "PreToolUse":
-		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}}`}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}}`}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "PermissionRequest":
-		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}}}`}, Kind: "tool.permission.request", Decides: true, Timeout: 60000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}}}`}, Kind: "tool.permission.request", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "PermissionDenied":
 		return Row{Kind: "tool.permission.resolved", Timeout: 60000 * time.Millisecond}, true
 	case "PostToolUse":
@@ -1045,9 +1045,9 @@ func rowsTrae(event string) (Row, bool) {
 	case "SessionStart":
 		return Row{Kind: "session.start", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	case "UserPromptSubmit":
-		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}`}, Kind: "turn.start", Decides: true, Timeout: 30000 * time.Millisecond}, true
+		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`}, Kind: "turn.start", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	case "PreToolUse":
-		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}}`}, Kind: "tool.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}}`}, Kind: "tool.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	case "PostToolUse":
 		return Row{Kind: "tool.after", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	case "Notification":
@@ -1065,7 +1065,7 @@ func rowsVscode(event string) (Row, bool) {
 	case "UserPromptSubmit":
 		return Row{Kind: "turn.start", Timeout: 30000 * time.Millisecond}, true
 	case "PreToolUse":
-		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart"}}`}, Kind: "tool.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}}`}, Kind: "tool.before", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	case "PostToolUse":
 		return Row{Kind: "tool.after", Decides: true, Timeout: 30000 * time.Millisecond}, true
 	case "PreCompact":
@@ -1083,12 +1083,12 @@ func rowsVscode(event string) (Row, bool) {
 func rowsWindsurf(event string) (Row, bool) {
 	switch event {
 	case "pre_user_prompt":
-		return Row{Unchecked: Answer{Stderr: `hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart`, Exit: 2}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
+		return Row{Unchecked: Answer{Stderr: `hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart`, Exit: 2}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "pre_read_code",
 		"pre_write_code",
 		"pre_run_command",
 		"pre_mcp_tool_use":
-		return Row{Deny: Answer{Stderr: `hookmux could not be reached, and this call is only allowed with it; run: hookmux status`, Exit: 2}, Unchecked: Answer{Stderr: `hookmux could not check this call: its daemon does not answer and the check without it failed; run: hookmux daemon restart`, Exit: 2}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
+		return Row{Deny: Answer{Stderr: `hookmux could not be reached, and this call is only allowed with it; run: hookmux status`, Exit: 2}, Unchecked: Answer{Stderr: `hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart`, Exit: 2}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond}, true
 	case "post_read_code",
 		"post_write_code",
 		"post_run_command",

@@ -18,7 +18,7 @@ import (
 
 // unchecked is what an agent that only its user's files describe gets to read
 // when nobody could check its call.
-const unchecked = "hookmux could not check this call: its daemon does not answer and the check without it failed; run: " +
+const unchecked = "hookmux could not check this call because its daemon is not responding; run: " +
 	"hookmux daemon restart\n"
 
 // withoutDaemon answers a call that no daemon answered: where guards may have a say,

@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
-var errOtherUser = errors.New("whoever listens on the daemon's socket is another user")
+var errOtherUser = errors.New("the process that listens on the daemon's socket belongs to another user")
 
 // checkUser refuses another user on the daemon's socket.
 func checkUser(c conn) error {

@@ -42,9 +42,9 @@ func TestPermissionGate(t *testing.T) {
 	for name, file := range shell {
 		s := play(t, "permission-gate.ts")
 		want(t, name, s.put(s.recorded(name, file)), event.None, "")
-		want(t, name, s.put(s.about(name, file, "sudo true")), event.Deny, "nobody is there to ask")
+		want(t, name, s.put(s.about(name, file, "sudo true")), event.Deny, "no one is available to approve this")
 		s.answers = []string{"No", "Run it"}
-		want(t, name, s.put(s.about(name, file, "git push --force")), event.Deny, "the person said no")
+		want(t, name, s.put(s.about(name, file, "git push --force")), event.Deny, "the user said no")
 		want(t, name, s.put(s.about(name, file, "git push --force")), event.None, "")
 		if len(s.asked) != 2 || !strings.Contains(s.asked[0].Title, name+" wants to run") ||
 			!strings.Contains(s.asked[0].Title, "git push --force") {

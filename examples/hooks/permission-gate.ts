@@ -17,8 +17,8 @@ export default function (hooks: HookAPI) {
     const command = event.input.command ?? "";
     const risk = RISKY.find(([, shape]) => shape.test(command));
     if (!risk) return;
-    if (!ctx.hasUI) return { block: true, reason: `this ${risk[0]}, and nobody is there to ask` };
+    if (!ctx.hasUI) return { block: true, reason: `this ${risk[0]}, and no one is available to approve this` };
     const choice = await ctx.ui.select(`${ctx.agent} wants to run a command that ${risk[0]}:\n${command}`, ["Run it", "No"]);
-    if (choice !== "Run it") return { block: true, reason: "the person said no" };
+    if (choice !== "Run it") return { block: true, reason: "the user said no" };
   });
 }

@@ -168,7 +168,7 @@ func readVerdict(kind string, e map[string]json.RawMessage, d *event.Decision) e
 	case "allow":
 		d.Verdict = event.Allow
 	case "ask":
-		d.Verdict, d.Reason = event.Ask, "the policy backend wants a person to look"
+		d.Verdict, d.Reason = event.Ask, "the policy backend wants the user to decide"
 	default:
 		reason, err := textOf(e, "reason")
 		if err != nil {

@@ -27,7 +27,7 @@ func TestAnswers(t *testing.T) {
 		"deny":         {answer(`[{"type":"deny","reason":"not here"}]`), all, "draft", event.Decision{Verdict: event.Deny, Reason: "not here"}, ""},
 		"deny code":    {answer(`[{"type":"deny","reason":"no","code":"com.example.x"}]`), all, "draft", event.Decision{Verdict: event.Deny, Reason: "no [com.example.x]"}, ""},
 		"allow":        {answer(`[{"type":"allow"}]`), all, "draft", event.Decision{Verdict: event.Allow}, ""},
-		"ask":          {answer(`[{"type":"ask"}]`), all, "draft", event.Decision{Verdict: event.Ask, Reason: "the policy backend wants a person to look"}, ""},
+		"ask":          {answer(`[{"type":"ask"}]`), all, "draft", event.Decision{Verdict: event.Ask, Reason: "the policy backend wants the user to decide"}, ""},
 		"message":      {answer(`[{"type":"message","text":"a"},{"type":"message","text":"b"}]`), all, "draft", event.Decision{Notice: "a\nb"}, ""},
 		"context":      {answer(`[{"type":"inject","target":"context","operation":"append","deliverAt":"now","value":"x"}]`), all, "draft", event.Decision{Context: "x"}, ""},
 		"context list": {answer(`[{"type":"inject","target":"context","operation":"append","deliverAt":"now","value":[{"id":"i","role":"system","parts":[{"id":"p","kind":"text","text":"x"},{"id":"q","kind":"text","text":"y"}]}]}]`), all, "draft", event.Decision{Context: "x\ny"}, ""},

@@ -37,7 +37,7 @@ func readAnswer(r *queue.Request, p *wire.InboxReplyParams) (queue.PersonAnswer,
 		if mode == event.PlanReject {
 			said.Verdict = event.Deny
 			if said.Reason == "" {
-				said.Reason = cmp.Or(p.Feedback, "the person wants another plan")
+				said.Reason = cmp.Or(p.Feedback, "the user wants another plan")
 			}
 		}
 		return said, nil, nil
@@ -56,7 +56,7 @@ func readAnswer(r *queue.Request, p *wire.InboxReplyParams) (queue.PersonAnswer,
 	switch choice {
 	case event.ChooseDeny:
 		said.Verdict = event.Deny
-		said.Reason = cmp.Or(p.Reason, "the person said no")
+		said.Reason = cmp.Or(p.Reason, "the user said no")
 	case event.ChooseAnswer:
 		answers, err := matchAnswers(r.Event.Questions, p.Answers)
 		if err != nil {

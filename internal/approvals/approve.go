@@ -107,7 +107,7 @@ func (s *Service) permissionOrAsk(ctx context.Context, c *Call, q question) (Out
 	}
 	if c.dryRun() {
 		if q.hold() > 0 {
-			c.explain("a person would be asked in the inbox, while one is there: " + choiceWords(q.need))
+			c.explain("you would be asked in the inbox, if you're there: " + choiceWords(q.need))
 		}
 		return Outcome{}, mayWaitForPerson(ctx, s, c, q.need.Kind, 0)
 	}

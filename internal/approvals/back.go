@@ -116,7 +116,7 @@ func (a *absence) addEnded(away *awayState, digest *wire.Digest) {
 		}
 	})
 	if err != nil {
-		digest.Note = "what happened before the daemon began anew is not all here: " + textcut.FirstLine(err.Error())
+		digest.Note = "not everything from before the daemon restarted is here: " + textcut.FirstLine(err.Error())
 	}
 	a.addLogOnly(ctx, away.Since, digest)
 	a.addRecords(away.Since, digest.Ended, known)

@@ -31,11 +31,11 @@ func (s *Service) answeredBefore(c *Call, seen *event.Event, spec *agent.Inbox) 
 	}
 	if said, ok := served(seen); ok {
 		*c.Decision = carryOver(*c.Decision, said)
-		c.explain("a person was asked about this call before, and what they said counts")
+		c.explain("you were asked about this call before, and your answer still applies")
 		return true
 	}
 	if spec.Repeats && repeated(seen) {
-		c.explain("a person was asked about this call before; it is not put to anybody again")
+		c.explain("you were asked about this call before; hookmux doesn't ask again")
 		return true
 	}
 	return false

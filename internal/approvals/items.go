@@ -143,7 +143,7 @@ func (s *Service) bringForward(one *wire.Session, peer proc.Cred) string {
 	case err != nil:
 		return err.Error()
 	case !attached:
-		return "nobody looks at that tmux; its pane is chosen for who attaches next"
+		return "no client is attached to that tmux; the pane is selected for the next one"
 	}
 	return ""
 }

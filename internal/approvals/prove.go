@@ -113,7 +113,7 @@ func (p *Proofs) provePolkit(ask services.Asking, item *wire.InboxRequest, peer 
 		return wire.Errorf(wire.CodeRefused, "%v", why)
 	}
 	if ask == nil {
-		return refused(errors.New("there is nobody who could be asked for a password"))
+		return refused(errors.New("there's no one to ask for a password"))
 	}
 	caller, err := p.deps.Processes.Lookup(peer.PID)
 	if err != nil || peer.At != 0 && caller.Start > peer.At {

@@ -55,11 +55,11 @@ func (s *Service) DecidePushed(ctx context.Context, c *Call, need policy.Need, w
 }
 
 // ErrNobody says that nobody is there to answer.
-var ErrNobody = errors.New("nobody is there to answer; `hookmux inbox -f` in a terminal, or `hookmux away`")
+var ErrNobody = errors.New("no one is there to answer; run `hookmux inbox -f` in a terminal, or `hookmux away`")
 
 // ErrCancelled says that the person did not answer: they refused, released it,
 // or time was over.
-var ErrCancelled = errors.New("the person gave no answer")
+var ErrCancelled = errors.New("the user gave no answer")
 
 // AskPerson puts a question of a hook to a person and gives their answer: the
 // chosen option, "yes" or "no", or own words.

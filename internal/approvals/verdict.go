@@ -141,7 +141,7 @@ func endWithoutAnswer(d *event.Decision, end queue.End, callerLeft bool) service
 		if d.Verdict != event.Ask {
 			*d = event.Decision{
 				Verdict: event.Deny, By: event.ByHookmux,
-				Reason: "the turn went on while a person was asked about this call; try it again",
+				Reason: "the turn continued while the user was being asked about this call; try it again",
 			}
 		}
 	}

@@ -186,7 +186,7 @@ func (r *Rules) followTmux(f *Facts, above []Process, here hop, place TrustedTer
 		}
 	}
 	here.popup = pane == ""
-	none := refuseCall(NoClient, "nobody is attached to the tmux that runs this (pid %d%s); attach to it, or %s",
+	none := refuseCall(NoClient, "no client is attached to this tmux session (pid %d%s); attach to it and try again, or %s",
 		server.PID, sinceText(server.StartTime), inYourTerminal)
 	var found []way
 	for _, c := range state.Clients {
@@ -221,7 +221,7 @@ func (r *Rules) followTmux(f *Facts, above []Process, here hop, place TrustedTer
 func (r *Rules) followClients(f *Facts, above []Process, here hop, depth int) ([]way, Verdict) {
 	server := above[0]
 	trusted := r.Trusts != nil && r.Trusts(server.PID, server.Start)
-	none := refuseCall(NoClient, "nobody is attached to %s (pid %d); attach to it, or %s",
+	none := refuseCall(NoClient, "no client is attached to %s (pid %d); attach to it, or %s",
 		printableName(server.Name), server.PID, inYourTerminal)
 	var found []way
 	for _, pid := range f.clientsOf(server) {

@@ -237,8 +237,8 @@ func (r *Rules) followTerminal(f *Facts, chain []Process, depth int) ([]way, Ver
 	}
 	p := chain[0]
 	if p.TTY == "" {
-		return nil, refuseCall(NoTerminal, "%s (pid %d) has no terminal (%s); %s", printableName(p.Name), p.PID,
-			describeChain(chain), inYourTerminal)
+		return nil, refuseCall(NoTerminal, "only you can do this, and %s (pid %d) has no terminal; %s", printableName(p.Name),
+			p.PID, inYourTerminal)
 	}
 	top := chain[len(chain)-1]
 	if p.SID == 0 && top.PPID == 0 && top.PID != 1 { // session and parent are outside of this pid namespace

@@ -40,7 +40,10 @@ func runCommandLine(app *cmdutil.App) int {
 	}
 	root := newRoot(app)
 	root.SetArgs(app.Args)
-	err := root.ExecuteContext(ctx)
+	err := checkCommand(app, root, app.Args)
+	if err == nil {
+		err = root.ExecuteContext(ctx)
+	}
 	if err == nil {
 		return cmdutil.ExitOK
 	}
@@ -77,7 +80,10 @@ func newRoot(app *cmdutil.App) *cobra.Command {
 		Long: `One inbox and one set of guardrails for your coding agents: see which one is
 waiting, answer it with one key, and block what you never want to happen.
 
-Run hookmux without a command to open the live view.`,
+Run hookmux without a command to open the live view.
+
+Exit codes: 0 fine, 1 it failed or something is wrong, 64 wrong arguments, 69 no
+daemon is running, 77 refused because of who asked.`,
 		Example: `  hookmux setup                 # hook your agents and turn on guards
   hookmux                       # open the live view
   hookmux approve               # answer the request that has waited longest
@@ -87,7 +93,7 @@ Run hookmux without a command to open the live view.`,
 		SilenceErrors: true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return cmdutil.UnknownCommand(root, args[0])
+				return cmdutil.UnknownCommand(root, args, nouns(app)...)
 			}
 			return nil
 		},
@@ -100,6 +106,7 @@ Run hookmux without a command to open the live view.`,
 	}
 	root.SetVersionTemplate(see.VersionLine)
 	root.SetFlagErrorFunc(cmdutil.FlagError)
+	setHelp(root)
 	for _, g := range commandGroups(app) {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, cmd := range g.commands {
@@ -115,11 +122,11 @@ Run hookmux without a command to open the live view.`,
 	replaceBashCompletion(root)
 	addCompletions(app, root)
 	root.SetHelpCommand(&cobra.Command{
-		Use: "help [COMMAND]", GroupID: groupFix, Short: "Help about a command", Example: "  hookmux help guard exception add",
+		Use: "help [COMMAND]", GroupID: groupFix, Short: "Show help for a command", Example: "  hookmux help guard exception add",
 		RunE: func(_ *cobra.Command, args []string) error {
 			cmd, rest, err := root.Find(args)
 			if err != nil || len(rest) > 0 && cmd.HasSubCommands() {
-				return cmdutil.UnknownCommand(cmd, rest[0])
+				return cmdutil.UnknownCommand(cmd, rest, nouns(app)...)
 			}
 			cmd.InitDefaultHelpFlag()
 			cmd.InitDefaultVersionFlag()

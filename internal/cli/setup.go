@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -84,10 +85,10 @@ func runSetup(ctx context.Context, app *cmdutil.App, yes bool, skip []string) er
 			}
 		}
 		app.Say("\n$ %s", line)
-		inner := *app
-		inner.Args = append(slices.Clone(step.command), step.yesFlag()...)
+		inner, said := *app, &lastLine{to: app.Stderr}
+		inner.Args, inner.Stderr = append(slices.Clone(step.command), step.yesFlag()...), said
 		if runCommandLine(&inner) != cmdutil.ExitOK {
-			failed = append(failed, line)
+			failed = append(failed, line+said.reason())
 		} else {
 			done = append(done, line)
 		}
@@ -121,8 +122,14 @@ func askStep(app *cmdutil.App, step *setupStep) (wanted bool, err error) {
 			inner := *app
 			inner.Args = append(slices.Clone(step.command), "--dry-run")
 			runCommandLine(&inner)
-		default:
+		case word == "n" || word == "no" || app.InputEnded(word):
 			return false, nil
+		default:
+			if step.writesFiles() {
+				app.Say("Please answer y, n or d.")
+			} else {
+				app.Say("Please answer y or n.")
+			}
 		}
 	}
 }
@@ -207,11 +214,14 @@ func sayScore(app *cmdutil.App, done, left, failed []string) error {
 		lines []string
 	}{{"✓ done   ", done}, {"– skipped", left}, {"✗ failed ", failed}} {
 		for _, line := range part.lines {
-			app.Say("%s  %s", part.mark, line)
+			app.Say("%s", text.Wrap(part.mark+"  "+line, app.Columns(), 4))
 		}
 	}
 	if len(failed) > 0 {
-		app.Say("Some steps failed; `hookmux doctor` says why.")
+		app.Say("Run the failed commands again once that's fixed.")
+		if len(done) > 0 {
+			app.Say("Next: start an agent as usual, then run `hookmux`.")
+		}
 		return cmdutil.Exit(cmdutil.ExitFailed)
 	}
 	if len(done) == 0 {
@@ -220,4 +230,27 @@ func sayScore(app *cmdutil.App, done, left, failed []string) error {
 	}
 	app.Say("All set. Start an agent as usual, then run `hookmux` to see what it's doing and answer it.")
 	return nil
+}
+
+// lastLine passes on what a step writes to stderr, and remembers its last line: why it failed.
+type lastLine struct {
+	to   io.Writer
+	last string
+}
+
+func (l *lastLine) Write(b []byte) (int, error) {
+	for line := range strings.Lines(string(b)) {
+		if line = strings.TrimSpace(line); line != "" {
+			l.last = strings.TrimPrefix(line, "hookmux: ")
+		}
+	}
+	return l.to.Write(b)
+}
+
+// reason is why the step failed, behind a colon.
+func (l *lastLine) reason() string {
+	if l.last == "" {
+		return ""
+	}
+	return ": " + l.last
 }

@@ -103,7 +103,7 @@ func TestWithoutConfirmationFilesOnlyRefuse(t *testing.T) {
 		}
 	}
 	p, waits := w.Problem("unconfirmed")
-	if !waits || !strings.Contains(p.What, "never confirmed") || !strings.Contains(p.Fix, "hookmux config accept") {
+	if !waits || !strings.Contains(p.What, "haven't accepted") || !strings.Contains(p.Fix, "hookmux config accept") {
 		t.Errorf("status says %+v, want that the settings were never confirmed and what to run", p)
 	}
 	confirmNow(t, w)

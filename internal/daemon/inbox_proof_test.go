@@ -101,7 +101,7 @@ func TestProofSettingsThatCannotBe(t *testing.T) {
 		p    wire.ConfigSetParams
 		want string
 	}{
-		"no kind":    {wire.ConfigSetParams{Key: "approvals.kinds", Value: json.RawMessage(`["shel"]`)}, `"shel" is none of`},
+		"no kind":    {wire.ConfigSetParams{Key: "approvals.kinds", Value: json.RawMessage(`["shel"]`)}, `there's no value "shel"`},
 		"Touch ID":   {wire.ConfigSetParams{Key: "approvals.proof", Value: json.RawMessage(`"touchid"`)}, "LocalAuthentication"},
 		"no way":     {wire.ConfigSetParams{Key: "approvals.proof", Value: json.RawMessage(`"none"`)}, "one of pin, polkit"},
 		"a project":  {wire.ConfigSetParams{Key: "approvals.kinds", Value: json.RawMessage(`[]`), Project: w.Dirs.Home}, "by a project"},

@@ -311,7 +311,7 @@ func TestEndsOfARequest(t *testing.T) {
 	id := w.waiting().ID
 	w.Send(daemontest.SessionEvent("claude", "PostToolUse", map[string]any{"session_id": "s", "tool_name": "Bash",
 		"tool_input": map[string]any{"command": "ls"}}))
-	if got, ok := call.answer(); got != "" || !ok || end(id) != "resolved: answered in the agent's own window" {
+	if got, ok := call.answer(); got != "" || !ok || end(id) != "resolved: answered in the agent's own terminal" {
 		t.Errorf(`got %q, ok = %v, end(id) = %q; want "", ok and end(id) = "resolved: answered in the agent's own `+
 			`window"`, got, ok, end(id))
 	}

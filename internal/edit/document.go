@@ -90,7 +90,7 @@ func syntaxError(err error) *SyntaxError {
 		}
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		text = "the text ends too early"
+		text = "unexpected end of file"
 	}
 	return &SyntaxError{Position{max(line, 1), max(col, 1)}, text}
 }

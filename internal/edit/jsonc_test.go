@@ -45,7 +45,7 @@ func TestSet(t *testing.T) {
 
 func TestSetRefuses(t *testing.T) {
 	for _, c := range []struct{ src, part string }{
-		{`{"a":`, "too early"},
+		{`{"a":`, "unexpected end"},
 		{`{"a":1}`, "not an object"},
 		{`[1]`, "not an object"},
 		{strings.Repeat("[", 100000), "nested deeper"},

@@ -139,7 +139,7 @@ func (d *Doctor) checkShim(agents []*agent.Agent) {
 		d.addFinding("hookmux", "shim", Good, "", "%s leads to %s", paths.Shorten(h.Dirs.Home, shim), to)
 		return
 	default:
-		d.addFinding("hookmux", "shim", Good, "", "%s is a copy of hookmux that nobody moves or cleans",
+		d.addFinding("hookmux", "shim", Good, "", "%s is a safe copy of hookmux",
 			paths.Shorten(h.Dirs.Home, shim))
 		return
 	}
@@ -180,7 +180,7 @@ func (d *Doctor) checkAgent(ctx context.Context, a *agent.Agent, named bool) {
 		d.addFinding(a.Name, "present", Bad, reinstall, "no hooks of hookmux are in its config")
 		return
 	case ours == 0:
-		d.addFinding(a.Name, "present", Note, reinstall, "on this machine, without hooks of hookmux")
+		d.addFinding(a.Name, "present", Note, reinstall, "installed, but not hooked")
 		return
 	}
 	for _, s := range h.ForeignHooks(a, "") {

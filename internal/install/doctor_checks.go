@@ -199,7 +199,7 @@ func (d *Doctor) askAgentForHooks(a *agent.Agent, sites []Site) {
 	}
 	listed, err := d.Hooks(a, d.Host.Dirs.Home)
 	if err != nil {
-		d.addFinding(a.Name, "asked", Note, "", "%s could not be asked which hooks it sees: %v", a.Title, err)
+		d.addFinding(a.Name, "asked", Note, "", "couldn't ask %s which hooks it loads (its app server didn't answer)", a.Title)
 		return
 	}
 	total, trusted := 0, 0
@@ -313,7 +313,7 @@ func (d *Doctor) runProbe(ctx context.Context, a *agent.Agent) {
 		return
 	}
 	d.addFinding(a.Name, "reaches the daemon", Good, "",
-		"its hook reached the daemon in %s, started with an empty environment", p.Took.Round(time.Millisecond))
+		"its hook reached the daemon in %s (with an empty environment)", p.Took.Round(time.Millisecond))
 }
 
 // checkArrivals says which events ever came.
@@ -362,14 +362,14 @@ func (d *Doctor) checkArrivals(ctx context.Context, a *agent.Agent, healthy bool
 		if a.Install.Trust.Step == "folder" && a.Install.Trust.Folders == nil {
 			fix += "; " + a.Install.Trust.Say
 		}
-		d.addFinding(a.Name, "events", Note, fix, "no event of it ever arrived")
+		d.addFinding(a.Name, "events", Note, fix, "no events received yet")
 	case len(kinds) == 1 && kinds[event.SessionStart] && healthy && a.Install.Trust.Step != "" && !d.trustsHere(a):
 		d.addFinding(a.Name, "events", Bad, a.Install.Trust.Say,
-			"only starts of sessions ever arrived (last %s): its other hooks are probably not trusted",
+			"only session starts arrived (last %s); its other hooks are probably not trusted",
 			arrivedAt(last[names[0]], time.Now()))
 	default:
-		d.addFinding(a.Name, "events", Good, "", "arrived, newest first (last %s): %s",
-			arrivedAt(last[names[0]], time.Now()), strings.Join(names, ", "))
+		d.addFinding(a.Name, "events", Good, "", "latest events: %s (last %s)",
+			strings.Join(names, ", "), arrivedAt(last[names[0]], time.Now()))
 	}
 }
 

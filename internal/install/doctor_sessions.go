@@ -23,10 +23,10 @@ func (d *Doctor) checkPlaces(ctx context.Context, agents []*agent.Agent) {
 		}
 		if n == 1 {
 			d.addFinding(a.Name, "place", Note, "hookmux run "+a.Name,
-				"a session runs under its shared daemon, so nobody knows in which terminal")
+				"a session runs under its shared daemon, so hookmux can't tell in which terminal")
 		} else if n > 1 {
 			d.addFinding(a.Name, "place", Note, "hookmux run "+a.Name,
-				"%d sessions run under its shared daemon, so nobody knows in which terminals", n)
+				"%d sessions run under its shared daemon, so hookmux can't tell in which terminals", n)
 		}
 	}
 }

@@ -22,7 +22,7 @@ func (l siteReader) findFlaws(t *hookentry.Target, r edit.Reader, s *hookentry.H
 	a := l.agent
 	e, known := a.Event(s.Event)
 	if !known {
-		return []flaw{{"is an event nobody knows any more", true}}
+		return []flaw{{"is an event that no longer exists", true}}
 	}
 	want := hookentry.Command{Program: Shim(l.host.Dirs), Agent: a.Name, Event: e.Name, Seconds: hookentry.Limit(a, e),
 		Deny: s.Command.Deny}

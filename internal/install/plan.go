@@ -124,8 +124,7 @@ func CheckEvents(agents []*agent.Agent, names []string) error {
 			continue
 		}
 		if !slices.ContainsFunc(agents, func(a *agent.Agent) bool { _, ok := a.Event(name); return ok }) {
-			return fmt.Errorf("%s: is not an event of these agents and no kind of event; `hookmux why` and "+
-				"docs/agents.md name them", name)
+			return fmt.Errorf("there's no kind of event %q; `hookmux hooks discover` lists them", name)
 		}
 	}
 	return nil
@@ -213,7 +212,7 @@ func (d *draft) install(a *agent.Agent, o Options) (*AgentPlan, error) {
 		return nil, fmt.Errorf("%s: is not installed: %s", a.Name, a.NotInstalled)
 	}
 	if a.Install == nil {
-		return nil, fmt.Errorf("%s: hookmux cannot write itself into it; see docs/agents.md for what it can do", a.Name)
+		return nil, fmt.Errorf("%s: hookmux can't install hooks there; `hookmux agents show %s` says what it can do", a.Name, a.Name)
 	}
 	place, path, ok := a.Install.Place(o.Scope, h.diskView(a.Install))
 	if !ok {

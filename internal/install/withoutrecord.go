@@ -20,7 +20,7 @@ func (h *Host) AddWithoutRecord(a *agent.Agent, scope string, commands []hookent
 		return err
 	}
 	if a.Install == nil || a.Install.Way == agent.WayPlugin {
-		return fmt.Errorf("%s: takes no hook commands; see docs/agents.md for what it can do", a.Name)
+		return fmt.Errorf("%s: takes no hook commands; `hookmux agents show %s` says what it can do", a.Name, a.Name)
 	}
 	if a.Install.Way == agent.WayScripts {
 		var err error

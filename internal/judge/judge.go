@@ -94,7 +94,7 @@ func (j *Judge) Decide(ctx context.Context, c Call) Verdict {
 	outcome := dispatcher.Decide(ctx, call, hook.Select(entries, ev, nil))
 	if outcome.Decision.Verdict == event.None && j.needsPerson(at, ev, call.Carries) {
 		outcome.Decision = event.Decision{Verdict: event.Ask, By: "hookmux",
-			Reason: "hookmux should ask a person about this call, and its daemon does not answer; run: hookmux daemon " +
+			Reason: "hookmux has to ask the user about this call, but its daemon isn't responding; run: hookmux daemon " +
 				"restart"}
 	}
 	v.Steps = outcome.Steps

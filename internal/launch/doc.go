@@ -135,16 +135,16 @@ func Check(a *agent.Agent) error {
 // explainNoHooks explains what is left for an agent that takes no hooks at launch.
 func explainNoHooks(a *agent.Agent) error {
 	if a.Install != nil {
-		return fmt.Errorf("%s: takes no hooks for one launch; run `hookmux install %s` once, then start it as usual",
+		return fmt.Errorf("%s can't load hooks for a single launch; run `hookmux install %s` once, then start it as usual",
 			a.Name, a.Name)
 	}
 	for _, f := range a.Files {
 		if !f.GuardOnly && f.Path != "" {
-			return fmt.Errorf("%s: takes no hooks for one launch; register `hookmux-hook %s EVENT` in %s, then "+
+			return fmt.Errorf("%s can't load hooks for a single launch; register `hookmux-hook %s EVENT` in %s, then "+
 				"start it as usual", a.Name, a.Name, f.Path)
 		}
 	}
-	return fmt.Errorf("%s: takes no hooks for one launch; register `hookmux-hook %s EVENT` where it keeps its "+
+	return fmt.Errorf("%s can't load hooks for a single launch; register `hookmux-hook %s EVENT` where it keeps its "+
 		"hooks, then start it as usual", a.Name, a.Name)
 }
 

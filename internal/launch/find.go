@@ -176,7 +176,7 @@ func (s Search) exactProgram() (string, error) {
 		return "", err
 	}
 	if !paths.Runnable(file) {
-		return "", fmt.Errorf("%s: %w: no program at that path; correct it", file, ErrNotFound)
+		return "", fmt.Errorf("%w: there's no program at %s", ErrNotFound, file)
 	}
 	if paths.SameFile(file, s.Self) {
 		return "", fmt.Errorf("%s: is hookmux itself; give the path of the agent's own program", file)

@@ -104,9 +104,9 @@ func TestAgentsWithoutAWayAreToldWhatToDo(t *testing.T) {
 		Files: []agent.HookFile{{Path: "~/.guarded", GuardOnly: true}, {Path: "~/.other/hooks.json"}}}
 	_, _, _, err := Plan(Request{Agent: a, Program: "/usr/bin/other", Hook: testHook})
 	if err == nil || !strings.Contains(err.Error(), "~/.other/hooks.json") ||
-		!strings.HasPrefix(err.Error(), "other: ") {
+		!strings.HasPrefix(err.Error(), "other can't load") {
 		t.Errorf(`err = %v; want an error, "~/.other/hooks.json" in err.Error() and err.Error() to begin `+
-			`with "other: "`, err)
+			`with "other can't load"`, err)
 	}
 	if Check(a) == nil {
 		t.Error("Check says it can be done")

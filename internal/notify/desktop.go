@@ -70,7 +70,7 @@ func (d *desktop) connect(ctx context.Context) error {
 	var abilities []string
 	if err := conn.Object(busName, busPath).CallWithContext(ctx, busName+".GetCapabilities", 0).
 		Store(&abilities); err != nil {
-		return fail(absent("nobody on the session bus shows notifications: %v", err))
+		return fail(absent("nothing on the session bus shows notifications: %v", err))
 	}
 	var owner string
 	bus := conn.Object(busSelf, "/org/freedesktop/DBus")

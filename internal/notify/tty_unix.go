@@ -27,7 +27,7 @@ func writeTerminal(tty, text string) error {
 	}
 	_, noTerminal := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
 	if noTerminal != nil || int(stat.Uid) != os.Getuid() {
-		return fmt.Errorf("%s is not a terminal of yours", tty)
+		return fmt.Errorf("%s isn't your terminal", tty)
 	}
 	n, err := unix.Write(fd, []byte(text))
 	if err != nil {

@@ -34,7 +34,7 @@ func denialText(ev *event.Event, d *event.Decision, entries []*hook.Entry) strin
 	case "", event.BySupposed:
 		return d.Reason
 	case event.ByPerson:
-		return event.Denial("the person", d.Reason, "")
+		return event.Denial("the user", d.Reason, "")
 	case event.ByHookmux:
 		return event.FromHookmux(event.OneLine(d.Reason))
 	}

@@ -101,7 +101,7 @@ func differenceOf(c confirmed.Change) string {
 		return "the content is not text, or too large to be shown\n"
 	}
 	before, after := config.HideSecrets(c.Before, c.After)
-	text := string(diff.Diff(c.Path+" (confirmed)", before, c.Path+" (now)", after))
+	text := string(diff.Diff(c.Path+" (accepted)", before, c.Path+" (now)", after))
 	if _, rest, ok := strings.Cut(text, "\n"); ok && strings.HasPrefix(text, "diff ") {
 		return rest
 	}
@@ -114,7 +114,7 @@ func (r *Confirmations) confirmChanges(params json.RawMessage, _ proc.Cred) (any
 		return nil, bad
 	}
 	if p.Hash == "" {
-		return nil, wire.Errorf(wire.CodeParams, "confirming needs the hash of what the person saw (confirm.look)")
+		return nil, wire.Errorf(wire.CodeParams, "accepting needs the hash of what you saw (confirm.look)")
 	}
 	if r.Confirmed == nil {
 		return nil, errAllCounts
@@ -283,7 +283,7 @@ func (r *Confirmations) ConfirmInitial(byPerson bool) {
 		return
 	}
 	if err := r.Confirmed.ConfirmInitial(byPerson); err != nil {
-		r.Problems.Raise(confirmed.ProblemKey, "what is in force cannot be written down: "+err.Error(),
+		r.Problems.Raise(confirmed.ProblemKey, "can't save what you accepted: "+err.Error(),
 			"make room or repair "+r.Dirs.State)
 	}
 	r.confirmNamed(r.namedModules())

@@ -42,7 +42,7 @@ func (r *edits) logNew(file string) *wire.Error {
 		return wire.Errorf(wire.CodeConflict, "%s is there already; `hookmux hooks log` switches it", file)
 	}
 	if r.isInForce(root, file) {
-		return wire.Errorf(wire.CodeConflict, "%s was confirmed and is in force although the file is gone; "+
+		return wire.Errorf(wire.CodeConflict, "you accepted %s, and it is active although the file is gone; "+
 			"run `hookmux config accept` first", file)
 	}
 	list := r.Config.Settings().Strings(config.ModulesLog)

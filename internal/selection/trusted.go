@@ -133,7 +133,7 @@ func (r *edits) trustProject(params json.RawMessage, _ proc.Cred) (any, *wire.Er
 		return nil, bad
 	}
 	if p.Hash == "" {
-		return nil, wire.Errorf(wire.CodeParams, "trust needs the hash of what the person saw (trust.look)")
+		return nil, wire.Errorf(wire.CodeParams, "trust needs the hash of what you saw (trust.look)")
 	}
 	if _, err := r.Trust.Trust(root, p.Hash); err != nil {
 		return nil, wire.Errorf(wire.CodeConflict, "%v", err)

@@ -14,7 +14,7 @@ import (
 	"github.com/hookmux/hookmux/internal/sessions/windowstate"
 )
 
-// answerWatcher notices that a person answered in the agent's own window, where
+// answerWatcher notices that a person answered in the agent's own terminal, where
 // the agent keeps a file that says so: no hook reports it, and the command that
 // was allowed may run for long before a hook does.
 type answerWatcher struct {

@@ -252,7 +252,8 @@ func (r *resumer) whyNotResumable(key state.Key) string {
 	case !settings.On("status", key.Agent):
 		return fmt.Sprintf("its status is off; `hookmux config set status.%s on`", key.Agent)
 	case !settings.On("resume", key.Agent):
-		return fmt.Sprintf("it is not remembered; `hookmux config set resume.%s on`, then give it a prompt", key.Agent)
+		return fmt.Sprintf("resume is off for %s; turn it on with `hookmux config set resume.%s on`, from the next prompt on", key.Agent,
+			key.Agent)
 	case !resumeargs.ValidID(key.ID):
 		return "its id did not come from the agent"
 	}

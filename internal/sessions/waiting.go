@@ -48,7 +48,7 @@ func (v *view) windowItems(one *state.Session) []wire.InboxRequest {
 			Cwd: one.Cwd, Pane: info.Pane, Tool: waits.Tool, ToolKind: string(waits.Kind), Choices: []string{},
 			CreatedAt: waits.At, AgentID: waits.Actor,
 		}
-		item.Shown = v.deps.AgentTitle(one.Agent) + " asks in " + info.WindowName()
+		item.Shown = v.deps.AgentTitle(one.Agent) + " is asking in " + info.WindowName()
 		if waits.What != "" {
 			item.Asked = v.deps.Redactor.Text(waits.What)
 			item.Shown += ": " + item.Asked

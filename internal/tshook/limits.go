@@ -107,7 +107,7 @@ var eventLimits = []carry{
 	{
 		"tool_call",
 		[]event.Kind{event.ToolBefore},
-		"tool_call: a changed input cannot be sent; the call is refused instead",
+		"tool_call: can't change the input; the call is blocked instead",
 		func(c agent.Capabilities) bool { return c.Input != nil },
 	},
 	{
@@ -201,7 +201,7 @@ func limitsFor(catalogue *agent.Catalogue, p *presenter) []Limit {
 			switch {
 			case !there:
 				list = appendNewLimits(list, []Limit{{a.Name, c.event,
-					c.event + ": the agent reports nothing like it"}})
+					c.event + ": the agent doesn't report this event"}})
 			case !can:
 				list = appendNewLimits(list, []Limit{{a.Name, c.event, c.text}})
 			}

@@ -246,8 +246,8 @@ func TestTry(t *testing.T) {
 				agentName, got)
 		}
 		if got := Try(t.Context(), Host{}, Trial{Source: src, Event: ev}); got.Err != nil ||
-			got.Decision.Reason != "nobody is there to ask" {
-			t.Errorf(`%s: got %+v, want no error and got.Decision.Reason = "nobody is there to ask"`, agentName, got)
+			got.Decision.Reason != "no one is available to approve this" {
+			t.Errorf(`%s: got %+v, want no error and got.Decision.Reason = "no one is available to approve this"`, agentName, got)
 		}
 	}
 	for _, c := range []struct{ agent, event, input, want string }{

@@ -42,7 +42,7 @@ import type { HookAPI } from "hookmux";
 export default function (hooks: HookAPI) {
   hooks.on("tool_call", async (event, ctx) => {
     if (event.toolName !== "bash" || !/\brm\b/.test(event.input.command)) return;
-    if (!ctx.hasUI) return { block: true, reason: "nobody is there to ask" };
+    if (!ctx.hasUI) return { block: true, reason: "no one is available to approve this" };
     if (!(await ctx.ui.confirm("Delete?", event.input.command))) return { block: true, reason: "you said no" };
   });
 }

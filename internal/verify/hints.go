@@ -97,7 +97,7 @@ func fixInstall(name string) string {
 func offSwitches(a *agent.Agent, mine bool) []string {
 	var out []string
 	if !mine {
-		out = append(out, "this version may not call hooks as others do, or may not have come as far as that")
+		out = append(out, "this version may not support hooks, or may have stopped early")
 	}
 	if a.Install == nil {
 		return append(out, "look at "+placeOf(a))

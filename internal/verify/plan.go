@@ -124,7 +124,7 @@ func KnowsChecks(wanted []string) error {
 			known = known || ok && len(plan(a, d, []string{w})) > 0
 		}
 		if !known {
-			return fmt.Errorf("--check %s: no such check, event or both; `hookmux verify --list` lists them", w)
+			return fmt.Errorf("there's no check %q; `hookmux verify --list` lists them", w)
 		}
 	}
 	return nil

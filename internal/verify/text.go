@@ -29,7 +29,7 @@ func (r *Report) Text(w io.Writer, color bool) {
 		}
 		a.writeText(w, paint)
 	}
-	fmt.Fprintf(w, "\nAgents were kept from the network by %s.\n", r.Isolation)
+	fmt.Fprintf(w, "\nAgents ran without network access (%s).\n", r.Isolation)
 	if r.Kept != "" {
 		fmt.Fprintf(w, "Payloads, answers, screens and the agents' own records are in %s\n", r.Kept)
 	}
@@ -45,9 +45,9 @@ func (r *Report) verdict() string {
 		case a.Problem != "":
 			wrong = append(wrong, name+" could not be asked")
 		case failed == 1:
-			wrong = append(wrong, name+": 1 thing does not hold")
+			wrong = append(wrong, name+": 1 check failed")
 		case failed > 1:
-			wrong = append(wrong, fmt.Sprintf("%s: %d things do not hold", name, failed))
+			wrong = append(wrong, fmt.Sprintf("%s: %d checks failed", name, failed))
 		case a.refusalHolds():
 			stopped = append(stopped, name)
 		}

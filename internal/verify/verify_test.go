@@ -140,7 +140,7 @@ func TestReportText(t *testing.T) {
 	for _, want := range []string{"Claude Code 2.2.0 (the catalogue was tried with 2.1.325): 1 hold ✓, 1 fail ✗, 1 could not be asked –",
 		"deny ✗  ask –", "✗ PreToolUse.deny: the refused command ran",
 		"tell the project", "– PreToolUse.ask: no terminal", "does not start", "loopback", "/tmp/kept",
-		"\nClaude Code 2.2.0: 1 thing does not hold; Codex could not be asked (see ✗)\n"} {
+		"\nClaude Code 2.2.0: 1 check failed; Codex could not be asked (see ✗)\n"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s; want want in b.String()", want, b.String())
 		}

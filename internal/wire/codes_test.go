@@ -6,13 +6,13 @@ import "testing"
 func TestCodesAreFrozen(t *testing.T) {
 	for got, want := range map[string]string{
 		EndAnswered:           "answered",
-		EndInWindow:           "answered in the agent's own window",
+		EndInWindow:           "answered in the agent's own terminal",
 		EndAgentGone:          "the agent is gone",
 		EndHookGone:           "the agent no longer waits",
 		EndTimeOver:           "time is over",
 		EndReleased:           "left to the agent's own prompt",
 		EndDaemonStopped:      "the daemon stopped",
-		EndAbandoned:          "nobody is there to answer any more",
+		EndAbandoned:          "no one is there to answer any more",
 		EndOverrun:            "the turn went on without an answer",
 		EndLeftToHook:         "the hook that asked goes on without an answer",
 		SkipOff:               "off",

@@ -55,7 +55,7 @@ type InboxRequest struct {
 	Project string `json:"project,omitempty"`
 	Event   string `json:"event"` // the agent's own name of it
 	Pane    string `json:"pane,omitempty"`
-	Asked   string `json:"asked,omitempty"` // what an agent asks in its own window
+	Asked   string `json:"asked,omitempty"` // what an agent is asking in its own terminal
 
 	Tool     string          `json:"tool"` // "" and null where no tool asks
 	ToolKind string          `json:"toolKind,omitempty"`
@@ -136,7 +136,7 @@ const (
 	InboxResolved  = "resolved"
 	InboxExpired   = "expired"
 	InboxWithdrawn = "withdrawn"
-	// InboxWindow: the agent asks in its own window, and only there can it be
+	// InboxWindow: the agent is asking in its own terminal, and only there can it be
 	// answered.
 	InboxWindow = "window"
 )

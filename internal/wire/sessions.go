@@ -237,7 +237,7 @@ func (s *Session) WindowName() string {
 	case s.TTY != "" && s.TTY != "unknown":
 		return strings.TrimPrefix(s.TTY, "/dev/")
 	}
-	return "its own window"
+	return "its own terminal"
 }
 
 // NextWaiting are the sessions that wait for a person, the longest waiting first.

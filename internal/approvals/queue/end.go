@@ -23,7 +23,7 @@ const (
 	InWindow               // by a person, in the agent's own window
 	AgentGone              // the agent's process is gone
 	HookGone               // the hook that waited hung up
-	TimeOver               // nobody answered in time
+	TimeOver               // no one answered in time
 	Released               // a person left it to the agent's own prompt
 	DaemonStops            // the daemon stopped
 	Abandoned              // nobody is there any more who could answer

@@ -74,7 +74,7 @@ type changes struct {
 }
 
 // signs finds the requests an event is a sign for: those that wait, which it
-// may show to be answered in the agent's own window, and those answered here,
+// may show to be answered in the agent's own terminal, and those answered here,
 // of which it may show what came of it.
 type signs struct {
 	byKey    map[policy.Key][]*entry

@@ -150,7 +150,7 @@ var describers = map[string]func(json.RawMessage) (text string, weakens bool){
 	wire.MethodWebDeviceRemove:  fixedText("remove a paired device", false),
 	wire.MethodWebDeviceScope:   describeDeviceScope,
 	wire.MethodConfirm:          fixedText("let all changes of settings count that hookmux's commands did not make", true),
-	wire.MethodConfirmRestore:   fixedText("write the settings that were confirmed back into their files", false),
+	wire.MethodConfirmRestore:   fixedText("write the settings you accepted back into their files", false),
 	wire.MethodConfirmFollow:    describeFollow,
 	wire.MethodConfirmFirst:     fixedText("take the settings that are there for confirmed", false),
 	wire.MethodConfirmFile:      describeFile,
@@ -418,7 +418,7 @@ func describeFile(params json.RawMessage) (string, bool) {
 
 func describeTerminal(params json.RawMessage) (string, bool) {
 	p := readInto[wire.TerminalParams](params)
-	return fmt.Sprintf("let whoever types at the terminals of process %d decide", p.PID), true
+	return fmt.Sprintf("trust the terminals of process %d until it exits", p.PID), true
 }
 
 func describeWebStart(params json.RawMessage) (string, bool) {

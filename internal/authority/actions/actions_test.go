@@ -70,7 +70,7 @@ func TestDescribe(t *testing.T) {
 		{wire.MethodPIN, `{"new":"1234"}`, "set the PIN", false},
 		{wire.MethodPIN, `{"pin":"1234"}`, "drop the PIN", true},
 		{wire.MethodUninstall, ``, "take hookmux's hooks out of agents' settings", true},
-		{wire.MethodTerminalAdd, `{"pid":7}`, "let whoever types at the terminals of process 7 decide", true},
+		{wire.MethodTerminalAdd, `{"pid":7}`, "trust the terminals of process 7 until it exits", true},
 		{wire.MethodWebPairConfirm, `{"digits":"0417","name":"iPhone","scope":"answer"}`,
 			`let the device "iPhone", which shows 0417, answer your agents`, true},
 		{wire.MethodWebPairConfirm, `{"digits":"0417","name":"iPhone","scope":"read"}`,

@@ -39,7 +39,7 @@ func newCode() (string, error) {
 
 // Errors of questions at a terminal.
 var (
-	errNoAnswer  = errors.New("nobody answered in time")
+	errNoAnswer  = errors.New("no one answered in time")
 	errCancelled = errors.New("it was cancelled at the terminal")
 	errWrong     = errors.New("the characters were wrong three times")
 	errNotThere  = errors.New("the characters did not come from the keyboard of that terminal, one by one")

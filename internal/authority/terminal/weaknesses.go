@@ -27,7 +27,7 @@ func findWeaknesses(sysctl func(string) string, kernel, tmux string, uid int, ma
 	var list []Weakness
 	if uid == 0 {
 		list = append(list, Weakness{
-			"root", "hookmux and your agents run as root, so no rule keeps an agent from approving its own requests",
+			"root", "hookmux and your agents run as root, so hookmux can't stop an agent from approving its own requests",
 			"run agents as an ordinary user",
 		})
 	}
@@ -54,7 +54,7 @@ func findWeaknesses(sysctl func(string) string, kernel, tmux string, uid int, ma
 	}
 	if scope := sysctl("kernel/yama/ptrace_scope"); scope == "" || scope == "0" {
 		list = append(list, Weakness{
-			"ptrace", "your programs may look into each other and take over terminals (kernel.yama.ptrace_scope is " +
+			"ptrace", "any of your programs can read another's memory and take over its terminal (kernel.yama.ptrace_scope is " +
 				"not set)",
 			"sudo sysctl -w kernel.yama.ptrace_scope=1, on a kernel with Yama",
 		})

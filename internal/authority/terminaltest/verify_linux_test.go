@@ -37,7 +37,7 @@ echo '{"session_id":"s","hook_event_name":"PreToolUse","cwd":"/","tool_name":"Ba
 			t.Errorf("verify beside an installation says %q:\n%s", wrong, out)
 		}
 	}
-	if !strings.Contains(out, "Claude Code 2.1.325: 1 thing does not hold (see ✗)") {
+	if !strings.Contains(out, "Claude Code 2.1.325: 1 check failed (see ✗)") {
 		t.Errorf("verify says\n%s\nwant a verdict about a claude that asks no model", out)
 	}
 }

@@ -74,7 +74,7 @@ func serveACP(ctx context.Context, app *cmdutil.App, name string, argv []string)
 	if name != "" {
 		known, ok := catalogue.Agent(name)
 		if !ok {
-			return unknownAgent(catalogue, name)
+			return cmdutil.UnknownAgent(catalogue, name)
 		}
 		name = known.Name
 	}
@@ -172,7 +172,7 @@ func checkListener(conn net.Conn, program string) error {
 		return nil
 	}
 	if who.UID != paths.UserID() {
-		return errors.New("whoever listens on the daemon's socket is another user")
+		return errors.New("the process that listens on the daemon's socket belongs to another user")
 	}
 	if program == "" {
 		return nil

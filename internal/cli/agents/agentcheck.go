@@ -54,7 +54,7 @@ type checkedAgent struct {
 func checkAgent(app *cmdutil.App, name string, asJSON bool) error {
 	data, err := os.ReadFile(name)
 	if err != nil {
-		return cmdutil.UsageError("%v", err)
+		return cmdutil.FileError(name, err)
 	}
 	dirs, err := app.Dirs()
 	if err != nil {

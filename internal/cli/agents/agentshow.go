@@ -96,7 +96,7 @@ func showAgent(ctx context.Context, app *cmdutil.App, name string, asJSON bool) 
 	a, ok := c.Agent(name)
 	if !ok {
 		app.PrintNotes(problemLines(app.CatalogueProblems()))
-		return unknownAgent(c, name)
+		return cmdutil.UnknownAgent(c, name)
 	}
 	list, err := agentStates(ctx, app, c)
 	if err != nil {
@@ -158,7 +158,7 @@ func sectionsOf(app *cmdutil.App, state *AgentState) []text.Section {
 	list := []text.Section{
 		{Title: termsafe.Line(head+")", 200), Rows: stateRows(app, state)},
 		{Title: "places", Rows: placeRows(a)},
-		{Title: "look out", Rows: noteRows(a.Notes)},
+		{Title: "caveats", Rows: noteRows(a.Notes)},
 		{Title: "events", Rows: eventRows(f)},
 		{Title: "answers", Rows: answerRows(f)},
 		{Title: "time limits", Rows: limitRows(f)},

@@ -111,7 +111,7 @@ func (f *ahpFlags) check(app *cmdutil.App) (token string, err error) {
 		return "", cmdutil.UsageError("--wait %s is out of range; write a time between %s and %s", f.wait, leastWait,
 			mostWait)
 	case f.listen == "" && f.tokenEnv != "":
-		return "", cmdutil.UsageError("--token-env is for --listen; whoever starts this command needs no token")
+		return "", cmdutil.UsageError("--token-env needs --listen; without it no token is used")
 	case f.listen == "":
 		return "", nil
 	case f.tokenEnv == "":

@@ -136,7 +136,7 @@ func addVersionFindings(app *cmdutil.App, agents []*agent.Agent, findings []inst
 // with rules.
 func examineSettings(ctx context.Context, app *cmdutil.App) []install.Finding {
 	var findings []install.Finding
-	for _, p := range UnconfirmedProblems(ctx, app) {
+	for _, p := range daemonProblems(ctx, app) {
 		findings = append(findings, install.Finding{Agent: "your settings", Check: p.Key, Level: install.Bad,
 			What: app.Shorten(p.What), Fix: app.Shorten(p.Fix)})
 	}
@@ -146,10 +146,23 @@ func examineSettings(ctx context.Context, app *cmdutil.App) []install.Finding {
 	}
 	base, project, _ := judge.New(dirs, app.LiveSettings).RulesAt(app.Cwd())
 	for _, p := range slices.Concat(base.Problems, project.Problems) {
+		if slices.ContainsFunc(findings, func(f install.Finding) bool { return strings.Contains(f.What, p.Text) }) {
+			continue // the daemon says so, too
+		}
 		findings = append(findings, install.Finding{Agent: "your rules", Check: "rules", Level: install.Bad,
 			What: app.Shorten(p.String()), Fix: "hookmux rules check"})
 	}
 	return findings
+}
+
+// daemonProblems are all the problems that `hookmux status` shows.
+func daemonProblems(ctx context.Context, app *cmdutil.App) []client.Problem {
+	if c, err := app.RunningDaemon(); err == nil {
+		if info, err := c.Info(ctx); err == nil {
+			return info.Problems
+		}
+	}
+	return UnconfirmedProblems(ctx, app)
 }
 
 // UnconfirmedProblems says which settings wait to be confirmed: as the daemon says
@@ -200,8 +213,8 @@ func mayTrust(app *cmdutil.App, agents []*agent.Agent, yes, asJSON bool) (func(s
 			}
 			may[a.Name] = said
 		default:
-			app.PrintNotes([]string{fmt.Sprintf("%s is not told to trust its hooks: that needs a person's yes; "+
-				"run it in a terminal, or add --yes", a.Title)})
+			app.PrintNotes([]string{fmt.Sprintf("%s won't be told to trust its hooks, because that needs your yes; "+
+				"run this in a terminal, or add --yes", a.Title)})
 		}
 	}
 	return func(name string) bool { return may[name] }, nil
@@ -278,7 +291,7 @@ func doctorVerdict(findings []install.Finding, fixed bool) string {
 			strings.Join(sick, ", "))
 		switch {
 		case fixed && !fixable:
-			line += "; --fix does not change that, because hookmux did not write it: do what stands there"
+			line += "; --fix can't change that, because hookmux didn't write it; follow the steps above"
 		case fixable:
 			line += "; `hookmux doctor --fix` repairs what hookmux wrote"
 		}
@@ -286,7 +299,7 @@ func doctorVerdict(findings []install.Finding, fixed bool) string {
 	}
 	switch len(hooked) {
 	case 0:
-		return "nothing is wrong, but no agent is hooked; `hookmux install` does that"
+		return "no agents are hooked; run `hookmux install`"
 	case 1:
 		return "nothing is wrong: 1 agent is hooked"
 	}

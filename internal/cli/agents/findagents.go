@@ -2,7 +2,6 @@ package agents
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -86,10 +85,10 @@ func agentsByName(c *agent.Catalogue, names []string) ([]*agent.Agent, error) {
 	for _, name := range names {
 		a, ok := c.Agent(name)
 		if ok && a.NotInstalled != "" {
-			return nil, fmt.Errorf("%s: is not installed: %s", name, a.NotInstalled)
+			return nil, cmdutil.UsageError("hookmux can't hook %s: %s", name, a.NotInstalled)
 		}
 		if !ok {
-			return nil, unknownAgent(c, name)
+			return nil, cmdutil.UnknownAgent(c, name)
 		}
 		if a.Install == nil {
 			return nil, cmdutil.UsageError("hookmux can't install hooks into %s; `hookmux agents show %s` says what it can do "+
@@ -98,13 +97,4 @@ func agentsByName(c *agent.Catalogue, names []string) ([]*agent.Agent, error) {
 		out = append(out, a)
 	}
 	return out, nil
-}
-
-// unknownAgent says that there's no agent of this name, and which one was probably meant.
-func unknownAgent(c *agent.Catalogue, name string) error {
-	var known []string
-	for _, a := range c.Agents() {
-		known = append(known, a.Name)
-	}
-	return cmdutil.UnknownName("agent", name, known, "hookmux agents --all")
 }

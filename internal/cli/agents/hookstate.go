@@ -127,7 +127,7 @@ func VersionNotes(list []HookState) []string {
 		}
 		line := s.Beyond
 		if command := askItself(s.Agent); command != "" {
-			line += "; `" + command + "` tests the one that is here"
+			line += "; to test yours, run `" + command + "`"
 		}
 		lines = append(lines, line)
 	}

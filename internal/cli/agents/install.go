@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
 	"github.com/hookmux/hookmux/internal/install/appserver"
@@ -92,8 +93,10 @@ func installHost(app *cmdutil.App) (*install.Host, error) {
 }
 
 func installHooks(ctx context.Context, app *cmdutil.App, f *installFlags, args []string) error {
-	if f.onUnavailable != "" && f.onUnavailable != "neutral" && f.onUnavailable != "deny" {
-		return cmdutil.UsageError("--on-unavailable takes neutral or deny, not %q", f.onUnavailable)
+	if f.onUnavailable != "" {
+		if err := cmdutil.CheckChoice("value for --on-unavailable", f.onUnavailable, "neutral", "deny"); err != nil {
+			return err
+		}
 	}
 	c, err := app.Catalogue()
 	if err != nil {
@@ -101,6 +104,9 @@ func installHooks(ctx context.Context, app *cmdutil.App, f *installFlags, args [
 	}
 	agents, err := findAgents(app, c, args)
 	if err != nil {
+		return err
+	}
+	if err := checkEvents(c, agents, f.events); err != nil {
 		return err
 	}
 	if !f.dryRun {
@@ -133,9 +139,6 @@ func installHooks(ctx context.Context, app *cmdutil.App, f *installFlags, args [
 	if f.project {
 		o.Scope = install.Project
 	}
-	if err := install.CheckEvents(agents, o.Events); err != nil {
-		return cmdutil.UsageError("%v", err)
-	}
 	plan, done, err := carryOut(app, h, func() (*install.Plan, error) { return h.Install(o) }, f, "Write this?", nil)
 	if err != nil || !done {
 		return err
@@ -148,6 +151,35 @@ func installHooks(ctx context.Context, app *cmdutil.App, f *installFlags, args [
 		return err
 	}
 	return afterInstall(ctx, app, h, plan, agents, f)
+}
+
+// checkEvents refuses events that none of the agents has; without agents, of all there are.
+func checkEvents(c *agent.Catalogue, agents []*agent.Agent, names []string) error {
+	if slices.Equal(names, []string{"default"}) {
+		return nil
+	}
+	if len(agents) == 0 {
+		agents = c.Agents()
+	}
+	for _, name := range names {
+		if name == "" {
+			return cmdutil.UsageError("--events has a comma too many")
+		}
+		if install.CheckEvents(agents, []string{name}) == nil {
+			continue
+		}
+		var known []string
+		for _, k := range event.Kinds() {
+			known = append(known, string(k))
+		}
+		for _, a := range agents {
+			for _, e := range a.Events {
+				known = append(known, e.Name)
+			}
+		}
+		return cmdutil.UnknownName("kind of event", name, known, "hookmux hooks discover")
+	}
+	return nil
 }
 
 // carryOut shows a plan, asks and does it. permit, where it is given, asks in place of

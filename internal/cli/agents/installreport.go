@@ -105,7 +105,7 @@ func sayInstalled(app *cmdutil.App, plan *install.Plan, probes []probe.Result, a
 	case off > 0:
 		line += fmt.Sprintf(", %d of them with all hooks switched off (see above)", off)
 	}
-	app.Say("%s, %d answered a probe in %s; undo: hookmux uninstall", line, answered, slowest.Round(time.Millisecond))
+	app.Say("%s, %d work (checked in %s); to undo: hookmux uninstall", line, answered, slowest.Round(time.Millisecond))
 	if off < hooked {
 		app.Say("next: start an agent as usual, then run `hookmux` to see what it's doing and answer it")
 	}

@@ -39,16 +39,16 @@ func describeChange(home string, a *install.AgentPlan, all []steps.Step) string 
 		file := paths.Shorten(home, s.Path)
 		switch {
 		case s.Op == steps.OpTrust:
-			parts = append(parts, "trust in them into "+file)
+			parts = append(parts, "marks them trusted in "+file)
 		case s.Op == steps.OpDelete:
-			parts = append(parts, file+" goes")
+			parts = append(parts, "deletes "+file)
 		case s.Op != steps.OpWrite:
 		case s.Path != a.Path && s.Old == nil:
 			parts = append(parts, file+" (a new file)")
 		case s.Path != a.Path:
 			parts = append(parts, file+" changes")
 		case len(a.Events) == 0:
-			parts = append(parts, "hooks out of "+file)
+			parts = append(parts, "removes the hooks from "+file)
 		default:
 			parts = append(parts, describeHooks(len(a.Events), s, file))
 		}
@@ -61,9 +61,9 @@ func describeChange(home string, a *install.AgentPlan, all []steps.Step) string 
 
 // describeHooks says what is written into an agent's own file.
 func describeHooks(events int, s steps.Step, file string) string {
-	what := fmt.Sprintf("%d hooks into %s", events, file)
+	what := fmt.Sprintf("%d hooks → %s", events, file)
 	if events == 1 {
-		what = "1 hook into " + file
+		what = "1 hook → " + file
 	}
 	if _, _, plugin := plugins.Recognise(s.New); plugin {
 		what = "a plugin at " + file

@@ -48,7 +48,7 @@ Sessions that are still running are left alone.
 			switch in {
 			case "", resume.Here, resume.Pane, resume.Window:
 			default:
-				return cmdutil.UsageError("--in %s: choose here, pane or window", in)
+				return cmdutil.UnknownName("place", in, []string{resume.Here, resume.Pane, resume.Window}, "")
 			}
 			if asJSON && !show {
 				return cmdutil.UsageError("--json goes with --print")
@@ -120,7 +120,7 @@ func resumeOne(ctx context.Context, app *cmdutil.App, c *client.Client, name, in
 		return fmt.Errorf("%s: %s; it is not resumed twice", resume.Label(r), r.Live)
 	}
 	if in == "" || in == resume.Here {
-		return launchError(newResumer(app).BecomeAgent(ctx, r))
+		return launchError(app, newResumer(app).BecomeAgent(ctx, r))
 	}
 	where, err := newResumer(app).InTmux(ctx, r, in)
 	if errors.Is(err, resume.ErrPaneGone) {

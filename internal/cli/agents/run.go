@@ -4,6 +4,8 @@ package agents
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -58,6 +60,19 @@ AGENT is a name that hookmux knows, or the path of such an agent's program.`,
 			if err != nil {
 				return err
 			}
+			for _, word := range own {
+				if word == "--dry-run" || word == "--no-trust" {
+					app.PrintNotes([]string{fmt.Sprintf("%s goes to %s; for hookmux, put it before %s", word, args[0], args[0])})
+				}
+				if word == "--" {
+					break
+				}
+			}
+			for _, file := range opts.hooks {
+				if _, err := os.Stat(file); err != nil {
+					return cmdutil.FileError(file, err)
+				}
+			}
 			work := Work{Agent: args[0], Args: own, Worktree: opts.worktree, Prompt: opts.prompt}
 			if opts.inWindow() && !dryRun {
 				if noTrust || len(opts.hooks) > 0 {
@@ -80,25 +95,25 @@ AGENT is a name that hookmux knows, or the path of such an agent's program.`,
 			starter := newStarter(app, app.Environ)
 			plan, err := starter.Plan(args[0], own, noTrust)
 			if err != nil {
-				return launchError(err)
+				return launchError(app, err)
 			}
 			if dryRun {
 				return showLaunch(app, plan, asJSON)
 			}
 			if err := start.LoadHooks(cmd.Context(), app.ConnectDaemon, plan, opts.hooks); err != nil {
-				return launchError(err)
+				return launchError(app, err)
 			}
-			return launchError(starter.Run(cmd.Context(), plan))
+			return launchError(app, starter.Run(cmd.Context(), plan))
 		},
 	}
 	// What follows the agent's name is none of our business.
 	cmd.Flags().SetInterspersed(false)
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the command line instead of running it")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "with --dry-run: as JSON {program, argv, injected, notes}")
-	cmd.Flags().BoolVar(&noTrust, "no-trust", false, "do not have the agent trust hookmux's hooks; of Codex only "+
-		"the ends of turns are then seen")
+	cmd.Flags().BoolVar(&noTrust, "no-trust", false, "don't mark hookmux's hooks as trusted; with Codex you then "+
+		"see only when a turn ends")
 	cmd.Flags().StringArrayVar(&opts.hooks, "hook", nil, "load a TypeScript or JavaScript hook for this session only; "+
-		"may be given several times")
+		"repeatable")
 	cmd.Flags().StringVar(&opts.worktree, "worktree", "", "work in a new git worktree, with a branch of this `NAME`")
 	cmd.Flags().StringVar(&opts.prompt, "prompt", "", "the first prompt")
 	cmd.Flags().BoolVar(&opts.here, "here", false, "with --worktree or --prompt: in this terminal, not in a tmux window")
@@ -126,7 +141,7 @@ func newStarter(app *cmdutil.App, environ []string) *start.Starter {
 }
 
 // launchError ends the program as the reason wants it.
-func launchError(err error) error {
+func launchError(app *cmdutil.App, err error) error {
 	var reason *start.Error
 	if !errors.As(err, &reason) {
 		return err
@@ -134,6 +149,12 @@ func launchError(err error) error {
 	switch reason.Kind {
 	case start.Usage:
 		return cmdutil.UsageError("%s", reason.Text)
+	case start.UnknownAgent:
+		catalogue, err := app.Catalogue()
+		if err != nil {
+			return err
+		}
+		return cmdutil.UnknownAgent(catalogue, reason.Text)
 	case start.NotFound:
 		return cmdutil.FailWith(cmdutil.ExitNotFound, reason.Text)
 	case start.NotRunnable:

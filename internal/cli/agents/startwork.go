@@ -48,7 +48,7 @@ func prepare(ctx context.Context, app *cmdutil.App, w *Work) (args []string, fol
 	starter := newStarter(app, app.Environ)
 	plan, err := starter.Plan(w.Agent, w.Args, false)
 	if err != nil {
-		return nil, "", nil, launchError(err)
+		return nil, "", nil, launchError(app, err)
 	}
 	first, err := promptArgs(plan.Agent, w.Prompt)
 	if err != nil {

@@ -48,16 +48,12 @@ something hookmux says about an agent isn't true.
 AGENT is a name or the path of the agent's program; by default every agent on PATH
 is tested.
 
---newest asks the newest release of each agent in place of yours: it is installed
-from npm into a throw-away folder, asked, compared with what was recorded (events
-that are new or no longer come, fields of payloads that are new or gone, answers
-that no longer count) and removed. A release that is the recorded one is asked only
-where the agent is named. Exit code 1 when something differs, or could not be
-installed or asked.`,
+--newest tests the latest release from npm instead of your version and reports what
+changed. Already-tested releases are skipped unless you name the agent.`,
 		Example: `  hookmux verify                       # every agent found here
   hookmux verify claude codex --json   # for programs
-  hookmux verify claude --mine         # with a copy of your own config of it, without credentials; your own hooks run
-  hookmux verify claude --keep         # keep payloads, answers, screens for a bug report
+  hookmux verify claude --mine         # with a copy of your own config
+  hookmux verify claude --keep         # keep what was captured, for a bug report
   hookmux verify codex --check PreToolUse.deny
   hookmux verify --newest              # did a new release change its hooks?`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -71,17 +67,14 @@ installed or asked.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.BoolVar(&f.json, "json", false, "for programs: {isolation, seconds, agents: [{agent, version, launches, "+
-		"headless, seconds, checks: [{check, event, claim, mark, why, seen, hint}]}]}")
-	flags.BoolVar(&f.mine, "mine", false, "with a copy of your own config of the agent, byte for byte but for "+
-		"credentials; hooks in it run")
+	flags.BoolVar(&f.json, "json", false, "print JSON")
+	flags.BoolVar(&f.mine, "mine", false, "use a copy of your own config of the agent, without credentials; your "+
+		"hooks run")
 	flags.BoolVar(&f.keep, "keep", false, "keep everything that was captured, and say where")
 	flags.StringVar(&f.record, "record", "", "write events and summary, scrubbed, into this folder")
 	flags.StringArrayVar(&f.checks, "check", nil, "only this: a check (deny), an event (PreToolUse) or both "+
-		"(PreToolUse.deny); may be repeated")
-	flags.BoolVar(&f.newest, "newest", false, "the newest releases from npm against what was recorded; with --json "+
-		"{agents: [{agent, recorded, newest, state, why, newEvents, lostEvents, namedEvents, newFields, lostFields, "+
-		"broken, unproven, gained, notes}]}")
+		"(PreToolUse.deny); repeatable")
+	flags.BoolVar(&f.newest, "newest", false, "test the latest releases from npm instead of yours")
 	flags.BoolVar(&f.list, "list", false, "list the checks and what each one tests")
 	return cmd
 }
@@ -231,7 +224,11 @@ func verifyTarget(app *cmdutil.App, name string) (verify.Target, error) {
 	}
 	driver, ok := drivers.Find(name)
 	if !ok {
-		return verify.Target{}, cmdutil.UsageError("`hookmux verify` can't run %q, only %s", name, strings.Join(drivers.Names(), ", "))
+		if _, known := agent.Builtin().Agent(name); !known {
+			return verify.Target{}, cmdutil.UnknownAgent(agent.Builtin(), name)
+		}
+		return verify.Target{}, cmdutil.UsageError("`hookmux verify` can't test %s yet, only %s", name,
+			strings.Join(drivers.Names(), ", "))
 	}
 	if program == "" {
 		program = driver.Program

@@ -85,7 +85,7 @@ guard, rule or hook that denies.`,
 	return cmd
 }
 
-// check refuses flags that contradict each other.
+// check refuses flags that contradict each other or have impossible values.
 func (a *approval) check() error {
 	n := 0
 	for _, on := range []bool{a.always || a.suggestion > 0, a.session, a.text != "", a.autoEdit, a.reviewEdits} {
@@ -96,6 +96,16 @@ func (a *approval) check() error {
 	if n > 1 {
 		return cmdutil.UsageError("use only one of --always, --session, --suggestion, --text, --auto-edit and " +
 			"--review-edits")
+	}
+	if a.scope != "" {
+		if err := cmdutil.CheckChoice("scope", a.scope, "session", "project", "everywhere"); err != nil {
+			return err
+		}
+	}
+	if a.lasts != "" {
+		if span, err := config.ParseSpan(a.lasts); err != nil || span <= 0 {
+			return cmdutil.UsageError("--for %q isn't a duration; write 30m, 8h or 7d", a.lasts)
+		}
 	}
 	return nil
 }
@@ -162,8 +172,8 @@ func (a *approval) replyTo(app *cmdutil.App, ch *chosen, answers []string) (clie
 	reply.Scope, reply.Suggestion = a.scope, a.suggestion
 	if a.lasts != "" {
 		span, err := config.ParseSpan(a.lasts)
-		if err != nil || span <= 0 {
-			return reply, cmdutil.UsageError("--for %q isn't a duration; write 30m, 8h or 7d", a.lasts)
+		if err != nil {
+			return reply, err
 		}
 		reply.Seconds = span.Seconds()
 	}

@@ -25,7 +25,7 @@ func InboxCommand(app *cmdutil.App) *cobra.Command {
 answer it. Prompts that you can only answer in an agent's own terminal are listed
 too, with the way there.
 
-While you follow the inbox with -f, agents wait for your answer (docs/inbox.md says
+While you follow the inbox with -f, agents wait for your answer (inbox.wait says
 how long). Otherwise they ask in their own terminals right away.`,
 		Example: "  hookmux inbox\n  hookmux inbox -f\n  hookmux inbox --all --json",
 		Args:    cmdutil.ExactArgs(),
@@ -61,8 +61,7 @@ func listInbox(ctx context.Context, app *cmdutil.App, all, asJSON bool) error {
 	if len(list) == 0 {
 		app.Say("no requests are waiting")
 		if info, err := c.Info(ctx); err == nil && !info.Inbox.CanAnyoneAnswer {
-			fmt.Fprintln(app.Stderr, "agents ask in their own terminals for now; `hookmux inbox -f` or `hookmux away` "+
-				"has them wait for you")
+			fmt.Fprintln(app.Stderr, "agents prompt you in their own terminals; to answer here, run `hookmux inbox -f`")
 		}
 	}
 	for i := range list {
@@ -72,8 +71,7 @@ func listInbox(ctx context.Context, app *cmdutil.App, all, asJSON bool) error {
 		fmt.Fprint(app.Stdout, app.Style().Request(&list[i], time.Now()))
 	}
 	if all {
-		fmt.Fprintln(app.Stderr, "only requests since the daemon started; `hookmux log --agent hookmux` has the earlier "+
-			"decisions")
+		fmt.Fprintln(app.Stderr, "this shows requests since the daemon started; for earlier ones: `hookmux log -a hookmux`")
 	}
 	return nil
 }

@@ -115,7 +115,7 @@ func (f *inboxFollower) showReady(now *client.InboxReady) {
 	case now.Attached:
 		fmt.Fprintln(f.app.Stderr, "following the inbox; agents wait for you now (Ctrl-C to stop)")
 	default:
-		fmt.Fprintln(f.app.Stderr, "following the inbox, but agents don't wait for you: "+termsafe.Line(now.Why, 0))
+		fmt.Fprintln(f.app.Stderr, "read-only, agents won't wait for you: "+termsafe.Line(now.Why, 0))
 	}
 }
 

@@ -3,9 +3,11 @@ package answer
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
@@ -38,6 +40,9 @@ func PermissionsCommand(app *cmdutil.App) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := app.ConnectDaemon(cmd.Context())
 			if err != nil {
+				return err
+			}
+			if err := checkPermission(cmd.Context(), c, args[0]); err != nil {
 				return err
 			}
 			gone, err := c.Revoke(cmd.Context(), args[0])
@@ -78,4 +83,20 @@ func listPermissions(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 	}
 	text.Table(app.Stdout, rows, app.Columns())
 	return nil
+}
+
+// checkPermission refuses an ID that no permission has.
+func checkPermission(ctx context.Context, c *client.Client, id string) error {
+	list, err := c.Permissions(ctx)
+	if err != nil {
+		return err
+	}
+	var known []string
+	for _, p := range list {
+		if strings.HasPrefix(p.ID, id) {
+			return nil
+		}
+		known = append(known, p.ID)
+	}
+	return cmdutil.UnknownName("permission", id, known, "hookmux permissions")
 }

@@ -92,7 +92,7 @@ func (app *App) CatalogueProblems() []agent.Problem {
 	for _, c := range changes {
 		if basis, _, _ := store.State(); basis != confirmed.New && filepath.Dir(c.Path) == store.AgentsFolder() {
 			problems = append(problems, agent.Problem{File: c.Path,
-				Text: "waits for you; `hookmux config accept` shows it and lets it count"})
+				Text: "isn't accepted yet; accept it with `hookmux config accept`"})
 		}
 	}
 	return problems

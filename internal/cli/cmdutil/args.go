@@ -4,12 +4,14 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/agent"
 )
 
-// SubcommandArgs is checks a command that does its work through subcommands.
+// SubcommandArgs is for a command that does its work through subcommands.
 func SubcommandArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return UnknownCommand(cmd, args[0])
+		return UnknownCommand(cmd, args)
 	}
 	return nil
 }
@@ -28,25 +30,84 @@ func SomeArgs(name string) cobra.PositionalArgs {
 func ExactArgs(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < len(names) {
-			are := "is"
-			if len(names)-len(args) > 1 {
-				are = "are"
-			}
-			return UsageError("%s %s missing; see `%s --help`", strings.Join(names[len(args):], " and "), are,
-				cmd.CommandPath())
+			return missingArgs(cmd, names[len(args):])
 		}
 		if len(args) > len(names) {
-			return UsageError("unexpected argument %q; see `%s --help`", args[len(names)], cmd.CommandPath())
+			return unexpectedArg(cmd, args[len(names)])
 		}
 		return nil
 	}
+}
+
+// missingArgs names the arguments that are missing, and the command that lists what could be the first of them.
+func missingArgs(cmd *cobra.Command, names []string) error {
+	if kind, list := whatIs(cmd, names[0]); list != "" && len(names) < 3 {
+		text := "which " + kind + "? `" + list + "` lists them"
+		if cmd.Flags().Lookup("all") != nil {
+			text += "; --all means all of them"
+		}
+		return UsageError("%s", text)
+	}
+	are := "is"
+	if len(names) > 1 {
+		are = "are"
+	}
+	return UsageError("%s %s missing; see `%s --help`", strings.Join(names, " and "), are, cmd.CommandPath())
+}
+
+// whatIs says what an argument stands for, and which command lists what it can be.
+func whatIs(cmd *cobra.Command, name string) (kind, list string) {
+	parent := ""
+	if cmd.Parent() != nil {
+		parent = cmd.Parent().Name()
+	}
+	switch name {
+	case "SESSION":
+		return "session", "hookmux ps"
+	case "REQUEST":
+		return "request", "hookmux inbox"
+	case "AGENT":
+		return "agent", "hookmux agents"
+	case "KEY":
+		return "setting", "hookmux config list --all"
+	}
+	switch parent + " " + name {
+	case "guard NAME":
+		return "guard", "hookmux guard list"
+	case "rules NAME":
+		return "rule or pack", "hookmux rules list"
+	case "agents NAME":
+		return "agent", "hookmux agents"
+	case "permissions ID":
+		return "permission", "hookmux permissions"
+	case "exception RULE":
+		if cmd.Name() == "remove" {
+			return "exception", "hookmux guard exception list"
+		}
+		return "rule", "hookmux guard list --rules"
+	}
+	return "", ""
+}
+
+// unexpectedArg is about an argument too many. An agent's name belongs behind -a.
+func unexpectedArg(cmd *cobra.Command, arg string) error {
+	if f := cmd.Flags().Lookup("agent"); f != nil {
+		if _, ok := agent.Builtin().Agent(arg); ok {
+			flag := "--agent"
+			if f.Shorthand != "" {
+				flag = "-" + f.Shorthand
+			}
+			return UsageError("unexpected argument %q; did you mean `%s %s %s`?", arg, cmd.CommandPath(), flag, arg)
+		}
+	}
+	return UsageError("unexpected argument %q; see `%s --help`", arg, cmd.CommandPath())
 }
 
 // OptionalArg allows one argument, or none.
 func OptionalArg() cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > 1 {
-			return UsageError("unexpected argument %q; see `%s --help`", args[1], cmd.CommandPath())
+			return unexpectedArg(cmd, args[1])
 		}
 		return nil
 	}

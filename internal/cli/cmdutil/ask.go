@@ -55,7 +55,7 @@ func (app *App) Confirm(question string, yes bool) error {
 		return nil
 	}
 	if !app.IsTerminal() {
-		return UsageError("say --yes to confirm: %s", question)
+		return UsageError("add --yes: %s", question)
 	}
 	fmt.Fprint(app.Stderr, question+" [y/N] ")
 	said, err := app.ReadYes()
@@ -91,6 +91,9 @@ func (app *App) ReadYes() (bool, error) {
 // endOfInput is what ReadWord returns when there's nothing more to read. It's no answer to any question; Enter, which
 // is "", can be one.
 const endOfInput = "\x04"
+
+// InputEnded reports whether a word of [App.ReadWord] says that nothing more can be read.
+func (app *App) InputEnded(word string) bool { return word == endOfInput }
 
 // ReadWord reads the line you type, in lower case. Ctrl-C ends the question at once.
 func (app *App) ReadWord() (string, error) {

@@ -60,7 +60,7 @@ func inTime(ctx context.Context, ask func(asked context.Context) error) error {
 	defer cancel()
 	err := ask(asked)
 	if err != nil && asked.Err() != nil && ctx.Err() == nil {
-		return errors.New("the daemon is running and does not answer; `hookmux daemon restart` ends it and starts another")
+		return errors.New("the daemon isn't responding; restart it with `hookmux daemon restart`")
 	}
 	return err
 }
@@ -83,7 +83,7 @@ func (app *App) StartDaemon(ctx context.Context, dirs paths.Dirs, c *client.Clie
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("the daemon does not start: %w; its log is %s", err, dirs.Log())
+		return fmt.Errorf("the daemon doesn't start: %w; its log is %s", err, dirs.Log())
 	}
 	return nil
 }
@@ -141,7 +141,7 @@ func (app *App) WaitForDaemon(ctx context.Context) (*client.Client, error) {
 		return nil, err
 	}
 	if err := AskDaemon(ctx, c); errors.Is(err, client.ErrNoDaemon) {
-		fmt.Fprintln(app.Stderr, "no daemon is running; waiting for the next, which the next hook starts (Ctrl-C ends)")
+		fmt.Fprintln(app.Stderr, "waiting for the daemon to start… (Ctrl-C to quit)")
 	}
 	return c, nil
 }
@@ -149,18 +149,18 @@ func (app *App) WaitForDaemon(ctx context.Context) (*client.Client, error) {
 // ExplainNoDaemon says why no daemon runs, and what to do about it.
 func (app *App) ExplainNoDaemon(dirs paths.Dirs) string {
 	if err := dirs.MakeRuntime(); err != nil {
-		return "the daemon is not running and cannot be started: " + err.Error()
+		return "the daemon isn't running and can't be started: " + err.Error()
 	}
 	if err := dirs.CheckSocket(); err != nil {
-		return "the daemon is not running and cannot be started: " + err.Error()
+		return "the daemon isn't running and can't be started: " + err.Error()
 	}
 	if _, err := daemonstart.FindProgram(app.Getenv); err != nil {
-		return "the daemon is not running and hooks cannot start it: " + err.Error()
+		return "the daemon isn't running and hooks can't start it: " + err.Error()
 	}
 	if until, paused := daemonstart.Paused(dirs); paused {
 		return "the daemon died several times within a minute; it is not started again before " +
 			until.Local().Format("15:04:05") +
 			". Its log is " + dirs.Log() + "; `hookmux daemon start` tries at once"
 	}
-	return "the daemon is not running; the next hook starts it, or `hookmux daemon start`"
+	return "the daemon isn't running; it starts with the next hook, or with `hookmux daemon start`"
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,13 +23,12 @@ func acceptCommand(app *cmdutil.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "accept",
 		Short: "Accept changes to your settings that hookmux's commands didn't make",
-		Long: `Settings, hooks and the programs they run apply as you last accepted them. If an
-editor, a dotfile manager or an agent changes them, the change waits until you accept
-it here, unless it only refuses more. accept shows first what becomes weaker, then the
-difference, and accepts all changes together. What hookmux's own commands write is accepted already.
+		Long: `hookmux only uses settings and hooks you've accepted. If an editor, a dotfile manager
+or an agent changes them, the change waits until you accept it here, unless it's
+stricter. Shows what gets weaker, then the diff, and accepts all changes together.
+What hookmux's own commands write is accepted already.
 
---restore goes the other way: it writes what you accepted back into the files, even
-those that were deleted. What is active doesn't change.
+--restore does the opposite: it writes what you accepted back into the files.
 
 While you write hooks, keep ` + "`hookmux config accept -f FILE…`" + ` open: it accepts every
 change to these files as it comes, until you end it.`,
@@ -41,7 +41,7 @@ change to these files as it comes, until you end it.`,
 				return cmdutil.UsageError("--follow needs files to follow, as in `hookmux config accept --follow " +
 					"~/.config/hookmux/hooks/gate.ts`")
 			case !follow && len(args) > 0:
-				return cmdutil.UsageError("accept takes all changes together and no file; with --follow it accepts "+
+				return cmdutil.UsageError("accept takes no file: it accepts all changes together; with --follow it accepts "+
 					"changes to %s as they come", args[0])
 			case follow && (list || asJSON || yes):
 				return cmdutil.UsageError("--follow can't be combined with --dry-run, --json or --yes")
@@ -112,7 +112,7 @@ func confirmChanges(ctx context.Context, app *cmdutil.App, o confirmOptions) err
 	var done wire.ConfirmView
 	if err := c.Call(ctx, wire.MethodConfirm, wire.ConfirmParams{Hash: view.Hash}, &done); err != nil {
 		if view.Basis == "confirmed" && !o.asJSON {
-			app.Say("what you confirmed is still in force; `hookmux config accept --restore` writes it back into the files")
+			app.Say("what you accepted before still applies; `hookmux config accept --restore` writes it back into the files")
 		}
 		return err
 	}
@@ -182,7 +182,7 @@ func showChanges(app *cmdutil.App, view *wire.ConfirmView) {
 		app.Say("problem: %s", termsafe.Line(app.Shorten(view.Problem), 300))
 	}
 	if len(view.Weaker) > 0 {
-		app.Say("What becomes weaker, or may say yes in your place:")
+		app.Say("These changes weaken protection or can approve calls for you:")
 		for _, one := range view.Weaker {
 			app.Say("  %s", termsafe.Line(app.Shorten(one), 300))
 		}
@@ -199,7 +199,7 @@ func showChanges(app *cmdutil.App, view *wire.ConfirmView) {
 			app.Say("%s", style.DiffLine(termsafe.Text(line)))
 		}
 		if one.Counts {
-			app.Say("  what refuses more applies already")
+			app.Say("  stricter parts already apply")
 		}
 		if one.Error != "" {
 			app.Say("  problem: %s", termsafe.Line(app.Shorten(one.Error), 300))
@@ -214,6 +214,9 @@ func followChanges(ctx context.Context, app *cmdutil.App, args []string) error {
 		path, err := filepath.Abs(arg)
 		if err != nil {
 			return err
+		}
+		if _, err := os.Stat(path); err != nil {
+			return cmdutil.FileError(arg, err)
 		}
 		files[i] = path
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/judge"
 	"github.com/hookmux/hookmux/internal/selection"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/registry"
@@ -87,6 +88,7 @@ func configListCommand(app *cmdutil.App) *cobra.Command {
 			if asJSON {
 				return app.PrintJSON(settings)
 			}
+			sayConfigProblems(app)
 			sayConfig(app, settings, all)
 			return nil
 		},
@@ -101,7 +103,8 @@ func configListCommand(app *cmdutil.App) *cobra.Command {
 func sayConfig(app *cmdutil.App, settings []wire.Setting, all bool) {
 	shown := 0
 	for _, s := range settings {
-		if (s.Default || s.Origin == originUnknown) && !all {
+		key, _ := config.Find(s.Key)
+		if (s.Default || s.Origin == originUnknown) && (!all || key.State) {
 			continue
 		}
 		shown++
@@ -136,6 +139,9 @@ secret ends up neither in the process list nor in your shell's history.`,
 			key, ok := config.Find(args[0])
 			if !ok {
 				return cmdutil.UsageError("%v", config.Unknown(args[0]))
+			}
+			if err := checkSettingName(app, args[0]); err != nil {
+				return err
 			}
 			given, err := readValue(app, key, args[1])
 			if err != nil {
@@ -271,4 +277,33 @@ func setSetting(app *cmdutil.App, cmd *cobra.Command, key string, value json.Raw
 	}
 	app.Say("%s is now %s (%s)", key, cmdutil.PlainValue(s.Value), termsafe.Line(where, 200))
 	return nil
+}
+
+// checkSettingName refuses a setting for an agent that doesn't exist, such as inbox.wait.cluade.
+func checkSettingName(app *cmdutil.App, name string) error {
+	i := strings.LastIndexByte(name, '.')
+	parent, ok := config.Find(name[:max(i, 0)])
+	if !ok || !parent.PerName || parent.NameDoc != "agent" {
+		return nil
+	}
+	catalogue, err := app.Catalogue()
+	if err != nil {
+		return err
+	}
+	if _, ok := catalogue.Agent(name[i+1:]); ok {
+		return nil
+	}
+	return cmdutil.UnknownAgent(catalogue, name[i+1:])
+}
+
+// sayConfigProblems says what in your settings can't be read, and what applies instead.
+func sayConfigProblems(app *cmdutil.App) {
+	dirs, err := app.Dirs()
+	if err != nil {
+		return
+	}
+	j := judge.New(dirs, app.LiveSettings)
+	for _, p := range j.Config.For(j.Registry.FindProject(app.Cwd()), false).Problems() {
+		app.Say("%s", text.Wrap(app.Style().Warning(termsafe.Line(app.Shorten(p.String()), 400)), app.Columns(), 2))
+	}
 }

@@ -86,8 +86,12 @@ func guardList(app *cmdutil.App) *cobra.Command {
 				}
 				return app.PrintJSON(map[string]any{"guards": list, "exceptions": exceptions})
 			}
-			var rows [][]string
-			for _, g := range guard.List() {
+			rows := [][]string{{"GUARD", "MODE", "STOPS"}}
+			list := guard.List()
+			slices.SortStableFunc(list, func(a, b guard.Info) int { // what is on comes first
+				return strings.Compare(offLast(modes[a.Name]), offLast(modes[b.Name]))
+			})
+			for _, g := range list {
 				rows = append(rows, []string{g.Name, modes[g.Name], g.What})
 				if rules {
 					for _, r := range g.Rules {
@@ -111,9 +115,17 @@ type guardRow struct {
 	Mode string `json:"mode"`
 }
 
+// offLast orders modes: off after all others.
+func offLast(mode string) string {
+	if mode == config.GuardOff {
+		return "1"
+	}
+	return "0"
+}
+
 func sayExceptions(app *cmdutil.App, list []string) {
 	if len(list) > 0 {
-		app.Say("exceptions: %s", termsafe.Line(strings.Join(list, ", "), 300))
+		app.Say("%s", text.Wrap("exceptions: "+termsafe.Line(strings.Join(list, ", "), 300), app.Columns(), 2))
 	}
 }
 
@@ -153,7 +165,8 @@ func guardShow(app *cmdutil.App) *cobra.Command {
 	return cmd
 }
 
-func guardNames() []string {
+// GuardNames are the names of the guards.
+func GuardNames() []string {
 	var list []string
 	for _, g := range names.All() {
 		list = append(list, g.Name)
@@ -164,8 +177,8 @@ func guardNames() []string {
 // findGuard is the name of a guard, which may be written guard.NAME.
 func findGuard(name string) (string, error) {
 	short, _ := hook.GuardName(name)
-	if !slices.Contains(guardNames(), short) {
-		return "", cmdutil.UnknownName("guard", name, guardNames(), "hookmux guard list")
+	if !slices.Contains(GuardNames(), short) {
+		return "", cmdutil.UnknownName("guard", name, GuardNames(), "hookmux guard list")
 	}
 	return short, nil
 }
@@ -173,7 +186,7 @@ func findGuard(name string) (string, error) {
 func guardOn(app *cmdutil.App) *cobra.Command {
 	var project bool
 	cmd := &cobra.Command{
-		Use: "on NAME…", Short: "Let a guard block", Example: "  hookmux guard on destructive secrets",
+		Use: "on NAME…", Short: "Turn a guard on: block what it stops", Example: "  hookmux guard on destructive secrets",
 		Args: needGuards,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return setGuards(app, cmd, args, config.GuardBlock, project)
@@ -221,7 +234,7 @@ func addProjectFlag(cmd *cobra.Command, project *bool) {
 // needGuards wants at least one guard, and names them all where there is none.
 func needGuards(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return cmdutil.UsageError("which guard? There are %s", strings.Join(guardNames(), ", "))
+		return cmdutil.UsageError("which guard? Choose from %s", strings.Join(GuardNames(), ", "))
 	}
 	return nil
 }
@@ -314,10 +327,40 @@ pass. The message that stopped the call names the rule.`,
 }
 
 func changeException(app *cmdutil.App, cmd *cobra.Command, p wire.AllowParams) error {
+	if err := checkException(app, cmd, p); err != nil {
+		return err
+	}
 	var said struct{ Text string }
 	if err := app.CallDaemon(cmd.Context(), wire.MethodAllow, p, &said); err != nil {
 		return err
 	}
 	app.Say("%s", termsafe.Line(said.Text, 300))
 	return nil
+}
+
+// checkException refuses a rule that doesn't exist. An exception that is there can always be removed.
+func checkException(app *cmdutil.App, cmd *cobra.Command, p wire.AllowParams) error {
+	rule, _, oneCommand := strings.Cut(p.Rule, ":")
+	if p.Once && oneCommand {
+		return cmdutil.UsageError("--once takes a rule alone: %s", rule)
+	}
+	known := rulescmd.Names(app)
+	for _, g := range guard.List() {
+		for _, r := range g.Rules {
+			known = append(known, r.ID)
+		}
+	}
+	if slices.Contains(known, rule) || slices.Contains(known, p.Rule) {
+		return nil
+	}
+	if p.Drop {
+		_, list, err := guardModes(app, cmd)
+		if err != nil {
+			return err
+		}
+		if slices.Contains(list, p.Rule) {
+			return nil
+		}
+	}
+	return cmdutil.UnknownName("rule", rule, known, "hookmux guard list --rules")
 }

@@ -1,10 +1,12 @@
 package guardcmd
 
 import (
+	"context"
 	"encoding/json"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -24,7 +26,7 @@ import (
 // TypeScript file by its name.
 func setHookMode(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, to rules.Mode, name string) error {
 	if to == rules.Asks {
-		return cmdutil.UsageError("a hook's mode is off, log or block: whether it asks is up to the hook")
+		return cmdutil.UsageError("a hook's mode is off, log or block")
 	}
 	c, err := app.ConnectDaemon(cmd.Context())
 	if err != nil {
@@ -59,36 +61,43 @@ type foundHook struct {
 
 // findHook finds a hook by its ID, or a TypeScript file by its name.
 func findHook(app *cmdutil.App, cmd *cobra.Command, c *client.Client, name string, to rules.Mode) (foundHook, error) {
-	var registered []wire.ListedHook
-	if err := c.Call(cmd.Context(), wire.MethodHooksList, wire.HooksListParams{Cwd: app.Cwd()},
-		&registered); err != nil {
+	list, known, err := listHooks(cmd.Context(), app, c)
+	if err != nil {
 		return foundHook{}, err
 	}
-	var known []string
+	for _, one := range list {
+		if one.id == name || one.module != nil && isNamed(one.module, name) {
+			return one, nil
+		}
+	}
+	if short, _ := hook.GuardName(name); slices.Contains(GuardNames(), short) {
+		return foundHook{}, cmdutil.UsageError("%s is a guard: `hookmux guard mode %s %s`", name, short, to)
+	}
+	return foundHook{}, cmdutil.UnknownName("hook", name, known, "hookmux hooks list")
+}
+
+// listHooks are the hooks here, and what they are called.
+func listHooks(ctx context.Context, app *cmdutil.App, c *client.Client) (list []foundHook, known []string, err error) {
+	var registered []wire.ListedHook
+	if err := c.Call(ctx, wire.MethodHooksList, wire.HooksListParams{Cwd: app.Cwd()}, &registered); err != nil {
+		return nil, nil, err
+	}
 	for _, one := range registered {
 		var reg hook.Registration
 		if json.Unmarshal(one.Registration, &reg) != nil {
 			continue
 		}
-		if reg.ID == name {
-			return foundHook{id: name, target: reg.Target}, nil
-		}
-		known = append(known, reg.ID)
+		list, known = append(list, foundHook{id: reg.ID, target: reg.Target}), append(known, reg.ID)
 	}
 	var modules []wire.ModuleInfo
-	if err := c.Call(cmd.Context(), wire.MethodModules, wire.ModulesParams{Cwd: app.Cwd()}, &modules); err != nil {
-		return foundHook{}, err
+	if err := c.Call(ctx, wire.MethodModules, wire.ModulesParams{Cwd: app.Cwd()}, &modules); err != nil {
+		return nil, nil, err
 	}
 	for i := range modules {
-		if isNamed(&modules[i], name) {
-			return foundHook{id: modules[i].ID, module: &modules[i]}, nil
-		}
+		list = append(list, foundHook{id: modules[i].ID, module: &modules[i]})
 		known = append(known, filepath.Base(modules[i].Path))
 	}
-	if short, _ := hook.GuardName(name); slices.Contains(guardNames(), short) {
-		return foundHook{}, cmdutil.UsageError("%s is a guard: `hookmux guard mode %s %s`", name, short, to)
-	}
-	return foundHook{}, cmdutil.UnknownName("hook", name, known, "hookmux hooks list")
+	return list, known, nil
 }
 
 // pauseHook is `hookmux hooks pause`.
@@ -168,4 +177,30 @@ func logOnlyModules(app *cmdutil.App, cmd *cobra.Command) ([]string, error) {
 		}
 	}
 	return list, err
+}
+
+// HookNames are the IDs and file names of the hooks that a running daemon has here.
+func HookNames(app *cmdutil.App) []string {
+	c, err := app.RunningDaemon()
+	if err != nil {
+		return nil // only for a suggestion
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_, known, _ := listHooks(ctx, app, c)
+	return known
+}
+
+// checkHook refuses a hook that doesn't exist, before you are asked to prove that you may change it. One that a project
+// replaced or that can't be read isn't listed, so the file decides where no list names it.
+func checkHook(app *cmdutil.App, cmd *cobra.Command, id string) error {
+	c, err := app.ConnectDaemon(cmd.Context())
+	if err != nil {
+		return err
+	}
+	found, err := findHook(app, cmd, c, id, rules.Off)
+	if err == nil && found.module != nil {
+		return cmdutil.UsageError("%s is a file; edit or delete it", app.Shorten(found.module.Path))
+	}
+	return err
 }

@@ -84,7 +84,7 @@ func newHook(ctx context.Context, app *cmdutil.App, dir, name string) error {
 	}
 	app.Say("wrote %s", termsafe.Line(app.Shorten(file), 300))
 	if err := confirmWritten(ctx, app, file, tshook.Starter(name)); err != nil {
-		app.Say("it is active once you accept it with `hookmux config accept`: %s", termsafe.Line(err.Error(), 300))
+		app.Say("it isn't accepted yet (%s); accept it with `hookmux config accept`", termsafe.Line(err.Error(), 300))
 	}
 	sayHowItRuns(app, begin, file, name)
 	app.Say("try it: hookmux hooks test %s --event tool_call --agent claude --input '{\"command\":\"ls\"}'",
@@ -110,7 +110,7 @@ func beginLogging(ctx context.Context, app *cmdutil.App, file string) start {
 	}
 	err = app.CallDaemon(ctx, wire.MethodConfirmFile, wire.ConfirmFileParams{File: file, LogOnly: true}, nil)
 	if err != nil {
-		app.Say("can't let it only log: %s", termsafe.Line(err.Error(), 300))
+		app.Say("couldn't set it to log mode: %s", termsafe.Line(err.Error(), 300))
 		return startInForce
 	}
 	return startLogging
@@ -122,7 +122,7 @@ func sayHowItRuns(app *cmdutil.App, begin start, file, name string) {
 		app.Say("for now it only logs what it would have done; `hookmux log --log-only` shows that")
 		app.Say("turn it on: hookmux hooks on %s", name)
 	case startInForce:
-		app.Say("what it refuses is refused from now on, in every agent")
+		app.Say("it already blocks in every agent, but can't approve anything; to turn it off, delete the file")
 	case startElsewhere:
 		app.Say(
 			"it isn't in a hooks folder, so it doesn't run yet; add it with `hookmux hooks add '*' "+

@@ -12,6 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // hookVerbs are the verbs of `hookmux hooks [AGENT] VERB`, with what each one needs.
@@ -29,47 +30,32 @@ func HookVerbs() []string {
 	return list
 }
 
-// HooksCommand speaks agent-mux's grammar, hooks <agent> <verb>, which is not
-// cobra's: the agent comes before the verb.
+// HooksCommand speaks agent-mux's grammar, hooks <agent> <verb>, which isn't cobra's: the agent comes before the verb.
+// The verbs without an agent are commands of their own.
 func HooksCommand(app *cmdutil.App) *cobra.Command {
 	f := &hookFlags{}
 	cmd := &cobra.Command{
-		Use:   "hooks [AGENT] [VERB]",
+		Use:   "hooks [AGENT]",
 		Short: "Run your own hooks in every agent",
-		Long: `Hooks are commands, scripts, TypeScript files or HTTP backends that run when something
-happens in an agent. AGENT is a name from ` + "`hookmux agents`" + `; without one, a hook is for
-every agent. TYPE is an event kind that all agents share (tool.before, turn.end, …) or
-an agent's own event name. Without a verb, lists the hooks.
+		Long: `Hooks are commands, scripts, TypeScript files or HTTP backends that run when
+something happens in an agent. Without a command, lists your hooks.
 
-  list              the hooks here, and which of them are active
-  discover          the events there are
-  add TYPE          add a hook (to this project, or with --global for all)
-  set ID            change a hook
-  remove ID         remove a hook
-  on ID, off ID     turn a hook on or off
-  mode ID MODE      off, log (only record what it would have done) or block
-  pause ID [10m]    let it only log for a while; --end ends the pause
-  import FILE       import agent-mux's hooks.json; import claude imports the hooks
-                    in your Claude Code settings for your other agents
+A command gets the event as JSON on stdin. To deny a call, it exits with code 2 and
+writes the reason to stderr. A TypeScript file runs as soon as it's in
+~/.config/hookmux/hooks; ` + "`hookmux hooks new`" + ` writes one to start from.
 
-A command gets the event as JSON on stdin. It denies with exit code 2 and the reason on
-stderr, or answers with JSON: see docs/hooks.md. A TypeScript file is a hook as soon as
-it is in ~/.config/hookmux/hooks: ` + "`hookmux hooks new`" + ` writes one. A backend that speaks
-the Agent Hooks Protocol is a hook with the handler ahp: see docs/ahp.md.`,
+To work with one agent's hooks only, put its name first: hookmux hooks claude list.`,
 		Example: `  hookmux hooks new gate               # a hook in TypeScript
-  hookmux hooks test gate.ts --agent codex --input '{"command":"ls"}'
-  hookmux hooks add tool.before --global --id no-prod --match-command '\bdeploy prod\b' \
+  hookmux hooks add tool.before --global --id no-prod \
+      --match-command '\bdeploy prod\b' \
       --handler command --target 'echo "no prod deploys" >&2; exit 2'
-  hookmux hooks mode no-prod log
-  hookmux hooks claude discover
-  hookmux hooks import claude`,
+  hookmux hooks mode no-prod log       # only record what it would have done
+  hookmux hooks claude discover        # the events of Claude Code
+  hookmux hooks import claude          # use your Claude Code hooks everywhere`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				args = []string{"list"}
-			}
-			if args[0] == "import" {
-				return hooksImport(app, cmd, f, args[1:])
 			}
 			if isHookVerb(args[0]) && (len(args) < 2 || !isHookVerb(args[1])) {
 				args = append([]string{hook.Any}, args...)
@@ -80,9 +66,84 @@ the Agent Hooks Protocol is a hook with the handler ahp: see docs/ahp.md.`,
 			return runHooksVerb(app, cmd, f, args[0], args[1], args[2:])
 		},
 	}
-	f.addTo(cmd)
+	f.addTo(cmd.Flags())
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) { flag.Hidden = flag.Name != "json" }) // the verbs' own help shows them
+	for _, v := range hookCommands {
+		verb := &cobra.Command{Use: v.use, Short: v.short, Long: v.long, Example: v.example, Args: cobra.ArbitraryArgs,
+			Hidden: v.hidden}
+		verb.RunE = func(cmd *cobra.Command, args []string) error {
+			if verb.Name() == "import" {
+				return hooksImport(app, cmd, f, args)
+			}
+			return runHooksVerb(app, cmd, f, hook.Any, verb.Name(), args)
+		}
+		v.flags(f, verb.Flags())
+		verb.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
+		cmd.AddCommand(verb)
+	}
 	cmd.AddCommand(hookNewCommand(app), hookTestCommand(app), hookTypesCommand(app))
 	return cmd
+}
+
+// hookCommands are the verbs of hooks as commands, with their flags besides --json.
+var hookCommands = []struct {
+	use, short, long, example string
+	flags                     func(f *hookFlags, fl *pflag.FlagSet)
+	hidden                    bool
+}{
+	{use: "list", short: "List the hooks here, and which of them are active",
+		example: "  hookmux hooks list\n  hookmux hooks claude list",
+		flags: func(f *hookFlags, fl *pflag.FlagSet) {
+			fl.BoolVar(&f.all, "all", false, "also show what agents that aren't on this machine can't do")
+		}},
+	{use: "add TYPE", short: "Add a hook to this project, or to all with --global",
+		long: `Adds a hook. TYPE is a kind of event that all agents share, such as tool.before or
+turn.end, or one agent's own name for an event; ` + "`hookmux hooks discover`" + ` lists both. To
+add it for one agent only, write hookmux hooks AGENT add TYPE.
+
+A command or script gets the event as JSON on stdin. It denies the call with exit
+code 2 and the reason on stderr, or answers with JSON.`,
+		example: `  hookmux hooks add turn.end --global --handler command --target 'say done'
+  hookmux hooks add tool.before --id no-prod --match-command 'deploy prod' \
+      --handler command --target 'echo "no prod deploys" >&2; exit 2'
+  hookmux hooks codex add tool.before --handler script --target ./check.sh`,
+		flags: func(f *hookFlags, fl *pflag.FlagSet) {
+			fl.StringVar(&f.id, "id", "", "its name (default: generated)")
+			f.addDefinition(fl)
+			f.addScope(fl)
+		}},
+	{use: "set ID", short: "Change a hook",
+		example: "  hookmux hooks set no-prod --timeout 30s\n  hookmux hooks set no-prod --match-command 'deploy (prod|live)'",
+		flags: func(f *hookFlags, fl *pflag.FlagSet) {
+			f.addDefinition(fl)
+			fl.StringVar(&f.id, "id", "", "an ID can't be changed")
+			_ = fl.MarkHidden("id") // it's there: this can't fail
+			f.addScope(fl)
+		}},
+	{use: "remove ID", short: "Remove a hook", example: "  hookmux hooks remove no-prod", flags: (*hookFlags).addScope},
+	{use: "on ID", short: "Turn a hook on", example: "  hookmux hooks on no-prod", flags: (*hookFlags).addScope},
+	{use: "off ID", short: "Turn a hook off", example: "  hookmux hooks off no-prod", flags: (*hookFlags).addScope},
+	{use: "mode ID MODE", short: "Set a hook's mode: off, log or block",
+		long: `Sets whether a hook is off, only logs what it would have done, or decides (block).
+` + "`hookmux log --log-only`" + ` shows what a hook in log mode would have done.`,
+		example: "  hookmux hooks mode no-prod log\n  hookmux hooks mode gate.ts block", flags: (*hookFlags).addScope},
+	{use: "pause ID [DURATION]", short: "Let a hook only log for a while",
+		long: `Lets a hook only log for a while: 10 minutes unless you say otherwise, a day at most.
+It comes back by itself. --end ends the pause now.`,
+		example: "  hookmux hooks pause no-prod 30m\n  hookmux hooks pause no-prod --end",
+		flags: func(f *hookFlags, fl *pflag.FlagSet) {
+			fl.BoolVar(&f.end, "end", false, "end the pause now")
+		}},
+	{use: "discover", short: "List the events that hooks can listen to",
+		long: `Lists the events of every agent, the kind each belongs to, and what a hook may do
+there. To see one agent's events only, write hookmux hooks AGENT discover.`,
+		example: "  hookmux hooks claude discover\n  hookmux hooks discover --json", flags: func(*hookFlags, *pflag.FlagSet) {}},
+	{use: "import FILE|AGENT", short: "Import hooks from agent-mux or Claude Code",
+		long: `Imports the hooks in your Claude Code settings, so that your other agents run them, or
+the hooks in agent-mux's hooks.json. Importing again updates what was imported before.`,
+		example: "  hookmux hooks import claude\n  hookmux hooks import ~/.amux/hooks.json", flags: (*hookFlags).addScope},
+	{use: "handle TYPE", short: "Run the hooks on a payload (agent-mux's form)", hidden: true,
+		example: "  hookmux hooks claude handle PreToolUse < payload.json", flags: func(*hookFlags, *pflag.FlagSet) {}},
 }
 
 func isHookVerb(word string) bool {
@@ -97,7 +158,12 @@ func unknownHookVerb(app *cmdutil.App, word string) error {
 				strings.Join(HookVerbs(), ", "))
 		}
 	}
-	return cmdutil.UnknownName("hooks command", word, append(HookVerbs(), "new", "test", "types"), "hookmux hooks --help")
+	return unknownHooksCommand(word)
+}
+
+// unknownHooksCommand says which of the commands of hooks was probably meant.
+func unknownHooksCommand(word string) error {
+	return cmdutil.UnknownSubcommand("hookmux hooks", word, append(HookVerbs(), "new", "test", "types"))
 }
 
 // agentComesFirst answers who wrote the verb before the agent, as agent-mux's own help does.
@@ -111,31 +177,44 @@ type hookFlags struct {
 	priority, enabled, timeout                    string
 	matchTool, matchName, matchCommand, matchPath string
 	global, project, locked, asJSON, log, end     bool
+	all                                           bool
 	ahp                                           ahpFlags
 }
 
-func (f *hookFlags) addTo(cmd *cobra.Command) {
-	fl := cmd.Flags()
-	fl.StringVar(&f.handler, "handler", "", "command, script, module (TypeScript), ahp or builtin")
-	fl.StringVar(&f.target, "target", "", "what it runs")
+// addTo adds every flag, for the form with the agent first.
+func (f *hookFlags) addTo(fl *pflag.FlagSet) {
 	fl.StringVar(&f.id, "id", "", "its name (default: generated)")
-	fl.StringVar(&f.mode, "mode", "", "guard (may decide), advise (may add context) or observe")
-	fl.StringVar(&f.priority, "priority", "", "order, lower first (default 100)")
-	fl.StringVar(&f.enabled, "enabled", "", "true or false")
-	fl.StringVar(&f.timeout, "timeout", "", "seconds, or 30s, 2m (default: setting hooks.timeout)")
-	fl.StringVar(&f.format, "format", "", "claude: feed and read Claude Code's own hook format")
-	fl.StringVar(&f.onFailure, "on-failure", "", "what a guard's failure means: deny (default), ask, ignore")
-	fl.StringVar(&f.matchTool, "match-tool", "", "only this kind of tool: shell, file_write, …")
-	fl.StringVar(&f.matchName, "match-name", "", "only tools whose own name fits this glob")
-	fl.StringVar(&f.matchCommand, "match-command", "", "only commands that fit this regular expression")
-	fl.StringVar(&f.matchPath, "match-path", "", "only paths that fit this glob")
-	fl.BoolVar(&f.locked, "locked", false, "projects can't replace it (global hooks)")
-	fl.BoolVar(&f.log, "log", false, "only record what it would have done")
-	fl.BoolVar(&f.global, "global", false, "for all projects (~/.config/hookmux/hooks.json)")
-	fl.BoolVar(&f.project, "project", false, "for this project (.hookmux/hooks.json); the default of add")
+	f.addDefinition(fl)
+	f.addScope(fl)
 	fl.BoolVar(&f.asJSON, "json", false, "print JSON")
+	fl.BoolVar(&f.all, "all", false, "list: also what agents that aren't on this machine can't do")
 	fl.BoolVar(&f.end, "end", false, "pause: end it now")
+}
+
+// addDefinition adds the flags that say what a hook does.
+func (f *hookFlags) addDefinition(fl *pflag.FlagSet) {
+	fl.StringVar(&f.handler, "handler", "", "what it is: command, script, module (TypeScript), ahp or builtin")
+	fl.StringVar(&f.target, "target", "", "what it runs")
+	fl.StringVar(&f.mode, "mode", "", "its role: guard (may decide), advise (may add context) or observe")
+	fl.StringVar(&f.priority, "priority", "", "order, lower first (default 100)")
+	fl.StringVar(&f.timeout, "timeout", "", "30s or 2m (default: the setting hooks.timeout)")
+	fl.StringVar(&f.onFailure, "on-failure", "", "what happens when it fails: deny (default), ask or ignore")
+	fl.StringVar(&f.format, "format", "", "claude: use Claude Code's own hook format")
+	fl.StringVar(&f.matchTool, "match-tool", "", "only this kind of tool: shell, file_write, …")
+	fl.StringVar(&f.matchName, "match-name", "", "only tools whose name matches this glob")
+	fl.StringVar(&f.matchCommand, "match-command", "", "only commands that match this regular expression")
+	fl.StringVar(&f.matchPath, "match-path", "", "only paths that match this glob")
+	fl.BoolVar(&f.locked, "locked", false, "projects can't replace it (with --global)")
+	fl.BoolVar(&f.log, "log", false, "only record what it would have done")
+	fl.StringVar(&f.enabled, "enabled", "", "true or false")
+	_ = fl.MarkHidden("enabled") // agent-mux's; `hooks on` and `hooks off` do the same
 	f.ahp.addTo(fl)
+}
+
+// addScope adds the flags that say whose hook is meant.
+func (f *hookFlags) addScope(fl *pflag.FlagSet) {
+	fl.BoolVar(&f.global, "global", false, "for all projects (~/.config/hookmux/hooks.json)")
+	fl.BoolVar(&f.project, "project", false, "for this project (.hookmux/hooks.json)")
 }
 
 func runHooksVerb(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName, verb string, rest []string) error {
@@ -149,14 +228,10 @@ func runHooksVerb(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName,
 			if _, swapped := catalogue.Agent(verb); swapped {
 				return agentComesFirst(verb, agentName, rest)
 			}
-			var known []string
-			for _, one := range catalogue.Agents() {
-				known = append(known, one.Name)
-			}
 			if !isHookVerb(verb) {
 				return unknownHookVerb(app, agentName)
 			}
-			return cmdutil.UnknownName("agent", agentName, known, "hookmux agents --all")
+			return cmdutil.UnknownAgent(catalogue, agentName)
 		}
 		agentName = a.Name
 	}
@@ -164,7 +239,7 @@ func runHooksVerb(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName,
 		return cmdutil.UsageError("use --global or --project, not both")
 	}
 	if !isHookVerb(verb) {
-		return cmdutil.UnknownName("hooks command", verb, HookVerbs(), "hookmux hooks --help")
+		return unknownHooksCommand(verb)
 	}
 	i := slices.IndexFunc(hookVerbs, func(v struct{ name, needs string }) bool { return v.name == verb })
 	needs, most := hookVerbs[i].needs, 1
@@ -200,6 +275,9 @@ func runHooksVerb(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName,
 	case "add":
 		return hooksAdd(app, cmd, f, agentName, rest[0])
 	case "remove":
+		if err := checkHook(app, cmd, rest[0]); err != nil {
+			return err
+		}
 		return hooksEdit(app, cmd, f, wire.MethodHooksDrop, wire.HooksEditParams{ID: rest[0]}, "removed")
 	case "on":
 		return setHookMode(app, cmd, f, rules.Block, rest[0])
@@ -223,6 +301,9 @@ func runHooksVerb(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName,
 		}
 		if len(patch) == 0 {
 			return cmdutil.UsageError("nothing to change; give a flag such as --timeout 30s")
+		}
+		if err := checkHook(app, cmd, rest[0]); err != nil {
+			return err
 		}
 		b, _ := json.Marshal(patch)
 		return hooksEdit(app, cmd, f, wire.MethodHooksSet, wire.HooksEditParams{ID: rest[0], Patch: b}, "changed")

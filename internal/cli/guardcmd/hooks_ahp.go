@@ -19,8 +19,8 @@ func (f *ahpFlags) addTo(fl *pflag.FlagSet) {
 	fl.StringVar(&f.version, "ahp-version", "", "ahp: draft or 0.1 (default: found out)")
 	fl.StringVar(&f.lifecycle, "ahp-lifecycle", "", "ahp: persistent (default) or per_event, for a program")
 	fl.StringVar(&f.tokenEnv, "token-env", "", "ahp: variable that holds the token for an address")
-	fl.StringArrayVar(&f.headersEnv, "header-env", nil, "ahp: HEADER=VARIABLE that holds its value; may be repeated")
-	fl.StringArrayVar(&f.env, "env", nil, "ahp: variable that a program gets; may be repeated")
+	fl.StringArrayVar(&f.headersEnv, "header-env", nil, "ahp: HEADER=VARIABLE that holds its value; repeatable")
+	fl.StringArrayVar(&f.env, "env", nil, "ahp: variable that a program gets; repeatable")
 	fl.BoolVar(&f.native, "ahp-native", false, "ahp: send the agent's own payload, too")
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/handler"
@@ -34,7 +35,7 @@ func (f *hookFlags) registrationPatch(cmd *cobra.Command) (map[string]any, error
 	if given("priority") {
 		var n int
 		if _, err := fmt.Sscanf(f.priority, "%d", &n); err != nil || fmt.Sprint(n) != strings.TrimSpace(f.priority) {
-			return nil, cmdutil.UsageError("--priority %q is not a whole number", f.priority)
+			return nil, cmdutil.UsageError("--priority %q isn't a whole number", f.priority)
 		}
 		out["priority"] = n
 	}
@@ -45,7 +46,7 @@ func (f *hookFlags) registrationPatch(cmd *cobra.Command) (map[string]any, error
 		case "false", "no", "off", "0":
 			out["enabled"] = false
 		default:
-			return nil, cmdutil.UsageError("--enabled %q is neither true nor false", f.enabled)
+			return nil, cmdutil.UsageError("--enabled %q isn't true or false", f.enabled)
 		}
 	}
 	if given("timeout") {
@@ -54,7 +55,7 @@ func (f *hookFlags) registrationPatch(cmd *cobra.Command) (map[string]any, error
 			span, err = time.ParseDuration(f.timeout + "s")
 		}
 		if err != nil || span <= 0 {
-			return nil, cmdutil.UsageError("--timeout %q is not a duration; write seconds, or 30s", f.timeout)
+			return nil, cmdutil.UsageError("--timeout %q isn't a duration; write seconds, or 30s", f.timeout)
 		}
 		out["timeout"] = hook.Duration(span)
 	}
@@ -102,11 +103,45 @@ func hooksAdd(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName, hoo
 		}
 		values["target"] = "log"
 	}
+	if err := cmdutil.CheckChoice("handler", fmt.Sprint(values["handler"]), "command", "script", "module", "ahp",
+		"builtin"); err != nil {
+		return err
+	}
+	if err := checkType(app, agentName, hookType); err != nil {
+		return err
+	}
 	if err := checkBuiltin(values); err != nil {
 		return err
 	}
 	b, _ := json.Marshal(values)
 	return hooksEdit(app, cmd, f, wire.MethodHooksAdd, wire.HooksEditParams{Registration: b}, "added")
+}
+
+// checkType refuses what is neither a kind of event nor one of the agent's own.
+func checkType(app *cmdutil.App, agentName, hookType string) error {
+	if hookType == hook.Any || event.Kind(hookType).Known() || knownType(app, agentName, hookType) {
+		return nil
+	}
+	var known []string
+	for _, k := range event.Kinds() {
+		known = append(known, string(k))
+	}
+	catalogue, err := app.Catalogue()
+	if err != nil {
+		return err
+	}
+	for _, a := range catalogue.Agents() {
+		if agentName == hook.Any || a.Name == agentName {
+			for _, e := range a.Events {
+				known = append(known, e.Name)
+			}
+		}
+	}
+	list := "hookmux hooks discover"
+	if agentName != hook.Any {
+		list = "hookmux hooks " + agentName + " discover"
+	}
+	return cmdutil.UnknownName("event", hookType, known, list)
 }
 
 // checkBuiltin finds a misspelt built-in while you are still looking.

@@ -2,7 +2,6 @@ package guardcmd
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/hookmux/hookmux/event"
@@ -99,7 +98,7 @@ func hooksList(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, name string) 
 	if len(list) > 0 {
 		app.Say("")
 	}
-	return showModules(app, modules, waitingChanges(cmd.Context(), c))
+	return showModules(app, modules, waitingChanges(cmd.Context(), c), f.all)
 }
 
 // sayRegistered lists the hooks that are registered.
@@ -107,22 +106,29 @@ func sayRegistered(app *cmdutil.App, list []wire.ListedHook) error {
 	if len(list) == 0 {
 		return nil
 	}
-	rows := [][]string{{"ID", "AGENT", "TYPE", "PRIORITY", "RUNS", "SCOPE", "MODE"}}
+	rows := [][]string{{"ID", "AGENT", "TYPE", "MODE", "SCOPE", "RUNS"}}
+	var below []string
 	for _, l := range list {
 		var r hook.Registration
 		if err := json.Unmarshal(l.Registration, &r); err != nil {
 			return err
 		}
-		state := "on"
+		mode := "on"
 		switch {
+		case l.Why == "disabled":
+			mode = "off"
 		case !l.InForce:
-			state = l.Why
+			mode = "inactive"
+			below = append(below, r.ID+": "+l.Why)
 		case r.LogOnly:
-			state = "log"
+			mode = "log"
 		}
-		rows = append(rows, []string{termsafe.Line(r.ID, 40), r.Agent, r.HookType, fmt.Sprint(r.Order()),
-			termsafe.Line(r.Handler+" "+r.Target, 60), l.Scope, termsafe.Line(state, 120)})
+		rows = append(rows, []string{termsafe.Line(r.ID, 40), r.Agent, r.HookType, mode, l.Scope,
+			termsafe.Line(r.Handler+" "+r.Target, 60)})
 	}
 	text.Table(app.Stdout, rows, app.Columns())
+	for _, line := range below {
+		app.Say("%s", text.Wrap(termsafe.Line(app.Shorten(line), 300), app.Columns(), 2))
+	}
 	return nil
 }

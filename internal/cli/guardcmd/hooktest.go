@@ -59,7 +59,7 @@ its address; you can set breakpoints in the TypeScript.`,
 	f.StringVarP(&t.agent, "agent", "a", "claude", "the agent it happens in")
 	f.StringVar(&t.input, "input", "", "what the event is about, as JSON")
 	f.StringVar(&t.payload, "payload", "", "a file with one of the agent's payloads, - for stdin")
-	f.StringArrayVar(&t.answers, "answer", nil, "answer to a dialog; may be repeated")
+	f.StringArrayVar(&t.answers, "answer", nil, "answer to a dialog; repeatable")
 	f.DurationVar(&t.timeout, "timeout", time.Minute, "how long the agent would wait")
 	f.BoolVar(&t.asJSON, "json", false, "print JSON")
 	f.BoolVar(&t.inspect, "inspect", false, "run it in Node and wait for a debugger (Chrome, VS Code …) to attach")
@@ -152,11 +152,7 @@ func trialEvent(app *cmdutil.App, t *moduleTrial, catalogue *agent.Catalogue, ho
 	error) {
 	a, ok := catalogue.Agent(t.agent)
 	if !ok {
-		var known []string
-		for _, one := range catalogue.Agents() {
-			known = append(known, one.Name)
-		}
-		return nil, cmdutil.UnknownName("agent", t.agent, known, "hookmux agents --all")
+		return nil, cmdutil.UnknownAgent(catalogue, t.agent)
 	}
 	if t.payload == "" {
 		engine := tshook.New(host)
@@ -175,7 +171,9 @@ func trialEvent(app *cmdutil.App, t *moduleTrial, catalogue *agent.Catalogue, ho
 	if t.payload == "-" {
 		payload, err = app.ReadPayload("hooks test")
 	} else {
-		payload, err = os.ReadFile(t.payload)
+		if payload, err = os.ReadFile(t.payload); err != nil {
+			err = cmdutil.FileError(t.payload, err)
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -187,7 +185,7 @@ func trialEvent(app *cmdutil.App, t *moduleTrial, catalogue *agent.Catalogue, ho
 	ev := catalogue.Decode(agent.Input{ID: "trial", Time: time.Now(), Agent: a.Name, Event: t.event, Payload: payload,
 		Cwd: app.Cwd(), Env: func(string) string { return "" }})
 	if ev.Malformed != "" {
-		return nil, cmdutil.UsageError("the payload cannot be read: %s", ev.Malformed)
+		return nil, cmdutil.UsageError("the payload can't be read: %s", ev.Malformed)
 	}
 	return &ev, nil
 }

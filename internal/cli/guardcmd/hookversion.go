@@ -50,14 +50,14 @@ func waitingChanges(ctx context.Context, c *client.Client) map[string]string {
 // describeWaiting says which version of a changed file is active, and what accepts the
 // other one.
 func describeWaiting(change string) string {
-	const accept = "`hookmux config accept` accepts it"
+	const accept = "accept it with `hookmux config accept`"
 	switch confirmed.Kind(change) {
 	case confirmed.Added:
-		return "is new and not accepted: only what it refuses is active; " + accept
+		return "not accepted yet: it can block, but not approve; " + accept
 	case confirmed.Edited:
-		return "was edited since you accepted it: the accepted version is active, not the one in the file; " + accept
+		return "edited: the version you accepted is still active; " + accept
 	case confirmed.Removed:
-		return "was removed: the version that you accepted is still active; " + accept
+		return "removed: the version you accepted is still active; " + accept
 	}
-	return "cannot be read: the version that you accepted last is active"
+	return "can't be read: the version you accepted last is active"
 }

@@ -134,7 +134,7 @@ func readImported(app *cmdutil.App, f *hookFlags, home, from string) ([]imported
 			return nil, err
 		}
 		if _, err := os.Stat(file); err != nil {
-			return nil, cmdutil.UsageError("can't read %s: %v", from, err)
+			return nil, cmdutil.FileError(from, err)
 		}
 		result, err := importer.ImportAmux(file, checkRegistration)
 		if err != nil {

@@ -30,7 +30,7 @@ are still recorded. Ends with ` + "`hookmux on`" + `, or after DURATION.`,
 			if len(args) == 1 {
 				span, err := config.ParseSpan(args[0])
 				if err != nil || span <= 0 {
-					return cmdutil.UsageError("%q is not a duration; write 30m, 1h or 2d", args[0])
+					return cmdutil.UsageError("%q isn't a duration; write 30m, 1h or 2d", args[0])
 				}
 				p.Seconds = span.Seconds()
 			}
@@ -52,7 +52,8 @@ are still recorded. Ends with ` + "`hookmux on`" + `, or after DURATION.`,
 func OnCommand(app *cmdutil.App) *cobra.Command {
 	return &cobra.Command{
 		Use:     "on",
-		Short:   "Turn hooks and guards on again",
+		Short:   "Turn hooks and guards on again after `hookmux off`",
+		Long:    "Ends `hookmux off`: every guard, rule and hook has the mode again that it had before.",
 		Example: "  hookmux on",
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {

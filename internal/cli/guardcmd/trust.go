@@ -214,6 +214,11 @@ func trustRemove(app *cmdutil.App) *cobra.Command {
 				}
 				p.Cwd = dir
 			}
+			if len(args) > 0 {
+				if err := checkTrusted(app, p.Cwd); err != nil {
+					return err
+				}
+			}
 			var view wire.TrustView
 			if err := app.CallDaemon(cmd.Context(), wire.MethodUntrust, p, &view); err != nil {
 				return err
@@ -223,4 +228,20 @@ func trustRemove(app *cmdutil.App) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// checkTrusted refuses a folder that is in no project you trust.
+func checkTrusted(app *cmdutil.App, dir string) error {
+	dirs, err := app.Dirs()
+	if err != nil {
+		return err
+	}
+	j := judge.New(dirs, app.LiveSettings)
+	root := j.Registry.FindProject(dir)
+	for _, trusted := range j.Trust.Roots() {
+		if trusted == root || trusted == dir {
+			return nil
+		}
+	}
+	return cmdutil.UsageError("you don't trust %s; `hookmux trust list` shows the projects you do", app.Shorten(dir))
 }

@@ -2,13 +2,16 @@ package guardcmd
 
 import (
 	"context"
+	"errors"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -21,7 +24,7 @@ func WhoamiCommand(app *cmdutil.App) *cobra.Command {
 		Short: "Does hookmux trust this terminal?",
 		Long: `Only you may answer agents and change guards and settings, so hookmux checks where a
 command comes from: ssh, a console, an attached tmux or a desktop terminal is yours.
-whoami says what hookmux makes of this terminal. If it can't tell who is typing (an
+Without a command, it shows whether hookmux trusts this terminal. If it can't tell who is typing (an
 editor's remote server, a web terminal, mosh, screen), trust the program behind the
 terminal from one that hookmux knows; that lasts as long as the program runs.`,
 		Example: "  hookmux whoami\n  hookmux whoami add 4242",
@@ -32,8 +35,8 @@ terminal from one that hookmux knows; that lasts as long as the program runs.`,
 	cmd.AddCommand(
 		&cobra.Command{
 			Use: "add PID", Short: "Trust the program behind a terminal", Example: "  hookmux whoami add 4242",
-			Long: `Lets whoever types at this process's terminals decide, until the process ends. Run it
-in a terminal that hookmux trusts, and make sure that you started that program.`,
+			Long: `Trusts terminals opened by this process until it exits. Run it in a terminal that
+hookmux trusts, and only for a program you started.`,
 			Args: cmdutil.ExactArgs("PID"),
 			RunE: func(cmd *cobra.Command, args []string) error { return addTerminal(cmd.Context(), app, args[0]) },
 		},
@@ -74,7 +77,9 @@ func showTerminal(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 	case wire.TerminalCode:
 		app.Say("hookmux trusts this terminal (%s), but asks for a code with each answer: %s", view.Terminal, view.Reason)
 	default:
-		app.Say("%s", view.Reason)
+		app.Say("%s", text.Wrap("This terminal isn't trusted: "+strings.TrimPrefix(view.Reason, "refused: ")+
+			". You can read everything here, but not approve requests or change settings.", app.Columns(), 0))
+		return cmdutil.Exit(cmdutil.ExitFailed)
 	}
 	return nil
 }
@@ -82,18 +87,27 @@ func showTerminal(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 func readPID(text string) (wire.TerminalParams, error) {
 	pid, err := strconv.Atoi(text)
 	if err != nil || pid <= 1 {
-		return wire.TerminalParams{}, cmdutil.UsageError("%s is not a process ID; `hookmux whoami` in that terminal shows it",
+		return wire.TerminalParams{}, cmdutil.UsageError("%q isn't a process ID; `hookmux whoami` in that terminal shows it",
 			text)
 	}
 	return wire.TerminalParams{PID: pid}, nil
 }
 
 func addTerminal(ctx context.Context, app *cmdutil.App, pid string) error {
+	p, err := readPID(pid)
+	if err != nil {
+		return err
+	}
+	if app.Table != nil {
+		if _, err := app.Table.Lookup(p.PID); errors.Is(err, proc.ErrGone) {
+			return cmdutil.UsageError("there's no process %d; `hookmux whoami` in that terminal shows the right one", p.PID)
+		}
+	}
 	var info wire.TerminalInfo
 	if _, err := callTerminal(ctx, app, wire.MethodTerminalAdd, pid, &info); err != nil {
 		return err
 	}
-	app.Say("trusted: whoever types in the terminals of %s (pid %d) may decide until it ends", info.Name, info.PID)
+	app.Say("trusted: the terminals of %s (pid %d), until it exits", info.Name, info.PID)
 	return nil
 }
 
@@ -126,7 +140,7 @@ func listTerminals(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 		return app.PrintJSON(list)
 	}
 	if len(list) == 0 {
-		app.Say("you haven't trusted any program's terminals; `hookmux whoami` tells you about this one")
+		app.Say("you haven't trusted any program's terminals; `hookmux whoami` checks this one")
 		return nil
 	}
 	rows := [][]string{{"PID", "PROGRAM", "SINCE", "FROM"}}

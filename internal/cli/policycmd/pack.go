@@ -4,7 +4,13 @@ package policycmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/policy/packstore"
@@ -70,7 +76,25 @@ func fetchPack(ctx context.Context, app *cmdutil.App, origin packstore.Origin) (
 	}
 	pack, err := packstore.ReadFolder(origin.Folder)
 	if err != nil {
-		err = fmt.Errorf("%s: %w", origin.Folder, err)
+		err = packError(app, origin.Folder, err)
 	}
 	return pack, origin, err
+}
+
+// packError says why a folder isn't a pack.
+func packError(app *cmdutil.App, folder string, err error) error {
+	shown := folder
+	if rel, relErr := filepath.Rel(app.Cwd(), folder); relErr == nil && !strings.HasPrefix(rel, "..") {
+		shown = "./" + rel
+	}
+	if info, statErr := os.Stat(folder); statErr == nil && !info.IsDir() {
+		return cmdutil.UsageError("%s is a file; a pack is a folder with a pack.yaml", shown)
+	}
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		if _, statErr := os.Stat(folder); statErr == nil {
+			return cmdutil.UsageError("%s has no pack.yaml, so it isn't a pack", shown)
+		}
+		return cmdutil.FolderError(shown, err)
+	}
+	return fmt.Errorf("%s: %w", shown, err)
 }

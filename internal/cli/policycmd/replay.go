@@ -33,7 +33,7 @@ import (
 // replayFlags are the flags of `hookmux rules replay`.
 type replayFlags struct {
 	app      *cmdutil.App
-	last     string
+	since    string
 	files    []string
 	agents   []string
 	project  string
@@ -61,15 +61,15 @@ A call can't be replayed for a rule if something the rule needs was cut, redacte
 never recorded (the branch, whether you were there, counts of calls); such calls are
 counted separately. Links in paths aren't followed. Rules in mode log are replayed as
 if they blocked, unless you give --as-switched. An agent sees its own project only.`,
-		Example: `  hookmux rules replay --last 30d
+		Example: `  hookmux rules replay --since 30d
   hookmux rules replay --rules ./new.yaml --agent codex --json
-  hookmux rules replay --last 7d --guards --fail-on deny   # exit code 1 if any call would be denied`,
+  hookmux rules replay --since 7d --guards --fail-on deny   # exit code 1 if any call would be denied`,
 		Args: cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context()) },
 	}
-	cmd.Flags().StringVar(&f.last, "last", "30d", "how far back: 12h, 30d")
-	cmd.Flags().StringArrayVar(&f.files, "rules", nil, "rule files to use instead of your own; may be repeated")
-	cmd.Flags().StringArrayVarP(&f.agents, "agent", "a", nil, "only calls of this agent; may be repeated")
+	cmd.Flags().StringVar(&f.since, "since", "30d", "how far back: 12h, 30d")
+	cmd.Flags().StringArrayVar(&f.files, "rules", nil, "rule files to use instead of your own; repeatable")
+	cmd.Flags().StringArrayVarP(&f.agents, "agent", "a", nil, "only calls of this agent; repeatable")
 	cmd.Flags().StringVar(&f.project, "project", "", "only calls in or below this folder")
 	cmd.Flags().BoolVar(&f.guards, "guards", false, "replay the built-in guards as well")
 	cmd.Flags().BoolVar(&f.switched, "as-switched", false, "keep the modes: rules in mode log change nothing")
@@ -79,12 +79,12 @@ if they blocked, unless you give --as-switched. An agent sees its own project on
 }
 
 func (f *replayFlags) run(ctx context.Context) error {
-	span, err := config.ParseSpan(f.last)
+	span, err := config.ParseSpan(f.since)
 	if err != nil || span <= 0 {
-		return cmdutil.UsageError("--last %q is not a duration; write 12h or 30d", f.last)
+		return cmdutil.UsageError("--since %q isn't a duration; write 12h or 30d", f.since)
 	}
 	if f.fails != "" && !slices.Contains(failWords, f.fails) {
-		return cmdutil.UsageError("--fail-on %q is none of %s", f.fails, strings.Join(failWords, ", "))
+		return cmdutil.UnknownName("value for --fail-on", f.fails, failWords, "")
 	}
 	o, err := f.options()
 	if err != nil {

@@ -55,25 +55,25 @@ func commandEvent(command, cwd, agentName string) *event.Event {
 func readEvent(app *cmdutil.App, file, agentName, native string) (*event.Event, error) {
 	data, err := userfile.ReadFile(file, 16<<20)
 	if err != nil {
-		return nil, err
+		return nil, cmdutil.FileError(file, err)
 	}
 	var entry struct {
 		Kind  event.Kind      `json:"kind"`
 		Event json.RawMessage `json:"event"`
 	}
 	if err := json.Unmarshal(data, &entry); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, cmdutil.JSONError(file, data, err)
 	}
 	if len(entry.Event) > 0 && entry.Event[0] == '{' {
 		data = entry.Event
 		if err := json.Unmarshal(data, &entry); err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
+			return nil, cmdutil.JSONError(file, data, err)
 		}
 	}
 	if entry.Kind != "" {
 		var ev event.Event
 		if err := json.Unmarshal(data, &ev); err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
+			return nil, cmdutil.JSONError(file, data, err)
 		}
 		return &ev, nil
 	}
@@ -82,7 +82,7 @@ func readEvent(app *cmdutil.App, file, agentName, native string) (*event.Event, 
 		return nil, err
 	}
 	if _, ok := catalogue.Agent(agentName); !ok {
-		return nil, unknownAgent(catalogue, agentName)
+		return nil, cmdutil.UnknownAgent(catalogue, agentName)
 	}
 	ev := catalogue.Decode(agent.Input{ID: frame.NewID(), Time: time.Now(), Agent: agentName, Event: native,
 		Payload: data, Cwd: app.Cwd(), Env: os.Getenv})

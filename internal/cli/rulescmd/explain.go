@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
@@ -67,14 +66,6 @@ func explainPayload(app *cmdutil.App, cmd *cobra.Command, f *payloadFlags, agent
 	return showExplained(app, &result)
 }
 
-func unknownAgent(catalogue *agent.Catalogue, name string) error {
-	var known []string
-	for _, one := range catalogue.Agents() {
-		known = append(known, one.Name)
-	}
-	return cmdutil.UnknownName("agent", name, known, "hookmux agents --all")
-}
-
 // NativeEvent finds the agent's own event for what you call it: its
 // native name, a kind, or agent-mux's name. Anything else is a mistake, and
 // must not look like an event that no hook stops.
@@ -85,7 +76,7 @@ func NativeEvent(app *cmdutil.App, agentName, hookType string) (string, error) {
 	}
 	a, ok := catalogue.Agent(agentName)
 	if !ok {
-		return "", unknownAgent(catalogue, agentName)
+		return "", cmdutil.UnknownAgent(catalogue, agentName)
 	}
 	if _, ok := a.Event(hookType); ok {
 		return hookType, nil
@@ -114,7 +105,7 @@ func NativeEvent(app *cmdutil.App, agentName, hookType string) (string, error) {
 func parseSupposedDecision(decision, reason, input, context string) (json.RawMessage, error) {
 	v, err := event.ParseVerdict(decision)
 	if err != nil {
-		return nil, cmdutil.UsageError("--decision: %v", err)
+		return nil, cmdutil.UnknownName("decision", decision, []string{"allow", "deny", "ask", "modify", "none"}, "")
 	}
 	d := event.Decision{Verdict: v, Reason: reason, Context: context, By: event.BySupposed}
 	if input != "" {

@@ -100,7 +100,7 @@ func writeStarter(ctx context.Context, app *cmdutil.App, kind startFile, name st
 	if project {
 		app.Say("it is active after `hookmux trust`")
 	} else if err := confirmWritten(ctx, app, file, kind.text); err != nil {
-		app.Say("it is active once you accept it with `hookmux config accept`: %s", termsafe.Line(err.Error(), 300))
+		app.Say("it isn't accepted yet (%s); run `hookmux config accept` to activate it", termsafe.Line(err.Error(), 300))
 	}
 	app.Say("%s", kind.next)
 	return nil
@@ -131,6 +131,11 @@ PACK is the name of a pack, a folder with a pack.yaml, or git+URL@VERSION. Exits
 				}
 				if pack != nil {
 					return policycmd.CheckPack(app, pack, asJSON)
+				}
+			}
+			for _, name := range args {
+				if _, err := os.Stat(name); err != nil {
+					return cmdutil.FileError(name, err)
 				}
 			}
 			found, described, problems, err := checkFiles(app, args)

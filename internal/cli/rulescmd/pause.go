@@ -5,9 +5,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/guard/names"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/selection/sources"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -56,6 +59,9 @@ at most. What it would have stopped is recorded, and it comes back by itself.
 				return err
 			}
 			p.Seconds = span.Seconds()
+			if err := checkPaused(app, of, args[0]); err != nil {
+				return err
+			}
 			return Pause(cmd, app, p)
 		},
 	}
@@ -82,9 +88,33 @@ func PauseSpan(given []string, end bool) (time.Duration, error) {
 	}
 	span, err := config.ParseSpan(given[0])
 	if err != nil || span <= 0 {
-		return 0, cmdutil.UsageError("%q is not a duration; write 10m or 1h", given[0])
+		return 0, cmdutil.UsageError("%q isn't a duration; write 10m or 1h", given[0])
+	}
+	if span > sources.LongestPause {
+		return 0, cmdutil.UsageError("a pause lasts a day at most; `hookmux guard mode NAME log` lasts until you change it")
 	}
 	return span, nil
+}
+
+// checkPaused refuses a name that isn't a guard's, or isn't a rule's or a pack's.
+func checkPaused(app *cmdutil.App, of Paused, name string) error {
+	if of == PauseGuard {
+		short, _ := hook.GuardName(name)
+		var known []string
+		for _, g := range names.All() {
+			if g.Name == short {
+				return nil
+			}
+			known = append(known, g.Name)
+		}
+		return cmdutil.UnknownName("guard", name, known, "hookmux guard list")
+	}
+	list, _, err := listed(app)
+	if err != nil {
+		return err
+	}
+	_, err = findRuleHere(app, list, name)
+	return err
 }
 
 // Pause starts or ends a pause.

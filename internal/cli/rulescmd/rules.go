@@ -29,7 +29,7 @@ func RulesCommand(app *cmdutil.App) *cobra.Command {
 		Long: `Rules say what agents may do: deny, ask, warn or allow, depending on what a call
 really does. They live in ~/.config/hookmux/rules/*.yaml, in a project's
 .hookmux/rules (after ` + "`hookmux trust`" + `; these can only be stricter), in packs that you
-add, and in /etc/hookmux/rules (the administrator's, which nobody can turn off).
+add, and in /etc/hookmux/rules (set by your administrator; they can't be turned off).
 
 Each rule has a mode: off, log (only record), ask (ask where it would deny) or block.
 Without a subcommand, lists the rules and packs.`,
@@ -42,7 +42,7 @@ Without a subcommand, lists the rules and packs.`,
 	}
 	cmd.Flags().AddFlagSet(list.Flags())
 	cmd.AddCommand(list, showCommand(app), newCommand(app), checkCommand(app),
-		switchCommand(app, "on", "Let a rule or a pack block", rules.Block),
+		switchCommand(app, "on", "Turn a rule or a pack on: let it block", rules.Block),
 		switchCommand(app, "off", "Turn a rule or a pack off", rules.Off), modeCommand(app), PauseCommand(app, PauseRules),
 		policycmd.ReplayCommand(app), policycmd.ImportCommand(app), policycmd.AddCommand(app),
 		policycmd.UpdateCommand(app), policycmd.RemoveCommand(app))
@@ -98,15 +98,20 @@ func listCommand(app *cmdutil.App) *cobra.Command {
 			if asJSON {
 				return app.PrintJSON(map[string]any{"rules": list, "packs": packs, "problems": problems})
 			}
-			if len(list) == 0 {
+			waiting := pendingRules(app, list)
+			if len(list)+len(waiting) == 0 {
 				app.Say("no rules here; `hookmux rules new` writes a file to start from")
 			}
-			var rows [][]string
+			rows := [][]string{{"RULE", "MODE", "DECIDES", "WHY"}}
 			for _, r := range list {
-				rows = append(rows, []string{r.ID, string(r.InForce), string(r.Decide), r.Why,
-					termsafe.Line(app.Shorten(fmt.Sprintf("%s:%d", r.File, r.Line)), 120)})
+				rows = append(rows, []string{r.ID, string(r.InForce), string(r.Decide), termsafe.Line(r.Why, 300)})
 			}
-			text.Table(app.Stdout, rows, app.Columns())
+			for _, r := range waiting {
+				rows = append(rows, []string{r.ID, "not accepted", string(r.Decide), termsafe.Line(r.Why, 300)})
+			}
+			if len(rows) > 1 {
+				text.Table(app.Stdout, rows, app.Columns())
+			}
 			policycmd.SayPacks(app, packs)
 			sayProblems(app, problems)
 			sayWaiting(app, list)
@@ -130,7 +135,7 @@ func showCommand(app *cmdutil.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := findRule(list, args[0])
+			r, err := findRuleHere(app, list, args[0])
 			if err != nil {
 				return err
 			}
@@ -164,6 +169,41 @@ func Names(app *cmdutil.App) []string {
 		names = append(names, r.ID)
 	}
 	return names
+}
+
+// pendingRules are the rules in your files that you haven't accepted yet, so that they aren't in force.
+func pendingRules(app *cmdutil.App, inForce []ListedRule) []*rules.Rule {
+	files, err := filesHere(app)
+	if err != nil {
+		return nil // only more about the list
+	}
+	list, _, _ := readFiles(files)
+	return slices.DeleteFunc(list, func(r *rules.Rule) bool {
+		return slices.ContainsFunc(inForce, func(one ListedRule) bool { return one.ID == r.ID })
+	})
+}
+
+// findRuleHere is [findRule], and says so where a rule isn't accepted yet.
+func findRuleHere(app *cmdutil.App, list []ListedRule, name string) (*ListedRule, error) {
+	r, err := findRule(list, name)
+	if err == nil {
+		return r, nil
+	}
+	var known []string
+	for _, one := range list {
+		known = append(known, one.ID)
+	}
+	for _, one := range pendingRules(app, list) {
+		if one.ID == name {
+			accept := "hookmux config accept"
+			if one.Layer == rules.Project {
+				accept = "hookmux trust"
+			}
+			return nil, cmdutil.UsageError("rule %s isn't accepted yet; run `%s` first", name, accept)
+		}
+		known = append(known, one.ID)
+	}
+	return nil, cmdutil.UnknownName("rule", name, known, "hookmux rules list")
 }
 
 // findRule is a rule by its ID, or the first one of a pack.
@@ -213,7 +253,7 @@ func switchRule(app *cmdutil.App, cmd *cobra.Command, id string, to rules.Mode) 
 	if err != nil {
 		return err
 	}
-	r, err := findRule(list, id)
+	r, err := findRuleHere(app, list, id)
 	if err != nil {
 		return err
 	}

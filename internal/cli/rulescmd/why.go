@@ -85,6 +85,8 @@ func (w *whyFlags) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 		return sayWhy(ctx, app, call, w.asJSON)
+	case len(args) == 1 && strings.TrimSpace(args[0]) == "":
+		return cmdutil.UsageError("the command is empty")
 	case len(args) == 1 && isEventID(args[0]):
 		call, err := findCall(ctx, app, args[0])
 		if err != nil {
@@ -99,7 +101,7 @@ func (w *whyFlags) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 		if _, ok := catalogue.Agent(w.agent); !ok {
-			return unknownAgent(catalogue, w.agent)
+			return cmdutil.UnknownAgent(catalogue, w.agent)
 		}
 		return examineEvent(ctx, app, commandEvent(args[0], app.Cwd(), w.agent), w.asJSON)
 	case len(args) == 2 && w.isPayload(args):
@@ -148,7 +150,7 @@ func lastStopped(ctx context.Context, app *cmdutil.App) (*storedCall, error) {
 	return last, nil
 }
 
-var errNothing = errors.New("no call was denied or asked about yet; `hookmux why EVENT-ID` tells you about any other")
+var errNothing = errors.New("no call has been stopped yet; `hookmux why EVENT-ID` explains any other call")
 
 // Decided is who decided about a call.
 type Decided struct {
@@ -176,7 +178,7 @@ func whoDecided(outcome *wire.Outcome) Decided {
 	permission, isPermission := event.PermissionOf(d.By)
 	switch {
 	case d.Verdict == event.None && outcome.Neutral != "":
-		out.By, out.Reason = "nobody", "nobody was asked: "+text.CodeText(outcome.Neutral)
+		out.By, out.Reason = "nobody", "hookmux made no decision: "+text.CodeText(outcome.Neutral)
 	case d.Verdict == event.None && d.By == "":
 		out.By = "nobody"
 	case d.Answer != nil || outcome.Inbox != nil && d.By == event.ByPerson:
@@ -237,7 +239,7 @@ func sayWhy(ctx context.Context, app *cmdutil.App, call *storedCall, asJSON bool
 	app.Say("decided   %s", termsafe.Line(app.Shorten(line), 500))
 	sayGaps(app, call, false)
 	if examination != nil {
-		app.Say("today     these guards and rules match the call:")
+		app.Say("today     with today's settings:")
 		SayExamination(app, examination)
 	}
 	return nil

@@ -126,7 +126,7 @@ func focusPane(ctx context.Context, app *cmdutil.App, s *wire.Session) (string, 
 		if s.TTY != "" {
 			place = "at " + s.TTY
 		}
-		return "", fmt.Errorf("%s runs %s; hookmux can't take you there", called, place)
+		return "", fmt.Errorf("can't jump to %q: it runs %s", called, place)
 	}
 	server := &tmux.Server{Socket: s.Server}
 	from := ""

@@ -185,6 +185,8 @@ func (f *logFlags) query() (wire.QueryParams, error) {
 		return q, cmdutil.UsageError("-n %d is negative", f.limit)
 	case f.count < 0:
 		return q, cmdutil.UsageError("--count %d is negative", f.count)
+	case f.since != "" && f.until != "" && q.Until.Before(q.Since):
+		return q, cmdutil.UsageError("--until is before --since")
 	case f.follow && f.until != "":
 		return q, cmdutil.UsageError("use --follow or --until, not both")
 	}

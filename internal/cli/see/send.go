@@ -28,6 +28,9 @@ while the session is waiting for an answer.
 			if err != nil {
 				return err
 			}
+			if _, err := c.Session(cmd.Context(), args[0]); err != nil {
+				return err
+			}
 			s, err := c.SendToSession(cmd.Context(), args[0], args[1], typed)
 			if err != nil {
 				return err

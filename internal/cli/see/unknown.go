@@ -2,6 +2,7 @@ package see
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -85,6 +86,51 @@ func (f *logFlags) checkNames(ctx context.Context, app *cmdutil.App) error {
 				return unknown
 			}
 		}
+	}
+	return f.checkSessionAndTool(ctx, app, recorded)
+}
+
+// checkSessionAndTool refuses a session that nobody has and a tool that no recorded call used. While you follow, either
+// may still come.
+func (f *logFlags) checkSessionAndTool(ctx context.Context, app *cmdutil.App, recorded func(wire.Filter) (bool, error)) error {
+	if f.session != "" {
+		id := f.session
+		c, err := askDaemon(ctx, app)
+		if err != nil {
+			return err
+		}
+		if c != nil {
+			id = wholeID(ctx, c, id)
+		} else if d, err := storedSession(app, id); err == nil {
+			id = d.ID
+		}
+		found, err := recorded(wire.Filter{Session: id})
+		if err != nil {
+			return err
+		}
+		if !found && !f.follow {
+			return cmdutil.UnknownName("session", f.session, nil, "hookmux ps --all")
+		}
+	}
+	if f.tool != "" && !f.follow {
+		if found, err := recorded(wire.Filter{Tool: f.tool}); err != nil || found {
+			return err
+		}
+		known := map[string]bool{}
+		catalogue, err := app.Catalogue()
+		if err != nil {
+			return err
+		}
+		for _, a := range catalogue.Agents() {
+			for _, tool := range a.Tools {
+				known[tool.Name] = true
+			}
+		}
+		names := slices.Sorted(maps.Keys(known))
+		if slices.Contains(names, f.tool) {
+			return nil
+		}
+		return cmdutil.UnknownName("tool", f.tool, names, "")
 	}
 	return nil
 }

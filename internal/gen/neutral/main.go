@@ -24,7 +24,7 @@ const unreachable = "hookmux could not be reached, and this call is only allowed
 
 // unchecked is what a person or a model reads when guards are on and neither
 // the daemon nor the check without it answered.
-const unchecked = "hookmux could not check this call: its daemon does not answer and the check without it failed; run: " +
+const unchecked = "hookmux could not check this call because its daemon is not responding; run: " +
 	"hookmux daemon restart"
 
 func main() {

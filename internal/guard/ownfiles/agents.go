@@ -264,7 +264,7 @@ func checkUnasked(x *scope, r *shell.Run, started *agent.Known, args []shell.Wor
 			if flag != name || valued && !strings.EqualFold(value, wanted) || !valued && joined && value == "false" {
 				continue
 			}
-			x.Report.Add("unasked", r.String(), fmt.Sprintf("%s has %s ask nobody before it acts", option,
+			x.Report.Add("unasked", r.String(), fmt.Sprintf("%s makes %s skip all approvals", option,
 				started.Programs[0]))
 			return
 		}

@@ -32,7 +32,7 @@ func (t *Checker) checkAssignment(x *scope, r *shell.Run, name string) {
 		x.Report.Add(
 			"environment",
 			r.String(),
-			fmt.Sprintf("sets %s, which switches hookmux off or over to other settings",
+			fmt.Sprintf("sets %s, which turns hookmux off or swaps its settings",
 				name),
 		)
 	}
@@ -97,7 +97,7 @@ func (t *Checker) checkControl(x *scope, r *shell.Run) {
 	verb, ok := verbs.Find(operands)
 	if !ok && len(operands) > 0 && slices.Contains(offWords, operands[0]) {
 		x.Report.Add("control", r.String(),
-			fmt.Sprintf("hookmux %s: to switch hookmux off belongs to a person, not to an agent", operands[0]))
+			fmt.Sprintf("hookmux %s: only the user can turn hookmux off, not an agent", operands[0]))
 	}
 	if !ok || !verb.ForPerson() {
 		return
@@ -107,7 +107,7 @@ func (t *Checker) checkControl(x *scope, r *shell.Run) {
 		rule = "daemon"
 	}
 	x.Report.Add(rule, r.String(),
-		fmt.Sprintf("hookmux %s %s: that belongs to a person, not to an agent", verb.Path, verb.Summary))
+		fmt.Sprintf("hookmux %s %s: only the user can do that, not an agent", verb.Path, verb.Summary))
 }
 
 // isOtherName reports whether the program is hookmux under a name that an earlier

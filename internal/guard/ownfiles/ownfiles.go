@@ -20,11 +20,11 @@ var Rules = []inspect.RuleInfo{
 	{ID: "own-files.delete", What: "the same files are deleted or moved away"},
 	{ID: "own-files.daemon", What: "the daemon is stopped or killed"},
 	{ID: "own-files.control", What: "hookmux is told to switch off, trust, install or change its settings"},
-	{ID: "own-files.environment", What: "hookmux is switched off, or over to other settings, through its environment"},
+	{ID: "own-files.environment", What: "turns hookmux off or swaps its settings through environment variables"},
 	{ID: "own-files.launch",
-		What: "something is set to run later in a person's name: start files, services, crontabs, git's settings"},
+		What: "schedules something to run as you: start files, services, crontabs, git's settings"},
 	{ID: "own-files.hooks-off", What: "an agent is started or set so that it runs no hooks"},
-	{ID: "own-files.unasked", What: "an agent is started so that it asks nobody before it acts"},
+	{ID: "own-files.unasked", What: "starts an agent with approvals bypassed"},
 	{ID: "own-files.unreadable", What: "a command that cannot be read in full and names these files"},
 }
 

@@ -220,7 +220,7 @@ func (t *Checker) checkServices(x *scope, r *shell.Run) {
 	case "gsettings", "dconf":
 		if line := inspect.JoinArgs(r.Args()); strings.Contains(line, "keybinding") &&
 			inspect.HasWord(r.Args(), "set", "write", "load") && strings.Contains(line, "command") {
-			x.Report.Add("launch", r.String(), "has a key of the desktop run a command in the person's name")
+			x.Report.Add("launch", r.String(), "has a desktop shortcut run a command as the user")
 		}
 		return
 	default:
@@ -246,7 +246,7 @@ func (t *Checker) checkServices(x *scope, r *shell.Run) {
 				!strings.HasPrefix(w.Text, "user/") &&
 				w.Text != "system/" {
 				x.Report.Add("launch", r.String(),
-					fmt.Sprintf("has %s run what %s says, in the person's name", r.Name(), w.Text))
+					fmt.Sprintf("has %s run what %s says, as the user", r.Name(), w.Text))
 				return
 			}
 		}

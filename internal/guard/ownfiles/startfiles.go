@@ -128,7 +128,7 @@ func (t *Checker) checkStartPath(x *scope, p string) bool {
 }
 
 func startReason(p string, f startFile) string {
-	return fmt.Sprintf("changes %s, which %s runs or reads in the person's name; a person should do that", p, f.who)
+	return fmt.Sprintf("changes %s, which %s runs or reads as the user; only the user should do that", p, f.who)
 }
 
 // checkLoginShell refuses another shell for the person's logins.
@@ -140,7 +140,7 @@ func (c *writer) checkLoginShell() {
 		!inspect.HasWord(c.r.Args(), "UserShell") {
 		return
 	}
-	c.x.Report.Add("launch", c.r.String(), "changes the shell that logins start; a person should do that")
+	c.x.Report.Add("launch", c.r.String(), "changes the login shell; only the user should do that")
 }
 
 // quietGitSettings are settings for every repository by which git runs nothing and
@@ -166,7 +166,7 @@ func (c *writer) checkCrontab() {
 		return
 	}
 	c.x.Report.Add("launch", c.r.String(),
-		"changes the crontab, which cron runs in the person's name; a person should do that")
+		"changes the crontab, which cron runs as the user; only the user should do that")
 }
 
 // checkLater judges text that at runs later. Known text is judged by its commands.
@@ -185,7 +185,7 @@ func (c *writer) checkLater() {
 		}
 	}
 	c.x.Report.Add("launch", c.r.String(),
-		"has "+c.r.Name()+" run later, in the person's name, what cannot be read here; a person should do that")
+		"has "+c.r.Name()+" run later, as the user, what can't be read here; only the user should do that")
 }
 
 // readsFile reports whether standard input of a run is a file.

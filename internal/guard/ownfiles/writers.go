@@ -353,7 +353,7 @@ func (c *writer) checkGitConfig(args, flags, paths []shell.Word) {
 	}
 	if len(paths) == 0 || !isQuietGitSetting(paths[0].Text) || paths[0].Dynamic {
 		c.x.Report.Add("launch", c.r.String(),
-			"changes git's settings for every repository, by which git runs programs; a person should do that")
+			"changes git's settings for every repository, by which git runs programs; only the user should do that")
 	}
 }
 

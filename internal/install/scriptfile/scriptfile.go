@@ -143,7 +143,7 @@ func (f Finder) Own(scope string, e *agent.EventSpec) (string, error) {
 func (f Finder) Add(scope string, c hookentry.Command) error {
 	e, ok := f.Agent.Event(c.Event)
 	if !ok {
-		return fmt.Errorf("%s: has no event %s; docs/agents.md names them", f.Agent.Name, c.Event)
+		return fmt.Errorf("%s: has no event %s; `hookmux hooks discover` lists them", f.Agent.Name, c.Event)
 	}
 	path, err := f.Unused(scope, e)
 	if err == nil && path == "" {

@@ -130,7 +130,7 @@ func (t Target) Note(home string) string {
 	if t.Copied == "" {
 		return ""
 	}
-	return fmt.Sprintf("agents run a copy of this hookmux in %s, because %s can be moved, cleaned or written to; run "+
+	return fmt.Sprintf("hookmux copied itself to %s, so that your hooks survive if %s is moved or deleted; run "+
 		"`hookmux install` again after an upgrade", paths.Shorten(home, filepath.Dir(t.Hook)),
 		paths.Shorten(home, t.Copied))
 }

@@ -84,9 +84,9 @@ func (d *Diff) printUnified(was string, old []byte, is string, now []byte) error
 		}
 		what := "are added"
 		if run == '-' {
-			what = "go"
+			what = "are removed"
 		}
-		return d.printLine("  … %d more lines like these %s; --full shows them", cut-shownRun, what)
+		return d.printLine("  … %d similar lines %s; --full shows all", cut-shownRun, what)
 	}
 	for line := range bytes.Lines(text) {
 		head := bytes.HasPrefix(line, []byte("+++")) || bytes.HasPrefix(line, []byte("---"))

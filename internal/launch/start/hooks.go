@@ -28,7 +28,7 @@ func LoadHooks(ctx context.Context, connect func(context.Context) (*client.Clien
 			_, err = os.Stat(path)
 		}
 		if err != nil {
-			return usageError("--hook %s: there is no such file", file)
+			return usageError("there's no file %s", file)
 		}
 		if !trust.IsModuleName(filepath.Base(path)) {
 			return usageError("--hook %s: not a TypeScript or JavaScript file (.ts, .js)", file)

@@ -45,10 +45,11 @@ type Kind int
 
 // The kinds.
 const (
-	Usage       Kind = iota // something that was given is wrong
-	NotFound                // the agent's program is not there
-	NotRunnable             // it cannot be run
-	Ended                   // the agent ran and ended with a code
+	Usage        Kind = iota // something that was given is wrong
+	UnknownAgent             // Text is no agent's name
+	NotFound                 // the agent's program is not there
+	NotRunnable              // it cannot be run
+	Ended                    // the agent ran and ended with a code
 )
 
 // Error is why an agent was not started, or how it ended.
@@ -165,12 +166,11 @@ func (s *Starter) findAgent(name string) (*agent.Agent, string, error) {
 		if a, ok := s.Catalogue.Agent(base); ok {
 			return a, name, nil
 		}
-		return nil, "", usageError("%s: hookmux knows no agent whose program is called %s; `hookmux run` knows %s",
-			name, base, known())
+		return nil, "", usageError("no agent's program is called %s; `hookmux run` can start %s", base, known())
 	}
 	a, ok := s.Catalogue.Agent(name)
 	if !ok {
-		return nil, "", usageError("%s: hookmux knows no such agent; `hookmux run` knows %s", name, known())
+		return nil, "", &Error{Kind: UnknownAgent, Text: name}
 	}
 	return a, a.Launch.Program, nil
 }

@@ -73,8 +73,8 @@ func TestPlanFails(t *testing.T) {
 		kind Kind
 		text string
 	}{
-		{"nobody", Usage, "hookmux knows no such agent"},
-		{"/opt/x/nobody", Usage, "no agent whose program is called nobody"},
+		{"nobody", UnknownAgent, "nobody"},
+		{"/opt/x/nobody", Usage, "no agent's program is called nobody"},
 		{"claude", NotFound, "claude"},
 	} {
 		_, err := s.Plan(c.name, nil, false)

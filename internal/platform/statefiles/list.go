@@ -55,7 +55,7 @@ var All = []File{
 		Missing: "the session cannot be resumed by `hookmux resume`", Damaged: "reported, and stays where it is"},
 	{Place: State, Pattern: "runs.json", Owner: "internal/tshook/host", Format: "JSON",
 		Holds: "modules given to agents with `hookmux run --hook`", Lifetime: "while one of those agents runs",
-		Missing: "such modules do not count", Damaged: "reported; start those sessions anew"},
+		Missing: "such modules do not count", Damaged: "reported; restart those sessions"},
 	{Place: State, Pattern: "terminals.json", Owner: "internal/launch", Format: "JSON",
 		Holds: "ids of terminals for mux0", Lifetime: "the 512 used last",
 		Missing: "ids are made anew", Damaged: "begun anew"},

@@ -4,6 +4,7 @@ package examine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/event"
@@ -91,6 +92,10 @@ func (e *Examination) Lines() []string {
 		say("no rule matches")
 	}
 	switch {
+	case e.Verdict == "none" && strings.TrimSpace(e.Error) != "":
+		say("result  hookmux can't read this command; a shell would refuse it, too")
+	case e.Verdict == "none" && len(e.Findings) > 0:
+		say("result  nothing stops this: %s", e.whyNothingStops())
 	case e.Verdict == "none":
 		say("result  no guard or rule matches: hooks and the agent's own settings decide")
 	case e.Rule != "":
@@ -99,6 +104,20 @@ func (e *Examination) Lines() []string {
 		say("result  %s: %s", e.Verdict, e.Reason)
 	}
 	return lines
+}
+
+// whyNothingStops says why what matches doesn't stop the call, and what would.
+func (e *Examination) whyNothingStops() string {
+	var off []string
+	for _, f := range e.Findings {
+		if f.Guard != "" && f.Mode == string(rules.Off) && !slices.Contains(off, f.Guard) {
+			off = append(off, f.Guard)
+		}
+	}
+	if len(off) > 0 {
+		return "the guards that match are off (`hookmux guard on " + strings.Join(off, " ") + "` turns them on)"
+	}
+	return "what matches only logs, is off, paused or has an exception"
 }
 
 // Add adds a finding.
@@ -169,7 +188,7 @@ func describeFacts(f *facts.Facts) []string {
 	for _, d := range f.Net {
 		host := d.Host
 		if !d.Known || host == "" {
-			host = "a host that is not known"
+			host = "an unknown host"
 		}
 		hosts = append(hosts, host+" ("+d.Scope+")")
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
+	"github.com/hookmux/hookmux/internal/platform/similar"
 	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/textcut"
 )
@@ -178,6 +179,9 @@ func parseFile(s Source) ([]*Rule, []Problem) {
 					key)}}
 		}
 	}
+	if version == 0 {
+		return nil, whole(errors.New("\"version\" is missing; add version: 1"))
+	}
 	if version != 1 {
 		return nil, whole(fmt.Errorf("version is %d; this hookmux reads version: 1", version))
 	}
@@ -206,22 +210,25 @@ func parseRule(node ast.Node, s Source, usual Rule) (*Rule, *Problem) {
 	fail := func(err error) (*Rule, *Problem) {
 		p := r.problem(textcut.FirstLine(err.Error()))
 		placeError(&p, err)
+		if unknown := (*yaml.UnknownFieldError)(nil); errors.As(err, &unknown) {
+			p.Text += hintField(p.Text)
+		}
 		return nil, &p
 	}
-	if err := yaml.NodeToValue(node, r, yaml.Strict()); err != nil {
-		return fail(err)
+	odd, err := decodeRule(node, r)
+	if err == nil {
+		err = r.check()
 	}
-	if err := r.check(); err != nil {
+	if err != nil {
 		return fail(err)
 	}
 	if s.Prefix != "" {
 		r.ID = s.Prefix + "/" + r.ID
 	}
-	var odd *Problem
-	if r.Mode == "" {
+	if r.Mode == "" || odd != nil {
 		r.Mode = Block
 	} else if mode := r.readMode(r.Mode); mode != r.Mode {
-		p := r.problem(fmt.Sprintf("mode is %q; it must be off, log, ask or block, and is %s until you correct it", r.Mode,
+		p := r.problem(fmt.Sprintf("mode is %q; it must be off, log, ask or block, and is treated as %s until you fix it", r.Mode,
 			mode))
 		p.Used = true
 		r.Mode, odd = mode, &p
@@ -236,6 +243,44 @@ func parseRule(node ast.Node, s Source, usual Rule) (*Rule, *Problem) {
 		return fail(err)
 	}
 	return r, odd
+}
+
+// decodeRule reads a rule. One that could stop something and has a key that doesn't exist is kept, with the problem: it
+// blocks until the key is fixed, because losing it would protect less. One that allows is not used.
+func decodeRule(node ast.Node, r *Rule) (*Problem, error) {
+	strict := *r
+	err := yaml.NodeToValue(node, &strict, yaml.Strict())
+	var unknown *yaml.UnknownFieldError
+	if err == nil || !errors.As(err, &unknown) {
+		*r = strict
+		return nil, err
+	}
+	if yaml.NodeToValue(node, r) != nil || r.Decide == Allow || r.Claude != nil || r.check() != nil {
+		return nil, err
+	}
+	p := r.problem(unknown.GetMessage() + hintField(unknown.GetMessage()) + "; the rule blocks until you fix it")
+	if t := unknown.GetToken(); t != nil && t.Position != nil {
+		p.Line, p.Column = t.Position.Line, t.Position.Column
+	}
+	p.Used = true
+	return &p, nil
+}
+
+// hintField names the key of a rule that was probably meant by the quoted one in a message.
+func hintField(message string) string {
+	parts := strings.Split(message, `"`)
+	if len(parts) < 2 {
+		return ""
+	}
+	known := []string{"id", "why", "match", "when", "claude", "decide", "mode", "onUnknown", "agents", "projects", "expires",
+		"examples"}
+	if parts[1] == "state" {
+		return ` (did you mean "mode"?)`
+	}
+	if near := similar.Nearest(parts[1], known); near != "" {
+		return fmt.Sprintf(" (did you mean %q?)", near)
+	}
+	return ""
 }
 
 // firstToken is where a rule begins.

@@ -227,7 +227,7 @@ func (r *Rule) check() error {
 	case !idPattern.MatchString(r.ID):
 		return fmt.Errorf("id %q: use small letters, digits, dots and dashes", r.ID)
 	case r.Why == "":
-		return errors.New("the rule does not say why; the model and the person read it")
+		return errors.New("\"why\" is missing; the agent and you read it when the rule stops a call")
 	case r.Claude == nil && !slices.Contains([]Verdict{Deny, Ask, Warn, Allow}, r.Decide):
 		return fmt.Errorf("decide is %q; it must be deny, ask, warn or allow", r.Decide)
 	case !slices.Contains([]string{"", "deny", "ask", "ignore"}, r.OnUnknown):

@@ -92,6 +92,25 @@ func TestRulesOfPeople(t *testing.T) {
 	}
 }
 
+// A rule that stops something isn't lost over a key that doesn't exist, such as one of an earlier hookmux: it blocks, and
+// the problem says so. One that allows is not used.
+func TestUnknownKeyProtects(t *testing.T) {
+	const stops = "version: 1\nrules:\n  - {id: a, why: x, match: {program: rm}, decide: deny, mode: log, state: off, " +
+		"examples: {hit: [rm a]}}\n"
+	list, problems := Parse(Source{Name: "rules.yaml", Data: []byte(stops), Layer: User})
+	if len(list) != 1 || list[0].Mode != Block {
+		t.Fatalf("rules %+v, want one that blocks", list)
+	}
+	if len(problems) != 1 || !problems[0].Used || !strings.Contains(problems[0].String(), `did you mean "mode"?`) ||
+		!strings.Contains(problems[0].String(), "blocks until you fix it") {
+		t.Errorf("problems %v, want one that names the key and says that the rule blocks", problems)
+	}
+	allows := strings.Replace(stops, "decide: deny", "decide: allow", 1)
+	if list, problems := Parse(Source{Name: "rules.yaml", Data: []byte(allows), Layer: User}); len(list) != 0 || len(problems) != 1 {
+		t.Errorf("rules %+v, problems %v; want an allow rule with an unknown key not to be used", list, problems)
+	}
+}
+
 // What is wrong is named with its place, and the neighbours stay.
 func TestProblems(t *testing.T) {
 	const good = "  - {id: good, why: x, match: {program: rm}, decide: deny, examples: {hit: [rm a]}}\n"
@@ -100,7 +119,7 @@ func TestProblems(t *testing.T) {
 		"version":       {"version: 7\nrules: []", "version is 7"},
 		"unknown key":   {"version: 1\nrule: []", `rules.yaml:2:1: "rule" is not known here`},
 		"unknown field": {"version: 1\nrules:\n" + good + "  - {id: a, whi: x}", `rules.yaml:4:13: rule a`},
-		"no why":        {"version: 1\nrules:\n" + good + "  - {id: a, match: {program: x}, decide: deny}", "does not say why"},
+		"no why":        {"version: 1\nrules:\n" + good + "  - {id: a, match: {program: x}, decide: deny}", `"why" is missing`},
 		"verdict":       {"version: 1\nrules:\n" + good + "  - {id: a, why: x, match: {program: x}, decide: block}", `decide is "block"`},
 		"no examples":   {"version: 1\nrules:\n" + good + "  - {id: a, why: x, match: {program: x}, decide: deny}", "no example"},
 		"everything":    {"version: 1\nrules:\n" + good + "  - {id: a, why: x, decide: deny}", "it would hit everything"},

@@ -111,8 +111,8 @@ func TestWrongKeysAndValues(t *testing.T) {
 		{`{"timeout": "3s"}`, `did you mean "hooks.timeout"?`},
 		{`{"zzzzzz": 1}`, "config list"},
 		{`{"guard.secrets": true}`, "one of off, log, ask, block"},
-		{`{"journal.keep": 30}`, "time span"},
-		{`{"journal.keep": "30 days"}`, "not a time span"},
+		{`{"journal.keep": 30}`, "duration"},
+		{`{"journal.keep": "30 days"}`, "isn't a duration"},
 		{`{"journal.keep": "1s"}`, "at least 1m"},
 		{`{"journal.maxSize": "huge"}`, "not a size"},
 		{`{"journal.maxSize": 10}`, "at least 1MiB"},
@@ -181,10 +181,10 @@ func TestLastGoodStays(t *testing.T) {
 // is no setting: both are problems.
 func TestUnreadableMeansProtection(t *testing.T) {
 	for _, c := range []struct{ name, text, key, want, problem string }{
-		{"a mode of an earlier build", `{"guard.secrets": "on"}`, GuardSecrets, "block", "until you correct it, it is block"},
-		{"a typing error", `{"guard.secrets": "of"}`, GuardSecrets, "block", "until you correct it, it is block"},
-		{"no text", `{"guard.own-files": false}`, GuardOwnFiles, "block", "until you correct it, it is block"},
-		{"an approval policy", `{"approvals.policy.codex": "side effects"}`, ApprovalsPolicy + ".codex", "all", "it is all"},
+		{"a mode of an earlier build", `{"guard.secrets": "on"}`, GuardSecrets, "block", "treated as block until you fix it"},
+		{"a typing error", `{"guard.secrets": "of"}`, GuardSecrets, "block", "treated as block until you fix it"},
+		{"no text", `{"guard.own-files": false}`, GuardOwnFiles, "block", "treated as block until you fix it"},
+		{"an approval policy", `{"approvals.policy.codex": "side effects"}`, ApprovalsPolicy + ".codex", "all", "treated as all"},
 		{"hosts", `{"guard.network.hosts": "example.com"}`, GuardHosts, "unreadable.invalid", "the strictest list"},
 		{"exceptions", `{"guard.allow": true}`, GuardAllow, "", "list of texts"},
 		{"a rule's mode", `{"rules.modes": ["no-push=on"]}`, RulesModes, "no-push=on", "rule no-push blocks until"},
@@ -199,7 +199,7 @@ func TestUnreadableMeansProtection(t *testing.T) {
 		}
 	}
 	s := newPlace(t, "HOOKMUX_GUARD_SECRETS=yes", "HOOKMUX_GUARD_SECRTS=block").Settings()
-	if got := problems(s); s.Choice(GuardSecrets) != GuardBlock || !strings.Contains(got, "it is block") ||
+	if got := problems(s); s.Choice(GuardSecrets) != GuardBlock || !strings.Contains(got, "treated as block") ||
 		!strings.Contains(got, "HOOKMUX_GUARD_SECRTS sets nothing") {
 		t.Errorf("variables: guard.secrets is %q, problems %q; want block and both variables named", s.Choice(GuardSecrets), got)
 	}
@@ -284,7 +284,7 @@ func TestSetAndUnset(t *testing.T) {
 		want            string
 	}{
 		{User, "", "guard.secret", "block", "did you mean"},
-		{User, "", GuardSecrets, "maybe", "one of"},
+		{User, "", GuardSecrets, "maybe", "choose from"},
 		{Environment, "", GuardSecrets, "block", "no file"},
 		{Project, "", GuardSecrets, "block", "not in a project"},
 		{Project, p.project, GuardOwnFiles, "off", "only tighten"},

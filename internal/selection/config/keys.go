@@ -95,6 +95,8 @@ const (
 
 // Key describes one setting.
 type Key struct {
+	// State says that commands keep something in it (guard exception, rules mode, …), so that nobody sets it by hand.
+	State   bool
 	Name    string
 	Type    Type
 	Default any
@@ -177,17 +179,17 @@ var firstKeys = []Key{
 		Doc:     "how long events stay in the journal; journal.keep.<agent> for one agent",
 	},
 	{Name: JournalMaxSize, Type: Size, Default: int64(1 << 30), Min: int64(1 << 20), Project: Never,
-		Doc: "how large the journal may grow before its oldest events go"},
+		Doc: "how large the journal may grow before the oldest events are deleted"},
 }
 
 var otherKeys = []Key{
 	{Name: GuardHosts, Type: List, Default: []string{}, Project: Intersect, Weakens: always,
 		Unread: []string{"unreadable.invalid"}, // no host; an empty list would stop less
 		Doc: "hosts that guard.network leaves alone, such as *.example.com; " +
-			"all others are stopped. Without any, it stops only hosts known for drops and tunnels"},
-	{Name: GuardAllow, Type: List, Default: []string{}, Project: Intersect, Weakens: always,
-		Doc: "ids of guard rules that never stop anything"},
-	{Name: RulesModes, Type: List, Default: []string{}, Project: Never, Weakens: always, Odd: checkRuleModes,
+			"all others are stopped. Without any, it stops only known paste and tunnel services"},
+	{Name: GuardAllow, State: true, Type: List, Default: []string{}, Project: Intersect, Weakens: always,
+		Doc: "guard rules with an exception: they never stop anything"},
+	{Name: RulesModes, State: true, Type: List, Default: []string{}, Project: Never, Weakens: always, Odd: checkRuleModes,
 		Doc: "the modes of rules and packs, whatever their files say: ID=off, ID=log, ID=ask, ID=block"},
 	{Name: UsageBudgets, Type: List, Default: []string{}, Project: Never, Weakens: always, Odd: checkBudgets,
 		Doc: "how much agents may use, such as \"day=30usd ask=80% block=100%\"; `hookmux usage budget` changes it"},
@@ -203,10 +205,10 @@ var otherKeys = []Key{
 		Project: Never,
 		PerName: true,
 		NameDoc: "agent",
-		Doc:     "remember how sessions are resumed; resume.<agent> for one agent: on, off (switching off forgets)",
+		Doc:     "record how to resume sessions; resume.<agent> for one agent: on, off (turning it off deletes the records)",
 	},
-	{Name: TmuxFollow, Type: Choice, Choices: switchChoices, Default: "off", Project: Never,
-		Doc: "keep tmux's window names and icons at what the sessions in them do: on, off"},
+	{Name: TmuxFollow, State: true, Type: Choice, Choices: switchChoices, Default: "off", Project: Never,
+		Doc: "keep tmux window names and icons up to date: on, off"},
 	{Name: TmuxNames, Type: Choice, Choices: []string{"off", "short", "long"}, Default: "short", Project: Never,
 		Doc: "window names that tmux.follow gives: short (16 columns, so that several fit beside their icons), " +
 			"long (30), off (yours stay)"},
@@ -220,7 +222,7 @@ var otherKeys = []Key{
 		Unread:  "all",
 		PerName: true,
 		NameDoc: "agent",
-		Doc: "what waits for a person in the inbox: off, permission (what the agent itself asks), side-effects, " +
+		Doc: "what needs your approval: off, permission (what the agent itself asks), side-effects, " +
 			"all; approvals.policy.<agent> for one agent",
 	},
 	{
@@ -231,14 +233,14 @@ var otherKeys = []Key{
 		Project: Never,
 		PerName: true,
 		NameDoc: "agent",
-		Doc: "how long an agent is held for a person when its own prompt cannot be used meanwhile; " +
-			"inbox.wait.<agent> for one agent, also where it depends on whether somebody looks (inbox.wait.codex: 60s or 5s)",
+		Doc: "how long an agent waits for you when its own prompt is blocked meanwhile; " +
+			"inbox.wait.<agent> for one agent",
 	},
 	{Name: NotifyCommand, Type: Text, Default: "", Project: Never,
-		Doc: "a command that tells you elsewhere of each request, which it reads as JSON on stdin; agents wait for " +
+		Doc: "command to run for each request, which it reads as JSON on stdin; agents wait for " +
 			"you while it is set"},
 	{Name: Notify, Type: Choice, Choices: switchChoices, Default: "off", Project: Never,
-		Doc: "tell you when an agent needs you: on, off"},
+		Doc: "notify you when an agent is waiting for you: on, off"},
 	{
 		Name:    NotifyChannels,
 		Type:    List,
@@ -247,7 +249,7 @@ var otherKeys = []Key{
 		Project: Never,
 		PerName: true,
 		NameDoc: "kind",
-		Doc: "by which ways you are told: desktop, terminal, tmux, bell, sound, webhook, push (the command of " +
+		Doc: "channels to use: desktop, terminal, tmux, bell, sound, webhook, push (the command of " +
 			"notify.command); notify.channels.<kind> for one kind",
 	},
 	{
@@ -258,20 +260,20 @@ var otherKeys = []Key{
 		Project: Never,
 		PerName: true,
 		NameDoc: "agent",
-		Doc: "what you are told of: permission, question, plan, finished, failed; notify.kinds.<agent> for one " +
+		Doc: "what to notify about: permission, question, plan, finished, failed; notify.kinds.<agent> for one " +
 			"agent",
 	},
 	{Name: NotifySettle, Type: Span, Default: time.Second, Project: Never,
-		Doc: "how long a request must wait before you are told of it"},
+		Doc: "delay before a notification about a request"},
 	{Name: NotifyTurn, Type: Span, Default: 30 * time.Second, Project: Never,
-		Doc: "how long a turn must have taken before you are told that it finished or failed"},
+		Doc: "how long a turn must have taken for a notification that it finished or failed"},
 	{Name: NotifyQuiet, Type: Text, Default: "", Project: Never, Check: checkQuiet,
-		Doc: "when you are not told anything, by the clock of this machine: 22:00-07:00, several with commas"},
+		Doc: "quiet hours, local time: 22:00-07:00, several with commas"},
 	{Name: NotifySubagents, Type: Choice, Choices: switchChoices, Default: "off", Project: Never,
-		Doc: "tell of requests of subagents as well: on, off"},
+		Doc: "also notify for subagents: on, off"},
 	{Name: NotifyText, Type: Choice, Choices: []string{"full", "brief"}, Default: "brief", Project: Never,
-		Doc: "what a notice says: brief (who asks, for which tool, where), full (also what is asked, secrets taken " +
-			"out)"},
+		Doc: "what a notification says: brief (who asks, for which tool, where), full (also the request itself, with " +
+			"secrets redacted)"},
 	{
 		Name:    NotifySound,
 		Type:    Text,
@@ -279,13 +281,13 @@ var otherKeys = []Key{
 		Project: Never,
 		PerName: true,
 		NameDoc: "kind",
-		Doc: "the sound of a notice: a sound name of the desktop, or a file that the channel sound plays " +
+		Doc: "the sound of a notification: a desktop sound name, or a file that the channel sound plays " +
 			"(absolute or from ~/); notify.sound.<kind> for one kind",
 	},
 	{Name: NotifyTerminal, Type: Choice, Choices: []string{"auto", "9", "777", "99"}, Default: "auto", Project: Never,
-		Doc: "the sequence by which the channel terminal tells a terminal: auto, 9, 777, 99"},
+		Doc: "escape sequence for terminal notifications: auto, 9, 777, 99"},
 	{Name: NotifyBus, Type: Text, Default: "", Project: Never, Check: checkBus,
-		Doc: "the address of the session bus for desktop notifications, where it is not the user's usual one"},
+		Doc: "session bus for desktop notifications, if it isn't your usual one"},
 	{Name: NotifyWebhook, Type: Text, Default: "", Project: Never, Secret: true, Check: checkWebhook,
 		Doc: "the address that the channel webhook posts to; file:PATH reads it from a file"},
 	{Name: NotifyFormat, Type: Choice, Choices: []string{"json", "ntfy", "slack", "discord", "telegram"},
@@ -305,7 +307,7 @@ var otherKeys = []Key{
 		Project: Never,
 		Weakens: always, // a kind may be missing that was there
 		Doc: "which approvals ask for the PIN or polkit: " + strings.Join(approvalKinds, ", ") +
-			"; what lasts longer than one call always does",
+			"; saved permissions always ask",
 	},
 	{
 		Name:    ApprovalsProof,
@@ -321,8 +323,8 @@ var otherKeys = []Key{
 	{Name: Modules, Type: List, Default: []string{}, Project: Never, Weakens: always,
 		Doc: "TypeScript or JavaScript files to load as hooks, besides those in ~/.config/hookmux/hooks; absolute " +
 			"or from ~/"},
-	{Name: ModulesLog, Type: List, Default: []string{}, Project: Never, Weakens: always,
-		Doc: "TypeScript or JavaScript hooks that only log: they judge, what they would have done is recorded; " +
+	{Name: ModulesLog, State: true, Type: List, Default: []string{}, Project: Never, Weakens: always,
+		Doc: "hooks in log mode: " +
 			"file names in ~/.config/hookmux/hooks, else absolute or from ~/"},
 	{Name: HookTimeout, Type: Millis, Default: Milliseconds(30_000), Min: Milliseconds(1), Project: Never,
 		Doc: "milliseconds a handler of a TypeScript hook may take, where pi limits it; never at tool_call"},
@@ -348,7 +350,7 @@ func Sealed(name string) bool {
 }
 
 func errSealed(name string) error {
-	return fmt.Errorf("%s counts for nothing here, as the daemon keeps it itself: `hookmux config set %s` changes it",
+	return fmt.Errorf("%s has no effect here, because the daemon keeps it: change it with `hookmux config set %s`",
 		name, name)
 }
 

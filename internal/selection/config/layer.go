@@ -88,7 +88,7 @@ func (l *layer) reloadConfirmed() bool {
 	return true
 }
 
-const insteadConfirmed = "what was confirmed last stays in force; correct it"
+const insteadConfirmed = "the last accepted settings stay active until you fix it"
 
 func (l *layer) takeText(data []byte) {
 	values, problems, err := l.read(data)
@@ -106,7 +106,7 @@ func (l *layer) takeText(data []byte) {
 		for _, p := range problems {
 			if was, ok := good[p.key]; ok && p.key != "" {
 				values[p.key] = was
-				p.Text += "; its last good value, " + Format(was.value) + ", stays in force"
+				p.Text += "; its last good value, " + Format(was.value) + ", stays active"
 			}
 			l.problems = append(l.problems, p.Problem)
 		}

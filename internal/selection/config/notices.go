@@ -69,7 +69,7 @@ func ParseQuiet(text string) ([]QuietTime, error) {
 		start, err := time.Parse("15:04", strings.TrimSpace(from))
 		end, errEnd := time.Parse("15:04", strings.TrimSpace(to))
 		if !ok || err != nil || errEnd != nil {
-			return nil, fmt.Errorf("%q is not a part of the day; write \"22:00-07:00\"", part)
+			return nil, fmt.Errorf("%q isn't a time range; write \"22:00-07:00\"", part)
 		}
 		if start.Equal(end) {
 			return nil, fmt.Errorf("%q has no length; `hookmux notify off` is for the whole day", part)

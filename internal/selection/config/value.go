@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/hookmux/hookmux/internal/platform/similar"
 )
 
 // parse reads a key's value from JSON: time.Duration, int64, string, bool or
@@ -27,6 +29,9 @@ func (k Key) parse(raw json.RawMessage) (any, error) {
 			if err := k.Check(s); err != nil {
 				return nil, fmt.Errorf("%s: %w", k.Name, err)
 			}
+		}
+		if s, ok := v.(string); ok {
+			return nil, noValue(k.Name, s, k.Choices)
 		}
 		return nil, fmt.Errorf("%s must be one of %s", k.Name, strings.Join(k.Choices, ", "))
 	case Text:
@@ -54,7 +59,7 @@ func (k Key) parse(raw json.RawMessage) (any, error) {
 		}
 		for _, item := range list {
 			if k.Items != nil && !slices.Contains(k.Items, item) {
-				return nil, fmt.Errorf("%s: %q is none of %s", k.Name, item, strings.Join(k.Items, ", "))
+				return nil, noValue(k.Name, item, k.Items)
 			}
 		}
 		return list, nil
@@ -81,7 +86,7 @@ func (k Key) parse(raw json.RawMessage) (any, error) {
 	case Span:
 		s, ok := v.(string)
 		if !ok {
-			return nil, fmt.Errorf("%s must be a time span such as \"30d\" or \"90s\"", k.Name)
+			return nil, fmt.Errorf("%s must be a duration such as \"30d\" or \"90s\"", k.Name)
 		}
 		d, err := parseSpan(s)
 		if err != nil {
@@ -105,6 +110,29 @@ func (k Key) parse(raw json.RawMessage) (any, error) {
 	return nil, fmt.Errorf("%s has no type", k.Name)
 }
 
+// noValue says that a setting can't have a value, and which one was probably meant.
+func noValue(key, value string, choices []string) error {
+	near := similar.Nearest(value, choices)
+	if near == "" {
+		for _, word := range meantValues[strings.ToLower(value)] {
+			if near == "" && slices.Contains(choices, word) {
+				near = word
+			}
+		}
+	}
+	if near != "" {
+		return fmt.Errorf("there's no value %q for %s; did you mean %q?", value, key, near)
+	}
+	return fmt.Errorf("there's no value %q for %s; choose from %s", value, key, strings.Join(choices, ", "))
+}
+
+// meantValues are words for on and off. None means less protection than it says.
+var meantValues = map[string][]string{
+	"on": {"block", "on"}, "yes": {"block", "on"}, "true": {"block", "on"}, "1": {"block", "on"}, "enabled": {"block", "on"},
+	"deny": {"block"}, "stop": {"block"}, "no": {"off"}, "false": {"off"}, "0": {"off"}, "none": {"off"}, "disabled": {"off"},
+	"monitor": {"log"}, "audit": {"log"}, "warn": {"log"},
+}
+
 // Parse reads a value from JSON, as a file holds it.
 func (k Key) Parse(raw json.RawMessage) (any, error) {
 	value, err := k.parse(raw)
@@ -117,9 +145,9 @@ func (k Key) Parse(raw json.RawMessage) (any, error) {
 // notRead says what is in force in place of a value that cannot be read.
 func (k Key) notRead(err error) error {
 	if k.Type == List {
-		return fmt.Errorf("%w; until you correct it, it is the strictest list", err)
+		return fmt.Errorf("%w; treated as the strictest list until you fix it", err)
 	}
-	return fmt.Errorf("%w; until you correct it, it is %s", err, Format(k.Unread))
+	return fmt.Errorf("%w; treated as %s until you fix it", err, Format(k.Unread))
 }
 
 // FromText is what somebody typed, on a command line or in a variable, as the
@@ -168,12 +196,12 @@ func Format(v any) string {
 	return fmt.Sprint(v)
 }
 
-// ParseSpan reads a time span as people write it in settings: Go's own form,
+// ParseSpan reads a duration as people write it in settings: Go's own form,
 // and days and weeks.
 func ParseSpan(s string) (time.Duration, error) { return parseSpan(s) }
 
 func parseSpan(s string) (time.Duration, error) {
-	bad := fmt.Errorf("%q is not a time span; write \"30d\", \"12h\" or \"90s\"", s)
+	bad := fmt.Errorf("%q isn't a duration; write \"30d\", \"12h\" or \"90s\"", s)
 	text := strings.TrimSpace(s)
 	var sum time.Duration
 	for _, unit := range []struct {

@@ -20,31 +20,30 @@ func (s *Store) Describe() (what, fix string) {
 // describeUnconfirmed says what waits and what is in force meanwhile; "" for
 // nothing.
 func describeUnconfirmed(changes []Change, basis State, problem error) (what, fix string) {
-	look := "`hookmux config accept` at your terminal shows and takes them"
+	look := "review and accept them with `hookmux config accept`"
 	if slices.ContainsFunc(changes, func(c Change) bool { return c.Before != nil }) {
 		look += ", `hookmux config accept --restore` undoes them"
 	}
 	files := describeChanges(changes)
 	switch {
 	case basis == Lost:
-		what = "the state that was confirmed last cannot be read, so all built-in guards are on"
+		what = "what you accepted last can't be read, so all built-in guards block"
 		if problem != nil {
-			what = fmt.Sprintf("the state that was confirmed last cannot be read (%v), so all built-in guards are on",
+			what = fmt.Sprintf("what you accepted last can't be read (%v), so all built-in guards block",
 				problem)
 		}
-		return what + " and your files count only as far as they refuse",
-			"`hookmux config accept` at your terminal shows and takes them as they are"
+		return what + " and only the stricter parts of your files apply",
+			"review and accept them with `hookmux config accept`"
 	case len(changes) == 0 && problem != nil:
-		return "what is in force cannot be written down: " + problem.Error(), "make room or repair the state folder"
+		return "can't save what you accepted: " + problem.Error(), "free some disk space or repair the state folder"
 	case len(changes) == 0:
 		return "", ""
 	case basis == New:
-		return "your settings were never confirmed; until then guards keep their defaults and the files count only " +
-			"as far as they refuse: " +
-			files, look
+		return "you haven't accepted your settings yet; until you do, guards keep their defaults and only the " +
+			"stricter parts of these files apply: " + files, look
 	}
-	return "changed outside hookmux's commands, and not confirmed: " + files +
-		"; what was confirmed last is in force, and what only refuses more counts already", look
+	return "you haven't accepted these changes yet: " + files +
+		"; until you do, the last accepted version stays active (stricter changes already apply)", look
 }
 
 // describeChanges names the changed files in one line.

@@ -16,7 +16,7 @@ func (s *Store) Restore(shown string) (done []Change, left []error, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.now.State != Confirmed {
-		return nil, nil, fmt.Errorf("nothing can be put back: the settings that were confirmed are not known")
+		return nil, nil, fmt.Errorf("nothing can be restored: the settings you accepted aren't known")
 	}
 	list, hash := s.listPending(nil)
 	if shown != hash {
@@ -34,10 +34,10 @@ func (s *Store) Restore(shown string) (done []Change, left []error, err error) {
 				"that", c.Path))
 			continue
 		case content == nil:
-			left = append(left, fmt.Errorf("%s is new: nothing of it was confirmed; confirm or remove it", c.Path))
+			left = append(left, fmt.Errorf("%s is new, so there is nothing to restore; accept or remove it", c.Path))
 			continue
 		case c.After != nil && hashOf(c.After) == k.Confirmed:
-			left = append(left, fmt.Errorf("%s holds what you confirmed, and what was added meanwhile still counts; "+
+			left = append(left, fmt.Errorf("%s has what you accepted, and what was added since is still active; "+
 				"`hookmux config accept` ends that", c.Path))
 			continue
 		}

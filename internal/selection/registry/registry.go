@@ -277,7 +277,7 @@ func (f *file) reloadConfirmed() {
 		_, problems = Parse(view.Live, f.known)
 	}
 	for _, p := range problems {
-		p.File, p.Text = f.shown, p.Text+"; what was confirmed last stays in force; correct it"
+		p.File, p.Text = f.shown, p.Text+"; the last accepted version stays active until you fix it"
 		f.problems = append(f.problems, p)
 	}
 }

@@ -257,7 +257,7 @@ func (f *confirmedFile) reload(name string) bool {
 	f.loaded = Loaded{}
 	f.loaded.Rules, f.loaded.Problems = rules.Parse(of(view.Confirmed))
 	f.added = addedRules(name, view.InForce)
-	const instead = "; what was confirmed last stays in force"
+	const instead = "; the last accepted version stays active"
 	switch {
 	case view.LiveErr != nil:
 		text := fmt.Sprintf("cannot be read (%v)%s", view.LiveErr, instead)

@@ -18,9 +18,9 @@ func rulesFile() object {
 	}
 	properties["id"] = object{"type": "string", "pattern": `^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$`}
 	describe("id", "small letters, digits, dots and dashes; used once")
-	describe("why", "what the model and the person read")
+	describe("why", "what the agent and you read")
 	describe("when", "an expression over all facts, beside match or in its place")
-	describe("decide", "deny beats ask beats warn beats allow, in whatever order rules stand")
+	describe("decide", "deny beats ask beats warn beats allow, regardless of order")
 	describe("mode", "off, log (only records), ask (asks where it would refuse), block (the default)")
 	describe("agents", "only these agents")
 	describe("projects", "only in these folders")

@@ -38,7 +38,7 @@ func Write(name string) ([]byte, error) {
 	case "facts":
 		root = factsForm()
 	default:
-		return nil, fmt.Errorf("there is no schema %q; write one of %s", name, strings.Join(Names(), ", "))
+		return nil, fmt.Errorf("there's no schema %q; choose from %s", name, strings.Join(Names(), ", "))
 	}
 	data, err := json.MarshalIndent(root, "", "  ")
 	return append(data, '\n'), err

@@ -30,7 +30,7 @@ var texts = [...]string{
 	No:                  "",
 	NoSession:           "the event names no session",
 	BeginsNoSession:     "the event names no session and begins none",
-	UnknownParent:       "a subagent of a session nobody has heard of",
+	UnknownParent:       "a subagent of an unknown session",
 	SessionOver:         "the session has ended",
 	BeforeSessionEnd:    "older than the session's end",
 	TurnOver:            "of a turn that is over",

@@ -37,7 +37,7 @@ func Failing(ev *event.Event) (failed bool, text string, exit int) {
 		return false, "", 0
 	}
 	if tool.Kind == event.Question || tool.Kind == event.Plan {
-		return false, "", 0 // the person said no, or waved it away
+		return false, "", 0 // the user said no, or waved it away
 	}
 	if tool.Kind == event.Shell && r.exit == 1 && mayHaveFoundNothing(tool.Commands) {
 		return false, "", 0

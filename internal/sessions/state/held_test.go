@@ -88,6 +88,6 @@ func TestStoredRequestsGoWithTheirDaemon(t *testing.T) {
 		t.Fatalf("%d sessions, %+v; want ok and next.Len() == 1", next.Len(), s)
 	}
 	if list := s.WaitingList(); len(list) != 1 || list[0].Held {
-		t.Errorf("%+v; the agent asks in its own window", list)
+		t.Errorf("%+v; the agent is asking in its own terminal", list)
 	}
 }

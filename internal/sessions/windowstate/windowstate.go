@@ -1,6 +1,6 @@
 // Package windowstate follows the small file in which some agents say whether
 // they wait for their person. That file is the first to show that the person
-// answered in the agent's own window.
+// answered in the agent's own terminal.
 package windowstate
 
 import (

@@ -136,7 +136,7 @@ func (r recorder) Problem(p tshook.Problem) {
 		text += " (at " + p.Event + ")"
 	}
 	r.s.deps.Problems.Raise(problemKey(p.Module)+p.Event+":"+p.Where+":"+p.Text, text,
-		"correct the file; it is loaded anew when it changes (`hookmux hooks list`)")
+		"fix the file; it's reloaded when it changes (`hookmux hooks list`)")
 }
 
 func (r recorder) RecordConsole(path, level, text string) {

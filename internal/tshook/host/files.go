@@ -350,7 +350,7 @@ func (t *fileTable) goneNote(path string) string {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return ""
 	}
-	return filepath.Base(path) + " was deleted and goes on as you confirmed it until you run `hookmux config accept`"
+	return filepath.Base(path) + " was deleted and keeps running as you accepted it until you run `hookmux config accept`"
 }
 
 // showPaths is a text with the project's paths instead of its trusted copy's.

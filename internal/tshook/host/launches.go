@@ -66,7 +66,7 @@ func (l *launchList) loadLaunches() {
 	if err := json.Unmarshal(b, &list); err != nil {
 		l.deps.Problems.Raise("runs", l.stateFile()+": cannot be read, so hooks given to `hookmux run --hook` do "+
 			"not count "+
-			"for sessions that are open", "start those sessions anew")
+			"for sessions that are open", "restart those sessions")
 		return
 	}
 	for _, one := range list {

@@ -55,7 +55,7 @@ func (s *Service) CheckSetting(text string) error {
 	for _, written := range list {
 		path := s.expandPath(written)
 		if !filepath.IsAbs(path) {
-			return fmt.Errorf("modules: %q is relative, and hookmux runs in no folder of yours; "+
+			return fmt.Errorf("modules: %q is relative; "+
 				"write it with an absolute path or ~/", written)
 		}
 		if slices.Contains(before, written) {

@@ -11,7 +11,7 @@ var codeTexts = map[string]string{
 	wire.EndTimeOver:      "timed out",
 	wire.EndReleased:      "skipped; the agent asks in its own terminal",
 	wire.EndDaemonStopped: "the daemon stopped",
-	wire.EndAbandoned:     "nobody is following the inbox any more",
+	wire.EndAbandoned:     "no one is following the inbox any more",
 	wire.EndOverrun:       "the agent went on without an answer",
 	wire.EndLeftToHook:    "skipped; the hook that asked goes on without an answer",
 

@@ -46,8 +46,14 @@ func (s Style) Status(w io.Writer, r *StatusReport, now time.Time) {
 
 // verdict says what's wrong and how to fix it, or that all is good.
 func (s Style) verdict(w io.Writer, r *StatusReport) {
-	hooked := slices.ContainsFunc(r.Agents, func(a HookedAgent) bool { return a.Hooked != notHooked }) ||
-		r.Info != nil && slices.ContainsFunc(r.Info.Agents, func(a wire.AgentInfo) bool { return a.Last != nil })
+	var bare []string
+	for _, a := range r.Agents {
+		if a.Hooked == notHooked {
+			bare = append(bare, a.Name)
+		}
+	}
+	hooked := len(r.Agents) > len(bare) || len(r.Agents) == 0 && r.Info != nil && // `hookmux run`, or another program
+		slices.ContainsFunc(r.Info.Agents, func(a wire.AgentInfo) bool { return a.Last != nil })
 	switch n := len(r.Problems); {
 	case n > 0:
 		fmt.Fprintln(w, s.red(fmt.Sprintf("%d %s", n, plural(n, "problem", "problems"))))
@@ -58,6 +64,9 @@ func (s Style) verdict(w io.Writer, r *StatusReport) {
 		fmt.Fprintln(w, s.red("hookmux is off: nothing is blocked; `hookmux on` turns it on again"))
 	case !hooked:
 		fmt.Fprintln(w, s.yellow("no agent is hooked yet; run `hookmux setup`"))
+	case len(bare) > 0:
+		fmt.Fprintln(w, s.yellow(Wrap(fmt.Sprintf("all good, but not hooked yet: %s; run `hookmux install`",
+			strings.Join(bare, ", ")), s.Width, 0)))
 	default:
 		fmt.Fprintln(w, s.green("all good"))
 	}

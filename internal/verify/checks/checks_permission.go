@@ -13,7 +13,7 @@ import (
 
 // promptWithin is how soon an agent's own prompt must be there once a request
 // was let go, and goneWithin how soon a request must be out of the inbox after
-// the first sign that it was answered in the agent's own window. A machine
+// the first sign that it was answered in the agent's own terminal. A machine
 // that has too much to do may take longer without anybody's fault: then nothing
 // is proven. What takes slack times as long is wrong on any machine.
 const (
@@ -43,7 +43,7 @@ func inboxChecks() []Check {
 			Applies: func(s Subject) bool { return can(s) && s.Agent.Inbox.Repeats }, Judge: judgeInboxLater,
 			Breakage: askTwice, Sure: byCommand,
 		}, {
-			ID: "inbox-window", Proves: "a request that was answered in the agent's own window is gone from the inbox",
+			ID: "inbox-window", Proves: "a request that was answered in the agent's own terminal is gone from the inbox",
 			Runs:    []string{"inbox"},
 			Applies: func(s Subject) bool { return can(s) && showsWindow(s.Agent) }, Judge: judgeInboxWindow,
 			Breakage: blindWindow, Sure: byCommand,
@@ -52,7 +52,7 @@ func inboxChecks() []Check {
 			Applies: asks, Judge: judgeInboxQuestion, Breakage: silent, Sure: byCommand,
 		}, {
 			ID:      "inbox-window-question",
-			Proves:  "a question that was answered in the agent's own window is gone from the inbox",
+			Proves:  "a question that was answered in the agent's own terminal is gone from the inbox",
 			Runs:    []string{"questions"},
 			Applies: func(s Subject) bool { return asks(s) && showsWindow(s.Agent) }, Judge: judgeInboxWindowQuestion,
 			Breakage: blindQuestion, Sure: byCommand,

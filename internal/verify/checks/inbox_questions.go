@@ -16,7 +16,7 @@ const tagQuestions = "questions"
 const (
 	askedOne   = "Which colour?"
 	askedTwo   = "Which shapes?"
-	askedThree = "Which size?" // answered in the agent's own window
+	askedThree = "Which size?" // answered in the agent's own terminal
 	planned    = "# Plan\n\n1. Do it well\n"
 )
 

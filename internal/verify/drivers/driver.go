@@ -34,7 +34,7 @@ type Driver struct {
 	// StrictEnv are variables of an interactive start in which it asks.
 	StrictEnv []string
 	// AskRefuses says that headless, with everything permitted, a call that a
-	// hook wants asked about is refused: nobody is there to ask.
+	// hook wants asked about is refused: no one is available to approve this.
 	AskRefuses bool
 	// KeepAtTerminal says that it can only be kept going at a terminal.
 	KeepAtTerminal bool

@@ -293,7 +293,7 @@ func askingScenarios() []Scenario {
 			},
 		},
 		{
-			Name: "answered", About: "a question answered in the agent's own window", Strict: true, Cannot: questions,
+			Name: "answered", About: "a question answered in the agent's own terminal", Strict: true, Cannot: questions,
 			End:    wantEnd(wire.StatusDone, wire.ResultOK, 0, 0),
 			Script: askQuestion,
 			PersonDoes: func(ctx context.Context, p *person) {

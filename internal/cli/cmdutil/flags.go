@@ -1,0 +1,138 @@
+package cmdutil
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/hookmux/hookmux/internal/platform/similar"
+)
+
+// meantFlags are flags of other tools, and the ones that mean the same here.
+var meantFlags = map[string][]string{
+	"watch": {"follow"}, "tail": {"follow"}, "last": {"since"}, "from": {"since"}, "to": {"until"}, "verbose": {"all"},
+	"debug": {"all"}, "limit": {"count"}, "lines": {"limit"}, "number": {"limit"}, "force": {"yes"}, "noconfirm": {"yes"},
+	"format": {"json"}, "output": {"json"}, "print": {"dry-run"}, "preview": {"dry-run"}, "type": {"kind"}, "project": {"global"},
+	"w": {"follow"}, "v": {"all"}, "j": {"json"}, "o": {"json"}, "l": {"all"},
+}
+
+// flagsInWords answer flags that a command has for no one: by the command, then the flag.
+var flagsInWords = map[string]map[string]string{
+	"hookmux install":   {"all": "without names it hooks every agent on this machine"},
+	"hookmux uninstall": {"all": "without names it unhooks every agent"},
+	"hookmux trust":     {"dry-run": "`hookmux trust show` shows what the project would run"},
+	"hookmux guard on":  {"mode": "use `hookmux guard mode NAME MODE`"},
+	"hookmux rules on":  {"mode": "use `hookmux rules mode NAME MODE`"},
+	"hookmux hooks on":  {"mode": "use `hookmux hooks mode ID MODE`"},
+}
+
+// FlagError turns what the flag parser says into one sentence that names the flag that was probably meant.
+func FlagError(cmd *cobra.Command, err error) error {
+	var missing *pflag.NotExistError
+	var noValue *pflag.ValueRequiredError
+	var badValue *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &missing):
+		return unknownFlag(cmd, missing)
+	case errors.As(err, &noValue):
+		return flagNeedsValue(cmd, noValue)
+	case errors.As(err, &badValue):
+		return badFlagValue(badValue)
+	}
+	var syntax *pflag.InvalidSyntaxError
+	if errors.As(err, &syntax) {
+		return UsageError("%q isn't a flag; `%s --help` lists the flags", syntax.GetSpecifiedFlag(), cmd.CommandPath())
+	}
+	return UsageError("%s; see `%s --help`", err, cmd.CommandPath())
+}
+
+func unknownFlag(cmd *cobra.Command, missing *pflag.NotExistError) error {
+	name, dashes := missing.GetSpecifiedName(), "--"
+	if group := missing.GetSpecifiedShortnames(); group != "" {
+		if name[0] >= '0' && name[0] <= '9' {
+			return UsageError("%q can't be negative; see `%s --help`", "-"+group, cmd.CommandPath())
+		}
+		dashes = "-"
+		if len(group) > 2 && cmd.Flags().Lookup(group) != nil { // -json
+			return UsageError("there's no flag -%s; did you mean --%s?", group, group)
+		}
+	}
+	name, _, _ = strings.Cut(name, "=")
+	if say := flagsInWords[cmd.CommandPath()][name]; say != "" {
+		return UsageError("there's no flag %s%s; %s", dashes, name, say)
+	}
+	var known, others []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			known = append(known, f.Name)
+		}
+	})
+	for other := range meantFlags {
+		if len(other) > 1 && meantFlag(cmd, other) != nil {
+			others = append(others, other)
+		}
+	}
+	if f := meantFlag(cmd, name); f != nil {
+		return UsageError("there's no flag %s%s; did you mean %s?", dashes, name, showFlag(f))
+	}
+	if dashes == "--" {
+		if near := similar.Nearest(name, known); near != "" {
+			return UsageError("there's no flag --%s; did you mean --%s?", name, near)
+		}
+		if near := similar.Nearest(name, others); near != "" {
+			return UsageError("there's no flag --%s; did you mean %s?", name, showFlag(meantFlag(cmd, near)))
+		}
+	}
+	return UsageError("there's no flag %s%s; `%s --help` lists the flags", dashes, name, cmd.CommandPath())
+}
+
+// meantFlag is the flag of cmd that means what another tool's flag does. It never answers a question for you.
+func meantFlag(cmd *cobra.Command, name string) *pflag.Flag {
+	for _, word := range meantFlags[name] {
+		if f := cmd.Flags().Lookup(word); f != nil && !f.Hidden {
+			return f
+		}
+	}
+	return nil
+}
+
+// showFlag writes a flag as help does.
+func showFlag(f *pflag.Flag) string {
+	if f.Shorthand != "" {
+		return "-" + f.Shorthand + " (--" + f.Name + ")"
+	}
+	return "--" + f.Name
+}
+
+func flagNeedsValue(cmd *cobra.Command, e *pflag.ValueRequiredError) error {
+	given := "--" + e.GetSpecifiedName()
+	if e.GetSpecifiedShortnames() != "" {
+		given = "-" + e.GetSpecifiedName()
+	}
+	example := map[string]string{"agent": "claude", "kind": "tool.before", "since": "1h", "until": "1h", "limit": "20",
+		"count": "20", "for": "10m", "timeout": "30s", "session": "%3", "decision": "deny", "mode": "block"}[e.GetFlag().Name]
+	if example == "" {
+		return UsageError("%s needs a value; see `%s --help`", given, cmd.CommandPath())
+	}
+	text := given + " needs a value, such as " + given + " " + example
+	if given == "-a" && cmd.Flags().Lookup("all") != nil {
+		text += "; to show everything, use --all"
+	}
+	return UsageError("%s", text)
+}
+
+func badFlagValue(e *pflag.InvalidValueError) error {
+	f := e.GetFlag()
+	given := "--" + f.Name
+	if f.Shorthand != "" {
+		given = "-" + f.Shorthand
+	}
+	what := map[string]string{"int": "a whole number", "uint": "a whole number", "int64": "a whole number",
+		"float64": "a number", "duration": "a duration; write 30s, 10m or 1h", "bool": "true or false"}[f.Value.Type()]
+	if what == "" {
+		return UsageError("%s %q isn't valid: %v", given, e.GetValue(), e.Unwrap())
+	}
+	return UsageError("%s %q isn't %s", given, e.GetValue(), what)
+}

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/cli/guardcmd"
+	"github.com/hookmux/hookmux/internal/cli/rulescmd"
+)
+
+// checkCommand refuses a command that doesn't exist before its flags are read, so that the command is named and not
+// the flag, and so that --help behind it doesn't show the help of another.
+func checkCommand(app *cmdutil.App, root *cobra.Command, args []string) error {
+	root.InitDefaultHelpFlag() // or `--help guard` takes guard for its value
+	root.InitDefaultHelpCmd()
+	cmd, rest, err := root.Find(args)
+	if err != nil || !cmd.HasSubCommands() {
+		return nil // cobra's own errors, and words that the command itself reads
+	}
+	var words []string
+	for _, word := range rest {
+		switch {
+		case word == "-h" || word == "--help":
+		case len(words) == 0 && strings.HasPrefix(word, "-"):
+			return nil // what follows may be its value: the command's own check comes later
+		default:
+			words = append(words, word)
+		}
+	}
+	if len(words) == 0 {
+		return nil
+	}
+	if cmd.Name() == "hooks" { // an agent may come first
+		if len(words) < len(rest) && !slices.Contains(agentNames(app), words[0]) { // --help
+			return cmdutil.UnknownCommand(cmd, words, nouns(app)...)
+		}
+		return nil
+	}
+	return cmdutil.UnknownCommand(cmd, words, nouns(app)...)
+}
+
+// nouns are what has names that somebody may write where a command belongs.
+func nouns(app *cmdutil.App) []cmdutil.Noun {
+	return []cmdutil.Noun{
+		{Command: "guard", Names: guardcmd.GuardNames},
+		{Command: "rules", Names: func() []string { return rulescmd.Names(app) }},
+		{Command: "hooks", Names: func() []string { return guardcmd.HookNames(app) }},
+		{Command: "agents", Names: func() []string { return agentNames(app) }},
+	}
+}
