@@ -53,7 +53,7 @@ func afterInstall(ctx context.Context, app *cmdutil.App, h *install.Host, plan *
 			return err
 		}
 	} else {
-		sayInstalled(app, plan, probes, answered, slowest)
+		sayInstalled(app, plan, probes, slowest)
 		if c != nil && plan.Hooked() > 0 {
 			offerGuards(ctx, app, c, f.yes)
 		}
@@ -64,14 +64,15 @@ func afterInstall(ctx context.Context, app *cmdutil.App, h *install.Host, plan *
 	return nil
 }
 
-func sayInstalled(app *cmdutil.App, plan *install.Plan, probes []probe.Result, answered int, slowest time.Duration) {
-	unchanged, off := 0, 0
+func sayInstalled(app *cmdutil.App, plan *install.Plan, probes []probe.Result, slowest time.Duration) {
+	unchanged := 0
+	off := map[string]bool{}
 	for _, a := range plan.Agents {
 		if !a.Changed && len(a.Events) > 0 {
 			unchanged++
 		}
 		if a.Off && len(a.Events) > 0 {
-			off++
+			off[a.Name] = true
 		}
 		for _, n := range append([]string{a.Pickup}, a.Notes...) {
 			if n != "" {
@@ -79,7 +80,11 @@ func sayInstalled(app *cmdutil.App, plan *install.Plan, probes []probe.Result, a
 			}
 		}
 	}
+	working := 0
 	for _, p := range probes {
+		if p.Error == "" && !off[p.Agent] {
+			working++
+		}
 		if p.Error != "" {
 			app.Say("%s: no answer to a probe: %s", p.Agent, termsafe.Line(p.Error, 300))
 		}
@@ -97,16 +102,19 @@ func sayInstalled(app *cmdutil.App, plan *install.Plan, probes []probe.Result, a
 		line += " already"
 	}
 	switch {
-	case off > 0 && off == hooked:
+	case len(off) == hooked:
 		line += ", but its settings keep all hooks from running (see above)"
 		if hooked > 1 {
 			line = strings.Replace(line, "its settings", "their settings", 1)
 		}
-	case off > 0:
-		line += fmt.Sprintf(", %d of them with all hooks switched off (see above)", off)
+	case len(off) > 0:
+		line += fmt.Sprintf(", %d of them with all hooks switched off (see above)", len(off))
 	}
-	app.Say("%s, %d work (checked in %s); to undo: hookmux uninstall", line, answered, slowest.Round(time.Millisecond))
-	if off < hooked {
+	if len(off) < hooked {
+		line += fmt.Sprintf(", %d work (checked in %s)", working, slowest.Round(time.Millisecond))
+	}
+	app.Say("%s; to undo: hookmux uninstall", line)
+	if len(off) < hooked {
 		app.Say("next: start an agent as usual, then run `hookmux` to see what it's doing and answer it")
 	}
 }
