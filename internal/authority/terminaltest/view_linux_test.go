@@ -23,7 +23,7 @@ func TestRealView(t *testing.T) {
 	}
 	from := person.Mark()
 	person.Type("hookmux up\n")
-	person.Await(from, "No agent works here now")
+	person.Await(from, "No agent is running yet")
 
 	shell, err := os.ReadFile("/bin/bash")
 	if err != nil {
