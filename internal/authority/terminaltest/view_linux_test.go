@@ -58,7 +58,7 @@ func TestRealView(t *testing.T) {
 	// What takes protection away needs a code, from the view as from a command.
 	from = person.Mark()
 	person.Type("O")
-	person.Await(from, "Off with all hooks and guards")
+	person.Await(from, "Turn hookmux off")
 	person.Type("\r")
 	var code []string
 	terminaltest.Eventually(t, "the daemon asks for a code", func() bool {
