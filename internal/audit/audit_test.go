@@ -174,6 +174,37 @@ func TestCrashBetweenWrites(t *testing.T) {
 	}
 }
 
+// A daemon that is killed while it begins the trail leaves nothing that looks like a
+// deleted one.
+func TestCrashWhileBeginning(t *testing.T) {
+	for name, cut := range map[string]func(b *bench){
+		"before head.json": func(b *bench) {
+			os.Remove(b.trail.path(headFile))
+			os.Remove(filepath.Join(b.dirs.Data, markerFile))
+		},
+		"within head.json": func(b *bench) {
+			os.Rename(b.trail.path(headFile), b.trail.path(".temp"))
+			os.Remove(filepath.Join(b.dirs.Data, markerFile))
+		},
+		"before the marker":       func(b *bench) { os.Remove(filepath.Join(b.dirs.Data, markerFile)) },
+		"before the first record": func(*bench) {},
+	} {
+		b := newBench(t.TempDir())
+		if begun, err := b.trail.makeReady(); err != nil || begun != nil {
+			t.Fatalf("%s: %+v, error %v", name, begun, err)
+		}
+		cut(b)
+		if rep := b.verify(t); rep.Problem != nil || rep.Records != 0 {
+			t.Errorf("%s: %d records, %v; want an empty trail that fits", name, rep.Records, rep.Problem)
+		}
+		b.restart()
+		b.trail.Append([]Record{decision("e1", "deny")})
+		if rep := b.verify(t); rep.Problem != nil || rep.Records != 1 || len(rep.Gaps) != 0 || len(b.changes) != 0 {
+			t.Errorf("%s, next daemon: %d records, %v, changes %q; want one that fits", name, rep.Records, rep.Problem, b.changes)
+		}
+	}
+}
+
 // What couldn't be written is marked as soon as something can be.
 func TestGapOfAFullDisk(t *testing.T) {
 	b := newBench(t.TempDir())

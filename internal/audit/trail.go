@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -142,12 +143,16 @@ func (t *Trail) makeReady() (begun *Record, err error) {
 	if err != nil {
 		return t.beginAgain(err.Error())
 	}
+	names, err := listFiles(t.path(""))
+	if err != nil {
+		return nil, err
+	}
+	if known == nil && !isBegun(names) {
+		return nil, t.begin()
+	}
 	line, err := os.ReadFile(t.path(headFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if entries, _ := os.ReadDir(t.path("")); known == nil && len(entries) == 0 {
-			return nil, t.begin()
-		}
 		return t.beginAgain(t.path(headFile) + " is missing")
 	case err != nil:
 		return nil, err
@@ -164,9 +169,17 @@ func (t *Trail) makeReady() (begun *Record, err error) {
 	return nil, t.finish()
 }
 
-// begin makes the folder and the marker.
+// begin makes the folder, an empty trail in it, and then the marker: where there is a
+// marker, a missing head.json was deleted, and not cut off by a crash.
 func (t *Trail) begin() error {
 	if err := os.MkdirAll(t.path(""), 0o700); err != nil {
+		return err
+	}
+	line, err := sign(t.key, state{})
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.WriteSynced(t.path(headFile), line); err != nil {
 		return err
 	}
 	if err := writePublic(t.dirs, publicKey(t.key)); err != nil {
@@ -174,6 +187,14 @@ func (t *Trail) begin() error {
 	}
 	t.state, t.heads, t.open, t.dirty = state{}, nil, true, false
 	return nil
+}
+
+// isBegun reports whether a folder without a marker has more in it than begin puts there
+// before it writes one.
+func isBegun(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		return name != headFile && !strings.HasPrefix(name, ".") // a dot: being written
+	})
 }
 
 // beginAgain puts the trail aside, and begins another with a record that says so.

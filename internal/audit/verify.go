@@ -121,12 +121,12 @@ func (c *check) run(dirs paths.Dirs, headLine []byte, each func(*Record, string)
 	if c.key, err = readPublic(dirs); err != nil {
 		return &Misfit{File: markerFile, What: err.Error()}, nil
 	}
-	names, err := c.listFiles()
+	names, err := listFiles(c.dir)
 	if err != nil {
 		return nil, err
 	}
 	if c.key == nil {
-		if len(names) > 0 {
+		if isBegun(names) {
 			return &Misfit{File: filepath.Join(dirs.Data, markerFile), What: "the key to check the trail with is missing"}, nil
 		}
 		return nil, nil // nothing was decided yet
@@ -165,8 +165,8 @@ func (c *check) run(dirs paths.Dirs, headLine []byte, each func(*Record, string)
 	return nil, nil
 }
 
-func (c *check) listFiles() (names []string, err error) {
-	entries, err := os.ReadDir(c.dir)
+func listFiles(dir string) (names []string, err error) {
+	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

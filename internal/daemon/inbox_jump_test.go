@@ -72,8 +72,8 @@ func TestJumpBringsThePaneForward(t *testing.T) {
 
 	// Nobody is attached: the pane is chosen for the next one, and that is said.
 	if got := jump("claude-s1"); !got.Matched || got.Focused || got.Pane != pane ||
-		!strings.Contains(got.Why, "nobody looks at that tmux") {
-		t.Errorf(`got %+v, want got.Matched, not got.Focused, got.Pane = %q and "nobody looks at that tmux" in got.Why`,
+		!strings.Contains(got.Why, "no client is attached to that tmux") {
+		t.Errorf(`got %+v, want got.Matched, not got.Focused, got.Pane = %q and "no client is attached to that tmux" in got.Why`,
 			got, pane)
 	}
 	if chosen() != pane {

@@ -103,7 +103,7 @@ func TestProofSettingsThatCannotBe(t *testing.T) {
 	}{
 		"no kind":    {wire.ConfigSetParams{Key: "approvals.kinds", Value: json.RawMessage(`["shel"]`)}, `there's no value "shel"`},
 		"Touch ID":   {wire.ConfigSetParams{Key: "approvals.proof", Value: json.RawMessage(`"touchid"`)}, "LocalAuthentication"},
-		"no way":     {wire.ConfigSetParams{Key: "approvals.proof", Value: json.RawMessage(`"none"`)}, "one of pin, polkit"},
+		"no way":     {wire.ConfigSetParams{Key: "approvals.proof", Value: json.RawMessage(`"none"`)}, "choose from pin, polkit"},
 		"a project":  {wire.ConfigSetParams{Key: "approvals.kinds", Value: json.RawMessage(`[]`), Project: w.Dirs.Home}, "by a project"},
 		"a PIN here": {wire.ConfigSetParams{Key: "approvals.pin", Value: json.RawMessage(`"off"`)}, "asks for the PIN itself"},
 	} {

@@ -62,7 +62,7 @@ func TestTrustsTerminals(t *testing.T) {
 	if got := list(); !slices.Equal(got, []int{os.Getpid()}) || info.Name != "hookmux" {
 		t.Fatalf(`trusted %v, %+v; want got equal to []int{os.Getpid()} and info.Name == "hookmux"`, got, info)
 	}
-	if asked := w.Person.Asked(); len(asked) != 1 || !strings.Contains(asked[0], "decide") {
+	if asked := w.Person.Asked(); len(asked) != 1 || !strings.Contains(asked[0], "trust the terminals of process") {
 		t.Errorf("trusting asked for %q", asked)
 	}
 	w.Down()

@@ -71,6 +71,12 @@ var readings = map[string]reading{
 
 	// This one takes sessions up.
 	wire.MethodSessionResume: {},
+
+	// Where the page for browsers is, which devices you paired, and the digits of one that
+	// is being paired.
+	wire.MethodWebStatus:   {},
+	wire.MethodWebDevices:  {},
+	wire.MethodWebPairWait: {},
 }
 
 // LimitsReading reports whether the table of readings has a word on a method.
@@ -81,8 +87,8 @@ func LimitsReading(method string) bool {
 }
 
 func refuseReading(method string) *wire.Error {
-	return wire.Errorf(wire.CodeRefused, "refused: %s shows what other sessions do, and an agent reads its own only; "+
-		"run it in your own terminal", method)
+	return wire.Errorf(wire.CodeRefused, "refused: %s shows more than an agent's own sessions; run it in your own terminal",
+		method)
 }
 
 // mayRead reports whether a method has an answer for agents at all. What it would

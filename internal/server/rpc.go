@@ -95,14 +95,18 @@ func (c *conversation) callMethod(name string, params json.RawMessage) (json.Raw
 		s.Refused(name, c.peer, gone)
 		return nil, wire.Errorf(wire.CodeRefused, "%s", gone.Reason())
 	}
-	if known && class == authority.Read && !isLong {
-		return c.readMethod(name, params)
-	}
+	ctx := s.ctx
 	if isLong {
-		ctx, cancel := context.WithCancel(s.ctx)
+		var cancel func()
+		ctx, cancel = context.WithCancel(s.ctx)
 		defer cancel()
 		stop := peekHangUp(c.conn, c.reader, cancel)
 		defer stop()
+	}
+	if known && class == authority.Read {
+		return c.readMethod(ctx, name, params)
+	}
+	if isLong {
 		verdict := s.Judge.May(class, c.peer, nil)
 		return s.runJudged(name, verdict, c.peer, func() (any, *wire.Error) {
 			return long(ctx, params, c.peer)
@@ -126,7 +130,7 @@ func (c *conversation) callMethod(name string, params json.RawMessage) (json.Raw
 
 // readMethod runs a method that only shows something, and leaves out what the
 // peer may not see.
-func (c *conversation) readMethod(name string, params json.RawMessage) (json.RawMessage, *wire.Error) {
+func (c *conversation) readMethod(ctx context.Context, name string, params json.RawMessage) (json.RawMessage, *wire.Error) {
 	s, view := c.server, c.viewOfPeer()
 	if bad := view.mayRead(name); bad != nil {
 		return nil, bad
@@ -136,7 +140,9 @@ func (c *conversation) readMethod(name string, params json.RawMessage) (json.Raw
 		method := s.Methods[name]
 		var answer any
 		var failure *wire.Error
-		if view.Limited && method.RunOwn != nil {
+		if long, isLong := s.LongMethods[name]; isLong {
+			answer, failure = long(ctx, params, c.peer)
+		} else if view.Limited && method.RunOwn != nil {
 			answer, failure = method.RunOwn(params, view.owns)
 		} else {
 			answer, failure = method.Run(params, c.peer)

@@ -293,6 +293,37 @@ func TestMethodsAreRefusedByTheirAuthority(t *testing.T) {
 	}
 }
 
+// A reading that may take long is limited for agents like any other: one that has no
+// answer for them doesn't run, and the others leave out what isn't theirs.
+func TestLongReadingsAreLimited(t *testing.T) {
+	for _, limited := range []bool{false, true} {
+		s := startServer(t, func(s *Server) {
+			s.ViewOf = func(proc.Cred) View {
+				return View{Limited: limited, Owns: func(_, session, _ string) bool { return session == "own" }}
+			}
+			s.LongMethods = map[string]services.LongMethod{
+				wire.MethodWebPairWait: func(context.Context, json.RawMessage, proc.Cred) (any, *wire.Error) {
+					if limited {
+						t.Error("web.pair.wait runs for an agent")
+					}
+					return wire.WebClaim{Digits: "hamster"}, nil
+				},
+				wire.MethodUsage: func(context.Context, json.RawMessage, proc.Cred) (any, *wire.Error) {
+					return wire.UsageReport{Rows: []wire.UsageRow{{UsageGroup: wire.UsageGroup{Session: "own"}},
+						{UsageGroup: wire.UsageGroup{Session: "hamster"}}}}, nil
+				},
+			}
+		})
+		conn, in := dialServer(t, s)
+		for method, own := range map[string]string{wire.MethodWebPairWait: "refused: ", wire.MethodUsage: `"own"`} {
+			got := askLine(t, conn, in, `{"jsonrpc":"2.0","id":1,"method":"`+method+`"}`)
+			if strings.Contains(got, "hamster") == limited || limited && !strings.Contains(got, own) {
+				t.Errorf("an agent (%v) asks %s, and the answer is %s", limited, method, got)
+			}
+		}
+	}
+}
+
 // A long method's context ends when its caller hangs up.
 func TestALongMethodHearsThatItsCallerLeft(t *testing.T) {
 	left := make(chan struct{})

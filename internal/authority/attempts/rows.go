@@ -3,6 +3,10 @@ package attempts
 // socketOfTheDaemon is where the daemon of a user without /run/user listens.
 const socketOfTheDaemon = "$HOME/.local/state/hookmux/run/daemon.sock"
 
+// askTheDaemon sends REQUEST to the daemon and prints the answer.
+const askTheDaemon = `perl -MIO::Socket::UNIX -e '$s = IO::Socket::UNIX->new(Peer => $ARGV[0]) or exit 1; ` +
+	`print $s "$ENV{REQUEST}\n"; print scalar <$s>' "` + socketOfTheDaemon + `"`
+
 // processes are attempts to pass for a person that a real program makes: an
 // agent that nobody knows, after its first hook call, at a person's terminal.
 var processes = []Attempt{
@@ -36,8 +40,10 @@ var processes = []Attempt{
 	{Name: "real-pipe-pane", Class: Person, On: Process | Agent, End: Refused, Try: "`tmux pipe-pane`", Needs: "tmux",
 		Command: "env -i PATH=$PATH HOME=$HOME TERM=xterm tmux -f /dev/null -L p new-session -d 'sleep 300'; " +
 			"env -i PATH=$PATH HOME=$HOME TERM=xterm tmux -f /dev/null -L p pipe-pane 'DO'"},
-	{Name: "real-user-namespace", Class: Person, On: Process | Agent, End: Refused, Needs: "unshare",
-		Try: "a user namespace in which it is root", Command: "unshare -Ur DO || DO"},
+	{Name: "real-user-namespace", Class: Person, On: Process, End: Refused, Needs: "perl",
+		// hookmux itself doesn't talk to a daemon in another namespace; an agent's own program does.
+		Try: "a user namespace in which it is root", Raw: true,
+		Command: "unshare -Ur " + askTheDaemon + " || " + askTheDaemon},
 	{Name: "real-pid-namespace", Class: Person, On: Process, End: Refused, Needs: "unshare",
 		Try: "a process namespace of its own, in which nothing stands above it", Command: "unshare -Urpf DO || DO"},
 	{Name: "real-name", Class: Person, On: Process | Agent, End: Refused, Needs: "bash",

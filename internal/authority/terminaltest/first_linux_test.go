@@ -48,7 +48,7 @@ func TestRealFirstSteps(t *testing.T) {
 		return err == nil
 	})
 	from := types(view, "hookmux up")
-	view.Await(from, "No agent works here now")
+	view.Await(from, "No agent is running yet")
 	if err := os.WriteFile(s.said+"/asks", nil, 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func TestRealView(t *testing.T) {
 	}
 	from := person.Mark()
 	person.Type("hookmux up\n")
-	person.Await(from, "No agent works here now")
+	person.Await(from, "No agent is running yet")
 
 	shell, err := os.ReadFile("/bin/bash")
 	if err != nil {
@@ -58,7 +58,7 @@ func TestRealView(t *testing.T) {
 	// What takes protection away needs a code, from the view as from a command.
 	from = person.Mark()
 	person.Type("O")
-	person.Await(from, "Off with all hooks and guards")
+	person.Await(from, "Turn hookmux off")
 	person.Type("\r")
 	var code []string
 	terminaltest.Eventually(t, "the daemon asks for a code", func() bool {
