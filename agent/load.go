@@ -242,6 +242,9 @@ func overlay(base, add *Agent) *Agent {
 	if add.Inbox != nil {
 		whole.Inbox = add.Inbox
 	}
+	if add.Usage != nil {
+		whole.Usage = add.Usage
+	}
 	if add.Launch.Program != "" {
 		whole.Launch = add.Launch
 	}

@@ -75,10 +75,11 @@ type Agent struct {
 	// NotInstalled is why hookmux does not write itself into an agent that takes hooks.
 	NotInstalled string `yaml:"not_installed"`
 
-	Launch Launch      `yaml:"launch"`
-	Resume *ResumeSpec `yaml:"resume"` // nil: no session of it can be resumed
-	Status StatusSpec  `yaml:"status"`
-	Inbox  *Inbox      `yaml:"inbox"` // nil: no request of this agent can be answered from elsewhere
+	Launch Launch        `yaml:"launch"`
+	Usage  *UsageRecords `yaml:"usage"`  // nil: it keeps no records of what it uses, as far as known
+	Resume *ResumeSpec   `yaml:"resume"` // nil: no session of it can be resumed
+	Status StatusSpec    `yaml:"status"`
+	Inbox  *Inbox        `yaml:"inbox"` // nil: no request of this agent can be answered from elsewhere
 
 	compiled *compiled
 }
@@ -355,6 +356,21 @@ type HookFile struct {
 	// Guard only: hookmux never writes it, but an agent that edits it changes
 	// its own hooks.
 	GuardOnly bool `yaml:"guard_only"`
+}
+
+// UsageRecords says where an agent records the tokens that it uses.
+type UsageRecords struct {
+	Format  string         `yaml:"format"` // one of the formats that internal/usage reads
+	Folders []RecordFolder `yaml:"folders"`
+	// StatusLine says that only the agent's status line is given the state of your plan.
+	StatusLine bool `yaml:"status_line"`
+}
+
+// RecordFolder is a folder with records.
+type RecordFolder struct {
+	Env   string `yaml:"env"`   // a variable that names the folder instead of Home
+	Home  string `yaml:"home"`  // relative to your home directory
+	Below string `yaml:"below"` // the part of it that has the records
 }
 
 // Launch says how hooks are given to an agent for one launch, with no file

@@ -27,7 +27,7 @@ import (
 )
 
 // ErrNoDaemon means that no daemon answers on the socket.
-var ErrNoDaemon = errors.New("the daemon is not running; start it with `hookmux daemon start`")
+var ErrNoDaemon = errors.New("the daemon isn't running; start it with `hookmux daemon start`")
 
 // ErrElsewhere means that the process on the socket runs in another user or mount
 // namespace than this one: its settings and records may be other files.

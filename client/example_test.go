@@ -164,5 +164,5 @@ func ExampleClient_Info() {
 	if _, err := daemon.Info(context.Background()); errors.Is(err, client.ErrNoDaemon) {
 		fmt.Println(err)
 	}
-	// Output: the daemon is not running; start it with `hookmux daemon start`
+	// Output: the daemon isn't running; start it with `hookmux daemon start`
 }

@@ -200,23 +200,39 @@ func ask(ts *testscript.TestScript, agent, command string) int {
 // patience is how long a script waits for what must come.
 const patience = time.Minute
 
-// cmdEventually runs a command until its stdout fits: the journal is filled
-// behind the answer.
+// cmdEventually runs a command until its stdout fits, since the journal is filled
+// behind the answer; or lets an agent ask until it's denied or passes, since the daemon
+// looks at files again only after a moment (selection.LoadAgain).
 func cmdEventually(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 2 {
-		ts.Fatalf("usage: eventually PATTERN command args…")
+		ts.Fatalf("usage: eventually PATTERN command args… | denied AGENT COMMAND REASON | passes AGENT COMMAND")
 	}
-	pattern, err := regexp.Compile("(?m)" + args[0])
-	ts.Check(err)
+	var wrong func() string // what doesn't hold yet
+	switch args[0] {
+	case "denied":
+		wrong = func() string { return notDenied(ts, neg, args[1:]) }
+	case "passes":
+		wrong = func() string { return notPassed(ts, neg, args[1:]) }
+	default:
+		pattern, err := regexp.Compile("(?m)" + args[0])
+		ts.Check(err)
+		wrong = func() string {
+			_ = ts.Exec(args[1], args[2:]...)
+			if pattern.MatchString(ts.ReadFile("stdout")) != neg {
+				return ""
+			}
+			return fmt.Sprintf("%q does not hold", args[0])
+		}
+	}
 	pause := 10 * time.Millisecond
 	for end := time.Now().Add(patience); ; time.Sleep(pause) {
 		pause = min(pause+pause/2, 500*time.Millisecond)
-		_ = ts.Exec(args[1], args[2:]...)
-		if pattern.MatchString(ts.ReadFile("stdout")) != neg {
+		why := wrong()
+		if why == "" {
 			return
 		}
 		if time.Now().After(end) {
-			ts.Fatalf("%s and %q still does not hold", patience, args[0])
+			ts.Fatalf("still after %s: %s", patience, why)
 		}
 	}
 }
@@ -262,17 +278,25 @@ func cmdWrite(ts *testscript.TestScript, neg bool, args []string) {
 // cmdDenied lets an agent ask before a shell command and wants it stopped, in
 // whatever words the agent understands, for this reason.
 func cmdDenied(ts *testscript.TestScript, neg bool, args []string) {
+	if why := notDenied(ts, neg, args); why != "" {
+		ts.Fatalf("%s", why)
+	}
+}
+
+// notDenied lets an agent ask once and says why that wasn't denied as it should be.
+func notDenied(ts *testscript.TestScript, neg bool, args []string) string {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: denied AGENT COMMAND REASON")
 	}
 	code := ask(ts, args[0], args[1])
 	said := ts.ReadFile("stdout") + ts.ReadFile("stderr")
 	if code != 2 && !(code == 0 && regexp.MustCompile(`"(deny|block)"`).MatchString(said)) {
-		ts.Fatalf("%s may run %q (exit code %d)", args[0], args[1], code)
+		return fmt.Sprintf("%s may run %q (exit code %d)", args[0], args[1], code)
 	}
 	if !regexp.MustCompile(args[2]).MatchString(said) {
-		ts.Fatalf("the reason is not %q", args[2])
+		return fmt.Sprintf("the reason is not %q", args[2])
 	}
+	return ""
 }
 
 // cmdContains wants that a file holds all of another one, in one piece.
@@ -287,10 +311,18 @@ func cmdContains(ts *testscript.TestScript, neg bool, args []string) {
 
 // cmdPasses wants that nothing is said about a shell command.
 func cmdPasses(ts *testscript.TestScript, neg bool, args []string) {
+	if why := notPassed(ts, neg, args); why != "" {
+		ts.Fatalf("%s", why)
+	}
+}
+
+// notPassed lets an agent ask once and says what kept that from passing.
+func notPassed(ts *testscript.TestScript, neg bool, args []string) string {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: passes AGENT COMMAND")
 	}
 	if code := ask(ts, args[0], args[1]); code != 0 || ts.ReadFile("stdout") != "" || ts.ReadFile("stderr") != "" {
-		ts.Fatalf("something is said about %q (exit code %d)", args[1], code)
+		return fmt.Sprintf("something is said about %q (exit code %d)", args[1], code)
 	}
+	return ""
 }

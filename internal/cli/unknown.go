@@ -14,6 +14,9 @@ import (
 // checkCommand refuses a command that doesn't exist before its flags are read, so that the command is named and not
 // the flag, and so that --help behind it doesn't show the help of another.
 func checkCommand(app *cmdutil.App, root *cobra.Command, args []string) error {
+	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
+		return nil // the shell asks; cobra adds these two only when it runs
+	}
 	root.InitDefaultHelpFlag() // or `--help guard` takes guard for its value
 	root.InitDefaultHelpCmd()
 	cmd, rest, err := root.Find(args)

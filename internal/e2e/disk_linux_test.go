@@ -22,7 +22,7 @@ func TestAFullDisk(t *testing.T) {
 	if err := os.MkdirAll(w.Dirs.State, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Mount("tmpfs", w.Dirs.State, "tmpfs", 0, "size=2m,mode=0700"); err != nil {
+	if err := syscall.Mount("tmpfs", w.Dirs.State, "tmpfs", 0, "size=8m,mode=0700"); err != nil {
 		t.Skipf("a small disk cannot be made here: %v", err)
 	}
 	t.Cleanup(func() {

@@ -183,16 +183,21 @@ func (d *drain) storeRest() {
 // comes from a file has a note of it.
 func (d *drain) storeBatch(batch []item, note *attempt) bool {
 	wait := 50 * time.Millisecond
+	clearNote := func() {
+		if note != nil {
+			note.clear()
+		}
+	}
 	for {
 		if note != nil {
 			note.write()
 		}
 		err := d.openJournal()
 		if err == nil {
-			err = d.store.writeBatch(batch)
+			err = d.store.writeBatch(batch, clearNote)
 		}
-		if note != nil {
-			note.clear()
+		if err != nil {
+			clearNote()
 		}
 		if err == nil {
 			d.deps.Problems.Clear("journal")

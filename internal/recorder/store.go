@@ -62,8 +62,8 @@ func (s *store) reportTrouble(err error) {
 }
 
 // writeBatch redacts a batch and puts it into the journal, which is open, in one
-// transaction.
-func (s *store) writeBatch(batch []item) error {
+// transaction. It calls written once the batch is in, before followers see it.
+func (s *store) writeBatch(batch []item, written func()) error {
 	s.items, s.text = s.items[:0], s.text[:0]
 	if cap(s.rows) < len(batch) {
 		s.rows = make([]journal.Row, len(batch), max(len(batch), batchItems))
@@ -90,6 +90,9 @@ func (s *store) writeBatch(batch []item) error {
 		s.items = append(s.items, journal.Item{Row: &s.rows[i]})
 	}
 	cursors, _, err := s.journal.Load().Write(s.items)
+	if err == nil {
+		written()
+	}
 	if err == nil && len(s.followers) > 0 {
 		observed := s.observe(cursors)
 		for _, one := range s.followers {

@@ -216,7 +216,7 @@ func limitDetail(answer any, view *View) (any, *wire.Error) {
 		return nil, errUnknownAnswer(answer)
 	}
 	if !view.owns(one.Agent, one.ID, one.Cwd) {
-		return nil, wire.Errorf(wire.CodeGone, "there is no such session that an agent may read")
+		return nil, wire.Errorf(wire.CodeRefused, "refused: %s is not a session of this agent; run this in your own terminal", one.ID)
 	}
 	return one, nil
 }

@@ -57,8 +57,8 @@ func (s *Scanner) Scan(ctx context.Context, agents []string, places map[string][
 		file  found
 	}
 	var list []work
-	for i := range stores {
-		one := &stores[i]
+	for i := range stores() {
+		one := &stores()[i]
 		roots := places[one.agent]
 		if agents == nil || slices.Contains(agents, one.agent) {
 			roots = slices.Concat(one.rootsOf(s.home, s.getenv), roots)

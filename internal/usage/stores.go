@@ -1,5 +1,11 @@
 package usage
 
+import (
+	"sync"
+
+	"github.com/hookmux/hookmux/agent"
+)
+
 // store is where an agent keeps its records.
 type store struct {
 	agent string
@@ -86,81 +92,61 @@ var (
 	}
 )
 
-// stores are the agents whose records are read.
-var stores = []store{
-	{agent: "claude", roots: []root{
-		{variable: "CLAUDE_CONFIG_DIR", home: ".claude", below: "projects"}, {home: ".config/claude", below: "projects"},
-	}, files: []fileKind{{match: "**/*.jsonl", format: format{markers: []string{`"usage"`}, row: claudeRow}}}},
-
-	{agent: "codex", roots: []root{
-		{variable: "CODEX_HOME", home: ".codex", below: "sessions"},
-		{variable: "CODEX_HOME", home: ".codex", below: "archived_sessions"},
-	}, files: []fileKind{{match: "**/*.jsonl{,.zst}", format: format{
+// formats are the forms of records that can be read; an agent's entry names one.
+var formats = map[string][]fileKind{
+	"claude": {{match: "**/*.jsonl", format: format{markers: []string{`"usage"`}, row: claudeRow}}},
+	"codex": {{match: "**/*.jsonl{,.zst}", format: format{
 		markers: []string{`"token_count"`, `"turn_context"`, `"session_meta"`}, row: codexRow,
-	}}}},
-
-	{agent: "gemini", roots: []root{{home: ".gemini/tmp"}}, files: []fileKind{
+	}}},
+	"gemini": {
 		{match: "*/chats/**/*.jsonl", format: format{markers: []string{`"tokens"`, `"sessionId"`},
 			row: rowsOf([]header{{when: map[path]string{"sessionId": "*"}, session: "sessionId"}}, geminiCalls)}},
 		{match: "*/chats/**/*.json", format: format{document: geminiDocument(geminiCalls)}},
-	}},
-
-	{agent: "qwen", roots: []root{{variable: "QWEN_DATA_DIR", home: ".qwen", below: "projects"}}, files: []fileKind{
-		{match: "*/chats/**/*.jsonl", format: format{markers: []string{`"usageMetadata"`}, row: rowsOf(nil, qwenCalls)}},
-	}},
-
-	{agent: "pi", roots: []root{
-		{variable: "PI_CODING_AGENT_DIR", home: ".pi/agent", below: "sessions"},
-		{variable: "PI_AGENT_DIR", home: ".pi/agent", below: "sessions"},
-	}, files: piFiles},
-	{agent: "omp", roots: []root{{home: ".omp/agent", below: "sessions"}}, files: piFiles},
-
-	{agent: "openclaw", roots: []root{{home: ".openclaw/agents"}}, files: []fileKind{
-		{match: "**/*.jsonl{,.deleted.*,.reset.*}", format: format{
-			markers: []string{`"usage"`, `"session"`, `"model_change"`}, row: rowsOf(piHeaders, piCalls),
-		}},
-	}},
-
-	{agent: "copilot", roots: []root{{variable: "COPILOT_HOME", home: ".copilot", below: "session-state"}},
-		files: []fileKind{{match: "**/events.jsonl", format: format{
-			markers: []string{`"session.usage_record"`, `"session.shutdown"`, `"session.start"`}, row: copilotRow,
-		}}}},
-
-	{agent: "kimi", roots: []root{
-		{variable: "KIMI_CODE_HOME", home: ".kimi-code", below: "sessions"},
-		{variable: "KIMI_DATA_DIR", home: ".kimi", below: "sessions"},
-	}, files: []fileKind{
-		{match: "**/agents/*/wire.jsonl", session: 3, format: kimiRows}, {match: "**/wire.jsonl", session: 1, format: kimiRows},
-	}},
-
-	{agent: "droid", roots: []root{{variable: "DROID_SESSIONS_DIR", home: ".factory/sessions"}},
-		files: []fileKind{{match: "**/*.settings.json", format: format{document: droidDocument}}}},
-
-	{agent: "amp", roots: []root{{variable: "AMP_DATA_DIR", home: ".local/share/amp", below: "threads"}},
-		files: []fileKind{{match: "T-*.json", format: format{document: ampDocument}}}},
-
-	{agent: "grok", roots: []root{{variable: "GROK_HOME", home: ".grok", below: "sessions"}}, files: []fileKind{
-		{match: "**/updates.jsonl", format: format{markers: []string{`"usage"`}, row: rowsOf(nil, grokCalls)}},
-	}},
-
-	{agent: "opencode", roots: []root{{variable: "OPENCODE_DATA_DIR", home: ".local/share/opencode"}},
-		files: []fileKind{{match: "opencode*.db", format: format{database: readOpenCode}}}},
-	{agent: "kilo", roots: []root{{variable: "KILO_DATA_DIR", home: ".local/share/kilo"}},
-		files: []fileKind{{match: "kilo*.db", format: format{database: readOpenCode}}}},
-	{agent: "goose", roots: []root{{variable: "GOOSE_PATH_ROOT", home: ".local/share/goose"}},
-		files: []fileKind{{match: "**/sessions.db", format: format{database: readGoose}}}},
+	},
+	"qwen": {{match: "*/chats/**/*.jsonl", format: format{
+		markers: []string{`"usageMetadata"`}, row: rowsOf(nil, qwenCalls),
+	}}},
+	// Artifacts of pi's subagents are second copies in another form.
+	"pi": {{match: "**/*.jsonl", not: "**/subagent-artifacts/**", format: format{
+		markers: []string{`"usage"`, `"session"`}, row: rowsOf(piHeaders, piCalls),
+	}}},
+	"openclaw": {{match: "**/*.jsonl{,.deleted.*,.reset.*}", format: format{
+		markers: []string{`"usage"`, `"session"`, `"model_change"`}, row: rowsOf(piHeaders, piCalls),
+	}}},
+	"copilot": {{match: "**/events.jsonl", format: format{
+		markers: []string{`"session.usage_record"`, `"session.shutdown"`, `"session.start"`}, row: copilotRow,
+	}}},
+	"kimi": {
+		{match: "**/agents/*/wire.jsonl", session: 3, format: kimiRows},
+		{match: "**/wire.jsonl", session: 1, format: kimiRows},
+	},
+	"droid":    {{match: "**/*.settings.json", format: format{document: droidDocument}}},
+	"amp":      {{match: "T-*.json", format: format{document: ampDocument}}},
+	"grok":     {{match: "**/updates.jsonl", format: format{markers: []string{`"usage"`}, row: rowsOf(nil, grokCalls)}}},
+	"opencode": {{match: "{opencode,kilo}*.db", format: format{database: readOpenCode}}},
+	"goose":    {{match: "**/sessions.db", format: format{database: readGoose}}},
 }
+
+// stores returns the agents whose records are read.
+var stores = sync.OnceValue(func() []store {
+	var all []store
+	for _, a := range agent.Builtin().Agents() {
+		if a.Usage == nil {
+			continue
+		}
+		one := store{agent: a.Name, files: formats[a.Usage.Format]}
+		for _, f := range a.Usage.Folders {
+			one.roots = append(one.roots, root{variable: f.Env, home: f.Home, below: f.Below})
+		}
+		all = append(all, one)
+	}
+	return all
+})
 
 var kimiRows = format{
 	markers: []string{`"token_usage"`, `"usage"`},
 	row:     rowsOf(nil, kimiOldCalls, kimiStepCalls, kimiMessageCalls, kimiRecordCalls),
 }
-
-// piFiles are the files of pi and omp. Artifacts of subagents are second copies in
-// another form.
-var piFiles = []fileKind{{match: "**/*.jsonl", not: "**/subagent-artifacts/**", format: format{
-	markers: []string{`"usage"`, `"session"`}, row: rowsOf(piHeaders, piCalls),
-}}}
 
 // copilotRow reads calls, and the totals that include those without a row.
 func copilotRow(s *fileState, line []byte, offset int64, out *sink) {
@@ -170,11 +156,11 @@ func copilotRow(s *fileState, line []byte, offset int64, out *sink) {
 
 var copilotRows = rowsOf(copilotHeaders, copilotCalls)
 
-// Agents are those whose records are read.
+// Agents returns the names of the agents whose records are read.
 func Agents() []string {
-	names := make([]string, len(stores))
-	for i := range stores {
-		names[i] = stores[i].agent
+	var names []string
+	for _, one := range stores() {
+		names = append(names, one.agent)
 	}
 	return names
 }

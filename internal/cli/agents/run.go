@@ -114,7 +114,7 @@ AGENT is a name that hookmux knows, or the path of such an agent's program.`,
 		"see only when a turn ends")
 	cmd.Flags().StringArrayVar(&opts.hooks, "hook", nil, "load a TypeScript or JavaScript hook for this session only; "+
 		"repeatable")
-	cmd.Flags().StringVar(&opts.worktree, "worktree", "", "work in a new git worktree, with a branch of this `NAME`")
+	cmd.Flags().StringVar(&opts.worktree, "worktree", "", "work in a new git worktree, with a branch of this name")
 	cmd.Flags().StringVar(&opts.prompt, "prompt", "", "the first prompt")
 	cmd.Flags().BoolVar(&opts.here, "here", false, "with --worktree or --prompt: in this terminal, not in a tmux window")
 	cmd.Flags().BoolVar(&daemonOnly, "start-daemon", false, "start the daemon in the background and return")

@@ -2,8 +2,8 @@ package answer
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -11,6 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // PermissionsCommand is `hookmux permissions`.
@@ -42,10 +43,11 @@ func PermissionsCommand(app *cmdutil.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := checkPermission(cmd.Context(), c, args[0]); err != nil {
-				return err
-			}
 			gone, err := c.Revoke(cmd.Context(), args[0])
+			var answer *wire.Error
+			if errors.As(err, &answer) && answer.Code == wire.CodeGone {
+				return unknownPermission(cmd.Context(), c, args[0])
+			}
 			if err != nil {
 				return err
 			}
@@ -85,17 +87,15 @@ func listPermissions(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 	return nil
 }
 
-// checkPermission refuses an ID that no permission has.
-func checkPermission(ctx context.Context, c *client.Client, id string) error {
+// unknownPermission is the error for an ID that no permission has. Only the daemon knows that: it shows an agent a part
+// of the list, and refuses and records an agent's attempt to remove any of it.
+func unknownPermission(ctx context.Context, c *client.Client, id string) error {
 	list, err := c.Permissions(ctx)
 	if err != nil {
 		return err
 	}
 	var known []string
 	for _, p := range list {
-		if strings.HasPrefix(p.ID, id) {
-			return nil
-		}
 		known = append(known, p.ID)
 	}
 	return cmdutil.UnknownName("permission", id, known, "hookmux permissions")

@@ -214,7 +214,7 @@ func daemonStop(ctx context.Context, app *cmdutil.App) error {
 	}
 	if err := c.Call(ctx, wire.MethodStop, wire.StopParams{Reason: "hookmux daemon stop"}, nil); err != nil {
 		if errors.Is(err, client.ErrNoDaemon) {
-			app.Say("the daemon is not running")
+			app.Say("the daemon isn't running")
 			return nil
 		}
 		return err

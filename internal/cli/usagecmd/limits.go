@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
@@ -40,12 +41,12 @@ Claude Code gives them to its status line only, which ` + "`hookmux usage status
 				fmt.Fprintf(app.Stdout, "%s %4s  %s%s %4.0f%%  %s\n", pad(w.Agent, 10), termsafe.Line(w.Window, 6),
 					strings.Repeat("█", filled), strings.Repeat("░", 20-filled), w.Used, resets)
 			}
-			for _, agent := range limits.Unknown {
+			for _, name := range limits.Unknown {
 				hint := "it hasn't said so in its records"
-				if agent == "claude" {
+				if a, ok := agent.Builtin().Agent(name); ok && a.Usage != nil && a.Usage.StatusLine {
 					hint = "make `hookmux usage statusline` its status line"
 				}
-				fmt.Fprintf(app.Stdout, "%s unknown: %s\n", pad(agent, 10), hint)
+				fmt.Fprintf(app.Stdout, "%s unknown: %s\n", pad(name, 10), hint)
 			}
 			return nil
 		},

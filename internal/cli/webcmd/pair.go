@@ -33,7 +33,7 @@ On an iPhone, add the page to the Home Screen first and paste the link there.`,
 		},
 	}
 	cmd.Flags().BoolVar(&read, "read", false, "the device may look, and not answer")
-	cmd.Flags().StringVar(&p.Name, "name", "", "what to call the device (`NAME`)")
+	cmd.Flags().StringVar(&p.Name, "name", "", "what to call the device")
 	cmd.Flags().BoolVar(&open, "open", false, "pair the browser on this machine: open the link there")
 	return cmd
 }

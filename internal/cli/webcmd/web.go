@@ -37,10 +37,10 @@ The page is served until hookmux web --stop, also after the daemon restarts.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runWeb(cmd.Context(), app, o) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.Listen, "listen", "", "`ADDRESS` to listen on (default 127.0.0.1:4665)")
-	f.StringVar(&o.PublicURL, "public-url", "", "the `URL` under which a proxy serves the page")
-	f.StringVar(&o.Cert, "cert", "", "TLS certificate `FILE`")
-	f.StringVar(&o.Key, "key", "", "`FILE` of the certificate's key")
+	f.StringVar(&o.Listen, "listen", "", "address to listen on (default 127.0.0.1:4665)")
+	f.StringVar(&o.PublicURL, "public-url", "", "the URL under which a proxy serves the page")
+	f.StringVar(&o.Cert, "cert", "", "file with the TLS certificate")
+	f.StringVar(&o.Key, "key", "", "file with the certificate's key")
 	f.BoolVar(&o.Insecure, "insecure", false, "allow plain HTTP beyond this machine")
 	f.BoolVar(&o.tailscale, "tailscale", false, "serve it to your own devices with tailscale serve")
 	f.BoolVar(&o.stop, "stop", false, "stop serving the page")

@@ -192,7 +192,7 @@ func TestWindowIsAnswered(t *testing.T) {
 	})
 	s.arrive(item)
 	s.wait(time.Second)
-	s.mustShow("hookmux types your answer there")
+	s.mustShow("hookmux types your answer")
 	s.press("r")
 	if len(s.daemon.released) != 0 {
 		t.Errorf("released %v, want nothing", s.daemon.released)
