@@ -216,7 +216,7 @@ func limitDetail(answer any, view *View) (any, *wire.Error) {
 		return nil, errUnknownAnswer(answer)
 	}
 	if !view.owns(one.Agent, one.ID, one.Cwd) {
-		return nil, wire.Errorf(wire.CodeRefused, "refused: %s is not a session of this agent; run this in your own terminal", one.ID)
+		return nil, wire.Errorf(wire.CodeRefused, "refused: that is not a session of this agent; run this in your own terminal")
 	}
 	return one, nil
 }
