@@ -128,7 +128,7 @@ func TestRealViewInPopup(t *testing.T) {
 	if one.st.LeftItsFile("ask") {
 		t.Fatal("the tool ran before anybody said yes")
 	}
-	if _, err := person.RunTmux(ctx, "send-keys", "-t", "main", "n"); err != nil {
+	if _, err := person.RunTmux(ctx, "send-keys", "-t", "main", "Tab"); err != nil {
 		t.Fatal(err)
 	}
 	pressed := time.Time{}
