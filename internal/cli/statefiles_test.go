@@ -50,6 +50,8 @@ var unseenByScripts = map[string]string{
 	"state:runs.json":              "gone with the agent that was started",
 	"state:told-run-*":             "the script's agents need no trust",
 	"state:pin.json":               "the script drops its PIN at the end",
+	"state:audit/heads.jsonl":      "from the second day on; internal/audit tests it",
+	"state:audit.broken-*/**":      "something has to change the trail; internal/audit tests it",
 	"state:decisions.old.jsonl":    "after 8 MB of decisions",
 	"state:trusted-terminals.json": "the scripts trust no terminal by hand",
 	"state:web.json":               "internal/daemon tests it",
