@@ -57,14 +57,23 @@ func Tell() {
 		return
 	}
 	told := make(chan struct{})
-	go func() {
-		runtime.LockOSThread()
-		name := append([]byte(threadPrefix+strconv.FormatUint(min(own, 1e9), 10)), 0)
-		_ = unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(&name[0])), 0, 0, 0) // if not, a code is asked for
-		close(told)
-		select {}
-	}()
+	go nameThread(append([]byte(threadPrefix+strconv.FormatUint(min(own, 1e9), 10)), 0), told)
 	<-told
+}
+
+// nameThread names the thread that it runs on, which is never the first one: the name of
+// that is the name of the process.
+func nameThread(name []byte, told chan struct{}) {
+	runtime.LockOSThread()
+	if unix.Gettid() == unix.Getpid() {
+		go nameThread(name, told) // on another thread, as this one is taken
+		<-told
+		runtime.UnlockOSThread()
+		return
+	}
+	_ = unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(&name[0])), 0, 0, 0) // if not, a code is asked for
+	close(told)
+	select {}
 }
 
 // RanBefore reports whether a process that runs this program ran another one before.

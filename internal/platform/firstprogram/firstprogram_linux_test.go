@@ -88,3 +88,21 @@ func childOf(t *testing.T, pid int) int {
 	}
 	return below[0]
 }
+
+// The name of the first thread is the name of the process, by which it is known elsewhere.
+func TestTellKeepsTheNameOfTheProcess(t *testing.T) {
+	name := func() string {
+		b, err := os.ReadFile("/proc/self/comm")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	before := name()
+	for range 50 {
+		Tell()
+	}
+	if got := name(); got != before {
+		t.Errorf("the process is called %q, want %q as before", got, before)
+	}
+}
