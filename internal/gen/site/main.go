@@ -56,7 +56,7 @@ type group struct {
 var groups = []group{
 	{"Guide", []string{"README.md", "docs/guide/*.md", "docs/troubleshooting.md"}},
 	{"Use", []string{"docs/install.md", "docs/sessions.md", "docs/status.md", "docs/inbox.md", "docs/notifications.md",
-		"docs/tmux.md", "docs/acp.md"}},
+		"docs/web.md", "docs/usage.md", "docs/tmux.md", "docs/acp.md"}},
 	{"Guards and hooks",
 		[]string{"docs/hooks.md", "docs/rules.md", "docs/rules-packs.md", "docs/modules.md", "docs/ahp.md",
 			"examples/hooks/README.md"}},
