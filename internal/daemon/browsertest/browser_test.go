@@ -189,7 +189,7 @@ func (w *world) hears(said chan string, with string) {
 }
 
 func claude(tool string, input map[string]any) frame.Request {
-	return daemontest.SessionEvent("claude", "PermissionRequest", map[string]any{"cwd": "/work/shop", "tool_name": tool,
+	return daemontest.SessionEvent("claude", "PermissionRequest", map[string]any{"cwd": "/home/you/shop", "tool_name": tool,
 		"tool_input": input})
 }
 
@@ -278,7 +278,7 @@ func TestPageInChromium(t *testing.T) {
 
 // pictures are of a busy day, for the docs.
 func (w *world) pictures() {
-	project := map[string]string{"claude": "/work/shop", "codex": "/work/api", "gemini": "/work/docs", "opencode": "/work/mobile"}
+	project := map[string]string{"claude": "/home/you/shop", "codex": "/home/you/api", "gemini": "/home/you/docs", "opencode": "/home/you/mobile"}
 	n := 0
 	tell := func(agent, session, event string, more map[string]any) {
 		n++
@@ -294,7 +294,7 @@ func (w *world) pictures() {
 	tell("claude", "s-2", "Stop", map[string]any{"last_assistant_message": "The changelog has 14 entries, sorted by what users notice."})
 	tell("gemini", "g-1", "BeforeAgent", map[string]any{"prompt": "Translate the guide into German"})
 	tell("claude", "s1", "UserPromptSubmit", map[string]any{"prompt": "Fix the rounding of cart totals"})
-	one := w.ask(claude("Edit", map[string]any{"file_path": "/work/shop/src/cart.ts", "old_string": "const total = items.reduce((sum, i) => sum + i.price * i.count, 0)\nreturn Math.round(total * 100) / 100",
+	one := w.ask(claude("Edit", map[string]any{"file_path": "/home/you/shop/src/cart.ts", "old_string": "const total = items.reduce((sum, i) => sum + i.price * i.count, 0)\nreturn Math.round(total * 100) / 100",
 		"new_string": "const cents = items.reduce((sum, i) => sum + toCents(i.price) * i.count, 0)\nreturn cents / 100"}))
 	two := w.ask(bash("npm test -- --grep 'cart total' && git diff --stat"))
 	w.run("cards", chromedp.WaitVisible(`//article[2]`), chromedp.WaitNotVisible("#toast"))
@@ -357,7 +357,7 @@ func TestHostileTextsInChromium(t *testing.T) {
 			{"hook_event_name": "PostToolUse", "tool_name": text, "tool_input": map[string]any{text: text}, "tool_response": text},
 			{"hook_event_name": "Stop", "last_assistant_message": text},
 		} {
-			event["session_id"], event["cwd"], event["model"] = session, "/work/"+text, text
+			event["session_id"], event["cwd"], event["model"] = session, "/home/you/"+text, text
 			b, _ := json.Marshal(event)
 			if _, err := w.TrySend(frame.Request{Agent: "claude", Event: event["hook_event_name"].(string), Payload: b,
 				Deadline: 5 * time.Second}); err != nil {
@@ -371,7 +371,7 @@ func TestHostileTextsInChromium(t *testing.T) {
 	}
 	calls := []chan string{
 		w.ask(claude("Bash", map[string]any{"command": all, "description": all, all: all})),
-		w.ask(claude("Edit", map[string]any{"file_path": "/work/" + hostile[1], "old_string": all, "new_string": all})),
+		w.ask(claude("Edit", map[string]any{"file_path": "/home/you/" + hostile[1], "old_string": all, "new_string": all})),
 		w.ask(claude("ExitPlanMode", map[string]any{"plan": all})),
 		w.ask(claude("AskUserQuestion", map[string]any{"questions": []any{map[string]any{"question": hostile[1], "header": hostile[0], "options": options}}})),
 		w.ask(claude("mcp__"+hostile[0]+"__"+hostile[1], map[string]any{hostile[0]: hostile[1]})),
