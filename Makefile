@@ -1,4 +1,4 @@
-# hookmux: two programs, hookmux and hookmux-hook.
+# hookmux: the programs hookmux and hookmux-hook, and hookmux-lab, which proves that they work.
 #   make run     build, start a daemon in a throw-away home, replay a recorded session through the real hook client
 #   make test    everything that needs no agent
 #   make verify  the real agents (npm), offline, against a scripted model
@@ -11,17 +11,19 @@ VERSION ?= $(shell cat VERSION)
 # The same flags everywhere: packages are then compiled once for build, vet and tests.
 export CGO_ENABLED = 0
 FLAGS   = -trimpath
+# The product and the lab, a module of its own.
+ALL     = ./... ./lab/...
 LDFLAGS = -s -w -X github.com/hookmux/hookmux/internal/version.String=$(VERSION)
 AGENTS  ?= claude codex grok gemini opencode pi
 
-.PHONY: run build test check lint verify ci-agents verify-all soak bench usage chaos fuzz generate pictures docs race man release release-test clean
+.PHONY: run build test check lint verify ci-agents verify-all soak bench usage browser chaos fuzz generate pictures docs race man release release-test clean
 
 run: build
-	@$(GO) run $(FLAGS) ./internal/demo -bin $(BIN)
+	@$(GO) run $(FLAGS) ./lab/demo -bin $(BIN)
 
 build:
 	@mkdir -p $(BIN)
-	$(GO) build $(FLAGS) -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/hookmux ./cmd/hookmux-hook
+	$(GO) build $(FLAGS) -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/hookmux ./cmd/hookmux-hook ./lab/cmd/hookmux-lab
 
 # RETRY=1 runs a failed test again, alone, twice at most, and names it; a data
 # race is never tried again.
@@ -31,19 +33,19 @@ run_tests = $(if $(RETRY),$(GOTESTSUM) --packages='$(1)' -- $(2) $(FLAGS),$(GO) 
 
 # Everything is compiled first: the compiler would slow down tests that wait for
 # programs. vet ran in check. Many tests wait more than they compute: one package
-# more than there are cores runs at once.
+# more than there are cores runs at once, and two tests for every core.
 test: check
-	$(GO) list -export -test $(FLAGS) ./... >/dev/null
-	$(call run_tests,./...,-vet=off -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
+	$(GO) list -export -test $(FLAGS) $(ALL) >/dev/null
+	$(call run_tests,$(ALL),-vet=off -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -parallel $$(($$(getconf _NPROCESSORS_ONLN) * 2)))
 
 # gofmt and vet, and that what is generated is up to date (tests hold the latter).
 check:
 	@out="$$(gofmt -l $$(git ls-files '*.go'))"; if [ -n "$$out" ]; then echo "gofmt -w is needed on:"; echo "$$out"; exit 1; fi
-	$(GO) vet $(FLAGS) ./...
+	$(GO) vet $(FLAGS) $(ALL)
 
 # The race detector needs cgo; the packages where goroutines meet.
 RACED = ./internal/daemon/... ./internal/server/... ./internal/pipeline/... ./internal/sessions/... ./internal/approvals/... \
-	./internal/recorder/... ./internal/notify/... ./internal/handler ./internal/selection/registry ./internal/selection/sources ./hook ./client
+	./internal/recorder/... ./internal/ui/notify/... ./internal/handler ./internal/selection/registry ./internal/selection/sources ./hook ./client
 
 race:
 	CGO_ENABLED=1 $(call run_tests,$(RACED),-race -timeout 15m)
@@ -56,12 +58,12 @@ GOLANGCI = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.14.0
 DEADCODE = golang.org/x/tools/cmd/deadcode@v0.52.0
 
 lint: check
-	GOOS=darwin $(GO) vet $(FLAGS) ./...
+	GOOS=darwin $(GO) vet $(FLAGS) $(ALL)
 	GOOS=windows $(GO) build $(FLAGS) -o /dev/null ./cmd/hookmux-hook
 	GOOS=windows $(GO) vet $(FLAGS) ./cmd/...
-	$(GO) run $(GOLANGCI) run ./...
-	$(GO) run -exec 'env GOOS=darwin' $(GOLANGCI) run ./...
-	@out="$$(GOFLAGS=$(FLAGS) $(GO) run $(DEADCODE) -test ./...)" && test -z "$$out" || { echo "$$out"; exit 1; }
+	$(GO) run $(GOLANGCI) run $(ALL)
+	$(GO) run -exec 'env GOOS=darwin' $(GOLANGCI) run $(ALL)
+	@out="$$(GOFLAGS=$(FLAGS) $(GO) run $(DEADCODE) -test $(ALL))" && test -z "$$out" || { echo "$$out"; exit 1; }
 
 # Real agents from npm, pinned, each thing asked once; what could not be asked is
 # counted and named. RETRY=1 asks what failed a second time.
@@ -71,12 +73,12 @@ verify: build
 # The agents of .ci/run: the usual ones, and two of the others by the commit's hash.
 COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null)
 ci-agents:
-	@$(GO) run $(FLAGS) ./internal/gen/pickagents -commit "$(COMMIT)" $(AGENTS)
+	@$(GO) run $(FLAGS) ./lab/gen/pickagents -commit "$(COMMIT)" $(AGENTS)
 
 # Every agent there is a driver for, and every saboteur; then how many agents there are by which proof.
 verify-all: build
 	@code=0; RETRY=$(RETRY) GO="$(GO)" ./.ci/verify all || code=$$?; \
-		$(GO) run $(FLAGS) ./internal/gen/agentdocs -count; exit $$code
+		$(GO) run $(FLAGS) ./lab/gen/agentdocs -count; exit $$code
 
 # Real agents of one person side by side in one tmux, for MINUTES minutes: every time a screen and
 # what hookmux says disagree is printed. SEED chooses what the persons do.
@@ -86,7 +88,7 @@ MINUTES ?= 10
 SEED    ?= 1
 soak: build
 	HOOKMUX_VERIFY='$(AGENTS)' HOOKMUX_SOAK_MINUTES=$(MINUTES) HOOKMUX_SOAK_SEED=$(SEED) \
-		$(PRIORITY) $(GO) test $(FLAGS) -v -count=1 -timeout 90m -run TestRealSoak ./internal/verify/soak
+		$(PRIORITY) $(GO) test $(FLAGS) -v -count=1 -timeout 90m -run TestRealSoak ./lab/verify/soak
 
 # Usage counted and timed against ccusage, from npm, on generated records.
 CCUSAGE ?= 20.0.24
@@ -96,22 +98,29 @@ usage:
 		chmod +x "$$dir/package/bin/ccusage" && HOOKMUX_CCUSAGE="$$dir/package/bin/ccusage" \
 		$(GO) test $(FLAGS) -v -count=1 -cpu 1 -run Ccusage ./internal/usage
 
+# The page in Chromium and Firefox, with axe-core from npm; HOOKMUX_UPDATE=1 accepts its pictures and writes those of the docs.
+AXE ?= 4.14.0
+browser:
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
+		(cd "$$dir" && npm pack --silent axe-core@$(AXE) >/dev/null && tar xzf *.tgz package/axe.min.js) && \
+		HOOKMUX_AXE="$$dir/package/axe.min.js" $(GO) test $(FLAGS) -v -count=1 -run 'Chromium|Firefox|Pictures|Usable' ./lab/browsertest
+
 bench: build
-	$(GO) run $(FLAGS) ./bench -bin $(BIN)
+	$(GO) run $(FLAGS) ./lab/bench -bin $(BIN)
 
 # SEED=N repeats a run.
 FAULTS ?= 1000
 chaos: build
-	$(GO) run $(FLAGS) ./internal/chaos -bin $(BIN) -faults $(FAULTS) $(if $(SEED),-seed $(SEED))
+	$(GO) run $(FLAGS) ./lab/chaos -bin $(BIN) -faults $(FAULTS) $(if $(SEED),-seed $(SEED))
 
 # Small changes of the code in packages that decide: their own tests must notice
-# 95% of those they reach, and reach 90% (internal/gen/mutate). MUTATED is what is asked.
+# 95% of those they reach, and reach 90% (lab/gen/mutate). MUTATED is what is asked.
 MUTATED ?= event hook internal/approvals/policy internal/approvals/ledger internal/authority internal/authority/actions \
-	internal/selection/trust internal/guard internal/guard/inspect internal/guard/destructive internal/guard/ownfiles \
-	internal/guard/secrets
+	internal/selection/trust internal/policy/guards internal/policy/facts internal/policy/rules internal/policy/clauderules \
+	internal/policy/checks/destructive internal/policy/checks/ownfiles internal/policy/checks/secrets internal/policy/shell
 
 mutate:
-	$(GO) run $(FLAGS) ./internal/gen/mutate dist/mutate $(MUTATED)
+	$(GO) run $(FLAGS) ./lab/gen/mutate dist/mutate $(MUTATED)
 
 fuzz:
 	./.ci/fuzz 10s
@@ -121,11 +130,11 @@ generate:
 
 # The live view with its recorded agents, as SVG for README and docs.
 pictures:
-	$(GO) run $(FLAGS) ./internal/gen/pictures docs/pictures
+	$(GO) run $(FLAGS) ./lab/gen/pictures docs/pictures
 
 # The documentation as static HTML, from the same files; open dist/docs/index.html.
 docs:
-	$(GO) run $(FLAGS) ./internal/gen/site dist/docs
+	$(GO) run $(FLAGS) ./lab/gen/site dist/docs
 
 # Manual pages into man/, and what people download into dist/: archives, packages, recipes, sums and their
 # signature (.ci/release). CHECK=1 builds it twice and compares.

@@ -10,7 +10,7 @@ import (
 
 // Adding an agent that speaks as another does is one file and its fixtures: with
 // them it is read, answered and recognised. Tests of internal/install and
-// internal/gen/agentdocs add the same file.
+// lab/gen/agentdocs add the same file.
 func TestOneFileAddsAnAgent(t *testing.T) {
 	data, err := os.ReadFile("testdata/added/shaped.yaml")
 	if err != nil {

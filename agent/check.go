@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hookmux/hookmux/agent/proof"
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
 	"github.com/goccy/go-yaml"
@@ -207,7 +206,7 @@ func (c *checker) event(path, agent string, e *EventSpec, d dialect.Dialect) {
 		c.at(path+".carries", "%s: event %s: carries something but has no answer", agent, e.Name)
 	}
 	for _, claim := range claims {
-		if proof.KindOf(claim.Capability.Proof) == proof.None {
+		if ProofKindOf(claim.Capability.Proof) == None {
 			c.at(path+".carries."+claim.Name, "%s: event %s: proof of %s must start with tested:, documented: or own:", agent,
 				e.Name, claim.Name)
 		}

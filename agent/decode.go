@@ -10,8 +10,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent/dialect"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
-	"github.com/hookmux/hookmux/internal/jsonstring"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // Input is one call of an agent's hook as it reached hookmux.
@@ -93,10 +92,10 @@ func (c *Catalogue) Decode(in Input) event.Event {
 // withoutBreaks makes JSON of a payload whose texts hold control characters; what was stored
 // of one is a text itself.
 func withoutBreaks(payload []byte) []byte {
-	if text, ok := jsonscan.String(bytes.TrimSpace(payload)); ok {
+	if text, ok := jsontext.String(bytes.TrimSpace(payload)); ok {
 		payload = []byte(text)
 	}
-	return jsonstring.EscapeBreaks(payload)
+	return jsontext.EscapeBreaks(payload)
 }
 
 // describe says why a payload could not be read, in one line.
@@ -105,9 +104,9 @@ func describe(payload []byte, err error) string {
 	switch {
 	case len(trimmed) == 0:
 		return "the payload is empty"
-	case trimmed[0] == '"' && jsonscan.Valid(trimmed): // also how text that is no JSON is carried and stored
+	case trimmed[0] == '"' && jsontext.Valid(trimmed): // also how text that is no JSON is carried and stored
 		return "the payload is a text, no JSON object"
-	case trimmed[0] != '{' && jsonscan.Valid(trimmed):
+	case trimmed[0] != '{' && jsontext.Valid(trimmed):
 		return "the payload is JSON but no object"
 	}
 	return "the payload is not JSON: " + err.Error()
@@ -130,7 +129,7 @@ type reading struct {
 
 func (r *reading) read(payload []byte, table *eventTable) error {
 	keys := table.keys
-	return jsonscan.Object(bytes.TrimPrefix(payload, byteOrderMark), func(key, value []byte) bool {
+	return jsontext.Object(bytes.TrimPrefix(payload, byteOrderMark), func(key, value []byte) bool {
 		sources := keys[string(key)]
 		for i := range sources {
 			r.setField(&sources[i], value)
@@ -142,13 +141,13 @@ func (r *reading) read(payload []byte, table *eventTable) error {
 // setField records what one payload key says about one field.
 func (r *reading) setField(s *source, value []byte) {
 	if len(s.sub) > 0 {
-		if value = jsonscan.Get(value, s.sub...); value == nil {
+		if value = jsontext.Get(value, s.sub...); value == nil {
 			return
 		}
 	}
 	switch s.field {
 	case fBackground:
-		_ = jsonscan.Array(value, func([]byte) bool { r.background++; return true })
+		_ = jsontext.Array(value, func([]byte) bool { r.background++; return true })
 		return
 	case fTruncated:
 		r.truncated = r.truncated || string(value) == "true"
@@ -182,10 +181,10 @@ func (r *reading) text(f field) string {
 	if blank(v) {
 		return ""
 	}
-	if s, ok := jsonscan.String(v); ok {
+	if s, ok := jsontext.String(v); ok {
 		return s
 	}
-	if jsonscan.IsArray(v) {
+	if jsontext.IsArray(v) {
 		if s := partsText(v); s != "" {
 			return s
 		}
@@ -195,9 +194,9 @@ func (r *reading) text(f field) string {
 
 // folder is a field that holds a folder; of a list of them the first one.
 func (r *reading) folder(f field) string {
-	if v := r.value[f]; jsonscan.IsArray(v) {
+	if v := r.value[f]; jsontext.IsArray(v) {
 		first := ""
-		_ = jsonscan.Array(v, func(one []byte) bool { first, _ = jsonscan.String(one); return false })
+		_ = jsontext.Array(v, func(one []byte) bool { first, _ = jsontext.String(one); return false })
 		return first
 	}
 	return r.text(f)
@@ -206,7 +205,7 @@ func (r *reading) folder(f field) string {
 // readOffers reads the standing approvals that an agent offers. Those that count
 // together only are one.
 func readOffers(list []byte, joined bool) (offers []json.RawMessage) {
-	_ = jsonscan.Array(list, func(one []byte) bool { offers = append(offers, one); return true })
+	_ = jsontext.Array(list, func(one []byte) bool { offers = append(offers, one); return true })
 	if joined && len(offers) > 1 {
 		return []json.RawMessage{list}
 	}
@@ -216,11 +215,11 @@ func readOffers(list []byte, joined bool) (offers []json.RawMessage) {
 // partsText joins the texts of a list of message parts.
 func partsText(list []byte) string {
 	var texts []string
-	_ = jsonscan.Array(list, func(part []byte) bool {
-		if jsonscan.IsObject(part) {
-			part = jsonscan.Get(part, "text")
+	_ = jsontext.Array(list, func(part []byte) bool {
+		if jsontext.IsObject(part) {
+			part = jsontext.Get(part, "text")
 		}
-		if s, ok := jsonscan.String(part); ok && s != "" {
+		if s, ok := jsontext.String(part); ok && s != "" {
 			texts = append(texts, s)
 		}
 		return true
@@ -234,7 +233,7 @@ func (e *EventSpec) kindOf(payload []byte) event.Kind {
 		return e.Kind
 	}
 	payload = bytes.TrimPrefix(payload, byteOrderMark)
-	there := func(key string) bool { return !blank(jsonscan.Get(payload, strings.Split(key, ".")...)) }
+	there := func(key string) bool { return !blank(jsontext.Get(payload, strings.Split(key, ".")...)) }
 	for key, kind := range e.KindWith {
 		if there(key) {
 			return kind
@@ -320,7 +319,7 @@ func (r *reading) fill(ev *event.Event, c *Catalogue, a *Agent, spec *EventSpec)
 			ev.Questions = questionsOf(tool.Input)
 		}
 	case event.Plan:
-		ev.Plan, _ = jsonscan.String(jsonscan.Get(tool.Input, "plan"))
+		ev.Plan, _ = jsontext.String(jsontext.Get(tool.Input, "plan"))
 	}
 	ev.Tool = tool
 }
@@ -331,8 +330,8 @@ func unwrapped(input []byte) []byte {
 	if len(input) == 0 || input[0] != '"' {
 		return input
 	}
-	if s, ok := jsonscan.String(input); ok && strings.HasPrefix(strings.TrimSpace(s), "{") &&
-		jsonscan.Valid([]byte(s)) {
+	if s, ok := jsontext.String(input); ok && strings.HasPrefix(strings.TrimSpace(s), "{") &&
+		jsontext.Valid([]byte(s)) {
 		return []byte(s)
 	}
 	return input

@@ -5,8 +5,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-
-	"github.com/hookmux/hookmux/agent/proof"
 )
 
 // Dialog is how an agent asks in its own terminal whether it may run a command, and which
@@ -70,7 +68,7 @@ func (d *Dialog) problems() []string {
 	if len(d.Approve) == 0 || len(d.Deny) == 0 {
 		out = append(out, "say which keys approve and deny")
 	}
-	if proof.KindOf(d.Proof) != proof.Tested {
+	if ProofKindOf(d.Proof) != Tested {
 		out = append(out, "keys are typed only where a test with the real agent proves what they do")
 	}
 	return out

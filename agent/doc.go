@@ -16,6 +16,6 @@
 // its vendor's word, and the version it holds for.
 package agent
 
-//go:generate go run ../internal/gen/catalogue -agent .
-//go:generate go run ../internal/gen/neutral -out neutral/table.go
-//go:generate go run ../internal/gen/agentdocs -docs ../docs
+//go:generate go run ../lab/gen/catalogue -agent .
+//go:generate go run ../lab/gen/neutral -out neutral/table.go
+//go:generate go run ../lab/gen/agentdocs -docs ../docs

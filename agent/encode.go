@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/agent/dialect"
 	"github.com/hookmux/hookmux/agent/neutral"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // Encode writes a decision in the words of the agent that sent the event. It
@@ -163,7 +163,7 @@ func (a *Agent) changedInput(ev *event.Event, d event.Decision) (json.RawMessage
 		return refuse(event.NoCall, "")
 	}
 	full := event.MergeObjects(ev.Tool.Input, d.Input)
-	if !jsonscan.IsObject(full) || !jsonscan.Valid(full) {
+	if !jsontext.IsObject(full) || !jsontext.Valid(full) {
 		return refuse(event.NotAnObject, "")
 	}
 	change := a.Tool(ev.Tool.Name).Change
@@ -183,7 +183,7 @@ func (a *Agent) changedInput(ev *event.Event, d event.Decision) (json.RawMessage
 	}
 	out := []byte{'{'}
 	for i, key := range change {
-		value := jsonscan.Get(full, key)
+		value := jsontext.Get(full, key)
 		if value == nil {
 			return refuse(event.KeyMissing, key)
 		}
@@ -199,10 +199,10 @@ func (a *Agent) changedInput(ev *event.Event, d event.Decision) (json.RawMessage
 // changedKeys are the keys of a changed input that differ from the call's own, those
 // of which the agent takes no change and those of which it does.
 func changedKeys(old, changed []byte, takes []string) (lost, kept []string) {
-	_ = jsonscan.Object(changed, func(key, value []byte) bool {
+	_ = jsontext.Object(changed, func(key, value []byte) bool {
 		name := string(key)
 		switch {
-		case bytes.Equal(bytes.TrimSpace(jsonscan.Get(old, name)), bytes.TrimSpace(value)):
+		case bytes.Equal(bytes.TrimSpace(jsontext.Get(old, name)), bytes.TrimSpace(value)):
 		case slices.Contains(takes, name):
 			kept = append(kept, name)
 		default:

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookmux/hookmux/agent/proof"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/daemontest/golden"
 )
@@ -275,7 +274,7 @@ var unseen = []string{
 func documentedOnly(a *Agent) bool {
 	for _, e := range a.Events {
 		for _, claim := range e.Claims() {
-			if proof.KindOf(claim.Capability.Proof) == proof.Tested {
+			if ProofKindOf(claim.Capability.Proof) == Tested {
 				return false
 			}
 		}

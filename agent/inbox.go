@@ -6,9 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookmux/hookmux/agent/proof"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // Inbox says how a person can answer an agent's requests from somewhere else:
@@ -168,8 +167,8 @@ func (f *Inbox) AnsweredBy(ev *event.Event) string {
 }
 
 func numberAt(payload []byte, path string) string {
-	value := jsonscan.Get(payload, strings.Split(path, ".")...)
-	if s, ok := jsonscan.String(value); ok {
+	value := jsontext.Get(payload, strings.Split(path, ".")...)
+	if s, ok := jsontext.String(value); ok {
 		return s
 	}
 	return string(value)
@@ -332,7 +331,7 @@ func planWords() []string {
 // the real agent. By default a person is asked only where they were.
 func (e *EventSpec) Proven() bool {
 	for _, c := range []*Capability{e.Carries.Allow, e.Carries.Deny, e.Carries.Input} {
-		if c != nil && proof.KindOf(c.Proof) == proof.Tested {
+		if c != nil && ProofKindOf(c.Proof) == Tested {
 			return true
 		}
 	}

@@ -207,6 +207,13 @@ func (a *Agent) WithKnownEvents(askVersion func(*Agent) string) *Agent {
 	return &older
 }
 
+// TellsTerminal reports whether a version tells its own terminal what it does; an unknown
+// one is taken to be new.
+func (a *Agent) TellsTerminal(version string) bool {
+	since := a.Status.TellsTerminal
+	return since != "" && (version == "" || compareVersions(version, since) >= 0)
+}
+
 // OlderThanTried reports whether a version is older than the one that was
 // asked about everything in the catalogue.
 func (a *Agent) OlderThanTried(version string) bool {

@@ -13,7 +13,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/hookmux/hookmux/internal/platform/paths"
-	"github.com/hookmux/hookmux/internal/textcut"
+	"github.com/hookmux/hookmux/internal/platform/textcut"
 )
 
 // Problem is something wrong in a catalogue file. The file it names is left

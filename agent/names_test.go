@@ -17,9 +17,9 @@ import (
 // ownPlaces are where an agent's name may decide something: its entry, its
 // dialect, its driver, its stand-in. A row may end in a slash, for all below it.
 var ownPlaces = []string{
-	"agent/data/", "agent/dialect/", "internal/verify/agents/", "internal/verify/drivers/", "internal/verify/looks/",
-	"internal/standin/",
-	"internal/daemontest/", "internal/chaos/", "bench/", // written for tests, as _test.go files are
+	"agent/data/", "agent/dialect/", "internal/realagents/", "lab/verify/drivers/", "lab/verify/looks/",
+	"lab/standin/",
+	"internal/daemontest/", "lab/chaos/", "lab/bench/", // written for tests, as _test.go files are
 }
 
 // otherWords are places in which a word that is also an agent's name means
@@ -27,12 +27,11 @@ var ownPlaces = []string{
 var otherWords = map[string]string{
 	"agent/neutral/table.go":                  "generated from the entries",
 	"hook/registration.go claude":             "a format of hooks, which hooks on every agent may have",
-	"internal/guard/destructive/services.go":  "programs that destroy things; AWS has a copilot, too",
 	"internal/authority/attempts/guarded.go":  "command lines that tests try",
 	"internal/policy/clauderules/paths.go":    "folders that Claude Code's own rules treat apart, decided as it does",
 	"internal/policy/clauderules/settings.go": "where the rules of Claude Code's settings count from",
-	"internal/guard/secrets/env.go":           "beginnings of variables that hold keys, with the hosts these are for",
-	"internal/recorder/redact/names.go":       "names of fields that hold no secret; a cursor is a place in a list",
+	"internal/policy/checks/secrets/env.go":   "beginnings of variables that hold keys, with the hosts these are for",
+	"internal/redact/names.go":                "names of fields that hold no secret; a cursor is a place in a list",
 	"internal/sessions/transcript/formats.go": "formats of transcripts, which the entries name",
 	"internal/sessions/transcript/gemini.go":  "a word in a transcript of that format",
 	"internal/tshook/handle.go pi":            "the dialect whose events modules are written in",

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/agent/neutral"
-	"github.com/hookmux/hookmux/agent/proof"
 	"github.com/hookmux/hookmux/event"
 )
 
@@ -268,7 +267,7 @@ func TestUnprovenAnswersAreListed(t *testing.T) {
 }
 
 // Every "lab:" proof of the catalogue names a run that exists; one of `hookmux verify` stands in its recording
-// (internal/agentfacts).
+// (internal/ui/agentfacts).
 func TestProofsNameRealRuns(t *testing.T) {
 	for _, a := range Builtin().Agents() {
 		if documentedOnly(a) {
@@ -287,8 +286,8 @@ func TestProofsNameRealRuns(t *testing.T) {
 		}
 		for _, e := range a.Events {
 			for _, claim := range e.Claims() {
-				kind, run := proof.Split(claim.Capability.Proof)
-				if kind == proof.Tested && len(runs) > 0 && !runs[e.Name+" "+run] && !strings.HasPrefix(run, "verify: ") {
+				kind, run := SplitProof(claim.Capability.Proof)
+				if kind == Tested && len(runs) > 0 && !runs[e.Name+" "+run] && !strings.HasPrefix(run, "verify: ") {
 					t.Errorf("%s %s: %s is proven by %q, which no row has", a.Name, e.Name, claim.Name, run)
 				}
 			}

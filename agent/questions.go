@@ -2,7 +2,7 @@ package agent
 
 import (
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // Agents that ask a person took the form of the question from each other, so
@@ -12,7 +12,7 @@ import (
 
 // questionsOf reads the input of a tool that asks.
 func questionsOf(input []byte) []event.Inquiry {
-	if list := jsonscan.Get(input, "questions"); jsonscan.IsArray(list) {
+	if list := jsontext.Get(input, "questions"); jsontext.IsArray(list) {
 		return readQuestions(list)
 	}
 	if one, ok := readQuestion(input); ok {
@@ -27,14 +27,14 @@ func (c *Catalogue) QuestionsIn(input []byte) []event.Inquiry { return questions
 // readQuestions reads a list of questions, the schema of a form, or an address
 // that the person is asked to open.
 func readQuestions(value []byte) []event.Inquiry {
-	if address, ok := jsonscan.String(value); ok {
+	if address, ok := jsontext.String(value); ok {
 		return []event.Inquiry{{Header: "to be opened in a browser", Text: address}}
 	}
-	if jsonscan.IsObject(value) {
+	if jsontext.IsObject(value) {
 		return readForm(value)
 	}
 	var out []event.Inquiry
-	_ = jsonscan.Array(value, func(element []byte) bool {
+	_ = jsontext.Array(value, func(element []byte) bool {
 		if q, ok := readQuestion(element); ok {
 			out = append(out, q)
 		}
@@ -49,13 +49,13 @@ func readQuestion(value []byte) (event.Inquiry, bool) {
 		Multi: anyTrue(value, "multiSelect", "multiple", "multi_select"), Free: true,
 	}
 	for _, key := range []string{"custom", "allow_freeform", "allowFreeform"} {
-		if string(jsonscan.Get(value, key)) == "false" {
+		if string(jsontext.Get(value, key)) == "false" {
 			q.Free = false
 		}
 	}
 	for _, key := range []string{"options", "choices"} {
-		_ = jsonscan.Array(jsonscan.Get(value, key), func(option []byte) bool {
-			if label, ok := jsonscan.String(option); ok {
+		_ = jsontext.Array(jsontext.Get(value, key), func(option []byte) bool {
+			if label, ok := jsontext.String(option); ok {
 				q.Options = append(q.Options, event.Option{Label: label})
 			} else if label := textAt(option, "label", "value"); label != "" {
 				q.Options = append(q.Options, event.Option{Label: label, Description: textAt(option, "description")})
@@ -73,11 +73,11 @@ func readQuestion(value []byte) (event.Inquiry, bool) {
 // value of the field's type.
 func readForm(schema []byte) []event.Inquiry {
 	required := map[string]bool{}
-	for _, name := range words(jsonscan.Get(schema, "required")) {
+	for _, name := range words(jsontext.Get(schema, "required")) {
 		required[name] = true
 	}
 	var out []event.Inquiry
-	_ = jsonscan.Object(jsonscan.Get(schema, "properties"), func(key, field []byte) bool {
+	_ = jsontext.Object(jsontext.Get(schema, "properties"), func(key, field []byte) bool {
 		q := event.Inquiry{
 			ID: string(key), Header: textAt(field, "title"), Text: textAt(field, "description", "title"),
 			Optional: !required[string(key)],
@@ -90,7 +90,7 @@ func readForm(schema []byte) []event.Inquiry {
 			q.Options = []event.Option{{Label: "yes", Value: "true"}, {Label: "no", Value: "false"}}
 		case "array":
 			q.Multi = true
-			q.Options = formOptions(jsonscan.Get(field, "items"))
+			q.Options = formOptions(jsontext.Get(field, "items"))
 		default:
 			q.Options = formOptions(field)
 		}
@@ -107,8 +107,8 @@ func readForm(schema []byte) []event.Inquiry {
 // formOptions are the values a field is held to, under the names it gives them.
 func formOptions(field []byte) []event.Option {
 	var out []event.Option
-	names := words(jsonscan.Get(field, "enumNames"))
-	_ = jsonscan.Array(jsonscan.Get(field, "enum"), func(value []byte) bool {
+	names := words(jsontext.Get(field, "enumNames"))
+	_ = jsontext.Array(jsontext.Get(field, "enum"), func(value []byte) bool {
 		option := event.Option{Label: wordOf(value)}
 		if i := len(out); i < len(names) {
 			option = event.Option{Label: names[i], Value: option.Label}
@@ -117,8 +117,8 @@ func formOptions(field []byte) []event.Option {
 		return true
 	})
 	for _, key := range []string{"oneOf", "anyOf"} {
-		_ = jsonscan.Array(jsonscan.Get(field, key), func(choice []byte) bool {
-			if value := jsonscan.Get(choice, "const"); value != nil {
+		_ = jsontext.Array(jsontext.Get(field, key), func(choice []byte) bool {
+			if value := jsontext.Get(choice, "const"); value != nil {
 				option := event.Option{Label: wordOf(value)}
 				if title := textAt(choice, "title"); title != "" {
 					option = event.Option{Label: title, Value: option.Label}
@@ -134,7 +134,7 @@ func formOptions(field []byte) []event.Option {
 // textAt is the first of the keys that holds words.
 func textAt(object []byte, keys ...string) string {
 	for _, key := range keys {
-		if s, ok := jsonscan.String(jsonscan.Get(object, key)); ok && s != "" {
+		if s, ok := jsontext.String(jsontext.Get(object, key)); ok && s != "" {
 			return s
 		}
 	}
@@ -143,7 +143,7 @@ func textAt(object []byte, keys ...string) string {
 
 func anyTrue(object []byte, keys ...string) bool {
 	for _, key := range keys {
-		if string(jsonscan.Get(object, key)) == "true" {
+		if string(jsontext.Get(object, key)) == "true" {
 			return true
 		}
 	}
@@ -153,7 +153,7 @@ func anyTrue(object []byte, keys ...string) bool {
 // wordOf is a value as a word: text without its quotes, anything else as it
 // is spelt.
 func wordOf(value []byte) string {
-	if s, ok := jsonscan.String(value); ok {
+	if s, ok := jsontext.String(value); ok {
 		return s
 	}
 	return string(value)

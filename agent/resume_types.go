@@ -4,7 +4,7 @@ import "strings"
 
 // ResumeSpec says how a session of an agent is taken up again: which words do
 // it, and what of the command line it was first started with comes along. It
-// is data, so that the one sanitiser (internal/sessions/resumeargs) knows no agent.
+// is data, so that the one sanitiser (internal/launch/resumeargs) knows no agent.
 //
 // How many arguments a flag takes stands in [Launch.ValueFlags], for all that
 // read the agent's command lines.

@@ -13,6 +13,12 @@ type StatusSpec struct {
 	// Unasked are the permission modes in which the agent runs calls without asking its
 	// person, as its events name them: "bypass", nobody decides; "auto", a model does.
 	Unasked map[string]string `yaml:"unasked"`
+	// OpensSilently says that the agent reports nothing before its first prompt, so that
+	// only its process tells that it's open.
+	OpensSilently bool `yaml:"opens_silently"`
+	// TellsTerminal is the first version that tells its own terminal what it does (OSC
+	// 7501); "" where none does.
+	TellsTerminal string `yaml:"tells_terminal"`
 	// Signals are tried in order; the first that fits the event counts. What
 	// none of them fits means what its kind usually means.
 	Signals []SignalSpec `yaml:"signals"`

@@ -7,8 +7,8 @@ import (
 
 	"github.com/hookmux/hookmux/agent/dialect"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
-	"github.com/hookmux/hookmux/internal/shell/quote"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
+	"github.com/hookmux/hookmux/internal/platform/shellquote"
 )
 
 // place is where a tool's input keeps something.
@@ -211,7 +211,7 @@ func (t *toolTable) read(input []byte, tool *event.Tool) (unreadable string) {
 	if len(t.places) == 0 || len(input) == 0 {
 		return ""
 	}
-	if !jsonscan.IsObject(input) {
+	if !jsontext.IsObject(input) {
 		// It has no places and stays in Input. What a shell would make of it
 		// nobody can know.
 		if t.spec.Kind == event.Shell && !blank(input) {
@@ -219,7 +219,7 @@ func (t *toolTable) read(input []byte, tool *event.Tool) (unreadable string) {
 		}
 		return ""
 	}
-	_ = jsonscan.Object(input, func(key, value []byte) bool {
+	_ = jsontext.Object(input, func(key, value []byte) bool {
 		for i := range t.places {
 			p := &t.places[i]
 			if p.steps[0].key != string(key) {
@@ -248,7 +248,7 @@ func (t *toolTable) read(input []byte, tool *event.Tool) (unreadable string) {
 func (p *place) collect(value []byte, at int, tool *event.Tool) bool {
 	if p.steps[at].each {
 		good := true
-		_ = jsonscan.Array(value, func(element []byte) bool {
+		_ = jsontext.Array(value, func(element []byte) bool {
 			good = p.descend(element, at, tool) && good
 			return true
 		})
@@ -261,8 +261,8 @@ func (p *place) descend(value []byte, at int, tool *event.Tool) bool {
 	if at+1 == len(p.steps) {
 		return p.put(value, tool)
 	}
-	if jsonscan.IsObject(value) {
-		if next := jsonscan.Get(value, p.steps[at+1].key); next != nil {
+	if jsontext.IsObject(value) {
+		if next := jsontext.Get(value, p.steps[at+1].key); next != nil {
 			return p.collect(next, at+1, tool)
 		}
 	}
@@ -270,11 +270,11 @@ func (p *place) descend(value []byte, at int, tool *event.Tool) bool {
 }
 
 func (p *place) put(value []byte, tool *event.Tool) bool {
-	if text, ok := jsonscan.String(value); ok {
+	if text, ok := jsontext.String(value); ok {
 		p.add(text, tool)
 		return true
 	}
-	if !jsonscan.IsArray(value) {
+	if !jsontext.IsArray(value) {
 		return p.into != intoCommands && p.into != intoFolder || blank(value)
 	}
 	if p.into == intoFolder {
@@ -306,7 +306,7 @@ func (p *place) add(text string, tool *event.Tool) {
 	switch p.into {
 	case intoCommands:
 		if p.program != "" {
-			text = quote.Line([]string{p.program, "-c", text})
+			text = shellquote.Line([]string{p.program, "-c", text})
 		}
 		tool.Commands = append(tool.Commands, text)
 		tool.Writes = append(tool.Writes, dialect.PatchedBy(text)...)
@@ -334,8 +334,8 @@ func words(list []byte) []string {
 // onlyWords is words; whole says that there is nothing else in the list.
 func onlyWords(list []byte) (out []string, whole bool) {
 	whole = true
-	_ = jsonscan.Array(list, func(element []byte) bool {
-		s, ok := jsonscan.String(element)
+	_ = jsontext.Array(list, func(element []byte) bool {
+		s, ok := jsontext.String(element)
 		if ok {
 			out = append(out, s)
 		}

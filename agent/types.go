@@ -185,7 +185,7 @@ type Capabilities struct {
 // Capability is one claim and where it comes from. In YAML it may be written
 // as its proof alone.
 type Capability struct {
-	// Proof starts with one of the words of [proof.Kind] and a colon.
+	// Proof starts with one of the words of [ProofKind] and a colon.
 	Proof string `yaml:"proof"`
 	Since string `yaml:"since"` // first version that has it; empty means as far back as known
 	Until string `yaml:"until"` // first version that has it no more

@@ -20,7 +20,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/platform/daemonprogram"
+	"github.com/hookmux/hookmux/internal/platform/daemonstart"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -30,7 +30,7 @@ import (
 var ErrNoDaemon = errors.New("the daemon isn't running; start it with `hookmux daemon start`")
 
 // ErrElsewhere means that the process on the socket runs in another user or mount
-// namespace than this one: its settings and records may be other files.
+// namespace than this one, or in a sandbox: its settings and records may be other files.
 var ErrElsewhere = errors.New("the daemon runs in another namespace (a container or sandbox) than this program; end it " +
 	"and start one here with `hookmux daemon start`")
 
@@ -82,7 +82,7 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 		}
 		return nil, fmt.Errorf("%s: %w", socket, err)
 	}
-	if who, err := proc.Peer(conn.(*net.UnixConn)); err == nil && daemonprogram.IsElsewhere(who.PID) {
+	if who, err := proc.Peer(conn.(*net.UnixConn)); err == nil && daemonstart.IsElsewhere(who.PID) {
 		_ = conn.Close() // nothing was said
 		return nil, fmt.Errorf("%s: %w (process %d)", socket, ErrElsewhere, who.PID)
 	}

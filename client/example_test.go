@@ -15,7 +15,7 @@ import (
 	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 )
 
-// docs/sdk.md shows these very functions.
+// docs/contributing/sdk.md shows these very functions.
 
 // follow prints what every agent does from now on.
 func follow(ctx context.Context) error {

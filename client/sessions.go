@@ -91,6 +91,12 @@ func (c *Client) ProjectSessions(ctx context.Context, params SessionsParams) (li
 	return list, err
 }
 
+// ProjectBudgets lists the budgets that sessions in that project are checked by.
+func (c *Client) ProjectBudgets(ctx context.Context) (list []wire.Budget, err error) {
+	err = c.Call(ctx, wire.MethodProjectBudgets, nil, &list)
+	return list, err
+}
+
 // ProjectHistory reads a page of what happened in that project.
 func (c *Client) ProjectHistory(ctx context.Context, params QueryParams) (page wire.QueryResult, err error) {
 	err = c.Call(ctx, wire.MethodProjectHistory, params, &page)

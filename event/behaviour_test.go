@@ -34,7 +34,6 @@ func TestShortDenial(t *testing.T) {
 		RuleDenial("destructive.rm-broad", "deletes ~/ (the home directory)", "rm -rf ~/"): "destructive.rm-broad: " +
 			"deletes ~/ (the home directory)",
 		// As earlier versions wrote it.
-		"hookmux: a.b stopped this: no [x]. Allow once: hookmux guard allow a.b --once; always: hookmux guard allow a.b.": "a.b: no",
 		Denial("module gate.ts", "no", ""): "module gate.ts: no",
 		Denial("hook x", "no", "Run y"):    "hook x: no. Run y",
 		"no prod deploys":                  "no prod deploys",

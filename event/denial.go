@@ -8,7 +8,6 @@ const (
 	denialMiddle = " stopped this: "
 	whereStart   = " ["
 	whereEnd     = "]"
-	onceStart    = "Allow once: "
 )
 
 // FromHookmux is a text that says it comes from hookmux, once: a [Denial] does so
@@ -29,6 +28,9 @@ func Denial(who, reason, allow string) string {
 // it objects to. How a person lets it pass is no business of the model that reads this:
 // see [AllowCommands].
 func RuleDenial(rule, reason, where string) string {
+	if strings.Contains(reason, where) {
+		return Denial(rule, reason, "")
+	}
 	return Denial(rule, reason+whereStart+where+whereEnd, "")
 }
 
@@ -39,16 +41,12 @@ func AllowCommands(rule string) string {
 }
 
 // ShortDenial is a [Denial] for people who look at many: who stopped it and
-// why. Any other text stays as it is: records hold the text alone, also those
-// of earlier versions, and nothing is decided by it.
+// why. Any other text stays as it is: records hold the text alone, and nothing is decided by it.
 func ShortDenial(text string) string {
 	rest, started := strings.CutPrefix(text, denialStart)
 	who, why, ok := strings.Cut(rest, denialMiddle)
 	if !started || !ok {
 		return text
-	}
-	if i := strings.LastIndex(why, whereEnd+". "+onceStart); i >= 0 { // as earlier versions wrote it
-		why = why[:i+len(whereEnd)]
 	}
 	why = strings.TrimSuffix(why, ".")
 	if i := strings.LastIndex(why, whereStart); i >= 0 && strings.HasSuffix(why, whereEnd) {

@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/hookmux/hookmux/internal/jsonstring"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // AppendString appends s as a JSON string. Unlike encoding/json it leaves
@@ -23,7 +23,7 @@ func AppendString(dst []byte, s string) []byte {
 				i++
 				continue
 			}
-			dst = jsonstring.AppendEscape(append(dst, s[start:i]...), c)
+			dst = jsontext.AppendEscape(append(dst, s[start:i]...), c)
 			i++
 			start = i
 			continue

@@ -29,7 +29,7 @@ type AHP struct {
 	TokenEnv string `json:"tokenEnv,omitempty"`
 	// HeadersEnv names for headers the variables that hold their values.
 	HeadersEnv map[string]string `json:"headersEnv,omitempty"`
-	// Env names the variables that a program gets besides PATH, HOME and their like.
+	// Env names the variables that a program gets in addition to PATH, HOME and their like.
 	Env []string `json:"env,omitempty"`
 	// IncludeNative sends the agent's own payload, too.
 	IncludeNative bool `json:"includeNative,omitempty"`

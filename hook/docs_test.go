@@ -8,7 +8,7 @@ import (
 
 // The page for Go programs shows code that is compiled and run.
 func TestThePageShowsTheExamples(t *testing.T) {
-	page := read(t, "../docs/sdk.md")
+	page := read(t, "../docs/contributing/sdk.md")
 	examples := flush(read(t, "example_test.go") + read(t, "../client/example_test.go"))
 	blocks := strings.Split(page, "```go\n")[1:]
 	if len(blocks) < 5 {

@@ -13,7 +13,7 @@ import (
 )
 
 // answer is a whole hook: what an agent writes to its stdin goes in, what it
-// must print and exit with comes out. docs/sdk.md shows this very code.
+// must print and exit with comes out. docs/contributing/sdk.md shows this very code.
 func answer(ctx context.Context, name, native string, stdin []byte, hooks []*hook.Entry) (stdout, stderr string, exit int) {
 	agents := agent.Builtin()
 	ev := agents.Decode(agent.Input{Agent: name, Event: native, Payload: stdin})

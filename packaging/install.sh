@@ -170,7 +170,7 @@ done
 case "$dir" in /usr | /usr/local) ;; *) rm -rf "$new/share/polkit-1" ;; esac
 case "$system" in linux) rm -rf "$new/share/launchd" ;; *) rm -rf "$new/share/systemd" ;; esac
 # The hook client last: it finds the new hookmux beside it.
-(cd "$new" && find share -type f | sort && echo bin/hookmux && echo bin/hookmux-hook) >"$work/files"
+(cd "$new" && find share -type f | sort && find bin -type f ! -name hookmux-hook | sort && echo bin/hookmux-hook) >"$work/files"
 if [ -f "$dir/$list" ]; then cp "$dir/$list" "$work/before"; else : >"$work/before"; fi
 sed -n '/\/$/p' "$work/before" >"$work/folders"
 while IFS= read -r file; do

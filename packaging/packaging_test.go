@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hookmux/hookmux/internal/platform/polkit"
+	"github.com/hookmux/hookmux/internal/approvals/polkit"
 )
 
 const (

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/platform/paths"
-	"github.com/hookmux/hookmux/internal/platform/plainmac"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 	"github.com/hookmux/hookmux/plugins"
 )
@@ -354,7 +353,7 @@ func TestInstalledPluginTakesNothingFromTheEnvironment(t *testing.T) {
 	user := fmt.Sprintf("root:x:1:1::/nowhere:/bin/sh\nme:x:%d:%d::%s:/bin/sh\n", os.Getuid(), os.Getgid(), home)
 	key := strings.Repeat("k", 32)
 	record := "hookmux installation 1\nhome=" + home + "\nruntime=" + home + "/run\nhook=/opt/hookmux-hook"
-	record += "\nseal=" + plainmac.Sum([]byte(key), "installation\x00"+record) + "\nend\n"
+	record += "\nseal=" + paths.PlainMAC([]byte(key), "installation\x00"+record) + "\nend\n"
 	written := home + "/.local/state/hookmux/installation"
 	for file, text := range map[string]string{passwd: user, written: record,
 		home + "/.local/state/hookmux/consent.key": key} {

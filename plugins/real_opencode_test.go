@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/verify/agents"
-	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/realagents"
+	"github.com/hookmux/hookmux/internal/realagents/model"
 	"github.com/hookmux/hookmux/plugins"
 )
 
@@ -31,7 +31,7 @@ var listening = regexp.MustCompile(`listening on (http://\S+)`)
 func startServer(t *testing.T, s *realTestBed) *server {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	cmd := agents.Command(ctx, s.In, s.Env, s.Project, "serve", "--port", "0")
+	cmd := realagents.Command(ctx, s.In, s.Env, s.Project, "serve", "--port", "0")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
-	"github.com/hookmux/hookmux/internal/shell/quote"
-	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
+	"github.com/hookmux/hookmux/internal/platform/shellquote"
+	"github.com/hookmux/hookmux/internal/realagents/agentstest"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/realagents/model"
 	"github.com/hookmux/hookmux/plugins"
 )
 
@@ -32,9 +32,9 @@ func startTerminal(t *testing.T, s *realTestBed, args ...string) *terminal {
 	term := &terminal{tmux, filepath.Join(base, "s")}
 	argv := append(append(append([]string(nil), s.Env...), s.In.Env...),
 		append(append([]string(nil), s.In.Argv...), args...)...)
-	writeFile(t, base, "start.sh", "cd "+quote.Word(s.Project)+" && exec env -i "+quote.Line(argv)+"\n")
+	writeFile(t, base, "start.sh", "cd "+shellquote.Word(s.Project)+" && exec env -i "+shellquote.Line(argv)+"\n")
 	if out, err := term.do("-f", "/dev/null", "new-session", "-d", "-x", "140", "-y", "45",
-		"/bin/sh "+quote.Word(filepath.Join(base, "start.sh"))); err != nil {
+		"/bin/sh "+shellquote.Word(filepath.Join(base, "start.sh"))); err != nil {
 		t.Fatalf("error %v, out = %s; want no error", err, out)
 	}
 	t.Cleanup(func() {

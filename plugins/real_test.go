@@ -17,9 +17,9 @@ import (
 	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
-	"github.com/hookmux/hookmux/internal/verify/agents"
-	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
-	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/realagents"
+	"github.com/hookmux/hookmux/internal/realagents/agentstest"
+	"github.com/hookmux/hookmux/internal/realagents/model"
 	"github.com/hookmux/hookmux/plugins"
 )
 
@@ -319,7 +319,7 @@ func TestRealPiAbort(t *testing.T) {
 	s.startDaemon(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	cmd := agents.Command(ctx, s.In, s.Env, s.Project, "--provider", "scripted", "--model", "scripted", "--mode", "rpc")
+	cmd := realagents.Command(ctx, s.In, s.Env, s.Project, "--provider", "scripted", "--model", "scripted", "--mode", "rpc")
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,7 @@ package dialect
 import (
 	"github.com/hookmux/hookmux/agent/neutral"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // The Agent Client Protocol answers a permission request by one of the options
@@ -28,7 +28,7 @@ func acpEncode(call Call) (neutral.Answer, event.Decision) {
 	switch d.Verdict {
 	case event.Allow:
 		if d.Answer != nil && len(d.Answer.Suggestion) > 0 {
-			chosen, _ = jsonscan.String(jsonscan.Get(d.Answer.Suggestion, "optionId"))
+			chosen, _ = jsontext.String(jsontext.Get(d.Answer.Suggestion, "optionId"))
 		}
 		if chosen == "" {
 			// allow_always lets more pass than this call: nobody said so.
@@ -62,9 +62,9 @@ func acpEncode(call Call) (neutral.Answer, event.Decision) {
 
 // acpOption finds the first option of a kind.
 func acpOption(payload []byte, kind string) (id string) {
-	_ = jsonscan.Array(jsonscan.Get(payload, "options"), func(option []byte) bool {
-		if is, _ := jsonscan.String(jsonscan.Get(option, "kind")); is == kind {
-			id, _ = jsonscan.String(jsonscan.Get(option, "optionId"))
+	_ = jsontext.Array(jsontext.Get(payload, "options"), func(option []byte) bool {
+		if is, _ := jsontext.String(jsontext.Get(option, "kind")); is == kind {
+			id, _ = jsontext.String(jsontext.Get(option, "optionId"))
 		}
 		return id == ""
 	})

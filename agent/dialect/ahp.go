@@ -6,7 +6,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent/neutral"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // The Agent Hooks Protocol answers with a list of effects, of which only those count
@@ -67,8 +67,8 @@ func ahpAnswer(list []ahpEffect) neutral.Answer {
 
 // Offered are the words for what whoever sent a payload says it can carry.
 func Offered(payload []byte) (words []string) {
-	_ = jsonscan.Array(jsonscan.Get(payload, "offered"), func(value []byte) bool {
-		word, _ := jsonscan.String(value)
+	_ = jsontext.Array(jsontext.Get(payload, "offered"), func(value []byte) bool {
+		word, _ := jsontext.String(value)
 		words = append(words, word)
 		return true
 	})

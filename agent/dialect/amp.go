@@ -3,7 +3,7 @@ package dialect
 import (
 	"github.com/hookmux/hookmux/agent/neutral"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // Amp is spoken to through our plugin, which gives its handlers what they may
@@ -26,7 +26,7 @@ var amp = Dialect{
 // done.
 func ampFinish(got Decoded) *event.Subagent {
 	if t := got.Tool; t != nil && got.Kind == event.ToolAfter {
-		code := string(jsonscan.Get(t.Output, "exitCode"))
+		code := string(jsontext.Get(t.Output, "exitCode"))
 		t.Failed = t.Failed || code != "" && code != "0" && code != "null"
 	}
 	return got.Subagent

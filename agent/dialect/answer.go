@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // Takes says what of a person's answer a dialect can put into words at an
@@ -79,7 +79,7 @@ func formContent(ev *event.Event, d *event.Decision, schema []byte) []byte {
 		}
 		var value []byte
 		if given[i] != nil {
-			value = formValue(&q, given[i], jsonscan.Get(schema, "properties", q.ID))
+			value = formValue(&q, given[i], jsontext.Get(schema, "properties", q.ID))
 		}
 		if value == nil && (given[i] != nil || !q.Optional) {
 			return nil
@@ -109,7 +109,7 @@ func formValue(q *event.Inquiry, a *event.QuestionAnswer, field []byte) []byte {
 	if a.Text != "" {
 		values = append(values, a.Text)
 	}
-	kind, _ := jsonscan.String(jsonscan.Get(field, "type"))
+	kind, _ := jsontext.String(jsontext.Get(field, "type"))
 	if kind == "array" {
 		b, err := json.Marshal(values)
 		if err != nil {

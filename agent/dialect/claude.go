@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // Claude Code reads one JSON object from stdout, tolerates members it does not
@@ -47,9 +47,9 @@ func claudePermissions(a *event.Answer) []byte {
 	switch {
 	case mode != "":
 		return []byte(`[{"type":"setMode","mode":"` + mode + `","destination":"session"}]`)
-	case len(a.Suggestion) == 0 || !jsonscan.Valid(a.Suggestion):
+	case len(a.Suggestion) == 0 || !jsontext.Valid(a.Suggestion):
 		return nil
-	case jsonscan.IsArray(a.Suggestion):
+	case jsontext.IsArray(a.Suggestion):
 		return a.Suggestion
 	}
 	return append(append([]byte{'['}, a.Suggestion...), ']')

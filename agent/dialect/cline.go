@@ -3,7 +3,7 @@ package dialect
 import (
 	"github.com/hookmux/hookmux/agent/neutral"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // Cline reads one JSON object from stdout and no exit code. cancel ends the
@@ -19,8 +19,8 @@ var cline = Dialect{
 // the list of results.
 func clineFinish(got Decoded) *event.Subagent {
 	if t := got.Tool; t != nil && got.Kind == event.ToolAfter {
-		_ = jsonscan.Array(t.Output, func(one []byte) bool {
-			t.Failed = t.Failed || string(jsonscan.Get(one, "success")) == "false"
+		_ = jsontext.Array(t.Output, func(one []byte) bool {
+			t.Failed = t.Failed || string(jsontext.Get(one, "success")) == "false"
 			return true
 		})
 	}

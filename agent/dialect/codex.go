@@ -3,7 +3,7 @@ package dialect
 import (
 	"github.com/hookmux/hookmux/agent/neutral"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // Codex throws the whole answer away, and runs the tool, over one member it
@@ -86,7 +86,7 @@ func replacedBy(d *event.Decision) string {
 // outputText is a changed result as the text Codex takes; never empty, because
 // an empty reason would leave the real result in place.
 func outputText(output []byte) string {
-	text, ok := jsonscan.String(output)
+	text, ok := jsontext.String(output)
 	if !ok {
 		text = string(output)
 	}

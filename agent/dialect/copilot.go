@@ -3,7 +3,7 @@ package dialect
 import (
 	"github.com/hookmux/hookmux/agent/neutral"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // Copilot speaks two dialects, chosen by how an event's name is spelt: under
@@ -20,7 +20,7 @@ var copilot = Dialect{
 func copilotFinish(got Decoded) *event.Subagent {
 	if t := got.Tool; t != nil && len(t.Output) > 0 {
 		for _, key := range []string{"resultType", "result_type"} {
-			if word, ok := jsonscan.String(jsonscan.Get(t.Output, key)); ok && word != "success" {
+			if word, ok := jsontext.String(jsontext.Get(t.Output, key)); ok && word != "success" {
 				t.Failed = true
 			}
 		}
@@ -91,7 +91,7 @@ func copilotEncode(call Call) (neutral.Answer, event.Decision) {
 // copilotResult is a changed result in Copilot's form; one that has it already
 // is taken as it is.
 func copilotResult(output []byte) []byte {
-	if jsonscan.IsObject(output) && jsonscan.Get(output, "textResultForLlm") != nil {
+	if jsontext.IsObject(output) && jsontext.Get(output, "textResultForLlm") != nil {
 		return output
 	}
 	var o object

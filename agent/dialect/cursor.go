@@ -3,7 +3,7 @@ package dialect
 import (
 	"github.com/hookmux/hookmux/agent/neutral"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // Cursor reads one flat JSON object with words of its own for each event: a
@@ -18,7 +18,7 @@ var cursor = Dialect{
 // cursorFinish reads the result of a tool, which is a string that holds JSON.
 func cursorFinish(got Decoded) *event.Subagent {
 	if t := got.Tool; t != nil {
-		if text, ok := jsonscan.String(t.Output); ok && jsonscan.Valid([]byte(text)) {
+		if text, ok := jsontext.String(t.Output); ok && jsontext.Valid([]byte(text)) {
 			t.Output = []byte(text)
 		}
 	}

@@ -3,7 +3,7 @@ package dialect
 import (
 	"github.com/hookmux/hookmux/agent/neutral"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // Grok takes Claude's forms and its own shorter ones, shows the first line of
@@ -27,7 +27,7 @@ func grokFinish(got Decoded) *event.Subagent {
 		}
 	}
 	if t := got.Tool; t != nil && got.Kind == event.ToolAfter && t.Kind == event.Shell {
-		if code := jsonscan.Get(t.Output, "exit_code"); len(code) > 0 && string(code) != "0" && string(code) != "null" {
+		if code := jsontext.Get(t.Output, "exit_code"); len(code) > 0 && string(code) != "0" && string(code) != "null" {
 			t.Failed = true
 		}
 	}

@@ -3,7 +3,7 @@ package dialect
 import (
 	"github.com/hookmux/hookmux/agent/neutral"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // likeClaude writes the forms that Claude Code introduced, for it and for the
@@ -170,7 +170,7 @@ func elicitation(call *Call, d *event.Decision) object {
 		case event.Deny:
 			o.text("action", "decline")
 		case event.Allow:
-			content := formContent(call.Event, d, jsonscan.Get(call.Event.Raw, "requested_schema"))
+			content := formContent(call.Event, d, jsontext.Get(call.Event.Raw, "requested_schema"))
 			if content == nil {
 				d.NoteDegraded(event.Degradation{What: event.PartAllow, To: event.ToNone, Why: event.FormNotFilled})
 				d.Verdict, d.Answer = event.None, nil

@@ -3,7 +3,7 @@ package dialect
 import (
 	"github.com/hookmux/hookmux/agent/neutral"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // OpenClaw is spoken to through our plugin, which gives its handlers what they
@@ -27,8 +27,8 @@ var openclaw = Dialect{
 // completed; what was refused or broke says so.
 func openclawFinish(got Decoded) *event.Subagent {
 	if t := got.Tool; t != nil && got.Kind == event.ToolAfter {
-		code := string(jsonscan.Get(t.Output, "details", "exitCode"))
-		status, _ := jsonscan.String(jsonscan.Get(t.Output, "details", "status"))
+		code := string(jsontext.Get(t.Output, "details", "exitCode"))
+		status, _ := jsontext.String(jsontext.Get(t.Output, "details", "status"))
 		t.Failed = t.Failed || code != "" && code != "0" && code != "null" || status == "error" || status == "blocked"
 	}
 	return got.Subagent

@@ -5,7 +5,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent/neutral"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // OpenCode's hooks return nothing: they throw, or change what they were given
@@ -38,7 +38,7 @@ var opencode = Dialect{
 // is reported as completed.
 func opencodeFinish(got Decoded) *event.Subagent {
 	if t := got.Tool; t != nil && got.Kind == event.ToolAfter && t.Kind == event.Shell {
-		if code := jsonscan.Get(t.Output, "metadata", "exit"); len(code) > 0 && string(code) != "0" &&
+		if code := jsontext.Get(t.Output, "metadata", "exit"); len(code) > 0 && string(code) != "0" &&
 			string(code) != "null" {
 			t.Failed = true
 		}
@@ -122,7 +122,7 @@ func opencodeResult(call *Call, d *event.Decision) string {
 	case d.Context == "":
 		return ""
 	case call.Event.Tool != nil:
-		text, _ = jsonscan.String(jsonscan.Get(call.Event.Tool.Output, "output"))
+		text, _ = jsontext.String(jsontext.Get(call.Event.Tool.Output, "output"))
 	}
 	if d.Context != "" {
 		text += "\n\n" + d.Context

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
-	"github.com/hookmux/hookmux/internal/shell/quote"
+	"github.com/hookmux/hookmux/internal/platform/shellquote"
 )
 
 // patchHeads start the lines of an apply_patch text that name a file.
@@ -49,7 +49,7 @@ func CommandLine(words []string) string {
 			return words[2]
 		}
 	}
-	return quote.Arguments(words)
+	return shellquote.Arguments(words)
 }
 
 var (

@@ -5,7 +5,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent/neutral"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // pi is spoken to through our extension, which gives pi's handler the answer
@@ -103,7 +103,7 @@ func piResult(call *Call, d *event.Decision, top *object) {
 	case d.Verdict == event.Deny:
 		parts, failed = [][]byte{textPart(event.OneLine(d.Reason))}, true
 		d.Output = nil
-	case d.Output != nil && jsonscan.IsArray(d.Output):
+	case d.Output != nil && jsontext.IsArray(d.Output):
 		parts = elements(d.Output)
 	case d.Output != nil:
 		parts = [][]byte{textPart(outputText(d.Output))}
@@ -145,7 +145,7 @@ func listOf(o object) []byte { return append(append([]byte{'['}, o.bytes()...), 
 
 func elements(list []byte) [][]byte {
 	var out [][]byte
-	_ = jsonscan.Array(list, func(element []byte) bool {
+	_ = jsontext.Array(list, func(element []byte) bool {
 		out = append(out, element)
 		return true
 	})

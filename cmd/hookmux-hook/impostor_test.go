@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hookmux/hookmux/internal/platform/plainmac"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
@@ -71,7 +71,7 @@ func TestInstalledClientBelievesNoImpostor(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(filepath.Dir(file), "consent.key"), []byte(key), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		text += "\nseal=" + plainmac.Sum([]byte(key), "installation\x00"+text) + "\nend\n"
+		text += "\nseal=" + paths.PlainMAC([]byte(key), "installation\x00"+text) + "\nend\n"
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

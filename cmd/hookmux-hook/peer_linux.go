@@ -5,7 +5,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/hookmux/hookmux/internal/platform/smallfile"
+	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
 // peerOf is who listens at the other end.
@@ -24,7 +24,7 @@ func (c conn) peerStopped() bool {
 	if err != nil || pid <= 0 {
 		return false
 	}
-	text, err := smallfile.Read("/proc/"+strconv.Itoa(pid)+"/stat", 4<<10)
+	text, err := files.Read("/proc/"+strconv.Itoa(pid)+"/stat", 4<<10)
 	if err != nil {
 		return false
 	}

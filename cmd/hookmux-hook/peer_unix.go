@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/platform/daemonprogram"
+	"github.com/hookmux/hookmux/internal/platform/daemonstart"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
@@ -32,7 +32,7 @@ func checkProgram(c conn, d paths.Dirs) error {
 	if err != nil {
 		return nil // the system does not say
 	}
-	return daemonprogram.CheckPeer(pid, i.Program)
+	return daemonstart.CheckPeer(pid, i.Program)
 }
 
 const (

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/agent/recordings"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/verify/recordings"
 )
 
 // Where the agents tell of the same thing.

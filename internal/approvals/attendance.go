@@ -13,9 +13,8 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
-	"github.com/hookmux/hookmux/internal/platform/atomicfile"
+	"github.com/hookmux/hookmux/internal/platform/files"
 	"github.com/hookmux/hookmux/internal/platform/proc"
-	"github.com/hookmux/hookmux/internal/platform/smallfile"
 )
 
 // attendance knows whether anybody could answer.
@@ -143,7 +142,7 @@ func newWatchers(file string, processes proc.Table, mayAnswer func(peer proc.Cre
 		processes: processes, mayAnswer: mayAnswer, stopping: stopping, file: file,
 		here: map[watcher]int{}, came: make(chan struct{}), grace: returnsWithin,
 	}
-	if b, err := smallfile.Read(w.file, 1<<20); err == nil && json.Unmarshal(b, &w.due) == nil {
+	if b, err := files.Read(w.file, 1<<20); err == nil && json.Unmarshal(b, &w.due) == nil {
 		w.due = w.due[:min(len(w.due), maxWatchers)]
 		w.until = time.Now().Add(returnsWithin)
 	}
@@ -260,7 +259,7 @@ func (w *watchers) writeFile() {
 		return
 	}
 	b, _ := json.Marshal(list)
-	_ = atomicfile.Write(w.file, b)
+	_ = files.Write(w.file, b)
 }
 
 // pollSpan is how long a program that asks for the requests again and again counts
@@ -313,7 +312,7 @@ type awayFlag struct {
 // openAway reads the state that an earlier daemon left.
 func openAway(file string) *awayFlag {
 	f := &awayFlag{file: file}
-	b, err := smallfile.Read(file, 1<<20)
+	b, err := files.Read(file, 1<<20)
 	if err != nil {
 		return f
 	}
@@ -333,7 +332,7 @@ func (f *awayFlag) set(hits uint64) (*awayState, error) {
 	}
 	f.now.Store(s)
 	b, _ := json.Marshal(s)
-	return s, atomicfile.Write(f.file, b)
+	return s, files.Write(f.file, b)
 }
 
 // clearFile takes the state off the disk.

@@ -7,13 +7,12 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/approvals/memory"
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
+	"github.com/hookmux/hookmux/internal/launch/resumeargs"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/services"
-	"github.com/hookmux/hookmux/internal/sessions/resumeargs"
 )
 
 // canAsk reports whether a person may be asked about an event of this kind at
@@ -196,7 +195,7 @@ func (s *Service) newRequest(c *Call, seen *event.Event, need policy.Need, proje
 
 // askedOtherWay is for a request that came the other way before. Else it is
 // remembered, and recordAnswer keeps what comes of it.
-func askedOtherWay(asks *memory.SeenRequests, agents *agent.Catalogue, c *Call,
+func askedOtherWay(asks *SeenRequests, agents *agent.Catalogue, c *Call,
 ) (out Outcome, before bool, recordAnswer func()) {
 	if c.dryRun() || c.Event.Kind != event.PermissionRequest || c.Decision.Verdict == event.Deny {
 		return Outcome{}, false, func() {}

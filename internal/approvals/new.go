@@ -7,8 +7,9 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/approvals/ledger"
+	"github.com/hookmux/hookmux/internal/approvals/polkit"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
-	"github.com/hookmux/hookmux/internal/platform/polkit"
+	"github.com/hookmux/hookmux/internal/platform/sealed"
 )
 
 // New opens what lasts and begins with no requests.
@@ -52,7 +53,7 @@ const keptIDsFile = "waiting.json"
 // hookmux did not write gives none: requests get new ids then.
 func takeKeptIDs(dir string) []queue.KeptID {
 	var list []queue.KeptID
-	if ledger.LoadSealed(dir, keptIDsFile, &list) != nil {
+	if sealed.LoadSealed(dir, keptIDsFile, &list) != nil {
 		list = nil
 	}
 	_ = os.Remove(filepath.Join(dir, keptIDsFile))
@@ -63,7 +64,7 @@ func takeKeptIDs(dir string) []queue.KeptID {
 // passed it on.
 func (s *Service) EndRequests() {
 	if waited := s.queue.Close(); len(waited) > 0 {
-		if err := ledger.StoreSealed(s.Dirs.State, keptIDsFile, waited); err != nil {
+		if err := sealed.StoreSealed(s.Dirs.State, keptIDsFile, waited); err != nil {
 			s.Log.Warn("requests that wait get new ids in the next daemon", "error", err)
 		}
 	}

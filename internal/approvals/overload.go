@@ -5,8 +5,7 @@ import (
 	"sync"
 
 	"github.com/hookmux/hookmux/internal/approvals/queue"
-	"github.com/hookmux/hookmux/internal/boundedmap"
-	"github.com/hookmux/hookmux/internal/problems"
+	"github.com/hookmux/hookmux/internal/platform/bounded"
 	"github.com/hookmux/hookmux/internal/services"
 )
 
@@ -29,11 +28,11 @@ const maxReported = 256
 
 // overloadReporter reports once that a source asks more than anybody reads.
 type overloadReporter struct {
-	problems *problems.List
+	problems *services.Problems
 	queue    *queue.Table
 
 	mu       sync.Mutex
-	reported boundedmap.Map[requestSource, struct{}]
+	reported bounded.Map[requestSource, struct{}]
 }
 
 // reportLimit says that a request could not be opened because of a limit.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/handler"
-	"github.com/hookmux/hookmux/internal/problems"
-	"github.com/hookmux/hookmux/internal/recorder/redact"
-	"github.com/hookmux/hookmux/internal/textcut"
+	"github.com/hookmux/hookmux/internal/platform/textcut"
+	"github.com/hookmux/hookmux/internal/redact"
+	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -21,7 +21,7 @@ import (
 // setting notify.command. While there is one that works, agents are held: somebody
 // could answer, through ssh or a program of theirs.
 type pushCommand struct {
-	problems        *problems.List
+	problems        *services.Problems
 	queue           *queue.Table
 	command         func() string // the setting; "" for none
 	canAnyoneAnswer func() bool   // anybody else could answer
@@ -83,7 +83,7 @@ func (p *pushCommand) tellPerson(daemonEnds context.Context, item wire.InboxRequ
 		return
 	}
 	p.failed.Store(time.Now().UnixNano())
-	p.problems.Raise("notify.command", "you are not told of requests: "+redact.Text(err.Error()),
+	p.problems.Raise("notify.command", "you aren't notified of requests: "+redact.Text(err.Error()),
 		"try the command of `hookmux config get notify.command` by hand")
 	if !p.canAnyoneAnswer() {
 		p.queue.End(item.ID, queue.Released)

@@ -17,7 +17,6 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/approvals/ledger"
-	"github.com/hookmux/hookmux/internal/approvals/memory"
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/platform/proc"
@@ -113,10 +112,10 @@ type Options struct {
 type Service struct {
 	Options
 	queue        *queue.Table
-	answered     memory.Answers
-	repeats      memory.Repeats
-	laterContext memory.PersonNotes
-	seenRequests memory.SeenRequests
+	answered     Answers
+	repeats      Repeats
+	laterContext PersonNotes
+	seenRequests SeenRequests
 	permissions  *ledger.Permissions
 	decisions    *ledger.Decisions
 	proofs       *Proofs

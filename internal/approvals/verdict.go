@@ -9,7 +9,6 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/approvals/memory"
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/services"
@@ -149,7 +148,7 @@ func endWithoutAnswer(d *event.Decision, end queue.End, callerLeft bool) service
 }
 
 // keepNote keeps words beside a yes that the agent cannot hear with it.
-func keepNote(notes *memory.PersonNotes, a *agent.Agent, c *Call, seen *event.Event, said queue.PersonAnswer) {
+func keepNote(notes *PersonNotes, a *agent.Agent, c *Call, seen *event.Event, said queue.PersonAnswer) {
 	if said.Verdict != event.Deny && said.Answer.Note != "" && !c.Carries.Context && hearsAfterCall(a) {
 		notes.Store(seen, said.Answer.Note)
 	}
@@ -177,7 +176,7 @@ func hearsAfterCall(a *agent.Agent) bool {
 }
 
 // addNote adds to the result of a call what a person said when they let it run.
-func addNote(notes *memory.PersonNotes, c *Call) {
+func addNote(notes *PersonNotes, c *Call) {
 	if c.dryRun() || !c.Carries.Context {
 		return
 	}

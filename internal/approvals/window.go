@@ -6,7 +6,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
-	"github.com/hookmux/hookmux/internal/sessions/windowstate"
+	"github.com/hookmux/hookmux/internal/sessions/window"
 )
 
 // watchAgent ends a request whose agent goes away or is answered in its own
@@ -19,7 +19,7 @@ func (s *Service) watchAgent(ctx context.Context, ticket *queue.Ticket, ev *even
 	a, ok := s.Catalogue.EntryOf(ev.Agent, ev.Native)
 	if ok && a.Inbox.WindowAt(ev.Native) == agent.WindowState && ev.Kind != event.ToolBefore {
 		// Before a call no dialog of its own is up: the file tells of another.
-		decided = windowstate.Answered(ctx, s.Background.Go, a.Inbox.State, ev)
+		decided = window.Answered(ctx, s.Background.Go, a.Inbox.State, ev)
 	}
 	if gone == nil && decided == nil {
 		return

@@ -12,9 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/platform/atomicfile"
+	"github.com/hookmux/hookmux/internal/platform/files"
 	"github.com/hookmux/hookmux/internal/platform/paths"
-	"github.com/hookmux/hookmux/internal/platform/smallfile"
 )
 
 const (
@@ -59,7 +58,7 @@ func readSigned(key ed25519.PublicKey, line string, into any) error {
 // loadKey reads the key and makes it where there is none.
 func loadKey(dirs paths.Dirs) (ed25519.PrivateKey, error) {
 	path := filepath.Join(dirs.State, keyFile)
-	seed, err := smallfile.Read(path, ed25519.SeedSize+1)
+	seed, err := files.Read(path, ed25519.SeedSize+1)
 	if err == nil && len(seed) == ed25519.SeedSize {
 		return ed25519.NewKeyFromSeed(seed), nil
 	}
@@ -68,7 +67,7 @@ func loadKey(dirs paths.Dirs) (ed25519.PrivateKey, error) {
 	}
 	seed = make([]byte, ed25519.SeedSize)
 	_, _ = rand.Read(seed) // never fails
-	if err := atomicfile.WriteSynced(path, seed); err != nil {
+	if err := files.WriteSynced(path, seed); err != nil {
 		return nil, err
 	}
 	return ed25519.NewKeyFromSeed(seed), nil
@@ -79,7 +78,7 @@ func publicKey(key ed25519.PrivateKey) ed25519.PublicKey { return key.Public().(
 // readPublic is the key that the trail was begun with; nil where there never was one.
 func readPublic(dirs paths.Dirs) (ed25519.PublicKey, error) {
 	path := filepath.Join(dirs.Data, markerFile)
-	b, err := smallfile.Read(path, 256)
+	b, err := files.Read(path, 256)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -97,7 +96,7 @@ func writePublic(dirs paths.Dirs, key ed25519.PublicKey) error {
 	if err := os.MkdirAll(dirs.Data, 0o700); err != nil {
 		return err
 	}
-	return atomicfile.WriteSynced(filepath.Join(dirs.Data, markerFile), []byte(hex.EncodeToString(key)+"\n"))
+	return files.WriteSynced(filepath.Join(dirs.Data, markerFile), []byte(hex.EncodeToString(key)+"\n"))
 }
 
 // state is head.json: where the trail ends. What its last change adds to the files is in

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/boundedmap"
-	"github.com/hookmux/hookmux/internal/platform/atomicfile"
+	"github.com/hookmux/hookmux/internal/platform/bounded"
+	"github.com/hookmux/hookmux/internal/platform/files"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
@@ -29,7 +29,7 @@ type Trail struct {
 	state state
 	heads []head // files that exist, oldest first, without the one that is written
 	dirty bool   // state is on disk, and the files may lack what it adds
-	seen  boundedmap.Map[string, decided]
+	seen  bounded.Map[string, decided]
 
 	missed      int64 // decisions that could not be written
 	missedSince time.Time
@@ -179,7 +179,7 @@ func (t *Trail) begin() error {
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.WriteSynced(t.path(headFile), line); err != nil {
+	if err := files.WriteSynced(t.path(headFile), line); err != nil {
 		return err
 	}
 	if err := writePublic(t.dirs, publicKey(t.key)); err != nil {
@@ -338,7 +338,7 @@ func (t *Trail) replaceState(next state) error {
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.Write(t.path(headFile), line); err != nil {
+	if err := files.Write(t.path(headFile), line); err != nil {
 		return err
 	}
 	if ended := t.state.File; ended != "" && next.File != ended {

@@ -137,6 +137,7 @@ func (tableOnly) Clients(proc.Process) ([]int, error)   { return nil, ErrUnknown
 func (tableOnly) Display(int) (Display, error)          { return Display{}, ErrUnknown }
 func (tableOnly) Logins() ([]Login, error)              { return nil, ErrUnknown }
 func (tableOnly) LocalCallers() ([]int, error)          { return nil, ErrUnknown }
+func (tableOnly) Relays(int) (bool, error)              { return false, ErrUnknown }
 func (tableOnly) Stdin(int) (string, error)             { return "", ErrUnknown }
 func (tableOnly) Typists(string) ([]int, error)         { return nil, ErrUnknown }
 func (tableOnly) AgentSeen(string) (time.Time, error)   { return time.Time{}, ErrUnknown }

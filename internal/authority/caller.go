@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/boundedmap"
+	"github.com/hookmux/hookmux/internal/platform/bounded"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
@@ -80,7 +80,7 @@ func (j *Judge) RememberMatches() { j.matches = &rememberedMatches{} }
 // every agent, at every call.
 type rememberedMatches struct {
 	mu    sync.Mutex
-	known boundedmap.Map[matchKey, string]
+	known bounded.Map[matchKey, string]
 }
 
 type matchKey struct{ name, program string }

@@ -53,9 +53,8 @@ func (r *Rules) unproven(_ *Facts, holder Process, here hop, place TrustedTermin
 	if byName(holder.Name, kernelNameLimit) == loginDaemon { // it is ssh that is not believed
 		instead = "use a console, a desktop terminal or a login through this machine's own ssh service"
 	}
-	v := refuseCall(Unproven, "%s (pid %d) holds %s, and hookmux cannot tell who reads and types there; "+
-		"%s, or trust this terminal from one of them with `hookmux whoami add %d`",
-		printableName(holder.Name), holder.PID, place.TTY, instead, holder.PID)
+	v := refuseCall(Unproven, "hookmux can't tell who's typing in this terminal, which %s (pid %d) opened; %s, or run "+
+		"`hookmux whoami add %d` in one of them", printableName(holder.Name), holder.PID, instead, holder.PID)
 	v.Outcome, v.Holder = NeedPIN, holder.Process
 	return nil, v
 }
@@ -110,16 +109,19 @@ func (r *Rules) followLogin(f *Facts, above []Process, here hop, place TrustedTe
 			continue // it hung up
 		}
 		if ways, why := r.followTerminal(f, chain, depth+1); len(ways) == 0 {
-			v := refuseCall(LocalLogin, "this login may come from %s (pid %d) on this machine, where no person sits "+
-				"(%s); "+
-				"log in from elsewhere, or end that connection", printableName(chain[0].Name), pid,
-				why.Why)
+			v := refuseCall(LocalLogin, "hookmux can't tell who's typing here: this login may come from %s (pid %d) on this "+
+				"machine; log in from another machine, or end that connection", printableName(chain[0].Name), pid)
 			v.Agent, v.AgentPID, v.Since = why.Agent, why.AgentPID, why.Since
 			return nil, v
 		}
 	}
 	if !overNetwork && (recorded || !r.isBelowListener(above)) {
 		return r.unrecordedLogin(f, above[0], here, place)
+	}
+	// Only connections that are there can be seen, so this login must still have one.
+	if !f.relays(above[0].PID) {
+		return nil, refuseCall(LocalLogin, "the login at %s (%s, pid %d) doesn't pass on what is typed: it was stopped or its "+
+			"connection is gone; log in again", place.TTY, printableName(above[0].Name), above[0].PID)
 	}
 	return found, Verdict{}
 }

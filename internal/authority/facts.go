@@ -38,6 +38,9 @@ type Source interface {
 	// LocalCallers are processes of this user that are connected, over the
 	// network of this machine itself, to a server that runs as root.
 	LocalCallers() ([]int, error)
+	// Relays reports whether a login daemon's process still passes on what is typed,
+	// and had a connection to do that when it was asked.
+	Relays(pid int) (bool, error)
 	// Stdin is the terminal that a process reads its standard input from, ""
 	// for anything else.
 	Stdin(pid int) (string, error)
@@ -147,6 +150,8 @@ type Facts struct {
 	// Visited and Became are what [Source.AgentSeen] and [Source.RanBefore] said.
 	Visited map[string]time.Time
 	Became  map[int]bool
+	// Relaying is what [Source.Relays] said.
+	Relaying map[int]bool
 
 	source      Source
 	readLogins  bool
@@ -173,7 +178,7 @@ func NewFacts(source Source, now time.Time) *Facts {
 		TTYs:    map[string]Terminal{},
 		Servers: map[int]Tmux{}, Peers: map[Connection]bool{}, Attached: map[int][]int{}, Displays: map[int]Display{},
 		Stdins: map[int]string{}, Shared: map[string][]int{},
-		Visited: map[string]time.Time{}, Became: map[int]bool{},
+		Visited: map[string]time.Time{}, Became: map[int]bool{}, Relaying: map[int]bool{},
 	}
 }
 
@@ -345,6 +350,20 @@ func (f *Facts) localCallers() (pids []int, known bool) {
 	}
 	f.readCallers, f.Callers = true, pids
 	return pids, true
+}
+
+// relays is false where it cannot be found out, too. It must be asked after what
+// it is to confirm was read.
+func (f *Facts) relays(pid int) bool {
+	if relays, ok := f.Relaying[pid]; ok {
+		return relays
+	}
+	if !f.askSource() {
+		return false
+	}
+	relays, err := f.source.Relays(pid)
+	f.Relaying[pid] = relays && err == nil
+	return f.Relaying[pid]
 }
 
 // stdin is "" where it cannot be read, too.

@@ -44,7 +44,7 @@ func (r *Rules) judgeIntent(f *Facts, w *way, a Action) Verdict {
 		}
 		if !r.wasTyped(f, w) {
 			if len(w.clients) > 0 {
-				return doubt(NotTyped, "in tmux other programs can press keys, too, and hookmux saw none of yours")
+				return doubt(NotTyped, "in tmux other programs can press keys, too, and hookmux saw none from you")
 			}
 			return doubt(NotTyped, "no key was pressed in this terminal ("+w.place.TTY+") when this was run")
 		}
@@ -74,7 +74,7 @@ func (r *Rules) findOtherProgram(w *way, a Action) (Cause, string) {
 				// the command itself, a relay, what a popup was opened for, or
 				// the first process of a container
 			case !r.isRunner(p):
-				return Between, printableName(p.Name) + " stands between your shell and this command"
+				return Between, printableName(p.Name) + " is between your shell and this command"
 			}
 		}
 		leader := h.leader()

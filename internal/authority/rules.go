@@ -57,8 +57,8 @@ func (r *Rules) Judge(f *Facts, peer proc.Cred, a Action, peerEnv func() []strin
 		return Verdict{OK: true, Outcome: Allowed}
 	}
 	if peer.PID <= 0 {
-		return refuseCall(Invisible, "the calling process lives outside of what the daemon can see; run it in a "+
-			"terminal beside the daemon")
+		return refuseCall(Invisible, "the daemon can't see the calling process; run it in a "+
+			"terminal outside the container")
 	}
 	chain := f.chain(peer.PID)
 	if len(chain) == 0 || peer.At != 0 && chain[0].Start > peer.At {
@@ -159,7 +159,7 @@ func (r *Rules) accuseChain(f *Facts, chain []Process) (Verdict, bool) {
 			v := refuseCall(BelowAgent, "this command runs below %s (pid %d%s); %s", agent, p.PID,
 				sinceText(p.StartTime), inYourTerminal)
 			if i == 0 {
-				v = refuseCall(BelowAgent, "it is %s itself that asks (pid %d); %s", agent, p.PID, inYourTerminal)
+				v = refuseCall(BelowAgent, "%s itself (pid %d) asked for this; %s", agent, p.PID, inYourTerminal)
 			}
 			v.Agent, v.AgentPID, v.Since = agent, p.PID, p.StartTime
 			return v, true
@@ -190,8 +190,8 @@ func (r *Rules) accuseVariables(p Process, env []string) (Verdict, bool) {
 	if agent == "" {
 		return Verdict{}, false
 	}
-	v := refuseCall(Variable, "%s (pid %d) carries %s, which %s sets for its own commands; run it in a terminal "+
-		"that %s did not open",
+	v := refuseCall(Variable, "%s (pid %d) has %s set, as %s does for its own commands; run it in a terminal "+
+		"that %s didn't open",
 		printableName(p.Name), p.PID, variable, agent, agent)
 	v.Agent = agent
 	return v, true
@@ -208,8 +208,8 @@ func (r *Rules) accuseMarked(p Process) Verdict {
 	if who == "" {
 		who = "an agent"
 	}
-	v := refuseCall(Marked, "%s (pid %d) was started by %s, which runs since %s; run it in a terminal that no agent "+
-		"started",
+	v := refuseCall(Marked, "%s (pid %d) was started by %s, running since %s; run it in a terminal that no agent "+
+		"opened",
 		printableName(p.Name), p.PID, who, at.Format("Jan 2 15:04"))
 	v.Agent, v.Since = agent, at
 	return v
@@ -233,7 +233,7 @@ func (r *Rules) followTerminal(f *Facts, chain []Process, depth int) ([]way, Ver
 		return nil, v
 	}
 	if depth >= maxHops {
-		return nil, refuseCall(TooDeep, "more than %d terminals lie one inside the other; %s", maxHops, inYourTerminal)
+		return nil, refuseCall(TooDeep, "more than %d terminals are nested here; %s", maxHops, inYourTerminal)
 	}
 	p := chain[0]
 	if p.TTY == "" {
@@ -257,7 +257,7 @@ func (r *Rules) followTerminal(f *Facts, chain []Process, depth int) ([]way, Ver
 	here := hop{stands: chain[:at+1]}
 	leader := chain[at]
 	if leader.TTY != p.TTY {
-		return nil, refuseCall(LostSession, "%s (pid %d) sits at %s, which its session has left; %s",
+		return nil, refuseCall(LostSession, "%s (pid %d) is on %s, which its session has left; %s",
 			printableName(p.Name), p.PID, p.TTY, inYourTerminal)
 	}
 	place := TrustedTerminal{TTY: p.TTY, Leader: leader.Process}

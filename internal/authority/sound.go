@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/platform/fileowner"
+	"github.com/hookmux/hookmux/internal/platform/files"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
@@ -43,6 +43,6 @@ func onlyRootWrites(file string) bool {
 }
 
 func ownedByRoot(info os.FileInfo) bool {
-	uid, _, ok := fileowner.Of(info)
+	uid, _, ok := files.Owner(info)
 	return ok && uid == 0
 }

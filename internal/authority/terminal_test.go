@@ -409,6 +409,10 @@ func terminalQuestions() []question {
 		}, outcome: refused, cause: authority.LocalLogin, agent: "acme"},
 		{name: "17 another user's client on this machine", tree: system(sshLogin(ask(group))),
 			with: func(m *machine, _ time.Time) { m.LoggedIn, m.Callers = fromHere, []int{} }, outcome: passes},
+		{name: "a login to its own machine whose client is gone", tree: system(sshLogin(ask(group))),
+			with: func(m *machine, _ time.Time) {
+				m.LoggedIn, m.Callers, m.HungUp = fromHere, []int{}, map[int]bool{12: true}
+			}, outcome: refused, cause: authority.LocalLogin},
 		{name: "17 the person's own ssh from a terminal", tree: system(sshLogin(ask(group)), manager(displayServer,
 			node{PID: 30, Name: "xterm", Session: true, Below: []node{
 				{PID: 31, Name: "zsh", Session: true, TTY: "/dev/pts/7", Below: []node{{PID: 62, Name: "ssh",

@@ -200,7 +200,7 @@ func TestNobodyInTheForeground(t *testing.T) {
 func TestRefusalsSayWhoAsks(t *testing.T) {
 	itself := system(sshLogin(node{PID: me, Name: "acme", Group: true}))
 	below := system(sshLogin(agent(60, ask())))
-	for tree, want := range map[*node]string{&itself: "it is acme itself that asks", &below: "runs below acme (pid 60"} {
+	for tree, want := range map[*node]string{&itself: "acme itself (pid", &below: "runs below acme (pid 60"} {
 		q := question{tree: *tree}
 		if v := q.judge(t); v.OK || !strings.Contains(v.Reason(), want) {
 			t.Errorf("got %q, want a refusal with %q", v.Reason(), want)
@@ -208,7 +208,7 @@ func TestRefusalsSayWhoAsks(t *testing.T) {
 	}
 	table := proctest.New(system(sshLogin(ask(group))))
 	v := judgeOf(table).May(authority.Decide, proc.Cred{UID: user}, nil)
-	if !strings.Contains(v.Reason(), "outside of what the daemon can see") {
+	if !strings.Contains(v.Reason(), "the daemon can't see the calling process") {
 		t.Errorf("a peer without a number: got %q, want that it cannot be seen", v.Reason())
 	}
 }

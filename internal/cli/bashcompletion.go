@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 )
 
 // withoutPackage lets cobra's script for bash do without the package
@@ -41,6 +43,20 @@ func replaceBashCompletion(root *cobra.Command) {
 	bash, _, err := root.Find([]string{"completion", "bash"})
 	if err != nil || bash.Name() != "bash" {
 		return
+	}
+	completion := bash.Parent()
+	completion.Short = "Print a script that completes hookmux's commands in your shell"
+	completion.Long = "Prints a script for your shell that completes commands, flags, agents, guards, sessions and requests."
+	completion.Example = "  source <(hookmux completion bash)   # in ~/.bashrc\n" +
+		"  source <(hookmux completion zsh)    # in ~/.zshrc\n" +
+		"  hookmux completion fish > ~/.config/fish/completions/hookmux.fish"
+	for _, shell := range completion.Commands() {
+		load := map[string]string{"bash": "source <(hookmux completion bash)   # in ~/.bashrc",
+			"zsh":        "source <(hookmux completion zsh)   # in ~/.zshrc",
+			"fish":       "hookmux completion fish > ~/.config/fish/completions/hookmux.fish",
+			"powershell": "hookmux completion powershell | Out-String | Invoke-Expression   # in your profile"}[shell.Name()]
+		shell.Short, shell.Long, shell.Example = "Print the script for "+shell.Name(), "", "  "+load
+		shell.Args = cmdutil.ExactArgs()
 	}
 	bash.RunE = func(cmd *cobra.Command, _ []string) error {
 		bare, err := cmd.Flags().GetBool("no-descriptions")

@@ -12,13 +12,12 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/cli/guardcmd"
-	"github.com/hookmux/hookmux/internal/cli/policycmd"
+	"github.com/hookmux/hookmux/internal/cli/hookcmd"
 	"github.com/hookmux/hookmux/internal/cli/rulescmd"
 	"github.com/hookmux/hookmux/internal/launch"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/selection/config"
-	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -138,7 +137,7 @@ func wordsFor(app *cmdutil.App, cmd *cobra.Command, place string, args []string)
 	case "NAME":
 		if cmd.Parent() != nil && cmd.Parent().Name() == "rules" {
 			if cmd.Name() == "update" || cmd.Name() == "remove" {
-				return policycmd.PackNames(app), true
+				return rulescmd.PackNames(app), true
 			}
 			return rulescmd.Names(app), true
 		}
@@ -228,14 +227,14 @@ func requestWords(app *cmdutil.App) (words []string) {
 func hooksWords(app *cmdutil.App, _ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	switch {
 	case len(args) == 0:
-		return append(agentNames(app), guardcmd.HookVerbs()...), cobra.ShellCompDirectiveNoFileComp
+		return append(agentNames(app), hookcmd.HookVerbs()...), cobra.ShellCompDirectiveNoFileComp
 	case args[0] == "import":
 		importable := func(a *agent.Agent) bool { return a.HookFormat != "" }
 		return agentsWhere(app, importable), cobra.ShellCompDirectiveDefault
 	case len(args) == 1 && (args[0] == "add" || args[0] == "handle"):
 		return kindNames(), cobra.ShellCompDirectiveNoFileComp
 	case len(args) == 1:
-		return guardcmd.HookVerbs(), cobra.ShellCompDirectiveNoFileComp
+		return hookcmd.HookVerbs(), cobra.ShellCompDirectiveNoFileComp
 	case len(args) == 2 && (args[1] == "add" || args[1] == "handle"):
 		return append(eventNames(app, args[0]), kindNames()...), cobra.ShellCompDirectiveNoFileComp
 	}

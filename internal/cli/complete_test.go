@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/cli/manpage"
 )
 
 // offered are the words a shell would offer.
@@ -78,7 +77,7 @@ func TestShellsTakeTheCompletions(t *testing.T) {
 // where it is here, has nothing to say about any.
 func TestManPages(t *testing.T) {
 	root := newRoot(&cmdutil.App{})
-	pages := manpage.Pages(root, "1.2.3")
+	pages := Pages(root, "1.2.3")
 	var names []string
 	for _, p := range pages {
 		names = append(names, p.Name)

@@ -17,38 +17,39 @@ import (
 	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 )
 
-// TestGuide runs every command of the guide, page by page, each page in a home and
-// with a daemon of its own. What a command prints must be what the page shows below it;
-// "…" stands for any text in a line, and alone for any lines. HOOKMUX_UPDATE=1 writes
+// TestGuide runs every ```console block of the docs, page by page, each page in a home
+// and with a daemon of its own. What a command prints must be what the page shows below
+// it; "…" stands for any text in a line, and alone for any lines. HOOKMUX_UPDATE=1 writes
 // what commands print into the pages.
 //
-// What a reader does not see stands in comments:
+// What readers don't see is in comments:
 //
 //	<!-- run
-//	lines of shell that make what the page tells of
+//	lines of shell that set up what the page shows
 //	-->
+//
+// A block that names a file (```yaml ~/.config/hookmux/rules/safe.yaml) is saved there.
 func TestGuide(t *testing.T) {
 	buildHookClient(t)
-	pages, err := filepath.Glob("../../docs/guide/*.md")
-	if err != nil || len(pages) == 0 {
-		t.Fatalf("%d pages and error %v, want the guide", len(pages), err)
-	}
-	for _, file := range append(pages, "../../docs/troubleshooting.md", "../../README.md") {
-		name := strings.TrimSuffix(filepath.Base(file), ".md")
-		t.Run(name, func(t *testing.T) {
+	found := 0
+	for _, page := range pages(t) {
+		if !strings.Contains(page.text, "```console") {
+			continue
+		}
+		found++
+		t.Run(strings.TrimSuffix(filepath.Base(page.name), ".md"), func(t *testing.T) {
 			t.Parallel()
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
 			reader := newGuideReader(t)
-			page := reader.runPage(t, string(text))
-			if os.Getenv("HOOKMUX_UPDATE") != "" && page != string(text) {
-				if err := os.WriteFile(file, []byte(page), 0o644); err != nil {
+			got := reader.runPage(t, page.text)
+			if os.Getenv("HOOKMUX_UPDATE") != "" && got != page.text {
+				if err := os.WriteFile(page.name, []byte(got), 0o644); err != nil {
 					t.Fatal(err)
 				}
 			}
 		})
+	}
+	if found < 8 {
+		t.Errorf("%d pages have blocks to run, want those of the guide at least", found)
 	}
 }
 
@@ -150,7 +151,7 @@ func (r *guideReader) withRequests(text string, back bool) string {
 }
 
 var (
-	guideBlock   = regexp.MustCompile("(?ms)^<!-- run\n(.*?)^-->|^```console( fails)?\n(.*?)^```$")
+	guideBlock   = regexp.MustCompile("(?ms)^<!-- run\n(.*?)^-->|^```console( fails)?\n(.*?)^```$|^```\\w+ (~/\\S+)\n(.*?)^```$")
 	guideCommand = regexp.MustCompile(`(?m)^\$ ((?:.*\\\n)*.*)\n`)
 )
 
@@ -170,11 +171,28 @@ func (r *guideReader) runPage(t *testing.T, text string) string {
 			page.WriteString(text[at[0]:at[1]])
 			continue
 		}
+		if at[8] >= 0 {
+			r.save(t, text[at[8]:at[9]], text[at[10]:at[11]])
+			page.WriteString(text[at[0]:at[1]])
+			continue
+		}
 		page.WriteString(text[at[0]:at[6]])
 		page.WriteString(r.runBlock(t, text[at[6]:at[7]], at[4] >= 0))
 		page.WriteString(text[at[7]:at[1]])
 	}
 	return page.String() + text[last:]
+}
+
+// save writes a block that names its file.
+func (r *guideReader) save(t *testing.T, name, text string) {
+	t.Helper()
+	file := filepath.Join(r.Dirs.Home, strings.TrimPrefix(name, "~/"))
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // runBlock runs the commands of one block.

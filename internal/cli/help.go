@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/hookmux/hookmux/internal/ui/text"
 )
@@ -51,12 +52,56 @@ func writeUsage(w io.Writer, cmd *cobra.Command) {
 		if f := cmd.Flags().Lookup("help"); f != nil {
 			f.Usage = "show this help"
 		}
+		nameFlagValues(cmd)
 		fmt.Fprintf(w, "\nFlags:\n%s\n", strings.TrimRight(cmd.LocalFlags().FlagUsagesWrapped(helpWidth), " \n"))
 	}
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(w, "\nRun `%s COMMAND --help` for more about a command.\n", cmd.CommandPath())
 	}
+	if !cmd.HasParent() {
+		fmt.Fprint(w, "\nExit codes: 0 fine, 1 it failed or something is wrong, 64 wrong arguments, 69 no\ndaemon is running, "+
+			"77 refused because of who asked.\n")
+	}
 }
+
+// nameFlagValues has help say what a flag takes, as in --since TIME, and not which type of Go holds it.
+func nameFlagValues(cmd *cobra.Command) {
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		kind := f.Value.Type()
+		name := flagValues[f.Name]
+		switch {
+		case kind == "bool":
+			return
+		case name != "":
+		case kind == "int":
+			name = "N"
+		case kind == "duration":
+			name = "DURATION"
+		default:
+			name = strings.ToUpper(f.Name[strings.LastIndexByte(f.Name, '-')+1:])
+		}
+		if f.DefValue == "[]" || f.DefValue == "0s" {
+			f.DefValue = ""
+		}
+		f.Value = namedValue{f.Value, name}
+	})
+}
+
+// flagValues are what flags take whose name doesn't say it.
+var flagValues = map[string]string{"for": "DURATION", "timeout": "DURATION", "since": "TIME", "until": "TIME", "after": "CURSOR",
+	"payload": "FILE", "rules": "FILE", "cert": "FILE", "key": "FILE", "hook": "FILE", "text": "WORDS", "in": "PLACE",
+	"fail-on": "WHAT", "on-unavailable": "ANSWER", "on-failure": "ANSWER", "public-url": "URL", "listen": "ADDRESS", "by": "GROUP",
+	"expect-end": "END", "day": "AMOUNT", "ask": "PERCENT", "block": "PERCENT", "priority": "N", "mode": "ROLE", "skip": "STEP",
+	"match-command": "REGEXP", "match-name": "GLOB", "match-path": "GLOB", "input": "JSON", "note": "TEXT", "prompt": "TEXT",
+	"window": "SHARE", "worktree": "NAME", "project": "DIR", "events": "KINDS", "target": "TARGET"}
+
+// namedValue is a flag's value with a name of its own in help.
+type namedValue struct {
+	pflag.Value
+	name string
+}
+
+func (v namedValue) Type() string { return v.name }
 
 // writeCommands lists the subcommands, in groups where there are groups.
 func writeCommands(w io.Writer, cmd *cobra.Command) {
@@ -75,7 +120,7 @@ func writeCommands(w io.Writer, cmd *cobra.Command) {
 				fmt.Fprintf(w, "\n%s\n", title)
 				title = ""
 			}
-			fmt.Fprintln(w, text.Wrap(fmt.Sprintf("  %-*s  %s", wide, c.Name(), c.Short), helpWidth, wide+4))
+			fmt.Fprintf(w, "  %-*s  %s\n", wide, c.Name(), text.Wrap(c.Short, helpWidth, wide+4))
 		}
 	}
 	for _, group := range cmd.Groups() {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/cli/guardcmd"
+	"github.com/hookmux/hookmux/internal/cli/hookcmd"
 )
 
 // everyCommand calls do for every command a person can run.
@@ -71,7 +71,7 @@ func isHooksVerb(cmd *cobra.Command, words []string) bool {
 	if _, ok := agent.Builtin().Agent(words[0]); ok && len(words) > 1 {
 		words = words[1:]
 	}
-	return slices.Contains(guardcmd.HookVerbs(), words[0])
+	return slices.Contains(hookcmd.HookVerbs(), words[0])
 }
 
 // TestExamples reads every example as a shell would and looks whether its

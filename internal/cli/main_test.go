@@ -26,13 +26,13 @@ import (
 // tests: HOOKMUX_TEST_BELOW=claude.
 const belowVariable = "HOOKMUX_TEST_BELOW"
 
-// confirmFile in a test's home lets its daemon want changes of files confirmed, as
+// acceptFile in a test's home lets its daemon want changes of files accepted, as
 // the real one does. Scripts about other things write settings as they need
 // them.
-const confirmFile = "wants-confirm"
+const acceptFile = "wants-accept"
 
-func wantsConfirm() bool {
-	_, err := os.Stat(filepath.Join(os.Getenv("HOME"), confirmFile))
+func wantsAccept() bool {
+	_, err := os.Stat(filepath.Join(os.Getenv("HOME"), acceptFile))
 	return err == nil
 }
 
@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 			os.Exit(runCommandLine(&cmdutil.App{
 				Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 				Table: newPeople(), Facts: authoritytest.Machine{Table: newPeople()}, Asker: &authoritytest.Agrees{},
-				LiveSettings: !wantsConfirm(),
+				LiveSettings: !wantsAccept(),
 			}))
 		},
 		"daemonline": sendLine,

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/cli/manpage"
 	"github.com/hookmux/hookmux/internal/version"
 )
 
@@ -23,7 +22,7 @@ func manCommand() *cobra.Command {
 				return err
 			}
 			root := cmd.Root()
-			for _, page := range manpage.Pages(root, version.String) {
+			for _, page := range Pages(root, version.String) {
 				if err := os.WriteFile(filepath.Join(args[0], page.Name), page.Text, 0o644); err != nil {
 					return err
 				}

@@ -15,13 +15,20 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/agents"
 	"github.com/hookmux/hookmux/internal/cli/answer"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/cli/configcmd"
 	"github.com/hookmux/hookmux/internal/cli/daemoncmd"
 	"github.com/hookmux/hookmux/internal/cli/guardcmd"
+	"github.com/hookmux/hookmux/internal/cli/hookcmd"
+	"github.com/hookmux/hookmux/internal/cli/protocolcmd"
 	"github.com/hookmux/hookmux/internal/cli/rulescmd"
+	"github.com/hookmux/hookmux/internal/cli/runcmd"
 	"github.com/hookmux/hookmux/internal/cli/see"
+	"github.com/hookmux/hookmux/internal/cli/tmuxcmd"
+	"github.com/hookmux/hookmux/internal/cli/trustcmd"
 	"github.com/hookmux/hookmux/internal/cli/usagecmd"
+	"github.com/hookmux/hookmux/internal/cli/verifycmd"
 	"github.com/hookmux/hookmux/internal/cli/webcmd"
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/version"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -80,10 +87,7 @@ func newRoot(app *cmdutil.App) *cobra.Command {
 		Long: `One inbox and one set of guardrails for your coding agents: see which one is
 waiting, answer it with one key, and block what you never want to happen.
 
-Run hookmux without a command to open the live view.
-
-Exit codes: 0 fine, 1 it failed or something is wrong, 64 wrong arguments, 69 no
-daemon is running, 77 refused because of who asked.`,
+Run hookmux without a command to open the live view.`,
 		Example: `  hookmux setup                 # hook your agents and turn on guards
   hookmux                       # open the live view
   hookmux approve               # answer the request that has waited longest
@@ -114,7 +118,7 @@ daemon is running, 77 refused because of who asked.`,
 			root.AddCommand(cmd)
 		}
 	}
-	root.AddCommand(manCommand(), guardcmd.SchemaCommand(app))
+	root.AddCommand(manCommand(), configcmd.SchemaCommand(app))
 	root.SetCompletionCommandGroupID(groupStart)
 	root.SetIn(app.Stdin)
 	root.SetOut(app.Stdout)
@@ -154,9 +158,9 @@ type commandGroup struct {
 func commandGroups(app *cmdutil.App) []commandGroup {
 	return []commandGroup{
 		{groupStart, "Start:", []*cobra.Command{
-			setupCommand(app), agents.RunCommand(app), agents.ACPCommand(app), agents.AHPCommand(app), agents.MCPCommand(app),
+			setupCommand(app), runcmd.RunCommand(app), protocolcmd.ACPCommand(app), protocolcmd.AHPCommand(app), protocolcmd.MCPCommand(app),
 			agents.InstallCommand(app), agents.UninstallCommand(app),
-			agents.ResumeCommand(app), agents.TmuxCommand(app), agents.ShellInitCommand(app),
+			runcmd.ResumeCommand(app), tmuxcmd.TmuxCommand(app), agents.ShellInitCommand(app),
 		}},
 		{groupSee, "See what agents do:", []*cobra.Command{
 			see.UpCommand(app), see.PsCommand(app), see.ShowCommand(app), see.LogCommand(app), usagecmd.UsageCommand(app),
@@ -169,12 +173,12 @@ func commandGroups(app *cmdutil.App) []commandGroup {
 			answer.FeedCommand(app),
 		}},
 		{groupGuard, "Guard and decide:", []*cobra.Command{
-			guardcmd.GuardCommand(app), rulescmd.RulesCommand(app), guardcmd.HooksCommand(app), rulescmd.WhyCommand(app),
-			guardcmd.TrustCommand(app), guardcmd.OffCommand(app), guardcmd.OnCommand(app),
+			guardcmd.GuardCommand(app), rulescmd.RulesCommand(app), hookcmd.HooksCommand(app), rulescmd.WhyCommand(app),
+			trustcmd.TrustCommand(app), guardcmd.OffCommand(app), guardcmd.OnCommand(app),
 		}},
 		{groupFix, "Find out and fix:", []*cobra.Command{
-			see.StatusCommand(app), agents.AgentsCommand(app), guardcmd.WhoamiCommand(app), agents.DoctorCommand(app),
-			agents.VerifyCommand(app), guardcmd.ConfigCommand(app),
+			see.StatusCommand(app), agents.AgentsCommand(app), trustcmd.WhoamiCommand(app), agents.DoctorCommand(app),
+			verifycmd.ThroughLab(app), configcmd.ConfigCommand(app),
 			daemoncmd.DaemonCommand(app), see.VersionCommand(app), daemoncmd.JudgeCommand(app),
 		}},
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/cli/agents"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/cli/verifycmd"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/ui/text"
@@ -27,7 +28,7 @@ func setupCommand(app *cmdutil.App) *cobra.Command {
 	var skip []string
 	cmd := &cobra.Command{
 		Use:   "setup",
-		Short: "Hook your agents, turn on guards, add tmux status, run a self-test",
+		Short: "Hook your agents and turn on guards",
 		Long: `Walks you through the first steps: installs hooks for the agents it finds
 (install), turns on the guards against destructive commands and leaked secrets
 (guards), shows agents in tmux (tmux), and runs a self-test with one of your
@@ -198,7 +199,7 @@ func planSetup(app *cmdutil.App, states []agents.HookState) []setupStep {
 		steps = append(steps, setupStep{"tmux", "Show in tmux what each agent is doing. `hookmux tmux uninstall` " +
 			"undoes it.", []string{"tmux", "install"}})
 	}
-	if proof != "" {
+	if proof != "" && verifycmd.FindLab(app) != "" {
 		steps = append(steps, setupStep{"verify", "Test that a block really stops " + proof +
 			". It runs in a temporary home against a scripted model: no account, no tokens.",
 			[]string{"verify", proof, "--check", "deny"}})

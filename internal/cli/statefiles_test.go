@@ -44,7 +44,7 @@ func checkStateFiles(dirs paths.Dirs) error {
 var unseenByScripts = map[string]string{
 	"state:intake/intake-*.log":    "gone once its events are in the journal",
 	"state:spool/*.rec":            "gone once a daemon took it in",
-	"state:aside/*.rec":            "a daemon has to die over an event twice; internal/e2e does",
+	"state:aside/*.rec":            "a daemon has to die over an event twice; lab/e2e does",
 	"state:journal.db-*":           "gone after a clean stop",
 	"state:resume/*":               "the script forgets its session at the end",
 	"state:runs.json":              "gone with the agent that was started",

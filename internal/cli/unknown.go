@@ -8,7 +8,9 @@ import (
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/cli/guardcmd"
+	"github.com/hookmux/hookmux/internal/cli/hookcmd"
 	"github.com/hookmux/hookmux/internal/cli/rulescmd"
+	"github.com/hookmux/hookmux/internal/selection/config"
 )
 
 // checkCommand refuses a command that doesn't exist before its flags are read, so that the command is named and not
@@ -45,12 +47,22 @@ func checkCommand(app *cmdutil.App, root *cobra.Command, args []string) error {
 	return cmdutil.UnknownCommand(cmd, words, nouns(app)...)
 }
 
+// settingNames are the names of the settings.
+func settingNames() []string {
+	var list []string
+	for _, k := range config.Keys() {
+		list = append(list, k.Name)
+	}
+	return list
+}
+
 // nouns are what has names that somebody may write where a command belongs.
 func nouns(app *cmdutil.App) []cmdutil.Noun {
 	return []cmdutil.Noun{
 		{Command: "guard", Names: guardcmd.GuardNames},
 		{Command: "rules", Names: func() []string { return rulescmd.Names(app) }},
-		{Command: "hooks", Names: func() []string { return guardcmd.HookNames(app) }},
+		{Command: "hooks", Names: func() []string { return hookcmd.HookNames(app) }},
+		{Command: "config", Names: settingNames},
 		{Command: "agents", Names: func() []string { return agentNames(app) }},
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/cli/guardcmd"
-	"github.com/hookmux/hookmux/internal/verbs"
+	"github.com/hookmux/hookmux/internal/cli/hookcmd"
+	"github.com/hookmux/hookmux/internal/policy/verbs"
 )
 
 // TestVerbsAreTheTree holds the table of verbs against the tree of commands. A
@@ -35,7 +35,7 @@ func TestVerbsAreTheTree(t *testing.T) {
 	}
 	collect(root)
 	// The verbs of hooks come after the agent, which is not cobra's grammar.
-	for _, word := range guardcmd.HookVerbs() {
+	for _, word := range hookcmd.HookVerbs() {
 		tree = append(tree, "hooks "+word)
 	}
 	var table []string
@@ -44,13 +44,13 @@ func TestVerbsAreTheTree(t *testing.T) {
 	}
 	for _, path := range tree {
 		if !slices.Contains(table, path) {
-			t.Errorf("`hookmux %s` has no row in internal/verbs: say there whether it reads, uses, decides or weakens",
+			t.Errorf("`hookmux %s` has no row in internal/policy/verbs: say there whether it reads, uses, decides or weakens",
 				path)
 		}
 	}
 	for _, path := range table {
 		if !slices.Contains(tree, path) {
-			t.Errorf("internal/verbs has a row for `hookmux %s`, which does not exist", path)
+			t.Errorf("internal/policy/verbs has a row for `hookmux %s`, which does not exist", path)
 		}
 	}
 }

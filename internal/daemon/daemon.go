@@ -21,28 +21,28 @@ import (
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/approvals"
 	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/authority/callers"
+	"github.com/hookmux/hookmux/internal/authority/gate"
 	"github.com/hookmux/hookmux/internal/authority/terminal"
-	"github.com/hookmux/hookmux/internal/callers"
-	"github.com/hookmux/hookmux/internal/compat/mux0"
-	"github.com/hookmux/hookmux/internal/notify"
 	"github.com/hookmux/hookmux/internal/pipeline"
 	"github.com/hookmux/hookmux/internal/platform/daemonstart"
+	"github.com/hookmux/hookmux/internal/platform/files"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
-	"github.com/hookmux/hookmux/internal/platform/smallfile"
-	"github.com/hookmux/hookmux/internal/problems"
+	"github.com/hookmux/hookmux/internal/protocols/mux0"
 	"github.com/hookmux/hookmux/internal/recorder"
-	"github.com/hookmux/hookmux/internal/recorder/redact"
+	"github.com/hookmux/hookmux/internal/redact"
 	"github.com/hookmux/hookmux/internal/selection"
+	"github.com/hookmux/hookmux/internal/selection/accepted"
 	"github.com/hookmux/hookmux/internal/selection/config"
-	"github.com/hookmux/hookmux/internal/selection/confirmed"
 	"github.com/hookmux/hookmux/internal/selection/sources"
 	"github.com/hookmux/hookmux/internal/server"
 	"github.com/hookmux/hookmux/internal/server/outbox"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions"
-	"github.com/hookmux/hookmux/internal/terminals"
+	"github.com/hookmux/hookmux/internal/telemetry"
 	"github.com/hookmux/hookmux/internal/tshook/host"
+	"github.com/hookmux/hookmux/internal/ui/notify"
 	"github.com/hookmux/hookmux/internal/ui/web"
 	"github.com/hookmux/hookmux/internal/usage"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -63,7 +63,7 @@ type Options struct {
 	// so that a daemon which a stripped hook starts later uses the same.
 	Person bool
 	// LiveSettings lets the user's files count as they are, whether a person
-	// confirmed them or not: for tests of everything else.
+	// accepted them or not: for tests of everything else.
 	LiveSettings bool
 	// Environment lets HOOKMUX_* settings count: for a daemon that a person
 	// started, never for one that a hook started.
@@ -81,11 +81,11 @@ type Daemon struct {
 	program string
 	started time.Time
 	person  bool
-	// confirmed says what of the user's files is in force; nil: all of it.
-	confirmed *confirmed.Store
+	// accepted says what of the user's files is in force; nil: all of it.
+	accepted *accepted.Store
 
 	judge     *authority.Judge
-	terminals *terminals.Service
+	terminals *gate.Service
 	callers   *callers.Callers
 	marks     *pipeline.HandlerMarks
 	notes     *server.Notes
@@ -99,6 +99,7 @@ type Daemon struct {
 	notify    *notify.Service
 	pipeline  *pipeline.Pipeline
 	usage     *usage.Service
+	telemetry *telemetry.Service
 	server    *server.Server
 	web       *web.Service
 
@@ -129,7 +130,7 @@ func New(o Options) (*Daemon, error) {
 		Dirs: o.Dirs, Catalogue: o.Catalogue, Processes: o.Table, Log: log, Notes: h.notes,
 		Background: new(services.Background),
 		Redactor:   redact.New(),
-		Problems: problems.New(func(p wire.Problem) {
+		Problems: services.NewProblems(func(p wire.Problem) {
 			log.Warn("problem", "what", p.What, "fix", p.Fix)
 			h.notes.Publish(wire.NoteProblem, p)
 		}),
@@ -139,11 +140,11 @@ func New(o Options) (*Daemon, error) {
 		return nil, err
 	}
 	if !o.LiveSettings {
-		h.confirmed = sources.OpenConfirmed(o.Dirs, false)
+		h.accepted = sources.OpenAccepted(o.Dirs, false)
 	}
 	if h.deps.Catalogue == nil {
 		var found []agent.Problem
-		h.deps.Catalogue, found = sources.LoadCatalogue(o.Dirs, h.confirmed, o.Person)
+		h.deps.Catalogue, found = sources.LoadCatalogue(o.Dirs, h.accepted, o.Person)
 		for _, p := range found {
 			h.deps.Problems.Raise("agent:"+p.File, p.String(),
 				"correct the file; until then that agent's entry is not used")
@@ -167,13 +168,14 @@ func (h *Daemon) buildServices(o Options) {
 		return caller.Agent, caller.PID
 	})
 	h.modules = h.newModules()
+	h.telemetry = telemetry.New(telemetry.Options{Deps: h.deps, Version: h.version, Settings: h.telemetrySettings})
 	h.usage = usage.New(usage.Options{
-		Deps: h.deps, Getenv: os.Getenv,
+		Deps: h.deps, Getenv: os.Getenv, Changed: h.noteUse, OwnPrices: h.pricesFile(),
 		Sessions:   func(all bool) []wire.Session { return h.sessions.List(all) }, // made below
 		HasBudgets: func() bool { return len(h.selection.Config.Settings().Strings(config.UsageBudgets)) > 0 },
 	})
 	h.selection = h.newSelection(o.Extra, o.Environment)
-	h.selection.Confirmations.ConfirmInitial(o.Person)
+	h.selection.Acceptance.AcceptInitial(o.Person)
 	h.sessions = sessions.New(h.ctx, h.deps, sessions.Options{
 		Usage:    h.usage.SessionUsage,
 		Settings: h.selection.Config, Sender: pluginCalls{h.ctx, h.outbox}, SessionGone: h.modules.ForgetSession,
@@ -190,8 +192,8 @@ func (h *Daemon) buildServices(o Options) {
 	})
 	h.approvals = h.newApprovals()
 	h.notify = notify.New(h.deps, h.selection.Config.Settings, approvals.NewNotices(h.approvals), h.sessions)
-	h.terminals = terminals.New(h.deps, h.judge, o.Asker, h.approvals.Proofs())
-	h.terminals.Weaker = h.selection.Confirmations.Weaker
+	h.terminals = gate.New(h.deps, h.judge, o.Asker, h.approvals.Proofs())
+	h.terminals.Weaker = h.selection.Acceptance.Weaker
 	h.terminals.GuardState = func(key string) string { return h.selection.Config.Settings().Choice(key) }
 	h.terminals.LogOnlyModules = func() []string { return h.selection.Config.Settings().Strings(config.ModulesLog) }
 	if h.terminals.IsRealMachine() {
@@ -202,7 +204,8 @@ func (h *Daemon) buildServices(o Options) {
 	h.pipeline = pipeline.New(h.ctx, pipeline.Options{
 		Deps: h.deps, Callers: h.callers, Marks: h.marks, Off: h.selection.Off, Recorder: h.recorder,
 		Stop: h.Stop, HookStats: h.stats,
-		Sessions: h.sessions, Selection: h.selection, Modules: h.modules, Approvals: h.approvals,
+		Telemetry: telemetryCalls{h.telemetry},
+		Sessions:  h.sessions, Selection: h.selection, Modules: h.modules, Approvals: h.approvals,
 		StartedByAgent: func(pid int) bool { return h.judge.Caller(pid, "").Agent != "" },
 	})
 	h.web = web.New(web.Options{Deps: h.deps, Context: h.ctx, Requests: h.approvals, Daemon: pageAccess{h}})
@@ -233,7 +236,7 @@ func (h *Daemon) acquireLock() error {
 	socket := h.deps.Dirs.Socket()
 	// We hold the lock, so whoever made this socket is gone.
 	if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
-		if _, errAside := smallfile.SetAside(socket); errAside != nil { // a folder with something in it
+		if _, errAside := files.SetAside(socket); errAside != nil { // a folder with something in it
 			return fmt.Errorf("%s: %w", socket, err)
 		}
 	}

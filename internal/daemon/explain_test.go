@@ -37,7 +37,7 @@ func TestExplainIsWhatHappens(t *testing.T) {
 		{name: "no guards", set: map[string]string{"guard.destructive": "off", "guard.secrets": "off", "guard.own-files": "off"}},
 		{name: "allowed once", set: map[string]string{"guard.destructive": "block"},
 			prepare: func(w *daemonFixture, _ []frame.Request) {
-				w.MustCall(wire.MethodAllow, wire.AllowParams{Rule: "destructive.git-force-push", Once: true}, nil)
+				w.MustCall(wire.MethodAllow, wire.AllowParams{Rule: "git-history.force-push", Once: true}, nil)
 			}, speaks: true, pushes: 5},
 		{name: "people decide", set: map[string]string{"approvals.policy": "all"}, speaks: true},
 		{name: "permissions decide", set: map[string]string{"approvals.policy": "all"}, prepare: (*daemonFixture).permissionAll, speaks: true},

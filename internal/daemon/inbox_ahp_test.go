@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/acp"
-	"github.com/hookmux/hookmux/internal/ahp/provider"
 	"github.com/hookmux/hookmux/internal/daemontest"
+	"github.com/hookmux/hookmux/internal/protocols/acp"
+	"github.com/hookmux/hookmux/internal/protocols/ahp/provider"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 

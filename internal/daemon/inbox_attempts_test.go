@@ -73,13 +73,14 @@ var openMethods = map[string]authority.Class{
 	wire.MethodSessionResume: authority.Read, wire.MethodModules: authority.Read,
 	wire.MethodInboxItems: authority.Read, wire.MethodPermissions: authority.Read, wire.MethodCmuxList: authority.Read, wire.MethodCmuxJump: authority.Read,
 	wire.MethodRenew: authority.Report, wire.MethodOutbox: authority.Report, wire.MethodPush: authority.Report, wire.MethodCmuxPush: authority.Report,
-	wire.MethodConfirmLook: authority.Read,                                       // shows what waits to be confirmed; confirming is a person's
-	wire.MethodWhoami:      authority.Read, wire.MethodTerminals: authority.Read, // tell a caller about itself, and which terminals count
+	wire.MethodAcceptLook: authority.Read,                                       // shows what waits to be accepted; accepting is a person's
+	wire.MethodWhoami:     authority.Read, wire.MethodTerminals: authority.Read, // tell a caller about itself, and which terminals count
 	wire.MethodNotifyStatus: authority.Read, // by which ways the person is told
 	wire.MethodStream:       authority.Read, wire.MethodInboxStream: authority.Read,
-	wire.MethodProjectSessions: authority.Read, wire.MethodProjectHistory: authority.Read, // show the caller's own project
+	wire.MethodProjectSessions: authority.Read, wire.MethodProjectHistory: authority.Read, wire.MethodProjectBudgets: authority.Read, // show the caller's own project
 	wire.MethodUsage: authority.Read, wire.MethodUsageLimits: authority.Read, wire.MethodBudgets: authority.Read, // show what was used
-	wire.MethodUsageWindows: authority.Report, // how much of a plan is used, as the agent's status line shows it
+	wire.MethodTelemetryCheck: authority.Read,   // sends nothing to the collector that you chose
+	wire.MethodUsageWindows:   authority.Report, // how much of a plan is used, as the agent's status line shows it
 	// show the page's address and your devices, and nothing of it to agents; pairing is a person's
 	wire.MethodWebStatus: authority.Read, wire.MethodWebDevices: authority.Read, wire.MethodWebPairWait: authority.Read,
 	wire.MethodWanted: authority.Report, // names what hooks listen to and offer; nothing can be said with it

@@ -86,7 +86,7 @@ func TestAllOfASession(t *testing.T) {
 	}
 	b, _ := json.Marshal("block")
 	w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.destructive", Value: b}, nil)
-	w.MustDeny(permission("s", "git push --force"), "git-force-push")
+	w.MustDeny(permission("s", "git push --force"), "git-history.force-push")
 	w.Send(daemontest.SessionEvent("claude", "SessionEnd", map[string]any{"session_id": "s"}))
 	w.Eventually("the permission went with the session", func() bool {
 		var list []wire.PermissionInfo

@@ -16,7 +16,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/approvals"
 	"github.com/hookmux/hookmux/internal/daemontest"
-	"github.com/hookmux/hookmux/internal/notify/bustest"
+	"github.com/hookmux/hookmux/internal/ui/notify/bustest"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )

@@ -11,8 +11,8 @@ import (
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/approvals/ledger"
+	"github.com/hookmux/hookmux/internal/approvals/polkit"
 	"github.com/hookmux/hookmux/internal/daemontest"
-	"github.com/hookmux/hookmux/internal/platform/polkit"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )

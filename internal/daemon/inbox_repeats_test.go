@@ -46,7 +46,7 @@ func TestACallIsPutToThePersonOnce(t *testing.T) {
 // What was let pass once passes again when the same call is reported again,
 // and no other does.
 func TestAnAllowanceIsForOneCallHoweverOftenItIsReported(t *testing.T) {
-	const rule = "destructive.git-force-push"
+	const rule = "git-history.force-push"
 	push := func(event, call string) frame.Request { return repeated(event, call, "git push --force origin main") }
 	w := open(t)
 	w.set("guard.destructive", "block")

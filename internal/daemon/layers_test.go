@@ -14,38 +14,34 @@ const module = "github.com/hookmux/hookmux/"
 // interface of its own; it imports the other only for types that go through
 // that interface, and the reason stands beside it.
 var mayImport = map[string][]string{
-	"internal/services":  {"internal/problems", "internal/authority", "internal/recorder/redact"},
-	"internal/problems":  {"internal/recorder/redact"},
-	"internal/authority": {"internal/selection/config"}, // which settings take protection away stands in their table
-	"internal/callers":   {"internal/authority"},
-	"internal/terminals": {"internal/services", "internal/authority", "internal/approvals/ledger"},
-	"internal/recorder":  {"internal/services"},
-	"internal/sessions":  {"internal/services", "internal/recorder/redact", "internal/selection/config"},
+	"internal/services":          {"internal/authority"},
+	"internal/authority":         {"internal/selection/config"}, // its table says which settings take protection away
+	"internal/authority/callers": {"internal/authority"},
+	"internal/authority/gate":    {"internal/services", "internal/authority", "internal/approvals/ledger"},
+	"internal/recorder":          {"internal/services"},
+	"internal/sessions":          {"internal/services", "internal/selection/config"},
 	"internal/approvals": {
-		"internal/services", "internal/problems", "internal/recorder/redact", "internal/authority",
-		"internal/sessions/resumeargs", "internal/sessions/windowstate", // how an agent was started, and what its window shows
+		"internal/services", "internal/authority",
+		"internal/sessions/window", // what an agent's window shows
 	},
 	"internal/selection": {
-		"internal/services", "internal/problems", "internal/recorder/redact", "internal/approvals/policy", "internal/authority",
-		"internal/approvals/ledger",
+		"internal/services", "internal/authority", "internal/approvals/policy", "internal/approvals/ledger",
 	},
 	"internal/tshook": {
-		"internal/services", "internal/authority", "internal/recorder/redact", "internal/selection",
+		"internal/services", "internal/authority", "internal/selection",
 		"internal/approvals/queue", // what a file asks a person
 	},
-	"internal/compat": {
-		"internal/services", "internal/problems", "internal/authority", "internal/approvals",
-		"internal/sessions/state", // reports about terminals
-	},
+	"internal/protocols/cmux": {"internal/services", "internal/approvals"},
+	"internal/protocols/mux0": {"internal/services", "internal/sessions/state"}, // reports about terminals
 	"internal/pipeline": {
-		"internal/services", "internal/authority", "internal/recorder/redact", "internal/callers", "internal/approvals",
-		"internal/sessions", "internal/tshook/host", // the types of a call
+		"internal/services", "internal/authority", "internal/approvals", "internal/sessions",
+		"internal/tshook/host", // the types of a call
 	},
-	"internal/usage": {"internal/services"},
-	"internal/notify": {
-		"internal/services", "internal/recorder/redact", "internal/selection/config",
-	},
-	"internal/ui/web": {"internal/services", "internal/approvals/ledger", "internal/recorder/redact"},
+	"internal/pipeline/judge": {"internal/approvals/policy", "internal/selection"},
+	"internal/usage":          {"internal/services"},
+	"internal/telemetry":      {"internal/services"},
+	"internal/ui/notify":      {"internal/services", "internal/selection/config"},
+	"internal/ui/web":         {"internal/services", "internal/approvals/ledger"},
 	"internal/server": {
 		"internal/services", "internal/authority",
 		"internal/recorder", // the type of a cursor
@@ -53,46 +49,58 @@ var mayImport = map[string][]string{
 }
 
 // mayImportDaemon are the only packages that may know the composition.
-var mayImportDaemon = []string{"internal/cli", "internal/verify", "internal/daemon", "internal/ui/demo", "plugins", "bench", "cmd",
-	"examples"}
+var mayImportDaemon = []string{"internal/cli", "internal/daemon", "plugins", "cmd", "examples"}
 
 func below(path, folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }
 
-// serviceOf is the service a package belongs to; "" for none.
+// serviceOf returns the service a package belongs to, the innermost one; "" for none.
 func serviceOf(path string) string {
+	innermost := ""
 	for service := range mayImport {
-		if below(path, service) {
-			return service
+		if below(path, service) && len(service) > len(innermost) {
+			innermost = service
 		}
 	}
-	return ""
+	return innermost
 }
 
-func TestServicesDoNotKnowTheDaemonNorEachOther(t *testing.T) {
+// imports returns what each package of the module imports of it, tests aside.
+func imports(t *testing.T) map[string][]string {
+	t.Helper()
 	cmd := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...")
 	cmd.Dir = "../.."
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}
-	seen := map[string]bool{}
+	all := map[string][]string{}
 	for line := range strings.Lines(string(out)) {
 		words := strings.Fields(line)
 		from := strings.TrimPrefix(words[0], module)
+		all[from] = nil
+		for _, word := range words[1:] {
+			if to, own := strings.CutPrefix(word, module); own {
+				all[from] = append(all[from], to)
+			}
+		}
+	}
+	return all
+}
+
+func TestServicesDoNotKnowTheDaemonNorEachOther(t *testing.T) {
+	seen := map[string]bool{}
+	for from, list := range imports(t) {
 		service := serviceOf(from)
 		seen[service] = true
-		for _, word := range words[1:] {
-			to, own := strings.CutPrefix(word, module)
-			if !own {
-				continue
-			}
+		for _, to := range list {
 			if to == "internal/daemon" && !slices.ContainsFunc(mayImportDaemon,
 				func(f string) bool { return below(from, f) }) {
 				t.Errorf("%s imports internal/daemon; a service takes what it needs as an interface of its own", from)
 			}
-			// The page for browsers is served by the daemon, which only starts it.
-			page := service == "internal/ui/web" || from == "internal/daemon" && to == "internal/ui/web"
-			if below(to, "internal/ui") && !page && (service != "" || below(from, "internal/daemon")) {
+			// The daemon starts the page for browsers and the notifications, and only those.
+			started := from == "internal/daemon" && (to == "internal/ui/web" || to == "internal/ui/notify")
+			if below(to, "internal/ui") && !below(from, "internal/ui") && !started &&
+				(service != "" || below(from, "internal/daemon")) {
 				t.Errorf("%s imports %s; what shows things to people goes through the client", from, to)
 			}
 			other := serviceOf(to)
@@ -111,6 +119,35 @@ func TestServicesDoNotKnowTheDaemonNorEachOther(t *testing.T) {
 	}
 }
 
+// folderOf returns the folder that a package is in: one below internal/, or one at the top.
+func folderOf(path string) string {
+	parts := strings.Split(path, "/")
+	if parts[0] == "internal" && len(parts) > 1 {
+		return "internal/" + parts[1]
+	}
+	return parts[0]
+}
+
+// A folder is a subject, and no two folders import each other.
+func TestFoldersDoNotImportEachOther(t *testing.T) {
+	why := map[[2]string]string{}
+	for from, list := range imports(t) {
+		for _, to := range list {
+			if a, b := folderOf(from), folderOf(to); a != b {
+				why[[2]string{a, b}] = from + " imports " + to
+			}
+		}
+	}
+	for pair, one := range why {
+		if other, both := why[[2]string{pair[1], pair[0]}]; both && pair[0] < pair[1] {
+			t.Errorf("%s and %s import each other: %s, and %s", pair[0], pair[1], one, other)
+		}
+	}
+	if len(why) < 50 {
+		t.Errorf("only %d imports between folders were found, want those of the whole tree", len(why))
+	}
+}
+
 // The programs link nothing that only developers run.
 func TestProgramsLinkNoTools(t *testing.T) {
 	cmd := exec.Command("go", "list", "-deps", "./cmd/...")
@@ -126,10 +163,11 @@ func TestProgramsLinkNoTools(t *testing.T) {
 			continue
 		}
 		linked++
-		for _, tool := range []string{"bench", "examples", "internal/gen", "internal/daemontest", "internal/e2e",
-			"internal/demo", "internal/chaos", "internal/verify/soak", "internal/verify/scenarios"} {
-			if below(path, tool) {
+		for _, tool := range []string{"lab", "examples", "internal/daemontest", "internal/realagents",
+			"internal/authority/attempts", "internal/sessions/timeline"} {
+			if below(path, tool) || strings.HasSuffix(path, "test") {
 				t.Errorf("a program links %s, which is for developers", path)
+				break
 			}
 		}
 	}

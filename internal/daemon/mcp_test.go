@@ -9,8 +9,8 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/hookmux/hookmux/internal/mcp"
 	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
+	"github.com/hookmux/hookmux/internal/protocols/mcp"
 )
 
 // openMCP connects a client to the server, through the SDK's own transport.
@@ -33,10 +33,11 @@ func openMCP(t *testing.T, w *daemonFixture) *sdk.ClientSession {
 // its project, not even whether there is one.
 func TestMCPShowsTheAgentsOwnProject(t *testing.T) {
 	w, foreign := twoSessions(t)
+	w.set("usage.budgets", `["session=1000tokens block=100%","day=9000tokens ask=50% project=`+foreign+`"]`)
 	session := openMCP(t, w)
 	tools, err := session.ListTools(t.Context(), nil)
-	if err != nil || len(tools.Tools) != 2 {
-		t.Fatalf("tools %v, error %v; want two", tools, err)
+	if err != nil || len(tools.Tools) != 3 {
+		t.Fatalf("tools %v, error %v; want three", tools, err)
 	}
 	call := func(tool string, args map[string]any) string {
 		t.Helper()
@@ -110,6 +111,10 @@ func TestMCPShowsTheAgentsOwnProject(t *testing.T) {
 	if answer := call("history", map[string]any{"text": "hamster"}); !strings.Contains(answer, "echo hamster") {
 		t.Errorf("the agent doesn't find its own history: %s", answer)
 	}
+	if answer := call("budgets", nil); !strings.Contains(answer, "session-1000tokens") || !strings.Contains(answer, "session-own") ||
+		strings.Contains(answer, "day-9000tokens") {
+		t.Errorf("the agent doesn't see its own budget alone: %s", answer)
+	}
 	for _, args := range []map[string]any{{"limit": 1}, {"limit": 100}, {"hours": 1}} {
 		theirs, nobodys := maps.Clone(args), maps.Clone(args)
 		theirs["text"], nobodys["text"] = foreignWord, "qwertyuiop"
@@ -129,7 +134,7 @@ func argumentsOf(t *testing.T, tool *sdk.Tool) map[string]string {
 	var schema struct {
 		Properties map[string]struct{ Type string }
 	}
-	if err := json.Unmarshal(b, &schema); err != nil || len(schema.Properties) == 0 {
+	if err := json.Unmarshal(b, &schema); err != nil || len(schema.Properties) == 0 && tool.Name != "budgets" {
 		t.Fatalf("%s: schema %s, error %v", tool.Name, b, err)
 	}
 	types := map[string]string{}

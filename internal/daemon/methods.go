@@ -23,6 +23,7 @@ func (h *Daemon) ownMethods() map[string]services.Method {
 	table[wire.MethodProjectSessions] = services.Method{Run: refuseNoAgent, RunOwn: h.projectSessions}
 	table[wire.MethodProjectHistory] = services.Method{Run: refuseNoAgent,
 		RunOwn: h.recorder.Methods(h.ctx)[wire.MethodQuery].RunOwn}
+	table[wire.MethodProjectBudgets] = services.Method{Run: refuseNoAgent, RunOwn: h.projectBudgets}
 	// What commands do to files without the daemon: an agent that tries is refused
 	// by the command itself; here it is journalled.
 	for _, name := range []string{wire.MethodInstall, wire.MethodUninstall, wire.MethodDoctor, wire.MethodTmux} {
@@ -47,6 +48,25 @@ func (h *Daemon) projectSessions(params json.RawMessage, owns services.Owns) (an
 	for _, one := range h.sessions.List(p.All) {
 		if owns(one.Agent, one.ID, one.Cwd) {
 			own = append(own, one)
+		}
+	}
+	return own, nil
+}
+
+// projectBudgets lists the budgets by which the sessions of the caller's project are
+// checked.
+func (h *Daemon) projectBudgets(_ json.RawMessage, owns services.Owns) (any, *wire.Error) {
+	own := []wire.Budget{}
+	seen := map[[2]string]bool{}
+	for _, one := range h.sessions.List(false) {
+		if !owns(one.Agent, one.ID, one.Cwd) {
+			continue
+		}
+		for _, b := range h.selection.BudgetsFor(one.Agent, one.ID, one.Cwd) {
+			if key := [2]string{b.ID, b.Session}; !seen[key] {
+				seen[key] = true
+				own = append(own, b)
+			}
 		}
 	}
 	return own, nil
@@ -78,15 +98,16 @@ func (h *Daemon) infoMethod(json.RawMessage, proc.Cred) (any, *wire.Error) {
 	dirs := h.deps.Dirs
 	info := wire.Info{
 		PID: os.Getpid(), Socket: dirs.Socket(), Version: h.version, Started: h.started,
-		Uptime: time.Since(h.started).Seconds(), Runtime: dirs.Runtime, State: dirs.State, Config: dirs.Config,
+		Uptime: time.Since(h.started).Seconds(), Clock: time.Now(), Runtime: dirs.Runtime, State: dirs.State, Config: dirs.Config,
 		Off: h.selection.Off.Info(), Agents: h.pipeline.AgentInfos(), Problems: h.selection.AllProblems(),
 		Counts: h.pipeline.Counts(), Inbox: h.approvals.Info(),
 	}
 	info.Counts.Undrained = h.recorder.Undrained()
-	info.Unconfirmed = h.selection.Confirmations.Unconfirmed()
+	info.Unaccepted = h.selection.Acceptance.Unaccepted()
 	info.Root = h.terminals.RunsAsRoot()
 	info.LogOnly = selection.LogOnly(h.selection, h.stats.Would)
 	info.Pauses = h.selection.Pauses.Info()
+	info.Telemetry = h.telemetry.Info()
 	info.Counts.Journal = h.recorder.Size()
 	return info, nil
 }

@@ -228,6 +228,22 @@ func TestModulesOfSettings(t *testing.T) {
 	w.MustPass(daemontest.ToolBefore("claude", "s", w.Base, "ship prod"))
 }
 
+// A file that stands in the folder and is named, twice at that, is one hook.
+func TestAModuleNamedTwiceRunsOnce(t *testing.T) {
+	w := newFixture(t)
+	seen := filepath.Join(w.Base, "seen")
+	w.module("once.ts", `import { appendFileSync } from "node:fs";
+export default (hooks) => hooks.on("tool_call", (event) => { if (event.input.command === "count") appendFileSync("`+seen+`", "x"); });
+`)
+	file := w.Dirs.Config + "/hooks/once.ts"
+	w.Write(w.Dirs.Config+"/config.json", `{"modules": ["`+file+`", "`+file+`", "`+w.Dirs.Config+`/hooks/../hooks/once.ts"]}`)
+	w.Up()
+	w.MustPass(daemontest.ToolBefore("claude", "s", w.Base, "count"))
+	if b, err := os.ReadFile(seen); string(b) != "x" {
+		t.Errorf("it ran %d times, error %v; want once", len(b), err)
+	}
+}
+
 // A daemon that stops while a hook thinks gives no answer: the client asks the next
 // daemon, which asks the hook again.
 func TestAHookThatThinksIsAskedByTheNextDaemon(t *testing.T) {

@@ -186,12 +186,12 @@ func TestABrokenFileKeepsWhatWasGood(t *testing.T) {
 		return shown >= 2
 	})
 	w.MustDeny(daemontest.ToolBefore("claude", "s", w.Base, "ship prod"), "no-prod")
-	w.MustDeny(daemontest.ToolBefore("claude", "s", w.Base, "git push --force origin main"), "destructive")
+	w.MustDeny(daemontest.ToolBefore("claude", "s", w.Base, "git push --force origin main"), "git-history.force-push")
 	// Also after a restart.
 	w.Down()
 	w.Up()
 	w.MustDeny(daemontest.ToolBefore("claude", "s", w.Base, "ship prod"), "no-prod")
-	w.MustDeny(daemontest.ToolBefore("claude", "s", w.Base, "git push --force origin main"), "destructive")
+	w.MustDeny(daemontest.ToolBefore("claude", "s", w.Base, "git push --force origin main"), "git-history.force-push")
 	w.Write(file, hooksFile())
 	w.Write(w.Dirs.Config+"/config.json", `{}`)
 	w.soon("the mended files count", "ship prod", w.Base, false, "")
@@ -245,7 +245,7 @@ func TestASessionKeepsTheProjectItStartedIn(t *testing.T) {
 	w.MustDeny(daemontest.ToolBefore("claude", "wanders", w.Base, "ship prod"), "refused by first")
 	w.MustPass(daemontest.ToolBefore("claude", "stays", second, "ship prod"))
 	// So do the guards it switched on.
-	w.MustDeny(daemontest.ToolBefore("claude", "wanders", w.Base, "git push --force origin main"), "destructive")
+	w.MustDeny(daemontest.ToolBefore("claude", "wanders", w.Base, "git push --force origin main"), "git-history.force-push")
 	w.MustPass(daemontest.ToolBefore("claude", "stays", second, "git push --force origin main"))
 }
 
@@ -267,7 +267,7 @@ func TestGuardsOnOffAskAndAllowed(t *testing.T) {
 	if !strings.Contains(text, `"deny"`) || strings.Contains(text, "--once") {
 		t.Errorf("on: %q; want a refusal that doesn't tell the model how to get around it", text)
 	}
-	rule := "destructive." + between(text, "destructive.", " ")
+	rule := "git-history." + between(text, "git-history.", " ")
 	set("ask")
 	if text, _ = push("s"); !strings.Contains(text, `"ask"`) {
 		t.Errorf("ask: %q; want `\"ask\"` in text", text)
@@ -294,7 +294,7 @@ func TestGuardsOnOffAskAndAllowed(t *testing.T) {
 	call := w.hold(request) // no guard stops it, so it waits for you
 	w.say(wire.InboxReplyParams{ID: w.waiting().ID, Choice: "once"})
 	call.answer()
-	w.MustDeny(request, "destructive")
+	w.MustDeny(request, "git-history.force-push")
 	if _, stopped := push("s"); !stopped {
 		t.Error("once was more than once")
 	}

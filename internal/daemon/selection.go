@@ -13,9 +13,9 @@ import (
 func (h *Daemon) newSelection(extra []*hook.Entry, environ []string) *selection.Service {
 	return selection.New(selection.Options{
 		Deps: h.deps, Modules: h.modules, Extra: extra, Environment: environ, Mark: h.marks.Mark,
-		Confirmed: h.confirmed, Context: h.ctx, Spent: h.usage,
+		Accepted: h.accepted, Context: h.ctx, Spent: h.usage,
 		Proofs:          func() selection.Proofs { return h.approvals.Proofs() },
-		SettingsChanged: func() { h.sessions.ReadSettings(); h.notify.ReadSettings() },
+		SettingsChanged: func() { h.sessions.ReadSettings(); h.notify.ReadSettings(); h.telemetry.ReadSettings() },
 	})
 }
 

@@ -153,7 +153,7 @@ func TestNamesOfSessions(t *testing.T) {
 			t.Errorf("%s means %s, want %s", name, got.ID, want)
 		}
 	}
-	for name, code := range map[string]int{"0199": wire.CodeConflict, "nobody": wire.CodeGone, "": wire.CodeParams,
+	for name, code := range map[string]int{"0199": wire.CodeParams, "nobody": wire.CodeGone, "": wire.CodeParams,
 		"unknown": wire.CodeGone} {
 		_, err := w.Client.Session(context.Background(), name)
 		var answer *wire.Error

@@ -8,7 +8,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/daemontest"
 	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
-	"github.com/hookmux/hookmux/internal/sessions/windowstate"
+	"github.com/hookmux/hookmux/internal/sessions/window"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -60,9 +60,9 @@ func TestAnAnswerInTheWindowShowsBeforeTheCommandEnds(t *testing.T) {
 	// Once more where the daemon was too slow to see that it waited.
 	w.Eventually("it runs", func() bool {
 		is("waiting")
-		time.Sleep(3 * windowstate.PollInterval)
+		time.Sleep(3 * window.PollInterval)
 		is("busy")
-		time.Sleep(windowstate.SettleTime + 3*windowstate.PollInterval)
+		time.Sleep(window.SettleTime + 3*window.PollInterval)
 		got := w.session("s1")
 		return got.Status == "running" && got.Tool == "Bash: sleep 99"
 	})

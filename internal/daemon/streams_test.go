@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/daemontest"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -349,7 +349,7 @@ func TestNewestFirstIsToldInOrder(t *testing.T) {
 }
 
 func idOf(e *wire.Entry) string {
-	id, _ := jsonscan.String(jsonscan.Get(e.Event, "id"))
+	id, _ := jsontext.String(jsontext.Get(e.Event, "id"))
 	return id
 }
 

@@ -870,7 +870,10 @@ func TestWebPushSubscription(t *testing.T) {
 // have been copied.
 func TestWebUseFromElsewhere(t *testing.T) {
 	w := open(t)
-	phone := w.pairBrowser(w.servePage(), "")
+	heard := w.startReceiver()
+	address := w.servePage()
+	phone := w.pairBrowser(address, "")
+	lines, _ := w.pairBrowser(address, "").streamPage(false)
 	for _, agent := range []string{"Mozilla/5.0 (iPhone) Safari/605", "Mozilla/5.0 (iPhone) Safari/606", "Mozilla/5.0 (X11; Linux) Firefox/153"} {
 		r := phone.request("GET", "/api/devices", nil)
 		r.Header.Set("User-Agent", agent)
@@ -888,6 +891,8 @@ func TestWebUseFromElsewhere(t *testing.T) {
 		}
 		return n == 1
 	})
+	awaitLine(t, lines, "device.elsewhere", "Firefox on Linux")
+	heard.told(w, "notice", "device-"+phone.device)
 }
 
 // Behind a real proxy requests, answers and the stream work as they do without one.

@@ -10,19 +10,16 @@ import (
 	"github.com/hookmux/hookmux/internal/approvals"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/authority"
-	"github.com/hookmux/hookmux/internal/compat/cmux"
-	"github.com/hookmux/hookmux/internal/compat/mux0"
-	"github.com/hookmux/hookmux/internal/daemon/readview"
-	"github.com/hookmux/hookmux/internal/daemon/renewal"
 	"github.com/hookmux/hookmux/internal/pipeline"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/protocols/cmux"
+	"github.com/hookmux/hookmux/internal/protocols/mux0"
 	"github.com/hookmux/hookmux/internal/recorder"
 	"github.com/hookmux/hookmux/internal/recorder/journal"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/trust"
 	"github.com/hookmux/hookmux/internal/server"
 	"github.com/hookmux/hookmux/internal/server/outbox"
-	"github.com/hookmux/hookmux/internal/server/peers"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions"
 	"github.com/hookmux/hookmux/internal/tshook/host"
@@ -36,18 +33,18 @@ import (
 // Pushed requests hold conversations with the daemon; half of those stay free for
 // people.
 const (
-	_ = uint(peers.MaxTalks - 2*queue.MaxPushed)
-	_ = uint(peers.MaxTalksEach - queue.MaxPushed)
+	_ = uint(server.MaxTalks - 2*queue.MaxPushed)
+	_ = uint(server.MaxTalksEach - queue.MaxPushed)
 )
 
 // newServer gives the server every method and stream.
 func (h *Daemon) newServer() *server.Server {
 	foreign := &cmux.Server{Deps: h.deps, Approvals: h.approvals, Pipeline: h.pipeline, Journal: h.recorder.Reader}
-	renewing := &renewal.Service{
+	renewing := &renewal{
 		Context: h.ctx, Background: h.deps.Background, Version: h.version, Program: h.program,
 		Waiting: h.pipeline.UndecidedCalls, Stop: h.Stop,
 	}
-	views := &readview.Service{
+	views := &readView{
 		Judge: h.judge, Sessions: h.sessions.List, FindProject: h.selection.Registry.FindProject,
 		Home: h.deps.Dirs.Home,
 	}
@@ -63,7 +60,8 @@ func (h *Daemon) newServer() *server.Server {
 	}
 	long := h.pipeline.LongMethods()
 	for _, own := range []map[string]services.LongMethod{h.outbox.Methods(), h.modules.LongMethods(),
-		foreign.LongMethods(), h.web.LongMethods(), h.usage.LongMethods()} {
+		foreign.LongMethods(), h.web.LongMethods(), h.usage.LongMethods(),
+		h.telemetry.LongMethods()} {
 		addMethods(long, own)
 	}
 	return server.New(h.ctx, server.Options{
@@ -235,7 +233,7 @@ func (h *Daemon) newModules() *host.Service {
 			return []string{pipeline.HandlerVariable + "=" + h.marks.Mark(id)}
 		},
 		HookReloaded: func(id string) { h.selection.DropProblemsOf(id) },
-		Confirmed:    h.confirmed,
+		Accepted:     h.accepted,
 	})
 }
 
@@ -311,3 +309,6 @@ func (a pageAccess) FollowSessions(ctx context.Context, each func(line []byte) b
 func (a pageAccess) RecordDevice(what string, device wire.WebDevice) {
 	a.h.recordOwn(wire.OwnDevice, frame.NewID(), time.Now(), map[string]any{"what": what, "device": device})
 }
+
+// WarnElsewhere notifies you.
+func (a pageAccess) WarnElsewhere(device wire.WebDevice) { a.h.notify.DeviceElsewhere(device) }

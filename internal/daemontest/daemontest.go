@@ -140,9 +140,9 @@ type Bench struct {
 	Client *client.Client
 	// Person is who sits at the test's terminal.
 	Person authoritytest.Agrees
-	// Confirm has the daemon want changes of the user's files confirmed, as a real
+	// Accept has the daemon want changes of the user's files accepted, as a real
 	// one does. Without it tests write settings as they need them.
-	Confirm bool
+	Accept bool
 	// ByPerson has the daemon started by a person.
 	ByPerson bool
 
@@ -177,7 +177,7 @@ func (w *Bench) Make(extra ...*hook.Entry) {
 	h, err := w.makeDaemon(Setup{
 		Dirs: w.Dirs, Processes: w.Table, Facts: authoritytest.Machine{Table: w.Table}, Asker: &w.Person,
 		Version: "1.0.0", PID: DaemonPID, Extra: extra, Log: &testLog{t: w.T},
-		LiveSettings: !w.Confirm, ByPerson: w.ByPerson,
+		LiveSettings: !w.Accept, ByPerson: w.ByPerson,
 	})
 	if err != nil {
 		w.T.Fatal(err)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"github.com/hookmux/hookmux/internal/plainjson"
+	"github.com/hookmux/hookmux/internal/platform/jsonx"
 )
 
 // Set puts value at path. A missing member is added as the last of its object,
@@ -279,7 +279,7 @@ func plainOf(value any) (any, error) {
 }
 
 func encode(value any) (json.RawMessage, error) {
-	b, err := plainjson.Marshal(value)
+	b, err := jsonx.Marshal(value)
 	if err != nil {
 		return nil, fmt.Errorf("edit: %w", err)
 	}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/ahp"
 	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/protocols/ahp"
 )
 
 // ahpBackend asks a backend that speaks the Agent Hooks Protocol. Which version it

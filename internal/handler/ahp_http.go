@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/textcut"
+	"github.com/hookmux/hookmux/internal/platform/textcut"
 )
 
 // httpCarrier posts each message to an address.

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/ahp"
+	"github.com/hookmux/hookmux/internal/protocols/ahp"
 )
 
 // Backends are programs that go on running between events, one for each hook that

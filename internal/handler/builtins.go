@@ -2,7 +2,7 @@ package handler
 
 import (
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/recorder/redact"
+	"github.com/hookmux/hookmux/internal/redact"
 )
 
 // Builtins is the registry of built-ins, which Go programs may fill too.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/jsonscan"
-	"github.com/hookmux/hookmux/internal/textcut"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
+	"github.com/hookmux/hookmux/internal/platform/textcut"
 )
 
 // MaxRuns is how often one call is put to a hook in Claude's format. Commands
@@ -189,7 +189,7 @@ func claudeResponse(t *event.Tool) json.RawMessage {
 	if len(t.Output) == 0 {
 		return json.RawMessage("{}")
 	}
-	if _, isText := jsonscan.String(t.Output); isText && t.Kind == event.Shell {
+	if _, isText := jsontext.String(t.Output); isText && t.Kind == event.Shell {
 		var o writer
 		o.openObject()
 		o.rawMember("stdout", t.Output)
@@ -203,7 +203,7 @@ func claudeResponse(t *event.Tool) json.RawMessage {
 }
 
 func plainOutput(output json.RawMessage) string {
-	if text, ok := jsonscan.String(output); ok {
+	if text, ok := jsontext.String(output); ok {
 		return text
 	}
 	return string(output)

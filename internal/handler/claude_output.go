@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
-	"github.com/hookmux/hookmux/internal/textcut"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
+	"github.com/hookmux/hookmux/internal/platform/textcut"
 )
 
 // effect is what a refusal (exit 2, decision "block") does at one of Claude
@@ -89,7 +89,7 @@ func ParseClaude(name string, out Output) (event.Decision, error) {
 	}
 	// JSON counts whatever the exit status, as in Claude.
 	var answer claudeAnswer
-	if !jsonscan.Valid(text) {
+	if !jsontext.Valid(text) {
 		if err := failureOf(out); err != nil {
 			return d, err
 		}
@@ -355,7 +355,7 @@ func takeInput(d *event.Decision, input json.RawMessage) error {
 	if !isPresent(input) {
 		return nil
 	}
-	if !jsonscan.IsObject(input) {
+	if !jsontext.IsObject(input) {
 		return errors.New("updatedInput must be an object")
 	}
 	d.Input = input

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
-	"github.com/hookmux/hookmux/internal/textcut"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
+	"github.com/hookmux/hookmux/internal/platform/textcut"
 	"github.com/hookmux/hookmux/internal/toolnames"
 )
 
@@ -97,7 +97,7 @@ func (p *presented) showSubject(key, subject string) {
 func (p *presented) showPatch(path string) {
 	section, _, whole := toolnames.FindPatch(func(key string) (string,
 		bool) {
-		return jsonscan.String(p.native.get(key))
+		return jsontext.String(p.native.get(key))
 	}, path)
 	if !whole {
 		return
@@ -139,7 +139,7 @@ func locateText(native memberList, key, text string) place {
 		}
 	}
 	for _, m := range native {
-		if !jsonscan.IsObject(m.value) && !jsonscan.IsArray(m.value) {
+		if !jsontext.IsObject(m.value) && !jsontext.IsArray(m.value) {
 			continue
 		}
 		if v, ok := decodeValue(m.value); ok {
@@ -152,7 +152,7 @@ func locateText(native memberList, key, text string) place {
 }
 
 func equalsString(value json.RawMessage, text string) bool {
-	s, ok := jsonscan.String(value)
+	s, ok := jsontext.String(value)
 	return ok && s == text
 }
 

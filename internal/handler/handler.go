@@ -43,7 +43,7 @@ type Deps struct {
 	// had to work around. It must not block.
 	Report func(hookID, text string)
 	// Redact appends JSON src to dst without its secrets; nil means the rules
-	// of internal/recorder/redact, without cutting anything.
+	// of internal/redact, without cutting anything.
 	Redact func(dst, src []byte) []byte
 	// Mark is how what runs below a hook is marked, so that the daemon knows it
 	// again; nil means by the hook's id.

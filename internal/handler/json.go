@@ -6,8 +6,8 @@ import (
 	"reflect"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
-	"github.com/hookmux/hookmux/internal/plainjson"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
+	"github.com/hookmux/hookmux/internal/platform/jsonx"
 )
 
 // member is one member of a JSON object; value keeps its bytes.
@@ -22,7 +22,7 @@ type memberList []member
 // is no object has none.
 func readMembers(object []byte) memberList {
 	var list memberList
-	err := jsonscan.Object(object, func(key, value []byte) bool {
+	err := jsontext.Object(object, func(key, value []byte) bool {
 		if i := list.indexOf(string(key)); i >= 0 {
 			list[i].value = value
 		} else {
@@ -82,7 +82,7 @@ func decodeValue(value []byte) (any, bool) {
 
 // encodeValue writes a value without HTML escapes: agents compare text.
 func encodeValue(v any) json.RawMessage {
-	b, _ := plainjson.Marshal(v) // nil where it cannot be written
+	b, _ := jsonx.Marshal(v) // nil where it cannot be written
 	return b
 }
 

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/textcut"
+	"github.com/hookmux/hookmux/internal/platform/textcut"
 )
 
 // liveProgram is a process that reads messages from stdin and writes answers to

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
-	"github.com/hookmux/hookmux/internal/textcut"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
+	"github.com/hookmux/hookmux/internal/platform/textcut"
 )
 
 // ParseUnified reads the answer of a process in hookmux's own format. kind is
@@ -37,7 +37,7 @@ func ParseUnified(kind event.Kind, carries event.Carries, out Output) (event.Dec
 	if text[0] == '{' {
 		return unifiedResult(kind, text)
 	}
-	if last := lastLine(text); len(last) > 0 && last[0] == '{' && jsonscan.Valid(last) && resultLike(last) {
+	if last := lastLine(text); len(last) > 0 && last[0] == '{' && jsontext.Valid(last) && resultLike(last) {
 		return event.Decision{}, errors.New("printed other text before its result, so the result does not count; " +
 			"print the JSON alone and notes to stderr")
 	}
@@ -116,7 +116,7 @@ func unifiedResult(kind event.Kind, text []byte) (event.Decision, error) {
 	var word, message string
 	seen := make(map[string]bool, 4)
 	var bad error
-	err := jsonscan.Object(text, func(k, value []byte) bool {
+	err := jsontext.Object(text, func(k, value []byte) bool {
 		key := string(k)
 		if seen[key] {
 			bad = fmt.Errorf("result names %q twice; say it once", key)
@@ -135,7 +135,7 @@ func unifiedResult(kind event.Kind, text []byte) (event.Decision, error) {
 				message = text
 			}
 		case "modifiedInput":
-			if !jsonscan.IsObject(value) {
+			if !jsontext.IsObject(value) {
 				bad = errors.New("result key \"modifiedInput\" must be an object with the keys to change")
 			}
 			d.Input = bytes.Clone(value)
@@ -171,7 +171,7 @@ func unifiedResult(kind event.Kind, text []byte) (event.Decision, error) {
 }
 
 func resultText(key string, value []byte) (string, error) {
-	text, ok := jsonscan.String(value)
+	text, ok := jsontext.String(value)
 	if !ok {
 		return "", fmt.Errorf("result key %q must be a string", key)
 	}

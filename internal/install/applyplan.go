@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/hookmux/hookmux/internal/edit/userfile"
-	"github.com/hookmux/hookmux/internal/install/steps"
 )
 
 // lockPath is the lock of everybody who changes what is installed.
@@ -20,7 +19,7 @@ var errMoved = errors.New("the files changed while you were asked, and nothing w
 // installations at once none loses the records of another. The lock is not held
 // while a person is asked: what they were shown is compared with what is planned
 // now, and only the same is done. Without shown, whatever is planned is done.
-func (h *Host) ApplyPlan(plan func() (*Plan, error), shown *Plan, e steps.Editor) (*Plan, error) {
+func (h *Host) ApplyPlan(plan func() (*Plan, error), shown *Plan, e Editor) (*Plan, error) {
 	if err := h.refuseRealHome(); err != nil {
 		return nil, err
 	}
@@ -29,7 +28,7 @@ func (h *Host) ApplyPlan(plan func() (*Plan, error), shown *Plan, e steps.Editor
 		return nil, err
 	}
 	defer unlock()
-	if _, ok := e.(*steps.Disk); ok {
+	if _, ok := e.(*Disk); ok {
 		leftovers{h}.remove()
 	}
 	now, err := plan()
@@ -44,13 +43,13 @@ func (h *Host) ApplyPlan(plan func() (*Plan, error), shown *Plan, e steps.Editor
 
 // sameChanges compares what two plans do to other people's files.
 func sameChanges(a, b *Plan) bool {
-	return slices.EqualFunc(a.stepsToShow(), b.stepsToShow(), func(x, y steps.Step) bool {
+	return slices.EqualFunc(a.stepsToShow(), b.stepsToShow(), func(x, y Step) bool {
 		return x.Op == y.Op && x.Path == y.Path && bytes.Equal(x.Old, y.Old) && bytes.Equal(x.New, y.New)
 	})
 }
 
-func (p *Plan) stepsToShow() []steps.Step {
-	return slices.DeleteFunc(slices.Clone(p.Steps), func(s steps.Step) bool {
-		return s.Op != steps.OpWrite && s.Op != steps.OpDelete && s.Op != steps.OpTrust
+func (p *Plan) stepsToShow() []Step {
+	return slices.DeleteFunc(slices.Clone(p.Steps), func(s Step) bool {
+		return s.Op != OpWrite && s.Op != OpDelete && s.Op != OpTrust
 	})
 }

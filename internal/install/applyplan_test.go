@@ -10,9 +10,7 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/install/appserver"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
-	"github.com/hookmux/hookmux/internal/install/steps"
 )
 
 // Every agent is installed by somebody else at the same time: all are recorded,
@@ -25,7 +23,7 @@ func TestSeveralInstallationsAtOnce(t *testing.T) {
 	for _, a := range installable() {
 		all.Go(func() {
 			o := Options{Agents: []*agent.Agent{a}, Scope: User, Trust: true}
-			if _, err := h.ApplyPlan(func() (*Plan, error) { return h.Install(o) }, nil, &steps.Disk{}); err != nil {
+			if _, err := h.ApplyPlan(func() (*Plan, error) { return h.Install(o) }, nil, &Disk{}); err != nil {
 				t.Errorf("%s: error %v, want no error", a.Name, err)
 			}
 		})
@@ -62,7 +60,7 @@ func TestLinksMadeAtOnce(t *testing.T) {
 	for range 16 {
 		all.Go(func() {
 			for range 20 {
-				if err := steps.ReplaceLink(at, "/x/"+hookentry.HookName); err != nil {
+				if err := ReplaceLink(at, "/x/"+hookentry.HookName); err != nil {
 					t.Error(err)
 				}
 			}
@@ -81,7 +79,7 @@ func TestManifestIsNotOverwritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustInstall(t, h, Options{Agents: []*agent.Agent{known(t, "gemini")}})
-	if err := late.Apply(&steps.Disk{}); err == nil || !strings.Contains(err.Error(), "run the command again") {
+	if err := late.Apply(&Disk{}); err == nil || !strings.Contains(err.Error(), "run the command again") {
 		t.Errorf(`error %v; want an error and "run the command again" in err.Error()`, err)
 	}
 	if m, err := h.load(); err != nil || !hasRecord(m, known(t, "gemini")) {
@@ -102,11 +100,11 @@ func TestOnlyWhatWasShownIsDone(t *testing.T) {
 	}
 	// Another agent meanwhile changes nothing that was shown.
 	mustInstall(t, h, Options{Agents: []*agent.Agent{known(t, "gemini")}})
-	if _, err := h.ApplyPlan(plans, shown, &steps.Diff{Out: io.Discard}); err != nil {
+	if _, err := h.ApplyPlan(plans, shown, &Diff{Out: io.Discard}); err != nil {
 		t.Error(err)
 	}
 	write(t, settings, "{\"a\": 1}\n")
-	if _, err := h.ApplyPlan(plans, shown, &steps.Disk{}); !errors.Is(err, errMoved) {
+	if _, err := h.ApplyPlan(plans, shown, &Disk{}); !errors.Is(err, errMoved) {
 		t.Errorf("error %v; want err to be errMoved", err)
 	}
 	if got := read(t, settings); got != "{\"a\": 1}\n" {
@@ -129,7 +127,7 @@ func TestWritesDuringTrustStay(t *testing.T) {
 			t.Fatal(err)
 		}
 		told := false
-		err = p.Apply(&steps.Disk{Trust: func(g *appserver.Grant) error {
+		err = p.Apply(&Disk{Trust: func(g *Grant) error {
 			told = true
 			now, _, err := hookentry.WriteTrust([]byte(more+read(t, config)), g.Keys, nil)
 			write(t, config, string(now)+"\n")

@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/install/steps"
 )
 
 // awkwardHome is a home in which paths are not what they seem.
@@ -133,7 +132,7 @@ func comeAndGo(t *testing.T, a *agent.Agent, scope string, home awkwardHome, doc
 		}
 		return false
 	}
-	if err := plan.Apply(&steps.Disk{}); err != nil {
+	if err := plan.Apply(&Disk{}); err != nil {
 		t.Fatalf("%q: carried out with %v, want no error", what, err)
 	}
 	if !plan.Agents[0].Changed {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
-	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/plugins"
 )
 
@@ -68,7 +67,7 @@ func TestTheDoctorKeepsWhatWasChosen(t *testing.T) {
 		t.Fatalf(`f = %+v, want other than nil, f.Level = Bad, "PreToolUse: timeout differs" in f.What and f.Fix = `+
 			`"hookmux install claude"`, f)
 	}
-	if _, err := d.Fix(all, never, &steps.Disk{}); err != nil {
+	if _, err := d.Fix(all, never, &Disk{}); err != nil {
 		t.Fatal(err)
 	}
 	if read(t, path) != text {

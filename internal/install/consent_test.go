@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/install/steps"
 )
 
 // allowLists are lists of what people allowed, as Hermes and editors write them.
@@ -74,7 +73,7 @@ func TestDoctorMissesConsent(t *testing.T) {
 		t.Fatalf("finding %+v, installed %v; want a bad one about the list, and nothing believed to run", f,
 			h.Installed(a))
 	}
-	if _, err := d.Fix(all, never, &steps.Disk{}); err != nil || !h.Installed(a) {
+	if _, err := d.Fix(all, never, &Disk{}); err != nil || !h.Installed(a) {
 		t.Errorf("error %v, installed %v; want it fixed", err, h.Installed(a))
 	}
 }

@@ -8,10 +8,9 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/codextrust"
 	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/install/codextrust"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
-	"github.com/hookmux/hookmux/internal/install/steps"
 )
 
 // Only hooks that run, everywhere and with an answer that counts, make it
@@ -100,7 +99,7 @@ func TestOnlyWhatRunsIsBelieved(t *testing.T) {
 			if c.check == "switched off" || c.name == "one switched off" {
 				return // the person's own doing
 			}
-			if _, err := doctor.Fix(all, always, &steps.Disk{}); err != nil {
+			if _, err := doctor.Fix(all, always, &Disk{}); err != nil {
 				t.Fatal(err)
 			}
 			if d := h.Delivery(a); !d.Whole {
@@ -164,14 +163,14 @@ func TestFixingDoesNotTrustUnasked(t *testing.T) {
 	if asked := d.Trusts(all); len(asked) != 1 || asked[0] != a {
 		t.Errorf("asked = %+v, want 1 of them and asked[0] = %+v", asked, a)
 	}
-	if _, err := d.Fix(all, never, &steps.Disk{}); err != nil {
+	if _, err := d.Fix(all, never, &Disk{}); err != nil {
 		t.Fatal(err)
 	}
 	if h.onDisk().exists(filepath.Join(h.Dirs.Home, ".codex/config.toml")) ||
 		!strings.Contains(read(t, path), `"timeout": 3600`) {
 		t.Error("trusted unasked, or not fixed")
 	}
-	if _, err := d.Fix(all, always, &steps.Disk{}); err != nil {
+	if _, err := d.Fix(all, always, &Disk{}); err != nil {
 		t.Fatal(err)
 	}
 	if d := h.Delivery(a); !d.Whole {

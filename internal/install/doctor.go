@@ -7,9 +7,6 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/client"
-	"github.com/hookmux/hookmux/internal/install/appserver"
-	"github.com/hookmux/hookmux/internal/install/shimlink"
-	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
@@ -55,7 +52,7 @@ type Doctor struct {
 	Daemon      *client.Client // nil: none could be reached, DaemonError says why
 	DaemonError error
 	// Hooks asks an agent which hooks it sees, for agents that can be asked.
-	Hooks func(a *agent.Agent, cwd string) ([]appserver.ListedHook, error)
+	Hooks func(a *agent.Agent, cwd string) ([]ListedHook, error)
 
 	// Said is what a person should know about what was fixed.
 	Said []string
@@ -80,9 +77,9 @@ func (d *Doctor) Examine(ctx context.Context, agents []*agent.Agent, named bool)
 	d.found = nil
 	d.checkShim(agents)
 	if d.Daemon == nil {
-		d.addFinding("hookmux", "daemon", Bad, "hookmux daemon start", "the daemon cannot be reached: %v", d.DaemonError)
+		d.addFinding("hookmux", "daemon", Bad, "hookmux daemon start", "can't reach the daemon: %v", d.DaemonError)
 	} else if info, err := d.Daemon.Info(ctx); err != nil {
-		d.addFinding("hookmux", "daemon", Bad, "hookmux daemon start", "the daemon does not answer: %v", err)
+		d.addFinding("hookmux", "daemon", Bad, "hookmux daemon start", "the daemon doesn't answer: %v", err)
 	} else {
 		d.addFinding("hookmux", "daemon", Good, "", "the daemon answers (version %s, pid %d)", info.Version, info.PID)
 		if info.Version != d.Host.Version {
@@ -93,6 +90,7 @@ func (d *Doctor) Examine(ctx context.Context, agents []*agent.Agent, named bool)
 			d.addFinding("hookmux", "off", Bad, "hookmux on", "hookmux is switched off, so nothing is decided")
 		}
 		d.checkPlaces(ctx, agents)
+		d.checkTelemetry(ctx)
 	}
 	d.checkLeftovers()
 	d.checkStateFiles()
@@ -113,15 +111,15 @@ func (d *Doctor) checkShim(agents []*agent.Agent) {
 	shim := Shim(h.Dirs)
 	to, linked := h.onDisk().readlink(shim)
 	there := linked || h.onDisk().exists(shim)
-	target := shimlink.Target{Hook: h.Hook, Copied: h.Copied}
+	target := ShimTarget{Hook: h.Hook, Copied: h.Copied}
 	outdated := target.Outdated(h.Dirs)
 	switch {
 	case !there && !d.anyInstalled(agents):
 		return // nothing is installed, nothing is needed
 	case !there:
-		d.addFinding("hookmux", "shim", Bad, "hookmux doctor --fix", "%s: the program agents run is not there", shim)
+		d.addFinding("hookmux", "shim", Bad, "hookmux doctor --fix", "%s: the program that agents run is missing", shim)
 	case linked && !h.onDisk().runnable(shim):
-		d.addFinding("hookmux", "shim", Bad, "hookmux doctor --fix", "%s: leads to %s, which cannot be run", shim, to)
+		d.addFinding("hookmux", "shim", Bad, "hookmux doctor --fix", "%s: points to %s, which can't be run", shim, to)
 	case !h.onDisk().runnable(shim):
 		d.addFinding("hookmux", "shim", Bad, "hookmux doctor --fix", "%s: cannot be run", shim)
 	case linked && h.Hook == shim:
@@ -219,7 +217,7 @@ func (d *Doctor) Trusts(findings []Finding) []*agent.Agent {
 			continue // said when it is done
 		}
 		for _, s := range plan.Steps {
-			if s.Op == steps.OpTrust && s.Grant != nil && !slices.Contains(out, s.Grant.Agent) {
+			if s.Op == OpTrust && s.Grant != nil && !slices.Contains(out, s.Grant.Agent) {
 				out = append(out, s.Grant.Agent)
 			}
 		}
@@ -229,7 +227,7 @@ func (d *Doctor) Trusts(findings []Finding) []*agent.Agent {
 
 // Fix does what findings offer, and reports whether there was anything. An
 // agent is told to trust our hooks only where the person said so.
-func (d *Doctor) Fix(findings []Finding, trust func(agentName string) bool, e steps.Editor) (bool, error) {
+func (d *Doctor) Fix(findings []Finding, trust func(agentName string) bool, e Editor) (bool, error) {
 	done := false
 	for _, f := range findings {
 		if f.repair == nil {

@@ -12,14 +12,12 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/codextrust"
 	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/install/codextrust"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
-	"github.com/hookmux/hookmux/internal/install/probe"
-	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/statefiles"
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -74,6 +72,19 @@ func (d *Doctor) checkSite(a *agent.Agent, s Site, short, reinstall string) {
 	}
 	for _, what := range s.Foreign {
 		d.addFinding(a.Name, "foreign", Note, "", "%s: %s also has a hook here", short, what)
+	}
+}
+
+// checkTelemetry says whether the collector answers, where there is one.
+func (d *Doctor) checkTelemetry(ctx context.Context) {
+	var check wire.TelemetryCheck
+	switch err := d.Daemon.Call(ctx, wire.MethodTelemetryCheck, nil, &check); {
+	case err != nil || check.Endpoint == "": // an older daemon, or it's off
+	case check.Problem != "":
+		d.addFinding("hookmux", "telemetry", Bad, "start the collector, or `hookmux config unset telemetry.endpoint`",
+			"telemetry doesn't reach %s: %s", check.Endpoint, check.Problem)
+	default:
+		d.addFinding("hookmux", "telemetry", Good, "", "the collector at %s answers", check.Endpoint)
 	}
 }
 
@@ -153,7 +164,7 @@ func (d *Doctor) checkLeftovers() {
 		strings.Join(left, ", "))
 	// Whoever changes files under the lock sweeps first.
 	d.setRepair(func(bool) (*Plan, error) {
-		return &Plan{host: d.Host, manifest: &Manifest{}, Steps: []steps.Step{{Op: steps.OpSweep}}}, nil
+		return &Plan{host: d.Host, manifest: &Manifest{}, Steps: []Step{{Op: OpSweep}}}, nil
 	})
 }
 
@@ -178,7 +189,7 @@ func (d *Doctor) checkStateFiles() {
 	}
 	if len(foreign) > 0 {
 		d.addFinding("hookmux", "state", Bad,
-			"chown and chmod go-w them, or remove them; docs/state-files.md says what each is",
+			"chown and chmod go-w them, or remove them; docs/contributing/state-files.md says what each is",
 			"files of hookmux's that others can change: %s", nameSome(foreign))
 	}
 }
@@ -247,11 +258,11 @@ func (d *Doctor) checkDeadTrust(a *agent.Agent) {
 		now := src
 		for _, key := range dead {
 			if now, err = edit.TOML.Prune(now, codextrust.Path(key), 0); err != nil {
-				return nil, steps.BrokenFile(path, err)
+				return nil, BrokenFile(path, err)
 			}
 		}
 		return &Plan{host: d.Host, manifest: &Manifest{},
-			Steps: []steps.Step{{Op: steps.OpWrite, Path: path, Agent: a.Name, Old: src, New: now}}}, nil
+			Steps: []Step{{Op: OpWrite, Path: path, Agent: a.Name, Old: src, New: now}}}, nil
 	})
 }
 
@@ -282,10 +293,10 @@ func (d *Doctor) checkStaleSwitch(a *agent.Agent) {
 		}
 		now, err := edit.TOML.Prune(src, oldSwitch, 0)
 		if err != nil {
-			return nil, steps.BrokenFile(path, err)
+			return nil, BrokenFile(path, err)
 		}
 		return &Plan{host: d.Host, manifest: &Manifest{},
-			Steps: []steps.Step{{Op: steps.OpWrite, Path: path, Agent: a.Name, Old: src, New: now}}}, nil
+			Steps: []Step{{Op: OpWrite, Path: path, Agent: a.Name, Old: src, New: now}}}, nil
 	})
 }
 
@@ -306,7 +317,7 @@ func (d *Doctor) runProbe(ctx context.Context, a *agent.Agent) {
 	if !d.Host.onDisk().runnable(Shim(d.Host.Dirs)) {
 		return // said already
 	}
-	p := d.Host.TryHooks(ctx, d.Daemon, []*agent.Agent{a}, probe.BareEnv(d.Host.Dirs.Home, d.Host.Getenv))[0]
+	p := d.Host.TryHooks(ctx, d.Daemon, []*agent.Agent{a}, BareEnv(d.Host.Dirs.Home, d.Host.Getenv))[0]
 	if p.Error != "" {
 		d.addFinding(a.Name, "reaches the daemon", Bad, "hookmux doctor --fix", "started with an empty environment, %s",
 			p.Error)
@@ -348,7 +359,7 @@ func (d *Doctor) checkArrivals(ctx context.Context, a *agent.Agent, healthy bool
 		}
 	}
 	if err != nil {
-		d.addFinding(a.Name, "events", Note, "", "the journal cannot be read: %v", err)
+		d.addFinding(a.Name, "events", Note, "", "can't read the journal: %v", err)
 		return
 	}
 	var names []string

@@ -8,14 +8,12 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/codextrust"
 	"github.com/hookmux/hookmux/internal/edit"
-	"github.com/hookmux/hookmux/internal/install/appserver"
+	"github.com/hookmux/hookmux/internal/install/codextrust"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
-	"github.com/hookmux/hookmux/internal/install/steps"
 )
 
-func examine(h *Host, a *agent.Agent, hooks func(*agent.Agent, string) ([]appserver.ListedHook, error)) (*Doctor,
+func examine(h *Host, a *agent.Agent, hooks func(*agent.Agent, string) ([]ListedHook, error)) (*Doctor,
 	[]Finding) {
 	d := &Doctor{Host: h, All: installable(), DaemonError: errors.New("none in this test"), Hooks: hooks}
 	return d, d.Examine(context.Background(), []*agent.Agent{a}, true)
@@ -63,7 +61,7 @@ func TestTheDoctorFixesWhatIsOurs(t *testing.T) {
 			t.Errorf("%s: f = %+v, want other than nil and %q in f.What", check, f, what)
 		}
 	}
-	if _, err := d.Fix(all, func(string) bool { return true }, &steps.Disk{}); err != nil {
+	if _, err := d.Fix(all, func(string) bool { return true }, &Disk{}); err != nil {
 		t.Fatal(err)
 	}
 	if text := read(t, config); strings.Contains(text, "stop:7:0") || strings.Contains(text, "codex_hooks") {
@@ -91,8 +89,8 @@ func TestTheDoctorBelievesTheAgentItself(t *testing.T) {
 	mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true, Events: []string{"Stop"}})
 	line := hookentry.Command{Program: Shim(h.Dirs), Agent: "codex", Event: "Stop", Seconds: 600}.Line()
 	for trust, level := range map[string]Level{"trusted": Good, "modified": Bad} {
-		_, all := examine(h, a, func(*agent.Agent, string) ([]appserver.ListedHook, error) {
-			return []appserver.ListedHook{{Command: line, Trust: trust, Enabled: true},
+		_, all := examine(h, a, func(*agent.Agent, string) ([]ListedHook, error) {
+			return []ListedHook{{Command: line, Trust: trust, Enabled: true},
 				{Command: "mine", Trust: "untrusted"}}, nil
 		})
 		if f := finding(all, "asked"); f == nil || f.Level != level {
@@ -111,8 +109,8 @@ func TestTheDoctorSaysThingsOnce(t *testing.T) {
 	write(t, filepath.Join(h.Dirs.Home, ".codex/config.toml"), "[features]\nhooks = true\n")
 	mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Events: []string{"Stop"}})
 	line := hookentry.Command{Program: Shim(h.Dirs), Agent: "codex", Event: "Stop", Seconds: 600}.Line()
-	_, all := examine(h, a, func(*agent.Agent, string) ([]appserver.ListedHook, error) {
-		return []appserver.ListedHook{{Command: line, Trust: "untrusted", Enabled: true}}, nil
+	_, all := examine(h, a, func(*agent.Agent, string) ([]ListedHook, error) {
+		return []ListedHook{{Command: line, Trust: "untrusted", Enabled: true}}, nil
 	})
 	untrusted, headings := 0, []string{}
 	for _, f := range all {

@@ -7,11 +7,9 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/codextrust"
 	"github.com/hookmux/hookmux/internal/edit"
-	"github.com/hookmux/hookmux/internal/install/appserver"
+	"github.com/hookmux/hookmux/internal/install/codextrust"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
-	"github.com/hookmux/hookmux/internal/install/steps"
 )
 
 // draft is a plan in the making: files as they will be.
@@ -22,9 +20,9 @@ type draft struct {
 
 	files map[string]*draftFile
 	order []string
-	makes []steps.Step // folders to make
-	keeps []steps.Step // what is put aside before it goes
-	drops []steps.Step // folders to drop
+	makes []Step // folders to make
+	keeps []Step // what is put aside before it goes
+	drops []Step // folders to drop
 	notes []string
 	left  []string // files that something of ours stays in
 	shim  bool     // the shim is still run by something that stays
@@ -35,7 +33,7 @@ func (d *draft) noteFailedRemoval(path string, err error) {
 	if slices.Contains(d.left, path) {
 		return
 	}
-	if b := (*steps.BrokenError)(nil); errors.As(err, &b) && b.Path == path {
+	if b := (*BrokenError)(nil); errors.As(err, &b) && b.Path == path {
 		err = b.Err
 	}
 	d.left = append(d.left, path)
@@ -56,10 +54,10 @@ type draftFile struct {
 }
 
 type plannedChange struct {
-	op    steps.Op
+	op    Op
 	now   []byte
 	why   string
-	grant *appserver.Grant
+	grant *Grant
 	runs  bool // it is a program
 }
 
@@ -80,7 +78,7 @@ func (d *draft) openFile(path, agentName, scope string, kind Kind) (*draftFile, 
 	if !ok {
 		data, err := d.host.onDisk().read(path)
 		if err != nil {
-			return nil, steps.BrokenFile(path, err)
+			return nil, BrokenFile(path, err)
 		}
 		f = &draftFile{path: path, agent: agentName, disk: data, now: data}
 		d.files[path] = f
@@ -121,7 +119,7 @@ func (d *draft) rememberOriginal(f *draftFile, a *agent.Agent) error {
 	}
 	original, err := d.host.stripHooks(a, f.path, f.disk, f.record)
 	if err != nil {
-		return steps.BrokenFile(f.path, err)
+		return BrokenFile(f.path, err)
 	}
 	f.record.Original = original
 	return nil
@@ -143,9 +141,9 @@ func (d *draft) foldersFor(path, name string) []string {
 
 // setContent is the next state of a file; the same again is no change, and nil is
 // returned.
-func (f *draftFile) setContent(op steps.Op, now []byte) *plannedChange {
+func (f *draftFile) setContent(op Op, now []byte) *plannedChange {
 	f.record.After = hash(now)
-	if steps.SameText(f.now, now) {
+	if SameText(f.now, now) {
 		return nil
 	}
 	f.now = now
@@ -179,7 +177,7 @@ func (h *Host) stripHooks(a *agent.Agent, path string, src []byte, r *Record) (o
 			return nil, err
 		}
 		own = own || a.Install.Way == agent.WayFile || r != nil && r.Original == nil && r.After != ""
-		if own && !steps.SameText(before, out) && t.IsHollow(out, p) {
+		if own && !SameText(before, out) && t.IsHollow(out, p) {
 			return nil, nil
 		}
 	}
@@ -188,18 +186,18 @@ func (h *Host) stripHooks(a *agent.Agent, path string, src []byte, r *Record) (o
 
 // changeSteps are what has to be done to other people's files: folders, files,
 // what agents must be told, folders that are no longer needed.
-func (d *draft) changeSteps() []steps.Step {
-	var writes, told []steps.Step
+func (d *draft) changeSteps() []Step {
+	var writes, told []Step
 	for _, path := range d.order {
 		f := d.files[path]
 		prev := f.disk
 		for _, st := range f.changes {
-			s := steps.Step{Op: st.op, Path: path, Agent: f.agent, Old: prev, New: st.now, Why: st.why, Grant: st.grant,
+			s := Step{Op: st.op, Path: path, Agent: f.agent, Old: prev, New: st.now, Why: st.why, Grant: st.grant,
 				Runnable: st.runs}
 			if st.now == nil {
-				s.Op = steps.OpDelete
+				s.Op = OpDelete
 			}
-			if st.op == steps.OpTrust {
+			if st.op == OpTrust {
 				told = append(told, s)
 			} else {
 				writes = append(writes, s)
@@ -208,14 +206,14 @@ func (d *draft) changeSteps() []steps.Step {
 		}
 	}
 	// The innermost first.
-	slices.SortFunc(d.drops, func(a, b steps.Step) int { return len(b.Path) - len(a.Path) })
-	d.drops = slices.CompactFunc(d.drops, func(a, b steps.Step) bool { return a.Path == b.Path })
+	slices.SortFunc(d.drops, func(a, b Step) int { return len(b.Path) - len(a.Path) })
+	d.drops = slices.CompactFunc(d.drops, func(a, b Step) bool { return a.Path == b.Path })
 	return slices.Concat(d.keeps, d.makes, writes, told, d.drops)
 }
 
 // same reports whether the manifest is on disk as it will be.
 func (d *draft) sameManifest() bool {
-	return steps.SameText(d.next.step(d.host.Dirs).New, d.old.disk)
+	return SameText(d.next.step(d.host.Dirs).New, d.old.disk)
 }
 
 func (d *draft) hasChanged(agentName string) bool {
@@ -232,7 +230,7 @@ func (d *draft) hasChanged(agentName string) bool {
 func (d *draft) takeOut(a *agent.Agent, p agent.InstallPlace, path, scope string) error {
 	data, err := d.host.onDisk().read(path)
 	if err != nil {
-		return steps.BrokenFile(path, err)
+		return BrokenFile(path, err)
 	}
 	if data == nil && d.next.Files[path] == nil {
 		return nil
@@ -249,7 +247,7 @@ func (d *draft) takeOut(a *agent.Agent, p agent.InstallPlace, path, scope string
 	if before != nil {
 		r, err := t.ParseText(before)
 		if err != nil {
-			return steps.BrokenFile(path, err)
+			return BrokenFile(path, err)
 		}
 		slots := t.Handlers(r)
 		mine := slices.ContainsFunc(slots, func(s *hookentry.Handler) bool { return hookentry.IsFor(s, a) })
@@ -279,7 +277,7 @@ func (d *draft) takeOut(a *agent.Agent, p agent.InstallPlace, path, scope string
 		now = was.Original
 	default:
 		if now, err = d.host.stripHooks(a, path, f.now, was); err != nil {
-			return steps.BrokenFile(path, err)
+			return BrokenFile(path, err)
 		}
 	}
 	if byHash(a) && before != nil {
@@ -294,9 +292,9 @@ func (d *draft) takeOut(a *agent.Agent, p agent.InstallPlace, path, scope string
 // dropFile is the last state of a file that is no longer ours.
 func (d *draft) dropFile(f *draftFile, now []byte) {
 	f.gone = true
-	if !steps.SameText(f.now, now) {
+	if !SameText(f.now, now) {
 		f.now = now
-		f.changes = append(f.changes, plannedChange{op: steps.OpWrite, now: now})
+		f.changes = append(f.changes, plannedChange{op: OpWrite, now: now})
 	}
 	if now == nil {
 		d.dropDirs(f.agent, f.record.Dirs)
@@ -306,7 +304,7 @@ func (d *draft) dropFile(f *draftFile, now []byte) {
 
 func (d *draft) dropDirs(agentName string, dirs []string) {
 	for _, dir := range dirs {
-		d.drops = append(d.drops, steps.Step{Op: steps.OpDropDir, Path: dir, Agent: agentName})
+		d.drops = append(d.drops, Step{Op: OpDropDir, Path: dir, Agent: agentName})
 	}
 }
 
@@ -321,7 +319,7 @@ func (d *draft) withdrawTrustOf(t *hookentry.Target, a *agent.Agent, p agent.Ins
 	source := d.host.trustOf(a).sourceName(hooks, p)
 	keys, err := t.TrustKeys(before, a, source)
 	if err != nil {
-		return nil, steps.BrokenFile(hooks, err)
+		return nil, BrokenFile(hooks, err)
 	}
 	var moves map[string]string
 	if after != nil {
@@ -383,7 +381,7 @@ func (d *draft) withoutTrust(path string, src []byte, keys map[string]string, mo
 		now, err = hookentry.RenameTrustKeys(now, moves)
 	}
 	if err != nil {
-		return nil, steps.BrokenFile(path, err)
+		return nil, BrokenFile(path, err)
 	}
 	if len(now) == 0 && was != nil && was.Original == nil {
 		return nil, nil

@@ -16,9 +16,9 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 	"github.com/hookmux/hookmux/internal/platform/paths"
-	"github.com/hookmux/hookmux/internal/verify/agents"
-	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
-	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/realagents"
+	"github.com/hookmux/hookmux/internal/realagents/agentstest"
+	"github.com/hookmux/hookmux/internal/realagents/model"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -33,7 +33,7 @@ func TestRealDuplicates(t *testing.T) {
 }
 
 func realDuplicates(t *testing.T, a *agent.Agent, other string) {
-	entry, ok := agents.Find(a.Name)
+	entry, ok := realagents.Find(a.Name)
 	if !ok {
 		t.Skip("not in the table of real agents")
 	}

@@ -5,8 +5,6 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit"
-	"github.com/hookmux/hookmux/internal/install/settings"
-	"github.com/hookmux/hookmux/internal/install/steps"
 )
 
 // enableSpec says what an agent must be told so that it loads our plugin; nil: nothing.
@@ -30,17 +28,17 @@ func (d *draft) enable(a *agent.Agent, scope string, again bool) error {
 			r.Dirs, r.Keys, r.Kept = d.foldersFor(f.path, f.path), nil, nil
 		}
 		if r.Original = f.disk; was != nil || again {
-			r.Original, err = settings.Remove(format, f.disk, settings.Of(enableSpec(a)), r.Keys, r.Kept)
+			r.Original, err = RemoveSettings(format, f.disk, SettingsOf(enableSpec(a)), r.Keys, r.Kept)
 		}
 	}
 	now := f.now
 	if err == nil {
-		now, r.Keys, r.Kept, err = settings.Write(format, now, settings.Of(enableSpec(a)), r.Keys, r.Kept)
+		now, r.Keys, r.Kept, err = WriteSettings(format, now, SettingsOf(enableSpec(a)), r.Keys, r.Kept)
 	}
 	if err != nil {
-		return steps.BrokenFile(f.path, err)
+		return BrokenFile(f.path, err)
 	}
-	f.setContent(steps.OpWrite, now)
+	f.setContent(OpWrite, now)
 	if len(r.Keys) == 0 {
 		d.forgetFile(f)
 	}
@@ -55,11 +53,11 @@ func (d *draft) disable(a *agent.Agent) error {
 	}
 	now := f.record.Original
 	if was := d.old.Files[f.path]; was == nil || hash(f.now) != was.After {
-		now, err = settings.Remove(format, f.now, settings.Of(enableSpec(a)), f.record.Keys, f.record.Kept)
+		now, err = RemoveSettings(format, f.now, SettingsOf(enableSpec(a)), f.record.Keys, f.record.Kept)
 		if err != nil {
-			return steps.BrokenFile(f.path, err)
+			return BrokenFile(f.path, err)
 		}
-		if was != nil && was.Original == nil && settings.IsHollow(format, now) {
+		if was != nil && was.Original == nil && IsHollow(format, now) {
 			now = nil
 		}
 	}
@@ -89,7 +87,7 @@ func (l siteReader) readSettings(s *Site) {
 	}
 	path := l.host.resolvePath(spec.HookFile)
 	src, err := l.host.onDisk().read(path)
-	if what := settings.WhatIsMissing(spec, src, err, filepath.Base(path)); what != "" {
+	if what := WhatSettingsMiss(spec, src, err, filepath.Base(path)); what != "" {
 		s.Stale, s.MayMiss, s.Running = append(s.Stale, what), append(s.MayMiss, what), nil
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/install/steps"
 )
 
 // clawConfigs are configs as people and OpenClaw's own commands write them.
@@ -110,7 +109,7 @@ func TestDoctorMissesOpenClawEntry(t *testing.T) {
 		t.Fatalf("finding %+v, installed %v; want a bad one about the entry, and nothing believed to run", f,
 			h.Installed(a))
 	}
-	if _, err := d.Fix(all, never, &steps.Disk{}); err != nil || !h.Installed(a) {
+	if _, err := d.Fix(all, never, &Disk{}); err != nil || !h.Installed(a) {
 		t.Errorf("error %v, installed %v; want it fixed", err, h.Installed(a))
 	}
 }

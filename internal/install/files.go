@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/hookmux/hookmux/internal/edit/userfile"
-	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
@@ -21,7 +20,7 @@ type files interface {
 	readlink(path string) (string, bool)
 	realPath(path string) string // itself where it leads nowhere
 	glob(pattern string) []string
-	writable(all []steps.Step) error
+	writable(all []Step) error
 }
 
 func (h *Host) onDisk() files {
@@ -90,4 +89,4 @@ func (disk) glob(pattern string) []string {
 	return matches
 }
 
-func (disk) writable(all []steps.Step) error { return steps.CheckWritable(all) }
+func (disk) writable(all []Step) error { return CheckWritable(all) }

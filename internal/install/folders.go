@@ -6,7 +6,6 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
-	"github.com/hookmux/hookmux/internal/install/settings"
 )
 
 // folderTrust is what an agent thinks of a folder.
@@ -44,7 +43,7 @@ func (t agentTrust) inFolder(folder string) (folderTrust, string, error) {
 		return folderUnasked, path, err
 	}
 	folder = h.onDisk().realPath(folder)
-	word, asked := settings.FolderWord(r, spec, folder, h.onDisk().realPath)
+	word, asked := FolderWord(r, spec, folder, h.onDisk().realPath)
 	switch {
 	case !asked:
 		return folderUnasked, path, nil

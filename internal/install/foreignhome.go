@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/hookmux/hookmux/internal/platform/fileowner"
+	diskfiles "github.com/hookmux/hookmux/internal/platform/files"
 )
 
 // ForeignHomeWarning says that root works in the home of somebody else: what is made
@@ -14,7 +14,7 @@ func ForeignHomeWarning(home string) string {
 	if err != nil || os.Geteuid() != 0 {
 		return ""
 	}
-	if owner, _, ok := fileowner.Of(info); ok && owner != 0 {
+	if owner, _, ok := diskfiles.Owner(info); ok && owner != 0 {
 		return fmt.Sprintf("%s: is the home of another user (%d), and you are root: files that are made there "+
 			"belong to root; run the command as that user", home, owner)
 	}

@@ -14,9 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/install/appserver"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
-	"github.com/hookmux/hookmux/internal/install/steps"
 )
 
 // without is whoever takes no hooks in a project.
@@ -102,7 +100,7 @@ func TestTheAgentsOwnHandInTheFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		disk := &steps.Disk{Trust: func(g *appserver.Grant) error {
+		disk := &Disk{Trust: func(g *Grant) error {
 			head := ""
 			if strings.Contains(was, "# mine") {
 				head = "# mine\n"
@@ -139,7 +137,7 @@ func TestAnAgentThatWasTooSlow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		disk := &steps.Disk{Trust: func(g *appserver.Grant) error {
+		disk := &Disk{Trust: func(g *Grant) error {
 			keys := maps.Clone(g.Keys)
 			for key := range keys {
 				if half {
@@ -234,7 +232,7 @@ func TestFilesThatMustNotBeWritten(t *testing.T) {
 		before := picture(t, h.Dirs.Home)
 		_, err := h.ApplyPlan(func() (*Plan, error) {
 			return h.Install(Options{Agents: []*agent.Agent{gemini, claude}, Scope: User})
-		}, nil, &steps.Disk{})
+		}, nil, &Disk{})
 		if err == nil || !strings.Contains(err.Error(), name) ||
 			!strings.Contains(err.Error(), "nothing was written anywhere") {
 			t.Errorf(`%s: error %v, want an error, %q in err.Error() and "nothing was written anywhere" in err.Error()`,

@@ -8,7 +8,6 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
-	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
@@ -93,7 +92,7 @@ func mustInstall(t testing.TB, h *Host, o Options) *Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Apply(&steps.Disk{}); err != nil {
+	if err := p.Apply(&Disk{}); err != nil {
 		t.Fatal(err)
 	}
 	return p
@@ -105,7 +104,7 @@ func mustUninstall(t testing.TB, h *Host, agents ...*agent.Agent) *Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Apply(&steps.Disk{}); err != nil {
+	if err := p.Apply(&Disk{}); err != nil {
 		t.Fatal(err)
 	}
 	return p

@@ -47,7 +47,7 @@ type Host struct {
 	Project string // the folder "./" stands for
 	Getenv  func(string) string
 	Hook    string // the real hookmux-hook, or where its copy will be
-	Copied  string // as in shimlink.Target
+	Copied  string // as in ShimTarget
 	Version string // of hookmux
 	// AgentVersion asks an agent on this machine for its version; nil, or
 	// empty, is not known.

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/codextrust"
 	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/install/codextrust"
 )
 
 // agentTrust is what an agent itself trusts: single hooks by their hash, or

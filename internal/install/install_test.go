@@ -11,10 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/codextrust"
 	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/install/codextrust"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
-	"github.com/hookmux/hookmux/internal/install/steps"
 )
 
 // Into an empty home and out again: nothing is left.
@@ -206,13 +205,13 @@ func TestAPluginOfSomebodyElseIsNotOverwritten(t *testing.T) {
 
 // failing stops before its nth step, as kill -9 would.
 type failing struct {
-	steps.Disk
+	Disk
 	left int
 }
 
 var errKilled = errors.New("killed")
 
-func (f *failing) Do(s steps.Step) error {
+func (f *failing) Do(s Step) error {
 	if f.left--; f.left < 0 {
 		return errKilled
 	}

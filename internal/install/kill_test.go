@@ -17,7 +17,6 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
-	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
@@ -59,7 +58,7 @@ func carryKilled(h *Host, verb string) error {
 		}
 		return h.Install(Options{Agents: killedAgents(), Scope: User, Trust: true,
 			Events: []string{"tool.before", "turn.end"}})
-	}, nil, &steps.Disk{})
+	}, nil, &Disk{})
 	return err
 }
 

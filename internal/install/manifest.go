@@ -12,7 +12,6 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
-	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
@@ -96,8 +95,8 @@ func (m *Manifest) encodeManifest() []byte {
 }
 
 // step writes the manifest, or takes it away when nothing is left.
-func (m *Manifest) step(d paths.Dirs) steps.Step {
-	s := steps.Step{Op: steps.OpManifest, Path: manifestPath(d), Old: m.disk}
+func (m *Manifest) step(d paths.Dirs) Step {
+	s := Step{Op: OpManifest, Path: manifestPath(d), Old: m.disk}
 	if len(m.Files) > 0 {
 		s.New = m.encodeManifest()
 	}
@@ -116,11 +115,11 @@ func (m *Manifest) paths() []string {
 // recordAgentWrites records what was really written, where an agent did the writing. It
 // only does so when the agent wrote nothing else: otherwise giving back the old
 // bytes would undo that too, and only our own keys may go.
-func (h *Host) recordAgentWrites(m *Manifest, done []steps.Step) error {
+func (h *Host) recordAgentWrites(m *Manifest, done []Step) error {
 	changed, before := false, m.encodeManifest()
 	for _, s := range done {
 		r := m.Files[s.Path]
-		if s.Op != steps.OpTrust || r == nil {
+		if s.Op != OpTrust || r == nil {
 			continue
 		}
 		data, err := h.onDisk().read(s.Path)
@@ -134,7 +133,7 @@ func (h *Host) recordAgentWrites(m *Manifest, done []steps.Step) error {
 	if !changed {
 		return nil
 	}
-	return steps.ReplaceFile(manifestPath(h.Dirs), before, m.encodeManifest())
+	return ReplaceFile(manifestPath(h.Dirs), before, m.encodeManifest())
 }
 
 // onlyOurs reports whether a file says what it said before us once our part is

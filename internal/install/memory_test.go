@@ -5,8 +5,6 @@ import (
 	"errors"
 	"path/filepath"
 	"strings"
-
-	"github.com/hookmux/hookmux/internal/install/steps"
 )
 
 // memory is a disk in a table: for tests that try many documents.
@@ -40,15 +38,15 @@ func (m *memory) runnable(path string) bool           { _, ok := m.links[path]; 
 func (m *memory) readlink(path string) (string, bool) { to, ok := m.links[path]; return to, ok }
 func (m *memory) realPath(path string) string         { return path }
 func (m *memory) glob(string) []string                { return nil }
-func (m *memory) writable([]steps.Step) error         { return nil }
+func (m *memory) writable([]Step) error               { return nil }
 
 var errOther = errors.New("the file is not what was planned for")
 
 // Do carries a step out, with the same check as the disk: only what was
 // planned for is replaced.
-func (m *memory) Do(s steps.Step) error {
+func (m *memory) Do(s Step) error {
 	switch s.Op {
-	case steps.OpWrite, steps.OpManifest, steps.OpTrust, steps.OpDelete:
+	case OpWrite, OpManifest, OpTrust, OpDelete:
 		if is := m.text[s.Path]; (is == nil) != (s.Old == nil) || !bytes.Equal(is, s.Old) {
 			return errOther
 		}
@@ -58,19 +56,19 @@ func (m *memory) Do(s steps.Step) error {
 		}
 		m.mkdir(filepath.Dir(s.Path))
 		m.text[s.Path] = s.New
-	case steps.OpMakeDir:
+	case OpMakeDir:
 		m.mkdir(s.Path)
-	case steps.OpDropDir:
+	case OpDropDir:
 		for path := range m.text {
 			if strings.HasPrefix(path, s.Path+"/") {
 				return nil
 			}
 		}
 		delete(m.dirs, s.Path)
-	case steps.OpLink:
+	case OpLink:
 		m.mkdir(filepath.Dir(s.Path))
 		m.links[s.Path] = string(s.New)
-	case steps.OpDropLink:
+	case OpDropLink:
 		delete(m.links, s.Path)
 	}
 	return nil

@@ -9,11 +9,8 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/codextrust"
-	"github.com/hookmux/hookmux/internal/install/appserver"
+	"github.com/hookmux/hookmux/internal/install/codextrust"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
-	"github.com/hookmux/hookmux/internal/install/shimlink"
-	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
@@ -36,9 +33,9 @@ type Options struct {
 
 // Plan is what has to be done, and what a person should know about it.
 type Plan struct {
-	Steps  []steps.Step `json:"steps"`
-	Agents []AgentPlan  `json:"agents"`
-	Notes  []string     `json:"notes,omitempty"`
+	Steps  []Step      `json:"steps"`
+	Agents []AgentPlan `json:"agents"`
+	Notes  []string    `json:"notes,omitempty"`
 	// Left are files out of which hookmux could not be taken; Notes say why.
 	Left []string `json:"left,omitempty"`
 
@@ -61,14 +58,14 @@ type AgentPlan struct {
 }
 
 // Apply lets an editor carry the plan out.
-func (p *Plan) Apply(e steps.Editor) error {
+func (p *Plan) Apply(e Editor) error {
 	if err := p.host.refuseRealHome(); err != nil {
 		return err
 	}
-	if err := steps.Run(p.Steps, e); err != nil {
+	if err := RunSteps(p.Steps, e); err != nil {
 		return err
 	}
-	if _, ok := e.(*steps.Disk); ok {
+	if _, ok := e.(*Disk); ok {
 		return p.host.recordAgentWrites(p.manifest, p.Steps)
 	}
 	return nil
@@ -78,7 +75,7 @@ func (p *Plan) Apply(e steps.Editor) error {
 func (p *Plan) Files() int {
 	seen := map[string]bool{}
 	for _, s := range p.Steps {
-		if s.Op == steps.OpWrite || s.Op == steps.OpDelete || s.Op == steps.OpTrust {
+		if s.Op == OpWrite || s.Op == OpDelete || s.Op == OpTrust {
 			seen[s.Path] = true
 		}
 	}
@@ -163,7 +160,7 @@ func (h *Host) Install(o Options) (*Plan, error) {
 		return nil, errors.Join(errs...)
 	}
 	if plan.Hooked() > 0 {
-		target := shimlink.Target{Hook: h.Hook, Copied: h.Copied}
+		target := ShimTarget{Hook: h.Hook, Copied: h.Copied}
 		to, _ := h.onDisk().readlink(Shim(h.Dirs))
 		plan.Steps = append(plan.Steps, target.Steps(h.Dirs, to)...)
 		if note := target.Note(h.Dirs.Home); note != "" {
@@ -330,10 +327,10 @@ func (d *draft) entries(a *agent.Agent, place agent.InstallPlace, path string, c
 		err = t.WhyDropped(a, now)
 	}
 	if err != nil {
-		return steps.BrokenFile(path, err)
+		return BrokenFile(path, err)
 	}
 	f.record.Kept = kept
-	f.setContent(steps.OpWrite, now)
+	f.setContent(OpWrite, now)
 	if err := d.removeFromOtherPlaces(a, path, o.Scope); err != nil {
 		return err
 	}
@@ -375,7 +372,7 @@ func (d *draft) trust(t *hookentry.Target, a *agent.Agent, place agent.InstallPl
 	}
 	keys, err := t.TrustKeys(hooks.now, a, h.trustOf(a).sourceName(hooks.path, place))
 	if err != nil {
-		return steps.BrokenFile(hooks.path, err)
+		return BrokenFile(hooks.path, err)
 	}
 	f, err := d.openFile(path, a.Name, o.Scope, KindTrust)
 	if err != nil {
@@ -383,7 +380,7 @@ func (d *draft) trust(t *hookentry.Target, a *agent.Agent, place agent.InstallPl
 	}
 	_, missing, err := hookentry.ReadTrusted(f.now, keys)
 	if err != nil {
-		return steps.BrokenFile(path, err)
+		return BrokenFile(path, err)
 	}
 	if len(missing) == 0 || !o.Trust {
 		one.Trusted = len(missing) == 0
@@ -400,7 +397,7 @@ func (d *draft) trust(t *hookentry.Target, a *agent.Agent, place agent.InstallPl
 	}
 	now, kept, err := hookentry.WriteTrust(f.now, keys, f.record.Kept)
 	if err != nil {
-		return steps.BrokenFile(path, err)
+		return BrokenFile(path, err)
 	}
 	f.record.Kept = kept
 	for key := range keys {
@@ -412,14 +409,14 @@ func (d *draft) trust(t *hookentry.Target, a *agent.Agent, place agent.InstallPl
 		return hookentry.CompareKeys(strings.Join(a, ":"),
 			strings.Join(b, ":"))
 	})
-	st := f.setContent(steps.OpTrust, now)
+	st := f.setContent(OpTrust, now)
 	if st == nil {
 		// They are trusted, and the person switched some of them off.
 		one.Notes = append(one.Notes, fmt.Sprintf("%s: some of these hooks are switched off there, so they do "+
 			"not run", path))
 		return nil
 	}
-	st.grant = &appserver.Grant{Agent: a, Source: hooks.path, Keys: keys, Cwd: h.folder(o.Scope)}
+	st.grant = &Grant{Agent: a, Source: hooks.path, Keys: keys, Cwd: h.folder(o.Scope)}
 	one.Trusted = true
 	return nil
 }

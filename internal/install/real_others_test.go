@@ -15,9 +15,9 @@ import (
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 	"github.com/hookmux/hookmux/internal/platform/paths"
-	"github.com/hookmux/hookmux/internal/verify/agents"
-	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
-	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/realagents"
+	"github.com/hookmux/hookmux/internal/realagents/agentstest"
+	"github.com/hookmux/hookmux/internal/realagents/model"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -37,7 +37,7 @@ func TestRealAgentsRunWhatStandsInOthersFiles(t *testing.T) {
 }
 
 func crossRead(t *testing.T, reader, other *agent.Agent, scope string) {
-	entry, ok := agents.Find(reader.Name)
+	entry, ok := realagents.Find(reader.Name)
 	if !ok {
 		t.Skip("not in the table of real agents")
 	}

@@ -19,13 +19,11 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/daemontest"
 	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
-	"github.com/hookmux/hookmux/internal/install/appserver"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
-	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/paths"
-	"github.com/hookmux/hookmux/internal/verify/agents"
-	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
-	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/realagents"
+	"github.com/hookmux/hookmux/internal/realagents/agentstest"
+	"github.com/hookmux/hookmux/internal/realagents/model"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -65,7 +63,7 @@ func TestRealTrustByRecipe(t *testing.T) {
 			testBed := agentstest.NewTestBed(t, a.Name, model.Scenario{})
 			h := testBedHost(t, testBed, filepath.Join(builtPrograms.Folder(t), hookentry.HookName))
 			p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true, Deny: true})
-			hooks, err := appserver.AppServer{Program: testBed.In.Argv[0], Args: []string{"app-server"}, Env: testBed.Env,
+			hooks, err := AppServer{Program: testBed.In.Argv[0], Args: []string{"app-server"}, Env: testBed.Env,
 				Dir: testBed.Project, Timeout: time.Minute}.Hooks(testBed.Project)
 			if err != nil {
 				t.Fatal(err)
@@ -87,10 +85,10 @@ func TestRealTrustByRecipe(t *testing.T) {
 }
 
 func realAgent(t *testing.T, a *agent.Agent, gone, deny bool) {
-	if _, ok := agents.Find(a.Name); !ok {
+	if _, ok := realagents.Find(a.Name); !ok {
 		t.Skip("not in the table of real agents")
 	}
-	entry, _ := agents.Find(a.Name)
+	entry, _ := realagents.Find(a.Name)
 	testBed := agentstest.NewTestBed(t, a.Name, model.Scenario{})
 	marker := filepath.Join(testBed.Project, "ran")
 	testBed.Model.SetScenario(testBed.Run, model.Scenario{Steps: []model.Step{
@@ -235,9 +233,9 @@ func apply(t *testing.T, h *Host, o Options, testBed *agentstest.TestBed) {
 		t.Fatal(err)
 	}
 	asked := false
-	disk := &steps.Disk{Trust: func(g *appserver.Grant) error {
+	disk := &Disk{Trust: func(g *Grant) error {
 		asked = true
-		err := appserver.AppServer{Program: testBed.In.Argv[0], Args: []string{"app-server"}, Env: testBed.Env, Dir: g.Cwd,
+		err := AppServer{Program: testBed.In.Argv[0], Args: []string{"app-server"}, Env: testBed.Env, Dir: g.Cwd,
 			Timeout: time.Minute}.Trust(g)
 		if err != nil {
 			t.Errorf("%s was asked to trust: %v", g.Agent.Name, err)

@@ -8,14 +8,12 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
-	"github.com/hookmux/hookmux/internal/install/scriptfile"
-	"github.com/hookmux/hookmux/internal/install/steps"
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
 // scriptsOf looks for the programs of an agent that takes one per event.
-func scriptsOf(h *Host, a *agent.Agent) scriptfile.Finder {
-	return scriptfile.Finder{Agent: a, Resolve: h.resolvePath, Read: h.onDisk().read, Glob: h.onDisk().glob}
+func scriptsOf(h *Host, a *agent.Agent) ScriptFinder {
+	return ScriptFinder{Agent: a, Resolve: h.resolvePath, Read: h.onDisk().read, Glob: h.onDisk().glob}
 }
 
 // scripts plans a program for each command, and takes out what else of ours is
@@ -42,7 +40,7 @@ func (d *draft) scripts(a *agent.Agent, commands []hookentry.Command, o Options,
 			f.record.Dirs = d.foldersFor(path, path)
 		}
 		f.record.Chosen = &Choice{Events: o.Events, Deny: o.Deny}
-		if st := f.setContent(steps.OpWrite, scriptfile.Text(c)); st != nil {
+		if st := f.setContent(OpWrite, ScriptText(c)); st != nil {
 			st.runs = true
 		}
 		written, one.Events = append(written, path), append(one.Events, c.Event)
@@ -91,7 +89,7 @@ func (d *draft) takeOutScripts(a *agent.Agent, p agent.InstallPlace, scope strin
 }
 
 // chosenScripts is what was chosen for an agent, as records or the programs say.
-func chosenScripts(scripts scriptfile.Finder, scope string, m *Manifest) *Choice {
+func chosenScripts(scripts ScriptFinder, scope string, m *Manifest) *Choice {
 	a := scripts.Agent
 	var c *Choice
 	var events []string
@@ -147,7 +145,7 @@ func (l siteReader) readScriptSites(m *Manifest) []Site {
 }
 
 // readScriptSite says what one program is.
-func (l siteReader) readScriptSite(s *Site, one scriptfile.Script, r *Record) {
+func (l siteReader) readScriptSite(s *Site, one Script, r *Record) {
 	h, a, name := l.host, l.agent, one.Event.Name
 	switch {
 	case one.Text == nil:
@@ -177,7 +175,7 @@ func (l siteReader) readScriptSite(s *Site, one scriptfile.Script, r *Record) {
 		wrong, mayMiss = name+": reports as "+termsafe.Line(one.Command.Event, 40), true
 	case !h.onDisk().runnable(one.Path):
 		wrong, mayMiss = name+": cannot be run; chmod u+x it", true
-	case !steps.SameText(one.Text, scriptfile.Text(want)):
+	case !SameText(one.Text, ScriptText(want)):
 		wrong = name + ": its text differs"
 	}
 	if wrong != "" {

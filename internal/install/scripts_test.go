@@ -11,8 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/install/scriptfile"
-	"github.com/hookmux/hookmux/internal/install/steps"
 )
 
 // A person's own program of the same event stays as it is, and ours gets another
@@ -49,7 +47,7 @@ func TestScriptsStandBesideAPersonsOwn(t *testing.T) {
 			}
 			if c.want != "-" {
 				ours := filepath.Join(dir, "PreToolUse"+c.want)
-				if c, ok := scriptfile.Read([]byte(read(t, ours))); !ok || c.Program != Shim(h.Dirs) || c.Event != "PreToolUse" {
+				if c, ok := ReadScript([]byte(read(t, ours))); !ok || c.Program != Shim(h.Dirs) || c.Event != "PreToolUse" {
 					t.Errorf("%s: %s\nwant our program in it", ours, read(t, ours))
 				}
 				out, err := exec.Command(ours).Output()
@@ -126,7 +124,7 @@ func TestTheDoctorLooksAtScripts(t *testing.T) {
 			if slices.Contains(h.Delivery(a).Events, "PreToolUse") != (c.says == "PreToolUse: its text differs") {
 				t.Errorf("events that are believed to run: %q", h.Delivery(a).Events)
 			}
-			if _, err := d.Fix(all, never, &steps.Disk{}); err != nil {
+			if _, err := d.Fix(all, never, &Disk{}); err != nil {
 				t.Fatal(err)
 			}
 			if _, all := examine(h, a, nil); c.fixes && finding(all, c.check) != nil &&
@@ -155,7 +153,7 @@ func TestTheFileBesideOursIsMissed(t *testing.T) {
 	if f == nil || f.Level != Bad || !strings.Contains(f.What, "plugin.json beside it is gone") || h.Installed(a) {
 		t.Fatalf("f = %+v, installed %v; want a bad one about plugin.json, and nothing believed to run", f, h.Installed(a))
 	}
-	if _, err := d.Fix(all, never, &steps.Disk{}); err != nil || !h.Installed(a) {
+	if _, err := d.Fix(all, never, &Disk{}); err != nil || !h.Installed(a) {
 		t.Errorf("error %v, installed %v; want it fixed", err, h.Installed(a))
 	}
 	mustUninstall(t, h, a)

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/install/steps"
 )
 
 // What lies beside the plugin so that OpenCode starts without a network.
@@ -70,7 +69,7 @@ func TestSeedsGoWhenOthersCome(t *testing.T) {
 	if f == nil || f.Level != Bad || !strings.Contains(f.What, "mine.ts") {
 		t.Fatalf(`f = %+v, want other than nil, f.Level = Bad and "mine.ts" in f.What`, f)
 	}
-	if _, err := d.Fix(all, never, &steps.Disk{}); err != nil {
+	if _, err := d.Fix(all, never, &Disk{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"node_modules", "package-lock.json"} {

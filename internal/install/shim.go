@@ -5,16 +5,14 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/client"
-	"github.com/hookmux/hookmux/internal/install/probe"
-	"github.com/hookmux/hookmux/internal/install/shimlink"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
 // Shim is the path that stands in agents' configs.
-func Shim(d paths.Dirs) string { return shimlink.Path(d) }
+func Shim(d paths.Dirs) string { return ShimPath(d) }
 
 // TryHooks runs each agent's installed hook command and sees whether it arrives
 // at the daemon.
-func (h *Host) TryHooks(ctx context.Context, daemon *client.Client, agents []*agent.Agent, env []string) []probe.Result {
-	return probe.Run(ctx, daemon, agents, probe.Hook{Program: Shim(h.Dirs), Home: h.Dirs.Home, Env: env})
+func (h *Host) TryHooks(ctx context.Context, daemon *client.Client, agents []*agent.Agent, env []string) []ProbeResult {
+	return Probe(ctx, daemon, agents, ProbeHook{Program: Shim(h.Dirs), Home: h.Dirs.Home, Env: env})
 }

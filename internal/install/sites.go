@@ -8,10 +8,9 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/install/hookentry"
-	"github.com/hookmux/hookmux/internal/install/steps"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/plugins"
 )
 
@@ -151,7 +150,7 @@ func (l siteReader) readPlugin(s *Site, src []byte, r *Record) {
 	}
 	text, err := plugins.Render(a.Install.Plugin.Source,
 		plugins.ChosenIn(src, plugins.Options{Agent: of, Version: h.Version, Hook: Shim(h.Dirs)}))
-	if err == nil && steps.SameText(text, src) {
+	if err == nil && SameText(text, src) {
 		return
 	}
 	switch {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
-	"github.com/hookmux/hookmux/internal/install/scriptfile"
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
@@ -32,7 +31,7 @@ func (l leftovers) writtenPaths() []string {
 			case path == "":
 			case a.Install.Way == agent.WayScripts:
 				for _, e := range a.Events {
-					out = append(out, scriptfile.Path(path, e.Name)) // the others are in the same folder
+					out = append(out, ScriptPath(path, e.Name)) // the others are in the same folder
 				}
 			default:
 				out = append(out, path)

@@ -13,11 +13,8 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
-	"github.com/hookmux/hookmux/internal/install/programcopy"
-	"github.com/hookmux/hookmux/internal/install/shimlink"
-	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/paths"
-	"github.com/hookmux/hookmux/internal/platform/tmux"
+	"github.com/hookmux/hookmux/internal/tmux"
 )
 
 // Ours stays where it is, is brought up to date, and is there once.
@@ -192,7 +189,7 @@ func TestAFileThatChangedMeanwhileIsNotOverwritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, path, `{"new": 1}`)
-	if err := p.Apply(&steps.Disk{}); err == nil || read(t, path) != `{"new": 1}` {
+	if err := p.Apply(&Disk{}); err == nil || read(t, path) != `{"new": 1}` {
 		t.Errorf(`%v: read(t, path) = %s, want an error and {"new": 1}`, err, read(t, path))
 	}
 }
@@ -205,10 +202,10 @@ func TestADeadLinkBecomesACopy(t *testing.T) {
 	shim := Shim(h.Dirs)
 	clone := t.TempDir()
 	next := filepath.Join(clone, hookentry.HookName)
-	for _, name := range programcopy.Names {
+	for _, name := range Names {
 		writeProgram(t, filepath.Join(clone, name), "of the clone: "+name)
 	}
-	if err := shimlink.Refresh(h.Dirs, next, true); err != nil {
+	if err := RefreshShim(h.Dirs, next, true); err != nil {
 		t.Fatal(err)
 	}
 	if to, _ := os.Readlink(shim); to != h.Hook {
@@ -217,19 +214,19 @@ func TestADeadLinkBecomesACopy(t *testing.T) {
 	if err := os.Remove(h.Hook); err != nil {
 		t.Fatal(err)
 	}
-	if err := shimlink.Refresh(h.Dirs, next, false); err != nil {
+	if err := RefreshShim(h.Dirs, next, false); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range programcopy.Names {
+	for _, name := range Names {
 		if got := read(t, filepath.Join(filepath.Dir(shim), name)); got != "of the clone: "+name {
 			t.Errorf("%s is %q, want the clone's", name, got)
 		}
 	}
 	writeProgram(t, next, "newer")
-	if err := shimlink.Refresh(h.Dirs, next, true); err != nil || read(t, shim) == "newer" {
+	if err := RefreshShim(h.Dirs, next, true); err != nil || read(t, shim) == "newer" {
 		t.Errorf("a copy was replaced without `hookmux install` (%v)", err)
 	}
-	if err := shimlink.Refresh(newHost(t).Dirs, next, true); err != nil {
+	if err := RefreshShim(newHost(t).Dirs, next, true); err != nil {
 		t.Error(err)
 	}
 }
@@ -239,10 +236,10 @@ func hostFromClone(t *testing.T) (h *Host, clone string) {
 	t.Helper()
 	h = newHost(t)
 	clone = filepath.Dir(h.Hook)
-	for _, name := range programcopy.Names {
+	for _, name := range Names {
 		writeProgram(t, filepath.Join(clone, name), "#!/bin/sh\necho first "+name+"\n")
 	}
-	target := shimlink.NewTarget(h.Dirs, h.Hook)
+	target := NewShimTarget(h.Dirs, h.Hook)
 	h.Hook, h.Copied = target.Hook, target.Copied
 	return h, clone
 }
@@ -264,7 +261,7 @@ func TestInstalledFromAClone(t *testing.T) {
 	if len(p.Notes) != 1 || !strings.Contains(p.Notes[0], "copied itself") {
 		t.Errorf("notes = %q, want that agents run a copy", p.Notes)
 	}
-	target := shimlink.Target{Hook: h.Hook, Copied: h.Copied}
+	target := ShimTarget{Hook: h.Hook, Copied: h.Copied}
 	if outdated := target.Outdated(h.Dirs); outdated != "" {
 		t.Errorf("just copied: %q", outdated)
 	}
@@ -277,7 +274,7 @@ func TestInstalledFromAClone(t *testing.T) {
 	}
 	mustInstall(t, h, Options{Agents: []*agent.Agent{claude}})
 
-	for _, name := range programcopy.Names {
+	for _, name := range Names {
 		writeProgram(t, filepath.Join(clone, name), "#!/bin/sh\necho second "+name+"\n")
 		later := time.Now().Add(time.Minute)
 		if err := os.Chtimes(filepath.Join(clone, name), later, later); err != nil {
@@ -298,7 +295,7 @@ func TestInstalledFromAClone(t *testing.T) {
 		t.Errorf("the clone was moved, and the hook says %q (%v)", out, err)
 	}
 	// The copy itself is what is run now.
-	copied := shimlink.NewTarget(h.Dirs, Shim(h.Dirs))
+	copied := NewShimTarget(h.Dirs, Shim(h.Dirs))
 	if s := copied.Steps(h.Dirs, ""); len(s) > 0 {
 		t.Errorf("the copy would be copied: %v", s)
 	}
@@ -312,11 +309,11 @@ func TestInstalledFromAClone(t *testing.T) {
 func TestALinkReplacesCopies(t *testing.T) {
 	h, _ := hostFromClone(t)
 	mustInstall(t, h, Options{Agents: []*agent.Agent{known(t, "claude")}})
-	target := shimlink.NewTarget(h.Dirs, "/usr/bin/true")
+	target := NewShimTarget(h.Dirs, "/usr/bin/true")
 	if target.Copied != "" {
 		t.Fatalf("a program of the system is copied: %+v", target)
 	}
-	if err := steps.Run(target.Steps(h.Dirs, ""), &steps.Disk{}); err != nil {
+	if err := RunSteps(target.Steps(h.Dirs, ""), &Disk{}); err != nil {
 		t.Fatal(err)
 	}
 	entries, _ := os.ReadDir(filepath.Dir(Shim(h.Dirs)))
@@ -329,23 +326,23 @@ func TestALinkReplacesCopies(t *testing.T) {
 func TestProgramForTmux(t *testing.T) {
 	h, clone := hostFromClone(t)
 	self := filepath.Join(clone, "hookmux")
-	program, copies := shimlink.ForTmux(h.Dirs, self)
+	program, copies := ShimForTmux(h.Dirs, self)
 	if filepath.Dir(program) != filepath.Dir(Shim(h.Dirs)) || len(copies) != 1 {
 		t.Fatalf("tmux runs %s, with %v", program, copies)
 	}
-	if err := steps.Run(copies, &steps.Disk{}); err != nil {
+	if err := RunSteps(copies, &Disk{}); err != nil {
 		t.Fatal(err)
 	}
 	write(t, tmux.OwnConf(h.Dirs.Data), "bind A")
 	mustInstall(t, h, Options{Agents: []*agent.Agent{known(t, "claude")}})
-	if s := shimlink.DropForTmux(h.Dirs); len(s) > 0 {
+	if s := DropShimForTmux(h.Dirs); len(s) > 0 {
 		t.Errorf("agents run it, and tmux would take it away: %v", s)
 	}
 	mustUninstall(t, h, known(t, "claude"))
 	if !paths.Runnable(program) {
 		t.Error("tmux runs it, and it is gone")
 	}
-	if err := steps.Run(shimlink.DropForTmux(h.Dirs), &steps.Disk{}); err != nil || paths.Runnable(program) {
+	if err := RunSteps(DropShimForTmux(h.Dirs), &Disk{}); err != nil || paths.Runnable(program) {
 		t.Errorf("nothing needs it, and it is still there (%v)", err)
 	}
 }

@@ -8,8 +8,6 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
-	"github.com/hookmux/hookmux/internal/install/shimlink"
-	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/plugins"
 )
@@ -55,7 +53,7 @@ func (h *Host) Uninstall(agents []*agent.Agent) (*Plan, error) {
 	if len(d.next.Files) == 0 && len(plan.Agents) > 0 && !d.shim && len(d.left) == 0 &&
 		!h.runsElsewhere(agents) {
 		if h.onDisk().exists(Shim(h.Dirs)) {
-			plan.Steps = append(plan.Steps, shimlink.DropSteps(h.Dirs)...)
+			plan.Steps = append(plan.Steps, DropShimSteps(h.Dirs)...)
 		}
 	}
 	plan.manifest, plan.Notes, plan.Left = d.next, d.notes, d.left
@@ -70,7 +68,7 @@ func (d *draft) unwritable(a *agent.Agent) {
 		if f.agent != a.Name || len(f.changes) == 0 {
 			continue
 		}
-		err := d.host.onDisk().writable([]steps.Step{{Op: steps.OpWrite, Path: path}})
+		err := d.host.onDisk().writable([]Step{{Op: OpWrite, Path: path}})
 		if err == nil {
 			continue
 		}
@@ -254,12 +252,12 @@ func (d *draft) plugin(a *agent.Agent, path string, o Options) error {
 	}
 	if f.now != nil {
 		if of, _, ours := plugins.Recognise(f.now); !ours || of != a.Name {
-			return steps.BrokenFile(path, fmt.Errorf("is not hookmux's and would be overwritten; move it away"))
+			return BrokenFile(path, fmt.Errorf("is not hookmux's and would be overwritten; move it away"))
 		}
 	} else {
 		f.record.Dirs = d.foldersFor(path, path)
 	}
-	if f.setContent(steps.OpWrite, text) != nil {
+	if f.setContent(OpWrite, text) != nil {
 		d.setAside(f)
 	}
 	if err := d.enable(a, o.Scope, f.disk != nil); err != nil {
@@ -362,7 +360,7 @@ func (d *draft) seed(a *agent.Agent, dir string, seed agent.Seed, scope string) 
 	}
 	if strings.HasSuffix(seed.Path, "/") {
 		d.next.Files[path+"/"] = record
-		d.makes = append(d.makes, steps.Step{Op: steps.OpMakeDir, Path: path, Agent: a.Name, Why: seed.Why})
+		d.makes = append(d.makes, Step{Op: OpMakeDir, Path: path, Agent: a.Name, Why: seed.Why})
 		return nil
 	}
 	d.next.Files[path] = record
@@ -370,7 +368,7 @@ func (d *draft) seed(a *agent.Agent, dir string, seed agent.Seed, scope string) 
 	if err != nil {
 		return err
 	}
-	if st := f.setContent(steps.OpWrite, []byte(seed.Text)); st != nil {
+	if st := f.setContent(OpWrite, []byte(seed.Text)); st != nil {
 		st.why = seed.Why
 	}
 	return nil
@@ -385,7 +383,7 @@ func (d *draft) setAside(f *draftFile) {
 	}
 	to := filepath.Join(d.host.Dirs.State, "set-aside",
 		fmt.Sprintf("%s-%s.%s", f.agent, filepath.Base(f.path), hash(f.disk)[:8]))
-	d.keeps = append(d.keeps, steps.Step{Op: steps.OpKeep, Path: to, Agent: f.agent, New: f.disk})
+	d.keeps = append(d.keeps, Step{Op: OpKeep, Path: to, Agent: f.agent, New: f.disk})
 	d.notes = append(d.notes, fmt.Sprintf("%s: was changed since hookmux wrote it; what it was is kept as %s", f.path,
 		paths.Shorten(d.host.Dirs.Home, to)))
 }
@@ -394,7 +392,7 @@ func (d *draft) setAside(f *draftFile) {
 func (d *draft) removePlugin(a *agent.Agent, path, scope string) error {
 	data, err := d.host.onDisk().read(path)
 	if err != nil {
-		return steps.BrokenFile(path, err)
+		return BrokenFile(path, err)
 	}
 	if data == nil && d.next.Files[path] == nil {
 		return nil

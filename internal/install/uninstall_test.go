@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/install/steps"
 )
 
 // A file that cannot be read and has nothing to do with us is in nobody's way;
@@ -120,7 +119,7 @@ func TestNothingToRemark(t *testing.T) {
 			}
 			seen := map[string]bool{}
 			for _, s := range p.Steps {
-				if key := string(s.Op) + h.onDisk().realPath(s.Path); s.Op != steps.OpDropDir {
+				if key := string(s.Op) + h.onDisk().realPath(s.Path); s.Op != OpDropDir {
 					if seen[key] {
 						t.Errorf("%s %s: twice; want !seen[key]", s.Op, s.Path)
 					}

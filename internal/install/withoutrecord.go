@@ -8,7 +8,6 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
-	"github.com/hookmux/hookmux/internal/install/steps"
 )
 
 // AddWithoutRecord adds commands to an agent's hooks of a scope, behind whatever stands
@@ -39,14 +38,14 @@ func (h *Host) AddWithoutRecord(a *agent.Agent, scope string, commands []hookent
 	}
 	src, err := h.onDisk().read(path)
 	if err != nil {
-		return steps.BrokenFile(path, err)
+		return BrokenFile(path, err)
 	}
 	if src == nil {
 		src = t.FreshText(place)
 	}
 	for _, c := range commands {
 		if src, err = t.AppendCommand(src, c); err != nil {
-			return steps.BrokenFile(path, err)
+			return BrokenFile(path, err)
 		}
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/edit/userfile"
-	"github.com/hookmux/hookmux/internal/platform/atomicfile"
+	diskfiles "github.com/hookmux/hookmux/internal/platform/files"
 )
 
 // Overlay is a config folder for one agent that looks like the person's own,
@@ -74,7 +74,7 @@ func (o *Overlay) placeFile(path string, data []byte) error {
 	if is, err := os.ReadFile(path); err == nil && bytes.Equal(is, data) {
 		return nil
 	}
-	return atomicfile.WriteVia(".hookmux-*", path, data) // entries of that name are ours
+	return diskfiles.WriteVia(".hookmux-*", path, data) // entries of that name are ours
 }
 
 // linkEntries gives the folder an entry for each of the person's, and takes away

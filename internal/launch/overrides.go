@@ -10,8 +10,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/codextrust"
-	"github.com/hookmux/hookmux/internal/shell/quote"
+	"github.com/hookmux/hookmux/internal/install/codextrust"
+	"github.com/hookmux/hookmux/internal/platform/shellquote"
 )
 
 // The codex-overrides way: `-c key=value` changes one config value for one
@@ -70,7 +70,7 @@ func hookOverrides(r *Request, layer map[string]any) ([]string, error) {
 		if layer[reg.event] != nil && !ok {
 			return nil, fmt.Errorf("-c hooks.%s: is not a list; correct it, or leave the flag out", reg.event)
 		}
-		command := quote.Line([]string{r.Hook, r.Agent.Name, reg.event, strconv.Itoa(reg.seconds)})
+		command := shellquote.Line([]string{r.Hook, r.Agent.Name, reg.event, strconv.Itoa(reg.seconds)})
 		at := slices.IndexFunc(groups, func(g any) bool { return isOurs(g, command) })
 		if at < 0 {
 			at = len(groups)

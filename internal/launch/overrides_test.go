@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/codextrust"
-	"github.com/hookmux/hookmux/internal/shell/quote"
+	"github.com/hookmux/hookmux/internal/install/codextrust"
+	"github.com/hookmux/hookmux/internal/platform/shellquote"
 )
 
 // layerOf is what Codex makes of the -c flags of a command line.
@@ -40,7 +40,7 @@ func checkTrust(t testing.TB, args []string, hook string) map[string]any {
 	hooks := layerOf(t, args)
 	state, _ := hooks["state"].(map[string]any)
 	for _, reg := range (&Request{Agent: catalogued(t, "codex")}).defaultRegistrations() {
-		command := quote.Line([]string{hook, "codex", reg.event, strconv.Itoa(reg.seconds)})
+		command := shellquote.Line([]string{hook, "codex", reg.event, strconv.Itoa(reg.seconds)})
 		groups, _ := hooks[reg.event].([]any)
 		var at []int
 		for i, g := range groups {

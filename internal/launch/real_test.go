@@ -13,9 +13,9 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/launch"
-	"github.com/hookmux/hookmux/internal/verify/agents"
-	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
-	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/realagents"
+	"github.com/hookmux/hookmux/internal/realagents/agentstest"
+	"github.com/hookmux/hookmux/internal/realagents/model"
 )
 
 // Real agents, started with what Plan gives: a script in place of hookmux-hook
@@ -37,7 +37,7 @@ func TestRealAgentsRunTheHooksTheyAreGiven(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			marker := filepath.Join(t.TempDir(), "ran")
-			entry, _ := agents.Find(c.name)
+			entry, _ := realagents.Find(c.name)
 			testBed := agentstest.NewTestBed(t, c.name, model.Scenario{Steps: []model.Step{
 				{Calls: []model.ToolCall{entry.Shell.Call("touch " + marker)}},
 				{Say: "done"},
@@ -51,7 +51,7 @@ func TestRealAgentsRunTheHooksTheyAreGiven(t *testing.T) {
 			if !ok {
 				t.Fatal("not in the catalogue")
 			}
-			args := slices.Concat(agents.Headless(c.name, "Run it "+model.Mark("")), c.own(own))
+			args := slices.Concat(realagents.Headless(c.name, "Run it "+model.Mark("")), c.own(own))
 			argv, injected, notes, err := launch.Plan(launch.Request{Agent: a, Args: args, Program: testBed.In.Argv[0],
 				Hook: hook})
 			if err != nil || !injected {
@@ -59,7 +59,7 @@ func TestRealAgentsRunTheHooksTheyAreGiven(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(context.Background(), agentstest.Timeout)
 			defer cancel()
-			r, err := agents.Run(ctx, testBed.In, testBed.Env, testBed.Project, argv[1:]...)
+			r, err := realagents.Run(ctx, testBed.In, testBed.Env, testBed.Project, argv[1:]...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,7 +116,7 @@ func TestRealCodexTellsWithoutTrust(t *testing.T) {
 	own := script(t, filepath.Join(dir, "own"), filepath.Join(dir, "own.log"))
 	a, _ := agent.Builtin().Agent("codex")
 	args := slices.Concat([]string{"-c", `notify=["` + own + `","mine"]`},
-		agents.Headless("codex", "Say it "+model.Mark("")))
+		realagents.Headless("codex", "Say it "+model.Mark("")))
 	argv, injected, _, err := launch.Plan(launch.Request{Agent: a, Args: args, Program: testBed.In.Argv[0], Hook: hook,
 		Untrusted: true})
 	if err != nil || !injected {
@@ -124,7 +124,7 @@ func TestRealCodexTellsWithoutTrust(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), agentstest.Timeout)
 	defer cancel()
-	r, err := agents.Run(ctx, testBed.In, testBed.Env, testBed.Project, argv[1:]...)
+	r, err := realagents.Run(ctx, testBed.In, testBed.Env, testBed.Project, argv[1:]...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"github.com/hookmux/hookmux/internal/plainjson"
-	"github.com/hookmux/hookmux/internal/shell/quote"
+	"github.com/hookmux/hookmux/internal/platform/jsonx"
+	"github.com/hookmux/hookmux/internal/platform/shellquote"
 )
 
 // The settings-flag way: the agent takes a flag with settings, a file or JSON
@@ -153,7 +153,7 @@ func addGroup(hooks *hujson.Object, reg registration, r *Request) error {
 	// needs no quoting.
 	command, args := r.Hook, []string{r.Agent.Name, reg.event, strconv.Itoa(reg.seconds)}
 	if r.Agent.Launch.Line {
-		command, args = quote.Line(append([]string{command}, args...)), nil
+		command, args = shellquote.Line(append([]string{command}, args...)), nil
 	}
 	m := lastMember(hooks, reg.event)
 	if m == nil {
@@ -170,7 +170,7 @@ func addGroup(hooks *hujson.Object, reg registration, r *Request) error {
 		}
 	}
 	group := settingsGroup{[]settingsHandler{{"command", command, args, reg.seconds}}}
-	text, err := plainjson.Marshal(group)
+	text, err := jsonx.Marshal(group)
 	if err != nil {
 		return err
 	}

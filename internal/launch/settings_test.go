@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/shell/quote"
+	"github.com/hookmux/hookmux/internal/platform/shellquote"
 )
 
 func TestSettingsHoldOneHandlerPerDefaultEvent(t *testing.T) {
@@ -55,7 +55,7 @@ func TestSettingsInOneLine(t *testing.T) {
 		t.Fatalf("injected = %v, error %v; want no error and injected", injected, err)
 	}
 	want := []any{map[string]any{"hooks": []any{map[string]any{
-		"type": "command", "command": quote.Line([]string{testHook, "codebuddy", "PreToolUse", "3600"}), "timeout": 3600.0,
+		"type": "command", "command": shellquote.Line([]string{testHook, "codebuddy", "PreToolUse", "3600"}), "timeout": 3600.0,
 	}}}}
 	if got := groupsOf(t, decoded(t, argv[2]), "PreToolUse"); !reflect.DeepEqual(got, want) {
 		t.Errorf("PreToolUse = %v, want %v", got, want)

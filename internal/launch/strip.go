@@ -9,7 +9,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/codextrust"
+	"github.com/hookmux/hookmux/internal/install/codextrust"
 )
 
 // Strip takes out of a command line what Plan put in, so that it can be kept

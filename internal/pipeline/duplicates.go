@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/canonicaljson"
 	"github.com/hookmux/hookmux/internal/launch"
+	"github.com/hookmux/hookmux/internal/platform/jsonx"
 	"github.com/hookmux/hookmux/internal/services"
 )
 
@@ -102,7 +102,7 @@ func dedupeKeyOf(s *pipelineState) dedupeKey {
 		k.call = ev.Tool.CallID
 		sum.Write([]byte(ev.Tool.Kind))
 		sum.Write([]byte{0})
-		sum.Write(canonicaljson.Of(ev.Tool.Input))
+		sum.Write(jsonx.Canonical(ev.Tool.Input))
 	}
 	sum.Write([]byte{0})
 	sum.Write([]byte(ev.Prompt))

@@ -5,14 +5,14 @@ import (
 	"sync"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/boundedmap"
+	"github.com/hookmux/hookmux/internal/platform/bounded"
 )
 
 // keepGoingLimiter counts how often a turn was kept going. Codex has no cap of its own:
 // 169 rounds in 15 seconds were seen.
 type keepGoingLimiter struct {
 	mu    sync.Mutex
-	turns boundedmap.Map[turnKey, rounds]
+	turns bounded.Map[turnKey, rounds]
 	tells map[string]bool // agents that say when they were kept going
 }
 

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/platform/atomicfile"
 	"github.com/hookmux/hookmux/internal/platform/environ"
+	"github.com/hookmux/hookmux/internal/platform/files"
 	"github.com/hookmux/hookmux/internal/platform/keyfile"
 )
 
@@ -27,7 +27,7 @@ func NewHandlerMarks(state string) *HandlerMarks {
 	file := filepath.Join(state, "handler.key")
 	key, err := keyfile.Read(file)
 	if err != nil { // where a new one cannot be written it holds for this daemon
-		key, _ = keyfile.Make(file, atomicfile.Write)
+		key, _ = keyfile.Make(file, files.Write)
 	}
 	return &HandlerMarks{key}
 }

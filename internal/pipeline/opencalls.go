@@ -5,7 +5,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent/neutral"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/boundedmap"
+	"github.com/hookmux/hookmux/internal/platform/bounded"
 )
 
 // openCalls remembers decisions under way and lately made, by id: a client
@@ -14,7 +14,7 @@ import (
 type openCalls struct {
 	mu   sync.Mutex
 	open map[string]*openCall
-	done boundedmap.Map[string, *openCall] // answered
+	done bounded.Map[string, *openCall] // answered
 }
 
 type openCall struct {

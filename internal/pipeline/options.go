@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/approvals"
 	"github.com/hookmux/hookmux/internal/approvals/policy"
-	"github.com/hookmux/hookmux/internal/callers"
+	"github.com/hookmux/hookmux/internal/authority/callers"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/policy/examine"
 	"github.com/hookmux/hookmux/internal/services"
@@ -32,6 +32,7 @@ type Options struct {
 	Selection Selection
 	Modules   Modules
 	Approvals Approvals
+	Telemetry Telemetry
 	// StartedByAgent reports whether an agent stands above a process.
 	StartedByAgent func(pid int) bool
 }
@@ -62,6 +63,23 @@ type Recorder interface {
 	Wake()
 	// Writable reports whether events are written down before they are answered.
 	Writable() bool
+}
+
+// Telemetry hears of calls once they are answered.
+type Telemetry interface {
+	// Wanted reports whether anything is heard.
+	Wanted() bool
+	NoteAnswer(a *Answered)
+}
+
+// Answered is a call that was answered.
+type Answered struct {
+	Event    *event.Event
+	Took     time.Duration
+	Decision event.Decision
+	Steps    []hook.Step
+	Asked    *approvals.Asked // the request that was put to a person; nil: none
+	Env      []byte           // of the hook
 }
 
 // HookStats counts what hooks cost.

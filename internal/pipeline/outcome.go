@@ -28,6 +28,18 @@ func (p *Pipeline) recordOutcome(call *HookCall, s *pipelineState, d event.Decis
 	p.Recorder.RecordOutcome(&o)
 }
 
+// noteTelemetry tells of a call once it's answered, where there's a collector.
+func (p *Pipeline) noteTelemetry(call *HookCall, s *pipelineState, d event.Decision) {
+	if p.Telemetry == nil || !p.Telemetry.Wanted() || s.isDuplicate() || call.dryRun != nil {
+		return
+	}
+	took := time.Since(call.At)
+	call.addAfter(func() {
+		p.Telemetry.NoteAnswer(&Answered{Event: &s.ev, Took: took, Decision: d, Steps: s.outcome.Steps, Asked: s.asked,
+			Env: call.Env})
+	})
+}
+
 // nobodySpoke reports whether nobody but built-ins was asked, and none had anything to
 // say.
 func (s *pipelineState) nobodySpoke() bool {

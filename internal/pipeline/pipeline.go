@@ -118,6 +118,7 @@ func (p *Pipeline) process(ctx context.Context, call *HookCall) (neutral.Answer,
 		p.Selection.NoteDecision(&s.ev, decision)
 	}
 	p.recordOutcome(call, s, decision) // what came of it, for the journal and the streams
+	p.noteTelemetry(call, s, decision) // and for a collector, behind the answer
 	return answer, decision, s.skipped != services.CallerLeft
 }
 

@@ -6,9 +6,9 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/ahp"
-	"github.com/hookmux/hookmux/internal/boundedmap"
-	"github.com/hookmux/hookmux/internal/callers"
+	"github.com/hookmux/hookmux/internal/authority/callers"
+	"github.com/hookmux/hookmux/internal/platform/bounded"
+	"github.com/hookmux/hookmux/internal/protocols/ahp"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -23,7 +23,7 @@ import (
 // hookedSessions are the sessions that agents' own hooks told of.
 type hookedSessions struct {
 	mu       sync.Mutex
-	sessions boundedmap.Map[string, []hookSpeaker]
+	sessions bounded.Map[string, []hookSpeaker]
 }
 
 // hookSpeaker is an agent whose hooks told of a session, with the processes above the

@@ -7,8 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/platform/atomicfile"
-	"github.com/hookmux/hookmux/internal/platform/smallfile"
+	"github.com/hookmux/hookmux/internal/platform/files"
 	"github.com/hookmux/hookmux/internal/recorder/spool"
 	"github.com/hookmux/hookmux/internal/recorder/spoolrecord"
 	"github.com/hookmux/hookmux/internal/services"
@@ -90,7 +89,7 @@ const (
 func (l *leftovers) storeFile(path string) fileResult {
 	records, skipped, err := spool.ReadFile(path)
 	unread := "intake-read:" + path
-	if smallfile.IsNotPlainFile(err) {
+	if files.IsNotPlainFile(err) {
 		l.setFileAside(path, err)
 		return fileKept
 	}
@@ -148,7 +147,7 @@ func (l *leftovers) storeRecords(records []spool.Record, note attempt) bool {
 // setFileAside takes out of the way what is no file of records, whoever put it
 // there.
 func (l *leftovers) setFileAside(path string, why error) {
-	aside, err := smallfile.SetAside(path)
+	aside, err := files.SetAside(path)
 	if err != nil {
 		l.deps.Problems.Raise("unfit:"+path, why.Error()+", and it cannot be set aside: "+err.Error(), "remove "+path)
 		return
@@ -178,7 +177,7 @@ type attempt struct {
 }
 
 func (a attempt) read() attempt {
-	b, err := smallfile.Read(a.file, 64<<10)
+	b, err := files.Read(a.file, 64<<10)
 	if err != nil {
 		return a
 	}
@@ -197,7 +196,7 @@ func (a attempt) with(path, id string, tries int) attempt {
 
 func (a attempt) write() {
 	// Renamed into its place: a pipe that somebody put there must not hold us up.
-	_ = atomicfile.Write(a.file, []byte(a.path+"\n"+a.id+"\n"+strconv.Itoa(a.tries)+"\n"))
+	_ = files.Write(a.file, []byte(a.path+"\n"+a.id+"\n"+strconv.Itoa(a.tries)+"\n"))
 }
 
 func (a attempt) clear() { _ = os.Remove(a.file) }

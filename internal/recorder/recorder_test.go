@@ -20,7 +20,6 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/daemontest/await"
 	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
-	"github.com/hookmux/hookmux/internal/problems"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -47,7 +46,7 @@ func testDeps(t *testing.T) services.Deps {
 	catalogue, _ := agent.Load()
 	return services.Deps{
 		Dirs: dirs, Catalogue: catalogue, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-		Problems: problems.New(nil),
+		Problems: services.NewProblems(nil),
 		Notes:    nobodyWatches{}, Background: new(services.Background),
 	}
 }

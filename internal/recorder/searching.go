@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/platform/textcut"
 	"github.com/hookmux/hookmux/internal/recorder/journal"
 	"github.com/hookmux/hookmux/internal/recorder/search"
 	"github.com/hookmux/hookmux/internal/services"
-	"github.com/hookmux/hookmux/internal/textcut"
 )
 
 func indexPath(dirs paths.Dirs) string { return filepath.Join(dirs.State, "search.db") }
@@ -212,12 +212,12 @@ func textOfEvent(ev *event.Event) string {
 // addStrings adds the strings of a JSON value, without the keys.
 func addStrings(value []byte, add func(string)) {
 	switch {
-	case jsonscan.IsObject(value):
-		_ = jsonscan.Object(value, func(_, v []byte) bool { addStrings(v, add); return true })
-	case jsonscan.IsArray(value):
-		_ = jsonscan.Array(value, func(v []byte) bool { addStrings(v, add); return true })
+	case jsontext.IsObject(value):
+		_ = jsontext.Object(value, func(_, v []byte) bool { addStrings(v, add); return true })
+	case jsontext.IsArray(value):
+		_ = jsontext.Array(value, func(v []byte) bool { addStrings(v, add); return true })
 	default:
-		if text, ok := jsonscan.String(value); ok {
+		if text, ok := jsontext.String(value); ok {
 			add(text)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 	"github.com/hookmux/hookmux/internal/recorder/journal"
 	"github.com/hookmux/hookmux/internal/recorder/search"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -34,7 +34,7 @@ func foundIDs(t *testing.T, r *Reader, q wire.QueryParams) (ids []string, result
 		t.Fatalf("searching for %q: %v", q.Text, err)
 	}
 	for _, e := range result.Entries {
-		id, _ := jsonscan.String(jsonscan.Get(e.Event, "id"))
+		id, _ := jsontext.String(jsontext.Get(e.Event, "id"))
 		ids = append(ids, id)
 	}
 	return ids, result

@@ -1,10 +1,12 @@
 package selection
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"time"
 
+	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/policy/budget"
 	"github.com/hookmux/hookmux/internal/selection/config"
@@ -35,17 +37,44 @@ func (r *edits) listBudgets(json.RawMessage, proc.Cred) (any, *wire.Error) {
 }
 
 func (r *edits) budgetInfo(b *budget.Budget) wire.Budget {
-	info := wire.Budget{ID: b.ID(), Text: b.Text(), Problem: b.Broken, Lifted: r.lifts.IsLifted(b, time.Now())}
+	info := wire.Budget{ID: b.ID(), Text: b.Text(), Project: b.Project, Problem: b.Broken, Lifted: r.lifts.IsLifted(b, time.Now())}
 	if b.Broken != "" || b.Period == budget.Session || r.Spent == nil {
 		return info
 	}
-	if state := b.StateFor(b.Agent, "", r.Spent); state.Known {
-		info.Percent = &state.Percent
-		if b.Period == budget.Day {
-			info.CostUSD, info.Tokens = &state.Spend.Dollars, &state.Spend.Tokens
-		}
-	}
+	fill(&info, b, b.StateFor(context.Background(), b.Agent, "", r.Spent))
 	return info
+}
+
+// fill says how far a budget is used up, where that's known.
+func fill(info *wire.Budget, b *budget.Budget, state budget.State) {
+	if !state.Known {
+		return
+	}
+	info.Percent, info.Doubt = &state.Percent, state.Spend.Doubt
+	if b.Period != budget.Window {
+		info.CostUSD, info.Tokens = &state.Spend.Dollars, &state.Spend.Tokens
+	}
+}
+
+// BudgetsFor are the budgets that a session in a folder is checked by, and how far each is
+// used up.
+func (s *Service) BudgetsFor(agent, session, folder string) []wire.Budget {
+	r := s.edits
+	var list []wire.Budget
+	for _, b := range r.budgets() {
+		if !b.Covers(&event.Event{Agent: agent, Session: session, Cwd: folder}) {
+			continue
+		}
+		info := wire.Budget{ID: b.ID(), Text: b.Text(), Project: b.Project, Problem: b.Broken, Lifted: r.lifts.IsLifted(b, time.Now())}
+		if b.Period == budget.Session {
+			info.Session = session
+		}
+		if b.Broken == "" && r.Spent != nil {
+			fill(&info, b, b.StateFor(context.Background(), agent, session, r.Spent))
+		}
+		list = append(list, info)
+	}
+	return list
 }
 
 func (r *edits) addBudget(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/hookmux/hookmux/internal/guard"
 	"github.com/hookmux/hookmux/internal/handler"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/policy/budget"
+	"github.com/hookmux/hookmux/internal/policy/guards"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/selection/ruleset"
@@ -36,17 +36,17 @@ func SettingOf(e config.Entry) wire.Setting {
 // edits are what programs can ask to show and change: settings, hooks, trust, packs, pauses.
 type edits struct {
 	Options
-	Config        *config.Loader
-	Registry      *registry.Registry
-	Trust         *trust.Store
-	Pauses        *Pauses
-	sources       *sources.Sources
-	handlers      handler.Deps
-	allowances    allowances
-	lifts         *budget.Lifts
-	confirmations *Confirmations
-	views         views
-	editing       *sync.Mutex // one edit at a time
+	Config     *config.Loader
+	Registry   *registry.Registry
+	Trust      *trust.Store
+	Pauses     *Pauses
+	sources    *sources.Sources
+	handlers   handler.Deps
+	allowances allowances
+	lifts      *budget.Lifts
+	acceptance *Acceptance
+	views      views
+	editing    *sync.Mutex // one edit at a time
 }
 
 func (r *edits) listSettings(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
@@ -135,8 +135,8 @@ func (r *edits) setConfig(layer config.Layer, root, key string, value json.RawMe
 	} else {
 		done, err = r.Config.Set(layer, root, key, textOf(value))
 	}
-	if err == nil && root == "" && r.Confirmed != nil && key == config.Modules {
-		r.confirmations.confirmNamed(r.Config.ConfirmedModules())
+	if err == nil && root == "" && r.Accepted != nil && key == config.Modules {
+		r.acceptance.acceptNamed(r.Config.AcceptedModules())
 	}
 	if err == nil && root != "" && r.Trust.Known(root) {
 		_ = r.Trust.Retrust(root, done.File, done.Before, done.After) // else status says what is not trusted
@@ -202,7 +202,7 @@ func (r *edits) allowRule(params json.RawMessage, _ proc.Cred) (any, *wire.Error
 }
 
 func knownRule(rule string) bool {
-	for _, g := range guard.List() {
+	for _, g := range guards.List() {
 		for _, r := range g.Rules {
 			if r.ID == rule {
 				return true
@@ -212,10 +212,10 @@ func knownRule(rule string) bool {
 	return false
 }
 
-// confirmFile takes a file that a command of a person wrote into the folder of
+// acceptFile takes a file that a command of a person wrote into the folder of
 // hooks, or of rules.
-func (r *edits) confirmFile(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
-	var p wire.ConfirmFileParams
+func (r *edits) acceptFile(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	var p wire.AcceptFileParams
 	if bad := services.ReadParams(params, &p); bad != nil {
 		return nil, bad
 	}
@@ -225,26 +225,26 @@ func (r *edits) confirmFile(params json.RawMessage, _ proc.Cred) (any, *wire.Err
 		}
 		return map[string]bool{"ok": true}, nil
 	}
-	if r.Confirmed == nil {
+	if r.Accepted == nil {
 		return map[string]bool{"ok": true}, nil
 	}
-	if !r.Confirmed.IsNew(p.File) {
+	if !r.Accepted.IsNew(p.File) {
 		return map[string]bool{"ok": true}, nil // the daemon that this command started took it
 	}
-	if filepath.Dir(p.File) == r.Confirmed.RulesFolder() {
+	if filepath.Dir(p.File) == r.Accepted.RulesFolder() {
 		if err := onlyTightens(p.File, []byte(p.Content)); err != nil {
 			return nil, wire.Errorf(wire.CodeConflict, "%v", err)
 		}
-	} else if filepath.Dir(p.File) == r.Confirmed.ProgramsFolder() {
+	} else if filepath.Dir(p.File) == r.Accepted.ProgramsFolder() {
 		if weaker := ruleset.WeakerPrograms(p.File, nil, []byte(p.Content)); len(weaker) > 0 {
 			return nil, wire.Errorf(wire.CodeConflict, "%s; `hookmux config accept` shows the file and makes it active", weaker[0])
 		}
-	} else if filepath.Dir(p.File) != r.Confirmed.HooksFolder() {
-		return nil, wire.Errorf(wire.CodeParams, "%s is not a new file in %s", p.File, r.Confirmed.HooksFolder())
+	} else if filepath.Dir(p.File) != r.Accepted.HooksFolder() {
+		return nil, wire.Errorf(wire.CodeParams, "%s is not a new file in %s", p.File, r.Accepted.HooksFolder())
 	}
-	if err := r.Confirmed.ConfirmFile(p.File, []byte(p.Content)); err != nil {
+	if err := r.Accepted.AcceptFile(p.File, []byte(p.Content)); err != nil {
 		return nil, wire.Errorf(wire.CodeConflict, "%v", err)
 	}
-	r.confirmations.applyConfirmed()
+	r.acceptance.applyAccepted()
 	return map[string]bool{"ok": true}, nil
 }

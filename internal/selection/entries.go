@@ -10,10 +10,10 @@ import (
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/handler"
-	"github.com/hookmux/hookmux/internal/problems"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/selection/trust"
+	"github.com/hookmux/hookmux/internal/services"
 )
 
 // makeEntries makes guards and registrations ready. Where two projects have a
@@ -36,11 +36,11 @@ func (r *Service) makeEntries(settings [2]*config.Settings, sets [2]*registry.Se
 				if err != nil {
 					own = brokenEntry(r.Problems, reg, err)
 				}
-				entries = append(entries, r.asConfirmed(reg, own)...)
+				entries = append(entries, r.asAccepted(reg, own)...)
 				continue
 			}
 			if e := r.makeEntry(reg, trusted[i], settings[0]); e != nil {
-				entries = append(entries, r.asConfirmed(reg, []*hook.Entry{e})...)
+				entries = append(entries, r.asAccepted(reg, []*hook.Entry{e})...)
 			}
 		}
 	}
@@ -83,7 +83,7 @@ func (r *Service) makeEntry(reg registry.Entry, trusted *trust.TrustedContent, s
 	switch {
 	case err != nil:
 	case reg.Scope == registry.Global:
-		run, err = r.newRunner(ready, reg.Unconfirmed)
+		run, err = r.newRunner(ready, reg.Unaccepted)
 	default:
 		run, err = handler.New(ready, r.handlers)
 	}
@@ -103,7 +103,7 @@ func (r *Service) makeEntry(reg registry.Entry, trusted *trust.TrustedContent, s
 
 // brokenEntry reports a registration that cannot be made ready. A guard that
 // cannot is a guard that fails.
-func brokenEntry(list *problems.List, reg registry.Entry, err error) []*hook.Entry {
+func brokenEntry(list *services.Problems, reg registry.Entry, err error) []*hook.Entry {
 	problem := userfile.Problem{File: reg.File, Line: reg.Line, Text: reg.ID + ": " + err.Error()}
 	list.Raise("hook-load:"+reg.ID, problem.String(),
 		"correct it; until then it does not run")

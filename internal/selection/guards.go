@@ -7,7 +7,6 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/guard"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/sources"
 	"github.com/hookmux/hookmux/internal/selection/trust"
@@ -16,8 +15,7 @@ import (
 
 // isBuiltinGuard tells the ids of hookmux's own guards.
 func isBuiltinGuard(id string) bool {
-	name, ok := hook.GuardName(id)
-	return sources.IsRulesHook(id) || id == sources.BudgetHook || ok && guard.IsGuard(name)
+	return sources.IsRulesHook(id) || id == sources.BudgetHook || sources.IsGuardHook(id)
 }
 
 // guardOptions is what guards and rules are made of in some places.

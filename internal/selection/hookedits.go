@@ -40,7 +40,7 @@ func (r *edits) addHook(params json.RawMessage, _ proc.Cred) (any, *wire.Error) 
 	}
 	var reg hook.Registration
 	if err := json.Unmarshal(p.Registration, &reg); err != nil {
-		return nil, wire.Errorf(wire.CodeParams, "the registration cannot be read: %v", err)
+		return nil, wire.Errorf(wire.CodeParams, "can't read the hook: %v", err)
 	}
 	if err := r.Modules.ResolveTarget(&reg, p.Scope, p.Cwd, r.Registry.RootFor); err != nil {
 		return nil, wire.Errorf(wire.CodeParams, "%v", err)
@@ -87,7 +87,7 @@ func (r *edits) changeHook(params json.RawMessage, _ proc.Cred) (any, *wire.Erro
 		return hooks.Set(file, p.ID, func(reg *hook.Registration) error {
 			handler, target := reg.Handler, reg.Target
 			if err := json.Unmarshal(p.Patch, reg); err != nil {
-				return wire.Errorf(wire.CodeParams, "the change cannot be read: %v", err)
+				return wire.Errorf(wire.CodeParams, "can't read the change: %v", err)
 			}
 			// A target that does not change is resolved already; resolving it again
 			// would start from the folder the person is in now.
@@ -150,8 +150,8 @@ func (r *edits) editHooks(p wire.HooksEditParams,
 	}
 	r.views.DropProblemsOf(done.Hook.ID)
 	named := len(p.Registration) > 0 || namesTarget(p.Patch)
-	if scope == registry.Global && r.Confirmed != nil && named && done.Hook.Handler == "module" {
-		r.confirmations.confirmNamed([]string{done.Hook.Target})
+	if scope == registry.Global && r.Accepted != nil && named && done.Hook.Handler == "module" {
+		r.acceptance.acceptNamed([]string{done.Hook.Target})
 	}
 	result := wire.HooksEditResult{File: done.File, Scope: scope}
 	result.Registration, _ = json.Marshal(done.Hook)

@@ -61,9 +61,9 @@ func (r *edits) logNew(file string) *wire.Error {
 }
 
 // isInForce reports whether a hook counts although its file is not there: a
-// person confirmed it, or trusts the project with it.
+// person accepted it, or trusts the project with it.
 func (r *edits) isInForce(root, file string) bool {
-	if r.Confirmed != nil && !r.Confirmed.IsNew(file) {
+	if r.Accepted != nil && !r.Accepted.IsNew(file) {
 		return true
 	}
 	if root == filepath.Dir(file) { // not in a project

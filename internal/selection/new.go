@@ -6,7 +6,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/handler"
 	"github.com/hookmux/hookmux/internal/policy/counts"
-	"github.com/hookmux/hookmux/internal/recorder/redact"
+	"github.com/hookmux/hookmux/internal/redact"
 	"github.com/hookmux/hookmux/internal/selection/sources"
 	"github.com/hookmux/hookmux/internal/selection/starts"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -19,7 +19,7 @@ func New(o Options) *Service {
 	}
 	r.loads.run = o.Background.Go
 	r.sources = sources.New(sources.Options{
-		Dirs: o.Dirs, Catalogue: o.Catalogue, Environ: o.Environment, Confirmed: o.Confirmed,
+		Dirs: o.Dirs, Catalogue: o.Catalogue, Environ: o.Environment, Accepted: o.Accepted,
 	})
 	r.Config, r.Registry, r.Trust = r.sources.Config, r.sources.Registry, r.sources.Trust
 	deps := handler.Deps{
@@ -37,10 +37,10 @@ func New(o Options) *Service {
 	r.Pauses = &Pauses{state: o.Dirs.State, problems: o.Problems}
 	r.Pauses.readFile()
 	editing := new(sync.Mutex)
-	r.Confirmations = &Confirmations{Options: o, Config: r.Config, Registry: r.Registry, views: r, editing: editing}
+	r.Acceptance = &Acceptance{Options: o, Config: r.Config, Registry: r.Registry, views: r, editing: editing}
 	r.edits = &edits{
 		Options: o, Config: r.Config, Registry: r.Registry, Trust: r.Trust, Pauses: r.Pauses, sources: r.sources,
-		handlers: deps, allowances: r.allowances, lifts: &r.lifts, confirmations: r.Confirmations, views: r, editing: editing,
+		handlers: deps, allowances: r.allowances, lifts: &r.lifts, acceptance: r.Acceptance, views: r, editing: editing,
 	}
 	return r
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/platform/proc"
-	"github.com/hookmux/hookmux/internal/problems"
 	"github.com/hookmux/hookmux/internal/selection/sources"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -18,7 +17,7 @@ const OffFile = sources.OffFile
 // OffSwitch switches hookmux off and on.
 type OffSwitch struct {
 	state    string // the folder it is written down in
-	problems *problems.List
+	problems *services.Problems
 	changed  func() // other hooks may count now
 	now      atomic.Pointer[sources.Off]
 }
@@ -26,7 +25,7 @@ type OffSwitch struct {
 func (o *OffSwitch) readFile() {
 	off, err := sources.ReadOff(o.state)
 	if err != nil {
-		o.problems.Raise("off", "hookmux is on, because the note that it is off is not believed: "+err.Error(),
+		o.problems.Raise("off", "hookmux stays on, because the note that it's off can't be trusted: "+err.Error(),
 			"run `hookmux off` again if you want it off, else `hookmux on`")
 		return
 	}

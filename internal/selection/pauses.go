@@ -8,10 +8,9 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/guard"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/policy/guards/names"
 	"github.com/hookmux/hookmux/internal/policy/rules"
-	"github.com/hookmux/hookmux/internal/problems"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/sources"
 	"github.com/hookmux/hookmux/internal/services"
@@ -21,7 +20,7 @@ import (
 // Pauses are the guards, rules, packs and hooks that only log for a while.
 type Pauses struct {
 	state    string // the folder they are written down in
-	problems *problems.List
+	problems *services.Problems
 
 	mu   sync.Mutex
 	list []sources.Pause
@@ -130,7 +129,7 @@ func (r *edits) pauseName(p wire.PauseParams) (string, *wire.Error) {
 	}
 	settings := r.Config.For(r.Registry.FindProject(p.Cwd), false)
 	short, _ := hook.GuardName(p.Name)
-	if guard.IsGuard(short) {
+	if names.Is(short) {
 		if p.Seconds > 0 && !config.GuardStops(settings.Choice(hook.GuardID(short))) {
 			return "", wire.Errorf(wire.CodeConflict, "guard %s stops nothing, so there is nothing to pause", short)
 		}

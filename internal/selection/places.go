@@ -15,7 +15,7 @@ func (r *Service) NoteSession(ev *event.Event) {
 	_, err := r.starts.Remember(starts.Session{Agent: ev.Agent, ID: ev.Session}, ev.Cwd)
 	switch {
 	case err != nil:
-		r.Problems.Raise("starts", "where a session started cannot be written down: "+err.Error(),
+		r.Problems.Raise("starts", "can't save where a session started: "+err.Error(),
 			"the next daemon does not know it; make room or repair "+r.Dirs.State)
 	case r.Problems.Any() && r.starts.AllSaved():
 		r.Problems.Clear("starts")

@@ -17,14 +17,14 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/boundedmap"
 	"github.com/hookmux/hookmux/internal/handler"
+	"github.com/hookmux/hookmux/internal/platform/bounded"
 	"github.com/hookmux/hookmux/internal/platform/guardnote"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/policy/budget"
 	"github.com/hookmux/hookmux/internal/policy/counts"
+	"github.com/hookmux/hookmux/internal/selection/accepted"
 	"github.com/hookmux/hookmux/internal/selection/config"
-	"github.com/hookmux/hookmux/internal/selection/confirmed"
 	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/selection/ruleset"
 	"github.com/hookmux/hookmux/internal/selection/sources"
@@ -46,7 +46,7 @@ type Modules interface {
 	Registered(reg registry.Entry, force *trust.TrustedContent, settings *config.Settings) ([]*hook.Entry, error)
 	// Entries makes those of files that stand in no registration.
 	Entries(settings *config.Settings, forces [2]*trust.TrustedContent) []*hook.Entry
-	// LoadChanged loads files anew that a person confirmed to be others.
+	// LoadChanged loads files anew that a person accepted to be others.
 	LoadChanged()
 	// Files are the files that agents must not write.
 	Files() []string
@@ -76,9 +76,9 @@ type Options struct {
 	Environment []string
 	// Context ends when the daemon does.
 	Context context.Context
-	// Confirmed says what of the user's files is in force. Nil: whatever they
+	// Accepted says what of the user's files is in force. Nil: whatever they
 	// hold.
-	Confirmed *confirmed.Store
+	Accepted *accepted.Store
 	// Mark signs what handlers find in their environment.
 	Mark func(id string) string
 	// Proofs keeps the settings about what approvals ask for: no matter of files
@@ -100,16 +100,16 @@ type Service struct {
 	Trust    *trust.Store
 	Off      *OffSwitch
 	Pauses   *Pauses
-	// Confirmations are the changes that wait for a person.
-	Confirmations *Confirmations
-	edits         *edits
-	sources       *sources.Sources
-	handlers      handler.Deps
-	allowances    allowances
-	lifts         budget.Lifts
-	counts        *counts.Tracker // of what happens in sessions
-	loads         timedLoads
-	levelKeys     sync.Map // agent → the setting of its gate
+	// Acceptance are the changes that wait for a person.
+	Acceptance *Acceptance
+	edits      *edits
+	sources    *sources.Sources
+	handlers   handler.Deps
+	allowances allowances
+	lifts      budget.Lifts
+	counts     *counts.Tracker // of what happens in sessions
+	loads      timedLoads
+	levelKeys  sync.Map // agent → the setting of its gate
 
 	noting            sync.Mutex
 	covered           []guardnote.Cover // by what counts everywhere
@@ -120,8 +120,8 @@ type Service struct {
 	starts *starts.Log // where sessions started
 
 	mu      sync.Mutex
-	views   boundedmap.Map[places, *view]
-	folders boundedmap.Map[string, folder] // cwd → project, for a moment
+	views   bounded.Map[places, *view]
+	folders bounded.Map[string, folder] // cwd → project, for a moment
 }
 
 // places are the projects whose hooks count for an event: where it happens,
@@ -134,12 +134,12 @@ type view struct {
 	sets     [2]*registry.Set
 	trusted  [2]*trust.TrustedContent
 	modules  uint64 // version of the TypeScript hooks it was made of
-	// confirmed is the version of the confirmed state it was made of.
-	confirmed int
-	rules     *ruleset.Loaded // that count everywhere
-	pauses    []sources.Pause
-	entries   []*hook.Entry
-	looked    atomic.Int64 // when, in Unix nanoseconds
+	// accepted is the version of the accepted state it was made of.
+	accepted int
+	rules    *ruleset.Loaded // that count everywhere
+	pauses   []sources.Pause
+	entries  []*hook.Entry
+	looked   atomic.Int64 // when, in Unix nanoseconds
 
 	mu     sync.Mutex
 	byType map[typeKey][]*hook.Entry

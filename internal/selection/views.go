@@ -8,7 +8,6 @@ import (
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/platform/guardnote"
 	"github.com/hookmux/hookmux/internal/selection/config"
-	"github.com/hookmux/hookmux/internal/selection/covers"
 	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/selection/ruleset"
 	"github.com/hookmux/hookmux/internal/selection/sources"
@@ -76,9 +75,9 @@ func (r *Service) readView(at places, old *view) {
 	r.Modules.ReadFolder()
 	modules := r.Modules.Version()
 	base, resting := r.sources.Rules.Base(), r.Pauses.active()
-	version := confirmedVersion(r.Confirmed)
+	version := acceptedVersion(r.Accepted)
 	if old != nil && old.settings == settings && old.sets == sets && old.trusted == trusted && old.modules == modules &&
-		old.confirmed == version && old.rules == base && slices.Equal(old.pauses, resting) {
+		old.accepted == version && old.rules == base && slices.Equal(old.pauses, resting) {
 		old.looked.Store(time.Now().UnixNano())
 		r.mu.Lock()
 		r.views.Put(at, old, keepViews) // somebody may have made us forget it meanwhile
@@ -88,7 +87,7 @@ func (r *Service) readView(at places, old *view) {
 		}
 		return
 	}
-	v := &view{settings: settings, sets: sets, trusted: trusted, modules: modules, confirmed: version,
+	v := &view{settings: settings, sets: sets, trusted: trusted, modules: modules, accepted: version,
 		rules: base, pauses: resting, byType: map[typeKey][]*hook.Entry{}}
 	v.looked.Store(time.Now().UnixNano())
 	r.Modules.BeginRefresh(old != nil)
@@ -97,7 +96,7 @@ func (r *Service) readView(at places, old *view) {
 	r.views.Put(at, v, keepViews)
 	r.mu.Unlock()
 	r.reportProblems(settings, sets, trusted, at)
-	r.Confirmations.reportUnconfirmed()
+	r.Acceptance.reportUnaccepted()
 	r.noteCovers(at, v)
 }
 
@@ -111,7 +110,7 @@ func (r *Service) noteCovers(at places, v *view) {
 			regs = append(regs, e.Registration)
 		}
 	}
-	list := covers.Of(r.Catalogue, v.settings[0], regs)
+	list := sources.GuardedEvents(r.Catalogue, v.settings[0], regs)
 	r.noting.Lock()
 	defer r.noting.Unlock()
 	if at == (places{}) {
@@ -131,7 +130,7 @@ func (r *Service) noteCovers(at places, v *view) {
 	err := guardnote.Write(r.Dirs.State, all)
 	r.noteDue.Store(err != nil) // then the next look tries again
 	if err != nil {
-		r.Problems.Raise("guarded", "which events guards cover cannot be written down: "+err.Error(),
+		r.Problems.Raise("guarded", "can't save which events guards cover: "+err.Error(),
 			"hooks take all tool calls for guarded while the daemon does not answer; make room or repair "+r.Dirs.State)
 	} else if r.Problems.Any() {
 		r.Problems.Clear("guarded")
@@ -153,7 +152,7 @@ func (r *Service) Refresh(root string) { r.viewOf(places{here: root}) }
 // now.
 func (r *Service) AllProblems() []wire.Problem {
 	r.viewOf(places{})
-	r.Confirmations.reportUnconfirmed()
+	r.Acceptance.reportUnaccepted()
 	if r.Problems.Any() && r.starts.Save() == nil {
 		r.Problems.Clear("starts")
 	}

@@ -3,45 +3,45 @@ package selection
 import (
 	"path/filepath"
 
+	"github.com/hookmux/hookmux/internal/selection/accepted"
 	"github.com/hookmux/hookmux/internal/selection/config"
-	"github.com/hookmux/hookmux/internal/selection/confirmed"
 	"github.com/hookmux/hookmux/internal/selection/ruleset"
 )
 
 // weakerBy says, a line each, what takes protection away or may say yes in your
 // place once changes take effect. Comments, order and what only people see are not in it.
-func (r *Confirmations) weakerBy(changes []confirmed.Change) []string {
-	basis, _, _ := r.Confirmed.State()
+func (r *Acceptance) weakerBy(changes []accepted.Change) []string {
+	basis, _, _ := r.Accepted.State()
 	settings, _ := r.Config.File(config.User, "") // none: nothing changed there
 	var list []string
 	sawSettings := false
 	for _, c := range changes {
 		switch {
-		case c.Kind == confirmed.Unreadable:
+		case c.Kind == accepted.Unreadable:
 		case c.Path == settings:
 			sawSettings = true
 			list = append(list, config.Weaker(c.Before, c.After, basis)...)
 		case c.Path == r.Registry.GlobalFile():
 			list = append(list, r.Registry.Weaker(c.Before, c.After)...)
-		case filepath.Dir(c.Path) == r.Confirmed.RulesFolder():
+		case filepath.Dir(c.Path) == r.Accepted.RulesFolder():
 			list = append(list, ruleset.Weaker(c.Path, c.Before, c.After)...)
-		case filepath.Dir(c.Path) == r.Confirmed.ProgramsFolder():
+		case filepath.Dir(c.Path) == r.Accepted.ProgramsFolder():
 			list = append(list, ruleset.WeakerPrograms(c.Path, c.Before, c.After)...)
 		default: // a module, a program that a hook runs, a description of an agent
 			list = append(list, c.Path+" is "+string(c.Kind))
 		}
 	}
-	if basis == confirmed.Lost && !sawSettings {
+	if basis == accepted.Lost && !sawSettings {
 		list = append(list, config.Weaker(nil, nil, basis)...)
 	}
 	return list
 }
 
-// Weaker is what [wire.MethodConfirm] would take away right now.
-func (r *Confirmations) Weaker() []string {
-	if r.Confirmed == nil {
+// Weaker is what [wire.MethodAccept] would take away right now.
+func (r *Acceptance) Weaker() []string {
+	if r.Accepted == nil {
 		return nil
 	}
-	changes, _ := r.Confirmed.Pending()
+	changes, _ := r.Accepted.Pending()
 	return r.weakerBy(changes)
 }

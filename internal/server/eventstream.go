@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/boundedmap"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/bounded"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/recorder"
 	"github.com/hookmux/hookmux/internal/services"
@@ -185,7 +185,7 @@ func wantsNote(sessions, note string) bool {
 
 // idSet remembers the latest ids that were put in.
 type idSet struct {
-	ids boundedmap.Map[string, struct{}]
+	ids bounded.Map[string, struct{}]
 }
 
 const keepIDs = 4096
@@ -199,7 +199,7 @@ func (s *idSet) removeID(id string) bool {
 }
 
 func entryID(e *wire.Entry) string {
-	id, _ := jsonscan.String(jsonscan.Get(e.Event, "id"))
+	id, _ := jsontext.String(jsontext.Get(e.Event, "id"))
 	return id
 }
 

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/platform/proc"
-	"github.com/hookmux/hookmux/internal/server/peers"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
@@ -37,7 +36,7 @@ var envBuffers = sync.Pool{New: func() any { b := make([]byte, 0, 4096); return 
 var replyBuffers = sync.Pool{New: func() any { b := make([]byte, 0, 4096); return &b }}
 
 // serveFrame answers one hook call.
-func (s *Server) serveFrame(conn *net.UnixConn, reader *bufio.Reader, line []byte, peer proc.Cred, entry *peers.Peer) {
+func (s *Server) serveFrame(conn *net.UnixConn, reader *bufio.Reader, line []byte, peer proc.Cred, entry *Peer) {
 	request, payloadLen, envLen, err := frame.ParseHeader(line)
 	if err != nil {
 		s.Deps.Log.Warn("a hook frame could not be read", "error", err)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -43,6 +43,7 @@ var readings = map[string]reading{
 
 	wire.MethodProjectSessions: {limit: limitSessions},
 	wire.MethodProjectHistory:  {limit: limitEntries},
+	wire.MethodProjectBudgets:  {limit: limitBudgets},
 
 	wire.MethodInboxItems:  {limit: limitItems},
 	wire.MethodPermissions: {limit: limitPermissions},
@@ -51,20 +52,23 @@ var readings = map[string]reading{
 
 	// What a call of the reader's would meet, which settings, hooks and modules
 	// there are, and where the reader sits.
-	wire.MethodExplain:     {open: true},
-	wire.MethodConfigGet:   {open: true},
-	wire.MethodHooksList:   {open: true},
-	wire.MethodTrustLook:   {open: true},
-	wire.MethodConfirmLook: {open: true},
-	wire.MethodModules:     {open: true},
-	wire.MethodWhoami:      {open: true},
-	wire.MethodTerminals:   {open: true},
+	wire.MethodExplain:    {open: true},
+	wire.MethodConfigGet:  {open: true},
+	wire.MethodHooksList:  {open: true},
+	wire.MethodTrustLook:  {open: true},
+	wire.MethodAcceptLook: {open: true},
+	wire.MethodModules:    {open: true},
+	wire.MethodWhoami:     {open: true},
+	wire.MethodTerminals:  {open: true},
 
 	// What may be used, and how much of the plans is; which project used how much is
 	// left out.
-	wire.MethodBudgets:     {open: true},
+	wire.MethodBudgets:     {limit: limitBudgets},
 	wire.MethodUsageLimits: {open: true},
 	wire.MethodUsage:       {limit: limitUsage},
+
+	// Whether the collector of telemetry answers.
+	wire.MethodTelemetryCheck: {open: true},
 
 	// By which ways the person is told.
 	wire.MethodNotifyStatus: {open: true},
@@ -87,8 +91,7 @@ func LimitsReading(method string) bool {
 }
 
 func refuseReading(method string) *wire.Error {
-	return wire.Errorf(wire.CodeRefused, "refused: %s shows more than an agent's own sessions; run it in your own terminal",
-		method)
+	return wire.Errorf(wire.CodeRefused, "refused: agents only see their own sessions; run it in your own terminal")
 }
 
 // mayRead reports whether a method has an answer for agents at all. What it would
@@ -156,7 +159,7 @@ func limitUsage(answer any, view *View) (any, *wire.Error) {
 }
 
 func hiddenProblems(first wire.Problem) wire.Problem {
-	return wire.Problem{Key: "hidden", What: "something is wrong, which is shown to people only",
+	return wire.Problem{Key: "hidden", What: "there is a problem that only you can see",
 		Fix: "run `hookmux status` in your own terminal", Since: first.Since}
 }
 
@@ -190,9 +193,9 @@ func limitEntries(answer any, view *View) (any, *wire.Error) {
 // ownsEvent reads whose event it is. What hookmux itself records tells of
 // everybody.
 func (v *View) ownsEvent(ev json.RawMessage) bool {
-	agent, _ := jsonscan.String(jsonscan.Get(ev, "agent"))
-	session, _ := jsonscan.String(jsonscan.Get(ev, "session"))
-	folder, _ := jsonscan.String(jsonscan.Get(ev, "cwd"))
+	agent, _ := jsontext.String(jsontext.Get(ev, "agent"))
+	session, _ := jsontext.String(jsontext.Get(ev, "session"))
+	folder, _ := jsontext.String(jsontext.Get(ev, "cwd"))
 	return agent != "" && agent != wire.OwnAgent && v.owns(agent, session, folder)
 }
 
@@ -204,6 +207,21 @@ func limitSessions(answer any, view *View) (any, *wire.Error) {
 	own := []wire.Session{}
 	for _, one := range list {
 		if view.owns(one.Agent, one.ID, one.Cwd) {
+			own = append(own, one)
+		}
+	}
+	return own, nil
+}
+
+// limitBudgets leaves out those for other projects.
+func limitBudgets(answer any, view *View) (any, *wire.Error) {
+	list, ok := answer.([]wire.Budget)
+	if !ok {
+		return nil, errUnknownAnswer(answer)
+	}
+	own := []wire.Budget{}
+	for _, one := range list {
+		if one.Project == "" || view.owns("", "", one.Project) {
 			own = append(own, one)
 		}
 	}
@@ -237,7 +255,7 @@ func limitItems(answer any, view *View) (any, *wire.Error) {
 
 // hidesRequest reports whether somebody asked for one request that is not theirs.
 func (v *View) hidesRequest(method string, params json.RawMessage, answer any) bool {
-	id, _ := jsonscan.String(jsonscan.Get(params, "id"))
+	id, _ := jsontext.String(jsontext.Get(params, "id"))
 	if !v.Limited || method != wire.MethodInboxItems || id == "" {
 		return false
 	}
@@ -354,11 +372,19 @@ func mayReadAll(*streamFilter, json.RawMessage) bool { return true }
 
 func mayReadEvent(f *streamFilter, params json.RawMessage) bool {
 	var one wire.Entry
-	if json.Unmarshal(params, &one) != nil || !f.view.ownsEvent(one.Event) {
+	if json.Unmarshal(params, &one) != nil || !f.view.ownsEvent(one.Event) && !isProbe(one.Event) {
 		return false
 	}
 	f.sent.addID(entryID(&one))
 	return true
+}
+
+// isProbe reports whether an event only asks whether hooks reach the daemon: an agent that runs `hookmux doctor` may hear of it.
+func isProbe(raw json.RawMessage) bool {
+	var ev struct {
+		Native string `json:"native"`
+	}
+	return json.Unmarshal(raw, &ev) == nil && ev.Native == wire.ProbeEvent
 }
 
 func mayReadOutcome(f *streamFilter, params json.RawMessage) bool {

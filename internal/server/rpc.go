@@ -13,7 +13,6 @@ import (
 
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/platform/proc"
-	"github.com/hookmux/hookmux/internal/server/peers"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -79,7 +78,7 @@ type conversation struct {
 	conn   *net.UnixConn
 	reader *bufio.Reader
 	peer   proc.Cred
-	entry  *peers.Peer
+	entry  *Peer
 }
 
 // callMethod runs a method of either table.
@@ -114,7 +113,7 @@ func (c *conversation) callMethod(name string, params json.RawMessage) (json.Raw
 	}
 	m, ok := s.Methods[name]
 	if !ok {
-		return nil, wire.Errorf(wire.CodeNoMethod, "there is no method %q; docs/protocol.md lists them", name)
+		return nil, wire.Errorf(wire.CodeNoMethod, "there is no method %q; docs/contributing/protocol.md lists them", name)
 	}
 	verdict, bad := s.Judge.JudgeCall(name, class, params, c.peer)
 	if bad != nil {

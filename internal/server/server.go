@@ -28,7 +28,6 @@ import (
 
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/platform/proc"
-	"github.com/hookmux/hookmux/internal/server/peers"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -84,7 +83,7 @@ type Judge interface {
 type Server struct {
 	Options
 	ctx      context.Context // ends when the daemon does
-	peers    *peers.Registry
+	peers    *PeerRegistry
 	listener *net.UnixListener
 	socket   os.FileInfo // of the file that the listener made
 	stopping atomic.Bool
@@ -95,7 +94,7 @@ type Server struct {
 
 // New makes a server. ctx ends what still runs when the daemon ends.
 func New(ctx context.Context, o Options) *Server {
-	return &Server{Options: o, ctx: ctx, peers: peers.New(peers.Standard, nil)}
+	return &Server{Options: o, ctx: ctx, peers: newPeers(Standard, nil)}
 }
 
 // Listen opens the socket.
@@ -283,7 +282,7 @@ func (s *Server) serveConnection(conn *net.UnixConn, reader *bufio.Reader) {
 	default:
 		reply, _ := wire.Line(nil, wire.Response{Version: "2.0", ID: json.RawMessage("null"),
 			Error: wire.Errorf(wire.CodeParse,
-				"this line is no hook frame, no JSON-RPC 2.0, no mux0 and no cmux message; see docs/protocol.md")})
+				"this line is no hook frame, no JSON-RPC 2.0, no mux0 and no cmux message; see docs/contributing/protocol.md")})
 		s.writeReply(conn, reply)
 	}
 }
@@ -314,7 +313,7 @@ var errNoRoom = errors.New("no room for a message of this size now")
 
 // readLongLine goes on with a line that did not fit the reader's buffer. Room
 // for it is asked for as it grows.
-func readLongLine(reader *bufio.Reader, begun []byte, entry *peers.Peer) ([]byte, error) {
+func readLongLine(reader *bufio.Reader, begun []byte, entry *Peer) ([]byte, error) {
 	line := append([]byte(nil), begun...)
 	for {
 		more, err := reader.ReadSlice('\n')

@@ -23,8 +23,6 @@ import (
 	"github.com/hookmux/hookmux/internal/daemontest/await"
 	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 	"github.com/hookmux/hookmux/internal/platform/proc"
-	"github.com/hookmux/hookmux/internal/problems"
-	"github.com/hookmux/hookmux/internal/server/peers"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
@@ -69,7 +67,7 @@ func startServer(t *testing.T, change func(*Server)) *Server {
 	ok := func(json.RawMessage, proc.Cred) (any, *wire.Error) { return map[string]bool{"ok": true}, nil }
 	s := New(ctx, Options{
 		Deps: services.Deps{Dirs: dirs, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-			Problems: problems.New(nil)},
+			Problems: services.NewProblems(nil)},
 		Judge:   readersOnly{},
 		Refused: func(string, proc.Cred, authority.Verdict) {},
 		Hooks:   echoHooks{}, MetVersion: func(string) {}, GiveUp: func(string) {},
@@ -155,13 +153,13 @@ func TestAHugeLineIsCutOff(t *testing.T) {
 
 // withLimits gives a server limits of a test's own, and a clock that only the
 // test moves: nothing here depends on how fast a machine is.
-func withLimits(change func(*peers.Limits)) (use func(*Server), forward func(time.Duration)) {
-	limits := peers.Standard
+func withLimits(change func(*PeerLimits)) (use func(*Server), forward func(time.Duration)) {
+	limits := Standard
 	change(&limits)
 	var passed atomic.Int64
 	start := time.Now()
 	use = func(s *Server) {
-		s.peers = peers.New(limits, func() time.Time { return start.Add(time.Duration(passed.Load())) })
+		s.peers = newPeers(limits, func() time.Time { return start.Add(time.Duration(passed.Load())) })
 	}
 	return use, func(d time.Duration) { passed.Add(int64(d)) }
 }
@@ -174,7 +172,7 @@ func mustBeHungUp(t *testing.T, who string, in *bufio.Reader) {
 }
 
 func TestSilentPeersAreSweptAndHoldNobodyUp(t *testing.T) {
-	use, forward := withLimits(func(*peers.Limits) {})
+	use, forward := withLimits(func(*PeerLimits) {})
 	s := startServer(t, use)
 	// Whoever has said what it wants may stay.
 	talks, in := dialServer(t, s)
@@ -191,7 +189,7 @@ func TestSilentPeersAreSweptAndHoldNobodyUp(t *testing.T) {
 	}
 	mustHook(t, s)
 	await.Until(t, "all are let in, and the hook has left", func() bool { open, _ := s.peers.Count(); return open == 4 })
-	forward(peers.Standard.Silence + time.Second)
+	forward(Standard.Silence + time.Second)
 	s.peers.Sweep()
 	for i, in := range silent {
 		mustBeHungUp(t, "silent peer "+strconv.Itoa(i), in)
@@ -201,7 +199,7 @@ func TestSilentPeersAreSweptAndHoldNobodyUp(t *testing.T) {
 
 // However many connections stand idle, a call gets its answer.
 func TestIdleConnectionsStarveNobody(t *testing.T) {
-	use, _ := withLimits(func(l *peers.Limits) { l.Connections, l.PerProcess = 8, 8 })
+	use, _ := withLimits(func(l *PeerLimits) { l.Connections, l.PerProcess = 8, 8 })
 	s := startServer(t, use)
 	const idle = 20
 	var hungUp atomic.Int32
@@ -221,7 +219,7 @@ func TestIdleConnectionsStarveNobody(t *testing.T) {
 // Half-sent requests keep within one budget, whichever language they are in.
 func TestHalfSentRequestsKeepWithinTheBudget(t *testing.T) {
 	const budget = 1 << 20
-	use, _ := withLimits(func(l *peers.Limits) { l.Arriving = budget })
+	use, _ := withLimits(func(l *PeerLimits) { l.Arriving = budget })
 	s := startServer(t, use)
 	var half []*bufio.Reader
 	var conns []net.Conn
@@ -257,7 +255,7 @@ func TestHalfSentRequestsKeepWithinTheBudget(t *testing.T) {
 }
 
 func TestConversationsLeaveRoomForHooks(t *testing.T) {
-	use, _ := withLimits(func(l *peers.Limits) { l.TalksEach = 2 })
+	use, _ := withLimits(func(l *PeerLimits) { l.TalksEach = 2 })
 	s := startServer(t, use)
 	for range 2 {
 		conn, in := dialServer(t, s)

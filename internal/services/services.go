@@ -12,8 +12,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
-	"github.com/hookmux/hookmux/internal/problems"
-	"github.com/hookmux/hookmux/internal/recorder/redact"
+	"github.com/hookmux/hookmux/internal/redact"
 )
 
 // ErrCrippled says that this process may not write any more, whatever room the
@@ -27,7 +26,7 @@ type Deps struct {
 	Catalogue *agent.Catalogue
 	Processes proc.Table
 	Log       *slog.Logger
-	Problems  *problems.List
+	Problems  *Problems
 	// Redactor replaces secrets in what is stored and shown, and knows those
 	// it replaced before.
 	Redactor *redact.Redactor

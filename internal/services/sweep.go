@@ -1,11 +1,11 @@
 package services
 
-import "github.com/hookmux/hookmux/internal/platform/smallfile"
+import "github.com/hookmux/hookmux/internal/platform/files"
 
 // SweepState takes out of the way what in the state folder is no file, before
 // anything there is opened.
 func SweepState(d Deps) {
-	for _, m := range smallfile.SweepFolder(d.Dirs.State) {
+	for _, m := range files.SweepFolder(d.Dirs.State) {
 		if m.Err != nil {
 			d.Problems.Raise("unfit:"+m.Path, m.Path+" is not a file of hookmux and cannot be set aside: "+
 				m.Err.Error(), "remove it")

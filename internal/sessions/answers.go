@@ -9,9 +9,8 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/services"
-	"github.com/hookmux/hookmux/internal/sessions/stale"
 	"github.com/hookmux/hookmux/internal/sessions/state"
-	"github.com/hookmux/hookmux/internal/sessions/windowstate"
+	"github.com/hookmux/hookmux/internal/sessions/window"
 )
 
 // answerWatcher notices that a person answered in the agent's own terminal, where
@@ -60,7 +59,7 @@ func (w *answerWatcher) watchSession(one *state.Session) {
 	asked := &event.Event{Session: one.ID, Transcript: one.Transcript, Where: one.Place}
 	var answered <-chan struct{}
 	if a.Inbox != nil && a.Inbox.Window == agent.WindowState && !one.Place.Shared {
-		answered = windowstate.Answered(ctx, w.running.Go, a.Inbox.State, asked)
+		answered = window.Answered(ctx, w.running.Go, a.Inbox.State, asked)
 	}
 	if answered == nil {
 		cancel()
@@ -78,7 +77,7 @@ func (w *answerWatcher) watchSession(one *state.Session) {
 		delete(w.open, one.Key)
 		w.mu.Unlock()
 		// What was asked since then is another question.
-		if c := w.tracker.sessions.Answered(one.Key, "", time.Now().Add(-windowstate.SettleTime)); c.Answered {
+		if c := w.tracker.sessions.Answered(one.Key, "", time.Now().Add(-window.SettleTime)); c.Answered {
 			w.tracker.noteChange(c)
 		}
 	})
@@ -169,7 +168,7 @@ func (w *answerWatcher) runsCommand(pid int, ask *state.Ask) bool {
 }
 
 func (w *answerWatcher) noteAnswered(key state.Key, number int) {
-	if c := w.tracker.sessions.AskAnswered(key, number, time.Now()); c.Stale == stale.No {
+	if c := w.tracker.sessions.AskAnswered(key, number, time.Now()); c.Stale == state.No {
 		w.tracker.noteChange(c)
 	}
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
-	"github.com/hookmux/hookmux/internal/platform/tmux"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions/codexdaemon"
 	"github.com/hookmux/hookmux/internal/sessions/state"
+	"github.com/hookmux/hookmux/internal/tmux"
 )
 
 const (
@@ -111,7 +111,7 @@ func (d *daemonClients) askDaemon(key state.Key, daemon event.Place) {
 	next := one.Place
 	next.Pane, next.Mux, next.Server, next.TTY = place.Pane, place.Mux, place.Server, place.TTY
 	if next != one.Place {
-		d.tracker.noteChange(d.tracker.sessions.SetPlace(key, next))
+		d.tracker.setPlace(key, next)
 	}
 }
 

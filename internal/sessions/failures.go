@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 	"github.com/hookmux/hookmux/internal/sessions/state"
 	"github.com/hookmux/hookmux/internal/sessions/transcript"
 )
@@ -46,8 +46,8 @@ func failureOf(f transcript.Fact, tool *event.Tool, cwd string, when time.Time) 
 // findCommands finds the command line in a call's input.
 func findCommands(input []byte) []string {
 	for _, key := range []string{"command", "cmd"} {
-		value := jsonscan.Get(input, key)
-		if s, ok := jsonscan.String(value); ok && s != "" {
+		value := jsontext.Get(input, key)
+		if s, ok := jsontext.String(value); ok && s != "" {
 			return []string{s}
 		}
 		var words []string

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/hookmux/hookmux/internal/platform/termwindow"
-	"github.com/hookmux/hookmux/internal/platform/tmux"
+	"github.com/hookmux/hookmux/internal/tmux"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 

@@ -10,10 +10,10 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/platform/proc"
-	"github.com/hookmux/hookmux/internal/platform/tmux"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions/resumestore"
 	"github.com/hookmux/hookmux/internal/sessions/state"
+	"github.com/hookmux/hookmux/internal/tmux"
 )
 
 // Process is a process as the process table names it, with its terminal.
@@ -215,7 +215,7 @@ func (p *paneFinder) askTmux(key state.Key, at event.Place) {
 		place := one.Place
 		place.Pane, place.Mux, place.Server, place.MuxPID = now.place.Pane, now.place.Mux, now.place.Server,
 			now.place.MuxPID
-		p.tracker.noteChange(p.tracker.sessions.SetPlace(key, place))
+		p.tracker.setPlace(key, place)
 	}
 }
 

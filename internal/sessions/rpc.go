@@ -9,12 +9,11 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/platform/proc"
-	"github.com/hookmux/hookmux/internal/platform/tmux"
+	"github.com/hookmux/hookmux/internal/platform/shellquote"
 	"github.com/hookmux/hookmux/internal/services"
-	"github.com/hookmux/hookmux/internal/sessions/oneline"
 	"github.com/hookmux/hookmux/internal/sessions/resumestore"
 	"github.com/hookmux/hookmux/internal/sessions/state"
-	"github.com/hookmux/hookmux/internal/shell/quote"
+	"github.com/hookmux/hookmux/internal/tmux"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -36,6 +35,7 @@ func (s *Service) listMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Er
 	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
 	}
+	s.opened.find(s.ctx)
 	list := s.view.listSessions(p.All)
 	if len(p.Agents) > 0 {
 		var wanted []string
@@ -70,7 +70,7 @@ func (s *Service) renameMethod(params json.RawMessage, _ proc.Cred) (any, *wire.
 	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
 	}
-	title := oneline.Line(p.Title)
+	title := state.OneLine(p.Title)
 	if (title == "") != p.Auto {
 		return nil, wire.Errorf(wire.CodeParams, "a title is needed, or auto for the agent's own")
 	}
@@ -179,7 +179,7 @@ func (s *Service) sendMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Er
 	if one.Waits() {
 		return nil, wire.Errorf(wire.CodeConflict, "%s waits for an answer, and what is typed now would be taken "+
 			"for it; "+
-			"answer first (`hookmux jump %s`)", key.ID, quote.Argument(key.ID))
+			"answer first (`hookmux jump %s`)", key.ID, shellquote.Argument(key.ID))
 	}
 	if one.Place.Shared || one.Place.Mux != "tmux" || one.Place.Pane == "" {
 		return nil, wire.Errorf(wire.CodeConflict, "%s sits in no tmux pane hookmux knows of, "+

@@ -16,10 +16,10 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/launch/resumeargs"
 	"github.com/hookmux/hookmux/internal/platform/environ"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/services"
-	"github.com/hookmux/hookmux/internal/sessions/resumeargs"
 	"github.com/hookmux/hookmux/internal/sessions/resumestore"
 	"github.com/hookmux/hookmux/internal/sessions/state"
 	"github.com/hookmux/hookmux/internal/sessions/transcript"
@@ -74,9 +74,11 @@ type Service struct {
 	processes   *processWatcher
 	transcripts *transcriptFollower
 	panes       *paneFinder
+	opened      *openFinder
 	daemons     *daemonClients
 	answers     *answerWatcher
 	display     *tmuxDisplay
+	terminals   *terminalDisplay
 	pressing    sync.Mutex // keys in agents' windows, one answer at a time
 
 	pruneAt int // how many sessions make pruning worthwhile
@@ -106,7 +108,7 @@ func New(ctx context.Context, deps services.Deps, o Options) *Service {
 	s := &Service{
 		ctx: ctx, deps: deps, settings: o.Settings, sender: o.Sender, sessionGone: o.SessionGone,
 		tellWindows: o.WindowsChanged, turnEnded: o.TurnEnded, hooksMissing: o.HooksMissing,
-		tracker: t, panes: panes, daemons: newDaemonClients(ctx, deps, t), store: newSessionStore(deps, t),
+		tracker: t, panes: panes, opened: newOpenFinder(deps, t, panes), daemons: newDaemonClients(ctx, deps, t), store: newSessionStore(deps, t),
 		transcripts: newTranscriptFollower(deps, t), answers: newAnswerWatcher(ctx, deps, t),
 		resumer: &resumer{deps: deps, settings: o.Settings, tracker: t, panes: panes, records: records,
 			unread: err != nil},
@@ -115,6 +117,7 @@ func New(ctx context.Context, deps services.Deps, o Options) *Service {
 	s.processes = newProcessWatcher(ctx, deps, s.processEnded)
 	s.view = &view{deps: deps, tracker: t, resumer: s.resumer, usage: o.Usage}
 	s.display = newTmuxDisplay(ctx, deps, s.view)
+	s.terminals = newTerminalDisplay(ctx, deps, t)
 	s.store.loadSessions()
 	t.unfollowAgents(nil, t.switches.Load())
 	return s
@@ -180,12 +183,16 @@ func (s *Service) Run() {
 	defer close(s.stopped)
 	s.display.setFollowing(s.tracker.switches.Load().tmux())
 	defer s.display.stopFollowing()
+	s.terminals.setMode(s.tracker.switches.Load().terminals)
+	defer s.terminals.setMode("off")
 	tick := time.NewTicker(tickPeriod)
 	defer tick.Stop()
 	settings := time.NewTicker(settingsPeriod)
 	defer settings.Stop()
 	silence := time.NewTicker(silencePeriod)
 	defer silence.Stop()
+	open := time.NewTicker(openPeriod)
+	defer open.Stop()
 	var write <-chan time.Time
 	for _, one := range s.tracker.sessions.Snapshot() { // loaded sessions are watched as well
 		s.processes.watchSession(one)
@@ -207,11 +214,17 @@ func (s *Service) Run() {
 				s.store.retryOpen()
 				s.ReadSettings()
 				s.display.setFollowing(s.tracker.switches.Load().tmux())
+				s.terminals.setMode(s.tracker.switches.Load().terminals)
+			case <-open.C:
+				if s.deps.Notes.Watched() || s.display.isFollowing() {
+					s.opened.find(s.ctx)
+				}
 			case now := <-silence.C:
 				s.watchSilence(now)
 			case now := <-tick.C:
 				s.passTime(now)
 				s.display.showAll()
+				s.terminals.showAll()
 			case <-s.stop:
 			}
 		}
@@ -273,6 +286,7 @@ func (s *Service) workOn(changes []*state.Change) bool {
 		if s.turnEnded != nil && c.TurnEnded && !c.Subagent && now != nil {
 			s.turnEnded(s.view.sessionInfo(now))
 		}
+		s.terminals.show(c.Key, now)
 		if watched := s.deps.Notes.Watched(); watched || s.display.isFollowing() {
 			change := s.view.changeInfo(c)
 			if watched {

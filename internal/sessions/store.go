@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/platform/kvlog"
-	"github.com/hookmux/hookmux/internal/recorder/redact"
+	"github.com/hookmux/hookmux/internal/redact"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions/state"
 )

@@ -17,6 +17,7 @@ type switches struct {
 	resume     map[string]bool
 	followTmux bool
 	tmuxNames  string
+	terminals  string // which terminals are told what sessions do
 }
 
 // tmux is whether tmux shows sessions, and how it names windows.
@@ -27,6 +28,7 @@ func readSwitches(deps services.Deps, settings *config.Settings) *switches {
 	now := &switches{
 		catalogue: deps.Catalogue, rules: map[string]state.Rules{}, resume: map[string]bool{},
 		followTmux: settings.Choice(config.TmuxFollow) == "on", tmuxNames: settings.Choice(config.TmuxNames),
+		terminals: settings.Choice(config.TerminalStatus),
 	}
 	now.otherRules.Off = settings.Choice(config.Status) == "off"
 	for _, a := range deps.Catalogue.Agents() {

@@ -67,10 +67,27 @@ func (t *tracker) applyEvent(ev *event.Event, seq uint64) {
 	switch {
 	case err != nil: // a report that cannot be read says nothing
 	case report != nil:
-		t.noteChange(t.sessions.ApplyTerminal(report, ev.Where, rules))
+		c := t.sessions.ApplyTerminal(report, ev.Where, rules)
+		t.noteChange(c)
+		t.noteReported(c.Key)
 	default:
-		t.noteChange(t.sessions.ApplyNumbered(ev, seq, rules))
+		c := t.sessions.ApplyNumbered(ev, seq, rules)
+		t.noteChange(c)
+		t.noteReported(c.Key)
 	}
+}
+
+// noteReported drops an agent that was only seen to be open, once its session is known.
+func (t *tracker) noteReported(key state.Key) {
+	for _, c := range t.sessions.Reported(key) {
+		t.noteChange(c)
+	}
+}
+
+// setPlace records where a session runs.
+func (t *tracker) setPlace(key state.Key, at event.Place) {
+	t.noteChange(t.sessions.SetPlace(key, at))
+	t.noteReported(key)
 }
 
 // applyDecision applies what was answered to an event.

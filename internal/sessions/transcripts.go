@@ -10,10 +10,9 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/services"
-	"github.com/hookmux/hookmux/internal/sessions/stale"
 	"github.com/hookmux/hookmux/internal/sessions/state"
 	"github.com/hookmux/hookmux/internal/sessions/transcript"
-	"github.com/hookmux/hookmux/internal/sessions/windowstate"
+	"github.com/hookmux/hookmux/internal/sessions/window"
 )
 
 // transcriptFollower reads what agents write about their sessions while
@@ -204,7 +203,7 @@ func (f *transcriptFollower) readStateFile(key state.Key, current *state.Overvie
 	if !ok || a.Inbox == nil || a.Inbox.State == nil || current.Shared || current.Waits {
 		return
 	}
-	idle, ok := windowstate.IdleSince(a.Inbox.State, current.Transcript, key.ID, current.PID)
+	idle, ok := window.IdleSince(a.Inbox.State, current.Transcript, key.ID, current.PID)
 	if !ok || now.Sub(idle) < idleSettles {
 		return
 	}
@@ -226,7 +225,7 @@ func factTime(fact transcript.Fact, now time.Time) time.Time {
 }
 
 func (f *transcriptFollower) noteUnlessStale(c state.Change) {
-	if c.Stale == stale.No {
+	if c.Stale == state.No {
 		f.tracker.noteChange(c)
 	}
 }
@@ -298,7 +297,7 @@ func (f *transcriptFollower) applyCallEnd(one *followed, session *state.Session,
 	if tool.Kind != event.Question && (fact.Denied || fact.Stopped && f.asksAbout(one.key, fact.Call)) {
 		c := f.tracker.sessions.CallDenied(one.key, state.CallFor(tool), factTime(fact, now))
 		f.noteUnlessStale(c)
-		if c.Stale == stale.No && fact.Stopped {
+		if c.Stale == state.No && fact.Stopped {
 			one.stopped = append(one.stopped, state.CallFor(tool))
 		}
 	}

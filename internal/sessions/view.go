@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -213,9 +214,9 @@ func (v *view) findSession(name string) (state.Key, *wire.Error) {
 		}
 		var names []string
 		for _, w := range found[:min(4, len(found))] {
-			names = append(names, w.Agent+" "+w.ID)
+			names = append(names, fmt.Sprintf("%s (%s)", w.ID, w.Agent))
 		}
-		return none, wire.Errorf(wire.CodeConflict, "%q could be %d sessions (%s, …); write more of the id",
+		return none, wire.Errorf(wire.CodeParams, "%q matches %d sessions: %s; use more of the ID",
 			name, len(found), strings.Join(names, ", "))
 	}
 	return none, wire.Errorf(wire.CodeGone, "there's no session %q; `hookmux ps --all` lists them", name)

@@ -15,19 +15,18 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/agent/recordings"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/approvals"
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
-	"github.com/hookmux/hookmux/internal/platform/tmux"
-	"github.com/hookmux/hookmux/internal/problems"
-	"github.com/hookmux/hookmux/internal/recorder/redact"
+	"github.com/hookmux/hookmux/internal/redact"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions/state"
-	"github.com/hookmux/hookmux/internal/verify/recordings"
+	"github.com/hookmux/hookmux/internal/tmux"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -107,7 +106,7 @@ func newWaitingRig(t failer) (*waitingRig, func()) {
 	deps := services.Deps{
 		Dirs: dirs, Catalogue: agent.Builtin(), Processes: proctest.New(proctest.Node{PID: agentPID, Name: "codex"}),
 		Log:      slog.New(slog.DiscardHandler),
-		Problems: problems.New(nil), Redactor: redact.New(), Notes: noStreams{}, Background: new(services.Background),
+		Problems: services.NewProblems(nil), Redactor: redact.New(), Notes: noStreams{}, Background: new(services.Background),
 	}
 	rig := &waitingRig{t: t, tmux: map[string]tmux.Change{}, windows: map[string]bool{}, held: map[string]*heldCall{}}
 	rig.sessions = New(ctx, deps, Options{

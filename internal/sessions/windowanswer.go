@@ -5,9 +5,9 @@ import (
 	"errors"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/platform/tmux"
 	"github.com/hookmux/hookmux/internal/sessions/state"
-	"github.com/hookmux/hookmux/internal/sessions/windowkeys"
+	"github.com/hookmux/hookmux/internal/sessions/window"
+	"github.com/hookmux/hookmux/internal/tmux"
 )
 
 // AnswerInWindow answers what an agent asks in its own window by keys in its tmux pane.
@@ -15,7 +15,7 @@ import (
 // to have helped.
 func (s *Service) AnswerInWindow(ctx context.Context, id string, choice event.Choice) (refused string, err error) {
 	err = s.pressInWindow(ctx, id, choice)
-	var refusal *windowkeys.Refusal
+	var refusal *window.Refusal
 	if errors.As(err, &refusal) {
 		return refusal.Why, nil
 	}
@@ -27,11 +27,11 @@ func (s *Service) pressInWindow(ctx context.Context, id string, choice event.Cho
 	defer s.pressing.Unlock()
 	one, waits := s.findWindow(id)
 	if one == nil {
-		return &windowkeys.Refusal{Why: "it no longer asks"}
+		return &window.Refusal{Why: "it no longer asks"}
 	}
 	dialog := s.view.dialogOf(one, waits)
 	if dialog == nil {
-		return &windowkeys.Refusal{Why: "it asks for something else as well, or its pane is not known"}
+		return &window.Refusal{Why: "it asks for something else as well, or its pane is not known"}
 	}
 	keys := dialog.Deny
 	if choice == event.ChooseOnce {
@@ -44,9 +44,9 @@ func (s *Service) pressInWindow(ctx context.Context, id string, choice event.Cho
 		err = errors.New("it is not in its pane any more")
 	}
 	if err != nil {
-		return &windowkeys.Refusal{Why: err.Error()}
+		return &window.Refusal{Why: err.Error()}
 	}
-	return windowkeys.Press(ctx, windowkeys.InTmux(server, pane.ID), dialog, waits.Whole, keys, func() bool {
+	return window.Press(ctx, window.InTmux(server, pane.ID), dialog, waits.Whole, keys, func() bool {
 		now, still := s.findWindow(id)
 		return now != nil && s.view.dialogOf(now, still) != nil && still.Whole == waits.Whole
 	})

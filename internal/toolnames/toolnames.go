@@ -83,7 +83,10 @@ var (
 	all     = key{"replace_all", "", []string{"replace_all", "replaceAll"}}
 	pattern = key{"pattern", "pattern", []string{"pattern", "query", "regex", "regexp", "search", "glob_pattern",
 		"globPattern"}}
-	glob   = key{"glob", "glob", []string{"glob", "include", "file_pattern", "filePattern"}}
+	glob = key{"glob", "glob", []string{"glob", "include", "file_pattern", "filePattern"}}
+	// Claude Code takes grep's own flags.
+	ignoreCase = key{"-i", "ignoreCase", []string{"-i", "ignoreCase", "ignore_case", "case_insensitive",
+		"caseInsensitive"}}
 	offset = key{"", "offset", []string{"offset", "start_line", "startLine"}}
 )
 
@@ -92,7 +95,7 @@ var kinds = map[event.ToolKind]kind{
 	event.FileRead:  {name{"Read", "file_path"}, name{"read", "path"}, []key{offset}},
 	event.FileWrite: {name{"Write", "file_path"}, name{"write", "path"}, []key{content}},
 	event.FileEdit:  {name{"Edit", "file_path"}, name{"edit", "path"}, []key{old, fresh, all}},
-	event.Search:    {name{"Grep", "path"}, name{"grep", "path"}, []key{pattern, glob}},
+	event.Search:    {name{"Grep", "path"}, name{"grep", "path"}, []key{pattern, glob, ignoreCase}},
 	event.Fetch:     {name{"WebFetch", "url"}, name{}, nil},
 	event.Task: {name{"Task", ""}, name{}, []key{
 		{claude: "prompt", met: []string{"prompt", "message", "task", "instructions", "input"}},

@@ -289,6 +289,7 @@ export default function (h: any) {
 		{"claude", "PreToolUse", "Read", `{"file_path":"moved","limit":3}`, `{"input":{"limit":3,"path":"moved"},"toolName":"read"}`, `{"file_path":"here"}`},
 		{"claude", "PreToolUse", "Glob", `{"pattern":"*.go"}`, `{"input":{"pattern":"*.go"},"toolName":"find"}`, ``},
 		{"claude", "PreToolUse", "Grep", `{"pattern":"x","path":"/p"}`, `{"input":{"path":"/p","pattern":"x"},"toolName":"grep"}`, ``},
+		{"claude", "PreToolUse", "Grep", `{"pattern":"x","-i":true,"glob":"*.go"}`, `{"input":{"glob":"*.go","ignoreCase":true,"pattern":"x"},"toolName":"grep"}`, ``},
 		{"claude", "PreToolUse", "mcp__a__b", `{"q":1}`, `{"input":{"q":1},"toolName":"mcp__a__b"}`, ``},
 		{"gemini", "BeforeTool", "run_shell_command", `{"command":"ls"}`, `{"input":{"command":"ls"},"toolName":"bash"}`, `{"command":"ls -l"}`},
 		{"gemini", "BeforeTool", "replace", `{"file_path":"f","old_string":"x","new_string":"y"}`, `{"input":{"edits":[{"newText":"y","oldText":"x"}],"newText":"y","oldText":"x","path":"f"},"toolName":"edit"}`, ``},

@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/boundedmap"
+	"github.com/hookmux/hookmux/internal/platform/bounded"
 	"github.com/hookmux/hookmux/internal/tshook/bundle"
 	"github.com/hookmux/hookmux/internal/tshook/engine"
 	"github.com/hookmux/hookmux/internal/tshook/ops"
@@ -24,8 +24,8 @@ type Engine struct {
 	host Host
 
 	mu      sync.Mutex
-	modules map[string]*Module             // by path
-	queued  boundedmap.Map[string, *queue] // texts for a session's next event
+	modules map[string]*Module          // by path
+	queued  bounded.Map[string, *queue] // texts for a session's next event
 	closed  bool
 	watcher *watcher
 }

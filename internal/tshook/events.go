@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 	"github.com/hookmux/hookmux/internal/tshook/pi"
 )
 
@@ -276,7 +276,7 @@ func nativeJSON(ev *event.Event) string {
 	o := nativeFields{Agent: ev.Agent, Event: ev.Native, Kind: string(ev.Kind)}
 	if t := ev.Tool; t != nil {
 		o.ToolName, o.ToolKind = t.Name, string(t.Kind)
-		if input := t.CurrentInput(); jsonscan.IsObject(input) {
+		if input := t.CurrentInput(); jsontext.IsObject(input) {
 			o.Input = input
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/realagents"
 	"github.com/hookmux/hookmux/internal/tshook/pi"
-	"github.com/hookmux/hookmux/internal/verify/agents"
 )
 
 // examples fetches the example hooks that one of pi's packages ships.
@@ -33,7 +33,7 @@ func fromPackage(t *testing.T, pkg, version, wantedPath string) string {
 	if !slices.Contains(wanted, "pi") && !slices.Contains(wanted, "all") {
 		t.Skip(`pi's own examples not asked for; set HOOKMUX_VERIFY="pi" to run them`)
 	}
-	cache, err := agents.CacheDir()
+	cache, err := realagents.CacheDir()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/verify/agents"
+	"github.com/hookmux/hookmux/internal/realagents"
 )
 
 // typescript is the compiler these types are held against.
@@ -33,7 +33,7 @@ func compiler(t *testing.T) (node, tsc string) {
 	if err != nil {
 		cannot("no node here, so types are not checked")
 	}
-	cache, err := agents.CacheDir()
+	cache, err := realagents.CacheDir()
 	if err != nil {
 		cannot(err.Error())
 	}

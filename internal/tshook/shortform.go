@@ -4,7 +4,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 	"github.com/hookmux/hookmux/internal/tshook/engine"
 	"github.com/hookmux/hookmux/internal/tshook/pi"
 )
@@ -61,7 +61,7 @@ func appendNativeJSON(b []byte, ev *event.Event) []byte {
 		b = appendText(b, t.Name)
 		b = append(b, `,"toolKind":`...)
 		b = appendText(b, string(t.Kind))
-		if input := t.CurrentInput(); jsonscan.IsObject(input) {
+		if input := t.CurrentInput(); jsontext.IsObject(input) {
 			b = append(b, `,"input":`...)
 			b = append(b, pi.OneLine(input)...)
 		}

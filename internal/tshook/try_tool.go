@@ -30,7 +30,7 @@ func sampleTool(tools []*agent.ToolSpec, in pi.Object) (*event.Tool, error) {
 		delete(in, "toolName")
 		return &event.Tool{Name: name, Kind: event.OtherTool, CallID: "trial", Input: pi.Encode(in)}, nil
 	default:
-		return nil, errors.New("the call to try is missing: --input '{\"command\":\"ls\"}', or one with \"path\" or " +
+		return nil, errors.New("which call? Pass one with --input '{\"command\":\"ls\"}', or one with \"path\" or " +
 			"\"toolName\"")
 	}
 	for _, spec := range tools {

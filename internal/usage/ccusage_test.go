@@ -134,12 +134,8 @@ func coreTime(t *testing.T) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// leastSpeed is how many megabytes an import reads while it keeps a core busy for a
-// second.
-const leastSpeed = 220
-
-// TestSpeedBesideCcusage imports what ccusage reads, and tells how fast both are.
-// ccusage writes nothing down.
+// TestSpeedBesideCcusage imports what ccusage reads, in turns with it, and compares the
+// best of each: an import is at least as fast, though ccusage writes nothing down.
 func TestSpeedBesideCcusage(t *testing.T) {
 	if os.Getenv("HOOKMUX_CCUSAGE") == "" {
 		t.Skip("make usage compares with ccusage")
@@ -147,14 +143,22 @@ func TestSpeedBesideCcusage(t *testing.T) {
 	w := newWorld(t)
 	written, calls := writeHistory(t, w.home, 1<<30)
 	_, _ = runCcusage(t, w.home, "claude") // warms the file cache
-	_, theirs := runCcusage(t, w.home, "claude")
-	began := coreTime(t)
-	w.scan()
-	ours := coreTime(t) - began
+	ours, theirs := time.Hour, time.Hour
+	for range 3 {
+		_, took := runCcusage(t, w.home, "claude")
+		theirs = min(theirs, took)
+		if err := os.RemoveAll(filepath.Join(w.home, "state")); err != nil {
+			t.Fatal(err)
+		}
+		w.reopen()
+		began := coreTime(t)
+		w.scan()
+		ours = min(ours, coreTime(t)-began)
+	}
 	speed := func(d time.Duration) float64 { return float64(written) / 1e6 / d.Seconds() }
 	t.Logf("%d MB, %d calls: hookmux %.0f MB/s, ccusage %.0f MB/s", written>>20, calls, speed(ours), speed(theirs))
-	if speed(ours) < leastSpeed {
-		t.Errorf("%.0f MB/s, want %d", speed(ours), leastSpeed)
+	if ours > theirs {
+		t.Error("ccusage is faster")
 	}
 	if info, err := os.Stat(filepath.Join(w.home, "state", Database)); err == nil {
 		t.Logf("the store has %d MB", info.Size()>>20)

@@ -3,7 +3,7 @@ package usage
 import (
 	"strconv"
 
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // noModel is what Claude Code writes where it asked no model.
@@ -13,12 +13,24 @@ const noModel = "<synthetic>"
 // piece of a streamed message is a line, and all have the message's id.
 func claudeRow(s *fileState, line []byte, offset int64, out *sink) {
 	var c Call
-	var message []byte
-	var uuid []byte
-	if jsonscan.Object(line, func(key, value []byte) bool {
+	var uuid, usage []byte
+	whole := false // message is an object
+	if jsontext.Nested(line, "message", func(within bool, key, value []byte) bool {
+		if within {
+			switch string(key) {
+			case "id":
+				c.ID = text(value)
+			case "model":
+				c.Model = again(s.Model, value)
+			case "usage":
+				usage = value
+			}
+			return true
+		}
 		switch string(key) {
 		case "message":
-			message = value
+			whole = value == nil
+			c.ID, c.Model, usage = "", "", nil // of one before
 		case "timestamp":
 			c.At = moment(value)
 		case "sessionId":
@@ -37,26 +49,12 @@ func claudeRow(s *fileState, line []byte, offset int64, out *sink) {
 			c.Replay = c.Replay || string(value) == `"bg"`
 		}
 		return true
-	}) != nil || message == nil || message[0] != '{' {
-		return
-	}
-	var usage []byte
-	if jsonscan.Object(message, func(key, value []byte) bool {
-		switch string(key) {
-		case "id":
-			c.ID = text(value)
-		case "model":
-			c.Model = again(s.Model, value)
-		case "usage":
-			usage = value
-		}
-		return true
-	}) != nil || usage == nil || usage[0] != '{' || c.Model == noModel {
+	}) != nil || !whole || usage == nil || usage[0] != '{' || c.Model == noModel {
 		return
 	}
 	var split []byte
 	var written int64
-	if jsonscan.Object(usage, func(key, value []byte) bool {
+	if jsontext.Object(usage, func(key, value []byte) bool {
 		switch string(key) {
 		case "input_tokens":
 			c.Tokens.Input = count(value)
@@ -76,7 +74,7 @@ func claudeRow(s *fileState, line []byte, offset int64, out *sink) {
 		return
 	}
 	if len(split) > 0 && split[0] == '{' {
-		c.Tokens.CacheWrite1h = min(written, count(jsonscan.Get(split, "ephemeral_1h_input_tokens")))
+		c.Tokens.CacheWrite1h = min(written, count(jsontext.Get(split, "ephemeral_1h_input_tokens")))
 	}
 	c.Tokens.CacheWrite = written - c.Tokens.CacheWrite1h
 	if c.ID == "" {

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // codexState is what lines of a rollout mean for those after them.
@@ -29,7 +29,7 @@ func readCodexCount(v []byte) (c codexCount, ok bool) {
 	if len(v) == 0 || v[0] != '{' {
 		return c, false
 	}
-	err := jsonscan.Object(v, func(key, value []byte) bool {
+	err := jsontext.Object(v, func(key, value []byte) bool {
 		switch string(key) {
 		case "input_tokens":
 			c.Input = count(value)
@@ -65,7 +65,7 @@ func codexRow(s *fileState, line []byte, _ int64, out *sink) {
 	var at time.Time
 	var payload []byte
 	ordinal := int64(-1)
-	if jsonscan.Object(line, func(key, value []byte) bool {
+	if jsontext.Object(line, func(key, value []byte) bool {
 		switch string(key) {
 		case "type":
 			kind = text(value)
@@ -85,23 +85,23 @@ func codexRow(s *fileState, line []byte, _ int64, out *sink) {
 	case "session_meta":
 		c.meta(s, payload, at, out)
 	case "turn_context":
-		if model := text(jsonscan.Get(payload, "model")); model != "" {
+		if model := text(jsontext.Get(payload, "model")); model != "" {
 			s.Model = model
 		}
-		c.Turn = text(jsonscan.Get(payload, "turn_id"))
-		if cwd := text(jsonscan.Get(payload, "cwd")); cwd != "" {
+		c.Turn = text(jsontext.Get(payload, "turn_id"))
+		if cwd := text(jsontext.Get(payload, "cwd")); cwd != "" {
 			s.Project = cwd
 		}
 	case "event_msg":
-		if string(jsonscan.Get(payload, "type")) == `"token_count"` {
-			readCodexLimits(jsonscan.Get(payload, "rate_limits"), at, out)
-			c.tokenCount(s, jsonscan.Get(payload, "info"), at, ordinal, out)
+		if string(jsontext.Get(payload, "type")) == `"token_count"` {
+			readCodexLimits(jsontext.Get(payload, "rate_limits"), at, out)
+			c.tokenCount(s, jsontext.Get(payload, "info"), at, ordinal, out)
 		}
 	}
 }
 
 func (c *codexState) meta(s *fileState, payload []byte, at time.Time, out *sink) {
-	id := text(jsonscan.Get(payload, "id"))
+	id := text(jsontext.Get(payload, "id"))
 	if c.Thread != "" {
 		if id != c.Thread && c.Copies {
 			out.drop() // the copied history goes at least until here
@@ -109,27 +109,27 @@ func (c *codexState) meta(s *fileState, payload []byte, at time.Time, out *sink)
 		return
 	}
 	c.Thread = id
-	if s.Session = text(jsonscan.Get(payload, "session_id")); s.Session == "" {
+	if s.Session = text(jsontext.Get(payload, "session_id")); s.Session == "" {
 		s.Session = id
 	}
-	s.Project = text(jsonscan.Get(payload, "cwd"))
-	parent := text(jsonscan.Get(payload, "forked_from_id"))
+	s.Project = text(jsontext.Get(payload, "cwd"))
+	parent := text(jsontext.Get(payload, "forked_from_id"))
 	if parent == "" {
-		parent = text(jsonscan.Get(payload, "source", "subagent", "thread_spawn", "parent_thread_id"))
+		parent = text(jsontext.Get(payload, "source", "subagent", "thread_spawn", "parent_thread_id"))
 	}
 	c.Copies = parent != ""
-	if c.Began = moment(jsonscan.Get(payload, "timestamp")); c.Began.IsZero() {
+	if c.Began = moment(jsontext.Get(payload, "timestamp")); c.Began.IsZero() {
 		c.Began = at
 	}
-	c.OwnFrom = count(jsonscan.Get(payload, "subagent_history_start_ordinal"))
+	c.OwnFrom = count(jsontext.Get(payload, "subagent_history_start_ordinal"))
 }
 
 func (c *codexState) tokenCount(s *fileState, info []byte, at time.Time, ordinal int64, out *sink) {
 	if len(info) == 0 || info[0] != '{' {
 		return // only limits changed
 	}
-	totals, hasTotals := readCodexCount(jsonscan.Get(info, "total_token_usage"))
-	last, hasLast := readCodexCount(jsonscan.Get(info, "last_token_usage"))
+	totals, hasTotals := readCodexCount(jsontext.Get(info, "total_token_usage"))
+	last, hasLast := readCodexCount(jsontext.Get(info, "last_token_usage"))
 	if hasTotals && c.Known && totals == c.Totals {
 		return
 	}
@@ -155,7 +155,7 @@ func (c *codexState) tokenCount(s *fileState, info []byte, at time.Time, ordinal
 	}
 	out.addOwn(c.Copies, Call{
 		ID: id, Model: s.Model, Session: s.Session, Project: s.Project, At: at, Tokens: used.tokens(),
-		Window: count(jsonscan.Get(info, "model_context_window")),
+		Window: count(jsontext.Get(info, "model_context_window")),
 	})
 }
 
@@ -165,21 +165,21 @@ func readCodexLimits(limits []byte, at time.Time, out *sink) {
 	if len(limits) == 0 || limits[0] != '{' {
 		return
 	}
-	plan := text(jsonscan.Get(limits, "plan_type"))
+	plan := text(jsontext.Get(limits, "plan_type"))
 	for _, which := range []string{"primary", "secondary"} {
-		v := jsonscan.Get(limits, which)
+		v := jsontext.Get(limits, which)
 		if len(v) == 0 || v[0] != '{' {
 			continue
 		}
-		used, err := strconv.ParseFloat(string(jsonscan.Get(v, "used_percent")), 64)
-		minutes := count(jsonscan.Get(v, "window_minutes"))
+		used, err := strconv.ParseFloat(string(jsontext.Get(v, "used_percent")), 64)
+		minutes := count(jsontext.Get(v, "window_minutes"))
 		if err != nil || used < 0 || minutes <= 0 {
 			continue
 		}
 		length := time.Duration(minutes) * time.Minute
 		out.limit(Window{
 			Name: WindowName(length), Length: length, Used: used, Plan: plan, Learned: at,
-			Resets: moment(jsonscan.Get(v, "resets_at")),
+			Resets: moment(jsontext.Get(v, "resets_at")),
 		})
 	}
 }

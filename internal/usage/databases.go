@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 
 	_ "modernc.org/sqlite" // the driver
 )
@@ -120,29 +120,29 @@ func openCodeBatch(db *sql.DB, table string, from int64, folders map[string]stri
 		if err := rows.Scan(&from, &session, &data); err != nil {
 			return from, err
 		}
-		used := jsonscan.Get(data, "tokens")
-		completed := jsonscan.Get(data, "time", "completed")
-		if string(jsonscan.Get(data, "role")) != `"assistant"` && string(jsonscan.Get(data, "type")) != `"assistant"` ||
+		used := jsontext.Get(data, "tokens")
+		completed := jsontext.Get(data, "time", "completed")
+		if string(jsontext.Get(data, "role")) != `"assistant"` && string(jsontext.Get(data, "type")) != `"assistant"` ||
 			len(used) == 0 || used[0] != '{' || completed == nil {
 			continue
 		}
-		created := jsonscan.Get(data, "time", "created")
-		model := text(jsonscan.Get(data, "modelID"))
+		created := jsontext.Get(data, "time", "created")
+		model := text(jsontext.Get(data, "modelID"))
 		if model == "" {
-			model = text(jsonscan.Get(data, "model", "id"))
+			model = text(jsontext.Get(data, "model", "id"))
 		}
-		project := text(jsonscan.Get(data, "path", "cwd"))
+		project := text(jsontext.Get(data, "path", "cwd"))
 		if project == "" {
 			project = folders[session]
 		}
 		out.add(Call{
 			ID: fmt.Sprintf("%s-%s-%s", created, completed, model), Model: model, Session: session, Project: project,
-			At: moment(created), Cost: dollars(jsonscan.Get(data, "cost")),
+			At: moment(created), Cost: dollars(jsontext.Get(data, "cost")),
 			Tokens: Tokens{
-				Input:      count(jsonscan.Get(used, "input")),
-				Output:     count(jsonscan.Get(used, "output")) + count(jsonscan.Get(used, "reasoning")),
-				CacheRead:  count(jsonscan.Get(used, "cache", "read")),
-				CacheWrite: count(jsonscan.Get(used, "cache", "write")),
+				Input:      count(jsontext.Get(used, "input")),
+				Output:     count(jsontext.Get(used, "output")) + count(jsontext.Get(used, "reasoning")),
+				CacheRead:  count(jsontext.Get(used, "cache", "read")),
+				CacheWrite: count(jsontext.Get(used, "cache", "write")),
 			},
 		})
 	}
@@ -189,7 +189,7 @@ func readGoose(path string, out *sink) error {
 		t.CacheWrite = min(t.CacheWrite, t.Input-t.CacheRead)
 		t.Input -= t.CacheRead + t.CacheWrite
 		out.add(Call{
-			ID: id, Session: id, Project: folder, Model: text(jsonscan.Get([]byte(model), "model_name")), At: at, Tokens: t,
+			ID: id, Session: id, Project: folder, Model: text(jsontext.Get([]byte(model), "model_name")), At: at, Tokens: t,
 			Cost: cost, Sum: true,
 		})
 	}

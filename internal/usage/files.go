@@ -139,6 +139,9 @@ type position struct {
 	Mtime  int64      `json:"mtime"`
 	Offset int64      `json:"offset"`
 	Read   int64      `json:"read"` // when, in milliseconds
+	// Rewritten is when what had been read was changed, in milliseconds; 0: never.
+	Rewritten int64  `json:"rewritten,omitempty"`
+	Agent     string `json:"agent,omitempty"` // whose it is, where it was rewritten
 	// Samples are pieces of what was read, by their place: a file that has others
 	// there was rewritten and is read from the start.
 	Samples map[int64][]byte `json:"samples,omitempty"`
@@ -206,6 +209,14 @@ func (r *reading) read(ctx context.Context, f *found, was *position, out *sink) 
 		defer unpacked.Close()
 		_, err = lines.read(endingReader{ctx, unpacked}, 0, row)
 		return now, err
+	}
+	if was != nil {
+		now.Rewritten, now.Agent = was.Rewritten, was.Agent
+		now.State = fileState{Session: was.State.Session, Project: was.State.Project} // whose it was
+	}
+	if was != nil && was.Offset > 0 && (was.Unique != now.Unique || was.Size > now.Size || !was.isKnown(file)) {
+		now.Rewritten, now.Agent = time.Now().UnixMilli(), out.agent
+		out.rewritten(now.State.Session, now.State.Project)
 	}
 	if was != nil && was.Offset <= now.Size && was.isKnown(file) {
 		now.State, now.Offset = was.State, was.Offset

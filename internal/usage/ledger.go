@@ -1,11 +1,13 @@
 package usage
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/platform/bounded"
 	"github.com/hookmux/hookmux/internal/policy/budget"
 )
 
@@ -20,6 +22,72 @@ type ledger struct {
 	sessions map[sessionKey]*SessionUse
 	windows  map[windowKey]Window
 	known    bool
+	// waitUntil is how long the first calls after the start wait for what is on record.
+	waitUntil time.Time
+	ready     chan struct{} // closed when known; nil: never waited for
+	// doubts are why more may have been used, by session, and when that was seen.
+	doubts bounded.Map[sessionKey, doubt]
+	// silent are the calls of sessions since they last used something.
+	silent bounded.Map[sessionKey, silence]
+}
+
+type doubt struct {
+	project, why string
+	at           time.Time
+}
+
+// silence is how many calls a session made since something it used was on record.
+type silence struct {
+	since time.Time
+	calls int
+}
+
+// maxDoubts bounds both.
+const maxDoubts = 4096
+
+// A session that made so many calls, over so long, while nothing it used came on record
+// doesn't write its records where they're read, or not any more. The agents are those
+// that write down every model call as it ends.
+const (
+	silentCalls = 40
+	silentFor   = time.Minute
+)
+
+var prompt = []string{"claude", "codex", "pi", "omp", "qwen"}
+
+// NoteCall implements [budget.Spent].
+func (l *ledger) NoteCall(agent, session string) {
+	if session == "" || !slices.Contains(prompt, agent) {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	key := sessionKey{agent, session}
+	one, ok := l.silent.Get(key)
+	if !ok {
+		one.since = l.now()
+	}
+	one.calls++
+	l.silent.Put(key, one, maxDoubts)
+}
+
+// noteRewritten hears that records of a session were changed, which its agent doesn't do.
+func (l *ledger) noteRewritten(r rewrite) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	why := "records of " + r.agent + " were changed or removed after they had been written"
+	l.doubts.Put(sessionKey{r.agent, r.session}, doubt{r.project, why, r.at}, maxDoubts)
+}
+
+// doubtAbout is why a session may have used more. The caller holds mu.
+func (l *ledger) doubtAbout(key sessionKey) string {
+	if one, ok := l.doubts.Get(key); ok {
+		return one.why
+	}
+	if one, ok := l.silent.Get(key); ok && l.known && one.calls >= silentCalls && l.now().Sub(one.since) >= silentFor {
+		return key.agent + " makes calls, and nothing of what they use is in its records"
+	}
+	return ""
 }
 
 type place struct{ agent, project string }
@@ -105,6 +173,7 @@ func (l *ledger) note(was, is *Call) {
 		return
 	}
 	key := sessionKey{is.Agent, is.Session}
+	l.silent.Delete(key)
 	use := l.sessions[key]
 	if use == nil {
 		use = new(SessionUse)
@@ -190,6 +259,11 @@ func (l *ledger) Today(agent, project string) (sum budget.Spend) {
 			sum.Add(one)
 		}
 	}
+	for key, one := range l.doubts.All() {
+		if dayOf(one.at) == l.day && (agent == "" || key.agent == agent) && (project == "" || budget.Below(one.project, project)) {
+			sum.Doubt = cmp.Or(sum.Doubt, one.why)
+		}
+	}
 	return sum
 }
 
@@ -202,10 +276,13 @@ func (l *ledger) InSession(agent, session string) budget.Spend {
 func (l *ledger) Session(agent, session string) SessionUse {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if use := l.sessions[sessionKey{agent, session}]; use != nil {
-		return *use
+	key := sessionKey{agent, session}
+	var is SessionUse
+	if use := l.sessions[key]; use != nil {
+		is = *use
 	}
-	return SessionUse{}
+	is.Doubt = l.doubtAbout(key)
+	return is
 }
 
 // OfWindow implements [budget.Spent].
@@ -217,16 +294,38 @@ func (l *ledger) OfWindow(agent string, length time.Duration) (float64, bool) {
 }
 
 // Known implements [budget.Spent].
-func (l *ledger) Known() bool {
+func (l *ledger) Known(ctx context.Context) bool {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.known
+	known := l.known
+	if !known && l.ready == nil {
+		l.ready = make(chan struct{})
+	}
+	ready, left := l.ready, l.waitUntil.Sub(l.now())
+	l.mu.Unlock()
+	if known || left <= 0 {
+		return known
+	}
+	timer := time.NewTimer(left)
+	defer timer.Stop()
+	select {
+	case <-ready:
+		return true
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return false
 }
 
 func (l *ledger) setKnown() {
 	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.known {
+		return
+	}
 	l.known = true
-	l.mu.Unlock()
+	if l.ready != nil {
+		close(l.ready)
+	}
 }
 
 // noteContext hears how full the context of a session is.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"github.com/hookmux/hookmux/internal/platform/smallfile"
+	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
 //go:embed prices.yaml
@@ -20,7 +20,8 @@ var builtinPrices []byte
 // PricesFile is your own table of prices, in the config folder.
 const PricesFile = "usage-prices.yaml"
 
-const maxPricesFile = 1 << 20
+// MaxPricesFile bounds it.
+const MaxPricesFile = 1 << 20
 
 // Price is what a model costs, in dollars for a million tokens.
 type Price struct {
@@ -62,22 +63,32 @@ var BuiltinPrices = sync.OnceValue(func() *Prices {
 	return p
 })
 
-// LoadPrices reads the built-in table and your own over it. With an error the table
-// is the built-in one.
-func LoadPrices(configDir string) (*Prices, error) {
-	own := filepath.Join(configDir, PricesFile)
-	data, err := smallfile.ReadLinked(own, maxPricesFile)
-	if errors.Is(err, os.ErrNotExist) {
+// ReadPrices reads your own table over the built-in one; nil is none. With an error the
+// table is the built-in one.
+func ReadPrices(own []byte) (*Prices, error) {
+	if own == nil {
 		return BuiltinPrices(), nil
 	}
-	if err != nil {
-		return BuiltinPrices(), fmt.Errorf("%s: %w", own, err)
-	}
 	p := &Prices{models: map[string]*Price{}}
-	if err := errors.Join(p.read(builtinPrices), p.read(data)); err != nil {
-		return BuiltinPrices(), fmt.Errorf("%s: %w", own, err)
+	if err := errors.Join(p.read(builtinPrices), p.read(own)); err != nil {
+		return BuiltinPrices(), err
 	}
 	return p, nil
+}
+
+// CheckPrices says what is wrong with a table.
+func CheckPrices(own []byte) error {
+	_, err := ReadPrices(own)
+	return err
+}
+
+// LoadPrices reads your own table as it is in the config folder.
+func LoadPrices(configDir string) ([]byte, error) {
+	data, err := files.ReadLinked(filepath.Join(configDir, PricesFile), MaxPricesFile)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	return data, err
 }
 
 func (p *Prices) read(data []byte) error {

@@ -47,15 +47,23 @@ func TestPrices(t *testing.T) {
 	}
 }
 
+func readPrices(dir string) (*Prices, error) {
+	own, err := LoadPrices(dir)
+	if err != nil {
+		return nil, err
+	}
+	return ReadPrices(own)
+}
+
 func TestYourOwnPrices(t *testing.T) {
 	dir := t.TempDir()
 	write := func(text string) (*Prices, error) {
 		if err := os.WriteFile(filepath.Join(dir, PricesFile), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		return LoadPrices(dir)
+		return readPrices(dir)
 	}
-	if p, err := LoadPrices(dir); err != nil || p.Date == "" {
+	if p, err := readPrices(dir); err != nil || p.Date == "" {
 		t.Errorf("without a file: %v %v", p, err)
 	}
 	p, err := write("date: 2027-01-01\nprices:\n  - {models: [local-llm, gpt-5.5], input: 1, output: 2, cache_read: 0}\n")

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // fileState is what has been read of a file means for the rest of it. It is stored
@@ -23,6 +23,8 @@ type sink struct {
 	calls func(Call)
 	limit func(Window)
 	held  []Call // until it is known whether they are copies
+	// rewritten hears that what had been read of a session's records was changed.
+	rewritten func(session, project string)
 }
 
 func (o *sink) add(c Call) {
@@ -158,7 +160,7 @@ func (f *fields) read(s *fileState, line []byte, offset int64, out *sink) bool {
 		c.ID = c.Session + "@" + strconv.FormatInt(offset, 10)
 	}
 	if models := f.byModel.in(usage); len(models) > 0 && models[0] == '{' {
-		_ = jsonscan.Object(models, func(key, value []byte) bool {
+		_ = jsontext.Object(models, func(key, value []byte) bool {
 			one := c
 			one.Model, one.Request = string(key), string(key)
 			f.numbers(value, &one)
@@ -197,12 +199,12 @@ func (f *fields) numbers(usage []byte, c *Call) {
 // geminiDocument reads the older form of a chat, which is one document.
 func geminiDocument(calls fields) func(*fileState, []byte, string, *sink) {
 	return func(s *fileState, doc []byte, _ string, out *sink) {
-		s.Session = text(jsonscan.Get(doc, "sessionId"))
-		messages := jsonscan.Get(doc, "messages")
+		s.Session = text(jsontext.Get(doc, "sessionId"))
+		messages := jsontext.Get(doc, "messages")
 		if len(messages) == 0 || messages[0] != '[' {
 			return
 		}
-		_ = jsonscan.Array(messages, func(message []byte) bool {
+		_ = jsontext.Array(messages, func(message []byte) bool {
 			calls.read(s, message, 0, out)
 			return true
 		})
@@ -211,20 +213,20 @@ func geminiDocument(calls fields) func(*fileState, []byte, string, *sink) {
 
 // droidDocument reads the settings of a session, which have its totals.
 func droidDocument(s *fileState, doc []byte, name string, out *sink) {
-	used := jsonscan.Get(doc, "tokenUsage")
+	used := jsontext.Get(doc, "tokenUsage")
 	if len(used) == 0 || used[0] != '{' {
 		return
 	}
 	s.Session = strings.TrimSuffix(name, ".settings.json")
 	out.add(Call{
-		ID: s.Session, Session: s.Session, Model: text(jsonscan.Get(doc, "model")), Sum: true,
-		At: moment(jsonscan.Get(doc, "updatedAt")),
+		ID: s.Session, Session: s.Session, Model: text(jsontext.Get(doc, "model")), Sum: true,
+		At: moment(jsontext.Get(doc, "updatedAt")),
 		Tokens: Tokens{
-			Input: count(jsonscan.Get(used, "inputTokens")),
-			Output: count(jsonscan.Get(used, "outputTokens")) +
-				count(jsonscan.Get(used, "thinkingTokens")),
-			CacheRead:  count(jsonscan.Get(used, "cacheReadTokens")),
-			CacheWrite: count(jsonscan.Get(used, "cacheCreationTokens")),
+			Input: count(jsontext.Get(used, "inputTokens")),
+			Output: count(jsontext.Get(used, "outputTokens")) +
+				count(jsontext.Get(used, "thinkingTokens")),
+			CacheRead:  count(jsontext.Get(used, "cacheReadTokens")),
+			CacheWrite: count(jsontext.Get(used, "cacheCreationTokens")),
 		},
 	})
 }
@@ -234,23 +236,23 @@ func droidDocument(s *fileState, doc []byte, name string, out *sink) {
 func ampDocument(s *fileState, doc []byte, name string, out *sink) {
 	s.Session = strings.TrimSuffix(name, ".json")
 	cached := map[string][2]int64{}
-	if messages := jsonscan.Get(doc, "messages"); len(messages) > 0 && messages[0] == '[' {
-		_ = jsonscan.Array(messages, func(m []byte) bool {
-			if used := jsonscan.Get(m, "usage"); len(used) > 0 && used[0] == '{' {
-				cached[string(jsonscan.Get(m, "messageId"))] = [2]int64{
-					count(jsonscan.Get(used, "cacheReadInputTokens")), count(jsonscan.Get(used, "cacheCreationInputTokens")),
+	if messages := jsontext.Get(doc, "messages"); len(messages) > 0 && messages[0] == '[' {
+		_ = jsontext.Array(messages, func(m []byte) bool {
+			if used := jsontext.Get(m, "usage"); len(used) > 0 && used[0] == '{' {
+				cached[string(jsontext.Get(m, "messageId"))] = [2]int64{
+					count(jsontext.Get(used, "cacheReadInputTokens")), count(jsontext.Get(used, "cacheCreationInputTokens")),
 				}
 			}
 			return true
 		})
 	}
-	events := jsonscan.Get(doc, "usageLedger", "events")
+	events := jsontext.Get(doc, "usageLedger", "events")
 	if len(events) == 0 || events[0] != '[' {
 		return
 	}
 	n := 0
-	_ = jsonscan.Array(events, func(e []byte) bool {
-		to := jsonscan.Get(e, "toMessageId")
+	_ = jsontext.Array(events, func(e []byte) bool {
+		to := jsontext.Get(e, "toMessageId")
 		cache := cached[string(to)]
 		id := s.Session + "@" + strings.Trim(string(to), `"`)
 		if to == nil {
@@ -258,8 +260,8 @@ func ampDocument(s *fileState, doc []byte, name string, out *sink) {
 		}
 		n++
 		out.add(Call{
-			ID: id, Session: s.Session, Model: text(jsonscan.Get(e, "model")), At: moment(jsonscan.Get(e, "timestamp")),
-			Tokens: Tokens{Input: count(jsonscan.Get(e, "tokens", "input")), Output: count(jsonscan.Get(e, "tokens", "output")),
+			ID: id, Session: s.Session, Model: text(jsontext.Get(e, "model")), At: moment(jsontext.Get(e, "timestamp")),
+			Tokens: Tokens{Input: count(jsontext.Get(e, "tokens", "input")), Output: count(jsontext.Get(e, "tokens", "output")),
 				CacheRead: cache[0], CacheWrite: cache[1]},
 		})
 		return true
@@ -268,18 +270,18 @@ func ampDocument(s *fileState, doc []byte, name string, out *sink) {
 
 // copilotShutdown reads the totals that Copilot writes when a session ends.
 func copilotShutdown(s *fileState, line []byte, out *sink) {
-	if string(jsonscan.Get(line, "type")) != `"session.shutdown"` {
+	if string(jsontext.Get(line, "type")) != `"session.shutdown"` {
 		return
 	}
-	models := jsonscan.Get(line, "data", "modelMetrics")
+	models := jsontext.Get(line, "data", "modelMetrics")
 	if len(models) == 0 || models[0] != '{' {
 		return
 	}
-	at := moment(jsonscan.Get(line, "timestamp"))
-	_ = jsonscan.Object(models, func(model, value []byte) bool {
+	at := moment(jsontext.Get(line, "timestamp"))
+	_ = jsontext.Object(models, func(model, value []byte) bool {
 		c := Call{ID: s.Session + "@" + string(model), Session: s.Session, Project: s.Project, Model: string(model),
 			At: at, Sum: true}
-		copilotNumbers.numbers(jsonscan.Get(value, "usage"), &c)
+		copilotNumbers.numbers(jsontext.Get(value, "usage"), &c)
 		out.add(c)
 		return true
 	})

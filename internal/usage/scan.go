@@ -2,7 +2,9 @@ package usage
 
 import (
 	"context"
-	"hash/maphash"
+	"errors"
+	"io/fs"
+	"os"
 	"slices"
 	"time"
 )
@@ -17,10 +19,47 @@ type Scanner struct {
 	changed   func(was, is *Call)
 	window    func(Window) Window
 	progress  func(Progress)
+	rewritten func(rewrite)
 	// rest is how long a scan in the background pauses for each moment it worked; 0: it
 	// doesn't.
 	rest    float64
 	reading reading
+}
+
+// rewrite is a change of records that had been read; their agent only adds to them.
+type rewrite struct {
+	agent, session, project string
+	at                      time.Time
+}
+
+func (s *Scanner) tellRewritten(r rewrite) {
+	if s.rewritten != nil {
+		s.rewritten(r)
+	}
+}
+
+// tellEarlier tells of what was rewritten while earlier daemons ran.
+func (s *Scanner) tellEarlier() {
+	for _, p := range s.positions {
+		if p.Rewritten > 0 {
+			s.tellRewritten(rewrite{p.Agent, p.State.Session, p.State.Project, time.UnixMilli(p.Rewritten)})
+		}
+	}
+}
+
+// lookFor tells of the record of a live session that was read and is gone.
+func (s *Scanner) lookFor(agent, path string) {
+	was := s.positions[path]
+	if was == nil || was.Rewritten > 0 {
+		return
+	}
+	for _, name := range []string{path, path + ".zst"} { // Codex compresses its records
+		if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
+			return
+		}
+	}
+	was.Rewritten, was.Agent = s.now().UnixMilli(), agent
+	s.tellRewritten(rewrite{agent, was.State.Session, was.State.Project, s.now()})
 }
 
 // Progress is how far a scan is.
@@ -77,9 +116,9 @@ func (s *Scanner) Scan(ctx context.Context, agents []string, places map[string][
 	}
 	var b *batch
 	var err error
-	var known *knownIDs
+	var known knownIDs
 	if len(s.positions) == 0 && s.store.isEmpty(ctx) {
-		known = &knownIDs{seed: maphash.MakeSeed(), hashes: map[uint64]struct{}{}}
+		known = knownIDs{}
 	}
 	progress := Progress{Of: len(list)}
 	var bytes int64
@@ -167,6 +206,9 @@ func (s *Scanner) scanFile(ctx context.Context, b *batch, agent string, f *found
 		if failed == nil {
 			failed = b.saveWindow(&w)
 		}
+	}
+	out.rewritten = func(session, project string) {
+		s.tellRewritten(rewrite{agent, session, project, now})
 	}
 	at, err := s.reading.read(ctx, f, was, out)
 	if failed != nil {

@@ -347,3 +347,90 @@ func TestALongLineDoesNotHideTheNext(t *testing.T) {
 	w.scan()
 	w.wants("both", Tokens{Input: 20, Output: 10})
 }
+
+// What an agent's records lose after they were read makes budgets ask, for the day, and
+// in the session it's about, also after a restart.
+func TestRewrittenRecordsRaiseDoubts(t *testing.T) {
+	const file = ".claude/projects/p/1.jsonl"
+	first, second := message("m", "r", "", 1000, 500), message("n", "q", "", 7, 1)
+	for name, change := range map[string]func(w *world, path string){
+		"a line removed": func(w *world, _ string) { w.write(file, first) },
+		"another one in its place": func(w *world, _ string) {
+			w.write(file, first, strings.Replace(second, `"output_tokens":1`, `"output_tokens":0`, 1))
+		},
+		"padded":  func(w *world, _ string) { w.write(file, strings.Repeat(" ", 9999), first, second) },
+		"emptied": func(w *world, _ string) { w.write(file) },
+		"another file in its place, as sed -i makes one": func(w *world, path string) {
+			w.write(file+".new", first, second)
+			if err := os.Rename(path+".new", path); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"removed":       func(w *world, path string) { os.Remove(path) },
+		"only added to": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.write(file, first, second)
+			w.scan()
+			now := time.Now()
+			l := newLedger(func() time.Time { return now }, BuiltinPrices)
+			w.scanner.rewritten = l.noteRewritten
+			path := filepath.Join(w.home, file)
+			if change == nil {
+				w.add(file, message("o", "p", "", 3, 1)+"\n")
+			} else {
+				change(w, path)
+			}
+			w.scan()
+			w.scanner.lookFor("claude", path)
+			session := w.scanner.positions[path].State.Session
+			want := change != nil
+			if got := l.InSession("claude", session).Doubt != ""; got != want {
+				t.Errorf("in its session: %v", got)
+			}
+			if got := l.Today("", "").Doubt != ""; got != want {
+				t.Errorf("today: %v", got)
+			}
+			if l.InSession("claude", "another").Doubt != "" || l.Today("codex", "").Doubt != "" {
+				t.Error("other sessions are doubted, too")
+			}
+			if name == "removed" {
+				return // known again with the next look
+			}
+			w.reopen()
+			later := newLedger(func() time.Time { return now }, BuiltinPrices)
+			w.scanner.rewritten = later.noteRewritten
+			w.scanner.tellEarlier()
+			if got := later.InSession("claude", session).Doubt != ""; got != want {
+				t.Errorf("after a restart: %v", got)
+			}
+		})
+	}
+}
+
+// A session that makes many calls of which nothing comes on record is doubted.
+func TestSilentSessions(t *testing.T) {
+	now := time.Now()
+	l := newLedger(func() time.Time { return now }, BuiltinPrices)
+	l.setKnown()
+	calls := func(n int) {
+		for range n {
+			l.NoteCall("claude", "s")
+			l.NoteCall("cursor", "s")
+		}
+	}
+	calls(silentCalls)
+	if l.InSession("claude", "s").Doubt != "" {
+		t.Error("a burst of calls is doubted")
+	}
+	now = now.Add(silentFor)
+	if l.InSession("claude", "s").Doubt == "" || l.InSession("cursor", "s").Doubt != "" {
+		t.Error("silence isn't seen, or seen where no records are read")
+	}
+	l.note(nil, &Call{Agent: "claude", Session: "s", At: now, Tokens: Tokens{Input: 1}})
+	calls(1)
+	if l.InSession("claude", "s").Doubt != "" {
+		t.Error("usage doesn't end it")
+	}
+}

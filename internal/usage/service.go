@@ -21,6 +21,10 @@ type Options struct {
 	Getenv func(string) string
 	// Sessions are those that are known.
 	Sessions func(all bool) []wire.Session
+	// OwnPrices is your own table of prices as far as it's in force.
+	OwnPrices func() ([]byte, error)
+	// Changed hears of each model call that is new or got larger; may be nil.
+	Changed func(was, is *Call)
 	// HasBudgets reports whether anything depends on what was used.
 	HasBudgets func() bool
 }
@@ -55,6 +59,7 @@ const (
 func New(o Options) *Service {
 	s := &Service{o: o, wake: make(chan chan struct{}), poked: make(chan struct{}, 1)}
 	s.ledger = newLedger(time.Now, s.Prices)
+	s.waitUntil = time.Now().Add(freshWithin)
 	return s
 }
 
@@ -69,9 +74,14 @@ func (s *Service) Prices() *Prices {
 }
 
 func (s *Service) loadPrices() {
-	prices, err := LoadPrices(s.o.Deps.Dirs.Config)
+	prices := BuiltinPrices()
+	own, err := s.o.OwnPrices()
+	if err == nil {
+		prices, err = ReadPrices(own)
+	}
 	if err != nil {
-		s.o.Deps.Problems.Set("usage-prices", "your table of prices isn't used: "+err.Error(), "correct the file")
+		s.o.Deps.Problems.Set("usage-prices", "your table of prices, "+filepath.Join(s.o.Deps.Dirs.Config, PricesFile)+
+			", isn't used: "+err.Error(), "correct the file, and restart the daemon")
 	} else {
 		s.o.Deps.Problems.Clear("usage-prices")
 	}
@@ -193,8 +203,15 @@ func (s *Service) open(ctx context.Context, scanner *Scanner) (*Scanner, error) 
 	if err != nil {
 		return nil, err
 	}
-	scanner.changed = s.note
+	scanner.changed = func(was, is *Call) {
+		s.note(was, is)
+		if s.o.Changed != nil {
+			s.o.Changed(was, is)
+		}
+	}
 	scanner.window = s.noteWindow
+	scanner.rewritten = s.noteRewritten
+	scanner.tellEarlier()
 	scanner.progress = func(p Progress) {
 		s.mu.Lock()
 		s.done = p
@@ -205,7 +222,7 @@ func (s *Service) open(ctx context.Context, scanner *Scanner) (*Scanner, error) 
 
 // scan looks at the records of sessions that are at work, and now and then at all.
 func (s *Service) scan(ctx context.Context, scanner *Scanner, full *time.Time, all bool) (time.Duration, error) {
-	agents, places := s.live()
+	agents, places := s.live(scanner.lookFor)
 	if all || full.IsZero() || time.Since(*full) >= idleLook {
 		agents = nil
 		scanner.rest = 0
@@ -235,14 +252,15 @@ func (s *Service) setReading(on bool) {
 }
 
 // live are the agents that are at work: the folders of their records where those are
-// known, else the agents.
-func (s *Service) live() (agents []string, places map[string][]string) {
+// known, else the agents. look hears of each record.
+func (s *Service) live(look func(agent, path string)) (agents []string, places map[string][]string) {
 	places = map[string][]string{}
 	for _, one := range s.o.Sessions(false) {
 		if one.Ended != nil || one.Status != wire.StatusRunning && time.Since(one.LastEvent) > liveFor {
 			continue
 		}
 		if dir := filepath.Dir(one.Transcript); filepath.IsAbs(one.Transcript) && dir != s.o.Deps.Dirs.Home {
+			look(one.Agent, one.Transcript)
 			if !slices.Contains(places[one.Agent], dir) {
 				places[one.Agent] = append(places[one.Agent], dir)
 			}

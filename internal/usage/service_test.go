@@ -14,7 +14,6 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/policy/budget"
-	"github.com/hookmux/hookmux/internal/problems"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -25,10 +24,11 @@ func (w *world) run(sessions ...wire.Session) (*Service, func()) {
 	s := New(Options{
 		Deps: services.Deps{
 			Dirs: paths.Dirs{Home: w.home, State: filepath.Join(w.home, "state"), Config: filepath.Join(w.home, "config")},
-			Log:  slog.New(slog.NewTextHandler(io.Discard, nil)), Problems: problems.New(func(wire.Problem) {}),
+			Log:  slog.New(slog.NewTextHandler(io.Discard, nil)), Problems: services.NewProblems(func(wire.Problem) {}),
 		},
 		Getenv: func(string) string { return "" }, HasBudgets: func() bool { return true },
-		Sessions: func(bool) []wire.Session { return sessions },
+		Sessions:  func(bool) []wire.Session { return sessions },
+		OwnPrices: func() ([]byte, error) { return LoadPrices(filepath.Join(w.home, "config")) },
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -49,7 +49,7 @@ func TestServiceFollowsLiveSessions(t *testing.T) {
 	s, stop := w.run(wire.Session{Agent: "claude", ID: "s", Status: wire.StatusRunning,
 		Transcript: filepath.Join(w.home, file), LastEvent: time.Now()})
 	s.refresh(t.Context())
-	if got := s.InSession("claude", "s"); got.Dollars != 5 || !s.Known() {
+	if got := s.InSession("claude", "s"); got.Dollars != 5 || !s.Known(t.Context()) {
 		t.Fatalf("after the first look: %+v", got)
 	}
 	w.add(file, nowMessage("n", 1_000_000, 0)+"\n")

@@ -1,13 +1,12 @@
 package usage
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/maphash"
-	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -15,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/platform/smallfile"
+	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
 // Database is the file that calls are stored in, in the state folder.
@@ -23,33 +22,24 @@ const Database = "usage.db"
 
 // schemaVersion is that of the tables below. A store of another version is begun again
 // from the agents' records, except one from the future, which is left alone.
-const schemaVersion = 1
+const schemaVersion = 2
 
 const schema = `
-CREATE TABLE calls (
-	agent TEXT NOT NULL, id TEXT NOT NULL, request TEXT NOT NULL, model TEXT NOT NULL, session TEXT NOT NULL,
-	project TEXT NOT NULL, at INTEGER NOT NULL, input INTEGER NOT NULL, output INTEGER NOT NULL,
-	cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL, cache_write_1h INTEGER NOT NULL,
-	cost REAL NOT NULL, flags INTEGER NOT NULL, window INTEGER NOT NULL,
-	PRIMARY KEY (agent, id, request)) WITHOUT ROWID;
-CREATE INDEX sums ON calls (agent, session, model) WHERE agent IN ('copilot', 'droid', 'goose');
+DROP TABLE IF EXISTS calls; DROP TABLE IF EXISTS files; DROP TABLE IF EXISTS windows; DROP TABLE IF EXISTS places;
+CREATE TABLE calls (key INTEGER PRIMARY KEY, place INTEGER NOT NULL, at INTEGER NOT NULL, summed INTEGER NOT NULL, data BLOB NOT NULL);
+CREATE INDEX sums ON calls (place) WHERE summed = 1;
+CREATE TABLE places (id INTEGER PRIMARY KEY, agent TEXT NOT NULL, session TEXT NOT NULL, project TEXT NOT NULL, model TEXT NOT NULL);
 CREATE TABLE files (path TEXT PRIMARY KEY, position TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE windows (agent TEXT NOT NULL, name TEXT NOT NULL, used REAL NOT NULL, length INTEGER NOT NULL,
 	resets INTEGER NOT NULL, plan TEXT NOT NULL, learned INTEGER NOT NULL, PRIMARY KEY (agent, name)) WITHOUT ROWID;
 `
-
-// Flags of a stored call.
-const (
-	flagFast = 1 << iota
-	flagReplay
-	flagSum
-)
 
 // Store keeps every call once. One goroutine writes; any may read.
 type Store struct {
 	db     *sql.DB
 	prices func() *Prices
 	path   string
+	spots  spots
 }
 
 // OpenStore opens the store, and makes it where there is none. A file that is no
@@ -59,7 +49,7 @@ func OpenStore(path string, prices func() *Prices) (*Store, error) {
 	err := s.open()
 	var broken *brokenError
 	if errors.As(err, &broken) {
-		if _, aside := smallfile.SetAside(path); aside != nil {
+		if _, aside := files.SetAside(path); aside != nil {
 			return nil, errors.Join(err, aside)
 		}
 		_ = os.Remove(path + "-wal")
@@ -110,44 +100,16 @@ func (s *Store) open() error {
 			return &brokenError{err}
 		}
 	}
+	if err := s.spots.load(db); err != nil {
+		db.Close()
+		return &brokenError{err}
+	}
 	s.db = db
 	return nil
 }
 
 // Close closes the store.
 func (s *Store) Close() error { return s.db.Close() }
-
-const callColumns = "agent, id, request, model, session, project, at, input, output, cache_read, cache_write, " +
-	"cache_write_1h, cost, flags, window"
-
-func scanCall(rows *sql.Rows) (c Call, err error) {
-	var at, flags int64
-	err = rows.Scan(&c.Agent, &c.ID, &c.Request, &c.Model, &c.Session, &c.Project, &at, &c.Tokens.Input,
-		&c.Tokens.Output, &c.Tokens.CacheRead, &c.Tokens.CacheWrite, &c.Tokens.CacheWrite1h, &c.Cost, &flags, &c.Window)
-	c.At, c.Fast, c.Replay, c.Sum = time.UnixMilli(at), flags&flagFast != 0, flags&flagReplay != 0, flags&flagSum != 0
-	return c, err
-}
-
-// Each calls f for the calls since a moment.
-func (s *Store) Each(ctx context.Context, since time.Time, f func(*Call)) error {
-	from := int64(-1 << 62)
-	if !since.IsZero() {
-		from = since.UnixMilli()
-	}
-	rows, err := s.db.QueryContext(ctx, "SELECT "+callColumns+" FROM calls WHERE at >= ?", from)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		c, err := scanCall(rows)
-		if err != nil {
-			return err
-		}
-		f(&c)
-	}
-	return rows.Err()
-}
 
 // Positions are how far each file has been read.
 func (s *Store) Positions(ctx context.Context) (map[string]*position, error) {
@@ -200,7 +162,7 @@ func (s *Store) isEmpty(ctx context.Context) bool {
 }
 
 // maxPending is how many different calls wait to be written together.
-const maxPending = 8192
+const maxPending = 16384
 
 // batch collects calls and writes them at once. Copies of a call that come soon after
 // each other are put together before.
@@ -210,34 +172,33 @@ type batch struct {
 	find    *sql.Stmt
 	put     *sql.Stmt
 	putMany *sql.Stmt
-	pending map[[2]string][]*pendingCall // by agent and id
+	spot    *sql.Stmt
+	pending map[int64][]*pendingCall // by the base of their keys: mostly one call
+	spots   []int64                  // that are new
 	count   int
-	known   *knownIDs // of a first import; nil: the store is asked
+	known   knownIDs // of a first import; nil: the store is asked
 	// changed hears of every call that got larger.
 	changed func(was, is *Call)
 }
 
 // knownIDs has a hash of each id in the store, while everything in it comes from one
 // import: most ids are new then, and the store needn't be asked.
-type knownIDs struct {
-	seed   maphash.Seed
-	hashes map[uint64]struct{}
-}
+type knownIDs map[int64]struct{}
 
-// addNew notes an id, and reports whether it is new for sure.
-func (k *knownIDs) addNew(key [2]string) bool {
+// addNew notes the base of a key, and reports whether it is new for sure.
+func (k knownIDs) addNew(base int64) bool {
 	if k == nil {
 		return false
 	}
-	hash := maphash.Comparable(k.seed, key)
-	_, had := k.hashes[hash]
-	k.hashes[hash] = struct{}{}
-	return !had
+	before := len(k)
+	k[base] = struct{}{}
+	return len(k) > before
 }
 
 type pendingCall struct {
 	was   *Call // as it is stored; nil while it isn't
 	is    Call
+	key   int64
 	dirty bool
 }
 
@@ -246,13 +207,16 @@ func (s *Store) begin(ctx context.Context, changed func(was, is *Call)) (*batch,
 	if err != nil {
 		return nil, err
 	}
-	b := &batch{store: s, tx: tx, pending: map[[2]string][]*pendingCall{}, changed: changed}
-	b.find, err = tx.PrepareContext(ctx, "SELECT "+callColumns+" FROM calls WHERE agent = ? AND id = ?")
+	b := &batch{store: s, tx: tx, pending: map[int64][]*pendingCall{}, changed: changed}
+	b.find, err = tx.PrepareContext(ctx, "SELECT "+callColumns+" FROM calls WHERE key BETWEEN ? AND ? ORDER BY key")
 	if err == nil {
 		b.put, err = tx.PrepareContext(ctx, putStatement(1))
 	}
 	if err == nil {
 		b.putMany, err = tx.PrepareContext(ctx, putStatement(putAtOnce))
+	}
+	if err == nil {
+		b.spot, err = tx.PrepareContext(ctx, "INSERT INTO places VALUES (?,?,?,?,?)")
 	}
 	if err != nil {
 		_ = tx.Rollback() // the first error says more
@@ -266,23 +230,35 @@ func (b *batch) add(c Call) error {
 	if c.Sum {
 		return b.addSum(c)
 	}
+	if b.count >= maxPending { // not later: what waits is changed in place
+		if err := b.flush(); err != nil {
+			return err
+		}
+	}
 	known, err := b.callsOf(c.Agent, c.ID)
 	if err != nil {
 		return err
 	}
 	for _, p := range known {
-		if sameCall(&p.is, &c) {
-			merged := merge(p.is, c, b.store.prices())
-			if merged != p.is {
-				p.is, p.dirty = merged, true
-			}
+		if p.is.ID == c.ID && p.is.Agent == c.Agent && sameCall(&p.is, &c) {
+			b.merge(p, c)
 			return nil
 		}
 	}
-	key := [2]string{c.Agent, c.ID}
-	b.pending[key] = append(known, &pendingCall{is: c, dirty: true})
+	b.putNew(known, c)
+	return nil
+}
+
+func (b *batch) merge(p *pendingCall, c Call) {
+	if merged := merge(p.is, c, b.store.prices()); merged != p.is {
+		p.is, p.dirty = merged, true
+	}
+}
+
+// putNew has a call written that is new.
+func (b *batch) putNew(known []*pendingCall, c Call) {
+	b.pending[keyBase(c.Agent, c.ID, 0)] = append(known, &pendingCall{is: c, key: keyOf(c.Agent, c.ID, len(known)), dirty: true})
 	b.count++
-	return b.flushIfFull()
 }
 
 // addSum counts what a total has beyond the calls that are known: today's part of it.
@@ -291,16 +267,11 @@ func (b *batch) addSum(c Call) error {
 		return err
 	}
 	c.ID = c.Session + "@" + c.Model + "@" + dayOf(c.At)
-	var others Call
-	err := b.tx.QueryRow("SELECT coalesce(sum(input),0), coalesce(sum(output),0), coalesce(sum(cache_read),0), "+
-		"coalesce(sum(cache_write),0), coalesce(sum(cache_write_1h),0), coalesce(sum(cost),0) FROM calls "+
-		"WHERE agent = ? AND session = ? AND model = ? AND id <> ? AND agent IN ('copilot', 'droid', 'goose')",
-		c.Agent, c.Session, c.Model, c.ID).Scan(&others.Tokens.Input, &others.Tokens.Output, &others.Tokens.CacheRead,
-		&others.Tokens.CacheWrite, &others.Tokens.CacheWrite1h, &others.Cost)
+	others, err := b.othersOf(&c)
 	if err != nil {
 		return err
 	}
-	c.Tokens, c.Cost = c.Tokens.minus(others.Tokens), max(0, c.Cost-others.Cost)
+	c.Tokens, c.Cost = c.Tokens.Minus(others.Tokens), max(0, c.Cost-others.Cost)
 	if c.Tokens.Total() == 0 {
 		return nil
 	}
@@ -308,46 +279,81 @@ func (b *batch) addSum(c Call) error {
 	if err != nil {
 		return err
 	}
-	if len(known) == 0 {
-		known = []*pendingCall{{is: c, dirty: true}}
-		b.pending[[2]string{c.Agent, c.ID}] = known
-		b.count++
-	} else if merged := merge(known[0].is, c, b.store.prices()); merged != known[0].is {
-		known[0].is, known[0].dirty = merged, true
+	for _, p := range known {
+		if p.is.ID == c.ID && p.is.Agent == c.Agent {
+			b.merge(p, c)
+			return b.flush()
+		}
 	}
+	b.putNew(known, c)
 	return b.flush()
 }
 
-// callsOf are the calls with an id: one, but for a few.
-func (b *batch) callsOf(agent, id string) ([]*pendingCall, error) {
-	key := [2]string{agent, id}
-	if list, ok := b.pending[key]; ok {
-		return list, nil
+// summing are the agents that write down totals.
+var summing = []string{"copilot", "droid", "goose"}
+
+// othersOf are the calls of a total's session and model that are known beside it.
+func (b *batch) othersOf(c *Call) (others Call, err error) {
+	if !slices.Contains(summing, c.Agent) {
+		return others, nil
 	}
-	if b.known.addNew(key) {
-		return nil, nil
-	}
-	rows, err := b.find.Query(agent, id)
+	rows, err := b.tx.Query("SELECT "+callColumns+" FROM calls WHERE summed = 1 AND place IN (SELECT id FROM places WHERE "+
+		"agent = ? AND session = ? AND model = ?)", c.Agent, c.Session, c.Model)
 	if err != nil {
-		return nil, err
+		return others, err
 	}
 	defer rows.Close()
-	var list []*pendingCall
 	for rows.Next() {
-		c, err := scanCall(rows)
+		one, err := b.store.scanCall(rows)
 		if err != nil {
+			return others, err
+		}
+		if one.ID != c.ID {
+			others.Tokens.Add(one.Tokens)
+			others.Cost += one.Cost
+		}
+	}
+	return others, rows.Err()
+}
+
+// callsOf are the calls with an id, among others by chance: one, but for a few.
+func (b *batch) callsOf(agent, id string) ([]*pendingCall, error) {
+	base := keyBase(agent, id, 0)
+	if list, ok := b.pending[base]; ok {
+		return list, nil
+	}
+	if b.known.addNew(base) {
+		return nil, nil
+	}
+	var list []*pendingCall
+	for n := 0; len(list) == n*keySlots; n++ {
+		if err := b.load(&list, keyBase(agent, id, n)); err != nil {
 			return nil, err
 		}
-		list = append(list, &pendingCall{was: &c, is: c})
+		if len(list) == 0 {
+			return nil, nil
+		}
 	}
-	if err := rows.Err(); err != nil {
-		return nil, err
+	b.pending[base] = list
+	b.count += len(list)
+	return list, nil
+}
+
+// load adds the calls from a base on to a list.
+func (b *batch) load(list *[]*pendingCall, base int64) error {
+	rows, err := b.find.Query(base, base+keySlots-1)
+	if err != nil {
+		return err
 	}
-	if list != nil {
-		b.pending[key] = list
-		b.count += len(list)
+	defer rows.Close()
+	for at := base; rows.Next(); at++ {
+		c, err := b.store.scanCall(rows)
+		if err != nil {
+			return err
+		}
+		*list = append(*list, &pendingCall{was: &c, is: c, key: at})
 	}
-	return list, b.flushIfFull()
+	return rows.Err()
 }
 
 // sameCall reports whether two records with the same id are the same call.
@@ -390,53 +396,52 @@ func merge(was, more Call, prices *Prices) Call {
 	return is // and when it was: a later record can't move it to another day
 }
 
-func (b *batch) flushIfFull() error {
-	if b.count < maxPending {
-		return nil
-	}
-	return b.flush()
-}
-
 // putAtOnce is how many calls one statement writes.
-const putAtOnce = 64
+const putAtOnce = 128
 
 // putStatement writes n calls.
 func putStatement(n int) string {
-	return "INSERT OR REPLACE INTO calls (" + callColumns + ") VALUES " +
-		strings.TrimSuffix(strings.Repeat("(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?),", n), ",")
+	return "INSERT OR REPLACE INTO calls VALUES " + strings.TrimSuffix(strings.Repeat("(?,?,?,?,?),", n), ",")
 }
+
+// callFields is how many columns a call has.
+const callFields = 5
 
 // flush writes what waits, in the order of the table.
 func (b *batch) flush() error {
-	keys := slices.SortedFunc(maps.Keys(b.pending), func(x, y [2]string) int { return slices.Compare(x[:], y[:]) })
-	var values []any
-	for _, key := range keys {
-		for _, p := range b.pending[key] {
-			if !p.dirty {
-				continue
-			}
-			c := &p.is
-			if p.was != nil && p.was.Request != c.Request {
-				if _, err := b.tx.Exec("DELETE FROM calls WHERE agent = ? AND id = ? AND request = ?", c.Agent, c.ID,
-					p.was.Request); err != nil {
-					return err
-				}
-			}
-			values = appendValues(values, c)
-			if len(values) == putAtOnce*callFields {
-				if _, err := b.putMany.Exec(values...); err != nil {
-					return err
-				}
-				values = values[:0]
-			}
-			if b.changed != nil {
-				b.changed(p.was, c)
+	var list []*pendingCall
+	for _, calls := range b.pending {
+		for _, p := range calls {
+			if p.dirty {
+				list = append(list, p)
 			}
 		}
 	}
-	for one := range slices.Chunk(values, callFields) {
-		if _, err := b.put.Exec(one...); err != nil {
+	slices.SortFunc(list, func(x, y *pendingCall) int { return cmp.Compare(x.key, y.key) })
+	var text []byte
+	values := make([]any, 0, putAtOnce*callFields)
+	for some := range slices.Chunk(list, putAtOnce) {
+		values, text = values[:0], text[:0]
+		for _, p := range some {
+			place, err := b.place(spotOf(&p.is))
+			if err != nil {
+				return err
+			}
+			from := len(text)
+			text = encode(text, &p.is)
+			summed := int64(0)
+			if slices.Contains(summing, p.is.Agent) {
+				summed = 1
+			}
+			values = append(values, p.key, place, p.is.At.UnixMilli(), summed, text[from:len(text):len(text)])
+		}
+		if err := b.write(values); err != nil {
 			return err
+		}
+		if b.changed != nil {
+			for _, p := range some {
+				b.changed(p.was, &p.is)
+			}
 		}
 	}
 	clear(b.pending)
@@ -444,21 +449,29 @@ func (b *batch) flush() error {
 	return nil
 }
 
-// callFields is how many columns a call has.
-const callFields = 15
-
-func appendValues(values []any, c *Call) []any {
-	var flags int64
-	for _, f := range []struct {
-		on  bool
-		bit int64
-	}{{c.Fast, flagFast}, {c.Replay, flagReplay}, {c.Sum, flagSum}} {
-		if f.on {
-			flags |= f.bit
+// write writes the values of some calls.
+func (b *batch) write(values []any) error {
+	if len(values) == putAtOnce*callFields {
+		_, err := b.putMany.Exec(values...)
+		return err
+	}
+	for one := range slices.Chunk(values, callFields) {
+		if _, err := b.put.Exec(one...); err != nil {
+			return err
 		}
 	}
-	return append(values, c.Agent, c.ID, c.Request, c.Model, c.Session, c.Project, c.At.UnixMilli(), c.Tokens.Input,
-		c.Tokens.Output, c.Tokens.CacheRead, c.Tokens.CacheWrite, c.Tokens.CacheWrite1h, c.Cost, flags, c.Window)
+	return nil
+}
+
+// place is the number of a spot, which is written down where it's new.
+func (b *batch) place(one spot) (int64, error) {
+	id, fresh := b.store.spots.number(one)
+	if !fresh {
+		return id, nil
+	}
+	b.spots = append(b.spots, id)
+	_, err := b.spot.Exec(id, one.agent, one.session, one.project, one.model)
+	return id, err
 }
 
 func (b *batch) savePosition(path string, p *position) error {
@@ -489,11 +502,17 @@ func saveWindow(into interface {
 }
 
 func (b *batch) commit() error {
-	if err := b.flush(); err != nil {
-		_ = b.tx.Rollback() // the first error says more
-		return err
+	err := b.flush()
+	if err == nil {
+		if err = b.tx.Commit(); err == nil {
+			return nil
+		}
 	}
-	return b.tx.Commit()
+	b.rollback() // the first error says more
+	return err
 }
 
-func (b *batch) rollback() { _ = b.tx.Rollback() }
+func (b *batch) rollback() {
+	_ = b.tx.Rollback()
+	b.store.spots.forget(b.spots)
+}

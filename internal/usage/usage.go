@@ -36,8 +36,8 @@ func (t *Tokens) Add(o Tokens) {
 	t.CacheWrite1h += o.CacheWrite1h
 }
 
-// minus is t without o, never below zero.
-func (t Tokens) minus(o Tokens) Tokens {
+// Minus is t without o, never below zero.
+func (t Tokens) Minus(o Tokens) Tokens {
 	return Tokens{
 		max(0, t.Input-o.Input), max(0, t.Output-o.Output), max(0, t.CacheRead-o.CacheRead),
 		max(0, t.CacheWrite-o.CacheWrite), max(0, t.CacheWrite1h-o.CacheWrite1h),

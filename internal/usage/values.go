@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // maxCount is more than any model call uses. A larger number is a mistake, or
@@ -45,7 +45,7 @@ func text(v []byte) string {
 	if len(v) > 4096 {
 		return ""
 	}
-	s, _ := jsonscan.String(v)
+	s, _ := jsontext.String(v)
 	return s
 }
 
@@ -86,5 +86,5 @@ func (p path) in(doc []byte) []byte {
 	if p == "" || doc == nil {
 		return nil
 	}
-	return jsonscan.Get(doc, strings.Split(string(p), ".")...)
+	return jsontext.Get(doc, strings.Split(string(p), ".")...)
 }

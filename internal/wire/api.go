@@ -6,7 +6,7 @@ import (
 )
 
 // The daemon's methods. Each has an authority: who may call it is in the daemon's
-// method table and in docs/protocol.md.
+// method table and in docs/contributing/protocol.md.
 const (
 	MethodInfo      = "daemon.info"
 	MethodStop      = "daemon.stop"
@@ -55,6 +55,7 @@ type Info struct {
 	Version  string      `json:"version"`
 	Started  time.Time   `json:"started"`
 	Uptime   float64     `json:"uptime"` // seconds
+	Clock    time.Time   `json:"clock"`  // the daemon's, in its time zone
 	Runtime  string      `json:"runtimeDir"`
 	State    string      `json:"stateDir"`
 	Config   string      `json:"configDir"`
@@ -63,9 +64,9 @@ type Info struct {
 	Inbox    InboxInfo   `json:"inbox"`
 	Agents   []AgentInfo `json:"agents"`
 	Problems []Problem   `json:"problems"`
-	// Unconfirmed are files of settings whose changes wait for a person; what
-	// was confirmed last is in force.
-	Unconfirmed []Unconfirmed `json:"unconfirmed,omitempty"`
+	// Unaccepted are files of settings whose changes wait for a person; what
+	// was accepted last is in force.
+	Unaccepted []Unaccepted `json:"unaccepted,omitempty"`
 	// Root says that the daemon runs as root, where nothing keeps an agent of
 	// root's from passing for a person.
 	Root bool `json:"root,omitempty"`
@@ -73,6 +74,8 @@ type Info struct {
 	LogOnly []LogOnlyHook `json:"logOnly,omitempty"`
 	// Pauses are the guards, rules and packs that only logs for a while.
 	Pauses []Pause `json:"pauses,omitempty"`
+	// Telemetry is how sending it goes; missing where it's off.
+	Telemetry *TelemetryInfo `json:"telemetry,omitempty"`
 }
 
 // Pause is a guard, a rule or a pack that only logs for a while.
@@ -219,7 +222,7 @@ type Ready struct {
 type Trace struct {
 	Hook string `json:"hook"`
 	Text string `json:"text"`
-	File string `json:"file,omitempty"` // the file it is about, where Hook is [ConfirmHook]
+	File string `json:"file,omitempty"` // the file it is about, where Hook is [AcceptHook]
 }
 
 // PushParams is an event reported by a program instead of a hook process.
@@ -460,4 +463,22 @@ type OutboxText struct {
 	// Call is what the plugin shall do in place of putting a text in: run the
 	// agent's model, {what, model, context, options}.
 	Call json.RawMessage `json:"call,omitempty"`
+}
+
+// MethodTelemetryCheck asks the collector of telemetry for an answer.
+const MethodTelemetryCheck = "telemetry.check"
+
+// TelemetryInfo says how sending telemetry goes.
+type TelemetryInfo struct {
+	Endpoint string `json:"endpoint"`
+	Queued   int    `json:"queued"` // spans and log records
+	Sent     int64  `json:"sent"`
+	Dropped  int64  `json:"dropped"`
+	Problem  string `json:"problem,omitempty"` // why the last try failed
+}
+
+// TelemetryCheck is how a collector answered; an empty Endpoint is off.
+type TelemetryCheck struct {
+	Endpoint string `json:"endpoint,omitempty"`
+	Problem  string `json:"problem,omitempty"`
 }

@@ -53,22 +53,22 @@ func TestEveryMethodHasAClass(t *testing.T) {
 	}
 }
 
-// methodRow is a row of a table of methods in docs/protocol.md, and methodName a method in it.
+// methodRow is a row of a table of methods in docs/contributing/protocol.md, and methodName a method in it.
 var (
 	methodRow  = regexp.MustCompile("(?m)^\\| (`.*?`) \\| ((?:read|report|decide|[/, ])+) \\|")
 	methodName = regexp.MustCompile("`([a-z_.]+)[^`]*`")
 )
 
-// TestTheProtocolNamesTheClasses compares docs/protocol.md with Methods. The rows without a
+// TestTheProtocolNamesTheClasses compares docs/contributing/protocol.md with Methods. The rows without a
 // class are cmux's.
 func TestTheProtocolNamesTheClasses(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "protocol.md"))
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "contributing", "protocol.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name := range Methods {
 		if !strings.Contains(string(page), "`"+name) {
-			t.Errorf("%s: want it in docs/protocol.md, got nothing there", name)
+			t.Errorf("%s: want it in docs/contributing/protocol.md, got nothing there", name)
 		}
 	}
 	rows := 0
@@ -77,12 +77,12 @@ func TestTheProtocolNamesTheClasses(t *testing.T) {
 		for i, name := range methodName.FindAllStringSubmatch(row[1], -1) {
 			class := classes[min(i, len(classes)-1)]
 			if got, ok := Methods[name[1]]; !ok || got.String() != class {
-				t.Errorf("%s: docs/protocol.md says %s, Methods has %v (known: %v)", name[1], class, got, ok)
+				t.Errorf("%s: docs/contributing/protocol.md says %s, Methods has %v (known: %v)", name[1], class, got, ok)
 			}
 			rows++
 		}
 	}
 	if rows < 40 {
-		t.Errorf("want more than 40 methods read from docs/protocol.md, got %d", rows)
+		t.Errorf("want more than 40 methods read from docs/contributing/protocol.md, got %d", rows)
 	}
 }

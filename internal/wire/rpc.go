@@ -1,7 +1,7 @@
 // Package wire is what travels over the daemon's socket besides hook frames:
 // JSON-RPC 2.0, one message per line, with the values its methods take and
 // give, and the two older envelopes it also speaks, mux0's and cmux's.
-// docs/protocol.md describes it for other programs. Standard library and
+// docs/contributing/protocol.md describes it for other programs. Standard library and
 // package event only.
 package wire
 
@@ -10,7 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/hookmux/hookmux/internal/plainjson"
+	"github.com/hookmux/hookmux/internal/platform/jsonx"
 )
 
 // MaxLine bounds one line of a peer: more is no message but an attack or a
@@ -61,7 +61,7 @@ func Errorf(code int, format string, args ...any) *Error {
 }
 
 // Line appends v as one line of JSON.
-func Line(dst []byte, v any) ([]byte, error) { return plainjson.AppendLine(dst, v) }
+func Line(dst []byte, v any) ([]byte, error) { return jsonx.AppendLine(dst, v) }
 
 // Protocol is which language a peer's first line is in.
 type Protocol int

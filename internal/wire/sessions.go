@@ -23,6 +23,7 @@ const (
 const (
 	MethodProjectSessions = "project.sessions"
 	MethodProjectHistory  = "project.history"
+	MethodProjectBudgets  = "project.budgets"
 )
 
 // NoteSession is what a stream hears when a session changed, if it asked for

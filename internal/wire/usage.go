@@ -137,7 +137,12 @@ type Budget struct {
 	CostUSD *float64 `json:"costUSD,omitempty"`
 	Tokens  *int64   `json:"tokens,omitempty"`
 	Lifted  bool     `json:"lifted,omitempty"`
-	Problem string   `json:"problem,omitempty"`
+	// Project is the folder it's for, Session the one it was checked for, where there is one.
+	Project string `json:"project,omitempty"`
+	Session string `json:"session,omitempty"`
+	// Doubt says why more may have been used.
+	Doubt   string `json:"doubt,omitempty"`
+	Problem string `json:"problem,omitempty"`
 }
 
 // SessionUsage is what a session used.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/approvals/policy"
+	"github.com/hookmux/hookmux/internal/platform/sealed"
 )
 
 func permission(command string) policy.SavedPermission {
@@ -109,7 +110,7 @@ func TestForgery(t *testing.T) {
 	} {
 		if name == "the PIN file" {
 			// The seal covers the name: one sealed file cannot stand for another.
-			if err := storeSealed(dir, pinFile, []policy.SavedPermission{permission("evil")}); err != nil {
+			if err := sealed.Store(dir, pinFile, []policy.SavedPermission{permission("evil")}); err != nil {
 				t.Fatal(err)
 			}
 			b, _ := os.ReadFile(filepath.Join(dir, pinFile))
@@ -120,17 +121,17 @@ func TestForgery(t *testing.T) {
 		}
 		got, err := OpenPermissions(dir)
 		list, _ := got.List(time.Now())
-		if !errors.Is(err, ErrForged) || len(list) != 0 {
+		if !errors.Is(err, sealed.ErrForged) || len(list) != 0 {
 			t.Errorf("%s: error %v, list = %+v; want error ErrForged and len(list) = 0", name, err, list)
 		}
 	}
 	if err := os.WriteFile(path, good, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(filepath.Join(dir, keyFile)); err != nil {
+	if err := os.Remove(filepath.Join(dir, sealed.KeyFile)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenPermissions(dir); !errors.Is(err, ErrForged) {
+	if _, err := OpenPermissions(dir); !errors.Is(err, sealed.ErrForged) {
 		t.Error("believed without a key:", err)
 	}
 	info, _ := os.Stat(path)

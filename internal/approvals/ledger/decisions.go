@@ -13,7 +13,8 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/platform/smallfile"
+	"github.com/hookmux/hookmux/internal/platform/files"
+	"github.com/hookmux/hookmux/internal/platform/sealed"
 )
 
 const (
@@ -124,7 +125,7 @@ func (b *Decisions) Commit(r *Record) error {
 	n, err := b.file.Write(line)
 	b.size += int64(n)
 	if err == nil {
-		err = flushFile(b.file)
+		err = sealed.FlushFile(b.file)
 	}
 	if err != nil {
 		b.closeFile() // the next one begins with a fresh look at the disk
@@ -166,7 +167,7 @@ const maxRead = 64 << 20
 // Last reads the newest records, oldest first: what a journal may lack that
 // lost its last moments in a power cut.
 func (b *Decisions) Last(n int) ([]Record, error) {
-	f, err := smallfile.Open(filepath.Join(b.dir, decisionsFile))
+	f, err := files.Open(filepath.Join(b.dir, decisionsFile))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/approvals/policy"
+	"github.com/hookmux/hookmux/internal/platform/sealed"
 )
 
 func recordIDs(t *testing.T, b *Decisions) string {
@@ -128,7 +129,7 @@ func TestPermissionsAreBounded(t *testing.T) {
 		one.ID = fmt.Sprint("g", i)
 		list = append(list, one)
 	}
-	if err := storeSealed(dir, permissionsFile, list); err != nil {
+	if err := sealed.Store(dir, permissionsFile, list); err != nil {
 		t.Fatal(err)
 	}
 	g, err := OpenPermissions(dir)

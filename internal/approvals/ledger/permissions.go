@@ -9,6 +9,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/approvals/policy"
+	"github.com/hookmux/hookmux/internal/platform/sealed"
 )
 
 const permissionsFile = "permissions.json"
@@ -31,7 +32,7 @@ type Permissions struct {
 // OpenPermissions reads the permissions. With an error none count.
 func OpenPermissions(dir string) (*Permissions, error) {
 	g := &Permissions{dir: dir, used: map[string]uint64{}}
-	err := loadSealed(dir, permissionsFile, &g.list)
+	err := sealed.Load(dir, permissionsFile, &g.list)
 	if err != nil {
 		g.list = nil
 	}
@@ -59,7 +60,7 @@ func (g *Permissions) Add(permission policy.SavedPermission) (policy.SavedPermis
 		permission.ID = newID()
 	}
 	list = append(list, permission)
-	if err := storeSealed(g.dir, permissionsFile, list); err != nil {
+	if err := sealed.Store(g.dir, permissionsFile, list); err != nil {
 		return policy.SavedPermission{}, err
 	}
 	g.list = list
@@ -89,7 +90,7 @@ func (g *Permissions) Revoke(id string) (policy.SavedPermission, bool, error) {
 	// It counts no more at once, whatever the disk says: a yes that was taken
 	// back must not be given once more.
 	g.list = list
-	return gone, true, storeSealed(g.dir, permissionsFile, list)
+	return gone, true, sealed.Store(g.dir, permissionsFile, list)
 }
 
 // EndSession drops what was permitted for one session.
@@ -103,7 +104,7 @@ func (g *Permissions) EndSession(agent, session string) error {
 		return nil
 	}
 	g.list = slices.DeleteFunc(slices.Clone(g.list), mine)
-	return storeSealed(g.dir, permissionsFile, g.list)
+	return sealed.Store(g.dir, permissionsFile, g.list)
 }
 
 // Match is the permission that answers a request, if any, and counts that it did.

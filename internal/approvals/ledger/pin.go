@@ -13,7 +13,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/hookmux/hookmux/internal/platform/atomicfile"
+	"github.com/hookmux/hookmux/internal/platform/files"
+	"github.com/hookmux/hookmux/internal/platform/sealed"
 )
 
 const (
@@ -72,7 +73,7 @@ func (e *PINError) Error() string { return e.Text }
 func OpenPIN(dir string) (*PIN, error) {
 	p := &PIN{dir: dir, now: time.Now, rounds: pinRounds}
 	var content sealedPIN
-	err := loadSealed(dir, pinFile, &content)
+	err := sealed.Load(dir, pinFile, &content)
 	p.broken = err
 	if err == nil {
 		p.proof = content.Proof
@@ -80,7 +81,7 @@ func OpenPIN(dir string) (*PIN, error) {
 	if err == nil && len(content.Hash) > 0 {
 		p.kept = &content.pinHash
 	}
-	triesErr := loadSealed(dir, triesFile, &p.tries)
+	triesErr := sealed.Load(dir, triesFile, &p.tries)
 	if _, missing := os.Lstat(filepath.Join(dir, triesFile)); triesErr != nil || missing != nil && p.kept != nil {
 		// The file is written together with the PIN: whoever removed or damaged it
 		// wanted the count reset.
@@ -149,7 +150,7 @@ func (p *PIN) countTry(now time.Time) {
 
 // keepTries writes them down. Where that fails they count in memory: a PIN that
 // cannot be tried any more would lock its owner out of a full disk.
-func (p *PIN) keepTries() { _ = storeSealed(p.dir, triesFile, p.tries) }
+func (p *PIN) keepTries() { _ = sealed.Store(p.dir, triesFile, p.tries) }
 
 // Change sets another PIN, or with "" none. The one in force must be given.
 func (p *PIN) Change(old, fresh string) error {
@@ -173,7 +174,7 @@ func (p *PIN) Change(old, fresh string) error {
 		return err
 	}
 	// First the tries: without them a PIN counts as one that was tried too often.
-	if err := storeSealed(p.dir, triesFile, p.tries); err != nil {
+	if err := sealed.Store(p.dir, triesFile, p.tries); err != nil {
 		return err
 	}
 	return p.store(h, p.proof)
@@ -191,9 +192,9 @@ func (p *PIN) store(h *pinHash, proof Proof) error {
 			return err
 		}
 		p.kept, p.proof = nil, proof
-		return atomicfile.SyncDir(p.dir)
+		return files.SyncDir(p.dir)
 	}
-	if err := storeSealed(p.dir, pinFile, content); err != nil {
+	if err := sealed.Store(p.dir, pinFile, content); err != nil {
 		return err
 	}
 	p.kept, p.proof = h, proof

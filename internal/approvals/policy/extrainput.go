@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/canonicaljson"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
+	"github.com/hookmux/hookmux/internal/platform/jsonx"
 )
 
 // irrelevantMembers of a shell tool's input say nothing about what runs or how:
@@ -27,12 +27,12 @@ var commandMembers = []string{"command", "commands", "cmd", "script"}
 // there is nothing: members that are false, empty or null do not count.
 func ExtraInput(t *event.Tool) string {
 	input := t.CurrentInput()
-	if !jsonscan.IsObject(input) {
+	if !jsontext.IsObject(input) {
 		return ""
 	}
 	rest := map[string]json.RawMessage{}
-	_ = jsonscan.Object(input, func(key, value []byte) bool {
-		text, isText := jsonscan.String(value)
+	_ = jsontext.Object(input, func(key, value []byte) bool {
+		text, isText := jsontext.String(value)
 		switch {
 		case slices.Contains(irrelevantMembers, string(key)), slices.Contains(commandMembers, string(key)):
 		case isText && (text == "" || slices.Contains(t.Commands, text)):
@@ -49,5 +49,5 @@ func ExtraInput(t *event.Tool) string {
 	if err != nil {
 		return string(input) // no JSON after all: only the same bytes count as the same call
 	}
-	return string(canonicaljson.Of(b))
+	return string(jsonx.Canonical(b))
 }

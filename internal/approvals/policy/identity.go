@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/canonicaljson"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
+	"github.com/hookmux/hookmux/internal/platform/jsonx"
 )
 
 // Key names one tool call of one worker: the same call reported by another
@@ -70,9 +70,9 @@ func callText(t *event.Tool) string {
 	}
 	input := t.CurrentInput()
 	if t.Kind == event.Question { // the answers stand beside the questions afterwards
-		if asked := jsonscan.Get(input, "questions"); len(asked) > 0 {
+		if asked := jsontext.Get(input, "questions"); len(asked) > 0 {
 			input = asked
 		}
 	}
-	return t.Name + "\x00" + string(canonicaljson.Of(input))
+	return t.Name + "\x00" + string(jsonx.Canonical(input))
 }

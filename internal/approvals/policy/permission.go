@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/canonicaljson"
+	"github.com/hookmux/hookmux/internal/platform/jsonx"
 	"github.com/hookmux/hookmux/internal/platform/paths"
-	"github.com/hookmux/hookmux/internal/shell"
-	"github.com/hookmux/hookmux/internal/shell/quote"
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/shellquote"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
+	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
 // Scope is where a permission counts.
@@ -73,7 +73,7 @@ func RuleFor(ev *event.Event) (Rule, error) {
 	if t.Name == "" {
 		return Rule{}, fmt.Errorf("the tool has no name")
 	}
-	input := canonicaljson.Of(t.CurrentInput())
+	input := jsonx.Canonical(t.CurrentInput())
 	if len(input) > maxInput {
 		return Rule{}, fmt.Errorf("the input is too long for a rule that a person can read")
 	}
@@ -134,7 +134,7 @@ func (r *Rule) Text() string {
 	case r.All:
 		s = "every tool call"
 	case len(r.Command) > 0:
-		s = "run exactly: " + quote.Arguments(r.Command)
+		s = "run exactly: " + shellquote.Arguments(r.Command)
 		if r.Dir != "" {
 			s += " (in " + r.Dir + ")"
 		}

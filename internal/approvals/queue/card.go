@@ -9,11 +9,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hookmux/hookmux/agent/offers"
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/approvals/policy"
-	"github.com/hookmux/hookmux/internal/jsonscan"
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -46,7 +46,7 @@ func Show(r *Request, title string, sent *event.Event) {
 		c.addLine("%s can only be refused here; otherwise its own rules apply", title)
 	}
 	for i, s := range r.Suggestions {
-		c.addLine("the agent offers, as its own rule %d: %s", i+1, offers.InWords(s))
+		c.addLine("the agent offers, as its own rule %d: %s", i+1, agent.OfferInWords(s))
 	}
 	if slices.Contains(r.Need.Choices, event.ChooseAlways) && r.Rule != nil {
 		c.addLine("always would allow: %s", r.Rule.Text())
@@ -135,7 +135,7 @@ func (c *card) addTool(ev *event.Event, kind policy.Kind) {
 	if t.URL != "" {
 		c.addLine("address: %s", t.URL)
 	}
-	if !jsonscan.IsObject(input) {
+	if !jsontext.IsObject(input) {
 		if len(input) > 0 && string(input) != "null" {
 			c.addLine("input:")
 			c.addJSON("  ", input)
@@ -144,9 +144,9 @@ func (c *card) addTool(ev *event.Event, kind policy.Kind) {
 	}
 	shown := c.addChanges(input)
 	var rest []string
-	_ = jsonscan.Object(input, func(key, value []byte) bool {
+	_ = jsontext.Object(input, func(key, value []byte) bool {
 		name := string(key)
-		text, isText := jsonscan.String(value)
+		text, isText := jsontext.String(value)
 		switch {
 		case slices.Contains(shown, name):
 		case isText && (slices.Contains(t.Commands, text) || slices.Contains(t.Writes, text) || text == t.URL):
@@ -158,7 +158,7 @@ func (c *card) addTool(ev *event.Event, kind policy.Kind) {
 		return true
 	})
 	for _, name := range rest {
-		c.addMember(name, jsonscan.Get(input, name))
+		c.addMember(name, jsontext.Get(input, name))
 	}
 }
 
@@ -168,7 +168,7 @@ func (c *card) addChanges(input []byte) []string {
 	var shown []string
 	text := func(object []byte, keys ...string) (string, string, bool) {
 		for _, key := range keys {
-			if s, ok := jsonscan.String(jsonscan.Get(object, key)); ok {
+			if s, ok := jsontext.String(jsontext.Get(object, key)); ok {
 				return key, s, true
 			}
 		}
@@ -214,7 +214,7 @@ func (c *card) addDiff(old, fresh string) {
 // and a model may choose it (MCP, tools nobody described): behind a mark it
 // cannot be taken for a line of ours, nor its text for a command.
 func (c *card) addMember(name string, value []byte) {
-	if s, ok := jsonscan.String(value); ok {
+	if s, ok := jsontext.String(value); ok {
 		if !strings.Contains(s, "\n") {
 			c.addLine("  · %s: %s", name, s)
 			return
@@ -223,7 +223,7 @@ func (c *card) addMember(name string, value []byte) {
 		c.addText("  | ", s)
 		return
 	}
-	if jsonscan.IsObject(value) || jsonscan.IsArray(value) {
+	if jsontext.IsObject(value) || jsontext.IsArray(value) {
 		c.addLine("  · %s:", name)
 		c.addJSON("    ", value)
 		return

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/approvals/policy"
-	"github.com/hookmux/hookmux/internal/boundedmap"
+	"github.com/hookmux/hookmux/internal/platform/bounded"
 )
 
 // Table holds the requests of all agents.
@@ -17,7 +17,7 @@ type Table struct {
 	byKey    map[string]*entry
 	sessions map[session]int
 	pushed   int
-	ended    boundedmap.Map[*entry, struct{}]
+	ended    bounded.Map[*entry, struct{}]
 	byID     map[string]*entry
 	kept     keptIDs
 	log      changes
@@ -80,7 +80,7 @@ type signs struct {
 	byKey    map[policy.Key][]*entry
 	byNumber map[string]*entry
 	byWorker map[policy.Worker][]*entry
-	expected boundedmap.Map[*entry, struct{}] // answered, effect not seen yet
+	expected bounded.Map[*entry, struct{}] // answered, effect not seen yet
 }
 
 // Listener hears of every request that begins or ceases to wait, in order and

@@ -12,8 +12,8 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/selection/config"
-	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -52,7 +52,7 @@ func whyWeaker(method string, params json.RawMessage) string {
 		return mayAlsoAllow
 	case method == wire.MethodConfigSet && readInto[wire.ConfigSetParams](params).Key == config.RulesModes:
 		return "it changes which rules count"
-	case method == wire.MethodConfirm:
+	case method == wire.MethodAccept:
 		return "some of the changes may take protection away"
 	}
 	return ""
@@ -61,8 +61,8 @@ func whyWeaker(method string, params json.RawMessage) string {
 // mostNamed is how many changes a prompt for a code has room for.
 const mostNamed = 4
 
-// WhyConfirmed says what becomes weaker when changes of settings are confirmed.
-func WhyConfirmed(weaker []string) string {
+// WhyAccepted says what becomes weaker when changes of settings are accepted.
+func WhyAccepted(weaker []string) string {
 	if len(weaker) == 0 {
 		return "nothing becomes weaker by what can be told"
 	}
@@ -149,11 +149,11 @@ var describers = map[string]func(json.RawMessage) (text string, weakens bool){
 	wire.MethodWebDeviceRename:  fixedText("give a paired device another name", false),
 	wire.MethodWebDeviceRemove:  fixedText("remove a paired device", false),
 	wire.MethodWebDeviceScope:   describeDeviceScope,
-	wire.MethodConfirm:          fixedText("let all changes of settings count that hookmux's commands did not make", true),
-	wire.MethodConfirmRestore:   fixedText("write the settings you accepted back into their files", false),
-	wire.MethodConfirmFollow:    describeFollow,
-	wire.MethodConfirmFirst:     fixedText("take the settings that are there for confirmed", false),
-	wire.MethodConfirmFile:      describeFile,
+	wire.MethodAccept:           fixedText("let all changes of settings count that hookmux's commands did not make", true),
+	wire.MethodAcceptRestore:    fixedText("write the settings you accepted back into their files", false),
+	wire.MethodAcceptFollow:     describeFollow,
+	wire.MethodAcceptFirst:      fixedText("take the settings that are there for accepted", false),
+	wire.MethodAcceptFile:       describeFile,
 	wire.MethodPackAdd:          describePack,
 	wire.MethodBudgetAdd: func(p json.RawMessage) (string, bool) {
 		return "add the budget " + readInto[wire.BudgetParams](p).Budget, false
@@ -408,12 +408,12 @@ func describePIN(params json.RawMessage) (string, bool) {
 }
 
 func describeFollow(params json.RawMessage) (string, bool) {
-	p := readInto[wire.ConfirmFilesParams](params)
+	p := readInto[wire.AcceptFilesParams](params)
 	return "let every change count, while the command runs, of " + strings.Join(p.Files, ", "), true
 }
 
 func describeFile(params json.RawMessage) (string, bool) {
-	return "add the hooks of " + readInto[wire.ConfirmFileParams](params).File, false
+	return "add the hooks of " + readInto[wire.AcceptFileParams](params).File, false
 }
 
 func describeTerminal(params json.RawMessage) (string, bool) {

@@ -104,7 +104,7 @@ func TestWhyItIsAsked(t *testing.T) {
 		{wire.MethodConfigSet, `{"key":"guard.secrets","value":"off"}`, ""},
 		{wire.MethodHooksDrop, `{"id":"x"}`, ""},
 		{wire.MethodConfigSet, `{"key":"rules.modes","value":["x=block"]}`, "it changes which rules count"},
-		{wire.MethodConfirm, `{}`, "some of the changes may take protection away"},
+		{wire.MethodAccept, `{}`, "some of the changes may take protection away"},
 	} {
 		if a := Describe(c.method, authority.Decide, json.RawMessage(c.params)); a.Why != c.want || !a.Weakens {
 			t.Errorf("%s %s: weakens %v because %q, want true because %q", c.method, c.params, a.Weakens, a.Why, c.want)
@@ -112,14 +112,14 @@ func TestWhyItIsAsked(t *testing.T) {
 	}
 }
 
-// The code for a confirmation names what becomes weaker, and how much more there is.
-func TestWhyConfirmed(t *testing.T) {
+// The code for an acceptance names what becomes weaker, and how much more there is.
+func TestWhyAccepted(t *testing.T) {
 	for want, weaker := range map[string][]string{
 		"nothing becomes weaker by what can be told":                                                        nil,
 		"this becomes weaker: guard.own-files: on → off":                                                    {"guard.own-files: on → off"},
 		"this becomes weaker: a; b; c; d; and 2 more, which `hookmux config accept --dry-run` shows on top": {"a", "b", "c", "d", "e", "f"},
 	} {
-		if got := WhyConfirmed(weaker); got != want {
+		if got := WhyAccepted(weaker); got != want {
 			t.Errorf("%q: %q, want %q", weaker, got, want)
 		}
 	}
@@ -182,11 +182,11 @@ func TestRequestOf(t *testing.T) {
 	}
 }
 
-// Nobody is asked to confirm the name of a method.
+// Nobody is asked to accept the name of a method.
 func TestEveryDecisionHasWords(t *testing.T) {
 	for method, class := range wire.Methods {
 		if a := Describe(method, class, nil); class == wire.Decide && (a.Text == method || a.Text == "") {
-			t.Errorf("%s: a person is asked to confirm %q, want words", method, a.Text)
+			t.Errorf("%s: a person is asked to accept %q, want words", method, a.Text)
 		}
 	}
 }

@@ -1,6 +1,6 @@
 // Package attempts is the one table of what has been tried against hookmux's
 // promises, and of how each attempt ends. Tests run every row where it can be
-// run, and docs/attempts.md lists them from here. The list only grows.
+// run, and internal/authority/attempts/attempts.md lists them from here. The list only grows.
 package attempts
 
 import "slices"
@@ -116,7 +116,7 @@ func (a *Attempt) Text() string {
 
 // All gives the whole table.
 func All() []Attempt {
-	return slices.Concat(people, processes, buttons, unavailable, files, unreadable, guarded, reading, remaining)
+	return slices.Concat(people, processes, byOtherPrograms, buttons, unavailable, files, unreadable, guarded, reading, remaining)
 }
 
 // Of gives the rows of a class that are run at a place.

@@ -19,7 +19,7 @@ var guarded = []Attempt{
 	parsed("destructive.rm-broad", "a window of tmux", "tmux new-window -d rm -rf ~/"),
 	parsed("destructive.rm-broad", "a terminal program", "xterm -e rm -rf ~"),
 	parsed("destructive.rm-broad", "git's own commands", "git -c alias.x='!rm -rf ~' x"),
-	parsed("destructive.git-force-push", "a plus sign", "git push origin +main"),
+	parsed("git-history.force-refspec", "a plus sign", "git push origin +main"),
 	asTool(parsed("own-files.control", "hookmux in another shell", "sh -c 'hookmux off'")),
 	asTool(parsed("own-files.control", "hookmux in a variable", "h=hookmux; $h off")),
 	asTool(parsed("own-files.control", "arguments from standard input", "xargs hookmux <<< off")),

@@ -37,6 +37,8 @@ var people = []Attempt{
 		Try: "a preloaded tmux that names the person's client as its own"},
 	{Name: "16 preloaded tmux without a client", Class: Person, On: Facts, End: Refused,
 		Try: "a preloaded tmux without a client"},
+	{Name: "a login to its own machine whose client is gone", Class: Person, On: Facts, End: Refused,
+		Try: "`ssh` to its own machine: type a command that waits a moment, stop the login's process and hang up"},
 	{Name: "gone already", Class: Person, On: Facts, End: Refused,
 		Try: "a process that ended before it was looked at"},
 	{Name: "a user service", Class: Person, On: Facts, End: Refused,

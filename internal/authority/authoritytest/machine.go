@@ -38,6 +38,8 @@ type Machine struct {
 	Callers  []int
 	// HiddenCallers says that some of them do not let themselves be seen.
 	HiddenCallers bool
+	// HungUp are logins whose daemon passes nothing on any more.
+	HungUp map[int]bool
 	// Stdins replaces what shells read from; Sharing are processes that could
 	// type into a terminal.
 	Stdins  map[int]string
@@ -142,6 +144,8 @@ func (m Machine) LocalCallers() ([]int, error) {
 	}
 	return m.Callers, nil
 }
+
+func (m Machine) Relays(pid int) (bool, error) { return !m.HungUp[pid], nil }
 
 func (m Machine) Stdin(pid int) (string, error) {
 	if tty, ok := m.Stdins[pid]; ok {

@@ -500,3 +500,24 @@ func TestRealHiddenDisplay(t *testing.T) {
 		t.Errorf("on a hidden display: got %+v, want that nothing is known of it", a)
 	}
 }
+
+// ssh to the own machine by a client that is gone when hookmux looks: its command still
+// waits in the terminal, because the login's process, which is the user's own, is stopped.
+func TestRealLoginWithoutClient(t *testing.T) {
+	if !terminaltest.Inside(t) {
+		return
+	}
+	terminaltest.StartSSH(t)
+	s := newTestBed(t)
+	own := terminaltest.LoginAs(t, terminaltest.UserID)
+	line, file := s.probe("look")
+	begin, _ := own.Start("echo =$PPID=; sleep 2; " + line)
+	shown := own.Await(begin, "=\r\n")
+	_, pid, _ := strings.Cut(strings.TrimSuffix(shown, "=\r\n"), "=")
+	s.asUser("/bin/kill", "-STOP", pid)
+	own.HangUp()
+	if a := s.answer(file); a.Outcome != authority.Refused.String() || a.Cause != authority.LocalLogin.String() {
+		t.Errorf("got %+v, want it refused", a)
+	}
+	s.asUser("/bin/kill", "-CONT", pid)
+}

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/authority"
-	"github.com/hookmux/hookmux/internal/boundedmap"
+	"github.com/hookmux/hookmux/internal/platform/bounded"
 	"github.com/hookmux/hookmux/internal/platform/proc"
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
 // PIN is what an unproven terminal needs.
@@ -31,7 +31,7 @@ type Keeper struct {
 	mu   sync.Mutex
 	busy map[string]chan struct{}
 	// watched are the terminals at which views wait for keys.
-	watched boundedmap.Map[authority.Identity, watchedView]
+	watched bounded.Map[authority.Identity, watchedView]
 }
 
 // ErrAnswered ends a question whose request was answered elsewhere.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/authority"
-	"github.com/hookmux/hookmux/internal/boundedmap"
+	"github.com/hookmux/hookmux/internal/platform/bounded"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
@@ -23,7 +23,7 @@ type Marker struct {
 
 	mu     sync.Mutex
 	done   map[identity]bool
-	looked boundedmap.Map[identity, time.Time]
+	looked bounded.Map[identity, time.Time]
 }
 
 // identity is a process: a pid alone may be given to another.

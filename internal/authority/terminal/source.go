@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/authority"
-	"github.com/hookmux/hookmux/internal/boundedmap"
+	"github.com/hookmux/hookmux/internal/platform/bounded"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
@@ -30,7 +30,7 @@ type Source struct {
 	// in the terminal's change time, and for whom.
 	noted map[string]note
 	// visited is when an agent was last found at a terminal that it could type into.
-	visited boundedmap.Map[string, time.Time]
+	visited bounded.Map[string, time.Time]
 }
 
 type note struct {

@@ -39,6 +39,9 @@ func (s *Source) Display(pid int) (authority.Display, error) {
 	return authority.Display{PID: pid, Input: true}, nil
 }
 
+// Relays is not known.
+func (s *Source) Relays(int) (bool, error) { return false, authority.ErrUnknown }
+
 // LocalCallers is not known.
 func (s *Source) LocalCallers() ([]int, error) { return nil, authority.ErrUnknown }
 

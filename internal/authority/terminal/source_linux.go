@@ -182,6 +182,36 @@ func (s *Source) LocalCallers() ([]int, error) {
 	return callers, nil
 }
 
+// Relays has a login daemon's process go round its loop once more, which ends it
+// when its connection is gone. A process of the user's own can be stopped, or kept
+// from running, after its client hung up: then nobody is there, no connection shows
+// it, and what was typed before still waits to be read.
+func (s *Source) Relays(pid int) (bool, error) {
+	before, err := proc.Pauses(pid)
+	if err != nil {
+		return false, err
+	}
+	// The end of a child is looked into and changes nothing.
+	if err := syscall.Kill(pid, syscall.SIGCHLD); errors.Is(err, syscall.EPERM) {
+		return true, nil // root's, which no program of the user's can stop
+	} else if err != nil {
+		return false, err
+	}
+	for end := time.Now().Add(relayPatience); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		now, err := proc.Pauses(pid)
+		if err != nil {
+			return false, err
+		}
+		if now.Sleeps && now.Count > before.Count {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// relayPatience is how long a login daemon may take for one round on a busy machine.
+const relayPatience = 3 * time.Second
+
 // Stdin is the terminal that a process reads from.
 func (s *Source) Stdin(pid int) (string, error) { return proc.StdinTerminal(pid) }
 

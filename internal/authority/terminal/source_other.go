@@ -28,6 +28,9 @@ func (s *Source) Display(int) (authority.Display, error) {
 // LocalCallers is not known.
 func (s *Source) LocalCallers() ([]int, error) { return nil, authority.ErrUnknown }
 
+// Relays is not known.
+func (s *Source) Relays(int) (bool, error) { return false, authority.ErrUnknown }
+
 // Stdin is not known.
 func (s *Source) Stdin(int) (string, error) { return "", authority.ErrUnknown }
 

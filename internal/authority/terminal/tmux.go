@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/authority"
-	"github.com/hookmux/hookmux/internal/platform/boundedbuffer"
+	"github.com/hookmux/hookmux/internal/platform/bounded"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
@@ -92,7 +92,7 @@ func (s *Source) runTmuxWith(ctx context.Context, server int, input string, args
 	cmd := exec.CommandContext(ctx, program, append([]string{"-S", socket}, args...)...)
 	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "TERM=xterm", "LC_ALL=C.UTF-8"}
 	cmd.WaitDelay = time.Second
-	stdout := boundedbuffer.New(maxTmux)
+	stdout := bounded.NewBuffer(maxTmux)
 	cmd.Stdin, cmd.Stdout = strings.NewReader(input), stdout
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("%s %s: %w", program, args[0], err)

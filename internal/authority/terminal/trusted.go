@@ -65,7 +65,7 @@ func (e *TrustedTerminals) Add(pid int, from string) (TrustedTerminal, error) {
 		return TrustedTerminal{}, fmt.Errorf("there is no process %d", pid)
 	}
 	if p.PID == 1 || p.UID != os.Getuid() {
-		return TrustedTerminal{}, fmt.Errorf("process %d (%s) does not belong to you", pid, p.Name)
+		return TrustedTerminal{}, fmt.Errorf("process %d (%s) isn't yours", pid, p.Name)
 	}
 	one := TrustedTerminal{PID: p.PID, Start: p.Start, Boot: e.boot, Name: p.Name, Added: time.Now(), From: from}
 	e.mu.Lock()

@@ -43,6 +43,7 @@ func Inside(t *testing.T) bool {
 		return true
 	}
 	needPrograms(t)
+	t.Parallel()                            // each has its own namespaces, and mostly waits
 	base, err := os.MkdirTemp("/tmp", "st") // short: socket paths have little room
 	if err != nil {
 		t.Fatal(err)

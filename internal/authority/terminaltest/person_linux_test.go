@@ -24,7 +24,7 @@ func buildPrograms(t *testing.T) string {
 	if err := os.MkdirAll(bin, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := programs.Build(bin, programs.Options{}); err != nil {
+	if err := programs.Build(bin, programs.Options{Names: []string{"hookmux", "hookmux-hook", "hookmux-lab"}}); err != nil {
 		t.Fatal(err)
 	}
 	return bin

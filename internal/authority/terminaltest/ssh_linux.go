@@ -179,6 +179,15 @@ func Open(t *testing.T, uid int, program string, args ...string) *Terminal {
 	return term
 }
 
+// HangUp ends the program at the terminal at once.
+func (term *Terminal) HangUp() {
+	term.t.Helper()
+	if err := term.cmd.Process.Kill(); err != nil {
+		term.t.Fatal(err)
+	}
+	_ = term.cmd.Wait() // it was killed
+}
+
 func openTerminal(uid int) (master, slave *os.File, err error) {
 	if master, err = os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
 		return nil, nil, err

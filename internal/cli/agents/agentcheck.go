@@ -9,9 +9,8 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
-	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/paths"
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
 )
 
@@ -105,7 +104,7 @@ func linesOf(problems []agent.Problem) []checkedLine {
 // planFor is what `hookmux install` would do for an agent that nobody described
 // before. Nothing is asked of its program.
 func planFor(app *cmdutil.App, a *agent.Agent) (*install.Plan, error) {
-	h, err := installHost(app)
+	h, err := InstallHost(app)
 	if err != nil {
 		return nil, err
 	}
@@ -148,5 +147,5 @@ func sayChecked(app *cmdutil.App, out *checkedAgent, plan *install.Plan) error {
 		return err
 	}
 	app.Say("`hookmux install %s` would write:", out.Agent)
-	return plan.Apply(&steps.Diff{Out: app.Stdout, Color: style.Color, Home: dirs.Home, Full: true})
+	return plan.Apply(&install.Diff{Out: app.Stdout, Color: style.Color, Home: dirs.Home, Full: true})
 }

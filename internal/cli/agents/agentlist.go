@@ -11,9 +11,9 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/client"
-	"github.com/hookmux/hookmux/internal/agentfacts"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
+	"github.com/hookmux/hookmux/internal/ui/agentfacts"
 	"github.com/hookmux/hookmux/internal/ui/text"
 )
 
@@ -22,7 +22,7 @@ func AgentsCommand(app *cmdutil.App) *cobra.Command {
 	var asJSON, all bool
 	cmd := &cobra.Command{
 		Use:   "agents [list]",
-		Short: "List your agents: version, whether they're hooked, what hooks can do",
+		Short: "List your agents and what hooks can do there",
 		Long: `Lists the agents on this machine: their version, whether hookmux's hooks are
 installed, what hooks can do there, when the last event arrived, and which
 version we last verified. --all lists every agent hookmux knows.
@@ -166,7 +166,7 @@ func lookingHost(app *cmdutil.App) (*install.Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &install.Host{Dirs: dirs, Project: projectFolder(app.Cwd()), Getenv: app.Getenv}, nil
+	return &install.Host{Dirs: dirs, Project: ProjectFolder(app.Cwd()), Getenv: app.Getenv}, nil
 }
 
 func listAgents(ctx context.Context, app *cmdutil.App, all, asJSON bool) error {

@@ -10,30 +10,31 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/agentfacts"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
+	"github.com/hookmux/hookmux/internal/ui/agentfacts"
 	"github.com/hookmux/hookmux/internal/ui/text"
 )
 
 // showAgentCommand is `hookmux agents show`.
 func showAgentCommand(app *cmdutil.App) *cobra.Command {
-	var asJSON bool
+	var asJSON, all bool
 	cmd := &cobra.Command{
 		Use:   "show AGENT",
 		Short: "Show one agent: config files, events, what hooks can do, time limits, pitfalls",
-		Long: `Shows what hookmux knows about an agent: which files its hooks are in, its events
-and what a hook can answer to each, how long it waits for a hook, what to look
-out for and how a session is resumed.
+		Long: `Shows what hooks can do at an agent, which files they're in, which events hookmux
+installs, what to look out for and how to resume a session. --all adds every event,
+what a hook can answer to each, time limits and the last test.
 
-Every claim says how it's known: tested (a real one did it), documented (its
-vendor says so) or untested. ✓ and – are what the last recorded verify saw.`,
-		Example: "  hookmux agents show claude\n  hookmux agents show codex --json | jq .answers",
+Every claim is tested (a real agent did it), documented (its vendor says so) or
+untested. ✓ means that the last recorded verify saw it work.`,
+		Example: "  hookmux agents show claude\n  hookmux agents show claude --all\n  hookmux agents show codex --json | jq .answers",
 		Args:    cmdutil.ExactArgs("AGENT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return showAgent(cmd.Context(), app, args[0], asJSON)
+			return showAgent(cmd.Context(), app, args[0], all, asJSON)
 		},
 	}
+	cmd.Flags().BoolVar(&all, "all", false, "also every event, answers, time limits and the last test")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: what hookmux agents --json says of it, and {places, "+
 		"files, events, answers, timeouts, notes, resume, proof}")
 	return cmd
@@ -88,7 +89,7 @@ type agentProof struct {
 	Why   string `json:"why,omitempty"`
 }
 
-func showAgent(ctx context.Context, app *cmdutil.App, name string, asJSON bool) error {
+func showAgent(ctx context.Context, app *cmdutil.App, name string, all, asJSON bool) error {
 	c, err := app.Catalogue()
 	if err != nil {
 		return err
@@ -111,7 +112,10 @@ func showAgent(ctx context.Context, app *cmdutil.App, name string, asJSON bool) 
 	if asJSON {
 		return app.PrintJSON(detailOf(state))
 	}
-	app.Style().Sections(app.Stdout, sectionsOf(app, state))
+	app.Style().Sections(app.Stdout, sectionsOf(app, state, all))
+	if !all {
+		app.Say("`hookmux agents show %s --all` shows every event, time limits and tests", a.Name)
+	}
 	return nil
 }
 
@@ -148,7 +152,7 @@ func detailOf(state *AgentState) agentDetail {
 }
 
 // sectionsOf is an agent as a person reads it.
-func sectionsOf(app *cmdutil.App, state *AgentState) []text.Section {
+func sectionsOf(app *cmdutil.App, state *AgentState, all bool) []text.Section {
 	f := state.facts
 	a := f.Agent
 	head := a.Title + " (" + a.Name
@@ -159,11 +163,12 @@ func sectionsOf(app *cmdutil.App, state *AgentState) []text.Section {
 		{Title: termsafe.Line(head+")", 200), Rows: stateRows(app, state)},
 		{Title: "places", Rows: placeRows(a)},
 		{Title: "caveats", Rows: noteRows(a.Notes)},
-		{Title: "events", Rows: eventRows(f)},
-		{Title: "answers", Rows: answerRows(f)},
-		{Title: "time limits", Rows: limitRows(f)},
+		{Title: "events", Rows: eventRows(f, all)},
 		{Title: "sessions", Rows: resumeRows(a)},
-		{Title: "proof", Rows: proofRows(f)},
+	}
+	if all {
+		list = append(list, text.Section{Title: "answers", Rows: answerRows(f)},
+			text.Section{Title: "time limits", Rows: limitRows(f)}, text.Section{Title: "last test", Rows: proofRows(f)})
 	}
 	for _, section := range list {
 		for _, row := range section.Rows {
@@ -181,12 +186,12 @@ func stateRows(app *cmdutil.App, state *AgentState) [][]string {
 	case state.Program != "":
 		here = app.Shorten(state.Program)
 	case state.Config != "":
-		here = "its config is, in " + app.Shorten(state.Config)
+		here = "only its config, in " + app.Shorten(state.Config)
 	}
 	if state.Version != "" {
 		here += ", version " + state.Version
 	}
-	hooked := "no; `hookmux install " + state.Name + "` does it"
+	hooked := "no; run `hookmux install " + state.Name + "`"
 	switch {
 	case state.facts.Agent.Install == nil:
 		hooked = "no; hookmux can't install hooks there"
@@ -231,7 +236,7 @@ func canDo(f agentfacts.Facts) string {
 }
 
 var evidenceText = map[agentfacts.Evidence]string{
-	agentfacts.Tested:     "a real one was run, and hooks worked",
+	agentfacts.Tested:     "hooks worked with a real one",
 	agentfacts.Documented: "its vendor says so; no run is recorded",
 	agentfacts.Untested:   "no run is recorded",
 }
@@ -243,11 +248,11 @@ func placeRows(a *agent.Agent) (rows [][]string) {
 	for _, p := range a.Install.Places {
 		at := p.Path
 		if p.Env != "" {
-			at += " (moved by " + p.Env + ")"
+			at += " (or where " + p.Env + " says)"
 		}
 		rows = append(rows, []string{p.Scope, at})
 	}
-	rows = append(rows, []string{"seen", a.Install.Pickup.Say})
+	rows = append(rows, []string{"active", a.Install.Pickup.Say})
 	if a.Install.Trust.Say != "" {
 		rows = append(rows, []string{"trust", a.Install.Trust.Say})
 	}
@@ -261,8 +266,11 @@ func noteRows(notes []string) (rows [][]string) {
 	return rows
 }
 
-func eventRows(f agentfacts.Facts) (rows [][]string) {
+func eventRows(f agentfacts.Facts, all bool) (rows [][]string) {
 	for _, e := range f.Agent.Events {
+		if !all && e.Install != agent.InstallDefault {
+			continue
+		}
 		how := "installed"
 		if e.Install != agent.InstallDefault {
 			how = string(e.Install) + ": " + e.Why
@@ -305,7 +313,7 @@ func seconds(d time.Duration) string {
 func resumeRows(a *agent.Agent) [][]string {
 	r := a.Resume
 	if r == nil {
-		return [][]string{{"resume", "hookmux cannot resume one"}}
+		return [][]string{{"resume", "hookmux can't resume its sessions"}}
 	}
 	rows := [][]string{{"resume", strings.Join(r.Argv, " ")}}
 	if len(r.Fork) > 0 {

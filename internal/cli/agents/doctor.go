@@ -17,11 +17,9 @@ import (
 	"github.com/hookmux/hookmux/internal/authority/terminal"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
-	"github.com/hookmux/hookmux/internal/install/appserver"
-	"github.com/hookmux/hookmux/internal/install/steps"
-	"github.com/hookmux/hookmux/internal/judge"
-	"github.com/hookmux/hookmux/internal/selection/confirmed"
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/pipeline/judge"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
+	"github.com/hookmux/hookmux/internal/selection/accepted"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -57,7 +55,7 @@ func examineAgents(ctx context.Context, app *cmdutil.App, args []string, fix, ye
 	if err != nil {
 		return err
 	}
-	h, err := installHost(app)
+	h, err := InstallHost(app)
 	if err != nil {
 		return err
 	}
@@ -68,7 +66,7 @@ func examineAgents(ctx context.Context, app *cmdutil.App, args []string, fix, ye
 		}
 	}
 	d := &install.Doctor{Host: h, All: c.Agents(),
-		Hooks: func(a *agent.Agent, cwd string) ([]appserver.ListedHook, error) {
+		Hooks: func(a *agent.Agent, cwd string) ([]install.ListedHook, error) {
 			return appServer(app, a, cwd).Hooks(cwd)
 		}}
 	if daemon, err := app.ConnectDaemon(ctx); err == nil {
@@ -78,12 +76,12 @@ func examineAgents(ctx context.Context, app *cmdutil.App, args []string, fix, ye
 	}
 	findings := d.Examine(ctx, agents, len(args) > 0)
 	if fix {
-		if err := personOnly(ctx, app, c, wire.MethodDoctor, true); err != nil {
+		if err := PersonOnly(ctx, app, c, wire.MethodDoctor, true); err != nil {
 			return err
 		}
-		disk := &steps.Disk{Trust: func(g *appserver.Grant) error { return appServer(app, g.Agent, g.Cwd).Trust(g) }}
+		disk := &install.Disk{Trust: func(g *install.Grant) error { return appServer(app, g.Agent, g.Cwd).Trust(g) }}
 		if !asJSON {
-			disk.Show = &steps.Diff{Out: app.Stdout, Color: app.Style().Color, Home: h.Dirs.Home, Full: true}
+			disk.Show = &install.Diff{Out: app.Stdout, Color: app.Style().Color, Home: h.Dirs.Home, Full: true}
 		}
 		may, err := mayTrust(app, d.Trusts(findings), yes, asJSON)
 		if err != nil {
@@ -162,12 +160,12 @@ func daemonProblems(ctx context.Context, app *cmdutil.App) []client.Problem {
 			return info.Problems
 		}
 	}
-	return UnconfirmedProblems(ctx, app)
+	return UnacceptedProblems(ctx, app)
 }
 
-// UnconfirmedProblems says which settings wait to be confirmed: as the daemon says
+// UnacceptedProblems says which settings wait to be accepted: as the daemon says
 // it, or without one as the files say it.
-func UnconfirmedProblems(ctx context.Context, app *cmdutil.App) []client.Problem {
+func UnacceptedProblems(ctx context.Context, app *cmdutil.App) []client.Problem {
 	dirs, err := app.Dirs()
 	if err != nil || app.LiveSettings {
 		return nil
@@ -175,14 +173,14 @@ func UnconfirmedProblems(ctx context.Context, app *cmdutil.App) []client.Problem
 	if c, err := app.RunningDaemon(); err == nil {
 		if info, err := c.Info(ctx); err == nil {
 			return slices.DeleteFunc(info.Problems,
-				func(p client.Problem) bool { return p.Key != confirmed.ProblemKey })
+				func(p client.Problem) bool { return p.Key != accepted.ProblemKey })
 		}
 	}
-	what, fix := judge.New(dirs, false).DescribeUnconfirmed()
+	what, fix := judge.New(dirs, false).DescribeUnaccepted()
 	if what == "" {
 		return nil
 	}
-	return []client.Problem{{Key: confirmed.ProblemKey, What: what, Fix: fix}}
+	return []client.Problem{{Key: accepted.ProblemKey, What: what, Fix: fix}}
 }
 
 // examineMachine notes what makes it easier for agents to pass for a person.

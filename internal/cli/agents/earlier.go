@@ -1,21 +1,23 @@
 package agents
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
-	"github.com/hookmux/hookmux/internal/install/earlier"
+	"github.com/hookmux/hookmux/internal/platform/daemonstart"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
 // cleanEarlier replaces or removes what a build before the first release left; all: nothing of it stays.
 func cleanEarlier(app *cmdutil.App, dirs paths.Dirs, all bool) error {
-	found := earlier.Find(dirs)
+	found := install.FindLeftovers(dirs)
 	if len(found) == 0 {
 		return nil
 	}
-	if err := earlier.Clean(found, all); err != nil {
+	daemonstart.EndEarlier(dirs) // an agent's hook may have started it again; its lock and socket go next
+	if err := install.CleanLeftovers(found, all); err != nil {
 		return err
 	}
 	app.PrintNotes([]string{"cleaned up after an earlier build: " + strings.Join(leftoverPaths(dirs, found), ", ") + lostText(found)})
@@ -24,7 +26,7 @@ func cleanEarlier(app *cmdutil.App, dirs paths.Dirs, all bool) error {
 
 // earlierFindings lists what an earlier build left, for the doctor.
 func earlierFindings(dirs paths.Dirs) []install.Finding {
-	found := earlier.Find(dirs)
+	found := install.FindLeftovers(dirs)
 	if len(found) == 0 {
 		return nil
 	}
@@ -33,7 +35,7 @@ func earlierFindings(dirs paths.Dirs) []install.Finding {
 		Fix:  "hookmux doctor --fix"}}
 }
 
-func leftoverPaths(dirs paths.Dirs, found []earlier.Leftover) []string {
+func leftoverPaths(dirs paths.Dirs, found []install.Leftover) []string {
 	var list []string
 	for _, one := range found {
 		list = append(list, paths.Shorten(dirs.Home, one.Path))
@@ -42,10 +44,10 @@ func leftoverPaths(dirs paths.Dirs, found []earlier.Leftover) []string {
 }
 
 // lostText names what can't be taken over.
-func lostText(found []earlier.Leftover) string {
+func lostText(found []install.Leftover) string {
 	var lost []string
 	for _, one := range found {
-		if one.Lost != "" {
+		if one.Lost != "" && !slices.Contains(lost, one.Lost) {
 			lost = append(lost, one.Lost)
 		}
 	}

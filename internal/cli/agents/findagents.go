@@ -55,8 +55,8 @@ func agentProgram(app *cmdutil.App, a *agent.Agent) string {
 	return ""
 }
 
-// projectFolder is the repository a folder is in, or the folder itself.
-func projectFolder(dir string) string {
+// ProjectFolder is the repository a folder is in, or the folder itself.
+func ProjectFolder(dir string) string {
 	for at := dir; at != ""; at = filepath.Dir(at) {
 		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
 			return at

@@ -5,11 +5,10 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/agent/recordings"
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
-	"github.com/hookmux/hookmux/internal/install/shimlink"
-	"github.com/hookmux/hookmux/internal/verify/drivers"
 	"github.com/hookmux/hookmux/internal/version"
 )
 
@@ -52,7 +51,7 @@ func HookStates(app *cmdutil.App) ([]HookState, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := install.Host{Dirs: dirs, Project: projectFolder(app.Cwd()), Getenv: app.Getenv, Version: version.String}
+	h := install.Host{Dirs: dirs, Project: ProjectFolder(app.Cwd()), Getenv: app.Getenv, Version: version.String}
 	list := []HookState{}
 	var hooked []*agent.Agent
 	for _, found := range h.Find(catalogue.Agents()) {
@@ -86,11 +85,11 @@ func CopyProblem(app *cmdutil.App) []client.Problem {
 	if err != nil {
 		return nil
 	}
-	_, hook, err := ownPrograms()
+	_, hook, err := OwnPrograms()
 	if err != nil {
 		return nil
 	}
-	what := shimlink.NewTarget(dirs, hook).Outdated(dirs)
+	what := install.NewShimTarget(dirs, hook).Outdated(dirs)
 	if what == "" {
 		return nil
 	}
@@ -112,7 +111,7 @@ func beyondProof(a *agent.Agent, version string) string {
 // askItself is the command that asks an agent of this machine whether what is known
 // holds; empty for one that cannot be asked.
 func askItself(name string) string {
-	if _, driven := drivers.Find(name); !driven {
+	if !recordings.Has(name) {
 		return ""
 	}
 	return "hookmux verify " + name

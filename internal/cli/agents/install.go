@@ -11,20 +11,17 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
-	"github.com/hookmux/hookmux/internal/install/appserver"
-	"github.com/hookmux/hookmux/internal/install/shimlink"
-	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/launch"
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/version"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 )
 
-// installFlags are those of install and uninstall.
-type installFlags struct {
-	dryRun, yes, project, asJSON, noTrust bool
+// InstallFlags are those of install and uninstall.
+type InstallFlags struct {
+	DryRun, Yes, project, asJSON, noTrust bool
 	full                                  bool
 	events                                []string
 	onUnavailable                         string // empty: as before, or neutral
@@ -32,7 +29,7 @@ type installFlags struct {
 
 // InstallCommand is `hookmux install`.
 func InstallCommand(app *cmdutil.App) *cobra.Command {
-	var f installFlags
+	var f InstallFlags
 	cmd := &cobra.Command{
 		Use:   "install [AGENT…]",
 		Short: "Install hooks for your agents",
@@ -52,8 +49,8 @@ later installs until you change it (--events default, --on-unavailable neutral).
 			return installHooks(cmd.Context(), app, &f, args)
 		},
 	}
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would change without changing it")
-	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "don't ask")
+	cmd.Flags().BoolVar(&f.DryRun, "dry-run", false, "show what would change without changing it")
+	cmd.Flags().BoolVarP(&f.Yes, "yes", "y", false, "don't ask")
 	cmd.Flags().BoolVar(&f.project, "project", false, "install for this project only")
 	cmd.Flags().StringSliceVar(&f.events, "events", nil,
 		"only these events, e.g. tool.before,turn.end; default: the usual ones")
@@ -65,36 +62,36 @@ later installs until you change it (--events default, --on-unavailable neutral).
 	return cmd
 }
 
-// ownPrograms are this program and the hook client that belongs to it.
-func ownPrograms() (self, hook string, err error) {
+// OwnPrograms are this program and the hook client that belongs to it.
+func OwnPrograms() (self, hook string, err error) {
 	if self, err = os.Executable(); err == nil {
 		hook, err = launch.HookPath(self)
 	}
 	return self, hook, err
 }
 
-// installHost is this machine, as the installer sees it.
-func installHost(app *cmdutil.App) (*install.Host, error) {
+// InstallHost is this machine, as the installer sees it.
+func InstallHost(app *cmdutil.App) (*install.Host, error) {
 	dirs, err := app.Dirs()
 	if err != nil {
 		return nil, err
 	}
-	_, hook, err := ownPrograms()
+	_, hook, err := OwnPrograms()
 	if err != nil {
 		return nil, err
 	}
-	target := shimlink.NewTarget(dirs, shimlink.StableHook(hook, app.Getenv("PATH")))
+	target := install.NewShimTarget(dirs, install.StableHook(hook, app.Getenv("PATH")))
 	return &install.Host{
-		Dirs: dirs, Project: projectFolder(app.Cwd()), Getenv: app.Getenv, Version: version.String,
+		Dirs: dirs, Project: ProjectFolder(app.Cwd()), Getenv: app.Getenv, Version: version.String,
 		Hook: target.Hook, Copied: target.Copied,
 		AgentVersion: askOncePerAgent(func(a *agent.Agent) string { return agentVersion(app, a) }),
 		Open:         openSessions,
 	}, nil
 }
 
-func installHooks(ctx context.Context, app *cmdutil.App, f *installFlags, args []string) error {
+func installHooks(ctx context.Context, app *cmdutil.App, f *InstallFlags, args []string) error {
 	if f.onUnavailable != "" {
-		if err := cmdutil.CheckChoice("value for --on-unavailable", f.onUnavailable, "neutral", "deny"); err != nil {
+		if err := cmdutil.CheckFlag("on-unavailable", f.onUnavailable, "neutral", "deny"); err != nil {
 			return err
 		}
 	}
@@ -109,12 +106,12 @@ func installHooks(ctx context.Context, app *cmdutil.App, f *installFlags, args [
 	if err := checkEvents(c, agents, f.events); err != nil {
 		return err
 	}
-	if !f.dryRun {
-		if err := personOnly(ctx, app, c, wire.MethodInstall, false); err != nil {
+	if !f.DryRun {
+		if err := PersonOnly(ctx, app, c, wire.MethodInstall, false); err != nil {
 			return err
 		}
 	}
-	h, err := installHost(app)
+	h, err := InstallHost(app)
 	if err != nil {
 		return err
 	}
@@ -143,7 +140,7 @@ func installHooks(ctx context.Context, app *cmdutil.App, f *installFlags, args [
 	if err != nil || !done {
 		return err
 	}
-	confirmFirst(ctx, app, c, h.Dirs)
+	acceptFirst(ctx, app, c, h.Dirs)
 	if err := cleanEarlier(app, h.Dirs, false); err != nil {
 		return err
 	}
@@ -184,15 +181,15 @@ func checkEvents(c *agent.Catalogue, agents []*agent.Agent, names []string) erro
 
 // carryOut shows a plan, asks and does it. permit, where it is given, asks in place of
 // the question.
-func carryOut(app *cmdutil.App, h *install.Host, plans func() (*install.Plan, error), f *installFlags,
+func carryOut(app *cmdutil.App, h *install.Host, plans func() (*install.Plan, error), f *InstallFlags,
 	question string, permit func() error) (plan *install.Plan, done bool, err error) {
 	if plan, err = plans(); err != nil {
 		return nil, false, err
 	}
 	if !f.asJSON {
-		if !f.full && !f.dryRun {
+		if !f.full && !f.DryRun {
 			sayPlan(app, h.Dirs.Home, plan)
-		} else if err := plan.Apply(&steps.Diff{Out: app.Stdout, Color: app.Style().Color, Home: h.Dirs.Home,
+		} else if err := plan.Apply(&install.Diff{Out: app.Stdout, Color: app.Style().Color, Home: h.Dirs.Home,
 			Full: f.full}); err != nil {
 			return nil, false, err
 		}
@@ -200,16 +197,16 @@ func carryOut(app *cmdutil.App, h *install.Host, plans func() (*install.Plan, er
 			app.Say("note: %s", termsafe.Text(n))
 		}
 	}
-	if f.dryRun {
+	if f.DryRun {
 		if f.asJSON {
 			return plan, false, app.PrintJSON(plan)
 		}
-		app.Say("dry run, nothing written; %s", countFiles(plan.Files()))
+		app.Say("dry run, nothing written; %s", CountFiles(plan.Files()))
 		return plan, false, nil
 	}
 	shown := plan
 	if plan.Files() > 0 {
-		if err := confirmPlan(app, plan, f, question, permit != nil); err != nil {
+		if err := ConfirmPlan(app, plan, f, question, permit != nil); err != nil {
 			return nil, false, err
 		}
 	}
@@ -218,30 +215,30 @@ func carryOut(app *cmdutil.App, h *install.Host, plans func() (*install.Plan, er
 			return nil, false, err
 		}
 	}
-	if f.yes { // to whatever there is to do
+	if f.Yes { // to whatever there is to do
 		shown = nil
 	}
-	disk := &steps.Disk{Trust: func(g *appserver.Grant) error { return appServer(app, g.Agent, g.Cwd).Trust(g) }}
+	disk := &install.Disk{Trust: func(g *install.Grant) error { return appServer(app, g.Agent, g.Cwd).Trust(g) }}
 	plan, err = h.ApplyPlan(plans, shown, disk)
 	return plan, err == nil, err
 }
 
 // appServer is an agent's own server.
-func appServer(app *cmdutil.App, a *agent.Agent, cwd string) appserver.AppServer {
+func appServer(app *cmdutil.App, a *agent.Agent, cwd string) install.AppServer {
 	program := agentProgram(app, a)
 	if program == "" {
 		program = a.Launch.Program
 	}
-	return appserver.AppServer{Program: program, Args: []string{"app-server"}, Env: app.Environ, Dir: cwd}
+	return install.AppServer{Program: program, Args: []string{"app-server"}, Env: app.Environ, Dir: cwd}
 }
 
-func confirmPlan(app *cmdutil.App, plan *install.Plan, f *installFlags, question string, askedLater bool) error {
+func ConfirmPlan(app *cmdutil.App, plan *install.Plan, f *InstallFlags, question string, askedLater bool) error {
 	for _, a := range plan.Agents {
 		if a.Trusted && a.Changed && !f.asJSON {
 			app.Say("%s will be told to trust exactly these hooks.", a.Title)
 		}
 	}
-	if f.yes {
+	if f.Yes {
 		return nil
 	}
 	in, ok := app.Stdin.(*os.File)

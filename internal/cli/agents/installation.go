@@ -13,9 +13,8 @@ import (
 	"github.com/hookmux/hookmux/internal/authority/terminal"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
-	"github.com/hookmux/hookmux/internal/install/programcopy"
-	"github.com/hookmux/hookmux/internal/judge"
-	"github.com/hookmux/hookmux/internal/platform/atomicfile"
+	"github.com/hookmux/hookmux/internal/pipeline/judge"
+	"github.com/hookmux/hookmux/internal/platform/files"
 	"github.com/hookmux/hookmux/internal/platform/guardnote"
 	"github.com/hookmux/hookmux/internal/platform/keyfile"
 	"github.com/hookmux/hookmux/internal/platform/paths"
@@ -28,7 +27,7 @@ import (
 // programs belong to it, and which events its guards cover.
 func noteInstallation(app *cmdutil.App, h *install.Host) error {
 	if err := guardnote.Write(h.Dirs.State, judge.New(h.Dirs, app.LiveSettings).Covers()); err != nil {
-		return fmt.Errorf("which events guards cover cannot be written down: %w", err)
+		return fmt.Errorf("can't save which events guards cover: %w", err)
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -52,7 +51,7 @@ func writeInstallation(app *cmdutil.App, dirs paths.Dirs, program string) error 
 		key = nil
 	}
 	if err != nil {
-		return fmt.Errorf("the record of the installation cannot be sealed: %w", err)
+		return fmt.Errorf("can't seal the installation record: %w", err)
 	}
 	_, err = dirs.WriteInstallation(app.Getenv, install.Shim(dirs), program, key, app.Environ)
 	return err
@@ -62,7 +61,7 @@ func writeKey(path string, key []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	return atomicfile.WriteSynced(path, key)
+	return files.WriteSynced(path, key)
 }
 
 // isPerson reports whether this command runs at a trusted terminal. Root is not asked: whoever runs
@@ -94,10 +93,10 @@ func SealInstallation(app *cmdutil.App) {
 	_ = writeInstallation(app, dirs, noted.Program) // the next command tries again
 }
 
-// confirmFirst lets the settings that are there count, where nobody confirmed
+// acceptFirst lets the settings that are there count, where nobody accepted
 // any yet and a person at a trusted terminal installs. Where it does not, `hookmux status`
 // says what waits.
-func confirmFirst(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, dirs paths.Dirs) {
+func acceptFirst(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, dirs paths.Dirs) {
 	if app.LiveSettings || app.Table == nil {
 		return
 	}
@@ -110,18 +109,18 @@ func confirmFirst(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, dir
 	if err != nil {
 		return
 	}
-	err = daemon.Call(ctx, wire.MethodConfirmFirst, nil, nil)
+	err = daemon.Call(ctx, wire.MethodAcceptFirst, nil, nil)
 	if errors.Is(err, client.ErrNoDaemon) {
 		_ = sources.New(sources.Options{
-			Dirs: dirs, Catalogue: c, Confirmed: sources.OpenConfirmed(dirs, false),
-		}).Confirmed.ConfirmInitial(true) // status tells what was not taken
+			Dirs: dirs, Catalogue: c, Accepted: sources.OpenAccepted(dirs, false),
+		}).Accepted.AcceptInitial(true) // status tells what was not taken
 	}
 }
 
 // stableProgram is the copy of hookmux where agents run copies, else the hookmux beside
 // the stable path of hookmux-hook: package managers keep that and move where it leads.
 func stableProgram(dirs paths.Dirs, self, hook string) string {
-	if kept := programcopy.Stable(dirs, self); kept != self {
+	if kept := install.StableProgram(dirs, self); kept != self {
 		return kept
 	}
 	if file := filepath.Join(filepath.Dir(hook), filepath.Base(self)); paths.SameFile(file, self) {

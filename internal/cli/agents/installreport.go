@@ -10,11 +10,10 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
-	"github.com/hookmux/hookmux/internal/install/probe"
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
-func countFiles(n int) string {
+func CountFiles(n int) string {
 	if n == 1 {
 		return "1 file would change"
 	}
@@ -23,20 +22,20 @@ func countFiles(n int) string {
 
 // afterInstall tries the hooks and says how it went.
 func afterInstall(ctx context.Context, app *cmdutil.App, h *install.Host, plan *install.Plan, agents []*agent.Agent,
-	f *installFlags) error {
+	f *InstallFlags) error {
 	agents = slices.DeleteFunc(slices.Clone(agents), func(a *agent.Agent) bool {
 		return !slices.ContainsFunc(plan.Agents, func(p install.AgentPlan) bool {
 			return p.Name == a.Name &&
 				len(p.Events) > 0
 		})
 	})
-	probes := []probe.Result{}
+	probes := []install.ProbeResult{}
 	c, err := app.ConnectDaemon(ctx)
 	if err == nil {
 		probes = h.TryHooks(ctx, c, agents, app.Environ)
 	} else {
 		for _, a := range agents {
-			probes = append(probes, probe.Result{Agent: a.Name, Error: err.Error()})
+			probes = append(probes, install.ProbeResult{Agent: a.Name, Error: err.Error()})
 		}
 	}
 	var slowest time.Duration
@@ -55,7 +54,7 @@ func afterInstall(ctx context.Context, app *cmdutil.App, h *install.Host, plan *
 	} else {
 		sayInstalled(app, plan, probes, slowest)
 		if c != nil && plan.Hooked() > 0 {
-			offerGuards(ctx, app, c, f.yes)
+			offerGuards(ctx, app, c, f.Yes)
 		}
 	}
 	if answered < len(probes) {
@@ -64,7 +63,7 @@ func afterInstall(ctx context.Context, app *cmdutil.App, h *install.Host, plan *
 	return nil
 }
 
-func sayInstalled(app *cmdutil.App, plan *install.Plan, probes []probe.Result, slowest time.Duration) {
+func sayInstalled(app *cmdutil.App, plan *install.Plan, probes []install.ProbeResult, slowest time.Duration) {
 	unchanged := 0
 	off := map[string]bool{}
 	for _, a := range plan.Agents {

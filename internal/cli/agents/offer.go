@@ -11,13 +11,9 @@ import (
 
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/guard/names"
+	"github.com/hookmux/hookmux/internal/policy/guards/names"
 	"github.com/hookmux/hookmux/internal/wire"
 )
-
-// offeredGuards are those that a person is offered after an installation: to watch,
-// and to stop nothing.
-var offeredGuards = []string{names.Destructive, names.Secrets, names.Persistence, names.Loop}
 
 // daemonCaller is what the offer needs of the daemon.
 type daemonCaller interface {
@@ -63,7 +59,7 @@ func guardsOff(ctx context.Context, daemon daemonCaller) []string {
 		return nil
 	}
 	var left []string
-	for _, name := range offeredGuards {
+	for _, name := range names.Recommended() {
 		key := hook.GuardID(name)
 		if slices.ContainsFunc(settings, func(s wire.Setting) bool { return s.Key == key && s.Default }) {
 			left = append(left, name)

@@ -6,9 +6,8 @@ import (
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
-	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/paths"
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/plugins"
 )
 
@@ -30,7 +29,7 @@ func sayPlan(app *cmdutil.App, home string, plan *install.Plan) {
 }
 
 // describeChange is what becomes of one agent's files; empty when nothing does.
-func describeChange(home string, a *install.AgentPlan, all []steps.Step) string {
+func describeChange(home string, a *install.AgentPlan, all []install.Step) string {
 	var parts []string
 	for _, s := range all {
 		if s.Agent != a.Name {
@@ -38,11 +37,11 @@ func describeChange(home string, a *install.AgentPlan, all []steps.Step) string 
 		}
 		file := paths.Shorten(home, s.Path)
 		switch {
-		case s.Op == steps.OpTrust:
+		case s.Op == install.OpTrust:
 			parts = append(parts, "marks them trusted in "+file)
-		case s.Op == steps.OpDelete:
+		case s.Op == install.OpDelete:
 			parts = append(parts, "deletes "+file)
-		case s.Op != steps.OpWrite:
+		case s.Op != install.OpWrite:
 		case s.Path != a.Path && s.Old == nil:
 			parts = append(parts, file+" (a new file)")
 		case s.Path != a.Path:
@@ -60,7 +59,7 @@ func describeChange(home string, a *install.AgentPlan, all []steps.Step) string 
 }
 
 // describeHooks says what is written into an agent's own file.
-func describeHooks(events int, s steps.Step, file string) string {
+func describeHooks(events int, s install.Step, file string) string {
 	what := fmt.Sprintf("%d hooks → %s", events, file)
 	if events == 1 {
 		what = "1 hook → " + file

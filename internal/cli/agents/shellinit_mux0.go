@@ -9,8 +9,8 @@ import (
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/launch"
-	"github.com/hookmux/hookmux/internal/shell/quote"
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/shellquote"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
 // shellInitMux0 exports what mux0's clients look for. They never start a daemon,
@@ -41,9 +41,9 @@ func shellInitMux0(ctx context.Context, app *cmdutil.App, args []string) error {
 	if err != nil {
 		return err
 	}
-	form, quoteValue := "export %s=%s\n", quote.Single
+	form, quoteValue := "export %s=%s\n", shellquote.Single
 	if shell == "fish" {
-		form, quoteValue = "set -gx %s %s\n", quote.Fish
+		form, quoteValue = "set -gx %s %s\n", shellquote.Fish
 	}
 	fmt.Fprintf(app.Stdout, form, "MUX0_HOOK_SOCK", quoteValue(dirs.Socket()))
 	fmt.Fprintf(app.Stdout, form, "MUX0_TERMINAL_ID", id)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
-	"github.com/hookmux/hookmux/internal/install/shimlink"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
@@ -25,13 +24,13 @@ func RefreshShim(app *cmdutil.App) {
 	if noted != nil && paths.Runnable(install.Shim(dirs)) && paths.Runnable(noted.Program) {
 		return // PATH, which anybody may choose, has no say then
 	}
-	self, hook, err := ownPrograms()
+	self, hook, err := OwnPrograms()
 	if err != nil {
 		return
 	}
 	path := app.Getenv("PATH")
-	stable := shimlink.StableHook(hook, path)
-	if err := shimlink.Refresh(dirs, stable, stable != hook || onPath(filepath.Dir(hook), path)); err != nil {
+	stable := install.StableHook(hook, path)
+	if err := install.RefreshShim(dirs, stable, stable != hook || onPath(filepath.Dir(hook), path)); err != nil {
 		return
 	}
 	if noted != nil {

@@ -9,15 +9,14 @@ import (
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
-	"github.com/hookmux/hookmux/internal/install/steps"
 	"github.com/hookmux/hookmux/internal/platform/paths"
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // UninstallCommand is `hookmux uninstall`.
 func UninstallCommand(app *cmdutil.App) *cobra.Command {
-	var f installFlags
+	var f InstallFlags
 	cmd := &cobra.Command{
 		Use:   "uninstall [AGENT…]",
 		Short: "Remove hookmux's hooks from your agents",
@@ -31,14 +30,14 @@ asks you to type a code.`,
 		Example: "  hookmux uninstall\n  hookmux uninstall codex --dry-run",
 		RunE:    func(cmd *cobra.Command, args []string) error { return uninstallHooks(cmd.Context(), app, &f, args) },
 	}
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "show what would change without changing it")
-	cmd.Flags().BoolVarP(&f.yes, "yes", "y", false, "don't ask")
+	cmd.Flags().BoolVar(&f.DryRun, "dry-run", false, "show what would change without changing it")
+	cmd.Flags().BoolVarP(&f.Yes, "yes", "y", false, "don't ask")
 	cmd.Flags().BoolVar(&f.full, "full", false, "show every line of the changes")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "for programs")
 	return cmd
 }
 
-func uninstallHooks(ctx context.Context, app *cmdutil.App, f *installFlags, args []string) error {
+func uninstallHooks(ctx context.Context, app *cmdutil.App, f *InstallFlags, args []string) error {
 	c, err := app.Catalogue()
 	if err != nil {
 		return err
@@ -50,7 +49,7 @@ func uninstallHooks(ctx context.Context, app *cmdutil.App, f *installFlags, args
 	if len(args) == 0 {
 		agents = c.Agents()
 	}
-	if !f.dryRun && app.Table != nil {
+	if !f.DryRun && app.Table != nil {
 		if _, _, err := judgeCaller(ctx, app, c, wire.MethodUninstall, true); err != nil {
 			return err
 		}
@@ -61,7 +60,7 @@ func uninstallHooks(ctx context.Context, app *cmdutil.App, f *installFlags, args
 	}
 	h.Known = c.Agents()
 	plan, done, err := carryOut(app, h, func() (*install.Plan, error) { return h.Uninstall(agents) }, f,
-		"Remove this?", func() error { return personOnly(ctx, app, c, wire.MethodUninstall, true) })
+		"Remove this?", func() error { return PersonOnly(ctx, app, c, wire.MethodUninstall, true) })
 	if err != nil || !done {
 		return err
 	}
@@ -106,7 +105,7 @@ func otherFiles(plan *install.Plan) []string {
 	var files []string
 	for _, s := range plan.Steps {
 		named := slices.ContainsFunc(plan.Agents, func(a install.AgentPlan) bool { return a.Path == s.Path })
-		if s.Op == steps.OpTrust && !named && !slices.Contains(files, s.Path) {
+		if s.Op == install.OpTrust && !named && !slices.Contains(files, s.Path) {
 			files = append(files, s.Path)
 		}
 	}
@@ -115,12 +114,12 @@ func otherFiles(plan *install.Plan) []string {
 
 // uninstallHost does without hookmux-hook: it may be gone already.
 func uninstallHost(app *cmdutil.App) (*install.Host, error) {
-	if h, err := installHost(app); err == nil {
+	if h, err := InstallHost(app); err == nil {
 		return h, nil
 	}
 	dirs, err := app.Dirs()
 	if err != nil {
 		return nil, err
 	}
-	return &install.Host{Dirs: dirs, Project: projectFolder(app.Cwd()), Getenv: app.Getenv}, nil
+	return &install.Host{Dirs: dirs, Project: ProjectFolder(app.Cwd()), Getenv: app.Getenv}, nil
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/hookmux/hookmux"
 	"github.com/hookmux/hookmux/internal/install"
-	"github.com/hookmux/hookmux/internal/upgrades"
+	"github.com/hookmux/hookmux/internal/version/upgrades"
 )
 
 // shownChanges is how many changes the doctor names after an upgrade.

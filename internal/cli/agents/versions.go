@@ -9,8 +9,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/platform/atomicfile"
-	"github.com/hookmux/hookmux/internal/platform/smallfile"
+	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
 // versionsFile remembers what agents' programs said about their version, as long
@@ -31,7 +30,7 @@ func installedVersions(app *cmdutil.App, agents []*agent.Agent) map[string]strin
 	known := map[string]askedProgram{}
 	if dirs, err := app.Dirs(); err == nil {
 		file = filepath.Join(dirs.State, versionsFile)
-		if b, err := smallfile.Read(file, 1<<20); err == nil {
+		if b, err := files.Read(file, 1<<20); err == nil {
 			_ = json.Unmarshal(b, &known) // what is damaged is asked again
 		}
 	}
@@ -78,7 +77,7 @@ func keepVersions(file string, known, now map[string]askedProgram) {
 	}
 	b, err := json.Marshal(now)
 	if _, there := os.Stat(filepath.Dir(file)); err == nil && there == nil {
-		_ = atomicfile.Write(file, b) // they are asked again
+		_ = files.Write(file, b) // they are asked again
 	}
 }
 

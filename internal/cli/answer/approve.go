@@ -6,11 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hookmux/hookmux/agent/offers"
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/selection/config"
-	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -96,6 +96,9 @@ func (a *approval) check() error {
 	if n > 1 {
 		return cmdutil.UsageError("use only one of --always, --session, --suggestion, --text, --auto-edit and " +
 			"--review-edits")
+	}
+	if (a.lasts != "" || a.scope != "") && !a.always && !a.session && a.suggestion == 0 {
+		return cmdutil.UsageError("%s needs --always or --session", map[bool]string{true: "--for", false: "--scope"}[a.lasts != ""])
 	}
 	if a.scope != "" {
 		if err := cmdutil.CheckChoice("scope", a.scope, "session", "project", "everywhere"); err != nil {
@@ -250,7 +253,7 @@ func describeLasting(item *client.Request, reply *client.InboxReply) string {
 	case reply.Choice == "always" && reply.Suggestion > 0:
 		if reply.Suggestion <= len(item.Suggestions) {
 			return "use the agent's own rule: " +
-				termsafe.Line(offers.InWords(item.Suggestions[reply.Suggestion-1]), 0)
+				termsafe.Line(agent.OfferInWords(item.Suggestions[reply.Suggestion-1]), 0)
 		}
 	case reply.Choice == "always" && item.Rule != "":
 		reply.Rule = item.Rule

@@ -9,7 +9,7 @@ import (
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
 )
 
@@ -18,10 +18,10 @@ func AwayCommand(app *cmdutil.App) *cobra.Command {
 	var end, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "away",
-		Short: "Have agents wait for you while you're away; --end says what happened",
+		Short: "Have agents wait while you're away",
 		Long: `While you're away, requests wait for you as long as the agent allows, even where
-that blocks the agent's own prompt. ` + "`hookmux away --end`" + ` ends it and says what
-happened meanwhile and what's still waiting.`,
+that blocks the agent's own prompt. ` + "`hookmux away --end`" + ` ends it and shows what
+happened and what's still waiting.`,
 		Example: "  hookmux away\n  hookmux away --end",
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -82,7 +82,9 @@ func FeedCommand(app *cmdutil.App) *cobra.Command {
 		Use: "feed", Short: "Entry points for programs, with cmux's names", Hidden: true,
 		Example: "  hookmux feed push --source claude < payload.json",
 		Args:    cmdutil.SubcommandArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return cmdutil.UnknownCommand(cmd.Root(), []string{"feed"})
+		},
 	}
 	cmd.AddCommand(feedPushCommand(app))
 	return cmd

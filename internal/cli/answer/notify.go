@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/platform/shellquote"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/selection/config"
-	"github.com/hookmux/hookmux/internal/shell/quote"
-	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -116,7 +116,7 @@ func busHint(app *cmdutil.App, one *wire.NotifyChannel) string {
 	if one.Name != "desktop" || !one.Absent || address == "" {
 		return ""
 	}
-	return quote.Single(termsafe.Line(address, 0))
+	return shellquote.Single(termsafe.Line(address, 0))
 }
 
 func testNotify(app *cmdutil.App, cmd *cobra.Command, asJSON bool) error {

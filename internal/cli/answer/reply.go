@@ -6,7 +6,7 @@ import (
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // sendReply answers a request; where approvals need a PIN, it asks for it.
@@ -48,7 +48,7 @@ func sayOutcome(app *cmdutil.App, result client.InboxResult, asJSON bool) error 
 // eventNameOf is the event's name as a payload says it.
 func eventNameOf(payload []byte) string {
 	for _, key := range []string{"hook_event_name", "event"} {
-		if s, ok := jsonscan.String(jsonscan.Get(payload, key)); ok && s != "" {
+		if s, ok := jsontext.String(jsontext.Get(payload, key)); ok && s != "" {
 			return s
 		}
 	}

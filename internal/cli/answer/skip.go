@@ -14,9 +14,9 @@ func SkipCommand(app *cmdutil.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "skip [REQUEST]",
-		Short: "Hand a request back to the agent, which asks in its own terminal",
+		Short: "Hand a request back to the agent's own prompt",
 		Long: `Hands a request back without an answer: the agent shows its own prompt, or the hook
-that asked goes on. With no REQUEST, skips the only one that's waiting.
+that asked continues. With no REQUEST, skips the only one that's waiting.
 ` + requestNames,
 		Example: "  hookmux skip kw4m",
 		Args:    cmdutil.OptionalArg(),

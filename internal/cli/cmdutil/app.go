@@ -16,9 +16,9 @@ import (
 	"github.com/hookmux/hookmux/internal/authority/terminal"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
-	"github.com/hookmux/hookmux/internal/selection/confirmed"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
+	"github.com/hookmux/hookmux/internal/selection/accepted"
 	"github.com/hookmux/hookmux/internal/selection/sources"
-	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
 )
 
@@ -35,7 +35,7 @@ type App struct {
 	Facts authority.Source
 	Asker terminal.Asker
 	// LiveSettings lets the user's files count as they are, whether a person
-	// confirmed them or not: for tests of everything else.
+	// accepted them or not: for tests of everything else.
 	LiveSettings bool
 }
 
@@ -56,7 +56,9 @@ func (app *App) Style() text.Style {
 func (app *App) PrintJSON(v any) error { return termsafe.WriteJSON(app.Stdout, v, true) }
 
 // Say writes a line to stdout.
-func (app *App) Say(format string, args ...any) { fmt.Fprintf(app.Stdout, format+"\n", args...) }
+func (app *App) Say(format string, args ...any) {
+	fmt.Fprintln(app.Stdout, fitLine(fmt.Sprintf(format, args...), app.Columns()))
+}
 
 // Shorten writes the person's home as ~ in a text for people.
 func (app *App) Shorten(text string) string {
@@ -83,14 +85,14 @@ func (app *App) CatalogueProblems() []agent.Problem {
 	if err != nil {
 		return nil
 	}
-	store := app.confirmed(dirs)
+	store := app.accepted(dirs)
 	_, problems := sources.LoadCatalogue(dirs, store, true)
 	if store == nil {
 		return problems
 	}
 	changes, _ := store.Pending()
 	for _, c := range changes {
-		if basis, _, _ := store.State(); basis != confirmed.New && filepath.Dir(c.Path) == store.AgentsFolder() {
+		if basis, _, _ := store.State(); basis != accepted.New && filepath.Dir(c.Path) == store.AgentsFolder() {
 			problems = append(problems, agent.Problem{File: c.Path,
 				Text: "isn't accepted yet; accept it with `hookmux config accept`"})
 		}
@@ -98,13 +100,13 @@ func (app *App) CatalogueProblems() []agent.Problem {
 	return problems
 }
 
-// confirmed is what of the user's files a person confirmed; nil: they count as
+// accepted is what of the user's files a person accepted; nil: they count as
 // they are.
-func (app *App) confirmed(dirs paths.Dirs) *confirmed.Store {
+func (app *App) accepted(dirs paths.Dirs) *accepted.Store {
 	if app.LiveSettings {
 		return nil
 	}
-	return sources.OpenConfirmed(dirs, true)
+	return sources.OpenAccepted(dirs, true)
 }
 
 // Catalogue is the agents that hookmux knows, with those the user described.
@@ -113,7 +115,7 @@ func (app *App) Catalogue() (*agent.Catalogue, error) {
 	if err != nil {
 		return nil, err
 	}
-	catalogue, _ := sources.LoadCatalogue(dirs, app.confirmed(dirs), true) // the daemon reports problems
+	catalogue, _ := sources.LoadCatalogue(dirs, app.accepted(dirs), true) // the daemon reports problems
 	return catalogue, nil
 }
 
@@ -124,6 +126,6 @@ func (app *App) InspectProjectAgent(file agent.File) (name string, wrong []agent
 	if err != nil {
 		return "", nil, err
 	}
-	name, wrong = sources.InspectProjectAgent(dirs, app.confirmed(dirs), file)
+	name, wrong = sources.InspectProjectAgent(dirs, app.accepted(dirs), file)
 	return name, wrong, nil
 }

@@ -43,16 +43,30 @@ func ExactArgs(names ...string) cobra.PositionalArgs {
 func missingArgs(cmd *cobra.Command, names []string) error {
 	if kind, list := whatIs(cmd, names[0]); list != "" && len(names) < 3 {
 		text := "which " + kind + "? `" + list + "` lists them"
-		if cmd.Flags().Lookup("all") != nil {
+		if f := cmd.Flags().Lookup("all"); f != nil && strings.Contains(cmd.Use, "["+names[0]) {
 			text += "; --all means all of them"
 		}
 		return UsageError("%s", text)
 	}
-	are := "is"
-	if len(names) > 1 {
-		are = "are"
+	if names[0] == "MODE" {
+		return UsageError("which mode? Choose from off, log, ask, block")
 	}
-	return UsageError("%s %s missing; see `%s --help`", strings.Join(names, " and "), are, cmd.CommandPath())
+	text := strings.Join(names, " and ") + " " + map[bool]string{true: "are", false: "is"}[len(names) > 1] + " missing"
+	if example := firstExample(cmd); example != "" {
+		return UsageError("%s, as in `%s`", text, example)
+	}
+	return UsageError("%s; see `%s --help`", text, cmd.CommandPath())
+}
+
+// firstExample is the first of a command's examples that is a single line.
+func firstExample(cmd *cobra.Command) string {
+	for line := range strings.Lines(cmd.Example) {
+		line, _, _ = strings.Cut(line, "  #")
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, cmd.CommandPath()+" ") && !strings.HasSuffix(line, "\\") {
+			return line
+		}
+	}
+	return ""
 }
 
 // whatIs says what an argument stands for, and which command lists what it can be.
@@ -100,8 +114,23 @@ func unexpectedArg(cmd *cobra.Command, arg string) error {
 			return UsageError("unexpected argument %q; did you mean `%s %s %s`?", arg, cmd.CommandPath(), flag, arg)
 		}
 	}
-	return UsageError("unexpected argument %q; see `%s --help`", arg, cmd.CommandPath())
+	if strings.Contains(cmd.Use, "DURATION") {
+		return UsageError("write the duration in one word, such as 30m; see `%s --help`", cmd.CommandPath())
+	}
+	if command := otherCommand[cmd.Name()]; command != "" {
+		return UsageError("%s takes no %s; did you mean `%s %s`?", strings.TrimPrefix(cmd.CommandPath(), "hookmux "),
+			map[string]string{"ps": "session", "inbox": "request"}[cmd.Name()], command, quoteWords([]string{arg}))
+	}
+	path := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+	_, takes, _ := strings.Cut(cmd.Use, " ")
+	if takes = strings.TrimSpace(strings.TrimPrefix(takes, "[flags]")); takes == "" {
+		return UsageError("unexpected argument %q: %s takes none", arg, path)
+	}
+	return UsageError("unexpected argument %q: %s takes only %s", arg, path, takes)
 }
+
+// otherCommand is the command that takes the name that a list takes none of.
+var otherCommand = map[string]string{"ps": "hookmux show", "inbox": "hookmux approve"}
 
 // OptionalArg allows one argument, or none.
 func OptionalArg() cobra.PositionalArgs {

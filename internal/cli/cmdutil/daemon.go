@@ -10,9 +10,10 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/client"
-	"github.com/hookmux/hookmux/internal/install/programcopy"
+	"github.com/hookmux/hookmux/internal/install"
 	"github.com/hookmux/hookmux/internal/platform/daemonstart"
 	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/version/upgrades"
 )
 
 // ConnectDaemon gives a client of a running daemon, starting one when there is none.
@@ -72,11 +73,14 @@ func hungUp(err error) bool {
 
 // StartDaemon starts a daemon and waits until it answers.
 func (app *App) StartDaemon(ctx context.Context, dirs paths.Dirs, c *client.Client) error {
+	if err := upgrades.CheckFormat(dirs.State); err != nil {
+		return err
+	}
 	program, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	program = programcopy.Stable(dirs, program)
+	program = install.StableProgram(dirs, program)
 	until := time.Now().Add(10 * time.Second)
 	err = daemonstart.Ensure(dirs, program, daemonstart.Options{Env: app.Environ, Patient: true}, until, func() error {
 		_, err := c.Info(ctx)
@@ -124,7 +128,7 @@ func (app *App) ReadOnce(ctx context.Context, ask func(asked context.Context, c 
 		case errors.Is(err, client.ErrNoDaemon):
 			why := app.ExplainNoDaemon(dirs)
 			if dirs.Installation() == nil {
-				why += "; `hookmux setup` hooks your agents"
+				why += "; `hookmux setup` hooks your agents first"
 			}
 			return FailWith(ExitNoDaemon, why)
 		case !hungUp(err) || !first:
@@ -162,5 +166,5 @@ func (app *App) ExplainNoDaemon(dirs paths.Dirs) string {
 			until.Local().Format("15:04:05") +
 			". Its log is " + dirs.Log() + "; `hookmux daemon start` tries at once"
 	}
-	return "the daemon isn't running; it starts with the next hook, or with `hookmux daemon start`"
+	return "the daemon isn't running; start it with `hookmux daemon start`, or start a hooked agent"
 }

@@ -12,10 +12,10 @@ import (
 
 // meantFlags are flags of other tools, and the ones that mean the same here.
 var meantFlags = map[string][]string{
-	"watch": {"follow"}, "tail": {"follow"}, "last": {"since"}, "from": {"since"}, "to": {"until"}, "verbose": {"all"},
+	"watch": {"follow"}, "tail": {"limit", "follow"}, "head": {"limit"}, "last": {"since"}, "from": {"since"}, "to": {"until"}, "verbose": {"all"},
 	"debug": {"all"}, "limit": {"count"}, "lines": {"limit"}, "number": {"limit"}, "force": {"yes"}, "noconfirm": {"yes"},
 	"format": {"json"}, "output": {"json"}, "print": {"dry-run"}, "preview": {"dry-run"}, "type": {"kind"}, "project": {"global"},
-	"w": {"follow"}, "v": {"all"}, "j": {"json"}, "o": {"json"}, "l": {"all"},
+	"w": {"follow"}, "v": {"all"}, "grep": {"text"}, "search": {"text"}, "j": {"json"}, "o": {"json"}, "l": {"all"},
 }
 
 // flagsInWords answer flags that a command has for no one: by the command, then the flag.
@@ -26,6 +26,15 @@ var flagsInWords = map[string]map[string]string{
 	"hookmux guard on":  {"mode": "use `hookmux guard mode NAME MODE`"},
 	"hookmux rules on":  {"mode": "use `hookmux rules mode NAME MODE`"},
 	"hookmux hooks on":  {"mode": "use `hookmux hooks mode ID MODE`"},
+	"hookmux status":    {"watch": followInWords, "follow": followInWords, "f": followInWords, "w": followInWords},
+	"hookmux ps":        {"q": idsInWords("ps"), "quiet": idsInWords("ps")},
+	"hookmux inbox":     {"q": idsInWords("inbox"), "quiet": idsInWords("inbox")},
+}
+
+const followInWords = "`hookmux ps -f` and `hookmux log -f` follow"
+
+func idsInWords(command string) string {
+	return "`hookmux " + command + " --json | jq -r '.[].id'` prints only IDs"
 }
 
 // FlagError turns what the flag parser says into one sentence that names the flag that was probably meant.

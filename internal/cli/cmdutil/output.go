@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
 )
 
@@ -63,6 +63,26 @@ func (app *App) WrapError(msg string) string {
 		return msg
 	}
 	return text.Wrap(msg, width, 0)
+}
+
+// fitLine breaks a line that is wider than the terminal between words. What follows is indented like the text behind
+// the line's label, which two spaces end.
+func fitLine(line string, width int) string {
+	if width <= 0 {
+		return line
+	}
+	if first, rest, ok := strings.Cut(line, "\n"); ok {
+		return fitLine(first, width) + "\n" + fitLine(rest, width)
+	}
+	if text.VisibleWidth(line) <= width {
+		return line
+	}
+	label := len(line) - len(strings.TrimLeft(line, " "))
+	if at := strings.Index(line[label:], "  "); at >= 0 && label+at < width/3 {
+		label += at
+		label += len(line[label:]) - len(strings.TrimLeft(line[label:], " "))
+	}
+	return line[:label] + text.Wrap(line[label:], width, text.VisibleWidth(line[:label]))
 }
 
 // PrintNotes writes notes to stderr.

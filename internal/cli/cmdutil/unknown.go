@@ -2,6 +2,7 @@ package cmdutil
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,27 +12,33 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/similar"
 )
 
-// meant maps words that people bring from other tools to hookmux's own. None leads to a command that protects less
-// than the word that was typed.
+// meant maps words that people bring from other tools to hookmux's own, the likeliest first. None leads to a command
+// that protects less than the word that was typed.
 var meant = map[string][]string{
-	"ls": {"ps", "list"}, "list": {"ps"}, "sessions": {"ps"}, "agent": {"agents"},
-	"enable": {"on"}, "disable": {"off"}, "activate": {"on"}, "deactivate": {"off"},
-	"requests": {"inbox"}, "feed": {"inbox"}, "queue": {"inbox"}, "pending": {"inbox"},
-	"yes": {"approve"}, "accept": {"approve"}, "allow": {"approve", "exception"}, "answer": {"approve"}, "plan": {"approve"},
-	"no": {"deny"}, "reject": {"deny"}, "release": {"skip"}, "dismiss": {"skip"},
-	"allowlist": {"permissions"}, "whitelist": {"permissions"}, "grants": {"permissions"},
+	"ls": {"ps", "list"}, "list": {"ps"}, "sessions": {"ps"}, "processes": {"ps"}, "agent": {"agents"},
+	"enable": {"on"}, "disable": {"off"}, "activate": {"on"}, "deactivate": {"off"}, "mask": {"guard off"},
+	"requests": {"inbox"}, "feed": {"inbox"}, "queue": {"inbox"}, "pending": {"inbox"}, "questions": {"inbox"},
+	"yes": {"approve"}, "accept": {"approve"}, "allow": {"permissions", "exception"}, "answer": {"approve"},
+	"plan": {"approve"}, "no": {"deny"}, "reject": {"deny"}, "release": {"skip"}, "dismiss": {"skip"},
+	"allowlist": {"permissions"}, "whitelist": {"permissions"}, "grants": {"permissions"}, "permission": {"permissions"},
 	"pause": {"guard pause"}, "snooze": {"guard pause"}, "nap": {"guard pause", "pause"}, "mute": {"notify off"},
 	"start": {"daemon start", "run"}, "stop": {"daemon stop"}, "restart": {"daemon restart"}, "hub": {"daemon"},
-	"watch": {"log -f"}, "tail": {"log -f"}, "events": {"log"}, "history": {"log"}, "journal": {"log"},
+	"reload": {"daemon restart"}, "serve": {"daemon"}, "server": {"daemon"},
+	"watch": {"log -f"}, "tail": {"log -f"}, "events": {"log"}, "history": {"log"}, "journal": {"log"}, "journalctl": {"log"},
+	"search": {"log --text"}, "find": {"log --text"}, "grep": {"log --text"},
 	"explain": {"why"}, "test": {"why"}, "confirm": {"config accept"}, "settings": {"config"}, "set": {"config set"},
-	"dashboard": {"up"}, "view": {"up"}, "tui": {"up"}, "top": {"up"}, "monitor": {"up", "log"}, "seat": {"whoami"},
-	"untrust": {"trust remove"}, "attach": {"jump"}, "open": {"jump"}, "goto": {"jump"}, "go": {"jump"}, "cd": {"jump"},
-	"describe": {"show"}, "inspect": {"show"}, "info": {"status", "show"}, "exec": {"run"}, "launch": {"run"},
+	"dashboard": {"up"}, "view": {"show", "up"}, "tui": {"up"}, "top": {"up"}, "monitor": {"up", "log"},
+	"browse": {"web"}, "browser": {"web"}, "devices": {"web devices"}, "pair": {"web pair"},
+	"seat": {"whoami"}, "untrust": {"trust remove"}, "attach": {"jump"}, "open": {"jump"}, "goto": {"jump"}, "go": {"jump"},
+	"cd": {"jump"}, "describe": {"show"}, "inspect": {"show"}, "info": {"status", "show"}, "exec": {"run"}, "launch": {"run"},
 	"pack": {"rules"}, "packs": {"rules"}, "module": {"hooks"}, "modules": {"hooks"}, "hook": {"hooks"}, "rule": {"rules"},
-	"guards": {"guard"}, "stats": {"status --hooks"}, "back": {"away --end"}, "check": {"doctor"}, "init": {"setup"},
-	"del": {"remove"}, "delete": {"remove"}, "rm": {"remove", "uninstall"}, "revoke": {"remove"},
-	"create": {"new", "add"}, "get": {"show"}, "block": {"on"}, "logs": {"log"}, "notifications": {"notify"},
-	"verbose": {"all"},
+	"guards": {"guard"}, "stats": {"status --hooks"}, "back": {"away --end"}, "check": {"doctor"}, "health": {"doctor"},
+	"diagnose": {"doctor"}, "init": {"setup"}, "is-active": {"status"}, "is-enabled": {"status"},
+	"cost": {"usage"}, "costs": {"usage"}, "tokens": {"usage"}, "spend": {"usage"}, "budget": {"usage budget"},
+	"budgets": {"usage budget"}, "limits": {"usage limits"},
+	"del": {"remove"}, "delete": {"remove"}, "rm": {"remove"}, "revoke": {"remove"},
+	"create": {"new", "add"}, "get": {"show", "list"}, "print": {"show", "list"}, "block": {"on"}, "logs": {"log"},
+	"notifications": {"notify"}, "verbose": {"all"},
 }
 
 // meantBelow are the words whose meaning depends on the command they follow: what to write instead, from "hookmux" on.
@@ -46,11 +53,10 @@ var meantBelow = map[string]map[string]string{
 		"exceptions": "guard exception list", "test": "why", "explain": "why"},
 	"tmux": {"on": "tmux install", "off": "tmux uninstall", "add": "tmux install", "remove": "tmux uninstall",
 		"enable": "tmux install", "disable": "tmux uninstall", "setup": "tmux install"},
-	"rules":       {"test": "why", "explain": "why", "lint": "rules check", "validate": "rules check", "upgrade": "rules update"},
-	"whoami":      {"trust": "whoami add", "enrol": "whoami add"},
-	"permissions": {"add": "approve --always"},
-	"inbox":       {"approve": "approve", "deny": "deny", "skip": "skip"},
-	"trust":       {"yes": "trust"},
+	"rules":  {"test": "why", "explain": "why", "lint": "rules check", "validate": "rules check", "upgrade": "rules update"},
+	"whoami": {"trust": "whoami add", "enrol": "whoami add"},
+	"inbox":  {"approve": "approve", "deny": "deny", "skip": "skip"},
+	"trust":  {"yes": "trust"},
 }
 
 // inWords answers what no command does, by the command it was typed after ("" for hookmux itself).
@@ -59,10 +65,22 @@ var inWords = map[string]map[string]string{
 		"update":  "install the new version, then run `hookmux install`",
 		"upgrade": "install the new version, then run `hookmux install`",
 		"kill":    "hookmux doesn't end agents (`hookmux jump` takes you to one); `hookmux daemon stop` stops the daemon",
+		"quit":    "`hookmux off` turns hooks off; `hookmux daemon stop` stops the daemon",
+		"exit":    "`hookmux off` turns hooks off; `hookmux daemon stop` stops the daemon",
+		"allow":   permissionsInWords,
+		"delete":  removeInWords, "remove": removeInWords, "rm": removeInWords, "del": removeInWords,
 	},
-	"config": {"edit": "edit ~/.config/hookmux/config.json, then run `hookmux config accept`"},
-	"trust":  {"add": "run `hookmux trust` in the project's folder"},
+	"config":      {"edit": "edit ~/.config/hookmux/config.json, then run `hookmux config accept`"},
+	"trust":       {"add": "run `hookmux trust` in the project's folder"},
+	"permissions": {"add": permissionsInWords},
+	"notify":      {"add": "channels are a setting: `hookmux config set notify.channels desktop,webhook`"},
 }
+
+const (
+	permissionsInWords = "`hookmux approve --always` saves a permission while a request is waiting; `hookmux rules new` allows " +
+		"commands in advance"
+	removeInWords = "`hookmux rules`, `hooks` and `permissions` each have `remove`; `hookmux uninstall` removes hookmux's hooks"
+)
 
 // UnknownName says that there's no such thing as name, which one of known was probably meant, and which command
 // lists them all.
@@ -100,6 +118,18 @@ func CheckChoice(kind, value string, choices ...string) error {
 	return UnknownName(kind, value, choices, "")
 }
 
+// CheckFlag refuses a flag's value that isn't among the choices.
+func CheckFlag(flag, value string, choices ...string) error {
+	if slices.Contains(choices, value) {
+		return nil
+	}
+	text := fmt.Sprintf("--%s can't be %q", flag, value)
+	if word := probably(value, choices); word != "" {
+		return UsageError("%s; did you mean %q?", text, word)
+	}
+	return UsageError("%s; choose from %s", text, strings.Join(choices, ", "))
+}
+
 // probably is the entry of known that somebody meant by name, or "".
 func probably(name string, known []string) string {
 	for _, word := range meant[strings.ToLower(name)] {
@@ -117,48 +147,150 @@ type Noun struct {
 }
 
 // UnknownCommand says which subcommand of parent was probably meant by the first of words. The others are what came
-// behind it: the suggestion repeats them. nouns tell what a name is the name of.
+// behind it: the suggestion repeats those that the command takes. nouns tell what a name is the name of.
 func UnknownCommand(parent *cobra.Command, words []string, nouns ...Noun) error {
-	name, rest := words[0], words[1:]
-	below := strings.TrimPrefix(strings.TrimPrefix(parent.CommandPath(), parent.Root().Name()), " ")
-	no := fmt.Sprintf("there's no command \"%s %s\"", parent.CommandPath(), name)
+	name, rest := strings.ToLower(words[0]), words[1:]
+	program := parent.Root().Name()
+	below := strings.TrimPrefix(strings.TrimPrefix(parent.CommandPath(), program), " ")
+	no := fmt.Sprintf("there's no command \"%s %s\"", parent.CommandPath(), words[0])
 	if parent.Name() == "completion" {
-		return UnknownName("shell", name, []string{"bash", "zsh", "fish", "powershell"}, "")
+		return UnknownName("shell", words[0], []string{"bash", "zsh", "fish", "powershell"}, "")
 	}
-	if say := inWords[below][strings.ToLower(name)]; say != "" {
-		return UsageError("%s; %s", no, say)
-	}
-	suggest := func(command string) error {
-		return UsageError("%s; did you mean `%s`?", no, quoteWords(append([]string{parent.Root().Name(), command}, rest...)))
-	}
-	if command := meantBelow[below][strings.ToLower(name)]; command != "" {
+	suggest := func(command string) error { return UsageError("%s; did you mean `%s %s`?", no, program, command) }
+	if command := firstThatRuns(parent.Root(), nounFirst(parent, name, rest), nil, len(rest) > 0); command != "" && below == "" {
 		return suggest(command)
 	}
+	if len(rest) > 0 && !slices.Contains(removing, name) && !slices.Contains(switches, name) { // `hookmux allow list`, but not `hookmux allow 'npm test'`
+		if command := firstThatRuns(parent.Root(), meantCommands(parent, below, name), rest, true); command != "" &&
+			(inWords[below][name] == "" || slices.Contains([]string{"list", "ls"}, rest[0])) {
+			return suggest(command)
+		}
+	}
+	if say := inWords[below][name]; say != "" {
+		return UsageError("%s; %s", no, say)
+	}
+	if command := meantBelow[below][name]; command != "" {
+		return suggest(firstThatRuns(parent.Root(), []string{command}, rest, false))
+	}
 	if below == "trust" && strings.ContainsAny(name, "/.~") {
-		return UsageError("trust takes no folder; did you mean `cd %s && hookmux trust`?", name)
+		return UsageError("trust takes no folder; did you mean `cd %s && hookmux trust`?", words[0])
 	}
-	if command := swappedNoun(parent, below, words, nouns); command != "" {
-		return UsageError("%s; did you mean `%s %s`?", no, parent.Root().Name(), command)
+	if command := swappedNoun(parent, below, words, nouns, true); command != "" {
+		return suggest(command)
 	}
-	if below == "" && slices.Contains(switches, strings.ToLower(name)) {
+	if below == "" && slices.Contains(switches, name) {
 		return unknownSwitch(no, name, rest, nouns)
 	}
+	if command := firstThatRuns(parent.Root(), meantCommands(parent, below, name), rest, false); command != "" {
+		return suggest(command)
+	}
+	if near := nearestWord(parent, below, name); near != "" {
+		commands := meantCommands(parent, below, near)
+		if cmd, _, err := parent.Find([]string{near}); err == nil && cmd != parent {
+			commands = []string{strings.TrimSpace(below + " " + near)}
+		}
+		return suggest(firstThatRuns(parent.Root(), commands, rest, false))
+	}
+	if command := swappedNoun(parent, below, words, nouns, false); command != "" {
+		return suggest(command)
+	}
+	return UsageError("%s; `%s --help` lists the commands", no, parent.CommandPath())
+}
+
+// removing are words that must not lead to a command nobody named.
+var removing = []string{"delete", "remove", "rm", "del"}
+
+// meantCommands are the commands that a word from another tool means below parent, from "hookmux" on.
+func meantCommands(parent *cobra.Command, below, name string) []string {
+	if command := meantBelow[below][name]; command != "" {
+		return []string{command}
+	}
+	var commands []string
+	for _, command := range meant[name] {
+		if cmd, _, err := parent.Find(strings.Fields(command)); err == nil && cmd != parent && cmd.IsAvailableCommand() {
+			commands = append(commands, strings.TrimSpace(below+" "+command))
+		}
+	}
+	return commands
+}
+
+// nearestWord is the subcommand of parent, or else the word of another tool, that was probably mistyped.
+func nearestWord(parent *cobra.Command, below, name string) string {
 	var known []string
 	for _, c := range parent.Commands() {
 		if c.IsAvailableCommand() {
 			known = append(known, c.Name())
 		}
 	}
-	for _, command := range meant[strings.ToLower(name)] {
-		first, _, _ := strings.Cut(command, " ")
-		if cmd, _, err := parent.Find(strings.Fields(command)); err == nil && cmd != parent && slices.Contains(known, first) {
-			return suggest(strings.TrimSpace(below + " " + command))
+	for _, word := range slices.Sorted(maps.Keys(meant)) {
+		if len(word) > 3 && !slices.Contains(switches, word) && len(meantCommands(parent, below, word)) > 0 {
+			known = append(known, word)
 		}
 	}
-	if near := similar.Nearest(name, known); near != "" {
-		return suggest(strings.TrimSpace(below + " " + near))
+	return similar.Nearest(name, known)
+}
+
+// nounFirst are the commands of somebody who wrote the verb before the noun, as in "list agents" or "get sessions".
+func nounFirst(root *cobra.Command, verb string, rest []string) []string {
+	if len(rest) == 0 || root.HasParent() {
+		return nil
 	}
-	return UsageError("%s; `%s --help` lists the commands", no, parent.CommandPath())
+	noun := strings.ToLower(rest[0])
+	nouns := append([]string{noun, noun + "s"}, meant[noun]...)
+	for _, path := range nouns {
+		cmd, _, err := root.Find(strings.Fields(path))
+		if err != nil || cmd == root || !cmd.IsAvailableCommand() {
+			continue
+		}
+		more := quoteWords(rest[1:])
+		var commands []string
+		for _, word := range append([]string{verb}, meant[verb]...) {
+			if sub, _, err := cmd.Find([]string{word}); err == nil && sub != cmd {
+				commands = append(commands, strings.TrimSpace(cmd.CommandPath()+" "+word+" "+more))
+			}
+		}
+		if slices.Contains([]string{"list", "ls", "get", "view", "print", "see"}, verb) {
+			commands = append(commands, strings.TrimSpace(cmd.CommandPath()+" "+more), cmd.CommandPath())
+		}
+		for i := range commands {
+			commands[i] = strings.TrimPrefix(commands[i], root.Name()+" ")
+		}
+		return commands
+	}
+	return nil
+}
+
+// firstThatRuns is the first of commands that takes rest; else the first that runs without it, unless all of rest has
+// to stay; else the first with the names of the arguments it needs. A guess that can't run is no help.
+func firstThatRuns(root *cobra.Command, commands, rest []string, whole bool) string {
+	for _, command := range commands {
+		if runs(root, append(strings.Fields(command), rest...)) {
+			return strings.TrimSpace(command + " " + quoteWords(rest))
+		}
+	}
+	if whole || len(commands) == 0 {
+		return ""
+	}
+	for _, command := range commands {
+		if runs(root, strings.Fields(command)) {
+			return command
+		}
+	}
+	cmd, _, _ := root.Find(strings.Fields(commands[0]))
+	_, arguments, _ := strings.Cut(cmd.Use, " ")
+	return strings.TrimSpace(commands[0] + " " + strings.TrimSpace(strings.TrimPrefix(arguments, "[flags]")))
+}
+
+// runs reports whether a command takes these flags and as many arguments.
+func runs(root *cobra.Command, words []string) bool {
+	cmd, rest, err := root.Find(words)
+	if err != nil || cmd == root || !cmd.Runnable() {
+		return false
+	}
+	if cmd.DisableFlagParsing {
+		return true
+	}
+	return cmd.ParseFlags(rest) == nil && cmd.ValidateArgs(cmd.Flags().Args()) == nil
 }
 
 // switches are words that, without a noun, would turn everything off or on.
@@ -196,18 +328,29 @@ func unknownSwitch(no, word string, rest []string, nouns []Noun) error {
 }
 
 // swappedNoun is the command of somebody who wrote the name before the verb, or left the verb out.
-func swappedNoun(parent *cobra.Command, below string, words []string, nouns []Noun) string {
+func swappedNoun(parent *cobra.Command, below string, words []string, nouns []Noun, exact bool) string {
 	for _, noun := range nouns {
-		if noun.Command != below || !slices.Contains(noun.Names(), words[0]) {
+		if noun.Command != below {
 			continue
 		}
+		name := words[0]
+		if names := noun.Names(); !slices.Contains(names, name) {
+			if name = similar.Nearest(name, names); exact || name == "" {
+				continue
+			}
+		}
 		verb, rest := "show", words[1:]
+		if below == "config" {
+			if verb = "get"; len(rest) > 0 {
+				verb = "set"
+			}
+		}
 		if len(rest) > 0 {
 			if cmd, _, err := parent.Find(rest[:1]); err == nil && cmd != parent {
 				verb, rest = cmd.Name(), rest[1:]
 			}
 		}
-		return quoteWords(append([]string{below, verb, words[0]}, rest...))
+		return firstThatRuns(parent.Root(), []string{below + " " + verb + " " + name}, rest, false)
 	}
 	return ""
 }

@@ -4,6 +4,8 @@ package daemoncmd
 import (
 	"context"
 	"errors"
+	"fmt"
+	"github.com/hookmux/hookmux/internal/selection/config"
 	"os"
 	"strings"
 	"time"
@@ -16,14 +18,14 @@ import (
 	"github.com/hookmux/hookmux/internal/authority/terminal"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/daemon"
-	"github.com/hookmux/hookmux/internal/judge"
+	"github.com/hookmux/hookmux/internal/pipeline/judge"
 	"github.com/hookmux/hookmux/internal/platform/daemonstart"
 	"github.com/hookmux/hookmux/internal/platform/guardnote"
 	"github.com/hookmux/hookmux/internal/platform/logrotate"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
-	"github.com/hookmux/hookmux/internal/upgrades"
 	"github.com/hookmux/hookmux/internal/version"
+	"github.com/hookmux/hookmux/internal/version/upgrades"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -92,6 +94,12 @@ func runDaemon(ctx context.Context, app *cmdutil.App, service bool) error {
 		LiveSettings: app.LiveSettings}
 	if person {
 		o.Environment = app.Environ
+	} else if ignored := config.Variables(app.Environ); len(ignored) > 0 {
+		fmt.Fprintf(app.Stderr, "hookmux: ignoring %s: hookmux doesn't trust the terminal that started the daemon\n",
+			strings.Join(ignored, ", "))
+	}
+	if err := upgrades.CheckFormat(dirs.State); err != nil {
+		return err
 	}
 	used := upgrades.WasUsed(dirs.State)
 	h, err := daemon.New(o)

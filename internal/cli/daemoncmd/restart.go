@@ -75,13 +75,13 @@ func endDaemon(ctx context.Context, app *cmdutil.App, dirs paths.Dirs, c *client
 	}
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		if err := sendSignal(pid, signal); err != nil {
-			return fmt.Errorf("the daemon, process %d, cannot be ended: %w", pid, err)
+			return fmt.Errorf("can't end the daemon (process %d): %w", pid, err)
 		}
 		if waitForEnd(ctx, dirs) {
 			return nil
 		}
 	}
-	return fmt.Errorf("the daemon, process %d, does not end", pid)
+	return fmt.Errorf("the daemon (process %d) doesn't end", pid)
 }
 
 func waitForEnd(ctx context.Context, dirs paths.Dirs) bool {

@@ -10,11 +10,14 @@ import (
 
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/cli/configcmd"
 	"github.com/hookmux/hookmux/internal/cli/rulescmd"
-	"github.com/hookmux/hookmux/internal/guard"
-	"github.com/hookmux/hookmux/internal/guard/names"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
+	"github.com/hookmux/hookmux/internal/policy/guards"
+	"github.com/hookmux/hookmux/internal/policy/guards/names"
+	"github.com/hookmux/hookmux/internal/policy/packs"
+	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/selection/config"
-	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -33,8 +36,9 @@ substitutions) and stop what you don't want. Each guard has a mode:
   ask    asks you first
   block  stops the call and tells the agent why
 
-Without a subcommand, lists the guards. own-files, which protects hookmux itself,
-blocks from the start.`,
+Each rule of a guard may have a mode of its own, which goes before the guard's;
+` + "`hookmux guard list --rules`" + ` shows them. Without a subcommand, lists the guards. own-files,
+which protects hookmux itself, blocks from the start.`,
 		Example: `  hookmux guard                        # the guards and their modes
   hookmux guard on destructive         # block rm -rf ~, git push --force and the like
   hookmux guard mode secrets ask       # ask before an agent reads .env
@@ -51,13 +55,28 @@ blocks from the start.`,
 
 // guardModes reads the modes of the guards and the exceptions.
 func guardModes(app *cmdutil.App, cmd *cobra.Command) (map[string]string, []string, error) {
-	settings, err := readSettings(app, cmd)
+	modes, _, exceptions, err := allModes(app, cmd)
+	return modes, exceptions, err
+}
+
+// allModes reads the modes of the guards and of single rules, and the exceptions.
+func allModes(app *cmdutil.App, cmd *cobra.Command) (modes, own map[string]string, exceptions []string, err error) {
+	settings, err := configcmd.ReadSettings(app, cmd)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	modes := map[string]string{}
-	exceptions := []string{}
+	modes, own = map[string]string{}, map[string]string{}
+	exceptions = []string{}
 	for _, s := range settings {
+		if s.Key == config.RulesModes {
+			var list []string
+			_ = json.Unmarshal(s.Value, &list)
+			for _, one := range list {
+				id, mode, _ := strings.Cut(one, "=")
+				own[id] = mode
+			}
+			continue
+		}
 		if s.Key == config.GuardAllow {
 			_ = json.Unmarshal(s.Value, &exceptions)
 			continue
@@ -66,36 +85,36 @@ func guardModes(app *cmdutil.App, cmd *cobra.Command) (map[string]string, []stri
 			modes[name] = cmdutil.PlainValue(s.Value)
 		}
 	}
-	return modes, exceptions, nil
+	return modes, own, exceptions, nil
 }
 
 func guardList(app *cmdutil.App) *cobra.Command {
-	var asJSON, rules bool
+	var asJSON, showRules bool
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the guards and their modes", Example: "  hookmux guard list --rules",
 		Args: cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			modes, exceptions, err := guardModes(app, cmd)
+			modes, own, exceptions, err := allModes(app, cmd)
 			if err != nil {
 				return err
 			}
 			if asJSON {
 				list := []guardRow{}
-				for _, g := range guard.List() {
+				for _, g := range guards.List() {
 					list = append(list, guardRow{g, modes[g.Name]})
 				}
-				return app.PrintJSON(map[string]any{"guards": list, "exceptions": exceptions})
+				return app.PrintJSON(map[string]any{"guards": list, "rules": own, "exceptions": exceptions})
 			}
 			rows := [][]string{{"GUARD", "MODE", "STOPS"}}
-			list := guard.List()
-			slices.SortStableFunc(list, func(a, b guard.Info) int { // what is on comes first
+			list := guards.List()
+			slices.SortStableFunc(list, func(a, b guards.Info) int { // what is on comes first
 				return strings.Compare(offLast(modes[a.Name]), offLast(modes[b.Name]))
 			})
 			for _, g := range list {
 				rows = append(rows, []string{g.Name, modes[g.Name], g.What})
-				if rules {
+				if showRules {
 					for _, r := range g.Rules {
-						rows = append(rows, []string{"  " + r.ID, "", r.What})
+						rows = append(rows, []string{"  " + r.ID, own[r.ID], r.What})
 					}
 				}
 			}
@@ -105,13 +124,13 @@ func guardList(app *cmdutil.App) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&rules, "rules", false, "show the rules of each guard")
+	cmd.Flags().BoolVar(&showRules, "rules", false, "show the rules of each guard")
 	return cmd
 }
 
 // guardRow is a guard as programs read it.
 type guardRow struct {
-	guard.Info
+	guards.Info
 	Mode string `json:"mode"`
 }
 
@@ -143,10 +162,11 @@ func guardShow(app *cmdutil.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list := guard.List()
-			g := list[slices.IndexFunc(list, func(g guard.Info) bool { return g.Name == name })]
+			list := guards.List()
+			g := list[slices.IndexFunc(list, func(g guards.Info) bool { return g.Name == name })]
 			exceptions = slices.DeleteFunc(exceptions, func(rule string) bool {
-				return rule != name && !strings.HasPrefix(rule, name+".")
+				id, _, _ := strings.Cut(rule, ":")
+				return id != name && !slices.ContainsFunc(g.Rules, func(r packs.RuleInfo) bool { return r.ID == id })
 			})
 			if asJSON {
 				return app.PrintJSON(map[string]any{"guard": guardRow{g, modes[name]}, "exceptions": exceptions})
@@ -177,6 +197,9 @@ func GuardNames() []string {
 // findGuard is the name of a guard, which may be written guard.NAME.
 func findGuard(name string) (string, error) {
 	short, _ := hook.GuardName(name)
+	if short == "all" || short == "*" {
+		return "", cmdutil.UsageError("there's no guard %q; name the ones you want, as in `hookmux guard on destructive secrets`", name)
+	}
 	if !slices.Contains(GuardNames(), short) {
 		return "", cmdutil.UnknownName("guard", name, GuardNames(), "hookmux guard list")
 	}
@@ -186,8 +209,9 @@ func findGuard(name string) (string, error) {
 func guardOn(app *cmdutil.App) *cobra.Command {
 	var project bool
 	cmd := &cobra.Command{
-		Use: "on NAME…", Short: "Turn a guard on: block what it stops", Example: "  hookmux guard on destructive secrets",
-		Args: needGuards,
+		Use: "on NAME…", Short: "Turn a guard, or one of its rules, on: block what it stops",
+		Example: "  hookmux guard on destructive secrets\n  hookmux guard on recommended",
+		Args:    needGuards,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return setGuards(app, cmd, args, config.GuardBlock, project)
 		},
@@ -198,8 +222,9 @@ func guardOn(app *cmdutil.App) *cobra.Command {
 
 func guardOff(app *cmdutil.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "off NAME…", Short: "Turn a guard off", Example: "  hookmux guard off secrets",
-		Args: needGuards,
+		Use: "off NAME…", Short: "Turn a guard, or one of its rules, off",
+		Example: "  hookmux guard off secrets\n  hookmux guard off secrets.commit",
+		Args:    needGuards,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return setGuards(app, cmd, args, config.GuardOff, false)
 		},
@@ -209,14 +234,19 @@ func guardOff(app *cmdutil.App) *cobra.Command {
 func guardMode(app *cmdutil.App) *cobra.Command {
 	var project bool
 	cmd := &cobra.Command{
-		Use: "mode NAME… MODE", Short: "Set a guard's mode: off, log, ask or block",
-		Example: "  hookmux guard mode secrets ask\n  hookmux guard mode network log --project",
+		Use: "mode NAME… MODE", Short: "Set the mode of a guard, or of one of its rules: off, log, ask or block",
+		Example: "  hookmux guard mode secrets ask\n  hookmux guard mode git-history.force-push ask\n  hookmux guard mode network log --project",
 		Args: func(cmd *cobra.Command, args []string) error {
 			return cmdutil.ExactArgs("NAME", "MODE")(cmd, args[:min(len(args), 2)])
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			last := len(args) - 1
 			mode, err := rulescmd.ParseMode(args[last])
+			if _, isMode := rulescmd.ParseMode(args[0]); err != nil && isMode == nil {
+				if _, isGuard := findGuard(args[last]); isGuard == nil {
+					return cmdutil.UsageError("the guard comes first: `hookmux guard mode %s %s`", args[last], args[0])
+				}
+			}
 			if err != nil {
 				return err
 			}
@@ -239,19 +269,46 @@ func needGuards(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// setGuards sets the mode of guards; a name that is wrong changes none of them.
+// recommended is the preset that `hookmux setup` turns on.
+const recommended = "recommended"
+
+// isRule reports whether a guard has a rule of that id.
+func isRule(id string) bool {
+	return slices.ContainsFunc(guards.List(), func(g guards.Info) bool {
+		return slices.ContainsFunc(g.Rules, func(r packs.RuleInfo) bool { return r.ID == id })
+	})
+}
+
+// setGuards sets the mode of guards and of single rules; a name that is wrong changes
+// none of them.
 func setGuards(app *cmdutil.App, cmd *cobra.Command, args []string, mode string, project bool) error {
-	var list []string
+	var list, single []string
 	for _, arg := range args {
+		if arg == recommended {
+			list = append(list, names.Recommended()...)
+			continue
+		}
+		if isRule(arg) {
+			if project {
+				return cmdutil.UsageError("a project can switch guards, not single rules; leave --project out")
+			}
+			single = append(single, arg)
+			continue
+		}
 		name, err := findGuard(arg)
 		if err != nil {
 			return err
 		}
 		list = append(list, name)
 	}
+	for _, id := range single {
+		if err := rulescmd.SetRuleMode(app, cmd, id, rules.Mode(mode)); err != nil {
+			return err
+		}
+	}
 	value, _ := json.Marshal(mode)
 	for _, name := range list {
-		if err := setSetting(app, cmd, hook.GuardID(name), value, project); err != nil {
+		if err := configcmd.SetSetting(app, cmd, hook.GuardID(name), value, project); err != nil {
 			return err
 		}
 	}
@@ -266,15 +323,15 @@ func guardException(app *cmdutil.App) *cobra.Command {
 		Short: "Let what one rule stops pass, once or always",
 		Long: `An exception lets calls pass that one rule of a guard would stop. Without a
 subcommand, lists the exceptions.`,
-		Example: "  hookmux guard exception add destructive.git-force-push --once\n" +
-			"  hookmux guard exception remove destructive.git-force-push",
+		Example: "  hookmux guard exception add git-history.force-push --once\n" +
+			"  hookmux guard exception remove git-history.force-push",
 		Args: cmdutil.SubcommandArgs,
 		RunE: list.RunE,
 	}
 	cmd.Flags().AddFlagSet(list.Flags())
 	cmd.AddCommand(list, exceptionAdd(app), &cobra.Command{
 		Use: "remove RULE", Short: "Remove an exception",
-		Example: "  hookmux guard exception remove destructive.git-force-push", Args: cmdutil.ExactArgs("RULE"),
+		Example: "  hookmux guard exception remove git-history.force-push", Args: cmdutil.ExactArgs("RULE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return changeException(app, cmd, wire.AllowParams{Rule: args[0], Drop: true})
 		},
@@ -315,7 +372,7 @@ func exceptionAdd(app *cmdutil.App) *cobra.Command {
 		Long: `Lets calls pass that RULE stops, until you remove the exception. With --once, only
 the next such call passes, within ten minutes. RULE:COMMAND lets exactly one command
 pass. The message that stopped the call names the rule.`,
-		Example: "  hookmux guard exception add destructive.git-force-push --once\n" +
+		Example: "  hookmux guard exception add git-history.force-push --once\n" +
 			"  hookmux guard exception add 'destructive.rm-broad:rm -rf /srv/cache'",
 		Args: cmdutil.ExactArgs("RULE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -345,7 +402,7 @@ func checkException(app *cmdutil.App, cmd *cobra.Command, p wire.AllowParams) er
 		return cmdutil.UsageError("--once takes a rule alone: %s", rule)
 	}
 	known := rulescmd.Names(app)
-	for _, g := range guard.List() {
+	for _, g := range guards.List() {
 		for _, r := range g.Rules {
 			known = append(known, r.ID)
 		}
@@ -361,6 +418,10 @@ func checkException(app *cmdutil.App, cmd *cobra.Command, p wire.AllowParams) er
 		if slices.Contains(list, p.Rule) {
 			return nil
 		}
+		return cmdutil.UnknownName("exception", p.Rule, list, "hookmux guard exception list")
+	}
+	if slices.Contains(GuardNames(), rule) {
+		return cmdutil.UsageError("%s is a guard; name one of its rules, which `hookmux guard show %s` lists", rule, rule)
 	}
 	return cmdutil.UnknownName("rule", rule, known, "hookmux guard list --rules")
 }

@@ -21,7 +21,7 @@ are still recorded. Ends with ` + "`hookmux on`" + `, or after DURATION.`,
 		Example: "  hookmux off\n  hookmux off 1h",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return cmdutil.UsageError("unexpected argument %q; see `%s --help`", args[1], cmd.CommandPath())
+				return cmdutil.UsageError("write the duration in one word, such as 30m; see `%s --help`", cmd.CommandPath())
 			}
 			return nil
 		},

@@ -3,8 +3,6 @@ package rulescmd
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"os"
 	"time"
 
@@ -14,8 +12,8 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/policy/examine"
-	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -87,7 +85,11 @@ func readEvent(app *cmdutil.App, file, agentName, native string) (*event.Event, 
 	ev := catalogue.Decode(agent.Input{ID: frame.NewID(), Time: time.Now(), Agent: agentName, Event: native,
 		Payload: data, Cwd: app.Cwd(), Env: os.Getenv})
 	if ev.Malformed != "" {
-		return nil, fmt.Errorf("%s: %s", file, ev.Malformed)
+		return nil, cmdutil.UsageError("%s: %s", file, ev.Malformed)
+	}
+	if ev.Tool == nil && ev.Session == "" {
+		return nil, cmdutil.UsageError("%s isn't an event from `hookmux log --json`, nor a payload of %s's %s", file,
+			agentName, native)
 	}
 	return &ev, nil
 }
@@ -117,7 +119,7 @@ func findCall(ctx context.Context, app *cmdutil.App, id string) (*storedCall, er
 	q := wire.QueryParams{Newest: true, Limit: 2}
 	q.ID = id
 	return queryCall(ctx, app, q,
-		errors.New("there's no event "+id+" in the journal; `hookmux log --ids` shows them"))
+		cmdutil.UsageError("there's no event %s; `hookmux log --ids` lists them", id))
 }
 
 // queryCall finds the last event of a query.

@@ -12,9 +12,9 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/importer"
+	"github.com/hookmux/hookmux/internal/install/importer"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/policy/examine"
-	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -41,8 +41,12 @@ func explainPayload(app *cmdutil.App, cmd *cobra.Command, f *payloadFlags, agent
 	if err != nil {
 		return err
 	}
-	if len(bytes.TrimSpace(payload)) > 0 && !json.Valid(payload) {
-		return cmdutil.UsageError("the payload on stdin is not valid JSON")
+	if len(bytes.TrimSpace(payload)) == 0 {
+		return cmdutil.UsageError("no payload on stdin; pipe one in: `hookmux why %s %s < payload.json`", agentName, eventName)
+	}
+	if !json.Valid(payload) {
+		var any any
+		return cmdutil.JSONError("stdin", payload, json.Unmarshal(payload, &any))
 	}
 	p.Payload = payload
 	c, err := app.ConnectDaemon(cmd.Context())
@@ -110,7 +114,7 @@ func parseSupposedDecision(decision, reason, input, context string) (json.RawMes
 	d := event.Decision{Verdict: v, Reason: reason, Context: context, By: event.BySupposed}
 	if input != "" {
 		if !json.Valid([]byte(input)) || !strings.HasPrefix(strings.TrimSpace(input), "{") {
-			return nil, cmdutil.UsageError("--input %q is not a JSON object", input)
+			return nil, cmdutil.UsageError("--input %q isn't a JSON object", input)
 		}
 		d.Input = json.RawMessage(input)
 		if v == event.Allow || v == event.None {

@@ -13,24 +13,25 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/cli/policycmd"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/selection/ruleset"
-	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
 var (
 	//go:embed starter.yaml
 	starter string
+	//go:embed safe.yaml
+	safeRules string
 	//go:embed programs.yaml
 	programsStarter string
 )
 
 func newCommand(app *cmdutil.App) *cobra.Command {
-	var project, describe bool
+	var project, describe, safe bool
 	cmd := &cobra.Command{
 		Use:   "new [NAME]",
 		Short: "Write a commented file of rules to start from",
@@ -38,15 +39,21 @@ func newCommand(app *cmdutil.App) *cobra.Command {
 with --project into this project's .hookmux/rules. Its rules only log until you turn
 them on. With --programs it writes a commented description of one of your own tools
 into the folder programs beside it instead, so that guards know what its subcommands
-delete, deploy, run or print. Existing files aren't overwritten.`,
-		Example: "  hookmux rules new\n  hookmux rules new team --project\n  hookmux rules new acme --programs",
+delete, deploy, run or print. With --safe it writes rules that allow what needs no
+question: reads, tests and linters in the project. Existing files aren't overwritten.`,
+		Example: "  hookmux rules new\n  hookmux rules new --safe\n  hookmux rules new team --project\n  hookmux rules new acme --programs",
 		Args:    cmdutil.OptionalArg(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			kind := rulesStarter
-			if describe {
+			switch {
+			case describe && safe, safe && project:
+				return cmdutil.UsageError("--safe stands alone: a project's rules can't allow anything")
+			case describe:
 				kind = programStarter
+			case safe:
+				kind = safeStarter
 			}
-			name := kind.folder
+			name := kind.name
 			if len(args) > 0 {
 				name = args[0]
 			}
@@ -57,19 +64,22 @@ delete, deploy, run or print. Existing files aren't overwritten.`,
 		},
 	}
 	cmd.Flags().BoolVar(&project, "project", false, "in this project's .hookmux/rules; active after hookmux trust")
+	cmd.Flags().BoolVar(&safe, "safe", false, "rules that allow reads, tests and linters in the project")
 	cmd.Flags().BoolVar(&describe, "programs", false, "describe one of your own tools instead")
 	return cmd
 }
 
 // startFile is a kind of file that `rules new` writes.
 type startFile struct {
-	folder, text, next string
+	name, folder, text, next string
 }
 
 var (
-	rulesStarter = startFile{ruleset.FolderName, starter,
+	rulesStarter = startFile{ruleset.FolderName, ruleset.FolderName, starter,
 		"its rules only log for now; try one: hookmux why 'git push origin main'"}
-	programStarter = startFile{programs.FolderName, programsStarter,
+	safeStarter = startFile{"safe", ruleset.FolderName, safeRules,
+		"`hookmux config accept` makes it active; then try: hookmux why 'go test ./...'"}
+	programStarter = startFile{programs.FolderName, programs.FolderName, programsStarter,
 		"describe your tool there; `hookmux rules check` says whether it can be read"}
 )
 
@@ -108,7 +118,7 @@ func writeStarter(ctx context.Context, app *cmdutil.App, kind startFile, name st
 
 // confirmWritten accepts a file that this command wrote.
 func confirmWritten(ctx context.Context, app *cmdutil.App, file, text string) error {
-	return app.CallDaemon(ctx, wire.MethodConfirmFile, wire.ConfirmFileParams{File: file, Content: text}, nil)
+	return app.CallDaemon(ctx, wire.MethodAcceptFile, wire.AcceptFileParams{File: file, Content: text}, nil)
 }
 
 func checkCommand(app *cmdutil.App) *cobra.Command {
@@ -125,12 +135,12 @@ PACK is the name of a pack, a folder with a pack.yaml, or git+URL@VERSION. Exits
 			"  hookmux rules check ./team-pack",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				pack, err := policycmd.FindPack(cmd.Context(), app, args[0])
+				pack, err := FindPack(cmd.Context(), app, args[0])
 				if err != nil {
 					return err
 				}
 				if pack != nil {
-					return policycmd.CheckPack(app, pack, asJSON)
+					return CheckPack(app, pack, asJSON)
 				}
 			}
 			for _, name := range args {
@@ -148,7 +158,9 @@ PACK is the name of a pack, a folder with a pack.yaml, or git+URL@VERSION. Exits
 				}
 			} else {
 				sayProblems(app, problems)
-				if len(problems) == 0 {
+				if len(problems) == 0 && found == 0 && described == 0 {
+					app.Say("no rule files yet; `hookmux rules new` writes one")
+				} else if len(problems) == 0 {
 					app.Say("%s, all examples pass", countRules(found))
 					if described > 0 {
 						app.Say("%d descriptions of programs can be read", described)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/guard/names"
+	"github.com/hookmux/hookmux/internal/policy/guards/names"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/sources"
@@ -87,11 +87,14 @@ func PauseSpan(given []string, end bool) (time.Duration, error) {
 		return 10 * time.Minute, nil
 	}
 	span, err := config.ParseSpan(given[0])
+	if err == nil && span == 0 {
+		return 0, cmdutil.UsageError("--end ends a pause")
+	}
 	if err != nil || span <= 0 {
 		return 0, cmdutil.UsageError("%q isn't a duration; write 10m or 1h", given[0])
 	}
 	if span > sources.LongestPause {
-		return 0, cmdutil.UsageError("a pause lasts a day at most; `hookmux guard mode NAME log` lasts until you change it")
+		return 0, cmdutil.UsageError("a pause lasts at most a day; log mode lasts until you change it")
 	}
 	return span, nil
 }

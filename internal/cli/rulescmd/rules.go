@@ -11,11 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/cli/policycmd"
-	"github.com/hookmux/hookmux/internal/judge"
+	"github.com/hookmux/hookmux/internal/pipeline/judge"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/selection/config"
-	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -44,8 +43,8 @@ Without a subcommand, lists the rules and packs.`,
 	cmd.AddCommand(list, showCommand(app), newCommand(app), checkCommand(app),
 		switchCommand(app, "on", "Turn a rule or a pack on: let it block", rules.Block),
 		switchCommand(app, "off", "Turn a rule or a pack off", rules.Off), modeCommand(app), PauseCommand(app, PauseRules),
-		policycmd.ReplayCommand(app), policycmd.ImportCommand(app), policycmd.AddCommand(app),
-		policycmd.UpdateCommand(app), policycmd.RemoveCommand(app))
+		ReplayCommand(app), ImportCommand(app), AddCommand(app),
+		UpdateCommand(app), RemoveCommand(app))
 	return cmd
 }
 
@@ -91,7 +90,7 @@ func listCommand(app *cmdutil.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			packs, _, err := policycmd.Packs(app)
+			packs, _, err := Packs(app)
 			if err != nil {
 				return err
 			}
@@ -112,7 +111,7 @@ func listCommand(app *cmdutil.App) *cobra.Command {
 			if len(rows) > 1 {
 				text.Table(app.Stdout, rows, app.Columns())
 			}
-			policycmd.SayPacks(app, packs)
+			SayPacks(app, packs)
 			sayProblems(app, problems)
 			sayWaiting(app, list)
 			return nil
@@ -128,7 +127,7 @@ func showCommand(app *cmdutil.App) *cobra.Command {
 		Use: "show NAME", Short: "Show a rule, or all of a pack", Example: "  hookmux rules show no-push-to-main",
 		Args: cmdutil.ExactArgs("NAME"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if there, err := policycmd.ShowPack(app, args[0], asJSON); there || err != nil {
+			if there, err := ShowPack(app, args[0], asJSON); there || err != nil {
 				return err
 			}
 			list, _, err := listed(app)
@@ -160,7 +159,7 @@ func showCommand(app *cmdutil.App) *cobra.Command {
 
 // Names are the rules that apply here and the packs, for completion.
 func Names(app *cmdutil.App) []string {
-	names := policycmd.PackNames(app)
+	names := PackNames(app)
 	list, _, err := listed(app)
 	if err != nil {
 		return names // completion stays silent about errors
@@ -260,6 +259,11 @@ func switchRule(app *cmdutil.App, cmd *cobra.Command, id string, to rules.Mode) 
 	if r.Layer == rules.System {
 		return cmdutil.UsageError("%s is a rule of this machine's administrator (%s); you can't change its mode", id, r.File)
 	}
+	return SetRuleMode(app, cmd, id, to)
+}
+
+// SetRuleMode writes the mode of a rule, built in or not, into your settings.
+func SetRuleMode(app *cmdutil.App, cmd *cobra.Command, id string, to rules.Mode) error {
 	c, err := app.ConnectDaemon(cmd.Context())
 	if err != nil {
 		return err

@@ -15,10 +15,10 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/platform/redactmarks"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/policy/examine"
-	"github.com/hookmux/hookmux/internal/recorder/redact/marks"
 	"github.com/hookmux/hookmux/internal/selection/sources"
-	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -28,18 +28,17 @@ func WhyCommand(app *cmdutil.App) *cobra.Command {
 	w := &whyFlags{app: app}
 	cmd := &cobra.Command{
 		Use:   "why [COMMAND | EVENT-ID | AGENT EVENT]",
-		Short: "Why was a call stopped, or what would happen to one",
-		Long: `Without an argument, tells you who decided about the last call that was denied or
-asked about: a guard, a rule, a hook, a saved permission, or you. With an EVENT-ID
-(` + "`hookmux log --ids`" + ` shows them; the beginning is enough), about that call.
+		Short: "Explain why a call was stopped, or what would happen to one",
+		Long: `Explains a decision: who made it (a guard, a rule, a hook, a permission or you), and
+why. There are four ways to ask:
 
-With a COMMAND, shows what it really runs and which guards and rules match, whatever
-their mode. Nothing runs.
+  hookmux why                     the last call that was stopped
+  hookmux why EVENT-ID            a recorded call (IDs: hookmux log --ids)
+  hookmux why 'COMMAND'           what would happen to a command; nothing runs
+  hookmux why AGENT EVENT < FILE  what an agent's payload would get
 
-With AGENT EVENT and a native payload on stdin, shows what becomes of it: the event,
-the hooks that listen, the decision, and the exact answer the agent would get. Other
-hooks than hookmux's own are listed but don't run; --run runs commands and scripts.
---decision supposes a decision.`,
+For a payload, your own hooks are listed but not run; --run runs commands and scripts.
+--decision pretends that a decision was made.`,
 		Example: `  hookmux why                                   # the last call that was stopped
   hookmux why 'git push -f origin x'            # what would happen to a command
   hookmux why 01k9zq3b1x                        # a recorded event
@@ -54,7 +53,7 @@ hooks than hookmux's own are listed but don't run; --run runs commands and scrip
 	f.StringVarP(&w.agent, "agent", "a", "claude", "the agent that makes the call")
 	f.StringVar(&w.native, "hook", "PreToolUse", "the agent's own name of the event, for a payload in a file")
 	f.BoolVar(&w.payload.run, "run", false, "payload: run command and script hooks, for real")
-	f.StringVar(&w.payload.decision, "decision", "", "payload: suppose this decision (allow, deny, ask, modify, none)")
+	f.StringVar(&w.payload.decision, "decision", "", "payload: pretend this decision was made (allow, deny, ask, modify, none)")
 	f.StringVar(&w.payload.reason, "reason", "", "payload: its reason")
 	f.StringVar(&w.payload.input, "input", "", "payload: its changed input, a JSON object")
 	f.StringVar(&w.payload.context, "context", "", "payload: its added context")
@@ -71,6 +70,11 @@ type whyFlags struct {
 func (w *whyFlags) run(cmd *cobra.Command, args []string) error {
 	app, ctx := w.app, cmd.Context()
 	switch {
+	case len(args) != 2 && cmd.Flags().Changed("decision") || len(args) != 2 && cmd.Flags().Changed("input") ||
+		len(args) != 2 && cmd.Flags().Changed("reason") || len(args) != 2 && cmd.Flags().Changed("context") ||
+		len(args) != 2 && w.payload.run:
+		return cmdutil.UsageError("--decision, --reason, --input, --context and --run need an agent, an event and a " +
+			"payload on stdin, as in `hookmux why claude PreToolUse < payload.json`")
 	case w.file != "" && len(args) > 0:
 		return cmdutil.UsageError("give a command or --event, not both")
 	case w.file != "":
@@ -93,8 +97,10 @@ func (w *whyFlags) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 		return sayWhy(ctx, app, call, w.asJSON)
+	case len(args) == 1 && looksLikeID(args[0]) && isEventID((args[0] + "0000000000")[:10]):
+		return cmdutil.UsageError("%q is too short for an event ID; write at least its first 10 characters", args[0])
 	case len(args) == 1 && looksLikeID(args[0]):
-		return cmdutil.UsageError("%q is not an event ID; `hookmux log --ids` shows them", args[0])
+		return cmdutil.UsageError("%q isn't an event ID; `hookmux log --ids` shows them", args[0])
 	case len(args) == 1:
 		catalogue, err := app.Catalogue()
 		if err != nil {
@@ -102,6 +108,10 @@ func (w *whyFlags) run(cmd *cobra.Command, args []string) error {
 		}
 		if _, ok := catalogue.Agent(w.agent); !ok {
 			return cmdutil.UnknownAgent(catalogue, w.agent)
+		}
+		if a, ok := catalogue.Agent(args[0]); ok {
+			return cmdutil.UsageError("which event? As in `hookmux why %s PreToolUse < payload.json`; `hookmux hooks %s discover` lists them",
+				a.Name, a.Name)
 		}
 		return examineEvent(ctx, app, commandEvent(args[0], app.Cwd(), w.agent), w.asJSON)
 	case len(args) == 2 && w.isPayload(args):
@@ -249,10 +259,10 @@ func sayWhy(ctx context.Context, app *cmdutil.App, call *storedCall, asJSON bool
 func gapsOf(call *storedCall) []string {
 	gaps := []string{}
 	raw := call.raw
-	if bytes.Contains(raw, []byte(marks.Head)) {
+	if bytes.Contains(raw, []byte(redactmarks.Head)) {
 		gaps = append(gaps, "secrets were removed from the record, so facts about them are unknown")
 	}
-	if call.event.Truncated || bytes.Contains(raw, []byte(marks.CutHeadPlain)) {
+	if call.event.Truncated || bytes.Contains(raw, []byte(redactmarks.CutHeadPlain)) {
 		gaps = append(gaps, "long texts in the record were cut, so facts beyond the cut are unknown")
 	}
 	return gaps

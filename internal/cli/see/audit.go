@@ -13,17 +13,17 @@ import (
 
 	"github.com/hookmux/hookmux/internal/audit"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
 // AuditCommand is `hookmux audit`.
 func AuditCommand(app *cmdutil.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit",
-		Short: "Check and export the audit trail: every decision, chained and signed",
-		Long: `The daemon adds every decision, with the event behind it, to an audit trail. verify
-says whether anything in it was changed, removed, added or moved; export prints it for
-other programs. Both work without a running daemon.`,
+		Short: "Check and export the audit trail",
+		Long: `Every decision is recorded in a signed audit trail. verify checks that no record was
+changed, removed, added or moved; export prints the trail as JSON lines or CSV. Both
+work without a running daemon.`,
 		Example: "  hookmux audit verify\n  hookmux audit export --since 30d --format csv > decisions.csv",
 		Args:    cmdutil.ExactArgs(),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -37,17 +37,17 @@ func auditVerifyCommand(app *cmdutil.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "verify",
-		Short: "Check the audit trail and name the first record that doesn't fit",
-		Long: `Checks every record's hash, the order of records, the signed end of each day and the
-signed end of the trail. It prints that end: keep it somewhere your agents can't write,
-and a later --end with it proves that what was recorded until then is still there.
+		Short: "Check the audit trail and name the first record that was changed",
+		Long: `Checks every record's hash and order, and the signed end of each day and of the trail.
+It prints the end of the trail. Keep it where your agents can't write; later,
+--expect-end proves that nothing recorded up to then was removed.
 
-Exit code 1: something doesn't fit.`,
-		Example: "  hookmux audit verify\n  hookmux audit verify --end 1274:9f2c…",
+Exit code 1 means that a record was changed, removed, added or moved.`,
+		Example: "  hookmux audit verify\n  hookmux audit verify --expect-end 1274:9f2c…",
 		Args:    cmdutil.ExactArgs(),
 		RunE:    func(*cobra.Command, []string) error { return verifyTrail(app, end, asJSON) },
 	}
-	cmd.Flags().StringVar(&end, "end", "", "an end that verify printed before: the trail must still have it")
+	cmd.Flags().StringVar(&end, "expect-end", "", "an end that verify printed before; the trail must still have it")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: {records, files, removed, seq, hash, gaps, problem}")
 	return cmd
 }
@@ -75,7 +75,7 @@ func verifyTrail(app *cmdutil.App, end string, asJSON bool) error {
 		printReport(app, report)
 	}
 	if report.Problem != nil {
-		return errors.New("the audit trail doesn't fit: " + termsafe.Text(report.Problem.Error()))
+		return errors.New("the audit trail was changed: " + termsafe.Text(report.Problem.Error()))
 	}
 	return nil
 }
@@ -92,9 +92,9 @@ func printReport(app *cmdutil.App, report *audit.Report) {
 	if report.Problem != nil {
 		return
 	}
-	app.Say("%s in %s fit", counted(report.Records, "record"), counted(int64(report.Files), "file"))
+	app.Say("%s in %s are intact", counted(report.Records, "record"), counted(int64(report.Files), "file"))
 	if report.Removed > 0 {
-		app.Say("removed with the journal's days: %s; the signed ends fit", counted(int64(report.Removed), "older file"))
+		app.Say("%s removed with the journal's old events; their signatures are intact", counted(int64(report.Removed), "older file"))
 	}
 	app.Say("end  %d:%s", report.Seq, report.Hash)
 }
@@ -171,7 +171,7 @@ func exportTrail(app *cmdutil.App, since, until, format string) error {
 		return err
 	}
 	if report.Problem != nil {
-		return errors.New("the audit trail doesn't fit: " + termsafe.Text(report.Problem.Error()))
+		return errors.New("the audit trail was changed: " + termsafe.Text(report.Problem.Error()))
 	}
 	return nil
 }

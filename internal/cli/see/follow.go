@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/client"
-	"github.com/hookmux/hookmux/internal/boundedmap"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/bounded"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -53,7 +53,7 @@ func followEvents(ctx context.Context, app *cmdutil.App, params wire.StreamParam
 	}
 	params.Filter.Session = wholeID(ctx, c, params.Filter.Session)
 	style := app.Style()
-	var shown boundedmap.Map[string, struct{}] // outcomes, by the event's id
+	var shown bounded.Map[string, struct{}] // outcomes, by the event's id
 	seen := 0
 	each := func(n client.Note) error {
 		switch {

@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
 // ForgetCommand is `hookmux forget`.
@@ -21,6 +21,9 @@ the journal stay. If the session reports again, it's listed again.
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := app.ConnectDaemon(cmd.Context())
 			if err != nil {
+				return err
+			}
+			if _, err := c.Session(cmd.Context(), args[0]); err != nil { // before the terminal is checked
 				return err
 			}
 			s, err := c.ForgetSession(cmd.Context(), args[0])

@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/platform/shellquote"
 	"github.com/hookmux/hookmux/internal/platform/termwindow"
-	"github.com/hookmux/hookmux/internal/platform/tmux"
-	"github.com/hookmux/hookmux/internal/shell/quote"
+	"github.com/hookmux/hookmux/internal/tmux"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -19,7 +19,7 @@ func JumpCommand(app *cmdutil.App) *cobra.Command {
 	var next bool
 	cmd := &cobra.Command{
 		Use:   "jump SESSION | --next",
-		Short: "Go to a session's terminal; --next goes to the one that has waited longest",
+		Short: "Go to a session's terminal",
 		Long: "Brings a session's tmux pane to the front, or its window in kitty, WezTerm, zellij\n" +
 			"or iTerm2. Elsewhere it says where the session runs.\n" + cmdutil.SessionNames + `
 --next goes to the session that has waited longest for you; if none is waiting, the
@@ -112,7 +112,7 @@ func focusPane(ctx context.Context, app *cmdutil.App, s *wire.Session) (string, 
 	}
 	switch {
 	case s.Ended != nil:
-		return "", fmt.Errorf("%s has ended; `hookmux resume %s` resumes it", called, quote.Argument(s.ID))
+		return "", fmt.Errorf("%s has ended; `hookmux resume %s` resumes it", called, shellquote.Argument(s.ID))
 	case s.Pane == "unknown":
 		return "", fmt.Errorf("%s: %s runs under its own shared daemon, so hookmux can't tell its pane; start it with "+
 			"`hookmux run %s` instead", called, s.Agent, s.Agent)
@@ -137,12 +137,12 @@ func focusPane(ctx context.Context, app *cmdutil.App, s *wire.Session) (string, 
 	switch {
 	case errors.Is(err, tmux.ErrNoServer):
 		return "", fmt.Errorf("%s: its tmux server is gone; `hookmux resume %s` resumes it", called,
-			quote.Argument(s.ID))
+			shellquote.Argument(s.ID))
 	case err != nil:
 		return "", fmt.Errorf("%s: %w", called, err)
 	}
 	if done.Client == "" {
-		return "no terminal is attached to that tmux; run " + quote.Line(done.Attach), nil
+		return "no terminal is attached to that tmux; run " + shellquote.Line(done.Attach), nil
 	}
 	return "", nil
 }

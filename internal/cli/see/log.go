@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,9 +13,9 @@ import (
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/recorder/search"
 	"github.com/hookmux/hookmux/internal/selection/config"
-	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -28,6 +29,7 @@ type logFlags struct {
 	limit, count           int
 	follow, asJSON         bool
 	ids, logOnly           bool
+	textGiven              bool
 }
 
 // LogCommand is `hookmux log`.
@@ -50,7 +52,10 @@ daemon restarts, -f waits for it.`,
 			"  hookmux log --text 'database migration'\n" +
 			"  hookmux log -f -a codex --kind tool.before --json",
 		Args: cmdutil.ExactArgs(),
-		RunE: func(cmd *cobra.Command, _ []string) error { return flags.run(cmd.Context(), app) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			flags.textGiven = cmd.Flags().Changed("text")
+			return flags.run(cmd.Context(), app)
+		},
 	}
 	f := cmd.Flags()
 	f.BoolVarP(&flags.follow, "follow", "f", false, "show events as they happen")
@@ -108,30 +113,57 @@ func (f *logFlags) run(ctx context.Context, app *cmdutil.App) error {
 func (f *logFlags) printStored(ctx context.Context, app *cmdutil.App, q wire.QueryParams) (last string,
 	unsearched int64, err error) {
 	style := app.Style()
+	// The doctor's own test events are hidden, and don't count. So more may be read than are shown.
+	hides := !f.asJSON && len(f.kinds) == 0
+	most, read := q.Limit, 0
+	var shown []client.Entry
 	each := func(e client.Entry) bool {
-		if _, native := eventName(&e); native == wire.ProbeEvent && !f.asJSON && len(f.kinds) == 0 {
-			return true // our own test, which nobody looks for
+		read++
+		if _, native := eventName(&e); !hides || native != wire.ProbeEvent {
+			shown = append(shown, e)
 		}
-		last = e.Cursor
-		printEntry(app, style, &e, f.asJSON, f.ids)
-		return true
+		return q.Newest || most == 0 || len(shown) < most
 	}
+	if hides && !q.Newest {
+		q.Limit = 0
+	}
+	for {
+		read, shown = 0, nil
+		if unsearched, err = f.readStored(ctx, app, q, each); err != nil {
+			return "", 0, err
+		}
+		if !hides || !q.Newest || len(shown) >= most || read < q.Limit {
+			break
+		}
+		q.Limit *= 4
+	}
+	if q.Newest && most > 0 {
+		shown = shown[max(0, len(shown)-most):]
+	}
+	for i := range shown {
+		last = shown[i].Cursor
+		printEntry(app, style, &shown[i], f.asJSON, f.ids)
+	}
+	return last, unsearched, nil
+}
+
+// readStored calls each with the stored events of a query, and returns how many were not searched.
+func (f *logFlags) readStored(ctx context.Context, app *cmdutil.App, q wire.QueryParams, each func(client.Entry) bool) (
+	unsearched int64, err error) {
 	c, err := askDaemon(ctx, app)
 	switch {
 	case err != nil:
-		return "", 0, err
+		return 0, err
 	case c == nil:
 		if q.Session != "" {
 			if d, err := storedSession(app, q.Session); err == nil {
 				q.Session = d.ID
 			}
 		}
-		unsearched, err = queryStored(ctx, app, q, each)
-	default:
-		q.Session = wholeID(ctx, c, q.Session)
-		unsearched, err = c.Search(ctx, q, each)
+		return queryStored(ctx, app, q, each)
 	}
-	return last, unsearched, err
+	q.Session = wholeID(ctx, c, q.Session)
+	return c.Search(ctx, q, each)
 }
 
 func printEntry(app *cmdutil.App, style text.Style, e *client.Entry, asJSON, ids bool) {
@@ -140,13 +172,27 @@ func printEntry(app *cmdutil.App, style text.Style, e *client.Entry, asJSON, ids
 		app.PrintJSONLine(e)
 	case ids:
 		id, _ := eventName(e)
-		app.Say("%s %s", id, style.Entry(e))
+		line := style.Entry(e)
+		if style.Width > 0 && style.Width < wideTerminal { // enough of it for `hookmux why`
+			id = id[:min(len(id), shortEventID)]
+		}
+		app.Say("%s %s", id, line)
 	default:
 		app.Say("%s", style.Entry(e))
 	}
 }
 
+// Below so many columns, log --ids shows the beginning of an ID.
+const wideTerminal, shortEventID = 120, 14
+
 func (f *logFlags) emptyMessage() string {
+	if len(f.agents) == 1 && len(f.kinds) == 0 && f.session == "" && f.tool == "" && f.verdict == "" && f.since == "" &&
+		f.until == "" && f.after == "" && f.text == "" && !f.logOnly {
+		return "no events from " + f.agents[0] + " in the last 30 days"
+	}
+	if f.logOnly {
+		return "nothing in log mode would have stopped anything"
+	}
 	if len(f.agents) > 0 || len(f.kinds) > 0 || f.session != "" || f.tool != "" || f.verdict != "" || f.since != "" ||
 		f.until != "" || f.after != "" || f.text != "" || f.logOnly {
 		return "no events match"
@@ -158,6 +204,9 @@ func (f *logFlags) emptyMessage() string {
 func (f *logFlags) query() (wire.QueryParams, error) {
 	q := wire.QueryParams{After: f.after, Limit: f.limit, Filter: wire.Filter{Agents: f.agents, Kinds: f.kinds,
 		Session: f.session, Tool: f.tool, LogOnly: f.logOnly, Text: f.text}}
+	if f.textGiven && strings.TrimSpace(f.text) == "" {
+		return q, cmdutil.UsageError("--text is empty; write the words to look for, such as --text 'database migration'")
+	}
 	if f.text != "" {
 		if _, err := search.ParseQuery(f.text); err != nil {
 			return q, cmdutil.UsageError("--text %q: %v", f.text, err)
@@ -182,9 +231,9 @@ func (f *logFlags) query() (wire.QueryParams, error) {
 	}
 	switch {
 	case f.limit < 0:
-		return q, cmdutil.UsageError("-n %d is negative", f.limit)
+		return q, cmdutil.UsageError("-n can't be negative (%d)", f.limit)
 	case f.count < 0:
-		return q, cmdutil.UsageError("--count %d is negative", f.count)
+		return q, cmdutil.UsageError("--count can't be negative (%d)", f.count)
 	case f.since != "" && f.until != "" && q.Until.Before(q.Since):
 		return q, cmdutil.UsageError("--until is before --since")
 	case f.follow && f.until != "":

@@ -26,7 +26,7 @@ func PsCommand(app *cmdutil.App) *cobra.Command {
 	var agents []string
 	cmd := &cobra.Command{
 		Use:   "ps",
-		Short: "List sessions: what every agent is doing, with those waiting for you first",
+		Short: "List sessions, waiting ones first",
 		Long: `Lists sessions, those that have waited longest for you first. ACTIVITY is what a
 session is doing now, or how its last turn went. Sessions that ended leave the list
 after an hour; --all shows them, and those you can resume.
@@ -38,6 +38,9 @@ ps doesn't start the daemon; exit code 69 means that none is running.`,
 		Args: cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			params := wire.SessionsParams{All: all, Agents: agents}
+			if err := checkSessionAgents(cmd.Context(), app, agents); err != nil {
+				return err
+			}
 			if follow {
 				return followSessions(cmd.Context(), app, params, asJSON)
 			}
@@ -65,11 +68,6 @@ func listSessions(ctx context.Context, app *cmdutil.App, params wire.SessionsPar
 		return app.PrintJSON(list)
 	}
 	if len(list) == 0 {
-		for _, name := range params.Agents {
-			if err := checkAgent(app, name); err != nil {
-				return err
-			}
-		}
 		fmt.Fprintln(app.Stderr, emptyListMessage(params))
 		return nil
 	}

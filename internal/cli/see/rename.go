@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
 // RenameCommand is `hookmux rename`.
@@ -44,6 +44,9 @@ func RenameCommand(app *cmdutil.App) *cobra.Command {
 func renameSession(ctx context.Context, app *cmdutil.App, name, title string) error {
 	c, err := app.ConnectDaemon(ctx)
 	if err != nil {
+		return err
+	}
+	if _, err := c.Session(ctx, name); err != nil { // before the terminal is checked
 		return err
 	}
 	s, err := c.RenameSession(ctx, name, title)

@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/agents"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/platform/paths"
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -22,7 +22,7 @@ func StatusCommand(app *cmdutil.App) *cobra.Command {
 	var asJSON, hooks, all bool
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Show what's wrong, which agents are hooked, and how the daemon is doing",
+		Short: "Show problems, agents, inbox and daemon",
 		Long: `Shows what's wrong and how to fix it, which agents are hooked, what's waiting, and
 how the daemon is doing. It doesn't start the daemon. The exit code is 0 if all is
 good and 1 if something is wrong.
@@ -81,7 +81,7 @@ func showStatus(ctx context.Context, app *cmdutil.App, all, asJSON bool) error {
 		}
 	} else {
 		r.NoDaemon = app.ExplainNoDaemon(dirs)
-		r.Problems = append(r.Problems, agents.UnconfirmedProblems(ctx, app)...)
+		r.Problems = append(r.Problems, agents.UnacceptedProblems(ctx, app)...)
 	}
 	r.Problems = append(r.Problems, hookProblems(hooks)...)
 	r.Problems = append(r.Problems, agents.CopyProblem(app)...)

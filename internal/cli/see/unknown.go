@@ -28,6 +28,32 @@ func checkAgent(app *cmdutil.App, name string) error {
 	return cmdutil.UnknownName("agent", name, known, "hookmux agents --all")
 }
 
+// checkSessionAgents refuses agents that hookmux doesn't know and that have no session: any program may report one under
+// a name of its own.
+func checkSessionAgents(ctx context.Context, app *cmdutil.App, names []string) error {
+	for _, name := range names {
+		unknown := checkAgent(app, name)
+		if unknown == nil {
+			continue
+		}
+		c, err := askDaemon(ctx, app)
+		if err != nil {
+			return err
+		}
+		if c == nil {
+			return unknown
+		}
+		list, err := c.Sessions(ctx, wire.SessionsParams{All: true, Agents: []string{name}})
+		if err != nil {
+			return err
+		}
+		if len(list) == 0 {
+			return unknown
+		}
+	}
+	return nil
+}
+
 // checkKind refuses what is neither a kind of event nor an agent's own name for one.
 func checkKind(app *cmdutil.App, kind string) error {
 	catalogue, err := app.Catalogue()
@@ -99,8 +125,12 @@ func (f *logFlags) checkSessionAndTool(ctx context.Context, app *cmdutil.App, re
 		if err != nil {
 			return err
 		}
+		listed := false
 		if c != nil {
-			id = wholeID(ctx, c, id)
+			var d *client.SessionDetail
+			if d, err = c.Session(ctx, id); err == nil {
+				id, listed = d.ID, true
+			}
 		} else if d, err := storedSession(app, id); err == nil {
 			id = d.ID
 		}
@@ -108,7 +138,7 @@ func (f *logFlags) checkSessionAndTool(ctx context.Context, app *cmdutil.App, re
 		if err != nil {
 			return err
 		}
-		if !found && !f.follow {
+		if !found && !f.follow || !found && c != nil && !listed {
 			return cmdutil.UnknownName("session", f.session, nil, "hookmux ps --all")
 		}
 	}

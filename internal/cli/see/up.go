@@ -10,12 +10,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/client"
-	"github.com/hookmux/hookmux/internal/cli/agents"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/cli/demo"
+	"github.com/hookmux/hookmux/internal/cli/runcmd"
 	"github.com/hookmux/hookmux/internal/platform/daemonstart"
-	"github.com/hookmux/hookmux/internal/platform/tmux"
-	"github.com/hookmux/hookmux/internal/shell/quote"
-	"github.com/hookmux/hookmux/internal/ui/demo"
+	"github.com/hookmux/hookmux/internal/platform/shellquote"
+	"github.com/hookmux/hookmux/internal/tmux"
 	"github.com/hookmux/hookmux/internal/ui/tui"
 	"github.com/hookmux/hookmux/internal/version"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -26,7 +26,7 @@ func UpCommand(app *cmdutil.App) *cobra.Command {
 	var inPopup, withDemo, asSidebar bool
 	cmd := &cobra.Command{
 		Use:   "up",
-		Short: "Open the live view: sessions and requests on one screen, answered with a key",
+		Short: "Open the live view (the same as hookmux alone)",
 		Long: `Shows every session by what it needs from you, and each request in full. The line at
 the bottom shows the keys that apply; ? shows all of them. You can't approve a
 request before you've scrolled to its end. While the view is open, agents wait for
@@ -36,8 +36,8 @@ g takes you there; n starts another agent. Starts the daemon if none is running.
 --sidebar is only the list, for a narrow pane that stays open. In tmux it opens one
 beside this pane; a shows a request in full in a popup, Enter jumps to a session.
 
---demo shows recorded agents, with a daemon of their own: it touches nothing of
-yours and needs no agent.`,
+--demo shows recorded agents, with a daemon of their own: it doesn't touch your files
+and needs no agents.`,
 		Example: "  hookmux up\n  hookmux up --demo\n  hookmux up --popup\n  hookmux up --sidebar",
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -98,7 +98,7 @@ func showPopup(ctx context.Context, app *cmdutil.App) error {
 	if err != nil {
 		return err
 	}
-	return tmux.FromEnv(app.Getenv).ShowPopup(ctx, place.Pane, quote.Single(program)+" up")
+	return tmux.FromEnv(app.Getenv).ShowPopup(ctx, place.Pane, shellquote.Single(program)+" up")
 }
 
 // widestSidebar is the widest pane that is a sidebar itself: in a wider one of tmux a
@@ -116,7 +116,7 @@ func showSidebar(ctx context.Context, app *cmdutil.App) error {
 		if err != nil {
 			return err
 		}
-		return tmux.FromEnv(app.Getenv).SplitLeft(ctx, place.Pane, sidebarWidth, quote.Single(program)+" up --sidebar")
+		return tmux.FromEnv(app.Getenv).SplitLeft(ctx, place.Pane, sidebarWidth, shellquote.Single(program)+" up --sidebar")
 	}
 	o, err := takeOverview(ctx, app)
 	if err != nil {
@@ -191,14 +191,14 @@ func showView(ctx context.Context, app *cmdutil.App, o *overview, sidebar bool) 
 	opts := tui.Options{Daemon: startedDaemon{c, app}, Empty: empty, Version: version.String, WatchKeys: watchKeys,
 		Sidebar: sidebar, Folder: app.Cwd(), Agents: o.startable(),
 		Start: func(ctx context.Context, work tui.Work) (string, error) {
-			return agents.StartInTmux(ctx, app, agents.Work{Agent: work.Agent, Folder: work.Folder, Worktree: work.Worktree,
+			return runcmd.StartInTmux(ctx, app, runcmd.Work{Agent: work.Agent, Folder: work.Folder, Worktree: work.Worktree,
 				Prompt: work.Prompt})
 		},
 		Jump: func(ctx context.Context, s *wire.Session) (string, error) {
 			return focusPane(ctx, app, s)
 		},
 		Resume: func(ctx context.Context, s *wire.Session) (string, error) {
-			return agents.ResumeInTmux(ctx, app, c, s.ID)
+			return runcmd.ResumeInTmux(ctx, app, c, s.ID)
 		}}
 	if app.Getenv("TMUX") != "" {
 		opts.Answer = func(ctx context.Context) error { return showPopup(ctx, app) }

@@ -1,14 +1,15 @@
 package usagecmd
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/policy/budget"
-	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -74,9 +75,20 @@ func readBudget(app *cmdutil.App, day, session, window, project, agent, ask, blo
 			text += " " + w.key + "=" + w.value
 		}
 	}
+	switch {
+	case text == "" || day == "" && session == "" && window == "":
+		return nil, errors.New("a budget for what? As in `hookmux usage budget add --day 30usd --ask 80% --block 100%`")
+	case ask == "" && block == "":
+		return nil, errors.New("what should the budget do? Add --ask 80%, --block 100% or both")
+	}
 	b, err := budget.Parse(text)
 	if err != nil {
 		return nil, err
+	}
+	for flag, at := range map[string]float64{"ask": b.Ask, "block": b.Block} {
+		if at > 100 {
+			return nil, fmt.Errorf("--%s can't be over 100%%", flag)
+		}
 	}
 	if agent != "" {
 		catalogue, err := app.Catalogue()

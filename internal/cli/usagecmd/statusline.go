@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -27,8 +27,8 @@ func statuslineCommand(app *cmdutil.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "statusline [-- COMMAND...]",
 		Short: "Be Claude Code's status line: learn its limits, then run your own",
-		Long: `Claude Code gives the state of your plan to its status line only. Make this its status
-line, with your own command behind the two dashes, in ~/.claude/settings.json:
+		Long: `Runs as Claude Code's status line, because that's the only place Claude reports your
+plan's limits. Add it to ~/.claude/settings.json, with your own command after --:
 
   "statusLine": {"type": "command", "command": "hookmux usage statusline -- YOUR COMMAND"}
 
@@ -67,16 +67,16 @@ type status struct {
 
 // readStatus reads what is there. A window that isn't is unknown.
 func readStatus(input []byte) (s status) {
-	if !jsonscan.Valid(input) {
+	if !jsontext.Valid(input) {
 		return s
 	}
 	number := func(keys ...string) (f float64, ok bool) {
-		v := jsonscan.Get(input, keys...)
+		v := jsontext.Get(input, keys...)
 		return f, v != nil && json.Unmarshal(v, &f) == nil && string(v) != "null"
 	}
 	s.params.Agent = "claude"
-	s.params.Session, _ = jsonscan.String(jsonscan.Get(input, "session_id"))
-	s.model, _ = jsonscan.String(jsonscan.Get(input, "model", "display_name"))
+	s.params.Session, _ = jsontext.String(jsontext.Get(input, "session_id"))
+	s.model, _ = jsontext.String(jsontext.Get(input, "model", "display_name"))
 	s.cost, _ = number("cost", "total_cost_usd")
 	if size, ok := number("context_window", "context_window_size"); ok && size > 0 {
 		if used, ok := number("context_window", "used_percentage"); ok {

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/selection/config"
-	"github.com/hookmux/hookmux/internal/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -26,20 +26,27 @@ func UsageCommand(app *cmdutil.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "usage",
-		Short: "Show what agents used: tokens and cost by agent, model, project, session or day",
-		Long: `Shows tokens and cost from the agents' own records. Dollars are list prices: where a
-plan pays, they're no bill. A model without a price is named and not counted in dollars;
-put its price into usage-prices.yaml in the config folder.`,
+		Short: "Show tokens and cost",
+		Long: `Shows tokens and cost from the agents' own records. Dollars are list prices: on a
+plan, you aren't billed these amounts. Models without a known price are listed
+separately; add one to ~/.config/hookmux/usage-prices.yaml.`,
 		Example: "  hookmux usage\n  hookmux usage --by agent,model --since 30d\n" +
 			"  hookmux usage --by day --since all --json",
 		Args: cmdutil.SubcommandArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, one := range by {
 				if !slices.Contains(wire.UsageGroups(), one) {
-					return cmdutil.UnknownName("group", one, wire.UsageGroups(), "hookmux usage --help")
+					return cmdutil.CheckFlag("by", one, wire.UsageGroups()...)
 				}
 			}
-			now := time.Now()
+			if _, err := ParseSince(since, time.Now()); err != nil {
+				return err
+			}
+			var daemon wire.Info
+			if err := app.CallDaemon(cmd.Context(), wire.MethodInfo, nil, &daemon); err != nil {
+				return err
+			}
+			now := time.Now().In(daemon.Clock.Location()) // days are the daemon's
 			from, err := ParseSince(since, now)
 			if err != nil {
 				return err

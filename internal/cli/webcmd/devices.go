@@ -2,6 +2,7 @@ package webcmd
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,7 +53,7 @@ A device is named by its ID, the beginning of it, or its name.`,
 			},
 		},
 		&cobra.Command{
-			Use: "scope ID read|answer", Short: "Say whether a device may answer, or only look",
+			Use: "scope ID read|answer", Short: "Set whether a device may answer or only watch",
 			Example: "  hookmux web devices scope 4f2a read", Args: cmdutil.ExactArgs("ID", "read|answer"),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				if args[1] != wire.ScopeRead && args[1] != wire.ScopeAnswer {
@@ -70,7 +71,24 @@ A device is named by its ID, the beginning of it, or its name.`,
 }
 
 func changeDevice(ctx context.Context, app *cmdutil.App, method string, p wire.WebDeviceParams) (one wire.WebDevice, err error) {
-	err = app.CallDaemon(ctx, method, p, &one)
+	c, err := app.ConnectDaemon(ctx)
+	if err != nil {
+		return one, err
+	}
+	var list []wire.WebDevice
+	if err := c.Call(ctx, wire.MethodWebDevices, nil, &list); err != nil {
+		return one, err
+	}
+	var known []string
+	for _, d := range list {
+		known = append(known, d.ID, d.Name)
+	}
+	if !slices.ContainsFunc(known, func(name string) bool {
+		return name == p.Device || p.Device != "" && strings.HasPrefix(name, p.Device)
+	}) {
+		return one, cmdutil.UnknownName("device", p.Device, known, "hookmux web devices")
+	}
+	err = c.Call(ctx, method, p, &one)
 	return one, err
 }
 

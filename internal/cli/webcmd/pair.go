@@ -10,7 +10,7 @@ import (
 	"rsc.io/qr"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -32,7 +32,7 @@ On an iPhone, add the page to the Home Screen first and paste the link there.`,
 			return pairDevice(cmd.Context(), app, p, open)
 		},
 	}
-	cmd.Flags().BoolVar(&read, "read", false, "the device may look, and not answer")
+	cmd.Flags().BoolVar(&read, "read", false, "let the device watch, but not answer")
 	cmd.Flags().StringVar(&p.Name, "name", "", "what to call the device")
 	cmd.Flags().BoolVar(&open, "open", false, "pair the browser on this machine: open the link there")
 	return cmd

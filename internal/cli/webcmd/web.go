@@ -5,8 +5,10 @@ package webcmd
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
+	"os"
 	"os/exec"
 	"runtime"
 	"strings"
@@ -26,8 +28,12 @@ func WebCommand(app *cmdutil.App) *cobra.Command {
 		Long: `Serves a page with your sessions and requests, on this machine only unless you say
 otherwise, and opens it. A browser can do nothing until you pair it: hookmux web pair.
 
-Phones need https. With Tailscale, --tailscale does all of it. Behind a proxy of your
-own use --public-url; with a certificate of your own, --listen, --cert and --key.
+Phones need https. There are three ways:
+
+  Tailscale         hookmux web --tailscale
+  your own proxy    hookmux web --public-url https://agents.example.org
+  your certificate  hookmux web --listen 0.0.0.0:4665 --cert FILE --key FILE
+
 The page is served until hookmux web --stop, also after the daemon restarts.`,
 		Example: `  hookmux web
   hookmux web --tailscale
@@ -61,6 +67,24 @@ func runWeb(ctx context.Context, app *cmdutil.App, o webOptions) error {
 			return cmdutil.UsageError("--stop goes with no other option")
 		}
 		return stopWeb(ctx, app, o.asJSON)
+	}
+	if o.Listen != "" {
+		if _, port, err := net.SplitHostPort(o.Listen); err != nil || port == "" {
+			return cmdutil.UsageError("--listen %q isn't an address; write one like 127.0.0.1:4665", o.Listen)
+		}
+	}
+	switch {
+	case o.Cert != "" && o.Key == "":
+		return cmdutil.UsageError("--cert needs --key: the file with the certificate's key")
+	case o.Key != "" && o.Cert == "":
+		return cmdutil.UsageError("--key needs --cert: the file with the certificate")
+	case o.tailscale && o.Listen != "":
+		return cmdutil.UsageError("use --tailscale or --listen, not both")
+	}
+	for _, file := range []string{o.Cert, o.Key} {
+		if _, err := os.Stat(file); file != "" && err != nil {
+			return cmdutil.FileError(file, err)
+		}
 	}
 	if o.tailscale {
 		if o.PublicURL != "" || o.Cert != "" {
@@ -114,7 +138,7 @@ func stopWeb(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 	if asJSON {
 		return app.PrintJSON(status)
 	}
-	app.Say("the page isn't served any more; paired devices stay paired")
+	app.Say("the page is no longer served; paired devices stay paired")
 	return nil
 }
 
@@ -122,13 +146,16 @@ func stopWeb(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 func tailscaleName(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, "tailscale", "status", "--json").Output()
 	if err != nil {
-		return "", fmt.Errorf("tailscale can't be asked for this machine's name: %w; is it installed and running?", err)
+		if errors.Is(err, exec.ErrNotFound) {
+			return "", cmdutil.FailWith(cmdutil.ExitFailed, "Tailscale isn't installed (no `tailscale` on PATH); install it, or use --public-url")
+		}
+		return "", fmt.Errorf("`tailscale status` failed: %w; is Tailscale running?", err)
 	}
 	var status struct {
 		Self struct{ DNSName string }
 	}
 	if err := json.Unmarshal(out, &status); err != nil || status.Self.DNSName == "" {
-		return "", fmt.Errorf("tailscale says no name of this machine; turn on MagicDNS and HTTPS in its settings")
+		return "", fmt.Errorf("tailscale has no name for this machine; turn on MagicDNS and HTTPS in its settings")
 	}
 	return strings.TrimSuffix(status.Self.DNSName, "."), nil
 }

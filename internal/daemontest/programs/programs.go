@@ -76,7 +76,11 @@ func Build(dir string, opt Options) error {
 	}
 	args := []string{"build", "-trimpath", "-ldflags", linked, "-o", dir + string(filepath.Separator)}
 	for _, name := range names {
-		args = append(args, module+"/cmd/"+name)
+		from := module + "/cmd/" + name
+		if name == "hookmux-lab" {
+			from = module + "/lab/cmd/" + name
+		}
+		args = append(args, from)
 	}
 	cmd := exec.Command("go", args...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")

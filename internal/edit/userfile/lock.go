@@ -10,8 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/platform/filelock"
-	"github.com/hookmux/hookmux/internal/platform/fileowner"
+	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
 // lockWait is how long a writer waits for the others.
@@ -65,8 +64,8 @@ func waitForLock(f *os.File, target string) error {
 	give := time.Now().Add(lockWait)
 	pause := time.Millisecond
 	for {
-		switch err := filelock.Try(f); {
-		case err == nil || !errors.Is(err, filelock.ErrHeld):
+		switch err := files.TryLock(f); {
+		case err == nil || !errors.Is(err, files.ErrHeld):
 			return err
 		case time.Now().After(give):
 			return fmt.Errorf("%s: another program has held its lock for %s; end it and try again", target, lockWait)
@@ -79,7 +78,7 @@ func waitForLock(f *os.File, target string) error {
 // keepOwner gives the new file the owner of the old one. The group is kept
 // where that is allowed.
 func keepOwner(f *os.File, old fs.FileInfo) error {
-	uid, gid, ok := fileowner.Of(old)
+	uid, gid, ok := files.Owner(old)
 	if !ok {
 		return nil
 	}
@@ -87,7 +86,7 @@ func keepOwner(f *os.File, old fs.FileInfo) error {
 	if err != nil {
 		return err
 	}
-	isUID, isGID, _ := fileowner.Of(info)
+	isUID, isGID, _ := files.Owner(info)
 	if isUID != uid {
 		return f.Chown(uid, gid)
 	}

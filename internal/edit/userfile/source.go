@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
 // Problem is something wrong in a file that its owner should know about, with
@@ -98,5 +100,5 @@ func textOf(err error) string {
 // file itself, its size, and when it was changed, which touch cannot set back.
 func SameStamp(a, b fs.FileInfo) bool {
 	return a != nil && b != nil && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size() && a.Mode() == b.Mode() &&
-		os.SameFile(a, b) && changedAt(a) == changedAt(b)
+		os.SameFile(a, b) && files.ChangedAt(a) == files.ChangedAt(b)
 }

@@ -11,7 +11,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/hookmux/hookmux/agent/neutral"
-	"github.com/hookmux/hookmux/internal/shell/quote"
+	"github.com/hookmux/hookmux/internal/platform/shellquote"
 )
 
 // HookName is the base name of the program that agents run; with it a command
@@ -47,7 +47,7 @@ func (c Command) Args() []string {
 func (c Command) Words() string {
 	words := make([]string, 0, 5)
 	for _, w := range append([]string{c.Program}, c.Args()...) {
-		words = append(words, quote.Portable(w))
+		words = append(words, shellquote.Portable(w))
 	}
 	return strings.Join(words, " ")
 }
@@ -58,14 +58,14 @@ func (c Command) Words() string {
 func (c Command) Line() string {
 	words := make([]string, 0, 6)
 	for _, w := range append([]string{"exec", c.Program}, c.Args()...) {
-		words = append(words, quote.Portable(w))
+		words = append(words, shellquote.Portable(w))
 	}
 	row, _ := neutral.Lookup(c.Agent, c.Event)
 	gone := row.Neutral
 	if c.RefusesGone() {
 		gone = row.Deny
 	}
-	return "test -x " + quote.Portable(c.Program) + " || " + answerCommand(gone) + "; " + strings.Join(words, " ")
+	return "test -x " + shellquote.Portable(c.Program) + " || " + answerCommand(gone) + "; " + strings.Join(words, " ")
 }
 
 // RefusesGone reports whether the line refuses when the program is gone.
@@ -80,10 +80,10 @@ func answerCommand(a neutral.Answer) string {
 	case a.Stdout == "" && a.Stderr == "":
 		return "exit " + strconv.Itoa(a.Exit)
 	case a.Stderr == "" && a.Exit == 0:
-		return "exec printf %s " + quote.Portable(a.Stdout)
+		return "exec printf %s " + shellquote.Portable(a.Stdout)
 	}
-	return "exec sh -c " + quote.Portable(fmt.Sprintf("printf %%s %s; printf %%s %s >&2; exit %d",
-		quote.Portable(a.Stdout), quote.Portable(a.Stderr), a.Exit))
+	return "exec sh -c " + shellquote.Portable(fmt.Sprintf("printf %%s %s; printf %%s %s >&2; exit %d",
+		shellquote.Portable(a.Stdout), shellquote.Portable(a.Stderr), a.Exit))
 }
 
 // MentionsHookmux says that a text has to do with us, whether or not it is as we

@@ -11,7 +11,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit"
-	"github.com/hookmux/hookmux/internal/plainjson"
+	"github.com/hookmux/hookmux/internal/platform/jsonx"
 )
 
 // Kept remembers how much of a path was there before we added to it, so that
@@ -53,7 +53,7 @@ type member struct {
 }
 
 func AsJSON(v any) json.RawMessage {
-	b, _ := plainjson.Marshal(v) // strings, numbers and what YAML held: always can be
+	b, _ := jsonx.Marshal(v) // strings, numbers and what YAML held: always can be
 	return b
 }
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
 // ForeignHooks names other people's hooks on events that we answer too; path is how

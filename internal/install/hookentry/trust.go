@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/codextrust"
 	"github.com/hookmux/hookmux/internal/edit"
+	"github.com/hookmux/hookmux/internal/install/codextrust"
 )
 
 // Some agents run a hook only after the person trusted it, each by its place

@@ -18,8 +18,8 @@ import (
 	"github.com/hookmux/hookmux/internal/launch"
 	"github.com/hookmux/hookmux/internal/launch/start"
 	"github.com/hookmux/hookmux/internal/platform/proc"
-	"github.com/hookmux/hookmux/internal/platform/tmux"
-	"github.com/hookmux/hookmux/internal/shell/quote"
+	"github.com/hookmux/hookmux/internal/platform/shellquote"
+	"github.com/hookmux/hookmux/internal/tmux"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -60,9 +60,9 @@ func Line(r *wire.ResumeRecord) string {
 	if len(r.Env) > 0 {
 		words = append(append([]string{"env"}, r.Env...), words...)
 	}
-	line := quote.Line(words)
+	line := shellquote.Line(words)
 	if r.Dir != "" {
-		line = "cd " + quote.Word(r.Dir) + " && " + line
+		line = "cd " + shellquote.Word(r.Dir) + " && " + line
 	}
 	return line
 }
@@ -71,7 +71,7 @@ func Line(r *wire.ResumeRecord) string {
 func (t *Resumer) BecomeAgent(ctx context.Context, r *wire.ResumeRecord) error {
 	if r.Dir != "" {
 		if err := os.Chdir(r.Dir); err != nil {
-			return fmt.Errorf("%s: its folder is not there any more: %w", Label(r), err)
+			return fmt.Errorf("%s: its folder is gone: %w", Label(r), err)
 		}
 	}
 	environ := withVariables(t.Environ, append(r.Env[:len(r.Env):len(r.Env)], "PWD="+r.Dir))
@@ -222,7 +222,7 @@ func ShellCommand(shell, line string) []string {
 	if !filepath.IsAbs(shell) || !slices.Contains(ordinaryShells, filepath.Base(shell)) {
 		return []string{"/bin/sh", "-c", line + `; exec "${SHELL:-/bin/sh}"`}
 	}
-	return []string{shell, "-ic", line + "; exec " + quote.Line([]string{shell})}
+	return []string{shell, "-ic", line + "; exec " + shellquote.Line([]string{shell})}
 }
 
 // resumeLine is what a shell runs to take a session up: this program with an
@@ -236,5 +236,5 @@ func (t *Resumer) resumeLine(r *wire.ResumeRecord) (string, error) {
 	if dir := t.Getenv("HOOKMUX_RUNTIME_DIR"); dir != "" {
 		words = append([]string{"env", "HOOKMUX_RUNTIME_DIR=" + dir}, words...)
 	}
-	return quote.Line(words), nil
+	return shellquote.Line(words), nil
 }

@@ -61,7 +61,7 @@ func TestHereFails(t *testing.T) {
 	gone := filepath.Join(t.TempDir(), "gone")
 	err = r.BecomeAgent(context.Background(), &wire.ResumeRecord{Agent: "claude", Dir: gone, Title: "bug",
 		Argv: []string{"claude"}})
-	if err == nil || !strings.HasPrefix(err.Error(), "bug: its folder is not there any more") {
+	if err == nil || !strings.HasPrefix(err.Error(), "bug: its folder is gone") {
 		t.Errorf("without its folder the error is %v", err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
-	"github.com/hookmux/hookmux/internal/install/appserver"
+	"github.com/hookmux/hookmux/internal/install"
 	"github.com/hookmux/hookmux/internal/launch"
 )
 
@@ -61,13 +61,13 @@ func (s *Starter) passesOver(a *agent.Agent, program, file string) bool {
 			return was.PassesOver
 		}
 	}
-	server := appserver.AppServer{Program: program, Args: []string{"-c", a.Launch.Overlay.Probe, "app-server"},
+	server := install.AppServer{Program: program, Args: []string{"-c", a.Launch.Overlay.Probe, "app-server"},
 		Env: s.Environ, Dir: s.Cwd, Timeout: 5 * time.Second}
 	hooks, err := server.Hooks(s.Cwd)
 	if err != nil {
 		return false // it cannot be asked: what it takes today is believed
 	}
-	is.PassesOver = !slices.ContainsFunc(hooks, func(h appserver.ListedHook) bool {
+	is.PassesOver = !slices.ContainsFunc(hooks, func(h install.ListedHook) bool {
 		return strings.Contains(h.Command, "hookmux-probe")
 	})
 	if data, err := json.Marshal(is); err == nil {

@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/install/programcopy"
+	"github.com/hookmux/hookmux/internal/install"
 	"github.com/hookmux/hookmux/internal/launch"
-	"github.com/hookmux/hookmux/internal/platform/atomicfile"
+	"github.com/hookmux/hookmux/internal/launch/resumeargs"
 	"github.com/hookmux/hookmux/internal/platform/daemonstart"
+	"github.com/hookmux/hookmux/internal/platform/files"
 	"github.com/hookmux/hookmux/internal/platform/proc"
-	"github.com/hookmux/hookmux/internal/sessions/resumeargs"
 )
 
 // Run becomes the agent, and returns only when that fails or the agent ran below
@@ -79,7 +79,7 @@ func (s *Starter) tellOnce(a *agent.Agent) {
 	}
 	s.PrintNotes([]string{notice})
 	if err := os.MkdirAll(s.Dirs.State, 0o700); err == nil {
-		_ = atomicfile.Write(file, []byte(notice+"\n")) // else it is said again
+		_ = files.Write(file, []byte(notice+"\n")) // else it is said again
 	}
 }
 
@@ -123,7 +123,7 @@ func (s *Starter) SpawnDaemon() error {
 	if err != nil {
 		return err
 	}
-	outcome, err := daemonstart.Start(s.Dirs, programcopy.Stable(s.Dirs, self), daemonstart.Options{Env: s.Environ})
+	outcome, err := daemonstart.Start(s.Dirs, install.StableProgram(s.Dirs, self), daemonstart.Options{Env: s.Environ})
 	if err != nil {
 		return err
 	}

@@ -166,6 +166,9 @@ func (s *Starter) findAgent(name string) (*agent.Agent, string, error) {
 		if a, ok := s.Catalogue.Agent(base); ok {
 			return a, name, nil
 		}
+		if _, err := os.Stat(name); err != nil {
+			return nil, "", usageError("there's no program at %s", name)
+		}
 		return nil, "", usageError("no agent's program is called %s; `hookmux run` can start %s", base, known())
 	}
 	a, ok := s.Catalogue.Agent(name)

@@ -74,7 +74,7 @@ func TestPlanFails(t *testing.T) {
 		text string
 	}{
 		{"nobody", UnknownAgent, "nobody"},
-		{"/opt/x/nobody", Usage, "no agent's program is called nobody"},
+		{"/opt/x/nobody", Usage, "there's no program at /opt/x/nobody"},
 		{"claude", NotFound, "claude"},
 	} {
 		_, err := s.Plan(c.name, nil, false)

@@ -21,7 +21,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/daemontest/await"
 	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
-	"github.com/hookmux/hookmux/internal/platform/filelock"
+	"github.com/hookmux/hookmux/internal/platform/files"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 func actAsIntruder(file string) {
 	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
 	if err == nil {
-		err = filelock.Try(f)
+		err = files.TryLock(f)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

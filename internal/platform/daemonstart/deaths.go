@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/platform/files"
 	"github.com/hookmux/hookmux/internal/platform/paths"
-	"github.com/hookmux/hookmux/internal/platform/smallfile"
 )
 
 const (
@@ -69,7 +69,7 @@ func Forget(d paths.Dirs) error {
 // for. A death that lies ahead comes from a clock that was set back since, and
 // doesn't count; neither does a longer pause than can be asked for.
 func readDeaths(d paths.Dirs, now time.Time) (deaths []time.Time, pause time.Time) {
-	text, err := smallfile.Read(d.DeathsFile(), maxDeaths)
+	text, err := files.Read(d.DeathsFile(), maxDeaths)
 	if err != nil {
 		return nil, time.Time{}
 	}

@@ -11,15 +11,15 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/platform/filelock"
+	"github.com/hookmux/hookmux/internal/platform/files"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
 // Before the first release the daemon was called a hub, with a lock, a socket and a pid file of that name. One of
 // those may still run when this one starts, and two daemons must never serve side by side.
 
-// endEarlier stops a daemon of a build before the first release, and waits until it has stored everything.
-func endEarlier(d paths.Dirs) {
+// EndEarlier stops a daemon of a build before the first release, and waits until it has stored everything.
+func EndEarlier(d paths.Dirs) {
 	lock := filepath.Join(d.Runtime, "hub.lock")
 	f, err := os.OpenFile(lock, os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -27,7 +27,7 @@ func endEarlier(d paths.Dirs) {
 	}
 	defer f.Close()
 	started := time.Now()
-	for ; errors.Is(filelock.Try(f), filelock.ErrHeld); time.Sleep(10 * time.Millisecond) {
+	for ; errors.Is(files.TryLock(f), files.ErrHeld); time.Sleep(10 * time.Millisecond) {
 		pid := earlierPID(d, lock)
 		switch waited := time.Since(started); {
 		case pid == 0 || waited > 7*time.Second:

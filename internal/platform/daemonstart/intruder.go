@@ -7,9 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/platform/daemonprogram"
+	"github.com/hookmux/hookmux/internal/platform/files"
 	"github.com/hookmux/hookmux/internal/platform/paths"
-	"github.com/hookmux/hookmux/internal/platform/smallfile"
 )
 
 // intruderWait is how long a process must be seen to hold a lock before the
@@ -95,7 +94,7 @@ const startingMark = "starting "
 // markedDaemon is the process in the mark of a daemon that is there or starting; 0 for
 // none. It may be gone.
 func markedDaemon(d paths.Dirs) int {
-	text, err := smallfile.Read(d.AliveFile(), 64)
+	text, err := files.Read(d.AliveFile(), 64)
 	if err != nil {
 		return 0
 	}
@@ -110,7 +109,7 @@ func markedDaemon(d paths.Dirs) int {
 // starting one: the daemon wrote its number down, or the name tells. Where the
 // process is gone, the daemon that it started may have the lock.
 func belongsToDaemon(pid int, d paths.Dirs) bool {
-	if daemonprogram.IsElsewhere(pid) {
+	if IsElsewhere(pid) {
 		return false // nobody believes it, so that another must be able to start
 	}
 	marked, name := markedDaemon(d), programName(pid)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/hookmux/hookmux/internal/platform/smallfile"
+	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
 // lockHolder is the process that took the lock on a file, as the kernel lists
@@ -15,7 +15,7 @@ func lockHolder(file string) (pid int, inode uint64) {
 	if syscall.Lstat(file, &st) != nil {
 		return 0, 0
 	}
-	text, err := smallfile.Read("/proc/locks", 4<<20)
+	text, err := files.Read("/proc/locks", 4<<20)
 	if err != nil {
 		return 0, 0
 	}
@@ -51,7 +51,7 @@ func hexPair(n uint64) string {
 
 // programName is the short name of a process; "" for one that is gone.
 func programName(pid int) string {
-	text, err := smallfile.Read("/proc/"+strconv.Itoa(pid)+"/comm", 256)
+	text, err := files.Read("/proc/"+strconv.Itoa(pid)+"/comm", 256)
 	if err != nil {
 		return ""
 	}

@@ -9,9 +9,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/platform/filelock"
+	"github.com/hookmux/hookmux/internal/platform/files"
 	"github.com/hookmux/hookmux/internal/platform/paths"
-	"github.com/hookmux/hookmux/internal/platform/smallfile"
 )
 
 // Start spawns `hookmux daemon` unless one lives, is being started, or starting
@@ -26,8 +25,8 @@ func Start(d paths.Dirs, daemonProgram string, opt Options) (Outcome, error) {
 	}
 	// Closing our end keeps the lock where a daemon has got the other one.
 	defer func() { _ = lock.Close() }()
-	if err := filelock.Try(lock); err != nil {
-		if errors.Is(err, filelock.ErrHeld) {
+	if err := files.TryLock(lock); err != nil {
+		if errors.Is(err, files.ErrHeld) {
 			return Busy, nil
 		}
 		return 0, &os.PathError{Op: "lock", Path: d.StartLock(), Err: err}
@@ -69,12 +68,12 @@ func openLock(path string) (*os.File, error) {
 				return f, nil
 			}
 			_ = f.Close() // nothing was written
-			err = &os.PathError{Op: "lock", Path: path, Err: smallfile.ErrNotRegular}
+			err = &os.PathError{Op: "lock", Path: path, Err: files.ErrNotRegular}
 		}
 		if info, errStat := os.Lstat(path); try > 0 || errStat != nil || info.Mode().IsRegular() {
 			return nil, err
 		}
-		if _, errAside := smallfile.SetAside(path); errAside != nil {
+		if _, errAside := files.SetAside(path); errAside != nil {
 			return nil, errors.Join(err, errAside)
 		}
 	}
@@ -87,10 +86,10 @@ func daemonHoldsLock(d paths.Dirs) (bool, error) {
 		return false, err
 	}
 	defer func() { _ = f.Close() }() // lets go of the lock as well
-	switch err := filelock.Try(f); {
+	switch err := files.TryLock(f); {
 	case err == nil:
 		return false, nil
-	case errors.Is(err, filelock.ErrHeld):
+	case errors.Is(err, files.ErrHeld):
 		return true, nil
 	default:
 		return false, &os.PathError{Op: "lock", Path: d.LifeLock(), Err: err}
@@ -174,20 +173,20 @@ func AcquireLock(d paths.Dirs) (*DaemonLock, error) {
 		return nil, err
 	}
 	for try := 0; ; try++ {
-		err := filelock.Try(f)
+		err := files.TryLock(f)
 		if err == nil {
 			break
 		}
-		if !errors.Is(err, filelock.ErrHeld) || try == 40 {
+		if !errors.Is(err, files.ErrHeld) || try == 40 {
 			_ = f.Close() // the lock was never ours
-			if errors.Is(err, filelock.ErrHeld) {
+			if errors.Is(err, files.ErrHeld) {
 				return nil, ErrRunning
 			}
 			return nil, &os.PathError{Op: "lock", Path: d.LifeLock(), Err: err}
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	endEarlier(d)
+	EndEarlier(d)
 	syscall.Umask(0o077)
 	// Tells who holds the lock; on a full disk the name of the program does.
 	_ = writeSmall(d.AliveFile(), []byte(strconv.Itoa(os.Getpid())+"\n"))

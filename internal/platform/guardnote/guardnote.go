@@ -23,8 +23,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/platform/atomicfile"
-	"github.com/hookmux/hookmux/internal/platform/smallfile"
+	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
 // Cover is one line: guards have a say in these events of these agents.
@@ -54,7 +53,7 @@ func File(state string) string { return filepath.Join(state, "guarded") }
 
 // Read gives the note of a state folder.
 func Read(state string) ([]Cover, error) {
-	text, err := smallfile.Read(File(state), maxSize)
+	text, err := files.Read(File(state), maxSize)
 	if err != nil {
 		return nil, err
 	}
@@ -103,17 +102,17 @@ func Write(state string, covers []Cover) error {
 		text = formatNote([]Cover{{Any, Any}})
 	}
 	file := File(state)
-	if old, err := smallfile.Read(file, maxSize); err == nil && bytes.Equal(old, text) {
+	if old, err := files.Read(file, maxSize); err == nil && bytes.Equal(old, text) {
 		return nil
-	} else if smallfile.IsNotPlainFile(err) {
-		if _, err := smallfile.SetAside(file); err != nil {
+	} else if files.IsNotPlainFile(err) {
+		if _, err := files.SetAside(file); err != nil {
 			return err
 		}
 	}
 	if err := os.MkdirAll(state, 0o700); err != nil {
 		return err
 	}
-	return atomicfile.Write(file, text)
+	return files.Write(file, text)
 }
 
 func formatNote(covers []Cover) []byte {

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"io/fs"
 
-	"github.com/hookmux/hookmux/internal/platform/smallfile"
+	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
 // Size is the length of a key in bytes.
@@ -18,7 +18,7 @@ var ErrNone = errors.New("there is no key")
 // Read gives the key in a file. Any error but [ErrNone] says that the file
 // could not be read.
 func Read(path string) ([]byte, error) {
-	key, err := smallfile.Read(path, 64<<20)
+	key, err := files.Read(path, 64<<20)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && len(key) != Size:
 		return nil, ErrNone

@@ -18,7 +18,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/hookmux/hookmux/internal/platform/smallfile"
+	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
 // Entry is the state of one key; a nil Value takes it out.
@@ -136,7 +136,7 @@ func setMisfitAside(path string) (aside string, err error) {
 	if err != nil || info.IsDir() || info.Mode().IsRegular() && info.Size() <= maxSize {
 		return "", nil // one that is missing is made, and opening a folder fails
 	}
-	return smallfile.SetAside(path)
+	return files.SetAside(path)
 }
 
 func isNull(v json.RawMessage) bool { return len(v) == 0 || string(v) == "null" }

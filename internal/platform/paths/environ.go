@@ -65,6 +65,7 @@ func (d Dirs) DaemonEnviron(environ []string, keep ...string) []string {
 	}
 	if i.IsSealed() {
 		add(strings.Split(i.environ, "\n"), IsPersonal)
+		has["TZ"] = true // else an agent that starts a daemon would choose when its day ends
 	}
 	add(environ, func(name string) bool { return isHarmless(name) || slices.Contains(keep, name) })
 	add([]string{"PATH=" + DefaultPath}, IsPersonal)

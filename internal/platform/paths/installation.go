@@ -6,8 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/platform/plainmac"
-	"github.com/hookmux/hookmux/internal/platform/smallfile"
+	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
 // Installation is what `hookmux install` wrote down about an installation: its
@@ -90,7 +89,7 @@ func ReadInstallation(getenv func(string) string) (*Installation, bool) {
 		return nil, false
 	}
 	file := filepath.Join(defaultState(home), installationName)
-	text, err := smallfile.Read(file, maxInstallation)
+	text, err := files.Read(file, maxInstallation)
 	if err != nil {
 		return installedHere(home)
 	}
@@ -111,7 +110,7 @@ func ReadInstallation(getenv func(string) string) (*Installation, bool) {
 
 // WasWrittenFor reports whether the record, believed or not, says the places of d.
 func (i *Installation) WasWrittenFor(d Dirs) bool {
-	text, err := smallfile.Read(i.file, maxInstallation)
+	text, err := files.Read(i.file, maxInstallation)
 	if err != nil {
 		return false
 	}
@@ -190,18 +189,18 @@ func (i *Installation) readSeal() {
 	if !ok {
 		return
 	}
-	key, err := smallfile.Read(keyBeside(i.file), maxKey)
+	key, err := files.Read(keyBeside(i.file), maxKey)
 	if err != nil || len(key) == 0 {
 		return
 	}
-	if plainmac.Equal(strings.TrimSuffix(seal, "\n"+installationLast+"\n"), sealOf(key, body)) {
+	if equalMAC(strings.TrimSuffix(seal, "\n"+installationLast+"\n"), sealOf(key, body)) {
 		i.seal = sealWhole
 		_, i.environ, _ = strings.Cut(body, "\n"+environKey+"=")
 	}
 }
 
 // sealOf is the seal of a record's lines, in the way of all sealed files.
-func sealOf(key []byte, body string) string { return plainmac.Sum(key, installationName+"\x00"+body) }
+func sealOf(key []byte, body string) string { return PlainMAC(key, installationName+"\x00"+body) }
 
 // The keys of a record that are not places or programs. The environment comes last
 // before the seal: its variables stand in a line each.

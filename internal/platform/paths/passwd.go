@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/platform/smallfile"
+	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
 // passwdFile is read by hand: os/user would bring its lookups of names and
@@ -18,7 +18,7 @@ const maxPasswd = 16 << 20
 
 // passwdHome finds the home directory of a user id.
 func passwdHome(file string, uid int) (string, bool) {
-	text, err := smallfile.ReadLinked(file, maxPasswd)
+	text, err := files.ReadLinked(file, maxPasswd)
 	if err != nil {
 		return "", false
 	}

@@ -18,7 +18,7 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/hookmux/hookmux/internal/platform/fileowner"
+	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
 // Dirs are the places of one user.
@@ -309,6 +309,6 @@ func checkPrivate(dir string) error {
 
 // isOwnFile reports whether a file belongs to the user we run as.
 func isOwnFile(info os.FileInfo) bool {
-	uid, _, ok := fileowner.Of(info)
+	uid, _, ok := files.Owner(info)
 	return ok && uid == UserID()
 }

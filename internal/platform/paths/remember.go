@@ -6,8 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/platform/atomicfile"
-	"github.com/hookmux/hookmux/internal/platform/smallfile"
+	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
 // A login shell may set XDG_STATE_HOME and its kin; a hook that an agent runs
@@ -68,7 +67,7 @@ func replaceFile(file, text string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}
-	return atomicfile.Write(file, []byte(text))
+	return files.Write(file, []byte(text))
 }
 
 // Remembered gives the State, Config and Data of the last daemon that knew
@@ -96,7 +95,7 @@ func readNote(file string) (d Dirs, ok bool) {
 	if err != nil || !isOwnFile(info) || info.Mode().Perm()&0o022 != 0 {
 		return Dirs{}, false
 	}
-	text, err := smallfile.Read(file, 64<<10)
+	text, err := files.Read(file, 64<<10)
 	if err != nil {
 		return Dirs{}, false
 	}

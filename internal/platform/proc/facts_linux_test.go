@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"fmt"
 	"net"
 	"net/netip"
 	"os"
@@ -129,5 +130,18 @@ func TestListenerOwner(t *testing.T) {
 	}
 	if pid, ok := ListenerOwner(port, []int{1 << 30}); ok {
 		t.Errorf("%d listens there; want !ok", pid)
+	}
+}
+
+func TestParsePauses(t *testing.T) {
+	status := "Name:\tsshd\nUmask:\t0022\nState:\t%s\nTgid:\t7\nvoluntary_ctxt_switches:\t81\nnonvoluntary_ctxt_switches:\t3\n"
+	for state, want := range map[string]Pause{"S (sleeping)": {81, true}, "T (stopped)": {81, false},
+		"R (running)": {81, false}} {
+		if got, err := parsePauses(fmt.Appendf(nil, status, state)); err != nil || got != want {
+			t.Errorf("%s: %+v, %v; want %+v", state, got, err, want)
+		}
+	}
+	if got, err := parsePauses([]byte("Name:\tsshd\nState:\tS (sleeping)\n")); err == nil {
+		t.Errorf("without a count: %+v, want an error", got)
 	}
 }

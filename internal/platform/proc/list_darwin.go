@@ -2,6 +2,9 @@ package proc
 
 import "golang.org/x/sys/unix"
 
+// Folder is not looked for here.
+func Folder(int) string { return "" }
+
 // List is the ids of all processes one can see, in no order.
 func List() []int {
 	all, err := unix.SysctlKinfoProcSlice("kern.proc.all")

@@ -25,5 +25,8 @@ func Peer(*net.UnixConn) (Cred, error) { return Cred{}, errUnsupported }
 // WatchExit is not available on this system.
 func WatchExit(context.Context, int, uint64) (<-chan struct{}, error) { return nil, errUnsupported }
 
+// Folder is unknown here.
+func Folder(int) string { return "" }
+
 // List is empty here.
 func List() []int { return nil }

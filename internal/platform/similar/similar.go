@@ -10,21 +10,36 @@ import (
 // was meant. A swapped pair of letters is one mistake; so is a missing, extra or wrong letter.
 func Nearest(name string, known []string) string {
 	folded := strings.ToLower(name)
+	if folded == "" {
+		return ""
+	}
 	best, least := "", allowed(folded)+1
 	for _, candidate := range known {
 		other := strings.ToLower(candidate)
+		if other == "" {
+			continue
+		}
 		d := distance([]rune(folded), []rune(other))
 		if len(folded) >= 3 && d > 1 && strings.HasPrefix(other, folded) {
 			d = 1
 		}
-		if d < least || d == least && best != "" && off(other, folded) < off(strings.ToLower(best), folded) {
+		if d < least || d == least && best != "" && worse(strings.ToLower(best), other, folded) {
 			best, least = candidate, d
 		}
 	}
 	return best
 }
 
-// off is the difference in length: of two names at the same distance, the one of the right length was meant.
+// worse reports whether, of two candidates at the same distance, a was less likely meant than b: it begins with another
+// letter, or has another length.
+func worse(a, b, name string) bool {
+	if begins := a[:1] == name[:1]; begins != (b[:1] == name[:1]) {
+		return !begins
+	}
+	return off(b, name) < off(a, name)
+}
+
+// off is the difference in length.
 func off(a, b string) int { return max(len(a)-len(b), len(b)-len(a)) }
 
 // allowed is how many mistakes a name of this length may have: one in short names, a third of the letters in longer ones.

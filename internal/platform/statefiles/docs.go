@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// Docs is docs/state-files.md.
+// Docs is docs/contributing/state-files.md.
 func Docs() string {
 	var b strings.Builder
 	b.WriteString("# Files that hookmux keeps\n\n" +
 		"Made from internal/platform/statefiles (`HOOKMUX_UPDATE=1 go test ./internal/platform/statefiles`).\n\n" +
 		"A `*` stands for any part of a name, `**` for whatever is below. \"Sealed\" files carry a code made with " +
-		"`consent.key`: what something else wrote is not believed ([security.md](security.md)). All files are the " +
+		"`consent.key`: what something else wrote is not believed ([security.md](../security.md)). All files are the " +
 		"user's own, and others can write none of them. `hookmux doctor` names what is in these folders and not in " +
 		"this list, and files that belong to somebody else.\n\n" +
-		"What you set yourself is in the config folder, and not listed here: see [config.md](config.md).\n")
+		"What you set yourself is in the config folder, and not listed here: see [config.md](../config.md).\n")
 	for _, section := range []struct {
 		place       Place
 		title, text string

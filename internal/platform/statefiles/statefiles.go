@@ -1,7 +1,7 @@
 // Package statefiles is the list of the files that hookmux keeps for itself, and
 // finds what in its folders is not in the list.
 //
-// Contract: docs/state-files.md is made from the list. Whoever keeps a new file
+// Contract: docs/contributing/state-files.md is made from the list. Whoever keeps a new file
 // adds it here; the tests of the commands and of the daemon fail for one that is
 // missing. Settings of the user (the config folder) are not state.
 package statefiles
@@ -14,7 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/platform/fileowner"
+	"github.com/hookmux/hookmux/internal/platform/files"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
@@ -141,7 +141,7 @@ func lookInto(place Place, dir string, d paths.Dirs, limit int) []Found {
 
 // foreignWords says what is wrong with whose a file is.
 func foreignWords(info fs.FileInfo) string {
-	uid, _, ok := fileowner.Of(info)
+	uid, _, ok := files.Owner(info)
 	switch {
 	case !ok:
 		return ""

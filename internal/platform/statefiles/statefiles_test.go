@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
-const docsFile = "../../../docs/state-files.md"
+const docsFile = "../../../docs/contributing/state-files.md"
 
 func TestDocs(t *testing.T) { golden.Match(t, docsFile, Docs()) }
 

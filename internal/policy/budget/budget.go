@@ -6,6 +6,8 @@
 package budget
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -252,6 +254,8 @@ type Spend struct {
 	Tokens  int64
 	// Unpriced are the tokens among them whose model has no price.
 	Unpriced int64
+	// Doubt says why more may have been used; "" for no reason.
+	Doubt string
 }
 
 // Add adds o.
@@ -259,6 +263,7 @@ func (s *Spend) Add(o Spend) {
 	s.Dollars += o.Dollars
 	s.Tokens += o.Tokens
 	s.Unpriced += o.Unpriced
+	s.Doubt = cmp.Or(s.Doubt, o.Doubt)
 }
 
 // Spent knows what was used. It answers from memory.
@@ -270,8 +275,11 @@ type Spent interface {
 	// OfWindow is how many percent of a window of a plan are used; false where
 	// nobody knows.
 	OfWindow(agent string, length time.Duration) (float64, bool)
-	// Known reports whether the records have been read.
-	Known() bool
+	// Known reports whether the records have been read. It waits a moment where a daemon
+	// that just started hasn't read them yet.
+	Known(ctx context.Context) bool
+	// NoteCall hears of a call of a session's: what it used should be on record soon.
+	NoteCall(agent, session string)
 }
 
 // Covers reports whether a budget is about an event.
@@ -306,8 +314,8 @@ type State struct {
 }
 
 // StateFor is how far a budget is used up, for the agent and session of an event.
-func (b *Budget) StateFor(agent, session string, spent Spent) State {
-	s := State{Known: spent.Known()}
+func (b *Budget) StateFor(ctx context.Context, agent, session string, spent Spent) State {
+	s := State{Known: spent.Known(ctx)}
 	switch b.Period {
 	case Window:
 		if b.Agent != "" {
@@ -319,6 +327,7 @@ func (b *Budget) StateFor(agent, session string, spent Spent) State {
 		s.Spend = spent.InSession(agent, session)
 	default:
 		s.Spend = spent.Today(b.Agent, b.Project)
+		s.Spend.Doubt = cmp.Or(s.Spend.Doubt, spent.InSession(agent, session).Doubt)
 	}
 	if b.Tokens > 0 {
 		s.Percent = 100 * float64(s.Spend.Tokens) / float64(b.Tokens)
@@ -335,6 +344,8 @@ type Finding struct {
 	Reason  string
 	// Step is how far the budget was used up: a yes to an ask holds until the next.
 	Step int
+	// About tells asks apart: a yes to one is none to another.
+	About string
 }
 
 // stepPercent is how much further a budget must be used up before a yes to an ask is
@@ -342,7 +353,7 @@ type Finding struct {
 const stepPercent = 5
 
 // Check says what a budget has to say about an event; false for nothing.
-func (b *Budget) Check(ev *event.Event, spent Spent) (Finding, bool) {
+func (b *Budget) Check(ctx context.Context, ev *event.Event, spent Spent) (Finding, bool) {
 	f := Finding{Budget: b, Verdict: event.Ask}
 	if b.Broken != "" {
 		f.Reason = fmt.Sprintf("the budget %q can't be read (%s); correct usage.budgets", b.text, b.Broken)
@@ -352,7 +363,7 @@ func (b *Budget) Check(ev *event.Event, spent Spent) (Finding, bool) {
 		f.Reason = "the budget " + b.ID() + " can't be checked: what was used is known to the daemon only"
 		return f, true
 	}
-	s := b.StateFor(ev.Agent, ev.Session, spent)
+	s := b.StateFor(ctx, ev.Agent, ev.Session, spent)
 	f.Step = int(s.Percent / stepPercent)
 	switch {
 	case b.Block > 0 && s.Percent >= b.Block:
@@ -361,9 +372,15 @@ func (b *Budget) Check(ev *event.Event, spent Spent) (Finding, bool) {
 	case b.Ask > 0 && s.Percent >= b.Ask:
 		f.Reason = b.words(s)
 	case b.Dollars > 0 && s.Spend.Unpriced > 0:
-		f.Step = -1
+		f.About = "no price"
 		f.Reason = fmt.Sprintf("the budget %s can't be checked: %d tokens have no price; `hookmux usage` names the models",
 			b.ID(), s.Spend.Unpriced)
+	case s.Spend.Doubt != "":
+		f.About = s.Spend.Doubt
+		f.Reason = "the budget " + b.ID() + " can't be checked: " + s.Spend.Doubt
+	case !s.Known && b.Period != Window:
+		f.About = "not known"
+		f.Reason = "the budget " + b.ID() + " can't be checked yet: the agents' records are still being read"
 	default:
 		return f, false
 	}

@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -9,8 +10,9 @@ import (
 )
 
 type fixed struct {
-	spend  Spend
-	window float64
+	spend   Spend
+	window  float64
+	reading bool
 }
 
 func (f fixed) Today(string, string) Spend     { return f.spend }
@@ -18,7 +20,8 @@ func (f fixed) InSession(string, string) Spend { return f.spend }
 func (f fixed) OfWindow(string, time.Duration) (float64, bool) {
 	return f.window, f.window >= 0
 }
-func (f fixed) Known() bool { return true }
+func (f fixed) Known(context.Context) bool { return !f.reading }
+func (f fixed) NoteCall(string, string)    {}
 
 func read(t *testing.T, text string) *Budget {
 	t.Helper()
@@ -60,6 +63,11 @@ func TestCheck(t *testing.T) {
 		{day, fixed{spend: Spend{Dollars: 8}}, event.Ask, "80%: $8.00 of $10.00"},
 		{day, fixed{spend: Spend{Dollars: 10}}, event.Deny, "hookmux usage budget lift day-10usd"},
 		{day, fixed{spend: Spend{Dollars: 1, Tokens: 9, Unpriced: 7}}, event.Ask, "7 tokens have no price"},
+		{day, fixed{spend: Spend{Doubt: "records were changed"}}, event.Ask, "records were changed"},
+		{"day=100tokens block=100%", fixed{spend: Spend{Doubt: "records were changed"}}, event.Ask, "records were changed"},
+		{day, fixed{spend: Spend{Dollars: 10, Doubt: "records were changed"}}, event.Deny, "$10.00 of $10.00"},
+		{day, fixed{reading: true}, event.Ask, "still being read"},
+		{"window=5h block=80%", fixed{window: 1, reading: true}, event.None, ""},
 		{day, nil, event.Ask, "daemon"},
 		{"day=100tokens block=100%", fixed{spend: Spend{Tokens: 100, Unpriced: 100}}, event.Deny, "100 of 100 tokens"},
 		{"session=10usd block=50%", fixed{spend: Spend{Dollars: 5}}, event.Deny, "this session's budget"},
@@ -68,7 +76,7 @@ func TestCheck(t *testing.T) {
 		{"day=1 ask=1%", fixed{}, event.Ask, "can't be read"},
 	} {
 		b := ParseAll([]string{one.text})[0]
-		f, ok := b.Check(ev, one.spent)
+		f, ok := b.Check(t.Context(), ev, one.spent)
 		got := event.None
 		if ok {
 			got = f.Verdict
@@ -95,9 +103,9 @@ func TestLifts(t *testing.T) {
 	now := time.Date(2026, 11, 18, 12, 0, 0, 0, time.Local)
 	event1, event2 := &event.Event{ID: "1", Agent: "a", Session: "s"}, &event.Event{ID: "2", Agent: "a", Session: "t"}
 	b := read(t, "session=10usd ask=80% block=100%")
-	deny, _ := b.Check(event1, fixed{spend: Spend{Dollars: 10}})
-	ask, _ := b.Check(event1, fixed{spend: Spend{Dollars: 8}})
-	more, _ := b.Check(event1, fixed{spend: Spend{Dollars: 9}})
+	deny, _ := b.Check(t.Context(), event1, fixed{spend: Spend{Dollars: 10}})
+	ask, _ := b.Check(t.Context(), event1, fixed{spend: Spend{Dollars: 8}})
+	more, _ := b.Check(t.Context(), event1, fixed{spend: Spend{Dollars: 9}})
 	var l Lifts
 	if l.Passes(&deny, event1, now, false) || l.Passes(&ask, event1, now, false) {
 		t.Fatal("nothing was lifted, and it passes")
@@ -112,6 +120,9 @@ func TestLifts(t *testing.T) {
 	}
 	if l.Passes(&ask, event2, now, false) || l.Passes(&more, event1, now, false) || l.Passes(&deny, event1, now, false) {
 		t.Error("a yes reaches another session, or further")
+	}
+	if other := (&Finding{Budget: b, Verdict: event.Ask, About: "no price"}); l.Passes(other, event1, now, true) {
+		t.Error("a yes to how far it's used is one to usage without a price")
 	}
 	l.Lift(b, now)
 	if !l.Passes(&deny, event1, now, true) || !l.Passes(&deny, event1, now, false) {

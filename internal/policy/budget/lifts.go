@@ -5,16 +5,16 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/boundedmap"
+	"github.com/hookmux/hookmux/internal/platform/bounded"
 )
 
 // Lifts remembers what you let pass: a budget that you lifted, and asks that you said
 // yes to. It is safe for concurrent use; its zero value is ready.
 type Lifts struct {
 	mu     sync.Mutex
-	lifted map[string]lift                    // by the budget's text
-	asked  boundedmap.Map[string, askedAbout] // by event
-	agreed boundedmap.Map[agreement, int]     // the step that was agreed to
+	lifted map[string]lift                 // by the budget's text
+	asked  bounded.Map[string, askedAbout] // by event
+	agreed bounded.Map[agreement, int]     // the step that was agreed to
 }
 
 // lift lasts as long as what it was for: a day, or a session.
@@ -23,7 +23,7 @@ type lift struct {
 	sessions map[string]bool // that used it; nil: none yet
 }
 
-type agreement struct{ budget, session string }
+type agreement struct{ budget, session, about string }
 
 type askedAbout struct {
 	agreement
@@ -78,7 +78,7 @@ func (l *Lifts) Passes(f *Finding, ev *event.Event, now time.Time, dry bool) boo
 	if f.Verdict == event.Deny {
 		return false
 	}
-	key := agreement{f.Budget.text, session}
+	key := agreement{f.Budget.text, session, f.About}
 	if step, ok := l.agreed.Get(key); ok && step >= f.Step {
 		return true
 	}

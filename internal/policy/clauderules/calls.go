@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/guard/inspect"
+	"github.com/hookmux/hookmux/internal/policy/facts"
 )
 
 // ownArguments is what each of Claude Code's tools is judged by.
@@ -55,7 +55,7 @@ func callsOfKind(tool *event.Tool, input map[string]any) []Call {
 		return []Call{{"Agent", map[string]any{"subagent_type": namedAgent(input)}}}
 	case event.Search:
 		name := "Grep"
-		if inspect.ListsNames(tool.Name) {
+		if facts.ListsNames(tool.Name) {
 			name = "Glob"
 		}
 		if len(tool.Reads) == 0 {

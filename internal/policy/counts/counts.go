@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/boundedmap"
+	"github.com/hookmux/hookmux/internal/platform/bounded"
 	"github.com/hookmux/hookmux/internal/policy/facts"
 )
 
@@ -26,15 +26,15 @@ const (
 type Tracker struct {
 	mu       sync.Mutex
 	seed     maphash.Seed
-	sessions boundedmap.Map[sessionKey, *session]
+	sessions bounded.Map[sessionKey, *session]
 }
 
 type sessionKey struct{ agent, session string }
 
 // session is what happened in the turn of a session that goes on.
 type session struct {
-	calls         boundedmap.Map[uint64, *call]
-	open          boundedmap.Map[string, uint64] // by the agent's own number of a call
+	calls         bounded.Map[uint64, *call]
+	open          bounded.Map[string, uint64] // by the agent's own number of a call
 	total         int
 	failuresInRow int
 	// last and before are the last two calls, alternating how often they took turns.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/policy/facts"
-	"github.com/hookmux/hookmux/internal/termsafe"
 )
 
 // Effect is what a call would do, in one line for whoever is asked about it.

@@ -5,13 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/policy/programs"
-	"github.com/hookmux/hookmux/internal/shell"
+	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
 // gatherAccess collects the paths of one command.
-func (c *collector) gatherAccess(scope *inspect.Scope, r *shell.Run, at int) {
+func (c *collector) gatherAccess(scope *Scope, r *shell.Run, at int) {
 	if r.Contained || r.Local {
 		return
 	}
@@ -44,7 +43,7 @@ func (c *collector) gatherAccess(scope *inspect.Scope, r *shell.Run, at int) {
 	c.gatherCode(add, r)
 	addOptionFiles(add, r, c.programs.FileOptionsOf(r.Name()))
 	name, args := r.Name(), r.Args()
-	_, rest := inspect.SplitFlags(args)
+	_, rest := SplitFlags(args)
 	if c.gatherSpecial(add, scope, r) {
 		return
 	}
@@ -60,15 +59,15 @@ func (c *collector) gatherAccess(scope *inspect.Scope, r *shell.Run, at int) {
 	if known.Has(programs.NoFiles) || known.Talks != nil && known.Talks.Bare {
 		return
 	}
-	add(Write, inspect.OptionValues(args, "-o", "--output", "--out", "-out", "--outfile")...)
+	add(Write, OptionValues(args, "-o", "--output", "--out", "-out", "--outfile")...)
 	add(Use, pathWords(rest)...)
 }
 
 // gatherSpecial collects the paths of programs with ways of their own; it reports false
 // for all others.
-func (c *collector) gatherSpecial(add func(Access, ...shell.Word), scope *inspect.Scope, r *shell.Run) bool {
+func (c *collector) gatherSpecial(add func(Access, ...shell.Word), scope *Scope, r *shell.Run) bool {
 	name, args := r.Name(), r.Args()
-	_, rest := inspect.SplitFlags(args)
+	_, rest := SplitFlags(args)
 	switch name {
 	case "git":
 		c.gatherGitAccess(add, r)
@@ -76,10 +75,10 @@ func (c *collector) gatherSpecial(add func(Access, ...shell.Word), scope *inspec
 	case "dd":
 		for _, a := range rest {
 			if strings.HasPrefix(a.Text, "of=") {
-				add(Write, inspect.CutWord(a, 3))
+				add(Write, CutWord(a, 3))
 			}
 			if strings.HasPrefix(a.Text, "if=") {
-				add(Read, inspect.CutWord(a, 3))
+				add(Read, CutWord(a, 3))
 			}
 		}
 		return true
@@ -89,21 +88,27 @@ func (c *collector) gatherSpecial(add func(Access, ...shell.Word), scope *inspec
 			add(Delete, roots...)
 		}
 		add(Read, roots...)
-		if !r.To.Empty() || inspect.HasWord(args, "-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec") {
+		if !r.To.Empty() || HasWord(args, "-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec") {
 			add(Read, foundFiles(args, roots)...)
 		}
 		return true
 	case "curl", "wget", "http", "xh":
-		for _, file := range inspect.DownloadedFiles(r) {
+		for _, file := range DownloadedFiles(r) {
 			add(Write, shell.Word{Text: file, Bare: file, Tilde: strings.HasPrefix(file, "~")})
 		}
 		add(Read, sentFiles(args)...)
 		return true
-	case "tar", "bsdtar", "unzip", "7z", "zip":
-		if dir, ok := inspect.ExtractDir(r); ok {
+	case "tar", "bsdtar", "unzip", "7z", "zip", "cpio", "bsdcpio":
+		if dir, ok := ExtractDir(r); ok {
 			add(Write, dir)
+			for _, from := range scope.RunsIn(r.From) { // cpio is told the names
+				_, names := SplitFlags(from.Args())
+				for _, file := range names {
+					add(Write, shell.Word{Text: dir.Text + "/" + file.Text, Bare: dir.Bare, Tilde: dir.Tilde, Dynamic: dir.Dynamic || file.Dynamic})
+				}
+			}
 		}
-		if inspect.PacksFiles(r) {
+		if PacksFiles(r) {
 			add(Read, everythingIn(packedFiles(name, args))...)
 		}
 		add(Use, pathWords(rest)...)
@@ -122,15 +127,15 @@ func addOperands(add func(Access, ...shell.Word), r *shell.Run, p *programs.Prog
 	access := Access(known.Does)
 	words := operandWords(args, known.Values+p.Values)
 	words = words[min(known.Skip, len(words)):]
-	if name == "install" && inspect.HasWord(args, "-d", "--directory") {
+	if name == "install" && HasWord(args, "-d", "--directory") {
 		add(Write, words...)
 		return
 	}
-	if flags, _ := inspect.SplitFlags(args); name == "rsync" || inspect.HasShort(flags, 'r', 'R', 'a') ||
-		inspect.HasLong(flags, "--recursive", "--archive") {
+	if flags, _ := SplitFlags(args); name == "rsync" || HasShort(flags, 'r', 'R', 'a') ||
+		HasLong(flags, "--recursive", "--archive") {
 		words = everythingIn(words)
 	}
-	if to, from, ok := inspect.SplitTarget(args, words); known.Target && ok {
+	if to, from, ok := SplitTarget(args, words); known.Target && ok {
 		add(Write, to)
 		// What may be a folder, in which they keep their names.
 		if strings.HasSuffix(to.Text, "/") || len(from) > 1 || !strings.Contains(path.Base(to.Text), ".") {
@@ -155,13 +160,13 @@ func addOperands(add func(Access, ...shell.Word), r *shell.Run, p *programs.Prog
 // addReader adds the paths of a program that is known to read what it is given.
 func addReader(add func(Access, ...shell.Word), r *shell.Run, p *programs.Program) {
 	name, args, reader := r.Name(), r.Args(), p.Reader
-	flags, rest := inspect.SplitFlags(args)
-	add(Write, inspect.OptionValues(args, reader.Output...)...)
+	flags, rest := SplitFlags(args)
+	add(Write, OptionValues(args, reader.Output...)...)
 	if name == "gpg" || name == "gpg2" {
-		add(Write, inspect.OptionValues(args, "-o", "--output", "--keyring")...)
+		add(Write, OptionValues(args, "-o", "--output", "--keyring")...)
 	}
 	access := Read
-	if inspect.ChangesInPlace(flags, rest, reader.InPlace) {
+	if ChangesInPlace(flags, rest, reader.InPlace) {
 		access = Write
 	}
 	if p.Has(programs.NoFiles) {
@@ -175,13 +180,13 @@ func addReader(add func(Access, ...shell.Word), r *shell.Run, p *programs.Progra
 	words := slices.DeleteFunc(operandWords(args, spec.Values), func(w shell.Word) bool {
 		return w.Text == "" && !w.Dynamic // sed -i '' of BSD
 	})
-	if skip := spec.Skip; skip > 0 && !inspect.HasWord(args, "-e", "-f", "--regexp", "--expression", "--file") {
+	if skip := spec.Skip; skip > 0 && !HasWord(args, "-e", "-f", "--regexp", "--expression", "--file") {
 		words = words[min(skip, len(words)):]
 	}
 	if !shows && access == Read {
 		words = pathWords(words)
 	}
-	if strings.HasSuffix(name, "grep") && (inspect.HasShort(flags, 'r', 'R') || inspect.HasLong(flags, "--recursive",
+	if strings.HasSuffix(name, "grep") && (HasShort(flags, 'r', 'R') || HasLong(flags, "--recursive",
 		"--dereference-recursive")) {
 		if len(words) == 0 {
 			words = []shell.Word{{Text: ".", Bare: "."}}
@@ -200,8 +205,8 @@ func addReader(add func(Access, ...shell.Word), r *shell.Run, p *programs.Progra
 
 // gatherGitAccess adds what git does with paths.
 func (c *collector) gatherGitAccess(add func(Access, ...shell.Word), r *shell.Run) {
-	sub, args := inspect.GitParts(r)
-	_, rest := inspect.SplitFlags(args)
+	sub, args := GitParts(r)
+	_, rest := SplitFlags(args)
 	files := pathWords(rest)
 	if i := slices.IndexFunc(args, func(w shell.Word) bool { return w.Text == "--" }); i >= 0 {
 		rest = args[i+1:]
@@ -214,16 +219,16 @@ func (c *collector) gatherGitAccess(add func(Access, ...shell.Word), r *shell.Ru
 		if len(rest) == 0 {
 			rest = []shell.Word{{Text: ".", Bare: "."}}
 		}
-		if flags, _ := inspect.SplitFlags(args); !inspect.HasShort(flags, 'n') && !inspect.HasLong(flags, "--dry-run") {
+		if flags, _ := SplitFlags(args); !HasShort(flags, 'n') && !HasLong(flags, "--dry-run") {
 			add(Delete, rest...)
 		}
 	case "reset":
-		if flags, _ := inspect.SplitFlags(args); inspect.HasLong(flags, "--hard", "--merge", "--keep") {
+		if flags, _ := SplitFlags(args); HasLong(flags, "--hard", "--merge", "--keep") {
 			add(Write, everythingIn([]shell.Word{{Text: ".", Bare: "."}})...)
 		}
 	case "apply", "am":
 		add(Read, files...)
-		if flags, _ := inspect.SplitFlags(args); !inspect.HasLong(flags, "--check", "--stat", "--numstat", "--summary",
+		if flags, _ := SplitFlags(args); !HasLong(flags, "--check", "--stat", "--numstat", "--summary",
 			"--cached", "--abort", "--show-current-patch") {
 			add(Write, everythingIn([]shell.Word{{Text: ".", Bare: "."}})...)
 		}
@@ -240,11 +245,11 @@ func (c *collector) gatherGitAccess(add func(Access, ...shell.Word), r *shell.Ru
 		add(Read, files...)
 		for _, w := range rest { // HEAD:.env
 			if i := strings.IndexByte(w.Text, ':'); i >= 0 && i+1 < len(w.Text) && !strings.Contains(w.Text, "://") {
-				add(Read, inspect.CutWord(w, i+1))
+				add(Read, CutWord(w, i+1))
 			}
 		}
 	}
-	add(Write, inspect.OptionValues(args, "-o", "--output")...)
+	add(Write, OptionValues(args, "-o", "--output")...)
 }
 
 // everythingIn are the words as folders with all that is in them.
@@ -286,7 +291,7 @@ func addOptionFiles(add func(Access, ...shell.Word), r *shell.Run, options progr
 		access  Access
 		options []string
 	}{{Read, options.Shows}, {Read, options.Loads}, {Write, options.Writes}} {
-		for _, w := range inspect.OptionValues(r.Args(), kind.options...) {
+		for _, w := range OptionValues(r.Args(), kind.options...) {
 			address := strings.Contains(w.Text, "://") || strings.ContainsAny(w.Text, " \n\t{")
 			if w.Text != "" && w.Text[0] != '-' && !address {
 				add(kind.access, w)
@@ -325,11 +330,11 @@ func foundFiles(args, roots []shell.Word) []shell.Word {
 func addPatched(add func(Access, ...shell.Word), args []shell.Word) {
 	words := operandWords(args, "pdioDBVzFYr")
 	switch {
-	case inspect.HasWord(args, "--dry-run", "-C", "--check"):
+	case HasWord(args, "--dry-run", "-C", "--check"):
 		add(Read, words...)
 	case len(words) == 0:
 		folder := []shell.Word{{Text: ".", Bare: "."}}
-		if dirs := inspect.OptionValues(args, "-d", "--directory"); len(dirs) > 0 {
+		if dirs := OptionValues(args, "-d", "--directory"); len(dirs) > 0 {
 			folder = dirs[:1]
 		}
 		add(Write, everythingIn(folder)...)
@@ -369,7 +374,7 @@ func pathWords(words []shell.Word) []shell.Word {
 			continue
 		}
 		if i := strings.IndexByte(t, '='); i > 0 && i+1 < len(t) {
-			w = inspect.CutWord(w, i+1)
+			w = CutWord(w, i+1)
 			t = w.Text
 		}
 		dot := strings.LastIndexByte(t, '.')
@@ -397,11 +402,11 @@ func leadingPaths(args []shell.Word) int {
 
 // sentFiles are the files that a download program sends: @file, -T file.
 func sentFiles(args []shell.Word) []shell.Word {
-	out := inspect.OptionValues(args, "-T", "--upload-file", "--post-file", "--body-file")
+	out := OptionValues(args, "-T", "--upload-file", "--post-file", "--body-file")
 	for _, a := range args {
 		if i := strings.LastIndexByte(a.Text, '@'); i >= 0 && !strings.Contains(a.Text, "://") && i+1 < len(a.Text) &&
 			(i == 0 || a.Text[i-1] == '=') {
-			out = append(out, inspect.CutWord(a, i+1))
+			out = append(out, CutWord(a, i+1))
 		}
 	}
 	return out

@@ -3,9 +3,8 @@ package facts
 import (
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
-	"github.com/hookmux/hookmux/internal/shell"
+	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
 // codeWrites are words of code that changes a file.
@@ -32,7 +31,7 @@ func (c *collector) gatherCode(add func(Access, ...shell.Word), r *shell.Run) {
 		access = Write
 	}
 	atHome := containsOne(code, codeHomes)
-	for _, text := range inspect.QuotedIn(code) {
+	for _, text := range QuotedIn(code) {
 		if len(text) < 2 || len(text) > 512 || strings.ContainsAny(text, " \n\t$(){}<>;") ||
 			strings.Contains(text, "://") {
 			continue

@@ -8,9 +8,9 @@ import (
 	"sync"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/policy/programs"
-	"github.com/hookmux/hookmux/internal/shell"
+	"github.com/hookmux/hookmux/internal/policy/shell"
+	"github.com/hookmux/hookmux/internal/policy/shell/foreign"
 )
 
 // Set is a set of facts.
@@ -56,6 +56,9 @@ type Options struct {
 	Home string
 	// Parse reads a command; nil is shell.Parse.
 	Parse func(text string) *shell.Script
+	// Skip reports whether a command line needn't be read, because no rule is about what
+	// stands in it. Nil: every line is read.
+	Skip func(text string) bool
 	// Resolve follows links in an absolute path, as far as it exists; nil follows
 	// none.
 	Resolve func(path string) string
@@ -91,7 +94,7 @@ type collector struct {
 	Options
 	facts *Facts
 	need  Set
-	call  inspect.Call
+	call  Call
 	repo  Repository
 	// programs is what the script at hand was read with.
 	programs *programs.Table
@@ -114,7 +117,7 @@ func Collect(ev *event.Event, project string, need Set, o Options) *Facts {
 	f := &Facts{
 		Version: Version, Event: string(ev.Kind), Agent: ev.Agent, AgentVersion: ev.AgentVersion, Mode: ev.Mode,
 		Attended: string(ev.Attended), Subagent: ev.Subagent != nil, Session: ev.Session, Project: project,
-		Cwd:    inspect.FolderOf(ev, o.Home),
+		Cwd:    FolderOf(ev, o.Home),
 		source: Source{Event: ev, Resolve: o.Resolve, Folder: folder, StartUnknown: o.StartUnknown},
 	}
 	c := &collector{Options: o, facts: f, need: need}
@@ -126,7 +129,7 @@ func Collect(ev *event.Event, project string, need Set, o Options) *Facts {
 		if t.MCP != nil {
 			f.MCP = MCP{Server: t.MCP.Server, Tool: t.MCP.Tool}
 		}
-		c.call = inspect.CallOf(ev, project, o.Home)
+		c.call = CallOf(ev, project, o.Home)
 	}
 	c.gatherCall(ev)
 	c.gatherGit()
@@ -158,7 +161,7 @@ func (c *collector) noteUnknown(n Name, unknown bool) {
 
 // gatherCall collects what the tool call itself does.
 func (c *collector) gatherCall(ev *event.Event) {
-	if ev.Tool == nil || !c.need.Has(CommandsFact) {
+	if ev.Tool == nil || !c.need.Has(CommandsFact) && !c.need.Has(LinesFact) {
 		return
 	}
 	if ev.Unreadable() != "" || ev.Truncated {
@@ -167,19 +170,18 @@ func (c *collector) gatherCall(ev *event.Event) {
 		c.noteUnknown(NetFact, true)
 		c.noteUnknown(FlowsFact, true)
 	}
-	commands := c.call.Commands
-	input := inspect.ReadInput(&c.call)
+	input := ReadInput(&c.call)
 	if input.Unreadable != "" {
 		c.noteUnknown(PathsFact, true)
 	}
-	if len(commands) == 0 {
-		commands = c.call.Commands // ReadInput may have found some
+	for _, text := range c.call.Commands {
+		if c.Skip == nil || !c.Skip(text) {
+			c.gatherScript(text)
+		}
 	}
-	for _, text := range commands {
-		c.gatherScript(text)
-	}
+	c.facts.call, c.facts.input, c.facts.resolve = c.call, input, c.Resolve
 	if c.need.Has(PathsFact) {
-		scope := inspect.NewScope(&c.call, nil, nil, c.Resolve)
+		scope := NewScope(&c.call, nil, nil, c.Resolve)
 		reads, writes := c.call.Reads, c.call.Writes
 		if len(reads)+len(writes) == 0 {
 			reads, writes = input.Reads, input.Writes
@@ -200,13 +202,17 @@ func (c *collector) gatherCall(ev *event.Event) {
 func (c *collector) gatherScript(text string) {
 	script := c.Parse(text)
 	c.programs = script.Programs
+	c.facts.lines = append(c.facts.lines, Line{text, script})
+	if !c.need.Has(CommandsFact) {
+		return
+	}
 	if !script.Readable() {
 		c.noteUnknown(CommandsFact, true)
 		c.noteUnknown(PathsFact, true)
 		c.noteUnknown(NetFact, true)
 		c.noteUnknown(FlowsFact, true)
 	}
-	scope := inspect.NewScope(&c.call, script, nil, c.Resolve)
+	scope := NewScope(&c.call, script, nil, c.Resolve)
 	first := len(c.facts.Commands)
 	index := make(map[*shell.Run]int, len(script.Runs))
 	for i := range script.Runs {
@@ -219,6 +225,7 @@ func (c *collector) gatherScript(text string) {
 		}
 		index[r] = len(c.facts.Commands)
 		c.facts.Commands = append(c.facts.Commands, describeRun(r, scope))
+		c.facts.Commands[index[r]].line = len(c.facts.lines) - 1
 	}
 	for _, p := range scope.ForeignPrograms() {
 		if at, ok := index[p.Run]; ok {
@@ -233,7 +240,7 @@ func (c *collector) gatherScript(text string) {
 		}
 		if c.need.Has(PathsFact) || c.need.Has(FlowsFact) {
 			c.gatherAccess(scope, r, at)
-			if host, ok := inspect.HostRun(r); ok { // a container that sees this machine's folders
+			if host, ok := HostRun(r); ok { // a container that sees this machine's folders
 				c.gatherAccess(scope, host, at)
 			}
 		}
@@ -247,13 +254,13 @@ func (c *collector) gatherScript(text string) {
 }
 
 // describeRun is a run as rules see it.
-func describeRun(r *shell.Run, scope *inspect.Scope) Command {
+func describeRun(r *shell.Run, scope *Scope) Command {
 	script := scope.Script
 	out := Command{
 		Program: r.Name(), Wrappers: r.Via, Remote: r.Remote, Contained: r.Contained, Text: r.String(),
 		Complete: true,
 	}
-	out.Listed = inspect.ViaXargs(r)
+	out.Listed = ViaXargs(r)
 	for i, w := range r.Argv {
 		out.Argv = append(out.Argv, w.Text)
 		if i > 0 && w.Dynamic && !w.From.Empty() {
@@ -272,6 +279,14 @@ func describeRun(r *shell.Run, scope *inspect.Scope) Command {
 		splitWords(&out, r, p)
 		out.Statements = statementsOf(&out, r, scope)
 		out.Polls = isPoll(&out, r, p)
+		if len(p.Does) > 0 {
+			words := KnownTexts(r.Args())
+			for _, effect := range programs.Effects {
+				if _, ok := p.Phrase(effect, words); ok {
+					out.Effects = append(out.Effects, string(effect))
+				}
+			}
+		}
 	}
 	for _, a := range r.Assigns {
 		out.Env = append(out.Env, a.Name+"="+a.Value.Text)
@@ -280,12 +295,16 @@ func describeRun(r *shell.Run, scope *inspect.Scope) Command {
 		out.Env = append(out.Env, assignments(out.Args)...)
 	}
 	out.given = sync.OnceValue(func() string {
-		return strings.ToLower(strings.ReplaceAll(scope.StatementText(r), "\n", " "))
+		text := scope.StatementText(r)
+		if _, ok := r.Code(); ok {
+			text = foreign.JoinLiterals(text)
+		}
+		return strings.ToLower(strings.ReplaceAll(text, "\n", " "))
 	})
-	for _, from := range inspect.RunsIn(script, r.From) {
+	for _, from := range RunsIn(script, r.From) {
 		out.From = append(out.From, from.Name())
 	}
-	for _, to := range inspect.RunsIn(script, r.To) {
+	for _, to := range RunsIn(script, r.To) {
 		out.To = append(out.To, to.Name())
 	}
 	return out
@@ -373,27 +392,34 @@ func separateFlags(t string) []string {
 // places, no rule needs each pair. More is not known.
 const maxFlows = 1000
 
+// longestPath is the longest path that the system takes. What a longer word leads to, as
+// a pattern of files or after cd shortened it, isn't known.
+const longestPath = 4096
+
 // addPath records one path of the call.
-func (c *collector) addPath(scope *inspect.Scope, w shell.Word, r *shell.Run, access Access, command int) {
+func (c *collector) addPath(scope *Scope, w shell.Word, r *shell.Run, access Access, command int) {
 	place := scope.ResolveWord(w, r)
 	remote := r != nil && r.Remote
 	p := Path{Remote: remote, Path: place.Path, Access: access, Known: place.Known, All: place.All || w.Glob,
 		Command: command}
+	if len(p.Path) > longestPath {
+		p.Known = false
+	}
 	switch {
-	case !place.Known:
-		p.Path = w.Text
+	case !p.Known:
+		p.Path = w.Text[max(0, len(w.Text)-longestPath):]
 	case remote:
 	default:
-		p.InProject = inspect.IsUnder(p.Path, scope.Project)
-		p.InHome = inspect.IsUnder(p.Path, scope.Home)
+		p.InProject = IsUnder(p.Path, scope.Project)
+		p.InHome = IsUnder(p.Path, scope.Home)
 		p.Scratch = scope.IsScratch(p.Path)
 		if linked, ok := scope.LinkTarget(p.Path); ok && access != Delete {
 			p.Real = linked
-			p.InProject, p.Elsewhere = inspect.IsUnder(linked, scope.Project), true
+			p.InProject, p.Elsewhere = IsUnder(linked, scope.Project), true
 		} else if linked, ok := scope.RealPath(p.Path, true); ok {
 			p.Real = linked
 			// The folder may be reached by a link itself; a link in it leads out.
-			p.InProject = inspect.IsUnder(linked, c.realFolder(scope.Project))
+			p.InProject = IsUnder(linked, c.realFolder(scope.Project))
 			p.Elsewhere = c.leadsElsewhere(scope, p.Path, linked)
 		}
 		p.Several = c.Several != nil && access != Read && access != Delete && c.Several(cmp.Or(p.Real, p.Path))
@@ -435,9 +461,9 @@ func (c *collector) realFolder(folder string) string {
 
 // leadsElsewhere reports whether a path leads to another place than its name says; that
 // the project, or the home directory, is reached by a link does not matter.
-func (c *collector) leadsElsewhere(scope *inspect.Scope, named, linked string) bool {
+func (c *collector) leadsElsewhere(scope *Scope, named, linked string) bool {
 	for _, folder := range [...]string{scope.Project, scope.Home} {
-		if inspect.IsUnder(named, folder) && folder != "/" {
+		if IsUnder(named, folder) && folder != "/" {
 			return linked != path.Join(c.realFolder(folder), named[len(folder):])
 		}
 	}
@@ -445,11 +471,11 @@ func (c *collector) leadsElsewhere(scope *inspect.Scope, named, linked string) b
 }
 
 // textFor is what a run, or a file tool, writes.
-func (c *collector) textFor(scope *inspect.Scope, r *shell.Run) (string, bool) {
+func (c *collector) textFor(scope *Scope, r *shell.Run) (string, bool) {
 	if r != nil {
 		return writtenText(scope, r)
 	}
-	return inspect.WrittenText(&c.call)
+	return WrittenText(&c.call)
 }
 
 // gatherGit collects what git knows.

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
 // Version is the version of the facts' form. It grows when a fact changes its
@@ -50,6 +51,31 @@ type Facts struct {
 	// setsVariables says that the call sets variables for what comes behind them
 	// (PATH=/x; ls).
 	setsVariables bool
+	// call, input, lines and resolve are what checks in Go look at.
+	call    Call
+	input   InputPaths
+	lines   []Line
+	resolve func(path string) string
+}
+
+// Line is one command line of a call.
+type Line struct {
+	Text   string
+	Script *shell.Script
+}
+
+// Lines are the command lines that were read.
+func (f *Facts) Lines() []Line { return f.lines }
+
+// Input is what the raw input of a tool names that nobody described.
+func (f *Facts) Input() InputPaths { return f.input }
+
+// ScopeOf is what checks of one of its lines work with, of the tool's own paths for nil.
+func (f *Facts) ScopeOf(line *Line, report *Report) *Scope {
+	if line == nil {
+		return NewScope(&f.call, nil, report, f.resolve)
+	}
+	return NewScope(&f.call, line.Script, report, f.resolve)
 }
 
 // SetsVariables reports whether the call sets variables that whatever it runs later
@@ -112,6 +138,9 @@ type Command struct {
 	// Statements say what a database client is told to do: read, write, drop,
 	// truncate, delete-all, update-all, alter, permission, restore; file where a file says it.
 	Statements []string `json:"statements,omitempty" expr:"statements"`
+	// Effects are what its program's description says that these words do: deletes,
+	// deploys, prints-secret.
+	Effects []string `json:"effects,omitempty" expr:"effects"`
 	// Origin is where the text comes from that it takes for its program: network,
 	// decoder, download (a script this call saved), binary (anything else it saved).
 	Origin string `json:"origin,omitempty" expr:"origin"`
@@ -127,6 +156,7 @@ type Command struct {
 	operands []Operand
 	flags    []Operand
 	given    func() string
+	line     int
 }
 
 // Given is all text that the command is given, in small letters: its words, and its
@@ -137,6 +167,9 @@ func (c *Command) Given() string {
 	}
 	return c.given()
 }
+
+// Line is the index of the command line that it is part of, among the call's lines.
+func (c *Command) Line() int { return c.line }
 
 // Operand is one word of a command as rules match it.
 type Operand struct {
@@ -269,10 +302,12 @@ const (
 	TrackedFact  Name = "paths.tracked"
 	CountsFact   Name = "counts"
 	UsageFact    Name = "usage"
+	// LinesFact stands for the command lines themselves, which checks in Go read.
+	LinesFact Name = "lines"
 )
 
 // Names lists every fact that is collected only when somebody needs it.
 func Names() []Name {
 	return []Name{CommandsFact, PathsFact, NetFact, FlowsFact, BranchFact, RemoteFact, DirtyFact, TrackedFact,
-		CountsFact, UsageFact}
+		CountsFact, UsageFact, LinesFact}
 }

@@ -7,9 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/policy/programs"
-	"github.com/hookmux/hookmux/internal/shell"
+	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
 // TalkingPrograms are the programs that are known to talk to other machines.
@@ -55,7 +54,7 @@ func (c *collector) gatherHosts(r *shell.Run, at int) {
 		c.addDestination(Destination{Scope: UnknownScope}, at)
 	}
 	found := len(c.facts.Net) > before
-	for _, w := range inspect.OptionValues(r.Args(), spec.Hosts...) {
+	for _, w := range OptionValues(r.Args(), spec.Hosts...) {
 		d := destinationOf(w.Text)
 		d.Known = d.Known && !w.Dynamic
 		c.addDestination(d, at)
@@ -82,7 +81,7 @@ func (c *collector) gatherHosts(r *shell.Run, at int) {
 	case cmd.Program == "scp" || cmd.Program == "rsync" || cmd.Program == "git":
 		if cmd.Program == "git" {
 			words = nil
-			if _, args := inspect.GitParts(r); len(args) > 0 {
+			if _, args := GitParts(r); len(args) > 0 {
 				words = operandWords(args, "bjo")
 			}
 		}
@@ -96,7 +95,7 @@ func (c *collector) gatherHosts(r *shell.Run, at int) {
 		}
 	case spec.Implied != "":
 		host := spec.Implied
-		named := inspect.OptionValues(r.Args(), "--registry", "--index-url", "--host", "--hostname", "--source")
+		named := OptionValues(r.Args(), "--registry", "--index-url", "--host", "--hostname", "--source")
 		for _, w := range named {
 			d := destinationOf(w.Text)
 			c.addDestination(d, at)
@@ -132,14 +131,14 @@ func (c *collector) namedHosts(r *shell.Run, cmd *Command) []shell.Word {
 	switch cmd.Program {
 	case "curl":
 		// host:port:host:port, host:port:address
-		for _, w := range inspect.OptionValues(r.Args(), "--connect-to", "--resolve") {
+		for _, w := range OptionValues(r.Args(), "--connect-to", "--resolve") {
 			out = append(out, behindColons(w, 2))
 		}
-		out = append(out, inspect.OptionValues(r.Args(), "--doh-url", "--dns-servers")...)
+		out = append(out, OptionValues(r.Args(), "--doh-url", "--dns-servers")...)
 	case "ssh", "scp", "sftp":
-		out = inspect.OptionValues(r.Args(), "-J", "-W")
+		out = OptionValues(r.Args(), "-J", "-W")
 	case "openssl":
-		out = inspect.OptionValues(r.Args(), "-connect", "-proxy", "-host")
+		out = OptionValues(r.Args(), "-connect", "-proxy", "-host")
 	case "socat":
 		for _, w := range r.Args() {
 			kind, rest, ok := strings.Cut(w.Text, ":")
@@ -174,9 +173,9 @@ func behindColons(w shell.Word, count int) shell.Word {
 func addressFile(program string, args []shell.Word) bool {
 	switch program {
 	case "curl":
-		return len(inspect.OptionValues(args, "-K", "--config")) > 0
+		return len(OptionValues(args, "-K", "--config")) > 0
 	case "wget", "aria2c", "wget2":
-		return len(inspect.OptionValues(args, "-i", "--input-file")) > 0
+		return len(OptionValues(args, "-i", "--input-file")) > 0
 	}
 	return false
 }
@@ -195,7 +194,7 @@ func addressesIn(r *shell.Run, p *programs.Program) []string {
 		}
 	}
 	if code, ok := r.Code(); ok && !shell.IsShell(r.Name()) {
-		for _, text := range inspect.QuotedIn(code) {
+		for _, text := range QuotedIn(code) {
 			if i := strings.Index(text, "://"); i > 0 && !strings.ContainsAny(text, " \n\t") {
 				out = append(out, text)
 			}
@@ -355,7 +354,7 @@ func scopeOf(host string) string {
 
 // gatherFlows collects what is read and where it goes: through pipes, command
 // substitutions, and options that send files.
-func (c *collector) gatherFlows(scope *inspect.Scope, index map[*shell.Run]int, first int) {
+func (c *collector) gatherFlows(scope *Scope, index map[*shell.Run]int, first int) {
 	script := scope.Script
 	for i := range script.Runs {
 		r := &script.Runs[i]

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/policy/programs"
-	"github.com/hookmux/hookmux/internal/shell"
+	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
 // isPoll reports whether a command only looks how something is. One that writes a

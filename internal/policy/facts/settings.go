@@ -4,9 +4,8 @@ import (
 	"path"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
-	"github.com/hookmux/hookmux/internal/shell"
+	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
 // ownNames is a line of the file of host names that is about this machine.
@@ -33,11 +32,11 @@ func onlySettings(file, text string) bool {
 		return false
 	}
 	script := shell.Parse(text)
-	return inspect.OnlySets(&script)
+	return OnlySets(&script)
 }
 
 // writtenText is what a run writes to a file, as far as that is known.
-func writtenText(scope *inspect.Scope, r *shell.Run) (string, bool) {
+func writtenText(scope *Scope, r *shell.Run) (string, bool) {
 	if r == nil {
 		return "", false
 	}
@@ -51,7 +50,7 @@ func writtenText(scope *inspect.Scope, r *shell.Run) (string, bool) {
 	}
 	if r.Name() == "tee" {
 		if from := scope.RunsIn(r.From); len(from) == 1 && from[0].Name() == "echo" {
-			return strings.TrimPrefix(inspect.JoinArgs(from[0].Args()), "-e "), true
+			return strings.TrimPrefix(JoinArgs(from[0].Args()), "-e "), true
 		}
 	}
 	return "", false

@@ -4,10 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
-	"github.com/hookmux/hookmux/internal/shell"
-	"github.com/hookmux/hookmux/internal/shell/foreign"
+	"github.com/hookmux/hookmux/internal/policy/shell"
+	"github.com/hookmux/hookmux/internal/policy/shell/foreign"
 )
 
 var (
@@ -27,7 +26,7 @@ var (
 )
 
 // statementsOf says what a database client is told to do, each kind once.
-func statementsOf(c *Command, r *shell.Run, scope *inspect.Scope) []string {
+func statementsOf(c *Command, r *shell.Run, scope *Scope) []string {
 	language := scope.Script.Programs.Of(c.Program).Language
 	ok := language != ""
 	if !ok {
@@ -160,6 +159,8 @@ func kindOfSQL(s string) string {
 		return "restore"
 	}
 	switch {
+	case verb == "show" || verb == "describe":
+		return "read"
 	case sqlChanges.MatchString(s):
 		return "write" // with x as (delete …), explain analyze delete, select … into
 	case strings.Contains(s, `\`) || callsUnknown(s, sqlFunctions):

@@ -7,10 +7,11 @@ import (
 	"embed"
 	"fmt"
 	"path"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
-	"github.com/hookmux/hookmux/internal/guard/inspect"
 	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/policy/rules"
@@ -19,64 +20,140 @@ import (
 //go:embed *.yaml
 var files embed.FS
 
-// Pack is one file of rules made ready.
+// Pack is a guard made ready: the rules of its file, and those of other files that it
+// includes.
 type Pack struct {
 	Name  string
 	Rules []*rules.Rule
-	Needs facts.Set
-	// Needles find out whether a command may be one for the rules, nil when any may.
-	Needles *inspect.Needles
+	// Needles find out whether a command may be one for the rules that name no check in
+	// Go, nil when any may.
+	Needles *facts.Needles
+}
+
+// Families are the families of checks that its rules name.
+func (p *Pack) Families() []string {
+	var out []string
+	for _, r := range p.Rules {
+		if family, _, _ := strings.Cut(r.Check, "."); family != "" && !slices.Contains(out, family) {
+			out = append(out, family)
+		}
+	}
+	return out
+}
+
+// file is one file of rules.
+type file struct {
+	rules    []*rules.Rule
+	includes []string
 }
 
 var (
 	loading sync.Mutex
 	loaded  = map[string]*Pack{}
+	read    = map[string]*file{}
 )
 
-// Load reads a pack, once.
+// Load makes a guard ready, once.
 func Load(name string) (*Pack, error) {
 	loading.Lock()
 	defer loading.Unlock()
 	if p, ok := loaded[name]; ok {
 		return p, nil
 	}
-	data, err := readPack(name)
+	f, err := loadFile(name)
 	if err != nil {
-		return nil, fmt.Errorf("there is no pack %s", name)
+		return nil, err
 	}
-	list, problems := rules.Parse(rules.Source{Name: name + ".yaml", Data: data, Layer: rules.Pack, Tested: true})
-	if len(problems) > 0 {
-		return nil, fmt.Errorf("pack %s: %s", name, problems[0])
+	p := &Pack{Name: name, Rules: slices.Clone(f.rules)}
+	for _, id := range f.includes {
+		pack, _, _ := strings.Cut(id, ".")
+		from, err := loadFile(pack)
+		if err != nil {
+			return nil, err
+		}
+		at := slices.IndexFunc(from.rules, func(r *rules.Rule) bool { return r.ID == id })
+		if at < 0 {
+			return nil, fmt.Errorf("pack %s includes %s, which does not exist", name, id)
+		}
+		p.Rules = append(p.Rules, from.rules[at])
 	}
-	p := &Pack{Name: name, Rules: list, Needles: needlesOf(list)}
-	p.Needs = rules.NewSet(list, rules.Options{}).Needs()
+	p.Needles = needlesOf(p.Rules)
 	loaded[name] = p
 	return p, nil
 }
 
-// readPack reads the file of a pack, with the names of branches put in.
-func readPack(name string) ([]byte, error) {
-	data, err := files.ReadFile(name + ".yaml")
-	return programs.ExpandBranches(data), err
+// loadFile reads a file of rules, once.
+func loadFile(name string) (*file, error) {
+	if f, ok := read[name]; ok {
+		return f, nil
+	}
+	data, includes, err := readPack(name)
+	if err != nil {
+		return nil, fmt.Errorf("there is no pack %s", name)
+	}
+	list, problems := rules.Parse(rules.Source{Name: name + ".yaml", Data: data, Layer: rules.Pack, Builtin: true, Tested: true})
+	if len(problems) > 0 {
+		return nil, fmt.Errorf("pack %s: %s", name, problems[0])
+	}
+	read[name] = &file{list, includes}
+	return read[name], nil
 }
 
-// Describe lists the rules of a pack without making them ready.
-func Describe(name string) []inspect.RuleInfo {
-	data, err := files.ReadFile(name + ".yaml")
-	if err != nil {
-		return nil
+// readPack reads the file of a pack, with the names of branches put in. The ids that it
+// includes are in front of its rules, between the lines include: and version:.
+func readPack(name string) (data []byte, includes []string, err error) {
+	data, err = files.ReadFile(name + ".yaml")
+	if list, rest, ok := bytes.Cut(data, []byte("version:")); ok && bytes.HasPrefix(list, []byte("include:")) {
+		for line := range strings.Lines(string(list)) {
+			if id, ok := strings.CutPrefix(line, "  - "); ok {
+				includes = append(includes, strings.TrimSpace(id))
+			}
+		}
+		data = append(bytes.Repeat([]byte("\n"), bytes.Count(list, []byte("\n"))), append([]byte("version:"), rest...)...)
 	}
-	var out []inspect.RuleInfo
+	return programs.ExpandBranches(data), includes, err
+}
+
+// RuleInfo describes one rule.
+type RuleInfo struct {
+	ID   string `json:"id"`
+	What string `json:"what"`
+}
+
+// Describe lists the rules of a guard without making them ready.
+func Describe(name string) []RuleInfo {
+	own, includes := describeFile(name)
+	others := map[string][]RuleInfo{}
+	for _, id := range includes {
+		pack, _, _ := strings.Cut(id, ".")
+		if others[pack] == nil {
+			others[pack], _ = describeFile(pack)
+		}
+		if at := slices.IndexFunc(others[pack], func(r RuleInfo) bool { return r.ID == id }); at >= 0 {
+			own = append(own, others[pack][at])
+		}
+	}
+	return own
+}
+
+func describeFile(name string) (out []RuleInfo, includes []string) {
+	data, includes, err := readPack(name)
+	if err != nil {
+		return nil, nil
+	}
 	for line := range bytes.Lines(data) {
 		text := strings.TrimRight(string(line), "\n")
 		if id, ok := strings.CutPrefix(text, "  - id: "); ok {
-			out = append(out, inspect.RuleInfo{ID: id})
+			out = append(out, RuleInfo{ID: id})
 		}
 		if why, ok := strings.CutPrefix(text, "    why: "); ok && len(out) > 0 {
+			if quoted, err := strconv.Unquote(why); err == nil {
+				why = quoted
+			}
 			out[len(out)-1].What = why
 		}
 	}
-	return out
+	return out, includes
 }
 
 // hiddenText are words by which a command may run text that does not stand in it as
@@ -85,16 +162,19 @@ var hiddenText = []string{"base64", "xxd", "openssl", "eval", "base32", "uudecod
 
 // needlesOf makes the words without which no rule of a list can hold. A rule that
 // names none lets every command be read.
-func needlesOf(list []*rules.Rule) *inspect.Needles {
-	words := append(append([]string{}, inspect.FedShells...), hiddenText...)
+func needlesOf(list []*rules.Rule) *facts.Needles {
+	words := append(append([]string{}, facts.FedShells...), hiddenText...)
 	for _, r := range list {
+		if r.Check != "" {
+			continue
+		}
 		found := ruleWords(r)
 		if len(found) == 0 {
 			return nil
 		}
 		words = append(words, found...)
 	}
-	return inspect.NewNeedles(true, words...)
+	return facts.NewNeedles(true, words...)
 }
 
 // ruleWords are the words of which a command must hold one for a rule to hold.
@@ -110,6 +190,10 @@ func ruleWords(r *rules.Rule) []string {
 			out = append(out, name)
 		}
 		return lowerWords(out)
+	case len(q.Statement) > 0:
+		return statementWords
+	case len(q.Effect) > 0: // your own programs are looked for as such
+		return programs.With(func(p *programs.Program) bool { return len(p.Does) > 0 })
 	case len(q.Origin.Texts()) > 0:
 		return programs.With(func(p *programs.Program) bool { return p.Has(programs.Fetches) })
 	case len(q.Path.Texts()) > 0:
@@ -123,6 +207,10 @@ func ruleWords(r *rules.Rule) []string {
 	}
 	return nil
 }
+
+// statementWords stand in statements that do more than read.
+var statementWords = []string{"drop", "truncate", "delete", "update", "flush", "remove", "alter", "restore", "grant",
+	"revoke", "insert", "replace", "create", "unset", "purge", "rename"}
 
 // namesIn are the last names of a path pattern that say something; of {a,b} all.
 func namesIn(pattern string) []string {

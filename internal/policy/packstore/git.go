@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/platform/boundedbuffer"
+	"github.com/hookmux/hookmux/internal/platform/bounded"
 	"github.com/hookmux/hookmux/internal/version"
 )
 
@@ -88,7 +88,7 @@ func (w *workspace) run(ctx context.Context, args ...string) ([]byte, error) {
 		"-c", "transfer.fsckObjects=true", "-c", "gc.auto=0", "-c", "maintenance.auto=false"}
 	cmd := exec.CommandContext(ctx, "git", append(safe, args...)...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = w.dir, w.environ(), 5*time.Second
-	out, failure := boundedbuffer.New(maxListed), boundedbuffer.New(4<<10)
+	out, failure := bounded.NewBuffer(maxListed), bounded.NewBuffer(4<<10)
 	cmd.Stdout, cmd.Stderr = out, failure
 	stop := w.watchSize(ctx, cancel)
 	err := cmd.Run()

@@ -21,8 +21,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"github.com/hookmux/hookmux/internal/guard"
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
+	"github.com/hookmux/hookmux/internal/policy/guards/names"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 )
 
@@ -77,9 +77,9 @@ func NewPack(files []File) (*Pack, error) {
 		size += len(f.Data)
 		switch {
 		case f.Path != manifestFile && !ruleFile.MatchString(f.Path):
-			return nil, fmt.Errorf("%q does not belong into a pack: it has pack.yaml and rules/NAME.yaml", f.Path)
+			return nil, fmt.Errorf("%q doesn't belong in a pack, which has only pack.yaml and rules/NAME.yaml", f.Path)
 		case i > 0 && p.Files[i-1].Path == f.Path:
-			return nil, fmt.Errorf("%s is there twice", f.Path)
+			return nil, fmt.Errorf("%s appears twice", f.Path)
 		case len(f.Data) > maxFile:
 			return nil, fmt.Errorf("%s is larger than %d KiB", f.Path, maxFile>>10)
 		case size > maxContent:
@@ -90,7 +90,7 @@ func NewPack(files []File) (*Pack, error) {
 	}
 	at := slices.IndexFunc(p.Files, func(f File) bool { return f.Path == manifestFile })
 	if at < 0 {
-		return nil, errors.New("there is no pack.yaml with name, version and what")
+		return nil, errors.New("there's no pack.yaml; a pack's folder needs one with name, version and what")
 	}
 	if len(p.Files) == 1 {
 		return nil, errors.New("there are no rules: put them into rules/NAME.yaml")
@@ -122,7 +122,7 @@ func (p *Pack) readManifest(text []byte) error {
 
 // IsReserved reports whether a name is taken by hookmux's own guards.
 func IsReserved(name string) bool {
-	return guard.IsGuard(name)
+	return names.Is(name)
 }
 
 // Hash is the hash of everything in the pack.

@@ -77,7 +77,7 @@ func TestRefusedFolders(t *testing.T) {
 		"no purpose":     {change: manifest("name: x\nversion: 1\n"), want: "what must say"},
 		"another key":    {change: manifest("name: x\nversion: 1\nwhat: x\nrun: ./x.sh\n"), want: "run"},
 		"control bytes":  {change: manifest("name: x\nversion: 1\nwhat: \"a\\e[2Jb\"\n"), want: "what must say"},
-		"another ending": {change: func(_ *testing.T, f map[string]string) { f["rules/a.yml"] = goodRules }, want: "does not belong"},
+		"another ending": {change: func(_ *testing.T, f map[string]string) { f["rules/a.yml"] = goodRules }, want: "doesn't belong"},
 		"a folder below rules": {change: func(_ *testing.T, f map[string]string) { f["rules/a/b.yaml"] = goodRules },
 			want: "is a folder"},
 		"a large file": {change: func(_ *testing.T, f map[string]string) {

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/approvals/ledger"
-	"github.com/hookmux/hookmux/internal/platform/atomicfolder"
+	diskfiles "github.com/hookmux/hookmux/internal/platform/files"
+	"github.com/hookmux/hookmux/internal/platform/sealed"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 )
 
@@ -69,7 +69,7 @@ func (s *Store) load() (r record, damage, err error) {
 
 func (s *Store) loadFrom(file string) (record, error) {
 	r := record{Version: 1}
-	if err := ledger.LoadSealed(s.state, file, &r); err != nil {
+	if err := sealed.LoadSealed(s.state, file, &r); err != nil {
 		return record{Version: 1}, fmt.Errorf("the list of packs is not believed: %w; add the packs again", err)
 	}
 	if r.Version != 1 {
@@ -80,10 +80,10 @@ func (s *Store) loadFrom(file string) (record, error) {
 
 // keep writes the list of packs down, twice.
 func (s *Store) keep(r record) error {
-	if err := ledger.StoreSealed(s.state, secondRecord, r); err != nil {
+	if err := sealed.StoreSealed(s.state, secondRecord, r); err != nil {
 		return err
 	}
-	return ledger.StoreSealed(s.state, recordFile, r)
+	return sealed.StoreSealed(s.state, recordFile, r)
 }
 
 func (s *Store) isGone(file string) bool {
@@ -211,11 +211,11 @@ func (s *Store) writeCopy(dir string, pack *Pack) error {
 	if there, err := ReadFolder(dir); err == nil && there.Hash() == pack.Hash() {
 		return nil
 	}
-	var files []atomicfolder.File
+	var files []diskfiles.FolderFile
 	for _, f := range pack.Files {
-		files = append(files, atomicfolder.File{Path: f.Path, Data: f.Data, Mode: 0o600})
+		files = append(files, diskfiles.FolderFile{Path: f.Path, Data: f.Data, Mode: 0o600})
 	}
-	return atomicfolder.Write(dir, files)
+	return diskfiles.WriteFolder(dir, files)
 }
 
 // Sources are the files of rules of every pack that is as it was taken in. What is

@@ -5,11 +5,10 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/guard/inspect"
+	"github.com/hookmux/hookmux/internal/platform/redactmarks"
 	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/policy/rules"
-	"github.com/hookmux/hookmux/internal/recorder/redact/marks"
-	"github.com/hookmux/hookmux/internal/shell"
+	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
 // hiddenWord stands in a command for what was redacted: a variable that nobody set.
@@ -73,9 +72,6 @@ func (w *worker) judge(ev *event.Event, at place, entry countedEntry) judged {
 		options.Started = started
 		out.join(decide(w.placeOf(started)))
 	}
-	if len(w.Guards) > 0 && ev.Kind.Guarded() && ev.Tool != nil {
-		w.askGuards(ev, at.project, lost.Text, &out)
-	}
 	return out
 }
 
@@ -114,34 +110,6 @@ func (j *judged) join(start judged) {
 	}
 }
 
-// askGuards asks the built-in guards. What they find in a text with gaps counts,
-// unless it is the gap that they object to.
-func (w *worker) askGuards(ev *event.Event, project string, gaps bool, out *judged) {
-	call := inspect.CallOf(ev, project, w.Home)
-	for _, g := range w.Guards {
-		verdict := rules.Deny
-		if g.Ask() {
-			verdict = rules.Ask
-		}
-		found := false
-		for _, finding := range g.Check(call) {
-			if gaps && finding.Unreadable {
-				continue
-			}
-			if !slices.Contains(out.hits, ruleVerdict{finding.Rule, verdict, false}) {
-				out.hits = append(out.hits, ruleVerdict{finding.Rule, verdict, false})
-			}
-			found = true
-		}
-		switch {
-		case !found && gaps:
-			out.open = append(out.open, g.Name())
-		case found && (out.verdict != rules.Deny):
-			out.verdict = verdict
-		}
-	}
-}
-
 // revealLosses finds out whether words of a call were redacted or cut, and puts a
 // word that stands for anything in the place of what was redacted.
 func revealLosses(ev *event.Event) (hidden, cut bool) {
@@ -153,16 +121,16 @@ func revealLosses(ev *event.Event) (hidden, cut bool) {
 	texts := [][]string{t.Commands, t.Reads, t.Writes}
 	for _, list := range texts {
 		for i, text := range list {
-			cut = cut || marks.IsCut(text)
-			if clean, found := marks.ReplaceAll(text, hiddenWord); found {
+			cut = cut || redactmarks.IsCut(text)
+			if clean, found := redactmarks.ReplaceAll(text, hiddenWord); found {
 				list[i], hidden = clean, true
 			}
 		}
 	}
-	if clean, found := marks.ReplaceAll(t.URL, hiddenWord); found {
+	if clean, found := redactmarks.ReplaceAll(t.URL, hiddenWord); found {
 		t.URL, hidden = clean, true
 	}
-	return hidden, cut || marks.IsCut(t.URL)
+	return hidden, cut || redactmarks.IsCut(t.URL)
 }
 
 // parseRecorded reads a command in which words may stand for anything, wherever

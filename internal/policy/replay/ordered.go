@@ -6,11 +6,11 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/boundedmap"
+	"github.com/hookmux/hookmux/internal/platform/bounded"
+	"github.com/hookmux/hookmux/internal/platform/redactmarks"
 	"github.com/hookmux/hookmux/internal/policy/counts"
 	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/policy/rules"
-	"github.com/hookmux/hookmux/internal/recorder/redact/marks"
 )
 
 // NeedsCounts reports whether rules ask how often something happened before. Then the
@@ -38,7 +38,7 @@ const maxTurns = 128
 type orderedCounts struct {
 	catalogue *agent.Catalogue
 	tracker   *counts.Tracker
-	turns     boundedmap.Map[turnKey, bool] // that are known from their beginning
+	turns     bounded.Map[turnKey, bool] // that are known from their beginning
 }
 
 type turnKey struct{ agent, session string }
@@ -78,7 +78,7 @@ func isLossy(ev *event.Event) bool {
 		return false
 	}
 	for _, text := range append([]string{string(ev.Tool.Input)}, ev.Tool.Commands...) {
-		if strings.Contains(text, marks.Head) || strings.Contains(text, marks.CutHeadPlain) {
+		if strings.Contains(text, redactmarks.Head) || strings.Contains(text, redactmarks.CutHeadPlain) {
 			return true
 		}
 	}

@@ -18,13 +18,12 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/guard"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
+	"github.com/hookmux/hookmux/internal/platform/textcut"
 	"github.com/hookmux/hookmux/internal/policy/counts"
 	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/policy/rules"
-	"github.com/hookmux/hookmux/internal/shell/scriptcache"
-	"github.com/hookmux/hookmux/internal/textcut"
+	"github.com/hookmux/hookmux/internal/policy/shell/scriptcache"
 )
 
 // Options is what is replayed by.
@@ -33,7 +32,8 @@ type Options struct {
 	Modes map[string]rules.Mode // what a person switched rules to, by id
 	// Honour counts rules that only logs as such; else they count as if they were on.
 	Honour bool
-	Guards guard.Set
+	// Checks are the checks in Go that rules of built-in guards name.
+	Checks map[string]rules.Checks
 	Home   string
 	// Catalogue reads stored payloads again.
 	Catalogue *agent.Catalogue
@@ -160,7 +160,7 @@ func (s *ruleSets) makeSet(list []*rules.Rule) *rules.Set {
 		ready[i] = r
 	}
 	s.all = append(s.all, ready...)
-	return rules.NewSet(ready, rules.Options{Home: s.options.Home, Modes: s.states})
+	return rules.NewSet(ready, rules.Options{Home: s.options.Home, Modes: s.states, Checks: s.options.Checks})
 }
 
 // batch is a few stored calls in their order.
@@ -258,14 +258,14 @@ type storedCall struct {
 func readEntry(catalogue *agent.Catalogue, entry []byte) (*storedCall, error) {
 	call := &storedCall{happened: event.None.Word()}
 	var stored []byte
-	err := jsonscan.Object(entry, func(key, value []byte) bool {
+	err := jsontext.Object(entry, func(key, value []byte) bool {
 		switch string(key) {
 		case "event":
 			stored = value
 		case "outcome":
-			duplicate, _ := jsonscan.String(jsonscan.Get(value, "twin"))
+			duplicate, _ := jsontext.String(jsontext.Get(value, "twin"))
 			call.duplicate = duplicate != ""
-			if verdict, ok := jsonscan.String(jsonscan.Get(value, "decision", "verdict")); ok {
+			if verdict, ok := jsontext.String(jsontext.Get(value, "decision", "verdict")); ok {
 				call.happened = verdict
 			}
 		}
@@ -277,7 +277,7 @@ func readEntry(catalogue *agent.Catalogue, entry []byte) (*storedCall, error) {
 	texts := map[string]string{}
 	in := agent.Input{}
 	nested := false
-	err = jsonscan.Object(stored, func(key, value []byte) bool {
+	err = jsontext.Object(stored, func(key, value []byte) bool {
 		switch string(key) {
 		case "raw":
 			in.Payload = value
@@ -286,7 +286,7 @@ func readEntry(catalogue *agent.Catalogue, entry []byte) (*storedCall, error) {
 		case "nested":
 			nested = string(value) == "true"
 		case "id", "time", "agent", "agentVersion", "kind", "native", "cwd":
-			texts[string(key)], _ = jsonscan.String(value)
+			texts[string(key)], _ = jsontext.String(value)
 		}
 		return true
 	})

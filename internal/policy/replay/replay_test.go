@@ -4,15 +4,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/guard"
+	"github.com/hookmux/hookmux/internal/policy/facts"
+	"github.com/hookmux/hookmux/internal/policy/guards"
 	"github.com/hookmux/hookmux/internal/policy/rules"
-	"github.com/hookmux/hookmux/internal/recorder/redact"
+	"github.com/hookmux/hookmux/internal/redact"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -237,18 +239,22 @@ rules:
 }
 
 func TestGuardsReplayed(t *testing.T) {
-	g, err := guard.New(guard.Destructive, guard.Options{})
+	list, err := guards.Rules(nil)
 	if err != nil {
-		t.Fatalf("guard: want one, got %v", err)
+		t.Fatalf("guards: want their rules, got %v", err)
 	}
+	list = slices.DeleteFunc(list, func(r *rules.Rule) bool {
+		return !strings.HasPrefix(r.ID, "destructive.") && r.ID != "git-history.reset"
+	})
+	ask := func(o *Options) { o.Checks, o.Rules = guards.Checks(facts.Machine{}), list }
 	got := run(t, []wire.Entry{command(t, 0, "git reset --hard HEAD~3", ""), command(t, 1, "ls", ""),
-		command(t, 2, "echo "+key, "")}, func(o *Options) { o.Guards, o.Rules = guard.Set{g}, nil })
+		command(t, 2, "echo "+key, "")}, ask)
 	if got.Scanned != 3 || got.Deny != 1 || got.NotReplayable != 1 {
 		t.Errorf("guards: want one of 3 denied, one not replayable, got %+v", got.Counts)
 	}
 	// It may be the gap that keeps a command from being read.
 	got = run(t, []wire.Entry{command(t, 0, `rm -rf "x `+key, ""), command(t, 1, `rm -rf "x`, "")},
-		func(o *Options) { o.Guards, o.Rules = guard.Set{g}, nil })
+		ask)
 	if got.Deny != 1 || got.NotReplayable != 1 {
 		t.Errorf("unreadable: want the one without a gap denied, the other not replayable, got %+v", got.Counts)
 	}

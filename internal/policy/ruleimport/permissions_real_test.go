@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/internal/policy/rules"
-	"github.com/hookmux/hookmux/internal/verify/agents"
-	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
-	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/realagents"
+	"github.com/hookmux/hookmux/internal/realagents/agentstest"
+	"github.com/hookmux/hookmux/internal/realagents/model"
 )
 
 // sampled are the measured sets of settings that the real agent is asked about again.
@@ -65,7 +65,7 @@ func askReal(t *testing.T, set labSet) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), agentstest.Timeout)
 	defer cancel()
-	r, err := agents.Run(ctx, s.In, env, s.Project, "-p", "Go "+model.Mark(""), "--output-format", "stream-json",
+	r, err := realagents.Run(ctx, s.In, env, s.Project, "-p", "Go "+model.Mark(""), "--output-format", "stream-json",
 		"--verbose", "--permission-mode", "default", "--settings", settings)
 	if err != nil {
 		t.Fatalf("want Claude Code to end, got %v: %.2000s %.2000s", err, r.Stdout, r.Stderr)

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/plainjson"
+	"github.com/hookmux/hookmux/internal/platform/jsonx"
 	"github.com/hookmux/hookmux/internal/policy/clauderules"
 )
 
@@ -170,7 +170,7 @@ var ErrNothing = errors.New("there is no rule that could be taken over")
 
 // RulesFile writes what is taken over as a file of rules: one for each that refuses or
 // asks, so that each can be let pass by itself, and one for what is allowed, which counts
-// once a person confirmed it.
+// once a person accepted it.
 // What is not taken over stands in it as a comment.
 func RulesFile(sources []Source, o WriteOptions) ([]byte, error) {
 	var b bytes.Buffer
@@ -315,7 +315,7 @@ func writeLists(b *bytes.Buffer, indent string, s *Source, o WriteOptions, lists
 
 // quote writes a text so that YAML reads it back as it is.
 func quote(text string) string {
-	quoted, err := plainjson.Marshal(text)
+	quoted, err := jsonx.Marshal(text)
 	if err != nil {
 		return `""` // a text always encodes
 	}

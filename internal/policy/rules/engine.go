@@ -22,6 +22,9 @@ type Hit struct {
 	Certain bool `json:"certain"`
 	// LogOnly says that it is only recorded.
 	LogOnly bool `json:"logOnly,omitempty"`
+	// Unreadable says that the text itself is what the rule objects to: it cannot be
+	// read in full.
+	Unreadable bool `json:"-"`
 }
 
 // Result is what the rules say about a call.
@@ -48,6 +51,10 @@ type Options struct {
 	// switches all of it.
 	Modes map[string]Mode
 	Now   func() time.Time
+	// Checks are the families of checks in Go, by their names.
+	Checks map[string]Checks
+	// Excepted reports whether a rule doesn't apply to a command line. Nil: none is.
+	Excepted func(rule, line string) bool
 }
 
 // Set is rules made ready: indexed by what they match.
@@ -61,6 +68,8 @@ type Set struct {
 	others    []*Rule
 	// placed says that a rule counts in some folders only.
 	placed bool
+	// checked are rules that name a check in Go.
+	checked []*Rule
 }
 
 // NewSet makes rules ready. Rules that are switched off cost nothing.
@@ -76,6 +85,10 @@ func NewSet(list []*Rule, o Options) *Set {
 		s.list = append(s.list, r)
 		s.needs |= r.needs
 		s.placed = s.placed || len(r.Projects) > 0 || r.Claude != nil
+		if r.Check != "" {
+			s.checked = append(s.checked, r)
+			continue
+		}
 		names, ok := r.Match.Program.literals()
 		if !ok && r.Claude == nil {
 			names, ok = r.programs, len(r.programs) > 0
@@ -94,6 +107,30 @@ func NewSet(list []*Rule, o Options) *Set {
 
 // expired reports whether the last day of a rule is over.
 func (s *Set) expired(r *Rule) bool { return !r.expires.IsZero() && !s.options.Now().Before(r.expires) }
+
+// Rules are the rules that are not switched off.
+func (s *Set) Rules() []*Rule { return s.list }
+
+// ModeOf is the mode of one of its rules.
+func (s *Set) ModeOf(r *Rule) Mode { return s.modeOf(r) }
+
+// Needs are the facts that a rule looks at.
+func (r *Rule) Needs() facts.Set { return r.needs }
+
+// Tighter is the tighter one of two modes. One that doesn't exist blocks.
+func Tighter(a, b Mode) Mode {
+	if b.strength() > a.strength() {
+		return b
+	}
+	return a
+}
+
+func (m Mode) strength() int {
+	if at := slices.Index(Modes(), m); at >= 0 {
+		return at
+	}
+	return len(Modes())
+}
 
 func (s *Set) modeOf(r *Rule) Mode { return r.ModeBy(s.options.Modes) }
 
@@ -168,7 +205,7 @@ func (s *Set) candidates(f *facts.Facts, odd bool) []*Rule {
 		return s.others
 	}
 	if odd {
-		return s.list
+		return slices.Concat(s.others, s.named)
 	}
 	found := s.others
 	var seen []string
@@ -191,7 +228,8 @@ func (s *Set) Decide(f *facts.Facts) Result { return s.decide(f, nil) }
 // one, nil for a call that is being made.
 func (s *Set) decide(f *facts.Facts, lost *losses) Result {
 	var out Result
-	m := &matcher{f: f, at: place{home: s.options.Home, project: f.Project}, odd: isOdd(f)}
+	m := &matcher{f: f, at: place{home: s.options.Home, project: f.Project}, odd: isOdd(f), excepted: s.options.Excepted}
+	out.Hits = s.runChecks(f, lost)
 	var allows []allowed
 	for _, r := range s.candidates(f, m.odd) {
 		h := m.matchRule(r)

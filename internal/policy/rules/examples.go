@@ -7,6 +7,8 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/policy/facts"
+	"github.com/hookmux/hookmux/internal/policy/programs"
+	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
 // Where examples happen.
@@ -94,9 +96,12 @@ func (e Example) usage(*event.Event) (facts.Usage, bool) {
 
 // Facts are the facts of the call that an example stands for.
 func (e Example) Facts(need facts.Set) *facts.Facts {
-	return facts.Collect(e.event(), exampleProject, need, facts.Options{
-		Home: exampleHome, Git: exampleRepository{e}.find, Counts: e.counts, Usage: e.usage,
-	})
+	o := facts.Options{Home: exampleHome, Git: exampleRepository{e}.find, Counts: e.counts, Usage: e.usage}
+	if own, err := programs.Parse("example", []byte(e.Programs)); err == nil && len(own) > 0 {
+		table := programs.NewTable(own)
+		o.Parse = func(text string) *shell.Script { s := shell.ParseWith(table, text); return &s }
+	}
+	return facts.Collect(e.event(), exampleProject, need, o)
 }
 
 // tryExamples runs the examples of a rule, whatever its mode, its agents and

@@ -179,7 +179,7 @@ type factFinder struct {
 }
 
 // growing are functions by which few words make a text that fills all memory, which
-// nothing can stop once it runs: a file that nobody confirmed must not end the daemon.
+// nothing can stop once it runs: a file that nobody accepted must not end the daemon.
 var growing = []string{"reduce", "repeat", "replace", "join", "concat", "flatten", "toBase64", "fromBase64"}
 
 // isNumber tells numbers from texts and what may be one.

@@ -3,6 +3,7 @@ package rules
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -14,8 +15,8 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/hookmux/hookmux/internal/platform/similar"
+	"github.com/hookmux/hookmux/internal/platform/textcut"
 	"github.com/hookmux/hookmux/internal/policy/facts"
-	"github.com/hookmux/hookmux/internal/textcut"
 )
 
 // Problem is something wrong with a rule or a file of rules.
@@ -52,7 +53,9 @@ type Source struct {
 	Layer Layer
 	// Prefix stands before the ids of a pack's rules.
 	Prefix string
-	// Tested says that its examples are known to hold: those of hookmux itself.
+	// Builtin says that it is one of hookmux's own, whose rules may name checks in Go.
+	Builtin bool
+	// Tested says that its examples are known to hold.
 	Tested bool
 }
 
@@ -219,6 +222,9 @@ func parseRule(node ast.Node, s Source, usual Rule) (*Rule, *Problem) {
 	if err == nil {
 		err = r.check()
 	}
+	if err == nil && r.Check != "" && !s.Builtin {
+		err = errors.New("only built-in rules have a check; use match and when")
+	}
 	if err != nil {
 		return fail(err)
 	}
@@ -236,7 +242,7 @@ func parseRule(node ast.Node, s Source, usual Rule) (*Rule, *Problem) {
 	if err := r.compile(); err != nil {
 		return fail(err)
 	}
-	if s.Tested {
+	if s.Tested || r.Check != "" { // checks need what is known of the machine
 		return r, odd
 	}
 	if err := r.tryExamples(); err != nil {
@@ -272,15 +278,26 @@ func hintField(message string) string {
 	if len(parts) < 2 {
 		return ""
 	}
-	known := []string{"id", "why", "match", "when", "claude", "decide", "mode", "onUnknown", "agents", "projects", "expires",
-		"examples"}
 	if parts[1] == "state" {
 		return ` (did you mean "mode"?)`
 	}
-	if near := similar.Nearest(parts[1], known); near != "" {
+	if near := similar.Nearest(parts[1], ruleKeys()); near != "" {
 		return fmt.Sprintf(" (did you mean %q?)", near)
 	}
 	return ""
+}
+
+// ruleKeys are the keys of a rule and of its match.
+func ruleKeys() []string {
+	var keys []string
+	for _, t := range []reflect.Type{reflect.TypeFor[Rule](), reflect.TypeFor[Match]()} {
+		for i := range t.NumField() {
+			if key, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ","); key != "" && key != "-" {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys
 }
 
 // firstToken is where a rule begins.
@@ -312,6 +329,10 @@ func ProblemOf(file string, err error) Problem {
 // compile makes the rule's expression ready and finds out which facts it needs.
 func (r *Rule) compile() error {
 	r.needs = r.Match.needs()
+	if r.Check != "" {
+		r.needs = r.needs.With(facts.LinesFact)
+		return nil
+	}
 	if names, ok := r.Match.Program.literals(); ok {
 		r.named = names
 	}

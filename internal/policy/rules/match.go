@@ -25,6 +25,10 @@ type matcher struct {
 	at place
 	// odd says that which program runs is not known for every command.
 	odd bool
+	// excepted is [Options.Excepted].
+	excepted func(rule, line string) bool
+	// paths are those of each command, and each path once for -2.
+	paths map[int][]int
 	// machine runs expressions; nil until one has to be run.
 	machine *machine
 }
@@ -41,7 +45,7 @@ func (m *matcher) matchRule(r *Rule) hit {
 	case q.aboutCommand():
 		for i := range m.f.Commands {
 			c := &m.f.Commands[i]
-			if r.named != nil && !m.odd && !slices.Contains(r.named, c.Program) {
+			if r.named != nil && !m.odd && !slices.Contains(r.named, c.Program) || m.skips(r, i) {
 				continue
 			}
 			holds := both(base, m.matchCommand(q, c, r.OnUnknown == "ignore" && r.Decide != Allow))
@@ -71,6 +75,9 @@ func (m *matcher) matchRule(r *Rule) hit {
 		}
 	case q.aboutPath():
 		holds, where := m.matchPaths(q, -2)
+		if holds != no && m.skips(r, m.commandOf(where)) {
+			holds = no
+		}
 		if holds != no && q.aboutHost() {
 			fits, _ := m.matchHosts(q, -2)
 			holds = both(holds, fits)
@@ -78,11 +85,19 @@ func (m *matcher) matchRule(r *Rule) hit {
 		best = hit{both(base, holds), where, m.commandOf(where)}
 	case q.aboutHost():
 		holds, where := m.matchHosts(q, -2)
+		if len(m.f.Commands) > 0 && m.skips(r, 0) {
+			holds = no
+		}
 		best = hit{both(base, holds), where, -1}
 	default:
 		best = hit{base, m.f.Tool.Name, -1}
 	}
 	return best
+}
+
+// skips reports whether a command is part of a line that a rule doesn't apply to.
+func (m *matcher) skips(r *Rule, command int) bool {
+	return m.excepted != nil && command >= 0 && m.excepted(r.ID, m.f.Lines()[m.f.Commands[command].Line()].Text)
 }
 
 // commandOf is the command that touches a path; -1 for a file tool's own.
@@ -227,13 +242,13 @@ func (m *matcher) matchCommand(q *Match, c *facts.Command, boldly bool) certaint
 		holds = both(holds, q.Args.match(func(p Pattern) certainty { return hasArgument(p, c) }))
 	}
 	if len(q.Flags) > 0 {
-		holds = both(holds, q.Flags.match(func(p Pattern) certainty { return hasFlag(p, c) }))
+		holds = both(holds, q.Flags.match(func(p Pattern) certainty { return hasFlag(p, c, boldly) }))
 	}
 	if holds == no {
 		return no
 	}
 	if len(q.NoFlags) > 0 {
-		without := negate(q.NoFlags.match(func(p Pattern) certainty { return hasFlag(p, c) }))
+		without := negate(q.NoFlags.match(func(p Pattern) certainty { return hasFlag(p, c, false) }))
 		if without == maybe && boldly {
 			without = yes // a word that is not known is not taken for the option that excuses
 		}
@@ -257,6 +272,7 @@ func (m *matcher) matchCommand(q *Match, c *facts.Command, boldly bool) certaint
 	holds = both(holds, q.Wrapper.matchAny(c.Wrappers))
 	holds = both(holds, q.From.matchAny(c.From))
 	holds = both(holds, q.To.matchAny(c.To))
+	holds = both(holds, q.Effect.matchAny(c.Effects))
 	return both(holds, q.Statement.matchAny(c.Statements))
 }
 
@@ -322,15 +338,19 @@ func leadingWords(p Pattern, operands []facts.Operand) certainty {
 	return holds
 }
 
-// hasFlag says whether an option is given. A word that is not known may be one.
-func hasFlag(p Pattern, c *facts.Command) certainty {
+// hasFlag says whether an option is given. A word that is not known may be one, and so
+// may the beginning of a long option; boldly: that is one.
+func hasFlag(p Pattern, c *facts.Command, boldly bool) certainty {
 	if slices.ContainsFunc(c.Flags, p.fits) {
 		return yes
 	}
 	for _, o := range c.Options() {
 		// Long options may be shortened.
 		name, _, _ := strings.Cut(o.Text, "=")
-		if len(name) > 4 && strings.HasPrefix(name, "--") && strings.HasPrefix(p.text, name) {
+		if len(name) > 2 && strings.HasPrefix(name, "--") && strings.HasPrefix(p.text, name) {
+			if boldly {
+				return yes
+			}
 			return maybe
 		}
 	}
@@ -359,16 +379,32 @@ func hasArgument(p Pattern, c *facts.Command) certainty {
 	return holds
 }
 
+// pathsOf are the paths of a command; for -2 those of all, each once.
+func (m *matcher) pathsOf(command int) []int {
+	if m.paths == nil {
+		m.paths = map[int][]int{}
+		seen := map[facts.Path]bool{}
+		for i, p := range m.f.Paths {
+			m.paths[p.Command] = append(m.paths[p.Command], i)
+			if p.Command = 0; !seen[p] {
+				seen[p] = true
+				m.paths[-2] = append(m.paths[-2], i)
+			}
+		}
+	}
+	return m.paths[command]
+}
+
 // matchPaths compares the paths of a command, of all for -2.
 func (m *matcher) matchPaths(q *Match, command int) (certainty, string) {
 	best, where := no, ""
-	for i := range m.f.Paths {
+	for _, i := range m.pathsOf(command) {
 		p := &m.f.Paths[i]
-		if command >= -1 && p.Command != command {
-			continue
-		}
 		if holds := m.matchPath(q, p); holds > best {
 			best, where = holds, p.Path
+			if best == yes {
+				break
+			}
 		}
 	}
 	if best == no && m.unknown(facts.PathsFact) {

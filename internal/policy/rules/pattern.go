@@ -273,6 +273,53 @@ func (at place) expandAsWritten(pattern string) (full string, anywhere bool) {
 
 // fitsPath says whether a path, or a folder above it, fits a pattern.
 func (at place) fitsPath(pattern, file string) bool {
+	return at.mayFit(pattern, file) && at.fitsInFull(pattern, file)
+}
+
+// mayFit rules out most paths without building the full pattern: what a pattern says
+// literally must be in the path.
+func (at place) mayFit(pattern, file string) bool {
+	if foldsNames || !isClean(file) {
+		return true
+	}
+	pattern = strings.TrimSuffix(pattern, "/")
+	below := at.project
+	switch {
+	case pattern == "~":
+		return true
+	case !strings.Contains(pattern, "/"), strings.HasPrefix(pattern, "**/"):
+		start, end := literalEnds(strings.TrimPrefix(pattern, "**/"))
+		return strings.Contains(file, strings.Trim(start, "/")) && strings.Contains(file, strings.Trim(end, "/"))
+	case strings.HasPrefix(pattern, "/"):
+		below = "/"
+	case strings.HasPrefix(pattern, "~/"):
+		below, pattern = at.home, pattern[2:]
+	case strings.HasPrefix(pattern, "./"):
+		pattern = pattern[2:]
+	}
+	start, _ := literalEnds(pattern)
+	start = strings.Trim(start, "/")
+	if !isClean(below) || strings.Contains(pattern, "..") || strings.Contains(start, "//") || strings.Contains("/"+start+"/", "/./") {
+		return true
+	}
+	rest, ok := strings.CutPrefix(file, strings.TrimSuffix(below, "/"))
+	return ok && (start == "" || strings.HasPrefix(strings.TrimPrefix(rest, "/"), start))
+}
+
+// literalEnds returns what a pattern says before its first and after its last special character.
+func literalEnds(pattern string) (start, end string) {
+	const special = `*?[]{}\`
+	first := strings.IndexAny(pattern, special)
+	if first < 0 {
+		return pattern, ""
+	}
+	return pattern[:first], pattern[strings.LastIndexAny(pattern, special)+1:]
+}
+
+// isClean reports whether a path is absolute and written in the shortest way.
+func isClean(file string) bool { return path.IsAbs(file) && path.Clean(file) == file }
+
+func (at place) fitsInFull(pattern, file string) bool {
 	full, anywhere := at.expand(pattern)
 	if anywhere {
 		full = "**/" + strings.TrimPrefix(full, "**/")

@@ -53,11 +53,12 @@ func (l *losses) lacksAttended(r *Rule) bool {
 // lost: of some fields nothing but the whole text tells whether they hold.
 func (l *losses) lookAgain(m *matcher, r *Rule) {
 	q := &r.Match
-	if l == nil || !l.Text || len(q.Env)+len(q.Text)+len(q.Statement)+len(q.Origin) == 0 {
+	if l == nil || !l.Text || len(q.Env)+len(q.Text)+len(q.Statement)+len(q.Origin)+len(q.Effect) == 0 {
 		return
 	}
 	without := *r
 	without.Match.Env, without.Match.Text, without.Match.Statement, without.Match.Origin = nil, nil, nil, nil
+	without.Match.Effect = nil
 	if m.matchRule(&without).holds != no {
 		l.note(r)
 	}

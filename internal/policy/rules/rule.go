@@ -19,6 +19,7 @@ import (
 	"github.com/expr-lang/expr/vm"
 
 	"github.com/hookmux/hookmux/internal/policy/facts"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 )
 
 // Verdict is what a rule decides.
@@ -71,6 +72,9 @@ type Rule struct {
 	Why   string `yaml:"why" json:"why"` // read by the model and the person
 	Match Match  `yaml:"match" json:"match"`
 	When  string `yaml:"when" json:"when,omitempty"`
+	// Check names a check in Go, FAMILY.NAME, in place of match and when: what an
+	// expression would be silly for. Only built-in rules have one.
+	Check string `yaml:"check" json:"check,omitempty"`
 	// Claude holds permission rules in Claude Code's words, in place of match, when and
 	// decide.
 	Claude    *ClaudeRules `yaml:"claude" json:"claude,omitempty"`
@@ -123,6 +127,7 @@ type Match struct {
 	To         Patterns `yaml:"pipedTo" json:"pipedTo,omitempty"`
 	Env        Patterns `yaml:"env" json:"env,omitempty"`             // variables set for it: NAME, or NAME=value
 	Text       Patterns `yaml:"text" json:"text,omitempty"`           // its words and known input, whatever their case
+	Effect     Patterns `yaml:"effect" json:"effect,omitempty"`       // as its description says: deletes, deploys …
 	Statement  Patterns `yaml:"statement" json:"statement,omitempty"` // of a database client: drop, write …
 	Origin     Patterns `yaml:"origin" json:"origin,omitempty"`       // of the program text it runs: network, decoder …
 	Contained  *bool    `yaml:"contained" json:"contained,omitempty"` // in a container
@@ -141,7 +146,7 @@ type Match struct {
 
 func (m *Match) aboutCommand() bool {
 	words := len(m.Program) + len(m.Subcommand) + len(m.Flags) + len(m.NoFlags) + len(m.Args)
-	words += len(m.Env) + len(m.Text) + len(m.Statement) + len(m.Origin)
+	words += len(m.Env) + len(m.Text) + len(m.Statement) + len(m.Origin) + len(m.Effect)
 	return words+len(m.Wrapper)+len(m.From)+len(m.To) > 0 || m.Contained != nil
 }
 
@@ -184,6 +189,8 @@ type Example struct {
 	USD     float64 `yaml:"usd" json:"usd,omitempty"` // what the session, and today, used
 	Tokens  int     `yaml:"tokens" json:"tokens,omitempty"`
 	Turns   int     `yaml:"alternating" json:"alternating,omitempty"`
+	// Programs describes programs, as a file of your own does.
+	Programs string `yaml:"programs" json:"programs,omitempty"`
 	// Subagent says that a subagent calls, Attended who sits there (yes, no), Event
 	// which kind of event it is; tool.before without it.
 	Subagent bool   `yaml:"subagent" json:"subagent,omitempty"`
@@ -234,7 +241,9 @@ func (r *Rule) check() error {
 		return fmt.Errorf("onUnknown is %q; it must be deny, ask or ignore", r.OnUnknown)
 	case len(r.When) > maxWhen:
 		return fmt.Errorf("when is longer than %d KiB", maxWhen>>10)
-	case r.Claude == nil && r.Match.empty() && r.When == "":
+	case r.Check != "" && (!r.Match.empty() || r.When != "" || r.Claude != nil):
+		return errors.New("a rule has either check, or match and when")
+	case r.Claude == nil && r.Check == "" && r.Match.empty() && r.When == "":
 		return errors.New("the rule has neither match nor when: it would hit everything")
 	case r.Decide == Allow && r.Layer == Project:
 		return errors.New("a project's rules cannot allow: they only make things tighter")
@@ -255,7 +264,7 @@ func (r *Rule) check() error {
 	}
 	for name, list := range map[string]Patterns{
 		"access": r.Match.Access, "scope": r.Match.Scope, "attended": r.Match.Attended, "tool": r.Match.Tool,
-		"statement": r.Match.Statement, "origin": r.Match.Origin,
+		"statement": r.Match.Statement, "origin": r.Match.Origin, "effect": r.Match.Effect,
 	} {
 		for _, p := range list {
 			if !slices.Contains(words[name], p.plain()) && !p.wild() {
@@ -274,6 +283,7 @@ var words = map[string][]string{
 	"access": {"read", "write", "delete", "change"}, "scope": {"loopback", "private", "public"},
 	"statement": {"read", "write", "drop", "truncate", "delete-all", "update-all", "alter", "permission", "restore", "file"},
 	"origin":    {"network", "decoder", "download", "binary"},
+	"effect":    {string(programs.LosesData), string(programs.Deploys), string(programs.PrintsSecret)},
 	"attended":  {"yes", "no"},
 	"tool": {"shell", "file_read", "file_write", "file_edit", "search", "fetch", "task", "mcp",
 		"question", "plan", "other"},

@@ -80,6 +80,7 @@ func (j *Journal) openConnections() error {
 		}
 	}
 	j.writer = w
+	j.noteForeign()
 	j.newest.Store(w.next - 1)
 	j.readersMu.Lock()
 	j.readers = readers

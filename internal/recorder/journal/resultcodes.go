@@ -20,7 +20,7 @@ func resultCode(err error) int {
 // more, as opposed to not now.
 func isBroken(err error) bool {
 	return resultCode(err) == sqlite3.SQLITE_CORRUPT || resultCode(err) == sqlite3.SQLITE_NOTADB ||
-		errors.Is(err, errForeign) || errors.Is(err, errContradicts)
+		errors.Is(err, errForeign) || errors.Is(err, errAltered) || errors.Is(err, errContradicts)
 }
 
 // errContradicts says that an event was not taken in as one that is there already, and

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -345,5 +346,49 @@ func TestRetentionBySize(t *testing.T) {
 	j.Close()
 	if info, err := os.Stat(j.Path()); err != nil || info.Size() > limit+limit/4 {
 		t.Errorf("%d bytes on disk, %v", info.Size(), err)
+	}
+}
+
+// What another program puts into the file takes no events away: a trigger that deletes
+// them, one that has them ignored, and a unique index that can't hold them.
+func TestForeignSchemaLosesNothing(t *testing.T) {
+	for name, statement := range map[string]string{
+		"a trigger that deletes": "CREATE TRIGGER x AFTER INSERT ON events BEGIN DELETE FROM events WHERE cursor = new.cursor; END",
+		"a trigger that ignores": "CREATE TRIGGER x BEFORE INSERT ON events BEGIN SELECT RAISE(IGNORE); END",
+		"one of the outcomes":    "CREATE TRIGGER x AFTER INSERT ON outcomes BEGIN DELETE FROM outcomes; END",
+		"a name with quotes":     `CREATE TRIGGER "x""y" BEFORE INSERT ON events BEGIN SELECT RAISE(IGNORE); END`,
+		"a unique index":         "CREATE UNIQUE INDEX x ON events(flags)",
+		"a table and a view":     "CREATE TABLE a(b UNIQUE); CREATE VIEW c AS SELECT * FROM a",
+		"another column":         "ALTER TABLE events ADD COLUMN mood TEXT",
+		"a table that is gone":   "DROP TABLE shapes",
+	} {
+		for _, closed := range []bool{false, true} {
+			path := filepath.Join(t.TempDir(), "journal.db")
+			j := open(t, path)
+			write(t, j, samples(0, 1))
+			if closed {
+				j.Close()
+			}
+			other, err := sql.Open("sqlite", path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := other.Exec(statement); err != nil {
+				t.Fatal(err)
+			}
+			other.Close()
+			if closed {
+				j = open(t, path)
+			}
+			write(t, j, samples(1, 30))
+			write(t, j, samples(30, 40))
+			if got := query(t, j, Filter{}); len(got) < 39 {
+				t.Errorf("%s (closed: %v): %d events, want 39 at least", name, closed, len(got))
+			}
+			if len(j.Problems()) == 0 {
+				t.Errorf("%s (closed: %v): no problem is told", name, closed)
+			}
+			j.Close()
+		}
 	}
 }

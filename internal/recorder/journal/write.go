@@ -70,7 +70,11 @@ func (j *Journal) tryWrite(batch []Item, cursors []int64, durable bool) error {
 		}
 		defer w.execQuery("PRAGMA synchronous = NORMAL; PRAGMA fullfsync = 0")
 	}
-	return w.inTransaction(func() error { return w.putBatch(batch, cursors) })
+	if err := w.inTransaction(func() error { return w.putBatch(batch, cursors) }); err != nil {
+		return err
+	}
+	j.noteForeign()
+	return nil
 }
 
 // beginAnew moves the broken file aside and opens a new one. The caller holds

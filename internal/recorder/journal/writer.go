@@ -46,6 +46,10 @@ type writer struct {
 	nextOrigin    int64
 	tail          block
 	originsInTail map[int64]struct{}
+
+	own           []object // what the file holds
+	schemaVersion int64    // when that was last looked at
+	removed       []string // what else it held, and nobody was told of yet
 }
 
 // shape is what happened, where it repeats from event to event.
@@ -89,6 +93,13 @@ func openWriter(d driver.Driver, dsn string) (*writer, error) {
 	}
 	w := &writer{rawConn: rawConn{conn}}
 	if err := w.setUp(); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	if w.own, err = ownObjects(d); err == nil {
+		err = w.changeSchema()
+	}
+	if err != nil {
 		conn.Close()
 		return nil, err
 	}
@@ -208,13 +219,16 @@ func (w *writer) inTransaction(do func() error) error {
 	if _, err := w.begin.runStatement(); err != nil {
 		return err
 	}
-	err := do()
+	err := w.removeForeign()
+	if err == nil {
+		err = do()
+	}
 	if err == nil {
 		_, err = w.commit.runStatement()
 	}
 	if err != nil {
 		w.execQuery("ROLLBACK") // fails when SQLite rolled back by itself, which is as good
-		w.stale = true
+		w.stale, w.schemaVersion, w.removed = true, 0, nil
 	}
 	return err
 }

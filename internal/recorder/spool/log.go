@@ -10,8 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/platform/filelock"
-	"github.com/hookmux/hookmux/internal/platform/smallfile"
+	"github.com/hookmux/hookmux/internal/platform/files"
 	"github.com/hookmux/hookmux/internal/recorder/spoolrecord"
 )
 
@@ -119,7 +118,7 @@ func isNamed(f *os.File, path string) bool {
 // Claim takes a segment for storing and removing it. It is false while a living
 // process writes to it or stores it.
 func Claim(path string) (release func(), ok bool) {
-	f, err := smallfile.Open(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return func() {}, true // whoever reads it finds out what is wrong with it
 	}
@@ -274,4 +273,4 @@ func (l *Log) Close() error {
 
 // lockFile takes the lock of an open file, until that is closed or this process is gone.
 // It is false when another open file has it; where files cannot be locked it is true.
-func lockFile(f *os.File) bool { return !errors.Is(filelock.Try(f), filelock.ErrHeld) }
+func lockFile(f *os.File) bool { return !errors.Is(files.TryLock(f), files.ErrHeld) }

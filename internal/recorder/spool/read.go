@@ -9,7 +9,7 @@ import (
 	"iter"
 	"os"
 
-	"github.com/hookmux/hookmux/internal/platform/smallfile"
+	"github.com/hookmux/hookmux/internal/platform/files"
 	"github.com/hookmux/hookmux/internal/recorder/spoolrecord"
 )
 
@@ -153,13 +153,13 @@ const maxFile = 256 << 20
 // What is no regular file, or larger than a file of ours, is not read: see
 // package smallfile.
 func ReadFile(path string) (recs []Record, skipped int64, err error) {
-	f, err := smallfile.Open(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer func() { _ = f.Close() }() // only read from
 	if info, err := f.Stat(); err != nil || info.Size() > maxFile {
-		return nil, 0, errors.Join(err, &os.PathError{Op: "read", Path: path, Err: smallfile.ErrTooLarge})
+		return nil, 0, errors.Join(err, &os.PathError{Op: "read", Path: path, Err: files.ErrTooLarge})
 	}
 	r := Read(f)
 	for rec := range r.All() {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/platform/atomicfile"
+	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
 // A spool that nobody sweeps must not fill the disk: hooks go on being called
@@ -40,7 +40,7 @@ func Leave(dir string, rec *Record) error {
 		return ErrFull
 	}
 	name := rec.ID + "." + strconv.Itoa(len(body)) + suffix
-	return atomicfile.WriteVia(".tmp-"+rec.ID+"-*", filepath.Join(dir, name), body)
+	return files.WriteVia(".tmp-"+rec.ID+"-*", filepath.Join(dir, name), body)
 }
 
 func isFull(dir string, more int64) bool {

@@ -114,7 +114,7 @@ func TestWrongKeysAndValues(t *testing.T) {
 		{`{"journal.keep": 30}`, "duration"},
 		{`{"journal.keep": "30 days"}`, "isn't a duration"},
 		{`{"journal.keep": "1s"}`, "at least 1m"},
-		{`{"journal.maxSize": "huge"}`, "not a size"},
+		{`{"journal.maxSize": "huge"}`, "isn't a size"},
 		{`{"journal.maxSize": 10}`, "at least 1MiB"},
 		{`{"guard.allow": "x"}`, "list of texts"},
 		{`{"guard.allow": ["x", 1]}`, "list of texts"},

@@ -19,51 +19,55 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/guard/names"
 	"github.com/hookmux/hookmux/internal/platform/similar"
 	"github.com/hookmux/hookmux/internal/policy/budget"
+	"github.com/hookmux/hookmux/internal/policy/guards/names"
 )
 
 // The keys, for those who ask.
 const (
-	JournalKeep      = "journal.keep"
-	JournalMaxSize   = "journal.maxSize"
-	GuardDestructive = hook.GuardPrefix + names.Destructive
-	GuardSecrets     = hook.GuardPrefix + names.Secrets
-	GuardOwnFiles    = hook.GuardPrefix + names.OwnFiles
-	GuardHosts       = hook.GuardPrefix + "network.hosts"
-	GuardAllow       = hook.GuardPrefix + "allow"
-	RulesModes       = "rules.modes"
-	UsageBudgets     = "usage.budgets"
-	HooksTimeout     = "hooks.timeout"
-	Status           = "status"
-	Resume           = "resume"
-	TmuxFollow       = "tmux.follow"
-	TmuxNames        = "tmux.names"
-	ApprovalsPolicy  = "approvals.policy"
-	InboxWait        = "inbox.wait"
-	NotifyCommand    = "notify.command"
-	Notify           = "notify"
-	NotifyChannels   = "notify.channels"
-	NotifyKinds      = "notify.kinds"
-	NotifySettle     = "notify.settle"
-	NotifyTurn       = "notify.turn"
-	NotifyQuiet      = "notify.quiet"
-	NotifySubagents  = "notify.subagents"
-	NotifyText       = "notify.text"
-	NotifySound      = "notify.sound"
-	NotifyTerminal   = "notify.terminal"
-	NotifyBus        = "notify.bus"
-	NotifyWebhook    = "notify.webhook"
-	NotifyFormat     = "notify.webhook-format"
-	NotifySecret     = "notify.webhook-secret"
-	NotifyChat       = "notify.webhook-chat"
-	ApprovalsPIN     = "approvals.pin"
-	ApprovalsKinds   = "approvals.kinds"
-	ApprovalsProof   = "approvals.proof"
-	Modules          = "modules"
-	ModulesLog       = "modules.log"
-	HookTimeout      = "hookTimeout"
+	JournalKeep       = "journal.keep"
+	JournalMaxSize    = "journal.maxSize"
+	GuardDestructive  = hook.GuardPrefix + names.Destructive
+	GuardSecrets      = hook.GuardPrefix + names.Secrets
+	GuardOwnFiles     = hook.GuardPrefix + names.OwnFiles
+	GuardHosts        = hook.GuardPrefix + "network.hosts"
+	GuardAllow        = hook.GuardPrefix + "allow"
+	RulesModes        = "rules.modes"
+	UsageBudgets      = "usage.budgets"
+	HooksTimeout      = "hooks.timeout"
+	Status            = "status"
+	Resume            = "resume"
+	TerminalStatus    = "terminal.status"
+	TmuxFollow        = "tmux.follow"
+	TmuxNames         = "tmux.names"
+	ApprovalsPolicy   = "approvals.policy"
+	InboxWait         = "inbox.wait"
+	NotifyCommand     = "notify.command"
+	Notify            = "notify"
+	NotifyChannels    = "notify.channels"
+	NotifyKinds       = "notify.kinds"
+	NotifySettle      = "notify.settle"
+	NotifyTurn        = "notify.turn"
+	NotifyQuiet       = "notify.quiet"
+	NotifySubagents   = "notify.subagents"
+	NotifyText        = "notify.text"
+	NotifySound       = "notify.sound"
+	NotifyTerminal    = "notify.terminal"
+	NotifyBus         = "notify.bus"
+	NotifyWebhook     = "notify.webhook"
+	NotifyFormat      = "notify.webhook-format"
+	NotifySecret      = "notify.webhook-secret"
+	NotifyChat        = "notify.webhook-chat"
+	TelemetryEndpoint = "telemetry.endpoint"
+	TelemetryHeaders  = "telemetry.headers"
+	TelemetryContent  = "telemetry.content"
+	ApprovalsPIN      = "approvals.pin"
+	ApprovalsKinds    = "approvals.kinds"
+	ApprovalsProof    = "approvals.proof"
+	Modules           = "modules"
+	ModulesLog        = "modules.log"
+	HookTimeout       = "hookTimeout"
 )
 
 // Type is what a key's value is.
@@ -209,6 +213,9 @@ var otherKeys = []Key{
 	},
 	{Name: TmuxFollow, State: true, Type: Choice, Choices: switchChoices, Default: "off", Project: Never,
 		Doc: "keep tmux window names and icons up to date: on, off"},
+	{Name: TerminalStatus, Type: Choice, Choices: []string{"off", "auto", "on"}, Default: "auto", Project: Never,
+		Doc: "tell terminals what sessions do (OSC 7501): auto (those that are known to show it: iTerm2, cmux, Rex, " +
+			"TUIOS), on (all), off"},
 	{Name: TmuxNames, Type: Choice, Choices: []string{"off", "short", "long"}, Default: "short", Project: Never,
 		Doc: "window names that tmux.follow gives: short (16 columns, so that several fit beside their icons), " +
 			"long (30), off (yours stay)"},
@@ -297,6 +304,12 @@ var otherKeys = []Key{
 		Doc: "the key that signs what is posted (HMAC-SHA256); file:PATH reads it from a file"},
 	{Name: NotifyChat, Type: Text, Default: "", Project: Never,
 		Doc: "the chat that the format telegram posts to"},
+	{Name: TelemetryEndpoint, Type: Text, Default: "", Project: Never, Check: checkEndpoint,
+		Doc: "OpenTelemetry collector to send spans, decisions and metrics to, by OTLP over HTTP: http://localhost:4318"},
+	{Name: TelemetryHeaders, Type: Text, Default: "", Project: Never, Secret: true,
+		Doc: "headers for the collector, such as api-key=…, divided by commas; file:PATH reads them from a file"},
+	{Name: TelemetryContent, Type: Choice, Choices: switchChoices, Default: "off", Project: Never,
+		Doc: "also send prompts, calls and results, with secrets redacted: on, off"},
 	{Name: ApprovalsPIN, Type: Choice, Choices: []string{"off", "on"}, Default: "off", Project: Never, Weakens: isNotOn,
 		Doc: "whether approvals ask for a PIN; setting it asks for the PIN"},
 	{
@@ -321,7 +334,7 @@ var otherKeys = []Key{
 	},
 	// A module may answer for the person, and one that only logs refuses nothing.
 	{Name: Modules, Type: List, Default: []string{}, Project: Never, Weakens: always,
-		Doc: "TypeScript or JavaScript files to load as hooks, besides those in ~/.config/hookmux/hooks; absolute " +
+		Doc: "TypeScript or JavaScript files to load as hooks, in addition to those in ~/.config/hookmux/hooks; absolute " +
 			"or from ~/"},
 	{Name: ModulesLog, State: true, Type: List, Default: []string{}, Project: Never, Weakens: always,
 		Doc: "hooks in log mode: " +

@@ -8,8 +8,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/edit"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
-	"github.com/hookmux/hookmux/internal/selection/confirmed"
-	"github.com/hookmux/hookmux/internal/selection/lastgood"
+	"github.com/hookmux/hookmux/internal/selection/accepted"
 )
 
 // layer is one file of settings, or the environment.
@@ -17,10 +16,10 @@ type layer struct {
 	kind   Layer
 	path   string
 	source *userfile.Source // nil: never changes
-	good   lastgood.Version
-	// confirmed says what of the file is in force, in place of source and good.
-	confirmed     *confirmed.File
-	confirmedText []byte
+	good   accepted.LastGood
+	// accepted says what of the file is in force, in place of source and good.
+	accepted     *accepted.File
+	acceptedText []byte
 
 	values   map[string]set
 	problems []Problem
@@ -31,8 +30,8 @@ func (l *layer) names() []string { return slices.Sorted(maps.Keys(l.values)) }
 
 // reload reads the file when it changed and reports whether it did.
 func (l *layer) reload() bool {
-	if l.confirmed != nil {
-		return l.reloadConfirmed()
+	if l.accepted != nil {
+		return l.reloadAccepted()
 	}
 	if l.source == nil {
 		return false
@@ -59,24 +58,24 @@ func (l *layer) reload() bool {
 	return true
 }
 
-// reloadConfirmed takes what is in force of the file. What is wrong with the
+// reloadAccepted takes what is in force of the file. What is wrong with the
 // file itself is told all the same.
-func (l *layer) reloadConfirmed() bool {
-	view, changed := l.confirmed.Read()
+func (l *layer) reloadAccepted() bool {
+	view, changed := l.accepted.Read()
 	if !changed {
 		return false
 	}
-	l.problems, l.values, l.confirmedText = nil, nil, view.Confirmed
+	l.problems, l.values, l.acceptedText = nil, nil, view.Accepted
 	var at *edit.SyntaxError
 	_, live, err := l.read(view.Live)
 	switch {
 	case view.LiveErr != nil:
 		l.problems = []Problem{{File: l.path, Text: fmt.Sprintf("cannot be read (%v); %s", view.LiveErr,
-			insteadConfirmed)}}
+			insteadAccepted)}}
 	case errors.As(err, &at):
-		l.problems = []Problem{{File: l.path, Line: at.Line, Col: at.Col, Text: at.Msg + "; " + insteadConfirmed}}
+		l.problems = []Problem{{File: l.path, Line: at.Line, Col: at.Col, Text: at.Msg + "; " + insteadAccepted}}
 	case err != nil:
-		l.problems = []Problem{{File: l.path, Line: 1, Col: 1, Text: err.Error() + "; " + insteadConfirmed}}
+		l.problems = []Problem{{File: l.path, Line: 1, Col: 1, Text: err.Error() + "; " + insteadAccepted}}
 	default:
 		for _, p := range live {
 			l.problems = append(l.problems, p.Problem)
@@ -88,7 +87,7 @@ func (l *layer) reloadConfirmed() bool {
 	return true
 }
 
-const insteadConfirmed = "the last accepted settings stay active until you fix it"
+const insteadAccepted = "the last accepted settings stay active until you fix it"
 
 func (l *layer) takeText(data []byte) {
 	values, problems, err := l.read(data)

@@ -14,8 +14,8 @@ import (
 
 	"github.com/hookmux/hookmux/internal/edit"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
-	"github.com/hookmux/hookmux/internal/selection/confirmed"
-	"github.com/hookmux/hookmux/internal/selection/lastgood"
+	"github.com/hookmux/hookmux/internal/platform/similar"
+	"github.com/hookmux/hookmux/internal/selection/accepted"
 )
 
 const (
@@ -31,9 +31,9 @@ type Options struct {
 	User   string // folder of the user's file
 	State  string // where last good versions are kept; "" keeps them in memory only
 
-	// Confirmed says what of the user's file is in force. Nil: whatever the file
+	// Accepted says what of the user's file is in force. Nil: whatever the file
 	// holds.
-	Confirmed *confirmed.Store
+	Accepted *accepted.Store
 
 	// Environ is the environment to read HOOKMUX_… from. Nil for a daemon that
 	// started by itself: an agent's environment must not set anything.
@@ -64,8 +64,8 @@ func New(opt Options) *Loader {
 	l.system = l.newLayer(System, filepath.Join(opt.System, fileName), opt.System != "")
 	l.user = l.newLayer(User, filepath.Join(opt.User, fileName), opt.User != "")
 	l.environ = environLayer(opt.Environ)
-	if opt.Confirmed != nil && opt.User != "" {
-		l.user.confirmed = opt.Confirmed.File(l.user.path, maxFile, l.strengthen, CheckText)
+	if opt.Accepted != nil && opt.User != "" {
+		l.user.accepted = opt.Accepted.File(l.user.path, maxFile, l.strengthen, CheckText)
 	}
 	return l
 }
@@ -158,19 +158,19 @@ func (l *Loader) newLayer(kind Layer, path string, present bool) *layer {
 		return &layer{kind: kind}
 	}
 	return &layer{kind: kind, path: path, source: &userfile.Source{Path: path, Limit: maxFile},
-		good: lastgood.Version{Path: lastgood.PathFor(l.opt.State, "config", path)}}
+		good: accepted.LastGood{Path: accepted.LastGoodPath(l.opt.State, "config", path)}}
 }
 
-// ConfirmedModules are the modules that the confirmed text of the user's file
+// AcceptedModules are the modules that the accepted text of the user's file
 // names; nil where files count as they are.
-func (l *Loader) ConfirmedModules() []string {
+func (l *Loader) AcceptedModules() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.user.confirmed == nil {
+	if l.user.accepted == nil {
 		return nil
 	}
 	l.current()
-	values, _, err := l.user.read(l.user.confirmedText)
+	values, _, err := l.user.read(l.user.acceptedText)
 	if err != nil {
 		return nil
 	}
@@ -198,7 +198,7 @@ func (l *Loader) File(kind Layer, root string) (string, error) {
 type Change struct {
 	File          string
 	Before, After []byte // Before is nil when there was no file
-	Waits         bool   // other changes of the file wait to be confirmed
+	Waits         bool   // other changes of the file wait to be accepted
 }
 
 // Set writes one setting into a layer's file. In a project only what tightens
@@ -248,12 +248,12 @@ func (l *Loader) Unset(kind Layer, root, name string) (Change, error) {
 	})
 }
 
-// changeFile writes a file. A change of the user's own file is confirmed with it,
+// changeFile writes a file. A change of the user's own file is accepted with it,
 // and nothing else that may stand there.
 func (l *Loader) changeFile(kind Layer, file string, fn func([]byte) ([]byte, error)) (Change, error) {
 	done, err := writeChange(file, fn)
-	if err == nil && kind == User && l.user.confirmed != nil {
-		done.Waits, err = l.user.confirmed.FollowWrite(done.Before, done.After, fn)
+	if err == nil && kind == User && l.user.accepted != nil {
+		done.Waits, err = l.user.accepted.FollowWrite(done.Before, done.After, fn)
 	}
 	return done, err
 }
@@ -287,9 +287,14 @@ func environLayer(environ []string) *layer {
 		}
 		key, ok := keyOfVariable(suffix)
 		if !ok {
-			if strings.HasPrefix(suffix, "GUARD_") || strings.HasPrefix(suffix, "APPROVALS_") {
-				l.problems = append(l.problems, Problem{Text: name + " sets nothing: there is no such setting; " +
-					"`hookmux config list --all` lists them"})
+			if meantAsSetting(suffix) {
+				text := name + " sets nothing: there's no such setting"
+				if near := similar.Nearest(name, variables()); near != "" {
+					text += "; did you mean " + near + "?"
+				} else {
+					text += "; `hookmux config list --all` lists them"
+				}
+				l.problems = append(l.problems, Problem{Text: text})
 			}
 			continue
 		}
@@ -315,9 +320,36 @@ func environLayer(environ []string) *layer {
 	return l
 }
 
+// Variables are the variables of an environment that set or were meant to set a key.
+func Variables(environ []string) []string {
+	var list []string
+	for _, pair := range environ {
+		name, _, _ := strings.Cut(pair, "=")
+		suffix, ok := strings.CutPrefix(name, "HOOKMUX_")
+		if _, known := keyOfVariable(suffix); ok && (known || meantAsSetting(suffix)) {
+			list = append(list, name)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// meantAsSetting reports whether a variable's name can only be a mistyped setting's.
+func meantAsSetting(suffix string) bool {
+	return strings.HasPrefix(suffix, "GUARD_") || strings.HasPrefix(suffix, "APPROVALS_")
+}
+
 // Variable is the name of the environment variable that sets a key.
 func Variable(key string) string {
 	return "HOOKMUX_" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(key))
+}
+
+func variables() []string {
+	var list []string
+	for _, k := range table {
+		list = append(list, Variable(k.Name))
+	}
+	return list
 }
 
 func keyOfVariable(suffix string) (Key, bool) {

@@ -1,8 +1,11 @@
 package config
 
 import (
+	"path/filepath"
+
 	"errors"
 	"fmt"
+	"github.com/hookmux/hookmux/internal/platform/files"
 	"net/url"
 	"slices"
 	"strings"
@@ -35,6 +38,22 @@ func (s *Settings) PushesByNotices() bool {
 
 // FilePrefix begins the value of a secret that stands in a file.
 const FilePrefix = "file:"
+
+// ReadSecret is a secret as it was set, or what is in its file.
+func ReadSecret(value, home string) (string, error) {
+	name, isFile := strings.CutPrefix(value, FilePrefix)
+	if !isFile {
+		return value, nil
+	}
+	if rest, ok := strings.CutPrefix(name, "~/"); ok {
+		name = filepath.Join(home, rest)
+	}
+	b, err := files.ReadLinked(name, 4<<10)
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(string(b)), nil
+}
 
 // Shown is a setting's value as anybody may see it: of a secret only that there
 // is one.
@@ -101,6 +120,19 @@ func checkWebhook(text string) error {
 		return nil
 	}
 	return CheckWebhook(text)
+}
+
+// checkEndpoint says what is wrong with the address of a collector. What would let its
+// holder in belongs into the headers, which nobody is shown.
+func checkEndpoint(text string) error {
+	if text == "" {
+		return nil
+	}
+	if u, err := url.Parse(text); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil ||
+		u.RawQuery != "" || u.Fragment != "" {
+		return errors.New("the endpoint must be like http://localhost:4318; keys go into telemetry.headers")
+	}
+	return nil
 }
 
 var errBus = errors.New("the address of the session bus must be like unix:path=/run/user/1000/bus")

@@ -8,8 +8,8 @@ import (
 
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/edit"
-	"github.com/hookmux/hookmux/internal/guard/names"
-	"github.com/hookmux/hookmux/internal/selection/confirmed"
+	"github.com/hookmux/hookmux/internal/policy/guards/names"
+	"github.com/hookmux/hookmux/internal/selection/accepted"
 )
 
 // Effect says what a change of a key does to what agents may do.
@@ -28,7 +28,7 @@ var effects = map[string]Effect{
 	GuardAllow: Guards, GuardHosts: Guards, ModulesLog: Guards, ApprovalsPolicy: Guards,
 	Modules: Extends, UsageBudgets: Limits,
 	JournalKeep: Keeps, JournalMaxSize: Keeps, InboxWait: Keeps,
-	Status: Displays, Resume: Displays, TmuxFollow: Displays, TmuxNames: Displays, HooksTimeout: Displays, HookTimeout: Displays,
+	Status: Displays, Resume: Displays, TmuxFollow: Displays, TmuxNames: Displays, TerminalStatus: Displays, HooksTimeout: Displays, HookTimeout: Displays,
 }
 
 // effectOf is the effect of a key, also of one like approvals.policy.claude.
@@ -47,7 +47,7 @@ func effectOf(name string) Effect {
 	return ""
 }
 
-// allGuards is in force where what was confirmed is gone.
+// allGuards is in force where what was accepted is gone.
 var allGuards = guardNames()
 
 func guardNames() []string {
@@ -61,10 +61,10 @@ func guardNames() []string {
 // strengthen lays over the settings in force what a changed file refuses in
 // addition: guards that are switched on or up, rules that are allowed no more,
 // an approval policy that asks more often, modules that are added. Where nothing was
-// confirmed yet, what only keeps or displays counts as well.
-func (l *Loader) strengthen(have, live []byte, basis confirmed.State) (force []byte) {
+// accepted yet, what only keeps or displays counts as well.
+func (l *Loader) strengthen(have, live []byte, basis accepted.State) (force []byte) {
 	force = have
-	if basis == confirmed.Lost && have == nil {
+	if basis == accepted.Lost && have == nil {
 		for _, name := range allGuards {
 			force = setValue(force, name, GuardBlock)
 		}
@@ -103,8 +103,8 @@ func (l *Loader) strengthen(have, live []byte, basis confirmed.State) (force []b
 }
 
 // stronger is what is in force of a key when a file wishes a value nobody
-// confirmed; false where the wish waits.
-func stronger(key Key, is, wish any, basis confirmed.State) (any, bool) {
+// accepted; false where the wish waits.
+func stronger(key Key, is, wish any, basis accepted.State) (any, bool) {
 	switch effectOf(key.Name) {
 	case Guards:
 		value, err := key.tighten(is, wish, true)
@@ -115,9 +115,9 @@ func stronger(key Key, is, wish any, basis confirmed.State) (any, bool) {
 	case Extends, Limits:
 		return union(is, wish), true
 	case Keeps:
-		return wish, basis != confirmed.Confirmed && larger(wish, is)
+		return wish, basis != accepted.Accepted && larger(wish, is)
 	case Displays:
-		return wish, basis != confirmed.Confirmed
+		return wish, basis != accepted.Accepted
 	}
 	return nil, false
 }
@@ -170,7 +170,7 @@ func setValue(text []byte, name string, value any) []byte {
 	return fresh
 }
 
-// CheckText says what keeps a text from being confirmed: it cannot be read at
+// CheckText says what keeps a text from being accepted: it cannot be read at
 // all. A single bad value is reported and left out.
 func CheckText(text []byte) error {
 	_, _, err := (&layer{kind: User}).read(text)

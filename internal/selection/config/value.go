@@ -260,7 +260,7 @@ func parseSize(s string) (int64, error) {
 	}
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil || n < 0 || n*float64(unit) > float64(math.MaxInt64/2) || math.IsNaN(n) {
-		return 0, fmt.Errorf("%q is not a size; write \"1GiB\" or \"500MB\"", s)
+		return 0, fmt.Errorf("%q isn't a size; write \"1GiB\" or \"500MB\"", s)
 	}
 	return int64(n * float64(unit)), nil
 }

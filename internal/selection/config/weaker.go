@@ -5,13 +5,13 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/hookmux/hookmux/internal/selection/confirmed"
+	"github.com/hookmux/hookmux/internal/selection/accepted"
 )
 
 // Weaker says, a line each, which settings protect less in a text than in the one that
 // is in force, or run something else. A text that cannot be read says nothing: it cannot
-// be confirmed.
-func Weaker(before, after []byte, basis confirmed.State) (list []string) {
+// be accepted.
+func Weaker(before, after []byte, basis accepted.State) (list []string) {
 	reader := layer{kind: User}
 	was, _, err := reader.read(before)
 	if err != nil {
@@ -27,7 +27,7 @@ func Weaker(before, after []byte, basis confirmed.State) (list []string) {
 			names = append(names, name)
 		}
 	}
-	if basis == confirmed.Lost {
+	if basis == accepted.Lost {
 		names = append(names, allGuards...)
 	}
 	slices.Sort(names)
@@ -37,7 +37,7 @@ func Weaker(before, after []byte, basis confirmed.State) (list []string) {
 			continue
 		}
 		old, fresh := valueIn(was, name, key), valueIn(is, name, key)
-		if basis == confirmed.Lost && slices.Contains(allGuards, name) {
+		if basis == accepted.Lost && slices.Contains(allGuards, name) {
 			old = GuardBlock // all are, meanwhile
 		}
 		if Format(old) != Format(fresh) && isWeaker(key, old, fresh) {

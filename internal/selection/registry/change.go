@@ -15,8 +15,8 @@ import (
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/edit"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
-	"github.com/hookmux/hookmux/internal/plainjson"
-	"github.com/hookmux/hookmux/internal/shell/quote"
+	"github.com/hookmux/hookmux/internal/platform/jsonx"
+	"github.com/hookmux/hookmux/internal/platform/shellquote"
 )
 
 // Change is what a writer did to a file, byte by byte, so that trust can follow
@@ -25,7 +25,7 @@ type Change struct {
 	File          string
 	Before, After []byte // Before is nil when there was no file
 	Hook          hook.Registration
-	Waits         bool // other changes of the file wait to be confirmed
+	Waits         bool // other changes of the file wait to be accepted
 }
 
 // GlobalFile is where the user's own hooks are.
@@ -58,7 +58,7 @@ func (r *Registry) Add(file string, reg hook.Registration) (Change, error) {
 		}
 		if i := indexOf(hooks, reg.ID); i >= 0 {
 			return nil, reg, fmt.Errorf("%s:%d: hook %q is there already; change it with `hookmux hooks %s set %s`",
-				file, hooks[i].Line, reg.ID, quote.Word(hooks[i].Agent), quote.Word(reg.ID))
+				file, hooks[i].Line, reg.ID, shellquote.Word(hooks[i].Agent), shellquote.Word(reg.ID))
 		}
 		fresh, err := putHook(old, hooks, reg)
 		return fresh, reg, err
@@ -170,8 +170,8 @@ func (r *Registry) changeFile(file string,
 	if err != nil && undo != nil {
 		undo()
 	}
-	if err == nil && file == r.opt.GlobalFile && r.global.confirmed != nil {
-		done.Waits, err = r.global.confirmed.FollowWrite(done.Before, done.After, func(old []byte) ([]byte, error) {
+	if err == nil && file == r.opt.GlobalFile && r.global.accepted != nil {
+		done.Waits, err = r.global.accepted.FollowWrite(done.Before, done.After, func(old []byte) ([]byte, error) {
 			return r.changeText(file, old, fn)
 		})
 	}
@@ -258,7 +258,7 @@ func patchAt(old []byte, i int, was, is hook.Registration) ([]byte, error) {
 }
 
 func asMap(reg hook.Registration) map[string]json.RawMessage {
-	b, _ := plainjson.Marshal(reg) // a registration always can be written
+	b, _ := jsonx.Marshal(reg) // a registration always can be written
 	m := map[string]json.RawMessage{}
 	_ = json.Unmarshal(b, &m)
 	return m

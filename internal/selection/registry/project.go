@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/platform/fileowner"
+	"github.com/hookmux/hookmux/internal/platform/files"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
@@ -104,7 +104,7 @@ func (r *Registry) isProject(dir, home string) bool {
 }
 
 func (r *Registry) isTrustedOwner(info fs.FileInfo) bool {
-	uid, _, ok := fileowner.Of(info)
+	uid, _, ok := files.Owner(info)
 	return !ok || uid == r.uid || uid == 0
 }
 

@@ -20,8 +20,7 @@ import (
 
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
-	"github.com/hookmux/hookmux/internal/selection/confirmed"
-	"github.com/hookmux/hookmux/internal/selection/lastgood"
+	"github.com/hookmux/hookmux/internal/selection/accepted"
 )
 
 // Options says where hooks are and what is known.
@@ -29,11 +28,11 @@ type Options struct {
 	GlobalFile string // the user's hooks.json
 	State      string // where last good versions are kept; "" keeps them in memory only
 	Home       string
-	// Confirmed says what of the user's file is in force. Nil: whatever the file
+	// Accepted says what of the user's file is in force. Nil: whatever the file
 	// holds.
-	Confirmed *confirmed.Store
-	OwnDirs   []string // hookmux's own folders: never a project
-	Known     Known
+	Accepted *accepted.Store
+	OwnDirs  []string // hookmux's own folders: never a project
+	Known    Known
 
 	// KnownProject reports whether dir counts as a project even without a
 	// .hookmux folder: one whose trusted hooks were deleted still has them.
@@ -66,8 +65,8 @@ const maxFile = 4 << 20
 func New(opt Options) *Registry {
 	r := &Registry{opt: opt, uid: os.Getuid(), files: map[string]*file{}, sets: map[string]*made{}}
 	r.global = r.newFile(opt.GlobalFile, opt.GlobalFile, Global)
-	if opt.Confirmed != nil && opt.GlobalFile != "" {
-		r.global.confirmed = opt.Confirmed.File(opt.GlobalFile, maxFile, Strengthen(opt.Known), CheckText(opt.Known))
+	if opt.Accepted != nil && opt.GlobalFile != "" {
+		r.global.accepted = opt.Accepted.File(opt.GlobalFile, maxFile, Strengthen(opt.Known), CheckText(opt.Known))
 		r.global.good.Path = ""
 	}
 	return r
@@ -85,8 +84,8 @@ type Entry struct {
 	Scope string
 	File  string
 	Line  int
-	// Unconfirmed says that nobody confirmed it: only its refusals count.
-	Unconfirmed bool
+	// Unaccepted says that nobody accepted it: only its refusals count.
+	Unaccepted bool
 }
 
 // Set is the hooks of one place at one moment, in the order in which they run.
@@ -193,19 +192,19 @@ type file struct {
 	shown    string
 	scope    string
 	known    Known
-	good     lastgood.Version
+	good     accepted.LastGood
 	hooks    []Entry
 	problems []Problem
 	version  int
-	// confirmed says what of the file is in force, in place of source and good.
-	confirmed *confirmed.File
+	// accepted says what of the file is in force, in place of source and good.
+	accepted *accepted.File
 }
 
 func (r *Registry) newFile(path, shown, scope string) *file {
 	f := &file{source: userfile.Source{Path: path, Limit: maxFile}, shown: shown, scope: scope, known: r.opt.Known}
 	// A copy in the state folder is a last good version itself.
 	if r.opt.State != "" && !strings.HasPrefix(path, r.opt.State+string(filepath.Separator)) {
-		f.good.Path = lastgood.PathFor(r.opt.State, "hooks", path)
+		f.good.Path = accepted.LastGoodPath(r.opt.State, "hooks", path)
 	}
 	return f
 }
@@ -214,8 +213,8 @@ func (f *file) reload() {
 	if f.source.Path == "" {
 		return
 	}
-	if f.confirmed != nil {
-		f.reloadConfirmed()
+	if f.accepted != nil {
+		f.reloadAccepted()
 		return
 	}
 	data, changed, err := f.source.Read()
@@ -257,20 +256,20 @@ func (f *file) reload() {
 	}
 }
 
-// reloadConfirmed takes what is in force of the file. What is wrong with the
+// reloadAccepted takes what is in force of the file. What is wrong with the
 // file itself is told all the same.
-func (f *file) reloadConfirmed() {
-	view, changed := f.confirmed.Read()
+func (f *file) reloadAccepted() {
+	view, changed := f.accepted.Read()
 	if !changed {
 		return
 	}
 	f.version++
 	f.problems = nil
 	list, _ := Parse(view.InForce, f.known)
-	known, _ := Parse(view.Confirmed, f.known)
+	known, _ := Parse(view.Accepted, f.known)
 	f.hooks = f.entries(list)
 	for i := range f.hooks {
-		f.hooks[i].Unconfirmed = indexOf(known, f.hooks[i].ID) < 0
+		f.hooks[i].Unaccepted = indexOf(known, f.hooks[i].ID) < 0
 	}
 	problems := []Problem{{Text: fmt.Sprintf("cannot be read (%v)", view.LiveErr)}}
 	if view.LiveErr == nil {

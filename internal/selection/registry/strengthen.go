@@ -5,18 +5,18 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/selection/confirmed"
+	"github.com/hookmux/hookmux/internal/selection/accepted"
 )
 
-// maxAdded bounds the hooks that count without having been confirmed.
+// maxAdded bounds the hooks that count without having been accepted.
 const maxAdded = 200
 
 // Strengthen lays over the hooks in force those that a changed file adds and
 // that may refuse. What they say besides a refusal does not count; that is the
 // caller's business. Hooks that were changed or taken out stay as they are.
-// Where nothing was confirmed yet, hooks that decide nothing count as well.
-func Strengthen(known Known) confirmed.Strengthen {
-	return func(have, live []byte, basis confirmed.State) (force []byte) {
+// Where nothing was accepted yet, hooks that decide nothing count as well.
+func Strengthen(known Known) accepted.Strengthen {
+	return func(have, live []byte, basis accepted.State) (force []byte) {
 		added := 0
 		force = have
 		inForce, problems := Parse(have, known)
@@ -29,7 +29,7 @@ func Strengthen(known Known) confirmed.Strengthen {
 			if indexOf(inForce, reg.ID) >= 0 || added >= maxAdded {
 				continue
 			}
-			if !mayRefuse(&reg) && basis != confirmed.New {
+			if !mayRefuse(&reg) && basis != accepted.New {
 				continue
 			}
 			reg.Locked = false // it must not take the place of a project's guard
@@ -56,7 +56,7 @@ func mayRefuse(reg *hook.Registration) bool {
 	return reg.ModeFor(event.ToolBefore) == hook.Guard || reg.ModeFor(event.PermissionRequest) == hook.Guard
 }
 
-// CheckText says what keeps a text from being confirmed.
+// CheckText says what keeps a text from being accepted.
 func CheckText(known Known) func([]byte) error {
 	return func(text []byte) error {
 		if _, problems := Parse(text, known); len(problems) > 0 {

@@ -11,7 +11,7 @@ func (r *Registry) Weaker(before, after []byte) (list []string) {
 	was, _ := Parse(before, r.opt.Known) // what cannot be read was not in force
 	is, problems := Parse(after, r.opt.Known)
 	if len(problems) > 0 && after != nil {
-		return nil // it cannot be confirmed
+		return nil // it cannot be accepted
 	}
 	for _, one := range was {
 		switch at := indexOf(is, one.ID); {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/hookmux/hookmux/internal/selection/confirmed"
+	"github.com/hookmux/hookmux/internal/selection/accepted"
 )
 
 // Rules that refuse count at once however often a file was saved meanwhile, and none
@@ -16,7 +16,7 @@ func TestRulesAddedOneByOneAllCount(t *testing.T) {
 	}
 	trusted, file := []byte("version: 1\nrules: []\n"), "version: 1\nrules:\n"
 	tighten := strengthen("a.yaml")
-	save := func(text string) { trusted = tighten(trusted, []byte(text), confirmed.State("")) }
+	save := func(text string) { trusted = tighten(trusted, []byte(text), accepted.State("")) }
 	const many = 3 * maxAdded
 	for i := range many {
 		file += rule(i, "w")

@@ -13,8 +13,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/policy/rules"
-	"github.com/hookmux/hookmux/internal/selection/confirmed"
-	"github.com/hookmux/hookmux/internal/selection/lastgood"
+	"github.com/hookmux/hookmux/internal/selection/accepted"
 )
 
 // plainFile is a file that counts as it is.
@@ -37,7 +36,7 @@ func ListFiles(folder string) ([]string, error) {
 	}
 	var list []string
 	for _, e := range entries {
-		if confirmed.IsRulesFile(e.Name()) && !e.IsDir() {
+		if accepted.IsRulesFile(e.Name()) && !e.IsDir() {
 			list = append(list, filepath.Join(folder, e.Name()))
 		}
 	}
@@ -47,7 +46,7 @@ func ListFiles(folder string) ([]string, error) {
 // Ignored names what lies in a folder of rules and is not read.
 func Ignored(folder string) []rules.Problem {
 	var problems []rules.Problem
-	for _, name := range confirmed.IgnoredIn(folder, confirmed.IsRulesFile) {
+	for _, name := range accepted.IgnoredIn(folder, accepted.IsRulesFile) {
 		problems = append(problems, ignoredFile(name))
 	}
 	return problems
@@ -66,7 +65,7 @@ func (l *Loader) readIgnored() bool {
 	return changed
 }
 
-// readFolder reads the files of a folder that nobody has to confirm, and reports
+// readFolder reads the files of a folder that nobody has to accept, and reports
 // whether anything changed. A folder that cannot be read keeps what was there.
 func (l *Loader) readFolder(known map[string]*plainFile, folder string, layer rules.Layer) bool {
 	if !filepath.IsAbs(folder) {
@@ -98,7 +97,7 @@ func (l *Loader) readFolder(known map[string]*plainFile, folder string, layer ru
 		f := known[name]
 		if f == nil {
 			f = &plainFile{source: userfile.Source{Path: name, Limit: maxFile},
-				good: lastgood.PathFor(l.opt.State, "rules", name)}
+				good: accepted.LastGoodPath(l.opt.State, "rules", name)}
 			known[name] = f
 			changed = true
 		}
@@ -210,22 +209,22 @@ func insteadOf(good []*rules.Rule) string {
 	return "; its last good version stays in force"
 }
 
-// confirmedFile is a file of the user, of which counts what a person confirmed.
-type confirmedFile struct {
-	file   *confirmed.File
+// acceptedFile is a file of the user, of which counts what a person accepted.
+type acceptedFile struct {
+	file   *accepted.File
 	loaded Loaded
-	added  []*rules.Rule // what counts although nobody confirmed it
+	added  []*rules.Rule // what counts although nobody accepted it
 }
 
-// readConfirmed reads the user's files, and reports whether anything changed.
-func (l *Loader) readConfirmed() bool {
+// readAccepted reads the user's files, and reports whether anything changed.
+func (l *Loader) readAccepted() bool {
 	if l.opt.User == "" {
 		return false
 	}
 	folder := l.userFolder()
 	names, err := ListFiles(folder)
-	for _, name := range l.opt.Confirmed.KnownIn(folder) {
-		if path := filepath.Join(folder, name); confirmed.IsRulesFile(name) && !slices.Contains(names, path) {
+	for _, name := range l.opt.Accepted.KnownIn(folder) {
+		if path := filepath.Join(folder, name); accepted.IsRulesFile(name) && !slices.Contains(names, path) {
 			names = append(names, path)
 		}
 	}
@@ -239,7 +238,7 @@ func (l *Loader) readConfirmed() bool {
 	for _, name := range names {
 		f := l.checked[name]
 		if f == nil {
-			f = &confirmedFile{file: l.opt.Confirmed.File(name, maxFile, strengthen(name), checkText(name))}
+			f = &acceptedFile{file: l.opt.Accepted.File(name, maxFile, strengthen(name), checkText(name))}
 			l.checked[name] = f
 		}
 		changed = f.reload(name) || changed
@@ -248,14 +247,14 @@ func (l *Loader) readConfirmed() bool {
 }
 
 // reload reads the file when it, or what is in force, changed.
-func (f *confirmedFile) reload(name string) bool {
+func (f *acceptedFile) reload(name string) bool {
 	view, changed := f.file.Read()
 	if !changed {
 		return false
 	}
 	of := func(data []byte) rules.Source { return rules.Source{Name: name, Data: data, Layer: rules.User} }
 	f.loaded = Loaded{}
-	f.loaded.Rules, f.loaded.Problems = rules.Parse(of(view.Confirmed))
+	f.loaded.Rules, f.loaded.Problems = rules.Parse(of(view.Accepted))
 	f.added = addedRules(name, view.InForce)
 	const instead = "; the last accepted version stays active"
 	switch {
@@ -268,14 +267,14 @@ func (f *confirmedFile) reload(name string) bool {
 			f.loaded.Problems[i].Text += instead
 		}
 	}
-	// What was confirmed counts as it was: additions only add.
+	// What was accepted counts as it was: additions only add.
 	f.added = slices.DeleteFunc(f.added, func(r *rules.Rule) bool {
 		return slices.ContainsFunc(f.loaded.Rules, func(known *rules.Rule) bool { return known.ID == r.ID })
 	})
 	return true
 }
 
-// checkText says what keeps a file from being confirmed: nothing of it can be
+// checkText says what keeps a file from being accepted: nothing of it can be
 // read. A single rule that is wrong is reported and left out.
 func checkText(name string) func([]byte) error {
 	return func(data []byte) error {
@@ -289,21 +288,21 @@ func checkText(name string) func([]byte) error {
 	}
 }
 
-// What is in force of a file that somebody changed: what was confirmed, and behind
+// What is in force of a file that somebody changed: what was accepted, and behind
 // lines that begin with addedMark whole texts of which only the rules named there
 // count, and only as far as they refuse or ask.
 const (
-	addedMark = "# hookmux: of what follows these rules count, although nobody confirmed them: "
+	addedMark = "# hookmux: of what follows these rules count, although nobody accepted them: "
 	maxAdded  = 16 // texts
 )
 
-// addedTexts are the parts of a text in force that nobody confirmed.
+// addedTexts are the parts of a text in force that nobody accepted.
 func addedTexts(trusted []byte) (head string, parts []string) {
 	all := strings.Split(string(trusted), "\n"+addedMark)
 	return all[0], all[1:]
 }
 
-// addedRules are the rules of a text in force that nobody confirmed.
+// addedRules are the rules of a text in force that nobody accepted.
 func addedRules(name string, trusted []byte) []*rules.Rule {
 	var lists [][]*rules.Rule
 	_, parts := addedTexts(trusted)
@@ -342,8 +341,8 @@ func repeatedRules(name, part string, found []*rules.Rule) []string {
 
 // strengthen lays over what is in force the rules that a changed file adds and
 // that only refuse or ask. A rule that is known stays as it is.
-func strengthen(name string) confirmed.Strengthen {
-	return func(have, live []byte, _ confirmed.State) []byte {
+func strengthen(name string) accepted.Strengthen {
+	return func(have, live []byte, _ accepted.State) []byte {
 		if live == nil || bytes.Contains(live, []byte(addedMark)) {
 			return have
 		}

@@ -11,14 +11,14 @@ import (
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/policy/rules"
-	"github.com/hookmux/hookmux/internal/selection/confirmed"
+	"github.com/hookmux/hookmux/internal/selection/accepted"
 	"github.com/hookmux/hookmux/internal/selection/trust"
 )
 
-// programFile is a file of yours that describes programs: what you confirmed is in force
+// programFile is a file of yours that describes programs: what you accepted is in force
 // whole, and of what was added since, what can only have hookmux see more.
 type programFile struct {
-	file   *confirmed.File  // nil where nothing has to be confirmed
+	file   *accepted.File   // nil where nothing has to be accepted
 	source *userfile.Source // then
 	loaded Loaded
 }
@@ -41,9 +41,9 @@ func (l *Loader) readPrograms() bool {
 	}
 	folder := filepath.Join(l.opt.User, programs.FolderName)
 	names, err := ListFiles(folder)
-	if l.opt.Confirmed != nil {
-		for _, name := range l.opt.Confirmed.KnownIn(folder) {
-			if path := filepath.Join(folder, name); confirmed.IsRulesFile(name) && !slices.Contains(names, path) {
+	if l.opt.Accepted != nil {
+		for _, name := range l.opt.Accepted.KnownIn(folder) {
+			if path := filepath.Join(folder, name); accepted.IsRulesFile(name) && !slices.Contains(names, path) {
 				names = append(names, path)
 			}
 		}
@@ -59,8 +59,8 @@ func (l *Loader) readPrograms() bool {
 		f := l.programs[name]
 		if f == nil {
 			f = &programFile{source: &userfile.Source{Path: name, Limit: maxFile}}
-			if l.opt.Confirmed != nil {
-				f.file = l.opt.Confirmed.File(name, maxFile, strengthenPrograms(name), checkPrograms(name))
+			if l.opt.Accepted != nil {
+				f.file = l.opt.Accepted.File(name, maxFile, strengthenPrograms(name), checkPrograms(name))
 			}
 			l.programs[name] = f
 			changed = true
@@ -92,7 +92,7 @@ func (f *programFile) reload(name string) bool {
 		return false
 	}
 	f.loaded = Loaded{}
-	f.loaded.Programs, f.loaded.Problems = ParsePrograms(name, view.Confirmed)
+	f.loaded.Programs, f.loaded.Problems = ParsePrograms(name, view.Accepted)
 	_, parts := splitPrograms(view.InForce)
 	for _, part := range parts {
 		list, _ := programs.Parse(name, []byte(part)) // it could be read when it was added
@@ -121,7 +121,7 @@ func onlyAdditions(list []*programs.Program) []*programs.Program {
 	return out
 }
 
-// addedPrograms divides what you confirmed of a file from what was added since.
+// addedPrograms divides what you accepted of a file from what was added since.
 const addedPrograms = "\n# hookmux: of what follows only what has hookmux see more is in force\n"
 
 func splitPrograms(inForce []byte) (head string, parts []string) {
@@ -130,8 +130,8 @@ func splitPrograms(inForce []byte) (head string, parts []string) {
 }
 
 // strengthenPrograms adds to what is in force the descriptions of a changed file.
-func strengthenPrograms(name string) confirmed.Strengthen {
-	return func(have, live []byte, _ confirmed.State) []byte {
+func strengthenPrograms(name string) accepted.Strengthen {
+	return func(have, live []byte, _ accepted.State) []byte {
 		if live == nil || bytes.Contains(live, []byte(strings.TrimSpace(addedPrograms))) {
 			return have
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/internal/policy/programs"
-	"github.com/hookmux/hookmux/internal/selection/confirmed"
+	"github.com/hookmux/hookmux/internal/selection/accepted"
 )
 
 const (
@@ -16,11 +16,11 @@ const (
 	acmeReads   = "programs:\n  - {names: acme, does: {deletes: [destroy]}, reader: {}}\n"
 )
 
-// programPlace is a folder of settings of which has to be confirmed what weakens.
+// programPlace is a folder of settings of which has to be accepted what weakens.
 type programPlace struct {
 	t      *testing.T
 	config string
-	store  *confirmed.Store
+	store  *accepted.Store
 	loader *Loader
 }
 
@@ -30,10 +30,10 @@ func newProgramPlace(t *testing.T) *programPlace {
 	if err := os.MkdirAll(filepath.Join(p.config, programs.FolderName), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	p.store = confirmed.Open(confirmed.Options{Config: p.config, State: filepath.Join(dir, "state"), Data: filepath.Join(dir, "data")})
-	p.loader = New(Options{User: p.config, State: filepath.Join(dir, "state"), Confirmed: p.store})
+	p.store = accepted.Open(accepted.Options{Config: p.config, State: filepath.Join(dir, "state"), Data: filepath.Join(dir, "data")})
+	p.loader = New(Options{User: p.config, State: filepath.Join(dir, "state"), Accepted: p.store})
 	p.loader.Base()
-	if _, err := p.store.Confirm(""); err != nil {
+	if _, err := p.store.Accept(""); err != nil {
 		t.Fatal(err)
 	}
 	return p
@@ -73,10 +73,10 @@ func TestProgramsOnlyAddByThemselves(t *testing.T) {
 	p.want("before", false, false)
 	p.write(acmeReads)
 	p.want("added", true, false) // what would have hookmux see less waits
-	if _, err := p.store.Confirm(""); err != nil {
+	if _, err := p.store.Accept(""); err != nil {
 		t.Fatal(err)
 	}
-	p.want("confirmed", true, true)
+	p.want("accepted", true, true)
 	p.write("programs: []\n")
 	p.want("emptied", true, true)
 	if err := os.Remove(p.file()); err != nil {
@@ -90,10 +90,10 @@ func TestProgramsOnlyAddByThemselves(t *testing.T) {
 	if lost := WeakerPrograms(p.file(), changes[0].Before, changes[0].After); !slices.Equal(lost, []string{"the description of acme is removed"}) {
 		t.Errorf("removing takes away %q", lost)
 	}
-	if _, err := p.store.Confirm(""); err != nil {
+	if _, err := p.store.Accept(""); err != nil {
 		t.Fatal(err)
 	}
-	p.want("removal confirmed", false, false)
+	p.want("removal accepted", false, false)
 }
 
 func TestBrokenProgramsKeepTheLast(t *testing.T) {
@@ -106,8 +106,8 @@ func TestBrokenProgramsKeepTheLast(t *testing.T) {
 	if len(problems) != 1 || !strings.Contains(problems[0], "acme.yaml:2:") || !strings.Contains(problems[0], "delets") {
 		t.Errorf("a file that cannot be read is named as %q, want its place and the field", problems)
 	}
-	if _, err := p.store.Confirm(""); err == nil {
-		t.Error("a file that cannot be read was confirmed")
+	if _, err := p.store.Accept(""); err == nil {
+		t.Error("a file that cannot be read was accepted")
 	}
 }
 

@@ -2,7 +2,7 @@
 // those of packs, and those of projects that a person trusts.
 //
 // Contract: nothing that happens to a file makes what is in force weaker. Of the
-// user's files counts what a person confirmed, and at once what was added that
+// user's files counts what a person accepted, and at once what was added that
 // only refuses or asks. A file of the administrator that cannot be read any more
 // keeps its last good version. What is wrong is always named, with its place.
 package ruleset
@@ -17,7 +17,7 @@ import (
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/policy/rules"
-	"github.com/hookmux/hookmux/internal/selection/confirmed"
+	"github.com/hookmux/hookmux/internal/selection/accepted"
 	"github.com/hookmux/hookmux/internal/selection/trust"
 )
 
@@ -32,8 +32,8 @@ type Options struct {
 	System string // the administrator's folder of settings
 	User   string // the user's folder of settings
 	State  string // where last good versions are kept; "" keeps them in memory only
-	// Confirmed says what of the user's files is in force. Nil: whatever they hold.
-	Confirmed *confirmed.Store
+	// Accepted says what of the user's files is in force. Nil: whatever they hold.
+	Accepted *accepted.Store
 	// Packs are the packs that a person took in. Nil: there are none.
 	Packs Packs
 }
@@ -62,8 +62,8 @@ type Loader struct {
 
 	mu       sync.Mutex
 	system   map[string]*plainFile
-	user     map[string]*plainFile     // where nothing has to be confirmed
-	checked  map[string]*confirmedFile // where it has
+	user     map[string]*plainFile    // where nothing has to be accepted
+	checked  map[string]*acceptedFile // where it has
 	programs map[string]*programFile
 	stamp    string          // of packs
 	packs    *Loaded         // nil: they were not read yet
@@ -76,7 +76,7 @@ type Loader struct {
 // New makes a loader; nothing is read before it is asked.
 func New(o Options) *Loader {
 	return &Loader{opt: o, system: map[string]*plainFile{}, user: map[string]*plainFile{},
-		checked: map[string]*confirmedFile{}, programs: map[string]*programFile{}, projects: map[*trust.TrustedContent]*Loaded{},
+		checked: map[string]*acceptedFile{}, programs: map[string]*programFile{}, projects: map[*trust.TrustedContent]*Loaded{},
 		lastOf: map[string]*Loaded{}}
 }
 
@@ -86,10 +86,10 @@ func (l *Loader) Base() *Loaded {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	changed := l.readFolder(l.system, filepath.Join(l.opt.System, FolderName), rules.System)
-	if l.opt.Confirmed == nil {
+	if l.opt.Accepted == nil {
 		changed = l.readFolder(l.user, l.userFolder(), rules.User) || changed
 	} else {
-		changed = l.readConfirmed() || changed
+		changed = l.readAccepted() || changed
 	}
 	changed = l.readPrograms() || changed
 	changed = l.readPacks() || changed
@@ -102,7 +102,7 @@ func (l *Loader) Base() *Loaded {
 
 func (l *Loader) userFolder() string { return filepath.Join(l.opt.User, FolderName) }
 
-// join puts all rules in order; what nobody confirmed comes last.
+// join puts all rules in order; what nobody accepted comes last.
 func (l *Loader) join() *Loaded {
 	out := &Loaded{Problems: slices.Clone(l.ignored)}
 	var last []*rules.Rule

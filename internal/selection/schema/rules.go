@@ -13,6 +13,7 @@ func rulesFile() object {
 	rule := typeSchema(reflect.TypeFor[rules.Rule](), map[reflect.Type]bool{})
 	rule["required"] = []string{"id", "why"}
 	properties := rule["properties"].(object)
+	delete(properties, "check") // of built-in rules alone
 	describe := func(name, description string) {
 		properties[name].(object)["description"] = description
 	}

@@ -207,7 +207,7 @@ func ahpObject(text func(string) object, choice func(string, ...any) object) obj
 			"headersEnv": object{"type": "object", "additionalProperties": variable,
 				"description": "headers, each with the variable that holds its value"},
 			"env": object{"type": "array", "items": variable,
-				"description": "variables that a program gets besides PATH, HOME and their like"},
+				"description": "variables that a program gets in addition to PATH, HOME and their like"},
 			"includeNative": object{"type": "boolean", "description": "send the agent's own payload, too"},
 		},
 		"additionalProperties": false,

@@ -25,6 +25,9 @@ func budgetEntries(o *GuardOptions) []*hook.Entry {
 		return nil
 	}
 	run := hook.HandlerFunc(func(ctx context.Context, call *hook.Call) (event.Decision, error) {
+		if o.Spent != nil && call.Event.Kind == event.ToolBefore && !services.IsDryRun(ctx) {
+			o.Spent.NoteCall(call.Event.Agent, call.Event.Session)
+		}
 		return checkBudgets(ctx, o, list, call.Event), nil
 	})
 	priority := GuardPriority
@@ -50,7 +53,7 @@ func checkBudgets(ctx context.Context, o *GuardOptions, list []*budget.Budget, e
 		if !b.Covers(ev) {
 			continue
 		}
-		f, found := b.Check(ev, o.Spent)
+		f, found := b.Check(ctx, ev, o.Spent)
 		if !found || f.Verdict == event.Ask && (ev.Kind == event.TurnStart || said.Verdict == event.Ask) {
 			continue
 		}
@@ -75,6 +78,6 @@ func usageFacts(spent budget.Spent) func(ev *event.Event) (facts.Usage, bool) {
 	}
 	return func(ev *event.Event) (facts.Usage, bool) {
 		return facts.Usage{Session: amount(spent.InSession(ev.Agent, ev.Session)), Today: amount(spent.Today("", ""))},
-			spent.Known()
+			spent.Known(context.Background())
 	}
 }

@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -16,7 +17,8 @@ func (s spent) InSession(string, string) budget.Spend { return s.Today("", "") }
 func (s spent) OfWindow(string, time.Duration) (float64, bool) {
 	return 0, false
 }
-func (s spent) Known() bool { return true }
+func (s spent) Known(context.Context) bool { return true }
+func (s spent) NoteCall(string, string)    {}
 
 func TestBudgetsDecide(t *testing.T) {
 	list := budget.ParseAll([]string{"day=10usd ask=80% block=100%", "day=20usd agent=codex block=100%"})
@@ -74,7 +76,7 @@ rules:
 	}
 }
 
-// A budget in the settings is in force at once, also one that nobody confirmed.
+// A budget in the settings is in force at once, also one that nobody accepted.
 func TestBudgetsOfSettings(t *testing.T) {
 	s := live(t)
 	writeFile(t, s.Dirs.Config+"/config.json", `{"usage.budgets": ["day=10usd block=100%"]}`)

@@ -9,22 +9,22 @@ import (
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/platform/paths"
-	"github.com/hookmux/hookmux/internal/selection/confirmed"
+	"github.com/hookmux/hookmux/internal/selection/accepted"
 	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/selection/trust"
 )
 
 // LoadCatalogue gives the built-in agents, those of the machine's owner, those of
-// the user as far as a person confirmed them, and those that trusted projects
+// the user as far as a person accepted them, and those that trusted projects
 // add. store may be nil: then the user's files count as they are. byPerson says
-// that a person asks: where nobody confirmed anything yet, what is there counts,
+// that a person asks: where nobody accepted anything yet, what is there counts,
 // as they are about to be asked to take it.
-func LoadCatalogue(dirs paths.Dirs, store *confirmed.Store, byPerson bool) (*agent.Catalogue, []agent.Problem) {
+func LoadCatalogue(dirs paths.Dirs, store *accepted.Store, byPerson bool) (*agent.Catalogue, []agent.Problem) {
 	files, problems := filesOutsideProjects(dirs, store, byPerson)
 	c, wrong := agent.LoadFiles(files)
 	problems = append(problems, wrong...)
 	for _, folder := range []string{dirs.System, dirs.Config} {
-		for _, name := range confirmed.IgnoredIn(filepath.Join(folder, "agents"), confirmed.IsAgentFile) {
+		for _, name := range accepted.IgnoredIn(filepath.Join(folder, "agents"), accepted.IsAgentFile) {
 			problems = append(problems, ignoredAgent(name))
 		}
 	}
@@ -47,16 +47,16 @@ func ignoredAgent(name string) agent.Problem {
 }
 
 // filesOutsideProjects are the descriptions of agents that count everywhere.
-func filesOutsideProjects(dirs paths.Dirs, store *confirmed.Store, byPerson bool) ([]agent.File, []agent.Problem) {
+func filesOutsideProjects(dirs paths.Dirs, store *accepted.Store, byPerson bool) ([]agent.File, []agent.Problem) {
 	files, problems := usersAgents(dirs, store, byPerson)
 	owners, wrong := agent.ReadFiles(filepath.Join(dirs.System, "agents"))
 	return append(files, owners...), append(problems, wrong...)
 }
 
 // usersAgents are the user's own descriptions of agents that count.
-func usersAgents(dirs paths.Dirs, store *confirmed.Store, byPerson bool) ([]agent.File, []agent.Problem) {
+func usersAgents(dirs paths.Dirs, store *accepted.Store, byPerson bool) ([]agent.File, []agent.Problem) {
 	if store != nil {
-		if basis, _, _ := store.State(); basis != confirmed.New || !byPerson {
+		if basis, _, _ := store.State(); basis != accepted.New || !byPerson {
 			var files []agent.File
 			for _, c := range store.AgentsInForce() {
 				files = append(files, agent.File{Name: c.Path, Data: c.Data})
@@ -98,7 +98,7 @@ const maxAgentFile = 1 << 20
 
 // InspectProjectAgent says what a project's description of an agent would be once
 // the project is trusted.
-func InspectProjectAgent(dirs paths.Dirs, store *confirmed.Store, file agent.File) (string, []agent.Problem) {
+func InspectProjectAgent(dirs paths.Dirs, store *accepted.Store, file agent.File) (string, []agent.Problem) {
 	files, _ := filesOutsideProjects(dirs, store, true)
 	c, _ := agent.LoadFiles(files)
 	name := ""

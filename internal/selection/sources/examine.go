@@ -2,19 +2,16 @@ package sources
 
 import (
 	"context"
-	"github.com/hookmux/hookmux/internal/platform/paths"
 	"slices"
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/guard"
-	"github.com/hookmux/hookmux/internal/guard/inspect"
-	"github.com/hookmux/hookmux/internal/guard/names"
 	"github.com/hookmux/hookmux/internal/policy/examine"
 	"github.com/hookmux/hookmux/internal/policy/facts"
+	"github.com/hookmux/hookmux/internal/policy/guards"
 	"github.com/hookmux/hookmux/internal/policy/rules"
+	"github.com/hookmux/hookmux/internal/policy/shell/scriptcache"
 	"github.com/hookmux/hookmux/internal/selection/config"
-	"github.com/hookmux/hookmux/internal/shell/scriptcache"
 )
 
 // Examine says what every guard and rule thinks of an event, switched on or not,
@@ -60,7 +57,7 @@ func explainRuns(out *examine.Examination, command string, scripts *scriptcache.
 		for _, rd := range r.Redirects {
 			run.Redirects = append(run.Redirects, rd.Op+rd.Target.Text)
 		}
-		for _, from := range inspect.RunsIn(script, r.From) {
+		for _, from := range facts.RunsIn(script, r.From) {
 			run.PipedFrom = append(run.PipedFrom, from.Name())
 		}
 		out.Runs = append(out.Runs, run)
@@ -70,28 +67,25 @@ func explainRuns(out *examine.Examination, command string, scripts *scriptcache.
 // examineGuards adds what each built-in guard objects to.
 func (s *Sources) examineGuards(out *examine.Examination, ev *event.Event, o *GuardOptions,
 	scripts *scriptcache.Cache) {
-	shared := new(guard.SharedFacts)
-	for _, info := range names.All() {
-		state, allow := tighterGuard(o.Settings, hook.GuardID(info.Name))
-		g, err := guard.New(info.Name, guard.Options{
-			OwnPaths: o.Protected, DaemonPID: o.DaemonPID, Resolve: paths.Real, Twin: paths.Twin, Scripts: scripts, Facts: shared,
-			Hosts: tighterHosts(o.Settings), Git: findRepository, Counts: o.Counts,
+	unpaused := *o
+	unpaused.Resting = nil
+	options := s.engineOptions(&unpaused, scripts)
+	options.All = true
+	engine, err := guards.New(options)
+	if err != nil {
+		return // Guards reports it
+	}
+	for _, f := range engine.Check(ev, o.Project) {
+		verdict := "deny"
+		if f.Ask {
+			verdict = "ask"
+		}
+		out.Add(examine.Finding{
+			Guard: f.Guard, Rule: f.Rule, Mode: string(f.Mode), Verdict: verdict, Reason: f.Reason, Where: f.Where,
+			Paused: config.GuardStops(string(f.Mode)) && o.IsPaused(hook.GuardID(f.Guard)),
+			Allowed: slices.ContainsFunc([]string{f.Rule, f.Guard, hook.GuardID(f.Guard)},
+				func(name string) bool { return slices.Contains(options.Allow, name) }),
 		})
-		if err != nil {
-			continue // Guards reports it
-		}
-		allowed := inspect.NewAllowed(allow)
-		for _, f := range g.Check(guard.CallOf(ev, o.Project, s.Dirs.Home)) {
-			verdict := "deny"
-			if state == config.GuardAsk || f.Ask {
-				verdict = "ask"
-			}
-			out.Add(examine.Finding{
-				Guard: info.Name, Rule: f.Rule, Mode: state, Verdict: verdict, Reason: f.Reason, Where: f.Where,
-				Paused:  config.GuardStops(state) && o.IsPaused(hook.GuardID(info.Name)),
-				Allowed: allowed.Rule(f.Rule) || allowed.Rule(info.Name),
-			})
-		}
 	}
 }
 

@@ -7,20 +7,20 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/selection/accepted"
 	"github.com/hookmux/hookmux/internal/selection/config"
-	"github.com/hookmux/hookmux/internal/selection/confirmed"
 	"github.com/hookmux/hookmux/internal/selection/trust"
 )
 
 // FolderModules lists the TypeScript hooks of the user's folder that count,
 // whether they are still there or not.
 func (s *Sources) FolderModules() []string {
-	return FolderModules(filepath.Join(s.Dirs.Config, "hooks"), s.Confirmed)
+	return FolderModules(filepath.Join(s.Dirs.Config, "hooks"), s.Accepted)
 }
 
 // FolderModules lists the files of a folder that are hooks: those that are
-// there, and those that a person confirmed and something else took away.
-func FolderModules(folder string, store *confirmed.Store) []string {
+// there, and those that a person accepted and something else took away.
+func FolderModules(folder string, store *accepted.Store) []string {
 	var names []string
 	entries, err := os.ReadDir(folder)
 	if err == nil {

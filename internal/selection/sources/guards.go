@@ -4,19 +4,21 @@ import (
 	"context"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"slices"
+	"strings"
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/guard"
-	"github.com/hookmux/hookmux/internal/guard/names"
 	"github.com/hookmux/hookmux/internal/policy/budget"
 	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/policy/gitfiles"
+	"github.com/hookmux/hookmux/internal/policy/guards"
+	"github.com/hookmux/hookmux/internal/policy/guards/names"
 	"github.com/hookmux/hookmux/internal/policy/programs"
+	"github.com/hookmux/hookmux/internal/policy/rules"
+	"github.com/hookmux/hookmux/internal/policy/shell/scriptcache"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/ruleset"
 	"github.com/hookmux/hookmux/internal/selection/trust"
-	"github.com/hookmux/hookmux/internal/shell/scriptcache"
 )
 
 // GuardPriority puts hookmux's own guards before every hook a user may write.
@@ -52,49 +54,87 @@ type GuardOptions struct {
 	Failed func(name string, err error)
 }
 
-// Guards makes the built-in guards that are switched on, or only log, and the rules
+// Guards makes the built-in guards that are on, or only log, and the rules
 // of people into hooks.
 func (s *Sources) Guards(o GuardOptions) []*hook.Entry {
 	var entries []*hook.Entry
 	scripts := &scriptcache.Cache{Programs: s.programsIn(&o)}
-	shared := new(guard.SharedFacts)
+	engine, failed := guards.New(s.engineOptions(&o, scripts))
 	for _, info := range names.All() {
-		state, allow := tighterGuard(o.Settings, hook.GuardID(info.Name))
-		if state == config.GuardOff || state == "" {
+		id := hook.GuardID(info.Name)
+		on, stops := true, true
+		if failed == nil {
+			on, stops = engine.IsOn(info.Name)
+		} else if state, _ := tighterGuard(o.Settings, id); state == config.GuardOff {
+			continue
+		} else if o.Failed != nil {
+			o.Failed(info.Name, failed)
+		}
+		if !on {
 			continue
 		}
-		if config.GuardStops(state) && o.IsPaused(hook.GuardID(info.Name)) {
-			state = config.GuardLog
-		}
-		g, err := guard.New(info.Name, guard.Options{
-			Ask: state == config.GuardAsk, Allow: allow, OwnPaths: o.Protected, DaemonPID: o.DaemonPID,
-			Resolve: paths.Real, Twin: paths.Twin, Scripts: scripts, Facts: shared, Hosts: tighterHosts(o.Settings),
-			Git: findRepository, Counts: o.Counts,
-		})
-		if err != nil && o.Failed != nil {
-			o.Failed(info.Name, err)
-		}
-		run := hook.HandlerFunc(func(ctx context.Context, call *hook.Call) (event.Decision, error) {
-			if err != nil {
-				return event.Decision{}, err
+		add := func(id string, logs bool) {
+			run := hook.HandlerFunc(func(ctx context.Context, call *hook.Call) (event.Decision, error) {
+				if failed != nil {
+					return event.Decision{}, failed
+				}
+				return checkCall(ctx, engine, info.Name, call.Event, &o, logs), nil
+			})
+			priority := GuardPriority
+			for _, kind := range []event.Kind{event.ToolBefore, event.PermissionRequest} {
+				e, err := hook.NewEntry(hook.Registration{
+					ID: id, Agent: hook.Any, HookType: string(kind), Handler: "builtin", Target: id,
+					Mode: hook.Guard, Priority: &priority, Locked: true, LogOnly: logs,
+				}, run, "builtin")
+				if err == nil {
+					e.BuiltinGuard = true
+					entries = append(entries, e)
+				}
 			}
-			return s.checkCall(ctx, g, call.Event, o, state == config.GuardLog), nil
-		})
-		priority := GuardPriority
-		for _, kind := range []event.Kind{event.ToolBefore, event.PermissionRequest} {
-			e, err := hook.NewEntry(hook.Registration{
-				ID: hook.GuardID(info.Name), Agent: hook.Any, HookType: string(kind), Handler: "builtin",
-				Target: hook.GuardID(info.Name),
-				Mode:   hook.Guard, Priority: &priority, Locked: true,
-				LogOnly: state == config.GuardLog,
-			}, run, "builtin")
-			if err == nil {
-				e.BuiltinGuard = true
-				entries = append(entries, e)
+		}
+		if stops {
+			add(id, false)
+		}
+		if failed == nil && engine.Logs(info.Name) {
+			if stops {
+				id += logSuffix
 			}
+			add(id, true)
 		}
 	}
 	return append(append(entries, s.ruleEntries(&o, scripts)...), budgetEntries(&o)...)
+}
+
+// logSuffix ends the id of what a guard only records, beside what it stops.
+const logSuffix = ".log"
+
+// IsGuardHook tells the ids of the built-in guards' hooks.
+func IsGuardHook(id string) bool {
+	name, ok := hook.GuardName(strings.TrimSuffix(id, logSuffix))
+	return ok && names.Is(name)
+}
+
+// engineOptions is what the engine of the guards is made of.
+func (s *Sources) engineOptions(o *GuardOptions, scripts *scriptcache.Cache) guards.Options {
+	modes := map[string]rules.Mode{}
+	var allow []string
+	for _, info := range names.All() {
+		id := hook.GuardID(info.Name)
+		var state string
+		state, allow = tighterGuard(o.Settings, id)
+		if state == "" {
+			continue
+		}
+		if config.GuardStops(state) && o.IsPaused(id) {
+			state = config.GuardLog
+		}
+		modes[info.Name] = rules.Mode(state)
+	}
+	return guards.Options{
+		Modes: modes, Rules: RuleModes(o.Settings[0]), Allow: allow, Hosts: tighterHosts(o.Settings), Home: s.Dirs.Home,
+		Machine: facts.Machine{OwnPaths: o.Protected, DaemonPID: o.DaemonPID, Resolve: paths.Real, Twin: paths.Twin},
+		Scripts: scripts, Git: findRepository, Counts: o.Counts,
+	}
 }
 
 // programsIn is what is known about programs where an event happens, and where its
@@ -148,32 +188,28 @@ func findRepository(dir string) facts.Repository {
 
 // checkCall asks one guard about one call. The reason of one that only logs
 // does not say that it stopped the call.
-func (s *Sources) checkCall(ctx context.Context, g *guard.Guard, ev *event.Event, o GuardOptions,
+func checkCall(ctx context.Context, engine *guards.Engine, name string, ev *event.Event, o *GuardOptions,
 	onlyLogs bool) event.Decision {
 	t := ev.Tool
 	if ev.Truncated && (t == nil || len(t.Input) == 0) {
-		return event.Decision{Verdict: event.Deny, Reason: hook.GuardID(g.Name()) +
+		return event.Decision{Verdict: event.Deny, Reason: hook.GuardID(name) +
 			" cannot see what this call does, because its payload was too large and is cut; do it in smaller pieces"}
 	}
 	if why := ev.Unreadable(); why != "" {
 		return event.Decision{
 			Verdict: event.Ask,
-			Reason:  hook.GuardID(g.Name()) + " cannot see what this call does: " + why,
+			Reason:  hook.GuardID(name) + " cannot see what this call does: " + why,
 		}
 	}
-	if t == nil {
-		return event.Decision{}
-	}
-	findings := g.Check(guard.CallOf(ev, o.Project, s.Dirs.Home))
-	for _, f := range findings {
-		if o.Pass != nil && o.Pass(ctx, f.Rule, ev) {
+	for _, f := range engine.Check(ev, o.Project) {
+		if f.Guard != name || f.LogOnly != onlyLogs || o.Pass != nil && o.Pass(ctx, f.Rule, ev) {
 			continue
 		}
-		d := event.Decision{Verdict: event.Deny, Reason: guard.Message(f), Rule: f.Rule}
+		d := event.Decision{Verdict: event.Deny, Reason: guards.Message(f), Rule: f.Rule}
 		if onlyLogs {
 			d.Reason = event.OneLine(f.Rule + ": " + f.Reason + " [" + f.Where + "]")
 		}
-		if g.Ask() || f.Ask {
+		if f.Ask {
 			d.Verdict = event.Ask
 		}
 		return d

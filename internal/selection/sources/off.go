@@ -2,12 +2,14 @@ package sources
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/approvals/ledger"
+	"github.com/hookmux/hookmux/internal/platform/files"
+	"github.com/hookmux/hookmux/internal/platform/sealed"
 )
 
 // Off says that everything is answered neutrally. It is kept on disk: a daemon that
@@ -17,6 +19,9 @@ import (
 type Off struct {
 	Since time.Time `json:"since"`
 	Until time.Time `json:"until,omitzero"` // zero: until switched on
+
+	// Written is when this was written down; see [isOlder].
+	Written time.Time `json:"written,omitzero"`
 }
 
 // OffFile is the file in the state folder that says that hookmux is off.
@@ -31,16 +36,37 @@ func (o *Off) At(now time.Time) bool {
 // error hookmux is on, too.
 func ReadOff(state string) (*Off, error) {
 	var o Off
-	if err := ledger.LoadSealed(state, OffFile, &o); err != nil || o.Since.IsZero() {
+	if err := sealed.LoadSealed(state, OffFile, &o); err != nil || o.Since.IsZero() {
 		return nil, err
 	}
+	file := filepath.Join(state, OffFile)
+	if info, err := os.Lstat(file); err != nil || isOlder(&o, info) {
+		return nil, fmt.Errorf("%s: it was put back or touched after hookmux wrote it", file)
+	}
 	return &o, nil
+}
+
+// now is the clock, which tests set back.
+var now = time.Now
+
+// writeTime is how long it may take to write a file, and how far the clock of a file
+// server may be ahead.
+const writeTime = time.Minute
+
+// isOlder reports whether a note is older than its file: an earlier one that was put
+// back. Nobody can set back when a file changed last, and moving or linking it changes it,
+// too. Where the system doesn't tell, no note is.
+func isOlder(o *Off, info fs.FileInfo) bool {
+	changed := files.ChangedAt(info)
+	return changed != 0 && time.Unix(0, changed).Sub(o.Written) > writeTime
 }
 
 // WriteOff writes it down; nil means that hookmux is on.
 func WriteOff(state string, o *Off) error {
 	if o != nil {
-		return ledger.StoreSealed(state, OffFile, o)
+		note := *o
+		note.Written = now()
+		return sealed.StoreSealed(state, OffFile, note)
 	}
 	err := os.Remove(filepath.Join(state, OffFile))
 	if errors.Is(err, fs.ErrNotExist) {

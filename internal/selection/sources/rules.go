@@ -13,9 +13,9 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/policy/gitfiles"
 	"github.com/hookmux/hookmux/internal/policy/rules"
+	"github.com/hookmux/hookmux/internal/policy/shell/scriptcache"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/ruleset"
-	"github.com/hookmux/hookmux/internal/shell/scriptcache"
 )
 
 // The built-in hooks of people's rules: RulesHook decides, LogOnlyRulesHook only

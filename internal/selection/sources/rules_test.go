@@ -231,14 +231,14 @@ func TestProjectNeverLoosens(t *testing.T) {
 }
 
 // What a person added counts at once as far as it refuses; everything else waits,
-// also what would hide a rule that was confirmed.
-func TestUnconfirmedRules(t *testing.T) {
+// also what would hide a rule that was accepted.
+func TestUnacceptedRules(t *testing.T) {
 	dirs := place(t)
 	file := dirs.Config + "/rules/m.yaml"
 	writeFile(t, file, rulesFile(rule("no-deploy", "program: make, subcommand: deploy", "deny", "", "make deploy")))
 	s := open(dirs, false)
 	s.Rules.Base()
-	if err := s.Confirmed.ConfirmInitial(true); err != nil {
+	if err := s.Accepted.AcceptInitial(true); err != nil {
 		t.Fatal(err)
 	}
 	decide := func(command string) event.Verdict {
@@ -250,7 +250,7 @@ func TestUnconfirmedRules(t *testing.T) {
 			t.Errorf("%s, %s: %s, want %s", when, command, got.Word(), verdict.Word())
 		}
 	}
-	want("confirmed", "make deploy", event.Deny)
+	want("accepted", "make deploy", event.Deny)
 	writeFile(t, file, rulesFile(
 		rule("no-deploy", "program: make, subcommand: deploy", "allow", "", "make deploy"),
 		rule("no-publish", "program: npm, subcommand: publish", "deny", "", "npm publish"),
@@ -271,11 +271,11 @@ func TestUnconfirmedRules(t *testing.T) {
 	want("the folder is gone", "make deploy", event.Deny)
 	writeFile(t, file, rulesFile(rule("yes-to-ls", "program: ls", "allow", "", "ls")))
 	s.Rules.Base()
-	if _, err := s.Confirmed.Confirm(""); err != nil {
+	if _, err := s.Accepted.Accept(""); err != nil {
 		t.Fatal(err)
 	}
-	want("confirmed again", "make deploy", event.None)
-	want("confirmed again", "ls", event.Allow)
+	want("accepted again", "make deploy", event.None)
+	want("accepted again", "ls", event.Allow)
 }
 
 // A file of the administrator that breaks keeps its last good version, also for

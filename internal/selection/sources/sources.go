@@ -10,12 +10,11 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/agent/filenames"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/policy/packstore"
+	"github.com/hookmux/hookmux/internal/selection/accepted"
 	"github.com/hookmux/hookmux/internal/selection/config"
-	"github.com/hookmux/hookmux/internal/selection/confirmed"
 	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/selection/ruleset"
 	"github.com/hookmux/hookmux/internal/selection/trust"
@@ -27,9 +26,9 @@ type Options struct {
 	Catalogue *agent.Catalogue
 	// Environ lets HOOKMUX_* settings count.
 	Environ []string
-	// Confirmed says what of the user's files is in force. Nil: whatever they
+	// Accepted says what of the user's files is in force. Nil: whatever they
 	// hold.
-	Confirmed *confirmed.Store
+	Accepted *accepted.Store
 }
 
 // Sources reads settings, hooks and trust.
@@ -46,26 +45,26 @@ func New(o Options) *Sources {
 	s := &Sources{Options: o}
 	known := registry.Known{Agent: s.KnowsAgent, Type: s.KnowsType}
 	s.Config = config.New(config.Options{
-		System: o.Dirs.System, User: o.Dirs.Config, State: o.Dirs.State, Environ: o.Environ, Confirmed: o.Confirmed,
+		System: o.Dirs.System, User: o.Dirs.Config, State: o.Dirs.State, Environ: o.Environ, Accepted: o.Accepted,
 	})
 	s.Trust = trust.New(trust.Options{State: o.Dirs.State, Parse: func(b []byte) ([]hook.Registration, error) {
 		return parseHooks(b, known)
 	}})
 	s.Rules = ruleset.New(ruleset.Options{
-		System: o.Dirs.System, User: o.Dirs.Config, State: o.Dirs.State, Confirmed: o.Confirmed,
+		System: o.Dirs.System, User: o.Dirs.Config, State: o.Dirs.State, Accepted: o.Accepted,
 		Packs: packstore.New(o.Dirs.State),
 	})
 	s.Registry = registry.New(registry.Options{
 		GlobalFile: filepath.Join(o.Dirs.Config, registry.FileName), State: o.Dirs.State, Home: o.Dirs.Home,
 		OwnDirs: []string{o.Dirs.Config, o.Dirs.State, o.Dirs.Runtime, o.Dirs.Data},
-		Known:   known, KnownProject: s.Trust.Known, Confirmed: o.Confirmed,
+		Known:   known, KnownProject: s.Trust.Known, Accepted: o.Accepted,
 	})
 	return s
 }
 
-// OpenConfirmed reads the confirmed state of an installation.
-func OpenConfirmed(dirs paths.Dirs, readOnly bool) *confirmed.Store {
-	return confirmed.Open(confirmed.Options{
+// OpenAccepted reads the accepted state of an installation.
+func OpenAccepted(dirs paths.Dirs, readOnly bool) *accepted.Store {
+	return accepted.Open(accepted.Options{
 		Config: dirs.Config, State: dirs.State, Data: dirs.Data, ReadOnly: readOnly,
 	})
 }
@@ -147,7 +146,7 @@ func (s *Sources) ProtectedPaths(roots []string, more ...string) []string {
 // all of a project or a home.
 func filesNamed(path, home string, roots []string) []string {
 	var list []string
-	for _, name := range filenames.Expand(path) {
+	for _, name := range agent.ExpandFileNames(path) {
 		if name == "./" || name == "~/" || name == "/" {
 			continue
 		}

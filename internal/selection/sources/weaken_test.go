@@ -35,7 +35,7 @@ func place(t *testing.T) paths.Dirs {
 }
 
 func open(dirs paths.Dirs, readOnly bool) *Sources {
-	return New(Options{Dirs: dirs, Catalogue: agent.Builtin(), Confirmed: OpenConfirmed(dirs, readOnly)})
+	return New(Options{Dirs: dirs, Catalogue: agent.Builtin(), Accepted: OpenAccepted(dirs, readOnly)})
 }
 
 // samples are calls that some guard refuses when it is on.
@@ -255,7 +255,7 @@ func TestEditsNeverWeaken(t *testing.T) {
 		}
 		s := open(dirs, false)
 		if r.Intn(3) > 0 {
-			_ = s.Confirmed.ConfirmInitial(true) // broken files are not taken
+			_ = s.Accepted.AcceptInitial(true) // broken files are not taken
 		}
 		before := protection(s)
 		for step := range 16 {
@@ -274,18 +274,18 @@ func TestEditsNeverWeaken(t *testing.T) {
 	}
 }
 
-// Without a confirmed state guards are on, whatever the files say.
+// Without an accepted state guards are on, whatever the files say.
 func TestLostStateMeansGuards(t *testing.T) {
 	for name, damage := range map[string]func(state string) error{
-		"removed":  func(state string) error { return os.Remove(filepath.Join(state, "confirmed.json")) },
-		"emptied":  func(state string) error { return os.WriteFile(filepath.Join(state, "confirmed.json"), nil, 0o600) },
-		"replaced": func(state string) error { return replaceByFolder(filepath.Join(state, "confirmed.json")) },
+		"removed":  func(state string) error { return os.Remove(filepath.Join(state, "accepted.json")) },
+		"emptied":  func(state string) error { return os.WriteFile(filepath.Join(state, "accepted.json"), nil, 0o600) },
+		"replaced": func(state string) error { return replaceByFolder(filepath.Join(state, "accepted.json")) },
 		"forged": func(state string) error {
-			return os.WriteFile(filepath.Join(state, "confirmed.json"),
-				[]byte(`{"content":{"basis":"confirmed","files":{}},"mac":"00"}`), 0o600)
+			return os.WriteFile(filepath.Join(state, "accepted.json"),
+				[]byte(`{"content":{"basis":"accepted","files":{}},"mac":"00"}`), 0o600)
 		},
 		"without its key":                    func(state string) error { return os.Remove(filepath.Join(state, "consent.key")) },
-		"without its contents":               func(state string) error { return os.RemoveAll(filepath.Join(state, "confirmed")) },
+		"without its contents":               func(state string) error { return os.RemoveAll(filepath.Join(state, "accepted")) },
 		"removed, mark and all of the state": os.RemoveAll,
 	} {
 		dirs := place(t)
@@ -293,7 +293,7 @@ func TestLostStateMeansGuards(t *testing.T) {
 		if err := os.WriteFile(path, []byte(`{"guard.destructive": "block", "guard.secrets": "block"}`), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := open(dirs, false).Confirmed.ConfirmInitial(true); err != nil {
+		if err := open(dirs, false).Accepted.AcceptInitial(true); err != nil {
 			t.Fatal(err)
 		}
 		before := protection(open(dirs, true))

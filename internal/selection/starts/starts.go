@@ -20,8 +20,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/hookmux/hookmux/internal/boundedmap"
-	"github.com/hookmux/hookmux/internal/platform/atomicfile"
+	"github.com/hookmux/hookmux/internal/platform/bounded"
+	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
 // The file, and its bounds.
@@ -68,9 +68,9 @@ type Log struct {
 	open     func(path string, write bool) (*os.File, error)
 
 	mu       sync.Mutex // guards what follows; nothing waits for a disk under it
-	recent   boundedmap.Map[Session, *started]
+	recent   bounded.Map[Session, *started]
 	sessions map[sessionKey]*started // what the file says, and what it does not say yet
-	unsaved  boundedmap.Map[sessionKey, string]
+	unsaved  bounded.Map[sessionKey, string]
 	asked    uint64 // questions so far
 
 	disk     sync.Mutex // guards what follows, and is taken before mu
@@ -363,7 +363,7 @@ func (l *Log) shorten() {
 	for _, one := range kept {
 		lines = appendLine(lines, one.key, one.folder)
 	}
-	if atomicfile.WriteSynced(l.path, lines) != nil {
+	if files.WriteSynced(l.path, lines) != nil {
 		return
 	}
 	// What others appended to the old file since goes to the new one. Whoever appends

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/approvals/ledger"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
-	"github.com/hookmux/hookmux/internal/platform/atomicfolder"
+	diskfiles "github.com/hookmux/hookmux/internal/platform/files"
+	"github.com/hookmux/hookmux/internal/platform/sealed"
 )
 
 // keepCopy copies content and records it as trusted.
@@ -37,7 +37,7 @@ func (s *Store) keepCopy(root string, c *content) error {
 			dropped = append(dropped, rec.Trusted[0].Hash)
 			rec.Trusted = rec.Trusted[1:]
 		}
-		return ledger.Seal(s.state, recordName(p.key), rec)
+		return sealed.Seal(s.state, recordName(p.key), rec)
 	})
 	if err != nil {
 		return err
@@ -54,15 +54,15 @@ func (s *Store) writeCopy(dir string, c *content) error {
 	if s.verifyCopy(dir, c.files) == nil {
 		return nil
 	}
-	var files []atomicfolder.File
+	var files []diskfiles.FolderFile
 	for _, f := range c.files {
 		mode := fs.FileMode(0o400)
 		if f.Exec {
 			mode = 0o500
 		}
-		files = append(files, atomicfolder.File{Path: f.Path, Data: c.bytes[f.Path], Mode: mode})
+		files = append(files, diskfiles.FolderFile{Path: f.Path, Data: c.bytes[f.Path], Mode: mode})
 	}
-	if err := atomicfolder.Write(dir, files); err != nil {
+	if err := diskfiles.WriteFolder(dir, files); err != nil {
 		if s.verifyCopy(dir, c.files) == nil {
 			return nil // another process trusted the same content at the same moment
 		}

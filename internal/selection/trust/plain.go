@@ -6,7 +6,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 	"github.com/hookmux/hookmux/internal/policy/programs"
-	"github.com/hookmux/hookmux/internal/shell"
+	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
 // toolCheck reports whether these arguments keep a tool from running code that

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/shell"
+	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
 // A tool is plain where nothing but what the person saw can run: /copy/seen is a trusted copy, /project the project.

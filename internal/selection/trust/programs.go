@@ -8,8 +8,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/platform/shellquote"
 	"github.com/hookmux/hookmux/internal/policy/programs"
-	"github.com/hookmux/hookmux/internal/shell/quote"
 )
 
 // runsFile reports whether a program runs the first file that it is given.
@@ -35,7 +35,7 @@ func ReplacePrograms(reg hook.Registration, home string, replace func(path strin
 			for _, w := range programWords(call.Args) {
 				if instead, ok := replace(homeWord(w, home)); ok {
 					edits = append(edits, replacement{int(w.Pos().Offset()), int(w.End().Offset()),
-						quote.Argument(instead)})
+						shellquote.Argument(instead)})
 				}
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/approvals/ledger"
+	"github.com/hookmux/hookmux/internal/platform/sealed"
 )
 
 // folder is where everything about trust is, in the state folder.
@@ -43,10 +43,10 @@ func (s *Store) readRecord(key string, data []byte) (record, error) {
 	if len(data) == 0 {
 		return rec, nil
 	}
-	err := ledger.Unseal(s.state, recordName(key), data, &rec)
+	err := sealed.Unseal(s.state, recordName(key), data, &rec)
 	switch {
 	case err != nil:
-		return record{Version: 1}, fmt.Errorf("the record of trust is not believed: %w; run `hookmux trust` again", err)
+		return record{Version: 1}, fmt.Errorf("the record of trusted projects was changed by something else: %w; run `hookmux trust` again", err)
 	case rec.Version != 1:
 		return record{Version: 1}, errors.New("the record of trust is a newer version's; run `hookmux trust` again")
 	}

@@ -39,7 +39,7 @@ import (
 
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
-	"github.com/hookmux/hookmux/internal/selection/confirmed"
+	"github.com/hookmux/hookmux/internal/selection/accepted"
 )
 
 // Status is how a project stands with the user.
@@ -229,7 +229,7 @@ func (f *TrustedContent) ignoredIn(folder string, read []string) []string {
 	for rel := range f.files {
 		name, ok := strings.CutPrefix(rel, folder)
 		isRead := func(string) bool { return slices.Contains(read, rel) }
-		if ok && confirmed.IsIgnored(filepath.Base(name), isRead) {
+		if ok && accepted.IsIgnored(filepath.Base(name), isRead) {
 			list = append(list, rel)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/approvals/ledger"
+	platformsealed "github.com/hookmux/hookmux/internal/platform/sealed"
 )
 
 func parse(data []byte) ([]hook.Registration, error) {
@@ -499,7 +499,7 @@ func TestForgedRecordTrustsNothing(t *testing.T) {
 	if err := json.Unmarshal(whole, &sealed); err != nil {
 		t.Fatal(err)
 	}
-	moved, err := ledger.Seal(p.state, recordName("another"), sealed.Content)
+	moved, err := platformsealed.Seal(p.state, recordName("another"), sealed.Content)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -511,7 +511,7 @@ func TestForgedRecordTrustsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := p.fresh().InForce(p.root)
-		if f.Status != Untrusted || f.Hooks != "" || !strings.Contains(f.Problem, "not believed") {
+		if f.Status != Untrusted || f.Hooks != "" || !strings.Contains(f.Problem, "changed by something else") {
 			t.Errorf("a record %s: %+v, want nothing to be trusted", what, f)
 		}
 	}

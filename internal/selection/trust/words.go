@@ -9,7 +9,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/shell/quote"
+	"github.com/hookmux/hookmux/internal/platform/shellquote"
 )
 
 // projectVars are the variables that hold the project's folder when a hook
@@ -78,7 +78,7 @@ func shellWords(text string, visit visitor, depth int) string {
 			return "", false
 		}
 		if instead, replace := visit(word{lit, command}); replace {
-			edits = append(edits, replacement{int(w.Pos().Offset()), int(w.End().Offset()), quote.Argument(instead)})
+			edits = append(edits, replacement{int(w.Pos().Offset()), int(w.End().Offset()), shellquote.Argument(instead)})
 		}
 		return lit, true
 	}
@@ -106,7 +106,7 @@ func shellWords(text string, visit visitor, depth int) string {
 				}
 				if changed := shellWords(script, visit, depth+1); changed != script {
 					edits = append(edits, replacement{int(arg.Pos().Offset()), int(arg.End().Offset()),
-						quote.Argument(changed)})
+						shellquote.Argument(changed)})
 				}
 			}
 		case *syntax.Redirect:

@@ -14,7 +14,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/hookmux/hookmux/internal/agentrpc"
+	"github.com/hookmux/hookmux/internal/platform/agentrpc"
 )
 
 // SocketPath is the daemon's control socket, below CODEX_HOME.

@@ -20,9 +20,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/platform/atomicfile"
-	"github.com/hookmux/hookmux/internal/platform/smallfile"
-	"github.com/hookmux/hookmux/internal/sessions/resumeargs"
+	"github.com/hookmux/hookmux/internal/launch/resumeargs"
+	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
 // Record is one session that can be taken up again.
@@ -106,7 +105,7 @@ func (s *Store) Reload() error {
 }
 
 func read(path string) (Record, error) {
-	b, err := smallfile.Read(path, 16<<20)
+	b, err := files.Read(path, 16<<20)
 	if err != nil {
 		return Record{}, err
 	}
@@ -170,10 +169,10 @@ func (s *Store) write(r Record) error {
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.WriteSynced(filepath.Join(s.dir, fileName(r.Agent, r.Session)), append(b, '\n')); err != nil {
+	if err := files.WriteSynced(filepath.Join(s.dir, fileName(r.Agent, r.Session)), append(b, '\n')); err != nil {
 		return err
 	}
-	_ = atomicfile.SyncDir(s.dir) // some file systems have no such thing
+	_ = files.SyncDir(s.dir) // some file systems have no such thing
 	return nil
 }
 

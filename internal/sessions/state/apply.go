@@ -7,8 +7,6 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/sessions/oneline"
-	"github.com/hookmux/hookmux/internal/sessions/stale"
 )
 
 // ApplyNumbered applies one event of an agent. Its cost does not depend on how many
@@ -19,13 +17,13 @@ func (b *Sessions) ApplyNumbered(ev *event.Event, seq uint64, rules Rules) Chang
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	key, why := b.findSession(&n)
-	if why != stale.No {
+	if why != No {
 		return Change{Key: key, Stale: why}
 	}
 	old := b.sessions[key]
 	if old == nil && ev.Session == "" && n.statusSignal() == agent.SignalNothing {
 		// CodeBuddy says that it may be used before it has a session.
-		return Change{Key: key, Stale: stale.BeginsNoSession}
+		return Change{Key: key, Stale: BeginsNoSession}
 	}
 	c := Change{Key: key, Subagent: n.actor != ""}
 	var next *Session
@@ -34,6 +32,7 @@ func (b *Sessions) ApplyNumbered(ev *event.Event, seq uint64, rules Rules) Chang
 	} else {
 		next = newSession(key, n.at)
 	}
+	next.Unprompted = false
 	next.recordFacts(&n)
 	if !rules.Off {
 		next.applySignal(&n, &c)
@@ -44,21 +43,21 @@ func (b *Sessions) ApplyNumbered(ev *event.Event, seq uint64, rules Rules) Chang
 
 // findSession finds the session an event counts for: a subagent's counts for the
 // session it works for. It says why there is none.
-func (b *Sessions) findSession(n *input) (Key, stale.Reason) {
+func (b *Sessions) findSession(n *input) (Key, StaleReason) {
 	ev := n.ev
 	key := Key{ev.Agent, ev.Session}
 	if key.ID == "" {
 		if key.ID = fallbackID(ev); key.ID == "" {
-			return key, stale.NoSession
+			return key, NoSession
 		}
 	}
 	if parent, ok := b.index.children[key]; ok && b.sessions[parent] != nil {
 		n.actor, n.child = key.ID, true
-		return parent, stale.No
+		return parent, No
 	}
 	sub := ev.Subagent
 	if sub == nil {
-		return key, stale.No
+		return key, No
 	}
 	n.actor = cmp.Or(sub.ID, sub.Type, "?")
 	if sub.Parent != "" && sub.Parent != ev.Session {
@@ -68,15 +67,15 @@ func (b *Sessions) findSession(n *input) (Key, stale.Reason) {
 		}
 		n.child = true
 		if b.sessions[parent] == nil {
-			return parent, stale.UnknownParent
+			return parent, UnknownParent
 		}
-		return parent, stale.No
+		return parent, No
 	}
 	if sub.ID == ev.Session && n.rules.Spec != nil && n.rules.Spec.ChildSessions {
 		n.child = true
-		return key, stale.UnknownParent
+		return key, UnknownParent
 	}
-	return key, stale.No
+	return key, No
 }
 
 // fallbackID stands for the session of an event that names none: the process, the
@@ -159,7 +158,7 @@ func (s *Session) applySignal(n *input, c *Change) {
 		s.subagentReported(n, signal, c)
 		return
 	}
-	if why := s.staleReason(n, signal); why != stale.No {
+	if why := s.staleReason(n, signal); why != No {
 		c.Stale = why
 		s.recordLateFiles(n)
 		return
@@ -182,7 +181,7 @@ func (s *Session) applySignal(n *input, c *Change) {
 		s.activityReported(n)
 	case agent.SignalSays:
 		if s.Turn.Open() {
-			s.Machine.Activity = oneline.Fold(n.ev.Message, maxLabel)
+			s.Machine.Activity = Fold(n.ev.Message, maxLabel)
 		}
 	case agent.SignalAsks:
 		if n.ev.ReviewedByAgent() { // no person is asked: the turn goes on
@@ -199,7 +198,7 @@ func (s *Session) applySignal(n *input, c *Change) {
 	case agent.SignalRefuses:
 		refuseAsk(s, n)
 	case agent.SignalFaults:
-		if s.Machine.ModelError = oneline.Fold(n.ev.Error, maxSummary); s.Machine.ModelError == "" {
+		if s.Machine.ModelError = Fold(n.ev.Error, maxSummary); s.Machine.ModelError == "" {
 			s.Machine.ModelError = "the model could not be asked"
 		}
 	case agent.SignalEnds:
@@ -230,45 +229,45 @@ func (s *Session) applySignal(n *input, c *Change) {
 
 // staleReason says why an event must not touch the status: it belongs to a turn that
 // is over, or to a time before what is known.
-func (s *Session) staleReason(n *input, signal agent.Signal) stale.Reason {
+func (s *Session) staleReason(n *input, signal agent.Signal) StaleReason {
 	if !s.Live() {
 		switch {
 		case n.at.Before(s.Ended):
-			return stale.BeforeSessionEnd
+			return BeforeSessionEnd
 		case signal == agent.SignalStarts || signal == agent.SignalPrompts || signal == agent.SignalAsks:
 		case n.ev.Kind == event.ToolBefore && n.at.After(s.Ended):
 		default:
-			return stale.SessionOver
+			return SessionOver
 		}
-		return stale.No
+		return No
 	}
 	t := s.Turn
 	if t == nil {
-		return stale.No
+		return No
 	}
 	// Agents that count their prompts give a number twice when a session is taken up.
 	takenUp := signal == agent.SignalPrompts && s.Machine.fromOtherProcess(n)
 	if id := n.turnID(); id != "" && id != t.ID && s.Machine.turnClosed(id) && !takenUp {
-		return stale.TurnOver
+		return TurnOver
 	}
 	if id := n.turnID(); id != "" && id == t.ID && !t.Open() && n.ev.Kind == event.UserAttention &&
 		signal == agent.SignalAsks {
-		return stale.TurnOver
+		return TurnOver
 	}
 	if n.seq != 0 && n.seq < t.Seq && n.ev.Where.PID != 0 && !s.Machine.fromOtherProcess(n) {
-		return stale.SentBeforeTurn
+		return SentBeforeTurn
 	}
 	if n.at.Before(t.Started) && !(t.Implicit && signal == agent.SignalPrompts) && signal != agent.SignalStarts {
-		return stale.BeforeTurn
+		return BeforeTurn
 	}
-	return stale.No
+	return No
 }
 
 // subagentReported applies an event of a subagent. It counts for the session, but its
 // turns are not the session's.
 func (s *Session) subagentReported(n *input, signal agent.Signal, c *Change) {
 	if !s.Live() {
-		c.Stale = stale.SessionOver
+		c.Stale = SessionOver
 		return
 	}
 	switch signal {

@@ -2,12 +2,11 @@ package state
 
 import (
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/sessions/oneline"
 )
 
 // askFor is the question that an event of a session in a folder puts.
 func (m *MachineState) askFor(n *input, cwd string) Ask {
-	ask := Ask{At: n.at, Actor: n.actor, What: oneline.Fold(n.ev.Message, maxSummary)}
+	ask := Ask{At: n.at, Actor: n.actor, What: Fold(n.ev.Message, maxSummary)}
 	if tool := n.ev.Tool; tool != nil {
 		ask.Call, ask.Tool, ask.Digest = tool.CallID, tool.Name, inputDigest(tool)
 		ask.Kind, ask.Command, ask.Whole = tool.Kind, commandOf(tool), wholeCommand(tool)
@@ -26,7 +25,7 @@ func (m *MachineState) askFor(n *input, cwd string) Ask {
 		ask.Kind = event.Question
 	}
 	if len(n.ev.Questions) > 0 && n.ev.Questions[0].Text != "" && (n.ev.Tool != nil || ask.What == "") {
-		ask.What = oneline.Fold(n.ev.Questions[0].Text, maxSummary)
+		ask.What = Fold(n.ev.Questions[0].Text, maxSummary)
 	}
 	return ask
 }

@@ -9,8 +9,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
-	"github.com/hookmux/hookmux/internal/sessions/oneline"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // Failing reports whether a finished call failed, why, and with which exit
@@ -42,7 +41,7 @@ func Failing(ev *event.Event) (failed bool, text string, exit int) {
 	if tool.Kind == event.Shell && r.exit == 1 && mayHaveFoundNothing(tool.Commands) {
 		return false, "", 0
 	}
-	return true, oneline.Fold(r.text, maxSummary), r.exit
+	return true, Fold(r.text, maxSummary), r.exit
 }
 
 // resultFacts is what a result says about itself.
@@ -55,10 +54,10 @@ type resultFacts struct {
 
 // readObject looks at a result; agents put the same words at different depths.
 func (r *resultFacts) readObject(output []byte, depth int) {
-	if !jsonscan.IsObject(output) || depth > 2 {
+	if !jsontext.IsObject(output) || depth > 2 {
 		return
 	}
-	_ = jsonscan.Object(output, func(key, value []byte) bool {
+	_ = jsontext.Object(output, func(key, value []byte) bool {
 		word := string(value)
 		switch string(key) {
 		case "is_error", "isError", "isFailure", "is_failure":
@@ -76,17 +75,17 @@ func (r *resultFacts) readObject(output []byte, depth int) {
 				r.exit = n
 			}
 		case "signal":
-			if s, ok := jsonscan.String(value); ok && s != "" {
+			if s, ok := jsontext.String(value); ok && s != "" {
 				r.failed = true
 			} else if n, err := strconv.Atoi(word); err == nil && n != 0 {
 				r.failed = true
 			}
 		case "status":
-			if s, ok := jsonscan.String(value); ok && (s == "error" || s == "failed") {
+			if s, ok := jsontext.String(value); ok && (s == "error" || s == "failed") {
 				r.failed = true
 			}
 		case "resultType", "result_type":
-			if s, ok := jsonscan.String(value); ok && (s == "failure" || s == "error") {
+			if s, ok := jsontext.String(value); ok && (s == "failure" || s == "error") {
 				r.failed = true
 			}
 		case "Content", "content", "toolResponse", "metadata", "result", "details":
@@ -100,13 +99,13 @@ func (r *resultFacts) readError(value []byte) {
 	switch {
 	case string(value) == "true":
 		r.failed = true
-	case jsonscan.IsObject(value):
+	case jsontext.IsObject(value):
 		r.failed = true
-		if s, ok := jsonscan.String(jsonscan.Get(value, "message")); ok && r.text == "" {
+		if s, ok := jsontext.String(jsontext.Get(value, "message")); ok && r.text == "" {
 			r.text = s
 		}
 	default:
-		if s, ok := jsonscan.String(value); ok && strings.TrimSpace(s) != "" {
+		if s, ok := jsontext.String(value); ok && strings.TrimSpace(s) != "" {
 			r.failed = true
 			if r.text == "" {
 				r.text = s
@@ -126,10 +125,10 @@ func (r *resultFacts) readTrailer(output []byte) {
 	if r.exit != 0 {
 		return
 	}
-	text, ok := jsonscan.String(output)
+	text, ok := jsontext.String(output)
 	if !ok { // a list of parts: the last one closes
-		_ = jsonscan.Array(output, func(part []byte) bool {
-			if s, is := jsonscan.String(jsonscan.Get(part, "text")); is {
+		_ = jsontext.Array(output, func(part []byte) bool {
+			if s, is := jsontext.String(jsontext.Get(part, "text")); is {
 				text, ok = s, true
 			}
 			return true
@@ -137,7 +136,7 @@ func (r *resultFacts) readTrailer(output []byte) {
 	}
 	for _, name := range []string{"llmContent", "textResultForLlm", "text_result_for_llm"} {
 		if !ok {
-			text, ok = jsonscan.String(jsonscan.Get(output, name))
+			text, ok = jsontext.String(jsontext.Get(output, name))
 		}
 	}
 	if !ok {

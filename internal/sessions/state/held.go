@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/sessions/stale"
 )
 
 // RequestOpened tells that hookmux holds a request of an event for a person.
@@ -14,7 +13,7 @@ func (b *Sessions) RequestOpened(id string, ev *event.Event, at time.Time, rules
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	key, why := b.findSession(&n)
-	if why != stale.No {
+	if why != No {
 		key, n.actor = Key{ev.Agent, requestPrefix + id}, ""
 	}
 	old := b.sessions[key]

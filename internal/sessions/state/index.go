@@ -7,6 +7,8 @@ type sessionIndex struct {
 	children  map[Key]Key                // a subagent's own session → the session it works for
 	terminals map[string]Key             // by the id of a terminal
 	processes map[processID]map[Key]bool // who runs in a process
+
+	unprompted map[Key]bool // agents that were only seen to be open
 }
 
 // processID names one process for ever.
@@ -16,7 +18,8 @@ type processID struct {
 }
 
 func newSessionIndex() sessionIndex {
-	return sessionIndex{children: map[Key]Key{}, terminals: map[string]Key{}, processes: map[processID]map[Key]bool{}}
+	return sessionIndex{children: map[Key]Key{}, terminals: map[string]Key{}, processes: map[processID]map[Key]bool{},
+		unprompted: map[Key]bool{}}
 }
 
 // replaceEntry makes the index know s in place of old, which may be nil.
@@ -32,6 +35,11 @@ func (x *sessionIndex) replaceEntry(old, s *Session) {
 	}
 	if s.Terminal != "" {
 		x.terminals[s.Terminal] = s.Key
+	}
+	if s.Unprompted {
+		x.unprompted[s.Key] = true
+	} else {
+		delete(x.unprompted, s.Key)
 	}
 	x.indexSubagents(old, s)
 }
@@ -73,6 +81,7 @@ func (x *sessionIndex) unlinkProcess(p processID, key Key) {
 // removeEntry makes the index forget a session.
 func (x *sessionIndex) removeEntry(s *Session) {
 	x.unlinkProcess(processOf(s), s.Key)
+	delete(x.unprompted, s.Key)
 	x.dropSubagents(s.Key, s.Subagents)
 	if x.terminals[s.Terminal] == s.Key {
 		delete(x.terminals, s.Terminal)

@@ -6,9 +6,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
-	"github.com/hookmux/hookmux/internal/sessions/oneline"
-	"github.com/hookmux/hookmux/internal/sessions/stale"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // Rules are what the catalogue and the user's settings say about one agent.
@@ -40,7 +38,7 @@ type Change struct {
 	Gone     bool // it was forgotten
 	Subagent bool // only a subagent reported; nobody should be told that the session did
 
-	Stale stale.Reason // why the event did not touch the status
+	Stale StaleReason // why the event did not touch the status
 }
 
 // Any reports whether there is anything to store or show.
@@ -127,7 +125,7 @@ func (n *input) backgroundTasks() int {
 	count := 0
 	raw := bytes.TrimPrefix(n.ev.Raw, []byte("\xef\xbb\xbf"))
 	for _, name := range n.rules.Spec.KeepsRunning {
-		_ = jsonscan.Array(jsonscan.Get(raw, name), func([]byte) bool { count++; return true })
+		_ = jsontext.Array(jsontext.Get(raw, name), func([]byte) bool { count++; return true })
 	}
 	return count
 }
@@ -140,5 +138,5 @@ func (n *input) subagentName() (id, kind string) {
 	if sub := n.ev.Subagent; sub != nil {
 		id, kind = sub.ID, sub.Type
 	}
-	return oneline.Fold(id, 200), oneline.Fold(kind, 80)
+	return Fold(id, 200), Fold(kind, 80)
 }

@@ -8,8 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
-	"github.com/hookmux/hookmux/internal/sessions/oneline"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 	"github.com/hookmux/hookmux/internal/toolnames"
 )
 
@@ -24,7 +23,7 @@ func Label(tool *event.Tool, cwd string) string {
 	if tool == nil {
 		return ""
 	}
-	return oneline.Fold(toolLabel(tool, cwd), maxLabel)
+	return Fold(toolLabel(tool, cwd), maxLabel)
 }
 
 func toolLabel(tool *event.Tool, cwd string) string {
@@ -86,7 +85,7 @@ func firstCommand(tool *event.Tool) string {
 	if cut >= 0 {
 		line = line[:cut]
 	}
-	line = oneline.Fold(line, 4*maxCommand)
+	line = Fold(line, 4*maxCommand)
 	short := shortenText(line, maxCommand)
 	if cut >= 0 && short == line {
 		short += " …"
@@ -99,7 +98,7 @@ func firstCommand(tool *event.Tool) string {
 
 // shortenText is s in at most limit characters, with … where it was cut.
 func shortenText(s string, limit int) string {
-	s = oneline.Fold(s, limit+1)
+	s = Fold(s, limit+1)
 	if utf8.RuneCountInString(s) <= limit {
 		return s
 	}
@@ -179,12 +178,12 @@ func urlLabel(raw string) string {
 
 // inputField is the first text the input has under one of the names.
 func inputField(tool *event.Tool, names ...string) string {
-	if !jsonscan.IsObject(tool.Input) {
+	if !jsontext.IsObject(tool.Input) {
 		return ""
 	}
 	for _, name := range names {
-		v := jsonscan.Get(tool.Input, name)
-		if s, ok := jsonscan.String(v); ok && strings.TrimSpace(s) != "" {
+		v := jsontext.Get(tool.Input, name)
+		if s, ok := jsontext.String(v); ok && strings.TrimSpace(s) != "" {
 			return s
 		}
 	}
@@ -196,13 +195,13 @@ func questionText(tool *event.Tool) string {
 	if text := inputField(tool, "question", "text", "prompt", "message"); text != "" {
 		return shortenText(text, 2*maxCommand)
 	}
-	if !jsonscan.IsObject(tool.Input) {
+	if !jsontext.IsObject(tool.Input) {
 		return ""
 	}
 	text := ""
-	_ = jsonscan.Array(jsonscan.Get(tool.Input, "questions"), func(one []byte) bool {
+	_ = jsontext.Array(jsontext.Get(tool.Input, "questions"), func(one []byte) bool {
 		for _, name := range []string{"question", "text", "prompt"} {
-			if s, ok := jsonscan.String(jsonscan.Get(one, name)); ok && text == "" {
+			if s, ok := jsontext.String(jsontext.Get(one, name)); ok && text == "" {
 				text = s
 			}
 		}

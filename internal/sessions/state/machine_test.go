@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/sessions/stale"
 )
 
 // The turn's start survives a permission prompt, so the duration is right.
@@ -59,7 +58,7 @@ func TestLateEventsOfAnOlderTurn(t *testing.T) {
 		before := w.get()
 		c := late(w)
 		after := w.get()
-		if c.Stale == stale.No || after.Status != Running || after.Tool != before.Tool || after.Turn.Errors != 0 ||
+		if c.Stale == No || after.Status != Running || after.Tool != before.Tool || after.Turn.Errors != 0 ||
 			after.Turn.Tools != 1 || after.TurnCount != 2 {
 			t.Errorf("%s: after.Status = %s, after.Tool = %q, after.Turn = %+v, c.Stale = %s; want c.Stale not "+
 				"empty, after.Status = Running, after.Tool = before.Tool, after.Turn.Errors = 0, after.Turn.Tools = 1 and after.TurnCount = 2",
@@ -78,14 +77,14 @@ func TestStaleBySequence(t *testing.T) {
 	}
 	send(1, event.TurnStart, native("input"))
 	send(9, event.TurnStart, native("input"))
-	if c := send(8, event.TurnEnd, native("agent_settled")); c.Stale == stale.No || c.To != Running {
+	if c := send(8, event.TurnEnd, native("agent_settled")); c.Stale == No || c.To != Running {
 		t.Errorf("c = %+v, want c.Stale not empty and c.To = Running", c)
 	}
 	if c := send(10, event.TurnEnd, native("agent_settled")); c.To != Success {
 		t.Errorf("c = %+v, want c.To = Success", c)
 	}
 	pid = 2 // taken up by another process, which counts from 1
-	if c := send(1, event.TurnStart, native("input")); c.To != Running || c.Stale != stale.No {
+	if c := send(1, event.TurnStart, native("input")); c.To != Running || c.Stale != No {
 		t.Errorf(`c = %+v, want c.To = Running and c.Stale = ""`, c)
 	}
 }
@@ -306,7 +305,7 @@ func TestFactsFromTheTranscript(t *testing.T) {
 			s.Turn)
 	}
 	w.is(Success) // it had a last word
-	if c := w.sessions.Interrupted(key, w.now.Add(time.Second)); c.To != Success || c.Stale == stale.No {
+	if c := w.sessions.Interrupted(key, w.now.Add(time.Second)); c.To != Success || c.Stale == No {
 		t.Errorf("c = %+v, want c.To = Success and c.Stale not empty", c)
 	}
 	w.send(event.TurnStart, turn("p2"))
@@ -433,7 +432,7 @@ func TestForgetAndWaiting(t *testing.T) {
 func TestWithoutASessionID(t *testing.T) {
 	w := newWorld(t)
 	nowhere := func(ev *event.Event) { ev.Cwd = "" }
-	if c := w.send(event.TurnStart, session(""), nowhere); c.Any() || c.Stale == stale.No {
+	if c := w.send(event.TurnStart, session(""), nowhere); c.Any() || c.Stale == No {
 		t.Errorf("c = %+v, want not c.Any() and c.Stale not empty", c)
 	}
 	if c := w.send(event.TurnStart, session("")); c.Key.ID != "dir:/src/app" || c.To != Running {

@@ -5,8 +5,6 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/sessions/oneline"
-	"github.com/hookmux/hookmux/internal/sessions/stale"
 )
 
 // LeaveAfter is how long a session without a sign of life and without a
@@ -37,6 +35,10 @@ func (b *Sessions) ProcessGone(pid int, start uint64, at time.Time) []Change {
 	var out []Change
 	for key := range b.index.processes[processID{pid, start}] {
 		old := b.sessions[key]
+		if old.Unprompted {
+			out = append(out, b.dropUnprompted(old))
+			continue
+		}
 		next := old.copySession()
 		c := Change{Key: key}
 		open := next.Turn.Open()
@@ -72,7 +74,7 @@ func (b *Sessions) Interrupted(key Key, at time.Time) Change {
 			return
 		}
 		if !s.Turn.Open() || at.Before(s.Turn.Started) {
-			c.Stale = stale.NoTurnToInterrupt
+			c.Stale = NoTurnToInterrupt
 			return
 		}
 		s.finishTurn(&input{ev: &event.Event{}, at: at}, c, Interrupted)
@@ -94,13 +96,13 @@ func (b *Sessions) TurnFinished(key Key, turn string, result Result, message str
 			// The agent reported the end as well, and not what went wrong.
 			t.Result, t.ExitCode = APIError, 1
 			if t.Error == "" {
-				t.Error = oneline.Fold(message, maxSummary)
+				t.Error = Fold(message, maxSummary)
 			}
 			s.Machine.setBase(statusAfter(APIError), t.Ended)
 			return
 		}
 		if !s.Turn.Open() || at.Before(s.Turn.Started) || other || s.Background > 0 {
-			c.Stale = stale.NoSuchTurn
+			c.Stale = NoSuchTurn
 			return
 		}
 		s.finishTurn(&input{ev: &event.Event{Message: message}, at: at}, c, result)
@@ -127,7 +129,7 @@ func (b *Sessions) ClientGone(key Key, at time.Time) Change {
 func (b *Sessions) ToolFailed(key Key, call Call, f Failure) Change {
 	return b.updateSession(key, func(s *Session, _ *Change) {
 		t := s.Turn
-		f.Turn, f.Text, f.Tool = s.TurnCount, oneline.Fold(f.Text, maxSummary), oneline.Fold(f.Tool, maxLabel)
+		f.Turn, f.Text, f.Tool = s.TurnCount, Fold(f.Text, maxSummary), Fold(f.Tool, maxLabel)
 		if t == nil || f.At.Before(t.Started) || failureKnown(s.Errors, f) {
 			return
 		}
@@ -148,7 +150,7 @@ func (b *Sessions) CallDenied(key Key, call Call, at time.Time) Change {
 	return b.updateSession(key, func(s *Session, c *Change) {
 		t := s.Turn
 		if t == nil || call.ID == "" || at.Before(t.Started) || s.Machine.wasDenied(&call) {
-			c.Stale = stale.NothingNew
+			c.Stale = NothingNew
 			return
 		}
 		s.Machine.denyCall(s.Turn, call)
@@ -169,7 +171,7 @@ func (b *Sessions) CallDenied(key Key, call Call, at time.Time) Change {
 func (b *Sessions) CallStopped(key Key, call Call) Change {
 	return b.updateSession(key, func(s *Session, c *Change) {
 		if s.Turn == nil || !s.Machine.wasDenied(&call) {
-			c.Stale = stale.NothingNew
+			c.Stale = NothingNew
 			return
 		}
 		s.Machine.Denied = removeWhere(s.Machine.Denied, func(old *Call) bool { return old.ID == call.ID })
@@ -188,7 +190,7 @@ func (b *Sessions) ReviewerSeen(key Key, reviewer event.Reviewer) Change {
 func (b *Sessions) SetSummary(key Key, message string) Change {
 	return b.updateSession(key, func(s *Session, _ *Change) {
 		if s.Turn != nil && s.Turn.Summary == "" {
-			s.Turn.Summary = oneline.Summary(message)
+			s.Turn.Summary = SummaryLine(message)
 			s.Machine.recomputeResult(s.Turn)
 		}
 	})
@@ -212,7 +214,7 @@ func (b *Sessions) AskAnswered(key Key, number int, at time.Time) Change {
 		before := len(s.Asks)
 		s.Asks = removeWhere(s.Asks, func(a *Ask) bool { return a.N == number && !s.isHeld(a) })
 		if len(s.Asks) == before {
-			c.Stale = stale.NoSuchQuestion
+			c.Stale = NoSuchQuestion
 			return
 		}
 		if len(s.Asks)+len(s.Held) == 0 && s.Turn.Open() {
@@ -249,7 +251,7 @@ func (b *Sessions) Resumed(key Key, at time.Time, where event.Place, cwd, title 
 	c := Change{Key: key}
 	next := &Session{
 		Key: key, StartedAt: at, Cwd: cwd, Machine: MachineState{Base: Idle, BaseSince: at},
-		Title: Title{Own: oneline.Fold(title, maxSummary), Source: agent.TitlePrompt},
+		Title: Title{Own: Fold(title, maxSummary), Source: agent.TitlePrompt},
 	}
 	if old != nil {
 		next = old.copySession()
@@ -273,7 +275,7 @@ func (b *Sessions) ApplyDecision(ev *event.Event, d event.Decision, at time.Time
 	b.mu.RUnlock()
 	settled := d.Verdict == event.Deny || d.Verdict == event.Allow || d.Verdict == event.Modify && d.Allowed
 	keeps := ev.Kind.TakesKeepGoing() && (d.KeepGoing || d.Verdict == event.Deny)
-	if why != stale.No || rules.Off || !settled && !keeps {
+	if why != No || rules.Off || !settled && !keeps {
 		return Change{Key: key}
 	}
 	return b.updateSession(key, func(s *Session, c *Change) {

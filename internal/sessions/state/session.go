@@ -135,6 +135,9 @@ type Session struct {
 	// it: it stays on the list until the person takes it off.
 	CutOff bool `json:"cutOff,omitempty"`
 
+	// Unprompted says that the agent was only seen to be open: it has reported nothing.
+	Unprompted bool `json:"unprompted,omitempty"`
+
 	Terminal string `json:"terminal,omitempty"` // mux0's terminal id
 	AgentID  string `json:"agentId,omitempty"`  // the agent's own id of what runs in a terminal, where a line told it
 

@@ -38,6 +38,9 @@ func (b *Sessions) Load(stored []*Session, now time.Time, alive func(*Session) L
 		if strings.HasPrefix(s.ID, requestPrefix) {
 			continue // the request went with the daemon that held it
 		}
+		if s.Unprompted {
+			continue // it's looked for again
+		}
 		next := s.copySession()
 		next.Held = nil
 		if next.Machine.Base == "" {

@@ -2,7 +2,6 @@ package state
 
 import (
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/sessions/oneline"
 )
 
 // findSubagent is the latest subagent an event is about, one that goes on before one
@@ -63,7 +62,7 @@ func (s *Session) endSubagent(n *input) {
 	}
 	s.Subagents = s.Subagents.withChanged(n, func(sub *Subagent) {
 		sub.Ended = n.at
-		if summary := oneline.Summary(n.ev.Message); summary != "" {
+		if summary := SummaryLine(n.ev.Message); summary != "" {
 			sub.Summary = summary
 		}
 	})

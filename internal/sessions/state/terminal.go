@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/sessions/oneline"
-	"github.com/hookmux/hookmux/internal/sessions/stale"
 )
 
 // TerminalReport is what a terminal application reports about the agent in one
@@ -35,7 +33,7 @@ func (b *Sessions) ApplyTerminal(r *TerminalReport, where event.Place, rules Rul
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if hasOwnSession(b, r, where) {
-		c := Change{Key: key, Stale: stale.ToldByAgent}
+		c := Change{Key: key, Stale: ToldByAgent}
 		if s := b.sessions[b.index.terminals[r.Terminal]]; s != nil {
 			c = Change{Key: s.Key, From: s.Status, To: NeverRan, Gone: true}
 			b.dropSession(s.Key)
@@ -68,7 +66,7 @@ func (b *Sessions) ApplyTerminal(r *TerminalReport, where event.Place, rules Rul
 		next.Place = where
 	}
 	setIfGiven(&next.AgentID, r.Session)
-	if title := oneline.Fold(r.Title, maxSummary); title != "" && !at.Before(next.Machine.TitleAt) {
+	if title := Fold(r.Title, maxSummary); title != "" && !at.Before(next.Machine.TitleAt) {
 		next.Machine.TitleAt = at
 		next.Title.Own, next.Title.Source = title, r.Source
 	}
@@ -98,7 +96,7 @@ func hasOwnSession(b *Sessions, r *TerminalReport, where event.Place) bool {
 func applyTerminalReport(s *Session, r *TerminalReport, c *Change) {
 	at := r.At
 	if at.Before(terminalStateTime(s)) {
-		c.Stale = stale.BeforeTerminalState
+		c.Stale = BeforeTerminalState
 		return
 	}
 	if !s.Live() {
@@ -112,11 +110,11 @@ func applyTerminalReport(s *Session, r *TerminalReport, c *Change) {
 			c.TurnStarted = true
 		}
 		s.Asks = nil
-		s.Machine.Activity = oneline.Fold(r.Activity, maxSummary)
+		s.Machine.Activity = Fold(r.Activity, maxSummary)
 		s.Machine.setBase(Running, at)
 	case "idle":
 		if s.Machine.Base.Finished() && len(s.Asks) == 0 {
-			c.Stale = stale.ResultStays
+			c.Stale = ResultStays
 			return
 		}
 		if s.Turn.Open() {
@@ -126,19 +124,19 @@ func applyTerminalReport(s *Session, r *TerminalReport, c *Change) {
 		s.Machine.Base, s.Machine.BaseSince = Idle, at // idle again is idle since now
 	case "needsInput":
 		if s.Machine.Base != Running || len(s.Asks) > 0 {
-			c.Stale = stale.NotRunning
+			c.Stale = NotRunning
 			return
 		}
-		s.Asks = []Ask{{At: at, What: oneline.Fold(r.Activity, maxSummary)}}
+		s.Asks = []Ask{{At: at, What: Fold(r.Activity, maxSummary)}}
 	case "finished":
 		if r.ExitCode == nil {
-			c.Stale = stale.NoExitCode
+			c.Stale = NoExitCode
 			return
 		}
 		if !s.Turn.Open() {
 			s.openTurn(n, true)
 		}
-		s.Turn.Summary = oneline.Summary(r.Summary)
+		s.Turn.Summary = SummaryLine(r.Summary)
 		result, status := OK, Success
 		if *r.ExitCode != 0 {
 			result, status = ToolErrors, Failed

@@ -3,13 +3,11 @@ package state
 import (
 	"strconv"
 	"strings"
-
-	"github.com/hookmux/hookmux/internal/sessions/oneline"
 )
 
 const (
-	maxSummary = oneline.MaxSummary // characters of a summary, a title, an error
-	maxLabel   = 80                 // characters of what goes on now
+	maxSummary = MaxSummary // characters of a summary, a title, an error
+	maxLabel   = 80         // characters of what goes on now
 )
 
 func countOf(n int, thing string) string {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/sessions/oneline"
 )
 
 // Calls of every agent, as captured, in the same few words.
@@ -213,12 +212,12 @@ func TestSummary(t *testing.T) {
 		"bell\x07 and \x1b[31mred":                     "bell and [31mred",
 		"bad \xff utf8":                                "bad ? utf8",
 	} {
-		if got := oneline.Summary(in); got != want {
+		if got := SummaryLine(in); got != want {
 			t.Errorf("%q: oneline.Summary(in) = %q, want %q", in, got, want)
 		}
 	}
 	for _, s := range []string{strings.Repeat("ü", 500), strings.Repeat("日本 ", 300), strings.Repeat("x", 5<<20)} {
-		got := oneline.Summary(s)
+		got := SummaryLine(s)
 		if utf8.RuneCountInString(got) > 200 || !utf8.ValidString(got) || utf8.RuneCountInString(got) < 190 {
 			t.Errorf("%d characters; want utf8.RuneCountInString(got) <= 200, utf8.ValidString(got) and "+
 				"utf8.RuneCountInString(got) >= 190", utf8.RuneCountInString(got))

@@ -8,9 +8,8 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/agent/recordings"
 	"github.com/hookmux/hookmux/internal/daemontest/golden"
-	"github.com/hookmux/hookmux/internal/sessions/stale"
-	"github.com/hookmux/hookmux/internal/verify/recordings"
 )
 
 // What real agents reported, replayed, gives the timeline that is expected:
@@ -93,7 +92,7 @@ func describe(c *Change) string {
 	if c.Ended {
 		out = append(out, "ended: "+s.EndReason)
 	}
-	if c.Stale != stale.No {
+	if c.Stale != No {
 		out = append(out, "stale: "+c.Stale.String())
 	}
 	return strings.Join(out, "  ")

@@ -6,8 +6,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
-	"github.com/hookmux/hookmux/internal/sessions/oneline"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // TitleSeen records a title that was found elsewhere than in an event: in
@@ -21,7 +20,7 @@ func (b *Sessions) TitleSeen(key Key, source, title string, rules Rules) Change 
 // one changes nothing.
 func (b *Sessions) Rename(key Key, title string) Change {
 	return b.updateSession(key, func(s *Session, _ *Change) {
-		if title = oneline.Fold(title, maxSummary); title != "" {
+		if title = Fold(title, maxSummary); title != "" {
 			s.Title.Given = title
 		}
 	})
@@ -44,7 +43,7 @@ func (s *Session) recordTitles(n *input) {
 	}
 	// Some agents have a tool that says what they are about.
 	if ev.Kind == event.ToolBefore && ev.Tool != nil && isTopicTool(spec, ev.Tool.Name) {
-		if title, ok := jsonscan.String(jsonscan.Get(ev.Tool.Input, "title")); ok {
+		if title, ok := jsontext.String(jsontext.Get(ev.Tool.Input, "title")); ok {
 			s.Title.offerTitle(agent.TitleTopic, title, spec)
 		}
 	}
@@ -53,7 +52,7 @@ func (s *Session) recordTitles(n *input) {
 // offerTitle takes a title if its source is at least as good as that of the one
 // there is. The first prompt stays the first.
 func (t *Title) offerTitle(source, title string, spec *agent.StatusSpec) {
-	if title = oneline.Fold(title, maxSummary); title == "" {
+	if title = Fold(title, maxSummary); title == "" {
 		return
 	}
 	rank := titleRank(source, spec)
@@ -130,8 +129,8 @@ func PromptTitle(prompt string) string {
 			return ""
 		}
 	}
-	if strings.HasPrefix(prompt, "[Request interrupted by user") || oneline.IsSlashCommand(prompt) {
+	if strings.HasPrefix(prompt, "[Request interrupted by user") || IsSlashCommand(prompt) {
 		return ""
 	}
-	return oneline.Fold(prompt, maxSummary)
+	return Fold(prompt, maxSummary)
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/sessions/stale"
 )
 
 // What real agents were seen to do and what must be said about it then.
@@ -24,7 +23,7 @@ func TestWordsSentMeanwhileAreNoNewTurn(t *testing.T) {
 	w.rules = rulesOf(t, "pi")
 	w.sessions.ApplyNumbered(w.event(event.TurnStart, native("input"), from(5, 1)), 9, w.rules)
 	if c := w.sessions.ApplyNumbered(w.event(event.TurnEnd, native("agent_before_settle"), from(5, 1)), 8,
-		w.rules); c.Stale == stale.No || c.To != Running {
+		w.rules); c.Stale == No || c.To != Running {
 		t.Errorf("c = %+v, want c.Stale not empty and c.To = Running", c)
 	}
 	w = newWorld(t)

@@ -4,8 +4,6 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/sessions/oneline"
-	"github.com/hookmux/hookmux/internal/sessions/stale"
 )
 
 // asyncGrace is how long after a turn's end an event the agent does not wait
@@ -82,7 +80,7 @@ func (s *Session) endSession(at time.Time, reason string, unwanted bool) {
 	}
 	s.Asks, s.Background = nil, 0
 	s.Machine.Calls, s.Machine.NestedTurns, s.Machine.Activity = nil, 0, ""
-	s.Ended, s.EndReason = at, oneline.Fold(reason, 80)
+	s.Ended, s.EndReason = at, Fold(reason, 80)
 	for i := range s.Subagents {
 		if s.Subagents[i].Ended.IsZero() {
 			sub := s.Subagents[i]
@@ -112,7 +110,7 @@ func (s *Session) promptSubmitted(n *input, c *Change) {
 		s.continueTurn(n)
 		return // said twice
 	case t != nil && !t.Open() && id != "" && id == t.ID && !s.Machine.fromOtherProcess(n):
-		c.Stale = stale.TurnOver
+		c.Stale = TurnOver
 		return
 	case t.Open() && t.Implicit && !s.Machine.fromOtherProcess(n):
 		// The turn was noticed before its prompt arrived.
@@ -198,7 +196,7 @@ func (s *Session) turnEnded(n *input, c *Change) {
 		}
 		s.Background = count
 		s.Asks = nil
-		if summary := oneline.Summary(n.ev.Message); summary != "" {
+		if summary := SummaryLine(n.ev.Message); summary != "" {
 			s.Turn.Summary = summary
 		}
 		s.Machine.setBase(Running, n.at)
@@ -209,7 +207,7 @@ func (s *Session) turnEnded(n *input, c *Change) {
 		if !n.ev.GoingOn && (id == "" || id == s.Turn.ID) {
 			// Said again: the first word about how it went stands.
 			if s.Turn.Summary == "" && (n.rules.Spec == nil || !n.rules.Spec.SaysNothing(n.ev.Message)) {
-				s.Turn.Summary = oneline.Summary(n.ev.Message)
+				s.Turn.Summary = SummaryLine(n.ev.Message)
 				s.Machine.recomputeResult(s.Turn)
 			}
 			return
@@ -251,14 +249,14 @@ func (s *Session) finishTurn(n *input, c *Change, result Result) {
 			s.openTurn(n, true) // its beginning was missed
 		}
 	}
-	if summary := oneline.Summary(n.ev.Message); summary != "" {
+	if summary := SummaryLine(n.ev.Message); summary != "" {
 		s.Turn.Summary = summary
 	}
 	if result == "" {
 		result = s.Turn.resultFromTools()
 	}
 	if result == APIError {
-		if s.Turn.Error = oneline.Fold(n.ev.Error, maxSummary); s.Turn.Error == "" {
+		if s.Turn.Error = Fold(n.ev.Error, maxSummary); s.Turn.Error == "" {
 			s.Turn.Error = s.Machine.ModelError
 		}
 	}

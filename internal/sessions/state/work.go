@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/sessions/oneline"
 )
 
 // siblingWindow is how soon after a question another call of the same actor
@@ -75,7 +74,7 @@ func (s *Session) activityReported(n *input) {
 	switch n.ev.Kind {
 	case event.TurnEnd:
 		s.Machine.MaybeFinished = !s.Machine.hasOpenCall() // a call without a result was cut off
-		if summary := oneline.Summary(n.ev.Message); summary != "" {
+		if summary := SummaryLine(n.ev.Message); summary != "" {
 			s.Turn.Summary = summary
 		}
 	case event.CompactBefore:
@@ -256,7 +255,7 @@ func failureKnown(list []Failure, f Failure) bool {
 
 // withFile adds a written file to a list, the latest last. cwd is the session's folder.
 func withFile(list []string, path, cwd string) []string {
-	path = relativePath(oneline.Fold(path, 400), cwd)
+	path = relativePath(Fold(path, 400), cwd)
 	if path == "" {
 		return list
 	}

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // interruptedByUser begins the row Claude Code writes when a person stops it;
@@ -28,7 +28,7 @@ func claudeRow(row []byte, _ string, emit func(Fact)) {
 	case "api-request-blob": // what was sent to the model: the rows of its messages stand beside it
 		return
 	}
-	message := jsonscan.Get(row, "message")
+	message := jsontext.Get(row, "message")
 	if message == nil {
 		message = row // flat
 	}
@@ -40,17 +40,17 @@ func claudeRow(row []byte, _ string, emit func(Fact)) {
 		return
 	}
 	at, turn := timeAt(row, "timestamp"), textAt(row, "promptId")
-	content := jsonscan.Get(message, "content")
+	content := jsontext.Get(message, "content")
 	claudeBlocks(content, func(block []byte) {
 		switch textAt(block, "type") {
 		case "tool_use":
 			emit(Fact{Kind: CallBegan, At: at, Turn: turn, Call: textAt(block, "id"), Tool: textAt(block, "name"),
-				Input: boundedCopy(jsonscan.Get(block, "input"))})
+				Input: boundedCopy(jsontext.Get(block, "input"))})
 		case "tool_result":
 			f := Fact{Kind: CallEnded, At: at, Turn: turn, Call: textAt(block, "tool_use_id"),
 				Failed: isWord(block, "true", "is_error")}
 			if f.Failed {
-				f.Text = contentText(jsonscan.Get(block, "content"))
+				f.Text = contentText(jsontext.Get(block, "content"))
 				f.Exit = exitCode(f.Text)
 			}
 			// A call that was stopped with Esc is written down as refused as well.
@@ -85,8 +85,8 @@ func claudeRow(row []byte, _ string, emit func(Fact)) {
 }
 
 func claudeBlocks(content []byte, block func([]byte)) {
-	if jsonscan.IsArray(content) {
-		_ = jsonscan.Array(content, func(b []byte) bool { block(b); return true })
+	if jsontext.IsArray(content) {
+		_ = jsontext.Array(content, func(b []byte) bool { block(b); return true })
 	}
 }
 

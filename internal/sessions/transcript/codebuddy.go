@@ -2,7 +2,7 @@ package transcript
 
 import (
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // codebuddyRow reads a row of ~/.codebuddy/projects/<dir>/<session>.jsonl. An
@@ -10,7 +10,7 @@ import (
 // an error beside them; its hooks report both as a plain end.
 func codebuddyRow(row []byte, _ string, emit func(Fact)) {
 	at := timeAt(row, "timestamp")
-	beside := jsonscan.Get(row, "providerData")
+	beside := jsontext.Get(row, "providerData")
 	switch textAt(row, "type") {
 	case "custom-title":
 		emitText(emit, Fact{Kind: Title, Source: agent.TitleNamed, Text: textAt(row, "customTitle")})
@@ -19,12 +19,12 @@ func codebuddyRow(row []byte, _ string, emit func(Fact)) {
 	case "topic":
 		emitText(emit, Fact{Kind: Title, Source: agent.TitleGenerated, Text: textAt(row, "topic")})
 	case "function_call":
-		input, _ := jsonscan.String(jsonscan.Get(row, "arguments"))
+		input, _ := jsontext.String(jsontext.Get(row, "arguments"))
 		emit(Fact{Kind: CallBegan, At: at, Call: textAt(row, "callId"), Tool: textAt(row, "name"),
 			Input: boundedCopy([]byte(input))})
 	case "function_call_result":
 		f := Fact{Kind: CallEnded, At: at, Call: textAt(row, "callId"), Tool: textAt(row, "name")}
-		result := jsonscan.Get(beside, "toolResult", "rawResponse")
+		result := jsontext.Get(beside, "toolResult", "rawResponse")
 		f.Denied = textAt(row, "status") == "incomplete"
 		if f.Failed = isWord(result, "true", "is_error"); f.Failed {
 			f.Text = textAt(row, "output", "text")
@@ -32,7 +32,7 @@ func codebuddyRow(row []byte, _ string, emit func(Fact)) {
 		}
 		emit(f)
 	case "message":
-		words := contentText(jsonscan.Get(row, "content"))
+		words := contentText(jsontext.Get(row, "content"))
 		if words == "" || textAt(beside, "agent") == "compact" || isWord(beside, "true", "isMeta") {
 			return // the agent talks to itself
 		}

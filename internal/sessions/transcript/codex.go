@@ -7,14 +7,14 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // codexRow reads a row of a rollout. Exit codes of commands stand nowhere
 // else.
 func codexRow(row []byte, _ string, emit func(Fact)) {
 	at := timeAt(row, "timestamp")
-	payload := jsonscan.Get(row, "payload")
+	payload := jsontext.Get(row, "payload")
 	turn := textAt(payload, "turn_id")
 	switch textAt(row, "type") {
 	case "turn_context":
@@ -35,10 +35,10 @@ func codexRow(row []byte, _ string, emit func(Fact)) {
 			emit(Fact{Kind: TurnStarted, At: at, Turn: turn})
 		case "task_complete", "turn_complete":
 			f := Fact{Kind: TurnEnded, At: at, Turn: turn, Text: textAt(payload, "last_agent_message")}
-			if reason := jsonscan.Get(payload, "error"); len(reason) > 0 && string(reason) != "null" {
+			if reason := jsontext.Get(payload, "error"); len(reason) > 0 && string(reason) != "null" {
 				f.Failed = true
 				if f.Text = textAt(reason, "message"); f.Text == "" {
-					f.Text, _ = jsonscan.String(reason)
+					f.Text, _ = jsontext.String(reason)
 				}
 			}
 			emit(f)
@@ -53,7 +53,7 @@ func codexRow(row []byte, _ string, emit func(Fact)) {
 		case "agent_message":
 			emitText(emit, Fact{Kind: Message, At: at, Turn: turn, Text: textAt(payload, "message")})
 		case "item_completed":
-			codexItem(jsonscan.Get(payload, "item"), Fact{At: at, Turn: turn}, emit)
+			codexItem(jsontext.Get(payload, "item"), Fact{At: at, Turn: turn}, emit)
 		}
 	}
 }
@@ -90,10 +90,10 @@ func emitReviewer(emit func(Fact), at time.Time, name string) {
 func codexItem(item []byte, f Fact, emit func(Fact)) {
 	switch textAt(item, "type") {
 	case "UserMessage":
-		f.Kind, f.Text = Prompt, contentText(jsonscan.Get(item, "content"))
+		f.Kind, f.Text = Prompt, contentText(jsontext.Get(item, "content"))
 		emitText(emit, f)
 	case "AgentMessage":
-		f.Kind, f.Text = Message, contentText(jsonscan.Get(item, "content"))
+		f.Kind, f.Text = Message, contentText(jsontext.Get(item, "content"))
 		emitText(emit, f)
 	case "CommandExecution":
 		f.Kind, f.Call, f.Tool = CallEnded, textAt(item, "id"), "Bash"
@@ -120,7 +120,7 @@ func codexItem(item []byte, f Fact, emit func(Fact)) {
 // last word of ["/bin/bash", "-lc", "…"].
 func codexCommand(item []byte) []byte {
 	var last []byte
-	_ = jsonscan.Array(jsonscan.Get(item, "command"), func(word []byte) bool { last = word; return true })
+	_ = jsontext.Array(jsontext.Get(item, "command"), func(word []byte) bool { last = word; return true })
 	if len(last) == 0 || len(last) > maxText {
 		return nil
 	}
@@ -130,11 +130,11 @@ func codexCommand(item []byte) []byte {
 // codexInput is a call's input; it stands there as text.
 func codexInput(payload []byte) []byte {
 	for _, key := range []string{"arguments", "input"} {
-		if s, ok := jsonscan.String(jsonscan.Get(payload, key)); ok {
+		if s, ok := jsontext.String(jsontext.Get(payload, key)); ok {
 			return []byte(s)
 		}
 	}
-	return jsonscan.Get(payload, "action")
+	return jsontext.Get(payload, "action")
 }
 
 func codexTurn(payload []byte, turn string) string {

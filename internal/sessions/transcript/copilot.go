@@ -4,13 +4,13 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/jsonscan"
-	"github.com/hookmux/hookmux/internal/textcut"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
+	"github.com/hookmux/hookmux/internal/platform/textcut"
 )
 
 // copilotRow reads a row of ~/.copilot/session-state/<session>/events.jsonl.
 func copilotRow(row []byte, _ string, emit func(Fact)) {
-	at, data := timeAt(row, "timestamp"), jsonscan.Get(row, "data")
+	at, data := timeAt(row, "timestamp"), jsontext.Get(row, "data")
 	if textAt(data, "agentId") != "" || textAt(data, "parentToolCallId") != "" {
 		return // a subagent's
 	}
@@ -22,7 +22,7 @@ func copilotRow(row []byte, _ string, emit func(Fact)) {
 		emitText(emit, Fact{Kind: Message, At: at, Text: textAt(data, "content")})
 	case "tool.execution_start":
 		emit(Fact{Kind: CallBegan, At: at, Call: call, Tool: textAt(data, "toolName"),
-			Input: boundedCopy(jsonscan.Get(data, "arguments"))})
+			Input: boundedCopy(jsontext.Get(data, "arguments"))})
 	case "tool.execution_complete":
 		f := Fact{Kind: CallEnded, At: at, Call: call, Failed: isWord(data, "false", "success"),
 			Text: textAt(data, "error", "message")}

@@ -2,7 +2,7 @@ package transcript
 
 import (
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // droidRow reads a row of ~/.factory/sessions/<dir>/<session>.jsonl. Messages
@@ -26,7 +26,7 @@ func droidRow(row []byte, session string, emit func(Fact)) {
 		}
 		emit(f)
 	case "message":
-		if textAt(row, "message", "visibility") == "user_only" || jsonscan.Get(row, "message", "hookEventName") != nil {
+		if textAt(row, "message", "visibility") == "user_only" || jsontext.Get(row, "message", "hookEventName") != nil {
 			return
 		}
 		claudeRow(row, session, emit)

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/jsonscan"
-	"github.com/hookmux/hookmux/internal/textcut"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
+	"github.com/hookmux/hookmux/internal/platform/textcut"
 )
 
 // maxText is how much of a text a fact carries.
@@ -14,25 +14,25 @@ const maxText = 16 << 10
 
 // textAt is the string at a path of keys; empty when there is none.
 func textAt(doc []byte, keys ...string) string {
-	s, _ := jsonscan.String(jsonscan.Get(doc, keys...))
+	s, _ := jsontext.String(jsontext.Get(doc, keys...))
 	return textcut.Bytes(s, maxText)
 }
 
 // isWord reports whether the value at a path of keys is this word.
 func isWord(doc []byte, word string, keys ...string) bool {
-	return string(jsonscan.Get(doc, keys...)) == word
+	return string(jsontext.Get(doc, keys...)) == word
 }
 
 // numberAt is the integer at a path of keys.
 func numberAt(doc []byte, keys ...string) (int, bool) {
-	n, err := strconv.Atoi(string(jsonscan.Get(doc, keys...)))
+	n, err := strconv.Atoi(string(jsontext.Get(doc, keys...)))
 	return n, err == nil
 }
 
 // timeAt is the time a row says it was written.
 func timeAt(doc []byte, keys ...string) time.Time {
-	v := jsonscan.Get(doc, keys...)
-	if s, ok := jsonscan.String(v); ok {
+	v := jsontext.Get(doc, keys...)
+	if s, ok := jsontext.String(v); ok {
 		at, err := time.Parse(time.RFC3339Nano, s)
 		if err != nil {
 			return time.Time{}
@@ -61,19 +61,19 @@ func boundedCopy(v []byte) []byte {
 // contentText is the text of a message's content: a string, or a list of parts of
 // which those with text count.
 func contentText(content []byte) string {
-	if s, ok := jsonscan.String(content); ok {
+	if s, ok := jsontext.String(content); ok {
 		return textcut.Bytes(s, maxText)
 	}
-	if !jsonscan.IsArray(content) {
+	if !jsontext.IsArray(content) {
 		return ""
 	}
 	var b strings.Builder
-	_ = jsonscan.Array(content, func(part []byte) bool {
-		s, ok := jsonscan.String(part)
+	_ = jsontext.Array(content, func(part []byte) bool {
+		s, ok := jsontext.String(part)
 		if !ok {
 			switch kind := textAt(part, "type"); kind {
 			case "", "text", "input_text", "output_text", "Text":
-				s, ok = jsonscan.String(jsonscan.Get(part, "text"))
+				s, ok = jsontext.String(jsontext.Get(part, "text"))
 			}
 		}
 		if ok && s != "" && !isWord(part, "true", "thought") {

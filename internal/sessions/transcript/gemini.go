@@ -2,25 +2,25 @@ package transcript
 
 import (
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // geminiRow reads a row of ~/.gemini/tmp/<project>/chats/session-*.jsonl. A
 // message is written again as it grows, so calls appear more than once.
 func geminiRow(row []byte, _ string, emit func(Fact)) {
-	if set := jsonscan.Get(row, "$set"); set != nil {
+	if set := jsontext.Get(row, "$set"); set != nil {
 		emitText(emit, Fact{Kind: Title, Source: agent.TitleGenerated, Text: textAt(set, "summary")})
 		return
 	}
 	at := timeAt(row, "timestamp")
-	content := jsonscan.Get(row, "content")
+	content := jsontext.Get(row, "content")
 	switch textAt(row, "type") {
 	case "user":
 		emitText(emit, Fact{Kind: Prompt, At: at, Text: contentText(content)})
 	case "gemini":
 		emitText(emit, Fact{Kind: Message, At: at, Text: contentText(content)})
 		stopped := false
-		_ = jsonscan.Array(jsonscan.Get(row, "toolCalls"), func(call []byte) bool {
+		_ = jsontext.Array(jsontext.Get(row, "toolCalls"), func(call []byte) bool {
 			geminiCall(call, emit)
 			stopped = stopped || textAt(call, "status") == "cancelled"
 			return true
@@ -39,7 +39,7 @@ func geminiRow(row []byte, _ string, emit func(Fact)) {
 
 func geminiCall(call []byte, emit func(Fact)) {
 	f := Fact{Kind: CallBegan, At: timeAt(call, "timestamp"), Call: textAt(call, "id"), Tool: textAt(call, "name"),
-		Input: boundedCopy(jsonscan.Get(call, "args"))}
+		Input: boundedCopy(jsontext.Get(call, "args"))}
 	if f.Tool == "update_topic" {
 		emitText(emit, Fact{Kind: Title, At: f.At, Source: agent.TitleTopic, Text: textAt(call, "args", "title")})
 	}
@@ -54,21 +54,21 @@ func geminiCall(call []byte, emit func(Fact)) {
 // qwenRow reads a row of ~/.qwen/projects/<dir>/chats/<session>.jsonl.
 func qwenRow(row []byte, _ string, emit func(Fact)) {
 	at := timeAt(row, "timestamp")
-	parts := jsonscan.Get(row, "message", "parts")
+	parts := jsontext.Get(row, "message", "parts")
 	switch textAt(row, "type") {
 	case "user":
 		emitText(emit, Fact{Kind: Prompt, At: at, Text: contentText(parts)})
 	case "assistant":
 		emitText(emit, Fact{Kind: Message, At: at, Text: contentText(parts)})
-		_ = jsonscan.Array(parts, func(part []byte) bool {
-			if call := jsonscan.Get(part, "functionCall"); call != nil {
+		_ = jsontext.Array(parts, func(part []byte) bool {
+			if call := jsontext.Get(part, "functionCall"); call != nil {
 				emit(Fact{Kind: CallBegan, At: at, Call: textAt(call, "id"), Tool: textAt(call, "name"),
-					Input: boundedCopy(jsonscan.Get(call, "args"))})
+					Input: boundedCopy(jsontext.Get(call, "args"))})
 			}
 			return true
 		})
 	case "tool_result":
-		result := jsonscan.Get(row, "toolCallResult")
+		result := jsontext.Get(row, "toolCallResult")
 		status := textAt(result, "status")
 		f := Fact{Kind: CallEnded, At: at, Call: textAt(result, "callId"), Failed: status == "error"}
 		if f.Denied = status == "cancelled" || textAt(result, "errorType") == "execution_denied"; f.Denied {

@@ -4,13 +4,13 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // grokRow reads a row of updates.jsonl, the record hooks name. Messages come
 // there in pieces; chat_history.jsonl beside it has them whole.
 func grokRow(row []byte, _ string, emit func(Fact)) {
-	update := jsonscan.Get(row, "params", "update")
+	update := jsontext.Get(row, "params", "update")
 	at := timeAt(row, "timestamp")
 	call := textAt(update, "toolCallId")
 	switch textAt(update, "sessionUpdate") {
@@ -20,7 +20,7 @@ func grokRow(row []byte, _ string, emit func(Fact)) {
 			tool = textAt(update, "title")
 		}
 		emit(Fact{Kind: CallBegan, At: at, Call: call, Tool: tool,
-			Input: boundedCopy(jsonscan.Get(update, "rawInput"))})
+			Input: boundedCopy(jsontext.Get(update, "rawInput"))})
 	case "tool_call_update":
 		status := textAt(update, "status")
 		if status != "completed" && status != "failed" {
@@ -47,7 +47,7 @@ func grokRow(row []byte, _ string, emit func(Fact)) {
 // grokHistoryRow reads chat_history.jsonl beside the record.
 func grokHistoryRow(row []byte, _ string, emit func(Fact)) {
 	at := timeAt(row, "timestamp")
-	content := jsonscan.Get(row, "content")
+	content := jsontext.Get(row, "content")
 	switch textAt(row, "type") {
 	case "assistant":
 		emitText(emit, Fact{Kind: Message, At: at, Text: contentText(content)})

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // kimiRow reads a row of agents/main/wire.jsonl. Turn ids are left out: those
@@ -18,7 +18,7 @@ func kimiRow(row []byte, _ string, emit func(Fact)) {
 	case "turn.prompt":
 		emit(Fact{Kind: TurnStarted, At: at})
 		if textAt(row, "origin", "kind") == "user" {
-			emitText(emit, Fact{Kind: Prompt, At: at, Text: contentText(jsonscan.Get(row, "input"))})
+			emitText(emit, Fact{Kind: Prompt, At: at, Text: contentText(jsontext.Get(row, "input"))})
 		}
 	case "turn.cancel":
 		emit(Fact{Kind: Interrupted, At: at})
@@ -30,7 +30,7 @@ func kimiRow(row []byte, _ string, emit func(Fact)) {
 			emit(Fact{Kind: TurnEnded, At: at, Failed: true, Text: textAt(row, "error", "message")})
 		}
 	case "context.append_loop_event":
-		kimiLoop(jsonscan.Get(row, "event"), Fact{At: at}, emit)
+		kimiLoop(jsontext.Get(row, "event"), Fact{At: at}, emit)
 	}
 }
 
@@ -43,7 +43,7 @@ func kimiLoop(event []byte, f Fact, emit func(Fact)) {
 			emitText(emit, f)
 		}
 	case "tool.call":
-		f.Kind, f.Tool, f.Input = CallBegan, textAt(event, "name"), boundedCopy(jsonscan.Get(event, "args"))
+		f.Kind, f.Tool, f.Input = CallBegan, textAt(event, "name"), boundedCopy(jsontext.Get(event, "args"))
 		emit(f)
 	case "tool.result":
 		f.Kind, f.Failed = CallEnded, isWord(event, "true", "result", "isError")

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // piRow reads a row of ~/.pi/agent/sessions/<dir>/<time>_<session>.jsonl.
@@ -14,17 +14,17 @@ func piRow(row []byte, _ string, emit func(Fact)) {
 	case "session_info":
 		emitText(emit, Fact{Kind: Title, At: at, Source: agent.TitleNamed, Text: textAt(row, "name")})
 	case "message":
-		message := jsonscan.Get(row, "message")
-		content := jsonscan.Get(message, "content")
+		message := jsontext.Get(row, "message")
+		content := jsontext.Get(message, "content")
 		switch textAt(message, "role") {
 		case "user":
 			emitText(emit, Fact{Kind: Prompt, At: at, Text: contentText(content)})
 		case "assistant":
 			emitText(emit, Fact{Kind: Message, At: at, Text: contentText(content)})
-			_ = jsonscan.Array(content, func(part []byte) bool {
+			_ = jsontext.Array(content, func(part []byte) bool {
 				if textAt(part, "type") == "toolCall" {
 					emit(Fact{Kind: CallBegan, At: at, Call: textAt(part, "id"), Tool: textAt(part, "name"),
-						Input: boundedCopy(jsonscan.Get(part, "arguments"))})
+						Input: boundedCopy(jsontext.Get(part, "arguments"))})
 				}
 				return true
 			})

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/shell/quote"
-	"github.com/hookmux/hookmux/internal/verify/agents"
-	"github.com/hookmux/hookmux/internal/verify/agents/agentstest"
-	"github.com/hookmux/hookmux/internal/verify/model"
+	"github.com/hookmux/hookmux/internal/platform/shellquote"
+	"github.com/hookmux/hookmux/internal/realagents"
+	"github.com/hookmux/hookmux/internal/realagents/agentstest"
+	"github.com/hookmux/hookmux/internal/realagents/model"
 )
 
 // welcome are screens that stand before the prompt, and what to press.
@@ -46,7 +46,7 @@ func TestRealInterruptsAreWrittenDown(t *testing.T) {
 			if err != nil {
 				t.Skip("needs tmux")
 			}
-			entry, _ := agents.Find(c.name)
+			entry, _ := realagents.Find(c.name)
 			marker := filepath.Join(t.TempDir(), "began")
 			testBed := agentstest.NewTestBed(t, c.name, model.Scenario{Steps: []model.Step{
 				{Calls: []model.ToolCall{entry.Shell.Call("touch " + marker + "; sleep 60")}}, {Say: "done"},
@@ -69,14 +69,14 @@ func TestRealInterruptsAreWrittenDown(t *testing.T) {
 				argv = append(argv, strings.ReplaceAll(arg, "{prompt}", "Run it "+model.Mark("")))
 			}
 			start := filepath.Join(t.TempDir(), "start.sh")
-			if err := os.WriteFile(start, []byte("cd "+quote.Word(testBed.Project)+" && exec "+quote.Line(argv)+"\n"),
+			if err := os.WriteFile(start, []byte("cd "+shellquote.Word(testBed.Project)+" && exec "+shellquote.Line(argv)+"\n"),
 				0o600); err != nil {
 				t.Fatal(err)
 			}
-			do("new-session", "-d", "-x", "160", "-y", "50", "/bin/sh "+quote.Word(start))
+			do("new-session", "-d", "-x", "160", "-y", "50", "/bin/sh "+shellquote.Word(start))
 			defer func() {
 				do("kill-server")
-				agents.EndLeftovers(testBed.In, testBed.Home)
+				realagents.EndLeftovers(testBed.In, testBed.Home)
 			}()
 			screen := func() string { return strings.Join(strings.Fields(do("capture-pane", "-p", "-J")), " ") }
 			until := func(what string, f func() bool) bool {

@@ -15,9 +15,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/hookmux/hookmux/internal/platform/atomicfile"
+	"github.com/hookmux/hookmux/internal/platform/files"
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
-	"github.com/hookmux/hookmux/internal/platform/smallfile"
 
 	"github.com/evanw/esbuild/pkg/api"
 )
@@ -80,7 +79,7 @@ func readCache(dir, key string, read Reader) *Bundle {
 	if dir == "" {
 		return nil
 	}
-	text, err := smallfile.Read(filepath.Join(dir, key+".json"), 256<<20)
+	text, err := files.Read(filepath.Join(dir, key+".json"), 256<<20)
 	if err != nil {
 		return nil
 	}
@@ -110,7 +109,7 @@ func writeCache(dir, key string, b *Bundle) {
 	if err != nil {
 		return
 	}
-	_ = atomicfile.Write(filepath.Join(dir, key+".json"), text)
+	_ = files.Write(filepath.Join(dir, key+".json"), text)
 }
 
 // hostModules are the names an engine answers itself.

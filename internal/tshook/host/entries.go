@@ -40,7 +40,7 @@ func (s *Service) Entries(settings *config.Settings, trusted [2]*trust.TrustedCo
 	for _, one := range files {
 		if !known[one] {
 			known[one] = true
-			entries = append(entries, s.asConfirmed(one, s.entriesOf(one, one.id, settings))...)
+			entries = append(entries, s.asAccepted(one, s.entriesOf(one, one.id, settings))...)
 		}
 	}
 	return entries
@@ -139,12 +139,12 @@ func (s *Service) Registered(reg registry.Entry, trusted *trust.TrustedContent,
 		}
 		entries = append(entries, e)
 	}
-	return s.asConfirmed(files[0], entries), nil
+	return s.asAccepted(files[0], entries), nil
 }
 
-// asConfirmed leaves of a file that nobody confirmed only what it refuses.
-func (s *Service) asConfirmed(one *loadedFile, entries []*hook.Entry) []*hook.Entry {
-	if store := s.options.Confirmed; store != nil && one.ofUser && store.IsNew(one.path) {
+// asAccepted leaves of a file that nobody accepted only what it refuses.
+func (s *Service) asAccepted(one *loadedFile, entries []*hook.Entry) []*hook.Entry {
+	if store := s.options.Accepted; store != nil && one.ofUser && store.IsNew(one.path) {
 		return store.RefusalsOnly(entries)
 	}
 	return entries

@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/selection/confirmed"
+	"github.com/hookmux/hookmux/internal/selection/accepted"
 	"github.com/hookmux/hookmux/internal/selection/trust"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/tshook"
@@ -27,7 +27,7 @@ type fileTable struct {
 	ctx       context.Context
 	deps      services.Deps
 	newEngine func(timeout time.Duration) *tshook.Engine
-	confirmed *confirmed.Store // nil: files count as they are
+	accepted  *accepted.Store // nil: files count as they are
 
 	version   atomic.Uint64 // changes whenever entries may have to be made again
 	changes   changeSignal  // announces a new version
@@ -79,10 +79,10 @@ const (
 // that go by what was known last.
 const unloadAfter = 2 * time.Second
 
-func newFileTable(ctx context.Context, deps services.Deps, store *confirmed.Store,
+func newFileTable(ctx context.Context, deps services.Deps, store *accepted.Store,
 	newEngine func(time.Duration) *tshook.Engine) *fileTable {
 	return &fileTable{
-		ctx: ctx, deps: deps, newEngine: newEngine, confirmed: store,
+		ctx: ctx, deps: deps, newEngine: newEngine, accepted: store,
 		loaded: map[string]*loadedFile{}, owners: map[string][]string{}, leaving: map[string]*loadedFile{},
 	}
 }
@@ -273,8 +273,8 @@ func (t *fileTable) loadFile(engine *tshook.Engine, one *loadedFile) {
 	if one.trusted != nil {
 		src.Read = one.trusted.ReadCopy
 	}
-	if one.ofUser && t.confirmed != nil {
-		src.Read = t.confirmed.CodeReader(one.path)
+	if one.ofUser && t.accepted != nil {
+		src.Read = t.accepted.CodeReader(one.path)
 	}
 	m, _ := engine.Load(t.ctx, src) // what is wrong was reported
 	t.mu.Lock()
@@ -342,9 +342,9 @@ func (t *fileTable) isDeleted(path string) bool {
 }
 
 // goneNote says of a file that is not there any more and still counts, as it was
-// confirmed, how that ends; "" for every other file.
+// accepted, how that ends; "" for every other file.
 func (t *fileTable) goneNote(path string) string {
-	if t.confirmed == nil {
+	if t.accepted == nil {
 		return ""
 	}
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/edit/userfile"
+	"github.com/hookmux/hookmux/internal/platform/files"
 	"github.com/hookmux/hookmux/internal/platform/proc"
-	"github.com/hookmux/hookmux/internal/platform/smallfile"
 	"github.com/hookmux/hookmux/internal/services"
 )
 
@@ -58,7 +58,7 @@ func (l *launchList) stateFile() string { return filepath.Join(l.deps.Dirs.State
 func (l *launchList) loadLaunches() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	b, err := smallfile.Read(l.stateFile(), 16<<20)
+	b, err := files.Read(l.stateFile(), 16<<20)
 	if err != nil {
 		return
 	}

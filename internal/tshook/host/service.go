@@ -15,8 +15,8 @@ import (
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/selection/accepted"
 	"github.com/hookmux/hookmux/internal/selection/config"
-	"github.com/hookmux/hookmux/internal/selection/confirmed"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/tshook"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -32,9 +32,9 @@ type Options struct {
 	Environment func(hookID string) []string
 	// Journal stores an event of hookmux's own.
 	Journal func(what, id string, at time.Time, payload any)
-	// Confirmed says what of the user's files is in force. Nil: whatever they
+	// Accepted says what of the user's files is in force. Nil: whatever they
 	// hold.
-	Confirmed *confirmed.Store
+	Accepted *accepted.Store
 	// HookReloaded is told that a hook was loaded without an error.
 	HookReloaded func(hookID string)
 }
@@ -93,7 +93,7 @@ type sessionKey struct{ agent, session string }
 // New makes the service. Call OpenLaunches before the first event.
 func New(ctx context.Context, deps services.Deps, o Options) *Service {
 	s := &Service{ctx: ctx, deps: deps, options: o}
-	s.files = newFileTable(ctx, deps, s.options.Confirmed, s.newEngine)
+	s.files = newFileTable(ctx, deps, s.options.Accepted, s.newEngine)
 	s.launches = newLaunchList(ctx, deps, s.launchEnded)
 	s.actions = newActionLog(s.writeAction)
 	return s
@@ -120,7 +120,7 @@ func oneWord(id string) string { return strings.Join(strings.Fields(id), "_") }
 func (s *Service) fileReloaded(m *tshook.Module) {
 	s.files.noteChange()
 	info := m.Info()
-	if store := s.options.Confirmed; store != nil && len(info.Errors) == 0 {
+	if store := s.options.Accepted; store != nil && len(info.Errors) == 0 {
 		store.MarkLoaded(m.Path())
 	}
 	if len(info.Errors) == 0 && s.deps.Problems.Any() {
@@ -137,7 +137,7 @@ func (s *Service) Version() uint64 { return s.files.version.Load() }
 // NoteChange tells those who wait that what files listen to may be different.
 func (s *Service) NoteChange() { s.files.changes.announceChange() }
 
-// LoadChanged loads files anew that a person confirmed to be others.
+// LoadChanged loads files anew that a person accepted to be others.
 func (s *Service) LoadChanged() {
 	if engine := s.files.currentEngine(); engine != nil {
 		engine.LoadStale(s.ctx)

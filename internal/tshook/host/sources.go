@@ -27,7 +27,7 @@ func (s *Service) ReadFolder() {
 		s.deps.Problems.Clear("modules-folder")
 	}
 	var names []string
-	for _, path := range sources.FolderModules(s.folderPath(), s.options.Confirmed) {
+	for _, path := range sources.FolderModules(s.folderPath(), s.options.Accepted) {
 		names = append(names, filepath.Base(path))
 	}
 	s.mu.Lock()

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/platform/boundedbuffer"
+	"github.com/hookmux/hookmux/internal/platform/bounded"
 	"github.com/hookmux/hookmux/internal/tshook/engine"
 )
 
@@ -157,7 +157,7 @@ func (o *Operations) execCommand(id int, args json.RawMessage, key string, finis
 		finish(nil, err)
 		return
 	}
-	stdout, stderr := boundedbuffer.New(maxOutput), boundedbuffer.New(maxOutput)
+	stdout, stderr := bounded.NewBuffer(maxOutput), bounded.NewBuffer(maxOutput)
 	cmd := o.makeCommand(&a)
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	if len(a.Input) > 0 {
@@ -184,7 +184,7 @@ func (o *Operations) execCommand(id int, args json.RawMessage, key string, finis
 	}()
 }
 
-func outputText(b *boundedbuffer.Buffer) string {
+func outputText(b *bounded.Buffer) string {
 	return strings.ToValidUTF8(string(b.Bytes()), "\ufffd")
 }
 
@@ -202,7 +202,7 @@ func (o *Operations) execSync(args json.RawMessage) (any, error) {
 	}
 	ctx, cancel := context.WithTimeout(o.ctx, limit)
 	defer cancel()
-	stdout, stderr := boundedbuffer.New(maxOutput), boundedbuffer.New(maxOutput)
+	stdout, stderr := bounded.NewBuffer(maxOutput), bounded.NewBuffer(maxOutput)
 	cmd := o.makeCommand(&a)
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	if len(a.Input) > 0 {

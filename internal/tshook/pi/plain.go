@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/jsonscan"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 	"github.com/hookmux/hookmux/internal/toolnames"
 )
 
@@ -19,11 +19,11 @@ func PlainCommand(t *event.Tool, subject string) *Call {
 		return nil
 	}
 	raw := t.CurrentInput()
-	if !jsonscan.Valid(raw) || !utf8.Valid(raw) {
+	if !jsontext.Valid(raw) || !utf8.Valid(raw) {
 		return nil
 	}
 	for _, key := range toolnames.PatchKeys {
-		text, ok := jsonscan.String(jsonscan.Get(raw, key))
+		text, ok := jsontext.String(jsontext.Get(raw, key))
 		if ok && strings.Contains(text, "*** Begin Patch") || key == "command" && text != subject {
 			return nil
 		}
@@ -34,7 +34,7 @@ func PlainCommand(t *event.Tool, subject string) *Call {
 	}
 	for _, k := range words.Keys {
 		for _, other := range k.Others {
-			if jsonscan.Get(raw, other) != nil {
+			if jsontext.Get(raw, other) != nil {
 				return nil // it is called otherwise in pi
 			}
 		}

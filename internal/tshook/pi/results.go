@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/jsonscan"
-	"github.com/hookmux/hookmux/internal/plainjson"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
+	"github.com/hookmux/hookmux/internal/platform/jsonx"
 	"github.com/hookmux/hookmux/internal/toolnames"
 )
 
@@ -28,10 +28,10 @@ func ReadResult(native json.RawMessage) Result {
 	if len(native) == 0 {
 		return Result{Content: []any{}}
 	}
-	if text, ok := jsonscan.String(native); ok {
+	if text, ok := jsontext.String(native); ok {
 		return Result{Content: TextContent(text)}
 	}
-	if jsonscan.IsArray(native) {
+	if jsontext.IsArray(native) {
 		var parts []any
 		if json.Unmarshal(native, &parts) == nil && areParts(parts) {
 			return Result{Content: parts}
@@ -114,7 +114,7 @@ func (o Result) Back(content []any, own bool) json.RawMessage {
 }
 
 func Encode(v any) json.RawMessage {
-	b, err := plainjson.Marshal(v)
+	b, err := jsonx.Marshal(v)
 	if err != nil {
 		return json.RawMessage("null")
 	}

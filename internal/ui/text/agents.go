@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
 // AgentRow is an agent in the list of all that hookmux knows.

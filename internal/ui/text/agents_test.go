@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
 // The list of agents fits every terminal from 60 to 240 columns, a line an agent,

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/shell/quote"
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/shellquote"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -77,7 +77,7 @@ func (s Style) windowItem(item *wire.InboxRequest, now time.Time) string {
 	return fmt.Sprintf("%s %s %s%s\n%s\n%s\n", s.bold("▲"),
 		s.paint(agentColour(item.Agent), termsafe.Line(item.Agent, 0)), s.dim("["+short+"]"),
 		s.dim("  waiting "+span(now.Sub(item.CreatedAt))), s.wrapText(termsafe.Line(item.Shown, 0)),
-		s.dim("→ answer there: hookmux jump "+quote.Argument(short)))
+		s.dim("→ answer there: hookmux jump "+shellquote.Argument(short)))
 }
 
 // WindowOver says on one line that an agent no longer asks in its own terminal.
@@ -183,7 +183,7 @@ func Ways(item *wire.InboxRequest) string {
 	}
 	last := "hookmux skip " + item.ID
 	if item.Status == wire.InboxWindow {
-		last = "hookmux jump " + quote.Argument(termsafe.Line(wire.ShortID(item.Session), 24))
+		last = "hookmux jump " + shellquote.Argument(termsafe.Line(wire.ShortID(item.Session), 24))
 	}
 	return strings.Join(append(ways, last), " · ")
 }

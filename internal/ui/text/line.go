@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -328,7 +328,9 @@ func refusedLabel(ev *event.Event) string {
 	if json.Unmarshal(ev.Raw, &said) != nil || said.Method == "" {
 		return ""
 	}
-	return said.Method + " " + said.Reason
+	why := strings.TrimPrefix(strings.TrimPrefix(said.Reason, "refused: "), "only you can do this, and ")
+	why, _, _ = strings.Cut(why, "; ")
+	return strings.ReplaceAll(said.Method, ".", " ") + ": " + why
 }
 
 // actionLabel says what a hook in TypeScript did to files, processes and

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/shell/quote"
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/shellquote"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -273,6 +273,9 @@ func (t *sessionTable) writeTo(w io.Writer, s Style) {
 }
 
 // plain is a cell without our own colours.
+// VisibleWidth is how many columns a line takes on a terminal, without its colours.
+func VisibleWidth(line string) int { return termsafe.Width(plain(line)) }
+
 func plain(cell string) string {
 	for {
 		from := strings.IndexByte(cell, 0x1b)
@@ -399,7 +402,7 @@ func (s Style) SessionFacts(w io.Writer, d *wire.SessionDetail, now time.Time, q
 	case d.NoResume != "":
 		fmt.Fprintf(w, "  %s\n", termsafe.Line(d.NoResume, 0))
 	default:
-		fmt.Fprintf(w, "  hookmux resume %s\n", quote.Argument(termsafe.Line(wire.ShortID(one.ID), 0)))
+		fmt.Fprintf(w, "  hookmux resume %s\n", shellquote.Argument(termsafe.Line(wire.ShortID(one.ID), 0)))
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -213,6 +213,10 @@ func (s Style) statusDaemon(w io.Writer, info *wire.Info, all bool) {
 		line += fmt.Sprintf(", %d not yet in the journal", c.Undrained)
 	}
 	s.statusRow(w, "", line+", journal "+size(c.Journal))
+	if t := info.Telemetry; t != nil {
+		s.statusRow(w, "telemetry", fmt.Sprintf("to %s: %d sent, %d waiting, %d dropped", termsafe.Line(t.Endpoint, 200), t.Sent,
+			t.Queued, t.Dropped))
+	}
 	if all {
 		s.statusRow(w, "", "socket "+termsafe.Line(info.Socket, 200))
 		s.statusRow(w, "", "settings "+termsafe.Line(info.Config, 200)+", state "+termsafe.Line(info.State, 200))

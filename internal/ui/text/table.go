@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
 // leastWrapped is how narrow a wrapped text may become before it moves to a line
@@ -21,7 +21,7 @@ func Wrap(text string, width, indent int) string {
 	var b strings.Builder
 	used := 0
 	for i, word := range strings.Split(text, " ") {
-		n := termsafe.Width(word)
+		n := termsafe.Width(plain(word))
 		switch {
 		case i == 0:
 		case used+1+n > width-indent:

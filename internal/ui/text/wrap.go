@@ -3,7 +3,7 @@ package text
 import (
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
 // Part is a piece of a wrapped line.

@@ -11,10 +11,10 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	ruleoffers "github.com/hookmux/hookmux/agent/offers"
+	ruleoffers "github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -238,7 +238,7 @@ func confirmOwnRule(m *Model, item *wire.InboxRequest, number int) {
 	m.openConfirm("S", "save and approve", confirmText{
 		title:    "The agent's own rule",
 		question: termsafe.Line(item.Agent, 20) + " offers to save this as its own rule and not to ask again:",
-		about:    []string{termsafe.Line(ruleoffers.InWords(item.Suggestions[number-1]), 0)},
+		about:    []string{termsafe.Line(ruleoffers.OfferInWords(item.Suggestions[number-1]), 0)},
 		hints:    []string{"Press S again to have it saved and approve, or Esc."},
 	},
 		func(m *Model) tea.Cmd {

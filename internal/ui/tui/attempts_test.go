@@ -108,6 +108,32 @@ func TestKeysThatMeantSomethingElse(t *testing.T) {
 	}
 }
 
+// What a terminal sends by itself when a program writes to it, such as its name or the colour
+// that the program gave it before, answers nothing.
+func TestWhatATerminalSendsAnswersNothing(t *testing.T) {
+	plan := func(r *wire.InboxRequest) { r.Kind, r.Choices = "plan", []string{"once", "auto-edit", "deny"} }
+	for _, text := range []string{"PuTTY", "xa", "1;2a"} {
+		for _, change := range []func(*wire.InboxRequest){nil, plan} {
+			s := newScreen(t, 120, 24)
+			s.arrive(s.request("k1", change))
+			s.wait(time.Second)
+			for _, r := range text {
+				s.pressAtOnce(string(r))
+			}
+			s.wait(time.Second)
+			if len(s.daemon.replies) > 0 {
+				t.Errorf("%q answered: %s", text, toJSON(s.daemon.replies))
+			}
+			s.press("Y")
+			s.press("a")
+			s.wait(time.Second)
+			if len(s.daemon.replies) != 1 {
+				t.Errorf("after %q a key answers no more: %s", text, s.text())
+			}
+		}
+	}
+}
+
 func TestHeldKeyForgetsNothing(t *testing.T) {
 	s := newScreen(t, 120, 24)
 	s.arrive(s.request("k1", nil))

@@ -13,8 +13,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/cli/demo"
 	"github.com/hookmux/hookmux/internal/daemontest"
-	"github.com/hookmux/hookmux/internal/ui/demo"
 	"github.com/hookmux/hookmux/internal/ui/tui"
 )
 

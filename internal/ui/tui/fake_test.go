@@ -179,6 +179,15 @@ func (s *screen) wait(d time.Duration) { s.now = s.now.Add(d) }
 func (s *screen) press(keys ...string) {
 	s.t.Helper()
 	for _, key := range keys {
+		s.model.pressed.at = s.model.pressed.at.Add(-burstTime) // nobody is faster
+		s.pressAtOnce(key)
+	}
+}
+
+// pressAtOnce is press without the time that a person needs between two keys.
+func (s *screen) pressAtOnce(keys ...string) {
+	s.t.Helper()
+	for _, key := range keys {
 		msg := tea.KeyPressMsg{}
 		switch key {
 		case "enter":

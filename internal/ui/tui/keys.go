@@ -7,7 +7,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -188,10 +188,18 @@ type pressedKey struct {
 	key  string
 	at   time.Time
 	held bool // it was pressed just before as well: perhaps it repeats
+	sent bool // another key came right before: a terminal sends text like that, nobody types it
 }
 
 // repeatTime is the longest a keyboard waits before a key that is held down repeats.
 const repeatTime = 700 * time.Millisecond
+
+// burstTime is shorter than it takes to press two keys one after the other. A program
+// that may write to a terminal can have it send text as if it was typed, such as its
+// name (ENQ, answered with "PuTTY").
+const burstTime = 20 * time.Millisecond
+
+const burstText = "Keys came faster than anyone types, so nothing was answered. Press the key again."
 
 const heldText = "The key was held down or pressed twice, so nothing was answered. Press it once."
 
@@ -201,7 +209,9 @@ func (m *Model) handleKey(msg tea.KeyPressMsg) tea.Cmd {
 		return tea.Quit
 	}
 	now := m.opts.Now()
-	m.pressed = pressedKey{key, now, m.pressed.key == key && now.Sub(m.pressed.at) < repeatTime}
+	before := m.pressed
+	m.pressed = pressedKey{key, now, before.key == key && now.Sub(before.at) < repeatTime,
+		before.key != "" && before.key != key && now.Sub(before.at) < burstTime}
 	switch m.mode {
 	case modeTyping:
 		return handleTypingKey(m, msg, key)
@@ -223,6 +233,10 @@ func (m *Model) handleKey(msg tea.KeyPressMsg) tea.Cmd {
 		}
 		if b.decides && m.problem != "" {
 			m.status = silentText
+			return nil
+		}
+		if b.decides && m.pressed.sent {
+			m.status = burstText
 			return nil
 		}
 		return b.run(m)

@@ -3,7 +3,7 @@ package tui
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
 // reading is a text in a popup: the keys, what is wrong, what happened while you were

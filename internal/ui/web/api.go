@@ -40,14 +40,18 @@ func (v *server) sessionHandler(w http.ResponseWriter, r *http.Request) {
 
 // moment is an event as the timeline shows it.
 type moment struct {
-	Cursor  string    `json:"cursor"`
-	Time    time.Time `json:"time"`
-	Agent   string    `json:"agent"`
-	Kind    string    `json:"kind"`
-	Tool    string    `json:"tool,omitempty"`
-	Text    string    `json:"text,omitempty"`
-	Verdict string    `json:"verdict,omitempty"`
-	Why     string    `json:"why,omitempty"`
+	Cursor string    `json:"cursor"`
+	Time   time.Time `json:"time"`
+	Agent  string    `json:"agent"`
+	Kind   string    `json:"kind"`
+	Tool   string    `json:"tool,omitempty"`
+	// ToolKind and Call are empty for what isn't a call; Call also where the agent gives none.
+	ToolKind string `json:"toolKind,omitempty"`
+	Call     string `json:"call,omitempty"`
+	Failed   bool   `json:"failed,omitempty"`
+	Text     string `json:"text,omitempty"`
+	Verdict  string `json:"verdict,omitempty"`
+	Why      string `json:"why,omitempty"`
 }
 
 // timelinePage is how many events the timeline reads at once.
@@ -90,7 +94,7 @@ func readMoment(entry *wire.Entry) moment {
 	}
 	m.Time, m.Agent, m.Kind, m.Text = ev.Time, ev.Agent, string(ev.Kind), text.Label(&ev)
 	if ev.Tool != nil {
-		m.Tool = ev.Tool.Name
+		m.Tool, m.ToolKind, m.Call, m.Failed = ev.Tool.Name, string(ev.Tool.Kind), ev.Tool.CallID, ev.Tool.Failed
 	}
 	if entry.Outcome != nil {
 		var d event.Decision
@@ -100,6 +104,33 @@ func readMoment(entry *wire.Entry) moment {
 		}
 	}
 	return m
+}
+
+// usageHandler gives what was used since a time, by day, agent, project and model, with
+// what is known of plans and budgets.
+func (v *server) usageHandler(w http.ResponseWriter, r *http.Request) {
+	since, err := time.Parse(time.RFC3339, r.URL.Query().Get("since"))
+	if err != nil {
+		fail(w, http.StatusBadRequest, "body", "since when?")
+		return
+	}
+	said := map[string]any{}
+	for name, ask := range map[string]struct {
+		method string
+		params any
+	}{
+		"report": {wire.MethodUsage, wire.UsageParams{Since: since,
+			By: []string{wire.ByDay, wire.ByAgent, wire.ByProject, wire.ByModel}}},
+		"limits":  {wire.MethodUsageLimits, struct{}{}},
+		"budgets": {wire.MethodBudgets, struct{}{}},
+	} {
+		result, ok := v.call(w, r, ask.method, ask.params)
+		if !ok {
+			return
+		}
+		said[name] = result
+	}
+	answer(w, said)
 }
 
 func (v *server) devicesHandler(w http.ResponseWriter, r *http.Request) {
@@ -157,4 +188,7 @@ func (s *Service) reportElsewhere(before, now device) {
 	s.record("used from "+now.Address+" ("+now.Browser+"), before from "+before.Address+" ("+before.Browser+")", now)
 	s.Notes.Publish(wire.NoteTrace, wire.Trace{Hook: "hookmux", Text: "the device " + now.Name + " is used from " +
 		now.Address + " with " + now.Browser + "; if that isn't you: `hookmux web devices remove " + now.ID + "`"})
+	s.Daemon.WarnElsewhere(now.info(0))
+	line, _ := json.Marshal(map[string]any{"method": "device.elsewhere", "params": now.info(0)})
+	s.hub.broadcast(line)
 }

@@ -174,7 +174,7 @@ func (s *Service) waitMethod(ctx context.Context, params json.RawMessage, _ proc
 		return nil, wire.Errorf(wire.CodeGone, "no device used the code within %s; begin again with `hookmux web pair`",
 			pairTime)
 	case <-ctx.Done():
-		return nil, wire.Errorf(wire.CodeGone, "nobody waits for the device any more")
+		return nil, wire.Errorf(wire.CodeGone, "hookmux is no longer waiting for the device")
 	}
 }
 

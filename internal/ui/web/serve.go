@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
 	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log"
 	"mime"
 	"net"
@@ -21,7 +21,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -202,6 +202,7 @@ func (v *server) handler() http.Handler {
 	mux.HandleFunc("GET /api/sessions", v.signed(wire.ScopeRead, v.sessionsHandler))
 	mux.HandleFunc("GET /api/session", v.signed(wire.ScopeRead, v.sessionHandler))
 	mux.HandleFunc("GET /api/events", v.signed(wire.ScopeRead, v.eventsHandler))
+	mux.HandleFunc("GET /api/usage", v.signed(wire.ScopeRead, v.usageHandler))
 	mux.HandleFunc("GET /api/devices", v.signed(wire.ScopeRead, v.devicesHandler))
 	mux.HandleFunc("POST /api/unpair", v.signed(wire.ScopeRead, v.unpairHandler))
 	mux.HandleFunc("POST /api/answer", v.signed(wire.ScopeAnswer, v.answerHandler))
@@ -212,6 +213,7 @@ func (v *server) handler() http.Handler {
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, _ *http.Request) {
 		fail(w, http.StatusNotFound, "unknown", "there's nothing here")
 	})
+	mux.HandleFunc("GET /{$}", v.pageHandler)
 	mux.HandleFunc("/", serveFile)
 	protected := http.NewCrossOriginProtection().Handler(mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -300,47 +302,56 @@ func browserName(agent string) string {
 type served struct {
 	kind          string
 	plain, zipped []byte
+	tag           string // of the content
 }
 
-// files are the page's files by their path.
+// files are the page's files by their path. The modules are one file: browsers would ask
+// for six at a time, and a phone on a slow network waits for each round.
 var files = sync.OnceValue(func() map[string]served {
 	table := map[string]served{}
-	_ = fs.WalkDir(pageFiles, "page", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
+	entries, _ := pageFiles.ReadDir("page") // embedded: it's there
+	for _, entry := range entries {
+		name := entry.Name()
+		if path.Ext(name) == ".js" && name != "app.js" && name != "sw.js" {
+			continue // part of app.js
 		}
-		content, err := pageFiles.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		one := served{kind: mime.TypeByExtension(path.Ext(name)), plain: content}
-		switch path.Ext(name) { // whatever this machine's own table says
-		case ".js":
-			one.kind = "text/javascript; charset=utf-8"
-		case ".css":
-			one.kind = "text/css; charset=utf-8"
-		case ".webmanifest":
-			one.kind = "application/manifest+json"
-		case ".svg":
-			one.kind = "image/svg+xml"
+		one := served{kind: contentTypes[path.Ext(name)], plain: pageFile(name)}
+		if name == "app.js" {
+			one.plain = []byte(joinModules(pageFile))
 		}
 		var b bytes.Buffer
 		z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
-		_, _ = z.Write(content)
+		_, _ = z.Write(one.plain)
 		_ = z.Close()
 		one.zipped = b.Bytes()
-		table[strings.TrimPrefix(name, "page")] = one
-		return nil
-	})
+		one.tag = fmt.Sprintf(`"%x"`, sha256.Sum256(one.plain))
+		table["/"+name] = one
+	}
 	return table
 })
 
+// contentTypes are ours, whatever this machine's own table says.
+var contentTypes = map[string]string{
+	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
+	".webmanifest": "application/manifest+json", ".svg": "image/svg+xml", ".png": "image/png",
+}
+
+func pageFile(name string) []byte {
+	content, _ := pageFiles.ReadFile("page/" + name) // embedded: a name that isn't there has no content
+	return content
+}
+
+// pageHandler sends the page itself, which says what [server.helloHandler] does: a phone on
+// a slow network needn't ask for that, too.
+func (v *server) pageHandler(w http.ResponseWriter, _ *http.Request) {
+	page := strings.NewReplacer(`data-instance=""`, `data-instance="`+v.instance+`"`,
+		`data-time=""`, fmt.Sprintf(`data-time="%d"`, time.Now().UnixMilli()))
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = page.WriteString(w, string(files()["/index.html"].plain)) // whoever asked may be gone
+}
+
 func serveFile(w http.ResponseWriter, r *http.Request) {
-	name := r.URL.Path
-	if name == "/" {
-		name = "/index.html"
-	}
-	file, ok := files()[name]
+	file, ok := files()[r.URL.Path]
 	if !ok || r.Method != http.MethodGet && r.Method != http.MethodHead {
 		http.Error(w, "there's nothing here", http.StatusNotFound)
 		return
@@ -348,6 +359,11 @@ func serveFile(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", file.kind)
 	w.Header().Set("Cache-Control", "no-cache")
 	w.Header().Set("Vary", "Accept-Encoding")
+	w.Header().Set("ETag", file.tag)
+	if r.Header.Get("If-None-Match") == file.tag {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
 	content := file.plain
 	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		w.Header().Set("Content-Encoding", "gzip")

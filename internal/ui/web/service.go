@@ -16,6 +16,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/approvals/ledger"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/platform/sealed"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -48,6 +49,8 @@ type Daemon interface {
 	FollowSessions(ctx context.Context, each func(line []byte) bool)
 	// RecordDevice writes down what happened to a device.
 	RecordDevice(what string, device wire.WebDevice)
+	// WarnElsewhere tells you that a device is used from somewhere new.
+	WarnElsewhere(device wire.WebDevice)
 }
 
 // Options is what a service is made of.
@@ -82,7 +85,7 @@ type settings struct {
 func New(o Options) *Service {
 	s := &Service{Options: o}
 	s.hub = &hub{service: s, pages: map[*page]struct{}{}}
-	if err := ledger.LoadSealed(o.Dirs.State, settingsFile, &s.settings); err != nil {
+	if err := sealed.LoadSealed(o.Dirs.State, settingsFile, &s.settings); err != nil {
 		o.Problems.Raise("web", "the page for browsers isn't served: "+err.Error(), "run `hookmux web` again")
 		s.settings = settings{}
 	}
@@ -177,7 +180,7 @@ func (s *Service) startMethod(params json.RawMessage, _ proc.Cred) (any, *wire.E
 		}
 		return nil, wire.Errorf(wire.CodeConflict, "%v", err)
 	}
-	if err := ledger.StoreSealed(s.Dirs.State, settingsFile, s.settings); err != nil {
+	if err := sealed.StoreSealed(s.Dirs.State, settingsFile, s.settings); err != nil {
 		s.Log.Warn("the page is served, but not after a restart of the daemon", "error", err)
 	}
 	return s.statusLocked(), nil
@@ -192,7 +195,7 @@ func (s *Service) stopMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Er
 	s.stopLocked()
 	s.settings.On = false
 	s.Problems.Clear("web")
-	if err := ledger.StoreSealed(s.Dirs.State, settingsFile, s.settings); err != nil {
+	if err := sealed.StoreSealed(s.Dirs.State, settingsFile, s.settings); err != nil {
 		return nil, wire.Errorf(wire.CodeInternal, "the page isn't served any more, but may be again when the daemon "+
 			"restarts: %v", err)
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/jsonstring"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // ParseHeader reads the header line of a request and says how many bytes of
@@ -208,7 +208,7 @@ func (p *parser) escaped(dst []byte) []byte {
 		p.pos++
 		switch {
 		case c == '"':
-			return jsonstring.AppendUnescaped(dst, p.in[start:p.pos-1])
+			return jsontext.AppendUnescaped(dst, p.in[start:p.pos-1])
 		case c < 0x20:
 			p.fail("raw control character in a string")
 			return nil
@@ -228,7 +228,7 @@ func (p *parser) passEscape() bool {
 	case c != 'u' && strings.IndexByte(`"\/bfnrt`, c) < 0:
 		p.fail("unknown escape in a string")
 		return false
-	case c == 'u' && jsonstring.Hex4(p.in[p.pos:]) < 0:
+	case c == 'u' && jsontext.Hex4(p.in[p.pos:]) < 0:
 		p.fail("unicode escape is not four hexadecimal digits")
 		return false
 	case c == 'u':
@@ -374,4 +374,4 @@ func (p *parser) number() {
 
 // appendString writes s as a JSON string. A path that isn't UTF-8 must come
 // out of ParseHeader unchanged.
-func appendString(dst []byte, s string) []byte { return jsonstring.AppendQuoted(dst, s) }
+func appendString(dst []byte, s string) []byte { return jsontext.AppendQuoted(dst, s) }

@@ -13,8 +13,10 @@ export class Failure extends Error {
 export class Api {
   constructor(device) {
     this.device = device
-    this.instance = ''
-    this.skew = 0
+    // The page came with what to sign for, and with the time there.
+    const { instance, time } = document.documentElement.dataset
+    this.instance = instance || ''
+    this.skew = time ? time - (performance.timeOrigin + (performance.getEntriesByType('navigation')[0]?.responseStart || 0)) : 0
   }
 
   // hello learns what to sign for, and what time it is there.
@@ -40,8 +42,9 @@ export class Api {
   async send(method, path, body, options = {}) {
     if (!this.instance) await this.hello()
     const text = body === undefined ? '' : JSON.stringify(body)
+    const { pathname, search } = new URL(path, location.origin) // as it's really sent: browsers encode a little more
     for (let first = true; ; first = false) {
-      const headers = { Authorization: await this.authorization(method, path, text) }
+      const headers = { Authorization: await this.authorization(method, pathname + search, text) }
       if (text) headers['Content-Type'] = 'application/json'
       const response = await fetch(path, { method, headers, body: text || undefined, cache: 'no-store', ...options })
       if (response.ok) return response

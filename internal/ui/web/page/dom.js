@@ -1,3 +1,12 @@
+// Characters that nobody sees, or that change how others are read, are written out: text
+// of an agent can't hide or turn around what stands beside it. A joiner between emoji stays.
+const unseen = /(?!\n|\t|(?<=\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?)\u200d(?=\p{Extended_Pictographic}))[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u00a0\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\u{e0100}-\u{e01ef}]/gu
+
+export const visible = (text) => String(text).replace(unseen, (c) => {
+  const code = c.codePointAt(0).toString(16)
+  return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`
+})
+
 // el makes an element. Text is only ever text: nothing here or elsewhere reads markup.
 export const el = (tag, attributes = {}, ...children) => {
   const node = document.createElement(tag)
@@ -5,9 +14,10 @@ export const el = (tag, attributes = {}, ...children) => {
     if (value === undefined || value === null || value === false) continue
     if (name.startsWith('on')) node.addEventListener(name.slice(2), value)
     else if (name === 'value') node.value = value
-    else node.setAttribute(name, value === true ? '' : value)
+    else node.setAttribute(name, value === true ? '' : name === 'href' || name.startsWith('data-') ? value : visible(value))
   }
-  node.append(...children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false))
+  node.append(...children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false)
+    .map((one) => one instanceof Node ? one : visible(one)))
   return node
 }
 
@@ -26,14 +36,19 @@ export const clock = (time) => new Date(time).toLocaleTimeString([], { hour: '2-
 
 const icons = {
   check: 'M5 12.5 10 17 19 7', cross: 'M6 6 18 18M18 6 6 18', shield: 'M12 3 5 6v5c0 5 3 8 7 10 4-2 7-5 7-10V6Z',
-  back: 'M15 5 8 12l7 7', send: 'M4 12h15M13 6l6 6-6 6', skip: 'M6 5l9 7-9 7ZM18 5v14',
+  back: 'M15 5 8 12l7 7', send: 'M12 19V5M6 11l6-6 6 6', alert: 'M12 8v5M12 16.5v.5M10.3 4 2.8 17.2A2 2 0 0 0 4.5 20h15a2 2 0 0 0 1.7-2.8L13.7 4a2 2 0 0 0-3.4 0Z',
+  bolt: 'M13 3 5 13.5h6L10.5 21 19 10.5h-6.5Z', bookmark: 'M7 4h10v16l-5-4-5 4Z', folder: 'M3 7.5A1.5 1.5 0 0 1 4.5 6H9l2 2.5h8.5A1.5 1.5 0 0 1 21 10v8a1.5 1.5 0 0 1-1.5 1.5h-15A1.5 1.5 0 0 1 3 18Z',
+  globe: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18ZM3 12h18M12 3c2.5 2.6 3.8 5.6 3.8 9s-1.3 6.4-3.8 9c-2.5-2.6-3.8-5.6-3.8-9S9.5 5.6 12 3Z',
+  terminal: 'M5 7l5 5-5 5M12.5 17H19', file: 'M14 3H7a1.5 1.5 0 0 0-1.5 1.5v15A1.5 1.5 0 0 0 7 21h10a1.5 1.5 0 0 0 1.5-1.5V7.5ZM14 3v4.5h4.5', you: 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM5 20c.8-3.5 3.5-5 7-5s6.2 1.5 7 5',
+  chat: 'M4 5.5h16v11H10l-4.5 4v-4H4Z', play: 'M8 5.5v13l10.5-6.5Z', stop: 'M7 7h10v10H7Z', dot: 'M12 11.5v1', search: 'M10.5 17a6.5 6.5 0 1 0 0-13 6.5 6.5 0 0 0 0 13ZM15.5 15.5 20 20',
+  plug: 'M9 3v5M15 3v5M6.5 8h11v3.5a5.5 5.5 0 0 1-11 0ZM12 17v4', hand: 'M12 8v5M12 16.5v.5M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18Z', phone: 'M8 3h8a1.5 1.5 0 0 1 1.5 1.5v15A1.5 1.5 0 0 1 16 21H8a1.5 1.5 0 0 1-1.5-1.5v-15A1.5 1.5 0 0 1 8 3ZM11 18h2', desk: 'M4 5h16v11H4ZM9 20h6M12 16v4',
 }
 
 // icon draws one of the few symbols.
 export const icon = (name) => {
   const space = 'http://www.w3.org/2000/svg'
   const svg = document.createElementNS(space, 'svg')
-  for (const [k, v] of Object.entries({ viewBox: '0 0 24 24', width: 18, height: 18, 'aria-hidden': 'true', class: 'icon' })) svg.setAttribute(k, v)
+  for (const [k, v] of Object.entries({ viewBox: '0 0 24 24', 'aria-hidden': 'true', class: 'icon' })) svg.setAttribute(k, v)
   const path = document.createElementNS(space, 'path')
   path.setAttribute('d', icons[name])
   svg.append(path)
@@ -49,8 +64,8 @@ export const hue = (name) => {
   return sum
 }
 
-export const badge = (agent) => {
-  const node = el('span', { class: 'badge', 'aria-hidden': 'true' }, (agent || '?').slice(0, 2))
+export const badge = (agent, size = '') => {
+  const node = el('span', { class: `badge ${size}`, 'aria-hidden': 'true' }, (agent || '?').slice(0, 2))
   node.style.setProperty('--hue', hue(agent || '?'))
   return node
 }

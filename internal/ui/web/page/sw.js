@@ -17,9 +17,12 @@ self.addEventListener('push', (event) => event.waitUntil((async () => {
 
 self.addEventListener('notificationclick', (event) => {
   event.notification.close()
+  const at = new URL(event.notification.data || '/', self.location.origin)
+  const url = at.origin === self.location.origin ? at.href : '/'
   event.waitUntil((async () => {
-    const open = await self.clients.matchAll({ type: 'window' })
-    if (open.length) return open[0].focus()
-    return self.clients.openWindow('/')
+    const [open] = await self.clients.matchAll({ type: 'window' })
+    if (!open) return self.clients.openWindow(url)
+    await open.focus()
+    return open.navigate(url).catch(() => open.postMessage({ open: at.hash }))
   })())
 })

@@ -1,0 +1,25 @@
+// Reads the paths of agents' files as their descriptions write them.
+
+package agent
+
+import (
+	"path"
+	"strings"
+)
+
+// ExpandFileNames gives what a path stands for. "x/*" and "x/*.json" are everything in the folder
+// "x/", "x.json*" is JSON with or without comments. A star elsewhere stays.
+func ExpandFileNames(file string) []string {
+	folder := file
+	for strings.HasPrefix(path.Base(folder), "*") && strings.Contains(folder, "/") {
+		folder = folder[:strings.LastIndexByte(folder, '/')]
+	}
+	name, comments := strings.CutSuffix(file, "*")
+	switch {
+	case folder != file:
+		return []string{folder + "/"}
+	case comments && name != "":
+		return []string{name, name + "c"}
+	}
+	return []string{file}
+}

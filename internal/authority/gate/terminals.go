@@ -1,0 +1,212 @@
+// Package trusted terminals decides about calls of methods by where the caller sits: it
+// joins the rules of authority with the PIN and the requests of approvals.
+package gate
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/hookmux/hookmux/internal/approvals/ledger"
+	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/authority/actions"
+	"github.com/hookmux/hookmux/internal/authority/terminal"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/platform/sealed"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// terminalsFile keeps the terminals that a person trusted.
+const terminalsFile = "trusted-terminals.json"
+
+// Approvals is what trusted terminals need of approvals.
+type Approvals interface {
+	PIN() *ledger.PIN
+	CheckPIN(id, pin string, peer proc.Cred) error
+	// FindWaiting is a request that waits, with what is closed when it does no more.
+	FindWaiting(id string) (item wire.InboxRequest, over <-chan struct{}, ok bool)
+}
+
+// Service judges who may call which method, and asks the person at the terminal
+// where that is needed. By its Judge it also judges by class alone.
+type Service struct {
+	*authority.Judge
+	approvals Approvals
+	keeper    *terminal.Keeper
+	trusted   *terminal.TrustedTerminals
+	// Weaker says what becomes weaker when changes of settings are accepted; nil: not
+	// known.
+	Weaker func() []string
+	// GuardState is how a guard is switched, by its setting; nil: not known.
+	GuardState func(key string) string
+	// LogOnlyModules are the modules that only logs; nil: not known.
+	LogOnlyModules func() []string
+}
+
+// New reads the trusted terminals. asker is nil on a real machine.
+func New(deps services.Deps, judge *authority.Judge, asker terminal.Asker, approvals Approvals) *Service {
+	var kept []terminal.TrustedTerminal
+	if err := sealed.LoadSealed(deps.Dirs.State, terminalsFile, &kept); err != nil {
+		deps.Problems.Raise("terminals", "the list of trusted terminals was changed by something else: "+err.Error(),
+			"trust them again with `hookmux whoami add`")
+		kept = nil
+	}
+	s := &Service{Judge: judge, approvals: approvals}
+	s.trusted = terminal.NewTrustedTerminals(deps.Processes, kept, func(list []terminal.TrustedTerminal) error {
+		return sealed.StoreSealed(deps.Dirs.State, terminalsFile, list)
+	})
+	judge.Trusts = s.trusted.Trusts
+	if source, ok := judge.Source.(*terminal.Source); ok && asker == nil {
+		asker = terminal.NewAsker(source)
+	}
+	s.keeper = &terminal.Keeper{Judge: judge, Asker: asker, PIN: approvals.PIN()}
+	return s
+}
+
+// IsRealMachine reports whether the facts are this machine's, not a test's.
+func (s *Service) IsRealMachine() bool {
+	_, ok := s.Source.(*terminal.Source)
+	return ok
+}
+
+// RunsAsRoot reports whether agents of this user can do anything to the daemon.
+func (s *Service) RunsAsRoot() bool { return s.IsRealMachine() && s.UID == 0 }
+
+// Decide judges an action of a person, and asks where that is needed.
+func (s *Service) Decide(ctx context.Context, peer proc.Cred, a authority.Action) authority.Verdict {
+	return s.keeper.Decide(ctx, peer, a)
+}
+
+// JudgeCall judges a call of a method that does not wait.
+func (s *Service) JudgeCall(name string, class authority.Class, params json.RawMessage,
+	peer proc.Cred) (authority.Verdict, *wire.Error) {
+	verdict := s.keeper.JudgeSilently(peer, s.describeCall(name, class, params))
+	if verdict.Outcome != authority.NeedPIN || !s.approvals.PIN().Set() {
+		return verdict, nil
+	}
+	given, bad := s.checkGivenPIN(name, params, peer)
+	if given {
+		verdict.OK, verdict.Outcome = true, authority.Allowed
+	}
+	return verdict, bad
+}
+
+// AskPerson asks the person at the terminal for a code or the PIN.
+func (s *Service) AskPerson(ctx context.Context, name string, class authority.Class, params json.RawMessage,
+	peer proc.Cred, v authority.Verdict) authority.Verdict {
+	if _, over, waits := s.approvals.FindWaiting(actions.RequestOf(name, params)); waits {
+		asking, end := context.WithCancelCause(ctx)
+		defer end(nil)
+		go func() { // a question about what was answered elsewhere goes away
+			select {
+			case <-over:
+				end(terminal.ErrAnswered)
+			case <-asking.Done():
+			}
+		}()
+		ctx = asking
+	}
+	return s.keeper.Ask(ctx, peer, s.describeCall(name, class, params), v)
+}
+
+// checkGivenPIN takes a PIN that came with the call, as answers in the inbox do:
+// their programs ask for it themselves.
+func (s *Service) checkGivenPIN(name string, params json.RawMessage, peer proc.Cred) (given bool, bad *wire.Error) {
+	if name != wire.MethodInboxReply {
+		return false, nil
+	}
+	var p wire.InboxReplyParams
+	_ = json.Unmarshal(params, &p) // the method says what is wrong with it
+	if err := s.approvals.CheckPIN(p.ID, p.PIN, peer); err != nil {
+		return false, wire.Errorf(wire.CodePIN, "%v", err)
+	}
+	return true, nil
+}
+
+// describeCall describes a call, with when the request came up that it answers.
+func (s *Service) describeCall(name string, class authority.Class, params json.RawMessage) authority.Action {
+	action := actions.Describe(name, class, params)
+	if name == wire.MethodConfigSet && s.GuardState != nil && actions.OnlyLogs(params, s.GuardState) {
+		action.Weakens = false
+	}
+	if name == wire.MethodConfigSet && s.LogOnlyModules != nil {
+		action, _ = actions.DescribeSwitchedModules(action, params, s.LogOnlyModules())
+	}
+	if name == wire.MethodAccept && s.Weaker != nil {
+		action.Why = actions.WhyAccepted(s.Weaker())
+	}
+	if item, _, waits := s.approvals.FindWaiting(actions.RequestOf(name, params)); waits {
+		action.Since = item.CreatedAt
+		action.Text = actions.DescribeAnswer(name, params, &item)
+	}
+	return action
+}
+
+// Methods are about who sits where.
+func (s *Service) Methods() map[string]services.Method {
+	return map[string]services.Method{
+		wire.MethodWhoami:         {Run: s.showTerminal},
+		wire.MethodTerminals:      {Run: s.listTerminals},
+		wire.MethodTerminalAdd:    {Run: s.addTerminal},
+		wire.MethodTerminalRemove: {Run: s.removeTerminal},
+	}
+}
+
+// showTerminal tells a caller what the daemon makes of it.
+func (s *Service) showTerminal(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
+	var p wire.TerminalLookParams
+	if err := services.ReadParams(params, &p); err != nil {
+		return nil, err
+	}
+	if p.Watch {
+		s.keeper.WatchKeys(peer, p.Again)
+		return wire.TerminalView{}, nil
+	}
+	v := s.keeper.JudgeSilently(peer, authority.Action{})
+	return wire.TerminalView{
+		Outcome: v.Outcome.String(), Cause: v.Cause.String(), Reason: v.Reason(), Terminal: v.Terminal.Kind.String(),
+		TTY: v.TTY, Agent: v.Agent, Holder: v.Holder.PID,
+	}, nil
+}
+
+func (s *Service) listTerminals(json.RawMessage, proc.Cred) (any, *wire.Error) {
+	list := []wire.TerminalInfo{}
+	for _, one := range s.trusted.List() {
+		list = append(list, terminalInfo(one))
+	}
+	return list, nil
+}
+
+func terminalInfo(one terminal.TrustedTerminal) wire.TerminalInfo {
+	return wire.TerminalInfo{PID: one.PID, Name: one.Name, Added: one.Added, From: one.From}
+}
+
+func (s *Service) addTerminal(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
+	var p wire.TerminalParams
+	if err := services.ReadParams(params, &p); err != nil {
+		return nil, err
+	}
+	from := s.keeper.JudgeSilently(peer, authority.Action{})
+	one, err := s.trusted.Add(p.PID, from.TTY)
+	if err != nil {
+		return nil, wire.Errorf(wire.CodeParams, "%v", err)
+	}
+	return terminalInfo(one), nil
+}
+
+func (s *Service) removeTerminal(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	var p wire.TerminalParams
+	if err := services.ReadParams(params, &p); err != nil {
+		return nil, err
+	}
+	found, err := s.trusted.Remove(p.PID)
+	if err != nil {
+		return nil, wire.Errorf(wire.CodeInternal,
+			"it no longer counts, but may come back when the daemon restarts: %v", err)
+	}
+	if !found {
+		return nil, wire.Errorf(wire.CodeParams,
+			"process %d is not trusted; `hookmux whoami list` shows which are", p.PID)
+	}
+	return map[string]bool{"removed": true}, nil
+}

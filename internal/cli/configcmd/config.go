@@ -1,0 +1,310 @@
+package configcmd
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/cli/trustcmd"
+	"github.com/hookmux/hookmux/internal/pipeline/judge"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
+	"github.com/hookmux/hookmux/internal/selection"
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/selection/registry"
+	"github.com/hookmux/hookmux/internal/selection/schema"
+	"github.com/hookmux/hookmux/internal/ui/text"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// ConfigCommand is `hookmux config`.
+func ConfigCommand(app *cmdutil.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "config",
+		Short: "Read and change settings",
+		Long: `Settings come in layers: the default, the system's (/etc/hookmux/config.json), yours
+(~/.config/hookmux/config.json), HOOKMUX_* variables of a daemon you start yourself,
+and a project's .hookmux/config.json, which can only be stricter. Without a subcommand,
+lists the settings that differ from their default.`,
+		Example: "  hookmux config list\n  hookmux config set journal.keep 7d\n  hookmux config get guard.destructive",
+		Args:    cmdutil.SubcommandArgs,
+	}
+	var asJSON, project bool
+	list := configListCommand(app)
+	cmd.RunE = list.RunE
+	cmd.Flags().AddFlagSet(list.Flags())
+	get := &cobra.Command{
+		Use: "get KEY", Short: "Print a setting", Example: "  hookmux config get journal.keep",
+		Args: cmdutil.ExactArgs("KEY"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			settings, err := ReadSettings(app, cmd)
+			if err != nil {
+				return err
+			}
+			for _, s := range settings {
+				if s.Key == args[0] {
+					if asJSON {
+						return app.PrintJSON(s)
+					}
+					app.Say("%s", cmdutil.PlainValue(s.Value))
+					return nil
+				}
+			}
+			return cmdutil.UsageError("%v", config.Unknown(args[0]))
+		},
+	}
+	get.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	unset := &cobra.Command{
+		Use: "unset KEY", Short: "Put a setting back to its default", Example: "  hookmux config unset journal.keep",
+		Args: cmdutil.ExactArgs("KEY"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, ok := config.Find(args[0]); !ok {
+				return cmdutil.UsageError("%v", config.Unknown(args[0]))
+			}
+			if args[0] == config.ApprovalsPIN {
+				return trustcmd.SetPIN(app, cmd, false)
+			}
+			return SetSetting(app, cmd, args[0], nil, project)
+		},
+	}
+	unset.Flags().BoolVar(&project, "project", false, "in this project's .hookmux/config.json")
+	cmd.AddCommand(list, get, configSetCommand(app), unset, acceptCommand(app))
+	return cmd
+}
+
+func configListCommand(app *cmdutil.App) *cobra.Command {
+	var asJSON, all bool
+	cmd := &cobra.Command{
+		Use: "list", Short: "List the settings you changed; --all lists every setting",
+		Example: "  hookmux config list\n  hookmux config list --all", Args: cmdutil.ExactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			settings, err := ReadSettings(app, cmd)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return app.PrintJSON(settings)
+			}
+			sayConfigProblems(app)
+			sayConfig(app, settings, all)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print all settings as JSON")
+	cmd.Flags().BoolVar(&all, "all", false, "list every setting, with what it means")
+	return cmd
+}
+
+// sayConfig lists settings: what differs from the default, or all with their meaning
+// below.
+func sayConfig(app *cmdutil.App, settings []wire.Setting, all bool) {
+	shown := 0
+	for _, s := range settings {
+		key, _ := config.Find(s.Key)
+		if (s.Default || s.Origin == originUnknown) && (!all || key.State) {
+			continue
+		}
+		shown++
+		line := termsafe.Line(s.Key+" = "+cmdutil.PlainValue(s.Value), 0)
+		if !s.Default && s.Origin != originUnknown {
+			line += "  (" + s.Origin + ")"
+		}
+		app.Say("%s", line)
+		if all {
+			app.Say("%s", text.Wrap("    "+s.Doc, app.Columns(), 4))
+		}
+	}
+	switch {
+	case shown == 0:
+		app.Say("every setting has its default; `hookmux config list --all` lists them")
+	case !all:
+		app.Say("%d more have their default; `hookmux config list --all` lists them", len(settings)-shown)
+	}
+}
+
+// configSetCommand is `hookmux config set`.
+func configSetCommand(app *cmdutil.App) *cobra.Command {
+	var project bool
+	set := &cobra.Command{
+		Use: "set KEY VALUE", Short: "Change a setting",
+		Long: `Changes one of your settings. With - as VALUE it reads the value from stdin, so that a
+secret ends up neither in the process list nor in your shell's history.`,
+		Example: "  hookmux config set guard.destructive block\n  hookmux config set journal.keep.codex 3d\n" +
+			"  hookmux config set notify.webhook - < address",
+		Args: cmdutil.ExactArgs("KEY", "VALUE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			key, ok := config.Find(args[0])
+			if !ok {
+				return cmdutil.UsageError("%v", config.Unknown(args[0]))
+			}
+			if err := checkSettingName(app, args[0]); err != nil {
+				return err
+			}
+			given, err := readValue(app, key, args[1])
+			if err != nil {
+				return err
+			}
+			value, err := key.FromText(given)
+			if err != nil {
+				return cmdutil.UsageError("%v", err)
+			}
+			if key.Name == config.ApprovalsPIN {
+				return trustcmd.SetPIN(app, cmd, args[1] == "on")
+			}
+			return SetSetting(app, cmd, args[0], value, project)
+		},
+	}
+	set.Flags().BoolVar(&project, "project", false, "in this project's .hookmux/config.json (can only be stricter)")
+	return set
+}
+
+// SchemaCommand is `hookmux schema`, for editors.
+func SchemaCommand(app *cmdutil.App) *cobra.Command {
+	return &cobra.Command{
+		Use:    "schema [config|hooks|agent|rules|facts]",
+		Short:  "Print the JSON Schema of a file that you edit",
+		Hidden: true,
+		Long: `Prints the JSON Schema of config.json, of hooks.json, of an agent's description, of a
+file of rules, or of the facts that rules are about. An editor that knows JSON Schema
+completes and checks the file if its first member names the schema:
+{"$schema": "./config.schema.json"}; in YAML, write a comment:
+# yaml-language-server: $schema=./rules.schema.json`,
+		Example:   "  hookmux schema > ~/.config/hookmux/config.schema.json\n  hookmux schema hooks",
+		ValidArgs: schema.Names(),
+		Args:      cmdutil.OptionalArg(),
+		RunE: func(_ *cobra.Command, args []string) error {
+			name := "config"
+			if len(args) > 0 {
+				name = args[0]
+			}
+			data, err := schema.Write(name)
+			if err != nil {
+				return cmdutil.UsageError("%v", err)
+			}
+			_, err = app.Stdout.Write(data)
+			return err
+		},
+	}
+}
+
+// ReadSettings are the settings in force: those of the daemon, or, where none runs,
+// those that the next one will read.
+func ReadSettings(app *cmdutil.App, cmd *cobra.Command) ([]wire.Setting, error) {
+	c, err := app.RunningDaemon()
+	if err != nil {
+		return nil, err
+	}
+	var settings []wire.Setting
+	err = c.Call(cmd.Context(), wire.MethodConfigGet, wire.ConfigListParams{Cwd: app.Cwd()}, &settings)
+	if errors.Is(err, client.ErrNoDaemon) {
+		return settingsFromFiles(app)
+	}
+	return settings, err
+}
+
+// originUnknown is the origin of a setting that only the daemon knows.
+const originUnknown = "unknown"
+
+// settingsFromFiles reads the files of the system, the user and this project. A
+// project is taken as not trusted: it can only be stricter then.
+func settingsFromFiles(app *cmdutil.App) ([]wire.Setting, error) {
+	dirs, err := app.Dirs()
+	if err != nil {
+		return nil, err
+	}
+	root := registry.New(registry.Options{Home: dirs.Home,
+		OwnDirs: []string{dirs.Config, dirs.State, dirs.System}}).FindProject(app.Cwd())
+	var list []wire.Setting
+	for _, e := range config.New(config.Options{System: dirs.System, User: dirs.Config}).For(root, false).List() {
+		s := selection.SettingOf(e)
+		if config.Sealed(s.Key) {
+			s.Value, s.Default, s.Origin = json.RawMessage(`"unknown: the daemon isn't running"`), false, originUnknown
+		}
+		list = append(list, s)
+	}
+	return list, nil
+}
+
+// maxValue bounds a value from standard input.
+const maxValue = 64 << 10
+
+// readValue is what was typed; "-" for a text stands for standard input.
+func readValue(app *cmdutil.App, key config.Key, given string) (string, error) {
+	if given != "-" || key.Type != config.Text {
+		return given, nil
+	}
+	b, err := io.ReadAll(io.LimitReader(app.Stdin, maxValue))
+	if err != nil {
+		return "", err
+	}
+	if len(b) == maxValue {
+		return "", cmdutil.UsageError("stdin is too long for a setting")
+	}
+	return strings.TrimSpace(string(b)), nil
+}
+
+func SetSetting(app *cmdutil.App, cmd *cobra.Command, key string, value json.RawMessage, project bool) error {
+	c, err := app.ConnectDaemon(cmd.Context())
+	if err != nil {
+		return err
+	}
+	p := wire.ConfigSetParams{Key: key, Value: value}
+	if project {
+		p.Project = app.Cwd()
+	}
+	var s wire.Setting
+	err = c.Call(cmd.Context(), wire.MethodConfigSet, p, &s)
+	if client.NeedsPIN(err) {
+		if p.PIN, err = app.AskPIN("current PIN: ", err); err != nil {
+			return err
+		}
+		err = c.Call(cmd.Context(), wire.MethodConfigSet, p, &s)
+	}
+	if err != nil {
+		return err
+	}
+	where := app.Shorten(s.File)
+	if where == "" {
+		where = s.Origin
+	}
+	if project && s.Origin != "project" {
+		app.Say("written for this project; %s is already %s (%s)", key, cmdutil.PlainValue(s.Value),
+			termsafe.Line(where, 200))
+		return nil
+	}
+	app.Say("%s is now %s (%s)", key, cmdutil.PlainValue(s.Value), termsafe.Line(where, 200))
+	return nil
+}
+
+// checkSettingName refuses a setting for an agent that doesn't exist, such as inbox.wait.cluade.
+func checkSettingName(app *cmdutil.App, name string) error {
+	i := strings.LastIndexByte(name, '.')
+	parent, ok := config.Find(name[:max(i, 0)])
+	if !ok || !parent.PerName || parent.NameDoc != "agent" {
+		return nil
+	}
+	catalogue, err := app.Catalogue()
+	if err != nil {
+		return err
+	}
+	if _, ok := catalogue.Agent(name[i+1:]); ok {
+		return nil
+	}
+	return cmdutil.UnknownAgent(catalogue, name[i+1:])
+}
+
+// sayConfigProblems says what in your settings can't be read, and what applies instead.
+func sayConfigProblems(app *cmdutil.App) {
+	dirs, err := app.Dirs()
+	if err != nil {
+		return
+	}
+	j := judge.New(dirs, app.LiveSettings)
+	for _, p := range j.Config.For(j.Registry.FindProject(app.Cwd()), false).Problems() {
+		app.Say("%s", text.Wrap(app.Style().Warning(termsafe.Line(app.Shorten(p.String()), 400)), app.Columns(), 2))
+	}
+}

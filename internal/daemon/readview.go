@@ -1,0 +1,67 @@
+// Says what a program that asks the daemon may read.
+
+package daemon
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/server"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// readView finds out what a peer may read.
+type readView struct {
+	Judge       *authority.Judge
+	Sessions    func(all bool) []wire.Session
+	FindProject func(folder string) string
+	Home        string
+}
+
+// Of is what a peer may read: an agent, and what it started, its own
+// sessions and what happens in its project; everybody else all of it.
+func (s *readView) Of(peer proc.Cred) server.View {
+	agent, accused := s.Judge.Accused(peer)
+	if !accused {
+		return server.View{}
+	}
+	view := server.View{Limited: true}
+	var own []wire.Session
+	for _, one := range s.Sessions(true) {
+		// A process id may have been another process's before.
+		if agent.PID != 0 && one.PID == agent.PID && one.Agent == agent.Agent && !agent.Began.After(one.LastEvent) {
+			own = append(own, one)
+		}
+	}
+	if len(own) > 0 {
+		view.Owns = func(agent, session, folder string) bool {
+			return slices.ContainsFunc(own, func(one wire.Session) bool {
+				return one.Agent == agent && session != "" && one.ID == session || s.inProject(one.Cwd, folder)
+			})
+		}
+	}
+	return view
+}
+
+// inProject reports whether a folder belongs to the project that another one is
+// in. A home is no project: everything lies in it.
+func (s *readView) inProject(own, folder string) bool {
+	if !filepath.IsAbs(own) || !filepath.IsAbs(folder) {
+		return false
+	}
+	root := s.FindProject(own)
+	if root == "" {
+		root = own
+	}
+	root, folder = filepath.Clean(root), filepath.Clean(folder)
+	isBelow := func(path, dir string) bool {
+		return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+	}
+	if isBelow(s.Home, root) {
+		return folder == root
+	}
+	return isBelow(folder, root)
+}

@@ -1,3 +1,0 @@
-// Package appserver speaks to an agent's own server on its standard streams:
-// which hooks the agent sees, and that it should trust ours.
-package appserver

@@ -1,0 +1,53 @@
+package install
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/hookmux/hookmux/internal/platform/paths"
+)
+
+func TestLeftoversAreReplacedOrRemoved(t *testing.T) {
+	home := t.TempDir()
+	d := paths.Dirs{Home: home, State: filepath.Join(home, "state"), Runtime: filepath.Join(home, "run")}
+	files := map[string]string{
+		"state/grants.json": "{}", "state/trust.json": "{}", "run/hub.log": "x", "run/hub.log.1": "x", "run/daemon.log": "x",
+		"state/confirmed.json": "{}", "state/confirmed.once": "x", "state/confirmed/abc": "x",
+		".config/systemd/user/hookmux.service": "ExecStart=hookmux hub --service\n",
+	}
+	write := func() {
+		for name, text := range files {
+			path := filepath.Join(home, name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	there := func(name string) bool { _, err := os.Lstat(filepath.Join(home, name)); return err == nil }
+	write()
+	if err := CleanLeftovers(FindLeftovers(d), false); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{"state/grants.json": false, "run/hub.log": false, "run/hub.log.1": false,
+		"state/confirmed.json": false, "state/confirmed.once": false, "state/confirmed": false, "state/accepted.once": true,
+		"state/trust.json": true, "run/daemon.log": true, ".config/systemd/user/hookmux.service": true} {
+		if there(name) != want {
+			t.Errorf("%s there: %v, want %v", name, there(name), want)
+		}
+	}
+	unit, _ := os.ReadFile(filepath.Join(home, ".config/systemd/user/hookmux.service"))
+	if string(unit) != "ExecStart=hookmux daemon --service\n" {
+		t.Errorf("the unit is %q, want one that starts hookmux daemon", unit)
+	}
+	if left := FindLeftovers(d); len(left) != 0 {
+		t.Errorf("after cleaning, %v is left, want nothing", left)
+	}
+	write()
+	if err := CleanLeftovers(FindLeftovers(d), true); err != nil || there(".config/systemd/user/hookmux.service") {
+		t.Errorf("uninstall leaves the unit of an earlier build (%v), want it removed", err)
+	}
+}

@@ -1,0 +1,323 @@
+// Package judge decides about one call without a daemon: for the moment in which a
+// hook client cannot reach one. It asks hookmux's own guards with the settings
+// in force. Whoever else would have had a say (hooks that guard, a person whom
+// the settings want to be asked) cannot be asked here, and that counts as a
+// guard that failed: the agent's own prompt where it can be forced, else a
+// refusal. It runs nothing, waits for nobody and needs no database.
+package judge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/agent/neutral"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
+	"github.com/hookmux/hookmux/internal/approvals/policy"
+	"github.com/hookmux/hookmux/internal/platform/guardnote"
+	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/policy/examine"
+	"github.com/hookmux/hookmux/internal/policy/rules"
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/selection/registry"
+	"github.com/hookmux/hookmux/internal/selection/ruleset"
+	"github.com/hookmux/hookmux/internal/selection/sources"
+	"github.com/hookmux/hookmux/internal/selection/starts"
+	"github.com/hookmux/hookmux/internal/selection/trust"
+)
+
+// Call is one hook call, as the client has it.
+type Call struct {
+	ID        string
+	Time      time.Time
+	Agent     string
+	Event     string
+	Cwd       string
+	Payload   []byte
+	Truncated bool
+	Env       func(string) string
+}
+
+// Verdict is what came of a call.
+type Verdict struct {
+	Answer   neutral.Answer
+	Decision event.Decision
+	Event    event.Event
+	Steps    []hook.Step
+	Off      bool // hookmux is switched off: nobody was asked
+}
+
+// Judge holds what one decision needs.
+type Judge struct{ *sources.Sources }
+
+// New makes a judge that reads settings where the daemon does. live lets files
+// count as they are, whether a person accepted them or not: for tests of
+// everything else.
+func New(dirs paths.Dirs, live bool) *Judge {
+	o := sources.Options{Dirs: dirs}
+	if !live {
+		o.Accepted = sources.OpenAccepted(dirs, true)
+	}
+	// What is wrong with a file is the daemon's to report.
+	o.Catalogue, _ = sources.LoadCatalogue(dirs, o.Accepted, false)
+	return &Judge{sources.New(o)}
+}
+
+// Decide is what the agent gets.
+func (j *Judge) Decide(ctx context.Context, c Call) Verdict {
+	v := Verdict{Event: j.decode(c)}
+	ev := &v.Event
+	if off, _ := sources.ReadOff(j.Dirs.State); off.At(c.Time) { // a note that is not believed switches nothing off
+		v.Off = true
+		v.Answer, v.Decision = j.Catalogue.Encode(ev, event.Decision{})
+		return v
+	}
+	started := start{folder: ev.Cwd}
+	if ev.Session != "" { // as a daemon does: where it is heard of first
+		log := starts.New(j.Dirs.State)
+		started.folder, started.err = log.Remember(starts.Session{Agent: ev.Agent, ID: ev.Session}, ev.Cwd)
+		log.Close()
+	}
+	at := j.placeOf(ev.Cwd, started)
+	root, roots := at.root, at.roots()
+	ev.Projects = roots
+	entries := append(j.Guards(j.guardOptions(at, c.Time)), j.absentHooks(at)...)
+	hook.Sort(entries)
+	dispatcher := hook.Dispatcher{Change: j.Catalogue.WithInput}
+	call := hook.Call{Event: ev, Project: root, Carries: j.Catalogue.CarriesFor(ev)}
+	outcome := dispatcher.Decide(ctx, call, hook.Select(entries, ev, nil))
+	if outcome.Decision.Verdict == event.None && j.needsPerson(at, ev, call.Carries) {
+		outcome.Decision = event.Decision{Verdict: event.Ask, By: "hookmux",
+			Reason: "hookmux has to ask the user about this call, but its daemon isn't responding; run: hookmux daemon " +
+				"restart"}
+	}
+	v.Steps = outcome.Steps
+	v.Answer, v.Decision = j.Catalogue.Encode(ev, outcome.Decision)
+	return v
+}
+
+// start is the folder that a session started in, or why nobody knows it.
+type start struct {
+	folder string
+	err    error
+}
+
+// place is what counts where a call happens.
+type place struct {
+	root     string // the project, "" when there is none
+	settings *config.Settings
+	hooks    *registry.Set
+	trusted  *trust.TrustedContent
+	started  start
+	start    *place // what counts where the session started; nil where that is the same project
+}
+
+// placeOf finds what counts in a folder, for a session that started in one.
+func (j *Judge) placeOf(cwd string, started start) place {
+	at := j.projectOf(cwd)
+	at.started = started
+	if started.err == nil && started.folder != "" && started.folder != cwd {
+		if other := j.projectOf(started.folder); other.root != "" && other.root != at.root {
+			at.start = &other
+		}
+	}
+	return at
+}
+
+func (j *Judge) projectOf(folder string) place {
+	var at place
+	if filepath.IsAbs(folder) {
+		at.root = j.Registry.FindProject(folder)
+	}
+	at.hooks, at.trusted = j.HooksIn(at.root)
+	at.settings = j.SettingsIn(at.root, at.trusted)
+	return at
+}
+
+// roots are the projects that count.
+func (at *place) roots() []string {
+	var roots []string
+	if at.root != "" {
+		roots = append(roots, at.root)
+	}
+	if at.start != nil {
+		roots = append(roots, at.start.root)
+	}
+	return roots
+}
+
+// guardOptions is what guards and rules are made of in a place.
+func (j *Judge) guardOptions(at place, now time.Time) sources.GuardOptions {
+	resting, _ := sources.ReadPauses(j.Dirs.State, now) // a note that is not believed lets nothing rest
+	o := sources.GuardOptions{
+		Settings: [2]*config.Settings{at.settings}, Protected: j.ProtectedPaths(at.roots()), Project: at.root,
+		Trusted: [2]*trust.TrustedContent{at.trusted}, Resting: resting,
+		Started: func(*event.Event) (string, error) { return at.started.folder, at.started.err },
+	}
+	if at.start != nil {
+		o.Settings[1], o.Trusted[1] = at.start.settings, at.start.trusted
+	}
+	return o
+}
+
+// Examine says what every guard and rule thinks of an event, and what they come to
+// together, by the settings on disk.
+func (j *Judge) Examine(ctx context.Context, ev *event.Event) *examine.Examination {
+	started := start{folder: ev.Cwd}
+	log := starts.New(j.Dirs.State)
+	defer log.Close()
+	if folder, err := log.Read(starts.Session{Agent: ev.Agent, ID: ev.Session}); err == nil {
+		started.folder = folder
+	}
+	return j.Sources.Examine(ctx, ev, j.guardOptions(j.placeOf(ev.Cwd, started), time.Now()))
+}
+
+// RulesAt gives the rules of a folder and what is wrong with others: those that
+// count everywhere, and those of the folder's project.
+func (j *Judge) RulesAt(cwd string) (base, project *ruleset.Loaded, states map[string]rules.Mode) {
+	at := j.placeOf(cwd, start{folder: cwd})
+	o := j.guardOptions(at, time.Now())
+	base, project, _ = j.RulesIn(&o)
+	return base, project, sources.RuleModes(at.settings)
+}
+
+// decode reads the payload. One that makes the decoder stumble is one that
+// cannot be read.
+func (j *Judge) decode(c Call) (ev event.Event) {
+	defer func() {
+		if p := recover(); p != nil {
+			ev = event.Event{
+				ID:        c.ID,
+				Time:      c.Time,
+				Agent:     j.AgentName(c.Agent),
+				Native:    c.Event,
+				Kind:      event.Other,
+				Cwd:       c.Cwd,
+				Raw:       c.Payload,
+				Malformed: "the decoder stumbled over the payload",
+			}
+			if a, ok := j.Catalogue.EntryOf(c.Agent, c.Event); ok {
+				ev.Kind = a.KindOf(c.Event)
+			}
+		}
+	}()
+	return j.Catalogue.Decode(agent.Input{
+		ID: c.ID, Time: c.Time, Agent: j.AgentName(c.Agent), Event: c.Event, Payload: c.Payload, Cwd: c.Cwd,
+		Truncated: c.Truncated, Env: c.Env,
+	})
+}
+
+// absentHooks stand for hooks that only a daemon can run. As guards they fail, and
+// a person has to look where the failure of the hook would mean a refusal.
+func (j *Judge) absentHooks(at place) []*hook.Entry {
+	var entries []*hook.Entry
+	list := at.hooks.Hooks
+	if at.start != nil {
+		for _, reg := range at.start.hooks.Hooks {
+			if reg.Scope == registry.Project {
+				list = append(list[:len(list):len(list)], reg)
+			}
+		}
+	}
+	for _, reg := range list {
+		ready := reg.Registration
+		ready.Agent = j.AgentName(ready.Agent)
+		if ready.FailureMeans() == hook.FailDeny {
+			ready.OnFailure = hook.FailAsk
+		}
+		if e, err := hook.NewEntry(ready, hook.HandlerFunc(failAbsent), reg.Scope); err == nil {
+			entries = append(entries, e)
+		}
+	}
+	for _, file := range j.modules(at) {
+		e, err := hook.NewEntry(hook.Registration{
+			ID: hook.ModuleID(filepath.Base(file)), Agent: hook.Any, HookType: string(event.ToolBefore),
+			Mode: hook.Guard, Handler: "module", Target: file, OnFailure: hook.FailAsk,
+		}, hook.HandlerFunc(failAbsent), registry.Global)
+		if err == nil {
+			entries = append(entries, e)
+		}
+	}
+	return entries
+}
+
+var errNoDaemon = errors.New("only the daemon can run it, and the daemon does not answer; run: hookmux daemon restart")
+
+func failAbsent(context.Context, *hook.Call) (event.Decision, error) {
+	return event.Decision{}, errNoDaemon
+}
+
+// modules are the TypeScript hooks in force, without those that only logs:
+// what they listen to is known only when they run.
+func (j *Judge) modules(at place) []string {
+	list := at.settings.Strings(config.Modules)
+	list = append(list, j.FolderModules()...)
+	onlyLogs := func(trusted *trust.TrustedContent) func(string) bool {
+		return func(file string) bool { return sources.OnlyLogsModule(j.Dirs, at.settings, trusted.Shown(file)) }
+	}
+	if at.trusted != nil {
+		list = append(list, at.trusted.Modules()...)
+	}
+	list = slices.DeleteFunc(list, onlyLogs(at.trusted))
+	if at.start != nil && at.start.trusted != nil {
+		list = append(list, slices.DeleteFunc(at.start.trusted.Modules(), onlyLogs(at.start.trusted))...)
+	}
+	return list
+}
+
+// needsPerson reports whether the settings want a person to be asked before a
+// call that the agent itself would not ask about. A permission request needs no
+// help: the agent's own prompt is up.
+func (j *Judge) needsPerson(at place, ev *event.Event, carries event.Carries) bool {
+	a, ok := j.Catalogue.Agent(ev.Agent)
+	if !ok || ev.Kind != event.ToolBefore {
+		return false
+	}
+	spec, _ := a.Event(ev.Native)
+	e, ok := at.settings.Get(fmt.Sprintf("%s.%s", config.ApprovalsPolicy, a.Name))
+	if !ok {
+		return false
+	}
+	level, _ := e.Value.(string)
+	need, ok := policy.NeedFor(
+		policy.Case{
+			Event:   ev,
+			Spec:    spec,
+			Inbox:   a.Inbox,
+			Carries: carries,
+			Level:   policy.Level(level),
+			Chosen:  !e.Default,
+		},
+	)
+	return ok && need.Kind == policy.Permission
+}
+
+// DescribeUnaccepted says which changes of settings wait for a person, and what
+// to do; "" for none.
+func (j *Judge) DescribeUnaccepted() (what, fix string) {
+	if j.Accepted == nil {
+		return "", ""
+	}
+	j.Config.Settings()
+	j.HooksIn("")
+	return j.Accepted.Describe()
+}
+
+// Covers lists the events in which guards and hooks that guard have a say
+// outside of any project: what the client must know when nobody answers it.
+func (j *Judge) Covers() []guardnote.Cover {
+	at := place{settings: j.Config.Settings()}
+	at.hooks, _ = j.HooksIn("")
+	var regs []hook.Registration
+	for _, e := range append(j.absentHooks(at), j.Guards(j.guardOptions(at, time.Now()))...) {
+		if !e.BuiltinGuard || e.ID == sources.RulesHook {
+			regs = append(regs, e.Registration)
+		}
+	}
+	return sources.GuardedEvents(j.Catalogue, at.settings, regs)
+}

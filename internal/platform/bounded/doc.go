@@ -1,0 +1,2 @@
+// Package bounded has a map and a buffer that keep only so much.
+package bounded

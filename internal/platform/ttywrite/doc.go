@@ -1,0 +1,2 @@
+// Package ttywrite writes escape sequences to the terminals of this user.
+package ttywrite

@@ -1,0 +1,173 @@
+// Package destructive is the guard against commands that lose data or break a
+// machine or a service.
+package destructive
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/hookmux/hookmux/internal/policy/facts"
+	"github.com/hookmux/hookmux/internal/policy/shell"
+)
+
+// rule looks at one run. Rules are found by program name.
+type rule func(x *scope, r *shell.Run)
+
+// scope is what the rules of one command work with.
+type scope struct{ *facts.Scope }
+
+// ResolveWord is where a word points, links followed: those on the disk, and those that
+// this very command makes. What is done to a link itself is not done to where it leads.
+func (x *scope) ResolveWord(w shell.Word, r *shell.Run) facts.Place {
+	p := x.Scope.ResolveWord(w, r)
+	if !p.Known || r == nil || r.Contained || r.Remote || w.Glob && !p.All {
+		return p
+	}
+	enters := p.All || strings.HasSuffix(w.Text, "/") || strings.HasSuffix(w.Text, "/.") ||
+		facts.HasWord(r.Args()[:min(1, len(r.Args()))], "-L", "-H")
+	to, linked := x.LinkTarget(p.Path)
+	if !linked || !enters {
+		to, linked = x.RealPath(p.Path, enters)
+	}
+	if !linked {
+		return p
+	}
+	// The project itself may be reached by a link.
+	if project, ok := x.RealPath(x.Project, true); ok && facts.IsUnder(to, project) {
+		return p
+	}
+	real := p
+	real.Path = to
+	if x.WhyBroad(real) == facts.NotBroad && !(x.IsOutside(real) && facts.IsUnder(to, x.Home)) {
+		return p
+	}
+	return real
+}
+
+var (
+	setupOnce sync.Once
+	ruleTable map[string]rule
+	needles   *facts.Needles
+)
+
+// Checker checks commands against the rules of this package.
+type Checker struct{}
+
+// New makes a checker. All checkers share one table of rules.
+func New() Checker {
+	setupOnce.Do(setUpTable)
+	return Checker{}
+}
+
+// MustParse reports whether a command names something that has a rule.
+func (Checker) MustParse(command string) bool { return needles.MustParse(command) }
+
+// WatchesFolder has nothing to add: what deletes is named in the command.
+func (Checker) WatchesFolder(string) bool { return false }
+
+// CheckPaths has nothing to say: file tools lose no more than one file.
+func (Checker) CheckPaths(*facts.Scope, facts.InputPaths) {}
+
+// CheckScript reports what a command would destroy.
+func (Checker) CheckScript(s *facts.Scope) { checkScript(&scope{s}) }
+
+func setUpTable() {
+	t := map[string]rule{}
+	add := func(f rule, names ...string) {
+		for _, n := range names {
+			t[n] = f
+		}
+	}
+	add(rmRule, "rm", "grm", "rimraf", "srm", "del-cli", "trash", "trash-put", "rmtrash", "unlink",
+		"gvfs-trash", "gvfs-rm")
+	add(desktopFileRule, "gio", "kioclient", "kioclient5", "kioclient6")
+	add(findRule, "find", "gfind", "fd", "fdfind")
+	add(permissionRule, "chmod", "gchmod", "chown", "gchown", "chgrp", "setfacl", "chattr", "chflags")
+	add(ddRule, "dd", "gdd", "dcfldd", "ddrescue")
+	add(shredRule, "shred", "gshred", "wipe", "scrub")
+	add(deviceRule, "mke2fs", "mkswap", "newfs", "wipefs", "blkdiscard", "badblocks", "fdisk", "gdisk", "sgdisk",
+		"cfdisk", "sfdisk", "parted", "hdparm", "nvme")
+	add(volumeRule, "diskutil", "gpart", "lvremove", "vgremove", "pvremove", "zpool", "zfs", "btrfs", "mdadm",
+		"cryptsetup", "vssadmin", "tmutil", "nvram", "csrutil")
+	add(overwriteRule, "mv", "gmv", "cp", "gcp", "tee", "truncate", "gtruncate", "ln", "rsync", "install")
+	add(systemRule, "shutdown", "reboot", "halt", "poweroff", "init", "telinit", "systemctl", "service", "kill",
+		"killall", "killall5", "pkill", "crontab",
+		"userdel", "deluser", "groupdel", "iptables", "ip6tables", "nft", "ufw", "umount", "ip", "ifconfig", "nmcli",
+		"apt",
+		"apt-get", "yum", "dnf", "pacman", "rpm",
+		"dpkg", "launchctl", "swapoff", "rmmod", "loginctl", "spctl", "dscl", "pmset", "wsl", "apk", "zypper", "brew",
+		"chpasswd", "usermod", "passwd", "stress", "stress-ng")
+	add(windowsRule, "rd", "rmdir", "del", "erase", "format")
+	add(unpackRule, "tar", "bsdtar", "unzip", "cpio", "bsdcpio", "patch", "gpatch")
+	add(cmdletRule, "remove-item", "ri", "format-volume", "clear-disk", "stop-computer", "restart-computer")
+	add(archiveMoveRule, "zip")
+	add(mirrorRule, "rclone")
+	add(powershellRule, "pwsh", "powershell", "pwsh-preview", "powershell.exe")
+	ruleTable = t
+
+	words := []string{"mkfs", "/dev/", "/proc/", "curl", "wget", "base64", "xxd", "fork", "rmtree", "unlink", "rmsync",
+		"rmdirsync", "remove_tree", "rm_rf",
+		"manage.py", ":(", "() {", "(){", "eval", "source", "openssl", "npx", ">|", "/dev/sd", "system(", "exec",
+		"remove-item", "format", "xargs", "tell app",
+		"> .env", ">.env", "tfstate",
+		"> ~", ">~", ">/", "> /", "> .git", ">.git", "truncate", "drop ", "flush", "bash <", "sh <", "|sh", "| sh",
+		"|bash",
+		"| bash", "|zsh", "| zsh", "| sudo", "nc", "rev", ">(", "make", "os.remove",
+		"file.delete", "gdb", "lldb", "sed", "su ", "delete", "removeitem",
+		"recursive=true", "deletedir", "emacs", "vim", "remove_dir", "remove_entry"}
+	for n := range t {
+		words = append(words, n)
+	}
+	needles = facts.NewNeedles(true, words...)
+}
+
+func checkScript(x *scope) {
+	for i := range x.Script.Runs {
+		r := &x.Script.Runs[i]
+		redirectRule(x, r)
+		if len(r.Argv) == 0 {
+			continue
+		}
+		forkRule(x, r)
+		if r.Local {
+			continue
+		}
+		codeRule(x, r)
+		name := r.Name()
+		if f, ok := ruleTable[name]; ok {
+			f(x, r)
+			continue
+		}
+		if strings.HasPrefix(name, "mkfs") || strings.HasPrefix(name, "newfs_") {
+			deviceRule(x, r)
+			continue
+		}
+		if r.Argv[0].Glob || r.Argv[0].Dynamic {
+			hiddenProgram(x, r)
+		}
+	}
+	for _, h := range x.HostRuns() {
+		redirectRule(x, h)
+		if f, ok := ruleTable[h.Name()]; ok {
+			f(x, h)
+		}
+	}
+}
+
+// hiddenProgram judges a run whose program is not literal. A pattern is taken for what
+// it can match; an unknown word is taken for rm if its arguments look like rm's.
+func hiddenProgram(x *scope, r *shell.Run) {
+	if r.Argv[0].Glob {
+		for _, n := range [...]string{"rm", "dd", "shred", "chmod", "chown", "find", "mv", "shutdown",
+			"reboot"} {
+			if r.MayBe(n) {
+				ruleTable[n](x, r)
+			}
+		}
+		return
+	}
+	flags, _ := facts.SplitFlags(r.Args())
+	if facts.HasShort(flags, 'r', 'R') && facts.HasShort(flags, 'f') {
+		rmRule(x, r)
+	}
+}

@@ -1,0 +1,173 @@
+package ownfiles
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/policy/facts"
+	"github.com/hookmux/hookmux/internal/policy/programs"
+	"github.com/hookmux/hookmux/internal/policy/shell"
+	"github.com/hookmux/hookmux/internal/policy/verbs"
+)
+
+// harmlessSettings are variables of hookmux that change nothing about what runs.
+var harmlessSettings = []string{"HOOKMUX_DEBUG", "HOOKMUX_VERIFY", "HOOKMUX_UPDATE", "HOOKMUX_MODEL_KEY"}
+
+// isHookmuxSetting reports whether a variable of this name changes what hookmux does.
+func isHookmuxSetting(name string) bool {
+	if !strings.HasPrefix(name, "HOOKMUX_") {
+		return false
+	}
+	for _, h := range harmlessSettings {
+		if name == h || strings.HasPrefix(name, h+"_") {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *Checker) checkAssignment(x *scope, r *shell.Run, name string) {
+	if isHookmuxSetting(name) {
+		x.Report.Add(
+			"environment",
+			r.String(),
+			fmt.Sprintf("sets %s, which turns hookmux off or swaps its settings",
+				name),
+		)
+	}
+}
+
+// checkEnvironment refuses the same through programs that set variables for others,
+// and through lines written to a start file.
+func (t *Checker) checkEnvironment(x *scope, r *shell.Run) {
+	name := r.Name()
+	switch name {
+	case "systemctl", "launchctl", "tmux", "setx", "setenv", "dbus-update-activation-environment":
+	case "echo", "printf", "tee", "cat", "sed":
+		writes := name == "tee" || name == "sed" && facts.HasShort(r.Args(), 'i')
+		for _, rd := range r.Redirects {
+			writes = writes || rd.Writes()
+		}
+		for _, n := range x.RunsIn(r.To) {
+			writes = writes || n.Name() == "tee"
+		}
+		line := facts.JoinArgs(r.Args())
+		if r.HasInput {
+			line += " " + r.Input.Text
+		}
+		if !writes || !strings.Contains(line, "HOOKMUX_DISABLED=") && !strings.Contains(line, "HOOKMUX_RUNTIME_DIR=") {
+			return
+		}
+		for _, rd := range r.Redirects {
+			if strings.HasSuffix(rd.Target.Text, ".md") {
+				return // documentation
+			}
+		}
+		x.Report.Add("environment", r.String(), "writes a setting that switches hookmux off into a file")
+		return
+	default:
+		return
+	}
+	for _, a := range r.Args() {
+		if n, _, _ := strings.Cut(a.Text, "="); isHookmuxSetting(n) {
+			t.checkAssignment(x, r, n)
+		}
+	}
+}
+
+// offWords are no verbs of hookmux, but whoever uses one wants it out of the way.
+var offWords = []string{"disable", "stop", "kill", "pause", "suspend", "deactivate", "bypass", "mute", "shutdown",
+	"quit", "unload", "teardown", "remove", "purge", "skip"}
+
+// checkControl refuses verbs of hookmux that belong to a person.
+func (t *Checker) checkControl(x *scope, r *shell.Run) {
+	if name := strings.TrimSuffix(r.Name(), ".exe"); name != "hookmux" && !r.MayBe("hookmux") &&
+		!x.isOtherName(r) {
+		return
+	}
+	if facts.HasWord(r.Args(), "--help", "-h") {
+		return
+	}
+	_, rest := facts.SplitFlags(r.Args())
+	operands := make([]string, len(rest))
+	for i, w := range rest {
+		operands[i] = w.Text
+	}
+	verb, ok := verbs.Find(operands)
+	if !ok && len(operands) > 0 && slices.Contains(offWords, operands[0]) {
+		x.Report.Add("control", r.String(),
+			fmt.Sprintf("hookmux %s: only the user can turn hookmux off, not an agent", operands[0]))
+	}
+	if !ok || !verb.ForPerson() {
+		return
+	}
+	rule := "control"
+	if verb.Path == "daemon" || strings.HasPrefix(verb.Path, "daemon ") {
+		rule = "daemon"
+	}
+	x.Report.Add(rule, r.String(),
+		fmt.Sprintf("hookmux %s %s: only the user can do that, not an agent", verb.Path, verb.Summary))
+}
+
+// isOtherName reports whether the program is hookmux under a name that an earlier
+// part of this command gave it.
+func (x *scope) isOtherName(r *shell.Run) bool {
+	program := r.Argv[0].Text
+	return x.names[withoutDot(program)] || x.foundByName && program == "{}"
+}
+
+// noteNames notes the names that a part of the command gives hookmux (cp, ln, cat >),
+// and whether it lets find look for hookmux.
+func (x *scope) noteNames(r *shell.Run) {
+	switch plainName(r.Name()) {
+	case "find":
+		x.foundByName = x.foundByName || facts.HasWord(r.Args(), daemonNames...)
+	case "cp", "ln", "install", "mv":
+		_, rest := facts.SplitFlags(r.Args())
+		to, sources, ok := facts.SplitTarget(r.Args(), rest)
+		if ok && slices.ContainsFunc(sources, ownBinary) {
+			x.addName(to.Text)
+		}
+	case "cat":
+		_, rest := facts.SplitFlags(r.Args())
+		if len(rest) != 1 || !ownBinary(rest[0]) {
+			return
+		}
+		for _, rd := range r.Redirects {
+			if rd.Writes() {
+				x.addName(rd.Target.Text)
+			}
+		}
+	}
+}
+
+func (x *scope) addName(name string) {
+	if x.names == nil {
+		x.names = map[string]bool{}
+	}
+	x.names[withoutDot(name)] = true
+}
+
+// withoutDot is a path without "./" before it.
+func withoutDot(path string) string { return strings.TrimPrefix(path, "./") }
+
+// removingVerbs are the words by which programs take packages off the machine.
+var removingVerbs = []string{"uninstall", "remove", "rm", "un", "r", "unlink", "purge", "autoremove",
+	"erase", "del", "-r",
+	"-P", "-e", "-R", "-Rs", "-Rns", "--remove", "--purge", "--erase", "--uninstall", "--unmerge"}
+
+// checkRemoval refuses to remove the package: npm uninstall -g hookmux.
+func checkRemoval(x *scope, r *shell.Run) {
+	if !programs.Is(r.Name(), programs.RemovesPackages) || r.Contained || r.Remote || !facts.HasWord(r.Args(), removingVerbs...) {
+		return
+	}
+	for _, a := range r.Args() {
+		name, _, _ := strings.Cut(strings.TrimPrefix(a.Text, "@"), "@")
+		if name == "hookmux" || strings.HasSuffix(name, "/hookmux") || name == "hookmux-bin" ||
+			name == "nixpkgs#hookmux" {
+			x.Report.Add("write", r.String(), "removes hookmux")
+			return
+		}
+	}
+}

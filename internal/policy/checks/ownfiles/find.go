@@ -1,0 +1,92 @@
+package ownfiles
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/policy/facts"
+	"github.com/hookmux/hookmux/internal/policy/shell"
+)
+
+// ourNames are names of files that hold hooks; ownRoots are folders.
+var ourNames = []string{"hooks.json", "hooks.v1.json", "hooks.toml", "settings.json", "settings.local.json",
+	"managed-settings.json", "trusted_hooks.json", "shell-hooks-allowlist.json",
+	".crush.json", "hookmux-hook", "hookmux.ts", "hookmux.js"}
+
+// checkFind refuses a find that looks for our files and deletes or changes what it
+// finds.
+func (c *writer) checkFind() {
+	t, x, r := c.t, c.x, c.r
+	args := r.Args()
+	c.write(facts.OptionValues(args, "-fprint", "-fprintf", "-fls", "-fprint0"))
+	if !x.FindDeletes(r, args) && !findChanges(x, r, args) || r.Contained {
+		return
+	}
+	c.remove(c.rest[:min(len(c.rest), 1)])
+	for i, a := range args {
+		if i == 0 || i > 1 && (args[i-2].Text == "-not" || args[i-2].Text == "!") || i+1 < len(args) &&
+			args[i+1].Text == "-prune" {
+			continue
+		}
+		switch args[i-1].Text {
+		case "-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex", "-lname",
+			"-samefile":
+		default:
+			continue
+		}
+		if seeksOurs(a.Text) || t.isOwned(a.Text) {
+			x.Report.Add("delete", r.String(), fmt.Sprintf("finds %s and changes or deletes it", a.Text))
+			return
+		}
+	}
+}
+
+// seeksOurs reports whether a pattern of find is written to match our files.
+func seeksOurs(pattern string) bool {
+	l := strings.ToLower(pattern)
+	for _, part := range strings.Split(l, "/") {
+		if len(strings.Trim(part, "*?.")) < 4 || strings.HasPrefix(part, "*.") {
+			continue
+		}
+		for _, n := range slices.AppendSeq(slices.Clone(ourNames), maps.Keys(ownRoots())) {
+			if ok, err := path.Match(part, n); ok && err == nil {
+				return !strings.Contains(l, "/commands") && !strings.Contains(l, "/worktrees") &&
+					!strings.Contains(l, "/projects")
+			}
+		}
+	}
+	return false
+}
+
+// findChanges reports whether -exec, or the pipe behind find, runs a program that
+// writes.
+func findChanges(x *scope, r *shell.Run, args []shell.Word) bool {
+	changes := func(name string, args []shell.Word) bool {
+		switch name {
+		case "mv", "truncate", "tee", "chmod", "chown", "cp", "ln", "sponge":
+			return true
+		case "sed", "perl":
+			return facts.HasShort(args, 'i')
+		}
+		return false
+	}
+	for i, a := range args {
+		switch a.Text {
+		case "-exec", "-execdir", "-ok", "-okdir", "-x", "-X":
+			for _, program := range args[i+1 : min(i+2, len(args))] {
+				if changes(path.Base(program.Text), args[i+1:]) {
+					return true
+				}
+			}
+		}
+	}
+	for _, n := range x.RunsIn(r.To) {
+		if changes(n.Name(), n.Args()) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,424 @@
+package ownfiles
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"sync"
+
+	"github.com/hookmux/hookmux/internal/policy/facts"
+	"github.com/hookmux/hookmux/internal/policy/shell"
+)
+
+// writer is one run of a program that may change files.
+type writer struct {
+	t     *Checker
+	x     *scope
+	r     *shell.Run
+	flags []shell.Word
+	rest  []shell.Word // operands
+	// binaries says that hookmux's own programs count, too.
+	binaries bool
+}
+
+// write reports the first word that names one of our files.
+func (c *writer) write(words []shell.Word) {
+	for _, w := range words {
+		if c.t.wordIsOwned(c.x, w, c.r, false) || c.binaries && ownBinary(w) {
+			c.x.Report.Add("write", c.r.String(), fmt.Sprintf("%s changes %s", c.r.Name(), w.Text))
+			return
+		}
+		c.t.checkStartFile(c.x, c.r, w)
+	}
+}
+
+// remove reports the first word whose loss takes one of our files with it.
+func (c *writer) remove(words []shell.Word) {
+	for _, w := range words {
+		if c.t.wordIsOwned(c.x, w, c.r, true) || c.binaries && ownBinary(w) {
+			c.x.Report.Add("delete", c.r.String(), fmt.Sprintf("%s deletes %s", c.r.Name(), w.Text))
+			return
+		}
+	}
+}
+
+var (
+	writersOnce sync.Once
+	writers     map[string]func(*writer)
+)
+
+// setUpWriters makes the table of programs that change their operands.
+func setUpWriters() {
+	writers = map[string]func(*writer){}
+	add := func(f func(*writer), names ...string) {
+		for _, n := range names {
+			writers[n] = f
+		}
+	}
+	add(func(c *writer) { c.remove(c.rest) }, "rm", "unlink", "shred", "rmdir", "srm", "rimraf", "trash", "trash-put",
+		"wipe", "gvfs-trash", "gvfs-rm")
+	add((*writer).checkMove, "mv")
+	add((*writer).checkCopy, "cp", "install", "rsync", "scp", "ditto")
+	add((*writer).checkLink, "ln")
+	add((*writer).checkMount, "mount")
+	add(func(c *writer) { c.write(c.rest) },
+		"tee", "sponge", "truncate", "ed", "ex", "vim", "vi", "nvim", "nano", "emacs", "setfacl", "touch")
+	add((*writer).checkPatch, "patch", "gpatch")
+	add((*writer).checkStow, "stow", "xstow")
+	add((*writer).checkDotfiles, "chezmoi")
+	add((*writer).checkMode, "chmod", "chown", "chattr", "chflags", "chgrp")
+	add((*writer).checkDD, "dd")
+	add(func(c *writer) {
+		c.write(downloadTargets(c.r))
+		c.write(facts.OptionValues(c.r.Args(), "--unix-socket"))
+	}, "curl", "wget")
+	add((*writer).checkUnpack, "tar", "bsdtar", "unzip", "7z", "7za", "cpio", "bsdcpio")
+	add((*writer).checkDatabase, "sqlite3", "duckdb")
+	add((*writer).checkGit, "git")
+	add((*writer).checkFind, "find", "fd", "fdfind")
+	add((*writer).checkLoginShell, "chsh", "usermod", "dscl")
+	add((*writer).checkCrontab, "crontab")
+	add((*writer).checkLater, "at", "batch")
+	add(func(c *writer) { c.write(c.rest[:min(len(c.rest), 1)]) }, "flock")
+	add((*writer).checkSocket, "nc", "netcat", "ncat", "socat", "websocat", "nc.openbsd", "nc.traditional")
+}
+
+// checkWriter judges what a program does to its operands. A program that is not
+// known changes them; a known reader only does so with certain options.
+func (t *Checker) checkWriter(x *scope, r *shell.Run) {
+	if r.Contained || r.Local || len(r.Argv) == 0 {
+		return
+	}
+	writersOnce.Do(setUpWriters)
+	c := &writer{t: t, x: x, r: r}
+	c.flags, c.rest = facts.SplitFlags(r.Args())
+	c.rest = c.withListed(c.rest)
+	name := plainName(r.Name())
+	switch name {
+	case "rm", "unlink", "shred", "srm", "trash", "trash-put", "wipe", "mv", "cp", "install", "ln",
+		"tee", "sponge", "truncate", "dd", "curl", "wget":
+		c.binaries = !r.Remote
+	case "chmod":
+		c.binaries = !r.Remote && takesExecution(r.Args())
+	}
+	if check, ok := writers[name]; ok {
+		check(c)
+	}
+	c.checkOperands(name)
+}
+
+// withListed adds to the operands what a listing names that xargs makes operands of:
+// ls ~/.claude/*.json | xargs rm.
+func (c *writer) withListed(operands []shell.Word) []shell.Word {
+	if !facts.ViaXargs(c.r) {
+		return operands
+	}
+	for _, n := range c.x.RunsIn(c.r.From) {
+		switch n.Name() {
+		case "ls", "exa", "eza", "lsd", "realpath", "readlink", "stat", "du":
+			_, listed := facts.SplitFlags(n.Args())
+			operands = append(operands[:len(operands):len(operands)], listed...)
+		}
+	}
+	return operands
+}
+
+// plainName takes the g off GNU's programs on macOS.
+func plainName(name string) string {
+	switch short := strings.TrimPrefix(name, "g"); short {
+	case "rm", "mv", "cp", "ln", "dd", "tee", "truncate", "shred", "chmod", "chown", "install", "tar", "find", "sed",
+		"sort",
+		"shuf", "touch", "rmdir", "unlink":
+		return short
+	}
+	return name
+}
+
+func (c *writer) checkMove() {
+	if len(c.rest) > 1 {
+		c.remove(c.rest[:len(c.rest)-1])
+	}
+	c.checkDestination()
+}
+
+func (c *writer) checkCopy() {
+	if c.r.Name() == "rsync" && (facts.HasShort(c.flags, 'n') || facts.HasLong(c.flags, "--dry-run")) {
+		return
+	}
+	if c.makesLinks() {
+		c.checkSecondName()
+	}
+	c.checkDestination()
+	if c.r.Name() == "rsync" && len(c.rest) > 1 && facts.HasLong(c.flags, "--delete") {
+		c.remove(c.rest[len(c.rest)-1:])
+	}
+}
+
+// makesLinks reports whether a copy makes links in place of files.
+func (c *writer) makesLinks() bool {
+	switch plainName(c.r.Name()) {
+	case "cp":
+		return facts.HasShort(c.flags, 'l', 's') || facts.HasLong(c.flags, "--link", "--symbolic-link")
+	case "rsync":
+		return len(facts.OptionValues(c.r.Args(), "--link-dest")) > 0
+	}
+	return false
+}
+
+func (c *writer) checkLink() {
+	c.checkSecondName()
+	c.binaries = c.binaries && facts.HasShort(c.flags, 'f')
+	c.checkDestination()
+	if len(c.rest) > 1 && facts.HasShort(c.flags, 'f') {
+		c.remove(c.rest[len(c.rest)-1:])
+	}
+}
+
+func (c *writer) checkMount() {
+	if facts.HasLong(c.flags, "--bind", "--rbind") || facts.HasWord(c.r.Args(), "bind", "-obind", "-B") {
+		c.checkSecondName()
+	}
+	c.remove(c.rest) // whatever is mounted there hides what was
+}
+
+func (c *writer) checkMode() {
+	for _, w := range c.rest {
+		if c.t.wordIsOwned(c.x, w, c.r, false) || c.binaries && ownBinary(w) {
+			c.x.Report.Add("write", c.r.String(), fmt.Sprintf("%s changes %s", c.r.Name(), w.Text))
+			break
+		}
+	}
+	if facts.HasShort(c.flags, 'R') {
+		c.remove(c.rest)
+	}
+}
+
+func (c *writer) checkDD() {
+	for _, a := range c.rest {
+		if strings.HasPrefix(a.Text, "of=") {
+			c.write([]shell.Word{facts.CutWord(a, len("of="))})
+		}
+	}
+}
+
+// checkSocket refuses to listen at the daemon's socket or to talk to it, which goes
+// through a path. socat writes it as KIND:path,option.
+func (c *writer) checkSocket() {
+	var paths []shell.Word
+	for _, w := range c.r.Args() {
+		for part := range strings.SplitSeq(w.Text, ":") {
+			part, _, _ = strings.Cut(part, ",")
+			paths = append(paths, shell.Word{Text: part, Bare: part, Dynamic: w.Dynamic, Glob: w.Glob,
+				Tilde: strings.HasPrefix(part, "~")})
+		}
+	}
+	c.write(paths)
+}
+
+func (c *writer) checkUnpack() {
+	if name := plainName(c.r.Name()); (name == "tar" || name == "bsdtar") &&
+		facts.HasLong(c.flags, "--remove-files") {
+		c.remove(c.rest)
+	}
+	if dir, ok := facts.ExtractDir(c.r); ok {
+		c.fill(dir)
+	}
+}
+
+// fill judges a program that writes files into a folder whose names do not stand in the
+// command: an archive's, a patch's, a package's.
+func (c *writer) fill(dir shell.Word) {
+	if c.r.Contained || c.r.Remote {
+		return
+	}
+	p := c.x.ResolveWord(dir, c.r)
+	home := p.Known && p.Path == path.Clean(c.x.Home) && p.Path != path.Clean(c.x.Project)
+	if home || c.t.wordIsOwned(c.x, dir, c.r, true) {
+		c.x.Report.Add("write", c.r.String(),
+			fmt.Sprintf("%s may write anything into %s, where settings and start files lie", c.r.Name(), dir.Text))
+	}
+}
+
+// here is the folder that a command went to; ok is false if it stayed where it was.
+func (c *writer) here() (dir shell.Word, ok bool) {
+	return shell.Word{Text: ".", Bare: "."}, len(c.r.Dirs) > 0
+}
+
+func (c *writer) checkPatch() {
+	c.write(c.rest)
+	if facts.HasLong(c.flags, "--dry-run", "--check") {
+		return
+	}
+	dirs := facts.OptionValues(c.r.Args(), "-d", "--directory")
+	if dir, ok := c.here(); ok && len(dirs) == 0 {
+		dirs = append(dirs, dir)
+	}
+	for _, dir := range dirs {
+		c.fill(dir)
+	}
+}
+
+// checkStow judges GNU Stow, which fills a folder with links: by default the one above
+// its own.
+func (c *writer) checkStow() {
+	if facts.HasShort(c.flags, 'n') || facts.HasLong(c.flags, "--no", "--simulate") {
+		return
+	}
+	targets := facts.OptionValues(c.r.Args(), "-t", "--target")
+	if _, moved := c.here(); moved && len(targets) == 0 && len(facts.OptionValues(c.r.Args(), "-d", "--dir")) == 0 {
+		targets = append(targets, shell.Word{Text: "..", Bare: ".."})
+	}
+	for _, dir := range targets {
+		c.fill(dir)
+	}
+}
+
+// checkDotfiles judges the programs that write a whole set of dotfiles.
+func (c *writer) checkDotfiles() {
+	if len(c.rest) == 0 || facts.HasShort(c.flags, 'n') || facts.HasLong(c.flags, "--dry-run") {
+		return
+	}
+	switch c.rest[0].Text {
+	case "apply", "update":
+	case "init":
+		if !facts.HasLong(c.flags, "--apply") {
+			return
+		}
+	default:
+		return
+	}
+	c.fill(shell.Word{Text: "~", Bare: "~", Tilde: true})
+}
+
+func (c *writer) checkDatabase() {
+	if len(c.rest) > 0 && changesDatabase(c.x.StatementText(c.r)) {
+		c.write(c.rest[:1])
+	}
+}
+
+// checkGit judges subcommands that change files in the work tree, or a file that an
+// option names.
+func (c *writer) checkGit() {
+	sub, args := facts.GitParts(c.r)
+	flags, paths := facts.SplitFlags(args)
+	switch sub {
+	case "checkout", "restore", "rm", "mv", "apply", "stash", "clone", "init", "worktree", "bundle":
+		c.write(paths)
+	}
+	switch sub {
+	case "apply", "am":
+		if facts.HasLong(flags, "--check", "--stat", "--numstat", "--summary", "--abort", "--cached") {
+			break
+		}
+		dirs := facts.OptionValues(args, "--directory")
+		if dir, moved := c.here(); moved {
+			dirs = append(dirs, dir)
+		}
+		for _, dir := range dirs {
+			c.fill(dir)
+		}
+	case "clean":
+		if !facts.HasShort(args, 'n') && !facts.HasLong(args, "--dry-run") {
+			c.remove(cleanedPaths(args))
+		}
+	case "config":
+		c.checkGitConfig(args, flags, paths)
+	}
+	c.write(facts.OptionValues(args, "-o", "--output", "--output-directory"))
+}
+
+// checkGitConfig judges git config -f file key value, and settings for every
+// repository that have git run something.
+func (c *writer) checkGitConfig(args, flags, paths []shell.Word) {
+	reads := facts.HasLong(flags, "--get", "--get-all", "--get-regexp", "--list", "--get-urlmatch") ||
+		facts.HasWord(flags, "-l") || len(paths) > 0 && facts.HasWord(paths[:1], "get", "list")
+	if reads {
+		return
+	}
+	c.write(facts.OptionValues(args, "-f", "--file"))
+	if !facts.HasLong(flags, "--global", "--system") {
+		return
+	}
+	edits := facts.HasShort(flags, 'e') || facts.HasLong(flags, "--edit", "--unset", "--unset-all", "--add",
+		"--replace-all", "--remove-section", "--rename-section")
+	if len(paths) > 0 && facts.HasWord(paths[:1], "set", "unset", "edit", "rename-section", "remove-section") {
+		edits, paths = true, paths[1:]
+	}
+	if !edits && len(paths) < 2 { // shows what is set
+		return
+	}
+	if len(paths) > 1 && strings.HasPrefix(strings.ToLower(paths[0].Text), "alias.") && !paths[1].Dynamic &&
+		!strings.HasPrefix(paths[1].Text, "!") {
+		return // another name for one of git's own commands
+	}
+	if len(paths) == 0 || !isQuietGitSetting(paths[0].Text) || paths[0].Dynamic {
+		c.x.Report.Add("launch", c.r.String(),
+			"changes git's settings for every repository, by which git runs programs; only the user should do that")
+	}
+}
+
+// checkDestination judges the destination: the last operand, -t's directory, or the
+// file of that name in a directory.
+func (c *writer) checkDestination() {
+	last, sources, ok := facts.SplitTarget(c.r.Args(), c.rest)
+	if !ok {
+		return
+	}
+	c.write([]shell.Word{last})
+	p := c.x.ResolveWord(last, c.r)
+	if !p.Known {
+		return
+	}
+	for _, src := range sources {
+		to := path.Join(p.Path, path.Base(src.Text))
+		resolved, linked := c.x.RealPath(to, true)
+		bin := path.Base(p.Path) == "bin" && ownBinary(src) && !c.r.Remote
+		owned := c.t.isOwned(to) && !c.t.isOwned(p.Path) || linked && c.t.isOwned(resolved)
+		if owned || bin || c.merges(src, p.Path) {
+			c.x.Report.Add("write", c.r.String(), fmt.Sprintf("%s puts %s into %s", c.r.Name(), path.Base(src.Text),
+				last.Text))
+			return
+		}
+		c.t.checkStartFile(c.x, c.r, shell.Word{Text: to, Bare: to})
+	}
+}
+
+// merges reports whether a recursive copy of src into dir can replace our files
+// below it.
+func (c *writer) merges(src shell.Word, dir string) bool {
+	name := c.r.Name()
+	recursive := name == "rsync" || name == "mv" || name == "ditto" || facts.HasShort(c.flags, 'r', 'R', 'a') ||
+		facts.HasLong(c.flags, "--recursive", "--archive")
+	if !recursive || c.x.IsScratch(path.Join(dir, "x")) || c.r.Remote {
+		return false
+	}
+	t := src.Text
+	trees := name == "rsync" || name == "ditto"
+	contents := name == "ditto" || strings.HasSuffix(t, "/.") || strings.HasSuffix(t, "/") && trees ||
+		facts.HasShort(c.flags, 'T') && !trees || facts.HasLong(c.flags, "--no-target-directory")
+	switch {
+	case contents:
+		return c.t.holdsOwned(c.x, dir) || dir == c.x.Home
+	case name == "mv": // does not merge with a directory that is there
+		return false
+	case src.Glob:
+		return c.t.globMayOwn(c.x, path.Join(dir, path.Base(t)), true)
+	}
+	return c.t.holdsOwned(c.x, path.Join(dir, path.Base(t)))
+}
+
+// checkSecondName refuses a second name for one of our files: it would get round every
+// rule here.
+func (c *writer) checkSecondName() {
+	_, sources, ok := facts.SplitTarget(c.r.Args(), c.rest)
+	if !ok {
+		sources = c.rest
+	}
+	sources = append(sources[:len(sources):len(sources)], facts.OptionValues(c.r.Args(), "--link-dest")...)
+	for _, w := range sources {
+		if c.t.wordIsOwned(c.x, w, c.r, true) {
+			c.x.Report.Add("write", c.r.String(), fmt.Sprintf("%s gives %s a second name", c.r.Name(), w.Text))
+			return
+		}
+	}
+}

@@ -1,0 +1,37 @@
+package facts
+
+import (
+	"path"
+	"strings"
+
+	"github.com/hookmux/hookmux/event"
+)
+
+// FolderOf is the folder that a call happens in, with the home directory written out
+// where the call names it by a tilde or a variable.
+func FolderOf(ev *event.Event, home string) string {
+	named := ev.Folder()
+	if home == "" {
+		return named
+	}
+	for _, spelled := range [...]string{"~", "$HOME", "${HOME}"} {
+		if rest, ok := strings.CutPrefix(named, spelled); ok && (rest == "" || rest[0] == '/') {
+			return path.Join(home, rest)
+		}
+	}
+	if ev.Cwd != "" && named != "" && !path.IsAbs(named) {
+		return path.Join(ev.Cwd, named)
+	}
+	return named
+}
+
+// CallOf is the tool call of an event as guards and rules look at it. project is the
+// folder it belongs to, "" for the one that the agent works in.
+func CallOf(ev *event.Event, project, home string) Call {
+	if project == "" {
+		project = ev.Cwd
+	}
+	t := ev.Tool
+	return Call{Agent: ev.Agent, ToolKind: string(t.Kind), ToolName: t.Name, Commands: t.Commands, Reads: t.Reads,
+		Writes: t.Writes, URL: t.URL, Input: t.CurrentInput(), Cwd: FolderOf(ev, home), Project: project, Home: home}
+}

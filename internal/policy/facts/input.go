@@ -1,0 +1,410 @@
+package facts
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
+	"github.com/hookmux/hookmux/internal/platform/shellquote"
+)
+
+// InputPaths are paths found in the raw input of a tool nobody knows: an MCP
+// server's, or one an agent has just invented; and of search tools, which say in
+// several members where they look.
+type InputPaths struct {
+	Reads  []string
+	Writes []string
+	// Unreadable says why the input could not be read, "" when it could.
+	Unreadable string
+}
+
+// Bounds, far above what agents send.
+const (
+	maxInput    = 32 << 20 // bytes of input that are read
+	maxPaths    = 4096
+	maxCommands = 256
+	maxPath     = 4096 // bytes of a path
+)
+
+// ReadInput reads paths and commands out of the raw input where the agent's
+// dialect could name none. Other tools come with their paths and are left alone.
+func ReadInput(call *Call) InputPaths {
+	var out InputPaths
+	named := len(call.Reads)+len(call.Writes)+len(call.Commands) > 0
+	switch call.ToolKind {
+	case "search":
+	case "mcp", "other", "":
+		if named {
+			readCommands(call)
+			if !toolWrites(call.ToolName) { // nobody said what it does with the paths it names
+				out.Reads = call.Writes
+			}
+			return out
+		}
+	case "shell":
+		if len(call.Commands) == 0 { // a member that nobody described
+			readCommands(call)
+		} else {
+			addListed(call)
+		}
+		return out
+	default:
+		return out
+	}
+	if len(call.Input) == 0 {
+		return out
+	}
+	if len(call.Input) > maxInput {
+		out.Unreadable = fmt.Sprintf("its input is longer than %d MiB", maxInput>>20)
+		return out
+	}
+	r := inputReader{call: call, out: &out, writes: toolWrites(call.ToolName), globs: matchesNames(call.ToolName),
+		types: typesText(call.ToolName)}
+	if err := walkJSON(call.Input, throughTexts(r.takeText)); err != nil {
+		out.Unreadable = "its input is not valid JSON: " + err.Error()
+	}
+	if call.ToolKind != "search" {
+		addListed(call)
+	}
+	return out
+}
+
+// readCommands reads commands alone: those in members that nobody described, beside
+// what the dialect named.
+func readCommands(call *Call) {
+	if len(call.Input) == 0 || len(call.Input) > maxInput {
+		return
+	}
+	known := len(call.Commands)
+	r := inputReader{call: call, out: &InputPaths{}, types: typesText(call.ToolName)}
+	take := func(key, value string) bool {
+		if !isCommandKey(key) && key != "code" && !(r.types && isTypedKey(key)) {
+			return true
+		}
+		return slices.Contains(call.Commands[:known], value) || r.takeText(key, value)
+	}
+	// An input that is no JSON is the decoder's to complain about.
+	_ = walkJSON(call.Input, throughTexts(take))
+	addListed(call)
+}
+
+// addListed adds commands that stand in an input as lists of words: whole, or the
+// program and a list of its arguments beside it.
+func addListed(call *Call) {
+	if bytes.IndexByte(call.Input, '[') < 0 || len(call.Input) > maxInput {
+		return
+	}
+	var input any
+	if json.Unmarshal(call.Input, &input) != nil {
+		return
+	}
+	for open := []any{input}; len(open) > 0 && len(call.Commands) < maxCommands; {
+		value := open[len(open)-1]
+		open = open[:len(open)-1]
+		switch v := value.(type) {
+		case []any:
+			open = append(open, v...)
+		case map[string]any:
+			arguments := listedArguments(v)
+			for key, member := range v {
+				open = append(open, member)
+				words := wordList(member)
+				if typed := isTypedKey(strings.ToLower(key)) && typesText(call.ToolName); typed && len(words) > 0 {
+					call.Commands = append(slices.Clip(call.Commands), typedLines(joinKeys(words, "")),
+						typedLines(joinKeys(words, " ")))
+				}
+				if !isCommandKey(strings.ToLower(key)) {
+					continue
+				}
+				if program, isText := member.(string); isText && len(arguments) > 0 {
+					words = append([]string{program}, arguments...)
+				}
+				if len(words) > 1 {
+					call.Commands = append(slices.Clip(call.Commands), shellquote.Arguments(words))
+				}
+			}
+		}
+	}
+}
+
+// joinKeys joins keys that are typed one after another.
+func joinKeys(keys []string, between string) string {
+	var b strings.Builder
+	for _, key := range keys {
+		switch strings.ToLower(key) {
+		case "enter", "return", "c-m", "c-j", "kpenter":
+			b.WriteByte('\n')
+		case "space":
+			b.WriteByte(' ')
+		default:
+			b.WriteString(key + between)
+		}
+	}
+	return b.String()
+}
+
+// listedArguments are the arguments that stand beside a program's name.
+func listedArguments(members map[string]any) []string {
+	for key, member := range members {
+		switch strings.ToLower(key) {
+		case "args", "arguments", "argv", "parameters", "params", "arg", "options":
+			if words := wordList(member); len(words) > 0 {
+				return words
+			}
+		}
+	}
+	return nil
+}
+
+// wordList are the texts of a list; numbers count as they are spelled.
+func wordList(value any) (words []string) {
+	list, _ := value.([]any)
+	for _, one := range list {
+		switch word := one.(type) {
+		case string:
+			words = append(words, word)
+		case float64, bool:
+			words = append(words, fmt.Sprint(word))
+		}
+	}
+	return words
+}
+
+// throughTexts is visit that also goes through texts that are objects or lists
+// themselves, one level deep: some tools take their arguments as a text.
+func throughTexts(visit func(key, value string) bool) func(key, value string) bool {
+	return func(key, value string) bool {
+		if text := strings.TrimSpace(value); len(text) > 1 && (text[0] == '{' || text[0] == '[') &&
+			json.Valid([]byte(text)) {
+			_ = walkTokens([]byte(text), visit) // it is valid
+		}
+		return visit(key, value)
+	}
+}
+
+// isCommandKey reports whether a member of this name holds a command.
+func isCommandKey(key string) bool {
+	switch strings.ReplaceAll(strings.ReplaceAll(key, "_", ""), "-", "") {
+	case "command", "cmd", "script", "commands", "cmds", "commandline", "cmdline", "shellcommand", "bash",
+		"bashcommand", "terminalcommand", "program", "executable", "binary", "run", "exec", "execute", "argv":
+		return true
+	}
+	return false
+}
+
+// typesText guesses from its name whether a tool types into a terminal: what it types is
+// run there.
+func typesText(tool string) bool {
+	return nameHas(tool, "send_text", "sendtext", "send-text", "send_keys", "sendkeys", "send-keys", "send_key", "send_input",
+		"sendinput", "send-input", "stdin", "type_text", "typetext", "terminal", "tmux", "pty", "keystroke", "write_process",
+		"write-process", "run_in_", "paste")
+}
+
+// isTypedKey reports whether a member of this name holds text that is typed.
+func isTypedKey(key string) bool {
+	switch strings.ReplaceAll(strings.ReplaceAll(key, "_", ""), "-", "") {
+	case "text", "keys", "chars", "characters", "input", "inputtext", "data", "content", "string", "value", "line", "lines",
+		"keystrokes", "message":
+		return true
+	}
+	return false
+}
+
+// typedLines is typed text as a shell reads it: Enter ends a line, however it is spelled.
+func typedLines(text string) string {
+	return strings.NewReplacer("\r\n", "\n", "\r", "\n", "<Enter>", "\n", "{Enter}", "\n", "{enter}", "\n", `\n`, "\n", `\r`, "\n",
+		"<CR>", "\n", "C-m", "\n", "<Space>", " ").Replace(text)
+}
+
+// toolWrites guesses from its name whether a tool writes.
+func toolWrites(tool string) bool {
+	return nameHas(tool, "write", "edit", "create", "delete", "move", "remove", "rename", "put", "replace", "patch",
+		"append", "update", "copy",
+		"save", "insert", "unlink", "trash")
+}
+
+// runsCode guesses from its name whether a tool runs the code that it is given.
+func runsCode(tool string) bool {
+	return nameHas(tool, "exec", "run", "eval", "python", "node", "repl", "interpret", "script") && !toolWrites(tool)
+}
+
+// matchesNames guesses from its name whether the pattern of a search tool is one
+// of file names.
+func matchesNames(tool string) bool {
+	return nameHas(tool, "glob", "find_file", "findfile", "file_search", "search_file", "list")
+}
+
+// ListsNames guesses from its name whether a search tool shows names of files
+// and never what is in them.
+func ListsNames(tool string) bool {
+	l := strings.ToLower(tool)
+	return l == "ls" || strings.HasPrefix(l, "list")
+}
+
+func nameHas(tool string, parts ...string) bool {
+	l := strings.ToLower(tool)
+	for _, p := range parts {
+		if strings.Contains(l, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// walkJSON calls visit for every string in data, with the member it stands in,
+// in lower case. It does not recurse, so that depth costs nothing.
+func walkJSON(data []byte, visit func(key, value string) bool) error {
+	if isFlatObject(data) {
+		return walkMembers(data, visit)
+	}
+	return walkTokens(data, visit)
+}
+
+// isFlatObject says of most inputs what they are, {"command": "…"}: an object
+// without another object or list in it. Brackets inside a text make it false.
+func isFlatObject(data []byte) bool {
+	return len(data) > 0 && data[0] == '{' && bytes.IndexByte(data[1:], '{') < 0 && bytes.IndexByte(data, '[') < 0 &&
+		utf8.Valid(data)
+}
+
+// walkMembers does for a flat object what walkTokens does for everything, at a
+// fraction of its cost: this runs at every tool call.
+func walkMembers(data []byte, visit func(key, value string) bool) error {
+	return jsontext.Object(data, func(name, value []byte) bool {
+		text, isText := jsontext.String(value)
+		return !isText || visit(strings.ToLower(string(name)), text)
+	})
+}
+
+func walkTokens(data []byte, visit func(key, value string) bool) error {
+	type level struct {
+		object bool
+		key    string
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	var open []level
+	key, wantsKey := "", false
+	for {
+		token, err := dec.Token()
+		if errors.Is(err, io.EOF) {
+			if len(open) > 0 {
+				return io.ErrUnexpectedEOF
+			}
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch t := token.(type) {
+		case json.Delim:
+			switch t {
+			case '{', '[':
+				open = append(open, level{object: t == '{', key: key})
+			default:
+				open = open[:len(open)-1]
+			}
+		case string:
+			if wantsKey {
+				key, wantsKey = strings.ToLower(t), false
+				continue
+			}
+			if !visit(key, t) {
+				return nil
+			}
+		}
+		wantsKey = len(open) > 0 && open[len(open)-1].object
+		if len(open) > 0 && !open[len(open)-1].object {
+			key = open[len(open)-1].key
+		}
+	}
+}
+
+type inputReader struct {
+	call   *Call
+	out    *InputPaths
+	writes bool
+	globs  bool // "pattern" is one of file names
+	types  bool // it types into a terminal
+}
+
+func (r *inputReader) takeText(key, v string) bool {
+	switch {
+	case key == "code" && r.call.ToolKind != "search" && runsCode(r.call.ToolName):
+		r.call.Commands = append(slices.Clip(r.call.Commands), shellquote.Line([]string{"python3", "-c", v}),
+			shellquote.Line([]string{"node", "-e", v}))
+	case isCommandKey(key), r.types && isTypedKey(key):
+		if r.call.ToolKind == "search" {
+			return true
+		}
+		if len(r.call.Commands) >= maxCommands {
+			r.out.Unreadable = fmt.Sprintf("its input holds more than %d commands", maxCommands)
+			return false
+		}
+		if r.types {
+			v = typedLines(v)
+		}
+		// A new slice: the caller's must not grow under its feet.
+		r.call.Commands = append(r.call.Commands[:len(r.call.Commands):len(r.call.Commands)], v)
+	case r.namesPath(key):
+		if v == "" || len(v) > maxPath || strings.Contains(v, "\n") {
+			return true
+		}
+		if len(r.out.Reads)+len(r.out.Writes) >= maxPaths {
+			r.out.Unreadable = fmt.Sprintf("its input holds more than %d paths", maxPaths)
+			return false
+		}
+		v = strings.TrimPrefix(v, "file://")
+		if r.writes && r.call.ToolKind != "search" {
+			r.out.Writes = append(r.out.Writes, v)
+		} else {
+			r.out.Reads = append(r.out.Reads, v)
+		}
+	}
+	return true
+}
+
+// namesPath reports whether a member of this name holds a path or a pattern of
+// paths.
+func (r *inputReader) namesPath(key string) bool {
+	switch key {
+	case "uri", "url", "source", "destination", "target", "glob", "include", "includes", "folder", "directory", "dir",
+		"root":
+		return true
+	case "pattern", "patterns", "query":
+		return r.globs
+	}
+	return strings.Contains(key, "path") || strings.Contains(key, "file") || strings.Contains(key, "glob")
+}
+
+// contentKeys are the members in which file tools carry what they write.
+var contentKeys = map[string]bool{
+	"content": true, "contents": true, "new_string": true, "newstring": true, "new_str": true, "newtext": true,
+	"new_text": true, "text": true,
+	"file_text": true, "insert_text": true, "insert": true, "replacement": true, "replace": true, "code_edit": true,
+	"code": true, "data": true, "body": true,
+}
+
+// WrittenText is the text that a file tool writes, all pieces of it. known is
+// false when the input does not say, as with patches.
+func WrittenText(call *Call) (text string, known bool) {
+	if len(call.Input) == 0 || len(call.Input) > maxInput {
+		return "", false
+	}
+	var b strings.Builder
+	err := walkJSON(call.Input, func(key, value string) bool {
+		if contentKeys[key] {
+			b.WriteString(value)
+			b.WriteByte('\n')
+			known = true
+		}
+		return true
+	})
+	return b.String(), known && err == nil
+}

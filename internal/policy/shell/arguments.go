@@ -1,0 +1,120 @@
+package shell
+
+import (
+	"strings"
+
+	"github.com/hookmux/hookmux/internal/policy/programs"
+	"github.com/hookmux/hookmux/internal/policy/shell/words"
+)
+
+// Programs that take arguments for another one from standard input, from a file
+// or from their own command line: xargs and parallel.
+
+// textOfFile is what a file holds that this script wrote, or what a substituted
+// process prints.
+func textOfFile(w *walker, file Word) (string, bool) {
+	if !file.From.Empty() && strings.HasPrefix(file.Text, "<(") {
+		return w.known.outputOf(file.From.Hi-1, 0)
+	}
+	text, ok := w.known.files[file.Text]
+	return text, ok
+}
+
+// readItems are the arguments that are read, or one unknown word.
+func readItems(w *walker, s words.ArgumentSource, c inherited) []Word {
+	unknown := []Word{{Text: "{}", Bare: "{}", Dynamic: true, From: c.from}}
+	text, ok := w.known.stdinOf(c.reader(), 0)
+	if s.File.Text != "" && !programs.IsStdin(s.File.Text) {
+		text, ok = textOfFile(w, s.File)
+	}
+	if !ok || len(text) > maxValue {
+		return unknown
+	}
+	items := words.SplitItems(text, s.ByLine)
+	for k := range items {
+		items[k].From = c.from
+		items[k].Tilde = k == 0 && c.input.Tilde && strings.HasPrefix(items[k].Text, "~")
+	}
+	return items
+}
+
+// runXargs runs the command with the items it reads: all behind it, or one after
+// another in place of the placeholder.
+func runXargs(w *walker, name string, run Run, c inherited, hops int) bool {
+	args := run.Argv[1:]
+	source := words.ReadXargsOptions(args)
+	i := words.SkipOptions(args, "InPLdEsaJR", programs.Of("xargs").LongValues)
+	items := readItems(w, source, c)
+	if source.File.Text != "" && i < len(args) {
+		w.recordRun(run, c) // so that a rule sees which file it reads
+	}
+	if i >= len(args) {
+		return false
+	}
+	rest := run
+	if source.Placeholder == "" {
+		rest.Argv = append(append([]Word(nil), args[i:]...), items...)
+		w.resolveRun(rest, c.withVia(name), hops+1)
+		return true
+	}
+	for k, item := range items {
+		if k >= maxLoop {
+			break
+		}
+		rest.Argv = words.ReplaceAll(args[i:], source.Placeholder, item)
+		w.resolveRun(rest, c.withVia(name), hops+1)
+	}
+	return true
+}
+
+// parallelText reads the command of parallel. It ends at ":::", behind which its
+// arguments stand, or at "::::", behind which files of arguments stand. Without a
+// command every argument is one.
+func parallelText(w *walker, name string, run Run, c inherited, hops int) bool {
+	args := run.Argv[1:]
+	i := min(words.SkipOptions(args, "jPNnIdaLsS", programs.Of("parallel").LongValues), len(args))
+	end := i
+	for end < len(args) && !strings.HasPrefix(args[end].Text, ":::") {
+		end++
+	}
+	if words.IndexOf(args[:i], "--pipe") >= 0 && end > i {
+		run.Argv = args[i:end]
+		w.resolveRun(run, c.withVia(name), hops+1)
+		return true
+	}
+	in, command := c.startedBy(name), words.JoinTexts(args[i:end])
+	for k, item := range parallelItems(w, args, end, c) {
+		if k >= maxLoop {
+			break
+		}
+		switch {
+		case command == "" && item.Text == "{}":
+			return false // nothing is known
+		case strings.Contains(command, "{}"):
+			w.walkText(strings.ReplaceAll(command, "{}", item.Text), in)
+		case item.Text == "{}":
+			w.walkText(command+" \"$parallel_argument\"", in)
+		default:
+			w.walkText(strings.TrimSpace(command+" "+item.Text), in)
+		}
+	}
+	return true
+}
+
+// parallelItems are the arguments of parallel: behind ":::", in files, or on
+// standard input.
+func parallelItems(w *walker, args []Word, end int, c inherited) []Word {
+	source := words.ReadXargsOptions(args[:end])
+	source.ByLine = true
+	if end >= len(args) {
+		return readItems(w, source, c)
+	}
+	if args[end].Text == ":::" || args[end].Text == ":::+" {
+		return args[end+1:]
+	}
+	var out []Word
+	for _, file := range args[end+1:] {
+		out = append(out, readItems(w, words.ArgumentSource{File: file, ByLine: true}, c)...)
+	}
+	return out
+}

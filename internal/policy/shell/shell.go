@@ -1,0 +1,293 @@
+// Package shell answers one question: what does this command line really run?
+//
+// It parses shell text with mvdan.cc/sh and then looks through everything that
+// hides a program from a text match: sudo, env, sh -c, eval, xargs, find -exec,
+// ssh, command substitutions, heredocs fed to a shell, quoting tricks, literal
+// variables, function calls. The answer is a flat list of runs, one for every
+// simple command that can be reached.
+//
+// Contract: Parse is pure, never panics and is bounded. Text that is too
+// long is not parsed at all (TooLong); text that no shell dialect accepts carries Err;
+// where a budget ran out Truncated is set and Runs holds what was found so far.
+// A caller that guards something must treat these three as "not fully read".
+package shell
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/hookmux/hookmux/internal/policy/programs"
+	"github.com/hookmux/hookmux/internal/policy/shell/foreign"
+	"github.com/hookmux/hookmux/internal/policy/shell/words"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Bounds. They are far above anything a person or an agent types, and low
+// enough that the worst input still costs a fraction of a second.
+const (
+	MaxSource  = 256 << 10     // bytes of command text that are always parsed
+	MaxLong    = 4 << 20       // the same for text with few words in it
+	maxRuns    = 500           // runs reported
+	maxSteps   = 20000         // words and statements visited, nested text included
+	maxDepth   = 24            // sh -c inside eval inside ssh …, and function calls
+	maxNesting = 400           // open brackets in the text; guards the parser's stack
+	maxNested  = 3 * MaxSource // bytes of text inside the text, all levels together
+	maxValue   = 4096          // bytes of a variable's value worth remembering
+	maxBraces  = 64            // words one brace expansion may become
+	maxLoop    = 16            // literal items of a for loop tried one by one
+	maxVia     = 64            // wrappers remembered
+	maxRedirs  = 256           // redirections of one statement
+	maxOpen    = 8             // brace groups in one word; more would mean 2^n words
+	maxDirs    = 64            // directories entered one after another
+)
+
+// Word is one word of a command after quote removal; Span is a half-open range of
+// indexes into Script.Runs; Mount is a directory that a container sees.
+type (
+	Word  = words.Word
+	Span  = words.Span
+	Mount = words.Mount
+)
+
+// Redirect is one redirection of a run.
+type Redirect struct {
+	Op     string // ">", ">>", "<", ">|", "&>", "<<<" …
+	Target Word
+}
+
+// Writes reports whether the redirection opens its target for writing.
+func (r Redirect) Writes() bool {
+	switch r.Op {
+	case ">", ">>", ">|", "&>", "&>>", "<>", "&>|", ">>|", "&>>|":
+		return true
+	case ">&":
+		// ">&2" duplicates a descriptor, ">& file" writes a file.
+		return strings.Trim(r.Target.Text, "0123456789-") != ""
+	}
+	return false
+}
+
+// Reads reports whether the redirection opens its target for reading.
+func (r Redirect) Reads() bool { return r.Op == "<" || r.Op == "<>" }
+
+// Assign is a NAME=value in front of a command, or on its own.
+type Assign struct {
+	Name  string
+	Value Word
+}
+
+// Run is one simple command that the line can execute, wrappers taken off.
+type Run struct {
+	Argv      []Word // program and arguments; empty for a bare assignment or redirect
+	Via       []string
+	Redirects []Redirect
+	Assigns   []Assign
+	From, To  Span // runs piped into this one, and those it is piped into
+	Input     Word // heredoc or herestring on stdin
+	HasInput  bool
+	Dirs      []Word // directories entered by cd before this run, in order
+	Func      string // enclosing function
+	Local     bool   // the program is a function of this script, whose body has runs of its own
+	// Remote is set below ssh and the like, Contained below docker exec and the
+	// like: paths there are not this machine's paths.
+	Remote, Contained bool
+	Mounts            []Mount // this machine's directories that the container sees
+	Background        bool
+	// Output is what the run prints, when it writes that to a file and the text
+	// is known.
+	Output    string
+	HasOutput bool
+	// File is the program that an interpreter is given as a file, when this very
+	// command wrote that file.
+	File    string
+	HasFile bool
+	// Sink names the command whose arguments take this run's output when that
+	// is an environment ("export", "env", "eval"): loading rather than reading.
+	Sink string
+}
+
+// Name is the program's base name in lower case, "" when there is none. The
+// case is folded because macOS file systems run RM as rm.
+func (r *Run) Name() string {
+	if len(r.Argv) == 0 {
+		return ""
+	}
+	return baseName(r.Argv[0].Text)
+}
+
+// Args is Argv without the program.
+func (r *Run) Args() []Word {
+	if len(r.Argv) == 0 {
+		return nil
+	}
+	return r.Argv[1:]
+}
+
+// String renders the run as one line for people; it is not meant to be run.
+func (r *Run) String() string {
+	var b strings.Builder
+	for _, a := range r.Assigns {
+		fmt.Fprintf(&b, "%s=%s ", a.Name, a.Value.Text)
+	}
+	for i, a := range r.Argv {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(a.Text)
+	}
+	for _, rd := range r.Redirects {
+		b.WriteString(" " + rd.Op + rd.Target.Text)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// Script is what Parse found.
+type Script struct {
+	Runs      []Run
+	Err       error // the text is not shell in any dialect tried
+	TooLong   bool  // the text was not parsed, see IsTooLong
+	Truncated bool  // a budget ran out; Runs is only the first part
+	Steps     int   // words and statements visited, for tests of the bounds
+	// Programs is what the script was read with; nil is the built-in table.
+	Programs *programs.Table
+}
+
+// Readable reports whether Runs covers the whole text.
+func (s *Script) Readable() bool { return s.Err == nil && !s.TooLong && !s.Truncated }
+
+// IsShell reports whether a program of this base name runs shell text.
+func IsShell(name string) bool { return programs.IsShell(name) }
+
+// TooDeep reports whether brackets in the text are nested beyond the bounds.
+func (s *Script) TooDeep() bool { return errors.Is(s.Err, errNesting) }
+
+var errNesting = errors.New("brackets are nested too deeply")
+
+// IsTooLong reports whether a text is too long to be parsed. What costs is not the
+// bytes but the words, so that one long word or a long here-document is fine.
+func IsTooLong(src string) bool {
+	if len(src) <= MaxSource {
+		return false
+	}
+	if len(src) > MaxLong {
+		return true
+	}
+	ends := 0
+	for i := 0; i < len(src); i++ {
+		switch src[i] {
+		case ' ', '\t', '\n', ';', '|', '&', '(', ')', '{', '}', '$', '`', '"', '\'', '<', '>', '\\':
+			if ends++; ends > maxSteps {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Parse reads src as bash, then as zsh if bash does not accept it.
+func Parse(src string) Script { return ParseWith(nil, src) }
+
+// ParseWith is Parse with what a table knows about programs; nil is the built-in one.
+func ParseWith(table *programs.Table, src string) (out Script) {
+	out.Programs = table
+	if IsTooLong(src) {
+		out.TooLong = true
+		return out
+	}
+	w := &walker{out: &out, known: outputs{script: &out}}
+	defer func() {
+		// The parser is a third party's; a guard must outlive its bugs.
+		if p := recover(); p != nil {
+			out.Err = fmt.Errorf("shell parser failed: %v", p)
+		}
+		out.Steps = w.steps
+		w.linkPipes()
+	}()
+	f, err := parseText(src)
+	out.Err = err
+	if f != nil {
+		w.walkFile(f, src, inherited{})
+	}
+	return out
+}
+
+var (
+	bashParsers = sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant(syntax.LangBash)) }}
+	zshParsers  = sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant(syntax.LangZsh)) }}
+)
+
+// parseText parses src as bash, then as zsh. With an error it still gives the
+// statements in front of it: a shell runs them before it comes to the mistake.
+func parseText(src string) (*syntax.File, error) {
+	if foreign.NestedBeyond(src, maxNesting) {
+		return nil, errNesting
+	}
+	f, err := parseWith(&bashParsers, src)
+	if err == nil {
+		return f, nil
+	}
+	// A here-document that is never closed ends with the text; bash only warns.
+	for range maxOpen {
+		delimiter, open := foreign.OpenHeredoc(err)
+		if !open {
+			break
+		}
+		src += "\n" + delimiter
+		if f, err = parseWith(&bashParsers, src); err == nil {
+			return f, nil
+		}
+	}
+	if f, zerr := parseWith(&zshParsers, src); zerr == nil {
+		return f, nil
+	}
+	return parseStart(src), err
+}
+
+func parseWith(pool *sync.Pool, src string) (*syntax.File, error) {
+	p := pool.Get().(*syntax.Parser)
+	f, err := p.Parse(strings.NewReader(src), "")
+	// Not deferred: a parser that panicked is not worth keeping.
+	pool.Put(p)
+	return f, err
+}
+
+// parseStart gives the statements of src in front of the line with the first
+// mistake: a shell reads and runs line by line.
+func parseStart(src string) *syntax.File {
+	file := &syntax.File{}
+	var mistake error
+	p := syntax.NewParser(syntax.Variant(syntax.LangBash))
+	// The loop is never left early: the parser goes on after its own error.
+	for stmt, err := range p.StmtsSeq(strings.NewReader(src)) {
+		switch {
+		case mistake != nil:
+		case err != nil:
+			mistake = err
+		default:
+			file.Stmts = append(file.Stmts, stmt)
+		}
+	}
+	line := uint(0)
+	var parse syntax.ParseError
+	var lang syntax.LangError
+	switch {
+	case errors.As(mistake, &parse):
+		line = parse.Pos.Line()
+	case errors.As(mistake, &lang):
+		line = lang.Pos.Line()
+	}
+	file.Stmts = slices.DeleteFunc(file.Stmts, func(s *syntax.Stmt) bool { return s.End().Line() >= line })
+	return file
+}
+
+func baseName(s string) string {
+	if i := strings.LastIndexByte(s, '/'); i >= 0 {
+		s = path.Base(s)
+	}
+	return strings.ToLower(s)
+}

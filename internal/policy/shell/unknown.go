@@ -1,0 +1,37 @@
+package shell
+
+import (
+	"github.com/hookmux/hookmux/internal/policy/programs"
+	"github.com/hookmux/hookmux/internal/policy/shell/words"
+)
+
+// maxBefore is how many words a program that is not known may have in front of a
+// command that it runs.
+const maxBefore = 12
+
+// followUnknown looks for a command among the words of a program that nobody knows:
+// behind its own words, or as the text of an option.
+func followUnknown(w *walker, name string, run Run, c inherited, hops int) {
+	if !w.out.Programs.MayRunWords(name) || run.Argv[0].Glob || len(run.Argv) < 2 {
+		return
+	}
+	args := run.Argv[1:]
+	in := c.withVia(name)
+	for i := range args {
+		for _, option := range programs.TextOptions() {
+			if text, ok := words.OptionValue(args, i, option); ok && words.StartsFollowed(text) {
+				w.tryText(text, c.startedBy(name))
+			}
+		}
+		if i >= maxBefore {
+			return
+		}
+		if !words.IsFollowed(args, i) {
+			continue
+		}
+		rest := run
+		rest.Argv = args[i:]
+		w.resolveRun(rest, in, hops+1)
+		return
+	}
+}

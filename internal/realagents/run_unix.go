@@ -1,0 +1,26 @@
+//go:build unix
+
+package realagents
+
+import (
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+// ownGroup gives a command its own process group and makes cancelling end the
+// whole group, politely first.
+func ownGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = 5 * time.Second
+}
+
+// endGroup kills what is left of a command's group.
+func endGroup(cmd *exec.Cmd) {
+	if cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // ESRCH: nothing left, which is the wish
+	}
+}
+
+func killProcess(pid int) { _ = syscall.Kill(pid, syscall.SIGKILL) }

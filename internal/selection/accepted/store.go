@@ -1,0 +1,216 @@
+// Package accepted keeps the state of the user's settings that a person
+// accepted last, and says what of it is in force.
+//
+// Contract: what something else than hookmux's own commands does to a file of
+// settings waits until a person accepts it, with one exception: what only
+// refuses more counts at once, and stays until the next acceptance even when
+// it is taken out again. So no series of edits weakens what is in force. Where
+// nothing was accepted yet, or what was accepted is gone, built-in guards are
+// on and the files count as far as they refuse.
+//
+// The state is one sealed file in the state folder with the hashes of all
+// files, and a folder with their contents by hash. A store that is opened to
+// read (for `hookmux judge`) writes nothing.
+package accepted
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/edit/userfile"
+	"github.com/hookmux/hookmux/internal/platform/sealed"
+)
+
+const (
+	recordFile   = "accepted.json"
+	markerFile   = "accepted.once" // says that there was a record
+	contentsDir  = "accepted"
+	maxFileSize  = 4 << 20
+	maxTotalSize = 64 << 20
+	maxFiles     = 1000
+)
+
+// State says what the settings in force rest on.
+type State string
+
+// The states.
+const (
+	Accepted State = "accepted" // on what a person accepted
+	New      State = "new"      // nobody accepted anything yet
+	Lost     State = "lost"     // what was accepted is gone or damaged
+)
+
+// Options says where things are.
+type Options struct {
+	Config string // folder of the user's settings
+	State  string // where the record is kept
+	Data   string // a second place for the marker; may be ""
+	// ReadOnly keeps the store from writing anything.
+	ReadOnly bool
+}
+
+// record is what is kept.
+type record struct {
+	State State           `json:"basis"`
+	At    time.Time       `json:"at"` // of the last acceptance
+	Files map[string]kept `json:"files"`
+}
+
+// kept is one file: what was accepted, and what is in force where something
+// was added since. Contents are named by their hash; "" is no file.
+type kept struct {
+	Accepted string `json:"accepted,omitempty"`
+	InForce  string `json:"inForce,omitempty"` // "": what was accepted
+	// Loaded says that everything is known that this file of code imports.
+	Loaded bool `json:"settled,omitempty"`
+	// Runs says that the file could be run as a program when it was accepted.
+	Runs bool `json:"runs,omitempty"`
+}
+
+func (k kept) inForce() string {
+	if k.InForce != "" {
+		return k.InForce
+	}
+	return k.Accepted
+}
+
+// Store holds the accepted state. Safe for concurrent use.
+type Store struct {
+	opt Options
+
+	mu       sync.Mutex
+	now      record
+	contents contents
+	version  int            // of now
+	problem  error          // why the record cannot be read or written
+	follow   map[string]int // files whose changes are accepted as they come, with how many want it
+	followed []Change       // of these, since somebody asked
+	sources  map[string]*userfile.Source
+	checks   map[string]func([]byte) error // of files that must be sound to be accepted
+}
+
+// Open reads the accepted state. What is wrong with it is a state, too.
+func Open(opt Options) *Store {
+	s := &Store{
+		opt: opt, contents: contents{opt.State, map[string][]byte{}}, follow: map[string]int{},
+		sources: map[string]*userfile.Source{},
+		checks:  map[string]func([]byte) error{},
+	}
+	s.now = s.readRecord()
+	return s
+}
+
+// readRecord reads the record, or says what stands in its place.
+func (s *Store) readRecord() record {
+	_, err := os.Lstat(filepath.Join(s.opt.State, recordFile))
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && wasAccepted(s):
+		s.problem = fmt.Errorf("%s is gone", filepath.Join(s.opt.State, recordFile))
+		return record{State: Lost, Files: map[string]kept{}}
+	case errors.Is(err, fs.ErrNotExist):
+		return record{State: New, Files: map[string]kept{}}
+	}
+	var r record
+	err = sealed.LoadSealed(s.opt.State, recordFile, &r)
+	if err == nil && (len(r.Files) > maxFiles || !slices.Contains([]State{Accepted, New, Lost}, r.State)) {
+		err = fmt.Errorf("%s: cannot be understood", filepath.Join(s.opt.State, recordFile))
+	}
+	if err != nil {
+		s.problem = err
+		return record{State: Lost, Files: map[string]kept{}}
+	}
+	if r.Files == nil {
+		r.Files = map[string]kept{}
+	}
+	return r
+}
+
+// wasAccepted reports whether a person accepted settings here before.
+func wasAccepted(s *Store) bool {
+	// What builds before the first release called it. Their record isn't read: all guards block until you accept your
+	// settings again.
+	earlier := []string{filepath.Join(s.opt.State, "confirmed.json"), filepath.Join(s.opt.State, "confirmed.once")}
+	return slices.ContainsFunc(append(markerFiles(s), earlier...), func(path string) bool {
+		_, err := os.Lstat(path)
+		return err == nil
+	})
+}
+
+func markerFiles(s *Store) []string {
+	list := []string{filepath.Join(s.opt.State, markerFile)}
+	if s.opt.Data != "" {
+		list = append(list, filepath.Join(s.opt.Data, markerFile))
+	}
+	return list
+}
+
+// State says what the state in force rests on, since when, and what is wrong
+// with what is kept on disk, nil for nothing.
+func (s *Store) State() (State, time.Time, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now.State, s.now.At, s.problem
+}
+
+// Version changes whenever something else may be in force.
+func (s *Store) Version() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.version
+}
+
+// writeRecord writes the record with all contents it names and forgets the
+// others. The caller holds the lock.
+func (s *Store) writeRecord() error {
+	s.version++
+	if s.opt.ReadOnly {
+		return nil
+	}
+	s.problem = s.storeRecord()
+	return s.problem
+}
+
+func (s *Store) storeRecord() error {
+	folder := filepath.Join(s.opt.State, contentsDir)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	wanted := map[string]bool{}
+	total := 0
+	for _, k := range s.now.Files {
+		for _, hash := range []string{k.Accepted, k.InForce} {
+			b, ok := s.contents.known[hash]
+			if hash == "" || wanted[hash] {
+				continue
+			}
+			wanted[hash] = true
+			if !ok {
+				continue // it was not needed yet, so it is on disk as it was read
+			}
+			if total += len(b); total > maxTotalSize {
+				return fmt.Errorf("settings and hooks are larger than %d MiB together", maxTotalSize>>20)
+			}
+			if err := s.contents.store(hash, b); err != nil {
+				return err
+			}
+		}
+	}
+	if s.now.State == Accepted {
+		for _, path := range markerFiles(s) {
+			if _, err := os.Lstat(path); err != nil {
+				_ = userfile.Store(path, nil) // one of the two is enough, and the record itself says the same
+			}
+		}
+	}
+	if err := sealed.StoreSealed(s.opt.State, recordFile, s.now); err != nil {
+		return err
+	}
+	s.contents.dropOthers(folder, wanted)
+	return nil
+}

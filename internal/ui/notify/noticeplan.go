@@ -1,0 +1,226 @@
+package notify
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/platform/bounded"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// noticePlan has what waits for a person and what they were told of. It has no clock
+// and sends nothing: its methods return what is to be done.
+type noticePlan struct {
+	waiting map[string]*waitingRequest
+	turns   map[string]*endedTurn
+	told    bounded.Map[string, toldOn] // requests and turns that were told, and how
+	group   groupNotice
+}
+
+// toldOn is how something was told: on its own, or together with others.
+type toldOn struct{ apart, group []string }
+
+// waitingRequest is one request: held here, standing in the agent's own window, or
+// for a moment both.
+type waitingRequest struct {
+	held, window *wire.InboxRequest
+	came         time.Time
+	due          time.Time // when to judge it; zero: not any more
+	shown        []string  // the channels it was told on, on its own
+	group        []string  // the channels it was told on together with others
+}
+
+// item is the request as it can be answered now.
+func (w *waitingRequest) item() *wire.InboxRequest {
+	if w.held != nil {
+		return w.held
+	}
+	return w.window
+}
+
+// endedTurn is a turn that ended a moment ago.
+type endedTurn struct {
+	session wire.Session
+	due     time.Time
+}
+
+// task is one thing to do.
+type task struct {
+	withdraw bool
+	again    bool // it was told before, and is shown again only where that replaces what is there
+	id       string
+	item     *wire.InboxRequest
+	turn     *wire.Session
+	group    []*wire.InboxRequest // requests that are told together
+	channels []string
+}
+
+// keepTold bounds what is remembered.
+const keepTold = 4096
+
+func newNoticePlan() *noticePlan {
+	return &noticePlan{waiting: map[string]*waitingRequest{}, turns: map[string]*endedTurn{}}
+}
+
+// applyNote records what happened to a request.
+func (b *noticePlan) applyNote(note string, item wire.InboxRequest, now time.Time, settle time.Duration) []task {
+	w := b.waiting[item.ID]
+	opens := note == wire.NoteInboxReceived || note == wire.NoteInboxWindow
+	if w == nil && !opens {
+		return nil
+	}
+	if w == nil {
+		w = &waitingRequest{came: now, due: now.Add(settle)}
+		b.waiting[item.ID] = w
+		if on, told := b.told.Get(item.ID); told {
+			w.due, w.shown, w.group = time.Time{}, on.apart, on.group
+		}
+	}
+	before := w.item()
+	switch note {
+	case wire.NoteInboxReceived:
+		w.held = &item
+	case wire.NoteInboxWindow:
+		w.window = &item
+	case wire.NoteInboxWindowOver:
+		w.window = nil
+	default:
+		w.held = nil
+	}
+	if w.item() == nil {
+		delete(b.waiting, item.ID)
+		if w.shown != nil {
+			return []task{{withdraw: true, id: item.ID, item: &item, channels: w.shown}}
+		}
+		return b.updateGroup(now)
+	}
+	if w.group != nil {
+		return b.updateGroup(now)
+	}
+	if w.shown != nil && (before == nil || before.Status != w.item().Status) {
+		return []task{{again: true, id: item.ID, item: w.item(), channels: w.shown}}
+	}
+	return nil
+}
+
+// applyTurn records that a turn ended.
+func (b *noticePlan) applyTurn(one wire.Session, now time.Time, settle time.Duration) {
+	if turnKind(one.Turn) == "" || b.told.Has(turnID(&one)) {
+		return
+	}
+	b.turns[turnID(&one)] = &endedTurn{session: one, due: now.Add(settle)}
+}
+
+func turnID(one *wire.Session) string {
+	return "turn " + one.Agent + " " + one.ID + " " + strconv.Itoa(one.Turn.N)
+}
+
+// nextDue is when something is to be judged next.
+func (b *noticePlan) nextDue() (at time.Time, found bool) {
+	take := func(due time.Time) {
+		if !due.IsZero() && (!found || due.Before(at)) {
+			at, found = due, true
+		}
+	}
+	for _, w := range b.waiting {
+		take(w.due)
+	}
+	for _, t := range b.turns {
+		take(t.due)
+	}
+	take(b.groupDue())
+	return at, found
+}
+
+// sessionKey names a session.
+type sessionKey struct{ agent, session string }
+
+// dueSessions are the sessions of everything that is to be judged now.
+func (b *noticePlan) dueSessions(now time.Time) []sessionKey {
+	var list []sessionKey
+	for _, w := range b.waiting {
+		if !w.due.IsZero() && !w.due.After(now) {
+			list = append(list, sessionKey{w.item().Agent, w.item().Session})
+		}
+	}
+	for _, t := range b.turns {
+		if !t.due.After(now) {
+			list = append(list, sessionKey{t.session.Agent, t.session.ID})
+		}
+	}
+	return list
+}
+
+// surroundings is what is asked of the machine when a notice is judged.
+type surroundings interface {
+	// isLooking reports whether the person looks at the pane of a session now.
+	isLooking(agent, session string) bool
+	// current is the session as it is now.
+	current(agent, session string) (wire.Session, bool)
+}
+
+// judgeDue judges everything that is due, the oldest first.
+func (b *noticePlan) judgeDue(r *rules, now time.Time, around surroundings) []task {
+	var ids []string
+	for id, w := range b.waiting {
+		if !w.due.IsZero() && !w.due.After(now) {
+			ids = append(ids, id)
+		}
+	}
+	slices.SortFunc(ids, func(x, y string) int {
+		return cmp.Or(b.waiting[x].came.Compare(b.waiting[y].came), cmp.Compare(x, y))
+	})
+	var tasks []task
+	apart := b.countApart()
+	for _, id := range ids {
+		w := b.waiting[id]
+		item := w.item()
+		v := r.judgeRequest(item, now, func() bool { return around.isLooking(item.Agent, item.Session) })
+		w.due = time.Time{}
+		if v.again > 0 {
+			w.due = now.Add(v.again)
+		}
+		switch {
+		case v.channels == nil:
+		case apart < maxSingleNotices:
+			apart++
+			w.shown = v.channels
+			b.told.Put(id, toldOn{apart: v.channels}, keepTold)
+			tasks = append(tasks, task{id: id, item: item, channels: v.channels})
+		default:
+			w.group = v.channels
+			b.told.Put(id, toldOn{group: v.channels}, keepTold)
+		}
+	}
+	tasks = append(tasks, b.updateGroup(now)...)
+	tasks = append(tasks, b.judgeGroup(r, now)...)
+	return append(tasks, b.judgeTurns(r, now, around)...)
+}
+
+func (b *noticePlan) judgeTurns(r *rules, now time.Time, around surroundings) []task {
+	var tasks []task
+	for id, t := range b.turns {
+		if t.due.After(now) {
+			continue
+		}
+		delete(b.turns, id)
+		one, ok := around.current(t.session.Agent, t.session.ID)
+		if !ok || one.Turn == nil || turnID(&one) != id || turnKind(one.Turn) == "" {
+			continue // it goes on, or another one began
+		}
+		channels := r.judgeTurn(&one, now, func() bool { return around.isLooking(one.Agent, one.ID) })
+		if channels != nil {
+			b.told.Put(id, toldOn{apart: channels}, keepTold)
+			tasks = append(tasks, task{id: id, turn: &one, channels: channels})
+		}
+	}
+	slices.SortFunc(tasks, func(x, y task) int { return cmp.Compare(x.id, y.id) })
+	return tasks
+}
+
+// isWaiting reports whether what a notice tells of waits still.
+func (b *noticePlan) isWaiting(id string) bool {
+	return b.waiting[id] != nil || id == groupID && b.group.channels != nil
+}

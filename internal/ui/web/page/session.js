@@ -1,0 +1,146 @@
+// One session: what it did, what it asks, and a line to it.
+import { el, base, clock, icon, badge } from './dom.js'
+import { state, main, toast, statusWords, titleOf, agentNames } from './state.js'
+import { cardFor, place } from './inbox.js'
+
+let open = null // the session that's shown
+
+export const leaveSession = () => { open = null }
+
+const atEnd = () => innerHeight + scrollY > document.documentElement.scrollHeight - 160
+
+const toEnd = () => scrollTo(0, document.documentElement.scrollHeight)
+
+const money = (usage) => usage?.costUSD == null ? '' : usage.costUSD < 0.005 ? '<$0.01' : `$${usage.costUSD.toFixed(2)}`
+
+const build = (id) => {
+  open = { id, events: [], first: '', last: '', detail: null, search: '', seen: '', fresh: true }
+  open.head = el('div', { class: 'one-head' })
+  open.requests = el('div', { class: 'cards' })
+  open.list = el('ol', { class: 'timeline', 'aria-label': 'Timeline' })
+  open.more = el('button', { type: 'button', class: 'more', hidden: true, onclick: () => readEvents('before') }, 'Show earlier events')
+  const search = el('input', { type: 'search', placeholder: 'Search the timeline', 'aria-label': 'Search the timeline', oninput: () => { open.search = search.value.toLowerCase(); drawEvents() } })
+  const text = el('textarea', { rows: 1, placeholder: 'Message this session', 'aria-label': 'Message this session' })
+  const send = async (e) => {
+    e.preventDefault()
+    const message = text.value.trim()
+    if (!message) return
+    try {
+      await state.api.post('/api/send', { session: id, text: message })
+      text.value = ''
+      toast('Sent')
+    } catch (failure) { toast(failure.message) }
+  }
+  open.send = el('form', { class: 'send', onsubmit: send }, text, el('button', { class: 'yes', 'aria-label': 'Send' }, icon('send')))
+  text.addEventListener('keydown', (e) => { if (e.key === 'Enter' && (e.metaKey || e.ctrlKey)) send(e) })
+  open.node = el('div', { class: 'one' }, open.head, el('div', { class: 'tools' }, search), open.more, open.list, open.requests, open.send)
+  const own = open
+  state.api.get(`/api/session?id=${encodeURIComponent(id)}`).then((detail) => { own.detail = detail; if (own === open) drawHead() }).catch((failure) => toast(failure.message))
+  readEvents('')
+}
+
+const live = () => [...state.sessions.values()].find((one) => one.id === open.id)
+
+const drawHead = () => {
+  const one = live() || open.detail
+  const status = one && (one.ended ? 'ended' : one.status)
+  const chips = one ? [one.model, one.turns ? `${one.turns} turn${one.turns > 1 ? 's' : ''}` : '', money(one.usage),
+    one.usage?.contextLeft != null ? `${Math.round(one.usage.contextLeft)}% context left` : '', one.subagents ? `${one.subagents} subagents` : ''].filter(Boolean) : []
+  open.head.replaceChildren(
+    el('a', { href: '#/', class: 'back' }, icon('back'), 'Inbox'),
+    ...(one ? [el('div', { class: 'one-title' }, badge(one.agent), el('div', {}, el('h1', {}, titleOf(one)),
+      el('p', { class: 'where' }, `${agentNames[one.agent] || one.agent} · ${one.cwd}`))),
+    el('div', { class: 'chips' }, el('span', { class: `pill ${status}` }, statusWords[status] || status), chips.map((text) => el('span', { class: 'chip' }, text))),
+    one.unasked ? el('p', { class: 'risk' }, icon('shield'), one.unasked === 'bypass' ? 'Runs calls without asking anybody' : 'A model decides instead of you') : null,
+    one.ended && open.detail?.resume ? el('p', { class: 'resume' }, 'Resume it in a terminal: ', el('code', {}, `hookmux resume ${open.id}`)) : null,
+    ].filter(Boolean) : [el('h1', { class: 'hidden' }, 'A session')]))
+}
+
+export const sessionView = (id, redraw) => {
+  if (open?.id !== id) build(id)
+  drawHead()
+  const now = live()
+  place(open.requests, [...state.requests.values()].filter((r) => r.session === id).map((one) => cardFor(one, redraw)))
+  open.requests.hidden = !open.requests.children.length
+  open.send.hidden = !now || state.device?.scope !== 'answer'
+  if (now && now.lastEvent !== open.seen) {
+    if (open.seen) readEvents('after')
+    open.seen = now.lastEvent
+  }
+  if (main.firstChild !== open.node) { main.replaceChildren(open.node); toEnd() }
+}
+
+const readEvents = async (way) => {
+  const own = open
+  if (own.reading) { own.again = way === 'after'; return }
+  own.reading = true
+  const from = way === 'after' && own.last ? `&after=${own.last}` : way === 'before' && own.first ? `&before=${own.first}` : ''
+  try {
+    const { events, next } = await state.api.get(`/api/events?session=${encodeURIComponent(own.id)}${from}`)
+    own.events = way === 'before' ? [...events, ...own.events] : [...own.events, ...events.filter((e) => !own.events.some((o) => o.cursor === e.cursor))]
+    if (way !== 'after') { own.first = next || ''; own.more.hidden = !next }
+    own.last = own.events.at(-1)?.cursor || own.last
+    if (own === open) {
+      const follow = own.fresh || way === 'after' && atEnd()
+      const height = document.documentElement.scrollHeight
+      drawEvents()
+      if (follow) toEnd()
+      else if (way === 'before') scrollBy(0, document.documentElement.scrollHeight - height)
+      own.fresh = false
+    }
+  } catch (failure) { toast(failure.message) } finally {
+    own.reading = false
+    if (own.again) { own.again = false; setTimeout(() => open === own && readEvents('after'), 500) }
+  }
+}
+
+const kindWords = { 'tool.before': 'tool', 'tool.after': 'result', 'turn.start': 'prompt', 'turn.end': 'turn ended', 'tool.permission.request': 'permission', 'session.start': 'Session started', 'session.end': 'Session ended', 'user.question': 'question', 'user.plan': 'plan', 'user.attention': 'Needs you', 'subagent.start': 'Subagent started', 'subagent.end': 'Subagent ended', 'context.compact.before': 'Compacting the context', 'context.compact.after': 'Context compacted' }
+const verdictWords = { allow: 'approved', deny: 'denied', ask: 'asked', modify: 'changed' }
+const toolIcons = { shell: 'terminal', file_read: 'file', file_write: 'file', file_edit: 'file', search: 'search', fetch: 'globe', mcp: 'plug', task: 'you', question: 'chat', plan: 'file' }
+
+// steps joins what belongs to one call: that it begins, what was decided, how it ended.
+const steps = (events) => {
+  const list = []
+  const calls = new Map()
+  for (const e of events) {
+    const isCall = e.kind === 'tool.before' || e.kind === 'tool.after' || e.kind === 'tool.permission.request'
+    const key = isCall ? e.call || `${e.tool} ${e.text}` : ''
+    let one = isCall ? calls.get(key) : null
+    if (isCall && !one && e.call) one = calls.get(`${e.tool} ${e.text}`) // a request without the call's id came first
+    if (one && !one.over) {
+      if (e.verdict) { one.verdict = e.verdict; one.why = e.why || one.why }
+      if (e.failed) one.failed = true
+      if (e.kind === 'tool.after') one.over = true
+      continue
+    }
+    const fresh = { ...e, over: e.kind === 'tool.after' }
+    list.push(fresh)
+    if (isCall) { calls.set(key, fresh); calls.set(`${e.tool} ${e.text}`, fresh) }
+  }
+  return list
+}
+
+const drawStep = (e) => {
+  const said = e.text && (e.kind === 'turn.start' || e.kind === 'turn.end')
+  let [kind, symbol] = ['', 'dot']
+  if (e.kind === 'turn.start') [kind, symbol] = ['you', 'you']
+  else if (e.kind === 'turn.end') [kind, symbol] = ['yes', 'chat']
+  else if (e.verdict === 'deny') [kind, symbol] = ['deny', 'cross']
+  else if (e.failed) [kind, symbol] = ['failed', 'alert']
+  else if (e.tool) [kind, symbol] = [e.over ? 'yes' : 'run', toolIcons[e.toolKind] || 'bolt']
+  else if (e.kind === 'user.attention') [kind, symbol] = ['wait', 'hand']
+  const tool = e.tool && e.text?.startsWith(`${e.tool}: `) ? e.text.slice(e.tool.length + 2) : e.tool && e.text?.startsWith(`${e.tool} `) ? e.text.slice(e.tool.length + 1) : null
+  const body = said ? el('div', { class: `said ${e.kind === 'turn.start' ? 'mine' : ''}` }, e.text)
+    : e.tool ? el('span', { class: 'ev-text' }, el('b', {}, e.tool), tool ? ` ${tool}` : e.text && e.text !== e.tool ? ` ${e.text}` : '')
+      : el('span', { class: 'quiet-text' }, [kindWords[e.kind] || e.kind, e.text].filter(Boolean).join(': '))
+  return el('li', { class: `ev ${e.kind.replaceAll('.', '-')}` }, el('span', { class: `disc ${kind}`, 'aria-hidden': 'true' }, icon(symbol)),
+    el('div', { class: 'ev-body' }, body, e.verdict && e.why && e.why !== e.text ? el('p', { class: `ev-why ${e.verdict}` }, e.why) : null),
+    el('div', {}, e.verdict ? el('span', { class: `pill ${e.verdict}` }, verdictWords[e.verdict] || e.verdict) : el('time', { datetime: e.time }, clock(e.time))))
+}
+
+const drawEvents = () => {
+  const fits = (e) => !open.search || [e.kind, kindWords[e.kind], e.tool, e.text, e.why, e.verdict && verdictWords[e.verdict]].some((t) => t && t.toLowerCase().includes(open.search))
+  const list = steps(open.events).filter(fits)
+  open.list.replaceChildren(...list.map(drawStep))
+  if (!list.length) open.list.replaceChildren(el('li', { class: 'quiet-text' }, open.search ? 'Nothing fits.' : 'No events yet.'))
+}

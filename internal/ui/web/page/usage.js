@@ -1,0 +1,80 @@
+// Tokens and cost: today, the last days, plans and budgets.
+import { el, base, badge } from './dom.js'
+import { state, main, toast, agentNames } from './state.js'
+
+const dollars = (value) => value == null ? '–' : value > 0 && value < 0.005 ? '<$0.01' : value >= 1000 ? `$${Math.round(value).toLocaleString('en')}` : `$${value.toFixed(2)}`
+
+const short = (n) => n >= 1e9 ? `${(n / 1e9).toFixed(1)}B` : n >= 1e6 ? `${(n / 1e6).toFixed(1)}M` : n >= 1e3 ? `${(n / 1e3).toFixed(1)}k` : String(n)
+
+const tokens = (row) => row.inputTokens + row.outputTokens + row.cacheReadTokens + row.cacheCreationTokens
+
+const meter = (part) => {
+  const bar = el('span')
+  bar.style.setProperty('--part', Math.min(1, Math.max(0, part)))
+  return el('div', { class: `meter ${part >= 1 ? 'full' : part >= 0.8 ? 'near' : ''}`, 'aria-hidden': 'true' }, bar)
+}
+
+const tile = (name, value, more) => el('div', { class: 'tile' }, el('dt', {}, name), el('dd', {}, value, el('small', {}, more)))
+
+const group = (title, ...content) => el('section', { class: 'group' }, el('h2', {}, title), content)
+
+// inWords is a budget as you'd say it.
+const inWords = (text) => {
+  const said = Object.fromEntries(text.trim().split(/\s+/).map((word) => word.split(/=(.*)/s)))
+  const amount = (value) => value.endsWith('usd') ? `$${value.slice(0, -3)}` : value.endsWith('tokens') ? `${value.slice(0, -6)} tokens` : value
+  const per = said.day ? `${amount(said.day)} a day` : said.session ? `${amount(said.session)} a session` : said.window ? `The ${said.window} window` : text
+  return [per, said.agent && (agentNames[said.agent] || said.agent), said.project && base(said.project), said.ask && `asks from ${said.ask}`, said.block && `blocks from ${said.block}`].filter(Boolean).join(' · ')
+}
+
+const until = (time) => {
+  const minutes = Math.round((new Date(time) - Date.now()) / 60000)
+  if (minutes <= 0) return 'resets now'
+  return minutes < 60 ? `resets in ${minutes} min` : minutes < 2880 ? `resets in ${Math.round(minutes / 60)} h` : `resets in ${Math.round(minutes / 1440)} days`
+}
+
+const chart = (days) => {
+  const most = Math.max(...days.map((d) => d.cost), 0.000001)
+  return el('ol', { class: 'chart', 'aria-label': 'Cost per day' }, days.map((d) => {
+    const bar = el('span', { class: 'bar' })
+    bar.style.setProperty('--part', d.cost / most)
+    return el('li', {}, bar, el('span', { class: 'hidden' }, `${d.date.toLocaleDateString('en', { weekday: 'long' })}: ${dollars(d.cost)}`), el('span', { 'aria-hidden': 'true' }, d.date.toLocaleDateString('en', { weekday: 'short' })))
+  }))
+}
+
+const day = (date) => `${date.getFullYear()}-${String(date.getMonth() + 1).padStart(2, '0')}-${String(date.getDate()).padStart(2, '0')}`
+
+export const usageView = async () => {
+  const node = el('div', { class: 'plain usage' }, el('h1', {}, 'Usage'))
+  main.replaceChildren(node)
+  let said
+  const first = new Date()
+  first.setHours(0, 0, 0, 0)
+  first.setDate(first.getDate() - 6)
+  try { said = await state.api.get(`/api/usage?since=${encodeURIComponent(first.toISOString())}`) } catch (failure) { return toast(failure.message) }
+  const { report, limits, budgets } = said
+  const add = (rows) => rows.reduce((sum, row) => ({ cost: sum.cost + (row.costUSD || 0), tokens: sum.tokens + tokens(row) }), { cost: 0, tokens: 0 })
+  const days = Array.from({ length: 7 }, (_, i) => { const d = new Date(first); d.setDate(d.getDate() + i); return d })
+  const perDay = days.map((d) => ({ date: d, ...add(report.rows.filter((row) => row.day === day(d))) }))
+  const today = perDay.at(-1)
+  const all = add(report.rows)
+  if (report.reading) node.append(el('p', { class: 'quiet-text', role: 'status' }, `Still reading your agents’ records: ${report.reading.files} of ${report.reading.of} files.`))
+  if (!report.rows.length && !report.reading) node.append(el('p', { class: 'quiet-text' }, 'No agent used any tokens in the last seven days.'))
+  node.append(el('dl', { class: 'tiles' }, tile('Today', dollars(today.cost), `${short(today.tokens)} tokens`), tile('Last 7 days', dollars(all.cost), `${short(all.tokens)} tokens`)))
+  if (all.tokens) node.append(chart(perDay))
+  if (limits.windows.length) {
+    node.append(group('Plan limits', el('ul', { class: 'list' }, limits.windows.map((one) => el('li', {}, badge(one.agent), el('div', {},
+      el('div', { class: 'line-top' }, el('b', {}, `${agentNames[one.agent] || one.agent} · ${one.window}`), el('span', { class: 'amount' }, `${Math.round(one.usedPercent)}%`)),
+      meter(one.usedPercent / 100), one.resets ? el('p', { class: 'quiet-text' }, until(one.resets)) : null))))))
+  }
+  if (budgets.length) {
+    node.append(group('Budgets', el('ul', { class: 'list' }, budgets.map((one) => el('li', {}, el('div', {},
+      el('div', { class: 'line-top' }, el('b', {}, inWords(one.text)), el('span', { class: 'amount' }, one.percent == null ? '' : `${Math.round(one.percent)}%`)),
+      one.percent == null ? null : meter(one.percent / 100), one.lifted ? el('p', { class: 'quiet-text' }, 'Lifted') : null, one.problem ? el('p', { class: 'quiet-text' }, one.problem) : null))))))
+  }
+  const by = (key) => [...Map.groupBy(report.rows.filter((row) => row[key]), (row) => row[key])].map(([name, rows]) => ({ name, agent: rows[0].agent, ...add(rows) })).sort((a, b) => b.cost - a.cost || b.tokens - a.tokens)
+  const list = (title, rows, name, mark) => rows.length ? group(title, el('ul', { class: 'list' }, rows.slice(0, 8).map((one) => el('li', {}, mark ? badge(one.agent) : null,
+    el('div', {}, el('div', { class: 'line-top' }, el('b', {}, name(one.name)), el('span', { class: 'amount' }, dollars(one.cost))), el('p', { class: 'quiet-text' }, `${short(one.tokens)} tokens`)))))) : ''
+  node.append(list('By agent', by('agent'), (name) => agentNames[name] || name, true), list('By project', by('project'), base, false), list('By model', by('model'), (name) => name, false))
+  if (report.unpriced?.length) node.append(el('p', { class: 'quiet-text' }, `Without a price: ${report.unpriced.join(', ')}`))
+  node.append(el('p', { class: 'quiet-text' }, `List prices of ${report.prices}. Budgets are set in a terminal: hookmux usage budget`))
+}

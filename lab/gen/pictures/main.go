@@ -1,0 +1,231 @@
+// Pictures draws the live view as it is with the recorded agents of
+// `hookmux up --demo`: two stills, and a film of twelve seconds in two widths, as SVG.
+//
+//	go run ./lab/gen/pictures docs/pictures
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/hookmux/hookmux/internal/cli/demo"
+	"github.com/hookmux/hookmux/internal/ui/tui"
+)
+
+// size is that of a terminal, in cells.
+type size struct{ columns, lines int }
+
+var (
+	wide   = size{110, 24} // the stills
+	screen = size{96, 24}  // the film
+	phone  = size{58, 28}  // the film, on a phone
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: pictures FOLDER")
+		os.Exit(64)
+	}
+	if err := drawAll(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "pictures:", err)
+		os.Exit(1)
+	}
+}
+
+func drawAll(folder string) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	pictures := map[string]string{}
+	for name, of := range map[string]size{"demo.svg": screen, "demo-phone.svg": phone} {
+		film, err := recordDemo(of)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		pictures[name] = drawFilm(of, append(film, blockedShot(of)))
+	}
+	film, err := recordDemo(wide)
+	if err != nil {
+		return err
+	}
+	pictures["view.svg"] = drawFilm(wide, film.at("4 waiting", "Run the payment tests"))
+	pictures["request.svg"] = drawFilm(wide, film.at("Claude Code has a plan", "Compare row counts"))
+	for name, svg := range pictures {
+		if svg == "" {
+			return fmt.Errorf("%s: the demo never showed that", name)
+		}
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(svg), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shot is one frame, the key that is pressed on it, and how long it's shown.
+type shot struct {
+	text    string
+	key     string
+	caption string
+	lasts   time.Duration
+}
+
+type film []shot
+
+// at returns the first frame with all these words, alone.
+func (f film) at(words ...string) film {
+	for _, s := range f {
+		found := 0
+		for _, w := range words {
+			if strings.Contains(plainText(s.text), w) {
+				found++
+			}
+		}
+		if found == len(words) {
+			return film{{text: s.text}}
+		}
+	}
+	return nil
+}
+
+// blockedShot is a terminal of Claude Code after the guard blocked a call, as the real one
+// shows it.
+func blockedShot(of size) shot {
+	const reason = "PreToolUse:Bash hook error: hookmux: git-history.force-push stopped this: a forced push replaces commits " +
+		"that others may have"
+	text := "\n \x1b[1mClaude Code\x1b[0m\n\n \x1b[2m> Push it to main\x1b[0m\n\n \x1b[32m●\x1b[0m \x1b[1mBash\x1b[0m(git push --force origin main)\n" +
+		"   └  \x1b[31mNot run · permission denied\x1b[0m\n"
+	for i, line := range strings.Split(ansi.Wordwrap(reason, of.columns-12, ""), "\n") {
+		lead := "         "
+		if i == 0 {
+			lead = "      │  "
+		}
+		text += lead + "\x1b[31m" + line + "\x1b[0m\n"
+	}
+	text += "\n ● I can't force-push to main. I'll push a branch and\n   open a pull request.\n"
+	return shot{text: text, caption: "✗ blocked by a guard, in every agent", lasts: 4 * time.Second}
+}
+
+// camera keeps what the view shows.
+type camera struct {
+	*tui.Model
+	mu  sync.Mutex
+	now string
+}
+
+// Init starts the view.
+func (c *camera) Init() tea.Cmd { return c.Model.Init() }
+
+// Update hands a message on.
+func (c *camera) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	_, cmd := c.Model.Update(msg)
+	return c, cmd
+}
+
+// View draws, and keeps what was drawn.
+func (c *camera) View() tea.View {
+	v := c.Model.View()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = v.Content
+	return v
+}
+
+func (c *camera) shown() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// shows waits until the view shows some words.
+func (c *camera) shows(ctx context.Context, words string) error {
+	for !strings.Contains(plainText(c.shown()), words) {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%q was not shown; the last frame is\n%s", words, plainText(c.shown()))
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	return nil
+}
+
+// keyPause is how fast they press one key after the other.
+const keyPause = 150 * time.Millisecond
+
+// scene is one shot of the film: it's taken once the view shows some words, and then a key
+// is pressed.
+type scene struct {
+	waiting      string // once the header says so, the first row is selected
+	words        string // these are shown then
+	key, caption string
+	lasts        time.Duration
+}
+
+var keyUp = tea.KeyPressMsg{Code: tea.KeyUp}
+
+// scenes answer everything that the demo asks, from the top.
+var scenes = []scene{
+	{"4 waiting", "Run the payment tests", "a", "four agents wait for you: approve one …", 2400 * time.Millisecond},
+	{"3 waiting", "Shared by all servers", "2", "… answer a question …", 1600 * time.Millisecond},
+	{"2 waiting", "Clean build", "a", "… approve the next …", 1200 * time.Millisecond},
+	{"1 waiting", "Compare row counts", "a", "… accept a plan", 1600 * time.Millisecond},
+	{"5 done", "5 done", "", "all of them have gone on", 1200 * time.Millisecond},
+}
+
+// settled is how long the view is left alone after the words are there, before the shot.
+const settled = 700 * time.Millisecond
+
+// recordDemo plays the demo and answers what it asks.
+func recordDemo(of size) (film, error) {
+	ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer stop()
+	var all film
+	err := demo.Run(ctx, func(ctx context.Context, h *demo.Daemon) error {
+		c := &camera{Model: tui.New(ctx, tui.Options{Daemon: h})}
+		program := tea.NewProgram(c, tea.WithContext(ctx), tea.WithInput(nil), tea.WithOutput(io.Discard),
+			tea.WithWindowSize(of.columns, of.lines), tea.WithoutSignals(), tea.WithFPS(30))
+		tui.Follow(ctx, h, program.Send)
+		ended := make(chan error, 1)
+		go func() {
+			_, err := program.Run()
+			ended <- err
+		}()
+		defer func() {
+			program.Kill()
+			<-ended
+		}()
+		for _, s := range scenes {
+			if err := c.shows(ctx, s.waiting); err != nil {
+				return err
+			}
+			time.Sleep(settled) // keys answer nothing in a request's first moments
+			for range 5 {
+				program.Send(keyUp)
+				time.Sleep(keyPause)
+			}
+			if err := c.shows(ctx, s.words); err != nil {
+				return err
+			}
+			for strings.Contains(plainText(c.shown()), "to read") { // what isn't read to its end can't be approved
+				program.Send(tea.KeyPressMsg{Code: tea.KeySpace, Text: " "})
+				time.Sleep(keyPause)
+			}
+			time.Sleep(settled)
+			all = append(all, shot{c.shown(), s.key, s.caption, s.lasts})
+			for _, r := range s.key {
+				program.Send(tea.KeyPressMsg{Code: r, Text: string(r)})
+			}
+			time.Sleep(keyPause)
+		}
+		return nil
+	})
+	return all, err
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"modernc.org/quickjs"
+)
+
+// What people ask is answered by one of the first five sections that the search shows.
+func TestQuestionsFindTheirPages(t *testing.T) {
+	out := t.TempDir()
+	if _, err := buildSite(repository, out); err != nil {
+		t.Fatal(err)
+	}
+	index, err := os.ReadFile(filepath.Join(out, "search.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	vm, err := quickjs.NewVM()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer vm.Close()
+	for _, script := range []string{"var window = {};", string(index), string(findJS)} {
+		if _, err := vm.Eval(script, quickjs.EvalGlobal); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for query, want := range map[string]string{
+		"install homebrew":              "docs/install.html#get-the-program",
+		"check it works":                "docs/guide/1-start.html#check-that-it-works",
+		"command was blocked":           "docs/troubleshooting.html#why-was-my-command-blocked",
+		"status meaning":                "docs/guide/2-see.html#as-a-list",
+		"answer from phone":             "docs/guide/6-tmux.html#on-your-phone",
+		"answer permission tmux":        "docs/tmux.html#answering-in-tmux",
+		"rules for one repository":      "docs/guide/4-guard.html#for-one-project",
+		"allow host":                    "docs/guide/4-guard.html#allow-only-these-hosts",
+		"share rules team":              "docs/rules.html#packs",
+		"typescript hook":               "docs/modules.html",
+		"upgrade":                       "docs/install.html#after-an-upgrade",
+		"uninstall":                     "docs/troubleshooting.html#how-do-i-remove-it-completely-uninstall",
+		"stored how long":               "docs/security.html#privacy-and-network",
+		"privacy network":               "docs/security.html#privacy-and-network",
+		"telemetry":                     "docs/security.html#privacy-and-network",
+		"crash":                         "docs/troubleshooting.html#what-happens-if-hookmux-crashes",
+		"unsupported agent":             "docs/agents.html#an-agent-that-isnt-listed",
+		"two agents same file":          "docs/install.html#two-agents-that-read-the-same-file",
+		"ci":                            "docs/install.html#in-ci-and-in-containers",
+		"performance slow":              "docs/hooks.html#what-it-costs-performance",
+		"agent disable guard":           "docs/concepts.html",
+		"resume session":                "docs/guide/2-see.html#resume-sessions-after-a-reboot",
+		"how do I turn everything off?": "docs/guide/4-guard.html#everything-off",
+		"notifications do not arrive":   "docs/troubleshooting.html#no-notification-comes",
+		"turn off":                      "docs/troubleshooting.html#how-do-i-turn-it-off-for-an-hour",
+		"pause a guard":                 "docs/commands/guard.html#hookmux-guard-pause",
+		"devcontainer":                  "docs/install.html#in-ci-and-in-containers",
+		"docker":                        "docs/install.html#in-ci-and-in-containers",
+		"nobody answers":                "docs/troubleshooting.html#what-if-nobody-answers",
+		"other hooks":                   "docs/install.html#together-with-your-own-and-other-tools-hooks",
+		"backup":                        "docs/install.html#what-changes-on-your-machine",
+		"daemon not running":            "docs/troubleshooting.html#what-happens-if-hookmux-crashes",
+		"tokens cost":                   "docs/troubleshooting.html#does-it-show-tokens-and-cost",
+		"remote server":                 "docs/install.html#in-ci-and-in-containers",
+		"without tmux":                  "docs/guide/6-tmux.html#tmux",
+		"delete recorded data":          "docs/troubleshooting.html#how-do-i-delete-what-was-recorded",
+		"only one project":              "docs/install.html#hook-your-agents",
+		"history":                       "docs/guide/2-see.html#what-happened-the-history",
+		"policy server":                 "docs/ahp.html",
+		// Twenty questions, asked as people would type them.
+		"how do I install it":                      "docs/install.html",
+		"auto approve safe commands":               "docs/recipes.html#stop-asking-me-about-safe-commands",
+		"stop agents from pushing to main":         "docs/recipes.html#no-push-to-main",
+		"block reading .env":                       "docs/recipes.html#block-reading-env-and-other-secrets",
+		"why was my command blocked":               "docs/troubleshooting.html#why-was-my-command-blocked",
+		"allow it once":                            "docs/blocked.html#allow-it-once-or-always",
+		"what does claude print when it's blocked": "docs/blocked.html",
+		"guard or rule or hook":                    "docs/concepts.html",
+		"team rules":                               "docs/recipes.html#rules-for-the-whole-team",
+		"slack message when done":                  "docs/recipes.html#slack-when-an-agent-is-done",
+		"ask before npm publish":                   "docs/recipes.html#ask-before-publishing",
+		"phone":                                    "docs/web.html#on-a-phone",
+		"keyboard shortcuts":                       "docs/keys.html",
+		"cursor":                                   "docs/agents/cursor.html",
+		"does it send data anywhere":               "docs/security.html#privacy-and-network",
+		"approval refused terminal":                "docs/troubleshooting.html#why-is-my-answer-refused",
+		"turn it off for an hour":                  "docs/troubleshooting.html#how-do-i-turn-it-off-for-an-hour",
+		"remove it completely":                     "docs/troubleshooting.html#how-do-i-remove-it-completely-uninstall",
+		"what happens when the daemon crashes":     "docs/troubleshooting.html#what-happens-if-hookmux-crashes",
+		"I edited config.json and nothing changed": "docs/troubleshooting.html#why-does-my-edit-have-no-effect",
+		"daily budget":                             "docs/recipes.html#a-daily-budget",
+		"write my own rule":                        "docs/guide/4-guard.html#rules-of-your-own",
+	} {
+		found, err := vm.Eval("window.findSections(window.searchIndex, "+strconv.Quote(query)+
+			").sections.slice(0, 5).map(function (s) { return s.u; }).join(' ')", quickjs.EvalGlobal)
+		if err != nil {
+			t.Fatal(err)
+		}
+		addresses := strings.Fields(found.(string))
+		if !slices.ContainsFunc(addresses, func(a string) bool { return a == want || strings.HasPrefix(a, want+"#") }) {
+			t.Errorf("%q finds\n\t%s\nwant %s among them", query, strings.Join(addresses, "\n\t"), want)
+		}
+	}
+}

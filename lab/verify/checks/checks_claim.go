@@ -1,0 +1,403 @@
+package checks
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/lab/verify/testbed"
+)
+
+// Checks about the claims of the capability table: one per claim and kind of
+// event, each with the run that brings it about.
+
+// claimOn picks a claim at events of a kind; failed tells reports of failed
+// calls from others.
+func claimOn(claim string, kind event.Kind, failed bool) func(Subject) bool {
+	return func(s Subject) bool {
+		return takenUp(s, claim) && s.Event.Kind == kind && s.Event.Failed == failed
+	}
+}
+
+func takenUp(s Subject, claim string) bool {
+	return s.Claim == claim && testbed.RegistersFor(s.Event) && s.Driver.Unseen[s.Event.Name] == "" &&
+		s.Driver.Unproven[s.Event.Name+"."+claim] == ""
+}
+
+// addsContext picks claims about context at an event of a turn without a terminal.
+func addsContext(s Subject) bool {
+	return takenUp(s, "context") && (slices.Contains([]event.Kind{event.ToolBefore, event.ToolAfter,
+		event.SessionStart, event.TurnStart}, s.Event.Kind) ||
+		s.Event.Kind == event.SubagentStart && s.Driver.Subagent != nil)
+}
+
+func claimChecks() []Check {
+	return []Check{
+		{
+			ID: "deny", Proves: "the call does not run and the model reads the reason", Runs: []string{"decide"},
+			Applies: deniesCall(false), Judge: judgeDeny, Breakage: dropReason,
+		}, {
+			ID: "deny-ends", Proves: "the call does not run, and the run ends with it", Runs: []string{"decide"},
+			Applies: deniesCall(true), Judge: judgeDenyEnds, Breakage: silent,
+		}, {
+			ID: "deny-permission", Proves: "a permission request is refused and the model reads the reason",
+			Runs:    []string{"permission"},
+			Applies: claimOn("deny", event.PermissionRequest, false), Judge: judgeRefuse, Breakage: allowForDeny,
+		}, {
+			ID: "deny-after", Proves: "the model reads the objection to a result", Runs: []string{"decide"},
+			Applies: claimOn("deny", event.ToolAfter, false), Judge: judgeReason("after-deny"), Breakage: silent,
+		}, {
+			ID: "deny-failed", Proves: "the model reads the objection to a failure", Runs: []string{"decide"},
+			Applies: claimOn("deny", event.ToolAfter, true), Judge: judgeReason("fail-deny"), Breakage: silent,
+		}, {
+			ID: "deny-prompt", Proves: "a refused prompt never reaches the model", Runs: []string{"prompt"},
+			Applies: claimOn("deny", event.TurnStart, false), Judge: judgePromptDeny, Breakage: silent,
+		}, {
+			ID: "deny-compact", Proves: "a compaction is stopped", Runs: []string{"dialog"},
+			Applies: claimOn("deny", event.CompactBefore, false), Judge: judgeCompact, Breakage: silent,
+		}, {
+			ID: "allow", Proves: "an approval counts as the person's own", Runs: []string{"permission"},
+			Applies: claimOn("allow", event.ToolBefore, false), Judge: judgeAllow("allow"), Breakage: silent,
+		}, {
+			ID: "allow-permission", Proves: "a call that a hook permits runs", Runs: []string{"permission"},
+			Applies: claimOn("allow", event.PermissionRequest, false), Judge: judgeAllow("leave"), Breakage: silent,
+		}, {
+			ID: "ask", Proves: "the agent asks although it need not", Runs: []string{"permission"},
+			Applies: func(s Subject) bool { return claimOn("ask", event.ToolBefore, false)(s) && !s.Driver.AskRefuses },
+			Judge:   judgeAsk("permission"), Breakage: silent,
+		}, {
+			ID: "ask-refused", Proves: "a call that nobody can be asked about does not run, although it is permitted",
+			Runs:    []string{"decide"},
+			Applies: func(s Subject) bool { return claimOn("ask", event.ToolBefore, false)(s) && s.Driver.AskRefuses },
+			Judge:   judgeAsk("decide"), Breakage: forgetful,
+		}, {
+			ID: "ask-dialog", Proves: "the person is shown the question with the hook's reason, and the answer counts",
+			Runs: []string{"dialog"},
+			Applies: func(s Subject) bool {
+				return claimOn("ask", event.ToolBefore, false)(s) && s.Driver.TUI != nil
+			}, Judge: judgeDialog, Breakage: silent,
+		}, {
+			ID: "input", Proves: "the changed command ran, and only that", Runs: []string{"decide"},
+			Applies: claimOn("input", event.ToolBefore, false), Judge: judgeInput("decide", "input", "input-changed"),
+			Breakage: wrongKey,
+		}, {
+			ID: "input-permission", Proves: "the command ran as the approval changed it", Runs: []string{"permission"},
+			Applies: claimOn("input", event.PermissionRequest, false),
+			Judge:   judgeInput("permission", "leave-input", "leave-changed"), Breakage: wrongKey,
+		}, {
+			ID: "output", Proves: "the model reads the changed result and not the real one", Runs: []string{"decide"},
+			Applies: claimOn("output", event.ToolAfter, false), Judge: judgeOutput, Breakage: silent,
+		}, {
+			ID: "context", Proves: "the model reads what the hook adds", Runs: []string{"decide"},
+			Applies: addsContext, Judge: judgeContext("decide"), Breakage: silent,
+		}, {
+			ID: "keep", Proves: "the agent goes on with what it is told", Runs: []string{"decide"},
+			Applies: func(s Subject) bool { return keeps(s) && !s.Driver.KeepAtTerminal }, Judge: judgeKeep("decide"),
+			Breakage: silent,
+		}, {
+			ID: "keep-terminal", Proves: "at a terminal the agent goes on with what it is told",
+			Runs:    []string{"dialog"},
+			Applies: func(s Subject) bool { return keeps(s) && s.Driver.KeepAtTerminal }, Judge: judgeKeep("dialog"),
+			Breakage: forgetful,
+		}, {
+			ID: "context-compact", Proves: "the model reads what the hook adds when it sums the conversation up",
+			Runs: []string{"dialog"},
+			Applies: func(s Subject) bool {
+				return claimOn("context", event.CompactBefore, false)(s) && s.Driver.Compact != ""
+			}, Judge: judgeContext("dialog"), Breakage: forgetful,
+		}, {
+			ID: "notice", Proves: "a line for the person is shown", Runs: []string{"dialog"},
+			Applies: func(s Subject) bool { return s.Claim == "notice" && testbed.RegistersFor(s.Event) },
+			Judge:   judgeNotice, Breakage: silent,
+		},
+	}
+}
+
+// checkSent finds the event at which a run said something, and makes sure that
+// hookmux really said it: what was degraded on the way proves nothing about the
+// agent. Nil means that it was sent.
+func checkSent(e *testbed.Evidence, s Subject, tag string) *Result {
+	x, ok := e.ToolEvent(s.Event.Name, tag)
+	if !ok {
+		r := FailsBecause("", "no %s for the command %s arrived", s.Event.Name, tag)
+		return &r
+	}
+	if len(x.Decision.Degraded) > 0 {
+		r := FailsBecause("The catalogue claims it, yet hookmux does not send it: a fault of hookmux", "not sent: %s",
+			x.Decision.Degraded[0])
+		if needsPerson(s) && x.Event.Attended != event.AttendedYes {
+			r = UnsureBecause("hookmux sends it only where a person is known to attend, and here nobody can tell")
+		}
+		return &r
+	}
+	return nil
+}
+
+func needsPerson(s Subject) bool {
+	for _, c := range s.Event.Claims() {
+		if c.Name == s.Claim {
+			return c.Capability.NeedsPerson
+		}
+	}
+	return false
+}
+
+func judgeDeny(p *Proof, s Subject) Result {
+	e := p.Of("decide")
+	if r := checkSent(e, s, "deny"); r != nil {
+		return *r
+	}
+	if e.Ran("deny") {
+		return FailsBecause("GUARDS DO NOT GUARD with this version of the agent", "the refused command ran")
+	}
+	if !e.Saw(testbed.WordFor(testbed.WordReason, "deny")) {
+		return FailsBecause("", "the command did not run, but the model never read why")
+	}
+	return HoldsBecause("did not run; the model read the reason")
+}
+
+// endsRun reports whether a refused call ends this agent's run.
+func endsRun(e *agent.EventSpec) bool {
+	return e != nil && e.Carries.Deny != nil && e.Carries.Deny.EndsRun
+}
+
+// deniesCall picks refusals of calls that end the run, or those that do not.
+func deniesCall(ends bool) func(Subject) bool {
+	return func(s Subject) bool {
+		return claimOn("deny", event.ToolBefore, false)(s) && endsRun(s.Event) == ends
+	}
+}
+
+// judgeDenyEnds wants the refused call to be the last, and the one before to have run.
+func judgeDenyEnds(p *Proof, s Subject) Result {
+	e := p.Of("decide")
+	if r := checkSent(e, s, "deny"); r != nil {
+		return *r
+	}
+	switch {
+	case e.Ran("deny"):
+		return FailsBecause("GUARDS DO NOT GUARD with this version of the agent", "the refused command ran")
+	case !e.Ran("after-context"):
+		return FailsBecause("", "the commands before it did not run either")
+	case e.Saw(testbed.WordFor(testbed.WordReason, "deny")):
+		return FailsBecause("The catalogue's ends_run is no longer true", "did not run, and the model read the reason")
+	}
+	return HoldsBecause("did not run; the run ended, and the model was not asked again")
+}
+
+func judgeRefuse(p *Proof, s Subject) Result {
+	e := p.Of("permission")
+	if r := checkSent(e, s, "refuse"); r != nil {
+		return *r
+	}
+	if e.Ran("refuse") {
+		return FailsBecause("GUARDS DO NOT GUARD with this version of the agent", "the refused command ran")
+	}
+	if !e.Saw(testbed.WordFor(testbed.WordReason, "refuse")) {
+		return FailsBecause("", "the command did not run, but the model never read why")
+	}
+	return HoldsBecause("did not run; the model read the reason")
+}
+
+func judgeReason(tag string) func(*Proof, Subject) Result {
+	return func(p *Proof, s Subject) Result {
+		e := p.Of("decide")
+		if r := checkSent(e, s, tag); r != nil {
+			return *r
+		}
+		if !e.Saw(testbed.WordFor(testbed.WordReason, tag)) {
+			return FailsBecause("", "the model never read the reason")
+		}
+		return HoldsBecause("the model read the reason")
+	}
+}
+
+func judgePromptDeny(p *Proof, s Subject) Result {
+	e := p.Of("prompt")
+	if len(e.Events(s.Event.Name)) == 0 {
+		return FailsBecause("", "no %s arrived", s.Event.Name)
+	}
+	for _, x := range e.Events(s.Event.Name) {
+		if len(x.Decision.Degraded) > 0 {
+			return FailsBecause("The catalogue claims it, yet hookmux does not send it: a fault of hookmux",
+				"not sent: %s", x.Decision.Degraded[0])
+		}
+	}
+	if n := e.Asked(); n > 0 {
+		return FailsBecause("", "the model was asked %d times all the same", n)
+	}
+	if e.Exit < 0 {
+		return FailsBecause("", "the model was never asked, but the agent did not end by itself either")
+	}
+	return HoldsBecause("the model was never asked")
+}
+
+// judgeCompact wants the first of two compactions to have been refused.
+func judgeCompact(p *Proof, s Subject) Result {
+	e := p.Of("dialog")
+	asked := len(e.Events(s.Event.Name))
+	if asked == 0 {
+		return UnsureBecause("no %s arrived: compacting could not be brought about", s.Event.Name)
+	}
+	after := s.eventOf(event.CompactAfter)
+	if after == nil {
+		return UnsureBecause("the agent does not report compactions that were made")
+	}
+	done := len(e.Events(after.Name))
+	switch {
+	case done >= asked:
+		return FailsBecause("", "the conversation was compacted all the same")
+	case done == 0:
+		return UnsureBecause("the first was refused and not made; the second was not refused, and was not made either")
+	}
+	return HoldsBecause("the first of %d was refused and not made", asked)
+}
+
+func judgeAllow(tag string) func(*Proof, Subject) Result {
+	return func(p *Proof, s Subject) Result {
+		e := p.Of("permission")
+		if r := checkSent(e, s, tag); r != nil {
+			return *r
+		}
+		// What was approved and did not run needs no comparison.
+		if !e.Ran(tag) {
+			return FailsBecause("", "the approved command did not run")
+		}
+		if e.Ran("control") {
+			return UnsureBecause("the agent runs the command here without permission, so an approval proves " +
+				"nothing")
+		}
+		if _, asked := e.ToolEvent(s.Event.Name, "control"); !asked {
+			return UnsureBecause("no %s came for the same command without an approval, so that nobody knows whether "+
+				"it was tried", s.Event.Name)
+		}
+		return HoldsBecause("ran, while the same without an approval did not")
+	}
+}
+
+func judgeAsk(run string) func(*Proof, Subject) Result {
+	return func(p *Proof, s Subject) Result { return asked(p.Of(run), s) }
+}
+
+func asked(e *testbed.Evidence, s Subject) Result {
+	if r := checkSent(e, s, "ask"); r != nil {
+		return *r
+	}
+	if !e.Ran("granted") {
+		return UnsureBecause("the agent did not run a command that was permitted, so asking proves nothing")
+	}
+	if e.Ran("ask") {
+		return FailsBecause("hooks that ask are passed over by this version of the agent",
+			"the command ran and nobody was asked")
+	}
+	if e.Saw(testbed.WordFor(testbed.WordReason, "ask")) || e.Showed(testbed.WordFor(testbed.WordReason, "ask")) {
+		return HoldsBecause("not run although it was permitted: nobody was there to ask; the reason was told")
+	}
+	return HoldsBecause("not run although it was permitted: nobody was there to ask")
+}
+
+func judgeDialog(p *Proof, s Subject) Result {
+	e := p.Of("dialog")
+	if r := checkSent(e, s, "ask"); r != nil {
+		return *r
+	}
+	if !e.Showed(testbed.WordFor(testbed.WordReason, "ask")) {
+		return FailsBecause("", "no question with the hook's reason on the screen")
+	}
+	if e.Files["asked"] != "" {
+		return FailsBecause("", "the command ran before the person answered")
+	}
+	if !e.Ran("ask") {
+		return FailsBecause("", "the person said yes, and the command did not run")
+	}
+	return HoldsBecause("the question was on the screen with the hook's reason; yes let it run")
+}
+
+func judgeInput(run, tag, changed string) func(*Proof, Subject) Result {
+	return func(p *Proof, s Subject) Result {
+		e := p.Of(run)
+		if r := checkSent(e, s, tag); r != nil {
+			return *r
+		}
+		if e.Ran(tag) || !e.Ran(changed) {
+			return FailsBecause("", "the command as it was ran: %v; as it was changed: %v", e.Ran(tag), e.Ran(changed))
+		}
+		return HoldsBecause("the changed command ran, the original did not")
+	}
+}
+
+func judgeOutput(p *Proof, s Subject) Result {
+	e := p.Of("decide")
+	if r := checkSent(e, s, "output"); r != nil {
+		return *r
+	}
+	if !e.Saw(testbed.WordFor(testbed.WordOutput, s.Event.Name)) {
+		return FailsBecause("", "the model never read the changed result")
+	}
+	for _, m := range e.Told {
+		if m.Kind == "tool_result" && strings.Contains(m.Text, "out-output") {
+			return FailsBecause("", "the model read the real result as well")
+		}
+	}
+	return HoldsBecause("the model read the changed result in place of the real one")
+}
+
+func judgeContext(run string) func(*Proof, Subject) Result {
+	return func(p *Proof, s Subject) Result { return addedWords(p.Of(run), s) }
+}
+
+func addedWords(e *testbed.Evidence, s Subject) Result {
+	if len(e.Events(s.Event.Name)) == 0 {
+		return FailsBecause("", "no %s arrived", s.Event.Name)
+	}
+	for _, x := range e.Events(s.Event.Name) {
+		if x.Answer.Stdout != "" && len(x.Decision.Degraded) > 0 {
+			return FailsBecause("The catalogue claims it, yet hookmux does not send it: a fault of hookmux",
+				"not sent: %s", x.Decision.Degraded[0])
+		}
+	}
+	saw := e.Saw
+	if s.Event.Kind == event.CompactBefore {
+		saw = e.SawAside // a summary is the agent's own business
+	}
+	if !saw(testbed.WordFor(testbed.WordContext, s.Event.Name)) {
+		return FailsBecause("", "the model never read the added words")
+	}
+	return HoldsBecause("the model read the added words")
+}
+
+func keeps(s Subject) bool {
+	return (claimOn("keep", event.TurnEnd, false)(s) ||
+		claimOn("keep", event.SubagentEnd, false)(s) && s.Driver.Subagent != nil) && s.Event.Detail == ""
+}
+
+func judgeKeep(run string) func(*Proof, Subject) Result {
+	return func(p *Proof, s Subject) Result { return keptGoing(p.Of(run), s) }
+}
+
+func keptGoing(e *testbed.Evidence, s Subject) Result {
+	if len(e.Events(s.Event.Name)) == 0 {
+		return FailsBecause("", "no %s arrived", s.Event.Name)
+	}
+	if !e.Saw(testbed.WordKeep + s.Event.Name + "-") {
+		return FailsBecause("", "the agent ended and did not go on")
+	}
+	return HoldsBecause("went on with what it was told")
+}
+
+// judgeNotice asks the screen: headless, agents don't print such lines.
+func judgeNotice(p *Proof, s Subject) Result {
+	e := p.Of("dialog")
+	said := false
+	for _, x := range e.Events(s.Event.Name) {
+		said = said || x.Decision.Notice != ""
+	}
+	switch {
+	case !said:
+		return UnsureBecause("the interactive turn gave no occasion for one")
+	case !e.Showed(testbed.WordFor(testbed.WordNotice, s.Event.Name)):
+		return FailsBecause("", "was not on the screen")
+	}
+	return HoldsBecause("was on the screen")
+}

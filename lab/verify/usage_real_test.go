@@ -1,0 +1,51 @@
+package verify
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/daemontest/await"
+	"github.com/hookmux/hookmux/internal/realagents/agentstest"
+	"github.com/hookmux/hookmux/internal/realagents/model"
+	"github.com/hookmux/hookmux/lab/verify/testbed"
+)
+
+// testBedBudget is reached with the second answer of the scripted model, which reports
+// 1,200 tokens for each prompt.
+const testBedBudget = `{"usage.budgets": ["session=2000tokens block=100%"]}`
+
+// A budget stops the next call of a real agent once its records say that it is used up.
+func TestRealBudget(t *testing.T) {
+	for _, name := range []string{"claude", "codex"} {
+		t.Run(name, func(t *testing.T) {
+			agentstest.Require(t, name)
+			st := realTestBed(t, name)
+			writePersonFile(t, st.Dirs.Config, "config.json", testBedBudget)
+			steps := testbed.CallSteps(st.TaggedCall("passed"), st.TaggedCall("second"), st.TaggedCall("refused"))
+			steps[2].Delay = 3 * time.Second // within two seconds the second answer is known
+			st.SetScript(append(steps, model.Step{Say: testbed.LastWords}))
+			if err := st.StartDaemonWithHooks(nil); err != nil {
+				t.Fatal(err)
+			}
+			err := st.RunHeadless(context.Background(), st.AgentCommand(), st.FreeCommand("Run all three"))
+			if !st.LeftItsFile("passed") {
+				t.Fatalf("the call within the budget did not run: %v", err)
+			}
+			if st.LeftItsFile("refused") {
+				t.Error("the call beyond the budget ran")
+			}
+			await.Until(t, "the refusal is in the journal, with the budget", func() bool {
+				found := false
+				if err := readJournal(st, func(e client.Entry) {
+					found = found || e.Outcome != nil && strings.Contains(string(e.Outcome.Decision), `budget/session-2000tokens`)
+				}); err != nil {
+					t.Fatal(err)
+				}
+				return found
+			})
+		})
+	}
+}
