@@ -28,7 +28,7 @@ func TestRanBefore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := " -test.run=^TestHelperTell$"
+	run := " -test.run=^TestHelperNoteFirstProgram$"
 	script := func(name, text string) string {
 		file := filepath.Join(t.TempDir(), name)
 		if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
@@ -42,11 +42,11 @@ func TestRanBefore(t *testing.T) {
 		before     bool
 		known      bool
 	}{
-		{"run directly", "tell", []string{self, "-test.run=^TestHelperTell$"}, false, true},
+		{"run directly", "tell", []string{self, "-test.run=^TestHelperNoteFirstProgram$"}, false, true},
 		{"run by a shell", "tell", []string{"/bin/sh", "-c", self + run + "; :"}, false, true},
 		{"a script that becomes it", "tell", []string{script("x.sh", "#!/bin/sh\nexec "+self+run+"\n")}, true, true},
-		{"env that becomes it", "tell", []string{"/usr/bin/env", self, "-test.run=^TestHelperTell$"}, true, true},
-		{"a program that does not tell", "silent", []string{self, "-test.run=^TestHelperTell$"}, true, false},
+		{"env that becomes it", "tell", []string{"/usr/bin/env", self, "-test.run=^TestHelperNoteFirstProgram$"}, true, true},
+		{"a program that does not tell", "silent", []string{self, "-test.run=^TestHelperNoteFirstProgram$"}, true, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			cmd := exec.Command(tc.args[0], tc.args[1:]...)

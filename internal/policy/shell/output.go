@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/policy/programs"
-	"github.com/hookmux/hookmux/internal/policy/shell/filters"
 	"github.com/hookmux/hookmux/internal/policy/shell/foreign"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -80,10 +79,10 @@ func (o *outputs) outputOf(i, depth int) (string, bool) {
 // of another language prints.
 func (o *outputs) changedOutput(r *Run, depth int) (string, bool) {
 	name := r.Name()
-	if filters.Knows(name) {
+	if foreign.IsFilter(name) {
 		text, ok := o.stdinOf(r, depth)
 		if ok {
-			text, ok = filters.OutputOf(name, textsOf(r.Args()), text)
+			text, ok = foreign.FilterOutput(name, textsOf(r.Args()), text)
 		}
 		if ok {
 			return text, true
@@ -129,7 +128,7 @@ func (o *outputs) rememberWritten(i int) {
 	}
 	targets := copyTargets(name, r.Args())
 	copies := len(targets) > 0
-	if name != "echo" && name != "printf" && name != "cat" && name != "tee" && !copies && !filters.Knows(name) {
+	if name != "echo" && name != "printf" && name != "cat" && name != "tee" && !copies && !foreign.IsFilter(name) {
 		return
 	}
 	for _, rd := range r.Redirects {

@@ -1,4 +1,4 @@
-package filters
+package foreign
 
 import "testing"
 
@@ -31,7 +31,7 @@ func TestOutputOf(t *testing.T) {
 		{"rev", nil, "ab\ncd", "ba\ndc"},
 		{"tac", nil, "a\nb\n", "b\na\n"},
 	} {
-		if got, ok := OutputOf(test.name, test.args, test.in); !ok || got != test.want {
+		if got, ok := FilterOutput(test.name, test.args, test.in); !ok || got != test.want {
 			t.Errorf("%s %q of %q: got %q, %v, want %q", test.name, test.args, test.in, got, ok, test.want)
 		}
 	}
@@ -40,7 +40,7 @@ func TestOutputOf(t *testing.T) {
 func TestUnknownOutput(t *testing.T) {
 	for _, args := range [][]string{{"tr"}, {"tr", "-c", "a", "b"}, {"cut", "file"}, {"sed", "/x/d"}, {"sed", "s/a/b/", "file"},
 		{"sed", "s/(/b/", "-E"}, {"base64"}, {"wc", "-l"}, {"head", "-c", "-9"}, {"gunzip"}} {
-		if got, ok := OutputOf(args[0], args[1:], "text"); ok && got != "" {
+		if got, ok := FilterOutput(args[0], args[1:], "text"); ok && got != "" {
 			t.Errorf("%q: got %q, want nothing known", args, got)
 		}
 	}

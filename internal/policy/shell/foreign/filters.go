@@ -1,7 +1,4 @@
-// Package filters knows what programs print that only change the text they read:
-// decoders, tr, cut, the s command of sed. With it a command is seen that was
-// written in another form and put right by a pipe.
-package filters
+package foreign
 
 import (
 	"bytes"
@@ -33,15 +30,15 @@ var table = map[string]filter{
 	"gunzip": unzipText, "zcat": unzipText, "gzip": unzipText, "gzcat": unzipText,
 }
 
-// Knows reports whether a program of this base name is a filter.
-func Knows(name string) bool {
+// IsFilter reports whether a program of this base name is a filter.
+func IsFilter(name string) bool {
 	_, ok := table[name]
 	return ok
 }
 
-// OutputOf is what the program prints for the text on its standard input, ok
+// FilterOutput is what the program prints for the text on its standard input, ok
 // where that follows from its arguments.
-func OutputOf(name string, args []string, text string) (string, bool) {
+func FilterOutput(name string, args []string, text string) (string, bool) {
 	f, ok := table[name]
 	if !ok || len(text) > maxText {
 		return "", false
