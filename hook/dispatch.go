@@ -52,9 +52,9 @@ func Sort(entries []*Entry) {
 	sort.SliceStable(entries, func(i, j int) bool { return entries[i].Order() < entries[j].Order() })
 }
 
-// Select is which of the entries, already in order, are meant for ev. A nested
-// event comes from below a running handler and is left to locked hooks and
-// hookmux's own guards, without those whose id is in busy.
+// Select returns the entries that match ev, in order. For a nested event, one from below a
+// running handler, these are only locked hooks and hookmux's own guards, without those whose
+// id is in busy.
 func Select(entries []*Entry, ev *event.Event, busy func(id string) bool) []*Entry {
 	var chosen []*Entry
 	for _, e := range entries {
@@ -73,16 +73,16 @@ func Select(entries []*Entry, ev *event.Event, busy func(id string) bool) []*Ent
 // answer.
 func AnyDecides(entries []*Entry, kind event.Kind, carries event.Carries) bool {
 	for _, e := range entries {
-		if isWaitedFor(e, kind, carries) {
+		if blocksResponse(e, kind, carries) {
 			return true
 		}
 	}
 	return false
 }
 
-// isWaitedFor reports whether the agent's answer waits for an entry. An adviser whose
-// advice the agent cannot take is only told.
-func isWaitedFor(e *Entry, kind event.Kind, carries event.Carries) bool {
+// blocksResponse reports whether the agent's answer waits for an entry. It doesn't wait for
+// an adviser whose advice the agent can't take.
+func blocksResponse(e *Entry, kind event.Kind, carries event.Carries) bool {
 	switch e.ModeFor(kind) {
 	case Guard:
 		return true
@@ -102,14 +102,14 @@ func (d *Dispatcher) Decide(ctx context.Context, call Call, entries []*Entry) Ou
 	ev := &own
 	lastChange := -1
 	for i, e := range entries {
-		if !isWaitedFor(e, ev.Kind, call.Carries) || !e.match.holdsFor(ev) {
+		if !blocksResponse(e, ev.Kind, call.Carries) || !e.match.holdsFor(ev) {
 			continue
 		}
 		if e.LogOnly {
 			out.LogOnly = append(out.LogOnly, LogOnly{Entry: e, Event: ev, Extra: out.Decision.Extra})
 			continue
 		}
-		opinion := d.askHook(ctx, &call, ev, e, &out, false)
+		opinion := d.runAndRecord(ctx, &call, ev, e, &out, false)
 		if opinion.Input != nil && ev.Tool != nil {
 			lastChange = i
 			ev = d.withChangedInput(ev, opinion.Input)
@@ -137,7 +137,7 @@ func (d *Dispatcher) Decide(ctx context.Context, call Call, entries []*Entry) Ou
 				Again: true})
 			continue
 		}
-		opinion := d.askHook(ctx, &call, ev, e, &out, true)
+		opinion := d.runAndRecord(ctx, &call, ev, e, &out, true)
 		// A second look judges; what else the guard says was said at the first.
 		out.Decision.Merge(event.Decision{Verdict: opinion.Verdict, Reason: opinion.Reason, By: opinion.By})
 		if out.Decision.Verdict == event.Deny {
@@ -170,18 +170,18 @@ func (d *Dispatcher) withChangedInput(ev *event.Event, input json.RawMessage) *e
 	return &next
 }
 
-// askHook runs one waiting hook, turns its failure into what the registration
-// says a failure means, and notes the step.
-func (d *Dispatcher) askHook(ctx context.Context, call *Call, ev *event.Event, e *Entry, out *Outcome,
+// runAndRecord runs one hook that the agent waits for and adds the step to out.
+func (d *Dispatcher) runAndRecord(ctx context.Context, call *Call, ev *event.Event, e *Entry, out *Outcome,
 	again bool) event.Decision {
-	opinion, step := d.hearHook(ctx, call, ev, e, out.Decision.Extra)
+	opinion, step := d.runHook(ctx, call, ev, e, out.Decision.Extra)
 	step.Again = again
 	out.Steps = append(out.Steps, step)
 	return opinion
 }
 
-// hearHook runs one hook and gives its opinion with what it cost.
-func (d *Dispatcher) hearHook(ctx context.Context, call *Call, ev *event.Event, e *Entry,
+// runHook runs one hook and returns its opinion and what it cost. A failure becomes what the
+// registration says a failure means.
+func (d *Dispatcher) runHook(ctx context.Context, call *Call, ev *event.Event, e *Entry,
 	extra json.RawMessage) (event.Decision, Step) {
 	mode := e.ModeFor(ev.Kind)
 	one := *call
@@ -332,7 +332,7 @@ func handleSafely(ctx context.Context, call *Call, e *Entry) (opinion event.Deci
 func (d *Dispatcher) RunObservers(ctx context.Context, call Call, entries []*Entry) []Step {
 	var steps []Step
 	for _, e := range entries {
-		if isWaitedFor(e, call.Event.Kind, call.Carries) || !e.match.holdsFor(call.Event) {
+		if blocksResponse(e, call.Event.Kind, call.Carries) || !e.match.holdsFor(call.Event) {
 			continue
 		}
 		one := call
@@ -347,10 +347,10 @@ func (d *Dispatcher) RunObservers(ctx context.Context, call Call, entries []*Ent
 	return steps
 }
 
-// Watched reports whether [Dispatcher.RunObservers] would run anything.
-func Watched(entries []*Entry, ev *event.Event, carries event.Carries) bool {
+// HasObservers reports whether [Dispatcher.RunObservers] would run anything.
+func HasObservers(entries []*Entry, ev *event.Event, carries event.Carries) bool {
 	for _, e := range entries {
-		if !isWaitedFor(e, ev.Kind, carries) && e.match.holdsFor(ev) {
+		if !blocksResponse(e, ev.Kind, carries) && e.match.holdsFor(ev) {
 			return true
 		}
 	}

@@ -335,7 +335,7 @@ func TestWhoIsWaitedFor(t *testing.T) {
 		if got := AnyDecides(c.entries, ev.Kind, c.carries); got != c.waits {
 			t.Errorf("%+v: waits %v, want %v", c, got, c.waits)
 		}
-		if got := Watched(c.entries, &ev, c.carries); got != c.watched {
+		if got := HasObservers(c.entries, &ev, c.carries); got != c.watched {
 			t.Errorf("%+v: watched %v, want %v", c, got, c.watched)
 		}
 	}

@@ -46,6 +46,8 @@ type Call struct {
 	// Carries is what the agent can take back at this event, so that a handler
 	// need not work in vain.
 	Carries event.Carries
+	// DryRun asks what the handler would say: nothing may be used up.
+	DryRun bool
 	// Extra is what handlers before this one said to the agent in its own
 	// words, see [event.Decision].
 	Extra json.RawMessage

@@ -30,7 +30,7 @@ func (s *Sources) Examine(ctx context.Context, ev *event.Event, o GuardOptions) 
 	s.examineRules(out, ev, &o, scripts)
 	entries := s.Guards(o)
 	hook.Sort(entries)
-	decided := new(hook.Dispatcher).Decide(ctx, hook.Call{Event: ev, Project: o.Project},
+	decided := new(hook.Dispatcher).Decide(ctx, hook.Call{Event: ev, Project: o.Project, DryRun: true},
 		hook.Select(entries, ev, nil)).Decision
 	out.Verdict, out.By, out.Rule, out.Reason = decided.Verdict.Word(), decided.By, decided.Rule, decided.Reason
 	return out

@@ -45,7 +45,7 @@ type GuardOptions struct {
 	// nobody knows it. Nil: in the folder of the call.
 	Started func(ev *event.Event) (string, error)
 	// Pass reports whether a person let a rule pass for this call. Nil: never.
-	Pass func(ctx context.Context, rule string, ev *event.Event) bool
+	Pass func(call *hook.Call, rule string) bool
 	// Spent knows what agents used; nil: nobody does here. Lifts are what you let pass
 	// of budgets; nil: nothing.
 	Spent budget.Spent
@@ -74,11 +74,11 @@ func (s *Sources) Guards(o GuardOptions) []*hook.Entry {
 			continue
 		}
 		add := func(id string, logs bool) {
-			run := hook.HandlerFunc(func(ctx context.Context, call *hook.Call) (event.Decision, error) {
+			run := hook.HandlerFunc(func(_ context.Context, call *hook.Call) (event.Decision, error) {
 				if failed != nil {
 					return event.Decision{}, failed
 				}
-				return checkCall(ctx, engine, info.Name, call.Event, &o, logs), nil
+				return checkCall(engine, info.Name, call, &o, logs), nil
 			})
 			priority := GuardPriority
 			for _, kind := range []event.Kind{event.ToolBefore, event.PermissionRequest} {
@@ -188,9 +188,8 @@ func findRepository(dir string) facts.Repository {
 
 // checkCall asks one guard about one call. The reason of one that only logs
 // does not say that it stopped the call.
-func checkCall(ctx context.Context, engine *guards.Engine, name string, ev *event.Event, o *GuardOptions,
-	onlyLogs bool) event.Decision {
-	t := ev.Tool
+func checkCall(engine *guards.Engine, name string, call *hook.Call, o *GuardOptions, onlyLogs bool) event.Decision {
+	ev, t := call.Event, call.Event.Tool
 	if ev.Truncated && (t == nil || len(t.Input) == 0) {
 		return event.Decision{Verdict: event.Deny, Reason: hook.GuardID(name) +
 			" cannot see what this call does, because its payload was too large and is cut; do it in smaller pieces"}
@@ -202,7 +201,7 @@ func checkCall(ctx context.Context, engine *guards.Engine, name string, ev *even
 		}
 	}
 	for _, f := range engine.Check(ev, o.Project) {
-		if f.Guard != name || f.LogOnly != onlyLogs || o.Pass != nil && o.Pass(ctx, f.Rule, ev) {
+		if f.Guard != name || f.LogOnly != onlyLogs || o.Pass != nil && o.Pass(call, f.Rule) {
 			continue
 		}
 		d := event.Decision{Verdict: event.Deny, Reason: guards.Message(f), Rule: f.Rule}

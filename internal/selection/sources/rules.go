@@ -49,7 +49,7 @@ type ruleDecider struct {
 	list  []*rules.Rule
 	modes map[string]rules.Mode
 	twoPlaces
-	pass  func(ctx context.Context, rule string, ev *event.Event) bool
+	pass  func(call *hook.Call, rule string) bool
 	allow []string
 
 	mu    sync.Mutex
@@ -247,8 +247,8 @@ func (s *Sources) ruleEntries(o *GuardOptions, scripts *shell.Cache) []*hook.Ent
 	}
 	for _, kind := range event.Kinds() {
 		if d.anyRule(kind, func(_ *rules.Rule, state rules.Mode) bool { return state != rules.LogOnly }) {
-			add(RulesHook, kind, func(ctx context.Context, call *hook.Call) (event.Decision, error) {
-				return d.decide(ctx, call.Event), nil
+			add(RulesHook, kind, func(_ context.Context, call *hook.Call) (event.Decision, error) {
+				return d.decide(call), nil
 			})
 		}
 		if d.anyRule(kind, func(_ *rules.Rule, state rules.Mode) bool { return state == rules.LogOnly }) {
@@ -289,10 +289,10 @@ var verdicts = map[rules.Verdict]event.Verdict{rules.Deny: event.Deny, rules.Ask
 
 // decide is what the rules say to an event. The strongest of them counts, unless a
 // person let it pass; warnings are said in any case.
-func (d *ruleDecider) decide(ctx context.Context, ev *event.Event) event.Decision {
+func (d *ruleDecider) decide(call *hook.Call) event.Decision {
 	var out event.Decision
-	for _, h := range d.hits(ev) {
-		if h.LogOnly || d.isAllowedByPerson(ctx, &h, ev) {
+	for _, h := range d.hits(call.Event) {
+		if h.LogOnly || d.isAllowedByPerson(call, &h) {
 			continue
 		}
 		if h.Verdict == rules.Warn {
@@ -312,11 +312,11 @@ func (d *ruleDecider) decide(ctx context.Context, ev *event.Event) event.Decisio
 }
 
 // isAllowedByPerson reports whether a person let a rule pass that would stop or ask.
-func (d *ruleDecider) isAllowedByPerson(ctx context.Context, h *rules.Hit, ev *event.Event) bool {
+func (d *ruleDecider) isAllowedByPerson(call *hook.Call, h *rules.Hit) bool {
 	if h.Verdict != rules.Deny && h.Verdict != rules.Ask || h.Rule.Layer == rules.System {
 		return false
 	}
-	return slices.Contains(d.allow, h.ID) || d.pass != nil && ev.Tool != nil && d.pass(ctx, h.ID, ev)
+	return slices.Contains(d.allow, h.ID) || d.pass != nil && call.Event.Tool != nil && d.pass(call, h.ID)
 }
 
 // denialOf is what an agent and a person read when a rule stops a call. What the
