@@ -17,11 +17,11 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/launch/resumeargs"
-	"github.com/hookmux/hookmux/internal/platform/environ"
 	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/services"
-	"github.com/hookmux/hookmux/internal/sessions/resumestore"
 	"github.com/hookmux/hookmux/internal/sessions/state"
+	"github.com/hookmux/hookmux/internal/sessions/store"
 	"github.com/hookmux/hookmux/internal/sessions/transcript"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -100,7 +100,7 @@ const (
 func New(ctx context.Context, deps services.Deps, o Options) *Service {
 	t := newTracker(o.TerminalReport)
 	t.setSwitches(readSwitches(deps, o.Settings.Settings()))
-	records, err := resumestore.Open(filepath.Join(deps.Dirs.State, "resume"))
+	records, err := store.Open(filepath.Join(deps.Dirs.State, "resume"))
 	if err != nil {
 		deps.Problems.Raise("resume", "some sessions cannot be resumed: "+err.Error(), "")
 	}
@@ -411,7 +411,7 @@ func (s *Service) ReviewerOf(ev *event.Event, variables []byte) event.Reviewer {
 // lookupBoth looks variables up that say where an agent's store is: in the
 // hook's environment, else in that of the agent's process.
 func (s *Service) lookupBoth(ev *event.Event, variables []byte) func(string) string {
-	ofHook := environ.Lookup(variables)
+	ofHook := proc.LookupEnv(variables)
 	return func(name string) string {
 		if value := ofHook(name); value != "" || ev.Where.PID <= 0 {
 			return value
