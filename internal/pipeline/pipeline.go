@@ -101,6 +101,9 @@ func (p *Pipeline) process(ctx context.Context, c *call) (neutral.Answer, event.
 		return neutral.Answer{}, event.Decision{}, false
 	}
 	if !c.isDuplicate() {
+		if approvals.CanAsk(c.Event.Kind) {
+			defer p.Sessions.Deciding(&c.Event)() // not yet in the agent's own window
+		}
 		p.notifyTrackers(c) // status, turn, title
 	}
 	if !p.awaitFirstDecision(ctx, c) { // a duplicate gets what the first got
