@@ -158,7 +158,7 @@ func layOver(file File, own *Agent, entries map[string]*Agent) (*Agent, []Proble
 
 // inherited is what an agent that is like this one takes from it.
 func (a *Agent) inherited() *Agent {
-	return &Agent{Dialect: a.Dialect, Pane: a.Pane, DeafAfterExit: a.DeafAfterExit,
+	return &Agent{Dialect: a.Dialect, Pane: a.Pane, IgnoresOutputAfterExit: a.IgnoresOutputAfterExit,
 		RawBreaks:      a.RawBreaks,
 		OffersTogether: a.OffersTogether, Events: a.Events, Inner: a.Inner, Tools: a.Tools, Fields: a.Fields,
 		Ignored: a.Ignored, Status: a.Status, Inbox: a.Inbox}

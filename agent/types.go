@@ -37,9 +37,9 @@ type Agent struct {
 	Version  VersionSource  `yaml:"version"`
 	Attended AttendedSource `yaml:"attended"`
 	Pane     PaneSource     `yaml:"pane"`
-	// DeafAfterExit says that the agent reads nothing more of a hook that has
+	// IgnoresOutputAfterExit says that the agent reads nothing more of a hook that has
 	// exited, so that what was printed last may be lost.
-	DeafAfterExit bool `yaml:"deaf_after_exit"`
+	IgnoresOutputAfterExit bool `yaml:"deaf_after_exit"`
 	// RawBreaks says that texts in its payloads may hold line breaks and other control
 	// characters as they are, which is no JSON: they are escaped before it is read.
 	RawBreaks bool `yaml:"raw_breaks"`

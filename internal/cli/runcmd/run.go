@@ -1,6 +1,3 @@
-// Has the verbs that touch agents' programs and files: starting,
-// resuming, installing, examining and verifying them.
-
 package runcmd
 
 import (
@@ -19,6 +16,9 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/shellquote"
 	"github.com/hookmux/hookmux/internal/version"
 )
+
+// This file has the verbs that touch agents' programs and files: starting, resuming,
+// installing, examining and verifying them.
 
 // RunCommand is `hookmux run`.
 func RunCommand(app *cmdutil.App) *cobra.Command {

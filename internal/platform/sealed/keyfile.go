@@ -14,7 +14,7 @@ const KeySize = 32
 // ErrNoKey says that there is no key: no file, or one that holds something else.
 var ErrNoKey = errors.New("there is no key")
 
-// ReadKey gives the key in a file. Any error but [ErrNone] says that the file
+// ReadKey returns the key in a file. Any error but [ErrNoKey] says that the file
 // could not be read.
 func ReadKey(path string) ([]byte, error) {
 	key, err := files.Read(path, 64<<20)

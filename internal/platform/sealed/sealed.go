@@ -1,12 +1,3 @@
-// Keeps what a person decided and what must last: the record
-// of each decision, saved permissions, and the PIN that approvals may ask for.
-//
-// Contract: what a function here returns without an error is on disk, also
-// after a power cut. Permissions and the PIN carry a seal made with a key that only
-// the user can read, so that a file which something else wrote is not believed;
-// it is reported instead. A program of the same user that goes and reads the
-// key can still forge them: docs/security.md says so.
-
 package sealed
 
 import (
@@ -24,6 +15,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
+// KeyFile is the name of the key below a state folder.
 const KeyFile = "consent.key"
 
 // seal is a file with a message authentication code over its content.
@@ -123,9 +115,3 @@ func WriteDurably(path string, content []byte) error {
 	}
 	return files.SyncDir(dir)
 }
-
-// StoreSealed keeps a value that nobody else can change unnoticed.
-func StoreSealed(dir, name string, value any) error { return Store(dir, name, value) }
-
-// LoadSealed reads it back. A file that is not there leaves value as it is.
-func LoadSealed(dir, name string, value any) error { return Load(dir, name, value) }

@@ -91,7 +91,7 @@ type Place struct {
 	All   bool // the contents of path ("dir/*"), not path itself
 }
 
-// Place resolves word as an argument of run.
+// ResolveWord resolves w as an argument of r.
 func (x *Scope) ResolveWord(w shell.Word, r *shell.Run) Place {
 	return x.ResolveText(w.Text, w.Tilde, w.Dynamic, r)
 }

@@ -60,7 +60,7 @@ type devices struct {
 
 func openDevices(deps services.Deps) *devices {
 	d := &devices{deps: deps, written: map[string]time.Time{}}
-	if err := sealed.LoadSealed(deps.Dirs.State, devicesFile, &d.paired); err != nil {
+	if err := sealed.Load(deps.Dirs.State, devicesFile, &d.paired); err != nil {
 		deps.Problems.Raise("web.devices", "paired devices aren't believed: "+err.Error(),
 			"pair them again with `hookmux web pair`")
 		d.paired = nil
@@ -109,7 +109,7 @@ func (d *devices) change(edit func(list []device) []device) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	fresh := edit(slices.Clone(d.paired))
-	if err := sealed.StoreSealed(d.deps.Dirs.State, devicesFile, fresh); err != nil {
+	if err := sealed.Store(d.deps.Dirs.State, devicesFile, fresh); err != nil {
 		return err
 	}
 	d.paired = fresh
@@ -157,7 +157,7 @@ func (d *devices) noteUse(id, address, browser string, now time.Time) (before de
 	one.Used, one.Address, one.Browser = now, address, browser
 	if elsewhere || now.Sub(d.written[id]) > useWritten {
 		d.written[id] = now
-		if err := sealed.StoreSealed(d.deps.Dirs.State, devicesFile, d.paired); err != nil {
+		if err := sealed.Store(d.deps.Dirs.State, devicesFile, d.paired); err != nil {
 			d.deps.Log.Warn("the last use of a device isn't written down", "error", err)
 		}
 	}
