@@ -25,7 +25,7 @@ func SplitFlags(args []shell.Word) (flags, rest []shell.Word) {
 // HasShort reports whether one of the letters stands in a short option cluster.
 func HasShort(flags []shell.Word, letters ...byte) bool {
 	for _, f := range flags {
-		if len(f.Text) < 2 || f.Text[1] == '-' {
+		if len(f.Text) < 2 || f.Text[0] != '-' || f.Text[1] == '-' {
 			continue
 		}
 		for _, l := range letters {

@@ -410,7 +410,7 @@ func (x *Scope) WhyBroad(p Place) Breadth {
 		return TopLevel
 	}
 	if IsBelow(t, x.Project) {
-		if path.Base(t) == ".git" {
+		if fitsName(path.Base(t), ".git") {
 			return RepositoryHistory
 		}
 		return NotBroad
@@ -422,6 +422,16 @@ func (x *Scope) WhyBroad(p Place) Breadth {
 		return OtherHome
 	}
 	return NotBroad
+}
+
+// fitsName reports whether the last part of a path is this name, or a pattern that the
+// shell replaces by it.
+func fitsName(pattern, name string) bool {
+	if pattern == name || !strings.HasPrefix(pattern, ".") || !strings.ContainsAny(pattern, "*?[") {
+		return pattern == name
+	}
+	fits, err := path.Match(pattern, name)
+	return fits && err == nil
 }
 
 // IsOutside reports whether p is neither in the project nor scratch space.

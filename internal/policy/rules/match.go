@@ -344,7 +344,11 @@ func hasFlag(p Pattern, c *facts.Command, boldly bool) certainty {
 	if slices.ContainsFunc(c.Flags, p.fits) {
 		return yes
 	}
+	whole := programs.Is(c.Program, programs.WholeOptions)
 	for _, o := range c.Options() {
+		if whole {
+			break
+		}
 		// Long options may be shortened.
 		name, _, _ := strings.Cut(o.Text, "=")
 		if len(name) > 2 && strings.HasPrefix(name, "--") && strings.HasPrefix(p.text, name) {

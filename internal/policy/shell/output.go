@@ -52,6 +52,9 @@ func (o *outputs) outputOf(i, depth int) (string, bool) {
 		return words.PathText(r.Name(), args)
 	case "which", "type", "command":
 		if n := len(args); n > 0 && !args[n-1].Dynamic {
+			if text := args[n-1].Text; !strings.Contains(text, "/") {
+				return "/usr/bin/" + text, true // wherever it is: a place where programs are
+			}
 			return args[n-1].Text, true
 		}
 	case "echo":
