@@ -21,7 +21,7 @@ func (x *Scope) foreignOrigin(r *shell.Run) string {
 	switch {
 	case known.Has(programs.Fetches):
 		return "the network (" + name + ")"
-	case r.Remote && len(r.Via) > 0 && printsFiles(known):
+	case r.Remote && len(r.Via) > 0:
 		return "the network (another machine)"
 	case name == "base64" && HasWord(r.Args(), "-d", "-D", "--decode", "-di"),
 		name == "base32" && HasWord(r.Args(), "-d", "--decode"),
@@ -34,9 +34,6 @@ func (x *Scope) foreignOrigin(r *shell.Run) string {
 	}
 	return ""
 }
-
-// printsFiles reports whether a program does nothing but show the files that it is given.
-func printsFiles(p *programs.Program) bool { return p.Prints != nil && p.Reader != nil && !p.Has(programs.Mentions) }
 
 // originOf looks at a span of runs and, through their pipes, at what feeds them.
 func (x *Scope) originOf(span shell.Span) string {

@@ -128,16 +128,43 @@ func (x *Scope) ResolveText(text string, tilde, dynamic bool, r *shell.Run) Plac
 		if !ok {
 			return p
 		}
-		t = path.Join(dir, t)
+		t = strings.TrimSuffix(dir, "/") + "/" + t
 	}
-	p.Path, p.Known = x.enterLinks(x.ownProcess(path.Clean(t)), p.All), true
+	p.Path, p.Known = x.enterLinks(x.clean(t), p.All), true
 	return p
+}
+
+// clean is path.Clean as the kernel does it: what .. leaves is the folder that a link
+// leads to, and /proc/self/cwd is such a link.
+func (x *Scope) clean(t string) string {
+	t = x.ownProcess(t)
+	at := strings.Index(t, "/..")
+	if at <= 0 || x.resolve == nil {
+		return path.Clean(t)
+	}
+	before, rest := t[:at], t[at+1:]
+	if next, _, _ := strings.Cut(rest, "/"); next != ".." { // a name that begins with dots
+		return path.Clean(t)
+	}
+	if real, ok := x.RealPath(path.Clean(before), true); ok {
+		before = real
+	}
+	for strings.HasPrefix(rest, "..") && (len(rest) == 2 || rest[2] == '/') {
+		before, rest = path.Dir(before), strings.TrimLeft(rest[2:], "/")
+	}
+	if rest == "" {
+		return path.Clean(before)
+	}
+	if x.asked >= MaxResolve {
+		return path.Clean(before + "/" + rest)
+	}
+	return x.clean(strings.TrimSuffix(before, "/") + "/" + rest)
 }
 
 // ownProcess writes the folders of this very process as what they are: where it
 // stands, and the root.
 func (x *Scope) ownProcess(t string) string {
-	rest, ok := strings.CutPrefix(t, "/proc/")
+	rest, ok := strings.CutPrefix(strings.ReplaceAll(t, "/./", "/"), "/proc/")
 	if !ok {
 		return t
 	}
@@ -146,13 +173,20 @@ func (x *Scope) ownProcess(t string) string {
 		return t
 	}
 	what, rest, _ := strings.Cut(rest, "/")
+	folder := x.Cwd
 	switch what {
 	case "cwd":
-		return path.Join(x.Cwd, rest)
 	case "root":
-		return path.Join("/", rest)
+		folder = ""
+	default:
+		return t
 	}
-	return t
+	if strings.Trim(who, "0123456789") == "" { // of another process, where that can be asked
+		if real, ok := x.RealPath("/proc/"+who+"/"+what, true); ok {
+			folder = strings.TrimSuffix(real, "/")
+		}
+	}
+	return folder + "/" + rest
 }
 
 // enterLinks follows a link that this very command makes, as far as a path goes

@@ -131,6 +131,13 @@ func (o *outputs) rememberWritten(i int) {
 	if len(o.files) >= 64 {
 		return
 	}
+	if from, to := words.MovedFile(name, r.Args()); from != "" {
+		if text, ok := o.files[from]; ok {
+			delete(o.files, to) // it is written over
+			o.rememberFile(to, text)
+		}
+		return
+	}
 	targets := words.CopyTargets(name, r.Args())
 	copies := len(targets) > 0
 	if name != "echo" && name != "printf" && name != "cat" && name != "tee" && !copies && !filters.Knows(name) {

@@ -58,6 +58,11 @@ func setUpWriters() {
 	add(func(c *writer) { c.remove(c.rest) }, "rm", "unlink", "shred", "rmdir", "srm", "rimraf", "trash", "trash-put",
 		"wipe", "gvfs-trash", "gvfs-rm")
 	add((*writer).checkMove, "mv")
+	add(func(c *writer) {
+		c.write(c.rest[min(1, len(c.rest)):])
+		c.remove(c.rest[min(1, len(c.rest)):])
+	}, "rename", "prename", "file-rename", "perl-rename", "mmv",
+		"rnr", "detox")
 	add((*writer).checkCopy, "cp", "install", "rsync", "scp", "ditto")
 	add((*writer).checkLink, "ln")
 	add((*writer).checkMount, "mount")

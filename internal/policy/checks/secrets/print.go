@@ -307,7 +307,7 @@ func (x *scope) searchesHome(r *shell.Run, w shell.Word) bool {
 	}
 	p := x.ResolveWord(w, r)
 	switch p.Path {
-	case x.Home, "/", "/etc", "/home", "/root", "/Users":
+	case x.Home, x.Home + "/.config", x.Home + "/.local/share", "/", "/etc", "/home", "/root", "/Users":
 		return p.Known
 	}
 	return false

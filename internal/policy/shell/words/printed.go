@@ -130,3 +130,23 @@ func CopyTargets(name string, args []Word) []string {
 	}
 	return nil
 }
+
+// MovedFile is the file that cp, mv or ln gives another name, and that name; "" for
+// anything else.
+func MovedFile(name string, args []Word) (from, to string) {
+	switch name {
+	case "cp", "mv", "ln", "install", "link":
+	default:
+		return "", ""
+	}
+	var operands []string
+	for _, a := range args {
+		if !strings.HasPrefix(a.Text, "-") {
+			operands = append(operands, a.Text)
+		}
+	}
+	if len(operands) != 2 || operands[0] == "/dev/stdin" {
+		return "", ""
+	}
+	return operands[0], operands[1]
+}
