@@ -372,10 +372,14 @@ func (x *Scope) IsScratch(p string) bool {
 			return true
 		}
 	}
-	for _, d := range [...]string{"/.cache", "/.npm", "/Library/Caches", "/Library/Developer/Xcode/DerivedData",
-		"/.local/share/Trash", "/.Trash",
-		"/.gradle/caches", "/.m2/repository", "/.cargo/registry", "/go/pkg/mod", "/.terraform.d/plugin-cache"} {
-		if IsBelow(p, x.Home+d) || d != "/.cache" && p == x.Home+d {
+	if !IsUnder(p, x.Home) {
+		return false
+	}
+	below := strings.TrimPrefix(p[len(strings.TrimSuffix(x.Home, "/")):], "/")
+	for _, d := range [...]string{".cache", ".npm", "Library/Caches", "Library/Developer/Xcode/DerivedData",
+		".local/share/Trash", ".Trash", ".gradle/caches", ".m2/repository", ".cargo/registry", "go/pkg/mod",
+		".terraform.d/plugin-cache"} {
+		if IsBelow(below, d) || d != ".cache" && below == d {
 			return true
 		}
 	}

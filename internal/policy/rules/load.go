@@ -344,7 +344,7 @@ func (r *Rule) compile() error {
 	}
 	seen := &factFinder{set: r.needs}
 	program, err := expr.Compile(r.When, expr.Env(expressionFacts{}), expr.AsBool(), expr.MaxNodes(2000),
-		expr.DisableBuiltin("now"), expr.Patch(seen))
+		expr.DisableBuiltin("now"), expr.Patch(seen), matchesOption(), expr.Patch(constantMatches{}))
 	if err != nil {
 		return fmt.Errorf("when: %s", strings.ReplaceAll(strings.TrimSpace(termsafe.FirstLine(err.Error())), "\n", " "))
 	}

@@ -25,6 +25,8 @@ type matcher struct {
 	at place
 	// odd says that which program runs is not known for every command.
 	odd bool
+	// recorded says that the call was made before, and not all of it is known any more.
+	recorded bool
 	// excepted is [Options.Excepted].
 	excepted func(rule, line string) bool
 	// paths are those of each command, and each path once for -2.
@@ -49,6 +51,9 @@ func (m *matcher) matchRule(r *Rule) hit {
 				continue
 			}
 			holds := both(base, m.matchCommand(q, c, r.OnUnknown == "ignore" && r.Decide != Allow))
+			if holds == maybe && m.firm(r) {
+				continue // its expression can't make that more
+			}
 			where := c.Text
 			if holds != no && q.aboutPath() {
 				var at string
@@ -68,7 +73,9 @@ func (m *matcher) matchRule(r *Rule) hit {
 			if holds != no && r.each {
 				holds = both(holds, m.evaluateFor(r, c))
 			}
-			best = stronger(best, hit{holds, where, i})
+			if best = stronger(best, hit{holds, where, i}); best.holds == yes {
+				break
+			}
 		}
 		if best.holds == no && m.unknown(facts.CommandsFact) && m.mayRun() {
 			best = hit{both(base, maybe), "a command that cannot be read", -1}
@@ -94,6 +101,9 @@ func (m *matcher) matchRule(r *Rule) hit {
 	}
 	return best
 }
+
+// firm reports whether a rule says nothing where it may hold or not.
+func (m *matcher) firm(r *Rule) bool { return !m.recorded && r.Claude == nil && r.OnUnknown == "ignore" }
 
 // skips reports whether a command is part of a line that a rule doesn't apply to.
 func (m *matcher) skips(r *Rule, command int) bool {

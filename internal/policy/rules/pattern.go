@@ -209,6 +209,9 @@ func fitsText(pattern, text string) bool {
 
 // fitsGlob is fitsText for a pattern with a * or ?.
 func fitsGlob(pattern, text string) bool {
+	if strings.IndexByte(pattern, '?') < 0 {
+		return fitsStars(pattern, text)
+	}
 	star, mark, p := -1, 0, 0
 	for t := 0; t < len(text); {
 		switch {
@@ -229,6 +232,26 @@ func fitsGlob(pattern, text string) bool {
 		p++
 	}
 	return p == len(pattern)
+}
+
+// fitsStars is fitsText for a pattern that has a * and no ?.
+func fitsStars(pattern, text string) bool {
+	first, rest, _ := strings.Cut(pattern, "*")
+	if !strings.HasPrefix(text, first) {
+		return false
+	}
+	text = text[len(first):]
+	for {
+		part, more, starred := strings.Cut(rest, "*")
+		if !starred {
+			return strings.HasSuffix(text, part)
+		}
+		at := strings.Index(text, part)
+		if at < 0 {
+			return false
+		}
+		text, rest = text[at+len(part):], more
+	}
 }
 
 // place is where path patterns begin.

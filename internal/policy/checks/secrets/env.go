@@ -166,7 +166,7 @@ var printedVariable = lazyregexp.New(`(?i)(?:print|log|puts|echo|write|dump|^)[^
 // process.env.API_KEY.
 func (x *scope) variableInCode(r *shell.Run) {
 	text, ok := r.Code()
-	if !ok || !r.To.Empty() || loadsEnvironment(r) || r.Sink != "" {
+	if !ok || !namesEnvironment(text) || !r.To.Empty() || loadsEnvironment(r) || r.Sink != "" {
 		return
 	}
 	for _, m := range printedVariable.Compiled().FindAllStringSubmatch(text, 16) {
@@ -179,6 +179,11 @@ func (x *scope) variableInCode(r *shell.Run) {
 
 var codeDumps = lazyregexp.New(`(print|dumps?|log|puts|write|pprint|echo|p)\b[^;\n]*(os\.environ(\b[^\[.]|` +
 	`\.items|\.copy|$)|process\.env\s*[,)}]|\bENV\s*$|\bENV\.(to_\w+|inspect|each|map|sort|select|filter|pretty)|%ENV\b|getenv\(\s*\)|ENVIRON\s*\[\s*\w+\s*\])`)
+
+// namesEnvironment reports whether code names the environment in any language's way.
+func namesEnvironment(code string) bool {
+	return strings.Contains(code, "env") || strings.Contains(code, "ENV")
+}
 
 // wholeEnvironment is an expression that is the environment.
 var wholeEnvironment = lazyregexp.New(`^\s*(process\.env|JSON\.stringify\(process\.env\)|os\.environ|ENV(\.to_h)?|Deno\.env\.toObject\(\))\s*;?\s*$`)
@@ -207,7 +212,7 @@ func (x *scope) envInCode(r *shell.Run) {
 			}
 		}
 	}
-	if ok && (codeDumps.MatchString(text) || printsValue(r) && wholeEnvironment.MatchString(text)) {
+	if ok && namesEnvironment(text) && (codeDumps.MatchString(text) || printsValue(r) && wholeEnvironment.MatchString(text)) {
 		x.Report.Add("env-dump", r.Name(), r.Name()+" code prints every variable, secrets included")
 	}
 }
