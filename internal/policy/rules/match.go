@@ -47,6 +47,9 @@ func (m *matcher) matchRule(r *Rule) hit {
 	case q.aboutCommand():
 		for i := range m.f.Commands {
 			c := &m.f.Commands[i]
+			if c.Program == "" && len(q.Program) > 0 && m.firm(r) {
+				continue // it may be any program, and the rule asks for certainty
+			}
 			if r.named != nil && !m.odd && !slices.Contains(r.named, c.Program) || m.skips(r, i) {
 				continue
 			}
@@ -103,7 +106,9 @@ func (m *matcher) matchRule(r *Rule) hit {
 }
 
 // firm reports whether a rule says nothing where it may hold or not.
-func (m *matcher) firm(r *Rule) bool { return !m.recorded && r.Claude == nil && r.OnUnknown == "ignore" }
+func (m *matcher) firm(r *Rule) bool {
+	return !m.recorded && r.Claude == nil && r.OnUnknown == "ignore"
+}
 
 // skips reports whether a command is part of a line that a rule doesn't apply to.
 func (m *matcher) skips(r *Rule, command int) bool {
@@ -238,7 +243,8 @@ func (m *matcher) entersProjects(r *Rule, folder string) certainty {
 
 // matchCommand compares one command. boldly: what is not known excuses nothing.
 func (m *matcher) matchCommand(q *Match, c *facts.Command, boldly bool) certainty {
-	holds := q.Program.match(func(p Pattern) certainty { return fitsProgram(p, c.Program) })
+	wild := hasWildcard(c.Program)
+	holds := q.Program.match(func(p Pattern) certainty { return fitsProgram(p, c.Program, wild) })
 	if holds == no {
 		return no
 	}
@@ -275,9 +281,7 @@ func (m *matcher) matchCommand(q *Match, c *facts.Command, boldly bool) certaint
 	}
 	if len(q.Text) > 0 && holds != no {
 		given := c.Given()
-		holds = both(holds, q.Text.match(func(p Pattern) certainty {
-			return certain(fitsText(strings.ToLower(p.text), given))
-		}))
+		holds = both(holds, q.Text.match(func(p Pattern) certainty { return certain(fitsText(p.small, given)) }))
 	}
 	holds = both(holds, q.Wrapper.matchAny(c.Wrappers))
 	holds = both(holds, q.From.matchAny(c.From))
@@ -288,11 +292,11 @@ func (m *matcher) matchCommand(q *Match, c *facts.Command, boldly bool) certaint
 
 // fitsProgram compares a program. One that is written as a pattern of files, as
 // /usr/bin/cront?b, is every program that fits it.
-func fitsProgram(p Pattern, program string) certainty {
+func fitsProgram(p Pattern, program string, wild bool) certainty {
 	if program == p.text && !p.star && program != "" {
 		return yes
 	}
-	if hasWildcard(program) && len(strings.Trim(program, "*?")) > 1 {
+	if wild && len(strings.Trim(program, "*?")) > 1 {
 		return certain(fitsText(program, p.text))
 	}
 	return p.fitsWord(program, program == "")

@@ -113,4 +113,3 @@ func (m *matcher) runDivided(r *Rule) (any, error) {
 	}
 	return m.machine.vm.Run(r.divided.program, &wholeFacts{m.machine.env, known})
 }
-

@@ -42,15 +42,17 @@ func negate(c certainty) certainty { return yes - c }
 // out what matches.
 type Pattern struct {
 	text string
-	not  bool
-	star bool // it holds a * or ?
+	// small is text in small letters.
+	small string
+	not   bool
+	star  bool // it holds a * or ?
 	// ending is what stands behind the only *, when the pattern begins with that.
 	ending string
 }
 
 func newPattern(text string) Pattern {
 	rest, not := strings.CutPrefix(text, "!")
-	p := Pattern{text: rest, not: not, star: hasWildcard(rest)}
+	p := Pattern{text: rest, small: strings.ToLower(rest), not: not, star: hasWildcard(rest)}
 	if ending, ok := strings.CutPrefix(rest, "*"); ok && !hasWildcard(ending) {
 		p.ending = ending
 	}
@@ -122,7 +124,9 @@ func (l Patterns) match(fits func(p Pattern) certainty) certainty {
 			continue
 		}
 		positive = true
-		result = either(result, fits(p))
+		if result != yes {
+			result = either(result, fits(p))
+		}
 	}
 	if !positive {
 		result = yes
