@@ -343,8 +343,7 @@ func (r *Rule) compile() error {
 		return nil
 	}
 	seen := &factFinder{set: r.needs}
-	program, err := expr.Compile(r.When, expr.Env(expressionFacts{}), expr.AsBool(), expr.MaxNodes(2000),
-		expr.DisableBuiltin("now"), expr.Patch(seen))
+	program, err := compileBool(r.When, expressionFacts{}, expr.Patch(seen))
 	if err != nil {
 		return fmt.Errorf("when: %s", strings.ReplaceAll(strings.TrimSpace(termsafe.FirstLine(err.Error())), "\n", " "))
 	}
@@ -352,6 +351,9 @@ func (r *Rule) compile() error {
 		return fmt.Errorf("when: %s is not allowed here, because it makes texts longer", seen.grows)
 	}
 	r.program, r.needs, r.programs, r.each = program, seen.found(), programsIn(r.When), seen.command
+	if r.each {
+		r.divided = divide(r.When)
+	}
 	if r.each && !r.Match.aboutCommand() {
 		return errors.New("when: command means the command that match found, but match names none; use commands")
 	}

@@ -50,6 +50,9 @@ func (o *outputs) outputOf(i, depth int) (string, bool) {
 		return pathText(r.Name(), args)
 	case "which", "type", "command":
 		if n := len(args); n > 0 && !args[n-1].Dynamic {
+			if text := args[n-1].Text; !strings.Contains(text, "/") {
+				return "/usr/bin/" + text, true // wherever it is: a place where programs are
+			}
 			return args[n-1].Text, true
 		}
 	case "echo":
@@ -124,6 +127,13 @@ func (o *outputs) rememberWritten(i int) {
 	r := &o.script.Runs[i]
 	name := r.Name()
 	if len(o.files) >= 64 {
+		return
+	}
+	if from, to := movedFile(name, r.Args()); from != "" {
+		if text, ok := o.files[from]; ok {
+			delete(o.files, to) // it is written over
+			o.rememberFile(to, text)
+		}
 		return
 	}
 	targets := copyTargets(name, r.Args())

@@ -129,3 +129,23 @@ func copyTargets(name string, args []Word) []string {
 	}
 	return nil
 }
+
+// movedFile is the file that cp, mv or ln gives another name, and that name; "" for
+// anything else.
+func movedFile(name string, args []Word) (from, to string) {
+	switch name {
+	case "cp", "mv", "ln", "install", "link":
+	default:
+		return "", ""
+	}
+	var operands []string
+	for _, a := range args {
+		if !strings.HasPrefix(a.Text, "-") {
+			operands = append(operands, a.Text)
+		}
+	}
+	if len(operands) != 2 || operands[0] == "/dev/stdin" {
+		return "", ""
+	}
+	return operands[0], operands[1]
+}
