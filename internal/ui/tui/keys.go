@@ -185,14 +185,32 @@ func takesText(m *Model) bool {
 
 // pressedKey is the key that was pressed last.
 type pressedKey struct {
-	key  string
-	at   time.Time
-	held bool // it was pressed just before as well: perhaps it repeats
-	sent bool // another key came right before: a terminal sends text like that, nobody types it
+	key    string
+	at     time.Time
+	held   bool // it came as fast as a key that is held down repeats
+	sent   bool // another key came right before: a terminal sends text like that, nobody types it
+	doubt  int  // how often a key was kept back, to see whether it repeats
+	behind *keptKey
 }
 
-// repeatTime is the longest a keyboard waits before a key that is held down repeats.
-const repeatTime = 700 * time.Millisecond
+// keptKey is a key that does what it means only once it's clear that it isn't held down.
+type keptKey struct {
+	msg      tea.KeyPressMsg
+	at       time.Time // when it was pressed: what appeared later isn't what it was meant for
+	mode     mode
+	selected string
+}
+
+// A keyboard waits up to repeatTime before a key that is held down repeats, and
+// then repeats it within quietTime. So a key that comes again later than quietTime and
+// sooner than repeatTime may be either: it is kept back for quietTime.
+const (
+	repeatTime = 700 * time.Millisecond
+	quietTime  = 150 * time.Millisecond
+)
+
+// quietMsg says that the key that was kept back wasn't pressed again within quietTime.
+type quietMsg struct{ doubt int }
 
 // burstTime is shorter than it takes to press two keys one after the other. A program
 // that may write to a terminal can have it send text as if it was typed, such as its
@@ -208,10 +226,61 @@ func (m *Model) handleKey(msg tea.KeyPressMsg) tea.Cmd {
 	if key == "ctrl+c" {
 		return tea.Quit
 	}
-	now := m.opts.Now()
-	before := m.pressed
-	m.pressed = pressedKey{key, now, before.key == key && now.Sub(before.at) < repeatTime,
-		before.key != "" && before.key != key && now.Sub(before.at) < burstTime}
+	now, before := m.opts.Now(), m.pressed
+	again, gap := before.key == key, now.Sub(before.at)
+	m.pressed = pressedKey{key: key, at: now, doubt: before.doubt,
+		held: again && gap < quietTime, sent: before.key != "" && !again && gap < burstTime}
+	var first tea.Cmd
+	if before.behind != nil && (again && gap >= quietTime || !again && gap >= burstTime) {
+		first = m.handleKept(before.behind) // it didn't repeat, and its clock is late
+	}
+	if again && gap >= quietTime && gap < repeatTime && m.decides(key) {
+		m.pressed.doubt++
+		m.pressed.behind = &keptKey{msg, now, m.mode, m.selected}
+		n := m.pressed.doubt
+		return tea.Batch(first, m.tick(quietTime, func(time.Time) tea.Msg { return quietMsg{n} }))
+	}
+	return tea.Batch(first, m.handleKeyNow(msg, now))
+}
+
+// handleQuiet does what a key means that was kept back and didn't repeat.
+func (m *Model) handleQuiet(msg quietMsg) tea.Cmd {
+	kept := m.pressed.behind
+	if kept == nil || msg.doubt != m.pressed.doubt {
+		return nil
+	}
+	m.pressed.behind = nil
+	return m.handleKept(kept)
+}
+
+func (m *Model) handleKept(kept *keptKey) tea.Cmd {
+	if m.mode != kept.mode || m.selected != kept.selected {
+		return nil
+	}
+	return m.handleKeyNow(kept.msg, kept.at)
+}
+
+// decides reports whether a key would send the daemon something here.
+func (m *Model) decides(key string) bool {
+	switch m.mode {
+	case modeConfirm:
+		return key == m.confirm.yes
+	case modeBatch:
+		return key == "B"
+	case modeForm:
+		return key == "enter" || isQuick(m.form.questions) && len(key) == 1 && strings.Contains(optionKeys, key)
+	case modeList:
+		return slices.ContainsFunc(bindings(), func(b binding) bool {
+			return b.decides && slices.Contains(b.keys, key) && b.when(m)
+		})
+	}
+	return false
+}
+
+// handleKeyNow does what a key means where the view is.
+func (m *Model) handleKeyNow(msg tea.KeyPressMsg, pressed time.Time) tea.Cmd {
+	key := msg.String()
+	m.keyAt = pressed
 	switch m.mode {
 	case modeTyping:
 		return handleTypingKey(m, msg, key)
@@ -283,7 +352,7 @@ func handleConfirmKey(m *Model, key string) tea.Cmd {
 	case key != c.yes:
 		m.mode, m.status = modeList, "Nothing was done."
 		return nil
-	case m.opts.Now().Sub(c.since) < settleTime || m.pressed.held:
+	case m.keyAt.Sub(c.since) < settleTime || m.pressed.held:
 		return nil
 	case len(frame{m}.confirmLines(m.popupRoom(narrowPopup).width)) > m.popupRoom(narrowPopup).height:
 		m.status = "The window is too small to show all of it."

@@ -97,6 +97,7 @@ type Model struct {
 	busy     bool   // an answer is on its way
 	replied  string // the request that was answered last
 	pressed  pressedKey
+	keyAt    time.Time // when the key was pressed that is handled now
 	drawn    drawnFrame
 	tick     func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
 	ticks    int // the tick that counts
@@ -190,11 +191,11 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // watchKeys has the next key noticed, after everything that came from the person
 // and whenever an answer is through.
 func (m *Model) watchKeys(msg tea.Msg) tea.Cmd {
-	if m.opts.WatchKeys == nil || m.busy {
+	if m.opts.WatchKeys == nil || m.busy || m.pressed.behind != nil {
 		return nil
 	}
 	switch msg.(type) {
-	case tea.WindowSizeMsg, tea.KeyPressMsg, tea.PasteMsg, tea.MouseMsg, outcomeMsg, pageMsg, askPINMsg:
+	case tea.WindowSizeMsg, tea.KeyPressMsg, quietMsg, tea.PasteMsg, tea.MouseMsg, outcomeMsg, pageMsg, askPINMsg:
 		return func() tea.Msg {
 			ctx, cancel := context.WithTimeout(m.ctx, silenceTime)
 			defer cancel()
@@ -256,6 +257,8 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		m.width, m.height = msg.Width, msg.Height
 	case tea.KeyPressMsg:
 		return m.handleKey(msg)
+	case quietMsg:
+		return m.handleQuiet(msg)
 	case tea.PasteMsg:
 		return handlePaste(m, msg)
 	case tea.MouseWheelMsg:
