@@ -22,6 +22,7 @@ type binding struct {
 	run      func(m *Model) tea.Cmd
 	decides  bool // it asks the daemon for something, so the daemon must be there
 	approves bool // it says yes, so all of the request must have been shown
+	refuses  bool // it says no
 	always   bool // it works everywhere, so only the help shows it
 	// told is where a key that works everywhere is shown all the same.
 	told func(m *Model) bool
@@ -74,10 +75,10 @@ func bindings() []binding {
 		binding{keys: keys("m"), name: "m", does: "accept, review edits", help: "accept, review edits", when: offers("manual"), run: choose("manual"), decides: true, approves: true},
 		binding{keys: keys("1", "2", "3", "4", "5", "6", "7", "8", "9"), name: "1–9", does: "answer", help: "pick that answer", when: offersDigits, run: answerByDigit, decides: true, approves: true},
 		binding{keys: keys("enter"), name: "Enter", does: "answer …", help: "open the question", when: offers("answer"), run: answerQuestions, decides: true, approves: true},
-		binding{keys: keys("d"), name: "d", does: "deny …", help: "deny", when: offers("deny"), run: denyRequest, decides: true},
-		binding{keys: keys("d"), name: "d", does: "send back …", help: "send the plan back", when: offers("reject"), run: denyRequest, decides: true},
+		binding{keys: keys("d"), name: "d", does: "deny …", help: "deny", when: offers("deny"), run: denyRequest, decides: true, refuses: true},
+		binding{keys: keys("d"), name: "d", does: "send back …", help: "send the plan back", when: offers("reject"), run: denyRequest, decides: true, refuses: true},
 		binding{keys: keys("A"), name: "A", does: "always …", help: "approve from now on", when: offersAlways, run: approveAlways, decides: true, approves: true},
-		binding{keys: keys("S"), name: "S", does: "agent's rule …", help: "approve by the agent's rule", when: offersOwnRule, run: approveByOwnRule, decides: true, approves: true},
+		binding{keys: keys("S"), name: "S", does: "agent's rule …", help: "approve by its own rule", when: offersOwnRule, run: approveByOwnRule, decides: true, approves: true},
 		binding{keys: keys("space", "pgdown"), name: "Space", does: "read on", when: always, run: scroll(1), always: true, told: hasMore},
 		binding{keys: keys("B"), name: "B", does: "approve several …", when: canBatch, run: openBatch, decides: true},
 		binding{keys: keys("r"), name: "r", does: "skip", help: "skip: the agent asks", when: canRelease, run: releaseRequest, decides: true},
@@ -109,8 +110,8 @@ func bindings() []binding {
 	)
 	group(groupHookmux,
 		binding{keys: keys("p"), name: "p", does: "problems", when: always, run: showProblems, always: true, told: (*Model).hasProblems},
-		binding{keys: keys("w"), name: "w", does: "away", help: "you're away: agents wait", when: (*Model).isHere, run: goAway, decides: true, always: true},
-		binding{keys: keys("w"), name: "w", does: "I'm back", help: "you're back", when: (*Model).isAway, run: comeBack, decides: true, always: true, told: always},
+		binding{keys: keys("w"), name: "w", does: "away", help: "away: agents wait", when: (*Model).isHere, run: goAway, decides: true, always: true},
+		binding{keys: keys("w"), name: "w", does: "I'm back", help: "back", when: (*Model).isAway, run: comeBack, decides: true, always: true, told: always},
 		binding{keys: keys("O"), name: "O", does: "turn off …", when: (*Model).isOn, run: switchOff, decides: true, always: true},
 		binding{keys: keys("O"), name: "O", does: "turn on", when: (*Model).isOff, run: switchOn, decides: true, always: true, told: always},
 	)

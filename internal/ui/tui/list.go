@@ -47,6 +47,9 @@ func newList(b *board, opts listOptions) *list {
 			continue
 		}
 		if n := len(l.rows); n == 0 || l.rows[n-1].section != r.section {
+			if n > 0 && !opts.compact {
+				l.lines = append(l.lines, listLine{row: -1, section: noSection})
+			}
 			l.lines = append(l.lines, listLine{row: -1, section: r.section})
 		}
 		l.lines = append(l.lines, listLine{row: len(l.rows)})
@@ -56,6 +59,9 @@ func newList(b *board, opts listOptions) *list {
 		l.rows = append(l.rows, r)
 	}
 	if l.counts[sectionEnded] > 0 && !opts.history && opts.filter == "" {
+		if !opts.compact {
+			l.lines = append(l.lines, listLine{row: -1, section: noSection})
+		}
 		l.lines = append(l.lines, listLine{row: -1, section: sectionCount})
 	}
 	return l
@@ -140,17 +146,20 @@ func linesDownTo(lines []listLine, last, height int) []listLine {
 
 // titleText is a line above rows, or below all of them.
 func (f frame) titleText(line listLine) string {
-	if line.section == sectionCount {
-		return styleFaint.Render(fmt.Sprintf("%d ended · h shows them", f.list.counts[sectionEnded]))
+	switch line.section {
+	case noSection:
+		return ""
+	case sectionCount:
+		return styleFaint.Render(fmt.Sprintf(" %d ended · h shows them", f.list.counts[sectionEnded]))
 	}
 	mark, style := line.section.sign()
 	if line.more > 0 {
-		return style.Render(fmt.Sprintf("%s %d more waiting · Tab goes there", mark, line.more))
+		return style.Render(fmt.Sprintf(" %s %d more waiting · Tab goes there", mark, line.more))
 	}
 	if line.section == sectionWaiting {
-		return style.Bold(true).Render(sectionTitles[line.section])
+		return style.Bold(true).Render(" " + sectionTitles[line.section])
 	}
-	return styleFaint.Render(sectionTitles[line.section])
+	return styleFaint.Render(" " + sectionTitles[line.section])
 }
 
 // rowLines are a row's title with its age, and what it is about: two lines, or one where
