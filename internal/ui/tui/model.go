@@ -378,11 +378,19 @@ func (m *Model) takeNote(n client.InboxNote) {
 	}
 }
 
-// compactBelow is the height of the screen below which a row has one line.
+// compactBelow is the height of the screen below which rows have one line, unless the
+// list is beside the details and all of it fits.
 const compactBelow = 30
 
 func (m *Model) listOptions() listOptions {
-	return listOptions{filter: m.filter, history: m.withHistory, compact: m.height < compactBelow && !m.opts.Sidebar}
+	room := 0
+	switch {
+	case m.height >= compactBelow || m.opts.Sidebar:
+		room = 1 << 20
+	case m.width >= sideBySide && m.height >= smallScreen:
+		room = m.height - 5 // the head, the frame, the lines at the bottom
+	}
+	return listOptions{filter: m.filter, history: m.withHistory, room: room}
 }
 
 // rebuildRows puts the rows in order and keeps the selection on what it was on. A
