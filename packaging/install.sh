@@ -244,4 +244,8 @@ case ":${PATH:-}:" in
 *":$dir/bin:"*) ;;
 *) say "add it to your PATH: export PATH=\"$dir/bin:\$PATH\"" ;;
 esac
-say "next: hookmux setup"
+if [ -f "${XDG_STATE_HOME:-${HOME:-}/.local/state}/hookmux/install.json" ]; then
+	say "next: hookmux install (until then your agents run their copy of the version before)"
+else
+	say "next: hookmux setup"
+fi

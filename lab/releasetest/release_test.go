@@ -159,7 +159,10 @@ func TestInstallScript(t *testing.T) {
 			}
 		}
 	}
-	p.tryUpgrade(before, now, install(before), install(now), func() { script(now, "--uninstall", "--keep-hooks") })
+	p.tryUpgrade(before, now, install(before), func() {
+		install(now)()
+		p.runHooked("install", "--yes", "claude") // agents run a copy
+	}, func() { script(now, "--uninstall", "--keep-hooks") })
 	wantNoFiles(t, filepath.Join(p.home, ".local/bin"))
 	wantNoFiles(t, filepath.Join(p.home, ".local/share/man"))
 }
@@ -214,7 +217,10 @@ func TestArchive(t *testing.T) {
 		}
 	}
 	p := newPlace(t, "", filepath.Join(prefix, "bin"))
-	p.tryUpgrade(before, now, unpack(before), unpack(now), func() { _ = os.RemoveAll(filepath.Join(prefix, "bin")) })
+	p.tryUpgrade(before, now, unpack(before), func() {
+		unpack(now)()
+		p.runHooked("install", "--yes", "claude") // agents run a copy
+	}, func() { _ = os.RemoveAll(filepath.Join(prefix, "bin")) })
 }
 
 // registry answers npm as far as installing goes.
