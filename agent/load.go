@@ -13,7 +13,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/hookmux/hookmux/internal/platform/paths"
-	"github.com/hookmux/hookmux/internal/platform/textcut"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
 // Problem is something wrong in a catalogue file. The file it names is left
@@ -170,7 +170,7 @@ func parse(file File) (*Agent, *Problem) {
 	var a Agent
 	decoder := yaml.NewDecoder(bytes.NewReader(file.Data), yaml.Strict())
 	if err := decoder.Decode(&a); err != nil {
-		problem := &Problem{File: file.Name, Text: textcut.FirstLine(err.Error())}
+		problem := &Problem{File: file.Name, Text: termsafe.FirstLine(err.Error())}
 		var located yaml.Error
 		if errors.As(err, &located) {
 			problem.Text = located.GetMessage()

@@ -19,7 +19,6 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/trust"
 	"github.com/hookmux/hookmux/internal/server"
-	"github.com/hookmux/hookmux/internal/server/outbox"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions"
 	"github.com/hookmux/hookmux/internal/tshook/host"
@@ -268,7 +267,7 @@ func (p people) CanAnyoneAnswer() bool { return p.approvals().CanAnyoneAnswer() 
 // pluginCalls reaches hookmux's plugins inside agents.
 type pluginCalls struct {
 	ctx    context.Context
-	outbox *outbox.Outbox
+	outbox *server.Outbox
 }
 
 func (c pluginCalls) Send(agent, session, text string) (bool, error) {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/platform/environ"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/sessions"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -18,7 +18,7 @@ func (p *Pipeline) decode(call *HookCall) *pipelineState {
 	who := callerOf(p.Callers, p.Deps.Catalogue, call.Peer.PID, named, call.Event)
 	input := agent.Input{
 		ID: call.ID, Time: call.At, Agent: named, Event: call.Event, Payload: call.Payload,
-		Cwd: call.Cwd, Truncated: call.Truncated, Env: environ.Lookup(call.Env),
+		Cwd: call.Cwd, Truncated: call.Truncated, Env: proc.LookupEnv(call.Env),
 	}
 	s := &pipelineState{caller: who, ev: p.decodePayload(input)}
 	s.speaker = who.Agent

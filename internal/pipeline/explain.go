@@ -6,9 +6,8 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/platform/environ"
 	"github.com/hookmux/hookmux/internal/platform/proc"
-	"github.com/hookmux/hookmux/internal/platform/textcut"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
@@ -42,7 +41,7 @@ func (p *Pipeline) explainCall(params json.RawMessage, dry *dryRun) (any, *wire.
 	call := HookCall{
 		ID: frame.NewID(), Agent: asked.Agent, Event: asked.Event, Cwd: asked.Cwd, Payload: asked.Payload,
 		At:  time.Now(),
-		Env: environ.Join(asked.Env), dryRun: dry,
+		Env: proc.JoinEnv(asked.Env), dryRun: dry,
 	}
 	s := p.decode(&call)
 	p.noteOddities(s, asked.Event, dry)
@@ -96,7 +95,7 @@ func matchedHooks(p *pipelineState) []wire.Matched {
 		if s, ok := said[e.ID]; ok {
 			m.Ran, m.Verdict, m.Would = true, s.Verdict.Word(), wire.WouldOf(s.Would)
 			if s.Err != nil {
-				m.Error = textcut.FirstLine(s.Err.Error())
+				m.Error = termsafe.FirstLine(s.Err.Error())
 			}
 		}
 		list = append(list, m)

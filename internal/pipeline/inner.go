@@ -7,7 +7,6 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/authority/callers"
-	"github.com/hookmux/hookmux/internal/platform/environ"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/tshook/host"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -55,7 +54,7 @@ func (p *Pipeline) AnswerInner(ctx context.Context, call *HookCall) (answer json
 		stop := call.OnGone(cancel)
 		var steps []hook.Step
 		answer, steps = p.Modules.PassInner(passing,
-			hook.Call{Event: &s.ev, Env: environ.Split(call.Env), Project: project}, list)
+			hook.Call{Event: &s.ev, Env: proc.SplitEnv(call.Env), Project: project}, list)
 		p.later.countSteps(&s.ev, steps)
 		stop()
 	}

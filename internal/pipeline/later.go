@@ -6,7 +6,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/platform/textcut"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/redact"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/tshook/host"
@@ -102,7 +102,7 @@ func (l *laterHooks) countSteps(ev *event.Event, steps []hook.Step) {
 			}
 			continue
 		}
-		text := textcut.FirstLine(step.Err.Error())
+		text := termsafe.FirstLine(step.Err.Error())
 		warn := func(text string) {
 			l.deps.Log.Warn("hook failed", "hook", step.Hook, "agent", ev.Agent, "event", ev.Native,
 				"error", redact.Text(text))
@@ -127,7 +127,7 @@ func wireSteps(steps []hook.Step) []wire.Step {
 			Again: one.Again, Would: wire.WouldOf(one.Would),
 		}
 		if one.Err != nil {
-			step.Error = textcut.FirstLine(one.Err.Error())
+			step.Error = termsafe.FirstLine(one.Err.Error())
 		}
 		list = append(list, step)
 	}

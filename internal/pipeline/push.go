@@ -8,7 +8,6 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/approvals"
-	"github.com/hookmux/hookmux/internal/platform/environ"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -53,7 +52,7 @@ func (p *Pipeline) pushMethod(ctx context.Context, params json.RawMessage, peer 
 		OnGone: onContextEnd(ctx),
 	}
 	if len(pushed.Env) > 0 {
-		call.Env = environ.Join(pushed.Env)
+		call.Env = proc.JoinEnv(pushed.Env)
 	}
 	answer, decision, ok := p.Answer(p.ctx, &call)
 	p.Finish(&call)

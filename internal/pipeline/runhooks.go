@@ -8,7 +8,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/platform/environ"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/tshook/host"
 )
@@ -30,7 +30,7 @@ func (p *Pipeline) runHooks(ctx context.Context, call *HookCall, s *pipelineStat
 	}
 	hookCall := hook.Call{Event: &s.ev, Project: s.project, Carries: s.carries}
 	if !onlyGuards(s.entries) {
-		hookCall.Env = environ.Split(call.Env) // hookmux's own guards don't look at it
+		hookCall.Env = proc.SplitEnv(call.Env) // hookmux's own guards don't look at it
 	}
 	if hook.AnyDecides(s.entries, s.ev.Kind, s.carries) {
 		if s.ev.Nested {

@@ -1,4 +1,4 @@
-// Package trusted terminals decides about calls of methods by where the caller sits: it
+// Package gate decides whether a method may be called from where its caller sits: it
 // joins the rules of authority with the PIN and the requests of approvals.
 package gate
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/cli/trustcmd"
 	"github.com/hookmux/hookmux/internal/pipeline/judge"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/selection"
@@ -66,7 +65,7 @@ lists the settings that differ from their default.`,
 				return cmdutil.UsageError("%v", config.Unknown(args[0]))
 			}
 			if args[0] == config.ApprovalsPIN {
-				return trustcmd.SetPIN(app, cmd, false)
+				return SetPIN(app, cmd, false)
 			}
 			return SetSetting(app, cmd, args[0], nil, project)
 		},
@@ -153,7 +152,7 @@ secret ends up neither in the process list nor in your shell's history.`,
 				return cmdutil.UsageError("%v", err)
 			}
 			if key.Name == config.ApprovalsPIN {
-				return trustcmd.SetPIN(app, cmd, args[1] == "on")
+				return SetPIN(app, cmd, args[1] == "on")
 			}
 			return SetSetting(app, cmd, args[0], value, project)
 		},

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/launch/resume"
+	"github.com/hookmux/hookmux/internal/launch/start"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -48,7 +48,7 @@ func showSession(ctx context.Context, app *cmdutil.App, name string, asJSON bool
 	}
 	quoted := ""
 	if d.Resume != nil {
-		quoted = resume.Line(d.Resume)
+		quoted = start.Line(d.Resume)
 	}
 	app.Style().Session(app.Stdout, d, time.Now(), quoted)
 	return nil

@@ -22,7 +22,6 @@ import (
 	"syscall"
 
 	"github.com/hookmux/hookmux/internal/platform/files"
-	"github.com/hookmux/hookmux/internal/platform/keyfile"
 )
 
 const KeyFile = "consent.key"
@@ -39,14 +38,14 @@ var ErrForged = errors.New("it was not written by hookmux, so it does not count"
 // readKey reads the key; where there is none it makes one if it may create it.
 func readKey(dir string, create bool) ([]byte, error) {
 	path := filepath.Join(dir, KeyFile)
-	key, err := keyfile.Read(path)
+	key, err := ReadKey(path)
 	switch {
-	case !errors.Is(err, keyfile.ErrNone):
+	case !errors.Is(err, ErrNoKey):
 		return key, err
 	case !create:
 		return nil, ErrForged
 	}
-	return keyfile.Make(path, WriteDurably)
+	return MakeKey(path, WriteDurably)
 }
 
 func macOf(key []byte, name string, content []byte) string {

@@ -1,5 +1,3 @@
-// Package inspect is what the guards in Go share: the commands of a tool call taken apart,
-// what each may touch from where it runs (Scope), and what a rule reports about it.
 package facts
 
 import (

@@ -15,7 +15,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/guards/names"
 	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/policy/rules"
-	"github.com/hookmux/hookmux/internal/policy/shell/scriptcache"
+	"github.com/hookmux/hookmux/internal/policy/shell"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/ruleset"
 	"github.com/hookmux/hookmux/internal/selection/trust"
@@ -58,7 +58,7 @@ type GuardOptions struct {
 // of people into hooks.
 func (s *Sources) Guards(o GuardOptions) []*hook.Entry {
 	var entries []*hook.Entry
-	scripts := &scriptcache.Cache{Programs: s.programsIn(&o)}
+	scripts := &shell.Cache{Programs: s.programsIn(&o)}
 	engine, failed := guards.New(s.engineOptions(&o, scripts))
 	for _, info := range names.All() {
 		id := hook.GuardID(info.Name)
@@ -115,7 +115,7 @@ func IsGuardHook(id string) bool {
 }
 
 // engineOptions is what the engine of the guards is made of.
-func (s *Sources) engineOptions(o *GuardOptions, scripts *scriptcache.Cache) guards.Options {
+func (s *Sources) engineOptions(o *GuardOptions, scripts *shell.Cache) guards.Options {
 	modes := map[string]rules.Mode{}
 	var allow []string
 	for _, info := range names.All() {

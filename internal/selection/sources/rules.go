@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/policy/gitfiles"
 	"github.com/hookmux/hookmux/internal/policy/rules"
-	"github.com/hookmux/hookmux/internal/policy/shell/scriptcache"
+	"github.com/hookmux/hookmux/internal/policy/shell"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/ruleset"
 )
@@ -100,7 +100,7 @@ func modesOf(o *GuardOptions, list []*rules.Rule) map[string]rules.Mode {
 }
 
 // newDecider makes the rules of a place ready; nil where none is in force.
-func (s *Sources) newDecider(o *GuardOptions, scripts *scriptcache.Cache) *ruleDecider {
+func (s *Sources) newDecider(o *GuardOptions, scripts *shell.Cache) *ruleDecider {
 	base, here, start := s.RulesIn(o)
 	d := &ruleDecider{list: slices.Concat(base.Rules, here.Rules, start.Rules), pass: o.Pass}
 	if len(d.list) == 0 {
@@ -116,7 +116,7 @@ func (s *Sources) newDecider(o *GuardOptions, scripts *scriptcache.Cache) *ruleD
 }
 
 // newPlaces makes the rules of both places ready.
-func (s *Sources) newPlaces(o *GuardOptions, options rules.Options, scripts *scriptcache.Cache) twoPlaces {
+func (s *Sources) newPlaces(o *GuardOptions, options rules.Options, scripts *shell.Cache) twoPlaces {
 	base, here, start := s.RulesIn(o)
 	t := twoPlaces{started: o.Started, options: s.factOptions(o, scripts)}
 	t.here = placedRules{rules.NewSet(slices.Concat(base.Rules, here.Rules), options), o.Project}
@@ -213,7 +213,7 @@ func mergeHits(hits, more []rules.Hit) []rules.Hit {
 func isAllowing(h rules.Hit) bool { return h.Verdict == rules.Allow && !h.LogOnly }
 
 // factOptions is where facts come from.
-func (s *Sources) factOptions(o *GuardOptions, scripts *scriptcache.Cache) facts.Options {
+func (s *Sources) factOptions(o *GuardOptions, scripts *shell.Cache) facts.Options {
 	return facts.Options{
 		Home: s.Dirs.Home, Parse: scripts.Parse, Resolve: paths.Real, Several: paths.HasSeveralNames, Counts: o.Counts,
 		Git: findRepository, Root: s.Registry.Repository, Usage: usageFacts(o.Spent),
@@ -222,7 +222,7 @@ func (s *Sources) factOptions(o *GuardOptions, scripts *scriptcache.Cache) facts
 
 // ruleEntries makes the rules of a place into hooks: one that decides, and one
 // that only logs, where some rules only do that.
-func (s *Sources) ruleEntries(o *GuardOptions, scripts *scriptcache.Cache) []*hook.Entry {
+func (s *Sources) ruleEntries(o *GuardOptions, scripts *shell.Cache) []*hook.Entry {
 	d := s.newDecider(o, scripts)
 	if d == nil {
 		return nil

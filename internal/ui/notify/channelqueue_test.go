@@ -109,3 +109,21 @@ func TestChannelQueueEndsRight(t *testing.T) {
 		}
 	})
 }
+
+// A request that's answered in the moment its notice is being shown is withdrawn afterwards.
+func TestNoticeWithdrawnWhileItIsTaken(t *testing.T) {
+	screen := &remembering{}
+	l := newChannelQueue("desktop", screen)
+	n := noticeOf("one", "Claude Code asks for permission")
+	l.put(job{notice: n})
+	taken, ok := l.next()
+	if !ok {
+		t.Fatal("nothing was queued, want the notice")
+	}
+	l.put(job{notice: n, withdraw: true})
+	l.work(t.Context(), &taken)
+	l.workAll()
+	if len(screen.shown) != 0 {
+		t.Errorf("%v is still on the screen, want nothing", screen.heard)
+	}
+}

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/cli/agents"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/cli/verifycmd"
 	"github.com/hookmux/hookmux/internal/launch"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
@@ -43,7 +43,7 @@ func listChecks(app *cmdutil.App, asJSON bool) error {
 	return nil
 }
 
-func verifyAgents(ctx context.Context, app *cmdutil.App, names []string, f *verifycmd.Flags) error {
+func verifyAgents(ctx context.Context, app *cmdutil.App, names []string, f *agents.Flags) error {
 	if err := verify.KnowsChecks(f.Checks); err != nil {
 		return cmdutil.UsageError("%v", err)
 	}
