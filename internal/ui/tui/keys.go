@@ -74,7 +74,7 @@ func bindings() []binding {
 		binding{keys: keys("u"), name: "u", does: "accept, auto-edit", help: "accept, auto-edit", when: offers("auto"), run: choose("auto"), decides: true, approves: true},
 		binding{keys: keys("m"), name: "m", does: "accept, review edits", help: "accept, review edits", when: offers("manual"), run: choose("manual"), decides: true, approves: true},
 		binding{keys: keys("1", "2", "3", "4", "5", "6", "7", "8", "9"), name: "1–9", does: "answer", help: "pick that answer", when: offersDigits, run: answerByDigit, decides: true, approves: true},
-		binding{keys: keys("enter"), name: "Enter", does: "answer …", help: "open the question", when: offers("answer"), run: answerQuestions, decides: true, approves: true},
+		binding{keys: keys("enter"), name: "Enter", does: "open …", help: "open the question", when: offers("answer"), run: answerQuestions, decides: true, approves: true},
 		binding{keys: keys("d"), name: "d", does: "deny …", help: "deny", when: offers("deny"), run: denyRequest, decides: true, refuses: true},
 		binding{keys: keys("d"), name: "d", does: "send back …", help: "send the plan back", when: offers("reject"), run: denyRequest, decides: true, refuses: true},
 		binding{keys: keys("A"), name: "A", does: "always …", help: "approve from now on", when: offersAlways, run: approveAlways, decides: true, approves: true},
