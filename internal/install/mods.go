@@ -86,13 +86,41 @@ func (d *Doctor) checkMods(a *agent.Agent) {
 	}
 }
 
-// checkLoaded says that the version of an agent on this machine does not load hookmux's
-// plugin.
+// checkLoaded asks an agent whether it loaded hookmux's plugin, for versions in which
+// nobody ran it.
 func (d *Doctor) checkLoaded(a *agent.Agent) {
-	if d.Host.AgentVersion == nil || a.Install.Plugin == nil || a.Install.Plugin.NotFrom == "" {
+	if d.Host.AgentVersion == nil {
 		return
 	}
-	if why := a.NotLoaded(d.Host.AgentVersion(a)); why != "" {
-		d.addFinding(a.Name, "loaded", Bad, "use a version before "+a.Install.Plugin.NotFrom, "%s", why)
+	why := a.OnlyDocumented(d.Host.AgentVersion(a))
+	if why == "" {
+		return
 	}
+	spec := a.Install.Plugin
+	ask := a.Launch.Program + " " + strings.Join(spec.Lists, " ")
+	if d.Plugins == nil || len(spec.Lists) == 0 {
+		d.addFinding(a.Name, "loaded", Note, ask, "%s", why)
+		return
+	}
+	listed, err := d.Plugins(a, spec.Lists)
+	switch {
+	case err != nil:
+		d.addFinding(a.Name, "loaded", Note, ask, "%s; it couldn't be asked (%v)", why, err)
+	case listsPlugin(listed):
+		d.addFinding(a.Name, "loaded", Good, "", "%s lists hookmux's plugin; nobody ran it in this version", a.Title)
+	default:
+		d.addFinding(a.Name, "loaded", Bad, "hookmux install "+a.Name+", then restart "+a.Title,
+			"%s doesn't list hookmux's plugin as loaded (%s): nothing guards it", a.Title, ask)
+	}
+}
+
+// listsPlugin reports whether a list of plugins has hookmux's, loaded.
+func listsPlugin(list string) bool {
+	for line := range strings.Lines(list) {
+		fields := strings.Fields(strings.ToLower(line))
+		if slices.Contains(fields, "hookmux") && !slices.Contains(fields, "failed") {
+			return true
+		}
+	}
+	return false
 }

@@ -1,8 +1,10 @@
 package install
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,17 +61,35 @@ func TestModsAreFound(t *testing.T) {
 	}
 }
 
-// A version that does not load the plugin is wrong, and said to be unguarded.
-func TestAPluginThatIsNotLoaded(t *testing.T) {
+// A version in which nobody ran the plugin is asked whether it's loaded.
+func TestAPluginThatNobodyRan(t *testing.T) {
 	opencode := known(t, "opencode")
-	for version, loads := range map[string]bool{"1.18.33": true, "": true, "2.0.0": false, "2.0.14": false} {
+	for name, c := range map[string]struct {
+		version, lists string
+		fails          error
+		want           []Level
+	}{
+		"the tested one":  {version: "1.18.33"},
+		"no version":      {},
+		"listed":          {version: "2.0.14", lists: "ID       SOURCE  STATE\nhookmux  local   active\n", want: []Level{Good}},
+		"failed":          {version: "2.0.14", lists: "-  ~/.config/opencode/plugins/hookmux.js  failed\n", want: []Level{Bad}},
+		"failed by name":  {version: "2.0.0", lists: "hookmux local failed\n", want: []Level{Bad}},
+		"another plugin":  {version: "2.0.14", lists: "other local active\n", want: []Level{Bad}},
+		"cannot be asked": {version: "2.0.14", fails: errors.New("exit status 1"), want: []Level{Note}},
+	} {
 		h := newHost(t)
-		h.AgentVersion = func(*agent.Agent) string { return version }
-		d := &Doctor{Host: h}
+		h.AgentVersion = func(*agent.Agent) string { return c.version }
+		d := &Doctor{Host: h, Plugins: func(*agent.Agent, []string) (string, error) { return c.lists, c.fails }}
 		d.checkLoaded(opencode)
-		if (len(d.found) == 0) != loads || !loads && (d.found[0].Level != Bad ||
-			!strings.Contains(d.found[0].What, "nothing guards it")) {
-			t.Errorf("version %q: %+v, want loaded %v", version, d.found, loads)
+		var got []Level
+		for _, f := range d.found {
+			got = append(got, f.Level)
+			if f.Level == Bad && !strings.Contains(f.What, "nothing guards it") {
+				t.Errorf("%s: %q doesn't say that nothing guards OpenCode", name, f.What)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: the doctor found %+v, want levels %v", name, d.found, c.want)
 		}
 	}
 }
