@@ -73,7 +73,7 @@ type channelQueue struct {
 
 	mu    sync.Mutex
 	jobs  []job
-	tried bounded.Map[string, bool] // notices that were told, or may have been
+	tried bounded.Map[string, bool] // notices that were told, or may be
 	state queueState
 }
 
@@ -167,6 +167,10 @@ func (l *channelQueue) next() (j job, ok bool) {
 	}
 	j = l.jobs[0]
 	l.jobs = slices.Delete(l.jobs, 0, 1)
+	if !j.withdraw {
+		// Before isOver is asked: what ends from here on takes the notice back.
+		l.tried.Put(j.notice.ID, true, keepTold)
+	}
 	return j, true
 }
 
@@ -207,14 +211,10 @@ func (l *channelQueue) work(ctx context.Context, j *job) {
 func (l *channelQueue) sendNotice(ctx context.Context, j *job) error {
 	ctx, cancel := context.WithTimeout(ctx, tellTime)
 	defer cancel()
-	l.mu.Lock()
 	if j.withdraw {
+		l.mu.Lock()
 		l.tried.Delete(j.notice.ID)
-	} else {
-		l.tried.Put(j.notice.ID, true, keepTold)
-	}
-	l.mu.Unlock()
-	if j.withdraw {
+		l.mu.Unlock()
 		return l.channel.(withdrawer).withdraw(ctx, &j.notice)
 	}
 	return l.channel.show(ctx, &j.notice)
