@@ -66,6 +66,7 @@ type Service struct {
 
 	hooksMissing func(Gap)
 	silence      silenceWatch
+	lifted       liftWatch
 
 	tracker     *tracker
 	store       *sessionStore
@@ -112,7 +113,8 @@ func New(ctx context.Context, deps services.Deps, o Options) *Service {
 		transcripts: newTranscriptFollower(deps, t), answers: newAnswerWatcher(ctx, deps, t),
 		resumer: &resumer{deps: deps, settings: o.Settings, tracker: t, panes: panes, records: records,
 			unread: err != nil},
-		stop: make(chan struct{}), stopped: make(chan struct{}),
+		lifted: liftWatch{deps: deps},
+		stop:   make(chan struct{}), stopped: make(chan struct{}),
 	}
 	s.processes = newProcessWatcher(ctx, deps, s.processEnded)
 	s.view = &view{deps: deps, tracker: t, resumer: s.resumer, usage: o.Usage}
@@ -131,7 +133,10 @@ func (s *Service) ReadSettings() {
 
 // Apply applies an event. seq is its sender's number of it, 0 where the sender
 // does not number. It waits for nothing.
-func (s *Service) Apply(ev *event.Event, seq uint64) { s.tracker.applyEvent(ev, seq) }
+func (s *Service) Apply(ev *event.Event, seq uint64) {
+	s.tracker.applyEvent(ev, seq)
+	s.lifted.happened(ev)
+}
 
 // Deciding records that an event is being decided, until the function it returns is
 // called. Until then, what the event asks isn't listed as the agent's own prompt:
@@ -139,7 +144,10 @@ func (s *Service) Apply(ev *event.Event, seq uint64) { s.tracker.applyEvent(ev, 
 func (s *Service) Deciding(ev *event.Event) (decided func()) { return s.tracker.deciding(ev) }
 
 // ApplyDecision applies what was answered to an event that was applied before.
-func (s *Service) ApplyDecision(ev *event.Event, d event.Decision) { s.tracker.applyDecision(ev, d) }
+func (s *Service) ApplyDecision(ev *event.Event, d event.Decision) {
+	s.tracker.applyDecision(ev, d)
+	s.lifted.decided(ev, &d)
+}
 
 // RequestOpened records that hookmux holds a request of an event for a person.
 func (s *Service) RequestOpened(id string, ev *event.Event, at time.Time) {

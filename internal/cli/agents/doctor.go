@@ -66,6 +66,7 @@ func examineAgents(ctx context.Context, app *cmdutil.App, args []string, fix, ye
 		}
 	}
 	d := &install.Doctor{Host: h, All: c.Agents(),
+		Plugins: func(a *agent.Agent, args []string) (string, error) { return agentPrints(app, a, args...) },
 		Hooks: func(a *agent.Agent, cwd string) ([]install.ListedHook, error) {
 			return appServer(app, a, cwd).Hooks(cwd)
 		}}

@@ -136,7 +136,7 @@ func hookProblems(hooks []agents.HookState) []client.Problem {
 		}
 		if h.Lifted != "" {
 			list = append(list, client.Problem{Key: "mods." + h.Agent, What: h.Lifted,
-				Fix: "take the setting out, or set it to false"})
+				Fix: "hookmux doctor " + h.Agent})
 		}
 	}
 	return list
