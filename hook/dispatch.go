@@ -217,7 +217,7 @@ func failureVerdict(e *Entry, err error) event.Decision {
 
 // ErrMayNotDecide is the failure of a hook that gave a verdict without being
 // a guard.
-var ErrMayNotDecide = errors.New("gave a verdict, but is not a guard; add it with --mode guard if it may decide")
+var ErrMayNotDecide = errors.New("gave a verdict, but is not a guard; add it with --role guard if it may decide")
 
 // adviceOnly takes from an adviser's opinion what only a guard may say.
 func adviceOnly(opinion event.Decision) (event.Decision, error) {

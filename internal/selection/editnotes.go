@@ -44,7 +44,7 @@ func editNotes(reg *hook.Registration, agents []*agent.Agent) []string {
 	}
 	if refusable != "" && reg.Mode == "" && reg.Handler != "builtin" {
 		notes = append(notes, fmt.Sprintf("at %s it adds words and refuses nothing, also with exit code 2; to let it "+
-			"refuse: hookmux hooks set %s --mode guard", refusable, reg.ID))
+			"refuse: hookmux hooks set %s --role guard", refusable, reg.ID))
 	}
 	return notes
 }

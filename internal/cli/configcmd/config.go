@@ -28,7 +28,7 @@ func ConfigCommand(app *cmdutil.App) *cobra.Command {
 		Short: "Read and change settings",
 		Long: `Settings come in layers: the default, the system's (/etc/hookmux/config.json), yours
 (~/.config/hookmux/config.json), HOOKMUX_* variables of a daemon you start yourself,
-and a project's .hookmux/config.json, which can only be stricter. Without a subcommand,
+and a project's .hookmux/config.json, which can only be stricter. Without a command,
 lists the settings that differ from their default.`,
 		Example: "  hookmux config list\n  hookmux config set journal.keep 7d\n  hookmux config get guard.destructive",
 		Args:    cmdutil.SubcommandArgs,
@@ -94,7 +94,7 @@ func configListCommand(app *cmdutil.App) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print all settings as JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, with every setting")
 	cmd.Flags().BoolVar(&all, "all", false, "list every setting, with what it means")
 	return cmd
 }

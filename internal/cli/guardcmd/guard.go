@@ -37,10 +37,10 @@ substitutions) and stop what you don't want. Each guard has a mode:
   block  stops the call and tells the agent why
 
 Each rule of a guard may have a mode of its own, which goes before the guard's;
-` + "`hookmux guard list --rules`" + ` shows them. Without a subcommand, lists the guards. own-files,
+` + "`hookmux guard list --rules`" + ` shows them. Without a command, lists the guards. own-files,
 which protects hookmux itself, blocks from the start.`,
 		Example: `  hookmux guard                        # the guards and their modes
-  hookmux guard on destructive         # block rm -rf ~, git push --force and the like
+  hookmux guard on destructive         # block rm -rf ~, git push --force …
   hookmux guard mode secrets ask       # ask before an agent reads .env
   hookmux guard pause destructive 10m
   hookmux why 'sudo bash -c "rm -rf ~"'`,

@@ -24,7 +24,7 @@ func ShowCommand(app *cmdutil.App) *cobra.Command {
 			return showSession(cmd.Context(), app, args[0], asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: what ps --json says, and {earlier, files, errors, "+
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: what ps --json says, and {earlier, files, errors, "+
 		"helpers, resume}")
 	return cmd
 }
