@@ -45,7 +45,7 @@ func (s *Service) Decide(ctx context.Context, c *Call) Outcome {
 	if c.Event.Kind == event.ToolAfter {
 		addNote(&s.laterContext, c)
 	}
-	if !canAsk(c.Event.Kind) || c.Skipped != services.NotSkipped {
+	if !CanAsk(c.Event.Kind) || c.Skipped != services.NotSkipped {
 		return Outcome{Skipped: c.Skipped}
 	}
 	out, before, recordAnswer := askedOtherWay(&s.seenRequests, s.Catalogue, c)

@@ -15,9 +15,9 @@ import (
 	"github.com/hookmux/hookmux/internal/services"
 )
 
-// canAsk reports whether a person may be asked about an event of this kind at
+// CanAsk reports whether a person may be asked about an event of this kind at
 // all.
-func canAsk(k event.Kind) bool {
+func CanAsk(k event.Kind) bool {
 	return k == event.ToolBefore || k == event.PermissionRequest || k == event.UserQuestion || k == event.UserPlan
 }
 

@@ -90,6 +90,7 @@ type HookStats interface {
 // Sessions knows what the agents are doing.
 type Sessions interface {
 	Apply(ev *event.Event, seq uint64)
+	Deciding(ev *event.Event) (decided func())
 	ApplyDecision(ev *event.Event, d event.Decision)
 	// Locate is where a process runs.
 	Locate(who sessions.Process, claimed event.Place, environ []byte) event.Place

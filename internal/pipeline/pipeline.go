@@ -103,6 +103,9 @@ func (p *Pipeline) process(ctx context.Context, call *HookCall) (neutral.Answer,
 		return neutral.Answer{}, event.Decision{}, false
 	}
 	if !s.isDuplicate() {
+		if approvals.CanAsk(s.ev.Kind) {
+			defer p.Sessions.Deciding(&s.ev)() // not yet in the agent's own window
+		}
 		p.notifyTrackers(call, s) // status, turn, title
 	}
 	if !p.awaitFirstDecision(ctx, call, s) { // a duplicate gets what the first got

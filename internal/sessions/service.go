@@ -133,6 +133,11 @@ func (s *Service) ReadSettings() {
 // does not number. It waits for nothing.
 func (s *Service) Apply(ev *event.Event, seq uint64) { s.tracker.applyEvent(ev, seq) }
 
+// Deciding records that an event is being decided, until the function it returns is
+// called. Until then, what the event asks isn't listed as the agent's own prompt:
+// hookmux may make a request of it that you answer here.
+func (s *Service) Deciding(ev *event.Event) (decided func()) { return s.tracker.deciding(ev) }
+
 // ApplyDecision applies what was answered to an event that was applied before.
 func (s *Service) ApplyDecision(ev *event.Event, d event.Decision) { s.tracker.applyDecision(ev, d) }
 
