@@ -49,7 +49,7 @@ func (s *pipelineState) nobodySpoke() bool {
 		}
 	}
 	for _, e := range s.entries {
-		if e.Handler != "builtin" && e.ModeFor(s.ev.Kind) != hook.Observe {
+		if e.Handler != "builtin" && e.RoleFor(s.ev.Kind) != hook.Observe {
 			return false
 		}
 	}
