@@ -84,11 +84,11 @@ func showNotify(app *cmdutil.App, cmd *cobra.Command, asJSON bool) error {
 	default:
 		app.Say("notifications are on")
 	}
-	var rows [][]string
+	rows := [][]string{{"CHANNEL", "NOTIFIES ABOUT", "STATE"}}
 	for _, one := range info.Channels {
 		kinds := strings.Join(one.Kinds, ", ")
 		if kinds == "" {
-			kinds = "-"
+			kinds = "–"
 		}
 		rows = append(rows, []string{one.Name, kinds, channelWords(&one)})
 	}

@@ -105,20 +105,23 @@ func guardList(app *cmdutil.App) *cobra.Command {
 				}
 				return app.PrintJSON(map[string]any{"guards": list, "rules": own, "exceptions": exceptions})
 			}
-			rows := [][]string{{"GUARD", "MODE", "STOPS"}}
 			list := guards.List()
 			slices.SortStableFunc(list, func(a, b guards.Info) int { // what is on comes first
 				return strings.Compare(offLast(modes[a.Name]), offLast(modes[b.Name]))
 			})
-			for _, g := range list {
-				rows = append(rows, []string{g.Name, modes[g.Name], g.What})
+			rows := [][]string{{"GUARD", "MODE", "STOPS"}}
+			for i, g := range list {
 				if showRules {
-					for _, r := range g.Rules {
-						rows = append(rows, []string{"  " + r.ID, own[r.ID], r.What})
+					if i > 0 {
+						app.Say("")
 					}
+					sayGuard(app, g, modes[g.Name], own)
 				}
+				rows = append(rows, []string{g.Name, modes[g.Name], g.What})
 			}
-			text.Table(app.Stdout, rows, app.Columns())
+			if !showRules {
+				text.Table(app.Stdout, rows, app.Columns())
+			}
 			sayExceptions(app, exceptions)
 			return nil
 		},
@@ -126,6 +129,20 @@ func guardList(app *cmdutil.App) *cobra.Command {
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&showRules, "rules", false, "show the rules of each guard")
 	return cmd
+}
+
+// sayGuard shows a guard and its rules; a rule's mode only where it has its own.
+func sayGuard(app *cmdutil.App, g guards.Info, mode string, own map[string]string) {
+	app.Say("%s", text.Wrap(g.Name+" ("+mode+"): stops "+g.What, app.Columns(), 2))
+	var rows [][]string
+	for _, r := range g.Rules {
+		what := r.What
+		if own[r.ID] != "" {
+			what = "(" + own[r.ID] + ") " + what
+		}
+		rows = append(rows, []string{"  " + r.ID, what})
+	}
+	text.Table(app.Stdout, rows, app.Columns())
 }
 
 // guardRow is a guard as programs read it.
@@ -158,7 +175,7 @@ func guardShow(app *cmdutil.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			modes, exceptions, err := guardModes(app, cmd)
+			modes, own, exceptions, err := allModes(app, cmd)
 			if err != nil {
 				return err
 			}
@@ -171,12 +188,7 @@ func guardShow(app *cmdutil.App) *cobra.Command {
 			if asJSON {
 				return app.PrintJSON(map[string]any{"guard": guardRow{g, modes[name]}, "exceptions": exceptions})
 			}
-			app.Say("%s (%s): stops %s", name, modes[name], g.What)
-			var rows [][]string
-			for _, r := range g.Rules {
-				rows = append(rows, []string{"  " + r.ID, r.What})
-			}
-			text.Table(app.Stdout, rows, app.Columns())
+			sayGuard(app, g, modes[name], own)
 			sayExceptions(app, exceptions)
 			return nil
 		},

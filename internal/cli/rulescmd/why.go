@@ -244,12 +244,12 @@ func sayWhy(ctx context.Context, app *cmdutil.App, call *storedCall, asJSON bool
 		line = "by the agent's own settings: hookmux left the call alone"
 	}
 	if decided.Reason != "" {
-		line += ": " + decided.Reason
+		line += ": " + strings.TrimPrefix(event.ShortDenial(decided.Reason), decided.Rule+": ")
 	}
 	app.Say("decided   %s", termsafe.Line(app.Shorten(line), 500))
 	sayGaps(app, call, false)
 	if examination != nil {
-		app.Say("today     with today's settings:")
+		app.Say("\nwith today's settings:")
 		SayExamination(app, examination)
 	}
 	return nil

@@ -2,6 +2,7 @@ package see
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -50,6 +51,10 @@ func showSession(ctx context.Context, app *cmdutil.App, name string, asJSON bool
 	if d.Resume != nil {
 		quoted = resume.Line(d.Resume)
 	}
-	app.Style().Session(app.Stdout, d, time.Now(), quoted)
+	var b strings.Builder
+	app.Style().Session(&b, d, time.Now(), quoted)
+	for line := range strings.Lines(app.Shorten(b.String())) {
+		app.Say("%s", strings.TrimRight(line, "\n"))
+	}
 	return nil
 }
