@@ -102,14 +102,23 @@ func configListCommand(app *cmdutil.App) *cobra.Command {
 // sayConfig lists settings: what differs from the default, or all with their meaning
 // below.
 func sayConfig(app *cmdutil.App, settings []wire.Setting, all bool) {
-	shown := 0
+	shown, last := 0, ""
 	for _, s := range settings {
 		key, _ := config.Find(s.Key)
 		if (s.Default || s.Origin == originUnknown) && (!all || key.State) {
 			continue
 		}
+		if group, _, _ := strings.Cut(s.Key, "."); all && group != last {
+			if shown > 0 {
+				app.Say("")
+			}
+			if group == "guard" {
+				app.Say("a guard is off, log (only records), ask or block")
+			}
+			last = group
+		}
 		shown++
-		line := termsafe.Line(s.Key+" = "+cmdutil.PlainValue(s.Value), 0)
+		line := termsafe.Line(s.Key+" = "+shownValue(key, s.Value), 0)
 		if !s.Default && s.Origin != originUnknown {
 			line += "  (" + s.Origin + ")"
 		}
@@ -124,6 +133,18 @@ func sayConfig(app *cmdutil.App, settings []wire.Setting, all bool) {
 	case !all:
 		app.Say("%d more have their default; `hookmux config list --all` lists them", len(settings)-shown)
 	}
+}
+
+// shownValue is a value in a list of settings: not every entry where it has all there are.
+func shownValue(key config.Key, value json.RawMessage) string {
+	var list []string
+	if json.Unmarshal(value, &list) == nil && len(key.Items) > 0 && len(list) == len(key.Items) {
+		return "(all)"
+	}
+	if plain := cmdutil.PlainValue(value); plain != "" {
+		return plain
+	}
+	return "(none)"
 }
 
 // configSetCommand is `hookmux config set`.

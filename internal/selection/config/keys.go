@@ -161,7 +161,7 @@ func guardSettings() []Key {
 		list = append(list, Key{
 			Name: hook.GuardPrefix + g.Name, Type: Choice, Choices: guardChoices, Default: mode, Project: Rise,
 			Weakens: isNotBlock, Unread: GuardBlock,
-			Doc: "stop " + g.What + ": off, log (only record), ask, block",
+			Doc: "stop " + g.What,
 		})
 	}
 	return list
