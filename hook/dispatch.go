@@ -18,7 +18,7 @@ const DefaultTimeout = 60 * time.Second
 // Step is what one hook did with one event.
 type Step struct {
 	Hook    string
-	Mode    Mode
+	Role    Role
 	Took    time.Duration
 	Verdict event.Verdict
 	Err     error
@@ -61,7 +61,7 @@ func Select(entries []*Entry, ev *event.Event, busy func(id string) bool) []*Ent
 		if !e.ForType(ev) {
 			continue
 		}
-		if ev.Nested && (!(e.Locked || e.BuiltinGuard) || e.ModeFor(ev.Kind) != Guard || busy != nil && busy(e.ID)) {
+		if ev.Nested && (!(e.Locked || e.BuiltinGuard) || e.RoleFor(ev.Kind) != Guard || busy != nil && busy(e.ID)) {
 			continue
 		}
 		chosen = append(chosen, e)
@@ -83,7 +83,7 @@ func AnyDecides(entries []*Entry, kind event.Kind, carries event.Carries) bool {
 // blocksResponse reports whether the agent's answer waits for an entry. It doesn't wait for
 // an adviser whose advice the agent can't take.
 func blocksResponse(e *Entry, kind event.Kind, carries event.Carries) bool {
-	switch e.ModeFor(kind) {
+	switch e.RoleFor(kind) {
 	case Guard:
 		return true
 	case Advise:
@@ -129,7 +129,7 @@ func (d *Dispatcher) Decide(ctx context.Context, call Call, entries []*Entry) Ou
 		if i >= lastChange {
 			break
 		}
-		if !e.BuiltinGuard || e.ModeFor(ev.Kind) != Guard || !e.match.holdsFor(ev) {
+		if !e.BuiltinGuard || e.RoleFor(ev.Kind) != Guard || !e.match.holdsFor(ev) {
 			continue
 		}
 		if e.LogOnly {
@@ -183,7 +183,7 @@ func (d *Dispatcher) runAndRecord(ctx context.Context, call *Call, ev *event.Eve
 // registration says a failure means.
 func (d *Dispatcher) runHook(ctx context.Context, call *Call, ev *event.Event, e *Entry,
 	extra json.RawMessage) (event.Decision, Step) {
-	mode := e.ModeFor(ev.Kind)
+	mode := e.RoleFor(ev.Kind)
 	one := *call
 	one.Event, one.Hook, one.Extra = ev, &e.Registration, extra
 	started := time.Now()
@@ -199,7 +199,7 @@ func (d *Dispatcher) runHook(ctx context.Context, call *Call, ev *event.Event, e
 		opinion, err = adviceOnly(opinion)
 	}
 	opinion.By = e.ID
-	return opinion, Step{Hook: e.ID, Mode: mode, Took: time.Since(started), Verdict: opinion.Verdict, Err: err}
+	return opinion, Step{Hook: e.ID, Role: mode, Took: time.Since(started), Verdict: opinion.Verdict, Err: err}
 }
 
 // failureVerdict is what a guard's failure means. A word nobody knows means deny: a
@@ -217,7 +217,7 @@ func failureVerdict(e *Entry, err error) event.Decision {
 
 // ErrMayNotDecide is the failure of a hook that gave a verdict without being
 // a guard.
-var ErrMayNotDecide = errors.New("gave a verdict, but is not a guard; add it with --mode guard if it may decide")
+var ErrMayNotDecide = errors.New("gave a verdict, but is not a guard; add it with --role guard if it may decide")
 
 // adviceOnly takes from an adviser's opinion what only a guard may say.
 func adviceOnly(opinion event.Decision) (event.Decision, error) {
@@ -342,7 +342,7 @@ func (d *Dispatcher) RunObservers(ctx context.Context, call Call, entries []*Ent
 		if err == nil && hasVerdict(opinion) {
 			err = ErrMayNotDecide
 		}
-		steps = append(steps, Step{Hook: e.ID, Mode: e.ModeFor(call.Event.Kind), Took: time.Since(started), Err: err})
+		steps = append(steps, Step{Hook: e.ID, Role: e.RoleFor(call.Event.Kind), Took: time.Since(started), Err: err})
 	}
 	return steps
 }

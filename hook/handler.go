@@ -94,8 +94,8 @@ func checkEntry(r *Registration, run Handler) error {
 	if run == nil {
 		return errors.New("handler is missing")
 	}
-	if r.Mode != "" && !r.Mode.known() {
-		return errMode(r.Mode)
+	if r.Role != "" && !r.Role.known() {
+		return errRole(r.Role)
 	}
 	if !r.OnFailure.known() {
 		return errOnFailure(r.OnFailure)

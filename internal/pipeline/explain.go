@@ -88,7 +88,7 @@ func matchedHooks(c *call) []wire.Matched {
 	}
 	list := []wire.Matched{}
 	for _, e := range c.entries {
-		m := wire.Matched{ID: e.ID, Scope: e.Scope, Mode: string(e.ModeFor(c.Event.Kind)), Handler: e.Handler,
+		m := wire.Matched{ID: e.ID, Scope: e.Scope, Role: string(e.RoleFor(c.Event.Kind)), Handler: e.Handler,
 			Target: e.Target, Matches: e.For(&c.Event), LogOnly: e.LogOnly}
 		if s, ok := said[e.ID]; ok {
 			m.Ran, m.Verdict, m.Would = true, s.Verdict.Word(), wire.WouldOf(s.Would)
@@ -104,7 +104,7 @@ func matchedHooks(c *call) []wire.Matched {
 // hooksNotHeard are those that fit the call, may have a say and were not run.
 func hooksNotHeard(list []wire.Matched) (ids []string) {
 	for _, m := range list {
-		if m.Matches && !m.Ran && !m.LogOnly && m.Mode != string(hook.Observe) {
+		if m.Matches && !m.Ran && !m.LogOnly && m.Role != string(hook.Observe) {
 			ids = append(ids, m.ID)
 		}
 	}

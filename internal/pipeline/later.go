@@ -137,7 +137,7 @@ func wireSteps(steps []hook.Step) []wire.Step {
 	var list []wire.Step
 	for _, one := range steps {
 		step := wire.Step{
-			Hook: one.Hook, Mode: string(one.Mode), TookUS: one.Took.Microseconds(), Verdict: string(one.Verdict),
+			Hook: one.Hook, Role: string(one.Role), TookUS: one.Took.Microseconds(), Verdict: string(one.Verdict),
 			Again: one.Again, Would: wire.WouldOf(one.Would),
 		}
 		if one.Err != nil {

@@ -53,7 +53,7 @@ func (c *call) nobodySpoke() bool {
 		}
 	}
 	for _, e := range c.entries {
-		if e.Handler != "builtin" && e.ModeFor(c.Event.Kind) != hook.Observe {
+		if e.Handler != "builtin" && e.RoleFor(c.Event.Kind) != hook.Observe {
 			return false
 		}
 	}

@@ -147,7 +147,7 @@ func onlyGuards(entries []*hook.Entry) bool {
 
 func onlyBuiltin(entries []*hook.Entry, kind event.Kind) bool {
 	for _, e := range entries {
-		if !e.BuiltinGuard && !e.LogOnly && e.ModeFor(kind) != hook.Observe {
+		if !e.BuiltinGuard && !e.LogOnly && e.RoleFor(kind) != hook.Observe {
 			return false
 		}
 	}

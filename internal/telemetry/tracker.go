@@ -435,7 +435,7 @@ func (t *tracker) evaluation(in context.Context, c *Call, thinking time.Duration
 
 func (t *tracker) step(ctx context.Context, s *hook.Step, at time.Time) {
 	_, span := t.tracer.Start(ctx, "hookmux.hook "+t.text(s.Hook), trace.WithTimestamp(at), trace.WithAttributes(
-		ownHook.String(t.text(s.Hook)), ownMode.String(string(s.Mode)), ownVerdict.String(s.Verdict.Word())))
+		ownHook.String(t.text(s.Hook)), ownMode.String(string(s.Role)), ownVerdict.String(s.Verdict.Word())))
 	if s.Err != nil {
 		span.SetStatus(codes.Error, "the hook failed")
 		span.SetAttributes(errorType.String(errFailed))

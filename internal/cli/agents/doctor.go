@@ -42,7 +42,7 @@ asks before it tells an agent to trust hooks. Exits 0 if nothing is wrong, else 
 	}
 	cmd.Flags().BoolVar(&fix, "fix", false, "repair what hookmux wrote itself")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "with --fix: don't ask")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 

@@ -47,9 +47,9 @@ is tested.
 --newest tests the latest release from npm instead of your version and reports what
 changed. Already-tested releases are skipped unless you name the agent.`,
 		Example: `  hookmux verify                       # every agent found here
-  hookmux verify claude codex --json   # for programs
+  hookmux verify claude codex --json   # print JSON
   hookmux verify claude --mine         # with a copy of your own config
-  hookmux verify claude --keep         # keep what was captured, for a bug report
+  hookmux verify claude --keep         # keep the captures, for a bug report
   hookmux verify codex --check PreToolUse.deny
   hookmux verify --newest              # did a new release change its hooks?`,
 		RunE: func(cmd *cobra.Command, names []string) error {

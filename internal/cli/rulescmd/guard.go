@@ -35,10 +35,10 @@ substitutions) and stop what you don't want. Each guard has a mode:
   block  stops the call and tells the agent why
 
 Each rule of a guard may have a mode of its own, which goes before the guard's;
-` + "`hookmux guard list --rules`" + ` shows them. Without a subcommand, lists the guards. own-files,
+` + "`hookmux guard list --rules`" + ` shows them. Without a command, lists the guards. own-files,
 which protects hookmux itself, blocks from the start.`,
 		Example: `  hookmux guard                        # the guards and their modes
-  hookmux guard on destructive         # block rm -rf ~, git push --force and the like
+  hookmux guard on destructive         # block rm -rf ~, git push --force …
   hookmux guard mode secrets ask       # ask before an agent reads .env
   hookmux guard pause destructive 10m
   hookmux why 'sudo bash -c "rm -rf ~"'`,
@@ -103,20 +103,23 @@ func guardList(app *cmdutil.App) *cobra.Command {
 				}
 				return app.PrintJSON(map[string]any{"guards": list, "rules": own, "exceptions": exceptions})
 			}
-			rows := [][]string{{"GUARD", "MODE", "STOPS"}}
 			list := guards.List()
 			slices.SortStableFunc(list, func(a, b guards.Info) int { // what is on comes first
 				return strings.Compare(offLast(modes[a.Name]), offLast(modes[b.Name]))
 			})
-			for _, g := range list {
-				rows = append(rows, []string{g.Name, modes[g.Name], g.What})
+			rows := [][]string{{"GUARD", "MODE", "STOPS"}}
+			for i, g := range list {
 				if showRules {
-					for _, r := range g.Rules {
-						rows = append(rows, []string{"  " + r.ID, own[r.ID], r.What})
+					if i > 0 {
+						app.Say("")
 					}
+					sayGuard(app, g, modes[g.Name], own)
 				}
+				rows = append(rows, []string{g.Name, modes[g.Name], g.What})
 			}
-			text.Table(app.Stdout, rows, app.Columns())
+			if !showRules {
+				text.Table(app.Stdout, rows, app.Columns())
+			}
 			sayExceptions(app, exceptions)
 			return nil
 		},
@@ -124,6 +127,20 @@ func guardList(app *cmdutil.App) *cobra.Command {
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&showRules, "rules", false, "show the rules of each guard")
 	return cmd
+}
+
+// sayGuard shows a guard and its rules; a rule's mode only where it has its own.
+func sayGuard(app *cmdutil.App, g guards.Info, mode string, own map[string]string) {
+	app.Say("%s", text.Wrap(g.Name+" ("+mode+"): stops "+g.What, app.Columns(), 2))
+	var rows [][]string
+	for _, r := range g.Rules {
+		what := r.What
+		if own[r.ID] != "" {
+			what = "(" + own[r.ID] + ") " + what
+		}
+		rows = append(rows, []string{"  " + r.ID, what})
+	}
+	text.Table(app.Stdout, rows, app.Columns())
 }
 
 // guardRow is a guard as programs read it.
@@ -156,7 +173,7 @@ func guardShow(app *cmdutil.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			modes, exceptions, err := guardModes(app, cmd)
+			modes, own, exceptions, err := allModes(app, cmd)
 			if err != nil {
 				return err
 			}
@@ -169,12 +186,7 @@ func guardShow(app *cmdutil.App) *cobra.Command {
 			if asJSON {
 				return app.PrintJSON(map[string]any{"guard": guardRow{g, modes[name]}, "exceptions": exceptions})
 			}
-			app.Say("%s (%s): stops %s", name, modes[name], g.What)
-			var rows [][]string
-			for _, r := range g.Rules {
-				rows = append(rows, []string{"  " + r.ID, r.What})
-			}
-			text.Table(app.Stdout, rows, app.Columns())
+			sayGuard(app, g, modes[name], own)
 			sayExceptions(app, exceptions)
 			return nil
 		},

@@ -33,7 +33,7 @@ Sessions that are still running are left alone.
 ` + cmdutil.SessionNames,
 		Example: `  hookmux resume "payment bug"
   hookmux resume --all            # after a reboot
-  hookmux resume --all --print    # only show the commands`,
+  hookmux resume --all --dry-run  # only show the commands`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if all && len(args) > 0 {
 				return cmdutil.UsageError("name a session or say --all, not both")
@@ -50,7 +50,7 @@ Sessions that are still running are left alone.
 				return cmdutil.UnknownName("place", in, []string{start.Here, start.Pane, start.Window}, "")
 			}
 			if asJSON && !show {
-				return cmdutil.UsageError("--json goes with --print")
+				return cmdutil.UsageError("--json goes with --dry-run")
 			}
 			if all && in == start.Here {
 				return cmdutil.UsageError("--all can't resume all of them here; leave out --in, or use pane or " +
@@ -74,8 +74,8 @@ Sessions that are still running are left alone.
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "every session that can be resumed and isn't running")
-	cmd.Flags().BoolVar(&show, "print", false, "print the commands, quoted for a shell, without running them")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "with --print: [{session, agent, argv, dir, env, live, …}]")
+	cmd.Flags().BoolVar(&show, "dry-run", false, "print the commands, quoted for a shell, without running them")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "with --dry-run, print JSON: [{session, agent, argv, dir, env, live, …}]")
 	cmd.Flags().StringVar(&in, "in", "", "where: here, pane (its old one, if that waits at a shell), window (a new "+
 		"one of tmux)")
 	return cmd
@@ -164,7 +164,7 @@ func resumeAll(ctx context.Context, app *cmdutil.App, c *client.Client, in strin
 	}
 	if !(&tmux.Server{}).Available() {
 		return errors.New("tmux is not installed, and here is room for one session only; `hookmux resume --all " +
-			"--print` shows the commands")
+			"--dry-run` shows the commands")
 	}
 	resumer, failed := newResumer(app), false
 	for i := range list {

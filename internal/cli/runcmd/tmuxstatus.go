@@ -24,7 +24,7 @@ func tmuxStatusCommand(app *cmdutil.App) *cobra.Command {
 		Args:    cmdutil.ExactArgs(),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return tmuxStatus(cmd.Context(), app, asJSON) },
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: {conf, own, current, running, icons, follow}")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: {conf, own, current, running, icons, follow}")
 	return cmd
 }
 

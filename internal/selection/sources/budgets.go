@@ -34,7 +34,7 @@ func budgetEntries(o *GuardOptions) []*hook.Entry {
 	for _, kind := range []event.Kind{event.TurnStart, event.ToolBefore} {
 		e, err := hook.NewEntry(hook.Registration{
 			ID: BudgetHook, Agent: hook.Any, HookType: string(kind), Handler: "builtin", Target: BudgetHook,
-			Mode: hook.Guard, Priority: &priority, Locked: true,
+			Role: hook.Guard, Priority: &priority, Locked: true,
 		}, run, "builtin")
 		if err == nil {
 			e.BuiltinGuard = true

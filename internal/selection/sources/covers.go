@@ -74,7 +74,7 @@ func coversOfHook(c *agent.Catalogue, reg *hook.Registration) []guardnote.Cover 
 		}
 		for _, e := range a.Events {
 			fits := reg.HookType == hook.Any || reg.HookType == string(e.Kind) || reg.HookType == e.Name
-			if fits && reg.ModeFor(e.Kind) == hook.Guard {
+			if fits && reg.RoleFor(e.Kind) == hook.Guard {
 				covers = append(covers, underAllNames(a, e.Name)...)
 			}
 		}

@@ -84,7 +84,7 @@ func (s *Sources) Guards(o GuardOptions) []*hook.Entry {
 			for _, kind := range []event.Kind{event.ToolBefore, event.PermissionRequest} {
 				e, err := hook.NewEntry(hook.Registration{
 					ID: id, Agent: hook.Any, HookType: string(kind), Handler: "builtin", Target: id,
-					Mode: hook.Guard, Priority: &priority, Locked: true, LogOnly: logs,
+					Role: hook.Guard, Priority: &priority, Locked: true, LogOnly: logs,
 				}, run, "builtin")
 				if err == nil {
 					e.BuiltinGuard = true

@@ -232,7 +232,7 @@ func (s *Sources) ruleEntries(o *GuardOptions, scripts *shell.Cache) []*hook.Ent
 	add := func(id string, kind event.Kind, run hook.HandlerFunc) {
 		reg := hook.Registration{
 			ID: id, Agent: hook.Any, HookType: string(kind), Handler: "builtin", Target: id,
-			Mode: hook.Guard, Priority: &priority, Locked: true, LogOnly: id == LogOnlyRulesHook,
+			Role: hook.Guard, Priority: &priority, Locked: true, LogOnly: id == LogOnlyRulesHook,
 		}
 		if !d.anyRule(kind, func(r *rules.Rule, state rules.Mode) bool {
 			return state != rules.LogOnly &&

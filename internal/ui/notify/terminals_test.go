@@ -77,7 +77,7 @@ func TestTerminalsAreWrittenTo(t *testing.T) {
 	}
 	await.Until(t, "the bell rings", func() bool { return s.has("\a") })
 	for _, kind := range []string{"9", "777", "99"} {
-		channel := oscNotice{seen, func() string { return kind }}
+		channel := oscNotice{seen, func(string) string { return kind }}
 		if err := channel.show(ctx, n); err != nil {
 			t.Fatalf("OSC %s is not sent: %v", kind, err)
 		}

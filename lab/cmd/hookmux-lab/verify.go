@@ -16,6 +16,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/realagents"
+	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/lab/verify"
 	"github.com/hookmux/hookmux/lab/verify/checks"
 	"github.com/hookmux/hookmux/lab/verify/drivers"
@@ -37,9 +38,11 @@ func listChecks(app *cmdutil.App, asJSON bool) error {
 		}
 		return app.PrintJSON(rows)
 	}
+	var rows [][]string
 	for _, c := range checks.All() {
-		app.Say("%-18s %s", c.ID, c.Proves)
+		rows = append(rows, []string{c.ID, c.Proves})
 	}
+	text.Table(app.Stdout, rows, app.Columns())
 	return nil
 }
 
