@@ -2,6 +2,7 @@ package usage
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 )
@@ -9,7 +10,7 @@ import (
 // Bounds of reading lines. Most lines fit into firstBuffer; a longer one gets a larger
 // buffer until maxLine, beyond which it is passed over.
 const (
-	firstBuffer = 1 << 20
+	firstBuffer = 128 << 10
 	maxLine     = 64 << 20
 )
 
@@ -95,7 +96,7 @@ func (r *lineReader) rows(piece []byte, offset int64, row func(line []byte, offs
 		if at == len(piece) {
 			return
 		}
-		begin := bytes.LastIndexByte(piece[:at], '\n') + 1
+		begin := lastBreak(piece[:at]) + 1
 		end := len(piece)
 		if n := bytes.IndexByte(piece[at:], '\n'); n >= 0 {
 			end = at + n
@@ -107,6 +108,19 @@ func (r *lineReader) rows(piece []byte, offset int64, row func(line []byte, offs
 			}
 		}
 	}
+}
+
+// lastBreak returns where the last line break is, -1 where there is none. It looks at
+// eight bytes together: much may be between a line's beginning and its marker.
+func lastBreak(b []byte) int {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	i := len(b)
+	for ; i >= 8; i -= 8 {
+		if w := binary.LittleEndian.Uint64(b[i-8:]) ^ '\n'*ones; (w-ones)&^w&high != 0 {
+			break
+		}
+	}
+	return bytes.LastIndexByte(b[max(0, i-8):i], '\n') + max(0, i-8)
 }
 
 // index is where marker comes next from a place on; len(piece) where it doesn't.
