@@ -40,7 +40,7 @@ func Show(r *Request, title string, sent *event.Event) {
 		c.addJSON("  ", sent.Tool.Input)
 	}
 	if r.Need.Unseen {
-		c.addLine("the agent sent only the beginning of the input: what a yes would mean cannot be seen")
+		c.addLine("%s", r.unseenWhy())
 	}
 	if r.Need.Veto {
 		c.addLine("%s can only be refused here; otherwise its own rules apply", title)
@@ -54,6 +54,14 @@ func Show(r *Request, title string, sent *event.Event) {
 	r.Shown = termsafe.Text(c.b.String())
 	sum := sha256.Sum256([]byte(r.Shown))
 	r.Hash = hex.EncodeToString(sum[:])
+}
+
+// unseenWhy says why a yes isn't possible.
+func (r *Request) unseenWhy() string {
+	if kind, _ := policy.KindOf(r.Event); kind != policy.Plan || r.Event.Truncated {
+		return "the agent sent only the beginning of the input: what a yes would mean can't be shown"
+	}
+	return "the agent sent its plan without any text: it can't be approved here; deny it, or read it in the agent's window"
 }
 
 type card struct{ b strings.Builder }
