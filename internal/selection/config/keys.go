@@ -263,12 +263,12 @@ var otherKeys = []Key{
 		Name:    NotifyKinds,
 		Type:    List,
 		Items:   NoticeKinds,
-		Default: NoticeKinds[:3],
+		Default: NoticeKinds[:4],
 		Project: Never,
 		PerName: true,
 		NameDoc: "agent",
-		Doc: "what to notify about: permission, question, plan, finished, failed; notify.kinds.<agent> for one " +
-			"agent",
+		Doc: "what to notify about: permission, question, plan, budget, finished, failed; notify.kinds.<agent> for " +
+			"one agent",
 	},
 	{Name: NotifySettle, Type: Span, Default: time.Second, Project: Never,
 		Doc: "delay before a notification about a request"},
