@@ -30,10 +30,10 @@ func budgetAddCommand(app *cmdutil.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add",
 		Short: "Add a budget for a day, a session, or a window of a plan",
-		Long: `Adds a budget. It's checked before each turn and each tool call: at --warn
-you are notified, at --ask you decide about each step of 5%, at --block calls are refused until the budget's day is over or you
-lift it. Part of the usage without a price makes a budget in dollars ask. Several budgets
-all apply.`,
+		Long: `Adds a budget. It's checked before each turn and each tool call: at --warn you get a
+notification, at --ask you decide about each step of 5%, at --block calls are refused
+until the budget's day is over or you lift it. Part of the usage without a price makes a
+budget in dollars ask. Several budgets all apply.`,
 		Example: "  hookmux usage budget add --day 30usd --ask 80% --block 100%\n" +
 			"  hookmux usage budget add --session 5usd --agent claude --block 100%\n" +
 			"  hookmux usage budget add --window 5h --ask 90%",
