@@ -367,8 +367,10 @@ type HookFile struct {
 type UsageRecords struct {
 	Format  string         `yaml:"format"` // one of the formats that internal/usage reads
 	Folders []RecordFolder `yaml:"folders"`
-	// StatusLine says that only the agent's status line is given the state of your plan.
-	StatusLine bool `yaml:"status_line"`
+	// StatusLine is the file that names the agent's status line, below your home
+	// directory or in the folder that a variable of Folders names, where only the status
+	// line is given the state of your plan.
+	StatusLine string `yaml:"status_line"`
 }
 
 // RecordFolder is a folder with records.

@@ -179,7 +179,7 @@ func TestMistakes(t *testing.T) {
 		{"whoami add 999999999", "there's no process 999999999"},
 		{"whoami add abc", "isn't a process ID"},
 		{"schema nosuch", `there's no schema "nosuch"`},
-		{"setup --skip foo", `there's no step "foo"; choose from install, guards, tmux, verify`},
+		{"setup --skip foo", `there's no step "foo"; choose from install, guards, limits, tmux, verify`},
 		{"approve zz --always --scope galaxy", `there's no scope "galaxy"`},
 		{"approve zz --always --for banana", `isn't a duration`},
 		{"resume --in nowhere x", `there's no `},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/cli/agents"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/platform/paths"
@@ -19,7 +20,7 @@ import (
 )
 
 // setupSteps are the names --skip takes, in their order.
-var setupSteps = []string{"install", "guards", "tmux", "verify"}
+var setupSteps = []string{"install", "guards", "limits", "tmux", "verify"}
 
 // setupCommand is `hookmux setup`.
 func setupCommand(app *cmdutil.App) *cobra.Command {
@@ -30,7 +31,8 @@ func setupCommand(app *cmdutil.App) *cobra.Command {
 		Short: "Hook your agents and turn on guards",
 		Long: `Walks you through the first steps: installs hooks for the agents it finds
 (install), turns on the guards against destructive commands and leaked secrets
-(guards), shows agents in tmux (tmux), and runs a self-test with one of your
+(guards), learns your plan's limits from Claude Code's status line (limits), shows
+agents in tmux (tmux), and runs a self-test with one of your
 agents against a scripted model (verify).
 
 Every step shows the command it runs and asks first. Enter means yes. Each step
@@ -165,7 +167,9 @@ func sayBriefHolds(app *cmdutil.App, states []agents.HookState) error {
 
 // writesFiles reports whether the step changes files of others, shows them with
 // --dry-run, and asks.
-func (s *setupStep) writesFiles() bool { return s.name == "install" || s.name == "tmux" }
+func (s *setupStep) writesFiles() bool {
+	return slices.Contains([]string{"install", "limits", "tmux"}, s.name)
+}
 
 // yesFlag keeps a command from asking what was answered already.
 func (s *setupStep) yesFlag() []string {
@@ -194,6 +198,11 @@ func planSetup(app *cmdutil.App, states []agents.HookState) []setupStep {
 	} {
 		steps = append(steps, setupStep{"guards", g[1], []string{"guard", "on", g[0]}})
 	}
+	if hasStatusLine(names) {
+		steps = append(steps, setupStep{"limits", "Learn how much of your plan is used: Claude Code says it to its status line only, " +
+			"which hookmux becomes; your own goes on behind it. `hookmux usage statusline uninstall` undoes it.",
+			[]string{"usage", "statusline", "install"}})
+	}
 	if paths.OnPath("tmux", app.Getenv("PATH")) != "" {
 		steps = append(steps, setupStep{"tmux", "Show in tmux what each agent is doing. `hookmux tmux uninstall` " +
 			"undoes it.", []string{"tmux", "install"}})
@@ -204,6 +213,14 @@ func planSetup(app *cmdutil.App, states []agents.HookState) []setupStep {
 			[]string{"verify", proof, "--check", "deny"}})
 	}
 	return steps
+}
+
+// hasStatusLine reports whether one of the agents says its limits to its status line only.
+func hasStatusLine(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		a, ok := agent.Builtin().Agent(name)
+		return ok && a.Usage != nil && a.Usage.StatusLine != ""
+	})
 }
 
 // sayScore is the verdict: what was done, what was left, what went wrong.

@@ -171,6 +171,7 @@ func (h *Daemon) buildServices(o Options) {
 	h.usage = usage.New(usage.Options{
 		Deps: h.deps, Getenv: os.Getenv, Changed: h.noteUse, OwnPrices: h.pricesFile(),
 		Sessions:   func(all bool) []wire.Session { return h.sessions.List(all) }, // made below
+		Looked:     h.noteBudgets,
 		HasBudgets: func() bool { return len(h.selection.Config.Settings().Strings(config.UsageBudgets)) > 0 },
 	})
 	h.selection = h.newSelection(o.Extra, o.Environment)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/pipeline"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/policy/budget"
 	"github.com/hookmux/hookmux/internal/selection/accepted"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/telemetry"
@@ -54,6 +55,13 @@ func (h *Daemon) noteUse(was, is *usage.Call) {
 	use.CacheRead, use.CacheWrite = more.CacheRead, more.CacheWrite+more.CacheWrite1h
 	use.Dollars, use.Priced = cost, priced
 	h.telemetry.NoteUse(use)
+}
+
+// noteBudgets notifies you of budgets that are nearly or wholly used up.
+func (h *Daemon) noteBudgets() {
+	h.selection.NoteBudgets(h.sessions.List(false), func(b *budget.Budget, level budget.Level, words string) bool {
+		return h.notify.BudgetReached(b.ID(), level == budget.Blocks, words)
+	})
 }
 
 // pricesFile reads your own table of prices: cheaper ones would make budgets looser, so

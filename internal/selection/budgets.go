@@ -77,6 +77,39 @@ func (s *Service) BudgetsFor(agent, session, folder string) []wire.Budget {
 	return list
 }
 
+// NoteBudgets calls notify for each budget that has reached a level and wasn't notified
+// before, for the sessions that are at work. What wasn't used up is unknown, not reached.
+func (s *Service) NoteBudgets(sessions []wire.Session, notify func(b *budget.Budget, level budget.Level, words string) bool) {
+	note := func(b *budget.Budget, agent, session string) {
+		state := b.StateFor(context.Background(), agent, session, s.Spent)
+		if !state.Known {
+			return
+		}
+		s.warnings.Note(b, agent, session, state.Percent, func(level budget.Level) bool {
+			return level == budget.Blocks && s.lifts.IsLifted(b, time.Now()) || notify(b, level, b.Words(state))
+		})
+	}
+	for _, b := range s.edits.budgets() {
+		switch {
+		case b.Broken != "":
+		case b.Period == budget.Day || b.Period == budget.Window && b.Agent != "":
+			note(b, b.Agent, "")
+		default: // for each session, or for each agent's plan
+			for i := range sessions {
+				one := &sessions[i]
+				if !b.Covers(&event.Event{Agent: one.Agent, Session: one.ID, Cwd: one.Cwd}) {
+					continue
+				}
+				if b.Period == budget.Session {
+					note(b, one.Agent, one.ID)
+				} else {
+					note(b, one.Agent, "")
+				}
+			}
+		}
+	}
+}
+
 func (r *edits) addBudget(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	var p wire.BudgetParams
 	if bad := services.ReadParams(params, &p); bad != nil {

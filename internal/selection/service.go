@@ -107,6 +107,7 @@ type Service struct {
 	handlers   handler.Deps
 	allowances allowances
 	lifts      budget.Lifts
+	warnings   budget.Warnings
 	counts     *facts.Tracker // of what happens in sessions
 	loads      timedLoads
 	levelKeys  sync.Map // agent → the setting of its gate

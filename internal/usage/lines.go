@@ -2,14 +2,16 @@ package usage
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
+	"strings"
 )
 
 // Bounds of reading lines. Most lines fit into firstBuffer; a longer one gets a larger
 // buffer until maxLine, beyond which it is passed over.
 const (
-	firstBuffer = 1 << 20
+	firstBuffer = 128 << 10
 	maxLine     = 64 << 20
 )
 
@@ -17,7 +19,7 @@ const (
 // looks for the markers first and for the ends of lines only around them: most of what
 // agents write down is of no interest here.
 type lineReader struct {
-	markers [][]byte
+	markers []marker
 	buf     []byte
 	next    []int // where each marker comes next in what is left, relative to done
 }
@@ -25,7 +27,7 @@ type lineReader struct {
 func newLineReader(markers []string) *lineReader {
 	r := &lineReader{buf: make([]byte, 0, firstBuffer), next: make([]int, len(markers))}
 	for _, m := range markers {
-		r.markers = append(r.markers, []byte(m))
+		r.markers = append(r.markers, newMarker(m))
 	}
 	return r
 }
@@ -84,8 +86,8 @@ func (r *lineReader) read(in io.Reader, offset int64, row func(line []byte, offs
 
 // rows hands out the marked lines of a piece that consists of whole lines.
 func (r *lineReader) rows(piece []byte, offset int64, row func(line []byte, offset int64)) {
-	for i, m := range r.markers {
-		r.next[i] = index(piece, 0, m)
+	for i := range r.markers {
+		r.next[i] = r.markers[i].index(piece, 0)
 	}
 	for {
 		at := len(piece)
@@ -95,7 +97,7 @@ func (r *lineReader) rows(piece []byte, offset int64, row func(line []byte, offs
 		if at == len(piece) {
 			return
 		}
-		begin := bytes.LastIndexByte(piece[:at], '\n') + 1
+		begin := lastBreak(piece[:at]) + 1
 		end := len(piece)
 		if n := bytes.IndexByte(piece[at:], '\n'); n >= 0 {
 			end = at + n
@@ -103,16 +105,73 @@ func (r *lineReader) rows(piece []byte, offset int64, row func(line []byte, offs
 		row(piece[begin:end], offset+int64(begin))
 		for i, n := range r.next {
 			if n < end {
-				r.next[i] = index(piece, end, r.markers[i])
+				r.next[i] = r.markers[i].index(piece, end)
 			}
 		}
 	}
 }
 
-// index is where marker comes next from a place on; len(piece) where it doesn't.
-func index(piece []byte, from int, marker []byte) int {
-	if n := bytes.Index(piece[from:], marker); n >= 0 {
-		return from + n
+// lastBreak returns where the last line break is, -1 where there is none. It looks at
+// eight bytes together: much may be between a line's beginning and its marker.
+func lastBreak(b []byte) int {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	i := len(b)
+	for ; i >= 8; i -= 8 {
+		if w := binary.LittleEndian.Uint64(b[i-8:]) ^ '\n'*ones; (w-ones)&^w&high != 0 {
+			break
+		}
 	}
-	return len(piece)
+	return bytes.LastIndexByte(b[max(0, i-8):i], '\n') + max(0, i-8)
 }
+
+// marker is a text to look for. Looking for its rarest byte first passes over most of a
+// file at the speed of memory; [bytes.Index] looks for the first one, a quote, which is
+// everywhere in JSON.
+type marker struct {
+	text []byte
+	rare int // where text has the byte
+}
+
+// byRarity are the bytes of markers, rarest first in what agents write.
+const byRarity = "zjqxkvwybgfpmcdluhsrnioate_."
+
+func newMarker(text string) marker {
+	for _, c := range byRarity {
+		if at := strings.IndexRune(text, c); at >= 0 {
+			return marker{[]byte(text), at}
+		}
+	}
+	return marker{[]byte(text), 0}
+}
+
+// index is where the marker comes next from a place on; len(piece) where it doesn't.
+func (m *marker) index(piece []byte, from int) int {
+	rare := m.text[m.rare]
+	for tried := 0; ; tried++ {
+		n := bytes.IndexByte(piece[min(from+m.rare, len(piece)):], rare)
+		if n < 0 {
+			return len(piece)
+		}
+		if from += n; bytes.HasPrefix(piece[from:], m.text) {
+			return from
+		}
+		from++
+		// Where the byte isn't rare, each stop costs more than it passes over.
+		if tried == maxTries {
+			tried = 0
+			if n < rareFrom {
+				end := min(from+rareFrom*maxTries, len(piece))
+				if n := bytes.Index(piece[from:min(end+len(m.text)-1, len(piece))], m.text); n >= 0 {
+					return from + n
+				}
+				from = end
+			}
+		}
+	}
+}
+
+// A byte that comes more often than every rareFrom bytes isn't rare there.
+const (
+	rareFrom = 16
+	maxTries = 64
+)

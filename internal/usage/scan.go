@@ -117,6 +117,7 @@ func (s *Scanner) Scan(ctx context.Context, agents []string, places map[string][
 	var b *batch
 	var err error
 	var known knownIDs
+	var slab []pendingCall // used again: a first import has many batches
 	if len(s.positions) == 0 && s.store.isEmpty(ctx) {
 		known = knownIDs{}
 	}
@@ -132,7 +133,7 @@ func (s *Scanner) Scan(ctx context.Context, agents []string, places map[string][
 			if b, err = s.store.begin(ctx, s.changed); err != nil {
 				return err
 			}
-			b.known = known
+			b.known, b.pending = known, slab
 		}
 		f := &list[i].file
 		if err = s.scanFile(ctx, b, list[i].store.agent, f); err != nil {
@@ -146,6 +147,7 @@ func (s *Scanner) Scan(ctx context.Context, agents []string, places map[string][
 			if err = b.commit(); err != nil {
 				return err
 			}
+			slab = b.pending
 			b, bytes, files = nil, 0, 0
 			if s.progress != nil {
 				s.progress(progress)

@@ -3,6 +3,7 @@ package usage
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -432,5 +433,32 @@ func TestSilentSessions(t *testing.T) {
 	calls(1)
 	if l.InSession("claude", "s").Doubt != "" {
 		t.Error("usage doesn't end it")
+	}
+}
+
+// A marker is found where bytes.Index finds it, in text where its rare byte is rare,
+// frequent, or everything.
+func TestMarkers(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, text := range []string{`"usage"`, `"token_count"`, `"tokens"`, `"session_meta"`} {
+		m := newMarker(text)
+		for _, letters := range []string{"ab", "g", `"usage`, `"token_cu`, "xk_g", "a"} {
+			piece := make([]byte, 3000)
+			for i := range piece {
+				piece[i] = letters[r.IntN(len(letters))]
+			}
+			for range r.IntN(4) {
+				copy(piece[r.IntN(len(piece)):], text)
+			}
+			for from := 0; from < len(piece); from += 1 + r.IntN(200) {
+				want := bytes.Index(piece[from:], []byte(text))
+				if want < 0 {
+					want = len(piece) - from
+				}
+				if got := m.index(piece, from) - from; got != want {
+					t.Fatalf("%s among %q, from %d: found after %d bytes; want %d", text, letters, from, got, want)
+				}
+			}
+		}
 	}
 }

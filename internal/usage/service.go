@@ -25,6 +25,8 @@ type Options struct {
 	OwnPrices func() ([]byte, error)
 	// Changed hears of each model call that is new or got larger; may be nil.
 	Changed func(was, is *Call)
+	// Looked runs after each look at the records, once they were all read; may be nil.
+	Looked func()
 	// HasBudgets reports whether anything depends on what was used.
 	HasBudgets func() bool
 }
@@ -166,6 +168,9 @@ func (s *Service) look(ctx context.Context, scanner *Scanner, full *time.Time, a
 		next, err = s.scan(ctx, scanner, full, all)
 		if err == nil {
 			s.o.Deps.Problems.Clear("usage")
+			if s.o.Looked != nil && !full.IsZero() {
+				s.o.Looked()
+			}
 			return scanner, next
 		}
 	}

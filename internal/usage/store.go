@@ -173,10 +173,10 @@ type batch struct {
 	put     *sql.Stmt
 	putMany *sql.Stmt
 	spot    *sql.Stmt
-	pending map[int64][]*pendingCall // by the base of their keys: mostly one call
-	spots   []int64                  // that are new
-	count   int
-	known   knownIDs // of a first import; nil: the store is asked
+	pending []pendingCall
+	first   map[int64]int32 // where pending has the first call of a base of keys
+	spots   []int64         // that are new
+	known   knownIDs        // of a first import; nil: the store is asked
 	// changed hears of every call that got larger.
 	changed func(was, is *Call)
 }
@@ -199,15 +199,18 @@ type pendingCall struct {
 	was   *Call // as it is stored; nil while it isn't
 	is    Call
 	key   int64
+	next  int32 // the next call of the same base; noCall: none
 	dirty bool
 }
+
+const noCall = -1
 
 func (s *Store) begin(ctx context.Context, changed func(was, is *Call)) (*batch, error) {
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
-	b := &batch{store: s, tx: tx, pending: map[int64][]*pendingCall{}, changed: changed}
+	b := &batch{store: s, tx: tx, first: map[int64]int32{}, changed: changed}
 	b.find, err = tx.PrepareContext(ctx, "SELECT "+callColumns+" FROM calls WHERE key BETWEEN ? AND ? ORDER BY key")
 	if err == nil {
 		b.put, err = tx.PrepareContext(ctx, putStatement(1))
@@ -230,35 +233,46 @@ func (b *batch) add(c Call) error {
 	if c.Sum {
 		return b.addSum(c)
 	}
-	if b.count >= maxPending { // not later: what waits is changed in place
+	if len(b.pending) >= maxPending { // not later: what waits is changed in place
 		if err := b.flush(); err != nil {
 			return err
 		}
 	}
-	known, err := b.callsOf(c.Agent, c.ID)
+	return b.count(&c, sameCall)
+}
+
+// count puts a call together with the known one that is the same, or has it written.
+func (b *batch) count(c *Call, same func(a, b *Call) bool) error {
+	base := keyBase(c.Agent, c.ID, 0)
+	at, err := b.callsOf(base, c)
 	if err != nil {
 		return err
 	}
-	for _, p := range known {
-		if p.is.ID == c.ID && p.is.Agent == c.Agent && sameCall(&p.is, &c) {
-			b.merge(p, c)
+	last, calls := int32(noCall), 0
+	for ; at != noCall; at = b.pending[at].next {
+		p := &b.pending[at]
+		if p.is.ID == c.ID && p.is.Agent == c.Agent && same(&p.is, c) {
+			if merged := merge(p.is, *c, b.store.prices()); merged != p.is {
+				p.is, p.dirty = merged, true
+			}
 			return nil
 		}
+		last, calls = at, calls+1
 	}
-	b.putNew(known, c)
+	b.append(base, last, pendingCall{is: *c, key: keyOf(c.Agent, c.ID, calls), dirty: true})
 	return nil
 }
 
-func (b *batch) merge(p *pendingCall, c Call) {
-	if merged := merge(p.is, c, b.store.prices()); merged != p.is {
-		p.is, p.dirty = merged, true
+// append adds a call of a base behind the last one.
+func (b *batch) append(base int64, last int32, p pendingCall) (at int32) {
+	at, p.next = int32(len(b.pending)), noCall
+	b.pending = append(b.pending, p)
+	if last == noCall {
+		b.first[base] = at
+	} else {
+		b.pending[last].next = at
 	}
-}
-
-// putNew has a call written that is new.
-func (b *batch) putNew(known []*pendingCall, c Call) {
-	b.pending[keyBase(c.Agent, c.ID, 0)] = append(known, &pendingCall{is: c, key: keyOf(c.Agent, c.ID, len(known)), dirty: true})
-	b.count++
+	return at
 }
 
 // addSum counts what a total has beyond the calls that are known: today's part of it.
@@ -275,17 +289,9 @@ func (b *batch) addSum(c Call) error {
 	if c.Tokens.Total() == 0 {
 		return nil
 	}
-	known, err := b.callsOf(c.Agent, c.ID)
-	if err != nil {
+	if err := b.count(&c, func(_, _ *Call) bool { return true }); err != nil {
 		return err
 	}
-	for _, p := range known {
-		if p.is.ID == c.ID && p.is.Agent == c.Agent {
-			b.merge(p, c)
-			return b.flush()
-		}
-	}
-	b.putNew(known, c)
 	return b.flush()
 }
 
@@ -316,42 +322,40 @@ func (b *batch) othersOf(c *Call) (others Call, err error) {
 	return others, rows.Err()
 }
 
-// callsOf are the calls with an id, among others by chance: one, but for a few.
-func (b *batch) callsOf(agent, id string) ([]*pendingCall, error) {
-	base := keyBase(agent, id, 0)
-	if list, ok := b.pending[base]; ok {
-		return list, nil
+// callsOf is where the calls of a base begin: one, but for a few.
+func (b *batch) callsOf(base int64, c *Call) (int32, error) {
+	if at, ok := b.first[base]; ok {
+		return at, nil
 	}
 	if b.known.addNew(base) {
-		return nil, nil
+		return noCall, nil
 	}
-	var list []*pendingCall
-	for n := 0; len(list) == n*keySlots; n++ {
-		if err := b.load(&list, keyBase(agent, id, n)); err != nil {
-			return nil, err
+	from := len(b.pending)
+	last := int32(noCall)
+	for n := 0; len(b.pending)-from == n*keySlots; n++ {
+		if err := b.load(base, &last, keyBase(c.Agent, c.ID, n)); err != nil {
+			return noCall, err
 		}
-		if len(list) == 0 {
-			return nil, nil
+		if len(b.pending) == from {
+			return noCall, nil
 		}
 	}
-	b.pending[base] = list
-	b.count += len(list)
-	return list, nil
+	return int32(from), nil
 }
 
-// load adds the calls from a base on to a list.
-func (b *batch) load(list *[]*pendingCall, base int64) error {
-	rows, err := b.find.Query(base, base+keySlots-1)
+// load adds the calls that are stored from a key on to those of a base.
+func (b *batch) load(base int64, last *int32, from int64) error {
+	rows, err := b.find.Query(from, from+keySlots-1)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
-	for at := base; rows.Next(); at++ {
+	for key := from; rows.Next(); key++ {
 		c, err := b.store.scanCall(rows)
 		if err != nil {
 			return err
 		}
-		*list = append(*list, &pendingCall{was: &c, is: c, key: at})
+		*last = b.append(base, *last, pendingCall{was: &c, is: c, key: key})
 	}
 	return rows.Err()
 }
@@ -410,11 +414,9 @@ const callFields = 5
 // flush writes what waits, in the order of the table.
 func (b *batch) flush() error {
 	var list []*pendingCall
-	for _, calls := range b.pending {
-		for _, p := range calls {
-			if p.dirty {
-				list = append(list, p)
-			}
+	for i := range b.pending {
+		if p := &b.pending[i]; p.dirty {
+			list = append(list, p)
 		}
 	}
 	slices.SortFunc(list, func(x, y *pendingCall) int { return cmp.Compare(x.key, y.key) })
@@ -444,8 +446,9 @@ func (b *batch) flush() error {
 			}
 		}
 	}
-	clear(b.pending)
-	b.count = 0
+	clear(b.pending) // of what it points to
+	b.pending = b.pending[:0]
+	clear(b.first)
 	return nil
 }
 

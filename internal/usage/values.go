@@ -60,11 +60,11 @@ func again(before string, v []byte) string {
 // moment reads a time: RFC 3339, or a number of seconds or milliseconds.
 func moment(v []byte) time.Time {
 	if len(v) > 0 && v[0] == '"' {
-		s := text(v)
-		if t, err := time.Parse(time.RFC3339Nano, s); err == nil {
+		var t time.Time
+		if t.UnmarshalText(v[1:len(v)-1]) == nil {
 			return t
 		}
-		if t, err := time.Parse(time.DateTime, s); err == nil {
+		if t, err := time.Parse(time.DateTime, text(v)); err == nil {
 			return t
 		}
 		return time.Time{}

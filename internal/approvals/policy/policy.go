@@ -10,9 +10,11 @@ package policy
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
 // Kind is what a person is asked for.
@@ -63,8 +65,8 @@ type Need struct {
 	// Veto says that a yes cannot be carried: the person may only refuse, or
 	// leave the agent to its own rules.
 	Veto bool
-	// Unseen says that the input is not whole, so that nobody can know what a
-	// yes would mean.
+	// Unseen says that what a yes would mean can't be shown: the input isn't whole, or
+	// a plan has no text.
 	Unseen bool
 	// Decider is who decides in place of a person. A saved permission still
 	// counts; beyond that nobody is asked.
@@ -99,9 +101,7 @@ func NeedFor(c Case) (Need, bool) {
 	if !ok || !c.Chosen && !c.Spec.Proven() {
 		return Need{}, false
 	}
-	if ev.Truncated {
-		need.refuseOnly()
-	}
+	need.KeepToShown(ev)
 	return need, len(need.Choices)+len(need.Plans) > 0
 }
 
@@ -128,9 +128,6 @@ func agentAsks(c Case) (Need, bool) {
 		}
 	case Plan:
 		need.Plans = slices.Clone(point.Plan)
-		if strings.TrimSpace(c.Event.Plan) == "" {
-			need.refuseOnly()
-		}
 	default:
 		need.Choices = slices.Clone(point.Permission)
 		need.Veto = !slices.Contains(need.Choices, event.ChooseOnce)
@@ -170,9 +167,7 @@ func hookAsks(c Case) (Need, bool) {
 		need.Choices = point.Permission
 	}
 	need = need.AskedBy(c.Decision.By, c.Decision.Reason)
-	if c.Event.Truncated {
-		need.refuseOnly()
-	}
+	need.KeepToShown(c.Event)
 	return need, true
 }
 
@@ -186,11 +181,23 @@ func (n Need) AskedBy(hook, why string) Need {
 	return n
 }
 
-// refuseOnly leaves only the refusal: nobody can know what a yes would mean.
-func (n *Need) refuseOnly() {
+// KeepToShown leaves only the refusal where you can't be shown what a yes would mean: the
+// agent cut the input off, or sent a plan without its text.
+func (n *Need) KeepToShown(ev *event.Event) {
+	if kind, _ := KindOf(ev); !ev.Truncated && (kind != Plan || hasWords(ev.Plan)) {
+		return
+	}
 	n.Unseen = true
-	n.Plans = slices.DeleteFunc(n.Plans, func(m event.PlanMode) bool { return m != event.PlanReject })
-	n.Choices = slices.DeleteFunc(n.Choices, func(c event.Choice) bool { return c != event.ChooseDeny })
+	n.Plans = slices.DeleteFunc(slices.Clone(n.Plans), func(m event.PlanMode) bool { return m != event.PlanReject })
+	n.Choices = slices.DeleteFunc(slices.Clone(n.Choices), func(c event.Choice) bool { return c != event.ChooseDeny })
+}
+
+// hasWords reports whether a text says anything: a plan of blanks, rules and characters
+// that nobody sees is no plan.
+func hasWords(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool {
+		return (unicode.IsLetter(r) || unicode.IsNumber(r)) && !termsafe.Dangerous(r)
+	})
 }
 
 // KindOf is what a person would be asked for by an event, if anything.

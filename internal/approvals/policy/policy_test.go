@@ -124,13 +124,18 @@ func TestQuestionsAndPlans(t *testing.T) {
 		}
 	}
 	c = caseOf(t, "claude", "PermissionRequest", &event.Tool{Name: "ExitPlanMode", Kind: event.Plan}, Permissions)
-	for _, plan := range []string{"", " \n\t"} {
+	for _, plan := range []string{"", " \n\t", "---\n#", "\u2800\u3164", "\u200b\u200b"} {
 		c.Event.Plan = plan
-		if need, ok := NeedFor(c); !ok || !reflect.DeepEqual(need.Plans, []event.PlanMode{event.PlanReject}) {
-			t.Errorf("an empty plan %q can be answered with %v; want that it can only be refused", plan, need.Plans)
+		if need, ok := NeedFor(c); !ok || !need.Unseen || !reflect.DeepEqual(need.Plans, []event.PlanMode{event.PlanReject}) {
+			t.Errorf("plan %q: need = %+v, ok = %v; want that it can only be denied", plan, need, ok)
+		}
+		hooked := c
+		hooked.Decision = event.Decision{Verdict: event.Ask}
+		if need, ok := NeedFor(hooked); !ok || fmt.Sprint(need.Choices) != "[deny]" {
+			t.Errorf("plan %q, asked about by a hook: need = %+v, ok = %v; want that it can only be denied", plan, need, ok)
 		}
 	}
-	c.Event.Plan = "1. Rewrite the parser"
+	c.Event.Plan = "1. test"
 	if need, ok := NeedFor(c); !ok || need.Kind != Plan || len(need.Plans) != 4 {
 		t.Errorf("need = %+v, ok = %v; want ok, need.Kind = Plan and len(need.Plans) = 4", need, ok)
 	}

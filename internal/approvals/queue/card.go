@@ -39,12 +39,8 @@ func Show(r *Request, title string, sent *event.Event) {
 		c.addLine("hooks changed the input; the agent asked for:")
 		c.addJSON("  ", sent.Tool.Input)
 	}
-	switch {
-	case !r.Need.Unseen:
-	case r.Need.Kind == policy.Plan && strings.TrimSpace(r.Event.Plan) == "":
-		c.addLine("the plan is empty: read and approve it in %s's own window", title)
-	default:
-		c.addLine("the agent sent only the beginning of the input: what a yes would mean cannot be seen")
+	if r.Need.Unseen {
+		c.addLine("%s", r.unseenWhy())
 	}
 	if r.Need.Veto {
 		c.addLine("%s can only be refused here; otherwise its own rules apply", title)
@@ -58,6 +54,14 @@ func Show(r *Request, title string, sent *event.Event) {
 	r.Shown = termsafe.Text(c.b.String())
 	sum := sha256.Sum256([]byte(r.Shown))
 	r.Hash = hex.EncodeToString(sum[:])
+}
+
+// unseenWhy says why a yes isn't possible.
+func (r *Request) unseenWhy() string {
+	if kind, _ := policy.KindOf(r.Event); kind != policy.Plan || r.Event.Truncated {
+		return "the agent sent only the beginning of the input: what a yes would mean can't be shown"
+	}
+	return "the agent sent its plan without any text: it can't be approved here; deny it, or read it in the agent's window"
 }
 
 type card struct{ b strings.Builder }

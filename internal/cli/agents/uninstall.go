@@ -70,7 +70,7 @@ func uninstallHooks(ctx context.Context, app *cmdutil.App, f *InstallFlags, args
 	} else {
 		sayTakenOut(app, h, plan)
 	}
-	err = errors.Join(err, forgetInstallation(app, h), cleanEarlier(app, h.Dirs, true))
+	err = errors.Join(err, dropStatusLines(app, h.Dirs.Home, agents), forgetInstallation(app, h), cleanEarlier(app, h.Dirs, true))
 	if err == nil && len(plan.Left) > 0 {
 		return cmdutil.Exit(cmdutil.ExitFailed)
 	}

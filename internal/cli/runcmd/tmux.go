@@ -11,8 +11,6 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/install"
-	"github.com/hookmux/hookmux/internal/platform/paths"
-	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/tmux"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -75,28 +73,6 @@ func tmuxSteps(own string, ownText []byte, conf string, text []byte) ([]install.
 		changes = append(changes, install.Step{Op: install.OpWrite, Path: conf, Old: text, New: now})
 	}
 	return changes, nil
-}
-
-// tmuxCarry shows steps, asks and does them.
-func tmuxCarry(app *cmdutil.App, dirs paths.Dirs, changes []install.Step, notes []string, f *agents.InstallFlags,
-	question string) (bool, error) {
-	if err := install.RunSteps(changes, &install.Diff{Out: app.Stdout, Color: app.Style().Color, Home: dirs.Home,
-		Full: true}); err != nil {
-		return false, err
-	}
-	for _, n := range notes {
-		app.Say("note: %s", termsafe.Text(n))
-	}
-	if f.DryRun {
-		app.Say("dry run, nothing written; %s", agents.CountFiles((&install.Plan{Steps: changes}).Files()))
-		return false, nil
-	}
-	if len(changes) > 0 {
-		if err := agents.ConfirmPlan(app, &install.Plan{}, f, question, false); err != nil {
-			return false, err
-		}
-	}
-	return true, install.RunSteps(changes, &install.Disk{})
 }
 
 // setFollow has the daemon keep icons and names current, or not; nil is what holds

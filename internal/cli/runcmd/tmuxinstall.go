@@ -78,7 +78,7 @@ func tmuxInstall(ctx context.Context, app *cmdutil.App, f *agents.InstallFlags, 
 	if err != nil {
 		return err
 	}
-	done, err := tmuxCarry(app, dirs, append(copies, changes...), notes, f, "Write this?")
+	done, err := agents.ShowAndWrite(app, append(copies, changes...), notes, f, "Write this?")
 	if err != nil || !done {
 		return err
 	}

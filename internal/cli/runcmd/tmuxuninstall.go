@@ -64,7 +64,7 @@ func tmuxUninstall(ctx context.Context, app *cmdutil.App, f *agents.InstallFlags
 		app.Say("hookmux isn't installed in tmux; nothing to remove")
 		return nil
 	}
-	done, err := tmuxCarry(app, dirs, changes, nil, f, "Take this out?")
+	done, err := agents.ShowAndWrite(app, changes, nil, f, "Take this out?")
 	if err != nil || !done {
 		return err
 	}

@@ -25,21 +25,21 @@ func budgetCommand(app *cmdutil.App) *cobra.Command {
 }
 
 func budgetAddCommand(app *cmdutil.App) *cobra.Command {
-	var day, session, window, project, agent, ask, block string
+	var day, session, window, project, agent, warn, ask, block string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "add",
 		Short: "Add a budget for a day, a session, or a window of a plan",
-		Long: `Adds a budget. It's checked before each turn and each tool call: at --ask you decide
-about each step of 5%, at --block calls are refused until the budget's day is over or you
-lift it. Part of the usage without a price makes a budget in dollars ask. Several budgets
-all apply.`,
+		Long: `Adds a budget. It's checked before each turn and each tool call: at --warn you get a
+notification, at --ask you decide about each step of 5%, at --block calls are refused
+until the budget's day is over or you lift it. Part of the usage without a price makes a
+budget in dollars ask. Several budgets all apply.`,
 		Example: "  hookmux usage budget add --day 30usd --ask 80% --block 100%\n" +
 			"  hookmux usage budget add --session 5usd --agent claude --block 100%\n" +
 			"  hookmux usage budget add --window 5h --ask 90%",
 		Args: cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			b, err := readBudget(app, day, session, window, project, agent, ask, block)
+			b, err := readBudget(app, day, session, window, project, agent, warn, ask, block)
 			if err != nil {
 				return cmdutil.UsageError("%v", err)
 			}
@@ -60,6 +60,7 @@ all apply.`,
 	f.StringVar(&window, "window", "", "share of a plan's window: 5h or 7d")
 	f.StringVar(&project, "project", "", "only in this folder")
 	f.StringVarP(&agent, "agent", "a", "", "only this agent")
+	f.StringVar(&warn, "warn", "", "notify you at this share: 60%")
 	f.StringVar(&ask, "ask", "", "ask you from this share on: 80%")
 	f.StringVar(&block, "block", "", "refuse calls from this share on: 100%")
 	f.BoolVar(&asJSON, "json", false, "print JSON: {id, text, percent, …}")
@@ -67,10 +68,10 @@ all apply.`,
 }
 
 // readBudget makes a budget of flags.
-func readBudget(app *cmdutil.App, day, session, window, project, agent, ask, block string) (*budget.Budget, error) {
+func readBudget(app *cmdutil.App, day, session, window, project, agent, warn, ask, block string) (*budget.Budget, error) {
 	text := ""
 	for _, w := range []struct{ key, value string }{{"day", day}, {"session", session}, {"window", window}, {"agent", agent},
-		{"ask", ask}, {"block", block}} {
+		{"warn", warn}, {"ask", ask}, {"block", block}} {
 		if w.value != "" {
 			text += " " + w.key + "=" + w.value
 		}
@@ -78,14 +79,14 @@ func readBudget(app *cmdutil.App, day, session, window, project, agent, ask, blo
 	switch {
 	case text == "" || day == "" && session == "" && window == "":
 		return nil, errors.New("a budget for what? As in `hookmux usage budget add --day 30usd --ask 80% --block 100%`")
-	case ask == "" && block == "":
-		return nil, errors.New("what should the budget do? Add --ask 80%, --block 100% or both")
+	case warn == "" && ask == "" && block == "":
+		return nil, errors.New("what should the budget do? Add --warn 60%, --ask 80%, --block 100% or several")
 	}
 	b, err := budget.Parse(text)
 	if err != nil {
 		return nil, err
 	}
-	for flag, at := range map[string]float64{"ask": b.Ask, "block": b.Block} {
+	for flag, at := range map[string]float64{"warn": b.Warn, "ask": b.Ask, "block": b.Block} {
 		if at > 100 {
 			return nil, fmt.Errorf("--%s can't be over 100%%", flag)
 		}

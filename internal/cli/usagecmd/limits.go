@@ -43,8 +43,8 @@ Claude Code gives them to its status line only, which ` + "`hookmux usage status
 			}
 			for _, name := range limits.Unknown {
 				hint := "it hasn't said so in its records"
-				if a, ok := agent.Builtin().Agent(name); ok && a.Usage != nil && a.Usage.StatusLine {
-					hint = "make `hookmux usage statusline` its status line"
+				if a, ok := agent.Builtin().Agent(name); ok && a.Usage != nil && a.Usage.StatusLine != "" {
+					hint = "`hookmux usage statusline install` learns them"
 				}
 				fmt.Fprintf(app.Stdout, "%s unknown: %s\n", pad(name, 10), hint)
 			}

@@ -24,16 +24,12 @@ const maxStatus = 1 << 20
 const reportWithin = 500 * time.Millisecond
 
 func statuslineCommand(app *cmdutil.App) *cobra.Command {
-	return &cobra.Command{
-		Use:   "statusline [-- COMMAND…]",
+	cmd := &cobra.Command{
+		Use:   "statusline [-- COMMAND...]",
 		Short: "Be Claude Code's status line: learn its limits, then run your own",
 		Long: `Runs as Claude Code's status line, because that's the only place Claude reports your
-plan's limits. Add it to ~/.claude/settings.json, with your own command after --:
-
-  "statusLine": {"type": "command",
-                 "command": "hookmux usage statusline -- YOUR COMMAND"}
-
-Your command gets the same input, and what it prints is shown. Without one, the line
+plan's limits. ` + "`hookmux usage statusline install`" + ` makes it that, with your own command
+after --. Your command gets the same input, and what it prints is shown. Without one, the line
 shows cost, context and limits.`,
 		Example: "  hookmux usage statusline -- ~/.claude/statusline.sh",
 		Args:    cobra.ArbitraryArgs,
@@ -57,6 +53,8 @@ shows cost, context and limits.`,
 			return own.Run()
 		},
 	}
+	cmd.AddCommand(statuslineInstallCommand(app), statuslineUninstallCommand(app))
+	return cmd
 }
 
 // status is what Claude Code gives to its status line.

@@ -37,8 +37,8 @@ type Budget struct {
 	Length  time.Duration // of a window
 	Agent   string        // "" for all
 	Project string        // "" for all
-	Ask     float64       // percent of the limit; 0: never
-	Block   float64
+	// Percent of the limit; 0: never.
+	Warn, Ask, Block float64
 	// Broken says why the text can't be read; such a budget asks about everything.
 	Broken string
 
@@ -100,7 +100,7 @@ func (b *Budget) String() string {
 	for _, w := range []struct {
 		key   string
 		value float64
-	}{{"ask", b.Ask}, {"block", b.Block}} {
+	}{{"warn", b.Warn}, {"ask", b.Ask}, {"block", b.Block}} {
 		if w.value > 0 {
 			words = append(words, w.key+"="+strconv.FormatFloat(w.value, 'f', -1, 64)+"%")
 		}
@@ -109,7 +109,7 @@ func (b *Budget) String() string {
 }
 
 // keys are the words of a budget.
-var keys = []string{"day=", "session=", "window=", "agent=", "project=", "ask=", "block="}
+var keys = []string{"day=", "session=", "window=", "agent=", "project=", "warn=", "ask=", "block="}
 
 // split divides a budget's text at its keys: a folder may have spaces in its name.
 func split(text string) (words []string) {
@@ -146,6 +146,8 @@ func Parse(text string) (*Budget, error) {
 			if b.Project = value; !filepath.IsAbs(value) {
 				err = fmt.Errorf("%q isn't an absolute path", value)
 			}
+		case "warn":
+			b.Warn, err = ParsePercent(value)
 		case "ask":
 			b.Ask, err = ParsePercent(value)
 		case "block":
@@ -164,10 +166,12 @@ func (b *Budget) check() error {
 	switch {
 	case b.Period == "":
 		return errors.New("a budget needs day, session or window")
-	case b.Ask == 0 && b.Block == 0:
-		return errors.New("a budget needs ask or block: at how many percent it asks you or blocks calls")
+	case b.Warn == 0 && b.Ask == 0 && b.Block == 0:
+		return errors.New("a budget needs warn, ask or block: at how many percent it notifies you, asks you or blocks calls")
 	case b.Ask > 0 && b.Block > 0 && b.Ask > b.Block:
 		return errors.New("ask must come before block")
+	case b.Warn > 0 && (b.Ask > 0 && b.Warn > b.Ask || b.Block > 0 && b.Warn > b.Block):
+		return errors.New("warn must come before ask and block")
 	}
 	return nil
 }
@@ -368,9 +372,9 @@ func (b *Budget) Check(ctx context.Context, ev *event.Event, spent Spent) (Findi
 	switch {
 	case b.Block > 0 && s.Percent >= b.Block:
 		f.Verdict = event.Deny
-		f.Reason = b.words(s) + "; you can lift it once with `hookmux usage budget lift " + b.ID() + "`"
+		f.Reason = b.Words(s) + "; you can lift it once with `hookmux usage budget lift " + b.ID() + "`"
 	case b.Ask > 0 && s.Percent >= b.Ask:
-		f.Reason = b.words(s)
+		f.Reason = b.Words(s)
 	case b.Dollars > 0 && s.Spend.Unpriced > 0:
 		f.About = "no price"
 		f.Reason = fmt.Sprintf("the budget %s can't be checked: %d tokens have no price; `hookmux usage` names the models",
@@ -387,8 +391,8 @@ func (b *Budget) Check(ctx context.Context, ev *event.Event, spent Spent) (Findi
 	return f, true
 }
 
-// words say how far a budget is used up.
-func (b *Budget) words(s State) string {
+// Words say how far a budget is used up.
+func (b *Budget) Words(s State) string {
 	of := map[Period]string{Day: "today's budget", Session: "this session's budget"}[b.Period]
 	if b.Period == Window {
 		return fmt.Sprintf("%.0f%% of the plan's %s window is used", s.Percent, b.limitText())

@@ -35,7 +35,7 @@ func read(t *testing.T, text string) *Budget {
 func TestParse(t *testing.T) {
 	for _, text := range []string{
 		"day=30usd ask=80% block=100%", "session=5usd agent=claude block=100%", "window=5h ask=80%",
-		"window=7d agent=codex block=95%", "day=2000000tokens project=/home/me/my project ask=50%", "day=0.5usd block=99.5%",
+		"window=7d agent=codex block=95%", "day=2000000tokens project=/home/me/my project ask=50%", "day=0.5usd block=99.5%", "day=1usd warn=40% ask=60% block=100%", "window=5h warn=70%",
 	} {
 		if got := read(t, text).String(); got != text {
 			t.Errorf("%q became %q", text, got)
@@ -43,7 +43,7 @@ func TestParse(t *testing.T) {
 	}
 	for _, text := range []string{"", "day", "day=30", "day=-1usd ask=1%", "day=30usd", "ask=80%", "day=30usd session=1usd ask=1%",
 		"day=30usd ask=80", "day=30usd ask=0%", "day=30usd ask=100% block=80%", "window=5m ask=80%", "day=30usd project=x ask=1%",
-		"day=30usd aks=80%", "day=NaNusd ask=80%"} {
+		"day=30usd aks=80%", "day=30usd warn=90% ask=80%", "day=30usd warn=101% block=100%", "day=NaNusd ask=80%"} {
 		if _, err := Parse(text); err == nil {
 			t.Errorf("%q is read", text)
 		}

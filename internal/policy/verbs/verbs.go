@@ -136,6 +136,8 @@ var table = []Verb{
 	{"usage budget remove", Weaken, "removes a budget"},
 	{"usage limits", Read, "shows how much of plans is used"},
 	{"usage statusline", Use, "is an agent's status line"},
+	{"usage statusline install", Weaken, "changes Claude Code's settings"},
+	{"usage statusline uninstall", Weaken, "changes Claude Code's settings"},
 	{"verify", Use, "starts agents to see whether hooks work"},
 	{"version", Read, "shows the version"},
 	{"web", Weaken, "serves your sessions and requests to browsers"},

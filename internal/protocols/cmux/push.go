@@ -293,7 +293,9 @@ func (s *Server) needOf(ev *event.Event) (policy.Need, bool) {
 		return policy.Need{Kind: policy.Question, Choices: []event.Choice{event.ChooseAnswer, event.ChooseDeny}},
 			len(ev.Questions) > 0
 	case event.Plan:
-		return policy.Need{Kind: policy.Plan, Plans: event.PlanModes()}, true
+		need := policy.Need{Kind: policy.Plan, Plans: event.PlanModes()}
+		need.KeepToShown(ev)
+		return need, true
 	}
 	need := policy.Need{Kind: policy.Permission, Choices: []event.Choice{event.ChooseOnce, event.ChooseDeny}}
 	if a, ok := s.Catalogue.Agent(ev.Agent); ok && a.Inbox != nil {

@@ -261,12 +261,12 @@ var otherKeys = []Key{
 		Name:    NotifyKinds,
 		Type:    List,
 		Items:   NoticeKinds,
-		Default: NoticeKinds[:3],
+		Default: NoticeKinds[:4],
 		Project: Never,
 		PerName: true,
 		NameDoc: "agent",
-		Doc: "what to notify about: permission, question, plan, finished, failed; notify.kinds.<agent> for one " +
-			"agent",
+		Doc: "what to notify about: permission, question, plan, budget, finished, failed; notify.kinds.<agent> for " +
+			"one agent",
 	},
 	{Name: NotifyTurn, Type: Span, Default: 30 * time.Second, Project: Never,
 		Doc: "how long a turn must have taken for a notification that it finished or failed"},

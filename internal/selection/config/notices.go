@@ -18,9 +18,9 @@ var Channels = []string{"desktop", "terminal", "tmux", "bell", "sound", "webhook
 // PushChannel is the channel that runs the command of [NotifyCommand].
 const PushChannel = "push"
 
-// NoticeKinds are what a person can be told of: three kinds of requests, and the
-// two ends of a turn.
-var NoticeKinds = []string{"permission", "question", "plan", "finished", "failed"}
+// NoticeKinds are what you can be notified of: three kinds of requests, a budget that is
+// nearly or wholly used up, and the two ends of a turn.
+var NoticeKinds = []string{"permission", "question", "plan", "budget", "finished", "failed"}
 
 // PushesByNotices reports whether the command of [NotifyCommand] is a channel of notices, and
 // told by their rules. Else it is told of every request at once, as ever.

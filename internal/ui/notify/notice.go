@@ -136,6 +136,16 @@ func deviceElsewhereNotice(device wire.WebDevice, now time.Time) Notice {
 	}
 }
 
+func budgetNotice(id string, blocks bool, words string, now time.Time) Notice {
+	n := Notice{ID: "budget-" + id, Kind: kindBudget, Agent: wire.OwnAgent, Time: now, Body: clean(words, lineWidth),
+		Title: clean("budget "+id+" is nearly used up", titleWidth), Next: "hookmux usage budget list"}
+	if blocks {
+		n.Title = clean("budget "+id+" blocks calls now", titleWidth)
+		n.Next = "hookmux usage budget lift " + shellquote.Argument(id)
+	}
+	return n
+}
+
 // jumpCommand goes to a session. People copy it into a shell, and an agent may call
 // its session anything.
 func jumpCommand(session string) string {
@@ -159,8 +169,10 @@ func clean(s string, width int) string {
 	return termsafe.Line(redact.Text(s), width)
 }
 
-// isTurn reports whether it tells of the end of a turn.
-func (n *Notice) isTurn() bool { return n.Kind == kindFinished || n.Kind == kindFailed }
+// isNews reports whether it says what happened: nobody's answer can make it outdated.
+func (n *Notice) isNews() bool {
+	return n.Kind == kindFinished || n.Kind == kindFailed || n.Kind == kindBudget
+}
 
 // lines is the body with what to do.
 func (n *Notice) lines() string {

@@ -359,7 +359,7 @@ func TestManyRequestsAreOneNotice(t *testing.T) {
 	items, _ := b.groupItems()
 	n := newGroupNotice(items, func(agent string) string { return "the " + agent })
 	if n.Title != "497 more requests wait for you" || n.Body != "the codex: 249, the claude: 248" || n.CanDeny || n.CanShow ||
-		n.isTurn() {
+		n.isNews() {
 		t.Errorf("the notice says %q, %q, deny %v, show %v", n.Title, n.Body, n.CanDeny, n.CanShow)
 	}
 }

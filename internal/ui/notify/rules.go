@@ -11,6 +11,7 @@ import (
 
 // The kinds of notices that are no requests.
 const (
+	kindBudget   = "budget"
 	kindFinished = "finished"
 	kindFailed   = "failed"
 	kindSeveral  = "several" // requests that are told together

@@ -191,6 +191,20 @@ func (s *Service) DeviceElsewhere(device wire.WebDevice) {
 	}
 }
 
+// BudgetReached notifies that a budget is nearly used up, or so far that it blocks calls.
+// It returns false in quiet hours: it's to be called again.
+func (s *Service) BudgetReached(id string, blocks bool, words string) bool {
+	r := s.readRules()
+	if !r.on || !slices.Contains(r.kinds(""), kindBudget) {
+		return true
+	}
+	if r.isQuiet(s.now()) {
+		return false
+	}
+	s.tellNow(&r, budgetNotice(id, blocks, words, s.now()))
+	return true
+}
+
 func (s *Service) tellNow(r *rules, n Notice) {
 	for _, name := range r.channels(n.Kind) {
 		if l := s.queues[name]; l != nil {
@@ -235,7 +249,7 @@ func (s *Service) queueTasks(tasks []task, r *rules) {
 
 // isOver reports whether the request of a notice waits no more.
 func (s *Service) isOver(n *Notice) bool {
-	if n.isTurn() {
+	if n.isNews() {
 		return false
 	}
 	s.mu.Lock()

@@ -3,11 +3,13 @@ package tui
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
+	"github.com/hookmux/hookmux/internal/policy/budget"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -115,6 +117,9 @@ func wasStopped(m *Model) bool {
 // person type a code.
 func allowOnce(m *Model) tea.Cmd {
 	rule := m.details.timeline.rule
+	if id, ok := strings.CutPrefix(rule, budget.RulePrefix); ok {
+		return liftBudget(m, id)
+	}
 	m.openConfirm("G", "allow it once", confirmText{
 		title:    "Allow once",
 		question: "Let this through the next time it's tried, by any agent, within ten minutes?",
@@ -127,6 +132,25 @@ func allowOnce(m *Model) tea.Cmd {
 				var said struct{ Text string }
 				err := m.opts.Daemon.Call(ctx, wire.MethodAllow, wire.AllowParams{Rule: rule, Once: true}, &said)
 				return termsafe.Line(said.Text, 0), err
+			})
+		})
+	return nil
+}
+
+// liftBudget lets the budget that stopped a session stop nothing once.
+func liftBudget(m *Model, id string) tea.Cmd {
+	m.openConfirm("G", "lift it once", confirmText{
+		title:    "Lift the budget",
+		question: "Let this budget stop nothing until midnight, or for a session's budget in the next session it stops?",
+		about: []string{"budget   " + termsafe.Line(id, 0),
+			"stopped  " + termsafe.Line(m.details.timeline.stopped, 0)},
+		hints: []string{"Press G again to lift it once, or Esc."},
+	},
+		func(m *Model) tea.Cmd {
+			return m.decideAtTerminal(func(ctx context.Context, _ string) (string, error) {
+				var lifted wire.Budget
+				err := m.opts.Daemon.Call(ctx, wire.MethodBudgetLift, wire.BudgetParams{Budget: id}, &lifted)
+				return "The budget " + termsafe.Line(id, 60) + " is lifted once.", err
 			})
 		})
 	return nil

@@ -15,11 +15,18 @@ import (
 // What takes protection away goes to the daemon while the view has left the screen to
 // it: the daemon asks the person there, as it does for the commands.
 func TestWeakeningIsAskedAtTheTerminal(t *testing.T) {
-	stopped := func(s *screen) {
-		s.daemon.detail = &wire.SessionDetail{Session: wire.Session{ID: "s4"}}
-		s.daemon.entries = journalOf("s4")
-		s.fillDay()
-		s.press("down", "down", "down")
+	stoppedBy := func(rule string) func(s *screen) {
+		return func(s *screen) {
+			s.daemon.detail = &wire.SessionDetail{Session: wire.Session{ID: "s4"}}
+			s.daemon.entries = journalOf("s4")
+			for i := range s.daemon.entries {
+				if o := s.daemon.entries[i].Outcome; o != nil {
+					o.Decision = []byte(strings.ReplaceAll(string(o.Decision), "destructive.rm-broad", rule))
+				}
+			}
+			s.fillDay()
+			s.press("down", "down", "down")
+		}
 	}
 	for _, c := range []struct {
 		name    string
@@ -34,8 +41,10 @@ func TestWeakeningIsAskedAtTheTerminal(t *testing.T) {
 			s.send(keyPress("backspace"))
 			s.press("enter")
 		}, `daemon.off {}`},
-		{"a rule once", stopped, func(s *screen) { s.press("G"); s.wait(time.Second); s.press("G") },
+		{"a rule once", stoppedBy("destructive.rm-broad"), func(s *screen) { s.press("G"); s.wait(time.Second); s.press("G") },
 			`guard.allow {"rule":"destructive.rm-broad","once":true}`},
+		{"a budget once", stoppedBy("budget/day-5usd"), func(s *screen) { s.press("G"); s.wait(time.Second); s.press("G") },
+			`usage.budgets.lift {"budget":"day-5usd"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newScreen(t, 120, 30)
