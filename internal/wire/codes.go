@@ -13,6 +13,8 @@ const (
 	EndDaemonStopped = "the daemon stopped"
 	EndAbandoned     = "no one is there to answer any more"
 	EndOverrun       = "the turn went on without an answer"
+	EndHostLost      = "the link to its machine is lost"
+	EndHostRemoved   = "its machine was removed from the list"
 	EndLeftToHook    = "the hook that asked goes on without an answer"
 )
 
