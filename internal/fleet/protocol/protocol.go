@@ -69,6 +69,15 @@ func UpSubject(member, what string) string { return "fleet.up." + member + "." +
 func AnswerSubject(member string) string   { return "fleet.answer." + member }
 func LiveSubject(member string) string     { return "fleet.live." + member }
 
+// AttendedSubject is where the server says whether an operator looks at requests:
+// [Attended].
+const AttendedSubject = "fleet.attended"
+
+// Attended says whether an operator looks; it holds for [StateTTL].
+type Attended struct {
+	On bool `json:"on"`
+}
+
 // Inbox is the prefix of the subjects on which a member is answered.
 func Inbox(member string) string { return "_INBOX_" + member }
 
@@ -141,6 +150,21 @@ func MemberID(key string) string {
 	return "m" + hex.EncodeToString(sum[:6])
 }
 
+// HostName makes a machine's own name one that hosts may have here.
+func HostName(name string) string {
+	name, _, _ = strings.Cut(strings.ToLower(name), ".")
+	name = strings.Trim(strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
+			return c
+		}
+		return '-'
+	}, name), "-")
+	if name = name[:min(len(name), 26)]; !wire.IsHostName(name) {
+		return "machine"
+	}
+	return name
+}
+
 // Code is a join code, readable.
 type Code struct {
 	Servers []string `json:"a"` // host:port
@@ -177,6 +201,7 @@ func JoinInbox(secret string) string {
 // JoinRequest asks to become a member.
 type JoinRequest struct {
 	Version int    `json:"version"`
+	Secret  string `json:"secret"`
 	Key     string `json:"key"`
 	Name    string `json:"name"`
 }
@@ -212,6 +237,7 @@ type Ask struct {
 // Told is the server's answer.
 type Told struct {
 	Error   string   `json:"error,omitempty"`
+	Again   bool     `json:"again,omitempty"` // state: another daemon said hello since
 	Version int      `json:"version"`
 	Fleet   string   `json:"fleet,omitempty"`
 	Record  *Signed  `json:"record,omitempty"`  // hello: the member's own, as it is now
@@ -247,7 +273,8 @@ type State struct {
 	Content  bool                `json:"content"`           // requests are complete enough to be answered
 	Sessions []wire.Session      `json:"sessions"`
 	Requests []wire.InboxRequest `json:"requests"`
-	Left     int                 `json:"left,omitempty"` // how many didn't fit
+	Left     int                 `json:"left,omitempty"`    // how many didn't fit
+	Attends  bool                `json:"attends,omitempty"` // operator: somebody looks at requests there
 }
 
 // Host is a machine as others see it. State is nil where it was lost.

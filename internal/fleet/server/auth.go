@@ -21,8 +21,11 @@ type authenticator struct {
 	secret string // of the hub's own connection
 	now    func() time.Time
 
+	// disconnect ends a connection.
+	disconnect func(id uint64)
+
 	mu      sync.Mutex
-	clients map[uint64]string // connections by member; some may have ended
+	clients map[string]uint64 // the connection of each member; it may have ended
 }
 
 const hubUser = "hub"
@@ -30,7 +33,7 @@ const hubUser = "hub"
 func newAuthenticator(r *roster, now func() time.Time) *authenticator {
 	var b [32]byte
 	_, _ = rand.Read(b[:]) // never fails
-	return &authenticator{roster: r, secret: hex.EncodeToString(b[:]), now: now, clients: map[uint64]string{}}
+	return &authenticator{roster: r, secret: hex.EncodeToString(b[:]), now: now, clients: map[string]uint64{}}
 }
 
 // Check implements [nats.Authentication].
@@ -61,8 +64,12 @@ func (a *authenticator) Check(c nats.ClientAuthentication) bool {
 		return false
 	}
 	a.mu.Lock()
-	a.clients[c.GetID()] = m.ID
+	before, again := a.clients[m.ID]
+	a.clients[m.ID] = c.GetID()
 	a.mu.Unlock()
+	if again { // a member has one
+		go a.disconnect(before)
+	}
 	c.RegisterUser(&nats.User{Username: m.Name, Permissions: permissionsOf(m)})
 	return true
 }
@@ -83,8 +90,9 @@ func permissionsOf(m *member) *nats.Permissions {
 	p := &nats.Permissions{
 		Publish: &nats.SubjectPermission{Allow: []string{protocol.UpSubject(m.ID, protocol.UpEvents),
 			protocol.UpSubject(m.ID, protocol.UpState), protocol.UpSubject(m.ID, protocol.UpAsk)}},
-		Subscribe: &nats.SubjectPermission{Allow: []string{protocol.Inbox(m.ID) + ".>", protocol.AnswerSubject(m.ID)}},
-		Response:  &nats.ResponsePermission{MaxMsgs: 1, Expires: time.Minute},
+		Subscribe: &nats.SubjectPermission{Allow: []string{protocol.Inbox(m.ID) + ".>", protocol.AnswerSubject(m.ID),
+			protocol.AttendedSubject}},
+		Response: &nats.ResponsePermission{MaxMsgs: 1, Expires: time.Minute},
 	}
 	if protocol.SeesOthers(m.Role) {
 		p.Subscribe.Allow = append(p.Subscribe.Allow, protocol.LiveSubject("*"))
@@ -95,15 +103,13 @@ func permissionsOf(m *member) *nats.Permissions {
 	return p
 }
 
-// connections are those of a member; they are forgotten.
-func (a *authenticator) takeConnections(member string) (ids []uint64) {
+// end ends the connection of a member.
+func (a *authenticator) end(member string) {
 	a.mu.Lock()
-	defer a.mu.Unlock()
-	for id, of := range a.clients {
-		if of == member {
-			ids = append(ids, id)
-			delete(a.clients, id)
-		}
+	id, ok := a.clients[member]
+	delete(a.clients, member)
+	a.mu.Unlock()
+	if ok {
+		a.disconnect(id)
 	}
-	return ids
 }

@@ -18,7 +18,6 @@ import (
 
 	"github.com/hookmux/hookmux/internal/fleet/protocol"
 	"github.com/hookmux/hookmux/internal/platform/files"
-	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
 // maxMembers bounds the fleet, maxInvites the codes that are open at once.
@@ -134,10 +133,7 @@ func (r *roster) add(key, name, role, by string, now time.Time) (*member, error)
 
 // freeName is a name that no member has.
 func (r *roster) freeName(name string) string {
-	name = termsafe.Line(name, 40)
-	if name == "" {
-		name = "machine"
-	}
+	name = protocol.HostName(name)
 	free := name
 	taken := func(m *member) bool { return m.Name == free || m.ID == free }
 	for i := 2; slices.ContainsFunc(r.list(), taken); i++ {
