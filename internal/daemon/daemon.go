@@ -24,6 +24,7 @@ import (
 	"github.com/hookmux/hookmux/internal/authority/callers"
 	"github.com/hookmux/hookmux/internal/authority/gate"
 	"github.com/hookmux/hookmux/internal/authority/terminal"
+	"github.com/hookmux/hookmux/internal/fleet/member"
 	"github.com/hookmux/hookmux/internal/pipeline"
 	"github.com/hookmux/hookmux/internal/platform/daemonstart"
 	"github.com/hookmux/hookmux/internal/platform/files"
@@ -102,6 +103,7 @@ type Daemon struct {
 	telemetry *telemetry.Service
 	server    *server.Server
 	web       *web.Service
+	fleet     *member.Service
 
 	lock   *daemonstart.DaemonLock
 	ctx    context.Context // ends when the daemon does: cancels what still runs
@@ -189,6 +191,7 @@ func (h *Daemon) buildServices(o Options) {
 	h.recorder = recorder.New(recorder.Options{
 		Deps: h.deps, Listener: journalListener{h}, Stored: h.noteStored, Late: h.sessions.ApplyLate,
 		Retention: h.retention, Followers: []recorder.Follower{newAuditor(h.deps)},
+		Outbox: func() bool { return h.fleet.Joined() }, // made below; nothing is stored before Run
 	})
 	h.approvals = h.newApprovals()
 	h.notify = notify.New(h.deps, h.selection.Config.Settings, approvals.NewNotices(h.approvals), h.sessions)
@@ -210,6 +213,7 @@ func (h *Daemon) buildServices(o Options) {
 	})
 	h.web = web.New(web.Options{Deps: h.deps, Context: h.ctx, Requests: h.approvals, Daemon: pageAccess{h}})
 	h.notify.SetDevices(h.web)
+	h.fleet = h.newFleet()
 	h.server = h.newServer()
 	h.modules.OpenLaunches()
 }

@@ -40,6 +40,13 @@ var mayImport = map[string][]string{
 	"internal/pipeline/judge": {"internal/approvals/policy", "internal/selection"},
 	"internal/usage":          {"internal/services"},
 	"internal/telemetry":      {"internal/services"},
+	"internal/fleet":          {"internal/services"},
+	"internal/fleet/member": {
+		"internal/services", "internal/fleet",
+		"internal/approvals/ledger", // the type of a signature
+		"internal/recorder/journal", // what the outbox has
+	},
+	"internal/fleet/server":   {"internal/fleet", "internal/recorder/journal"}, // the central journal is one like a member's
 	"internal/ui/notify":      {"internal/services", "internal/selection/config"},
 	"internal/ui/web":         {"internal/services", "internal/approvals/ledger"},
 	"internal/server": {

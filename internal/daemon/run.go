@@ -42,6 +42,7 @@ func (h *Daemon) Run(ctx context.Context) error {
 	following.Go(func() { h.selection.Refresh("") }) // begins to load TypeScript hooks
 	following.Go(func() { h.usage.Run(h.ctx) })
 	following.Go(func() { h.telemetry.Run(h.ctx) })
+	h.fleet.Run()
 	following.Go(func() { h.watchSocket(h.ctx) })
 	serving.Go(h.server.Serve)
 	h.deps.Log.Info("daemon is up", "pid", os.Getpid(), "version", h.version, "socket", h.deps.Dirs.Socket())

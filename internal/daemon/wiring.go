@@ -54,14 +54,14 @@ func (h *Daemon) newServer() *server.Server {
 		h.stats.Methods(), h.usage.Methods(),
 		h.selection.Methods(), h.sessions.Methods(),
 		h.modules.Methods(), h.terminals.Methods(), h.approvals.Methods(), h.notify.Methods(), foreign.Methods(),
-		h.web.Methods(),
+		h.web.Methods(), h.fleet.Methods(),
 	} {
 		addMethods(methods, own)
 	}
 	long := h.pipeline.LongMethods()
 	for _, own := range []map[string]services.LongMethod{h.outbox.Methods(), h.modules.LongMethods(),
 		foreign.LongMethods(), h.web.LongMethods(), h.usage.LongMethods(),
-		h.telemetry.LongMethods()} {
+		h.telemetry.LongMethods(), h.fleet.LongMethods()} {
 		addMethods(long, own)
 	}
 	return server.New(h.ctx, server.Options{
@@ -140,6 +140,7 @@ func (l journalListener) CaughtUp(ctx context.Context) {
 func (h *Daemon) noteStored() {
 	h.notes.EventsStored()
 	h.usage.Poke()
+	h.fleet.Poke()
 }
 
 // recordOwn records an event of hookmux itself.

@@ -77,6 +77,15 @@ var Methods = map[string]Class{
 	MethodWebDeviceRemove:  Decide,
 	MethodWebDeviceScope:   Decide,
 
+	MethodFleetInit:   Decide,
+	MethodFleetJoin:   Decide,
+	MethodFleetLeave:  Decide,
+	MethodFleetInvite: Decide,
+	MethodFleetRemove: Decide,
+	MethodFleetStatus: Read,
+	MethodFleetList:   Read,
+	MethodFleetLog:    Read,
+
 	MethodAcceptLook:   Read,
 	MethodNotifyStatus: Read,
 	MethodSessions:     Read,

@@ -329,6 +329,8 @@ type Answer struct {
 	From   string                `json:"from"`   // the operator's id
 	User   string                `json:"user"`   // who answers there
 	Reply  wire.InboxReplyParams `json:"reply"`
+	// Release leaves the request to the agent's own prompt; Reply has only its id.
+	Release bool `json:"release,omitempty"`
 }
 
 // SignedAnswer is what travels.

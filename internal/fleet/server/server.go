@@ -107,8 +107,11 @@ func Open(o Options) (s *Server, err error) {
 	if s.lock, err = os.OpenFile(filepath.Join(o.Dir, lockFile), os.O_CREATE|os.O_RDWR, 0o600); err != nil {
 		return nil, err
 	}
-	if files.TryLock(s.lock) != nil {
-		return nil, ErrRunning
+	for tries := 0; files.TryLock(s.lock) != nil; tries++ {
+		if tries == 50 { // whoever only looks whether a server runs takes it for a moment
+			return nil, ErrRunning
+		}
+		time.Sleep(20 * time.Millisecond)
 	}
 	if err := s.openKeys(); err != nil {
 		return nil, err
