@@ -17,6 +17,7 @@ var mayImport = map[string][]string{
 	"internal/services":          {"internal/authority"},
 	"internal/authority":         {"internal/selection/config"}, // its table says which settings take protection away
 	"internal/authority/callers": {"internal/authority"},
+	"internal/authority/devices": {"internal/services", "internal/approvals/ledger"},
 	"internal/authority/gate":    {"internal/services", "internal/authority", "internal/approvals/ledger"},
 	"internal/recorder":          {"internal/services"},
 	"internal/sessions":          {"internal/services", "internal/selection/config"},
@@ -41,7 +42,11 @@ var mayImport = map[string][]string{
 	"internal/usage":          {"internal/services"},
 	"internal/telemetry":      {"internal/services"},
 	"internal/ui/notify":      {"internal/services", "internal/selection/config"},
-	"internal/ui/web":         {"internal/services", "internal/approvals/ledger"},
+	"internal/ui/web":         {"internal/services", "internal/approvals/ledger", "internal/authority/devices"},
+	"internal/fleet":          {"internal/services"},
+	"internal/fleet/remote": {
+		"internal/services", "internal/fleet", "internal/approvals/ledger", "internal/authority/devices",
+	},
 	"internal/server": {
 		"internal/services", "internal/authority",
 		"internal/recorder", // the type of a cursor
