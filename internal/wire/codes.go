@@ -39,5 +39,6 @@ const (
 	OwnDecision = "decision" // a person decided
 	OwnModule   = "module"   // a TypeScript hook did something
 	OwnGap      = "gap"      // a session went on without its hooks
+	OwnFleet    = "fleet"    // this machine joined or left a fleet, or changed who is in it
 	OwnDevice   = "device"   // a browser was paired, removed or used from elsewhere
 )

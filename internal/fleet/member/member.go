@@ -45,9 +45,10 @@ type Outbox interface {
 
 // Requests is what the fleet needs of approvals.
 type Requests interface {
-	// WaitingWithoutSecrets is everything here that waits for a person, redacted.
-	WaitingWithoutSecrets() []wire.InboxRequest
-	FollowInFull(ctx context.Context, each func(note string, line []byte) bool)
+	// WaitingRedacted is everything here that waits for a person, without secrets.
+	WaitingRedacted() []wire.InboxRequest
+	// FollowChanges calls each after every change of what waits, until ctx ends.
+	FollowChanges(ctx context.Context, each func())
 	ReplySigned(p wire.InboxReplyParams, device string, signed ledger.Signature) (wire.InboxReplyResult, *wire.Error)
 	// Watch notes that somebody who may answer looks at the requests.
 	Watch() (left func())
@@ -74,7 +75,7 @@ type Options struct {
 	services.Deps
 	Context  context.Context // ends when the daemon does
 	Version  string
-	User     string // who uses this machine
+	User     func() string // who uses this machine
 	Outbox   Outbox
 	Requests Requests
 	Daemon   Daemon

@@ -274,7 +274,7 @@ func (s *source) answer(ctx context.Context, a protocol.Answer, by string) (wire
 	m := s.run.membership
 	pin := a.Reply.PIN
 	a.Reply.PIN = ""
-	a.Fleet, a.Member, a.From, a.User = m.Fleet, s.member, s.run.id(), s.run.service.User
+	a.Fleet, a.Member, a.From, a.User = m.Fleet, s.member, s.run.id(), s.run.service.User()
 	if by != "" {
 		a.User += ", " + by
 	}

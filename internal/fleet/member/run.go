@@ -97,7 +97,7 @@ func (r *run) run(ctx context.Context) {
 	}
 	for _, follow := range []func(){
 		func() {
-			r.service.Requests.FollowInFull(ctx, func(string, []byte) bool { poke(r.changed); return true })
+			r.service.Requests.FollowChanges(ctx, func() { poke(r.changed) })
 		},
 		func() { r.service.Daemon.FollowSessions(ctx, func([]byte) bool { poke(r.changed); return true }) },
 	} {

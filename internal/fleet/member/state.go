@@ -68,10 +68,10 @@ const maxState = protocol.MaxMessage - 4096
 
 // state is what the fleet sees of this machine.
 func (r *run) state(ctx context.Context) []byte {
-	s := protocol.State{Instance: r.instance, Version: r.service.Version, User: r.service.User, Content: r.service.Content(),
+	s := protocol.State{Instance: r.instance, Version: r.service.Version, User: r.service.User(), Content: r.service.Content(),
 		Sessions: []wire.Session{}, Requests: []wire.InboxRequest{}, Attends: r.others.attends()}
 	s.Backlog, _, _ = r.service.Outbox.OutboxSize(ctx)
-	for _, one := range r.service.Requests.WaitingWithoutSecrets() {
+	for _, one := range r.service.Requests.WaitingRedacted() {
 		if one.Host == "" {
 			s.Requests = append(s.Requests, requestThere(one, s.Content))
 		}
