@@ -18,7 +18,7 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/configcmd"
 	"github.com/hookmux/hookmux/internal/cli/daemoncmd"
 	"github.com/hookmux/hookmux/internal/cli/fleetcmd"
-"github.com/hookmux/hookmux/internal/cli/guardcmd"
+	"github.com/hookmux/hookmux/internal/cli/guardcmd"
 	"github.com/hookmux/hookmux/internal/cli/hookcmd"
 	"github.com/hookmux/hookmux/internal/cli/protocolcmd"
 	"github.com/hookmux/hookmux/internal/cli/rulescmd"

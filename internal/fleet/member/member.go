@@ -155,7 +155,9 @@ func (s *Service) start(m *membership) {
 	r := newRun(s, m)
 	s.running.Store(r)
 	s.joined.Store(true)
-	s.Background.Go(func() { r.run(s.Context) })
+	ctx, stop := context.WithCancel(s.Context)
+	r.stop = stop
+	s.Background.Go(func() { r.run(ctx) })
 }
 
 // stop ends what runs. The caller holds mu.
@@ -215,6 +217,7 @@ func (s *Service) joinMethod(ctx context.Context, params json.RawMessage, _ proc
 	s.start(m)
 	record, _ := m.Record.ReadRecord(m.Fleet) // checked when it joined
 	s.Daemon.RecordFleet("joined", record)
+	s.running.Load().waitSettled(ctx)
 	return s.status(ctx), nil
 }
 
@@ -272,6 +275,7 @@ func (s *Service) askServer(ctx context.Context, ask protocol.Ask) (protocol.Tol
 	}
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
+	r.waitSettled(ctx)
 	told, err := r.ask(ctx, ask)
 	if err != nil {
 		return told, wire.Errorf(wire.CodeConflict, "%v", err)
@@ -341,6 +345,13 @@ func (s *Service) logMethod(ctx context.Context, params json.RawMessage, _ proc.
 			Session: e.Session, Cwd: e.Cwd}
 		if e.Outcome != nil {
 			one.Verdict, one.By = e.Outcome.Verdict, e.Outcome.By
+		}
+		if e.Agent == wire.OwnAgent { // what hookmux recorded itself, such as who decided
+			one.Kind = e.Native
+			var own struct{ By, Choice string }
+			if json.Unmarshal(e.Body, &own) == nil {
+				one.By, one.Verdict = own.By, own.Choice
+			}
 		}
 		page.Events = append(page.Events, one)
 	}

@@ -30,8 +30,10 @@ type run struct {
 	greeted chan struct{} // the server took the hello
 	hello   chan struct{} // there is a new connection
 
-	stop context.CancelFunc
-	over chan struct{}
+	stop    context.CancelFunc
+	over    chan struct{}
+	settled chan struct{} // closed once it's known whether the server can be reached
+	settle  func()
 
 	conn   atomic.Pointer[nats.Conn]
 	ready  atomic.Bool // connected, and the server took the hello
@@ -53,25 +55,23 @@ func newRun(s *Service, m *membership) *run {
 	r := &run{service: s, membership: m, instance: hex.EncodeToString(b[:]), stored: make(chan struct{}, 1),
 		changed: make(chan struct{}, 1), greeted: make(chan struct{}, 1), hello: make(chan struct{}, 1),
 		over: make(chan struct{}), since: time.Now(), why: "connecting"}
-	r.record, _ = m.Record.ReadRecord(m.Fleet) // of a server's first member it comes with the hello
+	r.settled = make(chan struct{})
+	r.settle = sync.OnceFunc(func() { close(r.settled) })
+	r.record, _ = m.Record.ReadRecord(m.Fleet) // it was checked when it was stored
 	r.others.run = r
 	return r
 }
 
 // end stops it and waits.
 func (r *run) end() {
-	for r.stop == nil { // it has just been started
-		time.Sleep(time.Millisecond)
-	}
 	r.stop()
 	<-r.over
 }
 
-// run takes part until ctx or the membership ends.
+// run takes part until ctx ends.
 func (r *run) run(ctx context.Context) {
 	defer close(r.over)
-	ctx, r.stop = context.WithCancel(ctx)
-	defer r.stop()
+	defer r.settle()
 	var parts services.Background
 	if r.membership.serves() {
 		parts.Go(func() { r.keepServing(ctx) })
@@ -114,6 +114,15 @@ func (r *run) run(ctx context.Context) {
 	r.attended(false)
 }
 
+// waitSettled waits until it's known whether the server can be reached, for a while.
+func (r *run) waitSettled(ctx context.Context) {
+	select {
+	case <-r.settled:
+	case <-ctx.Done():
+	case <-time.After(dialWithin):
+	}
+}
+
 // noteLost notes that the server can't be reached, and why.
 func (r *run) noteLost(err error) {
 	why := "the connection was lost"
@@ -132,6 +141,7 @@ func (r *run) noteLost(err error) {
 	}
 	r.why = why
 	r.mu.Unlock()
+	r.settle()
 	r.others.disconnected()
 	if errors.Is(err, nats.ErrAuthorization) {
 		r.service.Problems.Set("fleet", why, "hookmux fleet leave")
@@ -218,6 +228,7 @@ func (r *run) sayHello(ctx context.Context) bool {
 		r.mu.Lock()
 		r.why = err.Error()
 		r.mu.Unlock()
+		r.settle()
 		if refused := (*refusedError)(nil); errors.As(err, &refused) {
 			r.service.Problems.Set("fleet", "this machine isn't connected to its fleet: "+err.Error(), "hookmux fleet status")
 		}
@@ -227,6 +238,7 @@ func (r *run) sayHello(ctx context.Context) bool {
 	r.why, r.since = "", time.Now()
 	r.mu.Unlock()
 	r.ready.Store(true)
+	r.settle()
 	if r.service.Problems.Any() {
 		r.service.Problems.Clear("fleet")
 	}

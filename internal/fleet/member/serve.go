@@ -66,6 +66,7 @@ func (s *Service) initMethod(ctx context.Context, params json.RawMessage, _ proc
 	s.start(m)
 	r := s.running.Load()
 	s.Daemon.RecordFleet("begun", r.record)
+	r.waitSettled(ctx)
 	return s.status(ctx), nil
 }
 
