@@ -123,7 +123,7 @@ func (m *machine) invite(role string) string {
 
 func eventuallyFleet(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(daemontest.Patience); !holds(); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(daemontest.Patience); !holds(); time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("it never came that %s", what)
 		}
@@ -307,7 +307,7 @@ func TestFleetOfThree(t *testing.T) {
 		var page wire.FleetLog
 		desk.json(&page, "fleet", "log", "--host", "build")
 		for _, e := range page.Events {
-			if e.Kind == wire.OwnDecision && e.Verdict == "once" {
+			if e.Kind == wire.OwnDecision && e.Verdict == "allow" {
 				by = e.By
 			}
 		}

@@ -83,18 +83,13 @@ func (r *run) takeAnswer(ctx context.Context, b []byte) protocol.AnswerResult {
 	if json.Unmarshal(b, &in) != nil {
 		return refuse(wire.CodeParams, "the answer can't be read")
 	}
-	record, err := in.Record.ReadRecord(r.membership.Fleet)
-	if err != nil {
-		return refuse(wire.CodeRefused, "the answer isn't from a member of this fleet: %v", err)
-	}
-	var a protocol.Answer
-	if err := in.Answer.Read(record.Key, &a); err != nil {
-		return refuse(wire.CodeRefused, "%s didn't sign this answer: %v", record.Name, err)
-	}
+	record, a, message, err := in.Read(r.membership.Fleet)
 	switch {
+	case err != nil:
+		return refuse(wire.CodeRefused, "the answer is refused: %v", err)
 	case record.Role != protocol.RoleOperator:
 		return refuse(wire.CodeRefused, "%s is no operator of the fleet and can't answer", record.Name)
-	case a.Fleet != r.membership.Fleet || a.Member != r.id() || a.From != record.ID:
+	case a.Member != r.id():
 		return refuse(wire.CodeRefused, "the answer is meant for another machine")
 	case a.Reply.PIN != "":
 		return refuse(wire.CodeParams, "the PIN doesn't belong into the signed answer")
@@ -112,7 +107,7 @@ func (r *run) takeAnswer(ctx context.Context, b []byte) protocol.AnswerResult {
 	}
 	a.Reply.PIN = in.PIN
 	result, bad := r.service.Requests.ReplySigned(a.Reply, by,
-		ledger.Signature{Device: record.ID, Key: []byte(record.Key), Message: in.Answer.Text, Signature: in.Answer.Signature})
+		ledger.Signature{Device: record.ID, Key: []byte(record.Key), Message: message, Signature: in.Signature})
 	if bad != nil {
 		return protocol.AnswerResult{Error: bad}
 	}

@@ -348,9 +348,9 @@ func (s *Service) logMethod(ctx context.Context, params json.RawMessage, _ proc.
 		}
 		if e.Agent == wire.OwnAgent { // what hookmux recorded itself, such as who decided
 			one.Kind = e.Native
-			var own struct{ By, Choice string }
+			var own struct{ By, Verdict string }
 			if json.Unmarshal(e.Body, &own) == nil {
-				one.By, one.Verdict = own.By, own.Choice
+				one.By, one.Verdict = own.By, own.Verdict
 			}
 		}
 		page.Events = append(page.Events, one)

@@ -282,11 +282,12 @@ func (s *source) answer(ctx context.Context, a protocol.Answer, by string) (wire
 	if err != nil {
 		return none, wire.Errorf(wire.CodeInternal, "%v", err)
 	}
-	signed, err := protocol.Sign(pair, a)
+	signed, err := protocol.SignAnswer(pair, m.Record, &a)
 	if err != nil {
 		return none, wire.Errorf(wire.CodeInternal, "%v", err)
 	}
-	b, err := json.Marshal(protocol.SignedAnswer{Answer: signed, Record: m.Record, PIN: pin})
+	signed.PIN = pin
+	b, err := json.Marshal(signed)
 	if err != nil {
 		return none, wire.Errorf(wire.CodeInternal, "%v", err)
 	}

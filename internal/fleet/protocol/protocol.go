@@ -333,11 +333,55 @@ type Answer struct {
 	Release bool `json:"release,omitempty"`
 }
 
-// SignedAnswer is what travels.
+// SignedAnswer is what travels: the text of an [Answer], the signature of the operator's
+// key over [AnswerMessage], and who that is.
 type SignedAnswer struct {
-	Answer Signed `json:"answer"`
-	Record Signed `json:"record"`
-	PIN    string `json:"pin,omitempty"` // not signed, so that it isn't kept
+	Text      string `json:"text"`
+	Signature []byte `json:"signature"`
+	Record    Signed `json:"record"`
+	PIN       string `json:"pin,omitempty"` // not signed, so that it isn't kept
+}
+
+// AnswerMessage is what an operator signs: which request, what was shown, the choice, and a
+// hash of everything else. It has no text of yours or the agent's, so that it can be kept
+// with the decision as it is.
+func AnswerMessage(a *Answer, text string) string {
+	choice := a.Reply.Choice
+	switch {
+	case a.Release:
+		choice = "release"
+	case a.Reply.Plan != "":
+		choice += " " + a.Reply.Plan
+	}
+	sum := sha256.Sum256([]byte(text))
+	return strings.Join([]string{"hookmux-fleet-answer-1", "fleet " + a.Fleet, "member " + a.Member, "from " + a.From,
+		"request " + a.Reply.ID, "shown " + a.Reply.SHA256, "choice " + choice, "answer " + hex.EncodeToString(sum[:])}, "\n")
+}
+
+// SignAnswer makes what travels of an answer.
+func SignAnswer(key nkeys.KeyPair, record Signed, a *Answer) (SignedAnswer, error) {
+	text, err := json.Marshal(a)
+	if err != nil {
+		return SignedAnswer{}, err
+	}
+	signature, err := key.Sign([]byte(AnswerMessage(a, string(text))))
+	return SignedAnswer{Text: string(text), Signature: signature, Record: record}, err
+}
+
+// Read checks who signed an answer, and reads it. message is what was signed.
+func (s SignedAnswer) Read(fleet string) (r Record, a Answer, message string, err error) {
+	if r, err = s.Record.ReadRecord(fleet); err != nil {
+		return r, a, "", fmt.Errorf("it isn't from a member of this fleet: %w", err)
+	}
+	if err = json.Unmarshal([]byte(s.Text), &a); err != nil {
+		return r, a, "", errors.New("it can't be read")
+	}
+	message = AnswerMessage(&a, s.Text)
+	key, err := nkeys.FromPublicKey(r.Key)
+	if err != nil || key.Verify([]byte(message), s.Signature) != nil || a.From != r.ID || a.Fleet != fleet {
+		return r, a, "", fmt.Errorf("%s didn't sign it: %w", r.Name, ErrSignature)
+	}
+	return r, a, message, nil
 }
 
 // AnswerResult is what came of it.

@@ -55,7 +55,7 @@ var errOperatorsOnly = errors.New("only operators of the fleet can do that; `hoo
 func (h *hub) handleAsk(m *heard, msg *nats.Msg) {
 	now := h.server.o.Now()
 	h.mu.Lock()
-	allowed := m.asked.take(10, 60, now)
+	allowed := m.asked.take(20, 100, now)
 	h.mu.Unlock()
 	var ask protocol.Ask
 	switch {
