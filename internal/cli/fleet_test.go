@@ -6,17 +6,21 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/daemontest"
 	"github.com/hookmux/hookmux/internal/daemontest/programs"
+	"github.com/hookmux/hookmux/internal/platform/daemonstart"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/recorder/journal"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -334,6 +338,87 @@ func TestFleetOfThree(t *testing.T) {
 		for _, file := range []string{"fleet.json", "fleet-server"} {
 			if _, err := os.Stat(filepath.Join(m.home.Dirs.State, file)); err == nil {
 				t.Errorf("%s is left behind", file)
+			}
+		}
+	}
+}
+
+// Members, server and daemons are killed at random while agents work; the server is also
+// stopped for a while, as when a link is cut. Afterwards each member's own journal is
+// compared with the central one, row by row. HOOKMUX_FLEET_ROUNDS sets the rounds.
+func TestFleetLosesNothing(t *testing.T) {
+	t.Parallel()
+	rounds := 12
+	if n, err := strconv.Atoi(os.Getenv("HOOKMUX_FLEET_ROUNDS")); err == nil {
+		rounds = n
+	}
+	seed := time.Now().UnixNano()
+	random := rand.New(rand.NewPCG(uint64(seed), 0))
+	t.Logf("seed %d, %d rounds", seed, rounds)
+	desk := newMachine(t)
+	desk.run("fleet", "init", "--listen", "127.0.0.1:0", "--name", "desk")
+	members := []*machine{newMachine(t), newMachine(t)}
+	ids, since := make([]string, len(members)), make([]time.Time, len(members))
+	for i, m := range members {
+		m.run("fleet", "join", desk.invite("member"), "--name", fmt.Sprintf("member%d", i))
+		since[i], ids[i] = time.Now(), m.status().ID
+	}
+	kill := func(pid int, signal syscall.Signal) {
+		if pid > 1 {
+			_ = syscall.Kill(pid, signal) // it may have ended
+		}
+	}
+	faults := map[string]int{}
+	n := 0
+	for range rounds {
+		var working sync.WaitGroup
+		for _, m := range members {
+			for range 6 {
+				n++
+				number := n
+				working.Go(func() { m.hook("claude", "UserPromptSubmit", fmt.Sprintf(promptPayload, number, number)) })
+				working.Go(func() {
+					m.hook("claude", "PreToolUse", fmt.Sprintf(`{"session_id":"s-%d","cwd":"/tmp","hook_event_name":"PreToolUse",`+
+						`"tool_name":"Bash","tool_input":{"command":"echo %d"}}`, number, number))
+				})
+			}
+		}
+		time.Sleep(time.Duration(random.IntN(40)) * time.Millisecond)
+		victim := members[random.IntN(len(members))]
+		fault := []string{"server", "daemon", "stopped", "both", "none"}[random.IntN(5)]
+		faults[fault]++
+		switch fault {
+		case "server":
+			kill(desk.serverPID(), syscall.SIGKILL)
+		case "daemon":
+			kill(daemonstart.DaemonPID(victim.home.Dirs), syscall.SIGKILL)
+		case "both":
+			kill(desk.serverPID(), syscall.SIGKILL)
+			kill(daemonstart.DaemonPID(victim.home.Dirs), syscall.SIGKILL)
+		case "stopped":
+			pid := desk.serverPID()
+			kill(pid, syscall.SIGSTOP)
+			time.Sleep(time.Duration(200+random.IntN(800)) * time.Millisecond)
+			kill(pid, syscall.SIGCONT)
+		}
+		working.Wait()
+		for _, m := range members { // as a person would, after so many deaths
+			_ = daemonstart.Forget(m.home.Dirs)
+			_, _ = m.try("daemon", "start")
+		}
+	}
+	t.Logf("faults: %v", faults)
+	for i, m := range members {
+		m.hook("claude", "UserPromptSubmit", fmt.Sprintf(promptPayload, 0, 0))
+		var wrong []string
+		for end := time.Now().Add(2 * daemontest.Patience); ; time.Sleep(200 * time.Millisecond) {
+			if wrong = compareJournals(t, desk, m, ids[i], since[i]); len(wrong) == 0 {
+				break
+			}
+			if time.Now().After(end) {
+				b, _ := os.ReadFile(filepath.Join(desk.home.Dirs.State, "fleet-server", "log"))
+				t.Fatalf("member %d (%+v): %d rows are wrong:\n%s\nthe server's log:\n%s", i, m.status(), len(wrong),
+					strings.Join(wrong[:min(len(wrong), 10)], "\n"), b[max(0, len(b)-3000):])
 			}
 		}
 	}
