@@ -231,11 +231,11 @@ func (h *hub) takeState(m *heard, msg *nats.Msg) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	ack, err := h.js.PublishMsg(ctx, &nats.Msg{Subject: "$KV." + hostBucket + "." + m.id, Data: msg.Data},
-		jetstream.WithMsgTTL(protocol.StateTTL), jetstream.WithExpectLastSequencePerSubject(revision))
+		jetstream.WithMsgTTL(h.server.o.StateTTL), jetstream.WithExpectLastSequencePerSubject(revision))
 	if err != nil { // what's stored is another revision: read it
 		if fresh, errFresh := h.revisionOf(ctx, m.id); errFresh == nil && fresh != revision {
 			ack, err = h.js.PublishMsg(ctx, &nats.Msg{Subject: "$KV." + hostBucket + "." + m.id, Data: msg.Data},
-				jetstream.WithMsgTTL(protocol.StateTTL), jetstream.WithExpectLastSequencePerSubject(fresh))
+				jetstream.WithMsgTTL(h.server.o.StateTTL), jetstream.WithExpectLastSequencePerSubject(fresh))
 		}
 	}
 	if err != nil {

@@ -46,6 +46,9 @@ type Options struct {
 	Advertise []string
 	// First becomes the first operator of a new fleet; of one that has members it doesn't.
 	First, FirstName string
+	// StateTTL is how long a member's state lasts that isn't renewed; 0:
+	// [protocol.StateTTL].
+	StateTTL time.Duration
 	// Keep and MaxBytes bound the central journal; 0: no limit.
 	Keep     time.Duration
 	MaxBytes int64
@@ -91,6 +94,9 @@ var ErrRunning = errors.New("a fleet's server runs there already")
 func Open(o Options) (s *Server, err error) {
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.StateTTL == 0 {
+		o.StateTTL = protocol.StateTTL
 	}
 	if o.Log == nil {
 		o.Log = io.Discard
