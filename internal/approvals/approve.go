@@ -170,6 +170,12 @@ func (s *Service) waitForPerson(ctx context.Context, c *services.Call, r queue.R
 // ask is how they are asked for more than their answer.
 func (s *Service) Reply(ask services.Asking, p wire.InboxReplyParams, peer proc.Cred) (wire.InboxReplyResult,
 	*wire.Error) {
+	if item, ok, bad := s.findElsewhere(p.ID); ok || bad != nil {
+		if bad != nil {
+			return wire.InboxReplyResult{}, bad
+		}
+		return s.replyElsewhere(ask, item, p, answerer{peer: peer, name: terminalName(s.Processes, peer)})
+	}
 	if window, ok := s.findWindow(p.ID); ok {
 		return s.replyInWindow(ask, window, p, peer)
 	}
@@ -187,6 +193,9 @@ func (s *Service) ReplySigned(p wire.InboxReplyParams, device string, signed led
 	case choice == event.ChooseAll || choice == event.ChooseBypass:
 		return wire.InboxReplyResult{}, wire.Errorf(wire.CodeRefused,
 			"an agent can be allowed everything only at a trusted terminal")
+	}
+	if item, ok, bad := s.findElsewhere(p.ID); bad == nil && ok && item.ID == p.ID {
+		return s.replyElsewhere(nil, item, p, answerer{name: device, signed: &signed})
 	}
 	if item, err := s.queue.Find(p.ID); err == nil && item.ID != p.ID { // a beginning of an id isn't what was signed
 		return wire.InboxReplyResult{}, wire.Errorf(wire.CodeParams, "there's no request %q", p.ID)

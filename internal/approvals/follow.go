@@ -57,6 +57,9 @@ func catchUp(requests *queue.Table, known map[string]bool, each func(note string
 		}
 	}
 	for id := range known {
+		if host, _ := wire.SplitHost(id); host != "" {
+			continue // what became of it is told again when it ends there
+		}
 		if !waiting[id] {
 			delete(known, id)
 			each(wire.NoteInboxWithdrawn, wire.InboxRequest{ID: id})

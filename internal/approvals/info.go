@@ -16,7 +16,7 @@ func (s *Service) Info() wire.InboxInfo {
 			windows++
 		}
 	}
-	return wire.InboxInfo{Waiting: s.queue.Waiting(), Windows: windows, CanAnyoneAnswer: s.attendance.anyoneThere(),
+	return wire.InboxInfo{Waiting: s.queue.Waiting() + len(s.waitingElsewhere(false)), Windows: windows, CanAnyoneAnswer: s.attendance.anyoneThere(),
 		Away: s.attendance.isAway()}
 }
 

@@ -26,7 +26,7 @@ func itemsFor(s *Service, peer proc.Cred, all bool) []wire.InboxRequest {
 			items[i] = withoutSecrets(items[i])
 		}
 	}
-	return items
+	return append(items, s.waitingElsewhere(false)...)
 }
 
 // PolledItems is itemsFor for a program that asks for the list. A person's
@@ -50,7 +50,13 @@ func (s *Service) WaitingFor(peer proc.Cred) []wire.InboxRequest {
 			waiting[i] = withoutSecrets(waiting[i])
 		}
 	}
-	return joinWaiting(waiting, itemsFor(s, peer, false))
+	list := joinWaiting(waiting, itemsFor(s, peer, false))
+	for _, item := range s.waitingElsewhere(true) {
+		if item.Status == wire.InboxWindow {
+			list = append(list, item)
+		}
+	}
+	return list
 }
 
 // sessionReporter tells the sessions of every request that begins or ceases to wait,

@@ -49,7 +49,13 @@ func (s methods) listItems(params json.RawMessage, peer proc.Cred) (any, *wire.E
 	if p.ID == "" {
 		return itemsFor(s.Service, peer, p.All), nil
 	}
-	item, ok := s.findWindow(p.ID)
+	item, ok, bad := s.findElsewhere(p.ID)
+	if bad != nil {
+		return nil, bad
+	}
+	if !ok {
+		item, ok = s.findWindow(p.ID)
+	}
 	if !ok {
 		var err error
 		if item, err = s.queue.Find(p.ID); err != nil {
@@ -76,6 +82,13 @@ func (s methods) releaseRequest(params json.RawMessage, peer proc.Cred) (any, *w
 	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
 	}
+	if item, ok, bad := s.findElsewhere(p.ID); bad != nil {
+		return nil, bad
+	} else if ok {
+		ctx, done := s.askElsewhere(nil)
+		defer done()
+		return answerOf(s.Elsewhere.Release(ctx, item.ID, terminalName(s.Processes, peer)))
+	}
 	item, err := s.queue.Find(p.ID)
 	var none *queue.NotFoundError
 	switch {
@@ -95,6 +108,14 @@ func (s methods) releaseRequest(params json.RawMessage, peer proc.Cred) (any, *w
 	}
 	return wire.InboxReplyResult{ID: item.ID, Outcome: string(queue.Delivered), By: terminalName(s.Processes, peer),
 		Why: item.End, Item: &item}, nil
+}
+
+// answerOf is what a method answers.
+func answerOf[T any](result T, bad *wire.Error) (any, *wire.Error) {
+	if bad != nil {
+		return nil, bad
+	}
+	return result, nil
 }
 
 // permissionMethods show and revoke permissions.

@@ -99,6 +99,8 @@ type Options struct {
 	// ReachesPerson reports whether a person is told of requests of a kind of an agent by a
 	// channel that works; nil: no.
 	ReachesPerson func(agent, kind string) bool
+	// Elsewhere is what waits on other machines; nil: there are none.
+	Elsewhere Elsewhere
 	// Stopping reports whether the daemon stops: those who hang up then come back.
 	Stopping func() bool
 	// Context ends when the daemon does.

@@ -26,6 +26,7 @@ func (s *Service) Stream(ctx context.Context, id json.RawMessage, windows bool, 
 		defer func() { end(lags) }()
 	}
 	items, next := s.queue.Watch()
+	items = append(items, s.waitingElsewhere(false)...)
 	result, _ := json.Marshal(map[string]bool{"ok": true, "attached": attached})
 	out, _ := wire.Line(nil, wire.Response{Version: "2.0", ID: id, Result: result})
 	for i := range items {
@@ -37,6 +38,11 @@ func (s *Service) Stream(ctx context.Context, id json.RawMessage, windows bool, 
 	if windows {
 		for _, item := range s.windows.listItems(s.Sessions.Waiting) {
 			out = append(out, queue.NoteLine(wire.NoteInboxWindow, item)...)
+		}
+		for _, item := range s.waitingElsewhere(true) {
+			if item.Status == wire.InboxWindow {
+				out = append(out, queue.NoteLine(wire.NoteInboxWindow, item)...)
+			}
 		}
 	}
 	out = append(out, queue.NoteLine(wire.NoteInboxReady, ready)...)
@@ -110,5 +116,5 @@ func (s *Service) FollowInFull(ctx context.Context, each func(note string, line 
 
 // WaitingInFull is everything that waits for a person, with nothing left out.
 func (s *Service) WaitingInFull() []wire.InboxRequest {
-	return joinWaiting(s.Sessions.Waiting(), s.queue.Items(false))
+	return append(joinWaiting(s.Sessions.Waiting(), s.queue.Items(false)), s.waitingElsewhere(true)...)
 }

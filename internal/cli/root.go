@@ -17,6 +17,7 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/cli/configcmd"
 	"github.com/hookmux/hookmux/internal/cli/daemoncmd"
+	"github.com/hookmux/hookmux/internal/cli/fleetcmd"
 	"github.com/hookmux/hookmux/internal/cli/hookcmd"
 	"github.com/hookmux/hookmux/internal/cli/protocolcmd"
 	"github.com/hookmux/hookmux/internal/cli/rulescmd"
@@ -166,6 +167,7 @@ func commandGroups(app *cmdutil.App) []commandGroup {
 		{groupAnswer, "Answer agents:", []*cobra.Command{
 			answer.InboxCommand(app), answer.ApproveCommand(app), answer.DenyCommand(app), answer.SkipCommand(app),
 			answer.PermissionsCommand(app), answer.AwayCommand(app), answer.NotifyCommand(app), webcmd.WebCommand(app),
+			fleetcmd.FleetCommand(app),
 			answer.FeedCommand(app),
 		}},
 		{groupGuard, "Guard and decide:", []*cobra.Command{

@@ -22,8 +22,12 @@ import (
 	"github.com/hookmux/hookmux/internal/approvals"
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/authority/callers"
+	"github.com/hookmux/hookmux/internal/authority/devices"
 	"github.com/hookmux/hookmux/internal/authority/gate"
 	"github.com/hookmux/hookmux/internal/authority/terminal"
+	"github.com/hookmux/hookmux/internal/fleet"
+	"github.com/hookmux/hookmux/internal/fleet/member"
+	"github.com/hookmux/hookmux/internal/fleet/remote"
 	"github.com/hookmux/hookmux/internal/pipeline"
 	"github.com/hookmux/hookmux/internal/platform/daemonstart"
 	"github.com/hookmux/hookmux/internal/platform/files"
@@ -101,6 +105,10 @@ type Daemon struct {
 	telemetry *telemetry.Service
 	server    *server.Server
 	web       *web.Service
+	hosts     *fleet.Hosts
+	connector *remote.Connector
+	shown     *remote.Server
+	member    *member.Service
 
 	lock   *daemonstart.DaemonLock
 	ctx    context.Context // ends when the daemon does: cancels what still runs
@@ -176,9 +184,16 @@ func (h *Daemon) buildServices(o Options) {
 	})
 	h.selection = h.newSelection(o.Extra, o.Environment)
 	h.selection.Acceptance.AcceptInitial(o.Person)
+	h.hosts = fleet.New(fleet.Options{
+		Background:     h.deps.Background,
+		SessionChanged: func(change wire.SessionChange) { h.notes.Publish(wire.NoteSession, change) },
+		RequestChanged: func(note string, item wire.InboxRequest) { h.approvals.NoteElsewhere(note, item) }, // made below
+		Attended:       func() bool { return h.approvals.CanAnyoneAnswer() },
+	})
 	h.sessions = sessions.New(h.ctx, h.deps, sessions.Options{
-		Usage:    h.usage.SessionUsage,
-		Settings: h.selection.Config, Sender: pluginCalls{h.ctx, h.outbox}, SessionGone: h.modules.ForgetSession,
+		Elsewhere: h.hosts,
+		Usage:     h.usage.SessionUsage,
+		Settings:  h.selection.Config, Sender: pluginCalls{h.ctx, h.outbox}, SessionGone: h.modules.ForgetSession,
 		WindowsChanged: func(agent, session string, items []wire.InboxRequest) {
 			h.approvals.WindowsChanged(agent, session, items) // made below; nothing is told before Run
 		},
@@ -189,6 +204,7 @@ func (h *Daemon) buildServices(o Options) {
 	h.recorder = recorder.New(recorder.Options{
 		Deps: h.deps, Listener: journalListener{h}, Stored: h.noteStored, Late: h.sessions.ApplyLate,
 		Retention: h.retention, Followers: []recorder.Follower{newAuditor(h.deps)},
+		Outbox: func() bool { return h.member.Joined() }, // made below; nothing is stored before Run
 	})
 	h.approvals = h.newApprovals()
 	h.notify = notify.New(h.deps, h.selection.Config.Settings, approvals.NewNotices(h.approvals), h.sessions)
@@ -208,8 +224,14 @@ func (h *Daemon) buildServices(o Options) {
 		Sessions:  h.sessions, Selection: h.selection, Modules: h.modules, Approvals: h.approvals,
 		StartedByAgent: func(pid int) bool { return h.judge.Caller(pid, "").Agent != "" },
 	})
-	h.web = web.New(web.Options{Deps: h.deps, Context: h.ctx, Requests: h.approvals, Daemon: pageAccess{h}})
+	registry := devices.Open(h.deps)
+	h.shown = remote.NewServer(remote.ServerOptions{Deps: h.deps, Version: h.version, Devices: registry,
+		Requests: h.approvals, Daemon: pageAccess{h}})
+	h.connector = remote.NewConnector(remote.ConnectorOptions{Deps: h.deps, Context: h.ctx, Hosts: h.hosts})
+	h.web = web.New(web.Options{Deps: h.deps, Context: h.ctx, Requests: h.approvals, Daemon: pageAccess{h},
+		Devices: registry, Machines: h.shown})
 	h.notify.SetDevices(h.web)
+	h.member = h.newMember()
 	h.server = h.newServer()
 	h.modules.OpenLaunches()
 }

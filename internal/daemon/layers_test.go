@@ -17,6 +17,7 @@ var mayImport = map[string][]string{
 	"internal/services":          {"internal/authority"},
 	"internal/authority":         {"internal/selection/config"}, // its table says which settings take protection away
 	"internal/authority/callers": {"internal/authority"},
+	"internal/authority/devices": {"internal/services", "internal/approvals/ledger"},
 	"internal/authority/gate":    {"internal/services", "internal/authority", "internal/approvals/ledger"},
 	"internal/recorder":          {"internal/services"},
 	"internal/sessions":          {"internal/services", "internal/selection/config"},
@@ -40,8 +41,18 @@ var mayImport = map[string][]string{
 	"internal/pipeline/judge": {"internal/approvals/policy", "internal/selection"},
 	"internal/usage":          {"internal/services"},
 	"internal/telemetry":      {"internal/services"},
-	"internal/ui/notify":      {"internal/services", "internal/selection/config"},
-	"internal/ui/web":         {"internal/services", "internal/approvals/ledger"},
+	"internal/fleet/member": {
+		"internal/services", "internal/fleet",
+		"internal/approvals/ledger", // the type of a signature
+		"internal/recorder/journal", // what the outbox has
+	},
+	"internal/fleet/server": {"internal/fleet", "internal/recorder/journal"}, // the central journal is one like a member's
+	"internal/ui/notify":    {"internal/services", "internal/selection/config"},
+	"internal/ui/web":       {"internal/services", "internal/approvals/ledger", "internal/authority/devices"},
+	"internal/fleet":        {"internal/services"},
+	"internal/fleet/remote": {
+		"internal/services", "internal/fleet", "internal/approvals/ledger", "internal/authority/devices",
+	},
 	"internal/server": {
 		"internal/services", "internal/authority",
 		"internal/recorder", // the type of a cursor

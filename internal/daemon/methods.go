@@ -18,6 +18,12 @@ func (h *Daemon) ownMethods() map[string]services.Method {
 	table := map[string]services.Method{
 		wire.MethodInfo: {Run: h.infoMethod},
 		wire.MethodStop: {Run: h.stopMethod},
+		wire.MethodHosts: {Run: func(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+			if bad := services.ReadParams(params, &struct{}{}); bad != nil {
+				return nil, bad
+			}
+			return h.hosts.List(), nil
+		}},
 	}
 	table[wire.MethodProjectSessions] = services.Method{Run: refuseNoAgent, RunOwn: h.projectSessions}
 	table[wire.MethodProjectHistory] = services.Method{Run: refuseNoAgent,

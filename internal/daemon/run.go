@@ -39,9 +39,11 @@ func (h *Daemon) Run(ctx context.Context) error {
 	following.Go(func() { h.approvals.Run(h.ctx) })
 	following.Go(func() { h.notify.Run(h.ctx) })
 	following.Go(func() { h.web.Run(h.ctx) })
+	following.Go(func() { h.connector.Run(h.ctx) })
 	following.Go(func() { h.selection.Refresh("") }) // begins to load TypeScript hooks
 	following.Go(func() { h.usage.Run(h.ctx) })
 	following.Go(func() { h.telemetry.Run(h.ctx) })
+	h.member.Run()
 	following.Go(func() { h.watchSocket(h.ctx) })
 	serving.Go(h.server.Serve)
 	h.deps.Log.Info("daemon is up", "pid", os.Getpid(), "version", h.version, "socket", h.deps.Dirs.Socket())

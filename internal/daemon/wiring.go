@@ -53,14 +53,14 @@ func (h *Daemon) newServer() *server.Server {
 		h.stats.Methods(), h.usage.Methods(),
 		h.selection.Methods(), h.sessions.Methods(),
 		h.modules.Methods(), h.terminals.Methods(), h.approvals.Methods(), h.notify.Methods(), foreign.Methods(),
-		h.web.Methods(),
+		h.web.Methods(), h.connector.Methods(), h.shown.Methods(), h.member.Methods(),
 	} {
 		addMethods(methods, own)
 	}
 	long := h.pipeline.LongMethods()
 	for _, own := range []map[string]services.LongMethod{h.outbox.Methods(), h.modules.LongMethods(),
-		foreign.LongMethods(), h.web.LongMethods(), h.usage.LongMethods(),
-		h.telemetry.LongMethods()} {
+		foreign.LongMethods(), h.web.LongMethods(), h.usage.LongMethods(), h.shown.LongMethods(),
+		h.telemetry.LongMethods(), h.member.LongMethods()} {
 		addMethods(long, own)
 	}
 	return server.New(h.ctx, server.Options{
@@ -71,6 +71,10 @@ func (h *Daemon) newServer() *server.Server {
 		Streams: map[string]server.StreamMethod{
 			wire.MethodStream:      server.EventStream(h.notes, h.recorder),
 			wire.MethodInboxStream: h.openInboxStream,
+			wire.MethodRemoteFollow: func(params json.RawMessage, peer proc.Cred) (server.Stream, *wire.Error) {
+				stream, bad := h.shown.Open(params, peer)
+				return stream, bad
+			},
 		},
 	})
 }
@@ -136,6 +140,7 @@ func (l journalListener) CaughtUp(ctx context.Context) {
 func (h *Daemon) noteStored() {
 	h.notes.EventsStored()
 	h.usage.Poke()
+	h.member.Poke()
 }
 
 // recordOwn records an event of hookmux itself.
@@ -173,7 +178,8 @@ func (h *Daemon) newApprovals() *approvals.Service {
 	return approvals.New(approvals.Options{
 		Deps: h.deps, Settings: h.selection, Recorder: ownEvents{h.recorder.Reader, h}, Sessions: h.sessions,
 		FocusPane: sessions.FocusPane, MayAnswer: h.mayAnswer, ReachesPerson: h.reachesPerson,
-		Stopping: func() bool { return h.server.Stopping() }, Context: h.ctx, Started: h.started, Effect: h.effectOf,
+		Elsewhere: h.hosts,
+		Stopping:  func() bool { return h.server.Stopping() }, Context: h.ctx, Started: h.started, Effect: h.effectOf,
 	})
 }
 
@@ -301,6 +307,9 @@ func (a pageAccess) FollowSessions(ctx context.Context, each func(line []byte) b
 		return each(line)
 	})
 }
+
+// OwnSessions are the sessions of this machine.
+func (a pageAccess) OwnSessions() []wire.Session { return a.h.sessions.List(false) }
 
 // RecordDevice journals what happened to a paired device.
 func (a pageAccess) RecordDevice(what string, device wire.WebDevice) {

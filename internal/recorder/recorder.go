@@ -40,6 +40,8 @@ type Options struct {
 	Stored    func()             // called after each batch
 	Retention func() Retention
 	Followers []Follower
+	// Outbox reports whether what is stored is put into the journal's outbox, too; nil: no.
+	Outbox func() bool
 }
 
 // Follower hears what was stored, in order, from the goroutine that stores: behind the
@@ -65,7 +67,7 @@ func New(o Options) *Recorder {
 	}
 	x := newIndexer(o.Deps)
 	s := &store{deps: o.Deps, late: o.Late, stored: func() { o.Stored(); x.wakeUp() }, deleted: x.forgetLater,
-		followers: o.Followers}
+		followers: o.Followers, outbox: o.Outbox}
 	if err := s.openJournal(); err != nil {
 		s.reportTrouble(err)
 	}

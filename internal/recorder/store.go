@@ -29,6 +29,7 @@ type store struct {
 	// deleted is called when events were deleted
 	deleted   func()
 	followers []Follower
+	outbox    func() bool
 
 	journal atomic.Pointer[journal.Journal] // nil while it cannot be opened
 
@@ -44,7 +45,7 @@ func (s *store) openJournal() error {
 	if s.journal.Load() != nil {
 		return nil
 	}
-	j, err := journal.Open(filepath.Join(s.deps.Dirs.State, journalFile), journal.Options{})
+	j, err := journal.Open(filepath.Join(s.deps.Dirs.State, journalFile), journal.Options{Outbox: s.outbox})
 	if err != nil {
 		return err
 	}

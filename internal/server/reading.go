@@ -76,6 +76,10 @@ var readings = map[string]reading{
 	// This one takes sessions up.
 	wire.MethodSessionResume: {},
 
+	// Which other machines there are.
+	wire.MethodHosts:         {},
+	wire.MethodRemoteConnect: {},
+
 	// Where the page for browsers is, which devices you paired, and the digits of one that
 	// is being paired.
 	wire.MethodWebStatus:   {},
@@ -206,7 +210,7 @@ func limitSessions(answer any, view *View) (any, *wire.Error) {
 	}
 	own := []wire.Session{}
 	for _, one := range list {
-		if view.owns(one.Agent, one.ID, one.Cwd) {
+		if one.Host == "" && view.owns(one.Agent, one.ID, one.Cwd) {
 			own = append(own, one)
 		}
 	}
@@ -233,7 +237,7 @@ func limitDetail(answer any, view *View) (any, *wire.Error) {
 	if !ok {
 		return nil, errUnknownAnswer(answer)
 	}
-	if !view.owns(one.Agent, one.ID, one.Cwd) {
+	if one.Host != "" || !view.owns(one.Agent, one.ID, one.Cwd) {
 		return nil, wire.Errorf(wire.CodeRefused, "refused: this isn't a session of the agent that asks; run it in your own terminal")
 	}
 	return one, nil
@@ -246,7 +250,7 @@ func limitItems(answer any, view *View) (any, *wire.Error) {
 	}
 	own := []wire.InboxRequest{}
 	for i := range list {
-		if view.owns(list[i].Agent, list[i].Session, list[i].Cwd) {
+		if list[i].Host == "" && view.owns(list[i].Agent, list[i].Session, list[i].Cwd) {
 			own = append(own, list[i])
 		}
 	}
@@ -394,11 +398,11 @@ func mayReadOutcome(f *streamFilter, params json.RawMessage) bool {
 
 func mayReadSession(f *streamFilter, params json.RawMessage) bool {
 	var one wire.SessionChange
-	return json.Unmarshal(params, &one) == nil &&
+	return json.Unmarshal(params, &one) == nil && one.Session.Host == "" &&
 		f.view.owns(one.Session.Agent, one.Session.ID, one.Session.Cwd)
 }
 
 func mayReadItem(f *streamFilter, params json.RawMessage) bool {
 	var one wire.InboxRequest
-	return json.Unmarshal(params, &one) == nil && f.view.owns(one.Agent, one.Session, one.Cwd)
+	return json.Unmarshal(params, &one) == nil && one.Host == "" && f.view.owns(one.Agent, one.Session, one.Cwd)
 }

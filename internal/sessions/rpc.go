@@ -37,6 +37,12 @@ func (s *Service) listMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Er
 	}
 	s.opened.find(s.ctx)
 	list := s.view.listSessions(p.All)
+	if s.elsewhere != nil {
+		if more := s.elsewhere.Sessions(p.All); len(more) > 0 {
+			list = append(list, more...)
+			sortSessions(list)
+		}
+	}
 	if len(p.Agents) > 0 {
 		var wanted []string
 		for _, name := range p.Agents {
@@ -53,15 +59,29 @@ func (s *Service) readSession(params json.RawMessage) (state.Key, *wire.Error) {
 	if err := services.ReadParams(params, &p); err != nil {
 		return state.Key{}, err
 	}
-	return s.view.findSession(p.Session)
+	return s.findHere(p.Session)
 }
 
 func (s *Service) showMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
-	key, bad := s.readSession(params)
+	var p wire.SessionParams
+	if bad := services.ReadParams(params, &p); bad != nil {
+		return nil, bad
+	}
+	key, bad := s.view.findSession(p.Session)
+	if bad == nil {
+		return s.view.sessionDetail(key), nil
+	}
+	one, bad := s.findElsewhere(p.Session, bad)
 	if bad != nil {
 		return nil, bad
 	}
-	return s.view.sessionDetail(key), nil
+	ctx, cancel := context.WithTimeout(s.ctx, elsewhereTime)
+	defer cancel()
+	d, bad := s.elsewhere.Session(ctx, one.ID)
+	if bad != nil {
+		return nil, bad
+	}
+	return d, nil
 }
 
 // renameMethod gives a session another title.
@@ -74,7 +94,7 @@ func (s *Service) renameMethod(params json.RawMessage, _ proc.Cred) (any, *wire.
 	if (title == "") != p.Auto {
 		return nil, wire.Errorf(wire.CodeParams, "a title is needed, or auto for the agent's own")
 	}
-	key, bad := s.view.findSession(p.Session)
+	key, bad := s.findHere(p.Session)
 	if bad != nil {
 		return nil, bad
 	}
@@ -120,7 +140,7 @@ func (s *Service) resumeMethod(params json.RawMessage, peer proc.Cred) (any, *wi
 	if p.Session == "" {
 		list = s.resumer.offeredRecords()
 	} else {
-		key, bad := s.view.findSession(p.Session)
+		key, bad := s.findHere(p.Session)
 		if bad != nil {
 			return nil, bad
 		}
@@ -151,7 +171,7 @@ func (s *Service) resumeMethod(params json.RawMessage, peer proc.Cred) (any, *wi
 
 // sendMethod gives a session a text: through its agent's plugin where one
 // listens, else typed into its pane, if the person says so.
-func (s *Service) sendMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+func (s *Service) sendMethod(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
 	var p wire.SessionSendParams
 	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
@@ -161,7 +181,7 @@ func (s *Service) sendMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Er
 	}
 	key, bad := s.view.findSession(p.Session)
 	if bad != nil {
-		return nil, bad
+		return s.sendElsewhere(p, peer, bad)
 	}
 	one, ok := s.tracker.sessions.Get(key)
 	if !ok || !one.Live() {

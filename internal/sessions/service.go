@@ -42,6 +42,8 @@ type Options struct {
 	// HooksMissing is told of a session that goes on without its hooks, and once more
 	// when that is over; nil: nobody.
 	HooksMissing func(Gap)
+	// Elsewhere is the sessions on other machines; nil: there are none.
+	Elsewhere Elsewhere
 	// TerminalReport reads a report about a terminal out of an event that came as
 	// one; nil for other events.
 	TerminalReport func(*event.Event) (*state.TerminalReport, error)
@@ -65,6 +67,7 @@ type Service struct {
 	turnEnded   func(wire.Session)
 
 	hooksMissing func(Gap)
+	elsewhere    Elsewhere // nil: there are no other machines
 	silence      silenceWatch
 	lifted       liftWatch
 
@@ -108,7 +111,7 @@ func New(ctx context.Context, deps services.Deps, o Options) *Service {
 	panes := newPaneFinder(ctx, deps, t, records)
 	s := &Service{
 		ctx: ctx, deps: deps, settings: o.Settings, sender: o.Sender, sessionGone: o.SessionGone,
-		tellWindows: o.WindowsChanged, turnEnded: o.TurnEnded, hooksMissing: o.HooksMissing,
+		tellWindows: o.WindowsChanged, turnEnded: o.TurnEnded, hooksMissing: o.HooksMissing, elsewhere: o.Elsewhere,
 		tracker: t, panes: panes, opened: newOpenFinder(deps, t, panes), daemons: newDaemonClients(ctx, deps, t), store: newSessionStore(deps, t),
 		transcripts: newTranscriptFollower(deps, t), answers: newAnswerWatcher(ctx, deps, t),
 		resumer: &resumer{deps: deps, settings: o.Settings, tracker: t, panes: panes, records: records,

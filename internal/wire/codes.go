@@ -13,6 +13,8 @@ const (
 	EndDaemonStopped = "the daemon stopped"
 	EndAbandoned     = "no one is there to answer any more"
 	EndOverrun       = "the turn went on without an answer"
+	EndHostLost      = "the link to its machine is lost"
+	EndHostRemoved   = "its machine was removed from the list"
 	EndLeftToHook    = "the hook that asked goes on without an answer"
 )
 
@@ -37,5 +39,6 @@ const (
 	OwnDecision = "decision" // a person decided
 	OwnModule   = "module"   // a TypeScript hook did something
 	OwnGap      = "gap"      // a session went on without its hooks
+	OwnFleet    = "fleet"    // this machine joined or left a fleet, or changed who is in it
 	OwnDevice   = "device"   // a browser was paired, removed or used from elsewhere
 )

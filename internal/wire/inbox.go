@@ -42,7 +42,8 @@ const (
 
 // InboxRequest is one request as programs see it.
 type InboxRequest struct {
-	ID      string `json:"id"`
+	ID      string `json:"id"`                // HOST/ID for one of another machine
+	Host    string `json:"host,omitempty"`    // the machine that asks; "" for this one
 	EventID string `json:"eventId,omitempty"` // of the event in the journal
 	Status  string `json:"status"`            // see [InboxPending] and the others
 	End     string `json:"end,omitempty"`

@@ -76,6 +76,18 @@ var Methods = map[string]Class{
 	MethodWebDeviceRename:  Decide,
 	MethodWebDeviceRemove:  Decide,
 	MethodWebDeviceScope:   Decide,
+	MethodRemoteAdd:        Decide,
+	MethodRemoteRemove:     Decide,
+	MethodRemoteAccept:     Decide,
+
+	MethodFleetInit:   Decide,
+	MethodFleetJoin:   Decide,
+	MethodFleetLeave:  Decide,
+	MethodFleetInvite: Decide,
+	MethodFleetRemove: Decide,
+	MethodFleetStatus: Read,
+	MethodFleetList:   Read,
+	MethodFleetLog:    Read,
 
 	MethodAcceptLook:   Read,
 	MethodNotifyStatus: Read,
@@ -113,6 +125,15 @@ var Methods = map[string]Class{
 	MethodTelemetryCheck: Read,
 	MethodUsageLimits:    Read,
 	MethodBudgets:        Read,
+
+	MethodHosts:         Read,
+	MethodRemoteConnect: Read,
+
+	// A signature decides about these, whoever brings it.
+	MethodRemoteHello:  Report,
+	MethodRemoteFollow: Report,
+	MethodRemoteCall:   Report,
+	MethodRemoteAnswer: Report,
 
 	MethodRenew:    Report,
 	MethodPush:     Report,

@@ -58,7 +58,12 @@ const (
 // Session is what one session does, as people's commands show it. Texts of the
 // agent's have their secrets taken out; whoever shows them makes them visible.
 type Session struct {
-	ID     string    `json:"id"`
+	ID string `json:"id"` // HOST/ID for one on another machine
+	// Host is the machine it runs on; "" for this one. Its place and process are that machine's.
+	Host string `json:"host,omitempty"`
+	// HostLost is since when that machine can't be reached; what is known of it is as old.
+	HostLost *time.Time `json:"hostLost,omitempty"`
+
 	Agent  string    `json:"agent"`
 	Status string    `json:"status"`
 	Since  time.Time `json:"since"` // of the status

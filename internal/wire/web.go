@@ -81,6 +81,7 @@ type WebConfirmParams struct {
 // WebDevice is a paired device.
 type WebDevice struct {
 	ID      string    `json:"id"`
+	Kind    string    `json:"kind,omitempty"` // host: hookmux on another machine
 	Name    string    `json:"name"`
 	Scope   string    `json:"scope"`
 	Paired  time.Time `json:"paired"`

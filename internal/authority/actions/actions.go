@@ -146,6 +146,9 @@ var describers = map[string]func(json.RawMessage) (text string, weakens bool){
 	wire.MethodWebStop:          fixedText("stop serving the page for browsers", false),
 	wire.MethodWebPair:          fixedText("show a code with which a device can ask to be paired", false),
 	wire.MethodWebPairConfirm:   describePairing,
+	wire.MethodRemoteAdd:        describeRemoteAdd,
+	wire.MethodRemoteAccept:     describeRemoteAccept,
+	wire.MethodRemoteRemove:     fixedText("forget a host, and the key with which answers go there", false),
 	wire.MethodWebDeviceRename:  fixedText("give a paired device another name", false),
 	wire.MethodWebDeviceRemove:  fixedText("remove a paired device", false),
 	wire.MethodWebDeviceScope:   describeDeviceScope,
@@ -444,4 +447,22 @@ func describeDeviceScope(params json.RawMessage) (string, bool) {
 		return "let the device " + p.Device + " only read", false
 	}
 	return "let the device " + p.Device + " answer your agents", true
+}
+
+func describeRemoteAdd(params json.RawMessage) (string, bool) {
+	p := readInto[wire.RemoteAddParams](params)
+	what := "show you the agents on "
+	if p.Scope != wire.ScopeRead {
+		what = "show you the agents on, and send your answers to, "
+	}
+	return "keep an ssh connection and " + what + p.Target, true
+}
+
+func describeRemoteAccept(params json.RawMessage) (string, bool) {
+	p := readInto[wire.RemoteAcceptParams](params)
+	what := "see what your agents here do"
+	if p.Scope != wire.ScopeRead {
+		what = "answer your agents here"
+	}
+	return fmt.Sprintf("let the machine %q %s", p.Name, what), true
 }

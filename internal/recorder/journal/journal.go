@@ -45,6 +45,8 @@ type Options struct {
 	Readers int
 	// Now is the clock, for tests.
 	Now func() time.Time
+	// Outbox reports whether what is stored from now on goes into the outbox; nil: no.
+	Outbox func() bool
 }
 
 // ErrClosed is returned by everything called after [Journal.Close].

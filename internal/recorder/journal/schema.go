@@ -86,6 +86,8 @@ var migrations = []string{
 		LEFT JOIN shapes s ON s.shape = e.shape
 		LEFT JOIN origins o ON o.origin = e.origin
 		LEFT JOIN outcomes r ON r.id = e.id`,
+	// 2. What a fleet doesn't have yet; see outbox.go. Empty without one.
+	`CREATE TABLE outbox(seq INTEGER PRIMARY KEY, id TEXT NOT NULL)`,
 }
 
 // newFilePragmas only count while the file is new, before the log is switched

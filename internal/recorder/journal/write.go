@@ -70,7 +70,12 @@ func (j *Journal) tryWrite(batch []Item, cursors []int64, durable bool) error {
 		}
 		defer w.execQuery("PRAGMA synchronous = NORMAL; PRAGMA fullfsync = 0")
 	}
-	if err := w.inTransaction(func() error { return w.putBatch(batch, cursors) }); err != nil {
+	if err := w.inTransaction(func() error {
+		if err := w.putBatch(batch, cursors); err != nil || j.opts.Outbox == nil || !j.opts.Outbox() {
+			return err
+		}
+		return w.fillOutbox(batch, cursors)
+	}); err != nil {
 		return err
 	}
 	j.noteForeign()

@@ -37,6 +37,7 @@ type writer struct {
 	oneOutcome    *statement
 	manyOutcomes  *statement
 	cursorOf      *statement
+	putOutbox     *statement
 	stale         bool
 	next          int64 // cursor of the next event
 	shapes        map[shape]int64
@@ -137,6 +138,7 @@ func (w *writer) prepareAll() error {
 		{&w.insertShape, "INSERT INTO shapes(shape, agent, kind, native, tool) VALUES (?,?,?,?,?)", 5},
 		{&w.insertOrigin, "INSERT INTO origins(origin, first, last, session, cwd, version, caller, host, pane, tty, pid, start) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", 12},
 		{&w.cursorOf, "SELECT cursor FROM events WHERE id = ?", 1},
+		{&w.putOutbox, "INSERT INTO outbox(id) VALUES (?)", 1},
 	} {
 		s, err := w.prepareStatement(p.query, p.params)
 		if err != nil {
@@ -149,7 +151,7 @@ func (w *writer) prepareAll() error {
 
 func (w *writer) close() error {
 	for _, s := range []*statement{w.begin, w.commit, w.insertOne, w.insertMany, w.oneOutcome, w.manyOutcomes,
-		w.insertShape, w.insertOrigin, w.cursorOf} {
+		w.insertShape, w.insertOrigin, w.cursorOf, w.putOutbox} {
 		if s != nil {
 			s.stmt.Close()
 		}

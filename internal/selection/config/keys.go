@@ -60,6 +60,7 @@ const (
 	TelemetryEndpoint = "telemetry.endpoint"
 	TelemetryHeaders  = "telemetry.headers"
 	TelemetryContent  = "telemetry.content"
+	FleetContent      = "fleet.content"
 	ApprovalsPIN      = "approvals.pin"
 	ApprovalsKinds    = "approvals.kinds"
 	ApprovalsProof    = "approvals.proof"
@@ -304,6 +305,9 @@ var otherKeys = []Key{
 		Doc: "headers for the collector, such as api-key=…, divided by commas; file:PATH reads them from a file"},
 	{Name: TelemetryContent, Type: Choice, Choices: switchChoices, Default: "off", Project: Never,
 		Doc: "also send prompts, calls and results, with secrets redacted: on, off"},
+	{Name: FleetContent, Type: Choice, Choices: []string{"redacted", "none"}, Default: "redacted", Project: Never,
+		Doc: "what your fleet gets of prompts, calls and results: redacted (without secrets), none (your requests can then " +
+			"only be answered here)"},
 	{Name: ApprovalsPIN, Type: Choice, Choices: []string{"off", "on"}, Default: "off", Project: Never, Weakens: isNotOn,
 		Doc: "whether approvals ask for a PIN; setting it asks for the PIN"},
 	{

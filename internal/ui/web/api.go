@@ -176,7 +176,7 @@ func (v *server) sendHandler(w http.ResponseWriter, r *http.Request) {
 	}
 	if sent, ok := v.call(w, r, wire.MethodSessionSend,
 		wire.SessionSendParams{Session: in.Session, Text: in.Text, Type: true}); ok {
-		one, _ := v.service.devices.get(deviceOf(r).ID)
+		one, _ := v.service.browser(deviceOf(r).ID)
 		v.service.record("sent a text to "+in.Session, one)
 		answer(w, sent)
 	}
@@ -188,7 +188,7 @@ func (s *Service) reportElsewhere(before, now device) {
 	s.record("used from "+now.Address+" ("+now.Browser+"), before from "+before.Address+" ("+before.Browser+")", now)
 	s.Notes.Publish(wire.NoteTrace, wire.Trace{Hook: "hookmux", Text: "the device " + now.Name + " is used from " +
 		now.Address + " with " + now.Browser + "; if that isn't you: `hookmux web devices remove " + now.ID + "`"})
-	s.Daemon.WarnElsewhere(now.info(0))
-	line, _ := json.Marshal(map[string]any{"method": "device.elsewhere", "params": now.info(0)})
+	s.Daemon.WarnElsewhere(now.Info(0))
+	line, _ := json.Marshal(map[string]any{"method": "device.elsewhere", "params": now.Info(0)})
 	s.hub.broadcast(line)
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/authority/devices"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -54,7 +55,7 @@ func (h *hub) join(ctx context.Context, device string) (*page, error) {
 		h.mu.Unlock()
 		return nil, fmt.Errorf("too many pages are open")
 	}
-	p := &page{id: randomID(8), device: device, lines: make(chan []byte, pageLag)}
+	p := &page{id: devices.RandomID(8), device: device, lines: make(chan []byte, pageLag)}
 	p.ctx, p.end = context.WithCancel(ctx)
 	h.pages[p] = struct{}{}
 	if h.stop == nil {
@@ -132,7 +133,7 @@ func (h *hub) leave(p *page) {
 // look notes whether somebody looks at a page. While a device that may answer shows one,
 // agents wait as they do for the live view.
 func (h *hub) look(p *page, visible bool) {
-	d, ok := h.service.devices.get(p.device)
+	d, ok := h.service.browser(p.device)
 	h.mu.Lock()
 	var left func()
 	switch {
@@ -214,7 +215,7 @@ func (v *server) streamHandler(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer h.leave(p)
-	if _, still := v.service.devices.get(d.ID); !still { // removed in this very moment
+	if _, still := v.service.browser(d.ID); !still { // removed in this very moment
 		fail(w, http.StatusUnauthorized, "unpaired", "this device was removed")
 		return
 	}
@@ -225,7 +226,7 @@ func (v *server) streamHandler(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	first, _ := json.Marshal(map[string]any{"method": "snapshot", "params": snapshot{Page: p.id,
-		Device: d.info(h.count(d.ID)), Requests: v.service.Requests.WaitingInFull(), Sessions: sessions}})
+		Device: d.Info(h.count(d.ID)), Requests: v.service.Requests.WaitingInFull(), Sessions: sessions}})
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Time{})
 	w.Header().Set("Content-Type", "text/event-stream")

@@ -8,7 +8,6 @@ import (
 	"encoding/base32"
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -16,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/authority/devices"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -65,8 +65,6 @@ func randomBytes(n int) []byte {
 	return b
 }
 
-func randomID(n int) string { return hex.EncodeToString(randomBytes(n)) }
-
 func newCode() string {
 	return base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(randomBytes(16))
 }
@@ -76,7 +74,7 @@ func (p *pairings) begin(scope, name string, now time.Time) *pairing {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.open, p.wrong = map[string]*pairing{}, 0
-	one := &pairing{id: randomID(16), code: newCode(), scope: scope, name: name, until: now.Add(pairTime),
+	one := &pairing{id: devices.RandomID(16), code: newCode(), scope: scope, name: name, until: now.Add(pairTime),
 		used: make(chan struct{})}
 	p.open[one.id] = one
 	return one
@@ -100,8 +98,8 @@ func (p *pairings) use(code string, c claim, now time.Time) (*pairing, string, b
 		if one.claim != nil || now.After(one.until) || subtle.ConstantTimeCompare([]byte(one.code), []byte(code)) != 1 {
 			continue
 		}
-		nonce := randomID(16)
-		c.id, c.digits = randomID(16), pairDigits(code, c.key, nonce)
+		nonce := devices.RandomID(16)
+		c.id, c.digits = devices.RandomID(16), pairDigits(code, c.key, nonce)
 		if one.name != "" {
 			c.name = one.name
 		}
@@ -144,12 +142,12 @@ func (s *Service) pairMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Er
 	if running == nil {
 		return nil, wire.Errorf(wire.CodeConflict, "the page isn't served; `hookmux web` starts it")
 	}
-	if len(s.devices.list()) >= maxDevices {
+	if len(s.Devices.List()) >= devices.Max {
 		return nil, wire.Errorf(wire.CodeConflict, "%d devices are paired already; `hookmux web devices remove` one first",
-			maxDevices)
+			devices.Max)
 	}
 	if p.Name != "" {
-		p.Name = cleanName(p.Name)
+		p.Name = devices.CleanName(p.Name, "browser")
 	}
 	one := s.pairings.begin(p.Scope, p.Name, time.Now())
 	return wire.WebPairing{Pairing: one.id, URL: running.url() + "/#pair=" + one.code, Until: one.until}, nil
@@ -201,14 +199,14 @@ func (s *Service) confirmMethod(params json.RawMessage, _ proc.Cred) (any, *wire
 	case one.device != "":
 		return nil, wire.Errorf(wire.CodeConflict, "the device is paired already")
 	}
-	fresh := device{ID: randomID(4), Name: c.name, Scope: one.scope, Key: c.key, Paired: time.Now().UTC(),
+	fresh := device{ID: devices.RandomID(4), Name: c.name, Scope: one.scope, Key: c.key, Paired: time.Now().UTC(),
 		Address: c.address, Browser: c.browser}
-	if err := s.devices.change(func(list []device) []device { return append(list, fresh) }); err != nil {
+	if err := s.Devices.Add(fresh); err != nil {
 		return nil, wire.Errorf(wire.CodeInternal, "the device isn't paired, because that couldn't be written down: %v", err)
 	}
 	one.device = fresh.ID
 	s.record("paired", fresh)
-	return fresh.info(0), nil
+	return fresh.Info(0), nil
 }
 
 // claimHandler takes a code and a browser's new key.
@@ -224,13 +222,13 @@ func (s *Service) claimHandler(w http.ResponseWriter, r *http.Request) {
 	key, err := base64.RawURLEncoding.DecodeString(in.Key)
 	d := device{Key: key}
 	if err == nil {
-		_, err = d.publicKey()
+		_, err = d.PublicKey()
 	}
 	if err != nil {
 		fail(w, http.StatusBadRequest, "key", "that isn't a P-256 key")
 		return
 	}
-	one, nonce, ok := s.pairings.use(strings.ToUpper(strings.TrimSpace(in.Code)), claim{key: key, name: cleanName(in.Name),
+	one, nonce, ok := s.pairings.use(strings.ToUpper(strings.TrimSpace(in.Code)), claim{key: key, name: devices.CleanName(in.Name, "browser"),
 		browser: browserName(r.UserAgent()), address: s.clientAddress(r)}, time.Now())
 	if !ok {
 		fail(w, http.StatusForbidden, "code", "This code was used already, is too old or isn't one. "+

@@ -28,6 +28,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/authority/devices"
 	"github.com/hookmux/hookmux/internal/platform/sealed"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -47,11 +48,7 @@ var pushHosts = []string{
 }
 
 // subscription is where a device wants to be told.
-type subscription struct {
-	Endpoint string `json:"endpoint"`
-	P256DH   []byte `json:"p256dh"`
-	Auth     []byte `json:"auth"`
-}
+type subscription = devices.Subscription
 
 // checkEndpoint says what's wrong with where a device wants to be told.
 func checkEndpoint(endpoint string) error {
@@ -303,7 +300,7 @@ func (s *Service) CanPush() bool {
 	if !on {
 		return false
 	}
-	for _, one := range s.devices.list() {
+	for _, one := range s.browsers() {
 		if one.Push != nil {
 			return true
 		}
@@ -324,14 +321,14 @@ func (s *Service) pushNotice(ctx context.Context, n notice) error {
 		return nil
 	}
 	var failed error
-	for _, one := range s.devices.list() {
+	for _, one := range s.browsers() {
 		if one.Push == nil || n.withdraw && !s.push.wasTold(n.id, one.ID) {
 			continue
 		}
 		err := s.push.send(ctx, one.Push, &n, page)
 		switch {
 		case errors.Is(err, errGone):
-			_ = s.devices.update(one.ID, func(d *device) { d.Push = nil }) // it's asked again when that can't be written
+			_ = s.Devices.Update(one.ID, func(d *device) { d.Push = nil }) // it's asked again when that can't be written
 		case err != nil:
 			failed = fmt.Errorf("%s: %w", one.Name, err)
 		default:
@@ -405,7 +402,7 @@ func (v *server) subscribeHandler(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	if err := v.service.devices.update(deviceOf(r).ID, func(d *device) { d.Push = fresh }); err != nil {
+	if err := v.service.Devices.Update(deviceOf(r).ID, func(d *device) { d.Push = fresh }); err != nil {
 		fail(w, http.StatusInternalServerError, "failed", err.Error())
 		return
 	}

@@ -21,6 +21,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/authority/devices"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -42,7 +43,7 @@ type server struct {
 	listener net.Listener
 	http     *http.Server
 	cancel   context.CancelFunc
-	nonces   nonces
+	nonces   devices.Nonces
 	limits   limits
 	unsigned *bucket // of requests without a signature that do something
 }
@@ -84,7 +85,7 @@ func listen(s *Service, p wire.WebStartParams) (*server, error) {
 	if err := checkStart(&p); err != nil {
 		return nil, err
 	}
-	v := &server{service: s, instance: randomID(16), hosts: map[string]bool{}, unsigned: newBucket(10, 40),
+	v := &server{service: s, instance: devices.RandomID(16), hosts: map[string]bool{}, unsigned: newBucket(10, 40),
 		tls: p.Cert != ""}
 	var secure *tls.Config
 	if v.tls {

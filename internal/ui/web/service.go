@@ -12,20 +12,17 @@ import (
 	"context"
 	"encoding/json"
 	"sync"
-	"time"
 
 	"github.com/hookmux/hookmux/internal/approvals/ledger"
+	"github.com/hookmux/hookmux/internal/authority/devices"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/platform/sealed"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Files in the state folder, both sealed.
-const (
-	settingsFile = "web.json"
-	devicesFile  = "web-devices.json"
-)
+// settingsFile is in the state folder, sealed.
+const settingsFile = "web.json"
 
 // DefaultListen is where the page is served. The port is fixed, because browsers keep a
 // device's key per address; the digits spell HOOK.
@@ -53,18 +50,27 @@ type Daemon interface {
 	WarnElsewhere(device wire.WebDevice)
 }
 
+// Machines are the other machines that are paired as devices.
+type Machines interface {
+	// Links is how many links a machine has open.
+	Links(device string) int
+	// EndLinks ends them: it may do something else now, or nothing any more.
+	EndLinks(device string)
+}
+
 // Options is what a service is made of.
 type Options struct {
 	services.Deps
 	Context  context.Context // ends when the daemon does
 	Requests Requests
 	Daemon   Daemon
+	Devices  *devices.Registry
+	Machines Machines
 }
 
 // Service serves the page while it's switched on.
 type Service struct {
 	Options
-	devices  *devices
 	pairings pairings
 	hub      *hub
 	push     *pusher
@@ -89,7 +95,6 @@ func New(o Options) *Service {
 		o.Problems.Raise("web", "the page for browsers isn't served: "+err.Error(), "run `hookmux web` again")
 		s.settings = settings{}
 	}
-	s.devices = openDevices(o.Deps)
 	s.push = newPusher(s)
 	return s
 }
@@ -212,7 +217,7 @@ func (s *Service) statusMethod(params json.RawMessage, _ proc.Cred) (any, *wire.
 }
 
 func (s *Service) statusLocked() wire.WebStatus {
-	status := wire.WebStatus{On: s.running != nil, Devices: len(s.devices.list()), Pages: s.hub.count(""),
+	status := wire.WebStatus{On: s.running != nil, Devices: len(s.browsers()), Pages: s.hub.count(""),
 		Error: s.failed}
 	if s.running != nil {
 		status.URL, status.Listen = s.running.url(), s.running.address
@@ -224,8 +229,5 @@ func (s *Service) statusLocked() wire.WebStatus {
 // record writes down what happened to a device.
 func (s *Service) record(what string, one device) {
 	s.Log.Info("device", "what", what, "id", one.ID, "name", one.Name, "address", one.Address)
-	s.Daemon.RecordDevice(what, one.info(0))
+	s.Daemon.RecordDevice(what, one.Info(0))
 }
-
-// useWritten is how old the time of a device's last use on disk may be.
-const useWritten = 10 * time.Minute

@@ -3,19 +3,18 @@ package web
 import (
 	"bytes"
 	"context"
-	"crypto/ecdsa"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"io"
-	"math/big"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/authority/devices"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -27,52 +26,12 @@ import (
 
 const (
 	authScheme = "Hookmux-1"
-	clockSkew  = time.Minute
 	maxBody    = 256 << 10
 )
 
 func requestMessage(instance, method, uri string, body []byte, at, nonce string) string {
 	sum := sha256.Sum256(body)
 	return strings.Join([]string{"hookmux-request-1", instance, method, uri, hex.EncodeToString(sum[:]), at, nonce}, "\n")
-}
-
-// verify checks a signature as browsers make it: r and s, 32 bytes each.
-func verify(d *device, message string, signature []byte) bool {
-	key, err := d.publicKey()
-	if err != nil || len(signature) != 64 {
-		return false
-	}
-	sum := sha256.Sum256([]byte(message))
-	return ecdsa.Verify(key, sum[:], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:]))
-}
-
-// nonces remembers what was used while it could be used again.
-type nonces struct {
-	mu    sync.Mutex
-	seen  map[string]time.Time // until when
-	swept time.Time
-}
-
-// take reports whether a nonce is new.
-func (n *nonces) take(nonce string, now time.Time) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.seen == nil {
-		n.seen = map[string]time.Time{}
-	}
-	if now.Sub(n.swept) > clockSkew {
-		n.swept = now
-		for one, until := range n.seen {
-			if now.After(until) {
-				delete(n.seen, one)
-			}
-		}
-	}
-	if _, used := n.seen[nonce]; used {
-		return false
-	}
-	n.seen[nonce] = now.Add(3 * clockSkew)
-	return true
 }
 
 // signedBy is the device whose signature a request carries.
@@ -90,19 +49,19 @@ func (v *server) authenticate(r *http.Request, body []byte, now time.Time) (devi
 	if len(words) != 5 || words[0] != authScheme || len(words[3]) < 16 || len(words[3]) > 64 {
 		return device{}, unsigned
 	}
-	d, ok := v.service.devices.get(words[1])
+	d, ok := v.service.browser(words[1])
 	if !ok {
 		return device{}, unsigned
 	}
 	signature, err := base64.RawURLEncoding.DecodeString(words[4])
-	if err != nil || !verify(&d, requestMessage(v.instance, r.Method, r.RequestURI, body, words[2], words[3]), signature) {
+	if err != nil || !d.Verify(requestMessage(v.instance, r.Method, r.RequestURI, body, words[2], words[3]), signature) {
 		return device{}, unsigned
 	}
 	ms, err := strconv.ParseInt(words[2], 10, 64)
-	if at := time.UnixMilli(ms); err != nil || at.Sub(now).Abs() > clockSkew {
+	if at := time.UnixMilli(ms); err != nil || at.Sub(now).Abs() > devices.ClockSkew {
 		return device{}, errClock
 	}
-	if !v.nonces.take(d.ID+" "+words[3], now) {
+	if !v.nonces.Take(d.ID+" "+words[3], now) {
 		return device{}, errors.New("this request was sent before")
 	}
 	return d, nil
@@ -135,7 +94,7 @@ func (v *server) signed(scope string, next http.HandlerFunc) http.HandlerFunc {
 			return
 		}
 		address, browser := v.service.clientAddress(r), browserName(r.UserAgent())
-		if before, elsewhere := v.service.devices.noteUse(d.ID, address, browser, now); elsewhere {
+		if before, elsewhere := v.service.Devices.NoteUse(d.ID, address, browser, now); elsewhere {
 			d.Address, d.Browser = address, browser
 			v.service.reportElsewhere(before, d)
 		}
@@ -180,7 +139,7 @@ func (l *limits) of(device string) *bucket {
 	if l.each == nil {
 		l.each = map[string]*bucket{}
 	}
-	if l.each[device] == nil { // there are no more than maxDevices, and a few that were removed
+	if l.each[device] == nil { // there are no more than devices.Max, and a few that were removed
 		l.each[device] = newBucket(20, 60)
 	}
 	return l.each[device]

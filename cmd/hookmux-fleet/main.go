@@ -1,0 +1,105 @@
+// Command hookmux-fleet is a fleet's server: NATS with JetStream, the roster of members and
+// the central journal in one process. `hookmux fleet init` starts it, and the daemon there
+// keeps it running.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/fleet/server"
+	"github.com/hookmux/hookmux/internal/version"
+)
+
+const usage = `hookmux-fleet serves a fleet of machines that run hookmux.
+
+  hookmux-fleet serve --dir DIR [--listen HOST:PORT] [--advertise HOST:PORT]...
+
+You don't run it yourself: hookmux fleet init does, and keeps it running.
+  --dir DIR               its folder: keys, members, the fleet's journal
+  --listen HOST:PORT      where members connect (default 0.0.0.0:4670)
+  --advertise HOST:PORT   how members reach it; may be given several times
+  --keep DURATION         how long the journal keeps events (default 2160h)
+  --max-bytes N           how large the journal gets (default 20 GB)
+`
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+type list []string
+
+func (l *list) String() string        { return fmt.Sprint(*l) }
+func (l *list) Set(text string) error { *l = append(*l, text); return nil }
+
+func run(args []string) int {
+	if len(args) == 1 && (args[0] == "--version" || args[0] == "version") {
+		fmt.Println("hookmux-fleet " + version.String)
+		return 0
+	}
+	if len(args) == 0 || args[0] != "serve" {
+		fmt.Fprint(os.Stderr, usage)
+		return 64
+	}
+	o := server.Options{Log: os.Stderr}
+	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
+	flags.Usage = func() { fmt.Fprint(os.Stderr, usage) }
+	flags.StringVar(&o.Dir, "dir", "", "")
+	flags.StringVar(&o.Listen, "listen", "0.0.0.0:4670", "")
+	flags.Var((*list)(&o.Advertise), "advertise", "")
+	flags.StringVar(&o.First, "first", "", "")
+	flags.StringVar(&o.FirstName, "name", "", "")
+	flags.DurationVar(&o.Keep, "keep", 90*24*time.Hour, "")
+	flags.Int64Var(&o.MaxBytes, "max-bytes", 20<<30, "")
+	if err := flags.Parse(args[1:]); err != nil || flags.NArg() > 0 || o.Dir == "" {
+		if err == nil {
+			fmt.Fprint(os.Stderr, usage)
+		}
+		return 64
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	s, err := server.Open(o)
+	if errors.Is(err, server.ErrRunning) {
+		return 0
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "hookmux-fleet: "+err.Error())
+		return 1
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go watchFolder(ctx, o.Dir, cancel)
+	if err := s.Run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "hookmux-fleet: "+err.Error())
+		return 1
+	}
+	return 0
+}
+
+// watchFolder ends a server whose folder is gone: nobody can find it any more.
+func watchFolder(ctx context.Context, dir string, end func()) {
+	was, err := os.Stat(filepath.Join(dir, "lock"))
+	if err != nil {
+		end()
+		return
+	}
+	tick := time.NewTicker(2 * time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if now, err := os.Stat(filepath.Join(dir, "lock")); err != nil || !os.SameFile(was, now) {
+				end()
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,380 @@
+// Package member makes this machine part of a fleet: its events go to the fleet's server,
+// its sessions and requests show up on the machines of operators and readers, and answers
+// of operators come in.
+//
+//   - member.go    the service: joining, leaving, what commands ask
+//   - connect.go   the connection, and the membership on disk
+//   - run.go       what runs while this machine is in a fleet
+//   - outgoing.go  events, from the journal's outbox
+//   - state.go     what the fleet sees of this machine
+//   - answers.go   answers of operators to requests of this machine
+//   - others.go    the other machines, as sources of [fleet.Hosts]
+//   - serve.go     keeps hookmux-fleet running where this machine serves the fleet
+//
+// Contract: without a fleet nothing of this runs. Nothing here is on the way of an answer
+// to an agent. While the fleet is away everything here works as without one; events wait
+// in the journal's outbox, up to a bound, and none arrives twice.
+package member
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/approvals/ledger"
+	"github.com/hookmux/hookmux/internal/fleet"
+	"github.com/hookmux/hookmux/internal/fleet/protocol"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/platform/sealed"
+	"github.com/hookmux/hookmux/internal/recorder/journal"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// Outbox is the journal's.
+type Outbox interface {
+	OutboxPage(ctx context.Context, limit int) (list []journal.Queued, missing int, err error)
+	TrimOutbox(seq int64) error
+	OutboxSize(ctx context.Context) (rows, last int64, err error)
+}
+
+// Requests is what the fleet needs of approvals.
+type Requests interface {
+	// WaitingRedacted is everything here that waits for a person, without secrets.
+	WaitingRedacted() []wire.InboxRequest
+	// FollowChanges calls each after every change of what waits, until ctx ends.
+	FollowChanges(ctx context.Context, each func())
+	ReplySigned(p wire.InboxReplyParams, device string, signed ledger.Signature) (wire.InboxReplyResult, *wire.Error)
+	// Watch notes that somebody who may answer looks at the requests.
+	Watch() (left func())
+}
+
+// Daemon is what else it needs.
+type Daemon interface {
+	// Call runs a method in the daemon's own name.
+	Call(ctx context.Context, method string, params json.RawMessage) (any, *wire.Error)
+	// FollowSessions gives each change of a session as a line, until ctx ends.
+	FollowSessions(ctx context.Context, each func(line []byte) bool)
+	// RecordFleet writes down what happened to this machine's membership.
+	RecordFleet(what string, details any)
+}
+
+// Hosts shows other machines.
+type Hosts interface {
+	Add(ctx context.Context, s fleet.Source) error
+	Remove(name string)
+}
+
+// Options is what a service is made of.
+type Options struct {
+	services.Deps
+	Context  context.Context // ends when the daemon does
+	Version  string
+	User     func() string // who uses this machine
+	Outbox   Outbox
+	Requests Requests
+	Daemon   Daemon
+	Hosts    Hosts
+	Sessions func() []wire.Session // of this machine
+	// Content reports whether texts leave this machine, redacted.
+	Content func() bool
+}
+
+// membershipFile is in the state folder, sealed.
+const membershipFile = "fleet.json"
+
+// Service is this machine's membership, if it has one.
+type Service struct {
+	Options
+	joined atomic.Bool // there is a fleet: what is stored goes into the outbox
+
+	mu      sync.Mutex // one joins or leaves at a time
+	begun   bool       // Run was called
+	running atomic.Pointer[run]
+}
+
+// New reads whether this machine is in a fleet; nothing runs yet.
+func New(o Options) *Service {
+	s := &Service{Options: o}
+	m, err := s.load()
+	if err != nil {
+		o.Problems.Raise("fleet", "this machine isn't in its fleet any more: "+err.Error(),
+			"`hookmux fleet leave`, then join again with a new code")
+	}
+	s.joined.Store(m != nil)
+	return s
+}
+
+// load reads the membership; nil: none.
+func (s *Service) load() (*membership, error) {
+	var m membership
+	if err := sealed.Load(s.Dirs.State, membershipFile, &m); err != nil || m.Fleet == "" {
+		return nil, err
+	}
+	return &m, nil
+}
+
+func (s *Service) store(m *membership) error {
+	return sealed.Store(s.Dirs.State, membershipFile, m)
+}
+
+// Joined reports whether this machine is in a fleet: what is stored then goes to it.
+func (s *Service) Joined() bool { return s.joined.Load() }
+
+// Poke hears that something was stored.
+func (s *Service) Poke() {
+	if r := s.running.Load(); r != nil {
+		poke(r.stored)
+	}
+}
+
+func poke(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// Run begins to take part, if this machine is in a fleet. It doesn't wait.
+func (s *Service) Run() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.begun = true
+	if m, err := s.load(); err == nil && m != nil {
+		s.start(m)
+	}
+}
+
+// start runs a membership. The caller holds mu.
+func (s *Service) start(m *membership) {
+	r := newRun(s, m)
+	s.running.Store(r)
+	s.joined.Store(true)
+	ctx, stop := context.WithCancel(s.Context)
+	r.stop = stop
+	s.Background.Go(func() { r.run(ctx) })
+}
+
+// stop ends what runs. The caller holds mu.
+func (s *Service) stop() {
+	if r := s.running.Swap(nil); r != nil {
+		r.end()
+	}
+}
+
+// Methods are what commands ask.
+func (s *Service) Methods() map[string]services.Method {
+	return map[string]services.Method{wire.MethodFleetStatus: {Run: s.statusMethod}}
+}
+
+// LongMethods wait for the fleet's server.
+func (s *Service) LongMethods() map[string]services.LongMethod {
+	return map[string]services.LongMethod{
+		wire.MethodFleetInit: s.initMethod, wire.MethodFleetJoin: s.joinMethod, wire.MethodFleetLeave: s.leaveMethod,
+		wire.MethodFleetInvite: s.inviteMethod, wire.MethodFleetRemove: s.removeMethod, wire.MethodFleetList: s.listMethod,
+		wire.MethodFleetLog: s.logMethod,
+	}
+}
+
+var errNoFleet = wire.Errorf(wire.CodeConflict, "this machine is in no fleet; `hookmux fleet init` serves one, "+
+	"`hookmux fleet join CODE` joins one")
+
+func (s *Service) checkNone() *wire.Error {
+	switch m, err := s.load(); {
+	case err != nil:
+		return wire.Errorf(wire.CodeConflict, "%v; `hookmux fleet leave` first", err)
+	case m != nil:
+		return wire.Errorf(wire.CodeConflict, "this machine is in a fleet already; `hookmux fleet leave` first")
+	}
+	return nil
+}
+
+func (s *Service) joinMethod(ctx context.Context, params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	var p wire.FleetJoinParams
+	if bad := services.ReadParams(params, &p); bad != nil {
+		return nil, bad
+	}
+	if _, err := protocol.ReadCode(p.Code); err != nil {
+		return nil, wire.Errorf(wire.CodeParams, "%v", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if bad := s.checkNone(); bad != nil {
+		return nil, bad
+	}
+	m, err := join(ctx, p.Code, p.Name)
+	if err != nil {
+		return nil, wire.Errorf(wire.CodeConflict, "%v", err)
+	}
+	if err := s.store(m); err != nil {
+		return nil, wire.Errorf(wire.CodeInternal, "this machine joined, but that couldn't be written down: %v", err)
+	}
+	s.start(m)
+	record, _ := m.Record.ReadRecord(m.Fleet) // checked when it joined
+	s.Daemon.RecordFleet("joined", record)
+	s.running.Load().waitSettled(ctx)
+	return s.status(ctx), nil
+}
+
+func (s *Service) leaveMethod(ctx context.Context, params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	var p wire.FleetLeaveParams
+	if bad := services.ReadParams(params, &p); bad != nil {
+		return nil, bad
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m, err := s.load()
+	switch {
+	case err == nil && m == nil:
+		return nil, errNoFleet
+	case m != nil && m.serves() && !p.End:
+		return nil, wire.Errorf(wire.CodeConflict, "this machine serves the fleet: `hookmux fleet leave --end` ends it for "+
+			"every machine and deletes its journal")
+	}
+	left := wire.FleetLeft{}
+	if m != nil {
+		record, _ := m.Record.ReadRecord(m.Fleet)
+		left.Name = record.Name
+		if r := s.running.Load(); r != nil {
+			asking, cancel := context.WithTimeout(ctx, 3*time.Second)
+			_, err := r.ask(asking, protocol.Ask{What: protocol.AskRemove, Member: record.ID})
+			cancel()
+			left.Told = err == nil
+		}
+	}
+	s.joined.Store(false)
+	s.stop()
+	if rows, last, err := s.Outbox.OutboxSize(ctx); err == nil {
+		left.Unsent = int(rows)
+		_ = s.Outbox.TrimOutbox(last) // what is left of it is sent to nobody
+	}
+	if m != nil && m.serves() {
+		if err := s.endServer(ctx, m); err != nil {
+			return nil, wire.Errorf(wire.CodeInternal, "the fleet's server can't be ended: %v", err)
+		}
+		left.Told = true
+	}
+	if err := os.Remove(filepath.Join(s.Dirs.State, membershipFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, wire.Errorf(wire.CodeInternal, "this machine left, but comes back when the daemon restarts: %v", err)
+	}
+	s.Problems.Clear("fleet")
+	s.Daemon.RecordFleet("left", left)
+	return left, nil
+}
+
+// askServer asks the fleet's server, where this machine is in a fleet.
+func (s *Service) askServer(ctx context.Context, ask protocol.Ask) (protocol.Told, *wire.Error) {
+	r := s.running.Load()
+	if r == nil {
+		return protocol.Told{}, errNoFleet
+	}
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	r.waitSettled(ctx)
+	told, err := r.ask(ctx, ask)
+	if err != nil {
+		return told, wire.Errorf(wire.CodeConflict, "%v", err)
+	}
+	return told, nil
+}
+
+func (s *Service) inviteMethod(ctx context.Context, params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	var p wire.FleetInviteParams
+	if bad := services.ReadParams(params, &p); bad != nil {
+		return nil, bad
+	}
+	if p.Role == "" {
+		p.Role = protocol.RoleMember
+	}
+	told, bad := s.askServer(ctx, protocol.Ask{What: protocol.AskInvite, Role: p.Role})
+	if bad != nil {
+		return nil, bad
+	}
+	s.Daemon.RecordFleet("invited", p)
+	return wire.FleetCode{Code: told.Code, Role: p.Role, Until: time.Now().Add(protocol.CodeLasts)}, nil
+}
+
+func (s *Service) removeMethod(ctx context.Context, params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	var p wire.FleetMemberParams
+	if bad := services.ReadParams(params, &p); bad != nil {
+		return nil, bad
+	}
+	if r := s.running.Load(); r != nil && (p.Member == r.record.ID || p.Member == r.record.Name) {
+		return nil, wire.Errorf(wire.CodeParams, "that's this machine: `hookmux fleet leave`")
+	}
+	if _, bad := s.askServer(ctx, protocol.Ask{What: protocol.AskRemove, Member: p.Member}); bad != nil {
+		return nil, bad
+	}
+	s.Daemon.RecordFleet("removed", p)
+	return p, nil
+}
+
+func (s *Service) listMethod(ctx context.Context, params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	if bad := services.ReadParams(params, &struct{}{}); bad != nil {
+		return nil, bad
+	}
+	told, bad := s.askServer(ctx, protocol.Ask{What: protocol.AskList})
+	if bad != nil {
+		return nil, bad
+	}
+	list := []wire.FleetMember{}
+	for _, m := range told.Members {
+		list = append(list, wire.FleetMember{ID: m.ID, Name: m.Name, Role: m.Role, Joined: m.Joined, By: m.By, Online: m.Online,
+			Seen: m.Seen, Version: m.Version, Backlog: m.Backlog, Refused: m.Refused, Why: m.Why})
+	}
+	return list, nil
+}
+
+func (s *Service) logMethod(ctx context.Context, params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	var p wire.FleetLogParams
+	if bad := services.ReadParams(params, &p); bad != nil {
+		return nil, bad
+	}
+	told, bad := s.askServer(ctx, protocol.Ask{What: protocol.AskLog, Member: p.Host, Since: p.Since, Limit: p.Limit})
+	if bad != nil {
+		return nil, bad
+	}
+	page := wire.FleetLog{Events: []wire.FleetEvent{}, More: told.More}
+	for _, e := range told.Events {
+		one := wire.FleetEvent{Host: e.Host, ID: e.ID, Time: e.Time, Agent: e.Agent, Kind: e.Kind, Tool: e.Tool,
+			Session: e.Session, Cwd: e.Cwd}
+		if e.Outcome != nil {
+			one.Verdict, one.By = e.Outcome.Verdict, e.Outcome.By
+		}
+		if e.Agent == wire.OwnAgent { // what hookmux recorded itself, such as who decided
+			one.Kind = e.Native
+			var own struct{ By, Verdict string }
+			if json.Unmarshal(e.Body, &own) == nil {
+				one.By, one.Verdict = own.By, own.Verdict
+			}
+		}
+		page.Events = append(page.Events, one)
+	}
+	return page, nil
+}
+
+func (s *Service) statusMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	if bad := services.ReadParams(params, &struct{}{}); bad != nil {
+		return nil, bad
+	}
+	return s.status(s.Context), nil
+}
+
+func (s *Service) status(ctx context.Context) wire.FleetStatus {
+	r := s.running.Load()
+	if r == nil {
+		return wire.FleetStatus{}
+	}
+	status := r.status()
+	status.Content = "none"
+	if s.Content() {
+		status.Content = "redacted"
+	}
+	status.Backlog, _, _ = s.Outbox.OutboxSize(ctx) // 0 where the journal can't be read: its own problem says so
+	return status
+}

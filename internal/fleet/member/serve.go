@@ -1,0 +1,231 @@
+package member
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/nats-io/nkeys"
+
+	"github.com/hookmux/hookmux/internal/fleet/protocol"
+	"github.com/hookmux/hookmux/internal/platform/files"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// serverFolder is hookmux-fleet's, in the state folder.
+const serverFolder = "fleet-server"
+
+// How long hookmux-fleet may take to start, and to end.
+const (
+	startWithin = 30 * time.Second
+	endWithin   = 15 * time.Second
+	watchEvery  = 5 * time.Second
+)
+
+func (s *Service) serverDir() string { return filepath.Join(s.Dirs.State, serverFolder) }
+
+// address is what a running hookmux-fleet writes down: server.Address.
+type address struct {
+	Listen string `json:"listen"`
+	Pin    []byte `json:"pin"`
+	Fleet  string `json:"fleet"`
+	PID    int    `json:"pid"`
+}
+
+func (s *Service) initMethod(ctx context.Context, params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
+	var p wire.FleetInitParams
+	if bad := services.ReadParams(params, &p); bad != nil {
+		return nil, bad
+	}
+	if _, _, err := net.SplitHostPort(p.Listen); err != nil || !filepath.IsAbs(p.Program) {
+		return nil, wire.Errorf(wire.CodeParams, "a fleet needs an address to listen on, like 0.0.0.0:4670, and the path of hookmux-fleet")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if bad := s.checkNone(); bad != nil {
+		return nil, bad
+	}
+	if _, err := os.Lstat(s.serverDir()); err == nil {
+		return nil, wire.Errorf(wire.CodeConflict, "%s has a fleet already; move it away first", s.serverDir())
+	}
+	m := &membership{Program: p.Program, Listen: p.Listen, Advertise: p.Advertise}
+	if err := s.beginFleet(ctx, m, p.Name); err != nil {
+		_ = s.endServer(context.WithoutCancel(ctx), m) // what is left of it says itself why it can't go
+		return nil, wire.Errorf(wire.CodeConflict, "the fleet can't be served: %v", err)
+	}
+	if err := s.store(m); err != nil {
+		return nil, wire.Errorf(wire.CodeInternal, "the fleet is served, but that couldn't be written down: %v", err)
+	}
+	s.start(m)
+	r := s.running.Load()
+	s.Daemon.RecordFleet("begun", r.record)
+	r.waitSettled(ctx)
+	return s.status(ctx), nil
+}
+
+// beginFleet starts hookmux-fleet and becomes its first operator.
+func (s *Service) beginFleet(ctx context.Context, m *membership, name string) error {
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		return err
+	}
+	if m.Seed, err = pair.Seed(); err != nil {
+		return err
+	}
+	public, err := pair.PublicKey()
+	if err != nil {
+		return err
+	}
+	at, err := s.startServer(ctx, m, "--first", public, "--name", name)
+	if err != nil {
+		return err
+	}
+	m.Pin, m.Fleet, m.Listen = at.Pin, at.Fleet, at.Listen
+	m.Servers = []string{reachable(at.Listen)}
+	conn, err := connect(m)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	ctx, cancel := context.WithTimeout(ctx, startWithin)
+	defer cancel()
+	question, err := json.Marshal(protocol.Ask{What: protocol.AskHello, Version: protocol.Version})
+	if err != nil {
+		return err
+	}
+	for {
+		msg, err := conn.RequestWithContext(ctx, protocol.UpSubject(protocol.MemberID(public), protocol.UpAsk), question)
+		if err != nil {
+			if ctx.Err() != nil {
+				return explain(err, m.Servers)
+			}
+			services.Pause(50*time.Millisecond, ctx.Done()) // not connected yet
+			continue
+		}
+		var told protocol.Told
+		if err := json.Unmarshal(msg.Data, &told); err != nil || told.Record == nil {
+			return errors.New("hookmux-fleet gave an answer that can't be read: " + told.Error)
+		}
+		m.Record = *told.Record
+		_, err = m.Record.ReadRecord(m.Fleet)
+		return err
+	}
+}
+
+// reachable is how this machine reaches an address that it listens on.
+func reachable(listen string) string {
+	host, port, err := net.SplitHostPort(listen)
+	if ip := net.ParseIP(host); err != nil || host != "" && (ip == nil || !ip.IsUnspecified()) {
+		return listen
+	}
+	return net.JoinHostPort("127.0.0.1", port)
+}
+
+// startServer starts hookmux-fleet, where it doesn't run, and waits until it serves.
+func (s *Service) startServer(ctx context.Context, m *membership, more ...string) (address, error) {
+	dir := s.serverDir()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return address{}, err
+	}
+	args := []string{"serve", "--dir", dir, "--listen", m.Listen}
+	for _, a := range m.Advertise {
+		args = append(args, "--advertise", a)
+	}
+	log := filepath.Join(dir, "log")
+	ended, err := spawn(m.Program, append(args, more...), log, s.Dirs.Home)
+	if err != nil {
+		return address{}, err
+	}
+	over := time.NewTimer(startWithin)
+	defer over.Stop()
+	for {
+		if at, err := s.readAddress(); err == nil {
+			return at, nil
+		}
+		select {
+		case err := <-ended:
+			if at, errAddress := s.readAddress(); errAddress == nil {
+				return at, nil // another one runs
+			}
+			return address{}, fmt.Errorf("hookmux-fleet ended (%v): %s", err, lastLine(log))
+		case <-over.C:
+			return address{}, fmt.Errorf("hookmux-fleet isn't ready after %s: see %s", startWithin, log)
+		case <-ctx.Done():
+			return address{}, ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// readAddress reads where hookmux-fleet serves, if it runs.
+func (s *Service) readAddress() (at address, err error) {
+	if !s.serverRuns() {
+		return at, errors.New("hookmux-fleet doesn't run")
+	}
+	b, err := files.Read(filepath.Join(s.serverDir(), "server.json"), 1<<20)
+	if err == nil {
+		err = json.Unmarshal(b, &at)
+	}
+	return at, err
+}
+
+// serverRuns reports whether a hookmux-fleet has the folder's lock.
+func (s *Service) serverRuns() bool {
+	f, err := os.OpenFile(filepath.Join(s.serverDir(), "lock"), os.O_RDWR, 0)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }() // and the lock with it
+	return files.TryLock(f) != nil
+}
+
+// keepServing starts hookmux-fleet again whenever it's gone: after a reboot, a crash, an
+// upgrade.
+func (r *run) keepServing(ctx context.Context) {
+	s := r.service
+	for {
+		if !s.serverRuns() {
+			if _, err := s.startServer(ctx, r.membership); err != nil && ctx.Err() == nil {
+				s.Problems.Set("fleet-server", "the fleet isn't served: "+err.Error(), "see "+filepath.Join(s.serverDir(), "log"))
+			} else if s.Problems.Any() {
+				s.Problems.Clear("fleet-server")
+			}
+		}
+		if services.Pause(watchEvery, ctx.Done()) {
+			return
+		}
+	}
+}
+
+// endServer ends hookmux-fleet and removes everything of it.
+func (s *Service) endServer(ctx context.Context, _ *membership) error {
+	if at, err := s.readAddress(); err == nil {
+		if err := terminate(at.PID); err != nil {
+			return err
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, endWithin)
+	defer cancel()
+	for s.serverRuns() {
+		if services.Pause(20*time.Millisecond, ctx.Done()) {
+			return fmt.Errorf("it doesn't end; end hookmux-fleet yourself and remove %s", s.serverDir())
+		}
+	}
+	return os.RemoveAll(s.serverDir())
+}
+
+// lastLine is what a program that ended said last.
+func lastLine(file string) string {
+	b, err := files.Read(file, 16<<20)
+	if err != nil {
+		return "it said nothing"
+	}
+	return last(b)
+}

@@ -1,0 +1,13 @@
+//go:build !unix
+
+package member
+
+import "errors"
+
+var errSystem = errors.New("a fleet is served on Linux and macOS")
+
+func spawn(string, []string, string, string) (<-chan error, error) { return nil, errSystem }
+
+func terminate(int) error { return errSystem }
+
+func last(log []byte) string { return string(log) }

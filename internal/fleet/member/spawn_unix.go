@@ -1,0 +1,51 @@
+//go:build unix
+
+package member
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+)
+
+// maxLog is how long hookmux-fleet's log gets before the next start begins another.
+const maxLog = 8 << 20
+
+// spawn starts hookmux-fleet, which outlives the daemon. ended hears of its end.
+func spawn(program string, args []string, log, home string) (ended <-chan error, err error) {
+	if info, err := os.Stat(log); err == nil && info.Size() > maxLog {
+		if err := os.Rename(log, log+".old"); err != nil {
+			return nil, err
+		}
+	}
+	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = out.Close() }() // the program has its own
+	cmd := exec.Command(program, args...)
+	cmd.Dir = filepath.Dir(log)
+	cmd.Env = []string{"HOME=" + home, "PATH=/usr/bin:/bin", "LANG=C.UTF-8"}
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	over := make(chan error, 1)
+	go func() { over <- cmd.Wait() }() // it may outlive this daemon
+	return over, nil
+}
+
+func terminate(pid int) error {
+	if pid <= 1 {
+		return os.ErrInvalid
+	}
+	return syscall.Kill(pid, syscall.SIGTERM)
+}
+
+func last(log []byte) string {
+	lines := bytes.Split(bytes.TrimSpace(log), []byte("\n"))
+	return string(lines[len(lines)-1])
+}

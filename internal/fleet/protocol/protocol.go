@@ -1,0 +1,391 @@
+// Package protocol is what members of a fleet and its server say to each other over
+// NATS: subjects, messages, roles, join codes and signatures. It links no server.
+package protocol
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nkeys"
+
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// Version is the protocol's. A server takes members of the versions from Oldest to
+// Version, and a member takes such servers.
+const (
+	Version = 1
+	Oldest  = 1
+)
+
+// CheckVersion says why two programs can't work together; whose names the other one.
+func CheckVersion(version int, whose string) error {
+	switch {
+	case version < Oldest:
+		return fmt.Errorf("%s speaks version %d of the fleet's protocol, and this needs %d or newer; upgrade hookmux there",
+			whose, version, Oldest)
+	case version > Version:
+		return fmt.Errorf("%s speaks version %d of the fleet's protocol, and this knows %d; upgrade hookmux here",
+			whose, version, Version)
+	}
+	return nil
+}
+
+// Roles.
+const (
+	RoleMember   = "member"   // its events and requests go to the fleet; it sees nothing of others
+	RoleReader   = "reader"   // also sees every machine
+	RoleOperator = "operator" // also answers requests, invites and removes machines
+)
+
+// Roles lists them.
+var Roles = []string{RoleMember, RoleReader, RoleOperator}
+
+// SeesOthers reports whether a role sees other machines.
+func SeesOthers(role string) bool { return role == RoleReader || role == RoleOperator }
+
+// Subjects. A member publishes below its own id only; the server's permissions see to it.
+// Members never reach JetStream: the server's hub takes what they send, checks it and
+// stores it.
+const JoinSubject = "fleet.join"
+
+// What a member sends, below its own subject.
+const (
+	UpEvents = "events" // a [Batch]
+	UpState  = "state"  // a [State]
+	UpAsk    = "ask"    // an [Ask]
+)
+
+// UpSubject is where a member sends something, AnswerSubject where answers to its
+// requests come in, LiveSubject where the server tells others of it.
+func UpSubject(member, what string) string { return "fleet.up." + member + "." + what }
+func AnswerSubject(member string) string   { return "fleet.answer." + member }
+func LiveSubject(member string) string     { return "fleet.live." + member }
+
+// AttendedSubject is where the server says whether an operator looks at requests:
+// [Attended].
+const AttendedSubject = "fleet.attended"
+
+// Attended says whether an operator looks; it holds for [StateTTL].
+type Attended struct {
+	On bool `json:"on"`
+}
+
+// Inbox is the prefix of the subjects on which a member is answered.
+func Inbox(member string) string { return "_INBOX_" + member }
+
+// Limits.
+const (
+	// MaxMessage is the largest message the server takes.
+	MaxMessage = 512 << 10
+	// MaxBatch is about how large a message of events gets.
+	MaxBatch = 192 << 10
+	// MaxUnread is how many messages of one member wait in the server at most.
+	MaxUnread = 256
+	// StateTTL is how long a member's state lasts that isn't renewed; RenewEvery is how
+	// often it is.
+	StateTTL   = 30 * time.Second
+	RenewEvery = 10 * time.Second
+	// CodeLasts is how long a join code can be used.
+	CodeLasts = 10 * time.Minute
+)
+
+// Record says who a member is. The fleet's key signs it.
+type Record struct {
+	Fleet  string    `json:"fleet"` // the fleet's public key
+	ID     string    `json:"id"`
+	Name   string    `json:"name"`
+	Role   string    `json:"role"`
+	Key    string    `json:"key"` // the member's public key
+	Joined time.Time `json:"joined"`
+	By     string    `json:"by,omitempty"` // who invited it
+}
+
+// Signed is a text and the signature of a key over it.
+type Signed struct {
+	Text      string `json:"text"`
+	Signature []byte `json:"signature"`
+}
+
+// Sign makes a signed text of a value.
+func Sign(key nkeys.KeyPair, value any) (Signed, error) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return Signed{}, err
+	}
+	signature, err := key.Sign(text)
+	return Signed{string(text), signature}, err
+}
+
+// ErrSignature says that a signature is wrong.
+var ErrSignature = errors.New("the signature is wrong")
+
+// Read checks the signature and reads the text.
+func (s Signed) Read(public string, into any) error {
+	key, err := nkeys.FromPublicKey(public)
+	if err != nil || key.Verify([]byte(s.Text), s.Signature) != nil {
+		return ErrSignature
+	}
+	return json.Unmarshal([]byte(s.Text), into)
+}
+
+// ReadRecord reads a member's record that the fleet signed.
+func (s Signed) ReadRecord(fleet string) (r Record, err error) {
+	if err = s.Read(fleet, &r); err == nil && (r.Fleet != fleet || r.ID != MemberID(r.Key) || !slices.Contains(Roles, r.Role)) {
+		err = ErrSignature
+	}
+	return r, err
+}
+
+// MemberID is the id of the member with a key.
+func MemberID(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return "m" + hex.EncodeToString(sum[:6])
+}
+
+// HostName makes a machine's own name one that hosts may have here.
+func HostName(name string) string {
+	name, _, _ = strings.Cut(strings.ToLower(name), ".")
+	name = strings.Trim(strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= '0' && c <= '9' {
+			return c
+		}
+		return '-'
+	}, name), "-")
+	if name = name[:min(len(name), 26)]; !wire.IsHostName(name) {
+		return "machine"
+	}
+	return name
+}
+
+// Code is a join code, readable.
+type Code struct {
+	Servers []string `json:"a"` // host:port
+	Pin     []byte   `json:"p"` // SHA-256 of the server's public key
+	Secret  string   `json:"s"`
+}
+
+const codePrefix = "hmf1-"
+
+func (c Code) String() string {
+	b, _ := json.Marshal(c) // strings and bytes
+	return codePrefix + base64.RawURLEncoding.EncodeToString(b)
+}
+
+// ReadCode reads a join code.
+func ReadCode(text string) (c Code, err error) {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(text), codePrefix)
+	b, err := base64.RawURLEncoding.DecodeString(rest)
+	if !ok || err != nil || json.Unmarshal(b, &c) != nil || len(c.Servers) == 0 || len(c.Pin) != sha256.Size || c.Secret == "" {
+		return Code{}, errors.New("that isn't a join code; copy the whole line that `hookmux fleet invite` printed")
+	}
+	return c, nil
+}
+
+// JoinUser is the user name with which a join code's secret is presented.
+const JoinUser = "join"
+
+// JoinInbox names the subjects on which somebody with a join code is answered.
+func JoinInbox(secret string) string {
+	sum := sha256.Sum256([]byte("inbox " + secret))
+	return hex.EncodeToString(sum[:8])
+}
+
+// JoinRequest asks to become a member.
+type JoinRequest struct {
+	Version int    `json:"version"`
+	Secret  string `json:"secret"`
+	Key     string `json:"key"`
+	Name    string `json:"name"`
+}
+
+// JoinAnswer lets the machine in, or says why not.
+type JoinAnswer struct {
+	Error  string `json:"error,omitempty"`
+	Record Signed `json:"record"`
+	Fleet  string `json:"fleet"`
+}
+
+// What a member asks the server.
+const (
+	AskHello  = "hello"
+	AskHosts  = "hosts"  // reader, operator: every machine's state
+	AskList   = "list"   // who is in the fleet
+	AskInvite = "invite" // operator
+	AskRemove = "remove" // operator, and everybody for itself
+	AskLog    = "log"    // reader, operator: the central journal
+)
+
+// Ask is a question to the server.
+type Ask struct {
+	What     string    `json:"what"`
+	Version  int       `json:"version"`
+	Instance string    `json:"instance,omitempty"` // hello: of the daemon
+	Role     string    `json:"role,omitempty"`     // invite
+	Member   string    `json:"member,omitempty"`   // remove, log: id or name
+	Limit    int       `json:"limit,omitempty"`    // log
+	Since    time.Time `json:"since,omitzero"`     // log
+}
+
+// Told is the server's answer.
+type Told struct {
+	Error   string   `json:"error,omitempty"`
+	Again   bool     `json:"again,omitempty"` // state: another daemon said hello since
+	Version int      `json:"version"`
+	Fleet   string   `json:"fleet,omitempty"`
+	Record  *Signed  `json:"record,omitempty"`  // hello: the member's own, as it is now
+	Code    string   `json:"code,omitempty"`    // invite
+	Members []Member `json:"members,omitempty"` // list
+	Hosts   []Host   `json:"hosts,omitempty"`   // hosts
+	Events  []Event  `json:"events,omitempty"`  // log
+	More    bool     `json:"more,omitempty"`    // log: there were more than fit
+}
+
+// Member is a member as the list shows it.
+type Member struct {
+	ID      string    `json:"id"`
+	Name    string    `json:"name"`
+	Role    string    `json:"role"`
+	Joined  time.Time `json:"joined"`
+	By      string    `json:"by,omitempty"`
+	Seen    time.Time `json:"seen,omitzero"` // by the server's clock
+	Online  bool      `json:"online"`
+	Version string    `json:"hookmux,omitempty"`
+	Backlog int64     `json:"backlog,omitempty"`
+	Events  int64     `json:"events"`            // in the central journal since the server started
+	Refused int64     `json:"refused,omitempty"` // messages that the server didn't take
+	Why     string    `json:"why,omitempty"`     // the last one's reason
+}
+
+// State is what a member says about itself, in [HostBucket].
+type State struct {
+	Instance string              `json:"instance"` // as in its hello
+	Version  string              `json:"hookmux"`
+	User     string              `json:"user"`
+	Backlog  int64               `json:"backlog,omitempty"` // events that aren't in the fleet yet
+	Content  bool                `json:"content"`           // requests are complete enough to be answered
+	Sessions []wire.Session      `json:"sessions"`
+	Requests []wire.InboxRequest `json:"requests"`
+	Left     int                 `json:"left,omitempty"`    // how many didn't fit
+	Attends  bool                `json:"attends,omitempty"` // operator: somebody looks at requests there
+}
+
+// Host is a machine as others see it. State is nil where it was lost.
+type Host struct {
+	Member string `json:"member"`
+	Name   string `json:"name"`
+	Lost   bool   `json:"lost,omitempty"` // it didn't renew its state
+	Gone   bool   `json:"gone,omitempty"` // it left the fleet
+	State  *State `json:"state,omitempty"`
+}
+
+// Batch is a message of events.
+type Batch struct {
+	Events []Event `json:"events"`
+}
+
+// Event is an event and what came of it, redacted.
+type Event struct {
+	Host      string          `json:"host,omitempty"` // in answers of the server
+	ID        string          `json:"id"`
+	Time      time.Time       `json:"time"`
+	Agent     string          `json:"agent"`
+	Kind      string          `json:"kind"`
+	Native    string          `json:"native"`
+	Tool      string          `json:"tool,omitempty"`
+	Session   string          `json:"session,omitempty"`
+	Cwd       string          `json:"cwd,omitempty"`
+	Version   string          `json:"version,omitempty"`
+	Caller    string          `json:"caller,omitempty"`
+	Nested    bool            `json:"nested,omitempty"`
+	Truncated bool            `json:"truncated,omitempty"`
+	Body      json.RawMessage `json:"body,omitempty"`
+	Outcome   *Outcome        `json:"outcome,omitempty"`
+}
+
+// Outcome is what came of an event.
+type Outcome struct {
+	Time     time.Time       `json:"time"`
+	TookUS   int64           `json:"tookUs,omitempty"`
+	Verdict  string          `json:"verdict"`
+	By       string          `json:"by,omitempty"`
+	Degraded bool            `json:"degraded,omitempty"`
+	Decision json.RawMessage `json:"decision,omitempty"`
+}
+
+// Answer is an operator's answer to a request of another machine. The operator's key
+// signs it; who it is says the record, which the fleet's key signed. It needs no time: a
+// request is answered once, and its id never comes again.
+type Answer struct {
+	Fleet  string                `json:"fleet"`
+	Member string                `json:"member"` // whose request it is
+	From   string                `json:"from"`   // the operator's id
+	User   string                `json:"user"`   // who answers there
+	Reply  wire.InboxReplyParams `json:"reply"`
+	// Release leaves the request to the agent's own prompt; Reply has only its id.
+	Release bool `json:"release,omitempty"`
+}
+
+// SignedAnswer is what travels: the text of an [Answer], the signature of the operator's
+// key over [AnswerMessage], and who that is.
+type SignedAnswer struct {
+	Text      string `json:"text"`
+	Signature []byte `json:"signature"`
+	Record    Signed `json:"record"`
+	PIN       string `json:"pin,omitempty"` // not signed, so that it isn't kept
+}
+
+// AnswerMessage is what an operator signs: which request, what was shown, the choice, and a
+// hash of everything else. It has no text of yours or the agent's, so that it can be kept
+// with the decision as it is.
+func AnswerMessage(a *Answer, text string) string {
+	choice := a.Reply.Choice
+	switch {
+	case a.Release:
+		choice = "release"
+	case a.Reply.Plan != "":
+		choice += " " + a.Reply.Plan
+	}
+	sum := sha256.Sum256([]byte(text))
+	return strings.Join([]string{"hookmux-fleet-answer-1", "fleet " + a.Fleet, "member " + a.Member, "from " + a.From,
+		"request " + a.Reply.ID, "shown " + a.Reply.SHA256, "choice " + choice, "answer " + hex.EncodeToString(sum[:])}, "\n")
+}
+
+// SignAnswer makes what travels of an answer.
+func SignAnswer(key nkeys.KeyPair, record Signed, a *Answer) (SignedAnswer, error) {
+	text, err := json.Marshal(a)
+	if err != nil {
+		return SignedAnswer{}, err
+	}
+	signature, err := key.Sign([]byte(AnswerMessage(a, string(text))))
+	return SignedAnswer{Text: string(text), Signature: signature, Record: record}, err
+}
+
+// Read checks who signed an answer, and reads it. message is what was signed.
+func (s SignedAnswer) Read(fleet string) (r Record, a Answer, message string, err error) {
+	if r, err = s.Record.ReadRecord(fleet); err != nil {
+		return r, a, "", fmt.Errorf("it isn't from a member of this fleet: %w", err)
+	}
+	if err = json.Unmarshal([]byte(s.Text), &a); err != nil {
+		return r, a, "", errors.New("it can't be read")
+	}
+	message = AnswerMessage(&a, s.Text)
+	key, err := nkeys.FromPublicKey(r.Key)
+	if err != nil || key.Verify([]byte(message), s.Signature) != nil || a.From != r.ID || a.Fleet != fleet {
+		return r, a, "", fmt.Errorf("%s didn't sign it: %w", r.Name, ErrSignature)
+	}
+	return r, a, message, nil
+}
+
+// AnswerResult is what came of it.
+type AnswerResult struct {
+	Error  *wire.Error            `json:"error,omitempty"`
+	Result *wire.InboxReplyResult `json:"result,omitempty"`
+}

@@ -1,0 +1,71 @@
+package protocol
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nkeys"
+)
+
+func TestCodeSurvivesItsText(t *testing.T) {
+	c := Code{Servers: []string{"desk.example:4670"}, Pin: make([]byte, 32), Secret: "s3cret"}
+	got, err := ReadCode(" " + c.String() + "\n")
+	if err != nil || got.Secret != c.Secret || got.Servers[0] != c.Servers[0] {
+		t.Errorf("got %+v, error %v; want %+v", got, err, c)
+	}
+	for _, bad := range []string{"", "hmf1-", "hmf1-e30", c.String()[:40], strings.ToUpper(c.String())} {
+		if _, err := ReadCode(bad); err == nil {
+			t.Errorf("%q is read; want an error", bad)
+		}
+	}
+}
+
+func TestOnlyTheFleetMakesRecords(t *testing.T) {
+	fleet, _ := nkeys.CreateAccount()
+	other, _ := nkeys.CreateAccount()
+	user, _ := nkeys.CreateUser()
+	fleetPublic, _ := fleet.PublicKey()
+	key, _ := user.PublicKey()
+	good := Record{Fleet: fleetPublic, ID: MemberID(key), Name: "a", Role: RoleOperator, Key: key}
+	alien, unknown, stolen := good, good, good
+	alien.Fleet, _ = other.PublicKey()
+	unknown.Role = "owner"
+	stolen.ID = "m000000000000"
+	for _, one := range []struct {
+		what   string
+		signer nkeys.KeyPair
+		record Record
+		want   error
+	}{
+		{"as it should be", fleet, good, nil},
+		{"signed by another fleet", other, good, ErrSignature},
+		{"of another fleet", fleet, alien, ErrSignature},
+		{"with an unknown role", fleet, unknown, ErrSignature},
+		{"with an id that isn't the key's", fleet, stolen, ErrSignature},
+		{"signed by the member itself", user, good, ErrSignature},
+	} {
+		signed, err := Sign(one.signer, one.record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := signed.ReadRecord(fleetPublic); !errors.Is(err, one.want) {
+			t.Errorf("%s: error %v, want %v", one.what, err, one.want)
+		}
+		signed.Text += " "
+		if _, err := signed.ReadRecord(fleetPublic); err == nil {
+			t.Errorf("%s: a changed text is believed", one.what)
+		}
+	}
+}
+
+func TestVersions(t *testing.T) {
+	if err := CheckVersion(Version, "it"); err != nil {
+		t.Error(err)
+	}
+	for version, want := range map[int]string{Oldest - 1: "upgrade hookmux there", Version + 1: "upgrade hookmux here"} {
+		if err := CheckVersion(version, "it"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("version %d: error %v, want one with %q", version, err, want)
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/fleet/protocol"
+	"github.com/hookmux/hookmux/internal/recorder/journal"
+)
+
+// central is the central journal: one like those of the members, whose ids have the
+// member's in front, so that no member can take the id of another's event.
+type central struct{ *journal.Journal }
+
+func openCentral(path string) (central, error) {
+	j, err := journal.Open(path, journal.Options{})
+	return central{j}, err
+}
+
+// idMark stands between a member and the id of its event.
+const idMark = "/"
+
+// The longest texts of an event.
+const (
+	maxID   = 128
+	maxText = 4 << 10
+)
+
+// checkBatch says what is wrong with a message of events; nil: nothing.
+func checkBatch(b *protocol.Batch) error {
+	if len(b.Events) == 0 {
+		return errors.New("a message without events")
+	}
+	for i := range b.Events {
+		e := &b.Events[i]
+		if e.ID == "" || len(e.ID) > maxID || strings.ContainsFunc(e.ID, func(c rune) bool { return c <= ' ' || c > '~' }) {
+			return errors.New("an event without a proper id")
+		}
+		for _, text := range []string{e.Agent, e.Kind, e.Native, e.Tool, e.Session, e.Cwd, e.Version, e.Caller, e.Host} {
+			if len(text) > maxText {
+				return fmt.Errorf("an event with a field of %d bytes", len(text))
+			}
+		}
+		if e.Time.IsZero() || e.Agent == "" {
+			return errors.New("an event without a time or an agent")
+		}
+	}
+	return nil
+}
+
+// itemsOf are a member's events as the journal takes them.
+func itemsOf(id, name string, b *protocol.Batch, items []journal.Item) []journal.Item {
+	for i := range b.Events {
+		e := &b.Events[i]
+		key := id + idMark + e.ID
+		items = append(items, journal.Item{Row: &journal.Row{
+			ID: key, Time: e.Time, Agent: e.Agent, Kind: e.Kind, Native: e.Native, Tool: e.Tool, Session: e.Session,
+			Cwd: e.Cwd, AgentVersion: e.Version, Caller: e.Caller, Host: name, Nested: e.Nested, Truncated: e.Truncated,
+			Body: e.Body,
+		}})
+		if o := e.Outcome; o != nil {
+			items = append(items, journal.Item{Outcome: &journal.Outcome{
+				ID: key, Time: o.Time, Took: time.Duration(o.TookUS) * time.Microsecond, Verdict: o.Verdict, By: o.By,
+				Degraded: o.Degraded, Decision: o.Decision,
+			}})
+		}
+	}
+	return items
+}
+
+// EventOf is a row of a journal as it travels; content says whether what the agent did
+// goes with it.
+func eventOf(s *journal.Stored) protocol.Event {
+	_, id, _ := strings.Cut(s.ID, idMark)
+	e := protocol.Event{Host: s.Host, ID: id, Time: s.Time, Agent: s.Agent, Kind: s.Kind, Native: s.Native, Tool: s.Tool,
+		Session: s.Session, Cwd: s.Cwd, Version: s.AgentVersion, Caller: s.Caller, Nested: s.Nested, Truncated: s.Truncated,
+		Body: json.RawMessage(s.Body)}
+	if o := s.Outcome; o != nil {
+		e.Outcome = &protocol.Outcome{Time: o.Time, TookUS: o.Took.Microseconds(), Verdict: o.Verdict, By: o.By,
+			Degraded: o.Degraded, Decision: o.Decision}
+	}
+	return e
+}
+
+// maxLog bounds how many events one question is answered with.
+const maxLog = 200
+
+// log reads the newest events of the fleet, or of one member, the newest first.
+func (c central) log(ctx context.Context, member string, since time.Time, limit int) (list []protocol.Event, more bool, err error) {
+	if limit <= 0 || limit > maxLog {
+		limit = maxLog
+	}
+	f := journal.Filter{Newest: true, Limit: limit, Since: since}
+	if member != "" {
+		f.ID = member + idMark
+	}
+	size := 0
+	for stored, err := range c.Query(ctx, f) {
+		if err != nil {
+			return nil, false, err
+		}
+		one := eventOf(&stored)
+		if size += len(one.Body) + 512; size > protocol.MaxBatch {
+			return list, true, nil
+		}
+		list = append(list, one)
+	}
+	return list, len(list) == limit, nil
+}

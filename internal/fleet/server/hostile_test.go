@@ -1,0 +1,430 @@
+package server
+
+import (
+	"bufio"
+	"crypto/tls"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+
+	"github.com/hookmux/hookmux/internal/fleet/protocol"
+	"github.com/hookmux/hookmux/internal/recorder/journal"
+)
+
+// fleetOf is a server with members, as whoever has their keys sees it.
+type fleetOf struct {
+	t      *testing.T
+	server *Server
+}
+
+// peer is a member's connection, which does what it likes.
+type peer struct {
+	t    *testing.T
+	id   string
+	key  nkeys.KeyPair
+	conn *nats.Conn
+	errs chan error
+}
+
+const patience = 15 * time.Second
+
+func newFleet(t *testing.T) *fleetOf { t.Helper(); return newFleetWith(t, Options{}) }
+
+func newFleetWith(t *testing.T, o Options) *fleetOf {
+	t.Helper()
+	f := &fleetOf{t: t}
+	o.Dir, o.Listen = t.TempDir(), "127.0.0.1:0"
+	var err error
+	if f.server, err = Open(o); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() { _ = f.server.Run(t.Context()); close(ended) }()
+	t.Cleanup(func() { <-ended })
+	return f
+}
+
+func (f *fleetOf) options() []nats.Option {
+	return []nats.Option{nats.Secure(&tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS13}), nats.Timeout(patience)}
+}
+
+func (f *fleetOf) url() string { return "tls://" + f.server.Addr() }
+
+// member lets a member in and connects as it.
+func (f *fleetOf) member(name, role string) *peer {
+	f.t.Helper()
+	key, err := nkeys.CreateUser()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	public, _ := key.PublicKey()
+	m, err := f.server.roster.add(public, name, role, "", time.Now())
+	if err == nil {
+		err = f.server.hub.admit(m)
+	}
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	p := &peer{t: f.t, id: m.ID, key: key, errs: make(chan error, 64)}
+	p.conn, err = nats.Connect(f.url(), append(f.options(), nats.Nkey(public, key.Sign), nats.CustomInboxPrefix(protocol.Inbox(m.ID)),
+		nats.MaxReconnects(3), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			select {
+			case p.errs <- err:
+			default:
+			}
+		}))...)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(p.conn.Close)
+	return p
+}
+
+// send sends as the member and returns the answer.
+func (p *peer) send(what string, data []byte) protocol.Told {
+	p.t.Helper()
+	msg, err := p.conn.Request(protocol.UpSubject(p.id, what), data, patience)
+	if err != nil {
+		p.t.Fatalf("%s: %v", what, err)
+	}
+	var told protocol.Told
+	if err := json.Unmarshal(msg.Data, &told); err != nil {
+		p.t.Fatal(err)
+	}
+	return told
+}
+
+func (p *peer) ask(a protocol.Ask) protocol.Told {
+	p.t.Helper()
+	if a.Version == 0 {
+		a.Version = protocol.Version
+	}
+	b, _ := json.Marshal(a)
+	return p.send(protocol.UpAsk, b)
+}
+
+func event(id string) protocol.Event {
+	return protocol.Event{ID: id, Time: time.Now(), Agent: "claude", Kind: "turn.start", Native: "UserPromptSubmit",
+		Body: json.RawMessage(`{"prompt":"x"}`)}
+}
+
+func batchOf(events ...protocol.Event) []byte {
+	b, _ := json.Marshal(protocol.Batch{Events: events})
+	return b
+}
+
+// wantStored waits until exactly these ids of a member are in the central journal.
+func (f *fleetOf) wantStored(member string, ids ...string) {
+	f.t.Helper()
+	var got []string
+	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		got = got[:0]
+		for one, err := range f.server.hub.central.Query(f.t.Context(), journal.Filter{ID: member + idMark}) {
+			if err != nil {
+				f.t.Fatal(err)
+			}
+			got = append(got, strings.TrimPrefix(one.ID, member+idMark))
+		}
+		if fmt.Sprint(got) == fmt.Sprint(ids) {
+			return
+		}
+		if time.Now().After(end) {
+			f.t.Fatalf("the central journal has %v of %s, want %v", got, member, ids)
+		}
+	}
+}
+
+// wantViolation waits until the server refused what the member did.
+func (p *peer) wantViolation(what string) {
+	p.t.Helper()
+	_ = p.conn.Flush()
+	select {
+	case err := <-p.errs:
+		if !errors.Is(err, nats.ErrPermissionViolation) {
+			p.t.Errorf("%s: error %v, want a permission violation", what, err)
+		}
+	case <-time.After(patience):
+		p.t.Errorf("%s: nothing was refused", what)
+	}
+}
+
+// sendRaw connects as a member without a client, announces a message of some size and
+// returns the server's last word.
+func (f *fleetOf) sendRaw(p *peer, subject string, size int) string {
+	f.t.Helper()
+	plain, err := net.Dial("tcp", f.server.Addr())
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer plain.Close()
+	_ = plain.SetDeadline(time.Now().Add(patience))
+	line, err := bufio.NewReaderSize(oneByOne{plain}, 16).ReadString('\n')
+	var info struct{ Nonce string }
+	if err == nil {
+		err = json.Unmarshal([]byte(strings.TrimPrefix(line, "INFO ")), &info)
+	}
+	if err != nil {
+		f.t.Fatalf("%v: %s", err, line)
+	}
+	secure := tls.Client(plain, &tls.Config{InsecureSkipVerify: true})
+	signature, _ := p.key.Sign([]byte(info.Nonce))
+	public, _ := p.key.PublicKey()
+	_, err = fmt.Fprintf(secure, "CONNECT {\"verbose\":false,\"protocol\":1,\"nkey\":%q,\"sig\":%q}\r\nPUB %s %d\r\n", public,
+		base64.RawURLEncoding.EncodeToString(signature), subject, size)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	said, _ := io.ReadAll(secure) // until the server hangs up
+	return string(said)
+}
+
+// oneByOne reads no further than it is asked.
+type oneByOne struct{ io.Reader }
+
+func (r oneByOne) Read(b []byte) (int, error) { return r.Reader.Read(b[:min(len(b), 1)]) }
+
+// A member with a mind of its own is refused and named; the others don't notice.
+func TestHostileMember(t *testing.T) {
+	f := newFleet(t)
+	good, evil, boss := f.member("good", protocol.RoleMember), f.member("evil", protocol.RoleMember),
+		f.member("boss", protocol.RoleOperator)
+
+	t.Run("it takes nobody's id", func(t *testing.T) {
+		if told := evil.send(protocol.UpEvents, batchOf(event("e1"))); told.Error != "" {
+			t.Fatal(told.Error)
+		}
+		if told := good.send(protocol.UpEvents, batchOf(event("e1"), event("e2"))); told.Error != "" {
+			t.Fatal(told.Error)
+		}
+		f.wantStored(evil.id, "e1")
+		f.wantStored(good.id, "e1", "e2")
+	})
+	t.Run("it speaks for nobody else", func(t *testing.T) {
+		for _, subject := range []string{protocol.UpSubject(good.id, protocol.UpEvents), protocol.UpSubject(good.id, protocol.UpState),
+			protocol.UpSubject(good.id, protocol.UpAsk), protocol.LiveSubject(good.id), protocol.AnswerSubject(good.id),
+			protocol.AttendedSubject, stored + good.id, "$KV." + hostBucket + "." + good.id, "$JS.API.STREAM.DELETE." + eventStream,
+			"$JS.API.INFO", protocol.JoinSubject, "$SYS.REQ.SERVER.PING"} {
+			_ = evil.conn.Publish(subject, batchOf(event("forged")))
+			evil.wantViolation(subject)
+		}
+	})
+	t.Run("it hears nobody else", func(t *testing.T) {
+		for _, subject := range []string{">", "fleet.>", protocol.UpSubject("*", "*"), protocol.LiveSubject("*"), stored + "*",
+			protocol.AnswerSubject(good.id), protocol.Inbox(good.id) + ".>", "$KV.>", "_INBOX.>", "$SYS.>"} {
+			_, _ = evil.conn.SubscribeSync(subject)
+			evil.wantViolation(subject)
+		}
+	})
+	t.Run("answers go to its own subjects only", func(t *testing.T) {
+		hears, err := good.conn.SubscribeSync(protocol.AnswerSubject(good.id))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = good.conn.Flush()
+		ask, _ := json.Marshal(protocol.Ask{What: protocol.AskList, Version: protocol.Version})
+		for _, reply := range []string{protocol.AnswerSubject(good.id), "$JS.API.STREAM.DELETE." + eventStream,
+			"$JS.API.STREAM.PURGE." + eventStream, stored + good.id} {
+			for what, data := range map[string][]byte{protocol.UpAsk: ask, protocol.UpEvents: batchOf(event("e3")), protocol.UpState: []byte("{")} {
+				_ = evil.conn.PublishRequest(protocol.UpSubject(evil.id, what), reply, data)
+			}
+		}
+		evil.ask(protocol.Ask{What: protocol.AskList}) // behind the others
+		f.wantStored(evil.id, "e1", "e3")
+		if _, err := f.server.hub.js.Stream(t.Context(), eventStream); err != nil {
+			t.Errorf("the stream of events: %v", err)
+		}
+		if msg, err := hears.NextMsg(200 * time.Millisecond); err == nil {
+			t.Errorf("another member heard %s", msg.Data)
+		}
+		f.wantStored(good.id, "e1", "e2")
+	})
+	t.Run("what can't be read is refused", func(t *testing.T) {
+		long := event("long")
+		long.Cwd = strings.Repeat("x", maxText+1)
+		unnamed, spaced, timeless := event(""), event("a b"), event("t")
+		timeless.Time = time.Time{}
+		for what, data := range map[string][]byte{
+			"not JSON": []byte("{"), "no events": []byte(`{}`), "no id": batchOf(unnamed), "an id with a space": batchOf(spaced),
+			"a long field": batchOf(long), "no time": batchOf(timeless), "a good one and a bad one": batchOf(event("ok"), unnamed),
+		} {
+			if told := evil.send(protocol.UpEvents, data); told.Error == "" {
+				t.Errorf("%s: it's taken", what)
+			}
+		}
+		f.wantStored(evil.id, "e1", "e3")
+	})
+	t.Run("it decides nothing", func(t *testing.T) {
+		for _, a := range []protocol.Ask{{What: protocol.AskInvite, Role: protocol.RoleOperator}, {What: protocol.AskHosts},
+			{What: protocol.AskLog}, {What: protocol.AskRemove, Member: "good"}, {What: "shutdown"},
+			{What: protocol.AskList, Version: protocol.Version + 1}} {
+			if told := evil.ask(a); told.Error == "" {
+				t.Errorf("%+v: it's answered with %+v", a, told)
+			}
+		}
+	})
+	t.Run("it speaks by one daemon", func(t *testing.T) {
+		state := func(instance string) []byte {
+			b, _ := json.Marshal(protocol.State{Instance: instance, Sessions: nil})
+			return b
+		}
+		if told := evil.send(protocol.UpState, state("")); !told.Again {
+			t.Errorf("a state without a hello: %+v, want that it says hello", told)
+		}
+		evil.ask(protocol.Ask{What: protocol.AskHello, Instance: "one"})
+		if told := evil.send(protocol.UpState, state("one")); told.Error != "" {
+			t.Error(told.Error)
+		}
+		evil.ask(protocol.Ask{What: protocol.AskHello, Instance: "two"})
+		if told := evil.send(protocol.UpState, state("one")); !told.Again {
+			t.Errorf("the state of a daemon before: %+v, want it refused", told)
+		}
+	})
+	t.Run("a flood is its own", func(t *testing.T) {
+		data := batchOf(event("flood"))
+		for range 20_000 {
+			if evil.conn.Publish(protocol.UpSubject(evil.id, protocol.UpAsk), data) != nil {
+				break
+			}
+		}
+		began := time.Now()
+		for i := range 50 {
+			if told := good.send(protocol.UpEvents, batchOf(event(fmt.Sprintf("g%02d", i)))); told.Error != "" {
+				t.Fatalf("another member is told %q while one floods", told.Error)
+			}
+		}
+		t.Logf("50 messages of another member took %s meanwhile", time.Since(began))
+		var member protocol.Member
+		for end := time.Now().Add(patience); member.Refused == 0 && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+			for _, m := range boss.ask(protocol.Ask{What: protocol.AskList}).Members {
+				if m.Name == "evil" {
+					member = m
+				} else if m.Refused > 0 {
+					t.Errorf("%s is blamed: %s", m.Name, m.Why)
+				}
+			}
+		}
+		if member.Refused == 0 || member.Why == "" {
+			t.Errorf("the list doesn't name it: %+v", member)
+		}
+	})
+	t.Run("what is too long ends its connection", func(t *testing.T) {
+		if answer := f.sendRaw(evil, protocol.UpSubject(evil.id, protocol.UpEvents), protocol.MaxMessage+1); !strings.Contains(
+			answer, "Maximum Payload") {
+			t.Errorf("the server says %q, want that it's too long", answer)
+		}
+		for end := time.Now().Add(patience); !evil.conn.IsConnected(); time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(end) { // a member has one connection: the raw one ended it
+				t.Fatal("it doesn't come back")
+			}
+		}
+	})
+	t.Run("once removed it's out at once", func(t *testing.T) {
+		if told := boss.ask(protocol.Ask{What: protocol.AskRemove, Member: "evil"}); told.Error != "" {
+			t.Fatal(told.Error)
+		}
+		for end := time.Now().Add(patience); evil.conn.IsConnected(); time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("it's still connected")
+			}
+		}
+		public, _ := evil.key.PublicKey()
+		if _, err := nats.Connect(f.url(), append(f.options(), nats.Nkey(public, evil.key.Sign))...); !errors.Is(err, nats.ErrAuthorization) {
+			t.Errorf("it connects again: error %v", err)
+		}
+	})
+	if told := good.send(protocol.UpEvents, batchOf(event("last"))); told.Error != "" {
+		t.Errorf("another member afterwards: %s", told.Error)
+	}
+}
+
+// Whoever has no key, or another one's, gets nowhere.
+func TestStrangersStayOut(t *testing.T) {
+	f := newFleet(t)
+	f.member("boss", protocol.RoleOperator)
+	stranger, _ := nkeys.CreateUser()
+	public, _ := stranger.PublicKey()
+	member := f.server.roster.all()[0].Key
+	for what, option := range map[string]nats.Option{
+		"no name":            nats.Name("x"),
+		"a key of its own":   nats.Nkey(public, stranger.Sign),
+		"a member's name":    nats.Nkey(member, stranger.Sign),
+		"the hub's name":     nats.UserInfo(hubUser, "guess"),
+		"a wrong code":       nats.UserInfo(protocol.JoinUser, "guess"),
+		"the hub and no key": nats.UserInfo(hubUser, ""),
+	} {
+		if conn, err := nats.Connect(f.url(), append(f.options(), option)...); err == nil {
+			conn.Close()
+			t.Errorf("%s: it's let in", what)
+		}
+	}
+	plain := strings.Replace(f.url(), "tls://", "nats://", 1)
+	if conn, err := nats.Connect(plain, nats.UserInfo(protocol.JoinUser, "x")); err == nil {
+		conn.Close()
+		t.Error("a connection without TLS is let in")
+	}
+	// A code opens joining and nothing else.
+	secret, err := f.server.roster.invite(protocol.RoleMember, "boss", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	errs := make(chan error, 8)
+	conn, err := nats.Connect(f.url(), append(f.options(), nats.UserInfo(protocol.JoinUser, secret),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { errs <- err }))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	p := &peer{t: t, conn: conn, errs: errs}
+	_ = conn.Publish(protocol.UpSubject(f.server.roster.all()[0].ID, protocol.UpAsk), nil)
+	p.wantViolation("another's subject")
+	_, _ = conn.SubscribeSync(">")
+	p.wantViolation("everything")
+}
+
+// A machine that doesn't renew its state is lost to those who see it, with all it asked.
+func TestLostMachine(t *testing.T) {
+	f := newFleetWith(t, Options{StateTTL: time.Second})
+	one, reader := f.member("one", protocol.RoleMember), f.member("reader", protocol.RoleReader)
+	live, err := reader.conn.SubscribeSync(protocol.LiveSubject("*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = reader.conn.Flush()
+	one.ask(protocol.Ask{What: protocol.AskHello, Instance: "i"})
+	state, _ := json.Marshal(protocol.State{Instance: "i"})
+	if told := one.send(protocol.UpState, state); told.Error != "" {
+		t.Fatal(told.Error)
+	}
+	next := func() (h protocol.Host) {
+		t.Helper()
+		msg, err := live.NextMsg(patience)
+		if err == nil {
+			err = json.Unmarshal(msg.Data, &h)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	if h := next(); h.Name != "one" || h.Lost || h.State == nil {
+		t.Errorf("the reader hears %+v, want that one is there", h)
+	}
+	if h := next(); !h.Lost || h.State != nil {
+		t.Errorf("the reader hears %+v, want that one is lost", h)
+	}
+	if told := one.send(protocol.UpState, state); told.Error != "" {
+		t.Errorf("it comes back: %s", told.Error)
+	}
+	if h := next(); h.Lost {
+		t.Errorf("the reader hears %+v, want that one is back", h)
+	}
+}

@@ -1,0 +1,512 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/hookmux/hookmux/internal/fleet/protocol"
+	"github.com/hookmux/hookmux/internal/recorder/journal"
+)
+
+// Streams and subjects that only the hub reaches.
+const (
+	eventStream = "FLEET_EVENTS"
+	hostBucket  = "FLEET_HOSTS"
+	stored      = "fleet.stored."
+)
+
+// hub takes what members send. Each member has a subscription of its own with a short
+// queue, so that one that floods fills nobody else's.
+type hub struct {
+	server  *Server
+	central central
+	conn    *nats.Conn
+	js      jetstream.JetStream
+	hosts   jetstream.KeyValue
+	stream  jetstream.Stream
+
+	mu      sync.Mutex
+	members map[string]*heard // by id
+}
+
+// heard is a member as the hub knows it. The hub's mu guards it.
+type heard struct {
+	id, name string
+	sub      *nats.Subscription
+	instance string // of the daemon that speaks for it
+	revision uint64 // of its state in the bucket
+	host     protocol.Host
+	raw      []byte // the state as it was told last
+	seen     time.Time
+	asked    allowance
+	stated   allowance
+	events   int64
+	refused  int64
+	why      string
+}
+
+// allowance limits how often something may happen: rate a second, with bursts.
+type allowance struct {
+	left float64
+	at   time.Time
+}
+
+func (a *allowance) take(rate, burst float64, now time.Time) bool {
+	if a.at.IsZero() {
+		a.left = burst
+	}
+	a.left = min(burst, a.left+now.Sub(a.at).Seconds()*rate)
+	a.at = now
+	if a.left < 1 {
+		return false
+	}
+	a.left--
+	return true
+}
+
+// The queue of one member's messages.
+const (
+	queueMessages = 64
+	queueBytes    = 8 << 20
+)
+
+func openHub(s *Server, c central) (*hub, error) {
+	h := &hub{server: s, central: c, members: map[string]*heard{}}
+	var err error
+	if h.conn, h.js, err = s.connectHub(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), startWithin)
+	defer cancel()
+	if h.stream, err = h.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+		Name: eventStream, Subjects: []string{stored + "*"}, Storage: jetstream.FileStorage, Discard: jetstream.DiscardNew,
+		DiscardNewPerSubject: true, MaxMsgsPerSubject: protocol.MaxUnread, MaxBytes: 8 << 30,
+	}); err != nil {
+		return nil, err
+	}
+	if h.hosts, err = h.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+		Bucket: hostBucket, History: 1, LimitMarkerTTL: time.Minute, MaxBytes: 4 << 30,
+	}); err != nil {
+		return nil, err
+	}
+	for _, m := range s.roster.all() {
+		if err := h.admit(m); err != nil {
+			return nil, err
+		}
+	}
+	_, err = h.conn.Subscribe(protocol.JoinSubject, h.handleJoin)
+	return h, err
+}
+
+// admit begins to hear a member.
+func (h *hub) admit(m *member) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	one := &heard{id: m.ID, name: m.Name, host: protocol.Host{Member: m.ID, Name: m.Name, Lost: true}}
+	sub, err := h.conn.Subscribe(protocol.UpSubject(m.ID, "*"), func(msg *nats.Msg) { h.handle(one, msg) })
+	if err != nil {
+		return err
+	}
+	one.sub = sub
+	h.members[m.ID] = one
+	return sub.SetPendingLimits(queueMessages, queueBytes)
+}
+
+// dismiss ends what a member had.
+func (h *hub) dismiss(id string) {
+	h.mu.Lock()
+	one := h.members[id]
+	delete(h.members, id)
+	h.mu.Unlock()
+	if one == nil {
+		return
+	}
+	_ = one.sub.Unsubscribe()
+	h.server.auth.end(id)
+	_ = h.hosts.Purge(context.Background(), id, jetstream.PurgeTTL(time.Minute)) // it expires anyway
+	h.tell(protocol.Host{Member: id, Name: one.name, Gone: true})
+}
+
+// refuse counts what a member did wrong, and says it to the member.
+func (h *hub) refuse(m *heard, msg *nats.Msg, err error) {
+	h.mu.Lock()
+	m.refused++
+	m.why = err.Error()
+	first := m.refused&(m.refused-1) == 0 // 1, 2, 4, …
+	count := m.refused
+	h.mu.Unlock()
+	if first {
+		h.server.log.Warn("refused", "member", m.id, "name", m.name, "why", err, "count", count)
+	}
+	h.answer(m.id, msg, protocol.Told{Error: err.Error(), Version: protocol.Version})
+}
+
+// answer answers a member. It answers to the member's own subjects only: what stands in a
+// message as the place for the answer is its sender's word.
+func (h *hub) answer(member string, msg *nats.Msg, told protocol.Told) {
+	if !strings.HasPrefix(msg.Reply, protocol.Inbox(member)+".") {
+		return
+	}
+	b, err := json.Marshal(told)
+	if err == nil {
+		_ = h.conn.Publish(msg.Reply, b) // who asked asks again
+	}
+}
+
+func (h *hub) handle(m *heard, msg *nats.Msg) {
+	h.mu.Lock()
+	m.seen = h.server.o.Now()
+	h.mu.Unlock()
+	switch msg.Subject[strings.LastIndexByte(msg.Subject, '.')+1:] {
+	case protocol.UpEvents:
+		h.takeEvents(m, msg)
+	case protocol.UpState:
+		h.takeState(m, msg)
+	default:
+		h.handleAsk(m, msg)
+	}
+}
+
+var errFlood = errors.New("too many messages")
+
+// takeEvents stores a message of events, and answers once it's on disk.
+func (h *hub) takeEvents(m *heard, msg *nats.Msg) {
+	var b protocol.Batch
+	if err := json.Unmarshal(msg.Data, &b); err != nil {
+		h.refuse(m, msg, errors.New("events that can't be read"))
+		return
+	}
+	if err := checkBatch(&b); err != nil {
+		h.refuse(m, msg, err)
+		return
+	}
+	future, err := h.js.PublishMsgAsync(&nats.Msg{Subject: stored + m.id, Data: msg.Data})
+	if err != nil {
+		h.answer(m.id, msg, protocol.Told{Error: "the fleet's server is busy", Version: protocol.Version})
+		return
+	}
+	// The order of a member's messages is that of the stream; the member waits for the
+	// answers, so there are few at once.
+	go func() {
+		select {
+		case <-future.Ok():
+			h.answer(m.id, msg, protocol.Told{Version: protocol.Version})
+		case err := <-future.Err():
+			if full := (*jetstream.APIError)(nil); errors.As(err, &full) {
+				err = errors.New("its events come faster than they are stored")
+			}
+			h.answer(m.id, msg, protocol.Told{Error: err.Error(), Version: protocol.Version})
+		}
+	}()
+}
+
+// takeState renews what a member says about itself. The bucket forgets it by its TTL
+// unless it's renewed; the revision sees to it that one daemon speaks for a member.
+func (h *hub) takeState(m *heard, msg *nats.Msg) {
+	var s protocol.State
+	now := h.server.o.Now()
+	h.mu.Lock()
+	instance, revision, allowed := m.instance, m.revision, m.stated.take(20, 60, now)
+	h.mu.Unlock()
+	switch err := json.Unmarshal(msg.Data, &s); {
+	case err != nil:
+		h.refuse(m, msg, errors.New("a state that can't be read"))
+		return
+	case !allowed:
+		h.refuse(m, msg, errFlood)
+		return
+	case s.Instance == "" || s.Instance != instance:
+		h.answer(m.id, msg, protocol.Told{Error: "another daemon speaks for this member", Again: true,
+			Version: protocol.Version})
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	ack, err := h.js.PublishMsg(ctx, &nats.Msg{Subject: "$KV." + hostBucket + "." + m.id, Data: msg.Data},
+		jetstream.WithMsgTTL(h.server.o.StateTTL), jetstream.WithExpectLastSequencePerSubject(revision))
+	if err != nil { // what's stored is another revision: read it
+		if fresh, errFresh := h.revisionOf(ctx, m.id); errFresh == nil && fresh != revision {
+			ack, err = h.js.PublishMsg(ctx, &nats.Msg{Subject: "$KV." + hostBucket + "." + m.id, Data: msg.Data},
+				jetstream.WithMsgTTL(h.server.o.StateTTL), jetstream.WithExpectLastSequencePerSubject(fresh))
+		}
+	}
+	if err != nil {
+		h.answer(m.id, msg, protocol.Told{Error: err.Error(), Version: protocol.Version})
+		return
+	}
+	h.mu.Lock()
+	m.revision = ack.Sequence
+	h.mu.Unlock()
+	h.answer(m.id, msg, protocol.Told{Version: protocol.Version})
+}
+
+// revisionOf is the newest revision of a key, or of the marker in its place.
+func (h *hub) revisionOf(ctx context.Context, key string) (uint64, error) {
+	stream, err := h.js.Stream(ctx, "KV_"+hostBucket)
+	if err != nil {
+		return 0, err
+	}
+	last, err := stream.GetLastMsgForSubject(ctx, "$KV."+hostBucket+"."+key)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return last.Sequence, nil
+}
+
+// run hears of states, stores events and retains, until ctx ends.
+func (h *hub) run(ctx context.Context) {
+	var running sync.WaitGroup
+	running.Go(func() { h.watchHosts(ctx) })
+	running.Go(func() { h.storeEvents(ctx) })
+	running.Go(func() { h.attend(ctx) })
+	running.Go(func() { h.retain(ctx) })
+	<-ctx.Done()
+	running.Wait()
+}
+
+func (h *hub) close() {
+	h.conn.Close()
+	_ = h.central.Close()
+}
+
+// watchHosts follows the bucket: what members renewed, and what expired.
+func (h *hub) watchHosts(ctx context.Context) {
+	for ctx.Err() == nil {
+		watch, err := h.hosts.WatchAll(ctx)
+		if err != nil {
+			h.server.log.Error("states can't be followed", "error", err)
+			pause(ctx, time.Second)
+			continue
+		}
+		for more := true; more; {
+			select {
+			case <-ctx.Done():
+				more = false
+			case entry, ok := <-watch.Updates():
+				if more = ok; ok && entry != nil {
+					h.noteState(entry)
+				}
+			}
+		}
+		_ = watch.Stop()
+	}
+}
+
+func pause(ctx context.Context, span time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(span):
+	}
+}
+
+func (h *hub) noteState(entry jetstream.KeyValueEntry) {
+	h.mu.Lock()
+	m := h.members[entry.Key()]
+	if m == nil {
+		h.mu.Unlock()
+		return
+	}
+	m.revision = max(m.revision, entry.Revision())
+	host := protocol.Host{Member: m.id, Name: m.name}
+	if entry.Operation() == jetstream.KeyValuePut {
+		host.State = new(protocol.State)
+		if json.Unmarshal(entry.Value(), host.State) != nil {
+			host.State, host.Lost = nil, true
+		}
+	} else {
+		host.Lost = true
+	}
+	changed := host.Lost != m.host.Lost || !bytes.Equal(entry.Value(), m.raw)
+	m.host, m.raw = host, entry.Value()
+	h.mu.Unlock()
+	if changed {
+		if host.Lost {
+			h.server.log.Info("lost", "member", host.Member, "name", host.Name)
+		}
+		h.tell(host)
+	}
+}
+
+// tell tells readers and operators of a machine.
+func (h *hub) tell(host protocol.Host) {
+	if b, err := json.Marshal(host); err == nil {
+		_ = h.conn.Publish(protocol.LiveSubject(host.Member), b) // they ask for all of it when they come back
+	}
+}
+
+// attend tells members whether an operator looks at requests.
+func (h *hub) attend(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	was, told := false, time.Time{}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			on := false
+			h.mu.Lock()
+			for _, m := range h.members {
+				if m.host.State != nil && m.host.State.Attends {
+					r := h.server.roster.get(m.id)
+					on = on || r != nil && r.Role == protocol.RoleOperator
+				}
+			}
+			h.mu.Unlock()
+			if on == was && (!on || now.Sub(told) < protocol.RenewEvery) {
+				continue
+			}
+			was, told = on, now
+			b, _ := json.Marshal(protocol.Attended{On: on})
+			_ = h.conn.Publish(protocol.AttendedSubject, b) // said again soon
+		}
+	}
+}
+
+// storeEvents moves events from the stream to the central journal. What it read is purged
+// only once it's stored; after a crash the rest comes again, and the ids make it arrive
+// once.
+func (h *hub) storeEvents(ctx context.Context) {
+	for ctx.Err() == nil {
+		if err := h.storeFrom(ctx); err != nil && ctx.Err() == nil {
+			h.server.log.Error("events don't reach the central journal", "error", err)
+			pause(ctx, 500*time.Millisecond)
+		}
+	}
+}
+
+// pulled is how many messages are read ahead, maxStore about how many events are stored at
+// once.
+const (
+	pulled   = 128
+	maxStore = 4000
+)
+
+func (h *hub) storeFrom(ctx context.Context) error {
+	consumer, err := h.stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverAllPolicy})
+	if err != nil {
+		return err
+	}
+	messages, err := consumer.Messages(jetstream.PullMaxMessages(pulled))
+	if err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, messages.Stop)
+	defer stop()
+	defer messages.Stop()
+	next := make(chan jetstream.Msg, pulled)
+	failed := make(chan error, 1)
+	go func() {
+		defer close(next)
+		for {
+			msg, err := messages.Next()
+			if err != nil {
+				failed <- err
+				return
+			}
+			select {
+			case next <- msg:
+			case <-ctx.Done():
+				failed <- ctx.Err()
+				return
+			}
+		}
+	}()
+	var items []journal.Item
+	counts := map[string]int64{}
+	for msg := range next {
+		var last uint64
+		items = items[:0]
+		clear(counts)
+		for {
+			if last, items, err = h.read(msg, items, counts); err != nil {
+				return err
+			}
+			if len(items) >= maxStore {
+				break
+			}
+			var more bool
+			select {
+			case msg, more = <-next:
+			default:
+			}
+			if !more {
+				break
+			}
+		}
+		for { // until it's stored, or the server ends
+			if _, _, err = h.central.Write(items); err == nil {
+				break
+			}
+			h.server.log.Error("the central journal can't be written", "error", err)
+			if pause(ctx, time.Second); ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
+		clear(items)
+		h.noteStored(ctx, last, counts)
+	}
+	return <-failed
+}
+
+// read reads one stored message.
+func (h *hub) read(msg jetstream.Msg, items []journal.Item, counts map[string]int64) (uint64, []journal.Item, error) {
+	meta, err := msg.Metadata()
+	if err != nil {
+		return 0, items, err
+	}
+	id := strings.TrimPrefix(msg.Subject(), stored)
+	name := id
+	h.mu.Lock()
+	if m := h.members[id]; m != nil {
+		name = m.name
+	}
+	h.mu.Unlock()
+	var b protocol.Batch
+	if json.Unmarshal(msg.Data(), &b) == nil { // it was checked before it was stored
+		items = itemsOf(id, name, &b, items)
+		counts[id] += int64(len(b.Events))
+	}
+	return meta.Sequence.Stream, items, nil
+}
+
+// noteStored counts what was stored, and purges it from the stream.
+func (h *hub) noteStored(ctx context.Context, last uint64, counts map[string]int64) {
+	h.mu.Lock()
+	for id, n := range counts {
+		if m := h.members[id]; m != nil {
+			m.events += n
+		}
+	}
+	h.mu.Unlock()
+	if err := h.stream.Purge(ctx, jetstream.WithPurgeSequence(last+1)); err != nil && ctx.Err() == nil {
+		h.server.log.Warn("what is stored can't be purged", "error", err)
+	}
+}
+
+// retain forgets old events of the central journal.
+func (h *hub) retain(ctx context.Context) {
+	tick := time.NewTicker(time.Hour)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if _, err := h.central.Retain(h.server.o.Now(), h.server.o.Keep, nil, h.server.o.MaxBytes); err != nil {
+				h.server.log.Error("old events can't be deleted", "error", err)
+			}
+		}
+	}
+}

@@ -1,0 +1,283 @@
+// Package server is a fleet's server: NATS with JetStream in one process, the roster of
+// members, and the central journal. Only hookmux-fleet links it.
+//
+//   - server.go   opens and runs all of it
+//   - roster.go   who belongs to the fleet, and invitations
+//   - auth.go     what a connection may publish and hear
+//   - hub.go      takes what members send, checks it, stores it and tells others
+//   - ask.go      what members ask: invite, remove, list, log
+//   - central.go  the central journal
+//
+// Contract: a member is known by its key and nothing else, and can do nothing in
+// another's name. What a member was told is stored is in the central journal exactly
+// once, also after kill -9. A member that floods, lies or breaks the protocol is refused
+// and named in the list; others don't notice.
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	natsserver "github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nkeys"
+
+	"github.com/hookmux/hookmux/internal/fleet/protocol"
+	"github.com/hookmux/hookmux/internal/platform/files"
+)
+
+// Options is what a server is made of.
+type Options struct {
+	Dir    string // its folder
+	Listen string // host:port; port 0 takes a free one
+	// Advertise is how members reach it: host:port. Empty: the address it listens on.
+	Advertise []string
+	// First becomes the first operator of a new fleet; of one that has members it doesn't.
+	First, FirstName string
+	// StateTTL is how long a member's state lasts that isn't renewed; 0:
+	// [protocol.StateTTL].
+	StateTTL time.Duration
+	// Keep and MaxBytes bound the central journal; 0: no limit.
+	Keep     time.Duration
+	MaxBytes int64
+	Log      io.Writer // nil: nowhere
+	Now      func() time.Time
+}
+
+// Server is a fleet's server.
+type Server struct {
+	o      Options
+	log    *slog.Logger
+	roster *roster
+	auth   *authenticator
+	cert   tls.Certificate
+	pin    []byte
+	lock   *os.File
+	nats   *natsserver.Server
+	hub    *hub
+}
+
+// Names of files in the folder.
+const (
+	lockFile    = "lock"
+	keyFile     = "fleet.key"
+	addressFile = "server.json"
+	journalFile = "journal.db"
+	storeFolder = "jetstream"
+)
+
+// Address is what the running server writes down for this machine.
+type Address struct {
+	Listen  string   `json:"listen"`
+	Servers []string `json:"servers"`
+	Pin     []byte   `json:"pin"`
+	Fleet   string   `json:"fleet"`
+	PID     int      `json:"pid"`
+}
+
+// ErrRunning says that a server runs in this folder already.
+var ErrRunning = errors.New("a fleet's server runs there already")
+
+// Open makes everything ready and listens.
+func Open(o Options) (s *Server, err error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.StateTTL == 0 {
+		o.StateTTL = protocol.StateTTL
+	}
+	if o.Log == nil {
+		o.Log = io.Discard
+	}
+	s = &Server{o: o, log: slog.New(slog.NewTextHandler(o.Log, nil))}
+	defer func() {
+		if err != nil {
+			s.Close()
+		}
+	}()
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, err
+	}
+	if s.lock, err = os.OpenFile(filepath.Join(o.Dir, lockFile), os.O_CREATE|os.O_RDWR, 0o600); err != nil {
+		return nil, err
+	}
+	for tries := 0; files.TryLock(s.lock) != nil; tries++ {
+		if tries == 50 { // whoever only looks whether a server runs takes it for a moment
+			return nil, ErrRunning
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if err := s.openKeys(); err != nil {
+		return nil, err
+	}
+	if err := s.startNATS(); err != nil {
+		return nil, err
+	}
+	central, err := openCentral(filepath.Join(o.Dir, journalFile))
+	if err != nil {
+		return nil, err
+	}
+	if s.hub, err = openHub(s, central); err != nil {
+		_ = central.Close()
+		return nil, err
+	}
+	return s, s.writeAddress()
+}
+
+func (s *Server) openKeys() error {
+	seed, err := readSeed(filepath.Join(s.o.Dir, keyFile), func() ([]byte, error) {
+		pair, err := nkeys.CreateAccount()
+		if err != nil {
+			return nil, err
+		}
+		return pair.Seed()
+	})
+	if err != nil {
+		return err
+	}
+	key, err := nkeys.FromSeed(seed)
+	if err != nil {
+		return fmt.Errorf("%s: %w", filepath.Join(s.o.Dir, keyFile), err)
+	}
+	if s.cert, err = loadCertificate(s.o.Dir, s.o.Now()); err != nil {
+		return err
+	}
+	if s.pin, err = pinOf(s.cert); err != nil {
+		return err
+	}
+	if s.roster, err = openRoster(s.o.Dir, key); err != nil {
+		return err
+	}
+	if len(s.roster.all()) == 0 && s.o.First != "" {
+		if _, err := s.roster.add(s.o.First, s.o.FirstName, protocol.RoleOperator, "", s.o.Now()); err != nil {
+			return err
+		}
+	}
+	s.auth = newAuthenticator(s.roster, s.o.Now)
+	s.auth.disconnect = func(id uint64) { _ = s.nats.DisconnectClientByID(id) } // it may have ended
+	return nil
+}
+
+// startWithin bounds how long JetStream may take to read what it stored.
+const startWithin = time.Minute
+
+func (s *Server) startNATS() error {
+	host, port, err := net.SplitHostPort(s.o.Listen)
+	if err != nil {
+		return fmt.Errorf("%q isn't an address; write one like 0.0.0.0:4670", s.o.Listen)
+	}
+	number, err := net.LookupPort("tcp", port)
+	if err != nil {
+		return err
+	}
+	if number == 0 {
+		number = natsserver.RANDOM_PORT
+	}
+	s.nats, err = natsserver.NewServer(&natsserver.Options{
+		ServerName: "hookmux-fleet", Host: host, Port: number, NoSigs: true,
+		TLS: true, TLSTimeout: 10, TLSConfig: &tls.Config{Certificates: []tls.Certificate{s.cert}, MinVersion: tls.VersionTLS13},
+		CustomClientAuthentication: s.auth, AlwaysEnableNonce: true, AuthTimeout: 10,
+		MaxPayload: protocol.MaxMessage, MaxSubs: 64, MaxPending: 16 << 20, PingInterval: 20 * time.Second,
+		JetStream: true, StoreDir: filepath.Join(s.o.Dir, storeFolder), JetStreamMaxMemory: 64 << 20,
+		JetStreamMaxStore: 16 << 30, NoLog: true,
+	})
+	if err != nil {
+		return err
+	}
+	s.nats.SetLoggerV2(natsLog{s.log}, false, false, false)
+	s.nats.Start()
+	if !s.nats.ReadyForConnections(startWithin) {
+		return fmt.Errorf("the fleet can't be served at %s: the address is taken, or the disk is too slow; see the log", s.o.Listen)
+	}
+	return nil
+}
+
+// natsLog passes on what goes wrong in NATS: among it which member tried what it may not.
+type natsLog struct{ log *slog.Logger }
+
+func (l natsLog) Noticef(string, ...any)         {}
+func (l natsLog) Debugf(string, ...any)          {}
+func (l natsLog) Tracef(string, ...any)          {}
+func (l natsLog) Warnf(format string, v ...any)  { l.log.Warn(fmt.Sprintf(format, v...)) }
+func (l natsLog) Fatalf(format string, v ...any) { l.log.Error(fmt.Sprintf(format, v...)) }
+func (l natsLog) Errorf(format string, v ...any) { l.log.Error(fmt.Sprintf(format, v...)) }
+
+// connectHub is the server's own connection, in memory.
+func (s *Server) connectHub() (*nats.Conn, jetstream.JetStream, error) {
+	conn, err := nats.Connect("", nats.InProcessServer(s.nats), nats.UserInfo(hubUser, s.auth.secret), nats.MaxReconnects(-1),
+		nats.ReconnectWait(100*time.Millisecond), nats.NoCallbacksAfterClientClose(),
+		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
+			if sub != nil { // a member sends faster than it is heard
+				s.log.Warn("flood", "subject", sub.Subject, "error", err)
+			}
+		}))
+	if err != nil {
+		return nil, nil, err
+	}
+	js, err := jetstream.New(conn, jetstream.WithPublishAsyncMaxPending(1024))
+	return conn, js, err
+}
+
+// Servers is how members reach the server.
+func (s *Server) Servers() []string {
+	if len(s.o.Advertise) > 0 {
+		return slices.Clone(s.o.Advertise)
+	}
+	return []string{s.nats.Addr().String()}
+}
+
+// Addr is where it listens.
+func (s *Server) Addr() string { return s.nats.Addr().String() }
+
+// Pin is by what members know the server's certificate, Fleet its public key.
+func (s *Server) Pin() []byte   { return s.pin }
+func (s *Server) Fleet() string { return s.roster.fleet }
+
+func (s *Server) writeAddress() error {
+	b, err := json.Marshal(Address{Listen: s.Addr(), Servers: s.Servers(), Pin: s.pin, Fleet: s.roster.fleet, PID: os.Getpid()})
+	if err != nil {
+		return err
+	}
+	return files.Write(filepath.Join(s.o.Dir, addressFile), b)
+}
+
+// Run serves until ctx ends.
+func (s *Server) Run(ctx context.Context) error {
+	s.log.Info("the fleet is served", "address", s.Addr(), "members", len(s.roster.all()))
+	var running sync.WaitGroup
+	running.Go(func() { s.hub.run(ctx) })
+	running.Wait()
+	s.Close()
+	s.log.Info("the fleet is no longer served")
+	return nil
+}
+
+// Close gives back what Open took. Run does it itself.
+func (s *Server) Close() {
+	if s.hub != nil {
+		s.hub.close()
+		s.hub = nil
+	}
+	if s.nats != nil {
+		s.nats.Shutdown()
+		s.nats.WaitForShutdown()
+		s.nats = nil
+		_ = os.Remove(filepath.Join(s.o.Dir, addressFile))
+	}
+	if s.lock != nil {
+		_ = s.lock.Close()
+		s.lock = nil
+	}
+}

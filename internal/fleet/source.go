@@ -1,0 +1,64 @@
+// Package fleet shows the sessions and requests of other machines beside this one's, and
+// takes your answers there.
+//
+// A [Source] is one other machine: a host over ssh (package remote), or a member of a
+// fleet. [Hosts] merges all of them into what sessions and approvals list, tells those
+// who watch of every change, and hands answers to the machine that asks. Without a source
+// it holds nothing and runs nothing.
+//
+// Ids get the host's name in front (build/kw4m), so that no machine can speak for another
+// one or for this one. What a machine says is its own word: [Source] implementations let
+// only texts through that are safe to show ([Check]), and within bounds.
+package fleet
+
+import (
+	"context"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// Source is another machine. Ids are those of that machine. All methods may be called at
+// once; those without a context answer from memory.
+type Source interface {
+	// Name is what the machine is called here ([wire.IsHostName]). It never changes.
+	Name() string
+	// Link says how it is reached and whether it is.
+	Link() Link
+	// Sessions are those of its list. While the link is lost, they are what was known
+	// last; Hosts shows them as unknown.
+	Sessions() []wire.Session
+	// Requests are those that wait there. While the link is lost there are none: the
+	// agents there ask in their own terminals.
+	Requests() []wire.InboxRequest
+	// Changes hears, some time after, that something of the above is different. There is
+	// room for one: several changes are one.
+	Changes() <-chan struct{}
+
+	// Session is everything about one session, by its full id there.
+	Session(ctx context.Context, id string) (wire.SessionDetail, *wire.Error)
+	// Answer answers a request. You were found to be who may decide here; by says who.
+	// p.ID is the full id there and p.SHA256 what you were shown.
+	Answer(ctx context.Context, p wire.InboxReplyParams, by string) (wire.InboxReplyResult, *wire.Error)
+	// Release leaves a request to the agent's own prompt.
+	Release(ctx context.Context, id, by string) (wire.InboxReplyResult, *wire.Error)
+	// Send gives a session a text.
+	Send(ctx context.Context, p wire.SessionSendParams, by string) (wire.SessionSent, *wire.Error)
+	// Attend says whether somebody who may answer looks at the requests here: agents there
+	// wait for an answer only then. It never blocks.
+	Attend(on bool)
+}
+
+// Link is how a machine is reached, and whether it is. Its fields are those of [wire.Host].
+type Link struct {
+	Kind    string // remote or fleet
+	Target  string
+	Scope   string // wire.ScopeRead or wire.ScopeAnswer
+	State   string // wire.HostConnected and the others
+	Since   time.Time
+	Why     string
+	Version string
+}
+
+// Connected reports whether the machine can be reached now.
+func (l *Link) Connected() bool { return l.State == wire.HostConnected }
