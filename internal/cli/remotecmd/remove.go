@@ -72,10 +72,13 @@ func removeHost(ctx context.Context, app *cmdutil.App, name string, here, asJSON
 }
 
 // cleanScript takes hookmux away from a machine where nothing but `hookmux remote add` put
-// it. Settings that you wrote there stay.
+// it. Settings that you wrote there stay. Uninstalling removes the program, so that a copy
+// stops the daemon.
 func cleanScript(program string) string {
-	p := shellquote.Argument(program)
-	return p + ` uninstall --yes && ` + p + ` daemon stop && {
+	return `p=` + shellquote.Argument(program) + `
+t=$(mktemp -d) || exit 1
+trap 'rm -rf "$t"' EXIT
+cp "$p" "$t/hookmux" && "$t/hookmux" uninstall --yes && "$t/hookmux" daemon stop && {
 rm -rf "${XDG_DATA_HOME:-$HOME/.local/share}/hookmux" "${XDG_STATE_HOME:-$HOME/.local/state}/hookmux"
 rmdir "${XDG_CONFIG_HOME:-$HOME/.config}/hookmux" 2>/dev/null || :
 }`

@@ -215,6 +215,18 @@ func (c *Connector) removeMethod(params json.RawMessage, _ proc.Cred) (any, *wir
 	return out, nil
 }
 
+// OwnsProcess reports whether a process is the ssh of a link.
+func (c *Connector) OwnsProcess(pid int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, one := range c.links {
+		if int(one.process.Load()) == pid {
+			return true
+		}
+	}
+	return false
+}
+
 // connectMethod tries a lost link now.
 func (c *Connector) connectMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	var p wire.RemoteNameParams

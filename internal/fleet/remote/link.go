@@ -46,6 +46,7 @@ const (
 type conn interface {
 	io.ReadWriteCloser
 	Why() string
+	PID() int
 }
 
 // brokenRules says that a machine sent what no honest one sends.
@@ -69,6 +70,7 @@ type link struct {
 
 	changes chan struct{}
 	retry   chan struct{} // connect now
+	process atomic.Int64  // of ssh, while it runs
 	attends atomic.Bool
 	attend  chan struct{} // attends changed
 
@@ -202,6 +204,8 @@ func (l *link) connect(ctx context.Context) error {
 		return err
 	}
 	defer c.Close()
+	l.process.Store(int64(c.PID()))
+	defer l.process.Store(0)
 	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
 	defer stop()
 	t := &talk{conn: c, waiting: map[string]chan wire.Response{}, end: end}
@@ -441,9 +445,11 @@ func (t *talk) call(ctx context.Context, method string, params, result any) erro
 	if err != nil {
 		return err
 	}
+	stuck := context.AfterFunc(ctx, func() { t.end(errors.New("it doesn't read what is sent")) })
 	t.writing.Lock()
 	_, err = t.conn.Write(line)
 	t.writing.Unlock()
+	stuck()
 	if err != nil {
 		<-ctx.Done() // who reads finds out why, or the time is over
 		return cmp.Or(context.Cause(ctx), err)
