@@ -53,7 +53,13 @@ func serve(ctx context.Context, app *cmdutil.App) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	s := &serving{out: app.Stdout, socket: dirs.Socket(), end: end, room: make(chan struct{}, maxInFlight)}
-	go func() { end(s.read(ctx, app.Stdin)) }() // ends with the program: a read cannot be called back
+	go func() { // ends with the program: a read cannot be called back
+		err := s.read(ctx, app.Stdin)
+		if errors.Is(err, io.EOF) {
+			s.asked.Wait() // what was asked is answered
+		}
+		end(err)
+	}()
 	<-ctx.Done()
 	if err := context.Cause(ctx); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, context.Canceled) {
 		return err
@@ -65,6 +71,7 @@ type serving struct {
 	socket string
 	end    context.CancelCauseFunc
 	room   chan struct{}
+	asked  sync.WaitGroup // what has one answer
 
 	mu  sync.Mutex
 	out io.Writer
@@ -95,7 +102,12 @@ func (s *serving) read(ctx context.Context, in io.Reader) error {
 		case <-ctx.Done():
 			return nil
 		}
-		go s.pass(ctx, slices.Clone(line), request.Method == wire.MethodRemoteFollow)
+		line, stream := slices.Clone(line), request.Method == wire.MethodRemoteFollow
+		if stream {
+			go s.pass(ctx, line, true)
+		} else {
+			s.asked.Go(func() { s.pass(ctx, line, false) })
+		}
 	}
 }
 

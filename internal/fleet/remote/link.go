@@ -208,7 +208,7 @@ func (l *link) connect(ctx context.Context) error {
 	defer l.process.Store(0)
 	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
 	defer stop()
-	t := &talk{conn: c, waiting: map[string]chan wire.Response{}, end: end}
+	t := &talk{conn: c, over: ctx, waiting: map[string]chan wire.Response{}, end: end}
 	var reading sync.WaitGroup
 	defer reading.Wait()
 	defer c.Close()
@@ -405,6 +405,7 @@ func (l *link) take(t *talk, method string, params json.RawMessage) error {
 // talk is one connection to a machine.
 type talk struct {
 	conn      conn
+	over      context.Context // ends with the connection
 	instance  string
 	offset    time.Duration
 	fresh     *snapshot // until the machine said that this is all; the link's lock guards it
@@ -457,6 +458,8 @@ func (t *talk) call(ctx context.Context, method string, params, result any) erro
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
+	case <-t.over.Done():
+		return fmt.Errorf("the link ended: %w", context.Cause(t.over))
 	case response := <-answer:
 		if e := response.Error; e != nil {
 			e.Message = termsafe.Line(e.Message, 300)
