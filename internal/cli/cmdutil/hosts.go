@@ -9,7 +9,7 @@ import (
 )
 
 // HostFlag is the help of --host.
-const HostFlag = "only this machine, as `hookmux remote list` names it (\"here\": this one)"
+const HostFlag = "only this machine, named as in hookmux remote list; here is this one"
 
 // CheckHost refuses a machine that there isn't.
 func (app *App) CheckHost(ctx context.Context, name string) error {

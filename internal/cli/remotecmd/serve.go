@@ -35,7 +35,7 @@ func ServeCommand(app *cmdutil.App) *cobra.Command {
 its answers to stdout. The daemon on the other machine starts it over ssh; in
 authorized_keys it can be the only command of a key: command="hookmux remote-serve".
 It proves nothing: the daemon answers only what a paired machine signed.`,
-		Example: "  ssh build hookmux remote-serve",
+		Example: "  hookmux remote-serve",
 		Args:    cmdutil.ExactArgs(),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return serve(cmd.Context(), app) },
 	}

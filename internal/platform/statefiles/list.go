@@ -124,7 +124,7 @@ var All = []File{
 	{Place: State, Pattern: "web-devices.json", Owner: "internal/authority/devices", Format: "JSON, sealed",
 		Holds:    "paired browsers and machines, their public keys and where to push to",
 		Lifetime: "per device until it is removed",
-		Missing: "no device is paired", Damaged: "no device is paired, and it is reported"},
+		Missing:  "no device is paired", Damaged: "no device is paired, and it is reported"},
 	{Place: State, Pattern: "web-push.json", Owner: "internal/ui/web", Format: "JSON, sealed",
 		Holds: "the key with which pushes are signed", Lifetime: "for good",
 		Missing: "made anew; devices subscribe again", Damaged: "as if it were missing"},
