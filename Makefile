@@ -1,5 +1,6 @@
 # hookmux: the programs hookmux and hookmux-hook, and hookmux-lab, which proves that they work.
 #   make run     build, start a daemon in a throw-away home, replay a recorded session through the real hook client
+#   make install hookmux and hookmux-hook into ~/.local/bin, or PREFIX/bin
 #   make test    everything that needs no agent
 #   make verify  the real agents (npm), offline, against a scripted model
 #   make soak    several real agents at once for minutes, their screens compared with what hookmux says
@@ -16,7 +17,7 @@ ALL     = ./... ./lab/...
 LDFLAGS = -s -w -X github.com/hookmux/hookmux/internal/version.String=$(VERSION)
 AGENTS  ?= claude codex grok gemini opencode pi
 
-.PHONY: run build test check lint verify ci-agents verify-all soak bench usage browser chaos fuzz generate pictures docs race man release release-test clean
+.PHONY: run build install test check lint verify ci-agents verify-all soak bench usage browser chaos fuzz generate pictures docs race man release release-test clean
 
 run: build
 	@$(GO) run $(FLAGS) ./lab/demo -bin $(BIN)
@@ -24,6 +25,15 @@ run: build
 build:
 	@mkdir -p $(BIN)
 	$(GO) build $(FLAGS) -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/hookmux ./cmd/hookmux-hook ./lab/cmd/hookmux-lab
+
+# Renamed into place: hooks that run meanwhile see the old program or the new one.
+PREFIX ?= $(HOME)/.local
+install:
+	@mkdir -p $(PREFIX)/bin/.hookmux-new
+	@$(MAKE) --no-print-directory build BIN=$(PREFIX)/bin/.hookmux-new
+	@mv -f $(PREFIX)/bin/.hookmux-new/* $(PREFIX)/bin && rmdir $(PREFIX)/bin/.hookmux-new
+	@echo 'Installed in $(PREFIX)/bin. Next: $(PREFIX)/bin/hookmux setup'
+	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; *) echo 'Add it to your PATH: export PATH="$(PREFIX)/bin:$$PATH"';; esac
 
 # RETRY=1 runs a failed test again, alone, twice at most, and names it; a data
 # race is never tried again.

@@ -2,7 +2,7 @@ module github.com/hookmux/hookmux
 
 go 1.26.0
 
-// Starting reads the same for every process (internal/platform/firstprogram).
+// Starting reads the same for every process (internal/platform/proc).
 godebug (
 	containermaxprocs=0
 	updatemaxprocs=0

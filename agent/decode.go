@@ -296,7 +296,7 @@ func (r *reading) fill(ev *event.Event, c *Catalogue, a *Agent, spec *EventSpec)
 		return // some agents have the members of a call in every payload, as null
 	}
 	t := c.tool(ev.Agent, a, r.text(fToolKind), name)
-	tool := &event.Tool{Name: name, Kind: t.spec.Kind, CallID: r.text(fToolCall), Input: unwrapped(input),
+	tool := &event.Tool{Name: name, Kind: t.spec.Kind, CallID: r.text(fToolCall), Input: unwrapJSONString(input),
 		Output: r.value[fToolOutput]}
 	tool.Failed = r.failed || spec != nil && spec.Failed
 	if ms := r.value[fDurationMS]; ms != nil {
@@ -324,9 +324,9 @@ func (r *reading) fill(ev *event.Event, c *Catalogue, a *Agent, spec *EventSpec)
 	ev.Tool = tool
 }
 
-// unwrapped is an input that came as the text of an object as that object:
-// some agents hand on the words of the model's call.
-func unwrapped(input []byte) []byte {
+// unwrapJSONString decodes an input that is a JSON string with an object in it: some agents
+// pass on the text of the model's call.
+func unwrapJSONString(input []byte) []byte {
 	if len(input) == 0 || input[0] != '"' {
 		return input
 	}

@@ -98,8 +98,8 @@ func normalizeDecision(d event.Decision, ev *event.Event, carries event.Carries)
 	return d
 }
 
-// inPlainWords keeps of a person's answer what the agent has no form for: as
-// words where words do, and else as a note of what was left behind.
+// inPlainWords turns the parts of your answer that the agent has no form for into plain
+// text, or into a note of what got lost.
 func inPlainWords(d event.Decision, ev *event.Event, takes dialect.Takes, carries event.Carries) event.Decision {
 	a := d.Answer
 	if a == nil || d.Verdict == event.Deny {

@@ -1,11 +1,11 @@
-// Reads the paths of agents' files as their descriptions write them.
-
 package agent
 
 import (
 	"path"
 	"strings"
 )
+
+// This file reads the paths of agents' files as their descriptions write them.
 
 // ExpandFileNames gives what a path stands for. "x/*" and "x/*.json" are everything in the folder
 // "x/", "x.json*" is JSON with or without comments. A star elsewhere stays.

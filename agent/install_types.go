@@ -232,24 +232,29 @@ func (a *Agent) OlderThanHooks(version string) bool {
 	return version != "" && a.Since != "" && compareVersions(version, a.Since) < 0
 }
 
-// NotLoaded says that an agent of a version does not load the plugin by which hookmux
-// hears it; "" where it does, or nothing is known.
-func (a *Agent) NotLoaded(version string) string {
-	if version == "" || a.Install == nil || a.Install.Plugin == nil || a.Install.Plugin.NotFrom == "" ||
-		compareVersions(version, a.Install.Plugin.NotFrom) < 0 {
+// OnlyDocumented says that nobody ran hookmux's plugin in this version of an agent; ""
+// where somebody did, or nothing is known.
+func (a *Agent) OnlyDocumented(version string) string {
+	if version == "" || a.Install == nil || a.Install.Plugin == nil || a.Install.Plugin.DocumentedFrom == "" ||
+		compareVersions(version, a.Install.Plugin.DocumentedFrom) < 0 {
 		return ""
 	}
-	return a.Title + " " + version + " does not load hookmux's plugin (from " + a.Install.Plugin.NotFrom +
-		" on): nothing guards it"
+	return a.Title + " " + version + " loads hookmux's plugin by its documentation only: from " +
+		a.Install.Plugin.DocumentedFrom + " on it was never run, so guards may be missing there"
 }
 
 // PluginSpec is a plugin file and what must lie beside it.
 type PluginSpec struct {
 	Source string `yaml:"source"` // its directory under plugins/
-	// NotFrom is the first version that does not load this plugin; empty: none known.
-	// NotFromProof says where that is known from, as of a capability.
-	NotFrom      string `yaml:"not_from"`
-	NotFromProof string `yaml:"not_from_proof"`
+	// DocumentedFrom is the first version for which the plugin follows the vendor's
+	// documents and wasn't run; empty: none. DocumentedProof says where they are.
+	DocumentedFrom  string `yaml:"documented_from"`
+	DocumentedProof string `yaml:"documented_proof"`
+	// Lists are the arguments with which such a version lists the plugins it loaded, and
+	// ListsProof says where that is known from. Ours is in its list as "hookmux"; a line
+	// with the word "failed" is of one that isn't loaded.
+	Lists      []string `yaml:"lists"`
+	ListsProof string   `yaml:"lists_proof"`
 	// Seeds are files that are made, only where absent, so that the agent
 	// loads plugins at all; a path that ends in a slash is a directory.
 	Seeds []Seed `yaml:"seeds"`

@@ -13,7 +13,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/hookmux/hookmux/internal/platform/paths"
-	"github.com/hookmux/hookmux/internal/platform/textcut"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
 // Problem is something wrong in a catalogue file. The file it names is left
@@ -158,7 +158,7 @@ func layOver(file File, own *Agent, entries map[string]*Agent) (*Agent, []Proble
 
 // inherited is what an agent that is like this one takes from it.
 func (a *Agent) inherited() *Agent {
-	return &Agent{Dialect: a.Dialect, Pane: a.Pane, DeafAfterExit: a.DeafAfterExit,
+	return &Agent{Dialect: a.Dialect, Pane: a.Pane, IgnoresOutputAfterExit: a.IgnoresOutputAfterExit,
 		RawBreaks:      a.RawBreaks,
 		OffersTogether: a.OffersTogether, Events: a.Events, Inner: a.Inner, Tools: a.Tools, Fields: a.Fields,
 		Ignored: a.Ignored, Status: a.Status, Inbox: a.Inbox}
@@ -170,7 +170,7 @@ func parse(file File) (*Agent, *Problem) {
 	var a Agent
 	decoder := yaml.NewDecoder(bytes.NewReader(file.Data), yaml.Strict())
 	if err := decoder.Decode(&a); err != nil {
-		problem := &Problem{File: file.Name, Text: textcut.FirstLine(err.Error())}
+		problem := &Problem{File: file.Name, Text: termsafe.FirstLine(err.Error())}
 		var located yaml.Error
 		if errors.As(err, &located) {
 			problem.Text = located.GetMessage()

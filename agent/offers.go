@@ -1,5 +1,3 @@
-// Says what agents offer when they ask for permission.
-
 package agent
 
 import (
@@ -9,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 )
+
+// This file says what agents offer when they ask for permission.
 
 // OfferInWords says in words what a standing approval that an agent offers would do. What
 // is not known whole is given as it came, so that nothing of it is hidden.

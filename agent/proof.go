@@ -1,8 +1,8 @@
-// Reads where a claim about an agent comes from.
-
 package agent
 
 import "strings"
+
+// This file reads where a claim about an agent comes from.
 
 // ProofKind says what a claim rests on.
 type ProofKind string

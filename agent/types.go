@@ -37,9 +37,9 @@ type Agent struct {
 	Version  VersionSource  `yaml:"version"`
 	Attended AttendedSource `yaml:"attended"`
 	Pane     PaneSource     `yaml:"pane"`
-	// DeafAfterExit says that the agent reads nothing more of a hook that has
+	// IgnoresOutputAfterExit says that the agent reads nothing more of a hook that has
 	// exited, so that what was printed last may be lost.
-	DeafAfterExit bool `yaml:"deaf_after_exit"`
+	IgnoresOutputAfterExit bool `yaml:"deaf_after_exit"`
 	// RawBreaks says that texts in its payloads may hold line breaks and other control
 	// characters as they are, which is no JSON: they are escaped before it is read.
 	RawBreaks bool `yaml:"raw_breaks"`
@@ -332,11 +332,16 @@ type HooksOff struct {
 type Mods struct {
 	Settings  []string `yaml:"settings"`  // keys in its files that load mods; dots descend
 	Variables []string `yaml:"variables"` // variables that do
-	// Folders hold mods that the agent wrote itself, or one that is installed; "~/" is
-	// the home, and names may be globs.
-	Folders []string `yaml:"folders"`
-	Lifts   string   `yaml:"lifts"` // the key that, when true, lets mods lift refusals
-	Proof   string   `yaml:"proof"` // where this is known from, as of a capability
+	// Folders hold mods that the agent wrote itself; names may be globs.
+	Folders []HookFile `yaml:"folders"`
+	// Manifests are files of plugins; one with a key that Keys names loads a mod.
+	Manifests []HookFile `yaml:"manifests"`
+	Keys      []string   `yaml:"keys"`
+	// Off is the key that, when true in a managed file, keeps the user's mods from being
+	// loaded.
+	Off   string `yaml:"off"`
+	Lifts string `yaml:"lifts"` // the key that, when true, lets mods lift the agent's own deny rules
+	Proof string `yaml:"proof"` // where this is known from, as of a capability
 }
 
 // Guarded are files that guards keep agents away from, besides those in which it keeps

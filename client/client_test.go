@@ -324,7 +324,7 @@ func TestStream(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"result":{}}`,
 		`{"jsonrpc":"2.0","method":"events.event","params":{"cursor":"1","event":{"id":"a","kind":"turn.end"},"outcome":{"id":"a","decision":{"verdict":"none"}}}}`,
 		`{"jsonrpc":"2.0","method":"events.ready","params":{"cursor":"1"}}`,
-		`{"jsonrpc":"2.0","method":"events.outcome","params":{"id":"a","tookUs":12,"decision":{"verdict":"deny"},"steps":[{"hook":"h","mode":"guard","tookUs":3}]}}`,
+		`{"jsonrpc":"2.0","method":"events.outcome","params":{"id":"a","tookUs":12,"decision":{"verdict":"deny"},"steps":[{"hook":"h","role":"guard","tookUs":3}]}}`,
 		`{"jsonrpc":"2.0","method":"events.problem","params":{"key":"k","what":"disk full"}}`,
 		`{"jsonrpc":"2.0","method":"events.trace","params":{"hook":"h","text":"hello"}}`,
 		`{"jsonrpc":"2.0","method":"events.brandnew","params":{"x":1}}`,

@@ -20,7 +20,7 @@ func ExampleBuiltins() {
 			return event.Decision{Verdict: event.Deny, Reason: "not on a Friday"}, nil
 		}))
 	entries, err := builtins.Entries([]hook.Registration{
-		{ID: "friday", Agent: "*", HookType: "tool.before", Handler: "builtin", Target: "no-friday", Mode: hook.Guard},
+		{ID: "friday", Agent: "*", HookType: "tool.before", Handler: "builtin", Target: "no-friday", Role: hook.Guard},
 	})
 	if err != nil {
 		fmt.Println(err)

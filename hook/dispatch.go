@@ -18,7 +18,7 @@ const DefaultTimeout = 60 * time.Second
 // Step is what one hook did with one event.
 type Step struct {
 	Hook    string
-	Mode    Mode
+	Role    Role
 	Took    time.Duration
 	Verdict event.Verdict
 	Err     error
@@ -52,16 +52,16 @@ func Sort(entries []*Entry) {
 	sort.SliceStable(entries, func(i, j int) bool { return entries[i].Order() < entries[j].Order() })
 }
 
-// Select is which of the entries, already in order, are meant for ev. A nested
-// event comes from below a running handler and is left to locked hooks and
-// hookmux's own guards, without those whose id is in busy.
+// Select returns the entries that match ev, in order. For a nested event, one from below a
+// running handler, these are only locked hooks and hookmux's own guards, without those whose
+// id is in busy.
 func Select(entries []*Entry, ev *event.Event, busy func(id string) bool) []*Entry {
 	var chosen []*Entry
 	for _, e := range entries {
 		if !e.ForType(ev) {
 			continue
 		}
-		if ev.Nested && (!(e.Locked || e.BuiltinGuard) || e.ModeFor(ev.Kind) != Guard || busy != nil && busy(e.ID)) {
+		if ev.Nested && (!(e.Locked || e.BuiltinGuard) || e.RoleFor(ev.Kind) != Guard || busy != nil && busy(e.ID)) {
 			continue
 		}
 		chosen = append(chosen, e)
@@ -73,17 +73,17 @@ func Select(entries []*Entry, ev *event.Event, busy func(id string) bool) []*Ent
 // answer.
 func AnyDecides(entries []*Entry, kind event.Kind, carries event.Carries) bool {
 	for _, e := range entries {
-		if isWaitedFor(e, kind, carries) {
+		if blocksResponse(e, kind, carries) {
 			return true
 		}
 	}
 	return false
 }
 
-// isWaitedFor reports whether the agent's answer waits for an entry. An adviser whose
-// advice the agent cannot take is only told.
-func isWaitedFor(e *Entry, kind event.Kind, carries event.Carries) bool {
-	switch e.ModeFor(kind) {
+// blocksResponse reports whether the agent's answer waits for an entry. It doesn't wait for
+// an adviser whose advice the agent can't take.
+func blocksResponse(e *Entry, kind event.Kind, carries event.Carries) bool {
+	switch e.RoleFor(kind) {
 	case Guard:
 		return true
 	case Advise:
@@ -102,14 +102,14 @@ func (d *Dispatcher) Decide(ctx context.Context, call Call, entries []*Entry) Ou
 	ev := &own
 	lastChange := -1
 	for i, e := range entries {
-		if !isWaitedFor(e, ev.Kind, call.Carries) || !e.match.holdsFor(ev) {
+		if !blocksResponse(e, ev.Kind, call.Carries) || !e.match.holdsFor(ev) {
 			continue
 		}
 		if e.LogOnly {
 			out.LogOnly = append(out.LogOnly, LogOnly{Entry: e, Event: ev, Extra: out.Decision.Extra})
 			continue
 		}
-		opinion := d.askHook(ctx, &call, ev, e, &out, false)
+		opinion := d.runAndRecord(ctx, &call, ev, e, &out, false)
 		if opinion.Input != nil && ev.Tool != nil {
 			lastChange = i
 			ev = d.withChangedInput(ev, opinion.Input)
@@ -129,7 +129,7 @@ func (d *Dispatcher) Decide(ctx context.Context, call Call, entries []*Entry) Ou
 		if i >= lastChange {
 			break
 		}
-		if !e.BuiltinGuard || e.ModeFor(ev.Kind) != Guard || !e.match.holdsFor(ev) {
+		if !e.BuiltinGuard || e.RoleFor(ev.Kind) != Guard || !e.match.holdsFor(ev) {
 			continue
 		}
 		if e.LogOnly {
@@ -137,7 +137,7 @@ func (d *Dispatcher) Decide(ctx context.Context, call Call, entries []*Entry) Ou
 				Again: true})
 			continue
 		}
-		opinion := d.askHook(ctx, &call, ev, e, &out, true)
+		opinion := d.runAndRecord(ctx, &call, ev, e, &out, true)
 		// A second look judges; what else the guard says was said at the first.
 		out.Decision.Merge(event.Decision{Verdict: opinion.Verdict, Reason: opinion.Reason, By: opinion.By})
 		if out.Decision.Verdict == event.Deny {
@@ -170,20 +170,20 @@ func (d *Dispatcher) withChangedInput(ev *event.Event, input json.RawMessage) *e
 	return &next
 }
 
-// askHook runs one waiting hook, turns its failure into what the registration
-// says a failure means, and notes the step.
-func (d *Dispatcher) askHook(ctx context.Context, call *Call, ev *event.Event, e *Entry, out *Outcome,
+// runAndRecord runs one hook that the agent waits for and adds the step to out.
+func (d *Dispatcher) runAndRecord(ctx context.Context, call *Call, ev *event.Event, e *Entry, out *Outcome,
 	again bool) event.Decision {
-	opinion, step := d.hearHook(ctx, call, ev, e, out.Decision.Extra)
+	opinion, step := d.runHook(ctx, call, ev, e, out.Decision.Extra)
 	step.Again = again
 	out.Steps = append(out.Steps, step)
 	return opinion
 }
 
-// hearHook runs one hook and gives its opinion with what it cost.
-func (d *Dispatcher) hearHook(ctx context.Context, call *Call, ev *event.Event, e *Entry,
+// runHook runs one hook and returns its opinion and what it cost. A failure becomes what the
+// registration says a failure means.
+func (d *Dispatcher) runHook(ctx context.Context, call *Call, ev *event.Event, e *Entry,
 	extra json.RawMessage) (event.Decision, Step) {
-	mode := e.ModeFor(ev.Kind)
+	mode := e.RoleFor(ev.Kind)
 	one := *call
 	one.Event, one.Hook, one.Extra = ev, &e.Registration, extra
 	started := time.Now()
@@ -199,7 +199,7 @@ func (d *Dispatcher) hearHook(ctx context.Context, call *Call, ev *event.Event, 
 		opinion, err = adviceOnly(opinion)
 	}
 	opinion.By = e.ID
-	return opinion, Step{Hook: e.ID, Mode: mode, Took: time.Since(started), Verdict: opinion.Verdict, Err: err}
+	return opinion, Step{Hook: e.ID, Role: mode, Took: time.Since(started), Verdict: opinion.Verdict, Err: err}
 }
 
 // failureVerdict is what a guard's failure means. A word nobody knows means deny: a
@@ -217,7 +217,7 @@ func failureVerdict(e *Entry, err error) event.Decision {
 
 // ErrMayNotDecide is the failure of a hook that gave a verdict without being
 // a guard.
-var ErrMayNotDecide = errors.New("gave a verdict, but is not a guard; add it with --mode guard if it may decide")
+var ErrMayNotDecide = errors.New("gave a verdict, but is not a guard; add it with --role guard if it may decide")
 
 // adviceOnly takes from an adviser's opinion what only a guard may say.
 func adviceOnly(opinion event.Decision) (event.Decision, error) {
@@ -332,7 +332,7 @@ func handleSafely(ctx context.Context, call *Call, e *Entry) (opinion event.Deci
 func (d *Dispatcher) RunObservers(ctx context.Context, call Call, entries []*Entry) []Step {
 	var steps []Step
 	for _, e := range entries {
-		if isWaitedFor(e, call.Event.Kind, call.Carries) || !e.match.holdsFor(call.Event) {
+		if blocksResponse(e, call.Event.Kind, call.Carries) || !e.match.holdsFor(call.Event) {
 			continue
 		}
 		one := call
@@ -342,15 +342,15 @@ func (d *Dispatcher) RunObservers(ctx context.Context, call Call, entries []*Ent
 		if err == nil && hasVerdict(opinion) {
 			err = ErrMayNotDecide
 		}
-		steps = append(steps, Step{Hook: e.ID, Mode: e.ModeFor(call.Event.Kind), Took: time.Since(started), Err: err})
+		steps = append(steps, Step{Hook: e.ID, Role: e.RoleFor(call.Event.Kind), Took: time.Since(started), Err: err})
 	}
 	return steps
 }
 
-// Watched reports whether [Dispatcher.RunObservers] would run anything.
-func Watched(entries []*Entry, ev *event.Event, carries event.Carries) bool {
+// HasObservers reports whether [Dispatcher.RunObservers] would run anything.
+func HasObservers(entries []*Entry, ev *event.Event, carries event.Carries) bool {
 	for _, e := range entries {
-		if !isWaitedFor(e, ev.Kind, carries) && e.match.holdsFor(ev) {
+		if !blocksResponse(e, ev.Kind, carries) && e.match.holdsFor(ev) {
 			return true
 		}
 	}

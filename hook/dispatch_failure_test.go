@@ -71,8 +71,8 @@ func TestPanics(t *testing.T) {
 	d := Dispatcher{}
 	ev := bash("ls")
 	steps := d.RunObservers(context.Background(), Call{Event: &ev},
-		[]*Entry{entry(t, Registration{Mode: Observe}, boom),
-			entry(t, Registration{ID: "next", Mode: Observe}, says(event.Decision{}))})
+		[]*Entry{entry(t, Registration{Role: Observe}, boom),
+			entry(t, Registration{ID: "next", Role: Observe}, says(event.Decision{}))})
 	if ran(steps) != "h next" || steps[0].Err == nil || steps[1].Err != nil {
 		t.Errorf(`steps = %+v, want ran(steps) = "h next", an error and no error`, steps)
 	}

@@ -114,7 +114,7 @@ func TestDenyIsFinalAndGivesItsOwnReason(t *testing.T) {
 		t.Errorf(`out = %+v, want ran(out.Steps) = "first second", d.Verdict = event.Deny, d.Reason = "no", d.By = `+
 			`"second" and d.Context = "hint"`, out)
 	}
-	if out.Steps[0].Verdict != event.Allow || out.Steps[1].Verdict != event.Deny || out.Steps[1].Mode != Guard {
+	if out.Steps[0].Verdict != event.Allow || out.Steps[1].Verdict != event.Deny || out.Steps[1].Role != Guard {
 		t.Errorf("out.Steps = %+v, want out.Steps[0].Verdict = event.Allow, out.Steps[1].Verdict = event.Deny and "+
 			"out.Steps[1].Mode = Guard", out.Steps)
 	}
@@ -166,7 +166,7 @@ func TestLaterHooksSeeTheChangedOutput(t *testing.T) {
 	ev := bash("x")
 	ev.Native, ev.Kind = "PostToolUse", event.ToolAfter
 	ev.Tool.Output = json.RawMessage(`"a secret"`)
-	r := Registration{Agent: Any, HookType: "tool.after", Handler: "builtin", Mode: Advise}
+	r := Registration{Agent: Any, HookType: "tool.after", Handler: "builtin", Role: Advise}
 	first, second := r, r
 	first.ID, first.Target, second.ID, second.Target = "first", "first", "second", "second"
 	silent := r
@@ -193,7 +193,7 @@ func TestAMatchIsHeldAgainstTheChangedInput(t *testing.T) {
 }
 
 func builtinGuard(t testing.TB, id, word string, looks *int) *Entry {
-	e := entry(t, at(-1000, Registration{ID: id, Handler: "builtin", Mode: Guard, Locked: true}),
+	e := entry(t, at(-1000, Registration{ID: id, Handler: "builtin", Role: Guard, Locked: true}),
 		HandlerFunc(func(_ context.Context, call *Call) (event.Decision, error) {
 			*looks++
 			if strings.Contains(call.Event.Tool.Commands[0], word) {
@@ -249,14 +249,14 @@ func TestBuiltinGuardsLookAgain(t *testing.T) {
 		t.Errorf("two guards before a change: ran %q, decision %+v; want both again, and evil denied", got, out.Decision)
 	}
 	// The guard that made the last change does not look at it again.
-	itself := entry(t, at(-1000, Registration{ID: "itself", Mode: Guard}),
+	itself := entry(t, at(-1000, Registration{ID: "itself", Role: Guard}),
 		says(event.Decision{Verdict: event.Modify, Input: commandInput("pwd")}))
 	itself.BuiltinGuard = true
 	if got := ran(decide(t, bash("ls"), itself, user).Steps); got != "itself user" {
 		t.Errorf("a guard that changes the input itself: ran %q, want it once", got)
 	}
 	// A second look neither changes nor takes an approval back.
-	moody := entry(t, at(-1000, Registration{ID: "moody", Mode: Guard}),
+	moody := entry(t, at(-1000, Registration{ID: "moody", Role: Guard}),
 		says(event.Decision{Verdict: event.Modify, Input: commandInput("other")}))
 	moody.BuiltinGuard = true
 	out = decide(t, bash("ls"), moody, entry(t, Registration{ID: "yes"},
@@ -267,7 +267,7 @@ func TestBuiltinGuardsLookAgain(t *testing.T) {
 }
 
 func TestAGuardThatMatchesOnlyTheChangedInputIsAsked(t *testing.T) {
-	guard := entry(t, at(-1000, Registration{ID: "g", Mode: Guard, Match: &Match{Command: "evil"}}),
+	guard := entry(t, at(-1000, Registration{ID: "g", Role: Guard, Match: &Match{Command: "evil"}}),
 		says(event.Decision{Verdict: event.Deny}))
 	guard.BuiltinGuard = true
 	out := decide(t, bash("ls"), guard, entry(t, Registration{ID: "change"},
@@ -284,7 +284,7 @@ func TestAdvisersAdvise(t *testing.T) {
 		Notice: "n", Output: json.RawMessage("1")})))
 	d := out.Decision
 	if !d.KeepGoing || d.Reason != "tests are red" || d.Context != "c" || d.Notice != "n" || d.Output == nil ||
-		out.Steps[0].Mode != Advise || out.Steps[0].Err != nil {
+		out.Steps[0].Role != Advise || out.Steps[0].Err != nil {
 		t.Errorf(`out = %+v, want d.KeepGoing, d.Reason = "tests are red", d.Context = "c", d.Notice = "n", `+
 			`d.Output other than nil, out.Steps[0].Mode = Advise and no error`, out)
 	}
@@ -309,10 +309,10 @@ func TestAdvisersAdvise(t *testing.T) {
 }
 
 func TestWhoIsWaitedFor(t *testing.T) {
-	guard := entry(t, Registration{ID: "guard", Mode: Guard}, says(event.Decision{}))
-	advise := entry(t, Registration{ID: "advise", Mode: Advise}, says(event.Decision{Context: "c"}))
-	observe := entry(t, Registration{ID: "observe", Mode: Observe}, says(event.Decision{Verdict: event.Deny}))
-	picky := entry(t, Registration{ID: "picky", Mode: Observe, Match: &Match{Tool: "fetch"}}, says(event.Decision{}))
+	guard := entry(t, Registration{ID: "guard", Role: Guard}, says(event.Decision{}))
+	advise := entry(t, Registration{ID: "advise", Role: Advise}, says(event.Decision{Context: "c"}))
+	observe := entry(t, Registration{ID: "observe", Role: Observe}, says(event.Decision{Verdict: event.Deny}))
+	picky := entry(t, Registration{ID: "picky", Role: Observe, Match: &Match{Tool: "fetch"}}, says(event.Decision{}))
 	context1 := event.Carries{Context: true}
 	for _, c := range []struct {
 		entries []*Entry
@@ -335,7 +335,7 @@ func TestWhoIsWaitedFor(t *testing.T) {
 		if got := AnyDecides(c.entries, ev.Kind, c.carries); got != c.waits {
 			t.Errorf("%+v: waits %v, want %v", c, got, c.waits)
 		}
-		if got := Watched(c.entries, &ev, c.carries); got != c.watched {
+		if got := HasObservers(c.entries, &ev, c.carries); got != c.watched {
 			t.Errorf("%+v: watched %v, want %v", c, got, c.watched)
 		}
 	}
@@ -350,12 +350,12 @@ func TestWhoIsWaitedFor(t *testing.T) {
 		t.Errorf(`ran(out.Steps) = %s, ran(steps) = %s; want ran(out.Steps) = "guard advise", ran(steps) = `+
 			`"observe", out.Decision.Context = "c" and out.Decision.Verdict = event.None`, ran(out.Steps), ran(steps))
 	}
-	if !errors.Is(steps[0].Err, ErrMayNotDecide) || steps[0].Mode != Observe {
+	if !errors.Is(steps[0].Err, ErrMayNotDecide) || steps[0].Role != Observe {
 		t.Errorf("an observer decided: %+v", steps[0])
 	}
 	out = d.Decide(context.Background(), Call{Event: &ev}, all)
 	steps = d.RunObservers(context.Background(), Call{Event: &ev}, all)
-	if ran(out.Steps) != "guard" || ran(steps) != "observe advise" || steps[1].Mode != Advise || steps[1].Err != nil {
+	if ran(out.Steps) != "guard" || ran(steps) != "observe advise" || steps[1].Role != Advise || steps[1].Err != nil {
 		t.Errorf(`ran(out.Steps) = %s, ran(steps) = %s; want ran(out.Steps) = "guard", ran(steps) = "observe `+
 			`advise", steps[1].Mode = Advise and no error`, ran(out.Steps), ran(steps))
 	}
@@ -367,7 +367,7 @@ func TestNestedEvents(t *testing.T) {
 	locked := entry(t, Registration{ID: "locked", Handler: "command", Locked: true}, nothing)
 	lockedLog := entry(t, Registration{ID: "locked-log", Handler: "builtin", Locked: true}, nothing)
 	plain := entry(t, Registration{ID: "plain", Handler: "command"}, nothing)
-	own := entry(t, Registration{ID: "guard.x", Handler: "builtin", Mode: Guard}, nothing)
+	own := entry(t, Registration{ID: "guard.x", Handler: "builtin", Role: Guard}, nothing)
 	own.BuiltinGuard = true
 	all := []*Entry{own, locked, lockedLog, plain}
 	names := func(entries []*Entry) string {
@@ -414,7 +414,7 @@ func TestHandlersGetTheirCall(t *testing.T) {
 
 func TestAChangeWithoutATool(t *testing.T) {
 	ev := event.Event{Agent: "claude", Native: "UserPromptSubmit", Kind: event.TurnStart}
-	out := decide(t, ev, entry(t, Registration{Mode: Guard}, says(event.Decision{Input: json.RawMessage(`{"a":1}`)})))
+	out := decide(t, ev, entry(t, Registration{Role: Guard}, says(event.Decision{Input: json.RawMessage(`{"a":1}`)})))
 	if out.Decision.Verdict != event.Modify || string(out.Decision.Input) != `{"a":1}` {
 		t.Errorf(`out.Decision = %+v, want out.Decision.Verdict = event.Modify and string(out.Decision.Input) = `+
 			`{"a":1}`, out.Decision)
@@ -435,13 +435,13 @@ func TestDecideProperties(t *testing.T) {
 			if v == event.Modify {
 				d.Input, d.Allowed = commandInput(fmt.Sprint(i)), rapid.Bool().Draw(t, "allowed")
 			}
-			mode := rapid.SampledFrom([]Mode{Guard, Guard, Advise}).Draw(t, "mode")
+			mode := rapid.SampledFrom([]Role{Guard, Guard, Advise}).Draw(t, "mode")
 			broken := rapid.IntRange(0, 5).Draw(t, "broken") == 0
 			run := says(d)
 			if broken {
 				run = fails("x")
 			}
-			e := &Entry{Registration: Registration{ID: fmt.Sprint(i), Agent: Any, HookType: Any, Mode: mode}, Run: run}
+			e := &Entry{Registration: Registration{ID: fmt.Sprint(i), Agent: Any, HookType: Any, Role: mode}, Run: run}
 			entries = append(entries, e)
 			if mode == Guard && firstDeny < 0 && (broken || v == event.Deny) {
 				firstDeny = i
@@ -479,7 +479,7 @@ func (w waiter) Handle(ctx context.Context, _ *Call) (event.Decision, error) {
 func TestPrompt(t *testing.T) {
 	for _, w := range []waiter{{false}, {true}} {
 		e, err := NewEntry(Registration{ID: "w", Agent: Any, HookType: "tool.before", Handler: "builtin", Target: "w",
-			Mode: Guard, Timeout: Duration(20 * time.Millisecond)}, w, "test")
+			Role: Guard, Timeout: Duration(20 * time.Millisecond)}, w, "test")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -84,7 +84,7 @@ func ExampleHandler() {
 }
 
 func ExampleRegistration_Check() {
-	r := hook.Registration{ID: "x", Agent: "*", HookType: "tool.before", Handler: "command", Target: "true", Mode: "gard"}
+	r := hook.Registration{ID: "x", Agent: "*", HookType: "tool.before", Handler: "command", Target: "true", Role: "gard"}
 	fmt.Println(r.Check(nil, nil))
-	// Output: mode "gard" is none of guard, observe, advise
+	// Output: role "gard" is none of guard, observe, advise
 }

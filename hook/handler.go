@@ -46,6 +46,8 @@ type Call struct {
 	// Carries is what the agent can take back at this event, so that a handler
 	// need not work in vain.
 	Carries event.Carries
+	// DryRun asks what the handler would say: nothing may be used up.
+	DryRun bool
 	// Extra is what handlers before this one said to the agent in its own
 	// words, see [event.Decision].
 	Extra json.RawMessage
@@ -92,8 +94,8 @@ func checkEntry(r *Registration, run Handler) error {
 	if run == nil {
 		return errors.New("handler is missing")
 	}
-	if r.Mode != "" && !r.Mode.known() {
-		return errMode(r.Mode)
+	if r.Role != "" && !r.Role.known() {
+		return errRole(r.Role)
 	}
 	if !r.OnFailure.known() {
 		return errOnFailure(r.OnFailure)

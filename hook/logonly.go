@@ -21,7 +21,7 @@ type LogOnly struct {
 func (d *Dispatcher) LogOnly(ctx context.Context, call Call, list []LogOnly) []Step {
 	var steps []Step
 	for _, m := range list {
-		opinion, step := d.hearHook(ctx, &call, m.Event, m.Entry, m.Extra)
+		opinion, step := d.runHook(ctx, &call, m.Event, m.Entry, m.Extra)
 		step.Verdict, step.Again = event.None, m.Again
 		if !opinion.Empty() {
 			step.Would = &opinion

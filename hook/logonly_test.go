@@ -53,7 +53,7 @@ func TestLogOnlyHooksChangeNothing(t *testing.T) {
 			}
 			reg := Registration{
 				ID: id, Agent: Any, HookType: Any, Handler: "command", Target: "x",
-				Mode:    rapid.SampledFrom([]Mode{"", Guard, Advise, Observe}).Draw(t, id+" mode"),
+				Role:    rapid.SampledFrom([]Role{"", Guard, Advise, Observe}).Draw(t, id+" mode"),
 				LogOnly: rapid.Bool().Draw(t, id+" log"),
 			}
 			e, err := NewEntry(reg, run, "global")
@@ -84,7 +84,7 @@ func TestLogOnlyHooksChangeNothing(t *testing.T) {
 }
 
 func TestLogOnlyHooksAreHeard(t *testing.T) {
-	guard := Registration{ID: "m", Mode: Guard, LogOnly: true}
+	guard := Registration{ID: "m", Role: Guard, LogOnly: true}
 	failing := HandlerFunc(func(context.Context, *Call) (event.Decision, error) {
 		return event.Decision{},
 			errors.New("broken")
@@ -101,7 +101,7 @@ func TestLogOnlyHooksAreHeard(t *testing.T) {
 		{"a change", guard, says(event.Decision{Input: commandInput("ls")}), event.Modify, false},
 		{"a failure", guard, failing, event.Deny, false},
 		{"nothing to say", guard, says(event.Decision{}), event.None, true},
-		{"advice", Registration{ID: "m", Mode: Advise, LogOnly: true}, says(event.Decision{Context: "hint"}), event.None, false},
+		{"advice", Registration{ID: "m", Role: Advise, LogOnly: true}, says(event.Decision{Context: "hint"}), event.None, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ev := bash("make")
@@ -132,12 +132,12 @@ func TestLogOnlyHooksSeeTheChangedCall(t *testing.T) {
 		seen = append(seen, call.Event.Tool.Commands[0])
 		return event.Decision{}, nil
 	})
-	first := entry(t, at(1, Registration{ID: "first", Mode: Guard, LogOnly: true}), look)
+	first := entry(t, at(1, Registration{ID: "first", Role: Guard, LogOnly: true}), look)
 	first.BuiltinGuard = true
 	ev := bash("make")
 	out := decide(t, ev, first,
-		entry(t, at(2, Registration{ID: "changes", Mode: Guard}), says(event.Decision{Input: commandInput("ls")})),
-		entry(t, at(3, Registration{ID: "last", Mode: Guard, LogOnly: true}), look))
+		entry(t, at(2, Registration{ID: "changes", Role: Guard}), says(event.Decision{Input: commandInput("ls")})),
+		entry(t, at(3, Registration{ID: "last", Role: Guard, LogOnly: true}), look))
 	(&Dispatcher{}).LogOnly(t.Context(), Call{Event: &ev, Carries: everything}, out.LogOnly)
 	if want := []string{"make", "ls", "ls"}; !reflect.DeepEqual(seen, want) {
 		t.Errorf("saw %q, want %q", seen, want)

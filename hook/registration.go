@@ -16,14 +16,14 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// Mode says what a hook may do.
-type Mode string
+// Role says what a hook may do.
+type Role string
 
-// The modes. A registration without one gets [Registration.ModeFor].
+// The roles. A registration without one gets [Registration.RoleFor].
 const (
-	Guard   Mode = "guard"   // may decide; fails closed
-	Observe Mode = "observe" // is told, never waited for; a failure is reported
-	Advise  Mode = "advise"  // waited for; may add context, a result or keep-going, no verdict
+	Guard   Role = "guard"   // may decide; fails closed
+	Observe Role = "observe" // runs afterwards; a failure is reported
+	Advise  Role = "advise"  // waited for; may add context, a result or keep-going, no verdict
 )
 
 // Format is the language a handler speaks.
@@ -60,7 +60,7 @@ type Registration struct {
 	HookType  string    `json:"hookType"` // unified kind, native name or "*"
 	Handler   string    `json:"handler"`  // builtin, command, script, module, ahp
 	Target    string    `json:"target"`
-	Mode      Mode      `json:"mode,omitempty"`
+	Role      Role      `json:"role,omitempty"`
 	Priority  *int      `json:"priority,omitempty"`
 	Enabled   *bool     `json:"enabled,omitempty"`
 	Timeout   Duration  `json:"timeout,omitempty"`
@@ -136,12 +136,12 @@ func (r *Registration) Order() int {
 	return *r.Priority
 }
 
-// ModeFor is the mode at one kind of event: what the registration says, else
+// RoleFor is the role at one kind of event: what the registration says, else
 // guard for a command, script, module or backend where a tool is about to run, observe
 // for a built-in, advise for the rest.
-func (r *Registration) ModeFor(kind event.Kind) Mode {
-	if r.Mode != "" {
-		return r.Mode
+func (r *Registration) RoleFor(kind event.Kind) Role {
+	if r.Role != "" {
+		return r.Role
 	}
 	if r.Handler == "builtin" {
 		return Observe
@@ -201,8 +201,8 @@ func (r *Registration) Check(knownAgent func(string) bool, knownType func(agent,
 	if strings.TrimSpace(r.Target) == "" {
 		bad("target is missing: what should the handler run?")
 	}
-	if r.Mode != "" && !r.Mode.known() {
-		errs = append(errs, errMode(r.Mode))
+	if r.Role != "" && !r.Role.known() {
+		errs = append(errs, errRole(r.Role))
 	}
 	switch r.Format {
 	case Unified, Claude:
@@ -232,9 +232,9 @@ func (r *Registration) Check(knownAgent func(string) bool, knownType func(agent,
 	return errors.New(strings.Join(texts, "; "))
 }
 
-func (m Mode) known() bool { return m == Guard || m == Observe || m == Advise }
+func (r Role) known() bool { return r == Guard || r == Observe || r == Advise }
 
-func errMode(m Mode) error { return fmt.Errorf("mode %q is none of guard, observe, advise", m) }
+func errRole(m Role) error { return fmt.Errorf("role %q is none of guard, observe, advise", m) }
 
 func (f OnFailure) known() bool {
 	return f == FailDefault || f == FailDeny || f == FailAsk || f == FailIgnore

@@ -25,7 +25,7 @@ func TestCheckTakesWhatIsRight(t *testing.T) {
 		func(r *Registration) { r.Agent = "claude" },
 		func(r *Registration) { r.HookType = "*" },
 		func(r *Registration) { r.HookType = "PreToolUse" },
-		func(r *Registration) { r.Mode = Observe },
+		func(r *Registration) { r.Role = Observe },
 		func(r *Registration) { r.Timeout = Duration(MaxTimeout) },
 		func(r *Registration) { r.Format, r.OnFailure, r.SkipAgents = Claude, FailAsk, []string{"claude"} },
 		func(r *Registration) {
@@ -68,7 +68,7 @@ func TestCheckNamesWhatIsWrong(t *testing.T) {
 		{func(r *Registration) { r.Handler = "shell" }, `handler "shell"`},
 		{func(r *Registration) { r.Handler = "" }, `handler ""`},
 		{func(r *Registration) { r.Target = " \n" }, "target is missing"},
-		{func(r *Registration) { r.Mode = "gard" }, `mode "gard"`},
+		{func(r *Registration) { r.Role = "gard" }, `role "gard"`},
 		{func(r *Registration) { r.Format = "gemini" }, `format "gemini"`},
 		{func(r *Registration) { r.OnFailure = "allow" }, `onFailure "allow"`},
 		{func(r *Registration) { r.Timeout = -1 }, "timeout -1ns is out of range"},
@@ -86,7 +86,7 @@ func TestCheckNamesWhatIsWrong(t *testing.T) {
 			t.Errorf("%+v: %v, want %s", r, err, c.named)
 		}
 	}
-	r := Registration{Mode: "x", Format: "y", OnFailure: "z"}
+	r := Registration{Role: "x", Format: "y", OnFailure: "z"}
 	err := r.Check(knownAgent, knownType)
 	if err == nil || strings.Count(err.Error(), "; ") < 7 {
 		t.Error("not everything is named at once:", err)
@@ -98,7 +98,7 @@ func TestNewEntryRefusesWhatWouldNotRun(t *testing.T) {
 		func(r *Registration) { r.ID = "" },
 		func(r *Registration) { r.Agent = "" },
 		func(r *Registration) { r.HookType = "" },
-		func(r *Registration) { r.Mode = "gard" },
+		func(r *Registration) { r.Role = "gard" },
 		func(r *Registration) { r.OnFailure = "allow" },
 		func(r *Registration) { r.Match = &Match{Name: "[a"} },
 		func(r *Registration) { r.Match = &Match{Path: "[a"} },
@@ -119,9 +119,9 @@ func TestNewEntryRefusesWhatWouldNotRun(t *testing.T) {
 func TestModeFor(t *testing.T) {
 	for _, c := range []struct {
 		handler string
-		mode    Mode
+		mode    Role
 		kind    event.Kind
-		want    Mode
+		want    Role
 	}{
 		{"command", "", event.ToolBefore, Guard},
 		{"script", "", event.PermissionRequest, Guard},
@@ -136,8 +136,8 @@ func TestModeFor(t *testing.T) {
 		{"command", Observe, event.ToolBefore, Observe},
 		{"command", Advise, event.ToolBefore, Advise},
 	} {
-		r := Registration{Handler: c.handler, Mode: c.mode}
-		if got := r.ModeFor(c.kind); got != c.want {
+		r := Registration{Handler: c.handler, Role: c.mode}
+		if got := r.RoleFor(c.kind); got != c.want {
 			t.Errorf("%+v: r.ModeFor(c.kind) = %s, want %q", c, got, c.want)
 		}
 	}
@@ -200,7 +200,7 @@ func TestDurationJSON(t *testing.T) {
 }
 
 func TestRegistrationJSON(t *testing.T) {
-	const text = `{"id":"a","agent":"*","hookType":"tool.before","handler":"command","target":"x","mode":"guard","priority":0,"enabled":false,` +
+	const text = `{"id":"a","agent":"*","hookType":"tool.before","handler":"command","target":"x","role":"guard","priority":0,"enabled":false,` +
 		`"timeout":30,"match":{"command":"rm"},"format":"claude","onFailure":"ask","locked":true,"skipAgents":["claude"]}`
 	var r Registration
 	if err := json.Unmarshal([]byte(text), &r); err != nil {

@@ -2,7 +2,7 @@ module github.com/hookmux/hookmux/lab
 
 go 1.26.0
 
-// Starting reads the same for every process (internal/platform/firstprogram).
+// Starting reads the same for every process (internal/platform/proc).
 godebug (
 	containermaxprocs=0
 	updatemaxprocs=0
@@ -15,6 +15,7 @@ replace github.com/hookmux/hookmux => ../
 require (
 	aead.dev/minisign v0.3.0
 	charm.land/bubbletea/v2 v2.0.9
+	github.com/ProtonMail/go-crypto v1.5.2
 	github.com/charmbracelet/ultraviolet v0.0.0-20260811164956-006e29f97886
 	github.com/charmbracelet/x/ansi v0.11.9
 	github.com/chromedp/cdproto v0.0.0-20260714215040-dc233986426f
@@ -42,6 +43,7 @@ require (
 	github.com/chromedp/sysutil v1.1.0 // indirect
 	github.com/clipperhouse/displaywidth v0.11.0 // indirect
 	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
+	github.com/cloudflare/circl v1.6.3 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/evanw/esbuild v0.28.2 // indirect
 	github.com/expr-lang/expr v1.17.8 // indirect
@@ -81,7 +83,7 @@ require (
 	go.opentelemetry.io/otel/sdk/metric v1.46.0 // indirect
 	go.opentelemetry.io/otel/trace v1.46.0 // indirect
 	go.opentelemetry.io/proto/otlp v1.11.0 // indirect
-	golang.org/x/crypto v0.13.0 // indirect
+	golang.org/x/crypto v0.41.0 // indirect
 	golang.org/x/oauth2 v0.35.0 // indirect
 	golang.org/x/sync v0.23.0 // indirect
 	golang.org/x/time v0.15.0 // indirect

@@ -144,7 +144,7 @@ func TestInstallScript(t *testing.T) {
 			s.offer("1.0.0", "share/old-page")
 			out, err := s.run("1.0.0", nil)
 			if err != nil || !strings.Contains(out, "hookmux 1.0.0 is installed") ||
-				!strings.Contains(out, "not signed") || !strings.Contains(out, "add it to your PATH") {
+				!strings.Contains(out, "isn't signed") || !strings.Contains(out, "add it to your PATH") {
 				t.Fatalf("it ended with %v and said, want version, PATH and no signature:\n%s", err, out)
 			}
 			local := filepath.Join(s.home, ".local")
@@ -165,7 +165,7 @@ func TestInstallScript(t *testing.T) {
 				t.Errorf("a wrong checksum: ended with %v and said %s, want a refusal", err, out)
 			}
 			if out, err = s.run("2.0.0", []string{"HOOKMUX_PUBLIC_KEY=RWx"}); err == nil ||
-				!strings.Contains(out, "no signature") {
+				!strings.Contains(out, "SHA256SUMS.minisig, the signature, can't be fetched") {
 				t.Errorf("a missing signature: ended with %v and said %s, want a refusal", err, out)
 			}
 			if got := s.tree(local); got != want+" share/old-page" {

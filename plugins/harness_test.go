@@ -276,7 +276,7 @@ func play(t testing.TB, name, dir string, o plugins.Options, env []string, steps
 	t.Helper()
 	program := node(t)
 	o.Version = "0.0.0-test"
-	source, err := plugins.Render(name, o)
+	source, err := plugins.Render(strings.TrimSuffix(name, "2"), o) // opencode2 loads OpenCode's
 	if err != nil {
 		t.Fatal(err)
 	}

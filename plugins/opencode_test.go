@@ -367,7 +367,7 @@ func TestLoadedTwiceReportsOnce(t *testing.T) {
 		}
 	}
 	text := `import a from "./a.mjs"; import b from "./b.mjs";
-const both = [await a({directory:"/"}), await b({directory:"/"})];
+const both = [await a.server({directory:"/"}), await b.server({directory:"/"})];
 const input = {tool:"bash",sessionID:"s",callID:"c"}, output = {args:{command:"ls"}};
 for (const h of both) await h["tool.execute.before"](input, output);
 const event = {type:"session.compacted",properties:{sessionID:"s"}};

@@ -70,7 +70,7 @@ func (o outsider) Lookup(pid int) (proc.Process, error) {
 func (s *realTestBed) startDaemon(t *testing.T) {
 	t.Helper()
 	entry, err := hook.NewEntry(hook.Registration{
-		ID: "real", Agent: hook.Any, HookType: hook.Any, Handler: "builtin", Target: "real", Mode: hook.Guard,
+		ID: "real", Agent: hook.Any, HookType: hook.Any, Handler: "builtin", Target: "real", Role: hook.Guard,
 	}, hook.HandlerFunc(s.decide), "global")
 	if err != nil {
 		t.Fatal(err)

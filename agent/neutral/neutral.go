@@ -26,9 +26,9 @@ type Row struct {
 	Kind      string        // the event's kind, such as tool.before
 	Decides   bool          // the agent does something with the answer
 	Timeout   time.Duration // how long the agent waits when its config says nothing
-	// DeafAfterExit says that the agent reads nothing more of a hook that has
+	// IgnoresOutputAfterExit says that the agent reads nothing more of a hook that has
 	// exited: an answer must have been read before.
-	DeafAfterExit bool
+	IgnoresOutputAfterExit bool
 }
 
 // Lookup finds an event of an agent by their names in the catalogue. For what

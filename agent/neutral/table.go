@@ -223,19 +223,19 @@ func rowsCodebuddy(event string) (Row, bool) {
 		"TaskCreated":
 		return Row{Kind: "other", Timeout: 60000 * time.Millisecond}, true
 	case "UserPromptSubmit":
-		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`, Stderr: `hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart`, Exit: 2}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond, DeafAfterExit: true}, true
+		return Row{Unchecked: Answer{Stdout: `{"decision":"block","reason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}`, Stderr: `hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart`, Exit: 2}, Kind: "turn.start", Decides: true, Timeout: 60000 * time.Millisecond, IgnoresOutputAfterExit: true}, true
 	case "PreToolUse":
-		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`, Stderr: `hookmux could not be reached, and this call is only allowed with it; run: hookmux status`, Exit: 2}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}}`, Stderr: `hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart`, Exit: 2}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond, DeafAfterExit: true}, true
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}`, Stderr: `hookmux could not be reached, and this call is only allowed with it; run: hookmux status`, Exit: 2}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}}`, Stderr: `hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart`, Exit: 2}, Kind: "tool.before", Decides: true, Timeout: 60000 * time.Millisecond, IgnoresOutputAfterExit: true}, true
 	case "PermissionRequest":
-		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}}}`}, Kind: "tool.permission.request", Decides: true, Timeout: 60000 * time.Millisecond, DeafAfterExit: true}, true
+		return Row{Deny: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not be reached, and this call is only allowed with it; run: hookmux status"}}}`}, Unchecked: Answer{Stdout: `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"hookmux could not check this call because its daemon is not responding; run: hookmux daemon restart"}}}`}, Kind: "tool.permission.request", Decides: true, Timeout: 60000 * time.Millisecond, IgnoresOutputAfterExit: true}, true
 	case "PermissionDenied":
 		return Row{Kind: "tool.permission.resolved", Timeout: 60000 * time.Millisecond}, true
 	case "PostToolUse":
-		return Row{Kind: "tool.after", Decides: true, Timeout: 60000 * time.Millisecond, DeafAfterExit: true}, true
+		return Row{Kind: "tool.after", Decides: true, Timeout: 60000 * time.Millisecond, IgnoresOutputAfterExit: true}, true
 	case "PostToolUseFailure":
 		return Row{Kind: "tool.after", Timeout: 60000 * time.Millisecond}, true
 	case "Stop":
-		return Row{Kind: "turn.end", Decides: true, Timeout: 60000 * time.Millisecond, DeafAfterExit: true}, true
+		return Row{Kind: "turn.end", Decides: true, Timeout: 60000 * time.Millisecond, IgnoresOutputAfterExit: true}, true
 	case "StopFailure":
 		return Row{Kind: "turn.end", Timeout: 60000 * time.Millisecond}, true
 	case "SubagentStart":

@@ -13,18 +13,18 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
-// quick is how long a call takes at most unless somebody thinks it over. Only
-// what lasts longer is worth the threads and timers that watching costs.
-const quick = 30 * time.Millisecond
+// fastPathBudget is how long a call may take without the threads and timers that watching
+// a longer one costs.
+const fastPathBudget = 30 * time.Millisecond
 
-// hasty reads from a descriptor for as long as it does not keep us waiting.
-type hasty struct {
+// nonBlockingReader reads from a descriptor until that would wait past until.
+type nonBlockingReader struct {
 	fd    fd
 	until time.Time
 	slow  bool
 }
 
-func (h *hasty) Read(p []byte) (int, error) {
+func (h *nonBlockingReader) Read(p []byte) (int, error) {
 	if !waitReadable(int(h.fd), time.Until(h.until)) {
 		h.slow = true
 		return 0, errSlow
@@ -64,7 +64,7 @@ func (c *call) tryQuickly(stdin io.Reader) (neutral.Answer, bool) {
 	if !ok {
 		return neutral.Answer{}, false
 	}
-	from := &hasty{fd: in, until: c.started.Add(quick)}
+	from := &nonBlockingReader{fd: in, until: c.started.Add(fastPathBudget)}
 	payload, truncated := readPayload(nil, from)
 	if from.slow {
 		c.read, c.cut = payload, truncated
@@ -78,7 +78,7 @@ func (c *call) tryQuickly(stdin io.Reader) (neutral.Answer, bool) {
 	if err != nil {
 		return neutral.Answer{}, false
 	}
-	conn, err := c.connectUser(dirs, c.started.Add(quick))
+	conn, err := c.connectUser(dirs, c.started.Add(fastPathBudget))
 	if err != nil {
 		return neutral.Answer{}, false // reachDaemon knows what to do about it
 	}
@@ -91,7 +91,7 @@ func (c *call) tryQuickly(stdin io.Reader) (neutral.Answer, bool) {
 		conn.close()
 		return neutral.Answer{}, false // reachDaemon finds the same, before it sends
 	}
-	if !waitReadable(conn.fd, quick) {
+	if !waitReadable(conn.fd, fastPathBudget) {
 		c.sent = conn
 		return neutral.Answer{}, false
 	}

@@ -65,7 +65,7 @@ func runClient(args, env []string, stdin io.Reader, stdout, stderr io.Writer) in
 	}
 	writeText(stdout, answer.Stdout)
 	writeText(stderr, answer.Stderr)
-	if c.row.DeafAfterExit && answer.Stdout+answer.Stderr != "" {
+	if c.row.IgnoresOutputAfterExit && answer.Stdout+answer.Stderr != "" {
 		untilRead(stdout, stderr)
 	}
 	return answer.Exit

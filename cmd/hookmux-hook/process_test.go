@@ -211,7 +211,7 @@ func TestTerminationWhileADaemonStarts(t *testing.T) {
 	w := newWorld(t)
 	write(t, filepath.Join(w.dirs.Runtime, "behaviour"), "never")
 	// Signals are watched for only in calls that last.
-	for wait := 5 * quick; len(w.spooled()) == 0; wait *= 4 {
+	for wait := 5 * fastPathBudget; len(w.spooled()) == 0; wait *= 4 {
 		if wait > 5*time.Second {
 			t.Fatal("nothing was left in the spool, want the event")
 		}
@@ -249,7 +249,7 @@ func terminated(t *testing.T, w *world) result {
 	})
 	// Signals are watched for only in calls that last, and a busy machine may
 	// take its time to get there.
-	for wait := 5 * quick; ; wait *= 4 {
+	for wait := 5 * fastPathBudget; ; wait *= 4 {
 		cmd := w.command(agent, deciding, "600")
 		var out, errs strings.Builder
 		cmd.Stdout, cmd.Stderr = &out, &errs

@@ -41,14 +41,14 @@ func (s *Service) Observe(ev *event.Event) {
 
 // Decide lets a permission or a person decide about a call where one must. It comes
 // after guards and hooks, and holds the agent only while somebody could answer.
-func (s *Service) Decide(ctx context.Context, c *Call) Outcome {
+func (s *Service) Decide(ctx context.Context, c *services.Call) Outcome {
 	if c.Event.Kind == event.ToolAfter {
 		addNote(&s.laterContext, c)
 	}
-	if !canAsk(c.Event.Kind) || c.Skipped != services.NotSkipped {
+	if !CanAsk(c.Event.Kind) || c.Skipped != services.NotSkipped {
 		return Outcome{Skipped: c.Skipped}
 	}
-	out, before, recordAnswer := askedOtherWay(&s.seenRequests, s.Catalogue, c)
+	out, before, recordAnswer := reuseProxyAnswer(&s.seenRequests, s.Catalogue, c)
 	if before {
 		return out
 	}
@@ -58,7 +58,7 @@ func (s *Service) Decide(ctx context.Context, c *Call) Outcome {
 		return Outcome{}
 	}
 	hold := func() time.Duration {
-		hold, chosen := s.Settings.HoldTime(c.Event)
+		hold, chosen := s.Settings.HoldTime(&c.Event)
 		wait := agent.Wait{Setting: hold, Chosen: chosen, Away: s.attendance.isAway(),
 			Watched: s.attendance.anyoneThere() || s.reachesPerson(c.Event.Agent, need.Kind)}
 		return spec.HoldFor(c.Event.Native, time.Until(c.Deadline), wait)
@@ -86,28 +86,28 @@ type question struct {
 
 // permissionOrAsk lets a permission answer, else a person. It is false when no permission matched and
 // nobody can answer, or the queue is full.
-func (s *Service) permissionOrAsk(ctx context.Context, c *Call, q question) (Outcome, bool) {
+func (s *Service) permissionOrAsk(ctx context.Context, c *services.Call, q question) (Outcome, bool) {
 	project := c.Project
 	if project == "" {
 		project = s.Settings.RepositoryOf(c.Event.Cwd)
 	}
 	permitted := s.permissions.Match
-	if c.dryRun() {
+	if c.DryRun != nil {
 		permitted = s.permissions.Find
 	}
 	if permission, ok := permitted(q.seen, project, q.need, time.Now()); ok {
-		approveCall(c.Decision, queue.PersonAnswer{Answer: event.Answer{Choice: event.ChooseAlways}},
+		approveCall(&c.Outcome.Decision, queue.PersonAnswer{Answer: event.Answer{Choice: event.ChooseAlways}},
 			event.ByPermission(permission.ID))
-		c.explain("permission " + permission.ID + " lets it pass; `hookmux permissions list` shows it")
+		c.DryRun.Note("permission " + permission.ID + " lets it pass; `hookmux permissions list` shows it")
 		return Outcome{}, true
 	}
 	if q.need.Decider == policy.AgentDecides {
-		c.explain(s.AgentTitle(c.Event.Agent) + "'s own reviewer decides; no person is asked")
+		c.DryRun.Note(s.AgentTitle(c.Event.Agent) + "'s own reviewer decides; no person is asked")
 		return Outcome{Skipped: services.AgentReviews}, true
 	}
-	if c.dryRun() {
+	if c.DryRun != nil {
 		if q.hold() > 0 {
-			c.explain("you would be asked in the inbox, if you're there: " + choiceWords(q.need))
+			c.DryRun.Note("you would be asked in the inbox, if you're there: " + choiceWords(q.need))
 		}
 		return Outcome{}, mayWaitForPerson(ctx, s, c, q.need.Kind, 0)
 	}
@@ -127,7 +127,7 @@ func (s *Service) permissionOrAsk(ctx context.Context, c *Call, q question) (Out
 // waitForPerson opens a request, waits until it ends and takes a person's
 // answer into the decision. The answer comes from [Service.Reply], through the
 // queue.
-func (s *Service) waitForPerson(ctx context.Context, c *Call, r queue.Request, seen *event.Event) Outcome {
+func (s *Service) waitForPerson(ctx context.Context, c *services.Call, r queue.Request, seen *event.Event) Outcome {
 	s.Recorder.WakeJournal() // who watches wants to see what is being asked
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -147,20 +147,20 @@ func (s *Service) waitForPerson(ctx context.Context, c *Call, r queue.Request, s
 	if c.OnHeld != nil {
 		c.OnHeld(ticket.ID(), r.Need.Why, changedInput(seen))
 	}
-	s.watchAgent(ctx, ticket, c.Event)
+	s.watchAgent(ctx, ticket, &c.Event)
 	began := time.Now()
 	result := ticket.Wait(ctx)
 	s.overload.clearReportFor(&r)
 	out := Outcome{Asked: &Asked{Request: result.ID, End: result.End, Took: time.Since(began)}}
 	if result.End == queue.Answered {
-		c.OnSent(ticket.ConfirmDelivered)
-		applyAnswer(c.Decision, result.PersonAnswer)
-		s.answered.Store(seen, *c.Decision)
+		c.Delivered = ticket.ConfirmDelivered
+		applyAnswer(&c.Outcome.Decision, result.PersonAnswer)
+		s.answered.Store(seen, c.Outcome.Decision)
 		a, _ := s.Catalogue.EntryOf(c.Event.Agent, c.Event.Native)
 		keepNote(&s.laterContext, a, c, seen, result.PersonAnswer)
 		return out
 	}
-	out.Skipped = endWithoutAnswer(c.Decision, result.End, left.Load())
+	out.Skipped = endWithoutAnswer(&c.Outcome.Decision, result.End, left.Load())
 	return out
 }
 

@@ -122,7 +122,7 @@ type watchers struct {
 	came  chan struct{}   // closed and replaced when somebody begins to follow
 }
 
-// watcher is a process; a pid alone may be another one's by now.
+// watcher is a process: PID and start time, because PIDs are reused.
 type watcher struct {
 	PID   int    `json:"pid"`
 	Start uint64 `json:"start"`

@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/platform/proc"
-	"github.com/hookmux/hookmux/internal/platform/textcut"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -116,7 +116,7 @@ func (a *absence) addEnded(away *awayState, digest *wire.Digest) {
 		}
 	})
 	if err != nil {
-		digest.Note = "not everything from before the daemon restarted is here: " + textcut.FirstLine(err.Error())
+		digest.Note = "not everything from before the daemon restarted is here: " + termsafe.FirstLine(err.Error())
 	}
 	a.addLogOnly(ctx, away.Since, digest)
 	a.addRecords(away.Since, digest.Ended, known)
@@ -134,7 +134,7 @@ func (a *absence) addLogOnly(ctx context.Context, since time.Time, digest *wire.
 		}
 	})
 	if err != nil && digest.Note == "" {
-		digest.Note = "what logOnly hooks would have done is not all here: " + textcut.FirstLine(err.Error())
+		digest.Note = "what logOnly hooks would have done is not all here: " + termsafe.FirstLine(err.Error())
 	}
 }
 

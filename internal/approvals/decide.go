@@ -15,26 +15,26 @@ import (
 	"github.com/hookmux/hookmux/internal/services"
 )
 
-// canAsk reports whether a person may be asked about an event of this kind at
+// CanAsk reports whether a person may be asked about an event of this kind at
 // all.
-func canAsk(k event.Kind) bool {
+func CanAsk(k event.Kind) bool {
 	return k == event.ToolBefore || k == event.PermissionRequest || k == event.UserQuestion || k == event.UserPlan
 }
 
 // answeredBefore lets what a person said about the same call at an earlier
 // event count again.
-func (s *Service) answeredBefore(c *Call, seen *event.Event, spec *agent.Inbox) bool {
+func (s *Service) answeredBefore(c *services.Call, seen *event.Event, spec *agent.Inbox) bool {
 	served, repeated := s.answered.TakeOut, s.repeats.Remember
-	if c.dryRun() {
+	if c.DryRun != nil {
 		served, repeated = s.answered.Peek, s.repeats.Knows
 	}
 	if said, ok := served(seen); ok {
-		*c.Decision = carryOver(*c.Decision, said)
-		c.explain("you were asked about this call before, and your answer still applies")
+		c.Outcome.Decision = carryOver(c.Outcome.Decision, said)
+		c.DryRun.Note("you were asked about this call before, and your answer still applies")
 		return true
 	}
 	if spec.Repeats && repeated(seen) {
-		c.explain("you were asked about this call before; hookmux doesn't ask again")
+		c.DryRun.Note("you were asked about this call before; hookmux doesn't ask again")
 		return true
 	}
 	return false
@@ -49,8 +49,8 @@ func choiceWords(need policy.Need) string {
 // askInWindow puts a call that nobody elsewhere could answer to the person at
 // the agent, where the agent has no prompt of its own and the user wants to be
 // asked: no opinion would let it run.
-func askInWindow(c *Call, spec *agent.Inbox) {
-	d := c.Decision
+func askInWindow(c *services.Call, spec *agent.Inbox) {
+	d := &c.Outcome.Decision
 	if spec.Promptless && c.Carries.Ask && c.Event.Attended == event.AttendedYes && d.Verdict != event.Ask {
 		d.Verdict, d.By = event.Ask, event.ByApprovalLevel
 		d.Reason = "you chose to be asked about calls with side effects"
@@ -60,8 +60,8 @@ func askInWindow(c *Call, spec *agent.Inbox) {
 // askForFull answers a call that is too much for the inbox: the agent asks, or refuses
 // where it cannot. No opinion would let it run where no prompt of the agent's own
 // follows: before a call, in a mode without prompts, or in an agent that has none.
-func askForFull(c *Call, spec *agent.Inbox) {
-	d := c.Decision
+func askForFull(c *services.Call, spec *agent.Inbox) {
+	d := &c.Outcome.Decision
 	if d.Verdict == event.Deny || c.Event.Kind != event.ToolBefore && !spec.Promptless {
 		return
 	}
@@ -73,7 +73,7 @@ func askForFull(c *Call, spec *agent.Inbox) {
 // nothing, since the agent's own dialog can be used meanwhile, so that whoever opens the
 // live view later can still answer; or somebody could answer; or the agent's entry says
 // how long it may wait for somebody who only comes.
-func mayWaitForPerson(ctx context.Context, s *Service, c *Call, kind policy.Kind, limit time.Duration) bool {
+func mayWaitForPerson(ctx context.Context, s *Service, c *services.Call, kind policy.Kind, limit time.Duration) bool {
 	if !c.Pushed && dialogStays(s.Catalogue, c) || s.attendance.expectAnyone(ctx, limit) {
 		return true
 	}
@@ -81,7 +81,7 @@ func mayWaitForPerson(ctx context.Context, s *Service, c *Call, kind policy.Kind
 		return s.reachesPerson(c.Event.Agent, kind)
 	}
 	a, ok := s.Catalogue.Agent(c.Event.Agent)
-	return ok && asksItself(c.Event) && a.Inbox.HoldAt(c.Event.Native) == agent.HoldBrief
+	return ok && asksItself(&c.Event) && a.Inbox.HoldAt(c.Event.Native) == agent.HoldBrief
 }
 
 // reachesPerson reports whether somebody is notified of such a request.
@@ -91,8 +91,8 @@ func (s *Service) reachesPerson(agent string, kind policy.Kind) bool {
 
 // dialogStays reports whether the agent's own dialog can be used while it is held: it asks
 // by itself, or the hook that called shows a dialog meanwhile.
-func dialogStays(catalogue *agent.Catalogue, c *Call) bool {
-	ev := c.Event
+func dialogStays(catalogue *agent.Catalogue, c *services.Call) bool {
+	ev := &c.Event
 	a, ok := catalogue.Agent(ev.Agent)
 	return ok && a.Inbox != nil && (asksItself(ev) || a.Inbox.Promptless && c.OnHeld != nil && ev.Attended == event.AttendedYes) &&
 		a.Inbox.HoldAt(ev.Native) == agent.HoldDeadline && a.Inbox.WindowAt(ev.Native) != agent.WindowHidden
@@ -106,7 +106,7 @@ func asksItself(ev *event.Event) bool {
 
 // mustAsk is what a person must be asked about an event, with the event as
 // hooks changed it. The last result is nil when nobody must be asked.
-func (s *Service) mustAsk(c *Call) (*event.Event, policy.Need, *agent.Inbox) {
+func (s *Service) mustAsk(c *services.Call) (*event.Event, policy.Need, *agent.Inbox) {
 	a, ok := s.Catalogue.EntryOf(c.Event.Agent, c.Event.Native)
 	if !ok || a.Inbox == nil {
 		return nil, policy.Need{}, nil
@@ -115,16 +115,16 @@ func (s *Service) mustAsk(c *Call) (*event.Event, policy.Need, *agent.Inbox) {
 	if !ok {
 		return nil, policy.Need{}, nil
 	}
-	seen := c.Event
-	if change := c.Decision.Input; change != nil && c.Event.Tool != nil {
-		changed := *c.Event
+	seen := &c.Event
+	if change := c.Outcome.Decision.Input; change != nil && c.Event.Tool != nil {
+		changed := c.Event
 		s.Catalogue.WithInput(&changed, event.MergeObjects(c.Event.Tool.Input, change))
 		seen = &changed
 	}
-	level, chosen := s.Settings.ApprovalLevel(c.Event)
+	level, chosen := s.Settings.ApprovalLevel(&c.Event)
 	need, ok := policy.NeedFor(policy.Case{
 		Event: seen, Spec: spec, Inbox: a.Inbox, Carries: c.Carries, Level: level, Chosen: chosen,
-		Free: asksNobody(s.Processes, a, c.Event), Decision: *c.Decision,
+		Free: asksNobody(s.Processes, a, &c.Event), Decision: c.Outcome.Decision,
 	})
 	if !ok {
 		return nil, policy.Need{}, nil
@@ -155,7 +155,7 @@ func asksNobody(processes proc.Table, a *agent.Agent, ev *event.Event) bool {
 }
 
 // newRequest makes a need into what is put to a person.
-func (s *Service) newRequest(c *Call, seen *event.Event, need policy.Need, project string,
+func (s *Service) newRequest(c *services.Call, seen *event.Event, need policy.Need, project string,
 	hold time.Duration) queue.Request {
 	ev := *seen // the pipeline goes on with its own
 	now := time.Now()
@@ -177,7 +177,7 @@ func (s *Service) newRequest(c *Call, seen *event.Event, need policy.Need, proje
 	if need.Veto {
 		r.Note = title + " can only be refused here; otherwise its own rules apply"
 	}
-	sent := c.Event
+	sent := &c.Event
 	if seen == sent {
 		sent = nil
 	}
@@ -193,26 +193,26 @@ func (s *Service) newRequest(c *Call, seen *event.Event, need policy.Need, proje
 // by the way that comes first; what they said there by then counts for both.
 // Without an answer the second leaves it to the agent, which waits for the first.
 
-// askedOtherWay is for a request that came the other way before. Else it is
-// remembered, and recordAnswer keeps what comes of it.
-func askedOtherWay(asks *SeenRequests, agents *agent.Catalogue, c *Call,
+// reuseProxyAnswer takes over what came of a request that came the other way before. Else it
+// remembers this one, and recordAnswer keeps what comes of it.
+func reuseProxyAnswer(asks *SeenRequests, agents *agent.Catalogue, c *services.Call,
 ) (out Outcome, before bool, recordAnswer func()) {
-	if c.dryRun() || c.Event.Kind != event.PermissionRequest || c.Decision.Verdict == event.Deny {
+	if c.DryRun != nil || c.Event.Kind != event.PermissionRequest || c.Outcome.Decision.Verdict == event.Deny {
 		return Outcome{}, false, func() {}
 	}
 	if agents.OwnAgent(c.Event.Native) {
 		return Outcome{}, false, func() {}
 	}
 	_, proxied := agents.Protocol(c.Event.Native)
-	if said, ok := asks.TakeOut(c.Event, proxied); ok {
+	if said, ok := asks.TakeOut(&c.Event, proxied); ok {
 		switch {
 		case said.Verdict == event.Allow || said.Verdict == event.Modify || said.Verdict == event.Deny:
-			*c.Decision = carryOver(*c.Decision, said)
-		case c.Decision.Verdict == event.Ask && !proxied:
-			c.Decision.Verdict = event.None // it is being asked about already
+			c.Outcome.Decision = carryOver(c.Outcome.Decision, said)
+		case c.Outcome.Decision.Verdict == event.Ask && !proxied:
+			c.Outcome.Decision.Verdict = event.None // it is being asked about already
 		}
 		return Outcome{Skipped: services.HooksAsked}, true, func() {}
 	}
-	keep := asks.Remember(c.Event, proxied)
-	return Outcome{}, false, func() { keep(*c.Decision) }
+	keep := asks.Remember(&c.Event, proxied)
+	return Outcome{}, false, func() { keep(c.Outcome.Decision) }
 }

@@ -53,7 +53,7 @@ const keptIDsFile = "waiting.json"
 // hookmux did not write gives none: requests get new ids then.
 func takeKeptIDs(dir string) []queue.KeptID {
 	var list []queue.KeptID
-	if sealed.LoadSealed(dir, keptIDsFile, &list) != nil {
+	if sealed.Load(dir, keptIDsFile, &list) != nil {
 		list = nil
 	}
 	_ = os.Remove(filepath.Join(dir, keptIDsFile))
@@ -64,7 +64,7 @@ func takeKeptIDs(dir string) []queue.KeptID {
 // passed it on.
 func (s *Service) EndRequests() {
 	if waited := s.queue.Close(); len(waited) > 0 {
-		if err := sealed.StoreSealed(s.Dirs.State, keptIDsFile, waited); err != nil {
+		if err := sealed.Store(s.Dirs.State, keptIDsFile, waited); err != nil {
 			s.Log.Warn("requests that wait get new ids in the next daemon", "error", err)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/handler"
-	"github.com/hookmux/hookmux/internal/platform/textcut"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/redact"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -72,7 +72,7 @@ func (p *pushCommand) tellPerson(daemonEnds context.Context, item wire.InboxRequ
 	out, err := p.processes.Shell(ctx, p.command(), "/", append(os.Environ(), "HOOKMUX_REQUEST="+item.ID),
 		append(text, '\n'))
 	if err == nil && out.Exit != 0 {
-		err = fmt.Errorf("exit code %d: %s", out.Exit, textcut.FirstLine(string(out.Stderr)))
+		err = fmt.Errorf("exit code %d: %s", out.Exit, termsafe.FirstLine(string(out.Stderr)))
 	}
 	if err == nil {
 		p.failed.Store(0)

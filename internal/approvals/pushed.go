@@ -42,15 +42,15 @@ type PushResult struct {
 
 // DecidePushed lets a permission or a person decide about what a program pushed. It
 // waits as long as the program said; key is by which the program knows it.
-func (s *Service) DecidePushed(ctx context.Context, c *Call, need policy.Need, wait time.Duration, key string) Outcome {
-	if d := c.Decision; d.Verdict == event.Ask {
+func (s *Service) DecidePushed(ctx context.Context, c *services.Call, need policy.Need, wait time.Duration, key string) Outcome {
+	if d := &c.Outcome.Decision; d.Verdict == event.Ask {
 		need = need.AskedBy(d.By, d.Reason)
 	}
-	if level, _ := s.Settings.ApprovalLevel(c.Event); c.Skipped != services.NotSkipped || level == policy.Off {
+	if level, _ := s.Settings.ApprovalLevel(&c.Event); c.Skipped != services.NotSkipped || level == policy.Off {
 		return Outcome{Skipped: c.Skipped}
 	}
 	hold := func() time.Duration { return wait }
-	out, _ := s.permissionOrAsk(ctx, c, question{seen: c.Event, need: need, hold: hold, key: key, relayed: true})
+	out, _ := s.permissionOrAsk(ctx, c, question{seen: &c.Event, need: need, hold: hold, key: key, relayed: true})
 	return out
 }
 

@@ -148,7 +148,7 @@ func endWithoutAnswer(d *event.Decision, end queue.End, callerLeft bool) service
 }
 
 // keepNote keeps words beside a yes that the agent cannot hear with it.
-func keepNote(notes *PersonNotes, a *agent.Agent, c *Call, seen *event.Event, said queue.PersonAnswer) {
+func keepNote(notes *PersonNotes, a *agent.Agent, c *services.Call, seen *event.Event, said queue.PersonAnswer) {
 	if said.Verdict != event.Deny && said.Answer.Note != "" && !c.Carries.Context && hearsAfterCall(a) {
 		notes.Store(seen, said.Answer.Note)
 	}
@@ -176,12 +176,12 @@ func hearsAfterCall(a *agent.Agent) bool {
 }
 
 // addNote adds to the result of a call what a person said when they let it run.
-func addNote(notes *PersonNotes, c *Call) {
-	if c.dryRun() || !c.Carries.Context {
+func addNote(notes *PersonNotes, c *services.Call) {
+	if c.DryRun != nil || !c.Carries.Context {
 		return
 	}
-	if words := notes.TakeOut(c.Event); words != "" {
-		c.Decision.Context = strings.TrimSpace(c.Decision.Context + "\nThe person who approved this call adds: " +
+	if words := notes.TakeOut(&c.Event); words != "" {
+		c.Outcome.Decision.Context = strings.TrimSpace(c.Outcome.Decision.Context + "\nThe person who approved this call adds: " +
 			words)
 	}
 }

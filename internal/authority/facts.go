@@ -81,7 +81,7 @@ type Terminal struct {
 	Elsewhere bool
 }
 
-// Identity is one process: a pid alone may be given to another.
+// Identity is one process: PID and start time, because PIDs are reused.
 type Identity struct {
 	PID   int
 	Start uint64

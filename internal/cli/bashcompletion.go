@@ -54,8 +54,11 @@ func replaceBashCompletion(root *cobra.Command) {
 		load := map[string]string{"bash": "source <(hookmux completion bash)   # in ~/.bashrc",
 			"zsh":        "source <(hookmux completion zsh)   # in ~/.zshrc",
 			"fish":       "hookmux completion fish > ~/.config/fish/completions/hookmux.fish",
-			"powershell": "hookmux completion powershell | Out-String | Invoke-Expression   # in your profile"}[shell.Name()]
+			"powershell": "hookmux completion powershell | Out-String | Invoke-Expression"}[shell.Name()]
 		shell.Short, shell.Long, shell.Example = "Print the script for "+shell.Name(), "", "  "+load
+		if f := shell.Flags().Lookup("no-descriptions"); f != nil {
+			f.Usage = "leave out the descriptions"
+		}
 		shell.Args = cmdutil.ExactArgs()
 	}
 	bash.RunE = func(cmd *cobra.Command, _ []string) error {

@@ -36,6 +36,9 @@ func setHelp(root *cobra.Command) {
 }
 
 func writeUsage(w io.Writer, cmd *cobra.Command) {
+	if f := cmd.Flags().Lookup("version"); f != nil && f.Usage != "" {
+		f.Usage = "print the version"
+	}
 	line := strings.TrimSuffix(cmd.UseLine(), " [flags]")
 	if cmd.HasAvailableSubCommands() && !strings.Contains(line, "VERB") {
 		line += " [COMMAND]"
@@ -91,9 +94,9 @@ func nameFlagValues(cmd *cobra.Command) {
 var flagValues = map[string]string{"for": "DURATION", "timeout": "DURATION", "since": "TIME", "until": "TIME", "after": "CURSOR",
 	"payload": "FILE", "rules": "FILE", "cert": "FILE", "key": "FILE", "hook": "FILE", "text": "WORDS", "in": "PLACE",
 	"fail-on": "WHAT", "on-unavailable": "ANSWER", "on-failure": "ANSWER", "public-url": "URL", "listen": "ADDRESS", "by": "GROUP",
-	"expect-end": "END", "day": "AMOUNT", "ask": "PERCENT", "block": "PERCENT", "priority": "N", "mode": "ROLE", "skip": "STEP",
+	"expect-end": "END", "day": "AMOUNT", "ask": "PERCENT", "block": "PERCENT", "priority": "N", "skip": "STEP",
 	"match-command": "REGEXP", "match-name": "GLOB", "match-path": "GLOB", "input": "JSON", "note": "TEXT", "prompt": "TEXT",
-	"window": "SHARE", "worktree": "NAME", "project": "DIR", "events": "KINDS", "target": "TARGET"}
+	"write": "FILE", "record": "DIR", "reason": "TEXT", "context": "TEXT", "env": "NAME", "header-env": "HEADER=NAME", "token-env": "NAME", "window": "SHARE", "worktree": "NAME", "project": "DIR", "events": "KINDS", "target": "TARGET"}
 
 // namedValue is a flag's value with a name of its own in help.
 type namedValue struct {

@@ -51,9 +51,9 @@ func TestHelp(t *testing.T) {
 				t.Errorf("--help does not have %q:\n%s", want, out)
 			}
 		}
-		for _, line := range strings.Split(cmd.Short+"\n"+cmd.Long, "\n") {
-			if len([]rune(line)) > 100 {
-				t.Errorf("%d characters wide: %s; want len([]rune(line)) <= 100", len([]rune(line)), line)
+		for line := range strings.Lines(out) {
+			if n := len([]rune(strings.TrimRight(line, "\n"))); n > helpWidth {
+				t.Errorf("a line of %d characters, want at most %d: %s", n, helpWidth, line)
 			}
 		}
 		if again, other, _ := call(append([]string{"help"}, args...)...); again != 0 || other != out {

@@ -7,13 +7,12 @@ import (
 	"os"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/platform/firstprogram"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
 // Main runs the verb that the process was started with and returns its exit code.
 func Main() int {
-	firstprogram.Tell() // the daemon asks, before it believes that you typed this
+	proc.NoteFirstProgram() // the daemon asks, before it believes that you typed this
 	return runCommandLine(&cmdutil.App{
 		Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Table: proc.System(),

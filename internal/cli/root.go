@@ -17,17 +17,13 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/cli/configcmd"
 	"github.com/hookmux/hookmux/internal/cli/daemoncmd"
-	"github.com/hookmux/hookmux/internal/cli/guardcmd"
 	"github.com/hookmux/hookmux/internal/cli/hookcmd"
 	"github.com/hookmux/hookmux/internal/cli/protocolcmd"
 	"github.com/hookmux/hookmux/internal/cli/remotecmd"
 	"github.com/hookmux/hookmux/internal/cli/rulescmd"
 	"github.com/hookmux/hookmux/internal/cli/runcmd"
 	"github.com/hookmux/hookmux/internal/cli/see"
-	"github.com/hookmux/hookmux/internal/cli/tmuxcmd"
-	"github.com/hookmux/hookmux/internal/cli/trustcmd"
 	"github.com/hookmux/hookmux/internal/cli/usagecmd"
-	"github.com/hookmux/hookmux/internal/cli/verifycmd"
 	"github.com/hookmux/hookmux/internal/cli/webcmd"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/version"
@@ -161,7 +157,7 @@ func commandGroups(app *cmdutil.App) []commandGroup {
 		{groupStart, "Start:", []*cobra.Command{
 			setupCommand(app), runcmd.RunCommand(app), protocolcmd.ACPCommand(app), protocolcmd.AHPCommand(app), protocolcmd.MCPCommand(app),
 			agents.InstallCommand(app), agents.UninstallCommand(app),
-			runcmd.ResumeCommand(app), tmuxcmd.TmuxCommand(app), agents.ShellInitCommand(app),
+			runcmd.ResumeCommand(app), runcmd.TmuxCommand(app), agents.ShellInitCommand(app),
 		}},
 		{groupSee, "See what agents do:", []*cobra.Command{
 			see.UpCommand(app), see.PsCommand(app), see.ShowCommand(app), see.LogCommand(app), usagecmd.UsageCommand(app),
@@ -175,12 +171,12 @@ func commandGroups(app *cmdutil.App) []commandGroup {
 			answer.FeedCommand(app),
 		}},
 		{groupGuard, "Guard and decide:", []*cobra.Command{
-			guardcmd.GuardCommand(app), rulescmd.RulesCommand(app), hookcmd.HooksCommand(app), rulescmd.WhyCommand(app),
-			trustcmd.TrustCommand(app), guardcmd.OffCommand(app), guardcmd.OnCommand(app),
+			rulescmd.GuardCommand(app), rulescmd.RulesCommand(app), hookcmd.HooksCommand(app), rulescmd.WhyCommand(app),
+			configcmd.TrustCommand(app), rulescmd.OffCommand(app), rulescmd.OnCommand(app),
 		}},
 		{groupFix, "Find out and fix:", []*cobra.Command{
-			see.StatusCommand(app), agents.AgentsCommand(app), trustcmd.WhoamiCommand(app), agents.DoctorCommand(app),
-			verifycmd.ThroughLab(app), configcmd.ConfigCommand(app),
+			see.StatusCommand(app), agents.AgentsCommand(app), configcmd.WhoamiCommand(app), agents.DoctorCommand(app),
+			agents.ThroughLab(app), configcmd.ConfigCommand(app),
 			daemoncmd.DaemonCommand(app), see.VersionCommand(app), daemoncmd.JudgeCommand(app),
 		}},
 	}

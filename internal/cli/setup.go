@@ -12,7 +12,6 @@ import (
 
 	"github.com/hookmux/hookmux/internal/cli/agents"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/cli/verifycmd"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/ui/text"
@@ -199,7 +198,7 @@ func planSetup(app *cmdutil.App, states []agents.HookState) []setupStep {
 		steps = append(steps, setupStep{"tmux", "Show in tmux what each agent is doing. `hookmux tmux uninstall` " +
 			"undoes it.", []string{"tmux", "install"}})
 	}
-	if proof != "" && verifycmd.FindLab(app) != "" {
+	if proof != "" && agents.FindLab(app) != "" {
 		steps = append(steps, setupStep{"verify", "Test that a block really stops " + proof +
 			". It runs in a temporary home against a scripted model: no account, no tokens.",
 			[]string{"verify", proof, "--check", "deny"}})

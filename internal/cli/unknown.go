@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/cli/guardcmd"
 	"github.com/hookmux/hookmux/internal/cli/hookcmd"
 	"github.com/hookmux/hookmux/internal/cli/rulescmd"
 	"github.com/hookmux/hookmux/internal/selection/config"
@@ -59,7 +58,7 @@ func settingNames() []string {
 // nouns are what has names that somebody may write where a command belongs.
 func nouns(app *cmdutil.App) []cmdutil.Noun {
 	return []cmdutil.Noun{
-		{Command: "guard", Names: guardcmd.GuardNames},
+		{Command: "guard", Names: rulescmd.GuardNames},
 		{Command: "rules", Names: func() []string { return rulescmd.Names(app) }},
 		{Command: "hooks", Names: func() []string { return hookcmd.HookNames(app) }},
 		{Command: "config", Names: settingNames},

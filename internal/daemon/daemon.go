@@ -40,7 +40,6 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/sources"
 	"github.com/hookmux/hookmux/internal/server"
-	"github.com/hookmux/hookmux/internal/server/outbox"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions"
 	"github.com/hookmux/hookmux/internal/telemetry"
@@ -92,7 +91,7 @@ type Daemon struct {
 	callers   *callers.Callers
 	marks     *pipeline.HandlerMarks
 	notes     *server.Notes
-	outbox    *outbox.Outbox
+	outbox    *server.Outbox
 	stats     *recorder.HookStats
 	modules   *host.Service
 	selection *selection.Service
@@ -169,7 +168,7 @@ func (h *Daemon) buildServices(o Options) {
 	h.callers = callers.New(h.judge)
 	h.marks = pipeline.NewHandlerMarks(h.deps.Dirs.State)
 	h.stats = recorder.NewHookStats()
-	h.outbox = outbox.New(h.deps, func(pid int) (string, int) {
+	h.outbox = server.NewOutbox(h.deps, func(pid int) (string, int) {
 		caller := h.callers.Of(pid)
 		return caller.Agent, caller.PID
 	})

@@ -21,9 +21,6 @@ import (
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// settled is longer than a request stands in the agent's window before it is held.
-const settled = "200ms"
-
 // receiver is a webhook that keeps what it is told.
 type receiver struct {
 	mu    sync.Mutex
@@ -48,7 +45,6 @@ func (w *daemonFixture) startReceiver() *receiver {
 	w.T.Cleanup(server.Close)
 	w.set("notify.channels", "webhook")
 	w.set("notify.webhook", server.URL+"/hook/T0KEN")
-	w.set("notify.settle", settled)
 	w.set("notify", "on")
 	return r
 }
@@ -122,7 +118,7 @@ func TestPersonIsTold(t *testing.T) {
 func TestWebhookAddressIsSecret(t *testing.T) {
 	w := open(t)
 	heard := w.startReceiver()
-	w.set("notify.webhook-secret", "K3Y-of-mine")
+	w.set("notify.webhookSecret", "K3Y-of-mine")
 	var list []wire.Setting
 	w.MustCall(wire.MethodConfigGet, wire.ConfigListParams{}, &list)
 	b, _ := json.Marshal(list)
@@ -244,7 +240,6 @@ func openDesktop(t *testing.T) (*daemonFixture, *bustest.Bus) {
 	bus := bustest.Start(t)
 	w.set("notify.channels", "desktop")
 	w.set("notify.bus", bus.Address)
-	w.set("notify.settle", settled)
 	w.set("notify", "on")
 	return w, bus
 }
@@ -346,7 +341,6 @@ func TestPushIsAChannel(t *testing.T) {
 	file := filepath.Join(w.Base, "heard")
 	w.set("notify.command", "cat >>"+file+"; echo $HOOKMUX_REQUEST >>"+file)
 	w.set("notify.channels", "push")
-	w.set("notify.settle", settled)
 	w.set("notify", "on")
 	w.MustPass(hiddenPermission("make"))
 	heard := func() string { b, _ := os.ReadFile(file); return string(b) }
@@ -384,7 +378,6 @@ func TestManyRequestsAreFewNotifications(t *testing.T) {
 	bus := bustest.Start(t)
 	w.set("notify.channels", "desktop")
 	w.set("notify.bus", bus.Address)
-	w.set("notify.settle", settled)
 	w.set("notify", "on")
 	var calls []*pendingCall
 	for i := range 9 {

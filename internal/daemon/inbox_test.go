@@ -414,7 +414,7 @@ func TestAskOfAHookGoesToThePerson(t *testing.T) {
 func mustEntry(t *testing.T, id string, d event.Decision) *hook.Entry {
 	t.Helper()
 	e, err := hook.NewEntry(hook.Registration{ID: id, Agent: hook.Any, HookType: "tool.before", Handler: "builtin",
-		Target: "x", Mode: hook.Guard},
+		Target: "x", Role: hook.Guard},
 		hook.HandlerFunc(func(context.Context, *hook.Call) (event.Decision, error) { return d, nil }), "builtin")
 	if err != nil {
 		t.Fatal(err)

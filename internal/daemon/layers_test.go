@@ -169,7 +169,7 @@ func TestProgramsLinkNoTools(t *testing.T) {
 		}
 		linked++
 		for _, tool := range []string{"lab", "examples", "internal/daemontest", "internal/realagents",
-			"internal/authority/attempts", "internal/sessions/timeline"} {
+			"internal/authority/attempts", "internal/daemontest/timeline"} {
 			if below(path, tool) || strings.HasSuffix(path, "test") {
 				t.Errorf("a program links %s, which is for developers", path)
 				break

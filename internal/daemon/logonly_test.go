@@ -27,10 +27,10 @@ func logOnlyHooks(t *testing.T) []*hook.Entry {
 		"changes": {Input: json.RawMessage(`{"command": "true"}`), Output: json.RawMessage(`"other"`)},
 		"advises": {Context: "hint", Notice: "look", KeepGoing: true},
 	} {
-		for _, mode := range []hook.Mode{hook.Guard, hook.Advise} {
+		for _, mode := range []hook.Role{hook.Guard, hook.Advise} {
 			e, err := hook.NewEntry(hook.Registration{
 				ID: id + "-" + string(mode), Agent: hook.Any, HookType: hook.Any, Handler: "command", Target: "x",
-				Mode: mode, LogOnly: true,
+				Role: mode, LogOnly: true,
 			}, hook.HandlerFunc(func(context.Context, *hook.Call) (event.Decision, error) { return d, nil }), "global")
 			if err != nil {
 				t.Fatal(err)

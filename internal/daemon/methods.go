@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/authority"
-	"github.com/hookmux/hookmux/internal/pipeline"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/selection"
 	"github.com/hookmux/hookmux/internal/services"
@@ -93,9 +92,9 @@ func (h *Daemon) noteRefusal(name string, peer proc.Cred, v authority.Verdict) {
 	}
 	payload, _ := json.Marshal(map[string]any{"method": name, "pid": peer.PID, "reason": v.Reason(),
 		"agent": v.Agent})
-	h.pipeline.RecordOwn(&pipeline.HookCall{
-		ID: frame.NewID(), Agent: wire.OwnAgent, Event: wire.OwnRefused, Payload: payload, At: time.Now(), Peer: peer,
-	})
+	h.pipeline.RecordOwn(&services.Call{At: time.Now(), Peer: peer, Frame: frame.Request{
+		ID: frame.NewID(), Agent: wire.OwnAgent, Event: wire.OwnRefused, Payload: payload,
+	}})
 	h.notes.Publish(wire.NoteTrace, wire.Trace{Hook: "hookmux",
 		Text: who + " tried " + name + " and was refused: " + v.Why})
 }

@@ -100,7 +100,6 @@ func TestRealDunst(t *testing.T) {
 	d := startDesktop(t, w)
 	w.set("notify.channels", "desktop")
 	w.set("notify.bus", d.address)
-	w.set("notify.settle", settled)
 	w.set("notify", "on")
 
 	call := w.hold(permission("s", "make"))
@@ -147,7 +146,6 @@ func TestRealDunstReplaces(t *testing.T) {
 	d := startDesktop(t, w)
 	w.set("notify.channels", "desktop")
 	w.set("notify.bus", d.address)
-	w.set("notify.settle", settled)
 	w.set("notify", "on")
 	signals := d.launch("timeout", "120", "dbus-monitor", "--session", "interface='org.freedesktop.Notifications'")
 	d.awaitLine(signals, "NameAcquired") // it listens

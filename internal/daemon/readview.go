@@ -1,5 +1,3 @@
-// Says what a program that asks the daemon may read.
-
 package daemon
 
 import (
@@ -12,6 +10,8 @@ import (
 	"github.com/hookmux/hookmux/internal/server"
 	"github.com/hookmux/hookmux/internal/wire"
 )
+
+// This file says what a program that asks the daemon may read.
 
 // readView finds out what a peer may read.
 type readView struct {

@@ -413,7 +413,7 @@ func TestAFailingGuardFailsClosedAndAnObserverIsReported(t *testing.T) {
 		`{"id":"crashes","agent":"*","hookType":"tool.before","handler":"command","target":"exit 7","match":{"command":"crash"}}`,
 		`{"id":"gone","agent":"*","hookType":"tool.before","handler":"script","target":"/no/such/file","match":{"command":"gone"}}`,
 		`{"id":"hangs","agent":"*","hookType":"tool.before","handler":"command","target":"sleep 60","timeout":"200ms","match":{"command":"hang"}}`,
-		`{"id":"watcher","agent":"*","hookType":"turn.end","handler":"command","mode":"observe","target":"exit 9"}`,
+		`{"id":"watcher","agent":"*","hookType":"turn.end","handler":"command","role":"observe","target":"exit 9"}`,
 	))
 	w.Up()
 	w.MustDeny(daemontest.ToolBefore("claude", "s", w.Base, "crash"), "crashes")

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 
 	"github.com/hookmux/hookmux/internal/pipeline"
-	"github.com/hookmux/hookmux/internal/platform/environ"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/selection/accepted"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/telemetry"
@@ -30,7 +30,7 @@ type telemetryCalls struct{ *telemetry.Service }
 // NoteAnswer implements [pipeline.Telemetry].
 func (t telemetryCalls) NoteAnswer(a *pipeline.Answered) {
 	c := telemetry.Call{Event: a.Event, Took: a.Took, Decision: a.Decision, Steps: a.Steps,
-		Parent: environ.Lookup(a.Env)("TRACEPARENT")}
+		Parent: proc.LookupEnv(a.Env)("TRACEPARENT")}
 	if a.Asked != nil {
 		c.Waited, c.Ended = a.Asked.Took, a.Asked.End.Code()
 	}

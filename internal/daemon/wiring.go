@@ -19,7 +19,6 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/trust"
 	"github.com/hookmux/hookmux/internal/server"
-	"github.com/hookmux/hookmux/internal/server/outbox"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions"
 	"github.com/hookmux/hookmux/internal/tshook/host"
@@ -108,28 +107,25 @@ func (h *Daemon) openInboxStream(params json.RawMessage, peer proc.Cred) (server
 // processMux0Line processes a line of mux0 as an event.
 func (h *Daemon) processMux0Line(line []byte, peer proc.Cred) {
 	if m, ok := mux0.ReadLine(line, h.deps.Catalogue, h.deps.Problems); ok {
-		call := pipeline.HookCall{
-			ID: frame.NewID(), Agent: m.Agent, Event: m.Name, Payload: m.Payload, At: time.Now(), Peer: peer,
-		}
-		h.pipeline.ProcessUnanswered(h.ctx, &call)
+		h.pipeline.ProcessUnanswered(h.ctx, &services.Call{At: time.Now(), Peer: peer, Frame: frame.Request{
+			ID: frame.NewID(), Agent: m.Agent, Event: m.Name, Payload: m.Payload,
+		}})
 	}
 }
 
 // hookCalls answers hook frames through the pipeline.
 type hookCalls struct{ pipeline *pipeline.Pipeline }
 
-func (c hookCalls) AnswerHook(ctx context.Context, in *server.HookCall) (frame.Reply, func(), bool) {
-	call := &pipeline.HookCall{
-		ID: in.ID, Agent: in.Agent, Event: in.Event, Seq: in.Seq, Cwd: in.Cwd, Payload: in.Payload, Env: in.Env,
-		Truncated: in.Truncated, Limit: in.Deadline, At: in.At, Peer: in.Peer, OnGone: in.OnGone, OnHeld: in.OnHeld,
-	}
-	if in.Inner {
+func (c hookCalls) AnswerHook(ctx context.Context, call *services.Call) (frame.Reply, func(), bool) {
+	reply := frame.Reply{ID: call.Frame.ID}
+	if call.Frame.Inner {
 		answer, ok := c.pipeline.AnswerInner(ctx, call)
-		return frame.Reply{ID: in.ID, Stdout: answer}, nil, ok
+		reply.Stdout = answer
+		return reply, nil, ok
 	}
-	answer, _, ok := c.pipeline.Answer(ctx, call)
-	reply := frame.Reply{ID: in.ID, Exit: answer.Exit, Stdout: []byte(answer.Stdout), Stderr: []byte(answer.Stderr)}
-	return reply, func() { c.pipeline.Finish(call) }, ok
+	answer, _, finish, ok := c.pipeline.Answer(ctx, call)
+	reply.Exit, reply.Stdout, reply.Stderr = answer.Exit, []byte(answer.Stdout), []byte(answer.Stderr)
+	return reply, finish, ok
 }
 
 // journalListener tells the sessions what the recorder does.
@@ -149,7 +145,8 @@ func (h *Daemon) noteStored() {
 // recordOwn records an event of hookmux itself.
 func (h *Daemon) recordOwn(name, id string, at time.Time, payload any) {
 	if b, err := json.Marshal(payload); err == nil {
-		h.pipeline.RecordOwn(&pipeline.HookCall{ID: id, Agent: wire.OwnAgent, Event: name, Payload: b, At: at})
+		h.pipeline.RecordOwn(&services.Call{At: at, Frame: frame.Request{ID: id, Agent: wire.OwnAgent, Event: name,
+			Payload: b}})
 	}
 }
 
@@ -273,7 +270,7 @@ func (p people) CanAnyoneAnswer() bool { return p.approvals().CanAnyoneAnswer() 
 // pluginCalls reaches hookmux's plugins inside agents.
 type pluginCalls struct {
 	ctx    context.Context
-	outbox *outbox.Outbox
+	outbox *server.Outbox
 }
 
 func (c pluginCalls) Send(agent, session, text string) (bool, error) {

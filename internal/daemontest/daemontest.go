@@ -415,11 +415,11 @@ func (w *Bench) Problem(key string) (wire.Problem, bool) {
 }
 
 // Entry makes a hook of a function.
-func Entry(t *testing.T, id string, mode hook.Mode, kind event.Kind,
+func Entry(t *testing.T, id string, mode hook.Role, kind event.Kind,
 	run func(context.Context, *hook.Call) (event.Decision, error)) *hook.Entry {
 	t.Helper()
 	e, err := hook.NewEntry(hook.Registration{ID: id, Agent: hook.Any, HookType: string(kind), Handler: "builtin",
-		Target: "test", Mode: mode}, hook.HandlerFunc(run), "test")
+		Target: "test", Role: mode}, hook.HandlerFunc(run), "test")
 	if err != nil {
 		t.Fatal(err)
 	}

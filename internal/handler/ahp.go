@@ -100,7 +100,7 @@ func otherVersion(version string) string {
 
 func (b *ahpBackend) askIn(ctx context.Context, call *hook.Call, version string) (event.Decision, error) {
 	ev := call.Event
-	mode := call.Hook.ModeFor(ev.Kind)
+	mode := call.Hook.RoleFor(ev.Kind)
 	if ev.Kind.Guarded() && ev.Tool == nil {
 		return event.Decision{}, errors.New("the call cannot be read, so that the backend cannot be asked about it")
 	}

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/platform/textcut"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
 // httpCarrier posts each message to an address.
@@ -91,7 +91,7 @@ func (c *httpCarrier) deliver(ctx context.Context, call *hook.Call, message []by
 	}
 	said := response.Header.Get("Content-Type")
 	if kind, _, err := mime.ParseMediaType(said); err != nil || kind != "application/json" {
-		return fmt.Errorf("answered with the content type %q, not application/json", textcut.Marked(said, 60))
+		return fmt.Errorf("answered with the content type %q, not application/json", termsafe.CutMarked(said, 60))
 	}
 	return read(body)
 }

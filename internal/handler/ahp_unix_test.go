@@ -234,7 +234,7 @@ func TestBackendThatChangedIsStartedAgain(t *testing.T) {
 func TestBackendObserves(t *testing.T) {
 	b := newProgramBench(t, `while read -r line; do echo "$line" >>told; echo noise; done`, hook.AHP{})
 	b.call.Project = b.dir
-	b.call.Hook.Mode = hook.Observe
+	b.call.Hook.Role = hook.Observe
 	for range 3 {
 		if d, err := b.ask(); err != nil || !d.Empty() {
 			t.Fatalf("got %+v, %v; want nothing", d, err)
@@ -316,7 +316,7 @@ func TestBackendByHTTP(t *testing.T) {
 	if d, err := b.ask(); err != nil || d.Verdict != event.Deny || d.Reason != "not here" {
 		t.Errorf("got %+v, %v; want a deny for not here", d, err)
 	}
-	b.call.Hook.Mode = hook.Observe
+	b.call.Hook.Role = hook.Observe
 	if d, err := b.ask(); err != nil || !d.Empty() {
 		t.Errorf("an observer got %+v, %v; want nothing", d, err)
 	}

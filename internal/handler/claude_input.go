@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
-	"github.com/hookmux/hookmux/internal/platform/textcut"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
 // MaxRuns is how often one call is put to a hook in Claude's format. Commands
@@ -275,7 +275,7 @@ func aboutEvent(subjects []string, subject string, err error) error {
 	if len(subjects) < 2 {
 		return err
 	}
-	return fmt.Errorf("asked about %q: %w", textcut.Marked(strings.Join(strings.Fields(subject), " "), 80), err)
+	return fmt.Errorf("asked about %q: %w", termsafe.CutMarked(strings.Join(strings.Fields(subject), " "), 80), err)
 }
 
 // subjectsOf are the commands or files that Claude would ask about one by one;

@@ -10,7 +10,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
-	"github.com/hookmux/hookmux/internal/platform/textcut"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
 // effect is what a refusal (exit 2, decision "block") does at one of Claude
@@ -129,7 +129,7 @@ func checkMembers(text []byte) error {
 		return nil
 	}
 	return fmt.Errorf("answer key %q is unknown, and nothing else says what to do; known are %s",
-		textcut.Marked(unknown, 60), strings.Join(sayingMembers, ", "))
+		termsafe.CutMarked(unknown, 60), strings.Join(sayingMembers, ", "))
 }
 
 // specificMembers are the members of hookSpecificOutput that say something, at
@@ -156,7 +156,7 @@ func checkSpecific(specific json.RawMessage) error {
 		return nil
 	}
 	return fmt.Errorf("hookSpecificOutput key %q is unknown, and nothing else there says what to do",
-		textcut.Marked(unknown, 60))
+		termsafe.CutMarked(unknown, 60))
 }
 
 // claudeAnswer is the part of Claude's output that hookmux can act on.
@@ -206,7 +206,7 @@ func (a *claudeAnswer) toDecision(name string) (event.Decision, error) {
 					name)
 			}
 			return event.Decision{}, fmt.Errorf("hookEventName %q is wrong here; this is %s",
-				textcut.Marked(s.Event, 60), name)
+				termsafe.CutMarked(s.Event, 60), name)
 		}
 		if err := s.readSpecific(&d, name); err != nil {
 			return event.Decision{}, err
@@ -227,7 +227,7 @@ func (a *claudeAnswer) toDecision(name string) (event.Decision, error) {
 			return event.Decision{}, fmt.Errorf("decision %q is hookmux's own format; add the hook without --format "+
 				"claude, or print approve or block", a.Decision)
 		}
-		return event.Decision{}, fmt.Errorf("decision %q is neither approve nor block", textcut.Marked(a.Decision, 60))
+		return event.Decision{}, fmt.Errorf("decision %q is neither approve nor block", termsafe.CutMarked(a.Decision, 60))
 	}
 	if a.Continue != nil && !*a.Continue {
 		endTurn(&d, name, a.StopReason)
@@ -304,7 +304,7 @@ func (s *claudeSpecific) readSpecific(d *event.Decision, name string) error {
 		case "accept":
 			d.NoteDegraded(event.Degradation{What: "accept", Why: "hookmux cannot fill in the server's form"})
 		default:
-			return fmt.Errorf("action %q is none of accept, decline, cancel", textcut.Marked(s.Action, 60))
+			return fmt.Errorf("action %q is none of accept, decline, cancel", termsafe.CutMarked(s.Action, 60))
 		}
 	}
 	return nil
@@ -316,7 +316,7 @@ func (s *claudeSpecific) readTool(d *event.Decision) error {
 	case "allow", "deny", "ask":
 		d.Verdict, d.Reason = event.Verdict(s.Permission), s.Reason
 	default:
-		return fmt.Errorf("permissionDecision %q is none of allow, deny, ask, defer", textcut.Marked(s.Permission, 60))
+		return fmt.Errorf("permissionDecision %q is none of allow, deny, ask, defer", termsafe.CutMarked(s.Permission, 60))
 	}
 	if d.Verdict == event.Deny {
 		if d.Reason == "" {
@@ -348,7 +348,7 @@ func (s *claudeSpecific) readPermission(d *event.Decision) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("decision.behavior %q is neither allow nor deny", textcut.Marked(p.Behavior, 60))
+	return fmt.Errorf("decision.behavior %q is neither allow nor deny", termsafe.CutMarked(p.Behavior, 60))
 }
 
 func takeInput(d *event.Decision, input json.RawMessage) error {

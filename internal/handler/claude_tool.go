@@ -7,7 +7,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
-	"github.com/hookmux/hookmux/internal/platform/textcut"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/toolnames"
 )
 
@@ -219,7 +219,7 @@ func (p *presented) memberBack(m member, patch memberList) (string, json.RawMess
 		return m.key, m.value, nil
 	}
 	return "", nil, fmt.Errorf("changed input has the key %q, which %s does not know here",
-		textcut.Marked(m.key, 60), p.tool)
+		termsafe.CutMarked(m.key, 60), p.tool)
 }
 
 // replaceAt is current with the value at path replaced.

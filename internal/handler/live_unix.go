@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/platform/textcut"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
 // liveProgram is a process that reads messages from stdin and writes answers to
@@ -229,7 +229,7 @@ func (l *liveProgram) whyEnded(what string) error {
 	words := cleanText(lastLine(l.words))
 	l.mu.Unlock()
 	if words != "" {
-		words = ": " + textcut.Marked(words, 300)
+		words = ": " + termsafe.CutMarked(words, 300)
 	}
 	return fmt.Errorf("%s%s%s", what, how, words)
 }

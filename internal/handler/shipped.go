@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/platform/paths"
-	"github.com/hookmux/hookmux/internal/platform/textcut"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/redact"
 )
 
@@ -129,7 +129,7 @@ func traceLine(ev *event.Event) string {
 	}
 	if about != "" {
 		// Redacted before it is cut: half a secret is not recognised.
-		word("· " + textcut.Marked(strings.Join(strings.Fields(redact.Text(about)), " "), traceText))
+		word("· " + termsafe.CutMarked(strings.Join(strings.Fields(redact.Text(about)), " "), traceText))
 	}
 	return b.String()
 }

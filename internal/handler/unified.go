@@ -9,7 +9,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
-	"github.com/hookmux/hookmux/internal/platform/textcut"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
 // ParseUnified reads the answer of a process in hookmux's own format. kind is
@@ -89,7 +89,7 @@ func lastWords(out Output) string {
 	if line == "" {
 		return ""
 	}
-	return ": " + textcut.Marked(line, 300)
+	return ": " + termsafe.CutMarked(line, 300)
 }
 
 func lastLine(text []byte) []byte {
@@ -236,5 +236,5 @@ func unknownKey(key string) error {
 		return fmt.Errorf("result key %q is Claude's format; add the hook with --format claude", key)
 	}
 	return fmt.Errorf("result key %q is unknown; known are decision, message, reason, modifiedInput, "+
-		"modifiedOutput, stdout, exitCode, context, notice, keepGoing", textcut.Marked(key, 60))
+		"modifiedOutput, stdout, exitCode, context, notice, keepGoing", termsafe.CutMarked(key, 60))
 }

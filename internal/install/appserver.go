@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/install/codextrust"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 	"github.com/hookmux/hookmux/internal/platform/agentrpc"
 	"github.com/hookmux/hookmux/internal/platform/paths"
@@ -58,14 +57,14 @@ func (s AppServer) Trust(g *Grant) error {
 		}
 		for _, h := range ours {
 			if h.Trust != "trusted" {
-				state[h.Key] = map[string]any{codextrust.HashField: h.Hash}
+				state[h.Key] = map[string]any{hookentry.CodexHashField: h.Hash}
 			}
 		}
 		if len(ours) < len(g.Keys) {
 			return fmt.Errorf("%s: it sees %d of %d hooks", g.Source, len(ours), len(g.Keys))
 		}
 		if len(state) > 0 {
-			edits := []any{map[string]any{"keyPath": codextrust.Table, "mergeStrategy": "upsert", "value": state}}
+			edits := []any{map[string]any{"keyPath": hookentry.CodexTrustTable, "mergeStrategy": "upsert", "value": state}}
 			if err := c.Call("config/batchWrite", map[string]any{"edits": edits}, nil); err != nil {
 				return err
 			}

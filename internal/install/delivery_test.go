@@ -9,7 +9,6 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit"
-	"github.com/hookmux/hookmux/internal/install/codextrust"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 )
 
@@ -63,7 +62,7 @@ func TestOnlyWhatRunsIsBelieved(t *testing.T) {
 		{"one switched off", "codex", func(t *testing.T, h *Host, path string) {
 			config := filepath.Join(h.Dirs.Home, ".codex/config.toml")
 			text, err := edit.TOML.Set([]byte(read(t, config)),
-				hookentry.Join(codextrust.Path(path+":stop:0:0"), "enabled"), false)
+				hookentry.Join(hookentry.CodexTrustPath(path+":stop:0:0"), "enabled"), false)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -53,6 +53,8 @@ type Doctor struct {
 	DaemonError error
 	// Hooks asks an agent which hooks it sees, for agents that can be asked.
 	Hooks func(a *agent.Agent, cwd string) ([]ListedHook, error)
+	// Plugins runs an agent's program, which prints the plugins it loaded.
+	Plugins func(a *agent.Agent, args []string) (string, error)
 
 	// Said is what a person should know about what was fixed.
 	Said []string

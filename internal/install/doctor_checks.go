@@ -13,7 +13,6 @@ import (
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/edit"
-	"github.com/hookmux/hookmux/internal/install/codextrust"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/statefiles"
@@ -257,7 +256,7 @@ func (d *Doctor) checkDeadTrust(a *agent.Agent) {
 		}
 		now := src
 		for _, key := range dead {
-			if now, err = edit.TOML.Prune(now, codextrust.Path(key), 0); err != nil {
+			if now, err = edit.TOML.Prune(now, hookentry.CodexTrustPath(key), 0); err != nil {
 				return nil, BrokenFile(path, err)
 			}
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit"
-	"github.com/hookmux/hookmux/internal/install/codextrust"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 )
 
@@ -35,12 +34,12 @@ func TestTheDoctorFixesWhatIsOurs(t *testing.T) {
 	hooks := filepath.Join(h.Dirs.Home, ".codex/hooks.json")
 	write(t, config, "model = \"x\"\n[features]\ncodex_hooks = true\n")
 	mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true, Events: []string{"PreToolUse", "Stop"}})
-	text, err := edit.TOML.Set([]byte(read(t, config)), codextrust.Path(hooks+":stop:7:0"),
+	text, err := edit.TOML.Set([]byte(read(t, config)), hookentry.CodexTrustPath(hooks+":stop:7:0"),
 		map[string]any{"trusted_hash": "sha256:old"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err = edit.TOML.Set(text, hookentry.Join(codextrust.Path(hooks+":pre_tool_use:0:0"), "enabled"), false)
+	text, err = edit.TOML.Set(text, hookentry.Join(hookentry.CodexTrustPath(hooks+":pre_tool_use:0:0"), "enabled"), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +47,7 @@ func TestTheDoctorFixesWhatIsOurs(t *testing.T) {
 	there := filepath.Join(h.Dirs.Home, "overlay/hooks.json")
 	write(t, there, "{}")
 	for _, file := range []string{"/nowhere/mux0-codex.aBcDeFgH/hooks.json", there, filepath.Join(h.Dirs.Home, "overlay/other.json")} {
-		if text, err = edit.TOML.Set(text, codextrust.Path(file+":stop:0:0"),
+		if text, err = edit.TOML.Set(text, hookentry.CodexTrustPath(file+":stop:0:0"),
 			map[string]any{"trusted_hash": "sha256:other"}); err != nil {
 			t.Fatal(err)
 		}

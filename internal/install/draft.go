@@ -8,7 +8,6 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit"
-	"github.com/hookmux/hookmux/internal/install/codextrust"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 )
 
@@ -368,8 +367,8 @@ func (d *draft) withoutTrust(path string, src []byte, keys map[string]string, mo
 		all, kept = slices.Clone(was.Keys), was.Kept
 	}
 	for key := range keys {
-		if !slices.ContainsFunc(all, func(k []string) bool { return slices.Equal(k, codextrust.Path(key)) }) {
-			all = append(all, codextrust.Path(key))
+		if !slices.ContainsFunc(all, func(k []string) bool { return slices.Equal(k, hookentry.CodexTrustPath(key)) }) {
+			all = append(all, hookentry.CodexTrustPath(key))
 		}
 	}
 	slices.SortFunc(all, func(a, b []string) int {

@@ -1,6 +1,3 @@
-// Finds what builds before the first release left on a machine, when the daemon was called the hub
-// and permissions were called grants. Nothing of it is read; it's replaced or removed.
-
 package install
 
 import (
@@ -11,6 +8,10 @@ import (
 
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
+
+// This file finds what builds before the first release left on a machine, when the daemon
+// was called the hub and permissions were called grants. Nothing of it is read; it's
+// replaced or removed.
 
 // Leftover is one file of an earlier build.
 type Leftover struct {

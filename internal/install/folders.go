@@ -43,7 +43,7 @@ func (t agentTrust) inFolder(folder string) (folderTrust, string, error) {
 		return folderUnasked, path, err
 	}
 	folder = h.onDisk().realPath(folder)
-	word, asked := FolderWord(r, spec, folder, h.onDisk().realPath)
+	word, asked := LongestPrefixRule(r, spec, folder, h.onDisk().realPath)
 	switch {
 	case !asked:
 		return folderUnasked, path, nil

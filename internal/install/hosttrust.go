@@ -8,7 +8,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit"
-	"github.com/hookmux/hookmux/internal/install/codextrust"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
 )
 
 // agentTrust is what an agent itself trusts: single hooks by their hash, or
@@ -78,7 +78,7 @@ func (t agentTrust) deadKeys() []string {
 		}
 	}
 	var dead []string
-	for _, key := range r.Keys(strings.Split(codextrust.Table, ".")...) {
+	for _, key := range r.Keys(strings.Split(hookentry.CodexTrustTable, ".")...) {
 		if t.fileGone(key) {
 			dead = append(dead, key)
 			continue

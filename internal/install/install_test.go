@@ -12,7 +12,6 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit"
-	"github.com/hookmux/hookmux/internal/install/codextrust"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 )
 
@@ -291,7 +290,7 @@ func TestTrustOfPeoplesOwnHooksStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, hooks, string(text))
-	toml, err := edit.TOML.Set([]byte(read(t, config)), codextrust.Path(hooks+":pre_tool_use:2:0"),
+	toml, err := edit.TOML.Set([]byte(read(t, config)), hookentry.CodexTrustPath(hooks+":pre_tool_use:2:0"),
 		map[string]any{"trusted_hash": "sha256:second"})
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package install
 import (
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -10,17 +11,18 @@ import (
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 )
 
-// FoundMods is what loads code into an agent that hears of calls beside hooks.
+// FoundMods is what loads code into an agent that hears of calls beside hooks, and that
+// can lift what a hook refused.
 type FoundMods struct {
-	Loads []string // what loads mods, each with where it is
-	Lifts []string // what lets mods lift refusals, each with where it is
+	Loads []string // what loads mods, each with where it is; none where the machine keeps them out
+	Lifts []string // what lets mods lift the agent's own deny rules, each with where it is
 }
 
 // Mods looks for mods of an agent: in its files of settings, the environment, and the
 // folders in which it keeps those that it wrote itself.
 func (h *Host) Mods(a *agent.Agent) FoundMods {
 	var found FoundMods
-	if a.Mods == nil {
+	if a.Mods == nil || h.modsAreOff(a) {
 		return found
 	}
 	seen := map[string]bool{}
@@ -47,9 +49,33 @@ func (h *Host) Mods(a *agent.Agent) FoundMods {
 		}
 	}
 	for _, folder := range a.Mods.Folders {
-		found.Loads = append(found.Loads, h.matches(h.resolvePath(agent.HookFile{Path: folder}))...)
+		found.Loads = append(found.Loads, h.matches(h.resolvePath(folder))...)
+	}
+	for _, manifest := range a.Mods.Manifests {
+		for _, path := range h.matches(h.resolvePath(manifest)) {
+			for _, key := range a.Mods.Keys {
+				if raw, line := readSetting(h.onDisk(), path, manifest.Format, key); isSet(raw) {
+					found.Loads = append(found.Loads, fmt.Sprintf("%s, line %d: %s", path, line, key))
+				}
+			}
+		}
 	}
 	return found
+}
+
+// modsAreOff reports whether a file of the machine's keeps the user's mods from being loaded.
+func (h *Host) modsAreOff(a *agent.Agent) bool {
+	for _, file := range a.Files {
+		if file.Scope != "managed" {
+			continue
+		}
+		for _, path := range h.matches(h.resolvePath(file)) {
+			if raw, _ := readSetting(h.onDisk(), path, file.Format, a.Mods.Off); hookentry.SameJSON(raw, []byte("true")) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // matches returns the files that match a path, which may be a glob.
@@ -65,34 +91,74 @@ func isSet(raw []byte) bool {
 	return raw != nil && !slices.Contains([]string{"null", "[]", "{}", `""`}, strings.TrimSpace(string(raw)))
 }
 
-// LiftNote says that mods can lift what hookmux refuses; "" where they cannot.
+// LiftNote says that mods can lift what hookmux refuses; "" where there are none.
 func (f FoundMods) LiftNote(title string) string {
-	if len(f.Lifts) == 0 {
+	if len(f.Loads)+len(f.Lifts) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s: a mod of %s can lift what hookmux refuses", strings.Join(f.Lifts, "; "), title)
+	return fmt.Sprintf("%s loads mods, which can lift what hookmux refuses (%s)", title,
+		strings.Join(slices.Concat(f.Loads, f.Lifts), "; "))
 }
 
-// checkMods says what loads mods into an agent, and whether these can lift refusals.
+// LiftFix is what to do about mods.
+func LiftFix(a *agent.Agent) string {
+	return "remove the ones you didn't choose; to keep all of them out, as root, set " + a.Mods.Off + " to true in " +
+		managedFile(a)
+}
+
+// managedFile is where the machine's settings of an agent are.
+func managedFile(a *agent.Agent) string {
+	for _, file := range a.Files {
+		if file.Scope == "managed" && (runtime.GOOS == "darwin") == strings.HasPrefix(file.Path, "/Library/") &&
+			!strings.Contains(file.Path, "*") {
+			return file.Path
+		}
+	}
+	return "its managed settings"
+}
+
+// checkMods says what loads mods into an agent.
 func (d *Doctor) checkMods(a *agent.Agent) {
-	found := d.Host.Mods(a)
-	if note := found.LiftNote(a.Title); note != "" {
-		d.addFinding(a.Name, "mods", Bad, "take the setting out, or set it to false", "%s", note)
-	}
-	if len(found.Loads) > 0 {
-		d.addFinding(a.Name, "mods", Note, "",
-			"loads mods, which hear of calls beside hooks (%s); by its documents they cannot lift a refusal unless %s is true",
-			strings.Join(found.Loads, "; "), a.Mods.Lifts)
+	if note := d.Host.Mods(a).LiftNote(a.Title); note != "" {
+		d.addFinding(a.Name, "mods", Bad, LiftFix(a), "%s", note)
 	}
 }
 
-// checkLoaded says that the version of an agent on this machine does not load hookmux's
-// plugin.
+// checkLoaded asks an agent whether it loaded hookmux's plugin, for versions in which
+// nobody ran it.
 func (d *Doctor) checkLoaded(a *agent.Agent) {
-	if d.Host.AgentVersion == nil || a.Install.Plugin == nil || a.Install.Plugin.NotFrom == "" {
+	if d.Host.AgentVersion == nil {
 		return
 	}
-	if why := a.NotLoaded(d.Host.AgentVersion(a)); why != "" {
-		d.addFinding(a.Name, "loaded", Bad, "use a version before "+a.Install.Plugin.NotFrom, "%s", why)
+	why := a.OnlyDocumented(d.Host.AgentVersion(a))
+	if why == "" {
+		return
 	}
+	spec := a.Install.Plugin
+	ask := a.Launch.Program + " " + strings.Join(spec.Lists, " ")
+	if d.Plugins == nil || len(spec.Lists) == 0 {
+		d.addFinding(a.Name, "loaded", Note, ask, "%s", why)
+		return
+	}
+	listed, err := d.Plugins(a, spec.Lists)
+	switch {
+	case err != nil:
+		d.addFinding(a.Name, "loaded", Note, ask, "%s; it couldn't be asked (%v)", why, err)
+	case listsPlugin(listed):
+		d.addFinding(a.Name, "loaded", Good, "", "%s lists hookmux's plugin; nobody ran it in this version", a.Title)
+	default:
+		d.addFinding(a.Name, "loaded", Bad, "hookmux install "+a.Name+", then restart "+a.Title,
+			"%s doesn't list hookmux's plugin as loaded (%s): nothing guards it", a.Title, ask)
+	}
+}
+
+// listsPlugin reports whether a list of plugins has hookmux's, loaded.
+func listsPlugin(list string) bool {
+	for line := range strings.Lines(list) {
+		fields := strings.Fields(strings.ToLower(line))
+		if slices.Contains(fields, "hookmux") && !slices.Contains(fields, "failed") {
+			return true
+		}
+	}
+	return false
 }

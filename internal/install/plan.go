@@ -9,7 +9,6 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/install/codextrust"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
@@ -401,8 +400,8 @@ func (d *draft) trust(t *hookentry.Target, a *agent.Agent, place agent.InstallPl
 	}
 	f.record.Kept = kept
 	for key := range keys {
-		if !slices.ContainsFunc(f.record.Keys, func(k []string) bool { return slices.Equal(k, codextrust.Path(key)) }) {
-			f.record.Keys = append(f.record.Keys, codextrust.Path(key))
+		if !slices.ContainsFunc(f.record.Keys, func(k []string) bool { return slices.Equal(k, hookentry.CodexTrustPath(key)) }) {
+			f.record.Keys = append(f.record.Keys, hookentry.CodexTrustPath(key))
 		}
 	}
 	slices.SortFunc(f.record.Keys, func(a, b []string) int {

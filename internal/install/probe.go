@@ -1,5 +1,3 @@
-// Tries an agent's installed hook command as the agent would run it.
-
 package install
 
 import (
@@ -19,6 +17,8 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/wire"
 )
+
+// This file tries an agent's installed hook command as the agent would run it.
 
 // longest is how long a probe may take, a daemon that has to start included.
 const longest = 15 * time.Second

@@ -1,9 +1,3 @@
-// Keeps copies of hookmux's programs where nobody cleans up. A
-// clone is moved or cleaned, package managers for JavaScript and Nix delete folders
-// when they like, and what you can write to an agent can replace: such a hookmux is
-// copied at `hookmux install`, and agents run the copy. Programs that only root can
-// replace stay where they are.
-
 package install
 
 import (
@@ -20,6 +14,11 @@ import (
 	diskfiles "github.com/hookmux/hookmux/internal/platform/files"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
+
+// This file keeps copies of hookmux's programs where nobody cleans up. A clone is moved or
+// cleaned, package managers for JavaScript and Nix delete folders when they like, and what
+// you can write to an agent can replace: such a hookmux is copied at `hookmux install`,
+// and agents run the copy. Programs that only root can replace stay where they are.
 
 // Names are the programs, in the order in which they are replaced: the hook client
 // finds the new hookmux beside it.

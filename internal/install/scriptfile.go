@@ -1,8 +1,3 @@
-// Is about agents that run programs named after an event: the
-// bare name, and the same with an ending. Each file is hookmux's whole or somebody
-// else's whole, and the agent runs all of them: where somebody has a name, ours
-// gets another ending.
-
 package install
 
 import (
@@ -16,6 +11,10 @@ import (
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 )
+
+// This file is about agents that run programs named after an event: the bare name, and the
+// same with an ending. Each file is hookmux's whole or somebody else's whole, and the
+// agent runs all of them: where somebody has a name, ours gets another ending.
 
 // head begins every program of ours.
 const head = "#!/bin/sh\n# Written by hookmux; `hookmux uninstall` takes it away again.\n"
@@ -42,7 +41,7 @@ func ReadScript(src []byte) (c hookentry.Command, ours bool) {
 // ScriptPath is the file of an event, for the path of a place.
 func ScriptPath(place, event string) string { return strings.ReplaceAll(place, agent.EventMark, event) }
 
-// Script is a program for an event, or a name that one could have.
+// Script is a slot for a script: a program for an event, or a free file name.
 type Script struct {
 	Path    string
 	Event   *agent.EventSpec

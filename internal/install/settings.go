@@ -1,6 +1,3 @@
-// Puts a few settings into a config of somebody else, only where
-// they are absent, and takes them out again. It knows texts, no files.
-
 package install
 
 import (
@@ -15,6 +12,9 @@ import (
 	"github.com/hookmux/hookmux/internal/edit"
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 )
+
+// This file puts a few settings into a config of somebody else, only where they are
+// absent, and takes them out again. It knows texts, no files.
 
 // Setting is one value and where it stands.
 type Setting struct {

@@ -10,9 +10,9 @@ import (
 	"github.com/hookmux/hookmux/internal/edit"
 )
 
-// FolderWord is what a list of folders says about one: the word of the rule with the
+// LongestPrefixRule is what a list of folders says about one: the word of the rule with the
 // longest path that the folder is in. False: none is about it.
-func FolderWord(r edit.Reader, spec *agent.FolderTrust, folder string, realPath func(string) string) (string, bool) {
+func LongestPrefixRule(r edit.Reader, spec *agent.FolderTrust, folder string, realPath func(string) string) (string, bool) {
 	longest, word := -1, ""
 	for _, rule := range r.Keys() {
 		var is string

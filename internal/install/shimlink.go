@@ -1,8 +1,3 @@
-// Keeps the path that stands in agents' configs: always the same,
-// whatever version of hookmux is installed where, because agents and people pin
-// their trust to it. It is a copy of hookmux-hook, or a link to one that only root can
-// replace.
-
 package install
 
 import (
@@ -14,6 +9,10 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/tmux"
 )
+
+// This file keeps the path that stands in agents' configs: always the same, whatever
+// version of hookmux is installed where, because agents and people pin their trust to it.
+// It is a copy of hookmux-hook, or a link to one that only root can replace.
 
 // ShimPath is what agents run.
 func ShimPath(d paths.Dirs) string { return filepath.Join(ProgramFolder(d), hookentry.HookName) }

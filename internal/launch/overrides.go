@@ -10,7 +10,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/install/codextrust"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
 	"github.com/hookmux/hookmux/internal/platform/shellquote"
 )
 
@@ -83,11 +83,11 @@ func hookOverrides(r *Request, layer map[string]any) ([]string, error) {
 			}
 			added = append(added, "-c", "hooks."+reg.event+"="+text)
 		}
-		key := codextrust.Key(flagLayer, reg.event, strconv.Itoa(at), "0")
-		hash := codextrust.Hook{Event: reg.event, Command: command, Timeout: reg.seconds}.Hash()
-		if entry, _ := state[key].(map[string]any); entry[codextrust.HashField] != hash {
+		key := hookentry.CodexTrustKey(flagLayer, reg.event, strconv.Itoa(at), "0")
+		hash := hookentry.CodexHook{Event: reg.event, Command: command, Timeout: reg.seconds}.Hash()
+		if entry, _ := state[key].(map[string]any); entry[hookentry.CodexHashField] != hash {
 			entry = cloneTable(entry) // an "enabled = false" of the person's stays
-			entry[codextrust.HashField] = hash
+			entry[hookentry.CodexHashField] = hash
 			state[key] = entry
 			trusted = true
 		}
@@ -97,7 +97,7 @@ func hookOverrides(r *Request, layer map[string]any) ([]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("-c hooks.state: %w; leave the flag out", err)
 		}
-		added = append(added, "-c", codextrust.Table+"="+text)
+		added = append(added, "-c", hookentry.CodexTrustTable+"="+text)
 	}
 	return added, nil
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/install/codextrust"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
 	"github.com/hookmux/hookmux/internal/platform/shellquote"
 )
 
@@ -52,8 +52,8 @@ func checkTrust(t testing.TB, args []string, hook string) map[string]any {
 			t.Errorf("%s: ours stands at %v of %v", reg.event, at, groups)
 			continue
 		}
-		entry, _ := state[codextrust.Key("/<session-flags>/config.toml", reg.event, strconv.Itoa(at[0]), "0")].(map[string]any)
-		want := codextrust.Hook{Event: reg.event, Command: command, Timeout: reg.seconds}.Hash()
+		entry, _ := state[hookentry.CodexTrustKey("/<session-flags>/config.toml", reg.event, strconv.Itoa(at[0]), "0")].(map[string]any)
+		want := hookentry.CodexHook{Event: reg.event, Command: command, Timeout: reg.seconds}.Hash()
 		if entry["trusted_hash"] != want {
 			t.Errorf("%s: not trusted at %d: %v", reg.event, at[0], entry)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/install/codextrust"
+	"github.com/hookmux/hookmux/internal/install/hookentry"
 )
 
 // Strip takes out of a command line what Plan put in, so that it can be kept
@@ -139,7 +139,7 @@ func stripOverride(text string) (left string, ours bool) {
 		}
 		read = kept
 	case map[string]any:
-		if key != codextrust.Table {
+		if key != hookentry.CodexTrustTable {
 			return text, false
 		}
 		kept := map[string]any{}

@@ -1,6 +1,3 @@
-// Makes git worktrees for agents: a folder and a branch of their own,
-// beside the repository.
-
 package launch
 
 import (
@@ -15,6 +12,9 @@ import (
 
 	"github.com/hookmux/hookmux/internal/platform/shellquote"
 )
+
+// This file makes git worktrees for agents: a folder and a branch of their own, beside the
+// repository.
 
 // Worktree is one that was made.
 type Worktree struct {

@@ -6,44 +6,54 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/platform/environ"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/sessions"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// decode turns the native payload into an event, in the dialect of whoever
-// really called.
-func (p *Pipeline) decode(call *HookCall) *pipelineState {
-	named := p.Deps.AgentName(call.Agent)
-	who := callerOf(p.Callers, p.Deps.Catalogue, call.Peer.PID, named, call.Event)
+// identify finds out which process called, of which agent, and below which hooks it runs.
+func (p *Pipeline) identify(c *call) {
+	named := p.Deps.AgentName(c.Frame.Agent)
+	c.caller = callerOf(p.Callers, p.Deps.Catalogue, c.Peer.PID, named, c.Frame.Event)
+	c.speaker = c.caller.Agent
+	if c.speaker == "" {
+		c.speaker = markedCaller(p.callerVariables[named], proc.LookupEnv(c.Frame.Env))
+	}
+}
+
+// decode turns the native payload into an event, in the dialect of the agent that really
+// called.
+func (p *Pipeline) decode(c *call) {
 	input := agent.Input{
-		ID: call.ID, Time: call.At, Agent: named, Event: call.Event, Payload: call.Payload,
-		Cwd: call.Cwd, Truncated: call.Truncated, Env: environ.Lookup(call.Env),
+		ID: c.Frame.ID, Time: c.At, Agent: p.Deps.AgentName(c.Frame.Agent), Event: c.Frame.Event,
+		Payload: c.Frame.Payload, Cwd: c.Frame.Cwd, Truncated: c.Frame.Truncated, Env: proc.LookupEnv(c.Frame.Env),
 	}
-	s := &pipelineState{caller: who, ev: p.decodePayload(input)}
-	s.speaker = who.Agent
-	if s.speaker == "" {
-		s.speaker = markedCaller(p.callerVariables[named], input.Env)
+	c.Event = p.decodePayload(input)
+	speaks, ok := p.Deps.Catalogue.Agent(c.speaker)
+	if !ok || c.speaker == input.Agent || speaks.Guest {
+		return
 	}
-	speaker := s.speaker
-	if speaks, ok := p.Deps.Catalogue.Agent(speaker); ok && speaker != named && !speaks.Guest {
-		// An agent that reads another's config file calls under the other's
-		// name. It is believed to be itself if it also talks like itself.
-		input.Agent = speaker
-		if ev := p.decodePayload(input); ev.Malformed == "" && p.knowsEvent(speaker, ev.Native) {
-			s.ev = ev
-		}
+	// An agent that reads another's config file calls under the other's name. It is believed
+	// to be itself if its payload is also one of its own.
+	input.Agent = c.speaker
+	if ev := p.decodePayload(input); ev.Malformed == "" && p.knowsEvent(c.speaker, ev.Native) {
+		c.Event = ev
 	}
+}
+
+// locate adds where the agent runs, who reviews its requests, what it can take back and
+// until when it waits.
+func (p *Pipeline) locate(c *call) {
+	who := c.caller
 	var signed bool
-	s.busy, signed = p.Marks.readMarks(call.Env)
-	s.ev.Nested = who.Nested || signed
-	s.ev.Where = p.Sessions.Locate(sessions.Process{
+	c.busy, signed = p.Marks.readMarks(c.Frame.Env)
+	c.Event.Nested = who.Nested || signed
+	c.Event.Where = p.Sessions.Locate(sessions.Process{
 		PID: who.PID, Start: who.Start, TTY: who.TTY, Holder: who.Holder, HolderStart: who.HolderStart,
-	}, s.ev.Where, call.Env)
-	s.ev.Reviewer = p.Sessions.ReviewerOf(&s.ev, call.Env)
-	s.carries = p.Deps.Catalogue.CarriesFor(&s.ev)
-	s.deadline = call.At.Add(p.timeLimit(call.Limit, &s.ev))
-	return s
+	}, c.Event.Where, c.Frame.Env)
+	c.Event.Reviewer = p.Sessions.ReviewerOf(&c.Event, c.Frame.Env)
+	c.Carries = p.Deps.Catalogue.CarriesFor(&c.Event)
+	c.Deadline = c.At.Add(p.timeLimit(c.Frame.Deadline, &c.Event))
 }
 
 // decodePayload decodes; a decoder that panics makes the event one that cannot

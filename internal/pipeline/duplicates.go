@@ -38,34 +38,34 @@ func (p *Pipeline) SetDedupeClock(now func() time.Time) { p.duplicates.now = now
 
 // findDuplicate finds out whether another call told of the same before. Most
 // calls can have no duplicate.
-func (p *Pipeline) findDuplicate(call *HookCall, s *pipelineState) {
-	command := commandOf(p, call, s)
-	if command == "" || s.ev.Malformed != "" {
+func (p *Pipeline) findDuplicate(c *call) {
+	command := commandOf(p, c)
+	if command == "" || c.Event.Malformed != "" {
 		return
 	}
-	key := dedupeKeyOf(s)
+	key := dedupeKeyOf(c)
 	if key.pid <= 0 {
 		return
 	}
-	entry, first := p.duplicates.findOrAdd(key, call.ID, command)
-	s.dedupe = entry
+	entry, first := p.duplicates.findOrAdd(key, c.Frame.ID, command)
+	c.dedupe = entry
 	if !first {
-		s.duplicate = entry.id
+		c.duplicate = entry.id
 	}
 }
 
 // commandOf names the command by which a call came, where there may be another one
 // for the same; else it is empty.
-func commandOf(p *Pipeline, call *HookCall, s *pipelineState) string {
-	named := p.Deps.AgentName(call.Agent)
+func commandOf(p *Pipeline, c *call) string {
+	named := p.Deps.AgentName(c.Frame.Agent)
 	switch {
-	case p.Deps.Catalogue.OwnAgent(s.ev.Native):
+	case p.Deps.Catalogue.OwnAgent(c.Event.Native):
 		return "" // it shares nobody's answer
-	case p.readsFilesOf(s.speaker, named):
+	case p.readsFilesOf(c.speaker, named):
 		return named
-	case named != "" && named == s.caller.Agent && bytes.Contains(call.Env, launchedMark):
+	case named != "" && named == c.caller.Agent && bytes.Contains(c.Frame.Env, launchedMark):
 		// The hooks of a launch and installed ones run the client by different paths.
-		if args, err := p.Deps.Processes.Args(call.Peer.PID); err == nil && len(args) > 0 {
+		if args, err := p.Deps.Processes.Args(c.Peer.PID); err == nil && len(args) > 0 {
 			return args[0]
 		}
 	}
@@ -88,11 +88,11 @@ func (p *Pipeline) readsFilesOf(caller, named string) bool {
 
 // dedupeKeyOf holds what both tell alike. Names of events and tools are not in
 // it: some agents translate those for a file in another agent's form.
-func dedupeKeyOf(s *pipelineState) dedupeKey {
-	ev := &s.ev
-	k := dedupeKey{pid: s.caller.PID, start: s.caller.Start, kind: ev.Kind, session: ev.Session}
-	if s.caller.Agent == "" {
-		k.pid, k.start = s.caller.Starter, s.caller.StarterStart
+func dedupeKeyOf(c *call) dedupeKey {
+	ev := &c.Event
+	k := dedupeKey{pid: c.caller.PID, start: c.caller.Start, kind: ev.Kind, session: ev.Session}
+	if c.caller.Agent == "" {
+		k.pid, k.start = c.caller.Starter, c.caller.StarterStart
 	}
 	if ev.Subagent != nil {
 		k.sub = ev.Subagent.ID
@@ -112,14 +112,14 @@ func dedupeKeyOf(s *pipelineState) dedupeKey {
 
 // publishDecision tells duplicates what came of it. Where nothing was decided,
 // because the caller left, they are on their own.
-func (s *pipelineState) publishDecision() { s.endDedupe(s.skipped != services.CallerLeft) }
+func (c *call) publishDecision() { c.endDedupe(c.Skipped != services.CallerLeft) }
 
 // releaseDuplicates is for a call that did not come as far as a decision.
-func (s *pipelineState) releaseDuplicates() { s.endDedupe(false) }
+func (c *call) releaseDuplicates() { c.endDedupe(false) }
 
-func (s *pipelineState) endDedupe(decided bool) {
-	o := s.dedupe
-	if o == nil || s.isDuplicate() {
+func (c *call) endDedupe(decided bool) {
+	o := c.dedupe
+	if o == nil || c.isDuplicate() {
 		return
 	}
 	t := o.list
@@ -129,8 +129,8 @@ func (s *pipelineState) endDedupe(decided bool) {
 		return
 	}
 	o.decided = decided
-	o.outcome = hook.Outcome{Decision: s.outcome.Decision}
-	o.skipped = s.skipped
+	o.outcome = hook.Outcome{Decision: c.Outcome.Decision}
+	o.skipped = c.Skipped
 	switch {
 	case !decided:
 		o.until = t.now().Add(-1)
@@ -145,19 +145,19 @@ func (s *pipelineState) endDedupe(decided bool) {
 // awaitFirstDecision gives a duplicate the outcome of the first, waiting while that
 // is being decided. It is false when the first got none: then the call is
 // decided on its own.
-func (p *Pipeline) awaitFirstDecision(ctx context.Context, call *HookCall, s *pipelineState) bool {
-	if !s.isDuplicate() {
+func (p *Pipeline) awaitFirstDecision(ctx context.Context, c *call) bool {
+	if !c.isDuplicate() {
 		return false
 	}
-	with := s.dedupe
+	with := c.dedupe
 	select {
 	case <-with.ready:
 	default:
-		ctx, cancel := context.WithDeadline(ctx, s.deadline)
+		ctx, cancel := context.WithDeadline(ctx, c.Deadline)
 		defer cancel()
 		var left atomic.Bool
-		if call.OnGone != nil {
-			forget := call.OnGone(func() { left.Store(true); cancel() })
+		if c.OnGone != nil {
+			forget := c.OnGone(func() { left.Store(true); cancel() })
 			defer forget()
 		}
 		select {
@@ -165,9 +165,9 @@ func (p *Pipeline) awaitFirstDecision(ctx context.Context, call *HookCall, s *pi
 		case <-ctx.Done():
 			// The first is still open, and the agent waits for it as well: what
 			// is said there counts. Saying nothing here lets nothing through.
-			s.skipped = services.DuplicateUndecided
+			c.Skipped = services.DuplicateUndecided
 			if left.Load() {
-				s.skipped = services.CallerLeft
+				c.Skipped = services.CallerLeft
 			}
 			return true
 		}
@@ -175,6 +175,6 @@ func (p *Pipeline) awaitFirstDecision(ctx context.Context, call *HookCall, s *pi
 	if !with.decided {
 		return false
 	}
-	s.outcome, s.skipped = with.outcome, with.skipped
+	c.Outcome, c.Skipped = with.outcome, with.skipped
 	return true
 }

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"github.com/hookmux/hookmux/internal/services"
 	"testing"
 	"time"
 )
@@ -15,7 +16,7 @@ func TestDuplicatesAreForgotten(t *testing.T) {
 		if !first {
 			t.Fatal("a duplicate of nothing")
 		}
-		(&pipelineState{dedupe: one}).publishDecision()
+		(&call{Call: &services.Call{}, dedupe: one}).publishDecision()
 	}
 	if list.count > 2*keepDuplicates {
 		t.Errorf("%d are remembered; want list.count <= 2*keepDuplicates", list.count)

@@ -8,12 +8,12 @@ import (
 
 // encode gives a decision in the agent's own words. A refusal says who refused
 // and how it can be allowed; what is recorded is the reason alone.
-func (p *Pipeline) encode(s *pipelineState) (neutral.Answer, event.Decision) {
-	said := s.outcome.Decision
-	said.Reason = denialText(&s.ev, &s.outcome.Decision, s.entries)
-	answer, decision := p.Deps.Catalogue.Encode(&s.ev, said)
+func (p *Pipeline) encode(c *call) (neutral.Answer, event.Decision) {
+	said := c.Outcome.Decision
+	said.Reason = denialText(&c.Event, &c.Outcome.Decision, c.entries)
+	answer, decision := p.Deps.Catalogue.Encode(&c.Event, said)
 	if decision.Reason == said.Reason {
-		decision.Reason = s.outcome.Decision.Reason
+		decision.Reason = c.Outcome.Decision.Reason
 	}
 	return answer, decision
 }

@@ -6,9 +6,8 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/platform/environ"
 	"github.com/hookmux/hookmux/internal/platform/proc"
-	"github.com/hookmux/hookmux/internal/platform/textcut"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
@@ -16,16 +15,16 @@ import (
 
 // explain goes the way of an event without leaving a trace.
 func (p *Pipeline) explain(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
-	return p.explainCall(params, &dryRun{})
+	return p.explainCall(params, &services.DryRun{})
 }
 
 // explainRunning is explain that runs command and script hooks as well: what
 // those do is real.
 func (p *Pipeline) explainRunning(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
-	return p.explainCall(params, &dryRun{runHooks: true})
+	return p.explainCall(params, &services.DryRun{RunHooks: true})
 }
 
-func (p *Pipeline) explainCall(params json.RawMessage, dry *dryRun) (any, *wire.Error) {
+func (p *Pipeline) explainCall(params json.RawMessage, dry *services.DryRun) (any, *wire.Error) {
 	var asked wire.ExplainParams
 	if err := services.ReadParams(params, &asked); err != nil {
 		return nil, err
@@ -35,68 +34,66 @@ func (p *Pipeline) explainCall(params json.RawMessage, dry *dryRun) (any, *wire.
 			asked.Agent)
 	}
 	if asked.Decision != nil {
-		if err := json.Unmarshal(asked.Decision, &dry.suppose); err != nil {
+		if err := json.Unmarshal(asked.Decision, &dry.Suppose); err != nil {
 			return nil, wire.Errorf(wire.CodeParams, "decision: %v", err)
 		}
 	}
-	call := HookCall{
+	c := p.readCall(&services.Call{At: time.Now(), DryRun: dry, Frame: frame.Request{
 		ID: frame.NewID(), Agent: asked.Agent, Event: asked.Event, Cwd: asked.Cwd, Payload: asked.Payload,
-		At:  time.Now(),
-		Env: environ.Join(asked.Env), dryRun: dry,
+		Env: proc.JoinEnv(asked.Env),
+	}})
+	p.noteOddities(c, asked.Event, dry)
+	p.decide(p.ctx, c)
+	if c.Skipped == services.SwitchedOff {
+		p.selectHooks(c) // who would be meant, were it on
+		c.supposeDecision()
 	}
-	s := p.decode(&call)
-	p.noteOddities(s, asked.Event, dry)
-	p.decide(p.ctx, &call, s)
-	if s.skipped == services.SwitchedOff {
-		p.selectHooks(&call, s) // who would be meant, were it on
-		dry.supposeDecision(s)
-	}
-	answer, decision := p.encode(s)
+	answer, decision := p.encode(c)
 	result := wire.Explained{
-		Carries: carriesMap(s.carries), Notes: dry.notes, Matched: matchedHooks(s), Degraded: decision.DegradedText(),
+		Carries: carriesMap(c.Carries), Notes: dry.Notes, Matched: matchedHooks(c), Degraded: decision.DegradedText(),
 		Answer: wire.Answer{Stdout: answer.Stdout, Stderr: answer.Stderr, ExitCode: answer.Exit},
 	}
-	if dry.suppose == nil && decision.Verdict != event.Deny {
+	if dry.Suppose == nil && decision.Verdict != event.Deny {
 		result.Unknown = hooksNotHeard(result.Matched)
 	}
-	if examination := p.Selection.Examine(&s.ev); len(examination.Findings) > 0 || s.ev.Tool != nil {
+	if examination := p.Selection.Examine(&c.Event); len(examination.Findings) > 0 || c.Event.Tool != nil {
 		result.Examination, _ = json.Marshal(examination)
 	}
-	result.Event, _ = json.Marshal(s.ev)
+	result.Event, _ = json.Marshal(c.Event)
 	result.Decision, _ = json.Marshal(decision)
 	return result, nil
 }
 
 // noteOddities notes what is odd about an event before anybody hears of it.
-func (p *Pipeline) noteOddities(s *pipelineState, said string, dry *dryRun) {
-	if s.ev.Malformed != "" {
-		dry.addNote("the payload cannot be read: " + s.ev.Malformed)
+func (p *Pipeline) noteOddities(c *call, said string, dry *services.DryRun) {
+	if c.Event.Malformed != "" {
+		dry.Note("the payload cannot be read: " + c.Event.Malformed)
 	}
-	if !p.knowsEvent(s.ev.Agent, s.ev.Native) {
-		dry.addNote(s.ev.Agent + " has no event " + s.ev.Native + "; it passes through as \"other\"")
+	if !p.knowsEvent(c.Event.Agent, c.Event.Native) {
+		dry.Note(c.Event.Agent + " has no event " + c.Event.Native + "; it passes through as \"other\"")
 	}
-	if s.ev.Native != said && s.ev.Malformed == "" {
-		dry.addNote("the payload says that it is " + s.ev.Native + ", and that counts")
+	if c.Event.Native != said && c.Event.Malformed == "" {
+		dry.Note("the payload says that it is " + c.Event.Native + ", and that counts")
 	}
 	if p.Off.IsOff() {
-		dry.addNote("hookmux is off: a real call would be answered neutrally; `hookmux on` ends that")
+		dry.Note("hookmux is off: a real call would be answered neutrally; `hookmux on` ends that")
 	}
 }
 
 // matchedHooks is who is meant for the event, with what those said who were heard.
-func matchedHooks(p *pipelineState) []wire.Matched {
+func matchedHooks(c *call) []wire.Matched {
 	said := map[string]hook.Step{}
-	for _, s := range p.outcome.Steps {
+	for _, s := range c.Outcome.Steps {
 		said[s.Hook] = s
 	}
 	list := []wire.Matched{}
-	for _, e := range p.entries {
-		m := wire.Matched{ID: e.ID, Scope: e.Scope, Mode: string(e.ModeFor(p.ev.Kind)), Handler: e.Handler,
-			Target: e.Target, Matches: e.For(&p.ev), LogOnly: e.LogOnly}
+	for _, e := range c.entries {
+		m := wire.Matched{ID: e.ID, Scope: e.Scope, Role: string(e.RoleFor(c.Event.Kind)), Handler: e.Handler,
+			Target: e.Target, Matches: e.For(&c.Event), LogOnly: e.LogOnly}
 		if s, ok := said[e.ID]; ok {
 			m.Ran, m.Verdict, m.Would = true, s.Verdict.Word(), wire.WouldOf(s.Would)
 			if s.Err != nil {
-				m.Error = textcut.FirstLine(s.Err.Error())
+				m.Error = termsafe.FirstLine(s.Err.Error())
 			}
 		}
 		list = append(list, m)
@@ -107,7 +104,7 @@ func matchedHooks(p *pipelineState) []wire.Matched {
 // hooksNotHeard are those that fit the call, may have a say and were not run.
 func hooksNotHeard(list []wire.Matched) (ids []string) {
 	for _, m := range list {
-		if m.Matches && !m.Ran && !m.LogOnly && m.Mode != string(hook.Observe) {
+		if m.Matches && !m.Ran && !m.LogOnly && m.Role != string(hook.Observe) {
 			ids = append(ids, m.ID)
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/authority/callers"
-	"github.com/hookmux/hookmux/internal/platform/environ"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/tshook/host"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -35,28 +35,28 @@ func (p *Pipeline) innerHooks(ev *event.Event, who callers.Caller, busy map[stri
 	ev.Kind = event.Other // the same name may be a kind's elsewhere
 	entries, project, projects := p.Selection.ForEvent(ev, busy)
 	ev.Projects = projects
-	call := host.Call{Event: ev, Agent: host.Process{PID: who.PID, Start: who.Start}, PeerPID: peer.PID}
-	return p.Modules.WithLaunches(call, entries), project
+	agent := host.Process{PID: who.PID, Start: who.Start}
+	return p.Modules.WithLaunches(hook.Call{Event: ev}, agent, peer.PID, entries), project
 }
 
 // AnswerInner shows an inner event to whoever listens, one after the other. It
 // is false when the daemon ends.
-func (p *Pipeline) AnswerInner(ctx context.Context, call *HookCall) (answer json.RawMessage, ok bool) {
-	s := p.decode(call)
-	passing, cancel := context.WithDeadline(ctx, s.deadline)
+func (p *Pipeline) AnswerInner(ctx context.Context, in *services.Call) (answer json.RawMessage, ok bool) {
+	c := p.readCall(in)
+	passing, cancel := context.WithDeadline(ctx, c.Deadline)
 	defer cancel()
-	if why := p.forgedReason(call, s); why != "" {
-		s.ev.Malformed = why
-		p.Deps.Log.Warn("an inner event was refused", "agent", s.ev.Agent, "event", s.ev.Native, "pid",
-			call.Peer.PID, "why", why)
+	if why := p.forgedReason(c); why != "" {
+		c.Event.Malformed = why
+		p.Deps.Log.Warn("an inner event was refused", "agent", c.Event.Agent, "event", c.Event.Native, "pid",
+			c.Peer.PID, "why", why)
 	}
-	entries, project := p.innerHooks(&s.ev, s.caller, s.busy, call.Peer)
-	if list := p.Modules.Listeners(&s.ev, entries); len(list) > 0 && !call.Truncated && s.ev.Malformed == "" {
-		stop := call.OnGone(cancel)
+	entries, project := p.innerHooks(&c.Event, c.caller, c.busy, c.Peer)
+	if list := p.Modules.Listeners(&c.Event, entries); len(list) > 0 && !c.Frame.Truncated && c.Event.Malformed == "" {
+		stop := c.OnGone(cancel)
 		var steps []hook.Step
 		answer, steps = p.Modules.PassInner(passing,
-			hook.Call{Event: &s.ev, Env: environ.Split(call.Env), Project: project}, list)
-		p.later.countSteps(&s.ev, steps)
+			hook.Call{Event: &c.Event, Env: proc.SplitEnv(c.Frame.Env), Project: project}, list)
+		p.later.countSteps(&c.Event, steps)
 		stop()
 	}
 	return answer, ctx.Err() == nil
@@ -66,17 +66,17 @@ func (p *Pipeline) AnswerInner(ctx context.Context, call *HookCall) (answer json
 // Tools and commands that files offer run in the daemon: what an agent started
 // must not call a tool past the agent's own gates, and a command is a person's,
 // typed at an agent that no other one started.
-func (p *Pipeline) forgedReason(call *HookCall, s *pipelineState) string {
-	if !wire.IsPluginEvent(s.ev.Native) {
+func (p *Pipeline) forgedReason(c *call) string {
+	if !wire.IsPluginEvent(c.Event.Native) {
 		return ""
 	}
-	if s.caller.Agent != s.ev.Agent || s.caller.PID != call.Peer.PID {
+	if c.caller.Agent != c.Event.Agent || c.caller.PID != c.Peer.PID {
 		return "sent by another process than the agent's"
 	}
-	if s.ev.Native != wire.EventOfferedCommand {
+	if c.Event.Native != wire.EventOfferedCommand {
 		return ""
 	}
-	if own, err := p.Deps.Processes.Lookup(s.caller.PID); err != nil || p.StartedByAgent(own.PPID) {
+	if own, err := p.Deps.Processes.Lookup(c.caller.PID); err != nil || p.StartedByAgent(own.PPID) {
 		return "the agent was started by another one, so nobody typed it"
 	}
 	return ""

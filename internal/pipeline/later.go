@@ -6,7 +6,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/platform/textcut"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/redact"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/tshook/host"
@@ -28,8 +28,22 @@ type laterHooks struct {
 	slots     chan struct{} // bounds those under way
 }
 
-// runLogOnly runs hooks that only logs, in the background, and adds what they
-// said to the outcome that was recorded.
+// runObservers runs the hooks that only observe a call.
+func (p *Pipeline) runObservers(c *call) {
+	if c.observed {
+		p.later.runObservers(c.hookCall, c.entries)
+	}
+}
+
+// runLogOnlyLater runs the hooks in log mode that the agent didn't wait for.
+func (p *Pipeline) runLogOnlyLater(c *call) {
+	if len(c.logOnly) > 0 && c.Skipped != services.CallerLeft {
+		p.later.runLogOnly(c.hookCall, c.recorded, c.logOnly)
+	}
+}
+
+// runLogOnly runs hooks in log mode in the background and adds what they said to the
+// outcome that was recorded.
 func (l *laterHooks) runLogOnly(call hook.Call, outcome *wire.Outcome, list []hook.LogOnly) {
 	if !l.reserveSlot() {
 		return
@@ -51,8 +65,8 @@ func (l *laterHooks) runLogOnly(call hook.Call, outcome *wire.Outcome, list []ho
 	})
 }
 
-// tellObservers lets observers know, once the agent has its answer.
-func (l *laterHooks) tellObservers(call hook.Call, entries []*hook.Entry) {
+// runObservers runs observers, once the agent has its answer.
+func (l *laterHooks) runObservers(call hook.Call, entries []*hook.Entry) {
 	var quick, slow []*hook.Entry
 	for _, e := range entries {
 		if e.Inline || e.BuiltinGuard {
@@ -63,7 +77,7 @@ func (l *laterHooks) tellObservers(call hook.Call, entries []*hook.Entry) {
 	}
 	// What cannot hang neither waits for a slot nor for the slow ones.
 	l.countSteps(call.Event, l.dispatch.RunObservers(l.ctx, call, quick))
-	if !hook.Watched(slow, call.Event, call.Carries) {
+	if !hook.HasObservers(slow, call.Event, call.Carries) {
 		return
 	}
 	if !l.reserveSlot() {
@@ -102,7 +116,7 @@ func (l *laterHooks) countSteps(ev *event.Event, steps []hook.Step) {
 			}
 			continue
 		}
-		text := textcut.FirstLine(step.Err.Error())
+		text := termsafe.FirstLine(step.Err.Error())
 		warn := func(text string) {
 			l.deps.Log.Warn("hook failed", "hook", step.Hook, "agent", ev.Agent, "event", ev.Native,
 				"error", redact.Text(text))
@@ -123,11 +137,11 @@ func wireSteps(steps []hook.Step) []wire.Step {
 	var list []wire.Step
 	for _, one := range steps {
 		step := wire.Step{
-			Hook: one.Hook, Mode: string(one.Mode), TookUS: one.Took.Microseconds(), Verdict: string(one.Verdict),
+			Hook: one.Hook, Role: string(one.Role), TookUS: one.Took.Microseconds(), Verdict: string(one.Verdict),
 			Again: one.Again, Would: wire.WouldOf(one.Would),
 		}
 		if one.Err != nil {
-			step.Error = textcut.FirstLine(one.Err.Error())
+			step.Error = termsafe.FirstLine(one.Err.Error())
 		}
 		list = append(list, step)
 	}

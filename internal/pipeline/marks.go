@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/platform/environ"
 	"github.com/hookmux/hookmux/internal/platform/files"
-	"github.com/hookmux/hookmux/internal/platform/keyfile"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/platform/sealed"
 )
 
 // HandlerVariable tells everything below a handler which hooks it runs below.
@@ -25,9 +25,9 @@ type HandlerMarks struct{ key []byte }
 // NewHandlerMarks uses a key that outlives the daemon: so may what a handler started.
 func NewHandlerMarks(state string) *HandlerMarks {
 	file := filepath.Join(state, "handler.key")
-	key, err := keyfile.Read(file)
+	key, err := sealed.ReadKey(file)
 	if err != nil { // where a new one cannot be written it holds for this daemon
-		key, _ = keyfile.Make(file, files.Write)
+		key, _ = sealed.MakeKey(file, files.Write)
 	}
 	return &HandlerMarks{key}
 }
@@ -44,10 +44,10 @@ func (m *HandlerMarks) Mark(id string) string { return id + "=" + m.signID(id) }
 // readMarks says which hooks an environment names, and whether one of them is
 // signed.
 func (m *HandlerMarks) readMarks(env []byte) (busy map[string]bool, signed bool) {
-	if !environ.Mentions(env, HandlerVariable) {
+	if !proc.MentionsEnv(env, HandlerVariable) {
 		return nil, false
 	}
-	for _, word := range strings.Fields(environ.Lookup(env)(HandlerVariable)) {
+	for _, word := range strings.Fields(proc.LookupEnv(env)(HandlerVariable)) {
 		id, signature, has := cutLast(word, "=")
 		if busy == nil {
 			busy = map[string]bool{}

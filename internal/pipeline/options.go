@@ -90,6 +90,7 @@ type HookStats interface {
 // Sessions knows what the agents are doing.
 type Sessions interface {
 	Apply(ev *event.Event, seq uint64)
+	Deciding(ev *event.Event) (decided func())
 	ApplyDecision(ev *event.Event, d event.Decision)
 	// Locate is where a process runs.
 	Locate(who sessions.Process, claimed event.Place, environ []byte) event.Place
@@ -113,7 +114,7 @@ type Selection interface {
 // Modules runs hooks in TypeScript.
 type Modules interface {
 	// WithLaunches adds the hooks that count for this event alone.
-	WithLaunches(c host.Call, entries []*hook.Entry) []*hook.Entry
+	WithLaunches(c hook.Call, agent host.Process, peer int, entries []*hook.Entry) []*hook.Entry
 	// Listeners are the hooks for an inner event, one for each file.
 	Listeners(ev *event.Event, entries []*hook.Entry) []*hook.Entry
 	// PassInner shows an inner event to one after the other.
@@ -122,8 +123,8 @@ type Modules interface {
 
 // Approvals lets a permission or a person decide.
 type Approvals interface {
-	Decide(ctx context.Context, c *approvals.Call) approvals.Outcome
-	DecidePushed(ctx context.Context, c *approvals.Call, need policy.Need, wait time.Duration,
+	Decide(ctx context.Context, c *services.Call) approvals.Outcome
+	DecidePushed(ctx context.Context, c *services.Call, need policy.Need, wait time.Duration,
 		key string) approvals.Outcome
 	// Observe takes an event as a sign for requests that wait.
 	Observe(ev *event.Event)

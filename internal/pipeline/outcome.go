@@ -11,45 +11,49 @@ import (
 )
 
 // recordOutcome records what came of an event when somebody had a say in it.
-func (p *Pipeline) recordOutcome(call *HookCall, s *pipelineState, d event.Decision) {
-	p.later.countSteps(&s.ev, s.outcome.Steps)
-	if !s.isDuplicate() { // else it was counted when it was told first
-		if d.KeepGoing || d.Verdict == event.Deny && s.ev.Kind.TakesKeepGoing() {
-			p.keepGoing.countRound(&s.ev, d.Reason)
+func (p *Pipeline) recordOutcome(c *call, d event.Decision) {
+	p.later.countSteps(&c.Event, c.Outcome.Steps)
+	if !c.isDuplicate() { // else it was counted when it was told first
+		if d.KeepGoing || d.Verdict == event.Deny && c.Event.Kind.TakesKeepGoing() {
+			p.keepGoing.countRound(&c.Event, d.Reason)
 		}
 		p.stats.countDecision(d.Verdict)
-		if d.Empty() && len(d.Degraded) == 0 && s.skipped == services.NotSkipped && s.asked == nil &&
-			s.nobodySpoke() {
+		if d.Empty() && len(d.Degraded) == 0 && c.Skipped == services.NotSkipped && c.asked == nil &&
+			c.nobodySpoke() {
 			return
 		}
 	}
-	o := outcomeOf(call, s, d)
-	s.recorded = &o
+	o := outcomeOf(c, d)
+	c.recorded = &o
 	p.Recorder.RecordOutcome(&o)
 }
 
-// noteTelemetry tells of a call once it's answered, where there's a collector.
-func (p *Pipeline) noteTelemetry(call *HookCall, s *pipelineState, d event.Decision) {
-	if p.Telemetry == nil || !p.Telemetry.Wanted() || s.isDuplicate() || call.dryRun != nil {
+// measure keeps for a collector how long a call took and what came of it.
+func (p *Pipeline) measure(c *call, d event.Decision) {
+	if p.Telemetry == nil || !p.Telemetry.Wanted() || c.isDuplicate() || c.DryRun != nil {
 		return
 	}
-	took := time.Since(call.At)
-	call.addAfter(func() {
-		p.Telemetry.NoteAnswer(&Answered{Event: &s.ev, Took: took, Decision: d, Steps: s.outcome.Steps, Asked: s.asked,
-			Env: call.Env})
-	})
+	c.telemetry = &Answered{Event: &c.Event, Took: time.Since(c.At), Decision: d, Steps: c.Outcome.Steps, Asked: c.asked,
+		Env: c.Frame.Env}
+}
+
+// noteTelemetry gives the collector a call that was answered.
+func (p *Pipeline) noteTelemetry(c *call) {
+	if c.telemetry != nil {
+		p.Telemetry.NoteAnswer(c.telemetry)
+	}
 }
 
 // nobodySpoke reports whether nobody but built-ins was asked, and none had anything to
 // say.
-func (s *pipelineState) nobodySpoke() bool {
-	for _, step := range s.outcome.Steps {
+func (c *call) nobodySpoke() bool {
+	for _, step := range c.Outcome.Steps {
 		if step.Err != nil || step.Verdict != event.None || step.Would != nil {
 			return false
 		}
 	}
-	for _, e := range s.entries {
-		if e.Handler != "builtin" && e.ModeFor(s.ev.Kind) != hook.Observe {
+	for _, e := range c.entries {
+		if e.Handler != "builtin" && e.RoleFor(c.Event.Kind) != hook.Observe {
 			return false
 		}
 	}
@@ -57,19 +61,19 @@ func (s *pipelineState) nobodySpoke() bool {
 }
 
 // outcomeOf is an outcome as it is stored and streamed.
-func outcomeOf(call *HookCall, s *pipelineState, d event.Decision) wire.Outcome {
+func outcomeOf(c *call, d event.Decision) wire.Outcome {
 	o := wire.Outcome{
-		ID: call.ID, Agent: s.ev.Agent, Native: s.ev.Native, Time: call.At, TookUS: time.Since(call.At).Microseconds(),
-		Neutral: s.skipped.Code(), Duplicate: s.duplicate,
+		ID: c.Frame.ID, Agent: c.Event.Agent, Native: c.Event.Native, Time: c.At, TookUS: time.Since(c.At).Microseconds(),
+		Neutral: c.Skipped.Code(), Duplicate: c.duplicate,
 	}
-	if s.ev.Tool != nil {
-		o.Tool = s.ev.Tool.Name
+	if c.Event.Tool != nil {
+		o.Tool = c.Event.Tool.Name
 	}
-	if s.asked != nil {
-		o.Inbox = &wire.InboxOutcome{Request: s.asked.Request, End: s.asked.End.Code(),
-			TookUS: s.asked.Took.Microseconds()}
+	if c.asked != nil {
+		o.Inbox = &wire.InboxOutcome{Request: c.asked.Request, End: c.asked.End.Code(),
+			TookUS: c.asked.Took.Microseconds()}
 	}
 	o.Decision, _ = json.Marshal(d)
-	o.Steps = wireSteps(s.outcome.Steps)
+	o.Steps = wireSteps(c.Outcome.Steps)
 	return o
 }

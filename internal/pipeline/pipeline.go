@@ -1,13 +1,13 @@
-// Package pipeline is the way of one hook call, front to back: decode, dedupe,
-// record, track, run hooks, approve, encode. [Pipeline.process] shows it on one
-// page; what a later step needs travels in one pipelineState.
+// Package pipeline takes one hook call front to back: identify, decode, dedupe, record,
+// track, run hooks, approve, encode. [Pipeline.process] shows that on one page, and
+// [Pipeline.finish] what runs after the answer. One call value travels the whole way.
 //
-//   - decode.go     native bytes → event
-//   - state.go      the service, a call, what the steps learn about it
-//   - proxied.go    what a program tells in an agent's place
-//   - duplicates.go the same call told through two agents' files
+//   - decode.go     who called, and native bytes → event
+//   - state.go      the service, and a call with what the steps find out about it
+//   - proxied.go    what a proxy reports in an agent's place
+//   - duplicates.go the same call reported through two agents' files
 //   - runhooks.go   guards and hooks in order
-//   - later.go      observers and hooks that only log, behind the answer
+//   - later.go      observers and hooks in log mode, after the answer
 //   - keepgoing.go  how often a turn may be kept going
 //   - outcome.go    what came of it, for the journal
 //   - push.go       events that programs push
@@ -42,102 +42,126 @@ func New(ctx context.Context, o Options) *Pipeline {
 	}
 }
 
-// Answer processes a call once per id, however often the id comes. It is false
-// when the daemon ended on the way: an unfinished decision is discarded, and whoever
-// waits is hung up on and asks the next daemon. It is also false when the caller
-// left. Finish must be called once the caller has the answer.
-func (p *Pipeline) Answer(ctx context.Context, call *HookCall) (neutral.Answer, event.Decision, bool) {
-	if row, known := neutral.Lookup(call.Agent, call.Event); known && !row.Decides {
-		return p.process(ctx, call)
+// Answer processes a call once per id, however often the id comes. ok is false when the
+// daemon ended on the way: an unfinished decision is discarded, and whoever waits is hung up
+// on and asks the next daemon. It is also false when the caller left. finish must be called
+// once the caller has the answer.
+func (p *Pipeline) Answer(ctx context.Context, in *services.Call) (
+	answer neutral.Answer, decision event.Decision, finish func(), ok bool) {
+	c := &call{Call: in}
+	finish = func() { p.finish(c) }
+	if row, known := neutral.Lookup(in.Frame.Agent, in.Frame.Event); known && !row.Decides {
+		answer, decision, ok = p.process(ctx, c)
+		return answer, decision, finish, ok
 	}
-	one, ready, first := p.open.beginCall(call.ID)
+	one, ready, first := p.open.beginCall(in.Frame.ID)
 	if !first {
 		if ready != nil {
 			select {
 			case <-ready:
 			case <-ctx.Done():
-				return neutral.Answer{}, event.Decision{}, false
+				return neutral.Answer{}, event.Decision{}, finish, false
 			}
 		}
-		return one.answer, one.decision, one.answered
+		return one.answer, one.decision, finish, one.answered
 	}
 	answered := false
 	defer func() {
 		if !answered {
-			p.open.forget(call.ID, one)
+			p.open.forget(in.Frame.ID, one)
 		}
 	}()
-	one.answer, one.decision, one.answered = p.process(ctx, call)
+	one.answer, one.decision, one.answered = p.process(ctx, c)
 	if one.answered {
 		answered = true
-		p.open.keepAnswer(call.ID, one)
+		p.open.keepAnswer(in.Frame.ID, one)
 	}
-	return one.answer, one.decision, one.answered
+	return one.answer, one.decision, finish, one.answered
 }
 
 // ProcessUnanswered processes a call whose caller expects no answer.
-func (p *Pipeline) ProcessUnanswered(ctx context.Context, call *HookCall) {
-	p.process(ctx, call)
-	p.Finish(call)
+func (p *Pipeline) ProcessUnanswered(ctx context.Context, in *services.Call) {
+	c := &call{Call: in}
+	p.process(ctx, c)
+	p.finish(c)
 }
 
-// Finish does what waits for the answer: the journal and the observers come
-// behind it.
-func (p *Pipeline) Finish(call *HookCall) {
-	p.Recorder.Wake()
-	if call.after != nil {
-		call.after()
-	}
-}
-
-// process takes one call through every step.
-func (p *Pipeline) process(ctx context.Context, call *HookCall) (neutral.Answer, event.Decision, bool) {
-	s := p.decode(call) // native bytes → event
-	// a proxy tells what the agent's own hooks told
-	if p.hooked.isToldByHooks(p.Callers, p.Deps.Catalogue, s, call.Peer.PID) {
+// process takes one call through every step that comes before the answer.
+func (p *Pipeline) process(ctx context.Context, c *call) (neutral.Answer, event.Decision, bool) {
+	p.identify(c)              // which process called, and of which agent
+	p.decode(c)                // native bytes → event, as that agent spells it
+	p.locate(c)                // where it runs, what it can take back, until when
+	p.noteHookedSession(c)     // the agent's own hooks report this session
+	if p.absorbProxyEvent(c) { // a proxy reports what those hooks report
 		return neutral.Answer{}, event.Decision{}, true
 	}
-	p.findDuplicate(call, s)     // told twice, through another agent's file?
-	defer s.releaseDuplicates()  // whoever waits for this one is on its own
-	if !p.recordEvent(call, s) { // written down, so it may be acknowledged
+	p.findDuplicate(c)          // reported twice, through another agent's file?
+	defer c.releaseDuplicates() // whoever waits for this one is on its own
+	if !p.recordEvent(c) {      // on disk, so it may be acknowledged
 		return neutral.Answer{}, event.Decision{}, false
 	}
-	if !s.isDuplicate() {
-		p.notifyTrackers(call, s) // status, turn, title
+	if !c.isDuplicate() {
+		if approvals.CanAsk(c.Event.Kind) {
+			defer p.Sessions.Deciding(&c.Event)() // not yet in the agent's own window
+		}
+		p.notifyTrackers(c) // status, turn, title
 	}
-	if !p.awaitFirstDecision(ctx, call, s) { // a duplicate gets what the first got
-		p.decide(ctx, call, s)
+	if !p.awaitFirstDecision(ctx, c) { // a duplicate gets what the first got
+		p.decide(ctx, c)
 	}
-	if s.isWithdrawn(ctx) {
+	if c.isWithdrawn(ctx) {
 		return neutral.Answer{}, event.Decision{}, false
 	}
-	s.publishDecision()             // to duplicates that wait
-	answer, decision := p.encode(s) // decision → the agent's own words
-	if !s.isDuplicate() {
-		p.Sessions.ApplyDecision(&s.ev, decision)
-		p.Selection.NoteDecision(&s.ev, decision)
+	c.publishDecision()             // to duplicates that wait
+	answer, decision := p.encode(c) // decision → the agent's own format
+	if !c.isDuplicate() {
+		p.Sessions.ApplyDecision(&c.Event, decision)
+		p.Selection.NoteDecision(&c.Event, decision)
 	}
-	p.recordOutcome(call, s, decision) // what came of it, for the journal and the streams
-	p.noteTelemetry(call, s, decision) // and for a collector, behind the answer
-	return answer, decision, s.skipped != services.CallerLeft
+	p.recordOutcome(c, decision) // what came of it, for the journal and the streams
+	p.measure(c, decision)       // how long it took, for a collector
+	return answer, decision, c.Skipped != services.CallerLeft
 }
 
-// decide is where it is decided. Explain comes this way as well, with a dry
-// run for which nothing may be used up, run or written down.
-func (p *Pipeline) decide(ctx context.Context, call *HookCall, s *pipelineState) {
-	p.runHooks(ctx, call, s) // guards, rules and hooks in order, one merge
+// finish does what waits until the caller has its answer. Nothing else does.
+func (p *Pipeline) finish(c *call) {
+	p.Recorder.Wake()    // the journal stores what was recorded
+	p.noteTelemetry(c)   // a collector gets the call
+	c.confirmDelivered() // a request that you answered is over
+	p.runObservers(c)    // hooks that only observe
+	p.runLogOnlyLater(c) // hooks in log mode that may take long
+}
+
+// readCall takes a call through the steps that need nothing but what came in.
+func (p *Pipeline) readCall(in *services.Call) *call {
+	c := &call{Call: in}
+	p.identify(c)
+	p.decode(c)
+	p.locate(c)
+	return c
+}
+
+func (c *call) confirmDelivered() {
+	if c.Delivered != nil {
+		c.Delivered()
+	}
+}
+
+// decide runs hooks and asks a permission or you. A dry run comes this way as well.
+func (p *Pipeline) decide(ctx context.Context, c *call) {
+	p.runHooks(ctx, c) // guards, rules and hooks in order, one merge
 	if ctx.Err() != nil {
 		return // an unfinished decision is discarded
 	}
-	p.capKeepGoing(s)
-	s.setAsked(p.Approvals.Decide(ctx, approvalCall(call, s))) // must a person decide? then wait
+	p.capKeepGoing(c)
+	c.setAsked(p.Approvals.Decide(ctx, c.Call)) // must a person decide? then wait
 }
 
 // recordEvent writes the event down. From here on it survives the death of the
 // daemon. It is false when this daemon can keep nothing any more and another one could:
 // the daemon ends, and the caller asks the next.
-func (p *Pipeline) recordEvent(call *HookCall, s *pipelineState) bool {
-	err := p.Recorder.RecordEvent(call.ID, call.At, &s.ev, call.Payload)
+func (p *Pipeline) recordEvent(c *call) bool {
+	err := p.Recorder.RecordEvent(c.Frame.ID, c.At, &c.Event, c.Frame.Payload)
 	if errors.Is(err, services.ErrCrippled) {
 		p.Stop(err.Error())
 		return false
@@ -148,49 +172,37 @@ func (p *Pipeline) recordEvent(call *HookCall, s *pipelineState) bool {
 	} else if p.Deps.Problems.Any() && p.Recorder.Writable() {
 		p.Deps.Problems.Clear("intake")
 	}
-	if !s.isDuplicate() {
-		p.stats.countEvent(&s.ev)
+	if !c.isDuplicate() {
+		p.stats.countEvent(&c.Event)
 	}
 	return true
 }
 
 // notifyTrackers gives the event to every service that keeps a state.
-func (p *Pipeline) notifyTrackers(call *HookCall, s *pipelineState) {
-	p.keepGoing.observe(&s.ev)
-	p.Selection.NoteSession(&s.ev)
-	p.Sessions.Apply(&s.ev, call.Seq)
-	p.Approvals.Observe(&s.ev)
+func (p *Pipeline) notifyTrackers(c *call) {
+	p.keepGoing.observe(&c.Event)
+	p.Selection.NoteSession(&c.Event)
+	p.Sessions.Apply(&c.Event, c.Frame.Seq)
+	p.Approvals.Observe(&c.Event)
 }
 
-// approvalCall is what approvals must know of a call.
-func approvalCall(call *HookCall, s *pipelineState) *approvals.Call {
-	c := &approvals.Call{
-		Event: &s.ev, Decision: &s.outcome.Decision, Carries: s.carries, Project: s.project, Deadline: s.deadline,
-		Pushed: call.Pushed, Skipped: s.skipped, OnGone: call.OnGone, OnHeld: call.OnHeld, OnSent: call.addAfter,
-	}
-	if call.dryRun != nil {
-		c.Explain = call.dryRun.addNote
-	}
-	return c
-}
-
-func (s *pipelineState) setAsked(o approvals.Outcome) { s.asked, s.skipped = o.Asked, o.Skipped }
+func (c *call) setAsked(o approvals.Outcome) { c.asked, c.Skipped = o.Asked, o.Skipped }
 
 // isWithdrawn reports whether the daemon stopped before the decision was finished:
 // it is then discarded. An answer of a person that is being delivered is finished.
-func (s *pipelineState) isWithdrawn(ctx context.Context) bool {
-	if s.asked == nil {
+func (c *call) isWithdrawn(ctx context.Context) bool {
+	if c.asked == nil {
 		return ctx.Err() != nil
 	}
-	return s.asked.End == queue.DaemonStops || ctx.Err() != nil && s.asked.End != queue.Answered
+	return c.asked.End == queue.DaemonStops || ctx.Err() != nil && c.asked.End != queue.Answered
 }
 
-// RecordOwn records what hookmux itself has to tell: its way ends there.
-func (p *Pipeline) RecordOwn(call *HookCall) {
-	s := p.decode(call)
+// RecordOwn records what hookmux itself reports: nothing decides about it.
+func (p *Pipeline) RecordOwn(in *services.Call) {
+	c := p.readCall(in)
 	// The next event's own write reports a broken disk.
-	_ = p.Recorder.RecordEvent(call.ID, call.At, &s.ev, call.Payload)
-	p.Finish(call)
+	_ = p.Recorder.RecordEvent(in.Frame.ID, in.At, &c.Event, in.Frame.Payload)
+	p.finish(c)
 }
 
 // UndecidedCalls is how many calls are being decided.

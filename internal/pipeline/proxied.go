@@ -12,21 +12,21 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// `hookmux acp` sits between an editor and an agent and tells what passes, in the
-// agent's place. An agent that has hooks as well tells of the same session by
-// itself, and better: then what the proxy only tells is dropped. What it asks about is
-// decided all the same: whoever reports under a session's name takes no guard away.
+// `hookmux acp` sits between an editor and an agent and reports what passes, in the agent's
+// place. An agent that has hooks as well reports the same session itself, and better: then
+// what the proxy only reports is dropped. What it asks about is decided all the same, so
+// reporting under a session's name takes no guard away.
 //
 // Only hooks that ran below the proxy speak for its session: reporting is open to
 // every process, and any of them may name any session.
 
-// hookedSessions are the sessions that agents' own hooks told of.
+// hookedSessions are the sessions that agents' own hooks reported.
 type hookedSessions struct {
 	mu       sync.Mutex
 	sessions bounded.Map[string, []hookSpeaker]
 }
 
-// hookSpeaker is an agent whose hooks told of a session, with the processes above the
+// hookSpeaker is an agent whose hooks reported a session, with the processes above the
 // hook: the proxy is one of them where the agent runs below one.
 type hookSpeaker struct {
 	agent  string
@@ -45,8 +45,8 @@ const (
 	keepSpeakers = 8 // of one session
 )
 
-// callerOf is who stands behind a call. Behind one that a proxy tells stands the
-// proxy itself: the agent runs below it and ends with it.
+// callerOf returns the agent process behind a call. For an event that a proxy reports it is
+// the proxy itself: the agent runs below it and ends with it.
 func callerOf(known Callers, catalogue *agent.Catalogue, pid int, name, native string) callers.Caller {
 	if catalogue.OwnAgent(native) {
 		return known.OfHarness(pid, native == ahp.EventConnect)
@@ -60,38 +60,54 @@ func callerOf(known Callers, catalogue *agent.Catalogue, pid int, name, native s
 	return known.Of(pid)
 }
 
-// isToldByHooks reports whether the agent's own hooks tell what a proxy tells here. It
-// also remembers sessions whose hooks report, and gives a proxy's event the agent's
-// name.
-func (h *hookedSessions) isToldByHooks(known Callers, catalogue *agent.Catalogue, s *pipelineState, pid int) bool {
-	ev := &s.ev
-	if ev.Session == "" || catalogue.OwnAgent(ev.Native) {
-		return false
+// noteHookedSession remembers which agent's hooks report a session, and what they run below.
+func (p *Pipeline) noteHookedSession(c *call) {
+	h, ev := &p.hooked, &c.Event
+	if ev.Session == "" || c.Peer.PID <= 0 || p.isProxied(ev) || p.Deps.Catalogue.OwnAgent(ev.Native) {
+		return
 	}
-	caller := processKey{s.caller.PID, s.caller.Start}
+	caller := processKey{c.caller.PID, c.caller.Start}
+	speakers := h.speakersOf(ev.Session)
+	speaks := func(one hookSpeaker) bool { return one.agent == ev.Agent && one.caller == caller }
+	if len(speakers) == keepSpeakers || slices.ContainsFunc(speakers, speaks) {
+		return
+	}
+	one := hookSpeaker{agent: ev.Agent, caller: caller}
+	for _, above := range p.Callers.Above(c.Peer.PID) {
+		one.above = append(one.above, processKey{above.PID, above.Start})
+	}
 	h.mu.Lock()
-	speakers, _ := h.sessions.Get(ev.Session)
-	h.mu.Unlock()
-	if _, proxied := catalogue.Protocol(ev.Native); !proxied {
-		speaks := func(one hookSpeaker) bool { return one.agent == ev.Agent && one.caller == caller }
-		if pid <= 0 || len(speakers) == keepSpeakers || slices.ContainsFunc(speakers, speaks) {
-			return false
-		}
-		one := hookSpeaker{agent: ev.Agent, caller: caller}
-		for _, p := range known.Above(pid) {
-			one.above = append(one.above, processKey{p.PID, p.Start})
-		}
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		speakers, _ = h.sessions.Get(ev.Session)
-		h.sessions.Put(ev.Session, append(slices.Clip(speakers), one), keepHooked)
+	defer h.mu.Unlock()
+	speakers, _ = h.sessions.Get(ev.Session)
+	h.sessions.Put(ev.Session, append(slices.Clip(speakers), one), keepHooked)
+}
+
+// absorbProxyEvent gives an event that a proxy reports the name of the agent whose own hooks
+// report that session. It returns true when the event ends here: the hooks report it as well,
+// and the proxy asks about nothing.
+func (p *Pipeline) absorbProxyEvent(c *call) (absorbed bool) {
+	ev := &c.Event
+	if ev.Session == "" || !p.isProxied(ev) || p.Deps.Catalogue.OwnAgent(ev.Native) {
 		return false
 	}
-	for _, one := range speakers {
+	caller := processKey{c.caller.PID, c.caller.Start}
+	for _, one := range p.hooked.speakersOf(ev.Session) {
 		if slices.Contains(one.above, caller) {
 			ev.Agent, ev.Where = one.agent, event.Place{}
-			return ev.Kind != event.PermissionResolved && !s.carries.Deny
+			return ev.Kind != event.PermissionResolved && !c.Carries.Deny
 		}
 	}
 	return false
+}
+
+func (p *Pipeline) isProxied(ev *event.Event) bool {
+	_, proxied := p.Deps.Catalogue.Protocol(ev.Native)
+	return proxied
+}
+
+func (h *hookedSessions) speakersOf(session string) []hookSpeaker {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	speakers, _ := h.sessions.Get(session)
+	return speakers
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/approvals"
-	"github.com/hookmux/hookmux/internal/platform/environ"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -47,16 +46,15 @@ func (p *Pipeline) pushMethod(ctx context.Context, params json.RawMessage, peer 
 	if pushed.ID == "" {
 		pushed.ID = frame.NewID()
 	}
-	call := HookCall{
+	in := &services.Call{At: time.Now(), Peer: peer, Pushed: true, OnGone: onContextEnd(ctx), Frame: frame.Request{
 		ID: pushed.ID, Agent: pushed.Agent, Event: pushed.Event, Cwd: pushed.Cwd, Payload: pushed.Payload,
-		At: time.Now(), Peer: peer, Pushed: true, Limit: time.Duration(pushed.Timeout * float64(time.Second)),
-		OnGone: onContextEnd(ctx),
-	}
+		Deadline: time.Duration(pushed.Timeout * float64(time.Second)),
+	}}
 	if len(pushed.Env) > 0 {
-		call.Env = environ.Join(pushed.Env)
+		in.Frame.Env = proc.JoinEnv(pushed.Env)
 	}
-	answer, decision, ok := p.Answer(p.ctx, &call)
-	p.Finish(&call)
+	answer, decision, finish, ok := p.Answer(p.ctx, in)
+	finish()
 	if !ok {
 		return nil, wire.Errorf(wire.CodeWithdrawn,
 			"the daemon is stopping; push the event again with the same id")
@@ -82,38 +80,38 @@ func unknownReason(deps services.Deps, agent, name string) string {
 // Push takes an event from a program and lets hooks, permissions and a person decide
 // about it.
 func (p *Pipeline) Push(ctx context.Context, pushed approvals.Pushed) approvals.PushResult {
-	call := HookCall{
+	in := &services.Call{At: time.Now(), Peer: pushed.Peer, Pushed: true, OnGone: onContextEnd(ctx), Frame: frame.Request{
 		ID: frame.NewID(), Agent: pushed.Agent, Event: pushed.Name, Cwd: pushed.Cwd, Payload: pushed.Payload,
-		At: time.Now(), Peer: pushed.Peer, Limit: pushed.Wait, Pushed: true, OnGone: onContextEnd(ctx),
-	}
+		Deadline: pushed.Wait,
+	}}
 	if !p.knowsEvent(p.Deps.AgentName(pushed.Agent), pushed.Name) {
-		call.Agent = "" // the program's own name of it, read as of an agent nobody described
+		in.Frame.Agent = "" // the program's own name of it, read as of an agent without a description
 	}
-	s := p.decode(&call)
-	s.ev.Agent, s.ev.Session = pushed.Agent, pushed.Session // it says so itself, whoever pushes for it
-	if s.ev.Cwd == "" {
-		s.ev.Cwd = pushed.Cwd
+	c := p.readCall(in)
+	c.Event.Agent, c.Event.Session = pushed.Agent, pushed.Session // it says so itself, whoever pushes for it
+	if c.Event.Cwd == "" {
+		c.Event.Cwd = pushed.Cwd
 	}
-	need, asks := pushed.Prepare(&s.ev)
-	p.recordEvent(&call, s)
-	p.notifyTrackers(&call, s)
-	defer p.Finish(&call)
-	result := approvals.PushResult{ID: call.ID}
+	need, asks := pushed.Prepare(&c.Event)
+	p.recordEvent(c)
+	p.notifyTrackers(c)
+	defer p.finish(c)
+	result := approvals.PushResult{ID: c.Frame.ID}
 	if pushed.Wait <= 0 || !asks {
 		return result
 	}
-	s.carries = event.Carries{Allow: true, Deny: true}
-	p.runHooks(ctx, &call, s) // guards first
-	if pushed.AfterHooks(&s.outcome.Decision) {
-		s.setAsked(p.Approvals.DecidePushed(ctx, approvalCall(&call, s), need, pushed.Wait, pushed.Key))
+	c.Carries = event.Carries{Allow: true, Deny: true}
+	p.runHooks(ctx, c) // guards first
+	if pushed.AfterHooks(&c.Outcome.Decision) {
+		c.setAsked(p.Approvals.DecidePushed(ctx, c.Call, need, pushed.Wait, pushed.Key))
 	}
-	if s.isWithdrawn(p.ctx) {
+	if c.isWithdrawn(p.ctx) {
 		result.Withdrawn = true
 		return result
 	}
-	p.Sessions.ApplyDecision(&s.ev, s.outcome.Decision)
-	p.recordOutcome(&call, s, s.outcome.Decision)
-	result.Decided, result.Decision = true, s.outcome.Decision
-	result.Outcome = approvals.Outcome{Asked: s.asked, Skipped: s.skipped}
+	p.Sessions.ApplyDecision(&c.Event, c.Outcome.Decision)
+	p.recordOutcome(c, c.Outcome.Decision)
+	result.Decided, result.Decision = true, c.Outcome.Decision
+	result.Outcome = approvals.Outcome{Asked: c.asked, Skipped: c.Skipped}
 	return result
 }

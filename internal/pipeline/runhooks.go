@@ -8,7 +8,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	"github.com/hookmux/hookmux/internal/platform/environ"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/tshook/host"
 )
@@ -19,74 +19,71 @@ import (
 const maxNested = 16
 
 // runHooks runs the hooks that are meant for the event.
-func (p *Pipeline) runHooks(ctx context.Context, call *HookCall, s *pipelineState) {
+func (p *Pipeline) runHooks(ctx context.Context, c *call) {
 	if p.Off.IsOff() {
-		s.skipped = services.SwitchedOff
+		c.Skipped = services.SwitchedOff
 		return
 	}
-	p.selectHooks(call, s)
-	if call.dryRun.supposeDecision(s) || len(s.entries) == 0 {
+	p.selectHooks(c)
+	if c.supposeDecision() || len(c.entries) == 0 {
 		return
 	}
-	hookCall := hook.Call{Event: &s.ev, Project: s.project, Carries: s.carries}
-	if !onlyGuards(s.entries) {
-		hookCall.Env = environ.Split(call.Env) // hookmux's own guards don't look at it
+	hookCall := hook.Call{Event: &c.Event, Project: c.Project, Carries: c.Carries, DryRun: c.DryRun != nil}
+	if !onlyGuards(c.entries) {
+		hookCall.Env = proc.SplitEnv(c.Frame.Env) // hookmux's own guards don't look at it
 	}
-	if hook.AnyDecides(s.entries, s.ev.Kind, s.carries) {
-		if s.ev.Nested {
+	if hook.AnyDecides(c.entries, c.Event.Kind, c.Carries) {
+		if c.Event.Nested {
 			defer p.nesting.Add(-1)
 			if p.nesting.Add(1) > maxNested {
-				s.outcome.Decision = event.Decision{
+				c.Outcome.Decision = event.Decision{
 					Verdict: event.Deny, By: event.ByHookmux,
 					Reason: "hooks call hooks without end; look at what locked hooks run",
 				}
 				return
 			}
 		}
-		s.outcome = p.runDeciding(ctx, call, s, hookCall)
-		p.runLogOnly(ctx, call, s, hookCall)
+		c.Outcome = p.runDeciding(ctx, c, hookCall)
+		p.runLogOnly(ctx, c, hookCall)
 	}
-	if call.dryRun == nil && hook.Watched(s.entries, &s.ev, s.carries) {
-		call.addAfter(func() { p.later.tellObservers(hookCall, s.entries) })
-	}
+	c.hookCall = hookCall
+	c.observed = c.DryRun == nil && hook.HasObservers(c.entries, &c.Event, c.Carries)
 }
 
 // selectHooks finds the hooks that are meant for the event.
-func (p *Pipeline) selectHooks(call *HookCall, s *pipelineState) {
-	s.entries, s.project, s.ev.Projects = p.Selection.ForEvent(&s.ev, s.busy)
-	s.entries = p.Modules.WithLaunches(host.Call{
-		Event: &s.ev, Carries: s.carries, PeerPID: call.Peer.PID,
-		Agent: host.Process{PID: s.caller.PID, Start: s.caller.Start},
-	}, s.entries)
+func (p *Pipeline) selectHooks(c *call) {
+	c.entries, c.Project, c.Event.Projects = p.Selection.ForEvent(&c.Event, c.busy)
+	c.entries = p.Modules.WithLaunches(hook.Call{Event: &c.Event, Carries: c.Carries},
+		host.Process{PID: c.caller.PID, Start: c.caller.Start}, c.Peer.PID, c.entries)
 }
 
 // runDeciding runs the hooks that may have a say. Pure built-in guards answer
 // on the spot; everything else may take long, so the caller's hanging up and
 // the deadline end it.
-func (p *Pipeline) runDeciding(ctx context.Context, call *HookCall, s *pipelineState, hookCall hook.Call) hook.Outcome {
-	if call.dryRun != nil {
-		entries := builtinGuards(s.entries)
-		if call.dryRun.runHooks {
-			entries = withCommands(s.entries)
+func (p *Pipeline) runDeciding(ctx context.Context, c *call, hookCall hook.Call) hook.Outcome {
+	if c.DryRun != nil {
+		entries := builtinGuards(c.entries)
+		if c.DryRun.RunHooks {
+			entries = withCommands(c.entries)
 		}
-		return p.dispatch.Decide(services.WithDryRun(ctx), hookCall, entries)
+		return p.dispatch.Decide(ctx, hookCall, entries)
 	}
-	if onlyBuiltin(s.entries, s.ev.Kind) {
-		return p.dispatch.Decide(ctx, hookCall, s.entries)
+	if onlyBuiltin(c.entries, c.Event.Kind) {
+		return p.dispatch.Decide(ctx, hookCall, c.entries)
 	}
 	p.Recorder.Wake() // this may take long, and who watches wants to see what is being decided
-	ctx, cancel := context.WithDeadline(ctx, s.deadline)
+	ctx, cancel := context.WithDeadline(ctx, c.Deadline)
 	defer cancel()
-	if call.OnGone == nil {
-		return p.dispatch.Decide(ctx, hookCall, s.entries)
+	if c.OnGone == nil {
+		return p.dispatch.Decide(ctx, hookCall, c.entries)
 	}
 	var left atomic.Bool
-	stop := call.OnGone(func() { left.Store(true); cancel() })
-	outcome := p.dispatch.Decide(ctx, hookCall, s.entries)
+	stop := c.OnGone(func() { left.Store(true); cancel() })
+	outcome := p.dispatch.Decide(ctx, hookCall, c.entries)
 	stop()
 	if left.Load() {
 		// Hooks that were cut off did not fail, and nothing was decided.
-		s.skipped = services.CallerLeft
+		c.Skipped = services.CallerLeft
 		return hook.Outcome{}
 	}
 	return outcome
@@ -94,32 +91,29 @@ func (p *Pipeline) runDeciding(ctx context.Context, call *HookCall, s *pipelineS
 
 // runLogOnly runs the hooks that only logs. hookmux's own guards run
 // at once; the others, which may take long, once the agent has its answer.
-func (p *Pipeline) runLogOnly(ctx context.Context, call *HookCall, s *pipelineState, hookCall hook.Call) {
+func (p *Pipeline) runLogOnly(ctx context.Context, c *call, hookCall hook.Call) {
 	var own, others []hook.LogOnly
-	for _, m := range s.outcome.LogOnly {
+	for _, m := range c.Outcome.LogOnly {
 		if m.Entry.BuiltinGuard {
 			own = append(own, m)
 		} else {
 			others = append(others, m)
 		}
 	}
-	if call.dryRun != nil {
-		if !call.dryRun.runHooks {
+	if c.DryRun != nil {
+		if !c.DryRun.RunHooks {
 			others = nil
 		}
-		dry := services.WithDryRun(ctx)
-		s.outcome.Steps = append(s.outcome.Steps, p.dispatch.LogOnly(dry, hookCall, append(own, others...))...)
+		c.Outcome.Steps = append(c.Outcome.Steps, p.dispatch.LogOnly(ctx, hookCall, append(own, others...))...)
 		return
 	}
-	s.outcome.Steps = append(s.outcome.Steps, p.dispatch.LogOnly(services.WithDryRun(ctx), hookCall, own)...)
+	dry := hookCall
+	dry.DryRun = true // what only logs uses nothing up
+	c.Outcome.Steps = append(c.Outcome.Steps, p.dispatch.LogOnly(ctx, dry, own)...)
 	// A nested event comes from below a hook: one that only logs must not
 	// call itself without end.
-	if len(others) > 0 && !s.ev.Nested {
-		call.addAfter(func() {
-			if s.skipped != services.CallerLeft {
-				p.later.runLogOnly(hookCall, s.recorded, others)
-			}
-		})
+	if !c.Event.Nested {
+		c.logOnly = others
 	}
 }
 
@@ -153,7 +147,7 @@ func onlyGuards(entries []*hook.Entry) bool {
 
 func onlyBuiltin(entries []*hook.Entry, kind event.Kind) bool {
 	for _, e := range entries {
-		if !e.BuiltinGuard && !e.LogOnly && e.ModeFor(kind) != hook.Observe {
+		if !e.BuiltinGuard && !e.LogOnly && e.RoleFor(kind) != hook.Observe {
 			return false
 		}
 	}
@@ -162,12 +156,12 @@ func onlyBuiltin(entries []*hook.Entry, kind event.Kind) bool {
 
 // capKeepGoing stops an agent that hooks have kept going maxRounds times. At a
 // turn's end a deny means keep going.
-func (p *Pipeline) capKeepGoing(s *pipelineState) {
-	d := &s.outcome.Decision
-	goesOn := d.KeepGoing || d.Verdict == event.Deny && s.ev.Kind.TakesKeepGoing()
-	if goesOn && !p.keepGoing.mayGoOn(&s.ev) {
+func (p *Pipeline) capKeepGoing(c *call) {
+	d := &c.Outcome.Decision
+	goesOn := d.KeepGoing || d.Verdict == event.Deny && c.Event.Kind.TakesKeepGoing()
+	if goesOn && !p.keepGoing.mayGoOn(&c.Event) {
 		d.KeepGoing = false
-		if s.ev.Kind.TakesKeepGoing() {
+		if c.Event.Kind.TakesKeepGoing() {
 			d.Verdict = event.None
 		}
 		d.NoteDegraded(event.Degradation{
@@ -176,11 +170,11 @@ func (p *Pipeline) capKeepGoing(s *pipelineState) {
 	}
 }
 
-// supposeDecision puts the decision in that is to be supposed, if one is.
-func (r *dryRun) supposeDecision(s *pipelineState) bool {
-	if r == nil || r.suppose == nil {
+// supposeDecision takes the decision that a dry run supposes, if it supposes one.
+func (c *call) supposeDecision() bool {
+	if c.DryRun == nil || c.DryRun.Suppose == nil {
 		return false
 	}
-	s.outcome.Decision = *r.suppose
+	c.Outcome.Decision = *c.DryRun.Suppose
 	return true
 }

@@ -90,7 +90,7 @@ func (s *HookStats) List() []wire.HookStat {
 		us := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
 		list = append(list, wire.HookStat{
 			Hook: id, Calls: one.calls, Failures: one.failures, Denied: one.denied, Would: one.would,
-			LastErr: one.lastErr, MeanUS: us(one.total) / float64(one.calls), P95US: us(recent[(n-1)*95/100]),
+			LastErr: one.lastErr, MeanUS: us(one.total) / float64(one.calls), P95US: us(recent[(n*95+99)/100-1]),
 			MaxUS: us(one.max),
 		})
 	}

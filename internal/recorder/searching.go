@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
 	"github.com/hookmux/hookmux/internal/platform/paths"
-	"github.com/hookmux/hookmux/internal/platform/textcut"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/recorder/journal"
 	"github.com/hookmux/hookmux/internal/recorder/search"
 	"github.com/hookmux/hookmux/internal/services"
@@ -185,7 +185,7 @@ func textOfEvent(ev *event.Event) string {
 	var b strings.Builder
 	add := func(text string) {
 		if text != "" && b.Len() < maxText {
-			b.WriteString(textcut.Bytes(text, maxText-b.Len()))
+			b.WriteString(termsafe.CutBytes(text, maxText-b.Len()))
 			b.WriteByte('\n')
 		}
 	}

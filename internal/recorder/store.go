@@ -9,7 +9,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/platform/textcut"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/recorder/journal"
 	"github.com/hookmux/hookmux/internal/recorder/spool"
 	"github.com/hookmux/hookmux/internal/redact"
@@ -177,7 +177,7 @@ func (s *store) columnText(text string, most int) string {
 	if text == "" {
 		return ""
 	}
-	return s.deps.Redactor.Text(textcut.Marked(text, most))
+	return s.deps.Redactor.Text(termsafe.CutMarked(text, most))
 }
 
 // decodeRecord reads a record that came from disk. A decoder that panics over it

@@ -1,11 +1,11 @@
-// Tells base64 of text from other words.
-
 package redact
 
 import (
 	"encoding/base64"
 	"strings"
 )
+
+// This file tells base64 of text from other words.
 
 var base64Value = func() (t [256]uint8) {
 	for i := range t {

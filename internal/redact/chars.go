@@ -1,9 +1,9 @@
-// Tells bytes apart: sets of characters that tokens and names are
-// made of, and where words begin and end.
-
 package redact
 
 import "strings"
+
+// This file tells bytes apart: sets of characters that tokens and names are made of, and
+// where words begin and end.
 
 // SkipBlanks steps over blanks between a sign and its value.
 func SkipBlanks(s string, k int) int {

@@ -1,14 +1,14 @@
-// Remembers short texts in which nothing was found, so that
-// what every event repeats (ids, folders, the names of members) is searched for
-// secrets once. It keeps keyed hashes, not the texts. Two texts with one hash of
-// 64 bits under a random key are what it takes to be wrong.
-
 package redact
 
 import (
 	"hash/maphash"
 	"sync/atomic"
 )
+
+// This file remembers short texts in which nothing was found, so that what every event
+// repeats (ids, folders, the names of members) is searched for secrets once. It keeps
+// keyed hashes, not the texts. Two texts with one hash of 64 bits under a random key are
+// what it takes to be wrong.
 
 // maxCleanText is the longest text that is worth a place.
 const maxCleanText = 512

@@ -1,6 +1,3 @@
-// Remembers secret values as keyed hashes, so that they are known
-// again where nothing else tells them.
-
 package redact
 
 import (
@@ -10,6 +7,9 @@ import (
 	"sync"
 	"sync/atomic"
 )
+
+// This file remembers secret values as keyed hashes, so that they are known again where
+// nothing else tells them.
 
 const (
 	// MaxValues bounds how many values a memory keeps; the oldest goes first.

@@ -28,7 +28,7 @@ func editNotes(reg *hook.Registration, agents []*agent.Agent) []string {
 				continue
 			}
 			runs = true
-			if e.Carries.Deny != nil && reg.ModeFor(e.Kind) == hook.Advise {
+			if e.Carries.Deny != nil && reg.RoleFor(e.Kind) == hook.Advise {
 				refusable = e.Kind
 			}
 		}
@@ -42,9 +42,9 @@ func editNotes(reg *hook.Registration, agents []*agent.Agent) []string {
 	if note := silentNote(reg, heard, silent); note != "" {
 		notes = append(notes, note)
 	}
-	if refusable != "" && reg.Mode == "" && reg.Handler != "builtin" {
+	if refusable != "" && reg.Role == "" && reg.Handler != "builtin" {
 		notes = append(notes, fmt.Sprintf("at %s it adds words and refuses nothing, also with exit code 2; to let it "+
-			"refuse: hookmux hooks set %s --mode guard", refusable, reg.ID))
+			"refuse: hookmux hooks set %s --role guard", refusable, reg.ID))
 	}
 	return notes
 }

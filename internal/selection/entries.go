@@ -107,7 +107,7 @@ func brokenEntry(list *services.Problems, reg registry.Entry, err error) []*hook
 	problem := userfile.Problem{File: reg.File, Line: reg.Line, Text: reg.ID + ": " + err.Error()}
 	list.Raise("hook-load:"+reg.ID, problem.String(),
 		"correct it; until then it does not run")
-	if !reg.IsEnabled() || reg.ModeFor(event.ToolBefore) != hook.Guard {
+	if !reg.IsEnabled() || reg.RoleFor(event.ToolBefore) != hook.Guard {
 		return nil
 	}
 	if e, err := hook.NewEntry(reg.Registration, hook.HandlerFunc(failingGuard(err)), reg.Scope); err == nil {

@@ -10,7 +10,6 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/sources"
 	"github.com/hookmux/hookmux/internal/selection/trust"
-	"github.com/hookmux/hookmux/internal/services"
 )
 
 // isBuiltinGuard tells the ids of hookmux's own guards.
@@ -35,12 +34,12 @@ func guardOptions(r *Service, settings [2]*config.Settings, trusted [2]*trust.Tr
 
 // passesOnce reports whether a person let a rule pass for a call, and uses that
 // up.
-func (r *Service) passesOnce(ctx context.Context, rule string, ev *event.Event) bool {
+func (r *Service) passesOnce(call *hook.Call, rule string) bool {
 	once := r.allowances
-	if services.IsDryRun(ctx) {
+	if call.DryRun {
 		once = once.copyForDryRun()
 	}
-	return once.useUp(rule, ev, repeatsCalls(r.Catalogue, ev.Agent))
+	return once.useUp(rule, call.Event, repeatsCalls(r.Catalogue, call.Event.Agent))
 }
 
 // failingGuard is a guard that cannot be made ready: it fails closed.

@@ -5,17 +5,17 @@ import (
 	"sync"
 
 	"github.com/hookmux/hookmux/internal/handler"
-	"github.com/hookmux/hookmux/internal/policy/counts"
+	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/redact"
+	"github.com/hookmux/hookmux/internal/selection/origins"
 	"github.com/hookmux/hookmux/internal/selection/sources"
-	"github.com/hookmux/hookmux/internal/selection/starts"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // New reads nothing yet: files are read when the first event needs them.
 func New(o Options) *Service {
 	r := &Service{
-		Options: o, allowances: newAllowances(), counts: counts.New(), starts: starts.NewForDaemon(o.Dirs.State),
+		Options: o, allowances: newAllowances(), counts: facts.New(), starts: origins.NewForDaemon(o.Dirs.State),
 	}
 	r.loads.run = o.Background.Go
 	r.sources = sources.New(sources.Options{

@@ -2,7 +2,7 @@ package selection
 
 import (
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/selection/starts"
+	"github.com/hookmux/hookmux/internal/selection/origins"
 )
 
 // NoteSession remembers the folder that a session is first heard of in. What an
@@ -12,7 +12,7 @@ func (r *Service) NoteSession(ev *event.Event) {
 		return
 	}
 	r.counts.Observe(ev)
-	_, err := r.starts.Remember(starts.Session{Agent: ev.Agent, ID: ev.Session}, ev.Cwd)
+	_, err := r.starts.Remember(origins.Session{Agent: ev.Agent, ID: ev.Session}, ev.Cwd)
 	switch {
 	case err != nil:
 		r.Problems.Raise("starts", "can't save where a session started: "+err.Error(),
@@ -25,14 +25,14 @@ func (r *Service) NoteSession(ev *event.Event) {
 // startOf is the folder that a session was first heard of in; "" for a session
 // nobody heard of.
 func startOf(r *Service, ev *event.Event) string {
-	folder, _ := r.starts.Known(starts.Session{Agent: ev.Agent, ID: ev.Session})
+	folder, _ := r.starts.Known(origins.Session{Agent: ev.Agent, ID: ev.Session})
 	return folder
 }
 
 // StartProject is the project that a session was first heard of in; false for a
 // session nobody heard of.
 func (r *Service) StartProject(agent, session string) (string, bool) {
-	folder, ok := r.starts.Known(starts.Session{Agent: agent, ID: session})
+	folder, ok := r.starts.Known(origins.Session{Agent: agent, ID: session})
 	return r.ProjectOf(folder), ok
 }
 

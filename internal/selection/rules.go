@@ -12,7 +12,6 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/selection/sources"
 	"github.com/hookmux/hookmux/internal/selection/trust"
-	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -68,7 +67,7 @@ func logOnlyRules(r *Service, would func(id string) uint64) []wire.LogOnlyHook {
 func (r *Service) Examine(ev *event.Event) *examine.Examination {
 	at := r.placesOf(ev)
 	v := r.viewOf(at)
-	return r.sources.Examine(services.WithDryRun(r.Context), ev, *guardOptions(r, v.settings, v.trusted, at))
+	return r.sources.Examine(r.Context, ev, *guardOptions(r, v.settings, v.trusted, at))
 }
 
 // findRule reports whether a rule is the administrator's, and whether there is

@@ -56,7 +56,7 @@ func withoutBusy(list []*hook.Entry, ev *event.Event, busy map[string]bool) []*h
 	}
 	var out []*hook.Entry
 	for _, e := range list {
-		if e.ModeFor(ev.Kind) == hook.Guard || !busy[e.ID] {
+		if e.RoleFor(ev.Kind) == hook.Guard || !busy[e.ID] {
 			out = append(out, e)
 		}
 	}

@@ -22,13 +22,13 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/guardnote"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/policy/budget"
-	"github.com/hookmux/hookmux/internal/policy/counts"
+	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/selection/accepted"
 	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/selection/origins"
 	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/selection/ruleset"
 	"github.com/hookmux/hookmux/internal/selection/sources"
-	"github.com/hookmux/hookmux/internal/selection/starts"
 	"github.com/hookmux/hookmux/internal/selection/trust"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -107,7 +107,7 @@ type Service struct {
 	handlers   handler.Deps
 	allowances allowances
 	lifts      budget.Lifts
-	counts     *counts.Tracker // of what happens in sessions
+	counts     *facts.Tracker // of what happens in sessions
 	loads      timedLoads
 	levelKeys  sync.Map // agent → the setting of its gate
 
@@ -117,7 +117,7 @@ type Service struct {
 	noteDue           atomic.Bool // what is covered could not be written down
 	coveredInProjects map[guardnote.Cover]bool
 
-	starts *starts.Log // where sessions started
+	starts *origins.Log // where sessions started
 
 	mu      sync.Mutex
 	views   bounded.Map[places, *view]

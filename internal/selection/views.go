@@ -26,11 +26,11 @@ func (r *Service) viewOf(at places) *view {
 	if v != nil && time.Since(v.lookedAt()) < LoadAgain {
 		return v
 	}
-	return r.refreshView(at, v)
+	return r.rereadView(at, v)
 }
 
-// refreshView is view where it is time to look again; v is what was seen last.
-func (r *Service) refreshView(at places, v *view) *view {
+// rereadView reads a stale view again; v is the stale one, nil for none.
+func (r *Service) rereadView(at places, v *view) *view {
 	old := v // the look may go on behind, when v is another one
 	done := r.loads.runTimed("view:"+at.here+"\x00"+at.start, v != nil, func() { r.readView(at, old) })
 	r.mu.Lock()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
@@ -16,19 +17,7 @@ import (
 type HookCalls interface {
 	// AnswerHook answers one call. Without ok the caller is hung up on: it asks
 	// the next daemon. after is done once the caller has its answer; it may be nil.
-	AnswerHook(ctx context.Context, call *HookCall) (reply frame.Reply, after func(), ok bool)
-}
-
-// HookCall is one hook frame as it came in.
-type HookCall struct {
-	frame.Request // its Env is valid until after is done
-	At            time.Time
-	Peer          proc.Cred
-	// OnGone calls cancel when the caller hangs up, until stop.
-	OnGone func(cancel func()) (stop func())
-	// OnHeld tells a caller that shows a dialog of its own that a person is
-	// asked; nil for others.
-	OnHeld func(request, why string, input []byte)
+	AnswerHook(ctx context.Context, call *services.Call) (reply frame.Reply, after func(), ok bool)
 }
 
 var envBuffers = sync.Pool{New: func() any { b := make([]byte, 0, 4096); return &b }}
@@ -63,10 +52,10 @@ func (s *Server) serveFrame(conn *net.UnixConn, reader *bufio.Reader, line []byt
 	entry.Arrived()
 	entry.MarkIdentified()
 	entry.SetBusy(true)
-	call := HookCall{Request: request, At: time.Now(), Peer: peer}
-	call.Payload, call.Env = payload, env
-	if call.ID == "" {
-		call.ID = frame.NewID()
+	call := services.Call{Frame: request, At: time.Now(), Peer: peer}
+	call.Frame.Payload, call.Frame.Env = payload, env
+	if call.Frame.ID == "" {
+		call.Frame.ID = frame.NewID()
 	}
 	call.OnGone = func(cancel func()) func() {
 		entry.SetBusy(false) // this will take longer: a stopping daemon does not wait for it
@@ -74,7 +63,7 @@ func (s *Server) serveFrame(conn *net.UnixConn, reader *bufio.Reader, line []byt
 	}
 	if request.Holds {
 		call.OnHeld = func(request, why string, input []byte) {
-			s.writeReply(conn, frame.AppendHeld(nil, call.ID, request, why, input))
+			s.writeReply(conn, frame.AppendHeld(nil, call.Frame.ID, request, why, input))
 		}
 	}
 	if request.Version != "" && request.Version != s.Version {

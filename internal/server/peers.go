@@ -1,11 +1,3 @@
-// Keeps those who are connected to the daemon within limits, so that
-// silent, slow and greedy ones hold nobody up. Whoever has not said yet what it
-// wants can be hung up on at any time to make room, the oldest of the greediest
-// process first; whoever waits for an answer is never hung up on for that.
-// Conversations, which may stay open for long, have a limit of their own, so
-// that there is always room for hook calls; and the bodies of requests that are
-// on their way have one budget.
-
 package server
 
 import (
@@ -14,6 +6,13 @@ import (
 	"sync"
 	"time"
 )
+
+// This file keeps those who are connected to the daemon within limits, so that silent,
+// slow and greedy ones hold nobody up. Whoever has not said yet what it wants can be hung
+// up on at any time to make room, the oldest of the greediest process first; whoever waits
+// for an answer is never hung up on for that. Conversations, which may stay open for long,
+// have a limit of their own, so that there is always room for hook calls; and the bodies
+// of requests that are on their way have one budget.
 
 // PeerLimits are what is allowed at once.
 type PeerLimits struct {

@@ -35,8 +35,8 @@ const patience = 20 * time.Second
 // echoHooks answers every call with its payload.
 type echoHooks struct{}
 
-func (echoHooks) AnswerHook(_ context.Context, call *HookCall) (frame.Reply, func(), bool) {
-	return frame.Reply{ID: call.ID, Stdout: call.Payload}, nil, true
+func (echoHooks) AnswerHook(_ context.Context, call *services.Call) (frame.Reply, func(), bool) {
+	return frame.Reply{ID: call.Frame.ID, Stdout: call.Frame.Payload}, nil, true
 }
 
 // readersOnly lets everybody read and nobody decide.

@@ -1,7 +1,3 @@
-// Keeps the list of what is wrong right now, for status and
-// watch. A problem is raised again and again while it lasts and fixed by its
-// key.
-
 package services
 
 import (
@@ -14,6 +10,9 @@ import (
 	"github.com/hookmux/hookmux/internal/redact"
 	"github.com/hookmux/hookmux/internal/wire"
 )
+
+// This file keeps the list of what is wrong right now, for status and watch. A problem is
+// raised again and again while it lasts and fixed by its key.
 
 // Problems is the problems that are open now. All methods may be called at once.
 type Problems struct {

@@ -3,7 +3,7 @@ package sessions
 import (
 	"context"
 
-	"github.com/hookmux/hookmux/internal/platform/termwindow"
+	"github.com/hookmux/hookmux/internal/platform/tty"
 	"github.com/hookmux/hookmux/internal/tmux"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -12,7 +12,7 @@ import (
 // at it.
 func FocusPane(ctx context.Context, one *wire.Session) (attached bool, err error) {
 	if one.Mux != "tmux" {
-		err := termwindow.System().Focus(ctx, termwindow.Window{Kind: one.Mux, ID: one.Pane, Server: one.Server,
+		err := tty.System().Focus(ctx, tty.Window{Kind: one.Mux, ID: one.Pane, Server: one.Server,
 			TTY: one.TTY, PID: one.PID})
 		return err == nil, err
 	}

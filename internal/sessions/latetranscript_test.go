@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/daemontest/timeline"
 	"github.com/hookmux/hookmux/internal/sessions/state"
-	"github.com/hookmux/hookmux/internal/sessions/timeline"
 )
 
 // In a new home Claude Code makes the folder of its records with the first prompt,

@@ -11,8 +11,8 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/services"
-	"github.com/hookmux/hookmux/internal/sessions/resumestore"
 	"github.com/hookmux/hookmux/internal/sessions/state"
+	"github.com/hookmux/hookmux/internal/sessions/store"
 	"github.com/hookmux/hookmux/internal/tmux"
 )
 
@@ -33,7 +33,7 @@ type paneFinder struct {
 	ctx     context.Context
 	deps    services.Deps
 	tracker *tracker
-	records *resumestore.Store
+	records *store.Store
 
 	mu      sync.RWMutex
 	checked map[processKey]checkedPane
@@ -50,7 +50,7 @@ type checkedPane struct {
 
 const maxCheckedPanes = 4096
 
-func newPaneFinder(ctx context.Context, deps services.Deps, t *tracker, records *resumestore.Store) *paneFinder {
+func newPaneFinder(ctx context.Context, deps services.Deps, t *tracker, records *store.Store) *paneFinder {
 	return &paneFinder{ctx: ctx, deps: deps, tracker: t, records: records, checked: map[processKey]checkedPane{}}
 }
 

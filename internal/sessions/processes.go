@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/sessions/state"
 )
 
-// processKey names one process for ever: a pid alone may be used again.
+// processKey identifies one process: PID and start time, because PIDs are reused.
 type processKey struct {
 	pid   int
 	start uint64

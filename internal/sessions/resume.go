@@ -13,8 +13,8 @@ import (
 	"github.com/hookmux/hookmux/internal/launch/resumeargs"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/services"
-	"github.com/hookmux/hookmux/internal/sessions/resumestore"
 	"github.com/hookmux/hookmux/internal/sessions/state"
+	"github.com/hookmux/hookmux/internal/sessions/store"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -24,7 +24,7 @@ type resumer struct {
 	settings SettingsSource
 	tracker  *tracker
 	panes    *paneFinder
-	records  *resumestore.Store
+	records  *store.Store
 	claims   claimList
 	unread   bool // some records could not be read
 }
@@ -42,7 +42,7 @@ func (r *resumer) recordSession(one *state.Session) {
 	}
 	old, had := r.records.Get(one.Agent, id)
 	start := resumeargs.Start{Work: one.Cwd, Mode: one.Mode}
-	record := resumestore.Record{
+	record := store.Record{
 		Agent: one.Agent, Session: id, Title: r.deps.Redactor.Text(one.Title.Name()), At: one.LastEvent,
 		From: old.From,
 		Pane: one.Place.Pane, Mux: one.Place.Mux, Server: one.Place.Server, MuxPID: one.Place.MuxPID,
@@ -96,7 +96,7 @@ func (r *resumer) recordKey(key state.Key) state.Key {
 // readProcess reads off a session's process how it was started. It is false when
 // there is nothing to record: the process is gone, or is a run of one prompt.
 func (r *resumer) readProcess(a *agent.Agent, one *state.Session, start *resumeargs.Start,
-	record *resumestore.Record) bool {
+	record *store.Record) bool {
 	record.PID, record.Start = one.Place.PID, one.Place.Start
 	shown, err := r.deps.Processes.Args(one.Place.PID)
 	if err != nil || sessionLife(r.deps.Processes, one) == state.Gone {
@@ -144,7 +144,7 @@ func (r *resumer) isOwnVariable(variable string) bool {
 // recognised: a pane of this very tmux server, or a terminal with this very
 // shell in it. The next server's or the next shell's is another place, though it
 // may have the same name.
-func (r *resumer) describePlace(record *resumestore.Record) {
+func (r *resumer) describePlace(record *store.Record) {
 	table := r.deps.Processes
 	switch {
 	case record.Mux == "tmux" && record.Pane != "" && record.MuxPID > 0:
@@ -168,7 +168,7 @@ func (r *resumer) describePlace(record *resumestore.Record) {
 // claimRecord lets a process resume a session; false when somebody else does.
 // The process becomes the agent, and an agent may say nothing before its first
 // prompt, so the state machine is told here.
-func (r *resumer) claimRecord(record resumestore.Record, by processKey) bool {
+func (r *resumer) claimRecord(record store.Record, by processKey) bool {
 	key := state.Key{Agent: record.Agent, ID: record.Session}
 	table := r.deps.Processes
 	if !r.claims.claimSession(key, by, table) {
@@ -186,7 +186,7 @@ func (r *resumer) claimRecord(record resumestore.Record, by processKey) bool {
 }
 
 // runningReason says why a session must not be resumed: it lives.
-func (r *resumer) runningReason(record resumestore.Record) string {
+func (r *resumer) runningReason(record store.Record) string {
 	if one, ok := r.tracker.sessions.Get(state.Key{Agent: record.Agent, ID: record.Session}); ok {
 		if one.Live() && sessionLife(r.deps.Processes, one) != state.Gone {
 			if pane := one.Place.Pane; pane != "" {
@@ -206,7 +206,7 @@ func (r *resumer) runningReason(record resumestore.Record) string {
 const claimedReason = "it was resumed a moment ago"
 
 // recordInfo is a record as clients see it.
-func (r *resumer) recordInfo(record resumestore.Record) wire.ResumeRecord {
+func (r *resumer) recordInfo(record store.Record) wire.ResumeRecord {
 	key := state.Key{Agent: record.Agent, ID: record.Session}
 	out := wire.ResumeRecord{
 		Session: record.Session, Agent: record.Agent, Title: record.Title, Argv: record.Argv, Run: record.Run,
@@ -230,13 +230,13 @@ func (r *resumer) recordInfo(record resumestore.Record) wire.ResumeRecord {
 }
 
 // offeredRecords are the records of agents whose switches are on.
-func (r *resumer) offeredRecords() []resumestore.Record {
+func (r *resumer) offeredRecords() []store.Record {
 	on := r.tracker.switches.Load().resume
-	return slices.DeleteFunc(r.records.List(), func(record resumestore.Record) bool { return !on[record.Agent] })
+	return slices.DeleteFunc(r.records.List(), func(record store.Record) bool { return !on[record.Agent] })
 }
 
 // offeredRecord is the record of a session, if it may be resumed.
-func (r *resumer) offeredRecord(key state.Key) (resumestore.Record, bool) {
+func (r *resumer) offeredRecord(key state.Key) (store.Record, bool) {
 	key = r.recordKey(key)
 	record, ok := r.records.Get(key.Agent, key.ID)
 	return record, ok && r.tracker.switches.Load().resume[key.Agent]
@@ -279,7 +279,7 @@ func commandFor(a *agent.Agent, id string) []string {
 // dropSwitchedOff deletes the records of agents whose switches are off.
 func (r *resumer) dropSwitchedOff() {
 	on := r.tracker.switches.Load().resume
-	r.records.Purge(func(record resumestore.Record) bool { return on[record.Agent] })
+	r.records.Purge(func(record store.Record) bool { return on[record.Agent] })
 }
 
 // keepRecords is how long a session that had no prompt can be resumed.
@@ -288,7 +288,7 @@ const keepRecords = 30 * 24 * time.Hour
 // dropOld deletes the records of sessions that ended long ago. A closed pane or window
 // is no reason: it may have been closed by accident.
 func (r *resumer) dropOld(now time.Time) {
-	r.records.Purge(func(record resumestore.Record) bool {
+	r.records.Purge(func(record store.Record) bool {
 		return now.Sub(record.At) < keepRecords || r.runningReason(record) != ""
 	})
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/platform/shellquote"
 	"github.com/hookmux/hookmux/internal/services"
-	"github.com/hookmux/hookmux/internal/sessions/resumestore"
 	"github.com/hookmux/hookmux/internal/sessions/state"
+	"github.com/hookmux/hookmux/internal/sessions/store"
 	"github.com/hookmux/hookmux/internal/tmux"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -136,7 +136,7 @@ func (s *Service) resumeMethod(params json.RawMessage, peer proc.Cred) (any, *wi
 		return nil, err
 	}
 	s.ReadSettings() // a switch that was turned a moment ago counts
-	var list []resumestore.Record
+	var list []store.Record
 	if p.Session == "" {
 		list = s.resumer.offeredRecords()
 	} else {
@@ -150,7 +150,7 @@ func (s *Service) resumeMethod(params json.RawMessage, peer proc.Cred) (any, *wi
 			return nil, wire.Errorf(wire.CodeConflict, "%s %s cannot be resumed: %s",
 				key.Agent, key.ID, s.resumer.whyNotResumable(key))
 		}
-		list = []resumestore.Record{r}
+		list = []store.Record{r}
 	}
 	by := processKey{pid: peer.PID}
 	if caller, err := s.deps.Processes.Lookup(peer.PID); err == nil {

@@ -17,11 +17,11 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/launch/resumeargs"
-	"github.com/hookmux/hookmux/internal/platform/environ"
 	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/services"
-	"github.com/hookmux/hookmux/internal/sessions/resumestore"
 	"github.com/hookmux/hookmux/internal/sessions/state"
+	"github.com/hookmux/hookmux/internal/sessions/store"
 	"github.com/hookmux/hookmux/internal/sessions/transcript"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -69,6 +69,7 @@ type Service struct {
 	hooksMissing func(Gap)
 	elsewhere    Elsewhere // nil: there are no other machines
 	silence      silenceWatch
+	lifted       liftWatch
 
 	tracker     *tracker
 	store       *sessionStore
@@ -103,7 +104,7 @@ const (
 func New(ctx context.Context, deps services.Deps, o Options) *Service {
 	t := newTracker(o.TerminalReport)
 	t.setSwitches(readSwitches(deps, o.Settings.Settings()))
-	records, err := resumestore.Open(filepath.Join(deps.Dirs.State, "resume"))
+	records, err := store.Open(filepath.Join(deps.Dirs.State, "resume"))
 	if err != nil {
 		deps.Problems.Raise("resume", "some sessions cannot be resumed: "+err.Error(), "")
 	}
@@ -115,7 +116,8 @@ func New(ctx context.Context, deps services.Deps, o Options) *Service {
 		transcripts: newTranscriptFollower(deps, t), answers: newAnswerWatcher(ctx, deps, t),
 		resumer: &resumer{deps: deps, settings: o.Settings, tracker: t, panes: panes, records: records,
 			unread: err != nil},
-		stop: make(chan struct{}), stopped: make(chan struct{}),
+		lifted: liftWatch{deps: deps},
+		stop:   make(chan struct{}), stopped: make(chan struct{}),
 	}
 	s.processes = newProcessWatcher(ctx, deps, s.processEnded)
 	s.view = &view{deps: deps, tracker: t, resumer: s.resumer, usage: o.Usage}
@@ -134,10 +136,21 @@ func (s *Service) ReadSettings() {
 
 // Apply applies an event. seq is its sender's number of it, 0 where the sender
 // does not number. It waits for nothing.
-func (s *Service) Apply(ev *event.Event, seq uint64) { s.tracker.applyEvent(ev, seq) }
+func (s *Service) Apply(ev *event.Event, seq uint64) {
+	s.tracker.applyEvent(ev, seq)
+	s.lifted.happened(ev)
+}
+
+// Deciding records that an event is being decided, until the function it returns is
+// called. Until then, what the event asks isn't listed as the agent's own prompt:
+// hookmux may make a request of it that you answer here.
+func (s *Service) Deciding(ev *event.Event) (decided func()) { return s.tracker.deciding(ev) }
 
 // ApplyDecision applies what was answered to an event that was applied before.
-func (s *Service) ApplyDecision(ev *event.Event, d event.Decision) { s.tracker.applyDecision(ev, d) }
+func (s *Service) ApplyDecision(ev *event.Event, d event.Decision) {
+	s.tracker.applyDecision(ev, d)
+	s.lifted.decided(ev, &d)
+}
 
 // RequestOpened records that hookmux holds a request of an event for a person.
 func (s *Service) RequestOpened(id string, ev *event.Event, at time.Time) {
@@ -409,7 +422,7 @@ func (s *Service) ReviewerOf(ev *event.Event, variables []byte) event.Reviewer {
 // lookupBoth looks variables up that say where an agent's store is: in the
 // hook's environment, else in that of the agent's process.
 func (s *Service) lookupBoth(ev *event.Event, variables []byte) func(string) string {
-	ofHook := environ.Lookup(variables)
+	ofHook := proc.LookupEnv(variables)
 	return func(name string) string {
 		if value := ofHook(name); value != "" || ev.Where.PID <= 0 {
 			return value

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/platform/kvlog"
 	"github.com/hookmux/hookmux/internal/redact"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions/state"
+	"github.com/hookmux/hookmux/internal/sessions/store"
 )
 
 // sessionStore keeps the sessions on disk, so that the next daemon knows them. One
@@ -17,7 +17,7 @@ import (
 type sessionStore struct {
 	deps    services.Deps
 	tracker *tracker
-	log     *kvlog.Log // nil while it cannot be written
+	log     *store.Log // nil while it cannot be written
 	dirty   map[state.Key]bool
 	loaded  time.Time // up to when the log knew what happened
 }
@@ -31,7 +31,7 @@ func (s *sessionStore) logFile() string { return filepath.Join(s.deps.Dirs.State
 // loadSessions reads what an earlier daemon wrote.
 func (s *sessionStore) loadSessions() {
 	var stored []*state.Session
-	log, skipped, err := kvlog.Open(s.logFile(), func(e kvlog.Entry) { stored = s.readEntry(stored, e) })
+	log, skipped, err := store.OpenLog(s.logFile(), func(e store.Entry) { stored = s.readEntry(stored, e) })
 	if err != nil {
 		s.deps.Problems.Raise("sessions",
 			"what sessions do cannot be kept across restarts of the daemon: "+err.Error(), "repair "+s.logFile())
@@ -49,7 +49,7 @@ func (s *sessionStore) loadSessions() {
 }
 
 // readEntry reads an entry of the log and adds the session in it to stored, if it's one.
-func (s *sessionStore) readEntry(stored []*state.Session, e kvlog.Entry) []*state.Session {
+func (s *sessionStore) readEntry(stored []*state.Session, e store.Entry) []*state.Session {
 	var one struct {
 		state.Session
 		logMark
@@ -82,7 +82,7 @@ func (s *sessionStore) retryOpen() {
 	if s.log != nil {
 		return
 	}
-	log, _, err := kvlog.Open(s.logFile(), func(kvlog.Entry) {}) // what is in memory is newer
+	log, _, err := store.OpenLog(s.logFile(), func(store.Entry) {}) // what is in memory is newer
 	if err != nil {
 		return
 	}
@@ -126,13 +126,13 @@ func (s *sessionStore) writeDirty() {
 	}
 	// The time is taken first: what comes meanwhile is read twice.
 	written, _ := json.Marshal(logMark{Written: time.Now()})
-	entries := make([]kvlog.Entry, 0, len(s.dirty)+1)
+	entries := make([]store.Entry, 0, len(s.dirty)+1)
 	for key := range s.dirty {
 		entries = append(entries, s.entryOf(key))
 	}
-	err := s.log.Append(append(entries, kvlog.Entry{Key: writtenKey, Value: written}))
+	err := s.log.Append(append(entries, store.Entry{Key: writtenKey, Value: written}))
 	if err != nil || s.log.Full() {
-		err = s.log.Rewrite(append(s.allEntries(), kvlog.Entry{Key: writtenKey, Value: written}))
+		err = s.log.Rewrite(append(s.allEntries(), store.Entry{Key: writtenKey, Value: written}))
 	}
 	if err != nil {
 		s.deps.Problems.Raise("sessions",
@@ -144,8 +144,8 @@ func (s *sessionStore) writeDirty() {
 }
 
 // entryOf is what the log says about a session.
-func (s *sessionStore) entryOf(key state.Key) kvlog.Entry {
-	e := kvlog.Entry{Key: key.String()}
+func (s *sessionStore) entryOf(key state.Key) store.Entry {
+	e := store.Entry{Key: key.String()}
 	if one, ok := s.tracker.sessions.Get(key); ok {
 		e.Value = storedForm(one, s.deps.Redactor)
 		return e
@@ -157,13 +157,13 @@ func (s *sessionStore) entryOf(key state.Key) kvlog.Entry {
 }
 
 // allEntries is everything the log must hold.
-func (s *sessionStore) allEntries() []kvlog.Entry {
-	var all []kvlog.Entry
+func (s *sessionStore) allEntries() []store.Entry {
+	var all []store.Entry
 	for _, key := range s.tracker.forgottenKeys() {
 		all = append(all, s.entryOf(key))
 	}
 	for _, one := range s.tracker.sessions.Snapshot() {
-		all = append(all, kvlog.Entry{Key: one.Key.String(), Value: storedForm(one, s.deps.Redactor)})
+		all = append(all, store.Entry{Key: one.Key.String(), Value: storedForm(one, s.deps.Redactor)})
 	}
 	return all
 }

@@ -3,10 +3,9 @@ package sessions
 import (
 	"path/filepath"
 
-	"github.com/hookmux/hookmux/internal/platform/kvlog"
 	"github.com/hookmux/hookmux/internal/services"
-	"github.com/hookmux/hookmux/internal/sessions/resumestore"
 	"github.com/hookmux/hookmux/internal/sessions/state"
+	"github.com/hookmux/hookmux/internal/sessions/store"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -18,14 +17,14 @@ type Stored struct{ view *view }
 func ReadStored(deps services.Deps, settings SettingsSource) (*Stored, error) {
 	t := newTracker(nil)
 	t.setSwitches(readSwitches(deps, settings.Settings()))
-	store := newSessionStore(deps, t)
+	saved := newSessionStore(deps, t)
 	var stored []*state.Session
-	if err := kvlog.Read(store.logFile(), func(e kvlog.Entry) { stored = store.readEntry(stored, e) }); err != nil {
+	if err := store.ReadLog(saved.logFile(), func(e store.Entry) { stored = saved.readEntry(stored, e) }); err != nil {
 		return nil, err
 	}
-	store.putStored(stored)
+	saved.putStored(stored)
 	// Records that can't be read are left out; the daemon says why.
-	records, _ := resumestore.Open(filepath.Join(deps.Dirs.State, "resume"))
+	records, _ := store.Open(filepath.Join(deps.Dirs.State, "resume"))
 	r := &resumer{deps: deps, settings: settings, tracker: t, records: records}
 	return &Stored{view: &view{deps: deps, tracker: t, resumer: r}}, nil
 }

@@ -7,9 +7,8 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/platform/paths"
-	"github.com/hookmux/hookmux/internal/platform/ttywrite"
+	"github.com/hookmux/hookmux/internal/platform/tty"
 	"github.com/hookmux/hookmux/internal/services"
-	"github.com/hookmux/hookmux/internal/sessions/programstatus"
 	"github.com/hookmux/hookmux/internal/sessions/state"
 	"github.com/hookmux/hookmux/internal/tmux"
 )
@@ -31,14 +30,14 @@ type terminalDisplay struct {
 // terminalChange is what terminals hear of a session.
 type terminalChange struct {
 	key    state.Key
-	report programstatus.Report
+	report ProgramStatus
 	place  event.Place
 	itself bool // its own terminal hears it from the agent
 	again  bool // nothing changed, but other terminals may be there now
 }
 
 func newTerminalDisplay(ctx context.Context, deps services.Deps, t *tracker) *terminalDisplay {
-	return &terminalDisplay{ctx: ctx, deps: deps, tracker: t, mode: "off", write: ttywrite.Write,
+	return &terminalDisplay{ctx: ctx, deps: deps, tracker: t, mode: "off", write: tty.Write,
 		clients: func(ctx context.Context, socket string) ([]tmux.Client, error) {
 			return (&tmux.Server{Socket: socket}).Clients(ctx)
 		}}
@@ -94,8 +93,8 @@ func (d *terminalDisplay) send(c terminalChange) {
 
 // programStates are the protocol's states for ours; a terminal hears nothing of others.
 var programStates = map[state.Status]string{
-	state.NeverRan: programstatus.Idle, state.Idle: programstatus.Idle, state.Running: programstatus.Working,
-	state.NeedsInput: programstatus.Blocked, state.Success: programstatus.Done, state.Failed: programstatus.Failed,
+	state.NeverRan: programIdle, state.Idle: programIdle, state.Running: programWorking,
+	state.NeedsInput: programBlocked, state.Success: programDone, state.Failed: programFailed,
 }
 
 func (d *terminalDisplay) change(one *state.Session) terminalChange {
@@ -108,15 +107,15 @@ func (d *terminalDisplay) change(one *state.Session) terminalChange {
 	}
 	c.report.State, c.report.App, c.report.Title = now, one.Agent, d.deps.Redactor.Text(one.Title.Name())
 	switch now {
-	case programstatus.Blocked:
-		c.report.Kind = programstatus.Permission
+	case programBlocked:
+		c.report.Kind = programPermission
 		if list := one.WaitingList(); len(list) > 0 {
 			c.report.Message = d.deps.Redactor.Text(list[0].What)
 			if list[0].Kind == event.Question {
-				c.report.Kind = programstatus.Question
+				c.report.Kind = programQuestion
 			}
 		}
-	case programstatus.Done, programstatus.Failed:
+	case programDone, programFailed:
 		if one.Turn != nil {
 			c.report.Message = d.deps.Redactor.Text(cmp.Or(one.Turn.Error, one.Turn.Summary))
 		}
@@ -125,8 +124,8 @@ func (d *terminalDisplay) change(one *state.Session) terminalChange {
 }
 
 // clearReport has a terminal forget a session.
-func clearReport(key state.Key) programstatus.Report {
-	return programstatus.Report{State: programstatus.Clear, ID: []string{"hookmux", key.Agent + "-" + key.ID}}
+func clearReport(key state.Key) ProgramStatus {
+	return ProgramStatus{State: programClear, ID: []string{"hookmux", key.Agent + "-" + key.ID}}
 }
 
 // tell writes what changed, until there is nothing more to come; then the terminals forget.
@@ -149,7 +148,7 @@ func (d *terminalDisplay) tell(changes <-chan terminalChange, stopped chan<- str
 		if !c.again && text == before.text && c.place == before.place {
 			continue // what a session does with which tool isn't told
 		}
-		if c.report.State == programstatus.Clear {
+		if c.report.State == programClear {
 			forget(c.key, before.terminals)
 			delete(known, c.key)
 			continue

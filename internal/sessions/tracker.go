@@ -22,13 +22,15 @@ type tracker struct {
 	forgotten map[state.Key]time.Time // when a person had a session forgotten
 	changes   map[state.Key]*state.Change
 	wake      chan struct{}
-	idle      atomic.Bool // nobody works on changes right now
+	idle      atomic.Bool     // nobody works on changes right now
+	undecided map[string]bool // events that are being decided, by ID
 }
 
 func newTracker(terminalReport func(*event.Event) (*state.TerminalReport, error)) *tracker {
 	return &tracker{
 		sessions: state.NewSessions(), terminalReport: terminalReport,
 		forgotten: map[state.Key]time.Time{}, changes: map[state.Key]*state.Change{}, wake: make(chan struct{}, 1),
+		undecided: map[string]bool{},
 	}
 }
 
@@ -98,6 +100,47 @@ func (t *tracker) applyDecision(ev *event.Event, d event.Decision) {
 	if c := t.sessions.ApplyDecision(ev, d, time.Now(), t.rulesOf(ev)); c.Session != nil {
 		t.noteChange(c)
 	}
+}
+
+// deciding records that an event is being decided, until the function it returns is called.
+func (t *tracker) deciding(ev *event.Event) (decided func()) {
+	t.mu.Lock()
+	t.undecided[ev.ID] = true
+	t.mu.Unlock()
+	return func() {
+		t.mu.Lock()
+		delete(t.undecided, ev.ID)
+		t.mu.Unlock()
+		if one := t.asking(ev); one != nil {
+			t.noteChange(state.Change{Key: one.Key, Session: one, From: one.Status, To: one.Status})
+		}
+	}
+}
+
+// asking returns the session in which an event asked something that is still open.
+func (t *tracker) asking(ev *event.Event) *state.Session {
+	if ev.Session != "" {
+		one, ok := t.sessions.Get(state.Key{Agent: ev.Agent, ID: ev.Session})
+		if !ok || !one.AskedBy(ev.ID) {
+			return nil
+		}
+		return one
+	}
+	for _, one := range t.sessions.Waiting() {
+		if one.AskedBy(ev.ID) {
+			return one
+		}
+	}
+	return nil
+}
+
+func (t *tracker) isDeciding(id string) bool {
+	if id == "" {
+		return false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.undecided[id]
 }
 
 // requestOpened records that hookmux holds a request for a person.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/services"
-	"github.com/hookmux/hookmux/internal/sessions/resumestore"
 	"github.com/hookmux/hookmux/internal/sessions/state"
+	"github.com/hookmux/hookmux/internal/sessions/store"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -121,7 +121,7 @@ func (v *view) changeInfo(c *state.Change) wire.SessionChange {
 }
 
 // recordOnlyInfo shows a session of which only the resume record is left.
-func recordOnlyInfo(r resumestore.Record) wire.Session {
+func recordOnlyInfo(r store.Record) wire.Session {
 	at := r.At
 	return wire.Session{
 		ID: r.Session, Agent: r.Agent, Status: string(state.Idle), Since: at, Title: r.Title, Cwd: r.Dir,

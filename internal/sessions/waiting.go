@@ -39,8 +39,8 @@ func (v *view) windowItems(one *state.Session) []wire.InboxRequest {
 	}
 	var list []wire.InboxRequest
 	for _, waits := range one.WaitingList() {
-		if waits.Held {
-			continue
+		if waits.Held || v.tracker.isDeciding(waits.Event) {
+			continue // hookmux may still make a request of it
 		}
 		info := v.sessionInfo(one)
 		item := wire.InboxRequest{

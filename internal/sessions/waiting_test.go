@@ -165,12 +165,16 @@ func (r *waitingRig) holdCall(ev event.Event) {
 	began := make(chan string, 1)
 	go func() {
 		defer close(call.done)
-		r.approvals.Decide(context.Background(), &approvals.Call{
-			Event: &call.ev, Decision: &call.decision, Deadline: time.Now().Add(time.Hour),
+		c := &services.Call{
+			Event: call.ev, Deadline: time.Now().Add(time.Hour),
 			Carries: event.Carries{Allow: true, Deny: true, Ask: true},
 			OnHeld:  func(id, _ string, _ []byte) { began <- id },
-			OnSent:  func(do func()) { do() },
-		})
+		}
+		r.approvals.Decide(context.Background(), c)
+		call.decision = c.Outcome.Decision
+		if c.Delivered != nil {
+			c.Delivered()
+		}
 	}()
 	select {
 	case call.request = <-began:

@@ -56,7 +56,7 @@ func (s *Service) pressInWindow(ctx context.Context, id string, choice event.Cho
 func (s *Service) findWindow(id string) (*state.Session, *state.Waiting) {
 	for _, one := range s.tracker.sessions.Waiting() {
 		for _, waits := range one.WaitingList() {
-			if waits.ID == id && !waits.Held {
+			if waits.ID == id && !waits.Held && !s.tracker.isDeciding(waits.Event) {
 				return one, &waits
 			}
 		}

@@ -53,20 +53,20 @@ func oneTurn(s *Service, at time.Time) {
 
 	s.Note(Call{Event: event1(event.ToolBefore, time.Second, "call-1"), Took: 21 * time.Second, Waited: 20 * time.Second,
 		Ended: "answered", Decision: event.Decision{Verdict: event.Allow, By: "you"},
-		Steps: []hook.Step{{Hook: "guard.destructive", Mode: hook.Guard, Took: time.Millisecond}}})
+		Steps: []hook.Step{{Hook: "guard.destructive", Role: hook.Guard, Took: time.Millisecond}}})
 	ran := event1(event.ToolAfter, 30*time.Second, "call-1")
 	ran.Tool.Output = json.RawMessage(`{"stdout":"` + secret + `"}`)
 	s.Note(Call{Event: ran})
 
 	s.Note(Call{Event: event1(event.ToolBefore, 31*time.Second, "call-2"), Took: time.Millisecond,
-		Steps: []hook.Step{{Hook: "mine", Mode: hook.Guard, Took: time.Millisecond, Err: errors.New("no")}}})
+		Steps: []hook.Step{{Hook: "mine", Role: hook.Guard, Took: time.Millisecond, Err: errors.New("no")}}})
 	failed := event1(event.ToolAfter, 32*time.Second, "call-2")
 	failed.Tool.Failed = true
 	s.Note(Call{Event: failed})
 
 	s.Note(Call{Event: event1(event.ToolBefore, 33*time.Second, "call-3"), Took: 2 * time.Millisecond,
 		Decision: event.Decision{Verdict: event.Deny, By: "guard.destructive", Reason: "deletes " + secret},
-		Steps:    []hook.Step{{Hook: "guard.destructive", Mode: hook.Guard, Took: time.Millisecond, Verdict: event.Deny}}})
+		Steps:    []hook.Step{{Hook: "guard.destructive", Role: hook.Guard, Took: time.Millisecond, Verdict: event.Deny}}})
 	done := event1(event.TurnEnd, 40*time.Second, "")
 	done.Message = "done with " + secret
 	s.Note(Call{Event: done})
@@ -343,7 +343,7 @@ func TestCollectorAwayForAnHour(t *testing.T) {
 				at := time.Now()
 				ev := &event.Event{ID: fmt.Sprint(second, i), Time: at, Agent: "claude", Kind: event.ToolBefore,
 					Session: fmt.Sprint("session", second/60), Tool: &event.Tool{Name: "Bash", CallID: fmt.Sprint(second, "-", i), Input: long}}
-				s.Note(Call{Event: ev, Took: time.Millisecond, Steps: []hook.Step{{Hook: "guard.destructive", Mode: hook.Guard, Verdict: event.Deny}},
+				s.Note(Call{Event: ev, Took: time.Millisecond, Steps: []hook.Step{{Hook: "guard.destructive", Role: hook.Guard, Verdict: event.Deny}},
 					Decision: event.Decision{Verdict: event.Deny, By: "guard.destructive", Reason: "no"}})
 				s.NoteUse(Use{Agent: "claude", Session: ev.Session, Model: fmt.Sprint("model", i), ID: ev.ID, At: at, Input: 1})
 			}

@@ -20,7 +20,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	platformbounded "github.com/hookmux/hookmux/internal/platform/bounded"
-	"github.com/hookmux/hookmux/internal/platform/textcut"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/redact"
 	"github.com/hookmux/hookmux/internal/services"
 )
@@ -435,7 +435,7 @@ func (t *tracker) evaluation(in context.Context, c *Call, thinking time.Duration
 
 func (t *tracker) step(ctx context.Context, s *hook.Step, at time.Time) {
 	_, span := t.tracer.Start(ctx, "hookmux.hook "+t.text(s.Hook), trace.WithTimestamp(at), trace.WithAttributes(
-		ownHook.String(t.text(s.Hook)), ownMode.String(string(s.Mode)), ownVerdict.String(s.Verdict.Word())))
+		ownHook.String(t.text(s.Hook)), ownMode.String(string(s.Role)), ownVerdict.String(s.Verdict.Word())))
 	if s.Err != nil {
 		span.SetStatus(codes.Error, "the hook failed")
 		span.SetAttributes(errorType.String(errFailed))
@@ -581,13 +581,13 @@ const longestName = 256
 
 // text is a name that comes from outside.
 func (t *tracker) text(name string) string {
-	return t.deps.Redactor.Text(textcut.Marked(name, longestName))
+	return t.deps.Redactor.Text(termsafe.CutMarked(name, longestName))
 }
 
 // json is JSON without secrets.
 func (t *tracker) json(text json.RawMessage) string {
 	clean, _ := t.deps.Redactor.AppendJSON(nil, text, redact.DefaultLimits())
-	return textcut.Marked(string(clean), maxText)
+	return termsafe.CutMarked(string(clean), maxText)
 }
 
 // message is one message in the form of the conventions, without secrets.
@@ -600,7 +600,7 @@ func (t *tracker) message(role, text string) string {
 		Role   string `json:"role"`
 		Parts  []part `json:"parts"`
 		Finish string `json:"finish_reason,omitempty"`
-	}{Role: role, Parts: []part{{"text", textcut.Marked(t.deps.Redactor.Text(text), maxText)}}}
+	}{Role: role, Parts: []part{{"text", termsafe.CutMarked(t.deps.Redactor.Text(text), maxText)}}}
 	if role == "assistant" {
 		message.Finish = "stop"
 	}

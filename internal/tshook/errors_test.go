@@ -106,7 +106,7 @@ func TestBroken(t *testing.T) {
 	if _, err := s.handle(m, s.bash("ls")); err == nil || !strings.HasPrefix(err.Error(), path+":1:") {
 		t.Errorf("error %v, want an error and err.Error() that begins with %q", err, path+":1:")
 	}
-	if r := m.Registrations("gate"); len(r) == 0 || r[1].HookType != "tool.before" || r[1].Mode != "guard" ||
+	if r := m.Registrations("gate"); len(r) == 0 || r[1].HookType != "tool.before" || r[1].Role != "guard" ||
 		r[1].OnFailure != "deny" {
 		t.Errorf(`r = %+v, want len(r) other than 0, r[1].HookType = "tool.before", r[1].Mode = "guard" and `+
 			`r[1].OnFailure = "deny"`, r)

@@ -47,9 +47,9 @@ func (m *Module) Registrations(id string) []hook.Registration {
 	var list []hook.Registration
 	add := func(agentName, hookType string, guard, closed bool) {
 		r := hook.Registration{ID: id + "/" + hookType, Agent: agentName, HookType: hookType, Handler: "module",
-			Target: m.path, Timeout: hook.Duration(hook.MaxTimeout), Mode: hook.Advise}
+			Target: m.path, Timeout: hook.Duration(hook.MaxTimeout), Role: hook.Advise}
 		if guard {
-			r.Mode, r.OnFailure = hook.Guard, hook.FailIgnore
+			r.Role, r.OnFailure = hook.Guard, hook.FailIgnore
 		}
 		if closed {
 			r.OnFailure = hook.FailDeny

@@ -205,7 +205,7 @@ type Outcome struct {
 // Step is what one hook did.
 type Step struct {
 	Hook    string `json:"hook"`
-	Mode    string `json:"mode"`
+	Role    string `json:"role"`
 	TookUS  int64  `json:"tookUs"`
 	Verdict string `json:"verdict,omitempty"`
 	Error   string `json:"error,omitempty"`
@@ -277,7 +277,7 @@ type Explained struct {
 type Matched struct {
 	ID      string `json:"id"`
 	Scope   string `json:"scope"`
-	Mode    string `json:"mode"`
+	Role    string `json:"role"`
 	Handler string `json:"handler"`
 	Target  string `json:"target"`
 	Matches bool   `json:"matches"` // its match fits this very call

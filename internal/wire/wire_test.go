@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestTell(t *testing.T) {
+func TestDetectProtocol(t *testing.T) {
 	for _, c := range []struct {
 		line string
 		want Protocol

@@ -22,15 +22,15 @@ func (b *bench) dispatch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	half := builtins(20, func(i int) hook.Mode {
+	half := builtins(20, func(i int) hook.Role {
 		if i%2 == 0 {
 			return hook.Guard
 		}
 		return "" // as built-ins come: told, not waited for
 	})
-	guards := builtins(20, func(int) hook.Mode { return hook.Guard })
+	guards := builtins(20, func(int) hook.Role { return hook.Guard })
 	always := hook.Registration{ID: "true", Agent: hook.Any, HookType: "tool.before", Handler: "command",
-		Target: "true", Mode: hook.Guard}
+		Target: "true", Role: hook.Guard}
 	daemons := []struct {
 		name   string
 		hooks  []hook.Registration
@@ -89,13 +89,13 @@ func (b *bench) dispatch(ctx context.Context) error {
 }
 
 // builtins registers n of them, in turn of each kind that is shipped.
-func builtins(n int, mode func(i int) hook.Mode) []hook.Registration {
+func builtins(n int, mode func(i int) hook.Role) []hook.Registration {
 	targets := []string{"log", "trace", "session-capture"}
 	var list []hook.Registration
 	for i := range n {
 		list = append(list, hook.Registration{
 			ID: fmt.Sprintf("builtin-%02d", i), Agent: hook.Any, HookType: "tool.before", Handler: "builtin",
-			Target: targets[i%len(targets)], Mode: mode(i),
+			Target: targets[i%len(targets)], Role: mode(i),
 		})
 	}
 	return list

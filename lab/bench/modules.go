@@ -66,7 +66,7 @@ func (b *bench) moduleCalls(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	single := builtins(1, func(int) hook.Mode { return hook.Guard })
+	single := builtins(1, func(int) hook.Role { return hook.Guard })
 	quiet, err := b.startDaemon(ctx, "module-none", hookFiles(single, "off"))
 	if err != nil {
 		return err
@@ -141,7 +141,7 @@ func (b *bench) moduleDispatch(ctx context.Context) error {
 	var contenders []contender
 	for name, run := range map[string]hook.Handler{"builtin": nothing, "module": m} {
 		e, err := hook.NewEntry(hook.Registration{ID: name, Agent: hook.Any, HookType: "tool.before",
-			Handler: "builtin", Target: name, Mode: hook.Guard}, run, "bench")
+			Handler: "builtin", Target: name, Role: hook.Guard}, run, "bench")
 		if err != nil {
 			return err
 		}

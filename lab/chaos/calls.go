@@ -70,8 +70,8 @@ type hookCall struct {
 	payload   []byte
 }
 
-// fillIn makes a call of a recorded one.
-func (c *recordedCall) fillIn(id, home, session string, random *rand.Rand) hookCall {
+// instantiate makes a call from a recorded one.
+func (c *recordedCall) instantiate(id, home, session string, random *rand.Rand) hookCall {
 	call := hookCall{id: id, agent: c.Agent, event: c.Event, dangerous: c.Dangerous}
 	command := ""
 	if c.Dangerous {

@@ -94,7 +94,7 @@ func (l *load) choose(list []recordedCall, prefix string) hookCall {
 	defer l.mu.Unlock()
 	id := fmt.Sprintf("%s%d-%06d", prefix, l.world.options.Number, l.next.Add(1))
 	call := &list[l.random.IntN(len(list))]
-	return call.fillIn(id, l.world.Dirs.Home, fmt.Sprintf("%s-%d", call.Agent, l.random.IntN(5)), l.random)
+	return call.instantiate(id, l.world.Dirs.Home, fmt.Sprintf("%s-%d", call.Agent, l.random.IntN(5)), l.random)
 }
 
 // makeOne makes one call through the client and holds the answer against what

@@ -22,8 +22,8 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 	"github.com/hookmux/hookmux/internal/platform/daemonstart"
-	"github.com/hookmux/hookmux/internal/platform/keyfile"
 	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/platform/sealed"
 	"github.com/hookmux/hookmux/internal/selection/sources"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -113,7 +113,7 @@ func newWorld(o worldOptions) (*world, error) {
 	if w.ownMounts { // the password file names this home then
 		getenv := paths.GetenvFrom(w.Env)
 		file, _ := paths.InstallationKey(getenv)
-		key, err := keyfile.Make(file, func(path string, key []byte) error {
+		key, err := sealed.MakeKey(file, func(path string, key []byte) error {
 			return w.WriteFiles(map[string]string{path: string(key)})
 		})
 		if err != nil {

@@ -159,9 +159,51 @@ func TestInstallScript(t *testing.T) {
 			}
 		}
 	}
-	p.tryUpgrade(before, now, install(before), install(now), func() { script(now, "--uninstall", "--keep-hooks") })
+	p.tryUpgrade(before, now, install(before), func() {
+		install(now)()
+		p.runHooked("install", "--yes", "claude") // agents run a copy
+	}, func() { script(now, "--uninstall", "--keep-hooks") })
 	wantNoFiles(t, filepath.Join(p.home, ".local/bin"))
 	wantNoFiles(t, filepath.Join(p.home, ".local/share/man"))
+}
+
+// TestOneLine installs from a server on loopback, upgrades and removes, each in one line, on an account that has
+// nothing but a home.
+func TestOneLine(t *testing.T) {
+	before, now := releases(t)
+	needs(t, "sh", "curl")
+	server := serveReleases(t, before, now)
+	home := sandbox.TempDir(t)
+	line := func(text string) string {
+		t.Helper()
+		cmd := exec.Command("/bin/sh", "-c", text)
+		cmd.Env, cmd.Dir = []string{"HOME=" + home, "PATH=/usr/local/bin:/usr/bin:/bin"}, home
+		if os.Getuid() == 0 { // nobody's account
+			const uid = 65111
+			for at := home; at != "/" && at != os.TempDir(); at = filepath.Dir(at) {
+				_ = os.Chmod(at, 0o755)
+			}
+			if err := os.Chown(home, uid, uid); err != nil {
+				t.Fatal(err)
+			}
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
+		}
+		return must(t, cmd)
+	}
+	from := func(m made) string { return server + "/v" + m.version }
+	for _, m := range []made{before, now} {
+		out := line("curl -fsSL " + from(m) + "/install.sh | sh -s -- --from " + from(m))
+		if _, err := os.Stat(filepath.Join(m.dir, "SHA256SUMS.minisig")); err == nil && !strings.Contains(out, "signature is right") {
+			t.Errorf("installing %s says, want a word about the signature:\n%s", m.version, out)
+		}
+		if got := strings.TrimSpace(line("~/.local/bin/hookmux --version")); got != "hookmux "+m.version {
+			t.Errorf("after installing %s the program says it is %q", m.version, got)
+		}
+	}
+	line("curl -fsSL " + from(now) + "/install.sh | sh -s -- --uninstall")
+	if left, _ := os.ReadDir(filepath.Join(home, ".local")); len(left) > 0 {
+		t.Errorf("after the removal %v is left in ~/.local, want nothing", left)
+	}
 }
 
 // TestArchive unpacks over a prefix, as docs/install.md says.
@@ -175,7 +217,10 @@ func TestArchive(t *testing.T) {
 		}
 	}
 	p := newPlace(t, "", filepath.Join(prefix, "bin"))
-	p.tryUpgrade(before, now, unpack(before), unpack(now), func() { _ = os.RemoveAll(filepath.Join(prefix, "bin")) })
+	p.tryUpgrade(before, now, unpack(before), func() {
+		unpack(now)()
+		p.runHooked("install", "--yes", "claude") // agents run a copy
+	}, func() { _ = os.RemoveAll(filepath.Join(prefix, "bin")) })
 }
 
 // registry answers npm as far as installing goes.

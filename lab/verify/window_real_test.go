@@ -47,7 +47,7 @@ func TestRealClaudeWindow(t *testing.T) {
 			st.Patience = 45 * time.Second
 			h := &holder{make(chan event.Event, 8), make(chan time.Time, 8), make(chan struct{})}
 			entry, err := hook.NewEntry(hook.Registration{ID: "holder", Agent: hook.Any, HookType: hook.Any,
-				Handler: "builtin", Target: "holder", Mode: hook.Guard}, h, "global")
+				Handler: "builtin", Target: "holder", Role: hook.Guard}, h, "global")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,6 +12,7 @@ const SHORT_LIMIT = 60_000;
 const FLUSH_WAIT = 2000;
 const MAX_SESSIONS = 300;
 const MAX_TEXT = 20_000;
+const MAX_CALLS = 1000;
 const SETTLE_GRACE = 2000; // how long the daemon may take to let a request go that was answered here
 const MAX_KEPT = 8; // how often in a row hookmux prompts a session by itself
 
@@ -19,9 +20,14 @@ const OPTIONAL = new Set(["command.execute.before", "command.executed", "file.ed
 const DEFAULT_TITLE = /^(New|Child) session - \d{4}-/;
 const COMMANDS = ["run", "serve", "web", "acp", "attach", "github", "pr"];
 
-export default async function hookmux(input) {
+// OpenCode 1 calls server, OpenCode 2 calls setup. Since 1.17.10 OpenCode 1 also calls
+// setup, beside server, with a context that has no hooks.
+export default { id: "hookmux", server, setup };
+
+async function server(input) {
   try {
-    return hooks(input ?? {});
+    const { client, directory } = input ?? {};
+    return hooks(firstDoor(client), directory, attended());
   } catch {
     return {}; // OpenCode goes on without us
   }
@@ -33,9 +39,28 @@ function attended() {
   return command === "run" ? false : command === undefined ? true : undefined;
 }
 
-function hooks({ client, directory }) {
+// firstDoor is how OpenCode 1 is spoken to: through the injected client, because in
+// the terminal there is no other door.
+function firstDoor(client) {
+  const post = (url, body) => attempt(() => client._client.post({ url, body, headers: { "Content-Type": "application/json" } }));
+  return {
+    prompt: (s, words) => {
+      const body = { parts: [{ type: "text", text: words }], agent: s.agent || undefined, model: s.model ?? undefined };
+      return client.session.promptAsync({ path: { id: s.id }, body });
+    },
+    async permission(s, id, reply, message) {
+      const done = await post("/permission/" + encodeURIComponent(id) + "/reply", { reply, message });
+      if (done && !done.error) return;
+      await attempt(() => client.postSessionIdPermissionsPermissionId({ path: { id: s.id, permissionID: id }, body: { response: reply } }));
+    },
+    // No answers: the question is dismissed.
+    question: (id, answers) => post("/question/" + encodeURIComponent(id) + (answers ? "/reply" : "/reject"), answers ? { answers } : {}),
+    toast: (message, variant) => attempt(() => client?.tui?.showToast?.({ body: { title: "hookmux", message, variant } })),
+  };
+}
+
+function hooks(door, directory, person) {
   const line = new Line(AGENT, text(directory), OPTIONAL);
-  const person = attended();
   const sessions = new Map();
   const waiting = new Map(); // permission or question → what stops its request
 
@@ -46,8 +71,7 @@ function hooks({ client, directory }) {
   async function prompted(id, words) {
     const s = sessions.get(id);
     if (!s) throw new Error("the session is gone");
-    const body = { parts: [{ type: "text", text: words }], agent: s.agent || undefined, model: s.model ?? undefined };
-    const done = await client.session.promptAsync({ path: { id }, body });
+    const done = await door.prompt(s, words);
     if (done?.error) throw new Error(AGENT + " refused it: " + encode(done.error));
   }
 
@@ -151,25 +175,17 @@ function hooks({ client, directory }) {
     await use(s, id, answer);
   }
 
-  const post = (url, body) => attempt(() => client._client.post({ url, body, headers: { "Content-Type": "application/json" } }));
-
-  // answerPermission speaks through the injected client: in the terminal there
-  // is no other door. A refusal with a message lets the turn go on.
+  // A refusal with a message lets the turn go on.
   async function answerPermission(s, id, answer) {
     if (answer.reply !== "once" && answer.reply !== "always" && answer.reply !== "reject") return;
-    const done = await post("/permission/" + encodeURIComponent(id) + "/reply", { reply: answer.reply, message: text(answer.message) || undefined });
-    if (done && !done.error) return;
-    await attempt(() => client.postSessionIdPermissionsPermissionId({ path: { id: s.id, permissionID: id }, body: { response: answer.reply } }));
+    await door.permission(s, id, answer.reply, text(answer.message) || undefined);
   }
 
   async function answerQuestion(_s, id, answer) {
-    const question = "/question/" + encodeURIComponent(id);
-    if (answer.reject === true) return post(question + "/reject", {});
+    if (answer.reject === true) return door.question(id);
     if (!Array.isArray(answer.answers)) return;
-    await post(question + "/reply", { answers: answer.answers.map((one) => (Array.isArray(one) ? one.map(text) : [])) });
+    await door.question(id, answer.answers.map((one) => (Array.isArray(one) ? one.map(text) : [])));
   }
-
-  const toast = (message, variant) => attempt(() => client?.tui?.showToast?.({ body: { title: "hookmux", message, variant } }));
 
   // finish reports the end of a turn exactly once. OpenCode says both
   // session.status idle and session.idle, after an abort more than once, and
@@ -185,8 +201,7 @@ function hooks({ client, directory }) {
     // `opencode run` leaves now; a person who began anew knows better.
     if (!prompt || s.parent || person === false || s.open || s.keeps >= MAX_KEPT) return;
     s.kept = prompt;
-    const body = { parts: [{ type: "text", text: prompt }], agent: s.agent || undefined, model: s.model ?? undefined };
-    await attempt(() => client.session.promptAsync({ path: { id: s.id }, body }));
+    await attempt(() => door.prompt(s, prompt));
   }
 
   function partUpdated(event) {
@@ -231,6 +246,7 @@ function hooks({ client, directory }) {
       const { sessionID, status } = event.properties;
       const s = session(sessionID);
       if (status.type === "busy") s.cancelled = false;
+      if (status.type === "busy" && door.opens) s.open = true;
       if (status.type === "retry") tell(s, event);
       if (status.type === "idle") return finish(s, { id: event.id, type: "session.idle", properties: { sessionID } });
     },
@@ -249,7 +265,7 @@ function hooks({ client, directory }) {
     "message.part.updated": partUpdated,
     "permission.asked": (event) => overBus(event, answerPermission, { reply: "reject", message: unreachable }),
     "permission.replied": (event) => settledHere(event.properties.requestID ?? event.properties.permissionID, event),
-    "question.asked": (event) => overBus(event, answerQuestion),
+    "question.asked": (event) => (door.question ? overBus(event, answerQuestion) : report(event)),
     "question.replied": (event) => settledHere(event.properties.requestID, event),
     "question.rejected": (event) => settledHere(event.properties.requestID, event),
     "todo.updated": report,
@@ -287,7 +303,7 @@ function hooks({ client, directory }) {
       const answer = await ask(s, "chat.message", payload, SHORT_LIMIT, { refusal: { throw: unreachable } });
       if (text(answer.throw)) {
         s.open = false;
-        void toast("prompt blocked: " + answer.throw, "warning"); // OpenCode itself just drops it
+        void door.toast("prompt blocked: " + answer.throw, "warning"); // OpenCode itself just drops it
       } else if (text(answer.context)) addPart(output.parts, message, answer.context);
       return answer.throw;
     }),
@@ -338,6 +354,144 @@ function hooks({ client, directory }) {
         sessions.clear();
       }),
   };
+}
+
+// ---- OpenCode 2 ----
+//
+// It has other names for the same things. What it says is put into the form of
+// OpenCode 1, so that hookmux knows one agent; what it takes back is put into its own.
+
+// setup throws what keeps the tool hooks from being there: OpenCode then lists this
+// plugin as failed, instead of running without guards.
+async function setup(context) {
+  if (typeof context?.tool?.hook !== "function") return; // OpenCode 1
+  const place = text(context.location?.directory);
+  const door = secondDoor(context);
+  const person = attended() === false ? false : undefined; // its server has no terminal
+  const own = hooks(door, place || process.cwd(), person);
+  const calls = new Map(); // call → its tool and input: a permission names only the call
+
+  await context.tool.hook("execute.before", async (event) => {
+    if (!firstSight(event, "execute.before")) return;
+    const output = { args: structuredClone(event.input) };
+    if (calls.size >= MAX_CALLS) calls.delete(calls.keys().next().value);
+    calls.set(callOf(event), { tool: event.tool, input: event.input });
+    await own["tool.execute.before"]({ tool: event.tool, sessionID: event.sessionID, callID: callOf(event) }, output);
+    if (encode(output.args) !== encode(event.input)) event.input = output.args;
+  });
+  await context.tool.hook("execute.after", async (event) => {
+    calls.delete(callOf(event));
+    if (!firstSight(event, "execute.after")) return;
+    const input = { tool: event.tool, sessionID: event.sessionID, callID: callOf(event), args: event.input };
+    if (event.status === "error") {
+      const state = { status: "error", input: event.input, error: text(event.error?.message) };
+      const part = { type: "tool", sessionID: event.sessionID, messageID: event.messageID, callID: input.callID, tool: event.tool, state };
+      return own.event({ event: { type: "message.part.updated", properties: { sessionID: event.sessionID, part } } });
+    }
+    const said = contentText(event.result?.content);
+    const output = { title: "", output: said, metadata: event.result?.metadata ?? {} };
+    await own["tool.execute.after"](input, output);
+    if (output.output !== said) event.result = { ...event.result, content: [{ type: "text", text: output.output }] };
+  });
+  await attempt(() =>
+    context.session.hook("prompt", async (event) => {
+      if (!firstSight(event, "prompt")) return;
+      const part = { type: "text", text: text(event.prompt?.text) };
+      await own["chat.message"]({ sessionID: event.sessionID, messageID: event.messageID }, { message: { id: event.messageID }, parts: [part] });
+      if (part.text !== text(event.prompt?.text)) event.prompt.text = part.text;
+    }),
+  );
+  await attempt(() =>
+    context.session.hook("compaction", async (event) => {
+      const output = { context: [] };
+      await own["experimental.session.compacting"]({ sessionID: event.sessionID }, output);
+      for (const words of output.context) event.system.push({ type: "text", text: words });
+    }),
+  );
+
+  const events = await attempt(() => context.event.subscribe()[Symbol.asyncIterator]());
+  void attempt(async () => {
+    for (let next = await events.next(); !next.done; next = await events.next()) {
+      const from = text(next.value.location?.directory ?? next.value.data?.location?.directory);
+      if (place && from && from !== place) continue; // one server has several projects
+      for (const event of (await attempt(() => firstEvents(next.value, calls))) ?? []) void own.event({ event });
+    }
+  });
+  return async () => {
+    void attempt(() => events.return?.());
+    await own.dispose();
+  };
+}
+
+const callOf = (event) => text(event.id) || text(event.callID);
+const contentText = (content) => (typeof content === "string" ? content : Array.isArray(content) ? content.map((part) => text(part?.text)).filter(Boolean).join("\n") : "");
+
+// secondDoor is how OpenCode 2 is spoken to. Its versions differ in what they call the
+// answer of a permission and the text of a prompt; they ignore what they don't know.
+function secondDoor(context) {
+  return {
+    opens: true, // a turn can begin without a prompt
+    prompt: (s, words) => context.session.prompt({ sessionID: s.id, text: words, prompt: { text: words }, delivery: "queue" }),
+    permission: (s, id, reply, message) => context.permission.reply({ sessionID: s.id, requestID: id, reply, decision: reply, message }),
+    toast: () => {}, // it has none for plugins of the server
+  };
+}
+
+// firstEvents are the events of OpenCode 1 that say what one of OpenCode 2 says.
+function firstEvents({ id, type, data, location }, calls) {
+  const sessionID = data?.sessionID;
+  const as = (kind, properties) => ({ id, type: kind, properties: { sessionID, ...properties } });
+  const settled = (reply) => as(reply, { requestID: data.id });
+  switch (type) {
+    case "session.created": {
+      const info = data.info ?? data;
+      const { parentID, agent, title, version } = info;
+      return [as(type, { sessionID: info.id ?? sessionID, info: { id: info.id ?? sessionID, parentID, agent, title, version, directory: text(info.location?.directory ?? location?.directory) || undefined } })];
+    }
+    case "session.execution.started":
+      return [as("session.status", { status: { type: "busy" } })];
+    case "session.execution.succeeded":
+      return [as("session.idle")];
+    case "session.execution.failed":
+      return [as("session.error", { error: { name: text(data.error?.type) || "UnknownError", data: { message: text(data.error?.message) } } })];
+    case "session.execution.interrupted":
+      return [as("session.error", { error: { name: "MessageAbortedError", data: {} } })];
+    case "session.compaction.ended":
+      return [as("session.compacted")];
+    case "session.deleted":
+      return [as(type)];
+    case "permission.asked": {
+      const call = data.source?.id ?? data.source?.callID;
+      const known = calls.get(call);
+      const own = known && (data.action === known.tool || data.action === "edit") ? known.input : undefined;
+      const metadata = { ...own, ...data.metadata, ...(own ? {} : plainRequest(data.action, data.resources)) };
+      return [as(type, { id: data.id, permission: own ? known.tool : data.action, patterns: data.resources, always: data.save, metadata, tool: call ? { callID: call, messageID: data.source.messageID } : undefined })];
+    }
+    case "permission.replied":
+      return [as(type, { requestID: data.requestID, reply: data.reply ?? data.decision })];
+    case "form.created": {
+      const { form } = data;
+      const questions = (form.fields ?? []).map((field) => ({
+        header: text(field.title) || text(field.key),
+        question: text(field.description) || text(field.title) || text(form.title),
+        options: (field.options ?? []).map((option) => ({ label: text(option.label) || text(option.value), description: text(option.description) })),
+      }));
+      return [as("question.asked", { sessionID: form.sessionID, id: form.id, questions })];
+    }
+    case "form.replied":
+      return [settled("question.replied")];
+    case "form.cancelled":
+      return [settled("question.rejected")];
+    default:
+      return [];
+  }
+}
+
+// plainRequest is what a permission without its call is about: the commands or paths.
+function plainRequest(action, resources) {
+  const named = Array.isArray(resources) ? resources.map(text) : [];
+  if (action === "shell" || action === "bash") return { command: named.join("\n") };
+  return action === "read" || action === "edit" || action === "external_directory" ? { paths: named } : { resources: named };
 }
 
 // attempt keeps what goes wrong with us out of OpenCode.

@@ -1,5 +1,5 @@
 // Plays an agent to a plugin: loads the file, calls what it is told to, and
-// prints what came of it. Usage: node harness.mjs opencode|openclaw|pi PLUGIN STEPS
+// prints what came of it. Usage: node harness.mjs opencode|opencode2|openclaw|pi PLUGIN STEPS
 //
 // Steps, in order: {do:"call", name, ...} calls a hook and waits; with as:"x"
 // it doesn't wait until {do:"await", as:"x"}; {do:"event", event};
@@ -53,8 +53,44 @@ const ctx = {
 const plugin = (await import(pathToFileURL(file))).default;
 let hooks = {};
 const register = (name, handler) => registered.set(name, [...(registered.get(name) || []), handler]);
+
+// OpenCode 2, as its documents and its types say: it takes a definition with an id and
+// a setup, and refuses the plugin as a whole when setup throws.
+const bus = { waiting: [], next: undefined };
+const second = {
+  location: { directory: "/src/project" },
+  tool: { hook: async (name, handler) => register("tool " + name, handler) },
+  session: { hook: async (name, handler) => register("session " + name, handler), prompt: note("prompt") },
+  permission: { reply: note("reply") },
+  event: {
+    async *subscribe() {
+      for (;;) {
+        while (bus.waiting.length) yield bus.waiting.shift();
+        await new Promise((resolve) => (bus.next = resolve));
+      }
+    },
+  },
+};
+const emit = (event) => {
+  bus.waiting.push(event);
+  bus.next?.();
+};
+if (agent === "opencode2") {
+  if (typeof plugin !== "object" || typeof plugin?.id !== "string" || typeof plugin.setup !== "function")
+    throw new Error("Plugin must export a default definition with an id and an effect or setup function.");
+  if (process.env.HARNESS_NO_TOOLS) second.tool.hook = async () => { throw new Error("no such hook"); };
+  try {
+    hooks = { dispose: await plugin.setup(second) };
+  } catch (err) {
+    result.notices.push("failed: " + err.message);
+  }
+}
 const clawContext = { agentId: "main", sessionKey: "agent:main:main", sessionId: "s-1", runId: "run-1", abortSignal: stop.signal };
-if (agent === "opencode") hooks = await plugin({ client, directory: "/src/project" });
+if (agent === "opencode2");
+else if (agent === "opencode") {
+  await plugin.setup({ agent: {}, command: {} }); // what OpenCode 1 has of OpenCode 2: no hooks
+  hooks = await plugin.server({ client, directory: "/src/project" });
+}
 else if (agent === "amp") plugin({ on: register, system: { workspaceRoot: "file:///src/project" } });
 else if (agent === "openclaw") plugin.register({ on: register, config: {}, runtime: { version: "1.0", agent: { resolveAgentWorkspaceDir: () => "/src/project" } } });
 else await plugin({ on: register, sendUserMessage: (words, how) => note("sendUserMessage")({ words, ...how }) });
@@ -90,6 +126,7 @@ for (const step of JSON.parse(script)) {
   else if (step.do === "abort") stop.abort();
   else if (step.do === "subscribed") result.subscribed = [...registered.keys()];
   else if (step.do === "await") await running.get(step.as);
+  else if (step.do === "event" && agent === "opencode2") emit(step.event);
   else if (step.do === "event") hooks.event({ event: step.event });
   else if (step.as) running.set(step.as, call(step));
   else await call(step);

@@ -9,6 +9,7 @@ package policy
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
@@ -127,6 +128,9 @@ func agentAsks(c Case) (Need, bool) {
 		}
 	case Plan:
 		need.Plans = slices.Clone(point.Plan)
+		if strings.TrimSpace(c.Event.Plan) == "" {
+			need.refuseOnly()
+		}
 	default:
 		need.Choices = slices.Clone(point.Permission)
 		need.Veto = !slices.Contains(need.Choices, event.ChooseOnce)

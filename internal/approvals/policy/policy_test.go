@@ -124,6 +124,13 @@ func TestQuestionsAndPlans(t *testing.T) {
 		}
 	}
 	c = caseOf(t, "claude", "PermissionRequest", &event.Tool{Name: "ExitPlanMode", Kind: event.Plan}, Permissions)
+	for _, plan := range []string{"", " \n\t"} {
+		c.Event.Plan = plan
+		if need, ok := NeedFor(c); !ok || !reflect.DeepEqual(need.Plans, []event.PlanMode{event.PlanReject}) {
+			t.Errorf("an empty plan %q can be answered with %v; want that it can only be refused", plan, need.Plans)
+		}
+	}
+	c.Event.Plan = "1. Rewrite the parser"
 	if need, ok := NeedFor(c); !ok || need.Kind != Plan || len(need.Plans) != 4 {
 		t.Errorf("need = %+v, ok = %v; want ok, need.Kind = Plan and len(need.Plans) = 4", need, ok)
 	}

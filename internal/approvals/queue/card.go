@@ -39,7 +39,11 @@ func Show(r *Request, title string, sent *event.Event) {
 		c.addLine("hooks changed the input; the agent asked for:")
 		c.addJSON("  ", sent.Tool.Input)
 	}
-	if r.Need.Unseen {
+	switch {
+	case !r.Need.Unseen:
+	case r.Need.Kind == policy.Plan && strings.TrimSpace(r.Event.Plan) == "":
+		c.addLine("the plan is empty: read and approve it in %s's own window", title)
+	default:
 		c.addLine("the agent sent only the beginning of the input: what a yes would mean cannot be seen")
 	}
 	if r.Need.Veto {

@@ -276,7 +276,7 @@ func describeAdd(params json.RawMessage) (string, bool) {
 	p := readInto[wire.HooksEditParams](params)
 	var r struct {
 		ID      string    `json:"id"`
-		Mode    hook.Mode `json:"mode"`
+		Role    hook.Role `json:"role"`
 		Target  string    `json:"target"`
 		LogOnly bool      `json:"log"`
 	}
@@ -285,7 +285,7 @@ func describeAdd(params json.RawMessage) (string, bool) {
 		return "replace hook " + r.ID, true
 	}
 	text := "add hook " + r.ID
-	if r.Mode == hook.Observe || r.Mode == hook.Advise || r.LogOnly {
+	if r.Role == hook.Observe || r.Role == hook.Advise || r.LogOnly {
 		return text, false
 	}
 	// A hook that guards may say yes in the person's place.

@@ -101,7 +101,7 @@ type Registry struct {
 // Open reads which devices are paired.
 func Open(deps services.Deps) *Registry {
 	r := &Registry{deps: deps, written: map[string]time.Time{}}
-	if err := sealed.LoadSealed(deps.Dirs.State, file, &r.paired); err != nil {
+	if err := sealed.Load(deps.Dirs.State, file, &r.paired); err != nil {
 		deps.Problems.Raise("web.devices", "paired devices aren't believed: "+err.Error(),
 			"pair them again with `hookmux web pair`, and machines with `hookmux remote add`")
 		r.paired = nil
@@ -160,7 +160,7 @@ func (r *Registry) change(edit func(list []Device) []Device) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	fresh := edit(slices.Clone(r.paired))
-	if err := sealed.StoreSealed(r.deps.Dirs.State, file, fresh); err != nil {
+	if err := sealed.Store(r.deps.Dirs.State, file, fresh); err != nil {
 		return err
 	}
 	r.paired = fresh
@@ -208,7 +208,7 @@ func (r *Registry) NoteUse(id, address, browser string, now time.Time) (before D
 	one.Used, one.Address, one.Browser = now, address, browser
 	if elsewhere || now.Sub(r.written[id]) > useWritten {
 		r.written[id] = now
-		if err := sealed.StoreSealed(r.deps.Dirs.State, file, r.paired); err != nil {
+		if err := sealed.Store(r.deps.Dirs.State, file, r.paired); err != nil {
 			r.deps.Log.Warn("the last use of a device isn't written down", "error", err)
 		}
 	}

@@ -1,4 +1,4 @@
-// Package trusted terminals decides about calls of methods by where the caller sits: it
+// Package gate decides whether a method may be called from where its caller sits: it
 // joins the rules of authority with the PIN and the requests of approvals.
 package gate
 
@@ -46,14 +46,14 @@ type Service struct {
 // New reads the trusted terminals. asker is nil on a real machine.
 func New(deps services.Deps, judge *authority.Judge, asker terminal.Asker, approvals Approvals) *Service {
 	var kept []terminal.TrustedTerminal
-	if err := sealed.LoadSealed(deps.Dirs.State, terminalsFile, &kept); err != nil {
+	if err := sealed.Load(deps.Dirs.State, terminalsFile, &kept); err != nil {
 		deps.Problems.Raise("terminals", "the list of trusted terminals was changed by something else: "+err.Error(),
 			"trust them again with `hookmux whoami add`")
 		kept = nil
 	}
 	s := &Service{Judge: judge, approvals: approvals}
 	s.trusted = terminal.NewTrustedTerminals(deps.Processes, kept, func(list []terminal.TrustedTerminal) error {
-		return sealed.StoreSealed(deps.Dirs.State, terminalsFile, list)
+		return sealed.Store(deps.Dirs.State, terminalsFile, list)
 	})
 	judge.Trusts = s.trusted.Trusts
 	if source, ok := judge.Source.(*terminal.Source); ok && asker == nil {

@@ -26,7 +26,7 @@ type Marker struct {
 	looked bounded.Map[identity, time.Time]
 }
 
-// identity is a process: a pid alone may be given to another.
+// identity is a process: PID and start time, because PIDs are reused.
 type identity struct {
 	pid   int
 	start uint64

@@ -16,7 +16,6 @@ import (
 
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/authority/terminaltest"
-	"github.com/hookmux/hookmux/internal/platform/firstprogram"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
@@ -97,7 +96,7 @@ func TestHelperProbe(t *testing.T) {
 	if file == "" {
 		t.Skip("runs only as the child of another test")
 	}
-	firstprogram.Tell()
+	proc.NoteFirstProgram()
 	ask := func(word string) []byte {
 		conn, err := net.Dial("unix", filepath.Dir(file)+"/daemon")
 		if err != nil {

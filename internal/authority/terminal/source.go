@@ -1,4 +1,4 @@
-// Package trusted terminal reads who sits where on this machine, asks the person at a trusted terminal
+// Package terminal reads who sits where on this machine, asks you at a trusted terminal
 // for a code, and marks what agents start.
 //
 // Contract: the rules are those of package authority; this package brings the

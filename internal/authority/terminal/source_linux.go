@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/authority"
-	"github.com/hookmux/hookmux/internal/platform/firstprogram"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
@@ -228,4 +227,4 @@ func (s *Source) Typists(tty string) ([]int, error) {
 func canTypeAhead() bool { return letsProgramsType(readSysctl, kernelRelease()) }
 
 // RanBefore asks a process of hookmux what it was before.
-func (s *Source) RanBefore(pid int) (bool, error) { return firstprogram.RanBefore(pid) }
+func (s *Source) RanBefore(pid int) (bool, error) { return proc.RanBefore(pid) }

@@ -24,11 +24,11 @@ func checkAgentCommand(app *cmdutil.App) *cobra.Command {
 what's wrong with it, by file and line, what guards couldn't see, and what hookmux
 install would write. Nothing is written. Exits 1 if the file couldn't be used.`,
 		Example: `  hookmux agents check ~/.config/hookmux/agents/mine.yaml
-  hookmux schema agent > ~/.config/hookmux/agent.schema.json   # so that your editor completes it`,
+  hookmux schema agent > ~/.config/hookmux/agent.schema.json   # for editors`,
 		Args: cmdutil.ExactArgs("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error { return checkAgent(app, args[0], asJSON) },
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: {file, agent, adds, errors: [{file, line, text}], "+
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: {file, agent, adds, errors: [{file, line, text}], "+
 		"warnings, installs: [{agent, path, events}]}")
 	return cmd
 }

@@ -21,7 +21,7 @@ import (
 func AgentsCommand(app *cmdutil.App) *cobra.Command {
 	var asJSON, all bool
 	cmd := &cobra.Command{
-		Use:   "agents [list]",
+		Use:   "agents",
 		Short: "List your agents and what hooks can do there",
 		Long: `Lists the agents on this machine: their version, whether hookmux's hooks are
 installed, what hooks can do there, when the last event arrived, and which
@@ -32,7 +32,7 @@ one), approve and block (they can also approve one, so you can answer from
 anywhere).`,
 		Example: `  hookmux agents
   hookmux agents --all
-  hookmux agents show claude       # its config files, events, time limits, pitfalls
+  hookmux agents show claude       # its config files, events, pitfalls
   hookmux agents check mine.yaml   # an agent you described yourself
   hookmux agents --json | jq '.[] | select(.here) | .name'`,
 		Args: cmdutil.SubcommandArgs,
@@ -43,7 +43,7 @@ anywhere).`,
 	}
 	for _, c := range []*cobra.Command{cmd, list} {
 		c.Flags().BoolVar(&all, "all", false, "every agent hookmux knows, not only those on this machine")
-		c.Flags().BoolVar(&asJSON, "json", false, "for programs: every agent as {name, title, here, program, version, hooked, "+
+		c.Flags().BoolVar(&asJSON, "json", false, "print JSON: every agent as {name, title, here, program, version, hooked, "+
 			"wrong, can, evidence, last, verified, verifiedOn, tried, newer, own}")
 	}
 	cmd.AddCommand(list, showAgentCommand(app), checkAgentCommand(app))

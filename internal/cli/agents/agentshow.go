@@ -35,7 +35,7 @@ untested. ✓ means that the last recorded verify saw it work.`,
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "also every event, answers, time limits and the last test")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: what hookmux agents --json says of it, and {places, "+
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: what hookmux agents --json says of it, and {places, "+
 		"files, events, answers, timeouts, notes, resume, proof}")
 	return cmd
 }

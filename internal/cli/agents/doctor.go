@@ -42,7 +42,7 @@ asks before it tells an agent to trust hooks. Exits 0 if nothing is wrong, else 
 	}
 	cmd.Flags().BoolVar(&fix, "fix", false, "repair what hookmux wrote itself")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "with --fix: don't ask")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
@@ -66,6 +66,7 @@ func examineAgents(ctx context.Context, app *cmdutil.App, args []string, fix, ye
 		}
 	}
 	d := &install.Doctor{Host: h, All: c.Agents(),
+		Plugins: func(a *agent.Agent, args []string) (string, error) { return agentPrints(app, a, args...) },
 		Hooks: func(a *agent.Agent, cwd string) ([]install.ListedHook, error) {
 			return appServer(app, a, cwd).Hooks(cwd)
 		}}

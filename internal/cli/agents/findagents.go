@@ -2,6 +2,7 @@ package agents
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,19 +31,25 @@ var versionNumber = lazyregexp.New(`\d+\.\d+(\.\d+)*`)
 
 // agentVersion asks an agent for its version; empty when it does not say.
 func agentVersion(app *cmdutil.App, a *agent.Agent) string {
-	program := agentProgram(app, a)
-	if program == "" {
-		return ""
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "--version")
-	cmd.Env, cmd.WaitDelay = app.Environ, time.Second
-	out, err := cmd.Output()
+	out, err := agentPrints(app, a, "--version")
 	if err != nil {
 		return ""
 	}
-	return versionNumber.FindString(string(out))
+	return versionNumber.FindString(out)
+}
+
+// agentPrints is what an agent's program prints.
+func agentPrints(app *cmdutil.App, a *agent.Agent, args ...string) (string, error) {
+	program := agentProgram(app, a)
+	if program == "" {
+		return "", fmt.Errorf("no program %s is on your PATH", a.Launch.Program)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Env, cmd.WaitDelay = app.Environ, time.Second
+	out, err := cmd.Output()
+	return string(out), err
 }
 
 // agentProgram is an agent's program on PATH, or empty.

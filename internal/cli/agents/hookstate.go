@@ -71,9 +71,6 @@ func HookStates(app *cmdutil.App) ([]HookState, error) {
 		s := &list[i]
 		if a, _ := catalogue.Agent(s.Agent); s.Hooked && a != nil {
 			s.Version, s.Tried, s.Beyond = versions[s.Agent], a.Tried, beyondProof(a, versions[s.Agent])
-			if why := a.NotLoaded(s.Version); why != "" {
-				s.Wrong, s.Events = why, 0
-			}
 		}
 	}
 	return list, nil
@@ -100,6 +97,8 @@ func CopyProblem(app *cmdutil.App) []client.Problem {
 // empty when it does not.
 func beyondProof(a *agent.Agent, version string) string {
 	switch {
+	case a.OnlyDocumented(version) != "":
+		return a.OnlyDocumented(version) + " (`hookmux doctor` asks it)"
 	case a.NewerThanTried(version):
 		return fmt.Sprintf("%s %s is untested (%s was tested)", a.Title, version, a.Tried)
 	case a.OlderThanHooks(version):

@@ -44,7 +44,7 @@ later installs until you change it (--events default, --on-unavailable neutral).
 		Example: `  hookmux install                          # every agent on this machine
   hookmux install claude codex --dry-run   # only show the changes
   hookmux install --project claude         # for this project only
-  hookmux install --on-unavailable deny    # block calls when hookmux can't be reached`,
+  hookmux install --on-unavailable deny    # block calls if the daemon is gone`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return installHooks(cmd.Context(), app, &f, args)
 		},
@@ -58,7 +58,7 @@ later installs until you change it (--events default, --on-unavailable neutral).
 		"what hooks answer while the daemon cannot be reached: neutral (unless chosen before) or deny")
 	cmd.Flags().BoolVar(&f.noTrust, "no-trust", false, "don't mark these hooks as trusted in agents that ask")
 	cmd.Flags().BoolVar(&f.full, "full", false, "show every line of the changes")
-	cmd.Flags().BoolVar(&f.asJSON, "json", false, "for programs")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
 	return cmd
 }
 

@@ -16,9 +16,9 @@ import (
 	"github.com/hookmux/hookmux/internal/pipeline/judge"
 	"github.com/hookmux/hookmux/internal/platform/files"
 	"github.com/hookmux/hookmux/internal/platform/guardnote"
-	"github.com/hookmux/hookmux/internal/platform/keyfile"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/platform/sealed"
 	"github.com/hookmux/hookmux/internal/selection/sources"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -43,10 +43,10 @@ func writeInstallation(app *cmdutil.App, dirs paths.Dirs, program string) error 
 	if !ok {
 		return nil
 	}
-	key, err := keyfile.Read(file)
+	key, err := sealed.ReadKey(file)
 	switch {
-	case errors.Is(err, keyfile.ErrNone):
-		key, err = keyfile.Make(file, writeKey)
+	case errors.Is(err, sealed.ErrNoKey):
+		key, err = sealed.MakeKey(file, writeKey)
 	case err == nil && !isPerson(app):
 		key = nil
 	}

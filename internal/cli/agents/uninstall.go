@@ -33,7 +33,7 @@ asks you to type a code.`,
 	cmd.Flags().BoolVar(&f.DryRun, "dry-run", false, "show what would change without changing it")
 	cmd.Flags().BoolVarP(&f.Yes, "yes", "y", false, "don't ask")
 	cmd.Flags().BoolVar(&f.full, "full", false, "show every line of the changes")
-	cmd.Flags().BoolVar(&f.asJSON, "json", false, "for programs")
+	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
 	return cmd
 }
 

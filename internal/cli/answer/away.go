@@ -43,7 +43,7 @@ happened and what's still waiting.`,
 		},
 	}
 	cmd.Flags().BoolVar(&end, "end", false, "come back: what happened, and what's waiting")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "with --end, for programs: {wasAway, since, waiting, ended, permitted, "+
+	cmd.Flags().BoolVar(&asJSON, "json", false, "with --end, print JSON: {wasAway, since, waiting, ended, permitted, "+
 		"logOnly, logOnlyCount, note?}")
 	return cmd
 }

@@ -40,6 +40,6 @@ waiting.
 			return sendReply(cmd.Context(), app, ch.client, reply, asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: {id, outcome: delivered|already|expired|unknown, by}")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: {id, outcome: delivered|already|expired|unknown, by}")
 	return cmd
 }

@@ -47,7 +47,7 @@ how long). Otherwise they ask in their own terminals right away.`,
 	}
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "follow the inbox and have agents wait for you")
 	cmd.Flags().BoolVar(&all, "all", false, "also requests that ended since the daemon started")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: [{id, status, kind, agent, session, tool, input, "+
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: [{id, status, kind, agent, session, tool, input, "+
 		"choices, createdAt, deadline, decision?, …}]; with -f one change per line")
 	cmd.Flags().StringVar(&host, "host", "", cmdutil.HostFlag)
 	return cmd

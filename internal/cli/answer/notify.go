@@ -29,18 +29,18 @@ settings in ` + "`hookmux config list --all`" + ` say how.`,
 		Args:    cmdutil.SubcommandArgs,
 		RunE:    status,
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	state := &cobra.Command{
 		Use: "status", Short: "Show which channels are on and whether they work", Example: "  hookmux notify status --json",
 		Args: cmdutil.ExactArgs(), RunE: status,
 	}
-	state.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	state.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	test := &cobra.Command{
 		Use: "test", Short: "Send a test notification on every channel that's on",
 		Example: "  hookmux notify test", Args: cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return testNotify(app, cmd, asJSON) },
 	}
-	test.Flags().BoolVar(&asJSON, "json", false, "for programs")
+	test.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.AddCommand(test, switchNotify(app, "on", "Turn notifications on"),
 		switchNotify(app, "off", "Turn notifications off"), state)
 	return cmd
@@ -84,11 +84,11 @@ func showNotify(app *cmdutil.App, cmd *cobra.Command, asJSON bool) error {
 	default:
 		app.Say("notifications are on")
 	}
-	var rows [][]string
+	rows := [][]string{{"CHANNEL", "NOTIFIES ABOUT", "STATE"}}
 	for _, one := range info.Channels {
 		kinds := strings.Join(one.Kinds, ", ")
 		if kinds == "" {
-			kinds = "-"
+			kinds = "–"
 		}
 		rows = append(rows, []string{one.Name, kinds, channelWords(&one)})
 	}

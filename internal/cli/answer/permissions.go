@@ -18,7 +18,7 @@ import (
 func PermissionsCommand(app *cmdutil.App) *cobra.Command {
 	var asJSON bool
 	list := func(cmd *cobra.Command, _ []string) error { return listPermissions(cmd.Context(), app, asJSON) }
-	const jsonHelp = "for programs: [{id, agent, scope, rule, reach, created, expires?, used}]"
+	const jsonHelp = "print JSON: [{id, agent, scope, rule, reach, created, expires?, used}]"
 	cmd := &cobra.Command{
 		Use:   "permissions",
 		Short: "List what agents may do without asking you again",

@@ -36,6 +36,6 @@ that asked continues. With no REQUEST, skips the only one that's waiting.
 			return sayOutcome(app, result, asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: {id, outcome: delivered|already|expired|unknown}")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: {id, outcome: delivered|already|expired|unknown}")
 	return cmd
 }

@@ -1,6 +1,7 @@
 package cmdutil
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -117,11 +118,20 @@ func unexpectedArg(cmd *cobra.Command, arg string) error {
 	if strings.Contains(cmd.Use, "DURATION") {
 		return UsageError("write the duration in one word, such as 30m; see `%s --help`", cmd.CommandPath())
 	}
-	if command := otherCommand[cmd.Name()]; command != "" {
-		return UsageError("%s takes no %s; did you mean `%s %s`?", strings.TrimPrefix(cmd.CommandPath(), "hookmux "),
-			map[string]string{"ps": "session", "inbox": "request"}[cmd.Name()], command, quoteWords([]string{arg}))
-	}
 	path := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+	if command := meantBelow[path][strings.ToLower(arg)]; command != "" {
+		return UsageError("unexpected argument %q; did you mean `%s %s`?", arg, cmd.Root().Name(), command)
+	}
+	if say := argsInWords[path]; say != "" {
+		return UsageError("unexpected argument %q: %s", arg, say)
+	}
+	if command, ok := otherCommand[path]; ok {
+		return UsageError("%s takes no %s; did you mean `hookmux %s %s`?", path, command.takes, command.name,
+			quoteWords([]string{arg}))
+	}
+	if _, err := strconv.Atoi(arg); err == nil && cmd.Flags().ShorthandLookup("n") != nil {
+		return UsageError("unexpected argument %q; did you mean `%s -n %s`?", arg, cmd.CommandPath(), arg)
+	}
 	_, takes, _ := strings.Cut(cmd.Use, " ")
 	if takes = strings.TrimSpace(strings.TrimPrefix(takes, "[flags]")); takes == "" {
 		return UsageError("unexpected argument %q: %s takes none", arg, path)
@@ -130,7 +140,19 @@ func unexpectedArg(cmd *cobra.Command, arg string) error {
 }
 
 // otherCommand is the command that takes the name that a list takes none of.
-var otherCommand = map[string]string{"ps": "hookmux show", "inbox": "hookmux approve"}
+var otherCommand = map[string]struct{ takes, name string }{
+	"ps": {"session", "show"}, "inbox": {"request", "approve"}, "agents list": {"name", "agents show"},
+	"guard list": {"name", "guard show"}, "rules list": {"name", "rules show"}, "config list": {"name", "config get"},
+}
+
+// argsInWords answers an argument for a command that takes none, where you might expect one.
+var argsInWords = map[string]string{
+	"away":       "`hookmux away` lasts until `hookmux away --end`",
+	"on":         "`hookmux on` turns everything on; for one guard, use `hookmux guard on NAME`",
+	"notify on":  channelsInWords,
+	"notify off": channelsInWords,
+	"status":     "`hookmux show SESSION` shows one session, `hookmux agents show NAME` one agent",
+}
 
 // OptionalArg allows one argument, or none.
 func OptionalArg() cobra.PositionalArgs {

@@ -15,23 +15,34 @@ var meantFlags = map[string][]string{
 	"watch": {"follow"}, "tail": {"limit", "follow"}, "head": {"limit"}, "last": {"since"}, "from": {"since"}, "to": {"until"}, "verbose": {"all"},
 	"debug": {"all"}, "limit": {"count"}, "lines": {"limit"}, "number": {"limit"}, "force": {"yes"}, "noconfirm": {"yes"},
 	"format": {"json"}, "output": {"json"}, "print": {"dry-run"}, "preview": {"dry-run"}, "type": {"kind"}, "project": {"global"},
-	"w": {"follow"}, "v": {"all"}, "grep": {"text"}, "search": {"text"}, "j": {"json"}, "o": {"json"}, "l": {"all"},
+	"repair": {"fix"}, "apply": {"fix"}, "stop": {"end"}, "back": {"end"}, "A": {"all"}, "V": {"version"}, "w": {"follow"}, "v": {"all"}, "grep": {"text"}, "search": {"text"}, "j": {"json"}, "o": {"json"}, "l": {"all"},
 }
 
 // flagsInWords answer flags that a command has for no one: by the command, then the flag.
 var flagsInWords = map[string]map[string]string{
-	"hookmux install":   {"all": "without names it hooks every agent on this machine"},
-	"hookmux uninstall": {"all": "without names it unhooks every agent"},
+	"hookmux install":   {"all": "without names it hooks every agent on this machine", "agent": agentInWords("install"), "a": agentInWords("install")},
+	"hookmux uninstall": {"all": "without names it unhooks every agent", "agent": agentInWords("uninstall"), "a": agentInWords("uninstall")},
+	"hookmux verify":    {"all": "without names it tests every agent on PATH", "agent": agentInWords("verify"), "a": agentInWords("verify")},
+	"hookmux doctor":    {"all": "without names it checks every agent", "agent": agentInWords("doctor"), "a": agentInWords("doctor")},
+	"hookmux run":       {"agent": agentInWords("run"), "a": agentInWords("run")},
+	"hookmux approve":   {"all": allInWords, "a": allInWords},
+	"hookmux deny":      {"all": allInWords, "a": allInWords},
+	"hookmux resume":    {"last": "name a session, or use --all"},
 	"hookmux trust":     {"dry-run": "`hookmux trust show` shows what the project would run"},
 	"hookmux guard on":  {"mode": "use `hookmux guard mode NAME MODE`"},
 	"hookmux rules on":  {"mode": "use `hookmux rules mode NAME MODE`"},
 	"hookmux hooks on":  {"mode": "use `hookmux hooks mode ID MODE`"},
 	"hookmux status":    {"watch": followInWords, "follow": followInWords, "f": followInWords, "w": followInWords},
-	"hookmux ps":        {"q": idsInWords("ps"), "quiet": idsInWords("ps")},
-	"hookmux inbox":     {"q": idsInWords("inbox"), "quiet": idsInWords("inbox")},
+	"hookmux ps": {"q": idsInWords("ps"), "quiet": idsInWords("ps"),
+		"status": "`hookmux ps --json | jq '.[] | select(.status == \"waiting\")'` filters"},
+	"hookmux inbox": {"q": idsInWords("inbox"), "quiet": idsInWords("inbox")},
 }
 
 const followInWords = "`hookmux ps -f` and `hookmux log -f` follow"
+
+const allInWords = "answer one request at a time, or several in the live view: `hookmux`"
+
+func agentInWords(command string) string { return "names need no flag: `hookmux " + command + " NAME`" }
 
 func idsInWords(command string) string {
 	return "`hookmux " + command + " --json | jq -r '.[].id'` prints only IDs"

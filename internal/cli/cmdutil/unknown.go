@@ -3,6 +3,7 @@ package cmdutil
 import (
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -15,7 +16,7 @@ import (
 // meant maps words that people bring from other tools to hookmux's own, the likeliest first. None leads to a command
 // that protects less than the word that was typed.
 var meant = map[string][]string{
-	"ls": {"ps", "list"}, "list": {"ps"}, "sessions": {"ps"}, "processes": {"ps"}, "agent": {"agents"},
+	"ls": {"ps", "list"}, "list": {"ps"}, "sessions": {"ps"}, "session": {"show", "ps"}, "processes": {"ps"}, "agent": {"agents"},
 	"enable": {"on"}, "disable": {"off"}, "activate": {"on"}, "deactivate": {"off"}, "mask": {"guard off"},
 	"requests": {"inbox"}, "feed": {"inbox"}, "queue": {"inbox"}, "pending": {"inbox"}, "questions": {"inbox"},
 	"yes": {"approve"}, "accept": {"approve"}, "allow": {"permissions", "exception"}, "answer": {"approve"},
@@ -43,7 +44,8 @@ var meant = map[string][]string{
 
 // meantBelow are the words whose meaning depends on the command they follow: what to write instead, from "hookmux" on.
 var meantBelow = map[string]map[string]string{
-	"daemon": {"status": "status", "info": "status", "log": "log", "logs": "log", "run": "daemon"},
+	"audit":  {"check": "audit verify", "list": "audit export", "show": "audit export", "log": "audit export"},
+	"daemon": {"kill": "daemon stop", "status": "status", "info": "status", "log": "log", "logs": "log", "run": "daemon"},
 	"config": {"delete": "config unset", "remove": "config unset", "rm": "config unset", "del": "config unset",
 		"reset": "config unset", "show": "config get", "confirm": "config accept", "schema": "schema"},
 	"agents": {"enable": "install", "add": "install", "install": "install", "on": "install", "hook": "install",
@@ -55,8 +57,11 @@ var meantBelow = map[string]map[string]string{
 		"enable": "tmux install", "disable": "tmux uninstall", "setup": "tmux install"},
 	"rules":  {"test": "why", "explain": "why", "lint": "rules check", "validate": "rules check", "upgrade": "rules update"},
 	"whoami": {"trust": "whoami add", "enrol": "whoami add"},
-	"inbox":  {"approve": "approve", "deny": "deny", "skip": "skip"},
-	"trust":  {"yes": "trust"},
+	"inbox":  {"approve": "approve", "deny": "deny", "skip": "skip", "list": "inbox", "ls": "inbox"},
+	"notify": {"list": "notify status", "show": "notify status", "channels": "notify status"},
+	"web": {"start": "web", "on": "web", "open": "web", "serve": "web", "stop": "web --stop", "off": "web --stop",
+		"status": "web devices", "list": "web devices"},
+	"trust": {"yes": "trust"},
 }
 
 // inWords answers what no command does, by the command it was typed after ("" for hookmux itself).
@@ -72,11 +77,16 @@ var inWords = map[string]map[string]string{
 	},
 	"config":      {"edit": "edit ~/.config/hookmux/config.json, then run `hookmux config accept`"},
 	"trust":       {"add": "run `hookmux trust` in the project's folder"},
+	"rules":       {"edit": "edit the files in ~/.config/hookmux/rules, then run `hookmux rules check`"},
+	"agents":      {"add": describeInWords, "new": describeInWords, "create": describeInWords},
 	"permissions": {"add": permissionsInWords},
-	"notify":      {"add": "channels are a setting: `hookmux config set notify.channels desktop,webhook`"},
+	"notify": {"add": channelsInWords, "set": channelsInWords, "remove": channelsInWords, "desktop": channelsInWords,
+		"terminal": channelsInWords, "bell": channelsInWords, "sound": channelsInWords, "webhook": channelsInWords},
 }
 
 const (
+	channelsInWords    = "channels are a setting: `hookmux config set notify.channels desktop,webhook`"
+	describeInWords    = "describe it in a file in ~/.config/hookmux/agents, then run `hookmux agents check FILE`"
 	permissionsInWords = "`hookmux approve --always` saves a permission while a request is waiting; `hookmux rules new` allows " +
 		"commands in advance"
 	removeInWords = "`hookmux rules`, `hooks` and `permissions` each have `remove`; `hookmux uninstall` removes hookmux's hooks"
@@ -107,8 +117,14 @@ func UnknownAgent(c *agent.Catalogue, name string) error {
 	if names := strings.Split(name, ","); len(names) > 1 {
 		return UsageError("separate agents with spaces: %s", strings.Join(names, " "))
 	}
+	if slices.Contains(everything, strings.ToLower(name)) {
+		return UsageError("there's no agent %q; to mean every agent, leave the name out", name)
+	}
 	return UnknownName("agent", name, known, "hookmux agents --all")
 }
+
+// everything are words for all there is.
+var everything = []string{"all", "any", "every", "everything", "*"}
 
 // CheckChoice refuses a value that isn't among the choices.
 func CheckChoice(kind, value string, choices ...string) error {
@@ -137,7 +153,19 @@ func probably(name string, known []string) string {
 			return word
 		}
 	}
-	return similar.Nearest(name, known)
+	if near := similar.Nearest(name, known); near != "" {
+		return near
+	}
+	var ends []string // rm-broad for destructive.rm-broad
+	for _, word := range known {
+		if strings.HasSuffix(word, "."+strings.ToLower(name)) {
+			ends = append(ends, word)
+		}
+	}
+	if len(ends) == 1 {
+		return ends[0]
+	}
+	return ""
 }
 
 // Noun is a subject that has names and subcommands for them, such as guards.
@@ -166,13 +194,19 @@ func UnknownCommand(parent *cobra.Command, words []string, nouns ...Noun) error 
 			return suggest(command)
 		}
 	}
-	if say := inWords[below][name]; say != "" {
+	if say := inWords[below][name]; say != "" && !(below == "agents" && len(rest) > 0 && isAgent(rest[0])) {
 		return UsageError("%s; %s", no, say)
 	}
 	if command := meantBelow[below][name]; command != "" {
 		return suggest(firstThatRuns(parent.Root(), []string{command}, rest, false))
 	}
+	if below == "usage" && isAgent(name) {
+		return suggest("usage --by agent")
+	}
 	if below == "trust" && strings.ContainsAny(name, "/.~") {
+		if info, err := os.Stat(words[0]); err != nil || !info.IsDir() {
+			return UsageError("there's no folder %s; run `hookmux trust` in the project's folder", words[0])
+		}
 		return UsageError("trust takes no folder; did you mean `cd %s && hookmux trust`?", words[0])
 	}
 	if command := swappedNoun(parent, below, words, nouns, true); command != "" {
@@ -195,6 +229,26 @@ func UnknownCommand(parent *cobra.Command, words []string, nouns ...Noun) error 
 		return suggest(command)
 	}
 	return UsageError("%s; `%s --help` lists the commands", no, parent.CommandPath())
+}
+
+// translated writes the first of rest as command calls it: what follows a word from another tool may be one, too, as in
+// "permission revoke".
+func translated(root *cobra.Command, command string, rest []string) []string {
+	cmd, _, err := root.Find(strings.Fields(command))
+	if err != nil || len(rest) == 0 || !cmd.HasSubCommands() {
+		return rest
+	}
+	for _, word := range meant[strings.ToLower(rest[0])] {
+		if sub, _, err := cmd.Find([]string{word}); err == nil && sub != cmd {
+			return append([]string{word}, rest[1:]...)
+		}
+	}
+	return rest
+}
+
+func isAgent(name string) bool {
+	_, ok := agent.Builtin().Agent(name)
+	return ok
 }
 
 // removing are words that must not lead to a command nobody named.
@@ -264,8 +318,10 @@ func nounFirst(root *cobra.Command, verb string, rest []string) []string {
 // to stay; else the first with the names of the arguments it needs. A guess that can't run is no help.
 func firstThatRuns(root *cobra.Command, commands, rest []string, whole bool) string {
 	for _, command := range commands {
-		if runs(root, append(strings.Fields(command), rest...)) {
-			return strings.TrimSpace(command + " " + quoteWords(rest))
+		for _, rest := range [][]string{rest, translated(root, command, rest)} {
+			if runs(root, append(strings.Fields(command), rest...)) {
+				return strings.TrimSpace(command + " " + quoteWords(rest))
+			}
 		}
 	}
 	if whole || len(commands) == 0 {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/cli/trustcmd"
 	"github.com/hookmux/hookmux/internal/pipeline/judge"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/selection"
@@ -28,7 +27,7 @@ func ConfigCommand(app *cmdutil.App) *cobra.Command {
 		Short: "Read and change settings",
 		Long: `Settings come in layers: the default, the system's (/etc/hookmux/config.json), yours
 (~/.config/hookmux/config.json), HOOKMUX_* variables of a daemon you start yourself,
-and a project's .hookmux/config.json, which can only be stricter. Without a subcommand,
+and a project's .hookmux/config.json, which can only be stricter. Without a command,
 lists the settings that differ from their default.`,
 		Example: "  hookmux config list\n  hookmux config set journal.keep 7d\n  hookmux config get guard.destructive",
 		Args:    cmdutil.SubcommandArgs,
@@ -66,7 +65,7 @@ lists the settings that differ from their default.`,
 				return cmdutil.UsageError("%v", config.Unknown(args[0]))
 			}
 			if args[0] == config.ApprovalsPIN {
-				return trustcmd.SetPIN(app, cmd, false)
+				return SetPIN(app, cmd, false)
 			}
 			return SetSetting(app, cmd, args[0], nil, project)
 		},
@@ -94,7 +93,7 @@ func configListCommand(app *cmdutil.App) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print all settings as JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, with every setting")
 	cmd.Flags().BoolVar(&all, "all", false, "list every setting, with what it means")
 	return cmd
 }
@@ -102,14 +101,23 @@ func configListCommand(app *cmdutil.App) *cobra.Command {
 // sayConfig lists settings: what differs from the default, or all with their meaning
 // below.
 func sayConfig(app *cmdutil.App, settings []wire.Setting, all bool) {
-	shown := 0
+	shown, last := 0, ""
 	for _, s := range settings {
 		key, _ := config.Find(s.Key)
 		if (s.Default || s.Origin == originUnknown) && (!all || key.State) {
 			continue
 		}
+		if group, _, _ := strings.Cut(s.Key, "."); all && group != last {
+			if shown > 0 {
+				app.Say("")
+			}
+			if group == "guard" {
+				app.Say("a guard is off, log (only records), ask or block")
+			}
+			last = group
+		}
 		shown++
-		line := termsafe.Line(s.Key+" = "+cmdutil.PlainValue(s.Value), 0)
+		line := termsafe.Line(s.Key+" = "+shownValue(key, s.Value), 0)
 		if !s.Default && s.Origin != originUnknown {
 			line += "  (" + s.Origin + ")"
 		}
@@ -124,6 +132,18 @@ func sayConfig(app *cmdutil.App, settings []wire.Setting, all bool) {
 	case !all:
 		app.Say("%d more have their default; `hookmux config list --all` lists them", len(settings)-shown)
 	}
+}
+
+// shownValue is a value in a list of settings: not every entry where it has all there are.
+func shownValue(key config.Key, value json.RawMessage) string {
+	var list []string
+	if json.Unmarshal(value, &list) == nil && len(key.Items) > 0 && len(list) == len(key.Items) {
+		return "(all)"
+	}
+	if plain := cmdutil.PlainValue(value); plain != "" {
+		return plain
+	}
+	return "(none)"
 }
 
 // configSetCommand is `hookmux config set`.
@@ -153,7 +173,7 @@ secret ends up neither in the process list nor in your shell's history.`,
 				return cmdutil.UsageError("%v", err)
 			}
 			if key.Name == config.ApprovalsPIN {
-				return trustcmd.SetPIN(app, cmd, args[1] == "on")
+				return SetPIN(app, cmd, args[1] == "on")
 			}
 			return SetSetting(app, cmd, args[0], value, project)
 		},

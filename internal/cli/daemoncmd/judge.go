@@ -106,7 +106,7 @@ func judgedRecord(call judge.Call, v judge.Verdict) *spool.Record {
 	}
 	o.Decision, _ = json.Marshal(v.Decision)
 	for _, s := range v.Steps {
-		step := wire.Step{Hook: s.Hook, Mode: string(s.Mode), TookUS: s.Took.Microseconds(), Verdict: string(s.Verdict)}
+		step := wire.Step{Hook: s.Hook, Role: string(s.Role), TookUS: s.Took.Microseconds(), Verdict: string(s.Verdict)}
 		if s.Err != nil {
 			step.Error = s.Err.Error()
 		}

@@ -14,7 +14,6 @@ import (
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/cli/configcmd"
-	"github.com/hookmux/hookmux/internal/cli/guardcmd"
 	"github.com/hookmux/hookmux/internal/cli/rulescmd"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
@@ -72,7 +71,7 @@ func findHook(app *cmdutil.App, cmd *cobra.Command, c *client.Client, name strin
 			return one, nil
 		}
 	}
-	if short, _ := hook.GuardName(name); slices.Contains(guardcmd.GuardNames(), short) {
+	if short, _ := hook.GuardName(name); slices.Contains(rulescmd.GuardNames(), short) {
 		return foundHook{}, cmdutil.UsageError("%s is a guard: `hookmux guard mode %s %s`", name, short, to)
 	}
 	return foundHook{}, cmdutil.UnknownName("hook", name, known, "hookmux hooks list")

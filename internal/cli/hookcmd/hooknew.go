@@ -32,9 +32,8 @@ func hookNewCommand(app *cmdutil.App) *cobra.Command {
 build step and no Node. The hook runs in every agent and only logs what it would have
 done until you turn it on with ` + "`hookmux hooks on NAME`" + `. Existing files aren't
 overwritten, except for an older hookmux.d.ts.`,
-		Example: "  hookmux hooks new gate\n  hookmux hooks new gate --dir .hookmux/hooks   # for this " +
-			"project, after `hookmux trust`",
-		Args: cmdutil.ExactArgs("NAME"),
+		Example: "  hookmux hooks new gate\n  hookmux hooks new gate --dir .hookmux/hooks   # for this project",
+		Args:    cmdutil.ExactArgs("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := args[0]
 			if ext := filepath.Ext(name); ext == ".ts" || ext == ".js" {

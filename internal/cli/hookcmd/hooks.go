@@ -95,7 +95,7 @@ var hookCommands = []struct {
 	{use: "list", short: "List the hooks here, and which of them are active",
 		example: "  hookmux hooks list\n  hookmux hooks claude list",
 		flags: func(f *hookFlags, fl *pflag.FlagSet) {
-			fl.BoolVar(&f.all, "all", false, "also show what agents that aren't on this machine can't do")
+			fl.BoolVar(&f.all, "all", false, "include notes about agents that aren't on this machine")
 		}},
 	{use: "add TYPE", short: "Add a hook to this project, or to all with --global",
 		long: `Adds a hook. TYPE is a kind of event that all agents share, such as tool.before or
@@ -174,7 +174,7 @@ func agentComesFirst(agentName, verb string, rest []string) error {
 }
 
 type hookFlags struct {
-	handler, target, id, mode, format, onFailure  string
+	handler, target, id, role, format, onFailure  string
 	priority, enabled, timeout                    string
 	matchTool, matchName, matchCommand, matchPath string
 	global, project, locked, asJSON, log, end     bool
@@ -189,7 +189,7 @@ func (f *hookFlags) addTo(fl *pflag.FlagSet) {
 	f.addDefinition(fl)
 	f.addScope(fl)
 	fl.BoolVar(&f.asJSON, "json", false, "print JSON")
-	fl.BoolVar(&f.all, "all", false, "list: also what agents that aren't on this machine can't do")
+	fl.BoolVar(&f.all, "all", false, "list: include notes about agents that aren't on this machine")
 	fl.BoolVar(&f.end, "end", false, "pause: end it now")
 }
 
@@ -197,7 +197,7 @@ func (f *hookFlags) addTo(fl *pflag.FlagSet) {
 func (f *hookFlags) addDefinition(fl *pflag.FlagSet) {
 	fl.StringVar(&f.handler, "handler", "", "kind of hook: command, script, module (TypeScript), ahp or builtin")
 	fl.StringVar(&f.target, "target", "", "command, file or URL to run")
-	fl.StringVar(&f.mode, "mode", "", "its role: guard (may decide), advise (may add context) or observe")
+	fl.StringVar(&f.role, "role", "", "its role: guard (may decide), advise (may add context) or observe")
 	fl.StringVar(&f.priority, "priority", "", "order, lower first (default 100)")
 	fl.StringVar(&f.timeout, "timeout", "", "30s or 2m (default: the setting hooks.timeout)")
 	fl.StringVar(&f.onFailure, "on-failure", "", "what happens when it fails: deny (default), ask or ignore")

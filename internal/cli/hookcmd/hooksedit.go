@@ -23,7 +23,7 @@ import (
 func (f *hookFlags) registrationPatch(cmd *cobra.Command) (map[string]any, error) {
 	out := map[string]any{}
 	given := func(name string) bool { return cmd.Flags().Changed(name) }
-	for flag, value := range map[string]string{"handler": f.handler, "target": f.target, "mode": f.mode,
+	for flag, value := range map[string]string{"handler": f.handler, "target": f.target, "role": f.role,
 		"format": f.format, "on-failure": f.onFailure} {
 		if given(flag) {
 			key := flag
@@ -33,8 +33,8 @@ func (f *hookFlags) registrationPatch(cmd *cobra.Command) (map[string]any, error
 			out[key] = value
 		}
 	}
-	if given("mode") && f.mode != "" {
-		if err := cmdutil.CheckChoice("role", f.mode, string(hook.Guard), string(hook.Advise), string(hook.Observe)); err != nil {
+	if given("role") && f.role != "" {
+		if err := cmdutil.CheckChoice("role", f.role, string(hook.Guard), string(hook.Advise), string(hook.Observe)); err != nil {
 			return nil, err
 		}
 	}

@@ -44,8 +44,14 @@ func hooksDiscover(app *cmdutil.App, f *hookFlags, name string) error {
 	if f.asJSON {
 		return app.PrintJSON(list)
 	}
-	rows := [][]string{{"AGENT", "TYPE", "KIND", "A HOOK MAY"}}
-	for _, r := range list {
+	rows := [][]string{{"TYPE", "KIND", "A HOOK MAY"}}
+	for i, r := range list {
+		if name == hook.Any && (i == 0 || list[i-1].Agent != r.Agent) {
+			if i > 0 {
+				rows = append(rows, nil)
+			}
+			rows = append(rows, []string{r.Agent + ":"})
+		}
 		var may []string
 		for _, word := range []string{"deny", "allow", "ask", "input", "output", "context", "keep"} {
 			if r.Carries[word] {
@@ -57,7 +63,7 @@ func hooksDiscover(app *cmdutil.App, f *hookFlags, name string) error {
 		if len(may) == 0 {
 			may = []string{"watch only"}
 		}
-		rows = append(rows, []string{r.Agent, r.Type, string(r.Kind), strings.Join(may, ", ")})
+		rows = append(rows, []string{r.Type, string(r.Kind), strings.Join(may, ", ")})
 	}
 	text.Table(app.Stdout, rows, app.Columns())
 	return nil

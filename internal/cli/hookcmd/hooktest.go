@@ -45,9 +45,9 @@ FILE can be here, among this project's hooks, or among yours. --event is one of 
 names: tool_call, tool_result, input, session_start, agent_end,
 session_before_compact and so on. --input is what the event is about: {"command":…} or
 {"path":…, "content":…} for a tool, {"prompt":…} or {"output":…} otherwise.`,
-		Example: `  hookmux hooks test gate.ts --event tool_call --agent codex --input '{"command":"make deploy"}'
-  hookmux hooks test gate.ts --input '{"path":".env","content":"x"}' --answer yes --json
-  hookmux hooks test gate.ts --agent gemini --payload payload.json --event BeforeTool`,
+		Example: `  hookmux hooks test gate.ts --agent codex --input '{"command":"ls"}'
+  hookmux hooks test gate.ts --input '{"path":".env"}' --answer yes --json
+  hookmux hooks test gate.ts -a gemini --payload call.json --event BeforeTool`,
 		Args: cmdutil.ExactArgs("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error { return testHook(app, cmd, t, args[0]) },
 	}

@@ -33,7 +33,7 @@ import (
 func ACPCommand(app *cmdutil.App) *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
-		Use:   "acp [--agent NAME] -- PROGRAM [ARGUMENTS…]",
+		Use:   "acp [-a AGENT] -- PROGRAM [ARGUMENTS…]",
 		Short: "Guard an agent that your editor runs (Agent Client Protocol)",
 		Long: `Starts an agent that speaks the Agent Client Protocol (ACP) and sits between it
 and your editor. Permission requests go through guards, hooks and the inbox
@@ -43,7 +43,7 @@ waiting in hookmux's inbox also shows in the editor: the first answer wins.
 
 Put it in front of the agent's command in your editor's settings. The exit code is
 the agent's; its stderr and signals pass through.`,
-		Example: `  hookmux acp -- claude-agent-acp           # Claude Code in Zed or a JetBrains IDE
+		Example: `  hookmux acp -- claude-agent-acp           # Claude Code, in Zed
   hookmux acp -- gemini --experimental-acp
   hookmux acp --agent codex -- npx @agentclientprotocol/codex-acp`,
 		Args:                  cobra.ArbitraryArgs,
@@ -56,7 +56,7 @@ the agent's; its stderr and signals pass through.`,
 		},
 	}
 	cmd.Flags().SetInterspersed(false)
-	cmd.Flags().StringVar(&name, "agent", "", "hookmux's name for the agent, when it can't be told from what it calls itself")
+	cmd.Flags().StringVarP(&name, "agent", "a", "", "hookmux's name for the agent, when it can't be told from what it calls itself")
 	return cmd
 }
 

@@ -27,7 +27,7 @@ type ahpFlags struct {
 func AHPCommand(app *cmdutil.App) *cobra.Command {
 	var f ahpFlags
 	cmd := &cobra.Command{
-		Use:    "ahp [--name NAME] [--wait TIME] [--listen ADDRESS --token-env VARIABLE]",
+		Use:    "ahp",
 		Hidden: true,
 		Short:  "Answer an agent that speaks the Agent Hooks Protocol",
 		Long: `Is a backend of the Agent Hooks Protocol (AHP): an agent that speaks it starts this
@@ -40,8 +40,8 @@ brings the token that the variable holds.
 
 The agent is known here as ahp-NAME: what it calls itself is a word, and neither
 permissions nor hooks of another agent count for it.`,
-		Example: `  hookmux ahp --name my-agent                # what the agent's registration starts
-  POLICY_TOKEN=… hookmux ahp --name my-agent --listen 127.0.0.1:8765 --token-env POLICY_TOKEN`,
+		Example: `  hookmux ahp --name my-agent     # what the agent's registration starts
+  TOKEN=… hookmux ahp --name my-agent --listen 127.0.0.1:8765 --token-env TOKEN`,
 		Args:                  cmdutil.ExactArgs(),
 		DisableFlagsInUseLine: true,
 		RunE:                  func(cmd *cobra.Command, _ []string) error { return serveAHP(cmd.Context(), app, f) },

@@ -14,6 +14,7 @@ import (
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/policy/examine"
+	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -35,7 +36,7 @@ func examineEvent(ctx context.Context, app *cmdutil.App, ev *event.Event, asJSON
 // SayExamination prints which guards and rules match a call.
 func SayExamination(app *cmdutil.App, e *examine.Examination) {
 	for _, line := range e.Lines() {
-		app.Say("%s", termsafe.Line(app.Shorten(line), 500))
+		app.Say("%s", text.Wrap(termsafe.Line(app.Shorten(line), 500), app.Columns(), len("guard ")))
 	}
 }
 

@@ -169,7 +169,7 @@ func showExplained(app *cmdutil.App, r *wire.Explained) error {
 		if m.Scope == "builtin" {
 			kind = "built in"
 		}
-		app.Say("hooks     %s (%s, %s): %s", termsafe.Line(m.ID, 60), kind, m.Mode, termsafe.Line(state, 200))
+		app.Say("hooks     %s (%s, %s): %s", termsafe.Line(m.ID, 60), kind, m.Role, termsafe.Line(state, 200))
 	}
 	var examination examine.Examination
 	if len(r.Examination) > 0 && json.Unmarshal(r.Examination, &examination) == nil {

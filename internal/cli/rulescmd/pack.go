@@ -1,6 +1,3 @@
-// Has the commands for packs of rules, for the replay of rules over
-// what really happened, and for importing agents' own permission rules.
-
 package rulescmd
 
 import (
@@ -17,6 +14,9 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/packstore"
 	"github.com/spf13/cobra"
 )
+
+// This file has the commands for packs of rules, for the replay of rules over what really
+// happened, and for importing agents' own permission rules.
 
 func openStore(app *cmdutil.App) (*packstore.Store, error) {
 	dirs, err := app.Dirs()

@@ -36,6 +36,14 @@ const (
 	PauseRules Paused = "rules"
 )
 
+// one is what a single one is called.
+func (p Paused) one() string {
+	if p == PauseRules {
+		return "rule or pack"
+	}
+	return "guard"
+}
+
 // PauseCommand is `hookmux guard pause` and `hookmux rules pause`.
 func PauseCommand(app *cmdutil.App, of Paused) *cobra.Command {
 	what, example := "a guard", "destructive"
@@ -53,6 +61,9 @@ at most. What it would have stopped is recorded, and it comes back by itself.
 		Example: "  " + command + " 30m\n  " + command + " --end",
 		Args:    pauseArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := config.ParseSpan(args[0]); err == nil {
+				return cmdutil.UsageError("which %s? As in `%s %s`", of.one(), command, args[0])
+			}
 			p := wire.PauseParams{Name: args[0], Cwd: app.Cwd()}
 			span, err := PauseSpan(args[1:], end)
 			if err != nil {

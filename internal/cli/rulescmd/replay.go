@@ -24,7 +24,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/replay"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/selection/config"
-	"github.com/hookmux/hookmux/internal/selection/starts"
+	"github.com/hookmux/hookmux/internal/selection/origins"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -124,11 +124,11 @@ func (f *replayFlags) options() (*replay.Options, error) {
 		return nil, err
 	}
 	j := judge.New(dirs, f.app.LiveSettings)
-	notes := starts.New(dirs.State)
+	notes := origins.New(dirs.State)
 	o := &replay.Options{Home: dirs.Home, Honour: f.switched, Catalogue: j.Catalogue,
 		FindProject: j.Registry.FindProject, GroupOf: j.Registry.RootFor,
 		StartOf: func(agent, session string) (string, error) {
-			return notes.Read(starts.Session{Agent: agent, ID: session})
+			return notes.Read(origins.Session{Agent: agent, ID: session})
 		}}
 	if len(f.files) > 0 {
 		if o.Rules, err = readRuleFiles(f.files); err != nil {

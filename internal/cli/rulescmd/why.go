@@ -42,20 +42,20 @@ For a payload, your own hooks are listed but not run; --run runs commands and sc
 		Example: `  hookmux why                                   # the last call that was stopped
   hookmux why 'git push -f origin x'            # what would happen to a command
   hookmux why 01k9zq3b1x                        # a recorded event
-  hookmux why claude PreToolUse < payload.json  # a payload, up to the exact answer
-  hookmux why --event call.json --agent codex --hook PreToolUse`,
+  hookmux why claude PreToolUse < payload.json  # a payload, and the answer
+  hookmux why --payload call.json --agent codex --event PreToolUse`,
 		Args: cobra.ArbitraryArgs,
 		RunE: w.run,
 	}
 	f := cmd.Flags()
 	f.BoolVar(&w.asJSON, "json", false, "print JSON")
-	f.StringVar(&w.file, "event", "", "a file with one event (as log --json prints it) or one payload")
+	f.StringVar(&w.file, "payload", "", "a file with one of the agent's payloads, or one event as log --json prints it")
 	f.StringVarP(&w.agent, "agent", "a", "claude", "the agent that makes the call")
-	f.StringVar(&w.native, "hook", "PreToolUse", "the agent's own name of the event, for a payload in a file")
+	f.StringVar(&w.native, "event", "PreToolUse", "the agent's own name of the payload's event")
 	f.BoolVar(&w.payload.run, "run", false, "payload: run command and script hooks, for real")
 	f.StringVar(&w.payload.decision, "decision", "", "payload: pretend this decision was made (allow, deny, ask, modify, none)")
 	f.StringVar(&w.payload.reason, "reason", "", "payload: its reason")
-	f.StringVar(&w.payload.input, "input", "", "payload: its changed input, a JSON object")
+	f.StringVar(&w.payload.input, "input", "", "payload: the input that decision changes it to, a JSON object")
 	f.StringVar(&w.payload.context, "context", "", "payload: its added context")
 	return cmd
 }
@@ -76,7 +76,7 @@ func (w *whyFlags) run(cmd *cobra.Command, args []string) error {
 		return cmdutil.UsageError("--decision, --reason, --input, --context and --run need an agent, an event and a " +
 			"payload on stdin, as in `hookmux why claude PreToolUse < payload.json`")
 	case w.file != "" && len(args) > 0:
-		return cmdutil.UsageError("give a command or --event, not both")
+		return cmdutil.UsageError("give a command or --payload, not both")
 	case w.file != "":
 		ev, err := readEvent(app, w.file, w.agent, w.native)
 		if err != nil {
@@ -244,12 +244,12 @@ func sayWhy(ctx context.Context, app *cmdutil.App, call *storedCall, asJSON bool
 		line = "by the agent's own settings: hookmux left the call alone"
 	}
 	if decided.Reason != "" {
-		line += ": " + decided.Reason
+		line += ": " + strings.TrimPrefix(event.ShortDenial(decided.Reason), decided.Rule+": ")
 	}
 	app.Say("decided   %s", termsafe.Line(app.Shorten(line), 500))
 	sayGaps(app, call, false)
 	if examination != nil {
-		app.Say("today     with today's settings:")
+		app.Say("\nwith today's settings:")
 		SayExamination(app, examination)
 	}
 	return nil

@@ -9,7 +9,6 @@ import (
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/launch/resume"
 	"github.com/hookmux/hookmux/internal/launch/start"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/tmux"
@@ -34,7 +33,7 @@ Sessions that are still running are left alone.
 ` + cmdutil.SessionNames,
 		Example: `  hookmux resume "payment bug"
   hookmux resume --all            # after a reboot
-  hookmux resume --all --print    # only show the commands`,
+  hookmux resume --all --dry-run  # only show the commands`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if all && len(args) > 0 {
 				return cmdutil.UsageError("name a session or say --all, not both")
@@ -46,14 +45,14 @@ Sessions that are still running are left alone.
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch in {
-			case "", resume.Here, resume.Pane, resume.Window:
+			case "", start.Here, start.Pane, start.Window:
 			default:
-				return cmdutil.UnknownName("place", in, []string{resume.Here, resume.Pane, resume.Window}, "")
+				return cmdutil.UnknownName("place", in, []string{start.Here, start.Pane, start.Window}, "")
 			}
 			if asJSON && !show {
-				return cmdutil.UsageError("--json goes with --print")
+				return cmdutil.UsageError("--json goes with --dry-run")
 			}
-			if all && in == resume.Here {
+			if all && in == start.Here {
 				return cmdutil.UsageError("--all can't resume all of them here; leave out --in, or use pane or " +
 					"window")
 			}
@@ -75,8 +74,8 @@ Sessions that are still running are left alone.
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "every session that can be resumed and isn't running")
-	cmd.Flags().BoolVar(&show, "print", false, "print the commands, quoted for a shell, without running them")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "with --print: [{session, agent, argv, dir, env, live, …}]")
+	cmd.Flags().BoolVar(&show, "dry-run", false, "print the commands, quoted for a shell, without running them")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "with --dry-run, print JSON: [{session, agent, argv, dir, env, live, …}]")
 	cmd.Flags().StringVar(&in, "in", "", "where: here, pane (its old one, if that waits at a shell), window (a new "+
 		"one of tmux)")
 	return cmd
@@ -95,9 +94,9 @@ func printResume(ctx context.Context, app *cmdutil.App, c *client.Client, name s
 	}
 	for i := range list {
 		if list[i].Live != "" {
-			fmt.Fprintf(app.Stderr, "%s: %s\n", termsafe.Line(resume.Label(&list[i]), 60), list[i].Live)
+			fmt.Fprintf(app.Stderr, "%s: %s\n", termsafe.Line(start.Label(&list[i]), 60), list[i].Live)
 		}
-		app.Say("%s", termsafe.Text(resume.Line(&list[i])))
+		app.Say("%s", termsafe.Text(start.Line(&list[i])))
 	}
 	return nil
 }
@@ -105,26 +104,26 @@ func printResume(ctx context.Context, app *cmdutil.App, c *client.Client, name s
 const nothingToResume = "nothing to resume; sessions are recorded at their prompts after `hookmux config set " +
 	"resume.<agent> on`"
 
-func newResumer(app *cmdutil.App) *resume.Resumer {
-	return &resume.Resumer{Getenv: app.Getenv, Environ: app.Environ,
+func newResumer(app *cmdutil.App) *start.Resumer {
+	return &start.Resumer{Getenv: app.Getenv, Environ: app.Environ,
 		Starter: func(environ []string) *start.Starter { return newStarter(app, environ) }}
 }
 
 func resumeOne(ctx context.Context, app *cmdutil.App, c *client.Client, name, in string) error {
-	list, err := c.ResumeRecords(ctx, name, in == "" || in == resume.Here)
+	list, err := c.ResumeRecords(ctx, name, in == "" || in == start.Here)
 	if err != nil {
 		return err
 	}
 	r := &list[0]
 	if r.Live != "" {
-		return fmt.Errorf("%s: %s; it is not resumed twice", resume.Label(r), r.Live)
+		return fmt.Errorf("%s: %s; it is not resumed twice", start.Label(r), r.Live)
 	}
-	if in == "" || in == resume.Here {
+	if in == "" || in == start.Here {
 		return launchError(app, newResumer(app).BecomeAgent(ctx, r))
 	}
 	where, err := newResumer(app).InTmux(ctx, r, in)
-	if errors.Is(err, resume.ErrPaneGone) {
-		return fmt.Errorf("%s: %w; --in window opens a new one", resume.Label(r), err)
+	if errors.Is(err, start.ErrPaneGone) {
+		return fmt.Errorf("%s: %w; --in window opens a new one", start.Label(r), err)
 	}
 	if err == nil {
 		sayResumed(app, r, where)
@@ -144,13 +143,13 @@ func ResumeInTmux(ctx context.Context, app *cmdutil.App, c *client.Client, sessi
 	}
 	r := &list[0]
 	if r.Live != "" {
-		return "", fmt.Errorf("%s: %s; it is not resumed twice", resume.Label(r), r.Live)
+		return "", fmt.Errorf("%s: %s; it is not resumed twice", start.Label(r), r.Live)
 	}
 	where, err := newResumer(app).InTmux(ctx, r, "")
 	if err != nil {
 		return "", err
 	}
-	return resume.Label(r) + ": " + where, nil
+	return start.Label(r) + ": " + where, nil
 }
 
 // resumeAll takes up what does not run, each in its old pane or a new window.
@@ -165,11 +164,11 @@ func resumeAll(ctx context.Context, app *cmdutil.App, c *client.Client, in strin
 	}
 	if !(&tmux.Server{}).Available() {
 		return errors.New("tmux is not installed, and here is room for one session only; `hookmux resume --all " +
-			"--print` shows the commands")
+			"--dry-run` shows the commands")
 	}
 	resumer, failed := newResumer(app), false
 	for i := range list {
-		label, where := termsafe.Line(resume.Label(&list[i]), 60), list[i].Live
+		label, where := termsafe.Line(start.Label(&list[i]), 60), list[i].Live
 		live := where != ""
 		if !live {
 			if where, err = resumer.InTmux(ctx, &list[i], in); err != nil {
@@ -192,7 +191,7 @@ func resumeAll(ctx context.Context, app *cmdutil.App, c *client.Client, in strin
 
 // sayResumed says where a session was taken up, and what may keep it from working there.
 func sayResumed(app *cmdutil.App, r *wire.ResumeRecord, where string) {
-	app.Say("%s: %s", termsafe.Line(resume.Label(r), 60), where)
+	app.Say("%s: %s", termsafe.Line(start.Label(r), 60), where)
 	if r.Held {
 		app.Say("  %s's daemon had it and may hold it still: if its window says that it is open elsewhere, "+
 			"take it over there", termsafe.Line(r.Agent, 20))

@@ -1,6 +1,3 @@
-// Has the verbs that touch agents' programs and files: starting,
-// resuming, installing, examining and verifying them.
-
 package runcmd
 
 import (
@@ -20,12 +17,15 @@ import (
 	"github.com/hookmux/hookmux/internal/version"
 )
 
+// This file has the verbs that touch agents' programs and files: starting, resuming,
+// installing, examining and verifying them.
+
 // RunCommand is `hookmux run`.
 func RunCommand(app *cmdutil.App) *cobra.Command {
 	var dryRun, asJSON, daemonOnly, noTrust bool
 	var opts runOptions
 	cmd := &cobra.Command{
-		Use:   "run [--dry-run [--json]] AGENT [--worktree NAME] [--prompt TEXT] [ARGUMENTS…]",
+		Use:   "run AGENT [ARGUMENTS…]",
 		Short: "Start an agent with hooks for this launch only",
 		Long: `Starts an agent with hookmux's hooks on its command line, for this launch only; no
 file is edited. Everything after the agent's name is passed to the agent, except
@@ -44,7 +44,7 @@ AGENT is a name that hookmux knows, or the path of such an agent's program.`,
   hookmux run claude -p "fix the tests" --model opus
   hookmux run codex exec "fix the tests"
   hookmux run claude --worktree login --prompt "fix the login form"
-  hookmux run claude --hook ./gate.ts         # with a TypeScript hook, for this session only
+  hookmux run claude --hook ./gate.ts         # one hook, this session only
   hookmux run --dry-run codex                 # show the command line`,
 		Args:                  cobra.ArbitraryArgs,
 		DisableFlagsInUseLine: true,
@@ -111,7 +111,7 @@ AGENT is a name that hookmux knows, or the path of such an agent's program.`,
 	// What follows the agent's name is none of our business.
 	cmd.Flags().SetInterspersed(false)
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the command line instead of running it")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "with --dry-run: as JSON {program, argv, injected, notes}")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "with --dry-run, print JSON: {program, argv, injected, notes}")
 	cmd.Flags().BoolVar(&noTrust, "no-trust", false, "don't mark hookmux's hooks as trusted; with Codex you then "+
 		"see only when a turn ends")
 	cmd.Flags().StringArrayVar(&opts.hooks, "hook", nil, "load a TypeScript or JavaScript hook for this session only; "+

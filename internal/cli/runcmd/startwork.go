@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/launch"
-	"github.com/hookmux/hookmux/internal/launch/resume"
+	"github.com/hookmux/hookmux/internal/launch/start"
 	"github.com/hookmux/hookmux/internal/platform/shellquote"
 	"github.com/hookmux/hookmux/internal/tmux"
 )
@@ -124,7 +124,7 @@ func StartInTmux(ctx context.Context, app *cmdutil.App, w Work) (string, error) 
 		}
 	}
 	running := server.Running(ctx)
-	pane, err := server.Open(ctx, session, w.Agent, folder, resume.ShellCommand(app.Getenv("SHELL"), shellquote.Line(words)))
+	pane, err := server.Open(ctx, session, w.Agent, folder, start.ShellCommand(app.Getenv("SHELL"), shellquote.Line(words)))
 	if err != nil {
 		return "", err
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/platform/shellquote"
-	"github.com/hookmux/hookmux/internal/platform/termwindow"
+	"github.com/hookmux/hookmux/internal/platform/tty"
 	"github.com/hookmux/hookmux/internal/tmux"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -99,8 +99,8 @@ func sayIfAny(app *cmdutil.App, said string) {
 }
 
 // windowOf is where a session sits that is not in tmux.
-func windowOf(s *wire.Session) termwindow.Window {
-	return termwindow.Window{Kind: s.Mux, ID: s.Pane, Server: s.Server, TTY: s.TTY, PID: s.PID}
+func windowOf(s *wire.Session) tty.Window {
+	return tty.Window{Kind: s.Mux, ID: s.Pane, Server: s.Server, TTY: s.TTY, PID: s.PID}
 }
 
 // focusPane goes to the pane of a session, or says why it can't. The text it returns is
@@ -119,7 +119,7 @@ func focusPane(ctx context.Context, app *cmdutil.App, s *wire.Session) (string, 
 		return "", fmt.Errorf("%s: %s runs under its own shared daemon, so hookmux can't tell its pane; start it with "+
 			"`hookmux run %s` instead", called, s.Agent, s.Agent)
 	case s.Mux != "tmux" && s.Pane != "" && s.Mux != "":
-		if err := termwindow.System().Focus(ctx, windowOf(s)); err != nil {
+		if err := tty.System().Focus(ctx, windowOf(s)); err != nil {
 			return "", fmt.Errorf("%s: %w", called, err)
 		}
 		return "", nil

@@ -52,7 +52,7 @@ ps doesn't start the daemon; exit code 69 means that none is running.`,
 		},
 	}
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "follow changes")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "[{id, agent, status, title, tool, cwd, pane, startedAt, turn, …}]; "+
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: [{id, agent, status, title, tool, cwd, pane, startedAt, turn, …}]; "+
 		"with -f one line per change: {session, what, gone}")
 	cmd.Flags().BoolVar(&all, "all", false, "also sessions that ended, and those you can resume")
 	cmd.Flags().StringSliceVarP(&agents, "agent", "a", nil, "only this agent (repeatable)")

@@ -2,12 +2,13 @@ package see
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/launch/resume"
+	"github.com/hookmux/hookmux/internal/launch/start"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -24,7 +25,7 @@ func ShowCommand(app *cmdutil.App) *cobra.Command {
 			return showSession(cmd.Context(), app, args[0], asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: what ps --json says, and {earlier, files, errors, "+
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: what ps --json says, and {earlier, files, errors, "+
 		"helpers, resume}")
 	return cmd
 }
@@ -48,8 +49,12 @@ func showSession(ctx context.Context, app *cmdutil.App, name string, asJSON bool
 	}
 	quoted := ""
 	if d.Resume != nil {
-		quoted = resume.Line(d.Resume)
+		quoted = start.Line(d.Resume)
 	}
-	app.Style().Session(app.Stdout, d, time.Now(), quoted)
+	var b strings.Builder
+	app.Style().Session(&b, d, time.Now(), quoted)
+	for line := range strings.Lines(app.Shorten(b.String())) {
+		app.Say("%s", strings.TrimRight(line, "\n"))
+	}
 	return nil
 }

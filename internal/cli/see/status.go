@@ -39,7 +39,7 @@ good and 1 if something is wrong.
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "also paths, and agents that aren't on this machine")
 	cmd.Flags().BoolVar(&hooks, "hooks", false, "calls, failures and times of each hook, the most expensive first")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "for programs: {running, pid, socket, version, uptime, agents, problems, "+
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: {running, pid, socket, version, uptime, agents, problems, "+
 		"…}; with --hooks [{hook, calls, …}]")
 	return cmd
 }
@@ -136,7 +136,7 @@ func hookProblems(hooks []agents.HookState) []client.Problem {
 		}
 		if h.Lifted != "" {
 			list = append(list, client.Problem{Key: "mods." + h.Agent, What: h.Lifted,
-				Fix: "take the setting out, or set it to false"})
+				Fix: "hookmux doctor " + h.Agent})
 		}
 	}
 	return list

@@ -157,6 +157,15 @@ func (f *logFlags) checkSessionAndTool(ctx context.Context, app *cmdutil.App, re
 			}
 		}
 		names := slices.Sorted(maps.Keys(known))
+		for _, name := range names { // agents spell them differently: Bash, bash
+			if strings.EqualFold(name, f.tool) && name != f.tool {
+				if found, err := recorded(wire.Filter{Tool: name}); err != nil {
+					return err
+				} else if found {
+					return cmdutil.UsageError("no call used a tool %q; did you mean %q?", f.tool, name)
+				}
+			}
+		}
 		if slices.Contains(names, f.tool) {
 			return nil
 		}

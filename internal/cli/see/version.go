@@ -17,11 +17,17 @@ func PrintVersion(app *cmdutil.App) { fmt.Fprint(app.Stdout, VersionLine) }
 
 // VersionCommand is `hookmux version`.
 func VersionCommand(app *cmdutil.App) *cobra.Command {
-	return &cobra.Command{
+	var asJSON bool
+	cmd := &cobra.Command{
 		Use: "version", Short: "Print the version", Example: "  hookmux version", Args: cmdutil.ExactArgs(),
 		RunE: func(*cobra.Command, []string) error {
+			if asJSON {
+				return app.PrintJSON(map[string]string{"version": version.String})
+			}
 			PrintVersion(app)
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: {version}")
+	return cmd
 }

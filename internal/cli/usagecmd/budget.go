@@ -62,7 +62,7 @@ all apply.`,
 	f.StringVarP(&agent, "agent", "a", "", "only this agent")
 	f.StringVar(&ask, "ask", "", "ask you from this share on: 80%")
 	f.StringVar(&block, "block", "", "refuse calls from this share on: 100%")
-	f.BoolVar(&asJSON, "json", false, "{id, text, percent, …}")
+	f.BoolVar(&asJSON, "json", false, "print JSON: {id, text, percent, …}")
 	return cmd
 }
 
@@ -137,7 +137,7 @@ func budgetListCommand(app *cmdutil.App) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "[{id, text, percent, costUSD, tokens, lifted}]")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: [{id, text, percent, costUSD, tokens, lifted}]")
 	return cmd
 }
 
@@ -189,7 +189,7 @@ func budgetChange(app *cmdutil.App, use, short, question, said, method string) *
 		},
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "don't ask")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "{id, text}")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: {id, text}")
 	return cmd
 }
 

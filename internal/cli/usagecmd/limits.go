@@ -51,6 +51,6 @@ Claude Code gives them to its status line only, which ` + "`hookmux usage status
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "{windows: [{agent, window, usedPercent, resets, plan, learned}], unknown}")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: {windows: [{agent, window, usedPercent, resets, plan, learned}], unknown}")
 	return cmd
 }

@@ -25,12 +25,13 @@ const reportWithin = 500 * time.Millisecond
 
 func statuslineCommand(app *cmdutil.App) *cobra.Command {
 	return &cobra.Command{
-		Use:   "statusline [-- COMMAND...]",
+		Use:   "statusline [-- COMMAND…]",
 		Short: "Be Claude Code's status line: learn its limits, then run your own",
 		Long: `Runs as Claude Code's status line, because that's the only place Claude reports your
 plan's limits. Add it to ~/.claude/settings.json, with your own command after --:
 
-  "statusLine": {"type": "command", "command": "hookmux usage statusline -- YOUR COMMAND"}
+  "statusLine": {"type": "command",
+                 "command": "hookmux usage statusline -- YOUR COMMAND"}
 
 Your command gets the same input, and what it prints is shown. Without one, the line
 shows cost, context and limits.`,

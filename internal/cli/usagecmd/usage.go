@@ -75,7 +75,7 @@ separately; add one to ~/.config/hookmux/usage-prices.yaml.`,
 	}
 	cmd.Flags().StringSliceVar(&by, "by", nil, "divide by agent, model, project, session, day")
 	cmd.Flags().StringVar(&since, "since", "7d", "today, a number of days (7d), a day (2026-11-01), or all")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "{totals: {inputTokens, …, costUSD}, rows: [{agent, model, …, costUSD|null}], unpriced}")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: {totals: {inputTokens, …, costUSD}, rows: [{agent, model, …, costUSD|null}], unpriced}")
 	cmd.AddCommand(limitsCommand(app), budgetCommand(app), statuslineCommand(app))
 	return cmd
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/edit"
-	"github.com/hookmux/hookmux/internal/install/codextrust"
 )
 
 // Some agents run a hook only after the person trusted it, each by its place
@@ -16,7 +15,7 @@ import (
 
 // TrustKey is what trust in a handler is kept under: where it stands.
 func (t *Target) TrustKey(s *Handler, source string) string {
-	return codextrust.Key(source, s.Event, s.Group[len(s.Group)-1], s.Path[len(s.Path)-1])
+	return CodexTrustKey(source, s.Event, s.Group[len(s.Group)-1], s.Path[len(s.Path)-1])
 }
 
 // TrustKeys are the keys and hashes of our hooks in a text.
@@ -30,7 +29,7 @@ func (t *Target) TrustKeys(src []byte, a *agent.Agent, source string) (map[strin
 		if !IsFor(s, a) || len(s.Path) < 3 {
 			continue
 		}
-		hook := codextrust.Hook{Event: s.Event, Command: s.Text, Timeout: timeoutOf(s, t.Spec, a)}
+		hook := CodexHook{Event: s.Event, Command: s.Text, Timeout: timeoutOf(s, t.Spec, a)}
 		if e, ok := a.Event(s.Event); ok && e.Matcher != "" {
 			var m string
 			if raw := r.Raw(Join(s.Group, t.Spec.Matcher.Key)...); raw != nil && json.Unmarshal(raw, &m) == nil {
@@ -66,7 +65,7 @@ func ReadTrusted(src []byte, keys map[string]string) (yes, no []string, err erro
 			Hash    string `json:"trusted_hash"`
 			Enabled *bool  `json:"enabled"`
 		}
-		path := codextrust.Path(key)
+		path := CodexTrustPath(key)
 		if r.Raw(path...) != nil && r.Decode(&state, path...) == nil && state.Hash == hash &&
 			(state.Enabled == nil || *state.Enabled) {
 			yes = append(yes, key)
@@ -91,16 +90,16 @@ func WriteTrust(src []byte, keys map[string]string, kept []Kept) ([]byte, []Kept
 		if err != nil {
 			return nil, nil, err
 		}
-		path := codextrust.Path(key)
+		path := CodexTrustPath(key)
 		if depth := r.Depth(path...); depth == len(path) {
-			if src, err = edit.TOML.Set(src, Join(path, codextrust.HashField), keys[key]); err != nil {
+			if src, err = edit.TOML.Set(src, Join(path, CodexHashField), keys[key]); err != nil {
 				return nil, nil, err
 			}
 			continue
 		} else if !hasKept(kept, path) {
 			kept = append(slices.Clone(kept), Kept{path, depthBefore(kept, path, depth)})
 		}
-		if src, err = edit.TOML.Set(src, path, map[string]any{codextrust.HashField: keys[key]}); err != nil {
+		if src, err = edit.TOML.Set(src, path, map[string]any{CodexHashField: keys[key]}); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -157,16 +156,16 @@ func RenameTrustKeys(src []byte, moves map[string]string) ([]byte, error) {
 	}
 	var all []move
 	for from, to := range moves {
-		if raw := r.Raw(codextrust.Path(from)...); raw != nil {
+		if raw := r.Raw(CodexTrustPath(from)...); raw != nil {
 			all = append(all, move{from, to, raw})
 		}
 	}
 	slices.SortFunc(all, func(a, b move) int { return CompareKeys(a.from, b.from) })
 	for _, m := range all {
-		if src, err = edit.TOML.Set(src, codextrust.Path(m.to), m.value); err != nil {
+		if src, err = edit.TOML.Set(src, CodexTrustPath(m.to), m.value); err != nil {
 			return nil, err
 		}
-		if src, err = edit.TOML.Remove(src, codextrust.Path(m.from)); err != nil {
+		if src, err = edit.TOML.Remove(src, CodexTrustPath(m.from)); err != nil {
 			return nil, err
 		}
 	}

@@ -133,7 +133,7 @@ func ImportAmux(file string, check Check) (Result, error) {
 		}
 		// Only where a tool is about to run is a hook a guard by itself.
 		if mapped.pre && reg.Handler != "builtin" && !event.Kind(mapped.kind).Guarded() {
-			reg.Mode = hook.Guard
+			reg.Role = hook.Guard
 		}
 		r.addHook(Hook{reg, file}, check, skip)
 	}

@@ -245,12 +245,12 @@ func (c *claudeImport) makeRegistration(h claudeHandler, known claudeEvent) hook
 	}
 	switch {
 	case h.Async || h.AsyncRewake:
-		reg.Mode = hook.Observe
+		reg.Role = hook.Observe
 		if h.AsyncRewake {
 			c.warnAbout("it cannot wake other agents; it only observes there")
 		}
 	case known.block:
-		reg.Mode = hook.Guard
+		reg.Role = hook.Guard
 	}
 	return reg
 }

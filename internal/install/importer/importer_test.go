@@ -58,7 +58,7 @@ func TestAmux(t *testing.T) {
 	var got []string
 	for _, h := range r.Hooks {
 		got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s %s %s %s %d %v %s", h.ID, h.Agent, h.HookType, h.Handler,
-			h.Target, h.Order(), h.IsEnabled(), h.Mode)))
+			h.Target, h.Order(), h.IsEnabled(), h.Role)))
 	}
 	want := []string{
 		"a claude tool.before command echo a 5 false",
@@ -129,7 +129,7 @@ func TestClaude(t *testing.T) {
 		if h.Match != nil {
 			tool = h.Match.Tool
 		}
-		got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s [%s] %s %s %s", h.HookType, tool, h.Target, h.Mode,
+		got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s [%s] %s %s %s", h.HookType, tool, h.Target, h.Role,
 			time.Duration(h.Timeout), h.OnFailure)))
 		if h.Agent != "*" || h.Format != hook.Claude || h.SkipAgents[0] != "claude" ||
 			!strings.HasPrefix(h.ID, "claude:") {

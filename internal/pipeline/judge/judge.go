@@ -24,10 +24,10 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/examine"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/selection/origins"
 	"github.com/hookmux/hookmux/internal/selection/registry"
 	"github.com/hookmux/hookmux/internal/selection/ruleset"
 	"github.com/hookmux/hookmux/internal/selection/sources"
-	"github.com/hookmux/hookmux/internal/selection/starts"
 	"github.com/hookmux/hookmux/internal/selection/trust"
 )
 
@@ -79,8 +79,8 @@ func (j *Judge) Decide(ctx context.Context, c Call) Verdict {
 	}
 	started := start{folder: ev.Cwd}
 	if ev.Session != "" { // as a daemon does: where it is heard of first
-		log := starts.New(j.Dirs.State)
-		started.folder, started.err = log.Remember(starts.Session{Agent: ev.Agent, ID: ev.Session}, ev.Cwd)
+		log := origins.New(j.Dirs.State)
+		started.folder, started.err = log.Remember(origins.Session{Agent: ev.Agent, ID: ev.Session}, ev.Cwd)
 		log.Close()
 	}
 	at := j.placeOf(ev.Cwd, started)
@@ -169,9 +169,9 @@ func (j *Judge) guardOptions(at place, now time.Time) sources.GuardOptions {
 // together, by the settings on disk.
 func (j *Judge) Examine(ctx context.Context, ev *event.Event) *examine.Examination {
 	started := start{folder: ev.Cwd}
-	log := starts.New(j.Dirs.State)
+	log := origins.New(j.Dirs.State)
 	defer log.Close()
-	if folder, err := log.Read(starts.Session{Agent: ev.Agent, ID: ev.Session}); err == nil {
+	if folder, err := log.Read(origins.Session{Agent: ev.Agent, ID: ev.Session}); err == nil {
 		started.folder = folder
 	}
 	return j.Sources.Examine(ctx, ev, j.guardOptions(j.placeOf(ev.Cwd, started), time.Now()))
@@ -237,7 +237,7 @@ func (j *Judge) absentHooks(at place) []*hook.Entry {
 	for _, file := range j.modules(at) {
 		e, err := hook.NewEntry(hook.Registration{
 			ID: hook.ModuleID(filepath.Base(file)), Agent: hook.Any, HookType: string(event.ToolBefore),
-			Mode: hook.Guard, Handler: "module", Target: file, OnFailure: hook.FailAsk,
+			Role: hook.Guard, Handler: "module", Target: file, OnFailure: hook.FailAsk,
 		}, hook.HandlerFunc(failAbsent), registry.Global)
 		if err == nil {
 			entries = append(entries, e)

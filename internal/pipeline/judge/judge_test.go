@@ -71,7 +71,7 @@ func TestDecisions(t *testing.T) {
 		{name: "damaged off", files: map[string]string{"state/off.json": `{}`}, payload: bash("hookmux off"), want: event.Deny},
 		{name: "hook that guards", files: map[string]string{"hooks.json": guardHook}, payload: bash("ls"), want: event.Ask, reason: "hook mine failed"},
 		{name: "guard before hook", files: map[string]string{"hooks.json": guardHook}, payload: bash("hookmux off"), want: event.Deny},
-		{name: "hook that observes", files: map[string]string{"hooks.json": strings.Replace(guardHook, `"handler"`, `"mode":"observe","handler"`, 1)},
+		{name: "hook that observes", files: map[string]string{"hooks.json": strings.Replace(guardHook, `"handler"`, `"role":"observe","handler"`, 1)},
 			payload: bash("ls"), want: event.None},
 		{name: "hook whose failure is ignored",
 			files:   map[string]string{"hooks.json": strings.Replace(guardHook, `"handler"`, `"onFailure":"ignore","handler"`, 1)},

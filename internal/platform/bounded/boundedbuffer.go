@@ -1,8 +1,8 @@
-// Keeps the beginning of what a program prints.
-
 package bounded
 
 import "sync"
+
+// This file keeps the beginning of what a program prints.
 
 // Buffer keeps the first bytes that are written to it and drops the rest. It embeds no
 // [bytes.Buffer]: io.Copy would use the ReadFrom of that one and never call Write.

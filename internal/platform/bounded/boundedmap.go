@@ -1,9 +1,9 @@
-// Is a map that keeps a limited number of entries: what was put
-// in first goes first. It is for what a daemon remembers while it runs.
-
 package bounded
 
 import "iter"
+
+// This file is a map that keeps a limited number of entries: what was put in first goes
+// first. It is for what a daemon remembers while it runs.
 
 // Map holds at most as many entries as [Map.Put] was told. The zero value is an
 // empty map. It is not safe for use by several goroutines at once.

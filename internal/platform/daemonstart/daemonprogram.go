@@ -1,12 +1,3 @@
-// Tells whether the process on the daemon's socket runs the
-// installed hookmux.
-//
-// Contract: a daemon keeps its program from being read; then its shape in memory, which
-// everybody may read, must be one that hookmux can have. That keeps interpreters and
-// ordinary programs out. A program that was made to look like hookmux is believed:
-// nothing proves more. What cannot be found out refuses nobody, but for the namespaces
-// and the sandbox that the process is in, and an installed program that is gone.
-
 package daemonstart
 
 import (
@@ -17,6 +8,14 @@ import (
 	"strconv"
 	"strings"
 )
+
+// This file tells whether the process on the daemon's socket runs the installed hookmux.
+//
+// Contract: a daemon keeps its program from being read; then its shape in memory, which
+// everybody may read, must be one that hookmux can have. That keeps interpreters and
+// ordinary programs out. A program that was made to look like hookmux is believed: nothing
+// proves more. What cannot be found out refuses nobody, but for the namespaces and the
+// sandbox that the process is in, and an installed program that is gone.
 
 var errNoProgram = errors.New("the hookmux that belongs beside this program is gone, so nobody on the daemon's socket " +
 	"is believed; run hookmux install again")

@@ -1,6 +1,3 @@
-// Writes a folder of files all or nothing: it appears under its
-// name once every file is in it.
-
 package files
 
 import (
@@ -8,6 +5,9 @@ import (
 	"os"
 	"path/filepath"
 )
+
+// This file writes a folder of files all or nothing: it appears under its name once every
+// file is in it.
 
 // FolderFile is one file of a folder.
 type FolderFile struct {

@@ -1,13 +1,14 @@
 //go:build unix
 
-// Says whose a file is, and when it changed last. Standard library only: the hook client links it.
-
 package files
 
 import (
 	"io/fs"
 	"syscall"
 )
+
+// This file says whose a file is, and when it changed last. Standard library only: the
+// hook client links it.
 
 // Owner is the user and group of a file; false where the system does not tell.
 func Owner(info fs.FileInfo) (uid, gid int, ok bool) {

@@ -1,8 +1,3 @@
-// Reads hookmux's own files without being held up by what
-// somebody put in their place: the last element of a path is never followed as
-// a link, only regular files are read, and never more than a limit. Standard
-// library only: the hook client links it.
-
 package files
 
 import (
@@ -12,6 +7,10 @@ import (
 	"strconv"
 	"time"
 )
+
+// This file reads hookmux's own files without being held up by what somebody put in their
+// place: the last element of a path is never followed as a link, only regular files are
+// read, and never more than a limit. Standard library only: the hook client links it.
 
 // The ways in which a file of ours can be something else. Both mean that the
 // file should be set aside.

@@ -1,8 +1,3 @@
-// Reads JSON in place: one pass over the bytes, no
-// reflection, no copies. It hands out members and elements as slices of the
-// input and checks every byte it passes, so that what it accepts
-// encoding/json accepts as well. The daemon reads every hook payload with it.
-
 package jsontext
 
 import (
@@ -10,6 +5,11 @@ import (
 	"math/bits"
 	"strconv"
 )
+
+// This file reads JSON in place: one pass over the bytes, no reflection, no copies. It
+// hands out members and elements as slices of the input and checks every byte it passes,
+// so that what it accepts encoding/json accepts as well. The daemon reads every hook
+// payload with it.
 
 // MaxDepth is how deep values may nest; deeper ones are refused, as
 // encoding/json does, so that a hostile payload cannot exhaust the stack.

@@ -1,12 +1,12 @@
-// Gives a JSON value one spelling, so that values can be
-// compared and hashed by their text.
-
 package jsonx
 
 import (
 	"bytes"
 	"encoding/json"
 )
+
+// This file gives a JSON value one spelling, so that values can be compared and hashed by
+// their text.
 
 // Canonical is a JSON value with its keys sorted, without blanks, numbers as they are
 // written. What is no JSON stays as it is.

@@ -1,12 +1,12 @@
-// Writes JSON with <, > and & as they are: agents and people compare and
-// read the text, and no browser does.
-
 package jsonx
 
 import (
 	"bytes"
 	"encoding/json"
 )
+
+// This file writes JSON with <, > and & as they are: agents and people compare and read
+// the text, and no browser does.
 
 // AppendLine appends v as one line of JSON.
 func AppendLine(dst []byte, v any) ([]byte, error) {

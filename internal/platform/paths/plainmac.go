@@ -1,13 +1,13 @@
-// Makes message authentication codes (HMAC with SHA-256) without the
-// standard library's crypto packages, which cost the hook client more at each start
-// than the one code it may have to check. Its tests compare it with them.
-
 package paths
 
 import (
 	"encoding/binary"
 	"math/bits"
 )
+
+// This file makes message authentication codes (HMAC with SHA-256) without the standard
+// library's crypto packages, which cost the hook client more at each start than the one
+// code it may have to check. Its tests compare it with them.
 
 // PlainMAC is the code of a text under a key of at most 64 bytes, in hexadecimal.
 func PlainMAC(key []byte, text string) string {

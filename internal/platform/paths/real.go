@@ -1,8 +1,10 @@
 package paths
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
 
@@ -24,20 +26,40 @@ func Real(path string) string {
 	if unlinked(path) {
 		return path
 	}
-	// What does not exist yet is left as it is behind the part that does.
-	rest := ""
-	for at := path; ; {
-		if resolved, err := filepath.EvalSymlinks(at); err == nil {
-			return filepath.Join(resolved, rest)
+	// One step at a time, so that links that lead to each other cost no more than the
+	// kernel allows.
+	at, rest, links := "", path[1:], 0
+	for rest != "" {
+		name, left, _ := strings.Cut(rest, "/")
+		rest = left
+		switch name {
+		case "", ".":
+			continue
+		case "..":
+			at = at[:max(strings.LastIndexByte(at, '/'), 0)]
+			continue
 		}
-		parent := filepath.Dir(at)
-		if parent == at {
-			return path
+		to, err := os.Readlink(at + "/" + name)
+		switch {
+		case errors.Is(err, syscall.EINVAL): // there, and no link
+			at += "/" + name
+		case err != nil: // not there yet, or not to be seen
+			return filepath.Clean(at + "/" + name + "/" + rest)
+		default:
+			if links++; links > maxLinks || len(to)+len(rest) > 2*Longest {
+				return path // the kernel doesn't open it either
+			}
+			if filepath.IsAbs(to) {
+				at = ""
+			}
+			rest = to + "/" + rest
 		}
-		rest = filepath.Join(filepath.Base(at), rest)
-		at = parent
 	}
+	return filepath.Clean(at + "/")
 }
+
+// maxLinks is how many links the kernel follows in one path.
+const maxLinks = 40
 
 // unlinked reports whether no part of an absolute, clean path is a link, as far
 // as it exists: then it is its own real path. Guards ask this at every call

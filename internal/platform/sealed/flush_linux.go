@@ -6,5 +6,5 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// flush waits for the data alone; the times of a file may come later.
+// FlushFile brings the content of a file to disk; its times may come later.
 func FlushFile(f *os.File) error { return unix.Fdatasync(int(f.Fd())) }

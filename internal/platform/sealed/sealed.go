@@ -1,12 +1,3 @@
-// Keeps what a person decided and what must last: the record
-// of each decision, saved permissions, and the PIN that approvals may ask for.
-//
-// Contract: what a function here returns without an error is on disk, also
-// after a power cut. Permissions and the PIN carry a seal made with a key that only
-// the user can read, so that a file which something else wrote is not believed;
-// it is reported instead. A program of the same user that goes and reads the
-// key can still forge them: docs/security.md says so.
-
 package sealed
 
 import (
@@ -22,9 +13,9 @@ import (
 	"syscall"
 
 	"github.com/hookmux/hookmux/internal/platform/files"
-	"github.com/hookmux/hookmux/internal/platform/keyfile"
 )
 
+// KeyFile is the name of the key below a state folder.
 const KeyFile = "consent.key"
 
 // seal is a file with a message authentication code over its content.
@@ -39,14 +30,14 @@ var ErrForged = errors.New("it was not written by hookmux, so it does not count"
 // readKey reads the key; where there is none it makes one if it may create it.
 func readKey(dir string, create bool) ([]byte, error) {
 	path := filepath.Join(dir, KeyFile)
-	key, err := keyfile.Read(path)
+	key, err := ReadKey(path)
 	switch {
-	case !errors.Is(err, keyfile.ErrNone):
+	case !errors.Is(err, ErrNoKey):
 		return key, err
 	case !create:
 		return nil, ErrForged
 	}
-	return keyfile.Make(path, WriteDurably)
+	return MakeKey(path, WriteDurably)
 }
 
 func macOf(key []byte, name string, content []byte) string {
@@ -124,9 +115,3 @@ func WriteDurably(path string, content []byte) error {
 	}
 	return files.SyncDir(dir)
 }
-
-// StoreSealed keeps a value that nobody else can change unnoticed.
-func StoreSealed(dir, name string, value any) error { return Store(dir, name, value) }
-
-// LoadSealed reads it back. A file that is not there leaves value as it is.
-func LoadSealed(dir, name string, value any) error { return Load(dir, name, value) }

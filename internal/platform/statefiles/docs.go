@@ -9,12 +9,12 @@ import (
 func Docs() string {
 	var b strings.Builder
 	b.WriteString("# Files that hookmux keeps\n\n" +
-		"Made from internal/platform/statefiles (`HOOKMUX_UPDATE=1 go test ./internal/platform/statefiles`).\n\n" +
-		"A `*` stands for any part of a name, `**` for whatever is below. \"Sealed\" files carry a code made with " +
-		"`consent.key`: what something else wrote is not believed ([security.md](../security.md)). All files are the " +
-		"user's own, and others can write none of them. `hookmux doctor` names what is in these folders and not in " +
-		"this list, and files that belong to somebody else.\n\n" +
-		"What you set yourself is in the config folder, and not listed here: see [config.md](../config.md).\n")
+		"Made from `internal/platform/statefiles/list.go`, which also has each file's format, owner and what happens " +
+		"when it's damaged (`HOOKMUX_UPDATE=1 go test ./internal/platform/statefiles`).\n\n" +
+		"`*` stands for part of a name, `**` for everything below. Sealed files are signed with `consent.key`: hookmux " +
+		"doesn't believe what something else wrote ([security.md](../security.md)). All files are yours, and only you " +
+		"can write to them. `hookmux doctor` names files in these folders that aren't in this list or belong to someone " +
+		"else. Your own settings are in the config folder: see [config.md](../config.md).\n")
 	for _, section := range []struct {
 		place       Place
 		title, text string
@@ -27,12 +27,14 @@ func Docs() string {
 		{Anywhere, "In any of them", "for a moment, or after something went wrong"},
 	} {
 		fmt.Fprintf(&b, "\n## %s\n\n%s.\n\n", section.title, upperFirst(section.text))
-		b.WriteString("| File | What it holds | Format | Kept | Missing | Damaged | Written by |\n" +
-			"|---|---|---|---|---|---|---|\n")
+		b.WriteString("| File | What's in it | Kept | If it's missing |\n|---|---|---|---|\n")
 		for i := range All {
 			if f := &All[i]; f.Place == section.place {
-				fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | `%s` |\n", f.Pattern, f.Holds, f.Format, f.Lifetime,
-					f.Missing, f.Damaged, f.Owner)
+				holds := f.Holds
+				if strings.HasSuffix(f.Format, "sealed") {
+					holds += " (sealed)"
+				}
+				fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", f.Pattern, holds, f.Lifetime, f.Missing)
 			}
 		}
 	}

@@ -98,9 +98,9 @@ func (c *collector) gatherSpecial(add func(Access, ...shell.Word), scope *Scope,
 		}
 		add(Read, sentFiles(args)...)
 		return true
-	case "tar", "bsdtar", "unzip", "7z", "zip", "cpio", "bsdcpio":
+	case "tar", "bsdtar", "unzip", "7z", "7za", "zip", "cpio", "bsdcpio":
 		if dir, ok := ExtractDir(r); ok {
-			add(Write, dir)
+			add(Write, everythingIn([]shell.Word{dir})...)
 			for _, from := range scope.RunsIn(r.From) { // cpio is told the names
 				_, names := SplitFlags(from.Args())
 				for _, file := range names {

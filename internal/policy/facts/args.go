@@ -9,11 +9,21 @@ import (
 
 // SplitFlags divides arguments into options and operands; "--" ends options.
 func SplitFlags(args []shell.Word) (flags, rest []shell.Word) {
+	options := 0
+	for i := range args {
+		if isFlag(args[i].Text) {
+			options++
+		}
+	}
+	if options == 0 { // most commands; whoever appends gets a copy
+		return nil, args[:len(args):len(args)]
+	}
+	flags, rest = make([]shell.Word, 0, options), make([]shell.Word, 0, len(args)-options)
 	for i, a := range args {
 		if a.Text == "--" {
 			return flags, append(rest, args[i+1:]...)
 		}
-		if len(a.Text) > 1 && a.Text[0] == '-' {
+		if isFlag(a.Text) {
 			flags = append(flags, a)
 		} else {
 			rest = append(rest, a)
@@ -22,10 +32,12 @@ func SplitFlags(args []shell.Word) (flags, rest []shell.Word) {
 	return flags, rest
 }
 
+func isFlag(t string) bool { return len(t) > 1 && t[0] == '-' }
+
 // HasShort reports whether one of the letters stands in a short option cluster.
 func HasShort(flags []shell.Word, letters ...byte) bool {
 	for _, f := range flags {
-		if len(f.Text) < 2 || f.Text[1] == '-' {
+		if len(f.Text) < 2 || f.Text[0] != '-' || f.Text[1] == '-' {
 			continue
 		}
 		for _, l := range letters {

@@ -99,7 +99,7 @@ type collector struct {
 	// programs is what the script at hand was read with.
 	programs *programs.Table
 	// paths, net and flows are what is recorded already.
-	paths map[Path]bool
+	paths map[pathKey]bool
 	net   map[Destination]bool
 	flows map[Flow]bool
 }
@@ -429,13 +429,14 @@ func (c *collector) addPath(scope *Scope, w shell.Word, r *shell.Run, access Acc
 			p.Settings = onlySettings(p.Path, text)
 		}
 	}
-	if c.paths[p] {
+	key := pathKey{p.Path, access, command, p.Known, p.All, remote}
+	if c.paths[key] {
 		return
 	}
 	if c.paths == nil {
-		c.paths = map[Path]bool{}
+		c.paths = map[pathKey]bool{}
 	}
-	c.paths[p] = true
+	c.paths[key] = true
 	c.facts.Paths = append(c.facts.Paths, p)
 	if command < 0 {
 		return
@@ -449,6 +450,14 @@ func (c *collector) addPath(scope *Scope, w shell.Word, r *shell.Run, access Acc
 	case Delete:
 		cmd.Deletes = append(cmd.Deletes, p.Path)
 	}
+}
+
+// pathKey is what tells one path of a call from another; the rest follows from it.
+type pathKey struct {
+	path               string
+	access             Access
+	command            int
+	known, all, remote bool
 }
 
 // realFolder is a folder with links followed.

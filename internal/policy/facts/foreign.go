@@ -21,6 +21,8 @@ func (x *Scope) foreignOrigin(r *shell.Run) string {
 	switch {
 	case known.Has(programs.Fetches):
 		return "the network (" + name + ")"
+	case r.Remote && len(r.Via) > 0:
+		return "the network (another machine)"
 	case name == "base64" && HasWord(r.Args(), "-d", "-D", "--decode", "-di"),
 		name == "base32" && HasWord(r.Args(), "-d", "--decode"),
 		name == "xxd" && strings.Contains(JoinArgs(r.Args()), "-r"),
@@ -269,7 +271,13 @@ func (x *Scope) downloadedScripts() []ForeignProgram {
 		has := func(w shell.Word) bool { return got[strings.TrimPrefix(w.Text, "./")] }
 		switch {
 		case shell.IsShell(name) || name == "source" || name == ".":
-			for _, a := range r.Args() {
+			given := r.Args()
+			for _, rd := range r.Redirects {
+				if rd.Reads() {
+					given = append(given[:len(given):len(given)], rd.Target)
+				}
+			}
+			for _, a := range given {
 				if has(a) {
 					reason := fmt.Sprintf("%s runs %s, which this command has just downloaded", name, a.Text)
 					out = append(out, ForeignProgram{r, reason, Downloaded})
@@ -311,8 +319,11 @@ func (x *Scope) fetchedFolder(r *shell.Run) (string, bool) {
 		}
 	case "tar", "bsdtar", "unzip":
 		to, ok := ExtractDir(r)
-		if !ok || !strings.HasPrefix(x.originOf(r.From), "the network") {
+		if !strings.HasPrefix(x.originOf(r.From), "the network") {
 			return "", false
+		}
+		if !ok {
+			return x.Cwd, x.Cwd != ""
 		}
 		dir = to
 	default:

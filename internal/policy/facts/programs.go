@@ -52,8 +52,8 @@ func ExtractDir(r *shell.Run) (dir shell.Word, ok bool) {
 		case i+1 < len(args) && (t == "-C" || t == "--directory" || t == "--cd" || t == "-d" && name == "unzip" ||
 			t == "-D" && name == "cpio" || t == "-d" && strings.HasSuffix(name, "patch")):
 			return args[i+1], true
-		case strings.HasPrefix(t, "--directory="):
-			return CutWord(a, len("--directory=")), true
+		case strings.HasPrefix(t, "--directory="), strings.HasPrefix(t, "--one-top-level="):
+			return CutWord(a, strings.IndexByte(t, '=')+1), true
 		case len(t) > 2 && (strings.HasPrefix(t, "-C") || strings.HasPrefix(t, "-o") && strings.HasPrefix(name,
 			"7z") ||
 			strings.HasPrefix(t, "-d") && (name == "unzip" || strings.HasSuffix(name, "patch")) ||

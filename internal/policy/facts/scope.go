@@ -1,5 +1,3 @@
-// Package inspect is what the guards in Go share: the commands of a tool call taken apart,
-// what each may touch from where it runs (Scope), and what a rule reports about it.
 package facts
 
 import (
@@ -93,7 +91,7 @@ type Place struct {
 	All   bool // the contents of path ("dir/*"), not path itself
 }
 
-// Place resolves word as an argument of run.
+// ResolveWord resolves w as an argument of r.
 func (x *Scope) ResolveWord(w shell.Word, r *shell.Run) Place {
 	return x.ResolveText(w.Text, w.Tilde, w.Dynamic, r)
 }
@@ -128,16 +126,43 @@ func (x *Scope) ResolveText(text string, tilde, dynamic bool, r *shell.Run) Plac
 		if !ok {
 			return p
 		}
-		t = path.Join(dir, t)
+		t = strings.TrimSuffix(dir, "/") + "/" + t
 	}
-	p.Path, p.Known = x.enterLinks(x.ownProcess(path.Clean(t)), p.All), true
+	p.Path, p.Known = x.enterLinks(x.clean(t), p.All), true
 	return p
+}
+
+// clean is path.Clean as the kernel does it: what .. leaves is the folder that a link
+// leads to, and /proc/self/cwd is such a link.
+func (x *Scope) clean(t string) string {
+	t = x.ownProcess(t)
+	at := strings.Index(t, "/..")
+	if at <= 0 || x.resolve == nil {
+		return path.Clean(t)
+	}
+	before, rest := t[:at], t[at+1:]
+	if next, _, _ := strings.Cut(rest, "/"); next != ".." { // a name that begins with dots
+		return path.Clean(t)
+	}
+	if real, ok := x.RealPath(path.Clean(before), true); ok {
+		before = real
+	}
+	for strings.HasPrefix(rest, "..") && (len(rest) == 2 || rest[2] == '/') {
+		before, rest = path.Dir(before), strings.TrimLeft(rest[2:], "/")
+	}
+	if rest == "" {
+		return path.Clean(before)
+	}
+	if x.asked >= MaxResolve {
+		return path.Clean(before + "/" + rest)
+	}
+	return x.clean(strings.TrimSuffix(before, "/") + "/" + rest)
 }
 
 // ownProcess writes the folders of this very process as what they are: where it
 // stands, and the root.
 func (x *Scope) ownProcess(t string) string {
-	rest, ok := strings.CutPrefix(t, "/proc/")
+	rest, ok := strings.CutPrefix(strings.ReplaceAll(t, "/./", "/"), "/proc/")
 	if !ok {
 		return t
 	}
@@ -146,13 +171,20 @@ func (x *Scope) ownProcess(t string) string {
 		return t
 	}
 	what, rest, _ := strings.Cut(rest, "/")
+	folder := x.Cwd
 	switch what {
 	case "cwd":
-		return path.Join(x.Cwd, rest)
 	case "root":
-		return path.Join("/", rest)
+		folder = ""
+	default:
+		return t
 	}
-	return t
+	if strings.Trim(who, "0123456789") == "" { // of another process, where that can be asked
+		if real, ok := x.RealPath("/proc/"+who+"/"+what, true); ok {
+			folder = strings.TrimSuffix(real, "/")
+		}
+	}
+	return folder + "/" + rest
 }
 
 // enterLinks follows a link that this very command makes, as far as a path goes
@@ -340,10 +372,14 @@ func (x *Scope) IsScratch(p string) bool {
 			return true
 		}
 	}
-	for _, d := range [...]string{"/.cache", "/.npm", "/Library/Caches", "/Library/Developer/Xcode/DerivedData",
-		"/.local/share/Trash", "/.Trash",
-		"/.gradle/caches", "/.m2/repository", "/.cargo/registry", "/go/pkg/mod", "/.terraform.d/plugin-cache"} {
-		if IsBelow(p, x.Home+d) || d != "/.cache" && p == x.Home+d {
+	if !IsUnder(p, x.Home) {
+		return false
+	}
+	below := strings.TrimPrefix(p[len(strings.TrimSuffix(x.Home, "/")):], "/")
+	for _, d := range [...]string{".cache", ".npm", "Library/Caches", "Library/Developer/Xcode/DerivedData",
+		".local/share/Trash", ".Trash", ".gradle/caches", ".m2/repository", ".cargo/registry", "go/pkg/mod",
+		".terraform.d/plugin-cache"} {
+		if IsBelow(below, d) || d != ".cache" && below == d {
 			return true
 		}
 	}
@@ -410,7 +446,7 @@ func (x *Scope) WhyBroad(p Place) Breadth {
 		return TopLevel
 	}
 	if IsBelow(t, x.Project) {
-		if path.Base(t) == ".git" {
+		if fitsName(path.Base(t), ".git") {
 			return RepositoryHistory
 		}
 		return NotBroad
@@ -422,6 +458,16 @@ func (x *Scope) WhyBroad(p Place) Breadth {
 		return OtherHome
 	}
 	return NotBroad
+}
+
+// fitsName reports whether the last part of a path is this name, or a pattern that the
+// shell replaces by it.
+func fitsName(pattern, name string) bool {
+	if pattern == name || !strings.HasPrefix(pattern, ".") || !strings.ContainsAny(pattern, "*?[") {
+		return pattern == name
+	}
+	fits, err := path.Match(pattern, name)
+	return fits && err == nil
 }
 
 // IsOutside reports whether p is neither in the project nor scratch space.

@@ -9,7 +9,6 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/guards/guardtest"
 	"github.com/hookmux/hookmux/internal/policy/guards/names"
 	"github.com/hookmux/hookmux/internal/policy/shell"
-	"github.com/hookmux/hookmux/internal/policy/shell/scriptcache"
 )
 
 // readCorpus reads one directory of the corpora.
@@ -100,7 +99,7 @@ func TestHarmlessCorpus(t *testing.T) {
 
 // What is read is shared by all that look at a call, and nobody changes it.
 func TestGuardsChangeNoScript(t *testing.T) {
-	scripts := new(scriptcache.Cache)
+	scripts := new(shell.Cache)
 	set := NewGuard("", Options{Scripts: scripts})
 	for _, dir := range []string{"dangerous", "harmless"} {
 		for _, s := range readCorpus(t, dir) {

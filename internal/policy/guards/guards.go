@@ -27,7 +27,6 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/packs"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/policy/shell"
-	"github.com/hookmux/hookmux/internal/policy/shell/scriptcache"
 )
 
 // Finding is one thing a guard objects to.
@@ -68,7 +67,7 @@ type Options struct {
 	Machine facts.Machine
 	Home    string
 	// Scripts is what commands are read with; nil is one of its own.
-	Scripts *scriptcache.Cache
+	Scripts *shell.Cache
 	// Git reads a repository, Counts tells what happened before in a session; nil:
 	// nothing is known.
 	Git    func(dir string) facts.Repository
@@ -115,7 +114,7 @@ type Engine struct {
 // New makes the guards ready that are on.
 func New(o Options) (*Engine, error) {
 	if o.Scripts == nil {
-		o.Scripts = new(scriptcache.Cache)
+		o.Scripts = new(shell.Cache)
 	}
 	e := &Engine{options: o, owner: map[string]string{}, modes: map[string]rules.Mode{}}
 	var list, repeats []*rules.Rule

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/policy/counts"
+	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/policy/guards/names"
 )
 
@@ -29,7 +29,7 @@ var pollingCommands = []string{"git status", "sleep 10", "sleep 5 && gh run view
 // repeat lets a session run commands in turn and gives what the guard says last.
 func repeat(t *testing.T, times int, failed bool, commands ...string) []Finding {
 	t.Helper()
-	tracker := counts.New()
+	tracker := facts.New()
 	g := NewGuard(names.Loop, Options{Counts: tracker.Of})
 	var got []Finding
 	for i := range times {

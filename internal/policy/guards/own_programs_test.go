@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/internal/policy/programs"
-	"github.com/hookmux/hookmux/internal/policy/shell/scriptcache"
+	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
 // A made-up cloud tool, known by data only.
@@ -28,7 +28,7 @@ func TestOwnPrograms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set := NewGuard("", Options{Scripts: &scriptcache.Cache{Programs: programs.NewTable(list)}})
+	set := NewGuard("", Options{Scripts: &shell.Cache{Programs: programs.NewTable(list)}})
 	for command, want := range map[string]string{
 		"acme project destroy web":                 "destructive.tool",
 		"sudo acme --profile prod project destroy": "destructive.tool",

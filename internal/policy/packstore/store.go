@@ -69,7 +69,7 @@ func (s *Store) load() (r record, damage, err error) {
 
 func (s *Store) loadFrom(file string) (record, error) {
 	r := record{Version: 1}
-	if err := sealed.LoadSealed(s.state, file, &r); err != nil {
+	if err := sealed.Load(s.state, file, &r); err != nil {
 		return record{Version: 1}, fmt.Errorf("the list of packs is not believed: %w; add the packs again", err)
 	}
 	if r.Version != 1 {
@@ -80,10 +80,10 @@ func (s *Store) loadFrom(file string) (record, error) {
 
 // keep writes the list of packs down, twice.
 func (s *Store) keep(r record) error {
-	if err := sealed.StoreSealed(s.state, secondRecord, r); err != nil {
+	if err := sealed.Store(s.state, secondRecord, r); err != nil {
 		return err
 	}
-	return sealed.StoreSealed(s.state, recordFile, r)
+	return sealed.Store(s.state, recordFile, r)
 }
 
 func (s *Store) isGone(file string) bool {

@@ -26,9 +26,9 @@ var textFacts = facts.Set(0).With(facts.CommandsFact, facts.PathsFact, facts.Net
 
 // judged is what would have come of one call.
 type judged struct {
-	verdict rules.Verdict // of what counts, the strongest
-	hits    []ruleVerdict
-	open    []string // rules of which nobody can say
+	verdict     rules.Verdict // of what counts, the strongest
+	hits        []ruleVerdict
+	undecidable []string
 }
 
 // ruleVerdict is what one rule or guard would have said.
@@ -81,7 +81,7 @@ func newJudged(result rules.Result, open []*rules.Rule) judged {
 		out.hits = append(out.hits, ruleVerdict{h.ID, h.Verdict, h.LogOnly})
 	}
 	for _, r := range open {
-		out.open = append(out.open, r.ID)
+		out.undecidable = append(out.undecidable, r.ID)
 	}
 	return out
 }
@@ -103,9 +103,9 @@ func (j *judged) join(start judged) {
 	if start.verdict != rules.Allow && start.verdict.Strength() > j.verdict.Strength() {
 		j.verdict = start.verdict
 	}
-	for _, id := range start.open {
-		if !slices.Contains(j.open, id) {
-			j.open = append(j.open, id)
+	for _, id := range start.undecidable {
+		if !slices.Contains(j.undecidable, id) {
+			j.undecidable = append(j.undecidable, id)
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/platform/bounded"
 	"github.com/hookmux/hookmux/internal/platform/redactmarks"
-	"github.com/hookmux/hookmux/internal/policy/counts"
 	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 )
@@ -37,7 +36,7 @@ const maxTurns = 128
 // calls may look alike then.
 type orderedCounts struct {
 	catalogue *agent.Catalogue
-	tracker   *counts.Tracker
+	tracker   *facts.Tracker
 	turns     bounded.Map[turnKey, bool] // that are known from their beginning
 }
 

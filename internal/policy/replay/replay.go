@@ -19,11 +19,10 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
-	"github.com/hookmux/hookmux/internal/platform/textcut"
-	"github.com/hookmux/hookmux/internal/policy/counts"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/policy/rules"
-	"github.com/hookmux/hookmux/internal/policy/shell/scriptcache"
+	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
 // Options is what is replayed by.
@@ -87,7 +86,7 @@ func Run(entries iter.Seq2[[]byte, error], o Options) (*Report, error) {
 	}
 	inbox := feeder{to: batches, progress: o.Progress}
 	if NeedsCounts(o.Rules) {
-		inbox.counts = &orderedCounts{catalogue: o.Catalogue, tracker: counts.New()}
+		inbox.counts = &orderedCounts{catalogue: o.Catalogue, tracker: facts.New()}
 		inbox.judges = func(kind event.Kind) bool { return Judges(o.Rules, kind) }
 	}
 	err := inbox.all(entries)
@@ -222,7 +221,7 @@ type worker struct {
 	places map[string]place
 	starts map[turnKey]sessionStart
 	// scripts are commands that were read last: agents repeat themselves.
-	scripts scriptcache.Cache
+	scripts shell.Cache
 	err     error
 }
 
@@ -378,7 +377,7 @@ func describeCall(ev *event.Event) string {
 	}
 	for _, list := range [][]string{t.Commands, t.Writes, t.Reads, {t.URL}} {
 		if i := slices.IndexFunc(list, func(s string) bool { return s != "" }); i >= 0 {
-			return textcut.Marked(t.Name+": "+list[i], longestCall)
+			return termsafe.CutMarked(t.Name+": "+list[i], longestCall)
 		}
 	}
 	return t.Name

@@ -152,13 +152,13 @@ func (r *Report) add(j judged, call recordedCall) {
 	}
 	for _, c := range totals {
 		// What is refused for certain stays so, whatever the others would have said.
-		if len(j.open) > 0 && j.verdict != rules.Deny {
+		if len(j.undecidable) > 0 && j.verdict != rules.Deny {
 			c.NotReplayable++
 			continue
 		}
 		c.add(j.verdict, isOther(j.verdict, call.Happened))
 	}
-	for _, id := range j.open {
+	for _, id := range j.undecidable {
 		groupOf(r.byRule, id).NotReplayable++
 	}
 	for _, h := range j.hits {

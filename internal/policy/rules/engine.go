@@ -228,7 +228,8 @@ func (s *Set) Decide(f *facts.Facts) Result { return s.decide(f, nil) }
 // one, nil for a call that is being made.
 func (s *Set) decide(f *facts.Facts, lost *losses) Result {
 	var out Result
-	m := &matcher{f: f, at: place{home: s.options.Home, project: f.Project}, odd: isOdd(f), excepted: s.options.Excepted}
+	m := &matcher{f: f, at: place{home: s.options.Home, project: f.Project}, odd: isOdd(f), excepted: s.options.Excepted,
+		recorded: lost != nil}
 	out.Hits = s.runChecks(f, lost)
 	var allows []allowed
 	for _, r := range s.candidates(f, m.odd) {

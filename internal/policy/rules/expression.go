@@ -42,6 +42,8 @@ func pointersTo[T any](list []T) []*T {
 type machine struct {
 	vm  vm.VM
 	env *expressionFacts
+	// whole is what the parts of expressions that are about the whole call came to.
+	whole map[*Rule][]bool
 }
 
 // evaluateFor runs the expression of a rule for one command.
@@ -59,7 +61,13 @@ func (m *matcher) evaluate(r *Rule) certainty {
 	if m.machine == nil {
 		m.machine = &machine{env: newExpressionFacts(m.f)}
 	}
-	result, err := m.machine.vm.Run(r.program, m.machine.env)
+	var result any
+	var err error
+	if r.divided != nil && len(m.f.Commands) >= manyCommands {
+		result, err = m.runDivided(r)
+	} else {
+		result, err = m.machine.vm.Run(r.program, m.machine.env)
+	}
 	if err != nil {
 		return maybe
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"github.com/hookmux/hookmux/internal/platform/similar"
-	"github.com/hookmux/hookmux/internal/platform/textcut"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/policy/facts"
 )
 
@@ -126,7 +126,7 @@ func tooDeep(tokens token.Tokens) *token.Token {
 // parseFile reads one file.
 func parseFile(s Source) ([]*Rule, []Problem) {
 	whole := func(err error) []Problem {
-		p := Problem{File: s.Name, Text: textcut.FirstLine(err.Error()), Whole: true}
+		p := Problem{File: s.Name, Text: termsafe.FirstLine(err.Error()), Whole: true}
 		placeError(&p, err)
 		return []Problem{p}
 	}
@@ -211,7 +211,7 @@ func parseRule(node ast.Node, s Source, usual Rule) (*Rule, *Problem) {
 		r.Line, r.Column = t.Position.Line, t.Position.Column
 	}
 	fail := func(err error) (*Rule, *Problem) {
-		p := r.problem(textcut.FirstLine(err.Error()))
+		p := r.problem(termsafe.FirstLine(err.Error()))
 		placeError(&p, err)
 		if unknown := (*yaml.UnknownFieldError)(nil); errors.As(err, &unknown) {
 			p.Text += hintField(p.Text)
@@ -343,15 +343,17 @@ func (r *Rule) compile() error {
 		return nil
 	}
 	seen := &factFinder{set: r.needs}
-	program, err := expr.Compile(r.When, expr.Env(expressionFacts{}), expr.AsBool(), expr.MaxNodes(2000),
-		expr.DisableBuiltin("now"), expr.Patch(seen))
+	program, err := compileBool(r.When, expressionFacts{}, expr.Patch(seen))
 	if err != nil {
-		return fmt.Errorf("when: %s", strings.ReplaceAll(strings.TrimSpace(textcut.FirstLine(err.Error())), "\n", " "))
+		return fmt.Errorf("when: %s", strings.ReplaceAll(strings.TrimSpace(termsafe.FirstLine(err.Error())), "\n", " "))
 	}
 	if seen.grows != "" {
 		return fmt.Errorf("when: %s is not allowed here, because it makes texts longer", seen.grows)
 	}
 	r.program, r.needs, r.programs, r.each = program, seen.found(), programsIn(r.When), seen.command
+	if r.each {
+		r.divided = divide(r.When)
+	}
 	if r.each && !r.Match.aboutCommand() {
 		return errors.New("when: command means the command that match found, but match names none; use commands")
 	}

@@ -25,6 +25,8 @@ type matcher struct {
 	at place
 	// odd says that which program runs is not known for every command.
 	odd bool
+	// recorded says that the call was made before, and not all of it is known any more.
+	recorded bool
 	// excepted is [Options.Excepted].
 	excepted func(rule, line string) bool
 	// paths are those of each command, and each path once for -2.
@@ -45,10 +47,16 @@ func (m *matcher) matchRule(r *Rule) hit {
 	case q.aboutCommand():
 		for i := range m.f.Commands {
 			c := &m.f.Commands[i]
+			if c.Program == "" && len(q.Program) > 0 && m.firm(r) {
+				continue // it may be any program, and the rule asks for certainty
+			}
 			if r.named != nil && !m.odd && !slices.Contains(r.named, c.Program) || m.skips(r, i) {
 				continue
 			}
 			holds := both(base, m.matchCommand(q, c, r.OnUnknown == "ignore" && r.Decide != Allow))
+			if holds == maybe && m.firm(r) {
+				continue // its expression can't make that more
+			}
 			where := c.Text
 			if holds != no && q.aboutPath() {
 				var at string
@@ -68,7 +76,9 @@ func (m *matcher) matchRule(r *Rule) hit {
 			if holds != no && r.each {
 				holds = both(holds, m.evaluateFor(r, c))
 			}
-			best = stronger(best, hit{holds, where, i})
+			if best = stronger(best, hit{holds, where, i}); best.holds == yes {
+				break
+			}
 		}
 		if best.holds == no && m.unknown(facts.CommandsFact) && m.mayRun() {
 			best = hit{both(base, maybe), "a command that cannot be read", -1}
@@ -93,6 +103,11 @@ func (m *matcher) matchRule(r *Rule) hit {
 		best = hit{base, m.f.Tool.Name, -1}
 	}
 	return best
+}
+
+// firm reports whether a rule says nothing where it may hold or not.
+func (m *matcher) firm(r *Rule) bool {
+	return !m.recorded && r.Claude == nil && r.OnUnknown == "ignore"
 }
 
 // skips reports whether a command is part of a line that a rule doesn't apply to.
@@ -228,7 +243,8 @@ func (m *matcher) entersProjects(r *Rule, folder string) certainty {
 
 // matchCommand compares one command. boldly: what is not known excuses nothing.
 func (m *matcher) matchCommand(q *Match, c *facts.Command, boldly bool) certainty {
-	holds := q.Program.match(func(p Pattern) certainty { return fitsProgram(p, c.Program) })
+	wild := hasWildcard(c.Program)
+	holds := q.Program.match(func(p Pattern) certainty { return fitsProgram(p, c.Program, wild) })
 	if holds == no {
 		return no
 	}
@@ -265,9 +281,7 @@ func (m *matcher) matchCommand(q *Match, c *facts.Command, boldly bool) certaint
 	}
 	if len(q.Text) > 0 && holds != no {
 		given := c.Given()
-		holds = both(holds, q.Text.match(func(p Pattern) certainty {
-			return certain(fitsText(strings.ToLower(p.text), given))
-		}))
+		holds = both(holds, q.Text.match(func(p Pattern) certainty { return certain(fitsText(p.small, given)) }))
 	}
 	holds = both(holds, q.Wrapper.matchAny(c.Wrappers))
 	holds = both(holds, q.From.matchAny(c.From))
@@ -278,11 +292,11 @@ func (m *matcher) matchCommand(q *Match, c *facts.Command, boldly bool) certaint
 
 // fitsProgram compares a program. One that is written as a pattern of files, as
 // /usr/bin/cront?b, is every program that fits it.
-func fitsProgram(p Pattern, program string) certainty {
+func fitsProgram(p Pattern, program string, wild bool) certainty {
 	if program == p.text && !p.star && program != "" {
 		return yes
 	}
-	if hasWildcard(program) && len(strings.Trim(program, "*?")) > 1 {
+	if wild && len(strings.Trim(program, "*?")) > 1 {
 		return certain(fitsText(program, p.text))
 	}
 	return p.fitsWord(program, program == "")
@@ -344,7 +358,11 @@ func hasFlag(p Pattern, c *facts.Command, boldly bool) certainty {
 	if slices.ContainsFunc(c.Flags, p.fits) {
 		return yes
 	}
+	whole := programs.Is(c.Program, programs.WholeOptions)
 	for _, o := range c.Options() {
+		if whole {
+			break
+		}
 		// Long options may be shortened.
 		name, _, _ := strings.Cut(o.Text, "=")
 		if len(name) > 2 && strings.HasPrefix(name, "--") && strings.HasPrefix(p.text, name) {

@@ -42,15 +42,17 @@ func negate(c certainty) certainty { return yes - c }
 // out what matches.
 type Pattern struct {
 	text string
-	not  bool
-	star bool // it holds a * or ?
+	// small is text in small letters.
+	small string
+	not   bool
+	star  bool // it holds a * or ?
 	// ending is what stands behind the only *, when the pattern begins with that.
 	ending string
 }
 
 func newPattern(text string) Pattern {
 	rest, not := strings.CutPrefix(text, "!")
-	p := Pattern{text: rest, not: not, star: hasWildcard(rest)}
+	p := Pattern{text: rest, small: strings.ToLower(rest), not: not, star: hasWildcard(rest)}
 	if ending, ok := strings.CutPrefix(rest, "*"); ok && !hasWildcard(ending) {
 		p.ending = ending
 	}
@@ -122,7 +124,9 @@ func (l Patterns) match(fits func(p Pattern) certainty) certainty {
 			continue
 		}
 		positive = true
-		result = either(result, fits(p))
+		if result != yes {
+			result = either(result, fits(p))
+		}
 	}
 	if !positive {
 		result = yes
@@ -209,6 +213,9 @@ func fitsText(pattern, text string) bool {
 
 // fitsGlob is fitsText for a pattern with a * or ?.
 func fitsGlob(pattern, text string) bool {
+	if strings.IndexByte(pattern, '?') < 0 {
+		return fitsStars(pattern, text)
+	}
 	star, mark, p := -1, 0, 0
 	for t := 0; t < len(text); {
 		switch {
@@ -229,6 +236,26 @@ func fitsGlob(pattern, text string) bool {
 		p++
 	}
 	return p == len(pattern)
+}
+
+// fitsStars is fitsText for a pattern that has a * and no ?.
+func fitsStars(pattern, text string) bool {
+	first, rest, _ := strings.Cut(pattern, "*")
+	if !strings.HasPrefix(text, first) {
+		return false
+	}
+	text = text[len(first):]
+	for {
+		part, more, starred := strings.Cut(rest, "*")
+		if !starred {
+			return strings.HasSuffix(text, part)
+		}
+		at := strings.Index(text, part)
+		if at < 0 {
+			return false
+		}
+		text, rest = text[at+len(part):], more
+	}
 }
 
 // place is where path patterns begin.

@@ -19,9 +19,9 @@ type Losses struct {
 	Start bool
 }
 
-// DecideRecorded compares the rules with a call that was recorded. Open are rules
-// of which nobody can say what they would have said: what they need was lost.
-func (s *Set) DecideRecorded(f *facts.Facts, lost Losses) (result Result, open []*Rule) {
+// DecideRecorded compares the rules with a call that was recorded. Undecidable
+// are rules whose verdict is unknown, because what they need was lost.
+func (s *Set) DecideRecorded(f *facts.Facts, lost Losses) (result Result, undecidable []*Rule) {
 	l := &losses{Losses: lost}
 	result = s.decide(f, l)
 	return result, l.open
@@ -33,7 +33,7 @@ type losses struct {
 	open []*Rule
 }
 
-// textFacts are the facts that the words of a call tell.
+// textFacts are the facts derived from the text of a call.
 var textFacts = facts.Set(0).With(facts.CommandsFact, facts.PathsFact, facts.NetFact, facts.FlowsFact)
 
 // weaken is how far an expression holds that may depend on words which were lost.

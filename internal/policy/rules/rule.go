@@ -92,6 +92,7 @@ type Rule struct {
 	Column int    `yaml:"-" json:"column"`
 
 	program *vm.Program // of When
+	divided *divided    // the same for calls with many commands, nil where that is no use
 	// each: When is about the command that was matched, and is tried with each.
 	each bool
 	// programs are those of which one must run for When to hold; nil: any.

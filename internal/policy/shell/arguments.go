@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/policy/programs"
-	"github.com/hookmux/hookmux/internal/policy/shell/words"
 )
 
 // Programs that take arguments for another one from standard input, from a file
@@ -21,7 +20,7 @@ func textOfFile(w *walker, file Word) (string, bool) {
 }
 
 // readItems are the arguments that are read, or one unknown word.
-func readItems(w *walker, s words.ArgumentSource, c inherited) []Word {
+func readItems(w *walker, s ArgumentSource, c inherited) []Word {
 	unknown := []Word{{Text: "{}", Bare: "{}", Dynamic: true, From: c.from}}
 	text, ok := w.known.stdinOf(c.reader(), 0)
 	if s.File.Text != "" && !programs.IsStdin(s.File.Text) {
@@ -30,7 +29,7 @@ func readItems(w *walker, s words.ArgumentSource, c inherited) []Word {
 	if !ok || len(text) > maxValue {
 		return unknown
 	}
-	items := words.SplitItems(text, s.ByLine)
+	items := splitItems(text, s.ByLine)
 	for k := range items {
 		items[k].From = c.from
 		items[k].Tilde = k == 0 && c.input.Tilde && strings.HasPrefix(items[k].Text, "~")
@@ -42,8 +41,8 @@ func readItems(w *walker, s words.ArgumentSource, c inherited) []Word {
 // another in place of the placeholder.
 func runXargs(w *walker, name string, run Run, c inherited, hops int) bool {
 	args := run.Argv[1:]
-	source := words.ReadXargsOptions(args)
-	i := words.SkipOptions(args, "InPLdEsaJR", programs.Of("xargs").LongValues)
+	source := readXargsOptions(args)
+	i := skipOptions(args, "InPLdEsaJR", programs.Of("xargs").LongValues)
 	items := readItems(w, source, c)
 	if source.File.Text != "" && i < len(args) {
 		w.recordRun(run, c) // so that a rule sees which file it reads
@@ -61,7 +60,7 @@ func runXargs(w *walker, name string, run Run, c inherited, hops int) bool {
 		if k >= maxLoop {
 			break
 		}
-		rest.Argv = words.ReplaceAll(args[i:], source.Placeholder, item)
+		rest.Argv = replaceAll(args[i:], source.Placeholder, item)
 		w.resolveRun(rest, c.withVia(name), hops+1)
 	}
 	return true
@@ -72,17 +71,17 @@ func runXargs(w *walker, name string, run Run, c inherited, hops int) bool {
 // command every argument is one.
 func parallelText(w *walker, name string, run Run, c inherited, hops int) bool {
 	args := run.Argv[1:]
-	i := min(words.SkipOptions(args, "jPNnIdaLsS", programs.Of("parallel").LongValues), len(args))
+	i := min(skipOptions(args, "jPNnIdaLsS", programs.Of("parallel").LongValues), len(args))
 	end := i
 	for end < len(args) && !strings.HasPrefix(args[end].Text, ":::") {
 		end++
 	}
-	if words.IndexOf(args[:i], "--pipe") >= 0 && end > i {
+	if indexOf(args[:i], "--pipe") >= 0 && end > i {
 		run.Argv = args[i:end]
 		w.resolveRun(run, c.withVia(name), hops+1)
 		return true
 	}
-	in, command := c.startedBy(name), words.JoinTexts(args[i:end])
+	in, command := c.startedBy(name), joinTexts(args[i:end])
 	for k, item := range parallelItems(w, args, end, c) {
 		if k >= maxLoop {
 			break
@@ -104,7 +103,7 @@ func parallelText(w *walker, name string, run Run, c inherited, hops int) bool {
 // parallelItems are the arguments of parallel: behind ":::", in files, or on
 // standard input.
 func parallelItems(w *walker, args []Word, end int, c inherited) []Word {
-	source := words.ReadXargsOptions(args[:end])
+	source := readXargsOptions(args[:end])
 	source.ByLine = true
 	if end >= len(args) {
 		return readItems(w, source, c)
@@ -114,7 +113,7 @@ func parallelItems(w *walker, args []Word, end int, c inherited) []Word {
 	}
 	var out []Word
 	for _, file := range args[end+1:] {
-		out = append(out, readItems(w, words.ArgumentSource{File: file, ByLine: true}, c)...)
+		out = append(out, readItems(w, ArgumentSource{File: file, ByLine: true}, c)...)
 	}
 	return out
 }

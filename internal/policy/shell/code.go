@@ -5,7 +5,6 @@ import (
 
 	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/policy/shell/foreign"
-	"github.com/hookmux/hookmux/internal/policy/shell/words"
 )
 
 // Programs of other languages given on the command line are not parsed. But
@@ -119,7 +118,7 @@ func (w *walker) walkCode(name string, run Run, c inherited) {
 func walkAwk(w *walker, args []Word, code string, c inherited) {
 	in := c.startedBy("")
 	for i := range args {
-		if value, ok := words.OptionValue(args, i, "-v"); ok && strings.Contains(code, "system") {
+		if value, ok := optionValue(args, i, "-v"); ok && strings.Contains(code, "system") {
 			_, value, _ = strings.Cut(value, "=")
 			w.tryText(value, in)
 		}

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/policy/programs"
-	"github.com/hookmux/hookmux/internal/policy/shell/words"
 
 	"github.com/hookmux/hookmux/internal/policy/shell/foreign"
 )
@@ -19,7 +18,7 @@ func vimText(w *walker, name string, run Run, c inherited, _ int) bool {
 	for i, a := range args {
 		text, ok := strings.CutPrefix(a.Text, "+")
 		for _, option := range [...]string{"-c", "--cmd"} {
-			if value, given := words.OptionValue(args, i, option); given {
+			if value, given := optionValue(args, i, option); given {
 				text, ok = value, true
 			}
 		}
@@ -31,7 +30,7 @@ func vimText(w *walker, name string, run Run, c inherited, _ int) bool {
 		}
 		if a.Text == "-l" && i+1 < len(args) && name == "nvim" {
 			if code, known := textOfFile(w, args[i+1]); known {
-				w.resolveRun(Run{Argv: words.LiteralWords([]string{"lua", "-e", code})}, in, 0)
+				w.resolveRun(Run{Argv: literalWords([]string{"lua", "-e", code})}, in, 0)
 			}
 		}
 		if a.Text == "-S" && i+1 < len(args) {
@@ -55,7 +54,7 @@ func vimText(w *walker, name string, run Run, c inherited, _ int) bool {
 func walkVimCommand(w *walker, text string, c inherited) {
 	text = strings.TrimLeft(text, ": ")
 	if program, code := foreign.VimCode(text); program != "" {
-		w.resolveRun(Run{Argv: words.LiteralWords([]string{program, "-c", code})}, c, 0)
+		w.resolveRun(Run{Argv: literalWords([]string{program, "-c", code})}, c, 0)
 	}
 	for _, command := range foreign.VimFiles(text, maxLoop) {
 		w.tryText(command, c)

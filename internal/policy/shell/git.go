@@ -5,7 +5,6 @@ import (
 
 	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/policy/shell/foreign"
-	"github.com/hookmux/hookmux/internal/policy/shell/words"
 )
 
 // gitNested looks for commands that git itself will run.
@@ -46,13 +45,13 @@ func gitNested(w *walker, name string, run Run, c inherited, hops int) bool {
 				walkGitSetting(w, run, gitSetting{key, value.Text, nil}, in, hops)
 			}
 		case strings.HasPrefix(a.Text, "ext::"):
-			walkWords(w, run, words.LiteralWords(foreign.TransportWords(a.Text[len("ext::"):])), in, hops)
+			walkWords(w, run, literalWords(foreign.TransportWords(a.Text[len("ext::"):])), in, hops)
 		case a.Text == "config":
 			walkGitConfig(w, run, args[i+1:], in, hops)
 		case a.Text == "foreach" && before == "submodule":
 			rest := args[i+1:]
-			rest = rest[min(words.SkipOptions(rest, "", nil), len(rest)):]
-			w.tryText(words.JoinTexts(rest), in.withVia("submodule foreach"))
+			rest = rest[min(skipOptions(rest, "", nil), len(rest)):]
+			w.tryText(joinTexts(rest), in.withVia("submodule foreach"))
 			return true
 		case a.Text == "run" && before == "bisect" && i+1 < len(args):
 			nested := run
@@ -72,11 +71,11 @@ func gitNested(w *walker, name string, run Run, c inherited, hops int) bool {
 
 // walkGitConfig reads git config core.pager text and git config set alias.x '!text'.
 func walkGitConfig(w *walker, run Run, args []Word, c inherited, hops int) {
-	at := words.SkipOptions(args, "f", []string{"--file", "--type", "--blob", "--comment", "--value"})
+	at := skipOptions(args, "f", []string{"--file", "--type", "--blob", "--comment", "--value"})
 	rest := args[min(at, len(args)):]
 	if len(rest) > 0 && (rest[0].Text == "set" || rest[0].Text == "add") {
 		rest = rest[1:]
-		rest = rest[min(words.SkipOptions(rest, "f", []string{"--file", "--type", "--comment", "--value"}), len(rest)):]
+		rest = rest[min(skipOptions(rest, "f", []string{"--file", "--type", "--comment", "--value"}), len(rest)):]
 	}
 	if len(rest) > 1 {
 		walkGitSetting(w, run, gitSetting{key: rest[0].Text, value: rest[1].Text}, c, hops)
@@ -102,7 +101,7 @@ func walkGitSetting(w *walker, run Run, setting gitSetting, c inherited, hops in
 		return
 	}
 	nested := run
-	nested.Argv = append([]Word{{Text: "git", Bare: "git"}}, words.SplitBlanks(text)...)
+	nested.Argv = append([]Word{{Text: "git", Bare: "git"}}, splitBlanks(text)...)
 	if len(args) > 0 && args[0].Text == key[len("alias."):] {
 		nested.Argv = append(nested.Argv, args[1:]...)
 	}

@@ -4,9 +4,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/policy/programs"
-	"github.com/hookmux/hookmux/internal/policy/shell/escapes"
 	"github.com/hookmux/hookmux/internal/policy/shell/foreign"
-	"github.com/hookmux/hookmux/internal/policy/shell/words"
 )
 
 // walkLauncher follows the command that a terminal, a session or a service is
@@ -22,12 +20,12 @@ func walkLauncher(w *walker, name string, l *programs.Launcher, run Run, c inher
 	}
 	for i, a := range args {
 		for _, option := range l.Text {
-			if text, ok := words.OptionValue(args, i, option); ok {
+			if text, ok := optionValue(args, i, option); ok {
 				w.tryText(strings.TrimPrefix(text, "run "), in)
 			}
 		}
 		for _, option := range l.Literals {
-			if text, ok := words.OptionValue(args, i, option); ok {
+			if text, ok := optionValue(args, i, option); ok {
 				tryLiterals(w, text, in)
 			}
 		}
@@ -66,7 +64,7 @@ func walkLauncher(w *walker, name string, l *programs.Launcher, run Run, c inher
 	if !l.Operands {
 		return
 	}
-	i := programs.OperandsFrom(words.TextsOf(args), l, words.SkipOptions(args, l.Values, l.Long))
+	i := programs.OperandsFrom(textsOf(args), l, skipOptions(args, l.Values, l.Long))
 	if i < len(args) {
 		walkWords(w, run, args[i:], in, hops)
 	}
@@ -76,12 +74,12 @@ func walkLauncher(w *walker, name string, l *programs.Launcher, run Run, c inher
 // or a file that this script wrote.
 func walkTyped(w *walker, args []Word, l *programs.Launcher, c, in inherited) {
 	for i := range args {
-		if file, ok := words.OptionValue(args, i, "--from-file"); ok {
+		if file, ok := optionValue(args, i, "--from-file"); ok {
 			typeText(w, w.known.files[file]+"\n", in)
 		}
 	}
-	if operands := args[min(words.SkipOptions(args, l.Values, l.Long), len(args)):]; len(operands) > 0 {
-		typeText(w, typedKeys(words.JoinTexts(operands)), in)
+	if operands := args[min(skipOptions(args, l.Values, l.Long), len(args)):]; len(operands) > 0 {
+		typeText(w, typedKeys(joinTexts(operands)), in)
 	} else if text, ok := w.known.stdinOf(c.reader(), 0); ok {
 		typeText(w, text, in)
 	}
@@ -89,7 +87,7 @@ func walkTyped(w *walker, args []Word, l *programs.Launcher, c, in inherited) {
 
 // typedKeys reads the ways in which such programs write the Enter key.
 func typedKeys(text string) string {
-	return strings.NewReplacer("\r", "\n", "^M", "\n", "^J", "\n").Replace(escapes.ANSIC(text))
+	return strings.NewReplacer("\r", "\n", "^M", "\n", "^J", "\n").Replace(ANSIC(text))
 }
 
 // walkWords follows words that are a command: several are its arguments, a
@@ -115,7 +113,7 @@ func walkWords(w *walker, run Run, words []Word, c inherited, hops int) {
 func behindVerb(args []Word, verb string, l *programs.Launcher) ([]Word, bool) {
 	rest := args
 	for _, part := range strings.Fields(verb) {
-		i := words.SkipOptions(rest, l.Values, l.Long)
+		i := skipOptions(rest, l.Values, l.Long)
 		if i >= len(rest) || rest[i].Text != part {
 			return nil, false
 		}
@@ -134,7 +132,7 @@ func walkOptionCommands(w *walker, name string, run Run, c inherited) {
 	args := run.Argv[1:]
 	for i := range args {
 		for _, option := range options {
-			if text, ok := words.OptionValue(args, i, option); ok &&
+			if text, ok := optionValue(args, i, option); ok &&
 				strings.ContainsAny(strings.TrimSpace(text), " \t\n;|&`$") {
 				w.tryText(text, in)
 			}

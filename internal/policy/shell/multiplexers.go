@@ -4,9 +4,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/policy/programs"
-	"github.com/hookmux/hookmux/internal/policy/shell/escapes"
 	"github.com/hookmux/hookmux/internal/policy/shell/foreign"
-	"github.com/hookmux/hookmux/internal/policy/shell/words"
 )
 
 // tmuxText follows everything that tmux is told to run.
@@ -25,12 +23,12 @@ func tmuxText(w *walker, name string, run Run, c inherited, hops int) bool {
 			break
 		}
 	}
-	at := words.SkipOptions(args, programs.TmuxGlobalValues, nil)
+	at := skipOptions(args, programs.TmuxGlobalValues, nil)
 	walkTmuxWords(w, run, args[min(at, len(args)):], in, hops)
 	// Control mode takes commands line by line.
 	if text, ok := w.known.stdinOf(c.reader(), 0); ok {
 		walkTmuxLines(w, run, text, in, hops)
-		if words.IndexOf(args, "-") >= 0 { // load-buffer -
+		if indexOf(args, "-") >= 0 { // load-buffer -
 			typeText(w, text, in)
 		}
 	}
@@ -74,7 +72,7 @@ func walkTmuxLines(w *walker, run Run, text string, c inherited, hops int) {
 		if !w.takeStep() {
 			return
 		}
-		if given := words.QuotedWords(line); len(given) > 0 {
+		if given := quotedWords(line); len(given) > 0 {
 			walkTmuxWords(w, run, given, c, hops)
 		}
 	}
@@ -101,13 +99,13 @@ func walkTmuxCommand(w *walker, run Run, given []Word, c inherited, hops int) {
 		return
 	}
 	c = c.withVia(command.Name)
-	at := words.SkipOptions(given[1:], command.Values, nil)
+	at := skipOptions(given[1:], command.Values, nil)
 	options := given[1 : 1+min(at, len(given)-1)]
 	operands := given[1+min(at, len(given)-1):]
 	switch command.Runs {
 	case programs.TmuxShell:
 		if command.Name == "run-shell" && hasLetter(options, 'C') {
-			walkTmuxLines(w, run, words.JoinTexts(operands), c, hops+1)
+			walkTmuxLines(w, run, joinTexts(operands), c, hops+1)
 			return
 		}
 		walkWords(w, run, operands, c, hops)
@@ -133,7 +131,7 @@ func walkTmuxCommand(w *walker, run Run, given []Word, c inherited, hops int) {
 		if len(operands) == 1 && operands[0].Text != "-" && command.Name == "load-buffer" {
 			typeText(w, w.known.files[operands[0].Text], c)
 		} else if command.Name != "load-buffer" {
-			typeText(w, words.JoinTexts(operands)+"\n", c)
+			typeText(w, joinTexts(operands)+"\n", c)
 		}
 	case programs.TmuxMenu:
 		for i := 2; i < len(operands); i += 3 {
@@ -141,7 +139,7 @@ func walkTmuxCommand(w *walker, run Run, given []Word, c inherited, hops int) {
 		}
 	case programs.TmuxOption:
 		if len(operands) > 1 && programs.TmuxRunsOption(operands[0].Text) {
-			w.tryText(words.JoinTexts(operands[1:]), c)
+			w.tryText(joinTexts(operands[1:]), c)
 		}
 	case programs.TmuxFiles:
 		for _, o := range operands {
@@ -196,20 +194,20 @@ func screenText(w *walker, name string, run Run, c inherited, hops int) bool {
 		rest := args[i+2:]
 		switch args[i+1].Text {
 		case "stuff", "paste":
-			typeText(w, typedKeys(words.JoinTexts(rest)), in)
+			typeText(w, typedKeys(joinTexts(rest)), in)
 		case "screen", "exec":
-			walkWords(w, run, rest[min(words.SkipOptions(rest, programs.ScreenValues, nil), len(rest)):], in, hops)
+			walkWords(w, run, rest[min(skipOptions(rest, programs.ScreenValues, nil), len(rest)):], in, hops)
 		default: // eval, at, bind …
 			for _, word := range rest {
-				if given := words.QuotedWords(escapes.ANSIC(word.Text)); len(given) > 1 {
-					w.tryText(words.JoinTexts(given[1:]), in)
+				if given := quotedWords(ANSIC(word.Text)); len(given) > 1 {
+					w.tryText(joinTexts(given[1:]), in)
 				}
-				w.tryText(escapes.ANSIC(word.Text), in)
+				w.tryText(ANSIC(word.Text), in)
 			}
 		}
 		return true
 	}
-	if at := words.SkipOptions(args, programs.ScreenValues, nil); at < len(args) {
+	if at := skipOptions(args, programs.ScreenValues, nil); at < len(args) {
 		walkWords(w, run, args[at:], in, hops)
 	}
 	return true

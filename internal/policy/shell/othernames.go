@@ -5,18 +5,17 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/policy/programs"
-	"github.com/hookmux/hookmux/internal/policy/shell/words"
 )
 
 // rememberProgram notes that a run gives a program another name: cp /bin/rm x,
 // ln -s "$(command -v rm)" x, hash -p /bin/rm x.
 func rememberProgram(w *walker, name string, run Run) {
 	args := run.Argv[1:]
-	operands := args[min(words.SkipOptions(args, "tS", nil), len(args)):]
+	operands := args[min(skipOptions(args, "tS", nil), len(args)):]
 	var source, target Word
 	switch {
 	case name == "hash":
-		at := words.IndexOf(args, "-p")
+		at := indexOf(args, "-p")
 		if at < 0 || at+2 >= len(args) {
 			return
 		}

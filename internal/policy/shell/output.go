@@ -4,9 +4,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/policy/programs"
-	"github.com/hookmux/hookmux/internal/policy/shell/filters"
 	"github.com/hookmux/hookmux/internal/policy/shell/foreign"
-	"github.com/hookmux/hookmux/internal/policy/shell/words"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -45,19 +43,22 @@ func (o *outputs) outputOf(i, depth int) (string, bool) {
 	args := r.Args()
 	switch r.Name() {
 	case "mktemp":
-		return strings.TrimSuffix(words.MktempName, "/"), true
+		return strings.TrimSuffix(mktempName, "/"), true
 	case "pwd":
 		return "$PWD", true
 	case "dirname", "basename", "realpath", "readlink", "grealpath":
-		return words.PathText(r.Name(), args)
+		return pathText(r.Name(), args)
 	case "which", "type", "command":
 		if n := len(args); n > 0 && !args[n-1].Dynamic {
+			if text := args[n-1].Text; !strings.Contains(text, "/") {
+				return "/usr/bin/" + text, true // wherever it is: a place where programs are
+			}
 			return args[n-1].Text, true
 		}
 	case "echo":
-		return words.EchoText(args)
+		return echoText(args)
 	case "printf":
-		return words.PrintfText(args)
+		return printfText(args)
 	case "cat", "tee":
 		if r.Name() == "tee" || len(args) == 0 || args[0].Text == "-" {
 			return o.stdinOf(r, depth)
@@ -66,10 +67,10 @@ func (o *outputs) outputOf(i, depth int) (string, bool) {
 			return text, true
 		}
 	case "yes":
-		return words.EchoText(args)
+		return echoText(args)
 	case "cut": // getent passwd me | cut -d: -f6
 		for _, from := range o.script.Runs[min(r.From.Lo, len(o.script.Runs)):min(r.From.Hi, len(o.script.Runs))] {
-			if from.Name() == "getent" && strings.HasSuffix(words.JoinTexts(args), "6") {
+			if from.Name() == "getent" && strings.HasSuffix(joinTexts(args), "6") {
 				return "$HOME", true
 			}
 		}
@@ -81,10 +82,10 @@ func (o *outputs) outputOf(i, depth int) (string, bool) {
 // of another language prints.
 func (o *outputs) changedOutput(r *Run, depth int) (string, bool) {
 	name := r.Name()
-	if filters.Knows(name) {
+	if foreign.IsFilter(name) {
 		text, ok := o.stdinOf(r, depth)
 		if ok {
-			text, ok = filters.OutputOf(name, words.TextsOf(r.Args()), text)
+			text, ok = foreign.FilterOutput(name, textsOf(r.Args()), text)
 		}
 		if ok {
 			return text, true
@@ -128,9 +129,16 @@ func (o *outputs) rememberWritten(i int) {
 	if len(o.files) >= 64 {
 		return
 	}
-	targets := words.CopyTargets(name, r.Args())
+	if from, to := movedFile(name, r.Args()); from != "" {
+		if text, ok := o.files[from]; ok {
+			delete(o.files, to) // it is written over
+			o.rememberFile(to, text)
+		}
+		return
+	}
+	targets := copyTargets(name, r.Args())
 	copies := len(targets) > 0
-	if name != "echo" && name != "printf" && name != "cat" && name != "tee" && !copies && !filters.Knows(name) {
+	if name != "echo" && name != "printf" && name != "cat" && name != "tee" && !copies && !foreign.IsFilter(name) {
 		return
 	}
 	for _, rd := range r.Redirects {

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/policy/programs"
-	"github.com/hookmux/hookmux/internal/policy/shell/expansions"
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
@@ -251,7 +250,7 @@ func evaluateParameter(w *walker, p *syntax.ParamExp) (Word, bool) {
 		}
 	}
 	v, ok := w.vars.lookupVariable(p.Param.Value)
-	if !ok && expansions.IsPlace(p.Param.Value) {
+	if !ok && IsPlace(p.Param.Value) {
 		v, ok = Word{Text: "$" + p.Param.Value, Dynamic: true, Vars: []string{p.Param.Value}}, true
 		v.Bare = v.Text
 	}
@@ -260,7 +259,7 @@ func evaluateParameter(w *walker, p *syntax.ParamExp) (Word, bool) {
 		strings.LastIndexByte(v.Text, '$') == 0 && v.Text == v.Bare && strings.Contains(v.Text, "/")
 	marked := v.Text
 	if v.Dynamic || v.Tilde {
-		marked = expansions.MarkPlaces(v.Text, v.Tilde)
+		marked = MarkPlaces(v.Text, v.Tilde)
 	}
 	placed := marked != v.Text && !strings.ContainsAny(marked, "$`")
 	if !placed {
@@ -287,7 +286,7 @@ func evaluateParameter(w *walker, p *syntax.ParamExp) (Word, bool) {
 		return Word{}, false
 	}
 	if placed {
-		if text, ok = expansions.UnmarkPlaces(text); !ok {
+		if text, ok = UnmarkPlaces(text); !ok {
 			return Word{}, false
 		}
 		v.Dynamic, v.Tilde = strings.Contains(text, "$"), false

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/policy/shell/foreign"
-	"github.com/hookmux/hookmux/internal/policy/shell/words"
 )
 
 // Programs that run something later.
@@ -39,7 +38,7 @@ func crontabText(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
 	in := c.startedBy(name)
 	args := run.Argv[1:]
-	if at := words.SkipOptions(args, "u", nil); at < len(args) && args[at].Text != "-" {
+	if at := skipOptions(args, "u", nil); at < len(args) && args[at].Text != "-" {
 		walkTable(w, w.known.files[args[at].Text], in)
 		return true
 	}

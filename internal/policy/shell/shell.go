@@ -22,7 +22,6 @@ import (
 
 	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/policy/shell/foreign"
-	"github.com/hookmux/hookmux/internal/policy/shell/words"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -44,14 +43,6 @@ const (
 	maxRedirs  = 256           // redirections of one statement
 	maxOpen    = 8             // brace groups in one word; more would mean 2^n words
 	maxDirs    = 64            // directories entered one after another
-)
-
-// Word is one word of a command after quote removal; Span is a half-open range of
-// indexes into Script.Runs; Mount is a directory that a container sees.
-type (
-	Word  = words.Word
-	Span  = words.Span
-	Mount = words.Mount
 )
 
 // Redirect is one redirection of a run.

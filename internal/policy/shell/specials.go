@@ -5,9 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/hookmux/hookmux/internal/policy/shell/expansions"
 	"github.com/hookmux/hookmux/internal/policy/shell/foreign"
-	"github.com/hookmux/hookmux/internal/policy/shell/words"
 )
 
 // special resolves one program with rules of its own. It reports whether the
@@ -68,7 +66,7 @@ func evalText(w *walker, name string, run Run, c inherited, _ int) bool {
 	if len(args) > 0 && args[0].Text == "--" {
 		args = args[1:]
 	}
-	if text := words.JoinTexts(args); strings.TrimSpace(text) != "" {
+	if text := joinTexts(args); strings.TrimSpace(text) != "" {
 		w.walkText(text, c.withVia(name))
 	}
 	return true
@@ -105,7 +103,7 @@ func setVariable(w *walker, name string, run Run, c inherited, _ int) bool {
 	self := &w.out.Runs[len(w.out.Runs)-1]
 	if name == "printf" {
 		if args[0].Text == "-v" && len(args) > 2 {
-			if text, ok := words.PrintfText(args[2:]); ok {
+			if text, ok := printfText(args[2:]); ok {
 				w.vars.setValue(args[1].Text, Word{Text: text, Bare: text, Dynamic: strings.Contains(text, "$HOME")})
 			}
 		}
@@ -130,7 +128,7 @@ func readVariable(w *walker, args []Word, self *Run, c inherited) {
 		return
 	}
 	if name := self.Name(); name == "mapfile" || name == "readarray" {
-		w.vars.setList(last, words.SplitItems(text, true))
+		w.vars.setList(last, splitItems(text, true))
 		return
 	}
 	text, _, _ = strings.Cut(text, "\n")
@@ -142,19 +140,19 @@ func readVariable(w *walker, args []Word, self *Run, c inherited) {
 	}
 	for _, a := range args {
 		if len(a.Text) > 1 && a.Text[0] == '-' && strings.ContainsAny(a.Text, "aA") {
-			w.vars.setList(last, words.SplitAt(text, seps))
+			w.vars.setList(last, splitAt(text, seps))
 			return
 		}
 	}
-	names := args[words.SkipOptions(args, "pdnNtui", nil):]
+	names := args[skipOptions(args, "pdnNtui", nil):]
 	for len(names) > 1 {
 		text = strings.TrimLeft(text, seps)
-		end := expansions.FieldEnd(text, seps, self.Input.Dynamic)
-		w.vars.setValue(names[0].Text, Word{Text: text[:end], Bare: expansions.WithoutUnknown(text[:end]),
+		end := FieldEnd(text, seps, self.Input.Dynamic)
+		w.vars.setValue(names[0].Text, Word{Text: text[:end], Bare: WithoutUnknown(text[:end]),
 			Dynamic: self.Input.Dynamic && strings.ContainsAny(text[:end], "$`")})
 		names, text = names[1:], strings.TrimLeft(text[end:], seps)
 	}
-	w.vars.setValue(last, Word{Text: text, Bare: expansions.WithoutUnknown(text), Dynamic: self.Input.Dynamic})
+	w.vars.setValue(last, Word{Text: text, Bare: WithoutUnknown(text), Dynamic: self.Input.Dynamic})
 }
 
 // sourceText reads source <(text) and source /dev/stdin.
@@ -190,12 +188,12 @@ func envSplit(w *walker, name string, run Run, c inherited, hops int) bool {
 		var text string
 		switch {
 		case a.Text == "--split-string" && i+1 < len(args):
-			text = words.JoinTexts(args[i+1:])
+			text = joinTexts(args[i+1:])
 		case foreign.SplitsString(a.Text):
 			_, glued, _ := strings.Cut(a.Text, "S")
-			text = strings.TrimSpace(glued + " " + words.JoinTexts(args[i+1:]))
+			text = strings.TrimSpace(glued + " " + joinTexts(args[i+1:]))
 		case strings.HasPrefix(a.Text, "--split-string="):
-			text = a.Text[len("--split-string="):] + " " + words.JoinTexts(args[i+1:])
+			text = a.Text[len("--split-string="):] + " " + joinTexts(args[i+1:])
 		case !strings.HasPrefix(a.Text, "-") && !foreign.IsAssignment(a.Text):
 			return w.stripPrefix(name, prefixOf(w, name), run, args, c, hops)
 		default:
@@ -211,7 +209,7 @@ func envSplit(w *walker, name string, run Run, c inherited, hops int) bool {
 func sudoShell(w *walker, name string, run Run, c inherited, hops int) bool {
 	p := prefixOf(w, name)
 	args := run.Argv[1:]
-	n := words.SkipOptions(args, p.Values, p.Long)
+	n := skipOptions(args, p.Values, p.Long)
 	for _, a := range args[:min(n, len(args))] {
 		if a.Text == "-i" || a.Text == "-s" || a.Text == "--login" || a.Text == "--shell" {
 			if n == len(args)-1 && strings.ContainsAny(args[n].Text, " \t\n;|&") {
@@ -237,7 +235,7 @@ func sudoShell(w *walker, name string, run Run, c inherited, hops int) bool {
 // commandOption is the value of -c, -qec, --command=text.
 func commandOption(args []Word, i int) (string, bool) {
 	for _, option := range [...]string{"-c", "--command", "--session-command"} {
-		if text, ok := words.OptionValue(args, i, option); ok {
+		if text, ok := optionValue(args, i, option); ok {
 			return text, true
 		}
 	}
@@ -294,7 +292,7 @@ func aliasText(w *walker, name string, run Run, c inherited, _ int) bool {
 			w.aliases = map[string][]Word{}
 		}
 		if len(w.aliases) < maxVia {
-			w.aliases[alias] = words.QuotedWords(v)
+			w.aliases[alias] = quotedWords(v)
 		}
 	}
 	return true

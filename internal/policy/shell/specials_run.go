@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/policy/programs"
-	"github.com/hookmux/hookmux/internal/policy/shell/words"
 )
 
 // Programs that run another one, on what they find or are given.
@@ -64,13 +63,13 @@ func sshRemote(w *walker, name string, run Run, c inherited, _ int) bool {
 	self := len(w.out.Runs) - 1
 	args := run.Argv[1:]
 	walkRemoteOptions(w, args, c.withVia(name))
-	i := words.SkipOptions(args, programs.RemoteValues(name), nil)
+	i := skipOptions(args, programs.RemoteValues(name), nil)
 	if i >= len(args) {
 		return true
 	}
 	i++ // the host
 	for i < len(args) && strings.HasPrefix(args[i].Text, "-") {
-		j := words.SkipOptions(args[i:], programs.RemoteValues(name), nil)
+		j := skipOptions(args[i:], programs.RemoteValues(name), nil)
 		i += max(j, 1)
 	}
 	c = c.withVia(name)
@@ -80,7 +79,7 @@ func sshRemote(w *walker, name string, run Run, c inherited, _ int) bool {
 	if i < len(args) && name == "mosh" {
 		walkWords(w, run, args[i:], c, 0)
 	} else if i < len(args) {
-		w.walkText(words.JoinTexts(args[i:]), c)
+		w.walkText(joinTexts(args[i:]), c)
 	} else if text, ok := w.known.stdinOf(&w.out.Runs[self], 0); ok {
 		c.from, c.input, c.hasInput = Span{}, Word{}, false
 		w.walkText(text, c)
@@ -111,7 +110,7 @@ func remoteCopy(w *walker, name string, run Run, c inherited, _ int) bool {
 // runUser reads runuser -u user command and runuser user -c text.
 func runUser(w *walker, name string, run Run, c inherited, hops int) bool {
 	args := run.Argv[1:]
-	if words.IndexOf(args, "-u") < 0 && words.IndexOf(args, "--user") < 0 {
+	if indexOf(args, "-u") < 0 && indexOf(args, "--user") < 0 {
 		return dashC(w, name, run, c, hops)
 	}
 	return w.stripPrefix(name, programs.Prefix{Values: "ugGswT", Long: []string{"--user", "--group", "--supp-group",
@@ -133,7 +132,7 @@ func groupCommand(w *walker, name string, run Run, c inherited, _ int) bool {
 		w.walkShellInput(name, c)
 		return true
 	}
-	w.walkText(words.JoinTexts(args), c.withVia(name))
+	w.walkText(joinTexts(args), c.withVia(name))
 	return true
 }
 
@@ -185,7 +184,7 @@ func scriptText(w *walker, name string, run Run, c inherited, hops int) bool {
 		}
 	}
 	w.recordRun(run, c)
-	if at := words.SkipOptions(args, "tTBEIOmo", nil) + 1; at < len(args) {
+	if at := skipOptions(args, "tTBEIOmo", nil) + 1; at < len(args) {
 		in := c.startedBy(name)
 		walkWords(w, run, args[at:], in, hops)
 	} else {

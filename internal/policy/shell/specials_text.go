@@ -5,7 +5,6 @@ import (
 
 	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/policy/shell/foreign"
-	"github.com/hookmux/hookmux/internal/policy/shell/words"
 )
 
 // Programs that have a language of their own with a way out to the shell.
@@ -69,7 +68,7 @@ func walkMakeArguments(w *walker, args []Word, c inherited) {
 			walkMakeCalls(w, a.Text, c)
 		}
 		for _, option := range [...]string{"--eval", "-E"} {
-			if text, ok := words.OptionValue(args, i, option); ok {
+			if text, ok := optionValue(args, i, option); ok {
 				walkMakefile(w, text, c)
 			}
 		}
@@ -146,7 +145,7 @@ func debuggerText(w *walker, name string, run Run, c inherited, _ int) bool {
 func sedText(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
 	in := c.startedBy(name)
-	for _, script := range foreign.SedScripts(words.TextsOf(run.Argv[1:])) {
+	for _, script := range foreign.SedScripts(textsOf(run.Argv[1:])) {
 		if !strings.ContainsRune(script, 'e') || len(script) > maxValue {
 			continue
 		}
@@ -189,8 +188,8 @@ func tclText(w *walker, name string, run Run, c inherited, _ int) bool {
 		w.tryText(command, in)
 	}
 	for _, command := range foreign.TclCommands(text, maxLoop) {
-		given := words.SplitBlanks(command)
-		w.tryText(words.JoinTexts(given[min(words.SkipOptions(given, "", nil), len(given)):]), in)
+		given := splitBlanks(command)
+		w.tryText(joinTexts(given[min(skipOptions(given, "", nil), len(given)):]), in)
 	}
 	for _, s := range foreign.StringLiterals(text) {
 		typeText(w, typedKeys(s), in)

@@ -2,7 +2,6 @@ package shell
 
 import (
 	"github.com/hookmux/hookmux/internal/policy/programs"
-	"github.com/hookmux/hookmux/internal/policy/shell/words"
 )
 
 // maxBefore is how many words a program that is not known may have in front of a
@@ -19,14 +18,14 @@ func followUnknown(w *walker, name string, run Run, c inherited, hops int) {
 	in := c.withVia(name)
 	for i := range args {
 		for _, option := range programs.TextOptions() {
-			if text, ok := words.OptionValue(args, i, option); ok && words.StartsFollowed(text) {
+			if text, ok := optionValue(args, i, option); ok && startsFollowed(text) {
 				w.tryText(text, c.startedBy(name))
 			}
 		}
 		if i >= maxBefore {
 			return
 		}
-		if !words.IsFollowed(args, i) {
+		if !isFollowed(args, i) {
 			continue
 		}
 		rest := run

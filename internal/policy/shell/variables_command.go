@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/policy/programs"
-	"github.com/hookmux/hookmux/internal/policy/shell/words"
 )
 
 // walkCommandVariables reads the values of variables that some program will run
@@ -19,7 +18,7 @@ func walkCommandVariables(w *walker, assigns []Assign, c inherited) {
 			w.tryText(a.Value.Text, c.withVia(a.Name))
 		}
 		if a.Name == "MAKEFLAGS" || a.Name == "GNUMAKEFLAGS" {
-			walkMakeArguments(w, words.QuotedWords(a.Value.Text), c.withVia(a.Name))
+			walkMakeArguments(w, quotedWords(a.Value.Text), c.withVia(a.Name))
 		}
 		text := strings.TrimSpace(a.Value.Text)
 		if text == "" || !programs.RunsCommand(a.Name) {

@@ -5,9 +5,6 @@ import (
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
-
-	"github.com/hookmux/hookmux/internal/policy/shell/escapes"
-	"github.com/hookmux/hookmux/internal/policy/shell/expansions"
 )
 
 // fieldBuilder gathers the words one written word becomes: unquoted expansions
@@ -69,9 +66,9 @@ func (b *fieldBuilder) addValue(v Word, quoted bool) {
 			rest = strings.TrimLeft(rest, b.seps)
 			continue
 		}
-		piece := rest[:expansions.FieldEnd(rest, b.seps, v.Dynamic)]
+		piece := rest[:FieldEnd(rest, b.seps, v.Dynamic)]
 		if v.Dynamic && strings.ContainsAny(piece, "$`") {
-			b.addDynamic(piece, expansions.WithoutUnknown(piece))
+			b.addDynamic(piece, WithoutUnknown(piece))
 		} else {
 			b.addLiteral(piece)
 		}
@@ -89,10 +86,10 @@ func (w *walker) splitFields(word *syntax.Word, c inherited) []Word {
 			return []Word{{Text: l.Value, Bare: l.Value}}
 		}
 	}
-	if n := expansions.CountBraces(word); n > 0 {
+	if n := CountBraces(word); n > 0 {
 		if n > maxOpen {
 			w.out.Truncated = true
-		} else if expansions.IsSplit(word) || syntax.SplitBraces(word) {
+		} else if IsSplit(word) || syntax.SplitBraces(word) {
 			var out []Word
 			for alt, err := range expand.BracesSeq(nil, word) {
 				if err != nil || len(out) >= maxBraces || !w.takeStep() {
@@ -148,13 +145,13 @@ func (w *walker) buildFields(word *syntax.Word, c inherited, split bool) []Word 
 func (w *walker) addPart(b *fieldBuilder, p syntax.WordPart, c inherited, quoted bool) {
 	switch p := p.(type) {
 	case *syntax.Lit:
-		s, glob := escapes.Remove(p.Value, quoted)
+		s, glob := Remove(p.Value, quoted)
 		b.addLiteral(s)
 		b.cur.Glob = b.cur.Glob || glob
 	case *syntax.SglQuoted:
 		s := p.Value
 		if p.Dollar {
-			s = escapes.ANSIC(s)
+			s = ANSIC(s)
 		}
 		b.addLiteral(s)
 	case *syntax.DblQuoted:

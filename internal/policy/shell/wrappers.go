@@ -6,7 +6,6 @@ import (
 
 	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/policy/shell/foreign"
-	"github.com/hookmux/hookmux/internal/policy/shell/words"
 )
 
 // resolveRun takes wrappers off run until a program that does the work remains,
@@ -17,7 +16,7 @@ func (w *walker) resolveRun(run Run, c inherited, hops int) {
 		w.recordRun(run, c)
 		return
 	}
-	if words.IsOwnShell(run.Argv[0].Text) {
+	if isOwnShell(run.Argv[0].Text) {
 		run.Argv = append([]Word{{Text: "sh", Bare: "sh"}}, run.Argv[1:]...)
 	}
 	name := baseName(run.Argv[0].Text)
@@ -119,13 +118,13 @@ func (w *walker) walkShellInput(name string, c inherited) {
 func (w *walker) stripPrefix(name string, p programs.Prefix, run Run, args []Word, c inherited, hops int) bool {
 	var i int
 	skip := p.Skip
-	switch at := words.IndexOfAny(args, p.Need); {
+	switch at := indexOfAny(args, p.Need); {
 	case p.Need != "" && at >= 0:
 		i, skip = at+1, 0
 	case p.Need != "" && p.Skip == 0:
 		i = len(args)
 	default:
-		i = words.SkipOptions(args, p.Values, p.Long)
+		i = skipOptions(args, p.Values, p.Long)
 		if p.Unskipped && i > 0 {
 			skip = 0
 		}
@@ -157,11 +156,11 @@ func (w *walker) stripPrefix(name string, p programs.Prefix, run Run, args []Wor
 	if name == "chroot" && skip > 0 && i > 0 && args[i-1].Text == "/" {
 		c.contained = len(c.mounts) > 0 // the machine itself
 	}
-	if name == "nsenter" && words.EntersFirstProcess(args) {
+	if name == "nsenter" && entersFirstProcess(args) {
 		c.contained, c.mounts = false, nil // the machine itself
 	}
 	if p.Contain {
-		mounts, workdir := words.MountsOf(args, i)
+		mounts, workdir := mountsOf(args, i)
 		if name == "kubectl debug" { // of a node
 			mounts = append(mounts, Mount{Host: Word{Text: "/", Bare: "/"}, Inside: "/host"})
 		}
@@ -177,16 +176,16 @@ func (w *walker) stripPrefix(name string, p programs.Prefix, run Run, args []Wor
 		}
 	}
 	if p.Joins {
-		w.walkText(words.JoinTexts(args[i:]), c)
+		w.walkText(joinTexts(args[i:]), c)
 		return true
 	}
 	rest := run
 	rest.Argv = args[i:]
 	if p.Keep && strings.Contains(rest.Argv[0].Text, "@") && !p.Contain {
-		rest.Argv = append([]Word{words.WithoutVersion(rest.Argv[0])}, args[i+1:]...)
+		rest.Argv = append([]Word{withoutVersion(rest.Argv[0])}, args[i+1:]...)
 	}
 	if p.Contain && i > 0 {
-		rest.Argv = words.WithEntrypoint(args[i-1].Text, rest.Argv)
+		rest.Argv = withEntrypoint(args[i-1].Text, rest.Argv)
 	}
 	w.resolveRun(rest, c, hops+1)
 	return true
@@ -250,8 +249,8 @@ func (w *walker) walkShell(name string, run Run, c inherited) {
 	if len(w.out.Runs) == 0 {
 		return
 	}
-	operands := args[min(words.SkipOptions(args, "oO", nil), len(args)):]
-	if reads := words.IndexOf(args, "-s") >= 0; !reads && len(operands) > 0 && !programs.IsStdin(operands[0].Text) {
+	operands := args[min(skipOptions(args, "oO", nil), len(args)):]
+	if reads := indexOf(args, "-s") >= 0; !reads && len(operands) > 0 && !programs.IsStdin(operands[0].Text) {
 		walkKnownFile(w, operands[0], c, name)
 		return
 	} else if reads {

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/hookmux/hookmux/agent"
-	"github.com/hookmux/hookmux/internal/platform/textcut"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
 // The events that are told to the daemon, as agent/data/acp.yaml describes them.
@@ -351,7 +351,7 @@ func (c *Conversation) updated(params json.RawMessage) []Report {
 			s.words, s.wordsOf = "", u.MessageID
 		}
 		if len(s.words) < maxWords {
-			s.words = textcut.Marked(s.words+u.Content.Text, maxWords)
+			s.words = termsafe.CutMarked(s.words+u.Content.Text, maxWords)
 		}
 	case "tool_call", "tool_call_update":
 		var t toolCall

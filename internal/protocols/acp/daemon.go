@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hookmux/hookmux/internal/platform/environ"
+	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/version"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
@@ -157,7 +157,7 @@ func (h *FrameDaemon) ask(ctx context.Context, id, name string, r Report, limit 
 	held func()) (frame.Reply, error) {
 	request := frame.Request{
 		ID: id, Agent: name, Event: r.Event, Deadline: limit, Cwd: h.Cwd, Version: version.String,
-		Holds: held != nil, Payload: r.Payload, Env: environ.Join(h.Env),
+		Holds: held != nil, Payload: r.Payload, Env: proc.JoinEnv(h.Env),
 	}
 	switch {
 	case len(r.Payload) > frame.Standard.Payload:

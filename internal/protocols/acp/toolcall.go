@@ -81,7 +81,7 @@ func (t *toolCall) ownName() string {
 // there is only a line that describes the call.
 func (t *toolCall) input(titleIsCommand bool) (input json.RawMessage, titleOnly bool) {
 	fields := map[string]json.RawMessage{}
-	raw := objectIn(t.RawInput)
+	raw := unwrapJSONString(t.RawInput)
 	told := json.Unmarshal(raw, &fields) == nil && len(fields) > 0
 	paths := t.paths()
 	line, joined := joinedCommand(fields)
@@ -115,8 +115,8 @@ func (t *toolCall) input(titleIsCommand bool) (input json.RawMessage, titleOnly 
 	return asJSON(fields), titleOnly
 }
 
-// objectIn is an input that came as the text of an object as that object.
-func objectIn(input json.RawMessage) json.RawMessage {
+// unwrapJSONString decodes an input that is a JSON string with an object in it.
+func unwrapJSONString(input json.RawMessage) json.RawMessage {
 	var text string
 	if json.Unmarshal(input, &text) == nil && strings.HasPrefix(strings.TrimSpace(text), "{") &&
 		json.Valid([]byte(text)) {

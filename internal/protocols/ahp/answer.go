@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
-	"github.com/hookmux/hookmux/internal/platform/textcut"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
 // Expected is what an answer must fit to count.
@@ -57,7 +57,7 @@ func ReadAnswer(message []byte, want Expected) (event.Decision, error) {
 	}
 	if id, ok := jsontext.String(m["id"]); !ok || id != want.ID {
 		return event.Decision{}, fmt.Errorf("answered %s, which nobody asked; the question's id is %q",
-			textcut.Marked(string(m["id"]), 80), want.ID)
+			termsafe.CutMarked(string(m["id"]), 80), want.ID)
 	}
 	_, failed := m["error"]
 	result, there := m["result"]
@@ -75,7 +75,7 @@ func ReadAnswer(message []byte, want Expected) (event.Decision, error) {
 	}
 	if version, ok := jsontext.String(r["protocolVersion"]); !ok || version != want.Version {
 		return event.Decision{}, fmt.Errorf("answered in the version %s where it was asked in %q; set ahp.version to "+
-			"what it speaks", textcut.Marked(string(r["protocolVersion"]), 40), want.Version)
+			"what it speaks", termsafe.CutMarked(string(r["protocolVersion"]), 40), want.Version)
 	}
 	if !jsontext.IsArray(r["effects"]) {
 		return event.Decision{}, errors.New("answered without a list of effects; an empty one means no opinion")
@@ -96,7 +96,7 @@ func readError(m map[string]json.RawMessage, version string) error {
 		return &VersionError{version}
 	}
 	text, _ := textOf(e, "message")
-	return &BackendError{code, textcut.Marked(strings.Join(strings.Fields(text), " "), 200)}
+	return &BackendError{code, termsafe.CutMarked(strings.Join(strings.Fields(text), " "), 200)}
 }
 
 // readEffects makes one decision of all effects, or none where one of them cannot
@@ -139,7 +139,7 @@ func readEffect(e map[string]json.RawMessage, want Expected, d *event.Decision, 
 		"modify": want.Offer.Input, "message": want.Offer.Message, "inject": want.Offer.Context,
 		"flow": want.Offer.Keep}
 	if !offered[kind] {
-		return fmt.Errorf("the effect %q was not offered for this event", textcut.Marked(kind, 40))
+		return fmt.Errorf("the effect %q was not offered for this event", termsafe.CutMarked(kind, 40))
 	}
 	switch kind {
 	case "deny", "allow", "ask":
@@ -181,7 +181,7 @@ func readVerdict(kind string, e map[string]json.RawMessage, d *event.Decision) e
 		if code, err := textOf(e, "code"); err != nil {
 			return err
 		} else if code != "" {
-			d.Reason += " [" + textcut.Marked(code, 120) + "]"
+			d.Reason += " [" + termsafe.CutMarked(code, 120) + "]"
 		}
 	}
 	return nil
@@ -198,8 +198,8 @@ func readChange(e map[string]json.RawMessage, d *event.Decision) error {
 	}
 	switch {
 	case target != "input" || operation != "merge":
-		return fmt.Errorf("modify of %q by %q was not offered; input by merge was", textcut.Marked(target, 40),
-			textcut.Marked(operation, 40))
+		return fmt.Errorf("modify of %q by %q was not offered; input by merge was", termsafe.CutMarked(target, 40),
+			termsafe.CutMarked(operation, 40))
 	case !jsontext.IsObject(e["value"]):
 		return errors.New("modify: value is no object with the keys to change")
 	}

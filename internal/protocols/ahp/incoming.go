@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
-	"github.com/hookmux/hookmux/internal/platform/textcut"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
 // Incoming is a message of an agent to hookmux, as the daemon is told of it.
@@ -159,7 +159,7 @@ func ReadIncoming(message []byte) (*Incoming, *Refusal) {
 	case err != nil || method == "":
 		return refuse(CodeNoMessage, "method is missing")
 	case method != MethodIntercept && method != MethodObserve:
-		return refuse(CodeNoMethod, "there is no method %q here", textcut.Marked(method, 60))
+		return refuse(CodeNoMethod, "there is no method %q here", termsafe.CutMarked(method, 60))
 	case (method == MethodIntercept) != asks:
 		return refuse(CodeNoMessage, "%s is a request with an id, %s a notification without one", MethodIntercept,
 			MethodObserve)
@@ -171,7 +171,7 @@ func ReadIncoming(message []byte) (*Incoming, *Refusal) {
 	version, _ := textOf(params, "protocolVersion")
 	if !slices.Contains(hook.AHPVersions(), version) {
 		refused := &Refusal{id, CodeUnsupportedVersion, fmt.Sprintf("the version %q is not spoken here",
-			textcut.Marked(version, 40)), map[string]any{"supported": hook.AHPVersions()}}
+			termsafe.CutMarked(version, 40)), map[string]any{"supported": hook.AHPVersions()}}
 		return nil, refused
 	}
 	in, code, err := readEvent(params, version, asks)
@@ -217,7 +217,7 @@ func readEvent(params map[string]json.RawMessage, version string, asks bool) (*I
 	if asks {
 		if !slices.Contains(asked, texts.kind) || texts.kind != "tool.before" && version == hook.AHPVersion01 {
 			return nil, CodeUnsupportedEvent, fmt.Errorf("the event %q cannot be asked about here; tool.before can",
-				textcut.Marked(texts.kind, 60))
+				termsafe.CutMarked(texts.kind, 60))
 		}
 		in.Event = "ahp:" + texts.kind
 		if p.Offered, err = readOffered(params); err != nil {
@@ -225,7 +225,7 @@ func readEvent(params map[string]json.RawMessage, version string, asks bool) (*I
 		}
 	}
 	if in.Event == "" {
-		return nil, CodeUnsupportedEvent, fmt.Errorf("the event %q is not known here", textcut.Marked(texts.kind, 60))
+		return nil, CodeUnsupportedEvent, fmt.Errorf("the event %q is not known here", termsafe.CutMarked(texts.kind, 60))
 	}
 	if err := readSession(e, version, &p); err != nil {
 		return nil, CodeParams, err

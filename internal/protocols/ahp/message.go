@@ -8,7 +8,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
 	"github.com/hookmux/hookmux/internal/platform/jsonx"
-	"github.com/hookmux/hookmux/internal/platform/textcut"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
 // The methods.
@@ -40,7 +40,7 @@ func members(object []byte) (map[string]json.RawMessage, error) {
 	err := jsontext.Object(object, func(key, value []byte) bool {
 		name := string(key)
 		if _, there := list[name]; there {
-			twice = fmt.Errorf("names %q twice", textcut.Marked(name, 60))
+			twice = fmt.Errorf("names %q twice", termsafe.CutMarked(name, 60))
 			return false
 		}
 		list[name] = value

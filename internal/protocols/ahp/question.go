@@ -29,7 +29,7 @@ type Offer struct {
 func (o Offer) Any() bool { return o != Offer{} }
 
 // OfferFor is what a hook of a mode may say to an event, in a version.
-func OfferFor(version string, kind event.Kind, mode hook.Mode, carries event.Carries) (o Offer) {
+func OfferFor(version string, kind event.Kind, mode hook.Role, carries event.Carries) (o Offer) {
 	if mode == hook.Observe || !hook.AHPHas(version, kind) {
 		return Offer{}
 	}

@@ -49,7 +49,7 @@ func TestQuestions(t *testing.T) {
 		Detail: "idle", Title: "Codex", Message: "waits", Time: time.Unix(1, 0)}
 	for name, c := range map[string]struct {
 		ev      *event.Event
-		mode    hook.Mode
+		mode    hook.Role
 		carries event.Carries
 		native  bool
 	}{

@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/platform/proc"
-	"github.com/hookmux/hookmux/internal/platform/textcut"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -65,7 +65,7 @@ func (s *Server) itemWords(item wire.InboxRequest) map[string]any {
 		out["decision"] = item.Decision
 	}
 	put := func(key, text string, limit int) {
-		cut := textcut.Bytes(text, limit)
+		cut := termsafe.CutBytes(text, limit)
 		if cut != text {
 			out[key+"_truncated"] = true
 			out[key+"_length"] = strconv.Itoa(len(text))

@@ -10,7 +10,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
-	"github.com/hookmux/hookmux/internal/platform/textcut"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
 // Journal has the events that agents reported.
@@ -55,7 +55,7 @@ func telemetryItem(ev *event.Event, kind string, words map[string]string) map[st
 		out["cwd"] = ev.Cwd
 	}
 	for key, text := range words {
-		cut := textcut.Bytes(text, longText)
+		cut := termsafe.CutBytes(text, longText)
 		if cut != text {
 			out[key+"_truncated"], out[key+"_length"] = true, strconv.Itoa(len(text))
 		}
@@ -150,7 +150,7 @@ func todoList(input json.RawMessage) []map[string]any {
 			id = cmp.Or(string(one.ID), strconv.Itoa(i+1))
 		}
 		todos = append(todos, map[string]any{
-			"id": id, "content": textcut.Bytes(text, shortText), "state": todoState(one.Status),
+			"id": id, "content": termsafe.CutBytes(text, shortText), "state": todoState(one.Status),
 		})
 	}
 	return todos

@@ -73,7 +73,7 @@ func (j *Journal) openConnections() error {
 	// A file begun in the place of a broken one goes on counting where that
 	// one ended, so that readers need not know.
 	if floor := j.newest.Load(); w.next <= floor {
-		if err := w.keepCounting(floor); err != nil {
+		if err := w.persistCursor(floor); err != nil {
 			readers.Close()
 			w.close()
 			return err

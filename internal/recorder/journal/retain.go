@@ -70,7 +70,7 @@ func (r *retention) dropEvents(s span, where string, args ...driver.Value) {
 		}
 		changed, err = w.execCounting("DELETE FROM events WHERE cursor BETWEEN ? AND ?"+where, args...)
 		if err == nil && changed > 0 {
-			err = w.keepCounting(w.next - 1)
+			err = w.persistCursor(w.next - 1)
 		}
 		return err
 	})

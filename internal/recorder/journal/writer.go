@@ -198,8 +198,8 @@ func (w *writer) loadState() error {
 	return nil
 }
 
-// keepCounting makes the next cursor come after newest, for good.
-func (w *writer) keepCounting(newest int64) error {
+// persistCursor stores newest, so that the next cursor comes after it for good.
+func (w *writer) persistCursor(newest int64) error {
 	if err := w.execQuery("INSERT OR REPLACE INTO meta(name, value) VALUES ('cursor', ?)", newest); err != nil {
 		return err
 	}

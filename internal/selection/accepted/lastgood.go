@@ -1,6 +1,3 @@
-// Keeps the last version of a person's file in which everything was
-// right: it stays in force while the file is broken.
-
 package accepted
 
 import (
@@ -11,6 +8,9 @@ import (
 
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 )
+
+// This file keeps the last version of a person's file in which everything was right: it
+// stays in force while the file is broken.
 
 // LastGoodPath is where the last good version of a file is kept, by what kind of file it is;
 // "" where there is no state folder.

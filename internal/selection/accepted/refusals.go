@@ -15,7 +15,7 @@ func (s *Store) RefusalsOnly(entries []*hook.Entry) []*hook.Entry {
 	basis, _, _ := s.State()
 	var list []*hook.Entry
 	for _, e := range entries {
-		guards := e.ModeFor(event.ToolBefore) == hook.Guard || e.ModeFor(event.PermissionRequest) == hook.Guard
+		guards := e.RoleFor(event.ToolBefore) == hook.Guard || e.RoleFor(event.PermissionRequest) == hook.Guard
 		if !guards {
 			if basis == New {
 				list = append(list, e)

@@ -117,7 +117,7 @@ func (s *Store) readRecord() record {
 		return record{State: New, Files: map[string]kept{}}
 	}
 	var r record
-	err = sealed.LoadSealed(s.opt.State, recordFile, &r)
+	err = sealed.Load(s.opt.State, recordFile, &r)
 	if err == nil && (len(r.Files) > maxFiles || !slices.Contains([]State{Accepted, New, Lost}, r.State)) {
 		err = fmt.Errorf("%s: cannot be understood", filepath.Join(s.opt.State, recordFile))
 	}
@@ -208,7 +208,7 @@ func (s *Store) storeRecord() error {
 			}
 		}
 	}
-	if err := sealed.StoreSealed(s.opt.State, recordFile, s.now); err != nil {
+	if err := sealed.Store(s.opt.State, recordFile, s.now); err != nil {
 		return err
 	}
 	s.contents.dropOthers(folder, wanted)

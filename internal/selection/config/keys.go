@@ -47,18 +47,16 @@ const (
 	Notify            = "notify"
 	NotifyChannels    = "notify.channels"
 	NotifyKinds       = "notify.kinds"
-	NotifySettle      = "notify.settle"
 	NotifyTurn        = "notify.turn"
 	NotifyQuiet       = "notify.quiet"
 	NotifySubagents   = "notify.subagents"
 	NotifyText        = "notify.text"
 	NotifySound       = "notify.sound"
-	NotifyTerminal    = "notify.terminal"
 	NotifyBus         = "notify.bus"
 	NotifyWebhook     = "notify.webhook"
-	NotifyFormat      = "notify.webhook-format"
-	NotifySecret      = "notify.webhook-secret"
-	NotifyChat        = "notify.webhook-chat"
+	NotifyFormat      = "notify.webhookFormat"
+	NotifySecret      = "notify.webhookSecret"
+	NotifyChat        = "notify.webhookChat"
 	TelemetryEndpoint = "telemetry.endpoint"
 	TelemetryHeaders  = "telemetry.headers"
 	TelemetryContent  = "telemetry.content"
@@ -163,7 +161,7 @@ func guardSettings() []Key {
 		list = append(list, Key{
 			Name: hook.GuardPrefix + g.Name, Type: Choice, Choices: guardChoices, Default: mode, Project: Rise,
 			Weakens: isNotBlock, Unread: GuardBlock,
-			Doc: "stop " + g.What + ": off, log (only record), ask, block",
+			Doc: "stop " + g.What,
 		})
 	}
 	return list
@@ -270,8 +268,6 @@ var otherKeys = []Key{
 		Doc: "what to notify about: permission, question, plan, finished, failed; notify.kinds.<agent> for one " +
 			"agent",
 	},
-	{Name: NotifySettle, Type: Span, Default: time.Second, Project: Never,
-		Doc: "delay before a notification about a request"},
 	{Name: NotifyTurn, Type: Span, Default: 30 * time.Second, Project: Never,
 		Doc: "how long a turn must have taken for a notification that it finished or failed"},
 	{Name: NotifyQuiet, Type: Text, Default: "", Project: Never, Check: checkQuiet,
@@ -291,8 +287,6 @@ var otherKeys = []Key{
 		Doc: "the sound of a notification: a desktop sound name, or a file that the channel sound plays " +
 			"(absolute or from ~/); notify.sound.<kind> for one kind",
 	},
-	{Name: NotifyTerminal, Type: Choice, Choices: []string{"auto", "9", "777", "99"}, Default: "auto", Project: Never,
-		Doc: "escape sequence for terminal notifications: auto, 9, 777, 99"},
 	{Name: NotifyBus, Type: Text, Default: "", Project: Never, Check: checkBus,
 		Doc: "session bus for desktop notifications, if it isn't your usual one"},
 	{Name: NotifyWebhook, Type: Text, Default: "", Project: Never, Secret: true, Check: checkWebhook,

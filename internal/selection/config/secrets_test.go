@@ -8,20 +8,20 @@ import (
 // Whoever looks at a change of settings sees where notices would go, and no secret:
 // not where nothing else changed, nor in a file that cannot be read or names one twice.
 func TestHideSecrets(t *testing.T) {
-	const old = `{"notify.webhook": "https://hooks.example.com/T0KEN-A", "notify.webhook-secret": "T0KEN-K"}`
+	const old = `{"notify.webhook": "https://hooks.example.com/T0KEN-A", "notify.webhookSecret": "T0KEN-K"}`
 	for name, c := range map[string]struct {
 		after string
 		want  []string
 	}{
 		"another host": {`{"notify.webhook": "https://evil.example/T0KEN-B"}`,
 			[]string{`"https://evil.example/… (changed)"`}},
-		"another token": {`{"notify.webhook": "https://hooks.example.com/T0KEN-B", "notify.webhook-secret": "T0KEN-K"}`,
-			[]string{`"https://hooks.example.com/… (changed)"`, `"notify.webhook-secret": "(set)"`}},
-		"another key": {`{"notify.webhook": "https://hooks.example.com/T0KEN-A", "notify.webhook-secret": "T0KEN-L"}`,
+		"another token": {`{"notify.webhook": "https://hooks.example.com/T0KEN-B", "notify.webhookSecret": "T0KEN-K"}`,
+			[]string{`"https://hooks.example.com/… (changed)"`, `"notify.webhookSecret": "(set)"`}},
+		"another key": {`{"notify.webhook": "https://hooks.example.com/T0KEN-A", "notify.webhookSecret": "T0KEN-L"}`,
 			[]string{`"https://hooks.example.com/…"`, `"(set) (changed)"`}},
 		"nothing of these": {strings.Replace(old, "{", `{"notify": "off", `, 1),
 			[]string{`"https://hooks.example.com/…"`, `"(set)"`, `"notify": "off"`}},
-		"cannot be read": {`{"notify.webhook": "https://hooks.example.com/T0KEN-A", "notify.webhook-secret": "T0KEN`,
+		"cannot be read": {`{"notify.webhook": "https://hooks.example.com/T0KEN-A", "notify.webhookSecret": "T0KEN`,
 			[]string{`"https://hooks.example.com/…"`}},
 		"twice": {`{"notify.webhook": "https://a.example/T0KEN-1", "notify.webhook": "https://b.example/T0KEN-2"}`,
 			[]string{"https://a.example/…", "https://b.example/…"}},

@@ -159,7 +159,7 @@ func TestLastGoodVersionStays(t *testing.T) {
 	r, dir := newRegistry(t)
 	write(t, r.GlobalFile(), hooks(one("a", ""), one("b", "")))
 	r.Load("", "")
-	write(t, r.GlobalFile(), hooks(one("a", ""), one("c", `, "mode": "gard"`)))
+	write(t, r.GlobalFile(), hooks(one("a", ""), one("c", `, "role": "gard"`)))
 	for _, again := range []*Registry{r, New(r.opt)} { // and after a restart
 		s := again.Load("", "")
 		if ids(s) != "a@global b@global" || !strings.Contains(lines(s.Problems),
@@ -177,7 +177,7 @@ func TestLastGoodVersionStays(t *testing.T) {
 	}
 	// With no good version known, what is sound in it counts.
 	fresh, _ := newRegistry(t)
-	write(t, fresh.GlobalFile(), hooks(one("a", ""), one("c", `, "mode": "gard"`)))
+	write(t, fresh.GlobalFile(), hooks(one("a", ""), one("c", `, "role": "gard"`)))
 	if s := fresh.Load("", ""); ids(s) != "a@global" || len(s.Problems) != 1 {
 		t.Errorf(`ids(s) = %q, lines(s.Problems) = %q; want ids(s) = "a@global" and len(s.Problems) = 1`,
 			ids(s), lines(s.Problems))

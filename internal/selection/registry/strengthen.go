@@ -53,7 +53,7 @@ func mayRefuse(reg *hook.Registration) bool {
 	if !reg.IsEnabled() {
 		return false
 	}
-	return reg.ModeFor(event.ToolBefore) == hook.Guard || reg.ModeFor(event.PermissionRequest) == hook.Guard
+	return reg.RoleFor(event.ToolBefore) == hook.Guard || reg.RoleFor(event.PermissionRequest) == hook.Guard
 }
 
 // CheckText says what keeps a text from being accepted.

@@ -164,7 +164,7 @@ func registration() object {
 			"hookType": hookType,
 			"handler":  choice("what runs the target", "builtin", "command", "script", "module", hook.HandlerAHP),
 			"target":   needed("the command line, the file, the name of the built-in, or the address"),
-			"mode": choice("guard may decide, observe is told, advise may add context; by the kind of event if "+
+			"role": choice("guard may decide, observe only watches, advise may add context; by the kind of event if "+
 				"left out",
 				"", string(hook.Guard), string(hook.Observe), string(hook.Advise)),
 			"priority": object{"type": "integer", "default": hook.DefaultPriority, "description": "lower runs earlier"},

@@ -98,7 +98,7 @@ func TestHooksAgree(t *testing.T) {
 	}
 	for _, text := range []string{
 		`{}`, `{"version": 1}`, `{"version": 2}`, `{"version": 1, "hooks": {}}`, `{"version": 1, "hook": []}`, `[]`,
-		with(``), with(`,"mode":"guard"`), with(`,"mode":"loud"`), with(`,"mode":""`), with(`,"priority":5`), with(`,"priority":"5"`),
+		with(``), with(`,"role":"guard"`), with(`,"role":"loud"`), with(`,"role":""`), with(`,"priority":5`), with(`,"priority":"5"`),
 		with(`,"priority":1.5`), with(`,"enabled":false`), with(`,"enabled":"no"`), with(`,"timeout":30`), with(`,"timeout":"30s"`),
 		with(`,"timeout":"1m30s"`), with(`,"timeout":"soon"`), with(`,"timeout":-1`), with(`,"timeout":86401`), with(`,"timeout":true`),
 		with(`,"timeout":""`), with(`,"timeout":"30"`), with(`,"match":{}`), with(`,"match":{"command":"rm"}`), with(`,"match":{"comand":"rm"}`),

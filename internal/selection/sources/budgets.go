@@ -9,7 +9,6 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/budget"
 	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/selection/config"
-	"github.com/hookmux/hookmux/internal/services"
 )
 
 // BudgetHook is the built-in hook of budgets.
@@ -25,17 +24,17 @@ func budgetEntries(o *GuardOptions) []*hook.Entry {
 		return nil
 	}
 	run := hook.HandlerFunc(func(ctx context.Context, call *hook.Call) (event.Decision, error) {
-		if o.Spent != nil && call.Event.Kind == event.ToolBefore && !services.IsDryRun(ctx) {
+		if o.Spent != nil && call.Event.Kind == event.ToolBefore && !call.DryRun {
 			o.Spent.NoteCall(call.Event.Agent, call.Event.Session)
 		}
-		return checkBudgets(ctx, o, list, call.Event), nil
+		return checkBudgets(ctx, o, list, call), nil
 	})
 	priority := GuardPriority
 	var entries []*hook.Entry
 	for _, kind := range []event.Kind{event.TurnStart, event.ToolBefore} {
 		e, err := hook.NewEntry(hook.Registration{
 			ID: BudgetHook, Agent: hook.Any, HookType: string(kind), Handler: "builtin", Target: BudgetHook,
-			Mode: hook.Guard, Priority: &priority, Locked: true,
+			Role: hook.Guard, Priority: &priority, Locked: true,
 		}, run, "builtin")
 		if err == nil {
 			e.BuiltinGuard = true
@@ -47,7 +46,8 @@ func budgetEntries(o *GuardOptions) []*hook.Entry {
 
 // checkBudgets is what the strictest budget says about an event. Before a turn a
 // budget only blocks: what it asks, it asks before the first call.
-func checkBudgets(ctx context.Context, o *GuardOptions, list []*budget.Budget, ev *event.Event) event.Decision {
+func checkBudgets(ctx context.Context, o *GuardOptions, list []*budget.Budget, call *hook.Call) event.Decision {
+	ev := call.Event
 	var said event.Decision
 	for _, b := range list {
 		if !b.Covers(ev) {
@@ -57,7 +57,7 @@ func checkBudgets(ctx context.Context, o *GuardOptions, list []*budget.Budget, e
 		if !found || f.Verdict == event.Ask && (ev.Kind == event.TurnStart || said.Verdict == event.Ask) {
 			continue
 		}
-		if o.Lifts != nil && o.Lifts.Passes(&f, ev, time.Now(), services.IsDryRun(ctx)) {
+		if o.Lifts != nil && o.Lifts.Passes(&f, ev, time.Now(), call.DryRun) {
 			continue
 		}
 		said = event.Decision{Verdict: f.Verdict, Reason: event.OneLine(f.Reason), Rule: b.Rule()}

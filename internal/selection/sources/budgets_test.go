@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/policy/budget"
 )
 
@@ -34,7 +35,7 @@ func TestBudgetsDecide(t *testing.T) {
 	} {
 		o := &GuardOptions{Spent: spent{one.dollars}, Lifts: new(budget.Lifts)}
 		ev := &event.Event{ID: "e", Kind: one.kind, Agent: one.agent, Session: "s"}
-		d := checkBudgets(t.Context(), o, list, ev)
+		d := checkBudgets(t.Context(), o, list, &hook.Call{Event: ev})
 		if d.Verdict != one.want && !(one.want == event.None && d.Verdict == "") {
 			t.Errorf("%+v: got %+v", one, d)
 		}
@@ -44,11 +45,11 @@ func TestBudgetsDecide(t *testing.T) {
 	}
 	o := &GuardOptions{Spent: spent{10}, Lifts: new(budget.Lifts)}
 	o.Lifts.Lift(list[0], time.Now())
-	if d := checkBudgets(t.Context(), o, list, &event.Event{ID: "e", Kind: event.ToolBefore, Agent: "claude"}); d.Verdict != event.None && d.Verdict != "" {
+	if d := checkBudgets(t.Context(), o, list, &hook.Call{Event: &event.Event{ID: "e", Kind: event.ToolBefore, Agent: "claude"}}); d.Verdict != event.None && d.Verdict != "" {
 		t.Errorf("lifted: %+v", d)
 	}
 	// Without a daemon nobody knows what was used.
-	if d := checkBudgets(t.Context(), &GuardOptions{}, list, &event.Event{Kind: event.ToolBefore, Agent: "claude"}); d.Verdict != event.Ask {
+	if d := checkBudgets(t.Context(), &GuardOptions{}, list, &hook.Call{Event: &event.Event{Kind: event.ToolBefore, Agent: "claude"}}); d.Verdict != event.Ask {
 		t.Errorf("without a daemon: %+v", d)
 	}
 }

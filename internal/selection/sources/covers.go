@@ -1,6 +1,3 @@
-// Works out in which events guards have a say, for the note that
-// the hook client reads when nobody answers it (package guardnote).
-
 package sources
 
 import (
@@ -11,6 +8,9 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/guards/names"
 	"github.com/hookmux/hookmux/internal/selection/config"
 )
+
+// This file works out in which events guards have a say, for the note that the hook client
+// reads when nobody answers it (package guardnote).
 
 // GuardedEvents lists the events in which the built-in guards of some settings, the
 // person whom they want to be asked, and some hooks have a say.
@@ -74,7 +74,7 @@ func coversOfHook(c *agent.Catalogue, reg *hook.Registration) []guardnote.Cover 
 		}
 		for _, e := range a.Events {
 			fits := reg.HookType == hook.Any || reg.HookType == string(e.Kind) || reg.HookType == e.Name
-			if fits && reg.ModeFor(e.Kind) == hook.Guard {
+			if fits && reg.RoleFor(e.Kind) == hook.Guard {
 				covers = append(covers, underAllNames(a, e.Name)...)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/policy/guards"
 	"github.com/hookmux/hookmux/internal/policy/rules"
-	"github.com/hookmux/hookmux/internal/policy/shell/scriptcache"
+	"github.com/hookmux/hookmux/internal/policy/shell"
 	"github.com/hookmux/hookmux/internal/selection/config"
 )
 
@@ -19,7 +19,7 @@ import (
 func (s *Sources) Examine(ctx context.Context, ev *event.Event, o GuardOptions) *examine.Examination {
 	out := &examine.Examination{Runs: []examine.Run{}, Findings: []examine.Finding{},
 		Messages: []string{}}
-	scripts := &scriptcache.Cache{Programs: s.programsIn(&o)}
+	scripts := &shell.Cache{Programs: s.programsIn(&o)}
 	out.Facts = facts.Collect(ev, o.Project, facts.Everything(), s.factOptions(&o, scripts))
 	if t := ev.Tool; t != nil {
 		for _, command := range t.Commands {
@@ -30,14 +30,14 @@ func (s *Sources) Examine(ctx context.Context, ev *event.Event, o GuardOptions) 
 	s.examineRules(out, ev, &o, scripts)
 	entries := s.Guards(o)
 	hook.Sort(entries)
-	decided := new(hook.Dispatcher).Decide(ctx, hook.Call{Event: ev, Project: o.Project},
+	decided := new(hook.Dispatcher).Decide(ctx, hook.Call{Event: ev, Project: o.Project, DryRun: true},
 		hook.Select(entries, ev, nil)).Decision
 	out.Verdict, out.By, out.Rule, out.Reason = decided.Verdict.Word(), decided.By, decided.Rule, decided.Reason
 	return out
 }
 
 // explainRuns adds what a command line really runs.
-func explainRuns(out *examine.Examination, command string, scripts *scriptcache.Cache) {
+func explainRuns(out *examine.Examination, command string, scripts *shell.Cache) {
 	script := scripts.Parse(command)
 	if out.Command == "" {
 		out.Command = command
@@ -66,7 +66,7 @@ func explainRuns(out *examine.Examination, command string, scripts *scriptcache.
 
 // examineGuards adds what each built-in guard objects to.
 func (s *Sources) examineGuards(out *examine.Examination, ev *event.Event, o *GuardOptions,
-	scripts *scriptcache.Cache) {
+	scripts *shell.Cache) {
 	unpaused := *o
 	unpaused.Resting = nil
 	options := s.engineOptions(&unpaused, scripts)
@@ -92,7 +92,7 @@ func (s *Sources) examineGuards(out *examine.Examination, ev *event.Event, o *Gu
 // examineRules adds what each rule of people says, also of those that are switched
 // off.
 func (s *Sources) examineRules(out *examine.Examination, ev *event.Event, o *GuardOptions,
-	scripts *scriptcache.Cache) {
+	scripts *shell.Cache) {
 	base, here, start := s.RulesIn(o)
 	_, allow := tighterGuard(o.Settings, config.GuardOwnFiles)
 	states := RuleModes(o.Settings[0])

@@ -15,7 +15,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/guards/names"
 	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/policy/rules"
-	"github.com/hookmux/hookmux/internal/policy/shell/scriptcache"
+	"github.com/hookmux/hookmux/internal/policy/shell"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/ruleset"
 	"github.com/hookmux/hookmux/internal/selection/trust"
@@ -45,7 +45,7 @@ type GuardOptions struct {
 	// nobody knows it. Nil: in the folder of the call.
 	Started func(ev *event.Event) (string, error)
 	// Pass reports whether a person let a rule pass for this call. Nil: never.
-	Pass func(ctx context.Context, rule string, ev *event.Event) bool
+	Pass func(call *hook.Call, rule string) bool
 	// Spent knows what agents used; nil: nobody does here. Lifts are what you let pass
 	// of budgets; nil: nothing.
 	Spent budget.Spent
@@ -58,7 +58,7 @@ type GuardOptions struct {
 // of people into hooks.
 func (s *Sources) Guards(o GuardOptions) []*hook.Entry {
 	var entries []*hook.Entry
-	scripts := &scriptcache.Cache{Programs: s.programsIn(&o)}
+	scripts := &shell.Cache{Programs: s.programsIn(&o)}
 	engine, failed := guards.New(s.engineOptions(&o, scripts))
 	for _, info := range names.All() {
 		id := hook.GuardID(info.Name)
@@ -74,17 +74,17 @@ func (s *Sources) Guards(o GuardOptions) []*hook.Entry {
 			continue
 		}
 		add := func(id string, logs bool) {
-			run := hook.HandlerFunc(func(ctx context.Context, call *hook.Call) (event.Decision, error) {
+			run := hook.HandlerFunc(func(_ context.Context, call *hook.Call) (event.Decision, error) {
 				if failed != nil {
 					return event.Decision{}, failed
 				}
-				return checkCall(ctx, engine, info.Name, call.Event, &o, logs), nil
+				return checkCall(engine, info.Name, call, &o, logs), nil
 			})
 			priority := GuardPriority
 			for _, kind := range []event.Kind{event.ToolBefore, event.PermissionRequest} {
 				e, err := hook.NewEntry(hook.Registration{
 					ID: id, Agent: hook.Any, HookType: string(kind), Handler: "builtin", Target: id,
-					Mode: hook.Guard, Priority: &priority, Locked: true, LogOnly: logs,
+					Role: hook.Guard, Priority: &priority, Locked: true, LogOnly: logs,
 				}, run, "builtin")
 				if err == nil {
 					e.BuiltinGuard = true
@@ -115,7 +115,7 @@ func IsGuardHook(id string) bool {
 }
 
 // engineOptions is what the engine of the guards is made of.
-func (s *Sources) engineOptions(o *GuardOptions, scripts *scriptcache.Cache) guards.Options {
+func (s *Sources) engineOptions(o *GuardOptions, scripts *shell.Cache) guards.Options {
 	modes := map[string]rules.Mode{}
 	var allow []string
 	for _, info := range names.All() {
@@ -188,9 +188,8 @@ func findRepository(dir string) facts.Repository {
 
 // checkCall asks one guard about one call. The reason of one that only logs
 // does not say that it stopped the call.
-func checkCall(ctx context.Context, engine *guards.Engine, name string, ev *event.Event, o *GuardOptions,
-	onlyLogs bool) event.Decision {
-	t := ev.Tool
+func checkCall(engine *guards.Engine, name string, call *hook.Call, o *GuardOptions, onlyLogs bool) event.Decision {
+	ev, t := call.Event, call.Event.Tool
 	if ev.Truncated && (t == nil || len(t.Input) == 0) {
 		return event.Decision{Verdict: event.Deny, Reason: hook.GuardID(name) +
 			" cannot see what this call does, because its payload was too large and is cut; do it in smaller pieces"}
@@ -202,7 +201,7 @@ func checkCall(ctx context.Context, engine *guards.Engine, name string, ev *even
 		}
 	}
 	for _, f := range engine.Check(ev, o.Project) {
-		if f.Guard != name || f.LogOnly != onlyLogs || o.Pass != nil && o.Pass(ctx, f.Rule, ev) {
+		if f.Guard != name || f.LogOnly != onlyLogs || o.Pass != nil && o.Pass(call, f.Rule) {
 			continue
 		}
 		d := event.Decision{Verdict: event.Deny, Reason: guards.Message(f), Rule: f.Rule}

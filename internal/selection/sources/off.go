@@ -36,7 +36,7 @@ func (o *Off) At(now time.Time) bool {
 // error hookmux is on, too.
 func ReadOff(state string) (*Off, error) {
 	var o Off
-	if err := sealed.LoadSealed(state, OffFile, &o); err != nil || o.Since.IsZero() {
+	if err := sealed.Load(state, OffFile, &o); err != nil || o.Since.IsZero() {
 		return nil, err
 	}
 	file := filepath.Join(state, OffFile)
@@ -66,7 +66,7 @@ func WriteOff(state string, o *Off) error {
 	if o != nil {
 		note := *o
 		note.Written = now()
-		return sealed.StoreSealed(state, OffFile, note)
+		return sealed.Store(state, OffFile, note)
 	}
 	err := os.Remove(filepath.Join(state, OffFile))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -26,7 +26,7 @@ const PausesFile = "pauses.json"
 // ReadPauses gives the pauses that are not over. With an error there are none.
 func ReadPauses(state string, now time.Time) ([]Pause, error) {
 	var list []Pause
-	if err := sealed.LoadSealed(state, PausesFile, &list); err != nil {
+	if err := sealed.Load(state, PausesFile, &list); err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(list, func(n Pause) bool { return n.IsOver(now) }), nil
@@ -54,7 +54,7 @@ func isOver(since, until, now time.Time) bool {
 // WritePauses writes the pauses down.
 func WritePauses(state string, list []Pause) error {
 	if len(list) > 0 {
-		return sealed.StoreSealed(state, PausesFile, list)
+		return sealed.Store(state, PausesFile, list)
 	}
 	err := os.Remove(filepath.Join(state, PausesFile))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/policy/gitfiles"
 	"github.com/hookmux/hookmux/internal/policy/rules"
-	"github.com/hookmux/hookmux/internal/policy/shell/scriptcache"
+	"github.com/hookmux/hookmux/internal/policy/shell"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/ruleset"
 )
@@ -49,7 +49,7 @@ type ruleDecider struct {
 	list  []*rules.Rule
 	modes map[string]rules.Mode
 	twoPlaces
-	pass  func(ctx context.Context, rule string, ev *event.Event) bool
+	pass  func(call *hook.Call, rule string) bool
 	allow []string
 
 	mu    sync.Mutex
@@ -100,7 +100,7 @@ func modesOf(o *GuardOptions, list []*rules.Rule) map[string]rules.Mode {
 }
 
 // newDecider makes the rules of a place ready; nil where none is in force.
-func (s *Sources) newDecider(o *GuardOptions, scripts *scriptcache.Cache) *ruleDecider {
+func (s *Sources) newDecider(o *GuardOptions, scripts *shell.Cache) *ruleDecider {
 	base, here, start := s.RulesIn(o)
 	d := &ruleDecider{list: slices.Concat(base.Rules, here.Rules, start.Rules), pass: o.Pass}
 	if len(d.list) == 0 {
@@ -116,7 +116,7 @@ func (s *Sources) newDecider(o *GuardOptions, scripts *scriptcache.Cache) *ruleD
 }
 
 // newPlaces makes the rules of both places ready.
-func (s *Sources) newPlaces(o *GuardOptions, options rules.Options, scripts *scriptcache.Cache) twoPlaces {
+func (s *Sources) newPlaces(o *GuardOptions, options rules.Options, scripts *shell.Cache) twoPlaces {
 	base, here, start := s.RulesIn(o)
 	t := twoPlaces{started: o.Started, options: s.factOptions(o, scripts)}
 	t.here = placedRules{rules.NewSet(slices.Concat(base.Rules, here.Rules), options), o.Project}
@@ -213,7 +213,7 @@ func mergeHits(hits, more []rules.Hit) []rules.Hit {
 func isAllowing(h rules.Hit) bool { return h.Verdict == rules.Allow && !h.LogOnly }
 
 // factOptions is where facts come from.
-func (s *Sources) factOptions(o *GuardOptions, scripts *scriptcache.Cache) facts.Options {
+func (s *Sources) factOptions(o *GuardOptions, scripts *shell.Cache) facts.Options {
 	return facts.Options{
 		Home: s.Dirs.Home, Parse: scripts.Parse, Resolve: paths.Real, Several: paths.HasSeveralNames, Counts: o.Counts,
 		Git: findRepository, Root: s.Registry.Repository, Usage: usageFacts(o.Spent),
@@ -222,7 +222,7 @@ func (s *Sources) factOptions(o *GuardOptions, scripts *scriptcache.Cache) facts
 
 // ruleEntries makes the rules of a place into hooks: one that decides, and one
 // that only logs, where some rules only do that.
-func (s *Sources) ruleEntries(o *GuardOptions, scripts *scriptcache.Cache) []*hook.Entry {
+func (s *Sources) ruleEntries(o *GuardOptions, scripts *shell.Cache) []*hook.Entry {
 	d := s.newDecider(o, scripts)
 	if d == nil {
 		return nil
@@ -232,7 +232,7 @@ func (s *Sources) ruleEntries(o *GuardOptions, scripts *scriptcache.Cache) []*ho
 	add := func(id string, kind event.Kind, run hook.HandlerFunc) {
 		reg := hook.Registration{
 			ID: id, Agent: hook.Any, HookType: string(kind), Handler: "builtin", Target: id,
-			Mode: hook.Guard, Priority: &priority, Locked: true, LogOnly: id == LogOnlyRulesHook,
+			Role: hook.Guard, Priority: &priority, Locked: true, LogOnly: id == LogOnlyRulesHook,
 		}
 		if !d.anyRule(kind, func(r *rules.Rule, state rules.Mode) bool {
 			return state != rules.LogOnly &&
@@ -247,8 +247,8 @@ func (s *Sources) ruleEntries(o *GuardOptions, scripts *scriptcache.Cache) []*ho
 	}
 	for _, kind := range event.Kinds() {
 		if d.anyRule(kind, func(_ *rules.Rule, state rules.Mode) bool { return state != rules.LogOnly }) {
-			add(RulesHook, kind, func(ctx context.Context, call *hook.Call) (event.Decision, error) {
-				return d.decide(ctx, call.Event), nil
+			add(RulesHook, kind, func(_ context.Context, call *hook.Call) (event.Decision, error) {
+				return d.decide(call), nil
 			})
 		}
 		if d.anyRule(kind, func(_ *rules.Rule, state rules.Mode) bool { return state == rules.LogOnly }) {
@@ -289,10 +289,10 @@ var verdicts = map[rules.Verdict]event.Verdict{rules.Deny: event.Deny, rules.Ask
 
 // decide is what the rules say to an event. The strongest of them counts, unless a
 // person let it pass; warnings are said in any case.
-func (d *ruleDecider) decide(ctx context.Context, ev *event.Event) event.Decision {
+func (d *ruleDecider) decide(call *hook.Call) event.Decision {
 	var out event.Decision
-	for _, h := range d.hits(ev) {
-		if h.LogOnly || d.isAllowedByPerson(ctx, &h, ev) {
+	for _, h := range d.hits(call.Event) {
+		if h.LogOnly || d.isAllowedByPerson(call, &h) {
 			continue
 		}
 		if h.Verdict == rules.Warn {
@@ -312,11 +312,11 @@ func (d *ruleDecider) decide(ctx context.Context, ev *event.Event) event.Decisio
 }
 
 // isAllowedByPerson reports whether a person let a rule pass that would stop or ask.
-func (d *ruleDecider) isAllowedByPerson(ctx context.Context, h *rules.Hit, ev *event.Event) bool {
+func (d *ruleDecider) isAllowedByPerson(call *hook.Call, h *rules.Hit) bool {
 	if h.Verdict != rules.Deny && h.Verdict != rules.Ask || h.Rule.Layer == rules.System {
 		return false
 	}
-	return slices.Contains(d.allow, h.ID) || d.pass != nil && ev.Tool != nil && d.pass(ctx, h.ID, ev)
+	return slices.Contains(d.allow, h.ID) || d.pass != nil && call.Event.Tool != nil && d.pass(call, h.ID)
 }
 
 // denialOf is what an agent and a person read when a rule stops a call. What the

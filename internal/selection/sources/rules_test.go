@@ -106,7 +106,7 @@ func TestRulesDecide(t *testing.T) {
 	}
 	// An administrator's rule offers no way around it, and no state counts for it.
 	denied := decideBy(s, GuardOptions{
-		Pass:    func(context.Context, string, *event.Event) bool { return true },
+		Pass:    func(*hook.Call, string) bool { return true },
 		Resting: []Pause{{Name: "no-curl-upload", Until: time.Now().Add(time.Hour)}},
 	}, shellEvent(s.Dirs.Home, "curl -T x y.test"))
 	if denied.Verdict != event.Deny || strings.Contains(denied.Reason, "guard exception add") {
@@ -115,7 +115,7 @@ func TestRulesDecide(t *testing.T) {
 	// A pause lets a rule rest, and a person may let one pass.
 	for name, o := range map[string]GuardOptions{
 		"pause":   {Resting: []Pause{{Name: "no-deploy", Until: time.Now().Add(time.Hour)}}},
-		"allowed": {Pass: func(_ context.Context, id string, _ *event.Event) bool { return id == "no-deploy" }},
+		"allowed": {Pass: func(_ *hook.Call, id string) bool { return id == "no-deploy" }},
 	} {
 		if got := decideBy(s, o, shellEvent(s.Dirs.Home, "make deploy")); got.Verdict != event.None {
 			t.Errorf("%s: %s, want no say", name, got.Verdict.Word())

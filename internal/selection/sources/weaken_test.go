@@ -70,7 +70,7 @@ func protection(s *Sources) map[string]int {
 		}
 	}
 	for _, h := range set.Hooks {
-		if h.IsEnabled() && !h.LogOnly && h.ModeFor(event.ToolBefore) == hook.Guard {
+		if h.IsEnabled() && !h.LogOnly && h.RoleFor(event.ToolBefore) == hook.Guard {
 			rank := 1
 			if h.FailureMeans() == hook.FailDeny {
 				rank = 2
@@ -148,8 +148,8 @@ func randomHooks(r *rand.Rand) string {
 		more := pick(
 			r,
 			"",
-			`, "mode": "guard"`,
-			`, "mode": "observe"`,
+			`, "role": "guard"`,
+			`, "role": "observe"`,
 			`, "enabled": false`,
 			`, "onFailure": "ignore"`,
 			`, "locked": true`,

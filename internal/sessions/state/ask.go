@@ -6,7 +6,7 @@ import (
 
 // askFor is the question that an event of a session in a folder puts.
 func (m *MachineState) askFor(n *input, cwd string) Ask {
-	ask := Ask{At: n.at, Actor: n.actor, What: Fold(n.ev.Message, maxSummary)}
+	ask := Ask{Event: n.ev.ID, At: n.at, Actor: n.actor, What: Fold(n.ev.Message, maxSummary)}
 	if tool := n.ev.Tool; tool != nil {
 		ask.Call, ask.Tool, ask.Digest = tool.CallID, tool.Name, inputDigest(tool)
 		ask.Kind, ask.Command, ask.Whole = tool.Kind, commandOf(tool), wholeCommand(tool)

@@ -1,6 +1,3 @@
-// Makes one line of other people's texts: titles, last words,
-// errors, what goes on now.
-
 package state
 
 import (
@@ -9,6 +6,9 @@ import (
 
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
+
+// This file makes one line of other people's texts: titles, last words, errors, what goes
+// on now.
 
 // MaxSummary bounds a summary, a title, an error, in characters.
 const MaxSummary = 200

@@ -258,6 +258,7 @@ type Ask struct {
 	Command string         `json:"command,omitempty"` // the beginning of the command that is asked about
 	Whole   string         `json:"-"`                 // the whole command, while this daemon knows it
 	Request string         `json:"request,omitempty"` // the request it was while hookmux held it
+	Event   string         `json:"-"`                 // the event that asked, while this daemon knows it
 }
 
 // HeldRequest is a request that hookmux itself keeps waiting for a person, as opposed to

@@ -1,6 +1,6 @@
-// Names why an event or a report leaves a session as it is.
-
 package state
+
+// This file names why an event or a report leaves a session as it is.
 
 // StaleReason is why an event did not touch the status.
 type StaleReason int

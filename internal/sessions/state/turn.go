@@ -10,8 +10,8 @@ import (
 // for is taken to belong to that turn.
 const asyncGrace = time.Second
 
-// idleGrace is how old a turn must be before "nothing goes on any more" can
-// be about it: the words may have crossed the next prompt.
+// idleGrace is how old a turn must be before an idle report applies to it: the report can
+// race with the next prompt.
 const idleGrace = 2 * time.Second
 
 // sessionStarted records that the session is there. Some agents say so again in the

@@ -18,6 +18,7 @@ type Waiting struct {
 	// Actor is the subagent that asks; "" for the agent itself.
 	Actor string
 	Whole string // the whole command that is asked about, where it is known
+	Event string // the event that asked, unless hookmux has kept it waiting already
 }
 
 // WaitingList is everything of a session that waits for a person: what hookmux
@@ -34,11 +35,25 @@ func (s *Session) WaitingList() []Waiting {
 	}
 	for i := range s.Asks {
 		if ask := &s.Asks[i]; !s.isHeld(ask) {
-			list = append(list, Waiting{ID: ask.idIn(s.ID), At: ask.At, What: ask.inWords(), Tool: ask.Tool,
-				Kind: ask.Kind, Actor: ask.Actor, Whole: ask.Whole})
+			one := Waiting{ID: ask.idIn(s.ID), At: ask.At, What: ask.inWords(), Tool: ask.Tool,
+				Kind: ask.Kind, Actor: ask.Actor, Whole: ask.Whole}
+			if ask.Request == "" {
+				one.Event = ask.Event
+			}
+			list = append(list, one)
 		}
 	}
 	return list
+}
+
+// AskedBy reports whether an event asked something that is still open.
+func (s *Session) AskedBy(event string) bool {
+	for i := range s.Asks {
+		if s.Asks[i].Event == event {
+			return true
+		}
+	}
+	return false
 }
 
 // idIn names a question in the agent's own window: by the request it was, else

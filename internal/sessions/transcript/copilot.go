@@ -5,7 +5,7 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
-	"github.com/hookmux/hookmux/internal/platform/textcut"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
 // copilotRow reads a row of ~/.copilot/session-state/<session>/events.jsonl.
@@ -61,5 +61,5 @@ func copilotWorkspace(doc []byte, _ string, emit func(Fact)) {
 	if named, _ := workspace.Named.(bool); named {
 		source = agent.TitleNamed
 	}
-	emitText(emit, Fact{Kind: Title, Source: source, Text: textcut.Bytes(name, maxText)})
+	emitText(emit, Fact{Kind: Title, Source: source, Text: termsafe.CutBytes(name, maxText)})
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
-	"github.com/hookmux/hookmux/internal/platform/textcut"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
 // maxText is how much of a text a fact carries.
@@ -15,7 +15,7 @@ const maxText = 16 << 10
 // textAt is the string at a path of keys; empty when there is none.
 func textAt(doc []byte, keys ...string) string {
 	s, _ := jsontext.String(jsontext.Get(doc, keys...))
-	return textcut.Bytes(s, maxText)
+	return termsafe.CutBytes(s, maxText)
 }
 
 // isWord reports whether the value at a path of keys is this word.
@@ -62,7 +62,7 @@ func boundedCopy(v []byte) []byte {
 // which those with text count.
 func contentText(content []byte) string {
 	if s, ok := jsontext.String(content); ok {
-		return textcut.Bytes(s, maxText)
+		return termsafe.CutBytes(s, maxText)
 	}
 	if !jsontext.IsArray(content) {
 		return ""
@@ -80,11 +80,11 @@ func contentText(content []byte) string {
 			if b.Len() > 0 {
 				b.WriteByte('\n')
 			}
-			b.WriteString(textcut.Bytes(s, maxText))
+			b.WriteString(termsafe.CutBytes(s, maxText))
 		}
 		return b.Len() < maxText
 	})
-	return textcut.Bytes(b.String(), maxText)
+	return termsafe.CutBytes(b.String(), maxText)
 }
 
 // emitText emits a text unless there is none.

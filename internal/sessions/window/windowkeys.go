@@ -1,9 +1,3 @@
-// Answers an agent's own dialog by keys in its tmux pane.
-//
-// Contract: keys are pressed only while the pane shows the agent's dialog for exactly the
-// command that was answered, at the end of its screen; they are pressed once; and what
-// follows is looked at. Whatever does not fit is a [Refusal], and nothing was pressed.
-
 package window
 
 import (
@@ -15,6 +9,12 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/tmux"
 )
+
+// This file answers an agent's own dialog by keys in its tmux pane.
+//
+// Contract: keys are pressed only while the pane shows the agent's dialog for exactly the
+// command that was answered, at the end of its screen; they are pressed once; and what
+// follows is looked at. Whatever does not fit is a [Refusal], and nothing was pressed.
 
 // Refusal says why nothing was pressed.
 type Refusal struct{ Why string }

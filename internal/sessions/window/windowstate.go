@@ -1,7 +1,3 @@
-// Follows the small file in which some agents say whether
-// they wait for their person. That file is the first to show that the person
-// answered in the agent's own terminal.
-
 package window
 
 import (
@@ -17,6 +13,10 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/files"
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
+
+// This file follows the small file in which some agents say whether they wait for their
+// person. That file is the first to show that the person answered in the agent's own
+// terminal.
 
 const (
 	// PollInterval is how often the file is read.

@@ -108,7 +108,7 @@ func (s *Service) queuedEntry(ev *event.Event, carries event.Carries) *hook.Entr
 		return nil
 	}
 	reg := hook.Registration{
-		ID: "module.send", Agent: hook.Any, HookType: hook.Any, Handler: "module", Target: "send", Mode: hook.Advise,
+		ID: "module.send", Agent: hook.Any, HookType: hook.Any, Handler: "module", Target: "send", Role: hook.Advise,
 	}
 	e, err := hook.NewEntry(reg, hook.HandlerFunc(func(ctx context.Context, call *hook.Call) (event.Decision, error) {
 		s.queued.Delete(key)

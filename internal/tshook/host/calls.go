@@ -3,28 +3,20 @@ package host
 import (
 	"path/filepath"
 
-	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/selection/config"
 )
 
-// Call is an event as the service needs to know it.
-type Call struct {
-	Event   *event.Event
-	Carries event.Carries
-	Agent   Process // the agent that called
-	PeerPID int     // the process that sent the event
-}
-
 // OpenLaunches takes over the launches that an earlier daemon knew.
 func (s *Service) OpenLaunches() { s.launches.loadLaunches() }
 
-// WithLaunches adds to entries what counts for this event alone: the files of its
-// launch, and messages that wait for its session.
-func (s *Service) WithLaunches(c Call, entries []*hook.Entry) []*hook.Entry {
+// WithLaunches adds to entries what applies to this call alone: the files of its launch,
+// and messages that wait for its session. agent is the agent that called, peer the process
+// that sent the event.
+func (s *Service) WithLaunches(c hook.Call, agent Process, peer int, entries []*hook.Entry) []*hook.Entry {
 	var more []*hook.Entry
 	if s.launches.count.Load() > 0 && !c.Event.Nested {
-		for _, one := range s.launches.launchesAbove(c.Agent, c.PeerPID) {
+		for _, one := range s.launches.launchesAbove(agent, peer) {
 			more = append(more, hook.Select(s.launchEntries(one), c.Event, nil)...)
 		}
 	}

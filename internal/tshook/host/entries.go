@@ -79,12 +79,12 @@ func (s *Service) entriesOf(one *loadedFile, id string, settings *config.Setting
 func (s *Service) registrationsOf(one *loadedFile, id string) []hook.Registration {
 	unknown := []hook.Registration{{
 		ID: id, Agent: hook.Any, HookType: string(event.ToolBefore), Handler: "module", Target: one.path,
-		Mode: hook.Guard, Timeout: hook.Duration(hook.MaxTimeout),
+		Role: hook.Guard, Timeout: hook.Duration(hook.MaxTimeout),
 	}}
 	m := s.files.moduleOf(one)
 	if m == nil {
 		return append(unknown, hook.Registration{
-			ID: id, Agent: hook.Any, HookType: hook.Any, Handler: "module", Target: one.path, Mode: hook.Advise,
+			ID: id, Agent: hook.Any, HookType: hook.Any, Handler: "module", Target: one.path, Role: hook.Advise,
 		})
 	}
 	if info := m.Info(); !info.OK() && len(info.Events) == 0 {
@@ -157,8 +157,8 @@ func overlayRegistration(own, written hook.Registration) hook.Registration {
 	if own.Agent != hook.Any {
 		out.Agent = own.Agent // an event that only this agent has
 	}
-	if written.Mode == "" {
-		out.Mode = own.Mode
+	if written.Role == "" {
+		out.Role = own.Role
 	}
 	if written.OnFailure == "" {
 		out.OnFailure = own.OnFailure

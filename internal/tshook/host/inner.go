@@ -56,7 +56,7 @@ func (s *Service) PassInner(ctx context.Context, call hook.Call, listeners []*ho
 		if ctx.Err() != nil && err != nil && !over {
 			return nil, nil // whoever asked is gone, or has no time left; what fails closed is told so
 		}
-		steps = append(steps, hook.Step{Hook: e.ID, Mode: hook.Advise, Took: time.Since(began), Err: err})
+		steps = append(steps, hook.Step{Hook: e.ID, Role: hook.Advise, Took: time.Since(began), Err: err})
 		if over {
 			break
 		}

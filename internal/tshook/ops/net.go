@@ -117,8 +117,8 @@ func (o *Operations) listenHTTP(id int, args json.RawMessage, key string, data f
 	}()
 }
 
-// fromPage are what browsers say of requests that a page of another place makes;
-// a picture's carries no origin.
+// fromPage has the Sec-Fetch-Site values of cross-origin requests; a picture's request
+// carries no Origin.
 var fromPage = map[string]bool{"cross-site": true, "same-site": true}
 
 // serveHTTP hands one request to the hook. A web page of some site can reach this

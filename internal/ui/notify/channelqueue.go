@@ -73,7 +73,7 @@ type channelQueue struct {
 
 	mu    sync.Mutex
 	jobs  []job
-	tried bounded.Map[string, bool] // notices that were told, or may have been
+	tried bounded.Map[string, bool] // notices that were shown, or may have been
 	state queueState
 }
 
@@ -158,7 +158,8 @@ func (l *channelQueue) waiting() (n int) {
 	return n
 }
 
-// next takes the job that has waited longest.
+// next takes the job that has waited longest. From then on, a notice that is to be shown
+// may be on the screen, so that what withdraws it meanwhile is queued.
 func (l *channelQueue) next() (j job, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -167,6 +168,11 @@ func (l *channelQueue) next() (j job, ok bool) {
 	}
 	j = l.jobs[0]
 	l.jobs = slices.Delete(l.jobs, 0, 1)
+	if j.withdraw {
+		l.tried.Delete(j.notice.ID)
+	} else {
+		l.tried.Put(j.notice.ID, true, keepTold)
+	}
 	return j, true
 }
 
@@ -207,13 +213,6 @@ func (l *channelQueue) work(ctx context.Context, j *job) {
 func (l *channelQueue) sendNotice(ctx context.Context, j *job) error {
 	ctx, cancel := context.WithTimeout(ctx, tellTime)
 	defer cancel()
-	l.mu.Lock()
-	if j.withdraw {
-		l.tried.Delete(j.notice.ID)
-	} else {
-		l.tried.Put(j.notice.ID, true, keepTold)
-	}
-	l.mu.Unlock()
 	if j.withdraw {
 		return l.channel.(withdrawer).withdraw(ctx, &j.notice)
 	}

@@ -72,6 +72,21 @@ func TestChannelQueueIsBounded(t *testing.T) {
 // Whatever is queued in whatever order: the channel ends with exactly those notices
 // that were not taken back, each as it was told last, and never hears that a notice is
 // over that it was not told.
+// A request that ends just before its notice is told leaves nothing on the screen.
+func TestNoticeOfARequestThatEndsMeanwhile(t *testing.T) {
+	heard := &remembering{}
+	l := newChannelQueue("desktop", heard)
+	l.isOver = func(n *Notice) bool {
+		l.put(job{notice: *n, withdraw: true}) // answered right after it was asked whether it waits
+		return false
+	}
+	l.put(job{notice: noticeOf("first", "")})
+	l.workAll()
+	if len(heard.shown) > 0 {
+		t.Errorf("%v are still shown, after %q; want nothing", heard.shown, heard.heard)
+	}
+}
+
 func TestChannelQueueEndsRight(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		heard := &remembering{}
@@ -108,4 +123,22 @@ func TestChannelQueueEndsRight(t *testing.T) {
 			shown[id] = word == "show"
 		}
 	})
+}
+
+// A request that's answered in the moment its notice is being shown is withdrawn afterwards.
+func TestNoticeWithdrawnWhileItIsTaken(t *testing.T) {
+	screen := &remembering{}
+	l := newChannelQueue("desktop", screen)
+	n := noticeOf("one", "Claude Code asks for permission")
+	l.put(job{notice: n})
+	taken, ok := l.next()
+	if !ok {
+		t.Fatal("nothing was queued, want the notice")
+	}
+	l.put(job{notice: n, withdraw: true})
+	l.work(t.Context(), &taken)
+	l.workAll()
+	if len(screen.shown) != 0 {
+		t.Errorf("%v is still on the screen, want nothing", screen.heard)
+	}
 }

@@ -29,6 +29,9 @@ type rules struct {
 	full      bool
 }
 
+// settleTime is how long a request must wait before you're notified: most are answered sooner.
+const settleTime = time.Second
+
 func readRules(s *config.Settings) rules {
 	var kinds []string
 	for _, e := range s.List() {
@@ -42,7 +45,7 @@ func readRules(s *config.Settings) rules {
 		kinds:     func(agent string) []string { return s.Strings(nameFor(config.NotifyKinds, agent)) },
 		someKinds: kinds,
 		channels:  func(kind string) []string { return s.Strings(nameFor(config.NotifyChannels, kind)) },
-		settle:    s.Span(config.NotifySettle),
+		settle:    settleTime,
 		shortTurn: s.Span(config.NotifyTurn),
 		quiet:     quiet,
 		subagents: s.Choice(config.NotifySubagents) == "on",

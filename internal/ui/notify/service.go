@@ -66,7 +66,7 @@ func New(deps services.Deps, settings func() *config.Settings, requests Requests
 	}
 	seen := &terminals{servers: s.tmuxServers}
 	channels := map[string]channel{
-		"terminal": oscNotice{seen, func() string { return text(config.NotifyTerminal) }},
+		"terminal": oscNotice{seen, sequenceFor},
 		"tmux":     tmuxMessage{seen},
 		"bell":     bell{seen},
 		"sound":    soundPlayer{sound, exec.LookPath},

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/hookmux/hookmux/internal/platform/ttywrite"
+	"github.com/hookmux/hookmux/internal/platform/tty"
 	"github.com/hookmux/hookmux/internal/tmux"
 )
 
@@ -96,32 +96,28 @@ func (m tmuxMessage) show(ctx context.Context, n *Notice) error {
 type bell struct{ *terminals }
 
 func (b bell) show(ctx context.Context, n *Notice) error {
-	return b.each(ctx, n, func(one attached) error { return ttywrite.Write(one.client.TTY, "\a") })
+	return b.each(ctx, n, func(one attached) error { return tty.Write(one.client.TTY, "\a") })
 }
 
 // oscNotice has terminals show a notice of their own.
 type oscNotice struct {
 	*terminals
-	sequence func() string // auto, or a number
+	sequence func(terminal string) string // which one a terminal understands
 }
 
 func (o oscNotice) show(ctx context.Context, n *Notice) error {
 	return o.each(ctx, n, func(one attached) error {
-		kind := o.sequence()
-		if kind == "auto" {
-			kind = sequenceFor(one.client.Terminal)
-		}
-		return ttywrite.Write(one.client.TTY, oscText(kind, n))
+		return tty.Write(one.client.TTY, oscText(o.sequence(one.client.Terminal), n))
 	})
 }
 
 // withdraw takes a notice back where the terminal can do that.
 func (o oscNotice) withdraw(ctx context.Context, n *Notice) error {
 	return o.each(ctx, n, func(one attached) error {
-		if kind := o.sequence(); kind != "99" && (kind != "auto" || sequenceFor(one.client.Terminal) != "99") {
+		if o.sequence(one.client.Terminal) != "99" {
 			return nil
 		}
-		return ttywrite.Write(one.client.TTY, "\x1b]99;i="+oscID(n)+":p=close;\x1b\\")
+		return tty.Write(one.client.TTY, "\x1b]99;i="+oscID(n)+":p=close;\x1b\\")
 	})
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/hookmux/hookmux/internal/daemontest/await"
 	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 	"github.com/hookmux/hookmux/internal/platform/proc"
-	"github.com/hookmux/hookmux/internal/platform/ttywrite"
+	"github.com/hookmux/hookmux/internal/platform/tty"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -77,7 +77,7 @@ func TestTerminalsAreWrittenTo(t *testing.T) {
 	}
 	await.Until(t, "the bell rings", func() bool { return s.has("\a") })
 	for _, kind := range []string{"9", "777", "99"} {
-		channel := oscNotice{seen, func() string { return kind }}
+		channel := oscNotice{seen, func(string) string { return kind }}
 		if err := channel.show(ctx, n); err != nil {
 			t.Fatalf("OSC %s is not sent: %v", kind, err)
 		}
@@ -96,7 +96,7 @@ func TestTerminalsAreWrittenTo(t *testing.T) {
 		t.Errorf("error %v, want one that says that nobody is attached", err)
 	}
 	for _, bad := range []string{"", "/etc/passwd", "../x", "/dev/null", s.bytes} {
-		if err := ttywrite.Write(bad, ""); err == nil {
+		if err := tty.Write(bad, ""); err == nil {
 			t.Errorf("%q is written to as a terminal", bad)
 		}
 	}

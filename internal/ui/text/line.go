@@ -129,10 +129,10 @@ func (s Style) agentName(name string) string {
 // AgentColour is the agent's own colour, one of the terminal's sixteen, and none of those
 // that say how something went.
 func AgentColour(name string) uint8 {
-	colours := []uint8{6, 5, 4, 14, 13, 12}
+	colours := []uint8{14, 4, 6, 5, 12, 13}
 	sum := 0
 	for _, b := range []byte(name) {
-		sum = (sum*4 + int(b)) % len(colours)
+		sum = (sum*32 + int(b)) % len(colours)
 	}
 	return colours[sum]
 }

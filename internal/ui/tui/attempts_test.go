@@ -56,6 +56,9 @@ func TestKeysThatMeantSomethingElse(t *testing.T) {
 				}
 			})
 		}},
+		{"a is held, as slow keyboards repeat", 1, func(s *screen) { holdAsKeyboards(s, 660*time.Millisecond, 100*time.Millisecond) }},
+		{"a is held, as fast keyboards repeat", 1, func(s *screen) { holdAsKeyboards(s, 225*time.Millisecond, 15*time.Millisecond) }},
+		{"a is held, as most keyboards repeat", 1, func(s *screen) { holdAsKeyboards(s, 500*time.Millisecond, 33*time.Millisecond) }},
 		{"B is held", 0, func(s *screen) {
 			for i := range 3 {
 				s.arrive(s.request(fmt.Sprintf("k%d", i), nil))
@@ -105,6 +108,76 @@ func TestKeysThatMeantSomethingElse(t *testing.T) {
 				t.Errorf("%d answers, want at most %d: %s", n, c.most, toJSON(s.daemon.replies))
 			}
 		})
+	}
+}
+
+// holdAsKeyboards holds a for some seconds while four requests wait: a keyboard sends the
+// key once, waits, and then repeats it.
+func holdAsKeyboards(s *screen, delay, rate time.Duration) {
+	items := s.fourRequests()
+	s.press("a")
+	s.endAnswered(items)
+	for pause, left := delay, 4*time.Second; left > 0; pause, left = rate, left-pause {
+		s.wait(pause)
+		s.press("a")
+		s.endAnswered(items)
+	}
+	s.wait(time.Second)
+}
+
+// fourRequests arrive, and are on the screen for a while.
+func (s *screen) fourRequests() []*wire.InboxRequest {
+	var items []*wire.InboxRequest
+	for i := range 4 {
+		items = append(items, s.request(fmt.Sprintf("k%d", i), nil))
+		s.arrive(items[i])
+	}
+	s.wait(time.Second)
+	return items
+}
+
+// endAnswered takes away what was answered, as the daemon does.
+func (s *screen) endAnswered(items []*wire.InboxRequest) {
+	for _, reply := range s.daemon.replies {
+		for _, item := range items {
+			if item.ID == reply.ID && s.model.board.findRequest(item.ID) != nil {
+				s.end(item)
+			}
+		}
+	}
+}
+
+// You approve four requests one after the other, each after a short look. Who is too fast
+// for some only has to go on pressing.
+func TestFourApprovedInARow(t *testing.T) {
+	for _, c := range []struct{ pace, presses int }{{650, 4}, {700, 4}, {800, 4}, {1200, 4}, {500, 9}, {300, 20}} {
+		s := newScreen(t, 120, 24)
+		items := s.fourRequests()
+		for range c.presses {
+			s.press("a")
+			s.endAnswered(items)
+			s.wait(quietTime)
+			s.endAnswered(items)
+			s.wait(time.Duration(c.pace)*time.Millisecond - quietTime)
+		}
+		if n := len(s.daemon.replies); n != 4 {
+			t.Errorf("a pressed %d times, once in %d ms, approved %d of 4 requests; the screen:\n%s", c.presses, c.pace, n, s.text())
+		}
+	}
+}
+
+// A key that asks to be pressed again is pressed again at once by most people.
+func TestConfirmedAtAnyPace(t *testing.T) {
+	for _, pace := range []time.Duration{450, 600, 900} {
+		s := newScreen(t, 120, 24)
+		s.send(sessionsMsg{{ID: "s1", Title: "x", Agent: "claude", Status: "done"}})
+		s.press("F")
+		s.wait(pace * time.Millisecond)
+		s.press("F")
+		s.wait(time.Second)
+		if len(s.daemon.forgot) != 1 {
+			t.Errorf("F pressed twice, %d ms apart, forgot %v, want the session", pace, s.daemon.forgot)
+		}
 	}
 }
 

@@ -141,7 +141,7 @@ func handleBatchKey(m *Model, key string) tea.Cmd {
 // approveBatch says yes to each request of the batch that still waits as it was shown.
 func approveBatch(m *Model) tea.Cmd {
 	b := m.batch
-	why := b.shown.whyNotYet(true, m.opts.Now())
+	why := b.shown.whyNotYet(true, m.keyAt)
 	switch {
 	case m.problem != "":
 		why = silentText

@@ -86,6 +86,8 @@ const (
 	sectionAnswered // history
 	sectionEnded
 	sectionCount
+
+	noSection section = -1 // an empty line between sections
 )
 
 var sectionTitles = map[section]string{

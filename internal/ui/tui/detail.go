@@ -112,16 +112,29 @@ func requestPage(m *Model, r *row, width int) *page {
 	if s := r.session; s != nil && s.Unasked != "" {
 		facts = append(facts, termsafe.Line(s.Unasked, 10)+" mode")
 	}
-	p.head = append(p.head, ansi.Truncate(styleBold.Render(termsafe.Line(r.title(), max(width, 1))), max(width, 1), "…"))
-	if height >= 8 {
-		p.head = append(p.head, styleFaint.Render(strings.Join(facts, " · ")))
-	}
+	p.head = append(p.head, titleWithFacts(termsafe.Line(r.title(), max(width, 1)), strings.Join(facts, " · "), width, height)...)
 	p.head = append(p.head, effectLines(item, width)...)
 	if height >= 8 {
 		p.head = append(p.head, "")
 	}
-	p.tail = m.tailOf(r, width, height-len(p.head)-len(p.body.lines))
+	if m.layout().aside.width == 0 {
+		p.tail = m.tailOf(r, width, height-len(p.head)-len(p.body.lines))
+	}
 	return p
+}
+
+// titleWithFacts is a title with something about it at the right, or below where both
+// don't fit in a line.
+func titleWithFacts(title, facts string, width, height int) []string {
+	width = max(width, 1)
+	if gap := width - ansi.StringWidth(title) - ansi.StringWidth(facts); gap >= 2 {
+		return []string{styleBold.Render(title) + strings.Repeat(" ", gap) + styleFaint.Render(facts)}
+	}
+	lines := []string{ansi.Truncate(styleBold.Render(title), width, "…")}
+	if height >= 8 {
+		lines = append(lines, ansi.Truncate(styleFaint.Render(facts), width, "…"))
+	}
+	return lines
 }
 
 // effectLines say what the call would do, as guards and rules see it.
@@ -132,12 +145,16 @@ func effectLines(item *wire.InboxRequest, width int) []string {
 	mark, style := "▸ ", styleWaiting
 	switch item.Risk {
 	case riskHigh:
-		mark, style = "! ", styleFailed.Bold(true)
+		mark, style = " !  ", styleFailed.Bold(true)
 	case riskLow:
 		style = styleDone
 	}
 	lines := indentWrapped(mark, termsafe.Line(item.Effect, 0), width)
 	for i := range lines {
+		if said, ok := strings.CutPrefix(lines[i], " !  "); ok && i == 0 && item.Risk == riskHigh {
+			lines[i] = styleOffBar.Render(" ! ") + " " + style.Render(said)
+			continue
+		}
 		lines[i] = style.Render(lines[i])
 	}
 	return lines
@@ -206,7 +223,7 @@ func sessionLines(m *Model, r *row, width int) []string {
 	if d.lines != nil && d.width == width && now.Sub(d.drawnTime).Abs() < time.Second {
 		return d.lines
 	}
-	lines := []string{title, styleFaint.Render(stateText(r, now))}
+	lines := titleWithFacts(termsafe.Line(r.title(), max(width, 1)), stateText(r, now), width, m.layout().detail.height)
 	if doing := termsafe.Line(text.Doing(&d.session.Session), 600); doing != "" {
 		lines = append(lines, "", "  "+doing)
 	}
@@ -214,12 +231,40 @@ func sessionLines(m *Model, r *row, width int) []string {
 		lines = append(lines, "", titledRule(width, styleFaint.Render("Last steps"), ""))
 		lines = append(lines, d.timeline.steps...)
 	}
-	var b strings.Builder
-	text.Style{Color: true}.SessionFacts(&b, d.session, now, "")
-	lines = append(lines, "", titledRule(width, styleFaint.Render("About"), ""))
-	lines = append(lines, strings.Split(strings.TrimRight(b.String(), "\n"), "\n")...)
+	if m.layout().aside.width == 0 {
+		lines = append(lines, "", titledRule(width, styleFaint.Render("About"), ""))
+		lines = append(lines, d.aboutLines(now)...)
+	}
 	d.lines, d.width, d.drawnTime = wrapStyled(lines, width), width, now
 	return d.lines
+}
+
+// aboutLines are everything else that is known about a session.
+func (d *details) aboutLines(now time.Time) []string {
+	var b strings.Builder
+	text.Style{Color: true}.SessionFacts(&b, d.session, now, "")
+	return strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
+}
+
+// asideLines are what the session did and said, and what else is known about it.
+func (f frame) asideLines(r *row, width, height int) []string {
+	if r == nil {
+		return nil
+	}
+	var lines []string
+	if r.request != nil {
+		if lines = f.tailOf(r, width, height); len(lines) > 0 {
+			lines = lines[1:] // it begins with an empty line
+		}
+	}
+	if d := &f.details; d.key == r.key() && d.session != nil {
+		if len(lines) > 0 {
+			lines = append(lines, "")
+		}
+		lines = append(lines, titledRule(width, styleFaint.Render("About"), ""))
+		lines = append(lines, wrapStyled(d.aboutLines(f.opts.Now()), width)...)
+	}
+	return lines
 }
 
 // stateText says what a session does, and since when.

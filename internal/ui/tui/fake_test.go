@@ -123,13 +123,25 @@ type screen struct {
 	now    time.Time
 
 	atTerminal int // how often the screen was left to the daemon
+	quiet      []quietTick
+}
+
+// quietTick is a key's clock that runs.
+type quietTick struct {
+	at  time.Time
+	msg quietMsg
 }
 
 func newScreen(t *testing.T, width, height int) *screen {
 	s := &screen{t: t, daemon: &fakeDaemon{}, now: noon}
 	s.model = New(t.Context(), Options{Daemon: s.daemon, Now: func() time.Time { return s.now },
 		Jump: func(_ context.Context, one *wire.Session) (string, error) { return "went to " + one.Pane, nil }})
-	s.model.tick = func(time.Duration, func(time.Time) tea.Msg) tea.Cmd { return nil }
+	s.model.tick = func(d time.Duration, then func(time.Time) tea.Msg) tea.Cmd {
+		if msg, ok := then(s.now).(quietMsg); ok {
+			s.quiet = append(s.quiet, quietTick{s.now.Add(d), msg})
+		}
+		return nil
+	}
 	s.send(tea.WindowSizeMsg{Width: width, Height: height})
 	s.send(noteMsg{Ready: &client.InboxReady{Attached: true}})
 	return s
@@ -173,7 +185,17 @@ func runCommand(cmd tea.Cmd) []tea.Msg {
 	}
 }
 
-func (s *screen) wait(d time.Duration) { s.now = s.now.Add(d) }
+// wait lets time pass, with the clocks of keys that run out meanwhile.
+func (s *screen) wait(d time.Duration) {
+	end := s.now.Add(d)
+	for len(s.quiet) > 0 && !s.quiet[0].at.After(end) {
+		due := s.quiet[0]
+		s.quiet = s.quiet[1:]
+		s.now = due.at
+		s.send(due.msg)
+	}
+	s.now = end
+}
 
 // press presses keys by their names.
 func (s *screen) press(keys ...string) {

@@ -181,7 +181,7 @@ func enterForm(m *Model) tea.Cmd {
 // was there before.
 func (m *Model) formTooNew() string {
 	switch {
-	case m.opts.Now().Sub(m.form.since) < settleTime:
+	case m.keyAt.Sub(m.form.since) < settleTime:
 		return "The question has only just appeared; nothing was answered. Press the key again."
 	case m.pressed.held:
 		return heldText

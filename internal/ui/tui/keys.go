@@ -22,6 +22,7 @@ type binding struct {
 	run      func(m *Model) tea.Cmd
 	decides  bool // it asks the daemon for something, so the daemon must be there
 	approves bool // it says yes, so all of the request must have been shown
+	refuses  bool // it says no
 	always   bool // it works everywhere, so only the help shows it
 	// told is where a key that works everywhere is shown all the same.
 	told func(m *Model) bool
@@ -73,11 +74,11 @@ func bindings() []binding {
 		binding{keys: keys("u"), name: "u", does: "accept, auto-edit", help: "accept, auto-edit", when: offers("auto"), run: choose("auto"), decides: true, approves: true},
 		binding{keys: keys("m"), name: "m", does: "accept, review edits", help: "accept, review edits", when: offers("manual"), run: choose("manual"), decides: true, approves: true},
 		binding{keys: keys("1", "2", "3", "4", "5", "6", "7", "8", "9"), name: "1–9", does: "answer", help: "pick that answer", when: offersDigits, run: answerByDigit, decides: true, approves: true},
-		binding{keys: keys("enter"), name: "Enter", does: "answer …", help: "open the question", when: offers("answer"), run: answerQuestions, decides: true, approves: true},
-		binding{keys: keys("d"), name: "d", does: "deny …", help: "deny", when: offers("deny"), run: denyRequest, decides: true},
-		binding{keys: keys("d"), name: "d", does: "send back …", help: "send the plan back", when: offers("reject"), run: denyRequest, decides: true},
+		binding{keys: keys("enter"), name: "Enter", does: "open …", help: "open the question", when: offers("answer"), run: answerQuestions, decides: true, approves: true},
+		binding{keys: keys("d"), name: "d", does: "deny …", help: "deny", when: offers("deny"), run: denyRequest, decides: true, refuses: true},
+		binding{keys: keys("d"), name: "d", does: "send back …", help: "send the plan back", when: offers("reject"), run: denyRequest, decides: true, refuses: true},
 		binding{keys: keys("A"), name: "A", does: "always …", help: "approve from now on", when: offersAlways, run: approveAlways, decides: true, approves: true},
-		binding{keys: keys("S"), name: "S", does: "agent's rule …", help: "approve by the agent's rule", when: offersOwnRule, run: approveByOwnRule, decides: true, approves: true},
+		binding{keys: keys("S"), name: "S", does: "agent's rule …", help: "approve by its own rule", when: offersOwnRule, run: approveByOwnRule, decides: true, approves: true},
 		binding{keys: keys("space", "pgdown"), name: "Space", does: "read on", when: always, run: scroll(1), always: true, told: hasMore},
 		binding{keys: keys("B"), name: "B", does: "approve several …", when: canBatch, run: openBatch, decides: true},
 		binding{keys: keys("r"), name: "r", does: "skip", help: "skip: the agent asks", when: canRelease, run: releaseRequest, decides: true},
@@ -109,8 +110,8 @@ func bindings() []binding {
 	)
 	group(groupHookmux,
 		binding{keys: keys("p"), name: "p", does: "problems", when: always, run: showProblems, always: true, told: (*Model).hasProblems},
-		binding{keys: keys("w"), name: "w", does: "away", help: "you're away: agents wait", when: (*Model).isHere, run: goAway, decides: true, always: true},
-		binding{keys: keys("w"), name: "w", does: "I'm back", help: "you're back", when: (*Model).isAway, run: comeBack, decides: true, always: true, told: always},
+		binding{keys: keys("w"), name: "w", does: "away", help: "away: agents wait", when: (*Model).isHere, run: goAway, decides: true, always: true},
+		binding{keys: keys("w"), name: "w", does: "I'm back", help: "back", when: (*Model).isAway, run: comeBack, decides: true, always: true, told: always},
 		binding{keys: keys("O"), name: "O", does: "turn off …", when: (*Model).isOn, run: switchOff, decides: true, always: true},
 		binding{keys: keys("O"), name: "O", does: "turn on", when: (*Model).isOff, run: switchOn, decides: true, always: true, told: always},
 	)
@@ -185,14 +186,32 @@ func takesText(m *Model) bool {
 
 // pressedKey is the key that was pressed last.
 type pressedKey struct {
-	key  string
-	at   time.Time
-	held bool // it was pressed just before as well: perhaps it repeats
-	sent bool // another key came right before: a terminal sends text like that, nobody types it
+	key    string
+	at     time.Time
+	held   bool // it came as fast as a key that is held down repeats
+	sent   bool // another key came right before: a terminal sends text like that, nobody types it
+	doubt  int  // how often a key was kept back, to see whether it repeats
+	behind *keptKey
 }
 
-// repeatTime is the longest a keyboard waits before a key that is held down repeats.
-const repeatTime = 700 * time.Millisecond
+// keptKey is a key that does what it means only once it's clear that it isn't held down.
+type keptKey struct {
+	msg      tea.KeyPressMsg
+	at       time.Time // when it was pressed: what appeared later isn't what it was meant for
+	mode     mode
+	selected string
+}
+
+// A keyboard waits up to repeatTime before a key that is held down repeats, and
+// then repeats it within quietTime. So a key that comes again later than quietTime and
+// sooner than repeatTime may be either: it is kept back for quietTime.
+const (
+	repeatTime = 700 * time.Millisecond
+	quietTime  = 150 * time.Millisecond
+)
+
+// quietMsg says that the key that was kept back wasn't pressed again within quietTime.
+type quietMsg struct{ doubt int }
 
 // burstTime is shorter than it takes to press two keys one after the other. A program
 // that may write to a terminal can have it send text as if it was typed, such as its
@@ -208,10 +227,61 @@ func (m *Model) handleKey(msg tea.KeyPressMsg) tea.Cmd {
 	if key == "ctrl+c" {
 		return tea.Quit
 	}
-	now := m.opts.Now()
-	before := m.pressed
-	m.pressed = pressedKey{key, now, before.key == key && now.Sub(before.at) < repeatTime,
-		before.key != "" && before.key != key && now.Sub(before.at) < burstTime}
+	now, before := m.opts.Now(), m.pressed
+	again, gap := before.key == key, now.Sub(before.at)
+	m.pressed = pressedKey{key: key, at: now, doubt: before.doubt,
+		held: again && gap < quietTime, sent: before.key != "" && !again && gap < burstTime}
+	var first tea.Cmd
+	if before.behind != nil && (again && gap >= quietTime || !again && gap >= burstTime) {
+		first = m.handleKept(before.behind) // it didn't repeat, and its clock is late
+	}
+	if again && gap >= quietTime && gap < repeatTime && m.decides(key) {
+		m.pressed.doubt++
+		m.pressed.behind = &keptKey{msg, now, m.mode, m.selected}
+		n := m.pressed.doubt
+		return tea.Batch(first, m.tick(quietTime, func(time.Time) tea.Msg { return quietMsg{n} }))
+	}
+	return tea.Batch(first, m.handleKeyNow(msg, now))
+}
+
+// handleQuiet does what a key means that was kept back and didn't repeat.
+func (m *Model) handleQuiet(msg quietMsg) tea.Cmd {
+	kept := m.pressed.behind
+	if kept == nil || msg.doubt != m.pressed.doubt {
+		return nil
+	}
+	m.pressed.behind = nil
+	return m.handleKept(kept)
+}
+
+func (m *Model) handleKept(kept *keptKey) tea.Cmd {
+	if m.mode != kept.mode || m.selected != kept.selected {
+		return nil
+	}
+	return m.handleKeyNow(kept.msg, kept.at)
+}
+
+// decides reports whether a key would send the daemon something here.
+func (m *Model) decides(key string) bool {
+	switch m.mode {
+	case modeConfirm:
+		return key == m.confirm.yes
+	case modeBatch:
+		return key == "B"
+	case modeForm:
+		return key == "enter" || isQuick(m.form.questions) && len(key) == 1 && strings.Contains(optionKeys, key)
+	case modeList:
+		return slices.ContainsFunc(bindings(), func(b binding) bool {
+			return b.decides && slices.Contains(b.keys, key) && b.when(m)
+		})
+	}
+	return false
+}
+
+// handleKeyNow does what a key means where the view is.
+func (m *Model) handleKeyNow(msg tea.KeyPressMsg, pressed time.Time) tea.Cmd {
+	key := msg.String()
+	m.keyAt = pressed
 	switch m.mode {
 	case modeTyping:
 		return handleTypingKey(m, msg, key)
@@ -283,7 +353,7 @@ func handleConfirmKey(m *Model, key string) tea.Cmd {
 	case key != c.yes:
 		m.mode, m.status = modeList, "Nothing was done."
 		return nil
-	case m.opts.Now().Sub(c.since) < settleTime || m.pressed.held:
+	case m.keyAt.Sub(c.since) < settleTime || m.pressed.held:
 		return nil
 	case len(frame{m}.confirmLines(m.popupRoom(narrowPopup).width)) > m.popupRoom(narrowPopup).height:
 		m.status = "The window is too small to show all of it."

@@ -8,14 +8,18 @@ func (a area) contains(x, y int) bool {
 }
 
 // areas are the parts of the screen between the head and the lines at the bottom: the
-// list and the details.
+// list, the details, and on a wide screen what the session did.
 type areas struct {
-	list, detail area
-	side         bool // the details are beside the list
+	list, detail, aside area
+	side                bool // they are panels beside each other
 }
 
-// sideBySide is the width from which the details are beside the list.
-const sideBySide = 100
+// The widths from which the details are beside the list, and what the session did
+// beside them.
+const (
+	sideBySide  = 100
+	threeColumn = 180
+)
 
 // smallScreen is the height below which the head has no lines but its bars.
 const smallScreen = 8
@@ -39,19 +43,42 @@ func (m *Model) bodyHeight() int { return max(m.height-m.headHeight()-m.bottomHe
 // both don't fit, the details get the screen.
 func (m *Model) layout() areas {
 	top, height := m.headHeight(), m.bodyHeight()
-	if m.opts.Sidebar {
+	switch {
+	case m.opts.Sidebar:
 		return areas{list: area{0, top, m.width, height}}
-	}
-	if m.width >= sideBySide {
-		left := min(max(m.width*2/5, 40), 76)
-		return areas{side: true, list: area{0, top, left, height},
-			detail: area{left + 3, top, max(m.width-left-3, 10), height}}
-	}
-	if height < 7 {
-		return areas{detail: area{0, top, m.width, height}}
+	case m.width >= sideBySide && m.height >= smallScreen:
+		return m.panels(top, max(height-1, 0)) // the last line is their lower edge
+	case height < 7:
+		return areas{detail: m.detailBelow(top, height)}
 	}
 	list := min(max(len(m.list.lines), 1), max(height*2/5, 3))
-	return areas{list: area{0, top, m.width, list}, detail: area{0, top + list + 1, m.width, height - list - 1}}
+	detail := m.detailBelow(top+list+1, height-list-1)
+	return areas{list: area{0, top, detail.left + detail.width, list}, detail: detail}
+}
+
+// detailBelow are lines of the details without a frame, with some air at the sides.
+func (m *Model) detailBelow(top, height int) area {
+	if !m.hasAir() {
+		return area{0, top, m.width, height}
+	}
+	return area{1, top, m.width - 2, height}
+}
+
+// hasAir reports whether there is room for an empty column at both edges.
+func (m *Model) hasAir() bool { return m.width >= 60 && !m.opts.Sidebar }
+
+// panels are the insides of the panels that are beside each other.
+func (m *Model) panels(top, height int) areas {
+	list, aside := min(max(m.width*2/5, 40), 76), 0
+	if m.width >= threeColumn {
+		list, aside = min(m.width*3/10, 64), min(m.width*3/10, 64)
+	}
+	place := areas{side: true, list: area{1, top, list - 3, height},
+		detail: area{list + 2, top, max(m.width-list-aside-4, 10), height}}
+	if aside > 0 {
+		place.aside = area{m.width - aside + 2, top, aside - 4, height}
+	}
+	return place
 }
 
 // detailVisible reports whether the details of the selected row are on the screen, with

@@ -19,6 +19,8 @@ type list struct {
 	lines  []listLine
 	counts [sectionCount]int // of all rows, shown or not
 
+	compact bool // a row has one line
+
 	changes int // of the board it was made of
 	listOptions
 }
@@ -27,7 +29,7 @@ type list struct {
 type listOptions struct {
 	filter  string
 	history bool
-	compact bool // a row has one line
+	room    int // so many lines there are: where they aren't enough, a row has one line instead of two
 }
 
 // listLine is a line of the list; row is -1 for a section's title.
@@ -40,22 +42,37 @@ type listLine struct {
 
 // newList puts the rows in order.
 func newList(b *board, opts listOptions) *list {
-	l := &list{changes: b.changes, listOptions: opts}
-	for _, r := range b.listRows() {
+	rows := b.listRows()
+	l := layRows(rows, b.changes, opts, opts.room == 0)
+	if len(l.lines) > opts.room && !l.compact {
+		l = layRows(rows, b.changes, opts, true)
+	}
+	return l
+}
+
+func layRows(rows []row, changes int, opts listOptions, compact bool) *list {
+	l := &list{changes: changes, listOptions: opts, compact: compact}
+	for _, r := range rows {
 		l.counts[r.section]++
 		if r.section >= sectionAnswered && !opts.history || opts.filter != "" && !r.matches(opts.filter) {
 			continue
 		}
 		if n := len(l.rows); n == 0 || l.rows[n-1].section != r.section {
+			if n > 0 && !compact {
+				l.lines = append(l.lines, listLine{row: -1, section: noSection})
+			}
 			l.lines = append(l.lines, listLine{row: -1, section: r.section})
 		}
 		l.lines = append(l.lines, listLine{row: len(l.rows)})
-		if !opts.compact {
+		if !compact {
 			l.lines = append(l.lines, listLine{row: len(l.rows), second: true})
 		}
 		l.rows = append(l.rows, r)
 	}
 	if l.counts[sectionEnded] > 0 && !opts.history && opts.filter == "" {
+		if !compact {
+			l.lines = append(l.lines, listLine{row: -1, section: noSection})
+		}
 		l.lines = append(l.lines, listLine{row: -1, section: sectionCount})
 	}
 	return l
@@ -140,17 +157,20 @@ func linesDownTo(lines []listLine, last, height int) []listLine {
 
 // titleText is a line above rows, or below all of them.
 func (f frame) titleText(line listLine) string {
-	if line.section == sectionCount {
-		return styleFaint.Render(fmt.Sprintf("%d ended · h shows them", f.list.counts[sectionEnded]))
+	switch line.section {
+	case noSection:
+		return ""
+	case sectionCount:
+		return styleFaint.Render(fmt.Sprintf(" %d ended · h shows them", f.list.counts[sectionEnded]))
 	}
 	mark, style := line.section.sign()
 	if line.more > 0 {
-		return style.Render(fmt.Sprintf("%s %d more waiting · Tab goes there", mark, line.more))
+		return style.Render(fmt.Sprintf(" %s %d more waiting · Tab goes there", mark, line.more))
 	}
 	if line.section == sectionWaiting {
-		return style.Bold(true).Render(sectionTitles[line.section])
+		return style.Bold(true).Render(" " + sectionTitles[line.section])
 	}
-	return styleFaint.Render(sectionTitles[line.section])
+	return styleFaint.Render(" " + sectionTitles[line.section])
 }
 
 // rowLines are a row's title with its age, and what it is about: two lines, or one where

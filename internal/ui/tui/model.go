@@ -97,6 +97,7 @@ type Model struct {
 	busy     bool   // an answer is on its way
 	replied  string // the request that was answered last
 	pressed  pressedKey
+	keyAt    time.Time // when the key was pressed that is handled now
 	drawn    drawnFrame
 	tick     func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
 	ticks    int // the tick that counts
@@ -190,11 +191,11 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // watchKeys has the next key noticed, after everything that came from the person
 // and whenever an answer is through.
 func (m *Model) watchKeys(msg tea.Msg) tea.Cmd {
-	if m.opts.WatchKeys == nil || m.busy {
+	if m.opts.WatchKeys == nil || m.busy || m.pressed.behind != nil {
 		return nil
 	}
 	switch msg.(type) {
-	case tea.WindowSizeMsg, tea.KeyPressMsg, tea.PasteMsg, tea.MouseMsg, outcomeMsg, pageMsg, askPINMsg:
+	case tea.WindowSizeMsg, tea.KeyPressMsg, quietMsg, tea.PasteMsg, tea.MouseMsg, outcomeMsg, pageMsg, askPINMsg:
 		return func() tea.Msg {
 			ctx, cancel := context.WithTimeout(m.ctx, silenceTime)
 			defer cancel()
@@ -256,6 +257,8 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 		m.width, m.height = msg.Width, msg.Height
 	case tea.KeyPressMsg:
 		return m.handleKey(msg)
+	case quietMsg:
+		return m.handleQuiet(msg)
 	case tea.PasteMsg:
 		return handlePaste(m, msg)
 	case tea.MouseWheelMsg:
@@ -375,11 +378,19 @@ func (m *Model) takeNote(n client.InboxNote) {
 	}
 }
 
-// compactBelow is the height of the screen below which a row has one line.
+// compactBelow is the height of the screen below which rows have one line, unless the
+// list is beside the details and all of it fits.
 const compactBelow = 30
 
 func (m *Model) listOptions() listOptions {
-	return listOptions{filter: m.filter, history: m.withHistory, compact: m.height < compactBelow && !m.opts.Sidebar}
+	room := 0
+	switch {
+	case m.height >= compactBelow || m.opts.Sidebar:
+		room = 1 << 20
+	case m.width >= sideBySide && m.height >= smallScreen:
+		room = m.height - 5 // the head, the frame, the lines at the bottom
+	}
+	return listOptions{filter: m.filter, history: m.withHistory, room: room}
 }
 
 // rebuildRows puts the rows in order and keeps the selection on what it was on. A

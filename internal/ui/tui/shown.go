@@ -187,7 +187,7 @@ func (m *Model) whyNotYet(approval bool) string {
 	case m.busy:
 		return "An answer is on its way."
 	}
-	if why := m.shown.whyNotYet(approval, m.opts.Now()); why != "" {
+	if why := m.shown.whyNotYet(approval, m.keyAt); why != "" {
 		return why
 	}
 	if m.pressed.held {

@@ -26,7 +26,7 @@ func startScreen(t *testing.T, width, height int, started *[]Work) *screen {
 func TestStartAnAgent(t *testing.T) {
 	var started []Work
 	s := startScreen(t, 80, 24, &started)
-	s.mustShow("n  starts one")
+	s.mustShow("Press n to start one")
 	s.press("n")
 	s.mustShow("Start an agent", "‹ claude ›", "/home/me/shop")
 	s.press("c", "enter", "enter") // codex, in this folder
@@ -111,7 +111,7 @@ func TestKindsAreToldApart(t *testing.T) {
 	s.arrive(s.request("k1", func(r *wire.InboxRequest) {
 		r.Effect, r.Risk = "deletes build/ · runs make · no rule matches", "high"
 	}))
-	s.mustShow("! deletes build/ · runs make · no rule matches", "▲ permission")
+	s.mustShow(" !  deletes build/ · runs make · no rule matches", "▲ permission")
 	if kindOf(s.model.board.requests[0]).style.GetForeground() != styleFailed.GetForeground() {
 		t.Error("a dangerous request isn't red")
 	}
@@ -123,7 +123,7 @@ func TestWhatIsUnreadIsSaid(t *testing.T) {
 	s := newScreen(t, 120, 24)
 	s.arrive(s.request("k1", func(r *wire.InboxRequest) { r.Shown = strings.Repeat("  $ echo line\n", 40) }))
 	s.mustShow("more lines to read", "Space read on")
-	if s.text(); !strings.HasPrefix(strings.Split(s.text(), "\n")[23], "Space read on") {
+	if s.text(); !strings.HasPrefix(strings.Split(s.text(), "\n")[23], " Space read on") {
 		t.Errorf("reading on isn't the first key:\n%s", s.text())
 	}
 	for range 4 {

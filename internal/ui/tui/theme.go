@@ -22,6 +22,7 @@ var (
 	styleAsks    = lipgloss.NewStyle().Foreground(lipgloss.BrightBlue)            // questions and forms
 	stylePlan    = lipgloss.NewStyle().Foreground(lipgloss.Magenta)
 	styleReverse = lipgloss.NewStyle().Reverse(true)
+	styleBadge   = lipgloss.NewStyle().Foreground(lipgloss.BrightBlue).Bold(true).Reverse(true)
 	stylePlain   = lipgloss.NewStyle()
 	// Bars across the screen.
 	styleOffBar  = lipgloss.NewStyle().Foreground(lipgloss.Red).Bold(true).Reverse(true)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
@@ -51,7 +52,12 @@ func (f frame) render() string {
 	for _, p := range f.popups() {
 		p.draw(lines, f.width)
 	}
-	lines = append(append(lines, f.statusLines()...), f.keyLine())
+	for _, line := range append(f.statusLines(), f.keyLine()) {
+		if f.hasAir() {
+			line = " " + line
+		}
+		lines = append(lines, line)
+	}
 	for i := range lines {
 		lines[i] = ansi.Truncate(lines[i], f.width, "…")
 	}
@@ -71,7 +77,7 @@ func (f frame) headLines() []string {
 // headLine says how many sessions are in which state.
 func (f frame) headLine() string {
 	counts := &f.list.counts
-	parts := []string{styleBold.Render("hookmux")}
+	parts := []string{styleBadge.Render(" hookmux ")}
 	for _, s := range []section{sectionWaiting, sectionFailed, sectionRunning, sectionDone, sectionIdle} {
 		if counts[s] == 0 {
 			continue
@@ -86,7 +92,24 @@ func (f frame) headLine() string {
 		}
 		parts = append(parts, style.Render(said))
 	}
-	return strings.Join(parts, "  ")
+	line, right := strings.Join(parts, "  "), f.pausedText()
+	if gap := f.width - ansi.StringWidth(line) - ansi.StringWidth(right) - 1; right != "" && gap > 1 {
+		line += strings.Repeat(" ", gap) + right
+	}
+	return line
+}
+
+// pausedText says what only logs for a while.
+func (f frame) pausedText() string {
+	if f.info == nil || len(f.info.Pauses) == 0 || f.opts.Sidebar {
+		return ""
+	}
+	first := f.info.Pauses[0]
+	said := termsafe.Line(strings.TrimPrefix(first.Name, "guard."), 24) + " paused · " + leftText(first.Until.Sub(f.opts.Now()))
+	if n := len(f.info.Pauses) - 1; n > 0 {
+		said = fmt.Sprintf("%d guards and rules paused", n+1)
+	}
+	return styleWaiting.Bold(true).Reverse(true).Render(" " + said + " ")
 }
 
 var headWords = map[section]string{
@@ -125,16 +148,34 @@ func (f frame) topRule() string {
 	if len(f.list.rows) == 0 {
 		return titledRule(f.width, "", "")
 	}
+	title, note := f.detailTitle()
 	switch {
 	case place.list.height == 0:
-		title, note := f.detailTitle()
 		return titledRule(f.width, title, note)
 	case place.side:
-		title, note := f.detailTitle()
-		return titledRule(place.list.width+1, f.listTitle(), "") + styleFaint.Render("┬") +
-			titledRule(f.width-place.list.width-2, title, note)
+		edge := f.detailEdge()
+		line := panelTop(place.list.width+3, f.listTitle(), "", styleFaint) +
+			panelTop(place.detail.width+4, title, note, edge)
+		if place.aside.width > 0 {
+			line += panelTop(place.aside.width+4, styleBold.Render("Session"), "", styleFaint)
+		}
+		return line
 	}
 	return titledRule(f.width, f.listTitle(), "")
+}
+
+// detailEdge colours the frame around the details: by what is asked there.
+func (f frame) detailEdge() lipgloss.Style {
+	if r := f.selectedRow(); r != nil && (r.request != nil || r.section == sectionFailed) {
+		_, style := r.sign()
+		return style
+	}
+	return styleFaint
+}
+
+// panelTop is the upper edge of a panel, with its title and a note.
+func panelTop(width int, title, note string, edge lipgloss.Style) string {
+	return edge.Render("╭") + ruleWith(width-2, title, note, edge) + edge.Render("╮")
 }
 
 func (f frame) listTitle() string {
@@ -186,6 +227,10 @@ func countLines(n int) string {
 
 // titledRule is a line across, with a title at its left and a note at its right.
 func titledRule(width int, title, note string) string {
+	return ruleWith(width, title, note, styleFaint)
+}
+
+func ruleWith(width int, title, note string, edge lipgloss.Style) string {
 	if title != "" {
 		title = " " + ansi.Truncate(title, max(width-4, 0), "…") + " "
 	}
@@ -198,7 +243,7 @@ func titledRule(width int, title, note string) string {
 		title = ansi.Truncate(title, max(width-2-ansi.StringWidth(note), 0), "… ")
 		rest = max(width-2-ansi.StringWidth(title)-ansi.StringWidth(note), 0)
 	}
-	return ansi.Truncate(styleFaint.Render("─")+title+styleFaint.Render(strings.Repeat("─", rest))+note+styleFaint.Render("─"), width, "")
+	return ansi.Truncate(edge.Render("─")+title+edge.Render(strings.Repeat("─", rest))+note+edge.Render("─"), width, "")
 }
 
 func (f frame) bodyLines(height int) []string {
@@ -208,16 +253,43 @@ func (f frame) bodyLines(height int) []string {
 		return fill(list, height)
 	}
 	detail := f.page(place.detail.width).visible(f.scroll, place.detail.height)
+	if place.side {
+		return f.panelLines(place, list, detail)
+	}
+	if air := strings.Repeat(" ", place.detail.left); air != "" {
+		for i := range detail {
+			detail[i] = air + detail[i]
+		}
+	}
 	if place.list.height == 0 {
 		return fill(detail, height)
 	}
-	if !place.side {
-		title, note := f.detailTitle()
-		return fill(append(append(list, titledRule(f.width, title, note)), detail...), height)
+	title, note := f.detailTitle()
+	return fill(append(append(list, titledRule(f.width, title, note)), detail...), height)
+}
+
+// panelLines are the panels that are beside each other, with their lower edge.
+func (f frame) panelLines(place areas, list, detail []string) []string {
+	edge := f.detailEdge()
+	var aside []string
+	if place.aside.width > 0 {
+		aside = fill(f.asideLines(f.selectedRow(), place.aside.width, place.aside.height), place.aside.height)
 	}
-	out := make([]string, height)
-	for i := range out {
-		out[i] = padRight(list[i], place.list.width) + styleFaint.Render(" │ ") + detail[i]
+	lower := func(width int, style lipgloss.Style) string {
+		return style.Render("╰" + strings.Repeat("─", width-2) + "╯")
+	}
+	out := make([]string, place.detail.height+1)
+	for i := range place.detail.height {
+		out[i] = styleFaint.Render("│") + padRight(list[i], place.list.width) + styleFaint.Render(" │") +
+			edge.Render("│ ") + padRight(detail[i], place.detail.width) + edge.Render(" │")
+		if aside != nil {
+			out[i] += styleFaint.Render("│ ") + padRight(aside[i], place.aside.width) + styleFaint.Render(" │")
+		}
+	}
+	last := &out[place.detail.height]
+	*last = lower(place.list.width+3, styleFaint) + lower(place.detail.width+4, edge)
+	if aside != nil {
+		*last += lower(place.aside.width+4, styleFaint)
 	}
 	return out
 }
@@ -254,9 +326,11 @@ func (f frame) emptyLines() []string {
 	}
 	lines = append(lines, "")
 	if f.canStart() {
-		lines = append(lines, "  "+styleAccent.Render("n")+"  starts one: pick an agent, a folder or a new worktree, and a first prompt")
+		lines = append(lines, "  Press "+styleAccent.Render("n")+" to start one, or start one in any terminal as usual.")
+	} else {
+		lines = append(lines, "  Start one in any terminal as usual: it appears here with its first prompt.")
 	}
-	lines = append(lines, "     Or start one in any terminal, as always. It appears here with its first prompt.", "",
+	lines = append(lines, "",
 		"  "+styleFaint.Render("What you'll see"))
 	for _, one := range []struct {
 		kind kindInfo
@@ -283,16 +357,16 @@ func (f frame) statusLines() []string {
 		most = 1
 	}
 	if f.mode == modeTyping && f.typing.inline {
-		return []string{styleBold.Render(f.typing.title+": ") + f.typing.input.render(f.width-ansi.StringWidth(f.typing.title)-2)}
+		return []string{styleBold.Render(f.typing.title+": ") + f.typing.input.render(f.bottomWidth()-ansi.StringWidth(f.typing.title)-2)}
 	}
 	line := f.statusText()
 	if line == "" {
 		return []string{""}
 	}
-	lines := wrapStyled([]string{line}, max(f.width, 1))
+	lines := wrapStyled([]string{line}, max(f.bottomWidth(), 1))
 	if len(lines) > most {
 		lines = lines[:most]
-		lines[most-1] = ansi.Truncate(lines[most-1], max(f.width-1, 0), "") + "…"
+		lines[most-1] = ansi.Truncate(lines[most-1], max(f.bottomWidth()-1, 0), "") + "…"
 	}
 	return lines
 }
@@ -377,15 +451,30 @@ func pageKeys(more, back bool, leave string) []binding {
 	return append(keys, binding{name: "Esc", does: leave})
 }
 
+// bottomWidth is how many columns the lines at the bottom have.
+func (f frame) bottomWidth() int {
+	if f.hasAir() {
+		return f.width - 2
+	}
+	return f.width
+}
+
 // joinKeys are as many keys as fit, and what comes at the end; the help has them all.
 func (f frame) joinKeys(list []binding, last string) string {
 	line := ""
 	for _, b := range list {
-		part := styleAccent.Render(b.name) + " " + b.does + "  "
+		ink := styleAccent
+		switch {
+		case b.approves:
+			ink = styleDone.Bold(true)
+		case b.refuses:
+			ink = styleFailed.Bold(true)
+		}
+		part := ink.Render(b.name) + " " + b.does + "  "
 		if b.dim {
 			part = styleFaint.Render(b.name+" "+b.does) + "  "
 		}
-		if ansi.StringWidth(line+part+last) > f.width {
+		if ansi.StringWidth(line+part+last) > f.bottomWidth() {
 			break
 		}
 		line += part

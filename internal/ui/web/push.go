@@ -132,7 +132,7 @@ func (p *pusher) signingKey() (*ecdsa.PrivateKey, error) {
 		Key []byte `json:"key"`
 	}
 	state := p.service.Dirs.State
-	if sealed.LoadSealed(state, pushFile, &kept) == nil && len(kept.Key) > 0 {
+	if sealed.Load(state, pushFile, &kept) == nil && len(kept.Key) > 0 {
 		if key, err := x509.ParseECPrivateKey(kept.Key); err == nil {
 			p.key = key
 			return key, nil
@@ -145,7 +145,7 @@ func (p *pusher) signingKey() (*ecdsa.PrivateKey, error) {
 	if kept.Key, err = x509.MarshalECPrivateKey(key); err != nil {
 		return nil, err
 	}
-	if err := sealed.StoreSealed(state, pushFile, kept); err != nil {
+	if err := sealed.Store(state, pushFile, kept); err != nil {
 		return nil, err
 	}
 	p.key = key

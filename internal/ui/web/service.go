@@ -91,7 +91,7 @@ type settings struct {
 func New(o Options) *Service {
 	s := &Service{Options: o}
 	s.hub = &hub{service: s, pages: map[*page]struct{}{}}
-	if err := sealed.LoadSealed(o.Dirs.State, settingsFile, &s.settings); err != nil {
+	if err := sealed.Load(o.Dirs.State, settingsFile, &s.settings); err != nil {
 		o.Problems.Raise("web", "the page for browsers isn't served: "+err.Error(), "run `hookmux web` again")
 		s.settings = settings{}
 	}
@@ -185,7 +185,7 @@ func (s *Service) startMethod(params json.RawMessage, _ proc.Cred) (any, *wire.E
 		}
 		return nil, wire.Errorf(wire.CodeConflict, "%v", err)
 	}
-	if err := sealed.StoreSealed(s.Dirs.State, settingsFile, s.settings); err != nil {
+	if err := sealed.Store(s.Dirs.State, settingsFile, s.settings); err != nil {
 		s.Log.Warn("the page is served, but not after a restart of the daemon", "error", err)
 	}
 	return s.statusLocked(), nil
@@ -200,7 +200,7 @@ func (s *Service) stopMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Er
 	s.stopLocked()
 	s.settings.On = false
 	s.Problems.Clear("web")
-	if err := sealed.StoreSealed(s.Dirs.State, settingsFile, s.settings); err != nil {
+	if err := sealed.Store(s.Dirs.State, settingsFile, s.settings); err != nil {
 		return nil, wire.Errorf(wire.CodeInternal, "the page isn't served any more, but may be again when the daemon "+
 			"restarts: %v", err)
 	}

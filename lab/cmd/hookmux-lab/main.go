@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookmux/hookmux/internal/cli/agents"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/cli/verifycmd"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/version"
@@ -30,13 +30,13 @@ func run(app *cmdutil.App) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	root := &cobra.Command{
-		Use: verifycmd.Lab, Short: "Prove on real agents that hookmux works",
+		Use: agents.Lab, Short: "Prove on real agents that hookmux works",
 		Long:    "Runs real agents against a scripted model and checks what hookmux says about them.\n`hookmux verify` runs this.",
 		Version: version.String, SilenceUsage: true, SilenceErrors: true,
 	}
 	root.SetFlagErrorFunc(cmdutil.FlagError)
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(verifycmd.Command(func(ctx context.Context, names []string, f *verifycmd.Flags) error {
+	root.AddCommand(agents.Command(func(ctx context.Context, names []string, f *agents.Flags) error {
 		switch {
 		case f.List:
 			return listChecks(app, f.JSON)

@@ -10,12 +10,13 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/cli/agents"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/cli/verifycmd"
 	"github.com/hookmux/hookmux/internal/launch"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/realagents"
+	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/lab/verify"
 	"github.com/hookmux/hookmux/lab/verify/checks"
 	"github.com/hookmux/hookmux/lab/verify/drivers"
@@ -37,13 +38,15 @@ func listChecks(app *cmdutil.App, asJSON bool) error {
 		}
 		return app.PrintJSON(rows)
 	}
+	var rows [][]string
 	for _, c := range checks.All() {
-		app.Say("%-18s %s", c.ID, c.Proves)
+		rows = append(rows, []string{c.ID, c.Proves})
 	}
+	text.Table(app.Stdout, rows, app.Columns())
 	return nil
 }
 
-func verifyAgents(ctx context.Context, app *cmdutil.App, names []string, f *verifycmd.Flags) error {
+func verifyAgents(ctx context.Context, app *cmdutil.App, names []string, f *agents.Flags) error {
 	if err := verify.KnowsChecks(f.Checks); err != nil {
 		return cmdutil.UsageError("%v", err)
 	}

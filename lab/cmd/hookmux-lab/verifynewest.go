@@ -17,8 +17,8 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/agent/recordings"
+	"github.com/hookmux/hookmux/internal/cli/agents"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/cli/verifycmd"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/realagents"
 	"github.com/hookmux/hookmux/lab/verify/drift"
@@ -27,7 +27,7 @@ import (
 
 // verifyNewest is `hookmux verify --newest`: the newest release of each agent,
 // in a throw-away folder, against what was recorded.
-func verifyNewest(ctx context.Context, app *cmdutil.App, names []string, f *verifycmd.Flags) error {
+func verifyNewest(ctx context.Context, app *cmdutil.App, names []string, f *agents.Flags) error {
 	if f.Mine || f.Keep || f.Record != "" || len(f.Checks) > 0 {
 		return cmdutil.UsageError("--newest compares everything with the recording, in a home of its own; leave " +
 			"--mine, --keep, --record and --check out")

@@ -67,11 +67,11 @@ func TestDrivenIsNotVerified(t *testing.T) {
 		return agentPage(a, recordings.Summary{Version: "1.2.3",
 			Rows: []recordings.Row{{Check: check, Mark: "✓", Why: "seen"}}})
 	}
-	if got := say("turn"); !strings.Contains(got, "only its payloads were recorded") || strings.Contains(got, "checks passed") {
-		t.Errorf(`page = %q, want "only its payloads were recorded" in it and no "verified with"`, got)
+	if got := say("turn"); !strings.Contains(got, "only payloads of 1.2.3 were recorded") || strings.Contains(got, "checks passed") {
+		t.Errorf(`page = %q, want "only payloads of 1.2.3 were recorded" in it and no "verified with"`, got)
 	}
-	if got := say("neutral"); !strings.Contains(got, "last with version 1.2.3") {
-		t.Errorf(`page = %q, want "last with version 1.2.3" in it`, got)
+	if got := say("neutral"); !strings.Contains(got, "documented with 1.2.3") {
+		t.Errorf(`page = %q, want "documented with 1.2.3" in it`, got)
 	}
 }
 

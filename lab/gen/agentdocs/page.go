@@ -10,7 +10,6 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/agent/recordings"
-	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/ui/agentfacts"
 )
 
@@ -35,7 +34,7 @@ type page struct {
 func (p *page) printf(format string, args ...any) { fmt.Fprintf(&p.Builder, format, args...) }
 
 // notesOnPage is how many notes a page shows. In agent/data, what a user must know comes first.
-const notesOnPage = 4
+const notesOnPage = 3
 
 func (p *page) notes() {
 	if notes := p.a.Notes; len(notes) > 0 {
@@ -44,8 +43,7 @@ func (p *page) notes() {
 			p.printf("- %s\n", n)
 		}
 	}
-	p.printf("\n`hookmux agents show %s` has the rest: every event and what a hook can do there, time limits, files, checks.\n",
-		p.a.Name)
+	p.printf("\nEvery event, time limit, file and check: `hookmux agents show %s`\n", p.a.Name)
 }
 
 func (p *page) summary() {
@@ -55,12 +53,17 @@ func (p *page) summary() {
 	p.printf("**Evidence**: %s", f.Evidence())
 	switch {
 	case f.Verified():
-		p.printf(", last with version %s on %s: %d checks passed, %d failed, %d couldn't be tried", f.Seen.Version,
-			f.Seen.Day, f.Count("✓"), f.Count("✗"), f.Count("–"))
+		p.printf(" with %s on %s: %d checks passed", f.Seen.Version, f.Seen.Day, f.Count("✓"))
+		if n := f.Count("✗"); n > 0 {
+			p.printf(", %d failed", n)
+		}
+		if n := f.Count("–"); n > 0 {
+			p.printf(", %d couldn't be tried", n)
+		}
 	case f.Seen.Version != "":
-		p.printf("; version %s ran on %s, but only its payloads were recorded", f.Seen.Version, f.Seen.Day)
+		p.printf("; only payloads of %s were recorded, on %s", f.Seen.Version, f.Seen.Day)
 	case a.Tried != "":
-		p.printf(", described as of version %s", a.Tried)
+		p.printf(", as of %s", a.Tried)
 	}
 	p.printf(".\n\n")
 	p.install()
@@ -123,9 +126,10 @@ func (p *page) install() {
 	}
 	if len(project) > 0 {
 		if len(user) > 0 {
-			p.printf("; ")
+			p.printf(", with `--project` %s", strings.Join(project, " or "))
+		} else {
+			p.printf("`hookmux install %s --project` %s %s", a.Name, what, strings.Join(project, " or "))
 		}
-		p.printf("`hookmux install %s --project` %s %s", a.Name, what, strings.Join(project, " or "))
 	}
 	p.printf(". %s.", sentence(s.Pickup.Say))
 	if s.Trust.Say != "" {
@@ -134,9 +138,9 @@ func (p *page) install() {
 	switch {
 	case s.Missing == "":
 	case s.Missing != agent.MissingOpen && s.Handler.Form == "line":
-		p.printf(" If hookmux's program is missing, the line it wrote exits quietly and the agent continues.")
+		p.printf(" Without hookmux's program, the agent continues.")
 	default:
-		p.printf(" If hookmux's program is missing, the agent %s.", ifMissing(s.Missing))
+		p.printf(" Without hookmux's program, the agent %s.", ifMissing(s.Missing))
 	}
 	if len(s.Reads) > 0 {
 		p.printf(" It also runs the hooks of %s.", strings.Join(s.Reads, ", "))
@@ -194,14 +198,14 @@ func (p *page) inbox() {
 		}
 	}
 	wait := map[agent.Hold]string{
-		agent.HoldDeadline: "for as long as its hook may take", agent.HoldWait: "for as long as `inbox.wait` says",
+		agent.HoldDeadline: "as long as its hook may take", agent.HoldWait: "`inbox.wait` (two minutes)",
 		agent.HoldBrief: short(time.Duration(f.Watched)) + " while a live view is open or notifications are on, otherwise " +
 			short(time.Duration(f.Brief)) + ", and longer while you're away",
 	}[f.Hold]
-	p.printf("**From your [inbox](../inbox.md)** you answer its %s. A request waits %s. %s.", strings.Join(kinds, ", "), wait,
+	p.printf("**[Inbox](../inbox.md)**: you answer its %s. A request waits %s. %s.", strings.Join(kinds, ", "), wait,
 		ownPrompt(p.a))
 	if hidden && f.Hold != agent.HoldWait {
-		p.printf(" Some dialogs appear only after the hook returns; those wait as long as `inbox.wait` says.")
+		p.printf(" Dialogs that appear only after the hook wait `inbox.wait`.")
 	}
 	p.printf("\n\n")
 }
@@ -210,16 +214,8 @@ func (p *page) inbox() {
 func ownPrompt(a *agent.Agent) string {
 	f := a.Inbox
 	switch f.Window {
-	case agent.WindowState:
-		return "You can also answer in its own prompt, which hookmux sees in the agent's state file"
-	case agent.WindowEvent:
-		var names []string
-		for _, e := range a.Events {
-			if e.Kind == event.PermissionResolved || f.Answered[e.Name] != "" {
-				names = append(names, "`"+e.Name+"`")
-			}
-		}
-		return "You can also answer in its own prompt, which hookmux sees by " + strings.Join(names, ", ")
+	case agent.WindowState, agent.WindowEvent:
+		return "Its own prompt stays usable"
 	}
 	return "Its own prompt appears only after the hook returns"
 }
@@ -228,7 +224,7 @@ func ownPrompt(a *agent.Agent) string {
 func (p *page) sessions() {
 	r := p.a.Resume
 	if r == nil {
-		p.printf("**Resume**: hookmux can't resume its sessions.\n")
+		p.printf("**Resume**: not possible.\n")
 		return
 	}
 	p.printf("**Resume**: `hookmux resume` runs `%s`", strings.Join(r.Argv, " "))

@@ -85,7 +85,7 @@ func function(a *agent.Agent) string {
 func rowOf(c *agent.Catalogue, a *agent.Agent, e *agent.EventSpec) neutral.Row {
 	ev := event.Event{Agent: a.Name, Native: e.Name, Kind: e.Kind}
 	row := neutral.Row{Kind: string(e.Kind), Decides: e.Decides(), Timeout: time.Duration(e.Timeout),
-		DeafAfterExit: a.DeafAfterExit && e.Decides()}
+		IgnoresOutputAfterExit: a.IgnoresOutputAfterExit && e.Decides()}
 	row.Neutral, _ = c.Encode(&ev, event.Decision{})
 	row.Deny = row.Neutral
 	if e.Kind.Guarded() {
@@ -127,8 +127,8 @@ func literal(r neutral.Row) string {
 	if r.Timeout != 0 {
 		parts = append(parts, fmt.Sprintf("Timeout: %d * time.Millisecond", r.Timeout.Milliseconds()))
 	}
-	if r.DeafAfterExit {
-		parts = append(parts, "DeafAfterExit: true")
+	if r.IgnoresOutputAfterExit {
+		parts = append(parts, "IgnoresOutputAfterExit: true")
 	}
 	return "Row{" + strings.Join(parts, ", ") + "}"
 }

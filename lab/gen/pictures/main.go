@@ -26,8 +26,8 @@ type size struct{ columns, lines int }
 
 var (
 	wide   = size{110, 24} // the stills
-	screen = size{96, 24}  // the film
-	phone  = size{58, 28}  // the film, on a phone
+	screen = size{104, 24} // the film
+	phone  = size{50, 30}  // the film, on a phone
 )
 
 func main() {

@@ -1,6 +1,6 @@
 // Command release builds what people download: for each system one archive
 // with the programs, manual pages, completions and service files; packages for
-// Debian, Fedora and their kin, and for npm; recipes for Homebrew, the AUR and Nix;
+// Debian (with an apt index), Fedora and their kin, and for npm; recipes for Homebrew, the AUR and Nix;
 // an install script; the sums of all, and their signature. The same commit gives
 // the same bytes, on any machine with the same Go: nothing of the machine, the user
 // or the hour is in them.
@@ -123,8 +123,9 @@ func buildRelease(out, source, version string, targets []string) error {
 	}
 	for _, step := range []func() error{
 		func() error { return r.writeArchives(targets) },
-		r.writeLinuxPackages, r.writeNPMPackages, r.writeRecipes, r.writeSums,
+		r.writeLinuxPackages, r.writeAptIndex, r.writeNPMPackages, r.writeRecipes, r.writeSums,
 		func() error { return signer.signSums(r) },
+		func() error { return signAptIndex(r, os.Getenv) },
 	} {
 		if err := step(); err != nil {
 			return err

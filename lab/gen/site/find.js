@@ -12,7 +12,7 @@
     allowlist: "allow", whitelist: "allow", remove: "uninstall", "delete": "uninstall", refused: "stopped", denied: "stopped",
     hangs: "crash", killed: "crash", brew: "homebrew", mac: "macos", mobile: "phone", continue: "resume", restore: "resume",
     silent: "nothing", daemon: "daemon", server: "daemon", duplicate: "twice", doubled: "twice",
-    shortcut: "keys", shortcuts: "keys", dashboard: "live view", snooze: "pause", mute: "quiet", disable: "off", spend: "cost",
+    shortcut: "keys", shortcuts: "keys", dashboard: "live view", snooze: "pause", mute: "quiet", disable: "off", spend: "cost", update: "upgrade",
     price: "cost", tokens: "cost", message: "notification", whatsapp: "notification", discord: "slack", send: "network", data: "privacy", anywhere: "network"
   };
 

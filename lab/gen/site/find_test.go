@@ -94,6 +94,26 @@ func TestQuestionsFindTheirPages(t *testing.T) {
 		"I edited config.json and nothing changed": "docs/troubleshooting.html#why-does-my-edit-have-no-effect",
 		"daily budget":                             "docs/recipes.html#a-daily-budget",
 		"write my own rule":                        "docs/guide/4-guard.html#rules-of-your-own",
+		// Twenty more, written before the pages were shortened.
+		"update hookmux":                     "docs/install.html#after-an-upgrade",
+		"install without a network":          "docs/install.html#get-the-program",
+		"check the signature":                "docs/install.html#get-the-program",
+		"mac":                                "docs/install.html",
+		"git worktree":                       "docs/inbox.html#start-an-agent-from-here",
+		"approve several requests at once":   "docs/inbox.html",
+		"always allow npm test":              "docs/inbox.html#saved-permissions",
+		"revoke a permission":                "docs/inbox.html#saved-permissions",
+		"no notifications at night":          "docs/notifications.html",
+		"telegram":                           "docs/notifications.html",
+		"codex asks in its own window":       "docs/inbox.html#answers-typed-into-the-agents-own-dialog",
+		"vs code":                            "docs/agents/vscode.html",
+		"zed":                                "docs/acp.html",
+		"resume sessions after a reboot":     "docs/guide/2-see.html#resume-sessions-after-a-reboot",
+		"who approved what":                  "docs/audit.html",
+		"try a guard without blocking":       "docs/recipes.html#try-it-before-it-blocks",
+		"search for a command":               "docs/sessions.html#search",
+		"status bar":                         "docs/tmux.html",
+		"how long does an agent wait for me": "docs/inbox.html#how-long-an-agent-waits",
 	} {
 		found, err := vm.Eval("window.findSections(window.searchIndex, "+strconv.Quote(query)+
 			").sections.slice(0, 5).map(function (s) { return s.u; }).join(' ')", quickjs.EvalGlobal)

@@ -12,6 +12,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	extast "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
 )
@@ -107,6 +108,8 @@ func (p *page) render(pages []*page, root string) error {
 				current.Text += string(line.Value(source))
 			}
 			return ast.WalkContinue, nil
+		case *extast.Table:
+			labelCells(n, source)
 		case *ast.Text:
 			current.Text += string(n.Segment.Value(source)) + " "
 		case *ast.String: // the title in place of a file's name
@@ -138,6 +141,23 @@ func (p *page) render(pages []*page, root string) error {
 	}
 	p.html = dressHTML(b.String())
 	return nil
+}
+
+// labelCells gives each cell the title of its column: on a phone, cells are below each other.
+func labelCells(table *extast.Table, source []byte) {
+	var titles []string
+	for row := table.FirstChild(); row != nil; row = row.NextSibling() {
+		i := 0
+		for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
+			switch {
+			case row.Kind() == extast.KindTableHeader:
+				titles = append(titles, plainText(cell, source))
+			case i > 0 && i < len(titles) && titles[i] != "":
+				cell.SetAttributeString("data-title", []byte(titles[i]))
+			}
+			i++
+		}
+	}
 }
 
 func (p *page) addSection(s section) {

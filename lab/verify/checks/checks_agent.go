@@ -19,37 +19,37 @@ func builtinChecks() []Check {
 			ID: "order", Proves: "events arrive, and in an order that makes sense", Runs: []string{"observe"},
 			Applies: wholeAgent, Judge: judgeOrder, Breakage: lateHook,
 		}, {
-			ID: "neutral", Proves: "a turn with hooks that say nothing goes as one without hooks",
+			ID: "neutral", Proves: "hooks that make no decision change nothing",
 			Runs: []string{"observe", "control"}, Applies: wholeAgent, Judge: judgeNeutral, Breakage: strayLine,
 		}, {
 			ID:     "big-payload",
-			Proves: "a call of a megabyte, or as large as it takes, reaches the hook whole, and its answer counts",
+			Proves: "a call of a megabyte (or the agent's limit) reaches the hook whole, and the answer applies",
 			Runs:   []string{"decide"}, Applies: canDeny, Judge: judgeBig, Breakage: cutPayload,
 		}, {
-			ID: "parallel", Proves: "of parallel calls each gets its own answer", Runs: []string{"decide"},
+			ID: "parallel", Proves: "each of several parallel calls gets its own answer", Runs: []string{"decide"},
 			Applies: canDeny, Judge: judgeParallel, Breakage: denyAll,
 		}, {
-			ID: "keep-cap", Proves: "an agent that is always told to go on ends all the same", Runs: []string{"decide"},
+			ID: "keep-cap", Proves: "an agent whose hook always says continue still ends", Runs: []string{"decide"},
 			Applies: func(s Subject) bool { return canKeep(s) && !s.Driver.KeepAtTerminal }, Judge: judgeCap,
 			Breakage: noCap,
 		}, {
-			ID: "daemon-absent", Proves: "without a daemon the agent goes on and the events are kept",
+			ID: "daemon-absent", Proves: "without a daemon, the agent continues and events are kept",
 			Runs:    []string{"broken"},
 			Applies: func(s Subject) bool { return wholeAgent(s) && !isPlugin(s.Agent) }, Judge: judgeAbsent("broken"),
 			Breakage: denyUnavailable,
 		}, {
-			ID: "daemon-absent", Proves: "without a daemon the agent goes on and its plugin keeps the events",
+			ID: "daemon-absent", Proves: "without a daemon, the agent continues and its plugin keeps events",
 			Runs:    []string{"absent"},
 			Applies: func(s Subject) bool { return wholeAgent(s) && isPlugin(s.Agent) }, Judge: judgeAbsent("absent"),
 			Breakage: denyUnavailable,
 		}, {
-			ID: "binary-missing", Proves: "a hook whose program is gone does not stop the agent",
+			ID: "binary-missing", Proves: "a missing hook program doesn't stop the agent",
 			Runs: []string{"broken"}, Applies: wholeAgent, Judge: judgeMissing, Breakage: exitTwo,
 		}, {
-			ID: "hook-crash", Proves: "a hook that crashes does not stop the agent", Runs: []string{"broken"},
+			ID: "hook-crash", Proves: "a hook that crashes doesn't stop the agent", Runs: []string{"broken"},
 			Applies: wholeAgent, Judge: judgeCrash, Breakage: exitTwo,
 		}, {
-			ID: "hook-timeout", Proves: "a hook that hangs is given up", Runs: []string{"broken"},
+			ID: "hook-timeout", Proves: "the agent gives up on a hook that hangs", Runs: []string{"broken"},
 			Applies: wholeAgent, Judge: judgeHang, Breakage: exitTwo,
 		}, {
 			ID: "end-on-exit", Proves: "the end of a session is reported when the agent exits",
@@ -62,11 +62,11 @@ func builtinChecks() []Check {
 			ID: "nothing-left", Proves: "nothing keeps running when the agent has ended", Runs: []string{"observe"},
 			Applies: wholeAgent, Judge: judgeLeft, Breakage: straggler,
 		}, {
-			ID: "fires", Proves: "the event fires where it should", Any: true,
+			ID: "fires", Proves: "the event fires when it should", Any: true,
 			Applies: func(s Subject) bool { return s.Event != nil && s.Claim == "" }, Judge: judgeFires,
 			Breakage: noEnd,
 		}, {
-			ID: "decodes", Proves: "every field of the payload is read or knowingly left out", Any: true,
+			ID: "decodes", Proves: "every field of the payload is read, or left out on purpose", Any: true,
 			Applies: func(s Subject) bool {
 				return s.Event != nil && s.Claim == "" && testbed.RegistersFor(s.Event)
 			}, Judge: judgeDecodes, Breakage: newField,

@@ -35,79 +35,79 @@ func addsContext(s Subject) bool {
 func claimChecks() []Check {
 	return []Check{
 		{
-			ID: "deny", Proves: "the call does not run and the model reads the reason", Runs: []string{"decide"},
+			ID: "deny", Proves: "a denied call doesn't run, and the model reads the reason", Runs: []string{"decide"},
 			Applies: deniesCall(false), Judge: judgeDeny, Breakage: dropReason,
 		}, {
-			ID: "deny-ends", Proves: "the call does not run, and the run ends with it", Runs: []string{"decide"},
+			ID: "deny-ends", Proves: "a denied call doesn't run, and the turn ends", Runs: []string{"decide"},
 			Applies: deniesCall(true), Judge: judgeDenyEnds, Breakage: silent,
 		}, {
-			ID: "deny-permission", Proves: "a permission request is refused and the model reads the reason",
+			ID: "deny-permission", Proves: "a permission request is denied, and the model reads the reason",
 			Runs:    []string{"permission"},
 			Applies: claimOn("deny", event.PermissionRequest, false), Judge: judgeRefuse, Breakage: allowForDeny,
 		}, {
-			ID: "deny-after", Proves: "the model reads the objection to a result", Runs: []string{"decide"},
+			ID: "deny-after", Proves: "the model reads why a result was rejected", Runs: []string{"decide"},
 			Applies: claimOn("deny", event.ToolAfter, false), Judge: judgeReason("after-deny"), Breakage: silent,
 		}, {
-			ID: "deny-failed", Proves: "the model reads the objection to a failure", Runs: []string{"decide"},
+			ID: "deny-failed", Proves: "the model reads what a hook says about a failed call", Runs: []string{"decide"},
 			Applies: claimOn("deny", event.ToolAfter, true), Judge: judgeReason("fail-deny"), Breakage: silent,
 		}, {
-			ID: "deny-prompt", Proves: "a refused prompt never reaches the model", Runs: []string{"prompt"},
+			ID: "deny-prompt", Proves: "a blocked prompt never reaches the model", Runs: []string{"prompt"},
 			Applies: claimOn("deny", event.TurnStart, false), Judge: judgePromptDeny, Breakage: silent,
 		}, {
-			ID: "deny-compact", Proves: "a compaction is stopped", Runs: []string{"dialog"},
+			ID: "deny-compact", Proves: "a compaction is blocked", Runs: []string{"dialog"},
 			Applies: claimOn("deny", event.CompactBefore, false), Judge: judgeCompact, Breakage: silent,
 		}, {
-			ID: "allow", Proves: "an approval counts as the person's own", Runs: []string{"permission"},
+			ID: "allow", Proves: "an approval works like your own", Runs: []string{"permission"},
 			Applies: claimOn("allow", event.ToolBefore, false), Judge: judgeAllow("allow"), Breakage: silent,
 		}, {
-			ID: "allow-permission", Proves: "a call that a hook permits runs", Runs: []string{"permission"},
+			ID: "allow-permission", Proves: "a call that a hook approves runs", Runs: []string{"permission"},
 			Applies: claimOn("allow", event.PermissionRequest, false), Judge: judgeAllow("leave"), Breakage: silent,
 		}, {
-			ID: "ask", Proves: "the agent asks although it need not", Runs: []string{"permission"},
+			ID: "ask", Proves: "the agent asks where it otherwise wouldn't", Runs: []string{"permission"},
 			Applies: func(s Subject) bool { return claimOn("ask", event.ToolBefore, false)(s) && !s.Driver.AskRefuses },
 			Judge:   judgeAsk("permission"), Breakage: silent,
 		}, {
-			ID: "ask-refused", Proves: "a call that nobody can be asked about does not run, although it is permitted",
+			ID: "ask-refused", Proves: "with nobody to ask, an ask blocks the call even if it's permitted",
 			Runs:    []string{"decide"},
 			Applies: func(s Subject) bool { return claimOn("ask", event.ToolBefore, false)(s) && s.Driver.AskRefuses },
 			Judge:   judgeAsk("decide"), Breakage: forgetful,
 		}, {
-			ID: "ask-dialog", Proves: "the person is shown the question with the hook's reason, and the answer counts",
+			ID: "ask-dialog", Proves: "the agent's prompt shows the hook's reason, and your answer applies",
 			Runs: []string{"dialog"},
 			Applies: func(s Subject) bool {
 				return claimOn("ask", event.ToolBefore, false)(s) && s.Driver.TUI != nil
 			}, Judge: judgeDialog, Breakage: silent,
 		}, {
-			ID: "input", Proves: "the changed command ran, and only that", Runs: []string{"decide"},
+			ID: "input", Proves: "only the changed command runs", Runs: []string{"decide"},
 			Applies: claimOn("input", event.ToolBefore, false), Judge: judgeInput("decide", "input", "input-changed"),
 			Breakage: wrongKey,
 		}, {
-			ID: "input-permission", Proves: "the command ran as the approval changed it", Runs: []string{"permission"},
+			ID: "input-permission", Proves: "the command runs as the approval changed it", Runs: []string{"permission"},
 			Applies: claimOn("input", event.PermissionRequest, false),
 			Judge:   judgeInput("permission", "leave-input", "leave-changed"), Breakage: wrongKey,
 		}, {
-			ID: "output", Proves: "the model reads the changed result and not the real one", Runs: []string{"decide"},
+			ID: "output", Proves: "the model reads the changed result, not the real one", Runs: []string{"decide"},
 			Applies: claimOn("output", event.ToolAfter, false), Judge: judgeOutput, Breakage: silent,
 		}, {
 			ID: "context", Proves: "the model reads what the hook adds", Runs: []string{"decide"},
 			Applies: addsContext, Judge: judgeContext("decide"), Breakage: silent,
 		}, {
-			ID: "keep", Proves: "the agent goes on with what it is told", Runs: []string{"decide"},
+			ID: "keep", Proves: "the agent continues with the hook's instruction", Runs: []string{"decide"},
 			Applies: func(s Subject) bool { return keeps(s) && !s.Driver.KeepAtTerminal }, Judge: judgeKeep("decide"),
 			Breakage: silent,
 		}, {
-			ID: "keep-terminal", Proves: "at a terminal the agent goes on with what it is told",
+			ID: "keep-terminal", Proves: "in a terminal, the agent continues with the hook's instruction",
 			Runs:    []string{"dialog"},
 			Applies: func(s Subject) bool { return keeps(s) && s.Driver.KeepAtTerminal }, Judge: judgeKeep("dialog"),
 			Breakage: forgetful,
 		}, {
-			ID: "context-compact", Proves: "the model reads what the hook adds when it sums the conversation up",
+			ID: "context-compact", Proves: "the model reads what the hook adds to a compaction",
 			Runs: []string{"dialog"},
 			Applies: func(s Subject) bool {
 				return claimOn("context", event.CompactBefore, false)(s) && s.Driver.Compact != ""
 			}, Judge: judgeContext("dialog"), Breakage: forgetful,
 		}, {
-			ID: "notice", Proves: "a line for the person is shown", Runs: []string{"dialog"},
+			ID: "notice", Proves: "a system message is shown", Runs: []string{"dialog"},
 			Applies: func(s Subject) bool { return s.Claim == "notice" && testbed.RegistersFor(s.Event) },
 			Judge:   judgeNotice, Breakage: silent,
 		},

@@ -28,49 +28,49 @@ func inboxChecks() []Check {
 	byCommand := func(s Subject) bool { return can(s) && s.Agent.Install != nil && s.Agent.Install.Plugin == nil }
 	return []Check{
 		{
-			ID: "inbox-approve", Proves: "what is approved from elsewhere runs", Runs: []string{"inbox"},
+			ID: "inbox-approve", Proves: "what you approve in the inbox runs", Runs: []string{"inbox"},
 			Applies: can, Judge: judgeInboxYes, Breakage: silent, Sure: byCommand,
 		}, {
-			ID: "inbox-deny", Proves: "what is refused from elsewhere does not run, and the model reads why",
+			ID: "inbox-deny", Proves: "what you deny in the inbox doesn't run, and the model reads why",
 			Runs: []string{"inbox"}, Applies: can, Judge: judgeInboxNo, Breakage: allowForDeny, Sure: byCommand,
 		}, {
-			ID: "inbox-nobody", Proves: "the agent's own prompt takes over when nobody answers", Runs: []string{"inbox"},
+			ID: "inbox-nobody", Proves: "without an answer, the agent's own prompt takes over", Runs: []string{"inbox"},
 			Applies: can, Judge: judgeInboxNobody, Breakage: allowAll, Sure: byCommand,
 		}, {
 			ID:      "inbox-later",
-			Proves:  "what was let go and approved in the agent's own window runs, and is not asked about again",
+			Proves:  "a skipped call approved in the agent's own prompt runs, and isn't asked again",
 			Runs:    []string{"inbox"},
 			Applies: func(s Subject) bool { return can(s) && s.Agent.Inbox.Repeats }, Judge: judgeInboxLater,
 			Breakage: askTwice, Sure: byCommand,
 		}, {
-			ID: "inbox-window", Proves: "a request that was answered in the agent's own terminal is gone from the inbox",
+			ID: "inbox-window", Proves: "a request answered in the agent's own terminal leaves the inbox",
 			Runs:    []string{"inbox"},
 			Applies: func(s Subject) bool { return can(s) && showsWindow(s.Agent) }, Judge: judgeInboxWindow,
 			Breakage: blindWindow, Sure: byCommand,
 		}, {
-			ID: "inbox-question", Proves: "the model reads the answers to its questions", Runs: []string{"questions"},
+			ID: "inbox-question", Proves: "the model reads your answers to its questions", Runs: []string{"questions"},
 			Applies: asks, Judge: judgeInboxQuestion, Breakage: silent, Sure: byCommand,
 		}, {
 			ID:      "inbox-window-question",
-			Proves:  "a question that was answered in the agent's own terminal is gone from the inbox",
+			Proves:  "a question answered in the agent's own terminal leaves the inbox",
 			Runs:    []string{"questions"},
 			Applies: func(s Subject) bool { return asks(s) && showsWindow(s.Agent) }, Judge: judgeInboxWindowQuestion,
 			Breakage: blindQuestion, Sure: byCommand,
 		}, {
-			ID: "inbox-plan-mode", Proves: "an accepted plan is carried out in the way that was chosen",
+			ID: "inbox-plan-mode", Proves: "an accepted plan runs in the mode you chose",
 			Runs:    []string{"plans"},
 			Applies: func(s Subject) bool { return asks(s) && len(s.Driver.Questions.Modes) > 0 },
 			Judge:   judgeInboxPlanModes, Breakage: forgetMode,
 		}, {
 			ID:     "inbox-form",
-			Proves: "a form of an MCP server is filled in or refused from elsewhere, else the agent's own comes up",
+			Proves: "an MCP server's form can be filled in or declined in the inbox",
 			Runs:   []string{"forms"},
 			Applies: func(s Subject) bool {
 				return s.Event == nil && s.Agent != nil && noForms(s.Agent,
 					s.Driver) == ""
 			}, Judge: judgeInboxForm, Breakage: silent,
 		}, {
-			ID: "inbox-plan", Proves: "a plan is sent back with words and accepted with words",
+			ID: "inbox-plan", Proves: "a plan can be sent back with feedback and accepted with a note",
 			Runs:    []string{"questions"},
 			Applies: func(s Subject) bool { return asks(s) && s.Driver.Questions.Plan != "" }, Judge: judgeInboxPlan,
 			Breakage: silent, Sure: byCommand,

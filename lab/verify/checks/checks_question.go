@@ -22,7 +22,7 @@ func questionGroup() CheckGroup {
 			Cannot:  noQuestion, AtTerminal: func(*agent.Agent, drivers.Driver) bool { return true },
 		}},
 		Checks: []Check{{
-			ID: "deny-question", Proves: "a question is dismissed for the person, and the turn does not wait for one",
+			ID: "deny-question", Proves: "a hook dismisses a question, and the turn doesn't wait",
 			Runs:    []string{"question"},
 			Applies: claimOn("deny", event.UserQuestion, false), Judge: judgeQuestion, Breakage: forgetful,
 		}},

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/daemontest/timeline"
 	"github.com/hookmux/hookmux/internal/realagents/model"
-	"github.com/hookmux/hookmux/internal/sessions/timeline"
 	"github.com/hookmux/hookmux/lab/verify/testbed"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/client"
-	"github.com/hookmux/hookmux/internal/sessions/timeline"
+	"github.com/hookmux/hookmux/internal/daemontest/timeline"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/lab/verify/looks"
 	"github.com/hookmux/hookmux/lab/verify/testbed"

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/sessions/timeline"
+	"github.com/hookmux/hookmux/internal/daemontest/timeline"
 	"github.com/hookmux/hookmux/internal/sessions/transcript"
 	"github.com/hookmux/hookmux/lab/verify/testbed"
 )

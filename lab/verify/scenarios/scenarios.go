@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/daemontest/timeline"
 	"github.com/hookmux/hookmux/internal/realagents/model"
-	"github.com/hookmux/hookmux/internal/sessions/timeline"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/lab/verify/testbed"
 )

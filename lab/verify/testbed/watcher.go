@@ -34,7 +34,7 @@ func newWatcher(c *agent.Catalogue, decide Decide) *Watcher {
 // hookEntry registers the watcher as a hook.
 func (w *Watcher) hookEntry() (*hook.Entry, error) {
 	return hook.NewEntry(hook.Registration{
-		ID: "verify", Agent: hook.Any, HookType: hook.Any, Handler: "builtin", Target: "verify", Mode: hook.Guard,
+		ID: "verify", Agent: hook.Any, HookType: hook.Any, Handler: "builtin", Target: "verify", Role: hook.Guard,
 	}, w, "global")
 }
 

@@ -100,6 +100,28 @@ func startFileAt(x *scope, p string) (startFile, bool) {
 	return startFile{}, false
 }
 
+// holdsStartFile reports whether start files lie in a folder of the home directory or
+// right in one of the system.
+func holdsStartFile(x *scope, dir string) bool {
+	home := path.Clean(x.Home)
+	if dir == home || dir == "/" {
+		return false // the callers know these
+	}
+	if _, in := startFileAt(x, path.Join(dir, "any")); in {
+		return true
+	}
+	for _, f := range startFiles {
+		at := f.path
+		if !path.IsAbs(at) {
+			at = path.Join(home, at)
+		}
+		if path.Dir(strings.TrimSuffix(at, "/")) == dir && dir != "/etc" && !strings.HasSuffix(dir, "/.local/share") {
+			return true
+		}
+	}
+	return false
+}
+
 // checkStartFile reports a command that writes a start file, whatever it writes: every
 // line of one runs, or changes what runs, in the person's name.
 func (t *Checker) checkStartFile(x *scope, r *shell.Run, w shell.Word) {

@@ -58,6 +58,11 @@ func setUpWriters() {
 	add(func(c *writer) { c.remove(c.rest) }, "rm", "unlink", "shred", "rmdir", "srm", "rimraf", "trash", "trash-put",
 		"wipe", "gvfs-trash", "gvfs-rm")
 	add((*writer).checkMove, "mv")
+	add(func(c *writer) {
+		c.write(c.rest[min(1, len(c.rest)):])
+		c.remove(c.rest[min(1, len(c.rest)):])
+	}, "rename", "prename", "file-rename", "perl-rename", "mmv",
+		"rnr", "detox")
 	add((*writer).checkCopy, "cp", "install", "rsync", "scp", "ditto")
 	add((*writer).checkLink, "ln")
 	add((*writer).checkMount, "mount")
@@ -236,6 +241,9 @@ func (c *writer) fill(dir shell.Word) {
 	if home || c.t.wordIsOwned(c.x, dir, c.r, true) {
 		c.x.Report.Add("write", c.r.String(),
 			fmt.Sprintf("%s may write anything into %s, where settings and start files lie", c.r.Name(), dir.Text))
+	} else if p.Known && holdsStartFile(c.x, p.Path) {
+		c.x.Report.Add("launch", c.r.String(),
+			fmt.Sprintf("%s may write anything into %s, where start files lie", c.r.Name(), dir.Text))
 	}
 }
 
@@ -398,7 +406,7 @@ func (c *writer) merges(src shell.Word, dir string) bool {
 		facts.HasShort(c.flags, 'T') && !trees || facts.HasLong(c.flags, "--no-target-directory")
 	switch {
 	case contents:
-		return c.t.holdsOwned(c.x, dir) || dir == c.x.Home
+		return c.t.holdsOwned(c.x, dir) || dir == c.x.Home || holdsStartFile(c.x, dir)
 	case name == "mv": // does not merge with a directory that is there
 		return false
 	case src.Glob:

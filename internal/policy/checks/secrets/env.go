@@ -160,13 +160,13 @@ func showsFew(r *shell.Run) bool {
 
 // printedVariable is a secret variable that program text prints.
 var printedVariable = lazyregexp.New(`(?i)(?:print|log|puts|echo|write|dump|^)[^;\n]*(?:process\.env\.|process\.env\[['"]|os\.environ\[['"]|` +
-	`os\.environ\.get\(['"]|os\.getenv\(['"]|ENV\[['"]|ENV\.fetch\(['"]|\$ENV\{['"]?|getenv\(['"])([A-Z0-9_]+)`)
+	`os\.environ\.get\(['"]|os\.getenv\(['"]|ENV\[['"]|ENV\.fetch\(['"]|ENVIRON\s*\[['"]|\$ENV\{['"]?|getenv\(['"])([A-Z0-9_]+)`)
 
 // variableInCode finds a secret variable that code prints: node -p
 // process.env.API_KEY.
 func (x *scope) variableInCode(r *shell.Run) {
 	text, ok := r.Code()
-	if !ok || !r.To.Empty() || loadsEnvironment(r) || r.Sink != "" {
+	if !ok || !namesEnvironment(text) || !r.To.Empty() || loadsEnvironment(r) || r.Sink != "" {
 		return
 	}
 	for _, m := range printedVariable.Compiled().FindAllStringSubmatch(text, 16) {
@@ -178,10 +178,18 @@ func (x *scope) variableInCode(r *shell.Run) {
 }
 
 var codeDumps = lazyregexp.New(`(print|dumps?|log|puts|write|pprint|echo|p)\b[^;\n]*(os\.environ(\b[^\[.]|` +
-	`\.items|\.copy|$)|process\.env\s*[,)}]|\bENV\s*$|\bENV\.to_h|\bENV\.inspect|%ENV\b|getenv\(\s*\))`)
+	`\.items|\.copy|$)|process\.env\s*[,)}]|\bENV\s*$|\bENV\.(to_\w+|inspect|each|map|sort|select|filter|pretty)|%ENV\b|getenv\(\s*\)|ENVIRON\s*\[\s*\w+\s*\])`)
+
+// namesEnvironment reports whether code names the environment in any language's way.
+func namesEnvironment(code string) bool {
+	return strings.Contains(code, "env") || strings.Contains(code, "ENV")
+}
 
 // wholeEnvironment is an expression that is the environment.
 var wholeEnvironment = lazyregexp.New(`^\s*(process\.env|JSON\.stringify\(process\.env\)|os\.environ|ENV(\.to_h)?|Deno\.env\.toObject\(\))\s*;?\s*$`)
+
+// environmentFilter is a jq filter that prints the environment or a variable of it.
+var environmentFilter = lazyregexp.New(`(?:^|[^.\w$"])(?:env|\$ENV)\b(?:\.([A-Za-z_]\w*)|\[\s*"(\w+)"\s*\])?`)
 
 // printsValue reports whether an interpreter prints what the expression is that it is
 // given.
@@ -193,7 +201,18 @@ func printsValue(r *shell.Run) bool {
 // envInCode finds the environment that code prints: python3 -c 'print(os.environ)'.
 func (x *scope) envInCode(r *shell.Run) {
 	text, ok := r.Code()
-	if ok && (codeDumps.MatchString(text) || printsValue(r) && wholeEnvironment.MatchString(text)) {
+	if _, rest := facts.SplitFlags(r.Args()); !ok && len(rest) > 0 && r.Name() == "jq" {
+		for _, m := range environmentFilter.Compiled().FindAllStringSubmatch(rest[0].Text, 16) {
+			if name := m[1] + m[2]; name == "" {
+				x.Report.Add("env-dump", r.Name(), "jq's env is every variable, secrets included")
+				return
+			} else if secretVariable.MatchString(name) && r.To.Empty() && r.Sink == "" {
+				x.Report.Add("variable", r.Name(), "jq prints the variable "+name)
+				return
+			}
+		}
+	}
+	if ok && namesEnvironment(text) && (codeDumps.MatchString(text) || printsValue(r) && wholeEnvironment.MatchString(text)) {
 		x.Report.Add("env-dump", r.Name(), r.Name()+" code prints every variable, secrets included")
 	}
 }

@@ -3,6 +3,7 @@ package secrets
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/policy/facts"
@@ -176,7 +177,9 @@ func readFiles(name string, args []shell.Word, spec programs.Operands) []shell.W
 			}
 		}
 	case "perl":
-		if !facts.HasShort(args, 'n', 'p') {
+		if !facts.HasShort(args, 'n', 'p') && !slices.ContainsFunc(args, func(w shell.Word) bool {
+			return strings.Contains(w.Text, "<>") || strings.Contains(w.Text, "<ARGV>")
+		}) {
 			return nil
 		}
 	case "sed", "gsed":

@@ -138,6 +138,7 @@ func (x *scope) printsVariable(r *shell.Run) {
 		return
 	case "echo", "printf", "print":
 	default:
+		x.showsVariable(r)
 		return
 	}
 	if !r.To.Empty() && !x.reachesNetwork(r) && !x.printsOn(r) || loadsEnvironment(r) || r.Sink != "" {
@@ -156,6 +157,73 @@ func (x *scope) printsVariable(r *shell.Run) {
 			}
 		}
 	}
+}
+
+// showsVariable finds programs that show a variable without an echo: cat <<< "$TOKEN",
+// envsubst <<< '$TOKEN', and any command that a traced shell prints before it runs it.
+func (x *scope) showsVariable(r *shell.Run) {
+	shown := func(text string, vars []string) {
+		for _, v := range vars {
+			if secretVariable.MatchString(v) && strings.Contains(text, "$") && !showsPartOnly(text, v) {
+				x.Report.Add("variable", r.String(), fmt.Sprintf("prints the variable %s", v))
+				return
+			}
+		}
+	}
+	printed := r.To.Empty() && r.Sink == "" && !slices.ContainsFunc(r.Redirects, func(rd shell.Redirect) bool {
+		return rd.Writes() && rd.Op != ">&"
+	})
+	switch _, operands := facts.SplitFlags(r.Args()); {
+	case !printed || !r.HasInput:
+	case r.Name() == "envsubst":
+		shown(r.Input.Text, variablesIn(r.Input.Text))
+	case isReader(r.Name()) && len(operands) == 0:
+		shown(r.Input.Text, r.Input.Vars)
+	}
+	if x.traces(r) {
+		for _, a := range r.Argv {
+			shown(a.Text, a.Vars)
+		}
+	}
+}
+
+// traces reports whether the shell prints a run before it starts it: after set -x, and
+// below bash -x.
+func (x *scope) traces(r *shell.Run) bool {
+	for _, via := range r.Via {
+		if words := strings.Fields(via); len(words) > 1 && shell.IsShell(words[0]) && strings.HasPrefix(words[1], "-") &&
+			strings.Contains(words[1], "x") && words[1][1] != '-' {
+			return true
+		}
+	}
+	traced := false
+	for i := range x.Script.Runs {
+		if &x.Script.Runs[i] == r {
+			break
+		}
+		if set := &x.Script.Runs[i]; set.Name() == "set" {
+			for _, a := range set.Args() {
+				switch {
+				case strings.HasPrefix(a.Text, "-") && strings.Contains(a.Text, "x") || a.Text == "xtrace":
+					traced = true
+				case strings.HasPrefix(a.Text, "+") && strings.Contains(a.Text, "x"):
+					traced = false
+				}
+			}
+		}
+	}
+	return traced
+}
+
+var namedVariable = lazyregexp.New(`\$\{?([A-Za-z_]\w*)`)
+
+// variablesIn are the variables that a text names.
+func variablesIn(text string) []string {
+	var out []string
+	for _, m := range namedVariable.Compiled().FindAllStringSubmatch(text, 64) {
+		out = append(out, m[1])
+	}
+	return out
 }
 
 // shownLetters is how many letters of a secret tell which one it is and no more.
@@ -239,7 +307,7 @@ func (x *scope) searchesHome(r *shell.Run, w shell.Word) bool {
 	}
 	p := x.ResolveWord(w, r)
 	switch p.Path {
-	case x.Home, "/", "/etc", "/home", "/root", "/Users":
+	case x.Home, x.Home + "/.config", x.Home + "/.local/share", "/", "/etc", "/home", "/root", "/Users":
 		return p.Known
 	}
 	return false

@@ -253,7 +253,7 @@ func (x *scope) secretFind(i int) {
 	}
 	reads := false
 	for j, a := range args[min(1, len(args)):] {
-		reads = reads || strings.HasPrefix(args[j].Text, "-exec") && isReader(path.Base(a.Text))
+		reads = reads || runsFound(args[j].Text) && isReader(path.Base(a.Text))
 	}
 	for j := range x.Script.Runs {
 		n := &x.Script.Runs[j]
@@ -267,6 +267,15 @@ func (x *scope) secretFind(i int) {
 	if reads {
 		x.Report.Add("read", r.String(), fmt.Sprintf("finds %s (%s) and reads it", name, what))
 	}
+}
+
+// runsFound reports whether an option of find or fd runs a command on what is found.
+func runsFound(option string) bool {
+	switch option {
+	case "-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch":
+		return true
+	}
+	return false
 }
 
 // globSecret recognises patterns that are written to catch secrets.

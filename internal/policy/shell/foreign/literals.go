@@ -1,5 +1,7 @@
-// Package foreign reads text of other languages than shell, as far as it is
-// needed to find the commands in it: program text, makefiles, sed, Tcl, encodings.
+// Package foreign reads text of languages other than shell, as far as it takes to find
+// the commands in it: program text, makefiles, sed, Tcl, encodings. It also knows what
+// programs print that only change the text they read (decoders, tr, cut, the s command of
+// sed), so that a command is found that was disguised and put right by a pipe.
 package foreign
 
 import (

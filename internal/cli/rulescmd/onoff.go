@@ -1,0 +1,72 @@
+package rulescmd
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/ui/text"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// OffCommand is `hookmux off`.
+func OffCommand(app *cmdutil.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "off [DURATION]",
+		Short: "Turn all hooks and guards off, right now",
+		Long: `Turns every hook, guard and rule off: agents behave as if hookmux weren't there. Events
+are still recorded. Ends with ` + "`hookmux on`" + `, or after DURATION.`,
+		Example: "  hookmux off\n  hookmux off 1h",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return cmdutil.UsageError("write the duration in one word, such as 30m; see `%s --help`", cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var p wire.OffParams
+			if len(args) == 1 {
+				span, err := config.ParseSpan(args[0])
+				if err != nil || span <= 0 {
+					return cmdutil.UsageError("%q isn't a duration; write 30m, 1h or 2d", args[0])
+				}
+				p.Seconds = span.Seconds()
+			}
+			var off wire.Off
+			if err := app.CallDaemon(cmd.Context(), wire.MethodOff, p, &off); err != nil {
+				return err
+			}
+			if off.Until != nil {
+				app.Say("hookmux is off until %s; events are still recorded", text.Moment(*off.Until, time.Now()))
+			} else {
+				app.Say("hookmux is off until `hookmux on`; events are still recorded")
+			}
+			return nil
+		},
+	}
+}
+
+// OnCommand is `hookmux on`.
+func OnCommand(app *cmdutil.App) *cobra.Command {
+	return &cobra.Command{
+		Use:     "on",
+		Short:   "Turn hooks and guards on again after `hookmux off`",
+		Long:    "Ends `hookmux off`: every guard, rule and hook has the mode again that it had before.",
+		Example: "  hookmux on",
+		Args:    cmdutil.ExactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var result struct{ WasOff bool }
+			if err := app.CallDaemon(cmd.Context(), wire.MethodOn, nil, &result); err != nil {
+				return err
+			}
+			if result.WasOff {
+				app.Say("hookmux is on again")
+			} else {
+				app.Say("hookmux is already on")
+			}
+			return nil
+		},
+	}
+}

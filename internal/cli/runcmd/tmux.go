@@ -1,0 +1,106 @@
+package runcmd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+
+	"github.com/hookmux/hookmux/internal/cli/agents"
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/edit/userfile"
+	"github.com/hookmux/hookmux/internal/install"
+	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/tmux"
+	"github.com/hookmux/hookmux/internal/wire"
+	"github.com/spf13/cobra"
+)
+
+// TmuxCommand is `hookmux tmux`.
+func TmuxCommand(app *cmdutil.App) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "tmux",
+		Short: "Show agents in tmux: icons, window names, keys",
+		Long: `Shows in tmux what the agent in each window is doing: an icon after the window's
+name, the session's title as the name, a key that jumps to the agent that has been
+waiting longest, and one that opens the live view in a popup.`,
+		Example: "  hookmux tmux install\n  hookmux tmux status\n  hookmux tmux uninstall",
+		Args:    cmdutil.SubcommandArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(tmuxInstallCommand(app), tmuxUninstallCommand(app), tmuxStatusCommand(app))
+	return cmd
+}
+
+// mayChangeTmux refuses agents: the settings of a person's tmux are not theirs to
+// change.
+func mayChangeTmux(ctx context.Context, app *cmdutil.App, f *agents.InstallFlags) error {
+	if f.DryRun {
+		return nil
+	}
+	c, err := app.Catalogue()
+	if err != nil {
+		return err
+	}
+	return agents.PersonOnly(ctx, app, c, wire.MethodTmux, false)
+}
+
+// readConf gives nil for a file that is not there.
+func readConf(path string) ([]byte, error) {
+	text, err := userfile.ReadFile(path, userfile.MaxFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil && text == nil {
+		text = []byte{}
+	}
+	return text, err
+}
+
+// tmuxSteps are what an installation does to files: our own first, so that the
+// line never reads what is not there.
+func tmuxSteps(own string, ownText []byte, conf string, text []byte) ([]install.Step, error) {
+	was, err := readConf(own)
+	if err != nil {
+		return nil, err
+	}
+	var changes []install.Step
+	if !bytes.Equal(was, ownText) {
+		changes = append(changes, install.Step{Op: install.OpWrite, Path: own, Old: was, New: ownText})
+	}
+	if now := tmux.AddLine(text, own); !bytes.Equal(now, text) {
+		changes = append(changes, install.Step{Op: install.OpWrite, Path: conf, Old: text, New: now})
+	}
+	return changes, nil
+}
+
+// tmuxCarry shows steps, asks and does them.
+func tmuxCarry(app *cmdutil.App, dirs paths.Dirs, changes []install.Step, notes []string, f *agents.InstallFlags,
+	question string) (bool, error) {
+	if err := install.RunSteps(changes, &install.Diff{Out: app.Stdout, Color: app.Style().Color, Home: dirs.Home,
+		Full: true}); err != nil {
+		return false, err
+	}
+	for _, n := range notes {
+		app.Say("note: %s", termsafe.Text(n))
+	}
+	if f.DryRun {
+		app.Say("dry run, nothing written; %s", agents.CountFiles((&install.Plan{Steps: changes}).Files()))
+		return false, nil
+	}
+	if len(changes) > 0 {
+		if err := agents.ConfirmPlan(app, &install.Plan{}, f, question, false); err != nil {
+			return false, err
+		}
+	}
+	return true, install.RunSteps(changes, &install.Disk{})
+}
+
+// setFollow has the daemon keep icons and names current, or not; nil is what holds
+// without a setting.
+func setFollow(ctx context.Context, app *cmdutil.App, value json.RawMessage) error {
+	return app.CallDaemon(ctx, wire.MethodConfigSet, wire.ConfigSetParams{Key: config.TmuxFollow, Value: value}, nil)
+}

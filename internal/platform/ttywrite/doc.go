@@ -1,2 +1,0 @@
-// Package ttywrite writes escape sequences to the terminals of this user.
-package ttywrite

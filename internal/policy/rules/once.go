@@ -1,0 +1,115 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/parser"
+	"github.com/expr-lang/expr/vm"
+)
+
+// manyCommands is from how many commands on the parts of an expression that are about
+// the whole call are evaluated apart, once for all of them. Otherwise a rule that looks
+// at all commands for each would cost their square.
+const manyCommands = 8
+
+// divided is an expression about one command whose parts about the whole call are
+// programs of their own.
+type divided struct {
+	program *vm.Program   // reads their results from the fact "whole"
+	parts   []*vm.Program // any(commands, …) and the like
+}
+
+// wholeFacts are the facts with what the parts of an expression came to.
+type wholeFacts struct {
+	*expressionFacts
+	Whole []bool `expr:"whole"`
+}
+
+// divide takes the parts about the whole call out of an expression; nil if there are
+// none.
+func divide(expression string) *divided {
+	tree, err := parser.Parse(expression)
+	if err != nil {
+		return nil
+	}
+	d := &divided{}
+	var sources []string
+	var visit func(node *ast.Node)
+	visit = func(node *ast.Node) {
+		switch n := (*node).(type) {
+		case *ast.BinaryNode:
+			switch n.Operator {
+			case "&&", "and", "||", "or":
+				visit(&n.Left)
+				visit(&n.Right)
+			}
+		case *ast.UnaryNode:
+			if n.Operator == "not" || n.Operator == "!" {
+				visit(&n.Node)
+			}
+		case *ast.BuiltinNode:
+			if slices.Contains([]string{"any", "all", "none", "one"}, n.Name) && !mentionsCommand(n) {
+				sources = append(sources, n.String())
+				*node = &ast.MemberNode{Node: &ast.IdentifierNode{Value: "whole"},
+					Property: &ast.IntegerNode{Value: len(sources) - 1}}
+			}
+		}
+	}
+	visit(&tree.Node)
+	if len(sources) == 0 {
+		return nil
+	}
+	for _, source := range sources {
+		part, err := compileBool(source, expressionFacts{})
+		if err != nil {
+			return nil
+		}
+		d.parts = append(d.parts, part)
+	}
+	if d.program, err = compileBool(tree.Node.String(), wholeFacts{}); err != nil {
+		return nil
+	}
+	return d
+}
+
+func compileBool(source string, env any, more ...expr.Option) (*vm.Program, error) {
+	return expr.Compile(source, append([]expr.Option{expr.Env(env), expr.AsBool(), expr.MaxNodes(2000),
+		expr.DisableBuiltin("now"), matchesOption(), expr.Patch(constantMatches{})}, more...)...)
+}
+
+// mentionsCommand reports whether an expression is about the command that was matched.
+func mentionsCommand(n ast.Node) bool {
+	found := &commandFinder{}
+	ast.Walk(&n, found)
+	return found.found
+}
+
+type commandFinder struct{ found bool }
+
+// Visit is called for every part of an expression.
+func (f *commandFinder) Visit(node *ast.Node) {
+	name, ok := (*node).(*ast.IdentifierNode)
+	f.found = f.found || ok && (name.Value == "command" || name.Value == "$env")
+}
+
+// runDivided evaluates a divided expression for the command that env is about.
+func (m *matcher) runDivided(r *Rule) (any, error) {
+	known, ok := m.machine.whole[r]
+	if !ok {
+		known = make([]bool, len(r.divided.parts))
+		for i, part := range r.divided.parts {
+			result, err := m.machine.vm.Run(part, m.machine.env)
+			if err != nil {
+				return nil, err
+			}
+			known[i], _ = result.(bool)
+		}
+		if m.machine.whole == nil {
+			m.machine.whole = map[*Rule][]bool{}
+		}
+		m.machine.whole[r] = known
+	}
+	return m.machine.vm.Run(r.divided.program, &wholeFacts{m.machine.env, known})
+}
