@@ -104,6 +104,9 @@ func (r *Rules) followLogin(f *Facts, above []Process, here hop, place TrustedTe
 		return r.unproven(f, above[0], here, place)
 	}
 	for _, pid := range callers {
+		if r.OwnLink != nil && r.OwnLink(pid) {
+			continue
+		}
 		chain := f.chain(pid)
 		if len(chain) == 0 {
 			continue // it hung up

@@ -25,6 +25,9 @@ type Rules struct {
 	Sound func(daemonUID int, p proc.Process, program string) bool
 	// Trusts reports whether a person trusted the holder of a terminal.
 	Trusts func(pid int, start uint64) bool
+	// OwnLink reports whether a process is the daemon's own connection to another machine,
+	// which never opens a terminal there. Nil: there are none.
+	OwnLink func(pid int) bool
 	// Hookmux reports whether a process runs hookmux's own program, given its
 	// path. Nil: RunsHookmux.
 	Hookmux func(p proc.Process, program string) bool

@@ -20,6 +20,7 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/fleetcmd"
 	"github.com/hookmux/hookmux/internal/cli/hookcmd"
 	"github.com/hookmux/hookmux/internal/cli/protocolcmd"
+	"github.com/hookmux/hookmux/internal/cli/remotecmd"
 	"github.com/hookmux/hookmux/internal/cli/rulescmd"
 	"github.com/hookmux/hookmux/internal/cli/runcmd"
 	"github.com/hookmux/hookmux/internal/cli/see"
@@ -168,6 +169,7 @@ func commandGroups(app *cmdutil.App) []commandGroup {
 			answer.InboxCommand(app), answer.ApproveCommand(app), answer.DenyCommand(app), answer.SkipCommand(app),
 			answer.PermissionsCommand(app), answer.AwayCommand(app), answer.NotifyCommand(app), webcmd.WebCommand(app),
 			fleetcmd.FleetCommand(app),
+			remotecmd.RemoteCommand(app), remotecmd.ServeCommand(app),
 			answer.FeedCommand(app),
 		}},
 		{groupGuard, "Guard and decide:", []*cobra.Command{

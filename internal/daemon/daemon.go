@@ -228,6 +228,7 @@ func (h *Daemon) buildServices(o Options) {
 	h.shown = remote.NewServer(remote.ServerOptions{Deps: h.deps, Version: h.version, Devices: registry,
 		Requests: h.approvals, Daemon: pageAccess{h}})
 	h.connector = remote.NewConnector(remote.ConnectorOptions{Deps: h.deps, Context: h.ctx, Hosts: h.hosts})
+	h.judge.OwnLink = h.connector.OwnsProcess
 	h.web = web.New(web.Options{Deps: h.deps, Context: h.ctx, Requests: h.approvals, Daemon: pageAccess{h},
 		Devices: registry, Machines: h.shown})
 	h.notify.SetDevices(h.web)

@@ -177,6 +177,12 @@ func (s *Server) SplitLeft(ctx context.Context, pane string, columns int, comman
 	return err
 }
 
+// NewWindow runs a shell command in a new window beside a pane's.
+func (s *Server) NewWindow(ctx context.Context, pane, name, command string) error {
+	_, err := s.runCommand(ctx, "new-window", "-a", "-t", pane, "-n", name, command)
+	return err
+}
+
 // ShowPopup runs a shell command in a popup over a pane, until it ends.
 func (s *Server) ShowPopup(ctx context.Context, pane, command string) error {
 	_, err := s.runClient(ctx, nil, []string{"display-popup", "-t", pane, "-E", "-w", "90%", "-h", "80%", command})

@@ -5,10 +5,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
@@ -18,6 +20,7 @@ import (
 // InboxCommand is `hookmux inbox`.
 func InboxCommand(app *cmdutil.App) *cobra.Command {
 	var asJSON, follow, all bool
+	var host string
 	cmd := &cobra.Command{
 		Use:   "inbox",
 		Short: "Show every request that's waiting for you",
@@ -33,20 +36,24 @@ how long). Otherwise they ask in their own terminals right away.`,
 			if follow && all {
 				return cmdutil.UsageError("use --follow or --all, not both")
 			}
-			if follow {
-				return followInbox(cmd.Context(), app, asJSON)
+			if err := app.CheckHost(cmd.Context(), host); err != nil {
+				return err
 			}
-			return listInbox(cmd.Context(), app, all, asJSON)
+			if follow {
+				return followInbox(cmd.Context(), app, host, asJSON)
+			}
+			return listInbox(cmd.Context(), app, host, all, asJSON)
 		},
 	}
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "follow the inbox and have agents wait for you")
 	cmd.Flags().BoolVar(&all, "all", false, "also requests that ended since the daemon started")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: [{id, status, kind, agent, session, tool, input, "+
 		"choices, createdAt, deadline, decision?, …}]; with -f one change per line")
+	cmd.Flags().StringVar(&host, "host", "", cmdutil.HostFlag)
 	return cmd
 }
 
-func listInbox(ctx context.Context, app *cmdutil.App, all, asJSON bool) error {
+func listInbox(ctx context.Context, app *cmdutil.App, host string, all, asJSON bool) error {
 	c, err := app.ReadDaemon(ctx)
 	if err != nil {
 		return err
@@ -55,6 +62,7 @@ func listInbox(ctx context.Context, app *cmdutil.App, all, asJSON bool) error {
 	if err != nil {
 		return err
 	}
+	list = slices.DeleteFunc(list, func(one client.Request) bool { return !cmdutil.OnHost(host, one.Host) })
 	if asJSON {
 		return app.PrintJSON(list)
 	}

@@ -34,7 +34,7 @@ type inboxFollower struct {
 }
 
 // followInbox shows requests as they come and go, over restarts of the daemon.
-func followInbox(ctx context.Context, app *cmdutil.App, asJSON bool) error {
+func followInbox(ctx context.Context, app *cmdutil.App, host string, asJSON bool) error {
 	c, err := app.ConnectDaemon(ctx)
 	if err != nil {
 		return err
@@ -43,7 +43,12 @@ func followInbox(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 		open: map[string]*client.Request{}, late: map[string]*time.Timer{}}
 	return cmdutil.FollowStream(ctx, func() error {
 		f.fresh = map[string]bool{}
-		return c.FollowWaiting(ctx, f.handleNote)
+		return c.FollowWaiting(ctx, func(n client.InboxNote) error {
+			if n.Item != nil && !cmdutil.OnHost(host, n.Item.Host) {
+				return nil
+			}
+			return f.handleNote(n)
+		})
 	})
 }
 

@@ -111,6 +111,8 @@ func focusPane(ctx context.Context, app *cmdutil.App, s *wire.Session) (string, 
 		called = s.ID
 	}
 	switch {
+	case s.Host != "":
+		return jumpToHost(ctx, app, s, app.IsTerminal())
 	case s.Ended != nil:
 		return "", fmt.Errorf("%s has ended; `hookmux resume %s` resumes it", called, shellquote.Argument(s.ID))
 	case s.Pane == "unknown":

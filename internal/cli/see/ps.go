@@ -24,6 +24,7 @@ import (
 func PsCommand(app *cmdutil.App) *cobra.Command {
 	var follow, asJSON, all bool
 	var agents []string
+	var host string
 	cmd := &cobra.Command{
 		Use:   "ps",
 		Short: "List sessions, waiting ones first",
@@ -37,8 +38,11 @@ ps doesn't start the daemon; exit code 69 means that none is running.`,
 			"\"waiting\")'",
 		Args: cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			params := wire.SessionsParams{All: all, Agents: agents}
+			params := wanted{wire.SessionsParams{All: all, Agents: agents}, host}
 			if err := checkSessionAgents(cmd.Context(), app, agents); err != nil {
+				return err
+			}
+			if err := app.CheckHost(cmd.Context(), host); err != nil {
 				return err
 			}
 			if follow {
@@ -52,13 +56,26 @@ ps doesn't start the daemon; exit code 69 means that none is running.`,
 		"with -f one line per change: {session, what, gone}")
 	cmd.Flags().BoolVar(&all, "all", false, "also sessions that ended, and those you can resume")
 	cmd.Flags().StringSliceVarP(&agents, "agent", "a", nil, "only this agent (repeatable)")
+	cmd.Flags().StringVar(&host, "host", "", cmdutil.HostFlag)
 	return cmd
 }
 
-func listSessions(ctx context.Context, app *cmdutil.App, params wire.SessionsParams, asJSON bool) error {
+// wanted is which sessions are listed.
+type wanted struct {
+	wire.SessionsParams
+	host string
+}
+
+// list asks for them.
+func (p *wanted) list(ctx context.Context, c *client.Client) ([]wire.Session, error) {
+	list, err := c.Sessions(ctx, p.SessionsParams)
+	return slices.DeleteFunc(list, func(one wire.Session) bool { return !cmdutil.OnHost(p.host, one.Host) }), err
+}
+
+func listSessions(ctx context.Context, app *cmdutil.App, params wanted, asJSON bool) error {
 	var list []wire.Session
 	err := app.ReadOnce(ctx, func(asked context.Context, c *client.Client) (err error) {
-		list, err = c.Sessions(asked, params)
+		list, err = params.list(asked, c)
 		return err
 	})
 	if err != nil {
@@ -92,7 +109,10 @@ func showSessions(app *cmdutil.App, w io.Writer, list []wire.Session, all bool) 
 }
 
 // emptyListMessage says why a list is empty and what to do.
-func emptyListMessage(params wire.SessionsParams) string {
+func emptyListMessage(params wanted) string {
+	if params.host != "" {
+		return "no sessions on this machine; `hookmux ps` lists all"
+	}
 	if len(params.Agents) > 0 {
 		return "no sessions of this agent; `hookmux ps` lists all"
 	}
@@ -147,7 +167,7 @@ func fitToScreen(page []byte, rows int) []byte {
 
 // followSessions follows sessions: on a terminal the list is redrawn, elsewhere each
 // change is a line.
-func followSessions(ctx context.Context, app *cmdutil.App, params wire.SessionsParams, asJSON bool) error {
+func followSessions(ctx context.Context, app *cmdutil.App, params wanted, asJSON bool) error {
 	c, err := app.WaitForDaemon(ctx)
 	if err != nil {
 		return err
@@ -178,7 +198,7 @@ func followSessions(ctx context.Context, app *cmdutil.App, params wire.SessionsP
 	defer second.Stop()
 	for {
 		var page bytes.Buffer
-		list, err := c.Sessions(ctx, params)
+		list, err := params.list(ctx, c)
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -202,16 +222,18 @@ func followSessions(ctx context.Context, app *cmdutil.App, params wire.SessionsP
 	}
 }
 
-func streamSessions(ctx context.Context, app *cmdutil.App, c *client.Client, params wire.SessionsParams,
+func streamSessions(ctx context.Context, app *cmdutil.App, c *client.Client, params wanted,
 	asJSON bool) error {
-	wanted := func(s *wire.Session) bool { return len(params.Agents) == 0 || slices.Contains(params.Agents, s.Agent) }
+	wanted := func(s *wire.Session) bool {
+		return (len(params.Agents) == 0 || slices.Contains(params.Agents, s.Agent)) && cmdutil.OnHost(params.host, s.Host)
+	}
 	return cmdutil.FollowStream(ctx, func() error {
 		ready := false
 		return c.Stream(ctx, wire.StreamParams{Sessions: wire.SessionsOnly}, func(n client.Note) error {
 			switch {
 			case n.Ready != nil && !ready:
 				ready = true
-				list, err := c.Sessions(ctx, params)
+				list, err := params.list(ctx, c)
 				if err != nil {
 					return err
 				}

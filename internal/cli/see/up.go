@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,6 +25,7 @@ import (
 // UpCommand is `hookmux up`.
 func UpCommand(app *cmdutil.App) *cobra.Command {
 	var inPopup, withDemo, asSidebar bool
+	var host string
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Open the live view (the same as hookmux alone)",
@@ -42,6 +44,8 @@ and needs no agents.`,
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
+			case host != "" && (inPopup || withDemo || asSidebar):
+				return cmdutil.UsageError("use --host alone")
 			case inPopup && withDemo:
 				return cmdutil.UsageError("use --popup or --demo, not both")
 			case asSidebar && (inPopup || withDemo):
@@ -53,12 +57,13 @@ and needs no agents.`,
 			case withDemo:
 				return showDemo(cmd.Context(), app)
 			}
-			return showLiveView(cmd.Context(), app)
+			return showLiveView(cmd.Context(), app, host)
 		},
 	}
 	cmd.Flags().BoolVar(&withDemo, "demo", false, "show recorded agents, to try it out")
 	cmd.Flags().BoolVar(&asSidebar, "sidebar", false, "show only the list, in a narrow pane that stays open")
 	cmd.Flags().BoolVar(&inPopup, "popup", false, "open it in a tmux popup over the current pane")
+	cmd.Flags().StringVar(&host, "host", "", cmdutil.HostFlag)
 	return cmd
 }
 
@@ -70,7 +75,7 @@ func ShowViewOrOverview(ctx context.Context, app *cmdutil.App) error {
 		return err
 	}
 	if canDraw(app) && (o.daemon || o.anyHooked()) {
-		return showView(ctx, app, o, false)
+		return showView(ctx, app, o, view{})
 	}
 	o.print(app)
 	return nil
@@ -122,7 +127,7 @@ func showSidebar(ctx context.Context, app *cmdutil.App) error {
 	if err != nil {
 		return err
 	}
-	return showView(ctx, app, o, true)
+	return showView(ctx, app, o, view{sidebar: true})
 }
 
 // sidebarWidth is how many columns a sidebar gets.
@@ -145,15 +150,18 @@ func showDemo(ctx context.Context, app *cmdutil.App) error {
 	})
 }
 
-func showLiveView(ctx context.Context, app *cmdutil.App) error {
+func showLiveView(ctx context.Context, app *cmdutil.App, host string) error {
 	if err := needScreen(app); err != nil {
+		return err
+	}
+	if err := app.CheckHost(ctx, host); err != nil {
 		return err
 	}
 	o, err := takeOverview(ctx, app)
 	if err != nil {
 		return err
 	}
-	return showView(ctx, app, o, false)
+	return showView(ctx, app, o, view{host: host})
 }
 
 // keepWatching has the daemon forget keys that went to other panes while the view waits.
@@ -170,7 +178,13 @@ func keepWatching(ctx context.Context, c *client.Client) {
 	}
 }
 
-func showView(ctx context.Context, app *cmdutil.App, o *overview, sidebar bool) error {
+// view is what of it is shown.
+type view struct {
+	sidebar bool
+	host    string // only this machine
+}
+
+func showView(ctx context.Context, app *cmdutil.App, o *overview, shows view) error {
 	c, err := app.ConnectDaemon(ctx)
 	if err != nil {
 		return err
@@ -188,13 +202,16 @@ func showView(ctx context.Context, app *cmdutil.App, o *overview, sidebar bool) 
 		defer cancel()
 		go keepWatching(ctx, c)
 	}
-	opts := tui.Options{Daemon: startedDaemon{c, app}, Empty: empty, Version: version.String, WatchKeys: watchKeys,
-		Sidebar: sidebar, Folder: app.Cwd(), Agents: o.startable(),
+	opts := tui.Options{Daemon: startedDaemon{c, app, shows.host}, Empty: empty, Version: version.String, WatchKeys: watchKeys,
+		Sidebar: shows.sidebar, Folder: app.Cwd(), Agents: o.startable(),
 		Start: func(ctx context.Context, work tui.Work) (string, error) {
 			return runcmd.StartInTmux(ctx, app, runcmd.Work{Agent: work.Agent, Folder: work.Folder, Worktree: work.Worktree,
 				Prompt: work.Prompt})
 		},
 		Jump: func(ctx context.Context, s *wire.Session) (string, error) {
+			if s.Host != "" {
+				return jumpToHost(ctx, app, s, false)
+			}
 			return focusPane(ctx, app, s)
 		},
 		Resume: func(ctx context.Context, s *wire.Session) (string, error) {
@@ -209,12 +226,35 @@ func showView(ctx context.Context, app *cmdutil.App, o *overview, sidebar bool) 
 // startedDaemon is a daemon that is started again when it is gone while somebody looks.
 type startedDaemon struct {
 	*client.Client
-	app *cmdutil.App
+	app  *cmdutil.App
+	host string // only this machine
+}
+
+// Sessions are those of the machine that is shown.
+func (h startedDaemon) Sessions(ctx context.Context, params client.SessionsParams) ([]client.SessionInfo, error) {
+	list, err := h.Client.Sessions(ctx, params)
+	return slices.DeleteFunc(list, func(one wire.Session) bool { return !cmdutil.OnHost(h.host, one.Host) }), err
+}
+
+// Stream leaves out sessions of other machines.
+func (h startedDaemon) Stream(ctx context.Context, params wire.StreamParams, each func(client.Note) error) error {
+	return h.Client.Stream(ctx, params, func(n client.Note) error {
+		if n.Session != nil && !cmdutil.OnHost(h.host, n.Session.Session.Host) {
+			return nil
+		}
+		return each(n)
+	})
 }
 
 // FollowWaiting starts a daemon where none runs. One that died several times within a
 // minute is left alone for a while.
-func (h startedDaemon) FollowWaiting(ctx context.Context, each func(client.InboxNote) error) error {
+func (h startedDaemon) FollowWaiting(ctx context.Context, tell func(client.InboxNote) error) error {
+	each := func(n client.InboxNote) error {
+		if n.Item != nil && !cmdutil.OnHost(h.host, n.Item.Host) {
+			return nil
+		}
+		return tell(n)
+	}
 	err := h.Client.FollowWaiting(ctx, each)
 	if !errors.Is(err, client.ErrNoDaemon) {
 		return err

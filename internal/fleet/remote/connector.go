@@ -63,7 +63,7 @@ type running struct {
 // NewConnector reads which hosts there are; Run connects to them.
 func NewConnector(o ConnectorOptions) *Connector {
 	c := &Connector{ConnectorOptions: o, dial: dialSSH, links: map[string]*running{}}
-	if err := sealed.LoadSealed(o.Dirs.State, hostsFile, &c.list); err != nil {
+	if err := sealed.Load(o.Dirs.State, hostsFile, &c.list); err != nil {
 		o.Problems.Raise("remotes", "the list of hosts isn't believed: "+err.Error(),
 			"add them again with `hookmux remote add`")
 		c.list = nil
@@ -165,7 +165,7 @@ func (c *Connector) addMethod(params json.RawMessage, _ proc.Cred) (any, *wire.E
 
 // store keeps a list of hosts, on disk first.
 func (c *Connector) store(list []host) error {
-	if err := sealed.StoreSealed(c.Dirs.State, hostsFile, list); err != nil {
+	if err := sealed.Store(c.Dirs.State, hostsFile, list); err != nil {
 		return err
 	}
 	c.list = list
@@ -213,6 +213,18 @@ func (c *Connector) removeMethod(params json.RawMessage, _ proc.Cred) (any, *wir
 			"the host is gone, but may come back when the daemon restarts: %v", err)
 	}
 	return out, nil
+}
+
+// OwnsProcess reports whether a process is the ssh of a link.
+func (c *Connector) OwnsProcess(pid int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, one := range c.links {
+		if int(one.process.Load()) == pid {
+			return true
+		}
+	}
+	return false
 }
 
 // connectMethod tries a lost link now.

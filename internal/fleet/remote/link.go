@@ -46,6 +46,7 @@ const (
 type conn interface {
 	io.ReadWriteCloser
 	Why() string
+	PID() int
 }
 
 // brokenRules says that a machine sent what no honest one sends.
@@ -69,6 +70,7 @@ type link struct {
 
 	changes chan struct{}
 	retry   chan struct{} // connect now
+	process atomic.Int64  // of ssh, while it runs
 	attends atomic.Bool
 	attend  chan struct{} // attends changed
 
@@ -202,9 +204,11 @@ func (l *link) connect(ctx context.Context) error {
 		return err
 	}
 	defer c.Close()
+	l.process.Store(int64(c.PID()))
+	defer l.process.Store(0)
 	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
 	defer stop()
-	t := &talk{conn: c, waiting: map[string]chan wire.Response{}, end: end}
+	t := &talk{conn: c, over: ctx, waiting: map[string]chan wire.Response{}, end: end}
 	var reading sync.WaitGroup
 	defer reading.Wait()
 	defer c.Close()
@@ -401,6 +405,7 @@ func (l *link) take(t *talk, method string, params json.RawMessage) error {
 // talk is one connection to a machine.
 type talk struct {
 	conn      conn
+	over      context.Context // ends with the connection
 	instance  string
 	offset    time.Duration
 	fresh     *snapshot // until the machine said that this is all; the link's lock guards it
@@ -441,9 +446,11 @@ func (t *talk) call(ctx context.Context, method string, params, result any) erro
 	if err != nil {
 		return err
 	}
+	stuck := context.AfterFunc(ctx, func() { t.end(errors.New("it doesn't read what is sent")) })
 	t.writing.Lock()
 	_, err = t.conn.Write(line)
 	t.writing.Unlock()
+	stuck()
 	if err != nil {
 		<-ctx.Done() // who reads finds out why, or the time is over
 		return cmp.Or(context.Cause(ctx), err)
@@ -451,6 +458,8 @@ func (t *talk) call(ctx context.Context, method string, params, result any) erro
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
+	case <-t.over.Done():
+		return fmt.Errorf("the link ended: %w", context.Cause(t.over))
 	case response := <-answer:
 		if e := response.Error; e != nil {
 			e.Message = termsafe.Line(e.Message, 300)

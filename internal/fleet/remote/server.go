@@ -78,6 +78,8 @@ const (
 	beatPause = 10 * time.Second
 	// gather is how long changes come together before they are sent.
 	gather = 50 * time.Millisecond
+	// leaveTime is how long a machine that asked to be forgotten may take to hang up.
+	leaveTime = time.Second
 	// maxLinks is how many streams a machine may have open.
 	maxLinks = 8
 )
@@ -324,7 +326,7 @@ func (s *Server) answerMethod(_ context.Context, params json.RawMessage, _ proc.
 // leave forgets the key of the machine that asks for it.
 func (s *Server) leave(d *devices.Device) (any, *wire.Error) {
 	err := s.Devices.Drop(d.ID)
-	s.EndLinks(d.ID)
+	time.AfterFunc(leaveTime, func() { s.EndLinks(d.ID) }) // it hears the answer first, and hangs up
 	s.Daemon.RecordDevice("removed itself", d.Info(0))
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeInternal,

@@ -128,6 +128,9 @@ func (c *sshConn) Close() error {
 	return nil
 }
 
+// PID is ssh's.
+func (c *sshConn) PID() int { return c.cmd.Process.Pid }
+
 // Why says in ssh's own words why the link ended.
 func (c *sshConn) Why() string { return c.said.last() }
 

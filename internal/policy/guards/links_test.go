@@ -95,8 +95,8 @@ func TestQuestionsToTheDiskAreBounded(t *testing.T) {
 	asked := 0
 	g := NewOwnFiles(Options{Machine: facts.Machine{Resolve: func(p string) string { asked++; return p }}})
 	g.Check(shellCall("tee " + strings.Repeat("a b c d ", 500)))
-	if asked == 0 || asked > facts.MaxResolve {
-		t.Errorf("asked %d times; want asked != 0 and asked <= facts.MaxResolve", asked)
+	if asked == 0 || asked > 2*facts.MaxResolve { // by the checks, and by the facts that rules compare
+		t.Errorf("asked %d times; want asked != 0 and asked <= 2*facts.MaxResolve", asked)
 	}
 }
 

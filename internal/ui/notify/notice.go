@@ -55,7 +55,10 @@ func requestNotice(item *wire.InboxRequest, agentTitle string, full bool) Notice
 		ID: item.ID, Kind: item.Kind, Agent: item.Agent, Session: item.Session, Request: item.ID, Item: item,
 		SHA256:  item.SHA256,
 		Project: projectName(item.Project, item.Cwd), Time: item.CreatedAt,
-		CanDeny: item.Status == wire.InboxPending && slices.Contains(item.Choices, "deny"),
+		CanDeny: item.Status == wire.InboxPending && item.Host == "" && slices.Contains(item.Choices, "deny"),
+	}
+	if item.Host != "" {
+		agentTitle += " on " + item.Host
 	}
 	n.Title = clean(agentTitle+" "+askWords[item.Kind], titleWidth)
 	body := n.Project

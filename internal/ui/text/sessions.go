@@ -47,6 +47,8 @@ func AgentWithMode(one *wire.Session) string {
 func Doing(one *wire.Session) string {
 	t := one.Turn
 	switch {
+	case one.HostLost != nil:
+		return "lost " + ago(time.Since(*one.HostLost))
 	case one.Ended != nil && one.EndReason != "" && (t == nil || t.Summary == ""):
 		return endWords(one.EndReason)
 	case len(one.Asks) > 0:
@@ -139,6 +141,7 @@ func (s Style) Sessions(w io.Writer, list []wire.Session, now time.Time, width i
 	}
 	ids := uniqueShortIDs(list)
 	table := newSessionTable()
+	several := slices.ContainsFunc(list, func(one wire.Session) bool { return one.Host != "" })
 	for i := range list {
 		one := &list[i]
 		title := one.Title
@@ -149,14 +152,25 @@ func (s Style) Sessions(w io.Writer, list []wire.Session, now time.Time, width i
 		if one.Turn != nil && one.Turn.Ended == nil && one.WaitingSince == nil {
 			span = one.Turn.Started
 		}
-		table.addRow(s.status(one), AgentWithMode(one), termsafe.Line(ids[i], 40),
+		host, id := "", ids[i]
+		if several {
+			host = ThisMachine
+		}
+		if one.Host != "" {
+			host, id = one.Host, strings.TrimPrefix(id, wire.OnHost(one.Host, ""))
+		}
+		table.addRow(s.status(one), termsafe.Line(host, 32), AgentWithMode(one), termsafe.Line(id, 40),
 			termsafe.Line(title, maxTitle), ago(now.Sub(span)), termsafe.Line(placeOf(one), 20),
 			termsafe.Line(tail(one.Cwd), 24), one.Usage.Short(), termsafe.Line(Doing(one), 120))
 	}
 	table.dropEmpty(columnUsed)
+	table.dropEmpty(columnHost)
 	table.fitWidth(width)
 	table.writeTo(w, s)
 }
+
+// ThisMachine stands in the place of a host's name for what is on this machine.
+const ThisMachine = "here"
 
 // maxTitle is the longest title a table shows.
 const maxTitle = 60
@@ -174,6 +188,7 @@ type sessionTable struct{ columns []*sessionColumn }
 // The columns, in their order.
 const (
 	columnStatus = iota
+	columnHost
 	columnAgent
 	columnID
 	columnTitle
@@ -186,7 +201,7 @@ const (
 
 func newSessionTable() *sessionTable {
 	t := &sessionTable{}
-	for _, head := range []string{"STATUS", "AGENT", "ID", "TITLE", "AGE", "PANE", "DIR", "COST", "ACTIVITY"} {
+	for _, head := range []string{"STATUS", "HOST", "AGENT", "ID", "TITLE", "AGE", "PANE", "DIR", "COST", "ACTIVITY"} {
 		t.columns = append(t.columns, &sessionColumn{head: head, width: len(head)})
 	}
 	return t

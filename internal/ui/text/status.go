@@ -247,6 +247,9 @@ func plural(n int, one, many string) string {
 	return many
 }
 
+// Ago is a span of time as lists show it: 2m5s.
+func Ago(d time.Duration) string { return ago(d) }
+
 func ago(d time.Duration) string {
 	switch {
 	case d < time.Second:

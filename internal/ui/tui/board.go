@@ -181,6 +181,17 @@ func (r *row) agentName() string {
 	return r.session.Agent
 }
 
+// host is the other machine that the row is about; "" for this one.
+func (r *row) host() string {
+	switch {
+	case r.request != nil:
+		return r.request.Host
+	case r.session != nil:
+		return r.session.Host
+	}
+	return ""
+}
+
 // folder is the last part of the folder that the row is about.
 func (r *row) folder() string {
 	switch {

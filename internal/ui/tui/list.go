@@ -184,6 +184,9 @@ func (f frame) rowLines(r *row, width int) (string, string) {
 		name = text.AgentWithMode(r.session)
 	}
 	says := agentStyle(r.agentName()).Render(name)
+	if host := r.host(); host != "" {
+		says += styleFaint.Render(" on " + termsafe.Line(host, 32))
+	}
 	for _, part := range []string{termsafe.Line(r.project(), 24), doingText(r)} {
 		if part != "" {
 			says += styleFaint.Render(" · " + part)

@@ -65,7 +65,7 @@ var groups = []group{
 	{"Guide", []string{"README.md", "docs/guide/*.md"}},
 	{"How to", []string{"docs/recipes.md", "docs/concepts.md", "docs/blocked.md", "docs/keys.md", "docs/troubleshooting.md"}},
 	{"Use", []string{"docs/install.md", "docs/sessions.md", "docs/inbox.md", "docs/notifications.md",
-		"docs/web.md", "docs/usage.md", "docs/telemetry.md", "docs/tmux.md", "docs/acp.md"}},
+		"docs/web.md", "docs/remote.md", "docs/usage.md", "docs/telemetry.md", "docs/tmux.md", "docs/acp.md"}},
 	{"Guards and hooks", []string{"docs/rules.md", "docs/hooks.md", "docs/modules.md", "examples/hooks/README.md", "docs/ahp.md",
 		"docs/security.md", "docs/audit.md"}},
 	{"Agents", []string{"docs/agents.md", "docs/agents/*.md"}},

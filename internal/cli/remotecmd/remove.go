@@ -1,0 +1,167 @@
+package remotecmd
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hookmux/hookmux/client"
+	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/platform/shellquote"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+func removeCommand(app *cmdutil.App) *cobra.Command {
+	var here, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "remove NAME",
+		Short: "Remove a machine, and what remote add put there",
+		Long: `Ends the link to a machine and deletes the key for it. The other machine forgets this
+one, and if remote add installed hookmux there, it's taken away again: hooks, programs
+and records; you confirm that with a code that the other machine shows.
+
+If the other machine can't be reached, it's removed here all the same, and you're told
+what to run there.`,
+		Example: "  hookmux remote remove ci\n  hookmux remote remove ci --here",
+		Args:    cmdutil.ExactArgs("NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return removeHost(cmd.Context(), app, args[0], here, asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&here, "here", false, "leave hookmux installed on the other machine")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON; implies --here")
+	return cmd
+}
+
+func removeHost(ctx context.Context, app *cmdutil.App, name string, here, asJSON bool) error {
+	c, err := app.ConnectDaemon(ctx)
+	if err != nil {
+		return err
+	}
+	known, err := hostNamed(ctx, c, name)
+	if err != nil {
+		return err
+	}
+	var gone wire.RemoteRemoved
+	if err := c.Call(ctx, wire.MethodRemoteRemove, wire.RemoteNameParams{Name: known.Name}, &gone); err != nil {
+		return err
+	}
+	if asJSON {
+		return app.PrintJSON(gone)
+	}
+	app.Say("%s is removed here", gone.Name)
+	if !gone.Left {
+		app.Say("%s couldn't be told (%s). Run this there: hookmux web devices remove %s", gone.Target,
+			termsafe.Line(gone.Why, 160), gone.Device)
+	}
+	if !gone.Installed || here {
+		return nil
+	}
+	if !gone.Left || !app.IsTerminal() {
+		app.Say("hookmux is still installed there; to take it away: hookmux uninstall && hookmux daemon stop")
+		return nil
+	}
+	if err := interactive(ctx, app, gone.Target, cleanScript(gone.Program)); err != nil {
+		return fmt.Errorf("hookmux is still installed on %s: %w", gone.Target, err)
+	}
+	app.Say("hookmux is gone from %s", gone.Target)
+	return nil
+}
+
+// cleanScript takes hookmux away from a machine where nothing but `hookmux remote add` put
+// it. Settings that you wrote there stay. Uninstalling removes the program, so that a copy
+// stops the daemon.
+func cleanScript(program string) string {
+	return `p=` + shellquote.Argument(program) + `
+t=$(mktemp -d) || exit 1
+trap 'rm -rf "$t"' EXIT
+cp "$p" "$t/hookmux" && "$t/hookmux" uninstall --yes && "$t/hookmux" daemon stop && {
+rm -rf "${XDG_DATA_HOME:-$HOME/.local/share}/hookmux" "${XDG_STATE_HOME:-$HOME/.local/state}/hookmux"
+rmdir "${XDG_CONFIG_HOME:-$HOME/.config}/hookmux" 2>/dev/null || :
+}`
+}
+
+func doctorCommand(app *cmdutil.App) *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor [NAME]",
+		Short: "Find out why a machine isn't connected",
+		Long: `Tries the way to a machine step by step: ssh, the login, hookmux there, and the link
+itself. A lost link is tried again at once.`,
+		Example: "  hookmux remote doctor\n  hookmux remote doctor ci",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) <= 1 {
+				return nil
+			}
+			return cmdutil.ExactArgs("NAME")(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := app.ReadDaemon(cmd.Context())
+			if err != nil {
+				return err
+			}
+			list, err := hosts(cmd.Context(), c)
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				one, err := hostNamed(cmd.Context(), c, args[0])
+				if err != nil {
+					return err
+				}
+				list = []wire.Host{one}
+			}
+			if len(list) == 0 {
+				app.Say("there are no other machines; `hookmux remote add user@host` adds one")
+				return nil
+			}
+			healthy := true
+			for i := range list {
+				healthy = examine(cmd.Context(), app, c, &list[i]) && healthy
+			}
+			if !healthy {
+				return cmdutil.Exit(cmdutil.ExitFailed)
+			}
+			return nil
+		},
+	}
+}
+
+// examineTime is how long a link may take that is tried again.
+const examineTime = 12 * time.Second
+
+// examine looks at one host, and reports whether all is well.
+func examine(ctx context.Context, app *cmdutil.App, c *client.Client, one *wire.Host) bool {
+	step := func(ok bool, format string, args ...any) bool {
+		mark := "ok  "
+		if !ok {
+			mark = "FAIL"
+		}
+		app.Say("%s  %s: %s", mark, one.Name, termsafe.Line(fmt.Sprintf(format, args...), 300))
+		return ok
+	}
+	if one.State != wire.HostConnected {
+		m, err := probe(ctx, app, one.Target)
+		if err != nil {
+			return step(false, "%v; `ssh %s` must work without a password", err, one.Target)
+		}
+		step(true, "ssh %s works (%s/%s)", one.Target, m.os, m.arch)
+		if m.program == "" {
+			return step(false, "there's no hookmux any more; `hookmux remote remove %s` and add it again", one.Name)
+		}
+		step(true, "%s is at %s", m.version, m.program)
+		_ = c.Call(ctx, wire.MethodRemoteConnect, wire.RemoteNameParams{Name: one.Name}, nil) // the state says it
+		for until := time.Now().Add(examineTime); one.State != wire.HostConnected && time.Now().Before(until); {
+			time.Sleep(100 * time.Millisecond)
+			if again, err := hostNamed(ctx, c, one.Name); err == nil {
+				*one = again
+			}
+		}
+	}
+	if one.State != wire.HostConnected {
+		return step(false, "%s: %s", linkWords(one, time.Now()), one.Why)
+	}
+	return step(true, "connected, version %s, may %s, %s", one.Version, one.Scope, counts(one))
+}
