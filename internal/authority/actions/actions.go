@@ -149,6 +149,12 @@ var describers = map[string]func(json.RawMessage) (text string, weakens bool){
 	wire.MethodRemoteAdd:        describeRemoteAdd,
 	wire.MethodRemoteAccept:     describeRemoteAccept,
 	wire.MethodRemoteRemove:     fixedText("forget a host, and the key with which answers go there", false),
+	wire.MethodFleetInit:        fixedText("serve a fleet of machines", false),
+	wire.MethodFleetJoin:        fixedText("join a fleet, whose operators then answer agents here", true),
+	wire.MethodFleetLeave:       fixedText("take this machine out of its fleet, with the fleet's rules", true),
+	wire.MethodFleetInvite:      describeInvite,
+	wire.MethodFleetRemove:      fixedText("take a machine out of the fleet", false),
+	wire.MethodFleetPush:        fixedText("change the rules of every machine of the fleet", true),
 	wire.MethodWebDeviceRename:  fixedText("give a paired device another name", false),
 	wire.MethodWebDeviceRemove:  fixedText("remove a paired device", false),
 	wire.MethodWebDeviceScope:   describeDeviceScope,
@@ -174,6 +180,13 @@ var describers = map[string]func(json.RawMessage) (text string, weakens bool){
 
 func fixedText(text string, weakens bool) func(json.RawMessage) (string, bool) {
 	return func(json.RawMessage) (string, bool) { return text, weakens }
+}
+
+func describeInvite(params json.RawMessage) (string, bool) {
+	if readInto[wire.FleetInviteParams](params).Role == "operator" {
+		return "let a machine into the fleet that answers agents everywhere", true
+	}
+	return "let a machine into the fleet", false
 }
 
 // readInto leaves what cannot be read at its zero value.
