@@ -146,8 +146,8 @@ func TestEveryAttemptToApproveOneself(t *testing.T) {
 			var refused *client.RefusedError
 			if err := w.Call(method, params[method], nil); !errors.As(err, &refused) ||
 				refused.Message != verdict.Reason() {
-				t.Fatalf("%s at %s: %v; want errors.As(err, &refused) and refused.Message == verdict.Reason()",
-					name, method, err)
+				t.Fatalf("%s at %s: %v; want the refusal %q",
+					name, method, err, verdict.Reason())
 			}
 			want = append(want, entry{name, method, verdict.Reason(), verdict.Agent})
 		}

@@ -124,7 +124,7 @@ var All = []File{
 	{Place: State, Pattern: "web-devices.json", Owner: "internal/authority/devices", Format: "JSON, sealed",
 		Holds:    "paired browsers and machines, their public keys and where to push to",
 		Lifetime: "per device until it is removed",
-		Missing: "no device is paired", Damaged: "no device is paired, and that's reported"},
+		Missing:  "no device is paired", Damaged: "no device is paired, and that's reported"},
 	{Place: State, Pattern: "web-push.json", Owner: "internal/ui/web", Format: "JSON, sealed",
 		Holds: "the key that signs pushes", Lifetime: "for good",
 		Missing: "created again; devices subscribe again", Damaged: "as if it were missing"},
