@@ -3,6 +3,7 @@
 package actions
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -149,12 +150,12 @@ var describers = map[string]func(json.RawMessage) (text string, weakens bool){
 	wire.MethodRemoteAdd:        describeRemoteAdd,
 	wire.MethodRemoteAccept:     describeRemoteAccept,
 	wire.MethodRemoteRemove:     fixedText("forget a host, and the key with which answers go there", false),
-	wire.MethodFleetInit:        fixedText("serve a fleet of machines", false),
-	wire.MethodFleetJoin:        fixedText("join a fleet, whose operators then answer agents here", true),
-	wire.MethodFleetLeave:       fixedText("take this machine out of its fleet, with the fleet's rules", true),
-	wire.MethodFleetInvite:      describeInvite,
-	wire.MethodFleetRemove:      fixedText("take a machine out of the fleet", false),
-	wire.MethodFleetPush:        fixedText("change the rules of every machine of the fleet", true),
+	wire.MethodFleetInit:        fixedText("serve a fleet of machines from here", true),
+	wire.MethodFleetInvite:      describeFleetInvite,
+	wire.MethodFleetJoin:        fixedText("join a fleet: its operators see your agents here and answer them", true),
+	wire.MethodFleetRemove:      describeFleetRemove,
+	wire.MethodFleetLeave:       fixedText("leave the fleet, whose rules then don't count here any more", true),
+	wire.MethodFleetPush:        describeFleetPush,
 	wire.MethodWebDeviceRename:  fixedText("give a paired device another name", false),
 	wire.MethodWebDeviceRemove:  fixedText("remove a paired device", false),
 	wire.MethodWebDeviceScope:   describeDeviceScope,
@@ -180,13 +181,6 @@ var describers = map[string]func(json.RawMessage) (text string, weakens bool){
 
 func fixedText(text string, weakens bool) func(json.RawMessage) (string, bool) {
 	return func(json.RawMessage) (string, bool) { return text, weakens }
-}
-
-func describeInvite(params json.RawMessage) (string, bool) {
-	if readInto[wire.FleetInviteParams](params).Role == "operator" {
-		return "let a machine into the fleet that answers agents everywhere", true
-	}
-	return "let a machine into the fleet", false
 }
 
 // readInto leaves what cannot be read at its zero value.
@@ -469,6 +463,22 @@ func describeRemoteAdd(params json.RawMessage) (string, bool) {
 		what = "show you the agents on, and send your answers to, "
 	}
 	return "keep an ssh connection and " + what + p.Target, true
+}
+
+func describeFleetInvite(params json.RawMessage) (string, bool) {
+	p := readInto[wire.FleetInviteParams](params)
+	return "invite a machine to the fleet as " + cmp.Or(p.Role, "member"), true
+}
+
+func describeFleetPush(params json.RawMessage) (string, bool) {
+	if n := len(readInto[wire.FleetPushParams](params).Files); n > 0 {
+		return fmt.Sprintf("replace the rules of every machine of the fleet with %d files", n), true
+	}
+	return "take the fleet's rules away from every machine", true
+}
+
+func describeFleetRemove(params json.RawMessage) (string, bool) {
+	return "remove " + readInto[wire.FleetMemberParams](params).Member + " from the fleet", false
 }
 
 func describeRemoteAccept(params json.RawMessage) (string, bool) {

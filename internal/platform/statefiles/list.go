@@ -134,7 +134,7 @@ var All = []File{
 	{Place: State, Pattern: "fleet-policy.json", Owner: "internal/policy/fleetpolicy", Format: "JSON, sealed",
 		Holds: "the rules and guards that the fleet's operators pushed", Lifetime: "until `hookmux fleet leave`",
 		Missing: "the fleet sends it again", Damaged: "the one read last counts, it's reported, and the fleet sends it again"},
-	{Place: State, Pattern: "fleet-server/**", Owner: "internal/fleet/server", Format: "keys, JSON, JetStream's files, SQLite",
+	{Place: State, Pattern: "fleet-server/**", Owner: "internal/fleet/member", Format: "keys, JSON, JetStream's files, SQLite",
 		Holds:    "the fleet that this machine serves: its key, members, what is under way, and the central journal",
 		Lifetime: "until `hookmux fleet leave --end`",
 		Missing:  "the fleet is gone: members have to leave and join another", Damaged: "the server says in its log what it can't read, and doesn't start"},
