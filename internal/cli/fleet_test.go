@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -37,8 +38,9 @@ var buildFleetServer = sync.OnceValue(func() error {
 
 // machine is one machine of a fleet: a home with a daemon of its own.
 type machine struct {
-	t    *testing.T
-	home home
+	t      *testing.T
+	home   home
+	within []string // the command that runs others on this machine; nil: none
 }
 
 func newMachine(t *testing.T) *machine {
@@ -56,7 +58,7 @@ func newMachine(t *testing.T) *machine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &machine{t, h}
+	m := &machine{t: t, home: h}
 	t.Cleanup(func() {
 		if m.status().Serves {
 			m.run("fleet", "leave", "--end", "--yes")
@@ -69,7 +71,8 @@ func newMachine(t *testing.T) *machine {
 }
 
 func (m *machine) command(name string, args ...string) *exec.Cmd {
-	cmd := exec.Command(name, args...)
+	line := slices.Concat(m.within, []string{name}, args)
+	cmd := exec.Command(line[0], line[1:]...)
 	cmd.Env, cmd.Dir = append(m.home.env(), "PATH="+os.Getenv("PATH")), m.home.Project
 	return cmd
 }

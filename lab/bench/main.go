@@ -91,7 +91,7 @@ type bench struct {
 func main() {
 	b := &bench{}
 	flag.StringVar(&b.bin, "bin", "bin", "where hookmux and hookmux-hook are")
-	only := flag.String("only", "client,start,rate,memory,dispatch,rules,modules,sessions,crowd,inbox,view,replay",
+	only := flag.String("only", "client,start,rate,memory,dispatch,rules,modules,sessions,crowd,inbox,view,replay,fleet",
 		"what to measure")
 	flag.IntVar(&b.rounds, "rounds", 300, "rounds of client, start and dispatch; the bars are meant for 300 and more")
 	flag.IntVar(&b.seconds, "seconds", 8, "seconds of load on each side of rate")
@@ -121,7 +121,7 @@ func (b *bench) run(ctx context.Context, parts []string) error {
 	all := map[string]func(context.Context) error{
 		"client": b.client, "start": b.start, "rate": b.rate, "memory": b.memory, "dispatch": b.dispatch,
 		"modules": b.modules, "sessions": b.sessions, "crowd": b.manyLiveSessions, "inbox": b.inbox,
-		"view": b.view, "replay": b.replay, "rules": b.rules,
+		"view": b.view, "replay": b.replay, "rules": b.rules, "fleet": b.inFleet,
 	}
 	for _, one := range b.moduleParts() {
 		all[one.name] = one.run
@@ -129,7 +129,7 @@ func (b *bench) run(ctx context.Context, parts []string) error {
 	for _, part := range parts {
 		if all[part] == nil {
 			return fmt.Errorf("%s: nothing to measure has that name; choose of client, start, rate, memory, dispatch, "+
-				"rules, modules, sessions, crowd, inbox, view, replay", part)
+				"rules, modules, sessions, crowd, inbox, view, replay, fleet", part)
 		}
 	}
 	if err := b.prepare(ctx); err != nil {

@@ -148,7 +148,7 @@ func TestClusterLosesNothing(t *testing.T) {
 			default:
 			}
 			id := fmt.Sprintf("e%06d", n)
-			for !one.acknowledged(batchOf(event(id))) {
+			for !one.acknowledged(batchOf(anEvent(id))) {
 				retries++
 			}
 			acknowledged = append(acknowledged, id)

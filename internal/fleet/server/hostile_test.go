@@ -120,7 +120,7 @@ func (p *peer) ask(a protocol.Ask) protocol.Told {
 	return p.send(protocol.UpAsk, b)
 }
 
-func event(id string) protocol.Event {
+func anEvent(id string) protocol.Event {
 	return protocol.Event{ID: id, Time: time.Now(), Agent: "claude", Kind: "turn.start", Native: "UserPromptSubmit",
 		Body: json.RawMessage(`{"prompt":"x"}`)}
 }
@@ -208,10 +208,10 @@ func TestHostileMember(t *testing.T) {
 	names := f.server.hub.names
 
 	t.Run("it takes nobody's id", func(t *testing.T) {
-		if told := evil.send(protocol.UpEvents, batchOf(event("e1"))); told.Error != "" {
+		if told := evil.send(protocol.UpEvents, batchOf(anEvent("e1"))); told.Error != "" {
 			t.Fatal(told.Error)
 		}
-		if told := good.send(protocol.UpEvents, batchOf(event("e1"), event("e2"))); told.Error != "" {
+		if told := good.send(protocol.UpEvents, batchOf(anEvent("e1"), anEvent("e2"))); told.Error != "" {
 			t.Fatal(told.Error)
 		}
 		f.wantStored(evil.id, "e1")
@@ -222,7 +222,7 @@ func TestHostileMember(t *testing.T) {
 			protocol.UpSubject(good.id, protocol.UpAsk), protocol.LiveSubject(good.id), protocol.AnswerSubject(good.id),
 			protocol.AttendedSubject, names.stored + good.id, "$KV." + names.hosts + "." + good.id, "$JS.API.STREAM.DELETE." + names.events,
 			"$JS.API.INFO", protocol.JoinSubject, "$SYS.REQ.SERVER.PING"} {
-			_ = evil.conn.Publish(subject, batchOf(event("forged")))
+			_ = evil.conn.Publish(subject, batchOf(anEvent("forged")))
 			evil.wantViolation(subject)
 		}
 	})
@@ -242,7 +242,7 @@ func TestHostileMember(t *testing.T) {
 		ask, _ := json.Marshal(protocol.Ask{What: protocol.AskList, Version: protocol.Version})
 		for _, reply := range []string{protocol.AnswerSubject(good.id), "$JS.API.STREAM.DELETE." + names.events,
 			"$JS.API.STREAM.PURGE." + names.events, names.stored + good.id} {
-			for what, data := range map[string][]byte{protocol.UpAsk: ask, protocol.UpEvents: batchOf(event("e3")), protocol.UpState: []byte("{")} {
+			for what, data := range map[string][]byte{protocol.UpAsk: ask, protocol.UpEvents: batchOf(anEvent("e3")), protocol.UpState: []byte("{")} {
 				_ = evil.conn.PublishRequest(protocol.UpSubject(evil.id, what), reply, data)
 			}
 		}
@@ -257,16 +257,16 @@ func TestHostileMember(t *testing.T) {
 		f.wantStored(good.id, "e1", "e2")
 	})
 	t.Run("what can't be read is refused", func(t *testing.T) {
-		long := event("long")
+		long := anEvent("long")
 		long.Cwd = strings.Repeat("x", maxText+1)
-		unnamed, spaced, timeless := event(""), event("a b"), event("t")
+		unnamed, spaced, timeless := anEvent(""), anEvent("a b"), anEvent("t")
 		timeless.Time = time.Time{}
-		null, late := event("n"), event("l")
+		null, late := anEvent("n"), anEvent("l")
 		null.Tool, late.Outcome = "a\x00b", &protocol.Outcome{}
 		for what, data := range map[string][]byte{
 			"not JSON": []byte("{"), "no events": []byte(`{}`), "no id": batchOf(unnamed), "an id with a space": batchOf(spaced),
 			"a long field": batchOf(long), "no time": batchOf(timeless), "a null character": batchOf(null), "an outcome without a time": batchOf(late),
-			"a good one and a bad one": batchOf(event("ok"), unnamed),
+			"a good one and a bad one": batchOf(anEvent("ok"), unnamed),
 		} {
 			if told := evil.send(protocol.UpEvents, data); told.Error == "" {
 				t.Errorf("%s: it's taken", what)
@@ -344,7 +344,7 @@ func TestHostileMember(t *testing.T) {
 		}
 	})
 	t.Run("a flood is its own", func(t *testing.T) {
-		data := batchOf(event("flood"))
+		data := batchOf(anEvent("flood"))
 		for range 20_000 {
 			if evil.conn.Publish(protocol.UpSubject(evil.id, protocol.UpAsk), data) != nil {
 				break
@@ -352,7 +352,7 @@ func TestHostileMember(t *testing.T) {
 		}
 		began := time.Now()
 		for i := range 50 {
-			if told := good.send(protocol.UpEvents, batchOf(event(fmt.Sprintf("g%02d", i)))); told.Error != "" {
+			if told := good.send(protocol.UpEvents, batchOf(anEvent(fmt.Sprintf("g%02d", i)))); told.Error != "" {
 				t.Fatalf("another member is told %q while one floods", told.Error)
 			}
 		}
@@ -396,7 +396,7 @@ func TestHostileMember(t *testing.T) {
 			t.Errorf("it connects again: error %v", err)
 		}
 	})
-	if told := good.send(protocol.UpEvents, batchOf(event("last"))); told.Error != "" {
+	if told := good.send(protocol.UpEvents, batchOf(anEvent("last"))); told.Error != "" {
 		t.Errorf("another member afterwards: %s", told.Error)
 	}
 }

@@ -176,7 +176,7 @@ func TestFleetInPostgres(t *testing.T) {
 	f := newFleetWith(t, o)
 	one := f.member("one", protocol.RoleMember)
 	for range 2 {
-		if told := one.send("events", batchOf(event("a"), event("b"))); told.Error != "" {
+		if told := one.send("events", batchOf(anEvent("a"), anEvent("b"))); told.Error != "" {
 			t.Fatal(told.Error)
 		}
 	}
