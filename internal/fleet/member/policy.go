@@ -46,8 +46,11 @@ func (r *run) keepPolicy(ctx context.Context) {
 
 // noteNewest hears which policy the fleet's newest is.
 func (r *run) noteNewest(version int64) {
+	r.mu.Lock()
+	refused := r.refused
+	r.mu.Unlock()
 	stored, err := r.service.Policies.Policy()
-	if version > 0 && (err != nil || stored == nil || stored.Version < version) {
+	if version > 0 && version != refused && (err != nil || stored == nil || stored.Version < version) {
 		poke(r.newer)
 	}
 }
@@ -71,6 +74,9 @@ func (r *run) fetchPolicy(ctx context.Context) bool {
 	case told.Policy != nil:
 		if have, err = r.takePolicy(told.Policy, have); err != nil {
 			why = err.Error()
+			r.mu.Lock()
+			r.refused = told.Newest // the next connection tries it again
+			r.mu.Unlock()
 		}
 	case told.Newest < have:
 		why = fmt.Sprintf("the fleet has an older policy, %d, than this machine", told.Newest)

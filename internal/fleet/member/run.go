@@ -48,8 +48,9 @@ type run struct {
 	held  time.Time   // until when an operator looks at requests
 	left  func()      // ends that here
 	taken []time.Time // when another daemon spoke for this member
-	// policy is the version in force, unfit why a newer one isn't.
+	// policy is the version in force, unfit why a newer one isn't: refused.
 	policy      int64
+	refused     int64
 	policySince time.Time
 	unfit       string
 }

@@ -90,9 +90,16 @@ const (
 	queueBytes    = 8 << 20
 )
 
-func openHub(s *Server, c central) (*hub, error) {
+func openHub(s *Server, c central) (_ *hub, err error) {
 	h := &hub{server: s, central: c, members: map[string]*heard{}, names: namesOf(s.roster.fleet)}
-	var err error
+	defer func() {
+		if err != nil && h.conn != nil {
+			h.conn.Close()
+		}
+		if err != nil && h.storing != nil {
+			h.storing.Close()
+		}
+	}()
 	if h.conn, err = s.connectHub(); err != nil {
 		return nil, err
 	}
