@@ -352,8 +352,8 @@ func TestFleetOfThree(t *testing.T) {
 func pushPolicies(t *testing.T, desk, build *machine) {
 	t.Helper()
 	folder := t.TempDir()
-	rule := "version: 1\nrules:\n  - {id: no-deploy, why: deploys go through the pipeline, match: {program: make, args: deploy}, " +
-		"decide: deny, examples: {hit: [make deploy]}}\n"
+	rule := "version: 1\nrules:\n  - {id: no-deploy, why: deploys go through the pipeline, match: {program: shipit}, " +
+		"decide: deny, examples: {hit: [shipit now]}}\n"
 	for name, text := range map[string]string{"deploy.yaml": rule, "config.json": `{"guard.publish": "block"}`} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -363,7 +363,7 @@ func pushPolicies(t *testing.T, desk, build *machine) {
 		return build.hook("claude", "PreToolUse", `{"session_id":"s-1","cwd":"/tmp","hook_event_name":"PreToolUse","tool_name":"Bash",`+
 			`"tool_input":{"command":"`+command+`"}}`)
 	}
-	if answer := call("make deploy"); strings.Contains(answer, "deny") {
+	if answer := call("shipit now"); strings.Contains(answer, "deny") {
 		t.Fatalf("before the policy the agent hears %s", answer)
 	}
 	if out, err := build.try("fleet", "policy", "push", folder); err == nil || !strings.Contains(out, "only operators") {
@@ -385,7 +385,7 @@ func pushPolicies(t *testing.T, desk, build *machine) {
 		t.Errorf("it's proven before an agent called: %+v", c)
 	}
 	build.run("config", "set", "guard.publish", "off")
-	for _, command := range []string{"make deploy", "npm publish"} {
+	for _, command := range []string{"shipit now", "npm publish"} {
 		eventuallyFleet(t, command+" is stopped by the policy", func() bool { return strings.Contains(call(command), "deny") })
 	}
 	eventuallyFleet(t, "an agent's call proves it", func() bool {
@@ -404,13 +404,13 @@ func pushPolicies(t *testing.T, desk, build *machine) {
 	}
 	// It counts after a restart while the fleet is away, and after its file was deleted.
 	build.killDaemon()
-	if answer := call("make deploy"); !strings.Contains(answer, "deny") {
+	if answer := call("shipit now"); !strings.Contains(answer, "deny") {
 		t.Errorf("after a restart the agent hears %s", answer)
 	}
 	if err := os.Remove(filepath.Join(build.home.Dirs.State, "fleet-policy.json")); err != nil {
 		t.Fatal(err)
 	}
-	if answer := call("make deploy"); !strings.Contains(answer, "deny") {
+	if answer := call("shipit now"); !strings.Contains(answer, "deny") {
 		t.Errorf("after its file was deleted the agent hears %s", answer)
 	}
 	eventuallyFleet(t, "the fleet sends the policy again", func() bool {
@@ -418,7 +418,7 @@ func pushPolicies(t *testing.T, desk, build *machine) {
 		return err == nil
 	})
 	desk.run("fleet", "policy", "clear", "--yes")
-	eventuallyFleet(t, "the policy is taken away", func() bool { return !strings.Contains(call("make deploy"), "deny") })
+	eventuallyFleet(t, "the policy is taken away", func() bool { return !strings.Contains(call("shipit now"), "deny") })
 }
 
 // Members, server and daemons are killed at random while agents work; the server is also

@@ -106,21 +106,17 @@ func openHub(s *Server, c central) (_ *hub, err error) {
 	if h.storing, h.js, err = s.connectStore(h.conn); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), startWithin)
-	defer cancel()
-	if h.stream, err = h.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-		Name: h.names.events, Subjects: []string{h.names.stored + "*"}, Replicas: s.replicas(), Storage: jetstream.FileStorage, Discard: jetstream.DiscardNew,
-		DiscardNewPerSubject: true, MaxMsgsPerSubject: protocol.MaxUnread, MaxBytes: 8 << 30,
-	}); err != nil {
-		return nil, err
-	}
-	if h.hosts, err = h.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
-		Bucket: h.names.hosts, History: 1, Replicas: s.replicas(), LimitMarkerTTL: time.Minute, MaxBytes: 4 << 30,
-	}); err != nil {
-		return nil, err
-	}
-	if err := h.openPolicy(ctx); err != nil {
-		return nil, err
+	for end := time.Now().Add(startWithin); ; {
+		trying, cancel := context.WithTimeout(context.Background(), startWithin/12)
+		err = h.openStores(trying)
+		late := trying.Err() != nil // a cluster that elects a leader doesn't answer
+		cancel()
+		if err == nil {
+			break
+		}
+		if !late && !errors.Is(err, nats.ErrNoResponders) || time.Now().After(end) {
+			return nil, err
+		}
 	}
 	for _, m := range s.roster.all() {
 		if err := h.admit(m); err != nil {
@@ -129,6 +125,23 @@ func openHub(s *Server, c central) (_ *hub, err error) {
 	}
 	_, err = h.conn.Subscribe(protocol.JoinSubject, h.handleJoin)
 	return h, err
+}
+
+// openStores makes what JetStream stores, or finds it.
+func (h *hub) openStores(ctx context.Context) (err error) {
+	replicas := h.server.replicas()
+	if h.stream, err = h.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+		Name: h.names.events, Subjects: []string{h.names.stored + "*"}, Replicas: replicas, Storage: jetstream.FileStorage,
+		Discard: jetstream.DiscardNew, DiscardNewPerSubject: true, MaxMsgsPerSubject: protocol.MaxUnread, MaxBytes: 8 << 30,
+	}); err != nil {
+		return err
+	}
+	if h.hosts, err = h.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+		Bucket: h.names.hosts, History: 1, Replicas: replicas, LimitMarkerTTL: time.Minute, MaxBytes: 4 << 30,
+	}); err != nil {
+		return err
+	}
+	return h.openPolicy(ctx)
 }
 
 // admit begins to hear a member.

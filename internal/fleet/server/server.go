@@ -99,7 +99,7 @@ type Address struct {
 var ErrRunning = errors.New("a fleet's server runs there already")
 
 // Open makes everything ready and listens.
-func Open(o Options) (s *Server, err error) {
+func Open(o Options) (_ *Server, err error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -109,7 +109,7 @@ func Open(o Options) (s *Server, err error) {
 	if o.Log == nil {
 		o.Log = io.Discard
 	}
-	s = &Server{o: o, log: slog.New(slog.NewTextHandler(o.Log, nil))}
+	s := &Server{o: o, log: slog.New(slog.NewTextHandler(o.Log, nil))}
 	defer func() {
 		if err != nil {
 			s.Close()
