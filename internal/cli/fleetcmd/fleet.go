@@ -59,7 +59,7 @@ With --postgres, a database keeps the fleet's journal in place of a file on this
 		Example: `  hookmux fleet init
   hookmux fleet init --listen 10.0.0.5:4670
   hookmux fleet init --advertise fleet.example.org:4670
-  hookmux fleet init --nats nats://a:4222,nats://b:4222,nats://c:4222 --creds fleet.creds`,
+  hookmux fleet init --nats nats://a:4222,nats://b:4222 --creds f`,
 		Args: cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runInit(cmd.Context(), app, p, asJSON) },
 	}
