@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -139,6 +140,7 @@ func TestClusterLosesNothing(t *testing.T) {
 	var sending sync.WaitGroup
 	over := make(chan struct{})
 	acknowledged := []string{}
+	var count atomic.Int64
 	retries := 0
 	sending.Go(func() {
 		for n := 0; ; n++ {
@@ -152,15 +154,23 @@ func TestClusterLosesNothing(t *testing.T) {
 				retries++
 			}
 			acknowledged = append(acknowledged, id)
+			count.Add(1)
 		}
 	})
+	longest := time.Duration(0)
 	for range rounds {
 		victim := random.IntN(3)
 		c.kill(victim)
 		time.Sleep(time.Duration(random.IntN(1500)) * time.Millisecond)
 		c.start(victim)
-		time.Sleep(time.Duration(500+random.IntN(1500)) * time.Millisecond)
+		began, before := time.Now(), count.Load()
+		for count.Load() < before+5 && time.Since(began) < time.Minute {
+			time.Sleep(20 * time.Millisecond)
+		}
+		longest = max(longest, time.Since(began))
+		time.Sleep(time.Duration(random.IntN(1000)) * time.Millisecond)
 	}
+	t.Logf("the longest wait for the next five events after a kill was %s", longest.Round(time.Millisecond))
 	close(over)
 	sending.Wait()
 	t.Logf("%d events acknowledged, %d attempts failed", len(acknowledged), retries)
@@ -185,7 +195,7 @@ func TestClusterLosesNothing(t *testing.T) {
 	if len(got) != len(acknowledged) {
 		t.Errorf("the central journal has %d events, want %d", len(got), len(acknowledged))
 	}
-	if len(acknowledged) < rounds {
+	if len(acknowledged) < 5*rounds {
 		t.Errorf("only %d events in %d rounds", len(acknowledged), rounds)
 	}
 	if err := Erase(t.Context(), f.server.o); err != nil {
