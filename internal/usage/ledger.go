@@ -25,6 +25,8 @@ type ledger struct {
 	// waitUntil is how long the first calls after the start wait for what is on record.
 	waitUntil time.Time
 	ready     chan struct{} // closed when known; nil: never waited for
+	// looking is since when records have been looked at; zero while they aren't.
+	looking time.Time
 	// doubts are why more may have been used, by session, and when that was seen.
 	doubts bounded.Map[sessionKey, doubt]
 	// silent are the calls of sessions since they last used something.
@@ -75,13 +77,16 @@ func (l *ledger) NoteCall(agent, session string) {
 func (l *ledger) noteRewritten(r rewrite) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	why := "records of " + r.agent + " were changed or removed after they had been written"
+	why := cmp.Or(r.why, "records of "+r.agent+" were changed or removed after they had been written")
 	l.doubts.Put(sessionKey{r.agent, r.session}, doubt{r.project, why, r.at}, maxDoubts)
 }
 
 // doubtAbout is why a session may have used more. The caller holds mu.
 func (l *ledger) doubtAbout(key sessionKey) string {
 	if one, ok := l.doubts.Get(key); ok {
+		return one.why
+	}
+	if one, ok := l.doubts.Get(sessionKey{key.agent, everySession}); ok && l.now().Sub(one.at) < 2*idleLook {
 		return one.why
 	}
 	if one, ok := l.silent.Get(key); ok && l.known && one.calls >= silentCalls && l.now().Sub(one.since) >= silentFor {
@@ -199,14 +204,21 @@ func (l *ledger) turnDay() {
 }
 
 // noteWindow hears how much of a plan is used. Until a window begins again it only
-// grows: an agent can't make it less.
+// grows: an agent can't make it less, nor have it begin again earlier, nor later than a
+// window of that length can.
 func (l *ledger) noteWindow(w Window) Window {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	key := windowKey{w.Agent, w.Length}
+	if last := l.now().Add(w.Length); w.Resets.After(last) {
+		w.Resets = last
+	}
 	if have, ok := l.windows[key]; ok {
-		if sameReset(have.Resets, w.Resets) && l.now().Before(have.Resets) {
+		if l.now().Before(have.Resets) {
 			w.Used = max(w.Used, have.Used)
+			if w.Resets.Before(have.Resets) {
+				w.Resets = have.Resets
+			}
 		} else if w.Learned.Before(have.Learned) {
 			return have
 		}
@@ -214,8 +226,6 @@ func (l *ledger) noteWindow(w Window) Window {
 	l.windows[key] = w
 	return w
 }
-
-func sameReset(a, b time.Time) bool { return !a.IsZero() && a.Sub(b).Abs() < 10*time.Minute }
 
 // Windows are the windows of plans that are known right now.
 func (l *ledger) Windows() []Window {
@@ -260,7 +270,7 @@ func (l *ledger) Today(agent, project string) (sum budget.Spend) {
 		}
 	}
 	for key, one := range l.doubts.All() {
-		if dayOf(one.at) == l.day && (agent == "" || key.agent == agent) && (project == "" || budget.Below(one.project, project)) {
+		if dayOf(one.at) == l.day && (agent == "" || key.agent == agent) && (project == "" || key.session == everySession || budget.Below(one.project, project)) {
 			sum.Doubt = cmp.Or(sum.Doubt, one.why)
 		}
 	}
@@ -297,6 +307,10 @@ func (l *ledger) OfWindow(agent string, length time.Duration) (float64, bool) {
 func (l *ledger) Known(ctx context.Context) bool {
 	l.mu.Lock()
 	known := l.known
+	if known && !l.looking.IsZero() && l.now().Sub(l.looking) > slowLook {
+		l.mu.Unlock()
+		return false // somebody may have put something large in its way
+	}
 	if !known && l.ready == nil {
 		l.ready = make(chan struct{})
 	}
@@ -314,6 +328,19 @@ func (l *ledger) Known(ctx context.Context) bool {
 	case <-ctx.Done():
 	}
 	return false
+}
+
+// slowLook is how long a look at the records takes at most, in which what it hasn't
+// reached yet may be missing.
+const slowLook = 10 * time.Second
+
+// setLooking notes that a look at the records begins or ends.
+func (l *ledger) setLooking(on bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.looking = (time.Time{}); on {
+		l.looking = l.now()
+	}
 }
 
 func (l *ledger) setKnown() {

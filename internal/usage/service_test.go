@@ -126,6 +126,25 @@ func TestWindows(t *testing.T) {
 	less := five
 	less.Used = 1
 	l.noteWindow(less)
+	for what, forged := range map[string]Window{
+		"with another reset":     {Used: 1, Resets: resets.Add(3 * time.Hour)},
+		"without a reset":        {Used: 1},
+		"that is over at once":   {Used: 1, Resets: now.Add(time.Millisecond)},
+		"that was over long ago": {Used: 1, Resets: now.Add(-time.Hour)},
+	} {
+		forged.Agent, forged.Name, forged.Length, forged.Learned = five.Agent, five.Name, five.Length, now.Add(time.Second)
+		l.noteWindow(forged)
+		now = now.Add(time.Second)
+		if used, known := l.OfWindow("codex", five.Length); used != 40 || !known {
+			t.Errorf("a window %s brings it to %v, known %v", what, used, known)
+		}
+	}
+	l.noteWindow(Window{Agent: "codex", Name: "5h", Length: five.Length, Used: 40, Resets: now.AddDate(1, 0, 0), Learned: now})
+	if got := l.Windows()[0].Resets; got.After(now.Add(five.Length)) {
+		t.Errorf("a window of five hours begins again in %v", got.Sub(now))
+	}
+	l = newLedger(func() time.Time { return now }, BuiltinPrices)
+	l.noteWindow(five)
 	if used, known := l.OfWindow("codex", five.Length); used != 40 || !known {
 		t.Errorf("the window went to %v", used)
 	}
@@ -140,6 +159,39 @@ func TestWindows(t *testing.T) {
 	l.noteWindow(next)
 	if used, _ := l.OfWindow("codex", five.Length); used != 2 {
 		t.Errorf("the next window is used to %v", used)
+	}
+}
+
+// While a look at the records takes long, what was used isn't known: something large may
+// have been put in its way. Neither is it where there are too many files.
+func TestSlowLooks(t *testing.T) {
+	now := time.Now()
+	l := newLedger(func() time.Time { return now }, BuiltinPrices)
+	l.setKnown()
+	l.setLooking(true)
+	if !l.Known(t.Context()) {
+		t.Error("a look that just began makes what's known unknown")
+	}
+	now = now.Add(slowLook + time.Second)
+	if l.Known(t.Context()) {
+		t.Error("a slow look isn't noticed")
+	}
+	l.setLooking(false)
+	if !l.Known(t.Context()) {
+		t.Error("it's still unknown when the look is over")
+	}
+	l.noteRewritten(rewrite{agent: "claude", session: everySession, at: now, why: "too many files"})
+	for what, one := range map[string]budget.Spend{"a session": l.InSession("claude", "s"), "the day": l.Today("", ""),
+		"the project": l.Today("", "/p")} {
+		if one.Doubt != "too many files" {
+			t.Errorf("%s: doubt %q", what, one.Doubt)
+		}
+	}
+	if l.InSession("codex", "s").Doubt != "" {
+		t.Error("another agent's session is doubted")
+	}
+	if now = now.Add(time.Hour); l.InSession("claude", "s").Doubt != "" {
+		t.Error("it's doubted when the files are gone")
 	}
 }
 

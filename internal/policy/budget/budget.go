@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -262,11 +263,19 @@ type Spend struct {
 	Doubt string
 }
 
-// Add adds o.
+// Add adds o. Tokens stay at the largest number instead of overflowing.
 func (s *Spend) Add(o Spend) {
 	s.Dollars += o.Dollars
-	s.Tokens += o.Tokens
-	s.Unpriced += o.Unpriced
+	for _, n := range []struct {
+		sum  *int64
+		more int64
+	}{{&s.Tokens, o.Tokens}, {&s.Unpriced, o.Unpriced}} {
+		if n.more > math.MaxInt64-max(0, *n.sum) {
+			*n.sum = math.MaxInt64
+		} else {
+			*n.sum += n.more
+		}
+	}
 	s.Doubt = cmp.Or(s.Doubt, o.Doubt)
 }
 
