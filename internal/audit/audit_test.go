@@ -245,6 +245,19 @@ func TestGapOfAFullDisk(t *testing.T) {
 	}
 }
 
+// What was lost before it came to the trail is a gap, too.
+func TestGapOfLostDecisions(t *testing.T) {
+	b := newBench(t.TempDir())
+	b.trail.Append([]Record{decision("e1", "deny")})
+	b.trail.NoteMissed(2, b.at)
+	b.trail.NoteMissed(3, b.at.Add(time.Minute))
+	b.trail.Append([]Record{decision("e2", "deny")})
+	rep := b.verify(t)
+	if rep.Problem != nil || len(rep.Gaps) != 1 || rep.Gaps[0].Missed != 5 || !rep.Gaps[0].From.Equal(b.at) {
+		t.Errorf("report %+v, problem %v; want one gap of 5 since %v", rep, rep.Problem, b.at)
+	}
+}
+
 func TestRetentionKeepsSignedEnds(t *testing.T) {
 	b := newBench(t.TempDir())
 	b.fill()

@@ -69,6 +69,15 @@ func (t *Trail) Append(records []Record) {
 	t.problem("", "")
 }
 
+// NoteMissed counts decisions that were lost before they came here. The next record is
+// behind a gap that says so.
+func (t *Trail) NoteMissed(decisions int64, since time.Time) {
+	if t.missed == 0 {
+		t.missedSince = since
+	}
+	t.missed += decisions
+}
+
 func (t *Trail) append(records []Record) error {
 	begun, err := t.makeReady()
 	if err != nil {

@@ -14,11 +14,15 @@ import (
 // ledger has what budgets and lists of sessions ask for, in memory. Its zero value
 // knows nothing. It is safe for concurrent use.
 type ledger struct {
-	mu       sync.Mutex
-	now      func() time.Time
-	prices   func() *Prices
-	day      string
-	today    map[place]budget.Spend
+	mu     sync.Mutex
+	now    func() time.Time
+	prices func() *Prices
+	day    string
+	today  map[place]budget.Spend
+	real   map[string]string // of the projects in today, where links lead
+	// roots are the names that a budget's project had, by what the budget calls it: first
+	// that, then where links led. An agent can move a project, and leave a link.
+	roots    map[string][]string
 	sessions map[sessionKey]*SessionUse
 	windows  map[windowKey]Window
 	known    bool
@@ -118,8 +122,9 @@ const keepSessions = 30 * 24 * time.Hour
 
 func newLedger(now func() time.Time, prices func() *Prices) *ledger {
 	return &ledger{
-		now: now, prices: prices, day: dayOf(now()), today: map[place]budget.Spend{}, sessions: map[sessionKey]*SessionUse{},
-		windows: map[windowKey]Window{},
+		now: now, prices: prices, day: dayOf(now()), today: map[place]budget.Spend{}, real: map[string]string{},
+		sessions: map[sessionKey]*SessionUse{},
+		windows:  map[windowKey]Window{},
 	}
 }
 
@@ -138,7 +143,7 @@ func (l *ledger) load(ctx context.Context, s *Store) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.day, l.today, l.sessions = fresh.day, fresh.today, fresh.sessions
+	l.day, l.today, l.real, l.sessions = fresh.day, fresh.today, fresh.real, fresh.sessions
 	for key, w := range fresh.windows {
 		l.windows[key] = w
 	}
@@ -173,6 +178,9 @@ func (l *ledger) note(was, is *Call) {
 		sum := l.today[key]
 		sum.Add(more)
 		l.today[key] = sum
+		if _, ok := l.real[key.project]; !ok {
+			l.real[key.project] = budget.Real(key.project)
+		}
 	}
 	if is.Session == "" {
 		return
@@ -200,6 +208,7 @@ func (l *ledger) turnDay() {
 	if day := dayOf(l.now()); day != l.day {
 		l.day = day
 		clear(l.today)
+		clear(l.real)
 	}
 }
 
@@ -261,20 +270,52 @@ func (l *ledger) isCurrent(w Window) bool {
 
 // Today implements [budget.Spent].
 func (l *ledger) Today(agent, project string) (sum budget.Spend) {
+	really := project
+	if project != "" {
+		really = budget.Real(project)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.turnDay()
+	below := l.belowProject(project, really)
 	for at, one := range l.today {
-		if (agent == "" || at.agent == agent) && (project == "" || budget.Below(at.project, project)) {
+		if (agent == "" || at.agent == agent) && (below(at.project) || below(l.real[at.project])) {
 			sum.Add(one)
 		}
 	}
 	for key, one := range l.doubts.All() {
-		if dayOf(one.at) == l.day && (agent == "" || key.agent == agent) && (project == "" || key.session == everySession || budget.Below(one.project, project)) {
+		if dayOf(one.at) == l.day && (agent == "" || key.agent == agent) && (key.session == everySession || below(one.project)) {
 			sum.Doubt = cmp.Or(sum.Doubt, one.why)
 		}
 	}
 	return sum
+}
+
+// maxRoots bounds the names of a project that are remembered.
+const maxRoots = 16
+
+// belowProject reports whether folders are in a project, "" is every one. really is where
+// links lead now. The caller holds mu.
+func (l *ledger) belowProject(project, really string) func(dir string) bool {
+	if project == "" {
+		return func(string) bool { return true }
+	}
+	roots := l.roots[project]
+	if roots == nil {
+		roots = []string{project}
+	}
+	if !slices.Contains(roots, really) {
+		if roots = append(roots, really); len(roots) > maxRoots {
+			roots = slices.Delete(roots, 1, 2)
+		}
+	}
+	if l.roots == nil {
+		l.roots = map[string][]string{}
+	}
+	l.roots[project] = roots
+	return func(dir string) bool {
+		return slices.ContainsFunc(roots, func(root string) bool { return budget.Below(dir, root) })
+	}
 }
 
 // InSession implements [budget.Spent].

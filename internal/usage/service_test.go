@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/policy/budget"
@@ -192,6 +193,50 @@ func TestSlowLooks(t *testing.T) {
 	}
 	if now = now.Add(time.Hour); l.InSession("claude", "s").Doubt != "" {
 		t.Error("it's doubted when the files are gone")
+	}
+}
+
+// A project that is behind a link, or that an agent moves there, is the same project.
+func TestProjectsBehindLinks(t *testing.T) {
+	dir := t.TempDir()
+	real, link := filepath.Join(dir, "real"), filepath.Join(dir, "link")
+	if err := os.MkdirAll(filepath.Join(real, "sub"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(real, link); err != nil {
+		t.Fatal(err)
+	}
+	l := newLedger(time.Now, BuiltinPrices)
+	for i, project := range []string{real, link, filepath.Join(link, "sub"), filepath.Join(dir, "other")} {
+		l.note(nil, &Call{Agent: "claude", ID: string(rune('a' + i)), Session: "s", Project: project, At: time.Now(), Tokens: Tokens{Input: 10}})
+	}
+	check := func(when string) {
+		t.Helper()
+		for _, project := range []string{real, link} {
+			if got := l.Today("", project).Tokens; got != 30 {
+				t.Errorf("%s, %s used %d tokens, want 30", when, filepath.Base(project), got)
+			}
+			b := &budget.Budget{Period: budget.Day, Tokens: 1, Block: 100, Project: project}
+			for cwd, want := range map[string]bool{real: true, link: true, filepath.Join(link, "sub"): true, dir: false} {
+				if b.Covers(&event.Event{Agent: "claude", Cwd: cwd}) != want {
+					t.Errorf("%s, the budget of %s covers %s: %v", when, filepath.Base(project), cwd, !want)
+				}
+			}
+		}
+	}
+	check("behind a link")
+	// The agent moves the project, and leaves a link.
+	moved := filepath.Join(dir, "moved")
+	if err := os.Rename(real, moved); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(moved, real); err != nil {
+		t.Fatal(err)
+	}
+	check("moved")
+	l.note(nil, &Call{Agent: "claude", ID: "e", Session: "s", Project: moved, At: time.Now(), Tokens: Tokens{Input: 10}})
+	if got := l.Today("", real).Tokens; got != 40 {
+		t.Errorf("what is used there later: %d tokens, want 40", got)
 	}
 }
 
