@@ -4,7 +4,7 @@
 // that runs in the same minute on the same machine: only ratios count, so a
 // slow or busy machine gives the same verdict as a fast one.
 //
-//	go run ./lab/bench -bin DIR [-only client,start,rate,memory,dispatch,telemetry,rules,modules,sessions,crowd,inbox,pages,view,replay]
+//	go run ./lab/bench -bin DIR [-only client,start,rate,memory,dispatch,telemetry,rules,modules,sessions,crowd,inbox,pages,view,replay,fleet]
 //		[-rounds N] [-seconds S] [-json]
 //
 // client: one process per call, as agents make them, with 2 KB on stdin. In
@@ -69,6 +69,10 @@
 // and what becomes of a daemon whose file loops, backtracks, fills memory, recurses
 // and waits for ever, twenty times each. They can be measured alone, as
 // modules/calls, /dispatch, /loads, /starts, /memory and /attacks.
+//
+// fleet: a hook call on a member and on a machine without a fleet; an operator's answer to a
+// member's request and a bare NATS request between the same machines; events a second into
+// the central journal; the server's memory, cpu and messages with 10, 100 and 2,000 members.
 //
 // It exits with 1 when a bar is missed. All homes are temporary.
 package main
