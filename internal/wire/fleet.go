@@ -61,6 +61,8 @@ type FleetLeft struct {
 	// Told says that the fleet's server knows; otherwise an operator should remove it.
 	Told   bool `json:"told"`
 	Unsent int  `json:"unsent,omitempty"` // events that never reached the fleet
+	// Kept says why what your cluster or database stored for the fleet is still there.
+	Kept string `json:"kept,omitempty"`
 }
 
 // FleetStatus is this machine in its fleet. Joined is false where it's in none.

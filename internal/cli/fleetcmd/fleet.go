@@ -415,6 +415,10 @@ machine and deletes its journal.`,
 			if left.Unsent > 0 {
 				app.Say("%d events never reached the fleet; they are in this machine's own log", left.Unsent)
 			}
+			if left.Kept != "" {
+				app.Say("your cluster or database still has what it stored for the fleet, under HOOKMUX_ and hookmux_; delete it there (%s)",
+					termsafe.Line(left.Kept, 200))
+			}
 			if !left.Told && left.Name != "" {
 				app.Say("the fleet's server couldn't be reached and still lists it: on an operator's machine, "+
 					"hookmux fleet remove %s", left.Name)

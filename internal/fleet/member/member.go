@@ -256,7 +256,7 @@ func (s *Service) leaveMethod(ctx context.Context, params json.RawMessage, _ pro
 		_ = s.Outbox.TrimOutbox(last) // what is left of it is sent to nobody
 	}
 	if m != nil && m.serves() {
-		if err := s.endServer(ctx, m); err != nil {
+		if left.Kept, err = s.endServer(ctx, m); err != nil {
 			return nil, wire.Errorf(wire.CodeInternal, "the fleet's server can't be ended: %v", err)
 		}
 		left.Told = true

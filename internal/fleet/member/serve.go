@@ -57,7 +57,7 @@ func (s *Service) initMethod(ctx context.Context, params json.RawMessage, _ proc
 	}
 	m := &membership{Program: p.Program, Listen: p.Listen, Advertise: p.Advertise, NATS: p.NATS, Creds: p.Creds, Postgres: p.Postgres}
 	if err := s.beginFleet(ctx, m, p.Name); err != nil {
-		_ = s.endServer(context.WithoutCancel(ctx), m) // what is left of it says itself why it can't go
+		_, _ = s.endServer(context.WithoutCancel(ctx), m) // what is left of it says itself why it can't go
 		return nil, wire.Errorf(wire.CodeConflict, "the fleet can't be served: %v", err)
 	}
 	if err := s.store(m); err != nil {
@@ -200,18 +200,19 @@ func (r *run) keepServing(ctx context.Context) {
 	}
 }
 
-// endServer ends hookmux-fleet and removes everything of it, also what it stored elsewhere.
-func (s *Service) endServer(ctx context.Context, m *membership) error {
+// endServer ends hookmux-fleet and removes everything of it. kept says why what it stored
+// elsewhere is still there: the cluster or the database may be gone.
+func (s *Service) endServer(ctx context.Context, m *membership) (kept string, err error) {
 	if at, err := s.readAddress(); err == nil {
 		if err := terminate(at.PID); err != nil {
-			return err
+			return "", err
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, endWithin)
 	defer cancel()
 	for s.serverRuns() {
 		if services.Pause(20*time.Millisecond, ctx.Done()) {
-			return fmt.Errorf("it doesn't end; end hookmux-fleet yourself and remove %s", s.serverDir())
+			return "", fmt.Errorf("it doesn't end; end hookmux-fleet yourself and remove %s", s.serverDir())
 		}
 	}
 	if len(m.NATS) > 0 || m.Postgres != "" {
@@ -225,10 +226,10 @@ func (s *Service) endServer(ctx context.Context, m *membership) error {
 			}
 		}
 		if err != nil {
-			return fmt.Errorf("what the cluster or the database stored isn't deleted (%w): %s", err, lastLine(log))
+			kept = fmt.Sprintf("%v: %s", err, lastLine(log))
 		}
 	}
-	return os.RemoveAll(s.serverDir())
+	return kept, os.RemoveAll(s.serverDir())
 }
 
 // lastLine is what a program that ended said last.
