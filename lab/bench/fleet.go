@@ -155,11 +155,12 @@ func (b *bench) startMember(ctx context.Context, name string, f *fleetServer, m 
 	}
 	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		var s wire.FleetStatus
-		if err := p.client.Call(ctx, wire.MethodFleetStatus, nil, &s); err == nil && s.Connected {
+		err := p.client.Call(ctx, wire.MethodFleetStatus, nil, &s)
+		if err == nil && s.Connected {
 			return p, nil
 		}
 		if time.Now().After(end) {
-			return nil, errors.Join(errors.New("the member isn't connected after a minute"), p.stop())
+			return nil, errors.Join(fmt.Errorf("the member isn't connected after a minute: %+v, %v", s, err), p.stop())
 		}
 	}
 }
