@@ -109,17 +109,6 @@ func TestCallsWithoutARule(t *testing.T) {
 	}
 }
 
-func TestLevelsAreOrdered(t *testing.T) {
-	levels := Levels()
-	for i, a := range levels {
-		for j, b := range levels {
-			if got := Tighter(a, b); got != (i > j) {
-				t.Errorf("%s is tighter than %s: %v, want %v", a, b, got, i > j)
-			}
-		}
-	}
-}
-
 // A call that is told of twice has one key; without a number it has none.
 func TestRepeatKeys(t *testing.T) {
 	call := func(id, command string, kind event.Kind) *event.Event {
