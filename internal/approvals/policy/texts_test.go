@@ -1,11 +1,13 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/selection/config"
 )
 
 // A person reads what a rule allows before it is saved.
@@ -106,6 +108,17 @@ func TestCallsWithoutARule(t *testing.T) {
 				t.Errorf("%s with an input of %d bytes: got error %v, want one %v", name, len(input), err, extra > 0)
 			}
 		}
+	}
+}
+
+// The setting's values are these levels, in this order.
+func TestLevelsAreTheSettings(t *testing.T) {
+	var levels []string
+	for _, l := range Levels() {
+		levels = append(levels, string(l))
+	}
+	if !slices.Equal(levels, config.ApprovalLevels) {
+		t.Errorf("the levels are %q, and %s takes %q", levels, config.ApprovalsPolicy, config.ApprovalLevels)
 	}
 }
 
