@@ -229,13 +229,17 @@ func (p *Program) Own() bool { return p.source != "" }
 // front and in their order, and all its options. A word behind an option may be its value
 // or an operand; either will do. Dynamic words are given as "".
 func (p *Program) Phrase(effect Effect, args []string) (phrase string, found bool) {
-	if len(p.Does[effect]) == 0 {
+	phrases := p.effects()[effect]
+	if len(phrases) == 0 {
 		return "", false
 	}
 	var operands []operand
 	options := map[string]bool{}
 	behind := false // an option that may take the next word
 	for i, word := range args {
+		if word == "" && p == unknown {
+			word = "?" // nothing is guessed about a program that isn't known
+		}
 		if word == "--" {
 			for _, rest := range args[i+1:] {
 				operands = append(operands, operand{text: rest})
@@ -255,12 +259,22 @@ func (p *Program) Phrase(effect Effect, args []string) (phrase string, found boo
 			}
 		}
 	}
-	for _, phrase := range p.Does[effect] {
+	for _, phrase := range phrases {
 		if hasPhrase(strings.Fields(phrase), operands, options) {
 			return phrase, true
 		}
 	}
 	return "", false
+}
+
+// HasEffects reports whether anything is known about the effects of p's subcommands.
+func (p *Program) HasEffects() bool { return len(p.effects()) > 0 }
+
+func (p *Program) effects() map[Effect][]string {
+	if p == unknown {
+		return builtin().Any.Does
+	}
+	return p.Does
 }
 
 // operand is a word that is no option, and whether it may be the value of one.

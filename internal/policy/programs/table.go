@@ -206,6 +206,8 @@ type file struct {
 		Runs      []string `json:"runs" yaml:"runs"`
 		Reach     []string `json:"reach" yaml:"reach"`
 		Elsewhere []string `json:"elsewhere" yaml:"elsewhere"`
+		// Does is what subcommands seem to do whose program isn't described.
+		Does map[Effect][]string `json:"does" yaml:"does"`
 	} `json:"any" yaml:"any"`
 	Loader    Prefix `json:"loader" yaml:"loader"`
 	Variables struct {

@@ -65,10 +65,11 @@ const (
 	LosesData    Effect = "deletes"       // stored data, or something in an account, for good
 	Deploys      Effect = "deploys"       // changes what runs for others
 	PrintsSecret Effect = "prints-secret" // a stored secret
+	MayDelete    Effect = "may-delete"    // by its name alone: of a program that isn't described
 )
 
 // Effects lists them.
-var Effects = []Effect{LosesData, Deploys, PrintsSecret}
+var Effects = []Effect{LosesData, Deploys, PrintsSecret, MayDelete}
 
 func joinEffects() string {
 	out := make([]string, len(Effects))

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/policy/programs"
@@ -82,6 +83,7 @@ func parallelText(w *walker, name string, run Run, c inherited, hops int) bool {
 		return true
 	}
 	in, command := c.startedBy(name), joinTexts(args[i:end])
+	quoted := slices.ContainsFunc(args[i:end], func(a Word) bool { return strings.ContainsAny(a.Text, " \t\n") })
 	for k, item := range parallelItems(w, args, end, c) {
 		if k >= maxLoop {
 			break
@@ -93,8 +95,15 @@ func parallelText(w *walker, name string, run Run, c inherited, hops int) bool {
 			w.walkText(strings.ReplaceAll(command, "{}", item.Text), in)
 		case item.Text == "{}":
 			w.walkText(command+" \"$parallel_argument\"", in)
-		default:
-			w.walkText(strings.TrimSpace(command+" "+item.Text), in)
+		case command == "":
+			w.walkText(item.Text, in)
+		default: // an argument stays one word
+			run.Argv = append(args[i:end:end], item)
+			w.resolveRun(run, in, hops+1)
+		}
+		if quoted && strings.Contains(command, "{}") {
+			run.Argv = replaceAll(args[i:end], "{}", item)
+			w.resolveRun(run, in, hops+1)
 		}
 	}
 	return true

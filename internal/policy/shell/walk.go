@@ -16,7 +16,7 @@ type inherited struct {
 	hasInput          bool
 	fn, sink          string
 	remote, contained bool
-	bg                bool
+	bg, endless       bool
 	depth             int
 	mounts            []Mount
 }
@@ -60,6 +60,7 @@ type walker struct {
 	typed  string // what send-keys and its like typed so far
 	// aliases are the words that names stand for since alias.
 	aliases map[string][]Word
+	locals  []binding // what variables held that are local to the function around
 }
 
 // takeStep counts work and reports whether the budget still lasts.
@@ -183,6 +184,32 @@ func (w *walker) walkStmt(s *syntax.Stmt, c inherited) Span {
 	return span
 }
 
+// isEndless reports whether the condition of a loop always holds: while true, until false,
+// while [ 1 ].
+func isEndless(cond []*syntax.Stmt, until bool) bool {
+	if len(cond) != 1 || cond[0].Negated {
+		return false
+	}
+	call, ok := cond[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 {
+		return false
+	}
+	switch baseName(call.Args[0].Lit()) {
+	case "true", ":":
+		return !until
+	case "false":
+		return until
+	case "[":
+		return !until && len(call.Args) == 3 && call.Args[1].Lit() != ""
+	}
+	return false
+}
+
+// onlyStarts reports whether all statements run in the background.
+func onlyStarts(list []*syntax.Stmt) bool {
+	return !slices.ContainsFunc(list, func(s *syntax.Stmt) bool { return !s.Background })
+}
+
 // receiver is the >( … ) of a redirect, which reads what its statement writes.
 type receiver struct {
 	stmts []*syntax.Stmt
@@ -211,8 +238,12 @@ func (w *walker) walkCommand(s *syntax.Stmt, c inherited, lo int) Span {
 		}
 	case *syntax.WhileClause:
 		w.walkStmts(cmd.Cond, c)
+		c.endless = c.endless || isEndless(cmd.Cond, cmd.Until) && onlyStarts(cmd.Do)
 		w.walkStmts(cmd.Do, c)
 	case *syntax.ForClause:
+		if loop, ok := cmd.Loop.(*syntax.CStyleLoop); ok && loop.Cond == nil && onlyStarts(cmd.Do) {
+			c.endless = true
+		}
 		w.walkLoop(cmd, c)
 	case *syntax.CaseClause:
 		w.joinWord(cmd.Word, c)
@@ -413,6 +444,7 @@ func (w *walker) recordRun(run Run, c inherited) {
 	run.Dirs = w.dirs
 	run.Func = c.fn
 	run.Remote, run.Contained, run.Background = c.remote, c.contained, c.bg
+	run.Endless = c.endless
 	run.Sink = c.sink
 	run.Mounts = c.mounts
 	w.out.Runs = append(w.out.Runs, run)

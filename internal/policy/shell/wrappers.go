@@ -211,6 +211,10 @@ func stripVerb(w *walker, name string, verbs map[string]programs.Prefix, run Run
 // walkShell handles a shell program: -c text, text on stdin, or a script file.
 func (w *walker) walkShell(name string, run Run, c inherited) {
 	args := run.Argv[1:]
+	if run.OnlyChecks() {
+		w.recordRun(run, c)
+		return
+	}
 	for i := 0; i < len(args); i++ {
 		t := args[i].Text
 		if len(t) < 2 || (t[0] != '-' && t[0] != '+') {

@@ -11,6 +11,9 @@ import (
 )
 
 func rmRule(x *scope, r *shell.Run) {
+	if asksHelp(r.Args()) {
+		return
+	}
 	flags, targets := facts.SplitFlags(r.Args())
 	recursive := facts.HasShort(flags, 'r', 'R') || facts.HasLong(flags, "--recursive", "--no-preserve-root")
 	switch r.Name() {
@@ -43,6 +46,20 @@ func rmRule(x *scope, r *shell.Run) {
 			x.Report.Add("overwrite", r.String(), fmt.Sprintf("deletes %s (a personal file)", p.Text))
 		}
 	}
+}
+
+// asksHelp reports whether --help comes before the operands. Behind them it is one itself
+// on macOS.
+func asksHelp(args []shell.Word) bool {
+	for _, a := range args {
+		if a.Text == "--help" {
+			return true
+		}
+		if !strings.HasPrefix(a.Text, "-") || a.Text == "--" || a.Dynamic {
+			break
+		}
+	}
+	return false
 }
 
 // deletesListing finds ls | xargs rm -rf and git ls-files | xargs rm, which delete all
@@ -499,14 +516,19 @@ func overwriteRule(x *scope, r *shell.Run) {
 		return
 	}
 	name := strings.TrimPrefix(r.Name(), "g")
-	last := rest[len(rest)-1]
+	last, sources := rest[len(rest)-1], rest[:len(rest)-1]
+	if name == "mv" || name == "cp" || name == "ln" || name == "install" {
+		if to, from, ok := facts.SplitTarget(r.Args(), rest); ok {
+			last, sources = to, from
+		}
+	}
 	dest := x.ResolveWord(last, r)
 	if name == "tee" && dest.Path == "/proc/sysrq-trigger" {
 		x.Report.Add("system", r.String(), "triggers a kernel emergency function")
 	}
 	switch name {
 	case "mv":
-		for _, w := range rest[:len(rest)-1] {
+		for _, w := range sources {
 			p := x.ResolveWord(w, r)
 			if dest.Path == "/dev/null" {
 				x.Report.Add("overwrite", r.String(), fmt.Sprintf("moves %s to /dev/null", w.Text))
@@ -540,7 +562,7 @@ func overwriteRule(x *scope, r *shell.Run) {
 	targets := rest
 	switch name {
 	case "mv", "cp", "ln", "install":
-		targets = rest[len(rest)-1:]
+		targets = []shell.Word{last}
 		if name == "ln" && !facts.HasShort(flags, 'f') {
 			return
 		}
