@@ -21,6 +21,8 @@ programs:
     files:
       shows: [--body-file]
     is: sends
+  - names: sweep
+    kind: delete
 `
 
 func TestOwnPrograms(t *testing.T) {
@@ -41,6 +43,9 @@ func TestOwnPrograms(t *testing.T) {
 		"acme run -- git push --force origin main": "git-history.force-push",
 		"acme post --body-file .env":               "secrets.send",
 		"cat .env | acme post":                     "secrets.send",
+		"sweep -r ~/":                              "destructive.rm-broad",
+		"sweep ~/.claude/settings.json":            "own-files.delete",
+		"sweep -r build":                           "",
 		"acme project list":                        "",
 		"acme bucket rm data":                      "",
 		"acme project destroy --help":              "",

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/policy/programs"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // Programs that take arguments for another one from standard input, from a file
@@ -97,9 +99,8 @@ func parallelText(w *walker, name string, run Run, c inherited, hops int) bool {
 			w.walkText(command+" \"$parallel_argument\"", in)
 		case command == "":
 			w.walkText(item.Text, in)
-		default: // an argument stays one word
-			run.Argv = append(args[i:end:end], item)
-			w.resolveRun(run, in, hops+1)
+		default:
+			w.walkText(command+" "+asOneWord(item), in)
 		}
 		if quoted && strings.Contains(command, "{}") {
 			run.Argv = replaceAll(args[i:end], "{}", item)
@@ -107,6 +108,15 @@ func parallelText(w *walker, name string, run Run, c inherited, hops int) bool {
 		}
 	}
 	return true
+}
+
+// asOneWord writes an argument so that a shell reads it as one word.
+func asOneWord(item Word) string {
+	quoted, err := syntax.Quote(item.Text, syntax.LangBash)
+	if item.Dynamic || item.Tilde || item.Glob || err != nil {
+		return item.Text
+	}
+	return quoted
 }
 
 // parallelItems are the arguments of parallel: behind ":::", in files, or on

@@ -28,7 +28,6 @@ func TestFunctionsKeepVariables(t *testing.T) {
 		`T=a; f() { local T; T=b; }; f; "$T" x`:           "a x",
 		`T=a; f() { local T=b; g; }; g() { :; }; f; $T x`: "a x",
 		`T=(a c); f() { local T=(b d); }; f; $T x`:        "a x",
-		`f() { local T=b; }; f; "$T" x`:                   "$T x",
 		`T=a; local T=b; "$T" x`:                          "b x",
 	} {
 		s := Parse(text)

@@ -16,7 +16,7 @@ type variables struct {
 	refs    map[string]string // names that stand for others: declare -n
 	// undo is what variables held before they were changed, where that will be taken back.
 	undo   []binding
-	marked int
+	noting bool
 }
 
 // binding is what a variable holds.
@@ -59,13 +59,14 @@ func (v *variables) restore(list []binding) {
 
 // withoutChanges runs f and takes back what it does to variables.
 func (v *variables) withoutChanges(f func()) {
-	from := len(v.undo)
-	v.marked++
+	from, outer := len(v.undo), v.noting
+	v.noting = true
 	f()
-	v.marked--
+	v.noting = false // what is taken back is no change to whoever asks around this
 	changed := slices.Clone(v.undo[from:])
 	v.undo = v.undo[:from]
 	v.restore(changed)
+	v.noting = outer
 }
 
 // target is the name that a name stands for.
@@ -179,7 +180,7 @@ func (v *variables) setOrigin(name string, from Span) {
 }
 
 func (v *variables) forget(name string) {
-	if v.marked > 0 {
+	if v.noting {
 		v.undo = append(v.undo, v.bindingOf(name))
 	}
 	delete(v.values, name)

@@ -60,7 +60,8 @@ type walker struct {
 	typed  string // what send-keys and its like typed so far
 	// aliases are the words that names stand for since alias.
 	aliases map[string][]Word
-	locals  []binding // what variables held that are local to the function around
+	locals  []binding         // what variables held that are local to the function around
+	streams map[string]stream // what exec opened descriptors to
 }
 
 // takeStep counts work and reports whether the budget still lasts.
@@ -162,6 +163,7 @@ func (w *walker) walkStmt(s *syntax.Stmt, c inherited) Span {
 		c.redirs = append(make([]Redirect, 0, len(c.redirs)+len(s.Redirs)), c.redirs...)
 	}
 	var receivers []receiver // walked behind the statement: only then its runs are known
+	lasts := len(s.Redirs) > 0 && isBareExec(s)
 	for i, r := range s.Redirs {
 		if i >= maxRedirs {
 			w.out.Truncated = true
@@ -171,10 +173,27 @@ func (w *walker) walkStmt(s *syntax.Stmt, c inherited) Span {
 			source := w.sourceOf(p)
 			c.redirs = append(c.redirs, Redirect{Op: r.Op.String(),
 				Target: Word{Text: source, Bare: "x", Dynamic: true}})
+			if lasts {
+				w.keepStream(r, stream{reader: &receiver{p.Stmts, c}})
+			}
 			receivers = append(receivers, receiver{p.Stmts, c})
 			continue
 		}
+		if len(w.streams) > 0 && r.Op == syntax.DplOut {
+			if s, ok := w.streamAt(w.joinWord(r.Word, c).Text); ok && s.reader != nil {
+				c.redirs = append(c.redirs, Redirect{Op: r.Op.String(), Target: Word{Text: ">()", Bare: "x", Dynamic: true}})
+				receivers = append(receivers, *s.reader)
+				continue
+			}
+		}
 		c = w.readRedirect(r, c)
+		switch {
+		case !lasts:
+		case c.hasInput:
+			w.keepStream(r, stream{input: c.input, hasInput: true})
+		case len(c.redirs) > 0:
+			w.keepStream(r, stream{redirect: &c.redirs[len(c.redirs)-1]})
+		}
 	}
 	span := w.walkCommand(s, c, lo)
 	for _, r := range slices.Backward(receivers) {
@@ -310,8 +329,13 @@ func (w *walker) readRedirect(r *syntax.Redirect, c inherited) inherited {
 		c.input, c.hasInput = w.joinWord(r.Word, c), true
 		return c
 	}
-	rd := Redirect{Op: r.Op.String(), Target: w.joinWord(r.Word, c)}
+	rd := Redirect{Op: r.Op.String(), Target: w.openStream(w.joinWord(r.Word, c))}
 	c.redirs = append(c.redirs, rd)
+	if r.Op == syntax.DplIn {
+		if s, ok := w.streamAt(rd.Target.Text); ok {
+			return s.readStream(c)
+		}
+	}
 	return c
 }
 
@@ -399,6 +423,9 @@ func (w *walker) walkCall(call *syntax.CallExpr, c inherited) {
 			case "env", "eval", "export":
 				in.sink = n
 			}
+		}
+		for k := range fs {
+			fs[k] = w.openStream(fs[k])
 		}
 		run.Argv = append(run.Argv, fs...)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/policy/facts"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
@@ -15,11 +16,8 @@ func rmRule(x *scope, r *shell.Run) {
 		return
 	}
 	flags, targets := facts.SplitFlags(r.Args())
-	recursive := facts.HasShort(flags, 'r', 'R') || facts.HasLong(flags, "--recursive", "--no-preserve-root")
-	switch r.Name() {
-	case "rimraf", "del-cli", "trash", "trash-put", "rmtrash", "gvfs-trash":
-		recursive = true
-	}
+	recursive := facts.HasShort(flags, 'r', 'R') || facts.HasLong(flags, "--recursive", "--no-preserve-root") ||
+		x.Script.Programs.Of(r.Name()).Has(programs.Recursive)
 	deletesListing(x, r)
 	for _, w := range targets {
 		if recursive {
@@ -515,19 +513,20 @@ func overwriteRule(x *scope, r *shell.Run) {
 	if r.Contained || len(rest) == 0 {
 		return
 	}
-	name := strings.TrimPrefix(r.Name(), "g")
+	kind := x.Script.Programs.Of(r.Name()).Kind
+	copies := kind == programs.KindMove || kind == programs.KindCopy || kind == programs.KindLink
 	last, sources := rest[len(rest)-1], rest[:len(rest)-1]
-	if name == "mv" || name == "cp" || name == "ln" || name == "install" {
+	if copies {
 		if to, from, ok := facts.SplitTarget(r.Args(), rest); ok {
 			last, sources = to, from
 		}
 	}
 	dest := x.ResolveWord(last, r)
-	if name == "tee" && dest.Path == "/proc/sysrq-trigger" {
+	if kind == programs.KindReplace && dest.Path == "/proc/sysrq-trigger" {
 		x.Report.Add("system", r.String(), "triggers a kernel emergency function")
 	}
-	switch name {
-	case "mv":
+	switch {
+	case kind == programs.KindMove:
 		for _, w := range sources {
 			p := x.ResolveWord(w, r)
 			if dest.Path == "/dev/null" {
@@ -538,7 +537,7 @@ func overwriteRule(x *scope, r *shell.Run) {
 				x.Report.Add("overwrite", r.String(), fmt.Sprintf("moves %s away (%s)", w.Text, why))
 			}
 		}
-	case "rsync":
+	case r.Name() == "rsync":
 		if strings.Contains(last.Text, ":") && facts.HasLong(flags, "--delete", "--del") &&
 			!facts.HasLong(flags, "--dry-run") && !facts.HasShort(flags, 'n') &&
 			x.copiesNothing(rest[:len(rest)-1], r) {
@@ -560,13 +559,13 @@ func overwriteRule(x *scope, r *shell.Run) {
 		return
 	}
 	targets := rest
-	switch name {
-	case "mv", "cp", "ln", "install":
+	switch {
+	case copies:
 		targets = []shell.Word{last}
-		if name == "ln" && !facts.HasShort(flags, 'f') {
+		if kind == programs.KindLink && !facts.HasShort(flags, 'f') {
 			return
 		}
-	case "tee":
+	case kind == programs.KindReplace:
 		if facts.HasShort(flags, 'a') || facts.HasLong(flags, "--append") {
 			targets = nil
 			for _, w := range rest {
@@ -582,7 +581,7 @@ func overwriteRule(x *scope, r *shell.Run) {
 			x.Report.Add("disk", r.String(), fmt.Sprintf("writes straight to the device %s", w.Text))
 		} else if why := x.whyVital(p); why != notVital {
 			x.Report.Add("overwrite", r.String(), fmt.Sprintf("overwrites %s (%s)", w.Text, why))
-		} else if name == "truncate" && p.Known && x.WhyBroad(p) == facts.SystemDirectory {
+		} else if strings.HasSuffix(r.Name(), "truncate") && p.Known && x.WhyBroad(p) == facts.SystemDirectory {
 			x.Report.Add("overwrite", r.String(), fmt.Sprintf("empties %s in a system directory", w.Text))
 		}
 	}
