@@ -7,10 +7,10 @@ func TestOnlyChecks(t *testing.T) {
 		"bash -n x.sh": true, "sh -en": true, "zsh -n -e x": true, "bash -n": true,
 		"bash x.sh": false, "bash": false, "bash -c 'a' -n": false, "bash x.sh -n": false, "bash -ni x.sh": false,
 		"bash -n +n x.sh": false, "bash --norc -n x.sh": false, "bash $X -n x.sh": false, "bash -no posix x.sh": false,
-		"bash - -n": false,
+		"bash - -n": false, "sudo bash -n": true, "script -c 'bash -n'": false,
 	} {
 		s := Parse(text)
-		if got := s.Runs[0].OnlyChecks(); got != want {
+		if got := s.Runs[len(s.Runs)-1].OnlyChecks(); got != want {
 			t.Errorf("%s only checks: got %v, want %v", text, got, want)
 		}
 	}

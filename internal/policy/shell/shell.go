@@ -112,8 +112,9 @@ func (r *Run) Name() string {
 	return baseName(r.Argv[0].Text)
 }
 
-// OnlyChecks reports whether a shell reads its program without running it: bash -n. One
-// that talks to a person runs it all the same.
+// OnlyChecks reports whether a shell reads its program without running it: bash -n. An
+// interactive one runs it all the same; without a script, in a terminal of its own, it may
+// be one.
 func (r *Run) OnlyChecks() bool {
 	checks := false
 	for _, a := range r.Args() {
@@ -128,7 +129,10 @@ func (r *Run) OnlyChecks() bool {
 		}
 		checks = checks || strings.Contains(options, "n")
 	}
-	return checks
+	return checks && !slices.ContainsFunc(r.Via, func(via string) bool {
+		name, _, _ := strings.Cut(via, " ")
+		return name == "script" || programs.Of(name).Starts != nil
+	})
 }
 
 // Args is Argv without the program.

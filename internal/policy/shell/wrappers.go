@@ -229,7 +229,7 @@ func stripVerb(w *walker, name string, verbs map[string]programs.Prefix, run Run
 // walkShell handles a shell program: -c text, text on stdin, or a script file.
 func (w *walker) walkShell(name string, run Run, c inherited) {
 	args := run.Argv[1:]
-	if run.OnlyChecks() {
+	if run.Via = c.via; run.OnlyChecks() {
 		w.recordRun(run, c)
 		return
 	}

@@ -94,9 +94,11 @@ func (t *Checker) checkWriter(x *scope, r *shell.Run) {
 	name := plainName(r.Name())
 	c.kind = x.Script.Programs.Of(name).Kind
 	switch c.kind {
-	case programs.KindDelete, programs.KindErase, programs.KindMove, programs.KindCopy, programs.KindLink,
-		programs.KindReplace, programs.KindRawCopy, programs.KindDownload:
+	case programs.KindDelete, programs.KindErase, programs.KindMove, programs.KindLink, programs.KindReplace,
+		programs.KindRawCopy, programs.KindDownload:
 		c.binaries = !r.Remote
+	case programs.KindCopy: // what is copied to another machine is no matter of this guard
+		c.binaries = !r.Remote && !x.Script.Programs.Of(name).Has(programs.Sends)
 	case programs.KindMode:
 		c.binaries = !r.Remote && takesExecution(r.Args())
 	}
