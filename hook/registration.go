@@ -68,7 +68,7 @@ type Registration struct {
 	Format    Format    `json:"format,omitempty"`
 	OnFailure OnFailure `json:"onFailure,omitempty"`
 	Locked    bool      `json:"locked,omitempty"`
-	// LogOnly lets the hook judge without a say: what it would have done is
+	// LogOnly lets the hook evaluate without deciding: what it would have done is
 	// recorded, and nothing changes for the agent.
 	LogOnly bool `json:"log,omitempty"`
 	// SkipAgents names agents this hook is not for although Agent is "*": an

@@ -86,7 +86,7 @@ func (s *playedHarness) wants(effects string) {
 	}
 }
 
-// A guard's no is a deny, in both versions; what nobody objects to gets an empty answer,
+// A guard's no is a deny, in both versions; what nobody stops gets an empty answer,
 // which is no yes.
 func TestHarnessIsGuarded(t *testing.T) {
 	w := open(t)

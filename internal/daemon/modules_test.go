@@ -344,7 +344,7 @@ func TestModulesAskInTheInbox(t *testing.T) {
 		item := w.waiting()
 		b, _ := json.Marshal(item)
 		if !strings.Contains(string(b), "Delete?") || !strings.Contains(string(b), "drop it") {
-			t.Errorf("the person sees %s", b)
+			t.Errorf("the user sees %s", b)
 		}
 		var p wire.InboxReplyParams
 		_ = json.Unmarshal([]byte(`{"id":"`+item.ID+`","choice":"answer","answers":[{"options":["`+answer+`"]}]}`), &p)

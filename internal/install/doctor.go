@@ -228,7 +228,7 @@ func (d *Doctor) Trusts(findings []Finding) []*agent.Agent {
 }
 
 // Fix does what findings offer, and reports whether there was anything. An
-// agent is told to trust our hooks only where the person said so.
+// agent is told to trust our hooks only where the user said so.
 func (d *Doctor) Fix(findings []Finding, trust func(agentName string) bool, e Editor) (bool, error) {
 	done := false
 	for _, f := range findings {

@@ -37,7 +37,7 @@ type Record struct {
 	Kept  []hookentry.Kept `json:"kept,omitempty"`
 	Keys  [][]string       `json:"keys,omitempty"` // what was put in besides hooks
 	Dirs  []string         `json:"dirs,omitempty"` // folders made for it
-	// Chosen is what the person asked for, and Wrote the events this came to.
+	// Chosen is what the user asked for, and Wrote the events this came to.
 	Chosen *Choice  `json:"chosen,omitempty"`
 	Wrote  []string `json:"wrote,omitempty"`
 }

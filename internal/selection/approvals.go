@@ -9,7 +9,7 @@ import (
 )
 
 // ApprovalLevel is what of an agent's doing becomes a request, and whether the
-// user said so. Where two projects have a say the tighter one counts.
+// user said so. Where two projects apply the tighter one does.
 func (r *Service) ApprovalLevel(ev *event.Event) (policy.Level, bool) {
 	key := r.levelKey(ev.Agent)
 	level, chosen := policy.Off, false
@@ -42,9 +42,9 @@ func (r *Service) levelKey(agent string) string {
 	return key
 }
 
-// HoldTime is how long an agent is held whose own prompt cannot be used
+// WaitTime is how long an agent waits whose own prompt can't be used
 // meanwhile, and whether the user chose that for this very agent.
-func (r *Service) HoldTime(ev *event.Event) (hold time.Duration, chosen bool) {
+func (r *Service) WaitTime(ev *event.Event) (hold time.Duration, chosen bool) {
 	s := r.viewOf(r.placesOf(ev)).settings[0]
 	if s == nil {
 		return 2 * time.Minute, false

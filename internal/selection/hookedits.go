@@ -90,7 +90,7 @@ func (r *edits) changeHook(params json.RawMessage, _ proc.Cred) (any, *wire.Erro
 				return wire.Errorf(wire.CodeParams, "can't read the change: %v", err)
 			}
 			// A target that does not change is resolved already; resolving it again
-			// would start from the folder the person is in now.
+			// would start from the folder the user is in now.
 			if reg.Handler != handler || reg.Target != target {
 				if err := r.Modules.ResolveTarget(reg, p.Scope, p.Cwd, r.Registry.RootFor); err != nil {
 					return wire.Errorf(wire.CodeParams, "%v", err)

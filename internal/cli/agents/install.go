@@ -107,7 +107,7 @@ func installHooks(ctx context.Context, app *cmdutil.App, f *InstallFlags, args [
 		return err
 	}
 	if !f.DryRun {
-		if err := PersonOnly(ctx, app, c, wire.MethodInstall, false); err != nil {
+		if err := UserOnly(ctx, app, c, wire.MethodInstall, false); err != nil {
 			return err
 		}
 	}

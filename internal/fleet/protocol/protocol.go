@@ -348,7 +348,7 @@ type SignedAnswer struct {
 func AnswerMessage(a *Answer, text string) string {
 	choice := a.Reply.Choice
 	switch {
-	case a.Release:
+	case a.Skip:
 		choice = "release"
 	case a.Reply.Plan != "":
 		choice += " " + a.Reply.Plan

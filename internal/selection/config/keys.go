@@ -113,7 +113,7 @@ type Key struct {
 	// Secret says that the value is shown to nobody: it lets its holder speak
 	// as the user somewhere.
 	Secret bool
-	// Weakens reports whether a value may take protection away, so that the person is
+	// Weakens reports whether a value may take protection away, so that the user is
 	// asked for it; "" puts the setting back to its default. Nil: none does. What was
 	// in force before is not known.
 	Weakens func(value string) bool
@@ -330,7 +330,7 @@ var otherKeys = []Key{
 		Check:   checkProof,
 		Doc:     "what approvals ask for: pin (where there is one), polkit (your password, by polkit; Linux)",
 	},
-	// A module may answer for the person, and one that only logs refuses nothing.
+	// A module may answer for the user, and one that only logs refuses nothing.
 	{Name: Modules, Type: List, Default: []string{}, Project: Never, Weakens: always,
 		Doc: "TypeScript or JavaScript files to load as hooks, in addition to those in ~/.config/hookmux/hooks; absolute " +
 			"or from ~/"},

@@ -158,7 +158,7 @@ func TestAddingAfterADeletionDropsNoGuard(t *testing.T) {
 		t.Error("the trusted guard is not in force")
 	}
 	p.trust()
-	// Where the person agreed to the deletion, an edit is followed again.
+	// Where the user agreed to the deletion, an edit is followed again.
 	os.RemoveAll(filepath.Join(p.root, ".hookmux"))
 	p.trust()
 	p.write(hooksFile, fresh)

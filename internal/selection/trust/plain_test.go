@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// A tool is plain where nothing but what the person saw can run: /copy/seen is a trusted copy, /project the project.
+// A tool is plain where nothing but what the user saw can run: /copy/seen is a trusted copy, /project the project.
 func TestPlainTools(t *testing.T) {
 	f := &TrustedContent{Root: "/project", copy: "/copy", files: map[string]bool{"seen": true}}
 	for command, want := range map[string]bool{

@@ -136,7 +136,7 @@ func TestLife(t *testing.T) {
 	if !p.Known(p.root) || p.Known(p.dir) {
 		t.Error("a deleted project is not known, or another is")
 	}
-	// The person may agree with that.
+	// The user may agree with that.
 	if f := p.trust(); f.Hooks != "" {
 		t.Errorf(`f.Hooks = %q, want ""`, f.Hooks)
 	}

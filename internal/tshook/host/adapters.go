@@ -33,11 +33,11 @@ func (a asker) Ask(ctx context.Context, q tshook.Question) (tshook.Answer, error
 		By: a.s.files.idOf(q.Module), Kind: kindOfQuestion[q.Kind], Title: q.Title, Text: text,
 		Options: q.Options, Placeholder: q.Placeholder,
 	}
-	words, err := a.s.options.People.AskPerson(ctx, q.Event, question)
+	words, err := a.s.options.People.AskUser(ctx, q.Event, question)
 	if err != nil {
 		return tshook.Answer{Cancelled: true}, err
 	}
-	return tshook.Answer{Confirmed: question.IsYes(words), Value: words, By: event.ByPerson}, nil
+	return tshook.Answer{Confirmed: question.IsYes(words), Value: words, By: event.ByUser}, nil
 }
 
 func (a asker) CanAnyoneAnswer(*event.Event) bool { return a.s.options.People.CanAnyoneAnswer() }
@@ -59,7 +59,7 @@ type sender struct{ s *Service }
 func (a sender) Send(_ context.Context, m tshook.Message) (bool, error) {
 	delivered := false
 	var err error
-	// What shall start no turn must not come as if the person had typed it.
+	// What shall start no turn must not come as if the user had typed it.
 	if m.Turn || m.Deliver != "" && m.Deliver != "nextTurn" {
 		delivered, err = a.s.options.Plugins.Send(m.Agent, m.Session, m.Text)
 	}

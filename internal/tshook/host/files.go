@@ -20,7 +20,7 @@ import (
 )
 
 // fileTable is the files that are loaded. They come from the user's folder, from
-// projects the person trusts, from settings, from registrations and from
+// projects the user trusts, from settings, from registrations and from
 // `hookmux run --hook`. Each of these owners says which files it wants; a file
 // that nobody wants any more ends.
 type fileTable struct {
