@@ -17,6 +17,9 @@ import (
 // program that talks by stdin and stdout, or an address.
 const HandlerAHP = "ahp"
 
+// HandlerTypeScript is the handler of a TypeScript or JavaScript file that runs inside the daemon.
+const HandlerTypeScript = "typescript"
+
 // AHP is what a registration says about a backend of the Agent Hooks Protocol.
 // Secrets stand in variables of the environment: only the names of these are
 // written here.

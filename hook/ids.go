@@ -7,7 +7,7 @@ import "strings"
 const GuardPrefix = "guard."
 
 const (
-	modulePrefix = "module:"
+	modulePrefix = "hook:"
 	rulePrefix   = "rule:"
 )
 

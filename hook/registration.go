@@ -194,9 +194,9 @@ func (r *Registration) Check(knownAgent func(string) bool, knownType func(agent,
 			"`hookmux hooks %s discover` lists them", r.HookType, agentWords(r.Agent), quoteName(r.Agent))
 	}
 	switch r.Handler {
-	case "builtin", "command", "script", "module", HandlerAHP:
+	case "builtin", "command", "script", HandlerTypeScript, HandlerAHP:
 	default:
-		bad("handler %q is none of builtin, command, script, module, ahp", r.Handler)
+		bad("handler %q is none of builtin, command, script, typescript, ahp", r.Handler)
 	}
 	if strings.TrimSpace(r.Target) == "" {
 		bad("target is missing: what should the handler run?")

@@ -294,7 +294,7 @@ func (r *Acceptance) AcceptInitial(byUser bool) {
 func (r *Acceptance) namedModules() []string {
 	names := r.Config.AcceptedModules()
 	for _, reg := range r.Registry.Load("", "").Hooks {
-		if reg.Handler == "module" && !reg.Unaccepted {
+		if reg.Handler == "typescript" && !reg.Unaccepted {
 			names = append(names, reg.Target)
 		}
 	}

@@ -71,7 +71,7 @@ func (r *edits) canRun(reg hook.Registration, scope string) error {
 			return err
 		}
 	}
-	if reg.Handler == "module" {
+	if reg.Handler == hook.HandlerTypeScript {
 		return nil // it is loaded when it is there, and says itself what is wrong
 	}
 	_, err := handler.New(reg, r.handlers)
@@ -150,7 +150,7 @@ func (r *edits) editHooks(p wire.HooksEditParams,
 	}
 	r.views.DropProblemsOf(done.Hook.ID)
 	named := len(p.Registration) > 0 || namesTarget(p.Patch)
-	if scope == registry.Global && r.Accepted != nil && named && done.Hook.Handler == "module" {
+	if scope == registry.Global && r.Accepted != nil && named && done.Hook.Handler == hook.HandlerTypeScript {
 		r.acceptance.acceptNamed([]string{done.Hook.Target})
 	}
 	result := wire.HooksEditResult{File: done.File, Scope: scope}

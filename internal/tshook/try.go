@@ -106,7 +106,7 @@ func (m *Module) checkListens(trial *Trial) error {
 func (t *Tried) runTrial(ctx context.Context, e *Engine, m *Module, trial *Trial) error {
 	ev := trial.Event
 	call := &hook.Call{
-		Event: ev, Hook: &hook.Registration{ID: filepath.Base(trial.Source.Path), Handler: "module"},
+		Event: ev, Hook: &hook.Registration{ID: filepath.Base(trial.Source.Path), Handler: hook.HandlerTypeScript},
 		Carries: e.host.Catalogue.CarriesFor(ev),
 	}
 	if a, ok := e.host.Catalogue.Agent(ev.Agent); ok && slices.Contains(a.Inner, ev.Native) {

@@ -37,7 +37,7 @@ const OwnAgent = "hookmux"
 const (
 	OwnRefused  = "refused"  // somebody tried what they may not
 	OwnDecision = "decision" // a person decided
-	OwnModule   = "module"   // a TypeScript hook did something
+	OwnHook     = "hook"     // a TypeScript hook did something
 	OwnGap      = "gap"      // a session went on without its hooks
 	OwnFleet    = "fleet"    // this machine joined or left a fleet, or changed who is in it
 	OwnDevice   = "device"   // a browser was paired, removed or used from elsewhere

@@ -22,7 +22,7 @@ func TestCodesAreFrozen(t *testing.T) {
 		SkipTooManyPushed:     "too many pushed requests wait",
 		SkipAgentReviews:      "the agent's own reviewer decides",
 		SkipSameRequestBefore: "the same request came before, by its hooks or its editor",
-		OwnAgent:              "hookmux", OwnRefused: "refused", OwnDecision: "decision", OwnModule: "module",
+		OwnAgent:              "hookmux", OwnRefused: "refused", OwnDecision: "decision", OwnHook: "hook",
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -123,7 +123,7 @@ func hooksAdd(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName, hoo
 		}
 		values["target"] = "log"
 	}
-	if err := cmdutil.CheckChoice("handler", fmt.Sprint(values["handler"]), "command", "script", "module", "ahp",
+	if err := cmdutil.CheckChoice("handler", fmt.Sprint(values["handler"]), "command", "script", "typescript", "ahp",
 		"builtin"); err != nil {
 		return err
 	}

@@ -242,7 +242,7 @@ func (j *Judge) absentHooks(at place) []*hook.Entry {
 	for _, file := range j.modules(at) {
 		e, err := hook.NewEntry(hook.Registration{
 			ID: hook.ModuleID(filepath.Base(file)), Agent: hook.Any, HookType: string(event.ToolBefore),
-			Role: hook.Guard, Handler: "module", Target: file, OnFailure: hook.FailAsk,
+			Role: hook.Guard, Handler: hook.HandlerTypeScript, Target: file, OnFailure: hook.FailAsk,
 		}, hook.HandlerFunc(failAbsent), registry.Global)
 		if err == nil {
 			entries = append(entries, e)

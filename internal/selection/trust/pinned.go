@@ -24,7 +24,7 @@ func (f *TrustedContent) isPinned(reg hook.Registration) bool {
 	if err != nil {
 		return false
 	}
-	if reg.Handler == "module" {
+	if reg.Handler == hook.HandlerTypeScript {
 		return f.isCopy(ready.Target)
 	}
 	script := shell.Parse(ready.Target)

@@ -72,7 +72,7 @@ func TestCodeOfTheProjectIsMarked(t *testing.T) {
 			t.Errorf("script not marked: %s", target)
 		}
 	}
-	for target, run := range describeAll(t, p, "module", []string{"mod/none.ts"}) {
+	for target, run := range describeAll(t, p, "typescript", []string{"mod/none.ts"}) {
 		if !run.ProjectCode {
 			t.Errorf("module not marked: %s", target)
 		}

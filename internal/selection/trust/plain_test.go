@@ -139,7 +139,7 @@ func TestReplacePrograms(t *testing.T) {
 				t.Errorf("%s %s: got %s, want %s", handler, target, got, want)
 			}
 		}
-		if got := ReplacePrograms(hook.Registration{Handler: "module", Target: target}, "/home/u", replace); got != target {
+		if got := ReplacePrograms(hook.Registration{Handler: hook.HandlerTypeScript, Target: target}, "/home/u", replace); got != target {
 			t.Errorf("module %s: got %s, want it as it was", target, got)
 		}
 	}

@@ -161,7 +161,7 @@ func TestEveryFileIsCovered(t *testing.T) {
 			command("a", `python3 tools/check.py --rules=tools/rules.json < tools/in.txt > out.txt`),
 			command("b", `"$HOOKMUX_PROJECT"/b.sh && sh -c 'exec ./inner.sh'`),
 			`{"id":"c","agent":"*","hookType":"*","handler":"script","target":"c.sh x"}`,
-			`{"id":"d","agent":"*","hookType":"*","handler":"module","target":"mod/d.ts"}`))
+			`{"id":"d","agent":"*","hookType":"*","handler":"typescript","target":"mod/d.ts"}`))
 		for _, f := range []string{".hookmux/lib/x.txt", ".hookmux/config.json", "tools/check.py", "tools/rules.json",
 			"tools/in.txt", "out.txt", "b.sh", "inner.sh", "c.sh", "mod/d.ts", "other.txt"} {
 			p.write(f, "1")

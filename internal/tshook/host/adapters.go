@@ -108,7 +108,7 @@ func (s *Service) queuedEntry(ev *event.Event, carries event.Carries) *hook.Entr
 		return nil
 	}
 	reg := hook.Registration{
-		ID: "module.send", Agent: hook.Any, HookType: hook.Any, Handler: "module", Target: "send", Role: hook.Advise,
+		ID: "module.send", Agent: hook.Any, HookType: hook.Any, Handler: hook.HandlerTypeScript, Target: "send", Role: hook.Advise,
 	}
 	e, err := hook.NewEntry(reg, hook.HandlerFunc(func(ctx context.Context, call *hook.Call) (event.Decision, error) {
 		s.queued.Delete(key)
@@ -161,5 +161,5 @@ func (s *Service) writeAction(one tshook.HookAction, times int) {
 	if times > 1 {
 		payload["times"] = times
 	}
-	s.options.Journal(wire.OwnModule, frame.NewID(), time.Now(), payload)
+	s.options.Journal(wire.OwnHook, frame.NewID(), time.Now(), payload)
 }
