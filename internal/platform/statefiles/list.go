@@ -131,7 +131,7 @@ var All = []File{
 	{Place: State, Pattern: "fleet.json", Owner: "internal/fleet/member", Format: "JSON, sealed",
 		Contents: "the fleet this machine is in, its server's address and this machine's key", Lifetime: "until `hookmux fleet leave`",
 		Missing: "the machine is in no fleet", Damaged: "the machine is in no fleet, and it is reported"},
-	{Place: State, Pattern: "fleet-server/**", Owner: "internal/fleet/server", Format: "keys, JSON, JetStream's files, SQLite",
+	{Place: State, Pattern: "fleet-server/**", Owner: "internal/fleet/member", Format: "keys, JSON, JetStream's files, SQLite",
 		Contents: "the fleet that this machine serves: its key, members, what is under way, and the central journal",
 		Lifetime: "until `hookmux fleet leave --end`",
 		Missing:  "the fleet is gone: members have to leave and join another", Damaged: "the server says in its log what it can't read, and doesn't start"},
