@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-func TestHoldFor(t *testing.T) {
+func TestWaitFor(t *testing.T) {
 	const left, wait = time.Hour, 2 * time.Minute
 	for _, c := range []struct {
 		name  string

@@ -219,8 +219,8 @@ func (d *Doctor) Trusts(findings []Finding) []*agent.Agent {
 			continue // said when it is done
 		}
 		for _, s := range plan.Steps {
-			if s.Op == OpTrust && s.Grant != nil && !slices.Contains(out, s.Grant.Agent) {
-				out = append(out, s.Grant.Agent)
+			if s.Op == OpTrust && s.OwnHooks != nil && !slices.Contains(out, s.OwnHooks.Agent) {
+				out = append(out, s.OwnHooks.Agent)
 			}
 		}
 	}

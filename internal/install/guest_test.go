@@ -100,7 +100,7 @@ func TestTheAgentsOwnHandInTheFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		disk := &Disk{Trust: func(g *Grant) error {
+		disk := &Disk{Trust: func(g *OwnHooks) error {
 			head := ""
 			if strings.Contains(was, "# mine") {
 				head = "# mine\n"
@@ -137,7 +137,7 @@ func TestAnAgentThatWasTooSlow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		disk := &Disk{Trust: func(g *Grant) error {
+		disk := &Disk{Trust: func(g *OwnHooks) error {
 			keys := maps.Clone(g.Keys)
 			for key := range keys {
 				if half {

@@ -126,7 +126,7 @@ func (h *Host) recordAgentWrites(m *Manifest, done []Step) error {
 		if err != nil || data == nil {
 			continue
 		}
-		if is := hash(data); is != r.After && s.Grant != nil && h.onlyOurs(s.Grant.Agent, s.Path, data, r) {
+		if is := hash(data); is != r.After && s.OwnHooks != nil && h.onlyOurs(s.OwnHooks.Agent, s.Path, data, r) {
 			r.After, changed = is, true
 		}
 	}

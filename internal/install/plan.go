@@ -415,7 +415,7 @@ func (d *draft) trust(t *hookentry.Target, a *agent.Agent, place agent.InstallPl
 			"not run", path))
 		return nil
 	}
-	st.grant = &Grant{Agent: a, Source: hooks.path, Keys: keys, Cwd: h.folder(o.Scope)}
+	st.ownHooks = &OwnHooks{Agent: a, Source: hooks.path, Keys: keys, Cwd: h.folder(o.Scope)}
 	one.Trusted = true
 	return nil
 }

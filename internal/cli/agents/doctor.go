@@ -80,7 +80,7 @@ func examineAgents(ctx context.Context, app *cmdutil.App, args []string, fix, ye
 		if err := UserOnly(ctx, app, c, wire.MethodDoctor, true); err != nil {
 			return err
 		}
-		disk := &install.Disk{Trust: func(g *install.Grant) error { return appServer(app, g.Agent, g.Cwd).Trust(g) }}
+		disk := &install.Disk{Trust: func(g *install.OwnHooks) error { return appServer(app, g.Agent, g.Cwd).Trust(g) }}
 		if !asJSON {
 			disk.Show = &install.Diff{Out: app.Stdout, Color: app.Style().Color, Home: h.Dirs.Home, Full: true}
 		}

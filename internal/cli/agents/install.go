@@ -218,7 +218,7 @@ func carryOut(app *cmdutil.App, h *install.Host, plans func() (*install.Plan, er
 	if f.Yes { // to whatever there is to do
 		shown = nil
 	}
-	disk := &install.Disk{Trust: func(g *install.Grant) error { return appServer(app, g.Agent, g.Cwd).Trust(g) }}
+	disk := &install.Disk{Trust: func(g *install.OwnHooks) error { return appServer(app, g.Agent, g.Cwd).Trust(g) }}
 	plan, err = h.ApplyPlan(plans, shown, disk)
 	return plan, err == nil, err
 }

@@ -139,6 +139,7 @@ var table = []Verb{
 	{"tmux status", Read, "shows how tmux is set up"},
 	{"tmux uninstall", Weaken, "changes tmux.conf"},
 	{"trust", Weaken, "lets a project's own hooks run"},
+	{"trust add", Weaken, "lets a project's own hooks run"},
 	{"trust list", Read, "lists trusted projects"},
 	{"trust remove", Weaken, "stops a project's own hooks"},
 	{"trust show", Read, "shows what a project would run"},

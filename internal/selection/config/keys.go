@@ -306,7 +306,7 @@ var otherKeys = []Key{
 	{Name: TelemetryContent, Type: Choice, Choices: switchChoices, Default: "off", Project: Never,
 		Doc: "also send prompts, calls and results, with secrets redacted: on, off"},
 	{Name: FleetContent, Type: Choice, Choices: []string{"redacted", "none"}, Default: "redacted", Project: Never,
-		Doc: "what your fleet gets of prompts, calls and results: redacted (without secrets), none (your requests can then " +
+		Doc: "how much of prompts, calls and results your fleet gets: redacted (without secrets), none (your requests can then " +
 			"only be answered here)"},
 	{Name: ApprovalsPIN, Type: Choice, Choices: []string{"off", "on"}, Default: "off", Project: Never, Weakens: isNotOn,
 		Doc: "whether approvals ask for a PIN; setting it asks for the PIN"},
