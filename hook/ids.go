@@ -7,7 +7,7 @@ import "strings"
 const GuardPrefix = "guard."
 
 const (
-	modulePrefix = "hook:"
+	modulePrefix = "ts:"
 	rulePrefix   = "rule:"
 )
 

@@ -58,7 +58,7 @@ type Registration struct {
 	ID        string    `json:"id"`
 	Agent     string    `json:"agent"`    // catalogue name or "*"
 	HookType  string    `json:"hookType"` // unified kind, native name or "*"
-	Handler   string    `json:"handler"`  // builtin, command, script, module, ahp
+	Handler   string    `json:"handler"`  // builtin, command, script, typescript, ahp
 	Target    string    `json:"target"`
 	Role      Role      `json:"role,omitempty"`
 	Priority  *int      `json:"priority,omitempty"`

@@ -67,16 +67,16 @@ func TestModulesOfTheUsersFolder(t *testing.T) {
 	w.soon("a file taken away counts no more", "ship beta", w.Base, false, "")
 	w.h.selection.Forget() // the list is read anew, too
 	list := w.modules("")
-	if len(list) != 1 || !list["hook:gate.ts"].InForce {
-		t.Errorf(`listed: %+v; want len(list) == 1 and list["hook:gate.ts"].InForce`, list)
+	if len(list) != 1 || !list["ts:gate.ts"].InForce {
+		t.Errorf(`listed: %+v; want len(list) == 1 and list["ts:gate.ts"].InForce`, list)
 	}
 	var info struct {
 		Events []string
 		Runs   int
 	}
-	_ = json.Unmarshal(list["hook:gate.ts"].Info, &info)
+	_ = json.Unmarshal(list["ts:gate.ts"].Info, &info)
 	if info.Runs == 0 || len(info.Events) != 1 || info.Events[0] != "tool_call" {
-		t.Errorf("info: %s", list["hook:gate.ts"].Info)
+		t.Errorf("info: %s", list["ts:gate.ts"].Info)
 	}
 }
 
@@ -86,16 +86,16 @@ func TestAModuleThatDoesNotLoadRefuses(t *testing.T) {
 	w.Up()
 	w.MustDeny(daemontest.ToolBefore("claude", "s", w.Base, "ls"), "gate.ts")
 	w.MustPass(daemontest.SessionEvent("claude", "Stop", nil))
-	p, ok := w.Problem("hook:" + path)
+	p, ok := w.Problem("ts:" + path)
 	if !ok || !strings.Contains(p.What, "gate.ts:4:") {
 		t.Errorf(`problem: %+v; want ok and "gate.ts:4:" in p.What`, p)
 	}
-	if m := w.modules("")["hook:gate.ts"]; m.InForce || !strings.Contains(string(m.Info), "gate.ts:4:") {
+	if m := w.modules("")["ts:gate.ts"]; m.InForce || !strings.Contains(string(m.Info), "gate.ts:4:") {
 		t.Errorf(`listed: %+v %s; want !m.InForce and "gate.ts:4:" in string(m.Info)`, m, m.Info)
 	}
 	w.module("gate.ts", gateFor("prod"))
 	w.soon("the corrected file counts", "ls", w.Base, false, "")
-	if p, ok := w.Problem("hook:" + path); ok {
+	if p, ok := w.Problem("ts:" + path); ok {
 		t.Errorf("still a problem: %+v", p)
 	}
 }
@@ -113,7 +113,7 @@ func TestAModuleThatThrowsRefusesAndIsReportedOnce(t *testing.T) {
 		w.MustDeny(daemontest.ToolBefore("codex", "s", w.Base, "boom"), "it broke")
 		w.MustPass(daemontest.ToolBefore("codex", "s", w.Base, "ls"))
 	}
-	p, ok := w.Problem("hook:" + path)
+	p, ok := w.Problem("ts:" + path)
 	if !ok || !strings.Contains(p.What, "gate.ts:3") || !strings.Contains(p.What, "it broke") || p.Count != 1 {
 		t.Errorf(`problem: %+v; want ok, "gate.ts:3" in p.What, "it broke" in p.What and p.Count == 1`, p)
 	}
@@ -130,7 +130,7 @@ func TestProjectModulesRunAsTheyWereTrusted(t *testing.T) {
 		"import { extra } from \"../lib/words\";\nexport default", 1)+"export const seen = extra;\n")
 	w.Write(filepath.Join(root, ".hookmux/lib/words.ts"), "export const extra: string = 'x';\n")
 	w.MustPass(daemontest.ToolBefore("claude", "s", root, "ship prod"))
-	if m := w.modules(root)["hook:.hookmux/hooks/gate.ts"]; m.InForce || !strings.Contains(m.Why, "not trusted") {
+	if m := w.modules(root)["ts:.hookmux/hooks/gate.ts"]; m.InForce || !strings.Contains(m.Why, "not trusted") {
 		t.Errorf(`listed: %+v; want !m.InForce and "not trusted" in m.Why`, m)
 	}
 	var view wire.TrustView

@@ -16,7 +16,7 @@ func TestDenialText(t *testing.T) {
 	}{
 		{"a hook", call, event.Decision{Verdict: event.Deny, By: "no-prod", Reason: "no prod\ndeploys."},
 			"hookmux: hook no-prod stopped this: no prod deploys. `hookmux hooks list` shows where it comes from."},
-		{"a TypeScript hook", call, event.Decision{Verdict: event.Deny, By: "hook:gate.ts", Reason: "no one is available to approve this"},
+		{"a TypeScript hook", call, event.Decision{Verdict: event.Deny, By: "ts:gate.ts", Reason: "no one is available to approve this"},
 			"hookmux: hook gate.ts stopped this: no one is available to approve this. `hookmux hooks list` shows where it comes from."},
 		{"a hook without a reason", call, event.Decision{Verdict: event.Deny, By: "x"},
 			"hookmux: hook x stopped this: blocked by a hookmux hook. `hookmux hooks list` shows where it comes from."},

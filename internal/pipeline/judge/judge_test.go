@@ -78,7 +78,7 @@ func TestDecisions(t *testing.T) {
 		{name: "hook whose failure is ignored",
 			files:   map[string]string{"hooks.json": strings.Replace(guardHook, `"handler"`, `"onFailure":"ignore","handler"`, 1)},
 			payload: bash("ls"), want: event.None},
-		{name: "module", files: map[string]string{"hooks/mine.ts": ""}, payload: bash("ls"), want: event.Ask, reason: "hook:mine.ts"},
+		{name: "module", files: map[string]string{"hooks/mine.ts": ""}, payload: bash("ls"), want: event.Ask, reason: "ts:mine.ts"},
 		{name: "a person for side effects", files: map[string]string{"config.json": `{"approvals.policy":"side-effects"}`},
 			payload: bash("touch x"), want: event.Ask, reason: "ask the user"},
 		{name: "a person for permissions only", files: map[string]string{"config.json": `{"approvals.policy":"permission"}`}, payload: bash("touch x"), want: event.None},

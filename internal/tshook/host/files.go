@@ -412,4 +412,4 @@ func (one *loadedFile) awaitReady(ctx context.Context) error {
 }
 
 // problemKey begins the keys of a file's problems.
-func problemKey(path string) string { return "hook:" + path + ":" }
+func problemKey(path string) string { return "ts:" + path + ":" }

@@ -10,8 +10,8 @@ import (
 // The record of what hooks did can be read without --json.
 func TestActionLabels(t *testing.T) {
 	for raw, want := range map[string]string{
-		`{"hook":"hook:a.ts","action":"write","detail":"/p/note"}`:                                  "hook:a.ts write /p/note",
-		`{"hook":"hook:a.ts","action":"exec","detail":"git stash","times":3,"error":"exit code 1"}`: "hook:a.ts exec git stash (3 times): exit code 1",
+		`{"hook":"ts:a.ts","action":"write","detail":"/p/note"}`:                                  "ts:a.ts write /p/note",
+		`{"hook":"ts:a.ts","action":"exec","detail":"git stash","times":3,"error":"exit code 1"}`: "ts:a.ts exec git stash (3 times): exit code 1",
 		`{}`: "hook",
 	} {
 		ev := event.Event{Agent: "hookmux", Kind: event.Other, Native: "hook", Raw: json.RawMessage(raw)}
