@@ -88,7 +88,7 @@ func evaluatedAs(result rules.Result, open []*rules.Rule) evaluated {
 
 // join adds what rules would have said where the session started: what stops, asks or
 // warns counts if it does in one of the two places, what allows only in both.
-func (j *evaluated) join(start judged) {
+func (j *evaluated) join(start evaluated) {
 	isAllow := func(s ruleVerdict) bool { return s.verdict == rules.Allow }
 	if j.verdict == rules.Allow && start.verdict != rules.Allow {
 		j.verdict, j.hits = rules.NoVerdict, slices.DeleteFunc(j.hits, isAllow)

@@ -320,7 +320,7 @@ func (w *worker) replay(entry countedEntry, number int) {
 		w.report.Duplicates++
 		return
 	}
-	w.report.add(w.judge(ev, at, entry), recordedCall{
+	w.report.add(w.evaluate(ev, at, entry), recordedCall{
 		number: number, ID: ev.ID, Time: ev.Time, Agent: ev.Agent, Project: at.group, Call: describeCall(ev),
 		Happened: call.happened,
 	})
