@@ -251,18 +251,16 @@ func (j *Judge) absentHooks(at place) []*hook.Entry {
 	return entries
 }
 
-// unreadState stands for what a newer hookmux may have written into the state: this one can't read which guards, rules
-// and hooks are on, so none of their events passes unseen.
+// unreadState stands for what a newer hookmux may have written into the state. This one can't read which guards, rules
+// and hooks are on, so no tool call passes unseen; at a permission request the agent's own prompt is up.
 func unreadState(newer error) (entries []*hook.Entry) {
-	for _, cover := range guardnote.Builtin() {
-		e, err := hook.NewEntry(hook.Registration{
-			ID: "hookmux", Agent: cover.Agent, HookType: cover.Event, Role: hook.Guard, Handler: "builtin", Target: "state",
-			OnFailure: hook.FailAsk,
-		}, hook.HandlerFunc(func(context.Context, *hook.Call) (event.Decision, error) { return event.Decision{}, newer }),
-			registry.Global)
-		if err == nil {
-			entries = append(entries, e)
-		}
+	e, err := hook.NewEntry(hook.Registration{
+		ID: "hookmux", Agent: hook.Any, HookType: string(event.ToolBefore), Role: hook.Guard, Handler: "builtin",
+		Target: "state", OnFailure: hook.FailAsk,
+	}, hook.HandlerFunc(func(context.Context, *hook.Call) (event.Decision, error) { return event.Decision{}, newer }),
+		registry.Global)
+	if err == nil {
+		entries = append(entries, e)
 	}
 	return entries
 }
