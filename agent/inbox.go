@@ -118,7 +118,7 @@ const (
 	WaitBrief WaitKind = "brief"
 )
 
-// Window is how an answer in the agent's own prompt shows while a request
+// Window is how an answer at the agent's own prompt shows while a request
 // waits.
 type PromptSign string
 
@@ -183,7 +183,7 @@ func (f *Inbox) WaitAt(native string) WaitKind {
 	return f.Wait
 }
 
-// PromptAt is how an answer in the agent's own prompt shows while a request of
+// PromptAt is how an answer at the agent's own prompt shows while a request of
 // an event waits.
 func (f *Inbox) PromptAt(native string) PromptSign {
 	if p := f.At(native); f == nil || p != nil && p.Hidden {

@@ -27,7 +27,7 @@ func (c *Client) Requests(ctx context.Context, all bool) ([]Request, error) {
 }
 
 // Waiting is everything that waits for a person, oldest first: requests that can
-// be answered here (status pending) and questions in agents' own prompts (status
+// be answered here (status pending) and questions at agents' own prompts (status
 // window). With all, behind requests that ended lately.
 func (c *Client) Waiting(ctx context.Context, all bool) ([]Request, error) {
 	var list []Request
@@ -120,7 +120,7 @@ func (c *Client) Inbox(ctx context.Context, each func(InboxNote) error) error {
 	return c.followInbox(ctx, nil, each)
 }
 
-// FollowWaiting is Inbox that also tells what stands in agents' own prompts.
+// FollowWaiting is Inbox that also tells what stands at agents' own prompts.
 func (c *Client) FollowWaiting(ctx context.Context, each func(InboxNote) error) error {
 	err := c.followInbox(ctx, wire.InboxStreamParams{Prompts: true}, each)
 	if isUnknownParam(err) {

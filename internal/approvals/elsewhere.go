@@ -100,7 +100,7 @@ func (s *Service) replyElsewhere(ask services.Asking, item wire.InboxRequest, p 
 	}
 	if item.Status == wire.InboxPrompt {
 		return wire.InboxReplyResult{}, wire.Errorf(wire.CodeParams,
-			"it is asked in the agent's own prompt on %s; `hookmux jump` takes you there", item.Host)
+			"it is asked at the agent's own prompt on %s; `hookmux jump` takes you there", item.Host)
 	}
 	p.ID, p.SHA256 = item.ID, item.SHA256
 	r := queue.Request{

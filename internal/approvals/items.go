@@ -94,7 +94,7 @@ func joinWaiting(waiting, held []wire.InboxRequest) []wire.InboxRequest {
 	return list
 }
 
-// PromptsChanged records what of a session stands in the agent's own prompt.
+// PromptsChanged records what of a session stands at the agent's own prompt.
 func (s *Service) PromptsChanged(agent, session string, items []wire.InboxRequest) {
 	s.windows.setItems(promptKey{agent, session}, items)
 }

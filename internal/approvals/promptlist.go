@@ -11,7 +11,7 @@ import (
 // promptKey names a session.
 type promptKey struct{ agent, session string }
 
-// promptList is what stands in agents' own prompts, as those who watch were told.
+// promptList is what stands at agents' own prompts, as those who watch were told.
 type promptList struct {
 	queue *queue.Table
 

@@ -27,7 +27,7 @@ func (s *Service) findPrompt(id string) (wire.InboxRequest, bool) {
 	return wire.InboxRequest{}, false
 }
 
-// replyAtPrompt answers an agent in its own prompt, by the keys of its dialog. Where its
+// replyAtPrompt answers an agent at its own prompt, by the keys of its dialog. Where its
 // screen does not show exactly that dialog, nothing is typed and you are taken there.
 func (s *Service) replyAtPrompt(ask services.Asking, item wire.InboxRequest, p wire.InboxReplyParams,
 	peer proc.Cred) (wire.InboxReplyResult, *wire.Error) {

@@ -129,7 +129,7 @@ func (p *Proofs) provePolkit(ask services.Asking, item *wire.InboxRequest, peer 
 	defer watching.Wait()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	if _, waits := p.queue.Request(item.ID); waits { // else it stands in the agent's own prompt
+	if _, waits := p.queue.Request(item.ID); waits { // else it stands at the agent's own prompt
 		watching.Go(func() { p.endWithRequest(ctx, item.ID, end) })
 	}
 	text := termsafe.Line(redact.Text(item.Agent+": "+item.About()), 160)

@@ -9,7 +9,7 @@ import (
 )
 
 // Repeats remembers calls that were put to the user, for agents that report a
-// call a second time after a yes in their own prompt: the answer is there
+// call a second time after a yes at their own prompt: the answer is there
 // already, and another wait would only keep the user waiting.
 // Such a call passes without an opinion, so that nothing is approved by it.
 type Repeats struct {

@@ -12,7 +12,7 @@ import (
 // Stream sends what waits, then every change, until ctx ends or send fails.
 // While somebody who may answer listens, requests wait for them. id is that
 // of the request which began the stream; with windows it is also told what stands
-// in agents' own prompts.
+// at agents' own prompts.
 func (s *Service) Stream(ctx context.Context, id json.RawMessage, windows bool, peer proc.Cred,
 	send func([]byte) bool) {
 	attached, why := s.MayAnswer(peer)

@@ -344,7 +344,7 @@ func TestPushIsAChannel(t *testing.T) {
 	w.set("notify", "on")
 	w.MustPass(hiddenPermission("make"))
 	heard := func() string { b, _ := os.ReadFile(file); return string(b) }
-	w.Eventually("the command hears of what is in the agent's own prompt", func() bool {
+	w.Eventually("the command hears of what is at the agent's own prompt", func() bool {
 		return strings.Contains(heard(), `"status":"prompt"`)
 	})
 	secret := "ghp_" + strings.Repeat("a1B2", 9)

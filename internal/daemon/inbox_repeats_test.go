@@ -10,7 +10,7 @@ import (
 )
 
 // repeated is a call of an agent that reports it again once the user said
-// yes in its own prompt.
+// yes at its own prompt.
 func repeated(event, call, command string) frame.Request {
 	return daemontest.SessionEvent("codebuddy", event, map[string]any{
 		"tool_name": "Bash", "tool_input": map[string]any{"command": command}, "tool_use_id": call,

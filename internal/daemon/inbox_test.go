@@ -306,7 +306,7 @@ func TestEndsOfARequest(t *testing.T) {
 		w.MustCall(wire.MethodInboxItems, wire.InboxListParams{ID: id}, &list)
 		return list[0].Status + ": " + list[0].End
 	}
-	// Answered in the agent's own prompt: its next event says so.
+	// Answered at the agent's own prompt: its next event says so.
 	call := w.hold(permission("s", "ls"))
 	id := w.waiting().ID
 	w.Send(daemontest.SessionEvent("claude", "PostToolUse", map[string]any{"session_id": "s", "tool_name": "Bash",

@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/tmux"
 )
 
-// AnswerAtPrompt answers what an agent asks in its own prompt by keys in its tmux pane.
+// AnswerAtPrompt answers what an agent asks at its own prompt by keys in its tmux pane.
 // refused says why nothing was pressed; an error, that something was and it is not known
 // to have helped.
 func (s *Service) AnswerAtPrompt(ctx context.Context, id string, choice event.Choice) (refused string, err error) {

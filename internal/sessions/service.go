@@ -34,7 +34,7 @@ type Options struct {
 	Usage func(agent, session string) *wire.SessionUsage
 	// SessionGone is told of a session whose process ended without a word.
 	SessionGone func(agent, session string)
-	// PromptsChanged is told what of a session stands in the agent's own prompt,
+	// PromptsChanged is told what of a session stands at the agent's own prompt,
 	// whenever that may have changed.
 	PromptsChanged func(agent, session string, items []wire.InboxRequest)
 	// TurnEnded is told of a session whose turn ended; nil: nobody.

@@ -32,7 +32,7 @@ func (v *view) waitingItems() []wire.InboxRequest {
 	return list
 }
 
-// promptItems is what of a session stands in the agent's own prompt.
+// promptItems is what of a session stands at the agent's own prompt.
 func (v *view) promptItems(one *state.Session) []wire.InboxRequest {
 	if one == nil {
 		return nil

@@ -180,7 +180,7 @@ func (h *handover) answerRequests(done <-chan struct{}) {
 			}
 		}
 		for _, one := range requests {
-			if one.Status != wire.InboxPending { // in the agent's own prompt
+			if one.Status != wire.InboxPending { // at the agent's own prompt
 				continue
 			}
 			command := string(one.Input)

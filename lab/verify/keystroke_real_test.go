@@ -15,7 +15,7 @@ import (
 	"github.com/hookmux/hookmux/lab/verify/testbed"
 )
 
-// Agents that ask in their own prompt are answered from elsewhere by keys: what is approved
+// Agents that ask at their own prompt are answered from elsewhere by keys: what is approved
 // runs, what is denied does not, and a second answer finds nothing to answer.
 func TestRealKeystrokes(t *testing.T) {
 	for _, name := range []string{"gemini", "codex", "claude"} {

@@ -20,7 +20,7 @@ type End int
 const (
 	Waiting     End = iota // it has not ended
 	Answered               // by a person, here
-	AtPrompt               // by a person, in the agent's own prompt
+	AtPrompt               // by a person, at the agent's own prompt
 	AgentGone              // the agent's process is gone
 	HookGone               // the hook that waited hung up
 	TimeOver               // no one answered in time

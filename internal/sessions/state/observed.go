@@ -144,7 +144,7 @@ func (b *Sessions) ToolFailed(key Key, call Call, f Failure) Change {
 	})
 }
 
-// CallDenied tells of a call that was refused in the agent's own prompt, as the
+// CallDenied tells of a call that was refused at the agent's own prompt, as the
 // transcript shows. Where its end was taken for a failure before, it is one no more.
 func (b *Sessions) CallDenied(key Key, call Call, at time.Time) Change {
 	return b.updateSession(key, func(s *Session, c *Change) {

@@ -17,7 +17,7 @@ func (q *Questions) isInInbox(ask *Ask) bool {
 	return false
 }
 
-// OpenAsks are the questions that stand in the agent's own prompt alone.
+// OpenAsks are the questions that stand at the agent's own prompt alone.
 func (q *Questions) OpenAsks() []Ask {
 	var open []Ask
 	for i := range q.Asks {

@@ -262,7 +262,7 @@ type Ask struct {
 }
 
 // OpenRequest is a request that hookmux itself keeps waiting for a person, as opposed to
-// a question that stands in the agent's own prompt.
+// a question that stands at the agent's own prompt.
 type OpenRequest struct {
 	ID   string    `json:"id"` // of the request
 	At   time.Time `json:"at"`

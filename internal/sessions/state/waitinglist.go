@@ -10,7 +10,7 @@ import (
 // Waiting is one thing of a session that waits for a person.
 type Waiting struct {
 	ID      string // of the request, or of the question at the agent's own prompt
-	InInbox bool   // hookmux holds it; else it stands in the agent's own prompt
+	InInbox bool   // hookmux holds it; else it stands at the agent's own prompt
 	At      time.Time
 	What    string // in words
 	Tool    string
@@ -22,7 +22,7 @@ type Waiting struct {
 }
 
 // WaitingList is everything of a session that waits for a person: what hookmux
-// holds, and what stands in the agent's own prompt alone. A session that has
+// holds, and what stands at the agent's own prompt alone. A session that has
 // ended waits for nobody.
 func (s *Session) WaitingList() []Waiting {
 	if !s.Live() {
@@ -56,7 +56,7 @@ func (s *Session) AskedBy(event string) bool {
 	return false
 }
 
-// idIn names a question in the agent's own prompt: by the request it was, else
+// idIn names a question at the agent's own prompt: by the request it was, else
 // by the session and a number.
 func (a *Ask) idIn(session string) string {
 	if a.Request != "" {

@@ -22,7 +22,7 @@ type noticePlan struct {
 // toldOn is how something was told: on its own, or together with others.
 type toldOn struct{ apart, group []string }
 
-// waitingRequest is one request: held here, standing in the agent's own prompt, or
+// waitingRequest is one request: held here, standing at the agent's own prompt, or
 // for a moment both.
 type waitingRequest struct {
 	held, window *wire.InboxRequest

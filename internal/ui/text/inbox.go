@@ -34,7 +34,7 @@ func (s Style) Card(item *wire.InboxRequest, now time.Time) string {
 		b.WriteString(s.dim(fmt.Sprintf("  waiting %s, %s left", span(now.Sub(item.CreatedAt)),
 			span(item.Deadline.Sub(now)))))
 	} else if item.Status == wire.InboxPrompt {
-		b.WriteString(s.dim("  waiting " + span(now.Sub(item.CreatedAt)) + " in its own prompt"))
+		b.WriteString(s.dim("  waiting " + span(now.Sub(item.CreatedAt)) + " at its own prompt"))
 	} else {
 		b.WriteString("  " + s.Ended(item))
 	}

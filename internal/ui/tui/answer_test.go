@@ -183,7 +183,7 @@ func TestNothingIsAnswered(t *testing.T) {
 	}
 }
 
-// What an agent asks in its own prompt is answered here where keys can do that; it cannot
+// What an agent asks at its own prompt is answered here where keys can do that; it cannot
 // be skipped, since nobody waits for it here.
 func TestWindowIsAnswered(t *testing.T) {
 	s := newScreen(t, 120, 24)

@@ -103,18 +103,18 @@ func TestListBeginsAtItsTopWhenItFits(t *testing.T) {
 	}
 }
 
-// Two requests in agents' own prompts have the same hash, none: each shows its own text.
+// Two requests at agents' own prompts have the same hash, none: each shows its own text.
 func TestEachWindowShowsItsOwnText(t *testing.T) {
 	s := newScreen(t, 120, 36)
 	for _, id := range []string{"k1", "k2"} {
 		item := s.request(id, nil)
 		item.Choices = nil
-		item.Status, item.SHA256, item.Shown = wire.InboxPrompt, "", "asks in its own prompt: make "+id+"\n"
+		item.Status, item.SHA256, item.Shown = wire.InboxPrompt, "", "asks at its own prompt: make "+id+"\n"
 		s.arrive(item)
 	}
 	s.press("home")
 	for _, id := range []string{"k1", "k2", "k1"} {
-		if text := s.text(); !strings.Contains(text, "own window: make "+id) {
+		if text := s.text(); !strings.Contains(text, "own prompt: make "+id) {
 			t.Errorf("the text of %s is not shown:\n%s", id, text)
 		}
 		if id == "k1" {

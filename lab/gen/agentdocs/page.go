@@ -210,7 +210,7 @@ func (p *page) inbox() {
 	p.printf("\n\n")
 }
 
-// ownPrompt says how hookmux notices an answer that you gave in the agent's own prompt.
+// ownPrompt says how hookmux notices an answer that you gave at the agent's own prompt.
 func ownPrompt(a *agent.Agent) string {
 	f := a.Inbox
 	switch f.Prompt {

@@ -105,7 +105,7 @@ func TestQuestionsFindTheirPages(t *testing.T) {
 		"revoke a permission":                "docs/inbox.html#saved-permissions",
 		"no notifications at night":          "docs/notifications.html",
 		"telegram":                           "docs/notifications.html",
-		"codex asks in its own prompt":       "docs/inbox.html#answers-typed-into-the-agents-own-dialog",
+		"codex asks in its own window":       "docs/inbox.html#answers-typed-into-the-agents-own-dialog",
 		"vs code":                            "docs/agents/vscode.html",
 		"zed":                                "docs/acp.html",
 		"resume sessions after a reboot":     "docs/guide/2-see.html#resume-sessions-after-a-reboot",

@@ -38,7 +38,7 @@ func inboxChecks() []Check {
 			Applies: can, Judge: judgeInboxNobody, Breakage: allowAll, Sure: byCommand,
 		}, {
 			ID:      "inbox-later",
-			Proves:  "a skipped call approved in the agent's own prompt runs, and isn't asked again",
+			Proves:  "a skipped call approved at the agent's own prompt runs, and isn't asked again",
 			Runs:    []string{"inbox"},
 			Applies: func(s Subject) bool { return can(s) && s.Agent.Inbox.Repeats }, Judge: judgeInboxLater,
 			Breakage: askTwice, Sure: byCommand,

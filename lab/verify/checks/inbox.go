@@ -326,7 +326,7 @@ func (p *RemotePerson) release(tag string) bool {
 	return err == nil
 }
 
-// releaseThenAccept lets a request go and says yes in the agent's own prompt: it must run,
+// releaseThenAccept lets a request go and says yes at the agent's own prompt: it must run,
 // and not be put to anybody a second time.
 func (p *RemotePerson) releaseThenAccept(t *testbed.Terminal, tag string) {
 	ctx, cancel := context.WithTimeout(p.ctx, 20*time.Second)
@@ -361,7 +361,7 @@ func (p *RemotePerson) measureOwnPrompt(t *testbed.Terminal, tag, shows string) 
 
 func joinFields(screen string) string { return strings.Join(strings.Fields(screen), " ") }
 
-// inWindow answers in the agent's own prompt, known by what it shows, and looks
+// inWindow answers at the agent's own prompt, known by what it shows, and looks
 // how soon after the first sign of it the request is out of the inbox.
 func (p *RemotePerson) inWindow(t *testbed.Terminal, tag, shows string) {
 	ctx, cancel := context.WithTimeout(p.ctx, 20*time.Second)
@@ -400,7 +400,7 @@ func (p *RemotePerson) inWindow(t *testbed.Terminal, tag, shows string) {
 	}
 }
 
-// signOf watches for the first sign of an answer in the agent's own prompt,
+// signOf watches for the first sign of an answer at the agent's own prompt,
 // which the catalogue names. It looks for itself, not through the inbox.
 func signOf(st *testbed.TestBed) (func() bool, error) {
 	known, ok := agent.Builtin().Agent(st.Driver.Name) // not the test bed's, which a breakage may have changed

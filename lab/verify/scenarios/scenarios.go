@@ -236,7 +236,7 @@ func askingScenarios() []Scenario {
 	}
 	return []Scenario{
 		{
-			Name: "allowed", About: "yes in the agent's own prompt", Strict: true, Cannot: asks,
+			Name: "allowed", About: "yes at the agent's own prompt", Strict: true, Cannot: asks,
 			End: wantEnd(wire.StatusDone, wire.ResultOK, 0, 0),
 			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{ask(st, "touch ran-allowed; sleep 5"), lastWords}
@@ -251,7 +251,7 @@ func askingScenarios() []Scenario {
 			},
 		},
 		{
-			Name: "declined", About: "no in the agent's own prompt", Strict: true, Cannot: asks,
+			Name: "declined", About: "no at the agent's own prompt", Strict: true, Cannot: asks,
 			End: wantEnd("idle|success", "interrupted|ok", 0, -1),
 			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{ask(st, "touch ran-declined"), lastWords}
