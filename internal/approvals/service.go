@@ -17,7 +17,6 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/approvals/ledger"
-	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/services"
@@ -28,8 +27,8 @@ import (
 type Settings interface {
 	// ApprovalLevel is how much of an agent's doing becomes a request, and
 	// whether the user said so.
-	ApprovalLevel(ev *event.Event) (level policy.Level, chosen bool)
-	// WaitTime is how long an agent waits whose own prompt can't be used
+	ApprovalLevel(ev *event.Event) (level string, chosen bool)
+	// WaitTime is how long an agent waits whose own prompt cannot be used
 	// meanwhile, and whether the user chose that for this very agent.
 	WaitTime(ev *event.Event) (hold time.Duration, chosen bool)
 	// ProjectOf is the project with hooks of its own that a folder is in.

@@ -35,9 +35,9 @@ type Checker struct {
 	exact  []string // absolute files and directories from the options
 	files  []string
 	dirs   []string
-	twin   func(path string, among []string) string // facts.Machine.Twin
-	daemon string                                   // the daemon's process number, "" when not known
-	verbs  *verbs.Table                             // which commands of hookmux decide or weaken
+	twin   func(path string, among func() []string) string // facts.Machine.Twin
+	daemon string                                          // the daemon's process number, "" when not known
+	verbs  *verbs.Table                                    // which commands of hookmux decide or weaken
 }
 
 // MustParse reports whether a command names something of ours, deletes by a pattern, or writes where a link may lead
