@@ -86,6 +86,7 @@ var openMethods = map[string]authority.Class{
 	// show which other machines there are, and nothing of it to agents; connecting only tries a lost link now
 	wire.MethodHosts: authority.Read, wire.MethodRemoteConnect: authority.Read,
 	wire.MethodFleetStatus: authority.Read, wire.MethodFleetList: authority.Read, wire.MethodFleetLog: authority.Read,
+	wire.MethodFleetPolicy: authority.Read,
 	// only do what a machine that you paired has signed
 	wire.MethodRemoteHello: authority.Report, wire.MethodRemoteFollow: authority.Report,
 	wire.MethodRemoteCall: authority.Report, wire.MethodRemoteAnswer: authority.Report,

@@ -46,6 +46,9 @@ func (p *Pipeline) runHooks(ctx context.Context, c *call) {
 		c.Outcome = p.runDeciding(ctx, c, hookCall)
 		p.runLogOnly(ctx, c, hookCall)
 	}
+	if c.DryRun == nil {
+		p.Selection.NoteContact(&c.Event)
+	}
 	c.hookCall = hookCall
 	c.observed = c.DryRun == nil && hook.HasObservers(c.entries, &c.Event, c.Carries)
 }

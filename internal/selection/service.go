@@ -119,6 +119,7 @@ type Service struct {
 	coveredInProjects map[guardnote.Cover]bool
 
 	starts *origins.Log // where sessions started
+	policy fleetPolicy
 
 	mu      sync.Mutex
 	views   bounded.Map[places, *view]

@@ -92,6 +92,7 @@ func (r *Service) readView(at places, old *view) {
 	v.looked.Store(time.Now().UnixNano())
 	r.Modules.BeginRefresh(old != nil)
 	v.entries = r.makeEntries(settings, sets, trusted, at)
+	r.policy.noteRead(min(base.Policy, settings[0].Policy()))
 	r.mu.Lock()
 	r.views.Put(at, v, keepViews)
 	r.mu.Unlock()

@@ -82,6 +82,7 @@ var readings = map[string]reading{
 	wire.MethodFleetStatus:   {},
 	wire.MethodFleetList:     {},
 	wire.MethodFleetLog:      {},
+	wire.MethodFleetPolicy:   {},
 
 	// Where the page for browsers is, which devices you paired, and the digits of one that
 	// is being paired.

@@ -88,6 +88,8 @@ var Methods = map[string]Class{
 	MethodFleetStatus: Read,
 	MethodFleetList:   Read,
 	MethodFleetLog:    Read,
+	MethodFleetPush:   Decide,
+	MethodFleetPolicy: Read,
 
 	MethodAcceptLook:   Read,
 	MethodNotifyStatus: Read,

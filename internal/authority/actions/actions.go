@@ -154,7 +154,8 @@ var describers = map[string]func(json.RawMessage) (text string, weakens bool){
 	wire.MethodFleetInvite:      describeFleetInvite,
 	wire.MethodFleetJoin:        fixedText("join a fleet: its operators see your agents here and answer them", true),
 	wire.MethodFleetRemove:      describeFleetRemove,
-	wire.MethodFleetLeave:       fixedText("leave the fleet", false),
+	wire.MethodFleetLeave:       fixedText("leave the fleet, whose rules then don't count here any more", true),
+	wire.MethodFleetPush:        describeFleetPush,
 	wire.MethodWebDeviceRename:  fixedText("give a paired device another name", false),
 	wire.MethodWebDeviceRemove:  fixedText("remove a paired device", false),
 	wire.MethodWebDeviceScope:   describeDeviceScope,
@@ -467,6 +468,13 @@ func describeRemoteAdd(params json.RawMessage) (string, bool) {
 func describeFleetInvite(params json.RawMessage) (string, bool) {
 	p := readInto[wire.FleetInviteParams](params)
 	return "invite a machine to the fleet as " + cmp.Or(p.Role, "member"), true
+}
+
+func describeFleetPush(params json.RawMessage) (string, bool) {
+	if n := len(readInto[wire.FleetPushParams](params).Files); n > 0 {
+		return fmt.Sprintf("replace the rules of every machine of the fleet with %d files", n), true
+	}
+	return "take the fleet's rules away from every machine", true
 }
 
 func describeFleetRemove(params json.RawMessage) (string, bool) {

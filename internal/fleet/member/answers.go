@@ -32,6 +32,7 @@ func (r *run) hearAnswers(ctx context.Context) {
 			var a protocol.Attended
 			if json.Unmarshal(msg.Data, &a) == nil {
 				r.attended(a.On)
+				r.noteNewest(a.Policy)
 			}
 		})
 	}

@@ -2,8 +2,8 @@
 // they come from, and the one value that is in force.
 //
 // Layers, from weak to strong: built-in default, system file, user file,
-// environment. A project's file comes last and may only tighten what it finds;
-// anything looser is ignored and reported. Files are JSON with comments, one
+// environment. The policy of this machine's fleet and a project's file come last and may
+// only tighten what they find; anything looser is ignored and reported. Files are JSON with comments, one
 // flat object of dotted keys. A file that does not parse keeps its last good
 // version in force, also across restarts; a single bad value keeps that key's
 // last good value. What is wrong is always returned as a [Problem].
