@@ -132,7 +132,7 @@ var All = []File{
 		Contents: "the fleet this machine is in, its server's address and this machine's key", Lifetime: "until `hookmux fleet leave`",
 		Missing: "the machine is in no fleet", Damaged: "the machine is in no fleet, and it is reported"},
 	{Place: State, Pattern: "fleet-policy.json", Owner: "internal/policy/fleetpolicy", Format: "JSON, sealed",
-		Holds: "the rules and guards that the fleet's operators pushed", Lifetime: "until `hookmux fleet leave`",
+		Contents: "the rules and guards that the fleet's operators pushed", Lifetime: "until `hookmux fleet leave`",
 		Missing: "the fleet sends it again", Damaged: "the one read last counts, it's reported, and the fleet sends it again"},
 	{Place: State, Pattern: "fleet-server/**", Owner: "internal/fleet/member", Format: "keys, JSON, JetStream's files, SQLite",
 		Contents: "the fleet that this machine serves: its key, members, what is under way, and the central journal",
