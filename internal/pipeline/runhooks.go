@@ -60,7 +60,7 @@ func (p *Pipeline) selectHooks(c *call) {
 		host.Process{PID: c.caller.PID, Start: c.caller.Start}, c.Peer.PID, c.entries)
 }
 
-// runDeciding runs the hooks that may have a say. Pure built-in guards answer
+// runDeciding runs the hooks that may decide. Pure built-in guards answer
 // on the spot; everything else may take long, so the caller's hanging up and
 // the deadline end it.
 func (p *Pipeline) runDeciding(ctx context.Context, c *call, hookCall hook.Call) hook.Outcome {

@@ -1,5 +1,5 @@
 // Package actions says in words what a method of the daemon would do, and whether
-// that takes protection away: then the person at the terminal is always asked.
+// that takes protection away: then the user at the terminal is always asked.
 package actions
 
 import (
@@ -97,7 +97,7 @@ func RequestOf(method string, params json.RawMessage) string {
 		Request string `json:"request_id"`
 	}
 	switch method {
-	case wire.MethodInboxReply, wire.MethodInboxRelease:
+	case wire.MethodInboxReply, wire.MethodInboxSkip:
 		_ = json.Unmarshal(params, &p) // the method says what is wrong with it
 		return p.ID
 	case wire.MethodCmuxPermit, wire.MethodCmuxQuestion, wire.MethodCmuxPlan:
@@ -124,7 +124,7 @@ var describers = map[string]func(json.RawMessage) (text string, weakens bool){
 	wire.MethodCmuxPermit:       describePermit,
 	wire.MethodCmuxQuestion:     fixedText("answer a question", false),
 	wire.MethodCmuxPlan:         fixedText("answer a plan", false),
-	wire.MethodInboxRelease:     fixedText("leave a request to the agent itself", false),
+	wire.MethodInboxSkip:        fixedText("leave a request to the agent itself", false),
 	wire.MethodPermissionRemove: fixedText("take a lasting yes back", false),
 	wire.MethodAway:             fixedText("let requests wait while you are away", false),
 	wire.MethodBack:             fixedText("be back: requests wait for you no longer than usual", false),
@@ -295,7 +295,7 @@ func describeAdd(params json.RawMessage) (string, bool) {
 	if r.Role == hook.Observe || r.Role == hook.Advise || r.LogOnly {
 		return text, false
 	}
-	// A hook that guards may say yes in the person's place.
+	// A hook that guards may say yes in the user's place.
 	return text + ", which may decide calls: " + r.Target, true
 }
 
@@ -348,7 +348,7 @@ func DescribeAnswer(method string, params json.RawMessage, item *wire.InboxReque
 	}
 	to := " for " + item.Agent + ": " + aboutRequest(item)
 	switch {
-	case method == wire.MethodInboxRelease:
+	case method == wire.MethodInboxSkip:
 		return "leave to the agent itself," + to
 	case item.Kind == "plan":
 		return "answer the plan with " + choice + "," + to

@@ -343,8 +343,8 @@ type Answer struct {
 	From   string                `json:"from"`   // the operator's id
 	User   string                `json:"user"`   // who answers there
 	Reply  wire.InboxReplyParams `json:"reply"`
-	// Release leaves the request to the agent's own prompt; Reply has only its id.
-	Release bool `json:"release,omitempty"`
+	// Skip leaves the request to the agent's own prompt; Reply has only its id.
+	Skip bool `json:"skip,omitempty"`
 }
 
 // SignedAnswer is what travels: the text of an [Answer], the signature of the operator's
@@ -362,8 +362,8 @@ type SignedAnswer struct {
 func AnswerMessage(a *Answer, text string) string {
 	choice := a.Reply.Choice
 	switch {
-	case a.Release:
-		choice = "release"
+	case a.Skip:
+		choice = "skip"
 	case a.Reply.Plan != "":
 		choice += " " + a.Reply.Plan
 	}

@@ -7,21 +7,22 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/policy/facts"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
 func rmRule(x *scope, r *shell.Run) {
-	flags, targets := facts.SplitFlags(r.Args())
-	recursive := facts.HasShort(flags, 'r', 'R') || facts.HasLong(flags, "--recursive", "--no-preserve-root")
-	switch r.Name() {
-	case "rimraf", "del-cli", "trash", "trash-put", "rmtrash", "gvfs-trash":
-		recursive = true
+	if asksHelp(r.Args()) {
+		return
 	}
+	flags, targets := facts.SplitFlags(r.Args())
+	recursive := facts.HasShort(flags, 'r', 'R') || facts.HasLong(flags, "--recursive", "--no-preserve-root") ||
+		x.Script.Programs.Of(r.Name()).Has(programs.Recursive)
 	deletesListing(x, r)
 	for _, w := range targets {
 		if recursive {
-			x.judgeDelete(r, w, "deletes")
-			x.judgeListing(r, w)
+			x.checkDelete(r, w, "deletes")
+			x.checkListing(r, w)
 			x.fromList(r, w)
 			continue
 		}
@@ -43,6 +44,20 @@ func rmRule(x *scope, r *shell.Run) {
 			x.Report.Add("overwrite", r.String(), fmt.Sprintf("deletes %s (a personal file)", p.Text))
 		}
 	}
+}
+
+// asksHelp reports whether --help comes before the operands. Behind them it is one itself
+// on macOS.
+func asksHelp(args []shell.Word) bool {
+	for _, a := range args {
+		if a.Text == "--help" {
+			return true
+		}
+		if !strings.HasPrefix(a.Text, "-") || a.Text == "--" || a.Dynamic {
+			break
+		}
+	}
+	return false
 }
 
 // deletesListing finds ls | xargs rm -rf and git ls-files | xargs rm, which delete all
@@ -73,7 +88,7 @@ func deletesListing(x *scope, r *shell.Run) {
 	}
 }
 
-// losesPersonal reports whether p is a file of the person's own that no program makes
+// losesPersonal reports whether p is a file of the user's own that no program makes
 // again: start files, and keys.
 func (x *scope) losesPersonal(p facts.Place) bool {
 	switch x.whyVital(p) {
@@ -108,7 +123,7 @@ func (x *scope) losesSettings(p facts.Place) bool {
 	}
 }
 
-// desktopFileRule judges gio trash, gio remove and kioclient move x trash:/.
+// desktopFileRule checks gio trash, gio remove and kioclient move x trash:/.
 func desktopFileRule(x *scope, r *shell.Run) {
 	_, rest := facts.SplitFlags(r.Args())
 	if len(rest) < 2 {
@@ -126,12 +141,12 @@ func desktopFileRule(x *scope, r *shell.Run) {
 		return
 	}
 	for _, w := range targets {
-		x.judgeDelete(r, w, "deletes")
+		x.checkDelete(r, w, "deletes")
 	}
 }
 
-// judgeDelete judges one target of a recursive delete.
-func (x *scope) judgeDelete(r *shell.Run, w shell.Word, verb string) {
+// checkDelete checks one target of a recursive delete.
+func (x *scope) checkDelete(r *shell.Run, w shell.Word, verb string) {
 	p := x.ResolveWord(w, r)
 	if p.Known {
 		why := x.WhyBroad(p)
@@ -177,9 +192,9 @@ func (x *scope) judgeDelete(r *shell.Run, w shell.Word, verb string) {
 	}
 }
 
-// judgeListing judges what a listing names and a later program deletes: ls / | xargs
+// checkListing checks what a listing names and a later program deletes: ls / | xargs
 // rm -rf.
-func (x *scope) judgeListing(r *shell.Run, w shell.Word) {
+func (x *scope) checkListing(r *shell.Run, w shell.Word) {
 	if !w.Dynamic || r.Contained {
 		return
 	}
@@ -420,7 +435,7 @@ func isDevice(p facts.Place) bool {
 	return false
 }
 
-// redirectRule judges `> file`, which empties the file before anything runs.
+// redirectRule checks `> file`, which empties the file before anything runs.
 func redirectRule(x *scope, r *shell.Run) {
 	for _, rd := range r.Redirects {
 		if !rd.Writes() || r.Contained {
@@ -448,7 +463,7 @@ func redirectRule(x *scope, r *shell.Run) {
 	}
 }
 
-// emptiesFound judges find . -exec sh -c ': > "$1"' _ {} \; and for f in ~/.*rc; do :>
+// emptiesFound checks find . -exec sh -c ': > "$1"' _ {} \; and for f in ~/.*rc; do :>
 // "$f", which empty every file that is found.
 func emptiesFound(x *scope, r *shell.Run, rd shell.Redirect) {
 	if strings.Contains(rd.Op, ">>") || !printsNothing(r) {
@@ -498,15 +513,21 @@ func overwriteRule(x *scope, r *shell.Run) {
 	if r.Contained || len(rest) == 0 {
 		return
 	}
-	name := strings.TrimPrefix(r.Name(), "g")
-	last := rest[len(rest)-1]
+	kind := x.Script.Programs.Of(r.Name()).Kind
+	copies := kind == programs.KindMove || kind == programs.KindCopy || kind == programs.KindLink
+	last, sources := rest[len(rest)-1], rest[:len(rest)-1]
+	if copies {
+		if to, from, ok := facts.SplitTarget(r.Args(), rest); ok {
+			last, sources = to, from
+		}
+	}
 	dest := x.ResolveWord(last, r)
-	if name == "tee" && dest.Path == "/proc/sysrq-trigger" {
+	if kind == programs.KindReplace && dest.Path == "/proc/sysrq-trigger" {
 		x.Report.Add("system", r.String(), "triggers a kernel emergency function")
 	}
-	switch name {
-	case "mv":
-		for _, w := range rest[:len(rest)-1] {
+	switch {
+	case kind == programs.KindMove:
+		for _, w := range sources {
 			p := x.ResolveWord(w, r)
 			if dest.Path == "/dev/null" {
 				x.Report.Add("overwrite", r.String(), fmt.Sprintf("moves %s to /dev/null", w.Text))
@@ -516,7 +537,7 @@ func overwriteRule(x *scope, r *shell.Run) {
 				x.Report.Add("overwrite", r.String(), fmt.Sprintf("moves %s away (%s)", w.Text, why))
 			}
 		}
-	case "rsync":
+	case r.Name() == "rsync":
 		if strings.Contains(last.Text, ":") && facts.HasLong(flags, "--delete", "--del") &&
 			!facts.HasLong(flags, "--dry-run") && !facts.HasShort(flags, 'n') &&
 			x.copiesNothing(rest[:len(rest)-1], r) {
@@ -538,13 +559,13 @@ func overwriteRule(x *scope, r *shell.Run) {
 		return
 	}
 	targets := rest
-	switch name {
-	case "mv", "cp", "ln", "install":
-		targets = rest[len(rest)-1:]
-		if name == "ln" && !facts.HasShort(flags, 'f') {
+	switch {
+	case copies:
+		targets = []shell.Word{last}
+		if kind == programs.KindLink && !facts.HasShort(flags, 'f') {
 			return
 		}
-	case "tee":
+	case kind == programs.KindReplace:
 		if facts.HasShort(flags, 'a') || facts.HasLong(flags, "--append") {
 			targets = nil
 			for _, w := range rest {
@@ -560,7 +581,7 @@ func overwriteRule(x *scope, r *shell.Run) {
 			x.Report.Add("disk", r.String(), fmt.Sprintf("writes straight to the device %s", w.Text))
 		} else if why := x.whyVital(p); why != notVital {
 			x.Report.Add("overwrite", r.String(), fmt.Sprintf("overwrites %s (%s)", w.Text, why))
-		} else if name == "truncate" && p.Known && x.WhyBroad(p) == facts.SystemDirectory {
+		} else if strings.HasSuffix(r.Name(), "truncate") && p.Known && x.WhyBroad(p) == facts.SystemDirectory {
 			x.Report.Add("overwrite", r.String(), fmt.Sprintf("empties %s in a system directory", w.Text))
 		}
 	}
