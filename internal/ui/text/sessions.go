@@ -372,7 +372,9 @@ func (s Style) SessionFacts(w io.Writer, d *wire.SessionDetail, now time.Time, q
 	for _, ask := range one.Asks {
 		line("waiting for", termsafe.Line(ask, 200))
 	}
-	line("activity", termsafe.Line(one.Tool, 120))
+	if !slices.Contains(one.Asks, one.Tool) {
+		line("activity", termsafe.Line(one.Tool, 120))
+	}
 	turns := d.Earlier
 	if one.Turn != nil {
 		turns = append(turns[:len(turns):len(turns)], *one.Turn)
