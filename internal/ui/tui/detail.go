@@ -260,7 +260,7 @@ func sessionLines(m *Model, r *row, width int) []string {
 // aboutLines are everything else that is known about a session.
 func (d *details) aboutLines(now time.Time) []string {
 	var b strings.Builder
-	text.Style{Color: true}.SessionFacts(&b, d.session, now, "")
+	text.Style{Color: true}.SessionAbout(&b, d.session, now, 2)
 	return strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
 }
 

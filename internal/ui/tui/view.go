@@ -407,7 +407,7 @@ func (f frame) statusText() string {
 	case f.status != "":
 		return f.status
 	case f.ready != nil && !f.ready.Attached && f.ready.Why != "":
-		return styleWaiting.Render("Agents don't wait for this view: " + termsafe.Line(f.ready.Why, 0))
+		return styleWaiting.Render("Agents don't wait for this view: " + termsafe.Line(strings.TrimPrefix(f.ready.Why, "refused: "), 0))
 	case f.hasProblems():
 		what := termsafe.Line(f.info.Problems[0].What, 0)
 		if n := len(f.info.Problems); n > 1 {

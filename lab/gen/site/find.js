@@ -8,7 +8,7 @@
   // What the pages call by another word.
   var other = {
     slow: "cost", slower: "cost", latency: "cost", performance: "cost", telemetry: "network", privacy: "network",
-    unsupported: "not listed", headless: "nobody", pipeline: "ci", egress: "host", domain: "host", url: "host",
+    unsupported: "not listed", headless: "ci", pipeline: "ci", egress: "host", domain: "host", url: "host",
     allowlist: "allow", whitelist: "allow", remove: "uninstall", "delete": "uninstall", refused: "stopped", denied: "stopped",
     hangs: "crash", killed: "crash", brew: "homebrew", mac: "macos", mobile: "phone", continue: "resume", restore: "resume",
     silent: "nothing", daemon: "daemon", server: "daemon", duplicate: "twice", doubled: "twice",
