@@ -111,6 +111,7 @@ func blockedShot(of size) shot {
 	if of == phone {
 		text = claudePhone
 	}
+	text = strings.NewReplacer("⎿", "└", "⏸", "‖").Replace(text) // few fonts have these
 	return shot{text: text, caption: "✗ blocked by a guard, in every agent", lasts: 4 * time.Second}
 }
 
