@@ -26,9 +26,6 @@ type Agent struct {
 	// Protocol says that this is not an agent: its events, whose names begin with
 	// its own name and a colon, are told by a program in place of any agent.
 	Protocol bool `yaml:"protocol"`
-	// OwnAgents says of a protocol that whoever speaks it is an agent of its own: never
-	// one of the catalogue, whatever it calls itself, and nobody else's session.
-	OwnAgents bool `yaml:"own_agents"`
 	// Guest says that a project describes it: it counts where a command names it,
 	// and never for a process or a program that calls by another agent's name.
 	Guest bool     `yaml:"-"`
@@ -192,12 +189,9 @@ type Capability struct {
 	// NeedsAllow says that taking this up approves the call as well, so that
 	// it may only be sent when somebody approved.
 	NeedsAllow bool `yaml:"needs_allow"`
-	// NeedsPerson says that this may only be sent where a person is known to
+	// NeedsUser says that this may only be sent where a person is known to
 	// attend: without one the agent would wait for ever.
-	NeedsPerson bool `yaml:"needs_person"`
-	// Offered says that this counts only where the payload lists this word under
-	// "offered": whoever sent it said that it can carry it.
-	Offered string `yaml:"offered"`
+	NeedsUser bool `yaml:"needs_user"`
 	// EndsRun says that taking this up ends the agent's run: nothing after it is
 	// played, and the model does not read why.
 	EndsRun bool `yaml:"ends_run"`
@@ -258,7 +252,6 @@ type FieldSpec struct {
 	ToolInput    []string `yaml:"tool_input"`
 	ToolOutput   []string `yaml:"tool_output"`
 	ToolCall     []string `yaml:"tool_call"`
-	ToolKind     []string `yaml:"tool_kind"` // what the sender says the tool is, where it speaks of kinds
 	MCPServer    []string `yaml:"mcp_server"`
 	DurationMS   []string `yaml:"duration_ms"`
 	Failed       []string `yaml:"failed"`      // any true one counts
@@ -397,13 +390,13 @@ type Launch struct {
 	// the prompt is an argument of its own, "" where that isn't known.
 	FirstPrompt string `yaml:"first_prompt"`
 	// Overlay is for versions that pass over hooks on the command line: a
-	// config folder that looks like the person's own and holds our hooks too.
+	// config folder that looks like the user's own and holds our hooks too.
 	Overlay *OverlaySpec `yaml:"overlay"`
 }
 
 // OverlaySpec says which folder is overlaid.
 type OverlaySpec struct {
-	Dir  string `yaml:"dir"`  // the person's
+	Dir  string `yaml:"dir"`  // the user's
 	Env  string `yaml:"env"`  // variable that names another
 	File string `yaml:"file"` // the file in it that holds hooks
 	// Probe is an override that shows, when the agent lists its hooks, whether

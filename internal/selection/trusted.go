@@ -3,7 +3,6 @@ package selection
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/platform/proc"
@@ -17,7 +16,7 @@ func isTrusted(store *trust.Store, root string) bool {
 	return root != "" && store.InForce(root).Status == trust.Trusted
 }
 
-// trustEdit lets trust follow the person's own edit through hookmux, and says
+// trustEdit lets trust follow the user's own edit through hookmux, and says
 // what stands in the way when it cannot.
 func trustEdit(store *trust.Store, root string, done registry.Change) string {
 	if err := store.Retrust(root, done.File, done.Before, done.After); err != nil {
@@ -78,9 +77,6 @@ func trustView(v trust.View) wire.TrustView {
 		line := fmt.Sprintf("%s on %s %s: %s %s", run.ID, run.Agent, run.HookType, run.Handler, run.Target)
 		if run.ProjectCode {
 			line += "  (runs code of the project that can change later)"
-		}
-		if len(run.Variables) > 0 {
-			line += "  (is given your variables " + strings.Join(run.Variables, ", ") + ")"
 		}
 		if !run.Enabled {
 			line += "  (disabled)"

@@ -206,7 +206,7 @@ func (f *importFlags) show(a *agent.Agent, out *imported) {
 	if ruleimport.Format(a.Permissions.Format).Ordered() && len(out.Sources) > 1 {
 		app.Say("note: where several files have rules for a call, the strictest one wins here, whatever their order")
 	}
-	app.Say("%s imported; ignored by %s itself: %d; without an exact counterpart: %d", countPackRules(out.Taken), a.Title,
+	app.Say("%s imported; ignored by %s itself: %d; without an exact counterpart: %d", countRules(out.Taken), a.Title,
 		out.Ignored, out.Left)
 }
 
@@ -263,7 +263,7 @@ func (f *importFlags) writeRules(ctx context.Context, a *agent.Agent, configDir 
 	return f.writeOwn(ctx, out, err == nil)
 }
 
-// writeOwn writes a file of the user's rules, which counts by the person's word.
+// writeOwn writes a file of the user's rules, which counts by the user's word.
 // One that is replaced waits for `hookmux config accept`, which shows the difference.
 func (f *importFlags) writeOwn(ctx context.Context, out *imported, replaces bool) error {
 	c, err := f.app.ConnectDaemon(ctx)

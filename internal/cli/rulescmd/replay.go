@@ -193,7 +193,7 @@ func heardKinds(o *replay.Options) []string {
 	var list []string
 	counted := replay.NeedsCounts(o.Rules)
 	for _, kind := range event.Kinds() {
-		if replay.Judges(o.Rules, kind) || counted && slices.Contains(replay.CountedKinds(), kind) {
+		if replay.Evaluates(o.Rules, kind) || counted && slices.Contains(replay.CountedKinds(), kind) {
 			list = append(list, string(kind))
 		}
 	}
@@ -299,7 +299,7 @@ func sayRules(app *cmdutil.App, r *replay.Report) {
 		}
 	}
 	if silent > 0 {
-		app.Say("  %s would not have matched", countPackRules(silent))
+		app.Say("  %s would not have matched", countRules(silent))
 	}
 }
 

@@ -173,7 +173,7 @@ func (t *Checker) NamedIn(text string) string {
 	return ""
 }
 
-// wordIsOwned judges a word both ways: as a place, and as it stands.
+// wordIsOwned checks a word both ways: as a place, and as it stands.
 func (t *Checker) wordIsOwned(x *scope, w shell.Word, r *shell.Run, del bool) bool {
 	test := t.isOwned
 	if del {
@@ -217,7 +217,7 @@ func (t *Checker) otherNames(x *scope, p string, follow bool) []string {
 	if t.twin == nil || !follow {
 		return names
 	}
-	if twin := t.twin(names[len(names)-1], t.watchedFiles(x)); twin != "" {
+	if twin := t.twin(names[len(names)-1], func() []string { return t.watchedFiles(x) }); twin != "" {
 		names = append(names, twin)
 	}
 	return names

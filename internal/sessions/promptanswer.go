@@ -1,0 +1,65 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/sessions/state"
+	"github.com/hookmux/hookmux/internal/sessions/window"
+	"github.com/hookmux/hookmux/internal/tmux"
+)
+
+// AnswerAtPrompt answers what an agent asks at its own prompt by keys in its tmux pane.
+// refused says why nothing was pressed; an error, that something was and it is not known
+// to have helped.
+func (s *Service) AnswerAtPrompt(ctx context.Context, id string, choice event.Choice) (refused string, err error) {
+	err = s.pressAtPrompt(ctx, id, choice)
+	var refusal *window.Refusal
+	if errors.As(err, &refusal) {
+		return refusal.Why, nil
+	}
+	return "", err
+}
+
+func (s *Service) pressAtPrompt(ctx context.Context, id string, choice event.Choice) error {
+	s.pressing.Lock() // one at a time: of two answers the second finds no dialog
+	defer s.pressing.Unlock()
+	one, waits := s.findPrompt(id)
+	if one == nil {
+		return &window.Refusal{Why: "it no longer asks"}
+	}
+	dialog := s.view.dialogOf(one, waits)
+	if dialog == nil {
+		return &window.Refusal{Why: "it asks for something else as well, or its pane is not known"}
+	}
+	keys := dialog.Deny
+	if choice == event.ChooseOnce {
+		keys = dialog.Approve
+	}
+	server := &tmux.Server{Socket: one.Place.Server}
+	hint := tmux.Hint{PID: one.Place.PID, TTY: one.Place.TTY, Pane: one.Place.Pane}
+	pane, sits, err := server.PaneOf(ctx, s.deps.Processes, hint)
+	if err == nil && !sits {
+		err = errors.New("it is not in its pane any more")
+	}
+	if err != nil {
+		return &window.Refusal{Why: err.Error()}
+	}
+	return window.Press(ctx, window.InTmux(server, pane.ID), dialog, waits.Whole, keys, func() bool {
+		now, still := s.findPrompt(id)
+		return now != nil && s.view.dialogOf(now, still) != nil && still.Whole == waits.Whole
+	})
+}
+
+// findPrompt is the session in whose window something waits under an id.
+func (s *Service) findPrompt(id string) (*state.Session, *state.Waiting) {
+	for _, one := range s.tracker.sessions.Waiting() {
+		for _, waits := range one.WaitingList() {
+			if waits.ID == id && !waits.InInbox && !s.tracker.isDeciding(waits.Event) {
+				return one, &waits
+			}
+		}
+	}
+	return nil, nil
+}
