@@ -515,3 +515,14 @@ func TestClocksMayBeWrong(t *testing.T) {
 		}
 	}
 }
+
+// The server hears every member of a large fleet.
+func TestManyMembersAreHeard(t *testing.T) {
+	f := newFleet(t)
+	for i := range 100 {
+		one := f.member(fmt.Sprintf("m%d", i), protocol.RoleMember)
+		if told := one.ask(protocol.Ask{What: protocol.AskHello, Instance: "i"}); told.Error != "" {
+			t.Fatalf("member %d: %s", i, told.Error)
+		}
+	}
+}
