@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -302,6 +303,40 @@ func TestChangedTrailIsPutAside(t *testing.T) {
 			}
 			if name != "whole folder" && (rep.Problem == nil || !strings.HasPrefix(rep.Problem.File, aside)) {
 				t.Errorf("%s: problem %v; want the folder it was put aside in", name, rep.Problem)
+			}
+		}
+	}
+}
+
+// Something else in a file's place, such as a device that never ends or a pipe that nobody
+// writes to, neither fills the daemon's memory nor keeps it waiting.
+func TestMisfitsInTheTrailsPlace(t *testing.T) {
+	for name, put := range map[string]func(path string) error{
+		"device": func(path string) error { return os.Symlink("/dev/zero", path) },
+		"pipe":   func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"folder": func(path string) error { return os.Mkdir(path, 0o700) },
+	} {
+		for _, file := range []string{headFile, headsFile, "records"} {
+			b := newBench(t.TempDir())
+			b.fill()
+			b.trail.Append([]Record{decision("x", "deny")})
+			if file == "records" {
+				file = b.trail.state.File
+			}
+			path := b.trail.path(file)
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+			if err := put(path); err != nil {
+				t.Fatal(err)
+			}
+			if rep, err := Verify(b.dirs, nil); err == nil && rep.Problem == nil {
+				t.Errorf("%s in the place of %s: verify finds nothing", name, file)
+			}
+			b.restart()
+			b.trail.Append([]Record{decision("z", "deny")})
+			if rep := b.verify(t); len(rep.Gaps) != 1 || len(b.problems) > 0 {
+				t.Errorf("%s in the place of %s: report %+v, problems %q; want a new trail with a gap", name, file, rep, b.problems)
 			}
 		}
 	}

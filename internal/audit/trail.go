@@ -150,10 +150,12 @@ func (t *Trail) makeReady() (begun *Record, err error) {
 	if known == nil && !isBegun(names) {
 		return nil, t.begin()
 	}
-	line, err := os.ReadFile(t.path(headFile))
+	line, err := files.Read(t.path(headFile), maxHead)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return t.beginAgain(t.path(headFile) + " is missing")
+	case files.IsNotPlainFile(err):
+		return t.beginAgain(err.Error())
 	case err != nil:
 		return nil, err
 	case !publicKey(t.key).Equal(known):

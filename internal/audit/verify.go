@@ -12,7 +12,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/platform/files"
 	"github.com/hookmux/hookmux/internal/platform/paths"
+)
+
+// Bounds of what is read: any program of the user may put something else in a file's place.
+const (
+	maxHead = 64 << 20
+	maxFile = 1 << 30
 )
 
 // Report is what a check found.
@@ -84,7 +91,7 @@ func Verify(dirs paths.Dirs, each func(r *Record, line string)) (*Report, error)
 }
 
 func readHead(dir string) ([]byte, error) {
-	b, err := os.ReadFile(filepath.Join(dir, headFile))
+	b, err := files.Read(filepath.Join(dir, headFile), maxHead)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -179,7 +186,7 @@ func listFiles(dir string) (names []string, err error) {
 // content is a file as the trail says it is: what it holds without the last change, and
 // that change. A change that was cut off is finished here.
 func (c *check) content(name string, at int64, change string) (string, *Misfit) {
-	b, err := os.ReadFile(filepath.Join(c.dir, name))
+	b, err := files.Read(filepath.Join(c.dir, name), maxFile)
 	if err != nil && !(errors.Is(err, fs.ErrNotExist) && at == 0) {
 		return "", &Misfit{File: name, What: "it can't be read: " + errText(err)}
 	}
@@ -241,7 +248,7 @@ func (c *check) readFile(f head, each func(*Record, string)) *Misfit {
 		at = c.state.At
 		text, bad = c.content(f.File, at, c.state.Lines)
 	} else {
-		b, err := os.ReadFile(filepath.Join(c.dir, f.File))
+		b, err := files.Read(filepath.Join(c.dir, f.File), maxFile)
 		if err != nil {
 			return &Misfit{File: f.File, What: "it can't be read: " + errText(err)}
 		}

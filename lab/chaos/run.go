@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/platform/files"
 	"github.com/hookmux/hookmux/internal/version"
 )
 
@@ -287,10 +288,13 @@ func (w *world) storageWorks() bool {
 	return stored
 }
 
+// maxLog bounds what is read of a daemon's log.
+const maxLog = 64 << 20
+
 // describeDaemon says what is there instead of a daemon that works.
 func (w *world) describeDaemon() string {
 	said, err := w.askDaemon(pingLine, time.Second)
-	log, _ := os.ReadFile(w.Dirs.Log())
+	log, _ := files.Read(w.Dirs.Log(), maxLog) // a fault may have put a device in its place
 	return fmt.Sprintf("processes %v, said %q, %v; last in the log: %s", w.listDaemons(), said, err,
 		log[max(0, len(log)-700):])
 }

@@ -31,7 +31,7 @@ func (t *Checker) checkAssignment(x *scope, r *shell.Run, name string) {
 	if isHookmuxSetting(name) {
 		x.Report.Add(
 			"environment",
-			r.String(),
+			r.Head(),
 			fmt.Sprintf("sets %s, which turns hookmux off or swaps its settings",
 				name),
 		)
@@ -64,7 +64,7 @@ func (t *Checker) checkEnvironment(x *scope, r *shell.Run) {
 				return // documentation
 			}
 		}
-		x.Report.Add("environment", r.String(), "writes a setting that switches hookmux off into a file")
+		x.Report.Add("environment", r.Head(), "writes a setting that switches hookmux off into a file")
 		return
 	default:
 		return
@@ -96,7 +96,7 @@ func (t *Checker) checkControl(x *scope, r *shell.Run) {
 	}
 	verb, ok := verbs.Find(operands)
 	if !ok && len(operands) > 0 && slices.Contains(offWords, operands[0]) {
-		x.Report.Add("control", r.String(),
+		x.Report.Add("control", r.Head(),
 			fmt.Sprintf("hookmux %s: only the user can turn hookmux off, not an agent", operands[0]))
 	}
 	if !ok || !verb.ForPerson() {
@@ -166,7 +166,7 @@ func checkRemoval(x *scope, r *shell.Run) {
 		name, _, _ := strings.Cut(strings.TrimPrefix(a.Text, "@"), "@")
 		if name == "hookmux" || strings.HasSuffix(name, "/hookmux") || name == "hookmux-bin" ||
 			name == "nixpkgs#hookmux" {
-			x.Report.Add("write", r.String(), "removes hookmux")
+			x.Report.Add("write", r.Head(), "removes hookmux")
 			return
 		}
 	}

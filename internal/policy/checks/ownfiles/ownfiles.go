@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/policy/shell"
@@ -123,6 +124,11 @@ var staticWords = sync.OnceValue(func() []string {
 	for root := range ownRoots() {
 		words = append(words, root)
 	}
+	for _, word := range startFileNeedles() {
+		if !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(word, w) }) {
+			words = append(words, word)
+		}
+	}
 	for _, ending := range hookConfigs() {
 		if !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(ending, w) }) {
 			words = append(words, path.Base(ending))
@@ -220,6 +226,7 @@ func (t *Checker) CheckScript(s *facts.Scope) {
 		t.checkProcessTool(x, r)
 		t.checkServices(x, r)
 		checkRemoval(x, r)
+		checkAgentCopy(x, r)
 		t.checkWriter(x, r)
 		t.checkCode(x, r)
 		x.noteNames(r)
@@ -233,7 +240,7 @@ func (t *Checker) CheckScript(s *facts.Scope) {
 func (t *Checker) checkRedirects(x *scope, r *shell.Run) {
 	for _, rd := range r.Redirects {
 		if rd.Writes() && (t.wordIsOwned(x, rd.Target, r, false) || !r.Contained && ownBinary(rd.Target)) {
-			x.Report.Add("write", r.String(), fmt.Sprintf("writes %s", rd.Target.Text))
+			x.Report.Add("write", r.Head(), fmt.Sprintf("writes %s", rd.Target.Text))
 		} else if rd.Writes() {
 			t.checkStartFile(x, r, rd.Target)
 		}
@@ -246,6 +253,7 @@ func (t *Checker) CheckPaths(s *facts.Scope, extra facts.InputPaths) {
 		return
 	}
 	x := &scope{Scope: s}
+	checkWrittenText(x)
 	removes := takesAway(s.Call.ToolName)
 	mine := func(p string) bool {
 		return t.isOwned(p) || removes && t.holdsOwned(x, p) || ownBinary(shell.Word{Text: p})
@@ -266,6 +274,23 @@ func (t *Checker) CheckPaths(s *facts.Scope, extra facts.InputPaths) {
 					break
 				}
 			}
+		}
+	}
+}
+
+var offInText = lazyregexp.New(`HOOKMUX_(DISABLED|RUNTIME_DIR)["']?\s*[:=]`)
+
+// checkWrittenText refuses a file tool that writes a setting which switches hookmux off:
+// agents, direnv and shells read files like .env.
+func checkWrittenText(x *scope) {
+	text, known := facts.WrittenText(x.Call)
+	if !known || !strings.Contains(text, "HOOKMUX_") || !offInText.MatchString(text) {
+		return
+	}
+	for _, p := range x.Call.Writes {
+		if !strings.HasSuffix(p, ".md") { // documentation
+			x.Report.Add("environment", p, "writes a setting that switches hookmux off into a file")
+			return
 		}
 	}
 }
