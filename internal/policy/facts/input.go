@@ -54,6 +54,10 @@ func ReadInput(call *Call) InputPaths {
 			addListed(call)
 		}
 		return out
+	case "file_read", "file_write", "file_edit":
+		if named {
+			return out
+		}
 	default:
 		return out
 	}
@@ -64,7 +68,8 @@ func ReadInput(call *Call) InputPaths {
 		out.Unreadable = fmt.Sprintf("its input is longer than %d MiB", maxInput>>20)
 		return out
 	}
-	r := inputReader{call: call, out: &out, writes: toolWrites(call.ToolName), globs: matchesNames(call.ToolName),
+	r := inputReader{call: call, out: &out, writes: toolWrites(call.ToolName) ||
+		call.ToolKind == "file_write" || call.ToolKind == "file_edit", globs: matchesNames(call.ToolName),
 		types: typesText(call.ToolName)}
 	if err := walkJSON(call.Input, throughTexts(r.takeText)); err != nil {
 		out.Unreadable = "its input is not valid JSON: " + err.Error()

@@ -66,6 +66,7 @@ func TestStartFilesOfFileTools(t *testing.T) {
 		{".env", `{"content":"A=b\nHOOKMUX_DISABLED=1\n"}`, "own-files.environment"},
 		{".envrc", `{"new_string":"export HOOKMUX_DISABLED=1"}`, "own-files.environment"},
 		{"app.json", `{"content":"{\"env\":{\"HOOKMUX_DISABLED\": \"1\"}}"}`, "own-files.environment"},
+		{".env", `{"content":"HOOKMUX_CLAUDE_DISABLED=1\n"}`, "own-files.environment"},
 		{".env", `{"content":"A=b\n"}`, ""},
 		{"docs/settings.md", `{"content":"HOOKMUX_DISABLED=1 switches it off"}`, ""},
 		{"src/kitty.conf", `{"content":"x"}`, ""},

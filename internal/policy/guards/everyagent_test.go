@@ -223,6 +223,8 @@ func TestShapesOfOtherTools(t *testing.T) {
 		check("codex", "PreToolUse", tool, `{"session_id":1,"`+key+`":"y\n"}`, "")
 	}
 	// A path is one whatever its member is called; a shell runs what it's given.
+	check("cursor", "preToolUse", "Write", `{"target_file":"/home/me/.claude/settings.json","contents":"{}"}`, "own-files.write")
+	check("cursor", "preToolUse", "Read", `{"targetFile":"/home/me/.ssh/id_rsa"}`, "secrets.file")
 	check("claude", "PreToolUse", "mcp__fs__copy", `{"from":"/tmp/x","to":"/home/me/.claude/settings.json"}`, "own-files.write")
 	check("claude", "PreToolUse", "mcp__fs__write", `{"files":[{"name":"~/.claude/settings.json","data":"{}"}]}`, "own-files.write")
 	check("claude", "PreToolUse", "mcp__fs__read", `{"what":"file:///home/me/.ssh/id_rsa"}`, "secrets.file")

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/policy/shell"
@@ -25,6 +26,14 @@ func isHookmuxSetting(name string) bool {
 		}
 	}
 	return true
+}
+
+// offSetting finds a variable that switches hookmux off, or moves it, where it's set.
+var offSetting = lazyregexp.New(`HOOKMUX_([A-Z0-9_]+_)?(DISABLED|RUNTIME_DIR)["']?\]?\s*[:=]`)
+
+// switchesOff reports whether a text sets such a variable.
+func switchesOff(text string) bool {
+	return strings.Contains(text, "HOOKMUX_") && offSetting.MatchString(text)
 }
 
 func (t *Checker) checkAssignment(x *scope, r *shell.Run, name string) {
@@ -56,7 +65,7 @@ func (t *Checker) checkEnvironment(x *scope, r *shell.Run) {
 		if r.HasInput {
 			line += " " + r.Input.Text
 		}
-		if !writes || !strings.Contains(line, "HOOKMUX_DISABLED=") && !strings.Contains(line, "HOOKMUX_RUNTIME_DIR=") {
+		if !writes || !switchesOff(line) {
 			return
 		}
 		for _, rd := range r.Redirects {

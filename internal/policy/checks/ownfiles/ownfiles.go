@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/policy/shell"
@@ -278,13 +277,11 @@ func (t *Checker) CheckPaths(s *facts.Scope, extra facts.InputPaths) {
 	}
 }
 
-var offInText = lazyregexp.New(`HOOKMUX_(DISABLED|RUNTIME_DIR)["']?\s*[:=]`)
-
 // checkWrittenText refuses a file tool that writes a setting which switches hookmux off:
 // agents, direnv and shells read files like .env.
 func checkWrittenText(x *scope) {
 	text, known := facts.WrittenText(x.Call)
-	if !known || !strings.Contains(text, "HOOKMUX_") || !offInText.MatchString(text) {
+	if !known || !switchesOff(text) {
 		return
 	}
 	for _, p := range x.Call.Writes {
