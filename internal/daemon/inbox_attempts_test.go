@@ -83,6 +83,12 @@ var openMethods = map[string]authority.Class{
 	wire.MethodUsageWindows:   authority.Report, // how much of a plan is used, as the agent's status line shows it
 	// show the page's address and your devices, and nothing of it to agents; pairing is a person's
 	wire.MethodWebStatus: authority.Read, wire.MethodWebDevices: authority.Read, wire.MethodWebPairWait: authority.Read,
+	// show which other machines there are, and nothing of it to agents; connecting only tries a lost link now
+	wire.MethodHosts: authority.Read, wire.MethodRemoteConnect: authority.Read,
+	wire.MethodFleetStatus: authority.Read, wire.MethodFleetList: authority.Read, wire.MethodFleetLog: authority.Read,
+	// only do what a machine that you paired has signed
+	wire.MethodRemoteHello: authority.Report, wire.MethodRemoteFollow: authority.Report,
+	wire.MethodRemoteCall: authority.Report, wire.MethodRemoteAnswer: authority.Report,
 	wire.MethodWanted: authority.Report, // names what hooks listen to and offer; nothing can be said with it
 }
 
@@ -140,8 +146,8 @@ func TestEveryAttemptToApproveOneself(t *testing.T) {
 			var refused *client.RefusedError
 			if err := w.Call(method, params[method], nil); !errors.As(err, &refused) ||
 				refused.Message != verdict.Reason() {
-				t.Fatalf("%s at %s: %v; want errors.As(err, &refused) and refused.Message == verdict.Reason()",
-					name, method, err)
+				t.Fatalf("%s at %s: %v; want the refusal %q",
+					name, method, err, verdict.Reason())
 			}
 			want = append(want, entry{name, method, verdict.Reason(), verdict.Agent})
 		}

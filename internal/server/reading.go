@@ -79,6 +79,9 @@ var readings = map[string]reading{
 	// Which other machines there are.
 	wire.MethodHosts:         {},
 	wire.MethodRemoteConnect: {},
+	wire.MethodFleetStatus:   {},
+	wire.MethodFleetList:     {},
+	wire.MethodFleetLog:      {},
 
 	// Where the page for browsers is, which devices you paired, and the digits of one that
 	// is being paired.

@@ -86,7 +86,7 @@ func (c *conversation) callMethod(name string, params json.RawMessage) (json.Raw
 	s := c.server
 	long, isLong := s.LongMethods[name]
 	// A stopping daemon waits for this answer, as it may be the one to its own
-	// stop; what may take long asks again.
+	// stop; who called what may take long asks again.
 	c.entry.SetBusy(!isLong)
 	class, known := wire.Methods[name], s.hasMethod(name)
 	if known && class == authority.Decide && !proc.PeerLives(c.conn) {
@@ -94,26 +94,22 @@ func (c *conversation) callMethod(name string, params json.RawMessage) (json.Raw
 		s.Refused(name, c.peer, gone)
 		return nil, wire.Errorf(wire.CodeRefused, "%s", gone.Reason())
 	}
-	ctx := s.ctx
-	if isLong {
-		var cancel func()
-		ctx, cancel = context.WithCancel(s.ctx)
-		defer cancel()
-		stop := peekHangUp(c.conn, c.reader, cancel)
-		defer stop()
-	}
-	if known && class == authority.Read {
-		return c.readMethod(ctx, name, params)
-	}
-	if isLong {
-		verdict := s.Judge.May(class, c.peer, nil)
-		return s.runJudged(name, verdict, c.peer, func() (any, *wire.Error) {
+	var run func() (any, *wire.Error)
+	switch m, isMethod := s.Methods[name]; {
+	case isLong:
+		run = func() (any, *wire.Error) {
+			c.entry.SetBusy(false)
+			ctx, done := c.untilHangUp()
+			defer done()
 			return long(ctx, params, c.peer)
-		})
-	}
-	m, ok := s.Methods[name]
-	if !ok {
+		}
+	case isMethod:
+		run = func() (any, *wire.Error) { return m.Call(c.waitForPerson, params, c.peer) }
+	default:
 		return nil, wire.Errorf(wire.CodeNoMethod, "there is no method %q; docs/contributing/protocol.md lists them", name)
+	}
+	if class == authority.Read {
+		return c.readMethod(name, params)
 	}
 	verdict, bad := s.Judge.JudgeCall(name, class, params, c.peer)
 	if bad != nil {
@@ -122,14 +118,12 @@ func (c *conversation) callMethod(name string, params json.RawMessage) (json.Raw
 	if verdict.Outcome == authority.NeedPIN || verdict.Outcome == authority.NeedCode {
 		verdict = c.askPerson(name, class, params, verdict)
 	}
-	return s.runJudged(name, verdict, c.peer, func() (any, *wire.Error) {
-		return m.Call(c.waitForPerson, params, c.peer)
-	})
+	return s.runJudged(name, verdict, c.peer, run)
 }
 
 // readMethod runs a method that only shows something, and leaves out what the
 // peer may not see.
-func (c *conversation) readMethod(ctx context.Context, name string, params json.RawMessage) (json.RawMessage, *wire.Error) {
+func (c *conversation) readMethod(name string, params json.RawMessage) (json.RawMessage, *wire.Error) {
 	s, view := c.server, c.viewOfPeer()
 	if bad := view.mayRead(name); bad != nil {
 		return nil, bad
@@ -140,6 +134,8 @@ func (c *conversation) readMethod(ctx context.Context, name string, params json.
 		var answer any
 		var failure *wire.Error
 		if long, isLong := s.LongMethods[name]; isLong {
+			ctx, done := c.untilHangUp()
+			defer done()
 			answer, failure = long(ctx, params, c.peer)
 		} else if view.Limited && method.RunOwn != nil {
 			answer, failure = method.RunOwn(params, view.owns)
@@ -179,12 +175,20 @@ func (c *conversation) askPerson(name string, class authority.Class, params json
 // waitForPerson begins to wait for a person, until the caller hangs up.
 func (c *conversation) waitForPerson() (ctx context.Context, done func()) {
 	c.entry.SetBusy(false) // a stopping daemon does not wait for a person
+	ctx, stop := c.untilHangUp()
+	return ctx, func() {
+		stop()
+		c.entry.SetBusy(true)
+	}
+}
+
+// untilHangUp returns a context that ends when the caller hangs up.
+func (c *conversation) untilHangUp() (ctx context.Context, done func()) {
 	ctx, cancel := context.WithCancel(c.server.ctx)
 	stop := peekHangUp(c.conn, c.reader, cancel)
 	return ctx, func() {
 		stop()
 		cancel()
-		c.entry.SetBusy(true)
 	}
 }
 

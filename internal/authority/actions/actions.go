@@ -3,6 +3,7 @@
 package actions
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -149,6 +150,11 @@ var describers = map[string]func(json.RawMessage) (text string, weakens bool){
 	wire.MethodRemoteAdd:        describeRemoteAdd,
 	wire.MethodRemoteAccept:     describeRemoteAccept,
 	wire.MethodRemoteRemove:     fixedText("forget a host, and the key with which answers go there", false),
+	wire.MethodFleetInit:        fixedText("serve a fleet of machines from here", true),
+	wire.MethodFleetInvite:      describeFleetInvite,
+	wire.MethodFleetJoin:        fixedText("join a fleet: its operators see your agents here and answer them", true),
+	wire.MethodFleetRemove:      describeFleetRemove,
+	wire.MethodFleetLeave:       fixedText("leave the fleet", false),
 	wire.MethodWebDeviceRename:  fixedText("give a paired device another name", false),
 	wire.MethodWebDeviceRemove:  fixedText("remove a paired device", false),
 	wire.MethodWebDeviceScope:   describeDeviceScope,
@@ -456,6 +462,15 @@ func describeRemoteAdd(params json.RawMessage) (string, bool) {
 		what = "show you the agents on, and send your answers to, "
 	}
 	return "keep an ssh connection and " + what + p.Target, true
+}
+
+func describeFleetInvite(params json.RawMessage) (string, bool) {
+	p := readInto[wire.FleetInviteParams](params)
+	return "invite a machine to the fleet as " + cmp.Or(p.Role, "member"), true
+}
+
+func describeFleetRemove(params json.RawMessage) (string, bool) {
+	return "remove " + readInto[wire.FleetMemberParams](params).Member + " from the fleet", false
 }
 
 func describeRemoteAccept(params json.RawMessage) (string, bool) {

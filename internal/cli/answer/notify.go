@@ -88,7 +88,7 @@ func showNotify(app *cmdutil.App, cmd *cobra.Command, asJSON bool) error {
 	for _, one := range info.Channels {
 		kinds := strings.Join(one.Kinds, ", ")
 		if kinds == "" {
-			kinds = "–"
+			kinds = "-"
 		}
 		rows = append(rows, []string{one.Name, kinds, channelWords(&one)})
 	}
