@@ -228,24 +228,27 @@ func checkAgentCopy(x *scope, r *shell.Run) {
 // agentProgram is the agent whose program a word names: ~/.local/bin/claude, or what
 // `which claude` prints.
 func agentProgram(x *scope, w shell.Word) (*agent.Known, string) {
+	if known, name := listedAgent(x, w); known != nil {
+		return known, name
+	}
+	if path.Base(path.Dir(w.Text)) != "bin" {
+		return nil, ""
+	}
+	name := path.Base(w.Text)
+	return agentByProgram()[name], name
+}
+
+// listedAgent is the agent that the commands name whose output a word is.
+func listedAgent(x *scope, w shell.Word) (*agent.Known, string) {
 	for _, from := range x.Sources(w.From) {
-		switch from.Name() {
-		case "which", "command", "type", "whereis", "readlink", "realpath":
-			for _, a := range from.Args() {
-				if known := agentByProgram()[path.Base(a.Text)]; known != nil {
-					return known, path.Base(a.Text)
-				}
-				if known, name := agentProgram(x, a); known != nil {
-					return known, name
-				}
+		for _, a := range from.Args() {
+			name := path.Base(a.Text)
+			if known := agentByProgram()[name]; known != nil {
+				return known, name
 			}
 		}
 	}
-	name := path.Base(w.Text)
-	if dir := path.Base(path.Dir(w.Text)); dir != "bin" {
-		return nil, ""
-	}
-	return agentByProgram()[name], name
+	return nil, ""
 }
 
 // checkAgentSwitches refuses options that disable hookmux for one launch: claude

@@ -89,7 +89,7 @@ var watchedWords = []string{
 	"crush.json", "allowlist", "managed-settings", "opencode.json", "disableallhooks", "--bare", "--safe-mode",
 	"--pure",
 	"tar ", "unzip ", "7z", "cpio", "patch ", " apply", " am ", "stow ", "chezmoi", "bwrap", "firejail",
-	"--no-extensions", "-ne ", "--setting-sources", "--ignore-user-config", "home=",
+	"ppid", "usr1", "_debugprocess", "/mem", "--no-extensions", "-ne ", "--setting-sources", "--ignore-user-config", "home=",
 	// Where text is typed or run later, words may stand one by one.
 	"tmux", "tmate", "byobu", "screen", "zellij", "kitty", "kitten", "wezterm", "xdotool", "ydotool", "wtype", "dotool",
 	// What runs later.

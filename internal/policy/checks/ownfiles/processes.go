@@ -77,31 +77,30 @@ func takesOverAgent(x *scope, r *shell.Run) bool {
 		return strings.Contains(text, "_debugProcess") ||
 			facts.HasWord(r.Args(), "inspect") && facts.HasWord(r.Args(), "-p") && namesAgentProcess(x, r.Args())
 	}
-	if !programs.Is(name, programs.ProcessTool) && name != "pkill" && !programs.Is(name, programs.NameTool) {
+	kills := strings.Contains(name, "kill")
+	if !kills && !programs.Is(name, programs.ProcessTool) && !programs.Is(name, programs.NameTool) {
 		return false
 	}
-	if strings.HasSuffix(name, "kill") || strings.HasPrefix(name, "killall") {
+	if kills {
 		line := strings.ToUpper(facts.JoinArgs(r.Args())) + " "
 		if !strings.Contains(line, "USR1 ") && !strings.Contains(line, "-10 ") {
 			return false // it ends the agent
 		}
 	}
-	return namesAgentProcess(x, r.Args())
+	byName := kills || programs.Is(name, programs.NameTool)
+	return namesAgentProcess(x, r.Args()) ||
+		byName && slices.ContainsFunc(r.Args(), func(a shell.Word) bool { return agentByProgram()[path.Base(a.Text)] != nil })
 }
 
-// namesAgentProcess reports whether words name the process above the command, or an agent's.
+// namesAgentProcess reports whether words are the number of the process above the command,
+// or come from what looks for an agent's.
 func namesAgentProcess(x *scope, args []shell.Word) bool {
 	for _, a := range args {
-		if strings.Contains(a.Text, "$PPID") || strings.Contains(a.Text, "${PPID}") || agentByProgram()[path.Base(a.Text)] != nil {
+		if strings.Contains(a.Text, "$PPID") || strings.Contains(a.Text, "${PPID}") {
 			return true
 		}
-		for _, from := range x.Sources(a.From) {
-			switch from.Name() {
-			case "pgrep", "pidof", "ps", "grep":
-				if slices.ContainsFunc(from.Args(), func(w shell.Word) bool { return agentByProgram()[path.Base(w.Text)] != nil }) {
-					return true
-				}
-			}
+		if known, _ := listedAgent(x, a); known != nil {
+			return true
 		}
 	}
 	return false

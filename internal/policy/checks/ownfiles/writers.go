@@ -194,7 +194,7 @@ func (c *writer) checkMode() {
 		}
 	}
 	// A folder without its x bit hides what is in it.
-	if facts.HasShort(c.flags, 'R') || plainName(c.r.Name()) == "chmod" && takesExecution(c.r.Args()) {
+	if facts.HasShort(c.flags, 'R') || c.binaries {
 		c.remove(c.rest)
 	}
 }
