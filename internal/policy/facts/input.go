@@ -360,7 +360,7 @@ func (r *inputReader) takeText(key, v string) bool {
 		}
 		// A new slice: the caller's must not grow under its feet.
 		r.call.Commands = append(r.call.Commands[:len(r.call.Commands):len(r.call.Commands)], v)
-	case r.namesPath(key), isPathText(key, v):
+	case r.namesPath(key), r.call.ToolKind != "search" && isPathText(key, v):
 		if v == "" || len(v) > maxPath || strings.Contains(v, "\n") {
 			return true
 		}
@@ -394,6 +394,10 @@ func isShellCell(line string) bool {
 
 // isPathText reports whether a text is a whole path, whatever its member is called.
 func isPathText(key, v string) bool {
+	switch key {
+	case "pattern", "patterns", "query", "regex", "search", "prompt", "message", "title", "description":
+		return false // what is looked for or talked about
+	}
 	return !contentKeys[key] && len(v) > 1 && (v[0] == '/' || strings.HasPrefix(v, "~/") || strings.HasPrefix(v, "$HOME/") ||
 		strings.HasPrefix(v, "file:///"))
 }
