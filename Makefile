@@ -109,11 +109,12 @@ usage:
 		$(GO) test $(FLAGS) -v -count=1 -cpu 1 -run Ccusage ./internal/usage
 
 # The page in Chromium and Firefox, with axe-core from npm; HOOKMUX_UPDATE=1 accepts its pictures and writes those of the docs.
+# Where the machine has more to do, pictures and speed need PRIORITY, as for soak.
 AXE ?= 4.14.0
 browser:
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
 		(cd "$$dir" && npm pack --silent axe-core@$(AXE) >/dev/null && tar xzf *.tgz package/axe.min.js) && \
-		HOOKMUX_AXE="$$dir/package/axe.min.js" $(GO) test $(FLAGS) -v -count=1 -run 'Chromium|Firefox|Pictures|Usable' ./lab/browsertest
+		HOOKMUX_AXE="$$dir/package/axe.min.js" $(GO) test $(FLAGS) -v -count=1 $(if $(PRIORITY),-exec '$(PRIORITY)') -run 'Chromium|Firefox|Pictures|Usable' ./lab/browsertest
 
 bench: build
 	$(GO) run $(FLAGS) ./lab/bench -bin $(BIN)

@@ -1,3 +1,5 @@
+//go:build unix
+
 package audit
 
 import (
@@ -5,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -242,6 +245,19 @@ func TestGapOfAFullDisk(t *testing.T) {
 	}
 }
 
+// What was lost before it came to the trail is a gap, too.
+func TestGapOfLostDecisions(t *testing.T) {
+	b := newBench(t.TempDir())
+	b.trail.Append([]Record{decision("e1", "deny")})
+	b.trail.NoteMissed(2, b.at)
+	b.trail.NoteMissed(3, b.at.Add(time.Minute))
+	b.trail.Append([]Record{decision("e2", "deny")})
+	rep := b.verify(t)
+	if rep.Problem != nil || len(rep.Gaps) != 1 || rep.Gaps[0].Missed != 5 || !rep.Gaps[0].From.Equal(b.at) {
+		t.Errorf("report %+v, problem %v; want one gap of 5 since %v", rep, rep.Problem, b.at)
+	}
+}
+
 func TestRetentionKeepsSignedEnds(t *testing.T) {
 	b := newBench(t.TempDir())
 	b.fill()
@@ -303,40 +319,6 @@ func TestChangedTrailIsPutAside(t *testing.T) {
 			}
 			if name != "whole folder" && (rep.Problem == nil || !strings.HasPrefix(rep.Problem.File, aside)) {
 				t.Errorf("%s: problem %v; want the folder it was put aside in", name, rep.Problem)
-			}
-		}
-	}
-}
-
-// Something else in a file's place, such as a device that never ends or a pipe that nobody
-// writes to, neither fills the daemon's memory nor keeps it waiting.
-func TestMisfitsInTheTrailsPlace(t *testing.T) {
-	for name, put := range map[string]func(path string) error{
-		"device": func(path string) error { return os.Symlink("/dev/zero", path) },
-		"pipe":   func(path string) error { return syscall.Mkfifo(path, 0o600) },
-		"folder": func(path string) error { return os.Mkdir(path, 0o700) },
-	} {
-		for _, file := range []string{headFile, headsFile, "records"} {
-			b := newBench(t.TempDir())
-			b.fill()
-			b.trail.Append([]Record{decision("x", "deny")})
-			if file == "records" {
-				file = b.trail.state.File
-			}
-			path := b.trail.path(file)
-			if err := os.Remove(path); err != nil {
-				t.Fatal(err)
-			}
-			if err := put(path); err != nil {
-				t.Fatal(err)
-			}
-			if rep, err := Verify(b.dirs, nil); err == nil && rep.Problem == nil {
-				t.Errorf("%s in the place of %s: verify finds nothing", name, file)
-			}
-			b.restart()
-			b.trail.Append([]Record{decision("z", "deny")})
-			if rep := b.verify(t); len(rep.Gaps) != 1 || len(b.problems) > 0 {
-				t.Errorf("%s in the place of %s: report %+v, problems %q; want a new trail with a gap", name, file, rep, b.problems)
 			}
 		}
 	}
@@ -430,6 +412,82 @@ func TestAnyChangeIsFound(t *testing.T) {
 			t.Errorf("%s was deleted: not found", path)
 		}
 		os.WriteFile(path, was, 0o600)
+	}
+}
+
+// A check has one record in memory, however large the file of a day is.
+func TestVerifyNeedsLittleMemory(t *testing.T) {
+	b := newBench(t.TempDir())
+	r := decision("", "deny")
+	r.Reason = strings.Repeat("why ", 4<<10)
+	for batch := range 20 {
+		records := make([]Record, 100)
+		for i := range records {
+			one := *r.Event
+			one.ID = fmt.Sprint(batch, "-", i)
+			records[i] = r
+			records[i].Event = &one
+		}
+		b.trail.Append(records)
+	}
+	b.trail = nil
+	info, err := os.Stat(filepath.Join(b.dirs.State, "audit", "2026-11-18.000000000001.jsonl"))
+	if err != nil || info.Size() < 30<<20 {
+		t.Fatalf("the file has %d bytes, error %v; want one that's worth a look", info.Size(), err)
+	}
+	live := func() int64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before, most, n := live(), int64(0), 0
+	rep, err := Verify(b.dirs, func(*Record, string) {
+		if n++; n%500 == 250 {
+			most = max(most, live()-before)
+		}
+	})
+	if err != nil || rep.Problem != nil || rep.Records != 2000 {
+		t.Fatalf("report %+v, error %v", rep, err)
+	}
+	if most > 12<<20 { // head.json has the last batch
+		t.Errorf("a check of %d MB has %d MB in memory", info.Size()>>20, most>>20)
+	}
+}
+
+// Something that isn't a file, or has no end, stops neither a check nor the daemon.
+func TestNoFileInAFilesPlace(t *testing.T) {
+	for _, name := range []string{headFile, headsFile, "2026-11-18.000000000001.jsonl", "2026-11-20.000000000009.jsonl"} {
+		for what, put := range map[string]func(path string) error{
+			"a pipe":   func(path string) error { return syscall.Mkfifo(path, 0o600) },
+			"a link":   func(path string) error { return os.Symlink("/dev/zero", path) },
+			"a folder": func(path string) error { return os.Mkdir(path, 0o700) },
+			"a long line": func(path string) error {
+				if err := os.WriteFile(path, nil, 0o600); err != nil {
+					return err
+				}
+				return os.Truncate(path, 300<<20)
+			},
+		} {
+			b := newBench(t.TempDir())
+			b.fill()
+			b.at = b.at.AddDate(0, 0, -1) // the last day goes on
+			path := b.trail.path(name)
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+			if err := put(path); err != nil {
+				t.Fatal(err)
+			}
+			if rep, err := Verify(b.dirs, nil); err == nil && rep.Problem == nil {
+				t.Errorf("%s in the place of %s fits", what, name)
+			}
+			b.restart()
+			b.trail.Append([]Record{decision("after", "deny")})
+			if b.trail.missed != 0 {
+				t.Errorf("%s in the place of %s: the next daemon adds nothing: %q", what, name, b.problems)
+			}
+		}
 	}
 }
 

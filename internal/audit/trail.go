@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -68,6 +67,15 @@ func (t *Trail) Append(records []Record) {
 		return
 	}
 	t.problem("", "")
+}
+
+// NoteMissed counts decisions that were lost before they came here. The next record is
+// behind a gap that says so.
+func (t *Trail) NoteMissed(decisions int64, since time.Time) {
+	if t.missed == 0 {
+		t.missedSince = since
+	}
+	t.missed += decisions
 }
 
 func (t *Trail) append(records []Record) error {
@@ -150,11 +158,11 @@ func (t *Trail) makeReady() (begun *Record, err error) {
 	if known == nil && !isBegun(names) {
 		return nil, t.begin()
 	}
-	line, err := files.Read(t.path(headFile), maxHead)
+	line, err := readHead(t.path(""))
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case err == nil && line == nil:
 		return t.beginAgain(t.path(headFile) + " is missing")
-	case files.IsNotPlainFile(err):
+	case errors.Is(err, files.ErrNotRegular), errors.Is(err, files.ErrTooLarge):
 		return t.beginAgain(err.Error())
 	case err != nil:
 		return nil, err
@@ -227,12 +235,12 @@ func (t *Trail) load() (why string) {
 	}
 	t.heads = rep.files
 	t.seen.Clear()
-	files := append([]head(nil), t.heads[max(0, len(t.heads)-1):]...)
+	list := append([]head(nil), t.heads[max(0, len(t.heads)-1):]...)
 	if t.state.File != "" {
-		files = append(files, head{File: t.state.File, First: t.state.First, Last: t.state.Seq, Before: t.state.Before,
+		list = append(list, head{File: t.state.File, First: t.state.First, Last: t.state.Seq, Before: t.state.Before,
 			Hash: t.state.Hash})
 	}
-	for _, f := range files {
+	for _, f := range list {
 		if bad := rep.readFile(f, t.note); bad != nil {
 			return bad.Error()
 		}

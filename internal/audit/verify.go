@@ -1,10 +1,13 @@
 package audit
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,12 +17,6 @@ import (
 
 	"github.com/hookmux/hookmux/internal/platform/files"
 	"github.com/hookmux/hookmux/internal/platform/paths"
-)
-
-// Bounds of what is read: any program of the user may put something else in a file's place.
-const (
-	maxHead = 64 << 20
-	maxFile = 1 << 30
 )
 
 // Report is what a check found.
@@ -148,12 +145,12 @@ func (c *check) run(dirs paths.Dirs, headLine []byte, each func(*Record, string)
 		return bad, nil
 	}
 	expected := []string{headFile, headsFile}
-	files := c.files
+	list := c.files
 	if c.state.File != "" {
-		files = append(files, head{File: c.state.File, First: c.state.First, Last: c.state.Seq, Before: c.state.Before,
+		list = append(list, head{File: c.state.File, First: c.state.First, Last: c.state.Seq, Before: c.state.Before,
 			Hash: c.state.Hash})
 	}
-	for _, f := range files {
+	for _, f := range list {
 		expected = append(expected, f.File)
 		if bad := c.readFile(f, each); bad != nil {
 			return bad, nil
@@ -183,20 +180,85 @@ func listFiles(dir string) (names []string, err error) {
 	return names, err
 }
 
-// content is a file as the trail says it is: what it holds without the last change, and
-// that change. A change that was cut off is finished here.
-func (c *check) content(name string, at int64, change string) (string, *Misfit) {
-	b, err := files.Read(filepath.Join(c.dir, name), maxFile)
-	if err != nil && !(errors.Is(err, fs.ErrNotExist) && at == 0) {
-		return "", &Misfit{File: name, What: "it can't be read: " + errText(err)}
+// Bounds of reading. The daemon writes batches, which fit many times.
+const (
+	readAhead = 64 << 10
+	maxLine   = 64 << 20
+	maxHead   = 256 << 20 // head.json has the last batch in it
+)
+
+// eachLine calls each for the lines of a file as the trail says it is: what it holds
+// without the last change, and that change. A change that was cut off is finished here.
+// It returns what doesn't fit about the file as a whole, after each of its lines; each
+// returns false to end it.
+func (c *check) eachLine(name string, at int64, change string, each func(line string) bool) *Misfit {
+	f, err := files.Open(filepath.Join(c.dir, name))
+	if errors.Is(err, fs.ErrNotExist) && at == 0 {
+		return eachLineOf(name, strings.NewReader(change), each)
 	}
-	if int64(len(b)) < at {
-		return string(b), &Misfit{File: name, What: fmt.Sprintf("its end is missing: it has %d bytes of at least %d", len(b), at)}
+	if err != nil {
+		return &Misfit{File: name, What: "it can't be read: " + errText(err)}
 	}
-	if !strings.HasPrefix(change, string(b[at:])) {
-		return string(b), &Misfit{File: name, What: "its end isn't what was signed"}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return &Misfit{File: name, What: "it can't be read: " + err.Error()}
 	}
-	return string(b[:at]) + change, nil
+	var bad *Misfit
+	switch size := info.Size(); {
+	case size < at:
+		bad = &Misfit{File: name, What: fmt.Sprintf("its end is missing: it has %d bytes of at least %d", size, at)}
+	case size-at > int64(len(change)):
+		bad = &Misfit{File: name, What: "its end isn't what was signed"}
+	default:
+		end := make([]byte, size-at)
+		if _, err := f.ReadAt(end, at); err != nil && !errors.Is(err, io.EOF) {
+			return &Misfit{File: name, What: "it can't be read: " + err.Error()}
+		}
+		if !strings.HasPrefix(change, string(end)) {
+			bad = &Misfit{File: name, What: "its end isn't what was signed"}
+		}
+	}
+	if bad != nil {
+		if unread := eachLineOf(name, f, each); unread != nil {
+			return unread
+		}
+		return bad
+	}
+	return eachLineOf(name, io.MultiReader(io.LimitReader(f, at), strings.NewReader(change)), each)
+}
+
+// eachLineOfEnded calls each for the lines of a file that nothing is added to any more.
+func (c *check) eachLineOfEnded(name string, each func(line string) bool) *Misfit {
+	f, err := files.Open(filepath.Join(c.dir, name))
+	if err != nil {
+		return &Misfit{File: name, What: "it can't be read: " + errText(err)}
+	}
+	defer f.Close()
+	return eachLineOf(name, f, each)
+}
+
+// eachLineOf calls each for every line, of which one at a time is in memory.
+func eachLineOf(name string, in io.Reader, each func(line string) bool) *Misfit {
+	r := bufio.NewReaderSize(in, readAhead)
+	var long []byte
+	for {
+		piece, err := r.ReadSlice('\n')
+		long = append(long, piece...)
+		if len(long) > maxLine {
+			return &Misfit{File: name, What: fmt.Sprintf("a line of it is longer than %d MB", maxLine>>20)}
+		}
+		if errors.Is(err, bufio.ErrBufferFull) {
+			continue
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return &Misfit{File: name, What: "it can't be read: " + err.Error()}
+		}
+		if len(long) > 0 && !each(string(long)) || err != nil {
+			return nil
+		}
+		long = long[:0]
+	}
 }
 
 func errText(err error) string {
@@ -208,30 +270,16 @@ func errText(err error) string {
 
 // readHeads reads heads.jsonl: which files there must be.
 func (c *check) readHeads() *Misfit {
-	text, bad := c.content(headsFile, c.state.HeadsAt, c.state.HeadLines)
 	n, prev := int64(0), ""
-	for line := range strings.Lines(text) {
+	var wrong *Misfit
+	bad := c.eachLine(headsFile, c.state.HeadsAt, c.state.HeadLines, func(line string) bool {
 		n++
-		var one head
-		if err := readSigned(c.key, line, &one); err != nil {
-			return &Misfit{File: headsFile, Line: int(n), What: err.Error()}
-		}
-		if one.N != n || one.Prev != prev {
-			return &Misfit{File: headsFile, Line: int(n), What: "a line before it is missing, or it is in another place"}
-		}
+		wrong = c.readHead(line, n, prev)
 		prev = sum([]byte(line))
-		if one.Removed {
-			if len(c.files) == 0 || c.files[0].File != one.File {
-				return &Misfit{File: headsFile, Line: int(n), What: "it removes a file that isn't the oldest"}
-			}
-			c.files = c.files[1:]
-			c.removed++
-			continue
-		}
-		c.files = append(c.files, one)
-	}
-	if bad != nil {
-		return bad
+		return wrong == nil
+	})
+	if wrong = cmp.Or(wrong, bad); wrong != nil {
+		return wrong
 	}
 	if n != c.state.Heads || prev != c.state.HeadsHash {
 		return &Misfit{File: headsFile, Line: int(n), What: "lines are missing at its end"}
@@ -239,39 +287,60 @@ func (c *check) readHeads() *Misfit {
 	return nil
 }
 
+// readHead reads the n-th line of heads.jsonl; prev is the hash of the one before.
+func (c *check) readHead(line string, n int64, prev string) *Misfit {
+	var one head
+	if err := readSigned(c.key, line, &one); err != nil {
+		return &Misfit{File: headsFile, Line: int(n), What: err.Error()}
+	}
+	switch {
+	case one.N != n || one.Prev != prev:
+		return &Misfit{File: headsFile, Line: int(n), What: "a line before it is missing, or it is in another place"}
+	case !one.Removed:
+		c.files = append(c.files, one)
+	case len(c.files) == 0 || c.files[0].File != one.File:
+		return &Misfit{File: headsFile, Line: int(n), What: "it removes a file that isn't the oldest"}
+	default:
+		c.files = c.files[1:]
+		c.removed++
+	}
+	return nil
+}
+
 // readFile checks one file of records from its first to its last.
 func (c *check) readFile(f head, each func(*Record, string)) *Misfit {
-	var at int64
-	var text string
-	var bad *Misfit
-	if f.File == c.state.File {
-		at = c.state.At
-		text, bad = c.content(f.File, at, c.state.Lines)
-	} else {
-		b, err := files.Read(filepath.Join(c.dir, f.File), maxFile)
-		if err != nil {
-			return &Misfit{File: f.File, What: "it can't be read: " + errText(err)}
-		}
-		text = string(b)
-	}
 	seq, prev, n := f.First, f.Before, 0
-	for line := range strings.Lines(text) {
+	var wrong *Misfit
+	line := func(line string) bool {
 		n++
 		r, hash, err := readLine(line)
+		what := ""
 		switch {
 		case err != nil:
-			return &Misfit{File: f.File, Line: n, Seq: seq, What: err.Error()}
+			what = err.Error()
 		case r.Seq != seq || r.Prev != prev:
-			return &Misfit{File: f.File, Line: n, Seq: seq, What: fmt.Sprintf(
-				"record %d is in its place: records were removed, added or moved", r.Seq)}
+			what = fmt.Sprintf("record %d is in its place: records were removed, added or moved", r.Seq)
 		case seq > f.Last:
-			return &Misfit{File: f.File, Line: n, Seq: seq, What: "it was added behind the signed end"}
+			what = "it was added behind the signed end"
+		}
+		if what != "" {
+			wrong = &Misfit{File: f.File, Line: n, Seq: seq, What: what}
+			return false
 		}
 		each(&r, line)
 		seq, prev = seq+1, hash
+		return true
+	}
+	var bad *Misfit
+	if f.File == c.state.File {
+		bad = c.eachLine(f.File, c.state.At, c.state.Lines, line)
+	} else {
+		bad = c.eachLineOfEnded(f.File, line)
 	}
 	switch {
-	case bad != nil && bad.Line == 0:
+	case wrong != nil:
+		return wrong
+	case bad != nil:
 		bad.Line, bad.Seq = n+1, seq
 		return bad
 	case seq-1 < f.Last:

@@ -46,6 +46,9 @@ func (a auditor) Stored(batch []recorder.Observed) {
 	a.trail.Append(records)
 }
 
+// Missed marks a gap.
+func (a auditor) Missed(decisions int64, since time.Time) { a.trail.NoteMissed(decisions, since) }
+
 // Retain removes days that are older than anything the journal keeps.
 func (a auditor) Retain(keep recorder.Retention) {
 	longest := keep.Age

@@ -48,6 +48,9 @@ type Options struct {
 // answer, and before the next batch. A batch over which a daemon died comes again.
 type Follower interface {
 	Stored(batch []Observed)
+	// Missed hears of decisions since a moment that were lost, because neither the disk nor
+	// memory had room for them. It comes before the next batch.
+	Missed(decisions int64, since time.Time)
 	// Retain is called now and then with how much of the journal is kept.
 	Retain(keep Retention)
 }
@@ -129,8 +132,12 @@ func (r *Recorder) putItem(one item) error {
 		return fmt.Errorf("%w: %w", services.ErrCrippled, err)
 	}
 	one.segment = number
-	if !r.queue.putItem(one) && onDisk {
+	switch {
+	case r.queue.putItem(one):
+	case onDisk:
 		r.intake.markReread(number)
+	case one.record.Type == spool.TypeDecision:
+		r.drain.store.missed.add(one.record.Time)
 	}
 	return err
 }

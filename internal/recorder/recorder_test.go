@@ -135,6 +135,67 @@ func TestASecondDaemonLeavesTheFirstOnesFileAlone(t *testing.T) {
 	wantOnce(t, second, slices.Concat(numbered("early", 3), numbered("late", 3), numbered("second", 2)))
 }
 
+// follower counts what it hears.
+type follower struct {
+	mu             sync.Mutex
+	stored, missed int64
+	since          time.Time
+}
+
+func (f *follower) Stored(batch []Observed) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.stored += int64(len(batch))
+}
+
+func (f *follower) Missed(n int64, since time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.missed, f.since = f.missed+n, since
+}
+
+func (f *follower) Retain(Retention) {}
+
+func (f *follower) counts() (stored, missed int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.stored, f.missed
+}
+
+// Decisions for which neither the disk nor memory has room are counted, and followers
+// hear of them.
+func TestLostDecisionsAreCounted(t *testing.T) {
+	deps := testDeps(t)
+	if err := os.WriteFile(deps.Dirs.Intake(), nil, 0o600); err != nil { // no folder can be there
+		t.Fatal(err)
+	}
+	heard := &follower{}
+	r := New(Options{Deps: deps, Listener: noListener{}, Late: func(*event.Event) {}, Stored: func() {},
+		Retention: func() Retention { return Retention{} }, Followers: []Follower{heard}})
+	at := time.Now().Truncate(time.Second)
+	decide := func(id string, at time.Time) {
+		r.RecordOutcome(&wire.Outcome{ID: id, Time: at, Agent: "claude", Decision: []byte(`{"verdict":"deny"}`)})
+	}
+	decide("kept", at)
+	r.queue.bytes += queueBytes // as if the drain were far behind
+	decide("lost-1", at.Add(time.Second))
+	decide("lost-2", at.Add(2*time.Second))
+	r.queue.bytes -= queueBytes
+	done := make(chan struct{})
+	go func() { defer close(done); r.Run(t.Context()) }()
+	r.Wake()
+	await.Until(t, "what was kept is stored, and what was lost is heard of", func() bool {
+		stored, missed := heard.counts()
+		return stored == 1 && missed == 2
+	})
+	r.Stop()
+	<-done
+	r.Close()
+	if !heard.since.Equal(at.Add(time.Second)) {
+		t.Errorf("lost since %v, want %v", heard.since, at.Add(time.Second))
+	}
+}
+
 // What does not fit into memory is read back from disk.
 func TestAFloodIsReadBackFromDisk(t *testing.T) {
 	deps := testDeps(t)

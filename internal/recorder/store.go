@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -16,6 +17,29 @@ import (
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
+
+// missed counts decisions that neither the disk nor memory had room for.
+type missed struct {
+	mu    sync.Mutex
+	n     int64
+	since time.Time
+}
+
+func (m *missed) add(at time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.n == 0 {
+		m.since = at
+	}
+	m.n++
+}
+
+func (m *missed) take() (n int64, since time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n, m.n = m.n, 0
+	return n, m.since
+}
 
 // keepText is how much room for redacted bodies is kept between batches.
 const keepText = 1 << 20
@@ -30,6 +54,7 @@ type store struct {
 	deleted   func()
 	followers []Follower
 	outbox    func() bool
+	missed    missed
 
 	journal atomic.Pointer[journal.Journal] // nil while it cannot be opened
 
@@ -96,7 +121,11 @@ func (s *store) writeBatch(batch []item, written func()) error {
 	}
 	if err == nil && len(s.followers) > 0 {
 		observed := s.observe(cursors)
+		decisions, since := s.missed.take()
 		for _, one := range s.followers {
+			if decisions > 0 {
+				one.Missed(decisions, since)
+			}
 			one.Stored(observed)
 		}
 	}

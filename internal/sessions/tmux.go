@@ -82,7 +82,10 @@ func (d *tmuxDisplay) showChange(c wire.SessionChange) {
 func tmuxChange(c *wire.SessionChange) tmux.Change {
 	change := tmux.Change{
 		Session: c.Session.Agent + ":" + c.Session.ID, Agent: c.Session.Agent, Title: c.Session.Title,
-		Status: c.Session.Status, Cost: c.Session.Usage.Short(), Gone: c.Gone || c.Session.Ended != nil && !c.Session.CutOff,
+		Status: c.Session.Status, Gone: c.Gone || c.Session.Ended != nil && !c.Session.CutOff,
+	}
+	if u := c.Session.Usage; u != nil {
+		change.Used = tmux.Used{Cost: u.Short(), Tokens: wire.Count(u.Tokens), ContextLeft: u.Left()}
 	}
 	if c.Session.Mux == "tmux" {
 		change.Pane, change.Socket = c.Session.Pane, c.Session.Server

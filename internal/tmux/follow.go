@@ -20,8 +20,8 @@ type Change struct {
 	Agent   string
 	Title   string
 	Status  string // a word of wire.Session
-	Cost    string // what it used; "" where nothing is known
-	Gone    bool   // it left the list of sessions
+	Used    Used
+	Gone    bool // it left the list of sessions
 }
 
 // Naming says which windows Follow names.
@@ -136,7 +136,7 @@ func (f *follower) showChanges(ctx context.Context) {
 			switch {
 			case c.Pane != "" && c.Socket == socket:
 				here = append(here, Mark{Pane: c.Pane, Session: c.Session, Agent: c.Agent, Title: c.Title,
-					Status: c.Status, Cost: c.Cost})
+					Status: c.Status, Used: c.Used})
 			case c.Status == wire.StatusWaiting: // it waits elsewhere
 				here = append(here, Mark{Session: c.Session, Status: c.Status})
 			}

@@ -31,13 +31,16 @@ type Mark struct {
 	Agent   string
 	Title   string
 	Status  string // a word of wire.Session
-	Cost    string
+	Used    Used
 }
+
+// Used is what a session used; "" for what nobody knows.
+type Used struct{ Cost, Tokens, ContextLeft string }
 
 // The options of a pane. A window's have other names: a pane inherits the
 // options of its window, and an active pane's would hide the window's.
 var paneOptions = []string{"@hookmux_pane_icon", "@hookmux_pane_status", "@hookmux_pane_title", "@hookmux_pane_agent",
-	"@hookmux_pane_session", "@hookmux_pane_cost"}
+	"@hookmux_pane_session", "@hookmux_pane_cost", "@hookmux_pane_tokens", "@hookmux_pane_context"}
 
 // The options of a window: the most urgent of its panes.
 var windowOptions = []string{"@hookmux_icon", "@hookmux_status", "@hookmux_title"}
@@ -47,7 +50,8 @@ var serverOptions = []string{"@hookmux_waiting", "@hookmux_summary"}
 
 func (m Mark) optionValues() []string {
 	return []string{Icon(m.Status), m.Status, Data(m.Title, titleWidth), Data(m.Agent, titleWidth),
-		Data(m.Session, titleWidth), Data(m.Cost, titleWidth)}
+		Data(m.Session, titleWidth), Data(m.Used.Cost, titleWidth),
+		Data(m.Used.Tokens, titleWidth), Data(m.Used.ContextLeft, titleWidth)}
 }
 
 // SetIcons writes marks into the options of their panes and windows, so that

@@ -14,17 +14,23 @@ import (
 // ledger has what budgets and lists of sessions ask for, in memory. Its zero value
 // knows nothing. It is safe for concurrent use.
 type ledger struct {
-	mu       sync.Mutex
-	now      func() time.Time
-	prices   func() *Prices
-	day      string
-	today    map[place]budget.Spend
+	mu     sync.Mutex
+	now    func() time.Time
+	prices func() *Prices
+	day    string
+	today  map[place]budget.Spend
+	real   map[string]string // of the projects in today, where links lead
+	// roots are the names that a budget's project had, by what the budget calls it: first
+	// that, then where links led. An agent can move a project, and leave a link.
+	roots    map[string][]string
 	sessions map[sessionKey]*SessionUse
 	windows  map[windowKey]Window
 	known    bool
 	// waitUntil is how long the first calls after the start wait for what is on record.
 	waitUntil time.Time
 	ready     chan struct{} // closed when known; nil: never waited for
+	// looking is since when records have been looked at; zero while they aren't.
+	looking time.Time
 	// doubts are why more may have been used, by session, and when that was seen.
 	doubts bounded.Map[sessionKey, doubt]
 	// silent are the calls of sessions since they last used something.
@@ -75,13 +81,16 @@ func (l *ledger) NoteCall(agent, session string) {
 func (l *ledger) noteRewritten(r rewrite) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	why := "records of " + r.agent + " were changed or removed after they had been written"
+	why := cmp.Or(r.why, "records of "+r.agent+" were changed or removed after they had been written")
 	l.doubts.Put(sessionKey{r.agent, r.session}, doubt{r.project, why, r.at}, maxDoubts)
 }
 
 // doubtAbout is why a session may have used more. The caller holds mu.
 func (l *ledger) doubtAbout(key sessionKey) string {
 	if one, ok := l.doubts.Get(key); ok {
+		return one.why
+	}
+	if one, ok := l.doubts.Get(sessionKey{key.agent, everySession}); ok && l.now().Sub(one.at) < 2*idleLook {
 		return one.why
 	}
 	if one, ok := l.silent.Get(key); ok && l.known && one.calls >= silentCalls && l.now().Sub(one.since) >= silentFor {
@@ -113,8 +122,9 @@ const keepSessions = 30 * 24 * time.Hour
 
 func newLedger(now func() time.Time, prices func() *Prices) *ledger {
 	return &ledger{
-		now: now, prices: prices, day: dayOf(now()), today: map[place]budget.Spend{}, sessions: map[sessionKey]*SessionUse{},
-		windows: map[windowKey]Window{},
+		now: now, prices: prices, day: dayOf(now()), today: map[place]budget.Spend{}, real: map[string]string{},
+		sessions: map[sessionKey]*SessionUse{},
+		windows:  map[windowKey]Window{},
 	}
 }
 
@@ -133,7 +143,7 @@ func (l *ledger) load(ctx context.Context, s *Store) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.day, l.today, l.sessions = fresh.day, fresh.today, fresh.sessions
+	l.day, l.today, l.real, l.sessions = fresh.day, fresh.today, fresh.real, fresh.sessions
 	for key, w := range fresh.windows {
 		l.windows[key] = w
 	}
@@ -168,6 +178,9 @@ func (l *ledger) note(was, is *Call) {
 		sum := l.today[key]
 		sum.Add(more)
 		l.today[key] = sum
+		if _, ok := l.real[key.project]; !ok {
+			l.real[key.project] = budget.Real(key.project)
+		}
 	}
 	if is.Session == "" {
 		return
@@ -195,18 +208,26 @@ func (l *ledger) turnDay() {
 	if day := dayOf(l.now()); day != l.day {
 		l.day = day
 		clear(l.today)
+		clear(l.real)
 	}
 }
 
 // noteWindow hears how much of a plan is used. Until a window begins again it only
-// grows: an agent can't make it less.
+// grows: an agent can't make it less, nor have it begin again earlier, nor later than a
+// window of that length can.
 func (l *ledger) noteWindow(w Window) Window {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	key := windowKey{w.Agent, w.Length}
+	if last := l.now().Add(w.Length); w.Resets.After(last) {
+		w.Resets = last
+	}
 	if have, ok := l.windows[key]; ok {
-		if sameReset(have.Resets, w.Resets) && l.now().Before(have.Resets) {
+		if l.now().Before(have.Resets) {
 			w.Used = max(w.Used, have.Used)
+			if w.Resets.Before(have.Resets) {
+				w.Resets = have.Resets
+			}
 		} else if w.Learned.Before(have.Learned) {
 			return have
 		}
@@ -214,8 +235,6 @@ func (l *ledger) noteWindow(w Window) Window {
 	l.windows[key] = w
 	return w
 }
-
-func sameReset(a, b time.Time) bool { return !a.IsZero() && a.Sub(b).Abs() < 10*time.Minute }
 
 // Windows are the windows of plans that are known right now.
 func (l *ledger) Windows() []Window {
@@ -251,20 +270,52 @@ func (l *ledger) isCurrent(w Window) bool {
 
 // Today implements [budget.Spent].
 func (l *ledger) Today(agent, project string) (sum budget.Spend) {
+	really := project
+	if project != "" {
+		really = budget.Real(project)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.turnDay()
+	below := l.belowProject(project, really)
 	for at, one := range l.today {
-		if (agent == "" || at.agent == agent) && (project == "" || budget.Below(at.project, project)) {
+		if (agent == "" || at.agent == agent) && (below(at.project) || below(l.real[at.project])) {
 			sum.Add(one)
 		}
 	}
 	for key, one := range l.doubts.All() {
-		if dayOf(one.at) == l.day && (agent == "" || key.agent == agent) && (project == "" || budget.Below(one.project, project)) {
+		if dayOf(one.at) == l.day && (agent == "" || key.agent == agent) && (key.session == everySession || below(one.project)) {
 			sum.Doubt = cmp.Or(sum.Doubt, one.why)
 		}
 	}
 	return sum
+}
+
+// maxRoots bounds the names of a project that are remembered.
+const maxRoots = 16
+
+// belowProject reports whether folders are in a project, "" is every one. really is where
+// links lead now. The caller holds mu.
+func (l *ledger) belowProject(project, really string) func(dir string) bool {
+	if project == "" {
+		return func(string) bool { return true }
+	}
+	roots := l.roots[project]
+	if roots == nil {
+		roots = []string{project}
+	}
+	if !slices.Contains(roots, really) {
+		if roots = append(roots, really); len(roots) > maxRoots {
+			roots = slices.Delete(roots, 1, 2)
+		}
+	}
+	if l.roots == nil {
+		l.roots = map[string][]string{}
+	}
+	l.roots[project] = roots
+	return func(dir string) bool {
+		return slices.ContainsFunc(roots, func(root string) bool { return budget.Below(dir, root) })
+	}
 }
 
 // InSession implements [budget.Spent].
@@ -297,6 +348,10 @@ func (l *ledger) OfWindow(agent string, length time.Duration) (float64, bool) {
 func (l *ledger) Known(ctx context.Context) bool {
 	l.mu.Lock()
 	known := l.known
+	if known && !l.looking.IsZero() && l.now().Sub(l.looking) > slowLook {
+		l.mu.Unlock()
+		return false // somebody may have put something large in its way
+	}
 	if !known && l.ready == nil {
 		l.ready = make(chan struct{})
 	}
@@ -314,6 +369,19 @@ func (l *ledger) Known(ctx context.Context) bool {
 	case <-ctx.Done():
 	}
 	return false
+}
+
+// slowLook is how long a look at the records takes at most, in which what it hasn't
+// reached yet may be missing.
+const slowLook = 10 * time.Second
+
+// setLooking notes that a look at the records begins or ends.
+func (l *ledger) setLooking(on bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.looking = (time.Time{}); on {
+		l.looking = l.now()
+	}
 }
 
 func (l *ledger) setKnown() {

@@ -29,6 +29,10 @@ type sink struct {
 
 func (o *sink) add(c Call) {
 	c.Agent = o.agent
+	c.Tokens = c.Tokens.bounded()
+	if !(c.Cost >= 0 && c.Cost <= maxDollars) {
+		c.Cost = 0
+	}
 	if c.Tokens.Total() > 0 || c.Cost > 0 {
 		o.calls(c)
 	}

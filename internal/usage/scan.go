@@ -3,6 +3,7 @@ package usage
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -30,7 +31,11 @@ type Scanner struct {
 type rewrite struct {
 	agent, session, project string
 	at                      time.Time
+	why                     string // "" is that it was rewritten
 }
+
+// everySession is the session of what is about all of an agent's.
+const everySession = "*"
 
 func (s *Scanner) tellRewritten(r rewrite) {
 	if s.rewritten != nil {
@@ -42,7 +47,7 @@ func (s *Scanner) tellRewritten(r rewrite) {
 func (s *Scanner) tellEarlier() {
 	for _, p := range s.positions {
 		if p.Rewritten > 0 {
-			s.tellRewritten(rewrite{p.Agent, p.State.Session, p.State.Project, time.UnixMilli(p.Rewritten)})
+			s.tellRewritten(rewrite{agent: p.Agent, session: p.State.Session, project: p.State.Project, at: time.UnixMilli(p.Rewritten)})
 		}
 	}
 }
@@ -59,7 +64,7 @@ func (s *Scanner) lookFor(agent, path string) {
 		}
 	}
 	was.Rewritten, was.Agent = s.now().UnixMilli(), agent
-	s.tellRewritten(rewrite{agent, was.State.Session, was.State.Project, s.now()})
+	s.tellRewritten(rewrite{agent: agent, session: was.State.Session, project: was.State.Project, at: s.now()})
 }
 
 // Progress is how far a scan is.
@@ -104,7 +109,12 @@ func (s *Scanner) Scan(ctx context.Context, agents []string, places map[string][
 		}
 		seen := map[uniqueFile]bool{}
 		for _, root := range roots {
-			for _, f := range one.find(ctx, root, seen) {
+			records := one.find(ctx, root, seen)
+			if len(records) >= maxFiles {
+				s.tellRewritten(rewrite{agent: one.agent, session: everySession, at: s.now(), why: fmt.Sprintf("%s has more than %d files of records in %s, "+
+					"and the others aren't read", one.agent, maxFiles, root)})
+			}
+			for _, f := range records {
 				if was := s.positions[f.path]; was == nil || !was.unchanged(&f) {
 					list = append(list, work{one, f})
 				}
@@ -210,7 +220,7 @@ func (s *Scanner) scanFile(ctx context.Context, b *batch, agent string, f *found
 		}
 	}
 	out.rewritten = func(session, project string) {
-		s.tellRewritten(rewrite{agent, session, project, now})
+		s.tellRewritten(rewrite{agent: agent, session: session, project: project, at: now})
 	}
 	at, err := s.reading.read(ctx, f, was, out)
 	if failed != nil {

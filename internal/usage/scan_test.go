@@ -3,6 +3,7 @@ package usage
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"go.uber.org/goleak"
+
+	"github.com/hookmux/hookmux/internal/policy/budget"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -289,6 +292,13 @@ func TestSpendNeverDrops(t *testing.T) {
 		{"a model without a price", func(w *world) {
 			w.write(file, strings.Replace(expensive, "claude-opus-4-6", "nobody-knows", 1))
 		}, Tokens{}},
+		{"a cost of nothing", func(w *world) {
+			w.write(file, strings.Replace(expensive, `"type"`, `"costUSD":0.000001,"type"`, 1))
+		}, Tokens{}},
+		{"numbers below zero and beyond every sum", func(w *world) {
+			w.write(file, expensive, strings.Replace(message("m", "r", "", 0, 0), `"output_tokens":0`, `"output_tokens":-9223372036854775807`, 1),
+				strings.Replace(message("m", "r", "", 0, 0), `"output_tokens":0`, `"output_tokens":9223372036854775807`, 1))
+		}, Tokens{}},
 		{"another day", func(w *world) { w.write(file, strings.Replace(expensive, "2026-11-10", "2026-10-01", 1)) }, Tokens{}},
 		{"moved behind a link", func(w *world) {
 			elsewhere := filepath.Join(w.home, "elsewhere.jsonl")
@@ -338,6 +348,62 @@ func TestSpendNeverDrops(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
+	}
+}
+
+// What a side chain or a background session used stays with its session and project: a
+// line that claims to be the original, and comes once it's counted, moves nothing. After
+// a restart as little.
+func TestSpendStaysWhereItIs(t *testing.T) {
+	const file = ".claude/projects/p/1.jsonl"
+	w := newWorld(t)
+	w.write(file, message("m", "r", `"isSidechain":true,`, 1000, 500))
+	w.scan()
+	forged := strings.NewReplacer(`"s"`, `"another"`, `"/p"`, `"/elsewhere"`).Replace(message("m", "q", "", 1000, 500))
+	w.add(file, forged+"\n")
+	w.scan()
+	w.reopen()
+	l := newLedger(time.Now, BuiltinPrices)
+	if err := l.load(t.Context(), w.store); err != nil {
+		t.Fatal(err)
+	}
+	if got := l.InSession("claude", "s").Tokens; got != 1500 {
+		t.Errorf("the session used %d tokens, want 1500", got)
+	}
+	if err := w.store.Each(t.Context(), time.Time{}, func(c *Call) {
+		if c.Project != "/p" {
+			t.Errorf("the call moved to the project %s", c.Project)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A database of an agent's may have any numbers in it.
+func TestNumbersOfADatabaseAreBounded(t *testing.T) {
+	var got []Call
+	out := &sink{agent: "goose", calls: func(c Call) { got = append(got, c) }}
+	for _, n := range []int64{-1 << 62, -1, 1 << 62, math.MaxInt64} {
+		out.add(Call{ID: "a", Cost: 1, Tokens: Tokens{n, n, n, n, n}})
+	}
+	out.add(Call{ID: "a", Cost: math.NaN(), Tokens: Tokens{Input: 1}})
+	out.add(Call{ID: "a", Cost: math.Inf(-1), Tokens: Tokens{Input: 1}})
+	var sum budget.Spend
+	for range 3 {
+		for _, c := range got {
+			before := sum
+			sum.Add(budget.Spend{Tokens: c.Tokens.Total(), Dollars: c.Cost})
+			if sum.Tokens < before.Tokens || !(sum.Dollars >= before.Dollars) || c.Tokens.Total() < 0 {
+				t.Errorf("%+v brings the sum from %+v to %+v", c, before, sum)
+			}
+		}
+	}
+	sum = budget.Spend{Tokens: math.MaxInt64 - 1}
+	if sum.Add(budget.Spend{Tokens: 5}); sum.Tokens != math.MaxInt64 {
+		t.Errorf("the sum overflows to %d", sum.Tokens)
+	}
+	if len(got) != 6 {
+		t.Errorf("%d calls, want 6", len(got))
 	}
 }
 

@@ -162,6 +162,8 @@ func (s *Service) Poke() {
 
 // look reads what is new, and says when to look again.
 func (s *Service) look(ctx context.Context, scanner *Scanner, full *time.Time, all bool) (*Scanner, time.Duration) {
+	s.setLooking(true)
+	defer s.setLooking(false)
 	scanner, err := s.open(ctx, scanner)
 	if err == nil {
 		var next time.Duration

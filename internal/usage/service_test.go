@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/policy/budget"
@@ -126,6 +127,25 @@ func TestWindows(t *testing.T) {
 	less := five
 	less.Used = 1
 	l.noteWindow(less)
+	for what, forged := range map[string]Window{
+		"with another reset":     {Used: 1, Resets: resets.Add(3 * time.Hour)},
+		"without a reset":        {Used: 1},
+		"that is over at once":   {Used: 1, Resets: now.Add(time.Millisecond)},
+		"that was over long ago": {Used: 1, Resets: now.Add(-time.Hour)},
+	} {
+		forged.Agent, forged.Name, forged.Length, forged.Learned = five.Agent, five.Name, five.Length, now.Add(time.Second)
+		l.noteWindow(forged)
+		now = now.Add(time.Second)
+		if used, known := l.OfWindow("codex", five.Length); used != 40 || !known {
+			t.Errorf("a window %s brings it to %v, known %v", what, used, known)
+		}
+	}
+	l.noteWindow(Window{Agent: "codex", Name: "5h", Length: five.Length, Used: 40, Resets: now.AddDate(1, 0, 0), Learned: now})
+	if got := l.Windows()[0].Resets; got.After(now.Add(five.Length)) {
+		t.Errorf("a window of five hours begins again in %v", got.Sub(now))
+	}
+	l = newLedger(func() time.Time { return now }, BuiltinPrices)
+	l.noteWindow(five)
 	if used, known := l.OfWindow("codex", five.Length); used != 40 || !known {
 		t.Errorf("the window went to %v", used)
 	}
@@ -140,6 +160,83 @@ func TestWindows(t *testing.T) {
 	l.noteWindow(next)
 	if used, _ := l.OfWindow("codex", five.Length); used != 2 {
 		t.Errorf("the next window is used to %v", used)
+	}
+}
+
+// While a look at the records takes long, what was used isn't known: something large may
+// have been put in its way. Neither is it where there are too many files.
+func TestSlowLooks(t *testing.T) {
+	now := time.Now()
+	l := newLedger(func() time.Time { return now }, BuiltinPrices)
+	l.setKnown()
+	l.setLooking(true)
+	if !l.Known(t.Context()) {
+		t.Error("a look that just began makes what's known unknown")
+	}
+	now = now.Add(slowLook + time.Second)
+	if l.Known(t.Context()) {
+		t.Error("a slow look isn't noticed")
+	}
+	l.setLooking(false)
+	if !l.Known(t.Context()) {
+		t.Error("it's still unknown when the look is over")
+	}
+	l.noteRewritten(rewrite{agent: "claude", session: everySession, at: now, why: "too many files"})
+	for what, one := range map[string]budget.Spend{"a session": l.InSession("claude", "s"), "the day": l.Today("", ""),
+		"the project": l.Today("", "/p")} {
+		if one.Doubt != "too many files" {
+			t.Errorf("%s: doubt %q", what, one.Doubt)
+		}
+	}
+	if l.InSession("codex", "s").Doubt != "" {
+		t.Error("another agent's session is doubted")
+	}
+	if now = now.Add(time.Hour); l.InSession("claude", "s").Doubt != "" {
+		t.Error("it's doubted when the files are gone")
+	}
+}
+
+// A project that is behind a link, or that an agent moves there, is the same project.
+func TestProjectsBehindLinks(t *testing.T) {
+	dir := t.TempDir()
+	real, link := filepath.Join(dir, "real"), filepath.Join(dir, "link")
+	if err := os.MkdirAll(filepath.Join(real, "sub"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(real, link); err != nil {
+		t.Fatal(err)
+	}
+	l := newLedger(time.Now, BuiltinPrices)
+	for i, project := range []string{real, link, filepath.Join(link, "sub"), filepath.Join(dir, "other")} {
+		l.note(nil, &Call{Agent: "claude", ID: string(rune('a' + i)), Session: "s", Project: project, At: time.Now(), Tokens: Tokens{Input: 10}})
+	}
+	check := func(when string) {
+		t.Helper()
+		for _, project := range []string{real, link} {
+			if got := l.Today("", project).Tokens; got != 30 {
+				t.Errorf("%s, %s used %d tokens, want 30", when, filepath.Base(project), got)
+			}
+			b := &budget.Budget{Period: budget.Day, Tokens: 1, Block: 100, Project: project}
+			for cwd, want := range map[string]bool{real: true, link: true, filepath.Join(link, "sub"): true, dir: false} {
+				if b.Covers(&event.Event{Agent: "claude", Cwd: cwd}) != want {
+					t.Errorf("%s, the budget of %s covers %s: %v", when, filepath.Base(project), cwd, !want)
+				}
+			}
+		}
+	}
+	check("behind a link")
+	// The agent moves the project, and leaves a link.
+	moved := filepath.Join(dir, "moved")
+	if err := os.Rename(real, moved); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(moved, real); err != nil {
+		t.Fatal(err)
+	}
+	check("moved")
+	l.note(nil, &Call{Agent: "claude", ID: "e", Session: "s", Project: moved, At: time.Now(), Tokens: Tokens{Input: 10}})
+	if got := l.Today("", real).Tokens; got != 40 {
+		t.Errorf("what is used there later: %d tokens, want 40", got)
 	}
 }
 

@@ -252,7 +252,8 @@ func (b *batch) count(c *Call, same func(a, b *Call) bool) error {
 	for ; at != noCall; at = b.pending[at].next {
 		p := &b.pending[at]
 		if p.is.ID == c.ID && p.is.Agent == c.Agent && same(&p.is, c) {
-			if merged := merge(p.is, *c, b.store.prices()); merged != p.is {
+			counted := p.was != nil && b.known == nil
+			if merged := merge(p.is, *c, b.store.prices(), counted); merged != p.is {
 				p.is, p.dirty = merged, true
 			}
 			return nil
@@ -367,14 +368,18 @@ func sameCall(a, b *Call) bool {
 
 // merge puts two records of a call together. Nothing gets less by it: of every number
 // the larger one counts, and of two models the one that costs more. A model without a
-// price stays, because what it cost isn't known.
-func merge(was, more Call, prices *Prices) Call {
+// price stays, because what it cost isn't known. Once a call is counted, no record moves
+// it to another session or project, or makes it cheaper by naming a cost.
+func merge(was, more Call, prices *Prices, counted bool) Call {
 	is := was
 	is.Tokens = was.Tokens.atLeast(more.Tokens)
-	is.Cost = max(was.Cost, more.Cost)
+	if !counted {
+		is.Cost = max(was.Cost, more.Cost)
+	}
 	is.Fast = was.Fast || more.Fast
 	is.Window = max(was.Window, more.Window)
 	switch {
+	case was.Replay && !more.Replay && counted:
 	case was.Replay && !more.Replay: // the original has the right names
 		is.Replay, is.Session, is.Project, is.Request = false, more.Session, more.Project, more.Request
 	case was.Request == "" && !more.Replay:
@@ -396,6 +401,9 @@ func merge(was, more Call, prices *Prices) Call {
 		if priced && also && then > now {
 			is.Model = more.Model
 		}
+	}
+	if now, priced := prices.Cost(&is); priced && more.Cost > now {
+		is.Cost = more.Cost
 	}
 	return is // and when it was: a later record can't move it to another day
 }

@@ -52,6 +52,14 @@ func (t Tokens) atLeast(o Tokens) Tokens {
 	}
 }
 
+// bounded is t without numbers that no call has: below zero, or beyond maxCount.
+func (t Tokens) bounded() Tokens {
+	return Tokens{}.atLeast(Tokens{
+		min(t.Input, maxCount), min(t.Output, maxCount), min(t.CacheRead, maxCount),
+		min(t.CacheWrite, maxCount), min(t.CacheWrite1h, maxCount),
+	})
+}
+
 // Call is one model call as an agent wrote it down, or a total of calls.
 type Call struct {
 	Agent   string

@@ -12,6 +12,9 @@ import (
 // somebody's try to make sums overflow.
 const maxCount = 1 << 40
 
+// maxDollars is the same for what a call cost.
+const maxDollars = 1e6
+
 // count reads a number of tokens; 0 for anything else.
 func count(v []byte) int64 {
 	var n int64
@@ -33,7 +36,7 @@ func count(v []byte) int64 {
 // dollars reads an amount; 0 for anything else.
 func dollars(v []byte) float64 {
 	f, err := strconv.ParseFloat(string(v), 64)
-	if err != nil || f < 0 || f > 1e6 || f != f {
+	if err != nil || f < 0 || f > maxDollars || f != f {
 		return 0
 	}
 	return f

@@ -194,3 +194,23 @@ func (u *SessionUsage) Short() string {
 	}
 	return Dollars(*u.CostUSD)
 }
+
+// Cell is what a table shows: the cost, the tokens, and what is left of the context.
+func (u *SessionUsage) Cell() string {
+	cell := u.Short()
+	if u != nil && u.CostUSD != nil {
+		cell += ", " + Count(u.Tokens) + " tok"
+	}
+	if left := u.Left(); left != "" {
+		cell += ", " + left + " left"
+	}
+	return cell
+}
+
+// Left is how much of the context is left, "" where nobody knows.
+func (u *SessionUsage) Left() string {
+	if u == nil || u.ContextLeft == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.0f%%", *u.ContextLeft)
+}

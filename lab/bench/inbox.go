@@ -70,7 +70,7 @@ func (b *bench) inbox(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		took, err := f.answer(ctx)
+		took, err := f.measure(ctx, f.overSocket)
 		if err != nil {
 			return err
 		}
@@ -125,7 +125,7 @@ func roundTrip(socket string) (time.Duration, error) {
 }
 
 // received is a request of the inbox with the call it is about.
-type received struct{ event, request string }
+type received struct{ event, request, sha256 string }
 
 // watchAll attaches the streams; the first tells which request is whose.
 func (p *place) watchAll(ctx context.Context, ids chan<- received) error {
@@ -138,7 +138,7 @@ func (p *place) watchAll(ctx context.Context, ids chan<- received) error {
 					ready <- nil
 				}
 				if i == 0 && n.Method == wire.NoteInboxReceived {
-					ids <- received{n.Item.EventID, n.Item.ID}
+					ids <- received{n.Item.EventID, n.Item.ID, n.Item.SHA256}
 				}
 				return nil
 			})
@@ -165,8 +165,8 @@ type inboxLoad struct {
 }
 
 type waitingHook struct {
-	conn    net.Conn
-	request string
+	conn            net.Conn
+	request, sha256 string
 }
 
 // ask lets one more hook ask for leave and wait.
@@ -195,7 +195,7 @@ func (f *inboxLoad) registered(ctx context.Context, n int) error {
 		select {
 		case r := <-f.ids:
 			if h := f.open[r.event]; h != nil {
-				h.request = r.request
+				h.request, h.sha256 = r.request, r.sha256
 				delete(f.open, r.event)
 				f.ready = append(f.ready, h)
 			}
@@ -208,8 +208,15 @@ func (f *inboxLoad) registered(ctx context.Context, n int) error {
 	return nil
 }
 
-// answer says yes to the oldest and measures until its hook hears it.
-func (f *inboxLoad) answer(ctx context.Context) (time.Duration, error) {
+// overSocket says yes as a command does.
+func (f *inboxLoad) overSocket(ctx context.Context, h *waitingHook) (string, error) {
+	c := &client.Client{Socket: f.p.dirs.Socket()}
+	result, err := c.Reply(ctx, client.InboxReply{ID: h.request, Choice: "once"})
+	return string(result.Outcome), err
+}
+
+// measure has the oldest answered and measures until its hook hears it.
+func (f *inboxLoad) measure(ctx context.Context, answer func(context.Context, *waitingHook) (string, error)) (time.Duration, error) {
 	h := f.ready[0]
 	f.ready = f.ready[1:]
 	defer h.conn.Close()
@@ -220,14 +227,13 @@ func (f *inboxLoad) answer(ctx context.Context) (time.Duration, error) {
 		at = time.Now()
 		heard <- err
 	}()
-	c := &client.Client{Socket: f.p.dirs.Socket()}
 	began := time.Now()
-	result, err := c.Reply(ctx, client.InboxReply{ID: h.request, Choice: "once"})
+	outcome, err := answer(ctx, h)
 	if err != nil {
 		return 0, err
 	}
-	if result.Outcome != "delivered" {
-		return 0, fmt.Errorf("request %s: %s", h.request, result.Outcome)
+	if outcome != "delivered" {
+		return 0, fmt.Errorf("request %s: %s", h.request, outcome)
 	}
 	if err := <-heard; err != nil {
 		return 0, err

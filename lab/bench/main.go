@@ -4,7 +4,7 @@
 // that runs in the same minute on the same machine: only ratios count, so a
 // slow or busy machine gives the same verdict as a fast one.
 //
-//	go run ./lab/bench -bin DIR [-only client,start,rate,memory,dispatch,rules,modules,sessions,crowd,inbox,view,replay]
+//	go run ./lab/bench -bin DIR [-only client,start,rate,memory,dispatch,telemetry,rules,modules,sessions,crowd,inbox,pages,view,replay]
 //		[-rounds N] [-seconds S] [-json]
 //
 // client: one process per call, as agents make them, with 2 KB on stdin. In
@@ -32,6 +32,9 @@
 // second with one `true` command more, and all of hookmux's own guards. Beside them the cost of spawning
 // `true` the way a plain Go program does it.
 //
+// telemetry: hookmux-hook deciding with telemetry off, with a collector that takes
+// everything, and with one that's gone.
+//
 // rules: in this process, deciding about a command that is new each time, without
 // rules and with 1,000, of which 200 name its program and 100 are expressions.
 //
@@ -46,6 +49,10 @@
 // answer to the waiting hook, against a bare round trip to the echo server,
 // interleaved. The answer is flushed to disk on the way. Its daemon takes everybody
 // for a person at a terminal; nothing else about it differs.
+//
+// pages: with 1,000 sessions, the daemon's cpu for an event and its memory with 200
+// pages open in browsers and with none, and from an answer on a page to the waiting
+// hook, against an answer over the socket.
 //
 // view: `hookmux up` in a terminal, in a daemon of that kind: cpu, frames and memory
 // while 100 sessions make 500 events each second, cpu while nothing happens, how long
@@ -91,7 +98,7 @@ type bench struct {
 func main() {
 	b := &bench{}
 	flag.StringVar(&b.bin, "bin", "bin", "where hookmux and hookmux-hook are")
-	only := flag.String("only", "client,start,rate,memory,dispatch,rules,modules,sessions,crowd,inbox,view,replay",
+	only := flag.String("only", "client,start,rate,memory,dispatch,telemetry,rules,modules,sessions,crowd,inbox,pages,view,replay",
 		"what to measure")
 	flag.IntVar(&b.rounds, "rounds", 300, "rounds of client, start and dispatch; the bars are meant for 300 and more")
 	flag.IntVar(&b.seconds, "seconds", 8, "seconds of load on each side of rate")
@@ -120,16 +127,16 @@ func main() {
 func (b *bench) run(ctx context.Context, parts []string) error {
 	all := map[string]func(context.Context) error{
 		"client": b.client, "start": b.start, "rate": b.rate, "memory": b.memory, "dispatch": b.dispatch,
-		"modules": b.modules, "sessions": b.sessions, "crowd": b.manyLiveSessions, "inbox": b.inbox,
-		"view": b.view, "replay": b.replay, "rules": b.rules,
+		"telemetry": b.telemetry, "modules": b.modules, "sessions": b.sessions, "crowd": b.manyLiveSessions, "inbox": b.inbox,
+		"pages": b.pages, "view": b.view, "replay": b.replay, "rules": b.rules,
 	}
 	for _, one := range b.moduleParts() {
 		all[one.name] = one.run
 	}
 	for _, part := range parts {
 		if all[part] == nil {
-			return fmt.Errorf("%s: nothing to measure has that name; choose of client, start, rate, memory, dispatch, "+
-				"rules, modules, sessions, crowd, inbox, view, replay", part)
+			return fmt.Errorf("%s: nothing to measure has that name; choose of client, start, rate, memory, dispatch, telemetry, "+
+				"rules, modules, sessions, crowd, inbox, pages, view, replay", part)
 		}
 	}
 	if err := b.prepare(ctx); err != nil {

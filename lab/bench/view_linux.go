@@ -170,7 +170,7 @@ func (b *bench) viewKey(ctx context.Context, p *place, up *terminal) error {
 			case wire.NoteInboxReady:
 				ready <- nil
 			case wire.NoteInboxReceived:
-				ids <- received{n.Item.EventID, n.Item.ID}
+				ids <- received{n.Item.EventID, n.Item.ID, n.Item.SHA256}
 			}
 			return nil
 		})

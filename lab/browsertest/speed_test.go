@@ -1,6 +1,7 @@
 package browsertest
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"runtime"
@@ -61,9 +62,17 @@ func TestUsableWithinASecond(t *testing.T) {
 // skipWhenBusy skips a test that says nothing on a machine with too much to do.
 func skipWhenBusy(t *testing.T) {
 	t.Helper()
-	if load := loadPerCore(); load > 1.5 {
+	if load := loadPerCore(); load > 1.5 && !goesFirst() {
 		t.Skipf("%.1f programs want each processor; this needs a quieter machine", load)
 	}
+}
+
+// goesFirst reports whether this program runs before everything else on the machine, as
+// with `make browser PRIORITY='chrt -r 1'`.
+func goesFirst() bool {
+	b, _ := os.ReadFile("/proc/self/stat")
+	fields := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:])) // after the name, which may hold anything
+	return len(fields) > 15 && strings.HasPrefix(fields[15], "-")
 }
 
 // loadPerCore is how many programs wanted each processor in the last minute; 0 where the

@@ -10,6 +10,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/hookmux/hookmux/internal/audit"
+	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
@@ -48,7 +50,16 @@ func TestAFullDisk(t *testing.T) {
 				i, reply.Stdout, err)
 		}
 	}
-	w.eventually("it is shown", func() bool { return len(w.info().Problems) > 0 })
+	// What isn't needed to decide stops, and says so.
+	w.writeUsage(5_000)
+	w.eventually("it is shown", func() bool {
+		_ = w.c.Call(t.Context(), wire.MethodUsage, wire.UsageParams{}, nil) // has the records read now
+		has := map[string]bool{}
+		for _, p := range w.info().Problems {
+			has[p.Key] = true
+		}
+		return has["journal"] && has["usage"]
+	})
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
@@ -58,13 +69,29 @@ func TestAFullDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, p := range w.info().Problems {
-			if p.Key == "journal" || p.Key == "intake" {
+			if p.Key == "journal" || p.Key == "intake" || p.Key == "audit" || p.Key == "search" {
 				return false
 			}
 		}
 		return true
 	})
+	w.eventually("what was used is counted", func() bool {
+		var report wire.UsageReport
+		err := w.c.Call(t.Context(), wire.MethodUsage, wire.UsageParams{}, &report)
+		return err == nil && report.Totals.Input == 5_000
+	})
 	w.settle()
+	trail, err := audit.Verify(w.Dirs, nil)
+	if err != nil || trail.Problem != nil {
+		t.Errorf("the audit trail doesn't fit: %v, error %v", trail.Problem, err)
+	}
+	missed := int64(0)
+	for _, gap := range trail.Gaps {
+		missed += gap.Missed
+	}
+	if missed+trail.Records < 100 {
+		t.Errorf("the trail has %d records and says that %d are missing; want those of 100 decisions", trail.Records, missed)
+	}
 	ids, _ := w.stored()
 	for id, n := range ids {
 		if n != 1 {
@@ -74,6 +101,17 @@ func TestAFullDisk(t *testing.T) {
 	if ids["after"] != 1 || len(ids) < 80 {
 		t.Errorf("%d events are stored", len(ids))
 	}
+}
+
+// writeUsage writes records of so many model calls, of one token each.
+func (w *world) writeUsage(calls int) {
+	w.t.Helper()
+	var b strings.Builder
+	for i := range calls {
+		fmt.Fprintf(&b, `{"type":"assistant","timestamp":"2026-11-10T10:00:00Z","sessionId":"s","cwd":"/p","requestId":"r%d",`+
+			`"message":{"id":"msg_%d_%s","model":"claude-opus-4-6","usage":{"input_tokens":1,"output_tokens":0}}}`+"\n", i, i, strings.Repeat("x", 30))
+	}
+	w.write(filepath.Join(w.Dirs.Home, ".claude/projects/p/1.jsonl"), b.String())
 }
 
 func fill(t *testing.T, file string) {

@@ -17,7 +17,11 @@ import (
 // 1,200 tokens for each prompt.
 const testBedBudget = `{"usage.budgets": ["session=2000tokens block=100%"]}`
 
-// A budget stops the next call of a real agent once its records say that it is used up.
+// refusal is why, as the agent shows it.
+const refusal = "of this session's budget is used"
+
+// A budget stops the next call of a real agent once its records say that it is used up,
+// and the agent shows why.
 func TestRealBudget(t *testing.T) {
 	for _, name := range []string{"claude", "codex"} {
 		t.Run(name, func(t *testing.T) {
@@ -30,7 +34,17 @@ func TestRealBudget(t *testing.T) {
 			if err := st.StartDaemonWithHooks(nil); err != nil {
 				t.Fatal(err)
 			}
-			err := st.RunHeadless(context.Background(), st.AgentCommand(), st.FreeCommand("Run all three"))
+			began := time.Now()
+			err := st.AtTerminal(context.Background(), st.Driver.TUI(testbed.MarkedPrompt("Run all three"), false),
+				func(ctx context.Context, term *testbed.Terminal) error {
+					if !term.AwaitText(ctx, refusal) {
+						t.Errorf("the screen does not say why the call was refused:\n%s", term.CaptureScreen(ctx))
+					}
+					return nil
+				})
+			if e := st.CollectEvidence(err, began); !e.Saw(refusal) {
+				t.Errorf("the model was not told why: %q", refusal)
+			}
 			if !st.LeftItsFile("passed") {
 				t.Fatalf("the call within the budget did not run: %v", err)
 			}

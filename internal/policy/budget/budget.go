@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -262,11 +263,19 @@ type Spend struct {
 	Doubt string
 }
 
-// Add adds o.
+// Add adds o. Tokens stay at the largest number instead of overflowing.
 func (s *Spend) Add(o Spend) {
 	s.Dollars += o.Dollars
-	s.Tokens += o.Tokens
-	s.Unpriced += o.Unpriced
+	for _, n := range []struct {
+		sum  *int64
+		more int64
+	}{{&s.Tokens, o.Tokens}, {&s.Unpriced, o.Unpriced}} {
+		if n.more > math.MaxInt64-max(0, *n.sum) {
+			*n.sum = math.MaxInt64
+		} else {
+			*n.sum += n.more
+		}
+	}
 	s.Doubt = cmp.Or(s.Doubt, o.Doubt)
 }
 
@@ -302,7 +311,17 @@ func (b *Budget) Covers(ev *event.Event) bool {
 			return true
 		}
 	}
-	return false
+	return ev.Cwd != "" && Below(Real(ev.Cwd), Real(b.Project))
+}
+
+// Real is where the links in a folder's name lead; the name itself where that isn't known.
+// What a project used counts for it by either name: a project may be behind a link, and an
+// agent may put it there.
+func Real(dir string) string {
+	if to, err := filepath.EvalSymlinks(dir); err == nil {
+		return to
+	}
+	return dir
 }
 
 // Below reports whether a folder is another one or in it.
@@ -403,7 +422,7 @@ func (b *Budget) Words(s State) string {
 		}
 	}
 	if b.Tokens > 0 {
-		return fmt.Sprintf("%s is used to %.0f%%: %d of %d tokens", of, s.Percent, s.Spend.Tokens, b.Tokens)
+		return fmt.Sprintf("%.0f%% of %s is used: %d of %d tokens", s.Percent, of, s.Spend.Tokens, b.Tokens)
 	}
-	return fmt.Sprintf("%s is used to %.0f%%: $%.2f of $%.2f at list price", of, s.Percent, s.Spend.Dollars, b.Dollars)
+	return fmt.Sprintf("%.0f%% of %s is used: $%.2f of $%.2f at list price", s.Percent, of, s.Spend.Dollars, b.Dollars)
 }

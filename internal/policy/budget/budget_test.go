@@ -60,7 +60,7 @@ func TestCheck(t *testing.T) {
 		words string
 	}{
 		{day, fixed{spend: Spend{Dollars: 7.9}}, event.None, ""},
-		{day, fixed{spend: Spend{Dollars: 8}}, event.Ask, "80%: $8.00 of $10.00"},
+		{day, fixed{spend: Spend{Dollars: 8}}, event.Ask, "80% of today's budget is used: $8.00 of $10.00"},
 		{day, fixed{spend: Spend{Dollars: 10}}, event.Deny, "hookmux usage budget lift day-10usd"},
 		{day, fixed{spend: Spend{Dollars: 1, Tokens: 9, Unpriced: 7}}, event.Ask, "7 tokens have no price"},
 		{day, fixed{spend: Spend{Doubt: "records were changed"}}, event.Ask, "records were changed"},

@@ -161,7 +161,7 @@ func (s Style) Sessions(w io.Writer, list []wire.Session, now time.Time, width i
 		}
 		table.addRow(s.status(one), termsafe.Line(host, 32), AgentWithMode(one), termsafe.Line(id, 40),
 			termsafe.Line(title, maxTitle), ago(now.Sub(span)), termsafe.Line(placeOf(one), 20),
-			termsafe.Line(tail(one.Cwd), 24), one.Usage.Short(), termsafe.Line(Doing(one), 120))
+			termsafe.Line(tail(one.Cwd), 24), one.Usage.Cell(), termsafe.Line(Doing(one), 120))
 	}
 	table.dropEmpty(columnUsed)
 	table.dropEmpty(columnHost)

@@ -1,14 +1,17 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hookmux/hookmux/internal/authority/devices"
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -21,13 +24,18 @@ type hub struct {
 	stop   context.CancelFunc // nil while nobody is connected
 	follow sync.WaitGroup
 	ready  chan struct{} // closed when both are followed
+	// changed are the newest lines of sessions that pages haven't heard yet; send tells
+	// them soon.
+	changed map[string][]byte
+	send    *time.Timer
 }
 
 // page is a page that's open in a browser.
 type page struct {
 	id     string
 	device string
-	lines  chan []byte
+	events chan []byte
+	behind atomic.Int64 // bytes that wait in events
 	ctx    context.Context
 	end    context.CancelFunc
 	left   func() // not nil while somebody who may answer looks at it
@@ -37,9 +45,13 @@ type page struct {
 const (
 	maxPages       = 256
 	maxDevicePages = 64
-	pageLag        = 256              // lines that a slow page may be behind
+	pageLag        = 256              // writes that a slow page may be behind
+	pageBehind     = 16 << 20         // and bytes
 	heartbeat      = 20 * time.Second // keeps proxies from closing the stream
 	streamWrite    = 20 * time.Second
+	// sessionPause is how long changes of sessions gather: many pages cost little then,
+	// however many events there are.
+	sessionPause = 150 * time.Millisecond
 )
 
 // join adds a page and returns once nothing can be missed.
@@ -55,7 +67,7 @@ func (h *hub) join(ctx context.Context, device string) (*page, error) {
 		h.mu.Unlock()
 		return nil, fmt.Errorf("too many pages are open")
 	}
-	p := &page{id: devices.RandomID(8), device: device, lines: make(chan []byte, pageLag)}
+	p := &page{id: devices.RandomID(8), device: device, events: make(chan []byte, pageLag)}
 	p.ctx, p.end = context.WithCancel(ctx)
 	h.pages[p] = struct{}{}
 	if h.stop == nil {
@@ -93,27 +105,79 @@ func (h *hub) startLocked() {
 	h.service.Background.Go(func() {
 		h.service.Daemon.FollowSessions(ctx, func(line []byte) bool {
 			sessions()
-			h.broadcast(line)
+			h.noteSession(line)
 			return ctx.Err() == nil
 		})
 		sessions()
 	})
 }
 
-// broadcast gives a line to every page; one that is too slow begins again.
+// broadcast gives a line to every page.
 func (h *hub) broadcast(line []byte) {
 	if len(line) == 0 {
 		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.tellLocked(appendEvent(nil, line))
+}
+
+// tellLocked gives events to every page; one that is too slow begins again.
+func (h *hub) tellLocked(events []byte) {
 	for p := range h.pages {
+		if p.behind.Add(int64(len(events))) > pageBehind {
+			p.end()
+			continue
+		}
 		select {
-		case p.lines <- line:
+		case p.events <- events:
 		default:
 			p.end()
 		}
 	}
+}
+
+// noteSession keeps the newest line of a session for the pages.
+func (h *hub) noteSession(line []byte) {
+	session := jsontext.Get(line, "params", "session")
+	if session == nil {
+		h.broadcast(line)
+		return
+	}
+	key := string(jsontext.Get(session, "agent")) + string(jsontext.Get(session, "id"))
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.stop == nil {
+		return // the last page is gone
+	}
+	if h.changed == nil {
+		h.changed = map[string][]byte{}
+	}
+	if h.changed[key] = line; h.send == nil {
+		h.send = time.AfterFunc(sessionPause, h.tellSessions)
+	}
+}
+
+// tellSessions tells the pages which sessions changed.
+func (h *hub) tellSessions() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var events []byte
+	for _, line := range h.changed {
+		events = appendEvent(events, line)
+	}
+	clear(h.changed)
+	h.send = nil
+	if len(events) > 0 {
+		h.tellLocked(events)
+	}
+}
+
+// appendEvent appends a line as a server-sent event.
+func appendEvent(dst, line []byte) []byte {
+	dst = append(dst, "data: "...)
+	dst = append(dst, bytes.TrimSuffix(line, []byte("\n"))...)
+	return append(dst, "\n\n"...)
 }
 
 // leave removes a page.
@@ -127,6 +191,7 @@ func (h *hub) leave(p *page) {
 	if len(h.pages) == 0 && h.stop != nil {
 		h.stop()
 		h.stop = nil
+		clear(h.changed)
 	}
 }
 
@@ -231,40 +296,33 @@ func (v *server) streamHandler(w http.ResponseWriter, r *http.Request) {
 	_ = control.SetReadDeadline(time.Time{})
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
-	send := func(line []byte) bool {
+	send := func(events []byte) bool {
 		_ = control.SetWriteDeadline(time.Now().Add(streamWrite))
-		if line == nil {
-			_, err = w.Write([]byte(":\n\n"))
-		} else {
-			_, err = fmt.Fprintf(w, "data: %s\n\n", trimLine(line))
-		}
+		_, err := w.Write(events)
 		return err == nil && control.Flush() == nil
 	}
-	if !send(first) {
+	if !send(appendEvent(nil, first)) {
 		return
 	}
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
 	for {
-		var line []byte
+		events := alive
 		select {
 		case <-p.ctx.Done():
 			return
-		case line = <-p.lines:
+		case events = <-p.events:
+			p.behind.Add(-int64(len(events)))
 		case <-beat.C:
 		}
-		if p.ctx.Err() != nil || !send(line) {
+		if p.ctx.Err() != nil || !send(events) {
 			return
 		}
 	}
 }
 
-func trimLine(line []byte) []byte {
-	if n := len(line); n > 0 && line[n-1] == '\n' {
-		return line[:n-1]
-	}
-	return line
-}
+// alive is a comment, which pages pass over.
+var alive = []byte(":\n\n")
 
 // visibleHandler notes whether somebody looks at a page.
 func (v *server) visibleHandler(w http.ResponseWriter, r *http.Request) {

@@ -19,6 +19,7 @@ import (
 	"path"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/hookmux/hookmux/internal/authority/devices"
@@ -40,7 +41,6 @@ type server struct {
 	hosts    map[string]bool
 	public   *url.URL // nil without a proxy
 	tls      bool
-	listener net.Listener
 	http     *http.Server
 	cancel   context.CancelFunc
 	nonces   devices.Nonces
@@ -96,11 +96,11 @@ func listen(s *Service, p wire.WebStartParams) (*server, error) {
 		secure = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12,
 			NextProtos: []string{"h2", "http/1.1"}}
 	}
-	listener, err := net.Listen("tcp", p.Listen)
+	listeners, err := listenAt(p.Listen)
 	if err != nil {
 		return nil, err
 	}
-	v.listener, v.address = listener, listener.Addr().String()
+	v.address = listeners[0].Addr().String()
 	_, port, _ := net.SplitHostPort(v.address)
 	for _, name := range []string{"localhost", "127.0.0.1", "[::1]"} {
 		v.hosts[name+":"+port] = true
@@ -119,15 +119,65 @@ func listen(s *Service, p wire.WebStartParams) (*server, error) {
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: 30 * time.Second,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: log.New(io.Discard, "", 0),
 	}
-	limited := &limitedListener{Listener: listener, room: make(chan struct{}, maxConnections)}
-	s.Background.Go(func() {
-		if v.tls {
-			_ = v.http.ServeTLS(limited, "", "") // ends with close
-			return
-		}
-		_ = v.http.Serve(limited)
-	})
+	room := make(chan struct{}, maxConnections)
+	for _, one := range listeners {
+		limited := &limitedListener{Listener: one, room: room}
+		s.Background.Go(func() {
+			if v.tls {
+				_ = v.http.ServeTLS(limited, "", "") // ends with close
+				return
+			}
+			_ = v.http.Serve(limited)
+		})
+	}
 	return v, nil
+}
+
+// listenAt listens at an address. If browsers take it for localhost, it listens at every
+// address they take for that: whatever another program served at one of them would be
+// the same site as the page, and could sign with a device's key.
+func listenAt(address string) ([]net.Listener, error) {
+	const triesForAnyPort = 20
+	for try := 1; ; try++ {
+		first, err := net.Listen("tcp", address)
+		if err != nil {
+			return nil, err
+		}
+		list := []net.Listener{first}
+		taken := ""
+		host, port, _ := net.SplitHostPort(first.Addr().String())
+		for _, own := range addressesOfLocalhost(host) {
+			more, err := net.Listen("tcp", net.JoinHostPort(own, port))
+			switch {
+			case err == nil:
+				list = append(list, more)
+			case !errors.Is(err, syscall.EADDRNOTAVAIL) && !errors.Is(err, syscall.EAFNOSUPPORT): // this machine has none
+				taken = net.JoinHostPort(own, port)
+			}
+		}
+		if taken == "" {
+			return list, nil
+		}
+		for _, one := range list {
+			one.Close()
+		}
+		if _, asked, _ := net.SplitHostPort(address); asked != "0" || try == triesForAnyPort {
+			return nil, fmt.Errorf("another program listens at %s, which browsers also take for localhost; stop it, or choose another port", taken)
+		}
+	}
+}
+
+// addressesOfLocalhost are the addresses of localhost that a listener at host doesn't cover.
+func addressesOfLocalhost(host string) []string {
+	switch ip := net.ParseIP(host); {
+	case host == "127.0.0.1" || host == "0.0.0.0":
+		return []string{"::1"}
+	case host == "::1":
+		return []string{"127.0.0.1"}
+	case ip.IsLoopback():
+		return []string{"127.0.0.1", "::1"}
+	}
+	return nil // elsewhere, or everywhere
 }
 
 func isUnspecified(host string) bool {

@@ -42,6 +42,9 @@ func deviceOf(r *http.Request) device { return r.Context().Value(contextKey{}).(
 // errClock says that the browser's clock is wrong; the page asks for the time then.
 var errClock = errors.New("the clock of this device is wrong")
 
+// errRate says that a device asks too often. Its requests aren't remembered then.
+var errRate = errors.New("too many requests; wait a moment")
+
 // authenticate finds out whose signature a request carries.
 func (v *server) authenticate(r *http.Request, body []byte, now time.Time) (device, error) {
 	unsigned := errors.New("this needs a paired device; `hookmux web pair` pairs one")
@@ -60,6 +63,9 @@ func (v *server) authenticate(r *http.Request, body []byte, now time.Time) (devi
 	ms, err := strconv.ParseInt(words[2], 10, 64)
 	if at := time.UnixMilli(ms); err != nil || at.Sub(now).Abs() > devices.ClockSkew {
 		return device{}, errClock
+	}
+	if !v.limits.of(d.ID).allow(now) {
+		return device{}, errRate
 	}
 	if !v.nonces.Take(d.ID+" "+words[3], now) {
 		return device{}, errors.New("this request was sent before")
@@ -82,11 +88,11 @@ func (v *server) signed(scope string, next http.HandlerFunc) http.HandlerFunc {
 		case errors.Is(err, errClock):
 			fail(w, http.StatusUnauthorized, "clock", err.Error())
 			return
+		case errors.Is(err, errRate):
+			fail(w, http.StatusTooManyRequests, "rate", err.Error())
+			return
 		case err != nil:
 			fail(w, http.StatusUnauthorized, "unpaired", err.Error())
-			return
-		case !v.limits.of(d.ID).allow(now):
-			fail(w, http.StatusTooManyRequests, "rate", "too many requests; wait a moment")
 			return
 		case scope == wire.ScopeAnswer && d.Scope != wire.ScopeAnswer:
 			fail(w, http.StatusForbidden, "scope", "This device may only read; `hookmux web devices scope "+d.ID+

@@ -243,7 +243,7 @@ export const card = (request, { act, release, may, title }) => {
   const folder = base(request.cwd)
   node.append(el('header', {}, badge(request.agent),
     el('div', { class: 'head' }, el('h3', { id: `${id}-h` }, head),
-      el('p', { class: 'where' }, el('a', { href: `#/session/${encodeURIComponent(request.session)}` }, title || folder || request.session.slice(0, 8)), folder && title && title !== folder ? ` · ${folder}` : '')),
+      el('p', { class: 'where' }, el('a', { href: `#/session/${encodeURIComponent(request.session)}` }, title || folder || request.session.slice(0, 8)), request.host ? [' on ', el('span', { class: 'host' }, request.host)] : '', folder && title && title !== folder ? ` · ${folder}` : '')),
     el('span', { class: 'when', 'data-since': request.createdAt }, ago(request.createdAt))))
   if (request.effect) node.append(el('p', { class: `effect risk-${request.risk || 'normal'}` }, icon(request.risk === 'high' ? 'alert' : 'bolt'), el('span', {}, request.effect)))
   node.append(el('div', { class: 'body' }, body(request, may)))
@@ -265,7 +265,10 @@ export const card = (request, { act, release, may, title }) => {
     error.hidden = true
     busy(true)
     try {
-      if (await sha256(request.shown) !== request.sha256) throw new Error('What is shown here isn’t what the request says. Reload the page.')
+      if (await sha256(request.shown) !== request.sha256) {
+        throw new Error(request.host ? `It has secrets that ${request.host} doesn’t send. Answer it there.`
+          : 'What is shown here isn’t what the request says. Reload the page.')
+      }
       await act({ id: request.id, sha256: request.sha256, ...more }, pin)
     } catch (failure) {
       busy(false)

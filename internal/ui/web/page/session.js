@@ -49,7 +49,7 @@ const drawHead = () => {
   open.head.replaceChildren(
     el('a', { href: '#/', class: 'back' }, icon('back'), 'Inbox'),
     ...(one ? [el('div', { class: 'one-title' }, badge(one.agent), el('div', {}, el('h1', {}, titleOf(one)),
-      el('p', { class: 'where' }, `${agentNames[one.agent] || one.agent} · ${one.cwd}`))),
+      el('p', { class: 'where' }, [agentNames[one.agent] || one.agent, one.host, one.cwd].filter(Boolean).join(' · ')))),
     el('div', { class: 'chips' }, el('span', { class: `pill ${status}` }, statusWords[status] || status), chips.map((text) => el('span', { class: 'chip' }, text))),
     one.unasked ? el('p', { class: 'risk' }, icon('shield'), one.unasked === 'bypass' ? 'Runs calls without asking anybody' : 'A model decides instead of you') : null,
     one.ended && open.detail?.resume ? el('p', { class: 'resume' }, 'Resume it in a terminal: ', el('code', {}, `hookmux resume ${open.id}`)) : null,
@@ -142,5 +142,5 @@ const drawEvents = () => {
   const fits = (e) => !open.search || [e.kind, kindWords[e.kind], e.tool, e.text, e.why, e.verdict && verdictWords[e.verdict]].some((t) => t && t.toLowerCase().includes(open.search))
   const list = steps(open.events).filter(fits)
   open.list.replaceChildren(...list.map(drawStep))
-  if (!list.length) open.list.replaceChildren(el('li', { class: 'quiet-text' }, open.search ? 'Nothing fits.' : 'No events yet.'))
+  if (!list.length) open.list.replaceChildren(el('li', { class: 'quiet-text' }, open.search ? 'Nothing fits.' : live()?.host ? `Its timeline is on ${live().host}.` : 'No events yet.'))
 }

@@ -15,6 +15,7 @@ export const sorted = () => [...state.sessions.values()].filter((one) => !one.en
   (rank[a.status] ?? 9) - (rank[b.status] ?? 9) || new Date(b.lastEvent) - new Date(a.lastEvent))
 
 const doing = (one) => {
+  if (one.hostLost) return `${one.host} can’t be reached`
   if (one.status === 'waiting') return one.asks?.[0] || 'Waiting for you'
   if (one.status === 'running') return one.tool ? one.tool : 'Thinking'
   const turn = one.turn
@@ -27,7 +28,7 @@ export const titleOf = (one) => one.title || base(one.cwd) || one.id.slice(0, 8)
 const row = (one, shown) => el('li', {}, el('a', { class: `session is-${one.status}`, href: `#/session/${encodeURIComponent(one.id)}`, 'aria-current': one.id === shown ? 'page' : null },
   badge(one.agent, 'small'),
   el('span', { class: 'session-main' },
-    el('span', { class: 'session-top' }, el('span', { class: 'session-title' }, titleOf(one)), el('span', { class: 'when', 'data-since': one.since }, ago(one.since))),
+    el('span', { class: 'session-top' }, el('span', { class: 'session-title' }, titleOf(one)), one.host ? el('span', { class: 'host' }, one.host) : null, el('span', { class: 'when', 'data-since': one.since }, ago(one.since))),
     el('span', { class: 'session-doing' }, el('span', { class: `lamp ${one.status}` }), el('span', { class: 'hidden' }, `${statusWords[one.status] || one.status}: `), el('span', {}, doing(one))))))
 
 // drawSessions draws the list of sessions; shown is the one that's open.
