@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hookmux/hookmux/agent/dialect"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/version"
 )
@@ -102,13 +101,6 @@ func (c *Catalogue) Protocol(native string) (*Agent, bool) {
 	return a, ok
 }
 
-// OwnAgent reports whether an event is told by an agent that is not in the catalogue,
-// whatever it calls itself.
-func (c *Catalogue) OwnAgent(native string) bool {
-	a, ok := c.Protocol(native)
-	return ok && a.OwnAgents
-}
-
 // NamedInACP finds the agent that calls itself by a name when an editor talks to
 // it by the Agent Client Protocol. A package's name may have a scope.
 func (c *Catalogue) NamedInACP(name string) (*Agent, bool) {
@@ -158,16 +150,6 @@ func (e *EventSpec) carriesFor(ev *event.Event) event.Carries {
 	carries := e.CarriesAt(ev.AgentVersion)
 	if ask := e.Carries.Ask; ask != nil && ask.NeedsPerson && ev.Attended != event.AttendedYes {
 		carries.Ask = false
-	}
-	c := &e.Carries
-	if c.Deny == nil || c.Deny.Offered == "" { // who offers anything offers that
-		return carries
-	}
-	for claim, holds := range map[*Capability]*bool{c.Allow: &carries.Allow, c.Deny: &carries.Deny, c.Ask: &carries.Ask,
-		c.Input: &carries.Input, c.Context: &carries.Context, c.Notice: &carries.Notice} {
-		if claim != nil && claim.Offered != "" {
-			*holds = *holds && slices.Contains(dialect.Offered(ev.Raw), claim.Offered)
-		}
 	}
 	return carries
 }

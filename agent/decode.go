@@ -47,9 +47,6 @@ func (c *Catalogue) Decode(in Input) event.Event {
 	}
 	if known, ok := c.byName[in.Agent]; ok {
 		ev.Agent = known.Name
-		if a.OwnAgents {
-			ev.Agent = a.Name + "-" + known.Name // it is not that one
-		}
 	}
 	table := a.compiled.events[in.Event]
 	if table == nil {
@@ -298,7 +295,7 @@ func (r *reading) fill(ev *event.Event, c *Catalogue, a *Agent, spec *EventSpec)
 	if name == "" && (input == nil || blank(input) && !strings.HasPrefix(string(ev.Kind), "tool.")) {
 		return // some agents have the members of a call in every payload, as null
 	}
-	t := c.tool(ev.Agent, a, r.text(fToolKind), name)
+	t := c.tool(ev.Agent, a, name)
 	tool := &event.Tool{Name: name, Kind: t.spec.Kind, CallID: r.text(fToolCall), Input: unwrapJSONString(input),
 		Output: r.value[fToolOutput]}
 	tool.Failed = r.failed || spec != nil && spec.Failed

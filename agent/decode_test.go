@@ -218,26 +218,6 @@ func TestWithInputReadsTheCallAgain(t *testing.T) {
 	Builtin().WithInput(&none, []byte(`{}`))
 }
 
-// What an agent says a tool is holds for a changed input as well.
-func TestWithInputOfAToldKind(t *testing.T) {
-	for _, c := range []struct{ kind, input, commands, reads, writes string }{
-		{"shell", `{"script":"b"}`, "b", "", ""},
-		{"shell", `{"argv":["b","c"]}`, "b c", "", ""},
-		{"file_read", `{"path":"b"}`, "", "b", ""},
-		{"file_write", `{"target_file":"b"}`, "", "", "b"},
-		{"file_edit", `{"edits":[{"path":"b"}]}`, "", "", "b"},
-		{"file_edit", `{"input":"*** Add File: b"}`, "", "", "b"},
-	} {
-		ev := Builtin().Decode(Input{Agent: "ahp-x", Event: "ahp:tool.before", Payload: []byte(
-			`{"toolName":"x","toolKind":"` + c.kind + `","toolInput":` + strings.ReplaceAll(c.input, "b", "a") + `}`)})
-		Builtin().WithInput(&ev, []byte(c.input))
-		got := []string{strings.Join(ev.Tool.Commands, ";"), strings.Join(ev.Tool.Reads, ";"), strings.Join(ev.Tool.Writes, ";")}
-		if want := []string{c.commands, c.reads, c.writes}; !reflect.DeepEqual(got, want) {
-			t.Errorf("%s %s: commands, reads and writes are %q, want %q", c.kind, c.input, got, want)
-		}
-	}
-}
-
 func TestRawStaysAsItCame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		payload := rapid.SliceOf(rapid.Byte()).Draw(t, "payload")

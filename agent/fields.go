@@ -33,7 +33,6 @@ const (
 	fToolInput
 	fToolOutput
 	fToolCall
-	fToolKind
 	fMCPServer
 	fDurationMS
 	fFailed
@@ -52,7 +51,7 @@ var fieldNames = [fieldCount]string{
 	fTitle: "title", fTranscript: "transcript", fPrompt: "prompt", fMessage: "message", fDetail: "detail",
 	fError: "error", fSubagentID: "subagent_id", fSubagentType: "subagent_type", fToolName: "tool_name",
 	fParent: "parent", fVersion: "version", fAttended: "attended", fFailed: "failed", fInterrupted: "interrupted",
-	fToolInput: "tool_input", fToolOutput: "tool_output", fToolCall: "tool_call", fToolKind: "tool_kind",
+	fToolInput: "tool_input", fToolOutput: "tool_output", fToolCall: "tool_call",
 	fMCPServer:  "mcp_server",
 	fDurationMS: "duration_ms", fGoingOn: "going_on", fBackground: "background", fTruncated: "truncated",
 	fQuestions: "questions", fSuggestions: "suggestions",
@@ -74,7 +73,7 @@ func (s *FieldSpec) keys() [fieldCount][]string {
 		fTitle: s.Title, fTranscript: s.Transcript, fPrompt: s.Prompt, fMessage: s.Message, fDetail: s.Detail,
 		fError: s.Error, fSubagentID: s.SubagentID, fSubagentType: s.SubagentType, fToolName: s.ToolName,
 		fParent: s.Parent, fVersion: s.Version, fAttended: s.Attended, fFailed: s.Failed, fInterrupted: s.Interrupted,
-		fToolInput: s.ToolInput, fToolOutput: s.ToolOutput, fToolCall: s.ToolCall, fToolKind: s.ToolKind,
+		fToolInput: s.ToolInput, fToolOutput: s.ToolOutput, fToolCall: s.ToolCall,
 		fMCPServer:  s.MCPServer,
 		fDurationMS: s.DurationMS, fGoingOn: s.GoingOn, fBackground: s.Background, fTruncated: s.Truncated,
 		fQuestions: s.Questions, fSuggestions: s.Suggestions,

@@ -296,7 +296,7 @@ func fieldLists(s *FieldSpec) []*[]string {
 		&s.Event, &s.Session, &s.Turn, &s.Cwd, &s.Mode, &s.Model, &s.Title, &s.Transcript, &s.Prompt,
 		&s.Message, &s.Detail, &s.Error, &s.SubagentID, &s.SubagentType, &s.Parent,
 		&s.Version, &s.Attended, &s.Failed, &s.Interrupted, &s.ToolName, &s.ToolInput,
-		&s.ToolOutput, &s.ToolCall, &s.ToolKind, &s.MCPServer, &s.DurationMS, &s.GoingOn, &s.Background, &s.Truncated,
+		&s.ToolOutput, &s.ToolCall, &s.MCPServer, &s.DurationMS, &s.GoingOn, &s.Background, &s.Truncated,
 		&s.Questions, &s.Suggestions,
 	}
 }

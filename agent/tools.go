@@ -134,16 +134,10 @@ func (c *compiled) tool(name string) *toolTable {
 	return c.fallback
 }
 
-// tool finds what is known about a tool that an entry tells of. A protocol knows
-// kinds of tools; where the agent's own name of one is told, its entry says more. kind
-// is what an agent outside of the catalogue calls it, if it does.
-func (c *Catalogue) tool(agent string, a *Agent, kind, name string) *toolTable {
-	switch {
-	case kind != "":
-		return a.compiled.tool(kind)
-	case a.OwnAgents:
-		return c.generic.compiled.tool(name)
-	case a.Protocol:
+// tool finds what an entry says about a tool. A protocol knows kinds of tools; where it
+// reports the agent's own name of one, that agent's entry says more.
+func (c *Catalogue) tool(agent string, a *Agent, name string) *toolTable {
+	if a.Protocol {
 		if own, ok := c.byName[agent]; ok {
 			if t, ok := own.compiled.tools[name]; ok {
 				return t
@@ -356,11 +350,7 @@ func (c *Catalogue) WithInput(ev *event.Event, input json.RawMessage) {
 	tool.Changed = input
 	tool.Commands, tool.Reads, tool.Writes, tool.URL, tool.Folder = nil, nil, nil, "", ""
 	a := c.entry(ev.Agent, ev.Native)
-	var told reading
-	if table := a.compiled.events[ev.Native]; a.OwnAgents && table != nil {
-		_ = told.read(ev.Raw, table) // what could be read before
-	}
-	if why := c.readTool(a, c.tool(ev.Agent, a, told.text(fToolKind), tool.Name), input, &tool); why != "" {
+	if why := c.readTool(a, c.tool(ev.Agent, a, tool.Name), input, &tool); why != "" {
 		ev.Malformed = why
 	}
 	ev.Tool = &tool

@@ -26,9 +26,6 @@ type Agent struct {
 	// Protocol says that this is not an agent: its events, whose names begin with
 	// its own name and a colon, are told by a program in place of any agent.
 	Protocol bool `yaml:"protocol"`
-	// OwnAgents says of a protocol that whoever speaks it is an agent of its own: never
-	// one of the catalogue, whatever it calls itself, and nobody else's session.
-	OwnAgents bool `yaml:"own_agents"`
 	// Guest says that a project describes it: it counts where a command names it,
 	// and never for a process or a program that calls by another agent's name.
 	Guest bool     `yaml:"-"`
@@ -195,9 +192,6 @@ type Capability struct {
 	// NeedsPerson says that this may only be sent where a person is known to
 	// attend: without one the agent would wait for ever.
 	NeedsPerson bool `yaml:"needs_person"`
-	// Offered says that this counts only where the payload lists this word under
-	// "offered": whoever sent it said that it can carry it.
-	Offered string `yaml:"offered"`
 	// EndsRun says that taking this up ends the agent's run: nothing after it is
 	// played, and the model does not read why.
 	EndsRun bool `yaml:"ends_run"`
@@ -258,7 +252,6 @@ type FieldSpec struct {
 	ToolInput    []string `yaml:"tool_input"`
 	ToolOutput   []string `yaml:"tool_output"`
 	ToolCall     []string `yaml:"tool_call"`
-	ToolKind     []string `yaml:"tool_kind"` // what the sender says the tool is, where it speaks of kinds
 	MCPServer    []string `yaml:"mcp_server"`
 	DurationMS   []string `yaml:"duration_ms"`
 	Failed       []string `yaml:"failed"`      // any true one counts

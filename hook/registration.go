@@ -58,7 +58,7 @@ type Registration struct {
 	ID        string    `json:"id"`
 	Agent     string    `json:"agent"`    // catalogue name or "*"
 	HookType  string    `json:"hookType"` // unified kind, native name or "*"
-	Handler   string    `json:"handler"`  // builtin, command, script, module, ahp
+	Handler   string    `json:"handler"`  // builtin, command, script or module
 	Target    string    `json:"target"`
 	Role      Role      `json:"role,omitempty"`
 	Priority  *int      `json:"priority,omitempty"`
@@ -74,8 +74,6 @@ type Registration struct {
 	// SkipAgents names agents this hook is not for although Agent is "*": an
 	// imported Claude hook already runs on Claude itself.
 	SkipAgents []string `json:"skipAgents,omitempty"`
-	// AHP is for the handler ahp.
-	AHP *AHP `json:"ahp,omitempty"`
 }
 
 // Match narrows a registration to some tool calls. Every field that is set
@@ -124,6 +122,9 @@ func (d *Duration) UnmarshalJSON(b []byte) error {
 	*d = Duration(span)
 	return nil
 }
+
+// RunsProgram reports whether the handler starts a program of its own.
+func (r *Registration) RunsProgram() bool { return r.Handler == "command" || r.Handler == "script" }
 
 // IsEnabled reports whether the hook runs; one that says nothing does.
 func (r *Registration) IsEnabled() bool { return r.Enabled == nil || *r.Enabled }
@@ -194,9 +195,11 @@ func (r *Registration) Check(knownAgent func(string) bool, knownType func(agent,
 			"`hookmux hooks %s discover` lists them", r.HookType, agentWords(r.Agent), quoteName(r.Agent))
 	}
 	switch r.Handler {
-	case "builtin", "command", "script", "module", HandlerAHP:
+	case "builtin", "command", "script", "module":
+	case "ahp":
+		bad("the handler ahp is gone: hookmux no longer asks policy servers by the Agent Hooks Protocol; write a command hook that asks yours")
 	default:
-		bad("handler %q is none of builtin, command, script, module, ahp", r.Handler)
+		bad("handler %q is none of builtin, command, script, module", r.Handler)
 	}
 	if strings.TrimSpace(r.Target) == "" {
 		bad("target is missing: what should the handler run?")
@@ -220,7 +223,6 @@ func (r *Registration) Check(knownAgent func(string) bool, knownType func(agent,
 			bad("skipAgents: agent %q is unknown; `hookmux status` lists the agents", skipped)
 		}
 	}
-	errs = append(errs, r.checkAHP()...)
 	errs = append(errs, r.Match.checkMatch()...)
 	if len(errs) == 0 {
 		return nil

@@ -64,7 +64,6 @@ const (
 // table is the one place where dialects are registered.
 var table = map[string]Dialect{
 	"acp":         acp,
-	"ahp":         ahp,
 	"amp":         amp,
 	"antigravity": antigravity,
 	"claude":      claude,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -296,6 +297,7 @@ func (s *Service) deliver(id string, said queue.PersonAnswer, permission *policy
 		late.Outcome = string(answer.Outcome)
 		result = late
 	} else {
+		runtime.Gosched() // the agent hears it before you hear that it did
 		result.By = said.By
 		if permission != nil {
 			info := permissionInfo(*permission, 0)

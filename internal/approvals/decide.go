@@ -123,7 +123,7 @@ func (s *Service) mustAsk(c *services.Call) (*event.Event, policy.Need, *agent.I
 	}
 	level, chosen := s.Settings.ApprovalLevel(&c.Event)
 	need, ok := policy.NeedFor(policy.Case{
-		Event: seen, Spec: spec, Inbox: a.Inbox, Carries: c.Carries, Level: level, Chosen: chosen,
+		Event: seen, Spec: spec, Inbox: a.Inbox, Carries: c.Carries, Level: policy.Level(level), Chosen: chosen,
 		Free: asksNobody(s.Processes, a, &c.Event), Decision: c.Outcome.Decision,
 	})
 	if !ok {
@@ -198,9 +198,6 @@ func (s *Service) newRequest(c *services.Call, seen *event.Event, need policy.Ne
 func reuseProxyAnswer(asks *SeenRequests, agents *agent.Catalogue, c *services.Call,
 ) (out Outcome, before bool, recordAnswer func()) {
 	if c.DryRun != nil || c.Event.Kind != event.PermissionRequest || c.Outcome.Decision.Verdict == event.Deny {
-		return Outcome{}, false, func() {}
-	}
-	if agents.OwnAgent(c.Event.Native) {
 		return Outcome{}, false, func() {}
 	}
 	_, proxied := agents.Protocol(c.Event.Native)

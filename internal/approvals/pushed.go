@@ -46,7 +46,7 @@ func (s *Service) DecidePushed(ctx context.Context, c *services.Call, need polic
 	if d := &c.Outcome.Decision; d.Verdict == event.Ask {
 		need = need.AskedBy(d.By, d.Reason)
 	}
-	if level, _ := s.Settings.ApprovalLevel(&c.Event); c.Skipped != services.NotSkipped || level == policy.Off {
+	if level, _ := s.Settings.ApprovalLevel(&c.Event); c.Skipped != services.NotSkipped || policy.Level(level) == policy.Off {
 		return Outcome{Skipped: c.Skipped}
 	}
 	hold := func() time.Duration { return wait }

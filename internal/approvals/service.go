@@ -17,7 +17,6 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/approvals/ledger"
-	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/services"
@@ -28,7 +27,7 @@ import (
 type Settings interface {
 	// ApprovalLevel is how much of an agent's doing becomes a request, and
 	// whether the user said so.
-	ApprovalLevel(ev *event.Event) (level policy.Level, chosen bool)
+	ApprovalLevel(ev *event.Event) (level string, chosen bool)
 	// HoldTime is how long an agent is held whose own prompt cannot be used
 	// meanwhile, and whether the user chose that for this very agent.
 	HoldTime(ev *event.Event) (hold time.Duration, chosen bool)

@@ -156,7 +156,7 @@ type commandGroup struct {
 func commandGroups(app *cmdutil.App) []commandGroup {
 	return []commandGroup{
 		{groupStart, "Start:", []*cobra.Command{
-			setupCommand(app), runcmd.RunCommand(app), protocolcmd.ACPCommand(app), protocolcmd.AHPCommand(app), protocolcmd.MCPCommand(app),
+			setupCommand(app), runcmd.RunCommand(app), protocolcmd.ACPCommand(app), protocolcmd.MCPCommand(app),
 			agents.InstallCommand(app), agents.UninstallCommand(app),
 			runcmd.ResumeCommand(app), runcmd.TmuxCommand(app), agents.ShellInitCommand(app),
 		}},

@@ -1,6 +1,5 @@
 // Package handler makes registrations run: built-ins inside the daemon, commands
-// and scripts as processes of their own, backends of the Agent Hooks Protocol as
-// processes that go on running ([Backends]) or by HTTP.
+// and scripts as processes of their own.
 //
 // The contract:
 //   - A handler gives an opinion or fails; what a failure means is the
@@ -51,8 +50,6 @@ type Deps struct {
 	// Processes keeps count of what runs, so that the daemon can wait for it
 	// before it ends.
 	Processes *Processes
-	// Backends are programs that go on running between events.
-	Backends *Backends
 }
 
 // New makes the handler of a registration. What can be known to be wrong
@@ -70,9 +67,6 @@ func New(r hook.Registration, deps Deps) (hook.Handler, error) {
 	}
 	if deps.Processes == nil {
 		deps.Processes = new(Processes)
-	}
-	if deps.Backends == nil {
-		deps.Backends = new(Backends)
 	}
 	switch r.Handler {
 	case "builtin":
@@ -95,12 +89,10 @@ func New(r hook.Registration, deps Deps) (hook.Handler, error) {
 			return nil, errors.New("script: target is empty; write an executable and its arguments")
 		}
 		return &external{Registration: r, deps: deps, words: words}, nil
-	case hook.HandlerAHP:
-		return newAHP(r, deps)
 	case "module":
 		return nil, errors.New("module: TypeScript hooks run inside the daemon only")
 	}
-	return nil, fmt.Errorf("handler %q is none of builtin, command, script, ahp", r.Handler)
+	return nil, fmt.Errorf("handler %q is none of builtin, command, script", r.Handler)
 }
 
 // Func is what a built-in does.

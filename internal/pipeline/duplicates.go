@@ -59,8 +59,6 @@ func (p *Pipeline) findDuplicate(c *call) {
 func commandOf(p *Pipeline, c *call) string {
 	named := p.Deps.AgentName(c.Frame.Agent)
 	switch {
-	case p.Deps.Catalogue.OwnAgent(c.Event.Native):
-		return "" // it shares nobody's answer
 	case p.readsFilesOf(c.speaker, named):
 		return named
 	case named != "" && named == c.caller.Agent && bytes.Contains(c.Frame.Env, launchedMark):

@@ -49,8 +49,6 @@ type Callers interface {
 	OfProxy(pid int, agent string) callers.Caller
 	// OfProbe is for a command of hookmux that tries a hook out.
 	OfProbe(pid int) callers.Caller
-	// OfHarness is for a process that an agent started to be asked by it.
-	OfHarness(pid int, first bool) callers.Caller
 	// Above are a process and those above it, from below.
 	Above(pid int) []proc.Process
 }

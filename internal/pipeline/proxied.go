@@ -8,7 +8,6 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/authority/callers"
 	"github.com/hookmux/hookmux/internal/platform/bounded"
-	"github.com/hookmux/hookmux/internal/protocols/ahp"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -48,9 +47,6 @@ const (
 // callerOf returns the agent process behind a call. For an event that a proxy reports it is
 // the proxy itself: the agent runs below it and ends with it.
 func callerOf(known Callers, catalogue *agent.Catalogue, pid int, name, native string) callers.Caller {
-	if catalogue.OwnAgent(native) {
-		return known.OfHarness(pid, native == ahp.EventConnect)
-	}
 	if _, proxied := catalogue.Protocol(native); proxied {
 		return known.OfProxy(pid, name)
 	}
@@ -63,7 +59,7 @@ func callerOf(known Callers, catalogue *agent.Catalogue, pid int, name, native s
 // noteHookedSession remembers which agent's hooks report a session, and what they run below.
 func (p *Pipeline) noteHookedSession(c *call) {
 	h, ev := &p.hooked, &c.Event
-	if ev.Session == "" || c.Peer.PID <= 0 || p.isProxied(ev) || p.Deps.Catalogue.OwnAgent(ev.Native) {
+	if ev.Session == "" || c.Peer.PID <= 0 || p.isProxied(ev) {
 		return
 	}
 	caller := processKey{c.caller.PID, c.caller.Start}
@@ -87,7 +83,7 @@ func (p *Pipeline) noteHookedSession(c *call) {
 // and the proxy asks about nothing.
 func (p *Pipeline) absorbProxyEvent(c *call) (absorbed bool) {
 	ev := &c.Event
-	if ev.Session == "" || !p.isProxied(ev) || p.Deps.Catalogue.OwnAgent(ev.Native) {
+	if ev.Session == "" || !p.isProxied(ev) {
 		return false
 	}
 	caller := processKey{c.caller.PID, c.caller.Start}

@@ -16,17 +16,12 @@ func (c *askedCallers) Of(int) callers.Caller              { c.last = "of"; retu
 func (c *askedCallers) OfProxy(int, string) callers.Caller { c.last = "proxy"; return callers.Caller{} }
 func (c *askedCallers) OfProbe(int) callers.Caller         { c.last = "probe"; return callers.Caller{} }
 func (c *askedCallers) Above(int) []proc.Process           { return nil }
-func (c *askedCallers) OfHarness(_ int, first bool) callers.Caller {
-	c.last = map[bool]string{true: "harness that begins", false: "harness"}[first]
-	return callers.Caller{}
-}
 
 // Whoever tries a hook out is not looked at as an agent: a hookmux that runs from
 // another place than the daemon (npm's) would be refused its next command.
 func TestHowCallersAreAsked(t *testing.T) {
 	for native, want := range map[string]string{
 		"PreToolUse": "of", wire.ProbeEvent: "probe", "acp:session/request_permission": "proxy",
-		"ahp:connect": "harness that begins", "ahp:tool.before": "harness",
 	} {
 		c := &askedCallers{}
 		callerOf(c, agent.Builtin(), 7, "claude", native)

@@ -129,11 +129,11 @@ func builtinGuards(entries []*hook.Entry) []*hook.Entry {
 	return own
 }
 
-// withCommands are hookmux's own guards and the hooks that are programs or backends.
+// withCommands returns hookmux's own guards and the hooks that run programs.
 func withCommands(entries []*hook.Entry) []*hook.Entry {
 	var list []*hook.Entry
 	for _, e := range entries {
-		if e.BuiltinGuard || e.RunsProgram() || e.IsAddress() {
+		if e.BuiltinGuard || e.RunsProgram() {
 			list = append(list, e)
 		}
 	}

@@ -1,26 +1,27 @@
 package selection
 
 import (
+	"slices"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/selection/config"
 )
 
-// ApprovalLevel is what of an agent's doing becomes a request, and whether the
-// user said so. Where two projects have a say the tighter one counts.
-func (r *Service) ApprovalLevel(ev *event.Event) (policy.Level, bool) {
+// ApprovalLevel returns which of an agent's calls become requests, as the setting says
+// it, and whether you chose that. Of two projects' levels the tighter one applies.
+func (r *Service) ApprovalLevel(ev *event.Event) (level string, chosen bool) {
 	key := r.levelKey(ev.Agent)
-	level, chosen := policy.Off, false
+	level = config.ApprovalLevels[0]
+	tightest := -1
 	for i, s := range r.viewOf(r.placesOf(ev)).settings {
 		if s == nil {
 			continue
 		}
 		e, _ := s.Get(key)
 		word, _ := e.Value.(string)
-		if one := policy.Level(word); i == 0 || policy.Tighter(one, level) {
-			level, chosen = one, !e.Default
+		if rank := slices.Index(config.ApprovalLevels, word); i == 0 || rank > tightest {
+			level, chosen, tightest = word, !e.Default, rank
 		}
 	}
 	return level, chosen

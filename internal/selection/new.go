@@ -23,7 +23,7 @@ func New(o Options) *Service {
 	})
 	r.Config, r.Registry, r.Trust = r.sources.Config, r.sources.Registry, r.sources.Trust
 	deps := handler.Deps{
-		StateDir: o.Dirs.State, Processes: new(handler.Processes), Backends: new(handler.Backends), Mark: o.Mark,
+		StateDir: o.Dirs.State, Processes: new(handler.Processes), Mark: o.Mark,
 		Report: func(id, text string) {
 			text = redact.Text(text)
 			o.Log.Info("trace", "hook", id, "text", text)
@@ -45,9 +45,7 @@ func New(o Options) *Service {
 	return r
 }
 
-// WaitForHandlers ends the programs that go on running between events, and waits for
-// processes of handlers that still run.
+// WaitForHandlers waits for processes of handlers that still run.
 func (r *Service) WaitForHandlers(ctx context.Context) error {
-	r.handlers.Backends.Close()
 	return r.handlers.Processes.Wait(ctx)
 }

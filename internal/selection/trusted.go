@@ -3,7 +3,6 @@ package selection
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/platform/proc"
@@ -78,9 +77,6 @@ func trustView(v trust.View) wire.TrustView {
 		line := fmt.Sprintf("%s on %s %s: %s %s", run.ID, run.Agent, run.HookType, run.Handler, run.Target)
 		if run.ProjectCode {
 			line += "  (runs code of the project that can change later)"
-		}
-		if len(run.Variables) > 0 {
-			line += "  (is given your variables " + strings.Join(run.Variables, ", ") + ")"
 		}
 		if !run.Enabled {
 			line += "  (disabled)"

@@ -67,12 +67,12 @@ type heldCall struct {
 // testChoices is the user's settings: everything the agent asks is put to them.
 type testChoices struct{}
 
-func (testChoices) ApprovalLevel(*event.Event) (policy.Level, bool) { return policy.All, true }
-func (testChoices) HoldTime(*event.Event) (time.Duration, bool)     { return time.Hour, true }
-func (testChoices) ProjectOf(string) string                         { return "" }
-func (testChoices) RepositoryOf(string) string                      { return "" }
-func (testChoices) PushCommand() string                             { return "" }
-func (testChoices) KeepOwnEvents() time.Duration                    { return time.Hour }
+func (testChoices) ApprovalLevel(*event.Event) (string, bool)   { return string(policy.All), true }
+func (testChoices) HoldTime(*event.Event) (time.Duration, bool) { return time.Hour, true }
+func (testChoices) ProjectOf(string) string                     { return "" }
+func (testChoices) RepositoryOf(string) string                  { return "" }
+func (testChoices) PushCommand() string                         { return "" }
+func (testChoices) KeepOwnEvents() time.Duration                { return time.Hour }
 
 type noRecorder struct{}
 

@@ -31,14 +31,14 @@ func (q *queue) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
 // OnEnd implements [sdktrace.SpanProcessor].
 func (q *queue) OnEnd(s sdktrace.ReadOnlySpan) {
 	q.mu.Lock()
-	q.spans = bounded(append(q.spans, s), &q.dropped)
+	q.spans = dropOldest(append(q.spans, s), &q.dropped)
 	q.mu.Unlock()
 	q.tell()
 }
 
-// bounded cuts off the oldest eighth of a list that is too long, and counts it: many at
+// dropOldest cuts off the oldest eighth of a list that is too long, and counts it: many at
 // once, so that a full queue costs no more than an empty one.
-func bounded[T any](list []T, dropped *int64) []T {
+func dropOldest[T any](list []T, dropped *int64) []T {
 	const many = maxQueued / 8
 	if len(list) <= maxQueued {
 		return list
@@ -69,7 +69,7 @@ func (logQueue) Enabled(context.Context, sdklog.EnabledParameters) bool { return
 // OnEmit implements [sdklog.Processor].
 func (q logQueue) OnEmit(_ context.Context, r *sdklog.Record) error {
 	q.mu.Lock()
-	q.logs = bounded(append(q.logs, r.Clone()), &q.dropped)
+	q.logs = dropOldest(append(q.logs, r.Clone()), &q.dropped)
 	q.mu.Unlock()
 	q.tell()
 	return nil

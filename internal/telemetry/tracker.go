@@ -19,7 +19,7 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
-	platformbounded "github.com/hookmux/hookmux/internal/platform/bounded"
+	"github.com/hookmux/hookmux/internal/platform/bounded"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/redact"
 	"github.com/hookmux/hookmux/internal/services"
@@ -59,10 +59,10 @@ type tracker struct {
 	waited  metric.Float64Histogram
 	cost    metric.Float64Counter
 
-	turns  platformbounded.Map[place, *turn]
+	turns  bounded.Map[place, *turn]
 	ended  []*turn // that may still get usage
-	tools  platformbounded.Map[toolKey, *tool]
-	models platformbounded.Map[string, *modelCall]
+	tools  bounded.Map[toolKey, *tool]
+	models bounded.Map[string, *modelCall]
 }
 
 // place is a session.

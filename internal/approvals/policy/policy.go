@@ -242,6 +242,3 @@ func levelRank(l Level) int { return slices.Index(Levels(), l) }
 
 // Offers reports whether a choice is among those a person has.
 func (n *Need) Offers(choice event.Choice) bool { return slices.Contains(n.Choices, choice) }
-
-// Tighter reports whether a makes more of an agent's doing a request than b.
-func Tighter(a, b Level) bool { return levelRank(a) > levelRank(b) }

@@ -1,11 +1,13 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/selection/config"
 )
 
 // A person reads what a rule allows before it is saved.
@@ -109,14 +111,14 @@ func TestCallsWithoutARule(t *testing.T) {
 	}
 }
 
-func TestLevelsAreOrdered(t *testing.T) {
-	levels := Levels()
-	for i, a := range levels {
-		for j, b := range levels {
-			if got := Tighter(a, b); got != (i > j) {
-				t.Errorf("%s is tighter than %s: %v, want %v", a, b, got, i > j)
-			}
-		}
+// The setting's values are these levels, in this order.
+func TestLevelsAreTheSettings(t *testing.T) {
+	var levels []string
+	for _, l := range Levels() {
+		levels = append(levels, string(l))
+	}
+	if !slices.Equal(levels, config.ApprovalLevels) {
+		t.Errorf("the levels are %q, and %s takes %q", levels, config.ApprovalsPolicy, config.ApprovalLevels)
 	}
 }
 

@@ -208,18 +208,6 @@ func (c *Callers) markCaller(marker *terminal.Marker, found *authority.Caller, v
 // Above are a process and those above it, from below.
 func (c *Callers) Above(pid int) []proc.Process { return proc.Ancestry(c.judge.Table, pid, Deepest) }
 
-// OfHarness is who stands behind a process of hookmux that an agent started to be asked by
-// it. At the first event the program that started it is marked, as at a hook's: it is in no
-// catalogue, and what it starts must not pass for a person.
-func (c *Callers) OfHarness(pid int, first bool) Caller {
-	if p, err := c.judge.Table.Lookup(pid); err == nil && first && p.PPID > 1 {
-		if found := c.judge.Caller(p.PPID, ""); len(found.Chain) > 0 && found.Chain[0].Start <= p.Start {
-			c.markCaller(c.marker, &found, true)
-		}
-	}
-	return c.Of(pid)
-}
-
 // OfProxy is who stands behind a process that tells what passes between an agent
 // and another program: the process itself, as that agent. The agent runs below
 // it, so that everything below it is marked as the agent's.

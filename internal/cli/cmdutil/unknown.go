@@ -73,6 +73,7 @@ var inWords = map[string]map[string]string{
 		"quit":    "`hookmux off` turns hooks off; `hookmux daemon stop` stops the daemon",
 		"exit":    "`hookmux off` turns hooks off; `hookmux daemon stop` stops the daemon",
 		"allow":   permissionsInWords,
+		"ahp":     "hookmux no longer speaks the Agent Hooks Protocol; a command hook can ask a policy server (docs/hooks.md)",
 		"delete":  removeInWords, "remove": removeInWords, "rm": removeInWords, "del": removeInWords,
 	},
 	"config":      {"edit": "edit ~/.config/hookmux/config.json, then run `hookmux config accept`"},

@@ -180,7 +180,6 @@ type hookFlags struct {
 	global, project, locked, asJSON, log, end     bool
 	all                                           bool
 	plain                                         bool // `hooks VERB`, not agent-mux's `hooks AGENT VERB`
-	ahp                                           ahpFlags
 }
 
 // addTo adds every flag, for the form with the agent first.
@@ -195,8 +194,8 @@ func (f *hookFlags) addTo(fl *pflag.FlagSet) {
 
 // addDefinition adds the flags that say what a hook does.
 func (f *hookFlags) addDefinition(fl *pflag.FlagSet) {
-	fl.StringVar(&f.handler, "handler", "", "kind of hook: command, script, module (TypeScript), ahp or builtin")
-	fl.StringVar(&f.target, "target", "", "command, file or URL to run")
+	fl.StringVar(&f.handler, "handler", "", "kind of hook: command, script, module (TypeScript) or builtin")
+	fl.StringVar(&f.target, "target", "", "command or file to run")
 	fl.StringVar(&f.role, "role", "", "its role: guard (may decide), advise (may add context) or observe")
 	fl.StringVar(&f.priority, "priority", "", "order, lower first (default 100)")
 	fl.StringVar(&f.timeout, "timeout", "", "30s or 2m (default: the setting hooks.timeout)")
@@ -210,7 +209,6 @@ func (f *hookFlags) addDefinition(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.log, "log", false, "start in log mode: only record what it would have done")
 	fl.StringVar(&f.enabled, "enabled", "", "true or false")
 	_ = fl.MarkHidden("enabled") // agent-mux's; `hooks on` and `hooks off` do the same
-	f.ahp.addTo(fl)
 }
 
 // addScope adds the flags that say whose hook is meant.

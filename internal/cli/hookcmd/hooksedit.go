@@ -91,11 +91,7 @@ func (f *hookFlags) registrationPatch(cmd *cobra.Command) (map[string]any, error
 	if len(match) > 0 {
 		out["match"] = match
 	}
-	backend, err := f.ahp.values(given)
-	if len(backend) > 0 {
-		out["ahp"] = backend
-	}
-	return out, err
+	return out, nil
 }
 
 func hooksAdd(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName, hookType string) error {
@@ -123,7 +119,7 @@ func hooksAdd(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName, hoo
 		}
 		values["target"] = "log"
 	}
-	if err := cmdutil.CheckChoice("handler", fmt.Sprint(values["handler"]), "command", "script", "module", "ahp",
+	if err := cmdutil.CheckChoice("handler", fmt.Sprint(values["handler"]), "command", "script", "module",
 		"builtin"); err != nil {
 		return err
 	}

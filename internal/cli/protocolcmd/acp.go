@@ -25,7 +25,6 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/protocols/acp"
-	"github.com/hookmux/hookmux/internal/protocols/ahp"
 	"github.com/hookmux/hookmux/internal/recorder/spoolrecord"
 )
 
@@ -185,7 +184,7 @@ func checkListener(conn net.Conn, program string) error {
 
 // leaveReport keeps an event that no daemon took for the next one.
 func leaveReport(dirs paths.Dirs, cwd, id, agent string, r acp.Report) {
-	if r.Event == acp.EventConnect || r.Event == ahp.EventConnect {
+	if r.Event == acp.EventConnect {
 		return // it tells the daemon that runs something, and nobody else
 	}
 	// What cannot be kept is lost: the conversation goes on.

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install/importer"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
@@ -205,7 +204,7 @@ func unknownDecision(r *wire.Explained) string {
 	line := "unknown: " + strings.Join(r.Unknown, ", ") + " didn't run"
 	for _, m := range r.Matched {
 		if slices.Contains(r.Unknown, m.ID) &&
-			slices.Contains([]string{"command", "script", hook.HandlerAHP}, m.Handler) {
+			(m.Handler == "command" || m.Handler == "script") {
 			return line + "; --run runs commands"
 		}
 	}

@@ -206,7 +206,7 @@ func (f *importFlags) show(a *agent.Agent, out *imported) {
 	if ruleimport.Format(a.Permissions.Format).Ordered() && len(out.Sources) > 1 {
 		app.Say("note: where several files have rules for a call, the strictest one wins here, whatever their order")
 	}
-	app.Say("%s imported; ignored by %s itself: %d; without an exact counterpart: %d", countPackRules(out.Taken), a.Title,
+	app.Say("%s imported; ignored by %s itself: %d; without an exact counterpart: %d", countRules(out.Taken), a.Title,
 		out.Ignored, out.Left)
 }
 

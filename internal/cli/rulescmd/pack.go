@@ -52,14 +52,6 @@ func PackNames(app *cmdutil.App) []string {
 	return names
 }
 
-// countPackRules is a number of rules in words.
-func countPackRules(n int) string {
-	if n == 1 {
-		return "1 rule"
-	}
-	return fmt.Sprintf("%d rules", n)
-}
-
 // findKept is a pack that was added.
 func findKept(app *cmdutil.App, store *packstore.Store, name string) (packstore.Kept, error) {
 	kept, ok, err := store.Find(name)

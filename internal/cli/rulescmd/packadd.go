@@ -119,7 +119,7 @@ func sayPack(app *cmdutil.App, asJSON bool, done *wire.PackResult, what string) 
 	if asJSON {
 		return app.PrintJSON(done)
 	}
-	app.Say("pack %s %s %s %s", done.Name, termsafe.Line(done.Version, 40), what, countPackRules(done.Rules))
+	app.Say("pack %s %s %s %s", done.Name, termsafe.Line(done.Version, 40), what, countRules(done.Rules))
 	return nil
 }
 

@@ -55,7 +55,7 @@ func CheckPack(app *cmdutil.App, pack *packstore.Pack, asJSON bool) error {
 			app.Say("%s", termsafe.Line(p.String(), 500))
 		}
 		app.Say("pack %s %s: %s, %d examples, %d problems", pack.Name,
-			termsafe.Line(pack.Version, 40), countPackRules(len(list)), examples, len(problems))
+			termsafe.Line(pack.Version, 40), countRules(len(list)), examples, len(problems))
 	}
 	if len(problems) > 0 {
 		return cmdutil.Exit(cmdutil.ExitFailed)

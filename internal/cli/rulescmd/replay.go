@@ -299,7 +299,7 @@ func sayRules(app *cmdutil.App, r *replay.Report) {
 		}
 	}
 	if silent > 0 {
-		app.Say("  %s would not have matched", countPackRules(silent))
+		app.Say("  %s would not have matched", countRules(silent))
 	}
 }
 

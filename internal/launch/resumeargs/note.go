@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/agent"
-	diskfiles "github.com/hookmux/hookmux/internal/platform/files"
+	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
 // Note is what `hookmux run` leaves about a launch: agents that set their own
@@ -42,12 +42,12 @@ func WriteNote(runtime string, a *agent.Agent, n Note, args []string) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}
-	return diskfiles.Write(file, b)
+	return files.Write(file, b)
 }
 
 // ReadNote reads the note about a process, if there is one.
 func ReadNote(runtime string, pid int, start uint64) (Note, bool) {
-	b, err := diskfiles.Read(noteFile(runtime, pid), 1<<20)
+	b, err := files.Read(noteFile(runtime, pid), 1<<20)
 	if err != nil {
 		return Note{}, false
 	}
@@ -64,20 +64,20 @@ const writeTime = time.Minute
 // Sweep deletes the notes about processes that ended.
 func Sweep(runtime string, alive func(pid int, start uint64) bool) error {
 	dir := filepath.Join(runtime, "launches")
-	files, err := os.ReadDir(dir)
+	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	for _, f := range files {
+	for _, f := range entries {
 		file := filepath.Join(dir, f.Name())
 		if info, err := f.Info(); err == nil && f.Name()[0] == '.' && time.Since(info.ModTime()) < writeTime {
 			continue // it is being written
 		}
 		var n Note
-		b, err := diskfiles.Read(file, 1<<20)
+		b, err := files.Read(file, 1<<20)
 		if err == nil && json.Unmarshal(b, &n) == nil && alive(n.PID, n.Start) {
 			continue
 		}

@@ -88,10 +88,10 @@ func unlinked(path string) bool {
 // maxTwins bounds how many files are compared with one that has several names.
 const maxTwins = 4096
 
-// Twin is the name that a file has among others: one of these files, or a file in one
-// of these folders, that is the same file under a second name (a hard link). It is ""
-// where the file has one name only, as nearly all have.
-func Twin(path string, among []string) string {
+// Twin returns the name that a file has among others: one of these files, or a file in one
+// of these folders, that is the same file under a second name (a hard link). It returns ""
+// if the file has one name only, as nearly all have; among isn't called then.
+func Twin(path string, among func() []string) string {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() || linkCount(info) < 2 {
 		return ""
@@ -122,7 +122,7 @@ func Twin(path string, among []string) string {
 			}
 		}
 	}
-	for _, at := range among {
+	for _, at := range among() {
 		look(at, 0)
 	}
 	return found

@@ -75,9 +75,7 @@ func lookupProcess(pid int) (p Process, ended bool, err error) {
 // readOnce fills buf with a single read, which the kernel answers atomically
 // for these files, without the cost of an os.File.
 func readOnce(path string, buf []byte) (int, error) {
-	fd, err := ignoringEINTR(func() (int, error) {
-		return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	})
+	fd, err := openOnce(path)
 	if err != nil {
 		return 0, goneOr(path, err)
 	}
@@ -90,6 +88,11 @@ func readOnce(path string, buf []byte) (int, error) {
 		return 0, ErrGone
 	}
 	return n, nil
+}
+
+// openOnce opens a file without an os.File, which costs four more system calls.
+func openOnce(path string) (int, error) {
+	return ignoringEINTR(func() (int, error) { return unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0) })
 }
 
 func ignoringEINTR(call func() (int, error)) (int, error) {
@@ -252,21 +255,21 @@ func readList(pid int, file string) ([]string, error) {
 		return nil, ErrGone
 	}
 	path := "/proc/" + strconv.Itoa(pid) + "/" + file
-	f, err := os.Open(path)
+	fd, err := openOnce(path)
 	if err != nil {
 		return nil, goneOr(path, err)
 	}
-	defer f.Close()
+	defer unix.Close(fd)
 	buf := make([]byte, 0, 8<<10)
 	for len(buf) < maxText {
 		if len(buf) == cap(buf) {
 			buf = append(buf, 0)[:len(buf)]
 		}
-		n, err := f.Read(buf[len(buf):cap(buf)])
-		buf = buf[:len(buf)+n]
+		n, err := ignoringEINTR(func() (int, error) { return unix.Read(fd, buf[len(buf):cap(buf)]) })
 		if err != nil || n == 0 {
 			break
 		}
+		buf = buf[:len(buf)+n]
 	}
 	return splitNUL(buf), nil
 }

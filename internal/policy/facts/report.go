@@ -34,7 +34,7 @@ type Machine struct {
 	// Twin is the name that a file has among these files, and the files in these
 	// folders, if it is one of them by a hard link; "" if it is none. Nil: nobody
 	// knows.
-	Twin func(path string, among []string) string
+	Twin func(path string, among func() []string) string
 }
 
 // Found is one thing that a check in Go found.

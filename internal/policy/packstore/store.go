@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	diskfiles "github.com/hookmux/hookmux/internal/platform/files"
+	"github.com/hookmux/hookmux/internal/platform/files"
 	"github.com/hookmux/hookmux/internal/platform/sealed"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 )
@@ -211,11 +211,11 @@ func (s *Store) writeCopy(dir string, pack *Pack) error {
 	if there, err := ReadFolder(dir); err == nil && there.Hash() == pack.Hash() {
 		return nil
 	}
-	var files []diskfiles.FolderFile
+	var list []files.FolderFile
 	for _, f := range pack.Files {
-		files = append(files, diskfiles.FolderFile{Path: f.Path, Data: f.Data, Mode: 0o600})
+		list = append(list, files.FolderFile{Path: f.Path, Data: f.Data, Mode: 0o600})
 	}
-	return diskfiles.WriteFolder(dir, files)
+	return files.WriteFolder(dir, list)
 }
 
 // Sources are the files of rules of every pack that is as it was taken in. What is

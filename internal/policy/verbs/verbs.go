@@ -29,7 +29,6 @@ var table = []Verb{
 	{"agents check", Read, "looks at a description of an agent"},
 	{"agents list", Read, "lists agents"},
 	{"agents show", Read, "shows what is known about an agent"},
-	{"ahp", Use, "answers an agent that asks by the Agent Hooks Protocol"},
 	{"approve", Decide, "approves an agent's request"},
 	{"audit", Read, "shows help"},
 	{"audit export", Decide, "shows what was decided in every project"},

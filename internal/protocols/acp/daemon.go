@@ -29,8 +29,6 @@ type FrameDaemon struct {
 	Alive func(ctx context.Context) error
 	// Check looks at who listens on the socket; may be nil.
 	Check func(conn net.Conn) error
-	// DecideTime is how long a decision may take, 0 for what is usual.
-	DecideTime time.Duration
 	// PingEvery and PingTime are 0 for what is usual.
 	PingEvery, PingTime time.Duration
 	// Leave keeps an event that no daemon took for the next one; may be nil.
@@ -133,7 +131,7 @@ func (h *FrameDaemon) Decide(ctx context.Context, r Report, held func(), answer 
 	decide := func() {
 		go func() {
 			id, name := frame.NewID(), h.Agent()
-			reply, err := h.ask(ctx, id, name, r, cmp.Or(h.DecideTime, decideTime), held)
+			reply, err := h.ask(ctx, id, name, r, decideTime, held)
 			switch {
 			case ctx.Err() != nil:
 				return

@@ -138,6 +138,9 @@ const (
 	GuardBlock = "block"
 )
 
+// ApprovalLevels are the values of [ApprovalsPolicy], from loose to tight.
+var ApprovalLevels = []string{"off", "permission", "side-effects", "all"}
+
 var guardChoices = []string{GuardOff, GuardLog, GuardAsk, GuardBlock}
 
 // GuardStops reports whether a guard in a mode stops or asks about anything.
@@ -221,7 +224,7 @@ var otherKeys = []Key{
 	{
 		Name:    ApprovalsPolicy,
 		Type:    Choice,
-		Choices: []string{"off", "permission", "side-effects", "all"},
+		Choices: ApprovalLevels,
 		Default: "permission",
 		Project: Rise,
 		Weakens: isLoosePolicy,

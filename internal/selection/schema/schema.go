@@ -162,8 +162,8 @@ func registration() object {
 				"description": "a name of your choice, used once"},
 			"agent":    needed("the name of an agent, or * for all; `hookmux status` lists them"),
 			"hookType": hookType,
-			"handler":  choice("what runs the target", "builtin", "command", "script", "module", hook.HandlerAHP),
-			"target":   needed("the command line, the file, the name of the built-in, or the address"),
+			"handler":  choice("what runs the target", "builtin", "command", "script", "module"),
+			"target":   needed("the command line, the file, or the name of the built-in"),
 			"role": choice("guard may decide, observe only watches, advise may add context; by the kind of event if "+
 				"left out",
 				"", string(hook.Guard), string(hook.Observe), string(hook.Advise)),
@@ -185,33 +185,8 @@ func registration() object {
 			},
 			"skipAgents": object{"type": "array", "items": object{"type": "string"},
 				"description": "agents this hook is not for although agent is *"},
-			"ahp": ahpObject(text, choice),
 		},
 		"additionalProperties": false,
-	}
-}
-
-// ahpObject is about a backend of the Agent Hooks Protocol.
-func ahpObject(text func(string) object, choice func(string, ...any) object) object {
-	variable := object{"type": "string", "pattern": `^[A-Za-z_][A-Za-z0-9_]*$`}
-	token := text("variable that holds the token for an address; never the token itself")
-	token["pattern"] = variable["pattern"]
-	return object{
-		"type": "object",
-		"properties": object{
-			"version": choice("version of the protocol; found out if left out", "", hook.AHPVersionDraft,
-				hook.AHPVersion01),
-			"lifecycle": choice("whether a program goes on running between events", "", hook.AHPPersistent,
-				hook.AHPPerEvent),
-			"tokenEnv": token,
-			"headersEnv": object{"type": "object", "additionalProperties": variable,
-				"description": "headers, each with the variable that holds its value"},
-			"env": object{"type": "array", "items": variable,
-				"description": "variables that a program gets in addition to PATH, HOME and their like"},
-			"includeNative": object{"type": "boolean", "description": "send the agent's own payload, too"},
-		},
-		"additionalProperties": false,
-		"description":          "for the handler ahp: a backend that speaks the Agent Hooks Protocol",
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/edit/userfile"
-	diskfiles "github.com/hookmux/hookmux/internal/platform/files"
+	"github.com/hookmux/hookmux/internal/platform/files"
 	"github.com/hookmux/hookmux/internal/platform/sealed"
 )
 
@@ -54,15 +54,15 @@ func (s *Store) writeCopy(dir string, c *content) error {
 	if s.verifyCopy(dir, c.files) == nil {
 		return nil
 	}
-	var files []diskfiles.FolderFile
+	var list []files.FolderFile
 	for _, f := range c.files {
 		mode := fs.FileMode(0o400)
 		if f.Exec {
 			mode = 0o500
 		}
-		files = append(files, diskfiles.FolderFile{Path: f.Path, Data: c.bytes[f.Path], Mode: mode})
+		list = append(list, files.FolderFile{Path: f.Path, Data: c.bytes[f.Path], Mode: mode})
 	}
-	if err := diskfiles.WriteFolder(dir, files); err != nil {
+	if err := files.WriteFolder(dir, list); err != nil {
 		if s.verifyCopy(dir, c.files) == nil {
 			return nil // another process trusted the same content at the same moment
 		}

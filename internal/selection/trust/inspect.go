@@ -32,7 +32,6 @@ type Run struct {
 	// ProjectCode says that it may go on to run code of the project that trust
 	// cannot pin down: such code can change without anybody being asked.
 	ProjectCode bool
-	Variables   []string // names of variables whose values it is given
 }
 
 // Change is one difference to the trusted content.
@@ -88,7 +87,7 @@ func (s *Store) Inspect(root string, globals []hook.Registration) (View, error) 
 // describeRun says what one hook would run if the content were trusted.
 func (f *TrustedContent) describeRun(reg hook.Registration) Run {
 	r := Run{ID: reg.ID, Agent: reg.Agent, HookType: reg.HookType, Handler: reg.Handler, Target: reg.Target,
-		Enabled: reg.IsEnabled(), Variables: reg.AHP.Variables()}
+		Enabled: reg.IsEnabled()}
 	for _, rel := range mentionedPaths(f.Root, reg) {
 		if f.files[rel] {
 			r.Files = append(r.Files, rel)

@@ -17,7 +17,7 @@ import (
 // It looks at what will run, with the trusted copies put in. In doubt it says
 // no; a mark too many costs a second look, one too few costs the trust.
 func (f *TrustedContent) isPinned(reg hook.Registration) bool {
-	if reg.Handler == "builtin" || reg.IsAddress() { // nothing is started
+	if reg.Handler == "builtin" { // nothing is started
 		return true
 	}
 	ready, err := f.Rewrite(reg)

@@ -70,7 +70,6 @@ func TestQuestionsFindTheirPages(t *testing.T) {
 		"delete recorded data":          "docs/troubleshooting.html#how-do-i-delete-what-was-recorded",
 		"only one project":              "docs/install.html#hook-your-agents",
 		"history":                       "docs/guide/2-see.html#what-happened-the-history",
-		"policy server":                 "docs/ahp.html",
 		// Twenty questions, asked as people would type them.
 		"how do I install it":                      "docs/install.html",
 		"auto approve safe commands":               "docs/recipes.html#stop-asking-me-about-safe-commands",

@@ -66,7 +66,7 @@ var groups = []group{
 	{"How to", []string{"docs/recipes.md", "docs/concepts.md", "docs/blocked.md", "docs/keys.md", "docs/troubleshooting.md"}},
 	{"Use", []string{"docs/install.md", "docs/sessions.md", "docs/inbox.md", "docs/notifications.md",
 		"docs/web.md", "docs/remote.md", "docs/usage.md", "docs/telemetry.md", "docs/tmux.md", "docs/acp.md"}},
-	{"Guards and hooks", []string{"docs/rules.md", "docs/hooks.md", "docs/modules.md", "examples/hooks/README.md", "docs/ahp.md",
+	{"Guards and hooks", []string{"docs/rules.md", "docs/hooks.md", "docs/modules.md", "examples/hooks/README.md",
 		"docs/security.md", "docs/audit.md"}},
 	{"Agents", []string{"docs/agents.md", "docs/agents/*.md"}},
 	{"Commands and settings", []string{"docs/commands.md", commandPages, "docs/config.md"}},

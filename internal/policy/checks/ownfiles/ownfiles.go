@@ -34,8 +34,8 @@ type Checker struct {
 	exact  []string // absolute files and directories from the options
 	files  []string
 	dirs   []string
-	twin   func(path string, among []string) string // facts.Machine.Twin
-	daemon string                                   // the daemon's process number, "" when not known
+	twin   func(path string, among func() []string) string // facts.Machine.Twin
+	daemon string                                          // the daemon's process number, "" when not known
 }
 
 // MustParse reports whether a command names something of ours, deletes by a pattern, or writes where a link may lead

@@ -220,7 +220,7 @@ func (t *Checker) otherNames(x *scope, p string, follow bool) []string {
 	if t.twin == nil || !follow {
 		return names
 	}
-	if twin := t.twin(names[len(names)-1], t.watchedFiles(x)); twin != "" {
+	if twin := t.twin(names[len(names)-1], func() []string { return t.watchedFiles(x) }); twin != "" {
 		names = append(names, twin)
 	}
 	return names

@@ -48,7 +48,7 @@ func (x *scope) secretFile(w shell.Word, r *shell.Run) (string, bool) {
 
 // leadsToSecret says what secret a path leads to by links: symbolic ones, and hard ones
 // to a secret in its usual place.
-func leadsToSecret(s *facts.Scope, twin func(string, []string) string, p string) (string, bool) {
+func leadsToSecret(s *facts.Scope, twin func(string, func() []string) string, p string) (string, bool) {
 	if resolved, ok := s.RealPath(p, true); ok {
 		if what, secret := secretPath(resolved, s.Home); secret {
 			return what, true
@@ -58,17 +58,18 @@ func leadsToSecret(s *facts.Scope, twin func(string, []string) string, p string)
 	if twin == nil {
 		return "", false
 	}
-	var among []string
-	for _, place := range knownSecrets() {
-		if !path.IsAbs(place) {
-			place = path.Join(s.Home, place)
+	if other := twin(p, func() (among []string) {
+		for _, place := range knownSecrets() {
+			if !path.IsAbs(place) {
+				place = path.Join(s.Home, place)
+			}
+			among = append(among, place)
 		}
-		among = append(among, place)
-	}
-	for dir := range secretDirs {
-		among = append(among, path.Join(s.Home, dir))
-	}
-	if other := twin(p, among); other != "" {
+		for dir := range secretDirs {
+			among = append(among, path.Join(s.Home, dir))
+		}
+		return among
+	}); other != "" {
 		return secretPath(other, s.Home)
 	}
 	return "", false

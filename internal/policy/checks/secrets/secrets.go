@@ -63,14 +63,14 @@ func secretNeedles() *facts.Needles {
 type scope struct {
 	*facts.Scope
 	aliases map[string]string // names that this very command gave to other files
-	twin    func(path string, among []string) string
+	twin    func(path string, among func() []string) string
 }
 
 // Checker checks calls against the rules of this package.
 type Checker struct {
 	pre   *facts.Needles
-	links *facts.Needles                           // set when links are followed: what must be parsed because of them
-	twin  func(path string, among []string) string // facts.Machine.Twin
+	links *facts.Needles                                  // set when links are followed: what must be parsed because of them
+	twin  func(path string, among func() []string) string // facts.Machine.Twin
 }
 
 // New makes a checker.

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package daemoncmd
+
+import "context"
+
+func releaseStart(context.Context) {}
