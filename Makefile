@@ -1,6 +1,6 @@
-# hookmux: the programs hookmux and hookmux-hook, and hookmux-lab, which proves that they work.
+# hookmux: the programs hookmux, hookmux-hook and hookmux-fleet, and hookmux-lab, which proves that they work.
 #   make run     build, start a daemon in a throw-away home, replay a recorded session through the real hook client
-#   make install hookmux and hookmux-hook into ~/.local/bin, or PREFIX/bin
+#   make install hookmux, hookmux-hook and hookmux-fleet into ~/.local/bin, or PREFIX/bin
 #   make test    everything that needs no agent
 #   make verify  the real agents (npm), offline, against a scripted model
 #   make soak    several real agents at once for minutes, their screens compared with what hookmux says
@@ -24,7 +24,7 @@ run: build
 
 build:
 	@mkdir -p $(BIN)
-	$(GO) build $(FLAGS) -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/hookmux ./cmd/hookmux-hook ./lab/cmd/hookmux-lab
+	$(GO) build $(FLAGS) -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/hookmux ./cmd/hookmux-hook ./cmd/hookmux-fleet ./lab/cmd/hookmux-lab
 
 # Renamed into place: hooks that run meanwhile see the old program or the new one.
 PREFIX ?= $(HOME)/.local

@@ -74,7 +74,7 @@ var unprovenAnswers = []unprovenCase{
 		"an edited plan was taken, with a mode beside it (pl_allow_upd2)"},
 	{"pi", "tool_call.bash.json", event.Decision{Verdict: event.Allow, Answer: chose(event.ChooseOnce)}, `{"allow":true}`, "the extension takes it out: nothing is returned to pi"},
 	{"codex", "PreToolUse.request_user_input.json", answered(event.QuestionAnswer{ID: "db", Options: []string{"Postgres"}}),
-		`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"The person has answered, do not ask again: \"Which database?\" = \"Postgres\""}}`,
+		`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"The user has answered, do not ask again: \"Which database?\" = \"Postgres\""}}`,
 		"a refusal with another reason (xp_deny)"},
 }
 

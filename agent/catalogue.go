@@ -148,7 +148,7 @@ func (c *Catalogue) KnowsEvent(agent, native string) bool {
 
 func (e *EventSpec) carriesFor(ev *event.Event) event.Carries {
 	carries := e.CarriesAt(ev.AgentVersion)
-	if ask := e.Carries.Ask; ask != nil && ask.NeedsPerson && ev.Attended != event.AttendedYes {
+	if ask := e.Carries.Ask; ask != nil && ask.NeedsUser && ev.Attended != event.AttendedYes {
 		carries.Ask = false
 	}
 	return carries

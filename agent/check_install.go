@@ -23,7 +23,7 @@ func (c *checker) install(agent string, s *InstallSpec) {
 		c.at("$.install.pickup", "%s: install: pickup.say is missing: say when open sessions see it", agent)
 	}
 	if s.Trust.Say == "" && s.Trust.Step+s.Trust.Project != "" {
-		c.at("$.install.trust", "%s: install: trust.say is missing: say what the person must do", agent)
+		c.at("$.install.trust", "%s: install: trust.say is missing: say what the user must do", agent)
 	}
 	if len(s.Places) == 0 {
 		c.at("$.install", "%s: install: there is no place to write to", agent)

@@ -16,7 +16,7 @@ func decodeText(agent, native, payload string) event.Event {
 	return Builtin().Decode(Input{Agent: agent, Event: native, Payload: []byte(payload)})
 }
 
-// What a guard must object to because nobody can know what it would do.
+// What a guard must stop because nobody can know what it would do.
 func TestUnreadableCallsAreKnown(t *testing.T) {
 	wide := func(s string) string { // as UTF-16 with a byte order mark
 		out := "\xff\xfe"

@@ -14,16 +14,16 @@ import (
 // at which events, with which choices, and how long the agent may be kept
 // waiting for it. An agent without one is never held.
 type Inbox struct {
-	Hold  Hold     `yaml:"hold"`
-	Brief Duration `yaml:"brief"` // how long [HoldBrief] is while nobody is known to look
-	// Watched is how long [HoldBrief] is while somebody could answer: a live view, a
+	Wait  WaitKind `yaml:"wait"`
+	Brief Duration `yaml:"brief"` // how long [WaitBrief] is while nobody is known to look
+	// Watched is how long [WaitBrief] is while somebody could answer: a live view, a
 	// popup or a paired device is open, or notifications are on.
 	Watched Duration `yaml:"watched"`
 
-	// Window names the first sign that the person answered in the agent's own
+	// Window names the first sign that the user answered in the agent's own
 	// window while a request waits here.
-	Window Window `yaml:"window"`
-	// State is the file of [WindowState].
+	Prompt PromptSign `yaml:"prompt"`
+	// State is the file of [PromptState].
 	State *StateFile `yaml:"state"`
 
 	// Promptless says that the agent has no prompt of its own, so that no
@@ -34,13 +34,13 @@ type Inbox struct {
 	// events all the same: there is nothing to ask a person about then.
 	Free *Free `yaml:"free"`
 
-	// Repeats says that a call about which the person was asked in the agent's
-	// own window comes a second time, with its number, once they said yes.
+	// Repeats says that a call about which the user was asked in the agent's
+	// own prompt comes a second time, with its number, once they said yes.
 	Repeats bool `yaml:"repeats"`
 
 	// Number is where in the payload an agent puts its own number of a request,
 	// and Answered where an event puts the number of the request that was
-	// answered in its window, by native name. Dots descend.
+	// answered at its own prompt, by native name. Dots descend.
 	Number   string            `yaml:"number"`
 	Answered map[string]string `yaml:"answered"`
 
@@ -81,7 +81,7 @@ type InboxPoint struct {
 	Sole bool `yaml:"sole"`
 	// Hidden says that here, unlike elsewhere, the agent shows its own dialog
 	// only after the hook returned: nobody can answer there meanwhile, and
-	// holding keeps the person at the agent from it.
+	// holding keeps the user at the agent from it.
 	Hidden bool `yaml:"hidden"`
 }
 
@@ -108,25 +108,25 @@ func (p *InboxPoint) For(ev *event.Event) *InboxPoint {
 }
 
 // Hold is how long an agent may be kept waiting for a person.
-type Hold string
+type WaitKind string
 
 // The ways to hold.
 const (
-	HoldWait     Hold = "wait"     // as long as the setting inbox.wait says
-	HoldDeadline Hold = "deadline" // up to the hook's time limit: the agent's own dialog stays usable
+	WaitFull     WaitKind = "full"     // as long as the setting inbox.wait says
+	WaitDeadline WaitKind = "deadline" // up to the hook's time limit: the agent's own dialog stays usable
 	// a moment, unless inbox.wait.<agent> says more: the agent shows its own dialog only after the hook returned
-	HoldBrief Hold = "brief"
+	WaitBrief WaitKind = "brief"
 )
 
-// Window is how an answer in the agent's own window shows while a request
+// Window is how an answer at the agent's own prompt shows while a request
 // waits.
-type Window string
+type PromptSign string
 
 // The signs.
 const (
-	WindowState  Window = "state"  // a file in which the agent keeps what it is at tells first; see [StateFile]
-	WindowEvent  Window = "event"  // its next event tells
-	WindowHidden Window = "hidden" // there is no window to answer in before the hook returned
+	PromptState  PromptSign = "state"  // a file in which the agent keeps what it is at tells first; see [StateFile]
+	PromptEvent  PromptSign = "event"  // its next event tells
+	PromptHidden PromptSign = "hidden" // there is no window to answer in before the hook returned
 )
 
 // StateFile is a small JSON file that an agent rewrites whenever it begins or
@@ -137,7 +137,7 @@ type StateFile struct {
 	Path    string `yaml:"path"`
 	Session string `yaml:"session"` // the key of the session id
 	Status  string `yaml:"status"`  // the key of what the agent is at
-	Waiting string `yaml:"waiting"` // its value while the agent waits for the person
+	Waiting string `yaml:"waiting"` // its value while the agent waits for the user
 	Idle    string `yaml:"idle"`    // its value while no turn goes on; empty: not known
 }
 
@@ -158,7 +158,7 @@ func (f *Inbox) NumberOf(ev *event.Event) string {
 }
 
 // AnsweredBy is the number of the request that an event says was answered in
-// the agent's own window, "" for none.
+// the agent's own prompt, "" for none.
 func (f *Inbox) AnsweredBy(ev *event.Event) string {
 	if f == nil || f.Answered[ev.Native] == "" {
 		return ""
@@ -174,54 +174,54 @@ func numberAt(payload []byte, path string) string {
 	return string(value)
 }
 
-// HoldAt is how the agent may be held at an event.
-func (f *Inbox) HoldAt(native string) Hold {
+// WaitAt is how the agent may be kept waiting at an event.
+func (f *Inbox) WaitAt(native string) WaitKind {
 	switch p := f.At(native); {
-	case f == nil || f.Hold == "", p != nil && p.Hidden && f.Hold == HoldDeadline:
-		return HoldWait
+	case f == nil || f.Wait == "", p != nil && p.Hidden && f.Wait == WaitDeadline:
+		return WaitFull
 	}
-	return f.Hold
+	return f.Wait
 }
 
-// WindowAt is how an answer in the agent's own window shows while a request of
+// PromptAt is how an answer at the agent's own prompt shows while a request of
 // an event waits.
-func (f *Inbox) WindowAt(native string) Window {
+func (f *Inbox) PromptAt(native string) PromptSign {
 	if p := f.At(native); f == nil || p != nil && p.Hidden {
-		return WindowHidden
+		return PromptHidden
 	}
-	return f.Window
+	return f.Prompt
 }
 
-// Wait is what the user says about how long agents are held.
+// Wait is what the user says about how long agents wait.
 type Wait struct {
 	Setting time.Duration // inbox.wait
 	Chosen  bool          // for this very agent: it counts instead of a moment
 	// Watched says that somebody could answer here.
 	Watched bool
-	// Away says that the person is not at the agent's own window, so that hiding
+	// Away says that the user is not at the agent's own prompt, so that hiding
 	// its dialog costs nothing.
 	Away bool
 }
 
-// HoldFor is how long a request of an event may wait: left is what the hook's
+// WaitFor is how long a request of an event may wait: left is what the hook's
 // time limit leaves.
-func (f *Inbox) HoldFor(native string, left time.Duration, wait Wait) time.Duration {
-	hold := f.HoldAt(native)
+func (f *Inbox) WaitFor(native string, left time.Duration, wait Wait) time.Duration {
+	hold := f.WaitAt(native)
 	switch {
-	case hold == HoldDeadline || wait.Away:
+	case hold == WaitDeadline || wait.Away:
 		return left
-	case hold == HoldBrief && !wait.Chosen && wait.Watched:
+	case hold == WaitBrief && !wait.Chosen && wait.Watched:
 		return min(left, time.Duration(f.Watched))
-	case hold == HoldBrief && !wait.Chosen:
+	case hold == WaitBrief && !wait.Chosen:
 		return min(left, time.Duration(f.Brief))
 	}
 	return min(left, wait.Setting)
 }
 
-// BriefHold says how long an agent waits that is held only for a moment, and how that is
+// BriefWait says how long an agent with a brief wait waits, and how that is
 // changed; "" for other agents.
-func (a *Agent) BriefHold() string {
-	if a.Inbox == nil || a.Inbox.Hold != HoldBrief {
+func (a *Agent) BriefWait() string {
+	if a.Inbox == nil || a.Inbox.Wait != WaitBrief {
 		return ""
 	}
 	return fmt.Sprintf("%s hides its own prompt while it waits for an answer from here: up to %.0f s while "+
@@ -234,21 +234,21 @@ func (c *checker) inbox(agent string, f *Inbox, events []*EventSpec) {
 	bad := func(path, format string, args ...any) {
 		c.at("$.inbox"+path, "%s: inbox: %s", agent, fmt.Sprintf(format, args...))
 	}
-	switch f.Hold {
-	case HoldWait, HoldDeadline:
-	case HoldBrief:
+	switch f.Wait {
+	case WaitFull, WaitDeadline:
+	case WaitBrief:
 		if f.Brief <= 0 || f.Watched < f.Brief {
 			bad(".brief", "say how long brief is, and watched, which is no shorter")
 		}
 	default:
-		bad(".hold", "hold %q is none of %s, %s, %s", f.Hold, HoldWait, HoldDeadline, HoldBrief)
+		bad(".wait", "wait %q is none of %s, %s, %s", f.Wait, WaitFull, WaitDeadline, WaitBrief)
 	}
-	if !slices.Contains([]Window{WindowState, WindowEvent, WindowHidden}, f.Window) {
-		bad(".window", "window %q is none of %s, %s, %s", f.Window, WindowState, WindowEvent, WindowHidden)
+	if !slices.Contains([]PromptSign{PromptState, PromptEvent, PromptHidden}, f.Prompt) {
+		bad(".prompt", "prompt %q is none of %s, %s, %s", f.Prompt, PromptState, PromptEvent, PromptHidden)
 	}
-	if s := f.State; (f.Window == WindowState) != (s != nil) ||
+	if s := f.State; (f.Prompt == PromptState) != (s != nil) ||
 		s != nil && (s.Path == "" || s.Session == "" || s.Status == "" || s.Waiting == "") {
-		bad(".state", "window state needs a state with path, session, status and waiting, and nothing else has one")
+		bad(".state", "prompt: state needs a state with path, session, status and waiting, and nothing else has one")
 	}
 	if f.Free != nil && len(f.Free.Flags) == 0 && f.Free.Env == "" {
 		bad(".free", "say by which flags or variable the agent is told to ask nobody")

@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-func TestHoldFor(t *testing.T) {
+func TestWaitFor(t *testing.T) {
 	const left, wait = time.Hour, 2 * time.Minute
 	for _, c := range []struct {
 		name  string
@@ -18,25 +18,25 @@ func TestHoldFor(t *testing.T) {
 		away  bool
 		want  time.Duration
 	}{
-		{"its own dialog stays", &Inbox{Hold: HoldDeadline}, false, left},
-		{"hidden dialog", &Inbox{Hold: HoldBrief, Brief: Duration(5 * time.Second)}, false, 5 * time.Second},
-		{"hidden dialog, nobody looks", &Inbox{Hold: HoldBrief, Brief: Duration(5 * time.Second)}, true, left},
-		{"others", &Inbox{Hold: HoldWait}, false, wait},
-		{"others, away", &Inbox{Hold: HoldWait}, true, left},
+		{"its own dialog stays", &Inbox{Wait: WaitDeadline}, false, left},
+		{"hidden dialog", &Inbox{Wait: WaitBrief, Brief: Duration(5 * time.Second)}, false, 5 * time.Second},
+		{"hidden dialog, nobody looks", &Inbox{Wait: WaitBrief, Brief: Duration(5 * time.Second)}, true, left},
+		{"others", &Inbox{Wait: WaitFull}, false, wait},
+		{"others, away", &Inbox{Wait: WaitFull}, true, left},
 		{"nothing known", nil, false, wait},
-		{"hidden here only", &Inbox{Hold: HoldDeadline, Points: map[string]*InboxPoint{"Ask": {Hidden: true}}}, false, wait},
-		{"hidden here only, away", &Inbox{Hold: HoldDeadline, Points: map[string]*InboxPoint{"Ask": {Hidden: true}}}, true, left},
-		{"hidden elsewhere", &Inbox{Hold: HoldDeadline, Points: map[string]*InboxPoint{"Tell": {Hidden: true}}}, false, left},
+		{"hidden here only", &Inbox{Wait: WaitDeadline, Points: map[string]*InboxPoint{"Ask": {Hidden: true}}}, false, wait},
+		{"hidden here only, away", &Inbox{Wait: WaitDeadline, Points: map[string]*InboxPoint{"Ask": {Hidden: true}}}, true, left},
+		{"hidden elsewhere", &Inbox{Wait: WaitDeadline, Points: map[string]*InboxPoint{"Tell": {Hidden: true}}}, false, left},
 	} {
-		if got := c.inbox.HoldFor("Ask", left, Wait{Setting: wait, Away: c.away}); got != c.want {
+		if got := c.inbox.WaitFor("Ask", left, Wait{Setting: wait, Away: c.away}); got != c.want {
 			t.Errorf("%s: got %s, want %v", c.name, got, c.want)
 		}
 	}
-	brief := &Inbox{Hold: HoldBrief, Brief: Duration(5 * time.Second)}
-	if got := brief.HoldFor("Ask", left, Wait{Setting: wait, Chosen: true}); got != wait {
+	brief := &Inbox{Wait: WaitBrief, Brief: Duration(5 * time.Second)}
+	if got := brief.WaitFor("Ask", left, Wait{Setting: wait, Chosen: true}); got != wait {
 		t.Error("chosen for this agent:", got)
 	}
-	if got := (&Inbox{Hold: HoldWait}).HoldFor("Ask", time.Second, Wait{Setting: wait}); got != time.Second {
+	if got := (&Inbox{Wait: WaitFull}).WaitFor("Ask", time.Second, Wait{Setting: wait}); got != time.Second {
 		t.Error("longer than the hook may take:", got)
 	}
 }
@@ -67,20 +67,20 @@ func TestInboxOfEveryAgent(t *testing.T) {
 
 func TestInboxProblems(t *testing.T) {
 	for name, c := range map[string]struct{ yaml, want string }{
-		"hold":    {"{hold: ever, window: event}", `hold "ever"`},
-		"brief":   {"{hold: brief, window: event}", "how long brief"},
-		"window":  {"{hold: wait, window: door}", `window "door"`},
-		"event":   {"{hold: wait, window: event, points: {Nope: {permission: [deny]}}}", "no event Nope"},
-		"empty":   {"{hold: wait, window: event, points: {Say: {}}}", "offers nothing"},
-		"deny":    {"{hold: wait, window: event, points: {Say: {permission: [deny]}}}", "not carried"},
-		"allow":   {"{hold: wait, window: event, points: {Do: {permission: [once]}}}", "an approval is not carried"},
-		"plan":    {"{hold: wait, window: event, points: {Do: {plan: [maybe]}}}", `"maybe" is no way`},
-		"choice":  {"{hold: wait, window: event, points: {Do: {permission: [answer]}}}", `"answer" is not a choice`},
-		"always":  {"{hold: wait, window: event, promptless: true, points: {Do: {permission: [always]}}}", "always without once"},
-		"number":  {"{hold: wait, window: event, answered: {Say: id}}", "answers a number"},
-		"who":     {"{hold: wait, window: event, number: id, answered: {Nope: id}}", "no event Nope"},
-		"free":    {"{hold: wait, window: event, free: {}}", "told to ask nobody"},
-		"nothing": {"{hold: wait, window: event, promptless: true, points: {Do: {permission: [once, deny]}}}", ""},
+		"wait":    {"{wait: ever, prompt: event}", `wait "ever"`},
+		"brief":   {"{wait: brief, prompt: event}", "how long brief"},
+		"prompt":  {"{wait: full, prompt: door}", `prompt "door"`},
+		"event":   {"{wait: full, prompt: event, points: {Nope: {permission: [deny]}}}", "no event Nope"},
+		"empty":   {"{wait: full, prompt: event, points: {Say: {}}}", "offers nothing"},
+		"deny":    {"{wait: full, prompt: event, points: {Say: {permission: [deny]}}}", "not carried"},
+		"allow":   {"{wait: full, prompt: event, points: {Do: {permission: [once]}}}", "an approval is not carried"},
+		"plan":    {"{wait: full, prompt: event, points: {Do: {plan: [maybe]}}}", `"maybe" is no way`},
+		"choice":  {"{wait: full, prompt: event, points: {Do: {permission: [answer]}}}", `"answer" is not a choice`},
+		"always":  {"{wait: full, prompt: event, promptless: true, points: {Do: {permission: [always]}}}", "always without once"},
+		"number":  {"{wait: full, prompt: event, answered: {Say: id}}", "answers a number"},
+		"who":     {"{wait: full, prompt: event, number: id, answered: {Nope: id}}", "no event Nope"},
+		"free":    {"{wait: full, prompt: event, free: {}}", "told to ask nobody"},
+		"nothing": {"{wait: full, prompt: event, promptless: true, points: {Do: {permission: [once, deny]}}}", ""},
 	} {
 		dir := t.TempDir()
 		file := "name: mine\ntitle: Mine\ndialect: claude\nevents:\n" +

@@ -265,7 +265,7 @@ type PluginSpec struct {
 	// Broken says what the agent does with a file it cannot load: open (it
 	// goes on without), stuck (it does not start).
 	Broken Missing `yaml:"broken"`
-	// Enable is what must stand in a config of the person's so that the agent
+	// Enable is what must stand in a config of the user's so that the agent
 	// loads the plugin; nil: it loads what is there.
 	Enable *EnableSpec `yaml:"enable"`
 }
@@ -298,7 +298,7 @@ const (
 // Pickup says when a session that is open sees what was written.
 type Pickup struct {
 	When PickupTime `yaml:"when"`
-	Say  string     `yaml:"say"` // what the person is told; one line
+	Say  string     `yaml:"say"` // what the user is told; one line
 }
 
 // PickupTime is when open sessions see a change.
@@ -315,7 +315,7 @@ const (
 type TrustStep struct {
 	Step    string `yaml:"step"`    // empty: nothing; hash (each entry by its hash), folder (the project's directory)
 	Project string `yaml:"project"` // the same for project scope, when it differs
-	Say     string `yaml:"say"`     // what the person is told; one line
+	Say     string `yaml:"say"`     // what the user is told; one line
 	// Folders is where the agent remembers which folders are trusted.
 	Folders *FolderTrust `yaml:"folders"`
 }

@@ -120,7 +120,7 @@ var moreUnproven = []unprovenCase{
 	{"droid", "PostToolUse.json", event.Decision{Verdict: event.Deny, Reason: "R", Context: "C"},
 		`{"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"R\nC"}}`, "the run had a block beside it, which was passed over"},
 	{"pi", "input.interactive.json", event.Decision{Verdict: event.Deny, Reason: "R"}, `{"action":"handled","notice":"R"}`, "the run returned the action alone; the extension takes the notice out"},
-	{"pi", "tool_call.bash.json", event.Decision{Verdict: event.Ask, Reason: "R", Input: js(`{"command":"ls"}`)}, `{"ask":"R","input":{"command":"ls"}}`, "the extension changes the input before it asks, so that the person sees what will run"},
+	{"pi", "tool_call.bash.json", event.Decision{Verdict: event.Ask, Reason: "R", Input: js(`{"command":"ls"}`)}, `{"ask":"R","input":{"command":"ls"}}`, "the extension changes the input before it asks, so that the user sees what will run"},
 	{"pi", "tool_result.bash.json", event.Decision{Verdict: event.Deny, Reason: "R", Context: "C"},
 		`{"content":[{"type":"text","text":"R"},{"type":"text","text":"C"}],"isError":true}`, "content and isError were each taken alone, and are laid over the result one by one"},
 	{"pi", "tool_result.bash.json", event.Decision{Context: "C"},

@@ -25,7 +25,7 @@ func questionsOf(input []byte) []event.Inquiry {
 func (c *Catalogue) QuestionsIn(input []byte) []event.Inquiry { return questionsOf(input) }
 
 // readQuestions reads a list of questions, the schema of a form, or an address
-// that the person is asked to open.
+// that the user is asked to open.
 func readQuestions(value []byte) []event.Inquiry {
 	if address, ok := jsontext.String(value); ok {
 		return []event.Inquiry{{Header: "to be opened in a browser", Text: address}}

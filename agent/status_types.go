@@ -53,12 +53,12 @@ type StatusSpec struct {
 
 	Transcript TranscriptSpec `yaml:"transcript"`
 
-	// Answers says how it shows that the person answered in the agent's own
+	// Answers says how it shows that the user answered in the agent's own
 	// window, where no hook tells before the command that was allowed ends.
 	Answers AnswerSigns `yaml:"answers"`
 }
 
-// AnswerSigns are the signs of an answer in the agent's own window.
+// AnswerSigns are the signs of an answer at the agent's own prompt.
 type AnswerSigns struct {
 	// Child says that a command which is allowed becomes a process below the
 	// agent's, with the command's text among its arguments.
@@ -95,7 +95,7 @@ const (
 	SignalAsks       Signal = "asks"       // a person must decide something now
 	SignalAttention  Signal = "nudges"     // a person is called, nobody says why
 	SignalAnswered   Signal = "answered"   // a person is not waited for any more
-	SignalRefuses    Signal = "refuses"    // a person said no to what was asked, in the agent's own window
+	SignalRefuses    Signal = "refuses"    // a person said no to what was asked, at the agent's own prompt
 	SignalEnds       Signal = "ends"       // the turn is over
 	SignalFails      Signal = "fails"      // the turn is over because the model could not be asked
 	SignalInterrupts Signal = "interrupts" // the turn is over because a person stopped it

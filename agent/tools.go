@@ -340,7 +340,7 @@ func onlyWords(list []byte) (out []string, whole bool) {
 }
 
 // WithInput notes that a handler changed the call's input, and reads commands,
-// paths and addresses again, so that the next handler judges what will really
+// paths and addresses again, so that the next handler sees what will really
 // run. The event must not be shared; its Tool is replaced, not changed.
 func (c *Catalogue) WithInput(ev *event.Event, input json.RawMessage) {
 	if ev.Tool == nil {

@@ -203,7 +203,7 @@ func TestTrapLimitsAreWritten(t *testing.T) {
 		}
 		for point := range a.Inbox.Points {
 			if e, ok := a.Event(point); ok && e.InstallTimeout <= 0 && slices.Contains([]Install{InstallDefault,
-				InstallOptional}, e.Install) && a.Inbox.Hold == "wait" {
+				InstallOptional}, e.Install) && a.Inbox.Wait == WaitFull {
 				t.Errorf("%s %s: a person is waited for, and the limit is the agent's own: %v", a.Name, point, e.Timeout)
 			}
 		}

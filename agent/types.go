@@ -189,9 +189,9 @@ type Capability struct {
 	// NeedsAllow says that taking this up approves the call as well, so that
 	// it may only be sent when somebody approved.
 	NeedsAllow bool `yaml:"needs_allow"`
-	// NeedsPerson says that this may only be sent where a person is known to
+	// NeedsUser says that this may only be sent where a person is known to
 	// attend: without one the agent would wait for ever.
-	NeedsPerson bool `yaml:"needs_person"`
+	NeedsUser bool `yaml:"needs_user"`
 	// EndsRun says that taking this up ends the agent's run: nothing after it is
 	// played, and the model does not read why.
 	EndsRun bool `yaml:"ends_run"`
@@ -390,13 +390,13 @@ type Launch struct {
 	// the prompt is an argument of its own, "" where that isn't known.
 	FirstPrompt string `yaml:"first_prompt"`
 	// Overlay is for versions that pass over hooks on the command line: a
-	// config folder that looks like the person's own and holds our hooks too.
+	// config folder that looks like the user's own and holds our hooks too.
 	Overlay *OverlaySpec `yaml:"overlay"`
 }
 
 // OverlaySpec says which folder is overlaid.
 type OverlaySpec struct {
-	Dir  string `yaml:"dir"`  // the person's
+	Dir  string `yaml:"dir"`  // the user's
 	Env  string `yaml:"env"`  // variable that names another
 	File string `yaml:"file"` // the file in it that holds hooks
 	// Probe is an override that shows, when the agent lists its hooks, whether

@@ -127,7 +127,7 @@ func (c *Client) timeout(method string) time.Duration {
 	switch {
 	case c.Timeout > 0:
 		return c.Timeout
-	case wire.AsksPerson(method):
+	case wire.AsksUser(method):
 		return 3 * time.Minute
 	}
 	return 10 * time.Second

@@ -29,7 +29,7 @@ type ListedHook struct {
 }
 
 // HookChange is what came of a change: the registration as it stands now, the file,
-// and what the person should know about it.
+// and what the user should know about it.
 type HookChange struct {
 	hook.Registration
 	File  string

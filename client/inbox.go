@@ -27,11 +27,11 @@ func (c *Client) Requests(ctx context.Context, all bool) ([]Request, error) {
 }
 
 // Waiting is everything that waits for a person, oldest first: requests that can
-// be answered here (status pending) and questions in agents' own windows (status
+// be answered here (status pending) and questions at agents' own prompts (status
 // window). With all, behind requests that ended lately.
 func (c *Client) Waiting(ctx context.Context, all bool) ([]Request, error) {
 	var list []Request
-	err := c.Call(ctx, wire.MethodInboxItems, wire.InboxListParams{All: all, Windows: true}, &list)
+	err := c.Call(ctx, wire.MethodInboxItems, wire.InboxListParams{All: all, Prompts: true}, &list)
 	if isUnknownParam(err) {
 		return c.Requests(ctx, all)
 	}
@@ -66,10 +66,10 @@ func (c *Client) Reply(ctx context.Context, reply InboxReply) (InboxResult, erro
 	return result, err
 }
 
-// Release leaves a request to the agent's own prompt.
-func (c *Client) Release(ctx context.Context, id string) (InboxResult, error) {
+// Skip leaves a request to the agent's own prompt.
+func (c *Client) Skip(ctx context.Context, id string) (InboxResult, error) {
 	var result InboxResult
-	err := c.Call(ctx, wire.MethodInboxRelease, wire.InboxIDParams{ID: id}, &result)
+	err := c.Call(ctx, wire.MethodInboxSkip, wire.InboxIDParams{ID: id}, &result)
 	return result, err
 }
 
@@ -110,19 +110,19 @@ func NeedsPIN(err error) bool {
 type InboxNote struct {
 	Method string
 	Item   *Request
-	Ready  *InboxReady // with ready: whether agents are held for this listener
+	Ready  *InboxReady // with ready: whether agents wait for this listener
 }
 
 // Inbox follows the inbox: what waits, then every change, until ctx ends, the
 // daemon goes or each returns an error. While a person's process follows it,
-// agents are held for them.
+// agents wait for them.
 func (c *Client) Inbox(ctx context.Context, each func(InboxNote) error) error {
 	return c.followInbox(ctx, nil, each)
 }
 
-// FollowWaiting is Inbox that also tells what stands in agents' own windows.
+// FollowWaiting is Inbox that also tells what stands at agents' own prompts.
 func (c *Client) FollowWaiting(ctx context.Context, each func(InboxNote) error) error {
-	err := c.followInbox(ctx, wire.InboxStreamParams{Windows: true}, each)
+	err := c.followInbox(ctx, wire.InboxStreamParams{Prompts: true}, each)
 	if isUnknownParam(err) {
 		return c.Inbox(ctx, each)
 	}
@@ -146,7 +146,7 @@ func parseInboxNote(line []byte) (note InboxNote, err error) {
 			note.Ready = new(InboxReady)
 			return note.Ready
 		case wire.NoteInboxReceived, wire.NoteInboxResolved, wire.NoteInboxExpired, wire.NoteInboxWithdrawn,
-			wire.NoteInboxWindow, wire.NoteInboxWindowOver:
+			wire.NoteInboxPrompt, wire.NoteInboxPromptOver:
 			note.Item = new(Request)
 			return note.Item
 		}

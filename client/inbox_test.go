@@ -70,7 +70,7 @@ func TestInboxMethods(t *testing.T) {
 		NeedsPIN(errors.New("x")) {
 		t.Errorf(`error %v, want NeedsPIN(err), not NeedsPIN(nil) and not NeedsPIN(errors.New("x"))`, err)
 	}
-	if result, err := c.Release(ctx, "abcd"); err != nil || result.ID != "abcd" {
+	if result, err := c.Skip(ctx, "abcd"); err != nil || result.ID != "abcd" {
 		t.Errorf(`result = %+v, error %v; want no error and result.ID = "abcd"`, result, err)
 	}
 	if list, err := c.Permissions(ctx); err != nil || list[0].ID != "gabcd" {

@@ -18,7 +18,7 @@ const (
 	ChooseBypass Choice = "bypass" // this call, and the agent stops asking: its own mode is switched
 	ChooseDeny   Choice = "deny"
 	ChooseAnswer Choice = "answer" // questions were answered
-	ChoosePlan   Choice = "plan"   // a plan was judged
+	ChoosePlan   Choice = "plan"   // a plan was decided on
 )
 
 // Choices lists every choice.
@@ -29,10 +29,10 @@ func Choices() []Choice {
 // Known reports whether c is one of [Choices].
 func (c Choice) Known() bool { return slices.Contains(Choices(), c) }
 
-// PlanMode is how a person judged a plan.
+// PlanMode is how a person decided on a plan.
 type PlanMode string
 
-// The ways to judge a plan.
+// The ways to decide on a plan.
 const (
 	PlanAccept PlanMode = "accept" // go on in the mode the agent was in before it planned
 	PlanAuto   PlanMode = "auto"   // go on, edits need no further leave
@@ -40,7 +40,7 @@ const (
 	PlanReject PlanMode = "reject" // keep planning
 )
 
-// PlanModes lists every way to judge a plan.
+// PlanModes lists every way to decide on a plan.
 func PlanModes() []PlanMode { return []PlanMode{PlanAccept, PlanAuto, PlanManual, PlanReject} }
 
 // Known reports whether m is one of [PlanModes].
@@ -57,14 +57,14 @@ type Answer struct {
 	Answers []QuestionAnswer `json:"answers,omitempty"`
 
 	Plan PlanMode `json:"plan,omitempty"`
-	// Feedback is what the person wants different about a plan. It also stands
+	// Feedback is what the user wants different about a plan. It also stands
 	// in the Reason of a rejected one.
 	Feedback string `json:"feedback,omitempty"`
 
 	// Note is said to the model beside an approval.
 	Note string `json:"note,omitempty"`
 
-	// Suggestion is the agent's own suggestion that the person took up, as the
+	// Suggestion is the agent's own suggestion that the user took up, as the
 	// agent sent it. Empty beside [ChooseAlways] means that hookmux keeps the
 	// permission, and the agent hears of this call only.
 	Suggestion json.RawMessage `json:"suggestion,omitempty"`
@@ -75,10 +75,10 @@ type QuestionAnswer struct {
 	ID       string   `json:"id,omitempty"`       // the agent's key of the question, where it has one
 	Question string   `json:"question,omitempty"` // the question's text, which is the key where there is none
 	Options  []string `json:"options,omitempty"`  // the labels that were chosen
-	Text     string   `json:"text,omitempty"`     // the person's own words
+	Text     string   `json:"text,omitempty"`     // the user's own words
 }
 
-// Words is the answer as one line of text: the person's own words, else the
+// Words is the answer as one line of text: the user's own words, else the
 // labels.
 func (a QuestionAnswer) Words() string {
 	if a.Text != "" {
@@ -87,7 +87,7 @@ func (a QuestionAnswer) Words() string {
 	return strings.Join(a.Options, ", ")
 }
 
-// Inquiry is one question an agent puts to the person, read out of its own
+// Inquiry is one question an agent puts to the user, read out of its own
 // form.
 type Inquiry struct {
 	ID      string   `json:"id,omitempty"`

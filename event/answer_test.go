@@ -43,7 +43,7 @@ func TestAnswerGoesWithItsVerdict(t *testing.T) {
 		{"yes after a hook's yes", []Decision{{Verdict: Allow}, {Verdict: Allow, Answer: once}}, once},
 		{"yes, then a hook's no", []Decision{{Verdict: Allow, Answer: once}, {Verdict: Deny}}, nil},
 		{"no", []Decision{{Verdict: Ask}, {Verdict: Deny, Answer: no}}, no},
-		{"a hook's no is not the person's", []Decision{{Verdict: Deny, By: "a"}, {Verdict: Deny, Answer: no}}, nil},
+		{"a hook's no is not the user's", []Decision{{Verdict: Deny, By: "a"}, {Verdict: Deny, Answer: no}}, nil},
 		{"yes to a changed call", []Decision{{Verdict: Modify, Input: input}, {Verdict: Allow, Answer: once}}, once},
 		{"changed after the yes", []Decision{{Verdict: Allow, Answer: once}, {Verdict: Modify, Input: input, Allowed: true}}, nil},
 		{"a plan rejected", []Decision{{Verdict: Deny, Answer: rejected}}, rejected},

@@ -68,7 +68,7 @@ func TestReviewedByAgent(t *testing.T) {
 		reviewer Reviewer
 		want     bool
 	}{
-		{PermissionRequest, ReviewerAgent, true}, {PermissionRequest, ReviewerPerson, false},
+		{PermissionRequest, ReviewerAgent, true}, {PermissionRequest, ReviewerUser, false},
 		{PermissionRequest, "", false}, {ToolBefore, ReviewerAgent, false},
 	} {
 		if got := (&Event{Kind: c.kind, Reviewer: c.reviewer}).ReviewedByAgent(); got != c.want {

@@ -5,7 +5,7 @@ import "strings"
 // Who settles a verdict besides hooks, as [Decision.By] and the journal have it. A hook
 // stands there with its id, which holds no blanks.
 const (
-	ByPerson        = "person"     // a person, asked about this call
+	ByUser          = "person"     // a person, asked about this call
 	ByHookmux       = "hookmux"    // hookmux itself, for its own safety
 	ByApprovalLevel = "gate"       // the setting that says which calls a person is asked about
 	BySupposed      = "--decision" // nobody: `hookmux why` supposes the decision

@@ -67,7 +67,7 @@ type Decision struct {
 	Input   json.RawMessage // changed tool input: an object whose keys replace the call's
 	Output  json.RawMessage // changed tool result
 	Context string          // said to the model
-	Notice  string          // said to the person
+	Notice  string          // said to the user
 
 	// KeepGoing asks an agent that is about to stop to go on; Reason or
 	// Context tells it with what.
@@ -85,7 +85,7 @@ type Decision struct {
 
 	By       string        // id of the hook that settled the verdict
 	Rule     string        // which rule of that guard; "" for other hooks
-	Rules    []string      // all rules that have a say, where one hook stands for several
+	Rules    []string      // all rules that match, where one hook stands for several
 	Degraded []Degradation // what the agent could not carry
 }
 

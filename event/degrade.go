@@ -10,7 +10,7 @@ type Carries struct {
 	Output  bool // the result the model sees can be changed
 	Context bool
 	Keep    bool // an end can be turned into going on
-	Notice  bool // a line for the person
+	Notice  bool // a line for the user
 }
 
 // Degrade takes from d what c cannot carry and puts the safe neighbour in its

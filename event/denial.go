@@ -25,7 +25,7 @@ func Denial(who, reason, allow string) string {
 }
 
 // RuleDenial is the [Denial] of a guard's rule: it also says where the rule found what
-// it objects to. How a person lets it pass is no business of the model that reads this:
+// it stops. How a person lets it pass is no business of the model that reads this:
 // see [AllowCommands].
 func RuleDenial(rule, reason, where string) string {
 	if strings.Contains(reason, where) {

@@ -89,7 +89,7 @@ type Reviewer string
 // Who decides. An agent that does not say leaves it to a person.
 const (
 	ReviewerUnknown Reviewer = ""
-	ReviewerPerson  Reviewer = "person"
+	ReviewerUser    Reviewer = "person"
 	ReviewerAgent   Reviewer = "agent" // a reviewer inside the agent; it never hands over to a person
 )
 
@@ -187,7 +187,7 @@ func (e *Event) Folder() string {
 
 // Unreadable says why nobody can know what a call would do that guards look at;
 // "" when it can be known, and for events that are no such call. A guard must
-// take it for something it objects to.
+// take it for something it stops.
 func (e *Event) Unreadable() string {
 	if !e.Kind.Guarded() {
 		return ""

@@ -40,7 +40,7 @@ func drawEvent(t *rapid.T) Event {
 		Cwd:  text("cwd"),
 		Mode: text("mode"), Model: text("model"), Title: text("title"), Transcript: text("transcript"),
 		Attended: rapid.SampledFrom([]Attended{AttendedUnknown, AttendedYes, AttendedNo}).Draw(t, "attended"),
-		Reviewer: rapid.SampledFrom([]Reviewer{ReviewerUnknown, ReviewerPerson, ReviewerAgent}).Draw(t, "reviewer"),
+		Reviewer: rapid.SampledFrom([]Reviewer{ReviewerUnknown, ReviewerUser, ReviewerAgent}).Draw(t, "reviewer"),
 		Prompt:   text("prompt"), Message: text("message"), Detail: text("detail"), Error: text("error"),
 		GoingOn: flag("going"), Background: rapid.IntRange(-1, 3).Draw(t, "background"),
 		Truncated: flag("cut"), Malformed: text("malformed"), Nested: flag("nested"), Raw: anyJSON().Draw(t, "raw"),

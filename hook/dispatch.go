@@ -92,7 +92,7 @@ func blocksResponse(e *Entry, kind event.Kind, carries event.Carries) bool {
 	return false
 }
 
-// Decide runs the entries that may have a say, in order, and merges what they
+// Decide runs the entries that may decide, in order, and merges what they
 // think. Deny is final and stops the rest. ctx carries the deadline of the
 // whole event: a guard that is not done by then has failed. Entries that only
 // only log are not run; the outcome lists them.
@@ -138,7 +138,7 @@ func (d *Dispatcher) Decide(ctx context.Context, call Call, entries []*Entry) Ou
 			continue
 		}
 		opinion := d.runAndRecord(ctx, &call, ev, e, &out, true)
-		// A second look judges; what else the guard says was said at the first.
+		// A second look decides; what else the guard says was said at the first.
 		out.Decision.Merge(event.Decision{Verdict: opinion.Verdict, Reason: opinion.Reason, By: opinion.By})
 		if out.Decision.Verdict == event.Deny {
 			return out

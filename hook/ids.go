@@ -2,12 +2,15 @@ package hook
 
 import "strings"
 
+// HandlerTypeScript is the handler of a TypeScript or JavaScript file that runs inside the daemon.
+const HandlerTypeScript = "typescript"
+
 // GuardPrefix begins the ids of hookmux's own guards, and their settings. No other hook
 // may have such an id.
 const GuardPrefix = "guard."
 
 const (
-	modulePrefix = "module:"
+	modulePrefix = "ts:"
 	rulePrefix   = "rule:"
 )
 

@@ -58,7 +58,7 @@ type Registration struct {
 	ID        string    `json:"id"`
 	Agent     string    `json:"agent"`    // catalogue name or "*"
 	HookType  string    `json:"hookType"` // unified kind, native name or "*"
-	Handler   string    `json:"handler"`  // builtin, command, script or module
+	Handler   string    `json:"handler"`  // builtin, command, script or typescript
 	Target    string    `json:"target"`
 	Role      Role      `json:"role,omitempty"`
 	Priority  *int      `json:"priority,omitempty"`
@@ -68,7 +68,7 @@ type Registration struct {
 	Format    Format    `json:"format,omitempty"`
 	OnFailure OnFailure `json:"onFailure,omitempty"`
 	Locked    bool      `json:"locked,omitempty"`
-	// LogOnly lets the hook judge without a say: what it would have done is
+	// LogOnly lets the hook evaluate without deciding: what it would have done is
 	// recorded, and nothing changes for the agent.
 	LogOnly bool `json:"log,omitempty"`
 	// SkipAgents names agents this hook is not for although Agent is "*": an
@@ -195,11 +195,11 @@ func (r *Registration) Check(knownAgent func(string) bool, knownType func(agent,
 			"`hookmux hooks %s discover` lists them", r.HookType, agentWords(r.Agent), quoteName(r.Agent))
 	}
 	switch r.Handler {
-	case "builtin", "command", "script", "module":
+	case "builtin", "command", "script", HandlerTypeScript:
 	case "ahp":
 		bad("the handler ahp is gone: hookmux no longer asks policy servers by the Agent Hooks Protocol; write a command hook that asks yours")
 	default:
-		bad("handler %q is none of builtin, command, script, module", r.Handler)
+		bad("handler %q is none of builtin, command, script, typescript", r.Handler)
 	}
 	if strings.TrimSpace(r.Target) == "" {
 		bad("target is missing: what should the handler run?")

@@ -125,7 +125,7 @@ func TestModeFor(t *testing.T) {
 	}{
 		{"command", "", event.ToolBefore, Guard},
 		{"script", "", event.PermissionRequest, Guard},
-		{"module", "", event.ToolBefore, Guard},
+		{HandlerTypeScript, "", event.ToolBefore, Guard},
 		{"", "", event.ToolBefore, Guard},
 		{"command", "", event.ToolAfter, Advise},
 		{"command", "", event.TurnEnd, Advise},

@@ -22,7 +22,7 @@ const (
 	action = "polkit/" + polkit.Action + ".policy"
 )
 
-// The password is asked for each time, of the person themselves.
+// The password is asked for each time, of the user themselves.
 func TestPolkitAction(t *testing.T) {
 	text, err := os.ReadFile(action)
 	if err != nil {

@@ -91,7 +91,7 @@ func TestPiDialogAndRemoteRace(t *testing.T) {
 		{"remote yes", held + `{"allow":true}`, "wait", "", "", true},
 		{"remote no", held + `{"block":true,"reason":"not today"}`, "wait", "not today", "", true},
 		{"local yes", held + silent, "yes", "", "allow", false},
-		{"local no", held + silent, "no", "the person at pi refused it", "deny", false},
+		{"local no", held + silent, "no", "the user at pi refused it", "deny", false},
 		{"nobody elsewhere, yes here", held + `{}`, "yes", "", "allow", false},
 		{"nobody asked", `{}`, "no", "", "", false},
 	} {
@@ -101,7 +101,7 @@ func TestPiDialogAndRemoteRace(t *testing.T) {
 				if r.Event != "tool_call" {
 					return ""
 				}
-				if !r.Holds {
+				if !r.Waits {
 					t.Errorf("%s: pi did not say that it can show a dialog", c.name)
 				}
 				return c.answer

@@ -101,7 +101,7 @@ func (h *fakeDaemon) serve(conn net.Conn) {
 		text = h.answer(&r)
 	}
 	if rest, ok := strings.CutPrefix(text, held); ok {
-		_, _ = conn.Write(frame.AppendHeld(nil, r.ID, "req-1", "it writes", nil))
+		_, _ = conn.Write(frame.AppendWaiting(nil, r.ID, "req-1", "it writes", nil))
 		text = rest
 		if text != silent {
 			time.Sleep(100 * time.Millisecond) // a person takes longer

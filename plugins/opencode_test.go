@@ -105,7 +105,7 @@ func TestOpenCodeDecisions(t *testing.T) {
 		t.Errorf("a refused prompt threw %q", threw)
 	}
 	if c := p.clientCalls(); !strings.Contains(c, "prompt blocked") {
-		t.Errorf("the person was told: %s", c)
+		t.Errorf("the user was told: %s", c)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()

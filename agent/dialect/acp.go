@@ -55,7 +55,7 @@ func acpEncode(call Call) (neutral.Answer, event.Decision) {
 	top.nest("outcome", outcome)
 	answer := neutral.Answer{Stdout: string(top.bytes())}
 	if d.Verdict == event.Deny {
-		answer.Stderr = event.OneLine(d.Reason) // for the person at the editor
+		answer.Stderr = event.OneLine(d.Reason) // for the user at the editor
 	}
 	return answer, d
 }

@@ -42,7 +42,7 @@ func answers(ev *event.Event, d *event.Decision) []*event.QuestionAnswer {
 	return out
 }
 
-// words is an answer as text: labels, and what the person wrote beside them.
+// words is an answer as text: labels, and what the user wrote beside them.
 func words(a *event.QuestionAnswer) string {
 	if a.Text == "" {
 		return strings.Join(a.Options, ", ")
@@ -62,7 +62,7 @@ func InWords(ev *event.Event, d *event.Decision) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return "The person has answered, do not ask again: " + strings.Join(parts, "; ")
+	return "The user has answered, do not ask again: " + strings.Join(parts, "; ")
 }
 
 // formContent are answers in the types of the form's fields; nil when a field

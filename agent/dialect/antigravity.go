@@ -6,7 +6,7 @@ import (
 )
 
 // Antigravity reads one flat JSON object, in the names of its own protocol. An empty
-// object at PreToolUse refuses the call; ask leaves it to the person's own rules, and
+// object at PreToolUse refuses the call; ask leaves it to the user's own rules, and
 // is what the catalogue has as the neutral answer. Where somebody wants a person to
 // look, force_ask does it past an "always allow" of theirs.
 var antigravity = Dialect{

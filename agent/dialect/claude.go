@@ -31,7 +31,7 @@ func claudeFinish(got Decoded) *event.Subagent {
 }
 
 // claudePermissions are the changes of Claude's own rules that an approval
-// brings along: the suggestion the person took up, or the mode in which an
+// brings along: the suggestion the user took up, or the mode in which an
 // accepted plan is carried out.
 func claudePermissions(a *event.Answer) []byte {
 	if a == nil {
@@ -80,7 +80,7 @@ func claudeApproved(call *Call, d *event.Decision) []byte {
 	return nil
 }
 
-// claudePlan approves a plan as it is, or with the person's words added to it:
+// claudePlan approves a plan as it is, or with the user's words added to it:
 // the model is then shown the plan as edited.
 func claudePlan(call *Call, d *event.Decision) []byte {
 	if d.Answer == nil || strings.TrimSpace(d.Answer.Feedback) == "" || call.Shape != ShapePermission {
@@ -123,7 +123,7 @@ func refusal(d *event.Decision) string {
 	return ""
 }
 
-// askReason is what the person reads beside the question.
+// askReason is what the user reads beside the question.
 func askReason(reason string) string {
 	if reason == "" {
 		return "a hookmux hook wants you to look at this"

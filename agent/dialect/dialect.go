@@ -51,8 +51,8 @@ const (
 	ShapeTool       = "tool"       // a tool is about to run
 	ShapePermission = "permission" // a tool asks for permission
 	ShapeBlock      = "block"      // refuse, or keep going, with a reason
-	ShapeContext    = "context"    // only words for the model or the person
-	ShapeQuestion   = "question"   // somebody asks the person something
+	ShapeContext    = "context"    // only words for the model or the user
+	ShapeQuestion   = "question"   // somebody asks the user something
 	ShapeHalt       = "halt"       // the agent stops what it was about to do
 	ShapeResult     = "result"     // a tool ran: what the model sees of it
 	ShapePrompt     = "prompt"     // a prompt is about to be taken up

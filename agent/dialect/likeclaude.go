@@ -16,7 +16,7 @@ type likeClaude struct {
 	takes map[string]Takes
 	// contextBesideBlock says that words for the model count beside a block.
 	contextBesideBlock bool
-	// changeBesideAsk says that the person is asked about the call as it was changed.
+	// changeBesideAsk says that the user is asked about the call as it was changed.
 	changeBesideAsk bool
 	// losesOutput says that it stops reading what a hook printed when the hook exits,
 	// and on a busy machine misses it; so a refused call or prompt is told by exit code

@@ -15,7 +15,7 @@ import (
 //	                       before_agent_run that follows, the only one that can
 //	before_agent_run       {"outcome":"block","reason":…,"message":…}
 //
-// reason is for OpenClaw's own log, message for the person. An answer that is
+// reason is for OpenClaw's own log, message for the user. An answer that is
 // empty, or cannot be read, is no opinion.
 var openclaw = Dialect{
 	Finish: openclawFinish,

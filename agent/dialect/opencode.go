@@ -79,7 +79,7 @@ func opencodeEncode(call Call) (neutral.Answer, event.Decision) {
 		switch d.Verdict {
 		case event.Allow:
 			// always lets through every pattern OpenCode offered with the
-			// request, in all sessions of its process: only where the person
+			// request, in all sessions of its process: only where the user
 			// took that up.
 			if d.Answer != nil && len(d.Answer.Suggestion) > 0 {
 				top.text("reply", "always")

@@ -14,8 +14,8 @@ import (
 //
 //	allow   somebody approved: a dialog that is open about it closes
 //	input   laid over event.input key by key, in place
-//	ask     shown to the person as a dialog; no person, or no, means block
-//	notice  shown to the person
+//	ask     shown to the user as a dialog; no person, or no, means block
+//	notice  shown to the user
 //
 // So every other form below is one a handler of pi may return:
 //

@@ -28,6 +28,10 @@ You don't run it yourself: hookmux fleet init does, and keeps it running.
   --advertise HOST:PORT   how members reach it; may be given several times
   --keep DURATION         how long the journal keeps events (default 2160h)
   --max-bytes N           how large the journal gets (default 20 GB)
+  --nats URL              your own cluster stores what is under way; may be given several times
+  --creds FILE            with which the cluster lets us in
+  --postgres FILE         has the URL of the database that keeps the journal
+hookmux-fleet erase, with the same options, deletes what an ended fleet stored elsewhere.
 `
 
 func main() { os.Exit(run(os.Args[1:])) }
@@ -42,7 +46,7 @@ func run(args []string) int {
 		fmt.Println("hookmux-fleet " + version.String)
 		return 0
 	}
-	if len(args) == 0 || args[0] != "serve" {
+	if len(args) == 0 || args[0] != "serve" && args[0] != "erase" {
 		fmt.Fprint(os.Stderr, usage)
 		return 64
 	}
@@ -54,6 +58,9 @@ func run(args []string) int {
 	flags.Var((*list)(&o.Advertise), "advertise", "")
 	flags.StringVar(&o.First, "first", "", "")
 	flags.StringVar(&o.FirstName, "name", "", "")
+	flags.Var((*list)(&o.NATS), "nats", "")
+	flags.StringVar(&o.Creds, "creds", "", "")
+	flags.StringVar(&o.Postgres, "postgres", "", "")
 	flags.DurationVar(&o.Keep, "keep", 90*24*time.Hour, "")
 	flags.Int64Var(&o.MaxBytes, "max-bytes", 20<<30, "")
 	if err := flags.Parse(args[1:]); err != nil || flags.NArg() > 0 || o.Dir == "" {
@@ -64,6 +71,13 @@ func run(args []string) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if args[0] == "erase" {
+		if err := server.Erase(ctx, o); err != nil {
+			fmt.Fprintln(os.Stderr, "hookmux-fleet: "+err.Error())
+			return 1
+		}
+		return 0
+	}
 	s, err := server.Open(o)
 	if errors.Is(err, server.ErrRunning) {
 		return 0

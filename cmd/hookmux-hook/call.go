@@ -119,10 +119,10 @@ func answerOf(r frame.Reply) neutral.Answer {
 // it twice sets it aside; one that answers nonsense won't learn.
 const maxSends = 4
 
-// heldLong is after how long a daemon that hangs up did not do so because of the
-// call: it was held for a person, who is asked again by the next daemon, however
+// waitedLong is after how long a daemon that hangs up did not do so because of the
+// call: it waited for a person, whom the next daemon asks again, however
 // many come and go.
-const heldLong = 250 * time.Millisecond
+const waitedLong = 250 * time.Millisecond
 
 var (
 	errSilent = errors.New("the daemon didn't answer in time")
@@ -154,7 +154,7 @@ func (c *call) exchangeFrames() (frame.Reply, error) {
 		if err == nil {
 			return reply, nil
 		}
-		if errors.Is(err, io.EOF) && time.Since(sent) > heldLong {
+		if errors.Is(err, io.EOF) && time.Since(sent) > waitedLong {
 			sends = 1
 		}
 		if errors.Is(err, errStuck) {

@@ -21,7 +21,7 @@ import (
 const unchecked = "hookmux could not check this call because its daemon is not responding; run: " +
 	"hookmux daemon restart\n"
 
-// withoutDaemon answers a call that no daemon answered: where guards may have a say,
+// withoutDaemon answers a call that no daemon answered: where guards may apply,
 // as `hookmux judge` decides. It knows which guards are on; the note is no more
 // than a file that any program of the user can write, so it can only add events.
 func (c *call) withoutDaemon(stderr io.Writer) neutral.Answer {
@@ -58,7 +58,7 @@ func (c *call) answerUnavailable() neutral.Answer {
 // answers.
 func (c *call) deniesUnavailable() bool { return c.opt.deny && c.row.Deny != (neutral.Answer{}) }
 
-// isGuarded reports whether a guard, a rule or a hook that guards has a say in
+// isGuarded reports whether a guard, a rule or a hook that guards applies to
 // this event. Where hookmux was in use once, a note that is missing or damaged
 // counts as guards on.
 func (c *call) isGuarded() bool {

@@ -83,7 +83,7 @@ func TestJudgeDecidesWithoutADaemon(t *testing.T) {
 	if got := w.hook(large, agent, deciding, "60"); got.stdout != "--truncated "+judged(large[:cutPayload]).stdout {
 		t.Errorf("of a payload that was cut came %.80q", got.stdout)
 	}
-	// Where no guard has a say nobody is asked.
+	// Where no guard applies nobody is asked.
 	if got := w.hook("payload", agent, "UserPromptSubmit"); got != (result{}) {
 		t.Errorf("an event that no guard covers: %+v", got)
 	}

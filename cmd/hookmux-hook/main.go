@@ -4,7 +4,7 @@
 //	hookmux-hook [--on-unavailable=deny] AGENT EVENT [DEADLINE]
 //
 // It decides nothing and knows no agent. Without a daemon the agent gets the answer
-// that changes nothing for that agent and event, unless a guard may have a say or
+// that changes nothing for that agent and event, unless a guard may apply or
 // the user chose deny (fallback.go). Nothing else is ever on stdout.
 //
 // It starts anew for every tool call, so start-up is nearly all of its cost:

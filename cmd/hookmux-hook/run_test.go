@@ -227,7 +227,7 @@ func TestDaemonsComeAndGoWhileAPersonIsAsked(t *testing.T) {
 	const daemons = maxSends + 2
 	h := w.listen(func(conn net.Conn, r frame.Request, n int) {
 		if n < daemons {
-			time.Sleep(heldLong + 50*time.Millisecond)
+			time.Sleep(waitedLong + 50*time.Millisecond)
 			return
 		}
 		_, _ = conn.Write(frame.AppendReply(nil, &frame.Reply{ID: r.ID, Stdout: []byte("at last")}))

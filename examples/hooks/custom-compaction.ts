@@ -20,7 +20,7 @@ export default function (hooks: HookAPI) {
 
   const summary = () =>
     [
-      "What the person asked for, oldest first:",
+      "What the user asked for, oldest first:",
       ...wishes.map((w) => "- " + w.replaceAll("\n", " ")),
       "Files changed so far:",
       ...(files.size ? [...files].map((f) => "- " + f) : ["- none"]),

@@ -76,7 +76,7 @@ func TestGitCheckpoint(t *testing.T) {
 		status := s.git("status", "--porcelain")
 		want(t, name, s.put(s.prompt(name, "change it")), event.None, "")
 		if now := s.git("status", "--porcelain"); now != status {
-			t.Errorf("%s: the person's index changed: %q, was %q", name, now, status)
+			t.Errorf("%s: the user's index changed: %q, was %q", name, now, status)
 		}
 		s.file("kept.txt", "spoilt\n")
 		s.file("new.txt", "unwanted\n")

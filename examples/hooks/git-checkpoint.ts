@@ -25,7 +25,7 @@ export default function (hooks: HookAPI) {
   async function snapshot(ctx: Context, title: string) {
     const top = await git(ctx, ["rev-parse", "--show-toplevel"]);
     if (!top) return undefined; // no repository here
-    // An index of its own: the person's must not notice.
+    // An index of its own: the user's must not notice.
     const dir = fs.mkdtempSync(path.join(os.tmpdir(), "checkpoint-"));
     try {
       const env = { GIT_INDEX_FILE: path.join(dir, "index") };

@@ -20,6 +20,6 @@ export default function (hooks: HookAPI) {
     const hit = PROTECTED.find((p) => p.matches.test(file));
     if (!hit) return;
     ctx.ui.notify(`${event.toolName} of ${file} refused`, "warning");
-    return { block: true, reason: `${file} is protected (${hit.what}); ask the person to change it` };
+    return { block: true, reason: `${file} is protected (${hit.what}); ask the user to change it` };
   });
 }

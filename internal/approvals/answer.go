@@ -17,13 +17,13 @@ import (
 )
 
 // readAnswer makes what a person typed into an answer, if the request offers it.
-func readAnswer(r *queue.Request, p *wire.InboxReplyParams) (queue.PersonAnswer, *policy.SavedPermission, *wire.Error) {
-	said := queue.PersonAnswer{
+func readAnswer(r *queue.Request, p *wire.InboxReplyParams) (queue.UserAnswer, *policy.SavedPermission, *wire.Error) {
+	said := queue.UserAnswer{
 		Verdict: event.Allow, Reason: p.Reason,
 		Answer: event.Answer{Choice: event.Choice(p.Choice), Note: p.Note, Feedback: p.Feedback},
 	}
-	wrong := func(format string, args ...any) (queue.PersonAnswer, *policy.SavedPermission, *wire.Error) {
-		return queue.PersonAnswer{}, nil, wire.Errorf(wire.CodeParams, format, args...)
+	wrong := func(format string, args ...any) (queue.UserAnswer, *policy.SavedPermission, *wire.Error) {
+		return queue.UserAnswer{}, nil, wire.Errorf(wire.CodeParams, format, args...)
 	}
 	if r.Need.Kind == policy.Plan {
 		mode := event.PlanMode(p.Plan)
@@ -74,12 +74,12 @@ func readAnswer(r *queue.Request, p *wire.InboxReplyParams) (queue.PersonAnswer,
 const allLasts = 12 * time.Hour
 
 // standingAnswer makes a standing yes: the agent's own suggestion, or a permission of ours
-// whose rule the person saw.
-func standingAnswer(r *queue.Request, p *wire.InboxReplyParams, said queue.PersonAnswer) (queue.PersonAnswer,
+// whose rule the user saw.
+func standingAnswer(r *queue.Request, p *wire.InboxReplyParams, said queue.UserAnswer) (queue.UserAnswer,
 	*policy.SavedPermission,
 	*wire.Error) {
-	wrong := func(format string, args ...any) (queue.PersonAnswer, *policy.SavedPermission, *wire.Error) {
-		return queue.PersonAnswer{}, nil, wire.Errorf(wire.CodeParams, format, args...)
+	wrong := func(format string, args ...any) (queue.UserAnswer, *policy.SavedPermission, *wire.Error) {
+		return queue.UserAnswer{}, nil, wire.Errorf(wire.CodeParams, format, args...)
 	}
 	all := said.Answer.Choice == event.ChooseAll
 	if p.Suggestion != 0 {
@@ -111,7 +111,7 @@ func standingAnswer(r *queue.Request, p *wire.InboxReplyParams, said queue.Perso
 			return wrong("no permission can be saved for this call: %s", cmp.Or(r.NoRule, "allow it once"))
 		}
 		if p.Rule != r.Rule.Text() {
-			return queue.PersonAnswer{}, nil, wire.Errorf(wire.CodeConflict,
+			return queue.UserAnswer{}, nil, wire.Errorf(wire.CodeConflict,
 				"always would allow: %s; confirm exactly that",
 				r.Rule.Text())
 		}
@@ -221,18 +221,18 @@ func optionList(q *event.Inquiry) string {
 	return strings.Join(words, ", ")
 }
 
-// addWindow says of a request that came to no answer here where the agent asks
+// addPrompt says of a request that came to no answer here where the agent asks
 // now, if it still does.
-func addWindow(result wire.InboxReplyResult, waiting []wire.InboxRequest) wire.InboxReplyResult {
+func addPrompt(result wire.InboxReplyResult, waiting []wire.InboxRequest) wire.InboxReplyResult {
 	for _, item := range waiting {
-		if item.ID == result.ID && item.Status == wire.InboxWindow {
+		if item.ID == result.ID && item.Status == wire.InboxPrompt {
 			result.Why += "; " + item.Shown
 		}
 	}
 	return result
 }
 
-// terminalName names the person's trusted terminal, as far as the process at the other end tells.
+// terminalName names the user's trusted terminal, as far as the process at the other end tells.
 func terminalName(processes proc.Table, peer proc.Cred) string {
 	p, err := processes.Lookup(peer.PID)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 )
 
 // The way of one request, in order: Observe hears of every event, Decide is asked about
-// a call, permissionOrAsk puts it to permissions and then to a person, waitForPerson waits. The
+// a call, permissionOrAsk puts it to permissions and then to a person, waitForAnswer waits. The
 // person's answer comes in by Reply, and deliver hands it to who waits, through the queue.
 
 // Observe lets requests that wait or were answered see an event. It is called
@@ -41,7 +41,7 @@ func (s *Service) Observe(ev *event.Event) {
 }
 
 // Decide lets a permission or a person decide about a call where one must. It comes
-// after guards and hooks, and holds the agent only while somebody could answer.
+// after guards and hooks, and has the agent wait only while somebody could answer.
 func (s *Service) Decide(ctx context.Context, c *services.Call) Outcome {
 	if c.Event.Kind == event.ToolAfter {
 		addNote(&s.laterContext, c)
@@ -59,10 +59,10 @@ func (s *Service) Decide(ctx context.Context, c *services.Call) Outcome {
 		return Outcome{}
 	}
 	hold := func() time.Duration {
-		hold, chosen := s.Settings.HoldTime(&c.Event)
+		hold, chosen := s.Settings.WaitTime(&c.Event)
 		wait := agent.Wait{Setting: hold, Chosen: chosen, Away: s.attendance.isAway(),
-			Watched: s.attendance.anyoneThere() || s.reachesPerson(c.Event.Agent, need.Kind)}
-		return spec.HoldFor(c.Event.Native, time.Until(c.Deadline), wait)
+			Watched: s.attendance.anyoneThere() || s.reachesUser(c.Event.Agent, need.Kind)}
+		return spec.WaitFor(c.Event.Native, time.Until(c.Deadline), wait)
 	}
 	var handled bool
 	out, handled = s.permissionOrAsk(ctx, c, question{seen: seen, need: need, hold: hold})
@@ -70,7 +70,7 @@ func (s *Service) Decide(ctx context.Context, c *services.Call) Outcome {
 	case out.Skipped == services.TooManyOfSession || out.Skipped == services.TooManyPushed:
 		askForFull(c, spec)
 	case !handled:
-		askInWindow(c, spec)
+		askAtPrompt(c, spec)
 	}
 	return out
 }
@@ -97,7 +97,7 @@ func (s *Service) permissionOrAsk(ctx context.Context, c *services.Call, q quest
 		permitted = s.permissions.Find
 	}
 	if permission, ok := permitted(q.seen, project, q.need, time.Now()); ok {
-		approveCall(&c.Outcome.Decision, queue.PersonAnswer{Answer: event.Answer{Choice: event.ChooseAlways}},
+		approveCall(&c.Outcome.Decision, queue.UserAnswer{Answer: event.Answer{Choice: event.ChooseAlways}},
 			event.ByPermission(permission.ID))
 		c.DryRun.Note("permission " + permission.ID + " lets it pass; `hookmux permissions list` shows it")
 		return Outcome{}, true
@@ -110,9 +110,9 @@ func (s *Service) permissionOrAsk(ctx context.Context, c *services.Call, q quest
 		if q.hold() > 0 {
 			c.DryRun.Note("you would be asked in the inbox, if you're there: " + choiceWords(q.need))
 		}
-		return Outcome{}, mayWaitForPerson(ctx, s, c, q.need.Kind, 0)
+		return Outcome{}, mayWait(ctx, s, c, q.need.Kind, 0)
 	}
-	if !mayWaitForPerson(ctx, s, c, q.need.Kind, time.Until(c.Deadline)/2) {
+	if !mayWait(ctx, s, c, q.need.Kind, time.Until(c.Deadline)/2) {
 		return Outcome{}, false
 	}
 	hold := q.hold()
@@ -121,14 +121,14 @@ func (s *Service) permissionOrAsk(ctx context.Context, c *services.Call, q quest
 	}
 	r := s.newRequest(c, q.seen, q.need, project, hold)
 	r.Key, r.Relayed = q.key, q.relayed
-	out := s.waitForPerson(ctx, c, r, q.seen)
+	out := s.waitForAnswer(ctx, c, r, q.seen)
 	return out, out.Asked != nil // else too many wait already
 }
 
-// waitForPerson opens a request, waits until it ends and takes a person's
+// waitForAnswer opens a request, waits until it ends and takes a person's
 // answer into the decision. The answer comes from [Service.Reply], through the
 // queue.
-func (s *Service) waitForPerson(ctx context.Context, c *services.Call, r queue.Request, seen *event.Event) Outcome {
+func (s *Service) waitForAnswer(ctx context.Context, c *services.Call, r queue.Request, seen *event.Event) Outcome {
 	s.Recorder.WakeJournal() // who watches wants to see what is being asked
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -145,8 +145,8 @@ func (s *Service) waitForPerson(ctx context.Context, c *services.Call, r queue.R
 		stop := c.OnGone(func() { left.Store(true); cancel() })
 		defer stop()
 	}
-	if c.OnHeld != nil {
-		c.OnHeld(ticket.ID(), r.Need.Why, changedInput(seen))
+	if c.OnWait != nil {
+		c.OnWait(ticket.ID(), r.Need.Why, changedInput(seen))
 	}
 	s.watchAgent(ctx, ticket, &c.Event)
 	began := time.Now()
@@ -155,10 +155,10 @@ func (s *Service) waitForPerson(ctx context.Context, c *services.Call, r queue.R
 	out := Outcome{Asked: &Asked{Request: result.ID, End: result.End, Took: time.Since(began)}}
 	if result.End == queue.Answered {
 		c.Delivered = ticket.ConfirmDelivered
-		applyAnswer(&c.Outcome.Decision, result.PersonAnswer)
+		applyAnswer(&c.Outcome.Decision, result.UserAnswer)
 		s.answered.Store(seen, c.Outcome.Decision)
 		a, _ := s.Catalogue.EntryOf(c.Event.Agent, c.Event.Native)
-		keepNote(&s.laterContext, a, c, seen, result.PersonAnswer)
+		keepNote(&s.laterContext, a, c, seen, result.UserAnswer)
 		return out
 	}
 	out.Skipped = endWithoutAnswer(&c.Outcome.Decision, result.End, left.Load())
@@ -177,8 +177,8 @@ func (s *Service) Reply(ask services.Asking, p wire.InboxReplyParams, peer proc.
 		}
 		return s.replyElsewhere(ask, item, p, answerer{peer: peer, name: terminalName(s.Processes, peer)})
 	}
-	if window, ok := s.findWindow(p.ID); ok {
-		return s.replyInWindow(ask, window, p, peer)
+	if window, ok := s.findPrompt(p.ID); ok {
+		return s.replyAtPrompt(ask, window, p, peer)
 	}
 	return s.reply(ask, p, answerer{peer: peer, name: terminalName(s.Processes, peer)})
 }
@@ -225,7 +225,7 @@ func (s *Service) reply(ask services.Asking, p wire.InboxReplyParams, who answer
 	r, waits := s.queue.Request(item.ID)
 	if !waits {
 		item, _ = s.queue.Find(item.ID)
-		return addWindow(tooLate(item), s.Sessions.Waiting()), nil
+		return addPrompt(tooLate(item), s.Sessions.Waiting()), nil
 	}
 	if p.SHA256 != "" && p.SHA256 != r.Hash {
 		return wire.InboxReplyResult{}, wire.Errorf(wire.CodeConflict,
@@ -256,9 +256,9 @@ type decisionRecord struct {
 }
 
 // deliver writes an answer down and hands it to those who wait.
-func (s *Service) deliver(id string, said queue.PersonAnswer, permission *policy.SavedPermission) (wire.InboxReplyResult, *wire.Error) {
+func (s *Service) deliver(id string, said queue.UserAnswer, permission *policy.SavedPermission) (wire.InboxReplyResult, *wire.Error) {
 	var record *ledger.Record
-	answer, err := s.queue.Reply(id, said, func(r *queue.Request, said *queue.PersonAnswer) error {
+	answer, err := s.queue.Reply(id, said, func(r *queue.Request, said *queue.UserAnswer) error {
 		if permission != nil {
 			permission.By, permission.Created = said.By, said.At
 			saved, err := s.permissions.Add(*permission)

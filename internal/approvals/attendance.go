@@ -63,7 +63,7 @@ func (a *attendance) surfaceLeft() {
 func (a *attendance) abandonIfAlone() {
 	if !a.anyoneThere() && !a.watchers.stopping() {
 		a.queue.Drop(func(r *queue.Request) bool {
-			return isBlockingAgent(a.catalogue, r) && !(isHeldBriefly(a.catalogue, r) && a.reaches(r.Event.Agent, r.Need.Kind))
+			return isBlockingAgent(a.catalogue, r) && !(waitsBriefly(a.catalogue, r) && a.reaches(r.Event.Agent, r.Need.Kind))
 		}, queue.Abandoned)
 	}
 }
@@ -82,25 +82,25 @@ func isBlockingAgent(catalogue *agent.Catalogue, r *queue.Request) bool {
 	if r.Event.Attended == event.AttendedNo {
 		return r.Event.Kind != event.ToolBefore
 	}
-	return a.Inbox.HoldAt(r.Event.Native) != agent.HoldDeadline
+	return a.Inbox.WaitAt(r.Event.Native) != agent.WaitDeadline
 }
 
-// isHeldBriefly reports whether a request's agent is held longer while somebody could answer.
-func isHeldBriefly(catalogue *agent.Catalogue, r *queue.Request) bool {
+// waitsBriefly reports whether a request's agent waits longer while somebody could answer.
+func waitsBriefly(catalogue *agent.Catalogue, r *queue.Request) bool {
 	a, ok := catalogue.Agent(r.Event.Agent)
-	return ok && !r.Pushed && a.Inbox.HoldAt(r.Event.Native) == agent.HoldBrief
+	return ok && !r.Pushed && a.Inbox.WaitAt(r.Event.Native) == agent.WaitBrief
 }
 
-// lengthenBriefHolds gives whoever begins to look the time to answer what an agent asked
+// lengthenBriefWaits gives whoever begins to look the time to answer what an agent asked
 // while nobody did.
-func (s *Service) lengthenBriefHolds() {
+func (s *Service) lengthenBriefWaits() {
 	s.queue.Lengthen(func(r *queue.Request) time.Time {
-		if !isHeldBriefly(s.Catalogue, r) {
+		if !waitsBriefly(s.Catalogue, r) {
 			return time.Time{}
 		}
-		hold, chosen := s.Settings.HoldTime(r.Event)
+		hold, chosen := s.Settings.WaitTime(r.Event)
 		a, _ := s.Catalogue.Agent(r.Event.Agent)
-		return r.Opened.Add(a.Inbox.HoldFor(r.Event.Native, time.Hour,
+		return r.Opened.Add(a.Inbox.WaitFor(r.Event.Native, time.Hour,
 			agent.Wait{Setting: hold, Chosen: chosen, Watched: true}))
 	})
 }
@@ -296,7 +296,7 @@ func (p *polls) isActive(now time.Time) bool {
 	return now.Before(p.until)
 }
 
-// awayState says that the person is not at their agents' windows: requests are
+// awayState says that the user is not at their agents' terminals: requests are
 // held as long as agents let them.
 type awayState struct {
 	Since time.Time `json:"since"`
@@ -306,7 +306,7 @@ type awayState struct {
 // awayFlag is kept on disk, so that a daemon which comes back does not forget it.
 type awayFlag struct {
 	file string
-	now  atomic.Pointer[awayState] // nil: the person is there
+	now  atomic.Pointer[awayState] // nil: the user is there
 }
 
 // openAway reads the state that an earlier daemon left.
@@ -323,7 +323,7 @@ func openAway(file string) *awayFlag {
 	return f
 }
 
-// set notes that the person is away. The error says that it could not be
+// set notes that the user is away. The error says that it could not be
 // written down; it counts all the same.
 func (f *awayFlag) set(hits uint64) (*awayState, error) {
 	s := &awayState{Since: time.Now(), Hits: hits}

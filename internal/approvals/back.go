@@ -17,7 +17,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// absence is what happens while the person is away, and what they are told when they
+// absence is what happens while the user is away, and what they are told when they
 // come back.
 type absence struct {
 	Options
@@ -27,7 +27,7 @@ type absence struct {
 	decisions   *ledger.Decisions
 }
 
-// goAway notes that the person is away: requests are held as long as agents let
+// goAway notes that the user is away: requests wait as long as agents let
 // them.
 func (a *absence) goAway(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	if err := services.ReadParams(params, &struct{}{}); err != nil {
@@ -49,7 +49,7 @@ func (a *absence) comeBack(params json.RawMessage, _ proc.Cred) (any, *wire.Erro
 	state := a.flag.now.Swap(nil)
 	a.Problems.Clear("away")
 	if state != nil {
-		a.restoreHoldTimes()
+		a.restoreWaitTimes()
 	}
 	if err := a.flag.clearFile(); err != nil {
 		return nil, wire.Errorf(wire.CodeInternal, "%v", err)
@@ -63,18 +63,18 @@ func (a *absence) comeBack(params json.RawMessage, _ proc.Cred) (any, *wire.Erro
 	return digest, nil
 }
 
-// restoreHoldTimes gives requests the time they would have had without being away.
-// Those that hide the agent's own dialog were held as long as the hook may take, and
-// the person is at the window again. There is time left to answer them here.
-func (a *absence) restoreHoldTimes() {
+// restoreWaitTimes gives requests the time they would have had without being away.
+// Those that hide the agent's own dialog waited as long as the hook may take, and
+// the user is at the window again. There is time left to answer them here.
+func (a *absence) restoreWaitTimes() {
 	now := time.Now()
 	a.queue.Shorten(func(r *queue.Request) time.Time {
 		entry, ok := a.Catalogue.EntryOf(r.Event.Agent, r.Event.Native)
-		if !ok || entry.Inbox == nil || entry.Inbox.HoldAt(r.Event.Native) == agent.HoldDeadline {
+		if !ok || entry.Inbox == nil || entry.Inbox.WaitAt(r.Event.Native) == agent.WaitDeadline {
 			return time.Time{}
 		}
-		hold, chosen := a.Settings.HoldTime(r.Event)
-		return now.Add(entry.Inbox.HoldFor(r.Event.Native, hold, agent.Wait{Setting: hold, Chosen: chosen, Watched: true}))
+		hold, chosen := a.Settings.WaitTime(r.Event)
+		return now.Add(entry.Inbox.WaitFor(r.Event.Native, hold, agent.Wait{Setting: hold, Chosen: chosen, Watched: true}))
 	})
 }
 
@@ -89,7 +89,7 @@ const (
 	longestAsked = 24 * time.Hour
 )
 
-// addEnded fills in what ended while the person was away: of this daemon from
+// addEnded fills in what ended while the user was away: of this daemon from
 // memory, which also knows what came of each answer, of earlier ones from the
 // journal.
 func (a *absence) addEnded(away *awayState, digest *wire.Digest) {

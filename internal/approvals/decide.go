@@ -43,13 +43,13 @@ func (s *Service) answeredBefore(c *services.Call, seen *event.Event, spec *agen
 // choiceWords is what a person could say.
 func choiceWords(need policy.Need) string {
 	r := queue.Request{Need: need}
-	return strings.Join(append(r.Words(), "release"), ", ")
+	return strings.Join(append(r.Words(), "skip"), ", ")
 }
 
-// askInWindow puts a call that nobody elsewhere could answer to the person at
+// askAtPrompt puts a call that nobody elsewhere could answer to the user at
 // the agent, where the agent has no prompt of its own and the user wants to be
 // asked: no opinion would let it run.
-func askInWindow(c *services.Call, spec *agent.Inbox) {
+func askAtPrompt(c *services.Call, spec *agent.Inbox) {
 	d := &c.Outcome.Decision
 	if spec.Promptless && c.Carries.Ask && c.Event.Attended == event.AttendedYes && d.Verdict != event.Ask {
 		d.Verdict, d.By = event.Ask, event.ByApprovalLevel
@@ -69,33 +69,33 @@ func askForFull(c *services.Call, spec *agent.Inbox) {
 	d.Reason = "you are to be asked about this call, and more requests wait than you can read: `hookmux inbox`"
 }
 
-// mayWaitForPerson reports whether a question may wait for a person: waiting costs
+// mayWait reports whether a question may wait for a person: waiting costs
 // nothing, since the agent's own dialog can be used meanwhile, so that whoever opens the
 // live view later can still answer; or somebody could answer; or the agent's entry says
 // how long it may wait for somebody who only comes.
-func mayWaitForPerson(ctx context.Context, s *Service, c *services.Call, kind policy.Kind, limit time.Duration) bool {
+func mayWait(ctx context.Context, s *Service, c *services.Call, kind policy.Kind, limit time.Duration) bool {
 	if !c.Pushed && dialogStays(s.Catalogue, c) || s.attendance.expectAnyone(ctx, limit) {
 		return true
 	}
 	if c.Pushed {
-		return s.reachesPerson(c.Event.Agent, kind)
+		return s.reachesUser(c.Event.Agent, kind)
 	}
 	a, ok := s.Catalogue.Agent(c.Event.Agent)
-	return ok && asksItself(&c.Event) && a.Inbox.HoldAt(c.Event.Native) == agent.HoldBrief
+	return ok && asksItself(&c.Event) && a.Inbox.WaitAt(c.Event.Native) == agent.WaitBrief
 }
 
-// reachesPerson reports whether somebody is notified of such a request.
-func (s *Service) reachesPerson(agent string, kind policy.Kind) bool {
-	return s.ReachesPerson != nil && s.ReachesPerson(agent, string(kind))
+// reachesUser reports whether somebody is notified of such a request.
+func (s *Service) reachesUser(agent string, kind policy.Kind) bool {
+	return s.ReachesUser != nil && s.ReachesUser(agent, string(kind))
 }
 
-// dialogStays reports whether the agent's own dialog can be used while it is held: it asks
+// dialogStays reports whether the agent's own dialog can be used while it waits: it asks
 // by itself, or the hook that called shows a dialog meanwhile.
 func dialogStays(catalogue *agent.Catalogue, c *services.Call) bool {
 	ev := &c.Event
 	a, ok := catalogue.Agent(ev.Agent)
-	return ok && a.Inbox != nil && (asksItself(ev) || a.Inbox.Promptless && c.OnHeld != nil && ev.Attended == event.AttendedYes) &&
-		a.Inbox.HoldAt(ev.Native) == agent.HoldDeadline && a.Inbox.WindowAt(ev.Native) != agent.WindowHidden
+	return ok && a.Inbox != nil && (asksItself(ev) || a.Inbox.Promptless && c.OnWait != nil && ev.Attended == event.AttendedYes) &&
+		a.Inbox.WaitAt(ev.Native) == agent.WaitDeadline && a.Inbox.PromptAt(ev.Native) != agent.PromptHidden
 }
 
 // asksItself reports whether the agent puts the question to somebody who sits there, if
@@ -133,7 +133,7 @@ func (s *Service) mustAsk(c *services.Call) (*event.Event, policy.Need, *agent.I
 }
 
 // asksNobody reports whether an agent that puts a permission event was started
-// so that it asks nobody: holding it would ask what the person has answered for
+// so that it asks nobody: making it wait would ask what the user has answered for
 // good. What its process does not show stays a request.
 func asksNobody(processes proc.Table, a *agent.Agent, ev *event.Event) bool {
 	free := a.Inbox.Free
@@ -189,7 +189,7 @@ func (s *Service) newRequest(c *services.Call, seen *event.Event, need policy.Ne
 }
 
 // An agent that has hooks puts a request to them and, at the same time, to the
-// editor that talks to it, which `hookmux acp` tells of. The person is asked once,
+// editor that talks to it, which `hookmux acp` tells of. The user is asked once,
 // by the way that comes first; what they said there by then counts for both.
 // Without an answer the second leaves it to the agent, which waits for the first.
 

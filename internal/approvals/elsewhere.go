@@ -20,21 +20,21 @@ type Elsewhere interface {
 	// Find gives the one you mean; several are those it could be.
 	Find(name string) (item wire.InboxRequest, several []string)
 	Reply(ctx context.Context, p wire.InboxReplyParams, by string) (wire.InboxReplyResult, *wire.Error)
-	Release(ctx context.Context, id, by string) (wire.InboxReplyResult, *wire.Error)
+	Skip(ctx context.Context, id, by string) (wire.InboxReplyResult, *wire.Error)
 }
 
 // elsewhereTime is how long another machine may take for an answer.
 const elsewhereTime = 20 * time.Second
 
 // waitingElsewhere are the requests of other machines; with windows, also what stands in
-// agents' own windows there.
+// agents' own prompts there.
 func (s *Service) waitingElsewhere(windows bool) []wire.InboxRequest {
 	if s.Elsewhere == nil {
 		return nil
 	}
 	var list []wire.InboxRequest
 	for _, item := range s.Elsewhere.Waiting() {
-		if windows || item.Status != wire.InboxWindow {
+		if windows || item.Status != wire.InboxPrompt {
 			list = append(list, item)
 		}
 	}
@@ -87,7 +87,7 @@ func (s *Service) FollowChanges(ctx context.Context, each func()) {
 }
 
 // NoteElsewhere tells those who follow the inbox of a request of another machine.
-func (s *Service) NoteElsewhere(note string, item wire.InboxRequest) { s.queue.NoteWindow(note, item) }
+func (s *Service) NoteElsewhere(note string, item wire.InboxRequest) { s.queue.NotePrompt(note, item) }
 
 // replyElsewhere hands an answer to the machine that asks. What it asks for here beside
 // your terminal, a PIN or a password, is asked for first; the machine keeps the decision
@@ -98,9 +98,9 @@ func (s *Service) replyElsewhere(ask services.Asking, item wire.InboxRequest, p 
 		return wire.InboxReplyResult{}, wire.Errorf(wire.CodeConflict,
 			"what you saw is not what request %s asks for; look at it again", item.ID)
 	}
-	if item.Status == wire.InboxWindow {
+	if item.Status == wire.InboxPrompt {
 		return wire.InboxReplyResult{}, wire.Errorf(wire.CodeParams,
-			"it is asked in the agent's own window on %s; `hookmux jump` takes you there", item.Host)
+			"it is asked at the agent's own prompt on %s; `hookmux jump` takes you there", item.Host)
 	}
 	p.ID, p.SHA256 = item.ID, item.SHA256
 	r := queue.Request{
@@ -111,7 +111,7 @@ func (s *Service) replyElsewhere(ask services.Asking, item wire.InboxRequest, p 
 	if item.Tool != "" {
 		r.Event.Tool = &event.Tool{Name: item.Tool, Kind: event.ToolKind(item.ToolKind)}
 	}
-	said := queue.PersonAnswer{Verdict: event.Allow, Reason: p.Reason, By: who.name, At: time.Now(), Signed: who.signed,
+	said := queue.UserAnswer{Verdict: event.Allow, Reason: p.Reason, By: who.name, At: time.Now(), Signed: who.signed,
 		Answer: event.Answer{Choice: event.Choice(p.Choice), Plan: event.PlanMode(p.Plan), Answers: p.Answers, Note: p.Note,
 			Feedback: p.Feedback}}
 	if said.Answer.Choice == event.ChooseDeny || said.Answer.Plan == event.PlanReject {

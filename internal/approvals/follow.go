@@ -11,7 +11,7 @@ import (
 )
 
 // followRequests tells of every request that waits, held here or standing in an agent's
-// own window, and of what becomes of it, without secrets, until ctx ends.
+// own prompt, and of what becomes of it, without secrets, until ctx ends.
 func followRequests(ctx context.Context, requests *queue.Table, each func(note string, item wire.InboxRequest)) {
 	items, next := requests.Watch()
 	known := map[string]bool{}
@@ -28,7 +28,7 @@ func followRequests(ctx context.Context, requests *queue.Table, each func(note s
 		for _, c := range changes {
 			if c.Note == wire.NoteInboxReceived {
 				known[c.Item.ID] = true
-			} else if c.Note != wire.NoteInboxWindow {
+			} else if c.Note != wire.NoteInboxPrompt {
 				delete(known, c.Item.ID)
 			}
 			each(c.Note, withoutSecrets(c.Item))

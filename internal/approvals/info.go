@@ -10,13 +10,13 @@ import (
 
 // Info is what status says about requests.
 func (s *Service) Info() wire.InboxInfo {
-	windows := 0
+	prompts := 0
 	for _, item := range s.Sessions.Waiting() {
-		if item.Status == wire.InboxWindow {
-			windows++
+		if item.Status == wire.InboxPrompt {
+			prompts++
 		}
 	}
-	return wire.InboxInfo{Waiting: s.queue.Waiting() + len(s.waitingElsewhere(false)), Windows: windows, CanAnyoneAnswer: s.attendance.anyoneThere(),
+	return wire.InboxInfo{Waiting: s.queue.Waiting() + len(s.waitingElsewhere(false)), Prompts: prompts, CanAnyoneAnswer: s.attendance.anyoneThere(),
 		Away: s.attendance.isAway()}
 }
 

@@ -40,7 +40,7 @@ func (s *Service) PolledItems(peer proc.Cred, all bool) []wire.InboxRequest {
 }
 
 // WaitingFor gives everything that waits for a person, whether hookmux holds it or
-// it stands in an agent's own window, as the peer may see it.
+// it stands in an agent's own prompt, as the peer may see it.
 func (s *Service) WaitingFor(peer proc.Cred) []wire.InboxRequest {
 	// The sessions' list is the one list; it is read first, so that what was
 	// answered meanwhile is not shown.
@@ -52,7 +52,7 @@ func (s *Service) WaitingFor(peer proc.Cred) []wire.InboxRequest {
 	}
 	list := joinWaiting(waiting, itemsFor(s, peer, false))
 	for _, item := range s.waitingElsewhere(true) {
-		if item.Status == wire.InboxWindow {
+		if item.Status == wire.InboxPrompt {
 			list = append(list, item)
 		}
 	}
@@ -72,11 +72,11 @@ func (n sessionReporter) RequestEnded(id string, r *queue.Request, why queue.End
 }
 
 // joinWaiting is everything that waits for a person, from the sessions' list:
-// what is held is given in full, as the queue knows it.
+// what waits in the inbox is given in full, as the queue knows it.
 func joinWaiting(waiting, held []wire.InboxRequest) []wire.InboxRequest {
 	list, known := []wire.InboxRequest{}, map[string]bool{}
 	for _, item := range waiting {
-		if item.Status == wire.InboxWindow {
+		if item.Status == wire.InboxPrompt {
 			list = append(list, item)
 			continue
 		}
@@ -94,16 +94,16 @@ func joinWaiting(waiting, held []wire.InboxRequest) []wire.InboxRequest {
 	return list
 }
 
-// WindowsChanged records what of a session stands in the agent's own window.
-func (s *Service) WindowsChanged(agent, session string, items []wire.InboxRequest) {
-	s.windows.setItems(windowKey{agent, session}, items)
+// PromptsChanged records what of a session stands at the agent's own prompt.
+func (s *Service) PromptsChanged(agent, session string, items []wire.InboxRequest) {
+	s.windows.setItems(promptKey{agent, session}, items)
 }
 
 // jumpTime is how long a terminal may take to bring a pane forward.
 const jumpTime = 3 * time.Second
 
-// Jump says where a session runs and brings its pane before the person. For
-// whoever may not decide it only says where: an agent that moved the person's
+// Jump says where a session runs and brings its pane before the user. For
+// whoever may not decide it only says where: an agent that moved the user's
 // windows could have them type into another one.
 func (s *Service) Jump(agent, session string, peer proc.Cred) map[string]any {
 	out := map[string]any{"matched": false, "focused": false}

@@ -17,14 +17,14 @@ func New(o Options) *Service {
 	s := &Service{Options: o, queue: queue.NewTable(), decisions: ledger.NewDecisions(o.Dirs.State)}
 	s.queue.SetListener(sessionReporter{o.Sessions})
 	s.queue.KeepIDs(takeKeptIDs(o.Dirs.State))
-	s.windows = newWindowList(s.queue)
+	s.windows = newPromptList(s.queue)
 	s.overload = &overloadReporter{problems: o.Problems, queue: s.queue}
 	s.push = &pushCommand{problems: o.Problems, queue: s.queue, command: o.Settings.PushCommand}
 	s.attendance = &attendance{
 		away: openAway(filepath.Join(o.Dirs.State, "away.json")),
 		watchers: newWatchers(filepath.Join(o.Dirs.Runtime, "watchers.json"), o.Processes, o.MayAnswer,
 			o.Stopping),
-		pushWorks: s.push.isWorking, reaches: s.reachesPerson, queue: s.queue, catalogue: o.Catalogue,
+		pushWorks: s.push.isWorking, reaches: s.reachesUser, queue: s.queue, catalogue: o.Catalogue,
 		after: func(wait time.Duration, do func()) { o.Background.After(o.Context, wait, do) },
 	}
 	s.push.canAnyoneAnswer = s.attendance.anyoneThere

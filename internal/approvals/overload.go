@@ -49,7 +49,7 @@ func (c *overloadReporter) reportLimit(r *queue.Request, limit services.Skip) {
 	c.mu.Unlock()
 	if !said {
 		c.problems.Raise(who.problemKey(), what+"; further ones are put to the agent's own prompt, or refused where it has none",
-			"answer or release some: `hookmux inbox`")
+			"answer or skip some: `hookmux inbox`")
 	}
 }
 

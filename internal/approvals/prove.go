@@ -48,7 +48,7 @@ type Proofs struct {
 
 // prove has a person prove who they are before an answer counts, where the user
 // wants that. It comes in addition to the rules about trusted terminals. A no needs no proof.
-func (p *Proofs) prove(ask services.Asking, item *wire.InboxRequest, r *queue.Request, said *queue.PersonAnswer, pin string,
+func (p *Proofs) prove(ask services.Asking, item *wire.InboxRequest, r *queue.Request, said *queue.UserAnswer, pin string,
 	peer proc.Cred) *wire.Error {
 	if said.Verdict == event.Deny {
 		return nil
@@ -98,7 +98,7 @@ func proofKinds(r *queue.Request) []string {
 
 // lastsLonger reports whether an answer allows more than this one call: that asks
 // for the proof whatever the kind, as it may allow what is of another one.
-func lastsLonger(said *queue.PersonAnswer) bool {
+func lastsLonger(said *queue.UserAnswer) bool {
 	switch said.Answer.Choice {
 	case event.ChooseAlways, event.ChooseAll, event.ChooseBypass:
 		return true
@@ -106,7 +106,7 @@ func lastsLonger(said *queue.PersonAnswer) bool {
 	return said.Answer.Plan == event.PlanAuto
 }
 
-// provePolkit has polkit ask the person, until the request ends.
+// provePolkit has polkit ask the user, until the request ends.
 func (p *Proofs) provePolkit(ask services.Asking, item *wire.InboxRequest, peer proc.Cred) *wire.Error {
 	refused := func(why error) *wire.Error {
 		p.deps.Log.Warn("not proven", "request", item.ID, "pid", peer.PID, "why", why)
@@ -129,7 +129,7 @@ func (p *Proofs) provePolkit(ask services.Asking, item *wire.InboxRequest, peer 
 	defer watching.Wait()
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	if _, waits := p.queue.Request(item.ID); waits { // else it stands in the agent's own window
+	if _, waits := p.queue.Request(item.ID); waits { // else it stands at the agent's own prompt
 		watching.Go(func() { p.endWithRequest(ctx, item.ID, end) })
 	}
 	text := termsafe.Line(redact.Text(item.Agent+": "+item.About()), 160)
@@ -261,7 +261,7 @@ func (p *Proofs) FindWaiting(id string) (item wire.InboxRequest, over <-chan str
 	return p.queue.FindWaiting(id)
 }
 
-// noteWrongPIN lets the person learn of a wrong PIN.
+// noteWrongPIN lets the user learn of a wrong PIN.
 func (p *Proofs) noteWrongPIN(id string, peer proc.Cred, why error) {
 	p.deps.Log.Warn("wrong PIN", "request", id, "pid", peer.PID, "why", why)
 	p.recordOwn(wire.OwnRefused, frame.NewID(), time.Now(),

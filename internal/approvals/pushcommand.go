@@ -18,7 +18,7 @@ import (
 )
 
 // pushCommand tells a person elsewhere of each request, with the command of the
-// setting notify.command. While there is one that works, agents are held: somebody
+// setting notify.command. While there is one that works, agents wait: somebody
 // could answer, through ssh or a program of theirs.
 type pushCommand struct {
 	problems        *services.Problems
@@ -54,15 +54,15 @@ func (p *pushCommand) followQueue(ctx context.Context) {
 		}
 		select {
 		case places <- struct{}{}:
-			telling.Go(func() { defer func() { <-places }(); p.tellPerson(ctx, item) })
+			telling.Go(func() { defer func() { <-places }(); p.tellUser(ctx, item) })
 		case <-ctx.Done():
 		}
 	})
 }
 
-// tellPerson tells of one request. One that nobody heard of, and nobody else
+// tellUser tells of one request. One that nobody heard of, and nobody else
 // could have, is left to the agent's own prompt.
-func (p *pushCommand) tellPerson(daemonEnds context.Context, item wire.InboxRequest) {
+func (p *pushCommand) tellUser(daemonEnds context.Context, item wire.InboxRequest) {
 	text, err := json.Marshal(item)
 	if err != nil {
 		return
@@ -86,6 +86,6 @@ func (p *pushCommand) tellPerson(daemonEnds context.Context, item wire.InboxRequ
 	p.problems.Raise("notify.command", "you aren't notified of requests: "+redact.Text(err.Error()),
 		"try the command of `hookmux config get notify.command` by hand")
 	if !p.canAnyoneAnswer() {
-		p.queue.End(item.ID, queue.Released)
+		p.queue.End(item.ID, queue.Skipped)
 	}
 }

@@ -57,17 +57,17 @@ func (s *Service) DecidePushed(ctx context.Context, c *services.Call, need polic
 // ErrNobody says that nobody is there to answer.
 var ErrNobody = errors.New("no one is there to answer; run `hookmux inbox -f` in a terminal, or `hookmux away`")
 
-// ErrCancelled says that the person did not answer: they refused, released it,
+// ErrCancelled says that the user did not answer: they refused, released it,
 // or time was over.
 var ErrCancelled = errors.New("the user gave no answer")
 
-// AskPerson puts a question of a hook to a person and gives their answer: the
+// AskUser puts a question of a hook to a person and gives their answer: the
 // chosen option, "yes" or "no", or own words.
-func (s *Service) AskPerson(ctx context.Context, ev *event.Event, q queue.Question) (string, error) {
+func (s *Service) AskUser(ctx context.Context, ev *event.Event, q queue.Question) (string, error) {
 	if !s.attendance.expectAnyone(ctx, returnsWithin) {
 		return "", ErrNobody
 	}
-	hold, _ := s.Settings.HoldTime(ev)
+	hold, _ := s.Settings.WaitTime(ev)
 	until := time.Now().Add(hold)
 	if deadline, ok := ctx.Deadline(); ok && (deadline.Before(until) || s.attendance.isAway()) {
 		until = deadline
@@ -94,9 +94,9 @@ func (s *Service) AskPerson(ctx context.Context, ev *event.Event, q queue.Questi
 	if result.End == queue.Answered {
 		ticket.ConfirmDelivered()
 	}
-	if result.End != queue.Answered || result.PersonAnswer.Verdict == event.Deny ||
-		len(result.PersonAnswer.Answer.Answers) == 0 {
+	if result.End != queue.Answered || result.UserAnswer.Verdict == event.Deny ||
+		len(result.UserAnswer.Answer.Answers) == 0 {
 		return "", ErrCancelled
 	}
-	return result.PersonAnswer.Answer.Answers[0].Words(), nil
+	return result.UserAnswer.Answer.Answers[0].Words(), nil
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // newRecord is a decision as it is kept, without secrets.
-func newRecord(id string, r *queue.Request, said *queue.PersonAnswer) *ledger.Record {
+func newRecord(id string, r *queue.Request, said *queue.UserAnswer) *ledger.Record {
 	ev := r.Event
 	answer := said.Answer
 	answer.Note, answer.Feedback = redact.Text(answer.Note), redact.Text(answer.Feedback)

@@ -8,9 +8,9 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/bounded"
 )
 
-// Repeats remembers calls that were put to the person, for agents that report a
-// call a second time after a yes in their own window: the answer is there
-// already, and holding the call again would only keep the person waiting.
+// Repeats remembers calls that were put to the user, for agents that report a
+// call a second time after a yes at their own prompt: the answer is there
+// already, and another wait would only keep the user waiting.
 // Such a call passes without an opinion, so that nothing is approved by it.
 type Repeats struct {
 	mu    sync.Mutex

@@ -24,7 +24,7 @@ func (s *Service) Methods() map[string]services.Method {
 	return map[string]services.Method{
 		wire.MethodInboxItems:       {Run: m.listItems},
 		wire.MethodInboxReply:       {RunAsking: m.replyMethod},
-		wire.MethodInboxRelease:     {Run: m.releaseRequest},
+		wire.MethodInboxSkip:        {Run: m.skipRequest},
 		wire.MethodPermissions:      {Run: permissions.list},
 		wire.MethodPermissionRemove: {Run: permissions.revoke},
 		wire.MethodAway:             {Run: away.goAway},
@@ -38,7 +38,7 @@ func (s methods) listItems(params json.RawMessage, peer proc.Cred) (any, *wire.E
 	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
 	}
-	if p.ID == "" && p.Windows {
+	if p.ID == "" && p.Prompts {
 		list := s.WaitingFor(peer)
 		if p.All {
 			isPending := func(item wire.InboxRequest) bool { return item.Status == wire.InboxPending }
@@ -54,7 +54,7 @@ func (s methods) listItems(params json.RawMessage, peer proc.Cred) (any, *wire.E
 		return nil, bad
 	}
 	if !ok {
-		item, ok = s.findWindow(p.ID)
+		item, ok = s.findPrompt(p.ID)
 	}
 	if !ok {
 		var err error
@@ -76,8 +76,8 @@ func (s methods) replyMethod(ask services.Asking, params json.RawMessage, peer p
 	return s.Reply(ask, p, peer)
 }
 
-// releaseRequest leaves a request to the agent's own prompt.
-func (s methods) releaseRequest(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
+// skipRequest leaves a request to the agent's own prompt.
+func (s methods) skipRequest(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
 	var p wire.InboxIDParams
 	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (s methods) releaseRequest(params json.RawMessage, peer proc.Cred) (any, *w
 	} else if ok {
 		ctx, done := s.askElsewhere(nil)
 		defer done()
-		return answerOf(s.Elsewhere.Release(ctx, item.ID, terminalName(s.Processes, peer)))
+		return answerOf(s.Elsewhere.Skip(ctx, item.ID, terminalName(s.Processes, peer)))
 	}
 	item, err := s.queue.Find(p.ID)
 	var none *queue.NotFoundError
@@ -97,7 +97,7 @@ func (s methods) releaseRequest(params json.RawMessage, peer proc.Cred) (any, *w
 	case err != nil:
 		return wire.InboxReplyResult{ID: p.ID, Outcome: string(queue.Unknown), Why: err.Error()}, nil
 	}
-	end := queue.Released
+	end := queue.Skipped
 	if r, ok := s.Request(item.ID); ok && r.ByHook { // the agent asks nothing there
 		end = queue.LeftToHook
 	}

@@ -2,11 +2,11 @@
 //
 // The pipeline calls [Service.Decide] after guards and hooks: the policy says
 // whether a person must be asked, a saved permission may answer in their place,
-// else a request is put into the queue and the agent is held while somebody
+// else a request is put into the queue and the agent waits while somebody
 // could answer. A person's reply comes in through [Service.Reply]; it is on
 // record in the ledger before the agent hears it.
 //
-// approve.go shows the way of one request, the agent's side and the person's. Parts:
+// approve.go shows the way of one request, the agent's side and the user's. Parts:
 // policy (pure: must a person decide?), queue (requests that wait), ledger
 // (permissions, PIN, decisions on disk), memory (which calls were asked about).
 package approvals
@@ -28,9 +28,9 @@ type Settings interface {
 	// ApprovalLevel is how much of an agent's doing becomes a request, and
 	// whether the user said so.
 	ApprovalLevel(ev *event.Event) (level string, chosen bool)
-	// HoldTime is how long an agent is held whose own prompt cannot be used
+	// WaitTime is how long an agent waits whose own prompt cannot be used
 	// meanwhile, and whether the user chose that for this very agent.
-	HoldTime(ev *event.Event) (hold time.Duration, chosen bool)
+	WaitTime(ev *event.Event) (hold time.Duration, chosen bool)
 	// ProjectOf is the project with hooks of its own that a folder is in.
 	ProjectOf(folder string) string
 	// RepositoryOf is ProjectOf, else the repository the folder is in.
@@ -66,17 +66,17 @@ type PastRequest struct {
 
 // Sessions knows what the agents are doing.
 type Sessions interface {
-	// RequestOpened records that a request of an event is held for a person.
+	// RequestOpened records that a request of an event waits for a person.
 	RequestOpened(id string, ev *event.Event, at time.Time)
-	// RequestEnded records that it is held no more; settled says that nobody
+	// RequestEnded records that it no longer waits; settled says that nobody
 	// asks about it any more.
 	RequestEnded(id string, settled bool)
-	// Waiting is everything that waits for a person: what is held (pending) and
-	// what stands in an agent's own window (window).
+	// Waiting is everything that waits for a person: what is in the inbox (pending) and
+	// what stands in an agent's own prompt (window).
 	Waiting() []wire.InboxRequest
-	// AnswerInWindow answers what stands in an agent's own window by keys; refused says
+	// AnswerAtPrompt answers what stands in an agent's own prompt by keys; refused says
 	// why none was pressed.
-	AnswerInWindow(ctx context.Context, id string, choice event.Choice) (refused string, err error)
+	AnswerAtPrompt(ctx context.Context, id string, choice event.Choice) (refused string, err error)
 	// List gives the sessions; with all, also those that ended.
 	List(all bool) []wire.Session
 }
@@ -95,9 +95,9 @@ type Options struct {
 	// Effect is what guards and rules know a call would do, in a line, and its risk; nil:
 	// nothing is said about it.
 	Effect func(ev *event.Event) (text, risk string)
-	// ReachesPerson reports whether a person is told of requests of a kind of an agent by a
+	// ReachesUser reports whether a person is told of requests of a kind of an agent by a
 	// channel that works; nil: no.
-	ReachesPerson func(agent, kind string) bool
+	ReachesUser func(agent, kind string) bool
 	// Elsewhere is what waits on other machines; nil: there are none.
 	Elsewhere Elsewhere
 	// Stopping reports whether the daemon stops: those who hang up then come back.
@@ -115,7 +115,7 @@ type Service struct {
 	queue        *queue.Table
 	answered     Answers
 	repeats      Repeats
-	laterContext PersonNotes
+	laterContext UserNotes
 	seenRequests SeenRequests
 	permissions  *ledger.Permissions
 	decisions    *ledger.Decisions
@@ -123,7 +123,7 @@ type Service struct {
 
 	attendance *attendance
 	overload   *overloadReporter
-	windows    *windowList
+	windows    *promptList
 	push       *pushCommand
 }
 

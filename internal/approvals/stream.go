@@ -10,9 +10,9 @@ import (
 )
 
 // Stream sends what waits, then every change, until ctx ends or send fails.
-// While somebody who may answer listens, requests are held for them. id is that
+// While somebody who may answer listens, requests wait for them. id is that
 // of the request which began the stream; with windows it is also told what stands
-// in agents' own windows.
+// at agents' own prompts.
 func (s *Service) Stream(ctx context.Context, id json.RawMessage, windows bool, peer proc.Cred,
 	send func([]byte) bool) {
 	attached, why := s.MayAnswer(peer)
@@ -37,11 +37,11 @@ func (s *Service) Stream(ctx context.Context, id json.RawMessage, windows bool, 
 	}
 	if windows {
 		for _, item := range s.windows.listItems(s.Sessions.Waiting) {
-			out = append(out, queue.NoteLine(wire.NoteInboxWindow, item)...)
+			out = append(out, queue.NoteLine(wire.NoteInboxPrompt, item)...)
 		}
 		for _, item := range s.waitingElsewhere(true) {
-			if item.Status == wire.InboxWindow {
-				out = append(out, queue.NoteLine(wire.NoteInboxWindow, item)...)
+			if item.Status == wire.InboxPrompt {
+				out = append(out, queue.NoteLine(wire.NoteInboxPrompt, item)...)
 			}
 		}
 	}
@@ -55,7 +55,7 @@ func (s *Service) Stream(ctx context.Context, id json.RawMessage, windows bool, 
 		if len(changes) > 0 {
 			out = out[:0]
 			for _, c := range changes {
-				if !windows && (c.Note == wire.NoteInboxWindow || c.Note == wire.NoteInboxWindowOver) {
+				if !windows && (c.Note == wire.NoteInboxPrompt || c.Note == wire.NoteInboxPromptOver) {
 					continue
 				}
 				if attached {
@@ -79,7 +79,7 @@ func (s *Service) Stream(ctx context.Context, id json.RawMessage, windows bool, 
 // agents wait longer for them.
 func (s *Service) Watch() (left func()) {
 	s.attendance.surfaces.Add(1)
-	s.lengthenBriefHolds()
+	s.lengthenBriefWaits()
 	return s.attendance.surfaceLeft
 }
 

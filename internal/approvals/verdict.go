@@ -16,19 +16,19 @@ import (
 )
 
 // applyAnswer makes a person's answer the decision.
-func applyAnswer(d *event.Decision, said queue.PersonAnswer) {
+func applyAnswer(d *event.Decision, said queue.UserAnswer) {
 	if said.Verdict == event.Deny {
 		answer := said.Answer
-		d.Verdict, d.Reason, d.By, d.Answer = event.Deny, said.Reason, event.ByPerson, &answer
+		d.Verdict, d.Reason, d.By, d.Answer = event.Deny, said.Reason, event.ByUser, &answer
 		d.Input, d.Allowed = nil, false
 		return
 	}
-	approveCall(d, said, event.ByPerson)
+	approveCall(d, said, event.ByUser)
 }
 
 // approveCall makes a decision a yes: to the call as it came, or as hooks changed
 // it.
-func approveCall(d *event.Decision, said queue.PersonAnswer, by string) {
+func approveCall(d *event.Decision, said queue.UserAnswer, by string) {
 	answer := said.Answer
 	d.Verdict, d.Reason, d.By, d.Answer = event.Allow, said.Reason, by, &answer
 	if d.Input != nil {
@@ -53,7 +53,7 @@ func carryOver(now, said event.Decision) event.Decision {
 
 // rejectUncarriable refuses answers to a question that the agent could not be told: nothing
 // would be answered then, and the request gone.
-func rejectUncarriable(agents *agent.Catalogue, r *queue.Request, said queue.PersonAnswer) *wire.Error {
+func rejectUncarriable(agents *agent.Catalogue, r *queue.Request, said queue.UserAnswer) *wire.Error {
 	if r.Need.Kind != policy.Question || said.Answer.Choice != event.ChooseAnswer {
 		return nil
 	}
@@ -67,7 +67,7 @@ func rejectUncarriable(agents *agent.Catalogue, r *queue.Request, said queue.Per
 	}
 	for _, less := range degradationsOf(agents, r, said) {
 		if less.What == event.PartAllow && less.To == event.ToNone {
-			return wire.Errorf(wire.CodeParams, "%s; answer it again, or release it", less.Reason())
+			return wire.Errorf(wire.CodeParams, "%s; answer it again, or skip it", less.Reason())
 		}
 	}
 	return nil
@@ -75,7 +75,7 @@ func rejectUncarriable(agents *agent.Catalogue, r *queue.Request, said queue.Per
 
 // degradationsOf is what of an answer does not reach the agent: it is put into the
 // agent's words once more to see.
-func degradationsOf(agents *agent.Catalogue, r *queue.Request, said queue.PersonAnswer) []event.Degradation {
+func degradationsOf(agents *agent.Catalogue, r *queue.Request, said queue.UserAnswer) []event.Degradation {
 	if r.Need.Kind == policy.Question && r.Need.Asked != "" {
 		return nil // a hook asked, and hears everything
 	}
@@ -91,10 +91,10 @@ func degradationsOf(agents *agent.Catalogue, r *queue.Request, said queue.Person
 	return d.Degraded
 }
 
-// degradationSentences tells the person what of their answer does not reach the agent.
+// degradationSentences tells the user what of their answer does not reach the agent.
 // A note that is told after the call is not lost. Some agents ask about an edit
 // in another shape than they report it in; a command stays the same.
-func degradationSentences(agents *agent.Catalogue, r *queue.Request, said queue.PersonAnswer) []string {
+func degradationSentences(agents *agent.Catalogue, r *queue.Request, said queue.UserAnswer) []string {
 	a, _ := agents.EntryOf(r.Event.Agent, r.Event.Native)
 	toldAfter := said.Answer.Note != "" && r.Event.Tool != nil && !r.Pushed && hearsAfterCall(a)
 	var out []string
@@ -148,7 +148,7 @@ func endWithoutAnswer(d *event.Decision, end queue.End, callerLeft bool) service
 }
 
 // keepNote keeps words beside a yes that the agent cannot hear with it.
-func keepNote(notes *PersonNotes, a *agent.Agent, c *services.Call, seen *event.Event, said queue.PersonAnswer) {
+func keepNote(notes *UserNotes, a *agent.Agent, c *services.Call, seen *event.Event, said queue.UserAnswer) {
 	if said.Verdict != event.Deny && said.Answer.Note != "" && !c.Carries.Context && hearsAfterCall(a) {
 		notes.Store(seen, said.Answer.Note)
 	}
@@ -176,7 +176,7 @@ func hearsAfterCall(a *agent.Agent) bool {
 }
 
 // addNote adds to the result of a call what a person said when they let it run.
-func addNote(notes *PersonNotes, c *services.Call) {
+func addNote(notes *UserNotes, c *services.Call) {
 	if c.DryRun != nil || !c.Carries.Context {
 		return
 	}

@@ -17,13 +17,13 @@ const (
 	// mesg in a profile) may still touch the terminal.
 	sessionSlack = 3 * time.Second
 	// oneShot is how long a command may take that answers right away. One
-	// that runs longer talks with the person, who then types shortly before
+	// that runs longer talks with the user, who then types shortly before
 	// each answer.
 	oneShot = 10 * time.Second
 )
 
-// judgeIntent is rules 4 to 6: did the person at this trusted terminal mean it?
-func (r *Rules) judgeIntent(f *Facts, w *way, a Action) Verdict {
+// checkIntent is rules 4 to 6: did the user at this trusted terminal mean it?
+func (r *Rules) checkIntent(f *Facts, w *way, a Action) Verdict {
 	v := Verdict{Terminal: w.place}
 	doubt := func(cause Cause, why string) Verdict {
 		v.Outcome, v.Cause, v.Why = NeedCode, cause, why

@@ -35,7 +35,7 @@ func TestOrdinaryWays(t *testing.T) {
 }
 
 // programWays are ordinary, too, but what runs hookmux there may have been written
-// by an agent: the person types a code. What only refuses more passes.
+// by an agent: the user types a code. What only refuses more passes.
 func programWays() []question {
 	trees := map[string]node{
 		"a shell script": system(sshLogin(below("bash"))), "a shell in a shell": system(sshLogin(below("zsh", "bash"))),

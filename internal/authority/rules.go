@@ -45,7 +45,7 @@ type Action struct {
 	Why string
 	// Since is when the request came up that it answers; zero for none.
 	Since time.Time
-	// Text says in one line what is asked, for the person who types the code.
+	// Text says in one line what is asked, for the user who types the code.
 	Text string
 }
 
@@ -67,7 +67,7 @@ func (r *Rules) Judge(f *Facts, peer proc.Cred, a Action, peerEnv func() []strin
 	if len(chain) == 0 || peer.At != 0 && chain[0].Start > peer.At {
 		return Gone()
 	}
-	v := r.judgeChain(f, chain, a, peerEnv)
+	v := r.checkChain(f, chain, a, peerEnv)
 	v.OK = v.Outcome == Allowed
 	v.Chain = make([]proc.Process, len(chain))
 	for i, p := range chain {
@@ -83,7 +83,7 @@ func Gone() Verdict {
 	return refuseCall(Invisible, "the calling process is gone; %s and let it wait for the answer", inYourTerminal)
 }
 
-func (r *Rules) judgeChain(f *Facts, chain []Process, a Action, peerEnv func() []string) Verdict {
+func (r *Rules) checkChain(f *Facts, chain []Process, a Action, peerEnv func() []string) Verdict {
 	if len(chain) == maxChain {
 		return refuseCall(TooDeep, "the command runs below more than %d others; %s", maxChain, inYourTerminal)
 	}
@@ -109,7 +109,7 @@ func (r *Rules) judgeChain(f *Facts, chain []Process, a Action, peerEnv func() [
 	})
 	best := Verdict{}
 	for i := range ways {
-		if v := r.judgeIntent(f, &ways[i], a); v.Outcome > best.Outcome { // at least a code is asked for at a trusted terminal
+		if v := r.checkIntent(f, &ways[i], a); v.Outcome > best.Outcome { // at least a code is asked for at a trusted terminal
 			best = v
 		}
 	}

@@ -355,7 +355,7 @@ func terminalQuestions() []question {
 			Below: []node{
 				{PID: 33, Name: "sh", User: user, Session: true, TTY: proctest.None, Below: []node{ask()}}}})),
 			outcome: refused, cause: authority.NoTerminal},
-		{name: "12 master stolen, the person idle", tree: attached(ask(group)), with: shows("%1", time.Minute),
+		{name: "12 master stolen, the user idle", tree: attached(ask(group)), with: shows("%1", time.Minute),
 			outcome: code, cause: authority.NotTyped},
 		{name: "13 send-keys into an idle pane", tree: attached(ask(group)), with: both(shows("%1", time.Hour),
 			typedAgo(time.Hour)), outcome: code, cause: authority.NotTyped},
@@ -363,7 +363,7 @@ func terminalQuestions() []question {
 			0), typedAgo(time.Hour)), outcome: code, cause: authority.NotTyped},
 		{name: "13 send-keys into a program that waits for an answer", tree: attached(ask(group)),
 			with: both(shows("%1", 0)), later: time.Hour, outcome: code, cause: authority.NotTyped},
-		{name: "13b new-window -d while the person types elsewhere", tree: attached(ask(group)), with: shows("%2",
+		{name: "13b new-window -d while the user types elsewhere", tree: attached(ask(group)), with: shows("%2",
 			0), outcome: code, cause: authority.OtherPane},
 		{name: "13b new-window hookmux", tree: system(sshLogin(node{PID: 14, Name: "tmux: client",
 			Program: "/usr/bin/tmux", Group: true}), manager(node{
@@ -391,7 +391,7 @@ func terminalQuestions() []question {
 		{name: "16 preloaded tmux without a client", tree: system(manager(tmuxServer(ask(group)))),
 			with: func(m *machine, _ time.Time) { m.Servers = map[int]authority.Tmux{40: {}} }, outcome: refused,
 			cause: authority.NoClient},
-		{name: "16 preloaded tmux that lies about the person's client", tree: attached(ask(group)),
+		{name: "16 preloaded tmux that lies about the user's client", tree: attached(ask(group)),
 			with:    both(shows("%1", 0), func(m *machine, _ time.Time) { m.Unconnected = map[int]bool{14: true} }),
 			outcome: refused, cause: authority.NoClient},
 		{name: "17 ssh -tt to its own machine", tree: system(sshLogin(ask(group)), manager(node{PID: 62,
@@ -413,7 +413,7 @@ func terminalQuestions() []question {
 			with: func(m *machine, _ time.Time) {
 				m.LoggedIn, m.Callers, m.HungUp = fromHere, []int{}, map[int]bool{12: true}
 			}, outcome: refused, cause: authority.LocalLogin},
-		{name: "17 the person's own ssh from a terminal", tree: system(sshLogin(ask(group)), manager(displayServer,
+		{name: "17 the user's own ssh from a terminal", tree: system(sshLogin(ask(group)), manager(displayServer,
 			node{PID: 30, Name: "xterm", Session: true, Below: []node{
 				{PID: 31, Name: "zsh", Session: true, TTY: "/dev/pts/7", Below: []node{{PID: 62, Name: "ssh",
 					Group: true}}}}})), with: func(m *machine, _ time.Time) {
@@ -466,7 +466,7 @@ func terminalQuestions() []question {
 			cause: authority.Between},
 		{name: "B8 a prompt that runs it", tree: system(sshLogin(ask(func(n *node) { n.Foreground = 13 }))), outcome: code,
 			cause: authority.Between},
-		{name: "B8 a program of its own that the person starts", tree: system(sshLogin(node{PID: me, Name: "hookmux",
+		{name: "B8 a program of its own that the user starts", tree: system(sshLogin(node{PID: me, Name: "hookmux",
 			Program: "/home/u/proj/test", Group: true})), outcome: code, cause: authority.OtherProgram},
 		{name: "B8 a shell that was given its commands", tree: system(sshShell([]string{"bash", "-c", "hookmux"})),
 			outcome: code, cause: authority.Between},

@@ -16,7 +16,7 @@ const (
 	// Refused: not from here, whatever the caller brings.
 	Refused Outcome = iota
 	// NeedPIN: nobody can tell who reads and types at this terminal, so only
-	// something that the person alone knows helps.
+	// something that the user alone knows helps.
 	NeedPIN
 	// NeedCode: a person sits at this terminal, but it is not clear that they
 	// meant this; the daemon shows a code there, and they type it.
@@ -81,7 +81,7 @@ const (
 	NotShell
 	// YoungShell: the terminal was opened after the request came up.
 	YoungShell
-	// OtherPane: the person's tmux shows another pane.
+	// OtherPane: the user's tmux shows another pane.
 	OtherPane
 	// NotTyped: nobody typed there when the command began.
 	NotTyped
@@ -165,7 +165,7 @@ type Verdict struct {
 	Agent    string
 	AgentPID int
 	Since    time.Time
-	// TrustedTerminal is where the person sits, if rules 1 to 3 hold.
+	// TrustedTerminal is where the user sits, if rules 1 to 3 hold.
 	Terminal TrustedTerminal
 	// TTY is the caller's own terminal, Holder the process behind it.
 	TTY    string

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -37,8 +38,9 @@ var buildFleetServer = sync.OnceValue(func() error {
 
 // machine is one machine of a fleet: a home with a daemon of its own.
 type machine struct {
-	t    *testing.T
-	home home
+	t      *testing.T
+	home   home
+	within []string // the command that runs others on this machine; nil: none
 }
 
 func newMachine(t *testing.T) *machine {
@@ -56,7 +58,7 @@ func newMachine(t *testing.T) *machine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &machine{t, h}
+	m := &machine{t: t, home: h}
 	t.Cleanup(func() {
 		if m.status().Serves {
 			m.run("fleet", "leave", "--end", "--yes")
@@ -69,7 +71,8 @@ func newMachine(t *testing.T) *machine {
 }
 
 func (m *machine) command(name string, args ...string) *exec.Cmd {
-	cmd := exec.Command(name, args...)
+	line := slices.Concat(m.within, []string{name}, args)
+	cmd := exec.Command(line[0], line[1:]...)
 	cmd.Env, cmd.Dir = append(m.home.env(), "PATH="+os.Getenv("PATH")), m.home.Project
 	return cmd
 }
@@ -321,6 +324,8 @@ func TestFleetOfThree(t *testing.T) {
 		t.Errorf("the answer is by %q, want the user, the terminal and the machine desk", by)
 	}
 
+	pushPolicies(t, desk, build)
+
 	// A machine that dies is lost, and what it asked vanishes.
 	desk.run("fleet", "remove", "wall")
 	eventuallyFleet(t, "the removed reader is refused", func() bool { return !wall.status().Connected })
@@ -335,12 +340,85 @@ func TestFleetOfThree(t *testing.T) {
 	wall.run("fleet", "leave")
 	desk.run("fleet", "leave", "--end", "--yes")
 	for _, m := range []*machine{desk, build, wall} {
-		for _, file := range []string{"fleet.json", "fleet-server"} {
+		for _, file := range []string{"fleet.json", "fleet-server", "fleet-policy.json"} {
 			if _, err := os.Stat(filepath.Join(m.home.Dirs.State, file)); err == nil {
 				t.Errorf("%s is left behind", file)
 			}
 		}
 	}
+}
+
+// pushPolicies pushes policies from the desk, and has build's agent call under them.
+func pushPolicies(t *testing.T, desk, build *machine) {
+	t.Helper()
+	folder := t.TempDir()
+	rule := "version: 1\nrules:\n  - {id: no-deploy, why: deploys go through the pipeline, match: {program: shipit}, " +
+		"decide: deny, examples: {hit: [shipit now]}}\n"
+	for name, text := range map[string]string{"deploy.yaml": rule, "config.json": `{"guard.publish": "block"}`} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	call := func(command string) string {
+		return build.hook("claude", "PreToolUse", `{"session_id":"s-1","cwd":"/tmp","hook_event_name":"PreToolUse","tool_name":"Bash",`+
+			`"tool_input":{"command":"`+command+`"}}`)
+	}
+	if answer := call("shipit now"); strings.Contains(answer, "deny") {
+		t.Fatalf("before the policy the agent hears %s", answer)
+	}
+	if out, err := build.try("fleet", "policy", "push", folder); err == nil || !strings.Contains(out, "only operators") {
+		t.Errorf("a member pushed a policy: error %v, %s", err, out)
+	}
+	desk.run("fleet", "policy", "push", folder)
+	of := func() (m wire.FleetMemberPolicy) {
+		var p wire.FleetPolicy
+		desk.json(&p, "fleet", "policy", "status")
+		for _, one := range p.Members {
+			if one.Name == "build" {
+				m = one
+			}
+		}
+		return m
+	}
+	eventuallyFleet(t, "policy 1 counts on build", func() bool { return of().Version == 1 })
+	if c := of().Contact; c != nil {
+		t.Errorf("it's proven before an agent called: %+v", c)
+	}
+	build.run("config", "set", "guard.publish", "off")
+	for _, command := range []string{"shipit now", "npm publish"} {
+		eventuallyFleet(t, command+" is stopped by the policy", func() bool { return strings.Contains(call(command), "deny") })
+	}
+	eventuallyFleet(t, "an agent's call proves it", func() bool {
+		call("ls")
+		c := of().Contact
+		return c != nil && c.Version == 1 && c.Agent == "claude" && c.Event == "PreToolUse"
+	})
+	// One that allows something, or can't be read, changes nothing.
+	for what, text := range map[string]string{"a broken one": "rules: [", "one that allows": strings.Replace(rule, "deny,", "allow,", 1)} {
+		if err := os.WriteFile(filepath.Join(folder, "deploy.yaml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := desk.try("fleet", "policy", "push", folder); err == nil {
+			t.Errorf("%s was pushed: %s", what, out)
+		}
+	}
+	// It counts after a restart while the fleet is away, and after its file was deleted.
+	build.killDaemon()
+	if answer := call("shipit now"); !strings.Contains(answer, "deny") {
+		t.Errorf("after a restart the agent hears %s", answer)
+	}
+	if err := os.Remove(filepath.Join(build.home.Dirs.State, "fleet-policy.json")); err != nil {
+		t.Fatal(err)
+	}
+	if answer := call("shipit now"); !strings.Contains(answer, "deny") {
+		t.Errorf("after its file was deleted the agent hears %s", answer)
+	}
+	eventuallyFleet(t, "the fleet sends the policy again", func() bool {
+		_, err := os.Stat(filepath.Join(build.home.Dirs.State, "fleet-policy.json"))
+		return err == nil
+	})
+	desk.run("fleet", "policy", "clear", "--yes")
+	eventuallyFleet(t, "the policy is taken away", func() bool { return !strings.Contains(call("shipit now"), "deny") })
 }
 
 // Members, server and daemons are killed at random while agents work; the server is also

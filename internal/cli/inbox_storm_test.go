@@ -24,7 +24,7 @@ import (
 
 // Real hook processes and real daemons, killed twice and stopped once while people
 // answer, follow the inbox and leave, and some hooks are killed, too. No request
-// is lost: every hook that stays hears the person's answer. None is doubled: the
+// is lost: every hook that stays hears the user's answer. None is doubled: the
 // journal has each once. None is answered twice: what a hook hears is the last
 // that is on record for its very call, and beyond it is on record only what was
 // under way when a daemon was killed.

@@ -101,7 +101,7 @@ func runSetup(ctx context.Context, app *cmdutil.App, yes bool, skip []string) er
 	if err := sayScore(app, done, left, failed); err != nil || len(done) == 0 {
 		return err
 	}
-	return sayBriefHolds(app, states)
+	return sayBriefWaits(app, states)
 }
 
 // askStep asks whether to do a step; Enter means yes. d shows what a step that changes files would write.
@@ -136,8 +136,8 @@ func askStep(app *cmdutil.App, step *setupStep) (wanted bool, err error) {
 	}
 }
 
-// isHoldChosen reports whether the person set how long an agent waits for an answer.
-func isHoldChosen(app *cmdutil.App, agent string) bool {
+// isWaitChosen reports whether the user set how long an agent waits for an answer.
+func isWaitChosen(app *cmdutil.App, agent string) bool {
 	c, err := app.RunningDaemon()
 	if err != nil {
 		return false
@@ -150,16 +150,16 @@ func isHoldChosen(app *cmdutil.App, agent string) bool {
 		slices.ContainsFunc(settings, func(s wire.Setting) bool { return s.Key == key && !s.Default })
 }
 
-// sayBriefHolds says how long agents wait for an answer from here that hide their own
+// sayBriefWaits says how long agents wait for an answer from here that hide their own
 // prompt meanwhile.
-func sayBriefHolds(app *cmdutil.App, states []agents.HookState) error {
+func sayBriefWaits(app *cmdutil.App, states []agents.HookState) error {
 	c, err := app.Catalogue()
 	if err != nil {
 		return err
 	}
 	for _, s := range states {
-		if a, ok := c.Agent(s.Agent); ok && a.BriefHold() != "" && !isHoldChosen(app, a.Name) {
-			app.Say("%s", text.Wrap(a.BriefHold(), app.Columns(), 0))
+		if a, ok := c.Agent(s.Agent); ok && a.BriefWait() != "" && !isWaitChosen(app, a.Name) {
+			app.Say("%s", text.Wrap(a.BriefWait(), app.Columns(), 0))
 		}
 	}
 	return nil

@@ -13,10 +13,10 @@ import (
 
 // accepting is a bench whose daemon wants changes of files accepted, with these
 // files in the folder of settings.
-func accepting(t *testing.T, byPerson bool, files map[string]string) *daemontest.Bench {
+func accepting(t *testing.T, byUser bool, files map[string]string) *daemontest.Bench {
 	t.Helper()
 	w := newFixture(t)
-	w.Accept, w.ByPerson = true, byPerson
+	w.Accept, w.ByUser = true, byUser
 	for name, text := range files {
 		w.Write(filepath.Join(w.Dirs.Config, name), text)
 	}

@@ -39,7 +39,7 @@ func (a auditor) Stored(batch []recorder.Observed) {
 		switch {
 		case one.Outcome != nil:
 			records = append(records, decisionRecord(one.Event, one.Outcome))
-		case one.Event.Agent == wire.OwnAgent && one.Event.Native != wire.OwnModule:
+		case one.Event.Agent == wire.OwnAgent && one.Event.Native != wire.OwnHook:
 			records = append(records, noteRecord(one.Event))
 		}
 	}

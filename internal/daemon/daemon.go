@@ -194,8 +194,8 @@ func (h *Daemon) buildServices(o Options) {
 		Elsewhere: h.hosts,
 		Usage:     h.usage.SessionUsage,
 		Settings:  h.selection.Config, Sender: pluginCalls{h.ctx, h.outbox}, SessionGone: h.modules.ForgetSession,
-		WindowsChanged: func(agent, session string, items []wire.InboxRequest) {
-			h.approvals.WindowsChanged(agent, session, items) // made below; nothing is told before Run
+		PromptsChanged: func(agent, session string, items []wire.InboxRequest) {
+			h.approvals.PromptsChanged(agent, session, items) // made below; nothing is told before Run
 		},
 		TurnEnded:      func(one wire.Session) { h.notify.TurnEnded(one) },
 		HooksMissing:   h.reportGap,

@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// What ended while the person was away is in the digest, however often the daemon
+// What ended while the user was away is in the digest, however often the daemon
 // began anew meanwhile.
 func TestDigestOutlivesTheDaemon(t *testing.T) {
 	w := open(t)
@@ -51,7 +51,7 @@ func TestDigestOutlivesTheDaemon(t *testing.T) {
 	w.Send(permission("t", "npm test"))
 	call = w.hold(permission("s", "last"))
 	last := w.waiting()
-	w.MustCall(wire.MethodInboxRelease, wire.InboxIDParams{ID: last.ID}, nil)
+	w.MustCall(wire.MethodInboxSkip, wire.InboxIDParams{ID: last.ID}, nil)
 	call.answer()
 
 	var digest wire.Digest

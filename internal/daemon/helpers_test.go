@@ -24,7 +24,7 @@ func newFixture(t *testing.T) *daemonFixture {
 	w.Bench = daemontest.New(t, func(s daemontest.Setup) (daemontest.Daemon, error) {
 		h, err := New(Options{Dirs: s.Dirs, Table: s.Processes, Facts: s.Facts, Asker: s.Asker, Version: s.Version,
 			PID: s.PID, Extra: s.Extra, Log: s.Log,
-			LiveSettings: s.LiveSettings, Person: s.ByPerson})
+			LiveSettings: s.LiveSettings, Person: s.ByUser})
 		w.h = h
 		return h, err
 	})

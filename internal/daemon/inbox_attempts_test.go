@@ -75,7 +75,7 @@ var openMethods = map[string]authority.Class{
 	wire.MethodRenew: authority.Report, wire.MethodOutbox: authority.Report, wire.MethodPush: authority.Report, wire.MethodCmuxPush: authority.Report,
 	wire.MethodAcceptLook: authority.Read,                                       // shows what waits to be accepted; accepting is a person's
 	wire.MethodWhoami:     authority.Read, wire.MethodTerminals: authority.Read, // tell a caller about itself, and which terminals count
-	wire.MethodNotifyStatus: authority.Read, // by which ways the person is told
+	wire.MethodNotifyStatus: authority.Read, // by which ways the user is told
 	wire.MethodStream:       authority.Read, wire.MethodInboxStream: authority.Read,
 	wire.MethodProjectSessions: authority.Read, wire.MethodProjectHistory: authority.Read, wire.MethodProjectBudgets: authority.Read, // show the caller's own project
 	wire.MethodUsage: authority.Read, wire.MethodUsageLimits: authority.Read, wire.MethodBudgets: authority.Read, // show what was used
@@ -86,6 +86,7 @@ var openMethods = map[string]authority.Class{
 	// show which other machines there are, and nothing of it to agents; connecting only tries a lost link now
 	wire.MethodHosts: authority.Read, wire.MethodRemoteConnect: authority.Read,
 	wire.MethodFleetStatus: authority.Read, wire.MethodFleetList: authority.Read, wire.MethodFleetLog: authority.Read,
+	wire.MethodFleetPolicy: authority.Read,
 	// only do what a machine that you paired has signed
 	wire.MethodRemoteHello: authority.Report, wire.MethodRemoteFollow: authority.Report,
 	wire.MethodRemoteCall: authority.Report, wire.MethodRemoteAnswer: authority.Report,
@@ -113,12 +114,12 @@ func (w *daemonFixture) deciding() []string {
 // refused; the others are refused before anybody reads theirs.
 func harm(id string) map[string]any {
 	return map[string]any{
-		wire.MethodInboxReply:   wire.InboxReplyParams{ID: id, Choice: "once"},
-		wire.MethodCmuxPermit:   map[string]string{"request_id": id, "mode": "all"},
-		wire.MethodInboxRelease: wire.InboxIDParams{ID: id},
-		wire.MethodCmuxPlan:     map[string]string{"request_id": id, "mode": "manual"},
-		wire.MethodPIN:          wire.PINParams{New: "1234"},
-		wire.MethodConfigSet:    wire.ConfigSetParams{Key: "approvals.policy.claude", Value: json.RawMessage(`"off"`)},
+		wire.MethodInboxReply: wire.InboxReplyParams{ID: id, Choice: "once"},
+		wire.MethodCmuxPermit: map[string]string{"request_id": id, "mode": "all"},
+		wire.MethodInboxSkip:  wire.InboxIDParams{ID: id},
+		wire.MethodCmuxPlan:   map[string]string{"request_id": id, "mode": "manual"},
+		wire.MethodPIN:        wire.PINParams{New: "1234"},
+		wire.MethodConfigSet:  wire.ConfigSetParams{Key: "approvals.policy.claude", Value: json.RawMessage(`"off"`)},
 	}
 }
 

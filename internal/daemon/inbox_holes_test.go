@@ -27,7 +27,7 @@ func piCall(ui bool) frame.Request {
 	return frame.Request{Agent: "pi", Event: "tool_call", Payload: b, Deadline: daemontest.Patience}
 }
 
-// An agent without a prompt of its own asks the person who sits at it, when
+// An agent without a prompt of its own asks the user who sits at it, when
 // nobody elsewhere could be asked.
 func TestNobodyElsewhereAndNoPrompt(t *testing.T) {
 	w := open(t)
@@ -38,7 +38,7 @@ func TestNobodyElsewhereAndNoPrompt(t *testing.T) {
 	}
 	// The extension shows a dialog of its own while the daemon waits.
 	asking := piCall(true)
-	asking.Holds = true
+	asking.Waits = true
 	w.hold(asking)
 	w.waiting()
 	w.MustPass(piCall(false)) // nobody sits there: its own default
@@ -130,7 +130,7 @@ func TestAProjectIsARepository(t *testing.T) {
 		t.Errorf("not in its own project: %q", got)
 	}
 	other := w.hold(at("t", t.TempDir()))
-	w.MustCall(wire.MethodInboxRelease, wire.InboxIDParams{ID: w.waiting().ID}, nil)
+	w.MustCall(wire.MethodInboxSkip, wire.InboxIDParams{ID: w.waiting().ID}, nil)
 	if got, _ := other.answer(); got != "" {
 		t.Errorf(`elsewhere: %q, want ""`, got)
 	}
@@ -232,7 +232,7 @@ func TestSlipsAndSecrets(t *testing.T) {
 	w.SetProcesses(daemontest.AtTerminal())
 }
 
-// A command that tells the person elsewhere counts as somebody who could
+// A command that tells the user elsewhere counts as somebody who could
 // answer, as long as it works.
 func TestPushSink(t *testing.T) {
 	w := open(t)

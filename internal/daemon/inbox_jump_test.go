@@ -91,7 +91,7 @@ func TestJumpBringsThePaneForward(t *testing.T) {
 	}
 	w.SetProcesses(daemontest.AtTerminal())
 	if showing() != first {
-		t.Error("an agent moved the person's window")
+		t.Error("an agent moved the user's window")
 	}
 	if got := jump("claude-s1"); !got.Matched || !got.Focused || got.Agent != "claude" || got.Session != "s1" ||
 		got.Why != "" {
@@ -105,7 +105,7 @@ func TestJumpBringsThePaneForward(t *testing.T) {
 	if got := jump("claude-s1"); !got.Matched || got.Focused || got.Why == "" {
 		t.Errorf("got %+v, want got.Matched, not got.Focused and got.Why not empty", got)
 	}
-	w.MustCall(wire.MethodInboxRelease, wire.InboxIDParams{ID: item.ID}, nil)
+	w.MustCall(wire.MethodInboxSkip, wire.InboxIDParams{ID: item.ID}, nil)
 	call.answer()
 	w.Send(daemontest.SessionEvent("claude", "SessionEnd", map[string]any{"session_id": "s1"}))
 	if got := jump("claude-s1"); got.Focused || got.Why != "the session has ended" {

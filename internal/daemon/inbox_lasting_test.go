@@ -49,7 +49,7 @@ func TestPermissions(t *testing.T) {
 	for _, other := range []string{"npm test --all", "npm test; rm x", "npm test && ls", "npm test > x",
 		"FOO=1 npm test", "sudo npm test", "npm $X", "npm test &"} {
 		call := w.hold(permission("s", other))
-		w.MustCall(wire.MethodInboxRelease, wire.InboxIDParams{ID: w.waiting().ID}, nil)
+		w.MustCall(wire.MethodInboxSkip, wire.InboxIDParams{ID: w.waiting().ID}, nil)
 		if got, _ := call.answer(); got != "" {
 			t.Errorf("%q was let pass: %s", other, got)
 		}
@@ -128,7 +128,7 @@ func TestAgentsCannotAnswer(t *testing.T) {
 	w.SetProcesses(daemontest.BelowAgent("claude"))
 	for method, params := range map[string]any{
 		wire.MethodInboxReply:       wire.InboxReplyParams{ID: item.ID, Choice: "once"},
-		wire.MethodInboxRelease:     wire.InboxIDParams{ID: item.ID},
+		wire.MethodInboxSkip:        wire.InboxIDParams{ID: item.ID},
 		wire.MethodPermissionRemove: wire.InboxIDParams{ID: "g"},
 		wire.MethodAway:             nil,
 		wire.MethodBack:             nil,
@@ -167,7 +167,7 @@ func TestOnlyAPersonSeesSecrets(t *testing.T) {
 	item := w.waiting()
 	if !strings.Contains(item.Shown, secret) || !strings.Contains(string(item.Input), secret) ||
 		!strings.Contains(item.Rule, secret) {
-		t.Errorf("the person does not see what they decide about: %+v", item)
+		t.Errorf("the user does not see what they decide about: %+v", item)
 	}
 	w.SetProcesses(proctest.New(proctest.Node{PID: os.Getpid(), Name: "statusbar", Session: true}))
 	var seen, list json.RawMessage

@@ -255,14 +255,14 @@ func TestNotificationIsWithdrawn(t *testing.T) {
 	w.Eventually("the notification is withdrawn", func() bool { return len(bus.Shown()) == 0 })
 }
 
-// A request that is left to the agent's own window keeps its notification, without
+// A request that is left to the agent's own prompt keeps its notification, without
 // the button that would do nothing.
 func TestNotificationFollowsToTheWindow(t *testing.T) {
 	w, bus := openDesktop(t)
 	call := w.hold(permission("s", "make"))
 	item := w.waiting()
 	w.Eventually("the request is shown", func() bool { return len(bus.Shown()) == 1 })
-	w.MustCall(wire.MethodInboxRelease, wire.InboxIDParams{ID: item.ID}, nil)
+	w.MustCall(wire.MethodInboxSkip, wire.InboxIDParams{ID: item.ID}, nil)
 	call.answer()
 	var shown []bustest.Bubble
 	w.Eventually("the notification is that of the window", func() bool {
@@ -344,8 +344,8 @@ func TestPushIsAChannel(t *testing.T) {
 	w.set("notify", "on")
 	w.MustPass(hiddenPermission("make"))
 	heard := func() string { b, _ := os.ReadFile(file); return string(b) }
-	w.Eventually("the command hears of what is in the agent's own window", func() bool {
-		return strings.Contains(heard(), `"status":"window"`)
+	w.Eventually("the command hears of what is at the agent's own prompt", func() bool {
+		return strings.Contains(heard(), `"status":"prompt"`)
 	})
 	secret := "ghp_" + strings.Repeat("a1B2", 9)
 	call := w.hold(permission("s", "deploy "+secret))

@@ -142,7 +142,7 @@ func TestPermissionsOverCutInputAndTime(t *testing.T) {
 			t.Errorf("%s to what nobody saw", choice)
 		}
 	}
-	w.MustCall(wire.MethodInboxRelease, wire.InboxIDParams{ID: item.ID}, nil)
+	w.MustCall(wire.MethodInboxSkip, wire.InboxIDParams{ID: item.ID}, nil)
 	if got, _ := call.answer(); got != "" {
 		t.Errorf(`call.answer() = %q, want ""`, got)
 	}
@@ -152,7 +152,7 @@ func TestPermissionsOverCutInputAndTime(t *testing.T) {
 	short.answer()
 	time.Sleep(300 * time.Millisecond)
 	call = w.hold(permission("t", "make"))
-	w.MustCall(wire.MethodInboxRelease, wire.InboxIDParams{ID: w.waiting().ID}, nil)
+	w.MustCall(wire.MethodInboxSkip, wire.InboxIDParams{ID: w.waiting().ID}, nil)
 	if got, _ := call.answer(); got != "" {
 		t.Errorf("an expired permission answered %s", got)
 	}
@@ -185,7 +185,7 @@ func TestAnAnswerServesItsOwnWorker(t *testing.T) {
 		"another command": with("PermissionRequest", "make install", "a1"),
 	} {
 		call := w.hold(other)
-		w.MustCall(wire.MethodInboxRelease, wire.InboxIDParams{ID: w.waiting().ID}, nil)
+		w.MustCall(wire.MethodInboxSkip, wire.InboxIDParams{ID: w.waiting().ID}, nil)
 		if got, _ := call.answer(); got != "" {
 			t.Errorf(`%s was served: %s, want ""`, what, got)
 		}
@@ -194,7 +194,7 @@ func TestAnAnswerServesItsOwnWorker(t *testing.T) {
 		t.Errorf("asked twice: %s; want `\"allow\"` in string(got.Stdout)", got.Stdout)
 	}
 	again := w.hold(with("PermissionRequest", "make", "a1"))
-	w.MustCall(wire.MethodInboxRelease, wire.InboxIDParams{ID: w.waiting().ID}, nil)
+	w.MustCall(wire.MethodInboxSkip, wire.InboxIDParams{ID: w.waiting().ID}, nil)
 	if got, _ := again.answer(); got != "" {
 		t.Errorf(`served twice: %s, want ""`, got)
 	}

@@ -73,7 +73,7 @@ func TestProofOfChosenKinds(t *testing.T) {
 			t.Errorf("%s: error %v, want it to ask for the PIN: %v", c.name, err, c.asks)
 		}
 		if c.asks {
-			w.MustCall(wire.MethodInboxRelease, wire.InboxIDParams{ID: c.reply.ID}, nil)
+			w.MustCall(wire.MethodInboxSkip, wire.InboxIDParams{ID: c.reply.ID}, nil)
 		}
 		call.answer()
 	}
@@ -195,7 +195,7 @@ func TestPolkitForApprovals(t *testing.T) {
 	w.say(wire.InboxReplyParams{ID: w.waiting().ID, Choice: "deny"})
 	call.answer()
 	call = w.hold(permission("s", "make"))
-	w.MustCall(wire.MethodInboxRelease, wire.InboxIDParams{ID: w.waiting().ID}, nil)
+	w.MustCall(wire.MethodInboxSkip, wire.InboxIDParams{ID: w.waiting().ID}, nil)
 	call.answer()
 	p.mustBeAsked(t, 4)
 	// It comes in addition to the trusted terminal, not in its place.
@@ -229,7 +229,7 @@ func TestPolkitEndsWithTheRequest(t *testing.T) {
 	if !isRefused(err) || !strings.Contains(err.Error(), "another answer already") {
 		t.Errorf("a second answer: error %v, want a refusal, as one dialog is open", err)
 	}
-	w.MustCall(wire.MethodInboxRelease, wire.InboxIDParams{ID: id}, nil)
+	w.MustCall(wire.MethodInboxSkip, wire.InboxIDParams{ID: id}, nil)
 	if got, _ := call.answer(); strings.Contains(got, "allow") {
 		t.Errorf("the agent hears %q, want nothing", got)
 	}

@@ -9,21 +9,21 @@ import (
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// repeated is a call of an agent that reports it again once the person said
-// yes in its own window.
+// repeated is a call of an agent that reports it again once the user said
+// yes at its own prompt.
 func repeated(event, call, command string) frame.Request {
 	return daemontest.SessionEvent("codebuddy", event, map[string]any{
 		"tool_name": "Bash", "tool_input": map[string]any{"command": command}, "tool_use_id": call,
 	})
 }
 
-// What was left to the agent's own window is not asked about again when the
+// What was left to the agent's own prompt is not asked about again when the
 // agent reports it a second time; the next call is.
 func TestACallIsPutToThePersonOnce(t *testing.T) {
 	w := open(t)
 	w.watchInbox()
 	call := w.hold(repeated("PermissionRequest", "c1", "make"))
-	w.MustCall(wire.MethodInboxRelease, wire.InboxIDParams{ID: w.waiting().ID}, nil)
+	w.MustCall(wire.MethodInboxSkip, wire.InboxIDParams{ID: w.waiting().ID}, nil)
 	if got, _ := call.answer(); got != "" {
 		t.Errorf(`released: %s, want ""`, got)
 	}

@@ -93,7 +93,7 @@ func TestPushedRequestEndsWithItsProcess(t *testing.T) {
 }
 
 // cmux's plugin for OpenCode pushes OpenCode's own permission: guards see the call in
-// it, the person sees the rules that always would add, and only then is always said.
+// it, the user sees the rules that always would add, and only then is always said.
 func TestPushedPermissionOfOpenCode(t *testing.T) {
 	w := open(t)
 	w.watchInbox()
@@ -120,7 +120,7 @@ func TestPushedPermissionOfOpenCode(t *testing.T) {
 		item := w.waiting()
 		if !strings.Contains(item.Shown, "$ git status | tee "+mode) ||
 			!strings.Contains(item.Shown, `as its own rule 1: "git *", "tee *"`) {
-			t.Errorf("the person sees %q, want the command and all rules of always together", item.Shown)
+			t.Errorf("the user sees %q, want the command and all rules of always together", item.Shown)
 		}
 		if got, code := w.cmux(wire.MethodCmuxPermit, map[string]string{"request_id": mode, "mode": mode}); code != "" {
 			t.Errorf(`%s was refused: %s %s, want ""`, mode, got, code)
@@ -151,7 +151,7 @@ func TestAnswersToPushedRequestsAreHeard(t *testing.T) {
 		c.reply.ID = w.waiting().ID
 		got := strings.Join(w.say(c.reply).Degraded, "; ")
 		if c.lost == "" && got != "" || !strings.Contains(got, c.lost) {
-			t.Errorf("%+v: the person is told %q, want %q", c.reply, got, c.lost)
+			t.Errorf("%+v: the user is told %q, want %q", c.reply, got, c.lost)
 		}
 		<-done
 	}

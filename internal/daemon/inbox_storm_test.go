@@ -97,7 +97,7 @@ func TestInboxStorm(t *testing.T) {
 		repliers.Go(func() {
 			answerRequests(w, &done, func(c *client.Client, item client.Request) {
 				if who == 3 && rand.IntN(3) == 0 {
-					_, _ = c.Release(context.Background(), item.ID)
+					_, _ = c.Skip(context.Background(), item.ID)
 					return
 				}
 				choice := []string{"once", "deny"}[rand.IntN(2)]

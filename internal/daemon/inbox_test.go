@@ -41,7 +41,7 @@ func hiddenPermission(command string) frame.Request {
 func (w *daemonFixture) mustAsk(r frame.Request) {
 	w.T.Helper()
 	call := w.hold(r)
-	w.MustCall(wire.MethodInboxRelease, wire.InboxIDParams{ID: w.waiting().ID}, nil)
+	w.MustCall(wire.MethodInboxSkip, wire.InboxIDParams{ID: w.waiting().ID}, nil)
 	if got, _ := call.answer(); got != "" {
 		w.T.Errorf("it was decided without a person: %s", got)
 	}
@@ -156,7 +156,7 @@ func TestWhoComesLaterAnswers(t *testing.T) {
 }
 
 // An agent that hides its own dialog while a hook waits is held for a moment, and longer
-// once somebody looks or is notified; what the person set counts instead.
+// once somebody looks or is notified; what the user set counts instead.
 func TestBriefHoldIsLongerForWhoLooks(t *testing.T) {
 	w := open(t)
 	holds := func(item wire.InboxRequest) time.Duration {
@@ -188,7 +188,7 @@ func TestBriefHoldIsLongerForWhoLooks(t *testing.T) {
 	w.set("inbox.wait.codex", "90s")
 	call = w.hold(asking)
 	if got := holds(w.waiting()); got != 90*time.Second {
-		t.Errorf("the person chose 90s: it waits %v", got)
+		t.Errorf("the user chose 90s: it waits %v", got)
 	}
 	deny(call, w.waiting())
 }
@@ -306,7 +306,7 @@ func TestEndsOfARequest(t *testing.T) {
 		w.MustCall(wire.MethodInboxItems, wire.InboxListParams{ID: id}, &list)
 		return list[0].Status + ": " + list[0].End
 	}
-	// Answered in the agent's own window: its next event says so.
+	// Answered at the agent's own prompt: its next event says so.
 	call := w.hold(permission("s", "ls"))
 	id := w.waiting().ID
 	w.Send(daemontest.SessionEvent("claude", "PostToolUse", map[string]any{"session_id": "s", "tool_name": "Bash",
@@ -334,7 +334,7 @@ func TestEndsOfARequest(t *testing.T) {
 	// Released.
 	call = w.hold(permission("s", "ls"))
 	id = w.waiting().ID
-	w.MustCall(wire.MethodInboxRelease, wire.InboxIDParams{ID: id}, nil)
+	w.MustCall(wire.MethodInboxSkip, wire.InboxIDParams{ID: id}, nil)
 	if got, ok := call.answer(); got != "" || !ok || end(id) != "withdrawn: left to the agent's own prompt" {
 		t.Errorf(`got %q, ok = %v, end(id) = %q; want "", ok and end(id) = "withdrawn: left to the agent's own prompt"`,
 			got, ok, end(id))
@@ -454,7 +454,7 @@ func TestGateSettings(t *testing.T) {
 	if err := w.Call(wire.MethodInboxReply, wire.InboxReplyParams{ID: item.ID, Choice: "once"}, nil); err == nil {
 		t.Error("a yes that cannot be carried")
 	}
-	w.MustCall(wire.MethodInboxRelease, wire.InboxIDParams{ID: item.ID}, nil)
+	w.MustCall(wire.MethodInboxSkip, wire.InboxIDParams{ID: item.ID}, nil)
 	call.answer()
 }
 
@@ -580,7 +580,7 @@ func TestHookAsksThePerson(t *testing.T) {
 	w := open(t)
 	ev := event.Event{Agent: "claude", Session: "s", Kind: event.ToolBefore}
 	q := inboxQuestion("confirm", "Deploy?", "to production")
-	if _, err := w.h.approvals.AskPerson(context.Background(), &ev, q); !errors.Is(err, approvals.ErrNobody) ||
+	if _, err := w.h.approvals.AskUser(context.Background(), &ev, q); !errors.Is(err, approvals.ErrNobody) ||
 		w.h.approvals.CanAnyoneAnswer() {
 		t.Errorf("error %v, want error approvals.ErrNobody and that nobody can answer", err)
 	}
@@ -588,7 +588,7 @@ func TestHookAsksThePerson(t *testing.T) {
 	defer w.h.CountSink(false)
 	answer := make(chan string, 1)
 	go func() {
-		got, err := w.h.approvals.AskPerson(context.Background(), &ev, q)
+		got, err := w.h.approvals.AskUser(context.Background(), &ev, q)
 		answer <- fmt.Sprint(got, err)
 	}()
 	item := w.waiting()
@@ -601,7 +601,7 @@ func TestHookAsksThePerson(t *testing.T) {
 		t.Errorf(`got %q, want "yes<nil>"`, got)
 	}
 	go func() {
-		_, err := w.h.approvals.AskPerson(context.Background(), &ev, inboxQuestion("input", "Which host?", ""))
+		_, err := w.h.approvals.AskUser(context.Background(), &ev, inboxQuestion("input", "Which host?", ""))
 		answer <- fmt.Sprint(err)
 	}()
 	w.say(wire.InboxReplyParams{ID: w.waiting().ID, Choice: "deny"})

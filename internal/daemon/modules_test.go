@@ -67,16 +67,16 @@ func TestModulesOfTheUsersFolder(t *testing.T) {
 	w.soon("a file taken away counts no more", "ship beta", w.Base, false, "")
 	w.h.selection.Forget() // the list is read anew, too
 	list := w.modules("")
-	if len(list) != 1 || !list["module:gate.ts"].InForce {
-		t.Errorf(`listed: %+v; want len(list) == 1 and list["module:gate.ts"].InForce`, list)
+	if len(list) != 1 || !list["ts:gate.ts"].InForce {
+		t.Errorf(`listed: %+v; want len(list) == 1 and list["ts:gate.ts"].InForce`, list)
 	}
 	var info struct {
 		Events []string
 		Runs   int
 	}
-	_ = json.Unmarshal(list["module:gate.ts"].Info, &info)
+	_ = json.Unmarshal(list["ts:gate.ts"].Info, &info)
 	if info.Runs == 0 || len(info.Events) != 1 || info.Events[0] != "tool_call" {
-		t.Errorf("info: %s", list["module:gate.ts"].Info)
+		t.Errorf("info: %s", list["ts:gate.ts"].Info)
 	}
 }
 
@@ -86,16 +86,16 @@ func TestAModuleThatDoesNotLoadRefuses(t *testing.T) {
 	w.Up()
 	w.MustDeny(daemontest.ToolBefore("claude", "s", w.Base, "ls"), "gate.ts")
 	w.MustPass(daemontest.SessionEvent("claude", "Stop", nil))
-	p, ok := w.Problem("module:" + path)
+	p, ok := w.Problem("ts:" + path)
 	if !ok || !strings.Contains(p.What, "gate.ts:4:") {
 		t.Errorf(`problem: %+v; want ok and "gate.ts:4:" in p.What`, p)
 	}
-	if m := w.modules("")["module:gate.ts"]; m.InForce || !strings.Contains(string(m.Info), "gate.ts:4:") {
+	if m := w.modules("")["ts:gate.ts"]; m.InForce || !strings.Contains(string(m.Info), "gate.ts:4:") {
 		t.Errorf(`listed: %+v %s; want !m.InForce and "gate.ts:4:" in string(m.Info)`, m, m.Info)
 	}
 	w.module("gate.ts", gateFor("prod"))
 	w.soon("the corrected file counts", "ls", w.Base, false, "")
-	if p, ok := w.Problem("module:" + path); ok {
+	if p, ok := w.Problem("ts:" + path); ok {
 		t.Errorf("still a problem: %+v", p)
 	}
 }
@@ -113,7 +113,7 @@ func TestAModuleThatThrowsRefusesAndIsReportedOnce(t *testing.T) {
 		w.MustDeny(daemontest.ToolBefore("codex", "s", w.Base, "boom"), "it broke")
 		w.MustPass(daemontest.ToolBefore("codex", "s", w.Base, "ls"))
 	}
-	p, ok := w.Problem("module:" + path)
+	p, ok := w.Problem("ts:" + path)
 	if !ok || !strings.Contains(p.What, "gate.ts:3") || !strings.Contains(p.What, "it broke") || p.Count != 1 {
 		t.Errorf(`problem: %+v; want ok, "gate.ts:3" in p.What, "it broke" in p.What and p.Count == 1`, p)
 	}
@@ -130,7 +130,7 @@ func TestProjectModulesRunAsTheyWereTrusted(t *testing.T) {
 		"import { extra } from \"../lib/words\";\nexport default", 1)+"export const seen = extra;\n")
 	w.Write(filepath.Join(root, ".hookmux/lib/words.ts"), "export const extra: string = 'x';\n")
 	w.MustPass(daemontest.ToolBefore("claude", "s", root, "ship prod"))
-	if m := w.modules(root)["module:.hookmux/hooks/gate.ts"]; m.InForce || !strings.Contains(m.Why, "not trusted") {
+	if m := w.modules(root)["ts:.hookmux/hooks/gate.ts"]; m.InForce || !strings.Contains(m.Why, "not trusted") {
 		t.Errorf(`listed: %+v; want !m.InForce and "not trusted" in m.Why`, m)
 	}
 	var view wire.TrustView
@@ -166,7 +166,7 @@ func TestRegisteredModules(t *testing.T) {
 			Cwd: cwd}, &result)
 		return result
 	}
-	got := add(`{"id":"g","agent":"codex","hookType":"tool.before","handler":"module","target":"./gate.ts"}`,
+	got := add(`{"id":"g","agent":"codex","hookType":"tool.before","handler":"typescript","target":"./gate.ts"}`,
 		registry.Global, w.Base+"/my")
 	if !strings.Contains(string(got.Registration), `"target":"`+w.Base+`/my/gate.ts"`) {
 		t.Errorf("registered: %s; want `\"target\":\"`+w.Base+`/my/gate.ts\"` in string(got.Registration)",
@@ -180,7 +180,7 @@ func TestRegisteredModules(t *testing.T) {
 	root := w.project("app")
 	w.Write(root+"/tools/gate.ts", gateFor("beta"))
 	w.trust(root)
-	got = add(`{"id":"all","agent":"*","hookType":"*","handler":"module","target":"./gate.ts"}`, registry.Project,
+	got = add(`{"id":"all","agent":"*","hookType":"*","handler":"typescript","target":"./gate.ts"}`, registry.Project,
 		root+"/tools")
 	if !strings.Contains(string(got.Registration), `"target":"./tools/gate.ts"`) || len(got.Notes) > 0 {
 		t.Errorf("registered: %s %v; want `\"target\":\"./tools/gate.ts\"` in string(got.Registration) and "+
@@ -191,7 +191,7 @@ func TestRegisteredModules(t *testing.T) {
 	w.soon("the trusted copy counts", "ship beta", root, true, "no beta")
 
 	err := w.Call(wire.MethodHooksAdd, wire.HooksEditParams{Registration: json.RawMessage(
-		`{"id":"x","agent":"*","hookType":"*","handler":"module","target":"gate.py"}`), Scope: registry.Global,
+		`{"id":"x","agent":"*","hookType":"*","handler":"typescript","target":"gate.py"}`), Scope: registry.Global,
 		Cwd: w.Base}, nil)
 	if err == nil || !strings.Contains(err.Error(), "no TypeScript or JavaScript file") {
 		t.Errorf("a Python file was taken: %v", err)
@@ -277,11 +277,11 @@ func TestAModulesTargetStays(t *testing.T) {
 	w.Write(filepath.Join(root, "sub", "x"), "")
 	w.Write(filepath.Join(root, ".hookmux", "hooks.json"), `{"hooks": []}`)
 	edit := wire.HooksEditParams{Scope: registry.Project, Cwd: root,
-		Registration: json.RawMessage(`{"id":"g","agent":"*","hookType":"*","handler":"module","target":"./nofile.ts"}`)}
+		Registration: json.RawMessage(`{"id":"g","agent":"*","hookType":"*","handler":"typescript","target":"./nofile.ts"}`)}
 	if err := w.Call(wire.MethodHooksAdd, edit, nil); err == nil || !strings.Contains(err.Error(), "is not there") {
 		t.Errorf("a file that is not there was taken: %v", err)
 	}
-	edit.Registration = json.RawMessage(`{"id":"g","agent":"*","hookType":"*","handler":"module","target":"./gate.ts"}`)
+	edit.Registration = json.RawMessage(`{"id":"g","agent":"*","hookType":"*","handler":"typescript","target":"./gate.ts"}`)
 	w.MustCall(wire.MethodHooksAdd, edit, nil)
 	w.MustCall(wire.MethodHooksSet, wire.HooksEditParams{Scope: registry.Project, Cwd: filepath.Join(root, "sub"),
 		ID: "g", Patch: json.RawMessage(`{"priority":7}`)}, nil)
@@ -344,7 +344,7 @@ func TestModulesAskInTheInbox(t *testing.T) {
 		item := w.waiting()
 		b, _ := json.Marshal(item)
 		if !strings.Contains(string(b), "Delete?") || !strings.Contains(string(b), "drop it") {
-			t.Errorf("the person sees %s", b)
+			t.Errorf("the user sees %s", b)
 		}
 		var p wire.InboxReplyParams
 		_ = json.Unmarshal([]byte(`{"id":"`+item.ID+`","choice":"answer","answers":[{"options":["`+answer+`"]}]}`), &p)
@@ -377,7 +377,7 @@ export default function (hooks) {
 	w.MustPass(daemontest.SessionEvent("claude", "UserPromptSubmit", map[string]any{"prompt": "go on"}))
 	w.Eventually("the write is in the journal", func() bool {
 		for _, r := range w.Rows() {
-			if r.Agent == "hookmux" && r.Native == "module" && strings.Contains(string(r.Raw), `"action":"write"`) &&
+			if r.Agent == "hookmux" && r.Native == "hook" && strings.Contains(string(r.Raw), `"action":"write"`) &&
 				strings.Contains(string(r.Raw), "note.txt") {
 				return true
 			}
@@ -394,7 +394,7 @@ func TestNoModuleIsInTheWayOfOtherEvents(t *testing.T) {
 	entries, _, _ := w.h.selection.ForEvent(&event.Event{Agent: "claude", Native: "PreToolUse", Kind: event.ToolBefore},
 		nil)
 	for _, e := range entries {
-		if e.Handler == "module" && e.HookType == "tool.before" {
+		if e.Handler == "typescript" && e.HookType == "tool.before" {
 			t.Errorf("the file is asked about calls it does not listen to: %+v", e.Registration)
 		}
 	}

@@ -138,7 +138,7 @@ func TestRealDunst(t *testing.T) {
 	w.Eventually("nothing is shown", func() bool { return d.shown() == "0" })
 }
 
-// A real notification server: a request that goes to its agent's own window keeps its
+// A real notification server: a request that goes to its agent's own prompt keeps its
 // notification, with other words; what a daemon left that was killed gives way to the next
 // daemon's; and many requests are a few notifications.
 func TestRealDunstReplaces(t *testing.T) {
@@ -152,9 +152,9 @@ func TestRealDunstReplaces(t *testing.T) {
 
 	call := w.hold(permission("s", "make"))
 	item := w.waiting()
-	d.awaitLine(signals, "hookmux up, or in the agent's window")
+	d.awaitLine(signals, "hookmux up, or in the agent's terminal")
 	w.Eventually("the request is shown", func() bool { return d.shown() == "1" })
-	w.MustCall(wire.MethodInboxRelease, wire.InboxIDParams{ID: item.ID}, nil)
+	w.MustCall(wire.MethodInboxSkip, wire.InboxIDParams{ID: item.ID}, nil)
 	call.answer()
 	d.awaitLine(signals, "hookmux jump")
 	if got := d.shown(); got != "1" {

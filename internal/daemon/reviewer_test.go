@@ -68,7 +68,7 @@ func TestPersonReviews(t *testing.T) {
 		want             event.Reviewer
 	}{
 		{"auto_review", "running", event.ReviewerAgent},
-		{"user", "waiting", event.ReviewerPerson}, // changed in Codex's menu
+		{"user", "waiting", event.ReviewerUser}, // changed in Codex's menu
 	} {
 		if got := w.Send(w.reviewedCall(c.reviewer, "make "+c.reviewer)); len(got.Stdout) != 0 {
 			t.Errorf("%s: the hook heard %s, expected nothing", c.reviewer, got.Stdout)

@@ -359,7 +359,7 @@ func TestAddingToATrustedProjectKeepsItTrusted(t *testing.T) {
 		Registration: []byte(refusing("no-live", "x", ""))}, nil); err == nil {
 		t.Error("an id was given twice")
 	}
-	// In a project that is not trusted it stays so, and the person hears it.
+	// In a project that is not trusted it stays so, and the user hears it.
 	other := w.project("other", refusing("theirs", "prod", ""))
 	var done wire.HooksEditResult
 	w.MustCall(wire.MethodHooksAdd, wire.HooksEditParams{Scope: registry.Project, Cwd: other,

@@ -86,7 +86,7 @@ func TestPushedFlood(t *testing.T) {
 	})
 }
 
-// An agent without a prompt of its own asks the person who sits at it about what
+// An agent without a prompt of its own asks the user who sits at it about what
 // is too much for the inbox: no opinion would let it run.
 func TestTooManyOfAnAgentWithoutAPrompt(t *testing.T) {
 	w := open(t)

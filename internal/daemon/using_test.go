@@ -18,7 +18,7 @@ func TestPricesCountAsTheyWereAccepted(t *testing.T) {
 		return "prices: [{models: [mine], input: " + dollars + ", output: 1}]\n"
 	}
 	f := newFixture(t)
-	f.Accept, f.ByPerson = true, true
+	f.Accept, f.ByUser = true, true
 	f.Write(filepath.Join(f.Dirs.Config, file), price("9"))
 	f.Up()
 	inForce := func() float64 {

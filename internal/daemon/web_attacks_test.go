@@ -96,7 +96,7 @@ func TestWebAttacks(t *testing.T) {
 			return status == http.StatusForbidden
 		},
 		"a release by a device that may read": func() bool {
-			status, _ := reader.do("POST", "/api/release", map[string]string{"id": item.ID, "sha256": item.SHA256})
+			status, _ := reader.do("POST", "/api/skip", map[string]string{"id": item.ID, "sha256": item.SHA256})
 			return status == http.StatusForbidden
 		},
 		"a signature of zeros": func() bool {
@@ -167,7 +167,7 @@ func TestWebAttacks(t *testing.T) {
 			return refused(status)
 		},
 		"a release of a request that was another when it was shown": func() bool {
-			status, _ := phone.do("POST", "/api/release", map[string]string{"id": item.ID, "sha256": strings.Repeat("0", 64)})
+			status, _ := phone.do("POST", "/api/skip", map[string]string{"id": item.ID, "sha256": strings.Repeat("0", 64)})
 			return status == http.StatusConflict
 		},
 		"a code in other clothes": func() bool {

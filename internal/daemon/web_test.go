@@ -382,7 +382,7 @@ func TestWebGivesNothingToWhoIsntPaired(t *testing.T) {
 	body, _ := json.Marshal(phone.answerBody(wire.InboxReplyParams{ID: item.ID, Choice: "once", SHA256: item.SHA256}, nonce()))
 	paths := map[string][]string{
 		"GET":  {"/api/stream", "/api/sessions", "/api/session?id=s1", "/api/events?session=s1", "/api/devices", "/api/push"},
-		"POST": {"/api/answer", "/api/release", "/api/send", "/api/visible", "/api/unpair", "/api/push"},
+		"POST": {"/api/answer", "/api/skip", "/api/send", "/api/visible", "/api/unpair", "/api/push"},
 	}
 	stolen := newBrowser(t, url) // has everything that is stored but the key
 	stolen.device = phone.device
@@ -434,7 +434,7 @@ func TestWebGivesNothingToWhoIsntPaired(t *testing.T) {
 	if w.waiting().ID != item.ID {
 		t.Error("the request doesn't wait any more")
 	}
-	w.MustCall(wire.MethodInboxRelease, wire.InboxIDParams{ID: item.ID}, nil)
+	w.MustCall(wire.MethodInboxSkip, wire.InboxIDParams{ID: item.ID}, nil)
 	call.answer()
 }
 
@@ -544,7 +544,7 @@ func TestWebScopesAndRemoval(t *testing.T) {
 	if status, _ := phone.answer(yes); status != http.StatusUnauthorized {
 		t.Errorf("a removed device answers: %d", status)
 	}
-	w.MustCall(wire.MethodInboxRelease, wire.InboxIDParams{ID: item.ID}, nil)
+	w.MustCall(wire.MethodInboxSkip, wire.InboxIDParams{ID: item.ID}, nil)
 	call.answer()
 	if err := w.Call(wire.MethodWebDeviceRemove, wire.WebDeviceParams{Device: "pocket"}, nil); err == nil {
 		t.Error("a device that isn't there was removed")
@@ -667,7 +667,7 @@ func TestWebRefusesForeignRequests(t *testing.T) {
 	if status, _ := send(t, r); status != http.StatusUnsupportedMediaType {
 		t.Errorf("a form gets %d, want 415", status)
 	}
-	for _, path := range []string{"/api/answer", "/api/send", "/api/release", "/api/unpair", "/api/pair", "/api/visible"} {
+	for _, path := range []string{"/api/answer", "/api/send", "/api/skip", "/api/unpair", "/api/pair", "/api/visible"} {
 		if status, _ := phone.do("GET", path, nil); status != http.StatusNotFound {
 			t.Errorf("GET %s: got %d, want 404", path, status)
 		}

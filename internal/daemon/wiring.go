@@ -100,7 +100,7 @@ func (h *Daemon) openInboxStream(params json.RawMessage, peer proc.Cred) (server
 		return nil, bad
 	}
 	return func(ctx context.Context, id json.RawMessage, send func([]byte) bool) {
-		h.approvals.Stream(ctx, id, p.Windows, peer, send)
+		h.approvals.Stream(ctx, id, p.Prompts, peer, send)
 	}, nil
 }
 
@@ -177,7 +177,7 @@ func (h *Daemon) reportGap(gap sessions.Gap) {
 func (h *Daemon) newApprovals() *approvals.Service {
 	return approvals.New(approvals.Options{
 		Deps: h.deps, Settings: h.selection, Recorder: ownEvents{h.recorder.Reader, h}, Sessions: h.sessions,
-		FocusPane: sessions.FocusPane, MayAnswer: h.mayAnswer, ReachesPerson: h.reachesPerson,
+		FocusPane: sessions.FocusPane, MayAnswer: h.mayAnswer, ReachesUser: h.reachesUser,
 		Elsewhere: h.hosts,
 		Stopping:  func() bool { return h.server.Stopping() }, Context: h.ctx, Started: h.started, Effect: h.effectOf,
 	})
@@ -189,9 +189,9 @@ func (h *Daemon) effectOf(ev *event.Event) (text, risk string) {
 	return effect.Text, string(effect.Risk)
 }
 
-// reachesPerson reports whether notices about such a request reach a person. It is a
+// reachesUser reports whether notices about such a request reach a person. It is a
 // method because the notices are made after approvals, whose requests they tell of.
-func (h *Daemon) reachesPerson(agent, kind string) bool { return h.notify.Reaches(agent, kind) }
+func (h *Daemon) reachesUser(agent, kind string) bool { return h.notify.Reaches(agent, kind) }
 
 // mayAnswer reports whether the peer is somebody who could answer: a person
 // sees everything they decide about; anybody else gets what the journal gets.
@@ -262,8 +262,8 @@ func (s moduleSelection) InnerHooks(ev *event.Event, peer proc.Cred) []*hook.Ent
 // people answer what TypeScript hooks ask.
 type people struct{ approvals func() *approvals.Service }
 
-func (p people) AskPerson(ctx context.Context, ev *event.Event, q queue.Question) (string, error) {
-	return p.approvals().AskPerson(ctx, ev, q)
+func (p people) AskUser(ctx context.Context, ev *event.Event, q queue.Question) (string, error) {
+	return p.approvals().AskUser(ctx, ev, q)
 }
 
 func (p people) CanAnyoneAnswer() bool { return p.approvals().CanAnyoneAnswer() }

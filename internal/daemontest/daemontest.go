@@ -119,7 +119,7 @@ type Setup struct {
 	// LiveSettings lets the user's files count as they are.
 	LiveSettings bool
 	// Person says that a person starts the daemon.
-	ByPerson bool
+	ByUser bool
 }
 
 // Daemon is what the harness needs of a daemon.
@@ -127,7 +127,7 @@ type Daemon interface {
 	Run(ctx context.Context) error
 	// ForgetProcesses drops what was remembered of the process table.
 	ForgetProcesses()
-	// CallMethod calls a method from within the daemon, where nobody is judged.
+	// CallMethod calls a method from within the daemon, where nobody is checked.
 	CallMethod(method string, params, result any) error
 }
 
@@ -143,8 +143,8 @@ type Bench struct {
 	// Accept has the daemon want changes of the user's files accepted, as a real
 	// one does. Without it tests write settings as they need them.
 	Accept bool
-	// ByPerson has the daemon started by a person.
-	ByPerson bool
+	// ByUser has the daemon started by a person.
+	ByUser bool
 
 	makeDaemon func(Setup) (Daemon, error)
 	daemon     Daemon
@@ -177,7 +177,7 @@ func (w *Bench) Make(extra ...*hook.Entry) {
 	h, err := w.makeDaemon(Setup{
 		Dirs: w.Dirs, Processes: w.Table, Facts: authoritytest.Machine{Table: w.Table}, Asker: &w.Person,
 		Version: "1.0.0", PID: DaemonPID, Extra: extra, Log: &testLog{t: w.T},
-		LiveSettings: !w.Accept, ByPerson: w.ByPerson,
+		LiveSettings: !w.Accept, ByUser: w.ByUser,
 	})
 	if err != nil {
 		w.T.Fatal(err)

@@ -132,13 +132,13 @@ func (h *Hosts) Reply(ctx context.Context, p wire.InboxReplyParams, by string) (
 	return h.resultHere(t, id, result), nil
 }
 
-// Release leaves a request of another machine to the agent's own prompt.
-func (h *Hosts) Release(ctx context.Context, id, by string) (wire.InboxReplyResult, *wire.Error) {
+// Skip leaves a request of another machine to the agent's own prompt.
+func (h *Hosts) Skip(ctx context.Context, id, by string) (wire.InboxReplyResult, *wire.Error) {
 	t, there, bad := h.reach(id, true)
 	if bad != nil {
 		return wire.InboxReplyResult{}, bad
 	}
-	result, bad := t.source.Release(ctx, there, by)
+	result, bad := t.source.Skip(ctx, there, by)
 	if bad != nil {
 		return result, bad
 	}

@@ -55,7 +55,7 @@ func CheckRequest(one *wire.InboxRequest) error {
 	switch {
 	case len(one.Session) > maxID:
 		return errors.New("a request with a session id of more than 256 characters")
-	case one.Status != wire.InboxPending && one.Status != wire.InboxWindow:
+	case one.Status != wire.InboxPending && one.Status != wire.InboxPrompt:
 		return fmt.Errorf("a request with the status %.40q", one.Status)
 	case !slices.Contains([]string{"permission", "question", "plan"}, one.Kind):
 		return fmt.Errorf("a request of the kind %.40q", one.Kind)

@@ -150,8 +150,8 @@ func (h *Hosts) tell(t *tracked, sessions []wire.Session, requests []wire.InboxR
 		}
 		delete(t.requests, id)
 		note := wire.NoteInboxWithdrawn
-		if one.Status == wire.InboxWindow {
-			note = wire.NoteInboxWindowOver
+		if one.Status == wire.InboxPrompt {
+			note = wire.NoteInboxPromptOver
 		} else if ended, ok := t.answered[id]; ok {
 			note, one = wire.NoteInboxResolved, ended
 		} else {
@@ -164,8 +164,8 @@ func (h *Hosts) tell(t *tracked, sessions []wire.Session, requests []wire.InboxR
 }
 
 func noteOf(item *wire.InboxRequest) string {
-	if item.Status == wire.InboxWindow {
-		return wire.NoteInboxWindow
+	if item.Status == wire.InboxPrompt {
+		return wire.NoteInboxPrompt
 	}
 	return wire.NoteInboxReceived
 }

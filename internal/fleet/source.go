@@ -40,8 +40,8 @@ type Source interface {
 	// Answer answers a request. You were found to be who may decide here; by says who.
 	// p.ID is the full id there and p.SHA256 what you were shown.
 	Answer(ctx context.Context, p wire.InboxReplyParams, by string) (wire.InboxReplyResult, *wire.Error)
-	// Release leaves a request to the agent's own prompt.
-	Release(ctx context.Context, id, by string) (wire.InboxReplyResult, *wire.Error)
+	// Skip leaves a request to the agent's own prompt.
+	Skip(ctx context.Context, id, by string) (wire.InboxReplyResult, *wire.Error)
 	// Send gives a session a text.
 	Send(ctx context.Context, p wire.SessionSendParams, by string) (wire.SessionSent, *wire.Error)
 	// Attend says whether somebody who may answer looks at the requests here: agents there

@@ -61,7 +61,7 @@ func TestBuiltinRegistry(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "log, mine, session-capture, trace") {
 		t.Errorf("unknown built-in: %v", err)
 	}
-	for _, r := range []hook.Registration{{Handler: "module", Target: "x.ts"}, {Handler: "odd", Target: "x"},
+	for _, r := range []hook.Registration{{Handler: hook.HandlerTypeScript, Target: "x.ts"}, {Handler: "odd", Target: "x"},
 		{Handler: "script", Target: "'x"}, {Handler: "script", Target: " "}, {Handler: "command"}} {
 		if _, err := New(r, Deps{}); err == nil {
 			t.Errorf("%+v made a handler", r)

@@ -18,7 +18,7 @@ import (
 type effect int
 
 const (
-	shown   effect = iota // the person reads it, nothing is stopped
+	shown   effect = iota // the user reads it, nothing is stopped
 	stops                 // what was about to happen does not
 	goesOn                // the agent does not end but goes on with it
 	told                  // the model reads it beside the result

@@ -89,8 +89,8 @@ func New(r hook.Registration, deps Deps) (hook.Handler, error) {
 			return nil, errors.New("script: target is empty; write an executable and its arguments")
 		}
 		return &external{Registration: r, deps: deps, words: words}, nil
-	case "module":
-		return nil, errors.New("module: TypeScript hooks run inside the daemon only")
+	case hook.HandlerTypeScript:
+		return nil, errors.New("TypeScript hooks run inside the daemon only")
 	}
 	return nil, fmt.Errorf("handler %q is none of builtin, command, script", r.Handler)
 }

@@ -222,7 +222,7 @@ func TestAgentsEnvironmentReachesNoHandler(t *testing.T) {
 		{Handler: "command", Target: "guard", Format: hook.Claude},
 	} {
 		if d, err := b.handle(t, ceiling, r); err != nil || d.Verdict != event.Deny {
-			t.Errorf("%s: %+v, %v; want the deny of the person's own guard", r.Handler, d, err)
+			t.Errorf("%s: %+v, %v; want the deny of the user's own guard", r.Handler, d, err)
 		}
 	}
 	if _, err := b.run(t, ceiling, "env > env.txt"); err != nil {

@@ -215,7 +215,7 @@ func unifiedVerdict(kind event.Kind, d event.Decision, word, message string) (ev
 		case d.Input != nil:
 			d.Verdict = event.Modify
 		case !d.KeepGoing && d.Reason != "":
-			// Words without a verdict are for the person.
+			// Words without a verdict are for the user.
 			if d.Notice == "" {
 				d.Notice = d.Reason
 			}

@@ -127,7 +127,7 @@ func TestWritesDuringTrustStay(t *testing.T) {
 			t.Fatal(err)
 		}
 		told := false
-		err = p.Apply(&Disk{Trust: func(g *Grant) error {
+		err = p.Apply(&Disk{Trust: func(g *OwnHooks) error {
 			told = true
 			now, _, err := hookentry.WriteTrust([]byte(more+read(t, config)), g.Keys, nil)
 			write(t, config, string(now)+"\n")

@@ -46,9 +46,9 @@ func (s AppServer) Hooks(cwd string) (hooks []ListedHook, err error) {
 	return hooks, err
 }
 
-// Trust has the agent trust the hooks that a grant names. Only what it sees
+// Trust has the agent trust the hooks that it is given. Only what it sees
 // with our command counts, and afterwards it must say that it does.
-func (s AppServer) Trust(g *Grant) error {
+func (s AppServer) Trust(g *OwnHooks) error {
 	return s.holdConversation(func(c *agentrpc.Client) error {
 		state := map[string]any{}
 		ours, err := listOwnHooks(c, g)
@@ -144,8 +144,8 @@ func listHooks(c *agentrpc.Client, cwd string) ([]ListedHook, error) {
 	return all, nil
 }
 
-// listOwnHooks are the hooks of the grant's agent that hold a command of ours.
-func listOwnHooks(c *agentrpc.Client, g *Grant) ([]ListedHook, error) {
+// listOwnHooks are the hooks of its agent that run a command of ours.
+func listOwnHooks(c *agentrpc.Client, g *OwnHooks) ([]ListedHook, error) {
 	all, err := listHooks(c, g.Cwd)
 	if err != nil {
 		return nil, err
@@ -157,8 +157,8 @@ func listOwnHooks(c *agentrpc.Client, g *Grant) ([]ListedHook, error) {
 	}), nil
 }
 
-// Grant is trust in exactly our own hooks.
-type Grant struct {
+// OwnHooks are exactly our own hooks, for an agent to trust.
+type OwnHooks struct {
 	Agent  *agent.Agent
 	Source string            // the file the hooks stand in
 	Keys   map[string]string // key → hash

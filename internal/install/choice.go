@@ -105,7 +105,7 @@ func (h *Host) chosenIn(a *agent.Agent, p agent.InstallPlace, path string) *Choi
 	return c
 }
 
-// chosenAmong are the events that were chosen, judged by those that are there: nil
+// chosenAmong are the events that were chosen, compared with those that are there: nil
 // when they are the usual ones.
 func chosenAmong(a *agent.Agent, have []string) []string {
 	usual, err := Pick(a, nil)

@@ -32,7 +32,7 @@ func TestWhatWasChosenStays(t *testing.T) {
 					t.Errorf("installing again changed it:\n%s\n---\n%s", text, read(t, path))
 				}
 				if notes := strings.Join(again.Agents[0].Notes, "\n"); !strings.Contains(notes, "as chosen before") {
-					t.Errorf(`strings.Join(again.Agents[0].PersonNotes, "\n") = %q, want "as chosen before" in it`, notes)
+					t.Errorf(`strings.Join(again.Agents[0].UserNotes, "\n") = %q, want "as chosen before" in it`, notes)
 				}
 				// What is said now counts.
 				mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true, Neutral: true})
@@ -46,7 +46,7 @@ func TestWhatWasChosenStays(t *testing.T) {
 				}
 				if p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true}); len(p.Steps) > 0 ||
 					strings.Contains(strings.Join(p.Agents[0].Notes, ""), "chosen") {
-					t.Errorf(`p = %+v, want no p.Steps and no "chosen" in strings.Join(p.Agents[0].PersonNotes, "")`, p)
+					t.Errorf(`p = %+v, want no p.Steps and no "chosen" in strings.Join(p.Agents[0].UserNotes, "")`, p)
 				}
 			})
 		}

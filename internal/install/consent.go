@@ -10,7 +10,7 @@ import (
 )
 
 // consent adds what is installed to the list of commands that the agent's person
-// allowed. The person sees the change of this file as they see that of the hooks.
+// allowed. The user sees the change of this file as they see that of the hooks.
 func (d *draft) consent(a *agent.Agent, commands []hookentry.Command, o Options) error {
 	list := a.ConsentList()
 	if list == nil {

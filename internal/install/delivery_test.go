@@ -96,7 +96,7 @@ func TestOnlyWhatRunsIsBelieved(t *testing.T) {
 				t.Fatalf("the doctor does not see it: %+v", all)
 			}
 			if c.check == "switched off" || c.name == "one switched off" {
-				return // the person's own doing
+				return // the user's own doing
 			}
 			if _, err := doctor.Fix(all, always, &Disk{}); err != nil {
 				t.Fatal(err)

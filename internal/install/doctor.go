@@ -219,8 +219,8 @@ func (d *Doctor) Trusts(findings []Finding) []*agent.Agent {
 			continue // said when it is done
 		}
 		for _, s := range plan.Steps {
-			if s.Op == OpTrust && s.Grant != nil && !slices.Contains(out, s.Grant.Agent) {
-				out = append(out, s.Grant.Agent)
+			if s.Op == OpTrust && s.OwnHooks != nil && !slices.Contains(out, s.OwnHooks.Agent) {
+				out = append(out, s.OwnHooks.Agent)
 			}
 		}
 	}
@@ -228,7 +228,7 @@ func (d *Doctor) Trusts(findings []Finding) []*agent.Agent {
 }
 
 // Fix does what findings offer, and reports whether there was anything. An
-// agent is told to trust our hooks only where the person said so.
+// agent is told to trust our hooks only where the user said so.
 func (d *Doctor) Fix(findings []Finding, trust func(agentName string) bool, e Editor) (bool, error) {
 	done := false
 	for _, f := range findings {

@@ -269,7 +269,7 @@ func (d *Doctor) checkDeadTrust(a *agent.Agent) {
 var oldSwitch = []string{"features", "codex_hooks"}
 
 // checkStaleSwitch offers a switch that changes nothing for removal. One that does, because
-// hooks are off by it, is the person's to turn.
+// hooks are off by it, is the user's to turn.
 func (d *Doctor) checkStaleSwitch(a *agent.Agent) {
 	path := d.Host.trustOf(a).file()
 	src, err := d.Host.onDisk().read(path)

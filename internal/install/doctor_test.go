@@ -70,13 +70,13 @@ func TestTheDoctorFixesWhatIsOurs(t *testing.T) {
 		!strings.Contains(text, "overlay/other.json") {
 		t.Errorf("trust in other programs' hooks is now\n%s\nwant only what is gone to be taken out", text)
 	}
-	// What the person switched off stays off, and is still said.
+	// What the user switched off stays off, and is still said.
 	if _, all = examine(h, a, nil); finding(all, "trust") == nil {
 		t.Error("a hook that is switched off is not named")
 	}
 	if p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}, Trust: true,
 		Events: []string{"PreToolUse", "Stop"}}); p.Files() > 0 && strings.Contains(read(t, config), "enabled = true") {
-		t.Error("the person's own switch was turned")
+		t.Error("the user's own switch was turned")
 	}
 }
 
@@ -153,7 +153,7 @@ func TestTheDoctorNamesOthers(t *testing.T) {
 	p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
 	if notes := strings.Join(p.Agents[0].Notes, "\n"); !strings.Contains(notes, "guardian") ||
 		!strings.Contains(notes, "left alone") {
-		t.Errorf(`strings.Join(p.Agents[0].PersonNotes, "\n") = %q, want "guardian" in it and "left alone" in it`, notes)
+		t.Errorf(`strings.Join(p.Agents[0].UserNotes, "\n") = %q, want "guardian" in it and "left alone" in it`, notes)
 	}
 	_, all := examine(h, a, nil)
 	if f := finding(all, "foreign"); f == nil || !strings.Contains(f.What, "guardian") {

@@ -53,11 +53,11 @@ type draftFile struct {
 }
 
 type plannedChange struct {
-	op    Op
-	now   []byte
-	why   string
-	grant *Grant
-	runs  bool // it is a program
+	op       Op
+	now      []byte
+	why      string
+	ownHooks *OwnHooks
+	runs     bool // it is a program
 }
 
 func (h *Host) newDraft() (*draft, error) {
@@ -191,7 +191,7 @@ func (d *draft) changeSteps() []Step {
 		f := d.files[path]
 		prev := f.disk
 		for _, st := range f.changes {
-			s := Step{Op: st.op, Path: path, Agent: f.agent, Old: prev, New: st.now, Why: st.why, Grant: st.grant,
+			s := Step{Op: st.op, Path: path, Agent: f.agent, Old: prev, New: st.now, Why: st.why, OwnHooks: st.ownHooks,
 				Runnable: st.runs}
 			if st.now == nil {
 				s.Op = OpDelete

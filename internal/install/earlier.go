@@ -22,7 +22,7 @@ type Leftover struct {
 	Lost string
 }
 
-// stateFiles are the state files that have another name now, with what they held.
+// stateFiles are the state files that have another name now, with what was in them.
 var stateFiles = map[string]string{
 	"grants.json": "saved permissions", "seats.json": "terminals you had trusted by hand", "naps.json": "",
 }
@@ -48,6 +48,12 @@ func FindLeftovers(d paths.Dirs) []Leftover {
 	if len(accepted) > 0 {
 		found = append(found, Leftover{Path: filepath.Join(d.State, "accepted.once"), Replacement: []byte("once\n")})
 		found = append(found, accepted...)
+	}
+	// Copies of programs, which hooks ran through a link: once they run another, these can go.
+	copies := filepath.Join(d.Data, "programs")
+	if to, err := os.Readlink(filepath.Join(d.Data, "bin", "hookmux-hook")); isFolder(copies) &&
+		(err != nil || filepath.Dir(to) != copies) {
+		found = append(found, Leftover{Path: copies})
 	}
 	logs, _ := filepath.Glob(filepath.Join(d.Runtime, "hub.*")) // the pattern is well-formed
 	for _, path := range logs {
@@ -83,6 +89,11 @@ func CleanLeftovers(list []Leftover, all bool) error {
 		errs = append(errs, os.Rename(temporary, one.Path))
 	}
 	return errors.Join(errs...)
+}
+
+func isFolder(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.IsDir()
 }
 
 func isFile(path string) bool {

@@ -1,8 +1,10 @@
 package install
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/hookmux/hookmux/internal/platform/paths"
@@ -10,10 +12,11 @@ import (
 
 func TestLeftoversAreReplacedOrRemoved(t *testing.T) {
 	home := t.TempDir()
-	d := paths.Dirs{Home: home, State: filepath.Join(home, "state"), Runtime: filepath.Join(home, "run")}
+	d := paths.Dirs{Home: home, State: filepath.Join(home, "state"), Data: filepath.Join(home, "data"), Runtime: filepath.Join(home, "run")}
 	files := map[string]string{
 		"state/grants.json": "{}", "state/trust.json": "{}", "run/hub.log": "x", "run/hub.log.1": "x", "run/daemon.log": "x",
 		"state/confirmed.json": "{}", "state/confirmed.once": "x", "state/confirmed/abc": "x",
+		"data/programs/hookmux": "x", "data/programs/hookmux-hook": "x", "data/confirmed.once": "x",
 		".config/systemd/user/hookmux.service": "ExecStart=hookmux hub --service\n",
 	}
 	write := func() {
@@ -29,11 +32,21 @@ func TestLeftoversAreReplacedOrRemoved(t *testing.T) {
 	}
 	there := func(name string) bool { _, err := os.Lstat(filepath.Join(home, name)); return err == nil }
 	write()
+	link := filepath.Join(d.Data, "bin", "hookmux-hook")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(link), 0o700), os.Symlink(filepath.Join(d.Data, "programs", "hookmux-hook"), link)); err != nil {
+		t.Fatal(err)
+	}
+	if slices.ContainsFunc(FindLeftovers(d), func(one Leftover) bool { return filepath.Base(one.Path) == "programs" }) {
+		t.Error("programs that hooks still run are to be removed")
+	}
+	if err := os.Remove(link); err != nil { // an installation writes its own there
+		t.Fatal(err)
+	}
 	if err := CleanLeftovers(FindLeftovers(d), false); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]bool{"state/grants.json": false, "run/hub.log": false, "run/hub.log.1": false,
-		"state/confirmed.json": false, "state/confirmed.once": false, "state/confirmed": false, "state/accepted.once": true,
+		"state/confirmed.json": false, "data/programs": false, "data/confirmed.once": false, "state/confirmed.once": false, "state/confirmed": false, "state/accepted.once": true,
 		"state/trust.json": true, "run/daemon.log": true, ".config/systemd/user/hookmux.service": true} {
 		if there(name) != want {
 			t.Errorf("%s there: %v, want %v", name, there(name), want)

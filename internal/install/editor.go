@@ -43,8 +43,8 @@ type Step struct {
 	From  string `json:"from,omitempty"`
 	// Runnable says that the file is a program: a new one may be run.
 	Runnable bool `json:"runnable,omitempty"`
-	// Grant is what the agent is to be told, at a trust step.
-	Grant *Grant `json:"-"`
+	// OwnHooks are what the agent is asked to trust, at a trust step.
+	OwnHooks *OwnHooks `json:"-"`
 }
 
 // Editor carries steps out.
@@ -69,7 +69,7 @@ type Disk struct {
 	Show *Diff
 	// Trust asks the agent itself to trust hooks; nil, or an error of it,
 	// makes the step write the file.
-	Trust func(*Grant) error
+	Trust func(*OwnHooks) error
 }
 
 // Do does a step.
@@ -88,10 +88,10 @@ func (d *Disk) Do(s Step) error {
 		}
 		return ReplaceFile(s.Path, s.Old, s.New)
 	case OpTrust:
-		if d.Trust == nil || s.Grant == nil {
+		if d.Trust == nil || s.OwnHooks == nil {
 			return ReplaceFile(s.Path, s.Old, s.New)
 		}
-		if d.Trust(s.Grant) == nil {
+		if d.Trust(s.OwnHooks) == nil {
 			return nil
 		}
 		return trustOurselves(s)
@@ -149,7 +149,7 @@ func trustOurselves(s Step) error {
 		if SameText(is, s.Old) {
 			return s.New, nil
 		}
-		now, _, err := hookentry.WriteTrust(is, s.Grant.Keys, nil)
+		now, _, err := hookentry.WriteTrust(is, s.OwnHooks.Keys, nil)
 		if err != nil {
 			return nil, BrokenFile(s.Path, err)
 		}

@@ -82,7 +82,7 @@ func TestOpenClawSwitchedOffStaysOff(t *testing.T) {
 	write(t, config, `{"plugins": {"entries": {"hookmux": {"enabled": false}}}}`)
 	p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
 	if text := read(t, config); !strings.Contains(text, `"enabled": false`) || !p.Agents[0].Off {
-		t.Errorf("the config is %s and off is %v, want it as the person set it, and said", text, p.Agents[0].Off)
+		t.Errorf("the config is %s and off is %v, want it as the user set it, and said", text, p.Agents[0].Off)
 	}
 }
 

@@ -53,7 +53,7 @@ func (t agentTrust) inFolder(folder string) (folderTrust, string, error) {
 	return folderRefused, path, nil
 }
 
-// asksNowhere reports whether a setting of the person makes the agent trust every
+// asksNowhere reports whether a setting of the user makes the agent trust every
 // folder, and where it stands.
 func (t agentTrust) asksNowhere() (path string, off bool) {
 	spec := t.agent.Install.Trust.Folders

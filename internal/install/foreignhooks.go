@@ -15,7 +15,7 @@ type ForeignHook struct {
 }
 
 // ForeignHooks finds other people's hooks in all files an agent takes hooks from here:
-// the person's own, a project's, those kept out of its repository, and others in a
+// the user's own, a project's, those kept out of its repository, and others in a
 // folder that is read whole. One file, which was looked at already, is left out.
 func (h *Host) ForeignHooks(a *agent.Agent, but string) []ForeignHook {
 	if a.Install == nil || a.Install.Way == agent.WayPlugin {

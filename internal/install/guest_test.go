@@ -87,7 +87,7 @@ func TestSwitchesThatKeepHooksFromRunningAreNamed(t *testing.T) {
 }
 
 // TestTheAgentsOwnHandInTheFile has the agent write trust in its own way: it
-// forgets an empty table that the person had.
+// forgets an empty table that the user had.
 func TestTheAgentsOwnHandInTheFile(t *testing.T) {
 	a := known(t, "codex")
 	for _, was := range []string{"hooks = {}\n", "model = \"x\"\n\n[hooks]\n", "hooks = { state = {} } # mine\n",
@@ -100,7 +100,7 @@ func TestTheAgentsOwnHandInTheFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		disk := &Disk{Trust: func(g *Grant) error {
+		disk := &Disk{Trust: func(g *OwnHooks) error {
 			head := ""
 			if strings.Contains(was, "# mine") {
 				head = "# mine\n"
@@ -137,7 +137,7 @@ func TestAnAgentThatWasTooSlow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		disk := &Disk{Trust: func(g *Grant) error {
+		disk := &Disk{Trust: func(g *OwnHooks) error {
 			keys := maps.Clone(g.Keys)
 			for key := range keys {
 				if half {
@@ -286,7 +286,7 @@ func TestOthersAreNamedWhereverTheyStand(t *testing.T) {
 		p := mustInstall(t, h, Options{Agents: []*agent.Agent{a}})
 		if notes := strings.Join(p.Agents[0].Notes, "\n"); !strings.Contains(notes,
 			file+": line 1: "+e+": guardian also has a hook here") {
-			t.Errorf(`%s: strings.Join(p.Agents[0].PersonNotes, "\n") = %s, want %q in it`,
+			t.Errorf(`%s: strings.Join(p.Agents[0].UserNotes, "\n") = %s, want %q in it`,
 				name, notes, file+": line 1: "+e+": guardian also has a hook here")
 		}
 		_, all := examine(h, a, nil)
@@ -345,7 +345,7 @@ func TestOneProtectedFileKeepsNobodyElseInstalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	if p := mustUninstall(t, h, claude, gemini); len(p.Left) > 0 {
-		t.Errorf("p.PersonNotes = %q, want no p.ReadNote", p.Notes)
+		t.Errorf("p.UserNotes = %q, want no p.ReadNote", p.Notes)
 	}
 	if d := cmp.Diff(before, picture(t, h.Dirs.Home)); d != "" {
 		t.Errorf("picture(t, h.Dirs.Home) is not as wanted (-want +got):\n%s", d)

@@ -268,7 +268,7 @@ func TestKilledBetweenAnyTwoSteps(t *testing.T) {
 	}
 }
 
-// Codex goes by place: what the person trusted keeps its key.
+// Codex goes by place: what the user trusted keeps its key.
 func TestTrustOfPeoplesOwnHooksStays(t *testing.T) {
 	a := known(t, "codex")
 	h := newHost(t)
@@ -283,7 +283,7 @@ func TestTrustOfPeoplesOwnHooksStays(t *testing.T) {
 		t.Fatalf("trust:\n%s; want \":pre_tool_use:1:0\" in read(t, config) and \"sha256:mine\" in read(t, "+
 			"config)", read(t, config))
 	}
-	// A second hook of the person's, behind ours, trusted too.
+	// A second hook of the user's, behind ours, trusted too.
 	text, err := edit.AppendToArray([]byte(read(t, hooks)), []string{"hooks", "PreToolUse"},
 		map[string]any{"hooks": []any{map[string]any{"type": "command", "command": "second"}}})
 	if err != nil {

@@ -37,7 +37,7 @@ type Record struct {
 	Kept  []hookentry.Kept `json:"kept,omitempty"`
 	Keys  [][]string       `json:"keys,omitempty"` // what was put in besides hooks
 	Dirs  []string         `json:"dirs,omitempty"` // folders made for it
-	// Chosen is what the person asked for, and Wrote the events this came to.
+	// Chosen is what the user asked for, and Wrote the events this came to.
 	Chosen *Choice  `json:"chosen,omitempty"`
 	Wrote  []string `json:"wrote,omitempty"`
 }
@@ -126,7 +126,7 @@ func (h *Host) recordAgentWrites(m *Manifest, done []Step) error {
 		if err != nil || data == nil {
 			continue
 		}
-		if is := hash(data); is != r.After && s.Grant != nil && h.onlyOurs(s.Grant.Agent, s.Path, data, r) {
+		if is := hash(data); is != r.After && s.OwnHooks != nil && h.onlyOurs(s.OwnHooks.Agent, s.Path, data, r) {
 			r.After, changed = is, true
 		}
 	}

@@ -43,7 +43,7 @@ var oneDocument = flag.Uint64("document", 0, "the one document to try, as a fail
 // TestManyDocuments installs into documents of each format, random ones and
 // real ones that were changed at random: installing twice changes nothing, an
 // upgrade or a person's edit may come between, and taking out leaves exactly
-// what the person wrote.
+// what the user wrote.
 func TestManyDocuments(t *testing.T) {
 	for _, name := range []string{"jsonc", "toml", "yaml"} {
 		format, err := edit.For(name)
@@ -255,9 +255,9 @@ func (d *trial) run() (outcome, error) {
 	now := string(d.mem.text[d.path])
 	switch {
 	case exactly && now != want:
-		return tried, fmt.Errorf("is not what the person wrote (%d), which is\n%s", kind, want)
+		return tried, fmt.Errorf("is not what the user wrote (%d), which is\n%s", kind, want)
 	case !exactly && !d.same(t, now, want):
-		return tried, fmt.Errorf("does not say what the person wrote (%d), which is\n%s", kind, want)
+		return tried, fmt.Errorf("does not say what the user wrote (%d), which is\n%s", kind, want)
 	case strings.Contains(now, hookentry.HookName) && !strings.Contains(d.before, hookentry.HookName):
 		return tried, fmt.Errorf("hookmux is still in it")
 	case len(d.mem.text) != 1 || len(d.mem.links) != 0:
@@ -383,7 +383,7 @@ func (d *trial) among(t *hookentry.Target) (changed []byte, expected string, ok 
 	return changed, string(plain), err == nil
 }
 
-// inTheirElement reports whether the person had an element for the event, so that ours is among their
+// inTheirElement reports whether the user had an element for the event, so that ours is among their
 // commands and has no place of its own in the list.
 func (d *trial) inTheirElement(t *hookentry.Target) bool {
 	r, err := t.ParseText([]byte(d.before))

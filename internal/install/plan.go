@@ -50,7 +50,7 @@ type AgentPlan struct {
 	Events  []string `json:"events,omitempty"`
 	Changed bool     `json:"changed"`
 	Trusted bool     `json:"trusted,omitempty"` // it is told to trust our hooks
-	Off     bool     `json:"off,omitempty"`     // a setting of the person keeps all hooks from running
+	Off     bool     `json:"off,omitempty"`     // a setting of the user keeps all hooks from running
 	// Pickup says which open sessions see the change, and when.
 	Pickup string   `json:"pickup,omitempty"`
 	Notes  []string `json:"notes,omitempty"`
@@ -410,12 +410,12 @@ func (d *draft) trust(t *hookentry.Target, a *agent.Agent, place agent.InstallPl
 	})
 	st := f.setContent(OpTrust, now)
 	if st == nil {
-		// They are trusted, and the person switched some of them off.
+		// They are trusted, and the user switched some of them off.
 		one.Notes = append(one.Notes, fmt.Sprintf("%s: some of these hooks are switched off there, so they do "+
 			"not run", path))
 		return nil
 	}
-	st.grant = &Grant{Agent: a, Source: hooks.path, Keys: keys, Cwd: h.folder(o.Scope)}
+	st.ownHooks = &OwnHooks{Agent: a, Source: hooks.path, Keys: keys, Cwd: h.folder(o.Scope)}
 	one.Trusted = true
 	return nil
 }

@@ -233,7 +233,7 @@ func apply(t *testing.T, h *Host, o Options, testBed *agentstest.TestBed) {
 		t.Fatal(err)
 	}
 	asked := false
-	disk := &Disk{Trust: func(g *Grant) error {
+	disk := &Disk{Trust: func(g *OwnHooks) error {
 		asked = true
 		err := AppServer{Program: testBed.In.Argv[0], Args: []string{"app-server"}, Env: testBed.Env, Dir: g.Cwd,
 			Timeout: time.Minute}.Trust(g)

@@ -37,7 +37,7 @@ func SettingsOf(spec *agent.EnableSpec) []Setting {
 }
 
 // MissingSettings are those of the settings that a text lacks. One with another value is
-// the person's own word.
+// the user's own word.
 func MissingSettings(f edit.Format, src []byte, all []Setting) ([]Setting, error) {
 	if src == nil {
 		return all, nil

@@ -173,6 +173,6 @@ func TestFilesThatAreNoPlaceAnyMore(t *testing.T) {
 	}
 	p := mustUninstall(t, h, claude)
 	if got := read(t, settings); got != "{\n  \"a\": 2\n}\n" || len(p.Notes) > 0 {
-		t.Errorf(`read(t, settings) = %s, p.PersonNotes = %q; want "{\n \"a\": 2\n}\n" and no p.PersonNotes`, got, p.Notes)
+		t.Errorf(`read(t, settings) = %s, p.UserNotes = %q; want "{\n \"a\": 2\n}\n" and no p.UserNotes`, got, p.Notes)
 	}
 }

@@ -7,7 +7,7 @@
 // to be folded into; a command that runs no session is left alone entirely;
 // planning a command line that was planned before changes nothing, so that a
 // shim which comes back to hookmux doesn't register hooks twice; and where
-// hooks and the person's own settings can't both be kept it fails and says so.
+// hooks and the user's own settings can't both be kept it fails and says so.
 //
 // Find picks the program on PATH and keeps out of circles with other shims,
 // Exec replaces this process by it: nothing stays in between, so exit code,
@@ -33,16 +33,16 @@ import (
 // Request is what Plan works on.
 type Request struct {
 	Agent   *agent.Agent
-	Args    []string // the agent's arguments, as the person wrote them
+	Args    []string // the agent's arguments, as the user wrote them
 	Program string   // the agent's program; becomes argv[0]
 	Hook    string   // absolute path of hookmux-hook
 	// Running are events that an installed hook reports already: they are not
 	// given a second time.
 	Running []string
-	// Untrusted says that the person does not want our hooks trusted: then
+	// Untrusted says that the user does not want our hooks trusted: then
 	// agents that ask for trust get what works without.
 	Untrusted bool
-	// Config is the agent's own config file, to see what the person set.
+	// Config is the agent's own config file, to see what the user set.
 	Config string
 	// ReadFile reads a settings file that the arguments name; nil stands for
 	// os.ReadFile.
@@ -64,7 +64,7 @@ func launchWays() map[string]way {
 	}
 }
 
-// Plan works out what to run. Notes are for the person, one line each.
+// Plan works out what to run. Notes are for the user, one line each.
 func Plan(r Request) (argv []string, injected bool, notes []string, err error) {
 	w, ok := launchWays()[r.Agent.Launch.Inject]
 	if !ok {

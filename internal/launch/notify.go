@@ -11,7 +11,7 @@ import (
 
 // Hooks that nobody trusts do not run. What Codex still does then is to run the
 // program of its notify setting at the end of each turn, with what happened as
-// the last argument. It has one such program, so the person's own is run by
+// the last argument. It has one such program, so the user's own is run by
 // ours, with the arguments it would have got.
 
 const (
@@ -28,7 +28,7 @@ const notifyScript = `hook=$1; agent=$2; limit=$3; shift 3; for last; do :; done
 
 // injectNotify gives a launch without trusted hooks what is left.
 func injectNotify(r *Request, s *scanned) ([]string, bool, []string, error) {
-	own, behind, err := personsNotify(r, s)
+	own, behind, err := usersNotify(r, s)
 	if err != nil {
 		return nil, false, nil, err
 	}
@@ -51,9 +51,9 @@ func injectNotify(r *Request, s *scanned) ([]string, bool, []string, error) {
 	return slices.Insert(slices.Clone(r.Args), behind, "-c", notifyKey+"="+text), true, []string{note}, nil
 }
 
-// personsNotify is the program that would be run without us: from the last such
+// usersNotify is the program that would be run without us: from the last such
 // flag, or else from the config file; and the index behind that flag.
-func personsNotify(r *Request, s *scanned) (own []string, behind int, err error) {
+func usersNotify(r *Request, s *scanned) (own []string, behind int, err error) {
 	var value any
 	found := false
 	for _, o := range s.options {

@@ -53,7 +53,7 @@ func TestWithoutTrustTheEndsOfTurnsAreSeen(t *testing.T) {
 	if !slices.Equal(argv[3:], []string{"exec", "hi"}) || len(words) != 7 {
 		t.Errorf(`argv = %q, want argv[3:] = []string{"exec", "hi"} and len(words) = 7`, argv)
 	}
-	// The person's own program: from the config, and from a flag, which counts
+	// The user's own program: from the config, and from a flag, which counts
 	// more.
 	_, words = notified(t, "notify = [\"mine\", \"a b\"]\n", "hi")
 	if !slices.Equal(words[7:], []string{"mine", "a b"}) {
@@ -69,7 +69,7 @@ func TestWithoutTrustTheEndsOfTurnsAreSeen(t *testing.T) {
 	}
 }
 
-// What Codex would do with it: the hook gets the event on stdin, the person's
+// What Codex would do with it: the hook gets the event on stdin, the user's
 // program its own arguments, also where the hook fails or is gone.
 func TestTheNotifyScriptChains(t *testing.T) {
 	dir := t.TempDir()

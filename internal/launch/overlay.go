@@ -16,7 +16,7 @@ import (
 	diskfiles "github.com/hookmux/hookmux/internal/platform/files"
 )
 
-// Overlay is a config folder for one agent that looks like the person's own,
+// Overlay is a config folder for one agent that looks like the user's own,
 // but for its hooks: every entry is a link to theirs, and the hooks file holds
 // their hooks and ours. It is for versions that pass over hooks given on the
 // command line, and stays at one place, because agents pin trust to paths.
@@ -24,16 +24,16 @@ import (
 // Agents write a file beside the old one and rename it, which puts a real file
 // in the place of a link; folders they make for the first time are real too.
 // Carry brings all of that home. Of two versions of a file the newer one is
-// kept in the person's folder, and the other is set aside, never lost.
+// kept in the user's folder, and the other is set aside, never lost.
 type Overlay struct {
-	User string // the person's folder
+	User string // the user's folder
 	Dir  string // ours
 	File string // the hooks' file, in both
-	// Merge adds our hooks to the person's; nil is no file.
+	// Merge adds our hooks to the user's; nil is no file.
 	Merge func(own []byte) ([]byte, error)
 }
 
-// aside is where versions are kept that were older than the person's.
+// aside is where versions are kept that were older than the user's.
 const aside = ".hookmux-aside"
 
 // Prepare makes the folder ready for a launch. What an earlier one left behind,
@@ -77,7 +77,7 @@ func (o *Overlay) placeFile(path string, data []byte) error {
 	return diskfiles.WriteVia(".hookmux-*", path, data) // entries of that name are ours
 }
 
-// linkEntries gives the folder an entry for each of the person's, and takes away
+// linkEntries gives the folder an entry for each of the user's, and takes away
 // those that lead nowhere any more.
 func (o *Overlay) linkEntries() error {
 	entries, err := os.ReadDir(o.User)
@@ -232,7 +232,7 @@ func (o *Overlay) carryDir(rel, from, to string) (told []string, err error) {
 	return told, os.Symlink(to, from)
 }
 
-// moveEntry puts an entry where the person keeps theirs, in one step, and a link in
+// moveEntry puts an entry where the user keeps theirs, in one step, and a link in
 // its place.
 func (o *Overlay) moveEntry(from, to string) error {
 	rel, err := filepath.Rel(o.Dir, from)

@@ -118,7 +118,7 @@ func TestTheOverlayBringsEverythingHome(t *testing.T) {
 	w.run("[ ! -e .dot ] && [ -L sessions ] && [ -L log ] || echo wrong > wrong; echo two > sessions/2026/b.jsonl")
 	w.has("sessions/2026/b.jsonl", "two\n")
 	if _, err := os.Stat(filepath.Join(w.user, "wrong")); err == nil {
-		t.Error("the folder does not look like the person's")
+		t.Error("the folder does not look like the user's")
 	}
 	if _, err := os.Lstat(filepath.Join(w.o.Dir, ".dot")); err == nil {
 		t.Error("a link that leads nowhere stayed")
@@ -139,7 +139,7 @@ func TestTheOverlayOverwritesNothingNewer(t *testing.T) {
 	}
 }
 
-// A folder that the person's side got meanwhile is merged into.
+// A folder that the user's side got meanwhile is merged into.
 func TestTheOverlayMergesFolders(t *testing.T) {
 	w := newOverlay(t)
 	w.run(`mkdir -p "$USER_DIR/sessions/2026" "$USER_DIR/sessions/2025"; echo other > "$USER_DIR/sessions/2026/c.jsonl"`)
@@ -167,7 +167,7 @@ func TestTheOverlayOfAKilledSession(t *testing.T) {
 	w.has("history.jsonl", "left")
 }
 
-// A file that the person keeps elsewhere and links to stays such a link.
+// A file that the user keeps elsewhere and links to stays such a link.
 func TestTheOverlayKeepsThePersonsLinks(t *testing.T) {
 	w := newOverlay(t)
 	dot := filepath.Join(filepath.Dir(w.user), "dotfiles.toml")

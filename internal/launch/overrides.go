@@ -41,7 +41,7 @@ func injectOverrides(r *Request, s *scanned) ([]string, bool, []string, error) {
 	if r.Untrusted {
 		return injectNotify(r, s)
 	}
-	layer, behind, err := personsHooks(s)
+	layer, behind, err := usersHooks(s)
 	if err != nil {
 		return nil, false, nil, err
 	}
@@ -56,7 +56,7 @@ func injectOverrides(r *Request, s *scanned) ([]string, bool, []string, error) {
 }
 
 // hookOverrides are the flags that have to be added to a layer which holds
-// the person's own hooks already.
+// the user's own hooks already.
 func hookOverrides(r *Request, layer map[string]any) ([]string, error) {
 	var added []string
 	state, _ := layer["state"].(map[string]any)
@@ -86,7 +86,7 @@ func hookOverrides(r *Request, layer map[string]any) ([]string, error) {
 		key := hookentry.CodexTrustKey(flagLayer, reg.event, strconv.Itoa(at), "0")
 		hash := hookentry.CodexHook{Event: reg.event, Command: command, Timeout: reg.seconds}.Hash()
 		if entry, _ := state[key].(map[string]any); entry[hookentry.CodexHashField] != hash {
-			entry = cloneTable(entry) // an "enabled = false" of the person's stays
+			entry = cloneTable(entry) // an "enabled = false" of the user's stays
 			entry[hookentry.CodexHashField] = hash
 			state[key] = entry
 			trusted = true
@@ -113,9 +113,9 @@ func isOurs(group any, command string) bool {
 	return h["command"] == command
 }
 
-// personsHooks works out the hooks of the person's own overrides, and the
+// usersHooks works out the hooks of the user's own overrides, and the
 // index behind the last of them; 0 when there are none.
-func personsHooks(s *scanned) (hooks map[string]any, behind int, err error) {
+func usersHooks(s *scanned) (hooks map[string]any, behind int, err error) {
 	layer := map[string]any{}
 	for _, o := range s.options {
 		if (o.name != "-c" && o.name != "--config") || !o.has {

@@ -29,7 +29,7 @@ func TestPlanningAgainChangesNothing(t *testing.T) {
 	}
 }
 
-// Whatever the arguments are: nothing of the person's is lost, changed or
+// Whatever the arguments are: nothing of the user's is lost, changed or
 // moved, but the value that hooks are folded into.
 func TestArgumentsKeepOrderAndBytes(t *testing.T) {
 	word := rapid.OneOf(

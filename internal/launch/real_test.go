@@ -19,7 +19,7 @@ import (
 )
 
 // Real agents, started with what Plan gives: a script in place of hookmux-hook
-// sees the events with its arguments, its refusal stops the tool, the person's
+// sees the events with its arguments, its refusal stops the tool, the user's
 // own hooks on the same command line run as well.
 func TestRealAgentsRunTheHooksTheyAreGiven(t *testing.T) {
 	for _, c := range []struct {
@@ -77,7 +77,7 @@ func TestRealAgentsRunTheHooksTheyAreGiven(t *testing.T) {
 			// Trust is given to hookmux's own hooks and no others.
 			ownRan := slices.Contains(seen, "own/prompt/1")
 			if want := launch.OnceNotice(a) == ""; ownRan != want {
-				t.Errorf("the person's own hook ran: %v, want %v", ownRan, want)
+				t.Errorf("the user's own hook ran: %v, want %v", ownRan, want)
 			}
 			if _, err := os.Stat(marker); err == nil {
 				t.Error("the tool ran although the hook refused it")
@@ -107,7 +107,7 @@ func script(t *testing.T, file, log string) string {
 }
 
 // Without trust no hook runs, and the end of the turn is seen all the same, by
-// us and by the person's own program.
+// us and by the user's own program.
 func TestRealCodexTellsWithoutTrust(t *testing.T) {
 	testBed := agentstest.NewTestBed(t, "codex", model.Scenario{Steps: []model.Step{{Say: "done"}}})
 	dir := t.TempDir()
@@ -139,6 +139,6 @@ func TestRealCodexTellsWithoutTrust(t *testing.T) {
 		t.Errorf("the hook saw %q (exit %d)\n%s", text, r.Exit, r.Stderr)
 	}
 	if text, _ := os.ReadFile(filepath.Join(dir, "own.log")); !strings.HasPrefix(string(text), "mine/{") {
-		t.Errorf("the person's own saw %q", text)
+		t.Errorf("the user's own saw %q", text)
 	}
 }

@@ -106,7 +106,7 @@ func readSettings(r *Request, value string) ([]byte, error) {
 }
 
 // foldHooks puts one entry per event behind a person's own. Empty text stands
-// for no settings. The result is plain JSON on one line, the person's keys in
+// for no settings. The result is plain JSON on one line, the user's keys in
 // their order.
 func foldHooks(text []byte, r *Request) (folded, note string, err error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))

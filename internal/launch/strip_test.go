@@ -7,7 +7,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 )
 
-// What Plan puts in, Strip takes out, and nothing of the person's with it.
+// What Plan puts in, Strip takes out, and nothing of the user's with it.
 func TestStripIsPlanBackwards(t *testing.T) {
 	for _, c := range []struct {
 		agent string
@@ -22,7 +22,7 @@ func TestStripIsPlanBackwards(t *testing.T) {
 		{"codebuddy", []string{"--settings", `{"model":"glm"}`}, nil},
 		{"codex", []string{}, nil},
 		{"codex", []string{"-m", "gpt-5", "resume", "abc"}, nil},
-		// The person's group stands in ours as well, so it comes back twice.
+		// The user's group stands in ours as well, so it comes back twice.
 		{"codex", []string{"-c", `hooks.Stop=[{hooks = [{command = "say done", type = "command"}]}]`},
 			[]string{"-c", `hooks.Stop=[{hooks = [{command = "say done", type = "command"}]}]`, "-c", `hooks.Stop=[{hooks=[{command="say done",type="command"}]}]`}},
 	} {

@@ -6,11 +6,11 @@ import (
 	"github.com/hookmux/hookmux/hook"
 )
 
-// encode gives a decision in the agent's own words. A refusal says who refused
-// and how it can be allowed; what is recorded is the reason alone.
+// encode returns a decision in the agent's format. A denial says who stopped the call and where to look; only the
+// reason is recorded.
 func (p *Pipeline) encode(c *call) (neutral.Answer, event.Decision) {
 	said := c.Outcome.Decision
-	said.Reason = denialText(&c.Event, &c.Outcome.Decision, c.entries)
+	said.Reason = denialText(&c.Event, &c.Outcome.Decision)
 	answer, decision := p.Deps.Catalogue.Encode(&c.Event, said)
 	if decision.Reason == said.Reason {
 		decision.Reason = c.Outcome.Decision.Reason
@@ -19,7 +19,7 @@ func (p *Pipeline) encode(c *call) (neutral.Answer, event.Decision) {
 }
 
 // denialText is the reason of a decision as the agent hears it.
-func denialText(ev *event.Event, d *event.Decision, entries []*hook.Entry) string {
+func denialText(ev *event.Event, d *event.Decision) string {
 	stops := ev.Kind == event.ToolBefore || ev.Kind == event.PermissionRequest || ev.Kind == event.TurnStart
 	if d.Verdict != event.Deny || !stops {
 		return d.Reason
@@ -33,7 +33,7 @@ func denialText(ev *event.Event, d *event.Decision, entries []*hook.Entry) strin
 	switch d.By {
 	case "", event.BySupposed:
 		return d.Reason
-	case event.ByPerson:
+	case event.ByUser:
 		return event.Denial("the user", d.Reason, "")
 	case event.ByHookmux:
 		return event.FromHookmux(event.OneLine(d.Reason))
@@ -41,11 +41,5 @@ func denialText(ev *event.Event, d *event.Decision, entries []*hook.Entry) strin
 	if d.Rule != "" {
 		return d.Reason // a guard says it itself
 	}
-	for _, e := range entries {
-		if e.ID == d.By && e.Handler == "module" {
-			return event.Denial("module "+hook.ModuleFile(d.By), d.Reason,
-				"A person can change it: `hookmux hooks list`")
-		}
-	}
-	return event.Denial("hook "+d.By, d.Reason, "A person can change it: `hookmux hooks list`")
+	return event.Denial("hook "+hook.ModuleFile(d.By), d.Reason, "`hookmux hooks list` shows where it comes from")
 }

@@ -4,11 +4,9 @@ import (
 	"testing"
 
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/hook"
 )
 
 func TestDenialText(t *testing.T) {
-	entries := []*hook.Entry{{Registration: hook.Registration{ID: "module:gate.ts", Handler: "module"}}}
 	call := &event.Event{Kind: event.ToolBefore, Tool: &event.Tool{Kind: event.Shell}}
 	for _, c := range []struct {
 		what string
@@ -17,15 +15,15 @@ func TestDenialText(t *testing.T) {
 		want string
 	}{
 		{"a hook", call, event.Decision{Verdict: event.Deny, By: "no-prod", Reason: "no prod\ndeploys."},
-			"hookmux: hook no-prod stopped this: no prod deploys. A person can change it: `hookmux hooks list`."},
-		{"a module", call, event.Decision{Verdict: event.Deny, By: "module:gate.ts", Reason: "no one is available to approve this"},
-			"hookmux: module gate.ts stopped this: no one is available to approve this. A person can change it: `hookmux hooks list`."},
+			"hookmux: hook no-prod stopped this: no prod deploys. `hookmux hooks list` shows where it comes from."},
+		{"a TypeScript hook", call, event.Decision{Verdict: event.Deny, By: "ts:gate.ts", Reason: "no one is available to approve this"},
+			"hookmux: hook gate.ts stopped this: no one is available to approve this. `hookmux hooks list` shows where it comes from."},
 		{"a hook without a reason", call, event.Decision{Verdict: event.Deny, By: "x"},
-			"hookmux: hook x stopped this: blocked by a hookmux hook. A person can change it: `hookmux hooks list`."},
+			"hookmux: hook x stopped this: blocked by a hookmux hook. `hookmux hooks list` shows where it comes from."},
 		{"a guard says it itself", call, event.Decision{Verdict: event.Deny, By: "guard.secrets", Rule: "secrets.x",
 			Reason: event.Denial("secrets.x", "y", "z")}, "hookmux: secrets.x stopped this: y. z."},
 		{"a hook that speaks as a guard does", call, event.Decision{Verdict: event.Deny, By: "x", Reason: event.Denial("y", "z", "")},
-			"hookmux: hook x stopped this: hookmux: y stopped this: z. A person can change it: `hookmux hooks list`."},
+			"hookmux: hook x stopped this: hookmux: y stopped this: z. `hookmux hooks list` shows where it comes from."},
 		{"a person whom a guard asked", call, event.Decision{Verdict: event.Deny, By: "person", Rule: "secrets.x", Reason: "not now",
 			Answer: &event.Answer{Choice: event.ChooseDeny}}, "hookmux: the user stopped this: not now."},
 		{"a person", call, event.Decision{Verdict: event.Deny, By: "person", Reason: "not now", Answer: &event.Answer{Choice: event.ChooseDeny}},
@@ -36,7 +34,7 @@ func TestDenialText(t *testing.T) {
 		{"an approval", call, event.Decision{Verdict: event.Allow, By: "x", Reason: "fine"}, "fine"},
 		{"only supposed", call, event.Decision{Verdict: event.Deny, By: event.BySupposed, Reason: "as it is"}, "as it is"},
 	} {
-		if got := denialText(c.ev, &c.d, entries); got != c.want {
+		if got := denialText(c.ev, &c.d); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.what, got, c.want)
 		}
 	}

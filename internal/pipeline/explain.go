@@ -101,7 +101,7 @@ func matchedHooks(c *call) []wire.Matched {
 	return list
 }
 
-// hooksNotHeard are those that fit the call, may have a say and were not run.
+// hooksNotHeard are those that fit the call, may decide and were not run.
 func hooksNotHeard(list []wire.Matched) (ids []string) {
 	for _, m := range list {
 		if m.Matches && !m.Ran && !m.LogOnly && m.Role != string(hook.Observe) {

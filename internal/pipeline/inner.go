@@ -64,7 +64,7 @@ func (p *Pipeline) AnswerInner(ctx context.Context, in *services.Call) (answer j
 
 // forgedReason says why an event that makes a file act cannot be what it says.
 // Tools and commands that files offer run in the daemon: what an agent started
-// must not call a tool past the agent's own gates, and a command is a person's,
+// must not call a tool past the agent's own approval policy, and a command is a person's,
 // typed at an agent that no other one started.
 func (p *Pipeline) forgedReason(c *call) string {
 	if !wire.IsPluginEvent(c.Event.Native) {

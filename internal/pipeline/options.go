@@ -99,8 +99,10 @@ type Sessions interface {
 // Selection knows which hooks apply where.
 type Selection interface {
 	// ForEvent are the hooks meant for an event, in order, with the project
-	// whose hooks are among them and the projects that have a say.
+	// whose hooks are among them and the projects that apply.
 	ForEvent(ev *event.Event, busy map[string]bool) (entries []*hook.Entry, project string, projects []string)
+	// NoteContact notes that a call was decided by what counts.
+	NoteContact(ev *event.Event)
 	// NoteSession remembers where a session started.
 	NoteSession(ev *event.Event)
 	// NoteDecision hears what came of an event that hooks were asked about.

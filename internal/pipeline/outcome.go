@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// recordOutcome records what came of an event when somebody had a say in it.
+// recordOutcome records what came of an event when somebody decided about it.
 func (p *Pipeline) recordOutcome(c *call, d event.Decision) {
 	p.later.countSteps(&c.Event, c.Outcome.Steps)
 	if !c.isDuplicate() { // else it was counted when it was told first

@@ -102,7 +102,7 @@ func (p *Pipeline) process(ctx context.Context, c *call) (neutral.Answer, event.
 	}
 	if !c.isDuplicate() {
 		if approvals.CanAsk(c.Event.Kind) {
-			defer p.Sessions.Deciding(&c.Event)() // not yet in the agent's own window
+			defer p.Sessions.Deciding(&c.Event)() // not yet at the agent's own prompt
 		}
 		p.notifyTrackers(c) // status, turn, title
 	}

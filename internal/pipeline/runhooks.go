@@ -46,6 +46,9 @@ func (p *Pipeline) runHooks(ctx context.Context, c *call) {
 		c.Outcome = p.runDeciding(ctx, c, hookCall)
 		p.runLogOnly(ctx, c, hookCall)
 	}
+	if c.DryRun == nil {
+		p.Selection.NoteContact(&c.Event)
+	}
 	c.hookCall = hookCall
 	c.observed = c.DryRun == nil && hook.HasObservers(c.entries, &c.Event, c.Carries)
 }
@@ -57,7 +60,7 @@ func (p *Pipeline) selectHooks(c *call) {
 		host.Process{PID: c.caller.PID, Start: c.caller.Start}, c.Peer.PID, c.entries)
 }
 
-// runDeciding runs the hooks that may have a say. Pure built-in guards answer
+// runDeciding runs the hooks that may decide. Pure built-in guards answer
 // on the spot; everything else may take long, so the caller's hanging up and
 // the deadline end it.
 func (p *Pipeline) runDeciding(ctx context.Context, c *call, hookCall hook.Call) hook.Outcome {

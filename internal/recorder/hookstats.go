@@ -18,12 +18,12 @@ import (
 type HookStats struct {
 	mu    sync.Mutex
 	hooks map[string]*hookStat
-	rules map[string]uint64 // calls a only logged rule would have had a say in
+	rules map[string]uint64 // calls a rule in log mode would have matched
 }
 
 type hookStat struct {
 	calls, failures, denied uint64
-	would                   uint64 // calls a only logged hook would have had a say in
+	would                   uint64 // calls a hook in log mode would have matched
 	total, max              time.Duration
 	lastErr                 string
 	recent                  [256]time.Duration // for the 95th percentile
@@ -65,7 +65,7 @@ func (s *HookStats) Add(step *hook.Step) {
 }
 
 // Would is how many calls a only logged hook, or the rule behind a [hook.RuleID], would have
-// had a say in.
+// have matched.
 func (s *HookStats) Would(id string) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

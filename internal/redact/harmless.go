@@ -77,7 +77,7 @@ var pathRoots = []string{
 	"/dev/", "/secrets/",
 }
 
-// isHarmless judges a whole value.
+// isHarmless checks a whole value.
 func isHarmless(s string) bool {
 	if harmlessHead(s) || redactmarks.IsWhole(s) {
 		return true
@@ -119,5 +119,5 @@ func proseWord(s string) bool {
 	return false
 }
 
-// judged is how much of an unquoted value is looked at before it is taken.
+// checked is how much of an unquoted value is looked at before it is taken.
 const judged = 256

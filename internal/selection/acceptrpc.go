@@ -278,11 +278,11 @@ func (r *Acceptance) Unaccepted() []wire.Unaccepted {
 
 // AcceptInitial accepts what is there now where nothing was ever accepted: by a
 // person, or because there are no settings at all.
-func (r *Acceptance) AcceptInitial(byPerson bool) {
+func (r *Acceptance) AcceptInitial(byUser bool) {
 	if r.Accepted == nil {
 		return
 	}
-	if err := r.Accepted.AcceptInitial(byPerson); err != nil {
+	if err := r.Accepted.AcceptInitial(byUser); err != nil {
 		r.Problems.Raise(accepted.ProblemKey, "can't save what you accepted: "+err.Error(),
 			"make room or repair "+r.Dirs.State)
 	}
@@ -294,7 +294,7 @@ func (r *Acceptance) AcceptInitial(byPerson bool) {
 func (r *Acceptance) namedModules() []string {
 	names := r.Config.AcceptedModules()
 	for _, reg := range r.Registry.Load("", "").Hooks {
-		if reg.Handler == "module" && !reg.Unaccepted {
+		if reg.Handler == "typescript" && !reg.Unaccepted {
 			names = append(names, reg.Target)
 		}
 	}

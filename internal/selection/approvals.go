@@ -43,9 +43,9 @@ func (r *Service) levelKey(agent string) string {
 	return key
 }
 
-// HoldTime is how long an agent is held whose own prompt cannot be used
+// WaitTime is how long an agent waits whose own prompt can't be used
 // meanwhile, and whether the user chose that for this very agent.
-func (r *Service) HoldTime(ev *event.Event) (hold time.Duration, chosen bool) {
+func (r *Service) WaitTime(ev *event.Event) (hold time.Duration, chosen bool) {
 	s := r.viewOf(r.placesOf(ev)).settings[0]
 	if s == nil {
 		return 2 * time.Minute, false

@@ -31,7 +31,7 @@ func (r *Service) makeEntries(settings [2]*config.Settings, sets [2]*registry.Se
 				continue
 			}
 			seen[reg.ID] = true
-			if reg.Handler == "module" {
+			if reg.Handler == hook.HandlerTypeScript {
 				own, err := r.Modules.Registered(reg, trusted[i], settings[0])
 				if err != nil {
 					own = brokenEntry(r.Problems, reg, err)

@@ -71,7 +71,7 @@ func (r *edits) canRun(reg hook.Registration, scope string) error {
 			return err
 		}
 	}
-	if reg.Handler == "module" {
+	if reg.Handler == hook.HandlerTypeScript {
 		return nil // it is loaded when it is there, and says itself what is wrong
 	}
 	_, err := handler.New(reg, r.handlers)
@@ -90,7 +90,7 @@ func (r *edits) changeHook(params json.RawMessage, _ proc.Cred) (any, *wire.Erro
 				return wire.Errorf(wire.CodeParams, "can't read the change: %v", err)
 			}
 			// A target that does not change is resolved already; resolving it again
-			// would start from the folder the person is in now.
+			// would start from the folder the user is in now.
 			if reg.Handler != handler || reg.Target != target {
 				if err := r.Modules.ResolveTarget(reg, p.Scope, p.Cwd, r.Registry.RootFor); err != nil {
 					return wire.Errorf(wire.CodeParams, "%v", err)
@@ -150,7 +150,7 @@ func (r *edits) editHooks(p wire.HooksEditParams,
 	}
 	r.views.DropProblemsOf(done.Hook.ID)
 	named := len(p.Registration) > 0 || namesTarget(p.Patch)
-	if scope == registry.Global && r.Accepted != nil && named && done.Hook.Handler == "module" {
+	if scope == registry.Global && r.Accepted != nil && named && done.Hook.Handler == hook.HandlerTypeScript {
 		r.acceptance.acceptNamed([]string{done.Hook.Target})
 	}
 	result := wire.HooksEditResult{File: done.File, Scope: scope}

@@ -16,7 +16,7 @@ import (
 )
 
 // LogOnly lists the guards, hooks and rules that count everywhere and only logs,
-// with how often each would have had a say.
+// with how often each would have matched.
 func LogOnly(r *Service, would func(id string) uint64) []wire.LogOnlyHook {
 	var list []wire.LogOnlyHook
 	known := map[string]bool{}

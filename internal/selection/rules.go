@@ -48,7 +48,7 @@ func ruleProblems(r *Service, trusted [2]*trust.TrustedContent, everywhere bool)
 }
 
 // logOnlyRules lists the rules that only logs, with how often each would have
-// had a say. Of many only those are listed that would have.
+// matched. Of many only those are listed that would have.
 func logOnlyRules(r *Service, would func(id string) uint64) []wire.LogOnlyHook {
 	const most = 10
 	v := r.viewOf(places{})

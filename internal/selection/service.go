@@ -1,6 +1,6 @@
 // Package selection says which hooks, guards and settings apply to an event: the
 // ones of the user, of the project it happens in and of the project its session
-// started in, as far as the person trusts these.
+// started in, as far as the user trusts these.
 //
 // Contract: files are read a few times a second at most, and at once after the
 // daemon itself changed them. A folder that does not answer costs its own events a
@@ -90,7 +90,7 @@ type Options struct {
 	SettingsChanged func()
 }
 
-// Service says who has a say: settings, guards and registrations, for the place an
+// Service says what applies: settings, guards and registrations, for the place an
 // event comes from. Files are looked at again a few times a second at most, and
 // at once after the daemon itself changed them.
 type Service struct {
@@ -110,7 +110,7 @@ type Service struct {
 	warnings   budget.Warnings
 	counts     *facts.Tracker // of what happens in sessions
 	loads      timedLoads
-	levelKeys  sync.Map // agent → the setting of its gate
+	levelKeys  sync.Map // agent → its setting of the approval policy
 
 	noting            sync.Mutex
 	covered           []guardnote.Cover // by what counts everywhere
@@ -119,6 +119,7 @@ type Service struct {
 	coveredInProjects map[guardnote.Cover]bool
 
 	starts *origins.Log // where sessions started
+	policy fleetPolicy
 
 	mu      sync.Mutex
 	views   bounded.Map[places, *view]

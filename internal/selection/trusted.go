@@ -16,7 +16,7 @@ func isTrusted(store *trust.Store, root string) bool {
 	return root != "" && store.InForce(root).Status == trust.Trusted
 }
 
-// trustEdit lets trust follow the person's own edit through hookmux, and says
+// trustEdit lets trust follow the user's own edit through hookmux, and says
 // what stands in the way when it cannot.
 func trustEdit(store *trust.Store, root string, done registry.Change) string {
 	if err := store.Retrust(root, done.File, done.Before, done.After); err != nil {

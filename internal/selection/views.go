@@ -92,6 +92,7 @@ func (r *Service) readView(at places, old *view) {
 	v.looked.Store(time.Now().UnixNano())
 	r.Modules.BeginRefresh(old != nil)
 	v.entries = r.makeEntries(settings, sets, trusted, at)
+	r.policy.noteRead(min(base.Policy, settings[0].Policy()))
 	r.mu.Lock()
 	r.views.Put(at, v, keepViews)
 	r.mu.Unlock()
@@ -100,7 +101,7 @@ func (r *Service) readView(at places, old *view) {
 	r.noteCovers(at, v)
 }
 
-// noteCovers writes down in which events somebody here has a say, for clients
+// noteCovers writes down to which events something here applies, for clients
 // that nobody answers. What counts in projects is added to what counts
 // everywhere and stays until the daemon ends: too much only costs a look.
 func (r *Service) noteCovers(at places, v *view) {

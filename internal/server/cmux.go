@@ -68,7 +68,7 @@ func (c *conversation) callWaiting(ctx context.Context) CallFunc {
 	return func(name string, params json.RawMessage) (json.RawMessage, *wire.Error) {
 		method := c.server.LongMethods[name]
 		verdict := c.server.Judge.May(wire.Methods[name], c.peer, nil)
-		return c.server.runJudged(name, verdict, c.peer, func() (any, *wire.Error) {
+		return c.server.runChecked(name, verdict, c.peer, func() (any, *wire.Error) {
 			return method(ctx, params, c.peer)
 		})
 	}

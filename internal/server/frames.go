@@ -61,9 +61,9 @@ func (s *Server) serveFrame(conn *net.UnixConn, reader *bufio.Reader, line []byt
 		entry.SetBusy(false) // this will take longer: a stopping daemon does not wait for it
 		return watchHangUp(conn, cancel)
 	}
-	if request.Holds {
-		call.OnHeld = func(request, why string, input []byte) {
-			s.writeReply(conn, frame.AppendHeld(nil, call.Frame.ID, request, why, input))
+	if request.Waits {
+		call.OnWait = func(request, why string, input []byte) {
+			s.writeReply(conn, frame.AppendWaiting(nil, call.Frame.ID, request, why, input))
 		}
 	}
 	if request.Version != "" && request.Version != s.Version {

@@ -70,7 +70,7 @@ var readings = map[string]reading{
 	// Whether the collector of telemetry answers.
 	wire.MethodTelemetryCheck: {open: true},
 
-	// By which ways the person is told.
+	// By which ways the user is told.
 	wire.MethodNotifyStatus: {open: true},
 
 	// This one takes sessions up.
@@ -82,6 +82,7 @@ var readings = map[string]reading{
 	wire.MethodFleetStatus:   {},
 	wire.MethodFleetList:     {},
 	wire.MethodFleetLog:      {},
+	wire.MethodFleetPolicy:   {},
 
 	// Where the page for browsers is, which devices you paired, and the digits of one that
 	// is being paired.
@@ -332,7 +333,7 @@ var streamReadings = map[string]map[string]streamReading{
 	wire.MethodInboxStream: {
 		wire.NoteInboxReady: mayReadAll, wire.NoteInboxReceived: mayReadItem, wire.NoteInboxResolved: mayReadItem,
 		wire.NoteInboxExpired: mayReadItem, wire.NoteInboxWithdrawn: mayReadItem,
-		wire.NoteInboxWindow: mayReadItem, wire.NoteInboxWindowOver: mayReadItem,
+		wire.NoteInboxPrompt: mayReadItem, wire.NoteInboxPromptOver: mayReadItem,
 	},
 }
 

@@ -54,8 +54,8 @@ func (s *Server) Call(ctx context.Context, name string, params json.RawMessage) 
 	return nil, wire.Errorf(wire.CodeNoMethod, "there is no method %q", name)
 }
 
-// runJudged runs a method for a peer that was judged.
-func (s *Server) runJudged(name string, verdict authority.Verdict, peer proc.Cred,
+// runChecked runs a method for a peer that was checked.
+func (s *Server) runChecked(name string, verdict authority.Verdict, peer proc.Cred,
 	run func() (any, *wire.Error)) (json.RawMessage, *wire.Error) {
 	if !verdict.OK {
 		s.Refused(name, peer, verdict)
@@ -104,7 +104,7 @@ func (c *conversation) callMethod(name string, params json.RawMessage) (json.Raw
 			return long(ctx, params, c.peer)
 		}
 	case isMethod:
-		run = func() (any, *wire.Error) { return m.Call(c.waitForPerson, params, c.peer) }
+		run = func() (any, *wire.Error) { return m.Call(c.waitForAnswer, params, c.peer) }
 	default:
 		return nil, wire.Errorf(wire.CodeNoMethod, "there is no method %q; docs/contributing/protocol.md lists them", name)
 	}
@@ -116,9 +116,9 @@ func (c *conversation) callMethod(name string, params json.RawMessage) (json.Raw
 		return nil, bad
 	}
 	if verdict.Outcome == authority.NeedPIN || verdict.Outcome == authority.NeedCode {
-		verdict = c.askPerson(name, class, params, verdict)
+		verdict = c.askUser(name, class, params, verdict)
 	}
-	return s.runJudged(name, verdict, c.peer, run)
+	return s.runChecked(name, verdict, c.peer, run)
 }
 
 // readMethod runs a method that only shows something, and leaves out what the
@@ -129,7 +129,7 @@ func (c *conversation) readMethod(name string, params json.RawMessage) (json.Raw
 		return nil, bad
 	}
 	verdict := s.Judge.May(authority.Read, c.peer, nil)
-	return s.runJudged(name, verdict, c.peer, func() (any, *wire.Error) {
+	return s.runChecked(name, verdict, c.peer, func() (any, *wire.Error) {
 		method := s.Methods[name]
 		var answer any
 		var failure *wire.Error
@@ -164,16 +164,16 @@ func (c *conversation) viewOfPeer() *View {
 	return &view
 }
 
-// askPerson asks the person at the terminal while the caller waits.
-func (c *conversation) askPerson(name string, class authority.Class, params json.RawMessage,
+// askUser asks the user at the terminal while the caller waits.
+func (c *conversation) askUser(name string, class authority.Class, params json.RawMessage,
 	v authority.Verdict) authority.Verdict {
-	ctx, done := c.waitForPerson()
+	ctx, done := c.waitForAnswer()
 	defer done()
-	return c.server.Judge.AskPerson(ctx, name, class, params, c.peer, v)
+	return c.server.Judge.AskUser(ctx, name, class, params, c.peer, v)
 }
 
-// waitForPerson begins to wait for a person, until the caller hangs up.
-func (c *conversation) waitForPerson() (ctx context.Context, done func()) {
+// waitForAnswer begins to wait for a person, until the caller hangs up.
+func (c *conversation) waitForAnswer() (ctx context.Context, done func()) {
 	c.entry.SetBusy(false) // a stopping daemon does not wait for a person
 	ctx, stop := c.untilHangUp()
 	return ctx, func() {

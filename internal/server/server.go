@@ -67,15 +67,15 @@ type Options struct {
 
 // Judge says who may call what.
 type Judge interface {
-	// May judges by the class of a method alone: for what may wait, and for
+	// May decides by the class of a method alone: for what may wait, and for
 	// streams.
 	May(class authority.Class, peer proc.Cred, env func() []string) authority.Verdict
-	// JudgeCall judges a call of a method that does not wait.
+	// JudgeCall checks a call of a method that does not wait.
 	JudgeCall(name string, class authority.Class, params json.RawMessage, peer proc.Cred) (authority.Verdict,
 		*wire.Error)
-	// AskPerson asks the person at the terminal, where a verdict needs a code or
+	// AskUser asks the user at the terminal, where a verdict needs a code or
 	// a PIN. ctx ends when the peer hangs up.
-	AskPerson(ctx context.Context, name string, class authority.Class, params json.RawMessage, peer proc.Cred,
+	AskUser(ctx context.Context, name string, class authority.Class, params json.RawMessage, peer proc.Cred,
 		v authority.Verdict) authority.Verdict
 }
 

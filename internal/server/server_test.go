@@ -51,7 +51,7 @@ func (r readersOnly) JudgeCall(_ string, class authority.Class, _ json.RawMessag
 	return r.May(class, peer, nil), nil
 }
 
-func (readersOnly) AskPerson(_ context.Context, _ string, _ authority.Class, _ json.RawMessage, _ proc.Cred,
+func (readersOnly) AskUser(_ context.Context, _ string, _ authority.Class, _ json.RawMessage, _ proc.Cred,
 	v authority.Verdict) authority.Verdict {
 	return v
 }

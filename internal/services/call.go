@@ -18,9 +18,9 @@ type Call struct {
 	Pushed bool // by a program, not by a hook
 	// OnGone calls cancel when the caller hangs up, until stop; nil for callers that can't.
 	OnGone func(cancel func()) (stop func())
-	// OnHeld notifies a caller that shows a dialog of its own that you are being asked; nil
+	// OnWait notifies a caller that shows a dialog of its own that you are being asked; nil
 	// for others.
-	OnHeld func(request, why string, input []byte)
+	OnWait func(request, why string, input []byte)
 	DryRun *DryRun // nil for a real call
 
 	Event    event.Event

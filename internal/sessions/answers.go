@@ -21,7 +21,7 @@ type answerWatcher struct {
 	deps    services.Deps
 	tracker *tracker
 
-	signs windowSigns
+	signs promptSigns
 
 	mu      sync.Mutex
 	open    map[state.Key]context.CancelFunc
@@ -58,7 +58,7 @@ func (w *answerWatcher) watchSession(one *state.Session) {
 	}
 	asked := &event.Event{Session: one.ID, Transcript: one.Transcript, Where: one.Place}
 	var answered <-chan struct{}
-	if a.Inbox != nil && a.Inbox.Window == agent.WindowState && !one.Place.Shared {
+	if a.Inbox != nil && a.Inbox.Prompt == agent.PromptState && !one.Place.Shared {
 		answered = window.Answered(ctx, w.running.Go, a.Inbox.State, asked)
 	}
 	if answered == nil {
@@ -96,7 +96,7 @@ func (w *answerWatcher) stopWatching(key state.Key) {
 func (w *answerWatcher) waitStopped() { w.running.Wait() }
 
 // followSigns looks for an answer as long as something stands in the session's
-// own window.
+// own prompt.
 func (w *answerWatcher) followSigns(ctx context.Context, key state.Key, signs agent.AnswerSigns) {
 	tick := time.NewTicker(childPeriod)
 	defer tick.Stop()

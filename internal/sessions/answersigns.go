@@ -11,8 +11,8 @@ import (
 	"github.com/hookmux/hookmux/internal/tmux"
 )
 
-// windowSigns is where signs of an answer in an agent's own window are read.
-type windowSigns struct {
+// promptSigns is where signs of an answer in an agent's own prompt are read.
+type promptSigns struct {
 	// below gives the processes below one.
 	below func(pid int) []int
 	// title gives the title of the terminal of a pane; false when it is not known.
@@ -28,8 +28,8 @@ const (
 	titleSettles = 2
 )
 
-func systemSigns(deps services.Deps) windowSigns {
-	signs := windowSigns{below: func(int) []int { return nil }, title: readPaneTitle}
+func systemSigns(deps services.Deps) promptSigns {
+	signs := promptSigns{below: func(int) []int { return nil }, title: readPaneTitle}
 	if deps.Processes == proc.System() {
 		signs.below = proc.Descendants
 	}
@@ -45,7 +45,7 @@ func readPaneTitle(ctx context.Context, place event.Place) (string, bool) {
 	return title, err == nil
 }
 
-// titleReader judges the titles of one terminal: an answer shows when the title
+// titleReader reads the titles of one terminal: an answer shows when the title
 // spoke of a question and does so no more.
 type titleReader struct {
 	part   string

@@ -23,7 +23,7 @@ func (c oneChild) Lookup(pid int) (proc.Process, error) {
 }
 func (c oneChild) Args(int) ([]string, error) { return c.args, nil }
 
-// askForCommand has codex ask for a command in its own window.
+// askForCommand has codex ask for a command at its own prompt.
 func (r *waitingRig) askForCommand() {
 	r.tell(event.Event{
 		Agent: "codex", Session: "s1", Native: "UserPromptSubmit", Kind: event.TurnStart, Time: time.Now(),

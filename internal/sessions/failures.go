@@ -27,7 +27,7 @@ func callTool(f, began transcript.Fact) *event.Tool {
 	return tool
 }
 
-// failureOf judges a call's end as the status machine judges an event's: a
+// failureOf reads a call's end as the status machine reads an event's: a
 // search that found nothing did not fail.
 func failureOf(f transcript.Fact, tool *event.Tool, cwd string, when time.Time) (state.Failure, bool) {
 	if !f.Failed && f.Exit == 0 || f.Denied {

@@ -199,7 +199,7 @@ func (p *replay) playDecision(t *testing.T, step timeline.Step, at time.Time) {
 		state.Rules{Spec: &p.agent.Status})
 }
 
-// playAnswer applies a sign outside of hooks that the person answered.
+// playAnswer applies a sign outside of hooks that the user answered.
 func (p *replay) playAnswer(at time.Time) {
 	one, ok := p.service.tracker.sessions.Get(p.session)
 	if !ok {

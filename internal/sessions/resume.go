@@ -211,7 +211,7 @@ func (r *resumer) recordInfo(record store.Record) wire.ResumeRecord {
 	out := wire.ResumeRecord{
 		Session: record.Session, Agent: record.Agent, Title: record.Title, Argv: record.Argv, Run: record.Run,
 		Dir: record.Dir, Env: record.Env, Pane: record.Pane, Server: record.Server, At: record.At,
-		Live: r.runningReason(record), Held: record.Shared,
+		Live: r.runningReason(record), Served: record.Shared,
 	}
 	if record.Mux != "tmux" {
 		out.Pane, out.Server = "", ""

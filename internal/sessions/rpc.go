@@ -119,7 +119,7 @@ func (s *Service) forgetMethod(params json.RawMessage, _ proc.Cred) (any, *wire.
 	if bad != nil {
 		return nil, bad
 	}
-	if one, ok := s.tracker.sessions.Get(key); ok && len(one.Held) > 0 {
+	if one, ok := s.tracker.sessions.Get(key); ok && len(one.Requests) > 0 {
 		return nil, wire.Errorf(wire.CodeConflict, "%s waits for your answer (`hookmux inbox`); answer or skip it "+
 			"first",
 			key.ID)
@@ -170,7 +170,7 @@ func (s *Service) resumeMethod(params json.RawMessage, peer proc.Cred) (any, *wi
 }
 
 // sendMethod gives a session a text: through its agent's plugin where one
-// listens, else typed into its pane, if the person says so.
+// listens, else typed into its pane, if the user says so.
 func (s *Service) sendMethod(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
 	var p wire.SessionSendParams
 	if err := services.ReadParams(params, &p); err != nil {

@@ -34,9 +34,9 @@ type Options struct {
 	Usage func(agent, session string) *wire.SessionUsage
 	// SessionGone is told of a session whose process ended without a word.
 	SessionGone func(agent, session string)
-	// WindowsChanged is told what of a session stands in the agent's own window,
+	// PromptsChanged is told what of a session stands at the agent's own prompt,
 	// whenever that may have changed.
-	WindowsChanged func(agent, session string, items []wire.InboxRequest)
+	PromptsChanged func(agent, session string, items []wire.InboxRequest)
 	// TurnEnded is told of a session whose turn ended; nil: nobody.
 	TurnEnded func(wire.Session)
 	// HooksMissing is told of a session that goes on without its hooks, and once more
@@ -63,7 +63,7 @@ type Service struct {
 	settings    SettingsSource
 	sender      Sender
 	sessionGone func(agent, session string)
-	tellWindows func(agent, session string, items []wire.InboxRequest)
+	tellPrompts func(agent, session string, items []wire.InboxRequest)
 	turnEnded   func(wire.Session)
 
 	hooksMissing func(Gap)
@@ -83,7 +83,7 @@ type Service struct {
 	answers     *answerWatcher
 	display     *tmuxDisplay
 	terminals   *terminalDisplay
-	pressing    sync.Mutex // keys in agents' windows, one answer at a time
+	pressing    sync.Mutex // keys in agents' terminals, one answer at a time
 
 	pruneAt int // how many sessions make pruning worthwhile
 	stop    chan struct{}
@@ -111,7 +111,7 @@ func New(ctx context.Context, deps services.Deps, o Options) *Service {
 	panes := newPaneFinder(ctx, deps, t, records)
 	s := &Service{
 		ctx: ctx, deps: deps, settings: o.Settings, sender: o.Sender, sessionGone: o.SessionGone,
-		tellWindows: o.WindowsChanged, turnEnded: o.TurnEnded, hooksMissing: o.HooksMissing, elsewhere: o.Elsewhere,
+		tellPrompts: o.PromptsChanged, turnEnded: o.TurnEnded, hooksMissing: o.HooksMissing, elsewhere: o.Elsewhere,
 		tracker: t, panes: panes, opened: newOpenFinder(deps, t, panes), daemons: newDaemonClients(ctx, deps, t), store: newSessionStore(deps, t),
 		transcripts: newTranscriptFollower(deps, t), answers: newAnswerWatcher(ctx, deps, t),
 		resumer: &resumer{deps: deps, settings: o.Settings, tracker: t, panes: panes, records: records,
@@ -152,18 +152,18 @@ func (s *Service) ApplyDecision(ev *event.Event, d event.Decision) {
 	s.lifted.decided(ev, &d)
 }
 
-// RequestOpened records that hookmux holds a request of an event for a person.
+// RequestOpened records that a request of an event waits for a person.
 func (s *Service) RequestOpened(id string, ev *event.Event, at time.Time) {
 	s.tracker.requestOpened(id, ev, at)
 }
 
-// RequestEnded records that hookmux holds a request no more. settled says that
-// nobody asks about it any more: the person decided, or the agent is gone.
+// RequestEnded records that a request no longer waits. settled says that
+// nobody asks about it any more: the user decided, or the agent is gone.
 func (s *Service) RequestEnded(id string, settled bool) { s.tracker.requestEnded(id, settled) }
 
 // Waiting is everything that waits for a person, the oldest first: what hookmux
 // holds (status pending, the id of the request) and what stands in an agent's own
-// window (status window). Of a session that ended while hookmux still held a
+// prompt (status prompt). Of a session that ended while the inbox still had a
 // request the status is withdrawn.
 func (s *Service) Waiting() []wire.InboxRequest { return s.view.waitingItems() }
 
@@ -296,8 +296,8 @@ func (s *Service) workOn(changes []*state.Change) bool {
 				s.resumer.recordSession(now)
 			}
 		}
-		if s.tellWindows != nil {
-			s.tellWindows(c.Key.Agent, c.Key.ID, s.view.windowItems(now))
+		if s.tellPrompts != nil {
+			s.tellPrompts(c.Key.Agent, c.Key.ID, s.view.promptItems(now))
 		}
 		if s.turnEnded != nil && c.TurnEnded && !c.Subagent && now != nil {
 			s.turnEnded(s.view.sessionInfo(now))
@@ -343,7 +343,7 @@ func chooseForgotten(all []state.Overview, isWatched func(*state.Overview) bool)
 	for _, one := range all {
 		watched := one.Live && isWatched(&one)
 		switch {
-		case one.Held:
+		case one.InInbox:
 		case one.IsIdle() && !watched:
 			quiet = append(quiet, one)
 		case watched:

@@ -94,7 +94,7 @@ func (d *terminalDisplay) send(c terminalChange) {
 // programStates are the protocol's states for ours; a terminal hears nothing of others.
 var programStates = map[state.Status]string{
 	state.NeverRan: programIdle, state.Idle: programIdle, state.Running: programWorking,
-	state.NeedsInput: programBlocked, state.Success: programDone, state.Failed: programFailed,
+	state.WaitingForYou: programBlocked, state.Success: programDone, state.Failed: programFailed,
 }
 
 func (d *terminalDisplay) change(one *state.Session) terminalChange {

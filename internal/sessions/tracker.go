@@ -143,12 +143,12 @@ func (t *tracker) isDeciding(id string) bool {
 	return t.undecided[id]
 }
 
-// requestOpened records that hookmux holds a request for a person.
+// requestOpened records that a request waits for a person.
 func (t *tracker) requestOpened(id string, ev *event.Event, at time.Time) {
 	t.noteChange(t.sessions.RequestOpened(id, ev, at, t.rulesOf(ev)))
 }
 
-// requestEnded records that hookmux holds a request no more.
+// requestEnded records that a request no longer waits.
 func (t *tracker) requestEnded(id string, settled bool) {
 	t.noteChange(t.sessions.RequestEnded(id, settled, time.Now()))
 }

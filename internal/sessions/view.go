@@ -37,7 +37,7 @@ func (v *view) sessionInfo(one *state.Session) wire.Session {
 		Mode: one.Mode, Model: one.Model, Version: one.Version, Transcript: one.Transcript,
 		Reviewer: one.Reviewer,
 	}
-	if len(one.Held) > 0 {
+	if len(one.Requests) > 0 {
 		w.Ended, w.EndReason = nil, "" // its process may be gone, but whoever asks still waits for an answer
 	}
 	if a, ok := v.deps.Catalogue.Agent(one.Agent); ok {
@@ -157,7 +157,7 @@ func (v *view) listSessions(all bool) []wire.Session {
 	list := []wire.Session{}
 	seen := map[state.Key]bool{}
 	for _, one := range v.tracker.sessions.Snapshot() {
-		if !now.Before(one.LeavesAt()) && len(one.Held) == 0 &&
+		if !now.Before(one.LeavesAt()) && len(one.Requests) == 0 &&
 			(!one.Live() || sessionLife(v.deps.Processes, one) != state.Alive) {
 			continue // the next tick takes it out
 		}

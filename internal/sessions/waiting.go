@@ -18,13 +18,13 @@ import (
 func (v *view) waitingItems() []wire.InboxRequest {
 	list := []wire.InboxRequest{}
 	for _, one := range v.tracker.sessions.Waiting() {
-		for _, held := range one.Held {
+		for _, held := range one.Requests {
 			// Also of a session whose process is gone: whoever asked still waits.
 			list = append(list, wire.InboxRequest{
 				ID: held.ID, Status: wire.InboxPending, Agent: one.Agent, Session: one.ID, CreatedAt: held.At,
 			})
 		}
-		list = append(list, v.windowItems(one)...)
+		list = append(list, v.promptItems(one)...)
 	}
 	slices.SortStableFunc(list, func(a, b wire.InboxRequest) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.ID, b.ID))
@@ -32,19 +32,19 @@ func (v *view) waitingItems() []wire.InboxRequest {
 	return list
 }
 
-// windowItems is what of a session stands in the agent's own window.
-func (v *view) windowItems(one *state.Session) []wire.InboxRequest {
+// promptItems is what of a session stands at the agent's own prompt.
+func (v *view) promptItems(one *state.Session) []wire.InboxRequest {
 	if one == nil {
 		return nil
 	}
 	var list []wire.InboxRequest
 	for _, waits := range one.WaitingList() {
-		if waits.Held || v.tracker.isDeciding(waits.Event) {
+		if waits.InInbox || v.tracker.isDeciding(waits.Event) {
 			continue // hookmux may still make a request of it
 		}
 		info := v.sessionInfo(one)
 		item := wire.InboxRequest{
-			ID: waits.ID, Status: wire.InboxWindow, Kind: windowKind(waits.Kind), Agent: one.Agent, Session: one.ID,
+			ID: waits.ID, Status: wire.InboxPrompt, Kind: promptKind(waits.Kind), Agent: one.Agent, Session: one.ID,
 			Cwd: one.Cwd, Pane: info.Pane, Tool: waits.Tool, ToolKind: string(waits.Kind), Choices: []string{},
 			CreatedAt: waits.At, AgentID: waits.Actor,
 		}
@@ -55,7 +55,7 @@ func (v *view) windowItems(one *state.Session) []wire.InboxRequest {
 		}
 		if v.dialogOf(one, &waits) != nil {
 			item.Choices = []string{string(event.ChooseOnce), string(event.ChooseDeny)}
-			item.Shown = windowCard(v.deps.AgentTitle(one.Agent)+" asks in "+info.WindowName(), one.Cwd, waits.Whole)
+			item.Shown = promptCard(v.deps.AgentTitle(one.Agent)+" asks in "+info.WindowName(), one.Cwd, waits.Whole)
 			sum := sha256.Sum256([]byte(item.Shown))
 			item.SHA256 = hex.EncodeToString(sum[:])
 		}
@@ -68,15 +68,15 @@ func (v *view) windowItems(one *state.Session) []wire.InboxRequest {
 // is known whole, the only thing that waits in a session whose tmux pane is known.
 func (v *view) dialogOf(one *state.Session, waits *state.Waiting) *agent.Dialog {
 	a, ok := v.deps.Catalogue.Agent(one.Agent)
-	if !ok || a.Inbox == nil || a.Inbox.Dialog == nil || waits.Held || waits.Whole == "" || waits.Actor != "" ||
+	if !ok || a.Inbox == nil || a.Inbox.Dialog == nil || waits.InInbox || waits.Whole == "" || waits.Actor != "" ||
 		len(one.WaitingList()) != 1 || one.Place.Mux != "tmux" || one.Place.Pane == "" || one.Place.Shared {
 		return nil
 	}
 	return a.Inbox.Dialog
 }
 
-// windowCard is what a person is to see of a command before keys answer for them.
-func windowCard(head, folder, command string) string {
+// promptCard is what a person is to see of a command before keys answer for them.
+func promptCard(head, folder, command string) string {
 	var b strings.Builder
 	b.WriteString(termsafe.Line(head, 0) + "\n")
 	if folder != "" {
@@ -88,7 +88,7 @@ func windowCard(head, folder, command string) string {
 	return termsafe.Text(b.String())
 }
 
-func windowKind(kind event.ToolKind) string {
+func promptKind(kind event.ToolKind) string {
 	switch kind {
 	case event.Question:
 		return "question"

@@ -68,7 +68,7 @@ type heldCall struct {
 type testChoices struct{}
 
 func (testChoices) ApprovalLevel(*event.Event) (string, bool)   { return string(policy.All), true }
-func (testChoices) HoldTime(*event.Event) (time.Duration, bool) { return time.Hour, true }
+func (testChoices) WaitTime(*event.Event) (time.Duration, bool) { return time.Hour, true }
 func (testChoices) ProjectOf(string) string                     { return "" }
 func (testChoices) RepositoryOf(string) string                  { return "" }
 func (testChoices) PushCommand() string                         { return "" }
@@ -112,7 +112,7 @@ func newWaitingRig(t failer) (*waitingRig, func()) {
 	rig.sessions = New(ctx, deps, Options{
 		Settings: config.New(config.Options{}), SessionGone: func(string, string) {},
 		TerminalReport: func(*event.Event) (*state.TerminalReport, error) { return nil, nil },
-		WindowsChanged: rig.windowsChanged,
+		PromptsChanged: rig.windowsChanged,
 	})
 	rig.approvals = approvals.New(approvals.Options{
 		Deps: deps, Settings: testChoices{}, Recorder: noRecorder{}, Sessions: rig.sessions,
@@ -157,7 +157,7 @@ func (r *waitingRig) tell(ev event.Event, hold bool) {
 	r.settle()
 }
 
-// holdCall puts a call to the person, as the pipeline does, and returns once it
+// holdCall puts a call to the user, as the pipeline does, and returns once it
 // waits or is decided.
 func (r *waitingRig) holdCall(ev event.Event) {
 	r.t.Helper()
@@ -168,7 +168,7 @@ func (r *waitingRig) holdCall(ev event.Event) {
 		c := &services.Call{
 			Event: call.ev, Deadline: time.Now().Add(time.Hour),
 			Carries: event.Carries{Allow: true, Deny: true, Ask: true},
-			OnHeld:  func(id, _ string, _ []byte) { began <- id },
+			OnWait:  func(id, _ string, _ []byte) { began <- id },
 		}
 		r.approvals.Decide(context.Background(), c)
 		call.decision = c.Outcome.Decision
@@ -224,14 +224,14 @@ func (r *waitingRig) mustAgree(after string) {
 	listed := map[string]bool{}
 	for _, item := range r.approvals.WaitingFor(proc.Cred{}) {
 		inbox = append(inbox, item.ID)
-		if item.Status == wire.InboxWindow {
+		if item.Status == wire.InboxPrompt {
 			windows = append(windows, item.Agent+":"+item.Session+" "+item.ID)
 		}
 		listed[item.ID] = true
 	}
 	list := r.sessions.List(false)
 	for _, one := range list {
-		if one.Status == string(state.NeedsInput) {
+		if one.Status == string(state.WaitingForYou) {
 			psSessions = append(psSessions, one.Agent+":"+one.ID)
 		}
 		ps = append(ps, one.Waits...)
@@ -273,7 +273,7 @@ func (r *waitingRig) mustAgree(after string) {
 func (r *waitingRig) answerOne(id string, choice string) {
 	r.t.Helper()
 	if choice == "release" {
-		m := r.approvals.Methods()[wire.MethodInboxRelease]
+		m := r.approvals.Methods()[wire.MethodInboxSkip]
 		if _, err := m.Run(json.RawMessage(`{"id":"`+id+`"}`), proc.Cred{}); err != nil {
 			r.t.Fatalf("release: %v", err)
 		}

@@ -18,7 +18,7 @@ type Focused struct {
 	Attach []string
 }
 
-// Focus brings a pane before the person's eyes. from is the pane the person
+// Focus brings a pane before the user's eyes. from is the pane the user
 // asks from (TMUX_PANE), "" from outside of tmux: then the client that shows
 // the pane's session already is taken, else the one used last. Without any
 // client the pane is selected for the next one that attaches.

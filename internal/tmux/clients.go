@@ -58,7 +58,7 @@ func (s *Server) Clients(ctx context.Context) ([]Client, error) {
 // does not say whether it has the keyboard.
 const usedLately = 15 * time.Second
 
-// IsWatching reports whether the person at the client looks at its active pane.
+// IsWatching reports whether the user at the client looks at its active pane.
 func (c *Client) IsWatching(now time.Time) bool {
 	if c.Reports {
 		return c.Focused

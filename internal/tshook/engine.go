@@ -97,7 +97,7 @@ func CheckSyntax(path string) error {
 }
 
 // Load loads a file, or returns what is wrong with it. It returns a module in both
-// cases: a module that did not load refuses what it would have judged. Loading a
+// cases: a module that did not load refuses what it would have decided. Loading a
 // path again keeps its module and reloads the file.
 func (e *Engine) Load(ctx context.Context, src Source) (*Module, error) {
 	if !filepath.IsAbs(src.Path) {

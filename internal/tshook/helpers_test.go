@@ -23,7 +23,7 @@ type harness struct {
 	dir    string
 
 	mu        sync.Mutex
-	answers   []Answer // the person's, in order; none left means nobody answers
+	answers   []Answer // the user's, in order; none left means nobody answers
 	nobody    bool
 	questions []Question
 	notices   []string

@@ -89,7 +89,7 @@ declare module "hookmux" {
   export interface AfterProviderResponseEvent extends Base { type: "after_provider_response"; status: number; headers: Record<string, string> }
   /** A message is whole; one of the same role may take its place. */
   export interface MessageEvent extends Base { type: string; message: Message; assistantMessageEvent?: any }
-  /** A command the person typed with `!`. A throw stops it. `operations` run inside pi only. */
+  /** A command the user typed with `!`. A throw stops it. `operations` run inside pi only. */
   export interface UserBashEvent extends Base { type: "user_bash"; command: string; excludeFromContext: boolean; cwd: string }
   export interface UserBashResult { result?: { output: string; exitCode: number | undefined; cancelled: boolean; truncated: boolean; fullOutputPath?: string }; operations?: any }
   export interface BeforeTreeEvent extends Base { type: "session_before_tree"; preparation: { targetId: string; oldLeafId: string | null; entriesToSummarize: Entry[]; userWantsSummary: boolean; [key: string]: any }; signal: AbortSignal }

@@ -46,7 +46,7 @@ func (m *Module) Registrations(id string) []hook.Registration {
 	}
 	var list []hook.Registration
 	add := func(agentName, hookType string, guard, closed bool) {
-		r := hook.Registration{ID: id + "/" + hookType, Agent: agentName, HookType: hookType, Handler: "module",
+		r := hook.Registration{ID: id + "/" + hookType, Agent: agentName, HookType: hookType, Handler: hook.HandlerTypeScript,
 			Target: m.path, Timeout: hook.Duration(hook.MaxTimeout), Role: hook.Advise}
 		if guard {
 			r.Role, r.OnFailure = hook.Guard, hook.FailIgnore

@@ -48,6 +48,6 @@ func TestLogOnlyFileReachesNobody(t *testing.T) {
 	}
 	logOnly = false
 	if d := s.must(m, s.bash("asked")); d.Verdict != event.None {
-		t.Errorf("the person said yes, and it judged %+v", d)
+		t.Errorf("the user said yes, and it judged %+v", d)
 	}
 }

@@ -46,7 +46,7 @@ type Tried struct {
 // answers. Nothing is remembered; files and processes it touches are
 // real.
 func Try(ctx context.Context, host Host, trial Trial) Tried {
-	w := &scriptedPerson{answers: trial.Answers}
+	w := &scriptedUser{answers: trial.Answers}
 	host.Asker, host.Sender, host.Recorder, host.Changed = w, w, w, nil
 	e := New(host)
 	defer e.Close()
@@ -106,7 +106,7 @@ func (m *Module) checkListens(trial *Trial) error {
 func (t *Tried) runTrial(ctx context.Context, e *Engine, m *Module, trial *Trial) error {
 	ev := trial.Event
 	call := &hook.Call{
-		Event: ev, Hook: &hook.Registration{ID: filepath.Base(trial.Source.Path), Handler: "module"},
+		Event: ev, Hook: &hook.Registration{ID: filepath.Base(trial.Source.Path), Handler: hook.HandlerTypeScript},
 		Carries: e.host.Catalogue.CarriesFor(ev),
 	}
 	if a, ok := e.host.Catalogue.Agent(ev.Agent); ok && slices.Contains(a.Inner, ev.Native) {
@@ -123,8 +123,8 @@ func (t *Tried) runTrial(ctx context.Context, e *Engine, m *Module, trial *Trial
 	return err
 }
 
-// scriptedPerson answers dialogs from a list and records what the hook did.
-type scriptedPerson struct {
+// scriptedUser answers dialogs from a list and records what the hook did.
+type scriptedUser struct {
 	mu       sync.Mutex
 	answers  []Answer
 	console  []string
@@ -135,7 +135,7 @@ type scriptedPerson struct {
 	problems []Problem
 }
 
-func (w *scriptedPerson) Ask(_ context.Context, q Question) (Answer, error) {
+func (w *scriptedUser) Ask(_ context.Context, q Question) (Answer, error) {
 	w.mu.Lock()
 	w.asked = append(w.asked, q)
 	if len(w.answers) > 0 {
@@ -148,38 +148,38 @@ func (w *scriptedPerson) Ask(_ context.Context, q Question) (Answer, error) {
 	return Answer{Cancelled: true}, nil
 }
 
-func (w *scriptedPerson) CanAnyoneAnswer(*event.Event) bool {
+func (w *scriptedUser) CanAnyoneAnswer(*event.Event) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.answers) > 0 || len(w.asked) > 0
 }
 
-func (w *scriptedPerson) Notify(n Notice) {
+func (w *scriptedUser) Notify(n Notice) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.notices = append(w.notices, n.Level+": "+n.Text)
 }
 
-func (w *scriptedPerson) Send(_ context.Context, m Message) (bool, error) {
+func (w *scriptedUser) Send(_ context.Context, m Message) (bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.sent = append(w.sent, m)
 	return true, nil
 }
 
-func (w *scriptedPerson) RecordAction(d HookAction) {
+func (w *scriptedUser) RecordAction(d HookAction) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.actions = append(w.actions, d)
 }
 
-func (w *scriptedPerson) Problem(p Problem) {
+func (w *scriptedUser) Problem(p Problem) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.problems = append(w.problems, p)
 }
 
-func (w *scriptedPerson) RecordConsole(_, level, text string) {
+func (w *scriptedUser) RecordConsole(_, level, text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.console = append(w.console, level+": "+strings.TrimRight(text, "\n"))

@@ -70,7 +70,7 @@ type Info struct {
 	// Root says that the daemon runs as root, where nothing keeps an agent of
 	// root's from passing for a person.
 	Root bool `json:"root,omitempty"`
-	// LogOnly are the guards and hooks that judge and change nothing.
+	// LogOnly are the guards and hooks that evaluate and change nothing.
 	LogOnly []LogOnlyHook `json:"logOnly,omitempty"`
 	// Pauses are the guards, rules and packs that only logs for a while.
 	Pauses []Pause `json:"pauses,omitempty"`
@@ -265,7 +265,7 @@ type Explained struct {
 	Degraded []string        `json:"degraded,omitempty"`
 	Answer   Answer          `json:"answer"`
 	Notes    []string        `json:"notes,omitempty"`
-	// Unknown are hooks that may have a say and were not run: what is decided is
+	// Unknown are hooks that may decide and were not run: what is decided is
 	// not known without them.
 	Unknown []string `json:"unknown,omitempty"`
 	// Examination is what guards and rules think of the call, one by one
@@ -284,7 +284,7 @@ type Matched struct {
 	Ran     bool   `json:"ran,omitempty"`
 	Verdict string `json:"verdict,omitempty"`
 	Error   string `json:"error,omitempty"`
-	LogOnly bool   `json:"log,omitempty"`   // it judges and changes nothing
+	LogOnly bool   `json:"log,omitempty"`   // it evaluates and changes nothing
 	Would   *Would `json:"would,omitempty"` // what it would have done
 }
 
@@ -375,7 +375,7 @@ type HooksEditResult struct {
 // TrustParams names a folder in a project.
 type TrustParams struct {
 	Cwd  string `json:"cwd"`
-	Hash string `json:"hash,omitempty"` // of what the person saw; trusting anything else is refused
+	Hash string `json:"hash,omitempty"` // of what the user saw; trusting anything else is refused
 }
 
 // TrustView is what a person must see before trusting a project.
@@ -422,7 +422,7 @@ type WantedParams struct {
 }
 
 // WantedResult names the events, sorted, and what hooks offer: tools for the
-// model and commands for the person, as the agent takes them. Known are the
+// model and commands for the user, as the agent takes them. Known are the
 // events, and "tool:" and "command:" before the names of those.
 type WantedResult struct {
 	Events   []string          `json:"events"`

@@ -66,10 +66,10 @@ func cardLineKind(line string) CardLineKind {
 	return OtherLine
 }
 
-// Answerable reports whether a person can answer it from here: it is held, or keys can
+// Answerable reports whether a person can answer it from here: it is in the inbox, or keys can
 // answer the agent's own dialog.
 func (item *InboxRequest) Answerable() bool {
-	return item.Status == InboxPending || item.Status == InboxWindow && len(item.Choices) > 0
+	return item.Status == InboxPending || item.Status == InboxPrompt && len(item.Choices) > 0
 }
 
 // About says what a request is about, from its card; it is no place to decide.

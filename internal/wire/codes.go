@@ -5,11 +5,11 @@ package wire
 // worded in internal/ui/text.
 const (
 	EndAnswered      = "answered"
-	EndInWindow      = "answered in the agent's own terminal"
+	EndAtPrompt      = "answered in the agent's own terminal"
 	EndAgentGone     = "the agent is gone"
 	EndHookGone      = "the agent no longer waits"
 	EndTimeOver      = "time is over"
-	EndReleased      = "left to the agent's own prompt"
+	EndSkipped       = "left to the agent's own prompt"
 	EndDaemonStopped = "the daemon stopped"
 	EndAbandoned     = "no one is there to answer any more"
 	EndOverrun       = "the turn went on without an answer"
@@ -37,7 +37,7 @@ const OwnAgent = "hookmux"
 const (
 	OwnRefused  = "refused"  // somebody tried what they may not
 	OwnDecision = "decision" // a person decided
-	OwnModule   = "module"   // a TypeScript hook did something
+	OwnHook     = "hook"     // a TypeScript hook did something
 	OwnGap      = "gap"      // a session went on without its hooks
 	OwnFleet    = "fleet"    // this machine joined or left a fleet, or changed who is in it
 	OwnDevice   = "device"   // a browser was paired, removed or used from elsewhere

@@ -6,11 +6,11 @@ import "testing"
 func TestCodesAreFrozen(t *testing.T) {
 	for got, want := range map[string]string{
 		EndAnswered:           "answered",
-		EndInWindow:           "answered in the agent's own terminal",
+		EndAtPrompt:           "answered in the agent's own terminal",
 		EndAgentGone:          "the agent is gone",
 		EndHookGone:           "the agent no longer waits",
 		EndTimeOver:           "time is over",
-		EndReleased:           "left to the agent's own prompt",
+		EndSkipped:            "left to the agent's own prompt",
 		EndDaemonStopped:      "the daemon stopped",
 		EndAbandoned:          "no one is there to answer any more",
 		EndOverrun:            "the turn went on without an answer",
@@ -22,7 +22,7 @@ func TestCodesAreFrozen(t *testing.T) {
 		SkipTooManyPushed:     "too many pushed requests wait",
 		SkipAgentReviews:      "the agent's own reviewer decides",
 		SkipSameRequestBefore: "the same request came before, by its hooks or its editor",
-		OwnAgent:              "hookmux", OwnRefused: "refused", OwnDecision: "decision", OwnModule: "module",
+		OwnAgent:              "hookmux", OwnRefused: "refused", OwnDecision: "decision", OwnHook: "hook",
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -12,6 +12,8 @@ const (
 	MethodFleetStatus = "fleet.status"
 	MethodFleetList   = "fleet.list"
 	MethodFleetLog    = "fleet.log"
+	MethodFleetPush   = "fleet.push"   // a policy for every member
+	MethodFleetPolicy = "fleet.policy" // which policy counts where
 )
 
 // FleetInitParams says how the fleet is served.
@@ -20,6 +22,9 @@ type FleetInitParams struct {
 	Listen    string   `json:"listen"`              // host:port
 	Advertise []string `json:"advertise,omitempty"` // how other machines reach it: host:port
 	Name      string   `json:"name"`                // of this machine in the fleet
+	NATS      []string `json:"nats,omitempty"`      // your own cluster, which stores what is under way
+	Creds     string   `json:"creds,omitempty"`     // the file with which it lets us in
+	Postgres  string   `json:"postgres,omitempty"`  // where the fleet's journal is, in place of a file
 }
 
 // FleetCode is a join code.
@@ -56,6 +61,8 @@ type FleetLeft struct {
 	// Told says that the fleet's server knows; otherwise an operator should remove it.
 	Told   bool `json:"told"`
 	Unsent int  `json:"unsent,omitempty"` // events that never reached the fleet
+	// Kept says why what your cluster or database stored for the fleet is still there.
+	Kept string `json:"kept,omitempty"`
 }
 
 // FleetStatus is this machine in its fleet. Joined is false where it's in none.
@@ -74,6 +81,8 @@ type FleetStatus struct {
 	Backlog   int64     `json:"backlog"`           // events that the fleet doesn't have yet
 	Sent      int64     `json:"sent"`              // since the daemon started
 	Dropped   int64     `json:"dropped,omitempty"` // lost because the backlog was full, since the daemon started
+	Most      int64     `json:"most,omitempty"`    // how large the backlog gets
+	Policy    int64     `json:"policy,omitempty"`  // the version in force here
 }
 
 // FleetMember is a machine of the fleet.
@@ -89,6 +98,50 @@ type FleetMember struct {
 	Backlog int64     `json:"backlog,omitempty"`
 	Refused int64     `json:"refused,omitempty"` // messages the server didn't take
 	Why     string    `json:"why,omitempty"`
+}
+
+// PolicyFile is a file of a policy.
+type PolicyFile struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
+// FleetPushParams is a policy for every member; without files it takes the one before away.
+type FleetPushParams struct {
+	Files []PolicyFile `json:"files"`
+}
+
+// PolicyContact is a hook call of an agent that was decided under a policy.
+type PolicyContact struct {
+	Version int64     `json:"version"`
+	Agent   string    `json:"agent"`
+	Event   string    `json:"event"`
+	At      time.Time `json:"at"`
+}
+
+// MemberPolicy is the policy in force on a machine.
+type MemberPolicy struct {
+	Version int64          `json:"version"` // 0: none
+	Since   time.Time      `json:"since,omitzero"`
+	Why     string         `json:"why,omitempty"`     // a newer one isn't in force
+	Contact *PolicyContact `json:"contact,omitempty"` // the proof: an agent's call that it decided
+}
+
+// FleetPolicy is the fleet's newest policy, and what of it the machines have.
+type FleetPolicy struct {
+	Version int64               `json:"version"` // 0: none was ever pushed
+	By      string              `json:"by,omitempty"`
+	Pushed  time.Time           `json:"pushed,omitzero"`
+	Files   []string            `json:"files"`
+	Members []FleetMemberPolicy `json:"members"`
+}
+
+// FleetMemberPolicy is the policy of one member.
+type FleetMemberPolicy struct {
+	Name   string `json:"name"`
+	ID     string `json:"id"`
+	Online bool   `json:"online"`
+	MemberPolicy
 }
 
 // FleetLogParams asks for the fleet's newest events.

@@ -13,7 +13,7 @@ const (
 	MethodInboxItems       = "inbox.items"
 	MethodInboxStream      = "inbox.stream"
 	MethodInboxReply       = "inbox.reply"
-	MethodInboxRelease     = "inbox.release"
+	MethodInboxSkip        = "inbox.skip"
 	MethodPermissions      = "permissions.list"
 	MethodPermissionRemove = "permissions.remove"
 	MethodAway             = "inbox.away"
@@ -36,8 +36,8 @@ const (
 	NoteInboxReady     = "inbox.ready" // everything that waits has been sent
 
 	// For those who want windows as well:
-	NoteInboxWindow     = "inbox.window"     // something stands in an agent's own window
-	NoteInboxWindowOver = "inbox.windowOver" // it stands there no more
+	NoteInboxPrompt     = "inbox.prompt"     // an agent asks at its own prompt
+	NoteInboxPromptOver = "inbox.promptOver" // it no longer does
 )
 
 // InboxRequest is one request as programs see it.
@@ -62,7 +62,7 @@ type InboxRequest struct {
 	ToolKind string          `json:"toolKind,omitempty"`
 	Input    json.RawMessage `json:"input"`
 
-	// Choices are what the person may say: once, always, all, bypass, deny,
+	// Choices are what the user may say: once, always, all, bypass, deny,
 	// answer for permissions and questions; accept, auto, manual, reject for a
 	// plan. Releasing is always possible.
 	Choices     []string          `json:"choices"`
@@ -80,7 +80,7 @@ type InboxRequest struct {
 
 	AskedBy string `json:"askedBy,omitempty"` // the hook that wants a person to look
 	Why     string `json:"why,omitempty"`     // its reason
-	Note    string `json:"note,omitempty"`    // what the person should know about answering
+	Note    string `json:"note,omitempty"`    // what the user should know about answering
 
 	Shown  string `json:"shown"`  // exactly what a person is to see
 	SHA256 string `json:"sha256"` // of Shown
@@ -111,7 +111,7 @@ const (
 	ReplyAlready   = "already" // somebody was first
 	ReplyExpired   = "expired" // nobody waits any more
 	ReplyUnknown   = "unknown"
-	ReplyThere     = "there"     // only the agent's own window takes an answer; nothing was typed into it
+	ReplyThere     = "there"     // only the agent's own prompt takes an answer; nothing was typed into it
 	ReplyConfirmed = "confirmed" // the agent did what was said
 	ReplyOvertaken = "overtaken" // it did something else
 )
@@ -126,7 +126,7 @@ type InboxOutcome struct {
 // InboxInfo is the inbox in a few words.
 type InboxInfo struct {
 	Waiting         int  `json:"waiting"`           // requests that can be answered here
-	Windows         int  `json:"windows,omitempty"` // questions in agents' own windows
+	Prompts         int  `json:"prompts,omitempty"` // questions at agents' own prompts
 	CanAnyoneAnswer bool `json:"someone"`           // somebody could answer
 	Away            bool `json:"away"`
 }
@@ -137,21 +137,21 @@ const (
 	InboxResolved  = "resolved"
 	InboxExpired   = "expired"
 	InboxWithdrawn = "withdrawn"
-	// InboxWindow: the agent is asking in its own terminal, and only there can it be
+	// InboxPrompt: the agent is asking in its own terminal, and only there can it be
 	// answered.
-	InboxWindow = "window"
+	InboxPrompt = "prompt"
 )
 
 // InboxStreamParams says what a stream of the inbox tells.
 type InboxStreamParams struct {
-	Windows bool `json:"windows,omitempty"` // also what stands in agents' own windows
+	Prompts bool `json:"prompts,omitempty"` // also agents' own prompts
 }
 
 // InboxListParams asks for requests.
 type InboxListParams struct {
-	// Windows adds what stands in agents' own windows: with it the list is
+	// Prompts adds what agents ask at their own prompts: with it the list is
 	// everything that waits for a person.
-	Windows bool `json:"windows,omitempty"`
+	Prompts bool `json:"prompts,omitempty"`
 
 	All bool   `json:"all,omitempty"` // also those that ended lately
 	ID  string `json:"id,omitempty"`  // one of them, by a unique beginning of its id
@@ -167,7 +167,7 @@ type InboxReplyParams struct {
 	Note     string                 `json:"note,omitempty"`   // for the model, beside an approval
 	Feedback string                 `json:"feedback,omitempty"`
 
-	// Rule is the item's rule, as the person saw it: always saves that or
+	// Rule is the item's rule, as the user saw it: always saves that or
 	// nothing. Suggestion takes up one of the agent's own instead, from 1.
 	Rule       string  `json:"rule,omitempty"`
 	Scope      string  `json:"scope,omitempty"`
@@ -215,7 +215,7 @@ type PermissionInfo struct {
 	Used    uint64     `json:"used"`
 }
 
-// AwayInfo says whether the person is away.
+// AwayInfo says whether the user is away.
 type AwayInfo struct {
 	Away  bool       `json:"away"`
 	Since *time.Time `json:"since,omitempty"`
@@ -224,13 +224,13 @@ type AwayInfo struct {
 // InboxReady follows what waits at the beginning of inbox.stream.
 type InboxReady struct {
 	Away bool `json:"away"`
-	// Attached says that agents are held for who listens; else Why says why it
+	// Attached says that agents wait for whoever listens; else Why says why it
 	// is not taken for a person.
 	Attached bool   `json:"attached"`
 	Why      string `json:"why,omitempty"`
 }
 
-// Digest is what happened while the person was away.
+// Digest is what happened while the user was away.
 type Digest struct {
 	WasAway   bool           `json:"wasAway"`
 	Since     *time.Time     `json:"since,omitempty"`

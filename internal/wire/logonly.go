@@ -25,7 +25,7 @@ const (
 type Would struct {
 	Code   WouldCode `json:"code"`
 	Reason string    `json:"reason,omitempty"`
-	Rules  []string  `json:"rules,omitempty"` // that would have had a say
+	Rules  []string  `json:"rules,omitempty"` // that would have matched
 }
 
 // WouldOf describes a decision that did not count; nil for none.
@@ -56,13 +56,13 @@ func WouldOf(d *event.Decision) *Would {
 	return w
 }
 
-// LogOnlyHook is a guard or hook that judges and changes nothing.
+// LogOnlyHook is a guard or hook that evaluates and changes nothing.
 type LogOnlyHook struct {
 	Hook  string `json:"hook"`
 	Would uint64 `json:"would"` // calls it would have stopped, asked about or changed, since the daemon started
 }
 
-// LogOnlyCall is a call that a only logged hook would have had a say in.
+// LogOnlyCall is a call that a hook in log mode would have matched.
 type LogOnlyCall struct {
 	ID    string    `json:"id"` // of the event
 	Time  time.Time `json:"time"`

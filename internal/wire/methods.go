@@ -59,7 +59,7 @@ var Methods = map[string]Class{
 	MethodAllow:            Decide,
 	MethodPause:            Decide,
 	MethodInboxReply:       Decide,
-	MethodInboxRelease:     Decide,
+	MethodInboxSkip:        Decide,
 	MethodPermissionRemove: Decide,
 	MethodAway:             Decide,
 	MethodBack:             Decide,
@@ -88,6 +88,8 @@ var Methods = map[string]Class{
 	MethodFleetStatus: Read,
 	MethodFleetList:   Read,
 	MethodFleetLog:    Read,
+	MethodFleetPush:   Decide,
+	MethodFleetPolicy: Read,
 
 	MethodAcceptLook:   Read,
 	MethodNotifyStatus: Read,
@@ -144,9 +146,9 @@ var Methods = map[string]Class{
 	MethodUsageWindows: Report,
 }
 
-// AsksPerson reports whether a method may wait for a person at their terminal, who may
+// AsksUser reports whether a method may wait for a person at their terminal, who may
 // have to type something before it is answered.
-func AsksPerson(method string) bool {
+func AsksUser(method string) bool {
 	class, known := Methods[method]
 	return known && class == Decide
 }

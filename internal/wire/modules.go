@@ -34,7 +34,7 @@ type ModuleInfo struct {
 	Scope   string          `json:"scope"` // global, project, run
 	InForce bool            `json:"inForce"`
 	Why     string          `json:"why,omitempty"`  // why it is not in force, or still is
-	LogOnly bool            `json:"log,omitempty"`  // it judges and changes nothing
+	LogOnly bool            `json:"log,omitempty"`  // it evaluates and changes nothing
 	Info    json.RawMessage `json:"info,omitempty"` // what the engine knows, see docs/modules.md
 }
 

@@ -22,7 +22,7 @@ type PackOrigin struct {
 	Sub    string `json:"sub,omitempty"` // the folder of the repository
 }
 
-// PackAddParams adds a pack as the person saw it. Replaces is the hash of the one
+// PackAddParams adds a pack as the user saw it. Replaces is the hash of the one
 // that it is put in the place of; "" where there is none of this name.
 type PackAddParams struct {
 	Files    []PackFile `json:"files"`

@@ -175,8 +175,8 @@ type ResumeRecord struct {
 	At      time.Time `json:"at"`
 	// Moved says that the tmux server it sat in is gone, and its pane with it.
 	Moved bool `json:"moved,omitempty"`
-	// Held says that a daemon of the agent served it and may still hold it.
-	Held bool `json:"held,omitempty"`
+	// Served says that a daemon of the agent served it and may still run it.
+	Served bool `json:"served,omitempty"`
 	// Live says why it must not be taken up now: it still runs, or was taken
 	// up a moment ago.
 	Live string `json:"live,omitempty"`
@@ -232,7 +232,7 @@ type SessionSent struct {
 // installed. It comes from no agent and belongs to no session.
 const ProbeEvent = "hookmux.probe"
 
-// WindowName is the agent's own window in words: its pane, its terminal, or what
+// WindowName is the agent's own prompt in words: its pane, its terminal, or what
 // can be said where neither is known.
 func (s *Session) WindowName() string {
 	switch {

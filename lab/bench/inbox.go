@@ -28,7 +28,7 @@ const (
 	feedRest = 6 * time.Millisecond
 )
 
-// inbox measures how long an answer takes from the person's program to the
+// inbox measures how long an answer takes from the user's program to the
 // waiting hook, with many requests waiting and many watching, against a bare
 // round trip over a socket. The answer is on disk before the hook hears it.
 func (b *bench) inbox(ctx context.Context) error {

@@ -160,7 +160,7 @@ func (f *firefox) click(text string) {
 func TestPageInFirefox(t *testing.T) {
 	bench := daemontest.New(t, func(s daemontest.Setup) (daemontest.Daemon, error) {
 		return daemon.New(daemon.Options{Dirs: s.Dirs, Table: s.Processes, Facts: s.Facts, Asker: s.Asker,
-			Version: s.Version, PID: s.PID, Log: s.Log, LiveSettings: s.LiveSettings, Person: s.ByPerson})
+			Version: s.Version, PID: s.PID, Log: s.Log, LiveSettings: s.LiveSettings, Person: s.ByUser})
 	})
 	f := startFirefox(t)
 	bench.Up()

@@ -57,7 +57,7 @@ func newWorld(t *testing.T) *world {
 	findBrowser(t)
 	bench := daemontest.New(t, func(s daemontest.Setup) (daemontest.Daemon, error) {
 		return daemon.New(daemon.Options{Dirs: s.Dirs, Table: s.Processes, Facts: s.Facts, Asker: s.Asker,
-			Version: s.Version, PID: s.PID, Log: s.Log, LiveSettings: s.LiveSettings, Person: s.ByPerson})
+			Version: s.Version, PID: s.PID, Log: s.Log, LiveSettings: s.LiveSettings, Person: s.ByUser})
 	})
 	bench.Up()
 	w := &world{Bench: bench, T: t, call: bench.Call, patience: daemontest.Patience}

@@ -115,7 +115,7 @@ const weakSettings = `{"guard.destructive": "off", "guard.secrets": "off", "guar
 func damageSettings(w *world) error        { return w.changeSettings(false) }
 func damageSettingsAndKill(w *world) error { return w.changeSettings(true) }
 
-// changeSettings changes the person's settings by no command of hookmux, and
+// changeSettings changes the user's settings by no command of hookmux, and
 // puts them back.
 func (w *world) changeSettings(kill bool) error {
 	file := w.configFile()

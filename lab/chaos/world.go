@@ -28,7 +28,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// settings are what the person of a world accepted: every guard is on.
+// settings are what the user of a world accepted: every guard is on.
 const settings = `{
   "guard.destructive": "block",
   "guard.secrets": "block",

@@ -29,7 +29,7 @@ import (
 // toolCalls are the calls of one turn; a person is asked about each.
 const toolCalls = 4
 
-// witnessed are the events of which each agent also tells a hook of the person's own.
+// witnessed are the events of which each agent also tells a hook of the user's own.
 var witnessed = []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "Stop"}
 
 // realHandover is a home in which real agents work while hookmux is replaced.
@@ -41,8 +41,8 @@ type realHandover struct {
 }
 
 // Claude Code and Codex are in the middle of a turn each, at terminals, with hooks that the version
-// before installed. At a random moment the programs are replaced. Each turn ends as it should, the person is asked
-// once about each call, and every event that an agent told a hook of the person's own is in the journal.
+// before installed. At a random moment the programs are replaced. Each turn ends as it should, the user is asked
+// once about each call, and every event that an agent told a hook of the user's own is in the journal.
 // HOOKMUX_HANDOVER_SEED repeats a run.
 func TestRealHandover(t *testing.T) {
 	list, now := os.Getenv("HOOKMUX_HANDOVER_BEFORE"), os.Getenv("HOOKMUX_HANDOVER_NOW")
@@ -120,7 +120,7 @@ func (h *realHandover) witnessFolder(agent string) string {
 	return filepath.Join(h.Base, "told", agent)
 }
 
-// writeWitness gives the person a hook of their own for each event: it keeps what the agent told.
+// writeWitness gives the user a hook of their own for each event: it keeps what the agent told.
 func (h *realHandover) writeWitness(agent, file string) {
 	h.t.Helper()
 	hooks := map[string]any{}
@@ -137,7 +137,7 @@ func (h *realHandover) writeWitness(agent, file string) {
 	}
 }
 
-// told counts what an agent told the person's own hook, by event.
+// told counts what an agent told the user's own hook, by event.
 func (h *realHandover) told(agent string) map[string]int {
 	files, _ := filepath.Glob(filepath.Join(h.witnessFolder(agent), "*"))
 	counts := map[string]int{}
@@ -216,7 +216,7 @@ func (h *realHandover) workThrough(before, now string, restart bool) {
 	h.awaitMoment()
 	h.putPrograms(now)
 	waiting, _ := h.person("inbox", "--json")
-	t.Logf("replaced; %d requests were waiting, restarted by the person: %v", strings.Count(waiting, `"pending"`), restart)
+	t.Logf("replaced; %d requests were waiting, restarted by the user: %v", strings.Count(waiting, `"pending"`), restart)
 	if restart {
 		if out, err := h.person("daemon", "restart"); err != nil {
 			t.Errorf("daemon restart ended with %v: %s", err, out)
@@ -252,7 +252,7 @@ func (h *realHandover) awaitMoment() {
 }
 
 // compareTurns wants each call to have run, its output read by the model, and one yes
-// of the person for it.
+// of the user for it.
 func (h *realHandover) compareTurns() {
 	for _, st := range h.testBeds {
 		for call := range toolCalls {
@@ -269,7 +269,7 @@ func (h *realHandover) compareTurns() {
 	h.compareAnswers(len(h.testBeds) * toolCalls)
 }
 
-// compareJournal wants what agents told the person's own hook in the journal, as
+// compareJournal wants what agents told the user's own hook in the journal, as
 // often.
 func (h *realHandover) compareJournal() {
 	t := h.t

@@ -35,7 +35,7 @@ type handover struct {
 	*sandbox.Home
 	t       *testing.T
 	sameIDs bool   // the version before hands ids of requests on
-	ponder  func() // what the person does before they answer; nil: nothing
+	ponder  func() // what the user does before they answer; nil: nothing
 
 	calls atomic.Int64 // that were answered
 
@@ -46,8 +46,8 @@ type handover struct {
 }
 
 // Programs are replaced at random moments while agents work and a person answers. Every event is in
-// the journal once, every request gets its answer, and the person answers each once. At every other moment
-// the person restarts the daemon as well, with requests that wait; else it goes by itself. The programs are test
+// the journal once, every request gets its answer, and the user answers each once. At every other moment
+// the user restarts the daemon as well, with requests that wait; else it goes by itself. The programs are test
 // programs, for which whoever calls is a person: HOOKMUX_HANDOVER_BEFORE has folders with those of versions
 // before (name=folder, by commas), HOOKMUX_HANDOVER_NOW the folder with those of now.
 func TestHandover(t *testing.T) {
@@ -101,7 +101,7 @@ func firstError(all ...error) error {
 	return nil
 }
 
-// person runs a command as the person.
+// person runs a command as the user.
 func (h *handover) person(args ...string) (string, error) {
 	cmd := exec.Command(h.Program("hookmux"), args...)
 	cmd.Env, cmd.Dir = h.Env, h.Project
@@ -148,7 +148,7 @@ func (h *handover) work(number int) {
 		h.call("prompt-"+name, "UserPromptSubmit", map[string]any{"session_id": session, "prompt": "make it"})
 		h.call("before-"+name, "PreToolUse", tool())
 		if got := h.call("ask-"+name, "PermissionRequest", tool()); !strings.Contains(got.Stdout, `"behavior":"allow"`) {
-			h.t.Errorf("the request for %q got %v, want the person's yes", command, got)
+			h.t.Errorf("the request for %q got %v, want the user's yes", command, got)
 		}
 		h.call("after-"+name, "PostToolUse", tool())
 		h.call("stop-"+name, "Stop", map[string]any{"session_id": session, "stop_hook_active": false})
@@ -180,7 +180,7 @@ func (h *handover) answerRequests(done <-chan struct{}) {
 			}
 		}
 		for _, one := range requests {
-			if one.Status != wire.InboxPending { // in the agent's own window
+			if one.Status != wire.InboxPending { // at the agent's own prompt
 				continue
 			}
 			command := string(one.Input)
@@ -272,21 +272,21 @@ func (h *handover) compareRecords() {
 	h.compareAnswers(workingAgents * turnsOfAnAgent)
 }
 
-// compareAnswers wants the person to have been asked about so many commands, about
+// compareAnswers wants the user to have been asked about so many commands, about
 // each once.
 func (h *handover) compareAnswers(want int) {
 	t := h.t
 	if len(h.asked) != want {
-		t.Errorf("the person was asked about %d commands, want %d: %v", len(h.asked), want, h.asked)
+		t.Errorf("the user was asked about %d commands, want %d: %v", len(h.asked), want, h.asked)
 	}
 	for command, ids := range h.asked {
 		// A daemon of 1cb22c92 leaves no ids to the next one. Then it is a second question only
 		// where the first was answered.
 		if h.sameIDs && len(ids) != 1 {
-			t.Errorf("the person was asked about %q by the requests %v, want one id", command, ids)
+			t.Errorf("the user was asked about %q by the requests %v, want one id", command, ids)
 		}
 		if h.approved[command] != 1 {
-			t.Errorf("the person was asked about %q by the requests %v and said yes %d times, want one yes", command, ids,
+			t.Errorf("the user was asked about %q by the requests %v and said yes %d times, want one yes", command, ids,
 				h.approved[command])
 		}
 	}

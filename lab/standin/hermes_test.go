@@ -103,7 +103,7 @@ func readHermes(_ entry, r result) reading {
 	return reading{goesOn, r.Stdout} // approve, allow and ask mean nothing to it
 }
 
-// hermesAllowed are the pairs of event and command that the person allowed.
+// hermesAllowed are the pairs of event and command that the user allowed.
 func hermesAllowed(t *testing.T, w *world) map[string]bool {
 	t.Helper()
 	text, err := os.ReadFile(w.file("~/.hermes/shell-hooks-allowlist.json"))
@@ -123,7 +123,7 @@ func hermesAllowed(t *testing.T, w *world) map[string]bool {
 	return out
 }
 
-// hermesConsent wants each installed hook allowed word for word, what the person
+// hermesConsent wants each installed hook allowed word for word, what the user
 // allowed kept, and Hermes' own question not skipped by an approval.
 func hermesConsent(t *testing.T, w *world) {
 	text, err := os.ReadFile(w.file(w.v.user))

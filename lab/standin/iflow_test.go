@@ -9,7 +9,7 @@ import (
 )
 
 // iflow as docs_en/examples/hooks.md of its vendor says: groups below "hooks", a line for a shell, timeout in seconds
-// (none without one), and every exit code but 0 refuses a call or a prompt. What a hook prints is shown to the person.
+// (none without one), and every exit code but 0 refuses a call or a prompt. What a hook prints is shown to the user.
 var iflow = vendor{
 	agent: "iflow",
 	user:  "~/.iflow/settings.json", project: "./.iflow/settings.json",

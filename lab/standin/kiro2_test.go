@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// kiro2 as the documents of agent files say: a file per agent of the person's, with a name and tools, hooks in flat
+// kiro2 as the documents of agent files say: a file per agent of the user's, with a name and tools, hooks in flat
 // lists below "hooks", limits in milliseconds (30 seconds without one), and exit code 2 refuses a tool.
 var kiro2 = vendor{
 	agent: "kiro2",

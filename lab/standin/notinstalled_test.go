@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/install"
 )
 
-// Junie takes silence at PermissionRequest for a yes, and no other answer leaves the call to the person. So nothing is
+// Junie takes silence at PermissionRequest for a yes, and no other answer leaves the call to the user. So nothing is
 // installed there, and whoever asks for it is told why.
 func TestJunieIsNotInstalled(t *testing.T) { wantNotInstalled(t, "junie", "approves") }
 

@@ -136,7 +136,7 @@ func readOpenHands(_ entry, r result) reading {
 	return reading{goesOn, r.Stdout}
 }
 
-// openhandsSpelling wants our hook under the person's spelling of an event: a file
+// openhandsSpelling wants our hook under the user's spelling of an event: a file
 // with two spellings of one is thrown away whole.
 func openhandsSpelling(t *testing.T, w *world) {
 	file := w.file(w.v.project)

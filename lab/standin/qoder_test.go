@@ -33,7 +33,7 @@ var qoder = vendor{
 	call: claudeCall("PreToolUse", "Bash", "standin-qoder", map[string]any{"permission_mode": "default",
 		"transcript_path": "/home/user/.qoder/projects/p/standin-qoder.jsonl", "tool_use_id": "call_1"}),
 	read: readQoder,
-	// The question to the person is the strongest thing hookmux asks for where nobody can check.
+	// The question to the user is the strongest thing hookmux asks for where nobody can check.
 	honours: honours{deny: refused, unchecked: asks},
 	more:    qoderSilence,
 }

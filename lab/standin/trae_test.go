@@ -38,7 +38,7 @@ var trae = vendor{
 	call: claudeCall("PreToolUse", "RunCommand", "standin-trae", map[string]any{"llm_tool_name": "RunCommand",
 		"tool_use_id": "toolcall-1", "workspace_roots": []string{}}),
 	read: readTrae,
-	// The question to the person is the strongest thing hookmux asks for where nobody can check.
+	// The question to the user is the strongest thing hookmux asks for where nobody can check.
 	honours: honours{deny: refused, unchecked: asks},
 	more:    traeSilence,
 }

@@ -36,7 +36,7 @@ var vendors = []*vendor{
 	&windsurf,
 }
 
-// TestStandIns takes every vendor through the same way, beside one daemon: installed into a file that holds the person's
+// TestStandIns takes every vendor through the same way, beside one daemon: installed into a file that holds the user's
 // own things, asked with the daemon, without it and without the program, and taken out again.
 func TestStandIns(t *testing.T) {
 	b := newBench(t)
@@ -135,7 +135,7 @@ func entryFlaws(w *world, found, theirs []entry) (flaws []string) {
 		}
 	}
 	if others != len(theirs) {
-		say("%d hooks of the person, want %d as before", others, len(theirs))
+		say("%d hooks of the user, want %d as before", others, len(theirs))
 	}
 	return flaws
 }

@@ -66,8 +66,8 @@ type outcome string
 
 const (
 	goesOn   outcome = "goes on"  // as without a hook: the vendor's own rules decide
-	approved outcome = "approved" // it runs, and the person is not asked
-	asks     outcome = "asks"     // the person is asked
+	approved outcome = "approved" // it runs, and the user is not asked
+	asks     outcome = "asks"     // the user is asked
 	refused  outcome = "refused"  // it does not run
 )
 
@@ -81,7 +81,7 @@ type call struct {
 // reading is what the vendor made of an answer.
 type reading struct {
 	outcome outcome
-	why     string // what the model or the person reads
+	why     string // what the model or the user reads
 }
 
 // entry is one hook as the vendor understood it.
@@ -117,7 +117,7 @@ func newBench(t *testing.T) *daemontest.Bench {
 	t.Helper()
 	b := daemontest.New(t, func(s daemontest.Setup) (daemontest.Daemon, error) {
 		return daemon.New(daemon.Options{Dirs: s.Dirs, Table: s.Processes, Facts: s.Facts, Asker: s.Asker, Version: s.Version,
-			PID: s.PID, Extra: s.Extra, Log: s.Log, LiveSettings: s.LiveSettings, Person: s.ByPerson})
+			PID: s.PID, Extra: s.Extra, Log: s.Log, LiveSettings: s.LiveSettings, Person: s.ByUser})
 	})
 	if err := programs.Build(b.Bin, programs.Options{Names: []string{"hookmux-hook"}}); err != nil {
 		t.Fatal(err)
@@ -149,7 +149,7 @@ func (w *world) file(name string) string {
 	return filepath.Join(w.Dirs.Home, strings.TrimPrefix(name, "~/"))
 }
 
-// install is `hookmux install NAME`, with everything the person is asked answered with yes.
+// install is `hookmux install NAME`, with everything the user is asked answered with yes.
 func (w *world) install(t *testing.T, scope string) {
 	t.Helper()
 	plan, err := w.host().Install(install.Options{Agents: []*agent.Agent{w.agent}, Scope: scope, Trust: true,
@@ -208,7 +208,7 @@ func (w *world) ourEntry(t *testing.T, name string, c call) entry {
 	return found[0]
 }
 
-// run runs a hook to its end as the vendor does. The environment is the person's, as a login shell has it.
+// run runs a hook to its end as the vendor does. The environment is the user's, as a login shell has it.
 func (w *world) run(e entry, payload string) result {
 	ctx, cancel := context.WithTimeout(context.Background(), daemontest.Patience)
 	defer cancel()

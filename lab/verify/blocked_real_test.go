@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/lab/verify/testbed"
 )
 
-// Who sits at the agent reads in its own window that a call was blocked, and why.
+// Who sits at the agent reads at its own prompt that a call was blocked, and why.
 func TestRealBlockedIsShown(t *testing.T) {
 	for _, name := range []string{"gemini", "claude", "codex"} {
 		t.Run(name, func(t *testing.T) {

@@ -63,7 +63,7 @@ func runCLI(t *testing.T, home, cwd, path string, args ...string) ranCLI {
 }
 
 // The program itself, on an agent from PATH, touches nothing
-// of the person's.
+// of the user's.
 func TestRealCommand(t *testing.T) {
 	path := onPath(t, "codex")
 	home, cwd := t.TempDir(), t.TempDir()
@@ -128,6 +128,6 @@ func TestRealMine(t *testing.T) {
 		found = found || strings.HasSuffix(file, ".codex/hooks.json")
 	}
 	if !found {
-		t.Error("the person's hooks were not part of it")
+		t.Error("the user's hooks were not part of it")
 	}
 }

@@ -35,7 +35,7 @@ func TestRealFree(t *testing.T) {
 					var items []wire.InboxRequest
 					_ = st.Daemon.CallMethod(wire.MethodInboxItems, wire.InboxListParams{}, &items)
 					for _, item := range items {
-						_ = st.Daemon.CallMethod(wire.MethodInboxRelease, wire.InboxIDParams{ID: item.ID}, nil)
+						_ = st.Daemon.CallMethod(wire.MethodInboxSkip, wire.InboxIDParams{ID: item.ID}, nil)
 					}
 				}
 			}()

@@ -15,7 +15,7 @@ import (
 	"github.com/hookmux/hookmux/lab/verify/testbed"
 )
 
-// Agents that ask in their own window are answered from elsewhere by keys: what is approved
+// Agents that ask at their own prompt are answered from elsewhere by keys: what is approved
 // runs, what is denied does not, and a second answer finds nothing to answer.
 func TestRealKeystrokes(t *testing.T) {
 	for _, name := range []string{"gemini", "codex", "claude"} {
@@ -94,17 +94,17 @@ func awaitWindow(ctx context.Context, t *testing.T, st *testbed.TestBed, term *t
 	var list []wire.InboxRequest
 	for {
 		list = nil
-		if err := st.Daemon.CallMethod(wire.MethodInboxItems, wire.InboxListParams{Windows: true}, &list); err != nil {
+		if err := st.Daemon.CallMethod(wire.MethodInboxItems, wire.InboxListParams{Prompts: true}, &list); err != nil {
 			t.Fatal(err)
 		}
 		if len(list) == 1 && list[0].Status == wire.InboxPending { // as one that waited too long
 			var released wire.InboxReplyResult
-			if err := st.Daemon.CallMethod(wire.MethodInboxRelease, wire.InboxIDParams{ID: list[0].ID},
+			if err := st.Daemon.CallMethod(wire.MethodInboxSkip, wire.InboxIDParams{ID: list[0].ID},
 				&released); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if len(list) == 1 && list[0].Status == wire.InboxWindow && list[0].Answerable() &&
+		if len(list) == 1 && list[0].Status == wire.InboxPrompt && list[0].Answerable() &&
 			looks.Of(st.Driver.Name).ShowsDialog(term.CaptureScreen(ctx)) && containsCommand(&list[0], command) {
 			term.AwaitStillness(ctx)
 			return list[0]

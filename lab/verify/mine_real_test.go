@@ -26,7 +26,7 @@ func TestRealMineInstalled(t *testing.T) {
 			"daemon-absent", "--check", "neutral")
 		ownconfigtest.CheckTree(t, p.Home, was)
 		if notes := strings.Join(r.report.Agents[0].Notes, "\n"); !strings.Contains(notes, "are proven as they are") {
-			t.Errorf(`strings.Join(r.report.Agents[0].PersonNotes, "\n") = %q, want "are proven as they are" in it`, notes)
+			t.Errorf(`strings.Join(r.report.Agents[0].UserNotes, "\n") = %q, want "are proven as they are" in it`, notes)
 		}
 		for _, row := range r.report.Agents[0].Checks {
 			t.Logf("trusted %v: %s %s %s", trust, row.Mark, row.ID(), row.Why)

@@ -458,7 +458,7 @@ func TestRealSampleCompaction(t *testing.T) {
 }
 
 // A tool that a hook offers is called by the model, and a
-// command it offers is typed by the person.
+// command it offers is typed by the user.
 func TestRealOffersInPi(t *testing.T) {
 	st := realTestBed(t, "pi")
 	writePersonFile(t, st.Dirs.Config, "hooks/offers.ts", `import { Type } from "typebox";

@@ -127,7 +127,7 @@ func TestRealModuleOfOneLaunch(t *testing.T) {
 				t.Errorf("ran %v, told %v", st.LeftItsFile("denied"), st.Model.Saw(st.Run, "denied-by-module"))
 			}
 			if asked := person.Asked(); len(asked) != 1 || !strings.Contains(asked[0], "TypeScript hook") {
-				t.Errorf("the person was asked about %q, expected one question about the TypeScript hook", asked)
+				t.Errorf("the user was asked about %q, expected one question about the TypeScript hook", asked)
 			}
 			st.In.Argv = plain
 			if err := st.RunHeadless(context.Background(), st.AgentCommand(), st.FreeCommand("Run it")); err != nil {

@@ -20,7 +20,7 @@ const (
 	agentSocket  = "/tmux1"
 )
 
-// trustedPerson lets somebody look at the person's tmux, who sits at a terminal
+// trustedPerson lets somebody look at the user's tmux, who sits at a terminal
 // and types: nobody is attached to it in a test. Everything else is as it is on
 // this machine, so that what agents try is judged by what they are.
 type trustedPerson struct {

@@ -157,7 +157,7 @@ func (a reviewedAgent) afterReviews(ctx context.Context, p *shellOf) {
 		p.t.Errorf("show says\n%s\nexpected %q", said, a.says)
 	}
 	var items []wire.InboxRequest
-	ever := wire.InboxListParams{Windows: true, All: true}
+	ever := wire.InboxListParams{Prompts: true, All: true}
 	if err := p.st.Daemon.CallMethod(wire.MethodInboxItems, ever, &items); err != nil || len(items) > 0 {
 		p.t.Errorf("the inbox had %d requests (%v), expected that there never was one: %+v", len(items), err, items)
 	}
@@ -174,7 +174,7 @@ func (a reviewedAgent) testAsks(t *testing.T) {
 	err := st.AtTerminal(t.Context(), args, func(ctx context.Context, term *testbed.Terminal) error {
 		item := p.next("permission", map[string]bool{})
 		one := p.onlySession()
-		if one.Status != string(state.NeedsInput) || !slices.Contains(one.Waits, item.ID) ||
+		if one.Status != string(state.WaitingForYou) || !slices.Contains(one.Waits, item.ID) ||
 			one.Reviewer == event.ReviewerAgent {
 			t.Errorf("ps says %s, waits for %v, reviewer %q; expected waiting, %s and not the agent", one.Status,
 				one.Waits, one.Reviewer, item.ID)
@@ -242,7 +242,7 @@ func (p *shellOf) onlySession() wire.Session {
 // expectNobodyAsked holds that neither ps nor the inbox has anything that waits.
 func (p *shellOf) expectNobodyAsked(one *wire.Session) {
 	p.t.Helper()
-	if one.Status == string(state.NeedsInput) || one.WaitingSince != nil || len(one.Asks)+len(one.Waits) > 0 {
+	if one.Status == string(state.WaitingForYou) || one.WaitingSince != nil || len(one.Asks)+len(one.Waits) > 0 {
 		p.t.Errorf("ps says %s, waiting since %v for %v %v; expected that nobody is asked", one.Status,
 			one.WaitingSince, one.Asks, one.Waits)
 	}

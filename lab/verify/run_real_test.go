@@ -83,7 +83,7 @@ func TestRealRun(t *testing.T) {
 			for rel, text := range personsFiles[name] {
 				files[writePersonFile(t, st.Home, rel, text)] = text
 			}
-			if name == "codex" { // written by the test bed, and the person's all the same
+			if name == "codex" { // written by the test bed, and the user's all the same
 				file := filepath.Join(st.Home, ".codex/config.toml")
 				b, err := os.ReadFile(file)
 				if err != nil {
@@ -110,7 +110,7 @@ func TestRealRun(t *testing.T) {
 				t.Error("the model never read the reason")
 			}
 			if name == "claude" && !e.Ran("own-hook") {
-				t.Error("the person's own hook did not run beside hookmux's")
+				t.Error("the user's own hook did not run beside hookmux's")
 			}
 			inOrder(t, e, []event.Kind{event.SessionStart, event.TurnStart, event.ToolBefore, event.ToolAfter,
 				event.ToolBefore, event.ToolBefore, event.ToolAfter, event.TurnEnd, event.SessionEnd})

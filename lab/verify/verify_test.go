@@ -201,7 +201,7 @@ func TestFailuresSayWhatWasSeenAndWhatFixesThem(t *testing.T) {
 							name, task.row.ID(), want, task.row.Hint)
 					}
 				}
-				// A file of the person's can only be the cause where it was there.
+				// A file of the user's can only be the cause where it was there.
 				if !c.hooked && task.subject.Event != nil && strings.Contains(task.row.Hint, placeOf(a)) != c.mine {
 					t.Errorf("%s %s, own config %v: %s; want c.hooked or task.subject.Event == nil or "+
 						"strings.Contains(task.row.Hint, placeOf(a)) == c.mine",

@@ -2,7 +2,7 @@
 //
 // One connection per request; a header line, the payload, the environment, and
 // the reply. Nothing here throws into the agent: what goes wrong on our side
-// is "no opinion", or a refusal where the person installed it so.
+// is "no opinion", or a refusal where the user installed it so.
 
 import net from "node:net";
 import fs from "node:fs";
@@ -186,7 +186,7 @@ function exchange(head, payload, wait, signal, sent, held) {
           if (at < 0) return;
           const said = JSON.parse(got.subarray(0, at).toString());
           got = got.subarray(at + 1);
-          if (said.held === undefined) header = said;
+          if (said.request === undefined) header = said;
           else if (said.id === head.id) held?.(text(said.why), said.input);
         }
         if (got.length < (header.stdout || 0) + (header.stderr || 0)) return;
@@ -314,7 +314,7 @@ class Line {
       const call = this.prepare(event, payload, limit, true, inner);
       if (!call) return NONE;
       Object.assign(call, { signal, refusal, held });
-      if (held) call.head.holds = true;
+      if (held) call.head.waits = true;
       const before = this.tails.get(session);
       let answered;
       const sent = new Promise((resolve) => (call.sent = resolve));

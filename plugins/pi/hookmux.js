@@ -65,7 +65,7 @@ function handlers(pi) {
   let latest; // the newest context; it knows the models
   let known = ""; // the session that was seen last
 
-  // prompted puts words into the session as the person's own, or runs a model
+  // prompted puts words into the session as the user's own, or runs a model
   // for a hook: the keys stay here.
   async function prompted(session, words, call) {
     if (session !== here) throw new Error("the session is gone");
@@ -250,7 +250,7 @@ function handlers(pi) {
       tell(answered, ctx);
       const timer = setTimeout(() => remote.abort(), line.wants(answered.type) ? SETTLE_GRACE : 0);
       timer.unref?.();
-      return yes ? { input } : refuse("the person at pi refused it");
+      return yes ? { input } : refuse("the user at pi refused it");
     };
     try {
       const asked = ask(event, ctx, GATE_LIMIT, { signal: remote.signal, refusal: { block: true, reason: unreachable }, held }).then((answer) => ({ answer }));
@@ -268,7 +268,7 @@ function handlers(pi) {
     }
   }
 
-  // confirmed puts a call to the person at pi: true, false, or undefined when
+  // confirmed puts a call to the user at pi: true, false, or undefined when
   // nobody could be asked or the question was taken back.
   async function confirmed(ctx, event, input, why, signal) {
     if (!peek(() => ctx.hasUI)) return undefined;

@@ -17,17 +17,17 @@ func TestDecider(t *testing.T) {
 		needed              bool
 		want                Decider
 	}{
-		{"nothing known", "codex", "PermissionRequest", event.ReviewerUnknown, event.None, Permissions, true, PersonDecides},
-		{"the person", "codex", "PermissionRequest", event.ReviewerPerson, event.None, Permissions, true, PersonDecides},
+		{"nothing known", "codex", "PermissionRequest", event.ReviewerUnknown, event.None, Permissions, true, UserDecides},
+		{"the user", "codex", "PermissionRequest", event.ReviewerUser, event.None, Permissions, true, UserDecides},
 		{"the reviewer", "codex", "PermissionRequest", event.ReviewerAgent, event.None, Permissions, true, AgentDecides},
 		{"at every level", "codex", "PermissionRequest", event.ReviewerAgent, event.None, All, true, AgentDecides},
-		{"a hook asks", "codex", "PermissionRequest", event.ReviewerAgent, event.Ask, Permissions, true, PersonDecides},
-		{"a hook refuses", "codex", "PermissionRequest", event.ReviewerAgent, event.Deny, Permissions, false, PersonDecides},
-		{"a hook allows", "codex", "PermissionRequest", event.ReviewerAgent, event.Allow, Permissions, false, PersonDecides},
-		{"off", "codex", "PermissionRequest", event.ReviewerAgent, event.None, Off, false, PersonDecides},
-		{"before the call", "codex", "PreToolUse", event.ReviewerAgent, event.None, All, true, PersonDecides},
+		{"a hook asks", "codex", "PermissionRequest", event.ReviewerAgent, event.Ask, Permissions, true, UserDecides},
+		{"a hook refuses", "codex", "PermissionRequest", event.ReviewerAgent, event.Deny, Permissions, false, UserDecides},
+		{"a hook allows", "codex", "PermissionRequest", event.ReviewerAgent, event.Allow, Permissions, false, UserDecides},
+		{"off", "codex", "PermissionRequest", event.ReviewerAgent, event.None, Off, false, UserDecides},
+		{"before the call", "codex", "PreToolUse", event.ReviewerAgent, event.None, All, true, UserDecides},
 		// In auto mode Claude asks only after its own check, so a person is meant.
-		{"claude", "claude", "PermissionRequest", event.ReviewerUnknown, event.None, Permissions, true, PersonDecides},
+		{"claude", "claude", "PermissionRequest", event.ReviewerUnknown, event.None, Permissions, true, UserDecides},
 	} {
 		one := caseOf(t, c.agent, c.native, bash, c.level)
 		one.Event.Reviewer, one.Decision = c.reviewer, event.Decision{Verdict: c.so, By: "hook"}

@@ -46,7 +46,7 @@ type Rule struct {
 }
 
 // RuleFor is the rule that "always" would save for a call. It is an error, in
-// words for the person, where there is none that means the same every time.
+// words for the user, where there is none that means the same every time.
 func RuleFor(ev *event.Event) (Rule, error) {
 	t := ev.Tool
 	if t == nil {

@@ -62,7 +62,7 @@ type Need struct {
 	Plans   []event.PlanMode // of a plan
 	Asked   string           // the hook that wants a person to look, "" when the agent asks
 	Why     string           // its reason
-	// Veto says that a yes cannot be carried: the person may only refuse, or
+	// Veto says that a yes cannot be carried: the user may only refuse, or
 	// leave the agent to its own rules.
 	Veto bool
 	// Unseen says that what a yes would mean can't be shown: the input isn't whole, or
@@ -78,8 +78,8 @@ type Decider string
 
 // Who decides.
 const (
-	PersonDecides Decider = ""
-	AgentDecides  Decider = "agent" // the agent's own reviewer, which never hands over to a person
+	UserDecides  Decider = ""
+	AgentDecides Decider = "agent" // the agent's own reviewer, which never hands over to a person
 )
 
 // NeedFor says what a person must be asked, if anything.

@@ -1,6 +1,6 @@
 // Package polkit has polkit ask a person for their password.
 //
-// Contract: only [Authority.Check] returning nil means that the person proved who
+// Contract: only [Authority.Check] returning nil means that the user proved who
 // they are; everything that goes wrong is an error that says what to do. The bus is
 // at a fixed place, never where a variable says, and whoever listens there and
 // whoever answers for polkit must run as an account of the system.
@@ -92,7 +92,7 @@ func accounts(names ...string) []int {
 	return list
 }
 
-// Check asks the person for their password; nil only when polkit says that they
+// Check asks the user for their password; nil only when polkit says that they
 // gave it. text says what for. It ends when ctx does.
 func (a *Authority) Check(ctx context.Context, who Process, text string) error {
 	if who.UID == 0 {
@@ -199,7 +199,7 @@ type answer struct {
 	Details    map[string]string
 }
 
-// ask has polkit ask the person.
+// ask has polkit ask the user.
 func (a *Authority) ask(ctx context.Context, authority dbus.BusObject, who Process, text string) error {
 	process := subject{"unix-process", map[string]dbus.Variant{
 		"pid": dbus.MakeVariant(uint32(who.PID)), "start-time": dbus.MakeVariant(who.Start),

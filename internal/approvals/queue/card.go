@@ -61,7 +61,7 @@ func (r *Request) unseenWhy() string {
 	if kind, _ := policy.KindOf(r.Event); kind != policy.Plan || r.Event.Truncated {
 		return "the agent sent only the beginning of the input: what a yes would mean can't be shown"
 	}
-	return "the agent sent its plan without any text: it can't be approved here; deny it, or read it in the agent's window"
+	return "the agent sent its plan without any text: it can't be approved here; deny it, or read it in the agent's own terminal"
 }
 
 type card struct{ b strings.Builder }

@@ -20,9 +20,9 @@ func newChanges() changes { return changes{wake: make(chan struct{})} }
 // noteChange notes a change. The caller holds the table.
 func (t *Table) noteChange(note string, e *entry) { t.noteItem(note, e.asItem()) }
 
-// NoteWindow tells those who watch of something that stands, or stands no more,
-// in an agent's own window.
-func (t *Table) NoteWindow(note string, item wire.InboxRequest) {
+// NotePrompt tells those who watch of something that stands, or stands no more,
+// in an agent's own prompt.
+func (t *Table) NotePrompt(note string, item wire.InboxRequest) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.noteItem(note, item)

@@ -20,11 +20,11 @@ type End int
 const (
 	Waiting     End = iota // it has not ended
 	Answered               // by a person, here
-	InWindow               // by a person, in the agent's own window
+	AtPrompt               // by a person, at the agent's own prompt
 	AgentGone              // the agent's process is gone
 	HookGone               // the hook that waited hung up
 	TimeOver               // no one answered in time
-	Released               // a person left it to the agent's own prompt
+	Skipped                // a person left it to the agent's own prompt
 	DaemonStops            // the daemon stopped
 	Abandoned              // nobody is there any more who could answer
 	// Overrun: events say that the agent went on, but it was asked about before
@@ -39,11 +39,11 @@ const (
 var endCodes = map[End]string{
 	Waiting:     "",
 	Answered:    wire.EndAnswered,
-	InWindow:    wire.EndInWindow,
+	AtPrompt:    wire.EndAtPrompt,
 	AgentGone:   wire.EndAgentGone,
 	HookGone:    wire.EndHookGone,
 	TimeOver:    wire.EndTimeOver,
-	Released:    wire.EndReleased,
+	Skipped:     wire.EndSkipped,
 	DaemonStops: wire.EndDaemonStopped,
 	Abandoned:   wire.EndAbandoned,
 	Overrun:     wire.EndOverrun,
@@ -66,7 +66,7 @@ func ParseEnd(code string) End {
 // IsFinal reports whether nobody asks about the request any more after such an end.
 // After the others the agent's own prompt, where it has one, is still open.
 func (e End) IsFinal() bool {
-	return e == Answered || e == InWindow || e == AgentGone || e == Overrun || e == LeftToHook
+	return e == Answered || e == AtPrompt || e == AgentGone || e == Overrun || e == LeftToHook
 }
 
 // Status is what an end means to who looks at the request.
@@ -74,7 +74,7 @@ func (e End) Status() Status {
 	switch e {
 	case Waiting:
 		return Pending
-	case Answered, InWindow:
+	case Answered, AtPrompt:
 		return Resolved
 	case TimeOver:
 		return Expired

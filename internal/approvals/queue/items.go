@@ -38,7 +38,7 @@ func (e *entry) asItem() wire.InboxRequest {
 	return out
 }
 
-func (s *PersonAnswer) asDecision(outcome Outcome) *wire.InboxDecision {
+func (s *UserAnswer) asDecision(outcome Outcome) *wire.InboxDecision {
 	return &wire.InboxDecision{
 		Choice: string(s.Answer.Choice), Plan: string(s.Answer.Plan), Answers: s.Answer.Answers, Reason: s.Reason,
 		Note: s.Answer.Note, Feedback: s.Answer.Feedback, Permission: s.Permission, By: s.By, At: s.At, Outcome: string(outcome),

@@ -6,7 +6,7 @@ package queue
 type KeptID struct {
 	ID    string `json:"id"`
 	Event string `json:"event"` // the id of the event that is asked about
-	Hash  string `json:"hash"`  // of what the person saw
+	Hash  string `json:"hash"`  // of what the user saw
 }
 
 // maxKeptIDs bounds how many are taken over.

@@ -9,7 +9,7 @@ import (
 )
 
 // ObserveEvent ends requests that an event shows to be over. answered is the agent's own number of the
-// request that the event says was answered in its window, "" for none.
+// request that the event says was answered at its own prompt, "" for none.
 func (t *Table) ObserveEvent(ev *event.Event, answered string) {
 	if t.busy.Load() == 0 {
 		return
@@ -19,32 +19,32 @@ func (t *Table) ObserveEvent(ev *event.Event, answered string) {
 	defer t.mu.Unlock()
 	if answered != "" {
 		if e := t.signs.byNumber[numberKey(ev, answered)]; e != nil {
-			t.endEntry(e, InWindow, PersonAnswer{})
+			t.endEntry(e, AtPrompt, UserAnswer{})
 		}
 	}
 	t.followAnswers(ev, keys, worker)
 	switch ev.Kind {
 	case event.PermissionResolved:
-		t.windowAnswered(ev, keys, nil)
+		t.promptAnswered(ev, keys, nil)
 	case event.ToolBefore, event.ToolAfter:
 		// What waits before its call has not run: it is another call that does
 		// the same. An agent may also ask first and report the call then.
-		t.windowAnswered(ev, keys, func(e *entry) bool { return e.request.Event.Kind != event.ToolBefore })
+		t.promptAnswered(ev, keys, func(e *entry) bool { return e.request.Event.Kind != event.ToolBefore })
 	case event.TurnStart, event.TurnEnd, event.SubagentEnd:
-		t.endAll(func(w policy.Worker) bool { return w == worker }, InWindow)
+		t.endAll(func(w policy.Worker) bool { return w == worker }, AtPrompt)
 	case event.SessionEnd:
 		t.endAll(func(w policy.Worker) bool { return w.Agent == worker.Agent && w.Session == worker.Session },
 			AgentGone)
 	}
 }
 
-// windowAnswered ends the oldest request for a call that went on although it
+// promptAnswered ends the oldest request for a call that went on although it
 // waits here: two identical calls are two questions, and one went on.
-func (t *Table) windowAnswered(ev *event.Event, keys []policy.Key, meant func(*entry) bool) {
+func (t *Table) promptAnswered(ev *event.Event, keys []policy.Key, meant func(*entry) bool) {
 	for _, k := range slices.Backward(keys) { // an agent's own number of the call is surer than what it does
 		for _, e := range t.signs.byKey[k] {
 			if (meant == nil || meant(e)) && e.sameCall(ev) {
-				t.endEntry(e, InWindow, PersonAnswer{})
+				t.endEntry(e, AtPrompt, UserAnswer{})
 				return
 			}
 		}
@@ -65,9 +65,9 @@ func (t *Table) endAll(meant func(policy.Worker) bool, why End) {
 		}
 		for _, e := range slices.Clone(list) {
 			if e.request.Event.Kind == event.ToolBefore {
-				t.endEntry(e, Overrun, PersonAnswer{})
+				t.endEntry(e, Overrun, UserAnswer{})
 			} else {
-				t.endEntry(e, why, PersonAnswer{})
+				t.endEntry(e, why, UserAnswer{})
 			}
 		}
 	}

@@ -12,7 +12,7 @@ type Answer struct {
 // it runs outside of every lock, and when it fails nothing was answered and
 // the request goes on waiting. Another reply waits meanwhile: somebody was first
 // only if what they said is on record; else it is this one's turn.
-func (t *Table) Reply(id string, said PersonAnswer, commit func(r *Request, said *PersonAnswer) error) (Answer, error) {
+func (t *Table) Reply(id string, said UserAnswer, commit func(r *Request, said *UserAnswer) error) (Answer, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e := t.byID[id]
@@ -59,7 +59,7 @@ func (t *Table) whileUnlocked(do func()) {
 
 // lateOutcome is what a reply hears that came too late.
 func lateOutcome(e *entry) Outcome {
-	if e.end == Answered || e.end == InWindow {
+	if e.end == Answered || e.end == AtPrompt {
 		return Already
 	}
 	return Gone

@@ -20,7 +20,7 @@ func TestRepliesOverAFailingStore(t *testing.T) {
 		var people sync.WaitGroup
 		for i := range 12 {
 			people.Go(func() {
-				answer, err := table.Reply(ticket.ID(), yes(fmt.Sprint("p", i)), func(*Request, *PersonAnswer) error {
+				answer, err := table.Reply(ticket.ID(), yes(fmt.Sprint("p", i)), func(*Request, *UserAnswer) error {
 					n := tries.Add(1)
 					time.Sleep(time.Millisecond)
 					if n != works {
@@ -61,7 +61,7 @@ func TestACommitThatPanics(t *testing.T) {
 	ticket := mustOpen(t, table, request(call("s", "ls")))
 	func() {
 		defer func() { _ = recover() }()
-		_, _ = table.Reply(ticket.ID(), yes("me"), func(*Request, *PersonAnswer) error { panic("oops") })
+		_, _ = table.Reply(ticket.ID(), yes("me"), func(*Request, *UserAnswer) error { panic("oops") })
 	}()
 	if answer, err := table.Reply(ticket.ID(), yes("you"), fine); err != nil || answer.Outcome != Delivered {
 		t.Errorf("answer = %+v, error %v; want no error and answer.Outcome = Delivered", answer, err)
@@ -75,7 +75,7 @@ func TestWaitingBehindAReplyThatHangs(t *testing.T) {
 	begun, goOn := make(chan struct{}), make(chan struct{})
 	first := make(chan Answer, 1)
 	go func() {
-		a, _ := table.Reply(ticket.ID(), yes("first"), func(*Request, *PersonAnswer) error { close(begun); <-goOn; return nil })
+		a, _ := table.Reply(ticket.ID(), yes("first"), func(*Request, *UserAnswer) error { close(begun); <-goOn; return nil })
 		first <- a
 	}()
 	<-begun
@@ -84,7 +84,7 @@ func TestWaitingBehindAReplyThatHangs(t *testing.T) {
 		a, _ := table.Reply(ticket.ID(), yes("second"), fine)
 		second <- a
 	}()
-	table.End(ticket.ID(), Released)
+	table.End(ticket.ID(), Skipped)
 	if a := <-second; a.Outcome != Gone {
 		t.Errorf("a = %+v, want a.Outcome = Gone", a)
 	}

@@ -54,16 +54,16 @@ type Request struct {
 	Effect string // what the call would do, in a line
 	Risk   string // low, normal, high
 
-	Shown  string // exactly what the person sees
+	Shown  string // exactly what the user sees
 	Hash   string // SHA-256 of Shown
-	Note   string // what the person should know about answering
+	Note   string // what the user should know about answering
 	Opened time.Time
 	Until  time.Time
 	Latest time.Time // the hook may not wait beyond it
 }
 
-// PersonAnswer is a person's answer with everything that belongs to it.
-type PersonAnswer struct {
+// UserAnswer is a person's answer with everything that belongs to it.
+type UserAnswer struct {
 	Verdict    event.Verdict
 	Answer     event.Answer
 	Reason     string
@@ -75,9 +75,9 @@ type PersonAnswer struct {
 
 // Result is what somebody who waited hears.
 type Result struct {
-	ID           string
-	End          End
-	PersonAnswer PersonAnswer // when it was answered
+	ID         string
+	End        End
+	UserAnswer UserAnswer // when it was answered
 }
 
 // Words are the choices as a person types them.

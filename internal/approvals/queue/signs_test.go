@@ -65,7 +65,7 @@ func TestSignsBeforeACall(t *testing.T) {
 		"another call that does the same ran": {after(before("2"), false), Waiting},
 		"one without a number ran":            {after(before(""), false), Waiting},
 		"another was answered":                {resolved("2"), Waiting},
-		"it was answered":                     {resolved("1"), InWindow},
+		"it was answered":                     {resolved("1"), AtPrompt},
 		"the turn ended":                      {&event.Event{Agent: "claude", Session: "s", Kind: event.TurnEnd}, Overrun},
 		"a turn began":                        {&event.Event{Agent: "claude", Session: "s", Kind: event.TurnStart}, Overrun},
 		"the session ended":                   {&event.Event{Agent: "claude", Session: "s", Kind: event.SessionEnd}, Overrun},
@@ -118,10 +118,10 @@ func TestSignsOfTheWindow(t *testing.T) {
 }
 
 func TestWhatCameOfAnAnswer(t *testing.T) {
-	no := PersonAnswer{Verdict: event.Deny, Answer: event.Answer{Choice: event.ChooseDeny}}
+	no := UserAnswer{Verdict: event.Deny, Answer: event.Answer{Choice: event.ChooseDeny}}
 	turnEnd := &event.Event{Agent: "claude", Session: "s", Kind: event.TurnEnd}
 	for name, c := range map[string]struct {
-		said PersonAnswer
+		said UserAnswer
 		sign *event.Event
 		want string
 	}{

@@ -52,7 +52,7 @@ type entry struct {
 	claim   chan struct{} // a reply is being written down; closed when that is over
 	end     End
 	ended   time.Time
-	said    PersonAnswer
+	said    UserAnswer
 	outcome Outcome
 	timer   *time.Timer
 	over    chan struct{} // closed when it ended

@@ -140,15 +140,15 @@ func (t *Table) leaveEntry(e *entry) Result {
 		if e.waiters--; e.waiters > 0 {
 			return Result{ID: e.id, End: HookGone}
 		}
-		t.endEntry(e, HookGone, PersonAnswer{})
+		t.endEntry(e, HookGone, UserAnswer{})
 	}
-	return Result{ID: e.id, End: e.end, PersonAnswer: e.said}
+	return Result{ID: e.id, End: e.end, UserAnswer: e.said}
 }
 
 func (t *Table) result(e *entry) Result {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return Result{ID: e.id, End: e.end, PersonAnswer: e.said}
+	return Result{ID: e.id, End: e.end, UserAnswer: e.said}
 }
 
 // End ends a request that waits, for a reason that is no answer. It is false
@@ -160,7 +160,7 @@ func (t *Table) End(id string, why End) bool {
 	if e == nil {
 		return false
 	}
-	t.endEntry(e, why, PersonAnswer{})
+	t.endEntry(e, why, UserAnswer{})
 	return true
 }
 
@@ -170,7 +170,7 @@ func (t *Table) Drop(meant func(r *Request) bool, why End) {
 	defer t.mu.Unlock()
 	for _, e := range t.pending {
 		if meant(&e.request) {
-			t.endEntry(e, why, PersonAnswer{})
+			t.endEntry(e, why, UserAnswer{})
 		}
 	}
 }
@@ -211,7 +211,7 @@ func (t *Table) endAt(id string, e *entry, at time.Time) {
 }
 
 // endEntry ends a pending request, once. The caller holds the table.
-func (t *Table) endEntry(e *entry, why End, said PersonAnswer) {
+func (t *Table) endEntry(e *entry, why End, said UserAnswer) {
 	e.end, e.ended, e.said = why, time.Now(), said
 	e.timer.Stop()
 	delete(t.pending, e.id)
@@ -266,7 +266,7 @@ func (t *Table) Close() []KeptID {
 	var waited []KeptID
 	for _, e := range t.pending {
 		waited = append(waited, KeptID{e.id, e.request.Event.ID, e.request.Hash})
-		t.endEntry(e, DaemonStops, PersonAnswer{})
+		t.endEntry(e, DaemonStops, UserAnswer{})
 	}
 	return waited
 }

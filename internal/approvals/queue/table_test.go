@@ -46,11 +46,11 @@ func mustOpen(t *testing.T, table *Table, r Request) *Ticket {
 	return ticket
 }
 
-func yes(by string) PersonAnswer {
-	return PersonAnswer{Verdict: event.Allow, Answer: event.Answer{Choice: event.ChooseOnce}, By: by}
+func yes(by string) UserAnswer {
+	return UserAnswer{Verdict: event.Allow, Answer: event.Answer{Choice: event.ChooseOnce}, By: by}
 }
 
-func fine(*Request, *PersonAnswer) error { return nil }
+func fine(*Request, *UserAnswer) error { return nil }
 
 func TestAnswerReachesEveryWaiter(t *testing.T) {
 	table := NewTable()
@@ -71,8 +71,8 @@ func TestAnswerReachesEveryWaiter(t *testing.T) {
 			`answer.Item.Decision.Outcome = "delivered"`, answer, err)
 	}
 	for range 2 {
-		if got := <-results; got.End != Answered || got.PersonAnswer.By != "me" {
-			t.Errorf(`got %+v, want got.End = Answered and got.PersonAnswer.HiddenBy = "me"`, got)
+		if got := <-results; got.End != Answered || got.UserAnswer.By != "me" {
+			t.Errorf(`got %+v, want got.End = Answered and got.UserAnswer.HiddenBy = "me"`, got)
 		}
 	}
 	again, _ := table.Reply(first.ID(), yes("you"), fine)
@@ -136,7 +136,7 @@ func TestNothingIsAnsweredThatIsNotWrittenDown(t *testing.T) {
 	table := NewTable()
 	ticket := mustOpen(t, table, request(call("s", "ls")))
 	broken := errors.New("disk full")
-	if _, err := table.Reply(ticket.ID(), yes("me"), func(*Request, *PersonAnswer) error { return broken }); !errors.Is(err,
+	if _, err := table.Reply(ticket.ID(), yes("me"), func(*Request, *UserAnswer) error { return broken }); !errors.Is(err,
 		broken) {
 		t.Fatalf("error %v, want error %v", err, broken)
 	}
@@ -147,7 +147,7 @@ func TestNothingIsAnsweredThatIsNotWrittenDown(t *testing.T) {
 	begun, goOn := make(chan struct{}), make(chan struct{})
 	done := make(chan Answer, 1)
 	go func() {
-		a, _ := table.Reply(ticket.ID(), yes("first"), func(*Request, *PersonAnswer) error { close(begun); <-goOn; return nil })
+		a, _ := table.Reply(ticket.ID(), yes("first"), func(*Request, *UserAnswer) error { close(begun); <-goOn; return nil })
 		done <- a
 	}()
 	<-begun
@@ -171,7 +171,7 @@ func TestNothingIsAnsweredThatIsNotWrittenDown(t *testing.T) {
 	// One that ends meanwhile was not delivered.
 	ticket = mustOpen(t, table, request(call("s", "ls")))
 	late, _ := table.Reply(ticket.ID(), yes("me"),
-		func(*Request, *PersonAnswer) error { table.End(ticket.ID(), TimeOver); return nil })
+		func(*Request, *UserAnswer) error { table.End(ticket.ID(), TimeOver); return nil })
 	if late.Outcome != Gone || late.Item.Status != "expired" || late.Item.Decision != nil {
 		t.Errorf(`late = %+v, want late.Outcome = Gone, late.Item.Status = "expired" and late.Item.Decision = nil`,
 			late)
@@ -181,7 +181,7 @@ func TestNothingIsAnsweredThatIsNotWrittenDown(t *testing.T) {
 func TestEnds(t *testing.T) {
 	table := NewTable()
 	for why, status := range map[End]Status{
-		InWindow: Resolved, AgentGone: Withdrawn, HookGone: Withdrawn, TimeOver: Expired, Released: Withdrawn, DaemonStops: Withdrawn,
+		AtPrompt: Resolved, AgentGone: Withdrawn, HookGone: Withdrawn, TimeOver: Expired, Skipped: Withdrawn, DaemonStops: Withdrawn,
 	} {
 		ticket := mustOpen(t, table, request(call("s", "ls")))
 		if !table.End(ticket.ID(), why) || table.End(ticket.ID(), TimeOver) {
@@ -210,7 +210,7 @@ func TestTooManyOfASession(t *testing.T) {
 		t.Fatalf("error %v, want error ErrTooManyOfSession", err)
 	}
 	other := mustOpen(t, table, request(call("another", "ls")))
-	table.End(table.Items(false)[0].ID, Released)
+	table.End(table.Items(false)[0].ID, Skipped)
 	mustOpen(t, table, request(call("s", "ls")))
 	if all := table.Items(true); len(all) != MaxPending+2 || all[len(all)-1].Status != "pending" {
 		t.Errorf(`len(all) = %v, want MaxPending + 2 and all[len(all)-1].Status = "pending"`, len(all))
@@ -391,7 +391,7 @@ func TestStorm(t *testing.T) {
 				}
 				if got.End == Answered {
 					heard.Add(1)
-					if _, ok := written.Load(got.ID + got.PersonAnswer.By); !ok {
+					if _, ok := written.Load(got.ID + got.UserAnswer.By); !ok {
 						t.Error("heard what was not written down")
 					}
 				}
@@ -408,12 +408,12 @@ func TestStorm(t *testing.T) {
 					case 0:
 						cancel()
 					case 1:
-						table.End(ticket.ID(), []End{TimeOver, AgentGone, Released}[j%3])
+						table.End(ticket.ID(), []End{TimeOver, AgentGone, Skipped}[j%3])
 					case 2:
 						table.ObserveEvent(&event.Event{Agent: "claude", Session: fmt.Sprint("s", i%20), Kind: event.TurnEnd},
 							"")
 					default:
-						answer, err := table.Reply(ticket.ID(), yes(by), func(_ *Request, s *PersonAnswer) error {
+						answer, err := table.Reply(ticket.ID(), yes(by), func(_ *Request, s *UserAnswer) error {
 							time.Sleep(slow)
 							if what == 7 {
 								return errors.New("no room")
@@ -425,7 +425,7 @@ func TestStorm(t *testing.T) {
 						case err == nil && answer.Outcome == Delivered:
 							delivered.Add(1)
 						case err == nil && answer.Outcome == Already && answer.Item.Decision == nil &&
-							answer.Item.End != InWindow.Code():
+							answer.Item.End != AtPrompt.Code():
 							t.Errorf("told that somebody was first, and nobody was: %+v", answer.Item)
 						}
 					}

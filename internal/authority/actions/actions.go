@@ -1,5 +1,5 @@
 // Package actions says in words what a method of the daemon would do, and whether
-// that takes protection away: then the person at the terminal is always asked.
+// that takes protection away: then the user at the terminal is always asked.
 package actions
 
 import (
@@ -97,7 +97,7 @@ func RequestOf(method string, params json.RawMessage) string {
 		Request string `json:"request_id"`
 	}
 	switch method {
-	case wire.MethodInboxReply, wire.MethodInboxRelease:
+	case wire.MethodInboxReply, wire.MethodInboxSkip:
 		_ = json.Unmarshal(params, &p) // the method says what is wrong with it
 		return p.ID
 	case wire.MethodCmuxPermit, wire.MethodCmuxQuestion, wire.MethodCmuxPlan:
@@ -124,7 +124,7 @@ var describers = map[string]func(json.RawMessage) (text string, weakens bool){
 	wire.MethodCmuxPermit:       describePermit,
 	wire.MethodCmuxQuestion:     fixedText("answer a question", false),
 	wire.MethodCmuxPlan:         fixedText("answer a plan", false),
-	wire.MethodInboxRelease:     fixedText("leave a request to the agent itself", false),
+	wire.MethodInboxSkip:        fixedText("leave a request to the agent itself", false),
 	wire.MethodPermissionRemove: fixedText("take a lasting yes back", false),
 	wire.MethodAway:             fixedText("let requests wait while you are away", false),
 	wire.MethodBack:             fixedText("be back: requests wait for you no longer than usual", false),
@@ -154,7 +154,8 @@ var describers = map[string]func(json.RawMessage) (text string, weakens bool){
 	wire.MethodFleetInvite:      describeFleetInvite,
 	wire.MethodFleetJoin:        fixedText("join a fleet: its operators see your agents here and answer them", true),
 	wire.MethodFleetRemove:      describeFleetRemove,
-	wire.MethodFleetLeave:       fixedText("leave the fleet", false),
+	wire.MethodFleetLeave:       fixedText("leave the fleet, whose rules then don't count here any more", true),
+	wire.MethodFleetPush:        describeFleetPush,
 	wire.MethodWebDeviceRename:  fixedText("give a paired device another name", false),
 	wire.MethodWebDeviceRemove:  fixedText("remove a paired device", false),
 	wire.MethodWebDeviceScope:   describeDeviceScope,
@@ -294,7 +295,7 @@ func describeAdd(params json.RawMessage) (string, bool) {
 	if r.Role == hook.Observe || r.Role == hook.Advise || r.LogOnly {
 		return text, false
 	}
-	// A hook that guards may say yes in the person's place.
+	// A hook that guards may say yes in the user's place.
 	return text + ", which may decide calls: " + r.Target, true
 }
 
@@ -347,7 +348,7 @@ func DescribeAnswer(method string, params json.RawMessage, item *wire.InboxReque
 	}
 	to := " for " + item.Agent + ": " + aboutRequest(item)
 	switch {
-	case method == wire.MethodInboxRelease:
+	case method == wire.MethodInboxSkip:
 		return "leave to the agent itself," + to
 	case item.Kind == "plan":
 		return "answer the plan with " + choice + "," + to
@@ -467,6 +468,13 @@ func describeRemoteAdd(params json.RawMessage) (string, bool) {
 func describeFleetInvite(params json.RawMessage) (string, bool) {
 	p := readInto[wire.FleetInviteParams](params)
 	return "invite a machine to the fleet as " + cmp.Or(p.Role, "member"), true
+}
+
+func describeFleetPush(params json.RawMessage) (string, bool) {
+	if n := len(readInto[wire.FleetPushParams](params).Files); n > 0 {
+		return fmt.Sprintf("replace the rules of every machine of the fleet with %d files", n), true
+	}
+	return "take the fleet's rules away from every machine", true
 }
 
 func describeFleetRemove(params json.RawMessage) (string, bool) {

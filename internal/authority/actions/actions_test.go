@@ -171,7 +171,7 @@ func TestOnlyMonitors(t *testing.T) {
 
 func TestRequestOf(t *testing.T) {
 	for _, c := range []struct{ method, params, want string }{
-		{wire.MethodInboxReply, `{"id":"a"}`, "a"}, {wire.MethodInboxRelease, `{"id":"b"}`, "b"},
+		{wire.MethodInboxReply, `{"id":"a"}`, "a"}, {wire.MethodInboxSkip, `{"id":"b"}`, "b"},
 		{wire.MethodCmuxPlan, `{"request_id":"c"}`, "c"},
 		{wire.MethodCmuxPermit, `{"request_id":"d"}`, "d"}, {wire.MethodOff, `{"id":"e"}`, ""},
 		{wire.MethodInboxReply, `broken`, ""},
@@ -216,7 +216,7 @@ func TestDescribeAnswer(t *testing.T) {
 		{wire.MethodInboxReply, `{"choice":"once"}`, write, "approve for codex: Write /p/a.txt ⏎ + hello"},
 		{wire.MethodInboxReply, `{"choice":"answer"}`, question, "answer the question for claude: Redis?"},
 		{wire.MethodInboxReply, `{"choice":"accept"}`, plan, "answer the plan with accept, for claude: do it"},
-		{wire.MethodInboxRelease, `{}`, shell, "leave to the agent itself, for claude: $ touch three.txt"},
+		{wire.MethodInboxSkip, `{}`, shell, "leave to the agent itself, for claude: $ touch three.txt"},
 	} {
 		if got := DescribeAnswer(c.method, json.RawMessage(c.params), c.item); got != c.want {
 			t.Errorf("%s %s: %q, want %q", c.method, c.params, got, c.want)

@@ -57,7 +57,7 @@ type End int
 const (
 	// Refused: the daemon refuses the call, or the guard the command.
 	Refused End = iota
-	// PIN: the person's PIN is asked for, and it is refused where there is none.
+	// PIN: the user's PIN is asked for, and it is refused where there is none.
 	PIN
 	// Code: a person at the trusted terminal has to type a code.
 	Code

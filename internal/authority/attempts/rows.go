@@ -110,10 +110,10 @@ print(s.makefile().readline())' "` + socketOfTheDaemon + `" | cat`},
 		Try:     "a terminal inside a terminal (`script` in `script`)",
 		Command: `script -qc "script -qc 'DO' /dev/null" /dev/null </dev/null`},
 	{Name: "real-popup-blocked", Class: Person, On: Process, End: Refused,
-		Try:  "a popup of its own over the person's tmux, so that the code's popup cannot open",
+		Try:  "a popup of its own over the user's tmux, so that the code's popup cannot open",
 		Test: "internal/authority/terminal.TestRealPopupBlocked"},
 	{Name: "real-keys-at-once", Class: Person, On: Process, End: Refused,
-		Try:  "keys of a code that were not typed one by one at the person's keyboard",
+		Try:  "keys of a code that were not typed one by one at the user's keyboard",
 		Test: "internal/authority/terminal.TestRealKeysOneByOne"},
 	{Name: "real-nested-tmux", Class: Person, On: Process, End: Refused,
 		Try:  "reading a code from the pane in which another tmux runs",
@@ -121,36 +121,36 @@ print(s.makefile().readline())' "` + socketOfTheDaemon + `" | cat`},
 	{Name: "real-code-below-script", Class: Person, On: Process, End: Refused,
 		Try: "reading a code from what `script` writes down", Test: "internal/authority/terminal.TestRealTerminal"},
 	{Name: "real-keys-after-yours", Class: Person, On: Process, End: Code,
-		Try:  "`tmux send-keys` of a whole command right after the person typed in that pane",
+		Try:  "`tmux send-keys` of a whole command right after the user typed in that pane",
 		Test: "internal/authority/terminal.TestRealKeysAfterYours"},
-	{Name: "real-makefile", Class: Person, On: Process, End: Code, Try: "a Makefile that the person runs",
+	{Name: "real-makefile", Class: Person, On: Process, End: Code, Try: "a Makefile that the user runs",
 		Test: "internal/authority/terminal.TestRealProgramsYouStart"},
-	{Name: "real-shell-script", Class: Person, On: Process, End: Code, Try: "a shell script that the person runs",
+	{Name: "real-shell-script", Class: Person, On: Process, End: Code, Try: "a shell script that the user runs",
 		Test: "internal/authority/terminal.TestRealProgramsYouStart"},
 	{Name: "real-job-control", Class: Person, On: Process, End: Code,
-		Try:  "a shell script with job control (`set -m`) that the person runs",
+		Try:  "a shell script with job control (`set -m`) that the user runs",
 		Test: "internal/authority/terminal.TestRealProgramsYouStart"},
 	{Name: "real-alias", Class: Person, On: Process, End: Code, Try: "an alias for a script of its own",
 		Test: "internal/authority/terminal.TestRealProgramsYouStart"},
 	{Name: "real-other-program", Class: Person, On: Process, End: Code,
-		Try:  "a program that the person runs and that talks to the daemon by itself",
+		Try:  "a program that the user runs and that talks to the daemon by itself",
 		Test: "internal/authority/terminal.TestRealProgramsYouStart"},
 	{Name: "real-shared-terminal", Class: Person, On: Process, End: Code,
-		Try:  "typing into the person's terminal from a process at it, where the kernel allows it (`TIOCSTI`)",
+		Try:  "typing into the user's terminal from a process at it, where the kernel allows it (`TIOCSTI`)",
 		Test: "internal/authority/terminal.TestRealProgramsYouStart"},
 	{Name: "real-pane-as-popup", Class: Person, On: Process, End: Refused,
 		Try: "a pane that a tmux does not list (`command-alias`) and that passes for a popup, to read and type a code " +
 			"in it",
 		Test: "internal/authority/terminal.TestRealPaneThatPassesForAPopup"},
 	{Name: "real-hidden-view", Class: Person, On: Process, End: Code,
-		Try: "`tmux send-keys` into a `hookmux up` of its own that passes for shown, while the person types in " +
+		Try: "`tmux send-keys` into a `hookmux up` of its own that passes for shown, while the user types in " +
 			"another pane",
 		Test: "internal/authority/terminal.TestRealKeysForAHiddenView"},
 	{Name: "real-typed-ahead", Class: Person, On: Process, End: Code,
-		Try:  "typing ahead into the person's terminal and ending, with and without killing the daemon (`TIOCSTI`)",
+		Try:  "typing ahead into the user's terminal and ending, with and without killing the daemon (`TIOCSTI`)",
 		Test: "internal/authority/terminal.TestRealTypedAhead"},
 	{Name: "real-becomes-hookmux", Class: Person, On: Process, End: Code,
-		Try:  "a script that the person runs and that becomes hookmux (`exec`), with and without a `#!` line, or by `env`",
+		Try:  "a script that the user runs and that becomes hookmux (`exec`), with and without a `#!` line, or by `env`",
 		Test: "internal/authority/terminal.TestRealProgramsYouStart"},
 	{Name: "real-ssh-socket-file", Class: Person, On: Process, End: PIN,
 		Try:  "`ssh` to its own machine without TCP (a socket file, vsock)",
@@ -313,7 +313,7 @@ var files = []Attempt{
 		Test: "internal/daemon.TestWithoutAcceptanceFilesOnlyRefuse"},
 	{Name: "a record of what was accepted that is gone or forged", Class: Files, On: Facts, End: Refused,
 		Test: "internal/pipeline/judge.TestAcceptedStateIsInForce"},
-	{Name: "settings that change while the person looks at them", Class: Files, On: Facts, End: Refused,
+	{Name: "settings that change while the user looks at them", Class: Files, On: Facts, End: Refused,
 		Test: "internal/selection/accepted.TestOnlyWhatWasSeenIsTaken"},
 	{Name: "damaged settings", Class: Files, On: Facts, End: Refused,
 		Test: "internal/pipeline/judge.TestDamagedSettingsDoNotSwitchGuardsOff"},
@@ -364,33 +364,33 @@ var remaining = []Attempt{
 		Why: "what such a terminal shows and gets looks like a person's. Wayland, `kernel.yama.ptrace_scope=1` and " +
 			"`dev.tty.legacy_tiocsti=0` make it smaller; `hookmux doctor` looks at them. What asks for a code is " +
 			"harder to get"},
-	{Name: "a debugger on the person's shell", Class: Person, End: Passes,
-		Try: "a debugger attached to the person's own shell or to their `hookmux up` (`gdb -p`)",
+	{Name: "a debugger on the user's shell", Class: Person, End: Passes,
+		Try: "a debugger attached to the user's own shell or to their `hookmux up` (`gdb -p`)",
 		Why: "whoever may trace a process is that process; `kernel.yama.ptrace_scope=1` forbids it. A single answer " +
-			"passes within seconds of the person typing, what asks for a code does not"},
+			"passes within seconds of the user typing, what asks for a code does not"},
 	{Name: "keys into the view in use", Class: Person, End: Passes,
 		Try: "`tmux send-keys` into a `hookmux up` within about three seconds of a key that no pane read: one that tmux " +
 			"itself took, such as the one that switched to that window, or one for a program that was not reading",
 		Why: "hookmux sees that a key was pressed at your keyboard and which panes read one, not which key it was. A " +
 			"single answer passes, what asks for a code does not"},
 	{Name: "the view brought to the front", Class: Person, End: Passes,
-		Try: "switching the person's tmux to their own `hookmux up` (`select-window`), so that the next key they type there, " +
+		Try: "switching the user's tmux to their own `hookmux up` (`select-window`), so that the next key they type there, " +
 			"meant for something else, answers",
 		Why: "it's their key, in a view that they see. A key within about a second of one for another pane asks for a code, " +
 			"and so does a view that was opened for this"},
-	{Name: "painting over the person's terminal", Class: Person, End: Passes,
-		Try: "writing to the person's terminal, so that it shows something else than hookmux wrote there",
+	{Name: "painting over the user's terminal", Class: Person, End: Passes,
+		Try: "writing to the user's terminal, so that it shows something else than hookmux wrote there",
 		Why: "terminals show what any program of yours writes to them. Only what is on the page of a paired device can't be " +
 			"painted over"},
-	{Name: "a picture of the person's screen", Class: Person, End: Passes,
-		Try: "reading a code off the person's screen (a screenshot in X11, `kitty @ get-text`) and typing it with XTEST",
+	{Name: "a picture of the user's screen", Class: Person, End: Passes,
+		Try: "reading a code off the user's screen (a screenshot in X11, `kitty @ get-text`) and typing it with XTEST",
 		Why: "such a terminal is under the program's control. Wayland keeps programs from both"},
 	{Name: "reading keys", Class: Person, End: Passes,
-		Try: "reading from the person's terminal beside hookmux, to collect the PIN as it is typed",
+		Try: "reading from the user's terminal beside hookmux, to collect the PIN as it is typed",
 		Why: "the kernel gives each key to whoever reads first. A key that hookmux misses makes the PIN wrong, so you notice; " +
 			"the PIN alone answers nothing below an agent"},
 	{Name: "a debugger on tmux", Class: Person, End: Passes,
-		Try: "a debugger attached to the person's tmux (`gdb -p`, or its descriptors by `pidfd_getfd`)",
+		Try: "a debugger attached to the user's tmux (`gdb -p`, or its descriptors by `pidfd_getfd`)",
 		Why: "it presses keys in any pane, and a single answer in `hookmux up` passes then. A code does not: tmux never " +
 			"gets it, so whoever looks into tmux does not find it. `kernel.yama.ptrace_scope=1` forbids debuggers"},
 	{Name: "older files put back", Class: Files, End: Passes,
@@ -409,7 +409,7 @@ var remaining = []Attempt{
 		Why: "everything runs as you, and what you can remove a script of yours can. Only a service under another " +
 			"user id could keep it. guard.own-files denies the commands that do it"},
 	{Name: "a tmux that hides the question", Class: Person, End: Passes,
-		Try: "asking for a code in a pane that the person does not see, and reading the code when they type it into " +
+		Try: "asking for a code in a pane that the user does not see, and reading the code when they type it into " +
 			"another one",
 		Why: "the lines with the code at your terminal say what it is for: type it only if you asked for that, and only " +
 			"where you see the question"},
@@ -418,15 +418,15 @@ var remaining = []Attempt{
 		Why: "the connection is that user's"},
 	{Name: "ssh from elsewhere", Class: Person, End: Passes, Try: "`ssh` back from another machine",
 		Why: "a login from another machine is what a person does"},
-	{Name: "the person's own shell", Class: Person, End: Passes,
-		Try: "a start file, function or alias that has the person's own shell run hookmux itself, written by ways the " +
+	{Name: "the user's own shell", Class: Person, End: Passes,
+		Try: "a start file, function or alias that has the user's own shell run hookmux itself, written by ways the " +
 			"guards do not see",
 		Why: "the shell runs it as it runs what you type; outside of tmux a single answer passes then, what asks for a " +
 			"code does not. guard.own-files denies writing those"},
 	{Name: "an unknown shell script", Class: Person, End: Passes,
-		Try: "an agent that is a shell script, started by the person and unknown to hooks; an editor's agent in that " +
+		Try: "an agent that is a shell script, started by the user and unknown to hooks; an editor's agent in that " +
 			"editor's own terminal",
-		Why: "nothing tells it from a script of the person's. It gets no further than the code"},
+		Why: "nothing tells it from a script of the user's. It gets no further than the code"},
 	{Name: "a daemon that hides", Class: Unavailable, End: Passes,
 		Try: "a program made for it that listens in the daemon's place: without libraries, about as large as hookmux, " +
 			"hiding itself as the daemon does",

@@ -73,7 +73,7 @@ func (a *Agrees) AskPIN(_ context.Context, _ *authority.Verdict, _ authority.Act
 	return check("0000")
 }
 
-// Asked lists what the person was asked.
+// Asked lists what the user was asked.
 func (a *Agrees) Asked() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -27,7 +27,7 @@ type Approvals interface {
 	FindWaiting(id string) (item wire.InboxRequest, over <-chan struct{}, ok bool)
 }
 
-// Service judges who may call which method, and asks the person at the terminal
+// Service decides who may call which method, and asks the user at the terminal
 // where that is needed. By its Judge it also judges by class alone.
 type Service struct {
 	*authority.Judge
@@ -77,7 +77,7 @@ func (s *Service) Decide(ctx context.Context, peer proc.Cred, a authority.Action
 	return s.keeper.Decide(ctx, peer, a)
 }
 
-// JudgeCall judges a call of a method that does not wait.
+// JudgeCall checks a call of a method that does not wait.
 func (s *Service) JudgeCall(name string, class authority.Class, params json.RawMessage,
 	peer proc.Cred) (authority.Verdict, *wire.Error) {
 	verdict := s.keeper.JudgeSilently(peer, s.describeCall(name, class, params))
@@ -91,8 +91,8 @@ func (s *Service) JudgeCall(name string, class authority.Class, params json.RawM
 	return verdict, bad
 }
 
-// AskPerson asks the person at the terminal for a code or the PIN.
-func (s *Service) AskPerson(ctx context.Context, name string, class authority.Class, params json.RawMessage,
+// AskUser asks the user at the terminal for a code or the PIN.
+func (s *Service) AskUser(ctx context.Context, name string, class authority.Class, params json.RawMessage,
 	peer proc.Cred, v authority.Verdict) authority.Verdict {
 	if _, over, waits := s.approvals.FindWaiting(actions.RequestOf(name, params)); waits {
 		asking, end := context.WithCancelCause(ctx)

@@ -57,9 +57,9 @@ func TestQuestionOfAnAnsweredRequest(t *testing.T) {
 		t.Fatalf("an answer by make: got %v (%s), want a code", verdict.Outcome, verdict.Reason())
 	}
 	said := make(chan authority.Verdict)
-	go func() { said <- s.AskPerson(t.Context(), wire.MethodInboxReply, wire.Decide, params, peer, verdict) }()
+	go func() { said <- s.AskUser(t.Context(), wire.MethodInboxReply, wire.Decide, params, peer, verdict) }()
 	if got, want := <-person.read, "approve for claude: $ touch three.txt"; got != want {
-		t.Errorf("the person reads %q, want %q", got, want)
+		t.Errorf("the user reads %q, want %q", got, want)
 	}
 	close(request.over)
 	if v := <-said; v.OK || !strings.Contains(v.Reason(), "answered elsewhere") {

@@ -73,7 +73,7 @@ func TestRealPopupBlocked(t *testing.T) {
 	line, file := s.probe("ask")
 	tmux("send-keys", "-t", pane, "-l", line)
 	tmux("send-keys", "-t", pane, "Enter")
-	person.Type("id\r") // the person works on
+	person.Type("id\r") // the user works on
 	if a := s.answer(file); a.Outcome != "refused" || !strings.Contains(a.Reason, "tmux opened no popup") {
 		t.Errorf("with a popup in the way: got %+v, want it refused because no popup opens", a)
 	}
@@ -82,7 +82,7 @@ func TestRealPopupBlocked(t *testing.T) {
 	}
 }
 
-// Each character of the code has to be typed at the person's keyboard: what comes
+// Each character of the code has to be typed at the user's keyboard: what comes
 // at once, as programs type, is not believed.
 func TestRealKeysOneByOne(t *testing.T) {
 	if !terminaltest.Inside(t) {
@@ -108,7 +108,7 @@ func TestRealKeysOneByOne(t *testing.T) {
 }
 
 // A pane that tmux does not list passes for a popup, in which keys are read. The code is not
-// in it: the daemon writes that to the person's terminal, and tmux never gets it.
+// in it: the daemon writes that to the user's terminal, and tmux never gets it.
 func TestRealPaneThatPassesForAPopup(t *testing.T) {
 	if !terminaltest.Inside(t) {
 		return
@@ -134,9 +134,9 @@ func TestRealPaneThatPassesForAPopup(t *testing.T) {
 			}
 			continue
 		}
-		shown := person.Await(from, "to confirm") // the person sees it, and does not type it
+		shown := person.Await(from, "to confirm") // the user sees it, and does not type it
 		if !strings.Contains(shown, "everything off") {
-			t.Errorf("the person's terminal shows a code and not what for: %q", shown)
+			t.Errorf("the user's terminal shows a code and not what for: %q", shown)
 		}
 		for range codeTries {
 			shown := person.Screen()
@@ -156,7 +156,7 @@ func TestRealPaneThatPassesForAPopup(t *testing.T) {
 	}
 }
 
-// Keys that another program sends to a view while the person types somewhere else.
+// Keys that another program sends to a view while the user types somewhere else.
 func TestRealKeysForAHiddenView(t *testing.T) {
 	if !terminaltest.Inside(t) {
 		return
@@ -178,12 +178,12 @@ func TestRealKeysForAHiddenView(t *testing.T) {
 	person.Await(from, "typed")
 	tmux("send-keys", "-t", pane, "Enter")
 	if a := s.answer(file); a.Outcome != "code" || a.Cause != "not-typed" {
-		t.Errorf("a key for a hidden view while the person types elsewhere: got %+v, want a code", a)
+		t.Errorf("a key for a hidden view while the user types elsewhere: got %+v, want a code", a)
 	}
 	tmux("set-option", "-su", "command-alias[70]")
 	tmux("set-option", "-su", "command-alias[71]")
 
-	// The person's own key in their view, after they typed in another pane.
+	// The user's own key in their view, after they typed in another pane.
 	line, file = s.probe("view")
 	person.Type(line + "\r")
 	waits(file)
@@ -195,11 +195,11 @@ func TestRealKeysForAHiddenView(t *testing.T) {
 	time.Sleep(2*staleKey + time.Second) // nothing shows when the daemon has forgotten the keys
 	person.Type("\r")
 	if a := s.answer(file); a.Outcome != "allowed" {
-		t.Errorf("the person's key in their view: got %+v, want it allowed", a)
+		t.Errorf("the user's key in their view: got %+v, want it allowed", a)
 	}
 }
 
-// A tmux inside the person's tmux: its popups are part of what the outer one's panes
+// A tmux inside the user's tmux: its popups are part of what the outer one's panes
 // show, so the code is shown over the outer one.
 func TestRealNestedTmux(t *testing.T) {
 	if !terminaltest.Inside(t) {
@@ -228,7 +228,7 @@ func TestRealNestedTmux(t *testing.T) {
 	}
 }
 
-// A command that another program types into the person's pane right after they
+// A command that another program types into the user's pane right after they
 // typed something there.
 func TestRealKeysAfterYours(t *testing.T) {
 	if !terminaltest.Inside(t) {
@@ -243,12 +243,12 @@ func TestRealKeysAfterYours(t *testing.T) {
 		tmux("send-keys", "-l", line)
 		tmux("send-keys", "Enter")
 		if a := s.answer(file); a.Outcome != "code" || a.Cause != "not-typed" {
-			t.Errorf("sent right after a key of the person's: got %+v, want a code", a)
+			t.Errorf("sent right after a key of the user's: got %+v, want a code", a)
 		}
 	}
 }
 
-// Programs that a person starts are not the person.
+// Programs that a person starts are not the user.
 func TestRealProgramsYouStart(t *testing.T) {
 	if !terminaltest.Inside(t) {
 		return
@@ -328,7 +328,7 @@ func TestRealProgramsYouStart(t *testing.T) {
 	s.want(person, "after the agent", line, file, authority.Allowed, authority.NoCause)
 }
 
-// What an agent types ahead into the person's terminal is read after it has ended.
+// What an agent types ahead into the user's terminal is read after it has ended.
 func TestRealTypedAhead(t *testing.T) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("python3 is not installed")

@@ -53,7 +53,7 @@ func (k *Keeper) JudgeSilently(peer proc.Cred, a authority.Action) authority.Ver
 	return k.Judge.Judge(peer, a, nil)
 }
 
-// Decide judges an action and asks the person where that is needed. It may
+// Decide judges an action and asks the user where that is needed. It may
 // wait for them; ctx ends when the caller hangs up.
 func (k *Keeper) Decide(ctx context.Context, peer proc.Cred, a authority.Action) authority.Verdict {
 	return k.Ask(ctx, peer, a, k.JudgeSilently(peer, a))
@@ -84,7 +84,7 @@ func (k *Keeper) Ask(ctx context.Context, peer proc.Cred, a authority.Action, v 
 	if err != nil {
 		return refuseBecause(v, fmt.Sprintf("%s, and %v", v.Why, err))
 	}
-	// Processes and terminals may have changed while the person typed.
+	// Processes and terminals may have changed while the user typed.
 	again := k.Judge.Judge(peer, a, nil)
 	if again.Outcome < v.Outcome || !sameTerminal(&v, &again) {
 		return refuseBecause(again, "the terminal changed while it was asked; run it again")

@@ -281,7 +281,7 @@ func TestRealTerminal(t *testing.T) {
 	}
 	person = terminaltest.Login(t) // an agent may have typed ahead at the other one
 	line, file = s.probe("look")
-	s.want(person, "the person after all that", line, file, authority.Allowed, authority.NoCause)
+	s.want(person, "the user after all that", line, file, authority.Allowed, authority.NoCause)
 
 	// ssh to this machine by the user's own client, without a trusted terminal.
 	own := terminaltest.LoginAs(t, terminaltest.UserID)

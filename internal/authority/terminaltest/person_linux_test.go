@@ -88,7 +88,7 @@ var requestID = regexp.MustCompile(`"id": ?"([a-z0-9]+)"`)
 
 // An agent that nobody knows calls a hook from a person's
 // terminal and waits for an answer. It tries to give it itself, and to switch
-// its guards off, in all the ways there are; then the person answers.
+// its guards off, in all the ways there are; then the user answers.
 func TestRealPromise(t *testing.T) {
 	if !terminaltest.Inside(t) {
 		return
@@ -167,7 +167,7 @@ func TestRealPromise(t *testing.T) {
 		t.Errorf("the request waits no more: %s", out)
 	}
 
-	// The person answers, and is not asked for anything. On a busy machine the
+	// The user answers, and is not asked for anything. On a busy machine the
 	// code may be asked for: then they type it.
 	s.confirm(person, "hookmux approve "+id, "delivered")
 	terminaltest.Eventually(t, "the agent hears it", func() bool {
@@ -179,7 +179,7 @@ func TestRealPromise(t *testing.T) {
 	s.confirm(person, "hookmux off 1s", "off")
 	if shown := person.Screen()[from:]; !strings.Contains(shown, "switch hookmux off, with all guards, for 1s") ||
 		!strings.Contains(shown, "to confirm") {
-		t.Errorf("the person saw %q", shown)
+		t.Errorf("the user saw %q", shown)
 	}
 }
 

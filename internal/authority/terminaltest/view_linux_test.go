@@ -10,7 +10,7 @@ import (
 )
 
 // A person at a real terminal opens the live view; an agent asks,
-// the person presses a key, and the agent hears the answer. Where the daemon wants a
+// the user presses a key, and the agent hears the answer. Where the daemon wants a
 // code first, the view leaves the screen to it.
 func TestRealView(t *testing.T) {
 	if !terminaltest.Inside(t) {
@@ -37,7 +37,7 @@ func TestRealView(t *testing.T) {
 	person.Await(from, "shown-in-the-view")
 
 	pressed, coded := time.Time{}, false
-	terminaltest.Eventually(t, "the agent hears the person's yes", func() bool {
+	terminaltest.Eventually(t, "the agent hears the user's yes", func() bool {
 		b, _ := os.ReadFile(s.said + "/answer")
 		if strings.Contains(string(b), `"allow"`) {
 			return true

@@ -14,11 +14,11 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
-// PersonOnly refuses what an agent must not do. Taking guards out needs a
+// UserOnly refuses what an agent must not do. Taking guards out needs a
 // person; putting hooks in may be a script that sets a machine up, as long as
-// no agent is behind it. A running daemon is asked, and asks the person; it notes a
+// no agent is behind it. A running daemon is asked, and asks the user; it notes a
 // refusal in the journal.
-func PersonOnly(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, method string, strict bool) error {
+func UserOnly(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, method string, strict bool) error {
 	if app.Table == nil {
 		return nil
 	}

@@ -77,10 +77,10 @@ func examineAgents(ctx context.Context, app *cmdutil.App, args []string, fix, ye
 	}
 	findings := d.Examine(ctx, agents, len(args) > 0)
 	if fix {
-		if err := PersonOnly(ctx, app, c, wire.MethodDoctor, true); err != nil {
+		if err := UserOnly(ctx, app, c, wire.MethodDoctor, true); err != nil {
 			return err
 		}
-		disk := &install.Disk{Trust: func(g *install.Grant) error { return appServer(app, g.Agent, g.Cwd).Trust(g) }}
+		disk := &install.Disk{Trust: func(g *install.OwnHooks) error { return appServer(app, g.Agent, g.Cwd).Trust(g) }}
 		if !asJSON {
 			disk.Show = &install.Diff{Out: app.Stdout, Color: app.Style().Color, Home: h.Dirs.Home, Full: true}
 		}

@@ -76,7 +76,7 @@ func ProjectFolder(dir string) string {
 }
 
 // findAgents are the agents that were asked for. One that is not known may be in a
-// file of the person's that does not load: that is said as well.
+// file of the user's that does not load: that is said as well.
 func findAgents(app *cmdutil.App, c *agent.Catalogue, names []string) ([]*agent.Agent, error) {
 	out, err := agentsByName(c, names)
 	if err != nil {

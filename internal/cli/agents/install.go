@@ -107,7 +107,7 @@ func installHooks(ctx context.Context, app *cmdutil.App, f *InstallFlags, args [
 		return err
 	}
 	if !f.DryRun {
-		if err := PersonOnly(ctx, app, c, wire.MethodInstall, false); err != nil {
+		if err := UserOnly(ctx, app, c, wire.MethodInstall, false); err != nil {
 			return err
 		}
 	}
@@ -218,7 +218,7 @@ func carryOut(app *cmdutil.App, h *install.Host, plans func() (*install.Plan, er
 	if f.Yes { // to whatever there is to do
 		shown = nil
 	}
-	disk := &install.Disk{Trust: func(g *install.Grant) error { return appServer(app, g.Agent, g.Cwd).Trust(g) }}
+	disk := &install.Disk{Trust: func(g *install.OwnHooks) error { return appServer(app, g.Agent, g.Cwd).Trust(g) }}
 	plan, err = h.ApplyPlan(plans, shown, disk)
 	return plan, err == nil, err
 }

@@ -47,7 +47,7 @@ func writeInstallation(app *cmdutil.App, dirs paths.Dirs, program string) error 
 	switch {
 	case errors.Is(err, sealed.ErrNoKey):
 		key, err = sealed.MakeKey(file, writeKey)
-	case err == nil && !isPerson(app):
+	case err == nil && !isUser(app):
 		if isSealedAlready(dirs, program) {
 			return nil // a script that installs again doesn't take your seal and environment away
 		}
@@ -74,9 +74,9 @@ func writeKey(path string, key []byte) error {
 	return files.WriteSynced(path, key)
 }
 
-// isPerson reports whether this command runs at a trusted terminal. Root is not asked: whoever runs
+// isUser reports whether this command runs at a trusted terminal. Root is not asked: whoever runs
 // as root can do everything that hookmux can.
-func isPerson(app *cmdutil.App) bool {
+func isUser(app *cmdutil.App) bool {
 	if os.Getuid() == 0 {
 		return true
 	}
@@ -87,14 +87,14 @@ func isPerson(app *cmdutil.App) bool {
 
 // SealInstallation seals a record that is not, when a person runs a command: one of an
 // earlier version, or one that something else wrote. What it says is sealed only as far
-// as it is believed already, or as the person's own environment says the same.
+// as it is believed already, or as the user's own environment says the same.
 func SealInstallation(app *cmdutil.App) {
 	dirs, err := app.Dirs()
 	if err != nil {
 		return
 	}
 	noted := dirs.Installation()
-	if noted == nil || noted.IsSealed() || !isPerson(app) {
+	if noted == nil || noted.IsSealed() || !isUser(app) {
 		return
 	}
 	if chosen, err := paths.FindByEnvironment(app.Getenv); err == nil && noted.WasWrittenFor(chosen) {

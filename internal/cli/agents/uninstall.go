@@ -60,7 +60,7 @@ func uninstallHooks(ctx context.Context, app *cmdutil.App, f *InstallFlags, args
 	}
 	h.Known = c.Agents()
 	plan, done, err := carryOut(app, h, func() (*install.Plan, error) { return h.Uninstall(agents) }, f,
-		"Remove this?", func() error { return PersonOnly(ctx, app, c, wire.MethodUninstall, true) })
+		"Remove this?", func() error { return UserOnly(ctx, app, c, wire.MethodUninstall, true) })
 	if err != nil || !done {
 		return err
 	}

@@ -15,10 +15,10 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// windowSettle is how long a question must stay in an agent's own terminal before it's
+// promptSettle is how long a question must stay in an agent's own terminal before it's
 // shown to somebody agents wait for: usually the same question comes as a request right
 // after it.
-const windowSettle = 400 * time.Millisecond
+const promptSettle = 400 * time.Millisecond
 
 // inboxFollower is what somebody who follows the inbox has been shown.
 type inboxFollower struct {
@@ -39,7 +39,7 @@ func followInbox(ctx context.Context, app *cmdutil.App, host string, asJSON bool
 	if err != nil {
 		return err
 	}
-	f := &inboxFollower{app: app, asJSON: asJSON, style: app.Style(), settle: windowSettle,
+	f := &inboxFollower{app: app, asJSON: asJSON, style: app.Style(), settle: promptSettle,
 		open: map[string]*client.Request{}, late: map[string]*time.Timer{}}
 	return cmdutil.FollowStream(ctx, func() error {
 		f.fresh = map[string]bool{}
@@ -59,7 +59,7 @@ func (f *inboxFollower) handleNote(n client.InboxNote) error {
 	case n.Ready != nil:
 		f.showReady(n.Ready)
 	case n.Item == nil:
-	case n.Method == wire.NoteInboxReceived, n.Method == wire.NoteInboxWindow:
+	case n.Method == wire.NoteInboxReceived, n.Method == wire.NoteInboxPrompt:
 		before, shown := f.open[n.Item.ID]
 		shown = shown && before.Status == n.Item.Status
 		f.open[n.Item.ID], f.fresh[n.Item.ID] = n.Item, true
@@ -74,11 +74,11 @@ func (f *inboxFollower) handleNote(n client.InboxNote) error {
 	return nil
 }
 
-// showOpen shows what waits; a question in an agent's own window only once it stays
+// showOpen shows what waits; a question in an agent's own prompt only once it stays
 // there. The caller holds the lock.
 func (f *inboxFollower) showOpen(item *client.Request) {
 	show := func() { fmt.Fprint(f.app.Stdout, f.style.Request(item, time.Now())+"\n") }
-	if item.Status != wire.InboxWindow || f.ready == nil || !f.ready.Attached {
+	if item.Status != wire.InboxPrompt || f.ready == nil || !f.ready.Attached {
 		show()
 		return
 	}
@@ -104,8 +104,8 @@ func (f *inboxFollower) showReady(now *client.InboxReady) {
 	slices.Sort(ids)
 	for _, id := range ids {
 		gone := *f.open[id]
-		if gone.Status == wire.InboxWindow {
-			f.showEnded(wire.NoteInboxWindowOver, &gone)
+		if gone.Status == wire.InboxPrompt {
+			f.showEnded(wire.NoteInboxPromptOver, &gone)
 			continue
 		}
 		gone.Status, gone.End = wire.InboxWithdrawn, wire.EndDaemonStopped
@@ -133,8 +133,8 @@ func (f *inboxFollower) showEnded(method string, item *client.Request) {
 		timer.Stop() // it was never shown
 	case f.asJSON:
 		f.printChange(method, item)
-	case item.Status == wire.InboxWindow:
-		f.app.Say("%s", f.style.WindowOver(item))
+	case item.Status == wire.InboxPrompt:
+		f.app.Say("%s", f.style.PromptOver(item))
 	default:
 		f.app.Say("%s  %s", item.ID, f.style.Ended(item))
 	}

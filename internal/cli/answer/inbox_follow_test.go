@@ -31,18 +31,18 @@ func (s *screen) text() string {
 	return s.b.String()
 }
 
-// A question that stands in the agent's window for a moment, before it comes as a
+// A question that stands at the agent's own prompt for a moment, before it comes as a
 // request, is shown once: as the request. One that stays is shown.
 func TestQuestionsAreShownInOneForm(t *testing.T) {
 	out := &screen{}
 	app := &cmdutil.App{Stdout: out, Stderr: out}
 	f := &inboxFollower{app: app, settle: time.Hour, open: map[string]*client.Request{}, late: map[string]*time.Timer{},
 		fresh: map[string]bool{}, ready: &client.InboxReady{Attached: true}}
-	window := &client.Request{ID: "s.1", Status: wire.InboxWindow, Agent: "claude", Session: "s", Shown: "Which colour?"}
+	window := &client.Request{ID: "s.1", Status: wire.InboxPrompt, Agent: "claude", Session: "s", Shown: "Which colour?"}
 	held := &client.Request{ID: "abcd", Status: wire.InboxPending, Agent: "claude", Session: "s", Shown: "Which colour?\n"}
 	for _, note := range []client.InboxNote{
-		{Method: wire.NoteInboxWindow, Item: window}, {Method: wire.NoteInboxReceived, Item: held},
-		{Method: wire.NoteInboxWindowOver, Item: window},
+		{Method: wire.NoteInboxPrompt, Item: window}, {Method: wire.NoteInboxReceived, Item: held},
+		{Method: wire.NoteInboxPromptOver, Item: window},
 	} {
 		if err := f.handleNote(note); err != nil {
 			t.Fatal(err)
@@ -52,7 +52,7 @@ func TestQuestionsAreShownInOneForm(t *testing.T) {
 		t.Errorf("the question is shown %d times, want once:\n%s", n, out.text())
 	}
 	f.settle = 0
-	if err := f.handleNote(client.InboxNote{Method: wire.NoteInboxWindow, Item: window}); err != nil {
+	if err := f.handleNote(client.InboxNote{Method: wire.NoteInboxPrompt, Item: window}); err != nil {
 		t.Fatal(err)
 	}
 	await.Until(t, "the question that stays is shown", func() bool {

@@ -29,7 +29,7 @@ that asked continues. With no REQUEST, skips the only one that's waiting.
 			if err := ch.onlyOne(); err != nil {
 				return err
 			}
-			result, err := ch.client.Release(cmd.Context(), ch.item.ID)
+			result, err := ch.client.Skip(cmd.Context(), ch.item.ID)
 			if err != nil {
 				return err
 			}

@@ -1,6 +1,6 @@
 // Package cmdutil has what every verb of hookmux uses: the App (streams,
 // environment, folders, the daemon), exit codes, checks of arguments, questions to
-// the person.
+// the user.
 package cmdutil
 
 import (
@@ -60,7 +60,7 @@ func (app *App) Say(format string, args ...any) {
 	fmt.Fprintln(app.Stdout, fitLine(fmt.Sprintf(format, args...), app.Columns()))
 }
 
-// Shorten writes the person's home as ~ in a text for people.
+// Shorten writes the user's home as ~ in a text for people.
 func (app *App) Shorten(text string) string {
 	dirs, err := app.Dirs()
 	if err != nil {

@@ -46,7 +46,7 @@ func (app *App) AskPIN(prompt string, why error) (string, error) {
 	return line, nil
 }
 
-// ErrDeclined says that the person did not say yes.
+// ErrDeclined says that the user did not say yes.
 var ErrDeclined = FailWith(ExitFailed, "nothing was changed")
 
 // Confirm asks a person to say yes; without a terminal --yes must.
@@ -77,7 +77,7 @@ func (app *App) ConfirmByCode(question string, yes bool) error {
 	return app.Confirm(question, yes)
 }
 
-// ErrInterrupted says that the person left a question with Ctrl-C.
+// ErrInterrupted says that the user left a question with Ctrl-C.
 var ErrInterrupted = FailWith(exitInterrupted, "interrupted")
 
 const exitInterrupted = 130 // as a shell reports it

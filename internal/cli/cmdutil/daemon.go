@@ -137,7 +137,7 @@ func (app *App) ReadOnce(ctx context.Context, ask func(asked context.Context, c 
 	}
 }
 
-// WaitForDaemon gives a client for following: where no daemon runs, the person is told
+// WaitForDaemon gives a client for following: where no daemon runs, the user is told
 // that the next one is waited for.
 func (app *App) WaitForDaemon(ctx context.Context) (*client.Client, error) {
 	c, err := app.RunningDaemon()

@@ -77,7 +77,6 @@ var inWords = map[string]map[string]string{
 		"delete":  removeInWords, "remove": removeInWords, "rm": removeInWords, "del": removeInWords,
 	},
 	"config":      {"edit": "edit ~/.config/hookmux/config.json, then run `hookmux config accept`"},
-	"trust":       {"add": "run `hookmux trust` in the project's folder"},
 	"rules":       {"edit": "edit the files in ~/.config/hookmux/rules, then run `hookmux rules check`"},
 	"agents":      {"add": describeInWords, "new": describeInWords, "create": describeInWords},
 	"permissions": {"add": permissionsInWords},

@@ -38,7 +38,21 @@ worktrees of the same repository don't ask again.`,
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "don't ask")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.AddCommand(trustList(app), trustShow(app), trustRemove(app))
+	cmd.AddCommand(trustAdd(app), trustList(app), trustShow(app), trustRemove(app))
+	return cmd
+}
+
+// trustAdd is `hookmux trust` under the name that other nouns have for it.
+func trustAdd(app *cmdutil.App) *cobra.Command {
+	var yes, asJSON bool
+	cmd := &cobra.Command{
+		Use: "add", Short: "Trust this project, the same as hookmux trust", Example: "  hookmux trust add", Args: cmdutil.ExactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return trustProject(cmd.Context(), app, yes, false, asJSON)
+		},
+	}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "don't ask")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 

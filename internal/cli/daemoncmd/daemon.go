@@ -73,7 +73,7 @@ daemon that hangs is killed; what it acknowledged is on disk.`,
 
 func runDaemon(ctx context.Context, app *cmdutil.App, service bool) error {
 	auto := app.Getenv(daemonstart.LockVariable) != ""
-	person := byPerson(app, auto)
+	person := byUser(app, auto)
 	dirs, err := daemonDirs(app, person)
 	if err != nil {
 		return err
@@ -140,10 +140,10 @@ func useEnviron(environ []string) {
 	}
 }
 
-// byPerson reports whether a person starts this daemon, in the foreground or by a
+// byUser reports whether a person starts this daemon, in the foreground or by a
 // command of theirs. The daemon serves everybody, so what anybody else has put
 // into the environment must not count.
-func byPerson(app *cmdutil.App, auto bool) bool {
+func byUser(app *cmdutil.App, auto bool) bool {
 	judge := terminal.NewJudge(agent.Builtin(), app.Table, app.Facts, 0)
 	pids := []int{os.Getpid()}
 	if auto {

@@ -43,8 +43,8 @@ func Run(ctx context.Context, show func(ctx context.Context, h *Daemon) error) (
 	if err := writeSettings(dirs.Config); err != nil {
 		return err
 	}
-	inside, err := daemon.New(daemon.Options{Dirs: dirs, Version: version.String, PID: noProcess, Table: onePerson{},
-		Facts: onePerson{}, Asker: agrees{}, LiveSettings: true})
+	inside, err := daemon.New(daemon.Options{Dirs: dirs, Version: version.String, PID: noProcess, Table: oneUser{},
+		Facts: oneUser{}, Asker: agrees{}, LiveSettings: true})
 	if err != nil {
 		return err
 	}

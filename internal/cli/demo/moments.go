@@ -50,7 +50,7 @@ func (s moment) request(st step) frame.Request {
 }
 
 // isYes tells what the agent makes of an answer: one that says nothing leaves the
-// question to the agent's own window, where nobody sits in a demo.
+// question to the agent's own prompt, where nobody sits in a demo.
 func (s moment) isYes(reply frame.Reply) bool {
 	return bytes.Contains(reply.Stdout, []byte(`"allow"`)) && !bytes.Contains(reply.Stdout, []byte(`"deny"`))
 }

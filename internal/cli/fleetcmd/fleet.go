@@ -37,7 +37,7 @@ from there; readers only see. Members keep working while the server is away.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(initCommand(app), inviteCommand(app), joinCommand(app), listCommand(app), statusCommand(app),
-		logCommand(app), removeCommand(app), leaveCommand(app))
+		logCommand(app), policyCommand(app), removeCommand(app), leaveCommand(app))
 	return cmd
 }
 
@@ -52,10 +52,14 @@ func initCommand(app *cmdutil.App) *cobra.Command {
 		Short: "Serve a fleet on this machine, and show how others join it",
 		Long: `Starts hookmux-fleet, which the daemon keeps running from then on, and makes this machine
 the fleet's first operator. Members connect over TLS to the port it listens on; each has a
-key of its own.`,
+key of its own.
+
+With --nats, your own NATS cluster stores what is under way, on three nodes if you name three.
+With --postgres, a database keeps the fleet's journal in place of a file on this machine.`,
 		Example: `  hookmux fleet init
   hookmux fleet init --listen 10.0.0.5:4670
-  hookmux fleet init --advertise fleet.example.org:4670`,
+  hookmux fleet init --advertise fleet.example.org:4670
+  hookmux fleet init --nats nats://a:4222,nats://b:4222 --creds f`,
 		Args: cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runInit(cmd.Context(), app, p, asJSON) },
 	}
@@ -63,6 +67,9 @@ key of its own.`,
 	f.StringVar(&p.Listen, "listen", "0.0.0.0:"+defaultPort, "address to listen on")
 	f.StringSliceVar(&p.Advertise, "advertise", nil, "how other machines reach it (default: this machine's addresses)")
 	f.StringVar(&p.Name, "name", "", "what to call this machine (default: its host name)")
+	f.StringSliceVar(&p.NATS, "nats", nil, "your own NATS servers, of version 2.11 or newer with JetStream")
+	f.StringVar(&p.Creds, "creds", "", "file with which they let the fleet in")
+	f.StringVar(&p.Postgres, "postgres", "", "file with the URL of the database for the fleet's journal")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -83,6 +90,18 @@ func runInit(ctx context.Context, app *cmdutil.App, p wire.FleetInitParams, asJS
 	if p.Program, err = findProgram(app); err != nil {
 		return err
 	}
+	if p.Creds != "" && len(p.NATS) == 0 {
+		return cmdutil.UsageError("--creds is for the servers that --nats names")
+	}
+	for _, file := range []*string{&p.Creds, &p.Postgres} {
+		if *file == "" {
+			continue
+		}
+		*file = absolute(app.Cwd(), *file)
+		if _, err := os.Stat(*file); err != nil {
+			return err
+		}
+	}
 	p.Name = machineName(p.Name)
 	var status wire.FleetStatus
 	if err := app.CallDaemon(ctx, wire.MethodFleetInit, p, &status); err != nil {
@@ -101,6 +120,13 @@ func runInit(ctx context.Context, app *cmdutil.App, p wire.FleetInitParams, asJS
 	app.Say("this machine serves a fleet at %s, and is its operator %s", termsafe.Line(p.Listen, 60), status.Name)
 	sayCode(app, code)
 	return nil
+}
+
+func absolute(cwd, file string) string {
+	if filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(cwd, file)
 }
 
 func sayCode(app *cmdutil.App, code wire.FleetCode) {
@@ -138,8 +164,9 @@ func findProgram(app *cmdutil.App) (string, error) {
 			return file, nil
 		}
 	}
-	return "", cmdutil.FailWith(cmdutil.ExitFailed, "hookmux-fleet isn't installed: it's a program of its own, beside hookmux in "+
-		"every download; put it next to hookmux or on your PATH")
+	return "", cmdutil.FailWith(cmdutil.ExitFailed, "hookmux-fleet isn't installed, and serves fleets: it's a program of its own, "+
+		"beside hookmux in every download from https://github.com/hookmux/hookmux/releases (or `make install` in the source); "+
+		"put it next to hookmux or on your PATH")
 }
 
 func resolved(file string) string {
@@ -296,9 +323,12 @@ func statusCommand(app *cmdutil.App) *cobra.Command {
 			} else {
 				app.Say("not connected since %s: %s", text.Moment(s.Since, time.Now()), s.Why)
 			}
-			app.Say("%d events sent since the daemon started, %d waiting", s.Sent, s.Backlog)
+			app.Say("%d events sent since the daemon started, %d waiting (%d at most)", s.Sent, s.Backlog, s.Most)
 			if s.Dropped > 0 {
 				app.Say("%d events were dropped: they were deleted here before the fleet had them", s.Dropped)
+			}
+			if s.Policy > 0 {
+				app.Say("policy %d counts here; `hookmux fleet policy status` shows the others", s.Policy)
 			}
 			app.Say("content: %s (setting fleet.content)", s.Content)
 			return nil
@@ -384,6 +414,10 @@ machine and deletes its journal.`,
 			app.Say("this machine is in no fleet any more")
 			if left.Unsent > 0 {
 				app.Say("%d events never reached the fleet; they are in this machine's own log", left.Unsent)
+			}
+			if left.Kept != "" {
+				app.Say("your cluster or database still has what it stored for the fleet, under HOOKMUX_ and hookmux_; delete it there (%s)",
+					termsafe.Line(left.Kept, 200))
 			}
 			if !left.Told && left.Name != "" {
 				app.Say("the fleet's server couldn't be reached and still lists it: on an operator's machine, "+

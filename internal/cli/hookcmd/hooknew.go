@@ -122,7 +122,7 @@ func sayHowItRuns(app *cmdutil.App, begin start, file, name string) {
 	case startElsewhere:
 		app.Say(
 			"it isn't in a hooks folder, so it doesn't run yet; add it with `hookmux hooks add '*' "+
-				"--handler module --log --target %s`",
+				"--handler typescript --log --target %s`",
 			termsafe.Line(file, 200),
 		)
 	}

@@ -119,7 +119,7 @@ func hooksAdd(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName, hoo
 		}
 		values["target"] = "log"
 	}
-	if err := cmdutil.CheckChoice("handler", fmt.Sprint(values["handler"]), "command", "script", "module",
+	if err := cmdutil.CheckChoice("handler", fmt.Sprint(values["handler"]), "command", "script", "typescript",
 		"builtin"); err != nil {
 		return err
 	}

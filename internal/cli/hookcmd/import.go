@@ -157,7 +157,7 @@ func checkRegistration(r *hook.Registration) error {
 	}, nil)
 }
 
-// settingsFiles are the files in which an agent keeps hooks: the person's own, and
+// settingsFiles are the files in which an agent keeps hooks: the user's own, and
 // those of the project here.
 func settingsFiles(app *cmdutil.App, a *agent.Agent, home string) (user, project []string) {
 	for _, f := range a.Files {
@@ -172,7 +172,7 @@ func settingsFiles(app *cmdutil.App, a *agent.Agent, home string) (user, project
 			project = append(project, file)
 		}
 	}
-	// In the home itself the project's folder is the person's own.
+	// In the home itself the project's folder is the user's own.
 	return user, slices.DeleteFunc(project, func(file string) bool {
 		return slices.ContainsFunc(user, func(own string) bool { return filepath.Dir(own) == filepath.Dir(file) })
 	})

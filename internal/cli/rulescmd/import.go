@@ -263,7 +263,7 @@ func (f *importFlags) writeRules(ctx context.Context, a *agent.Agent, configDir 
 	return f.writeOwn(ctx, out, err == nil)
 }
 
-// writeOwn writes a file of the user's rules, which counts by the person's word.
+// writeOwn writes a file of the user's rules, which counts by the user's word.
 // One that is replaced waits for `hookmux config accept`, which shows the difference.
 func (f *importFlags) writeOwn(ctx context.Context, out *imported, replaces bool) error {
 	c, err := f.app.ConnectDaemon(ctx)

@@ -193,7 +193,7 @@ func heardKinds(o *replay.Options) []string {
 	var list []string
 	counted := replay.NeedsCounts(o.Rules)
 	for _, kind := range event.Kinds() {
-		if replay.Judges(o.Rules, kind) || counted && slices.Contains(replay.CountedKinds(), kind) {
+		if replay.Evaluates(o.Rules, kind) || counted && slices.Contains(replay.CountedKinds(), kind) {
 			list = append(list, string(kind))
 		}
 	}

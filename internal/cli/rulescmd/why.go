@@ -191,7 +191,7 @@ func whoDecided(outcome *wire.Outcome) Decided {
 		out.By, out.Reason = "nobody", "hookmux made no decision: "+text.CodeText(outcome.Neutral)
 	case d.Verdict == event.None && d.By == "":
 		out.By = "nobody"
-	case d.Answer != nil || outcome.Inbox != nil && d.By == event.ByPerson:
+	case d.Answer != nil || outcome.Inbox != nil && d.By == event.ByUser:
 		out.By = "person"
 	case isPermission:
 		out.By, out.Who = "permission", permission

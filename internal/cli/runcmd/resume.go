@@ -192,8 +192,8 @@ func resumeAll(ctx context.Context, app *cmdutil.App, c *client.Client, in strin
 // sayResumed says where a session was taken up, and what may keep it from working there.
 func sayResumed(app *cmdutil.App, r *wire.ResumeRecord, where string) {
 	app.Say("%s: %s", termsafe.Line(start.Label(r), 60), where)
-	if r.Held {
-		app.Say("  %s's daemon had it and may hold it still: if its window says that it is open elsewhere, "+
+	if r.Served {
+		app.Say("  %s's daemon may still have it open: if it says that the session is open elsewhere, "+
 			"take it over there", termsafe.Line(r.Agent, 20))
 	}
 }

@@ -43,7 +43,7 @@ func mayChangeTmux(ctx context.Context, app *cmdutil.App, f *agents.InstallFlags
 	if err != nil {
 		return err
 	}
-	return agents.PersonOnly(ctx, app, c, wire.MethodTmux, false)
+	return agents.UserOnly(ctx, app, c, wire.MethodTmux, false)
 }
 
 // readConf gives nil for a file that is not there.

@@ -114,7 +114,7 @@ func onPathName(program, path string) string {
 	return program
 }
 
-// freeKeys leaves out keys that mean something else to the person.
+// freeKeys leaves out keys that mean something else to the user.
 func freeKeys(ctx context.Context, server *tmux.Server, running bool, text []byte, keys *tmux.Keys) (notes []string) {
 	taken := tmux.Bound(text, *keys)
 	if running {

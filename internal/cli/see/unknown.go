@@ -67,7 +67,7 @@ func checkKind(app *cmdutil.App, kind string) error {
 	for _, k := range event.Kinds() {
 		kinds = append(kinds, string(k))
 	}
-	known := append(slices.Clone(kinds), wire.ProbeEvent, wire.OwnRefused, wire.OwnDecision, wire.OwnModule)
+	known := append(slices.Clone(kinds), wire.ProbeEvent, wire.OwnRefused, wire.OwnDecision, wire.OwnHook)
 	for _, a := range catalogue.Agents() {
 		for _, e := range a.Events {
 			known = append(known, e.Name)

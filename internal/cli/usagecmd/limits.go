@@ -42,9 +42,9 @@ Claude Code gives them to its status line only, which ` + "`hookmux usage status
 					strings.Repeat("█", filled), strings.Repeat("░", 20-filled), w.Used, resets)
 			}
 			for _, name := range limits.Unknown {
-				hint := "it hasn't said so in its records"
+				hint := "its records don't say"
 				if a, ok := agent.Builtin().Agent(name); ok && a.Usage != nil && a.Usage.StatusLine != "" {
-					hint = "`hookmux usage statusline install` learns them"
+					hint = "run `hookmux usage statusline install` to find out"
 				}
 				fmt.Fprintf(app.Stdout, "%s unknown: %s\n", pad(name, 10), hint)
 			}

@@ -83,7 +83,7 @@ func mayChange(ctx context.Context, app *cmdutil.App, f *agents.InstallFlags) er
 	if err != nil {
 		return err
 	}
-	return agents.PersonOnly(ctx, app, c, wire.MethodInstall, false)
+	return agents.UserOnly(ctx, app, c, wire.MethodInstall, false)
 }
 
 // statuslineSteps are the changes of the settings of every agent that gives its limits

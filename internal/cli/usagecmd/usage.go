@@ -280,5 +280,5 @@ func showNotes(w io.Writer, report *wire.UsageReport) {
 		}
 		fmt.Fprintf(w, "No price, so not in dollars: %s\n", strings.Join(names, ", "))
 	}
-	fmt.Fprintf(w, "List prices of %s; where a plan pays, they're no bill.\n", report.Prices)
+	fmt.Fprintf(w, "List prices as of %s. With a subscription you don't pay them.\n", report.Prices)
 }

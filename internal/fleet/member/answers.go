@@ -32,6 +32,7 @@ func (r *run) hearAnswers(ctx context.Context) {
 			var a protocol.Attended
 			if json.Unmarshal(msg.Data, &a) == nil {
 				r.attended(a.On)
+				r.noteNewest(a.Policy)
 			}
 		})
 	}
@@ -95,15 +96,15 @@ func (r *run) takeAnswer(ctx context.Context, b []byte) protocol.AnswerResult {
 		return refuse(wire.CodeParams, "the PIN doesn't belong into the signed answer")
 	}
 	by := fmt.Sprintf("%s on %s (fleet, %s)", a.User, record.Name, record.ID)
-	if a.Release {
+	if a.Skip {
 		params, _ := json.Marshal(wire.InboxIDParams{ID: a.Reply.ID})
-		result, bad := r.service.Daemon.Call(ctx, wire.MethodInboxRelease, params)
+		result, bad := r.service.Daemon.Call(ctx, wire.MethodInboxSkip, params)
 		if bad != nil {
 			return protocol.AnswerResult{Error: bad}
 		}
-		released, _ := result.(wire.InboxReplyResult)
-		released.By = by
-		return protocol.AnswerResult{Result: cleanResult(released)}
+		skipped, _ := result.(wire.InboxReplyResult)
+		skipped.By = by
+		return protocol.AnswerResult{Result: cleanResult(skipped)}
 	}
 	a.Reply.PIN = in.PIN
 	result, bad := r.service.Requests.ReplySigned(a.Reply, by,

@@ -30,6 +30,26 @@ type membership struct {
 	Program   string   `json:"program,omitempty"`
 	Listen    string   `json:"listen,omitempty"`
 	Advertise []string `json:"advertise,omitempty"`
+	NATS      []string `json:"nats,omitempty"`
+	Creds     string   `json:"creds,omitempty"`
+	Postgres  string   `json:"postgres,omitempty"`
+}
+
+// serverArgs are the arguments of hookmux-fleet.
+func (m *membership) serverArgs(command, dir string) []string {
+	args := []string{command, "--dir", dir, "--listen", m.Listen}
+	for _, a := range m.Advertise {
+		args = append(args, "--advertise", a)
+	}
+	for _, n := range m.NATS {
+		args = append(args, "--nats", n)
+	}
+	for flag, file := range map[string]string{"--creds": m.Creds, "--postgres": m.Postgres} {
+		if file != "" {
+			args = append(args, flag, file)
+		}
+	}
+	return args
 }
 
 func (m *membership) serves() bool { return m.Program != "" }

@@ -8,6 +8,7 @@
 //   - outgoing.go  events, from the journal's outbox
 //   - state.go     what the fleet sees of this machine
 //   - answers.go   answers of operators to requests of this machine
+//   - policy.go    rules and guards that operators push
 //   - others.go    the other machines, as sources of [fleet.Hosts]
 //   - serve.go     keeps hookmux-fleet running where this machine serves the fleet
 //
@@ -80,6 +81,7 @@ type Options struct {
 	Requests Requests
 	Daemon   Daemon
 	Hosts    Hosts
+	Policies Policies
 	Sessions func() []wire.Session // of this machine
 	// Content reports whether texts leave this machine, redacted.
 	Content func() bool
@@ -177,7 +179,7 @@ func (s *Service) LongMethods() map[string]services.LongMethod {
 	return map[string]services.LongMethod{
 		wire.MethodFleetInit: s.initMethod, wire.MethodFleetJoin: s.joinMethod, wire.MethodFleetLeave: s.leaveMethod,
 		wire.MethodFleetInvite: s.inviteMethod, wire.MethodFleetRemove: s.removeMethod, wire.MethodFleetList: s.listMethod,
-		wire.MethodFleetLog: s.logMethod,
+		wire.MethodFleetLog: s.logMethod, wire.MethodFleetPush: s.pushMethod, wire.MethodFleetPolicy: s.policyMethod,
 	}
 }
 
@@ -254,7 +256,7 @@ func (s *Service) leaveMethod(ctx context.Context, params json.RawMessage, _ pro
 		_ = s.Outbox.TrimOutbox(last) // what is left of it is sent to nobody
 	}
 	if m != nil && m.serves() {
-		if err := s.endServer(ctx, m); err != nil {
+		if left.Kept, err = s.endServer(ctx, m); err != nil {
 			return nil, wire.Errorf(wire.CodeInternal, "the fleet's server can't be ended: %v", err)
 		}
 		left.Told = true
@@ -262,7 +264,12 @@ func (s *Service) leaveMethod(ctx context.Context, params json.RawMessage, _ pro
 	if err := os.Remove(filepath.Join(s.Dirs.State, membershipFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, wire.Errorf(wire.CodeInternal, "this machine left, but comes back when the daemon restarts: %v", err)
 	}
-	s.Problems.Clear("fleet")
+	if err := s.Policies.DropPolicy(); err != nil {
+		return nil, wire.Errorf(wire.CodeInternal, "this machine left, but the fleet's policy still counts: %v", err)
+	}
+	for _, key := range []string{"fleet", "fleet-policy", "fleet-copy", "fleet-server"} {
+		s.Problems.Clear(key)
+	}
 	s.Daemon.RecordFleet("left", left)
 	return left, nil
 }
@@ -375,6 +382,7 @@ func (s *Service) status(ctx context.Context) wire.FleetStatus {
 	if s.Content() {
 		status.Content = "redacted"
 	}
+	status.Most = maxBacklog
 	status.Backlog, _, _ = s.Outbox.OutboxSize(ctx) // 0 where the journal can't be read: its own problem says so
 	return status
 }

@@ -263,9 +263,9 @@ func (s *source) Answer(ctx context.Context, p wire.InboxReplyParams, by string)
 	return s.answer(ctx, protocol.Answer{Reply: p}, by)
 }
 
-// Release implements [fleet.Source].
-func (s *source) Release(ctx context.Context, id, by string) (wire.InboxReplyResult, *wire.Error) {
-	return s.answer(ctx, protocol.Answer{Reply: wire.InboxReplyParams{ID: id}, Release: true}, by)
+// Skip implements [fleet.Source].
+func (s *source) Skip(ctx context.Context, id, by string) (wire.InboxReplyResult, *wire.Error) {
+	return s.answer(ctx, protocol.Answer{Reply: wire.InboxReplyParams{ID: id}, Skip: true}, by)
 }
 
 // answer signs an answer with this machine's key and brings it to the one that asks.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/fleet/protocol"
 	"github.com/hookmux/hookmux/internal/recorder/journal"
+	"github.com/hookmux/hookmux/internal/services"
 )
 
 const (
@@ -27,7 +28,10 @@ func (r *run) sendEvents(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-r.stored:
+		case <-r.stored: // more is coming: a call is an event, an outcome and often another call
+			if services.Pause(calm, ctx.Done()) {
+				return
+			}
 		case <-tick.C:
 		}
 		r.boundBacklog(ctx)

@@ -29,6 +29,7 @@ type run struct {
 	changed chan struct{} // the state is another
 	greeted chan struct{} // the server took the hello
 	hello   chan struct{} // there is a new connection
+	newer   chan struct{} // the fleet may have a newer policy
 
 	stop    context.CancelFunc
 	over    chan struct{}
@@ -47,13 +48,18 @@ type run struct {
 	held  time.Time   // until when an operator looks at requests
 	left  func()      // ends that here
 	taken []time.Time // when another daemon spoke for this member
+	// policy is the version in force, unfit why a newer one isn't: refused.
+	policy      int64
+	refused     int64
+	policySince time.Time
+	unfit       string
 }
 
 func newRun(s *Service, m *membership) *run {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails
 	r := &run{service: s, membership: m, instance: hex.EncodeToString(b[:]), stored: make(chan struct{}, 1),
-		changed: make(chan struct{}, 1), greeted: make(chan struct{}, 1), hello: make(chan struct{}, 1),
+		changed: make(chan struct{}, 1), greeted: make(chan struct{}, 1), hello: make(chan struct{}, 1), newer: make(chan struct{}, 1),
 		over: make(chan struct{}), since: time.Now(), why: "connecting"}
 	r.settled = make(chan struct{})
 	r.settle = sync.OnceFunc(func() { close(r.settled) })
@@ -92,7 +98,7 @@ func (r *run) run(ctx context.Context) {
 	}
 	r.conn.Store(conn)
 	defer conn.Close()
-	for _, part := range []func(context.Context){r.greet, r.sendEvents, r.keepState, r.hearAnswers, r.others.follow} {
+	for _, part := range []func(context.Context){r.greet, r.sendEvents, r.keepState, r.hearAnswers, r.keepPolicy, r.others.follow} {
 		parts.Go(func() { part(ctx) })
 	}
 	for _, follow := range []func(){
@@ -242,7 +248,7 @@ func (r *run) sayHello(ctx context.Context) bool {
 	if r.service.Problems.Any() {
 		r.service.Problems.Clear("fleet")
 	}
-	for _, c := range []chan struct{}{r.stored, r.changed, r.greeted} {
+	for _, c := range []chan struct{}{r.stored, r.changed, r.greeted, r.newer} {
 		poke(c)
 	}
 	return true
@@ -253,5 +259,5 @@ func (r *run) status() wire.FleetStatus {
 	defer r.mu.Unlock()
 	return wire.FleetStatus{Joined: true, Name: r.record.Name, ID: r.record.ID, Role: r.record.Role, Fleet: r.membership.Fleet,
 		Servers: r.membership.Servers, Serves: r.membership.serves(), Connected: r.ready.Load(), Since: r.since, Why: r.why,
-		Sent: r.sent.Load(), Dropped: r.lost.Load()}
+		Sent: r.sent.Load(), Dropped: r.lost.Load(), Policy: r.policy}
 }

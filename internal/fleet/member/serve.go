@@ -25,7 +25,7 @@ const serverFolder = "fleet-server"
 // How long hookmux-fleet may take to start, and to end.
 const (
 	startWithin = 30 * time.Second
-	endWithin   = 15 * time.Second
+	endWithin   = 30 * time.Second
 	watchEvery  = 5 * time.Second
 )
 
@@ -55,9 +55,9 @@ func (s *Service) initMethod(ctx context.Context, params json.RawMessage, _ proc
 	if _, err := os.Lstat(s.serverDir()); err == nil {
 		return nil, wire.Errorf(wire.CodeConflict, "%s has a fleet already; move it away first", s.serverDir())
 	}
-	m := &membership{Program: p.Program, Listen: p.Listen, Advertise: p.Advertise}
+	m := &membership{Program: p.Program, Listen: p.Listen, Advertise: p.Advertise, NATS: p.NATS, Creds: p.Creds, Postgres: p.Postgres}
 	if err := s.beginFleet(ctx, m, p.Name); err != nil {
-		_ = s.endServer(context.WithoutCancel(ctx), m) // what is left of it says itself why it can't go
+		_, _ = s.endServer(context.WithoutCancel(ctx), m) // what is left of it says itself why it can't go
 		return nil, wire.Errorf(wire.CodeConflict, "the fleet can't be served: %v", err)
 	}
 	if err := s.store(m); err != nil {
@@ -134,12 +134,8 @@ func (s *Service) startServer(ctx context.Context, m *membership, more ...string
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return address{}, err
 	}
-	args := []string{"serve", "--dir", dir, "--listen", m.Listen}
-	for _, a := range m.Advertise {
-		args = append(args, "--advertise", a)
-	}
 	log := filepath.Join(dir, "log")
-	ended, err := spawn(m.Program, append(args, more...), log, s.Dirs.Home)
+	ended, err := spawn(m.Program, append(m.serverArgs("serve", dir), more...), log, s.Dirs.Home)
 	if err != nil {
 		return address{}, err
 	}
@@ -204,21 +200,36 @@ func (r *run) keepServing(ctx context.Context) {
 	}
 }
 
-// endServer ends hookmux-fleet and removes everything of it.
-func (s *Service) endServer(ctx context.Context, _ *membership) error {
+// endServer ends hookmux-fleet and removes everything of it. kept says why what it stored
+// elsewhere is still there: the cluster or the database may be gone.
+func (s *Service) endServer(ctx context.Context, m *membership) (kept string, err error) {
 	if at, err := s.readAddress(); err == nil {
 		if err := terminate(at.PID); err != nil {
-			return err
+			return "", err
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, endWithin)
 	defer cancel()
 	for s.serverRuns() {
 		if services.Pause(20*time.Millisecond, ctx.Done()) {
-			return fmt.Errorf("it doesn't end; end hookmux-fleet yourself and remove %s", s.serverDir())
+			return "", fmt.Errorf("it doesn't end; end hookmux-fleet yourself and remove %s", s.serverDir())
 		}
 	}
-	return os.RemoveAll(s.serverDir())
+	if len(m.NATS) > 0 || m.Postgres != "" {
+		log := filepath.Join(s.serverDir(), "log")
+		ended, err := spawn(m.Program, m.serverArgs("erase", s.serverDir()), log, s.Dirs.Home)
+		if err == nil {
+			select {
+			case err = <-ended:
+			case <-ctx.Done():
+				err = ctx.Err()
+			}
+		}
+		if err != nil {
+			kept = fmt.Sprintf("%v: %s", err, lastLine(log))
+		}
+	}
+	return kept, os.RemoveAll(s.serverDir())
 }
 
 // lastLine is what a program that ended said last.

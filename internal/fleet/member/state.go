@@ -38,8 +38,9 @@ func (r *run) keepState(ctx context.Context) {
 			continue
 		}
 		sending, cancel := context.WithTimeout(ctx, askWithin)
-		_, err := r.requestBytes(sending, protocol.UpState, r.state(ctx))
+		told, err := r.requestBytes(sending, protocol.UpState, r.state(ctx))
 		cancel()
+		r.noteNewest(told.Newest)
 		if refused := (*refusedError)(nil); errors.As(err, &refused) && refused.again {
 			r.takeBack()
 		} else if err != nil && ctx.Err() == nil {
@@ -69,7 +70,7 @@ const maxState = protocol.MaxMessage - 4096
 // state is what the fleet sees of this machine.
 func (r *run) state(ctx context.Context) []byte {
 	s := protocol.State{Instance: r.instance, Version: r.service.Version, User: r.service.User(), Content: r.service.Content(),
-		Sessions: []wire.Session{}, Requests: []wire.InboxRequest{}, Attends: r.others.attends()}
+		Sessions: []wire.Session{}, Requests: []wire.InboxRequest{}, Attends: r.others.attends(), Policy: r.memberPolicy()}
 	s.Backlog, _, _ = r.service.Outbox.OutboxSize(ctx)
 	for _, one := range r.service.Requests.WaitingRedacted() {
 		if one.Host == "" {

@@ -76,6 +76,8 @@ const AttendedSubject = "fleet.attended"
 // Attended says whether an operator looks; it holds for [StateTTL].
 type Attended struct {
 	On bool `json:"on"`
+	// Policy is the version of the fleet's newest policy.
+	Policy int64 `json:"policy,omitempty"`
 }
 
 // Inbox is the prefix of the subjects on which a member is answered.
@@ -221,6 +223,8 @@ const (
 	AskInvite = "invite" // operator
 	AskRemove = "remove" // operator, and everybody for itself
 	AskLog    = "log"    // reader, operator: the central journal
+	AskPolicy = "policy" // the fleet's policy, if it's newer than what the member has
+	AskPush   = "push"   // operator: a policy for every member
 )
 
 // Ask is a question to the server.
@@ -232,6 +236,9 @@ type Ask struct {
 	Member   string    `json:"member,omitempty"`   // remove, log: id or name
 	Limit    int       `json:"limit,omitempty"`    // log
 	Since    time.Time `json:"since,omitzero"`     // log
+	Have     int64     `json:"have,omitempty"`     // policy: the version in force there
+	// Policy is what is pushed.
+	Policy *SignedPolicy `json:"policy,omitempty"`
 }
 
 // Told is the server's answer.
@@ -246,6 +253,10 @@ type Told struct {
 	Hosts   []Host   `json:"hosts,omitempty"`   // hosts
 	Events  []Event  `json:"events,omitempty"`  // log
 	More    bool     `json:"more,omitempty"`    // log: there were more than fit
+	// Newest is the version of the fleet's policy; 0: none was ever pushed.
+	Newest int64 `json:"newest,omitempty"`
+	// Policy is the newest one: in answers about it.
+	Policy *SignedPolicy `json:"policy,omitempty"`
 }
 
 // Member is a member as the list shows it.
@@ -262,6 +273,8 @@ type Member struct {
 	Events  int64     `json:"events"`            // in the central journal since the server started
 	Refused int64     `json:"refused,omitempty"` // messages that the server didn't take
 	Why     string    `json:"why,omitempty"`     // the last one's reason
+	// Policy is what the member says about its policy; nil: it said nothing.
+	Policy *wire.MemberPolicy `json:"policy,omitempty"`
 }
 
 // State is what a member says about itself, in [HostBucket].
@@ -275,6 +288,7 @@ type State struct {
 	Requests []wire.InboxRequest `json:"requests"`
 	Left     int                 `json:"left,omitempty"`    // how many didn't fit
 	Attends  bool                `json:"attends,omitempty"` // operator: somebody looks at requests there
+	Policy   *wire.MemberPolicy  `json:"policy,omitempty"`
 }
 
 // Host is a machine as others see it. State is nil where it was lost.
@@ -329,8 +343,8 @@ type Answer struct {
 	From   string                `json:"from"`   // the operator's id
 	User   string                `json:"user"`   // who answers there
 	Reply  wire.InboxReplyParams `json:"reply"`
-	// Release leaves the request to the agent's own prompt; Reply has only its id.
-	Release bool `json:"release,omitempty"`
+	// Skip leaves the request to the agent's own prompt; Reply has only its id.
+	Skip bool `json:"skip,omitempty"`
 }
 
 // SignedAnswer is what travels: the text of an [Answer], the signature of the operator's
@@ -348,8 +362,8 @@ type SignedAnswer struct {
 func AnswerMessage(a *Answer, text string) string {
 	choice := a.Reply.Choice
 	switch {
-	case a.Release:
-		choice = "release"
+	case a.Skip:
+		choice = "skip"
 	case a.Reply.Plan != "":
 		choice += " " + a.Reply.Plan
 	}

@@ -557,9 +557,9 @@ func (l *link) Session(ctx context.Context, id string) (d wire.SessionDetail, ba
 	return d, bad
 }
 
-// Release leaves a request to the agent's own prompt.
-func (l *link) Release(ctx context.Context, id, _ string) (result wire.InboxReplyResult, bad *wire.Error) {
-	bad = l.ask(ctx, wire.MethodInboxRelease, wire.InboxIDParams{ID: id}, &result)
+// Skip leaves a request to the agent's own prompt.
+func (l *link) Skip(ctx context.Context, id, _ string) (result wire.InboxReplyResult, bad *wire.Error) {
+	bad = l.ask(ctx, wire.MethodInboxSkip, wire.InboxIDParams{ID: id}, &result)
 	return result, bad
 }
 

@@ -195,12 +195,6 @@ func TestRealRemote(t *testing.T) {
 	watch.Type("hookmux inbox -f\n")
 	watch.Await(mark, "agents wait for you now")
 
-	go func() { // DEBUG
-		for {
-			time.Sleep(time.Second)
-			os.WriteFile("/tmp/wremote-screen.txt", []byte(person.Screen()+"\n=====WATCH\n"+watch.Screen()), 0o666)
-		}
-	}()
 	began := time.Now()
 	if said := b.confirm(person, "hookmux remote add build"); !strings.Contains(said, "build is connected") {
 		t.Fatalf("remote add: %q", said)

@@ -178,9 +178,9 @@ func (s *Server) signedBy(purpose, text string, by *wire.RemoteSigned) (devices.
 
 // calls are the methods of the daemon that a machine may call, by the scope they need.
 var calls = map[string]string{
-	wire.MethodSession:      wire.ScopeRead,
-	wire.MethodInboxRelease: wire.ScopeAnswer,
-	wire.MethodSessionSend:  wire.ScopeAnswer,
+	wire.MethodSession:     wire.ScopeRead,
+	wire.MethodInboxSkip:   wire.ScopeAnswer,
+	wire.MethodSessionSend: wire.ScopeAnswer,
 }
 
 func (s *Server) callMethod(ctx context.Context, params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
@@ -226,7 +226,7 @@ func (s *Server) callMethod(ctx context.Context, params json.RawMessage, _ proc.
 // isOwn reports whether the parameters name a session, or a request, of this machine by its
 // full id. Those of a third machine are none of the caller's business.
 func (s *Server) isOwn(method string, params json.RawMessage) bool {
-	if method == wire.MethodInboxRelease {
+	if method == wire.MethodInboxSkip {
 		var p wire.InboxIDParams
 		return services.ReadParams(params, &p) == nil && !isElsewhere(p.ID)
 	}
@@ -495,10 +495,10 @@ func (t *teller) tellAll(sessions []wire.Session, requests []wire.InboxRequest) 
 	}
 	for i := range requests[:min(len(requests), fleet.MaxRequests)] {
 		one := clone(requests[i])
-		if one.Status != wire.InboxPending && one.Status != wire.InboxWindow {
+		if one.Status != wire.InboxPending && one.Status != wire.InboxPrompt {
 			continue
 		}
-		if one.Status == wire.InboxWindow {
+		if one.Status == wire.InboxPrompt {
 			one.Choices = nil // keys are pressed on this machine
 		}
 		fleet.Clean(&one)

@@ -99,7 +99,13 @@ func (h *hub) tellAsked(m *heard, record *member, ask *protocol.Ask) (told proto
 		h.mu.Lock()
 		m.instance = ask.Instance
 		h.mu.Unlock()
-		told.Record = &record.Signed
+		told.Record, told.Newest = &record.Signed, h.policy.newest()
+	case protocol.AskPolicy:
+		told.Policy, told.Newest = h.policy.newerThan(ask.Have), h.policy.newest()
+	case protocol.AskPush:
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		return told, h.pushPolicy(ctx, record, ask.Policy)
 	case protocol.AskList:
 		told.Members = h.list()
 	case protocol.AskHosts:
@@ -174,7 +180,7 @@ func (h *hub) list() []protocol.Member {
 		if m := h.members[r.ID]; m != nil {
 			one.Seen, one.Online, one.Events, one.Refused, one.Why = m.seen, !m.host.Lost, m.events, m.refused, m.why
 			if s := m.host.State; s != nil {
-				one.Version, one.Backlog = s.Version, s.Backlog
+				one.Version, one.Backlog, one.Policy = s.Version, s.Backlog, s.Policy
 			}
 		}
 		list = append(list, one)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 
@@ -12,13 +13,38 @@ import (
 	"github.com/hookmux/hookmux/internal/recorder/journal"
 )
 
-// central is the central journal: one like those of the members, whose ids have the
-// member's in front, so that no member can take the id of another's event.
-type central struct{ *journal.Journal }
+// store keeps the central journal: a file of SQLite, or PostgreSQL. What both are asked is
+// what a member's own journal is asked, with the same filters.
+type store interface {
+	// Write stores all items or none. An event that is there already stays as it is; a
+	// second outcome replaces the first.
+	Write(items []journal.Item) error
+	Query(ctx context.Context, f journal.Filter) iter.Seq2[journal.Stored, error]
+	// Retain deletes events older than keep, and the oldest ones beyond maxBytes.
+	Retain(now time.Time, keep time.Duration, maxBytes int64) error
+	Close() error
+}
 
-func openCentral(path string) (central, error) {
+// central is the central journal. Its ids have the member's in front, so that no member
+// can take the id of another's event.
+type central struct{ store }
+
+// sqlite is a journal like those of members.
+type sqlite struct{ *journal.Journal }
+
+func openSQLite(path string) (sqlite, error) {
 	j, err := journal.Open(path, journal.Options{})
-	return central{j}, err
+	return sqlite{j}, err
+}
+
+func (s sqlite) Write(items []journal.Item) error {
+	_, _, err := s.Journal.Write(items)
+	return err
+}
+
+func (s sqlite) Retain(now time.Time, keep time.Duration, maxBytes int64) error {
+	_, err := s.Journal.Retain(now, keep, nil, maxBytes)
+	return err
 }
 
 // idMark stands between a member and the id of its event.
@@ -41,16 +67,25 @@ func checkBatch(b *protocol.Batch) error {
 			return errors.New("an event without a proper id")
 		}
 		for _, text := range []string{e.Agent, e.Kind, e.Native, e.Tool, e.Session, e.Cwd, e.Version, e.Caller, e.Host} {
-			if len(text) > maxText {
+			switch {
+			case len(text) > maxText:
 				return fmt.Errorf("an event with a field of %d bytes", len(text))
+			case strings.ContainsRune(text, 0): // PostgreSQL takes none
+				return errors.New("an event with a field that has a null character")
 			}
 		}
-		if e.Time.IsZero() || e.Agent == "" {
-			return errors.New("an event without a time or an agent")
+		if e.Agent == "" || !plausible(e.Time) || e.Outcome != nil && !plausible(e.Outcome.Time) {
+			return errors.New("an event without an agent or a proper time")
+		}
+		if o := e.Outcome; o != nil && (len(o.Verdict)+len(o.By) > maxText || strings.ContainsRune(o.Verdict+o.By, 0)) {
+			return errors.New("an event whose outcome can't be stored")
 		}
 	}
 	return nil
 }
+
+// plausible reports whether a time fits every store. A member's clock may go wrong.
+func plausible(at time.Time) bool { return at.Year() >= 1970 && at.Year() < 10000 }
 
 // itemsOf are a member's events as the journal takes them.
 func itemsOf(id, name string, b *protocol.Batch, items []journal.Item) []journal.Item {

@@ -41,16 +41,24 @@ func newFleet(t *testing.T) *fleetOf { t.Helper(); return newFleetWith(t, Option
 
 func newFleetWith(t *testing.T, o Options) *fleetOf {
 	t.Helper()
-	f := &fleetOf{t: t}
-	o.Dir, o.Listen = t.TempDir(), "127.0.0.1:0"
-	var err error
-	if f.server, err = Open(o); err != nil {
+	f, err := tryFleet(t, o)
+	if err != nil {
 		t.Fatal(err)
+	}
+	return f
+}
+
+func tryFleet(t *testing.T, o Options) (f *fleetOf, err error) {
+	t.Helper()
+	f = &fleetOf{t: t}
+	o.Dir, o.Listen = t.TempDir(), "127.0.0.1:0"
+	if f.server, err = Open(o); err != nil {
+		return nil, err
 	}
 	ended := make(chan struct{})
 	go func() { _ = f.server.Run(t.Context()); close(ended) }()
 	t.Cleanup(func() { <-ended })
-	return f
+	return f, nil
 }
 
 func (f *fleetOf) options() []nats.Option {
@@ -112,7 +120,7 @@ func (p *peer) ask(a protocol.Ask) protocol.Told {
 	return p.send(protocol.UpAsk, b)
 }
 
-func event(id string) protocol.Event {
+func anEvent(id string) protocol.Event {
 	return protocol.Event{ID: id, Time: time.Now(), Agent: "claude", Kind: "turn.start", Native: "UserPromptSubmit",
 		Body: json.RawMessage(`{"prompt":"x"}`)}
 }
@@ -197,12 +205,13 @@ func TestHostileMember(t *testing.T) {
 	f := newFleet(t)
 	good, evil, boss := f.member("good", protocol.RoleMember), f.member("evil", protocol.RoleMember),
 		f.member("boss", protocol.RoleOperator)
+	names := f.server.hub.names
 
 	t.Run("it takes nobody's id", func(t *testing.T) {
-		if told := evil.send(protocol.UpEvents, batchOf(event("e1"))); told.Error != "" {
+		if told := evil.send(protocol.UpEvents, batchOf(anEvent("e1"))); told.Error != "" {
 			t.Fatal(told.Error)
 		}
-		if told := good.send(protocol.UpEvents, batchOf(event("e1"), event("e2"))); told.Error != "" {
+		if told := good.send(protocol.UpEvents, batchOf(anEvent("e1"), anEvent("e2"))); told.Error != "" {
 			t.Fatal(told.Error)
 		}
 		f.wantStored(evil.id, "e1")
@@ -211,14 +220,14 @@ func TestHostileMember(t *testing.T) {
 	t.Run("it speaks for nobody else", func(t *testing.T) {
 		for _, subject := range []string{protocol.UpSubject(good.id, protocol.UpEvents), protocol.UpSubject(good.id, protocol.UpState),
 			protocol.UpSubject(good.id, protocol.UpAsk), protocol.LiveSubject(good.id), protocol.AnswerSubject(good.id),
-			protocol.AttendedSubject, stored + good.id, "$KV." + hostBucket + "." + good.id, "$JS.API.STREAM.DELETE." + eventStream,
+			protocol.AttendedSubject, names.stored + good.id, "$KV." + names.hosts + "." + good.id, "$JS.API.STREAM.DELETE." + names.events,
 			"$JS.API.INFO", protocol.JoinSubject, "$SYS.REQ.SERVER.PING"} {
-			_ = evil.conn.Publish(subject, batchOf(event("forged")))
+			_ = evil.conn.Publish(subject, batchOf(anEvent("forged")))
 			evil.wantViolation(subject)
 		}
 	})
 	t.Run("it hears nobody else", func(t *testing.T) {
-		for _, subject := range []string{">", "fleet.>", protocol.UpSubject("*", "*"), protocol.LiveSubject("*"), stored + "*",
+		for _, subject := range []string{">", "fleet.>", protocol.UpSubject("*", "*"), protocol.LiveSubject("*"), names.stored + "*",
 			protocol.AnswerSubject(good.id), protocol.Inbox(good.id) + ".>", "$KV.>", "_INBOX.>", "$SYS.>"} {
 			_, _ = evil.conn.SubscribeSync(subject)
 			evil.wantViolation(subject)
@@ -231,15 +240,15 @@ func TestHostileMember(t *testing.T) {
 		}
 		_ = good.conn.Flush()
 		ask, _ := json.Marshal(protocol.Ask{What: protocol.AskList, Version: protocol.Version})
-		for _, reply := range []string{protocol.AnswerSubject(good.id), "$JS.API.STREAM.DELETE." + eventStream,
-			"$JS.API.STREAM.PURGE." + eventStream, stored + good.id} {
-			for what, data := range map[string][]byte{protocol.UpAsk: ask, protocol.UpEvents: batchOf(event("e3")), protocol.UpState: []byte("{")} {
+		for _, reply := range []string{protocol.AnswerSubject(good.id), "$JS.API.STREAM.DELETE." + names.events,
+			"$JS.API.STREAM.PURGE." + names.events, names.stored + good.id} {
+			for what, data := range map[string][]byte{protocol.UpAsk: ask, protocol.UpEvents: batchOf(anEvent("e3")), protocol.UpState: []byte("{")} {
 				_ = evil.conn.PublishRequest(protocol.UpSubject(evil.id, what), reply, data)
 			}
 		}
 		evil.ask(protocol.Ask{What: protocol.AskList}) // behind the others
 		f.wantStored(evil.id, "e1", "e3")
-		if _, err := f.server.hub.js.Stream(t.Context(), eventStream); err != nil {
+		if _, err := f.server.hub.js.Stream(t.Context(), names.events); err != nil {
 			t.Errorf("the stream of events: %v", err)
 		}
 		if msg, err := hears.NextMsg(200 * time.Millisecond); err == nil {
@@ -248,13 +257,16 @@ func TestHostileMember(t *testing.T) {
 		f.wantStored(good.id, "e1", "e2")
 	})
 	t.Run("what can't be read is refused", func(t *testing.T) {
-		long := event("long")
+		long := anEvent("long")
 		long.Cwd = strings.Repeat("x", maxText+1)
-		unnamed, spaced, timeless := event(""), event("a b"), event("t")
+		unnamed, spaced, timeless := anEvent(""), anEvent("a b"), anEvent("t")
 		timeless.Time = time.Time{}
+		null, late := anEvent("n"), anEvent("l")
+		null.Tool, late.Outcome = "a\x00b", &protocol.Outcome{}
 		for what, data := range map[string][]byte{
 			"not JSON": []byte("{"), "no events": []byte(`{}`), "no id": batchOf(unnamed), "an id with a space": batchOf(spaced),
-			"a long field": batchOf(long), "no time": batchOf(timeless), "a good one and a bad one": batchOf(event("ok"), unnamed),
+			"a long field": batchOf(long), "no time": batchOf(timeless), "a null character": batchOf(null), "an outcome without a time": batchOf(late),
+			"a good one and a bad one": batchOf(anEvent("ok"), unnamed),
 		} {
 			if told := evil.send(protocol.UpEvents, data); told.Error == "" {
 				t.Errorf("%s: it's taken", what)
@@ -269,6 +281,49 @@ func TestHostileMember(t *testing.T) {
 			if told := evil.ask(a); told.Error == "" {
 				t.Errorf("%+v: it's answered with %+v", a, told)
 			}
+		}
+	})
+	t.Run("it pushes no policy, and old ones don't come back", func(t *testing.T) {
+		push := func(by, signer *peer, version int64, change func(*protocol.SignedPolicy)) string {
+			p := protocol.Policy{Fleet: f.server.Fleet(), Version: version, From: signer.id, Pushed: time.Now()}
+			signed, err := protocol.SignPolicy(signer.key, f.server.roster.get(signer.id).Signed, &p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if change != nil {
+				change(&signed)
+			}
+			return by.ask(protocol.Ask{What: protocol.AskPush, Policy: &signed}).Error
+		}
+		bossRecord := f.server.roster.get(boss.id).Signed
+		for what, refused := range map[string]string{
+			"a member's own":             push(evil, evil, 1, nil),
+			"an operator's, by a member": push(evil, boss, 1, nil),
+			"in an operator's name":      push(boss, evil, 1, func(s *protocol.SignedPolicy) { s.Record = bossRecord }),
+			"a changed one": push(boss, boss, 1, func(s *protocol.SignedPolicy) {
+				s.Text = strings.Replace(s.Text, `"version":1`, `"version":2`, 1)
+			}),
+			"one that skips a version": push(boss, boss, 2, nil),
+		} {
+			if refused == "" {
+				t.Errorf("%s: it's taken", what)
+			}
+		}
+		for version := int64(1); version <= 2; version++ {
+			if refused := push(boss, boss, version, nil); refused != "" {
+				t.Fatalf("version %d: %s", version, refused)
+			}
+		}
+		for version := int64(1); version <= 2; version++ {
+			if refused := push(boss, boss, version, nil); refused == "" {
+				t.Errorf("the old policy %d is taken", version)
+			}
+		}
+		if told := good.ask(protocol.Ask{What: protocol.AskPolicy, Have: 1}); told.Newest != 2 || told.Policy == nil {
+			t.Errorf("a member that has policy 1 is told %+v, want policy 2", told)
+		}
+		if told := good.ask(protocol.Ask{What: protocol.AskPolicy, Have: 2}); told.Policy != nil {
+			t.Error("a member that has the newest policy is sent it again")
 		}
 	})
 	t.Run("it speaks by one daemon", func(t *testing.T) {
@@ -289,7 +344,7 @@ func TestHostileMember(t *testing.T) {
 		}
 	})
 	t.Run("a flood is its own", func(t *testing.T) {
-		data := batchOf(event("flood"))
+		data := batchOf(anEvent("flood"))
 		for range 20_000 {
 			if evil.conn.Publish(protocol.UpSubject(evil.id, protocol.UpAsk), data) != nil {
 				break
@@ -297,7 +352,7 @@ func TestHostileMember(t *testing.T) {
 		}
 		began := time.Now()
 		for i := range 50 {
-			if told := good.send(protocol.UpEvents, batchOf(event(fmt.Sprintf("g%02d", i)))); told.Error != "" {
+			if told := good.send(protocol.UpEvents, batchOf(anEvent(fmt.Sprintf("g%02d", i)))); told.Error != "" {
 				t.Fatalf("another member is told %q while one floods", told.Error)
 			}
 		}
@@ -307,7 +362,7 @@ func TestHostileMember(t *testing.T) {
 			for _, m := range boss.ask(protocol.Ask{What: protocol.AskList}).Members {
 				if m.Name == "evil" {
 					member = m
-				} else if m.Refused > 0 {
+				} else if m.Refused > 0 && m.Name != "boss" { // who pushed old policies above
 					t.Errorf("%s is blamed: %s", m.Name, m.Why)
 				}
 			}
@@ -341,7 +396,7 @@ func TestHostileMember(t *testing.T) {
 			t.Errorf("it connects again: error %v", err)
 		}
 	})
-	if told := good.send(protocol.UpEvents, batchOf(event("last"))); told.Error != "" {
+	if told := good.send(protocol.UpEvents, batchOf(anEvent("last"))); told.Error != "" {
 		t.Errorf("another member afterwards: %s", told.Error)
 	}
 }

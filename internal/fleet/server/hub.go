@@ -7,6 +7,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -16,22 +17,33 @@ import (
 	"github.com/hookmux/hookmux/internal/recorder/journal"
 )
 
-// Streams and subjects that only the hub reaches.
-const (
-	eventStream = "FLEET_EVENTS"
-	hostBucket  = "FLEET_HOSTS"
-	stored      = "fleet.stored."
-)
+// names of what JetStream stores for a fleet; a cluster may serve several. Members reach
+// none of it.
+type names struct {
+	events, hosts, policy string // stream, bucket, object store
+	stored                string // subjects of the stream, before the member's id
+}
+
+func namesOf(fleet string) names {
+	tag := fleet[1:13]
+	return names{events: "HOOKMUX_EVENTS_" + tag, hosts: "HOOKMUX_HOSTS_" + tag, policy: "HOOKMUX_POLICY_" + tag,
+		stored: "hookmux." + tag + ".stored."}
+}
 
 // hub takes what members send. Each member has a subscription of its own with a short
 // queue, so that one that floods fills nobody else's.
 type hub struct {
 	server  *Server
 	central central
-	conn    *nats.Conn
+	names   names
+	conn    *nats.Conn // to members
+	storing *nats.Conn // to what stores: the same, or your own cluster
 	js      jetstream.JetStream
 	hosts   jetstream.KeyValue
 	stream  jetstream.Stream
+	policy  policy
+	// attended says whether an operator looks at requests.
+	attended atomic.Bool
 
 	mu      sync.Mutex
 	members map[string]*heard // by id
@@ -78,24 +90,33 @@ const (
 	queueBytes    = 8 << 20
 )
 
-func openHub(s *Server, c central) (*hub, error) {
-	h := &hub{server: s, central: c, members: map[string]*heard{}}
-	var err error
-	if h.conn, h.js, err = s.connectHub(); err != nil {
+func openHub(s *Server, c central) (_ *hub, err error) {
+	h := &hub{server: s, central: c, members: map[string]*heard{}, names: namesOf(s.roster.fleet)}
+	defer func() {
+		if err != nil && h.conn != nil {
+			h.conn.Close()
+		}
+		if err != nil && h.storing != nil {
+			h.storing.Close()
+		}
+	}()
+	if h.conn, err = s.connectHub(); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), startWithin)
-	defer cancel()
-	if h.stream, err = h.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-		Name: eventStream, Subjects: []string{stored + "*"}, Storage: jetstream.FileStorage, Discard: jetstream.DiscardNew,
-		DiscardNewPerSubject: true, MaxMsgsPerSubject: protocol.MaxUnread, MaxBytes: 8 << 30,
-	}); err != nil {
+	if h.storing, h.js, err = s.connectStore(h.conn); err != nil {
 		return nil, err
 	}
-	if h.hosts, err = h.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
-		Bucket: hostBucket, History: 1, LimitMarkerTTL: time.Minute, MaxBytes: 4 << 30,
-	}); err != nil {
-		return nil, err
+	for end := time.Now().Add(startWithin); ; {
+		trying, cancel := context.WithTimeout(context.Background(), startWithin/12)
+		err = h.openStores(trying)
+		late := trying.Err() != nil // a cluster that elects a leader doesn't answer
+		cancel()
+		if err == nil {
+			break
+		}
+		if !late && !errors.Is(err, nats.ErrNoResponders) || time.Now().After(end) {
+			return nil, err
+		}
 	}
 	for _, m := range s.roster.all() {
 		if err := h.admit(m); err != nil {
@@ -104,6 +125,23 @@ func openHub(s *Server, c central) (*hub, error) {
 	}
 	_, err = h.conn.Subscribe(protocol.JoinSubject, h.handleJoin)
 	return h, err
+}
+
+// openStores makes what JetStream stores, or finds it.
+func (h *hub) openStores(ctx context.Context) (err error) {
+	replicas := h.server.replicas()
+	if h.stream, err = h.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+		Name: h.names.events, Subjects: []string{h.names.stored + "*"}, Replicas: replicas, Storage: jetstream.FileStorage,
+		Discard: jetstream.DiscardNew, DiscardNewPerSubject: true, MaxMsgsPerSubject: protocol.MaxUnread, MaxBytes: 8 << 30,
+	}); err != nil {
+		return err
+	}
+	if h.hosts, err = h.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+		Bucket: h.names.hosts, History: 1, Replicas: replicas, LimitMarkerTTL: time.Minute, MaxBytes: 4 << 30,
+	}); err != nil {
+		return err
+	}
+	return h.openPolicy(ctx)
 }
 
 // admit begins to hear a member.
@@ -188,7 +226,7 @@ func (h *hub) takeEvents(m *heard, msg *nats.Msg) {
 		h.refuse(m, msg, err)
 		return
 	}
-	future, err := h.js.PublishMsgAsync(&nats.Msg{Subject: stored + m.id, Data: msg.Data})
+	future, err := h.js.PublishMsgAsync(&nats.Msg{Subject: h.names.stored + m.id, Data: msg.Data})
 	if err != nil {
 		h.answer(m.id, msg, protocol.Told{Error: "the fleet's server is busy", Version: protocol.Version})
 		return
@@ -230,11 +268,11 @@ func (h *hub) takeState(m *heard, msg *nats.Msg) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	ack, err := h.js.PublishMsg(ctx, &nats.Msg{Subject: "$KV." + hostBucket + "." + m.id, Data: msg.Data},
+	ack, err := h.js.PublishMsg(ctx, &nats.Msg{Subject: "$KV." + h.names.hosts + "." + m.id, Data: msg.Data},
 		jetstream.WithMsgTTL(h.server.o.StateTTL), jetstream.WithExpectLastSequencePerSubject(revision))
 	if err != nil { // what's stored is another revision: read it
 		if fresh, errFresh := h.revisionOf(ctx, m.id); errFresh == nil && fresh != revision {
-			ack, err = h.js.PublishMsg(ctx, &nats.Msg{Subject: "$KV." + hostBucket + "." + m.id, Data: msg.Data},
+			ack, err = h.js.PublishMsg(ctx, &nats.Msg{Subject: "$KV." + h.names.hosts + "." + m.id, Data: msg.Data},
 				jetstream.WithMsgTTL(h.server.o.StateTTL), jetstream.WithExpectLastSequencePerSubject(fresh))
 		}
 	}
@@ -245,16 +283,16 @@ func (h *hub) takeState(m *heard, msg *nats.Msg) {
 	h.mu.Lock()
 	m.revision = ack.Sequence
 	h.mu.Unlock()
-	h.answer(m.id, msg, protocol.Told{Version: protocol.Version})
+	h.answer(m.id, msg, protocol.Told{Version: protocol.Version, Newest: h.policy.newest()})
 }
 
 // revisionOf is the newest revision of a key, or of the marker in its place.
 func (h *hub) revisionOf(ctx context.Context, key string) (uint64, error) {
-	stream, err := h.js.Stream(ctx, "KV_"+hostBucket)
+	stream, err := h.js.Stream(ctx, "KV_"+h.names.hosts)
 	if err != nil {
 		return 0, err
 	}
-	last, err := stream.GetLastMsgForSubject(ctx, "$KV."+hostBucket+"."+key)
+	last, err := stream.GetLastMsgForSubject(ctx, "$KV."+h.names.hosts+"."+key)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return 0, nil
 	}
@@ -277,6 +315,7 @@ func (h *hub) run(ctx context.Context) {
 
 func (h *hub) close() {
 	h.conn.Close()
+	h.storing.Close()
 	_ = h.central.Close()
 }
 
@@ -368,10 +407,16 @@ func (h *hub) attend(ctx context.Context) {
 				continue
 			}
 			was, told = on, now
-			b, _ := json.Marshal(protocol.Attended{On: on})
-			_ = h.conn.Publish(protocol.AttendedSubject, b) // said again soon
+			h.attended.Store(on)
+			h.sayAttended(on, h.policy.newest())
 		}
 	}
+}
+
+// sayAttended tells every member whether an operator looks, and which policy is the newest.
+func (h *hub) sayAttended(on bool, policy int64) {
+	b, _ := json.Marshal(protocol.Attended{On: on, Policy: policy})
+	_ = h.conn.Publish(protocol.AttendedSubject, b) // said again soon
 }
 
 // storeEvents moves events from the stream to the central journal. What it read is purged
@@ -446,7 +491,7 @@ func (h *hub) storeFrom(ctx context.Context) error {
 			}
 		}
 		for { // until it's stored, or the server ends
-			if _, _, err = h.central.Write(items); err == nil {
+			if err = h.central.Write(items); err == nil {
 				break
 			}
 			h.server.log.Error("the central journal can't be written", "error", err)
@@ -466,7 +511,7 @@ func (h *hub) read(msg jetstream.Msg, items []journal.Item, counts map[string]in
 	if err != nil {
 		return 0, items, err
 	}
-	id := strings.TrimPrefix(msg.Subject(), stored)
+	id := strings.TrimPrefix(msg.Subject(), h.names.stored)
 	name := id
 	h.mu.Lock()
 	if m := h.members[id]; m != nil {
@@ -504,7 +549,7 @@ func (h *hub) retain(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if _, err := h.central.Retain(h.server.o.Now(), h.server.o.Keep, nil, h.server.o.MaxBytes); err != nil {
+			if err := h.central.Retain(h.server.o.Now(), h.server.o.Keep, h.server.o.MaxBytes); err != nil {
 				h.server.log.Error("old events can't be deleted", "error", err)
 			}
 		}

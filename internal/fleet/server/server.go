@@ -26,6 +26,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -52,6 +53,13 @@ type Options struct {
 	// Keep and MaxBytes bound the central journal; 0: no limit.
 	Keep     time.Duration
 	MaxBytes int64
+	// NATS is your own cluster, nats://host:port, which then stores what is under way;
+	// Creds is the file with which it lets us in. Empty: this process stores.
+	NATS  []string
+	Creds string
+	// Postgres is a file with the URL of the database for the central journal. Empty: a
+	// file of SQLite.
+	Postgres string
 	Log      io.Writer // nil: nowhere
 	Now      func() time.Time
 }
@@ -91,7 +99,7 @@ type Address struct {
 var ErrRunning = errors.New("a fleet's server runs there already")
 
 // Open makes everything ready and listens.
-func Open(o Options) (s *Server, err error) {
+func Open(o Options) (_ *Server, err error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -101,7 +109,7 @@ func Open(o Options) (s *Server, err error) {
 	if o.Log == nil {
 		o.Log = io.Discard
 	}
-	s = &Server{o: o, log: slog.New(slog.NewTextHandler(o.Log, nil))}
+	s := &Server{o: o, log: slog.New(slog.NewTextHandler(o.Log, nil))}
 	defer func() {
 		if err != nil {
 			s.Close()
@@ -125,7 +133,7 @@ func Open(o Options) (s *Server, err error) {
 	if err := s.startNATS(); err != nil {
 		return nil, err
 	}
-	central, err := openCentral(filepath.Join(o.Dir, journalFile))
+	central, err := s.openCentral()
 	if err != nil {
 		return nil, err
 	}
@@ -214,20 +222,114 @@ func (l natsLog) Warnf(format string, v ...any)  { l.log.Warn(fmt.Sprintf(format
 func (l natsLog) Fatalf(format string, v ...any) { l.log.Error(fmt.Sprintf(format, v...)) }
 func (l natsLog) Errorf(format string, v ...any) { l.log.Error(fmt.Sprintf(format, v...)) }
 
+func (s *Server) openCentral() (central, error) {
+	if s.o.Postgres == "" {
+		db, err := openSQLite(filepath.Join(s.o.Dir, journalFile))
+		return central{db}, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), startWithin)
+	defer cancel()
+	db, err := openPostgres(ctx, s.o.Postgres, schemaOf(s.roster.fleet))
+	return central{db}, err
+}
+
+// schemaOf is where PostgreSQL keeps a fleet's journal; a database may have several.
+func schemaOf(fleet string) string { return "hookmux_" + strings.ToLower(fleet[1:13]) }
+
+// replicas is on how many nodes JetStream stores everything.
+func (s *Server) replicas() int {
+	if len(s.o.NATS) >= 3 {
+		return 3
+	}
+	return 1
+}
+
+// connectStore is the connection to what stores: your own cluster, or own, the hub's.
+func (s *Server) connectStore(own *nats.Conn) (conn *nats.Conn, js jetstream.JetStream, err error) {
+	conn = own
+	if len(s.o.NATS) > 0 {
+		if conn, err = connectCluster(s.o.NATS, s.o.Creds); err != nil {
+			return nil, nil, err
+		}
+	}
+	js, err = jetstream.New(conn, jetstream.WithPublishAsyncMaxPending(1024), jetstream.WithPublishAsyncTimeout(8*time.Second))
+	return conn, js, err
+}
+
+func connectCluster(urls []string, creds string) (*nats.Conn, error) {
+	options := []nats.Option{nats.Name("hookmux-fleet"), nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond),
+		nats.Timeout(5 * time.Second), nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(2), nats.ReconnectBufSize(-1),
+		nats.IgnoreAuthErrorAbort(), nats.NoCallbacksAfterClientClose()}
+	if creds != "" {
+		options = append(options, nats.UserCredentials(creds))
+	}
+	conn, err := nats.Connect(strings.Join(urls, ","), options...)
+	if err != nil {
+		return nil, fmt.Errorf("the cluster can't be reached at %s: %w", strings.Join(urls, ", "), err)
+	}
+	return conn, nil
+}
+
+// Erase deletes what a fleet that has ended stored outside of its folder.
+func Erase(ctx context.Context, o Options) error {
+	seed, err := os.ReadFile(filepath.Join(o.Dir, keyFile))
+	if err != nil {
+		return err
+	}
+	key, err := nkeys.FromSeed(seed)
+	if err != nil {
+		return err
+	}
+	fleet, err := key.PublicKey()
+	if err != nil {
+		return err
+	}
+	return errors.Join(eraseCluster(ctx, &o, namesOf(fleet)), erasePostgres(ctx, &o, fleet))
+}
+
+func eraseCluster(ctx context.Context, o *Options, n names) error {
+	if len(o.NATS) == 0 {
+		return nil
+	}
+	conn, err := connectCluster(o.NATS, o.Creds)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	if err != nil {
+		return err
+	}
+	var wrong []error
+	for _, err := range []error{js.DeleteStream(ctx, n.events), js.DeleteKeyValue(ctx, n.hosts), js.DeleteObjectStore(ctx, n.policy)} {
+		if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) && !errors.Is(err, jetstream.ErrBucketNotFound) {
+			wrong = append(wrong, err)
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+func erasePostgres(ctx context.Context, o *Options, fleet string) error {
+	if o.Postgres == "" {
+		return nil
+	}
+	db, err := openPostgres(ctx, o.Postgres, schemaOf(fleet))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close() }()
+	return db.erase(ctx)
+}
+
 // connectHub is the server's own connection, in memory.
-func (s *Server) connectHub() (*nats.Conn, jetstream.JetStream, error) {
-	conn, err := nats.Connect("", nats.InProcessServer(s.nats), nats.UserInfo(hubUser, s.auth.secret), nats.MaxReconnects(-1),
+func (s *Server) connectHub() (*nats.Conn, error) {
+	return nats.Connect("", nats.InProcessServer(s.nats), nats.UserInfo(hubUser, s.auth.secret), nats.MaxReconnects(-1),
 		nats.ReconnectWait(100*time.Millisecond), nats.NoCallbacksAfterClientClose(),
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
 			if sub != nil { // a member sends faster than it is heard
 				s.log.Warn("flood", "subject", sub.Subject, "error", err)
 			}
 		}))
-	if err != nil {
-		return nil, nil, err
-	}
-	js, err := jetstream.New(conn, jetstream.WithPublishAsyncMaxPending(1024))
-	return conn, js, err
 }
 
 // Servers is how members reach the server.

@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/edit"
 )
 
-// Some agents run a hook only after the person trusted it, each by its place
+// Some agents run a hook only after the user trusted it, each by its place
 // and hash. The trust step "hash" is Codex's; package codextrust says how it goes.
 
 // TrustKey is what trust in a handler is kept under: where it stands.
@@ -79,7 +79,7 @@ func ReadTrusted(src []byte, keys map[string]string) (yes, no []string, err erro
 }
 
 // WriteTrust writes trust into a config: what is there for other hooks, and an
-// "enabled" of the person's, stays.
+// "enabled" of the user's, stays.
 func WriteTrust(src []byte, keys map[string]string, kept []Kept) ([]byte, []Kept, error) {
 	_, missing, err := ReadTrusted(src, keys)
 	if err != nil {

@@ -25,7 +25,7 @@ type Hook struct {
 	From string // the file it came from
 }
 
-// Note is something the person should know about one hook.
+// Note is something the user should know about one hook.
 type Note struct {
 	File    string
 	Line    int

@@ -49,7 +49,7 @@ func isProgram(a *agent.Agent, path string) bool {
 	return slices.ContainsFunc(a.Marks.Paths, func(mark string) bool { return strings.Contains(path, mark) })
 }
 
-// asWritten keeps a path only where the person named one by hand: what lies in
+// asWritten keeps a path only where the user named one by hand: what lies in
 // a package's own folders changes its place with every upgrade.
 func asWritten(program string) string {
 	if !filepath.IsAbs(program) || strings.Contains(program, "/node_modules/") ||

@@ -4,7 +4,7 @@
 // It is pure and knows no agent: what a flag means is data in the catalogue
 // (resume and launch). Its promises: an older session's id, an old prompt and
 // anything that looks like a credential never come along; the permission mode,
-// the config home and every other flag of the person's do; a run that nobody
+// the config home and every other flag of the user's do; a run that nobody
 // comes back to (a headless one, a subcommand) gives [ErrOnce]; an id gets onto
 // a command line only if it is made of letters, digits, "_" and "-".
 //
@@ -30,7 +30,7 @@ var ErrCannot = errors.New("cannot resume sessions")
 
 // Start is how a session was started and where it stands.
 type Start struct {
-	Program string   // as the person wrote it when that was a path; "" is the agent's own name
+	Program string   // as the user wrote it when that was a path; "" is the agent's own name
 	Args    []string // without the program and without hookmux's own additions
 	Dir     string   // where it was started
 	Work    string   // where it works now; "" is Dir

@@ -211,7 +211,7 @@ func (t *Resumer) inWindow(ctx context.Context, r *wire.ResumeRecord) (where str
 // ordinaryShells take -i and -c together, and `exec` with a quoted path.
 var ordinaryShells = []string{"sh", "bash", "zsh", "fish", "ksh", "mksh", "dash", "ash"}
 
-// ShellCommand runs a line in the person's own shell, which reads its rc file as
+// ShellCommand runs a line in the user's own shell, which reads its rc file as
 // in every other window: keys and paths that are set there are there for the
 // agent. A shell stays behind it.
 func ShellCommand(shell, line string) []string {

@@ -36,7 +36,7 @@ type Starter struct {
 	Programs func() (self, hook string, err error)
 	// Host is this machine as the installer sees it.
 	Host func() (*install.Host, error)
-	// PrintNotes tells the person something beside what the agent says.
+	// PrintNotes tells the user something beside what the agent says.
 	PrintNotes func(notes []string)
 }
 

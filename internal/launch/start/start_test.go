@@ -53,7 +53,7 @@ func TestPlan(t *testing.T) {
 		t.Errorf("the plan runs %s as %q (injected %v), want claude with hooks", plan.Program, plan.Argv, plan.Injected)
 	}
 	if !slices.Contains(plan.Argv, "hi") || !strings.Contains(strings.Join(plan.Argv, " "), "hookmux-hook") {
-		t.Errorf("the command line is %q, want the person's words and hooks", plan.Argv)
+		t.Errorf("the command line is %q, want the user's words and hooks", plan.Argv)
 	}
 	byPath, err := s.Plan(plan.Program, []string{"-p", "hi"}, false)
 	if err != nil || !slices.Equal(byPath.Argv, plan.Argv) {

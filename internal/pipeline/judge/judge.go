@@ -1,6 +1,6 @@
 // Package judge decides about one call without a daemon: for the moment in which a
 // hook client cannot reach one. It asks hookmux's own guards with the settings
-// in force. Whoever else would have had a say (hooks that guard, a person whom
+// in force. Whoever else would have decided (hooks that guard, a person whom
 // the settings want to be asked) cannot be asked here, and that counts as a
 // guard that failed: the agent's own prompt where it can be forced, else a
 // refusal. It runs nothing, waits for nobody and needs no database.
@@ -29,6 +29,7 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/ruleset"
 	"github.com/hookmux/hookmux/internal/selection/sources"
 	"github.com/hookmux/hookmux/internal/selection/trust"
+	"github.com/hookmux/hookmux/internal/version/upgrades"
 )
 
 // Call is one hook call, as the client has it.
@@ -55,7 +56,7 @@ type Verdict struct {
 // Judge holds what one decision needs.
 type Judge struct{ *sources.Sources }
 
-// New makes a judge that reads settings where the daemon does. live lets files
+// New returns a judge that reads settings where the daemon does. live lets files
 // count as they are, whether a person accepted them or not: for tests of
 // everything else.
 func New(dirs paths.Dirs, live bool) *Judge {
@@ -72,7 +73,8 @@ func New(dirs paths.Dirs, live bool) *Judge {
 func (j *Judge) Decide(ctx context.Context, c Call) Verdict {
 	v := Verdict{Event: j.decode(c)}
 	ev := &v.Event
-	if off, _ := sources.ReadOff(j.Dirs.State); off.At(c.Time) { // a note that is not believed switches nothing off
+	newer := upgrades.CheckFormat(j.Dirs.State)
+	if off, _ := sources.ReadOff(j.Dirs.State); newer == nil && off.At(c.Time) { // a note that is not believed switches nothing off
 		v.Off = true
 		v.Answer, v.Decision = j.Catalogue.Encode(ev, event.Decision{})
 		return v
@@ -87,11 +89,14 @@ func (j *Judge) Decide(ctx context.Context, c Call) Verdict {
 	root, roots := at.root, at.roots()
 	ev.Projects = roots
 	entries := append(j.Guards(j.guardOptions(at, c.Time)), j.absentHooks(at)...)
+	if newer != nil {
+		entries = append(entries, unreadState(newer)...)
+	}
 	hook.Sort(entries)
 	dispatcher := hook.Dispatcher{Change: j.Catalogue.WithInput}
 	call := hook.Call{Event: ev, Project: root, Carries: j.Catalogue.CarriesFor(ev)}
 	outcome := dispatcher.Decide(ctx, call, hook.Select(entries, ev, nil))
-	if outcome.Decision.Verdict == event.None && j.needsPerson(at, ev, call.Carries) {
+	if outcome.Decision.Verdict == event.None && j.needsUser(at, ev, call.Carries) {
 		outcome.Decision = event.Decision{Verdict: event.Ask, By: "hookmux",
 			Reason: "hookmux has to ask the user about this call, but its daemon isn't responding; run: hookmux daemon " +
 				"restart"}
@@ -237,11 +242,25 @@ func (j *Judge) absentHooks(at place) []*hook.Entry {
 	for _, file := range j.modules(at) {
 		e, err := hook.NewEntry(hook.Registration{
 			ID: hook.ModuleID(filepath.Base(file)), Agent: hook.Any, HookType: string(event.ToolBefore),
-			Role: hook.Guard, Handler: "module", Target: file, OnFailure: hook.FailAsk,
+			Role: hook.Guard, Handler: hook.HandlerTypeScript, Target: file, OnFailure: hook.FailAsk,
 		}, hook.HandlerFunc(failAbsent), registry.Global)
 		if err == nil {
 			entries = append(entries, e)
 		}
+	}
+	return entries
+}
+
+// unreadState stands for what a newer hookmux may have written into the state. This one can't read which guards, rules
+// and hooks are on, so no tool call passes unseen; at a permission request the agent's own prompt is up.
+func unreadState(newer error) (entries []*hook.Entry) {
+	e, err := hook.NewEntry(hook.Registration{
+		ID: "hookmux", Agent: hook.Any, HookType: string(event.ToolBefore), Role: hook.Guard, Handler: "builtin",
+		Target: "state", OnFailure: hook.FailAsk,
+	}, hook.HandlerFunc(func(context.Context, *hook.Call) (event.Decision, error) { return event.Decision{}, newer }),
+		registry.Global)
+	if err == nil {
+		entries = append(entries, e)
 	}
 	return entries
 }
@@ -270,10 +289,10 @@ func (j *Judge) modules(at place) []string {
 	return list
 }
 
-// needsPerson reports whether the settings want a person to be asked before a
+// needsUser reports whether the settings want a person to be asked before a
 // call that the agent itself would not ask about. A permission request needs no
 // help: the agent's own prompt is up.
-func (j *Judge) needsPerson(at place, ev *event.Event, carries event.Carries) bool {
+func (j *Judge) needsUser(at place, ev *event.Event, carries event.Carries) bool {
 	a, ok := j.Catalogue.Agent(ev.Agent)
 	if !ok || ev.Kind != event.ToolBefore {
 		return false
@@ -308,7 +327,7 @@ func (j *Judge) DescribeUnaccepted() (what, fix string) {
 	return j.Accepted.Describe()
 }
 
-// Covers lists the events in which guards and hooks that guard have a say
+// Covers lists the events in which guards and hooks that guard apply
 // outside of any project: what the client must know when nobody answers it.
 func (j *Judge) Covers() []guardnote.Cover {
 	at := place{settings: j.Config.Settings()}

@@ -3,6 +3,7 @@ package judge
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/guardnote"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/selection/sources"
+	"github.com/hookmux/hookmux/internal/version/upgrades"
 )
 
 // home makes the places of a user, with files by their path below the config
@@ -76,7 +78,7 @@ func TestDecisions(t *testing.T) {
 		{name: "hook whose failure is ignored",
 			files:   map[string]string{"hooks.json": strings.Replace(guardHook, `"handler"`, `"onFailure":"ignore","handler"`, 1)},
 			payload: bash("ls"), want: event.None},
-		{name: "module", files: map[string]string{"hooks/mine.ts": ""}, payload: bash("ls"), want: event.Ask, reason: "module:mine.ts"},
+		{name: "module", files: map[string]string{"hooks/mine.ts": ""}, payload: bash("ls"), want: event.Ask, reason: "ts:mine.ts"},
 		{name: "a person for side effects", files: map[string]string{"config.json": `{"approvals.policy":"side-effects"}`},
 			payload: bash("touch x"), want: event.Ask, reason: "ask the user"},
 		{name: "a person for permissions only", files: map[string]string{"config.json": `{"approvals.policy":"permission"}`}, payload: bash("touch x"), want: event.None},
@@ -270,5 +272,49 @@ rules:
 	}
 	if got := call("one", dirs.Home); got != event.Ask {
 		t.Errorf("notes that cannot be read: %s, want ask", got.Word())
+	}
+}
+
+// State that a newer hookmux wrote can't be read, so nothing is known about what it protects: a call that a guard might
+// stop is never let through, and neither an older "off" nor settings that this version happens to understand change that.
+func TestStateOfANewerVersionProtectsNoLess(t *testing.T) {
+	for _, c := range []struct {
+		name, agent, native, payload string
+		files                        map[string]string
+		want                         event.Verdict
+	}{
+		{name: "a call", payload: bash("ls"), want: event.Ask},
+		{name: "all guards off", payload: bash("ls"), files: map[string]string{"config.json": `{"guard.own-files":"off"}`}, want: event.Ask},
+		{name: "an agent that can't ask", agent: "codex", payload: bash("ls"), want: event.Deny},
+		{name: "a call that a guard stops", payload: bash("hookmux guard off own-files"), want: event.Deny},
+		{name: "a permission request", native: "PermissionRequest", payload: bash("ls"), want: event.None}, // the prompt is up
+		{name: "an event that no guard sees", native: "PostToolUse", payload: bash("ls"), want: event.None},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.agent == "" {
+				c.agent = "claude"
+			}
+			if c.native == "" {
+				c.native = "PreToolUse"
+			}
+			dirs := home(t, c.files)
+			if err := sources.WriteOff(dirs.State, &sources.Off{Since: time.Now().Add(-time.Hour)}); err != nil {
+				t.Fatal(err)
+			}
+			if v := asked(dirs, c.agent, c.native, c.payload); !v.Off {
+				t.Fatal("this version's own state: hookmux isn't off, so the test shows nothing")
+			}
+			newer := fmt.Sprintf(`{"version": "9.0.0", "format": %d, "since": "2030-01-01T00:00:00Z"}`, upgrades.Format+1)
+			if err := os.WriteFile(filepath.Join(dirs.State, "version.json"), []byte(newer), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			v := asked(dirs, c.agent, c.native, c.payload)
+			if v.Off || v.Decision.Verdict != c.want {
+				t.Errorf("off %v, %s (%s); want %s", v.Off, v.Decision.Verdict.Word(), v.Decision.Reason, c.want.Word())
+			}
+			if c.want == event.Ask && !strings.Contains(v.Decision.Reason, "install hookmux 9.0.0 or newer") {
+				t.Errorf("the reason is %q, want it to say what to install", v.Decision.Reason)
+			}
+		})
 	}
 }

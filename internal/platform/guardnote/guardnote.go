@@ -26,7 +26,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
-// Cover is one line: guards have a say in these events of these agents.
+// Cover is one line: guards apply to these events of these agents.
 type Cover struct {
 	Agent string // a name in the catalogue, or Any
 	Event string // a kind, an agent's own name of an event, or Any

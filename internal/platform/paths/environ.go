@@ -46,7 +46,7 @@ func recordedEnviron(environ []string) string {
 }
 
 // DaemonEnviron is the environment that a daemon runs in, and all that it starts. For a daemon
-// of an installation it is that of the person who installed it, whoever starts the daemon;
+// of an installation it is that of the user who installed it, whoever starts the daemon;
 // keep names further variables that pass.
 func (d Dirs) DaemonEnviron(environ []string, keep ...string) []string {
 	i := d.installation

@@ -31,7 +31,7 @@ type Installation struct {
 
 	file, text string // the record
 	seal       sealState
-	environ    string // of the person, as it is written down; "" without a whole seal
+	environ    string // of the user, as it is written down; "" without a whole seal
 }
 
 type sealState int

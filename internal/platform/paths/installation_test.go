@@ -73,7 +73,7 @@ func TestInstalledProgramTakesNothingFromTheEnvironment(t *testing.T) {
 	home := person(t)
 	want := install(t, env("HOME", home, "XDG_CONFIG_HOME", home+"/settings"), ownFile(t), other(t))
 	if want.Config != home+"/settings/hookmux" {
-		t.Fatalf("the person's choice was not taken: %+v", want)
+		t.Fatalf("the user's choice was not taken: %+v", want)
 	}
 	for _, getenv := range []func(string) string{
 		env(), env("HOME", "/elsewhere"), env("HOME", home),
@@ -304,7 +304,7 @@ func installShim(t *testing.T, home string) {
 	}
 }
 
-// A sealed record counts as it is written, and so does the environment of the person
+// A sealed record counts as it is written, and so does the environment of the user
 // who sealed it, whoever starts the daemon.
 func TestSealedInstallationIsBelieved(t *testing.T) {
 	noRunUser(t)

@@ -5,7 +5,7 @@
 //
 // Contract: the places of an installation are those that `hookmux install` wrote
 // down (see [Installation]); only where none is written down, and for programs
-// that are not part of it, the environment has a say. Find reads the environment
+// that are not part of it, the environment decides. Find reads the environment
 // only through the function it is given, and creates nothing. Only absolute
 // values of variables count, as the XDG specification has it.
 package paths

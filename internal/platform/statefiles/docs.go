@@ -30,11 +30,11 @@ func Docs() string {
 		b.WriteString("| File | What's in it | Kept | If it's missing |\n|---|---|---|---|\n")
 		for i := range All {
 			if f := &All[i]; f.Place == section.place {
-				holds := f.Holds
+				contents := f.Contents
 				if strings.HasSuffix(f.Format, "sealed") {
-					holds += " (sealed)"
+					contents += " (sealed)"
 				}
-				fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", f.Pattern, holds, f.Lifetime, f.Missing)
+				fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", f.Pattern, contents, f.Lifetime, f.Missing)
 			}
 		}
 	}

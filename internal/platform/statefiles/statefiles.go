@@ -37,7 +37,7 @@ type File struct {
 	Pattern  string
 	Owner    string // the package that writes it
 	Format   string
-	Holds    string
+	Contents string
 	Lifetime string
 	Missing  string // what happens without it
 	Damaged  string // what happens when it cannot be read or believed

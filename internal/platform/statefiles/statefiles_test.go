@@ -25,7 +25,7 @@ func TestRows(t *testing.T) {
 			t.Errorf("%s stands in the list twice", name)
 		}
 		seen[name] = true
-		for field, text := range map[string]string{"Owner": f.Owner, "Format": f.Format, "Holds": f.Holds,
+		for field, text := range map[string]string{"Owner": f.Owner, "Format": f.Format, "Contents": f.Contents,
 			"Lifetime": f.Lifetime, "Missing": f.Missing, "Damaged": f.Damaged} {
 			if text == "" {
 				t.Errorf(`%s: %s is empty; want text != ""`, name, field)

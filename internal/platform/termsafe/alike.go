@@ -133,7 +133,7 @@ func isWordRune(r rune) bool {
 }
 
 // readWord looks at the word that begins at i. An escape that is written out already
-// ends it, so that what comes out is judged as what went in.
+// ends it, so that what comes out is read as what went in.
 func (rd *reader) readWord(i int) {
 	latin, foreign, others, marks := false, false, false, 0
 	end, prev := i, rd.prev

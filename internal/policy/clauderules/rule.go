@@ -126,7 +126,7 @@ func (r Rule) ignored(why Reason, instead string) Rule {
 	return r
 }
 
-// checkName judges the part before the parenthesis.
+// checkName checks the part before the parenthesis.
 func (r Rule) checkName() Rule {
 	name := r.Tool
 	star := strings.Contains(name, "*")
@@ -171,7 +171,7 @@ func literalServer(name string) bool {
 	return found && server != "" && tool != "" && !strings.Contains(server, "*")
 }
 
-// checkContent judges what stands in the parentheses.
+// checkContent checks what stands in the parentheses.
 func (r Rule) checkContent() Rule {
 	if !r.IsUsed() {
 		return r
@@ -218,7 +218,7 @@ func (r Rule) checkContent() Rule {
 	return r
 }
 
-// checkPath judges the pattern of Read(…) and Edit(…).
+// checkPath checks the pattern of Read(…) and Edit(…).
 func (r Rule) checkPath() Rule {
 	content := r.Content
 	with := func(path string) string { return r.Tool + "(" + path + ")" }

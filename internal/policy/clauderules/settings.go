@@ -22,7 +22,7 @@ type Source struct {
 	Scope Scope
 	// Root is the folder that a path with one leading slash starts from.
 	Root string
-	// Home is the person's home, to recognise absolute paths that need two slashes.
+	// Home is the user's home, to recognise absolute paths that need two slashes.
 	Home string
 }
 

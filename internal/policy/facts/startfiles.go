@@ -19,7 +19,7 @@ var toolFiles = []string{
 
 // OnlySets reports whether text of a shell's start file only sets variables, aliases
 // and options, or starts what tools have people put there. What an alias stands for
-// is not judged here.
+// is not checked here.
 func OnlySets(script *shell.Script) bool {
 	if !script.Readable() {
 		return false
@@ -45,7 +45,7 @@ func isSetting(r *shell.Run) bool {
 	loaded := r.Sink == "eval"
 	for _, v := range r.Via {
 		if v == "alias" {
-			return true // judged like any other command
+			return true // checked like any other command
 		}
 		loaded = loaded || v == "eval"
 	}

@@ -145,7 +145,7 @@ func TestUnreadableIsNotHarmless(t *testing.T) {
 	} {
 		checkRule(t, NewDestructive(Options{}), shellCall(cmd), want)
 	}
-	// The person may let it pass.
+	// The user may let it pass.
 	allowed := NewDestructive(Options{Allow: []string{"destructive.unreadable"}})
 	checkRule(t, allowed, shellCall("echo a\x00b"), "")
 }

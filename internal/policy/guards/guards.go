@@ -29,7 +29,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// Finding is one thing a guard objects to.
+// Finding is one thing a guard stops.
 type Finding struct {
 	Guard  string `json:"guard"`
 	Rule   string `json:"rule"`
@@ -41,7 +41,7 @@ type Finding struct {
 	Ask bool `json:"ask,omitempty"`
 	// LogOnly says that it is only recorded.
 	LogOnly bool `json:"logOnly,omitempty"`
-	// Unreadable says that the text itself is what the guard objects to: it cannot be
+	// Unreadable says that the text itself is what the guard stops: it cannot be
 	// read in full.
 	Unreadable bool `json:"-"`
 }
@@ -242,7 +242,7 @@ func (e *Engine) excepted() func(rule, line string) bool {
 	return func(rule, line string) bool { return slices.Contains(exact, rule+":"+line) }
 }
 
-// IsOn reports whether a rule of a guard may object to anything, and whether one does
+// IsOn reports whether a rule of a guard may stop anything, and whether one does
 // more than log.
 func (e *Engine) IsOn(guard string) (on, stops bool) {
 	stops = e.has(guard, func(m rules.Mode) bool { return m != rules.LogOnly })
@@ -262,7 +262,7 @@ func (e *Engine) has(guard string, isLike func(rules.Mode) bool) bool {
 	})
 }
 
-// Check returns what the guards object to in a call, in their order; nothing means no
+// Check returns what the guards find in a call, in their order; nothing means no
 // opinion. The findings about one event are found once.
 func (e *Engine) Check(ev *event.Event, project string) []Finding {
 	e.mu.Lock()

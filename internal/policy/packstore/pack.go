@@ -1,7 +1,7 @@
 // Package packstore keeps packs of rules that a person added: folders with a
 // pack.yaml and rules/*.yaml, from a folder or a git repository.
 //
-// Contract: what counts is exactly what the person saw. A pack is read whole into
+// Contract: what counts is exactly what the user saw. A pack is read whole into
 // memory, checked, shown, and written from memory into hookmux's own folder under
 // the hash of its content; from then on nothing else is read. A copy that is not
 // what was taken in is not used, and that is said. Symbolic links, names that lead

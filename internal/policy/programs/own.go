@@ -137,7 +137,7 @@ func (p *Program) OnlyAdds() (part *Program, whole bool) {
 	return part, whole && !contains
 }
 
-// keptPrefix is a prefix whose wrapper is judged as well, and whose command isn't taken
+// keptPrefix is a prefix whose wrapper is checked as well, and whose command isn't taken
 // for one in a container.
 func keptPrefix(p *Prefix) *Prefix {
 	if p == nil {

@@ -23,8 +23,8 @@ func CountedKinds() []event.Kind {
 	return []event.Kind{event.SessionStart, event.SessionEnd, event.TurnStart, event.ToolBefore, event.ToolAfter}
 }
 
-// Judges reports whether events of a kind are asked about.
-func Judges(list []*rules.Rule, kind event.Kind) bool {
+// Evaluates reports whether events of a kind are asked about.
+func Evaluates(list []*rules.Rule, kind event.Kind) bool {
 	return kind.Guarded() || slices.ContainsFunc(list, func(r *rules.Rule) bool { return r.Hears(kind) })
 }
 
@@ -47,7 +47,7 @@ type turnKey struct{ agent, session string }
 func (o *orderedCounts) observe(entry []byte) (before facts.Counts, known bool, kind event.Kind) {
 	call, err := readEntry(o.catalogue, entry)
 	if err != nil {
-		return before, false, "" // whoever judges it says so
+		return before, false, "" // whoever evaluates it says so
 	}
 	ev := &call.event
 	key := turnKey{ev.Agent, ev.Session}

@@ -87,7 +87,7 @@ func Run(entries iter.Seq2[[]byte, error], o Options) (*Report, error) {
 	inbox := feeder{to: batches, progress: o.Progress}
 	if NeedsCounts(o.Rules) {
 		inbox.counts = &orderedCounts{catalogue: o.Catalogue, tracker: facts.New()}
-		inbox.judges = func(kind event.Kind) bool { return Judges(o.Rules, kind) }
+		inbox.evaluates = func(kind event.Kind) bool { return Evaluates(o.Rules, kind) }
 	}
 	err := inbox.all(entries)
 	close(batches)
@@ -178,10 +178,10 @@ type countedEntry struct {
 
 // feeder hands stored calls out in batches.
 type feeder struct {
-	to       chan<- batch
-	progress func(int)
-	counts   *orderedCounts // nil: no rule asks for counts
-	judges   func(event.Kind) bool
+	to        chan<- batch
+	progress  func(int)
+	counts    *orderedCounts // nil: no rule asks for counts
+	evaluates func(event.Kind) bool
 }
 
 func (f *feeder) all(entries iter.Seq2[[]byte, error]) error {
@@ -194,7 +194,7 @@ func (f *feeder) all(entries iter.Seq2[[]byte, error]) error {
 		one := countedEntry{text: entry}
 		if f.counts != nil {
 			var kind event.Kind
-			if one.counts, one.counted, kind = f.counts.observe(entry); kind != "" && !f.judges(kind) {
+			if one.counts, one.counted, kind = f.counts.observe(entry); kind != "" && !f.evaluates(kind) {
 				continue // it was only counted
 			}
 		}
@@ -320,7 +320,7 @@ func (w *worker) replay(entry countedEntry, number int) {
 		w.report.Duplicates++
 		return
 	}
-	w.report.add(w.judge(ev, at, entry), recordedCall{
+	w.report.add(w.evaluate(ev, at, entry), recordedCall{
 		number: number, ID: ev.ID, Time: ev.Time, Agent: ev.Agent, Project: at.group, Call: describeCall(ev),
 		Happened: call.happened,
 	})

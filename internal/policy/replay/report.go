@@ -144,7 +144,7 @@ func isOther(verdict rules.Verdict, happened string) bool {
 }
 
 // add counts one call.
-func (r *Report) add(j judged, call recordedCall) {
+func (r *Report) add(j evaluated, call recordedCall) {
 	groups := []*tallied{groupOf(r.byAgent, call.Agent), groupOf(r.byProject, call.Project)}
 	totals := []*Counts{&r.Counts, &groups[0].Counts, &groups[1].Counts}
 	for _, g := range groups {

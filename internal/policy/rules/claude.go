@@ -156,8 +156,8 @@ func (c *ClaudeRules) setFor(f *facts.Facts, home string) (*clauderules.Set, str
 	return set, project
 }
 
-// judgeClaude says what a rule in Claude Code's words says about a call.
-func (r *Rule) judgeClaude(f *facts.Facts, home string) (verdict Verdict, where string, holds certainty) {
+// matchClaude says what a rule in Claude Code's words says about a call.
+func (r *Rule) matchClaude(f *facts.Facts, home string) (verdict Verdict, where string, holds certainty) {
 	source := facts.SourceOf(f)
 	if source.Event == nil || source.Event.Tool == nil {
 		return NoVerdict, "", no

@@ -22,7 +22,7 @@ type Hit struct {
 	Certain bool `json:"certain"`
 	// LogOnly says that it is only recorded.
 	LogOnly bool `json:"logOnly,omitempty"`
-	// Unreadable says that the text itself is what the rule objects to: it cannot be
+	// Unreadable says that the text itself is what the rule stops: it cannot be
 	// read in full.
 	Unreadable bool `json:"-"`
 }
@@ -30,7 +30,7 @@ type Hit struct {
 // Result is what the rules say about a call.
 type Result struct {
 	Verdict Verdict `json:"verdict"`
-	// Hits are the rules that have a say, strongest first.
+	// Hits are the rules that match, strongest first.
 	Hits []Hit `json:"hits,omitempty"`
 }
 
@@ -163,7 +163,7 @@ func (r *Rule) readMode(mode Mode) Mode {
 	return Block
 }
 
-// Hears reports whether a rule may have a say about events of a kind.
+// Hears reports whether a rule may match events of a kind.
 func (r *Rule) Hears(kind event.Kind) bool {
 	if len(r.Match.Event) == 0 {
 		return kind.Guarded()
@@ -199,7 +199,7 @@ func isOdd(f *facts.Facts) bool {
 	return false
 }
 
-// candidates are the rules that may have a say about a call.
+// candidates are the rules that may match a call.
 func (s *Set) candidates(f *facts.Facts, odd bool) []*Rule {
 	if len(s.named) == 0 {
 		return s.others
@@ -287,7 +287,7 @@ func (s *Set) decide(f *facts.Facts, lost *losses) Result {
 // decideClaude is what a rule in Claude Code's words says; its allow is about the
 // whole call already.
 func (s *Set) decideClaude(r *Rule, f *facts.Facts, narrowed certainty) (Hit, bool) {
-	said, where, holds := r.judgeClaude(f, s.options.Home)
+	said, where, holds := r.matchClaude(f, s.options.Home)
 	if said == NoVerdict {
 		return Hit{}, false
 	}

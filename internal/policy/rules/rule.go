@@ -69,7 +69,7 @@ const (
 // Rule is one rule as people write it.
 type Rule struct {
 	ID    string `yaml:"id" json:"id"`
-	Why   string `yaml:"why" json:"why"` // read by the model and the person
+	Why   string `yaml:"why" json:"why"` // read by the model and the user
 	Match Match  `yaml:"match" json:"match"`
 	When  string `yaml:"when" json:"when,omitempty"`
 	// Check names a check in Go, FAMILY.NAME, in place of match and when: what an

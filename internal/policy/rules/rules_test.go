@@ -295,7 +295,7 @@ rules:
 	set := NewSet(list, Options{Home: exampleHome})
 	for call, want := range map[string]int{"git a && npm b": 1, "rm x; git y": 2, "ls": 0, "$X y": 2, "sudo rm x": 1} {
 		if got := set.Decide(Example{Command: call}.Facts(set.Needs())); len(got.Hits) != want {
-			t.Errorf("%s: %d rules have a say, want %d: %+v", call, len(got.Hits), want, got.Hits)
+			t.Errorf("%s: %d rules match, want %d: %+v", call, len(got.Hits), want, got.Hits)
 		}
 	}
 }

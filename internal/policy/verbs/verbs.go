@@ -52,9 +52,13 @@ var table = []Verb{
 	{"fleet init", Weaken, "serves a fleet, whose operators answer this machine's agents"},
 	{"fleet invite", Weaken, "lets another machine into the fleet"},
 	{"fleet join", Weaken, "joins a fleet, whose operators then answer this machine's agents"},
-	{"fleet leave", Decide, "takes this machine out of its fleet"},
+	{"fleet leave", Weaken, "takes this machine out of its fleet, with the fleet's rules"},
 	{"fleet list", Read, "lists the machines of the fleet"},
 	{"fleet log", Decide, "shows what agents did on every machine of the fleet"},
+	{"fleet policy", Read, "shows help"},
+	{"fleet policy clear", Weaken, "takes the fleet's rules away from every machine"},
+	{"fleet policy push", Weaken, "changes the rules of every machine"},
+	{"fleet policy status", Read, "shows which rules of the fleet count where"},
 	{"fleet remove", Decide, "takes a machine out of the fleet"},
 	{"fleet status", Read, "shows whether this machine is connected to its fleet"},
 	{"forget", Decide, "removes a session from the list"},
@@ -138,6 +142,7 @@ var table = []Verb{
 	{"tmux status", Read, "shows how tmux is set up"},
 	{"tmux uninstall", Weaken, "changes tmux.conf"},
 	{"trust", Weaken, "lets a project's own hooks run"},
+	{"trust add", Weaken, "lets a project's own hooks run"},
 	{"trust list", Read, "lists trusted projects"},
 	{"trust remove", Weaken, "stops a project's own hooks"},
 	{"trust show", Read, "shows what a project would run"},
@@ -169,35 +174,42 @@ var table = []Verb{
 	{"why", Read, "shows who decided about a call, or would"},
 }
 
-var byPath = sync.OnceValue(func() map[string]Verb {
-	m := make(map[string]Verb, len(table))
-	for _, v := range table {
-		m[v.Path] = v
+// Table finds verbs by their words.
+type Table struct{ byPath map[string]Verb }
+
+// NewTable returns a table of a list of verbs.
+func NewTable(list []Verb) *Table {
+	t := &Table{byPath: make(map[string]Verb, len(list))}
+	for _, v := range list {
+		t.byPath[v.Path] = v
 	}
-	return m
-})
+	return t
+}
+
+// Own returns the table of hookmux's verbs.
+var Own = sync.OnceValue(func() *Table { return NewTable(table) })
 
 // All lists every verb, in alphabetical order.
 func All() []Verb { return append([]Verb(nil), table...) }
 
-// ForPerson reports whether a verb is for a person, and not for an agent.
-func (v Verb) ForPerson() bool { return v.Effect == Decide || v.Effect == Weaken }
+// ForUser reports whether a verb is for a person, and not for an agent.
+func (v Verb) ForUser() bool { return v.Effect == Decide || v.Effect == Weaken }
 
 // Find finds the verb among the operands of a command line: the longest path
 // that starts at the first operand that is a verb. Operands before it are values
 // of options.
-func Find(operands []string) (Verb, bool) {
+func (t *Table) Find(operands []string) (Verb, bool) {
 	for i, first := range operands {
-		v, ok := byPath()[first]
+		v, ok := t.byPath[first]
 		if !ok {
 			continue
 		}
 		rest := operands[i+1:]
-		if first == "hooks" && len(rest) > 1 && byPath()["hooks "+rest[0]].Path == "" { // hooks AGENT add
+		if first == "hooks" && len(rest) > 1 && t.byPath["hooks "+rest[0]].Path == "" { // hooks AGENT add
 			rest = rest[1:]
 		}
 		for _, word := range rest {
-			inner, ok := byPath()[v.Path+" "+word]
+			inner, ok := t.byPath[v.Path+" "+word]
 			if !ok {
 				break
 			}

@@ -14,7 +14,7 @@ func TestTable(t *testing.T) {
 	seen := map[string]bool{}
 	for _, v := range all {
 		if seen[v.Path] {
-			t.Errorf("%s stands twice in the table", v.Path)
+			t.Errorf("%s is in the table twice", v.Path)
 		}
 		seen[v.Path] = true
 		if v.Summary == "" || strings.HasSuffix(v.Summary, ".") {
@@ -28,8 +28,8 @@ func TestTable(t *testing.T) {
 		if parent, _, ok := strings.Cut(v.Path, " "); ok && !seen[parent] {
 			t.Errorf("%s: its first word has no row", v.Path)
 		}
-		if v.ForPerson() != (v.Effect == Decide || v.Effect == Weaken) {
-			t.Errorf("%s: effect %s, for a person: %v", v.Path, v.Effect, v.ForPerson())
+		if v.ForUser() != (v.Effect == Decide || v.Effect == Weaken) {
+			t.Errorf("%s: effect %s, for a person: %v", v.Path, v.Effect, v.ForUser())
 		}
 	}
 	all[0].Path = "changed"
@@ -61,7 +61,7 @@ func TestFind(t *testing.T) {
 		{"nonsense", ""},
 		{"", ""},
 	} {
-		got, ok := Find(strings.Fields(tt.operands))
+		got, ok := Own().Find(strings.Fields(tt.operands))
 		if got.Path != tt.want || ok != (tt.want != "") {
 			t.Errorf("Find(%q) = %q, %v; want %q", tt.operands, got.Path, ok, tt.want)
 		}

@@ -96,7 +96,7 @@ func TestForms(t *testing.T) {
 		events[i].Time = time.Unix(int64(1000+i), 0)
 		statuses = append(statuses, sessions.ApplyNumbered(&events[i], 0, rules).To)
 	}
-	if want := []state.Status{state.Idle, state.Running, state.NeedsInput, state.Running, state.NeedsInput, state.Running}; !slices.Equal(statuses[:6], want) {
+	if want := []state.Status{state.Idle, state.Running, state.WaitingForYou, state.Running, state.WaitingForYou, state.Running}; !slices.Equal(statuses[:6], want) {
 		t.Errorf("it is %v, want %v", statuses, want)
 	}
 }

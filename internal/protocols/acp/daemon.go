@@ -155,7 +155,7 @@ func (h *FrameDaemon) ask(ctx context.Context, id, name string, r Report, limit 
 	held func()) (frame.Reply, error) {
 	request := frame.Request{
 		ID: id, Agent: name, Event: r.Event, Deadline: limit, Cwd: h.Cwd, Version: version.String,
-		Holds: held != nil, Payload: r.Payload, Env: proc.JoinEnv(h.Env),
+		Waits: held != nil, Payload: r.Payload, Env: proc.JoinEnv(h.Env),
 	}
 	switch {
 	case len(r.Payload) > frame.Standard.Payload:
@@ -259,10 +259,10 @@ func exchangeFrames(ctx context.Context, conn net.Conn, request *frame.Request, 
 		if err != nil {
 			return frame.Reply{}, err
 		}
-		var hold struct {
-			Held string `json:"held"`
+		var waiting struct {
+			Request string `json:"request"`
 		}
-		if held != nil && json.Unmarshal(line, &hold) == nil && hold.Held != "" {
+		if held != nil && json.Unmarshal(line, &waiting) == nil && waiting.Request != "" {
 			held()
 			continue
 		}

@@ -11,8 +11,8 @@ import (
 type ScriptStep struct {
 	Say      string
 	Run      []string  // commands, called together
-	Question *Question // put to the person
-	Plan     string    // shown to the person
+	Question *Question // put to the user
+	Plan     string    // shown to the user
 	Subagent string    // the name of the script that a helper runs
 	MCP      *MCP
 	Call     *ToolCall // anything else, in the agent's own words

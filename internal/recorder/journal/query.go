@@ -21,7 +21,7 @@ type Filter struct {
 	Session                       string
 	ID                            string // or the beginning of it
 	// Verdict is what was decided, as a word. "none" also fits events in
-	// which nobody had a say.
+	// which nobody decided.
 	Verdict string
 	// Inbox keeps only events about which a person was asked in the inbox, or in
 	// whose place a permission answered.

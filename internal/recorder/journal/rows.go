@@ -24,7 +24,7 @@ type Row struct {
 	Body []byte
 }
 
-// Outcome is what came of an event, for events somebody had a say in. Its
+// Outcome is what came of an event, for events somebody decided about. Its
 // JSON parts are redacted before they come here. Verdict, By and Degraded
 // stand beside Decision so that they can be searched for; left empty they are
 // read out of it.
@@ -51,5 +51,5 @@ type Item struct {
 type Stored struct {
 	Cursor int64
 	Row
-	Outcome *Outcome // nil when nobody had a say
+	Outcome *Outcome // nil when nobody decided
 }

@@ -212,7 +212,7 @@ func listFolder(folder string, belongs func(name string) bool) []string {
 // ErrChanged says that files changed after a person saw them.
 var ErrChanged = errors.New("the files changed since you looked; look again with `hookmux config accept`")
 
-// Accept accepts everything that waits. shown is the hash of what the person
+// Accept accepts everything that waits. shown is the hash of what the user
 // saw; "" accepts whatever is there.
 func (s *Store) Accept(shown string) ([]Change, error) {
 	s.mu.Lock()
@@ -264,14 +264,14 @@ func (s *Store) acceptContent(path string, content []byte) {
 // AcceptInitial accepts what is there now, where nothing was ever accepted. Only
 // a person may have it called; without one it accepts only a state without any
 // settings.
-func (s *Store) AcceptInitial(byPerson bool) error {
+func (s *Store) AcceptInitial(byUser bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.now.State != New || wasAccepted(s) {
 		return nil
 	}
 	list, _ := s.listPending(nil)
-	if len(list) > 0 && !byPerson {
+	if len(list) > 0 && !byUser {
 		return nil
 	}
 	for _, c := range list {

@@ -9,7 +9,7 @@ import (
 )
 
 // Restore writes what was accepted back into the files that hold something else.
-// shown is the hash of what the person saw. Nothing that is in force changes: what a
+// shown is the hash of what the user saw. Nothing that is in force changes: what a
 // file added to refuse more still counts. Files of which nothing was accepted are
 // left as they are, and so is a link, because another file stands behind it.
 func (s *Store) Restore(shown string) (done []Change, left []error, err error) {

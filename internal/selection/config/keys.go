@@ -2,8 +2,8 @@
 // they come from, and the one value that is in force.
 //
 // Layers, from weak to strong: built-in default, system file, user file,
-// environment. A project's file comes last and may only tighten what it finds;
-// anything looser is ignored and reported. Files are JSON with comments, one
+// environment. The policy of this machine's fleet and a project's file come last and may
+// only tighten what they find; anything looser is ignored and reported. Files are JSON with comments, one
 // flat object of dotted keys. A file that does not parse keeps its last good
 // version in force, also across restarts; a single bad value keeps that key's
 // last good value. What is wrong is always returned as a [Problem].
@@ -113,7 +113,7 @@ type Key struct {
 	// Secret says that the value is shown to nobody: it lets its holder speak
 	// as the user somewhere.
 	Secret bool
-	// Weakens reports whether a value may take protection away, so that the person is
+	// Weakens reports whether a value may take protection away, so that the user is
 	// asked for it; "" puts the setting back to its default. Nil: none does. What was
 	// in force before is not known.
 	Weakens func(value string) bool
@@ -309,7 +309,7 @@ var otherKeys = []Key{
 	{Name: TelemetryContent, Type: Choice, Choices: switchChoices, Default: "off", Project: Never,
 		Doc: "also send prompts, calls and results, with secrets redacted: on, off"},
 	{Name: FleetContent, Type: Choice, Choices: []string{"redacted", "none"}, Default: "redacted", Project: Never,
-		Doc: "what your fleet gets of prompts, calls and results: redacted (without secrets), none (your requests can then " +
+		Doc: "how much of prompts, calls and results your fleet gets: redacted (without secrets), none (your requests can then " +
 			"only be answered here)"},
 	{Name: ApprovalsPIN, Type: Choice, Choices: []string{"off", "on"}, Default: "off", Project: Never, Weakens: isNotOn,
 		Doc: "whether approvals ask for a PIN; setting it asks for the PIN"},
@@ -333,7 +333,7 @@ var otherKeys = []Key{
 		Check:   checkProof,
 		Doc:     "what approvals ask for: pin (where there is one), polkit (your password, by polkit; Linux)",
 	},
-	// A module may answer for the person, and one that only logs refuses nothing.
+	// A module may answer for the user, and one that only logs refuses nothing.
 	{Name: Modules, Type: List, Default: []string{}, Project: Never, Weakens: always,
 		Doc: "TypeScript or JavaScript files to load as hooks, in addition to those in ~/.config/hookmux/hooks; absolute " +
 			"or from ~/"},

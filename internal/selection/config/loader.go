@@ -15,6 +15,7 @@ import (
 	"github.com/hookmux/hookmux/internal/edit"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/platform/similar"
+	"github.com/hookmux/hookmux/internal/policy/fleetpolicy"
 	"github.com/hookmux/hookmux/internal/selection/accepted"
 )
 
@@ -48,6 +49,7 @@ type Loader struct {
 	system   *layer
 	user     *layer
 	environ  *layer
+	fleet    fleetLayer
 	base     *Settings // without a project
 	projects map[string]*project
 }
@@ -64,6 +66,7 @@ func New(opt Options) *Loader {
 	l.system = l.newLayer(System, filepath.Join(opt.System, fileName), opt.System != "")
 	l.user = l.newLayer(User, filepath.Join(opt.User, fileName), opt.User != "")
 	l.environ = environLayer(opt.Environ)
+	l.fleet = fleetLayer{source: fleetpolicy.Source{State: opt.State}, layer: layer{kind: Fleet}}
 	if opt.Accepted != nil && opt.User != "" {
 		l.user.accepted = opt.Accepted.File(l.user.path, maxFile, l.strengthen, CheckText)
 	}
@@ -90,6 +93,7 @@ func (l *Loader) Reload() bool {
 func (l *Loader) current() *Settings {
 	changed := l.system.reload()
 	changed = l.user.reload() || changed
+	changed = l.fleet.reload() || changed
 	if l.base != nil && !changed {
 		return l.base
 	}
@@ -98,8 +102,8 @@ func (l *Loader) current() *Settings {
 		maps.Copy(s.values, layer.values)
 		s.problems = append(s.problems, layer.problems...)
 	}
-	l.base = s
-	return s
+	l.base = l.fleet.layOver(s)
+	return l.base
 }
 
 // For is what is in force in the project at root, the folder that holds
@@ -137,7 +141,7 @@ func tightened(base *Settings, from *layer, trusted bool) *Settings {
 	if len(from.values) == 0 && len(from.problems) == 0 {
 		return base
 	}
-	s := &Settings{values: maps.Clone(base.values), problems: append(base.Problems(), from.problems...)}
+	s := &Settings{values: maps.Clone(base.values), problems: append(base.Problems(), from.problems...), policy: base.policy}
 	for _, name := range from.names() {
 		wish := from.values[name]
 		have, key, _ := base.lookupKey(name)

@@ -21,6 +21,7 @@ const (
 	User        Layer = "user"
 	Environment Layer = "environment"
 	Project     Layer = "project"
+	Fleet       Layer = "fleet" // of the policy that the fleet's operators pushed
 )
 
 // Origin is the place that set a value.
@@ -44,7 +45,11 @@ type Entry struct {
 type Settings struct {
 	values   map[string]set
 	problems []Problem
+	policy   int64
 }
+
+// Policy is the version of the fleet's policy that tightened them; 0: there is none.
+func (s *Settings) Policy() int64 { return s.policy }
 
 type set struct {
 	value  any

@@ -2,7 +2,7 @@ package config
 
 import "testing"
 
-// What a project may only tighten protects the person, as does what the daemon keeps under a
+// What a project may only tighten protects the user, as does what the daemon keeps under a
 // seal: loosening it is asked for.
 func TestLooseningIsAskedFor(t *testing.T) {
 	for _, k := range Keys() {

@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"github.com/hookmux/hookmux/internal/edit/userfile"
+	"github.com/hookmux/hookmux/internal/policy/fleetpolicy"
 	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/selection/accepted"
@@ -54,6 +55,8 @@ type Loaded struct {
 	// Programs are descriptions of programs, to be laid over the built-in table.
 	Programs []*programs.Program
 	Problems []rules.Problem
+	// Policy is the version of the fleet's policy among the rules; 0: there is none.
+	Policy int64
 }
 
 // Loader reads files of rules and keeps them current. Safe for concurrent use.
@@ -65,8 +68,10 @@ type Loader struct {
 	user     map[string]*plainFile    // where nothing has to be accepted
 	checked  map[string]*acceptedFile // where it has
 	programs map[string]*programFile
-	stamp    string          // of packs
-	packs    *Loaded         // nil: they were not read yet
+	stamp    string  // of packs
+	packs    *Loaded // nil: they were not read yet
+	fleet    fleetpolicy.Source
+	policy   *Loaded         // the fleet's; nil: there is none
 	ignored  []rules.Problem // files that are not read
 	base     *Loaded
 	projects map[*trust.TrustedContent]*Loaded
@@ -77,7 +82,7 @@ type Loader struct {
 func New(o Options) *Loader {
 	return &Loader{opt: o, system: map[string]*plainFile{}, user: map[string]*plainFile{},
 		checked: map[string]*acceptedFile{}, programs: map[string]*programFile{}, projects: map[*trust.TrustedContent]*Loaded{},
-		lastOf: map[string]*Loaded{}}
+		lastOf: map[string]*Loaded{}, fleet: fleetpolicy.Source{State: o.State}}
 }
 
 // Base gives the rules that count everywhere. The same pointer comes back while
@@ -93,6 +98,7 @@ func (l *Loader) Base() *Loaded {
 	}
 	changed = l.readPrograms() || changed
 	changed = l.readPacks() || changed
+	changed = l.readPolicy() || changed
 	changed = l.readIgnored() || changed
 	if changed || l.base == nil {
 		l.base = l.join()
@@ -113,6 +119,10 @@ func (l *Loader) join() *Loaded {
 	}
 	for _, f := range sortedFiles(l.system) {
 		add(&f.loaded)
+	}
+	if l.policy != nil {
+		add(l.policy)
+		out.Policy = l.policy.Policy
 	}
 	for _, f := range sortedFiles(l.user) {
 		add(&f.loaded)
@@ -165,6 +175,20 @@ func sortedFiles[T any](files map[string]T) []T {
 		list[i] = files[name]
 	}
 	return list
+}
+
+// readPolicy parses the fleet's policy when it changed.
+func (l *Loader) readPolicy() bool {
+	p, changed, err := l.fleet.Read()
+	if !changed {
+		return false
+	}
+	l.policy = &Loaded{Policy: p.Version}
+	l.policy.Rules, l.policy.Problems = rules.Parse(p.Sources(p.Where())...)
+	if err != nil {
+		l.policy.Problems = append(l.policy.Problems, rules.Problem{File: fleetpolicy.FileName, Text: err.Error()})
+	}
+	return true
 }
 
 // readPacks parses the packs when they changed.

@@ -38,8 +38,8 @@ func wordSets() map[reflect.Type][]any {
 		reflect.TypeFor[agent.PickupTime](): {
 			agent.PickupNow, agent.PickupSession, agent.PickupStart,
 		},
-		reflect.TypeFor[agent.Hold]():   {agent.HoldWait, agent.HoldDeadline, agent.HoldBrief},
-		reflect.TypeFor[agent.Window](): {agent.WindowState, agent.WindowEvent, agent.WindowHidden},
+		reflect.TypeFor[agent.WaitKind]():   {agent.WaitFull, agent.WaitDeadline, agent.WaitBrief},
+		reflect.TypeFor[agent.PromptSign](): {agent.PromptState, agent.PromptEvent, agent.PromptHidden},
 	}
 }
 

@@ -162,7 +162,7 @@ func registration() object {
 				"description": "a name of your choice, used once"},
 			"agent":    needed("the name of an agent, or * for all; `hookmux status` lists them"),
 			"hookType": hookType,
-			"handler":  choice("what runs the target", "builtin", "command", "script", "module"),
+			"handler":  choice("what runs the target", "builtin", "command", "script", hook.HandlerTypeScript),
 			"target":   needed("the command line, the file, or the name of the built-in"),
 			"role": choice("guard may decide, observe only watches, advise may add context; by the kind of event if "+
 				"left out",

@@ -16,11 +16,11 @@ import (
 
 // LoadCatalogue gives the built-in agents, those of the machine's owner, those of
 // the user as far as a person accepted them, and those that trusted projects
-// add. store may be nil: then the user's files count as they are. byPerson says
+// add. store may be nil: then the user's files count as they are. byUser says
 // that a person asks: where nobody accepted anything yet, what is there counts,
 // as they are about to be asked to take it.
-func LoadCatalogue(dirs paths.Dirs, store *accepted.Store, byPerson bool) (*agent.Catalogue, []agent.Problem) {
-	files, problems := filesOutsideProjects(dirs, store, byPerson)
+func LoadCatalogue(dirs paths.Dirs, store *accepted.Store, byUser bool) (*agent.Catalogue, []agent.Problem) {
+	files, problems := filesOutsideProjects(dirs, store, byUser)
 	c, wrong := agent.LoadFiles(files)
 	problems = append(problems, wrong...)
 	for _, folder := range []string{dirs.System, dirs.Config} {
@@ -47,16 +47,16 @@ func ignoredAgent(name string) agent.Problem {
 }
 
 // filesOutsideProjects are the descriptions of agents that count everywhere.
-func filesOutsideProjects(dirs paths.Dirs, store *accepted.Store, byPerson bool) ([]agent.File, []agent.Problem) {
-	files, problems := usersAgents(dirs, store, byPerson)
+func filesOutsideProjects(dirs paths.Dirs, store *accepted.Store, byUser bool) ([]agent.File, []agent.Problem) {
+	files, problems := usersAgents(dirs, store, byUser)
 	owners, wrong := agent.ReadFiles(filepath.Join(dirs.System, "agents"))
 	return append(files, owners...), append(problems, wrong...)
 }
 
 // usersAgents are the user's own descriptions of agents that count.
-func usersAgents(dirs paths.Dirs, store *accepted.Store, byPerson bool) ([]agent.File, []agent.Problem) {
+func usersAgents(dirs paths.Dirs, store *accepted.Store, byUser bool) ([]agent.File, []agent.Problem) {
 	if store != nil {
-		if basis, _, _ := store.State(); basis != accepted.New || !byPerson {
+		if basis, _, _ := store.State(); basis != accepted.New || !byUser {
 			var files []agent.File
 			for _, c := range store.AgentsInForce() {
 				files = append(files, agent.File{Name: c.Path, Data: c.Data})

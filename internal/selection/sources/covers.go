@@ -9,11 +9,11 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/config"
 )
 
-// This file works out in which events guards have a say, for the note that the hook client
+// This file works out to which events guards apply, for the note that the hook client
 // reads when nobody answers it (package guardnote).
 
 // GuardedEvents lists the events in which the built-in guards of some settings, the
-// person whom they want to be asked, and some hooks have a say.
+// person whom they want to be asked, and some hooks apply.
 func GuardedEvents(c *agent.Catalogue, settings *config.Settings, regs []hook.Registration) []guardnote.Cover {
 	var covers []guardnote.Cover
 	for _, info := range names.All() {

@@ -64,7 +64,7 @@ func explainRuns(out *examine.Examination, command string, scripts *shell.Cache)
 	}
 }
 
-// examineGuards adds what each built-in guard objects to.
+// examineGuards adds what each built-in guard finds.
 func (s *Sources) examineGuards(out *examine.Examination, ev *event.Event, o *GuardOptions,
 	scripts *shell.Cache) {
 	unpaused := *o

@@ -146,7 +146,7 @@ func (s *Sources) programsIn(o *GuardOptions) *programs.Table {
 }
 
 // tighterGuard is the state of a guard and the rules it leaves alone where two
-// projects have a say.
+// projects apply.
 func tighterGuard(settings [2]*config.Settings, key string) (state string, allow []string) {
 	state, allow = settings[0].Choice(key), settings[0].Strings(config.GuardAllow)
 	other := settings[1]
@@ -159,7 +159,7 @@ func tighterGuard(settings [2]*config.Settings, key string) (state string, allow
 }
 
 // tighterHosts are the hosts that the network guard leaves alone where two projects
-// have a say; nil where nobody says any.
+// apply; nil where nobody says any.
 func tighterHosts(settings [2]*config.Settings) []string {
 	hosts := settings[0].Strings(config.GuardHosts)
 	if other := settings[1]; other != nil {

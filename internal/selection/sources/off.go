@@ -13,7 +13,7 @@ import (
 )
 
 // Off says that everything is answered neutrally. It is kept on disk: a daemon that
-// comes back must not switch guards on behind the person's back, nor stay off
+// comes back must not switch guards on behind the user's back, nor stay off
 // longer than asked. The file is sealed: one that something else wrote switches
 // nothing off.
 type Off struct {

@@ -292,7 +292,7 @@ var verdicts = map[rules.Verdict]event.Verdict{rules.Deny: event.Deny, rules.Ask
 func (d *ruleDecider) decide(call *hook.Call) event.Decision {
 	var out event.Decision
 	for _, h := range d.hits(call.Event) {
-		if h.LogOnly || d.isAllowedByPerson(call, &h) {
+		if h.LogOnly || d.isAllowedByUser(call, &h) {
 			continue
 		}
 		if h.Verdict == rules.Warn {
@@ -311,8 +311,8 @@ func (d *ruleDecider) decide(call *hook.Call) event.Decision {
 	return out
 }
 
-// isAllowedByPerson reports whether a person let a rule pass that would stop or ask.
-func (d *ruleDecider) isAllowedByPerson(call *hook.Call, h *rules.Hit) bool {
+// isAllowedByUser reports whether a person let a rule pass that would stop or ask.
+func (d *ruleDecider) isAllowedByUser(call *hook.Call, h *rules.Hit) bool {
 	if h.Verdict != rules.Deny && h.Verdict != rules.Ask || h.Rule.Layer == rules.System {
 		return false
 	}

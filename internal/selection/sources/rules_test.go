@@ -101,7 +101,7 @@ func TestRulesDecide(t *testing.T) {
 	}
 	warned := decideBy(s, GuardOptions{}, shellEvent(s.Dirs.Home, "npm ci"))
 	if !strings.Contains(warned.Context, "careful: because of careful") || warned.Notice != warned.Context {
-		t.Errorf("a warning says %q to the model and %q to the person, want the rule and why in both", warned.Context,
+		t.Errorf("a warning says %q to the model and %q to the user, want the rule and why in both", warned.Context,
 			warned.Notice)
 	}
 	// An administrator's rule offers no way around it, and no state counts for it.
@@ -382,7 +382,7 @@ func TestRulesAtOnce(t *testing.T) {
 				}
 				steps := new(hook.Dispatcher).LogOnly(context.Background(), hook.Call{Event: ev}, outcome.LogOnly)
 				if would := slices.ContainsFunc(steps, func(s hook.Step) bool { return s.Would != nil }); would != (want == event.None) {
-					t.Errorf("%s: a logOnly rule would have had a say: %v, want %v", command, would, want == event.None)
+					t.Errorf("%s: a rule in log mode would have matched: %v, want %v", command, would, want == event.None)
 				}
 			}
 		})

@@ -1,6 +1,6 @@
 // Package sources is what the daemon and `hookmux judge` decide by: settings, hooks
 // and trust, read from where the user keeps them, and the built-in guards that
-// follow from them. Both use this one package, so that a call is judged by the
+// follow from them. Both use this one package, so that a call is evaluated by the
 // same rules whether a daemon answers or not.
 package sources
 

@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// isPinned reports whether everything a hook starts stays what the person saw:
+// isPinned reports whether everything a hook starts stays what the user saw:
 // trusted copies, and programs that take no code from the folder they run in.
 // It looks at what will run, with the trusted copies put in. In doubt it says
 // no; a mark too many costs a second look, one too few costs the trust.
@@ -24,7 +24,7 @@ func (f *TrustedContent) isPinned(reg hook.Registration) bool {
 	if err != nil {
 		return false
 	}
-	if reg.Handler == "module" {
+	if reg.Handler == hook.HandlerTypeScript {
 		return f.isCopy(ready.Target)
 	}
 	script := shell.Parse(ready.Target)
@@ -137,7 +137,7 @@ func (f *TrustedContent) runPinned(run *shell.Run) bool {
 	if check, ok := plainTools()[name]; ok {
 		return check == nil || check(f, args)
 	}
-	// A program the person named by its own path is theirs, unless it is known
+	// A program the user named by its own path is theirs, unless it is known
 	// to run what it finds.
 	return strings.Contains(program.Text, "/") && !slices.Contains(projectTools, name) &&
 		!slices.Contains(projectTools, family)

@@ -72,7 +72,7 @@ func TestCodeOfTheProjectIsMarked(t *testing.T) {
 			t.Errorf("script not marked: %s", target)
 		}
 	}
-	for target, run := range describeAll(t, p, "module", []string{"mod/none.ts"}) {
+	for target, run := range describeAll(t, p, "typescript", []string{"mod/none.ts"}) {
 		if !run.ProjectCode {
 			t.Errorf("module not marked: %s", target)
 		}
@@ -158,7 +158,7 @@ func TestAddingAfterADeletionDropsNoGuard(t *testing.T) {
 		t.Error("the trusted guard is not in force")
 	}
 	p.trust()
-	// Where the person agreed to the deletion, an edit is followed again.
+	// Where the user agreed to the deletion, an edit is followed again.
 	os.RemoveAll(filepath.Join(p.root, ".hookmux"))
 	p.trust()
 	p.write(hooksFile, fresh)

@@ -10,7 +10,7 @@ import (
 )
 
 // toolCheck reports whether these arguments keep a tool from running code that
-// the person has not seen.
+// the user has not seen.
 type toolCheck func(f *TrustedContent, args []shell.Word) bool
 
 // plainTools are built into the shell or do one thing with the data they are

@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// A tool is plain where nothing but what the person saw can run: /copy/seen is a trusted copy, /project the project.
+// A tool is plain where nothing but what the user saw can run: /copy/seen is a trusted copy, /project the project.
 func TestPlainTools(t *testing.T) {
 	f := &TrustedContent{Root: "/project", copy: "/copy", files: map[string]bool{"seen": true}}
 	for command, want := range map[string]bool{
@@ -139,7 +139,7 @@ func TestReplacePrograms(t *testing.T) {
 				t.Errorf("%s %s: got %s, want %s", handler, target, got, want)
 			}
 		}
-		if got := ReplacePrograms(hook.Registration{Handler: "module", Target: target}, "/home/u", replace); got != target {
+		if got := ReplacePrograms(hook.Registration{Handler: hook.HandlerTypeScript, Target: target}, "/home/u", replace); got != target {
 			t.Errorf("module %s: got %s, want it as it was", target, got)
 		}
 	}

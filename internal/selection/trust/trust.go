@@ -5,7 +5,7 @@
 // the project that a registration names, by content. Trust is kept per
 // repository and path, so that another working tree with the same content does
 // not ask again, and neither does another branch. When anything covered changes,
-// or disappears, the last trusted content stays in force until the person
+// or disappears, the last trusted content stays in force until the user
 // decides. Content that was trusted once and replaced by other trusted content
 // on the same branch counts as changed when it comes back: a stash must not
 // take a guard away. That is a net for accidents, not for malice: whoever moves
@@ -363,7 +363,7 @@ func (f *TrustedContent) Rewrite(reg hook.Registration) (hook.Registration, erro
 	return reg, nil
 }
 
-// Trust makes what is at root now trusted. hash is what the person was shown,
+// Trust makes what is at root now trusted. hash is what the user was shown,
 // "" for whatever is there; anything else is refused.
 func (s *Store) Trust(root, hash string) (*TrustedContent, error) {
 	s.mu.Lock()
@@ -388,7 +388,7 @@ func (s *Store) Trust(root, hash string) (*TrustedContent, error) {
 	return s.InForce(root), nil
 }
 
-// Retrust lets trust follow one edit of a file in .hookmux that the person made
+// Retrust lets trust follow one edit of a file in .hookmux that the user made
 // through hookmux. It does so only when everything was trusted (or nothing was
 // there) before the edit, and the file holds exactly the edited bytes. before
 // is nil when the file is new.
@@ -497,7 +497,7 @@ func (s *Store) rememberRoot(root string) {
 }
 
 // Notice reports, once for every content of a project, that something of it is
-// being ignored and the person should hear of it.
+// being ignored and the user should hear of it.
 func (s *Store) Notice(root string) (string, bool) {
 	f := s.InForce(root)
 	if f.Problem == "" || f.Status == Trusted {

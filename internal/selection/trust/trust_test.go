@@ -136,7 +136,7 @@ func TestLife(t *testing.T) {
 	if !p.Known(p.root) || p.Known(p.dir) {
 		t.Error("a deleted project is not known, or another is")
 	}
-	// The person may agree with that.
+	// The user may agree with that.
 	if f := p.trust(); f.Hooks != "" {
 		t.Errorf(`f.Hooks = %q, want ""`, f.Hooks)
 	}
@@ -161,7 +161,7 @@ func TestEveryFileIsCovered(t *testing.T) {
 			command("a", `python3 tools/check.py --rules=tools/rules.json < tools/in.txt > out.txt`),
 			command("b", `"$HOOKMUX_PROJECT"/b.sh && sh -c 'exec ./inner.sh'`),
 			`{"id":"c","agent":"*","hookType":"*","handler":"script","target":"c.sh x"}`,
-			`{"id":"d","agent":"*","hookType":"*","handler":"module","target":"mod/d.ts"}`))
+			`{"id":"d","agent":"*","hookType":"*","handler":"typescript","target":"mod/d.ts"}`))
 		for _, f := range []string{".hookmux/lib/x.txt", ".hookmux/config.json", "tools/check.py", "tools/rules.json",
 			"tools/in.txt", "out.txt", "b.sh", "inner.sh", "c.sh", "mod/d.ts", "other.txt"} {
 			p.write(f, "1")

@@ -34,7 +34,7 @@ func visitWords(reg hook.Registration, visit visitor) (target string) {
 	switch {
 	case reg.RunsProgram():
 		return shellWords(reg.Target, visit, 0)
-	case reg.Handler == "module":
+	case reg.Handler == hook.HandlerTypeScript:
 		if instead, ok := visit(word{reg.Target, true}); ok {
 			return instead
 		}

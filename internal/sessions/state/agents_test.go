@@ -95,8 +95,8 @@ func TestKimiPermission(t *testing.T) {
 		"TurnStarted.tui-2", "PermissionRequest.tui-2", "PermissionResult.tui-2", "PostToolUseFailure.tui",
 		"Stop.tui-2",
 		"TurnStarted.tui-5", "PermissionRequest.tui-3", "Interrupt.tui")
-	check(t, got, Running, NeedsInput, Running, Success, Running, NeedsInput, Running, Running, Failed, Running,
-		NeedsInput, Idle)
+	check(t, got, Running, WaitingForYou, Running, Success, Running, WaitingForYou, Running, Running, Failed, Running,
+		WaitingForYou, Idle)
 }
 
 // Grok: a second Stop after the end, start and first prompt in either order,
@@ -109,7 +109,7 @@ func TestGrokEnds(t *testing.T) {
 	check(t, got, Running, Running, Running, Running, Success, Success)
 	_, got = captured(t, "grok", "UserPromptSubmit", "PreToolUse", "Notification.ask-headless",
 		"StopCancelled.ask-headless", "Notification.tui-2")
-	check(t, got, Running, Running, NeedsInput, Idle, Idle)
+	check(t, got, Running, Running, WaitingForYou, Idle, Idle)
 	_, got = captured(t, "grok", "UserPromptSubmit", "Notification.failure", "StopFailure.failure")
 	check(t, got, Running, Running, Failed)
 	// Nobody said how it ended: the idle prompt does.
@@ -192,7 +192,7 @@ func TestGeminiNoise(t *testing.T) {
 		"PreCompress.manual", "BeforeTool.run_shell_command",
 		"Notification.ToolPermission.exec", "AfterTool.run_shell_command", "PreCompress.manual", "AfterAgent",
 		"SessionEnd.exit", "SessionEnd.exit", "SessionEnd.exit")
-	check(t, got, Idle, Idle, Running, Running, Running, NeedsInput, Running, Running, Success, Success, Success,
+	check(t, got, Idle, Idle, Running, Running, Running, WaitingForYou, Running, Running, Success, Success, Success,
 		Success)
 	s, _ := all.Get(Key{"gemini", "s1"})
 	if s.TurnCount != 1 || s.Tool != "" || s.EndReason == "" {
@@ -216,7 +216,7 @@ func TestQwenRounds(t *testing.T) {
 		"PostToolUse.run_shell_command",
 		"UserPromptSubmit.tool-result-send", "PermissionRequest.run_shell_command", "Notification.permission_prompt",
 		"Notification.idle_prompt")
-	check(t, got, Idle, Running, Running, Running, Running, NeedsInput, NeedsInput, Idle)
+	check(t, got, Idle, Running, Running, Running, Running, WaitingForYou, WaitingForYou, Idle)
 	s, _ := all.Get(Key{"qwen", "s1"})
 	if s.TurnCount != 1 || s.Turn.Result != Interrupted {
 		t.Errorf("s.TurnCount = %d, s.Turn = %+v; want s.TurnCount = 1 and s.Turn.Result = Interrupted",
@@ -224,12 +224,12 @@ func TestQwenRounds(t *testing.T) {
 	}
 }
 
-// CodeBuddy: a call and its question come again once the person said yes.
+// CodeBuddy: a call and its question come again once the user said yes.
 func TestCodeBuddyAsksAgain(t *testing.T) {
 	all, got := captured(t, "codebuddy", "UserPromptSubmit", "SessionStart", "PreToolUse.sdk-allow",
 		"PermissionRequest.sdk-allow",
 		"PreToolUse.sdk-allow-2", "PermissionRequest.sdk-allow", "Stop")
-	check(t, got, Running, Running, Running, NeedsInput, Running, Running, Success)
+	check(t, got, Running, Running, Running, WaitingForYou, Running, Running, Success)
 	if s, _ := all.Get(Key{"codebuddy", "s1"}); s.TurnCount != 1 || s.Turn.Tools != 1 {
 		t.Errorf("s.TurnCount = %d, s.Turn = %+v; want s.TurnCount = 1 and s.Turn.Tools = 1", s.TurnCount, s.Turn)
 	}
@@ -254,7 +254,7 @@ func TestCopilotStops(t *testing.T) {
 	}
 	_, got = captured(t, "copilot", "userPromptSubmitted", "preToolUse.create", "permissionRequest.edit",
 		"notification.permission_prompt", "postToolUse.create")
-	check(t, got, Running, Running, Running, NeedsInput, Running) // a permissionRequest comes with no dialog as well
+	check(t, got, Running, Running, Running, WaitingForYou, Running) // a permissionRequest comes with no dialog as well
 }
 
 // OpenCode: the end is told several times, a failure first.
@@ -270,10 +270,10 @@ func TestOpenCodeEnds(t *testing.T) {
 	}
 	_, got = captured(t, "opencode", "hook.chat.message", "event.permission.asked.bash",
 		"event.permission.replied.once", "event.session.error.MessageAbortedError", "event.session.idle")
-	check(t, got, Running, NeedsInput, Running, Idle, Idle)
+	check(t, got, Running, WaitingForYou, Running, Idle, Idle)
 	_, got = captured(t, "opencode", "hook.chat.message", "event.question.asked", "event.question.rejected",
 		"event.session.idle", "event.session.status.idle")
-	check(t, got, Running, NeedsInput, Running, Idle, Idle) // it stops at a question that gets no answer
+	check(t, got, Running, WaitingForYou, Running, Idle, Idle) // it stops at a question that gets no answer
 	all, _ = captured(t, "opencode", "event.session.updated.untitled", "hook.chat.message")
 	if s, _ := all.Get(Key{"opencode", "s1"}); s.Title.Source != agent.TitlePrompt {
 		t.Errorf("s.Title = %+v, want s.Title.Source = agent.TitlePrompt", s.Title)
@@ -299,7 +299,7 @@ func TestPiBecomesIdle(t *testing.T) {
 	all, got = captured(t, "pi", "input.interactive", "tool_call.bash", "tool_result.bash.error",
 		"tool_execution_end.bash.error", "ui_prompt_start.select", "ui_prompt_end.select", "agent_end",
 		"agent_before_settle.completed", "agent_settled", "session_shutdown.quit")
-	check(t, got, Running, Running, Running, Running, NeedsInput, Running, Running, Failed, Failed, Failed)
+	check(t, got, Running, Running, Running, Running, WaitingForYou, Running, Running, Failed, Failed, Failed)
 	if s, _ := all.Get(Key{"pi", "s1"}); s.Turn.Result != ToolErrors {
 		t.Errorf("s.Turn = %+v, want s.Turn.Result = ToolErrors", s.Turn)
 	}
@@ -345,8 +345,8 @@ func TestCodexEnds(t *testing.T) {
 		t.Errorf("s.Status = %s, s.Turn = %+v; want s.Status = Success and s.TurnCount = 1", s.Status, s.Turn)
 	}
 	if s := play(start, event.Event{Kind: event.ToolBefore, Native: "PreToolUse",
-		Tool: &event.Tool{Name: "request_user_input", Kind: event.Question, CallID: "q"}}); s.Status != NeedsInput {
-		t.Errorf("s.Status = %q, want NeedsInput", s.Status)
+		Tool: &event.Tool{Name: "request_user_input", Kind: event.Question, CallID: "q"}}); s.Status != WaitingForYou {
+		t.Errorf("s.Status = %q, want WaitingForYou", s.Status)
 	}
 }
 

@@ -190,7 +190,7 @@ func (s *Session) applySignal(n *input, c *Change) {
 		}
 		s.addAsk(n)
 	case agent.SignalAttention:
-		if s.Machine.Base == Running && len(s.Asks)+len(s.Held) == 0 {
+		if s.Machine.Base == Running && len(s.Asks)+len(s.Requests) == 0 {
 			s.addAsk(n)
 		}
 	case agent.SignalAnswered:
@@ -217,7 +217,7 @@ func (s *Session) applySignal(n *input, c *Change) {
 		s.finishTurn(n, c, Interrupted)
 	case agent.SignalInterrupts:
 		if n.ev.Kind == event.UserAttention {
-			s.agentCallsPerson(n, c)
+			s.agentCallsUser(n, c)
 			return
 		}
 		s.Machine.NestedTurns = 0

@@ -35,7 +35,7 @@ func TestQuestionsAreAboutTheirOwnCalls(t *testing.T) {
 		t.Fatalf("the questions are %+v, expected one about each call", w.get().Asks)
 	}
 	w.send(event.ToolAfter, native("PostToolUse"), shell("c1", "make one"), gives(`{}`))
-	if asks := w.get().Asks; len(asks) != 1 || asks[0].Call != "c2" || w.get().Status != NeedsInput {
+	if asks := w.get().Asks; len(asks) != 1 || asks[0].Call != "c2" || w.get().Status != WaitingForYou {
 		t.Errorf("after the first call ended %s with %+v; the second is still asked about", w.get().Status, asks)
 	}
 }

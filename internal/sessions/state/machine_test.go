@@ -120,14 +120,14 @@ func TestSiblingsOfAQuestion(t *testing.T) {
 	asked := w.now
 	w.send(event.PermissionRequest, turn("p1"), shell("", "curl x"), at(asked))
 	w.send(event.ToolBefore, turn("p1"), edit("c3", "/src/app/b"), at(asked.Add(time.Second)))
-	w.is(NeedsInput)
+	w.is(WaitingForYou)
 	w.send(event.ToolAfter, turn("p1"), edit("c1", "/src/app/a"))
-	w.is(NeedsInput)
+	w.is(WaitingForYou)
 	w.send(event.ToolAfter, turn("p1"), shell("c2", "curl x"), gives(`{"stdout":"ok"}`))
 	w.is(Running)
 	// The next round is an answer, whatever became of the call.
 	w.send(event.PermissionRequest, turn("p1"), shell("", "sudo x"))
-	w.is(NeedsInput)
+	w.is(WaitingForYou)
 	w.send(event.ToolBefore, turn("p1"), shell("c4", "ls"))
 	w.is(Running)
 }
@@ -140,7 +140,7 @@ func TestTwoQuestions(t *testing.T) {
 	first := w.now
 	w.send(event.PermissionRequest, by("a2", "x"), shell("", "two"))
 	w.send(event.ToolAfter, by("a2", "x"), shell("k2", "two"))
-	w.is(NeedsInput)
+	w.is(WaitingForYou)
 	if !w.get().WaitingSince.Equal(first) {
 		t.Errorf("w.get().WaitingSince = %+v, want w.get().WaitingSince.Equal(first)", w.get().WaitingSince)
 	}
@@ -455,7 +455,7 @@ func TestWithoutRules(t *testing.T) {
 	w.send(event.TurnStart, native("x"))
 	w.is(Running)
 	w.send(event.UserAttention, native("y"))
-	w.is(NeedsInput)
+	w.is(WaitingForYou)
 	w.send(event.TurnEnd, native("z"))
 	w.is(Success)
 }
@@ -516,7 +516,7 @@ func TestHowATurnWent(t *testing.T) {
 	}
 }
 
-// A call that the person refused in the agent's window is no failure, also when its end was heard of as one before.
+// A call that the user refused at the agent's own prompt is no failure, also when its end was heard of as one before.
 func TestDeniedInTheWindow(t *testing.T) {
 	w := newWorld(t)
 	w.send(event.TurnStart, turn("p1"))
@@ -533,14 +533,14 @@ func TestDeniedInTheWindow(t *testing.T) {
 	}
 }
 
-// OpenCode reports a call that the person refused in its window as an error, and the refusal before that.
+// OpenCode reports a call that the user refused in its window as an error, and the refusal before that.
 func TestRefusedInTheWindow(t *testing.T) {
 	w := newWorld(t)
 	w.rules = rulesOf(t, "opencode")
 	w.send(event.TurnStart, native("chat.message"))
 	w.send(event.ToolBefore, native("tool.execute.before"), shell("c1", "sudo ls"))
 	w.send(event.PermissionRequest, native("permission.asked"), shell("", "sudo ls"))
-	w.is(NeedsInput)
+	w.is(WaitingForYou)
 	w.send(event.PermissionResolved, native("permission.replied"), detail("reject"))
 	w.is(Running)
 	w.send(event.ToolAfter, native("message.part.updated"), shell("c1", "sudo ls"), failing(), failure("rejected"))
@@ -552,7 +552,7 @@ func TestRefusedInTheWindow(t *testing.T) {
 }
 
 // Gemini ends a turn whose model could not be asked as any other: with a text that
-// stands for none. Its transcript says what went wrong, or that the person stopped it.
+// stands for none. Its transcript says what went wrong, or that the user stopped it.
 func TestGeminiWithoutAnAnswer(t *testing.T) {
 	for _, stopped := range []bool{false, true} {
 		w := newWorld(t)

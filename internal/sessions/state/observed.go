@@ -11,7 +11,7 @@ import (
 // living process is kept.
 const LeaveAfter = time.Hour
 
-// CutOffAfter is how long a session is kept that was cut off, unless the person takes it
+// CutOffAfter is how long a session is kept that was cut off, unless the user takes it
 // off the list.
 const CutOffAfter = 24 * time.Hour
 
@@ -144,7 +144,7 @@ func (b *Sessions) ToolFailed(key Key, call Call, f Failure) Change {
 	})
 }
 
-// CallDenied tells of a call that was refused in the agent's own window, as the
+// CallDenied tells of a call that was refused at the agent's own prompt, as the
 // transcript shows. Where its end was taken for a failure before, it is one no more.
 func (b *Sessions) CallDenied(key Key, call Call, at time.Time) Change {
 	return b.updateSession(key, func(s *Session, c *Change) {
@@ -212,12 +212,12 @@ func (b *Sessions) Answered(key Key, call string, at time.Time) Change {
 func (b *Sessions) AskAnswered(key Key, number int, at time.Time) Change {
 	return b.updateSession(key, func(s *Session, c *Change) {
 		before := len(s.Asks)
-		s.Asks = removeWhere(s.Asks, func(a *Ask) bool { return a.N == number && !s.isHeld(a) })
+		s.Asks = removeWhere(s.Asks, func(a *Ask) bool { return a.N == number && !s.isInInbox(a) })
 		if len(s.Asks) == before {
 			c.Stale = NoSuchQuestion
 			return
 		}
-		if len(s.Asks)+len(s.Held) == 0 && s.Turn.Open() {
+		if len(s.Asks)+len(s.Requests) == 0 && s.Turn.Open() {
 			s.Machine.setBase(Running, at)
 		}
 	})
@@ -343,7 +343,7 @@ func (b *Sessions) Tick(now time.Time, alive func(*Session) Liveness) []Change {
 		}
 		d.s = is
 		switch {
-		case !now.Before(d.s.LeavesAt()) && len(d.s.Held) == 0:
+		case !now.Before(d.s.LeavesAt()) && len(d.s.Requests) == 0:
 			b.dropSession(d.s.Key)
 			out = append(out, Change{Key: d.s.Key, From: d.s.Status, To: NeverRan, Gone: true})
 		case !d.s.Live():

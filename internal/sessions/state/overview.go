@@ -10,7 +10,7 @@ type Overview struct {
 	Live      bool
 	Open      bool // a turn goes on
 	Waits     bool // a person must decide something
-	Held      bool // hookmux holds a request of it
+	InInbox   bool // the inbox has a request of it
 	PID       int
 	Start     uint64
 	Shared    bool // its process serves others as well, or is the terminal's
@@ -25,8 +25,8 @@ func overviewFor(s *Session) Overview {
 	at := processAt(&s.Place)
 	return Overview{
 		Key: s.Key, LastEvent: s.LastEvent, Status: s.Status, Live: s.Live(), Open: s.Turn.Open(), Waits: s.Waits(),
-		Held: len(s.Held) > 0,
-		PID:  at.pid, Start: at.start, Shared: s.Place.Shared || s.Place.PID <= 0,
+		InInbox: len(s.Requests) > 0,
+		PID:     at.pid, Start: at.start, Shared: s.Place.Shared || s.Place.PID <= 0,
 		Transcript: s.Transcript,
 	}
 }

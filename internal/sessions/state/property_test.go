@@ -222,7 +222,7 @@ func holds(t *rapid.T, s *Session) {
 	switch {
 	case !slices.Contains(Statuses(), s.Status):
 		t.Fatalf("status %q; want s.Status in Statuses()", s.Status)
-	case (s.Status == NeedsInput) != (len(s.Asks) > 0) || s.Waits() != (len(s.Asks) > 0):
+	case (s.Status == WaitingForYou) != (len(s.Asks) > 0) || s.Waits() != (len(s.Asks) > 0):
 		t.Fatalf("%s with %d asks, waiting since %v", s.Status, len(s.Asks), s.WaitingSince)
 	case s.Status == Running && !s.Turn.Open():
 		t.Fatal("running without a turn")

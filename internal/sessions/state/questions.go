@@ -7,30 +7,30 @@ import (
 // Waits reports whether a person must decide something.
 func (q *Questions) Waits() bool { return !q.WaitingSince.IsZero() }
 
-// isHeld reports whether hookmux holds a request about the question.
-func (q *Questions) isHeld(ask *Ask) bool {
-	for i := range q.Held {
-		if q.Held[i].Ask != 0 && q.Held[i].Ask == ask.N {
+// isInInbox reports whether the inbox has a request about the question.
+func (q *Questions) isInInbox(ask *Ask) bool {
+	for i := range q.Requests {
+		if q.Requests[i].Ask != 0 && q.Requests[i].Ask == ask.N {
 			return true
 		}
 	}
 	return false
 }
 
-// OpenAsks are the questions that stand in the agent's own window alone.
+// OpenAsks are the questions that stand at the agent's own prompt alone.
 func (q *Questions) OpenAsks() []Ask {
 	var open []Ask
 	for i := range q.Asks {
-		if !q.isHeld(&q.Asks[i]) {
+		if !q.isInInbox(&q.Asks[i]) {
 			open = append(open, q.Asks[i])
 		}
 	}
 	return open
 }
 
-// endHeldAsk takes the agent's own question out, or remembers which request it
+// endOpenAsk takes the agent's own question out, or remembers which request it
 // was while it stays open.
-func (q *Questions) endHeldAsk(id string, number int, settled bool) {
+func (q *Questions) endOpenAsk(id string, number int, settled bool) {
 	if settled {
 		q.Asks = removeWhere(q.Asks, func(a *Ask) bool { return a.N == number })
 		return
@@ -52,7 +52,7 @@ func (q *Questions) findAsk(n *input) *Ask {
 	}
 	for i := range q.Asks {
 		ask := &q.Asks[i]
-		if q.isHeld(ask) {
+		if q.isInInbox(ask) {
 			continue
 		}
 		if tool := n.ev.Tool; tool != nil {

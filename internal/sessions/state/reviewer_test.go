@@ -16,14 +16,14 @@ func TestReviewedRequest(t *testing.T) {
 			reviewer event.Reviewer
 			want     Status
 		}{
-			{event.ReviewerUnknown, NeedsInput},
-			{event.ReviewerPerson, NeedsInput},
+			{event.ReviewerUnknown, WaitingForYou},
+			{event.ReviewerUser, WaitingForYou},
 			{event.ReviewerAgent, Running},
 		} {
 			w := newWorld(t)
 			from.bring(w)
-			if from.status == NeedsInput && c.reviewer == event.ReviewerAgent {
-				c.want = NeedsInput // what was asked before is still open
+			if from.status == WaitingForYou && c.reviewer == event.ReviewerAgent {
+				c.want = WaitingForYou // what was asked before is still open
 			}
 			change := w.send(event.PermissionRequest, turn("p2"), shell("", "sudo x"), reviewed(c.reviewer))
 			got := w.get()
@@ -53,7 +53,7 @@ func TestReviewedSubagent(t *testing.T) {
 func TestReviewerSeen(t *testing.T) {
 	w := newWorld(t)
 	w.send(event.TurnStart, turn("p1"))
-	for _, who := range []event.Reviewer{event.ReviewerAgent, event.ReviewerPerson} {
+	for _, who := range []event.Reviewer{event.ReviewerAgent, event.ReviewerUser} {
 		w.sessions.ReviewerSeen(key, who)
 		w.send(event.ToolBefore, turn("p1"), shell("c1", "make"))
 		if got := w.get().Reviewer; got != who {

@@ -34,25 +34,25 @@ type Status string
 
 // The statuses.
 const (
-	NeverRan   Status = "neverRan" // clients see it as idle
-	Running    Status = wire.StatusRunning
-	Idle       Status = wire.StatusIdle
-	NeedsInput Status = wire.StatusWaiting
-	Success    Status = wire.StatusDone
-	Failed     Status = wire.StatusFailed
-	Unsure     Status = wire.StatusUnknown
+	NeverRan      Status = "neverRan" // clients see it as idle
+	Running       Status = wire.StatusRunning
+	Idle          Status = wire.StatusIdle
+	WaitingForYou Status = wire.StatusWaiting
+	Success       Status = wire.StatusDone
+	Failed        Status = wire.StatusFailed
+	Unsure        Status = wire.StatusUnknown
 )
 
 // Statuses lists every status.
 func Statuses() []Status {
-	return []Status{NeverRan, Running, Idle, NeedsInput, Success, Failed, Unsure}
+	return []Status{NeverRan, Running, Idle, WaitingForYou, Success, Failed, Unsure}
 }
 
 // Rank orders statuses by how much they want a person's eye, most first: one
 // mark for many sessions shows the highest.
 func (s Status) Rank() int {
 	switch s {
-	case NeedsInput:
+	case WaitingForYou:
 		return 6
 	case Running:
 		return 5
@@ -132,7 +132,7 @@ type Session struct {
 	Ended     time.Time `json:"ended,omitzero"` // zero while it lives
 	EndReason string    `json:"endReason,omitempty"`
 	// CutOff says that it ended in the middle of a turn, and that nobody can have wanted
-	// it: it stays on the list until the person takes it off.
+	// it: it stays on the list until the user takes it off.
 	CutOff bool `json:"cutOff,omitempty"`
 
 	// Unprompted says that the agent was only seen to be open: it has reported nothing.
@@ -145,7 +145,7 @@ type Session struct {
 	Machine MachineState `json:"beneath"`
 }
 
-// MachineState is what the machine remembers to judge later events; nobody else
+// MachineState is what the machine remembers for later events; nobody else
 // should read anything into it.
 type MachineState struct {
 	Base          Status         `json:"base,omitempty"`        // the status without what is asked
@@ -236,8 +236,8 @@ type Questions struct {
 	// WaitingSince is when a person was first asked for what is still open;
 	// zero while nobody is waited for.
 	WaitingSince time.Time     `json:"waitingSince,omitzero"`
-	Asks         []Ask         `json:"asks,omitempty"` // what the agent itself asks
-	Held         []HeldRequest `json:"held,omitempty"` // what hookmux holds for a person
+	Asks         []Ask         `json:"asks,omitempty"`     // what the agent itself asks
+	Requests     []OpenRequest `json:"requests,omitempty"` // waiting in the inbox
 }
 
 // Ask is something a person must decide.
@@ -261,9 +261,9 @@ type Ask struct {
 	Event   string         `json:"-"`                 // the event that asked, while this daemon knows it
 }
 
-// HeldRequest is a request that hookmux itself keeps waiting for a person, as opposed to
-// a question that stands in the agent's own window.
-type HeldRequest struct {
+// OpenRequest is a request that hookmux itself keeps waiting for a person, as opposed to
+// a question that stands at the agent's own prompt.
+type OpenRequest struct {
 	ID   string    `json:"id"` // of the request
 	At   time.Time `json:"at"`
 	What string    `json:"what,omitempty"` // in words

@@ -42,7 +42,7 @@ func (b *Sessions) Load(stored []*Session, now time.Time, alive func(*Session) L
 			continue // it's looked for again
 		}
 		next := s.copySession()
-		next.Held = nil
+		next.Requests = nil
 		if next.Machine.Base == "" {
 			next.Machine.Base, next.Machine.BaseSince = next.Status, next.Since
 		}
@@ -121,7 +121,7 @@ func (b *Sessions) Snapshot() []*Session {
 // waited longest first; of those that have ended, what hookmux still holds.
 func (b *Sessions) Waiting() []*Session {
 	b.mu.RLock()
-	out := b.selectSessions(func(s *Session) bool { return len(s.Held) > 0 || s.Live() && len(s.Asks) > 0 })
+	out := b.selectSessions(func(s *Session) bool { return len(s.Requests) > 0 || s.Live() && len(s.Asks) > 0 })
 	b.mu.RUnlock()
 	slices.SortFunc(out, func(x, y *Session) int {
 		return cmp.Or(x.WaitingSince.Compare(y.WaitingSince), cmp.Compare(x.Agent, y.Agent), cmp.Compare(x.ID, y.ID))

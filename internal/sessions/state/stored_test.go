@@ -61,7 +61,7 @@ func TestStoredNames(t *testing.T) {
 	}
 	b := NewSessions()
 	b.Load([]*Session{&s}, time.Unix(1700000100, 0), func(*Session) Liveness { return Alive })
-	if got, ok := b.Get(s.Key); !ok || got.Status != NeedsInput || got.Machine.Base != Running {
+	if got, ok := b.Get(s.Key); !ok || got.Status != WaitingForYou || got.Machine.Base != Running {
 		t.Errorf("loaded as %+v, %v; expected a running session that waits", got, ok)
 	}
 }

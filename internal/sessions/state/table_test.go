@@ -16,7 +16,7 @@ var states = []struct {
 	{NeverRan, func(*world) {}},
 	{Idle, func(w *world) { w.send(event.SessionStart) }},
 	{Running, func(w *world) { w.send(event.TurnStart, turn("p1")) }},
-	{NeedsInput, func(w *world) {
+	{WaitingForYou, func(w *world) {
 		w.send(event.TurnStart, turn("p1"))
 		w.send(event.ToolBefore, turn("p1"), shell("c1", "make"))
 		w.send(event.PermissionRequest, turn("p1"), shell("", "make"))
@@ -60,13 +60,13 @@ func TestEveryCell(t *testing.T) {
 		{"a tool of the turn failed", func(w *world) { w.send(event.ToolAfter, turn("p1"), edit("c2", "/src/app/x"), failing()) },
 			[7]Status{Running, Running, Running, same, Failed, same, Running}},
 		{"permission request", func(w *world) { w.send(event.PermissionRequest, shell("", "sudo x")) },
-			[7]Status{NeedsInput, NeedsInput, NeedsInput, NeedsInput, NeedsInput, NeedsInput, NeedsInput}},
+			[7]Status{WaitingForYou, WaitingForYou, WaitingForYou, WaitingForYou, WaitingForYou, WaitingForYou, WaitingForYou}},
 		{"question", func(w *world) { w.send(event.UserQuestion) },
-			[7]Status{NeedsInput, NeedsInput, NeedsInput, NeedsInput, NeedsInput, NeedsInput, NeedsInput}},
+			[7]Status{WaitingForYou, WaitingForYou, WaitingForYou, WaitingForYou, WaitingForYou, WaitingForYou, WaitingForYou}},
 		{"typed permission prompt", func(w *world) { w.send(event.UserAttention, detail("permission_prompt")) },
-			[7]Status{NeedsInput, NeedsInput, NeedsInput, NeedsInput, NeedsInput, NeedsInput, NeedsInput}},
+			[7]Status{WaitingForYou, WaitingForYou, WaitingForYou, WaitingForYou, WaitingForYou, WaitingForYou, WaitingForYou}},
 		{"untyped notification", func(w *world) { w.send(event.UserAttention) },
-			[7]Status{same, same, NeedsInput, same, same, same, same}},
+			[7]Status{same, same, WaitingForYou, same, same, same, same}},
 		{"idle prompt", func(w *world) { w.send(event.UserAttention, detail("idle_prompt")) },
 			[7]Status{same, same, same, same, same, same, same}},
 		{"unknown notification", func(w *world) { w.send(event.UserAttention, detail("auth_success")) },
@@ -94,7 +94,7 @@ func TestEveryCell(t *testing.T) {
 		{"a subagent's prompt", func(w *world) { w.send(event.TurnStart, by("a1", "explore")) },
 			[7]Status{same, same, same, same, same, same, Running}},
 		{"a subagent asks", func(w *world) { w.send(event.PermissionRequest, by("a1", "explore"), shell("", "x")) },
-			[7]Status{NeedsInput, NeedsInput, NeedsInput, NeedsInput, NeedsInput, NeedsInput, NeedsInput}},
+			[7]Status{WaitingForYou, WaitingForYou, WaitingForYou, WaitingForYou, WaitingForYou, WaitingForYou, WaitingForYou}},
 		{"transcript: interrupted", func(w *world) { w.sessions.Interrupted(key, w.now.Add(1)) },
 			[7]Status{same, same, Idle, Idle, same, same, Idle}},
 		{"transcript: finished", func(w *world) { w.sessions.TurnFinished(key, "p1", "", "done", w.now.Add(1)) },
@@ -133,8 +133,8 @@ func TestEverySignal(t *testing.T) {
 		{agent.SignalWorks, [7]Status{Running, Running, Running, Running, Running, Running, Running}},
 		{agent.SignalActive, [7]Status{same, same, same, same, same, same, Running}},
 		{agent.SignalSays, [7]Status{same, same, same, same, same, same, same}},
-		{agent.SignalAsks, [7]Status{NeedsInput, NeedsInput, NeedsInput, NeedsInput, NeedsInput, NeedsInput, NeedsInput}},
-		{agent.SignalAttention, [7]Status{same, same, NeedsInput, same, same, same, same}},
+		{agent.SignalAsks, [7]Status{WaitingForYou, WaitingForYou, WaitingForYou, WaitingForYou, WaitingForYou, WaitingForYou, WaitingForYou}},
+		{agent.SignalAttention, [7]Status{same, same, WaitingForYou, same, same, same, same}},
 		{agent.SignalAnswered, [7]Status{same, same, same, Running, same, same, same}},
 		{agent.SignalRefuses, [7]Status{same, same, same, Running, same, same, same}},
 		{agent.SignalEnds, [7]Status{Success, Success, Success, Success, same, same, Success}},

@@ -43,20 +43,20 @@ func stamp(n float64) string { return fmt.Sprintf("%.6f", float64(sec(n).UnixMic
 // mux0's own table: states by rows, lines by columns, fresh lines only.
 func TestMux0Table(t *testing.T) {
 	bring := map[Status][]string{
-		NeverRan:   nil,
-		Idle:       {"idle"},
-		Running:    {"running"},
-		NeedsInput: {"running", "needsInput"},
-		Success:    {"running", "finished 0"},
-		Failed:     {"running", "finished 1"},
+		NeverRan:      nil,
+		Idle:          {"idle"},
+		Running:       {"running"},
+		WaitingForYou: {"running", "needsInput"},
+		Success:       {"running", "finished 0"},
+		Failed:        {"running", "finished 1"},
 	}
 	want := map[Status][5]Status{ // running, idle, needsInput, finished 0, finished 1
-		NeverRan:   {Running, Idle, NeverRan, Success, Failed},
-		Idle:       {Running, Idle, Idle, Success, Failed},
-		Running:    {Running, Idle, NeedsInput, Success, Failed},
-		NeedsInput: {Running, Idle, NeedsInput, Success, Failed},
-		Success:    {Running, Success, Success, Success, Failed},
-		Failed:     {Running, Failed, Failed, Success, Failed},
+		NeverRan:      {Running, Idle, NeverRan, Success, Failed},
+		Idle:          {Running, Idle, Idle, Success, Failed},
+		Running:       {Running, Idle, WaitingForYou, Success, Failed},
+		WaitingForYou: {Running, Idle, WaitingForYou, Success, Failed},
+		Success:       {Running, Success, Success, Success, Failed},
+		Failed:        {Running, Failed, Failed, Success, Failed},
 	}
 	send := func(m *mux0, what string, n float64) {
 		var word string
@@ -150,8 +150,8 @@ func TestMux0Lines(t *testing.T) {
 	if s.Agent != "codex" || m.sessions.Len() != 1 || s.Status != Running {
 		t.Errorf(`s = %+v, want s.Agent = "codex", m.sessions.Len() = 1 and s.Status = Running`, s)
 	}
-	if s = m.line(`"event":"needsInput","at":%s,"agent":"codex"`, stamp(15)); s.Status != NeedsInput {
-		t.Errorf("s.Status = %q, want NeedsInput", s.Status)
+	if s = m.line(`"event":"needsInput","at":%s,"agent":"codex"`, stamp(15)); s.Status != WaitingForYou {
+		t.Errorf("s.Status = %q, want WaitingForYou", s.Status)
 	}
 }
 
@@ -163,7 +163,7 @@ func TestMux0Sequence(t *testing.T) {
 		"idle"} {
 		got = append(got, m.line(`"event":%q,"agent":"pi","at":%s,"exitCode":0`, e, stamp(float64(i))).Status)
 	}
-	want := []Status{Idle, Running, Running, Running, NeedsInput, Running, Success, Success, Success}
+	want := []Status{Idle, Running, Running, Running, WaitingForYou, Running, Success, Success, Success}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got %q, want fmt.Sprint(got) = fmt.Sprint(want)", got)
 	}

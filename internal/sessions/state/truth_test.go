@@ -62,7 +62,7 @@ func TestARefusedCallWithoutAnIDIsNotShownForEver(t *testing.T) {
 }
 
 func TestACallThatWasCutOff(t *testing.T) {
-	// The agent says that the person stopped it.
+	// The agent says that the user stopped it.
 	w := newWorld(t)
 	w.send(event.TurnStart, turn("p1"))
 	w.send(event.ToolBefore, turn("p1"), shell("c1", "make"))
@@ -105,7 +105,7 @@ func TestCallingForAPersonIsNoLastWord(t *testing.T) {
 	w.is(Running)
 	// Results on their way to the model: nobody is asked any more.
 	w.send(event.PermissionRequest, shell("c1", "make"))
-	w.is(NeedsInput)
+	w.is(WaitingForYou)
 	w.send(event.Other, native("UserPromptSubmit"))
 	w.is(Running)
 }
@@ -118,7 +118,7 @@ func TestUnfollowedSessionsClaimNothing(t *testing.T) {
 	w.send(event.TurnStart, session("done"))
 	w.send(event.TurnEnd, session("done"))
 	w.sessions.Unfollow("codex", w.now)
-	w.is(NeedsInput)
+	w.is(WaitingForYou)
 	if got := w.sessions.Unfollow("claude", w.now); len(got) != 2 {
 		t.Errorf(`w.sessions.Unfollow("claude", w.now) = %+v, want 2 of them`, got)
 	}
@@ -177,18 +177,18 @@ func TestWhatAHookAddsIsNoTitle(t *testing.T) {
 	}
 }
 
-// A call for the person that names a turn which is over comes late: nobody waits.
+// A call for the user that names a turn which is over comes late: nobody waits.
 func TestAttentionOfAFinishedTurn(t *testing.T) {
 	w := newWorld(t)
 	w.send(event.TurnStart, turn("p1"))
 	w.send(event.TurnEnd, turn("p1"), message("Done."))
 	c := w.send(event.UserAttention, turn("p1"), detail("permission_prompt"), message("Claude needs your permission"))
 	if c.Waiting || w.get().Waits() || w.get().Status != Success {
-		t.Errorf("after a late call for the person the session is %s and waits: %t; want the turn's result", w.get().Status,
+		t.Errorf("after a late call for the user the session is %s and waits: %t; want the turn's result", w.get().Status,
 			w.get().Waits())
 	}
 	w.send(event.TurnStart, turn("p2"))
 	if c = w.send(event.UserAttention, turn("p2"), detail("permission_prompt"), message("again")); !c.Waiting {
-		t.Error("a call for the person in an open turn does not wait")
+		t.Error("a call for the user in an open turn does not wait")
 	}
 }

@@ -306,7 +306,7 @@ func (m *MachineState) recomputeResult(t *Turn) {
 }
 
 // statusAfter is what is shown after a turn with this result. After an
-// interrupt the agent sits at its prompt, and the person knows why.
+// interrupt the agent sits at its prompt, and the user knows why.
 func statusAfter(r Result) Status {
 	switch r {
 	case OK:
@@ -332,9 +332,9 @@ func (s *Session) closeTurn(at time.Time, result Result) {
 	s.Machine.Calls, s.Machine.NestedTurns, s.Machine.Activity, s.Machine.ModelError = nil, 0, "", ""
 }
 
-// agentCallsPerson applies that the agent calls for its person because it has nothing to do.
+// agentCallsUser applies that the agent calls for its person because it has nothing to do.
 // Within a turn it says so only when the turn was stopped.
-func (s *Session) agentCallsPerson(n *input, c *Change) {
+func (s *Session) agentCallsUser(n *input, c *Change) {
 	if s.Turn.Open() && (s.Background > 0 || n.at.Sub(s.Turn.Started) < idleGrace) {
 		return
 	}
@@ -360,7 +360,7 @@ func (s *Session) agentBecameIdle(n *input, c *Change) {
 	}
 	quiet := *n
 	quiet.ev = &event.Event{Turn: n.ev.Turn, Where: n.ev.Where}
-	// An agent that asks for a prompt although nothing came of the last one: the person
+	// An agent that asks for a prompt although nothing came of the last one: the user
 	// took it back.
 	takenBack := n.ev.Kind == event.UserAttention && s.Turn.Tools == 0 && s.Turn.Summary == ""
 	if len(s.Asks) > 0 || takenBack {

@@ -9,12 +9,12 @@ import (
 
 // Waiting is one thing of a session that waits for a person.
 type Waiting struct {
-	ID   string // of the request, or of the question in the agent's window
-	Held bool   // hookmux holds it; else it stands in the agent's own window
-	At   time.Time
-	What string // in words
-	Tool string
-	Kind event.ToolKind
+	ID      string // of the request, or of the question at the agent's own prompt
+	InInbox bool   // hookmux holds it; else it stands at the agent's own prompt
+	At      time.Time
+	What    string // in words
+	Tool    string
+	Kind    event.ToolKind
 	// Actor is the subagent that asks; "" for the agent itself.
 	Actor string
 	Whole string // the whole command that is asked about, where it is known
@@ -22,19 +22,19 @@ type Waiting struct {
 }
 
 // WaitingList is everything of a session that waits for a person: what hookmux
-// holds, and what stands in the agent's own window alone. A session that has
+// holds, and what stands at the agent's own prompt alone. A session that has
 // ended waits for nobody.
 func (s *Session) WaitingList() []Waiting {
 	if !s.Live() {
 		return nil
 	}
 	var list []Waiting
-	for i := range s.Held {
-		h := &s.Held[i]
-		list = append(list, Waiting{ID: h.ID, Held: true, At: h.At, What: h.What})
+	for i := range s.Requests {
+		h := &s.Requests[i]
+		list = append(list, Waiting{ID: h.ID, InInbox: true, At: h.At, What: h.What})
 	}
 	for i := range s.Asks {
-		if ask := &s.Asks[i]; !s.isHeld(ask) {
+		if ask := &s.Asks[i]; !s.isInInbox(ask) {
 			one := Waiting{ID: ask.idIn(s.ID), At: ask.At, What: ask.inWords(), Tool: ask.Tool,
 				Kind: ask.Kind, Actor: ask.Actor, Whole: ask.Whole}
 			if ask.Request == "" {
@@ -56,7 +56,7 @@ func (s *Session) AskedBy(event string) bool {
 	return false
 }
 
-// idIn names a question in the agent's own window: by the request it was, else
+// idIn names a question at the agent's own prompt: by the request it was, else
 // by the session and a number.
 func (a *Ask) idIn(session string) string {
 	if a.Request != "" {
@@ -71,7 +71,7 @@ func (s *Session) deriveStatus() {
 	s.WaitingSince = time.Time{}
 	for _, one := range s.WaitingList() {
 		if s.WaitingSince.IsZero() || one.At.Before(s.WaitingSince) {
-			status, since, s.WaitingSince = NeedsInput, one.At, one.At
+			status, since, s.WaitingSince = WaitingForYou, one.At, one.At
 		}
 	}
 	s.Status, s.Since = status, since

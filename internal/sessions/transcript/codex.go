@@ -59,7 +59,7 @@ func codexRow(row []byte, _ string, emit func(Fact)) {
 }
 
 // reviewerRefusals begin what a call comes to that Codex's own reviewer refused, or could
-// not judge. What a hook or a person refuses is told by its own event.
+// not decide. What a hook or a person refuses is told by its own event.
 var reviewerRefusals = []string{
 	"This action was rejected due to unacceptable risk", "Automatic approval review",
 }
@@ -80,7 +80,7 @@ func emitReviewer(emit func(Fact), at time.Time, name string) {
 	switch name {
 	case "": // older versions name nobody
 	case "user":
-		emit(Fact{Kind: Reviews, At: at, Reviewer: event.ReviewerPerson})
+		emit(Fact{Kind: Reviews, At: at, Reviewer: event.ReviewerUser})
 	default:
 		emit(Fact{Kind: Reviews, At: at, Reviewer: event.ReviewerAgent})
 	}

@@ -47,7 +47,7 @@ func copilotRow(row []byte, _ string, emit func(Fact)) {
 }
 
 // copilotWorkspace reads workspace.yaml, where the session's name stands: the
-// first prompt until the person gives one.
+// first prompt until the user gives one.
 func copilotWorkspace(doc []byte, _ string, emit func(Fact)) {
 	var workspace struct {
 		Name  any `yaml:"name"`

@@ -29,7 +29,7 @@ func geminiRow(row []byte, _ string, emit func(Fact)) {
 			emit(Fact{Kind: Interrupted, At: at})
 		}
 	case "info":
-		if contentText(content) == "Request cancelled." { // refused in its own window; no hook tells
+		if contentText(content) == "Request cancelled." { // refused at its own prompt; no hook tells
 			emit(Fact{Kind: Interrupted, At: at})
 		}
 	case "error":

@@ -15,7 +15,7 @@ import (
 )
 
 // This file follows the small file in which some agents say whether they wait for their
-// person. That file is the first to show that the person answered in the agent's own
+// person. That file is the first to show that the user answered in the agent's own
 // terminal.
 
 const (

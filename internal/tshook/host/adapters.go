@@ -33,11 +33,11 @@ func (a asker) Ask(ctx context.Context, q tshook.Question) (tshook.Answer, error
 		By: a.s.files.idOf(q.Module), Kind: kindOfQuestion[q.Kind], Title: q.Title, Text: text,
 		Options: q.Options, Placeholder: q.Placeholder,
 	}
-	words, err := a.s.options.People.AskPerson(ctx, q.Event, question)
+	words, err := a.s.options.People.AskUser(ctx, q.Event, question)
 	if err != nil {
 		return tshook.Answer{Cancelled: true}, err
 	}
-	return tshook.Answer{Confirmed: question.IsYes(words), Value: words, By: event.ByPerson}, nil
+	return tshook.Answer{Confirmed: question.IsYes(words), Value: words, By: event.ByUser}, nil
 }
 
 func (a asker) CanAnyoneAnswer(*event.Event) bool { return a.s.options.People.CanAnyoneAnswer() }
@@ -59,7 +59,7 @@ type sender struct{ s *Service }
 func (a sender) Send(_ context.Context, m tshook.Message) (bool, error) {
 	delivered := false
 	var err error
-	// What shall start no turn must not come as if the person had typed it.
+	// What shall start no turn must not come as if the user had typed it.
 	if m.Turn || m.Deliver != "" && m.Deliver != "nextTurn" {
 		delivered, err = a.s.options.Plugins.Send(m.Agent, m.Session, m.Text)
 	}
@@ -108,7 +108,7 @@ func (s *Service) queuedEntry(ev *event.Event, carries event.Carries) *hook.Entr
 		return nil
 	}
 	reg := hook.Registration{
-		ID: "module.send", Agent: hook.Any, HookType: hook.Any, Handler: "module", Target: "send", Role: hook.Advise,
+		ID: "module.send", Agent: hook.Any, HookType: hook.Any, Handler: hook.HandlerTypeScript, Target: "send", Role: hook.Advise,
 	}
 	e, err := hook.NewEntry(reg, hook.HandlerFunc(func(ctx context.Context, call *hook.Call) (event.Decision, error) {
 		s.queued.Delete(key)
@@ -161,5 +161,5 @@ func (s *Service) writeAction(one tshook.HookAction, times int) {
 	if times > 1 {
 		payload["times"] = times
 	}
-	s.options.Journal(wire.OwnModule, frame.NewID(), time.Now(), payload)
+	s.options.Journal(wire.OwnHook, frame.NewID(), time.Now(), payload)
 }

@@ -78,13 +78,13 @@ func (s *Service) entriesOf(one *loadedFile, id string, settings *config.Setting
 // waits for it.
 func (s *Service) registrationsOf(one *loadedFile, id string) []hook.Registration {
 	unknown := []hook.Registration{{
-		ID: id, Agent: hook.Any, HookType: string(event.ToolBefore), Handler: "module", Target: one.path,
+		ID: id, Agent: hook.Any, HookType: string(event.ToolBefore), Handler: hook.HandlerTypeScript, Target: one.path,
 		Role: hook.Guard, Timeout: hook.Duration(hook.MaxTimeout),
 	}}
 	m := s.files.moduleOf(one)
 	if m == nil {
 		return append(unknown, hook.Registration{
-			ID: id, Agent: hook.Any, HookType: hook.Any, Handler: "module", Target: one.path, Role: hook.Advise,
+			ID: id, Agent: hook.Any, HookType: hook.Any, Handler: hook.HandlerTypeScript, Target: one.path, Role: hook.Advise,
 		})
 	}
 	if info := m.Info(); !info.OK() && len(info.Events) == 0 {

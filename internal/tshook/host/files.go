@@ -20,7 +20,7 @@ import (
 )
 
 // fileTable is the files that are loaded. They come from the user's folder, from
-// projects the person trusts, from settings, from registrations and from
+// projects the user trusts, from settings, from registrations and from
 // `hookmux run --hook`. Each of these owners says which files it wants; a file
 // that nobody wants any more ends.
 type fileTable struct {
@@ -412,4 +412,4 @@ func (one *loadedFile) awaitReady(ctx context.Context) error {
 }
 
 // problemKey begins the keys of a file's problems.
-func problemKey(path string) string { return "module:" + path + ":" }
+func problemKey(path string) string { return "ts:" + path + ":" }

@@ -72,7 +72,7 @@ func (s *Service) CheckSetting(text string) error {
 // the file of hooks: absolute in the user's, from the project's root in a
 // project's. rootFor finds the root of the project a folder is in.
 func (s *Service) ResolveTarget(reg *hook.Registration, scope, cwd string, rootFor func(cwd string) string) error {
-	if reg.Handler != "module" {
+	if reg.Handler != hook.HandlerTypeScript {
 		return nil
 	}
 	path := s.expandPath(reg.Target)

@@ -54,9 +54,9 @@ type Selection interface {
 
 // People answer what files ask.
 type People interface {
-	// AskPerson waits for a person's answer: the chosen option, "yes" or "no",
+	// AskUser waits for a person's answer: the chosen option, "yes" or "no",
 	// or own words.
-	AskPerson(ctx context.Context, ev *event.Event, q queue.Question) (string, error)
+	AskUser(ctx context.Context, ev *event.Event, q queue.Question) (string, error)
 	// CanAnyoneAnswer reports whether a person could answer now.
 	CanAnyoneAnswer() bool
 }

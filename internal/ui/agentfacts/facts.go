@@ -159,15 +159,15 @@ func Abilities() []Ability {
 
 // Answer is one thing that an agent takes at one event, with how that is known.
 type Answer struct {
-	Event       string `json:"event"`
-	Claim       string `json:"claim"`
-	Noun        string `json:"-"`
-	Proof       string `json:"proof"`
-	Since       string `json:"since,omitempty"`
-	Until       string `json:"until,omitempty"`
-	NeedsAllow  bool   `json:"needs_allow,omitempty"`
-	NeedsPerson bool   `json:"needs_person,omitempty"`
-	Mark        string `json:"mark,omitempty"` // what the last recorded verification saw
+	Event      string `json:"event"`
+	Claim      string `json:"claim"`
+	Noun       string `json:"-"`
+	Proof      string `json:"proof"`
+	Since      string `json:"since,omitempty"`
+	Until      string `json:"until,omitempty"`
+	NeedsAllow bool   `json:"needs_allow,omitempty"`
+	NeedsUser  bool   `json:"needs_user,omitempty"`
+	Mark       string `json:"mark,omitempty"` // what the last recorded verification saw
 }
 
 // Answers lists what the agent takes, by event in the catalogue's order.
@@ -186,7 +186,7 @@ func (f Facts) Answers() []Answer {
 			}
 			list = append(list, Answer{
 				Event: e.Name, Claim: claim.Name, Noun: nouns[claim.Name], Proof: how, Since: c.Since, Until: c.Until,
-				NeedsAllow: c.NeedsAllow, NeedsPerson: c.NeedsPerson, Mark: f.MarkOf(e.Name, claim.Name),
+				NeedsAllow: c.NeedsAllow, NeedsUser: c.NeedsUser, Mark: f.MarkOf(e.Name, claim.Name),
 			})
 		}
 	}
@@ -199,7 +199,7 @@ func (a Answer) Words() string {
 	if a.NeedsAllow {
 		text += " (when it approves)"
 	}
-	if a.NeedsPerson {
+	if a.NeedsUser {
 		text += " (when you're there)"
 	}
 	if a.Since != "" {

@@ -314,7 +314,7 @@ func TestHostileTexts(t *testing.T) {
 func TestCommandsAreSafeToCopy(t *testing.T) {
 	for _, session := range []string{";reboot;", "$(id)", "a_`id`|sh", "x\ny", "'; id '", "&&id", ">x", "-a b", "*"} {
 		one := wire.Session{ID: session, Turn: &wire.Turn{Ended: &noon}}
-		item := request(func(i *wire.InboxRequest) { i.Session, i.Status = session, wire.InboxWindow })
+		item := request(func(i *wire.InboxRequest) { i.Session, i.Status = session, wire.InboxPrompt })
 		for _, n := range []Notice{requestNotice(&item, "Claude Code", true), turnNotice("t", &one, "Claude Code", true)} {
 			words, err := shell.Fields(n.Next, func(string) string { return "EXPANDED" })
 			if err != nil || len(words) != 3 || words[2] != clean(wire.ShortID(session), 24) {

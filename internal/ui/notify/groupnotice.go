@@ -99,8 +99,8 @@ func (b *noticePlan) groupDue() time.Time {
 	return due
 }
 
-// judgeGroup tells that still more wait, where that was put off.
-func (b *noticePlan) judgeGroup(r *rules, now time.Time) []task {
+// planGroup tells that still more wait, where that was put off.
+func (b *noticePlan) planGroup(r *rules, now time.Time) []task {
 	c := &b.group
 	due := b.groupDue()
 	if due.IsZero() || due.After(now) {

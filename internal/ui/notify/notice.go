@@ -72,7 +72,7 @@ func requestNotice(item *wire.InboxRequest, agentTitle string, full bool) Notice
 	n.Body = strings.TrimPrefix(clean(body, lineWidth)+" · "+clean(item.ID, 24), " · ")
 	n.Next = jumpCommand(item.Session)
 	if item.Status == wire.InboxPending {
-		n.Next = "hookmux up, or in the agent's window"
+		n.Next = "hookmux up, or in the agent's terminal"
 	}
 	if item.Pane != "" && item.Pane != "unknown" {
 		n.Next += " (" + clean(item.Pane, 24) + ")"

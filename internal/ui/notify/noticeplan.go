@@ -22,12 +22,12 @@ type noticePlan struct {
 // toldOn is how something was told: on its own, or together with others.
 type toldOn struct{ apart, group []string }
 
-// waitingRequest is one request: held here, standing in the agent's own window, or
+// waitingRequest is one request: held here, standing at the agent's own prompt, or
 // for a moment both.
 type waitingRequest struct {
 	held, window *wire.InboxRequest
 	came         time.Time
-	due          time.Time // when to judge it; zero: not any more
+	due          time.Time // when to look at it; zero: never again
 	shown        []string  // the channels it was told on, on its own
 	group        []string  // the channels it was told on together with others
 }
@@ -67,7 +67,7 @@ func newNoticePlan() *noticePlan {
 // applyNote records what happened to a request.
 func (b *noticePlan) applyNote(note string, item wire.InboxRequest, now time.Time, settle time.Duration) []task {
 	w := b.waiting[item.ID]
-	opens := note == wire.NoteInboxReceived || note == wire.NoteInboxWindow
+	opens := note == wire.NoteInboxReceived || note == wire.NoteInboxPrompt
 	if w == nil && !opens {
 		return nil
 	}
@@ -82,9 +82,9 @@ func (b *noticePlan) applyNote(note string, item wire.InboxRequest, now time.Tim
 	switch note {
 	case wire.NoteInboxReceived:
 		w.held = &item
-	case wire.NoteInboxWindow:
+	case wire.NoteInboxPrompt:
 		w.window = &item
-	case wire.NoteInboxWindowOver:
+	case wire.NoteInboxPromptOver:
 		w.window = nil
 	default:
 		w.held = nil
@@ -117,7 +117,7 @@ func turnID(one *wire.Session) string {
 	return "turn " + one.Agent + " " + one.ID + " " + strconv.Itoa(one.Turn.N)
 }
 
-// nextDue is when something is to be judged next.
+// nextDue is when something is due next.
 func (b *noticePlan) nextDue() (at time.Time, found bool) {
 	take := func(due time.Time) {
 		if !due.IsZero() && (!found || due.Before(at)) {
@@ -137,7 +137,7 @@ func (b *noticePlan) nextDue() (at time.Time, found bool) {
 // sessionKey names a session.
 type sessionKey struct{ agent, session string }
 
-// dueSessions are the sessions of everything that is to be judged now.
+// dueSessions are the sessions of everything that is due now.
 func (b *noticePlan) dueSessions(now time.Time) []sessionKey {
 	var list []sessionKey
 	for _, w := range b.waiting {
@@ -153,16 +153,16 @@ func (b *noticePlan) dueSessions(now time.Time) []sessionKey {
 	return list
 }
 
-// surroundings is what is asked of the machine when a notice is judged.
+// surroundings is what is asked of the machine when a notice is planned.
 type surroundings interface {
-	// isLooking reports whether the person looks at the pane of a session now.
+	// isLooking reports whether the user looks at the pane of a session now.
 	isLooking(agent, session string) bool
 	// current is the session as it is now.
 	current(agent, session string) (wire.Session, bool)
 }
 
-// judgeDue judges everything that is due, the oldest first.
-func (b *noticePlan) judgeDue(r *rules, now time.Time, around surroundings) []task {
+// planDue plans everything that is due, the oldest first.
+func (b *noticePlan) planDue(r *rules, now time.Time, around surroundings) []task {
 	var ids []string
 	for id, w := range b.waiting {
 		if !w.due.IsZero() && !w.due.After(now) {
@@ -177,7 +177,7 @@ func (b *noticePlan) judgeDue(r *rules, now time.Time, around surroundings) []ta
 	for _, id := range ids {
 		w := b.waiting[id]
 		item := w.item()
-		v := r.judgeRequest(item, now, func() bool { return around.isLooking(item.Agent, item.Session) })
+		v := r.planRequest(item, now, func() bool { return around.isLooking(item.Agent, item.Session) })
 		w.due = time.Time{}
 		if v.again > 0 {
 			w.due = now.Add(v.again)
@@ -195,11 +195,11 @@ func (b *noticePlan) judgeDue(r *rules, now time.Time, around surroundings) []ta
 		}
 	}
 	tasks = append(tasks, b.updateGroup(now)...)
-	tasks = append(tasks, b.judgeGroup(r, now)...)
-	return append(tasks, b.judgeTurns(r, now, around)...)
+	tasks = append(tasks, b.planGroup(r, now)...)
+	return append(tasks, b.planTurns(r, now, around)...)
 }
 
-func (b *noticePlan) judgeTurns(r *rules, now time.Time, around surroundings) []task {
+func (b *noticePlan) planTurns(r *rules, now time.Time, around surroundings) []task {
 	var tasks []task
 	for id, t := range b.turns {
 		if t.due.After(now) {
@@ -210,7 +210,7 @@ func (b *noticePlan) judgeTurns(r *rules, now time.Time, around surroundings) []
 		if !ok || one.Turn == nil || turnID(&one) != id || turnKind(one.Turn) == "" {
 			continue // it goes on, or another one began
 		}
-		channels := r.judgeTurn(&one, now, func() bool { return around.isLooking(one.Agent, one.ID) })
+		channels := r.planTurn(&one, now, func() bool { return around.isLooking(one.Agent, one.ID) })
 		if channels != nil {
 			b.told.Put(id, toldOn{apart: channels}, keepTold)
 			tasks = append(tasks, task{id: id, turn: &one, channels: channels})

@@ -74,14 +74,14 @@ func TestWhenARequestIsTold(t *testing.T) {
 		"over midnight":        {rules: func(r *rules) { r.quiet, _ = config.ParseQuiet("22:00-07:00") }, at: noon.Add(11 * time.Hour), within: quietAgain},
 		"before quiet hours":   {rules: func(r *rules) { r.quiet, _ = config.ParseQuiet("22:00-07:00") }, told: true},
 		"at their end":         {rules: func(r *rules) { r.quiet, _ = config.ParseQuiet("10:00-12:00") }, told: true},
-		"in an agent's window": {item: func(i *wire.InboxRequest) { i.Status, i.Choices = wire.InboxWindow, nil }, told: true},
+		"in an agent's window": {item: func(i *wire.InboxRequest) { i.Status, i.Choices = wire.InboxPrompt, nil }, told: true},
 	} {
 		r := testRules(c.rules)
 		if c.at.IsZero() {
 			c.at = noon
 		}
 		item := request(c.item)
-		got := r.judgeRequest(&item, c.at, func() bool { return c.looks })
+		got := r.planRequest(&item, c.at, func() bool { return c.looks })
 		if told := got.channels != nil; told != c.told || got.again != c.within {
 			t.Errorf("%s: told %v, again in %v; want %v, %v", name, told, got.again, c.told, c.within)
 		}
@@ -120,10 +120,10 @@ func TestWhenATurnIsTold(t *testing.T) {
 			c.change(&c.session)
 		}
 		around := &played{looking: c.looks, sessions: map[string]wire.Session{"claude/s": c.session}}
-		if tasks := b.judgeDue(r, noon, around); tasks != nil {
+		if tasks := b.planDue(r, noon, around); tasks != nil {
 			t.Errorf("%s: %v before the settle time", name, tasks)
 		}
-		tasks := b.judgeDue(r, noon.Add(time.Second), around)
+		tasks := b.planDue(r, noon.Add(time.Second), around)
 		got := ""
 		if len(tasks) == 1 {
 			got = turnKind(tasks[0].turn.Turn)
@@ -132,7 +132,7 @@ func TestWhenATurnIsTold(t *testing.T) {
 			t.Errorf("%s: told %q in %d tasks, want %q", name, got, len(tasks), c.kind)
 		}
 		b.applyTurn(c.session, noon, r.settle)
-		if more := b.judgeDue(r, noon.Add(time.Hour), around); c.kind != "" && more != nil {
+		if more := b.planDue(r, noon.Add(time.Hour), around); c.kind != "" && more != nil {
 			t.Errorf(`%s: told twice; want c.kind == "" or more == nil`, name)
 		}
 	}
@@ -142,27 +142,27 @@ func TestWhenATurnIsTold(t *testing.T) {
 func TestARequestMovesToTheWindow(t *testing.T) {
 	r, b, around := testRules(nil), newNoticePlan(), &played{}
 	item := request(nil)
-	window := request(func(i *wire.InboxRequest) { i.Status, i.Choices = wire.InboxWindow, nil })
+	window := request(func(i *wire.InboxRequest) { i.Status, i.Choices = wire.InboxPrompt, nil })
 	b.applyNote(wire.NoteInboxReceived, item, noon, r.settle)
-	if tasks := b.judgeDue(r, noon.Add(time.Second), around); len(tasks) != 1 || tasks[0].again {
+	if tasks := b.planDue(r, noon.Add(time.Second), around); len(tasks) != 1 || tasks[0].again {
 		t.Fatalf("told %+v, want once", tasks)
 	}
-	if tasks := b.applyNote(wire.NoteInboxWindow, window, noon, r.settle); tasks != nil {
+	if tasks := b.applyNote(wire.NoteInboxPrompt, window, noon, r.settle); tasks != nil {
 		t.Errorf("%+v while it is still held, want nothing", tasks)
 	}
 	tasks := b.applyNote(wire.NoteInboxExpired, item, noon, r.settle)
-	if len(tasks) != 1 || !tasks[0].again || tasks[0].item.Status != wire.InboxWindow {
+	if len(tasks) != 1 || !tasks[0].again || tasks[0].item.Status != wire.InboxPrompt {
 		t.Errorf("%+v, want the notice changed to the window's", tasks)
 	}
-	tasks = b.applyNote(wire.NoteInboxWindowOver, window, noon, r.settle)
+	tasks = b.applyNote(wire.NoteInboxPromptOver, window, noon, r.settle)
 	if len(tasks) != 1 || !tasks[0].withdraw {
 		t.Errorf("%+v, want it withdrawn", tasks)
 	}
-	tasks = b.applyNote(wire.NoteInboxWindow, window, noon, r.settle)
+	tasks = b.applyNote(wire.NoteInboxPrompt, window, noon, r.settle)
 	if len(tasks) != 1 || !tasks[0].again {
 		t.Errorf("%+v, want it shown again, quietly", tasks)
 	}
-	if tasks := b.judgeDue(r, noon.Add(time.Hour), around); tasks != nil {
+	if tasks := b.planDue(r, noon.Add(time.Hour), around); tasks != nil {
 		t.Errorf("%+v, want no second telling", tasks)
 	}
 }
@@ -293,7 +293,7 @@ func TestTellingHoldsItsPromises(t *testing.T) {
 				around.looking = rapid.Bool().Draw(t, "looking")
 				l.looking = around.looking
 			case 5:
-				l.hear(b.judgeDue(r, l.now, around))
+				l.hear(b.planDue(r, l.now, around))
 			}
 			l.isRight()
 		}
@@ -303,10 +303,10 @@ func TestTellingHoldsItsPromises(t *testing.T) {
 		if r.isQuiet(l.now) {
 			l.now = l.now.Add(time.Hour)
 		}
-		l.hear(b.judgeDue(r, l.now, around))
+		l.hear(b.planDue(r, l.now, around))
 		l.isRight()
 		l.now = l.now.Add(groupRest)
-		l.hear(b.judgeDue(r, l.now, around))
+		l.hear(b.planDue(r, l.now, around))
 		for id := range l.waiting {
 			if l.waiting[id] && !l.told[id] {
 				t.Fatalf("%s waits and was never told", id)
@@ -342,7 +342,7 @@ func TestManyRequestsAreOneNotice(t *testing.T) {
 		item.ID, item.Agent = fmt.Sprint("r", i), []string{"claude", "codex"}[i%2]
 		hear(b.applyNote(wire.NoteInboxReceived, item, now, r.settle))
 		now = now.Add(200 * time.Millisecond)
-		hear(b.judgeDue(r, now, around))
+		hear(b.planDue(r, now, around))
 	}
 	if apart := b.countApart(); apart != maxSingleNotices || everywhere != 2 {
 		t.Errorf("%d have their own notice, and the one of many was told %d times in 100 s; want %d, 2", apart, everywhere,
@@ -351,8 +351,8 @@ func TestManyRequestsAreOneNotice(t *testing.T) {
 	if at, _ := b.nextDue(); at.After(now.Add(groupRest)) {
 		t.Errorf("the next look is at %v, want it within %v", at, groupRest)
 	}
-	hear(b.judgeDue(r, now.Add(groupRest), around))
-	hear(b.judgeDue(r, now.Add(2*groupRest), around))
+	hear(b.planDue(r, now.Add(groupRest), around))
+	hear(b.planDue(r, now.Add(2*groupRest), around))
 	if everywhere != 3 {
 		t.Errorf("told %d times, want once more, and not again where nothing came", everywhere)
 	}

@@ -87,13 +87,13 @@ type verdict struct {
 
 // How long until it is looked at again whether a notice can be told.
 const (
-	lookAgain  = 5 * time.Second // while the person looks at the pane
+	lookAgain  = 5 * time.Second // while the user looks at the pane
 	quietAgain = time.Minute     // in quiet hours
 )
 
-// judgeRequest says what to do about a request that has waited for the settle
-// time. looked reports whether the person looks at the agent's pane now.
-func (r *rules) judgeRequest(item *wire.InboxRequest, now time.Time, looked func() bool) verdict {
+// planRequest says what to do about a request that has waited for the settle
+// time. looked reports whether the user looks at the agent's pane now.
+func (r *rules) planRequest(item *wire.InboxRequest, now time.Time, looked func() bool) verdict {
 	channels := r.channels(item.Kind)
 	switch {
 	case !r.on, len(channels) == 0, !slices.Contains(r.kinds(item.Agent), item.Kind),
@@ -107,8 +107,8 @@ func (r *rules) judgeRequest(item *wire.InboxRequest, now time.Time, looked func
 	return verdict{channels: channels}
 }
 
-// judgeTurn says on which channels the end of a turn is told.
-func (r *rules) judgeTurn(one *wire.Session, now time.Time, looked func() bool) []string {
+// planTurn says on which channels the end of a turn is told.
+func (r *rules) planTurn(one *wire.Session, now time.Time, looked func() bool) []string {
 	kind := turnKind(one.Turn)
 	if !r.on || kind == "" || !slices.Contains(r.kinds(one.Agent), kind) || r.isQuiet(now) {
 		return nil

@@ -104,15 +104,15 @@ func (s *Service) Run(ctx context.Context) {
 		running.Go(func() { l.run(ctx) })
 	}
 	running.Go(func() { s.requests.Follow(ctx, s.applyNote) })
-	s.judgeInTime(ctx)
+	s.planInTime(ctx)
 	running.Wait()
 	if s.desktop != nil {
 		s.desktop.close()
 	}
 }
 
-// judgeInTime judges what is due, when it is.
-func (s *Service) judgeInTime(ctx context.Context) {
+// planInTime plans what is due, when it is.
+func (s *Service) planInTime(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -137,7 +137,7 @@ func (s *Service) judgeInTime(ctx context.Context) {
 		around := s.readMachine(ctx, due) // tmux and sessions are asked without the lock
 		s.order.Lock()
 		s.mu.Lock()
-		tasks := s.plan.judgeDue(&r, now, around)
+		tasks := s.plan.planDue(&r, now, around)
 		s.mu.Unlock()
 		s.queueTasks(tasks, &r)
 		s.order.Unlock()
@@ -391,7 +391,7 @@ type machine struct {
 // lookTime bounds one question to tmux.
 const lookTime = 2 * time.Second
 
-// readMachine finds out whether the person looks at the panes of sessions, asking each
+// readMachine finds out whether the user looks at the panes of sessions, asking each
 // tmux server once.
 func (s *Service) readMachine(ctx context.Context, due []sessionKey) *machine {
 	m := &machine{looked: map[string][]string{}}

@@ -57,13 +57,13 @@ func TestNoticesAreQueuedInOrder(t *testing.T) {
 	}
 	settings := config.New(config.Options{User: user}).Settings()
 	pending := request(nil)
-	inWindow := request(func(item *wire.InboxRequest) { item.Status, item.Choices = wire.InboxWindow, nil })
+	inWindow := request(func(item *wire.InboxRequest) { item.Status, item.Choices = wire.InboxPrompt, nil })
 	for name, c := range map[string]struct {
 		meanwhile func(each func(string, wire.InboxRequest))
 		want      []string // what is on the screen in the end
 	}{
 		"it moved to the agent's own prompt": {func(each func(string, wire.InboxRequest)) {
-			each(wire.NoteInboxWindow, inWindow)
+			each(wire.NoteInboxPrompt, inWindow)
 			each(wire.NoteInboxResolved, pending)
 		}, []string{inWindow.Status}},
 		"it was answered": {func(each func(string, wire.InboxRequest)) {

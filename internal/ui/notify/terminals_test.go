@@ -59,7 +59,7 @@ func (s *screen) tmux(socket string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// has reports whether the person's terminal was sent a text.
+// has reports whether the user's terminal was sent a text.
 func (s *screen) has(text string) bool {
 	b, _ := os.ReadFile(s.bytes)
 	return strings.Contains(string(b), text)
@@ -103,7 +103,7 @@ func TestTerminalsAreWrittenTo(t *testing.T) {
 }
 
 // An agent can run a tmux of its own, with a terminal that it attached itself, or
-// something that never answers: neither keeps notices from the person's terminal.
+// something that never answers: neither keeps notices from the user's terminal.
 func TestAnotherServerHidesNobody(t *testing.T) {
 	person, agents := startScreen(t), startScreen(t)
 	folder, err := os.MkdirTemp("", "tmux") // short enough for a socket
@@ -121,7 +121,7 @@ func TestAnotherServerHidesNobody(t *testing.T) {
 	if err := (bell{seen}).show(context.Background(), sample()); err != nil {
 		t.Fatalf("the bell does not ring: %v", err)
 	}
-	await.Until(t, "the bell rings at the person's terminal", func() bool { return person.has("\a") })
+	await.Until(t, "the bell rings at the user's terminal", func() bool { return person.has("\a") })
 }
 
 // knownSessions are sessions that a test chose.
@@ -140,7 +140,7 @@ type viewers struct {
 func (v *viewers) Viewers() []int                { return v.pids }
 func (v *viewers) Environ(int) ([]string, error) { return v.environ, nil }
 
-// Whether the person looks is asked of tmux at that moment; Show moves no window
+// Whether the user looks is asked of tmux at that moment; Show moves no window
 // under a person who types.
 func TestLookingAndShowing(t *testing.T) {
 	s := startScreen(t)

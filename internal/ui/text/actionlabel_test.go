@@ -10,11 +10,11 @@ import (
 // The record of what hooks did can be read without --json.
 func TestActionLabels(t *testing.T) {
 	for raw, want := range map[string]string{
-		`{"hook":"module:a.ts","action":"write","detail":"/p/note"}`:                                  "module:a.ts write /p/note",
-		`{"hook":"module:a.ts","action":"exec","detail":"git stash","times":3,"error":"exit code 1"}`: "module:a.ts exec git stash (3 times): exit code 1",
-		`{}`: "module",
+		`{"hook":"ts:a.ts","action":"write","detail":"/p/note"}`:                                  "ts:a.ts write /p/note",
+		`{"hook":"ts:a.ts","action":"exec","detail":"git stash","times":3,"error":"exit code 1"}`: "ts:a.ts exec git stash (3 times): exit code 1",
+		`{}`: "hook",
 	} {
-		ev := event.Event{Agent: "hookmux", Kind: event.Other, Native: "module", Raw: json.RawMessage(raw)}
+		ev := event.Event{Agent: "hookmux", Kind: event.Other, Native: "hook", Raw: json.RawMessage(raw)}
 		if got := Label(&ev); got != want {
 			t.Errorf("%s: %q, want %q", raw, got, want)
 		}

@@ -5,11 +5,11 @@ import "github.com/hookmux/hookmux/internal/wire"
 // codeTexts are codes of the daemon as people read them.
 var codeTexts = map[string]string{
 	wire.EndAnswered:      "answered",
-	wire.EndInWindow:      "answered in the agent's terminal",
+	wire.EndAtPrompt:      "answered in the agent's terminal",
 	wire.EndAgentGone:     "the agent is gone",
 	wire.EndHookGone:      "the agent stopped waiting",
 	wire.EndTimeOver:      "timed out",
-	wire.EndReleased:      "skipped; the agent asks in its own terminal",
+	wire.EndSkipped:       "skipped; the agent asks in its own terminal",
 	wire.EndDaemonStopped: "the daemon stopped",
 	wire.EndAbandoned:     "no one is following the inbox any more",
 	wire.EndOverrun:       "the agent went on without an answer",

@@ -22,8 +22,8 @@ func (s Style) Request(item *wire.InboxRequest, now time.Time) string {
 
 // Card is a whole request without the commands that answer it.
 func (s Style) Card(item *wire.InboxRequest, now time.Time) string {
-	if item.Status == wire.InboxWindow && !item.Answerable() {
-		return s.windowItem(item, now)
+	if item.Status == wire.InboxPrompt && !item.Answerable() {
+		return s.promptItem(item, now)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s", s.bold(item.ID), s.paint(agentColour(item.Agent), termsafe.Line(item.Agent, 0)))
@@ -33,8 +33,8 @@ func (s Style) Card(item *wire.InboxRequest, now time.Time) string {
 	if item.Status == wire.InboxPending {
 		b.WriteString(s.dim(fmt.Sprintf("  waiting %s, %s left", span(now.Sub(item.CreatedAt)),
 			span(item.Deadline.Sub(now)))))
-	} else if item.Status == wire.InboxWindow {
-		b.WriteString(s.dim("  waiting " + span(now.Sub(item.CreatedAt)) + " in its own window"))
+	} else if item.Status == wire.InboxPrompt {
+		b.WriteString(s.dim("  waiting " + span(now.Sub(item.CreatedAt)) + " at its own prompt"))
 	} else {
 		b.WriteString("  " + s.Ended(item))
 	}
@@ -71,8 +71,8 @@ func (s Style) wrapText(text string) string {
 	return b.String()
 }
 
-// windowItem is a prompt in an agent's own terminal, with the way there.
-func (s Style) windowItem(item *wire.InboxRequest, now time.Time) string {
+// promptItem is a prompt in an agent's own terminal, with the way there.
+func (s Style) promptItem(item *wire.InboxRequest, now time.Time) string {
 	short := termsafe.Line(wire.ShortID(item.Session), 24)
 	return fmt.Sprintf("%s %s %s%s\n%s\n%s\n", s.bold("▲"),
 		s.paint(agentColour(item.Agent), termsafe.Line(item.Agent, 0)), s.dim("["+short+"]"),
@@ -80,8 +80,8 @@ func (s Style) windowItem(item *wire.InboxRequest, now time.Time) string {
 		s.dim("→ answer there: hookmux jump "+shellquote.Argument(short)))
 }
 
-// WindowOver says on one line that an agent no longer asks in its own terminal.
-func (s Style) WindowOver(item *wire.InboxRequest) string {
+// PromptOver says on one line that an agent no longer asks in its own terminal.
+func (s Style) PromptOver(item *wire.InboxRequest) string {
 	return fmt.Sprintf("%s %s  %s", s.paint(agentColour(item.Agent), termsafe.Line(item.Agent, 0)),
 		s.dim("["+termsafe.Line(wire.ShortID(item.Session), 24)+"]"),
 		s.yellow("no longer asks: "+termsafe.Line(strings.TrimSuffix(item.Shown, "\n"), 120)))
@@ -182,7 +182,7 @@ func Ways(item *wire.InboxRequest) string {
 		}
 	}
 	last := "hookmux skip " + item.ID
-	if item.Status == wire.InboxWindow {
+	if item.Status == wire.InboxPrompt {
 		last = "hookmux jump " + shellquote.Argument(termsafe.Line(wire.ShortID(item.Session), 24))
 	}
 	return strings.Join(append(ways, last), " · ")

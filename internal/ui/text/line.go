@@ -272,7 +272,7 @@ func Label(ev *event.Event) string {
 			return label
 		}
 	}
-	if ev.Agent == wire.OwnAgent && ev.Native == wire.OwnModule {
+	if ev.Agent == wire.OwnAgent && ev.Native == wire.OwnHook {
 		if label := actionLabel(ev); label != "" {
 			return label
 		}

@@ -322,7 +322,7 @@ func uniqueShortIDs(list []wire.Session) []string {
 }
 
 // deciderText says who decides about a session's permission requests, when that
-// is not the person.
+// is not the user.
 func deciderText(one *wire.Session) string {
 	if one.Reviewer != event.ReviewerAgent || one.Agent == "" {
 		return ""

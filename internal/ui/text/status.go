@@ -168,10 +168,10 @@ func (s Style) statusModes(w io.Writer, info *wire.Info, now time.Time) {
 		fmt.Fprintln(w, s.yellow(pad("off", statusLabel)+Wrap("all hooks, guards and rules are off "+until, s.Width,
 			statusLabel)))
 	}
-	if f := info.Inbox; f.Waiting > 0 || f.Windows > 0 || f.Away {
+	if f := info.Inbox; f.Waiting > 0 || f.Prompts > 0 || f.Away {
 		line := fmt.Sprintf("%d %s waiting", f.Waiting, plural(f.Waiting, "request", "requests"))
-		if f.Windows > 0 {
-			line += fmt.Sprintf(", %d in agents' own terminals", f.Windows)
+		if f.Prompts > 0 {
+			line += fmt.Sprintf(", %d in agents' own terminals", f.Prompts)
 		}
 		if f.Away {
 			line += "; you're away"

@@ -13,7 +13,7 @@ import (
 )
 
 // What takes protection away goes to the daemon while the view has left the screen to
-// it: the daemon asks the person there, as it does for the commands.
+// it: the daemon asks the user there, as it does for the commands.
 func TestWeakeningIsAskedAtTheTerminal(t *testing.T) {
 	stoppedBy := func(rule string) func(s *screen) {
 		return func(s *screen) {

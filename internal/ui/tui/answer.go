@@ -61,7 +61,7 @@ type (
 // silence nothing is decided.
 const silenceTime = 3 * time.Second
 
-// decide sends a decision. Where the daemon wants to ask the person something at
+// decide sends a decision. Where the daemon wants to ask the user something at
 // their terminal first, the view leaves the screen to it for that time.
 func (m *Model) decide(run decision) tea.Cmd { return m.send(run, false) }
 
@@ -279,8 +279,8 @@ func denyRequest(m *Model) tea.Cmd {
 	return nil
 }
 
-// releaseRequest leaves the request to the agent's own prompt.
-func releaseRequest(m *Model) tea.Cmd {
+// skipRequest leaves the request to the agent's own prompt.
+func skipRequest(m *Model) tea.Cmd {
 	item := m.pendingRequest()
 	if item == nil {
 		return nil
@@ -290,7 +290,7 @@ func releaseRequest(m *Model) tea.Cmd {
 		return nil
 	}
 	return m.decide(func(ctx context.Context, _ string) (string, error) {
-		result, err := m.opts.Daemon.Release(ctx, item.ID)
+		result, err := m.opts.Daemon.Skip(ctx, item.ID)
 		if err != nil {
 			return "", err
 		}

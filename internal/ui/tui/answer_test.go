@@ -165,7 +165,7 @@ func TestNothingIsAnswered(t *testing.T) {
 			s.wait(time.Second)
 			s.press("1")
 		}, "Too late"},
-		{"it stands in the agent's window", func(r *wire.InboxRequest) { r.Status, r.Choices = wire.InboxWindow, nil },
+		{"it stands at the agent's own prompt", func(r *wire.InboxRequest) { r.Status, r.Choices = wire.InboxPrompt, nil },
 			func(s *screen, _ *wire.InboxRequest) { s.wait(time.Second); s.press("a", "d", "r") }, "asks this in its own terminal"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -183,12 +183,12 @@ func TestNothingIsAnswered(t *testing.T) {
 	}
 }
 
-// What an agent asks in its own window is answered here where keys can do that; it cannot
+// What an agent asks at its own prompt is answered here where keys can do that; it cannot
 // be skipped, since nobody waits for it here.
 func TestWindowIsAnswered(t *testing.T) {
 	s := newScreen(t, 120, 24)
 	item := s.request("k1", func(r *wire.InboxRequest) {
-		r.Status, r.Choices = wire.InboxWindow, []string{"once", "deny"}
+		r.Status, r.Choices = wire.InboxPrompt, []string{"once", "deny"}
 	})
 	s.arrive(item)
 	s.wait(time.Second)

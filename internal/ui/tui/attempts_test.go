@@ -73,7 +73,7 @@ func TestKeysThatMeantSomethingElse(t *testing.T) {
 			s.wait(time.Second)
 			s.press("a")
 			s.end(one)
-			s.wait(450 * time.Millisecond) // the person may still see k1
+			s.wait(450 * time.Millisecond) // the user may still see k1
 			s.press("a")
 		}},
 		{"the rest of a code is typed", 0, func(s *screen) {

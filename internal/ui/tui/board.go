@@ -295,4 +295,4 @@ func (r *row) matches(filter string) bool {
 }
 
 // isWindow reports whether an agent asks in its own terminal.
-func isWindow(item *wire.InboxRequest) bool { return item.Status == wire.InboxWindow }
+func isWindow(item *wire.InboxRequest) bool { return item.Status == wire.InboxPrompt }

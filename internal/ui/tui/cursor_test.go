@@ -26,7 +26,7 @@ func ofSession(id string) func(*wire.InboxRequest) {
 	return func(r *wire.InboxRequest) { r.Session = id }
 }
 
-// A cursor that nobody moved goes to what needs the person, and stays there.
+// A cursor that nobody moved goes to what needs the user, and stays there.
 func TestUnmovedCursorFollowsTheFirstWaiter(t *testing.T) {
 	s := newScreen(t, 80, 24)
 	s.send(sessionsAt("running", "s1", "s2", "s3"))
@@ -42,7 +42,7 @@ func TestUnmovedCursorFollowsTheFirstWaiter(t *testing.T) {
 	chosen := s.model.selected
 	s.arrive(s.request("k3", ofSession("other")))
 	if s.model.selected != chosen {
-		t.Errorf("selected is %q, want %q, where the person went", s.model.selected, chosen)
+		t.Errorf("selected is %q, want %q, where the user went", s.model.selected, chosen)
 	}
 }
 
@@ -63,7 +63,7 @@ func TestCursorStaysOnASessionThatAsks(t *testing.T) {
 	}
 }
 
-// Wherever the cursor is, what needs the person is on the screen; where not all of them
+// Wherever the cursor is, what needs the user is on the screen; where not all of them
 // fit, the list says how many more there are.
 func TestWaitersAreNeverHidden(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {41, 14}, {60, 30}, {120, 36}, {120, 12}} {
@@ -103,18 +103,18 @@ func TestListBeginsAtItsTopWhenItFits(t *testing.T) {
 	}
 }
 
-// Two requests in agents' own windows have the same hash, none: each shows its own text.
+// Two requests at agents' own prompts have the same hash, none: each shows its own text.
 func TestEachWindowShowsItsOwnText(t *testing.T) {
 	s := newScreen(t, 120, 36)
 	for _, id := range []string{"k1", "k2"} {
 		item := s.request(id, nil)
 		item.Choices = nil
-		item.Status, item.SHA256, item.Shown = wire.InboxWindow, "", "asks in its own window: make "+id+"\n"
+		item.Status, item.SHA256, item.Shown = wire.InboxPrompt, "", "asks at its own prompt: make "+id+"\n"
 		s.arrive(item)
 	}
 	s.press("home")
 	for _, id := range []string{"k1", "k2", "k1"} {
-		if text := s.text(); !strings.Contains(text, "own window: make "+id) {
+		if text := s.text(); !strings.Contains(text, "own prompt: make "+id) {
 			t.Errorf("the text of %s is not shown:\n%s", id, text)
 		}
 		if id == "k1" {

@@ -21,7 +21,7 @@ type Daemon interface {
 	Sessions(ctx context.Context, params client.SessionsParams) ([]client.SessionInfo, error)
 	Session(ctx context.Context, name string) (*client.SessionDetail, error)
 	Reply(ctx context.Context, reply client.InboxReply) (client.InboxResult, error)
-	Release(ctx context.Context, id string) (client.InboxResult, error)
+	Skip(ctx context.Context, id string) (client.InboxResult, error)
 	RenameSession(ctx context.Context, name, title string) (*client.SessionInfo, error)
 	ForgetSession(ctx context.Context, name string) (*client.SessionInfo, error)
 	SendToSession(ctx context.Context, name, text string, typed bool) (*client.SessionSent, error)

@@ -40,7 +40,7 @@ func (t *terminal) holds(word string) bool {
 func TestViewAnswersAgents(t *testing.T) {
 	w := daemontest.New(t, func(s daemontest.Setup) (daemontest.Daemon, error) {
 		return daemon.New(daemon.Options{Dirs: s.Dirs, Table: s.Processes, Facts: s.Facts, Asker: s.Asker, Version: s.Version,
-			PID: s.PID, Extra: s.Extra, Log: s.Log, LiveSettings: s.LiveSettings, Person: s.ByPerson})
+			PID: s.PID, Extra: s.Extra, Log: s.Log, LiveSettings: s.LiveSettings, Person: s.ByUser})
 	})
 	w.Up()
 	keys, typed := io.Pipe()

@@ -84,7 +84,7 @@ func (f *fakeDaemon) Reply(_ context.Context, r client.InboxReply) (client.Inbox
 		Outcome: "delivered", Reason: r.Reason}}
 	return client.InboxResult{ID: r.ID, Outcome: "delivered", Item: &item, Decided: item.Decision}, nil
 }
-func (f *fakeDaemon) Release(_ context.Context, id string) (client.InboxResult, error) {
+func (f *fakeDaemon) Skip(_ context.Context, id string) (client.InboxResult, error) {
 	f.released = append(f.released, id)
 	return client.InboxResult{ID: id, Outcome: "delivered", Why: "left to the agent"}, f.fail
 }
@@ -268,7 +268,7 @@ func (s *screen) arrive(item *wire.InboxRequest) {
 	s.t.Helper()
 	method := wire.NoteInboxReceived
 	if isWindow(item) {
-		method = wire.NoteInboxWindow
+		method = wire.NoteInboxPrompt
 	}
 	s.send(noteMsg{Method: method, Item: item})
 }
@@ -316,7 +316,7 @@ func (s *screen) fillDay() {
 	}))
 	s.arrive(s.request("w3", func(r *wire.InboxRequest) {
 		r.Choices = nil
-		r.Status, r.Session, r.Agent, r.Shown = wire.InboxWindow, "s9", "gemini", "Gemini CLI asks in %5: run a command"
+		r.Status, r.Session, r.Agent, r.Shown = wire.InboxPrompt, "s9", "gemini", "Gemini CLI asks in %5: run a command"
 		r.Asked = "run a command"
 	}))
 }

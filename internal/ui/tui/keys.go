@@ -81,7 +81,7 @@ func bindings() []binding {
 		binding{keys: keys("S"), name: "S", does: "agent's rule …", help: "approve by its own rule", when: offersOwnRule, run: approveByOwnRule, decides: true, approves: true},
 		binding{keys: keys("space", "pgdown"), name: "Space", does: "read on", when: always, run: scroll(1), always: true, told: hasMore},
 		binding{keys: keys("B"), name: "B", does: "approve several …", when: canBatch, run: openBatch, decides: true},
-		binding{keys: keys("r"), name: "r", does: "skip", help: "skip: the agent asks", when: canRelease, run: releaseRequest, decides: true},
+		binding{keys: keys("r"), name: "r", does: "skip", help: "skip: the agent asks", when: canSkip, run: skipRequest, decides: true},
 	)
 	group(groupSession,
 		binding{keys: keys("enter", "g"), name: "g", does: "jump", help: "jump to its terminal", when: hasSession, run: jumpThere},
@@ -159,7 +159,7 @@ func answerElsewhere(m *Model) tea.Cmd {
 }
 
 func offersAlways(m *Model) bool { return offers("always")(m) && m.pendingRequest().Rule != "" }
-func canRelease(m *Model) bool {
+func canSkip(m *Model) bool {
 	item := m.pendingRequest()
 	return item != nil && !isWindow(item)
 }
@@ -339,7 +339,7 @@ func whyNoAnswer(m *Model, key string) string {
 	return "Nothing is asked here."
 }
 
-// isElsewhere reports whether somebody else needs the person than who is selected.
+// isElsewhere reports whether somebody else needs the user than who is selected.
 func isElsewhere(m *Model) bool {
 	r := m.selectedRow()
 	return r != nil && r.section != sectionWaiting && frame{m}.countWaiting() > 0
@@ -419,7 +419,7 @@ func (m *Model) moveBy(n int) tea.Cmd {
 	return nil
 }
 
-// nextWaiting goes to the next row that needs the person, from the top again after
+// nextWaiting goes to the next row that needs the user, from the top again after
 // the last.
 func nextWaiting(m *Model) tea.Cmd {
 	m.moved = false
@@ -503,7 +503,7 @@ func showHelp(m *Model) tea.Cmd {
 	return nil
 }
 
-// jumpThere brings the session's window before the person.
+// jumpThere shows you the session's pane.
 func jumpThere(m *Model) tea.Cmd {
 	session := m.selectedRow().session
 	if m.opts.Jump == nil {

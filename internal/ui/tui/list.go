@@ -37,7 +37,7 @@ type listLine struct {
 	row     int
 	section section // of a title
 	second  bool    // the second line of the row
-	more    int     // so many more rows need the person than fit
+	more    int     // so many more rows need the user than fit
 }
 
 // newList puts the rows in order.
@@ -83,7 +83,7 @@ func (l *list) isCurrent(b *board, opts listOptions) bool {
 	return l.changes == b.changes && l.listOptions == opts
 }
 
-// waitingLines are the lines at the top that show what needs the person.
+// waitingLines are the lines at the top that show what needs the user.
 func (l *list) waitingLines() []listLine {
 	for i, line := range l.lines {
 		if line.row < 0 && line.section != sectionWaiting || line.row >= 0 && l.rows[line.row].section != sectionWaiting {
@@ -94,7 +94,7 @@ func (l *list) waitingLines() []listLine {
 }
 
 // visible are the lines that fit, with the selected row among them and as little as
-// possible above it left out. What needs the person stays on top, wherever the cursor is.
+// possible above it left out. What needs the user stays on top, wherever the cursor is.
 func (l *list) visible(selected string, height int) []listLine {
 	pinned := l.waitingLines()
 	rest := l.lines[len(pinned):]
@@ -109,7 +109,7 @@ func (l *list) visible(selected string, height int) []listLine {
 	return append(slices.Clip(pinned), linesDownTo(rest, last, height-len(pinned))...)
 }
 
-// cutWaiting leaves so many lines of those that need the person, and says in the last
+// cutWaiting leaves so many lines of those that need the user, and says in the last
 // how many do not fit.
 func (l *list) cutWaiting(lines []listLine, room int) []listLine {
 	if room == 0 {
@@ -126,7 +126,7 @@ func (l *list) cutWaiting(lines []listLine, room int) []listLine {
 	return kept
 }
 
-// shownWaiting is how many rows of the list need the person.
+// shownWaiting is how many rows of the list need the user.
 func (l *list) shownWaiting() int {
 	n := 0
 	for n < len(l.rows) && l.rows[n].section == sectionWaiting {
@@ -224,14 +224,14 @@ func doingText(r *row) string {
 	case r.request == nil:
 		return termsafe.Line(text.Doing(r.session), 200)
 	case isWindow(r.request):
-		return windowAbout(r.request)
+		return promptAbout(r.request)
 	}
 	return requestAbout(r.request)
 }
 
-// windowAbout is what an agent asks in its own terminal: what is asked comes first,
+// promptAbout is what an agent asks in its own terminal: what is asked comes first,
 // since the line may be cut.
-func windowAbout(item *wire.InboxRequest) string {
+func promptAbout(item *wire.InboxRequest) string {
 	if item.Asked != "" {
 		return "in its terminal: " + termsafe.Line(item.Asked, 200)
 	}

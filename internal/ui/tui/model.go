@@ -25,7 +25,7 @@ const framesPerSecond = 10
 // Options are what a view works with.
 type Options struct {
 	Daemon Daemon
-	// Jump brings the window of a session before the person.
+	// Jump brings the window of a session before the user.
 	Jump func(ctx context.Context, s *wire.Session) (string, error)
 	// Resume takes an ended session up again; nil where that cannot be done here.
 	Resume func(ctx context.Context, s *wire.Session) (string, error)
@@ -74,7 +74,7 @@ type Model struct {
 	list          *list
 	selected      string // key of the selected row
 	session       string // the session it is about
-	moved         bool   // the person chose it; else the cursor follows what needs them
+	moved         bool   // the user chose it; else the cursor follows what needs them
 	scroll        int    // first line of the details on the screen
 	filter        string
 	withHistory   bool
@@ -144,7 +144,7 @@ func New(ctx context.Context, opts Options) *Model {
 	return m
 }
 
-// Run shows the view until the person leaves it or ctx ends.
+// Run shows the view until the user leaves it or ctx ends.
 func Run(ctx context.Context, opts Options, more ...tea.ProgramOption) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -188,7 +188,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, cmd
 }
 
-// watchKeys has the next key noticed, after everything that came from the person
+// watchKeys has the next key noticed, after everything that came from the user
 // and whenever an answer is through.
 func (m *Model) watchKeys(msg tea.Msg) tea.Cmd {
 	if m.opts.WatchKeys == nil || m.busy || m.pressed.behind != nil {
@@ -364,7 +364,7 @@ func (m *Model) takeNote(n client.InboxNote) {
 			m.connected = nil
 		}
 	case n.Item == nil:
-	case n.Method == wire.NoteInboxReceived, n.Method == wire.NoteInboxWindow:
+	case n.Method == wire.NoteInboxReceived, n.Method == wire.NoteInboxPrompt:
 		m.board.setRequest(n.Item)
 		if m.connected != nil {
 			m.connected[n.Item.ID] = true
@@ -394,7 +394,7 @@ func (m *Model) listOptions() listOptions {
 }
 
 // rebuildRows puts the rows in order and keeps the selection on what it was on. A
-// cursor that the person did not move goes to the first that needs them.
+// cursor that the user did not move goes to the first that needs them.
 func (m *Model) rebuildRows() {
 	if m.list.isCurrent(m.board, m.listOptions()) {
 		return
@@ -416,7 +416,7 @@ func (m *Model) rebuildRows() {
 }
 
 // successor is the row to select once the one that was selected, at a place, is gone:
-// what its session asks now; else whatever needs the person and took its place; else its
+// what its session asks now; else whatever needs the user and took its place; else its
 // session; else what took its place.
 func (m *Model) successor(at int) int {
 	at = min(max(at, 0), len(m.list.rows)-1)

@@ -14,7 +14,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// A dialog stays open for as long as the person likes; what became of the daemon and
+// A dialog stays open for as long as the user likes; what became of the daemon and
 // of the request meanwhile counts when it is closed.
 func TestDialogsDecideOnlyWhatStillWaits(t *testing.T) {
 	silent := func(s *screen, _ *wire.InboxRequest) { s.send(connectionMsg{"the daemon closed the connection"}) }

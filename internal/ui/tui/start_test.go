@@ -99,7 +99,7 @@ func TestKindsAreToldApart(t *testing.T) {
 	marks := map[string]bool{}
 	for _, item := range []wire.InboxRequest{
 		{Kind: "permission", Tool: "Bash"}, {Kind: "question", Tool: "AskUserQuestion"}, {Kind: "question"},
-		{Kind: "plan"}, {Status: wire.InboxWindow},
+		{Kind: "plan"}, {Status: wire.InboxPrompt},
 	} {
 		k := kindOf(&item)
 		if marks[k.mark] || k.word == "" {

@@ -146,8 +146,8 @@ func (v *server) unpairHandler(w http.ResponseWriter, r *http.Request) {
 	answer(w, map[string]bool{"removed": true})
 }
 
-// releaseHandler leaves a request to the agent's own prompt.
-func (v *server) releaseHandler(w http.ResponseWriter, r *http.Request) {
+// skipHandler leaves a request to the agent's own prompt.
+func (v *server) skipHandler(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		ID     string `json:"id"`
 		SHA256 string `json:"sha256"`
@@ -160,7 +160,7 @@ func (v *server) releaseHandler(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusConflict, "changed", "the request ended, or is another one by now")
 		return
 	}
-	if result, ok := v.call(w, r, wire.MethodInboxRelease, wire.InboxIDParams{ID: in.ID}); ok {
+	if result, ok := v.call(w, r, wire.MethodInboxSkip, wire.InboxIDParams{ID: in.ID}); ok {
 		answer(w, result)
 	}
 }

@@ -257,7 +257,7 @@ func (v *server) handler() http.Handler {
 	mux.HandleFunc("GET /api/devices", v.signed(wire.ScopeRead, v.devicesHandler))
 	mux.HandleFunc("POST /api/unpair", v.signed(wire.ScopeRead, v.unpairHandler))
 	mux.HandleFunc("POST /api/answer", v.signed(wire.ScopeAnswer, v.answerHandler))
-	mux.HandleFunc("POST /api/release", v.signed(wire.ScopeAnswer, v.releaseHandler))
+	mux.HandleFunc("POST /api/skip", v.signed(wire.ScopeAnswer, v.skipHandler))
 	mux.HandleFunc("POST /api/send", v.signed(wire.ScopeAnswer, v.sendHandler))
 	mux.HandleFunc("GET /api/push", v.signed(wire.ScopeRead, v.pushKeyHandler))
 	mux.HandleFunc("POST /api/push", v.signed(wire.ScopeRead, v.subscribeHandler))

@@ -4,10 +4,10 @@
 //	request  {"v":1,"id":…,"agent":…,"event":…,"deadline":…,"cwd":…,"ver":…,"payload":N,"env":M}\n  N bytes  M bytes
 //	reply    {"id":…,"exit":0,"stdout":N,"stderr":M}\n  N bytes  M bytes
 //
-// A caller that says "holds":true may get a line before the reply, as soon as
+// A caller that says "waits":true may get a line before the reply, as soon as
 // a person is asked about its call:
 //
-//	held     {"id":…,"held":"the request in the inbox","why":…,"input":…}\n
+//	waiting  {"id":…,"request":"the request in the inbox","why":…,"input":…}\n
 //
 // A plugin that says "inner":true sends something that happens inside its
 // agent and that only hooks in TypeScript are shown; the reply's stdout is what
@@ -72,7 +72,7 @@ type Request struct {
 	Truncated bool
 	// Holds says that the caller wants to know when a person is being asked,
 	// because it has a dialog of its own to show meanwhile.
-	Holds bool
+	Waits bool
 	// Inner says that the event is for hooks in TypeScript alone: it is neither
 	// written down nor does anything else follow it.
 	Inner   bool
@@ -135,8 +135,8 @@ func AppendRequestHeader(dst []byte, r *Request) []byte {
 	if r.Version != "" {
 		dst = appendString(append(dst, `,"ver":`...), r.Version)
 	}
-	if r.Holds {
-		dst = append(dst, `,"holds":true`...)
+	if r.Waits {
+		dst = append(dst, `,"waits":true`...)
 	}
 	if r.Inner {
 		dst = append(dst, `,"inner":true`...)
@@ -291,12 +291,12 @@ func ReadReply(br *bufio.Reader, lim Limits) (Reply, error) {
 	return r, err
 }
 
-// AppendHeld appends the line that tells a caller which request of the feed its
+// AppendWaiting appends the line that tells a caller which request in the inbox its
 // call waits for, why a person is asked, and the input as hooks changed it: one
 // JSON value on one line, nil when nobody did.
-func AppendHeld(dst []byte, id, request, why string, input []byte) []byte {
+func AppendWaiting(dst []byte, id, request, why string, input []byte) []byte {
 	dst = appendString(append(dst, `{"id":`...), id)
-	dst = appendString(append(dst, `,"held":`...), request)
+	dst = appendString(append(dst, `,"request":`...), request)
 	if why != "" {
 		dst = appendString(append(dst, `,"why":`...), why)
 	}

@@ -35,8 +35,8 @@ func ParseHeader(line []byte) (r Request, payload, env int, err error) {
 			r.Version = p.text()
 		case "truncated":
 			r.Truncated = p.boolean()
-		case "holds":
-			r.Holds = p.boolean()
+		case "waits":
+			r.Waits = p.boolean()
 		case "inner":
 			r.Inner = p.boolean()
 		case "payload":

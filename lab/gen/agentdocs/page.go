@@ -197,24 +197,24 @@ func (p *page) inbox() {
 			}
 		}
 	}
-	wait := map[agent.Hold]string{
-		agent.HoldDeadline: "as long as its hook may take", agent.HoldWait: "`inbox.wait` (two minutes)",
-		agent.HoldBrief: short(time.Duration(f.Watched)) + " while a live view is open or notifications are on, otherwise " +
+	wait := map[agent.WaitKind]string{
+		agent.WaitDeadline: "as long as its hook may take", agent.WaitFull: "`inbox.wait` (two minutes)",
+		agent.WaitBrief: short(time.Duration(f.Watched)) + " while a live view is open or notifications are on, otherwise " +
 			short(time.Duration(f.Brief)) + ", and longer while you're away",
-	}[f.Hold]
+	}[f.Wait]
 	p.printf("**[Inbox](../inbox.md)**: you answer its %s. A request waits %s. %s.", strings.Join(kinds, ", "), wait,
 		ownPrompt(p.a))
-	if hidden && f.Hold != agent.HoldWait {
+	if hidden && f.Wait != agent.WaitFull {
 		p.printf(" Dialogs that appear only after the hook wait `inbox.wait`.")
 	}
 	p.printf("\n\n")
 }
 
-// ownPrompt says how hookmux notices an answer that you gave in the agent's own prompt.
+// ownPrompt says how hookmux notices an answer that you gave at the agent's own prompt.
 func ownPrompt(a *agent.Agent) string {
 	f := a.Inbox
-	switch f.Window {
-	case agent.WindowState, agent.WindowEvent:
+	switch f.Prompt {
+	case agent.PromptState, agent.PromptEvent:
 		return "Its own prompt stays usable"
 	}
 	return "Its own prompt appears only after the hook returns"

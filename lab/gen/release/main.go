@@ -150,7 +150,7 @@ func (r *release) writeArchives(targets []string) error {
 			return err
 		}
 		files := slices.DeleteFunc(slices.Clone(common), func(f file) bool { return !isRead(f.name, system) })
-		for _, name := range []string{"hookmux", "hookmux-hook", "hookmux-lab"} {
+		for _, name := range []string{"hookmux", "hookmux-hook", "hookmux-fleet", "hookmux-lab"} {
 			data, err := os.ReadFile(filepath.Join(dir, name))
 			if err != nil {
 				return err
@@ -239,7 +239,7 @@ func (r *release) buildPrograms(dir, system, arch string) error {
 	}
 	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false",
 		"-ldflags", "-s -w -buildid= -X github.com/hookmux/hookmux/internal/version.String="+r.Version,
-		"-o", dir+string(filepath.Separator), "./cmd/hookmux", "./cmd/hookmux-hook", "./lab/cmd/hookmux-lab")
+		"-o", dir+string(filepath.Separator), "./cmd/hookmux", "./cmd/hookmux-hook", "./cmd/hookmux-fleet", "./lab/cmd/hookmux-lab")
 	cmd.Dir = r.source
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+arch, "GOFLAGS=", "GOAMD64=v1",
 		"GOARM64=v8.0")

@@ -126,7 +126,7 @@ func checkSent(e *testbed.Evidence, s Subject, tag string) *Result {
 	if len(x.Decision.Degraded) > 0 {
 		r := FailsBecause("The catalogue claims it, yet hookmux does not send it: a fault of hookmux", "not sent: %s",
 			x.Decision.Degraded[0])
-		if needsPerson(s) && x.Event.Attended != event.AttendedYes {
+		if needsUser(s) && x.Event.Attended != event.AttendedYes {
 			r = UnsureBecause("hookmux sends it only where a person is known to attend, and here nobody can tell")
 		}
 		return &r
@@ -134,10 +134,10 @@ func checkSent(e *testbed.Evidence, s Subject, tag string) *Result {
 	return nil
 }
 
-func needsPerson(s Subject) bool {
+func needsUser(s Subject) bool {
 	for _, c := range s.Event.Claims() {
 		if c.Name == s.Claim {
-			return c.Capability.NeedsPerson
+			return c.Capability.NeedsUser
 		}
 	}
 	return false
@@ -306,10 +306,10 @@ func judgeDialog(p *Proof, s Subject) Result {
 		return FailsBecause("", "no question with the hook's reason on the screen")
 	}
 	if e.Files["asked"] != "" {
-		return FailsBecause("", "the command ran before the person answered")
+		return FailsBecause("", "the command ran before the user answered")
 	}
 	if !e.Ran("ask") {
-		return FailsBecause("", "the person said yes, and the command did not run")
+		return FailsBecause("", "the user said yes, and the command did not run")
 	}
 	return HoldsBecause("the question was on the screen with the hook's reason; yes let it run")
 }

@@ -38,7 +38,7 @@ func inboxChecks() []Check {
 			Applies: can, Judge: judgeInboxNobody, Breakage: allowAll, Sure: byCommand,
 		}, {
 			ID:      "inbox-later",
-			Proves:  "a skipped call approved in the agent's own prompt runs, and isn't asked again",
+			Proves:  "a skipped call approved at the agent's own prompt runs, and isn't asked again",
 			Runs:    []string{"inbox"},
 			Applies: func(s Subject) bool { return can(s) && s.Agent.Inbox.Repeats }, Judge: judgeInboxLater,
 			Breakage: askTwice, Sure: byCommand,
@@ -160,9 +160,9 @@ func judgeInboxLater(p *Proof, _ Subject) Result {
 	}
 	switch {
 	case e.Inbox.Times[tagLater] > 1:
-		return FailsBecause("A fault of hookmux", "it was put to the person %d times", e.Inbox.Times[tagLater])
+		return FailsBecause("A fault of hookmux", "it was put to the user %d times", e.Inbox.Times[tagLater])
 	case !e.Ran(tagLater):
-		return FailsBecause("", "the person said yes in the window, and it did not run")
+		return FailsBecause("", "the user said yes in the window, and it did not run")
 	}
 	return HoldsBecause("approved in the window, ran, and came to the inbox once")
 }
@@ -185,21 +185,21 @@ func goneFromInbox(e *testbed.Evidence, s Subject, tag string, taken bool) Resul
 	}
 	switch {
 	case e.Inbox.Sign < 0:
-		return FailsBecause("", "the sign that the catalogue names (%s) did not come", s.Agent.Inbox.Window)
+		return FailsBecause("", "the sign that the catalogue names (%s) did not come", s.Agent.Inbox.Prompt)
 	case e.Inbox.Gone < 0:
-		return FailsBecause("", "it was still in the inbox long after the sign (%s)", s.Agent.Inbox.Window)
+		return FailsBecause("", "it was still in the inbox long after the sign (%s)", s.Agent.Inbox.Prompt)
 	case e.Inbox.Gone > slack*goneWithin:
 		return FailsBecause("", "it was gone only %.1f s after the sign (%s)", e.Inbox.Gone.Seconds(),
-			s.Agent.Inbox.Window)
-	case e.Inbox.Ended[tag].End != queue.InWindow.Code():
+			s.Agent.Inbox.Prompt)
+	case e.Inbox.Ended[tag].End != queue.AtPrompt.Code():
 		return FailsBecause("A fault of hookmux", "it ended as: %s", e.Inbox.Ended[tag].End)
 	case !taken:
-		return FailsBecause("", "the person answered in the window, and the agent did not go by it")
+		return FailsBecause("", "the user answered in the window, and the agent did not go by it")
 	case e.Inbox.Gone > goneWithin:
 		return UnsureBecause("gone %.1f s after the sign (%s); try it again when the machine has less to do",
-			e.Inbox.Gone.Seconds(), s.Agent.Inbox.Window)
+			e.Inbox.Gone.Seconds(), s.Agent.Inbox.Prompt)
 	}
-	return HoldsBecause("gone at once after the sign (%s)", s.Agent.Inbox.Window)
+	return HoldsBecause("gone at once after the sign (%s)", s.Agent.Inbox.Prompt)
 }
 
 func judgeInboxQuestion(p *Proof, s Subject) Result {
@@ -243,20 +243,20 @@ var (
 		Out: `{ cat >/dev/null; case "$2" in PermissionRequest) echo '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}' ;; esac; }`}
 
 	// askTwice does not know that the agent reports a call again.
-	askTwice = testbed.Breakage{Name: "ask-twice", What: "a inbox that puts a call to the person again",
-		Catalogue: "name: {agent}\ninbox:\n  hold: wait\n  window: hidden\n  points:\n    PermissionRequest: " +
+	askTwice = testbed.Breakage{Name: "ask-twice", What: "a inbox that puts a call to the user again",
+		Catalogue: "name: {agent}\ninbox:\n  wait: full\n  prompt: hidden\n  points:\n    PermissionRequest: " +
 			"{permission: [once, deny]}\n"}
 
 	// blindQuestion waits for the end of the turn: a question is over when it is
 	// answered, so that its end would tell as well.
 	blindQuestion = testbed.Breakage{Name: "blind-question",
-		What:  "a inbox that sees neither the agent's window nor the ends of calls",
+		What:  "a inbox that sees neither the agent's prompt nor the ends of calls",
 		First: `case "$2" in PostToolUse) cat >/dev/null; exit 0 ;; esac`,
-		Catalogue: "name: {agent}\ninbox:\n  hold: deadline\n  window: event\n  points:\n    PermissionRequest: " +
+		Catalogue: "name: {agent}\ninbox:\n  wait: deadline\n  prompt: event\n  points:\n    PermissionRequest: " +
 			"{question: [answer, deny], plan: [accept, auto, reject]}\n"}
 
 	// blindWindow waits for the end of the tool.
-	blindWindow = testbed.Breakage{Name: "blind-window", What: "a inbox that does not look into the agent's window",
-		Catalogue: "name: {agent}\ninbox:\n  hold: deadline\n  window: event\n  points:\n    PermissionRequest: " +
+	blindWindow = testbed.Breakage{Name: "blind-window", What: "a inbox that does not look into the agent's terminal",
+		Catalogue: "name: {agent}\ninbox:\n  wait: deadline\n  prompt: event\n  points:\n    PermissionRequest: " +
 			"{permission: [once, deny]}\n"}
 )

@@ -10,14 +10,14 @@ import (
 	"github.com/hookmux/hookmux/lab/verify/testbed"
 )
 
-// Questions to the person, for agents that report them as events of their own:
+// Questions to the user, for agents that report them as events of their own:
 // those of the model, or, where they report no others, the forms of an MCP
 // server.
 
 func questionGroup() CheckGroup {
 	return CheckGroup{
 		Runs: []AgentRun{{
-			Name: "question", What: "a question to the person", Brings: kindIs(event.UserQuestion),
+			Name: "question", What: "a question to the user", Brings: kindIs(event.UserQuestion),
 			Execute: runQuestion,
 			Cannot:  noQuestion, AtTerminal: func(*agent.Agent, drivers.Driver) bool { return true },
 		}},
@@ -31,7 +31,7 @@ func questionGroup() CheckGroup {
 
 func noQuestion(_ *agent.Agent, d drivers.Driver) string {
 	if d.TUI == nil || d.Words.Question == nil && d.Forms == nil {
-		return "no start is known in which this agent asks the person something"
+		return "no start is known in which this agent asks the user something"
 	}
 	return ""
 }
@@ -84,5 +84,5 @@ func judgeQuestion(p *Proof, s Subject) Result {
 			return HoldsBecause("the question was dismissed, nobody was waited for")
 		}
 	}
-	return FailsBecause("", "the question was dismissed, and the agent still waits for the person")
+	return FailsBecause("", "the question was dismissed, and the agent still waits for the user")
 }

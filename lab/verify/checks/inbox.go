@@ -24,7 +24,7 @@ import (
 
 // The runs in which a person answers from elsewhere: the agent is at a
 // terminal and asks, the inbox holds the request, and the answer comes through
-// the daemon. The person is this process, inside the test bed's daemon.
+// the daemon. The user is this process, inside the test bed's daemon.
 
 // inboxTags are the commands of the run, in order.
 const (
@@ -97,7 +97,7 @@ func noQuestions(a *agent.Agent, d drivers.Driver) string {
 }
 
 // showsWindow says that the agent's own prompt is there while a request waits.
-func showsWindow(a *agent.Agent) bool { return a.Inbox != nil && a.Inbox.Window != agent.WindowHidden }
+func showsWindow(a *agent.Agent) bool { return a.Inbox != nil && a.Inbox.Prompt != agent.PromptHidden }
 
 // openInboxGate lets the inbox ask where the agent asks nobody by itself.
 func openInboxGate(st *testbed.TestBed) error {
@@ -176,7 +176,7 @@ func runInbox(ctx context.Context, st *testbed.TestBed) error {
 	)
 }
 
-// RemotePerson is the person who answers from elsewhere.
+// RemotePerson is the user who answers from elsewhere.
 type RemotePerson struct {
 	st    *testbed.TestBed
 	ctx   context.Context
@@ -316,7 +316,7 @@ func (p *RemotePerson) release(tag string) bool {
 	item := p.Inbox.Asked[tag]
 	p.mu.Unlock()
 	var result wire.InboxReplyResult
-	err := p.st.Daemon.CallMethod(wire.MethodInboxRelease, wire.InboxIDParams{ID: item.ID}, &result)
+	err := p.st.Daemon.CallMethod(wire.MethodInboxSkip, wire.InboxIDParams{ID: item.ID}, &result)
 	if err != nil {
 		result.Outcome = err.Error()
 	}
@@ -326,7 +326,7 @@ func (p *RemotePerson) release(tag string) bool {
 	return err == nil
 }
 
-// releaseThenAccept lets a request go and says yes in the agent's own window: it must run,
+// releaseThenAccept lets a request go and says yes at the agent's own prompt: it must run,
 // and not be put to anybody a second time.
 func (p *RemotePerson) releaseThenAccept(t *testbed.Terminal, tag string) {
 	ctx, cancel := context.WithTimeout(p.ctx, 20*time.Second)
@@ -361,7 +361,7 @@ func (p *RemotePerson) measureOwnPrompt(t *testbed.Terminal, tag, shows string) 
 
 func joinFields(screen string) string { return strings.Join(strings.Fields(screen), " ") }
 
-// inWindow answers in the agent's own window, known by what it shows, and looks
+// inWindow answers at the agent's own prompt, known by what it shows, and looks
 // how soon after the first sign of it the request is out of the inbox.
 func (p *RemotePerson) inWindow(t *testbed.Terminal, tag, shows string) {
 	ctx, cancel := context.WithTimeout(p.ctx, 20*time.Second)
@@ -400,15 +400,15 @@ func (p *RemotePerson) inWindow(t *testbed.Terminal, tag, shows string) {
 	}
 }
 
-// signOf watches for the first sign of an answer in the agent's own window,
+// signOf watches for the first sign of an answer at the agent's own prompt,
 // which the catalogue names. It looks for itself, not through the inbox.
 func signOf(st *testbed.TestBed) (func() bool, error) {
 	known, ok := agent.Builtin().Agent(st.Driver.Name) // not the test bed's, which a breakage may have changed
 	if !ok || known.Inbox == nil {
 		return nil, errors.New("it has no inbox")
 	}
-	switch known.Inbox.Window {
-	case agent.WindowState:
+	switch known.Inbox.Prompt {
+	case agent.PromptState:
 		var last *event.Event
 		for _, x := range st.Watcher.AllSeen() {
 			if x.Event.Kind == event.PermissionRequest {
@@ -426,7 +426,7 @@ func signOf(st *testbed.TestBed) (func() bool, error) {
 			b, err := os.ReadFile(file)
 			return err == nil && json.Unmarshal(b, &state) == nil && state[spec.Status] != spec.Waiting
 		}, nil
-	case agent.WindowEvent:
+	case agent.PromptEvent:
 		before := len(resolutions(st))
 		return func() bool { return len(resolutions(st)) > before }, nil
 	}

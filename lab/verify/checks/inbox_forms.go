@@ -17,7 +17,7 @@ import (
 	"github.com/hookmux/hookmux/lab/verify/testbed"
 )
 
-// Forms of MCP servers (elicitation): a tool asks the person while it runs. The
+// Forms of MCP servers (elicitation): a tool asks the user while it runs. The
 // server is scripted and tells the model what it heard.
 
 // The forms of the run, in order.
@@ -41,7 +41,7 @@ func noForms(a *agent.Agent, d drivers.Driver) string {
 	return ""
 }
 
-// formCalls are the calls that put forms to the person.
+// formCalls are the calls that put forms to the user.
 func formCalls(st *testbed.TestBed, tags ...string) []model.ToolCall {
 	var calls []model.ToolCall
 	for _, tag := range tags {
@@ -116,7 +116,7 @@ func judgeInboxForm(p *Proof, _ Subject) Result {
 	}
 	if link := e.Inbox.Asked[linkRefused]; !strings.Contains(link.Shown, mcp.Address) ||
 		slices.Contains(link.Choices, string(event.ChooseAnswer)) {
-		return FailsBecause("A fault of hookmux", "an address that the person should open is not shown, or can be "+
+		return FailsBecause("A fault of hookmux", "an address that the user should open is not shown, or can be "+
 			"answered like a form")
 	}
 	if r := prompted(e); r.Mark != Holds {

@@ -20,7 +20,7 @@ import (
 
 const (
 	// questionPatience is how long after a question that a hook answered
-	// something has to happen: longer, and the person is waited for.
+	// something has to happen: longer, and the user is waited for.
 	questionPatience = 8 * time.Second
 	pollEvery        = 50 * time.Millisecond
 )

@@ -24,7 +24,7 @@ func noDialog(a *agent.Agent, d drivers.Driver) string {
 	return ""
 }
 
-// runDialog has a hook ask the person, who says yes, has the conversation compacted,
+// runDialog has a hook ask the user, who says yes, has the conversation compacted,
 // which a hook refuses, and leaves.
 func runDialog(ctx context.Context, st *testbed.TestBed) error {
 	asks := ClaimFor(st, event.ToolBefore).Ask

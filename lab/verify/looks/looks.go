@@ -25,7 +25,7 @@ type Dialogs struct {
 	// Titles are what it may call a session besides its prompt: it has its model make
 	// a title.
 	Titles []string
-	// Asks says that it asks the person by itself although its driver names no prompt;
+	// Asks says that it asks the user by itself although its driver names no prompt;
 	// AskArgs that it asks questions only when it is started with Args.
 	Asks, AskArgs bool
 
@@ -45,7 +45,7 @@ func (l *Dialogs) IsReady(screen string) bool {
 	return l.atPrompt.MatchString(Squeeze(screen))
 }
 
-// ShowsDialog reports whether the screen shows a dialog that waits for the person.
+// ShowsDialog reports whether the screen shows a dialog that waits for the user.
 func (l *Dialogs) ShowsDialog(screen string) bool {
 	l.compile()
 	return l.open.MatchString(Squeeze(screen))
@@ -54,7 +54,7 @@ func (l *Dialogs) ShowsDialog(screen string) bool {
 // AskedColour is the question that Question asks.
 const AskedColour = "Which colour?"
 
-// Question is the call with which the model asks the person.
+// Question is the call with which the model asks the user.
 func (l *Dialogs) Question() model.ToolCall {
 	option := func(label string) map[string]any { return map[string]any{"label": label, "description": label} }
 	q := map[string]any{

@@ -1,4 +1,4 @@
-// Package mcp is an MCP server whose one tool asks the person something: the
+// Package mcp is an MCP server whose one tool asks the user something: the
 // tool `ask` puts a form to whoever sits at the agent (elicitation/create) and
 // gives back what came of it.
 //
@@ -26,7 +26,7 @@ const (
 	Argument = "tag"
 )
 
-// Link begins the tags of those that ask the person to open [Address] instead
+// Link begins the tags of those that ask the user to open [Address] instead
 // of filling in a form, Bare those of forms without fields.
 const (
 	Bare    = "bare-"
@@ -131,7 +131,7 @@ func (s *Server) plain(m *message) any {
 		}
 	case "tools/list":
 		return map[string]any{"tools": []any{map[string]any{
-			"name": Tool, "description": "Asks the person", "inputSchema": map[string]any{
+			"name": Tool, "description": "Asks the user", "inputSchema": map[string]any{
 				"type": "object", "properties": map[string]any{Argument: map[string]any{"type": "string"}},
 				"required": []string{Argument}},
 		}}}
@@ -139,7 +139,7 @@ func (s *Server) plain(m *message) any {
 	return map[string]any{}
 }
 
-// call puts the form to the person, on the stream that answers the call, and
+// call puts the form to the user, on the stream that answers the call, and
 // waits for what comes of it.
 func (s *Server) call(w http.ResponseWriter, r *http.Request, m *message) {
 	tag, _ := m.Params.Arguments[Argument].(string)

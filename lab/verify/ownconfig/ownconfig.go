@@ -43,7 +43,7 @@ type copied struct{ from, to, format string }
 // maxMine bounds a config file.
 const maxMine = 8 << 20
 
-// ownFiles are the person's own files of an agent and where they go.
+// ownFiles are the user's own files of an agent and where they go.
 func (m *Config) ownFiles(a *agent.Agent, home, project string) (copies []copied, left []stay) {
 	for _, f := range a.Files {
 		if f.Scope != "user" && f.Scope != "project" {
@@ -132,7 +132,7 @@ const brokenConfig = "{ = this stands for a file that does not parse\n"
 func (m *Config) copyFile(a *agent.Agent, c copied, moved func(string) string) (refuses bool, err error) {
 	text, _, err := m.readFile(a, c, moved)
 	if err != nil {
-		// The agent shall meet a broken file where the person has one; what is
+		// The agent shall meet a broken file where the user has one; what is
 		// in it cannot be told apart, so none of it comes along.
 		return false, writeCopy(c.to, []byte(brokenConfig))
 	}
@@ -164,7 +164,7 @@ func (m *Config) readFile(a *agent.Agent, c copied, moved func(string) string) (
 	return cutCredentials(a, f, text, moved)
 }
 
-// movedPaths turns paths of the person's into those of the test bed: trust is given to
+// movedPaths turns paths of the user's into those of the test bed: trust is given to
 // paths. A hook is trusted by its file, too.
 func (m *Config) movedPaths(all []copied, home, project string) func(string) string {
 	var pairs [][2]string

@@ -29,7 +29,7 @@ type Scenario struct {
 	Script func(st *testbed.TestBed) []model.Step
 	Later  func(st *testbed.TestBed) []model.Step
 	Decide testbed.Decide
-	// PersonDoes is what the person does after the first prompt.
+	// PersonDoes is what the user does after the first prompt.
 	PersonDoes func(ctx context.Context, p *person)
 	// End is what a person says when it is over.
 	End timeline.Want
@@ -177,7 +177,7 @@ func longerScenarios() []Scenario {
 			},
 		},
 		{
-			Name: "quit", About: "the person leaves", End: timeline.Want{
+			Name: "quit", About: "the user leaves", End: timeline.Want{
 				Status: []string{wire.StatusDone}, Failed: 0, Denied: 0, Turns: 1, Ended: true,
 			},
 			Cannot: func(st *testbed.TestBed) string {
@@ -220,7 +220,7 @@ func refuseTools(ev *event.Event, _ int) event.Decision {
 	return event.Decision{}
 }
 
-// askingScenarios have the agent ask the person.
+// askingScenarios have the agent ask the user.
 func askingScenarios() []Scenario {
 	asks := func(st *testbed.TestBed) string {
 		if st.Driver.Prompts == "" && !dialogsOf(st.Driver.Name).Asks {
@@ -236,7 +236,7 @@ func askingScenarios() []Scenario {
 	}
 	return []Scenario{
 		{
-			Name: "allowed", About: "yes in the agent's own window", Strict: true, Cannot: asks,
+			Name: "allowed", About: "yes at the agent's own prompt", Strict: true, Cannot: asks,
 			End: wantEnd(wire.StatusDone, wire.ResultOK, 0, 0),
 			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{ask(st, "touch ran-allowed; sleep 5"), lastWords}
@@ -251,7 +251,7 @@ func askingScenarios() []Scenario {
 			},
 		},
 		{
-			Name: "declined", About: "no in the agent's own window", Strict: true, Cannot: asks,
+			Name: "declined", About: "no at the agent's own prompt", Strict: true, Cannot: asks,
 			End: wantEnd("idle|success", "interrupted|ok", 0, -1),
 			Script: func(st *testbed.TestBed) []model.Step {
 				return []model.Step{ask(st, "touch ran-declined"), lastWords}
@@ -303,7 +303,7 @@ func askingScenarios() []Scenario {
 			},
 		},
 		{
-			Name: "unanswered", About: "a question that the person waves away", Strict: true, Cannot: questions,
+			Name: "unanswered", About: "a question that the user waves away", Strict: true, Cannot: questions,
 			End:    wantEnd("idle|success", "interrupted|ok", 0, -1),
 			Script: askQuestion,
 			PersonDoes: func(ctx context.Context, p *person) {

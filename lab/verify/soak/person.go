@@ -15,7 +15,7 @@ import (
 	"github.com/hookmux/hookmux/lab/verify/testbed"
 )
 
-// noteAction remembers what the person did.
+// noteAction remembers what the user did.
 func (p *agentPane) noteAction(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -146,7 +146,7 @@ func (r *run) awaitNoDialog(ctx context.Context, p *agentPane) {
 	}
 }
 
-// answerHeld answers through hookmux, where it holds a request of the agent.
+// answerHeld answers through hookmux, where the inbox has a request of the agent.
 func (r *run) answerHeld(ctx context.Context, p *agentPane) bool {
 	list, err := r.client.Waiting(ctx, false)
 	if err != nil {

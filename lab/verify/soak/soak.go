@@ -3,7 +3,7 @@
 // says: a dialog is visible exactly when `ps`, `inbox` and the marks in tmux say that
 // the session waits for a person.
 //
-// Each agent has a person who types prompts, answers dialogs in the agent's window or
+// Each agent has a person who types prompts, answers dialogs at the agent's own prompt or
 // through hookmux, presses Esc, or lets a request wait. What they do comes from a
 // seeded generator, so that the same seed gives the same choices.
 package soak
@@ -49,7 +49,7 @@ type Target struct {
 	In   realagents.Installed
 }
 
-// agentPane is one agent in its pane, with the person in front of it.
+// agentPane is one agent in its pane, with the user in front of it.
 type agentPane struct {
 	name    string
 	st      *testbed.TestBed
@@ -58,7 +58,7 @@ type agentPane struct {
 	random  *rand.Rand
 
 	mu            sync.Mutex
-	personActions []string // what the person did last, newest last
+	personActions []string // what the user did last, newest last
 	turns         map[string]int
 }
 
@@ -73,7 +73,7 @@ type run struct {
 	terminal func(*testbed.TestBed)
 
 	mu       sync.Mutex
-	followed bool // somebody follows the inbox, so that requests are held
+	followed bool // somebody follows the inbox, so that requests wait
 }
 
 // Run runs the agents for the time given and says what was seen.

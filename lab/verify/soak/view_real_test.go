@@ -123,7 +123,7 @@ func (p *popupTest) eventually(what string, holds func() bool) {
 	p.Helper()
 	for end := time.Now().Add(90 * time.Second); !holds(); {
 		if time.Now().After(end) || !testbed.PauseFor(p.ctx, 100*time.Millisecond) {
-			p.Fatalf("never: %s; the person sees\n%s", what, p.screen())
+			p.Fatalf("never: %s; the user sees\n%s", what, p.screen())
 		}
 	}
 }
@@ -263,7 +263,7 @@ func (p *popupTest) openPopup() {
 			}
 		}
 		if time.Now().After(end) {
-			p.Fatalf("the popup does not open; the person sees\n%s",
+			p.Fatalf("the popup does not open; the user sees\n%s",
 				must(person.RunTmux(ctx, "capture-pane", "-p", "-t", "main")))
 		}
 	}

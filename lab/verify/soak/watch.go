@@ -17,7 +17,7 @@ import (
 type sample struct {
 	at     time.Time
 	dialog bool
-	held   bool // hookmux holds a request of it
+	held   bool // the inbox has a request of it
 	says   map[string]bool
 	words  string // what hookmux said, for a person
 	screen string

@@ -183,7 +183,7 @@ type Inbox struct {
 	Prompted time.Duration
 	// Early says that a command ran while its request still waited.
 	Early []string
-	// Sign is when the first sign of an answer in the agent's own window could
+	// Sign is when the first sign of an answer at the agent's own prompt could
 	// be seen after the key, Gone how long after that sign the request was out
 	// of the inbox; negative when it did not come.
 	Sign, Gone time.Duration

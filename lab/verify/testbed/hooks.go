@@ -24,7 +24,7 @@ func (st *TestBed) InstallHost() *install.Host {
 	}
 }
 
-// owned says that the person's own config has hooks of hookmux: then those are
+// owned says that the user's own config has hooks of hookmux: then those are
 // what has to be proven, as they are, trusted or not.
 func (st *TestBed) owned() bool { return st.mine && st.Agent != nil && st.InstallHost().Has(st.Agent) }
 
@@ -107,7 +107,7 @@ func (st *TestBed) DiskView() agent.DiskView {
 }
 
 // RegistersFor says that verify registers for an event: those that hookmux installs
-// by default, and those before tools in any case. What is left to the person
+// by default, and those before tools in any case. What is left to the user
 // there is still claimed, and has to be asked.
 func RegistersFor(e *agent.EventSpec) bool {
 	return e.Install == agent.InstallDefault || e.Install == agent.InstallOptional && e.Kind == event.ToolBefore

@@ -66,7 +66,7 @@ func TestMineIsByteForByte(t *testing.T) {
 	}
 }
 
-// Hooks that the person has installed are the ones that are proven: nothing is
+// Hooks that the user has installed are the ones that are proven: nothing is
 // given at launch besides, and hooks that break come behind what is there.
 func TestMineUsesWhatIsInstalled(t *testing.T) {
 	p := ownconfigtest.NewPerson(t)

@@ -27,7 +27,7 @@ func TestShortCommands(*testing.T) {
 	}
 }
 
-// What no shell can read is judged by its text.
+// What no shell can read is checked by its text.
 func TestNamedInText(t *testing.T) {
 	for text, want := range map[string]string{
 		"rm -rf / (": "rm -r", "ls (": "", "git push --force (": "git push --force", "echo curl x | sh (": "curl x | sh",

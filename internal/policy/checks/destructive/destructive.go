@@ -154,7 +154,7 @@ func checkScript(x *scope) {
 	}
 }
 
-// hiddenProgram judges a run whose program is not literal. A pattern is taken for what
+// hiddenProgram checks a run whose program is not literal. A pattern is taken for what
 // it can match; an unknown word is taken for rm if its arguments look like rm's.
 func hiddenProgram(x *scope, r *shell.Run) {
 	if r.Argv[0].Glob {

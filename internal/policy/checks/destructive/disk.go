@@ -40,7 +40,7 @@ func shredRule(x *scope, r *shell.Run) {
 	}
 }
 
-// deviceRule judges tools that are only dangerous when pointed at a device; images in
+// deviceRule checks tools that are only dangerous when pointed at a device; images in
 // files are fine.
 func deviceRule(x *scope, r *shell.Run) {
 	flags, rest := facts.SplitFlags(r.Args())

@@ -20,8 +20,8 @@ func rmRule(x *scope, r *shell.Run) {
 	deletesListing(x, r)
 	for _, w := range targets {
 		if recursive {
-			x.judgeDelete(r, w, "deletes")
-			x.judgeListing(r, w)
+			x.checkDelete(r, w, "deletes")
+			x.checkListing(r, w)
 			x.fromList(r, w)
 			continue
 		}
@@ -73,7 +73,7 @@ func deletesListing(x *scope, r *shell.Run) {
 	}
 }
 
-// losesPersonal reports whether p is a file of the person's own that no program makes
+// losesPersonal reports whether p is a file of the user's own that no program makes
 // again: start files, and keys.
 func (x *scope) losesPersonal(p facts.Place) bool {
 	switch x.whyVital(p) {
@@ -108,7 +108,7 @@ func (x *scope) losesSettings(p facts.Place) bool {
 	}
 }
 
-// desktopFileRule judges gio trash, gio remove and kioclient move x trash:/.
+// desktopFileRule checks gio trash, gio remove and kioclient move x trash:/.
 func desktopFileRule(x *scope, r *shell.Run) {
 	_, rest := facts.SplitFlags(r.Args())
 	if len(rest) < 2 {
@@ -126,12 +126,12 @@ func desktopFileRule(x *scope, r *shell.Run) {
 		return
 	}
 	for _, w := range targets {
-		x.judgeDelete(r, w, "deletes")
+		x.checkDelete(r, w, "deletes")
 	}
 }
 
-// judgeDelete judges one target of a recursive delete.
-func (x *scope) judgeDelete(r *shell.Run, w shell.Word, verb string) {
+// checkDelete checks one target of a recursive delete.
+func (x *scope) checkDelete(r *shell.Run, w shell.Word, verb string) {
 	p := x.ResolveWord(w, r)
 	if p.Known {
 		why := x.WhyBroad(p)
@@ -177,9 +177,9 @@ func (x *scope) judgeDelete(r *shell.Run, w shell.Word, verb string) {
 	}
 }
 
-// judgeListing judges what a listing names and a later program deletes: ls / | xargs
+// checkListing checks what a listing names and a later program deletes: ls / | xargs
 // rm -rf.
-func (x *scope) judgeListing(r *shell.Run, w shell.Word) {
+func (x *scope) checkListing(r *shell.Run, w shell.Word) {
 	if !w.Dynamic || r.Contained {
 		return
 	}
@@ -420,7 +420,7 @@ func isDevice(p facts.Place) bool {
 	return false
 }
 
-// redirectRule judges `> file`, which empties the file before anything runs.
+// redirectRule checks `> file`, which empties the file before anything runs.
 func redirectRule(x *scope, r *shell.Run) {
 	for _, rd := range r.Redirects {
 		if !rd.Writes() || r.Contained {
@@ -448,7 +448,7 @@ func redirectRule(x *scope, r *shell.Run) {
 	}
 }
 
-// emptiesFound judges find . -exec sh -c ': > "$1"' _ {} \; and for f in ~/.*rc; do :>
+// emptiesFound checks find . -exec sh -c ': > "$1"' _ {} \; and for f in ~/.*rc; do :>
 // "$f", which empty every file that is found.
 func emptiesFound(x *scope, r *shell.Run, rd shell.Redirect) {
 	if strings.Contains(rd.Op, ">>") || !printsNothing(r) {

@@ -21,8 +21,8 @@ func buildDir(name string) bool {
 	return false
 }
 
-// fromList judges xargs rm -rf over names that stand in a file nobody sees here. Names
-// out of find and ls are judged where those runs are.
+// fromList checks xargs rm -rf over names that stand in a file nobody sees here. Names
+// out of find and ls are checked where those runs are.
 func (x *scope) fromList(r *shell.Run, w shell.Word) {
 	if !facts.ViaXargs(r) || r.Contained {
 		return
@@ -63,13 +63,13 @@ func (x *scope) fromFile(span shell.Span) bool {
 	return len(sources) > 0
 }
 
-// unpackRule judges an archive that is unpacked over the root or a system directory:
+// unpackRule checks an archive that is unpacked over the root or a system directory:
 // it replaces whatever it likes there.
 func unpackRule(x *scope, r *shell.Run) {
 	if flags, rest := facts.SplitFlags(r.Args()); facts.HasLong(flags, "--remove-files") {
 		for _, w := range rest {
 			if !strings.HasSuffix(w.Text, ".tar") && !strings.Contains(w.Text, ".tar.") && w.Text != "/dev/null" {
-				x.judgeDelete(r, w, "packs and deletes")
+				x.checkDelete(r, w, "packs and deletes")
 			}
 		}
 	}
@@ -123,7 +123,7 @@ func powershellRule(x *scope, r *shell.Run) {
 	}
 }
 
-// cmdletRule judges a command of PowerShell's, where that is the shell.
+// cmdletRule checks a command of PowerShell's, where that is the shell.
 func cmdletRule(x *scope, r *shell.Run) {
 	words := []string{r.Name()}
 	for _, a := range r.Args() {
@@ -132,14 +132,14 @@ func cmdletRule(x *scope, r *shell.Run) {
 	powershellStatement(x, r, words)
 }
 
-// archiveMoveRule judges zip -m, which deletes what it packs.
+// archiveMoveRule checks zip -m, which deletes what it packs.
 func archiveMoveRule(x *scope, r *shell.Run) {
 	flags, rest := facts.SplitFlags(r.Args())
 	if !facts.HasShort(flags, 'm') && !facts.HasLong(flags, "--move") {
 		return
 	}
 	for _, w := range rest[min(1, len(rest)):] {
-		x.judgeDelete(r, w, "packs and deletes")
+		x.checkDelete(r, w, "packs and deletes")
 	}
 }
 
@@ -186,7 +186,7 @@ func powershellStatement(x *scope, r *shell.Run, words []string) {
 			Glob: strings.Contains(t, "*")}
 		word.Text = strings.ReplaceAll(word.Text, "$env:HOME", "$HOME")
 		if path.IsAbs(t) || word.Tilde || word.Dynamic || word.Glob || strings.HasPrefix(t, ".") {
-			x.judgeDelete(r, word, "deletes")
+			x.checkDelete(r, word, "deletes")
 		}
 	}
 }

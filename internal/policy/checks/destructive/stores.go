@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// mirrorRule judges rclone sync, which deletes what the source doesn't have.
+// mirrorRule checks rclone sync, which deletes what the source doesn't have.
 func mirrorRule(x *scope, r *shell.Run) {
 	_, rest := facts.SplitFlags(r.Args())
 	if len(rest) < 3 || rest[0].Text != "sync" || facts.HasWord(r.Args(), "--dry-run", "-n") {
@@ -20,7 +20,7 @@ func mirrorRule(x *scope, r *shell.Run) {
 	}
 }
 
-// windowsRule judges rd /s C:\Users, del /s C:\* and format C:.
+// windowsRule checks rd /s C:\Users, del /s C:\* and format C:.
 func windowsRule(x *scope, r *shell.Run) {
 	all := r.Name() == "format"
 	for _, a := range r.Args() {
@@ -74,7 +74,7 @@ func isCacheName(name string) bool {
 	return strings.HasSuffix(name, ".pid") || strings.HasSuffix(name, ".log")
 }
 
-// findPermissions judges find / -exec chmod 777 {} +.
+// findPermissions checks find / -exec chmod 777 {} +.
 func findPermissions(x *scope, r *shell.Run, args, starts []shell.Word) {
 	program := ""
 	for i, a := range args[:max(0, len(args)-1)] {

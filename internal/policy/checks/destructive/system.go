@@ -107,7 +107,7 @@ func systemRule(x *scope, r *shell.Run) {
 	}
 }
 
-// networkRule judges changes of firewalls, routes and interfaces.
+// networkRule checks changes of firewalls, routes and interfaces.
 func networkRule(x *scope, r *shell.Run, flags, rest []shell.Word) {
 	line := facts.JoinArgs(r.Args())
 	say := func(what string) { x.Report.Add("system", r.Head(), fmt.Sprintf("%s %s", r.Name(), what)) }
@@ -175,7 +175,7 @@ func systemServices(x *scope, r *shell.Run, flags, rest []shell.Word) {
 	}
 }
 
-// killRule judges kill -9 -1, which means every process there is; 1 is the first of
+// killRule checks kill -9 -1, which means every process there is; 1 is the first of
 // all.
 func killRule(x *scope, r *shell.Run, args []shell.Word) {
 	signal := false

@@ -9,7 +9,6 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/policy/shell"
-	"github.com/hookmux/hookmux/internal/policy/verbs"
 )
 
 // harmlessSettings are variables of hookmux that change nothing about what runs.
@@ -89,7 +88,7 @@ func (t *Checker) checkEnvironment(x *scope, r *shell.Run) {
 var offWords = []string{"disable", "stop", "kill", "pause", "suspend", "deactivate", "bypass", "mute", "shutdown",
 	"quit", "unload", "teardown", "remove", "purge", "skip"}
 
-// checkControl refuses verbs of hookmux that belong to a person.
+// checkControl refuses commands of hookmux that only you may run.
 func (t *Checker) checkControl(x *scope, r *shell.Run) {
 	if name := strings.TrimSuffix(r.Name(), ".exe"); name != "hookmux" && !r.MayBe("hookmux") &&
 		!x.isOtherName(r) {
@@ -103,12 +102,12 @@ func (t *Checker) checkControl(x *scope, r *shell.Run) {
 	for i, w := range rest {
 		operands[i] = w.Text
 	}
-	verb, ok := verbs.Find(operands)
+	verb, ok := t.verbs.Find(operands)
 	if !ok && len(operands) > 0 && slices.Contains(offWords, operands[0]) {
 		x.Report.Add("control", r.Head(),
 			fmt.Sprintf("hookmux %s: only the user can turn hookmux off, not an agent", operands[0]))
 	}
-	if !ok || !verb.ForPerson() {
+	if !ok || !verb.ForUser() {
 		return
 	}
 	rule := "control"

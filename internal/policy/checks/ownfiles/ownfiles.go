@@ -13,6 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/policy/shell"
+	"github.com/hookmux/hookmux/internal/policy/verbs"
 )
 
 // scope is what the rules of one command work with.
@@ -36,6 +37,7 @@ type Checker struct {
 	dirs   []string
 	twin   func(path string, among func() []string) string // facts.Machine.Twin
 	daemon string                                          // the daemon's process number, "" when not known
+	verbs  *verbs.Table                                    // which commands of hookmux decide or weaken
 }
 
 // MustParse reports whether a command names something of ours, deletes by a pattern, or writes where a link may lead
@@ -52,7 +54,7 @@ func (t *Checker) WatchesFolder(folder string) bool { return t.pre.Match(folder 
 
 // New makes the checker for the files that opt names.
 func New(opt facts.Machine) *Checker {
-	t := &Checker{twin: opt.Twin}
+	t := &Checker{twin: opt.Twin, verbs: verbs.Own()}
 	if opt.DaemonPID > 1 {
 		t.daemon = strconv.Itoa(opt.DaemonPID)
 	}
@@ -246,7 +248,7 @@ func (t *Checker) checkRedirects(x *scope, r *shell.Run) {
 	}
 }
 
-// CheckPaths judges the paths of file tools.
+// CheckPaths checks the paths of file tools.
 func (t *Checker) CheckPaths(s *facts.Scope, extra facts.InputPaths) {
 	if len(s.Call.Writes) == 0 && len(extra.Writes) == 0 {
 		return

@@ -176,7 +176,7 @@ func (t *Checker) NamedIn(text string) string {
 	return ""
 }
 
-// wordIsOwned judges a word both ways: as a place, and as it stands.
+// wordIsOwned checks a word both ways: as a place, and as it stands.
 func (t *Checker) wordIsOwned(x *scope, w shell.Word, r *shell.Run, del bool) bool {
 	test := t.isOwned
 	if del {

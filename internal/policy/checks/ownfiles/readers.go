@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// checkOperands judges the words of a program by what is known about it.
+// checkOperands checks the words of a program by what is known about it.
 func (c *writer) checkOperands(name string) {
 	t := c.t
 	if _, known := writers[name]; known && name != "tar" {
@@ -48,7 +48,7 @@ func (c *writer) checkOperands(name string) {
 	}
 }
 
-// writeOutput judges files that an option names. Building hookmux in its own
+// writeOutput checks files that an option names. Building hookmux in its own
 // project is no matter of this guard.
 func (c *writer) writeOutput(words []shell.Word) {
 	c.write(words)
@@ -60,7 +60,7 @@ func (c *writer) writeOutput(words []shell.Word) {
 	}
 }
 
-// checkScriptArguments judges the operands of an interpreter: the first is what it
+// checkScriptArguments checks the operands of an interpreter: the first is what it
 // runs; what follows is given to a program nobody knows.
 func (c *writer) checkScriptArguments(name string) {
 	if _, hasCode := c.r.Code(); hasCode || len(c.rest) == 0 {

@@ -11,7 +11,7 @@ import (
 )
 
 // Files whose contents run later, without the agent: in a person's shell, by a
-// service manager or by cron. What an agent writes there acts in the person's
+// service manager or by cron. What an agent writes there acts in the user's
 // place.
 
 // startFile is one of them. Paths without a leading "/" lie in the home
@@ -158,7 +158,7 @@ func holdsStartFile(x *scope, dir string) bool {
 }
 
 // checkStartFile reports a command that writes a start file, whatever it writes: every
-// line of one runs, or changes what runs, in the person's name.
+// line of one runs, or changes what runs, in the user's name.
 func (t *Checker) checkStartFile(x *scope, r *shell.Run, w shell.Word) {
 	if r.Contained || r.Remote {
 		return
@@ -188,7 +188,7 @@ func startReason(p string, f startFile) string {
 	return fmt.Sprintf("changes %s, which %s runs or reads as the user; only the user should do that", p, f.who)
 }
 
-// checkLoginShell refuses another shell for the person's logins.
+// checkLoginShell refuses another shell for the user's logins.
 func (c *writer) checkLoginShell() {
 	if plainName(c.r.Name()) == "chsh" && facts.HasWord(c.r.Args(), "-l", "--list-shells", "-h", "--help", "-v") {
 		return
@@ -217,7 +217,7 @@ func isQuietGitSetting(key string) bool {
 	})
 }
 
-// checkCrontab judges a new table. One whose text is known is judged by its commands.
+// checkCrontab checks a new table. One whose text is known is checked by its commands.
 func (c *writer) checkCrontab() {
 	if facts.HasShort(c.flags, 'l', 'r', 'V') || facts.HasWord(c.flags, "--help", "-h") {
 		return
@@ -226,7 +226,7 @@ func (c *writer) checkCrontab() {
 		"changes the crontab, which cron runs as the user; only the user should do that")
 }
 
-// checkLater judges text that at runs later. Known text is judged by its commands.
+// checkLater checks text that at runs later. Known text is checked by its commands.
 func (c *writer) checkLater() {
 	if facts.HasShort(c.flags, 'l', 'r', 'd', 'c', 'V') || facts.HasWord(c.flags, "--help") {
 		return

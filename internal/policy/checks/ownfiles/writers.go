@@ -88,7 +88,7 @@ func setUpWriters() {
 	add((*writer).checkSocket, "nc", "netcat", "ncat", "socat", "websocat", "nc.openbsd", "nc.traditional")
 }
 
-// checkWriter judges what a program does to its operands. A program that is not
+// checkWriter checks what a program does to its operands. A program that is not
 // known changes them; a known reader only does so with certain options.
 func (t *Checker) checkWriter(x *scope, r *shell.Run) {
 	if r.Contained || r.Local || len(r.Argv) == 0 {
@@ -231,7 +231,7 @@ func (c *writer) checkUnpack() {
 	}
 }
 
-// fill judges a program that writes files into a folder whose names do not stand in the
+// fill checks a program that writes files into a folder whose names do not stand in the
 // command: an archive's, a patch's, a package's.
 func (c *writer) fill(dir shell.Word) {
 	if c.r.Contained || c.r.Remote {
@@ -267,7 +267,7 @@ func (c *writer) checkPatch() {
 	}
 }
 
-// checkStow judges GNU Stow, which fills a folder with links: by default the one above
+// checkStow checks GNU Stow, which fills a folder with links: by default the one above
 // its own.
 func (c *writer) checkStow() {
 	if facts.HasShort(c.flags, 'n') || facts.HasLong(c.flags, "--no", "--simulate") {
@@ -282,7 +282,7 @@ func (c *writer) checkStow() {
 	}
 }
 
-// checkDotfiles judges the programs that write a whole set of dotfiles.
+// checkDotfiles checks the programs that write a whole set of dotfiles.
 func (c *writer) checkDotfiles() {
 	if len(c.rest) == 0 || facts.HasShort(c.flags, 'n') || facts.HasLong(c.flags, "--dry-run") {
 		return
@@ -309,7 +309,7 @@ func (c *writer) checkDatabase() {
 	}
 }
 
-// checkGit judges subcommands that change files in the work tree, or a file that an
+// checkGit checks subcommands that change files in the work tree, or a file that an
 // option names.
 func (c *writer) checkGit() {
 	sub, args := facts.GitParts(c.r)
@@ -340,7 +340,7 @@ func (c *writer) checkGit() {
 	c.write(facts.OptionValues(args, "-o", "--output", "--output-directory"))
 }
 
-// checkGitConfig judges git config -f file key value, and settings for every
+// checkGitConfig checks git config -f file key value, and settings for every
 // repository that have git run something.
 func (c *writer) checkGitConfig(args, flags, paths []shell.Word) {
 	reads := facts.HasLong(flags, "--get", "--get-all", "--get-regexp", "--list", "--get-urlmatch") ||
@@ -370,7 +370,7 @@ func (c *writer) checkGitConfig(args, flags, paths []shell.Word) {
 	}
 }
 
-// checkDestination judges the destination: the last operand, -t's directory, or the
+// checkDestination checks the destination: the last operand, -t's directory, or the
 // file of that name in a directory.
 func (c *writer) checkDestination() {
 	last, sources, ok := facts.SplitTarget(c.r.Args(), c.rest)

@@ -189,7 +189,7 @@ func (x *scope) loadsLoop(file string) bool {
 	return false
 }
 
-// CheckPaths judges the paths of file and search tools.
+// CheckPaths checks the paths of file and search tools.
 func (c *Checker) CheckPaths(s *facts.Scope, extra facts.InputPaths) {
 	call, f := s.Call, s.Report
 	for _, list := range [...][]string{call.Reads, extra.Reads} {
@@ -220,7 +220,7 @@ func (c *Checker) CheckPaths(s *facts.Scope, extra facts.InputPaths) {
 	}
 }
 
-// searchedSecret judges one place of a search tool: a directory of secrets, or a
+// searchedSecret checks one place of a search tool: a directory of secrets, or a
 // pattern that is written to find them.
 func searchedSecret(p, tool string) (string, bool) {
 	if facts.ListsNames(tool) {
@@ -235,7 +235,7 @@ func searchedSecret(p, tool string) (string, bool) {
 	return "", false
 }
 
-// checkSearch judges what the places and patterns of a search tool mean together:
+// checkSearch checks what the places and patterns of a search tool mean together:
 // a search in ~/.aws for files named credentials.
 func checkSearch(s *facts.Scope, extra facts.InputPaths) {
 	if facts.ListsNames(s.Call.ToolName) {

@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// secretOperands judges the files that a program reads or sends.
+// secretOperands checks the files that a program reads or sends.
 func (x *scope) secretOperands(r *shell.Run) {
 	name := r.Name()
 	if r.Argv[0].Glob { // /bin/c?t

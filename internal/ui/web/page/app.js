@@ -21,12 +21,12 @@ const apply = ({ method, params }) => {
       state.ready = true
       break
     case 'inbox.received':
-    case 'inbox.window':
+    case 'inbox.prompt':
       if (!state.requests.has(params.id)) announce(params.shown.split('\n', 1)[0])
       state.requests.set(params.id, params)
       break
-    case 'inbox.windowOver':
-      if (state.requests.get(params.id)?.status === 'window') state.requests.delete(params.id)
+    case 'inbox.promptOver':
+      if (state.requests.get(params.id)?.status === 'prompt') state.requests.delete(params.id)
       break
     case 'inbox.resolved':
     case 'inbox.expired':

@@ -249,7 +249,7 @@ export const card = (request, { act, release, may, title }) => {
   node.append(el('div', { class: 'body' }, body(request, may)))
   if (request.note) node.append(el('p', { class: 'note' }, request.note))
   if (request.status !== 'pending') {
-    node.append(el('p', { class: 'note' }, 'The agent asks this in its own window; it can only be answered there.'))
+    node.append(el('p', { class: 'note' }, 'The agent asks this at its own prompt; it can only be answered there.'))
     return node
   }
   if (!may) {

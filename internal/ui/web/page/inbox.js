@@ -22,7 +22,7 @@ export const cardFor = (request, redraw) => {
       redraw()
     },
     release: async (one) => {
-      await state.api.post('/api/release', { id: one.id, sha256: one.sha256 })
+      await state.api.post('/api/skip', { id: one.id, sha256: one.sha256 })
       toast('Left to the agent')
     },
   })

@@ -86,7 +86,7 @@ func (p Person) WriteFile(rel, text string) string {
 	return file
 }
 
-// InstallHookmux installs hookmux into the person's own config.
+// InstallHookmux installs hookmux into the user's own config.
 func (p Person) InstallHookmux(name, hook string, o install.Options) {
 	p.t.Helper()
 	dirs, err := paths.Find(func(n string) string { return map[string]string{"HOME": p.Home}[n] })

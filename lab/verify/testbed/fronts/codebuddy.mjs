@@ -22,7 +22,7 @@ const ask = (request) => send({ type: 'control_request', request_id: `window-${+
 const say = (content) => send({ type: 'user', message: { role: 'user', content }, parent_tool_use_id: null, session_id: session });
 
 let lines = []; // what was said last
-let waiting = []; // what the person is asked, oldest first
+let waiting = []; // what the user is asked, oldest first
 let typed = '';
 // The whole screen anew each time: a question that was answered is gone.
 const draw = () => {
@@ -32,7 +32,7 @@ const draw = () => {
 };
 const answer = (allowed) => {
   const { request_id, request } = waiting.shift();
-  const response = { allowed, tool_use_id: request.tool_use_id, ...(allowed ? { updatedInput: request.input } : { reason: 'The person said no.' }) };
+  const response = { allowed, tool_use_id: request.tool_use_id, ...(allowed ? { updatedInput: request.input } : { reason: 'The user said no.' }) };
   send({ type: 'control_response', response: { subtype: 'success', request_id, response } });
 };
 

@@ -24,8 +24,8 @@ var neverRecorded = facts.Set(0).With(facts.BranchFact, facts.RemoteFact, facts.
 
 var textFacts = facts.Set(0).With(facts.CommandsFact, facts.PathsFact, facts.NetFact, facts.FlowsFact)
 
-// judged is what would have come of one call.
-type judged struct {
+// evaluated is what would have come of one call.
+type evaluated struct {
 	verdict     rules.Verdict // of what counts, the strongest
 	hits        []ruleVerdict
 	undecidable []string
@@ -38,8 +38,8 @@ type ruleVerdict struct {
 	logOnly bool
 }
 
-// judge asks rules and guards about a recorded call.
-func (w *worker) judge(ev *event.Event, at place, entry countedEntry) judged {
+// evaluate asks rules and guards about a recorded call.
+func (w *worker) evaluate(ev *event.Event, at place, entry countedEntry) evaluated {
 	lost := rules.Losses{Facts: neverRecorded, Attended: ev.Attended == event.AttendedUnknown}
 	if entry.counted {
 		lost.Facts = lost.Facts.Without(facts.CountsFact)
@@ -56,7 +56,7 @@ func (w *worker) judge(ev *event.Event, at place, entry countedEntry) judged {
 		started, err = w.startOf(ev)
 		lost.Start, options.StartUnknown = err != nil, err != nil
 	}
-	decide := func(at place) judged {
+	decide := func(at place) evaluated {
 		f := facts.Collect(ev, at.project, at.set.Needs(), options)
 		if cut || hidden && len(ev.Tool.Commands) == 0 {
 			for _, n := range facts.Names() {
@@ -65,7 +65,7 @@ func (w *worker) judge(ev *event.Event, at place, entry countedEntry) judged {
 				}
 			}
 		}
-		return newJudged(at.set.DecideRecorded(f, lost))
+		return evaluatedAs(at.set.DecideRecorded(f, lost))
 	}
 	out := decide(at)
 	if started != "" && started != ev.Cwd {
@@ -75,8 +75,8 @@ func (w *worker) judge(ev *event.Event, at place, entry countedEntry) judged {
 	return out
 }
 
-func newJudged(result rules.Result, open []*rules.Rule) judged {
-	out := judged{verdict: result.Verdict}
+func evaluatedAs(result rules.Result, open []*rules.Rule) evaluated {
+	out := evaluated{verdict: result.Verdict}
 	for _, h := range result.Hits {
 		out.hits = append(out.hits, ruleVerdict{h.ID, h.Verdict, h.LogOnly})
 	}
@@ -88,7 +88,7 @@ func newJudged(result rules.Result, open []*rules.Rule) judged {
 
 // join adds what rules would have said where the session started: what stops, asks or
 // warns counts if it does in one of the two places, what allows only in both.
-func (j *judged) join(start judged) {
+func (j *evaluated) join(start evaluated) {
 	isAllow := func(s ruleVerdict) bool { return s.verdict == rules.Allow }
 	if j.verdict == rules.Allow && start.verdict != rules.Allow {
 		j.verdict, j.hits = rules.NoVerdict, slices.DeleteFunc(j.hits, isAllow)

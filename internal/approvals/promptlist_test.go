@@ -11,8 +11,8 @@ import (
 // the sessions never told of because it was over at once.
 func TestListedWindowsEnd(t *testing.T) {
 	table := queue.NewTable()
-	w := newWindowList(table)
-	item := wire.InboxRequest{ID: "w1", Status: wire.InboxWindow, Agent: "claude", Session: "s"}
+	w := newPromptList(table)
+	item := wire.InboxRequest{ID: "w1", Status: wire.InboxPrompt, Agent: "claude", Session: "s"}
 	held := wire.InboxRequest{ID: "r1", Status: wire.InboxPending, Agent: "claude", Session: "s"}
 	_, next := table.Watch()
 	for range 2 {
@@ -21,11 +21,11 @@ func TestListedWindowsEnd(t *testing.T) {
 			t.Fatalf("listed %+v, want w1 alone", got)
 		}
 	}
-	w.setItems(windowKey{"claude", "other"}, nil)
-	w.setItems(windowKey{"claude", "s"}, nil)
-	w.setItems(windowKey{"claude", "s"}, nil)
+	w.setItems(promptKey{"claude", "other"}, nil)
+	w.setItems(promptKey{"claude", "s"}, nil)
+	w.setItems(promptKey{"claude", "s"}, nil)
 	changes, _, _, ok := table.Next(next)
-	if !ok || len(changes) != 1 || changes[0].Note != wire.NoteInboxWindowOver || changes[0].Item.ID != "w1" {
-		t.Errorf("noted %+v, %t; want one %s of w1", changes, ok, wire.NoteInboxWindowOver)
+	if !ok || len(changes) != 1 || changes[0].Note != wire.NoteInboxPromptOver || changes[0].Item.ID != "w1" {
+		t.Errorf("noted %+v, %t; want one %s of w1", changes, ok, wire.NoteInboxPromptOver)
 	}
 }

@@ -17,7 +17,7 @@ func (s *Service) watchAgent(ctx context.Context, ticket *queue.Ticket, ev *even
 		gone = s.WatchExit(ctx, ev.Where.PID, ev.Where.Start)
 	}
 	a, ok := s.Catalogue.EntryOf(ev.Agent, ev.Native)
-	if ok && a.Inbox.WindowAt(ev.Native) == agent.WindowState && ev.Kind != event.ToolBefore {
+	if ok && a.Inbox.PromptAt(ev.Native) == agent.PromptState && ev.Kind != event.ToolBefore {
 		// Before a call no dialog of its own is up: the file tells of another.
 		decided = window.Answered(ctx, s.Background.Go, a.Inbox.State, ev)
 	}
@@ -33,18 +33,18 @@ func (s *Service) watchAgent(ctx context.Context, ticket *queue.Ticket, ev *even
 			// Of several requests of one session nobody knows which it was; the
 			// next event about each tells.
 			if onlyDialog(s.queue, ev, a.Inbox) {
-				s.queue.End(ticket.ID(), queue.InWindow)
+				s.queue.End(ticket.ID(), queue.AtPrompt)
 			}
 		}
 	})
 }
 
 // onlyDialog reports whether no more than one request of the session waits that
-// has a dialog in the agent's window.
+// has a dialog in the agent's terminal.
 func onlyDialog(requests *queue.Table, ev *event.Event, spec *agent.Inbox) bool {
 	n := 0
 	for _, item := range requests.Items(false) {
-		if item.Agent == ev.Agent && item.Session == ev.Session && spec.WindowAt(item.Event) != agent.WindowHidden {
+		if item.Agent == ev.Agent && item.Session == ev.Session && spec.PromptAt(item.Event) != agent.PromptHidden {
 			n++
 		}
 	}

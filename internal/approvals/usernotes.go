@@ -8,9 +8,9 @@ import (
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 )
 
-// PersonNotes are words beside a yes that the agent could not hear with it: most take
+// UserNotes are words beside a yes that the agent could not hear with it: most take
 // none at a permission request. They are told with the result of the call.
-type PersonNotes struct {
+type UserNotes struct {
 	mu   sync.Mutex
 	list []note
 }
@@ -26,7 +26,7 @@ type note struct {
 const keepNotes = 256
 
 // Store remembers words for the end of a call.
-func (n *PersonNotes) Store(ev *event.Event, words string) {
+func (n *UserNotes) Store(ev *event.Event, words string) {
 	keys := policy.Keys(ev)
 	if len(keys) == 0 {
 		return
@@ -40,7 +40,7 @@ func (n *PersonNotes) Store(ev *event.Event, words string) {
 }
 
 // TakeOut gives the words for a call that ended, once.
-func (n *PersonNotes) TakeOut(ev *event.Event) string {
+func (n *UserNotes) TakeOut(ev *event.Event) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if len(n.list) == 0 || ev.Tool == nil {
@@ -60,7 +60,7 @@ func (n *PersonNotes) TakeOut(ev *event.Event) string {
 }
 
 // Observe forgets what was said about a turn that is over: its call never ran.
-func (n *PersonNotes) Observe(ev *event.Event) {
+func (n *UserNotes) Observe(ev *event.Event) {
 	switch ev.Kind {
 	case event.TurnStart, event.TurnEnd, event.SubagentEnd, event.SessionEnd:
 	default:

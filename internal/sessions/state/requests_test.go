@@ -36,27 +36,27 @@ func TestRequestsAndQuestionsAreOneList(t *testing.T) {
 	call := say(event.ToolBefore, tool)
 	must("a call", Running)
 	b.RequestOpened("aaaa", call, at, Rules{})
-	must("held before the call", NeedsInput, "aaaa")
+	must("held before the call", WaitingForYou, "aaaa")
 	b.RequestEnded("aaaa", false, at)
 	must("let go: the agent asks nothing", Running)
 	b.RequestEnded("aaaa", false, at) // said again
 	must("let go twice", Running)
 
 	ask := say(event.PermissionRequest, tool)
-	must("in the agent's window", NeedsInput, "s.1")
+	must("at the agent's own prompt", WaitingForYou, "s.1")
 	b.RequestOpened("bbbb", ask, at, Rules{})
-	must("held", NeedsInput, "bbbb")
+	must("held", WaitingForYou, "bbbb")
 	b.RequestEnded("bbbb", false, at)
-	must("time is over: the agent asks under the same id", NeedsInput, "bbbb")
+	must("time is over: the agent asks under the same id", WaitingForYou, "bbbb")
 	b.RequestOpened("cccc", ask, at, Rules{})
 	b.RequestEnded("cccc", true, at)
 	must("answered", Running)
 
 	say(event.PermissionRequest, tool)
 	b.RequestOpened("dddd", call, at, Rules{Off: true})
-	must("hookmux knows what it holds whatever is followed", NeedsInput, "dddd", "s.2")
+	must("hookmux knows what it holds whatever is followed", WaitingForYou, "dddd", "s.2")
 	say(event.TurnEnd, nil)
-	must("the turn ended, the hook still waits", NeedsInput, "dddd")
+	must("the turn ended, the hook still waits", WaitingForYou, "dddd")
 	say(event.SessionEnd, nil)
 	must("nobody waits in a session that ended", Success)
 }
@@ -66,8 +66,8 @@ func TestARequestWithoutASessionIsOne(t *testing.T) {
 	ev := &event.Event{Agent: "claude", Kind: event.PermissionRequest, Time: at, Message: "May I?"}
 	b.RequestOpened("aaaa", ev, at, Rules{})
 	list := b.Snapshot()
-	if len(list) != 1 || list[0].Status != NeedsInput || len(list[0].WaitingList()) != 1 {
-		t.Fatalf("list = %+v, want 1 of them, list[0].Status = NeedsInput and len(list[0].WaitingList()) = 1", list)
+	if len(list) != 1 || list[0].Status != WaitingForYou || len(list[0].WaitingList()) != 1 {
+		t.Fatalf("list = %+v, want 1 of them, list[0].Status = WaitingForYou and len(list[0].WaitingList()) = 1", list)
 	}
 	if b.RequestEnded("aaaa", true, at); b.Len() != 0 {
 		t.Errorf("%d sessions are left", b.Len())
@@ -87,7 +87,7 @@ func TestStoredRequestsGoWithTheirDaemon(t *testing.T) {
 	if !ok || next.Len() != 1 {
 		t.Fatalf("%d sessions, %+v; want ok and next.Len() == 1", next.Len(), s)
 	}
-	if list := s.WaitingList(); len(list) != 1 || list[0].Held {
+	if list := s.WaitingList(); len(list) != 1 || list[0].InInbox {
 		t.Errorf("%+v; the agent is asking in its own terminal", list)
 	}
 }

@@ -17,19 +17,19 @@ import (
 // keysTime is how long answering by keys may take.
 const keysTime = 15 * time.Second
 
-// findWindow is what stands in an agent's own window under an id, where keys can answer it.
-func (s *Service) findWindow(id string) (wire.InboxRequest, bool) {
+// findPrompt is what stands in an agent's own prompt under an id, where keys can answer it.
+func (s *Service) findPrompt(id string) (wire.InboxRequest, bool) {
 	for _, item := range s.Sessions.Waiting() {
-		if item.ID == id && item.Status == wire.InboxWindow && len(item.Choices) > 0 {
+		if item.ID == id && item.Status == wire.InboxPrompt && len(item.Choices) > 0 {
 			return item, true
 		}
 	}
 	return wire.InboxRequest{}, false
 }
 
-// replyInWindow answers an agent in its own window, by the keys of its dialog. Where its
+// replyAtPrompt answers an agent at its own prompt, by the keys of its dialog. Where its
 // screen does not show exactly that dialog, nothing is typed and you are taken there.
-func (s *Service) replyInWindow(ask services.Asking, item wire.InboxRequest, p wire.InboxReplyParams,
+func (s *Service) replyAtPrompt(ask services.Asking, item wire.InboxRequest, p wire.InboxReplyParams,
 	peer proc.Cred) (wire.InboxReplyResult, *wire.Error) {
 	if p.SHA256 != "" && p.SHA256 != item.SHA256 {
 		return wire.InboxReplyResult{}, wire.Errorf(wire.CodeConflict,
@@ -38,7 +38,7 @@ func (s *Service) replyInWindow(ask services.Asking, item wire.InboxRequest, p w
 	choice := event.Choice(p.Choice)
 	if !slices.Contains(item.Choices, p.Choice) {
 		return wire.InboxReplyResult{}, wire.Errorf(wire.CodeParams, "%q isn't possible here: it is asked in the "+
-			"agent's own window, where hookmux answers once or deny; `hookmux jump` takes you there", p.Choice)
+			"agent's own prompt, where hookmux answers once or deny; `hookmux jump` takes you there", p.Choice)
 	}
 	r := queue.Request{
 		Need: policy.Need{Kind: policy.Permission},
@@ -46,7 +46,7 @@ func (s *Service) replyInWindow(ask services.Asking, item wire.InboxRequest, p w
 			Tool: &event.Tool{Name: item.Tool, Kind: event.Shell}},
 		Shown: item.Shown, Hash: item.SHA256,
 	}
-	said := queue.PersonAnswer{Verdict: event.Allow, Answer: event.Answer{Choice: choice},
+	said := queue.UserAnswer{Verdict: event.Allow, Answer: event.Answer{Choice: choice},
 		By: terminalName(s.Processes, peer), At: time.Now()}
 	if choice == event.ChooseDeny {
 		said.Verdict = event.Deny
@@ -63,7 +63,7 @@ func (s *Service) replyInWindow(ask services.Asking, item wire.InboxRequest, p w
 	defer cancel()
 	result := wire.InboxReplyResult{ID: item.ID, Outcome: wire.ReplyDelivered, By: said.By, Item: &item,
 		Decided: &wire.InboxDecision{Choice: p.Choice, By: said.By, At: said.At, Outcome: wire.ReplyDelivered}}
-	refused, err := s.Sessions.AnswerInWindow(ctx, item.ID, choice)
+	refused, err := s.Sessions.AnswerAtPrompt(ctx, item.ID, choice)
 	if err != nil {
 		refused = err.Error()
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// RequestOpened tells that hookmux holds a request of an event for a person.
+// RequestOpened tells that a request of an event waits for a person.
 // Whatever the settings say about following the agent's status, this is known.
 func (b *Sessions) RequestOpened(id string, ev *event.Event, at time.Time, rules Rules) Change {
 	n := input{ev: ev, at: at, rules: rules}
@@ -26,19 +26,19 @@ func (b *Sessions) RequestOpened(id string, ev *event.Event, at time.Time, rules
 	if !next.Live() {
 		next.reviveSession() // whoever asks lives
 	}
-	held := HeldRequest{ID: id, At: at, What: next.Machine.askFor(&n, next.Cwd).What}
+	held := OpenRequest{ID: id, At: at, What: next.Machine.askFor(&n, next.Cwd).What}
 	if ask := next.findAsk(&n); ask != nil {
 		held.Ask, held.At = ask.N, ask.At
 	}
-	next.Held = append(next.Held[:len(next.Held):len(next.Held)], held)
+	next.Requests = append(next.Requests[:len(next.Requests):len(next.Requests)], held)
 	b.held[id] = key
 	c := Change{Key: key}
 	b.commitChange(old, next, &c)
 	return c
 }
 
-// RequestEnded tells that the request is held no more. settled says that the
-// person decided, here or in the agent's window, or that the agent is gone; else
+// RequestEnded tells that the request no longer waits. settled says that the
+// person decided, here or at the agent's own prompt, or that the agent is gone; else
 // the agent's own question about the same, if there is one, is still open.
 func (b *Sessions) RequestEnded(id string, settled bool, at time.Time) Change {
 	b.mu.Lock()
@@ -51,20 +51,20 @@ func (b *Sessions) RequestEnded(id string, settled bool, at time.Time) Change {
 	}
 	next := old.copySession()
 	ask := 0
-	next.Held = removeWhere(next.Held, func(h *HeldRequest) bool {
+	next.Requests = removeWhere(next.Requests, func(h *OpenRequest) bool {
 		if h.ID == id {
 			ask = h.Ask
 		}
 		return h.ID == id
 	})
-	if len(next.Held) == 0 && key.ID == requestPrefix+id {
+	if len(next.Requests) == 0 && key.ID == requestPrefix+id {
 		b.dropSession(key)
 		return Change{Key: key, From: old.Status, To: NeverRan, Gone: true}
 	}
 	if ask != 0 {
-		next.endHeldAsk(id, ask, settled)
+		next.endOpenAsk(id, ask, settled)
 	}
-	if len(next.Asks)+len(next.Held) == 0 && next.Live() && next.Turn.Open() && next.Machine.Base != Unsure {
+	if len(next.Asks)+len(next.Requests) == 0 && next.Live() && next.Turn.Open() && next.Machine.Base != Unsure {
 		next.Machine.setBase(Running, at)
 	}
 	c := Change{Key: key}

@@ -10,11 +10,11 @@ import (
 	"github.com/hookmux/hookmux/internal/tmux"
 )
 
-// AnswerInWindow answers what an agent asks in its own window by keys in its tmux pane.
+// AnswerAtPrompt answers what an agent asks at its own prompt by keys in its tmux pane.
 // refused says why nothing was pressed; an error, that something was and it is not known
 // to have helped.
-func (s *Service) AnswerInWindow(ctx context.Context, id string, choice event.Choice) (refused string, err error) {
-	err = s.pressInWindow(ctx, id, choice)
+func (s *Service) AnswerAtPrompt(ctx context.Context, id string, choice event.Choice) (refused string, err error) {
+	err = s.pressAtPrompt(ctx, id, choice)
 	var refusal *window.Refusal
 	if errors.As(err, &refusal) {
 		return refusal.Why, nil
@@ -22,10 +22,10 @@ func (s *Service) AnswerInWindow(ctx context.Context, id string, choice event.Ch
 	return "", err
 }
 
-func (s *Service) pressInWindow(ctx context.Context, id string, choice event.Choice) error {
+func (s *Service) pressAtPrompt(ctx context.Context, id string, choice event.Choice) error {
 	s.pressing.Lock() // one at a time: of two answers the second finds no dialog
 	defer s.pressing.Unlock()
-	one, waits := s.findWindow(id)
+	one, waits := s.findPrompt(id)
 	if one == nil {
 		return &window.Refusal{Why: "it no longer asks"}
 	}
@@ -47,16 +47,16 @@ func (s *Service) pressInWindow(ctx context.Context, id string, choice event.Cho
 		return &window.Refusal{Why: err.Error()}
 	}
 	return window.Press(ctx, window.InTmux(server, pane.ID), dialog, waits.Whole, keys, func() bool {
-		now, still := s.findWindow(id)
+		now, still := s.findPrompt(id)
 		return now != nil && s.view.dialogOf(now, still) != nil && still.Whole == waits.Whole
 	})
 }
 
-// findWindow is the session in whose window something waits under an id.
-func (s *Service) findWindow(id string) (*state.Session, *state.Waiting) {
+// findPrompt is the session in whose window something waits under an id.
+func (s *Service) findPrompt(id string) (*state.Session, *state.Waiting) {
 	for _, one := range s.tracker.sessions.Waiting() {
 		for _, waits := range one.WaitingList() {
-			if waits.ID == id && !waits.Held && !s.tracker.isDeciding(waits.Event) {
+			if waits.ID == id && !waits.InInbox && !s.tracker.isDeciding(waits.Event) {
 				return one, &waits
 			}
 		}

@@ -1,0 +1,72 @@
+package member
+
+import (
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/json"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	natsserver "github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+
+	"github.com/hookmux/hookmux/internal/fleet/protocol"
+)
+
+// A member says why it can't work with a server of another version of the protocol.
+func TestServersOfOtherVersionsAreRefusedWithAReason(t *testing.T) {
+	web := httptest.NewTLSServer(nil) // for its certificate
+	defer web.Close()
+	pin := sha256.Sum256(web.Certificate().RawSubjectPublicKeyInfo)
+	s, err := natsserver.NewServer(&natsserver.Options{Host: "127.0.0.1", Port: natsserver.RANDOM_PORT, NoSigs: true, NoLog: true, TLS: true,
+		TLSTimeout: 10, TLSConfig: &tls.Config{Certificates: web.TLS.Certificates}, AlwaysEnableNonce: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	defer s.Shutdown()
+	if !s.ReadyForConnections(10 * time.Second) {
+		t.Fatal("no server")
+	}
+	pair, _ := nkeys.CreateUser()
+	seed, _ := pair.Seed()
+	public, _ := pair.PublicKey()
+	m := &membership{Servers: []string{s.Addr().String()}, Pin: pin[:], Seed: seed}
+	conn, err := connect(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	other, err := nats.Connect(urls(m.Servers), common(m.Pin, "_INBOX_server")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	r := newRun(&Service{}, m)
+	r.record.ID = protocol.MemberID(public)
+	r.conn.Store(conn)
+	for _, c := range []struct {
+		version int
+		want    string
+	}{{protocol.Oldest - 1, "upgrade hookmux there"}, {protocol.Version + 1, "upgrade hookmux here"}, {protocol.Version, ""}} {
+		answering, err := other.Subscribe(protocol.UpSubject(r.id(), protocol.UpAsk), func(msg *nats.Msg) {
+			b, _ := json.Marshal(protocol.Told{Version: c.version})
+			_ = msg.Respond(b)
+		})
+		if err != nil || other.Flush() != nil {
+			t.Fatal(err)
+		}
+		for end := time.Now().Add(10 * time.Second); !conn.IsConnected() && time.Now().Before(end); {
+			time.Sleep(10 * time.Millisecond)
+		}
+		_, err = r.ask(t.Context(), protocol.Ask{What: protocol.AskHello})
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("a server of version %d: error %v, want %q", c.version, err, c.want)
+		}
+		_ = answering.Unsubscribe()
+		_ = other.Flush()
+	}
+}

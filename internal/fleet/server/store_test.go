@@ -1,0 +1,198 @@
+//go:build unix
+
+package server
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/fleet/protocol"
+	"github.com/hookmux/hookmux/internal/recorder/journal"
+)
+
+// startPostgres runs a real server in a folder of its own and returns a file with its URL.
+func startPostgres(t *testing.T) string {
+	t.Helper()
+	programs, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
+	if len(programs) == 0 {
+		t.Skip("PostgreSQL isn't installed")
+	}
+	bin := programs[len(programs)-1]
+	dir, err := os.MkdirTemp("", "postgres")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	command := func(name string, args ...string) *exec.Cmd {
+		cmd := exec.Command(filepath.Join(bin, name), args...)
+		cmd.Dir = dir
+		if os.Getuid() == 0 { // it refuses to be root's
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: postgresUser(t, dir)}
+		}
+		return cmd
+	}
+	if out, err := command("initdb", "-D", filepath.Join(dir, "data"), "-U", "fleet", "--auth=trust", "--no-sync", "-E", "UTF8",
+		"--locale=C").CombinedOutput(); err != nil {
+		t.Fatalf("initdb: %v\n%s", err, out)
+	}
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := strconv.Itoa(free.Addr().(*net.TCPAddr).Port)
+	_ = free.Close()
+	server := command("postgres", "-D", filepath.Join(dir, "data"), "-p", port, "-k", dir, "-h", "127.0.0.1")
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Process.Signal(syscall.SIGQUIT); _ = server.Wait() })
+	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+		if err := command("pg_isready", "-h", "127.0.0.1", "-p", port).Run(); err == nil {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("PostgreSQL isn't ready")
+		}
+	}
+	file := filepath.Join(t.TempDir(), "url")
+	if err := os.WriteFile(file, []byte("postgres://fleet@127.0.0.1:"+port+"/postgres\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func postgresUser(t *testing.T, dir string) *syscall.Credential {
+	t.Helper()
+	who, err := user.Lookup("postgres")
+	if err != nil {
+		t.Skip("there's no user postgres")
+	}
+	uid, _ := strconv.Atoi(who.Uid)
+	gid, _ := strconv.Atoi(who.Gid)
+	if err := os.Chown(dir, uid, gid); err != nil {
+		t.Fatal(err)
+	}
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+}
+
+// stores are all stores there are, new and empty.
+func stores(t *testing.T) map[string]store {
+	t.Helper()
+	file, err := openSQLite(filepath.Join(t.TempDir(), "journal.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := openPostgres(t.Context(), startPostgres(t), "hookmux_test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = file.Close(); _ = db.Close() })
+	return map[string]store{"SQLite": file, "PostgreSQL": db}
+}
+
+// Both stores answer every question of the log, the audit and a replay alike.
+func TestStoresAnswerAlike(t *testing.T) {
+	at := time.Date(2026, 11, 19, 1, 0, 0, 0, time.UTC)
+	var items []journal.Item
+	for i := range 40 {
+		id := fmt.Sprintf("m%d/e%02d", i%3, i)
+		items = append(items, journal.Item{Row: &journal.Row{ID: id, Time: at.Add(time.Duration(i) * time.Second),
+			Agent: []string{"claude", "codex"}[i%2], Kind: "tool.before", Native: "PreToolUse", Tool: []string{"Bash", "Edit", "Read"}[i%3],
+			Session: "s-" + strconv.Itoa(i%5), Cwd: "/tmp", Host: "m" + strconv.Itoa(i%3), Body: []byte(`{"n":"\u00e9 \u0000"}`)}})
+		if i%4 == 0 {
+			decision := []string{`{"verdict":"deny","inbox":{"id":"r"}}`, `{"verdict":"deny","would":{"x":1}}`}[i/4%2]
+			items = append(items, journal.Item{Outcome: &journal.Outcome{ID: id, Time: at, Took: time.Millisecond, Verdict: "deny",
+				By: "guard.destructive", Decision: []byte(decision)}})
+		}
+	}
+	filters := map[string]journal.Filter{
+		"everything": {}, "the newest": {Newest: true, Limit: 7}, "a member": {ID: "m1/"}, "one event": {ID: "m1/e04"},
+		"since": {Since: at.Add(20 * time.Second)}, "until": {Until: at.Add(20 * time.Second)}, "an agent": {Agents: []string{"codex"}},
+		"tools": {Tools: []string{"Bash", "Read"}}, "a session": {Session: "s-3"}, "denied": {Verdict: "deny"}, "undecided": {Verdict: "none"},
+		"asked": {Inbox: true}, "logged": {LogOnly: true}, "kinds": {Kinds: []string{"tool.before"}, Natives: []string{"PreToolUse"}, Limit: 3},
+		"nothing": {Agents: []string{"pi"}},
+	}
+	answers := map[string]map[string][]string{}
+	for name, s := range stores(t) {
+		for _, part := range [][]journal.Item{items[:20], items[10:], items} { // what comes again is there already
+			if err := s.Write(part); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		answers[name] = map[string][]string{}
+		for what, f := range filters {
+			list := []string{}
+			for one, err := range s.Query(t.Context(), f) {
+				if err != nil {
+					t.Fatalf("%s, %s: %v", name, what, err)
+				}
+				line := fmt.Sprint(one.ID, one.Time.UnixMicro(), one.Agent, one.Kind, one.Native, one.Tool, one.Session, one.Cwd, one.Host,
+					string(one.Body))
+				if o := one.Outcome; o != nil {
+					line += fmt.Sprint(o.Time.UnixMicro(), o.Took, o.Verdict, o.By, o.Degraded, string(o.Decision))
+				}
+				list = append(list, line)
+			}
+			answers[name][what] = list
+		}
+		if err := s.Retain(at.Add(30*time.Second), 20*time.Second, 0); err != nil {
+			t.Fatal(err)
+		}
+		left := 0
+		for one := range s.Query(t.Context(), journal.Filter{}) {
+			if left++; one.Time.Before(at.Add(10 * time.Second)) {
+				t.Errorf("%s keeps %s, which is too old", name, one.ID)
+			}
+		}
+		if left != 30 {
+			t.Errorf("%s keeps %d events, want 30", name, left)
+		}
+	}
+	for what := range filters {
+		file, db := answers["SQLite"][what], answers["PostgreSQL"][what]
+		if !slices.Equal(file, db) {
+			t.Errorf("%s: SQLite answers\n%s\nPostgreSQL\n%s", what, strings.Join(file, "\n"), strings.Join(db, "\n"))
+		}
+		if (len(file) == 0) != (what == "nothing") {
+			t.Errorf("%s: %d events", what, len(file))
+		}
+	}
+}
+
+// Members' events arrive in PostgreSQL, once each, and nothing of them is left when the
+// fleet ends.
+func TestFleetInPostgres(t *testing.T) {
+	o := Options{Postgres: startPostgres(t)}
+	f := newFleetWith(t, o)
+	one := f.member("one", protocol.RoleMember)
+	for range 2 {
+		if told := one.send("events", batchOf(anEvent("a"), anEvent("b"))); told.Error != "" {
+			t.Fatal(told.Error)
+		}
+	}
+	f.wantStored(one.id, "a", "b")
+	o.Dir = f.server.o.Dir
+	if err := Erase(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	db, err := openPostgres(t.Context(), o.Postgres, "other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var left int
+	if err := db.pool.QueryRow(t.Context(), "SELECT count(*) FROM information_schema.schemata WHERE schema_name = $1",
+		schemaOf(f.server.Fleet())).Scan(&left); err != nil || left != 0 {
+		t.Errorf("the fleet's schema is left: %d, error %v", left, err)
+	}
+}
