@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
-
-	_ "modernc.org/sqlite" // the driver
 )
 
 // batchRows is how many rows are read of an agent's database at once: between batches

@@ -278,6 +278,29 @@ func TestCodexLimits(t *testing.T) {
 	}
 }
 
+// A store that can't be opened right now, as on a full disk, keeps what was counted.
+func TestAStoreThatCannotBeOpenedIsKept(t *testing.T) {
+	w := newWorld(t)
+	w.write(".claude/projects/p/1.jsonl", message("m", "r", "", 1, 1))
+	w.scan()
+	w.store.Close()
+	w.store = nil
+	path := filepath.Join(w.home, "state", Database)
+	if err := os.MkdirAll(path+"-wal", 0o700); err != nil { // in the place of its log
+		t.Fatal(err)
+	}
+	if _, err := OpenStore(path, BuiltinPrices); err == nil {
+		t.Fatal("it's opened without a log")
+	}
+	if err := os.Remove(path + "-wal"); err != nil {
+		t.Fatal(err)
+	}
+	os.Remove(filepath.Join(w.home, ".claude/projects/p/1.jsonl"))
+	w.reopen()
+	w.scan()
+	w.wants("as it was", Tokens{Input: 1, Output: 1})
+}
+
 func TestABrokenStoreIsBegunAgain(t *testing.T) {
 	w := newWorld(t)
 	w.write(".claude/projects/p/1.jsonl", message("m", "r", "", 1, 1))

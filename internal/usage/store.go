@@ -14,6 +14,9 @@ import (
 	"strings"
 	"time"
 
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
 	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
@@ -47,8 +50,7 @@ type Store struct {
 func OpenStore(path string, prices func() *Prices) (*Store, error) {
 	s := &Store{path: path, prices: prices}
 	err := s.open()
-	var broken *brokenError
-	if errors.As(err, &broken) {
+	if isBroken(err) {
 		if _, aside := files.SetAside(path); aside != nil {
 			return nil, errors.Join(err, aside)
 		}
@@ -62,9 +64,12 @@ func OpenStore(path string, prices func() *Prices) (*Store, error) {
 	return s, nil
 }
 
-type brokenError struct{ err error }
-
-func (e *brokenError) Error() string { return e.err.Error() }
+// isBroken reports whether a file is no database, or a damaged one. One that can't be
+// opened right now, as on a full disk, isn't.
+func isBroken(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && (e.Code()&0xff == sqlite3.SQLITE_CORRUPT || e.Code()&0xff == sqlite3.SQLITE_NOTADB)
+}
 
 func (s *Store) open() error {
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
@@ -88,7 +93,7 @@ func (s *Store) open() error {
 	var version int
 	if err := db.QueryRow("PRAGMA user_version").Scan(&version); err != nil {
 		db.Close()
-		return &brokenError{err}
+		return err
 	}
 	switch {
 	case version > schemaVersion:
@@ -97,12 +102,12 @@ func (s *Store) open() error {
 	case version < schemaVersion:
 		if _, err := db.Exec(schema + fmt.Sprintf("PRAGMA user_version = %d", schemaVersion)); err != nil {
 			db.Close()
-			return &brokenError{err}
+			return err
 		}
 	}
 	if err := s.spots.load(db); err != nil {
 		db.Close()
-		return &brokenError{err}
+		return err
 	}
 	s.db = db
 	return nil

@@ -28,8 +28,8 @@ const (
 	openPages     = 200
 	pageSessions  = 1000
 	pageDevices   = 8 // each may make 20 requests a second
-	pageEvents    = 6000
-	pageAnswers   = 800
+	pageEvents    = 2000
+	pageAnswers   = 400
 	pageRequests  = 50
 	pageReplyRest = 16 * time.Millisecond
 )

@@ -42,9 +42,6 @@ func TestRealBudget(t *testing.T) {
 					}
 					return nil
 				})
-			if e := st.CollectEvidence(err, began); !e.Saw(refusal) {
-				t.Errorf("the model was not told why: %q", refusal)
-			}
 			if !st.LeftItsFile("passed") {
 				t.Fatalf("the call within the budget did not run: %v", err)
 			}
@@ -60,6 +57,9 @@ func TestRealBudget(t *testing.T) {
 				}
 				return found
 			})
+			if e := st.CollectEvidence(err, began); !e.Saw(refusal) {
+				t.Errorf("the model was not told why: %q", refusal)
+			}
 		})
 	}
 }

@@ -126,7 +126,7 @@ func runDaemon(ctx context.Context, app *cmdutil.App, service bool) error {
 	steady, stop := context.WithCancel(ctx)
 	defer stop()
 	go steadyHeap(steady)
-	go releaseStart(steady)
+	go releasePages(steady)
 	return h.Run(ctx)
 }
 

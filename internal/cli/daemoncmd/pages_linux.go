@@ -13,18 +13,37 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// settleTime is when a new daemon has read what it needs: its catalogue, its guards, your settings.
-const settleTime = time.Second
+// A new daemon has read your settings and its guards after settleTime, and opened what it
+// needs behind that after five times as long. From then on, pages are looked at every
+// pagesTime.
+const (
+	settleTime = time.Second
+	pagesTime  = 5 * time.Minute
+)
 
-// releaseStart gives back what only the start needed: garbage, and the pages of the
-// program that ran once. The kernel reads a page again when the daemon comes back to it.
-func releaseStart(ctx context.Context) {
-	select {
-	case <-ctx.Done():
-		return
-	case <-time.After(settleTime):
+// releasePages gives back what the daemon needs no longer, until ctx ends: after the start
+// its garbage, and from time to time the pages of the program that ran once. The kernel
+// reads a page again when the daemon comes back to it.
+func releasePages(ctx context.Context) {
+	for round := 0; ; round++ {
+		wait := pagesTime
+		if round < 2 {
+			wait = settleTime * time.Duration(1+3*round)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+		if round < 2 {
+			debug.FreeOSMemory()
+		}
+		releaseProgram()
 	}
-	debug.FreeOSMemory()
+}
+
+// releaseProgram gives back the pages of the program's file.
+func releaseProgram() {
 	f, err := os.Open("/proc/self/smaps")
 	if err != nil {
 		return

@@ -1,6 +1,7 @@
 package daemoncmd
 
 import (
+	"context"
 	"os"
 	"slices"
 	"strings"
@@ -31,7 +32,7 @@ Anonymous:             0 kB
 }
 
 // The program goes on after its own pages were given back.
-func TestReleaseStart(t *testing.T) {
+func TestReleasePages(t *testing.T) {
 	f, err := os.Open("/proc/self/smaps")
 	if err != nil {
 		t.Skip(err)
@@ -40,5 +41,9 @@ func TestReleaseStart(t *testing.T) {
 	if len(unchangedMappings(f)) == 0 {
 		t.Fatal("none of this program's own mappings can be given back")
 	}
-	synctest.Test(t, func(t *testing.T) { releaseStart(t.Context()) })
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*pagesTime)
+		defer cancel()
+		releasePages(ctx)
+	})
 }

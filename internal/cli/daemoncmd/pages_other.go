@@ -4,4 +4,4 @@ package daemoncmd
 
 import "context"
 
-func releaseStart(context.Context) {}
+func releasePages(context.Context) {}

@@ -28,6 +28,10 @@ type hub struct {
 	// them soon.
 	changed map[string][]byte
 	send    *time.Timer
+	// list has every session as a page gets them first, until one changes: after a restart
+	// many pages come back at once. changes counts.
+	list    []byte
+	changes int
 }
 
 // page is a page that's open in a browser.
@@ -147,6 +151,8 @@ func (h *hub) noteSession(line []byte) {
 	key := string(jsontext.Get(session, "agent")) + string(jsontext.Get(session, "id"))
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.list = nil
+	h.changes++
 	if h.stop == nil {
 		return // the last page is gone
 	}
@@ -190,7 +196,7 @@ func (h *hub) leave(p *page) {
 	delete(h.pages, p)
 	if len(h.pages) == 0 && h.stop != nil {
 		h.stop()
-		h.stop = nil
+		h.stop, h.list = nil, nil
 		clear(h.changed)
 	}
 }
@@ -265,8 +271,31 @@ func (h *hub) find(id, device string) *page {
 type snapshot struct {
 	Page     string              `json:"page"`
 	Device   wire.WebDevice      `json:"device"`
-	Requests []wire.InboxRequest `json:"requests"`
-	Sessions any                 `json:"sessions"`
+	Requests []wire.InboxRequest `json:"requests"` // and sessions, which come from sessionList
+}
+
+// sessionList is every session, for a page that has joined.
+func (h *hub) sessionList(ctx context.Context) ([]byte, *wire.Error) {
+	h.mu.Lock()
+	list, changes := h.list, h.changes
+	h.mu.Unlock()
+	if list != nil {
+		return list, nil
+	}
+	sessions, bad := h.service.Daemon.Call(ctx, wire.MethodSessions, nil)
+	if bad != nil {
+		return nil, bad
+	}
+	list, err := json.Marshal(sessions)
+	if err != nil {
+		return nil, wire.Errorf(wire.CodeInternal, "%v", err)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.changes == changes && h.stop != nil {
+		h.list = list
+	}
+	return list, nil
 }
 
 // streamHandler sends what there is and then every change, until the page goes. Lines
@@ -285,23 +314,27 @@ func (v *server) streamHandler(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.look(p, r.URL.Query().Get("visible") == "1")
-	sessions, bad := v.service.Daemon.Call(r.Context(), wire.MethodSessions, nil)
+	sessions, bad := h.sessionList(r.Context())
 	if bad != nil {
 		failWith(w, bad)
 		return
 	}
-	first, _ := json.Marshal(map[string]any{"method": "snapshot", "params": snapshot{Page: p.id,
-		Device: d.Info(h.count(d.ID)), Requests: v.service.Requests.WaitingInFull(), Sessions: sessions}})
+	first, _ := json.Marshal(snapshot{Page: p.id, Device: d.Info(h.count(d.ID)), Requests: v.service.Requests.WaitingInFull()})
+	first = append(first[:len(first)-1], `,"sessions":`...)
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Time{})
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
-	send := func(events []byte) bool {
+	send := func(parts ...[]byte) bool {
 		_ = control.SetWriteDeadline(time.Now().Add(streamWrite))
-		_, err := w.Write(events)
-		return err == nil && control.Flush() == nil
+		for _, part := range parts {
+			if _, err := w.Write(part); err != nil {
+				return false
+			}
+		}
+		return control.Flush() == nil
 	}
-	if !send(appendEvent(nil, first)) {
+	if !send([]byte(`data: {"method":"snapshot","params":`), first, sessions, []byte("}}\n\n")) {
 		return
 	}
 	beat := time.NewTicker(heartbeat)

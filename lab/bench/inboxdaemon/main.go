@@ -52,7 +52,7 @@ func run(ctx context.Context, live bool) error {
 	}
 	h, err := daemon.New(daemon.Options{Dirs: dirs, Table: trusted{proc.System()},
 		Facts: authoritytest.Machine{Table: trusted{proc.System()}}, Version: version.String, Log: os.Stderr,
-		LiveSettings: live})
+		Asker: new(authoritytest.Agrees), LiveSettings: live})
 	if err != nil {
 		return err
 	}
