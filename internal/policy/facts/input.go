@@ -74,7 +74,11 @@ func ReadInput(call *Call) InputPaths {
 	if err := walkJSON(call.Input, throughTexts(r.takeText)); err != nil {
 		out.Unreadable = "its input is not valid JSON: " + err.Error()
 	}
-	if call.ToolKind != "search" {
+	switch call.ToolKind {
+	case "search":
+	case "file_read", "file_write", "file_edit":
+		out.Unreadable = "" // the decoder says so of a call
+	default:
 		addListed(call)
 	}
 	return out

@@ -31,6 +31,10 @@ func (t *Checker) checkProcessTool(x *scope, r *shell.Run) {
 	name := r.Name()
 	say := func() { x.Report.Add("daemon", r.Head(), name+" stops, limits or takes over the daemon") }
 	line := strings.ToLower(facts.JoinArgs(r.Args()))
+	if takesOverAgent(x, r) {
+		x.Report.Add("hooks-off", r.Head(), name+" takes over the agent's own process, which runs its hooks")
+		return
+	}
 	switch {
 	case name == "pkill":
 		if strings.Contains(line, "hookmux") || patternFindsDaemon(r.Args()) {
@@ -47,10 +51,6 @@ func (t *Checker) checkProcessTool(x *scope, r *shell.Run) {
 		return
 	case name == "lldb" && facts.HasWord(facts.OptionValues(r.Args(), attachByName...), daemonNames...):
 		say()
-		return
-	}
-	if takesOverAgent(x, r) {
-		x.Report.Add("hooks-off", r.Head(), name+" takes over the agent's own process, which runs its hooks")
 		return
 	}
 	if !programs.Is(name, programs.ProcessTool) {

@@ -91,8 +91,6 @@ var startFiles = []startFile{
 	{path: ".config/konsolerc", who: "your terminal"}, {path: ".local/share/konsole/", who: "your terminal"},
 	{path: ".config/xfce4/terminal/", who: "your terminal"}, {path: ".Xresources", who: "your terminal"},
 	{path: ".Xdefaults", who: "your terminal"}, {path: ".terminfo/", who: "your terminal"},
-	// What Claude Code reads into the shell before every command.
-	{path: ".claude/shell-snapshots/", who: "Claude Code's shell"}, {path: ".claude/session-env/", who: "Claude Code's shell"},
 	// Folders on PATH: a program there runs in place of another.
 	{path: ".local/bin/", who: "anyone who types its name"}, {path: "bin/", who: "anyone who types its name"},
 	{path: ".bin/", who: "anyone who types its name"}, {path: ".cargo/bin/", who: "anyone who types its name"},
