@@ -5,9 +5,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/install"
 )
 
 // start measures what a person waits for when hookmux has little to do.
@@ -44,15 +45,8 @@ func (b *bench) start(ctx context.Context) error {
 // copyPrograms copies the programs of a folder, as installing does: a file that
 // the linker has just written is slower to start.
 func copyPrograms(from, to string, names ...string) error {
-	if err := os.MkdirAll(to, 0o700); err != nil {
-		return err
-	}
 	for _, name := range names {
-		data, err := os.ReadFile(filepath.Join(from, name))
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(to, name), data, 0o700); err != nil {
+		if err := install.CopyProgram(filepath.Join(from, name), filepath.Join(to, name)); err != nil {
 			return err
 		}
 	}

@@ -279,7 +279,8 @@ func describeRun(r *shell.Run, scope *Scope) Command {
 		splitWords(&out, r, p)
 		out.Statements = statementsOf(&out, r, scope)
 		out.Polls = isPoll(&out, r, p)
-		if len(p.Does) > 0 {
+		// What a script or a function of the project's own deletes is the project's affair.
+		if p.HasEffects() && !r.Local && (len(p.Does) > 0 || !strings.Contains(r.Argv[0].Text, "/")) {
 			words := KnownTexts(r.Args())
 			for _, effect := range programs.Effects {
 				if _, ok := p.Phrase(effect, words); ok {

@@ -140,7 +140,7 @@ func (x *Scope) fetchedProgram(r *shell.Run) string {
 	case "python", "perl", "ruby", "node", "php", "bun", "deno", "lua", "osascript", "pwsh", "powershell", "nodejs":
 		interpreter = true
 	}
-	if !isShell && !evals && !interpreter {
+	if !isShell && !evals && !interpreter || isShell && r.OnlyChecks() {
 		return ""
 	}
 	for _, a := range r.Args() {
@@ -244,6 +244,16 @@ func (x *Scope) downloadedScripts() []ForeignProgram {
 			}
 			continue
 		}
+		if p := x.Script.Programs.Of(name); p.Operands != nil && p.Operands.Target {
+			_, rest := SplitFlags(r.Args())
+			to, sources, ok := SplitTarget(r.Args(), rest)
+			for _, from := range sources {
+				if ok && (got[strings.TrimPrefix(from.Text, "./")] || p.Has(programs.Sends) && isRemotePath(from.Text)) {
+					got[strings.TrimPrefix(to.Text, "./")] = true
+					got[path.Join(to.Text, path.Base(from.Text))] = true
+				}
+			}
+		}
 		if dir, ok := x.fetchedFolder(r); ok {
 			folders = append(folders, dir)
 			continue
@@ -270,6 +280,7 @@ func (x *Scope) downloadedScripts() []ForeignProgram {
 		}
 		has := func(w shell.Word) bool { return got[strings.TrimPrefix(w.Text, "./")] }
 		switch {
+		case shell.IsShell(name) && r.OnlyChecks():
 		case shell.IsShell(name) || name == "source" || name == ".":
 			given := r.Args()
 			for _, rd := range r.Redirects {
@@ -300,6 +311,12 @@ func (x *Scope) downloadedScripts() []ForeignProgram {
 		}
 	}
 	return out
+}
+
+// isRemotePath reports whether a file is on another machine: host:path.
+func isRemotePath(text string) bool {
+	host, _, ok := strings.Cut(text, ":")
+	return ok && host != "" && !strings.ContainsAny(host, "/$")
 }
 
 // fetchedFolder is a folder that a run fills from the network: git clone, curl | tar x.

@@ -113,12 +113,19 @@ func tarExtracts(args []shell.Word) bool {
 
 // FindDeletes reports whether what find finds is deleted.
 func (x *Scope) FindDeletes(r *shell.Run, args []shell.Word) bool {
-	if HasWord(args, "-delete") {
-		return true
-	}
+	behind := false // the words of a command
 	for i, a := range args {
 		switch a.Text {
+		case ";":
+			behind = false
+		case "+":
+			behind = behind && args[i-1].Text != "{}"
+		case "-delete":
+			if !behind {
+				return true
+			}
 		case "-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch":
+			behind = true
 			for _, b := range args[i+1:] {
 				if b.Text == ";" {
 					break
@@ -127,9 +134,7 @@ func (x *Scope) FindDeletes(r *shell.Run, args []shell.Word) bool {
 					return r == ' ' || r == ';' || r == '\n' ||
 						r == '"' || r == '\''
 				}) {
-					switch path.Base(word) {
-					case "rm", "shred", "unlink", "rimraf", "grm", "truncate", "gtruncate", "trash", "trash-put",
-						"srm":
+					if x.Script.Programs.Of(path.Base(word)).Has(programs.Deletes) {
 						return true
 					}
 				}

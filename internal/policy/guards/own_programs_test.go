@@ -21,6 +21,8 @@ programs:
     files:
       shows: [--body-file]
     is: sends
+  - names: sweep
+    kind: delete
 `
 
 func TestOwnPrograms(t *testing.T) {
@@ -41,6 +43,9 @@ func TestOwnPrograms(t *testing.T) {
 		"acme run -- git push --force origin main": "git-history.force-push",
 		"acme post --body-file .env":               "secrets.send",
 		"cat .env | acme post":                     "secrets.send",
+		"sweep -r ~/":                              "destructive.rm-broad",
+		"sweep ~/.claude/settings.json":            "own-files.delete",
+		"sweep -r build":                           "",
 		"acme project list":                        "",
 		"acme bucket rm data":                      "",
 		"acme project destroy --help":              "",
@@ -51,8 +56,12 @@ func TestOwnPrograms(t *testing.T) {
 		if want == "" && len(got) > 0 || want != "" && !hasRule(got, want) {
 			t.Errorf("%s: %v, want %q", command, got, want)
 		}
-		if want == "destructive.tool" && allGuards(t).Check(shellCall(command)) != nil {
-			t.Errorf("%s is stopped without the description as well", command)
+		if want == "destructive.tool" {
+			for _, f := range allGuards(t).Check(shellCall(command)) {
+				if f.Rule != "infra.unknown-tool" || !f.Ask {
+					t.Errorf("%s: %+v without the description, want a question at most", command, f)
+				}
+			}
 		}
 	}
 	for _, f := range set.Check(shellCall("acme release promote 1")) {

@@ -18,7 +18,7 @@ func worstCommands(size int) map[string]string {
 		"options": fill("curl ", "-o ", ""), "long options": fill("curl ", "--o ", ""), "variables": fill("", "x=$x$x;", "$x"),
 		"substitutions": fill("echo ", "$(a) ", ""), "statements": fill("", "psql -c x>f;", "ls"),
 		"literals": fill("python3 -c \"", "'a';", "\""), "braces": fill("rm ", "{a,b}", ""),
-		"functions": fill("f(){ rm $1; };", "f a;", "f"), "shells": fill("", "sh -c 'rm a';", "ls"),
+		"functions": fill("f(){ rm $1; };", "f a;", "f"), "locals": fill("f(){ local a=1 b=2; g(){ local a=3; }; g; };", "f;", "f"), "shells": fill("", "sh -c 'rm a';", "ls"),
 		"decoded": fill("", "echo YQ==|base64 -d|sh;", "ls"), "lists": fill("for i in ", "a ", "; do rm $i; done"),
 		"arrays": fill("a=(", "b ", "); rm ${a[@]}"), "globs": fill("rm ", "*/", ""), "finds": fill("", "find . -exec rm {} +;", "ls"),
 		"git": fill("", "git push;", "ls"), "xargs": fill("", "ls|xargs rm;", "ls"), "downloads": fill("", "curl -O a/b;sh b;", "ls"),

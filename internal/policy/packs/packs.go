@@ -192,10 +192,14 @@ func ruleWords(r *rules.Rule) []string {
 		return lowerWords(out)
 	case len(q.Statement) > 0:
 		return statementWords
+	case len(q.Effect) > 0 && len(q.Text.Texts()) > 0: // of any program
+		return lowerWords(q.Text.Texts())
 	case len(q.Effect) > 0: // your own programs are looked for as such
 		return programs.With(func(p *programs.Program) bool { return len(p.Does) > 0 })
 	case len(q.Origin.Texts()) > 0:
-		return programs.With(func(p *programs.Program) bool { return p.Has(programs.Fetches) })
+		return programs.With(func(p *programs.Program) bool {
+			return p.Has(programs.Fetches) || p.Has(programs.Sends) && p.Operands != nil && p.Operands.Target
+		})
 	case len(q.Path.Texts()) > 0:
 		var out []string
 		for _, t := range q.Path.Texts() {

@@ -57,7 +57,7 @@ func Parse(name string, data []byte) ([]*Program, error) {
 // addingTraits only have hookmux see more; ownTraits are those that a file of your own
 // may give.
 const (
-	addingTraits = Fetches | Unpacks | Deletes | RunsFiles | Sends | Editor
+	addingTraits = Fetches | Unpacks | Deletes | Recursive | RunsFiles | Sends | Editor
 	ownTraits    = addingTraits | NoFiles | TalksAnyway | Mentions | Poll | Plain
 )
 
@@ -69,6 +69,9 @@ func (p *Program) usable() error {
 			return fmt.Errorf("%s: is: %s is for built-in programs only; you can use %s", p.Names, name,
 				strings.Join(traitsIn(ownTraits), ", "))
 		}
+	}
+	if p.Kind != "" && !slices.Contains(ownKinds, p.Kind) {
+		return fmt.Errorf("%s: kind: %s is for built-in programs only; you can use %s", p.Names, p.Kind, joinKinds(ownKinds))
 	}
 	field := ""
 	switch {
@@ -82,6 +85,8 @@ func (p *Program) usable() error {
 		field = "secrets"
 	case len(p.Reach) > 0:
 		field = "reach"
+	case p.OptionsFrom != "":
+		field = "optionsFrom"
 	case len(p.Commands) > 0:
 		field = "commands"
 	case len(p.Aliases) > 0:
@@ -111,7 +116,7 @@ func traitsIn(traits Trait) []string {
 // OnlyAdds is the part of an entry that can only have hookmux see more, whatever it says
 // about the program elsewhere; whole says that this is all of it.
 func (p *Program) OnlyAdds() (part *Program, whole bool) {
-	part = &Program{Names: p.Names, RunsOptions: p.RunsOptions, Does: p.Does, Files: p.Files,
+	part = &Program{Names: p.Names, Kind: p.Kind, RunsOptions: p.RunsOptions, Does: p.Does, Files: p.Files,
 		traits: p.traits & addingTraits, source: p.source, adds: true}
 	known := slices.ContainsFunc(strings.Fields(p.Names), func(name string) bool { return Of(name) != unknown })
 	if !known {
@@ -127,7 +132,10 @@ func (p *Program) OnlyAdds() (part *Program, whole bool) {
 			part.Starts = &starts
 		}
 	}
-	whole = p.traits == part.traits && p.Subcommands == nil && p.Reader == nil && p.Operands == nil && p.Talks == nil &&
+	sorted := p.Kind != "" && slices.ContainsFunc(strings.Fields(p.Names), func(name string) bool {
+		return Of(name).Kind != "" && Of(name).Kind != p.Kind
+	})
+	whole = !sorted && p.traits == part.traits && p.Subcommands == nil && p.Reader == nil && p.Operands == nil && p.Talks == nil &&
 		p.Values == "" && len(p.Polls) == 0 &&
 		(!known || p.Runs == nil && len(p.Verbs) == 0 && p.Starts == nil && p.Prints == nil && p.Language == "")
 	contains := p.Starts != nil && p.Starts.Remote || p.Runs != nil && p.Runs.Contain
@@ -172,12 +180,14 @@ func (p *Program) with(more *Program) *Program {
 	out.RunsOptions = slices.Concat(p.RunsOptions, more.RunsOptions)
 	out.Polls = slices.Concat(p.Polls, more.Polls)
 	out.Values = p.Values + more.Values
-	out.Does = maps.Clone(p.Does)
+	if out.Does = maps.Clone(p.Does); p == unknown && more.adds {
+		out.Does = maps.Clone(builtin().Any.Does) // what only adds leaves that in force
+	}
 	for effect, phrases := range more.Does {
 		if out.Does == nil {
 			out.Does = map[Effect][]string{}
 		}
-		out.Does[effect] = slices.Concat(p.Does[effect], phrases)
+		out.Does[effect] = slices.Concat(out.Does[effect], phrases)
 	}
 	if len(more.Verbs) > 0 {
 		out.Verbs = maps.Clone(more.Verbs)
@@ -200,6 +210,7 @@ func (p *Program) with(more *Program) *Program {
 		}
 	}
 	runs := p.Runs != nil || p.Starts != nil || len(p.Verbs) > 0 // one hides the others
+	set(p.Kind != "", func() { out.Kind = cmp.Or(more.Kind, p.Kind) })
 	set(runs, func() { out.Runs = cmp.Or(more.Runs, p.Runs) })
 	set(runs, func() { out.Starts = cmp.Or(more.Starts, p.Starts) })
 	set(p.Subcommands != nil, func() { out.Subcommands = cmp.Or(more.Subcommands, p.Subcommands) })
@@ -229,13 +240,17 @@ func (p *Program) Own() bool { return p.source != "" }
 // front and in their order, and all its options. A word behind an option may be its value
 // or an operand; either will do. Dynamic words are given as "".
 func (p *Program) Phrase(effect Effect, args []string) (phrase string, found bool) {
-	if len(p.Does[effect]) == 0 {
+	phrases := p.effects()[effect]
+	if len(phrases) == 0 {
 		return "", false
 	}
 	var operands []operand
 	options := map[string]bool{}
 	behind := false // an option that may take the next word
 	for i, word := range args {
+		if word == "" && effect == MayDelete {
+			word = "?" // a guess needs the word itself
+		}
 		if word == "--" {
 			for _, rest := range args[i+1:] {
 				operands = append(operands, operand{text: rest})
@@ -255,12 +270,22 @@ func (p *Program) Phrase(effect Effect, args []string) (phrase string, found boo
 			}
 		}
 	}
-	for _, phrase := range p.Does[effect] {
+	for _, phrase := range phrases {
 		if hasPhrase(strings.Fields(phrase), operands, options) {
 			return phrase, true
 		}
 	}
 	return "", false
+}
+
+// HasEffects reports whether anything is known about the effects of p's subcommands.
+func (p *Program) HasEffects() bool { return len(p.effects()) > 0 }
+
+func (p *Program) effects() map[Effect][]string {
+	if p == unknown {
+		return builtin().Any.Does
+	}
+	return p.Does
 }
 
 // operand is a word that is no option, and whether it may be the value of one.

@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -69,6 +70,9 @@ func TestOnlyAdds(t *testing.T) {
 		"{names: cat, prints: {skip: 9}}":             false,
 		"{names: psql, language: redis}":              false,
 		"{names: acme, language: sql}":                true,
+		"{names: acme, kind: delete}":                 true,
+		"{names: mv, kind: move}":                     true,
+		"{names: rm, kind: edit}":                     false,
 	} {
 		part, whole := parseOwn(t, "programs:\n  - "+text+"\n")[0].OnlyAdds()
 		if whole != want {
@@ -127,6 +131,51 @@ func TestWrongDescriptions(t *testing.T) {
 		_, err := Parse("acme.yaml", []byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v; want an error that says %q", text, err, want)
+		}
+	}
+}
+
+// A tool that only an additive entry describes is still one whose subcommands are guessed.
+func TestGuesses(t *testing.T) {
+	for text, want := range map[string]bool{"": true, "{names: acme, is: sends}": true, "{names: acme, reader: {}}": false,
+		"{names: acme, does: {deletes: [x]}}": true} {
+		table := Builtin()
+		if text != "" {
+			part, whole := parseOwn(t, "programs:\n  - "+text+"\n")[0].OnlyAdds()
+			entry := part
+			if !whole {
+				entry = parseOwn(t, "programs:\n  - "+text+"\n")[0]
+			}
+			table = NewTable([]*Program{entry})
+		}
+		if _, got := table.Of("acme").Phrase(MayDelete, []string{"project", "delete", "web"}); got != want {
+			t.Errorf("acme as %q: guessed %v, want %v", text, got, want)
+		}
+	}
+	for _, words := range [][]string{{"", "x"}, {"list"}, {"list", "a", "b", "delete"}, {}} {
+		if phrase, got := Of("acme").Phrase(MayDelete, words); got {
+			t.Errorf("acme %q: %s is guessed, want nothing", words, phrase)
+		}
+	}
+	if Of("rm").HasEffects() || !Of("acme").HasEffects() {
+		t.Error("effects are guessed of programs that are described, or not of others")
+	}
+}
+
+// A program belongs to one kind, and only to kinds that exist.
+func TestKinds(t *testing.T) {
+	if got := OfKind(KindLink, KindDotfiles); !slices.Equal(got, []string{"chezmoi", "gln", "ln"}) {
+		t.Errorf("links and dotfiles are made by %v", got)
+	}
+	for text, want := range map[string]string{"{names: acme, kind: explode}": "there is no kind",
+		"{names: acme, kind: system}": "built-in programs only"} {
+		if _, err := Parse("x", []byte("programs:\n  - "+text+"\n")); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	for _, k := range kinds {
+		if len(OfKind(k)) == 0 {
+			t.Errorf("no program is of the kind %s", k)
 		}
 	}
 }

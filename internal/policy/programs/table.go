@@ -25,6 +25,8 @@ type Program struct {
 	Names string `json:"names" yaml:"names"`
 	// Is lists traits, divided by blanks.
 	Is string `json:"is,omitempty" yaml:"is"`
+	// Kind is what sort of tool it is, for guards that judge what it is given.
+	Kind Kind `json:"kind,omitempty" yaml:"kind"`
 	// Images are container images that start the program.
 	Images []string `json:"images,omitempty" yaml:"images"`
 	// Runs says that it runs the command behind its own options, Verbs that it does
@@ -59,6 +61,8 @@ type Program struct {
 	Does map[Effect][]string `json:"does,omitempty" yaml:"does"`
 	// Secrets are options that carry a secret.
 	Secrets []SecretOption `json:"secrets,omitempty" yaml:"secrets"`
+	// OptionsFrom is the variable whose words come before its own.
+	OptionsFrom string `json:"optionsFrom,omitempty" yaml:"optionsFrom"`
 	// Reach are options by which it does more than it does by itself.
 	Reach  []string `json:"reach,omitempty" yaml:"reach"`
 	Claude *Claude  `json:"claude,omitempty" yaml:"claude"`
@@ -206,6 +210,8 @@ type file struct {
 		Runs      []string `json:"runs" yaml:"runs"`
 		Reach     []string `json:"reach" yaml:"reach"`
 		Elsewhere []string `json:"elsewhere" yaml:"elsewhere"`
+		// Does is what subcommands seem to do whose program isn't described.
+		Does map[Effect][]string `json:"does" yaml:"does"`
 	} `json:"any" yaml:"any"`
 	Loader    Prefix `json:"loader" yaml:"loader"`
 	Variables struct {
@@ -310,6 +316,9 @@ func (p *Program) prepare() error {
 			return fmt.Errorf("%s: there is no trait %q", p.Names, name)
 		}
 		p.traits |= t
+	}
+	if p.Kind != "" && !slices.Contains(kinds, p.Kind) {
+		return fmt.Errorf("%s: there is no kind %q; there are %s", p.Names, p.Kind, joinKinds(kinds))
 	}
 	for effect := range p.Does {
 		if !slices.Contains(Effects, effect) {

@@ -33,6 +33,7 @@ const (
 	ProcessTool                       // stops, limits or takes over processes by number
 	NameTool                          // the same by an exact name
 	PlainTool                         // runs nothing besides itself, whatever its arguments
+	Recursive                         // deletes folders with all that is in them, unasked
 	WholeOptions                      // refuses long options that are cut short (--forc)
 	ClaudeShell                       // what follows is how Claude Code's rules see it
 	ClaudeReads
@@ -51,7 +52,8 @@ var traitNames = map[string]Trait{
 	"talks-anyway": TalksAnyway, "sets-variables": SetsVariables, "poll": Poll, "quiet": Quiet, "targets": Targets,
 	"fetches": Fetches, "unpacks": Unpacks, "deletes": Deletes, "runs-files": RunsFiles,
 	"runs-first-file": RunsFirstFile, "shell-hook": ShellHook, "sends": Sends, "removes-packages": RemovesPackages,
-	"process-tool": ProcessTool, "name-tool": NameTool, "plain-tool": PlainTool, "whole-options": WholeOptions, "claude-shell": ClaudeShell,
+	"process-tool": ProcessTool, "name-tool": NameTool, "plain-tool": PlainTool,
+	"recursive": Recursive, "whole-options": WholeOptions, "claude-shell": ClaudeShell,
 	"claude-reads": ClaudeReads, "claude-writes": ClaudeWrites, "claude-harmless": ClaudeHarmless,
 	"claude-xargs": ClaudeXargs, "claude-evaluates": ClaudeEvaluates, "claude-not-reading": ClaudeNotReading,
 	"claude-changes": ClaudeChanges, "claude-through": ClaudeThrough,
@@ -65,10 +67,11 @@ const (
 	LosesData    Effect = "deletes"       // stored data, or something in an account, for good
 	Deploys      Effect = "deploys"       // changes what runs for others
 	PrintsSecret Effect = "prints-secret" // a stored secret
+	MayDelete    Effect = "may-delete"    // by its name alone: of a program that isn't described
 )
 
 // Effects lists them.
-var Effects = []Effect{LosesData, Deploys, PrintsSecret}
+var Effects = []Effect{LosesData, Deploys, PrintsSecret, MayDelete}
 
 func joinEffects() string {
 	out := make([]string, len(Effects))

@@ -308,6 +308,12 @@ func hasVariable(pattern string, env []string) bool {
 	if !strings.Contains(pattern, "=") {
 		pattern += "=*"
 	}
+	if !hasWildcard(pattern[:1]) { // most commands set other variables
+		first := pattern[0]
+		return slices.ContainsFunc(env, func(variable string) bool {
+			return variable != "" && variable[0] == first && fitsText(pattern, variable)
+		})
+	}
 	return slices.ContainsFunc(env, func(variable string) bool { return fitsText(pattern, variable) })
 }
 

@@ -284,8 +284,9 @@ var words = map[string][]string{
 	"access": {"read", "write", "delete", "change"}, "scope": {"loopback", "private", "public"},
 	"statement": {"read", "write", "drop", "truncate", "delete-all", "update-all", "alter", "permission", "restore", "file"},
 	"origin":    {"network", "decoder", "download", "binary"},
-	"effect":    {string(programs.LosesData), string(programs.Deploys), string(programs.PrintsSecret)},
-	"attended":  {"yes", "no"},
+	"effect": {string(programs.LosesData), string(programs.Deploys), string(programs.PrintsSecret),
+		string(programs.MayDelete)},
+	"attended": {"yes", "no"},
 	"tool": {"shell", "file_read", "file_write", "file_edit", "search", "fetch", "task", "mcp",
 		"question", "plan", "other"},
 }

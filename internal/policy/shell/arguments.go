@@ -1,9 +1,12 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/policy/programs"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // Programs that take arguments for another one from standard input, from a file
@@ -82,6 +85,7 @@ func parallelText(w *walker, name string, run Run, c inherited, hops int) bool {
 		return true
 	}
 	in, command := c.startedBy(name), joinTexts(args[i:end])
+	quoted := slices.ContainsFunc(args[i:end], func(a Word) bool { return strings.ContainsAny(a.Text, " \t\n") })
 	for k, item := range parallelItems(w, args, end, c) {
 		if k >= maxLoop {
 			break
@@ -93,11 +97,26 @@ func parallelText(w *walker, name string, run Run, c inherited, hops int) bool {
 			w.walkText(strings.ReplaceAll(command, "{}", item.Text), in)
 		case item.Text == "{}":
 			w.walkText(command+" \"$parallel_argument\"", in)
+		case command == "":
+			w.walkText(item.Text, in)
 		default:
-			w.walkText(strings.TrimSpace(command+" "+item.Text), in)
+			w.walkText(command+" "+asOneWord(item), in)
+		}
+		if quoted && strings.Contains(command, "{}") {
+			run.Argv = replaceAll(args[i:end], "{}", item)
+			w.resolveRun(run, in, hops+1)
 		}
 	}
 	return true
+}
+
+// asOneWord writes an argument so that a shell reads it as one word.
+func asOneWord(item Word) string {
+	quoted, err := syntax.Quote(item.Text, syntax.LangBash)
+	if item.Dynamic || item.Tilde || item.Glob || err != nil {
+		return item.Text
+	}
+	return quoted
 }
 
 // parallelItems are the arguments of parallel: behind ":::", in files, or on

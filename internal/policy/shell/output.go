@@ -18,14 +18,24 @@ type outputs struct {
 // substitutionOutput is the output of a command substitution when it can be known
 // without running anything.
 func (o *outputs) substitutionOutput(span Span, list []*syntax.Stmt) (string, bool) {
-	if len(list) != 1 || span.Empty() || span.Hi > len(o.script.Runs) {
+	if len(list) == 0 || span.Empty() || span.Hi > len(o.script.Runs) {
 		return "", false
 	}
-	text, ok := o.outputOf(span.Hi-1, 0)
-	if !ok {
-		return "", false
+	from := span.Hi - 1
+	if len(list) > 1 { // one run for each statement prints what they print
+		if from = span.Lo; span.Hi-span.Lo != len(list) {
+			return "", false
+		}
 	}
-	return strings.TrimRight(text, "\n"), true
+	var all strings.Builder
+	for i := from; i < span.Hi; i++ {
+		text, ok := o.outputOf(i, 0)
+		if !ok || all.Len()+len(text) > maxValue {
+			return "", false
+		}
+		all.WriteString(text)
+	}
+	return strings.TrimRight(all.String(), "\n"), true
 }
 
 // outputOf tells what run i prints, for the few programs whose output follows

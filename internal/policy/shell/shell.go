@@ -90,6 +90,7 @@ type Run struct {
 	Remote, Contained bool
 	Mounts            []Mount // this machine's directories that the container sees
 	Background        bool
+	Endless           bool // in a loop that neither ends nor waits
 	// Output is what the run prints, when it writes that to a file and the text
 	// is known.
 	Output    string
@@ -110,6 +111,29 @@ func (r *Run) Name() string {
 		return ""
 	}
 	return baseName(r.Argv[0].Text)
+}
+
+// OnlyChecks reports whether a shell reads its program without running it: bash -n. An
+// interactive one runs it all the same; without a script, in a terminal of its own, it may
+// be one.
+func (r *Run) OnlyChecks() bool {
+	checks := false
+	for _, a := range r.Args() {
+		options, ok := strings.CutPrefix(a.Text, "-")
+		switch {
+		case a.Dynamic || a.Glob || strings.HasPrefix(a.Text, "+") || strings.HasPrefix(options, "-"):
+			return false
+		case !ok || options == "":
+			return checks
+		case strings.ContainsAny(options, "oOi"):
+			return false
+		}
+		checks = checks || strings.Contains(options, "n")
+	}
+	return checks && !slices.ContainsFunc(r.Via, func(via string) bool {
+		name, _, _ := strings.Cut(via, " ")
+		return name == "script" || programs.Of(name).Starts != nil
+	})
 }
 
 // Args is Argv without the program.

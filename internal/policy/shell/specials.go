@@ -95,8 +95,15 @@ func shiftPositional(w *walker, _ string, run Run, _ inherited, _ int) bool {
 
 // setVariable follows printf -v x text and read x <<< text.
 func setVariable(w *walker, name string, run Run, c inherited, _ int) bool {
-	w.recordRun(run, c)
 	args := run.Argv[1:]
+	for i := range args {
+		if value, ok := optionValue(args, i, "-u"); ok && len(w.streams) > 0 { // read -u 3
+			if s, ok := w.streamAt(value); ok {
+				c = s.readStream(c)
+			}
+		}
+	}
+	w.recordRun(run, c)
 	if len(args) == 0 || len(w.out.Runs) == 0 {
 		return true
 	}

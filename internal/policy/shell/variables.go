@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,6 +14,59 @@ type variables struct {
 	lists   map[string][]Word // arrays; the positional parameters are the list "@"
 	origins map[string]Span   // runs whose output a variable holds
 	refs    map[string]string // names that stand for others: declare -n
+	// undo is what variables held before they were changed, where that will be taken back.
+	undo   []binding
+	noting bool
+}
+
+// binding is what a variable holds.
+type binding struct {
+	name   string
+	value  *Word
+	list   []Word
+	isList bool
+	origin *Span
+}
+
+// bindingOf is what a variable holds now.
+func (v *variables) bindingOf(name string) binding {
+	b := binding{name: name}
+	if value, ok := v.values[name]; ok {
+		b.value = &value
+	}
+	b.list, b.isList = v.lists[name]
+	if origin, ok := v.origins[name]; ok {
+		b.origin = &origin
+	}
+	return b
+}
+
+// restore gives variables back what they held, the last change first.
+func (v *variables) restore(list []binding) {
+	for _, b := range slices.Backward(list) {
+		v.forget(b.name)
+		if b.value != nil {
+			v.setValue(b.name, *b.value)
+		}
+		if b.isList {
+			v.setList(b.name, b.list)
+		}
+		if b.origin != nil {
+			v.setOrigin(b.name, *b.origin)
+		}
+	}
+}
+
+// withoutChanges runs f and takes back what it does to variables.
+func (v *variables) withoutChanges(f func()) {
+	from, outer := len(v.undo), v.noting
+	v.noting = true
+	f()
+	v.noting = false // what is taken back is no change to whoever asks around this
+	changed := slices.Clone(v.undo[from:])
+	v.undo = v.undo[:from]
+	v.restore(changed)
+	v.noting = outer
 }
 
 // target is the name that a name stands for.
@@ -126,6 +180,9 @@ func (v *variables) setOrigin(name string, from Span) {
 }
 
 func (v *variables) forget(name string) {
+	if v.noting {
+		v.undo = append(v.undo, v.bindingOf(name))
+	}
 	delete(v.values, name)
 	delete(v.lists, name)
 	delete(v.origins, name)
@@ -202,7 +259,7 @@ func (w *walker) declareFunction(f *syntax.FuncDecl, c inherited) {
 	}
 	saved := w.vars.replaceParameters(nil, false)
 	dirs := w.dirs
-	w.walkStmt(f.Body, c)
+	w.vars.withoutChanges(func() { w.withLocals(func() { w.walkStmt(f.Body, c) }) })
 	w.dirs = dirs
 	w.vars.restoreParameters(saved)
 }
@@ -219,10 +276,20 @@ func (w *walker) callFunction(fn *function, argv []Word, c inherited) {
 	c.fn = argv[0].Text
 	src := w.src
 	w.src = fn.src
-	w.walkStmt(fn.body, c)
+	w.withLocals(func() { w.walkStmt(fn.body, c) })
 	w.src = src
 	w.vars.restoreParameters(saved)
 	fn.busy = false
+}
+
+// withLocals runs f, the body of a function, and gives the variables that are local to it
+// back what they held.
+func (w *walker) withLocals(f func()) {
+	outer := w.locals
+	w.locals = nil
+	f()
+	w.vars.restore(w.locals)
+	w.locals = outer
 }
 
 func (w *walker) readAssign(a *syntax.Assign, c inherited) (Assign, bool) {
@@ -313,13 +380,18 @@ func (w *walker) walkDeclaration(d *syntax.DeclClause, c inherited) {
 	in := c
 	in.sink = "export"
 	refers := false // declare -n
+	local := c.fn != "" && slices.Contains([]string{"local", "declare", "typeset"}, d.Variant.Value)
 	for _, a := range d.Args {
+		if local && a.Name != nil {
+			w.locals = append(w.locals, w.vars.bindingOf(a.Name.Value))
+		}
 		if a.Naked {
 			if a.Name != nil {
 				run.Argv = append(run.Argv, Word{Text: a.Name.Value, Bare: a.Name.Value})
 			} else {
 				run.Argv = append(run.Argv, w.splitFields(a.Value, in)...)
 				option := run.Argv[len(run.Argv)-1].Text
+				local = local && !(strings.HasPrefix(option, "-") && strings.Contains(option, "g"))
 				refers = refers || d.Variant.Value != "export" && strings.HasPrefix(option, "-") && strings.Contains(option, "n")
 			}
 			continue

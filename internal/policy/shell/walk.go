@@ -16,7 +16,7 @@ type inherited struct {
 	hasInput          bool
 	fn, sink          string
 	remote, contained bool
-	bg                bool
+	bg, endless       bool
 	depth             int
 	mounts            []Mount
 }
@@ -60,6 +60,8 @@ type walker struct {
 	typed  string // what send-keys and its like typed so far
 	// aliases are the words that names stand for since alias.
 	aliases map[string][]Word
+	locals  []binding         // what variables held that are local to the function around
+	streams map[string]stream // what exec opened descriptors to
 }
 
 // takeStep counts work and reports whether the budget still lasts.
@@ -161,6 +163,7 @@ func (w *walker) walkStmt(s *syntax.Stmt, c inherited) Span {
 		c.redirs = append(make([]Redirect, 0, len(c.redirs)+len(s.Redirs)), c.redirs...)
 	}
 	var receivers []receiver // walked behind the statement: only then its runs are known
+	lasts := len(s.Redirs) > 0 && isBareExec(s)
 	for i, r := range s.Redirs {
 		if i >= maxRedirs {
 			w.out.Truncated = true
@@ -170,10 +173,27 @@ func (w *walker) walkStmt(s *syntax.Stmt, c inherited) Span {
 			source := w.sourceOf(p)
 			c.redirs = append(c.redirs, Redirect{Op: r.Op.String(),
 				Target: Word{Text: source, Bare: "x", Dynamic: true}})
+			if lasts {
+				w.keepStream(r, stream{reader: &receiver{p.Stmts, c}})
+			}
 			receivers = append(receivers, receiver{p.Stmts, c})
 			continue
 		}
+		if len(w.streams) > 0 && r.Op == syntax.DplOut {
+			if s, ok := w.streamAt(w.joinWord(r.Word, c).Text); ok && s.reader != nil {
+				c.redirs = append(c.redirs, Redirect{Op: r.Op.String(), Target: Word{Text: ">()", Bare: "x", Dynamic: true}})
+				receivers = append(receivers, *s.reader)
+				continue
+			}
+		}
 		c = w.readRedirect(r, c)
+		switch {
+		case !lasts:
+		case c.hasInput:
+			w.keepStream(r, stream{input: c.input, hasInput: true})
+		case len(c.redirs) > 0:
+			w.keepStream(r, stream{redirect: &c.redirs[len(c.redirs)-1]})
+		}
 	}
 	span := w.walkCommand(s, c, lo)
 	for _, r := range slices.Backward(receivers) {
@@ -181,6 +201,32 @@ func (w *walker) walkStmt(s *syntax.Stmt, c inherited) Span {
 		w.walkFed(r.stmts, Span{Lo: lo, Hi: len(w.out.Runs)}, r.c)
 	}
 	return span
+}
+
+// isEndless reports whether the condition of a loop always holds: while true, until false,
+// while [ 1 ].
+func isEndless(cond []*syntax.Stmt, until bool) bool {
+	if len(cond) != 1 || cond[0].Negated {
+		return false
+	}
+	call, ok := cond[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 {
+		return false
+	}
+	switch baseName(call.Args[0].Lit()) {
+	case "true", ":":
+		return !until
+	case "false":
+		return until
+	case "[":
+		return !until && len(call.Args) == 3 && call.Args[1].Lit() != ""
+	}
+	return false
+}
+
+// onlyStarts reports whether all statements run in the background.
+func onlyStarts(list []*syntax.Stmt) bool {
+	return !slices.ContainsFunc(list, func(s *syntax.Stmt) bool { return !s.Background })
 }
 
 // receiver is the >( … ) of a redirect, which reads what its statement writes.
@@ -211,8 +257,12 @@ func (w *walker) walkCommand(s *syntax.Stmt, c inherited, lo int) Span {
 		}
 	case *syntax.WhileClause:
 		w.walkStmts(cmd.Cond, c)
+		c.endless = c.endless || isEndless(cmd.Cond, cmd.Until) && onlyStarts(cmd.Do)
 		w.walkStmts(cmd.Do, c)
 	case *syntax.ForClause:
+		if loop, ok := cmd.Loop.(*syntax.CStyleLoop); ok && loop.Cond == nil && onlyStarts(cmd.Do) {
+			c.endless = true
+		}
 		w.walkLoop(cmd, c)
 	case *syntax.CaseClause:
 		w.joinWord(cmd.Word, c)
@@ -279,8 +329,13 @@ func (w *walker) readRedirect(r *syntax.Redirect, c inherited) inherited {
 		c.input, c.hasInput = w.joinWord(r.Word, c), true
 		return c
 	}
-	rd := Redirect{Op: r.Op.String(), Target: w.joinWord(r.Word, c)}
+	rd := Redirect{Op: r.Op.String(), Target: w.openStream(w.joinWord(r.Word, c))}
 	c.redirs = append(c.redirs, rd)
+	if r.Op == syntax.DplIn {
+		if s, ok := w.streamAt(rd.Target.Text); ok {
+			return s.readStream(c)
+		}
+	}
 	return c
 }
 
@@ -369,6 +424,9 @@ func (w *walker) walkCall(call *syntax.CallExpr, c inherited) {
 				in.sink = n
 			}
 		}
+		for k := range fs {
+			fs[k] = w.openStream(fs[k])
+		}
 		run.Argv = append(run.Argv, fs...)
 	}
 	if len(run.Argv) == 0 {
@@ -413,6 +471,7 @@ func (w *walker) recordRun(run Run, c inherited) {
 	run.Dirs = w.dirs
 	run.Func = c.fn
 	run.Remote, run.Contained, run.Background = c.remote, c.contained, c.bg
+	run.Endless = c.endless
 	run.Sink = c.sink
 	run.Mounts = c.mounts
 	w.out.Runs = append(w.out.Runs, run)

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/policy/programs"
@@ -46,6 +47,9 @@ func (w *walker) resolveRun(run Run, c inherited, hops int) {
 		rememberProgram(w, name, run)
 	}
 	known := w.out.Programs.Of(name)
+	if known.OptionsFrom != "" {
+		run.Argv = withOptions(w, run, known.OptionsFrom)
+	}
 	if known.Own() { // whatever the description says
 		followUnknown(w, name, run, c, hops)
 	}
@@ -95,6 +99,20 @@ func (w *walker) resolveRun(run Run, c inherited, hops int) {
 		rest.Argv = run.Argv[1:]
 		w.resolveRun(rest, c, hops+1)
 	}
+}
+
+// withOptions are the words of a run with those that a variable adds: TAR_OPTIONS.
+func withOptions(w *walker, run Run, variable string) []Word {
+	value, ok := w.vars.lookupVariable(variable)
+	for _, a := range run.Assigns {
+		if a.Name == variable {
+			value, ok = a.Value, true
+		}
+	}
+	if !ok || value.Dynamic || len(value.Text) > maxValue {
+		return run.Argv
+	}
+	return slices.Concat(run.Argv[:1], quotedWords(value.Text), run.Argv[1:])
 }
 
 // prefixOf is how a program finds the command behind its own options.
@@ -211,6 +229,10 @@ func stripVerb(w *walker, name string, verbs map[string]programs.Prefix, run Run
 // walkShell handles a shell program: -c text, text on stdin, or a script file.
 func (w *walker) walkShell(name string, run Run, c inherited) {
 	args := run.Argv[1:]
+	if run.Via = c.via; run.OnlyChecks() {
+		w.recordRun(run, c)
+		return
+	}
 	for i := 0; i < len(args); i++ {
 		t := args[i].Text
 		if len(t) < 2 || (t[0] != '-' && t[0] != '+') {

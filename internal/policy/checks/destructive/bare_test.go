@@ -7,6 +7,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/policy/guards/guardtest"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
@@ -15,7 +16,7 @@ func TestShortCommands(*testing.T) {
 	verbs := []string{"", "-", "--", "-f", "x", "rm", "delete", "stop", "sync", "system", "volume", "compose", "push", "stash",
 		"worktree", "uninstall", "move", "trash", "-c", "-C", "-o", "-O", "--output", "down", "api", "s3", "reflog", "remove", "-e",
 		"manage.py", "''"}
-	for _, name := range slices.Sorted(maps.Keys(ruleTable)) {
+	for _, name := range programs.OfKind(slices.Collect(maps.Keys(ruleTable))...) {
 		for _, first := range verbs {
 			for _, second := range []string{"", "x", "-f", "rm", "--"} {
 				command := name + " " + first + " " + second

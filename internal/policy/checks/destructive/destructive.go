@@ -3,14 +3,17 @@
 package destructive
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/hookmux/hookmux/internal/policy/facts"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// rule looks at one run. Rules are found by program name.
+// rule looks at one run. Rules are found by the kind of its program.
 type rule func(x *scope, r *shell.Run)
 
 // scope is what the rules of one command work with.
@@ -46,7 +49,7 @@ func (x *scope) ResolveWord(w shell.Word, r *shell.Run) facts.Place {
 
 var (
 	setupOnce sync.Once
-	ruleTable map[string]rule
+	ruleTable map[programs.Kind]rule
 	needles   *facts.Needles
 )
 
@@ -72,42 +75,33 @@ func (Checker) CheckPaths(*facts.Scope, facts.InputPaths) {}
 func (Checker) CheckScript(s *facts.Scope) { checkScript(&scope{s}) }
 
 func setUpTable() {
-	t := map[string]rule{}
-	add := func(f rule, names ...string) {
-		for _, n := range names {
-			t[n] = f
+	t := map[programs.Kind]rule{}
+	add := func(f rule, kinds ...programs.Kind) {
+		for _, k := range kinds {
+			t[k] = f
 		}
 	}
-	add(rmRule, "rm", "grm", "rimraf", "srm", "del-cli", "trash", "trash-put", "rmtrash", "unlink",
-		"gvfs-trash", "gvfs-rm")
-	add(desktopFileRule, "gio", "kioclient", "kioclient5", "kioclient6")
-	add(findRule, "find", "gfind", "fd", "fdfind")
-	add(permissionRule, "chmod", "gchmod", "chown", "gchown", "chgrp", "setfacl", "chattr", "chflags")
-	add(ddRule, "dd", "gdd", "dcfldd", "ddrescue")
-	add(shredRule, "shred", "gshred", "wipe", "scrub")
-	add(deviceRule, "mke2fs", "mkswap", "newfs", "wipefs", "blkdiscard", "badblocks", "fdisk", "gdisk", "sgdisk",
-		"cfdisk", "sfdisk", "parted", "hdparm", "nvme")
-	add(volumeRule, "diskutil", "gpart", "lvremove", "vgremove", "pvremove", "zpool", "zfs", "btrfs", "mdadm",
-		"cryptsetup", "vssadmin", "tmutil", "nvram", "csrutil")
-	add(overwriteRule, "mv", "gmv", "cp", "gcp", "tee", "truncate", "gtruncate", "ln", "rsync", "install")
-	add(systemRule, "shutdown", "reboot", "halt", "poweroff", "init", "telinit", "systemctl", "service", "kill",
-		"killall", "killall5", "pkill", "crontab",
-		"userdel", "deluser", "groupdel", "iptables", "ip6tables", "nft", "ufw", "umount", "ip", "ifconfig", "nmcli",
-		"apt",
-		"apt-get", "yum", "dnf", "pacman", "rpm",
-		"dpkg", "launchctl", "swapoff", "rmmod", "loginctl", "spctl", "dscl", "pmset", "wsl", "apk", "zypper", "brew",
-		"chpasswd", "usermod", "passwd", "stress", "stress-ng")
-	add(windowsRule, "rd", "rmdir", "del", "erase", "format")
-	add(unpackRule, "tar", "bsdtar", "unzip", "cpio", "bsdcpio", "patch", "gpatch")
-	add(cmdletRule, "remove-item", "ri", "format-volume", "clear-disk", "stop-computer", "restart-computer")
-	add(archiveMoveRule, "zip")
-	add(mirrorRule, "rclone")
-	add(powershellRule, "pwsh", "powershell", "pwsh-preview", "powershell.exe")
+	add(rmRule, programs.KindDelete)
+	add(desktopFileRule, programs.KindDesktop)
+	add(findRule, programs.KindSearch)
+	add(permissionRule, programs.KindMode)
+	add(ddRule, programs.KindRawCopy)
+	add(shredRule, programs.KindErase)
+	add(deviceRule, programs.KindDevice)
+	add(volumeRule, programs.KindVolume)
+	add(overwriteRule, programs.KindMove, programs.KindCopy, programs.KindLink, programs.KindReplace)
+	add(systemRule, programs.KindSystem, programs.KindLoginShell, programs.KindTimetable)
+	add(windowsRule, programs.KindRemoveFolder)
+	add(unpackRule, programs.KindUnpack, programs.KindPatches)
+	add(cmdletRule, programs.KindCmdlet)
+	add(archiveMoveRule, programs.KindArchive)
+	add(mirrorRule, programs.KindMirror)
+	add(powershellRule, programs.KindCmdlets)
 	ruleTable = t
 
 	words := []string{"mkfs", "/dev/", "/proc/", "curl", "wget", "base64", "xxd", "fork", "rmtree", "unlink", "rmsync",
 		"rmdirsync", "remove_tree", "rm_rf",
-		"manage.py", ":(", "() {", "(){", "eval", "source", "openssl", "npx", ">|", "/dev/sd", "system(", "exec",
+		"manage.py", ":(", "() {", "(){", "eval", "source", "while true", "while :", "while [", "until ", "for ((", "for((", "openssl", "npx", ">|", "/dev/sd", "system(", "exec",
 		"remove-item", "format", "xargs", "tell app",
 		"> .env", ">.env", "tfstate",
 		"> ~", ">~", ">/", "> /", "> .git", ">.git", "truncate", "drop ", "flush", "bash <", "sh <", "|sh", "| sh",
@@ -115,9 +109,7 @@ func setUpTable() {
 		"| bash", "|zsh", "| zsh", "| sudo", "nc", "rev", ">(", "make", "os.remove",
 		"file.delete", "gdb", "lldb", "sed", "su ", "delete", "removeitem",
 		"recursive=true", "deletedir", "emacs", "vim", "remove_dir", "remove_entry"}
-	for n := range t {
-		words = append(words, n)
-	}
+	words = append(words, programs.OfKind(slices.Collect(maps.Keys(t))...)...)
 	needles = facts.NewNeedles(true, words...)
 }
 
@@ -134,7 +126,7 @@ func checkScript(x *scope) {
 		}
 		codeRule(x, r)
 		name := r.Name()
-		if f, ok := ruleTable[name]; ok {
+		if f, ok := ruleTable[x.Script.Programs.Of(name).Kind]; ok {
 			f(x, r)
 			continue
 		}
@@ -148,7 +140,7 @@ func checkScript(x *scope) {
 	}
 	for _, h := range x.HostRuns() {
 		redirectRule(x, h)
-		if f, ok := ruleTable[h.Name()]; ok {
+		if f, ok := ruleTable[x.Script.Programs.Of(h.Name()).Kind]; ok {
 			f(x, h)
 		}
 	}
@@ -161,7 +153,7 @@ func hiddenProgram(x *scope, r *shell.Run) {
 		for _, n := range [...]string{"rm", "dd", "shred", "chmod", "chown", "find", "mv", "shutdown",
 			"reboot"} {
 			if r.MayBe(n) {
-				ruleTable[n](x, r)
+				ruleTable[programs.Of(n).Kind](x, r)
 			}
 		}
 		return

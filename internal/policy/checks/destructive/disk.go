@@ -45,11 +45,13 @@ func shredRule(x *scope, r *shell.Run) {
 func deviceRule(x *scope, r *shell.Run) {
 	flags, rest := facts.SplitFlags(r.Args())
 	name := r.Name()
+	if (name == "mke2fs" || strings.HasPrefix(name, "mkfs.ext")) && facts.HasShort(flags, 'n') {
+		return
+	}
 	switch name {
 	case "fdisk", "sfdisk", "parted", "gdisk", "sgdisk":
 		if facts.HasShort(flags, 'l', 'd', 'p') && !facts.HasShort(flags, 'Z', 'z') ||
-			facts.HasLong(flags, "--list",
-				"--dump", "--print") || facts.HasWord(rest, "print") || len(rest) == 0 {
+			facts.HasLong(flags, "--list", "--dump", "--print", "--no-act") || facts.HasWord(rest, "print") || len(rest) == 0 {
 			return
 		}
 	case "hdparm":
@@ -114,6 +116,8 @@ func forkRule(x *scope, r *shell.Run) {
 	piped := !r.From.Empty() || !r.To.Empty()
 	if self && (r.Background || piped) || again && r.Background && piped {
 		x.Report.Add("fork-bomb", r.Head(), fmt.Sprintf("%q starts itself again and again", r.Argv[0].Text))
+	} else if r.Endless && r.Background {
+		x.Report.Add("fork-bomb", r.Head(), fmt.Sprintf("starts %q in the background without end", r.Argv[0].Text))
 	}
 }
 

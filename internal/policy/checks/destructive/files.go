@@ -7,16 +7,17 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/policy/facts"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
 func rmRule(x *scope, r *shell.Run) {
-	flags, targets := facts.SplitFlags(r.Args())
-	recursive := facts.HasShort(flags, 'r', 'R') || facts.HasLong(flags, "--recursive", "--no-preserve-root")
-	switch r.Name() {
-	case "rimraf", "del-cli", "trash", "trash-put", "rmtrash", "gvfs-trash":
-		recursive = true
+	if asksHelp(r.Args()) {
+		return
 	}
+	flags, targets := facts.SplitFlags(r.Args())
+	recursive := facts.HasShort(flags, 'r', 'R') || facts.HasLong(flags, "--recursive", "--no-preserve-root") ||
+		x.Script.Programs.Of(r.Name()).Has(programs.Recursive)
 	deletesListing(x, r)
 	for _, w := range targets {
 		if recursive {
@@ -43,6 +44,20 @@ func rmRule(x *scope, r *shell.Run) {
 			x.Report.Add("overwrite", r.Head(), fmt.Sprintf("deletes %s (a personal file)", p.Text))
 		}
 	}
+}
+
+// asksHelp reports whether --help comes before the operands. Behind them it is one itself
+// on macOS.
+func asksHelp(args []shell.Word) bool {
+	for _, a := range args {
+		if a.Text == "--help" {
+			return true
+		}
+		if !strings.HasPrefix(a.Text, "-") || a.Text == "--" || a.Dynamic {
+			break
+		}
+	}
+	return false
 }
 
 // deletesListing finds ls | xargs rm -rf and git ls-files | xargs rm, which delete all
@@ -498,15 +513,21 @@ func overwriteRule(x *scope, r *shell.Run) {
 	if r.Contained || len(rest) == 0 {
 		return
 	}
-	name := strings.TrimPrefix(r.Name(), "g")
-	last := rest[len(rest)-1]
+	kind := x.Script.Programs.Of(r.Name()).Kind
+	copies := kind == programs.KindMove || kind == programs.KindCopy || kind == programs.KindLink
+	last, sources := rest[len(rest)-1], rest[:len(rest)-1]
+	if copies {
+		if to, from, ok := facts.SplitTarget(r.Args(), rest); ok {
+			last, sources = to, from
+		}
+	}
 	dest := x.ResolveWord(last, r)
-	if name == "tee" && dest.Path == "/proc/sysrq-trigger" {
+	if kind == programs.KindReplace && dest.Path == "/proc/sysrq-trigger" {
 		x.Report.Add("system", r.Head(), "triggers a kernel emergency function")
 	}
-	switch name {
-	case "mv":
-		for _, w := range rest[:len(rest)-1] {
+	switch {
+	case kind == programs.KindMove:
+		for _, w := range sources {
 			p := x.ResolveWord(w, r)
 			if dest.Path == "/dev/null" {
 				x.Report.Add("overwrite", r.Head(), fmt.Sprintf("moves %s to /dev/null", w.Text))
@@ -516,7 +537,7 @@ func overwriteRule(x *scope, r *shell.Run) {
 				x.Report.Add("overwrite", r.Head(), fmt.Sprintf("moves %s away (%s)", w.Text, why))
 			}
 		}
-	case "rsync":
+	case r.Name() == "rsync":
 		if strings.Contains(last.Text, ":") && facts.HasLong(flags, "--delete", "--del") &&
 			!facts.HasLong(flags, "--dry-run") && !facts.HasShort(flags, 'n') &&
 			x.copiesNothing(rest[:len(rest)-1], r) {
@@ -538,13 +559,13 @@ func overwriteRule(x *scope, r *shell.Run) {
 		return
 	}
 	targets := rest
-	switch name {
-	case "mv", "cp", "ln", "install":
-		targets = rest[len(rest)-1:]
-		if name == "ln" && !facts.HasShort(flags, 'f') {
+	switch {
+	case copies:
+		targets = []shell.Word{last}
+		if kind == programs.KindLink && !facts.HasShort(flags, 'f') {
 			return
 		}
-	case "tee":
+	case kind == programs.KindReplace:
 		if facts.HasShort(flags, 'a') || facts.HasLong(flags, "--append") {
 			targets = nil
 			for _, w := range rest {
@@ -560,7 +581,7 @@ func overwriteRule(x *scope, r *shell.Run) {
 			x.Report.Add("disk", r.Head(), fmt.Sprintf("writes straight to the device %s", w.Text))
 		} else if why := x.whyVital(p); why != notVital {
 			x.Report.Add("overwrite", r.Head(), fmt.Sprintf("overwrites %s (%s)", w.Text, why))
-		} else if name == "truncate" && p.Known && x.WhyBroad(p) == facts.SystemDirectory {
+		} else if strings.HasSuffix(r.Name(), "truncate") && p.Known && x.WhyBroad(p) == facts.SystemDirectory {
 			x.Report.Add("overwrite", r.Head(), fmt.Sprintf("empties %s in a system directory", w.Text))
 		}
 	}

@@ -128,16 +128,16 @@ func (x *scope) isOtherName(r *shell.Run) bool {
 // noteNames notes the names that a part of the command gives hookmux (cp, ln, cat >),
 // and whether it lets find look for hookmux.
 func (x *scope) noteNames(r *shell.Run) {
-	switch plainName(r.Name()) {
-	case "find":
+	switch kind := programs.Of(plainName(r.Name())).Kind; {
+	case kind == programs.KindSearch:
 		x.foundByName = x.foundByName || facts.HasWord(r.Args(), daemonNames...)
-	case "cp", "ln", "install", "mv":
+	case kind == programs.KindCopy, kind == programs.KindLink, kind == programs.KindMove:
 		_, rest := facts.SplitFlags(r.Args())
 		to, sources, ok := facts.SplitTarget(r.Args(), rest)
 		if ok && slices.ContainsFunc(sources, ownBinary) {
 			x.addName(to.Text)
 		}
-	case "cat":
+	case r.Name() == "cat":
 		_, rest := facts.SplitFlags(r.Args())
 		if len(rest) != 1 || !ownBinary(rest[0]) {
 			return

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/policy/facts"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
@@ -65,13 +66,12 @@ func seeksOurs(pattern string) bool {
 // writes.
 func findChanges(x *scope, r *shell.Run, args []shell.Word) bool {
 	changes := func(name string, args []shell.Word) bool {
-		switch name {
-		case "mv", "truncate", "tee", "chmod", "chown", "cp", "ln", "sponge":
+		switch x.Script.Programs.Of(name).Kind {
+		case programs.KindMove, programs.KindReplace, programs.KindMode, programs.KindCopy, programs.KindLink:
 			return true
-		case "sed", "perl":
-			return facts.HasShort(args, 'i')
 		}
-		return false
+		spec, reads := x.Script.Programs.ReaderOf(name)
+		return reads && facts.ChangesInPlace(args, args, spec.InPlace) || name == "perl" && facts.HasShort(args, 'i')
 	}
 	for i, a := range args {
 		switch a.Text {

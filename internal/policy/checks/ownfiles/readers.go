@@ -12,7 +12,7 @@ import (
 // checkOperands checks the words of a program by what is known about it.
 func (c *writer) checkOperands(name string) {
 	t := c.t
-	if _, known := writers[name]; known && name != "tar" {
+	if writers()[c.kind] != nil && name != "tar" {
 		return
 	}
 	args := c.r.Args()

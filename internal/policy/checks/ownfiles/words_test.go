@@ -38,8 +38,7 @@ func checkLine(c *Checker, command string) string {
 
 // A guard never panics, however few words a command has.
 func TestShortCommands(*testing.T) {
-	writersOnce.Do(setUpWriters)
-	names := slices.Concat(slices.Sorted(maps.Keys(writers)), programs.With(func(p *programs.Program) bool { return p.Has(programs.ProcessTool) }),
+	names := slices.Concat(programs.OfKind(slices.Collect(maps.Keys(writers()))...), programs.With(func(p *programs.Program) bool { return p.Has(programs.ProcessTool) }),
 		slices.Sorted(maps.Keys(agentByProgram())), []string{"pkill", "fuser", "killall", "systemctl", "npx", "git config", "git clean",
 			"echo", "hookmux", "kill $(grep)", "kill $(pgrep)", "kill $(awk)"})
 	c := New(facts.Machine{DaemonPID: 4711})

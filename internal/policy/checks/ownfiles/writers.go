@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/hookmux/hookmux/internal/policy/facts"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
@@ -17,6 +18,7 @@ type writer struct {
 	r     *shell.Run
 	flags []shell.Word
 	rest  []shell.Word // operands
+	kind  programs.Kind
 	// binaries says that hookmux's own programs count, too.
 	binaries bool
 }
@@ -43,49 +45,41 @@ func (c *writer) remove(words []shell.Word) {
 }
 
 var (
-	writersOnce sync.Once
-	writers     map[string]func(*writer)
+	writersOnce   sync.Once // the checks lead back to the table
+	writersByKind map[programs.Kind]func(*writer)
 )
 
-// setUpWriters makes the table of programs that change their operands.
-func setUpWriters() {
-	writers = map[string]func(*writer){}
-	add := func(f func(*writer), names ...string) {
-		for _, n := range names {
-			writers[n] = f
-		}
+// writers are the checks of programs that change their operands, by what sort of tool
+// they are.
+func writers() map[programs.Kind]func(*writer) {
+	writersOnce.Do(func() { writersByKind = makeWriters() })
+	return writersByKind
+}
+
+func makeWriters() map[programs.Kind]func(*writer) {
+	remove := func(c *writer) { c.remove(c.rest) }
+	write := func(c *writer) { c.write(c.rest) }
+	return map[programs.Kind]func(*writer){
+		programs.KindDelete: remove, programs.KindErase: remove, programs.KindRemoveFolder: remove,
+		programs.KindMove: (*writer).checkMove, programs.KindCopy: (*writer).checkCopy, programs.KindLink: (*writer).checkLink,
+		programs.KindReplace: write, programs.KindEdit: write, programs.KindMounts: (*writer).checkMount,
+		programs.KindRename: func(c *writer) {
+			c.write(c.rest[min(1, len(c.rest)):])
+			c.remove(c.rest[min(1, len(c.rest)):])
+		},
+		programs.KindPatches: (*writer).checkPatch, programs.KindUnpack: (*writer).checkUnpack,
+		programs.KindLinkFarm: (*writer).checkStow, programs.KindDotfiles: (*writer).checkDotfiles,
+		programs.KindMode: (*writer).checkMode, programs.KindRawCopy: (*writer).checkDD,
+		programs.KindDownload: func(c *writer) {
+			c.write(downloadTargets(c.r))
+			c.write(facts.OptionValues(c.r.Args(), "--unix-socket"))
+		},
+		programs.KindDatabase: (*writer).checkDatabase, programs.KindRepository: (*writer).checkGit,
+		programs.KindSearch: (*writer).checkFind, programs.KindLoginShell: (*writer).checkLoginShell,
+		programs.KindTimetable: (*writer).checkCrontab, programs.KindLater: (*writer).checkLater,
+		programs.KindLock:   func(c *writer) { c.write(c.rest[:min(len(c.rest), 1)]) },
+		programs.KindSocket: (*writer).checkSocket,
 	}
-	add(func(c *writer) { c.remove(c.rest) }, "rm", "unlink", "shred", "rmdir", "srm", "rimraf", "trash", "trash-put",
-		"wipe", "gvfs-trash", "gvfs-rm")
-	add((*writer).checkMove, "mv")
-	add(func(c *writer) {
-		c.write(c.rest[min(1, len(c.rest)):])
-		c.remove(c.rest[min(1, len(c.rest)):])
-	}, "rename", "prename", "file-rename", "perl-rename", "mmv",
-		"rnr", "detox")
-	add((*writer).checkCopy, "cp", "install", "rsync", "scp", "ditto")
-	add((*writer).checkLink, "ln")
-	add((*writer).checkMount, "mount")
-	add(func(c *writer) { c.write(c.rest) },
-		"tee", "sponge", "truncate", "ed", "ex", "vim", "vi", "nvim", "nano", "emacs", "setfacl", "touch")
-	add((*writer).checkPatch, "patch", "gpatch")
-	add((*writer).checkStow, "stow", "xstow")
-	add((*writer).checkDotfiles, "chezmoi")
-	add((*writer).checkMode, "chmod", "chown", "chattr", "chflags", "chgrp")
-	add((*writer).checkDD, "dd")
-	add(func(c *writer) {
-		c.write(downloadTargets(c.r))
-		c.write(facts.OptionValues(c.r.Args(), "--unix-socket"))
-	}, "curl", "wget")
-	add((*writer).checkUnpack, "tar", "bsdtar", "unzip", "7z", "7za", "cpio", "bsdcpio")
-	add((*writer).checkDatabase, "sqlite3", "duckdb")
-	add((*writer).checkGit, "git")
-	add((*writer).checkFind, "find", "fd", "fdfind")
-	add((*writer).checkLoginShell, "chsh", "usermod", "dscl")
-	add((*writer).checkCrontab, "crontab")
-	add((*writer).checkLater, "at", "batch")
-	add(func(c *writer) { c.write(c.rest[:min(len(c.rest), 1)]) }, "flock")
-	add((*writer).checkSocket, "nc", "netcat", "ncat", "socat", "websocat", "nc.openbsd", "nc.traditional")
 }
 
 // checkWriter checks what a program does to its operands. A program that is not
@@ -94,19 +88,21 @@ func (t *Checker) checkWriter(x *scope, r *shell.Run) {
 	if r.Contained || r.Local || len(r.Argv) == 0 {
 		return
 	}
-	writersOnce.Do(setUpWriters)
 	c := &writer{t: t, x: x, r: r}
 	c.flags, c.rest = facts.SplitFlags(r.Args())
 	c.rest = c.withListed(c.rest)
 	name := plainName(r.Name())
-	switch name {
-	case "rm", "unlink", "shred", "srm", "trash", "trash-put", "wipe", "mv", "cp", "install", "ln",
-		"tee", "sponge", "truncate", "dd", "curl", "wget":
+	c.kind = x.Script.Programs.Of(name).Kind
+	switch c.kind {
+	case programs.KindDelete, programs.KindErase, programs.KindMove, programs.KindLink, programs.KindReplace,
+		programs.KindRawCopy, programs.KindDownload:
 		c.binaries = !r.Remote
-	case "chmod":
+	case programs.KindCopy: // what is copied to another machine is no matter of this guard
+		c.binaries = !r.Remote && !x.Script.Programs.Of(name).Has(programs.Sends)
+	case programs.KindMode:
 		c.binaries = !r.Remote && takesExecution(r.Args())
 	}
-	if check, ok := writers[name]; ok {
+	if check, ok := writers()[c.kind]; ok {
 		check(c)
 	}
 	c.checkOperands(name)
@@ -130,10 +126,8 @@ func (c *writer) withListed(operands []shell.Word) []shell.Word {
 
 // plainName takes the g off GNU's programs on macOS.
 func plainName(name string) string {
-	switch short := strings.TrimPrefix(name, "g"); short {
-	case "rm", "mv", "cp", "ln", "dd", "tee", "truncate", "shred", "chmod", "chown", "install", "tar", "find", "sed",
-		"sort",
-		"shuf", "touch", "rmdir", "unlink":
+	short, ok := strings.CutPrefix(name, "g")
+	if ok && programs.Of(name).Kind == "" && (programs.Of(short).Kind != "" || programs.Of(short).Reader != nil) {
 		return short
 	}
 	return name
