@@ -1,6 +1,6 @@
-# hookmux: the programs hookmux, hookmux-hook and hookmux-fleet, and hookmux-lab, which proves that they work.
+# hookmux: the programs hookmux and hookmux-hook; hookmux-fleet, which serves a fleet; hookmux-lab, which tests them.
 #   make run     build, start a daemon in a throw-away home, replay a recorded session through the real hook client
-#   make install hookmux, hookmux-hook and hookmux-fleet into ~/.local/bin, or PREFIX/bin
+#   make install the programs into ~/.local/bin, or PREFIX/bin
 #   make test    everything that needs no agent
 #   make verify  the real agents (npm), offline, against a scripted model
 #   make soak    several real agents at once for minutes, their screens compared with what hookmux says
@@ -22,9 +22,12 @@ AGENTS  ?= claude codex grok gemini opencode pi
 run: build
 	@$(GO) run $(FLAGS) ./lab/demo -bin $(BIN)
 
+# Every download contains them too (lab/gen/release).
+PROGRAMS = ./cmd/hookmux ./cmd/hookmux-hook ./cmd/hookmux-fleet ./lab/cmd/hookmux-lab
+
 build:
 	@mkdir -p $(BIN)
-	$(GO) build $(FLAGS) -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/hookmux ./cmd/hookmux-hook ./cmd/hookmux-fleet ./lab/cmd/hookmux-lab
+	$(GO) build $(FLAGS) -ldflags '$(LDFLAGS)' -o $(BIN)/ $(PROGRAMS)
 
 # Renamed into place: hooks that run meanwhile see the old program or the new one.
 PREFIX ?= $(HOME)/.local

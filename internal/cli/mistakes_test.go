@@ -116,6 +116,8 @@ func TestMistakes(t *testing.T) {
 		{"hooks new", "NAME is missing, as in `hookmux hooks new gate`"},
 		{"daemon start extra", `unexpected argument "extra": daemon start takes none`},
 		{"whoami trust 12", "did you mean `hookmux whoami add 12`?"},
+		{"notify test pager", "it tests every channel"},
+		{"remote add user@", "names no host"},
 		{"trust /tmp", "did you mean `cd /tmp && hookmux trust`?"},
 		{"attach %3", "did you mean `hookmux jump %3`?"},
 		{"exec claude", "did you mean `hookmux run claude`?"},

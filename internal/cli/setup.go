@@ -199,8 +199,8 @@ func planSetup(app *cmdutil.App, states []agents.HookState) []setupStep {
 		steps = append(steps, setupStep{"guards", g[1], []string{"guard", "on", g[0]}})
 	}
 	if hasStatusLine(names) {
-		steps = append(steps, setupStep{"limits", "Learn how much of your plan is used: Claude Code says it to its status line only, " +
-			"which hookmux becomes; your own goes on behind it. `hookmux usage statusline uninstall` undoes it.",
+		steps = append(steps, setupStep{"limits", "Show how much of your plan is left. Claude Code tells only its status line, so hookmux " +
+			"becomes the status line and still shows yours. `hookmux usage statusline uninstall` undoes it.",
 			[]string{"usage", "statusline", "install"}})
 	}
 	if paths.OnPath("tmux", app.Getenv("PATH")) != "" {

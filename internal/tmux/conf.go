@@ -176,15 +176,15 @@ func Conf(program string, keys Keys, major, minor int) []byte {
 	sh := shellquote.Single(program)
 	b.WriteString("\n# Keys behind the prefix.\n")
 	if keys.Jump != "" { // run-shell expands what it runs; popups and windows do not
-		bind(keys.Jump, "go to the agent that has waited longest", "run-shell -b "+quoteWord(
+		bind(keys.Jump, "go to the agent that has waited the longest", "run-shell -b "+quoteWord(
 			"TMUX_PANE=#{pane_id} "+strings.ReplaceAll(sh, "#", "##")+" jump --next >/dev/null 2>&1 || tmux "+
 				"display-message \"hookmux: no agent in tmux is waiting\""))
 	}
 	if keys.Popup != "" {
 		if newer(3, 2) {
-			bind(keys.Popup, "what the agents do", "display-popup -E -w 90% -h 80% "+quoteWord(sh+" up"))
+			bind(keys.Popup, "show all agents", "display-popup -E -w 90% -h 80% "+quoteWord(sh+" up"))
 		} else {
-			bind(keys.Popup, "what the agents do", "new-window -n agents "+quoteWord(sh+" up"))
+			bind(keys.Popup, "show all agents", "new-window -n agents "+quoteWord(sh+" up"))
 		}
 	}
 	return []byte(b.String())

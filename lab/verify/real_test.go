@@ -48,7 +48,7 @@ func TestRealChecks(t *testing.T) {
 			if a.Problem != "" {
 				t.Fatalf(`a.Problem = %q, want ""`, a.Problem)
 			}
-			if !strings.HasPrefix(told[0], "asking "+a.Agent+", in ") {
+			if !strings.HasPrefix(told[0], "testing "+a.Agent+", in ") {
 				t.Errorf("the first line is %q, want whom it asks, before the first turn ends", told[0])
 			}
 			for _, row := range a.Rows {

@@ -280,7 +280,7 @@ func executeAll(ctx context.Context, jobs []job, o *Options, report *Report, pro
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, o.Parallel)
 	if n := len(jobs); n > 0 { // the first one takes seconds
-		o.Progress(fmt.Sprintf("asking %s, in %s …", agentNames(report), countTurns(n)))
+		o.Progress(fmt.Sprintf("testing %s, in %s …", agentNames(report), countTurns(n)))
 	}
 	for _, j := range jobs {
 		slots <- struct{}{}

@@ -43,7 +43,7 @@ func (r *Report) verdict() string {
 		name := strings.TrimSpace(a.Title + " " + a.Version)
 		switch failed := a.Count(checks.Fails); {
 		case a.Problem != "":
-			wrong = append(wrong, name+" could not be asked")
+			wrong = append(wrong, name+" could not be tested")
 		case failed == 1:
 			wrong = append(wrong, name+": 1 check failed")
 		case failed > 1:
@@ -56,9 +56,9 @@ func (r *Report) verdict() string {
 	case len(wrong) > 0:
 		return strings.Join(wrong, "; ") + " (see ✗)"
 	case len(stopped) == len(r.Agents) && len(stopped) > 0:
-		return "a refusal stops " + strings.Join(stopped, ", ")
+		return "blocking works in " + strings.Join(stopped, ", ")
 	}
-	return "everything that was asked holds"
+	return "everything that was tested works"
 }
 
 // refusalHolds reports whether it was proven that a refused call does not run.
@@ -77,9 +77,9 @@ func (r *AgentReport) writeText(w io.Writer, paint func(checks.Mark) string) {
 		return
 	}
 	if r.Tried != "" && r.Tried != r.Version {
-		fmt.Fprintf(w, " (the catalogue was tried with %s)", r.Tried)
+		fmt.Fprintf(w, " (last tested with %s)", r.Tried)
 	}
-	fmt.Fprintf(w, ": %d hold %s, %d fail %s, %d could not be asked %s; it was started %s, %.0f s\n",
+	fmt.Fprintf(w, ": %d passed %s, %d failed %s, %d not tried %s (started %s, %.0f s)\n",
 		r.Count(checks.Holds), paint(checks.Holds), r.Count(checks.Fails), paint(checks.Fails), r.Count(checks.Unsure),
 		paint(checks.Unsure), times(r.Launches), time.Duration(r.Took).Seconds())
 	for _, n := range r.Notes {

@@ -137,10 +137,10 @@ func TestReportText(t *testing.T) {
 	}
 	var b bytes.Buffer
 	r.Text(&b, false)
-	for _, want := range []string{"Claude Code 2.2.0 (the catalogue was tried with 2.1.325): 1 hold ✓, 1 fail ✗, 1 could not be asked –",
+	for _, want := range []string{"Claude Code 2.2.0 (last tested with 2.1.325): 1 passed ✓, 1 failed ✗, 1 not tried –",
 		"deny ✗  ask –", "✗ PreToolUse.deny: the refused command ran",
 		"tell the project", "– PreToolUse.ask: no terminal", "does not start", "loopback", "/tmp/kept",
-		"\nClaude Code 2.2.0: 1 check failed; Codex could not be asked (see ✗)\n"} {
+		"\nClaude Code 2.2.0: 1 check failed; Codex could not be tested (see ✗)\n"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s; want want in b.String()", want, b.String())
 		}
@@ -157,7 +157,7 @@ func TestReportVerdict(t *testing.T) {
 	denied := []Row{{Check: "deny", Event: "PreToolUse", Claim: "deny", Claimed: true, Result: checks.HoldsBecause("fine")}}
 	other := []Row{{Check: "neutral", Claimed: true, Result: checks.HoldsBecause("fine")}}
 	for want, rows := range map[string][]Row{
-		"a refusal stops Claude Code 2.1.325": denied, "everything that was asked holds": other,
+		"blocking works in Claude Code 2.1.325": denied, "everything that was tested works": other,
 	} {
 		r := &Report{Agents: []*AgentReport{{Agent: "claude", Title: "Claude Code", Version: "2.1.325", Rows: rows}}}
 		var b bytes.Buffer

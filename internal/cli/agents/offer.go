@@ -20,10 +20,9 @@ type daemonCaller interface {
 	Call(ctx context.Context, method string, params, result any) error
 }
 
-// offerGuards offers guards that only watch to a person who sits there. Whoever said
-// yes to everything is told the command; a script hears nothing.
+// offerGuards offers to let guards log what they'd block, at a terminal and without --yes.
 func offerGuards(ctx context.Context, app *cmdutil.App, daemon daemonCaller, yes bool) {
-	if !app.IsTerminal() {
+	if !app.IsTerminal() || yes {
 		return
 	}
 	left := guardsOff(ctx, daemon)
@@ -31,10 +30,6 @@ func offerGuards(ctx context.Context, app *cmdutil.App, daemon daemonCaller, yes
 		return
 	}
 	command := "hookmux guard mode " + strings.Join(left, " ") + " log"
-	if yes {
-		app.Say("to see what guards would block, without blocking anything: %s", command)
-		return
-	}
 	fmt.Fprintf(app.Stdout, "Let the guards %s log what they would block, without blocking it? [Y/n] ",
 		strings.Join(left, ", "))
 	if !acceptsOffer(app.Stdin) {

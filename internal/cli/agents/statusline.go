@@ -36,13 +36,20 @@ func StatusLineFiles(app *cmdutil.App, list []*agent.Agent) []string {
 	return files
 }
 
-// ShowAndWrite shows what would change, asks, and writes it. It reports whether it did.
+// ShowAndWrite shows what would change, asks, and writes it; with --yes it only names the
+// files. It reports whether it wrote.
 func ShowAndWrite(app *cmdutil.App, steps []install.Step, notes []string, f *InstallFlags, question string) (bool, error) {
 	dirs, err := app.Dirs()
 	if err != nil {
 		return false, err
 	}
-	if err := install.RunSteps(steps, &install.Diff{Out: app.Stdout, Color: app.Style().Color, Home: dirs.Home, Full: true}); err != nil {
+	if f.Yes && !f.DryRun {
+		for _, s := range steps {
+			if s.Op == install.OpWrite {
+				app.Say("changes %s", termsafe.Text(paths.Shorten(dirs.Home, s.Path)))
+			}
+		}
+	} else if err := install.RunSteps(steps, &install.Diff{Out: app.Stdout, Color: app.Style().Color, Home: dirs.Home, Full: true}); err != nil {
 		return false, err
 	}
 	for _, n := range notes {

@@ -147,11 +147,12 @@ var otherCommand = map[string]struct{ takes, name string }{
 
 // argsInWords answers an argument for a command that takes none, where you might expect one.
 var argsInWords = map[string]string{
-	"away":       "`hookmux away` lasts until `hookmux away --end`",
-	"on":         "`hookmux on` turns everything on; for one guard, use `hookmux guard on NAME`",
-	"notify on":  channelsInWords,
-	"notify off": channelsInWords,
-	"status":     "`hookmux show SESSION` shows one session, `hookmux agents show NAME` one agent",
+	"away":        "`hookmux away` lasts until `hookmux away --end`",
+	"on":          "`hookmux on` turns everything on; for one guard, use `hookmux guard on NAME`",
+	"notify on":   channelsInWords,
+	"notify off":  channelsInWords,
+	"notify test": "it tests every channel that `hookmux notify` shows; " + channelsInWords,
+	"status":      "`hookmux show SESSION` shows one session, `hookmux agents show NAME` one agent",
 }
 
 // OptionalArg allows one argument, or none.

@@ -6,6 +6,7 @@ package demo
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"net"
 	"os"
@@ -18,6 +19,7 @@ import (
 	"github.com/hookmux/hookmux/internal/daemon"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/version"
+	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
@@ -40,7 +42,7 @@ func Run(ctx context.Context, show func(ctx context.Context, h *Daemon) error) (
 	if err != nil {
 		return err
 	}
-	if err := writeSettings(dirs.Config); err != nil {
+	if err := errors.Join(writeSettings(dirs.Config), writeRecords(base)); err != nil {
 		return err
 	}
 	inside, err := daemon.New(daemon.Options{Dirs: dirs, Version: version.String, PID: noProcess, Table: oneUser{},
@@ -70,6 +72,9 @@ func Run(ctx context.Context, show func(ctx context.Context, h *Daemon) error) (
 			return ctx.Err()
 		case <-time.After(10 * time.Millisecond):
 		}
+	}
+	if err := reportContexts(ctx, h); err != nil {
+		return err
 	}
 	return show(ctx, h)
 }
@@ -101,6 +106,48 @@ func writeSettings(config string) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(config, "config.json"), []byte(`{"inbox.wait.codex": "1h"}`), 0o600)
+}
+
+// writeRecords writes what the sessions of Claude Code used, as Claude Code records it.
+func writeRecords(home string) error {
+	dir := filepath.Join(home, ".claude", "projects", "demo")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	for i, s := range moments("/home/you") {
+		if s.agent != "claude" {
+			continue
+		}
+		context := contextOf(i)
+		line, err := json.Marshal(members{"type": "assistant", "sessionId": s.id, "cwd": s.folder, "requestId": "req_" + s.id,
+			"timestamp": time.Now().UTC(), "message": members{"id": "msg_" + s.id, "role": "assistant", "type": "message",
+				"model": "claude-opus-5-5", "stop_reason": "tool_use", "usage": members{"input_tokens": 1200,
+					"cache_read_input_tokens": context - 1200, "output_tokens": 21000 + 13000*i}}})
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, s.id+".jsonl"), append(line, '\n'), 0o600)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// contextOf is how many tokens are in a session's context.
+func contextOf(i int) int64 { return int64(62000 + 17000*i) }
+
+// reportContexts reports how full the sessions' contexts are, as Claude Code's status line does.
+func reportContexts(ctx context.Context, h *Daemon) error {
+	for i, s := range moments("/home/you") {
+		if s.agent != "claude" {
+			continue
+		}
+		if err := h.Call(ctx, wire.MethodUsageWindows, wire.UsageWindowsParams{Agent: s.agent, Session: s.id,
+			Context: contextOf(i), Size: 200_000}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Daemon is the demo's daemon as its view sees it.

@@ -42,6 +42,9 @@ programs but doesn't touch the agents there.`,
 			if name == "" {
 				name = nameFor(args[0])
 			}
+			if name == "" {
+				return cmdutil.UsageError("%q names no host; write it as `hookmux remote add build@ci.example.org`", args[0])
+			}
 			if !wire.IsHostName(name) {
 				return cmdutil.UsageError("%q can't be the name of a host; choose one with --name: small letters, digits, dots "+
 					"and dashes", name)

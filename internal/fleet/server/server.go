@@ -343,8 +343,7 @@ func (s *Server) Servers() []string {
 // Addr is where it listens.
 func (s *Server) Addr() string { return s.nats.Addr().String() }
 
-// Pin is by what members know the server's certificate, Fleet its public key.
-func (s *Server) Pin() []byte   { return s.pin }
+// Fleet returns the fleet's public key.
 func (s *Server) Fleet() string { return s.roster.fleet }
 
 func (s *Server) writeAddress() error {

@@ -136,9 +136,6 @@ func (t *Table) ShownBy(name string) []string {
 	return nil
 }
 
-// ReaderOf is [Table.ReaderOf] of the built-in table.
-func ReaderOf(name string) (Reader, bool) { return Builtin().ReaderOf(name) }
-
 // OperandsOf is [Table.OperandsOf] of the built-in table.
 func OperandsOf(name string) (Operands, bool) { return Builtin().OperandsOf(name) }
 

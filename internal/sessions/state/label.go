@@ -98,7 +98,7 @@ func firstCommand(tool *event.Tool) string {
 
 // shortenText is s in at most limit characters, with … where it was cut.
 func shortenText(s string, limit int) string {
-	s = Fold(s, limit+1)
+	s = Fold(s, limit+2) // Fold stops before a space that nothing would follow
 	if utf8.RuneCountInString(s) <= limit {
 		return s
 	}

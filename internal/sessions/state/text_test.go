@@ -52,6 +52,8 @@ func TestLabels(t *testing.T) {
 		{"qwen", "write_file", `{"file_path":"/src/app/n.md"}`, "Write n.md"},
 		{"kimi", "Bash", `{"command":"ls"}`, "Bash: ls"},
 		{"droid", "Execute", `{"command":"ls"}`, "Bash: ls"},
+		{"claude", "Bash", `{"command":"npm test -- --grep 'payment' && git commit -am 'Wait for the webhook'"}`,
+			"Bash: npm test -- --grep 'payment' && git commit -am 'Wait for th…"},
 		{"droid", "LS", `{"directory_path":"/src/app/d"}`, "List d"},
 		{"copilot", "bash", `{"command":"ls"}`, "Bash: ls"},
 		{"pi", "bash", `{"command":"ls"}`, "Bash: ls"},

@@ -351,6 +351,25 @@ func (s Style) Session(w io.Writer, d *wire.SessionDetail, now time.Time, quoted
 
 // SessionFacts is Session without its title and status.
 func (s Style) SessionFacts(w io.Writer, d *wire.SessionDetail, now time.Time, quoted string) {
+	s.SessionAbout(w, d, now, 1)
+	one := &d.Session
+	if t := one.Turn; t != nil && t.Summary != "" {
+		fmt.Fprintf(w, "\n%s\n  %s\n", s.dim("final message"), termsafe.Line(withoutMarkup(t.Summary), 0))
+	}
+	fmt.Fprintf(w, "\n%s\n", s.dim("resume"))
+	switch {
+	case quoted != "":
+		fmt.Fprintf(w, "  %s\n", termsafe.Line(quoted, 0))
+	case d.NoResume != "":
+		fmt.Fprintf(w, "  %s\n", termsafe.Line(d.NoResume, 0))
+	default:
+		fmt.Fprintf(w, "  hookmux resume %s\n", shellquote.Argument(termsafe.Line(wire.ShortID(one.ID), 0)))
+	}
+}
+
+// SessionAbout is SessionFacts without what a live view shows elsewhere: the final message, how
+// to resume it, and its turns if they're fewer than leastTurns.
+func (s Style) SessionAbout(w io.Writer, d *wire.SessionDetail, now time.Time, leastTurns int) {
 	one := &d.Session
 	line := func(name, value string) {
 		if value != "" {
@@ -372,12 +391,14 @@ func (s Style) SessionFacts(w io.Writer, d *wire.SessionDetail, now time.Time, q
 	for _, ask := range one.Asks {
 		line("waiting for", termsafe.Line(ask, 200))
 	}
-	line("activity", termsafe.Line(one.Tool, 120))
+	if !slices.Contains(one.Asks, one.Tool) {
+		line("activity", termsafe.Line(one.Tool, 120))
+	}
 	turns := d.Earlier
 	if one.Turn != nil {
 		turns = append(turns[:len(turns):len(turns)], *one.Turn)
 	}
-	if len(turns) > 0 {
+	if len(turns) >= leastTurns && len(turns) > 0 {
 		fmt.Fprintf(w, "\n%s\n", s.dim(fmt.Sprintf("turns (%d)", one.Turns)))
 		for i := range turns {
 			s.turn(w, &turns[i], now)
@@ -406,18 +427,6 @@ func (s Style) SessionFacts(w io.Writer, d *wire.SessionDetail, now time.Time, q
 		for _, f := range d.Files {
 			fmt.Fprintf(w, "  %s\n", termsafe.Line(f, 0))
 		}
-	}
-	if t := one.Turn; t != nil && t.Summary != "" {
-		fmt.Fprintf(w, "\n%s\n  %s\n", s.dim("final message"), termsafe.Line(withoutMarkup(t.Summary), 0))
-	}
-	fmt.Fprintf(w, "\n%s\n", s.dim("resume"))
-	switch {
-	case quoted != "":
-		fmt.Fprintf(w, "  %s\n", termsafe.Line(quoted, 0))
-	case d.NoResume != "":
-		fmt.Fprintf(w, "  %s\n", termsafe.Line(d.NoResume, 0))
-	default:
-		fmt.Fprintf(w, "  hookmux resume %s\n", shellquote.Argument(termsafe.Line(wire.ShortID(one.ID), 0)))
 	}
 }
 

@@ -26,3 +26,19 @@ func UsedInWords(u *wire.SessionUsage) string {
 	}
 	return words
 }
+
+// UsedInShort is UsedInWords in little room: the cost, else the tokens, and what is left
+// of the context.
+func UsedInShort(u *wire.SessionUsage) string {
+	if u == nil {
+		return ""
+	}
+	words := u.Short()
+	if u.CostUSD != nil && u.Plan {
+		words += " list price"
+	}
+	if u.ContextLeft != nil {
+		words += fmt.Sprintf(" · %.0f%% context left", *u.ContextLeft)
+	}
+	return words
+}

@@ -264,7 +264,7 @@ func denyRequest(m *Model) tea.Cmd {
 	}
 	title, label := "Deny "+subjectOf(item), "Why? The agent reads it. Enter alone gives no reason."
 	if plan {
-		title, label = "Send the plan back", "What should be different? Enter alone says nothing."
+		title, label = "Send the plan back", "What should be different? Enter alone sends it back without a comment."
 	}
 	m.startTyping(title, label, "", func(m *Model, words string) tea.Cmd {
 		if plan {

@@ -72,11 +72,11 @@ func (b *batch) bodyFor(width int) *body {
 		}
 		b.body.addLine(fmt.Sprintf("%d of %d  %s", i+1, len(b.items), b.heads[i]), &styleBold)
 		if item.Effect != "" {
-			style := &styleWaiting
+			mark, style := "▸ ", &styleWaiting
 			if item.Risk == riskHigh {
-				style = &styleFailed
+				mark, style = "! ", &styleDanger
 			}
-			b.body.addLine("▸ "+text.EscapeMarks(termsafe.Line(item.Effect, 0)), style)
+			b.body.addLine(mark+text.EscapeMarks(termsafe.Line(item.Effect, 0)), style)
 		}
 		b.body.addCard(item.Shown, item.Kind == "plan")
 		if item.Note != "" {

@@ -112,6 +112,7 @@ func requestPage(m *Model, r *row, width int) *page {
 	if s := r.session; s != nil && s.Unasked != "" {
 		facts = append(facts, termsafe.Line(s.Unasked, 10)+" mode")
 	}
+	facts = m.withUsage(r, facts, width)
 	p.head = append(p.head, titleWithFacts(termsafe.Line(r.title(), max(width, 1)), strings.Join(facts, " · "), width, height)...)
 	p.head = append(p.head, effectLines(item, width)...)
 	if height >= 8 {
@@ -121,6 +122,22 @@ func requestPage(m *Model, r *row, width int) *page {
 		p.tail = m.tailOf(r, width, height-len(p.head)-len(p.body.lines))
 	}
 	return p
+}
+
+// withUsage puts what the session used before the other facts beside its title, where there
+// is room and no panel's edge says it.
+func (m *Model) withUsage(r *row, facts []string, width int) []string {
+	if r.session == nil || m.layout().side {
+		return facts
+	}
+	with := facts
+	if used := text.UsedInShort(r.session.Usage); used != "" {
+		with = append([]string{used}, facts...)
+	}
+	if ansi.StringWidth(termsafe.Line(r.title(), width)+strings.Join(with, " · "))+2 > width {
+		return facts
+	}
+	return with
 }
 
 // titleWithFacts is a title with something about it at the right, or below where both
@@ -223,7 +240,8 @@ func sessionLines(m *Model, r *row, width int) []string {
 	if d.lines != nil && d.width == width && now.Sub(d.drawnTime).Abs() < time.Second {
 		return d.lines
 	}
-	lines := titleWithFacts(termsafe.Line(r.title(), max(width, 1)), stateText(r, now), width, m.layout().detail.height)
+	state := strings.Join(m.withUsage(r, []string{stateText(r, now)}, width), " · ")
+	lines := titleWithFacts(termsafe.Line(r.title(), max(width, 1)), state, width, m.layout().detail.height)
 	if doing := termsafe.Line(text.Doing(&d.session.Session), 600); doing != "" {
 		lines = append(lines, "", "  "+doing)
 	}
@@ -242,7 +260,7 @@ func sessionLines(m *Model, r *row, width int) []string {
 // aboutLines are everything else that is known about a session.
 func (d *details) aboutLines(now time.Time) []string {
 	var b strings.Builder
-	text.Style{Color: true}.SessionFacts(&b, d.session, now, "")
+	text.Style{Color: true}.SessionAbout(&b, d.session, now, 2)
 	return strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
 }
 

@@ -66,7 +66,7 @@ var states = map[string]func(s *screen){
 		s.daemon.detail = &wire.SessionDetail{Session: wire.Session{ID: "session-k1", Agent: "opencode"}}
 		s.daemon.entries = journalOf("session-k1")
 		s.send(sessionsMsg{{ID: "session-k1", Agent: "opencode", Status: "waiting", Title: "a clean build", Cwd: "/home/me/shop",
-			LastWords: "I'll build it from scratch."}})
+			Usage: &wire.SessionUsage{CostUSD: new(1.24), Tokens: 812000, ContextLeft: new(12.4), Plan: true}, LastWords: "I'll build it from scratch."}})
 		s.arrive(s.request("k1", func(r *wire.InboxRequest) {
 			r.Agent, r.Effect, r.Risk = "opencode", "deletes build/ · runs make · no rule matches", "high"
 			r.Shown = "OpenCode wants to run a command with bash\nin /home/me/shop\n  $ rm -rf build && make -j8 all\n"

@@ -77,11 +77,11 @@ func bindings() []binding {
 		binding{keys: keys("enter"), name: "Enter", does: "open …", help: "open the question", when: offers("answer"), run: answerQuestions, decides: true, approves: true},
 		binding{keys: keys("d"), name: "d", does: "deny …", help: "deny", when: offers("deny"), run: denyRequest, decides: true, refuses: true},
 		binding{keys: keys("d"), name: "d", does: "send back …", help: "send the plan back", when: offers("reject"), run: denyRequest, decides: true, refuses: true},
-		binding{keys: keys("A"), name: "A", does: "always …", help: "approve from now on", when: offersAlways, run: approveAlways, decides: true, approves: true},
-		binding{keys: keys("S"), name: "S", does: "agent's rule …", help: "approve by its own rule", when: offersOwnRule, run: approveByOwnRule, decides: true, approves: true},
+		binding{keys: keys("A"), name: "A", does: "always …", help: "always approve this", when: offersAlways, run: approveAlways, decides: true, approves: true},
+		binding{keys: keys("S"), name: "S", does: "agent's rule …", help: "approve, agent's own rule", when: offersOwnRule, run: approveByOwnRule, decides: true, approves: true},
 		binding{keys: keys("space", "pgdown"), name: "Space", does: "read on", when: always, run: scroll(1), always: true, told: hasMore},
 		binding{keys: keys("B"), name: "B", does: "approve several …", when: canBatch, run: openBatch, decides: true},
-		binding{keys: keys("r"), name: "r", does: "skip", help: "skip: the agent asks", when: canSkip, run: skipRequest, decides: true},
+		binding{keys: keys("r"), name: "r", does: "skip", help: "skip: the agent asks you", when: canSkip, run: skipRequest, decides: true},
 	)
 	group(groupSession,
 		binding{keys: keys("enter", "g"), name: "g", does: "jump", help: "jump to its terminal", when: hasSession, run: jumpThere},
@@ -101,7 +101,7 @@ func bindings() []binding {
 		binding{keys: keys("b", "pgup"), name: "b", does: "page back", when: always, run: scroll(-1), always: true},
 		binding{keys: keys("/"), name: "/", does: "filter", help: "filter; Esc clears it", when: always, run: startFilter, always: true, told: isCrowded},
 		binding{keys: keys("esc"), name: "Esc", does: "show all", help: hidden, when: always, run: clearFilter, always: true, told: isFiltered},
-		binding{keys: keys("h", "e"), name: "h", does: "history", help: "answered and ended", when: always, run: toggleHistory, always: true},
+		binding{keys: keys("h", "e"), name: "h", does: "history", help: "history: answered, ended", when: always, run: toggleHistory, always: true},
 		binding{keys: keys("?"), name: "?", does: "keys", help: "this help", when: always, run: showHelp, always: true},
 		binding{keys: keys("q", "ctrl+c"), name: "q", does: "quit", when: always,
 			run: func(*Model) tea.Cmd { return tea.Quit }, always: true},
@@ -134,13 +134,17 @@ func offersDigits(m *Model) bool {
 }
 
 // offersStart reports whether the keys at the bottom should name the one that starts an
-// agent: where nothing else is to be done.
-func offersStart(m *Model) bool { return m.canStart() && !m.opts.Sidebar && m.pendingRequest() == nil }
+// agent: where nothing else is to be done, or there is room.
+func offersStart(m *Model) bool {
+	return m.canStart() && !m.opts.Sidebar && (m.pendingRequest() == nil || m.width >= sideBySide)
+}
 
 func isFiltered(m *Model) bool { return m.filter != "" }
 
-// isCrowded reports whether there are more rows than one sees at a glance.
-func isCrowded(m *Model) bool { return len(m.list.rows) > 8 && m.filter == "" }
+// isCrowded reports whether there are more rows than you see at a glance, or room for the key.
+func isCrowded(m *Model) bool {
+	return m.filter == "" && (len(m.list.rows) > 8 || len(m.list.rows) > 1 && m.width >= sideBySide)
+}
 
 // opensElsewhere reports whether the selected request is shown in full somewhere else.
 func opensElsewhere(m *Model) bool {
@@ -330,7 +334,7 @@ func whyNoAnswer(m *Model, key string) string {
 	case m.opts.Sidebar && r.request != nil && !isWindow(r.request):
 		return "A sidebar shows no request in full; a opens it."
 	case m.pendingRequest() != nil:
-		return "This request isn't answered with " + key + "."
+		return key + " doesn't apply to this request; ? shows the keys."
 	case r.section == sectionWaiting:
 		return "The agent asks this in its own terminal; g takes you there."
 	case isElsewhere(m):

@@ -213,7 +213,20 @@ func (f frame) rowLines(r *row, width int) (string, string) {
 	}
 	first := cursor + style.Render(mark) + " " + padRight(ansi.Truncate(title, room, "…"), room) + " " +
 		styleFaint.Render(age)
-	return first, cursor + "  " + ansi.Truncate(says, max(width-4, 4), "…")
+	used := r.used()
+	if used != "" && width-4-len(used) < 24 {
+		used = ""
+	}
+	second := ansi.Truncate(says, max(width-5-len(used), 4), "…")
+	return first, cursor + "  " + padRight(second, max(width-4-len(used), 0)) + styleFaint.Render(used)
+}
+
+// used is what the row's session cost, as `hookmux ps` shows it; "" where that's unknown.
+func (r *row) used() string {
+	if r.session == nil {
+		return ""
+	}
+	return r.session.Usage.Short()
 }
 
 // doingText is what a session does now, what it asks, or what was answered.

@@ -51,7 +51,7 @@ func (f frame) popupOf(mode mode) *popup {
 	case modeBatch:
 		r := f.popupRoom(widePopup)
 		p := page{body: f.batch.bodyFor(r.width)}
-		return &popup{room: r, title: "Approve several", lines: p.visible(f.batch.scroll, r.height)}
+		return &popup{room: r, title: "Approve several", lines: p.visible(f.batch.scroll, min(r.height, p.length()))}
 	case modePage:
 		r := f.popupRoom(narrowPopup)
 		p := page{head: f.reading.wrapped(r)}

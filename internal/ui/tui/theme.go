@@ -28,6 +28,7 @@ var (
 	styleOffBar  = lipgloss.NewStyle().Foreground(lipgloss.Red).Bold(true).Reverse(true)
 	styleAwayBar = lipgloss.NewStyle().Foreground(lipgloss.Yellow).Bold(true).Reverse(true)
 	// In commands and plans.
+	styleDanger   = lipgloss.NewStyle().Foreground(lipgloss.Red).Bold(true)
 	styleVariable = lipgloss.NewStyle().Foreground(lipgloss.Blue)
 	styleOperator = lipgloss.NewStyle().Foreground(lipgloss.Magenta)
 	styleHeading  = lipgloss.NewStyle().Foreground(lipgloss.Magenta).Bold(true)

@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
+	"github.com/hookmux/hookmux/internal/ui/text"
 )
 
 // frame draws a model, line by line.
@@ -275,8 +276,11 @@ func (f frame) panelLines(place areas, list, detail []string) []string {
 	if place.aside.width > 0 {
 		aside = fill(f.asideLines(f.selectedRow(), place.aside.width, place.aside.height), place.aside.height)
 	}
-	lower := func(width int, style lipgloss.Style) string {
-		return style.Render("╰" + strings.Repeat("─", width-2) + "╯")
+	lower := func(width int, note string, style lipgloss.Style) string {
+		if note != "" {
+			note = styleFaint.Render(note)
+		}
+		return style.Render("╰") + ruleWith(width-2, "", note, style) + style.Render("╯")
 	}
 	out := make([]string, place.detail.height+1)
 	for i := range place.detail.height {
@@ -287,11 +291,29 @@ func (f frame) panelLines(place areas, list, detail []string) []string {
 		}
 	}
 	last := &out[place.detail.height]
-	*last = lower(place.list.width+3, styleFaint) + lower(place.detail.width+4, edge)
+	*last = lower(place.list.width+3, f.listPosition(), styleFaint) + lower(place.detail.width+4, f.usedText(), edge)
 	if aside != nil {
-		*last += lower(place.aside.width+4, styleFaint)
+		*last += lower(place.aside.width+4, "", styleFaint)
 	}
 	return out
+}
+
+// listPosition says which of the rows is selected.
+func (f frame) listPosition() string {
+	for i := range f.list.rows {
+		if f.list.rows[i].key() == f.selected {
+			return fmt.Sprintf("%d of %d", i+1, len(f.list.rows))
+		}
+	}
+	return ""
+}
+
+// usedText is what the selected session used, and what is left of its context.
+func (f frame) usedText() string {
+	if r := f.selectedRow(); r != nil && r.session != nil {
+		return text.UsedInShort(r.session.Usage)
+	}
+	return ""
 }
 
 // confirmLines are the question of a confirmation, wrapped.
@@ -385,7 +407,7 @@ func (f frame) statusText() string {
 	case f.status != "":
 		return f.status
 	case f.ready != nil && !f.ready.Attached && f.ready.Why != "":
-		return styleWaiting.Render("Agents don't wait for this view: " + termsafe.Line(f.ready.Why, 0))
+		return styleWaiting.Render("Agents don't wait for this view: " + termsafe.Line(strings.TrimPrefix(f.ready.Why, "refused: "), 0))
 	case f.hasProblems():
 		what := termsafe.Line(f.info.Problems[0].What, 0)
 		if n := len(f.info.Problems); n > 1 {
@@ -408,7 +430,7 @@ func (f frame) keyLine() string {
 	case modeConfirm:
 		return f.joinKeys([]binding{key(f.confirm.yes, f.confirm.does), key("Esc", "cancel")}, "")
 	case modeBatch:
-		return f.joinKeys(append([]binding{{name: "B", does: "approve all of them", dim: f.batch.shown.unread() > 0}},
+		return f.joinKeys(append([]binding{{name: "B", does: "approve all of them", approves: true, dim: f.batch.shown.unread() > 0}},
 			pageKeys(f.batch.hidden(f.Model) > 0, f.batch.scroll > 0, "cancel")...), "")
 	case modePage:
 		return f.joinKeys(pageKeys(f.reading.hidden(f.Model) > 0, f.reading.scroll > 0, "close"), "")

@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
 	"io"
 	"os"
@@ -15,7 +16,6 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"github.com/hookmux/hookmux/internal/cli/demo"
 	"github.com/hookmux/hookmux/internal/ui/tui"
@@ -96,21 +96,22 @@ func (f film) at(words ...string) film {
 	return nil
 }
 
-// blockedShot is a terminal of Claude Code after the guard blocked a call, as the real one
-// shows it.
+// Screens of Claude Code 2.1.327 right after guard destructive stopped its call, 104 by 22 and 50 by 30
+// cells. To take new ones, prompt a real Claude Code in tmux and run tmux capture-pane -e -p.
+var (
+	//go:embed screens/claude-wide.ansi
+	claudeWide string
+	//go:embed screens/claude-phone.ansi
+	claudePhone string
+)
+
+// blockedShot is what a real Claude Code showed when a guard stopped its call.
 func blockedShot(of size) shot {
-	const reason = "PreToolUse:Bash hook error: hookmux: git-history.force-push stopped this: a forced push replaces commits " +
-		"that others may have"
-	text := "\n \x1b[1mClaude Code\x1b[0m\n\n \x1b[2m> Push it to main\x1b[0m\n\n \x1b[32m●\x1b[0m \x1b[1mBash\x1b[0m(git push --force origin main)\n" +
-		"   └  \x1b[31mNot run · permission denied\x1b[0m\n"
-	for i, line := range strings.Split(ansi.Wordwrap(reason, of.columns-12, ""), "\n") {
-		lead := "         "
-		if i == 0 {
-			lead = "      │  "
-		}
-		text += lead + "\x1b[31m" + line + "\x1b[0m\n"
+	text := claudeWide
+	if of == phone {
+		text = claudePhone
 	}
-	text += "\n ● I can't force-push to main. I'll push a branch and\n   open a pull request.\n"
+	text = strings.NewReplacer("⎿", "└", "⏸", "‖").Replace(text) // few fonts have these
 	return shot{text: text, caption: "✗ blocked by a guard, in every agent", lasts: 4 * time.Second}
 }
 

@@ -75,7 +75,7 @@ func (r *release) writeLinuxPackages() error {
 		config := packageConfig{
 			Name: "hookmux", Arch: a.Arch, Platform: "linux", Version: r.Version, Release: "1", Section: "utils",
 			Priority: "optional", Maintainer: "hookmux <" + r.Home + ">", Homepage: r.Home, License: "Apache-2.0",
-			Description: "One hook layer for every coding agent\n" +
+			Description: "One inbox and one set of guardrails for all your coding agents\n" +
 				"Shows what your coding agents do, lets you answer them from one place,\nand guards every tool call.",
 			MTime: r.when,
 			RPM:   map[string]string{"buildhost": "localhost", "compression": "gzip"},
@@ -194,7 +194,7 @@ func (r *release) writeNPMPackages() error {
 		}
 	}
 	return r.writeNPMPackage("hookmux", map[string]any{
-		"name": "hookmux", "description": "One hook layer for every coding agent",
+		"name": "hookmux", "description": "One inbox and one set of guardrails for all your coding agents",
 		"keywords":             []string{"coding-agent", "hooks", "claude-code", "codex", "guard"},
 		"bin":                  map[string]string{"hookmux": "launcher.sh"},
 		"optionalDependencies": fitting,

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"sort"
@@ -150,7 +151,8 @@ func (r *release) writeArchives(targets []string) error {
 			return err
 		}
 		files := slices.DeleteFunc(slices.Clone(common), func(f file) bool { return !isRead(f.name, system) })
-		for _, name := range []string{"hookmux", "hookmux-hook", "hookmux-fleet", "hookmux-lab"} {
+		for _, pkg := range r.programs() {
+			name := path.Base(pkg)
 			data, err := os.ReadFile(filepath.Join(dir, name))
 			if err != nil {
 				return err
@@ -231,15 +233,25 @@ func commitTime() (time.Time, error) {
 	return time.Unix(seconds, 0).UTC(), nil
 }
 
+// programs returns the packages of the programs in every download, the Makefile's PROGRAMS. An
+// older source tree may lack some of them.
+func (r *release) programs() []string {
+	all := []string{"./cmd/hookmux", "./cmd/hookmux-hook", "./cmd/hookmux-fleet", "./lab/cmd/hookmux-lab"}
+	return slices.DeleteFunc(all, func(pkg string) bool {
+		_, err := os.Stat(filepath.Join(r.source, pkg))
+		return err != nil
+	})
+}
+
 // buildPrograms builds the programs for one system. Paths, the state of the repository
 // and build ids stay out.
 func (r *release) buildPrograms(dir, system, arch string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false",
-		"-ldflags", "-s -w -buildid= -X github.com/hookmux/hookmux/internal/version.String="+r.Version,
-		"-o", dir+string(filepath.Separator), "./cmd/hookmux", "./cmd/hookmux-hook", "./cmd/hookmux-fleet", "./lab/cmd/hookmux-lab")
+	cmd := exec.Command("go", append([]string{"build", "-trimpath", "-buildvcs=false",
+		"-ldflags", "-s -w -buildid= -X github.com/hookmux/hookmux/internal/version.String=" + r.Version,
+		"-o", dir + string(filepath.Separator)}, r.programs()...)...)
 	cmd.Dir = r.source
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+arch, "GOFLAGS=", "GOAMD64=v1",
 		"GOARM64=v8.0")

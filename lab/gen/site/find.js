@@ -8,13 +8,16 @@
   // What the pages call by another word.
   var other = {
     slow: "cost", slower: "cost", latency: "cost", performance: "cost", telemetry: "network", privacy: "network",
-    unsupported: "not listed", headless: "nobody", pipeline: "ci", egress: "host", domain: "host", url: "host",
+    unsupported: "not listed", headless: "ci", pipeline: "ci", egress: "host", domain: "host", url: "host",
     allowlist: "allow", whitelist: "allow", remove: "uninstall", "delete": "uninstall", refused: "stopped", denied: "stopped",
-    hangs: "crash", killed: "crash", brew: "homebrew", mac: "macos", mobile: "phone", continue: "resume", restore: "resume",
+    hangs: "crash", killed: "crash", brew: "homebrew", mobile: "phone", continue: "resume", restore: "resume",
     silent: "nothing", daemon: "daemon", server: "daemon", duplicate: "twice", doubled: "twice",
     shortcut: "keys", shortcuts: "keys", dashboard: "live view", snooze: "pause", mute: "quiet", disable: "off", spend: "cost", update: "upgrade",
     price: "cost", tokens: "cost", message: "notification", whatsapp: "notification", discord: "slack", send: "network", data: "privacy", anywhere: "network"
   };
+
+  // Words that are also how another word begins.
+  var whole = { mac: "macos" };
 
   // The beginning of a word that its other forms share.
   function stem(word) {
@@ -34,7 +37,7 @@
     var words = query.toLowerCase().split(/\s+/).map(function (w) { return w.replace(/[?!.,;:"']+$/, ""); })
       .filter(function (w) { return w.length > 1; });
     var telling = words.filter(function (w) { return small.indexOf(" " + w + " ") < 0; });
-    return (telling.length ? telling : words).map(function (w) { return { word: stem(w), other: other[w] }; });
+    return (telling.length ? telling : words).map(function (w) { return { word: stem(whole[w] || w), other: other[w] }; });
   }
 
   // How well a section fits: the part of the words that must be in it is need; they count most in its heading.

@@ -54,7 +54,7 @@ func newPage(group, file, markdown string) *page {
 	if found := firstTitle.FindStringSubmatch(p.text); found != nil {
 		p.Title = strings.ReplaceAll(found[1], "`", "")
 	}
-	p.Short = p.Title
+	p.Short, _, _ = strings.Cut(p.Title, ": ")
 	if file == "README.md" {
 		p.Title, p.Short = "hookmux", "Overview"
 	}

@@ -29,7 +29,7 @@ func builtinRuns() []AgentRun {
 	return []AgentRun{
 		{Name: "observe", What: "a turn in which hooks say nothing", Brings: everyTurn, Execute: runObserve},
 		{Name: "control", What: "the same turn without hooks", Execute: runControl},
-		{Name: "decide", What: "a turn in which hooks decide", Brings: refusedCall, Execute: runDecide},
+		{Name: "decide", What: "a turn with decisions by hooks", Brings: refusedCall, Execute: runDecide},
 		{Name: "prompt", What: "a prompt that is refused", Execute: runPrompt},
 		{
 			Name:       "permission",

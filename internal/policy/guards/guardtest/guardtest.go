@@ -11,7 +11,6 @@ import (
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/policy/facts"
-	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
 // Row is one command of a corpus file.
@@ -85,19 +84,4 @@ func EventOf(call *facts.Call) *event.Event {
 		Name: call.ToolName, Kind: event.ToolKind(call.ToolKind), Commands: call.Commands, Reads: call.Reads,
 		Writes: call.Writes, URL: call.URL, Input: call.Input,
 	}}
-}
-
-// Checker is the part of a family of checks that reads commands.
-type Checker interface {
-	MustParse(command string) bool
-	CheckScript(s *facts.Scope)
-}
-
-// Checks are the checks that find something in a command.
-func Checks(c Checker, cmd string) []facts.Found {
-	call := ShellCall(cmd)
-	script := shell.Parse(cmd)
-	report := &facts.Report{}
-	c.CheckScript(facts.NewScope(&call, &script, report, nil))
-	return report.List
 }
