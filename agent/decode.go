@@ -74,6 +74,9 @@ func (c *Catalogue) Decode(in Input) event.Event {
 		ev.Detail = table.spec.Detail
 	}
 	r.fill(&ev, c, a, table.spec)
+	if ev.Kind == event.ToolBefore && ev.Tool == nil && ev.Malformed == "" {
+		ev.Malformed = "the payload names no tool" // another version of the agent, or another plugin
+	}
 	if ev.Cwd == "" {
 		ev.Cwd = in.Cwd
 	}

@@ -45,6 +45,14 @@ func TestUnreadableCallsAreKnown(t *testing.T) {
 			t.Errorf("%s: %q, but there is nothing to guard after a call", name, ev.Unreadable())
 		}
 	}
+	for agent, c := range map[string][2]string{
+		"claude": {"PreToolUse", `{"session_id":"s","cwd":"/p"}`}, "pi": {"tool_call", `{"toolName":"bash","input":{"command":"ls"}}`},
+		"opencode": {"tool.execute.before", `{"tool":"bash","args":{"command":"ls"}}`},
+	} {
+		if ev := decodeText(agent, c[0], c[1]); ev.Unreadable() == "" {
+			t.Errorf("%s passes for readable without a tool's name: %+v", agent, ev)
+		}
+	}
 	for _, f := range fixtures(t) {
 		ev := Builtin().Decode(Input{Agent: f.agent, Event: f.event, Payload: f.payload})
 		if why := ev.Unreadable(); why != "" {

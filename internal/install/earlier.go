@@ -61,14 +61,30 @@ func FindLeftovers(d paths.Dirs) []Leftover {
 	}
 	unit := filepath.Join(d.Home, ".config/systemd/user/hookmux.service")
 	if text, err := os.ReadFile(unit); err == nil && bytes.Contains(text, []byte("hookmux hub")) {
-		found = append(found, Leftover{Path: unit, Replacement: bytes.ReplaceAll(text, []byte("hookmux hub"), []byte("hookmux daemon"))})
+		found = append(found, Leftover{Path: unit, Replacement: append([]byte("# "+takenOver+"\n"),
+			bytes.ReplaceAll(text, []byte("hookmux hub"), []byte("hookmux daemon"))...)})
 	}
 	agents := filepath.Join(d.Home, "Library/LaunchAgents")
 	if text, err := os.ReadFile(filepath.Join(agents, "io.github.hookmux.hub.plist")); err == nil {
 		found = append(found, Leftover{Path: filepath.Join(agents, "io.github.hookmux.hub.plist")},
 			Leftover{Path: filepath.Join(agents, "io.github.hookmux.daemon.plist"),
-				Replacement: bytes.ReplaceAll(bytes.ReplaceAll(text, []byte("hookmux.hub"), []byte("hookmux.daemon")),
-					[]byte("<string>hub</string>"), []byte("<string>daemon</string>"))})
+				Replacement: append(bytes.ReplaceAll(bytes.ReplaceAll(text, []byte("hookmux.hub"), []byte("hookmux.daemon")),
+					[]byte("<string>hub</string>"), []byte("<string>daemon</string>")), "<!-- "+takenOver+" -->\n"...)})
+	}
+	return found
+}
+
+// takenOver marks a service file that replaced an earlier build's, which uninstall removes as well.
+const takenOver = "Came with a build before the first release; `hookmux uninstall` removes it."
+
+// FindTakenOver returns the service files that replaced an earlier build's.
+func FindTakenOver(d paths.Dirs) []Leftover {
+	var found []Leftover
+	for _, name := range []string{".config/systemd/user/hookmux.service", "Library/LaunchAgents/io.github.hookmux.daemon.plist"} {
+		path := filepath.Join(d.Home, name)
+		if text, err := os.ReadFile(path); err == nil && bytes.Contains(text, []byte(takenOver)) {
+			found = append(found, Leftover{Path: path})
+		}
 	}
 	return found
 }

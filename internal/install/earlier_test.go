@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/hookmux/hookmux/internal/platform/paths"
@@ -53,8 +54,11 @@ func TestLeftoversAreReplacedOrRemoved(t *testing.T) {
 		}
 	}
 	unit, _ := os.ReadFile(filepath.Join(home, ".config/systemd/user/hookmux.service"))
-	if string(unit) != "ExecStart=hookmux daemon --service\n" {
+	if !strings.HasSuffix(string(unit), "\nExecStart=hookmux daemon --service\n") {
 		t.Errorf("the unit is %q, want one that starts hookmux daemon", unit)
+	}
+	if taken := FindTakenOver(d); len(taken) != 1 || filepath.Base(taken[0].Path) != "hookmux.service" {
+		t.Errorf("uninstall would remove %v, want the unit that was taken over", taken)
 	}
 	if left := FindLeftovers(d); len(left) != 0 {
 		t.Errorf("after cleaning, %v is left, want nothing", left)

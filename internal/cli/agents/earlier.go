@@ -13,6 +13,9 @@ import (
 // cleanEarlier replaces or removes what a build before the first release left; all: nothing of it stays.
 func cleanEarlier(app *cmdutil.App, dirs paths.Dirs, all bool) error {
 	found := install.FindLeftovers(dirs)
+	if all {
+		found = append(found, install.FindTakenOver(dirs)...)
+	}
 	if len(found) == 0 {
 		return nil
 	}
