@@ -36,6 +36,7 @@ var otherWords = map[string]string{
 	"internal/sessions/transcript/gemini.go":  "a word in a transcript of that format",
 	"internal/tshook/handle.go pi":            "the dialect whose events modules are written in",
 	"internal/usage/stores.go":                "formats of records, which the entries name",
+	"internal/cli/demo/demo.go":               "records that the demo writes as Claude Code does",
 	"internal/cli/usagecmd/statusline.go":     "the status line of Claude Code, whose input it reads",
 	"plugins/embed.go":                        "folders of plugins' sources, which the entries name",
 }

@@ -229,9 +229,10 @@ func TestFleetOfThree(t *testing.T) {
 	if !strings.Contains(out, "hookmux fleet join hmf1-") {
 		t.Errorf("`fleet init` printed no join command: %s", out)
 	}
-	joined := time.Now()
 	code := desk.invite("member")
+	asked := time.Now()
 	build.run("fleet", "join", code, "--name", "build")
+	joined := time.Now()
 	if out, err := wall.try("fleet", "join", code); err == nil || !strings.Contains(out, "used already") {
 		t.Errorf("the code was used twice: error %v, %s", err, out)
 	}
@@ -243,11 +244,18 @@ func TestFleetOfThree(t *testing.T) {
 		build.hook("claude", "UserPromptSubmit", fmt.Sprintf(promptPayload, i, i))
 	}
 	id := build.status().ID
+	var wrong []string
+	defer func() {
+		if t.Failed() && len(wrong) > 0 {
+			t.Logf("the journals differ:\n%s", strings.Join(wrong, "\n"))
+		}
+	}()
 	eventuallyFleet(t, "the central journal has what build did", func() bool {
-		return len(compareJournals(t, desk, build, id, joined)) == 0
+		wrong = compareJournals(t, desk, build, id, joined)
+		return len(wrong) == 0
 	})
 	for key, row := range rowsOf(t, filepath.Join(desk.home.Dirs.State, "fleet-server", "journal.db")) {
-		if strings.HasPrefix(key, id+"/") && row.Time.Before(joined) {
+		if strings.HasPrefix(key, id+"/") && row.Time.Before(asked) {
 			t.Errorf("%s is from before the machine joined", key)
 		}
 	}
