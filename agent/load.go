@@ -7,13 +7,16 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/goccy/go-yaml"
 
 	"github.com/hookmux/hookmux/internal/platform/paths"
-	"github.com/hookmux/hookmux/internal/platform/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/similar"
+	"github.com/hookmux/hookmux/internal/platform/yamlerror"
 )
 
 // Problem is something wrong in a catalogue file. The file it names is left
@@ -170,18 +173,36 @@ func parse(file File) (*Agent, *Problem) {
 	var a Agent
 	decoder := yaml.NewDecoder(bytes.NewReader(file.Data), yaml.Strict())
 	if err := decoder.Decode(&a); err != nil {
-		problem := &Problem{File: file.Name, Text: termsafe.FirstLine(err.Error())}
-		var located yaml.Error
-		if errors.As(err, &located) {
-			problem.Text = located.GetMessage()
-			if t := located.GetToken(); t != nil && t.Position != nil {
-				problem.Line = t.Position.Line
+		at := yamlerror.Explain(err)
+		problem := &Problem{File: file.Name, Line: at.Line, Text: at.Text}
+		if unknown := (*yaml.UnknownFieldError)(nil); errors.As(err, &unknown) {
+			if near := similar.Nearest(quotedName(at.Text), entryKeys()); near != "" {
+				problem.Text += fmt.Sprintf("; did you mean %q?", near)
+				return nil, problem
 			}
 		}
 		problem.Text += "; fix the file or remove it"
 		return nil, problem
 	}
 	return &a, nil
+}
+
+// quotedName is the first name in quotes of a message.
+func quotedName(message string) string {
+	_, rest, _ := strings.Cut(message, `"`)
+	name, _, _ := strings.Cut(rest, `"`)
+	return name
+}
+
+// entryKeys are the keys of an entry of the catalogue.
+func entryKeys() (keys []string) {
+	t := reflect.TypeFor[Agent]()
+	for i := range t.NumField() {
+		if key, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ","); key != "" && key != "-" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // mergedTexts is both maps in one; the second counts where both say something.

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -21,7 +20,7 @@ func ParseEnd(text string) (*End, error) {
 	number, hash, _ := strings.Cut(text, ":")
 	seq, err := strconv.ParseInt(number, 10, 64)
 	if raw, bad := hex.DecodeString(hash); err != nil || seq < 1 || bad != nil || len(raw) != 32 {
-		return nil, errors.New("it isn't an end; take one from `hookmux audit verify`, as in 1274:9f2c…")
+		return nil, fmt.Errorf("%q isn't the end of a trail; `hookmux audit verify` prints it, as in 1274:9f2c…", text)
 	}
 	return &End{seq, strings.ToLower(hash)}, nil
 }

@@ -61,7 +61,7 @@ func newMachine(t *testing.T) *machine {
 	m := &machine{t: t, home: h}
 	t.Cleanup(func() {
 		if m.status().Serves {
-			m.run("fleet", "leave", "--end", "--yes")
+			m.run("fleet", "leave", "--delete-fleet", "--yes")
 		}
 		if err := h.end(); err != nil {
 			t.Error(err)
@@ -346,7 +346,7 @@ func TestFleetOfThree(t *testing.T) {
 		return len(sessions) == 0
 	})
 	wall.run("fleet", "leave")
-	desk.run("fleet", "leave", "--end", "--yes")
+	desk.run("fleet", "leave", "--delete-fleet", "--yes")
 	for _, m := range []*machine{desk, build, wall} {
 		for _, file := range []string{"fleet.json", "fleet-server", "fleet-policy.json"} {
 			if _, err := os.Stat(filepath.Join(m.home.Dirs.State, file)); err == nil {

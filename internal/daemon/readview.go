@@ -43,6 +43,14 @@ func (s *readView) Of(peer proc.Cred) server.View {
 			})
 		}
 	}
+	view.Hidden = func() (n int) {
+		for _, one := range s.Sessions(false) {
+			if view.Owns == nil || !view.Owns(one.Agent, one.ID, one.Cwd) {
+				n++
+			}
+		}
+		return n
+	}
 	return view
 }
 

@@ -128,7 +128,7 @@ func (t ShimTarget) Note(home string) string {
 	if t.Copied == "" {
 		return ""
 	}
-	return fmt.Sprintf("hookmux copied itself to %s, so that your hooks survive if %s is moved or deleted; run "+
+	return fmt.Sprintf("agents run a copy of hookmux in %s, so that your hooks survive if %s is moved or deleted; run "+
 		"`hookmux install` again after an upgrade", paths.Shorten(home, filepath.Dir(t.Hook)),
 		paths.Shorten(home, t.Copied))
 }

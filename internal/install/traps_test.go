@@ -258,7 +258,7 @@ func TestInstalledFromAClone(t *testing.T) {
 	h, clone := hostFromClone(t)
 	claude := known(t, "claude")
 	p := mustInstall(t, h, Options{Agents: []*agent.Agent{claude}})
-	if len(p.Notes) != 1 || !strings.Contains(p.Notes[0], "copied itself") {
+	if len(p.Notes) != 1 || !strings.Contains(p.Notes[0], "a copy of hookmux") {
 		t.Errorf("notes = %q, want that agents run a copy", p.Notes)
 	}
 	target := ShimTarget{Hook: h.Hook, Copied: h.Copied}

@@ -18,6 +18,8 @@ type View struct {
 	// Owns reports whether a session, or something that happened in a folder, is
 	// the reader's own. Nil: nothing is.
 	Owns func(agent, session, folder string) bool
+	// Hidden counts the sessions in a list that the reader doesn't see.
+	Hidden func() int
 }
 
 func (v *View) owns(agent, session, folder string) bool {
@@ -30,6 +32,8 @@ type reading struct {
 	limit func(answer any, view *View) (any, *wire.Error)
 	// open says that an answer, and a failure, is about nobody's session.
 	open bool
+	// refused completes "agents can't …" where the method isn't about sessions.
+	refused string
 }
 
 // readings is the one table of what agents may read, for every method of the
@@ -74,22 +78,27 @@ var readings = map[string]reading{
 	wire.MethodNotifyStatus: {open: true},
 
 	// This one takes sessions up.
-	wire.MethodSessionResume: {},
+	wire.MethodSessionResume: {refused: "resume sessions"},
 
 	// Which other machines there are.
-	wire.MethodHosts:         {},
-	wire.MethodRemoteConnect: {},
-	wire.MethodFleetStatus:   {},
-	wire.MethodFleetList:     {},
-	wire.MethodFleetLog:      {},
-	wire.MethodFleetPolicy:   {},
+	wire.MethodHosts:         {refused: seeMachines},
+	wire.MethodRemoteConnect: {refused: seeMachines},
+	wire.MethodFleetStatus:   {refused: seeMachines},
+	wire.MethodFleetList:     {refused: seeMachines},
+	wire.MethodFleetLog:      {refused: seeMachines},
+	wire.MethodFleetPolicy:   {refused: seeMachines},
 
 	// Where the page for browsers is, which devices you paired, and the digits of one that
 	// is being paired.
-	wire.MethodWebStatus:   {},
-	wire.MethodWebDevices:  {},
-	wire.MethodWebPairWait: {},
+	wire.MethodWebStatus:   {refused: seeDevices},
+	wire.MethodWebDevices:  {refused: seeDevices},
+	wire.MethodWebPairWait: {refused: seeDevices},
 }
+
+const (
+	seeMachines = "see your other machines"
+	seeDevices  = "see your web page or its devices"
+)
 
 // LimitsReading reports whether the table of readings has a word on a method.
 func LimitsReading(method string) bool {
@@ -98,15 +107,21 @@ func LimitsReading(method string) bool {
 	return known || stream
 }
 
-func refuseReading(method string) *wire.Error {
-	return wire.Errorf(wire.CodeRefused, "refused: agents only see their own sessions; run it in your own terminal")
+// refuseReading refuses what a reading says of itself to an agent, in the same words whether that is hidden or doesn't exist.
+func refuseReading(what string) *wire.Error {
+	limit := "agents only see their own sessions"
+	if what != "" {
+		limit = "agents can't " + what
+	}
+	return wire.Errorf(wire.CodeRefused, "refused: hookmux takes this terminal for an agent's (`hookmux whoami` says why), and %s; "+
+		"run it in your own terminal", limit)
 }
 
 // mayRead reports whether a method has an answer for agents at all. What it would
 // do beside answering must not happen either.
 func (v *View) mayRead(method string) *wire.Error {
 	if one := readings[method]; v.Limited && !one.open && one.limit == nil {
-		return refuseReading(method)
+		return refuseReading(one.refused)
 	}
 	return nil
 }
@@ -118,11 +133,9 @@ func (v *View) limitAnswer(method string, answer any, failure *wire.Error) (any,
 	case !v.Limited || one.open:
 		return answer, failure
 	case one.limit == nil:
-		return nil, refuseReading(method)
+		return nil, refuseReading(one.refused)
 	case failure != nil:
-		// The words may name sessions and requests of others.
-		return nil, wire.Errorf(failure.Code, "%s cannot be answered like this, or there is nothing that an agent "+
-			"may read", method)
+		return nil, refuseReading(one.refused) // the failure's own words may name sessions and requests of others
 	}
 	return one.limit(answer, v)
 }
@@ -132,14 +145,18 @@ func errUnknownAnswer(answer any) *wire.Error {
 }
 
 // hideProblems leaves out what is wrong, which may be about anybody's project,
-// and says so.
-func hideProblems(answer any, _ *View) (any, *wire.Error) {
+// and says so, and that lists are limited.
+func hideProblems(answer any, view *View) (any, *wire.Error) {
 	info, ok := answer.(wire.Info)
 	if !ok {
 		return nil, errUnknownAnswer(answer)
 	}
 	if n := len(info.Problems); n > 0 {
 		info.Problems = []wire.Problem{hiddenProblems(info.Problems[0])}
+	}
+	info.Limited = &wire.Limited{}
+	if view.Hidden != nil {
+		info.Limited.Sessions = view.Hidden()
 	}
 	return info, nil
 }
@@ -242,7 +259,7 @@ func limitDetail(answer any, view *View) (any, *wire.Error) {
 		return nil, errUnknownAnswer(answer)
 	}
 	if one.Host != "" || !view.owns(one.Agent, one.ID, one.Cwd) {
-		return nil, wire.Errorf(wire.CodeRefused, "refused: this isn't a session of the agent that asks; run it in your own terminal")
+		return nil, refuseReading("")
 	}
 	return one, nil
 }
@@ -261,15 +278,15 @@ func limitItems(answer any, view *View) (any, *wire.Error) {
 	return own, nil
 }
 
-// hidesRequest reports whether somebody asked for one request that is not theirs.
+// hidesRequest reports whether somebody asked for one request that isn't theirs, or doesn't exist.
 func (v *View) hidesRequest(method string, params json.RawMessage, answer any) bool {
 	id, _ := jsontext.String(jsontext.Get(params, "id"))
 	if !v.Limited || method != wire.MethodInboxItems || id == "" {
 		return false
 	}
 	own, _ := limitItems(answer, v)
-	list, ok := own.([]wire.InboxRequest)
-	return ok && len(list) == 0
+	list, _ := own.([]wire.InboxRequest)
+	return len(list) == 0
 }
 
 func limitPermissions(answer any, view *View) (any, *wire.Error) {

@@ -142,7 +142,7 @@ func (c *conversation) readMethod(name string, params json.RawMessage) (json.Raw
 		} else {
 			answer, failure = method.Run(params, c.peer)
 		}
-		if failure == nil && view.hidesRequest(name, params, answer) {
+		if view.hidesRequest(name, params, answer) {
 			// Who asks for one request by its id is about to answer it.
 			refusal := s.Judge.May(authority.Decide, c.peer, nil)
 			s.Refused(name, c.peer, refusal)

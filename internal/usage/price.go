@@ -12,6 +12,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/hookmux/hookmux/internal/platform/files"
+	"github.com/hookmux/hookmux/internal/platform/yamlerror"
 )
 
 //go:embed prices.yaml
@@ -94,7 +95,7 @@ func LoadPrices(configDir string) ([]byte, error) {
 func (p *Prices) read(data []byte) error {
 	var f pricesFile
 	if err := yaml.UnmarshalWithOptions(data, &f, yaml.Strict()); err != nil {
-		return err
+		return yamlerror.InLine(err)
 	}
 	if f.Date != "" {
 		p.Date = f.Date

@@ -76,6 +76,13 @@ type Info struct {
 	Pauses []Pause `json:"pauses,omitempty"`
 	// Telemetry is how sending it goes; missing where it's off.
 	Telemetry *TelemetryInfo `json:"telemetry,omitempty"`
+	// Limited says that an agent asks, which only sees what is its own.
+	Limited *Limited `json:"limited,omitempty"`
+}
+
+// Limited is what an agent's lists leave out.
+type Limited struct {
+	Sessions int `json:"sessions"`
 }
 
 // Pause is a guard, a rule or a pack that only logs for a while.

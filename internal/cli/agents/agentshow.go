@@ -271,7 +271,7 @@ func eventRows(f agentfacts.Facts, all bool) (rows [][]string) {
 		if !all && e.Install != agent.InstallDefault {
 			continue
 		}
-		how := "installed"
+		how := "by default"
 		if e.Install != agent.InstallDefault {
 			how = string(e.Install) + ": " + e.Why
 		}

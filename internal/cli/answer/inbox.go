@@ -66,7 +66,11 @@ func listInbox(ctx context.Context, app *cmdutil.App, host string, all, asJSON b
 	if asJSON {
 		return app.PrintJSON(list)
 	}
-	if len(list) == 0 {
+	limited := app.NoteLimited(ctx, c, "requests", func(info *client.Info) int {
+		own := slices.DeleteFunc(slices.Clone(list), func(one client.Request) bool { return one.Status != wire.InboxPending })
+		return info.Inbox.Waiting - len(own)
+	})
+	if len(list) == 0 && !limited {
 		app.Say("no requests are waiting")
 		if info, err := c.Info(ctx); err == nil && !info.Inbox.CanAnyoneAnswer {
 			fmt.Fprintln(app.Stderr, "agents prompt you in their own terminals; to answer here, run `hookmux inbox -f`")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -112,6 +113,29 @@ func (app *App) ReadDaemon(ctx context.Context) (c *client.Client, err error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+// NoteLimited says that a list only has an agent's own entries, where hookmux takes the caller for one. Its result says
+// whether it does. hidden counts the entries that the list leaves out; nil where that isn't known.
+func (app *App) NoteLimited(ctx context.Context, c *client.Client, entries string, hidden func(*client.Info) int) bool {
+	info, err := c.Info(ctx)
+	if err != nil || info.Limited == nil {
+		return false
+	}
+	what := "other " + entries + " are hidden"
+	if hidden != nil {
+		n := hidden(info)
+		if n < 1 {
+			return false
+		}
+		what = fmt.Sprintf("%d %s are hidden", n, entries)
+		if n == 1 {
+			what = "1 " + strings.TrimSuffix(entries, "s") + " is hidden"
+		}
+	}
+	fmt.Fprintln(app.Stderr, app.WrapError(what+": agents only see their own, and hookmux takes this terminal for an agent's "+
+		"(`hookmux whoami` says why)"))
+	return true
 }
 
 // ReadOnce asks the daemon that runs one thing that it answers at once, and asks

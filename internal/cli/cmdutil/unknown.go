@@ -32,7 +32,7 @@ var meant = map[string][]string{
 	"browse": {"web"}, "browser": {"web"}, "devices": {"web devices"}, "pair": {"web pair"},
 	"seat": {"whoami"}, "untrust": {"trust remove"}, "attach": {"jump"}, "open": {"jump"}, "goto": {"jump"}, "go": {"jump"},
 	"cd": {"jump"}, "describe": {"show"}, "inspect": {"show"}, "info": {"status", "show"}, "exec": {"run"}, "launch": {"run"},
-	"pack": {"rules"}, "packs": {"rules"}, "module": {"hooks"}, "modules": {"hooks"}, "hook": {"hooks"}, "rule": {"rules"},
+	"pack": {"rules"}, "packs": {"rules"}, "module": {"typescript", "hooks"}, "modules": {"hooks"}, "hook": {"hooks"}, "rule": {"rules"},
 	"guards": {"guard"}, "stats": {"status --hooks"}, "back": {"away --end"}, "check": {"doctor"}, "health": {"doctor"},
 	"diagnose": {"doctor"}, "init": {"setup"}, "is-active": {"status"}, "is-enabled": {"status"},
 	"cost": {"usage"}, "costs": {"usage"}, "tokens": {"usage"}, "spend": {"usage"}, "budget": {"usage budget"},
@@ -40,6 +40,7 @@ var meant = map[string][]string{
 	"del": {"remove"}, "delete": {"remove"}, "rm": {"remove"}, "revoke": {"remove"},
 	"create": {"new", "add"}, "get": {"show", "list"}, "print": {"show", "list"}, "block": {"on"}, "logs": {"log"},
 	"notifications": {"notify"}, "verbose": {"all"},
+	"shell": {"command"}, "ts": {"typescript"}, "js": {"typescript"}, "javascript": {"typescript"},
 }
 
 // meantBelow are the words whose meaning depends on the command they follow: what to write instead, from "hookmux" on.

@@ -64,7 +64,13 @@ func terminalListCommand(app *cmdutil.App) *cobra.Command {
 
 func showTerminal(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 	var view wire.TerminalView
+	limited := false
 	if err := app.ReadOnce(ctx, func(ctx context.Context, c *client.Client) error {
+		info, err := c.Info(ctx)
+		if err != nil {
+			return err
+		}
+		limited = info.Limited != nil
 		return c.Call(ctx, wire.MethodWhoami, nil, &view)
 	}); err != nil {
 		return err
@@ -78,8 +84,12 @@ func showTerminal(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 	case wire.TerminalCode:
 		app.Say("hookmux trusts this terminal (%s), but asks for a code with each answer: %s", view.Terminal, view.Reason)
 	default:
+		sees := "You can read everything here"
+		if limited {
+			sees = "You only see the agent's own sessions here"
+		}
 		app.Say("%s", text.Wrap("This terminal isn't trusted: "+strings.TrimPrefix(view.Reason, "refused: ")+
-			". You can read everything here, but not approve requests or change settings.", app.Columns(), 0))
+			". "+sees+", and can't approve requests or change settings.", app.Columns(), 0))
 		return cmdutil.Exit(cmdutil.ExitFailed)
 	}
 	return nil

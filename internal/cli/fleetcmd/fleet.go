@@ -68,7 +68,7 @@ With --postgres, a database keeps the fleet's journal in place of a file on this
 	f.StringSliceVar(&p.Advertise, "advertise", nil, "how other machines reach it (default: this machine's addresses)")
 	f.StringVar(&p.Name, "name", "", "what to call this machine (default: its host name)")
 	f.StringSliceVar(&p.NATS, "nats", nil, "your own NATS servers, of version 2.11 or newer with JetStream")
-	f.StringVar(&p.Creds, "creds", "", "file with which they let the fleet in")
+	f.StringVar(&p.Creds, "creds", "", "NATS credentials file")
 	f.StringVar(&p.Postgres, "postgres", "", "file with the URL of the database for the fleet's journal")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
@@ -99,7 +99,7 @@ func runInit(ctx context.Context, app *cmdutil.App, p wire.FleetInitParams, asJS
 		}
 		*file = absolute(app.Cwd(), *file)
 		if _, err := os.Stat(*file); err != nil {
-			return err
+			return cmdutil.FileError(*file, err)
 		}
 	}
 	p.Name = machineName(p.Name)
@@ -397,9 +397,9 @@ func leaveCommand(app *cmdutil.App) *cobra.Command {
 		Use:   "leave",
 		Short: "Take this machine out of its fleet",
 		Long: `Works while the fleet's server is away, too; it then still lists the machine, and an
-operator removes it. On the machine that serves the fleet, --end ends the fleet for every
-machine and deletes its journal.`,
-		Example: "  hookmux fleet leave\n  hookmux fleet leave --end",
+operator removes it. On the machine that serves the fleet, --delete-fleet ends
+the fleet for every machine and deletes its journal.`,
+		Example: "  hookmux fleet leave\n  hookmux fleet leave --delete-fleet",
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if p.End {
@@ -426,7 +426,7 @@ machine and deletes its journal.`,
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&p.End, "end", false, "end the fleet that this machine serves")
+	cmd.Flags().BoolVar(&p.End, "delete-fleet", false, "end the fleet that this machine serves, for every machine, and delete its journal")
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "don't ask")
 	return cmd
 }

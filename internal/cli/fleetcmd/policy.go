@@ -2,6 +2,8 @@ package fleetcmd
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"strconv"
 	"strings"
 	"time"
@@ -40,8 +42,11 @@ whole policy counts there, or the one before.`,
 		Args:    cmdutil.ExactArgs("FOLDER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			list, err := fleetpolicy.ReadFolder(absolute(app.Cwd(), args[0]))
+			if pathError := (*fs.PathError)(nil); errors.As(err, &pathError) {
+				return cmdutil.FolderError(args[0], err)
+			}
 			if err != nil {
-				return err
+				return cmdutil.UsageError("%v", err)
 			}
 			p := wire.FleetPushParams{}
 			for _, f := range list {

@@ -194,7 +194,7 @@ func (f *hookFlags) addTo(fl *pflag.FlagSet) {
 
 // addDefinition adds the flags that say what a hook does.
 func (f *hookFlags) addDefinition(fl *pflag.FlagSet) {
-	fl.StringVar(&f.handler, "handler", "", "kind of hook: command, script, module (TypeScript) or builtin")
+	fl.StringVar(&f.handler, "handler", "", "kind of hook: command, script, typescript or builtin")
 	fl.StringVar(&f.target, "target", "", "command or file to run")
 	fl.StringVar(&f.role, "role", "", "its role: guard (may decide), advise (may add context) or observe")
 	fl.StringVar(&f.priority, "priority", "", "order, lower first (default 100)")

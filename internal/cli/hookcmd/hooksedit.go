@@ -45,7 +45,8 @@ func (f *hookFlags) registrationPatch(cmd *cobra.Command) (map[string]any, error
 	}
 	if given("match-command") {
 		if _, err := regexp.Compile(f.matchCommand); err != nil {
-			return nil, cmdutil.UsageError("--match-command %q isn't a regular expression: %v", f.matchCommand, err)
+			return nil, cmdutil.UsageError("--match-command %q isn't a regular expression: %s", f.matchCommand,
+				strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 		}
 	}
 	if given("priority") {

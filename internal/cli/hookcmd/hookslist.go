@@ -47,10 +47,12 @@ func hooksDiscover(app *cmdutil.App, f *hookFlags, name string) error {
 	rows := [][]string{{"TYPE", "KIND", "A HOOK MAY"}}
 	for i, r := range list {
 		if name == hook.Any && (i == 0 || list[i-1].Agent != r.Agent) {
-			if i > 0 {
-				rows = append(rows, nil)
+			if i > 0 { // a table of its own, so that one agent's long names don't squeeze another's rows
+				text.Table(app.Stdout, rows, app.Columns())
+				app.Say("")
 			}
-			rows = append(rows, []string{r.Agent + ":"})
+			app.Say("%s:", r.Agent)
+			rows = rows[:1]
 		}
 		var may []string
 		for _, word := range []string{"deny", "allow", "ask", "input", "output", "context", "keep"} {

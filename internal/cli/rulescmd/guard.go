@@ -211,6 +211,9 @@ func findGuard(name string) (string, error) {
 		return "", cmdutil.UsageError("there's no guard %q; name the ones you want, as in `hookmux guard on destructive secrets`", name)
 	}
 	if !slices.Contains(GuardNames(), short) {
+		if strings.Contains(short, ".") {
+			return "", cmdutil.UnknownName("rule", short, guardRules(), "hookmux guard list --rules")
+		}
 		return "", cmdutil.UnknownName("guard", name, GuardNames(), "hookmux guard list")
 	}
 	return short, nil
@@ -281,6 +284,16 @@ func needGuards(_ *cobra.Command, args []string) error {
 
 // recommended is the preset that `hookmux setup` turns on.
 const recommended = "recommended"
+
+// guardRules are the ids of the guards' rules.
+func guardRules() (ids []string) {
+	for _, g := range guards.List() {
+		for _, r := range g.Rules {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
+}
 
 // isRule reports whether a guard has a rule of that id.
 func isRule(id string) bool {

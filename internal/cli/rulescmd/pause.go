@@ -105,7 +105,7 @@ func PauseSpan(given []string, end bool) (time.Duration, error) {
 		return 0, cmdutil.UsageError("%q isn't a duration; write 10m or 1h", given[0])
 	}
 	if span > sources.LongestPause {
-		return 0, cmdutil.UsageError("a pause lasts at most a day; log mode lasts until you change it")
+		return 0, cmdutil.UsageError("a pause lasts at most a day; for longer, use log mode: `hookmux guard mode NAME log`")
 	}
 	return span, nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
@@ -47,6 +48,7 @@ For a payload, your own hooks are listed but not run; --run runs commands and sc
 		Args: cobra.ArbitraryArgs,
 		RunE: w.run,
 	}
+	cmd.SetFlagErrorFunc(w.flagError)
 	f := cmd.Flags()
 	f.BoolVar(&w.asJSON, "json", false, "print JSON")
 	f.StringVar(&w.file, "payload", "", "a file with one of the agent's payloads, or one event as log --json prints it")
@@ -65,6 +67,24 @@ type whyFlags struct {
 	asJSON              bool
 	file, agent, native string
 	payload             payloadFlags
+}
+
+// flagError takes the flags of a command that isn't quoted for what they are, as in `hookmux why rm -rf /`.
+func (w *whyFlags) flagError(cmd *cobra.Command, err error) error {
+	said := cmdutil.FlagError(cmd, err)
+	var words []string
+	if at := slices.Index(w.app.Args, "why"); at >= 0 {
+		words = w.app.Args[at+1:]
+	}
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) || len(words) == 0 || strings.HasPrefix(words[0], "-") || strings.Contains(said.Error(), "did you mean --") {
+		return said
+	}
+	return quoteCommand(words)
+}
+
+func quoteCommand(words []string) error {
+	return cmdutil.UsageError("quote the command: hookmux why '%s'", strings.Join(words, " "))
 }
 
 func (w *whyFlags) run(cmd *cobra.Command, args []string) error {
@@ -117,7 +137,7 @@ func (w *whyFlags) run(cmd *cobra.Command, args []string) error {
 	case len(args) == 2 && w.isPayload(args):
 		return explainPayload(app, cmd, &w.payload, args[0], args[1], w.asJSON)
 	}
-	return cmdutil.UsageError("quote the command: hookmux why '%s'", strings.Join(args, " "))
+	return quoteCommand(args)
 }
 
 // isPayload tells AGENT EVENT from a command that nobody quoted.

@@ -60,7 +60,7 @@ func verifyTrail(app *cmdutil.App, end string, asJSON bool) error {
 	var known *audit.End
 	if end != "" {
 		if known, err = audit.ParseEnd(end); err != nil {
-			return cmdutil.UsageError("--end %q: %v", end, err)
+			return cmdutil.UsageError("--expect-end: %v", err)
 		}
 	}
 	report, err := audit.VerifyEnd(dirs, known)

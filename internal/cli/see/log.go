@@ -102,7 +102,11 @@ func (f *logFlags) run(ctx context.Context, app *cmdutil.App) error {
 		fmt.Fprintf(app.Stderr, "%d events weren't searched: they aren't in the search index (`hookmux status` shows "+
 			"problems; a running daemon adds events in the background)\n", unsearched)
 	}
-	if err == nil && last == "" && !f.asJSON {
+	limited := false
+	if c, _ := askDaemon(ctx, app); err == nil && !f.asJSON && c != nil {
+		limited = app.NoteLimited(ctx, c, "events", nil)
+	}
+	if err == nil && last == "" && !f.asJSON && !limited {
 		fmt.Fprintln(app.Stderr, f.emptyMessage())
 	}
 	return err

@@ -74,7 +74,9 @@ func (p *wanted) list(ctx context.Context, c *client.Client) ([]wire.Session, er
 
 func listSessions(ctx context.Context, app *cmdutil.App, params wanted, asJSON bool) error {
 	var list []wire.Session
+	var daemon *client.Client
 	err := app.ReadOnce(ctx, func(asked context.Context, c *client.Client) (err error) {
+		daemon = c
 		list, err = params.list(asked, c)
 		return err
 	})
@@ -84,12 +86,17 @@ func listSessions(ctx context.Context, app *cmdutil.App, params wanted, asJSON b
 	if asJSON {
 		return app.PrintJSON(list)
 	}
-	if len(list) == 0 {
-		fmt.Fprintln(app.Stderr, emptyListMessage(params))
-		return nil
+	if len(list) > 0 {
+		showSessions(app, app.Stdout, list, params.All)
 	}
-	showSessions(app, app.Stdout, list, params.All)
+	if limited := app.NoteLimited(ctx, daemon, "sessions", hiddenSessions); len(list) == 0 && !limited {
+		fmt.Fprintln(app.Stderr, emptyListMessage(params))
+	}
 	return nil
+}
+
+func hiddenSessions(info *client.Info) int {
+	return info.Limited.Sessions
 }
 
 // showSessions lists sessions. Those that have ended are one line, unless all are

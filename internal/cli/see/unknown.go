@@ -9,6 +9,7 @@ import (
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/platform/similar"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -169,7 +170,10 @@ func (f *logFlags) checkSessionAndTool(ctx context.Context, app *cmdutil.App, re
 		if slices.Contains(names, f.tool) {
 			return nil
 		}
-		return cmdutil.UnknownName("tool", f.tool, names, "")
+		if near := similar.Nearest(f.tool, names); near != "" {
+			return cmdutil.UnknownName("tool", f.tool, []string{near}, "")
+		}
+		return cmdutil.UsageError("no recorded call used the tool %q; `hookmux log` shows the tools that agents used", f.tool)
 	}
 	return nil
 }

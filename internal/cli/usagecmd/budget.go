@@ -133,6 +133,11 @@ func budgetListCommand(app *cmdutil.App) *cobra.Command {
 				return nil
 			}
 			for _, b := range list {
+				if b.Problem != "" {
+					app.Say("%q in usage.budgets can't be read: %s; until you fix it, every call asks", termsafe.Line(b.Text, 100),
+						termsafe.Line(b.Problem, 200))
+					continue
+				}
 				fmt.Fprintf(app.Stdout, "%s  %s  %s\n", pad(b.ID, 20), pad(usedText(&b), 24), termsafe.Line(app.Shorten(b.Text), 100))
 			}
 			return nil
@@ -145,8 +150,6 @@ func budgetListCommand(app *cmdutil.App) *cobra.Command {
 // usedText says how much of a budget is used.
 func usedText(b *wire.Budget) string {
 	switch {
-	case b.Problem != "":
-		return "unreadable: asks always"
 	case b.Lifted:
 		return "lifted"
 	case b.Percent == nil:

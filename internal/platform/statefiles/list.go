@@ -136,7 +136,7 @@ var All = []File{
 		Missing: "the fleet sends it again", Damaged: "the one read last counts, it's reported, and the fleet sends it again"},
 	{Place: State, Pattern: "fleet-server/**", Owner: "internal/fleet/member", Format: "keys, JSON, JetStream's files, SQLite",
 		Contents: "the fleet that this machine serves: its key, members, what is under way, and the central journal",
-		Lifetime: "until `hookmux fleet leave --end`",
+		Lifetime: "until `hookmux fleet leave --delete-fleet`",
 		Missing:  "the fleet is gone: members have to leave and join another", Damaged: "the server says in its log what it can't read, and doesn't start"},
 	{Place: State, Pattern: "waiting.json", Owner: "internal/approvals", Format: "JSON, sealed",
 		Contents: "ids of requests that waited when the daemon stopped", Lifetime: "until the next daemon read it",

@@ -93,7 +93,7 @@ func ParseOrigin(text, cwd string) (Origin, error) {
 	}
 	at := strings.LastIndexByte(rest, '@')
 	if at < 0 || at < strings.LastIndexByte(rest, '/') {
-		return Origin{}, fmt.Errorf("%q names no version: write %s…@v1.2.3, or a commit", text, gitPrefix)
+		return Origin{}, fmt.Errorf("%q names no version; add a tag or commit: %s@v1.2.3", text, text)
 	}
 	o.URL, o.Ref = rest[:at], rest[at+1:]
 	if err := checkURL(o.URL); err != nil {

@@ -22,6 +22,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
+	"github.com/hookmux/hookmux/internal/platform/yamlerror"
 	"github.com/hookmux/hookmux/internal/policy/guards/names"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 )
@@ -104,8 +105,7 @@ func NewPack(files []File) (*Pack, error) {
 func (p *Pack) readManifest(text []byte) error {
 	decoder := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict())
 	if err := decoder.Decode(&p.Manifest); err != nil {
-		line, _, _ := strings.Cut(err.Error(), "\n")
-		return errors.New(line)
+		return yamlerror.InLine(err)
 	}
 	switch {
 	case !packName.MatchString(p.Name):

@@ -16,6 +16,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/platform/similar"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
+	"github.com/hookmux/hookmux/internal/platform/yamlerror"
 	"github.com/hookmux/hookmux/internal/policy/facts"
 )
 
@@ -178,8 +179,7 @@ func parseFile(s Source) ([]*Rule, []Problem) {
 		default:
 			at := pair.Key.GetToken().Position
 			return nil, []Problem{{File: s.Name, Line: at.Line, Column: at.Column, Whole: true,
-				Text: fmt.Sprintf("%q is not known here; a file of rules has version, decide, onUnknown and rules",
-					key)}}
+				Text: fmt.Sprintf("unknown field %q; a file of rules has version, decide, onUnknown and rules", key)}}
 		}
 	}
 	if version == 0 {
@@ -312,9 +312,10 @@ func firstToken(node ast.Node) *token.Token {
 func placeError(p *Problem, err error) {
 	var located yaml.Error
 	if errors.As(err, &located) {
-		p.Text = located.GetMessage()
-		if t := located.GetToken(); t != nil && t.Position != nil {
-			p.Line, p.Column = t.Position.Line, t.Position.Column
+		at := yamlerror.Explain(err)
+		p.Text = at.Text
+		if at.Line > 0 {
+			p.Line, p.Column = at.Line, at.Column
 		}
 	}
 }

@@ -117,7 +117,7 @@ func TestProblems(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"no yaml":       {"version: 1\nrules: [", "rules.yaml:2:"},
 		"version":       {"version: 7\nrules: []", "version is 7"},
-		"unknown key":   {"version: 1\nrule: []", `rules.yaml:2:1: "rule" is not known here`},
+		"unknown key":   {"version: 1\nrule: []", `rules.yaml:2:1: unknown field "rule"`},
 		"unknown field": {"version: 1\nrules:\n" + good + "  - {id: a, whi: x}", `rules.yaml:4:13: rule a`},
 		"no why":        {"version: 1\nrules:\n" + good + "  - {id: a, match: {program: x}, decide: deny}", `"why" is missing`},
 		"verdict":       {"version: 1\nrules:\n" + good + "  - {id: a, why: x, match: {program: x}, decide: block}", `decide is "block"`},

@@ -110,6 +110,7 @@ type Key struct {
 	PerName bool     // also as name.<something>, falling back to name
 	NameDoc string   // what that something is
 	Items   []string // of a list, what its entries may be; nil: anything
+	Example string   // of a list without Items, an entry
 	// Secret says that the value is shown to nobody: it lets its holder speak
 	// as the user somewhere.
 	Secret bool
@@ -197,7 +198,8 @@ var otherKeys = []Key{
 		Doc: "guard rules with an exception: they never stop anything"},
 	{Name: RulesModes, State: true, Type: List, Default: []string{}, Project: Never, Weakens: always, Odd: checkRuleModes,
 		Doc: "the modes of rules and packs, whatever their files say: ID=off, ID=log, ID=ask, ID=block"},
-	{Name: UsageBudgets, Type: List, Default: []string{}, Project: Never, Weakens: always, Odd: checkBudgets,
+	{Name: UsageBudgets, Type: List, Default: []string{}, Example: "day=30usd block=100%", Project: Never, Weakens: always,
+		Odd: checkBudgets,
 		Doc: "how much agents may use, such as \"day=30usd ask=80% block=100%\"; `hookmux usage budget` changes it"},
 	{Name: HooksTimeout, Type: Span, Default: time.Minute, Min: 100 * time.Millisecond, Project: Shrink,
 		Doc: "how long a hook may take that sets no timeout of its own"},

@@ -55,7 +55,7 @@ func (k Key) parse(raw json.RawMessage) (any, error) {
 			}
 		}
 		if !ok {
-			return nil, fmt.Errorf("%s must be a list of texts", k.Name)
+			return nil, fmt.Errorf("%s must be a list, as in %s", k.Name, k.listExample())
 		}
 		for _, item := range list {
 			if k.Items != nil && !slices.Contains(k.Items, item) {
@@ -108,6 +108,18 @@ func (k Key) parse(raw json.RawMessage) (any, error) {
 		return Milliseconds(n), nil
 	}
 	return nil, fmt.Errorf("%s has no type", k.Name)
+}
+
+// listExample is a list as a file of settings has it.
+func (k *Key) listExample() string {
+	item := "…"
+	switch {
+	case k.Example != "":
+		item = k.Example
+	case len(k.Items) > 0:
+		item = k.Items[0]
+	}
+	return fmt.Sprintf("[%q]", item)
 }
 
 // noValue says that a setting can't have a value, and which one was probably meant.
