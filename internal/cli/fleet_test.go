@@ -417,6 +417,13 @@ func pushPolicies(t *testing.T, desk, build *machine) {
 		_, err := os.Stat(filepath.Join(build.home.Dirs.State, "fleet-policy.json"))
 		return err == nil
 	})
+	// Deleted while no daemon runs, it's reported until the fleet has sent it again.
+	build.killDaemon()
+	if err := os.Remove(filepath.Join(build.home.Dirs.State, "fleet-policy.json")); err != nil {
+		t.Fatal(err)
+	}
+	build.run("daemon", "start")
+	eventuallyFleet(t, "the fleet sends the policy to the next daemon", func() bool { return strings.Contains(call("shipit now"), "deny") })
 	desk.run("fleet", "policy", "clear", "--yes")
 	eventuallyFleet(t, "the policy is taken away", func() bool { return !strings.Contains(call("shipit now"), "deny") })
 }

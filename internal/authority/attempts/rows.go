@@ -454,6 +454,17 @@ var remaining = []Attempt{
 	{Name: "scripts", Class: Guarded, End: Passes,
 		Try: "a script it wrote and then runs, or an installed program that deletes or edits files",
 		Why: "guards read commands; they are no sandbox"},
+	{Name: "a debugger on the agent", Class: Unavailable, End: Passes,
+		Try: "a debugger attached to the agent or to its hook client, or Node.js's own debugger opened in the agent, by a script",
+		Why: "whoever controls the agent's process controls what it asks; it can't approve anything. guard.own-files denies the " +
+			"commands that do it, and `kernel.yama.ptrace_scope=1` forbids most of it"},
+	{Name: "a copy of an agent", Class: Unavailable, End: Passes,
+		Try: "a copy of an agent's program, made by a script and started with an option that skips hooks (`--bare`)",
+		Why: "nothing tells it from any other program. guard.own-files denies the commands that make one; without such an " +
+			"option the copy runs its hooks"},
+	{Name: "a huge record", Class: Files, End: Passes,
+		Try: "a file of terabytes without content (`truncate -s 8T`) among an agent's records, which usage then reads for hours",
+		Why: "budgets count what agents write down about themselves; guards aren't held up by it"},
 	{Name: "requests disappear", Class: Person, End: Passes,
 		Try: "reporting that a turn or session ended, or requests under another agent's name (256 at most)",
 		Why: "reporting is open to every process. A report is never a yes: the agent's own prompt is there then. " +

@@ -48,6 +48,9 @@ func writeInstallation(app *cmdutil.App, dirs paths.Dirs, program string) error 
 	case errors.Is(err, sealed.ErrNoKey):
 		key, err = sealed.MakeKey(file, writeKey)
 	case err == nil && !isUser(app):
+		if isSealedAlready(dirs, program) {
+			return nil // a script that installs again doesn't take your seal and environment away
+		}
 		key = nil
 	}
 	if err != nil {
@@ -55,6 +58,13 @@ func writeInstallation(app *cmdutil.App, dirs paths.Dirs, program string) error 
 	}
 	_, err = dirs.WriteInstallation(app.Getenv, install.Shim(dirs), program, key, app.Environ)
 	return err
+}
+
+// isSealedAlready reports whether a sealed record says the same places and programs.
+func isSealedAlready(dirs paths.Dirs, program string) bool {
+	noted := dirs.Installation()
+	return noted != nil && noted.IsSealed() && noted.WasWrittenFor(dirs) && noted.Hook == install.Shim(dirs) &&
+		noted.Program == program
 }
 
 func writeKey(path string, key []byte) error {

@@ -26,6 +26,7 @@ type membership struct {
 	Fleet   string          `json:"fleet"`
 	Seed    []byte          `json:"seed"` // of this machine's key
 	Record  protocol.Signed `json:"record"`
+	Policy  int64           `json:"policy,omitempty"` // the version that was put in force last
 	// Where this machine serves the fleet:
 	Program   string   `json:"program,omitempty"`
 	Listen    string   `json:"listen,omitempty"`

@@ -148,6 +148,7 @@ func (s *Service) Run() {
 	defer s.mu.Unlock()
 	s.begun = true
 	if m, err := s.load(); err == nil && m != nil {
+		s.reportMissing(m)
 		s.start(m)
 	}
 }

@@ -44,6 +44,17 @@ func (r *run) keepPolicy(ctx context.Context) {
 	}
 }
 
+// reportMissing reports a policy that was deleted or damaged while no daemon ran.
+func (s *Service) reportMissing(m *membership) {
+	if m.Policy == 0 {
+		return
+	}
+	if stored, err := s.Policies.Policy(); err != nil || stored == nil {
+		s.Problems.Set("fleet-policy", "the fleet's rules don't count here: something deleted or changed them",
+			"the fleet sends them again once this machine is connected: `hookmux fleet status`")
+	}
+}
+
 // noteNewest hears which policy the fleet's newest is.
 func (r *run) noteNewest(version int64) {
 	r.mu.Lock()
@@ -110,6 +121,11 @@ func (r *run) takePolicy(signed *protocol.SignedPolicy, have int64) (int64, erro
 	kept := &fleetpolicy.Policy{Version: p.Version, By: termsafe.Line(p.User, 60) + " on " + who.Name, Pushed: p.Pushed, Files: files}
 	if err := r.service.Policies.TakePolicy(kept); err != nil {
 		return have, err
+	}
+	remembered := *r.membership
+	remembered.Policy = p.Version
+	if err := r.service.store(&remembered); err != nil {
+		r.service.Log.Warn("the version of the policy can't be written down", "error", err)
 	}
 	r.service.Daemon.RecordFleet("policy", map[string]any{"version": p.Version, "by": kept.By, "member": who.ID})
 	return p.Version, nil

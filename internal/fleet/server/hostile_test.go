@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/fleet/protocol"
 	"github.com/hookmux/hookmux/internal/recorder/journal"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // fleetOf is a server with members, as whoever has their keys sees it.
@@ -481,5 +483,46 @@ func TestLostMachine(t *testing.T) {
 	}
 	if h := next(); h.Lost {
 		t.Errorf("the reader hears %+v, want that one is back", h)
+	}
+}
+
+// Members whose clocks are an hour off take part like all others.
+func TestClocksMayBeWrong(t *testing.T) {
+	f := newFleetWith(t, Options{StateTTL: time.Minute})
+	boss := f.member("boss", protocol.RoleOperator)
+	for name, off := range map[string]time.Duration{"early": time.Hour, "late": -time.Hour} {
+		one := f.member(name, protocol.RoleMember)
+		one.ask(protocol.Ask{What: protocol.AskHello, Instance: "i"})
+		state, _ := json.Marshal(protocol.State{Instance: "i", Sessions: []wire.Session{{ID: "s", Agent: "claude", LastEvent: time.Now().Add(off)}}})
+		if told := one.send(protocol.UpState, state); told.Error != "" {
+			t.Errorf("%s: its state: %s", name, told.Error)
+		}
+		e := anEvent("e")
+		e.Time = time.Now().Add(off)
+		if told := one.send(protocol.UpEvents, batchOf(e)); told.Error != "" {
+			t.Errorf("%s: its event: %s", name, told.Error)
+		}
+		f.wantStored(one.id, "e")
+		for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+			members := boss.ask(protocol.Ask{What: protocol.AskList}).Members
+			at := slices.IndexFunc(members, func(m protocol.Member) bool { return m.ID == one.id })
+			if at >= 0 && members[at].Online && time.Since(members[at].Seen).Abs() < time.Minute {
+				break
+			}
+			if time.Now().After(end) {
+				t.Fatalf("%s: the list says %+v, want it connected and seen now", name, members[at])
+			}
+		}
+	}
+}
+
+// The server hears every member of a large fleet.
+func TestManyMembersAreHeard(t *testing.T) {
+	f := newFleet(t)
+	for i := range 100 {
+		one := f.member(fmt.Sprintf("m%d", i), protocol.RoleMember)
+		if told := one.ask(protocol.Ask{What: protocol.AskHello, Instance: "i"}); told.Error != "" {
+			t.Fatalf("member %d: %s", i, told.Error)
+		}
 	}
 }

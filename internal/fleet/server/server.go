@@ -197,7 +197,8 @@ func (s *Server) startNATS() error {
 		ServerName: "hookmux-fleet", Host: host, Port: number, NoSigs: true,
 		TLS: true, TLSTimeout: 10, TLSConfig: &tls.Config{Certificates: []tls.Certificate{s.cert}, MinVersion: tls.VersionTLS13},
 		CustomClientAuthentication: s.auth, AlwaysEnableNonce: true, AuthTimeout: 10,
-		MaxPayload: protocol.MaxMessage, MaxSubs: 64, MaxPending: 16 << 20, PingInterval: 20 * time.Second,
+		// The hub has a subscription for each member.
+		MaxPayload: protocol.MaxMessage, MaxSubs: maxMembers + 64, MaxPending: 16 << 20, PingInterval: 20 * time.Second,
 		JetStream: true, StoreDir: filepath.Join(s.o.Dir, storeFolder), JetStreamMaxMemory: 64 << 20,
 		JetStreamMaxStore: 16 << 30, NoLog: true,
 	})

@@ -54,6 +54,10 @@ func ReadInput(call *Call) InputPaths {
 			addListed(call)
 		}
 		return out
+	case "file_read", "file_write", "file_edit":
+		if named {
+			return out
+		}
 	default:
 		return out
 	}
@@ -64,12 +68,17 @@ func ReadInput(call *Call) InputPaths {
 		out.Unreadable = fmt.Sprintf("its input is longer than %d MiB", maxInput>>20)
 		return out
 	}
-	r := inputReader{call: call, out: &out, writes: toolWrites(call.ToolName), globs: matchesNames(call.ToolName),
+	r := inputReader{call: call, out: &out, writes: toolWrites(call.ToolName) ||
+		call.ToolKind == "file_write" || call.ToolKind == "file_edit", globs: matchesNames(call.ToolName),
 		types: typesText(call.ToolName)}
 	if err := walkJSON(call.Input, throughTexts(r.takeText)); err != nil {
 		out.Unreadable = "its input is not valid JSON: " + err.Error()
 	}
-	if call.ToolKind != "search" {
+	switch call.ToolKind {
+	case "search":
+	case "file_read", "file_write", "file_edit":
+		out.Unreadable = "" // the decoder says so of a call
+	default:
 		addListed(call)
 	}
 	return out
@@ -202,7 +211,7 @@ func isCommandKey(key string) bool {
 // run there.
 func typesText(tool string) bool {
 	return nameHas(tool, "send_text", "sendtext", "send-text", "send_keys", "sendkeys", "send-keys", "send_key", "send_input",
-		"sendinput", "send-input", "stdin", "type_text", "typetext", "terminal", "tmux", "pty", "keystroke", "write_process",
+		"sendinput", "send-input", "stdin", "type_text", "typetext", "terminal", "tmux", "pty", "keystroke", "write_process", "shell", "console", "__type",
 		"write-process", "run_in_", "paste")
 }
 
@@ -336,9 +345,12 @@ type inputReader struct {
 
 func (r *inputReader) takeText(key, v string) bool {
 	switch {
-	case key == "code" && r.call.ToolKind != "search" && runsCode(r.call.ToolName):
+	case isCodeKey(key, v) && r.call.ToolKind != "search" && runsCode(r.call.ToolName):
 		r.call.Commands = append(slices.Clip(r.call.Commands), shellquote.Line([]string{"python3", "-c", v}),
 			shellquote.Line([]string{"node", "-e", v}))
+		if cell, text, found := strings.Cut(v, "\n"); found && isShellCell(cell) {
+			r.call.Commands = append(r.call.Commands, text)
+		}
 	case isCommandKey(key), r.types && isTypedKey(key):
 		if r.call.ToolKind == "search" {
 			return true
@@ -352,7 +364,7 @@ func (r *inputReader) takeText(key, v string) bool {
 		}
 		// A new slice: the caller's must not grow under its feet.
 		r.call.Commands = append(r.call.Commands[:len(r.call.Commands):len(r.call.Commands)], v)
-	case r.namesPath(key):
+	case r.namesPath(key), r.call.ToolKind != "search" && isPathText(key, v):
 		if v == "" || len(v) > maxPath || strings.Contains(v, "\n") {
 			return true
 		}
@@ -368,6 +380,30 @@ func (r *inputReader) takeText(key, v string) bool {
 		}
 	}
 	return true
+}
+
+// isCodeKey reports whether a member holds code.
+func isCodeKey(key, v string) bool {
+	return key == "code" || key == "source" && strings.ContainsAny(v, "(\n")
+}
+
+// isShellCell reports whether the first line of a notebook's cell makes it a shell script.
+func isShellCell(line string) bool {
+	switch strings.TrimSpace(line) {
+	case "%%bash", "%%sh", "%%script bash", "%%script sh", "%%zsh":
+		return true
+	}
+	return false
+}
+
+// isPathText reports whether a text is a whole path, whatever its member is called.
+func isPathText(key, v string) bool {
+	switch key {
+	case "pattern", "patterns", "query", "regex", "search", "prompt", "message", "title", "description":
+		return false // what is looked for or talked about
+	}
+	return !contentKeys[key] && len(v) > 1 && (v[0] == '/' || strings.HasPrefix(v, "~/") || strings.HasPrefix(v, "$HOME/") ||
+		strings.HasPrefix(v, "file:///"))
 }
 
 // namesPath reports whether a member of this name holds a path or a pattern of

@@ -72,6 +72,7 @@ func (f *Report) AddAsking(check, where, reason string, ask bool) {
 
 // oneLine keeps agent text from breaking a message into lines.
 func oneLine(s string, limit int) string {
+	s = s[:min(len(s), 8*limit)]
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' || r == '\t' || r < ' ' }),
 		" ")
 	if len(s) <= limit {

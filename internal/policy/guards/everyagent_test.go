@@ -222,6 +222,17 @@ func TestShapesOfOtherTools(t *testing.T) {
 		check("codex", "PreToolUse", tool, `{"session_id":1,"`+key+`":"hookmux off\n"}`, "own-files.control")
 		check("codex", "PreToolUse", tool, `{"session_id":1,"`+key+`":"y\n"}`, "")
 	}
+	// A path is one whatever its member is called; a shell runs what it's given.
+	check("cursor", "preToolUse", "Write", `{"target_file":"/home/me/.claude/settings.json","contents":"{}"}`, "own-files.write")
+	check("cursor", "preToolUse", "Read", `{"targetFile":"/home/me/.ssh/id_rsa"}`, "secrets.file")
+	check("claude", "PreToolUse", "mcp__fs__copy", `{"from":"/tmp/x","to":"/home/me/.claude/settings.json"}`, "own-files.write")
+	check("claude", "PreToolUse", "mcp__fs__write", `{"files":[{"name":"~/.claude/settings.json","data":"{}"}]}`, "own-files.write")
+	check("claude", "PreToolUse", "mcp__fs__read", `{"what":"file:///home/me/.ssh/id_rsa"}`, "secrets.file")
+	check("claude", "PreToolUse", "mcp__fs__copy", `{"from":"/tmp/x","to":"/home/me/app/y"}`, "")
+	check("claude", "PreToolUse", "mcp__shell__run", `{"input":"rm -rf ~\n"}`, "destructive.rm-broad")
+	check("claude", "PreToolUse", "mcp__term__type", `{"text":"hookmux off"}`, "own-files.control")
+	check("claude", "PreToolUse", "mcp__py__exec", `{"source":"import os; os.system('rm -rf ~')"}`, "destructive.rm-broad")
+	check("claude", "PreToolUse", "mcp__ide__executeCode", `{"code":"%%bash\nrm -rf ~"}`, "destructive.rm-broad")
 	check("claude", "PreToolUse", "mcp__slack__post_message", `{"channel":"a","text":"please do not rm -rf ~/ again"}`, "")
 	check("claude", "PreToolUse", "mcp__github__create_issue", `{"title":"x","body":"hookmux off"}`, "")
 	if rows < 100 {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -97,6 +98,24 @@ func TestQuestionsToTheDiskAreBounded(t *testing.T) {
 	g.Check(shellCall("tee " + strings.Repeat("a b c d ", 500)))
 	if asked == 0 || asked > 2*facts.MaxResolve { // by the checks, and by the facts that rules compare
 		t.Errorf("asked %d times; want asked != 0 and asked <= 2*facts.MaxResolve", asked)
+	}
+}
+
+// A command with thousands of operands costs a little for each, and not for each pair.
+func TestManyOperandsCostLittle(t *testing.T) {
+	set := allGuards(t)
+	cost := func(command string) uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		set.Check(shellCall(command))
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	for _, start := range []string{"rm -rf ", "find ", "cat ", "tee ", "chmod 000 "} {
+		few, many := cost(start+strings.Repeat("/x ~/.ssh/id_rsa ", 500)), cost(start+strings.Repeat("/x ~/.ssh/id_rsa ", 4000))
+		if many > 16*few {
+			t.Errorf("%s: %d bytes for 1,000 operands and %d for 8,000; want about 8 times as much", start, few, many)
+		}
 	}
 }
 

@@ -15,6 +15,7 @@ package shell
 import (
 	"errors"
 	"fmt"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -144,12 +145,21 @@ func (r *Run) Args() []Word {
 }
 
 // String renders the run as one line for people; it is not meant to be run.
-func (r *Run) String() string {
+func (r *Run) String() string { return r.text(math.MaxInt) }
+
+// Head is String as far as a message shows it: a command of many words is found many times.
+func (r *Run) Head() string { return r.text(1 << 10) }
+
+// text stops at the first word behind so many bytes.
+func (r *Run) text(limit int) string {
 	var b strings.Builder
 	for _, a := range r.Assigns {
 		fmt.Fprintf(&b, "%s=%s ", a.Name, a.Value.Text)
 	}
 	for i, a := range r.Argv {
+		if b.Len() > limit {
+			return b.String()
+		}
 		if i > 0 {
 			b.WriteByte(' ')
 		}

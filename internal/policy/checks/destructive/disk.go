@@ -18,9 +18,9 @@ func ddRule(x *scope, r *shell.Run) {
 		p := x.ResolveText(t, strings.HasPrefix(t, "~"), a.Dynamic, r)
 		switch {
 		case isDevice(p), strings.HasPrefix(t, "/dev/$"):
-			x.Report.Add("disk", r.String(), fmt.Sprintf("writes straight to the device %s", t))
+			x.Report.Add("disk", r.Head(), fmt.Sprintf("writes straight to the device %s", t))
 		case x.whyVital(p) != notVital:
-			x.Report.Add("overwrite", r.String(), fmt.Sprintf("overwrites %s (%s)", t, x.whyVital(p)))
+			x.Report.Add("overwrite", r.Head(), fmt.Sprintf("overwrites %s (%s)", t, x.whyVital(p)))
 		}
 	}
 }
@@ -31,11 +31,11 @@ func shredRule(x *scope, r *shell.Run) {
 		p := x.ResolveWord(w, r)
 		switch {
 		case isDevice(p):
-			x.Report.Add("disk", r.String(), fmt.Sprintf("destroys the device %s", w.Text))
+			x.Report.Add("disk", r.Head(), fmt.Sprintf("destroys the device %s", w.Text))
 		case x.whyVital(p) != notVital:
-			x.Report.Add("overwrite", r.String(), fmt.Sprintf("destroys %s (%s)", w.Text, x.whyVital(p)))
+			x.Report.Add("overwrite", r.Head(), fmt.Sprintf("destroys %s (%s)", w.Text, x.whyVital(p)))
 		case p.Known && !r.Contained && (x.WhyBroad(p) != facts.NotBroad || x.IsOutside(p)):
-			x.Report.Add("rm-outside", r.String(), fmt.Sprintf("destroys %s beyond recovery", w.Text))
+			x.Report.Add("rm-outside", r.Head(), fmt.Sprintf("destroys %s beyond recovery", w.Text))
 		}
 	}
 }
@@ -73,7 +73,7 @@ func deviceRule(x *scope, r *shell.Run) {
 	}
 	for _, w := range rest {
 		if strings.HasPrefix(w.Text, "/dev/") || w.Dynamic {
-			x.Report.Add("disk", r.String(), fmt.Sprintf("%s changes the device %s", name, w.Text))
+			x.Report.Add("disk", r.Head(), fmt.Sprintf("%s changes the device %s", name, w.Text))
 			return
 		}
 	}
@@ -97,13 +97,13 @@ var volumeVerbs = map[string][]string{
 func volumeRule(x *scope, r *shell.Run) {
 	name := r.Name()
 	if strings.HasSuffix(name, "remove") {
-		x.Report.Add("disk", r.String(), fmt.Sprintf("%s removes a volume", name))
+		x.Report.Add("disk", r.Head(), fmt.Sprintf("%s removes a volume", name))
 		return
 	}
 	line := strings.ToLower(facts.JoinArgs(r.Args()))
 	for _, v := range volumeVerbs[name] {
 		if facts.HasPhrase(line, v) {
-			x.Report.Add("disk", r.String(), fmt.Sprintf("%s %s loses a volume or its protection", name, v))
+			x.Report.Add("disk", r.Head(), fmt.Sprintf("%s %s loses a volume or its protection", name, v))
 			return
 		}
 	}
@@ -115,9 +115,9 @@ func forkRule(x *scope, r *shell.Run) {
 	again := r.Argv[0].Text == "$0" || r.Argv[0].Text == "${0}"
 	piped := !r.From.Empty() || !r.To.Empty()
 	if self && (r.Background || piped) || again && r.Background && piped {
-		x.Report.Add("fork-bomb", r.String(), fmt.Sprintf("%q starts itself again and again", r.Argv[0].Text))
+		x.Report.Add("fork-bomb", r.Head(), fmt.Sprintf("%q starts itself again and again", r.Argv[0].Text))
 	} else if r.Endless && r.Background {
-		x.Report.Add("fork-bomb", r.String(), fmt.Sprintf("starts %q in the background without end", r.Argv[0].Text))
+		x.Report.Add("fork-bomb", r.Head(), fmt.Sprintf("starts %q in the background without end", r.Argv[0].Text))
 	}
 }
 

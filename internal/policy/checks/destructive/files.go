@@ -32,16 +32,16 @@ func rmRule(x *scope, r *shell.Run) {
 		}
 		switch why := x.WhyBroad(p); {
 		case p.All && why != facts.NotBroad && why != facts.WholeProject:
-			x.Report.Add("rm-broad", r.String(), fmt.Sprintf("deletes every file in %s", why))
+			x.Report.Add("rm-broad", r.Head(), fmt.Sprintf("deletes every file in %s", why))
 		case why == facts.SystemDirectory && !facts.IsBelow(p.Path, "/var/log") &&
 			!facts.IsBelow(p.Path, "/opt") && !facts.IsBelow(p.Path, "/usr/local"):
-			x.Report.Add("rm-system", r.String(), fmt.Sprintf("deletes %s in a system directory", p.Text))
+			x.Report.Add("rm-system", r.Head(), fmt.Sprintf("deletes %s in a system directory", p.Text))
 		case strings.Count(p.Path, "/") == 1 && p.Path != "/":
-			x.Report.Add("rm-system", r.String(), fmt.Sprintf("deletes %s at the root of the file system", p.Text))
+			x.Report.Add("rm-system", r.Head(), fmt.Sprintf("deletes %s at the root of the file system", p.Text))
 		case x.losesSettings(p):
-			x.Report.Add("overwrite", r.String(), fmt.Sprintf("deletes %s, which nothing makes again", p.Text))
+			x.Report.Add("overwrite", r.Head(), fmt.Sprintf("deletes %s, which nothing makes again", p.Text))
 		case x.losesPersonal(p):
-			x.Report.Add("overwrite", r.String(), fmt.Sprintf("deletes %s (a personal file)", p.Text))
+			x.Report.Add("overwrite", r.Head(), fmt.Sprintf("deletes %s (a personal file)", p.Text))
 		}
 	}
 }
@@ -76,14 +76,14 @@ func deletesListing(x *scope, r *shell.Run) {
 	case "ls", "exa", "eza", "dir":
 		dir, ok := x.StartDir(r)
 		if len(rest) == 0 && ok && x.WhyBroad(facts.Place{Path: dir, Known: true}) != facts.NotBroad {
-			x.Report.Add("rm-broad", r.String(), "deletes everything that is listed")
+			x.Report.Add("rm-broad", r.Head(), "deletes everything that is listed")
 		}
 	case "git":
 		sub, words := facts.GitParts(&from[0])
 		flags, paths := facts.SplitFlags(words)
 		if sub == "ls-files" && len(paths) == 0 && !facts.HasShort(flags, 'o', 'i', 'd') &&
 			!facts.HasLong(flags, "--others", "--ignored", "--deleted") {
-			x.Report.Add("rm-broad", r.String(), "deletes every file of the repository")
+			x.Report.Add("rm-broad", r.Head(), "deletes every file of the repository")
 		}
 	}
 }
@@ -152,32 +152,32 @@ func (x *scope) checkDelete(r *shell.Run, w shell.Word, verb string) {
 		why := x.WhyBroad(p)
 		if r.Contained {
 			if why == facts.WholeFileSystem || why == facts.TopLevel {
-				x.Report.Add("rm-broad", r.String(), fmt.Sprintf("%s %s in a container", verb, why))
+				x.Report.Add("rm-broad", r.Head(), fmt.Sprintf("%s %s in a container", verb, why))
 			} else if holdsData(r, p) {
-				x.Report.Add("rm-outside", r.String(),
+				x.Report.Add("rm-outside", r.Head(),
 					fmt.Sprintf("%s %s, the data of a running container", verb, p.Text))
 			}
 			return
 		}
 		switch {
 		case why != facts.NotBroad:
-			x.Report.Add("rm-broad", r.String(), fmt.Sprintf("%s %s (%s)", verb, p.Text, why))
+			x.Report.Add("rm-broad", r.Head(), fmt.Sprintf("%s %s (%s)", verb, p.Text, why))
 		case x.IsOutside(p) && !buildDir(path.Base(p.Path)):
-			x.Report.Add("rm-outside", r.String(), fmt.Sprintf("%s %s, which is outside the project", verb, p.Text))
+			x.Report.Add("rm-outside", r.Head(), fmt.Sprintf("%s %s, which is outside the project", verb, p.Text))
 		case path.Dir(p.Path) == x.Project && sourceDirs[path.Base(p.Path)] && r.Name() != "git":
-			x.Report.Add("rm-broad", r.String(), fmt.Sprintf("%s %s (a source folder of the project)", verb, p.Text))
+			x.Report.Add("rm-broad", r.Head(), fmt.Sprintf("%s %s (a source folder of the project)", verb, p.Text))
 		case x.losesSettings(p):
-			x.Report.Add("overwrite", r.String(), fmt.Sprintf("%s %s, which nothing makes again", verb, p.Text))
+			x.Report.Add("overwrite", r.Head(), fmt.Sprintf("%s %s, which nothing makes again", verb, p.Text))
 		}
 		return
 	}
 	if strings.TrimSuffix(w.Text, "/") == ".git" || strings.HasSuffix(strings.TrimSuffix(w.Text, "/"), "/.git") {
-		x.Report.Add("rm-broad", r.String(), fmt.Sprintf("%s %s (a repository's history)", verb, w.Text))
+		x.Report.Add("rm-broad", r.Head(), fmt.Sprintf("%s %s (a repository's history)", verb, w.Text))
 		return
 	}
 	// The directory is not known: patterns over all of it are a gamble.
 	if !w.Dynamic && (p.All || strings.HasPrefix(w.Text, "..")) {
-		x.Report.Add("rm-dynamic", r.String(), fmt.Sprintf("%s %s in a directory that is not known beforehand", verb,
+		x.Report.Add("rm-dynamic", r.Head(), fmt.Sprintf("%s %s in a directory that is not known beforehand", verb,
 			w.Text))
 		return
 	}
@@ -185,7 +185,7 @@ func (x *scope) checkDelete(r *shell.Run, w shell.Word, verb string) {
 	if b := x.ResolveBare(w, r); w.Dynamic && b.Known && b.Text != w.Text {
 		if why := x.WhyBroad(b); why != facts.NotBroad && why != facts.RepositoryHistory &&
 			(b.Path == x.Home || !x.commonSub(b.Path)) {
-			x.Report.Add("rm-dynamic", r.String(),
+			x.Report.Add("rm-dynamic", r.Head(),
 				fmt.Sprintf("%s %s, which is %s (%s) if the variable is empty", verb, w.Text,
 					b.Path, why))
 		}
@@ -206,7 +206,7 @@ func (x *scope) checkListing(r *shell.Run, w shell.Word) {
 		for _, d := range dirs {
 			p := x.ResolveWord(d, &from)
 			if why := x.WhyBroad(p); p.Known && why != facts.NotBroad && why != facts.WholeProject {
-				x.Report.Add("rm-broad", r.String(), fmt.Sprintf("deletes everything listed in %s (%s)", d.Text, why))
+				x.Report.Add("rm-broad", r.Head(), fmt.Sprintf("deletes everything listed in %s (%s)", d.Text, why))
 			}
 		}
 	}
@@ -262,7 +262,7 @@ func findRule(x *scope, r *shell.Run) {
 	if r.Contained {
 		for _, s := range starts {
 			if p := x.ResolveWord(s, r); deletes && holdsData(r, p) && !facts.HasWord(args, findTests...) {
-				x.Report.Add("find-delete", r.String(),
+				x.Report.Add("find-delete", r.Head(),
 					fmt.Sprintf("deletes %s, the data of a running container", p.Text))
 			}
 		}
@@ -279,7 +279,7 @@ func findRule(x *scope, r *shell.Run) {
 		case byName && (a.Text == "*" || a.Text == "*.*"):
 			filtered = false
 		case byName && a.Text == ".git":
-			x.Report.Add("find-delete", r.String(), "deletes repositories' histories")
+			x.Report.Add("find-delete", r.Head(), "deletes repositories' histories")
 		}
 		byName = strings.HasPrefix(a.Text, "-") && strings.Contains(a.Text, "name")
 	}
@@ -287,7 +287,7 @@ func findRule(x *scope, r *shell.Run) {
 		p := x.ResolveWord(s, r)
 		if !p.Known {
 			if b := x.ResolveBare(s, r); s.Dynamic && b.Known && b.Path == "/" {
-				x.Report.Add("find-delete", r.String(),
+				x.Report.Add("find-delete", r.Head(),
 					fmt.Sprintf("deletes below %s, which is the root if the variable is empty",
 						s.Text))
 			}
@@ -296,13 +296,13 @@ func findRule(x *scope, r *shell.Run) {
 		why := x.WhyBroad(p)
 		switch {
 		case why == facts.WholeProject && findsSources(args):
-			x.Report.Add("find-delete", r.String(), "deletes source files of the whole project")
+			x.Report.Add("find-delete", r.Head(), "deletes source files of the whole project")
 		case why == facts.WholeProject && filtered, why == facts.RepositoryHistory && filtered,
 			(p.Path == "/tmp" || p.Path == "/var/tmp") && filtered:
 		case why != facts.NotBroad:
-			x.Report.Add("find-delete", r.String(), fmt.Sprintf("deletes what it finds in %s (%s)", p.Text, why))
+			x.Report.Add("find-delete", r.Head(), fmt.Sprintf("deletes what it finds in %s (%s)", p.Text, why))
 		case x.IsOutside(p):
-			x.Report.Add("find-delete", r.String(),
+			x.Report.Add("find-delete", r.Head(),
 				fmt.Sprintf("deletes what it finds in %s, outside the project", p.Text))
 		}
 	}
@@ -347,7 +347,7 @@ func permissionRule(x *scope, r *shell.Run) {
 		p := x.ResolveWord(w, r)
 		if !p.Known {
 			if b := x.ResolveBare(w, r); w.Dynamic && recursive && b.Known && b.Path == "/" {
-				x.Report.Add("permissions", r.String(),
+				x.Report.Add("permissions", r.Head(),
 					fmt.Sprintf("changes everything below %s, which is the root if the variable is empty", w.Text))
 			}
 			continue
@@ -357,10 +357,10 @@ func permissionRule(x *scope, r *shell.Run) {
 		switch {
 		case why == facts.NotBroad:
 		case recursive && !inProject, recursive && (open || closed):
-			x.Report.Add("permissions", r.String(),
+			x.Report.Add("permissions", r.Head(),
 				fmt.Sprintf("changes permissions or owners of all of %s (%s)", p.Text, why))
 		case !inProject && (open || closed):
-			x.Report.Add("permissions", r.String(), fmt.Sprintf("opens or closes %s (%s) to everyone", p.Text, why))
+			x.Report.Add("permissions", r.Head(), fmt.Sprintf("opens or closes %s (%s) to everyone", p.Text, why))
 		}
 	}
 }
@@ -443,21 +443,21 @@ func redirectRule(x *scope, r *shell.Run) {
 		}
 		p := x.ResolveWord(rd.Target, r)
 		if isDevice(p) {
-			x.Report.Add("disk", r.String(), fmt.Sprintf("writes straight to the device %s", rd.Target.Text))
+			x.Report.Add("disk", r.Head(), fmt.Sprintf("writes straight to the device %s", rd.Target.Text))
 			continue
 		}
 		if strings.HasPrefix(p.Path, "/proc/sysrq-trigger") {
-			x.Report.Add("system", r.String(), "triggers a kernel emergency function")
+			x.Report.Add("system", r.Head(), "triggers a kernel emergency function")
 			continue
 		}
 		if p.Known && facts.IsBelow(p.Path, "/var/log") && rd.Op == ">" && printsNothing(r) {
-			x.Report.Add("overwrite", r.String(), fmt.Sprintf("empties the log %s", rd.Target.Text))
+			x.Report.Add("overwrite", r.Head(), fmt.Sprintf("empties the log %s", rd.Target.Text))
 		}
 		if p.Known && x.losesSettings(p) && rd.Op == ">" && printsNothing(r) {
-			x.Report.Add("overwrite", r.String(), fmt.Sprintf("empties %s, which nothing makes again", rd.Target.Text))
+			x.Report.Add("overwrite", r.Head(), fmt.Sprintf("empties %s, which nothing makes again", rd.Target.Text))
 		}
 		if why := x.whyVital(p); why != notVital && !strings.Contains(rd.Op, ">>") {
-			x.Report.Add("overwrite", r.String(), fmt.Sprintf("overwrites %s (%s)", rd.Target.Text, why))
+			x.Report.Add("overwrite", r.Head(), fmt.Sprintf("overwrites %s (%s)", rd.Target.Text, why))
 		}
 		emptiesFound(x, r, rd)
 	}
@@ -474,11 +474,11 @@ func emptiesFound(x *scope, r *shell.Run, rd shell.Redirect) {
 			"find -")
 	})
 	if found && rd.Target.Dynamic {
-		x.Report.Add("overwrite", r.String(), "empties every file that is found")
+		x.Report.Add("overwrite", r.Head(), "empties every file that is found")
 		return
 	}
 	if p := x.ResolveWord(rd.Target, r); rd.Target.Glob && p.Known && path.Dir(p.Path) == x.Home {
-		x.Report.Add("overwrite", r.String(), fmt.Sprintf("empties every file that fits %s", rd.Target.Text))
+		x.Report.Add("overwrite", r.Head(), fmt.Sprintf("empties every file that fits %s", rd.Target.Text))
 	}
 }
 
@@ -523,36 +523,36 @@ func overwriteRule(x *scope, r *shell.Run) {
 	}
 	dest := x.ResolveWord(last, r)
 	if kind == programs.KindReplace && dest.Path == "/proc/sysrq-trigger" {
-		x.Report.Add("system", r.String(), "triggers a kernel emergency function")
+		x.Report.Add("system", r.Head(), "triggers a kernel emergency function")
 	}
 	switch {
 	case kind == programs.KindMove:
 		for _, w := range sources {
 			p := x.ResolveWord(w, r)
 			if dest.Path == "/dev/null" {
-				x.Report.Add("overwrite", r.String(), fmt.Sprintf("moves %s to /dev/null", w.Text))
+				x.Report.Add("overwrite", r.Head(), fmt.Sprintf("moves %s to /dev/null", w.Text))
 				continue
 			}
 			if why := x.WhyBroad(p); p.Known && why != facts.NotBroad && !(p.All && why == facts.WholeProject) {
-				x.Report.Add("overwrite", r.String(), fmt.Sprintf("moves %s away (%s)", w.Text, why))
+				x.Report.Add("overwrite", r.Head(), fmt.Sprintf("moves %s away (%s)", w.Text, why))
 			}
 		}
 	case r.Name() == "rsync":
 		if strings.Contains(last.Text, ":") && facts.HasLong(flags, "--delete", "--del") &&
 			!facts.HasLong(flags, "--dry-run") && !facts.HasShort(flags, 'n') &&
 			x.copiesNothing(rest[:len(rest)-1], r) {
-			x.Report.Add("rm-outside", r.String(), fmt.Sprintf("empties %s on another machine", last.Text))
+			x.Report.Add("rm-outside", r.Head(), fmt.Sprintf("empties %s on another machine", last.Text))
 			return
 		}
 		if facts.HasLong(flags, "--delete", "--delete-before", "--delete-after", "--delete-excluded", "--del",
 			"--remove-source-files") && !strings.Contains(last.Text, ":") && !facts.HasShort(flags, 'n') &&
 			!facts.HasLong(flags, "--dry-run") {
 			if why := x.WhyBroad(dest); dest.Known && why != facts.NotBroad {
-				x.Report.Add("rm-broad", r.String(),
+				x.Report.Add("rm-broad", r.Head(),
 					fmt.Sprintf("mirrors over %s and deletes what is not in the source (%s)",
 						last.Text, why))
 			} else if x.IsOutside(dest) && x.copiesNothing(rest[:len(rest)-1], r) {
-				x.Report.Add("rm-outside", r.String(),
+				x.Report.Add("rm-outside", r.Head(),
 					fmt.Sprintf("empties %s, which is outside the project", last.Text))
 			}
 		}
@@ -578,11 +578,11 @@ func overwriteRule(x *scope, r *shell.Run) {
 	for _, w := range targets {
 		p := x.ResolveWord(w, r)
 		if isDevice(p) {
-			x.Report.Add("disk", r.String(), fmt.Sprintf("writes straight to the device %s", w.Text))
+			x.Report.Add("disk", r.Head(), fmt.Sprintf("writes straight to the device %s", w.Text))
 		} else if why := x.whyVital(p); why != notVital {
-			x.Report.Add("overwrite", r.String(), fmt.Sprintf("overwrites %s (%s)", w.Text, why))
+			x.Report.Add("overwrite", r.Head(), fmt.Sprintf("overwrites %s (%s)", w.Text, why))
 		} else if strings.HasSuffix(r.Name(), "truncate") && p.Known && x.WhyBroad(p) == facts.SystemDirectory {
-			x.Report.Add("overwrite", r.String(), fmt.Sprintf("empties %s in a system directory", w.Text))
+			x.Report.Add("overwrite", r.Head(), fmt.Sprintf("empties %s in a system directory", w.Text))
 		}
 	}
 }

@@ -35,7 +35,7 @@ func (x *scope) fromList(r *shell.Run, w shell.Word) {
 		unknown = unknown || rd.Reads() && rd.Target.From.Empty()
 	}
 	if unknown {
-		x.Report.Add("rm-dynamic", r.String(), "deletes whatever a list names, and the list is not known beforehand")
+		x.Report.Add("rm-dynamic", r.Head(), "deletes whatever a list names, and the list is not known beforehand")
 	}
 }
 
@@ -91,7 +91,7 @@ func unpackRule(x *scope, r *shell.Run) {
 		system = system || facts.IsUnder(p.Path, d)
 	}
 	if p.Path == "/" || system || force && (p.Path == "/usr" || p.Path == "/var" || p.Path == x.Home) {
-		x.Report.Add("overwrite", r.String(), fmt.Sprintf("%s unpacks over %s and replaces what is there", r.Name(),
+		x.Report.Add("overwrite", r.Head(), fmt.Sprintf("%s unpacks over %s and replaces what is there", r.Name(),
 			dir.Text))
 	}
 }
@@ -152,10 +152,10 @@ func isShortened(word, option string) bool {
 func powershellStatement(x *scope, r *shell.Run, words []string) {
 	switch strings.ToLower(words[0]) {
 	case "stop-computer", "restart-computer":
-		x.Report.Add("system", r.String(), words[0]+" stops the machine")
+		x.Report.Add("system", r.Head(), words[0]+" stops the machine")
 		return
 	case "format-volume", "clear-disk", "initialize-disk", "remove-partition":
-		x.Report.Add("disk", r.String(), words[0]+" loses a volume")
+		x.Report.Add("disk", r.Head(), words[0]+" loses a volume")
 		return
 	case "remove-item", "ri", "rm", "rmdir", "rd", "del", "erase":
 	default:
@@ -179,7 +179,7 @@ func powershellStatement(x *scope, r *shell.Run, words []string) {
 			strings.HasPrefix(l, "$env:systemroot") || strings.HasPrefix(l, "c:/windows") ||
 			strings.HasPrefix(l, "c:/users") &&
 				strings.Count(l, "/") < 3 {
-			x.Report.Add("rm-broad", r.String(), fmt.Sprintf("deletes %s and everything below it", w))
+			x.Report.Add("rm-broad", r.Head(), fmt.Sprintf("deletes %s and everything below it", w))
 			continue
 		}
 		word := shell.Word{Text: t, Bare: t, Tilde: strings.HasPrefix(t, "~"), Dynamic: strings.Contains(t, "$"),

@@ -16,7 +16,7 @@ func mirrorRule(x *scope, r *shell.Run) {
 		return
 	}
 	if x.WhyBroad(x.ResolveWord(rest[2], r)) != facts.NotBroad || x.copiesNothing(rest[1:2], r) {
-		x.Report.Add("rm-outside", r.String(), fmt.Sprintf("empties %s", rest[2].Text))
+		x.Report.Add("rm-outside", r.Head(), fmt.Sprintf("empties %s", rest[2].Text))
 	}
 }
 
@@ -29,7 +29,7 @@ func windowsRule(x *scope, r *shell.Run) {
 	for _, a := range r.Args() {
 		t := a.Text
 		if all && (len(t) > 1 && t[1] == ':' || strings.HasPrefix(t, `\`) || strings.HasPrefix(t, "%")) {
-			x.Report.Add("rm-broad", r.String(), fmt.Sprintf("%s deletes %s and everything below it", r.Name(), t))
+			x.Report.Add("rm-broad", r.Head(), fmt.Sprintf("%s deletes %s and everything below it", r.Name(), t))
 			return
 		}
 	}
@@ -94,7 +94,7 @@ func findPermissions(x *scope, r *shell.Run, args, starts []shell.Word) {
 		p := x.ResolveWord(start, r)
 		why := x.WhyBroad(p)
 		if p.Known && why != facts.NotBroad && why != facts.WholeProject && why != facts.RepositoryHistory {
-			x.Report.Add("permissions", r.String(),
+			x.Report.Add("permissions", r.Head(),
 				fmt.Sprintf("%s changes what it finds in %s (%s)", program, p.Text, why))
 		}
 	}

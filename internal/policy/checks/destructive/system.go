@@ -25,7 +25,7 @@ func systemRule(x *scope, r *shell.Run) {
 	flags, rest := facts.SplitFlags(args)
 	name := r.Name()
 	line := facts.JoinArgs(args)
-	say := func(what string) { x.Report.Add("system", r.String(), fmt.Sprintf("%s %s", name, what)) }
+	say := func(what string) { x.Report.Add("system", r.Head(), fmt.Sprintf("%s %s", name, what)) }
 	switch name {
 	case "shutdown", "reboot", "halt", "poweroff":
 		if !facts.HasWord(args, "--help", "-c", "--version", "--show") {
@@ -110,7 +110,7 @@ func systemRule(x *scope, r *shell.Run) {
 // networkRule checks changes of firewalls, routes and interfaces.
 func networkRule(x *scope, r *shell.Run, flags, rest []shell.Word) {
 	line := facts.JoinArgs(r.Args())
-	say := func(what string) { x.Report.Add("system", r.String(), fmt.Sprintf("%s %s", r.Name(), what)) }
+	say := func(what string) { x.Report.Add("system", r.Head(), fmt.Sprintf("%s %s", r.Name(), what)) }
 	switch r.Name() {
 	case "iptables", "ip6tables":
 		if facts.HasWord(flags, "-F", "--flush", "-X", "--delete-chain") || strings.Contains(line, "-P INPUT DROP") {
@@ -141,7 +141,7 @@ func networkRule(x *scope, r *shell.Run, flags, rest []shell.Word) {
 }
 
 func systemServices(x *scope, r *shell.Run, flags, rest []shell.Word) {
-	say := func(what string) { x.Report.Add("system", r.String(), r.Name()+" "+what) }
+	say := func(what string) { x.Report.Add("system", r.Head(), r.Name()+" "+what) }
 	if len(rest) == 0 {
 		return
 	}
@@ -190,7 +190,7 @@ func killRule(x *scope, r *shell.Run, args []shell.Word) {
 		}
 		if t == "-1" && signal || t == "-1" && facts.HasWord(args, "--") || t == "1" && !(args[0].Text == "-s" ||
 			args[0].Text == "-n" || args[0].Text == "-0") {
-			x.Report.Add("system", r.String(), "kill of every process, or of the first one")
+			x.Report.Add("system", r.Head(), "kill of every process, or of the first one")
 			return
 		}
 	}
@@ -208,7 +208,7 @@ func packageRule(x *scope, r *shell.Run, flags, rest []shell.Word) {
 		start, pattern := strings.CutSuffix(p.Text, "*")
 		for _, v := range vitalPackages {
 			if p.Text == v || pattern && strings.HasPrefix(v, start) || strings.HasPrefix(p.Text, "linux-image") {
-				x.Report.Add("system", r.String(),
+				x.Report.Add("system", r.Head(),
 					fmt.Sprintf("%s removes %s, which the machine needs", r.Name(), p.Text))
 				return
 			}
@@ -216,6 +216,6 @@ func packageRule(x *scope, r *shell.Run, flags, rest []shell.Word) {
 	}
 	if facts.HasLong(flags, "--force-all", "--nodeps", "--allow-remove-essential") || facts.HasShort(flags, 'd') &&
 		r.Name() == "pacman" && strings.Contains(facts.JoinArgs(flags), "dd") {
-		x.Report.Add("system", r.String(), r.Name()+" removes packages other programs need")
+		x.Report.Add("system", r.Head(), r.Name()+" removes packages other programs need")
 	}
 }

@@ -2,6 +2,7 @@ package ownfiles
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -156,11 +157,11 @@ func (t *Checker) checkAgentStart(x *scope, r *shell.Run) {
 	checkUnasked(x, r, started, args)
 	if len(r.Via) > 0 {
 		if name := movedByWrapper(x, r, started); name != "" {
-			x.Report.Add("hooks-off", r.String(), fmt.Sprintf("%s has %s read its settings and hooks from elsewhere, or run none",
+			x.Report.Add("hooks-off", r.Head(), fmt.Sprintf("%s has %s read its settings and hooks from elsewhere, or run none",
 				name, started.Programs[0]))
 		}
 		if folder := t.hiddenByWrapper(x, r); folder != "" {
-			x.Report.Add("hooks-off", r.String(), fmt.Sprintf("%s is another one for %s, which then does not find its hooks",
+			x.Report.Add("hooks-off", r.Head(), fmt.Sprintf("%s is another one for %s, which then does not find its hooks",
 				folder, started.Programs[0]))
 		}
 	}
@@ -170,7 +171,7 @@ func (t *Checker) checkAgentStart(x *scope, r *shell.Run) {
 			other.Name() == "typeset" {
 			for _, a := range other.Assigns {
 				if slices.Contains(started.HooksOff.Variables, a.Name) && a.Value.Text != "" && a.Value.Text != "0" {
-					x.Report.Add("hooks-off", r.String(), fmt.Sprintf("%s keeps %s from running its hooks", a.Name,
+					x.Report.Add("hooks-off", r.Head(), fmt.Sprintf("%s keeps %s from running its hooks", a.Name,
 						started.Programs[0]))
 					return
 				}
@@ -178,7 +179,7 @@ func (t *Checker) checkAgentStart(x *scope, r *shell.Run) {
 					slices.Contains(started.HooksOff.Moves, a.Name) && a.Value.Text != "" {
 					x.Report.Add(
 						"hooks-off",
-						r.String(),
+						r.Head(),
 						fmt.Sprintf("%s=%s makes %s read its settings and hooks from elsewhere", a.Name,
 							a.Value.Text, r.Name()),
 					)
@@ -198,11 +199,63 @@ func isHome(x *scope, w shell.Word) bool {
 	return p.Known && p.Path == x.Home
 }
 
+// checkAgentCopy refuses to give an agent's program another name: nothing tells then how
+// it's started.
+func checkAgentCopy(x *scope, r *shell.Run) {
+	switch plainName(r.Name()) {
+	case "cp", "ln", "install", "mv", "link":
+	default:
+		return
+	}
+	if r.Contained || r.Remote {
+		return
+	}
+	_, rest := facts.SplitFlags(r.Args())
+	to, sources, ok := facts.SplitTarget(r.Args(), rest)
+	if !ok {
+		return
+	}
+	for _, from := range sources {
+		known, name := agentProgram(x, from)
+		if known != nil && path.Base(to.Text) != name && !strings.HasSuffix(to.Text, "/") {
+			x.Report.Add("hooks-off", r.Head(), fmt.Sprintf("gives %s another name, by which nobody sees how it's started",
+				known.Programs[0]))
+			return
+		}
+	}
+}
+
+// agentProgram is the agent whose program a word names: ~/.local/bin/claude, or what
+// `which claude` prints.
+func agentProgram(x *scope, w shell.Word) (*agent.Known, string) {
+	if known, name := listedAgent(x, w); known != nil {
+		return known, name
+	}
+	if path.Base(path.Dir(w.Text)) != "bin" {
+		return nil, ""
+	}
+	name := path.Base(w.Text)
+	return agentByProgram()[name], name
+}
+
+// listedAgent is the agent that the commands name whose output a word is.
+func listedAgent(x *scope, w shell.Word) (*agent.Known, string) {
+	for _, from := range x.Sources(w.From) {
+		for _, a := range from.Args() {
+			name := path.Base(a.Text)
+			if known := agentByProgram()[name]; known != nil {
+				return known, name
+			}
+		}
+	}
+	return nil, ""
+}
+
 // checkAgentSwitches refuses options that disable hookmux for one launch: claude
 // --settings '{"disableAllHooks":true}', codex --disable hooks and their like.
 func (t *Checker) checkAgentSwitches(x *scope, r *shell.Run, started *agent.Known, args []shell.Word) {
 	say := func(what string) {
-		x.Report.Add("hooks-off", r.String(), fmt.Sprintf("%s keeps %s from running its hooks", what,
+		x.Report.Add("hooks-off", r.Head(), fmt.Sprintf("%s keeps %s from running its hooks", what,
 			started.Programs[0]))
 	}
 	_, rest := facts.SplitFlags(args)
@@ -264,7 +317,7 @@ func checkUnasked(x *scope, r *shell.Run, started *agent.Known, args []shell.Wor
 			if flag != name || valued && !strings.EqualFold(value, wanted) || !valued && joined && value == "false" {
 				continue
 			}
-			x.Report.Add("unasked", r.String(), fmt.Sprintf("%s makes %s skip all approvals", option,
+			x.Report.Add("unasked", r.Head(), fmt.Sprintf("%s makes %s skip all approvals", option,
 				started.Programs[0]))
 			return
 		}

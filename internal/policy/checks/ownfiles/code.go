@@ -21,7 +21,7 @@ func (t *Checker) checkCode(x *scope, r *shell.Run) {
 	if !ok {
 		return
 	}
-	if strings.Contains(text, "HOOKMUX_DISABLED") || strings.Contains(text, "HOOKMUX_RUNTIME_DIR") {
+	if strings.Contains(text, "HOOKMUX_DISABLED") || strings.Contains(text, "HOOKMUX_RUNTIME_DIR") || switchesOff(text) {
 		x.Report.Add("environment", r.Name(), r.Name()+" code sets a variable that switches hookmux off")
 	}
 	kills := strings.Contains(text, ".kill(") || strings.Contains(text, "Process.kill") ||

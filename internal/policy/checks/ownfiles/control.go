@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/policy/shell"
@@ -26,11 +27,19 @@ func isHookmuxSetting(name string) bool {
 	return true
 }
 
+// offSetting finds a variable that switches hookmux off, or moves it, where it's set.
+var offSetting = lazyregexp.New(`HOOKMUX_([A-Z0-9_]+_)?(DISABLED|RUNTIME_DIR)["']?\]?\s*[:=]`)
+
+// switchesOff reports whether a text sets such a variable.
+func switchesOff(text string) bool {
+	return strings.Contains(text, "HOOKMUX_") && offSetting.MatchString(text)
+}
+
 func (t *Checker) checkAssignment(x *scope, r *shell.Run, name string) {
 	if isHookmuxSetting(name) {
 		x.Report.Add(
 			"environment",
-			r.String(),
+			r.Head(),
 			fmt.Sprintf("sets %s, which turns hookmux off or swaps its settings",
 				name),
 		)
@@ -55,7 +64,7 @@ func (t *Checker) checkEnvironment(x *scope, r *shell.Run) {
 		if r.HasInput {
 			line += " " + r.Input.Text
 		}
-		if !writes || !strings.Contains(line, "HOOKMUX_DISABLED=") && !strings.Contains(line, "HOOKMUX_RUNTIME_DIR=") {
+		if !writes || !switchesOff(line) {
 			return
 		}
 		for _, rd := range r.Redirects {
@@ -63,7 +72,7 @@ func (t *Checker) checkEnvironment(x *scope, r *shell.Run) {
 				return // documentation
 			}
 		}
-		x.Report.Add("environment", r.String(), "writes a setting that switches hookmux off into a file")
+		x.Report.Add("environment", r.Head(), "writes a setting that switches hookmux off into a file")
 		return
 	default:
 		return
@@ -95,7 +104,7 @@ func (t *Checker) checkControl(x *scope, r *shell.Run) {
 	}
 	verb, ok := t.verbs.Find(operands)
 	if !ok && len(operands) > 0 && slices.Contains(offWords, operands[0]) {
-		x.Report.Add("control", r.String(),
+		x.Report.Add("control", r.Head(),
 			fmt.Sprintf("hookmux %s: only the user can turn hookmux off, not an agent", operands[0]))
 	}
 	if !ok || !verb.ForUser() {
@@ -165,7 +174,7 @@ func checkRemoval(x *scope, r *shell.Run) {
 		name, _, _ := strings.Cut(strings.TrimPrefix(a.Text, "@"), "@")
 		if name == "hookmux" || strings.HasSuffix(name, "/hookmux") || name == "hookmux-bin" ||
 			name == "nixpkgs#hookmux" {
-			x.Report.Add("write", r.String(), "removes hookmux")
+			x.Report.Add("write", r.Head(), "removes hookmux")
 			return
 		}
 	}

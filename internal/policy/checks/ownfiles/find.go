@@ -39,7 +39,7 @@ func (c *writer) checkFind() {
 			continue
 		}
 		if seeksOurs(a.Text) || t.isOwned(a.Text) {
-			x.Report.Add("delete", r.String(), fmt.Sprintf("finds %s and changes or deletes it", a.Text))
+			x.Report.Add("delete", r.Head(), fmt.Sprintf("finds %s and changes or deletes it", a.Text))
 			return
 		}
 	}

@@ -91,7 +91,7 @@ var watchedWords = []string{
 	"crush.json", "allowlist", "managed-settings", "opencode.json", "disableallhooks", "--bare", "--safe-mode",
 	"--pure",
 	"tar ", "unzip ", "7z", "cpio", "patch ", " apply", " am ", "stow ", "chezmoi", "bwrap", "firejail",
-	"--no-extensions", "-ne ", "--setting-sources", "--ignore-user-config", "home=",
+	"ppid", "usr1", "_debugprocess", "/mem", "--no-extensions", "-ne ", "--setting-sources", "--ignore-user-config", "home=",
 	// Where text is typed or run later, words may stand one by one.
 	"tmux", "tmate", "byobu", "screen", "zellij", "kitty", "kitten", "wezterm", "xdotool", "ydotool", "wtype", "dotool",
 	// What runs later.
@@ -124,6 +124,11 @@ var staticWords = sync.OnceValue(func() []string {
 	words := slices.Clone(watchedWords)
 	for root := range ownRoots() {
 		words = append(words, root)
+	}
+	for _, word := range startFileNeedles() {
+		if !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(word, w) }) {
+			words = append(words, word)
+		}
 	}
 	for _, ending := range hookConfigs() {
 		if !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(ending, w) }) {
@@ -222,6 +227,7 @@ func (t *Checker) CheckScript(s *facts.Scope) {
 		t.checkProcessTool(x, r)
 		t.checkServices(x, r)
 		checkRemoval(x, r)
+		checkAgentCopy(x, r)
 		t.checkWriter(x, r)
 		t.checkCode(x, r)
 		x.noteNames(r)
@@ -235,7 +241,7 @@ func (t *Checker) CheckScript(s *facts.Scope) {
 func (t *Checker) checkRedirects(x *scope, r *shell.Run) {
 	for _, rd := range r.Redirects {
 		if rd.Writes() && (t.wordIsOwned(x, rd.Target, r, false) || !r.Contained && ownBinary(rd.Target)) {
-			x.Report.Add("write", r.String(), fmt.Sprintf("writes %s", rd.Target.Text))
+			x.Report.Add("write", r.Head(), fmt.Sprintf("writes %s", rd.Target.Text))
 		} else if rd.Writes() {
 			t.checkStartFile(x, r, rd.Target)
 		}
@@ -248,6 +254,7 @@ func (t *Checker) CheckPaths(s *facts.Scope, extra facts.InputPaths) {
 		return
 	}
 	x := &scope{Scope: s}
+	checkWrittenText(x)
 	removes := takesAway(s.Call.ToolName)
 	mine := func(p string) bool {
 		return t.isOwned(p) || removes && t.holdsOwned(x, p) || ownBinary(shell.Word{Text: p})
@@ -268,6 +275,21 @@ func (t *Checker) CheckPaths(s *facts.Scope, extra facts.InputPaths) {
 					break
 				}
 			}
+		}
+	}
+}
+
+// checkWrittenText refuses a file tool that writes a setting which switches hookmux off:
+// agents, direnv and shells read files like .env.
+func checkWrittenText(x *scope) {
+	text, known := facts.WrittenText(x.Call)
+	if !known || !switchesOff(text) {
+		return
+	}
+	for _, p := range x.Call.Writes {
+		if !strings.HasSuffix(p, ".md") { // documentation
+			x.Report.Add("environment", p, "writes a setting that switches hookmux off into a file")
+			return
 		}
 	}
 }

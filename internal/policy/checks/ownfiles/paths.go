@@ -33,6 +33,9 @@ func (t *Checker) isOwned(p string) bool {
 			return true
 		}
 	}
+	if strings.HasPrefix(l, "/proc/") && strings.HasSuffix(l, "/mem/") { // the agent's own memory, or the daemon's
+		return true
+	}
 	// /run/user/1000/hookmux and whatever lies in it.
 	return strings.HasPrefix(l, "/run/user/") && strings.Contains(l, "/hookmux/")
 }

@@ -29,8 +29,12 @@ var daemonNames = []string{"hookmux", "hookmux-hook"}
 // prlimit --pid.
 func (t *Checker) checkProcessTool(x *scope, r *shell.Run) {
 	name := r.Name()
-	say := func() { x.Report.Add("daemon", r.String(), name+" stops, limits or takes over the daemon") }
+	say := func() { x.Report.Add("daemon", r.Head(), name+" stops, limits or takes over the daemon") }
 	line := strings.ToLower(facts.JoinArgs(r.Args()))
+	if takesOverAgent(x, r) {
+		x.Report.Add("hooks-off", r.Head(), name+" takes over the agent's own process, which runs its hooks")
+		return
+	}
 	switch {
 	case name == "pkill":
 		if strings.Contains(line, "hookmux") || patternFindsDaemon(r.Args()) {
@@ -62,6 +66,44 @@ func (t *Checker) checkProcessTool(x *scope, r *shell.Run) {
 			return
 		}
 	}
+}
+
+// takesOverAgent reports whether a tool attaches to the agent that runs the command, or
+// to another one, limits it, or opens the debugger of Node.js in it (SIGUSR1).
+func takesOverAgent(x *scope, r *shell.Run) bool {
+	name := r.Name()
+	if programs.IsInterpreter(name) {
+		text, _ := r.Code()
+		return strings.Contains(text, "_debugProcess") ||
+			facts.HasWord(r.Args(), "inspect") && facts.HasWord(r.Args(), "-p") && namesAgentProcess(x, r.Args())
+	}
+	kills := strings.Contains(name, "kill")
+	if !kills && !programs.Is(name, programs.ProcessTool) && !programs.Is(name, programs.NameTool) {
+		return false
+	}
+	if kills {
+		line := strings.ToUpper(facts.JoinArgs(r.Args())) + " "
+		if !strings.Contains(line, "USR1 ") && !strings.Contains(line, "-10 ") {
+			return false // it ends the agent
+		}
+	}
+	byName := kills || programs.Is(name, programs.NameTool)
+	return namesAgentProcess(x, r.Args()) ||
+		byName && slices.ContainsFunc(r.Args(), func(a shell.Word) bool { return agentByProgram()[path.Base(a.Text)] != nil })
+}
+
+// namesAgentProcess reports whether words are the number of the process above the command,
+// or come from what looks for an agent's.
+func namesAgentProcess(x *scope, args []shell.Word) bool {
+	for _, a := range args {
+		if strings.Contains(a.Text, "$PPID") || strings.Contains(a.Text, "${PPID}") {
+			return true
+		}
+		if known, _ := listedAgent(x, a); known != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // namesProgram reports whether a tool names our program: killall hookmux, killall -r
@@ -220,7 +262,7 @@ func (t *Checker) checkServices(x *scope, r *shell.Run) {
 	case "gsettings", "dconf":
 		if line := facts.JoinArgs(r.Args()); strings.Contains(line, "keybinding") &&
 			facts.HasWord(r.Args(), "set", "write", "load") && strings.Contains(line, "command") {
-			x.Report.Add("launch", r.String(), "has a desktop shortcut run a command as the user")
+			x.Report.Add("launch", r.Head(), "has a desktop shortcut run a command as the user")
 		}
 		return
 	default:
@@ -230,7 +272,7 @@ func (t *Checker) checkServices(x *scope, r *shell.Run) {
 	if strings.Contains(line, "hookmux") {
 		for _, v := range stoppingVerbs {
 			if facts.HasPhrase(line, v) {
-				x.Report.Add("daemon", r.String(), "stops or changes the daemon's service")
+				x.Report.Add("daemon", r.Head(), "stops or changes the daemon's service")
 				return
 			}
 		}
@@ -245,7 +287,7 @@ func (t *Checker) checkServices(x *scope, r *shell.Run) {
 			if strings.Contains(w.Text, "/") && !strings.HasPrefix(w.Text, "gui/") &&
 				!strings.HasPrefix(w.Text, "user/") &&
 				w.Text != "system/" {
-				x.Report.Add("launch", r.String(),
+				x.Report.Add("launch", r.Head(),
 					fmt.Sprintf("has %s run what %s says, as the user", r.Name(), w.Text))
 				return
 			}

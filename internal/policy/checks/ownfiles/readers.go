@@ -41,7 +41,7 @@ func (c *writer) checkOperands(name string) {
 		c.writeOutput(facts.OptionValues(args, "-o", "--output", "--out", "-out", "--outfile", "--out-file"))
 		for _, w := range args {
 			if p, ok := pathInWord(w); ok && t.wordIsOwned(c.x, p, c.r, false) {
-				c.x.Report.Add("write", c.r.String(), fmt.Sprintf("%s may change %s", c.r.Name(), p.Text))
+				c.x.Report.Add("write", c.r.Head(), fmt.Sprintf("%s may change %s", c.r.Name(), p.Text))
 				return
 			}
 		}
@@ -54,7 +54,7 @@ func (c *writer) writeOutput(words []shell.Word) {
 	c.write(words)
 	for _, w := range words {
 		if p := c.x.ResolveWord(w, c.r); ownBinary(w) && p.Known && !c.r.Remote && c.x.IsOutside(p) {
-			c.x.Report.Add("write", c.r.String(), fmt.Sprintf("%s replaces %s", c.r.Name(), w.Text))
+			c.x.Report.Add("write", c.r.Head(), fmt.Sprintf("%s replaces %s", c.r.Name(), w.Text))
 			return
 		}
 	}
@@ -81,7 +81,7 @@ func (c *writer) checkScriptArguments(name string) {
 	}
 	for _, w := range words {
 		if p, ok := pathInWord(w); ok && c.t.wordIsOwned(c.x, p, c.r, false) {
-			c.x.Report.Add("write", c.r.String(), fmt.Sprintf("a program that %s runs may change %s", name, p.Text))
+			c.x.Report.Add("write", c.r.Head(), fmt.Sprintf("a program that %s runs may change %s", name, p.Text))
 			return
 		}
 	}

@@ -70,6 +70,27 @@ var startFiles = []startFile{
 	{path: ".config/fish/completions/", who: "every shell"}, {path: ".config/nushell/env.nu", who: "every shell"},
 	{path: ".local/share/bash-completion/", who: "every shell"}, {path: ".oh-my-zsh/custom/", who: "every shell"},
 	{path: ".config/zsh/", who: "every shell"},
+	// What shells' start files read, and prompts run.
+	{path: ".oh-my-zsh/", who: "every shell"}, {path: ".oh-my-bash/", who: "every shell"},
+	{path: ".bash_it/", who: "every shell"}, {path: ".zplug/", who: "every shell"}, {path: ".zinit/", who: "every shell"},
+	{path: ".p10k.zsh", who: "every shell"}, {path: ".fzf.bash", who: "every shell"}, {path: ".fzf.zsh", who: "every shell"},
+	{path: ".nvm/nvm.sh", who: "every shell"}, {path: ".nvm/bash_completion", who: "every shell"},
+	{path: ".cargo/env", who: "every login"}, {path: ".deno/env", who: "every login"}, {path: ".rye/env", who: "every login"},
+	{path: ".ghcup/env", who: "every login"}, {path: ".asdf/asdf.sh", who: "every shell"},
+	{path: ".sdkman/bin/sdkman-init.sh", who: "every shell"}, {path: ".config/direnv/", who: "every shell"},
+	{path: ".direnvrc", who: "every shell"}, {path: ".config/starship.toml", who: "every shell"},
+	{path: ".xonshrc", who: "every shell"}, {path: ".config/xonsh/", who: "every shell"},
+	{path: ".elvish/", who: "every shell"}, {path: ".config/elvish/", who: "every shell"},
+	// Terminals: what they are set to type, run or let programs do acts as your keyboard.
+	{path: ".config/kitty/", who: "your terminal"}, {path: ".config/wezterm/", who: "your terminal"},
+	{path: ".wezterm.lua", who: "your terminal"}, {path: ".config/ghostty/", who: "your terminal"},
+	{path: ".config/alacritty/", who: "your terminal"}, {path: ".alacritty.toml", who: "your terminal"},
+	{path: ".alacritty.yml", who: "your terminal"}, {path: ".config/foot/", who: "your terminal"},
+	{path: ".config/zellij/", who: "your terminal"}, {path: ".config/terminator/", who: "your terminal"},
+	{path: ".config/rio/", who: "your terminal"}, {path: ".config/contour/", who: "your terminal"},
+	{path: ".config/konsolerc", who: "your terminal"}, {path: ".local/share/konsole/", who: "your terminal"},
+	{path: ".config/xfce4/terminal/", who: "your terminal"}, {path: ".Xresources", who: "your terminal"},
+	{path: ".Xdefaults", who: "your terminal"}, {path: ".terminfo/", who: "your terminal"},
 	// Folders on PATH: a program there runs in place of another.
 	{path: ".local/bin/", who: "anyone who types its name"}, {path: "bin/", who: "anyone who types its name"},
 	{path: ".bin/", who: "anyone who types its name"}, {path: ".cargo/bin/", who: "anyone who types its name"},
@@ -79,6 +100,18 @@ var startFiles = []startFile{
 	{path: ".local/share/pnpm/", who: "anyone who types its name"},
 	{path: ".local/share/mise/shims/", who: "anyone who types its name"},
 	{path: ".asdf/shims/", who: "anyone who types its name"}, {path: ".pyenv/shims/", who: "anyone who types its name"},
+}
+
+// startFileNeedles are what stands in every command that names a start file of the home
+// directory, whatever folder it is in meanwhile: its first folder, or its name.
+func startFileNeedles() (words []string) {
+	for _, f := range startFiles {
+		first, _, _ := strings.Cut(f.path, "/")
+		if strings.HasPrefix(first, ".") {
+			words = append(words, strings.ToLower(first))
+		}
+	}
+	return words
 }
 
 // startFileAt finds the start file that an absolute path is.
@@ -134,7 +167,7 @@ func (t *Checker) checkStartFile(x *scope, r *shell.Run, w shell.Word) {
 	}
 	for _, name := range t.otherNames(x, p.Path, true) {
 		if f, ok := startFileAt(x, name); ok {
-			x.Report.Add("launch", r.String(), startReason(w.Text, f))
+			x.Report.Add("launch", r.Head(), startReason(w.Text, f))
 			return
 		}
 	}
@@ -162,7 +195,7 @@ func (c *writer) checkLoginShell() {
 		!facts.HasWord(c.r.Args(), "UserShell") {
 		return
 	}
-	c.x.Report.Add("launch", c.r.String(), "changes the login shell; only the user should do that")
+	c.x.Report.Add("launch", c.r.Head(), "changes the login shell; only the user should do that")
 }
 
 // quietGitSettings are settings for every repository by which git runs nothing and
@@ -187,7 +220,7 @@ func (c *writer) checkCrontab() {
 	if facts.HasShort(c.flags, 'l', 'r', 'V') || facts.HasWord(c.flags, "--help", "-h") {
 		return
 	}
-	c.x.Report.Add("launch", c.r.String(),
+	c.x.Report.Add("launch", c.r.Head(),
 		"changes the crontab, which cron runs as the user; only the user should do that")
 }
 
@@ -206,7 +239,7 @@ func (c *writer) checkLater() {
 			}
 		}
 	}
-	c.x.Report.Add("launch", c.r.String(),
+	c.x.Report.Add("launch", c.r.Head(),
 		"has "+c.r.Name()+" run later, as the user, what can't be read here; only the user should do that")
 }
 

@@ -107,4 +107,7 @@ func downloadTargets(r *shell.Run) []shell.Word {
 var databaseChange = lazyregexp.New(`(?i)(^|[;\s"'(])(delete|drop|update|insert|alter|replace|vacuum|reindex|` +
 	`attach)(\s|;|$)|\.(restore|import)\b|pragma\s+\w+\s*=`)
 
+// databaseOutput finds the files that statements write.
+var databaseOutput = lazyregexp.New(`(?i)(?:\.(?:output|once|log|backup|save|clone)\s+(?:-\S+\s+)*|writefile\(\s*)["']?([^\s"',)]+)`)
+
 func changesDatabase(text string) bool { return databaseChange.MatchString(text) }

@@ -27,7 +27,7 @@ type writer struct {
 func (c *writer) write(words []shell.Word) {
 	for _, w := range words {
 		if c.t.wordIsOwned(c.x, w, c.r, false) || c.binaries && ownBinary(w) {
-			c.x.Report.Add("write", c.r.String(), fmt.Sprintf("%s changes %s", c.r.Name(), w.Text))
+			c.x.Report.Add("write", c.r.Head(), fmt.Sprintf("%s changes %s", c.r.Name(), w.Text))
 			return
 		}
 		c.t.checkStartFile(c.x, c.r, w)
@@ -38,7 +38,7 @@ func (c *writer) write(words []shell.Word) {
 func (c *writer) remove(words []shell.Word) {
 	for _, w := range words {
 		if c.t.wordIsOwned(c.x, w, c.r, true) || c.binaries && ownBinary(w) {
-			c.x.Report.Add("delete", c.r.String(), fmt.Sprintf("%s deletes %s", c.r.Name(), w.Text))
+			c.x.Report.Add("delete", c.r.Head(), fmt.Sprintf("%s deletes %s", c.r.Name(), w.Text))
 			return
 		}
 	}
@@ -183,11 +183,12 @@ func (c *writer) checkMount() {
 func (c *writer) checkMode() {
 	for _, w := range c.rest {
 		if c.t.wordIsOwned(c.x, w, c.r, false) || c.binaries && ownBinary(w) {
-			c.x.Report.Add("write", c.r.String(), fmt.Sprintf("%s changes %s", c.r.Name(), w.Text))
+			c.x.Report.Add("write", c.r.Head(), fmt.Sprintf("%s changes %s", c.r.Name(), w.Text))
 			break
 		}
 	}
-	if facts.HasShort(c.flags, 'R') {
+	// A folder without its x bit hides what is in it.
+	if facts.HasShort(c.flags, 'R') || c.binaries {
 		c.remove(c.rest)
 	}
 }
@@ -233,10 +234,10 @@ func (c *writer) fill(dir shell.Word) {
 	p := c.x.ResolveWord(dir, c.r)
 	home := p.Known && p.Path == path.Clean(c.x.Home) && p.Path != path.Clean(c.x.Project)
 	if home || c.t.wordIsOwned(c.x, dir, c.r, true) {
-		c.x.Report.Add("write", c.r.String(),
+		c.x.Report.Add("write", c.r.Head(),
 			fmt.Sprintf("%s may write anything into %s, where settings and start files lie", c.r.Name(), dir.Text))
 	} else if p.Known && holdsStartFile(c.x, p.Path) {
-		c.x.Report.Add("launch", c.r.String(),
+		c.x.Report.Add("launch", c.r.Head(),
 			fmt.Sprintf("%s may write anything into %s, where start files lie", c.r.Name(), dir.Text))
 	}
 }
@@ -293,8 +294,12 @@ func (c *writer) checkDotfiles() {
 }
 
 func (c *writer) checkDatabase() {
-	if len(c.rest) > 0 && changesDatabase(c.x.StatementText(c.r)) {
+	text := c.x.StatementText(c.r)
+	if len(c.rest) > 0 && changesDatabase(text) {
 		c.write(c.rest[:1])
+	}
+	for _, m := range databaseOutput.FindAllStringSubmatch(text, 16) {
+		c.write([]shell.Word{{Text: m[1], Bare: m[1], Tilde: strings.HasPrefix(m[1], "~"), Dynamic: strings.Contains(m[1], "$")}})
 	}
 }
 
@@ -354,7 +359,7 @@ func (c *writer) checkGitConfig(args, flags, paths []shell.Word) {
 		return // another name for one of git's own commands
 	}
 	if len(paths) == 0 || !isQuietGitSetting(paths[0].Text) || paths[0].Dynamic {
-		c.x.Report.Add("launch", c.r.String(),
+		c.x.Report.Add("launch", c.r.Head(),
 			"changes git's settings for every repository, by which git runs programs; only the user should do that")
 	}
 }
@@ -377,7 +382,7 @@ func (c *writer) checkDestination() {
 		bin := path.Base(p.Path) == "bin" && ownBinary(src) && !c.r.Remote
 		owned := c.t.isOwned(to) && !c.t.isOwned(p.Path) || linked && c.t.isOwned(resolved)
 		if owned || bin || c.merges(src, p.Path) {
-			c.x.Report.Add("write", c.r.String(), fmt.Sprintf("%s puts %s into %s", c.r.Name(), path.Base(src.Text),
+			c.x.Report.Add("write", c.r.Head(), fmt.Sprintf("%s puts %s into %s", c.r.Name(), path.Base(src.Text),
 				last.Text))
 			return
 		}
@@ -419,7 +424,7 @@ func (c *writer) checkSecondName() {
 	sources = append(sources[:len(sources):len(sources)], facts.OptionValues(c.r.Args(), "--link-dest")...)
 	for _, w := range sources {
 		if c.t.wordIsOwned(c.x, w, c.r, true) {
-			c.x.Report.Add("write", c.r.String(), fmt.Sprintf("%s gives %s a second name", c.r.Name(), w.Text))
+			c.x.Report.Add("write", c.r.Head(), fmt.Sprintf("%s gives %s a second name", c.r.Name(), w.Text))
 			return
 		}
 	}

@@ -89,7 +89,7 @@ func (x *scope) envDump(r *shell.Run) {
 			return
 		}
 	}
-	x.Report.Add("env-dump", r.String(),
+	x.Report.Add("env-dump", r.Head(),
 		fmt.Sprintf("%s prints every variable, secrets included; ask for the one that is needed", r.Name()))
 }
 
@@ -275,7 +275,7 @@ func (x *scope) variableSent(r *shell.Run) {
 			}
 			for _, h := range hosts {
 				if !tokenBelongsTo(v, h, loginWord(flag, a.Text)) {
-					x.Report.Add("send", r.String(), fmt.Sprintf("%s sends the variable %s to %s", r.Name(), v, h))
+					x.Report.Add("send", r.Head(), fmt.Sprintf("%s sends the variable %s to %s", r.Name(), v, h))
 					return
 				}
 			}

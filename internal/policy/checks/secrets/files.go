@@ -97,7 +97,7 @@ func (x *scope) secretRenamed(r *shell.Run) {
 		facts.IsUnder(from.Path, x.Project) && path.Ext(at.Path) == "" {
 		return
 	}
-	x.Report.Add("read", r.String(), fmt.Sprintf("%s gives %s (%s) another name", r.Name(), sources[0].Text, what))
+	x.Report.Add("read", r.Head(), fmt.Sprintf("%s gives %s (%s) another name", r.Name(), sources[0].Text, what))
 }
 
 // secretNamed reports whether a name still says what it is: a folder, or a copy beside
@@ -161,7 +161,7 @@ func (x *scope) secretUpload(r *shell.Run) {
 			case "put", "mput", "send", "reput", "mirror":
 				for _, file := range words[i+1:] {
 					if what, ok := x.secretWord(strings.Trim(file, `'"`)); ok {
-						x.Report.Add("send", r.String(), fmt.Sprintf("%s sends %s (%s)", r.Name(), file, what))
+						x.Report.Add("send", r.Head(), fmt.Sprintf("%s sends %s (%s)", r.Name(), file, what))
 						return
 					}
 				}

@@ -32,7 +32,7 @@ func (x *scope) secretOperands(r *shell.Run) {
 		return
 	}
 	if files := x.copiedOut(r); len(files) > 0 {
-		x.Report.Add("read", r.String(), fmt.Sprintf("%s copies %s out of a container", name, files[0].Text))
+		x.Report.Add("read", r.Head(), fmt.Sprintf("%s copies %s out of a container", name, files[0].Text))
 		return
 	}
 	files := facts.OptionValues(r.Args(), x.Script.Programs.ShownBy(name)...)
@@ -67,11 +67,11 @@ func (x *scope) secretOperands(r *shell.Run) {
 		}
 		switch {
 		case x.Script.Programs.Of(name).Has(programs.Sends) && name != "openssl":
-			x.Report.Add("send", r.String(), fmt.Sprintf("%s sends %s (%s)", name, t, what))
+			x.Report.Add("send", r.Head(), fmt.Sprintf("%s sends %s (%s)", name, t, what))
 		case x.reachesNetwork(r):
-			x.Report.Add("send", r.String(), fmt.Sprintf("%s sends %s (%s) to the network", name, t, what))
+			x.Report.Add("send", r.Head(), fmt.Sprintf("%s sends %s (%s) to the network", name, t, what))
 		default:
-			x.Report.Add("read", r.String(), fmt.Sprintf("%s reads %s (%s)", name, t, what))
+			x.Report.Add("read", r.Head(), fmt.Sprintf("%s reads %s (%s)", name, t, what))
 		}
 	}
 }

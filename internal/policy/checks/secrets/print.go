@@ -32,7 +32,7 @@ func (x *scope) printsSecret(r *shell.Run) {
 	line := facts.JoinArgs(args)
 	if (name == "docker" || name == "podman") && strings.Contains(line, "inspect") &&
 		strings.Contains(line, ".Config.Env") {
-		x.Report.Add("print", r.String(), name+" inspect prints the environment of a container")
+		x.Report.Add("print", r.Head(), name+" inspect prints the environment of a container")
 		return
 	}
 	if facts.HasWord(args, "--help") {
@@ -102,7 +102,7 @@ func (x *scope) printsSecret(r *shell.Run) {
 	if hit == "" || loadsEnvironment(r) || x.feedsLogin(r) {
 		return
 	}
-	x.Report.Add("print", r.String(), fmt.Sprintf("%s %s prints a stored secret", name, hit))
+	x.Report.Add("print", r.Head(), fmt.Sprintf("%s %s prints a stored secret", name, hit))
 }
 
 // namesSecrets reports whether a word names secrets among the kinds of a cluster's
@@ -132,7 +132,7 @@ func (x *scope) printsVariable(r *shell.Run) {
 		}
 		for _, a := range r.Args() {
 			if secretVariable.MatchString(a.Text) && r.To.Empty() {
-				x.Report.Add("variable", r.String(), fmt.Sprintf("prints the variable %s", a.Text))
+				x.Report.Add("variable", r.Head(), fmt.Sprintf("prints the variable %s", a.Text))
 			}
 		}
 		return
@@ -152,7 +152,7 @@ func (x *scope) printsVariable(r *shell.Run) {
 	for _, a := range r.Args() {
 		for _, v := range a.Vars {
 			if secretVariable.MatchString(v) && strings.Contains(a.Text, "$") && !showsPartOnly(a.Text, v) {
-				x.Report.Add("variable", r.String(), fmt.Sprintf("prints the variable %s", v))
+				x.Report.Add("variable", r.Head(), fmt.Sprintf("prints the variable %s", v))
 				return
 			}
 		}
@@ -165,7 +165,7 @@ func (x *scope) showsVariable(r *shell.Run) {
 	shown := func(text string, vars []string) {
 		for _, v := range vars {
 			if secretVariable.MatchString(v) && strings.Contains(text, "$") && !showsPartOnly(text, v) {
-				x.Report.Add("variable", r.String(), fmt.Sprintf("prints the variable %s", v))
+				x.Report.Add("variable", r.Head(), fmt.Sprintf("prints the variable %s", v))
 				return
 			}
 		}
@@ -277,7 +277,7 @@ func (x *scope) grepsEnvironment(r *shell.Run) {
 	if len(words) > 1 && secretPattern.MatchString(words[0].Text) {
 		for _, w := range words[1:] {
 			if strings.HasSuffix(w.Text, "_history") || x.searchesHome(r, w) {
-				x.Report.Add("read", r.String(), fmt.Sprintf("looks for secrets in %s", w.Text))
+				x.Report.Add("read", r.Head(), fmt.Sprintf("looks for secrets in %s", w.Text))
 				return
 			}
 		}
@@ -285,7 +285,7 @@ func (x *scope) grepsEnvironment(r *shell.Run) {
 	for _, from := range x.RunsIn(r.From) {
 		if n := from.Name(); n == "cat" && len(from.Args()) > 0 && len(words) > 0 &&
 			strings.HasSuffix(from.Args()[0].Text, "_history") && secretPattern.MatchString(words[0].Text) {
-			x.Report.Add("read", r.String(), "looks for secrets in the history of commands")
+			x.Report.Add("read", r.Head(), "looks for secrets in the history of commands")
 			return
 		}
 		if n := from.Name(); (n == "env" || n == "printenv" || n == "set" || n == "export" || n == "history" ||
@@ -293,7 +293,7 @@ func (x *scope) grepsEnvironment(r *shell.Run) {
 			len(from.Args()) == 0 {
 			_, rest := facts.SplitFlags(r.Args())
 			if len(rest) > 0 && secretPattern.MatchString(rest[0].Text) {
-				x.Report.Add("variable", r.String(), "prints variables that hold secrets")
+				x.Report.Add("variable", r.Head(), "prints variables that hold secrets")
 			}
 		}
 	}

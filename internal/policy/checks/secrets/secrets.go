@@ -144,7 +144,7 @@ func (x *scope) containedToken(r *shell.Run) {
 	if spec, ok := programs.OperandsOf(r.Name()); ok && !loadsEnvironment(r) && !quietRead(r.Name(), r) {
 		for _, w := range readFiles(r.Name(), r.Args(), spec) {
 			if base := path.Base(w.Text); isEnvFile(strings.ToLower(base)) && !strings.ContainsAny(base, "*?") {
-				x.Report.Add("read", r.String(), fmt.Sprintf("%s reads %s, the environment of a container",
+				x.Report.Add("read", r.Head(), fmt.Sprintf("%s reads %s, the environment of a container",
 					r.Name(), w.Text))
 				return
 			}
@@ -153,7 +153,7 @@ func (x *scope) containedToken(r *shell.Run) {
 	for _, a := range r.Args() {
 		if strings.Contains(a.Text, "/run/secrets/kubernetes.io/serviceaccount/token") ||
 			strings.HasPrefix(a.Text, "/run/secrets/") {
-			x.Report.Add("read", r.String(),
+			x.Report.Add("read", r.Head(),
 				fmt.Sprintf("%s reads %s, a secret of a running container", r.Name(), a.Text))
 			return
 		}
@@ -174,7 +174,7 @@ func (x *scope) secretEchoed(r *shell.Run) {
 		return
 	}
 	if what, ok := x.secretFile(rest[0], r); ok {
-		x.Report.Add("read", r.String(), fmt.Sprintf("%s prints %s (%s)", r.Name(), rest[0].Text, what))
+		x.Report.Add("read", r.Head(), fmt.Sprintf("%s prints %s (%s)", r.Name(), rest[0].Text, what))
 	}
 }
 
@@ -199,13 +199,13 @@ func (x *scope) secretRedirects(r *shell.Run) {
 		name := r.Name()
 		switch {
 		case x.Script.Programs.Of(name).Has(programs.Sends) && name != "gh":
-			x.Report.Add("send", r.String(), fmt.Sprintf("%s sends %s (%s)", name, rd.Target.Text, what))
+			x.Report.Add("send", r.Head(), fmt.Sprintf("%s sends %s (%s)", name, rd.Target.Text, what))
 		case isReader(name), name == "tee", name == "xargs", name == "parallel":
-			x.Report.Add("read", r.String(), fmt.Sprintf("%s reads %s (%s)", name, rd.Target.Text, what))
+			x.Report.Add("read", r.Head(), fmt.Sprintf("%s reads %s (%s)", name, rd.Target.Text, what))
 		case (name == "echo" || name == "printf") && anyDynamic(r.Args()), name == "mapfile", name == "readarray",
 			name == "read" && !x.loadsLoop(rd.Target.Text),
 			name == "exec", name == "": // a loop that prints its lines; $(< file)
-			x.Report.Add("read", r.String(), fmt.Sprintf("reads %s (%s)", rd.Target.Text, what))
+			x.Report.Add("read", r.Head(), fmt.Sprintf("reads %s (%s)", rd.Target.Text, what))
 		}
 	}
 }
@@ -265,7 +265,7 @@ func (x *scope) secretFind(i int) {
 		}
 	}
 	if reads {
-		x.Report.Add("read", r.String(), fmt.Sprintf("finds %s (%s) and reads it", name, what))
+		x.Report.Add("read", r.Head(), fmt.Sprintf("finds %s (%s) and reads it", name, what))
 	}
 }
 
@@ -340,7 +340,7 @@ func (x *scope) secretCommit(r *shell.Run) {
 			}
 			if ok && !facts.HasWord(args, "--stat", "--name-only", "--name-status",
 				"--quiet") {
-				x.Report.Add("read", r.String(), fmt.Sprintf("git %s shows %s (%s)", sub, t, what))
+				x.Report.Add("read", r.Head(), fmt.Sprintf("git %s shows %s (%s)", sub, t, what))
 			}
 		}
 		return
@@ -350,7 +350,7 @@ func (x *scope) secretCommit(r *shell.Run) {
 	}
 	for _, a := range args {
 		if what, ok := x.secretWord(a.Text); ok && !publicKeyName(path.Base(a.Text)) {
-			x.Report.Add("commit", r.String(), fmt.Sprintf("git add puts %s (%s) into the repository", a.Text, what))
+			x.Report.Add("commit", r.Head(), fmt.Sprintf("git add puts %s (%s) into the repository", a.Text, what))
 		}
 	}
 }
@@ -371,7 +371,7 @@ func (x *scope) envToNetwork(r *shell.Run) {
 		return
 	}
 	if x.reachesNetwork(r) {
-		x.Report.Add("send", r.String(), "sends the whole environment to the network")
+		x.Report.Add("send", r.Head(), "sends the whole environment to the network")
 		return
 	}
 	// curl -d "$(env)": a later run has this one in one of its words.
