@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hookmux/hookmux/internal/daemontest"
 	"github.com/hookmux/hookmux/internal/platform/sealed"
@@ -19,6 +20,9 @@ import (
 func TestReleasedState(t *testing.T) {
 	w := newFixture(t)
 	const from = "testdata/release-0.1"
+	// Sessions leave the list after an hour: this one was written minutes ago.
+	const written = "2026-11-19T01:57:"
+	minutesAgo := time.Now().UTC().Add(-5 * time.Minute).Format("2006-01-02T15:04:")
 	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -32,7 +36,7 @@ func TestReleasedState(t *testing.T) {
 		case "config":
 			w.MustWrite(t, filepath.Join(w.Dirs.Config, rest), string(text))
 		case "state":
-			w.MustWrite(t, filepath.Join(w.Dirs.State, rest), string(text))
+			w.MustWrite(t, filepath.Join(w.Dirs.State, rest), strings.ReplaceAll(string(text), written, minutesAgo))
 		case "sealed":
 			return sealed.Store(w.Dirs.State, rest, json.RawMessage(text))
 		}
