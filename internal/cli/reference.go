@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,6 +26,21 @@ func CommandPages() []CommandPage {
 	return pages
 }
 
+// scriptCommands are those that help leaves out and other pages use.
+var scriptCommands = []string{"feed", "forget", "mcp", "rename", "schema", "shell-init"}
+
+func writeIndexRow(b *strings.Builder, cmd *cobra.Command) {
+	about := cmd.Short
+	var verbs []string
+	for _, sub := range listedCommands(cmd) {
+		verbs = append(verbs, "`"+sub.Name()+"`")
+	}
+	if len(verbs) > 0 {
+		about += " (" + strings.Join(verbs, ", ") + ")"
+	}
+	fmt.Fprintf(b, "| `%s` | %s |\n", cmd.CommandPath(), strings.ReplaceAll(about, "|", `\|`))
+}
+
 // CommandIndex returns docs/commands.md: every command in a line, in the groups of help.
 func CommandIndex() string {
 	var b strings.Builder
@@ -42,15 +58,13 @@ func CommandIndex() string {
 			if cmd.GroupID != group.ID {
 				continue
 			}
-			about := cmd.Short
-			var verbs []string
-			for _, sub := range listedCommands(cmd) {
-				verbs = append(verbs, "`"+sub.Name()+"`")
-			}
-			if len(verbs) > 0 {
-				about += " (" + strings.Join(verbs, ", ") + ")"
-			}
-			fmt.Fprintf(&b, "| `%s` | %s |\n", cmd.CommandPath(), strings.ReplaceAll(about, "|", `\|`))
+			writeIndexRow(&b, cmd)
+		}
+	}
+	b.WriteString("\n## For scripts and programs\n\n`hookmux help` leaves these out.\n\n| Command | |\n|---|---|\n")
+	for _, cmd := range root.Commands() {
+		if slices.Contains(scriptCommands, cmd.Name()) {
+			writeIndexRow(&b, cmd)
 		}
 	}
 	return b.String()

@@ -170,6 +170,14 @@ func marks(ev *event.Event) []string {
 	return list
 }
 
+// Who says who decided: you, or a hook by its id.
+func Who(by string) string {
+	if by == event.ByUser {
+		return "you"
+	}
+	return termsafe.Line(by, 40)
+}
+
 // Outcome is what came of an event: appended to its line, or as a line of its
 // own that says which event is meant.
 func (s Style) Outcome(o *wire.Outcome, alone bool) string {
@@ -195,7 +203,7 @@ func (s Style) Outcome(o *wire.Outcome, alone bool) string {
 		parts = append(parts, s.green("allow"))
 	}
 	if d.By != "" && d.Verdict != event.None {
-		parts = append(parts, "by "+termsafe.Line(d.By, 40))
+		parts = append(parts, "by "+Who(d.By))
 	}
 	if d.Reason != "" && (d.Verdict == event.Deny || d.Verdict == event.Ask || d.KeepGoing) {
 		parts = append(parts, termsafe.Line(event.ShortDenial(d.Reason), 160))

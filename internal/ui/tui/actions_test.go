@@ -125,7 +125,7 @@ func TestBatch(t *testing.T) {
 	s.arrive(s.request("q4", func(r *wire.InboxRequest) { r.Questions, r.Choices = question(), []string{"answer", "deny"} }))
 	s.wait(time.Second)
 	s.press("B", "B")
-	s.mustShow("1 of 3", "2 of 3", "3 of 3", "only just appeared")
+	s.mustShow("1 of 3", "2 of 3", "3 of 3", "Too soon")
 	s.arrive(s.request("k5", nil)) // too late to be part of it
 	s.end(two)
 	s.arrive(s.request("k3", func(r *wire.InboxRequest) { r.Shown = "  $ rm -rf build\n" }))
@@ -134,7 +134,7 @@ func TestBatch(t *testing.T) {
 	if len(s.daemon.replies) != 1 || s.daemon.replies[0].ID != "k1" || s.daemon.replies[0].SHA256 != one.SHA256 {
 		t.Errorf("replies: got %s, want k1 alone", toJSON(s.daemon.replies))
 	}
-	s.mustShow("Approved 1; 2 had been answered or had changed.")
+	s.mustShow("Approved 1; 2 had been answered or had changed; 1 left for you.")
 }
 
 func TestLongBatchIsReadToItsEnd(t *testing.T) {
@@ -213,3 +213,46 @@ func TestColoursChangeNoText(t *testing.T) {
 }
 
 func stripStyles(s string) string { return styleSequence.ReplaceAllString(s, "") }
+
+// One key never approves what is dangerous together with what isn't, nor a plan or a question.
+func TestBatchLeavesOutDangerousRequests(t *testing.T) {
+	s := newScreen(t, 80, 24)
+	s.arrive(s.request("k1", nil))
+	s.arrive(s.request("k2", nil))
+	s.arrive(s.request("k3", func(r *wire.InboxRequest) { r.Risk = riskHigh }))
+	s.arrive(s.request("k4", func(r *wire.InboxRequest) { r.Questions, r.Choices = question(), []string{"answer", "once"} }))
+	s.arrive(s.request("k5", func(r *wire.InboxRequest) { r.Kind = "plan" }))
+	s.wait(time.Second)
+	s.press("B")
+	s.mustShow("Approve 2 together · 3 left for you", "B approve these 2")
+	for range 5 {
+		s.wait(time.Second)
+		s.press("space")
+	}
+	s.wait(time.Second)
+	s.press("B")
+	var ids []string
+	for _, reply := range s.daemon.replies {
+		ids = append(ids, reply.ID)
+	}
+	if got := strings.Join(ids, " "); got != "k1 k2" {
+		t.Errorf("approved %s, want k1 k2", got)
+	}
+	s.mustShow("Approved 2; 3 left for you.")
+}
+
+// What turns dangerous while the batch is read isn't approved with it.
+func TestBatchLeavesOutWhatTurnsDangerous(t *testing.T) {
+	s := newScreen(t, 80, 40)
+	s.arrive(s.request("k1", nil))
+	s.arrive(s.request("k2", nil))
+	s.wait(time.Second)
+	s.press("B")
+	s.wait(time.Second)
+	s.arrive(s.request("k2", func(r *wire.InboxRequest) { r.Risk = riskHigh }))
+	s.wait(time.Second)
+	s.press("B")
+	if len(s.daemon.replies) != 1 || s.daemon.replies[0].ID != "k1" {
+		t.Errorf("approved %s, want k1 alone", toJSON(s.daemon.replies))
+	}
+}

@@ -124,7 +124,7 @@ func (m *Model) reply(reply client.InboxReply) tea.Cmd {
 		m.status = "It changed in the meantime; nothing was answered."
 		return nil
 	}
-	m.replied = reply.ID
+	m.noteReply(reply.ID)
 	send := func(ctx context.Context, pin string) (string, error) {
 		reply.PIN = pin
 		result, err := m.opts.Daemon.Reply(ctx, reply)
@@ -138,6 +138,9 @@ func (m *Model) reply(reply client.InboxReply) tea.Cmd {
 	}
 	return m.decide(send)
 }
+
+// noteReply has the cursor go on to the next request once this one is answered.
+func (m *Model) noteReply(id string) { m.replied, m.moved = id, false }
 
 // askPIN asks for the PIN and sends the decision again with it.
 func (m *Model) askPIN(ask askPINMsg) tea.Cmd {
@@ -289,6 +292,7 @@ func skipRequest(m *Model) tea.Cmd {
 		m.status = why
 		return nil
 	}
+	m.noteReply(item.ID)
 	return m.decide(func(ctx context.Context, _ string) (string, error) {
 		result, err := m.opts.Daemon.Skip(ctx, item.ID)
 		if err != nil {

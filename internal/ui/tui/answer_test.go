@@ -89,7 +89,7 @@ func TestNothingIsAnswered(t *testing.T) {
 		says   string
 	}{
 		{"a key right after it appeared", nil,
-			func(s *screen, _ *wire.InboxRequest) { s.press("a", "d", "r", "A") }, "just appeared"},
+			func(s *screen, _ *wire.InboxRequest) { s.press("a", "d", "r", "A") }, "Too soon"},
 		{"not all of it was shown", long,
 			func(s *screen, _ *wire.InboxRequest) { s.wait(time.Second); s.press("a") }, "more to read"},
 		{"a key that repeats too fast to show each page", long, func(s *screen, _ *wire.InboxRequest) {
@@ -107,7 +107,7 @@ func TestNothingIsAnswered(t *testing.T) {
 				s.press("space")
 			}
 			s.press("a")
-		}, "Its end has only just appeared"},
+		}, "Too soon after its end"},
 		{"another key than the one shown", nil,
 			func(s *screen, _ *wire.InboxRequest) { s.wait(time.Second); s.press("A", "a") }, "Nothing was done"},
 		{"the daemon is silent", nil, func(s *screen, _ *wire.InboxRequest) {
@@ -125,19 +125,19 @@ func TestNothingIsAnswered(t *testing.T) {
 			s.arrive(s.request("k2", nil))
 			s.end(item)
 			s.press("a")
-		}, "just appeared"},
+		}, "Too soon"},
 		{"it changed while it was shown", nil, func(s *screen, _ *wire.InboxRequest) {
 			s.wait(time.Second)
 			s.arrive(s.request("k1", func(r *wire.InboxRequest) { r.Shown = "Claude Code wants\n  $ rm -rf build\n" }))
 			s.press("a")
-		}, "just appeared"},
+		}, "Too soon"},
 		{"pasted text is no key", nil, func(s *screen, _ *wire.InboxRequest) {
 			s.wait(time.Second)
 			s.send(pasted("aaa"))
 		}, ""},
 		{"the key that opened a form is pressed twice", func(r *wire.InboxRequest) {
 			r.Kind, r.Choices, r.Questions = "question", []string{"answer"}, question()
-		}, func(s *screen, _ *wire.InboxRequest) { s.wait(time.Second); s.press("enter", "enter") }, "only just appeared"},
+		}, func(s *screen, _ *wire.InboxRequest) { s.wait(time.Second); s.press("enter", "enter") }, "Too soon"},
 		{"the key that opened a form is held", func(r *wire.InboxRequest) {
 			r.Kind, r.Choices, r.Questions = "question", []string{"answer"}, question()
 		}, func(s *screen, _ *wire.InboxRequest) {
@@ -149,10 +149,10 @@ func TestNothingIsAnswered(t *testing.T) {
 		}, "held down"},
 		{"a digit right after a form appeared", func(r *wire.InboxRequest) {
 			r.Kind, r.Choices, r.Questions = "question", []string{"answer"}, question()
-		}, func(s *screen, _ *wire.InboxRequest) { s.wait(time.Second); s.press("enter", "1") }, "only just appeared"},
+		}, func(s *screen, _ *wire.InboxRequest) { s.wait(time.Second); s.press("enter", "1") }, "Too soon"},
 		{"a digit right after a question appeared", func(r *wire.InboxRequest) {
 			r.Kind, r.Choices, r.Questions = "question", []string{"answer"}, question()
-		}, func(s *screen, _ *wire.InboxRequest) { s.press("1") }, "only just appeared"},
+		}, func(s *screen, _ *wire.InboxRequest) { s.press("1") }, "Too soon"},
 		{"a digit without an option", func(r *wire.InboxRequest) {
 			r.Kind, r.Choices, r.Questions = "question", []string{"answer"}, question()
 		}, func(s *screen, _ *wire.InboxRequest) { s.wait(time.Second); s.press("3") }, "only 2 options"},

@@ -19,6 +19,7 @@ import (
 type batch struct {
 	items  []*wire.InboxRequest
 	heads  []string // who asks
+	left   int      // so many others wait: a yes to each of these is a key of its own
 	body   *body
 	scroll int
 	shown  shown
@@ -31,23 +32,26 @@ func canBatch(m *Model) bool {
 	}
 	n := 0
 	for _, item := range m.board.requests {
-		if offersOnce(item) {
+		if inBatch(item) {
 			n++
 		}
 	}
 	return n > 1
 }
 
-func offersOnce(item *wire.InboxRequest) bool {
-	return !isWindow(item) && slices.Contains(item.Choices, "once")
+// inBatch reports whether a request may be approved together with others: it only wants
+// a yes, and what it would do isn't dangerous.
+func inBatch(item *wire.InboxRequest) bool {
+	return !isWindow(item) && slices.Contains(item.Choices, "once") && item.Risk != riskHigh &&
+		item.Kind != "plan" && item.Kind != "question" && len(item.Questions) == 0
 }
 
-// openBatch shows all requests that a yes answers.
+// openBatch shows all requests in the list that may be approved together.
 func openBatch(m *Model) tea.Cmd {
 	b := &batch{}
 	for i := range m.list.rows {
 		r := &m.list.rows[i]
-		if r.request != nil && offersOnce(r.request) {
+		if r.request != nil && inBatch(r.request) {
 			b.items = append(b.items, r.request)
 			b.heads = append(b.heads, termsafe.Line(r.request.Agent+" · "+r.title(), 200))
 		}
@@ -56,6 +60,7 @@ func openBatch(m *Model) tea.Cmd {
 		m.status = "None of these can be approved together."
 		return nil
 	}
+	b.left = m.list.counts[sectionWaiting] - len(b.items)
 	m.mode, m.batch = modeBatch, b
 	return nil
 }
@@ -71,19 +76,36 @@ func (b *batch) bodyFor(width int) *body {
 			b.body.addLine("", &stylePlain)
 		}
 		b.body.addLine(fmt.Sprintf("%d of %d  %s", i+1, len(b.items), b.heads[i]), &styleBold)
-		if item.Effect != "" {
-			mark, style := "▸ ", &styleWaiting
-			if item.Risk == riskHigh {
-				mark, style = "! ", &styleDanger
-			}
-			b.body.addLine(mark+text.EscapeMarks(termsafe.Line(item.Effect, 0)), style)
+		if effect := effectOf(item); effect != "" {
+			b.body.addLine("▸ "+text.EscapeMarks(termsafe.Line(effect, 0)), &styleWaiting)
 		}
 		b.body.addCard(item.Shown, item.Kind == "plan")
 		if item.Note != "" {
 			b.body.addLine(termsafe.Line(item.Note, 0), &styleWaiting)
 		}
 	}
+	if b.left > 0 {
+		b.body.addLine("", &stylePlain)
+		b.body.addLine(b.leftText()+" A dangerous command, a plan or a question needs an answer of its own.", &styleWaiting)
+	}
 	return b.body
+}
+
+// title says how many requests are approved, and how many aren't.
+func (b *batch) title() string {
+	said := fmt.Sprintf("Approve %d together", len(b.items))
+	if b.left > 0 {
+		said += fmt.Sprintf(" · %d left for you", b.left)
+	}
+	return said
+}
+
+// leftText says how many requests stay behind.
+func (b *batch) leftText() string {
+	if b.left == 1 {
+		return "1 other is left for you."
+	}
+	return fmt.Sprintf("%d others are left for you.", b.left)
 }
 
 // hash names exactly these texts.
@@ -97,7 +119,7 @@ func (b *batch) hash() string {
 
 // noteShown takes down what of the batch is on the screen.
 func (b *batch) noteShown(m *Model) {
-	in := m.popupRoom(widePopup)
+	in := m.popupRoom()
 	now, height := m.opts.Now(), in.height
 	body := b.bodyFor(in.width)
 	b.scroll = min(b.scroll, max(0, len(body.lines)-height))
@@ -113,7 +135,7 @@ func (b *batch) noteShown(m *Model) {
 
 // hidden is how many lines are below the screen.
 func (b *batch) hidden(m *Model) int {
-	in := m.popupRoom(widePopup)
+	in := m.popupRoom()
 	return max(0, len(b.bodyFor(in.width).lines)-b.scroll-in.height)
 }
 
@@ -121,7 +143,7 @@ func (b *batch) hidden(m *Model) int {
 func handleBatchKey(m *Model, key string) tea.Cmd {
 	b := m.batch
 	m.status = ""
-	page := max(1, m.popupRoom(widePopup).height-1)
+	page := max(1, m.popupRoom().height-1)
 	switch key {
 	case "space", "pgdown", "down", "j":
 		// Not past what was not drawn; noteShown bounds it by the end.
@@ -133,7 +155,7 @@ func handleBatchKey(m *Model, key string) tea.Cmd {
 	case "B":
 		return approveBatch(m)
 	default:
-		m.status = "B approves all of them, Esc cancels."
+		m.status = fmt.Sprintf("B approves these %d, Esc cancels.", len(b.items))
 	}
 	return nil
 }
@@ -156,7 +178,7 @@ func approveBatch(m *Model) tea.Cmd {
 	}
 	var replies []client.InboxReply
 	for _, item := range b.items {
-		if now := m.board.findRequest(item.ID); now != nil && !isWindow(now) && now.SHA256 == item.SHA256 &&
+		if now := m.board.findRequest(item.ID); now != nil && inBatch(now) && now.SHA256 == item.SHA256 &&
 			now.Note == item.Note {
 			replies = append(replies, replyFor(item, "once"))
 		}
@@ -167,7 +189,8 @@ func approveBatch(m *Model) tea.Cmd {
 		m.status = "Too late: none of them waits any more."
 		return nil
 	}
-	approved := 0
+	approved, left := 0, b.left
+	m.moved = false
 	return m.decide(func(ctx context.Context, pin string) (string, error) {
 		for len(replies) > 0 {
 			reply := replies[0]
@@ -186,6 +209,9 @@ func approveBatch(m *Model) tea.Cmd {
 		said := fmt.Sprintf("Approved %d", approved)
 		if gone > 0 {
 			said += fmt.Sprintf("; %d had been answered or had changed", gone)
+		}
+		if left > 0 {
+			said += fmt.Sprintf("; %d left for you", left)
 		}
 		return said + ".", nil
 	})

@@ -270,22 +270,10 @@ func (r *row) compareTime(other *row) int {
 	return other.session.Since.Compare(r.session.Since)
 }
 
-// maxSearched is how much of a request the filter looks at: it does so for every key.
-const maxSearched = 64 << 10
-
-// matches reports whether every word of the filter is in the row.
+// matches reports whether every word of the filter is in what the list shows of the row.
 func (r *row) matches(filter string) bool {
-	text := r.agentName() + " " + r.title() + " " + sectionTitles[r.section]
-	if r.session != nil {
-		text += " " + r.session.Cwd + " " + r.session.Tool + " " + r.session.ID + " " + r.session.Pane
-	}
-	if r.decided != nil {
-		text += " " + r.decided.Shown[:min(len(r.decided.Shown), maxSearched)] + " " + r.decided.Verdict
-	}
-	if r.request != nil {
-		text += " " + r.request.Shown[:min(len(r.request.Shown), maxSearched)] + " " + r.request.ID
-	}
-	text = strings.ToLower(text)
+	text := strings.ToLower(strings.Join([]string{r.agentName(), r.host(), r.title(), r.project(), doingText(r),
+		sectionTitles[r.section]}, " "))
 	for word := range strings.FieldsSeq(strings.ToLower(filter)) {
 		if !strings.Contains(text, word) {
 			return false

@@ -174,3 +174,48 @@ func TestOwnRuleOfTheAgent(t *testing.T) {
 		t.Errorf("the daemon was told %+v, want always by the second rule", s.daemon.replies)
 	}
 }
+
+// After an answer the cursor goes to the next one who waits, also where the session it
+// was about still says for a moment that it waits, and also after a form was closed.
+func TestCursorGoesOnAfterAnAnswer(t *testing.T) {
+	for _, keys := range [][]string{{"1"}, {"enter", "esc", "1"}} {
+		s := newScreen(t, 80, 24)
+		s.send(sessionsAt("waiting", "s1", "s2", "s3"))
+		s.arrive(s.request("k1", ofSession("s1")))
+		item := s.request("k2", func(r *wire.InboxRequest) {
+			r.Session, r.Kind, r.Choices, r.Questions = "s2", "question", []string{"answer"}, question()
+		})
+		s.arrive(item)
+		s.press("down")
+		for _, key := range keys {
+			s.wait(time.Second)
+			s.press(key)
+		}
+		if len(s.daemon.replies) != 1 {
+			t.Fatalf("%v: %d answers, want one", keys, len(s.daemon.replies))
+		}
+		s.end(item)
+		running := sessionsAt("running", "s2")[0]
+		s.send(sessionMsg(wire.SessionChange{Session: running}))
+		if s.model.selected != "request k1" && s.model.selected != "session s3" {
+			t.Errorf("%v: selected is %q, want another that waits", keys, s.model.selected)
+		}
+	}
+}
+
+// The filter finds what the list shows, and nothing that it doesn't.
+func TestFilterMatchesWhatIsShown(t *testing.T) {
+	s := newScreen(t, 80, 24)
+	s.send(sessionsAt("running", "s1"))
+	s.arrive(s.request("k1", func(r *wire.InboxRequest) { r.Agent, r.Session = "codex", "s2" }))
+	s.arrive(s.request("k2", ofSession("s1"))) // its text begins with "Claude Code wants"
+	for filter, want := range map[string]int{"cod": 1, "CODEX": 1, "task s1": 2, "wants": 0} {
+		s.press("/")
+		s.typeText(filter)
+		s.press("enter")
+		if got := len(s.model.list.rows); got != want {
+			t.Errorf("%q finds %d rows, want %d", filter, got, want)
+		}
+		s.press("esc")
+	}
+}

@@ -107,7 +107,7 @@ func requestPage(m *Model, r *row, width int) *page {
 	p := &page{body: m.bodyOf(item, width)}
 	facts := []string{"asked " + agoText(now.Sub(item.CreatedAt))}
 	if !item.Deadline.IsZero() && !isWindow(item) {
-		facts = append(facts, leftText(item.Deadline.Sub(now)))
+		facts = append(facts, waitText(item.Deadline.Sub(now)))
 	}
 	if s := r.session; s != nil && s.Unasked != "" {
 		facts = append(facts, termsafe.Line(s.Unasked, 10)+" mode")
@@ -154,9 +154,21 @@ func titleWithFacts(title, facts string, width, height int) []string {
 	return lines
 }
 
+// effectOf is what a request's call would do. That no rule matches is the usual case and
+// isn't said.
+func effectOf(item *wire.InboxRequest) string {
+	const none = "no rule matches"
+	effect := strings.TrimSuffix(item.Effect, " · "+none)
+	if effect == none {
+		return ""
+	}
+	return effect
+}
+
 // effectLines say what the call would do, as guards and rules see it.
 func effectLines(item *wire.InboxRequest, width int) []string {
-	if item.Effect == "" {
+	effect := effectOf(item)
+	if effect == "" {
 		return nil
 	}
 	mark, style := "▸ ", styleWaiting
@@ -166,7 +178,7 @@ func effectLines(item *wire.InboxRequest, width int) []string {
 	case riskLow:
 		style = styleDone
 	}
-	lines := indentWrapped(mark, termsafe.Line(item.Effect, 0), width)
+	lines := indentWrapped(mark, termsafe.Line(effect, 0), width)
 	for i := range lines {
 		if said, ok := strings.CutPrefix(lines[i], " !  "); ok && i == 0 && item.Risk == riskHigh {
 			lines[i] = styleOffBar.Render(" ! ") + " " + style.Render(said)

@@ -182,7 +182,7 @@ func enterForm(m *Model) tea.Cmd {
 func (m *Model) formTooNew() string {
 	switch {
 	case m.keyAt.Sub(m.form.since) < settleTime:
-		return "The question has only just appeared; nothing was answered. Press the key again."
+		return "Too soon after the question came on the screen, so nothing was answered. Press the key again."
 	case m.pressed.held:
 		return heldText
 	}

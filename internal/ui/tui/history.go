@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,7 +51,7 @@ func (d *decided) inWords() string {
 func (d *decided) head(now time.Time, width int) []string {
 	line := d.inWords() + " " + text.Moment(d.At, now)
 	if d.By != "" {
-		line += " by " + termsafe.Line(d.By, 0)
+		line += " by " + text.Who(d.By)
 	}
 	if d.Reason != "" {
 		line += ": " + termsafe.Line(d.Reason, 0)
@@ -77,10 +78,39 @@ func toggleHistory(m *Model) tea.Cmd {
 		return nil
 	}
 	m.status = "History is shown: what was answered, and which sessions ended."
-	return func() tea.Msg {
-		list, err := readDecided(m.ctx, m.opts.Daemon)
-		return historyMsg{list, err}
+	return m.readHistory
+}
+
+func (m *Model) readHistory() tea.Msg {
+	list, err := readDecided(m.ctx, m.opts.Daemon)
+	return historyMsg{list, err}
+}
+
+// historyPause is how long after an answer the history is read again: the journal has it
+// by then.
+const historyPause = 500 * time.Millisecond
+
+// historyDueMsg says that the history is to be read again.
+type historyDueMsg struct{}
+
+// refreshHistory plans to read the history again when something was answered.
+func (m *Model) refreshHistory(msg tea.Msg) tea.Cmd {
+	if !m.withHistory || m.historyDue || !endsRequest(msg) {
+		return nil
 	}
+	m.historyDue = true
+	return m.tick(historyPause, func(time.Time) tea.Msg { return historyDueMsg{} })
+}
+
+// endsRequest reports whether a message says that a request doesn't wait any more.
+func endsRequest(msg tea.Msg) bool {
+	switch msg := msg.(type) {
+	case daemonMsg:
+		return slices.ContainsFunc(msg, endsRequest)
+	case noteMsg:
+		return msg.Item != nil && msg.Method != wire.NoteInboxReceived && msg.Method != wire.NoteInboxPrompt
+	}
+	return false
 }
 
 func readDecided(ctx context.Context, daemon Daemon) ([]*decided, error) {
@@ -134,15 +164,14 @@ func (t *timeline) add(entry *client.Entry) {
 	if json.Unmarshal(entry.Event, &ev) != nil {
 		return // not of this version
 	}
-	outcome := ""
+	outcome, d := "", event.Decision{}
 	if o := entry.Outcome; o != nil {
 		outcome = text.Style{Color: true}.Outcome(o, false)
-		var d event.Decision
 		if json.Unmarshal(o.Decision, &d) == nil && d.Rule != "" && d.Verdict == event.Deny {
 			t.stopped, t.rule = text.Label(&ev), d.Rule
 		}
 	}
-	if line := timelineLine(&ev, outcome); line != "" {
+	if line := timelineLine(&ev, outcome, &d); line != "" {
 		// What a call asks is said once, not for the call and for its question.
 		same := ev.Kind == event.PermissionRequest && t.label != "" && t.label == text.Label(&ev)
 		if t.label = ""; ev.Kind == event.ToolBefore {
@@ -156,7 +185,7 @@ func (t *timeline) add(entry *client.Entry) {
 	}
 }
 
-func timelineLine(ev *event.Event, outcome string) string {
+func timelineLine(ev *event.Event, outcome string, d *event.Decision) string {
 	label := termsafe.Line(text.Label(ev), 240)
 	switch ev.Kind {
 	case event.TurnStart:
@@ -164,8 +193,14 @@ func timelineLine(ev *event.Event, outcome string) string {
 	case event.TurnEnd:
 		return styleDone.Render("✓ ") + termsafe.Line(cmp.Or(ev.Message, "turn finished"), 240) + outcome
 	case event.ToolBefore:
+		if said := answerText(ev, label, d); said != "" {
+			return said
+		}
 		return "  " + label + outcome
 	case event.PermissionRequest:
+		if said := answerText(ev, label, d); said != "" {
+			return said
+		}
 		return styleWaiting.Render("▲ ") + label + outcome
 	case event.ToolAfter:
 		if ev.Tool != nil && ev.Tool.Failed {
@@ -181,4 +216,39 @@ func timelineLine(ev *event.Event, outcome string) string {
 		return styleFaint.Render(strings.TrimSpace("subagent finished " + label))
 	}
 	return ""
+}
+
+// answerText says what you answered; "" where you didn't, or where the agent couldn't carry
+// the answer and the outcome says more.
+func answerText(ev *event.Event, label string, d *event.Decision) string {
+	if d.By != event.ByUser || len(d.Degraded) > 0 {
+		return ""
+	}
+	yes, no := styleDone.Render("✓ "), styleFailed.Render("✗ ")
+	reason := ""
+	if d.Reason != "" {
+		reason = ": " + termsafe.Line(d.Reason, 160)
+	}
+	answer := d.Answer
+	if answer == nil {
+		answer = &event.Answer{}
+	}
+	isPlan := answer.Plan != "" || ev.Plan != ""
+	switch {
+	case d.Verdict == event.Deny && isPlan:
+		return no + "you sent the plan back" + reason
+	case d.Verdict == event.Deny:
+		return no + "you denied " + label + reason
+	case d.Verdict != event.Allow && d.Verdict != event.Modify:
+		return ""
+	case isPlan:
+		return yes + "you approved the plan"
+	case len(answer.Answers) > 0:
+		var words []string
+		for _, a := range answer.Answers {
+			words = append(words, a.Words())
+		}
+		return yes + "you answered: " + termsafe.Line(strings.Join(words, "; "), 200)
+	}
+	return yes + "you approved " + label
 }

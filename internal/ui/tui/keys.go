@@ -334,13 +334,32 @@ func whyNoAnswer(m *Model, key string) string {
 	case m.opts.Sidebar && r.request != nil && !isWindow(r.request):
 		return "A sidebar shows no request in full; a opens it."
 	case m.pendingRequest() != nil:
-		return key + " doesn't apply to this request; ? shows the keys."
+		return whyNotThisKey(m.pendingRequest(), key)
+	case key == "s" && r.section != sectionWaiting && r.isSession() && r.session.Ended != nil:
+		return "This session has ended, so it takes no prompt."
 	case r.section == sectionWaiting:
 		return "The agent asks this in its own terminal; g takes you there."
 	case isElsewhere(m):
 		return "Nothing is asked here. Tab goes to the next one that waits for you."
 	}
 	return "Nothing is asked here."
+}
+
+// whyNotThisKey says why a key doesn't answer a request.
+func whyNotThisKey(item *wire.InboxRequest, key string) string {
+	switch {
+	case key == "s":
+		return "It's waiting for your answer; answer it first."
+	case key == "B":
+		return "B approves several harmless commands at once, and there's at most one."
+	case key == "A" && slices.Contains(item.Choices, "always") && item.NoRule != "":
+		return "This can't be allowed for good: " + termsafe.Line(item.NoRule, 0)
+	case len(key) == 1 && strings.Contains(optionKeys, key):
+		return "This has no numbered answers; ? shows the keys."
+	case key == "c" || key == "G":
+		return "It's waiting for your answer, so " + key + " does nothing yet."
+	}
+	return key + " isn't among the answers to this " + kindOf(item).word + "; ? shows the keys."
 }
 
 // isElsewhere reports whether somebody else needs the user than who is selected.
@@ -359,7 +378,7 @@ func handleConfirmKey(m *Model, key string) tea.Cmd {
 		return nil
 	case m.keyAt.Sub(c.since) < settleTime || m.pressed.held:
 		return nil
-	case len(frame{m}.confirmLines(m.popupRoom(narrowPopup).width)) > m.popupRoom(narrowPopup).height:
+	case len(frame{m}.confirmLines(m.popupRoom().width)) > m.popupRoom().height:
 		m.status = "The window is too small to show all of it."
 		return nil
 	}
@@ -503,7 +522,7 @@ func clearFilter(m *Model) tea.Cmd {
 }
 
 func showHelp(m *Model) tea.Cmd {
-	m.openPage("Keys", helpLines(m.popupRoom(narrowPopup).width))
+	m.openPage("Keys", helpLines(m.popupRoom().width))
 	return nil
 }
 

@@ -94,18 +94,16 @@ type room struct {
 	framed bool
 }
 
-// The widest a popup gets: texts to read, and requests.
-const (
-	narrowPopup = 84
-	widePopup   = 140
-)
+// widestPopup is how wide a popup gets with its frame. A narrower screen it fills, so that
+// no letters are left beside it.
+const widestPopup = 100
 
 // popupRoom is the largest inside of a popup.
-func (m *Model) popupRoom(widest int) room {
+func (m *Model) popupRoom() room {
 	body := area{0, m.headHeight(), m.width, m.bodyHeight()}
 	if m.width < 50 || body.height < 10 {
 		return room{area: body}
 	}
-	width := min(m.width-8, widest)
+	width := min(m.width, widestPopup) - 4
 	return room{area{(m.width - width) / 2, body.top + 1, width, body.height - 2}, true}
 }

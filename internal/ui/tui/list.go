@@ -173,9 +173,52 @@ func (f frame) titleText(line listLine) string {
 	return styleFaint.Render(" " + sectionTitles[line.section])
 }
 
+// columns are how wide the columns of a compact list are; zero where it has none.
+type columns struct{ title, agent, folder int }
+
+func (c columns) isSet() bool { return c.title > 0 }
+
+// cell is a text in a column, with the space behind it.
+func (c columns) cell(text string, width int) string {
+	if width == 0 {
+		return ""
+	}
+	return padRight(ansi.Truncate(text, width, "…"), width) + "  "
+}
+
+// columnsOf measures the columns of the rows that are shown: agents and folders as wide as
+// the widest, up to a limit.
+func (f frame) columnsOf(lines []listLine, width int) columns {
+	if !f.list.compact || width < 60 {
+		return columns{}
+	}
+	c := columns{title: width * 2 / 5}
+	for _, line := range lines {
+		if line.row < 0 {
+			continue
+		}
+		r := &f.list.rows[line.row]
+		c.agent = max(c.agent, min(ansi.StringWidth(f.whoText(r)), 16))
+		c.folder = max(c.folder, min(ansi.StringWidth(termsafe.Line(r.project(), 24)), 10))
+	}
+	return c
+}
+
+// whoText is the agent of a row, with its mode and its machine.
+func (f frame) whoText(r *row) string {
+	name := termsafe.Line(r.agentName(), 20)
+	if r.session != nil {
+		name = text.AgentWithMode(r.session)
+	}
+	if host := r.host(); host != "" {
+		name += " on " + termsafe.Line(host, 32)
+	}
+	return name
+}
+
 // rowLines are a row's title with its age, and what it is about: two lines, or one where
 // the list is compact.
-func (f frame) rowLines(r *row, width int) (string, string) {
+func (f frame) rowLines(r *row, width int, columns columns) (string, string) {
 	mark, style := r.sign()
 	cursor := "  "
 	title := termsafe.Line(r.title(), 200)
@@ -187,19 +230,27 @@ func (f frame) rowLines(r *row, width int) (string, string) {
 	if host := r.host(); host != "" {
 		says += styleFaint.Render(" on " + termsafe.Line(host, 32))
 	}
-	for _, part := range []string{termsafe.Line(r.project(), 24), doingText(r)} {
-		if part != "" {
-			says += styleFaint.Render(" · " + part)
+	project := termsafe.Line(r.project(), 24)
+	if columns.isSet() {
+		says = columns.cell(says, columns.agent) + styleFaint.Render(columns.cell(project, columns.folder)+doingText(r))
+	} else {
+		for _, part := range []string{project, doingText(r)} {
+			if part != "" {
+				says += styleFaint.Render(" · " + part)
+			}
 		}
 	}
 	age := ageText(f.opts.Now().Sub(r.since()))
 	room := max(width-4-len(age)-1, 4)
 	if f.list.compact {
-		share := room / 2
-		if width < 60 {
-			share = room * 3 / 5
+		share := room * 3 / 5
+		if columns.isSet() {
+			share = columns.title
 		}
 		title = ansi.Truncate(title, share, "…")
+		if columns.isSet() {
+			title = padRight(title, share)
+		}
 	}
 	switch {
 	case r.key() == f.selected:
@@ -286,6 +337,7 @@ func commandOf(card string) string {
 func (f frame) visibleList(place area) []string {
 	out := make([]string, 0, place.height)
 	lines := f.list.visible(f.selected, place.height)
+	columns := f.columnsOf(lines, place.width)
 	for i, line := range lines {
 		if i == place.height-1 && line.row < 0 && line.more == 0 && line.section < sectionCount {
 			break // a title whose rows don't fit
@@ -294,7 +346,7 @@ func (f frame) visibleList(place area) []string {
 			out = append(out, f.titleText(line))
 			continue
 		}
-		top, below := f.rowLines(&f.list.rows[line.row], place.width)
+		top, below := f.rowLines(&f.list.rows[line.row], place.width, columns)
 		if line.second {
 			top = below
 		}

@@ -78,6 +78,7 @@ type Model struct {
 	scroll        int    // first line of the details on the screen
 	filter        string
 	withHistory   bool
+	historyDue    bool // it is read again soon
 
 	mode    mode
 	typing  typing
@@ -177,6 +178,9 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = tea.Batch(cmd, watch)
 	}
 	m.ageStatus(msg, before)
+	if more := m.refreshHistory(msg); more != nil {
+		cmd = tea.Batch(cmd, more)
+	}
 	m.rebuildRows()
 	if more := m.loadDetail(); more != nil {
 		cmd = tea.Batch(cmd, more)
@@ -279,6 +283,9 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 			m.details = details{key: msg.key, session: msg.session, timeline: msg.timeline, err: msg.err,
 				read: m.opts.Now()}
 		}
+	case historyDueMsg:
+		m.historyDue = false
+		return m.readHistory
 	case historyMsg:
 		m.board.setDecided(msg.decided)
 		switch {
@@ -416,18 +423,21 @@ func (m *Model) rebuildRows() {
 }
 
 // successor is the row to select once the one that was selected, at a place, is gone:
-// what its session asks now; else whatever needs the user and took its place; else its
-// session; else what took its place.
+// what its session asks now; else whatever needs the user and took its place, or comes
+// first after an answer; else its session; else what took its place.
 func (m *Model) successor(at int) int {
 	at = min(max(at, 0), len(m.list.rows)-1)
-	own := -1
+	own, answered := -1, m.replied != "" && m.selected == "request "+m.replied
 	for i := range m.list.rows {
 		if r := &m.list.rows[i]; m.session != "" && r.sessionID() == m.session {
-			if r.section == sectionWaiting {
+			if r.request != nil || r.section == sectionWaiting && !answered {
 				return i
 			}
 			own = i
 		}
+	}
+	if answered && m.list.rows[0].section == sectionWaiting && m.list.rows[at].section != sectionWaiting {
+		at = 0
 	}
 	if own < 0 || m.list.rows[at].section == sectionWaiting {
 		return at

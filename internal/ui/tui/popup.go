@@ -36,28 +36,28 @@ func (f frame) popupOf(mode mode) *popup {
 		if f.typing.inline {
 			return nil
 		}
-		p := &popup{room: f.popupRoom(narrowPopup), title: f.typing.title, low: true}
+		p := &popup{room: f.popupRoom(), title: f.typing.title, low: true}
 		if f.typing.label != "" {
 			p.lines = append(indentWrapped("", f.typing.label, p.width), "")
 		}
 		p.lines = append(p.lines, "› "+f.typing.input.render(p.width-2))
 		return p
 	case modeConfirm:
-		r := f.popupRoom(narrowPopup)
+		r := f.popupRoom()
 		return &popup{room: r, title: f.confirm.title, lines: f.confirmLines(r.width)}
 	case modeForm:
-		r := f.popupRoom(narrowPopup)
+		r := f.popupRoom()
 		return &popup{room: r, title: termsafe.Line(f.form.title, r.width), lines: f.form.visibleLines(r.width, r.height)}
 	case modeBatch:
-		r := f.popupRoom(widePopup)
+		r := f.popupRoom()
 		p := page{body: f.batch.bodyFor(r.width)}
-		return &popup{room: r, title: "Approve several", lines: p.visible(f.batch.scroll, min(r.height, p.length()))}
+		return &popup{room: r, title: f.batch.title(), lines: p.visible(f.batch.scroll, min(r.height, p.length()))}
 	case modePage:
-		r := f.popupRoom(narrowPopup)
+		r := f.popupRoom()
 		p := page{head: f.reading.wrapped(r)}
 		return &popup{room: r, title: f.reading.title, lines: p.visible(f.reading.scroll, min(r.height, p.length()))}
 	case modeStart:
-		r := f.popupRoom(narrowPopup)
+		r := f.popupRoom()
 		return &popup{room: r, title: "Start an agent", lines: f.starting.lines(r.width)}
 	}
 	return nil

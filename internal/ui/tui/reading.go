@@ -29,13 +29,13 @@ func (r *reading) wrapped(in room) []string {
 
 // hidden is how many lines are below the popup.
 func (r *reading) hidden(m *Model) int {
-	in := m.popupRoom(narrowPopup)
+	in := m.popupRoom()
 	return max(0, len(r.wrapped(in))-r.scroll-in.height)
 }
 
 // handlePageKey is a key while something is read: it turns the page, or closes it.
 func handlePageKey(m *Model, key string) tea.Cmd {
-	in := m.popupRoom(narrowPopup)
+	in := m.popupRoom()
 	last := max(0, len(m.reading.wrapped(in))-in.height)
 	page := max(1, in.height-1)
 	move := func(n int) { m.reading.scroll = min(max(m.reading.scroll+n, 0), last) }

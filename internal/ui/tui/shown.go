@@ -119,7 +119,7 @@ func (s *shown) whyNotYet(approval bool, now time.Time) string {
 	s.noteTime(now)
 	switch {
 	case s.appeared.IsZero() || now.Sub(s.appeared) < settleTime:
-		return "It has only just appeared; nothing was answered. Press the key again."
+		return "Too soon after it came on the screen, so nothing was answered. Press the key again."
 	case approval && s.complete.IsZero() && s.narrow:
 		return "The window is too narrow to show all of it."
 	case approval && s.complete.IsZero() && s.next < s.window.first:
@@ -127,7 +127,7 @@ func (s *shown) whyNotYet(approval bool, now time.Time) string {
 	case approval && s.complete.IsZero() && s.window.last < len(s.lines):
 		return "There's more to read: Space shows it. Then you can approve it."
 	case approval && (s.complete.IsZero() || now.Sub(s.complete) < settleTime):
-		return "Its end has only just appeared; nothing was answered. Press the key again."
+		return "Too soon after its end came on the screen, so nothing was answered. Press the key again."
 	}
 	return ""
 }

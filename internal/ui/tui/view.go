@@ -204,7 +204,7 @@ func (f frame) detailTitle() (title, note string) {
 	return strings.Join(parts, styleFaint.Render(" · ")), f.readMark()
 }
 
-// readMark says whether all of the selected request was on the screen: before that it
+// readMark says how much of the selected request wasn't on the screen yet: before that it
 // can't be approved.
 func (f frame) readMark() string {
 	item := f.pendingRequest()
@@ -216,7 +216,7 @@ func (f frame) readMark() string {
 	case f.shown.unread() > 0:
 		return styleWaiting.Render(fmt.Sprintf("▼ %s to read", countLines(f.shown.unread())))
 	}
-	return styleDone.Render("✓ shown in full")
+	return ""
 }
 
 func countLines(n int) string {
@@ -430,7 +430,7 @@ func (f frame) keyLine() string {
 	case modeConfirm:
 		return f.joinKeys([]binding{key(f.confirm.yes, f.confirm.does), key("Esc", "cancel")}, "")
 	case modeBatch:
-		return f.joinKeys(append([]binding{{name: "B", does: "approve all of them", approves: true, dim: f.batch.shown.unread() > 0}},
+		return f.joinKeys(append([]binding{{name: "B", does: fmt.Sprintf("approve these %d", len(f.batch.items)), approves: true, dim: f.batch.shown.unread() > 0}},
 			pageKeys(f.batch.hidden(f.Model) > 0, f.batch.scroll > 0, "cancel")...), "")
 	case modePage:
 		return f.joinKeys(pageKeys(f.reading.hidden(f.Model) > 0, f.reading.scroll > 0, "close"), "")
@@ -558,15 +558,28 @@ func joinGroups(groups [][]string) []string {
 
 // leftText is how much time is left.
 func leftText(d time.Duration) string {
-	switch {
-	case d <= 0:
+	if d <= 0 {
 		return "time's up"
-	case d < time.Minute:
-		return fmt.Sprintf("%ds left", (int(d.Seconds())+9)/10*10) // a calm screen
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%dm left", int(d.Round(time.Minute).Minutes()))
 	}
-	return fmt.Sprintf("%dh left", int(d.Hours()))
+	return spanText(d) + " left"
+}
+
+// waitText is how long an agent goes on waiting for an answer.
+func waitText(d time.Duration) string {
+	if d <= 0 {
+		return "time's up"
+	}
+	return "agent waits " + spanText(d)
+}
+
+func spanText(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", (int(d.Seconds())+9)/10*10) // a calm screen
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%dm", int(d.Round(time.Minute).Minutes()))
+	}
+	return fmt.Sprintf("%dh", int(d.Hours()))
 }
 
 // agoText is how long ago something was.
