@@ -3,7 +3,6 @@ package browsertest
 import (
 	"context"
 	"os"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -189,13 +188,7 @@ func countKept(seen []testbed.Seen) int {
 func TestRealClaudePlansOnThePage(t *testing.T) {
 	w, st := realWorld(t, "claude")
 	began := time.Now()
-	// Claude Code says in which file it wants its plan.
-	write := model.Call("Write", map[string]any{"file_path": "${FILE}", "content": "# Plan\n\n1. Do it **well**\n"})
-	plan := model.Call("ExitPlanMode", map[string]any{})
-	st.Model.SetScenario(st.Run, model.Scenario{
-		Vars:  map[string]*regexp.Regexp{"FILE": regexp.MustCompile(`(/[^\s"\\` + "`" + `]+/plans/[\w-]+\.md)`)},
-		Steps: append(testbed.CallSteps(write, plan, plan), model.Step{Say: testbed.LastWords}),
-	})
+	st.SetScript(append(testbed.CallSteps(st.Driver.Questions.PlanCalls("# Plan\n\n1. Do it **well**\n", 1)...), model.Step{Say: testbed.LastWords}))
 	err := st.AtTerminal(t.Context(), st.Driver.Questions.Args(testbed.MarkedPrompt("Plan it")), func(ctx context.Context, _ *testbed.Terminal) error {
 		w.run("the plan", chromedp.WaitVisible(`//article//strong[contains(., "well")]`), chromedp.Click(button("Deny")), chromedp.WaitVisible("article textarea"),
 			chromedp.SendKeys("article textarea", testbed.WordFor(testbed.WordReason, "plan")), chromedp.Click(`//article//form//button[contains(., "Deny")]`))

@@ -198,8 +198,8 @@ func TestRealCommands(t *testing.T) {
 			map[string]any{"question": "Which colour?", "header": "Colour", "multiSelect": false, "options": []any{option("red"), option("blue")}},
 			map[string]any{"question": "Which shapes?", "header": "Shapes", "multiSelect": true, "options": []any{option("round"), option("flat")}},
 		}})
-		plan := model.Call(q.Plan, map[string]any{"plan": "# Plan\n\n1. Do it well\n"})
-		st.SetScript(append(testbed.CallSteps(ask, plan, plan), model.Step{Say: testbed.LastWords}))
+		calls := append([]model.ToolCall{ask}, q.PlanCalls("# Plan\n\n1. Do it well\n", 1)...)
+		st.SetScript(append(testbed.CallSteps(calls...), model.Step{Say: testbed.LastWords}))
 		if err := st.StartDaemonWithHooks(nil); err != nil {
 			t.Fatal(err)
 		}

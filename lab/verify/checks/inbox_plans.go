@@ -31,7 +31,7 @@ func planTag(mode event.PlanMode) string { return "plan-" + string(mode) }
 
 // runPlans is one session for each way: a plan can be accepted once.
 func runPlans(ctx context.Context, st *testbed.TestBed) error {
-	st.SetScript(append(testbed.CallSteps(model.Call(st.Driver.Questions.Plan, map[string]any{"plan": planned})),
+	st.SetScript(append(testbed.CallSteps(st.Driver.Questions.PlanCalls(planned, 0)...),
 		model.Step{Say: testbed.LastWords}))
 	if err := st.StartDaemonWithHooks(nil); err != nil {
 		return err

@@ -41,8 +41,7 @@ func runQuestions(ctx context.Context, st *testbed.TestBed) error {
 		calls = append(calls, model.Call(q.Tool, map[string]any{"questions": []any{three}}))
 	}
 	if q.Plan != "" {
-		plan := model.Call(q.Plan, map[string]any{"plan": planned})
-		calls = append(calls, plan, plan)
+		calls = append(calls, q.PlanCalls(planned, 1)...)
 	}
 	st.SetScript(append(testbed.CallSteps(calls...), model.Step{Say: testbed.LastWords}))
 	if err := st.StartDaemonWithHooks(nil); err != nil {

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 
 	"github.com/hookmux/hookmux/event"
 
@@ -206,9 +208,38 @@ type Questions struct {
 	// Plan is the tool with which the model puts a plan forward; "" when there
 	// is none to be answered.
 	Plan string
+	// PlanFile finds the file in which the agent wants the plan, in what it sends to the model: the
+	// tool itself takes no text. "": it takes the text.
+	PlanFile string
 	// Modes are the permission modes it is in after a plan was accepted, by how
 	// it was.
 	Modes map[event.PlanMode]string
+}
+
+// planFile is the variable of a script with the file that PlanFile finds.
+const planFile = "PLAN_FILE"
+
+// PlanCalls returns what a model calls to put a plan forward, and to put it forward again.
+func (q *Questions) PlanCalls(text string, again int) []model.ToolCall {
+	var calls []model.ToolCall
+	call := model.Call(q.Plan, map[string]any{"plan": text})
+	if q.PlanFile != "" {
+		calls = append(calls, model.Call("Write", map[string]any{"file_path": "${" + planFile + "}", "content": text}))
+		call = model.Call(q.Plan, map[string]any{})
+	}
+	return append(calls, slices.Repeat([]model.ToolCall{call}, 1+again)...)
+}
+
+// ScriptVars returns the variables of scripts, by the pattern that finds each in what the agent sends.
+func (d *Driver) ScriptVars() map[string]*regexp.Regexp {
+	vars := map[string]*regexp.Regexp{}
+	for name, pattern := range d.Vars {
+		vars[name] = regexp.MustCompile(pattern)
+	}
+	if d.Questions != nil && d.Questions.PlanFile != "" {
+		vars[planFile] = regexp.MustCompile(d.Questions.PlanFile)
+	}
+	return vars
 }
 
 // SecondAnswers is the answer to the second question.

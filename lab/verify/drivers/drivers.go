@@ -41,6 +41,7 @@ var drivers = []Driver{
 		Compact: "/compact", Quit: "/exit", Accept: "Enter", AsksInStatus: true,
 		Prompts: "Do you want to proceed",
 		Questions: &Questions{Tool: "AskUserQuestion", Told: `"%s"="%s"`, Plan: "ExitPlanMode",
+			PlanFile: `(/[^\s"\\` + "`" + `]+/plans/[\w-]+\.md)`,
 			Args: func(p string) []string {
 				return []string{"--permission-mode", "plan", "--", p}
 			}, Modes: map[event.PlanMode]string{event.PlanAccept: "default", event.PlanAuto: "acceptEdits",

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
@@ -56,16 +55,13 @@ func CallSteps(calls ...model.ToolCall) []model.Step {
 
 // SetScript sets what the model does; the subagent's own script is always there.
 func (st *TestBed) SetScript(ss []model.Step) {
-	sc := model.Scenario{Steps: ss, Vars: map[string]*regexp.Regexp{}, Named: map[string][]model.Step{
+	sc := model.Scenario{Steps: ss, Vars: st.Driver.ScriptVars(), Named: map[string][]model.Step{
 		"sub": {
 			{Calls: []model.ToolCall{st.TaggedCall("sub")}},
 			{Say: "The scripted helper is done."},
 			{Say: "The scripted helper is done again."},
 		},
 	}}
-	for name, pattern := range st.Driver.Vars {
-		sc.Vars[name] = regexp.MustCompile(pattern)
-	}
 	st.Model.SetScenario(st.Run, sc)
 }
 

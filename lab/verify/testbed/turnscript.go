@@ -2,7 +2,6 @@ package testbed
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/hookmux/hookmux/event"
@@ -41,7 +40,7 @@ func (st *TestBed) modelVocabulary() model.Vocabulary {
 
 // SetTurnScript sets what the model does.
 func (st *TestBed) SetTurnScript(s TurnScript) error {
-	sc := model.Scenario{Vars: map[string]*regexp.Regexp{}, Named: map[string][]model.Step{}}
+	sc := model.Scenario{Vars: st.Driver.ScriptVars(), Named: map[string][]model.Step{}}
 	var err error
 	if sc.Steps, err = st.modelVocabulary().Steps(s.Steps); err != nil {
 		return err
@@ -50,9 +49,6 @@ func (st *TestBed) SetTurnScript(s TurnScript) error {
 		if sc.Named[name], err = st.modelVocabulary().Steps(script); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-	}
-	for name, pattern := range st.Driver.Vars {
-		sc.Vars[name] = regexp.MustCompile(pattern)
 	}
 	st.Model.SetScenario(st.Run, sc)
 	return nil
