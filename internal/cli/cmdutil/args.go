@@ -124,11 +124,15 @@ func TooManyArgs(cmd *cobra.Command, args []string, n int) error {
 	first, _, _ := strings.Cut(takes, " | ")
 	last := first[strings.LastIndexByte(first, ' ')+1:]
 	if n > 0 && last == "[DURATION]" {
-		if span := config.SpanMeant(args[n-1] + " " + arg); span != "" {
+		span := config.SpanMeant(args[n-1] + " " + arg) // 10 minutes, or 1h 30m
+		if _, err := config.ParseSpan(args[n-1] + arg); span == "" && err == nil {
+			span = args[n-1] + arg
+		}
+		if span != "" {
 			return suggest(cmd.CommandPath(), QuoteWords(append(slices.Clone(args[:n-1]), span)))
 		}
 	}
-	if n > 0 && slices.Contains([]string{"TEXT", "TITLE", "NAME"}, last) && len(strings.Fields(takes)) > 1 {
+	if n == len(strings.Fields(first)) && slices.Contains([]string{"TEXT", "TITLE", "NAME"}, last) && len(strings.Fields(takes)) > 1 {
 		return UsageError("quote the %s: %s %s %q", strings.ToLower(last), cmd.CommandPath(), QuoteWords(args[:n-1]),
 			strings.Join(args[n-1:], " "))
 	}

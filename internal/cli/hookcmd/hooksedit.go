@@ -154,8 +154,9 @@ func checkDefinition(app *cmdutil.App, values []byte) error {
 		}
 		return cmdutil.CheckFlag("match-tool", r.Match.Tool, kinds...)
 	}
-	if file, _, _ := strings.Cut(r.Target, " "); r.Handler == "script" || r.Handler == "typescript" {
-		if !filepath.IsAbs(file) && !strings.HasPrefix(file, "~") {
+	if file := r.Target; (r.Handler == "script" || r.Handler == hook.HandlerTypeScript && strings.HasSuffix(file, "s")) &&
+		!strings.ContainsAny(file, " ~$") {
+		if !filepath.IsAbs(file) {
 			file = filepath.Join(app.Cwd(), file)
 		}
 		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {

@@ -1,13 +1,10 @@
 package rulescmd
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"iter"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -85,11 +82,6 @@ func (f *replayFlags) run(ctx context.Context) error {
 	if f.fails != "" {
 		if err := cmdutil.CheckFlag("fail-on", f.fails, failWords...); err != nil {
 			return err
-		}
-	}
-	if f.project != "" {
-		if info, err := os.Stat(f.project); err != nil || !info.IsDir() {
-			return cmdutil.FolderError(f.project, cmp.Or(err, error(fs.ErrInvalid)))
 		}
 	}
 	o, err := f.options()

@@ -127,7 +127,7 @@ func checkURL(text string) error {
 	case err != nil:
 		return fmt.Errorf("%q isn't a URL: %w", text, err)
 	case !slices.Contains(protocols, u.Scheme):
-		return fmt.Errorf("%q: choose from %s", text, strings.Join(protocols, ", "))
+		return fmt.Errorf("%q: packs come by %s", text, strings.Join(protocols, ", "))
 	case u.User != nil && hasPassword(u):
 		return errors.New("the URL contains a password, which would be stored; use ssh for a private repository")
 	case u.RawQuery != "" || u.Fragment != "":
