@@ -183,12 +183,17 @@ func (f *fleetServer) online(m *fleetMember) (bool, error) {
 
 // inFleet measures what a fleet costs: members, answers, and the server.
 func (b *bench) inFleet(ctx context.Context) error {
-	for _, part := range []func(context.Context) error{b.memberCalls, b.fleetAnswers, b.fleetEvents, b.manyMembers} {
-		if err := part(ctx); err != nil {
+	for _, part := range b.fleetParts() {
+		if err := part.run(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (b *bench) fleetParts() []part {
+	return []part{{"fleet/calls", b.memberCalls}, {"fleet/answers", b.fleetAnswers}, {"fleet/events", b.fleetEvents},
+		{"fleet/members", b.manyMembers}}
 }
 
 func (b *bench) memberCalls(ctx context.Context) error {

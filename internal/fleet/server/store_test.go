@@ -182,8 +182,8 @@ func TestFleetInPostgres(t *testing.T) {
 	}
 	f.wantStored(one.id, "a", "b")
 	o.Dir = f.server.o.Dir
-	if err := Erase(t.Context(), o); err != nil {
-		t.Fatal(err)
+	if kept, err := Erase(t.Context(), o); err != nil || len(kept) > 0 {
+		t.Fatal(err, kept)
 	}
 	db, err := openPostgres(t.Context(), o.Postgres, "other")
 	if err != nil {
