@@ -355,13 +355,7 @@ func TestFleetOfThree(t *testing.T) {
 	})
 	wall.run("fleet", "leave")
 	desk.run("fleet", "leave", "--delete-fleet", "--yes")
-	for _, m := range []*machine{desk, build, wall} {
-		for _, file := range []string{"fleet.json", "fleet-server", "fleet-policy.json"} {
-			if _, err := os.Stat(filepath.Join(m.home.Dirs.State, file)); err == nil {
-				t.Errorf("%s is left behind", file)
-			}
-		}
-	}
+	wantNothingOfTheFleet(t, desk, build, wall)
 }
 
 // askCentral asks the fleet's journal what build's own answers.

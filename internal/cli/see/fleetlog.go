@@ -16,7 +16,14 @@ import (
 // queryFleet calls each with events of the fleet's journal, oldest first, as
 // [client.Client.Search] does with those of this machine's.
 func queryFleet(ctx context.Context, app *cmdutil.App, host string, q wire.QueryParams, each func(client.Entry) bool) error {
-	_, q.Session = wire.SplitHost(q.Session)
+	if q.Session != "" {
+		if c, err := askDaemon(ctx, app); err == nil && c != nil {
+			if _, named := wire.SplitHost(q.Session); named == q.Session && host != cmdutil.AllHosts {
+				q.Session = wire.OnHost(host, q.Session)
+			}
+			_, q.Session = wire.SplitHost(wholeID(ctx, c, q.Session))
+		}
+	}
 	read := func(ctx context.Context, q wire.QueryParams) (page wire.QueryResult, err error) {
 		return page, app.ReadOnce(ctx, func(ctx context.Context, c *client.Client) error {
 			return c.Call(ctx, wire.MethodFleetLog, wire.FleetLogParams{Host: cmdutil.FleetHost(host), QueryParams: q}, &page)

@@ -86,14 +86,16 @@ func (f *logFlags) run(ctx context.Context, app *cmdutil.App) error {
 	if err != nil {
 		return err
 	}
-	if err := f.checkNames(ctx, app); err != nil {
-		return err
-	}
 	if f.host == text.ThisMachine {
 		f.host = ""
 	}
 	if f.host != "" && (f.follow || f.text != "") {
 		return cmdutil.UsageError("--follow and --text are for this machine's log only; leave out --host")
+	}
+	if f.host == "" { // other machines have agents, sessions and tools that this one doesn't know
+		if err := f.checkNames(ctx, app); err != nil {
+			return err
+		}
 	}
 	if f.follow {
 		return f.runFollow(ctx, app, q)

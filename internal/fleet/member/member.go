@@ -275,7 +275,7 @@ func (s *Service) leaveMethod(ctx context.Context, params json.RawMessage, _ pro
 		return nil, wire.Errorf(wire.CodeInternal, "this machine left, but comes back when the daemon restarts: %v", err)
 	}
 	if err := s.Policies.DropPolicy(); err != nil {
-		return nil, wire.Errorf(wire.CodeInternal, "this machine left, but the fleet's policy still counts: %v", err)
+		return nil, wire.Errorf(wire.CodeInternal, "this machine left, but the fleet's policy is still in force: %v", err)
 	}
 	for _, key := range []string{"fleet", "fleet-policy", "fleet-copy", "fleet-server"} {
 		s.Problems.Clear(key)
