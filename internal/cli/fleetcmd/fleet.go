@@ -29,14 +29,16 @@ func FleetCommand(app *cmdutil.App) *cobra.Command {
 		Long: `One machine serves the fleet; the others join it and send it what their agents do, with
 secrets removed. Operators see every machine in hookmux ps, the inbox, the live view and
 the browser, and answer requests there. Readers only look. If the server goes away, every
-machine keeps working on its own.`,
+machine keeps working on its own. Without a command, shows this machine's connection.`,
 		Example: `  hookmux fleet init                 # on the machine that serves it
   hookmux fleet join CODE            # on another one
   hookmux fleet list`,
 		Args: cmdutil.SubcommandArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(initCommand(app), inviteCommand(app), joinCommand(app), listCommand(app), statusCommand(app),
+	status := statusCommand(app)
+	cmd.RunE = status.RunE
+	cmd.Flags().AddFlagSet(status.Flags())
+	cmd.AddCommand(initCommand(app), inviteCommand(app), joinCommand(app), listCommand(app), status,
 		policyCommand(app), removeCommand(app), leaveCommand(app))
 	return cmd
 }
