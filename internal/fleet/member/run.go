@@ -99,6 +99,15 @@ func (r *run) run(ctx context.Context) {
 	}
 	r.conn.Store(conn)
 	defer conn.Close()
+	// An agent that waited for the daemon before this one asks again at once: an operator may
+	// be looking.
+	r.attended(true)
+	guess := time.AfterFunc(dialWithin, func() {
+		if !r.ready.Load() {
+			r.attended(false)
+		}
+	})
+	defer guess.Stop()
 	for _, part := range []func(context.Context){r.greet, r.sendEvents, r.keepState, r.hearAnswers, r.keepPolicy, r.others.follow} {
 		parts.Go(func() { part(ctx) })
 	}
@@ -238,6 +247,7 @@ func (r *run) sayHello(ctx context.Context) bool {
 	r.why, r.since = "", time.Now()
 	r.mu.Unlock()
 	r.ready.Store(true)
+	r.attended(told.Attended)
 	r.settle()
 	if r.service.Problems.Any() {
 		r.service.Problems.Clear("fleet")

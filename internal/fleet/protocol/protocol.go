@@ -266,16 +266,18 @@ type Ask struct {
 
 // Told is the server's answer.
 type Told struct {
-	Error   string   `json:"error,omitempty"`
-	Again   bool     `json:"again,omitempty"` // state: another daemon said hello since
-	Version int      `json:"version"`
-	Fleet   string   `json:"fleet,omitempty"`
-	Record  *Signed  `json:"record,omitempty"`  // hello: the member's own, as it is now
-	Code    string   `json:"code,omitempty"`    // invite
-	Members []Member `json:"members,omitempty"` // list
-	Hosts   []Host   `json:"hosts,omitempty"`   // hosts
-	Events  []Event  `json:"events,omitempty"`  // log
-	More    bool     `json:"more,omitempty"`    // log: there were more than fit
+	Error   string  `json:"error,omitempty"`
+	Again   bool    `json:"again,omitempty"` // state: another daemon said hello since
+	Version int     `json:"version"`
+	Fleet   string  `json:"fleet,omitempty"`
+	Record  *Signed `json:"record,omitempty"` // hello: the member's own, as it is now
+	// Attended answers a hello: an operator looks at requests.
+	Attended bool     `json:"attended,omitempty"`
+	Code     string   `json:"code,omitempty"`    // invite
+	Members  []Member `json:"members,omitempty"` // list
+	Hosts    []Host   `json:"hosts,omitempty"`   // hosts
+	Events   []Event  `json:"events,omitempty"`  // log
+	More     bool     `json:"more,omitempty"`    // log: there were more than fit
 	// Newest is the version of the fleet's policy; 0: none was ever pushed.
 	Newest int64 `json:"newest,omitempty"`
 	// Policy is the newest one: in answers about it.

@@ -110,7 +110,7 @@ func (h *hub) tellAsked(m *heard, record *member, ask *protocol.Ask) (told proto
 		h.mu.Lock()
 		m.instance = ask.Instance
 		h.mu.Unlock()
-		told.Record, told.Newest = &record.Signed, h.policy.newest()
+		told.Record, told.Newest, told.Attended = &record.Signed, h.policy.newest(), h.attended.Load()
 	case protocol.AskPolicy:
 		told.Policy, told.Newest = h.policy.newerThan(ask.Have), h.policy.newest()
 	case protocol.AskPush:
