@@ -113,15 +113,15 @@ func moments(home string) []moment {
 		{agent: "claude", id: "c5acb495-0d3e-4a53-9b0c-6a3f4f1a0001", folder: at("shop"), common: claude, steps: join(
 			prompt(0, "Fix the flaky payment test"),
 			quietCall(second, 1, "Read", members{"file_path": at("shop/test/payment.test.ts")}, second),
-			shellCall(second, 2, "npm test -- --grep 'payment' && git commit -am 'Wait for the webhook'",
-				"12 passing", members{"description": "Run the payment tests and commit"}),
+			shellCall(second, 2, "npm test -- payment",
+				"12 passing", members{"description": "Run the payment tests"}),
 			[]step{stop(2*second, "The test waits for the webhook now. It passed 20 times in a row.", false),
 				stop(second, "I left the test as it is.", true)})},
 		{agent: "codex", id: "01a1dcf6-ab3d-7530-98a4-bb227d095116", folder: at("parser"), common: codex, steps: join(
-			prompt(0, "Upgrade the parser to the new grammar"),
+			prompt(0, "Upgrade the parser"),
 			quietCall(2*second, 1, "Bash", members{"command": "rg -n 'Token' src | head"}, second),
 			shellCall(4*second, 2, "rm -rf build && make -j8 all", "built", members{"description": "Clean build"}),
-			[]step{stop(3*second, "The new grammar is in; 3 rules were renamed.", false),
+			[]step{stop(3*second, "The new parser passes all tests.", false),
 				stop(second, "Without a clean build I cannot check the upgrade.", true)})},
 		{agent: "claude", id: "4f5f77f8-60ce-45d8-9a9e-edeaa253d8a4", folder: at("api"), common: claude, steps: join(
 			prompt(second, "Add a cache to the product list"),
