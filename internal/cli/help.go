@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -71,7 +72,7 @@ func writeUsage(w io.Writer, cmd *cobra.Command) {
 func nameFlagValues(cmd *cobra.Command) {
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		kind := f.Value.Type()
-		name := flagValues[f.Name]
+		name := cmp.Or(flagValues[cmd.Name()+" --"+f.Name], flagValues[f.Name])
 		switch {
 		case kind == "bool":
 			return
@@ -96,7 +97,7 @@ var flagValues = map[string]string{"for": "DURATION", "timeout": "DURATION", "si
 	"fail-on": "WHAT", "on-unavailable": "ANSWER", "on-failure": "ANSWER", "public-url": "URL", "listen": "ADDRESS", "by": "GROUP",
 	"expect-end": "END", "day": "AMOUNT", "ask": "PERCENT", "block": "PERCENT", "priority": "N", "skip": "STEP",
 	"match-command": "REGEXP", "match-name": "GLOB", "match-path": "GLOB", "input": "JSON", "note": "TEXT", "prompt": "TEXT",
-	"write": "FILE", "advertise": "ADDRESS", "creds": "FILE", "nats": "URLS", "postgres": "FILE", "record": "DIR", "reason": "TEXT", "context": "TEXT", "env": "NAME", "header-env": "HEADER=NAME", "token-env": "NAME", "window": "SHARE", "worktree": "NAME", "project": "DIR", "events": "KINDS", "target": "TARGET"}
+	"write": "FILE", "advertise": "ADDRESS", "creds": "FILE", "nats": "URLS", "postgres": "FILE", "record": "DIR", "reason": "TEXT", "context": "TEXT", "env": "NAME", "header-env": "HEADER=NAME", "token-env": "NAME", "add --session": "AMOUNT", "add --window": "LENGTH", "warn": "PERCENT", "worktree": "NAME", "project": "DIR", "events": "KINDS", "target": "TARGET"}
 
 // namedValue is a flag's value with a name of its own in help.
 type namedValue struct {

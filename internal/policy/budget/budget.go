@@ -396,8 +396,7 @@ func (b *Budget) Check(ctx context.Context, ev *event.Event, spent Spent) (Findi
 		f.Reason = b.Words(s)
 	case b.Dollars > 0 && s.Spend.Unpriced > 0:
 		f.About = "no price"
-		f.Reason = fmt.Sprintf("the budget %s can't be checked: %d tokens have no price; `hookmux usage` names the models",
-			b.ID(), s.Spend.Unpriced)
+		f.Reason = "the budget " + b.ID() + " can't be checked: " + b.NoPriceWords(s)
 	case s.Spend.Doubt != "":
 		f.About = s.Spend.Doubt
 		f.Reason = "the budget " + b.ID() + " can't be checked: " + s.Spend.Doubt
@@ -408,6 +407,11 @@ func (b *Budget) Check(ctx context.Context, ev *event.Event, spent Spent) (Findi
 		return f, false
 	}
 	return f, true
+}
+
+// NoPriceWords say that part of what was used has no price.
+func (b *Budget) NoPriceWords(s State) string {
+	return fmt.Sprintf("%d tokens have no price; `hookmux usage` names the models", s.Spend.Unpriced)
 }
 
 // Words say how far a budget is used up.
