@@ -172,9 +172,10 @@ type scene struct {
 	waiting string // once the header says so, the first row is selected
 	words   string // these are shown then
 	key     string // is pressed, and shown
-	typed   string // after the key, before the shot
 	caption string
-	lasts   time.Duration
+	lasts   time.Duration // 0: not in the film, a still only
+	typed   string        // after the key; a second shot shows it
+	reason  string        // the second shot's caption
 }
 
 var keyUp = tea.KeyPressMsg{Code: tea.KeyUp}
