@@ -133,7 +133,7 @@ func sayHookProblems(app *cmdutil.App) (any bool, err error) {
 		_, problems := r.List(file)
 		for _, p := range problems {
 			any = true
-			app.Say("%s", app.Style().Warning(termsafe.Line(app.Shorten(p.String()), 400)))
+			app.Say("%s", app.Style().Fault(termsafe.Line(app.Shorten(p.String()), 400)))
 		}
 	}
 	return any, nil

@@ -332,8 +332,13 @@ func (t *table) print(w io.Writer) {
 // notes prints what's to know about the numbers.
 func (v *view) notes(report *wire.UsageReport) {
 	fmt.Fprintln(v.w)
-	if r := report.Reading; r != nil {
+	switch r := report.Reading; {
+	case report.Problem != "":
+		fmt.Fprintln(v.w, text.Wrap("Nothing is counted right now: "+termsafe.Line(report.Problem, 200)+"; see `hookmux status`.", v.width, 0))
+	case r != nil && r.Files < r.Of:
 		fmt.Fprintf(v.w, "Not complete yet: %d of %d files are read.\n", r.Files, r.Of)
+	case r != nil:
+		fmt.Fprintln(v.w, "Not complete yet: a large file is still being read.")
 	}
 	if len(report.Rows) == 0 {
 		fmt.Fprintln(v.w, text.Wrap("hookmux reads what agents record themselves. `hookmux agents list` shows which are installed here.", v.width, 0))
