@@ -236,6 +236,8 @@ func (r *Rule) check() error {
 		return fmt.Errorf("id %q: use small letters, digits, dots and dashes", r.ID)
 	case r.Why == "":
 		return errors.New("\"why\" is missing; the agent and you read it when the rule stops a call")
+	case r.Claude == nil && r.Decide == "":
+		return errors.New("\"decide\" is missing; write deny, ask, warn or allow")
 	case r.Claude == nil && !slices.Contains([]Verdict{Deny, Ask, Warn, Allow}, r.Decide):
 		return fmt.Errorf("decide is %q; it must be deny, ask, warn or allow", r.Decide)
 	case !slices.Contains([]string{"", "deny", "ask", "ignore"}, r.OnUnknown):

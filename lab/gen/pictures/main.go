@@ -215,7 +215,7 @@ func recordDemo(of size) (film, error) {
 			if err := c.shows(ctx, s.words); err != nil {
 				return err
 			}
-			for strings.Contains(plainText(c.shown()), "to read") { // what isn't read to its end can't be approved
+			for strings.Contains(plainText(c.shown()), "· Space") { // what isn't read to its end can't be approved
 				program.Send(tea.KeyPressMsg{Code: tea.KeySpace, Text: " "})
 				time.Sleep(keyPause)
 			}
