@@ -294,7 +294,7 @@ var words = map[string][]string{
 	"statement": {"read", "write", "drop", "truncate", "delete-all", "update-all", "alter", "permission", "restore", "file"},
 	"origin":    {"network", "decoder", "download", "binary"},
 	"effect":    effects(),
-	"attended": {"yes", "no"},
+	"attended":  {"yes", "no"},
 	"tool": {"shell", "file_read", "file_write", "file_edit", "search", "fetch", "task", "mcp",
 		"question", "plan", "other"},
 }
