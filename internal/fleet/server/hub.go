@@ -138,8 +138,10 @@ func openHub(s *Server, c central) (_ *hub, err error) {
 			return nil, err
 		}
 	}
-	_, err = h.conn.Subscribe(protocol.JoinSubject, h.handleJoin)
-	return h, err
+	if _, err = h.conn.Subscribe(protocol.JoinSubject, h.handleJoin); err != nil {
+		return nil, err
+	}
+	return h, h.conn.Flush() // from now on everybody is heard
 }
 
 // openStores makes what JetStream stores, or finds it.
