@@ -104,7 +104,10 @@ func (r *run) takeAnswer(ctx context.Context, b []byte) protocol.AnswerResult {
 		}
 		skipped, _ := result.(wire.InboxReplyResult)
 		skipped.By = by
-		return protocol.AnswerResult{Result: cleanResult(skipped)}
+		return protocol.AnswerResult{Result: cleanResult(skipped, r.service.Content())}
+	}
+	if !r.service.Content() {
+		return refuse(wire.CodeRefused, "this machine doesn't send what is asked, so nobody can answer elsewhere")
 	}
 	a.Reply.PIN = in.PIN
 	result, bad := r.service.Requests.ReplySigned(a.Reply, by,
@@ -112,12 +115,12 @@ func (r *run) takeAnswer(ctx context.Context, b []byte) protocol.AnswerResult {
 	if bad != nil {
 		return protocol.AnswerResult{Error: bad}
 	}
-	return protocol.AnswerResult{Result: cleanResult(result)}
+	return protocol.AnswerResult{Result: cleanResult(result, true)}
 }
 
 // cleanResult is a result as it leaves this machine, without what was asked: who answered
 // knows that.
-func cleanResult(result wire.InboxReplyResult) *wire.InboxReplyResult {
+func cleanResult(result wire.InboxReplyResult, content bool) *wire.InboxReplyResult {
 	short := func(d *wire.InboxDecision) *wire.InboxDecision {
 		if d == nil {
 			return nil
@@ -128,6 +131,9 @@ func cleanResult(result wire.InboxReplyResult) *wire.InboxReplyResult {
 		item := requestThere(*result.Item, false)
 		item.Note, item.Shown, item.End, item.EndedAt = "", "", result.Item.End, result.Item.EndedAt
 		item.Decision, result.Item = short(result.Item.Decision), &item
+	}
+	if !content {
+		result.Permission = nil
 	}
 	if result.Permission != nil {
 		permission := *result.Permission
