@@ -114,9 +114,9 @@ func guardList(app *cmdutil.App) *cobra.Command {
 					if i > 0 {
 						app.Say("")
 					}
-					sayGuard(app, g, modes[g.Name], own)
+					sayGuard(app, g, modeNow(app, hook.GuardID(g.Name), modes[g.Name]), own)
 				}
-				rows = append(rows, []string{g.Name, modes[g.Name], g.What})
+				rows = append(rows, []string{g.Name, modeNow(app, hook.GuardID(g.Name), modes[g.Name]), g.What})
 			}
 			if !showRules {
 				text.Table(app.Stdout, rows, app.Columns())
@@ -194,7 +194,7 @@ func guardShow(app *cmdutil.App) *cobra.Command {
 			if asJSON {
 				return app.PrintJSON(map[string]any{"guard": guardRow{g, modes[name]}, "exceptions": exceptions})
 			}
-			sayGuard(app, g, modes[name], own)
+			sayGuard(app, g, modeNow(app, hook.GuardID(name), modes[name]), own)
 			sayExceptions(app, exceptions)
 			return nil
 		},

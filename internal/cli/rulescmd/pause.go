@@ -1,6 +1,7 @@
 package rulescmd
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -146,6 +147,19 @@ func Pause(cmd *cobra.Command, app *cmdutil.App, p wire.PauseParams) error {
 	}
 	app.Say("%s only logs until %s", pause.Name, text.Moment(pause.Until, time.Now()))
 	return nil
+}
+
+// modeNow is the mode in which a guard or rule works now: while it's paused, it only logs.
+func modeNow(app *cmdutil.App, name, mode string) string {
+	dirs, err := app.Dirs()
+	if err != nil || mode == config.GuardOff {
+		return mode
+	}
+	pauses, _ := sources.ReadPauses(dirs.State, time.Now()) // what can't be read pauses nothing
+	if slices.ContainsFunc(pauses, func(p sources.Pause) bool { return p.Name == name }) {
+		return config.GuardLog
+	}
+	return mode
 }
 
 // SayPauses says first that hookmux is off, and which of the guards, rules or hooks that a list is about only log for now.

@@ -109,7 +109,7 @@ func listCommand(app *cmdutil.App) *cobra.Command {
 			}
 			rows := [][]string{{"RULE", "MODE", "DECIDES", "WHY"}}
 			for _, r := range list {
-				rows = append(rows, []string{r.ID, string(r.InForce), string(r.Decide), termsafe.Line(r.Why, 300)})
+				rows = append(rows, []string{r.ID, modeNow(app, r.ID, string(r.InForce)), string(r.Decide), termsafe.Line(r.Why, 300)})
 			}
 			for _, r := range waiting {
 				rows = append(rows, []string{r.ID, "not accepted", string(r.Decide), termsafe.Line(r.Why, 300)})
@@ -147,7 +147,7 @@ func showCommand(app *cmdutil.App) *cobra.Command {
 			if asJSON {
 				return app.PrintJSON(r)
 			}
-			app.Say("%s (%s): %s", r.ID, r.InForce, r.Decide)
+			app.Say("%s (%s): %s", r.ID, modeNow(app, r.ID, string(r.InForce)), r.Decide)
 			app.Say("  why       %s", termsafe.Line(r.Why, 500))
 			app.Say("  from      %s", termsafe.Line(app.Shorten(fmt.Sprintf("%s:%d (%s)", r.File, r.Line, r.Layer)), 300))
 			for _, one := range r.Examples.Hit {
