@@ -269,7 +269,7 @@ func (w *Bench) TrySend(r frame.Request) (frame.Reply, error) {
 	if r.ID == "" {
 		r.ID = frame.NewID()
 	}
-	return sandbox.SendFrame(w.Dirs.Socket(), &r, Patience)
+	return sandbox.SendFrame(w.Dirs.Socket(), &r, max(Patience, r.Deadline))
 }
 
 // ToolBefore is a call of the shell tool that is about to run, as the agent says

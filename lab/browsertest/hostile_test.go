@@ -86,7 +86,7 @@ func TestHostileTextsInChromium(t *testing.T) {
 			t.Errorf("%s: text became markup (%d)", what, found)
 		}
 	}
-	w.run("all cards", chromedp.WaitVisible(`//article[5]`), chromedp.WaitVisible(".session"))
+	w.run("all cards", chromedp.WaitVisible(`//article[5]`), chromedp.WaitReady(".session"))
 	check("inbox")
 	var sessions []string
 	w.run("links", chromedp.Evaluate(`[...document.querySelectorAll('.session')].map((a) => a.hash)`, &sessions))

@@ -3,12 +3,27 @@ package browsertest
 import (
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
 	"github.com/hookmux/hookmux/internal/wire"
 )
+
+// holdButton holds down the button of a request that's risky; a click alone does nothing.
+func (w *world) holdButton() {
+	w.T.Helper()
+	at := button("Hold to approve")
+	var box []float64
+	w.run("a click alone", chromedp.Click(at), chromedp.Sleep(time.Second), chromedp.WaitVisible(at),
+		chromedp.Evaluate(`(() => { const b = document.querySelector('.hold').getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2] })()`, &box))
+	press := func(kind input.MouseType) chromedp.Action {
+		return input.DispatchMouseEvent(kind, box[0], box[1]).WithButton(input.Left).WithClickCount(1)
+	}
+	w.run("held", press(input.MousePressed), chromedp.WaitNotPresent(at), press(input.MouseReleased))
+}
 
 // The whole way in a real browser: pair, approve, deny with a reason, answer a question,
 // a plan, save a permission; reload, a restart of the daemon, and the device removed.
@@ -62,9 +77,16 @@ func TestPageInChromium(t *testing.T) {
 	w.run("approve after a restart", chromedp.WaitVisible(button("Approve")), chromedp.Click(button("Approve")))
 	w.hears(said, `"allow"`)
 
+	w.run("the sessions", chromedp.Click("#nav-sessions"), chromedp.WaitVisible(".session"))
+	w.audit("sessions")
 	w.run("the session", chromedp.Click(".session"), chromedp.WaitVisible(".timeline .ev"))
 	w.audit("a session")
-	w.run("back", chromedp.Click(".back"), chromedp.WaitVisible(".home"))
+	said = w.ask(bash("rm -rf build"))
+	w.run("a session that asks", chromedp.WaitVisible(".dock .risk-high .hold"), chromedp.WaitVisible(".send textarea:disabled"))
+	w.audit("a session that asks")
+	w.holdButton()
+	w.hears(said, `"allow"`)
+	w.run("back", chromedp.Click(".back"), chromedp.WaitVisible(".session"), chromedp.Click("#nav-home"), chromedp.WaitVisible(".home"))
 	w.run("usage", chromedp.Click("#nav-usage"), chromedp.WaitVisible(".tiles"))
 	w.audit("usage")
 	w.run("the devices", chromedp.Click("#nav-devices"), chromedp.WaitVisible(".devices li"))

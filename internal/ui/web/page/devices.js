@@ -4,7 +4,7 @@ import { state, main, toast } from './state.js'
 import { pushState, pushOn, pushOff } from './push.js'
 
 export const devicesView = async (unpaired) => {
-  const node = el('div', { class: 'plain' }, el('h1', {}, 'Devices'))
+  const node = el('div', { class: 'plain narrow' }, el('h1', {}, 'Devices'))
   main.replaceChildren(node)
   try {
     const { devices, own } = await state.api.get('/api/devices')

@@ -1,7 +1,7 @@
 // What waits for you.
-import { el, icon } from './dom.js'
+import { el, icon, badge, ago } from './dom.js'
 import { card } from './card.js'
-import { state, main, toast, titleOf } from './state.js'
+import { state, main, toast, titleOf, agentName } from './state.js'
 
 // cards are kept while they wait, so that what you typed stays when something changes.
 const cards = new Map()
@@ -23,17 +23,27 @@ export const cardFor = (request, redraw) => {
     },
     release: async (one) => {
       await state.api.post('/api/skip', { id: one.id, sha256: one.sha256 })
-      toast('Left to the agent')
+      toast('Skipped: it asks in its terminal')
     },
   })
   cards.set(request.id, { mark, node })
   return node
 }
 
-// place puts the nodes of a list into the page and leaves those alone that are there.
+// place puts the nodes of a list into the page and leaves those alone that are there. For
+// a moment nothing in a list that changed takes a click: what moves under your finger, or
+// appears there, isn't what you meant.
 export const place = (list, nodes) => {
-  for (const [i, node] of nodes.entries()) if (list.children[i] !== node) list.insertBefore(node, list.children[i] || null)
+  let changed = list.children.length > nodes.length
+  for (const [i, node] of nodes.entries()) if (list.children[i] !== node) { list.insertBefore(node, list.children[i] || null); changed = true }
   while (list.children.length > nodes.length) list.lastElementChild.remove()
+  if (changed && list.isConnected) settle(list)
+}
+
+const settle = (list) => {
+  list.classList.add('settling')
+  clearTimeout(list.settles)
+  list.settles = setTimeout(() => list.classList.remove('settling'), 400)
 }
 
 const choiceWords = { once: 'Approved', always: 'Approved and saved', deny: 'Denied', answer: 'Answered', plan: 'Plan approved' }
@@ -62,26 +72,57 @@ const lately = (one) => {
 
 let home = null
 
+// select shows one of the cards, where there's room for one beside the list of all.
+const select = (id, focus) => {
+  home.selected = id
+  for (const one of home.cards.children) {
+    const on = one.dataset.request === id
+    if (on && !one.classList.contains('selected')) settle(home.cards)
+    one.classList.toggle('selected', on)
+  }
+  for (const one of home.queue.children) {
+    const button = one.firstChild
+    button.setAttribute('aria-current', String(one.dataset.for === id))
+    if (focus && one.dataset.for === id) { button.focus({ preventScroll: true }); button.scrollIntoView({ block: 'nearest' }) }
+  }
+}
+
+const queueRow = (one) => {
+  const session = state.sessions.get(`${one.agent} ${one.session}`)
+  return el('li', { 'data-for': one.id }, el('button', { type: 'button', class: `queued risk-${one.risk || 'normal'}`, onclick: () => select(one.id) }, badge(one.agent, 'small'),
+    el('span', { class: 'session-main' },
+      el('span', { class: 'session-top' }, el('span', { class: 'session-title' }, session ? titleOf(session) : agentName(one.agent)), el('span', { class: 'when', 'data-since': one.createdAt }, ago(one.createdAt))),
+      el('span', { class: 'session-doing' }, one.risk === 'high' ? icon('alert') : null, el('code', { class: 'cut' }, about(one))))))
+}
+
 // homeView draws the inbox; meant is the request that a notification opened.
 export const homeView = (meant, redraw) => {
   if (!home) {
     home = {
       count: el('span', { class: 'count' }),
-      head: el('h2', { id: 'h-inbox' }, 'Waiting for you '),
+      head: el('h1', { id: 'h-inbox' }, 'Waiting for you '),
+      queue: el('ol', { class: 'queue', 'aria-labelledby': 'h-inbox' }),
       cards: el('div', { class: 'cards' }),
       empty: el('div', { class: 'empty' }, el('div', { class: 'empty-mark', 'aria-hidden': 'true' }, icon('check')), el('p', {}, 'You’re all caught up'), el('p', { class: 'quiet-text' }, 'Requests appear here as soon as an agent asks.')),
       done: el('ul', { class: 'done' }),
+      keys: el('p', { class: 'keys', 'aria-hidden': 'true' }, [['J', 'next'], ['K', 'previous'], ['A', 'approve'], ['D', 'deny'], ['S', 'skip']].map(([key, what]) => el('span', {}, el('kbd', {}, key), what))),
     }
     home.head.append(home.count)
-    home.lately = el('section', { class: 'lately', 'aria-labelledby': 'h-lately' }, el('h2', { id: 'h-lately' }, 'Answered lately'), home.done)
-    home.node = el('div', { class: 'home' }, el('h1', { class: 'hidden' }, 'Your agents'),
-      el('section', { 'aria-labelledby': 'h-inbox' }, home.head, home.cards, home.empty), home.lately)
+    home.lately = el('section', { class: 'lately', 'aria-labelledby': 'h-lately' }, el('h2', { id: 'h-lately' }, 'Answered'), home.done)
+    home.node = el('div', { class: 'home' }, el('div', { class: 'home-list' }, home.head, home.queue, home.lately, home.keys),
+      el('div', { class: 'home-cards' }, home.cards, home.empty))
   }
   const waiting = [...state.requests.values()].sort((a, b) => new Date(a.createdAt) - new Date(b.createdAt))
   for (const id of cards.keys()) if (!state.requests.has(id)) cards.delete(id)
   home.count.textContent = waiting.length || ''
+  const focused = home.queue.contains(document.activeElement)
   place(home.cards, waiting.map((one) => cardFor(one, redraw)))
+  home.queue.replaceChildren(...waiting.map(queueRow))
+  const before = home.order?.indexOf(home.selected) ?? 0
+  home.order = waiting.map((one) => one.id)
+  select(home.order.includes(home.selected) ? home.selected : home.order[Math.min(Math.max(before, 0), home.order.length - 1)], focused)
   home.empty.hidden = waiting.length > 0
+  home.node.classList.toggle('quiet', !waiting.length)
   home.lately.hidden = !state.done.length
   home.done.replaceChildren(...state.done.map(lately))
   if (main.firstChild !== home.node) main.replaceChildren(home.node)
@@ -89,8 +130,23 @@ export const homeView = (meant, redraw) => {
     const node = [...home.cards.children].find((one) => one.dataset.request === meant)
     if (node) {
       home.meant = meant
+      select(meant)
       node.classList.add('meant')
       node.scrollIntoView({ block: 'center' })
     }
   }
+}
+
+// step shows the request that's so many further in the list.
+export const step = (by) => {
+  if (!home?.node.isConnected || !home.order.length) return
+  const at = home.order.indexOf(home.selected)
+  select(home.order[Math.min(Math.max(at + by, 0), home.order.length - 1)], true)
+  home.cards.querySelector('.selected')?.scrollIntoView({ block: 'nearest' })
+}
+
+// current is the card that keys act on, once it has been there for a moment.
+export const current = () => {
+  const node = document.querySelector('.home-cards .card.selected, .dock .card')
+  return node && !node.closest('.settling') ? node : null
 }

@@ -1,6 +1,6 @@
 // Tokens and cost: today, the last days, plans and budgets.
 import { el, base, badge } from './dom.js'
-import { state, main, toast, agentNames } from './state.js'
+import { state, main, toast, agentName } from './state.js'
 
 const dollars = (value) => value == null ? '–' : value > 0 && value < 0.005 ? '<$0.01' : value >= 1000 ? `$${Math.round(value).toLocaleString('en')}` : `$${value.toFixed(2)}`
 
@@ -23,7 +23,7 @@ const inWords = (text) => {
   const said = Object.fromEntries(text.trim().split(/\s+/).map((word) => word.split(/=(.*)/s)))
   const amount = (value) => value.endsWith('usd') ? `$${value.slice(0, -3)}` : value.endsWith('tokens') ? `${value.slice(0, -6)} tokens` : value
   const per = said.day ? `${amount(said.day)} a day` : said.session ? `${amount(said.session)} a session` : said.window ? `The ${said.window} window` : text
-  return [per, said.agent && (agentNames[said.agent] || said.agent), said.project && base(said.project), said.ask && `asks from ${said.ask}`, said.block && `blocks from ${said.block}`].filter(Boolean).join(' · ')
+  return [per, said.agent && agentName(said.agent), said.project && base(said.project), said.ask && `asks from ${said.ask}`, said.block && `blocks from ${said.block}`].filter(Boolean).join(' · ')
 }
 
 const until = (time) => {
@@ -63,7 +63,7 @@ export const usageView = async () => {
   if (all.tokens) node.append(chart(perDay))
   if (limits.windows.length) {
     node.append(group('Plan limits', el('ul', { class: 'list' }, limits.windows.map((one) => el('li', {}, badge(one.agent), el('div', {},
-      el('div', { class: 'line-top' }, el('b', {}, `${agentNames[one.agent] || one.agent} · ${one.window}`), el('span', { class: 'amount' }, `${Math.round(one.usedPercent)}%`)),
+      el('div', { class: 'line-top' }, el('b', {}, `${agentName(one.agent)} · ${one.window}`), el('span', { class: 'amount' }, `${Math.round(one.usedPercent)}%`)),
       meter(one.usedPercent / 100), one.resets ? el('p', { class: 'quiet-text' }, until(one.resets)) : null))))))
   }
   if (budgets.length) {
@@ -74,7 +74,7 @@ export const usageView = async () => {
   const by = (key) => [...Map.groupBy(report.rows.filter((row) => row[key]), (row) => row[key])].map(([name, rows]) => ({ name, agent: rows[0].agent, ...add(rows) })).sort((a, b) => b.cost - a.cost || b.tokens - a.tokens)
   const list = (title, rows, name, mark) => rows.length ? group(title, el('ul', { class: 'list' }, rows.slice(0, 8).map((one) => el('li', {}, mark ? badge(one.agent) : null,
     el('div', {}, el('div', { class: 'line-top' }, el('b', {}, name(one.name)), el('span', { class: 'amount' }, dollars(one.cost))), el('p', { class: 'quiet-text' }, `${short(one.tokens)} tokens`)))))) : ''
-  node.append(list('By agent', by('agent'), (name) => agentNames[name] || name, true), list('By project', by('project'), base, false), list('By model', by('model'), (name) => name, false))
+  node.append(list('By agent', by('agent'), agentName, true), list('By project', by('project'), base, false), list('By model', by('model'), (name) => name, false))
   if (report.unpriced?.length) node.append(el('p', { class: 'quiet-text' }, `Without a price: ${report.unpriced.join(', ')}`))
   node.append(el('p', { class: 'quiet-text' }, `List prices of ${report.prices}. Budgets are set in a terminal: hookmux usage budget`))
 }
