@@ -24,6 +24,7 @@ var built = programs.Shared{Options: programs.Options{Released: true}}
 func TestMain(m *testing.M) {
 	code := m.Run()
 	built.Remove()
+	builtFleet.Remove()
 	os.Exit(code)
 }
 
@@ -115,9 +116,7 @@ func TestRealClaudeOnThePage(t *testing.T) {
 		testbed.WaitUntil(ctx, 20*time.Millisecond, func() bool { return countKept(st.Watcher.AllSeen()) == 2 })
 		kept = countKept(st.Watcher.AllSeen()) // the next daemon's watcher is another one
 		w.run("before the restart", chromedp.WaitVisible(`//article//pre[contains(., "ran-restart")]`))
-		st.StopDaemon()
-		w.run("offline", chromedp.WaitVisible(".link.offline"))
-		if err := st.StartDaemon(nil); err != nil {
+		if err := st.RestartDaemon(nil, func() { w.run("offline", chromedp.WaitVisible(".link.offline")) }); err != nil {
 			return err
 		}
 		w.run("after the restart", chromedp.WaitVisible(".link.live"))

@@ -3,7 +3,6 @@ package browsertest
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/runtime"
@@ -17,8 +16,11 @@ func (w *world) holdButton() {
 	w.T.Helper()
 	at := button("Hold to approve")
 	var box []float64
-	w.run("a click alone", chromedp.Click(at), chromedp.Sleep(time.Second), chromedp.WaitVisible(at),
-		chromedp.Evaluate(`(() => { const b = document.querySelector('.hold').getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2] })()`, &box))
+	w.run("a click alone", chromedp.WaitVisible(at), chromedp.Evaluate(`new Promise((done) => { const b = document.querySelector('.hold')
+		for (const type of ['pointerdown', 'pointerup']) b.dispatchEvent(new PointerEvent(type))
+		b.click()
+		const at = b.getBoundingClientRect()
+		setTimeout(() => done([at.x + at.width / 2, at.y + at.height / 2]), 1000) })`, &box, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }), chromedp.WaitVisible(at))
 	press := func(kind input.MouseType) chromedp.Action {
 		return input.DispatchMouseEvent(kind, box[0], box[1]).WithButton(input.Left).WithClickCount(1)
 	}
@@ -103,4 +105,44 @@ func TestPageInChromium(t *testing.T) {
 	if len(w.errors) > 0 {
 		t.Errorf("the page throws: %v", w.errors)
 	}
+}
+
+// What moves under your finger takes no click for a moment: an agent that withdraws its
+// request must not have you approve the next one. And what's longer than its place can be
+// approved only once you've scrolled to its end.
+func TestCarefulInChromium(t *testing.T) {
+	w := newWorld(t)
+	w.pair()
+	first := w.ask(bash("echo first"))
+	w.run("one", chromedp.WaitVisible(`//article//pre[contains(., "first")]`))
+	second := w.ask(bash("echo second"))
+	w.run("two", chromedp.WaitVisible(`//article//pre[contains(., "second")]`), chromedp.WaitNotPresent(".settling"),
+		chromedp.Evaluate(`new MutationObserver((_, own) => {
+			if (document.querySelectorAll('article').length !== 1) return
+			own.disconnect()
+			const at = document.querySelector('article .yes').getBoundingClientRect()
+			window.under = document.elementFromPoint(at.x + 5, at.y + 5).closest('article') ? 'a button' : 'nothing'
+		}).observe(document.querySelector('.cards'), { childList: true }); 0`, nil))
+	var list []wire.InboxRequest
+	w.MustCall(wire.MethodInboxItems, nil, &list)
+	for _, one := range list {
+		if strings.Contains(one.Shown, "first") {
+			w.MustCall(wire.MethodInboxReply, wire.InboxReplyParams{ID: one.ID, SHA256: one.SHA256, Choice: "deny"}, nil)
+		}
+	}
+	w.hears(first, `"deny"`)
+	var under string
+	w.run("it moves", chromedp.Poll(`window.under`, &under))
+	if under != "nothing" {
+		t.Errorf("under a finger that meant the first request is %s of the second", under)
+	}
+	w.run("after a moment", chromedp.Click(button("Approve")))
+	w.hears(second, `"allow"`)
+
+	said := w.ask(claude("Write", map[string]any{"file_path": "/home/you/shop/long.txt", "content": strings.Repeat("a line\n", 300)}))
+	w.run("a long one", chromedp.WaitVisible("article"), chromedp.Evaluate(`location.hash = '#/session/s1'`, nil),
+		chromedp.WaitVisible(".dock .read-on"), chromedp.WaitNotVisible(`//div[@class="dock"]//button[contains(., "Approve")]`))
+	w.audit("a long request")
+	w.run("to its end", chromedp.Evaluate(`document.querySelector('.dock .read').scrollTop = 1e6`, nil), chromedp.Click(button("Approve")))
+	w.hears(said, `"allow"`)
 }

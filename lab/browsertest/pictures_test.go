@@ -28,20 +28,23 @@ import (
 // like it. The fonts, times and places in them are the same on every machine (stage.js).
 func TestPictures(t *testing.T) {
 	w := newWorld(t)
+	defer w.writing.Wait()
 	w.setStage()
 	w.pairAs(wire.WebPairParams{Name: "Pixel 9"}, func() { w.pictures("pair") })
 	w.writeUsage()
+	w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "inbox.wait.codex", Value: json.RawMessage(`"30m"`)}, nil)
 	waiting := w.busyDay()
 	w.run("cards", chromedp.WaitVisible(`//article[3]`))
 	w.pictures("inbox")
 	w.seesChanges("inbox-390-light")
-	w.run("the red one", chromedp.Evaluate(`document.querySelector('.risk-high').scrollIntoView({block: 'center'}); document.querySelectorAll('.queued')[1].click()`, nil))
+	w.run("the red one", chromedp.Evaluate(`document.querySelector('article.risk-high').scrollIntoView({block: 'center'}); document.querySelectorAll('.queued')[1].click()`, nil))
 	w.pictures("risky")
 	w.run("the change", chromedp.Evaluate(`document.querySelectorAll('article')[2].scrollIntoView({block: 'start'}); document.querySelectorAll('.queued')[2].click()`, nil))
 	w.pictures("change")
 	w.run("the permission", chromedp.Click(`//article[3]//button[contains(., "save a permission")]`), chromedp.WaitVisible(".rule"),
 		chromedp.Evaluate(`document.querySelector('article:nth-child(3)').scrollIntoView({block: 'center'})`, nil))
 	w.pictures("permission")
+	w.run("not now", chromedp.Click(`//article[3]//button[contains(., "Cancel")]`))
 	w.run("the sessions", chromedp.Navigate(w.url+"/#/sessions"), chromedp.WaitVisible(".sessions"))
 	w.pictures("sessions")
 	w.run("the session", chromedp.Navigate(w.url+"/#/session/s1"), chromedp.WaitVisible(".timeline .said"), chromedp.WaitVisible("article"),
@@ -230,37 +233,34 @@ func (w *world) picture() image.Image {
 // keep writes a large picture for docs, or for you to look at.
 func (w *world) keep(name string, picture image.Image) {
 	w.T.Helper()
-	b := encode(w.T, picture, 256)
+	w.writing.Go(func() { w.write(name, picture) })
+}
+
+func (w *world) write(name string, picture image.Image) {
+	b := encode(picture, 256)
 	if dir := os.Getenv("HOOKMUX_SHOTS"); dir != "" {
 		_ = os.WriteFile(filepath.Join(dir, "w-"+name+".png"), b, 0o600)
 	}
 	if doc := inDocs[name]; doc != "" && update() {
-		if err := os.WriteFile(filepath.Join(projectRoot(w.T), "docs/pictures", doc+".png"), b, 0o644); err != nil {
-			w.T.Fatal(err)
+		if err := os.WriteFile(filepath.Join(projectRoot, "docs/pictures", doc+".png"), b, 0o644); err != nil {
+			w.T.Error(err)
 		}
 	}
 }
 
 // projectRoot is the folder of the whole project.
-func projectRoot(t *testing.T) string {
-	t.Helper()
-	for dir := "."; len(dir) < 64; dir = filepath.Join(dir, "..") {
-		if _, err := os.Stat(filepath.Join(dir, "docs/pictures")); err == nil {
-			return dir
-		}
-	}
-	t.Fatal("no folder docs/pictures above")
-	return ""
-}
+const projectRoot = "../.."
 
 // compare compares a picture with the one that's kept.
 func (w *world) compare(name string, picture image.Image) {
 	w.T.Helper()
 	file := filepath.Join("testdata/pictures", name+".png")
 	if update() {
-		if err := os.WriteFile(file, encode(w.T, picture, 24), 0o644); err != nil {
-			w.T.Fatal(err)
-		}
+		w.writing.Go(func() {
+			if err := os.WriteFile(file, encode(picture, 16), 0o644); err != nil {
+				w.T.Error(err)
+			}
+		})
 		return
 	}
 	if at, size := difference(w.kept(name), picture); size > 0 {

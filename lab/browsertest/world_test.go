@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,6 +31,7 @@ type world struct {
 	ctx               context.Context
 	url               string
 	errors            []string // what the browser complained about
+	writing           sync.WaitGroup
 }
 
 // MustCall calls a method of the daemon, as you do at your terminal.
@@ -52,13 +54,19 @@ func findBrowser(t *testing.T) string {
 	return ""
 }
 
-func newWorld(t *testing.T) *world {
+// newBench is a daemon that isn't up yet.
+func newBench(t *testing.T) *daemontest.Bench {
 	t.Helper()
-	findBrowser(t)
-	bench := daemontest.New(t, func(s daemontest.Setup) (daemontest.Daemon, error) {
+	return daemontest.New(t, func(s daemontest.Setup) (daemontest.Daemon, error) {
 		return daemon.New(daemon.Options{Dirs: s.Dirs, Table: s.Processes, Facts: s.Facts, Asker: s.Asker,
 			Version: s.Version, PID: s.PID, Log: s.Log, LiveSettings: s.LiveSettings, Person: s.ByUser})
 	})
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	findBrowser(t)
+	bench := newBench(t)
 	bench.Up()
 	w := &world{Bench: bench, T: t, call: bench.Call, patience: daemontest.Patience}
 	w.servePage()
