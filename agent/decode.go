@@ -24,6 +24,7 @@ type Input struct {
 	Payload   []byte // what the agent wrote to the hook's stdin
 	Cwd       string // of the hook process; the payload's own word counts more
 	Truncated bool   // the client had to cut the payload
+	Nested    bool   // one of your hooks made the call, perhaps with the event that it was given
 
 	// Env looks a variable of the hook process up; may be nil. It tells
 	// version, attendance and pane where the agent says them there.
@@ -43,7 +44,7 @@ func (c *Catalogue) Decode(in Input) event.Event {
 	}
 	ev := event.Event{
 		ID: in.ID, Time: in.Time, Agent: in.Agent, Native: in.Event, Kind: event.Other,
-		Raw: in.Payload, Truncated: in.Truncated,
+		Raw: in.Payload, Truncated: in.Truncated, Nested: in.Nested,
 	}
 	if known, ok := c.byName[in.Agent]; ok {
 		ev.Agent = known.Name
@@ -83,6 +84,10 @@ func (c *Catalogue) Decode(in Input) event.Event {
 	if finish := a.compiled.dialect.Finish; finish != nil {
 		ev.Subagent = finish(dialect.Decoded{Kind: ev.Kind, Session: ev.Session, Subagent: ev.Subagent, Tool: ev.Tool})
 	}
+	if _, known := c.EntryOf(in.Agent, in.Event); known && ev.Kind == event.ToolBefore && ev.Tool == nil &&
+		ev.Malformed == "" && !ev.Truncated && !ev.Nested {
+		ev.Malformed = noTool
+	}
 	return ev
 }
 
@@ -108,6 +113,13 @@ func describe(payload []byte, err error) string {
 	}
 	return "the payload is not JSON: " + err.Error()
 }
+
+// noTool and noCommand are why a call can't be read when an agent's new version puts its
+// tool or command somewhere else. Without them its guards would disappear silently.
+const (
+	noTool    = "the payload names no tool"
+	noCommand = "the call names no command"
+)
 
 // saidTwice is why a call cannot be read whose tool or input stands in the payload
 // twice: nobody can know which of them the agent goes by.
@@ -309,6 +321,9 @@ func (r *reading) fill(ev *event.Event, c *Catalogue, a *Agent, spec *EventSpec)
 	}
 	if r.ambiguous && ev.Malformed == "" {
 		ev.Malformed = saidTwice
+	}
+	if ev.Kind == event.ToolBefore && ev.Malformed == "" && !ev.Truncated && t.lacksCommand(tool) {
+		ev.Malformed = noCommand
 	}
 	switch tool.Kind {
 	case event.Question:

@@ -45,6 +45,20 @@ func TestUnreadableCallsAreKnown(t *testing.T) {
 			t.Errorf("%s: %q, but there is nothing to guard after a call", name, ev.Unreadable())
 		}
 	}
+	for name, payload := range map[string]string{
+		"no tool": `{"session_id":"x"}`, "tool elsewhere": `{"somewhere":{"name":"Bash","args":{"command":"rm -rf ~"}}}`,
+	} {
+		for _, a := range Builtin().Agents() {
+			for native, spec := range a.compiled.events {
+				if spec.spec == nil || spec.spec.Kind != event.ToolBefore || spec.spec.Tool != "" {
+					continue // the event's name is the tool's
+				}
+				if ev := decodeText(a.Name, native, payload); ev.Kind == event.ToolBefore && ev.Unreadable() == "" {
+					t.Errorf("%s %s: %s passes for readable: %+v", a.Name, native, name, ev)
+				}
+			}
+		}
+	}
 	for _, f := range fixtures(t) {
 		ev := Builtin().Decode(Input{Agent: f.agent, Event: f.event, Payload: f.payload})
 		if why := ev.Unreadable(); why != "" {
@@ -72,7 +86,7 @@ func TestDecodeTakesOddPayloads(t *testing.T) {
 		"two values":   {`{` + call + `}{}`, "the payload is not JSON: something follows the value at byte 82", []string{"ls\n-l"}},
 		"twice":        {`{"tool_input":{"command":"first"},` + call + `}`, saidTwice, []string{"ls\n-l"}},
 		"no text":      {`{"tool_name":7,"tool_input":{"command":7}}`, noText, nil},
-		"no input":     {`{"tool_name":"Bash","tool_input":null}`, "", nil},
+		"no input":     {`{"tool_name":"Bash","tool_input":null}`, "the call names no command", nil},
 		"an object":    {`{"tool_name":"Bash","tool_input":{"command":{"run":"ls"}}}`, noText, nil},
 		"odd words":    {`{"tool_name":"Bash","tool_input":{"command":["ls",{"x":"-l"}]}}`, noText, []string{"ls"}},
 		"null command": {`{"tool_name":"Bash","tool_input":{"command":null}}`, "", nil},

@@ -237,6 +237,24 @@ func (t *toolTable) read(input []byte, tool *event.Tool) (unreadable string) {
 	return unreadable
 }
 
+// lacksCommand reports whether a shell tool's call has none of the members that may hold
+// its command.
+func (t *toolTable) lacksCommand(tool *event.Tool) bool {
+	if tool.Kind != event.Shell || len(tool.Commands) > 0 {
+		return false
+	}
+	places := false
+	for i := range t.places {
+		if p := &t.places[i]; p.into == intoCommands {
+			places = true
+			if jsontext.IsObject(tool.Input) && jsontext.Get(tool.Input, p.steps[0].key) != nil {
+				return false // an empty command runs nothing
+			}
+		}
+	}
+	return places
+}
+
 // collect takes what stands at a place. It is false when a command there is
 // something that cannot be read.
 func (p *place) collect(value []byte, at int, tool *event.Tool) bool {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -63,7 +64,8 @@ func writeUsage(w io.Writer, cmd *cobra.Command) {
 	}
 	if !cmd.HasParent() {
 		fmt.Fprint(w, "\nExit codes: 0 fine, 1 it failed or something is wrong, 64 wrong arguments, 69 no\ndaemon is running, "+
-			"77 refused because of who asked. `hookmux run` exits as the\nagent does, and 127 if it isn't there.\n")
+			"77 refused because of who asked. `hookmux run` exits as the\nagent does, and 127 if it isn't there.\n\nFor programs: `hookmux mcp` (an MCP server) and "+
+			"`hookmux schema` (JSON Schemas).\n")
 	}
 }
 
@@ -71,7 +73,7 @@ func writeUsage(w io.Writer, cmd *cobra.Command) {
 func nameFlagValues(cmd *cobra.Command) {
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 		kind := f.Value.Type()
-		name := flagValues[f.Name]
+		name := cmp.Or(flagValues[cmd.Name()+" --"+f.Name], flagValues[f.Name])
 		switch {
 		case kind == "bool":
 			return
@@ -96,7 +98,7 @@ var flagValues = map[string]string{"for": "DURATION", "timeout": "DURATION", "si
 	"fail-on": "WHAT", "on-unavailable": "ANSWER", "on-failure": "ANSWER", "public-url": "URL", "listen": "ADDRESS", "by": "GROUP",
 	"expect-end": "END", "day": "AMOUNT", "ask": "PERCENT", "block": "PERCENT", "priority": "N", "skip": "STEP",
 	"match-command": "REGEXP", "match-name": "GLOB", "match-path": "GLOB", "input": "JSON", "note": "TEXT", "prompt": "TEXT",
-	"write": "FILE", "advertise": "ADDRESS", "creds": "FILE", "nats": "URLS", "postgres": "FILE", "record": "DIR", "reason": "TEXT", "context": "TEXT", "env": "NAME", "header-env": "HEADER=NAME", "token-env": "NAME", "window": "SHARE", "worktree": "NAME", "project": "DIR", "events": "KINDS", "target": "TARGET"}
+	"write": "FILE", "advertise": "ADDRESS", "creds": "FILE", "nats": "URLS", "postgres": "FILE", "record": "DIR", "reason": "TEXT", "context": "TEXT", "env": "NAME", "header-env": "HEADER=NAME", "token-env": "NAME", "add --session": "AMOUNT", "add --window": "LENGTH", "warn": "PERCENT", "worktree": "NAME", "project": "DIR", "events": "KINDS", "target": "TARGET"}
 
 // namedValue is a flag's value with a name of its own in help.
 type namedValue struct {

@@ -52,7 +52,6 @@ func TestWhatIsNotKnownPassesAndIsKept(t *testing.T) {
 	for name, r := range map[string]frame.Request{
 		"unknown agent":   {Agent: "nobody-knows", Event: "PreToolUse", Payload: []byte(`{"a":1}`)},
 		"unknown event":   {Agent: "claude", Event: "SomethingNew", Payload: []byte(`{"session_id":"x","new":true}`)},
-		"no tool":         {Agent: "claude", Event: "PreToolUse", Payload: []byte(`{"session_id":"x"}`)},
 		"after the call":  {Agent: "claude", Event: "PostToolUse", Payload: []byte(`{"session_id":"x","tool_name":"Ba`)},
 		"no event at all": {Agent: "claude", Payload: []byte(`{}`)},
 	} {
@@ -72,6 +71,11 @@ func TestWhatCannotBeReadIsNotWavedThrough(t *testing.T) {
 	deep := strings.Repeat("[", 10_001) + strings.Repeat("]", 10_001)
 	for name, r := range map[string]frame.Request{
 		"no payload":     {Agent: "claude", Event: "PreToolUse"},
+		"no tool":        {Agent: "claude", Event: "PreToolUse", Payload: []byte(`{"session_id":"x"}`)},
+		"no tool in pi":  {Agent: "pi", Event: "tool_call", Payload: []byte(`{"session_id":"x","call":{"bash":"rm -rf ~"}}`)},
+		"no input":       {Agent: "claude", Event: "PreToolUse", Payload: []byte(`{"tool_name":"Bash"}`)},
+		"input renamed":  {Agent: "claude", Event: "PreToolUse", Payload: []byte(`{"tool_name":"Bash","tool_args":{"command":"rm -rf ~/"}}`)},
+		"key renamed":    {Agent: "claude", Event: "PreToolUse", Payload: []byte(`{"tool_name":"Bash","tool_input":{"line":"rm -rf ~/"}}`)},
 		"no JSON":        {Agent: "codex", Event: "PreToolUse", Payload: []byte("\xff\xfe not json")},
 		"half an object": {Agent: "grok", Event: "PreToolUse", Payload: []byte(`{"session_id":"x","tool_name":"run_ter`)},
 		"a list":         {Agent: "claude", Event: "PreToolUse", Payload: []byte(`[1,2,3]`)},

@@ -24,9 +24,12 @@ func (p *Pipeline) identify(c *call) {
 // decode turns the native payload into an event, in the dialect of the agent that really
 // called.
 func (p *Pipeline) decode(c *call) {
+	var signed bool
+	c.busy, signed = p.Marks.readMarks(c.Frame.Env)
 	input := agent.Input{
 		ID: c.Frame.ID, Time: c.At, Agent: p.Deps.AgentName(c.Frame.Agent), Event: c.Frame.Event,
 		Payload: c.Frame.Payload, Cwd: c.Frame.Cwd, Truncated: c.Frame.Truncated, Env: proc.LookupEnv(c.Frame.Env),
+		Nested: c.caller.Nested || signed,
 	}
 	c.Event = p.decodePayload(input)
 	speaks, ok := p.Deps.Catalogue.Agent(c.speaker)
@@ -45,9 +48,6 @@ func (p *Pipeline) decode(c *call) {
 // until when it waits.
 func (p *Pipeline) locate(c *call) {
 	who := c.caller
-	var signed bool
-	c.busy, signed = p.Marks.readMarks(c.Frame.Env)
-	c.Event.Nested = who.Nested || signed
 	c.Event.Where = p.Sessions.Locate(sessions.Process{
 		PID: who.PID, Start: who.Start, TTY: who.TTY, Holder: who.Holder, HolderStart: who.HolderStart,
 	}, c.Event.Where, c.Frame.Env)
@@ -67,7 +67,7 @@ func (p *Pipeline) decodePayload(in agent.Input) (ev event.Event) {
 				problem, "stack", string(debug.Stack()))
 			ev = event.Event{
 				ID: in.ID, Time: in.Time, Agent: in.Agent, Native: in.Event, Kind: event.Other, Cwd: in.Cwd,
-				Raw:       in.Payload,
+				Raw: in.Payload, Nested: in.Nested,
 				Malformed: "the decoder stumbled over the payload",
 			}
 			if a, ok := p.Deps.Catalogue.EntryOf(in.Agent, in.Event); ok {

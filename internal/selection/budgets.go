@@ -51,6 +51,9 @@ func fill(info *wire.Budget, b *budget.Budget, state budget.State) {
 		return
 	}
 	info.Percent, info.Doubt = &state.Percent, state.Spend.Doubt
+	if b.Dollars > 0 && state.Spend.Unpriced > 0 && info.Doubt == "" {
+		info.Doubt = b.NoPriceWords(state)
+	}
 	if b.Period != budget.Window {
 		info.CostUSD, info.Tokens = &state.Spend.Dollars, &state.Spend.Tokens
 	}

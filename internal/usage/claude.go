@@ -11,11 +11,11 @@ const noModel = "<synthetic>"
 
 // claudeRow reads a line of Claude Code's: type assistant, with message.usage. Every
 // piece of a streamed message is a line, and all have the message's id.
-func claudeRow(s *fileState, line []byte, offset int64, out *sink) {
+func claudeRow(s *fileState, line []byte, offset int64, out *sink) bool {
 	var c Call
 	var uuid, usage []byte
 	whole := false // message is an object
-	if jsontext.Nested(line, "message", func(within bool, key, value []byte) bool {
+	err := jsontext.Nested(line, "message", func(within bool, key, value []byte) bool {
 		if within {
 			switch string(key) {
 			case "id":
@@ -49,8 +49,9 @@ func claudeRow(s *fileState, line []byte, offset int64, out *sink) {
 			c.Replay = c.Replay || string(value) == `"bg"`
 		}
 		return true
-	}) != nil || !whole || usage == nil || usage[0] != '{' || c.Model == noModel {
-		return
+	})
+	if err != nil || !whole || usage == nil || usage[0] != '{' || c.Model == noModel {
+		return err == nil
 	}
 	var split []byte
 	var written int64
@@ -71,7 +72,7 @@ func claudeRow(s *fileState, line []byte, offset int64, out *sink) {
 		}
 		return true
 	}) != nil {
-		return
+		return false
 	}
 	if len(split) > 0 && split[0] == '{' {
 		c.Tokens.CacheWrite1h = min(written, count(jsontext.Get(split, "ephemeral_1h_input_tokens")))
@@ -85,4 +86,5 @@ func claudeRow(s *fileState, line []byte, offset int64, out *sink) {
 	}
 	s.Session, s.Project, s.Model = c.Session, c.Project, c.Model
 	out.add(c)
+	return true
 }

@@ -60,12 +60,12 @@ func (c codexCount) tokens() Tokens {
 
 // codexRow reads a line of a rollout. Codex writes the sums of the whole thread and
 // the last call beside them, again whenever its rate limits change.
-func codexRow(s *fileState, line []byte, _ int64, out *sink) {
+func codexRow(s *fileState, line []byte, _ int64, out *sink) bool {
 	var kind string
 	var at time.Time
 	var payload []byte
 	ordinal := int64(-1)
-	if jsontext.Object(line, func(key, value []byte) bool {
+	err := jsontext.Object(line, func(key, value []byte) bool {
 		switch string(key) {
 		case "type":
 			kind = text(value)
@@ -77,8 +77,9 @@ func codexRow(s *fileState, line []byte, _ int64, out *sink) {
 			payload = value
 		}
 		return true
-	}) != nil || len(payload) == 0 || payload[0] != '{' {
-		return
+	})
+	if err != nil || len(payload) == 0 || payload[0] != '{' {
+		return err == nil
 	}
 	c := &s.Codex
 	switch kind {
@@ -98,6 +99,7 @@ func codexRow(s *fileState, line []byte, _ int64, out *sink) {
 			c.tokenCount(s, jsontext.Get(payload, "info"), at, ordinal, out)
 		}
 	}
+	return true
 }
 
 func (c *codexState) meta(s *fileState, payload []byte, at time.Time, out *sink) {

@@ -11,6 +11,11 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
+// rowsRead is how far each table of a database has been read: up to its last row that
+// won't change any more. Rows that changed all the same are read with the next look at
+// everything.
+type rowsRead map[string]int64
+
 // batchRows is how many rows are read of an agent's database at once: between batches
 // nothing of it is held.
 const batchRows = 500
@@ -46,7 +51,7 @@ func columnsOf(db *sql.DB, table string) (map[string]bool, error) {
 // readOpenCode reads the messages of OpenCode 1 and Kilo, and those of OpenCode 2. A
 // fork copies messages and gives them new ids; when an answer began and ended stays
 // the same.
-func readOpenCode(path string, out *sink) error {
+func readOpenCode(path string, read rowsRead, out *sink) error {
 	db, err := openReadOnly(path)
 	if err != nil {
 		return err
@@ -64,16 +69,13 @@ func readOpenCode(path string, out *sink) error {
 		if !columns["data"] || !columns["session_id"] {
 			continue
 		}
-		for from := int64(0); ; {
-			next, err := openCodeBatch(db, table, from, folders, out)
-			if err != nil {
+		at := openCodeTable{db: db, name: table, from: read[table], folders: folders}
+		for more := true; more; {
+			if more, err = at.batch(out); err != nil {
 				return err
 			}
-			if next == from {
-				break
-			}
-			from = next
 		}
+		read[table] = at.final()
 	}
 	return nil
 }
@@ -105,23 +107,48 @@ func openCodeFolders(db *sql.DB) (map[string]string, error) {
 	return folders, nil
 }
 
-func openCodeBatch(db *sql.DB, table string, from int64, folders map[string]string, out *sink) (int64, error) {
-	rows, err := db.Query("SELECT rowid, session_id, data FROM "+table+" WHERE rowid > ? ORDER BY rowid LIMIT ?",
-		from, batchRows)
+// openCodeTable is a table while it's read.
+type openCodeTable struct {
+	db      *sql.DB
+	name    string
+	from    int64
+	folders map[string]string
+	open    []int64 // answers that aren't complete
+}
+
+// maxOpen is how many of the last answers may be completed later.
+const maxOpen = 100
+
+// final is the row up to which nothing changes any more.
+func (t *openCodeTable) final() int64 {
+	if open := t.open[max(0, len(t.open)-maxOpen):]; len(open) > 0 {
+		return open[0] - 1
+	}
+	return t.from
+}
+
+// batch reads some rows, and reports whether there were any.
+func (t *openCodeTable) batch(out *sink) (more bool, err error) {
+	rows, err := t.db.Query("SELECT rowid, session_id, data FROM "+t.name+" WHERE rowid > ? ORDER BY rowid LIMIT ?",
+		t.from, batchRows)
 	if err != nil {
-		return from, err
+		return false, err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var session string
 		var data []byte
-		if err := rows.Scan(&from, &session, &data); err != nil {
-			return from, err
+		if err := rows.Scan(&t.from, &session, &data); err != nil {
+			return false, err
 		}
+		more = true
 		used := jsontext.Get(data, "tokens")
 		completed := jsontext.Get(data, "time", "completed")
-		if string(jsontext.Get(data, "role")) != `"assistant"` && string(jsontext.Get(data, "type")) != `"assistant"` ||
-			len(used) == 0 || used[0] != '{' || completed == nil {
+		if string(jsontext.Get(data, "role")) != `"assistant"` && string(jsontext.Get(data, "type")) != `"assistant"` {
+			continue
+		}
+		if len(used) == 0 || used[0] != '{' || completed == nil {
+			t.open = append(t.open, t.from)
 			continue
 		}
 		created := jsontext.Get(data, "time", "created")
@@ -131,7 +158,7 @@ func openCodeBatch(db *sql.DB, table string, from int64, folders map[string]stri
 		}
 		project := text(jsontext.Get(data, "path", "cwd"))
 		if project == "" {
-			project = folders[session]
+			project = t.folders[session]
 		}
 		out.add(Call{
 			ID: fmt.Sprintf("%s-%s-%s", created, completed, model), Model: model, Session: session, Project: project,
@@ -144,11 +171,11 @@ func openCodeBatch(db *sql.DB, table string, from int64, folders map[string]stri
 			},
 		})
 	}
-	return from, rows.Err()
+	return more, rows.Err()
 }
 
 // readGoose reads the totals of Goose's sessions.
-func readGoose(path string, out *sink) error {
+func readGoose(path string, _ rowsRead, out *sink) error {
 	db, err := openReadOnly(path)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,7 +23,9 @@ const (
 	maxFiles    = 100_000 // of one agent
 	maxDepth    = 12      // of folders, through links as well
 	maxDocument = 64 << 20
-	sampleSize  = 64 // bytes by which a file is known again, in several places
+	maxPiece    = 256 << 20 // of one file in one look: a larger one doesn't hide what others have
+	maxUnpacked = 2 << 30   // of a compressed file
+	sampleSize  = 64        // bytes by which a file is known again, in several places
 )
 
 // found is a file of an agent's.
@@ -139,9 +142,16 @@ type position struct {
 	Mtime  int64      `json:"mtime"`
 	Offset int64      `json:"offset"`
 	Read   int64      `json:"read"` // when, in milliseconds
-	// Rewritten is when what had been read was changed, in milliseconds; 0: never.
+	// Rewritten is when the session may have used more than its records say, as where what
+	// had been read was changed, in milliseconds; 0: never. Why says what happened.
 	Rewritten int64  `json:"rewritten,omitempty"`
-	Agent     string `json:"agent,omitempty"` // whose it is, where it was rewritten
+	Why       string `json:"why,omitempty"`   // "" is that it was rewritten
+	Agent     string `json:"agent,omitempty"` // whose it is
+	// Partial says that the rest is read with the next look.
+	Partial bool `json:"partial,omitempty"`
+	// rows are how far a database was read, newest that only what came behind them was.
+	rows   rowsRead
+	newest bool
 	// Samples are pieces of what was read, by their place: a file that has others
 	// there was rewritten and is read from the start.
 	Samples map[int64][]byte `json:"samples,omitempty"`
@@ -150,19 +160,43 @@ type position struct {
 
 // unchanged reports whether nothing happened to a file since it was read.
 func (p *position) unchanged(f *found) bool {
-	return p.Size == f.size && p.Mtime == f.mtime && p.Unique == f.unique
+	return !p.Partial && p.Size == f.size && p.Mtime == f.mtime && p.Unique == f.unique
+}
+
+// Records only grow: one that was written to and is as long as before lost something, if
+// that write is over.
+const (
+	writeWithin = 2 * time.Second
+	// lossWithin is how long after the last look that's likely. Later, a backup or an
+	// archive is.
+	lossWithin = time.Hour
+)
+
+// lost reports whether a file was written to without getting longer, and whether that's
+// for sure.
+func (p *position) lost(now *position) (lost, sure bool) {
+	if p.Partial || p.Unique != now.Unique || p.Size != now.Size || p.Mtime == now.Mtime ||
+		now.Mtime-p.Read*int64(time.Millisecond) > int64(lossWithin) {
+		return false, false
+	}
+	return true, time.Since(time.Unix(0, now.Mtime)) > writeWithin
 }
 
 // reading reads one agent's files.
 type reading struct {
-	lines map[*fileKind]*lineReader
+	lines      map[*fileKind]*lineReader
+	everything bool // also the rows of databases that are final
 }
 
 // read reads what is new in a file. It gives back where it is then.
 func (r *reading) read(ctx context.Context, f *found, was *position, out *sink) (position, error) {
 	now := position{Unique: f.unique, Size: f.size, Mtime: f.mtime}
 	if f.kind.format.database != nil {
-		return now, f.kind.format.database(f.path, out)
+		now.rows, now.newest = rowsRead{}, !r.everything
+		if was != nil && !r.everything {
+			maps.Copy(now.rows, was.rows)
+		}
+		return now, f.kind.format.database(f.path, now.rows, out)
 	}
 	file, err := openRecord(f.path)
 	if err != nil {
@@ -180,8 +214,11 @@ func (r *reading) read(ctx context.Context, f *found, was *position, out *sink) 
 	defer out.flush()
 	if f.kind.format.document != nil {
 		doc, err := io.ReadAll(io.LimitReader(file, maxDocument+1))
-		if err == nil && len(doc) <= maxDocument {
-			f.kind.format.document(&now.State, doc, filepath.Base(f.path), out)
+		if name := filepath.Base(f.path); len(doc) > maxDocument {
+			session, _, _ := strings.Cut(name, ".")
+			out.doubt(session, "", tooLarge, info.ModTime())
+		} else if err == nil {
+			f.kind.format.document(&now.State, doc, name, out)
 		}
 		return now, err
 	}
@@ -200,23 +237,43 @@ func (r *reading) read(ctx context.Context, f *found, was *position, out *sink) 
 		}
 		now.State.Session = filepath.Base(dir)
 	}
-	row := func(line []byte, offset int64) { f.kind.format.row(&now.State, line, offset, out) }
+	lost := false
+	row := func(line []byte, offset int64, ended bool) {
+		if f.kind.format.row(&now.State, line, offset, out) || !ended {
+			return
+		}
+		line = repaired(line)
+		lost = line == nil || !f.kind.format.row(&now.State, line, offset, out) || lost
+	}
+	defer func() {
+		switch {
+		case lost:
+			out.doubt(now.State.Session, now.State.Project, unreadable, info.ModTime())
+		case lines.tooLong:
+			out.doubt(now.State.Session, now.State.Project, tooLarge, info.ModTime())
+		}
+	}()
 	if strings.HasSuffix(f.path, ".zst") {
 		unpacked, err := zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxLine))
 		if err != nil {
 			return now, err
 		}
 		defer unpacked.Close()
-		_, err = lines.read(endingReader{ctx, unpacked}, 0, row)
+		all := &io.LimitedReader{R: endingReader{ctx, unpacked}, N: maxUnpacked}
+		_, err = lines.read(all, 0, row)
+		lines.tooLong = lines.tooLong || all.N == 0
 		return now, err
 	}
 	if was != nil {
-		now.Rewritten, now.Agent = was.Rewritten, was.Agent
+		if lost, sure := was.lost(&now); lost && !sure && was.isKnown(file) {
+			return *was, nil // the next look knows
+		} else if lost {
+			out.doubt(was.State.Session, was.State.Project, "", time.Now())
+		}
 		now.State = fileState{Session: was.State.Session, Project: was.State.Project} // whose it was
 	}
 	if was != nil && was.Offset > 0 && (was.Unique != now.Unique || was.Size > now.Size || !was.isKnown(file)) {
-		now.Rewritten, now.Agent = time.Now().UnixMilli(), out.agent
-		out.rewritten(now.State.Session, now.State.Project)
+		out.doubt(now.State.Session, now.State.Project, "", time.Now())
 	}
 	if was != nil && was.Offset <= now.Size && was.isKnown(file) {
 		now.State, now.Offset = was.State, was.Offset
@@ -226,10 +283,18 @@ func (r *reading) read(ctx context.Context, f *found, was *position, out *sink) 
 	if _, err := file.Seek(now.Offset, io.SeekStart); err != nil {
 		return now, err
 	}
-	now.Offset, err = lines.read(endingReader{ctx, file}, now.Offset, row)
+	piece := &io.LimitedReader{R: endingReader{ctx, file}, N: maxPiece}
+	now.Offset, err = lines.read(piece, now.Offset, row)
+	now.Partial = piece.N == 0
 	now.takeSamples(file)
 	return now, err
 }
+
+// Why a session may have used more than its records say.
+const (
+	unreadable = "a line in its records can't be read"
+	tooLarge   = "a record of its is too large to be read"
+)
 
 // endingReader ends with its context.
 type endingReader struct {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/platform/bounded"
 	"github.com/hookmux/hookmux/internal/policy/budget"
 )
@@ -29,8 +30,11 @@ type ledger struct {
 	// waitUntil is how long the first calls after the start wait for what is on record.
 	waitUntil time.Time
 	ready     chan struct{} // closed when known; nil: never waited for
-	// looking is since when records have been looked at; zero while they aren't.
+	// looking is since when records have been looked at; zero while they aren't. behind
+	// says that large ones are still being read.
 	looking time.Time
+	looked  time.Time // when the last look began that is over
+	behind  bool
 	// doubts are why more may have been used, by session, and when that was seen.
 	doubts bounded.Map[sessionKey, doubt]
 	// silent are the calls of sessions since they last used something.
@@ -42,10 +46,16 @@ type doubt struct {
 	at           time.Time
 }
 
-// silence is how many calls a session made since something it used was on record.
+// silence is how many calls a session made since something it used was on record, and in
+// its turn.
 type silence struct {
 	since time.Time
 	calls int
+	turn  struct {
+		calls int
+		used  bool // something of it is on record
+		last  time.Time
+	}
 }
 
 // maxDoubts bounds both.
@@ -61,21 +71,38 @@ const (
 
 var prompt = []string{"claude", "codex", "pi", "omp", "qwen"}
 
-// NoteCall implements [budget.Spent].
-func (l *ledger) NoteCall(agent, session string) {
-	if session == "" || !slices.Contains(prompt, agent) {
+// NoteEvent implements [budget.Spent].
+func (l *ledger) NoteEvent(ev *event.Event) {
+	if ev.Session == "" || !slices.Contains(prompt, ev.Agent) {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	key := sessionKey{agent, session}
-	one, ok := l.silent.Get(key)
-	if !ok {
-		one.since = l.now()
+	key := sessionKey{ev.Agent, ev.Session}
+	one, _ := l.silent.Get(key)
+	switch ev.Kind {
+	case event.TurnStart:
+		// No call without an answer of the model's, and no answer without a record.
+		if t := &one.turn; t.calls > 0 && !t.used && l.known && !l.behind && l.looked.After(t.last.Add(turnSettles)) {
+			l.doubts.Put(key, doubt{ev.Cwd, "a turn of " + ev.Agent + " made calls, and nothing of what it used is in its records", l.now()}, maxDoubts)
+		}
+		one.turn.calls, one.turn.used = 0, false
+	case event.ToolBefore:
+		if one.calls == 0 {
+			one.since = l.now()
+		}
+		one.calls++
+		one.turn.calls++
+		one.turn.last = l.now()
+	default:
+		return
 	}
-	one.calls++
 	l.silent.Put(key, one, maxDoubts)
 }
+
+// turnSettles is how long before a look a turn's last call must be, for the turn's records
+// to be there for sure.
+const turnSettles = 2 * time.Second
 
 // noteRewritten hears that records of a session were changed, which its agent doesn't do.
 func (l *ledger) noteRewritten(r rewrite) {
@@ -186,7 +213,10 @@ func (l *ledger) note(was, is *Call) {
 		return
 	}
 	key := sessionKey{is.Agent, is.Session}
-	l.silent.Delete(key)
+	if one, ok := l.silent.Get(key); ok {
+		one.calls, one.turn.used = 0, true
+		l.silent.Put(key, one, maxDoubts)
+	}
 	use := l.sessions[key]
 	if use == nil {
 		use = new(SessionUse)
@@ -348,6 +378,10 @@ func (l *ledger) OfWindow(agent string, length time.Duration) (float64, bool) {
 func (l *ledger) Known(ctx context.Context) bool {
 	l.mu.Lock()
 	known := l.known
+	if known && l.behind {
+		l.mu.Unlock()
+		return false
+	}
 	if known && !l.looking.IsZero() && l.now().Sub(l.looking) > slowLook {
 		l.mu.Unlock()
 		return false // somebody may have put something large in its way
@@ -379,15 +413,17 @@ const slowLook = 10 * time.Second
 func (l *ledger) setLooking(on bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.looking = (time.Time{}); on {
+	if on {
 		l.looking = l.now()
+	} else if !l.looking.IsZero() {
+		l.looked, l.looking = l.looking, time.Time{}
 	}
 }
 
-func (l *ledger) setKnown() {
+func (l *ledger) setKnown(behind bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.known {
+	if l.behind = behind; l.known {
 		return
 	}
 	l.known = true

@@ -6,13 +6,15 @@ import (
 	"errors"
 	"io"
 	"strings"
+
+	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
 // Bounds of reading lines. Most lines fit into firstBuffer; a longer one gets a larger
 // buffer until maxLine, beyond which it is passed over.
 const (
 	firstBuffer = 128 << 10
-	maxLine     = 64 << 20
+	maxLine     = 16 << 20
 )
 
 // lineReader finds the lines of a file that have one of a few markers in them. It
@@ -22,6 +24,7 @@ type lineReader struct {
 	markers []marker
 	buf     []byte
 	next    []int // where each marker comes next in what is left, relative to done
+	tooLong bool  // a line was passed over
 }
 
 func newLineReader(markers []string) *lineReader {
@@ -35,16 +38,16 @@ func newLineReader(markers []string) *lineReader {
 // read calls row for each marked line of in, which begins at offset. It returns the
 // offset behind the last complete line. A last line without an end is handed out as
 // well: if it is complete in all but that, its numbers are known at once.
-func (r *lineReader) read(in io.Reader, offset int64, row func(line []byte, offset int64)) (int64, error) {
-	r.buf = r.buf[:0]
+func (r *lineReader) read(in io.Reader, offset int64, row func(line []byte, offset int64, ended bool)) (int64, error) {
+	r.buf, r.tooLong = r.buf[:0], false
 	skipping := false // within a line that is too long
 	for {
 		if len(r.buf) == cap(r.buf) {
 			if cap(r.buf) >= maxLine {
 				offset += int64(len(r.buf))
-				r.buf, skipping = r.buf[:0], true
+				r.buf, skipping, r.tooLong = r.buf[:0], true, true
 			} else {
-				grown := make([]byte, len(r.buf), 4*cap(r.buf))
+				grown := make([]byte, len(r.buf), min(4*cap(r.buf), maxLine))
 				copy(grown, r.buf)
 				r.buf = grown
 			}
@@ -85,7 +88,7 @@ func (r *lineReader) read(in io.Reader, offset int64, row func(line []byte, offs
 }
 
 // rows hands out the marked lines of a piece that consists of whole lines.
-func (r *lineReader) rows(piece []byte, offset int64, row func(line []byte, offset int64)) {
+func (r *lineReader) rows(piece []byte, offset int64, row func(line []byte, offset int64, ended bool)) {
 	for i := range r.markers {
 		r.next[i] = r.markers[i].index(piece, 0)
 	}
@@ -102,13 +105,31 @@ func (r *lineReader) rows(piece []byte, offset int64, row func(line []byte, offs
 		if n := bytes.IndexByte(piece[at:], '\n'); n >= 0 {
 			end = at + n
 		}
-		row(piece[begin:end], offset+int64(begin))
+		row(piece[begin:end], offset+int64(begin), end < len(piece))
 		for i, n := range r.next {
 			if n < end {
 				r.next[i] = r.markers[i].index(piece, end)
 			}
 		}
 	}
+}
+
+// maxRepairs is how many places a record may begin at in a line that isn't one.
+const maxRepairs = 64
+
+// repaired is the record in a line that has something else in front of it, as where an
+// agent was killed while it wrote, or something without an end was added; nil for none.
+func repaired(line []byte) []byte {
+	for range maxRepairs {
+		at := bytes.Index(line[min(1, len(line)):], []byte(`{"`))
+		if at < 0 {
+			return nil
+		}
+		if line = line[at+1:]; jsontext.Valid(line) {
+			return line
+		}
+	}
+	return nil
 }
 
 // lastBreak returns where the last line break is, -1 where there is none. It looks at

@@ -23,8 +23,8 @@ type sink struct {
 	calls func(Call)
 	limit func(Window)
 	held  []Call // until it is known whether they are copies
-	// rewritten hears that what had been read of a session's records was changed.
-	rewritten func(session, project string)
+	// doubt hears why a session may have used more than its records say.
+	doubt func(session, project, why string, at time.Time)
 }
 
 func (o *sink) add(c Call) {
@@ -61,11 +61,13 @@ func (o *sink) flush() {
 type format struct {
 	// markers are what a line must have in it to be looked at.
 	markers []string
-	row     func(s *fileState, line []byte, offset int64, out *sink)
+	// row reads a line, and reports whether it is JSON.
+	row func(s *fileState, line []byte, offset int64, out *sink) bool
 	// document reads a file that is one document instead.
 	document func(s *fileState, doc []byte, name string, out *sink)
-	// database reads a database instead.
-	database func(path string, out *sink) error
+	// database reads a database instead: the rows behind those that read says were final,
+	// or all where it says nothing.
+	database func(path string, read rowsRead, out *sink) error
 }
 
 // fields say where a row has what. Numbers are relative to usage, everything else to
@@ -110,8 +112,11 @@ func matches(doc []byte, when map[path]string) bool {
 }
 
 // rowsOf makes the reader of a file of rows.
-func rowsOf(headers []header, calls ...fields) func(*fileState, []byte, int64, *sink) {
-	return func(s *fileState, line []byte, offset int64, out *sink) {
+func rowsOf(headers []header, calls ...fields) func(*fileState, []byte, int64, *sink) bool {
+	return func(s *fileState, line []byte, offset int64, out *sink) bool {
+		if !jsontext.Valid(line) {
+			return false
+		}
 		for i := range headers {
 			h := &headers[i]
 			if !matches(line, h.when) {
@@ -128,9 +133,10 @@ func rowsOf(headers []header, calls ...fields) func(*fileState, []byte, int64, *
 		}
 		for i := range calls {
 			if calls[i].read(s, line, offset, out) {
-				return
+				break
 			}
 		}
+		return true
 	}
 }
 

@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"time"
+
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // Scanner reads agents' records into a store. One goroutine uses it.
@@ -21,6 +22,10 @@ type Scanner struct {
 	window    func(Window) Window
 	progress  func(Progress)
 	rewritten func(rewrite)
+	// unfinished are the files of which a part is to be read with the next look, failing
+	// the databases that can't be read, since when.
+	unfinished map[string]work
+	failing    map[string]time.Time
 	// rest is how long a scan in the background pauses for each moment it worked; 0: it
 	// doesn't.
 	rest    float64
@@ -47,24 +52,65 @@ func (s *Scanner) tellRewritten(r rewrite) {
 func (s *Scanner) tellEarlier() {
 	for _, p := range s.positions {
 		if p.Rewritten > 0 {
-			s.tellRewritten(rewrite{agent: p.Agent, session: p.State.Session, project: p.State.Project, at: time.UnixMilli(p.Rewritten)})
+			s.tellRewritten(rewrite{agent: p.Agent, session: p.State.Session, project: p.State.Project,
+				at: time.UnixMilli(p.Rewritten), why: p.Why})
 		}
 	}
 }
 
-// lookFor tells of the record of a live session that was read and is gone.
-func (s *Scanner) lookFor(agent, path string) {
+// lookFor tells of the record of a live session that was read and is gone, or that can't
+// be read.
+func (s *Scanner) lookFor(one *wire.Session) {
+	path := one.Transcript
 	was := s.positions[path]
-	if was == nil || was.Rewritten > 0 {
+	if was != nil && was.Rewritten > 0 {
 		return
 	}
-	for _, name := range []string{path, path + ".zst"} { // Codex compresses its records
-		if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
-			return
-		}
+	if was == nil && !slices.Contains(prompt, one.Agent) {
+		return // what others name may be no record
 	}
-	was.Rewritten, was.Agent = s.now().UnixMilli(), agent
-	s.tellRewritten(rewrite{agent: agent, session: was.State.Session, project: was.State.Project, at: s.now()})
+	err := tryRecord(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if was == nil {
+			return // nothing is in it yet
+		}
+		err = tryRecord(path + ".zst") // Codex compresses its records
+	}
+	if err == nil {
+		return
+	}
+	r := rewrite{agent: one.Agent, session: one.ID, project: one.Cwd, at: s.now()}
+	if !errors.Is(err, fs.ErrNotExist) {
+		r.why = "its records can't be read"
+	}
+	if was != nil {
+		was.Rewritten, was.Why, was.Agent = r.at.UnixMilli(), r.why, r.agent
+		r.session, r.project = was.State.Session, was.State.Project
+	}
+	s.tellRewritten(r)
+}
+
+// tryRecord says why a record can't be read.
+func tryRecord(path string) error {
+	f, err := openRecord(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	return err
+}
+
+// Unfinished reports whether there's more to read in some files.
+func (s *Scanner) Unfinished() bool { return len(s.unfinished) > 0 }
+
+// work is a file to read.
+type work struct {
+	store *store
+	file  found
 }
 
 // Progress is how far a scan is.
@@ -96,11 +142,9 @@ func NewScanner(ctx context.Context, store *Store, home string, getenv func(stri
 // Scan reads what is new in the records of some agents; nil is all of them. places are
 // more folders, by agent, and read whether their agent is among those or not.
 func (s *Scanner) Scan(ctx context.Context, agents []string, places map[string][]string) error {
-	type work struct {
-		store *store
-		file  found
-	}
+	s.reading.everything = agents == nil
 	var list []work
+	listed := map[string]bool{}
 	for i := range stores() {
 		one := &stores()[i]
 		roots := places[one.agent]
@@ -115,10 +159,16 @@ func (s *Scanner) Scan(ctx context.Context, agents []string, places map[string][
 					"and the others aren't read", one.agent, maxFiles, root)})
 			}
 			for _, f := range records {
-				if was := s.positions[f.path]; was == nil || !was.unchanged(&f) {
+				if was := s.positions[f.path]; was == nil || !was.unchanged(&f) || was.newest && agents == nil {
 					list = append(list, work{one, f})
+					listed[f.path] = true
 				}
 			}
+		}
+	}
+	for path, one := range s.unfinished {
+		if !listed[path] {
+			list = append(list, one)
 		}
 	}
 	if len(list) == 0 {
@@ -145,14 +195,14 @@ func (s *Scanner) Scan(ctx context.Context, agents []string, places map[string][
 			}
 			b.known, b.pending = known, slab
 		}
-		f := &list[i].file
-		if err = s.scanFile(ctx, b, list[i].store.agent, f); err != nil {
+		read, err := s.scanFile(ctx, b, &list[i])
+		if err != nil {
 			b.rollback()
 			return err
 		}
 		progress.Files++
-		progress.Bytes += f.size
-		bytes += f.size
+		progress.Bytes += read
+		bytes += read
 		if files++; bytes >= commitBytes || files >= commitFiles || s.rest > 0 && time.Since(began) > time.Second {
 			if err = b.commit(); err != nil {
 				return err
@@ -188,9 +238,11 @@ func pause(ctx context.Context, span time.Duration) {
 	}
 }
 
-// scanFile reads what is new in one file. A file that can't be read is tried again
-// when it changes; only the store's own errors end the scan.
-func (s *Scanner) scanFile(ctx context.Context, b *batch, agent string, f *found) error {
+// scanFile reads what is new in one file, and returns how many bytes that were. A file
+// that can't be read is tried again with the next look; only the store's own errors end
+// the scan.
+func (s *Scanner) scanFile(ctx context.Context, b *batch, one *work) (read int64, err error) {
+	agent, f := one.store.agent, &one.file
 	was := s.positions[f.path]
 	now := s.now()
 	var failed error
@@ -219,25 +271,73 @@ func (s *Scanner) scanFile(ctx context.Context, b *batch, agent string, f *found
 			failed = b.saveWindow(&w)
 		}
 	}
-	out.rewritten = func(session, project string) {
-		s.tellRewritten(rewrite{agent: agent, session: session, project: project, at: now})
+	var doubt *rewrite
+	out.doubt = func(session, project, why string, at time.Time) {
+		doubt = &rewrite{agent: agent, session: session, project: project, at: at, why: why}
 	}
 	at, err := s.reading.read(ctx, f, was, out)
-	if failed != nil {
-		return failed
+	switch {
+	case failed != nil:
+		return 0, failed
+	case ctx.Err() != nil:
+		return 0, ctx.Err() // it goes on where it was
+	case err != nil && f.kind.format.database != nil:
+		s.noteFailing(agent, f.path)
+		return 0, nil // it is busy; the next look reads it
+	case err != nil && was == nil:
+		return 0, nil
+	case err != nil:
+		at, doubt = *was, &rewrite{agent: agent, session: was.State.Session, project: was.State.Project, at: now,
+			why: "its records can't be read"}
 	}
-	if err != nil {
-		if f.kind.format.database != nil {
-			return nil // it is busy; the next look reads it
-		}
-		if ctx.Err() != nil {
-			return ctx.Err() // it goes on where it was
-		}
+	delete(s.failing, f.path)
+	if was != nil {
+		at.Rewritten, at.Why, at.Agent = was.Rewritten, was.Why, was.Agent
 	}
-	at.Read = now.UnixMilli()
+	if doubt != nil {
+		at.Rewritten, at.Why, at.Agent = doubt.at.UnixMilli(), doubt.why, agent
+		s.tellRewritten(*doubt)
+	}
+	if at.Read = now.UnixMilli(); was == nil && at.Partial {
+		at.Read = 0 // what comes with the next look is no younger
+	} else if was != nil && (at.Partial || was.Partial || err != nil) {
+		at.Read = was.Read
+	}
+	if at.Partial {
+		if s.unfinished == nil {
+			s.unfinished = map[string]work{}
+		}
+		s.unfinished[f.path] = *one
+	} else {
+		delete(s.unfinished, f.path)
+	}
 	if err := b.savePosition(f.path, &at); err != nil {
-		return err
+		return 0, err
 	}
 	s.positions[f.path] = &at
-	return nil
+	if at.Offset > 0 {
+		from := int64(0)
+		if was != nil {
+			from = was.Offset
+		}
+		return max(0, at.Offset-from), nil
+	}
+	return at.Size, nil
+}
+
+// failingFor is how long a database may be busy.
+const failingFor = 10 * time.Second
+
+// noteFailing notes that a database can't be read. It may be busy for a moment; for
+// longer, somebody keeps it from being read.
+func (s *Scanner) noteFailing(agent, path string) {
+	since, ok := s.failing[path]
+	if !ok {
+		if s.failing == nil {
+			s.failing = map[string]time.Time{}
+		}
+		s.failing[path] = s.now()
+	} else if s.now().Sub(since) >= failingFor {
+		s.tellRewritten(rewrite{agent: agent, session: everySession, at: s.now(), why: "the database of " + agent + " can't be read"})
+	}
 }

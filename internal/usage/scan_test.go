@@ -14,7 +14,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"go.uber.org/goleak"
 
+	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/policy/budget"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -450,7 +452,7 @@ func TestRewrittenRecordsRaiseDoubts(t *testing.T) {
 				change(w, path)
 			}
 			w.scan()
-			w.scanner.lookFor("claude", path)
+			w.scanner.lookFor(&wire.Session{Agent: "claude", ID: "s", Transcript: path})
 			session := w.scanner.positions[path].State.Session
 			want := change != nil
 			if got := l.InSession("claude", session).Doubt != ""; got != want {
@@ -480,11 +482,11 @@ func TestRewrittenRecordsRaiseDoubts(t *testing.T) {
 func TestSilentSessions(t *testing.T) {
 	now := time.Now()
 	l := newLedger(func() time.Time { return now }, BuiltinPrices)
-	l.setKnown()
+	l.setKnown(false)
 	calls := func(n int) {
 		for range n {
-			l.NoteCall("claude", "s")
-			l.NoteCall("cursor", "s")
+			l.NoteEvent(&event.Event{Kind: event.ToolBefore, Agent: "claude", Session: "s"})
+			l.NoteEvent(&event.Event{Kind: event.ToolBefore, Agent: "cursor", Session: "s"})
 		}
 	}
 	calls(silentCalls)

@@ -42,16 +42,19 @@ type Service struct {
 	prices  *Prices
 	done    Progress
 	reading bool
+	problem string // why records aren't read right now
 }
 
 // How often records are looked at.
 const (
-	firstLook = 3 * time.Second        // after the start, where nothing depends on it
-	liveLook  = time.Second            // while sessions are at work
-	soonLook  = 250 * time.Millisecond // after the last, when agents report something
+	firstLook = 3 * time.Second       // after the start, where nothing depends on it
+	liveLook  = time.Second           // while sessions are at work
+	soonLook  = 50 * time.Millisecond // after the last, when agents report something
 	idleLook  = time.Minute
-	// workShare is how much longer than a look the pause after it is.
+	// workShare is how much longer than a look the pause after it is, maxRest how long a
+	// live session's numbers wait for it at most. A look at everything has a pause of its own.
 	workShare = 20
+	maxRest   = 1500 * time.Millisecond
 	// freshWithin is how long a question waits for the newest numbers.
 	freshWithin = 2 * time.Second
 	liveFor     = 2 * time.Minute // after a session's last event
@@ -106,16 +109,16 @@ func (s *Service) Run(ctx context.Context) {
 		timer.Stop()
 	}
 	var scanner *Scanner
-	var full time.Time // when everything was looked at
+	var full fullLook
 	for ctx.Err() == nil {
 		var next time.Duration
 		began := time.Now()
 		scanner, next = s.look(ctx, scanner, &full, len(waiting) > 0)
-		rest := workShare * time.Since(began)
+		rest := min(workShare*time.Since(began), maxRest)
 		for _, w := range waiting {
 			close(w)
 		}
-		waiting = s.await(ctx, min(max(next, rest), idleLook), min(max(soonLook, rest), idleLook))
+		waiting = s.await(ctx, max(next, rest), max(soonLook, rest))
 	}
 	for _, w := range waiting {
 		close(w)
@@ -128,6 +131,9 @@ func (s *Service) Run(ctx context.Context) {
 		store.Close()
 	}
 }
+
+// fullLook is when everything was looked at, and when it is again.
+type fullLook struct{ last, next time.Time }
 
 // await waits for the next look: after a while, soon when agents report something, at
 // once when somebody asks.
@@ -161,7 +167,7 @@ func (s *Service) Poke() {
 }
 
 // look reads what is new, and says when to look again.
-func (s *Service) look(ctx context.Context, scanner *Scanner, full *time.Time, all bool) (*Scanner, time.Duration) {
+func (s *Service) look(ctx context.Context, scanner *Scanner, full *fullLook, all bool) (*Scanner, time.Duration) {
 	s.setLooking(true)
 	defer s.setLooking(false)
 	scanner, err := s.open(ctx, scanner)
@@ -170,13 +176,15 @@ func (s *Service) look(ctx context.Context, scanner *Scanner, full *time.Time, a
 		next, err = s.scan(ctx, scanner, full, all)
 		if err == nil {
 			s.o.Deps.Problems.Clear("usage")
-			if s.o.Looked != nil && !full.IsZero() {
+			s.setProblem("")
+			if s.o.Looked != nil && !full.last.IsZero() {
 				s.o.Looked()
 			}
 			return scanner, next
 		}
 	}
 	if ctx.Err() == nil {
+		s.setProblem(err.Error())
 		s.o.Deps.Problems.Set("usage", "what agents use isn't counted right now: "+err.Error(),
 			"make room, or repair "+filepath.Join(s.o.Deps.Dirs.State, Database)+"; it is tried again every minute")
 		// What was added up and not written must not be added up again.
@@ -228,28 +236,38 @@ func (s *Service) open(ctx context.Context, scanner *Scanner) (*Scanner, error) 
 }
 
 // scan looks at the records of sessions that are at work, and now and then at all.
-func (s *Service) scan(ctx context.Context, scanner *Scanner, full *time.Time, all bool) (time.Duration, error) {
+func (s *Service) scan(ctx context.Context, scanner *Scanner, full *fullLook, all bool) (time.Duration, error) {
 	agents, places := s.live(scanner.lookFor)
-	if all || full.IsZero() || time.Since(*full) >= idleLook {
+	began := time.Now()
+	if all || !began.Before(full.next) {
 		agents = nil
 		scanner.rest = 0
-		if full.IsZero() && !all {
+		if full.last.IsZero() && !all {
 			scanner.rest = 1
 		}
-		s.setReading(full.IsZero())
+		s.setReading(full.last.IsZero())
 	} else if agents == nil {
 		agents = []string{}
 	}
 	err := scanner.Scan(ctx, agents, places)
-	if err == nil && agents == nil {
-		*full = time.Now()
-		s.setReading(false)
-		s.setKnown()
+	if err == nil {
+		if agents == nil {
+			full.last = time.Now()
+			full.next = full.last.Add(max(idleLook, workShare*full.last.Sub(began)))
+		}
+		s.setReading(scanner.Unfinished())
+		s.setKnown(scanner.Unfinished())
 	}
-	if len(places) > 0 || len(agents) > 0 {
+	if len(places) > 0 || len(agents) > 0 || scanner.Unfinished() {
 		return liveLook, err
 	}
 	return idleLook, err
+}
+
+func (s *Service) setProblem(what string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.problem = what
 }
 
 func (s *Service) setReading(on bool) {
@@ -260,14 +278,14 @@ func (s *Service) setReading(on bool) {
 
 // live are the agents that are at work: the folders of their records where those are
 // known, else the agents. look hears of each record.
-func (s *Service) live(look func(agent, path string)) (agents []string, places map[string][]string) {
+func (s *Service) live(look func(*wire.Session)) (agents []string, places map[string][]string) {
 	places = map[string][]string{}
 	for _, one := range s.o.Sessions(false) {
 		if one.Ended != nil || one.Status != wire.StatusRunning && time.Since(one.LastEvent) > liveFor {
 			continue
 		}
 		if dir := filepath.Dir(one.Transcript); filepath.IsAbs(one.Transcript) && dir != s.o.Deps.Dirs.Home {
-			look(one.Agent, one.Transcript)
+			look(&one)
 			if !slices.Contains(places[one.Agent], dir) {
 				places[one.Agent] = append(places[one.Agent], dir)
 			}
@@ -339,7 +357,7 @@ func (s *Service) reportMethod(ctx context.Context, params json.RawMessage, _ pr
 	}
 	s.refresh(ctx)
 	s.mu.Lock()
-	store, reading, done := s.store, s.reading, s.done
+	store, reading, done, problem := s.store, s.reading, s.done, s.problem
 	s.mu.Unlock()
 	if store == nil {
 		return nil, wire.Errorf(wire.CodeInternal, "what agents used isn't known right now; `hookmux status` says why")
@@ -348,6 +366,7 @@ func (s *Service) reportMethod(ctx context.Context, params json.RawMessage, _ pr
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeInternal, "%v", err)
 	}
+	report.Problem = problem
 	if reading {
 		report.Reading = &wire.UsageReading{Files: done.Files, Of: done.Of, Bytes: done.Bytes}
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
@@ -168,7 +169,7 @@ func TestWindows(t *testing.T) {
 func TestSlowLooks(t *testing.T) {
 	now := time.Now()
 	l := newLedger(func() time.Time { return now }, BuiltinPrices)
-	l.setKnown()
+	l.setKnown(false)
 	l.setLooking(true)
 	if !l.Known(t.Context()) {
 		t.Error("a look that just began makes what's known unknown")
@@ -197,7 +198,9 @@ func TestSlowLooks(t *testing.T) {
 }
 
 // A project that is behind a link, or that an agent moves there, is the same project.
-func TestProjectsBehindLinks(t *testing.T) {
+func TestProjectsBehindLinks(t *testing.T) { synctest.Test(t, projectsBehindLinks) }
+
+func projectsBehindLinks(t *testing.T) {
 	dir := t.TempDir()
 	real, link := filepath.Join(dir, "real"), filepath.Join(dir, "link")
 	if err := os.MkdirAll(filepath.Join(real, "sub"), 0o700); err != nil {
@@ -233,6 +236,7 @@ func TestProjectsBehindLinks(t *testing.T) {
 	if err := os.Symlink(moved, real); err != nil {
 		t.Fatal(err)
 	}
+	time.Sleep(2 * time.Second) // where a folder leads is known that long
 	check("moved")
 	l.note(nil, &Call{Agent: "claude", ID: "e", Session: "s", Project: moved, At: time.Now(), Tokens: Tokens{Input: 10}})
 	if got := l.Today("", real).Tokens; got != 40 {

@@ -149,9 +149,12 @@ var kimiRows = format{
 }
 
 // copilotRow reads calls, and the totals that include those without a row.
-func copilotRow(s *fileState, line []byte, offset int64, out *sink) {
-	copilotRows(s, line, offset, out)
+func copilotRow(s *fileState, line []byte, offset int64, out *sink) bool {
+	if !copilotRows(s, line, offset, out) {
+		return false
+	}
 	copilotShutdown(s, line, out)
+	return true
 }
 
 var copilotRows = rowsOf(copilotHeaders, copilotCalls)

@@ -88,7 +88,8 @@ type UsageReport struct {
 	Prices   string      `json:"prices"`   // the date of the table
 	// Reading says how much of the records is read, while that goes on.
 	Reading *UsageReading `json:"reading,omitempty"`
-	Problem string        `json:"problem,omitempty"`
+	// Problem says why nothing is counted right now; "" where it is.
+	Problem string `json:"problem,omitempty"`
 }
 
 // UsageReading is how far the records of agents are read.

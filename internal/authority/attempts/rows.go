@@ -338,6 +338,8 @@ var unreadable = []Attempt{
 		Test: "internal/policy/guards.TestUnreadableInput"},
 	{Name: "a command as a list or an object, members that stand twice, other encodings", Class: Unreadable, On: Facts,
 		End: Asked, Test: "agent.TestUnreadableCallsAreKnown"},
+	{Name: "a payload that names no tool, or a shell call without its command, as a new version of the agent may send",
+		Class: Unreadable, On: Process, End: Asked, Test: "internal/daemon.TestWhatCannotBeReadIsNotWavedThrough"},
 	{Name: "half a payload", Class: Unreadable, On: Process, End: Asked,
 		Test: "cmd/hookmux-hook.TestHalfAPayloadIsNotHarmless"},
 }

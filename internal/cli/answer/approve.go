@@ -106,8 +106,8 @@ func (a *approval) check() error {
 		}
 	}
 	if a.lasts != "" {
-		if span, err := config.ParseSpan(a.lasts); err != nil || span <= 0 {
-			return cmdutil.UsageError("--for %q isn't a duration; write 30m, 8h or 7d", a.lasts)
+		if _, err := cmdutil.Span("--for", a.lasts, "30m, 8h or 7d"); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -29,14 +29,17 @@ func FleetCommand(app *cmdutil.App) *cobra.Command {
 		Short: "Share one inbox and one log between many machines",
 		Long: `Machines of a fleet send what their agents do, without secrets, to one of them that
 serves the fleet. Operators see every machine in hookmux ps and hookmux inbox, and answer
-from there; readers only see. Members keep working while the server is away.`,
+from there; readers only see. Members keep working while the server is away. Without a
+command, shows whether this machine is connected to its fleet.`,
 		Example: `  hookmux fleet init                 # on the machine that serves it
   hookmux fleet join CODE            # on another one
   hookmux fleet list`,
 		Args: cmdutil.SubcommandArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(initCommand(app), inviteCommand(app), joinCommand(app), listCommand(app), statusCommand(app),
+	status := statusCommand(app)
+	cmd.RunE = status.RunE
+	cmd.Flags().AddFlagSet(status.Flags())
+	cmd.AddCommand(initCommand(app), inviteCommand(app), joinCommand(app), listCommand(app), status,
 		logCommand(app), policyCommand(app), removeCommand(app), leaveCommand(app))
 	return cmd
 }
@@ -340,12 +343,20 @@ func statusCommand(app *cmdutil.App) *cobra.Command {
 
 func logCommand(app *cmdutil.App) *cobra.Command {
 	var p wire.FleetLogParams
+	var since string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "log", Short: "Show what agents did on every machine of the fleet",
-		Example: "  hookmux fleet log\n  hookmux fleet log --host build --limit 20",
+		Example: "  hookmux fleet log\n  hookmux fleet log --host build -n 20 --since 1d",
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			var err error
+			if p.Since, err = cmdutil.Moment("--since", since); err != nil {
+				return err
+			}
+			if p.Limit < 1 {
+				return cmdutil.UsageError("-n must be at least 1")
+			}
 			var page wire.FleetLog
 			if err := app.CallDaemon(cmd.Context(), wire.MethodFleetLog, p, &page); err != nil {
 				return err
@@ -371,7 +382,8 @@ func logCommand(app *cmdutil.App) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&p.Host, "host", "", "only this machine, by name or ID")
-	cmd.Flags().IntVar(&p.Limit, "limit", 50, "how many events at most")
+	cmd.Flags().IntVarP(&p.Limit, "limit", "n", 50, "at most this many")
+	cmd.Flags().StringVar(&since, "since", "", "nothing older: 1h, 2d, 2026-01-31")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

@@ -26,9 +26,11 @@ guards. It's signed with your machine's key and has a version. A policy only mak
 tighter: what a machine's own rules and guards refuse stays refused.`,
 		Example: "  hookmux fleet policy push ./rules\n  hookmux fleet policy status",
 		Args:    cmdutil.SubcommandArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(pushCommand(app), policyStatusCommand(app), clearCommand(app))
+	status := policyStatusCommand(app)
+	cmd.RunE = status.RunE
+	cmd.Flags().AddFlagSet(status.Flags())
+	cmd.AddCommand(pushCommand(app), status, clearCommand(app))
 	return cmd
 }
 

@@ -170,6 +170,10 @@ func guardShow(app *cmdutil.App) *cobra.Command {
 		Args: cmdutil.ExactArgs("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, err := findGuard(args[0])
+			if isRule(args[0]) {
+				name, _, _ = strings.Cut(args[0], ".")
+				return cmdutil.UsageError("%s is a rule; `hookmux guard show %s` shows it with its guard", args[0], name)
+			}
 			if err != nil {
 				return err
 			}

@@ -24,7 +24,7 @@ func ParseMode(word string) (rules.Mode, error) {
 		}
 		known = append(known, string(mode))
 	}
-	return "", cmdutil.UnknownName("mode", word, known, "")
+	return "", cmdutil.UnknownMode(word, known)
 }
 
 // Paused is what a pause command is about.
@@ -82,7 +82,7 @@ at most. What it would have stopped is recorded, and it comes back by itself.
 
 func pauseArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 2 {
-		return cmdutil.UsageError("write the duration in one word, such as 30m; see `%s --help`", cmd.CommandPath())
+		return cmdutil.TooManyArgs(cmd, args, 2)
 	}
 	return cmdutil.SomeArgs("NAME")(cmd, args)
 }
@@ -97,12 +97,12 @@ func PauseSpan(given []string, end bool) (time.Duration, error) {
 	case len(given) == 0:
 		return 10 * time.Minute, nil
 	}
-	span, err := config.ParseSpan(given[0])
-	if err == nil && span == 0 {
+	if span, err := config.ParseSpan(given[0]); err == nil && span == 0 {
 		return 0, cmdutil.UsageError("--end ends a pause")
 	}
-	if err != nil || span <= 0 {
-		return 0, cmdutil.UsageError("%q isn't a duration; write 10m or 1h", given[0])
+	span, err := cmdutil.Span("", given[0], "10m or 1h")
+	if err != nil {
+		return 0, err
 	}
 	if span > sources.LongestPause {
 		return 0, cmdutil.UsageError("a pause lasts at most a day; for longer, use log mode: `hookmux guard mode NAME log`")

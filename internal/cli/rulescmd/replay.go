@@ -75,9 +75,9 @@ mode are replayed as if they blocked, unless you give --keep-modes.`,
 }
 
 func (f *replayFlags) run(ctx context.Context) error {
-	span, err := config.ParseSpan(f.since)
-	if err != nil || span <= 0 {
-		return cmdutil.UsageError("--since %q isn't a duration; write 12h or 30d", f.since)
+	span, err := cmdutil.Span("--since", f.since, "12h or 30d")
+	if err != nil {
+		return err
 	}
 	if f.fails != "" {
 		if err := cmdutil.CheckFlag("fail-on", f.fails, failWords...); err != nil {

@@ -23,12 +23,14 @@ func AuditCommand(app *cmdutil.App) *cobra.Command {
 		Short: "Check and export the audit trail",
 		Long: `Every decision is recorded in a signed audit trail. verify checks that no record was
 changed, removed, added or moved; export prints the trail as JSON lines or CSV. Both
-work without a running daemon.`,
+work without a running daemon. Without a command, verifies the trail.`,
 		Example: "  hookmux audit verify\n  hookmux audit export --since 30d --format csv > decisions.csv",
-		Args:    cmdutil.ExactArgs(),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args:    cmdutil.SubcommandArgs,
 	}
-	cmd.AddCommand(auditVerifyCommand(app), auditExportCommand(app))
+	verify := auditVerifyCommand(app)
+	cmd.RunE = verify.RunE
+	cmd.Flags().AddFlagSet(verify.Flags())
+	cmd.AddCommand(verify, auditExportCommand(app))
 	return cmd
 }
 
@@ -131,11 +133,11 @@ something doesn't fit, export prints the records before it and exits with code 1
 }
 
 func exportTrail(app *cmdutil.App, since, until, format string) error {
-	from, err := parseMoment("--since", since)
+	from, err := cmdutil.Moment("--since", since)
 	if err != nil {
 		return err
 	}
-	to, err := parseMoment("--until", until)
+	to, err := cmdutil.Moment("--until", until)
 	if err != nil {
 		return err
 	}

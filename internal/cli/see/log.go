@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/recorder/search"
-	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -224,10 +222,10 @@ func (f *logFlags) query() (wire.QueryParams, error) {
 		q.Verdict = v.Word()
 	}
 	var err error
-	if q.Since, err = parseMoment("--since", f.since); err != nil {
+	if q.Since, err = cmdutil.Moment("--since", f.since); err != nil {
 		return q, err
 	}
-	if q.Until, err = parseMoment("--until", f.until); err != nil {
+	if q.Until, err = cmdutil.Moment("--until", f.until); err != nil {
 		return q, err
 	}
 	if _, err := strconv.ParseUint(f.after, 10, 63); err != nil && f.after != "" {
@@ -254,22 +252,4 @@ func eventName(e *client.Entry) (id, native string) {
 	}
 	_ = json.Unmarshal(e.Event, &ev) // the line itself says what's wrong with it
 	return termsafe.Line(ev.ID, 26), ev.Native
-}
-
-// parseMoment reads a point in time: a span ago, a day, or a full time.
-func parseMoment(flag, s string) (time.Time, error) {
-	if s == "" {
-		return time.Time{}, nil
-	}
-	if span, err := config.ParseSpan(s); err == nil && span >= 0 {
-		return time.Now().Add(-span), nil
-	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04",
-		time.DateOnly} {
-		if t, err := time.ParseInLocation(layout, s, time.Local); err == nil {
-			return t, nil
-		}
-	}
-	return time.Time{}, cmdutil.UsageError("%s %q isn't a time; write 1h, 2d, 2026-01-31 or 2026-01-31T12:00:00Z",
-		flag, s)
 }

@@ -1,15 +1,18 @@
 package usagecmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/policy/budget"
+	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -50,7 +53,7 @@ budget in dollars ask. Several budgets all apply.`,
 			if asJSON {
 				return app.PrintJSON(added)
 			}
-			app.Say("added budget %s: %s", added.ID, app.Shorten(added.Text))
+			app.Say("added budget %s: %s", added.ID, termsText(app, &added))
 			return nil
 		},
 	}
@@ -80,6 +83,9 @@ func readBudget(app *cmdutil.App, day, session, window, project, agent, warn, as
 	case text == "" || day == "" && session == "" && window == "":
 		return nil, errors.New("a budget for what? As in `hookmux usage budget add --day 30usd --ask 80% --block 100%`")
 	case warn == "" && ask == "" && block == "":
+		if _, err := budget.Parse(text + " block=100%"); err != nil {
+			return nil, err
+		}
 		return nil, errors.New("what should the budget do? Add --warn 60%, --ask 80%, --block 100% or several")
 	}
 	b, err := budget.Parse(text)
@@ -132,13 +138,26 @@ func budgetListCommand(app *cmdutil.App) *cobra.Command {
 				app.Say("no budgets; `hookmux usage budget add --day 30usd --ask 80%% --block 100%%` adds one")
 				return nil
 			}
-			for _, b := range list {
+			width := cmp.Or(app.Columns(), 80)
+			rows := [][]string{{"BUDGET", "USED", "WHAT IT DOES"}}
+			var notes []string
+			for i := range list {
+				b := &list[i]
 				if b.Problem != "" {
-					app.Say("%q in usage.budgets can't be read: %s; until you fix it, every call asks", termsafe.Line(b.Text, 100),
-						termsafe.Line(b.Problem, 200))
+					notes = append(notes, fmt.Sprintf("%q in usage.budgets can't be read: %s; until you fix it, every call asks",
+						termsafe.Line(b.Text, 100), termsafe.Line(b.Problem, 200)))
 					continue
 				}
-				fmt.Fprintf(app.Stdout, "%s  %s  %s\n", pad(b.ID, 20), pad(usedText(&b), 24), termsafe.Line(app.Shorten(b.Text), 100))
+				if b.Doubt != "" {
+					notes = append(notes, b.ID+" asks before each session's next call: "+termsafe.Line(b.Doubt, 200))
+				}
+				rows = append(rows, []string{termsafe.Line(b.ID, 40), usedText(b), termsText(app, b)})
+			}
+			if len(rows) > 1 {
+				text.Table(app.Stdout, rows, width)
+			}
+			for _, note := range notes {
+				fmt.Fprintln(app.Stdout, text.Wrap(note, width, 2))
 			}
 			return nil
 		},
@@ -149,15 +168,59 @@ func budgetListCommand(app *cmdutil.App) *cobra.Command {
 
 // usedText says how much of a budget is used.
 func usedText(b *wire.Budget) string {
+	limit, err := budget.Parse(b.Text)
 	switch {
 	case b.Lifted:
 		return "lifted"
+	case err != nil:
+		return "–"
+	case limit.Period == budget.Session:
+		return "see hookmux ps"
 	case b.Percent == nil:
-		return "-"
-	case b.CostUSD != nil:
-		return fmt.Sprintf("%.0f%% (%s)", *b.Percent, wire.Dollars(*b.CostUSD))
+		return "unknown"
+	case limit.Dollars > 0 && b.CostUSD != nil:
+		return fmt.Sprintf("%.0f%%: %s of %s", *b.Percent, wire.Dollars(*b.CostUSD), wire.Dollars(limit.Dollars))
+	case limit.Tokens > 0 && b.Tokens != nil:
+		return fmt.Sprintf("%.0f%%: %s of %s tokens", *b.Percent, wire.Count(*b.Tokens), wire.Count(limit.Tokens))
 	}
 	return fmt.Sprintf("%.0f%%", *b.Percent)
+}
+
+// termsText says what a budget does, and when.
+func termsText(app *cmdutil.App, b *wire.Budget) string {
+	terms, err := budget.Parse(b.Text)
+	if err != nil {
+		return termsafe.Line(b.Text, 100)
+	}
+	var words []string
+	for _, one := range []struct {
+		does string
+		at   float64
+	}{{"warns from", terms.Warn}, {"asks from", terms.Ask}, {"blocks from", terms.Block}} {
+		switch {
+		case one.at == 0:
+		case terms.Dollars > 0:
+			words = append(words, one.does+" "+wire.Dollars(terms.Dollars*one.at/100))
+		case terms.Tokens > 0:
+			words = append(words, one.does+" "+wire.Count(int64(float64(terms.Tokens)*one.at/100))+" tokens")
+		default:
+			words = append(words, fmt.Sprintf("%s %g%%", one.does, one.at))
+		}
+	}
+	is := strings.Join(words, ", ")
+	switch terms.Period {
+	case budget.Day:
+		is += " a day"
+	case budget.Session:
+		is += " a session"
+	}
+	if terms.Agent != "" {
+		is += ", only " + terms.Agent
+	}
+	if terms.Project != "" {
+		is += ", only in " + termsafe.Line(app.Shorten(terms.Project), 60)
+	}
+	return is
 }
 
 func budgetRemoveCommand(app *cmdutil.App) *cobra.Command {

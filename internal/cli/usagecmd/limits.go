@@ -19,8 +19,9 @@ func limitsCommand(app *cmdutil.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "limits",
 		Short: "Show how much of your plans' windows is used, and when they reset",
-		Long: `Shows the 5-hour and weekly windows of plans. Codex writes them into its records.
-Claude Code gives them to its status line only, which ` + "`hookmux usage statusline`" + ` can be.`,
+		Long: `Shows the 5-hour and weekly windows of plans. Codex records them.
+Claude Code gives them only to its status line; ` + "`hookmux usage statusline install`" + `
+makes hookmux that, with your own still shown.`,
 		Example: "  hookmux usage limits\n  hookmux usage limits --json",
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -33,24 +34,53 @@ Claude Code gives them to its status line only, which ` + "`hookmux usage status
 			}
 			now := time.Now()
 			for _, w := range limits.Windows {
-				resets := "reset time unknown"
-				if w.Resets != nil {
-					resets = "resets " + text.Moment(*w.Resets, now)
-				}
-				filled := int(min(100, w.Used)/5 + 0.5)
-				fmt.Fprintf(app.Stdout, "%s %4s  %s%s %4.0f%%  %s\n", pad(w.Agent, 10), termsafe.Line(w.Window, 6),
-					strings.Repeat("█", filled), strings.Repeat("░", 20-filled), w.Used, resets)
+				const room = 20
+				fmt.Fprintf(app.Stdout, "%s %4s  %s  %3.0f%% used, %s\n", pad(w.Agent, 8), termsafe.Line(w.Window, 6),
+					trough(w.Used/100, room), w.Used, resetsText(&w, now))
 			}
 			for _, name := range limits.Unknown {
 				hint := "its records don't say"
 				if a, ok := agent.Builtin().Agent(name); ok && a.Usage != nil && a.Usage.StatusLine != "" {
 					hint = "run `hookmux usage statusline install` to find out"
 				}
-				fmt.Fprintf(app.Stdout, "%s unknown: %s\n", pad(name, 10), hint)
+				fmt.Fprintf(app.Stdout, "%s unknown: %s\n", pad(name, 8), hint)
 			}
 			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: {windows: [{agent, window, usedPercent, resets, plan, learned}], unknown}")
 	return cmd
+}
+
+// trough is a bar in what it can fill.
+func trough(share float64, room int) string {
+	filled := bar(min(1, share), room)
+	return filled + strings.Repeat("░", room-termsafe.Width(filled))
+}
+
+// staleAfter is when it's worth saying how old a window's number is.
+const staleAfter = 10 * time.Minute
+
+// resetsText says when a window starts over, and how old what's known of it is.
+func resetsText(w *wire.UsageWindow, now time.Time) string {
+	is := "reset time unknown"
+	if w.Resets != nil {
+		at, layout := w.Resets.Local(), "15:04"
+		if at.Format(time.DateOnly) != now.Local().Format(time.DateOnly) {
+			layout = "Mon 15:04" // no window is longer than a week
+		}
+		is = fmt.Sprintf("resets in %s (%s)", minutes(at.Sub(now)), at.Format(layout))
+	}
+	if old := now.Sub(w.Learned); old >= staleAfter {
+		is += ", " + minutes(old) + " ago"
+	}
+	return is
+}
+
+// minutes is a span of time to the minute.
+func minutes(d time.Duration) string {
+	if d < time.Hour {
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	}
+	return text.Ago(d)
 }

@@ -1,6 +1,7 @@
 package usagecmd
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,21 +38,45 @@ func TestEverythingFitsIntoEightyColumns(t *testing.T) {
 		report.Rows = append(report.Rows, row)
 	}
 	keep := func(s string) string { return s }
-	var overview, rows strings.Builder
-	showOverview(&overview, report, time.Time{}, time.Date(2026, 11, 18, 0, 0, 0, 0, time.UTC), 80, keep)
-	showRows(&rows, report, wire.UsageGroups(), 80, keep)
-	showNotes(&rows, report)
-	for _, out := range []string{overview.String(), rows.String()} {
-		for line := range strings.Lines(out) {
-			if w := termsafe.Width(strings.TrimRight(line, "\n")); w > 90 && !strings.Contains(out, "SESSION") || strings.Contains(line, "\x1b") {
-				t.Errorf("%d columns: %q", w, line)
+	now := time.Date(2026, 11, 18, 0, 0, 0, 0, time.UTC)
+	for _, width := range []int{80, 120} {
+		var overview, all, rows strings.Builder
+		(&view{w: &overview, width: width, shorten: keep}).overview(report, "7d", now.AddDate(0, 0, -6), now)
+		(&view{w: &all, width: width, shorten: keep}).overview(report, "all", time.Time{}, now)
+		(&view{w: &rows, width: width, shorten: keep}).rows(report, wire.UsageGroups(), time.Time{})
+		(&view{w: &rows, width: width, shorten: keep}).notes(report)
+		for _, out := range []string{overview.String(), all.String(), rows.String()} {
+			for line := range strings.Lines(out) {
+				if w := termsafe.Width(strings.TrimRight(line, "\n")); w > width || strings.Contains(line, "\x1b") {
+					t.Errorf("%d columns: %q", w, line)
+				}
+			}
+		}
+		for _, want := range []string{"no price", "█", "Tue 2026-11-03 ", "Thu 2026-11-12 "} {
+			if !strings.Contains(all.String()+rows.String(), want) {
+				t.Errorf("%q is missing in\n%s", want, all.String())
 			}
 		}
 	}
-	for _, want := range []string{"no price", "█"} {
-		if !strings.Contains(overview.String()+rows.String(), want) {
-			t.Errorf("%q is missing in\n%s", want, overview.String())
-		}
+}
+
+// A day without usage has a line in the chart, and small amounts show beside large ones.
+func TestChart(t *testing.T) {
+	much, little := 100.0, 0.01
+	now := time.Date(2026, 11, 18, 12, 0, 0, 0, time.UTC)
+	var out strings.Builder
+	(&view{w: &out, width: 80}).chart([]wire.UsageRow{
+		{UsageGroup: wire.UsageGroup{Day: "2026-11-15"}, UsageTokens: wire.UsageTokens{Input: 1}, CostUSD: &much},
+		{UsageGroup: wire.UsageGroup{Day: "2026-11-17"}, UsageTokens: wire.UsageTokens{Input: 1}, CostUSD: &little},
+		{UsageGroup: wire.UsageGroup{Day: "2026-11-17"}, UsageTokens: wire.UsageTokens{Input: 1}, UnpricedTokens: 1},
+	}, now.AddDate(0, 0, -6), now)
+	var got []string
+	for line := range strings.Lines(out.String()) {
+		got = append(got, strings.Join(strings.Fields(line), " "))
+	}
+	want := []string{"", "Sun 2026-11-15 " + strings.Repeat("█", 54) + " $100.00", "Mon 2026-11-16 –", "Tue 2026-11-17 ▏ $0.01+", "Wed 2026-11-18 –"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

@@ -14,9 +14,11 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/platform/bounded"
 )
 
 // Period is what a budget is for.
@@ -291,8 +293,8 @@ type Spent interface {
 	// Known reports whether the records have been read. It waits a moment where a daemon
 	// that just started hasn't read them yet.
 	Known(ctx context.Context) bool
-	// NoteCall hears of a call of a session's: what it used should be on record soon.
-	NoteCall(agent, session string)
+	// NoteEvent hears of a session's turns and calls: what they used should be on record soon.
+	NoteEvent(ev *event.Event)
 }
 
 // Covers reports whether a budget is about an event.
@@ -316,13 +318,40 @@ func (b *Budget) Covers(ev *event.Event) bool {
 
 // Real is where the links in a folder's name lead; the name itself where that isn't known.
 // What a project used counts for it by either name: a project may be behind a link, and an
-// agent may put it there.
+// agent may put it there. Budgets ask about the same few folders before every call, so
+// that an answer is good for a second.
 func Real(dir string) string {
-	if to, err := filepath.EvalSymlinks(dir); err == nil {
-		return to
+	links.Lock()
+	one, ok := links.known.Get(dir)
+	links.Unlock()
+	if ok && time.Since(one.at) < realFor {
+		return one.to
 	}
-	return dir
+	one = link{to: dir, at: time.Now()}
+	if to, err := filepath.EvalSymlinks(dir); err == nil {
+		one.to = to
+	}
+	links.Lock()
+	defer links.Unlock()
+	links.known.Put(dir, one, maxLinks)
+	return one.to
 }
+
+// links are where folders lead.
+var links struct {
+	sync.Mutex
+	known bounded.Map[string, link]
+}
+
+type link struct {
+	to string
+	at time.Time
+}
+
+const (
+	realFor  = time.Second
+	maxLinks = 1024
+)
 
 // Below reports whether a folder is another one or in it.
 func Below(dir, root string) bool {
@@ -396,8 +425,7 @@ func (b *Budget) Check(ctx context.Context, ev *event.Event, spent Spent) (Findi
 		f.Reason = b.Words(s)
 	case b.Dollars > 0 && s.Spend.Unpriced > 0:
 		f.About = "no price"
-		f.Reason = fmt.Sprintf("the budget %s can't be checked: %d tokens have no price; `hookmux usage` names the models",
-			b.ID(), s.Spend.Unpriced)
+		f.Reason = "the budget " + b.ID() + " can't be checked: " + b.NoPriceWords(s)
 	case s.Spend.Doubt != "":
 		f.About = s.Spend.Doubt
 		f.Reason = "the budget " + b.ID() + " can't be checked: " + s.Spend.Doubt
@@ -408,6 +436,11 @@ func (b *Budget) Check(ctx context.Context, ev *event.Event, spent Spent) (Findi
 		return f, false
 	}
 	return f, true
+}
+
+// NoPriceWords say that part of what was used has no price.
+func (b *Budget) NoPriceWords(s State) string {
+	return fmt.Sprintf("%d tokens have no price; `hookmux usage` names the models", s.Spend.Unpriced)
 }
 
 // Words say how far a budget is used up.

@@ -21,7 +21,7 @@ func (f fixed) OfWindow(string, time.Duration) (float64, bool) {
 	return f.window, f.window >= 0
 }
 func (f fixed) Known(context.Context) bool { return !f.reading }
-func (f fixed) NoteCall(string, string)    {}
+func (f fixed) NoteEvent(*event.Event)     {}
 
 func read(t *testing.T, text string) *Budget {
 	t.Helper()

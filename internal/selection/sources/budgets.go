@@ -24,8 +24,8 @@ func budgetEntries(o *GuardOptions) []*hook.Entry {
 		return nil
 	}
 	run := hook.HandlerFunc(func(ctx context.Context, call *hook.Call) (event.Decision, error) {
-		if o.Spent != nil && call.Event.Kind == event.ToolBefore && !call.DryRun {
-			o.Spent.NoteCall(call.Event.Agent, call.Event.Session)
+		if o.Spent != nil && !call.DryRun {
+			o.Spent.NoteEvent(call.Event)
 		}
 		return checkBudgets(ctx, o, list, call), nil
 	})

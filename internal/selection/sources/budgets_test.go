@@ -19,7 +19,7 @@ func (s spent) OfWindow(string, time.Duration) (float64, bool) {
 	return 0, false
 }
 func (s spent) Known(context.Context) bool { return true }
-func (s spent) NoteCall(string, string)    {}
+func (s spent) NoteEvent(*event.Event)     {}
 
 func TestBudgetsDecide(t *testing.T) {
 	list := budget.ParseAll([]string{"day=10usd ask=80% block=100%", "day=20usd agent=codex block=100%"})

@@ -20,8 +20,11 @@ type popup struct {
 // answer to it is typed.
 func (f frame) popups() []*popup {
 	var open []*popup
+	if f.formInPlace(f.layout().detail) {
+		return nil
+	}
 	if f.mode == modeTyping && f.form != nil {
-		open = append(open, f.popupOf(modeForm))
+		return append(open, f.popupOf(modeForm)) // the answer is typed in it
 	}
 	if p := f.popupOf(f.mode); p != nil {
 		open = append(open, p)
@@ -47,10 +50,10 @@ func (f frame) popupOf(mode mode) *popup {
 		return &popup{room: r, title: f.confirm.title, lines: f.confirmLines(r.width)}
 	case modeForm:
 		r := f.popupRoom()
-		return &popup{room: r, title: termsafe.Line(f.form.title, r.width), lines: f.form.visibleLines(r.width, r.height)}
+		return &popup{room: r, title: termsafe.Line(f.form.title, r.width), lines: f.form.visibleLines(r.width, r.height, f.typed())}
 	case modeBatch:
 		r := f.popupRoom()
-		p := page{body: f.batch.bodyFor(r.width)}
+		p := page{body: f.batch.bodyFor(f.Model, r.width)}
 		return &popup{room: r, title: f.batch.title(), lines: p.visible(f.batch.scroll, min(r.height, p.length()))}
 	case modePage:
 		r := f.popupRoom()
@@ -78,17 +81,18 @@ func (p *popup) draw(screen []string, width int) {
 		return
 	}
 	top, bottom := p.top-1, p.top+p.height // of the frame at its largest
-	for y := top; y <= bottom && y < len(screen); y++ {
-		screen[y] = styleFaint.Render(ansi.Strip(screen[y]))
-	}
-	first := top + (p.height-len(content))/2
+	first := top + (p.height-len(content))/3
 	if p.low {
 		first = bottom - len(content) - 1
+	} else {
+		for y := range screen {
+			screen[y] = styleEdge.Render(ansi.Strip(screen[y]))
+		}
 	}
 	box := p.box(content)
 	for i, line := range box {
 		if y := first + i; y < len(screen) {
-			screen[y] = overlay(ansi.Strip(screen[y]), line, p.left-2, width)
+			screen[y] = overlay(screen[y], line, p.left-2, width)
 		}
 	}
 }
@@ -108,5 +112,5 @@ func (p *popup) box(content []string) []string {
 func overlay(under, over string, left, width int) string {
 	before := padRight(ansi.Truncate(under, left, ""), left)
 	after := ansi.TruncateLeft(under, left+ansi.StringWidth(over), "")
-	return styleFaint.Render(before) + over + styleFaint.Render(ansi.Truncate(after, max(0, width-left-ansi.StringWidth(over)), ""))
+	return before + "\x1b[m" + over + ansi.Truncate(after, max(0, width-left-ansi.StringWidth(over)), "")
 }

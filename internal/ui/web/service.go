@@ -119,7 +119,7 @@ func (s *Service) startLocked() error {
 	if err != nil {
 		s.failed = err.Error()
 		s.Problems.Raise("web", "the page for browsers isn't served: "+err.Error(),
-			"correct it and run `hookmux web` again, or `hookmux web --stop`")
+			"correct it and run `hookmux web` again, or `hookmux web off`")
 		return err
 	}
 	s.running, s.failed = running, ""
