@@ -385,7 +385,7 @@ export const card = (request, { act, release, may, title }) => {
     if (choices.includes('deny')) no(() => askReason({ choice: 'deny' }))
     if (choices.includes('once')) risky ? buttons.append(held('', ['Hold to approve', key('A')], once, () => sure('Approve', once))) : yes('Approve', 'check', once)
   }
-  if (choices.includes('always') && request.rule) other('go', 'bookmark', 'Approve and save a permission…', request.rule, askAlways)
+  if (choices.includes('always') && request.rule) other('go opens', 'bookmark', 'Approve and save a permission…', request.rule, askAlways)
   other('leave', 'skip', 'Skip: ask in its terminal', '', async () => {
     busy(true)
     try { await release(request) } catch (failure) { failed(failure) }

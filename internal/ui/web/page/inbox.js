@@ -48,7 +48,9 @@ const settle = (list) => {
 
 const choiceWords = { once: 'Approved', always: 'Approved and saved', deny: 'Denied', answer: 'Answered', plan: 'Plan approved' }
 
-export const outcome = (one) => one.decision ? choiceWords[one.decision.choice] || one.decision.choice : 'Ended'
+const refused = (one) => one.decision?.choice === 'deny' || one.decision?.plan === 'reject'
+
+export const outcome = (one) => !one.decision ? 'Ended' : refused(one) ? 'Denied' : choiceWords[one.decision.choice] || one.decision.choice
 
 // about is what a request was about, on one line.
 const about = (one) => {
@@ -64,7 +66,7 @@ const about = (one) => {
 const by = (text) => text.replace(/ \(device [0-9a-f]+\)$/, '').replace(/^.+, pid \d+.*$/, 'terminal')
 
 const lately = (one) => {
-  const kind = one.decision?.choice === 'deny' ? 'no' : one.decision ? 'yes' : ''
+  const kind = refused(one) ? 'no' : one.decision ? 'yes' : ''
   return el('li', {}, el('span', { class: `disc ${kind}` }, icon(kind === 'no' ? 'cross' : kind ? 'check' : 'stop')),
     el('span', { class: 'done-what' }, about(one)),
     el('span', { class: 'quiet-text' }, one.decision ? `${outcome(one)} · ${by(one.decision.by)}` : 'Ended'))
