@@ -157,6 +157,12 @@ type Bench struct {
 func New(t *testing.T, makeDaemon func(Setup) (Daemon, error)) *Bench {
 	t.Helper()
 	t.Parallel()
+	return Another(t, makeDaemon)
+}
+
+// Another is New for a test that has a bench already.
+func Another(t *testing.T, makeDaemon func(Setup) (Daemon, error)) *Bench {
+	t.Helper()
 	home := sandbox.NewForTest(t, sandbox.Options{})
 	if err := os.MkdirAll(home.Dirs.Config, 0o700); err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/gobwas/ws"
 	"github.com/gobwas/ws/wsutil"
 
+	"github.com/hookmux/hookmux/internal/daemontest"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -156,7 +157,7 @@ func (f *firefox) click(text string) {
 // The main way in a real Firefox: pair, approve, deny with a reason, answer a question,
 // reload, and the device removed.
 func TestPageInFirefox(t *testing.T) {
-	bench := newBench(t)
+	bench := daemontest.New(t, newDaemon)
 	f := startFirefox(t)
 	bench.Up()
 	w := &world{Bench: bench, T: t, call: bench.Call}

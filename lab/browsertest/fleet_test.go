@@ -79,7 +79,7 @@ func startFleet(t *testing.T, members map[string]*daemontest.Bench) {
 // those of one machine if you choose it, and their requests, which you answer there.
 func TestEveryMachineInChromium(t *testing.T) {
 	findBrowser(t)
-	desk, box := newBench(t), newBench(t)
+	desk, box := daemontest.New(t, newDaemon), daemontest.Another(t, newDaemon)
 	startFleet(t, map[string]*daemontest.Bench{"desk": desk, "build-box": box})
 	w := &world{Bench: desk, T: t, call: desk.Call, patience: daemontest.Patience}
 	w.servePage()

@@ -54,19 +54,15 @@ func findBrowser(t *testing.T) string {
 	return ""
 }
 
-// newBench is a daemon that isn't up yet.
-func newBench(t *testing.T) *daemontest.Bench {
-	t.Helper()
-	return daemontest.New(t, func(s daemontest.Setup) (daemontest.Daemon, error) {
-		return daemon.New(daemon.Options{Dirs: s.Dirs, Table: s.Processes, Facts: s.Facts, Asker: s.Asker,
-			Version: s.Version, PID: s.PID, Log: s.Log, LiveSettings: s.LiveSettings, Person: s.ByUser})
-	})
+func newDaemon(s daemontest.Setup) (daemontest.Daemon, error) {
+	return daemon.New(daemon.Options{Dirs: s.Dirs, Table: s.Processes, Facts: s.Facts, Asker: s.Asker,
+		Version: s.Version, PID: s.PID, Log: s.Log, LiveSettings: s.LiveSettings, Person: s.ByUser})
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	findBrowser(t)
-	bench := newBench(t)
+	bench := daemontest.New(t, newDaemon)
 	bench.Up()
 	w := &world{Bench: bench, T: t, call: bench.Call, patience: daemontest.Patience}
 	w.servePage()

@@ -402,9 +402,10 @@ const showWhole = (node, read) => {
   let seen = false
   const look = () => {
     if (!read.clientHeight) return
-    seen ||= read.scrollTop + read.clientHeight >= read.scrollHeight - 6
-    node.classList.toggle('unread', !seen)
-    read.tabIndex = read.scrollHeight > read.clientHeight + 6 ? 0 : -1
+    const longer = read.scrollHeight > read.clientHeight + 6
+    seen ||= longer && read.scrollTop + read.clientHeight >= read.scrollHeight - 6
+    node.classList.toggle('unread', longer && !seen)
+    read.tabIndex = longer ? 0 : -1
   }
   read.addEventListener('scroll', look, { passive: true })
   new ResizeObserver(look).observe(read)

@@ -15,6 +15,7 @@ const money = (usage) => usage?.costUSD == null ? '' : usage.costUSD < 0.005 ? '
 
 const build = (id) => {
   open = { id, events: [], first: '', last: '', detail: null, search: '', seen: '', fresh: true }
+  const own = open
   open.head = el('div', { class: 'one-head' })
   open.facts = el('div', { class: 'one-facts' })
   open.requests = el('div', { class: 'cards' })
@@ -22,22 +23,30 @@ const build = (id) => {
   open.more = el('button', { type: 'button', class: 'more', hidden: true, onclick: () => readEvents('before') }, 'Show earlier events')
   const search = el('input', { type: 'search', placeholder: 'Search the timeline', 'aria-label': 'Search the timeline', oninput: () => { open.search = search.value.toLowerCase(); drawEvents() } })
   const text = el('textarea', { rows: 1, placeholder: 'Message this session', 'aria-label': 'Message this session' })
-  const send = async (e) => {
-    e.preventDefault()
+  const send = async (e, pin) => {
+    e?.preventDefault()
     const message = text.value.trim()
     if (!message) return
     try {
-      await state.api.post('/api/send', { session: id, text: message })
+      await state.api.post('/api/send', { session: id, text: message, ...(pin ? { pin } : {}) })
       text.value = ''
+      own.pin.replaceChildren()
       toast('Sent')
-    } catch (failure) { toast(failure.message) }
+    } catch (failure) { failure.code === 'pin' ? askPIN(failure.message) : toast(failure.message) }
+  }
+  // askPIN asks for the PIN that approvals ask for: the agent takes a text for your word, too.
+  const askPIN = (why) => {
+    const input = el('input', { type: 'password', inputmode: 'numeric', autocomplete: 'off', 'aria-label': why, placeholder: 'PIN' })
+    own.pin.replaceChildren(el('form', { class: 'pin', onsubmit: (e) => { e.preventDefault(); send(null, input.value) } }, input, el('button', { class: 'yes' }, 'Send')))
+    input.focus()
+    toast(why)
   }
   open.text = text
   open.send = el('form', { class: 'send', onsubmit: send }, text, el('button', { class: 'yes', 'aria-label': 'Send' }, icon('send')))
   text.addEventListener('keydown', (e) => { if (e.key === 'Enter' && (e.metaKey || e.ctrlKey)) send(e) })
-  open.dock = el('div', { class: 'dock' }, open.requests, open.send)
+  open.pin = el('div')
+  open.dock = el('div', { class: 'dock' }, open.requests, open.pin, open.send)
   open.node = el('div', { class: 'one' }, open.head, el('div', { class: 'one-main' }, open.facts, el('div', { class: 'tools' }, search), open.more, open.list), open.dock)
-  const own = open
   state.api.get(`/api/session?id=${encodeURIComponent(id)}`).then((detail) => { own.detail = detail; if (own === open) drawHead() }).catch((failure) => toast(failure.message))
   readEvents('')
 }
