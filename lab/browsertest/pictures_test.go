@@ -10,6 +10,7 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,7 +31,10 @@ func TestPictures(t *testing.T) {
 	w := newWorld(t)
 	defer w.writing.Wait()
 	w.setStage()
-	w.pairAs(wire.WebPairParams{Name: "Pixel 9"}, func() { w.pictures("pair") })
+	w.pairAs(wire.WebPairParams{Name: "Pixel 9"}, func() {
+		w.run("the same digits each time", chromedp.Evaluate(`[...document.querySelectorAll('.digits span')].forEach((one, i) => { one.textContent = '4408'[i] })`, nil))
+		w.pictures("pair")
+	})
 	w.writeUsage()
 	w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "inbox.wait.codex", Value: json.RawMessage(`"30m"`)}, nil)
 	waiting := w.busyDay()
@@ -46,7 +50,7 @@ func TestPictures(t *testing.T) {
 	w.pictures("permission")
 	w.run("not now", chromedp.Click(`//article[3]//button[contains(., "Cancel")]`))
 	w.run("the sessions", chromedp.Navigate(w.url+"/#/sessions"), chromedp.WaitVisible(".sessions"))
-	w.pictures("sessions")
+	w.pictures("sessions", 390) // they're beside everything else on a desktop
 	w.run("the session", chromedp.Navigate(w.url+"/#/session/s1"), chromedp.WaitVisible(".timeline .said"), chromedp.WaitVisible("article"),
 		chromedp.WaitVisible(`//span[@class="chip" and contains(., "$")]`)) // the cost comes a little later
 	w.pictures("session")
@@ -199,9 +203,12 @@ var inDocs = map[string]string{"inbox-390-light": "web-inbox", "inbox-1440-dark"
 var sizes = []struct{ width, height, scale int64 }{{390, 844, 3}, {1440, 900, 2}}
 
 // pictures takes a picture in every size and colour scheme and compares it.
-func (w *world) pictures(name string) {
+func (w *world) pictures(name string, widths ...int64) {
 	w.T.Helper()
 	for _, size := range sizes {
+		if len(widths) > 0 && !slices.Contains(widths, size.width) {
+			continue
+		}
 		for _, scheme := range []string{"light", "dark"} {
 			name := fmt.Sprintf("%s-%d-%s", name, size.width, scheme)
 			w.resize(size.width, size.height, scheme)

@@ -11,9 +11,10 @@ export const devicesView = async (unpaired) => {
     node.append(el('ul', { class: 'list devices' }, devices.map((one) => el('li', { class: one.id === own ? 'own-device' : '' },
       el('span', { class: `disc ${one.pages ? 'yes' : ''}` }, icon(/iPhone|iPad|Android/.test(`${one.browser} ${one.name}`) ? 'phone' : 'desk')),
       el('div', {}, el('b', {}, one.name), one.id === own ? el('span', { class: 'pill running' }, 'This one') : null, one.scope === 'read' ? el('span', { class: 'pill' }, 'Only reads') : null,
-        el('p', { class: 'quiet-text' }, `${[one.browser, one.address].filter(Boolean).join(' · ')} · ${one.pages ? 'in use now' : one.used ? `used ${ago(one.used)} ago` : 'never used'} · paired ${new Date(one.paired).toLocaleDateString('en', { day: 'numeric', month: 'short' })}`))))))
+        el('p', { class: 'quiet-text' }, [one.browser, one.address].filter(Boolean).join(' · ')),
+        el('p', { class: 'quiet-text' }, `${one.pages ? 'In use now' : one.used ? `Used ${ago(one.used)} ago` : 'Never used'} · paired ${new Date(one.paired).toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })}`))))))
   } catch (failure) { return toast(failure.message) }
-  node.append(el('p', { class: 'quiet-text' }, 'Pair, rename, limit and remove devices in a terminal: hookmux web devices'))
+  node.append(el('p', { class: 'quiet-text' }, 'Pair, rename, limit and remove devices in a terminal: ', el('code', {}, 'hookmux web devices')))
   const push = el('section', { class: 'group push' })
   node.append(push)
   const drawPush = async () => {

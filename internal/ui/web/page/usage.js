@@ -76,5 +76,5 @@ export const usageView = async () => {
     el('div', {}, el('div', { class: 'line-top' }, el('b', {}, name(one.name)), el('span', { class: 'amount' }, dollars(one.cost))), el('p', { class: 'quiet-text' }, `${short(one.tokens)} tokens`)))))) : ''
   node.append(list('By agent', by('agent'), agentName, true), list('By project', by('project'), base, false), list('By model', by('model'), (name) => name, false))
   if (report.unpriced?.length) node.append(el('p', { class: 'quiet-text' }, `Without a price: ${report.unpriced.join(', ')}`))
-  node.append(el('p', { class: 'quiet-text' }, `List prices of ${report.prices}. Budgets are set in a terminal: hookmux usage budget`))
+  node.append(el('p', { class: 'quiet-text' }, `List prices of ${report.prices}. Set budgets in a terminal: `, el('code', {}, 'hookmux usage budget')))
 }
