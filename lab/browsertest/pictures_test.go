@@ -62,7 +62,11 @@ func TestPictures(t *testing.T) {
 	w.denyAll(waiting)
 	w.run("nothing waits", chromedp.WaitVisible(".empty"))
 	w.pictures("empty")
-	said := w.ask(claude("ExitPlanMode", map[string]any{"plan": "# Cart totals\n\n1. Add `Money`, which knows its currency\n2. Use it in **every** total\n   - orders\n   - refunds\n3. Keep the old field for a release\n\nThen run the tests."}))
+	said := w.ask(bash("rm -rf build"))
+	w.run("to deny", chromedp.WaitVisible(button("Deny")), chromedp.Click(button("Deny")), chromedp.SendKeys("article textarea", "use make clean"), chromedp.Blur("article textarea"))
+	w.pictures("deny", 390)
+	w.denyAll([]chan string{said})
+	said = w.ask(claude("ExitPlanMode", map[string]any{"plan": "# Cart totals\n\n1. Add `Money`, which knows its currency\n2. Use it in **every** total\n   - orders\n   - refunds\n3. Keep the old field for a release\n\nThen run the tests."}))
 	w.run("the plan", chromedp.WaitVisible(".plan-h"))
 	w.pictures("plan")
 	w.denyAll([]chan string{said})
@@ -162,9 +166,13 @@ func (w *world) writeUsage() {
 	for back, tokens := range []int{410_000, 880_000, 260_000, 0, 640_000, 1_150_000, 520_000} {
 		for i, project := range []string{"shop", "api"} {
 			at := time.Now().AddDate(0, 0, -back).UTC().Format(time.RFC3339)
-			fmt.Fprintf(&b, `{"type":"assistant","timestamp":%q,"sessionId":"s1","requestId":"r%d-%d","cwd":"/home/you/%s",`+
+			session := "earlier"
+			if back == 0 && project == "shop" {
+				session = "s1"
+			}
+			fmt.Fprintf(&b, `{"type":"assistant","timestamp":%q,"sessionId":%q,"requestId":"r%d-%d","cwd":"/home/you/%s",`+
 				`"message":{"id":"m%d-%d","model":"claude-opus-4-6","usage":{"input_tokens":%d,"output_tokens":%d,`+
-				`"cache_creation_input_tokens":0,"cache_read_input_tokens":%d}}}`+"\n", at, back, i, project, back, i, tokens/(8+9*i), tokens/(20+9*i), tokens*2)
+				`"cache_creation_input_tokens":0,"cache_read_input_tokens":%d}}}`+"\n", at, session, back, i, project, back, i, tokens/(8+9*i), tokens/(20+9*i), tokens*2)
 		}
 	}
 	w.Write(filepath.Join(w.Dirs.Home, ".claude/projects/-home-you-shop/s1.jsonl"), b.String())
@@ -300,7 +308,7 @@ func (w *world) seesChanges(name string) {
 	}
 	for what, change := range map[string][2]string{
 		"a button of another colour": {`document.querySelector('article .yes').style.background = '#0a7d4f'`, `document.querySelector('article .yes').style.background = ''`},
-		"a word that's cut":          {`document.querySelector('article h2').firstChild.data = document.querySelector('article h2').firstChild.data.replace('command', 'com…')`, `document.querySelector('article h2').firstChild.data = document.querySelector('article h2').firstChild.data.replace('com…', 'command')`},
+		"a word that's cut":          {`document.querySelector('.wants').firstChild.data = document.querySelector('.wants').firstChild.data.replace('command', 'com…')`, `document.querySelector('.wants').firstChild.data = document.querySelector('.wants').firstChild.data.replace('com…', 'command')`},
 		"a line that moved":          {`document.querySelector('.body').style.paddingTop = '6px'`, `document.querySelector('.body').style.paddingTop = ''`},
 	} {
 		w.run(what, chromedp.Evaluate(change[0]+";0", nil))

@@ -3,8 +3,8 @@ import { el, icon, ago } from './dom.js'
 import { Api } from './api.js'
 import * as keys from './key.js'
 import { state, main, sessionKey, announce, drawSessions, placeSessions } from './state.js'
-import { homeView, outcome, step, current } from './inbox.js'
-import { sessionView, leaveSession } from './session.js'
+import { homeView, outcome, step, current, chosen } from './inbox.js'
+import { sessionView, leaveSession, lastSteps } from './session.js'
 import { usageView } from './usage.js'
 import { devicesView } from './devices.js'
 import { pairView, claim } from './pair.js'
@@ -122,6 +122,21 @@ const part = (text) => { try { return decodeURIComponent(text || '') } catch { r
 const wide = matchMedia('(min-width: 940px)')
 wide.addEventListener('change', () => draw())
 
+// drawLastSteps shows what led to the chosen request, where there's room below it.
+let stepsOf = ''
+const drawLastSteps = async () => {
+  const one = chosen()
+  const key = one ? `${one.session} ${[...state.sessions.values()].find((s) => s.id === one.session)?.lastEvent}` : ''
+  if (key === stepsOf || !matchMedia('(min-width: 1080px)').matches) return
+  stepsOf = key
+  const list = one && !one.host ? await lastSteps(one.session, 5).catch(() => []) : []
+  if (stepsOf !== key) return
+  const node = document.querySelector('.steps')
+  node?.querySelector('ol').replaceChildren(...list)
+  if (node) node.hidden = !list.length
+}
+addEventListener('chosen', drawLastSteps)
+
 let drawn = '' // the view that's there, where it isn't drawn again with each change
 const draw = () => {
   if (!state.api || !state.ready) return
@@ -141,7 +156,7 @@ const draw = () => {
   drawSessions(page === 'session' ? part(id) : '')
   if (page !== 'session') leaveSession()
   if (page === 'session') sessionView(part(id), drawSoon)
-  else if (alone) { /* there they are */ } else if (page === 'home' || page === 'sessions') homeView(view === 'request' ? part(id) : '', drawSoon)
+  else if (alone) { /* there they are */ } else if (page === 'home' || page === 'sessions') { homeView(view === 'request' ? part(id) : '', drawSoon); drawLastSteps() }
   else if (drawn !== page) page === 'usage' ? usageView() : devicesView(unpaired)
   drawn = page
 }

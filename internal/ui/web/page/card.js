@@ -293,10 +293,9 @@ export const card = (request, { act, release, may, title }) => {
   const effect = effectOf(request)
   const read = el('div', { class: 'read', tabindex: '-1' },
     el('header', {}, badge(request.agent),
-      el('div', { class: 'head' }, el('h2', { id: `${id}-h` }, head),
-        el('p', { class: 'where' }, el('a', { href: `#/session/${encodeURIComponent(request.session)}` }, title || base(request.cwd) || request.session.slice(0, 8)),
-          folder ? el('span', { class: 'folder', title: request.cwd }, folder) : null, request.host ? el('span', { class: 'host' }, request.host) : null,
-          el('span', { class: 'when', 'data-since': request.createdAt }, ago(request.createdAt))))),
+      el('div', { class: 'head', id: `${id}-h` },
+        el('div', { class: 'session-top' }, el('h2', {}, el('a', { href: `#/session/${encodeURIComponent(request.session)}` }, title || base(request.cwd) || request.session.slice(0, 8))), el('span', { class: 'when', 'data-since': request.createdAt }, ago(request.createdAt))),
+        el('p', { class: 'wants' }, head, folder ? [' in ', el('span', { class: 'folder', title: request.cwd }, folder)] : '', request.host ? [' ', el('span', { class: 'host' }, request.host)] : ''))),
     effect ? el('p', { class: 'effect' }, icon(risky ? 'alert' : 'bolt'), el('span', {}, effect)) : null,
     el('div', { class: 'body' }, body(request, may)),
     request.note ? el('p', { class: 'note' }, request.note) : null)
@@ -314,6 +313,7 @@ export const card = (request, { act, release, may, title }) => {
   const buttons = el('div', { class: 'buttons' })
   const others = el('div', { class: 'choices' })
   const panel = el('div', { class: 'panel', hidden: true })
+  let hint = '' // what the first button does, where that isn't plain
   const busy = (on) => { for (const b of node.querySelectorAll('button')) b.disabled = on; node.classList.toggle('busy', on) }
   const failed = (failure) => { busy(false); error.textContent = failure.message; error.hidden = false }
   const say = async (more, pin) => {
@@ -352,8 +352,8 @@ export const card = (request, { act, release, may, title }) => {
     const select = el('select', { id: `${id}-scope` }, scopes.map(([value, text]) => el('option', { value }, text)))
     const save = () => say({ choice: 'always', rule: request.rule, scope: select.value })
     show(el('form', { onsubmit: (e) => { e.preventDefault(); if (!risky) save() } },
-      el('p', { class: 'label' }, 'This permission is saved:'), el('pre', { class: 'rule', tabindex: '0' }, request.rule),
-      el('label', { for: `${id}-scope` }, 'Where it applies'), select,
+      el('p', { class: 'label' }, 'This will be saved:'), el('pre', { class: 'rule', tabindex: '0' }, request.rule),
+      el('label', { for: `${id}-scope` }, 'Where it applies'), el('span', { class: 'select' }, select),
       el('div', { class: 'buttons' }, cancel(), risky ? held('', 'Hold to approve and save', save, () => sure('Approve and save', save)) : el('button', { class: 'yes' }, icon('check'), 'Approve and save'))))
   }
   // sure is for who can't hold a button down.
@@ -363,7 +363,7 @@ export const card = (request, { act, release, may, title }) => {
   const key = (letter) => el('kbd', { 'aria-hidden': 'true' }, letter)
   const other = (kind, symbol, text, small, onclick, letter) => others.append(button(`choice ${kind}`, [el('span', {}, text, small ? el('small', {}, small) : null), letter ? key(letter) : null], symbol, onclick))
   const yes = (text, symbol, act) => buttons.append(button('yes', [text, key('A')], symbol, act))
-  const no = (act) => buttons.append(button('no', ['Deny', key('D')], 'cross', act))
+  const no = (act) => buttons.append(button('no', ['Deny…', key('D')], 'cross', act))
   if (request.kind === 'question' && choices.includes('answer')) {
     const asked = form(request, id)
     const send = () => {
@@ -379,6 +379,7 @@ export const card = (request, { act, release, may, title }) => {
     const approve = (mode) => () => say({ choice: 'plan', plan: mode })
     if (choices.includes('reject')) no(() => askReason({ choice: 'deny', plan: 'reject' }))
     if (modes.length) yes(modes[0] === 'accept' ? 'Approve' : planNames[modes[0]], 'check', approve(modes[0]))
+    if (modes[0] === 'accept' && modes.length > 1) hint = 'Approve goes on in the mode it had before the plan.'
     for (const mode of modes.slice(1)) other('go', 'check', planNames[mode], '', approve(mode))
   } else {
     const once = () => say({ choice: 'once' })
@@ -386,12 +387,12 @@ export const card = (request, { act, release, may, title }) => {
     if (choices.includes('once')) risky ? buttons.append(held('', ['Hold to approve', key('A')], once, () => sure('Approve', once))) : yes('Approve', 'check', once)
   }
   if (choices.includes('always') && request.rule) other('go opens', 'bookmark', 'Approve and save a permission…', request.rule, askAlways)
-  other('leave', 'skip', 'Skip: ask in its terminal', '', async () => {
+  other('leave', 'skip', 'Skip: answer it in its terminal', '', async () => {
     busy(true)
     try { await release(request) } catch (failure) { failed(failure) }
   }, 'S')
   buttons.append(button('read-on', 'Read on', 'down', () => read.scrollBy({ top: read.clientHeight * 0.85, behavior: 'smooth' })))
-  node.append(el('div', { class: 'actions' }, error, buttons, others, panel))
+  node.append(el('div', { class: 'actions' }, error, buttons, hint ? el('p', { class: 'hint' }, hint) : null, others, panel))
   showWhole(node, read)
   return node
 }

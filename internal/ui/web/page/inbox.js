@@ -23,7 +23,7 @@ export const cardFor = (request, redraw) => {
     },
     release: async (one) => {
       await state.api.post('/api/skip', { id: one.id, sha256: one.sha256 })
-      toast('Skipped: it asks in its terminal')
+      toast('Skipped: answer it in its terminal')
     },
   })
   cards.set(request.id, { mark, node })
@@ -69,7 +69,7 @@ const lately = (one) => {
   const kind = refused(one) ? 'no' : one.decision ? 'yes' : ''
   return el('li', {}, el('span', { class: `disc ${kind}` }, icon(kind === 'no' ? 'cross' : kind ? 'check' : 'stop')),
     el('span', { class: 'done-what' }, about(one)),
-    el('span', { class: 'quiet-text' }, one.decision ? `${outcome(one)} · ${by(one.decision.by)}` : 'Ended'))
+    el('span', { class: 'quiet-text', title: one.decision ? `By ${by(one.decision.by)}` : null }, outcome(one), one.endedAt ? [' · ', el('span', { 'data-since': one.endedAt }, ago(one.endedAt))] : ''))
 }
 
 let home = null
@@ -79,7 +79,7 @@ const select = (id, focus) => {
   home.selected = id
   for (const one of home.cards.children) {
     const on = one.dataset.request === id
-    if (on && !one.classList.contains('selected')) settle(home.cards)
+    if (on && !one.classList.contains('selected')) { settle(home.cards); dispatchEvent(new Event('chosen')) }
     one.classList.toggle('selected', on)
   }
   for (const one of home.queue.children) {
@@ -102,21 +102,23 @@ export const homeView = (meant, redraw) => {
   if (!home) {
     home = {
       count: el('span', { class: 'count' }),
-      head: el('h1', { id: 'h-inbox' }, 'Waiting for you '),
+      words: el('span'),
+      head: el('h1', { id: 'h-inbox' }),
       queue: el('ol', { class: 'queue', 'aria-labelledby': 'h-inbox' }),
       cards: el('div', { class: 'cards' }),
       empty: el('div', { class: 'empty' }, el('div', { class: 'empty-mark', 'aria-hidden': 'true' }, icon('check')), el('p', {}, 'You’re all caught up'), el('p', { class: 'quiet-text' }, 'Requests appear here as soon as an agent asks.')),
       done: el('ul', { class: 'done' }),
-      keys: el('p', { class: 'keys', 'aria-hidden': 'true' }, [['J', 'next'], ['K', 'previous'], ['A', 'approve'], ['D', 'deny'], ['S', 'skip']].map(([key, what]) => el('span', {}, el('kbd', {}, key), what))),
+      keys: el('p', { class: 'keys', 'aria-hidden': 'true' }, [['J', 'next'], ['K', 'previous']].map(([key, what]) => el('span', {}, el('kbd', {}, key), what))),
     }
-    home.head.append(home.count)
+    home.head.append(home.words, home.count)
     home.lately = el('section', { class: 'lately', 'aria-labelledby': 'h-lately' }, el('h2', { id: 'h-lately' }, 'Answered'), home.done)
     home.node = el('div', { class: 'home' }, el('div', { class: 'home-list' }, home.head, home.queue, home.lately, home.keys),
-      el('div', { class: 'home-cards' }, home.cards, home.empty))
+      el('div', { class: 'home-cards' }, home.cards, home.empty, el('section', { class: 'steps', 'aria-labelledby': 'h-steps', hidden: true }, el('h2', { id: 'h-steps' }, 'Last steps'), el('ol', { class: 'timeline' }))))
   }
   const waiting = [...state.requests.values()].sort((a, b) => new Date(a.createdAt) - new Date(b.createdAt))
   for (const id of cards.keys()) if (!state.requests.has(id)) cards.delete(id)
   home.count.textContent = waiting.length || ''
+  home.words.textContent = waiting.length ? 'Waiting for you' : 'Nothing is waiting'
   const focused = home.queue.contains(document.activeElement)
   place(home.cards, waiting.map((one) => cardFor(one, redraw)))
   home.queue.replaceChildren(...waiting.map(queueRow))
@@ -146,6 +148,9 @@ export const step = (by) => {
   select(home.order[Math.min(Math.max(at + by, 0), home.order.length - 1)], true)
   home.cards.querySelector('.selected')?.scrollIntoView({ block: 'nearest' })
 }
+
+// chosen is the request that's shown beside the list.
+export const chosen = () => home?.node.isConnected ? state.requests.get(home.selected) : undefined
 
 // current is the card that keys act on, once it has been there for a moment.
 export const current = () => {

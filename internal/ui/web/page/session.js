@@ -79,7 +79,7 @@ export const sessionView = (id, redraw) => {
   open.node.classList.toggle('asks', asks)
   open.send.hidden = !now || state.device?.scope !== 'answer'
   for (const one of open.send.elements) one.disabled = asks
-  open.text.placeholder = asks ? 'Answer first' : 'Message this session'
+  open.text.placeholder = asks ? 'Answer the request first' : 'Message this session'
   if (now && now.lastEvent !== open.seen) {
     if (open.seen) readEvents('after')
     open.seen = now.lastEvent
@@ -153,6 +153,12 @@ const drawStep = (e) => {
   return el('li', { class: `ev ${e.kind.replaceAll('.', '-')}` }, el('span', { class: `disc ${kind}`, 'aria-hidden': 'true' }, icon(symbol)),
     el('div', { class: 'ev-body' }, body, e.verdict && e.why && e.why !== e.text ? el('p', { class: `ev-why ${e.verdict}` }, e.why) : null),
     el('div', {}, e.verdict ? el('span', { class: `pill ${e.verdict}` }, verdictWords[e.verdict] || e.verdict) : el('time', { datetime: e.time }, clock(e.time))))
+}
+
+// lastSteps draws the last steps of a session.
+export const lastSteps = async (id, count) => {
+  const { events } = await state.api.get(`/api/events?session=${encodeURIComponent(id)}`)
+  return steps(events).slice(-count).map(drawStep)
 }
 
 const drawEvents = () => {

@@ -16,8 +16,11 @@ const rank = { waiting: 0, failed: 1, running: 2, done: 3, unknown: 4, idle: 5 }
 export const statusWords = { waiting: 'Waiting for you', failed: 'Failed', running: 'Running', done: 'Done', unknown: 'Unknown', idle: 'Idle', ended: 'Ended' }
 const groups = [['Waiting for you', ['waiting']], ['Failed', ['failed']], ['Running', ['running']], ['Done', ['done', 'unknown', 'idle']]]
 
+// sorted has those first that wait, the oldest of them first; of the others the newest.
 const sorted = () => [...state.sessions.values()].filter((one) => !one.ended || one.cutOff).sort((a, b) =>
-  (rank[a.status] ?? 9) - (rank[b.status] ?? 9) || new Date(b.lastEvent) - new Date(a.lastEvent))
+  (rank[a.status] ?? 9) - (rank[b.status] ?? 9) || (a.status === 'waiting' ? new Date(a.since) - new Date(b.since) : new Date(b.lastEvent) - new Date(a.lastEvent)))
+
+const risky = (one) => one.status === 'waiting' && [...state.requests.values()].some((r) => r.session === one.id && r.risk === 'high')
 
 const doing = (one) => {
   if (one.hostLost) return `${one.host} can’t be reached`
@@ -30,7 +33,7 @@ const doing = (one) => {
 
 export const titleOf = (one) => one.title || base(one.cwd) || one.id.slice(0, 8)
 
-const row = (one, shown) => el('li', {}, el('a', { class: `session is-${one.status}`, href: `#/session/${encodeURIComponent(one.id)}`, 'aria-current': one.id === shown ? 'page' : null },
+const row = (one, shown) => el('li', {}, el('a', { class: `session is-${one.status} ${risky(one) ? 'is-risky' : ''}`, href: `#/session/${encodeURIComponent(one.id)}`, 'aria-current': one.id === shown ? 'page' : null },
   badge(one.agent, 'small', one.status),
   el('span', { class: 'session-main' },
     el('span', { class: 'session-top' }, el('span', { class: 'session-title' }, titleOf(one)), el('span', { class: 'when', 'data-since': one.since }, ago(one.since))),
@@ -62,10 +65,15 @@ export const drawSessions = (shown) => {
   const chips = rail.querySelector('.hosts')
   chips.hidden = hosts.length < 2
   chips.replaceChildren(...chips.hidden ? [] : hostChips(hosts, () => drawSessions(shown)))
-  const list = all.filter((one) => state.host === null || (one.host || '') === state.host)
+  const find = rail.querySelector('.find')
+  find.hidden = all.length <= 8
+  find.oninput = () => drawSessions(shown)
+  const wanted = find.hidden ? '' : find.value.trim().toLowerCase()
+  const list = all.filter((one) => (state.host === null || (one.host || '') === state.host) &&
+    (!wanted || [titleOf(one), one.cwd, agentName(one.agent), one.host].some((text) => text?.toLowerCase().includes(wanted))))
   rail.querySelector('.groups').replaceChildren(...groups.flatMap(([name, statuses]) => {
     const rows = list.filter((one) => statuses.includes(one.status) || name === 'Done' && !(one.status in rank))
-    return rows.length ? [el('h2', {}, name, el('span', { class: 'number' }, rows.length)), el('ul', { class: 'sessions' }, rows.map((one) => row(one, shown)))] : []
+    return rows.length ? el('div', { class: `group-${statuses[0]}` }, el('h2', {}, name, el('span', { class: 'number' }, rows.length)), el('ul', { class: 'sessions' }, rows.map((one) => row(one, shown)))) : []
   }))
   if (href) [...rail.querySelectorAll('a')].find((a) => a.getAttribute('href') === href)?.focus()
   if (chip) [...rail.querySelectorAll('.chip')].find((one) => one.textContent === chip)?.focus()

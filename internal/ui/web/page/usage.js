@@ -37,7 +37,7 @@ const chart = (days) => {
   return el('ol', { class: 'chart', 'aria-label': 'Cost per day' }, days.map((d) => {
     const bar = el('span', { class: 'bar' })
     bar.style.setProperty('--part', d.cost / most)
-    return el('li', {}, bar, el('span', { class: 'hidden' }, `${d.date.toLocaleDateString('en', { weekday: 'long' })}: ${dollars(d.cost)}`), el('span', { 'aria-hidden': 'true' }, d.date.toLocaleDateString('en', { weekday: 'short' })))
+    return el('li', {}, d.cost === most || d === days.at(-1) ? el('b', { 'aria-hidden': 'true' }, dollars(d.cost)) : null, bar, el('span', { class: 'hidden' }, `${d.date.toLocaleDateString('en', { weekday: 'long' })}: ${dollars(d.cost)}`), el('span', { 'aria-hidden': 'true' }, d.date.toLocaleDateString('en', { weekday: 'short' })))
   }))
 }
 
@@ -68,7 +68,7 @@ export const usageView = async () => {
   }
   if (budgets.length) {
     node.append(group('Budgets', el('ul', { class: 'list' }, budgets.map((one) => el('li', {}, el('div', {},
-      el('div', { class: 'line-top' }, el('b', {}, inWords(one.text)), el('span', { class: 'amount' }, one.percent == null ? '' : `${Math.round(one.percent)}%`)),
+      el('div', { class: 'line-top' }, el('b', {}, inWords(one.text)), el('span', { class: 'amount' }, one.percent == null ? '' : one.costUSD == null ? `${Math.round(one.percent)}%` : `${dollars(one.costUSD)} · ${Math.round(one.percent)}%`)),
       one.percent == null ? null : meter(one.percent / 100), one.lifted ? el('p', { class: 'quiet-text' }, 'Lifted') : null, one.problem ? el('p', { class: 'quiet-text' }, one.problem) : null))))))
   }
   const by = (key) => [...Map.groupBy(report.rows.filter((row) => row[key]), (row) => row[key])].map(([name, rows]) => ({ name, agent: rows[0].agent, ...add(rows) })).sort((a, b) => b.cost - a.cost || b.tokens - a.tokens)
