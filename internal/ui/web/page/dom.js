@@ -75,5 +75,24 @@ export const badge = (agent, size = '', lamp = '') => {
   return node
 }
 
+// arrange puts nodes into a list and leaves those alone that are there: what's pressed isn't
+// taken away. It reports whether anything changed.
+export const arrange = (list, nodes) => {
+  let changed = list.children.length > nodes.length
+  for (const [i, node] of nodes.entries()) if (list.children[i] !== node) { list.insertBefore(node, list.children[i] || null); changed = true }
+  while (list.children.length > nodes.length) list.lastElementChild.remove()
+  return changed
+}
+
+// keeper keeps what was made of a value until the value changes.
+export const keeper = () => {
+  const kept = new Map()
+  return (key, value, make) => {
+    const mark = JSON.stringify(value)
+    if (kept.get(key)?.mark !== mark) kept.set(key, { mark, node: make() })
+    return kept.get(key).node
+  }
+}
+
 // short is a path as you'd write it: your home is ~.
 export const short = (path, home) => home && (path === home || path?.startsWith(`${home}/`)) ? `~${path.slice(home.length)}` : path || ''

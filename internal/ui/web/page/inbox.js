@@ -1,5 +1,5 @@
 // What waits for you.
-import { el, icon, badge, ago } from './dom.js'
+import { el, icon, badge, ago, arrange, keeper } from './dom.js'
 import { card } from './card.js'
 import { state, main, toast, titleOf, agentName } from './state.js'
 
@@ -34,10 +34,7 @@ export const cardFor = (request, redraw) => {
 // a moment nothing in a list that changed takes a click: what moves under your finger, or
 // appears there, isn't what you meant.
 export const place = (list, nodes) => {
-  let changed = list.children.length > nodes.length
-  for (const [i, node] of nodes.entries()) if (list.children[i] !== node) { list.insertBefore(node, list.children[i] || null); changed = true }
-  while (list.children.length > nodes.length) list.lastElementChild.remove()
-  if (changed && list.isConnected) settle(list)
+  if (arrange(list, nodes) && list.isConnected) settle(list)
 }
 
 const settle = (list) => {
@@ -89,13 +86,18 @@ const select = (id, focus) => {
   }
 }
 
-const queueRow = (one) => {
+const titleFor = (one) => {
   const session = state.sessions.get(`${one.agent} ${one.session}`)
-  return el('li', { 'data-for': one.id }, el('button', { type: 'button', class: `queued risk-${one.risk || 'normal'}`, onclick: () => select(one.id) }, badge(one.agent, 'small'),
-    el('span', { class: 'session-main' },
-      el('span', { class: 'session-top' }, el('span', { class: 'session-title' }, session ? titleOf(session) : agentName(one.agent)), el('span', { class: 'when', 'data-since': one.createdAt }, ago(one.createdAt))),
-      el('span', { class: 'session-doing' }, one.risk === 'high' ? icon('alert') : null, el('code', { class: 'cut' }, about(one))))))
+  return session ? titleOf(session) : agentName(one.agent)
 }
+
+const keepRow = keeper()
+
+const queueRow = (one) =>
+  el('li', { 'data-for': one.id }, el('button', { type: 'button', class: `queued risk-${one.risk || 'normal'}`, onclick: () => select(one.id) }, badge(one.agent, 'small'),
+    el('span', { class: 'session-main' },
+      el('span', { class: 'session-top' }, el('span', { class: 'session-title' }, titleFor(one)), el('span', { class: 'when', 'data-since': one.createdAt }, ago(one.createdAt))),
+      el('span', { class: 'session-doing' }, one.risk === 'high' ? icon('alert') : null, el('code', { class: 'cut' }, about(one))))))
 
 // homeView draws the inbox; meant is the request that a notification opened.
 export const homeView = (meant, redraw) => {
@@ -121,7 +123,7 @@ export const homeView = (meant, redraw) => {
   home.words.textContent = waiting.length ? 'Waiting for you' : 'Nothing is waiting'
   const focused = home.queue.contains(document.activeElement)
   place(home.cards, waiting.map((one) => cardFor(one, redraw)))
-  home.queue.replaceChildren(...waiting.map(queueRow))
+  arrange(home.queue, waiting.map((one) => keepRow(one.id, [one.sha256, titleFor(one)], () => queueRow(one))))
   const before = home.order?.indexOf(home.selected) ?? 0
   home.order = waiting.map((one) => one.id)
   select(home.order.includes(home.selected) ? home.selected : home.order[Math.min(Math.max(before, 0), home.order.length - 1)], focused)

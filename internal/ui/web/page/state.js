@@ -1,5 +1,5 @@
 // What the page knows, and what its views share.
-import { el, ago, base, badge, short } from './dom.js'
+import { el, ago, base, badge, short, arrange, keeper } from './dom.js'
 
 export const main = document.getElementById('main')
 
@@ -40,9 +40,12 @@ const row = (one, shown) => el('li', {}, el('a', { class: `session is-${one.stat
     el('span', { class: 'session-doing' }, el('span', { class: 'hidden' }, `${statusWords[one.status] || one.status}: `), el('span', { class: 'cut' }, doing(one))),
     el('span', { class: 'session-place' }, one.host ? el('span', { class: 'host' }, one.host) : null, el('span', { class: 'cut' }, `${agentName(one.agent)} · ${base(one.cwd) || '/'}`)))))
 
-// hostChips choose one machine's sessions, where there are several machines.
-const hostChips = (hosts, redraw) => [null, ...hosts].map((host) => el('button', { type: 'button', class: 'chip', 'aria-pressed': String(state.host === host),
-  onclick: () => { state.host = host; redraw() } }, host === null ? 'All machines' : host || 'This machine'))
+// hostChip chooses one machine's sessions, where there are several machines.
+const hostChip = (host) => el('button', { type: 'button', class: 'chip', 'aria-pressed': String(state.host === host),
+  onclick: () => { state.host = host; redraw() } }, host === null ? 'All machines' : host || 'This machine')
+
+const [keepChip, keepGroup, keepSession] = [keeper(), keeper(), keeper()]
+let redraw = () => {}
 
 // placeSessions puts the list of sessions beside the rest or, as a page of its own, into it.
 export const placeSessions = (alone) => {
@@ -57,6 +60,7 @@ export const placeSessions = (alone) => {
 export const drawSessions = (shown) => {
   const rail = document.getElementById('sessions')
   const all = sorted()
+  redraw = () => drawSessions(shown)
   const hosts = [...new Set(all.map((one) => one.host || ''))].sort()
   if (!hosts.includes(state.host)) state.host = null
   rail.hidden = false
@@ -64,16 +68,19 @@ export const drawSessions = (shown) => {
   const [href, chip] = [at?.getAttribute('href'), at?.matches('.chip') ? at.textContent : '']
   const chips = rail.querySelector('.hosts')
   chips.hidden = hosts.length < 2
-  chips.replaceChildren(...chips.hidden ? [] : hostChips(hosts, () => drawSessions(shown)))
+  arrange(chips, chips.hidden ? [] : [null, ...hosts].map((host) => keepChip(host, state.host === host, () => hostChip(host))))
   const find = rail.querySelector('.find')
   find.hidden = all.length <= 8
-  find.oninput = () => drawSessions(shown)
+  find.oninput = redraw
   const wanted = find.hidden ? '' : find.value.trim().toLowerCase()
   const list = all.filter((one) => (state.host === null || (one.host || '') === state.host) &&
     (!wanted || [titleOf(one), one.cwd, agentName(one.agent), one.host].some((text) => text?.toLowerCase().includes(wanted))))
-  rail.querySelector('.groups').replaceChildren(...groups.flatMap(([name, statuses]) => {
+  arrange(rail.querySelector('.groups'), groups.flatMap(([name, statuses]) => {
     const rows = list.filter((one) => statuses.includes(one.status) || name === 'Done' && !(one.status in rank))
-    return rows.length ? el('div', { class: `group-${statuses[0]}` }, el('h2', {}, name, el('span', { class: 'number' }, rows.length)), el('ul', { class: 'sessions' }, rows.map((one) => row(one, shown)))) : []
+    const group = keepGroup(name, '', () => el('div', { class: `group-${statuses[0]}` }, el('h2', {}, name, el('span', { class: 'number' })), el('ul', { class: 'sessions' })))
+    group.querySelector('.number').textContent = rows.length
+    arrange(group.lastChild, rows.map((one) => keepSession(sessionKey(one), [titleOf(one), one.status, one.since, one.host, one.cwd, doing(one), one.id === shown, risky(one)], () => row(one, shown))))
+    return rows.length ? group : []
   }))
   if (href) [...rail.querySelectorAll('a')].find((a) => a.getAttribute('href') === href)?.focus()
   if (chip) [...rail.querySelectorAll('.chip')].find((one) => one.textContent === chip)?.focus()
