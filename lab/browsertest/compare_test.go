@@ -13,8 +13,9 @@ import (
 // average. One cell may: fonts are drawn a little differently elsewhere.
 const (
 	cell       = 6  // pixels of a side
-	cellOff    = 20 // of 255
-	cellsOff   = 5  // beside each other
+	cellOff    = 24 // of 255; those kept are up to keptOff off
+	keptOff    = 12
+	cellsOff   = 5 // beside each other
 	noCellsOff = 0
 )
 
@@ -81,8 +82,9 @@ func shrink(from image.Image) *image.RGBA {
 	return to
 }
 
-// encode is a picture as a PNG of its most frequent colours, which is a third as large.
-func encode(picture image.Image, colours int) []byte {
+// encode is a picture as a PNG of fewer colours, which is much smaller: none is further than
+// near from its own, unless that takes more than 256.
+func encode(picture image.Image, near int) []byte {
 	bounds := picture.Bounds()
 	count := map[color.RGBA]int{}
 	at := func(x, y int) color.RGBA { return color.RGBAModel.Convert(picture.At(x, y)).(color.RGBA) }
@@ -98,15 +100,21 @@ func encode(picture image.Image, colours int) []byte {
 	slices.SortFunc(all, func(a, b color.RGBA) int {
 		return cmp.Or(count[b]-count[a], int(a.R)-int(b.R), int(a.G)-int(b.G), int(a.B)-int(b.B))
 	})
-	// Half are the most frequent; the others are far from those that are there, so that a
-	// rare colour has one near it.
 	var palette color.Palette
-	for near := 36; near >= 0 && len(palette) < min(colours, len(all)); near -= 6 {
-		for i, one := range all {
-			if len(palette) < colours && (i < colours/2 && near == 36 || !slices.ContainsFunc(palette, func(p color.Color) bool { return apart(one, p.(color.RGBA)) <= near })) {
+	for {
+		palette = palette[:0]
+		for _, one := range all { // the most frequent first
+			if !slices.ContainsFunc(palette, func(p color.Color) bool { return apart(one, p.(color.RGBA)) <= near }) {
 				palette = append(palette, one)
 			}
+			if len(palette) > 256 {
+				break
+			}
 		}
+		if len(palette) <= 256 {
+			break
+		}
+		near++
 	}
 	index := map[color.RGBA]uint8{}
 	for _, one := range all {

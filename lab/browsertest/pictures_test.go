@@ -218,6 +218,9 @@ func (w *world) pictures(name string, widths ...int64) {
 			continue
 		}
 		for _, scheme := range []string{"light", "dark"} {
+			if size.width == 1440 && scheme == "light" && !slices.Contains([]string{"inbox", "session", "usage"}, name) {
+				continue // the colours are those of the phone
+			}
 			name := fmt.Sprintf("%s-%d-%s", name, size.width, scheme)
 			w.resize(size.width, size.height, scheme)
 			w.compare(name, w.picture())
@@ -252,7 +255,7 @@ func (w *world) keep(name string, picture image.Image) {
 }
 
 func (w *world) write(name string, picture image.Image) {
-	b := encode(picture, 256)
+	b := encode(picture, 2)
 	if dir := os.Getenv("HOOKMUX_SHOTS"); dir != "" {
 		_ = os.WriteFile(filepath.Join(dir, "w-"+name+".png"), b, 0o600)
 	}
@@ -272,7 +275,7 @@ func (w *world) compare(name string, picture image.Image) {
 	file := filepath.Join("testdata/pictures", name+".png")
 	if update() {
 		w.writing.Go(func() {
-			if err := os.WriteFile(file, encode(picture, 16), 0o644); err != nil {
+			if err := os.WriteFile(file, encode(picture, keptOff), 0o644); err != nil {
 				w.T.Error(err)
 			}
 		})
