@@ -107,6 +107,7 @@ func guardList(app *cmdutil.App) *cobra.Command {
 			slices.SortStableFunc(list, func(a, b guards.Info) int { // what is on comes first
 				return strings.Compare(offLast(modes[a.Name]), offLast(modes[b.Name]))
 			})
+			SayPauses(app, func(name string) bool { _, ok := hook.GuardName(name); return ok })
 			rows := [][]string{{"GUARD", "MODE", "STOPS"}}
 			for i, g := range list {
 				if showRules {
@@ -180,6 +181,9 @@ func guardShow(app *cmdutil.App) *cobra.Command {
 			modes, own, exceptions, err := allModes(app, cmd)
 			if err != nil {
 				return err
+			}
+			if !asJSON {
+				SayPauses(app, func(paused string) bool { return paused == hook.GuardID(name) })
 			}
 			list := guards.List()
 			g := list[slices.IndexFunc(list, func(g guards.Info) bool { return g.Name == name })]

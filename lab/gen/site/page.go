@@ -292,6 +292,8 @@ var (
 	table        = regexp.MustCompile(`(?s)<table>.*?</table>`)
 	consoleBlock = regexp.MustCompile(`(?s)<pre><code class="language-console">(.*?)</code></pre>`)
 	promptLine   = regexp.MustCompile(`(?m)^\$ ((?:.*\\\n)*.*)$`)
+	noteInBlock  = regexp.MustCompile(`(?m)^(\S.*?\S)( {2,})(# .*)$`)
+	plainBlock   = regexp.MustCompile(`(?s)<pre><code(?: class="language-sh")?>.*?</code></pre>`)
 	openHeading  = regexp.MustCompile(`<h([2-4]) id="([^"]*)">`)
 )
 
@@ -313,6 +315,9 @@ func dressHTML(page string) string {
 	page = consoleBlock.ReplaceAllStringFunc(page, func(block string) string {
 		return promptLine.ReplaceAllString(strings.Replace(block, `<code class="language-console">$`,
 			"<code class=\"language-console\">\n$", 1), `<b class="prompt">$$ </b><b>$1</b>`)
+	})
+	page = plainBlock.ReplaceAllStringFunc(page, func(block string) string {
+		return noteInBlock.ReplaceAllString(block, `$1<i class="gap">$2</i><i class="note">$3</i>`)
 	})
 	page = strings.ReplaceAll(page, "<code class=\"language-console\">\n", `<code class="language-console">`)
 	return openHeading.ReplaceAllString(page, `<h$1 id="$2"><a class="anchor" href="#$2" aria-label="link to this">#</a>`)
