@@ -48,9 +48,9 @@ func TestPageInChromium(t *testing.T) {
 	w.hears(said, "open a pull request instead")
 
 	said = w.ask(question())
-	w.run("the question", chromedp.WaitVisible(`//label[contains(., "SQLite")]`))
+	w.run("the question", chromedp.WaitVisible(option("SQLite")))
 	w.audit("a question")
-	w.run("answer", chromedp.Click(`//label[contains(., "SQLite")]`), chromedp.Click(button("Answer")))
+	w.run("answer", chromedp.Click(option("SQLite")), chromedp.Click(button("Answer")))
 	w.hears(said, "SQLite")
 
 	said = w.ask(claude("ExitPlanMode", map[string]any{"plan": "# Cart totals\n\n1. Add `Money`, which knows its currency\n2. Use it in **every** total\n   - orders\n   - refunds\n\nThen run the tests."}))

@@ -71,7 +71,7 @@ func TestPictures(t *testing.T) {
 	w.pictures("plan")
 	w.denyAll([]chan string{said})
 	said = w.ask(question())
-	w.run("the question", chromedp.WaitVisible(`//label[contains(., "SQLite")]`), chromedp.Click(`//label[contains(., "SQLite")]`))
+	w.run("the question", chromedp.WaitVisible(option("SQLite")), chromedp.Click(option("SQLite")))
 	w.pictures("question")
 	w.denyAll([]chan string{said})
 }

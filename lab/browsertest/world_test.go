@@ -152,6 +152,11 @@ func button(text string) string {
 	return `//article//button[not(@disabled) and contains(., "` + text + `") and not(ancestor-or-self::*[@hidden or contains(@class, "settling")])]`
 }
 
+// option finds an option of a question by its text, once it takes clicks.
+func option(text string) string {
+	return `//label[contains(., "` + text + `") and not(ancestor::*[contains(@class, "settling")])]`
+}
+
 // pair pairs the browser as you would.
 func (w *world) pair() wire.WebDevice {
 	w.T.Helper()
