@@ -133,7 +133,7 @@ func (f *logFlags) printStored(ctx context.Context, app *cmdutil.App, q wire.Que
 	var shown []client.Entry
 	each := func(e client.Entry) bool {
 		read++
-		if _, native := eventName(&e); !hides || native != wire.ProbeEvent && native != wire.OwnUsage {
+		if _, native := eventName(&e); !hides || native != wire.ProbeEvent {
 			shown = append(shown, e)
 		}
 		return q.Newest || most == 0 || len(shown) < most
