@@ -291,7 +291,11 @@ func (f frame) formInPlace(place area) bool {
 func (f frame) formPage(place area) []string {
 	head, _, _ := strings.Cut(f.readable(f.form.item.Shown, f.form.item.Agent), "\n")
 	out := append(indentWrapped("", termsafe.Line(head, 0), place.width), "")
-	return append(out, f.form.visibleLines(place.width, place.height-len(out), f.typed())...)
+	out = append(out, f.form.visibleLines(place.width, place.height-len(out), f.typed())...)
+	if r := f.selectedRow(); r != nil && r.request == f.form.item {
+		out = append(out, f.tailOf(r, place.width, place.height-len(out))...)
+	}
+	return out
 }
 
 // typed is what is being typed; nil while nothing is.

@@ -13,7 +13,7 @@ type popup struct {
 	room
 	title string
 	lines []string
-	low   bool // at the bottom: what it's about stays on the screen
+	low   bool // below the request: what it's about stays on the screen
 }
 
 // popups are those that are open, one above the other: a form stays in sight while an
@@ -39,7 +39,7 @@ func (f frame) popupOf(mode mode) *popup {
 		if f.typing.inline {
 			return nil
 		}
-		p := &popup{room: f.popupRoom(), title: f.typing.title, low: true}
+		p := &popup{room: f.lowRoom(), title: f.typing.title, low: true}
 		if f.typing.label != "" {
 			p.lines = append(indentWrapped("", f.typing.label, p.width), "")
 		}
@@ -83,7 +83,7 @@ func (p *popup) draw(screen []string, width int) {
 	top, bottom := p.top-1, p.top+p.height // of the frame at its largest
 	first := top + (p.height-len(content))/3
 	if p.low {
-		first = bottom - len(content) - 1
+		first = max(bottom-len(content)-1, 0)
 	} else {
 		for y := range screen {
 			screen[y] = styleEdge.Render(ansi.Strip(screen[y]))
