@@ -243,6 +243,11 @@ func (f *form) keys() []binding {
 	q := f.questions[f.at]
 	var keys []binding
 	add := func(name, does string) { keys = append(keys, binding{name: name, does: does}) }
+	if f.missing() >= 0 && f.missing() != f.at {
+		add("Enter", "next question")
+	} else {
+		add("Enter", "send")
+	}
 	add("↑↓", "move")
 	switch {
 	case q.Multi:
@@ -254,12 +259,6 @@ func (f *form) keys() []binding {
 	}
 	if takesWords(q) {
 		add("o", "type an answer")
-	}
-	switch {
-	case f.missing() >= 0 && f.missing() != f.at:
-		add("Enter", "next question")
-	default:
-		add("Enter", "send")
 	}
 	if len(f.questions) > 1 {
 		add("Tab", "next")

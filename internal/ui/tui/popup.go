@@ -69,6 +69,15 @@ func (f frame) popupOf(mode mode) *popup {
 // draw puts the popup over the lines of a screen.
 func (p *popup) draw(screen []string, width int) {
 	content := p.lines[:min(len(p.lines), p.height)]
+	if !p.framed && p.low {
+		content = append([]string{titledRule(width, styleBold.Render(p.title), "")}, content...)
+		for i, line := range content {
+			if y := p.top + p.height - len(content) + i; y >= 0 && y < len(screen) {
+				screen[y] = line
+			}
+		}
+		return
+	}
 	if !p.framed {
 		for i := range p.height {
 			if y := p.top + i; y < len(screen) {

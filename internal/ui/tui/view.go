@@ -366,7 +366,7 @@ func (f frame) emptyLines() []string {
 		{kindInfo{"●", "running", stylePlain}, "what it's doing right now, and its last steps"},
 		{kindInfo{"✓", "done", styleDone}, "what it said at the end"},
 	} {
-		lines = append(lines, "  "+one.kind.style.Render(one.kind.mark)+"  "+padRight(one.kind.word, 11)+styleFaint.Render(one.says))
+		lines = append(lines, "  "+one.kind.style.Render(one.kind.mark)+"  "+padRight(one.kind.word, 12)+styleFaint.Render(one.says))
 	}
 	return append(lines, "", "  "+styleFaint.Render("You can't approve anything before all of it was on your screen."))
 }
