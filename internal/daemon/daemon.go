@@ -198,6 +198,7 @@ func (h *Daemon) buildServices(o Options) {
 			h.approvals.PromptsChanged(agent, session, items) // made below; nothing is told before Run
 		},
 		TurnEnded:      func(one wire.Session) { h.notify.TurnEnded(one) },
+		Changed:        func() { h.member.SessionsChanged() },
 		HooksMissing:   h.reportGap,
 		TerminalReport: mux0.ReportReader(h.deps.Catalogue),
 	})

@@ -107,6 +107,7 @@ func guardList(app *cmdutil.App) *cobra.Command {
 			slices.SortStableFunc(list, func(a, b guards.Info) int { // what is on comes first
 				return strings.Compare(offLast(modes[a.Name]), offLast(modes[b.Name]))
 			})
+			SayPauses(app, func(name string) bool { _, ok := hook.GuardName(name); return ok })
 			rows := [][]string{{"GUARD", "MODE", "STOPS"}}
 			for i, g := range list {
 				if showRules {
@@ -201,6 +202,9 @@ stops, its mode and the commands it was tried with; for recommended, the guards 
 }
 
 func showGuard(app *cmdutil.App, name, mode string, own map[string]string, exceptions []string, asJSON bool) error {
+	if !asJSON {
+		SayPauses(app, func(paused string) bool { return paused == hook.GuardID(name) })
+	}
 	list := guards.List()
 	g := list[slices.IndexFunc(list, func(g guards.Info) bool { return g.Name == name })]
 	exceptions = slices.DeleteFunc(slices.Clone(exceptions), func(rule string) bool {
