@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -319,11 +320,17 @@ func TestFleetOfThree(t *testing.T) {
 	}
 	var by string
 	eventuallyFleet(t, "the central journal says who answered", func() bool {
-		var page wire.FleetLog
-		desk.json(&page, "fleet", "log", "--host", "build")
-		for _, e := range page.Events {
-			if e.Kind == wire.OwnDecision && e.Verdict == "allow" {
-				by = e.By
+		for line := range strings.Lines(desk.run("audit", "export", "--host", "build")) {
+			var r struct {
+				Host  string
+				Event struct{ Native string }
+				Note  struct{ By, Verdict string }
+			}
+			if err := json.Unmarshal([]byte(line), &r); err != nil || r.Host != "build" {
+				t.Fatalf("a record of the audit is %s, error %v; want one of build", line, err)
+			}
+			if r.Event.Native == wire.OwnDecision && r.Note.Verdict == "allow" {
+				by = r.Note.By
 			}
 		}
 		return by != ""
@@ -332,6 +339,7 @@ func TestFleetOfThree(t *testing.T) {
 		t.Errorf("the answer is by %q, want the user, the terminal and the machine desk", by)
 	}
 
+	askCentral(t, desk, build, wall, asked)
 	pushPolicies(t, desk, build)
 
 	// A machine that dies is lost, and what it asked vanishes.
@@ -347,12 +355,46 @@ func TestFleetOfThree(t *testing.T) {
 	})
 	wall.run("fleet", "leave")
 	desk.run("fleet", "leave", "--delete-fleet", "--yes")
-	for _, m := range []*machine{desk, build, wall} {
-		for _, file := range []string{"fleet.json", "fleet-server", "fleet-policy.json"} {
-			if _, err := os.Stat(filepath.Join(m.home.Dirs.State, file)); err == nil {
-				t.Errorf("%s is left behind", file)
+	wantNothingOfTheFleet(t, desk, build, wall)
+}
+
+// askCentral asks the fleet's journal what build's own answers.
+func askCentral(t *testing.T, desk, build, wall *machine, since time.Time) {
+	t.Helper()
+	from := since.Format(time.RFC3339Nano)
+	// Cursors, and the machine's name in the fleet, are the journal's own.
+	own := regexp.MustCompile(`"cursor":"\d+",?|"where":\{[^}]*\},?`)
+	for _, args := range [][]string{{"--since", from}, {"--kind", "turn.start", "--since", from}, {"--decision", "allow"}, {"-n", "3"},
+		{"--session", "s-7"}, {"-a", "codex"}} {
+		args = append([]string{"log", "--json"}, args...)
+		var got, want string
+		t.Cleanup(func() {
+			if t.Failed() && got != want {
+				t.Logf("%q: the fleet says\n%s\nbuild\n%s", args, got, want)
 			}
-		}
+		})
+		eventuallyFleet(t, fmt.Sprint("the fleet answers ", args, " as build does"), func() bool {
+			want = own.ReplaceAllString(build.run(args...), "")
+			got = own.ReplaceAllString(desk.run(append(args, "--host", "build")...), "")
+			return got == want
+		})
+	}
+	if out := wall.run("log", "--host", "all", "-n", "500"); !strings.Contains(out, "build ") || !strings.Contains(out, "desk ") {
+		t.Errorf("the log of every machine is\n%s", out)
+	}
+	if out, err := build.try("log", "--host", "desk"); err == nil || !strings.Contains(out, "only operators and readers") {
+		t.Errorf("a member read the fleet's log: error %v, %s", err, out)
+	}
+	if out, err := desk.try("log", "--host", "nowhere"); err == nil || !strings.Contains(out, `no machine "nowhere"`) {
+		t.Errorf("the log of a machine that there isn't: error %v, %s", err, out)
+	}
+	type report struct{ Scanned, WouldDeny int }
+	replay := func(m *machine, more ...string) (r report) {
+		m.json(&r, append([]string{"rules", "replay", "--guards"}, more...)...)
+		return r
+	}
+	if got, want := replay(desk, "--host", "build"), replay(build); got != want || got.Scanned == 0 {
+		t.Errorf("a replay of build's calls from the fleet's journal says %+v, from its own %+v", got, want)
 	}
 }
 

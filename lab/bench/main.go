@@ -73,6 +73,7 @@
 // fleet: a hook call on a member and on a machine without a fleet; an operator's answer to a
 // member's request and a bare NATS request between the same machines; events a second into
 // the central journal; the server's memory, cpu and messages with 10, 100 and 2,000 members.
+// They can be measured alone, as fleet/calls, /answers, /events and /members.
 //
 // It exits with 1 when a bar is missed. All homes are temporary.
 package main
@@ -84,6 +85,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -134,7 +136,7 @@ func (b *bench) run(ctx context.Context, parts []string) error {
 		"telemetry": b.telemetry, "modules": b.modules, "sessions": b.sessions, "crowd": b.manyLiveSessions, "inbox": b.inbox,
 		"pages": b.pages, "view": b.view, "replay": b.replay, "rules": b.rules, "fleet": b.inFleet,
 	}
-	for _, one := range b.moduleParts() {
+	for _, one := range slices.Concat(b.moduleParts(), b.fleetParts()) {
 		all[one.name] = one.run
 	}
 	for _, part := range parts {

@@ -9,7 +9,18 @@ import (
 )
 
 // HostFlag is the help of --host.
-const HostFlag = "only this machine, named as in hookmux remote list; here is this one"
+const HostFlag = "only this machine, by its name in the HOST column; here is this one"
+
+// AllHosts is what --host takes for every machine of the fleet.
+const AllHosts = "all"
+
+// FleetHost is the machine that --host names, as the fleet's journal is asked for it.
+func FleetHost(name string) string {
+	if name == AllHosts {
+		return ""
+	}
+	return name
+}
 
 // CheckHost refuses a machine that there isn't.
 func (app *App) CheckHost(ctx context.Context, name string) error {
@@ -22,14 +33,17 @@ func (app *App) CheckHost(ctx context.Context, name string) error {
 	}); err != nil {
 		return err
 	}
-	known := []string{text.ThisMachine}
+	known, lists := []string{text.ThisMachine}, "hookmux remote list"
 	for _, one := range list {
 		if one.Name == name {
 			return nil
 		}
 		known = append(known, one.Name)
+		if one.Kind == "fleet" {
+			lists = "hookmux fleet list"
+		}
 	}
-	return UnknownName("host", name, known, "hookmux remote list")
+	return UnknownName("host", name, known, lists)
 }
 
 // OnHost reports whether something on a machine, "" for this one, is wanted by --host.

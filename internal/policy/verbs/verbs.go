@@ -54,7 +54,6 @@ var table = []Verb{
 	{"fleet join", Weaken, "joins a fleet, whose operators then answer this machine's agents"},
 	{"fleet leave", Weaken, "takes this machine out of its fleet, with the fleet's rules"},
 	{"fleet list", Read, "lists the machines of the fleet"},
-	{"fleet log", Decide, "shows what agents did on every machine of the fleet"},
 	{"fleet policy", Read, "shows which rules of the fleet apply where"},
 	{"fleet policy clear", Weaken, "takes the fleet's rules away from every machine"},
 	{"fleet policy push", Weaken, "changes the rules of every machine"},
