@@ -118,8 +118,18 @@ func (f *fleetServer) stop() error {
 	return f.cmd.Wait()
 }
 
-// connect connects as a member.
+// connect connects as a member. On a busy machine the server's first ping may come before
+// the client expects it; then it tries again, as members do.
 func (f *fleetServer) connect(m *fleetMember) (err error) {
+	for range 5 {
+		if err = f.connectOnce(m); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+func (f *fleetServer) connectOnce(m *fleetMember) (err error) {
 	m.conn, err = nats.Connect("tls://"+f.address.Listen, nats.Secure(&tls.Config{InsecureSkipVerify: true}), nats.Nkey(m.public, m.key.Sign),
 		nats.CustomInboxPrefix(protocol.Inbox(m.id)), nats.Timeout(time.Minute), nats.ReconnectBufSize(-1))
 	return err

@@ -11,6 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/approvals/ledger"
 	"github.com/hookmux/hookmux/internal/fleet"
 	"github.com/hookmux/hookmux/internal/fleet/protocol"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/redact"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -92,10 +93,12 @@ func (r *run) takeAnswer(ctx context.Context, b []byte) protocol.AnswerResult {
 		return refuse(wire.CodeRefused, "%s is no operator of the fleet and can't answer", record.Name)
 	case a.Member != r.id():
 		return refuse(wire.CodeRefused, "the answer is meant for another machine")
+	case a.Reply.SHA256 == "" && !a.Skip:
+		return refuse(wire.CodeParams, "the answer doesn't say what was seen")
 	case a.Reply.PIN != "":
 		return refuse(wire.CodeParams, "the PIN doesn't belong into the signed answer")
 	}
-	by := fmt.Sprintf("%s on %s (fleet, %s)", a.User, record.Name, record.ID)
+	by := fmt.Sprintf("%s on %s (fleet, %s)", termsafe.Line(a.User, 120), record.Name, record.ID)
 	if a.Skip {
 		params, _ := json.Marshal(wire.InboxIDParams{ID: a.Reply.ID})
 		result, bad := r.service.Daemon.Call(ctx, wire.MethodInboxSkip, params)

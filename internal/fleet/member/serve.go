@@ -104,7 +104,9 @@ func (s *Service) beginFleet(ctx context.Context, m *membership, name string) er
 		return err
 	}
 	for {
-		msg, err := conn.RequestWithContext(ctx, protocol.UpSubject(protocol.MemberID(public), protocol.UpAsk), question)
+		asking, done := context.WithTimeout(ctx, dialWithin)
+		msg, err := conn.RequestWithContext(asking, protocol.UpSubject(protocol.MemberID(public), protocol.UpAsk), question)
+		done()
 		if err != nil {
 			if ctx.Err() != nil {
 				return explain(err, m.Servers)

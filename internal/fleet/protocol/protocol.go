@@ -83,8 +83,12 @@ type Attended struct {
 	Policy int64 `json:"policy,omitempty"`
 }
 
-// Inbox is the prefix of the subjects on which a member is answered.
-func Inbox(member string) string { return "_INBOX_" + member }
+// Inbox is the prefix of the subjects on which a member is answered. What follows is random,
+// and nobody else knows it.
+func Inbox(member string) string { return "_INBOX_fleet." + member }
+
+// AnyInbox is where a member answers whoever asked it.
+var AnyInbox = Inbox("*") + ".>"
 
 // Limits.
 const (

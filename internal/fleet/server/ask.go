@@ -62,7 +62,7 @@ var errOperatorsOnly = errors.New("only operators of the fleet can do that; `hoo
 func (h *hub) handleAsk(m *heard, msg *nats.Msg) {
 	now := h.server.o.Now()
 	h.mu.Lock()
-	allowed := m.asked.take(20, 100, now)
+	allowed := m.asked.take(1, asksLimit, now)
 	h.mu.Unlock()
 	var ask protocol.Ask
 	switch {
@@ -118,7 +118,7 @@ func (h *hub) tellAsked(m *heard, record *member, ask *protocol.Ask) (told proto
 		defer cancel()
 		return told, h.pushPolicy(ctx, record, ask.Policy)
 	case protocol.AskList:
-		told.Members = h.list()
+		told.Members = h.list(record)
 	case protocol.AskHosts:
 		if !protocol.SeesOthers(record.Role) {
 			return told, errors.New("only operators and readers see other machines")
@@ -185,12 +185,16 @@ func (h *hub) operators() (n int) {
 	return n
 }
 
-func (h *hub) list() []protocol.Member {
+// list lists the machines that a member may know of: all, or itself and the operators.
+func (h *hub) list(by *member) []protocol.Member {
 	all := h.server.roster.all()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	list := make([]protocol.Member, 0, len(all))
 	for _, r := range all {
+		if r.ID != by.ID && r.Role != protocol.RoleOperator && !protocol.SeesOthers(by.Role) {
+			continue
+		}
 		one := protocol.Member{ID: r.ID, Name: r.Name, Role: r.Role, Joined: r.Joined, By: r.By}
 		if m := h.members[r.ID]; m != nil {
 			one.Seen, one.Online, one.Events, one.Refused, one.Why = m.seen, !m.host.Lost, m.events, m.refused, m.why

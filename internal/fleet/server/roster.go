@@ -129,12 +129,15 @@ func (r *roster) add(key, name, role, by string, now time.Time) (*member, error)
 	return one, nil
 }
 
+// reservedNames mean something else where commands take a machine's name.
+var reservedNames = []string{"here", "all"}
+
 // freeName is a name that no member has.
 func (r *roster) freeName(name string) string {
 	name = protocol.HostName(name)
 	free := name
 	taken := func(m *member) bool { return m.Name == free || m.ID == free }
-	for i := 2; slices.ContainsFunc(r.list(), taken); i++ {
+	for i := 2; slices.Contains(reservedNames, free) || slices.ContainsFunc(r.list(), taken); i++ {
 		free = name + "-" + strconv.Itoa(i)
 	}
 	return free
