@@ -8,7 +8,7 @@
 
   // What the pages call by another word.
   var other = {
-    repository: "project", sent: "send", timeout: "wait", stole: "lose", stolen: "lose", lost: "lose", revoke: "remove", appear: "listed", list: "listed",
+    repository: "project", sent: "send", timeout: "wait", stole: "lose", stolen: "lose", lost: "lose", revoke: "remove", appear: "listed", missing: "listed", invisible: "listed", list: "listed",
     slow: "cost", slower: "cost", latency: "cost", performance: "cost", telemetry: "network", privacy: "network",
     unsupported: "not listed", headless: "ci", pipeline: "ci", egress: "host", domain: "host", url: "host",
     allowlist: "allow", whitelist: "allow", remove: "uninstall", "delete": "uninstall", refused: "stopped", denied: "stopped",
@@ -60,7 +60,7 @@
     if (!fit || fit < all * need) return 0;
     sum *= Math.pow(fit / all, 3);
     if (/guide|troubleshooting|recipes|concepts|blocked|keys|overview/.test(section.u)) sum *= 1.5;
-    if (/CHANGELOG|ARCHITECTURE|CONTRIBUTING|contributing/.test(section.u)) sum *= 0.3;
+    if (/CHANGELOG|ARCHITECTURE|CONTRIBUTING|contributing/.test(section.u)) sum *= /CHANGELOG/.test(section.u) ? 0.1 : 0.3;
     if (/commands\//.test(section.u)) sum *= 0.5; // for people who know the command's name
     if (/^docs\/agents\//.test(section.u) && !words.some(function (w) { return count(page, w.word); })) sum *= 0.4;
     return sum / (1 + text.length / 20000);
@@ -84,7 +84,7 @@
         .filter(function (h) {
           if (!/^docs\/agents\//.test(h[1].u)) return true;
           return words.some(function (w) { return count(h[1].p.toLowerCase(), w.word); }) || !agents++;
-        }).slice(0, 12).map(function (h) { return h[1]; });
+        }).slice(0, 10).map(function (h) { return h[1]; });
     }
     if (!words.length) return { word: "", sections: [] };
     var sections = fitting(0.6);
