@@ -46,7 +46,7 @@ func Show(r *Request, title string, sent *event.Event) {
 		c.addLine("%s can only be refused here; otherwise its own rules apply", title)
 	}
 	for i, s := range r.Suggestions {
-		c.addLine("the agent offers, as its own rule %d: %s", i+1, agent.OfferInWords(s))
+		c.addLine("the agent's own suggestion %d: %s", i+1, agent.OfferInWords(s))
 	}
 	if slices.Contains(r.Need.Choices, event.ChooseAlways) && r.Rule != nil {
 		c.addLine("always would allow: %s", r.Rule.Text())

@@ -86,7 +86,7 @@ var meantBelow = map[string]map[string]string{
 	"rules":  {"status": "rules list", "all": "rules list", "test": "why", "explain": "why", "lint": "rules check", "validate": "rules check", "upgrade": "rules update"},
 	"whoami": {"trust": "whoami add", "enrol": "whoami add"},
 	"inbox":  {"approve": "approve", "deny": "deny", "skip": "skip", "list": "inbox", "ls": "inbox"},
-	"notify": {"list": "notify status", "show": "notify status", "channels": "notify status"},
+	"notify": {"start": "notify on", "stop": "notify off", "list": "notify status", "show": "notify status", "channels": "notify status"},
 	"web": {"start": "web", "on": "web", "open": "web", "serve": "web", "stop": "web off", "disable": "web off", "end": "web off",
 		"close": "web off", "status": "web devices", "list": "web devices", "unpair": "web devices remove",
 		"remove": "web devices remove", "rm": "web devices remove"},
@@ -99,6 +99,7 @@ var meantBelow = map[string]map[string]string{
 // inWords answers what no command does, by the command it was typed after ("" for hookmux itself).
 var inWords = map[string]map[string]string{
 	"": {
+		"new":     "`hookmux run AGENT` starts an agent; `hookmux rules new` and `hookmux hooks new` write a file to start from",
 		"update":  "install the new version, then run `hookmux install`",
 		"upgrade": "install the new version, then run `hookmux install`",
 		"kill":    "hookmux doesn't end agents (`hookmux jump` takes you to one); `hookmux daemon stop` stops the daemon",
@@ -253,6 +254,11 @@ func UnknownCommand(parent *cobra.Command, words []string, nouns ...Noun) error 
 		return UsageError("the command is empty; `%s --help` lists the commands", parent.CommandPath())
 	}
 	program := parent.Root().Name()
+	if first, more, ok := strings.Cut(words[0], " "); ok {
+		if cmd, _, err := parent.Find([]string{first}); err == nil && cmd != parent {
+			return UsageError("write it without the quotes: `%s %s %s`", parent.CommandPath(), first, more)
+		}
+	}
 	below := strings.TrimPrefix(strings.TrimPrefix(parent.CommandPath(), program), " ")
 	no := fmt.Sprintf("there's no command \"%s %s\"", parent.CommandPath(), words[0])
 	if parent.Name() == "completion" {
@@ -273,6 +279,18 @@ func UnknownCommand(parent *cobra.Command, words []string, nouns ...Noun) error 
 	}
 	if command := meantBelow[below][name]; command != "" {
 		return suggest(firstThatRuns(parent.Root(), []string{command}, rest, false))
+	}
+	if below == "" && isAgent(name) {
+		return suggest(strings.TrimSpace("run " + name + " " + QuoteWords(rest)))
+	}
+	if below == "guard exception" && len(rest) < 2 && !slices.Contains(removing, name) && nearestWord(parent, below, name) == "" {
+		return UsageError("%s; `%s guard exception add RULE` lets pass what a rule stops, and `%[2]s guard list --rules` lists the rules", no, program)
+	}
+	if amount := strings.Trim(name, "0123456789."); below == "usage budget" && amount != name {
+		if amount == "" {
+			name += "usd"
+		}
+		return suggest("usage budget add --day " + name + " --block 100%")
 	}
 	if below == "usage" && isAgent(name) {
 		return suggest("usage --by agent")

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -77,12 +78,17 @@ lists the settings that differ from their default.`,
 func configListCommand(app *cmdutil.App) *cobra.Command {
 	var asJSON, all bool
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the settings you changed; --all lists every setting",
-		Example: "  hookmux config list\n  hookmux config list --all", Args: cmdutil.ExactArgs(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Use: "list [GROUP]", Short: "List the settings you changed; --all lists every setting",
+		Example: "  hookmux config list\n  hookmux config list --all\n  hookmux config list guard", Args: groupArg,
+		RunE: func(cmd *cobra.Command, args []string) error {
 			settings, err := ReadSettings(app, cmd)
 			if err != nil {
 				return err
+			}
+			all := all
+			if len(args) > 0 {
+				all = true
+				settings = slices.DeleteFunc(settings, func(s wire.Setting) bool { return !strings.HasPrefix(s.Key, args[0]+".") })
 			}
 			if asJSON {
 				return app.PrintJSON(settings)
@@ -95,6 +101,18 @@ func configListCommand(app *cmdutil.App) *cobra.Command {
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, with every setting")
 	cmd.Flags().BoolVar(&all, "all", false, "list every setting, with what it means")
 	return cmd
+}
+
+// groupArg allows the first word of settings, such as guard or notify.
+func groupArg(cmd *cobra.Command, args []string) error {
+	if len(args) == 1 && isGroup(args[0]) {
+		return nil
+	}
+	return cmdutil.ExactArgs()(cmd, args)
+}
+
+func isGroup(name string) bool {
+	return slices.ContainsFunc(config.Keys(), func(k config.Key) bool { return strings.HasPrefix(k.Name, name+".") })
 }
 
 // sayConfig lists settings: what differs from the default, or all with their meaning
@@ -302,6 +320,9 @@ func checkSettingName(app *cmdutil.App, name string) error {
 		return cmdutil.UnknownName("setting", name, nil, "hookmux config list --all")
 	}
 	_, ok := config.Find(name)
+	if !ok && isGroup(name) {
+		return cmdutil.UsageError("%s is a group of settings; `hookmux config list %[1]s` lists them", name)
+	}
 	i := strings.LastIndexByte(name, '.')
 	parent, known := config.Find(name[:max(i, 0)])
 	switch forAgent := known && parent.PerName && parent.NameDoc == "agent"; {

@@ -309,6 +309,17 @@ func read(ctx context.Context, app *cmdutil.App, method string, params, result a
 	return app.ReadOnce(ctx, func(ctx context.Context, c *client.Client) error { return c.Call(ctx, method, params, result) })
 }
 
+// mustBeIn refuses what only a machine of a fleet can do, before anyone is asked to confirm it.
+func mustBeIn(ctx context.Context, app *cmdutil.App) error {
+	var s wire.FleetStatus
+	if err := read(ctx, app, wire.MethodFleetStatus, nil, &s); err != nil || s.Joined {
+		return err
+	}
+	return cmdutil.FailWith(cmdutil.ExitFailed, notJoined)
+}
+
+const notJoined = "this machine is in no fleet; `hookmux fleet init` serves one, `hookmux fleet join CODE` joins one"
+
 func statusCommand(app *cmdutil.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -323,7 +334,7 @@ func statusCommand(app *cmdutil.App) *cobra.Command {
 				return app.PrintJSON(s)
 			}
 			if !s.Joined {
-				app.Say("this machine is in no fleet; `hookmux fleet init` serves one, `hookmux fleet join CODE` joins one")
+				app.Say("%s", notJoined)
 				return nil
 			}
 			serves := ""
@@ -361,6 +372,9 @@ func removeCommand(app *cmdutil.App) *cobra.Command {
 		Use: "remove NAME", Short: "Remove a machine from the fleet and disconnect it",
 		Example: "  hookmux fleet remove build", Args: cmdutil.ExactArgs("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := mustBeIn(cmd.Context(), app); err != nil {
+				return err
+			}
 			if err := app.CallDaemon(cmd.Context(), wire.MethodFleetRemove, wire.FleetMemberParams{Member: args[0]}, nil); err != nil {
 				return err
 			}
@@ -382,6 +396,9 @@ machine, and an operator has to remove it. On the machine that serves the fleet,
 		Example: "  hookmux fleet leave\n  hookmux fleet leave --delete-fleet",
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := mustBeIn(cmd.Context(), app); err != nil {
+				return err
+			}
 			if p.End {
 				if err := app.Confirm("End the fleet for every machine and delete its journal?", yes); err != nil {
 					return err

@@ -297,8 +297,8 @@ func runHooksVerb(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName,
 		return setHookMode(app, cmd, f, rules.Off, rest[0])
 	case "mode":
 		mode, err := rulescmd.ParseMode(rest[1])
-		if err != nil {
-			return err
+		if err != nil || mode == rules.Asks {
+			return cmdutil.UnknownMode(rest[1], []string{"off", "log", "block"})
 		}
 		return setHookMode(app, cmd, f, mode, rest[0])
 	case "pause":

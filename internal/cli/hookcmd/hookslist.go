@@ -8,6 +8,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/cli/rulescmd"
 	"github.com/hookmux/hookmux/internal/pipeline/judge"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
@@ -98,6 +99,7 @@ func hooksList(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, name string) 
 		}
 		return app.PrintJSON(all)
 	}
+	rulescmd.SayPauses(app, func(name string) bool { _, ok := hook.PausedHook(name); return ok })
 	unread, err := sayHookProblems(app)
 	if err != nil {
 		return err

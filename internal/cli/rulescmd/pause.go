@@ -1,12 +1,14 @@
 package rulescmd
 
 import (
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/policy/guards/names"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/selection/config"
@@ -65,7 +67,7 @@ at most. What it would have stopped is recorded, and it comes back by itself.
 				return cmdutil.UsageError("which %s? As in `%s %s`", of.one(), command, args[0])
 			}
 			p := wire.PauseParams{Name: args[0], Cwd: app.Cwd()}
-			span, err := PauseSpan(args[1:], end)
+			span, err := PauseSpan(args[1:], end, string(of)+" mode "+args[0])
 			if err != nil {
 				return err
 			}
@@ -88,7 +90,8 @@ func pauseArgs(cmd *cobra.Command, args []string) error {
 }
 
 // PauseSpan is how long a pause lasts; 0 ends one.
-func PauseSpan(given []string, end bool) (time.Duration, error) {
+// longer is the command that has it only log until you change that.
+func PauseSpan(given []string, end bool, longer string) (time.Duration, error) {
 	switch {
 	case end && len(given) > 0:
 		return 0, cmdutil.UsageError("--end takes no duration")
@@ -105,7 +108,7 @@ func PauseSpan(given []string, end bool) (time.Duration, error) {
 		return 0, err
 	}
 	if span > sources.LongestPause {
-		return 0, cmdutil.UsageError("a pause lasts at most a day; for longer, use log mode: `hookmux guard mode NAME log`")
+		return 0, cmdutil.UsageError("a pause lasts at most a day; log mode lasts until you change it: `hookmux %s log`", longer)
 	}
 	return span, nil
 }
@@ -143,4 +146,28 @@ func Pause(cmd *cobra.Command, app *cmdutil.App, p wire.PauseParams) error {
 	}
 	app.Say("%s only logs until %s", pause.Name, text.Moment(pause.Until, time.Now()))
 	return nil
+}
+
+// SayPauses says first that hookmux is off, and which of the guards, rules or hooks that a list is about only log for now.
+func SayPauses(app *cmdutil.App, about func(name string) bool) {
+	dirs, err := app.Dirs()
+	if err != nil {
+		return
+	}
+	now := time.Now()
+	if off, err := sources.ReadOff(dirs.State); err == nil && off.At(now) {
+		until := ""
+		if !off.Until.IsZero() {
+			until = " until " + text.Moment(off.Until, now)
+		}
+		app.Say("%s", app.Style().Warning("hookmux is off"+until+": nothing is stopped; `hookmux on` turns it on again"))
+	}
+	pauses, _ := sources.ReadPauses(dirs.State, now) // what can't be read pauses nothing
+	for _, p := range pauses {
+		if about(p.Name) {
+			name := strings.TrimPrefix(strings.TrimPrefix(p.Name, hook.GuardPrefix), hook.PauseName(""))
+			app.Say("%s", app.Style().Warning(termsafe.Line(name, 60)+" is paused until "+text.Moment(p.Until, now)+
+				": it only logs"))
+		}
+	}
 }

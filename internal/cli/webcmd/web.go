@@ -141,7 +141,11 @@ func stopWeb(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 	if asJSON {
 		return app.PrintJSON(status)
 	}
-	app.Say("the page is no longer served; paired devices stay paired")
+	if !before.On {
+		app.Say("the page isn't being served")
+		return nil
+	}
+	app.Say("stopped serving the page; paired devices stay paired")
 	return nil
 }
 

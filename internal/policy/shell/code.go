@@ -29,10 +29,14 @@ func (r *Run) writtenCode() (text string, ok bool) {
 		return "", false
 	}
 	args := r.Args()
-	file := false
+	file, stdin := false, false
 	for i, a := range args {
 		t := a.Text
 		switch {
+		case t == "-m" && i+1 < len(args) && args[i+1].Text == "timeit":
+			return joinTexts(args[i+2:]), true
+		case t == "-":
+			stdin = true
 		case t == "--eval" || t == "--print" || t == "eval" || t == "-eval":
 			if i+1 < len(args) {
 				return args[i+1].Text, true
@@ -57,7 +61,7 @@ func (r *Run) writtenCode() (text string, ok bool) {
 	if file && r.HasFile {
 		return r.File, true
 	}
-	if !file && r.HasInput {
+	if (!file || stdin) && r.HasInput {
 		return r.Input.Text, true
 	}
 	return "", false
@@ -66,7 +70,8 @@ func (r *Run) writtenCode() (text string, ok bool) {
 // findFile fills in the text of the program file that an interpreter is given.
 func (w *walker) findFile(run *Run) {
 	for _, a := range run.Args() {
-		if len(w.known.files) == 0 {
+		if strings.HasPrefix(a.Text, "<(") && !a.From.Empty() {
+			run.File, run.HasFile = w.known.outputOf(a.From.Hi-1, 0)
 			return
 		}
 		if text, ok := w.known.files[a.Text]; ok {

@@ -5,6 +5,7 @@
 package text
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -316,11 +317,11 @@ func answerLabel(ev *event.Event) string {
 	if json.Unmarshal(ev.Raw, &said) != nil || said.Verdict == "" {
 		return ""
 	}
-	what := "you said " + said.Verdict
+	what := map[string]string{"allow": "you approved", "deny": "you denied"}[said.Verdict]
 	if said.Kind == "question" && said.Verdict == "allow" {
 		what = "you answered"
 	}
-	label := fmt.Sprintf("%s to %s, %s", what, said.Request, strings.TrimSpace(said.Agent+" "+said.Tool))
+	label := fmt.Sprintf("%s %s, %s", cmp.Or(what, "you decided "+said.Verdict+" for"), said.Request, strings.TrimSpace(said.Agent+" "+said.Tool))
 	if said.Session != "" {
 		label += " [" + wire.ShortID(said.Session) + "]"
 	}
