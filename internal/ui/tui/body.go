@@ -86,6 +86,9 @@ func (m *Model) readable(card, agent string) string {
 	}
 	lines := strings.Split(rest, "\n")
 	for i := range lines {
+		if file, ok := strings.CutPrefix(lines[i], "file: "); ok {
+			lines[i] = "file: " + m.shortFolder(file)
+		}
 		if said, ok := strings.CutPrefix(lines[i], wire.CardIndent+"· description: "); ok {
 			lines[i] = wire.CardIndent + "· " + termsafe.Line(agent, 20) + ": “" + said + "”"
 		}

@@ -193,7 +193,7 @@ func (m *Model) tailOf(r *row, width, room int) []string {
 		}
 	}
 	if m.details.key == r.key() && m.details.session != nil && m.layout().aside.width == 0 {
-		about := wrapStyled(m.details.aboutLines(m.opts.Now()), width)
+		about := wrapStyled(m.details.aboutLines(m), width)
 		if len(tail)+len(said)+len(about)+2 <= room {
 			said = append(append(said, "", titledRule(width, styleFaint.Render("About"), "")), about...)
 		}
@@ -242,16 +242,18 @@ func sessionLines(m *Model, r *row, width int) []string {
 	}
 	if m.layout().aside.width == 0 {
 		lines = append(lines, "", titledRule(width, styleFaint.Render("About"), ""))
-		lines = append(lines, d.aboutLines(now)...)
+		lines = append(lines, d.aboutLines(m)...)
 	}
 	d.lines, d.width, d.drawnTime = wrapStyled(lines, width), width, now
 	return d.lines
 }
 
 // aboutLines are everything else that is known about a session.
-func (d *details) aboutLines(now time.Time) []string {
+func (d *details) aboutLines(m *Model) []string {
+	shown, now := *d.session, m.opts.Now()
+	shown.Cwd = m.shortFolder(shown.Cwd)
 	var b strings.Builder
-	text.Style{Color: true}.SessionAbout(&b, d.session, now, true)
+	text.Style{Color: true}.SessionAbout(&b, &shown, now, true)
 	return strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
 }
 
@@ -262,7 +264,7 @@ func (f frame) asideLines(r *row, width, height int) []string {
 	}
 	var lines []string
 	if d := &f.details; d.key == r.key() && d.session != nil {
-		lines = append(lines, wrapStyled(d.aboutLines(f.opts.Now()), width)...)
+		lines = append(lines, wrapStyled(d.aboutLines(f.Model), width)...)
 	}
 	return append(lines, f.othersWaiting(r, width)...)
 }

@@ -122,6 +122,21 @@ type room struct {
 // no letters are left beside it.
 const widestPopup = 100
 
+// lowRoom is the inside of a popup below the selected request: over its last steps, else at
+// the bottom.
+func (m *Model) lowRoom() room {
+	place, in := m.layout(), m.popupRoom()
+	if !place.side || m.pendingRequest() == nil {
+		return in
+	}
+	page := m.page(place.detail.width)
+	end := min(len(page.head)+len(page.body.lines)+lowHeight, place.detail.height)
+	return room{area{place.detail.left + 1, place.detail.top + 1, place.detail.width - 2, max(end-2, 1)}, true}
+}
+
+// lowHeight is how many lines a popup below a request takes with its frame.
+const lowHeight = 6
+
 // popupRoom is the largest inside of a popup.
 func (m *Model) popupRoom() room {
 	body := area{0, m.headHeight(), m.width, m.bodyHeight()}

@@ -184,8 +184,12 @@ func (f frame) titleText(line listLine) string {
 	return styleFaint.Render(" " + sectionTitles[line.section])
 }
 
-// columns are how wide the columns of a compact list are; zero where it has none.
-type columns struct{ title, agent, folder int }
+// columns are how wide the columns of a compact list are; zero where it has none. A narrow
+// list has only titles and agents.
+type columns struct {
+	title, agent, folder int
+	narrow               bool
+}
 
 func (c columns) isSet() bool { return c.title > 0 }
 
@@ -200,7 +204,7 @@ func (c columns) cell(text string, width int) string {
 // columnsOf measures the columns of the rows that are shown: titles, agents and folders as wide
 // as the widest, up to a limit.
 func (f frame) columnsOf(lines []listLine, width int) columns {
-	if !f.list.compact() || width < 60 {
+	if !f.list.compact() {
 		return columns{}
 	}
 	c := columns{}
@@ -209,10 +213,15 @@ func (f frame) columnsOf(lines []listLine, width int) columns {
 			continue
 		}
 		r := &f.list.rows[line.row]
-		c.title = max(c.title, min(ansi.StringWidth(termsafe.Line(r.title(), 200)), width/2))
+		c.title = max(c.title, ansi.StringWidth(termsafe.Line(r.title(), 200)))
 		c.agent = max(c.agent, min(ansi.StringWidth(f.whoText(r)), 16))
 		c.folder = max(c.folder, min(ansi.StringWidth(termsafe.Line(r.project(), 24)), 10))
 	}
+	most := width / 2
+	if c.narrow = width < 70; c.narrow { // a title says more than a folder
+		most = max(width-c.agent-12, 8)
+	}
+	c.title = max(min(c.title, most), 1)
 	return c
 }
 
@@ -254,7 +263,9 @@ func (f frame) rowLines(r *row, width int, columns columns) []string {
 			share = columns.title
 		}
 		first = f.ink(ansi.Truncate(title, share, "…"), titleStyle)
-		if columns.isSet() {
+		if columns.narrow {
+			first = padRight(first, share) + "  " + f.ink(ansi.Truncate(who, columns.agent, "…"), stylePlain)
+		} else if columns.isSet() {
 			first = padRight(first, share) + "  " + f.ink(columns.cell(who, columns.agent), stylePlain) +
 				f.ink(columns.cell(project, columns.folder), styleFaint) + f.ink(doing, styleFaint)
 		} else {

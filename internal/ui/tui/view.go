@@ -175,7 +175,7 @@ func (f frame) detailTitle(width int) (title, note string) {
 		return title, note
 	}
 	facts := f.facts(r)
-	for len(facts) > 0 && ansi.StringWidth(title+strings.Join(facts, " · "))+6 > width {
+	for len(facts) > 0 && ansi.StringWidth(title+strings.Join(facts, " · "))+8 > width {
 		facts = facts[1:]
 	}
 	if len(facts) > 0 {
@@ -220,6 +220,11 @@ func (f frame) readMark() string {
 		return styleFailed.Render("too narrow to show it all")
 	case f.shown.unread() > 0:
 		return styleWaiting.Bold(true).Render(fmt.Sprintf("↓ %s · Space", countLines(f.shown.unread())))
+	}
+	place := f.layout().detail
+	page := f.page(place.width)
+	if below := len(page.head) + len(page.body.lines) - f.scroll - place.height; below > 0 { // it was read
+		return styleFaint.Render(fmt.Sprintf("↓ %s · Space", countLines(below)))
 	}
 	return ""
 }
@@ -361,7 +366,7 @@ func (f frame) emptyLines() []string {
 		{kindInfo{"●", "running", stylePlain}, "what it's doing right now, and its last steps"},
 		{kindInfo{"✓", "done", styleDone}, "what it said at the end"},
 	} {
-		lines = append(lines, "  "+one.kind.style.Render(one.kind.mark)+"  "+padRight(one.kind.word, 11)+styleFaint.Render(one.says))
+		lines = append(lines, "  "+one.kind.style.Render(one.kind.mark)+"  "+padRight(one.kind.word, 12)+styleFaint.Render(one.says))
 	}
 	return append(lines, "", "  "+styleFaint.Render("You can't approve anything before all of it was on your screen."))
 }
