@@ -142,11 +142,8 @@ type position struct {
 	Mtime  int64      `json:"mtime"`
 	Offset int64      `json:"offset"`
 	Read   int64      `json:"read"` // when, in milliseconds
-	// Rewritten is when the session may have used more than its records say, as where what
-	// had been read was changed, in milliseconds; 0: never. Why says what happened.
-	Rewritten int64  `json:"rewritten,omitempty"`
-	Why       string `json:"why,omitempty"`   // "" is that it was rewritten
-	Agent     string `json:"agent,omitempty"` // whose it is
+	// Doubts are why its sessions may have used more than it says.
+	Doubts []rewrite `json:"doubts,omitempty"`
 	// Partial says that the rest is read with the next look.
 	Partial bool `json:"partial,omitempty"`
 	// rows are how far a database was read, newest that only what came behind them was.
@@ -161,6 +158,16 @@ type position struct {
 // unchanged reports whether nothing happened to a file since it was read.
 func (p *position) unchanged(f *found) bool {
 	return !p.Partial && p.Size == f.size && p.Mtime == f.mtime && p.Unique == f.unique
+}
+
+// maxDoubted is how many sessions of one file may be doubted.
+const maxDoubted = 16
+
+// doubt notes a doubt, of each session the first one.
+func (p *position) doubt(r *rewrite) {
+	if len(p.Doubts) < maxDoubted && !slices.ContainsFunc(p.Doubts, func(one rewrite) bool { return one.Session == r.Session }) {
+		p.Doubts = append(slices.Clip(p.Doubts), *r)
+	}
 }
 
 // Records only grow: one that was written to and is as long as before lost something, if

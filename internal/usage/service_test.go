@@ -182,7 +182,7 @@ func TestSlowLooks(t *testing.T) {
 	if !l.Known(t.Context()) {
 		t.Error("it's still unknown when the look is over")
 	}
-	l.noteRewritten(rewrite{agent: "claude", session: everySession, at: now, why: "too many files"})
+	l.noteRewritten(rewrite{Agent: "claude", Session: everySession, At: now, Why: "too many files"})
 	for what, one := range map[string]budget.Spend{"a session": l.InSession("claude", "s"), "the day": l.Today("", ""),
 		"the project": l.Today("", "/p")} {
 		if one.Doubt != "too many files" {
