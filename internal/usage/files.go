@@ -64,6 +64,7 @@ func (s *store) rootsOf(home string, getenv func(string) string) []string {
 // reached twice counts once.
 func (s *store) find(ctx context.Context, root string, seen map[uniqueFile]bool) []found {
 	var list []found
+	inner := s.innerFolders(root)
 	var walk func(dir, below string, depth int)
 	walk = func(dir, below string, depth int) {
 		entries, err := os.ReadDir(dir)
@@ -76,6 +77,9 @@ func (s *store) find(ctx context.Context, root string, seen map[uniqueFile]bool)
 			}
 			path, rel := filepath.Join(dir, e.Name()), filepath.Join(below, e.Name())
 			kind := s.kindOf(rel)
+			for i := 0; kind == nil && i < len(inner); i++ {
+				kind = s.kindOf(filepath.Join(inner[i], rel))
+			}
 			isDir := e.IsDir()
 			if !isDir && kind == nil && e.Type()&fs.ModeSymlink == 0 {
 				continue
@@ -107,6 +111,22 @@ func (s *store) find(ctx context.Context, root string, seen map[uniqueFile]bool)
 	slices.SortFunc(list, func(a, b found) int {
 		return cmp.Or(cmp.Compare(a.mtime, b.mtime), strings.Compare(a.path, b.path))
 	})
+	return list
+}
+
+// maxInner is how deep below its agent's folder a record may be that a session names.
+const maxInner = 4
+
+// innerFolders are the last names of a folder that a session's record is in: patterns begin
+// at the agent's folder, which isn't known then.
+func (s *store) innerFolders(root string) []string {
+	var list []string
+	below := ""
+	for range maxInner {
+		below = filepath.Join(filepath.Base(root), below)
+		root = filepath.Dir(root)
+		list = append(list, below)
+	}
 	return list
 }
 
@@ -226,6 +246,9 @@ func (r *reading) read(ctx context.Context, f *found, was *position, out *sink) 
 			out.doubt(session, "", tooLarge, info.ModTime())
 		} else if err == nil {
 			f.kind.format.document(&now.State, doc, name, out)
+			if out.odd {
+				out.doubt(now.State.Session, "", unreadable, info.ModTime())
+			}
 		}
 		return now, err
 	}
@@ -246,11 +269,13 @@ func (r *reading) read(ctx context.Context, f *found, was *position, out *sink) 
 	}
 	lost := false
 	row := func(line []byte, offset int64, ended bool) {
-		if f.kind.format.row(&now.State, line, offset, out) || !ended {
-			return
+		out.odd = false
+		ok := f.kind.format.row(&now.State, line, offset, out)
+		if !ok && ended {
+			line = repaired(line)
+			ok = line != nil && f.kind.format.row(&now.State, line, offset, out)
 		}
-		line = repaired(line)
-		lost = line == nil || !f.kind.format.row(&now.State, line, offset, out) || lost
+		lost = lost || ended && (!ok || out.odd)
 	}
 	defer func() {
 		switch {
@@ -299,7 +324,7 @@ func (r *reading) read(ctx context.Context, f *found, was *position, out *sink) 
 
 // Why a session may have used more than its records say.
 const (
-	unreadable = "a line in its records can't be read"
+	unreadable = "part of its records can't be read"
 	tooLarge   = "a record of its is too large to be read"
 )
 
