@@ -4,7 +4,7 @@
 // that runs in the same minute on the same machine: only ratios count, so a
 // slow or busy machine gives the same verdict as a fast one.
 //
-//	go run ./lab/bench -bin DIR [-only client,start,rate,memory,dispatch,telemetry,rules,modules,sessions,crowd,inbox,pages,view,replay,fleet,usage]
+//	go run ./lab/bench -bin DIR [-only client,start,rate,memory,dispatch,telemetry,rules,modules,sessions,crowd,inbox,pages,view,replay,fleet]
 //		[-rounds N] [-seconds S] [-json]
 //
 // client: one process per call, as agents make them, with 2 KB on stdin. In
@@ -73,10 +73,7 @@
 // fleet: a hook call on a member and on a machine without a fleet; an operator's answer to a
 // member's request and a bare NATS request between the same machines; events a second into
 // the central journal; the server's memory, cpu and messages with 10, 100 and 2,000 members.
-//
-// usage: a decision with three budgets and with none; from a call on record to `hookmux ps
-// --json` and `hookmux usage --json`, also beside a hole of 20 GB; the most memory while
-// 250 MB, 500 MB and 1 GB of history are imported. Linux only.
+// They can be measured alone, as fleet/calls, /answers, /events and /members.
 //
 // It exits with 1 when a bar is missed. All homes are temporary.
 package main
@@ -88,6 +85,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -106,7 +104,7 @@ type bench struct {
 func main() {
 	b := &bench{}
 	flag.StringVar(&b.bin, "bin", "bin", "where hookmux and hookmux-hook are")
-	only := flag.String("only", "client,start,rate,memory,dispatch,telemetry,rules,modules,sessions,crowd,inbox,pages,view,replay,fleet,usage",
+	only := flag.String("only", "client,start,rate,memory,dispatch,telemetry,rules,modules,sessions,crowd,inbox,pages,view,replay,fleet",
 		"what to measure")
 	flag.IntVar(&b.rounds, "rounds", 300, "rounds of client, start and dispatch; the bars are meant for 300 and more")
 	flag.IntVar(&b.seconds, "seconds", 8, "seconds of load on each side of rate")
@@ -137,15 +135,14 @@ func (b *bench) run(ctx context.Context, parts []string) error {
 		"client": b.client, "start": b.start, "rate": b.rate, "memory": b.memory, "dispatch": b.dispatch,
 		"telemetry": b.telemetry, "modules": b.modules, "sessions": b.sessions, "crowd": b.manyLiveSessions, "inbox": b.inbox,
 		"pages": b.pages, "view": b.view, "replay": b.replay, "rules": b.rules, "fleet": b.inFleet,
-		"usage": b.usageParts,
 	}
-	for _, one := range b.moduleParts() {
+	for _, one := range slices.Concat(b.moduleParts(), b.fleetParts()) {
 		all[one.name] = one.run
 	}
 	for _, part := range parts {
 		if all[part] == nil {
 			return fmt.Errorf("%s: nothing to measure has that name; choose of client, start, rate, memory, dispatch, telemetry, "+
-				"rules, modules, sessions, crowd, inbox, pages, view, replay, fleet, usage", part)
+				"rules, modules, sessions, crowd, inbox, pages, view, replay, fleet", part)
 		}
 	}
 	if err := b.prepare(ctx); err != nil {
