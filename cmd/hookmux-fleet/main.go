@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -31,7 +32,8 @@ You don't run it yourself: hookmux fleet init does, and keeps it running.
   --nats URL              your own cluster stores what is under way; may be given several times
   --creds FILE            with which the cluster lets us in
   --postgres FILE         has the URL of the database that keeps the journal
-hookmux-fleet erase, with the same options, deletes what an ended fleet stored elsewhere.
+hookmux-fleet erase, with the same options, deletes what a fleet that ended stored elsewhere,
+and prints what it couldn't delete; --within limits how long it tries.
 `
 
 func main() { os.Exit(run(os.Args[1:])) }
@@ -63,6 +65,8 @@ func run(args []string) int {
 	flags.StringVar(&o.Postgres, "postgres", "", "")
 	flags.DurationVar(&o.Keep, "keep", 90*24*time.Hour, "")
 	flags.Int64Var(&o.MaxBytes, "max-bytes", 20<<30, "")
+	var within time.Duration
+	flags.DurationVar(&within, "within", time.Minute, "")
 	if err := flags.Parse(args[1:]); err != nil || flags.NArg() > 0 || o.Dir == "" {
 		if err == nil {
 			fmt.Fprint(os.Stderr, usage)
@@ -72,11 +76,7 @@ func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if args[0] == "erase" {
-		if err := server.Erase(ctx, o); err != nil {
-			fmt.Fprintln(os.Stderr, "hookmux-fleet: "+err.Error())
-			return 1
-		}
-		return 0
+		return erase(ctx, o, within)
 	}
 	s, err := server.Open(o)
 	if errors.Is(err, server.ErrRunning) {
@@ -92,6 +92,21 @@ func run(args []string) int {
 	if err := s.Run(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "hookmux-fleet: "+err.Error())
 		return 1
+	}
+	return 0
+}
+
+// erase deletes what a fleet stored elsewhere, and prints what it couldn't delete.
+func erase(ctx context.Context, o server.Options, within time.Duration) int {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	kept, err := server.Erase(ctx, o)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "hookmux-fleet: "+err.Error())
+		return 1
+	}
+	for _, one := range kept {
+		fmt.Println(strings.ReplaceAll(one, "\n", " "))
 	}
 	return 0
 }

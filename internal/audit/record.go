@@ -29,6 +29,7 @@ type Record struct {
 	Prev string    `json:"prev"` // the hash of the record before
 	Type string    `json:"type"`
 	Time time.Time `json:"time"`
+	Host string    `json:"host,omitempty"` // in exports of a fleet's journal, where Seq and Prev say nothing
 
 	Event *Event `json:"event,omitempty"`
 

@@ -44,9 +44,9 @@ func (r *Rules) checkIntent(f *Facts, w *way, a Action) Verdict {
 		}
 		if !r.wasTyped(f, w) {
 			if len(w.clients) > 0 {
-				return doubt(NotTyped, "in tmux other programs can press keys, too, and hookmux saw none from you")
+				return doubt(NotTyped, "in tmux other programs can type, too, and hookmux saw no key from you")
 			}
-			return doubt(NotTyped, "no key was pressed in this terminal ("+w.place.TTY+") when this was run")
+			return doubt(NotTyped, "no one typed this command in this terminal ("+w.place.TTY+")")
 		}
 	}
 	if a.Weakens {
@@ -68,8 +68,7 @@ func (r *Rules) findOtherProgram(w *way, a Action) (Cause, string) {
 			first, last := i == 0, i == len(h.stands)-1
 			switch {
 			case last && n == len(w.hops)-1 && !h.popup && !r.isShell(p) && !h.trusted:
-				return NotShell, printableName(p.Name) + " is all that runs at " + p.TTY + ": no shell a person " +
-					"typed into"
+				return NotShell, printableName(p.Name) + " is all that runs at " + p.TTY + ": there's no shell that you could have typed this into"
 			case first || h.popup && last || p.PID == 1:
 				// the command itself, a relay, what a popup was opened for, or
 				// the first process of a container
@@ -117,8 +116,7 @@ func (r *Rules) findScript(f *Facts, w *way) (Cause, string) {
 		return ranBy(shell)
 	}
 	if f.ranBefore(caller.PID) {
-		return Between, "another program or script ran first and became this command (exec): you did not type it at your " +
-			"shell's prompt"
+		return Between, "a script started this command (exec); you didn't type it"
 	}
 	return NoCause, ""
 }

@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -207,7 +209,7 @@ func compareJournals(t *testing.T, desk, member *machine, id string, since time.
 	}
 	for key, row := range central {
 		if rest, ok := strings.CutPrefix(key, id+"/"); ok {
-			if _, known := own[rest]; !known {
+			if _, known := own[rest]; !known && row.Native != wire.OwnUsage { // which only the fleet has
 				wrong = append(wrong, "invented: "+key+" "+row.Native)
 			}
 		}
@@ -231,6 +233,15 @@ func TestFleetOfThree(t *testing.T) {
 	}
 	code := desk.invite("member")
 	asked := time.Now()
+	transcript := filepath.Join(build.home.Dirs.Home, ".claude/projects/-tmp/s-0.jsonl")
+	if err := os.MkdirAll(filepath.Dir(transcript), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(transcript, fmt.Appendf(nil, `{"type":"assistant","sessionId":"s-0","cwd":"/tmp","timestamp":%q,"requestId":"r1",`+
+		`"message":{"id":"m1","model":"claude-opus-4-5","usage":{"input_tokens":1000,"output_tokens":50}}}`+"\n",
+		asked.UTC().Format(time.RFC3339)), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	build.run("fleet", "join", code, "--name", "build")
 	joined := time.Now()
 	if out, err := wall.try("fleet", "join", code); err == nil || !strings.Contains(out, "used already") {
@@ -319,11 +330,17 @@ func TestFleetOfThree(t *testing.T) {
 	}
 	var by string
 	eventuallyFleet(t, "the central journal says who answered", func() bool {
-		var page wire.FleetLog
-		desk.json(&page, "fleet", "log", "--host", "build")
-		for _, e := range page.Events {
-			if e.Kind == wire.OwnDecision && e.Verdict == "allow" {
-				by = e.By
+		for line := range strings.Lines(desk.run("audit", "export", "--host", "build")) {
+			var r struct {
+				Host  string
+				Event struct{ Native string }
+				Note  struct{ By, Verdict string }
+			}
+			if err := json.Unmarshal([]byte(line), &r); err != nil || r.Host != "build" {
+				t.Fatalf("a record of the audit is %s, error %v; want one of build", line, err)
+			}
+			if r.Event.Native == wire.OwnDecision && r.Note.Verdict == "allow" {
+				by = r.Note.By
 			}
 		}
 		return by != ""
@@ -332,6 +349,7 @@ func TestFleetOfThree(t *testing.T) {
 		t.Errorf("the answer is by %q, want the user, the terminal and the machine desk", by)
 	}
 
+	askCentral(t, desk, build, wall, asked)
 	pushPolicies(t, desk, build)
 
 	// A machine that dies is lost, and what it asked vanishes.
@@ -347,12 +365,55 @@ func TestFleetOfThree(t *testing.T) {
 	})
 	wall.run("fleet", "leave")
 	desk.run("fleet", "leave", "--delete-fleet", "--yes")
-	for _, m := range []*machine{desk, build, wall} {
-		for _, file := range []string{"fleet.json", "fleet-server", "fleet-policy.json"} {
-			if _, err := os.Stat(filepath.Join(m.home.Dirs.State, file)); err == nil {
-				t.Errorf("%s is left behind", file)
+	wantNothingOfTheFleet(t, desk, build, wall)
+}
+
+// askCentral asks the fleet's journal what build's own answers.
+func askCentral(t *testing.T, desk, build, wall *machine, since time.Time) {
+	t.Helper()
+	from := since.Format(time.RFC3339Nano)
+	// Cursors, and the machine's name in the fleet, are the journal's own.
+	own := regexp.MustCompile(`"cursor":"\d+",?|"where":\{[^}]*\},?`)
+	for _, args := range [][]string{{"--since", from}, {"--kind", "turn.start", "--since", from}, {"--decision", "allow"}, {"-n", "3"},
+		{"--session", "s-7"}, {"-a", "codex"}} {
+		args = append([]string{"log", "--json"}, args...)
+		var got, want string
+		t.Cleanup(func() {
+			if t.Failed() && got != want {
+				t.Logf("%q: the fleet says\n%s\nbuild\n%s", args, got, want)
 			}
-		}
+		})
+		eventuallyFleet(t, fmt.Sprint("the fleet answers ", args, " as build does"), func() bool {
+			want = own.ReplaceAllString(build.run(args...), "")
+			got = own.ReplaceAllString(desk.run(append(args, "--host", "build")...), "")
+			return got == want
+		})
+	}
+	if out := wall.run("log", "--host", "all", "-n", "500"); !strings.Contains(out, "build ") || !strings.Contains(out, "desk ") {
+		t.Errorf("the log of every machine is\n%s", out)
+	}
+	if out, err := build.try("log", "--host", "desk"); err == nil || !strings.Contains(out, "only operators and readers") {
+		t.Errorf("a member read the fleet's log: error %v, %s", err, out)
+	}
+	if out, err := desk.try("log", "--host", "nowhere"); err == nil || !strings.Contains(out, `no machine "nowhere"`) {
+		t.Errorf("the log of a machine that there isn't: error %v, %s", err, out)
+	}
+	var used, there wire.UsageReport
+	eventuallyFleet(t, "the fleet knows what build used", func() bool {
+		build.json(&used, "usage", "--by", "agent,model,day")
+		desk.json(&there, "usage", "--by", "agent,model,day", "--host", "build")
+		return len(used.Rows) > 0 && reflect.DeepEqual(used.Rows, there.Rows) && used.Totals == there.Totals
+	})
+	if out, err := desk.try("jump", "build/s-1"); err == nil || !strings.Contains(out, "`ssh build`") {
+		t.Errorf("jump to a session outside of tmux: error %v, %s; want how to go there", err, out)
+	}
+	type report struct{ Scanned, WouldDeny int }
+	replay := func(m *machine, more ...string) (r report) {
+		m.json(&r, append([]string{"rules", "replay", "--guards"}, more...)...)
+		return r
+	}
+	if got, want := replay(desk, "--host", "build"), replay(build); got != want || got.Scanned == 0 {
+		t.Errorf("a replay of build's calls from the fleet's journal says %+v, from its own %+v", got, want)
 	}
 }
 

@@ -64,7 +64,8 @@ func writeUsage(w io.Writer, cmd *cobra.Command) {
 	}
 	if !cmd.HasParent() {
 		fmt.Fprint(w, "\nExit codes: 0 fine, 1 it failed or something is wrong, 64 wrong arguments, 69 no\ndaemon is running, "+
-			"77 refused because of who asked. `hookmux run` exits as the\nagent does, and 127 if it isn't there.\n")
+			"77 refused because of who asked. `hookmux run` exits as the\nagent does, and 127 if it isn't there.\n\nFor programs: `hookmux mcp` (an MCP server) and "+
+			"`hookmux schema` (JSON Schemas).\n")
 	}
 }
 

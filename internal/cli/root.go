@@ -47,7 +47,9 @@ func runCommandLine(app *cmdutil.App) int {
 	root.SetArgs(app.Args)
 	err := checkCommand(app, root, app.Args)
 	if err == nil {
-		err = root.ExecuteContext(ctx)
+		var cmd *cobra.Command
+		cmd, err = root.ExecuteContextC(ctx)
+		err = cmdutil.MeantFlag(cmd, err)
 	}
 	if err == nil {
 		return cmdutil.ExitOK
@@ -90,9 +92,10 @@ Run hookmux without a command to open the live view.`,
   hookmux                       # open the live view
   hookmux approve               # answer the request that has waited longest
   hookmux guard on destructive  # block rm -rf ~ and the like in every agent`,
-		Version:       version.String,
-		SilenceUsage:  true,
-		SilenceErrors: true,
+		Version:           version.String,
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		PersistentPreRunE: cmdutil.CheckEmpty,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return cmdutil.UnknownCommand(root, args, nouns(app)...)

@@ -20,6 +20,9 @@ func checkCommand(app *cmdutil.App, root *cobra.Command, args []string) error {
 	}
 	root.InitDefaultHelpFlag() // or `--help guard` takes guard for its value
 	root.InitDefaultHelpCmd()
+	if err := flagFirst(root, args); err != nil {
+		return err
+	}
 	cmd, rest, err := root.Find(args)
 	if err != nil || !cmd.HasSubCommands() {
 		return nil // cobra's own errors, and words that the command itself reads
@@ -44,6 +47,19 @@ func checkCommand(app *cmdutil.App, root *cobra.Command, args []string) error {
 		return nil
 	}
 	return cmdutil.UnknownCommand(cmd, words, nouns(app)...)
+}
+
+// flagFirst answers a command's flag in front of the command, as in `hookmux --json ps`.
+func flagFirst(root *cobra.Command, args []string) error {
+	if len(args) < 2 || !strings.HasPrefix(args[0], "--") || args[0] == "--" || strings.HasPrefix(args[1], "-") {
+		return nil
+	}
+	name, _, _ := strings.Cut(args[0][2:], "=")
+	cmd, _, err := root.Find(args[1:])
+	if root.Flags().Lookup(name) != nil || err != nil || cmd == root || cmd.Flags().Lookup(name) == nil {
+		return nil
+	}
+	return cmdutil.UsageError("flags go behind the command: `%s %s %s`", root.Name(), cmdutil.QuoteWords(args[1:]), args[0])
 }
 
 // settingNames are the names of the settings.

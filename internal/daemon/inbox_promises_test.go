@@ -76,8 +76,8 @@ func TestTakingUpTheAgentsSuggestion(t *testing.T) {
 			"permission_suggestions": offers})
 	call := w.hold(asking)
 	item := w.waiting()
-	if len(item.Suggestions) != 1 || !strings.Contains(item.Shown, "the agent offers, as its own rule 1: ") {
-		t.Fatalf(`item = %+v, want len(item.Suggestions) = 1 and "the agent offers, as its own rule 1: " in item.Shown`,
+	if len(item.Suggestions) != 1 || !strings.Contains(item.Shown, "the agent's own suggestion 1: ") {
+		t.Fatalf(`item = %+v, want len(item.Suggestions) = 1 and "the agent's own suggestion 1: " in item.Shown`,
 			item)
 	}
 	for _, n := range []int{2, -1} {

@@ -19,7 +19,7 @@ var mayImport = map[string][]string{
 	"internal/authority":         {"internal/selection/config"}, // its table says which settings take protection away
 	"internal/authority/callers": {"internal/authority"},
 	"internal/authority/devices": {"internal/services", "internal/approvals/ledger"},
-	"internal/authority/gate":    {"internal/services", "internal/authority", "internal/approvals/ledger"},
+	"internal/authority/access":  {"internal/services", "internal/authority", "internal/approvals/ledger"},
 	"internal/recorder":          {"internal/services"},
 	"internal/sessions":          {"internal/services", "internal/selection/config"},
 	"internal/approvals": {
@@ -47,10 +47,11 @@ var mayImport = map[string][]string{
 		"internal/approvals/ledger", // the type of a signature
 		"internal/recorder/journal", // what the outbox has
 	},
-	"internal/fleet/server": {"internal/fleet", "internal/recorder/journal"}, // the central journal is one like a member's
-	"internal/ui/notify":    {"internal/services", "internal/selection/config"},
-	"internal/ui/web":       {"internal/services", "internal/approvals/ledger", "internal/authority/devices"},
-	"internal/fleet":        {"internal/services"},
+	"internal/fleet/protocol": {"internal/recorder/journal"},                   // what is asked of a journal
+	"internal/fleet/server":   {"internal/fleet", "internal/recorder/journal"}, // the central journal is one like a member's
+	"internal/ui/notify":      {"internal/services", "internal/selection/config"},
+	"internal/ui/web":         {"internal/services", "internal/approvals/ledger", "internal/authority/devices"},
+	"internal/fleet":          {"internal/services"},
 	"internal/fleet/remote": {
 		"internal/services", "internal/fleet", "internal/approvals/ledger", "internal/authority/devices",
 	},

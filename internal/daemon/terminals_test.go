@@ -36,7 +36,7 @@ func TestWhatTakesProtectionAwayIsAskedFor(t *testing.T) {
 	w.MustCall(wire.MethodOff, wire.OffParams{Seconds: 1}, nil)
 	want := []string{
 		"set guard.secrets to off", "approve for claude: $ make again (and always allow: " + item.Rule + ")",
-		"switch hookmux off, with all guards, for 1s",
+		"turn hookmux off, with all guards, for 1s",
 	}
 	if asked := w.Person.Asked(); !slices.Equal(asked, want) {
 		t.Errorf("asked for %q, want %q", asked, want)

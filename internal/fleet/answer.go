@@ -73,7 +73,8 @@ func (h *Hosts) FindSession(name string) (one wire.Session, several []string) {
 
 // errNoHost is what is said of an id whose machine isn't there.
 func errNoHost(id string) *wire.Error {
-	return wire.Errorf(wire.CodeGone, "there's no host for %q; `hookmux remote list` lists them", id)
+	host, _ := wire.SplitHost(id)
+	return wire.Errorf(wire.CodeGone, "no machine here is called %q; `hookmux remote list` and `hookmux fleet list` show them", host)
 }
 
 // reach gives the machine of an id, if it can be reached and you may answer there.

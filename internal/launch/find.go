@@ -86,6 +86,13 @@ type Found struct {
 // ErrNotFound says that PATH has no such program.
 var ErrNotFound = errors.New("not found")
 
+// notFoundError is ErrNotFound in a sentence of its own.
+type notFoundError string
+
+func (e notFoundError) Error() string { return string(e) }
+
+func (e notFoundError) Is(target error) bool { return target == ErrNotFound }
+
 // Find picks the agent's program.
 func Find(s Search) (Found, error) {
 	next := Active{Agent: s.Agent, PID: s.ownPID()}
@@ -163,11 +170,10 @@ func (s Search) pickProgram(tried []string) (string, error) {
 	case lookalike != "":
 		return lookalike, nil
 	case len(tried) > 0:
-		return "", fmt.Errorf("%s: %w: every %s on PATH leads back to `hookmux run` (%s); put the real one on PATH",
-			s.Agent, ErrNotFound, s.Program, strings.Join(tried, ", "))
+		return "", notFoundError(fmt.Sprintf("every %s on PATH leads back to `hookmux run` (%s); put the real one on PATH",
+			s.Program, strings.Join(tried, ", ")))
 	}
-	return "", fmt.Errorf("%s: %w: no program %s on PATH; install it, or give its path in place of the name", s.Agent,
-		ErrNotFound, s.Program)
+	return "", notFoundError(fmt.Sprintf("%s isn't on PATH; install it, or give its path in place of the name", s.Program))
 }
 
 func (s Search) exactProgram() (string, error) {
@@ -176,7 +182,7 @@ func (s Search) exactProgram() (string, error) {
 		return "", err
 	}
 	if !paths.Runnable(file) {
-		return "", fmt.Errorf("%w: there's no program at %s", ErrNotFound, file)
+		return "", notFoundError("there's no program " + file)
 	}
 	if paths.SameFile(file, s.Self) {
 		return "", fmt.Errorf("%s: is hookmux itself; give the path of the agent's own program", file)

@@ -149,25 +149,9 @@ func (r *Reader) queryOwn(ctx context.Context, q wire.QueryParams, owns services
 	if r.journal.Load() == nil {
 		return wire.QueryResult{}, ErrNoJournal
 	}
-	limit := q.Limit
-	if limit <= 0 || limit > wire.MaxQueryPage {
-		limit = wire.MaxQueryPage
-	}
-	filter := r.journalFilter(q.Filter)
-	filter.Limit, filter.Newest = limit, q.Newest
-	if q.After != "" {
-		at, err := r.Position(q.After)
-		if err != nil {
-			return wire.QueryResult{}, err
-		}
-		filter.After = int64(at)
-	}
-	if q.Before != "" {
-		at, err := r.Position(q.Before)
-		if err != nil {
-			return wire.QueryResult{}, err
-		}
-		filter.Before = int64(at)
+	filter, err := r.FilterOf(q)
+	if err != nil {
+		return wire.QueryResult{}, err
 	}
 	page, err := r.readEntries(ctx, filter, q.Text, owns)
 	if err != nil {
@@ -184,6 +168,29 @@ func (r *Reader) queryOwn(ctx context.Context, q wire.QueryParams, owns services
 		result.Entries = []wire.Entry{}
 	}
 	return result, nil
+}
+
+// FilterOf is a question as the journal takes it.
+func (r *Reader) FilterOf(q wire.QueryParams) (journal.Filter, error) {
+	filter := r.journalFilter(q.Filter)
+	filter.Limit, filter.Newest = q.Limit, q.Newest
+	if filter.Limit <= 0 || filter.Limit > wire.MaxQueryPage {
+		filter.Limit = wire.MaxQueryPage
+	}
+	for _, one := range []struct {
+		text string
+		into *int64
+	}{{q.After, &filter.After}, {q.Before, &filter.Before}} {
+		if one.text == "" {
+			continue
+		}
+		at, err := r.Position(one.text)
+		if err != nil {
+			return filter, err
+		}
+		*one.into = int64(at)
+	}
+	return filter, nil
 }
 
 // journalFilter translates; a kind may be a unified or a native name.
@@ -253,7 +260,7 @@ func (r *Reader) readEntries(ctx context.Context, f journal.Filter, text string,
 		if owns != nil && (s.Agent == wire.OwnAgent || !owns(s.Agent, s.Session, s.Cwd)) {
 			continue
 		}
-		e := r.storedEntry(&s)
+		e := r.EntryOf(&s)
 		page.entries = append(page.entries, e)
 		page.last = Cursor(s.Cursor)
 		size += len(e.Event)
@@ -264,9 +271,9 @@ func (r *Reader) readEntries(ctx context.Context, f journal.Filter, text string,
 	return page, nil
 }
 
-// storedEntry rebuilds an event from what was stored: the agent's own payload,
+// EntryOf rebuilds an event from what was stored: the agent's own payload,
 // redacted, read again by the catalogue.
-func (r *Reader) storedEntry(s *journal.Stored) wire.Entry {
+func (r *Reader) EntryOf(s *journal.Stored) wire.Entry {
 	ev := r.Rebuild(s)
 	e := wire.Entry{Cursor: Cursor(s.Cursor).String(),
 		Event: ev.AppendJSON(nil, event.Form{Raw: s.Body, NoBodies: true})}

@@ -14,7 +14,7 @@ import (
 
 // New reads nothing yet: files are read when the first event needs them.
 func New(o Options) *Service {
-	r := &Service{
+	r := &Service{troubled: map[places]bool{},
 		Options: o, allowances: newAllowances(), counts: facts.New(), starts: origins.NewForDaemon(o.Dirs.State),
 	}
 	r.loads.run = o.Background.Go

@@ -1,6 +1,9 @@
 package selection
 
 import (
+	"path/filepath"
+	"strings"
+
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/registry"
@@ -17,9 +20,12 @@ func (r *Service) reportProblems(settings [2]*config.Settings, sets [2]*registry
 	prefix := "place:" + at.here + ":" + at.start + ":"
 	say := func(list []userfile.Problem) {
 		for _, p := range list {
+			if at != (places{}) && !at.has(p.File) {
+				continue // your own files: said once, for every place
+			}
 			key := prefix + p.String()
 			stay[key] = true
-			r.Problems.Raise(key, p.String(), "")
+			r.Problems.Set(key, p.String(), "")
 		}
 	}
 	for _, s := range settings {
@@ -45,4 +51,17 @@ func (r *Service) reportProblems(settings [2]*config.Settings, sets [2]*registry
 		}
 	}
 	r.Problems.ClearExcept(prefix, stay)
+	r.mu.Lock()
+	if len(stay) > 0 {
+		r.troubled[at] = true
+	} else {
+		delete(r.troubled, at)
+	}
+	r.mu.Unlock()
+}
+
+// has reports whether a file belongs to one of the projects.
+func (at places) has(file string) bool {
+	below := func(root string) bool { return root != "" && strings.HasPrefix(file, root+string(filepath.Separator)) }
+	return below(at.here) || below(at.start)
 }

@@ -121,9 +121,11 @@ type Service struct {
 	starts *origins.Log // where sessions started
 	policy fleetPolicy
 
-	mu      sync.Mutex
-	views   bounded.Map[places, *view]
-	folders bounded.Map[string, folder] // cwd → project, for a moment
+	mu    sync.Mutex
+	views bounded.Map[places, *view]
+	// troubled are the places where something can't be read, looked at again when somebody asks what's wrong.
+	troubled map[places]bool
+	folders  bounded.Map[string, folder] // cwd → project, for a moment
 }
 
 // places are the projects whose hooks count for an event: where it happens,

@@ -97,6 +97,9 @@ func (r *Service) readView(at places, old *view) {
 	r.views.Put(at, v, keepViews)
 	r.mu.Unlock()
 	r.reportProblems(settings, sets, trusted, at)
+	if at != (places{}) {
+		r.viewOf(places{}) // its problems are of your own files
+	}
 	r.Acceptance.reportUnaccepted()
 	r.noteCovers(at, v)
 }
@@ -149,10 +152,15 @@ func (r *Service) Forget() {
 // Refresh reads what counts in a project, "" for what counts everywhere.
 func (r *Service) Refresh(root string) { r.viewOf(places{here: root}) }
 
-// AllProblems is what is wrong, having looked at the user's own files just
-// now.
+// AllProblems is what is wrong, having looked just now at the user's own files and at projects where something was.
 func (r *Service) AllProblems() []wire.Problem {
 	r.viewOf(places{})
+	r.mu.Lock()
+	troubled := slices.Collect(maps.Keys(r.troubled))
+	r.mu.Unlock()
+	for _, at := range troubled {
+		r.viewOf(at)
+	}
 	r.Acceptance.reportUnaccepted()
 	if r.Problems.Any() && r.starts.Save() == nil {
 		r.Problems.Clear("starts")

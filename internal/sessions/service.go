@@ -39,6 +39,9 @@ type Options struct {
 	PromptsChanged func(agent, session string, items []wire.InboxRequest)
 	// TurnEnded is told of a session whose turn ended; nil: nobody.
 	TurnEnded func(wire.Session)
+	// Changed is told, some time after, that sessions are different; nil: nobody. It must
+	// not wait.
+	Changed func()
 	// HooksMissing is told of a session that goes on without its hooks, and once more
 	// when that is over; nil: nobody.
 	HooksMissing func(Gap)
@@ -65,6 +68,7 @@ type Service struct {
 	sessionGone func(agent, session string)
 	tellPrompts func(agent, session string, items []wire.InboxRequest)
 	turnEnded   func(wire.Session)
+	changed     func()
 
 	hooksMissing func(Gap)
 	elsewhere    Elsewhere // nil: there are no other machines
@@ -111,7 +115,7 @@ func New(ctx context.Context, deps services.Deps, o Options) *Service {
 	panes := newPaneFinder(ctx, deps, t, records)
 	s := &Service{
 		ctx: ctx, deps: deps, settings: o.Settings, sender: o.Sender, sessionGone: o.SessionGone,
-		tellPrompts: o.PromptsChanged, turnEnded: o.TurnEnded, hooksMissing: o.HooksMissing, elsewhere: o.Elsewhere,
+		tellPrompts: o.PromptsChanged, turnEnded: o.TurnEnded, changed: o.Changed, hooksMissing: o.HooksMissing, elsewhere: o.Elsewhere,
 		tracker: t, panes: panes, opened: newOpenFinder(deps, t, panes), daemons: newDaemonClients(ctx, deps, t), store: newSessionStore(deps, t),
 		transcripts: newTranscriptFollower(deps, t), answers: newAnswerWatcher(ctx, deps, t),
 		resumer: &resumer{deps: deps, settings: o.Settings, tracker: t, panes: panes, records: records,
@@ -310,6 +314,9 @@ func (s *Service) workOn(changes []*state.Change) bool {
 			}
 			s.display.showChange(change)
 		}
+	}
+	if len(changes) > 0 && s.changed != nil {
+		s.changed()
 	}
 	if len(changes) > 0 && s.tracker.sessions.Len() > s.pruneAt {
 		s.pruneSessions()

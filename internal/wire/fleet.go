@@ -61,8 +61,8 @@ type FleetLeft struct {
 	// Told says that the fleet's server knows; otherwise an operator should remove it.
 	Told   bool `json:"told"`
 	Unsent int  `json:"unsent,omitempty"` // events that never reached the fleet
-	// Kept says why what your cluster or database stored for the fleet is still there.
-	Kept string `json:"kept,omitempty"`
+	// Kept says what couldn't be deleted in your cluster or database, and why.
+	Kept []string `json:"kept,omitempty"`
 }
 
 // FleetStatus is this machine in its fleet. Joined is false where it's in none.
@@ -74,6 +74,7 @@ type FleetStatus struct {
 	Fleet     string    `json:"fleet,omitempty"` // its public key
 	Servers   []string  `json:"servers,omitempty"`
 	Serves    bool      `json:"serves,omitempty"` // this machine runs the server
+	Listen    string    `json:"listen,omitempty"` // where, if it does
 	Content   string    `json:"content,omitempty"`
 	Connected bool      `json:"connected"`
 	Since     time.Time `json:"since,omitzero"`
@@ -144,29 +145,8 @@ type FleetMemberPolicy struct {
 	MemberPolicy
 }
 
-// FleetLogParams asks for the fleet's newest events.
+// FleetLogParams asks for events of the fleet's journal; the answer is a [QueryResult].
 type FleetLogParams struct {
-	Host  string    `json:"host,omitempty"`
-	Since time.Time `json:"since,omitzero"`
-	Limit int       `json:"limit,omitempty"`
-}
-
-// FleetEvent is an event of a machine in the fleet's journal.
-type FleetEvent struct {
-	Host    string    `json:"host"`
-	ID      string    `json:"id"`
-	Time    time.Time `json:"time"`
-	Agent   string    `json:"agent"`
-	Kind    string    `json:"kind"`
-	Tool    string    `json:"tool,omitempty"`
-	Session string    `json:"session,omitempty"`
-	Cwd     string    `json:"cwd,omitempty"`
-	Verdict string    `json:"verdict,omitempty"`
-	By      string    `json:"by,omitempty"`
-}
-
-// FleetLog is a page of them, the newest first.
-type FleetLog struct {
-	Events []FleetEvent `json:"events"`
-	More   bool         `json:"more,omitempty"`
+	Host string `json:"host,omitempty"` // only this machine's, by name or ID
+	QueryParams
 }

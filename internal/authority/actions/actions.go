@@ -124,24 +124,24 @@ var describers = map[string]func(json.RawMessage) (text string, weakens bool){
 	wire.MethodCmuxPermit:       describePermit,
 	wire.MethodCmuxQuestion:     fixedText("answer a question", false),
 	wire.MethodCmuxPlan:         fixedText("answer a plan", false),
-	wire.MethodInboxSkip:        fixedText("leave a request to the agent itself", false),
-	wire.MethodPermissionRemove: fixedText("take a lasting yes back", false),
-	wire.MethodAway:             fixedText("let requests wait while you are away", false),
-	wire.MethodBack:             fixedText("be back: requests wait for you no longer than usual", false),
+	wire.MethodInboxSkip:        fixedText("hand a request back to the agent", false),
+	wire.MethodPermissionRemove: fixedText("remove a saved permission", false),
+	wire.MethodAway:             fixedText("have requests wait while you're away", false),
+	wire.MethodBack:             fixedText("come back: requests wait no longer than usual", false),
 	wire.MethodDoctor:           fixedText("repair what doctor found", false),
 	wire.MethodTmux:             fixedText("change your tmux settings", false),
 	wire.MethodExplainRun:       fixedText("run your hooks on a made-up call", false),
 	wire.MethodModuleRun:        fixedText("run a TypeScript hook's own command", false),
 	wire.MethodNotifyTest:       fixedText("send a test notification", false),
 	wire.MethodSessionRename:    fixedText("give a session another name", false),
-	wire.MethodSessionForget:    fixedText("take a session out of the list", false),
+	wire.MethodSessionForget:    fixedText("remove a session from the list", false),
 	wire.MethodSessionSend:      fixedText("type a text into an agent's session", false),
-	wire.MethodTerminalRemove:   fixedText("no longer let a terminal decide that you trusted", false),
+	wire.MethodTerminalRemove:   fixedText("stop trusting a terminal", false),
 	wire.MethodPIN:              describePIN,
 	wire.MethodStop:             fixedText("stop the daemon", false),
-	wire.MethodOn:               fixedText("switch hookmux on again", false),
+	wire.MethodOn:               fixedText("turn hookmux on again", false),
 	wire.MethodInstall:          fixedText("write hooks into agents' settings", false),
-	wire.MethodUninstall:        fixedText("take hookmux's hooks out of agents' settings", true),
+	wire.MethodUninstall:        fixedText("remove hookmux's hooks from your agents", true),
 	wire.MethodTerminalAdd:      describeTerminal,
 	wire.MethodWebStart:         describeWebStart,
 	wire.MethodWebStop:          fixedText("stop serving the page for browsers", false),
@@ -149,20 +149,20 @@ var describers = map[string]func(json.RawMessage) (text string, weakens bool){
 	wire.MethodWebPairConfirm:   describePairing,
 	wire.MethodRemoteAdd:        describeRemoteAdd,
 	wire.MethodRemoteAccept:     describeRemoteAccept,
-	wire.MethodRemoteRemove:     fixedText("forget a host, and the key with which answers go there", false),
+	wire.MethodRemoteRemove:     fixedText("forget a machine, and the key that signs your answers to it", false),
 	wire.MethodFleetInit:        fixedText("serve a fleet of machines from here", true),
 	wire.MethodFleetInvite:      describeFleetInvite,
 	wire.MethodFleetJoin:        fixedText("join a fleet: its operators see your agents here and answer them", true),
 	wire.MethodFleetRemove:      describeFleetRemove,
-	wire.MethodFleetLeave:       fixedText("leave the fleet, whose rules then don't count here any more", true),
+	wire.MethodFleetLeave:       fixedText("leave the fleet; its rules no longer apply here", true),
 	wire.MethodFleetPush:        describeFleetPush,
 	wire.MethodWebDeviceRename:  fixedText("give a paired device another name", false),
 	wire.MethodWebDeviceRemove:  fixedText("remove a paired device", false),
 	wire.MethodWebDeviceScope:   describeDeviceScope,
-	wire.MethodAccept:           fixedText("let all changes of settings count that hookmux's commands did not make", true),
-	wire.MethodAcceptRestore:    fixedText("write the settings you accepted back into their files", false),
+	wire.MethodAccept:           fixedText("accept every change to your settings that hookmux's commands didn't make", true),
+	wire.MethodAcceptRestore:    fixedText("restore the settings you accepted", false),
 	wire.MethodAcceptFollow:     describeFollow,
-	wire.MethodAcceptFirst:      fixedText("take the settings that are there for accepted", false),
+	wire.MethodAcceptFirst:      fixedText("accept the settings that are there", false),
 	wire.MethodAcceptFile:       describeFile,
 	wire.MethodPackAdd:          describePack,
 	wire.MethodBudgetAdd: func(p json.RawMessage) (string, bool) {
@@ -192,10 +192,10 @@ func readInto[T any](params json.RawMessage) (p T) {
 func describeOff(params json.RawMessage) (string, bool) {
 	p := readInto[wire.OffParams](params)
 	if p.Seconds <= 0 {
-		return "switch hookmux off, with all guards, until `hookmux on`", true
+		return "turn hookmux off, with all guards, until `hookmux on`", true
 	}
-	return "switch hookmux off, with all guards, for " +
-		"" + time.Duration(p.Seconds*float64(time.Second)).Round(time.Second).String(), true
+	return "turn hookmux off, with all guards, for " +
+		"" + config.Format(time.Duration(p.Seconds*float64(time.Second)).Round(time.Second)), true
 }
 
 // describeSetting describes a change of settings, and says whether it is asked about:
@@ -232,7 +232,7 @@ func describeLogOnly(p *wire.ConfigSetParams) string {
 	if len(names) == 0 {
 		return "let all TypeScript hooks decide, and none only log"
 	}
-	return "let only log, and refuse nothing: " + strings.Join(names, ", ") + "; every other module decides"
+	return "let only log, and refuse nothing: " + strings.Join(names, ", ") + "; every other hook decides"
 }
 
 // DescribeSwitchedModules is a call that sets which modules only logs, as what it
@@ -265,7 +265,7 @@ func DescribeSwitchedModules(a authority.Action, params json.RawMessage, now []s
 }
 
 // mayAlsoAllow is why what decides from now on may take protection away.
-const mayAlsoAllow = "what it runs may also say yes in your place"
+const mayAlsoAllow = "what it runs may also approve calls for you"
 
 // OnlyLogs reports whether a call lets a guard only log that stopped nothing
 // before, by how it is switched.
@@ -291,12 +291,12 @@ func describeAdd(params json.RawMessage) (string, bool) {
 	if p.Replace {
 		return "replace hook " + r.ID, true
 	}
-	text := "add hook " + r.ID
+	text := strings.TrimSpace("add hook " + r.ID)
 	if r.Role == hook.Observe || r.Role == hook.Advise || r.LogOnly {
 		return text, false
 	}
 	// A hook that guards may say yes in the user's place.
-	return text + ", which may decide calls: " + r.Target, true
+	return text + ", which may allow or deny calls: " + r.Target, true
 }
 
 func hookID(params json.RawMessage) string { return readInto[wire.HooksEditParams](params).ID }
@@ -304,18 +304,18 @@ func hookID(params json.RawMessage) string { return readInto[wire.HooksEditParam
 func trustedFolder(params json.RawMessage) string { return readInto[wire.TrustParams](params).Cwd }
 
 func describeTrust(params json.RawMessage) (string, bool) {
-	return "trust and run the hooks of " + trustedFolder(params), true
+	return "trust and run the hooks in " + trustedFolder(params), true
 }
 
 func describeAllow(params json.RawMessage) (string, bool) {
 	p := readInto[wire.AllowParams](params)
 	switch {
 	case p.Drop:
-		return "refuse again: " + p.Rule, false
+		return "remove the exception " + p.Rule, false
 	case p.Once:
-		return "allow once: " + p.Rule, true
+		return "let one call pass that " + p.Rule + " stops", true
 	}
-	return "always allow: " + p.Rule, true
+	return "let every call pass that " + p.Rule + " stops", true
 }
 
 // describeReply describes a reply, and says whether it is asked about. A single yes or
@@ -327,9 +327,9 @@ func describeReply(params json.RawMessage) (string, bool) {
 		if p.Rule != "" {
 			return fmt.Sprintf("answer %s, and always allow: %s", p.ID, p.Rule), true
 		}
-		return "answer " + p.ID + ", and always allow what is like it", true
+		return "answer " + p.ID + ", and save a permission for calls exactly like it", true
 	case event.ChooseAll, event.ChooseBypass:
-		return "answer " + p.ID + ", and let the agent do everything from then on", true
+		return "answer " + p.ID + ", and approve everything else in its session", true
 	}
 	return "answer " + p.ID + " with " + p.Choice, false
 }
@@ -349,7 +349,7 @@ func DescribeAnswer(method string, params json.RawMessage, item *wire.InboxReque
 	to := " for " + item.Agent + ": " + aboutRequest(item)
 	switch {
 	case method == wire.MethodInboxSkip:
-		return "leave to the agent itself," + to
+		return "hand back to " + strings.TrimPrefix(to, " for ")
 	case item.Kind == "plan":
 		return "answer the plan with " + choice + "," + to
 	case method == wire.MethodCmuxQuestion || choice == string(event.ChooseAnswer):
@@ -359,9 +359,9 @@ func DescribeAnswer(method string, params json.RawMessage, item *wire.InboxReque
 	case choice == string(event.ChooseAlways) && p.Rule != "":
 		return "approve" + to + " (and always allow: " + p.Rule + ")"
 	case choice == string(event.ChooseAlways):
-		return "approve" + to + " (and always allow what is like it)"
+		return "approve" + to + " (and save a permission for calls exactly like it)"
 	case choice == string(event.ChooseAll) || choice == string(event.ChooseBypass):
-		return "approve" + to + " (and let the agent do everything from then on)"
+		return "approve" + to + " (and approve everything else in its session)"
 	}
 	return "approve" + to
 }
@@ -404,26 +404,26 @@ func describePermit(params json.RawMessage) (string, bool) {
 func describePause(params json.RawMessage) (string, bool) {
 	p := readInto[wire.PauseParams](params)
 	if p.Seconds <= 0 {
-		return "let " + p.Name + " decide again", false
+		return "end the pause of " + p.Name, false
 	}
-	return "let " + p.Name + " only log, and stop nothing, for " +
-		time.Duration(p.Seconds*float64(time.Second)).Round(time.Second).String(), true
+	return "pause " + p.Name + ", which then only logs, for " +
+		config.Format(time.Duration(p.Seconds*float64(time.Second)).Round(time.Second)), true
 }
 
 func describePIN(params json.RawMessage) (string, bool) {
 	if readInto[wire.PINParams](params).New == "" {
-		return "drop the PIN", true
+		return "remove the PIN", true
 	}
 	return "set the PIN", false
 }
 
 func describeFollow(params json.RawMessage) (string, bool) {
 	p := readInto[wire.AcceptFilesParams](params)
-	return "let every change count, while the command runs, of " + strings.Join(p.Files, ", "), true
+	return "accept changes as they come to " + strings.Join(p.Files, ", "), true
 }
 
 func describeFile(params json.RawMessage) (string, bool) {
-	return "add the hooks of " + readInto[wire.AcceptFileParams](params).File, false
+	return "activate " + readInto[wire.AcceptFileParams](params).File, false
 }
 
 func describeTerminal(params json.RawMessage) (string, bool) {
@@ -474,7 +474,7 @@ func describeFleetPush(params json.RawMessage) (string, bool) {
 	if n := len(readInto[wire.FleetPushParams](params).Files); n > 0 {
 		return fmt.Sprintf("replace the rules of every machine of the fleet with %d files", n), true
 	}
-	return "take the fleet's rules away from every machine", true
+	return "remove the fleet's rules from every machine", true
 }
 
 func describeFleetRemove(params json.RawMessage) (string, bool) {

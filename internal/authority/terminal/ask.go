@@ -40,7 +40,7 @@ func newCode() (string, error) {
 // Errors of questions at a terminal.
 var (
 	errNoAnswer  = errors.New("no one answered in time")
-	errCancelled = errors.New("it was cancelled at the terminal")
+	errCancelled = errors.New("you cancelled it")
 	errWrong     = errors.New("the characters were wrong three times")
 	errNotThere  = errors.New("the characters did not come from the keyboard of that terminal, one by one")
 )
@@ -78,7 +78,7 @@ func askCode(ctx context.Context, on screen, a authority.Action, why string) err
 		if err != nil {
 			return err
 		}
-		if err := on.Print(said + words + " (no Enter), or Escape to leave it: "); err != nil {
+		if err := on.Print(said + words + " (no Enter; Escape cancels; " + codeWait.String() + "): "); err != nil {
 			return err
 		}
 		typed, err := readCode(ctx, on)
@@ -91,7 +91,7 @@ func askCode(ctx context.Context, on screen, a authority.Action, why string) err
 		case typed == code:
 			return on.Print("\r\n")
 		default:
-			wrong, said = errWrong, "\r\nThat was not it. "
+			wrong, said = errWrong, "\r\nWrong code. "
 		}
 	}
 	_ = on.Print("\r\n") // the refusal is told by the command
@@ -105,7 +105,7 @@ func codeWords(code string) string { return "Type " + code + " to confirm" }
 func describeAction(a authority.Action, why string) string {
 	lines := "hookmux: " + clipText(actionText(a)) + "\r\n"
 	if why != "" {
-		lines += "(asked because " + clipText(why) + ")\r\n"
+		lines += "why: " + clipText(why) + "\r\n"
 	}
 	return lines
 }

@@ -87,8 +87,8 @@ func TestAskCode(t *testing.T) {
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
-		if strings.Contains(on.shown, "\x1b") || !strings.Contains(on.shown, "(asked because of a test)") {
-			t.Errorf("%s shows %q; want no \"\\x1b\" in on.shown and \"(asked because of a test)\" in on.shown", c.name, on.shown)
+		if strings.Contains(on.shown, "\x1b") || !strings.Contains(on.shown, "why: of a test") {
+			t.Errorf("%s shows %q; want no \"\\x1b\" in on.shown and \"why: of a test\" in on.shown", c.name, on.shown)
 		}
 	}
 	seen := map[string]bool{}

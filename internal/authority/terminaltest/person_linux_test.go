@@ -169,7 +169,7 @@ func TestRealPromise(t *testing.T) {
 
 	// The user answers, and is not asked for anything. On a busy machine the
 	// code may be asked for: then they type it.
-	s.confirm(person, "hookmux approve "+id, "delivered")
+	s.confirm(person, "hookmux approve "+id, "approved")
 	terminaltest.Eventually(t, "the agent hears it", func() bool {
 		b, _ := os.ReadFile(s.said + "/answer")
 		return strings.Contains(string(b), `"allow"`)
@@ -177,7 +177,7 @@ func TestRealPromise(t *testing.T) {
 	// What takes protection away asks for the code.
 	from := person.Mark()
 	s.confirm(person, "hookmux off 1s", "off")
-	if shown := person.Screen()[from:]; !strings.Contains(shown, "switch hookmux off, with all guards, for 1s") ||
+	if shown := person.Screen()[from:]; !strings.Contains(shown, "turn hookmux off, with all guards, for 1s") ||
 		!strings.Contains(shown, "to confirm") {
 		t.Errorf("the user saw %q", shown)
 	}

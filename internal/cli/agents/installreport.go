@@ -110,9 +110,13 @@ func sayInstalled(app *cmdutil.App, plan *install.Plan, probes []install.ProbeRe
 		line += fmt.Sprintf(", %d of them with all hooks switched off (see above)", len(off))
 	}
 	if len(off) < hooked {
-		line += fmt.Sprintf(", %d work (checked in %s)", working, slowest.Round(time.Millisecond))
+		if tested := hooked - len(off); working == tested && len(off) == 0 {
+			line += fmt.Sprintf(" and tested (%s)", slowest.Round(time.Millisecond))
+		} else {
+			line += fmt.Sprintf(", %d of %d answered a test (%s)", working, tested, slowest.Round(time.Millisecond))
+		}
 	}
-	app.Say("%s; to undo: hookmux uninstall", line)
+	app.Say("%s; `hookmux uninstall` undoes it", line)
 	if len(off) < hooked {
 		app.Say("next: start an agent as usual, then run `hookmux` to see what it's doing and answer it")
 	}

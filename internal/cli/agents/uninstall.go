@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
 	"github.com/hookmux/hookmux/internal/platform/paths"
@@ -54,6 +56,9 @@ func uninstallHooks(ctx context.Context, app *cmdutil.App, f *InstallFlags, args
 			return err
 		}
 	}
+	if len(args) > 0 && !anyHooked(app, agents) {
+		return cmdutil.FailWith(cmdutil.ExitFailed, strings.Join(args, ", ")+" isn't hooked; nothing to remove")
+	}
 	h, err := uninstallHost(app)
 	if err != nil {
 		return err
@@ -75,6 +80,16 @@ func uninstallHooks(ctx context.Context, app *cmdutil.App, f *InstallFlags, args
 		return cmdutil.Exit(cmdutil.ExitFailed)
 	}
 	return err
+}
+
+// anyHooked reports whether there's anything of hookmux's to remove from one of the agents.
+func anyHooked(app *cmdutil.App, agents []*agent.Agent) bool {
+	h, err := uninstallHost(app)
+	if err != nil {
+		return true // what is wrong comes out later
+	}
+	plan, err := h.Uninstall(agents)
+	return err != nil || len(plan.Agents) > 0 || len(plan.Left) > 0
 }
 
 func sayTakenOut(app *cmdutil.App, h *install.Host, plan *install.Plan) {

@@ -61,8 +61,15 @@ func endAway(ctx context.Context, app *cmdutil.App, c *client.Client, asJSON boo
 	if !digest.WasAway {
 		app.Say("you weren't away")
 	} else {
-		app.Say("while you were away (since %s): %s closed, %d pending, %d auto-approved",
-			text.Moment(*digest.Since, now), count(len(digest.Ended), "request"), len(digest.Waiting), digest.Permitted)
+		line := fmt.Sprintf("while you were away (since %s): %s closed", text.Moment(*digest.Since, now),
+			count(len(digest.Ended), "request"))
+		if n := len(digest.Waiting); n > 0 {
+			line += fmt.Sprintf(", %d waiting", n)
+		}
+		if digest.Permitted > 0 {
+			line += fmt.Sprintf(", %s allowed by saved permissions", count(int(digest.Permitted), "call"))
+		}
+		app.Say("%s", line)
 	}
 	if digest.Note != "" {
 		app.Say("%s", termsafe.Line(digest.Note, 0))

@@ -94,8 +94,13 @@ func sessionTitles(ctx context.Context, c *client.Client) map[string]string {
 	return titles
 }
 
+// nameFits reports whether name means a request: part of its title, the beginning of its session's ID, or part of what it
+// asks. Less than three characters are in too much.
 func nameFits(item *client.Request, title, name string) bool {
 	name = strings.ToLower(name)
+	if name != "" && len(name) < 3 {
+		return false
+	}
 	return strings.Contains(strings.ToLower(title), name) || strings.HasPrefix(strings.ToLower(item.Session), name) ||
 		strings.Contains(strings.ToLower(item.Shown), name)
 }
@@ -121,7 +126,7 @@ func (ch *chosen) listAll() string {
 	var lines []string
 	for _, one := range append([]client.Request{ch.item}, ch.others...) {
 		lines = append(lines, "  "+termsafe.Line(one.ID, 20)+"  "+termsafe.Line(one.Agent, 20)+"  "+
-			termsafe.Line(one.Shown, 80))
+			termsafe.Line(one.About(), 60))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -102,11 +102,11 @@ func channelWords(one *wire.NotifyChannel) string {
 	case one.Error != "":
 		return "doesn't work: " + termsafe.Line(one.Error, 160)
 	case len(one.Kinds) == 0:
-		return "not used"
+		return "off"
 	case one.Told > 0:
 		return "works"
 	}
-	return "not used yet"
+	return "on, nothing sent yet"
 }
 
 // busHint is the address of a session bus that this shell knows and the daemon does not,

@@ -3,7 +3,7 @@ package answer
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -75,13 +75,9 @@ func listPermissions(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 		app.Say("no saved permissions; `hookmux approve --always` saves one")
 		return nil
 	}
-	var rows [][]string
+	rows := [][]string{{"ID", "WHERE", "ALLOWS", "USED"}}
 	for _, p := range permissions {
-		used := fmt.Sprintf("used %d times since the daemon started", p.Used)
-		if p.Used == 1 {
-			used = "used once since the daemon started"
-		}
-		rows = append(rows, []string{p.ID, termsafe.Line(p.Reach, 0), termsafe.Line(p.Rule, 0), used})
+		rows = append(rows, []string{p.ID, termsafe.Line(p.Reach, 0), termsafe.Line(p.Rule, 0), strconv.FormatUint(p.Used, 10)})
 	}
 	text.Table(app.Stdout, rows, app.Columns())
 	return nil

@@ -1,12 +1,16 @@
 package cmdutil
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
-	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/selection/config"
 )
 
 // SubcommandArgs is for a command that does its work through subcommands.
@@ -31,17 +35,20 @@ func SomeArgs(name string) cobra.PositionalArgs {
 func ExactArgs(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < len(names) {
-			return missingArgs(cmd, names[len(args):])
+			return missingArgs(cmd, args, names[len(args):])
 		}
 		if len(args) > len(names) {
-			return unexpectedArg(cmd, args[len(names)])
+			return TooManyArgs(cmd, args, len(names))
 		}
 		return nil
 	}
 }
 
 // missingArgs names the arguments that are missing, and the command that lists what could be the first of them.
-func missingArgs(cmd *cobra.Command, names []string) error {
+func missingArgs(cmd *cobra.Command, args, names []string) error {
+	if len(args) == 1 && strings.Contains(args[0], " ") && names[0] == "TEXT" {
+		return UsageError("which session? As in `%s %%3 %s`; `hookmux ps` lists them", cmd.CommandPath(), QuoteWords(args))
+	}
 	if kind, list := whatIs(cmd, names[0]); list != "" && len(names) < 3 {
 		text := "which " + kind + "? `" + list + "` lists them"
 		if f := cmd.Flags().Lookup("all"); f != nil && strings.Contains(cmd.Use, "["+names[0]) {
@@ -104,39 +111,98 @@ func whatIs(cmd *cobra.Command, name string) (kind, list string) {
 	return "", ""
 }
 
-// unexpectedArg is about an argument too many. An agent's name belongs behind -a.
-func unexpectedArg(cmd *cobra.Command, arg string) error {
-	if f := cmd.Flags().Lookup("agent"); f != nil {
-		if _, ok := agent.Builtin().Agent(arg); ok {
-			flag := "--agent"
-			if f.Shorthand != "" {
-				flag = "-" + f.Shorthand
-			}
-			return UsageError("unexpected argument %q; did you mean `%s %s %s`?", arg, cmd.CommandPath(), flag, arg)
+// TooManyArgs is about args[n], the first argument that cmd doesn't take: what was probably meant by it, or else what
+// cmd takes.
+func TooManyArgs(cmd *cobra.Command, args []string, n int) error {
+	arg, path := args[n], strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+	no := fmt.Sprintf("unexpected argument %q", arg)
+	suggest := func(words ...string) error {
+		return UsageError("%s; did you mean `%s`?", no, strings.TrimSpace(strings.Join(words, " ")))
+	}
+	_, takes, _ := strings.Cut(cmd.Use, " ")
+	takes = strings.TrimSpace(strings.TrimPrefix(takes, "[flags]"))
+	first, _, _ := strings.Cut(takes, " | ")
+	last := first[strings.LastIndexByte(first, ' ')+1:]
+	if n > 0 && last == "[DURATION]" {
+		span := config.SpanMeant(args[n-1] + " " + arg) // 10 minutes, or 1h 30m
+		if _, err := config.ParseSpan(args[n-1] + arg); span == "" && err == nil {
+			span = args[n-1] + arg
+		}
+		if span != "" {
+			return suggest(cmd.CommandPath(), QuoteWords(append(slices.Clone(args[:n-1]), span)))
 		}
 	}
-	if strings.Contains(cmd.Use, "DURATION") {
-		return UsageError("write the duration in one word, such as 30m; see `%s --help`", cmd.CommandPath())
+	if n == len(strings.Fields(first)) && slices.Contains([]string{"TEXT", "TITLE", "NAME"}, last) && len(strings.Fields(takes)) > 1 {
+		return UsageError("quote the %s: %s %s %q", strings.ToLower(last), cmd.CommandPath(), QuoteWords(args[:n-1]),
+			strings.Join(args[n-1:], " "))
 	}
-	path := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+	if f := cmd.Flags().Lookup("agent"); f != nil && isAgent(arg) {
+		return suggest(cmd.CommandPath(), shortFlag(f), arg)
+	}
 	if command := meantBelow[path][strings.ToLower(arg)]; command != "" {
-		return UsageError("unexpected argument %q; did you mean `%s %s`?", arg, cmd.Root().Name(), command)
+		return suggest(cmd.Root().Name(), command)
+	}
+	if f := FlagNamed(cmd, arg); f != nil {
+		return suggest(cmd.CommandPath(), shortFlag(f), QuoteWords(args[n+1:]))
+	}
+	if n == 0 && slices.Contains(listing, strings.ToLower(arg)) {
+		return suggest(cmd.CommandPath())
+	}
+	if path == "status" && isAgent(arg) {
+		return suggest("hookmux agents show", arg)
+	}
+	if say := inWords[path][strings.ToLower(arg)]; say != "" {
+		return UsageError("%s: %s", no, say)
+	}
+	if cmd.Flags().Lookup("since") != nil {
+		_, isDay := Day(arg, time.Now())
+		if _, err := config.ParseSpan(arg); err == nil && !isNumber(arg) || isDay {
+			return suggest(cmd.CommandPath(), "--since", arg)
+		}
 	}
 	if say := argsInWords[path]; say != "" {
-		return UsageError("unexpected argument %q: %s", arg, say)
+		return UsageError("%s: %s", no, say)
 	}
 	if command, ok := otherCommand[path]; ok {
 		return UsageError("%s takes no %s; did you mean `hookmux %s %s`?", path, command.takes, command.name,
-			quoteWords([]string{arg}))
+			QuoteWords([]string{arg}))
 	}
-	if _, err := strconv.Atoi(arg); err == nil && cmd.Flags().ShorthandLookup("n") != nil {
-		return UsageError("unexpected argument %q; did you mean `%s -n %s`?", arg, cmd.CommandPath(), arg)
+	if isNumber(arg) && cmd.Flags().ShorthandLookup("n") != nil {
+		return suggest(cmd.CommandPath(), "-n", arg)
 	}
-	_, takes, _ := strings.Cut(cmd.Use, " ")
-	if takes = strings.TrimSpace(strings.TrimPrefix(takes, "[flags]")); takes == "" {
-		return UsageError("unexpected argument %q: %s takes none", arg, path)
+	if path == "audit export" && strings.Contains(arg, ".") {
+		return suggest(cmd.CommandPath(), ">", QuoteWords(args[n:]))
 	}
-	return UsageError("unexpected argument %q: %s takes only %s", arg, path, takes)
+	if path == "setup" && isAgent(arg) {
+		return suggest("hookmux install", arg)
+	}
+	if path == "usage budget add" {
+		return suggest(cmd.CommandPath(), "--day", arg)
+	}
+	if path == "log" {
+		return suggest(cmd.CommandPath(), "--text", QuoteWords(args[n:]))
+	}
+	if takes == "" {
+		return UsageError("%s: %s takes none", no, path)
+	}
+	return UsageError("%s; write `%s %s`", no, cmd.CommandPath(), takes)
+}
+
+func isNumber(s string) bool {
+	_, err := strconv.Atoi(s)
+	return err == nil
+}
+
+// listing are words for what a command that lists does anyway.
+var listing = []string{"list", "ls", "show", "all", "status", "get", "print", "view", "info", "now"}
+
+// FlagNamed is the flag of cmd that somebody wrote without its dashes, or nil.
+func FlagNamed(cmd *cobra.Command, word string) *pflag.Flag {
+	word = strings.ToLower(word)
+	if f := cmd.Flags().Lookup(word); f != nil && !f.Hidden {
+		return f
+	}
+	return meantFlag(cmd, word)
 }
 
 // otherCommand is the command that takes the name that a list takes none of.
@@ -148,10 +214,12 @@ var otherCommand = map[string]struct{ takes, name string }{
 // argsInWords answers an argument for a command that takes none, where you might expect one.
 var argsInWords = map[string]string{
 	"away":        "`hookmux away` lasts until `hookmux away --end`",
+	"off":         "`hookmux off` turns everything off; for one guard, use `hookmux guard off NAME`",
 	"on":          "`hookmux on` turns everything on; for one guard, use `hookmux guard on NAME`",
 	"notify on":   channelsInWords,
 	"notify off":  channelsInWords,
 	"notify test": "it tests every channel that `hookmux notify` shows; " + channelsInWords,
+	"trust show":  "it shows the project in this folder; change to the other one first",
 	"status":      "`hookmux show SESSION` shows one session, `hookmux agents show NAME` one agent",
 }
 
@@ -159,7 +227,7 @@ var argsInWords = map[string]string{
 func OptionalArg() cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > 1 {
-			return unexpectedArg(cmd, args[1])
+			return TooManyArgs(cmd, args, 1)
 		}
 		return nil
 	}

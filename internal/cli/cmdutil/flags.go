@@ -2,6 +2,7 @@ package cmdutil
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,13 +21,11 @@ var meantFlags = map[string][]string{
 
 // flagsInWords answer flags that a command has for no one: by the command, then the flag.
 var flagsInWords = map[string]map[string]string{
-	"hookmux install":   {"all": "without names it hooks every agent on this machine", "agent": agentInWords("install"), "a": agentInWords("install")},
 	"hookmux uninstall": {"all": "without names it unhooks every agent", "agent": agentInWords("uninstall"), "a": agentInWords("uninstall")},
 	"hookmux verify":    {"all": "without names it tests every agent on PATH", "agent": agentInWords("verify"), "a": agentInWords("verify")},
 	"hookmux doctor":    {"all": "without names it checks every agent", "agent": agentInWords("doctor"), "a": agentInWords("doctor")},
 	"hookmux run":       {"agent": agentInWords("run"), "a": agentInWords("run")},
-	"hookmux approve":   {"all": allInWords, "a": allInWords},
-	"hookmux deny":      {"all": allInWords, "a": allInWords},
+	"hookmux approve":   {"all": allInWords, "a": allInWords, "deny": "`hookmux deny REQUEST` denies", "no": "`hookmux deny REQUEST` denies"},
 	"hookmux resume":    {"last": "name a session, or use --all"},
 	"hookmux trust":     {"dry-run": "`hookmux trust show` shows what the project would run"},
 	"hookmux guard on":  {"mode": "use `hookmux guard mode NAME MODE`"},
@@ -35,7 +34,30 @@ var flagsInWords = map[string]map[string]string{
 	"hookmux status":    {"watch": followInWords, "follow": followInWords, "f": followInWords, "w": followInWords},
 	"hookmux ps": {"q": idsInWords("ps"), "quiet": idsInWords("ps"),
 		"status": "`hookmux ps --json | jq '.[] | select(.status == \"waiting\")'` filters"},
-	"hookmux inbox": {"q": idsInWords("inbox"), "quiet": idsInWords("inbox")},
+	"hookmux guard pause": {"for": spanInWords("guard pause destructive"), "duration": spanInWords("guard pause destructive")},
+	"hookmux rules pause": {"for": spanInWords("rules pause NAME"), "duration": spanInWords("rules pause NAME")},
+	"hookmux off":         {"for": spanInWords("off"), "duration": spanInWords("off")},
+	"hookmux deny":        {"all": allInWords, "a": allInWords, "reason": reasonInWords, "message": reasonInWords, "m": reasonInWords, "msg": reasonInWords, "text": reasonInWords, "note": reasonInWords},
+	"hookmux daemon":      {"foreground": daemonFlagInWords, "d": daemonFlagInWords, "detach": daemonFlagInWords, "background": daemonFlagInWords},
+	"hookmux setup":       {"only": "`hookmux setup --skip STEP` leaves steps out", "agent": "`hookmux install NAME` hooks one agent"},
+	"hookmux install":     {"global": "it installs for all your projects, unless you say --project", "all": "without names it hooks every agent on this machine", "agent": agentInWords("install"), "a": agentInWords("install")},
+	"hookmux web": {"stop": "`hookmux web off` stops serving the page", "off": "`hookmux web off` stops serving the page",
+		"port": portInWords("4665"), "p": portInWords("4665"), "host": portInWords("4665"), "address": portInWords("4665")},
+	"hookmux fleet init": {"port": portInWords("4670"), "p": portInWords("4670"), "host": portInWords("4670")},
+	"hookmux inbox":      {"q": idsInWords("inbox"), "quiet": idsInWords("inbox")},
+}
+
+const (
+	reasonInWords     = "the reason needs no flag: `hookmux deny REQUEST 'use pnpm'`"
+	daemonFlagInWords = "`hookmux daemon` runs in the foreground, `hookmux daemon start` in the background"
+)
+
+func spanInWords(command string) string {
+	return "the duration needs no flag: `hookmux " + command + " 30m`"
+}
+
+func portInWords(port string) string {
+	return "`--listen 127.0.0.1:" + port + "` sets address and port"
 }
 
 const followInWords = "`hookmux ps -f` and `hookmux log -f` follow"
@@ -105,7 +127,39 @@ func unknownFlag(cmd *cobra.Command, missing *pflag.NotExistError) error {
 			return UsageError("there's no flag --%s; did you mean %s?", name, showFlag(meantFlag(cmd, near)))
 		}
 	}
+	known = slices.DeleteFunc(known, func(name string) bool { return name == "help" })
+	if len(known) == 1 && cmd.HasParent() {
+		return UsageError("there's no flag %s%s; the only one is --%s", dashes, name, known[0])
+	}
+	if len(known) > 1 && len(known) <= 6 {
+		return UsageError("there's no flag %s%s; choose from --%s", dashes, name, strings.Join(known, ", --"))
+	}
 	return UsageError("there's no flag %s%s; `%s --help` lists the flags", dashes, name, cmd.CommandPath())
+}
+
+// MeantFlag adds to an error about a name that it's a flag of cmd, written without its dashes.
+func MeantFlag(cmd *cobra.Command, err error) error {
+	if err == nil || cmd.Flags().NArg() != 1 {
+		return err
+	}
+	f := cmd.Flags().Lookup(strings.ToLower(cmd.Flags().Arg(0)))
+	no, _, _ := strings.Cut(err.Error(), ";")
+	if f == nil || f.Hidden || f.Value.Type() != "bool" || !strings.HasPrefix(no, "there's no ") {
+		return err
+	}
+	return UsageError("%s; did you mean `%s --%s`?", no, cmd.CommandPath(), f.Name)
+}
+
+// CheckEmpty refuses a flag that was given nothing, such as --agent "$AGENT" without that variable.
+func CheckEmpty(cmd *cobra.Command, _ []string) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		value := strings.TrimSpace(f.Value.String())
+		empty := value == "" || value == "[]" && f.Value.Type() != "string"
+		if strings.HasPrefix(f.Value.Type(), "string") && empty && err == nil {
+			err = UsageError("--%s is empty; give it a value or leave it out", f.Name)
+		}
+	})
+	return err
 }
 
 // meantFlag is the flag of cmd that means what another tool's flag does. It never answers a question for you.
@@ -116,6 +170,14 @@ func meantFlag(cmd *cobra.Command, name string) *pflag.Flag {
 		}
 	}
 	return nil
+}
+
+// shortFlag writes a flag as people type it.
+func shortFlag(f *pflag.Flag) string {
+	if f.Shorthand != "" {
+		return "-" + f.Shorthand
+	}
+	return "--" + f.Name
 }
 
 // showFlag writes a flag as help does.

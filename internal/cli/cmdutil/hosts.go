@@ -9,7 +9,38 @@ import (
 )
 
 // HostFlag is the help of --host.
-const HostFlag = "only this machine, named as in hookmux remote list; here is this one"
+const HostFlag = "only this machine, by its name in the HOST column; here is this one"
+
+// AllHosts is what --host takes for every machine of the fleet.
+const AllHosts = "all"
+
+// FleetHost is the machine that --host names, as the fleet's journal is asked for it.
+func FleetHost(name string) string {
+	if name == AllHosts {
+		return ""
+	}
+	return name
+}
+
+// EachFleetEvent calls each with events of the fleet's journal, oldest first.
+func (app *App) EachFleetEvent(ctx context.Context, host string, q wire.QueryParams, each func(client.Entry) bool) error {
+	p := wire.FleetLogParams{Host: FleetHost(host), QueryParams: q}
+	for {
+		var page wire.QueryResult
+		if err := app.CallDaemon(ctx, wire.MethodFleetLog, p, &page); err != nil {
+			return err
+		}
+		for _, e := range page.Entries {
+			if !each(e) {
+				return nil
+			}
+		}
+		if page.Next == "" {
+			return nil
+		}
+		p.After = page.Next
+	}
+}
 
 // CheckHost refuses a machine that there isn't.
 func (app *App) CheckHost(ctx context.Context, name string) error {
@@ -22,14 +53,17 @@ func (app *App) CheckHost(ctx context.Context, name string) error {
 	}); err != nil {
 		return err
 	}
-	known := []string{text.ThisMachine}
+	known, lists := []string{text.ThisMachine}, "hookmux remote list"
 	for _, one := range list {
 		if one.Name == name {
 			return nil
 		}
 		known = append(known, one.Name)
+		if one.Kind == "fleet" {
+			lists = "hookmux fleet list"
+		}
 	}
-	return UnknownName("host", name, known, "hookmux remote list")
+	return UnknownName("host", name, known, lists)
 }
 
 // OnHost reports whether something on a machine, "" for this one, is wanted by --host.

@@ -23,7 +23,12 @@ var meant = map[string][]string{
 	"plan": {"approve"}, "no": {"deny"}, "reject": {"deny"}, "release": {"skip"}, "dismiss": {"skip"},
 	"allowlist": {"permissions"}, "whitelist": {"permissions"}, "grants": {"permissions"}, "permission": {"permissions"},
 	"pause": {"guard pause"}, "snooze": {"guard pause"}, "nap": {"guard pause", "pause"}, "mute": {"notify off"},
-	"start": {"daemon start", "run"}, "stop": {"daemon stop"}, "restart": {"daemon restart"}, "hub": {"daemon"},
+	"start": {"daemon start", "run"}, "stop": {"daemon stop", "off"}, "restart": {"daemon restart"}, "hub": {"daemon"},
+	"demo": {"up --demo"}, "machines": {"remote", "fleet list"}, "hosts": {"remote"}, "servers": {"remote"}, "ssh": {"remote"},
+	"exceptions": {"guard exception"}, "exception": {"guard exception"}, "trail": {"audit"}, "phone": {"web"}, "token": {"usage"},
+	"doc": {"help"}, "docs": {"help"}, "man": {"help"}, "commands": {"help"}, "prompt": {"send"}, "say": {"send"}, "message": {"send"},
+	"continue": {"resume"}, "back": {"away --end"}, "return": {"away --end"}, "setting": {"config"}, "fix": {"doctor --fix"},
+	"repair": {"doctor --fix"}, "validate": {"verify", "check"}, "lint": {"rules check", "check"}, "unset": {"config unset"},
 	"reload": {"daemon restart"}, "serve": {"daemon"}, "server": {"daemon"},
 	"watch": {"log -f"}, "tail": {"log -f"}, "events": {"log"}, "history": {"log"}, "journal": {"log"}, "journalctl": {"log"},
 	"search": {"log --text"}, "find": {"log --text"}, "grep": {"log --text"},
@@ -33,7 +38,7 @@ var meant = map[string][]string{
 	"seat": {"whoami"}, "untrust": {"trust remove"}, "attach": {"jump"}, "open": {"jump"}, "goto": {"jump"}, "go": {"jump"},
 	"cd": {"jump"}, "describe": {"show"}, "inspect": {"show"}, "info": {"status", "show"}, "exec": {"run"}, "launch": {"run"},
 	"pack": {"rules"}, "packs": {"rules"}, "module": {"typescript", "hooks"}, "modules": {"hooks"}, "hook": {"hooks"}, "rule": {"rules"},
-	"guards": {"guard"}, "stats": {"status --hooks"}, "back": {"away --end"}, "check": {"doctor"}, "health": {"doctor"},
+	"guards": {"guard"}, "stats": {"status --hooks"}, "check": {"doctor"}, "health": {"doctor"},
 	"diagnose": {"doctor"}, "init": {"setup"}, "is-active": {"status"}, "is-enabled": {"status"},
 	"cost": {"usage"}, "costs": {"usage"}, "tokens": {"usage"}, "spend": {"usage"}, "budget": {"usage budget"},
 	"budgets": {"usage budget"}, "limits": {"usage limits"},
@@ -45,29 +50,56 @@ var meant = map[string][]string{
 
 // meantBelow are the words whose meaning depends on the command they follow: what to write instead, from "hookmux" on.
 var meantBelow = map[string]map[string]string{
-	"audit":  {"check": "audit verify", "list": "audit export", "show": "audit export", "log": "audit export"},
+	"audit": {"check": "audit verify", "list": "audit export", "log": "audit export", "print": "audit export", "ls": "audit export"},
+	"fleet": {"create": "fleet init", "new": "fleet init", "start": "fleet init", "serve": "fleet init", "add": "fleet invite",
+		"accept": "fleet invite", "members": "fleet list", "machines": "fleet list", "ls": "fleet list", "show": "fleet status",
+		"info": "fleet status", "exit": "fleet leave", "quit": "fleet leave", "stop": "fleet leave", "off": "fleet leave",
+		"end": "fleet leave --delete-fleet", "destroy": "fleet leave --delete-fleet", "kick": "fleet remove", "rules": "fleet policy",
+		"connect": "fleet join", "enter": "fleet join", "logs": "fleet log", "events": "fleet log"},
+	"fleet policy": {"set": "fleet policy push", "add": "fleet policy push", "upload": "fleet policy push", "apply": "fleet policy push",
+		"remove": "fleet policy clear", "delete": "fleet policy clear", "rm": "fleet policy clear", "off": "fleet policy clear",
+		"show": "fleet policy status", "list": "fleet policy status", "get": "fleet policy status", "pull": "fleet policy status"},
+	"remote": {"show": "remote list", "status": "remote list", "connect": "remote add", "new": "remote add", "create": "remote add",
+		"update": "remote add", "ssh": "ps --host", "disconnect": "remote remove", "unlink": "remote remove"},
+	"usage budget": {"set": "usage budget add", "new": "usage budget add", "create": "usage budget add", "show": "usage budget list",
+		"clear": "usage budget remove", "reset": "usage budget remove", "off": "usage budget remove"},
+	"usage": {"today": "usage --since today", "week": "usage --since 7d", "month": "usage --since 30d", "all": "usage --since all", "yesterday": "usage --since yesterday", "agents": "usage --by agent",
+		"models": "usage --by model", "projects": "usage --by project", "sessions": "usage --by session", "days": "usage --by day",
+		"daily": "usage --by day", "total": "usage", "list": "usage", "show": "usage", "ls": "usage"},
+	"permissions": {"show": "permissions list", "get": "permissions list", "clear": "permissions remove", "revoke": "permissions remove",
+		"reset": "permissions remove"},
+	"hooks": {"create": "hooks new", "edit": "hooks set", "change": "hooks set", "update": "hooks set", "enable": "hooks on",
+		"disable": "hooks off", "events": "hooks discover", "types": "hooks discover", "check": "hooks test", "run": "hooks test", "show": "hooks list",
+		"status": "hooks list", "all": "hooks list"},
 	"daemon": {"kill": "daemon stop", "status": "status", "info": "status", "log": "log", "logs": "log", "run": "daemon"},
 	"config": {"delete": "config unset", "remove": "config unset", "rm": "config unset", "del": "config unset",
 		"reset": "config unset", "show": "config get", "confirm": "config accept", "schema": "schema"},
 	"agents": {"enable": "install", "add": "install", "install": "install", "on": "install", "hook": "install",
 		"disable": "uninstall", "remove": "uninstall", "rm": "uninstall", "uninstall": "uninstall", "off": "uninstall",
+		"sessions": "ps", "ps": "ps", "status": "agents list", "info": "agents show",
 		"test": "verify", "verify": "verify"},
-	"guard": {"rm": "guard off", "remove": "guard off", "delete": "guard off", "add": "guard on",
+	"guard": {"status": "guard list", "all": "guard list", "edit": "guard mode", "set": "guard mode", "change": "guard mode",
+		"rm": "guard off", "remove": "guard off", "delete": "guard off", "add": "guard on",
 		"exceptions": "guard exception list", "test": "why", "explain": "why"},
 	"tmux": {"on": "tmux install", "off": "tmux uninstall", "add": "tmux install", "remove": "tmux uninstall",
 		"enable": "tmux install", "disable": "tmux uninstall", "setup": "tmux install"},
-	"rules":  {"test": "why", "explain": "why", "lint": "rules check", "validate": "rules check", "upgrade": "rules update"},
+	"rules":  {"status": "rules list", "all": "rules list", "test": "why", "explain": "why", "lint": "rules check", "validate": "rules check", "upgrade": "rules update"},
 	"whoami": {"trust": "whoami add", "enrol": "whoami add"},
 	"inbox":  {"approve": "approve", "deny": "deny", "skip": "skip", "list": "inbox", "ls": "inbox"},
-	"notify": {"list": "notify status", "show": "notify status", "channels": "notify status"},
-	"web": {"start": "web", "on": "web", "open": "web", "serve": "web", "stop": "web --stop", "off": "web --stop",
-		"status": "web devices", "list": "web devices"},
-	"trust": {"yes": "trust"},
+	"notify": {"start": "notify on", "stop": "notify off", "list": "notify status", "show": "notify status", "channels": "notify status"},
+	"web": {"start": "web", "on": "web", "open": "web", "serve": "web", "stop": "web off", "disable": "web off", "end": "web off",
+		"close": "web off", "status": "web devices", "list": "web devices", "unpair": "web devices remove",
+		"remove": "web devices remove", "rm": "web devices remove"},
+	"web devices": {"unpair": "web devices remove", "revoke": "web devices remove", "add": "web pair", "pair": "web pair",
+		"new": "web pair", "show": "web devices list"},
+	"trust": {"yes": "trust", "status": "trust show", "check": "trust show", "revoke": "trust remove", "off": "trust remove"},
+	"away":  {"off": "away --end", "end": "away --end", "stop": "away --end", "back": "away --end", "on": "away", "start": "away"},
 }
 
 // inWords answers what no command does, by the command it was typed after ("" for hookmux itself).
 var inWords = map[string]map[string]string{
 	"": {
+		"new":     "`hookmux run AGENT` starts an agent; `hookmux rules new` and `hookmux hooks new` write a file to start from",
 		"update":  "install the new version, then run `hookmux install`",
 		"upgrade": "install the new version, then run `hookmux install`",
 		"kill":    "hookmux doesn't end agents (`hookmux jump` takes you to one); `hookmux daemon stop` stops the daemon",
@@ -77,10 +109,23 @@ var inWords = map[string]map[string]string{
 		"ahp":     "hookmux no longer speaks the Agent Hooks Protocol; a command hook can ask a policy server (docs/hooks.md)",
 		"delete":  removeInWords, "remove": removeInWords, "rm": removeInWords, "del": removeInWords,
 	},
+	"guard": {"new": guardsInWords, "create": guardsInWords, "resume": unpauseInWords, "unpause": unpauseInWords,
+		"unmute": unpauseInWords, "continue": unpauseInWords},
+	"daemon":      {"enable": daemonInWords, "install": daemonInWords, "disable": "`hookmux off` turns all hooks and guards off"},
+	"trust":       {"all": "trust one project at a time: run `hookmux trust` in its folder"},
+	"setup":       {"only": "`hookmux setup --skip STEP` leaves steps out"},
 	"config":      {"edit": "edit ~/.config/hookmux/config.json, then run `hookmux config accept`"},
 	"rules":       {"edit": "edit the files in ~/.config/hookmux/rules, then run `hookmux rules check`"},
 	"agents":      {"add": describeInWords, "new": describeInWords, "create": describeInWords},
-	"permissions": {"add": permissionsInWords},
+	"permissions": {"add": permissionsInWords, "new": permissionsInWords, "create": permissionsInWords},
+	"ps": {"waiting": "`hookmux inbox` shows what is waiting", "running": statusInWords, "done": statusInWords,
+		"failed": statusInWords, "idle": statusInWords, "unknown": statusInWords, "ended": "`hookmux ps --all` shows them, too",
+		"kill": "hookmux doesn't end agents; `hookmux jump` takes you to one", "stop": "hookmux doesn't end agents; `hookmux jump` takes you to one"},
+	"log": {"clear": logInWords, "delete": logInWords, "rm": logInWords, "remove": logInWords, "reset": logInWords},
+	"inbox": {"clear": "`hookmux skip` hands one request back to its agent, `hookmux deny` denies it",
+		"count": "`hookmux inbox --json | jq length` counts"},
+	"show":  {"last": "`hookmux ps` lists the sessions"},
+	"fleet": {"update": "install the new version on each machine"},
 	"notify": {"add": channelsInWords, "set": channelsInWords, "remove": channelsInWords, "desktop": channelsInWords,
 		"terminal": channelsInWords, "bell": channelsInWords, "sound": channelsInWords, "webhook": channelsInWords},
 }
@@ -88,6 +133,11 @@ var inWords = map[string]map[string]string{
 const (
 	channelsInWords    = "channels are a setting: `hookmux config set notify.channels desktop,webhook`"
 	describeInWords    = "describe it in a file in ~/.config/hookmux/agents, then run `hookmux agents check FILE`"
+	guardsInWords      = "guards are built in; `hookmux rules new` writes rules of your own"
+	unpauseInWords     = "`hookmux guard pause NAME --end` ends a pause"
+	daemonInWords      = "the daemon starts by itself when a hook or a command needs it; `hookmux install` sets it up"
+	logInWords         = "events are kept as long as the setting journal.keep says: `hookmux config set journal.keep 7d`"
+	statusInWords      = "`hookmux ps --json | jq '.[] | select(.status == \"running\")'` filters by status"
 	permissionsInWords = "`hookmux approve --always` saves a permission while a request is waiting; `hookmux rules new` allows " +
 		"commands in advance"
 	removeInWords = "`hookmux rules`, `hooks` and `permissions` each have `remove`; `hookmux uninstall` removes hookmux's hooks"
@@ -96,7 +146,17 @@ const (
 // UnknownName says that there's no such thing as name, which one of known was probably meant, and which command
 // lists them all.
 func UnknownName(kind, name string, known []string, list string) error {
-	if word := probably(name, known); word != "" {
+	if strings.TrimSpace(name) == "" {
+		text := "the name of the " + kind + " is empty"
+		if list != "" {
+			text += "; `" + list + "` lists them"
+		}
+		return &CodeError{Code: ExitUsage, Message: text}
+	}
+	if names := strings.Split(name, ","); len(names) > 1 && slices.ContainsFunc(names, func(n string) bool { return slices.Contains(known, n) }) {
+		return UsageError("there's no %s %q; separate names with spaces: %s", kind, name, strings.Join(names, " "))
+	}
+	if word := probably(name, known); word != "" && word != name {
 		return UsageError("there's no %s %q; did you mean %q?", kind, name, word)
 	}
 	text := fmt.Sprintf("there's no %s %q", kind, name)
@@ -122,6 +182,17 @@ func UnknownAgent(c *agent.Catalogue, name string) error {
 		return UsageError("there's no agent %q; to mean every agent, leave the name out", name)
 	}
 	return UnknownName("agent", name, known, "hookmux agents --all")
+}
+
+// UnknownMode says which mode somebody meant. What protects is never taken for something weaker.
+func UnknownMode(word string, modes []string) error {
+	meant := map[string]string{"on": "block", "deny": "block", "enable": "block", "enabled": "block", "true": "block", "yes": "block",
+		"stop": "block", "strict": "block", "monitor": "log", "record": "log", "warn": "log", "watch": "log", "audit": "log",
+		"confirm": "ask", "prompt": "ask", "disable": "off", "disabled": "off", "false": "off", "no": "off", "none": "off"}[strings.ToLower(word)]
+	if meant != "" {
+		return UsageError("there's no mode %q; did you mean %q?", word, meant)
+	}
+	return UnknownName("mode", word, modes, "")
 }
 
 // everything are words for all there is.
@@ -179,7 +250,15 @@ type Noun struct {
 // behind it: the suggestion repeats those that the command takes. nouns tell what a name is the name of.
 func UnknownCommand(parent *cobra.Command, words []string, nouns ...Noun) error {
 	name, rest := strings.ToLower(words[0]), words[1:]
+	if strings.TrimSpace(name) == "" {
+		return UsageError("the command is empty; `%s --help` lists the commands", parent.CommandPath())
+	}
 	program := parent.Root().Name()
+	if first, more, ok := strings.Cut(words[0], " "); ok {
+		if cmd, _, err := parent.Find([]string{first}); err == nil && cmd != parent {
+			return UsageError("write it without the quotes: `%s %s %s`", parent.CommandPath(), first, more)
+		}
+	}
 	below := strings.TrimPrefix(strings.TrimPrefix(parent.CommandPath(), program), " ")
 	no := fmt.Sprintf("there's no command \"%s %s\"", parent.CommandPath(), words[0])
 	if parent.Name() == "completion" {
@@ -200,6 +279,18 @@ func UnknownCommand(parent *cobra.Command, words []string, nouns ...Noun) error 
 	}
 	if command := meantBelow[below][name]; command != "" {
 		return suggest(firstThatRuns(parent.Root(), []string{command}, rest, false))
+	}
+	if below == "" && isAgent(name) {
+		return suggest(strings.TrimSpace("run " + name + " " + QuoteWords(rest)))
+	}
+	if below == "guard exception" && len(rest) < 2 && !slices.Contains(removing, name) && nearestWord(parent, below, name) == "" {
+		return UsageError("%s; `%s guard exception add RULE` lets pass what a rule stops, and `%[2]s guard list --rules` lists the rules", no, program)
+	}
+	if amount := strings.Trim(name, "0123456789."); below == "usage budget" && amount != name {
+		if amount == "" {
+			name += "usd"
+		}
+		return suggest("usage budget add --day " + name + " --block 100%")
 	}
 	if below == "usage" && isAgent(name) {
 		return suggest("usage --by agent")
@@ -229,7 +320,20 @@ func UnknownCommand(parent *cobra.Command, words []string, nouns ...Noun) error 
 	if command := swappedNoun(parent, below, words, nouns, false); command != "" {
 		return suggest(command)
 	}
+	if names := subcommands(parent); below != "" && len(names) <= 12 {
+		return UsageError("%s; choose from %s", no, strings.Join(names, ", "))
+	}
 	return UsageError("%s; `%s --help` lists the commands", no, parent.CommandPath())
+}
+
+// subcommands are the names of what help lists below parent.
+func subcommands(parent *cobra.Command) (names []string) {
+	for _, c := range parent.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	return names
 }
 
 // translated writes the first of rest as command calls it: what follows a word from another tool may be one, too, as in
@@ -297,7 +401,7 @@ func nounFirst(root *cobra.Command, verb string, rest []string) []string {
 		if err != nil || cmd == root || !cmd.IsAvailableCommand() {
 			continue
 		}
-		more := quoteWords(rest[1:])
+		more := QuoteWords(rest[1:])
 		var commands []string
 		for _, word := range append([]string{verb}, meant[verb]...) {
 			if sub, _, err := cmd.Find([]string{word}); err == nil && sub != cmd {
@@ -321,7 +425,7 @@ func firstThatRuns(root *cobra.Command, commands, rest []string, whole bool) str
 	for _, command := range commands {
 		for _, rest := range [][]string{rest, translated(root, command, rest)} {
 			if runs(root, append(strings.Fields(command), rest...)) {
-				return strings.TrimSpace(command + " " + quoteWords(rest))
+				return strings.TrimSpace(command + " " + QuoteWords(rest))
 			}
 		}
 	}
@@ -412,8 +516,8 @@ func swappedNoun(parent *cobra.Command, below string, words []string, nouns []No
 	return ""
 }
 
-// quoteWords joins words so that a shell reads them back. The first ones may be several words of ours.
-func quoteWords(words []string) string {
+// QuoteWords joins words so that a shell reads them back. The first ones may be several words of ours.
+func QuoteWords(words []string) string {
 	var out []string
 	for _, w := range words {
 		if strings.ContainsAny(w, "'\"\\$;|&<>()*?[]{}!#\n\t") || w == "" {
@@ -425,9 +529,15 @@ func quoteWords(words []string) string {
 }
 
 // UnknownSubcommand is [UnknownCommand] for words that a command reads itself.
-func UnknownSubcommand(path, word string, known []string) error {
-	if near := probably(word, known); near != "" {
-		return UsageError("there's no command \"%s %s\"; did you mean `%s %s`?", path, word, path, near)
+func UnknownSubcommand(path string, words, known []string) error {
+	word, rest := words[0], strings.TrimRight(" "+QuoteWords(words[1:]), " ")
+	no := fmt.Sprintf("there's no command \"%s %s\"", path, word)
+	program, below, _ := strings.Cut(path, " ")
+	if command := meantBelow[below][strings.ToLower(word)]; command != "" {
+		return UsageError("%s; did you mean `%s %s%s`?", no, program, command, rest)
 	}
-	return UsageError("there's no command \"%s %s\"; `%s --help` lists the commands", path, word, path)
+	if near := probably(word, known); near != "" {
+		return UsageError("%s; did you mean `%s %s%s`?", no, path, near, rest)
+	}
+	return UsageError("%s; choose from %s", no, strings.Join(slices.DeleteFunc(known, func(s string) bool { return s == "handle" }), ", "))
 }

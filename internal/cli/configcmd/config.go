@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,20 +41,19 @@ lists the settings that differ from their default.`,
 		Use: "get KEY", Short: "Print a setting", Example: "  hookmux config get journal.keep",
 		Args: cmdutil.ExactArgs("KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkSettingName(app, args[0]); err != nil {
+				return err
+			}
 			settings, err := ReadSettings(app, cmd)
 			if err != nil {
 				return err
 			}
-			for _, s := range settings {
-				if s.Key == args[0] {
-					if asJSON {
-						return app.PrintJSON(s)
-					}
-					app.Say("%s", cmdutil.PlainValue(s.Value))
-					return nil
-				}
+			s := settingFor(settings, args[0])
+			if asJSON {
+				return app.PrintJSON(s)
 			}
-			return cmdutil.UsageError("%v", config.Unknown(args[0]))
+			app.Say("%s", cmdutil.PlainValue(s.Value))
+			return nil
 		},
 	}
 	get.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -61,8 +61,8 @@ lists the settings that differ from their default.`,
 		Use: "unset KEY", Short: "Put a setting back to its default", Example: "  hookmux config unset journal.keep",
 		Args: cmdutil.ExactArgs("KEY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, ok := config.Find(args[0]); !ok {
-				return cmdutil.UsageError("%v", config.Unknown(args[0]))
+			if err := checkSettingName(app, args[0]); err != nil {
+				return err
 			}
 			if args[0] == config.ApprovalsPIN {
 				return SetPIN(app, cmd, false)
@@ -78,12 +78,17 @@ lists the settings that differ from their default.`,
 func configListCommand(app *cmdutil.App) *cobra.Command {
 	var asJSON, all bool
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the settings you changed; --all lists every setting",
-		Example: "  hookmux config list\n  hookmux config list --all", Args: cmdutil.ExactArgs(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Use: "list [GROUP]", Short: "List the settings you changed; --all lists every setting",
+		Example: "  hookmux config list\n  hookmux config list --all\n  hookmux config list guard", Args: groupArg,
+		RunE: func(cmd *cobra.Command, args []string) error {
 			settings, err := ReadSettings(app, cmd)
 			if err != nil {
 				return err
+			}
+			all := all
+			if len(args) > 0 {
+				all = true
+				settings = slices.DeleteFunc(settings, func(s wire.Setting) bool { return !strings.HasPrefix(s.Key, args[0]+".") })
 			}
 			if asJSON {
 				return app.PrintJSON(settings)
@@ -96,6 +101,18 @@ func configListCommand(app *cmdutil.App) *cobra.Command {
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, with every setting")
 	cmd.Flags().BoolVar(&all, "all", false, "list every setting, with what it means")
 	return cmd
+}
+
+// groupArg allows the first word of settings, such as guard or notify.
+func groupArg(cmd *cobra.Command, args []string) error {
+	if len(args) == 1 && isGroup(args[0]) {
+		return nil
+	}
+	return cmdutil.ExactArgs()(cmd, args)
+}
+
+func isGroup(name string) bool {
+	return slices.ContainsFunc(config.Keys(), func(k config.Key) bool { return strings.HasPrefix(k.Name, name+".") })
 }
 
 // sayConfig lists settings: what differs from the default, or all with their meaning
@@ -155,15 +172,12 @@ func configSetCommand(app *cmdutil.App) *cobra.Command {
 secret ends up neither in the process list nor in your shell's history.`,
 		Example: "  hookmux config set guard.destructive block\n  hookmux config set journal.keep.codex 3d\n" +
 			"  hookmux config set notify.webhook - < address",
-		Args: cmdutil.ExactArgs("KEY", "VALUE"),
+		Args: setArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			key, ok := config.Find(args[0])
-			if !ok {
-				return cmdutil.UsageError("%v", config.Unknown(args[0]))
-			}
 			if err := checkSettingName(app, args[0]); err != nil {
 				return err
 			}
+			key, _ := config.Find(args[0])
 			given, err := readValue(app, key, args[1])
 			if err != nil {
 				return err
@@ -300,11 +314,21 @@ func SetSetting(app *cmdutil.App, cmd *cobra.Command, key string, value json.Raw
 	return nil
 }
 
-// checkSettingName refuses a setting for an agent that doesn't exist, such as inbox.wait.cluade.
+// checkSettingName refuses a setting that doesn't exist, and one for an agent that doesn't, such as inbox.wait.cluade.
 func checkSettingName(app *cmdutil.App, name string) error {
+	if strings.TrimSpace(name) == "" {
+		return cmdutil.UnknownName("setting", name, nil, "hookmux config list --all")
+	}
+	_, ok := config.Find(name)
+	if !ok && isGroup(name) {
+		return cmdutil.UsageError("%s is a group of settings; `hookmux config list %[1]s` lists them", name)
+	}
 	i := strings.LastIndexByte(name, '.')
-	parent, ok := config.Find(name[:max(i, 0)])
-	if !ok || !parent.PerName || parent.NameDoc != "agent" {
+	parent, known := config.Find(name[:max(i, 0)])
+	switch forAgent := known && parent.PerName && parent.NameDoc == "agent"; {
+	case !ok && !forAgent:
+		return cmdutil.UsageError("%v", config.Unknown(name))
+	case !forAgent:
 		return nil
 	}
 	catalogue, err := app.Catalogue()
@@ -315,6 +339,58 @@ func checkSettingName(app *cmdutil.App, name string) error {
 		return nil
 	}
 	return cmdutil.UnknownAgent(catalogue, name[i+1:])
+}
+
+// settingFor is the setting called name; for one agent, that of all agents where it has none of its own.
+func settingFor(settings []wire.Setting, name string) (found wire.Setting) {
+	parent := name[:max(strings.LastIndexByte(name, '.'), 0)]
+	for _, s := range settings {
+		if s.Key == name {
+			return s
+		}
+		if s.Key == parent {
+			found = s
+			found.Key = name
+		}
+	}
+	return found
+}
+
+// setArgs wants a key and a value, and knows what else people write: KEY=VALUE, a key in two words, and a value in several.
+func setArgs(cmd *cobra.Command, args []string) error {
+	suggest := func(words ...string) error {
+		return cmdutil.UsageError("a setting and its value are two words: `%s %s`", cmd.CommandPath(), cmdutil.QuoteWords(words))
+	}
+	known := func(name string) bool { _, ok := config.Find(name); return ok }
+	if len(args) == 1 {
+		if key, value, ok := strings.Cut(args[0], "="); ok && known(key) {
+			return suggest(key, value)
+		}
+		if i := strings.LastIndexByte(args[0], '.'); i > 0 && !known(args[0]) && known(args[0][:i]) {
+			return suggest(args[0][:i], args[0][i+1:])
+		}
+		if !known(args[0]) && args[0] != "" {
+			return cmdutil.UsageError("%v", config.Unknown(args[0]))
+		}
+	}
+	if len(args) > 2 {
+		if !known(args[0]) && known(args[0]+"."+args[1]) {
+			return suggest(args[0]+"."+args[1], strings.Join(args[2:], " "))
+		}
+		rest := args[1:]
+		if rest[0] == "=" || rest[0] == "to" {
+			rest = rest[1:]
+		}
+		switch key, _ := config.Find(args[0]); {
+		case key.Type == config.List:
+			return suggest(args[0], strings.Join(rest, ","))
+		case key.Type == config.Span && config.SpanMeant(strings.Join(rest, " ")) != "":
+			return suggest(args[0], config.SpanMeant(strings.Join(rest, " ")))
+		case len(rest) == 1:
+			return suggest(args[0], rest[0])
+		}
+	}
+	return cmdutil.ExactArgs("KEY", "VALUE")(cmd, args)
 }
 
 // sayConfigProblems says what in your settings can't be read, and what applies instead.

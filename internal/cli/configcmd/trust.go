@@ -116,6 +116,9 @@ func trustProject(ctx context.Context, app *cmdutil.App, yes, look, asJSON bool)
 		}
 		return nil
 	}
+	if view.Problem != "" {
+		return errors.New("correct that first; nothing was trusted")
+	}
 	if !yes {
 		f, ok := app.Stdin.(*os.File)
 		if !ok || !term.IsTerminal(int(f.Fd())) {

@@ -20,11 +20,11 @@ func TestDemo(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	want := map[string]string{ // by the first answer
-		"Fix the flaky payment test":            "The test waits for the webhook now. It passed 20 times in a row.",
-		"Upgrade the parser to the new grammar": "Without a clean build I cannot check the upgrade.",
-		"Add a cache to the product list":       "The product list is cached for a minute.",
-		"Plan the move to the new database":     "The schema is copied; the check found no difference.",
-		"Translate the guide into German":       "The guide is translated; two screenshots still show English.",
+		"Fix the flaky payment test":        "The test waits for the webhook now. It passed 20 times in a row.",
+		"Upgrade the parser":                "Without a clean build I cannot check the upgrade.",
+		"Add a cache to the product list":   "The product list is cached for a minute.",
+		"Plan the move to the new database": "The schema is copied; the check found no difference.",
+		"Translate the guide into German":   "The guide is translated; two screenshots still show English.",
 	}
 	err := demo.Run(t.Context(), func(ctx context.Context, h *demo.Daemon) error {
 		ctx, stop := context.WithTimeout(ctx, 2*time.Minute)

@@ -75,10 +75,10 @@ func shellCall(think time.Duration, n int, command, output string, extra members
 }
 
 // quietCall is a call that nobody is asked about.
-func quietCall(think time.Duration, n int, tool string, input members, took time.Duration) []step {
+func quietCall(think time.Duration, n int, tool string, input members, output string, took time.Duration) []step {
 	call := members{"tool_name": tool, "tool_input": input, "tool_use_id": "call_" + strconv.Itoa(n)}
 	done := members{"tool_name": tool, "tool_input": input, "tool_use_id": "call_" + strconv.Itoa(n),
-		"tool_response": members{"stdout": "", "stderr": "", "interrupted": false}}
+		"tool_response": members{"stdout": output, "stderr": "", "interrupted": false}}
 	return []step{{after: think, event: "PreToolUse", fields: call}, {after: took, event: "PostToolUse", fields: done}}
 }
 
@@ -104,7 +104,7 @@ func join(parts ...[]step) []step {
 
 // moments are the sessions of the demo, in folders below a home that need not exist.
 func moments(home string) []moment {
-	const second = time.Second
+	const second, ms = time.Second, time.Millisecond
 	at := func(name string) string { return filepath.Join(home, name) }
 	claude := members{"permission_mode": "default"}
 	codex := members{"permission_mode": "default", "model": "gpt-5.5",
@@ -112,32 +112,45 @@ func moments(home string) []moment {
 	return []moment{
 		{agent: "claude", id: "c5acb495-0d3e-4a53-9b0c-6a3f4f1a0001", folder: at("shop"), common: claude, steps: join(
 			prompt(0, "Fix the flaky payment test"),
-			quietCall(second, 1, "Read", members{"file_path": at("shop/test/payment.test.ts")}, second),
-			shellCall(second, 2, "npm test -- --grep 'payment' && git commit -am 'Wait for the webhook'",
-				"12 passing", members{"description": "Run the payment tests and commit"}),
+			quietCall(100*ms, 1, "Read", members{"file_path": at("shop/test/payment.test.ts")}, "", 200*ms),
+			quietCall(200*ms, 2, "Bash", members{"command": "npm test -- payment"},
+				"11 passing\n1 failing\n  payment: expected 'paid', got 'pending'", 300*ms),
+			quietCall(200*ms, 3, "Edit", members{"file_path": at("shop/test/payment.test.ts"),
+				"old_string": "await pay(order)", "new_string": "await pay(order)\nawait webhook('paid', order.id)"}, "", 300*ms),
+			shellCall(second, 4, "npm test -- payment",
+				"12 passing", members{"description": "Run the payment tests"}),
 			[]step{stop(2*second, "The test waits for the webhook now. It passed 20 times in a row.", false),
 				stop(second, "I left the test as it is.", true)})},
 		{agent: "codex", id: "01a1dcf6-ab3d-7530-98a4-bb227d095116", folder: at("parser"), common: codex, steps: join(
-			prompt(0, "Upgrade the parser to the new grammar"),
-			quietCall(2*second, 1, "Bash", members{"command": "rg -n 'Token' src | head"}, second),
-			shellCall(4*second, 2, "rm -rf build && make -j8 all", "built", members{"description": "Clean build"}),
-			[]step{stop(3*second, "The new grammar is in; 3 rules were renamed.", false),
+			prompt(0, "Upgrade the parser"),
+			quietCall(second, 1, "Bash", members{"command": "rg -n 'Token' src | head -3"},
+				"src/lexer.c:41: Token next(Lexer *l)\nsrc/parser.c:17: static Token peek\nsrc/parser.c:88: expect(Token kind)", second),
+			quietCall(second, 2, "Read", members{"file_path": at("parser/grammar/v2.y")}, "", second),
+			quietCall(second, 3, "Bash", members{"command": "make -j8"},
+				"lexer.c: undefined reference to `yylex_v1'\nmake: *** [all] Error 1", second),
+			shellCall(second, 4, "rm -rf build && make -j8 all", "built", members{"description": "Clean build"}),
+			[]step{stop(3*second, "The new parser passes all tests.", false),
 				stop(second, "Without a clean build I cannot check the upgrade.", true)})},
 		{agent: "claude", id: "4f5f77f8-60ce-45d8-9a9e-edeaa253d8a4", folder: at("api"), common: claude, steps: join(
 			prompt(second, "Add a cache to the product list"),
-			[]step{{after: 6 * second, event: "PermissionRequest", asks: true, fields: members{
+			quietCall(second, 1, "Grep", members{"pattern": "load\\(id\\)", "path": at("api")}, "", second),
+			quietCall(second, 2, "Read", members{"file_path": at("api/products.go")}, "", second),
+			[]step{{after: 2 * second, event: "PermissionRequest", asks: true, fields: members{
 				"tool_name": "AskUserQuestion", "tool_input": members{"questions": []any{members{
 					"question": "Where should the cache live?", "header": "Cache", "multiSelect": false,
 					"options": []any{members{"label": "In memory", "description": "Simple, lost at a restart"},
 						members{"label": "Redis", "description": "Shared by all servers"}}}}}}}},
-			quietCall(second, 1, "Edit", members{"file_path": at("api/cache.go"), "old_string": "return load(id)",
-				"new_string": "return cached(id, load)"}, 2*second),
+			quietCall(second, 3, "Edit", members{"file_path": at("api/products.go"), "old_string": "return load(id)",
+				"new_string": "return cached(id, load)"}, "", 2*second),
 			[]step{stop(2*second, "The product list is cached for a minute.", false),
 				stop(second, "I did not add a cache.", true)})},
 		{agent: "claude", id: "f25dc476-c0c8-470c-8d12-4a1ca8cf1f3a", folder: at("infra"),
 			common: members{"permission_mode": "plan"}, steps: join(
 				prompt(2*second, "Plan the move to the new database"),
-				[]step{{after: 9 * second, event: "PermissionRequest", asks: true, fields: members{
+				quietCall(second, 1, "Read", members{"file_path": at("infra/database.tf")}, "", second),
+				quietCall(second, 2, "Bash", members{"command": "psql -c '\\dt+' shop"},
+					"orders    table  41 GB\nproducts  table  310 MB\npayments  table  12 GB", second),
+				[]step{{after: 5 * second, event: "PermissionRequest", asks: true, fields: members{
 					"tool_name": "ExitPlanMode", "tool_input": members{"plan": "# Move to the new database\n\n" +
 						"1. Copy the schema and check it with `pg_dump --schema-only`\n2. Write to both for a week\n" +
 						"3. Compare row counts every night\n4. Read from the new one, then stop the old one\n"}}}},

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,17 +26,20 @@ func FleetCommand(app *cmdutil.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fleet",
 		Short: "Share one inbox and one log between many machines",
-		Long: `Machines of a fleet send what their agents do, without secrets, to one of them that
-serves the fleet. Operators see every machine in hookmux ps and hookmux inbox, and answer
-from there; readers only see. Members keep working while the server is away.`,
+		Long: `One machine serves the fleet; the others join it and send it what their agents do, with
+secrets removed. Operators see every machine in hookmux ps, the inbox, the live view and
+the browser, and answer requests there. Readers only look. If the server goes away, every
+machine keeps working on its own. Without a command, shows this machine's connection.`,
 		Example: `  hookmux fleet init                 # on the machine that serves it
   hookmux fleet join CODE            # on another one
   hookmux fleet list`,
 		Args: cmdutil.SubcommandArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(initCommand(app), inviteCommand(app), joinCommand(app), listCommand(app), statusCommand(app),
-		logCommand(app), policyCommand(app), removeCommand(app), leaveCommand(app))
+	status := statusCommand(app)
+	cmd.RunE = status.RunE
+	cmd.Flags().AddFlagSet(status.Flags())
+	cmd.AddCommand(initCommand(app), inviteCommand(app), joinCommand(app), listCommand(app), status,
+		policyCommand(app), removeCommand(app), leaveCommand(app))
 	return cmd
 }
 
@@ -49,13 +51,12 @@ func initCommand(app *cmdutil.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "init",
-		Short: "Serve a fleet on this machine, and show how others join it",
-		Long: `Starts hookmux-fleet, which the daemon keeps running from then on, and makes this machine
-the fleet's first operator. Members connect over TLS to the port it listens on; each has a
-key of its own.
+		Short: "Serve a fleet from this machine, and show how others join",
+		Long: `Starts hookmux-fleet, which the daemon keeps running, and makes this machine the fleet's
+first operator. Other machines connect to it over TLS; each has its own key.
 
-With --nats, your own NATS cluster stores what is under way, on three nodes if you name three.
-With --postgres, a database keeps the fleet's journal in place of a file on this machine.`,
+With --nats, your own NATS cluster holds events on their way, on three nodes if you name
+at least three. With --postgres, a database holds the fleet's journal instead of a file here.`,
 		Example: `  hookmux fleet init
   hookmux fleet init --listen 10.0.0.5:4670
   hookmux fleet init --advertise fleet.example.org:4670
@@ -65,11 +66,11 @@ With --postgres, a database keeps the fleet's journal in place of a file on this
 	}
 	f := cmd.Flags()
 	f.StringVar(&p.Listen, "listen", "0.0.0.0:"+defaultPort, "address to listen on")
-	f.StringSliceVar(&p.Advertise, "advertise", nil, "how other machines reach it (default: this machine's addresses)")
+	f.StringSliceVar(&p.Advertise, "advertise", nil, "address other machines connect to (default: this machine's addresses)")
 	f.StringVar(&p.Name, "name", "", "what to call this machine (default: its host name)")
-	f.StringSliceVar(&p.NATS, "nats", nil, "your own NATS servers, of version 2.11 or newer with JetStream")
+	f.StringSliceVar(&p.NATS, "nats", nil, "your own NATS servers (2.11 or newer, with JetStream)")
 	f.StringVar(&p.Creds, "creds", "", "NATS credentials file")
-	f.StringVar(&p.Postgres, "postgres", "", "file with the URL of the database for the fleet's journal")
+	f.StringVar(&p.Postgres, "postgres", "", "file with the URL of a PostgreSQL database for the fleet's journal")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -117,7 +118,7 @@ func runInit(ctx context.Context, app *cmdutil.App, p wire.FleetInitParams, asJS
 			Invitation wire.FleetCode `json:"invitation"`
 		}{status, code})
 	}
-	app.Say("this machine serves a fleet at %s, and is its operator %s", termsafe.Line(p.Listen, 60), status.Name)
+	app.Say("this machine now serves a fleet on %s, as its operator %s", termsafe.Line(status.Listen, 60), status.Name)
 	sayCode(app, code)
 	return nil
 }
@@ -130,8 +131,16 @@ func absolute(cwd, file string) string {
 }
 
 func sayCode(app *cmdutil.App, code wire.FleetCode) {
-	app.Say("On the other machine, before %s:\n  hookmux fleet join %s", code.Until.Local().Format("15:04"), code.Code)
-	app.Say("The code is good for one machine, which becomes a %s; `hookmux fleet invite` makes another.", code.Role)
+	app.Say("Run this on the other machine, before %s:", code.Until.Local().Format("15:04"))
+	fmt.Fprintf(app.Stdout, "\n  hookmux fleet join %s\n\n", code.Code) // in one line, however long, so that it can be copied
+	app.Say("The code works once; whoever uses it becomes %s. `hookmux fleet invite` makes more.", withArticle(code.Role))
+}
+
+func withArticle(role string) string {
+	if role == protocol.RoleOperator {
+		return "an " + role
+	}
+	return "a " + role
 }
 
 // ownAddresses are how other machines may reach this one, loopback last.
@@ -193,10 +202,12 @@ func inviteCommand(app *cmdutil.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "invite",
-		Short: "Make a code with which one machine can join",
-		Long: `The code is good for one machine and ten minutes. Whoever has it can join as what you
-choose here: a member sends what its agents do; a reader also sees every machine; an
-operator also answers requests, invites and removes machines.`,
+		Short: "Make a code that lets one machine join",
+		Long: `A code lets one machine join, within ten minutes, in the role you choose:
+
+  member     sends what its agents do, and sees no other machine
+  reader     also sees every machine
+  operator   also answers requests, manages machines and pushes policies`,
 		Example: "  hookmux fleet invite\n  hookmux fleet invite --role operator",
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -224,10 +235,10 @@ func joinCommand(app *cmdutil.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "join CODE",
-		Short: "Make this machine part of a fleet",
-		Long: `From then on what agents do here goes to the fleet, without secrets, and operators of the
-fleet see and answer this machine's requests. What happened before isn't sent.
-hookmux config set fleet.content none leaves out what is said and done.`,
+		Short: "Add this machine to a fleet",
+		Long: `From now on, the fleet gets what agents do on this machine, with secrets removed, and its
+operators can see and answer your agents' requests. Nothing from before is sent. To keep
+prompts, commands and results on this machine: hookmux config set fleet.content none`,
 		Example: "  hookmux fleet join hmf1-…\n  hookmux fleet join hmf1-… --name build",
 		Args:    cmdutil.ExactArgs("CODE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -266,25 +277,27 @@ func listCommand(app *cmdutil.App) *cobra.Command {
 			}
 			rows := [][]string{{"NAME", "ROLE", "STATE", "SEEN", "BEHIND", "VERSION", "ID"}}
 			for _, m := range list {
-				state, behind := "lost", ""
+				state, behind, seen := "lost", "", "never"
 				if m.Online {
 					state = "connected"
 				} else if m.Seen.IsZero() {
 					state = "not seen"
 				}
-				if m.Refused > 0 {
-					state += fmt.Sprintf(", %d refused: %s", m.Refused, m.Why)
-				}
 				if m.Backlog > 0 {
-					behind = strconv.FormatInt(m.Backlog, 10)
+					behind = text.Thousands(m.Backlog)
 				}
-				seen := "never"
 				if !m.Seen.IsZero() {
 					seen = text.Moment(m.Seen, time.Now())
 				}
-				rows = append(rows, []string{m.Name, m.Role, termsafe.Line(state, 80), seen, behind, termsafe.Line(m.Version, 20), m.ID})
+				rows = append(rows, []string{m.Name, m.Role, state, seen, behind, termsafe.Line(m.Version, 20), m.ID})
 			}
 			text.Table(app.Stdout, rows, app.Columns())
+			for _, m := range list {
+				if m.Refused > 0 {
+					app.Say("%s: the server refused %s; the last because of %s", m.Name, text.Count(m.Refused, "message"),
+						termsafe.Line(m.Why, 200))
+				}
+			}
 			return nil
 		},
 	}
@@ -296,10 +309,21 @@ func read(ctx context.Context, app *cmdutil.App, method string, params, result a
 	return app.ReadOnce(ctx, func(ctx context.Context, c *client.Client) error { return c.Call(ctx, method, params, result) })
 }
 
+// mustBeIn refuses what only a machine of a fleet can do, before anyone is asked to confirm it.
+func mustBeIn(ctx context.Context, app *cmdutil.App) error {
+	var s wire.FleetStatus
+	if err := read(ctx, app, wire.MethodFleetStatus, nil, &s); err != nil || s.Joined {
+		return err
+	}
+	return cmdutil.FailWith(cmdutil.ExitFailed, notJoined)
+}
+
+const notJoined = "this machine is in no fleet; `hookmux fleet init` serves one, `hookmux fleet join CODE` joins one"
+
 func statusCommand(app *cmdutil.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "status", Short: "Show whether this machine is connected to its fleet", Example: "  hookmux fleet status",
+		Use: "status", Short: "Show this machine's connection to its fleet", Example: "  hookmux fleet status",
 		Args: cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var s wire.FleetStatus
@@ -310,7 +334,7 @@ func statusCommand(app *cmdutil.App) *cobra.Command {
 				return app.PrintJSON(s)
 			}
 			if !s.Joined {
-				app.Say("this machine is in no fleet; `hookmux fleet init` serves one, `hookmux fleet join CODE` joins one")
+				app.Say("%s", notJoined)
 				return nil
 			}
 			serves := ""
@@ -323,64 +347,34 @@ func statusCommand(app *cmdutil.App) *cobra.Command {
 			} else {
 				app.Say("not connected since %s: %s", text.Moment(s.Since, time.Now()), s.Why)
 			}
-			app.Say("%d events sent since the daemon started, %d waiting (%d at most)", s.Sent, s.Backlog, s.Most)
+			app.Say("%s sent since the daemon started, %s waiting (at most %s can wait)", text.Count(s.Sent, "event"),
+				text.Thousands(s.Backlog), text.Thousands(s.Most))
 			if s.Dropped > 0 {
-				app.Say("%d events were dropped: they were deleted here before the fleet had them", s.Dropped)
+				app.Say("%s dropped: too many were waiting, or they were deleted here before the fleet had them", text.Count(s.Dropped, "event"))
 			}
 			if s.Policy > 0 {
-				app.Say("policy %d counts here; `hookmux fleet policy status` shows the others", s.Policy)
+				app.Say("policy %d is in force here; `hookmux fleet policy status` shows the other machines", s.Policy)
 			}
-			app.Say("content: %s (setting fleet.content)", s.Content)
+			if s.Content == "none" {
+				app.Say("prompts, commands and results stay on this machine (fleet.content is none)")
+			} else {
+				app.Say("prompts, commands and results are sent with secrets removed (fleet.content is redacted)")
+			}
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
-}
-
-func logCommand(app *cmdutil.App) *cobra.Command {
-	var p wire.FleetLogParams
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use: "log", Short: "Show what agents did on every machine of the fleet",
-		Example: "  hookmux fleet log\n  hookmux fleet log --host build --limit 20",
-		Args:    cmdutil.ExactArgs(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			var page wire.FleetLog
-			if err := app.CallDaemon(cmd.Context(), wire.MethodFleetLog, p, &page); err != nil {
-				return err
-			}
-			if asJSON {
-				return app.PrintJSON(page)
-			}
-			if len(page.Events) == 0 {
-				app.Say("no event has reached the fleet yet")
-				return nil
-			}
-			rows := [][]string{{"TIME", "HOST", "AGENT", "SESSION", "EVENT", "TOOL", "DECISION", "BY"}}
-			for _, e := range slices.Backward(page.Events) {
-				verdict := e.Verdict
-				if verdict == "none" {
-					verdict = ""
-				}
-				rows = append(rows, []string{text.Moment(e.Time, time.Now()), e.Host, termsafe.Line(e.Agent, 20),
-					termsafe.Line(wire.ShortID(e.Session), 20), termsafe.Line(e.Kind, 40), termsafe.Line(e.Tool, 30), verdict, termsafe.Line(e.By, 40)})
-			}
-			text.Table(app.Stdout, rows, app.Columns())
-			return nil
-		},
-	}
-	cmd.Flags().StringVar(&p.Host, "host", "", "only this machine, by name or ID")
-	cmd.Flags().IntVar(&p.Limit, "limit", 50, "how many events at most")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
 func removeCommand(app *cmdutil.App) *cobra.Command {
 	return &cobra.Command{
-		Use: "remove NAME", Short: "Take a machine out of the fleet; its connection ends at once",
+		Use: "remove NAME", Short: "Remove a machine from the fleet and disconnect it",
 		Example: "  hookmux fleet remove build", Args: cmdutil.ExactArgs("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := mustBeIn(cmd.Context(), app); err != nil {
+				return err
+			}
 			if err := app.CallDaemon(cmd.Context(), wire.MethodFleetRemove, wire.FleetMemberParams{Member: args[0]}, nil); err != nil {
 				return err
 			}
@@ -396,12 +390,15 @@ func leaveCommand(app *cmdutil.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "leave",
 		Short: "Take this machine out of its fleet",
-		Long: `Works while the fleet's server is away, too; it then still lists the machine, and an
-operator removes it. On the machine that serves the fleet, --delete-fleet ends
-the fleet for every machine and deletes its journal.`,
+		Long: `This also works while the fleet's server is away. The server then still lists this
+machine, and an operator has to remove it. On the machine that serves the fleet,
+--delete-fleet ends the fleet for every machine and deletes its journal.`,
 		Example: "  hookmux fleet leave\n  hookmux fleet leave --delete-fleet",
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := mustBeIn(cmd.Context(), app); err != nil {
+				return err
+			}
 			if p.End {
 				if err := app.Confirm("End the fleet for every machine and delete its journal?", yes); err != nil {
 					return err
@@ -411,17 +408,20 @@ the fleet for every machine and deletes its journal.`,
 			if err := app.CallDaemon(cmd.Context(), wire.MethodFleetLeave, p, &left); err != nil {
 				return err
 			}
-			app.Say("this machine is in no fleet any more")
-			if left.Unsent > 0 {
-				app.Say("%d events never reached the fleet; they are in this machine's own log", left.Unsent)
+			if p.End {
+				app.Say("the fleet is gone, and so is its journal")
+			} else {
+				app.Say("this machine has left the fleet")
 			}
-			if left.Kept != "" {
-				app.Say("your cluster or database still has what it stored for the fleet, under HOOKMUX_ and hookmux_; delete it there (%s)",
-					termsafe.Line(left.Kept, 200))
+			if left.Unsent > 0 {
+				app.Say("%s never reached the fleet; `hookmux log` still has what happened here", text.Count(int64(left.Unsent), "event"))
+			}
+			for _, one := range left.Kept {
+				app.Say("left behind: %s", termsafe.Line(one, 300))
 			}
 			if !left.Told && left.Name != "" {
-				app.Say("the fleet's server couldn't be reached and still lists it: on an operator's machine, "+
-					"hookmux fleet remove %s", left.Name)
+				app.Say("the fleet's server can't be reached and still lists this machine; on an operator's machine, run "+
+					"`hookmux fleet remove %s`", left.Name)
 			}
 			return nil
 		},

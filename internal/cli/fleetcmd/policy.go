@@ -21,14 +21,16 @@ func policyCommand(app *cmdutil.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
 		Short: "Give every machine of the fleet the same rules and guards",
-		Long: `Operators push a folder with rules (NAME.yaml) and, if you like, a config.json with modes of
-guards. It's signed with your machine's key and has a version. A policy only makes things
-tighter: what a machine's own rules and guards refuse stays refused.`,
+		Long: `A policy is a folder with rules (NAME.yaml) and, optionally, guard modes (config.json).
+Operators push it; their machine signs it. A policy only adds restrictions: whatever a
+machine's own rules and guards refuse stays refused.`,
 		Example: "  hookmux fleet policy push ./rules\n  hookmux fleet policy status",
 		Args:    cmdutil.SubcommandArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(pushCommand(app), policyStatusCommand(app), clearCommand(app))
+	status := policyStatusCommand(app)
+	cmd.RunE = status.RunE
+	cmd.Flags().AddFlagSet(status.Flags())
+	cmd.AddCommand(pushCommand(app), status, clearCommand(app))
 	return cmd
 }
 
@@ -36,8 +38,8 @@ func pushCommand(app *cmdutil.App) *cobra.Command {
 	return &cobra.Command{
 		Use:   "push FOLDER",
 		Short: "Replace the fleet's rules with those in a folder",
-		Long: `Rules are checked here, with their examples, and on every machine before they count. The
-whole policy counts there, or the one before.`,
+		Long: `The rules and their examples are checked here, and again on every machine. A machine that
+finds anything wrong keeps the previous policy as a whole.`,
 		Example: "  hookmux fleet policy push ./rules",
 		Args:    cmdutil.ExactArgs("FOLDER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -62,18 +64,18 @@ func push(ctx context.Context, app *cmdutil.App, p wire.FleetPushParams) error {
 	if err := app.CallDaemon(ctx, wire.MethodFleetPush, p, &policy); err != nil {
 		return err
 	}
-	app.Say("policy %d is on its way to %d machines; `hookmux fleet policy status` shows where it counts", policy.Version,
-		len(policy.Members))
+	app.Say("pushed policy %d to %s; `hookmux fleet policy status` shows where it's in force", policy.Version,
+		text.Count(int64(len(policy.Members)), "machine"))
 	return nil
 }
 
 func clearCommand(app *cmdutil.App) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
-		Use: "clear", Short: "Take the fleet's rules away from every machine", Example: "  hookmux fleet policy clear",
+		Use: "clear", Short: "Remove the fleet's policy from every machine", Example: "  hookmux fleet policy clear",
 		Args: cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := app.Confirm("Take the fleet's rules away from every machine?", yes); err != nil {
+			if err := app.Confirm("Remove the fleet's policy from every machine?", yes); err != nil {
 				return err
 			}
 			return push(cmd.Context(), app, wire.FleetPushParams{Files: []wire.PolicyFile{}})
@@ -87,9 +89,9 @@ func policyStatusCommand(app *cmdutil.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Show which policy counts on which machine, and the proof",
-		Long: `PROVEN is the newest call of an agent that was decided under the policy on that machine: a
-real hook call, not just a policy that arrived.`,
+		Short: "Show which machines enforce the policy",
+		Long: `PROVEN is the latest call that an agent on that machine made under the policy. It proves
+that the policy is enforced there, not only that it arrived.`,
 		Example: "  hookmux fleet policy status",
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -114,7 +116,7 @@ func sayPolicy(app *cmdutil.App, p *wire.FleetPolicy) {
 		app.Say("the fleet has no policy; `hookmux fleet policy push FOLDER` pushes one")
 		return
 	case len(p.Files) == 0:
-		app.Say("policy %d, which has no rules, by %s", p.Version, termsafe.Line(p.By, 80))
+		app.Say("policy %d has no rules: %s cleared it", p.Version, termsafe.Line(p.By, 80))
 	default:
 		app.Say("policy %d by %s, %s: %s", p.Version, termsafe.Line(p.By, 80), text.Moment(p.Pushed, time.Now()),
 			termsafe.Line(strings.Join(p.Files, ", "), 200))
@@ -132,7 +134,7 @@ func sayPolicy(app *cmdutil.App, p *wire.FleetPolicy) {
 		case !m.Online:
 			state, version = "lost", "unknown"
 		case m.Version == p.Version:
-			state = "counts"
+			state = "in force"
 		}
 		if c := m.Contact; c != nil && c.Version == p.Version {
 			proof = termsafe.Line(c.Agent+" "+c.Event, 50) + ", " + text.Moment(c.At, time.Now())

@@ -103,7 +103,7 @@ func listHooks(ctx context.Context, app *cmdutil.App, c *client.Client) (list []
 
 // pauseHook is `hookmux hooks pause`.
 func pauseHook(app *cmdutil.App, cmd *cobra.Command, name string, given []string, end bool) error {
-	span, err := rulescmd.PauseSpan(given, end)
+	span, err := rulescmd.PauseSpan(given, end, "hooks mode "+name)
 	if err != nil {
 		return err
 	}

@@ -17,8 +17,8 @@ import (
 
 // hookVerbs are the verbs of `hookmux hooks [AGENT] VERB`, with what each one needs.
 var hookVerbs = []struct{ name, needs string }{
-	{"list", ""}, {"discover", ""}, {"add", "TYPE"}, {"remove", "ID"}, {"set", "ID"}, {"on", "ID"}, {"off", "ID"},
-	{"mode", "ID"}, {"pause", "ID"}, {"handle", "TYPE"},
+	{"list", ""}, {"discover", ""}, {"add", "KIND"}, {"remove", "ID"}, {"set", "ID"}, {"on", "ID"}, {"off", "ID"},
+	{"mode", "ID"}, {"pause", "ID"}, {"handle", "KIND"},
 }
 
 // HookVerbs are the verbs of `hookmux hooks [AGENT] VERB`, which cobra does not know.
@@ -97,10 +97,10 @@ var hookCommands = []struct {
 		flags: func(f *hookFlags, fl *pflag.FlagSet) {
 			fl.BoolVar(&f.all, "all", false, "include notes about agents that aren't on this machine")
 		}},
-	{use: "add TYPE", short: "Add a hook to this project, or to all with --global",
-		long: `Adds a hook. TYPE is a kind of event that all agents share, such as tool.before or
+	{use: "add KIND", short: "Add a hook to this project, or to all with --global",
+		long: `Adds a hook. KIND is a kind of event that all agents share, such as tool.before or
 turn.end, or one agent's own name for an event; ` + "`hookmux hooks discover`" + ` lists both. To
-add it for one agent only, write hookmux hooks AGENT add TYPE.
+add it for one agent only, write hookmux hooks AGENT add KIND.
 
 A command or script gets the event as JSON on stdin. It denies the call with exit
 code 2 and the reason on stderr, or answers with JSON.`,
@@ -144,7 +144,7 @@ there. To see one agent's events only, write hookmux hooks AGENT discover.`,
 		long: `Imports the hooks in your Claude Code settings, so that your other agents run them, or
 the hooks in agent-mux's hooks.json. Importing again updates what was imported before.`,
 		example: "  hookmux hooks import claude\n  hookmux hooks import ~/.amux/hooks.json", flags: (*hookFlags).addScope},
-	{use: "handle TYPE", short: "Run the hooks on a payload (agent-mux's form)", hidden: true,
+	{use: "handle KIND", short: "Run the hooks on a payload (agent-mux's form)", hidden: true,
 		example: "  hookmux hooks claude handle PreToolUse < payload.json", flags: func(*hookFlags, *pflag.FlagSet) {}},
 }
 
@@ -163,8 +163,8 @@ func unknownHookVerb(app *cmdutil.App, word string) error {
 }
 
 // unknownHooksCommand says which of the commands of hooks was probably meant.
-func unknownHooksCommand(word string) error {
-	return cmdutil.UnknownSubcommand("hookmux hooks", word, append(HookVerbs(), "new", "test", "types"))
+func unknownHooksCommand(words ...string) error {
+	return cmdutil.UnknownSubcommand("hookmux hooks", words, append(HookVerbs(), "new", "test", "types"))
 }
 
 // agentComesFirst answers who wrote the verb before the agent, as agent-mux's own help does.
@@ -229,7 +229,7 @@ func runHooksVerb(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName,
 				return agentComesFirst(verb, agentName, rest)
 			}
 			if !isHookVerb(verb) {
-				return unknownHookVerb(app, agentName)
+				return unknownHooksCommand(append([]string{agentName, verb}, rest...)...)
 			}
 			return cmdutil.UnknownAgent(catalogue, agentName)
 		}
@@ -240,6 +240,9 @@ func runHooksVerb(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName,
 	}
 	if !isHookVerb(verb) {
 		return unknownHooksCommand(verb)
+	}
+	if f.locked && !f.global {
+		return cmdutil.UsageError("--locked needs --global: it keeps projects from replacing the hook")
 	}
 	i := slices.IndexFunc(hookVerbs, func(v struct{ name, needs string }) bool { return v.name == verb })
 	needs, most := hookVerbs[i].needs, 1
@@ -274,7 +277,7 @@ func runHooksVerb(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName,
 				return unknown
 			}
 		}
-		return cmdutil.UsageError("unexpected argument %q; see `hookmux hooks %s --help`", rest[most], verb)
+		return tooManyHookArgs(cmd, verb, rest, most)
 	}
 	switch verb {
 	case "discover":
@@ -294,8 +297,8 @@ func runHooksVerb(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName,
 		return setHookMode(app, cmd, f, rules.Off, rest[0])
 	case "mode":
 		mode, err := rulescmd.ParseMode(rest[1])
-		if err != nil {
-			return err
+		if err != nil || mode == rules.Asks {
+			return cmdutil.UnknownMode(rest[1], []string{"off", "log", "block"})
 		}
 		return setHookMode(app, cmd, f, mode, rest[0])
 	case "pause":
@@ -318,6 +321,24 @@ func runHooksVerb(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName,
 		return hooksEdit(app, cmd, f, wire.MethodHooksSet, wire.HooksEditParams{ID: rest[0], Patch: b}, "changed")
 	}
 	return hooksHandle(app, cmd, f, agentName, rest[0])
+}
+
+// tooManyHookArgs is about an argument too many behind a verb.
+func tooManyHookArgs(cmd *cobra.Command, verb string, rest []string, most int) error {
+	switch {
+	case verb == "list" || verb == "discover":
+		return cmdutil.UnknownName("agent", rest[0], nil, "hookmux agents --all")
+	case verb == "add" && strings.ContainsAny(rest[1], " /"):
+		return cmdutil.UsageError("what it runs goes behind --target: `hookmux hooks add %s --handler command --target %q`", rest[0], rest[1])
+	case verb == "add":
+		return cmdutil.UsageError("one kind of event at a time, or '*' for all: `hookmux hooks add %s …`", rest[0])
+	case verb == "remove" || verb == "on" || verb == "off" || verb == "set" || verb == "handle":
+		return cmdutil.UsageError("one hook at a time: `hookmux hooks %s %s`", verb, rest[0])
+	}
+	if sub, _, err := cmd.Root().Find([]string{"hooks", verb}); err == nil {
+		cmd = sub
+	}
+	return cmdutil.TooManyArgs(cmd, rest, most)
 }
 
 // daemonKnows reports whether a running daemon has an agent of that name: reading

@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
@@ -14,6 +17,7 @@ import (
 	"github.com/hookmux/hookmux/internal/handler"
 	"github.com/hookmux/hookmux/internal/install/importer"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
+	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/spf13/cobra"
 )
@@ -72,7 +76,7 @@ func (f *hookFlags) registrationPatch(cmd *cobra.Command) (map[string]any, error
 			span, err = time.ParseDuration(f.timeout + "s")
 		}
 		if err != nil || span <= 0 {
-			return nil, cmdutil.UsageError("--timeout %q isn't a duration; write seconds, or 30s", f.timeout)
+			return nil, cmdutil.UsageError("--timeout %v", config.BadSpan(f.timeout, "30s or 2m"))
 		}
 		out["timeout"] = hook.Duration(span)
 	}
@@ -131,7 +135,41 @@ func hooksAdd(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName, hoo
 		return err
 	}
 	b, _ := json.Marshal(values)
+	if err := checkDefinition(app, b); err != nil {
+		return err
+	}
 	return hooksEdit(app, cmd, f, wire.MethodHooksAdd, wire.HooksEditParams{Registration: b}, "added")
+}
+
+// checkDefinition finds what is wrong with a new hook before anyone asks who you are.
+func checkDefinition(app *cmdutil.App, values []byte) error {
+	var r hook.Registration
+	if err := json.Unmarshal(values, &r); err != nil {
+		return cmdutil.UsageError("%v", err)
+	}
+	if r.Match != nil && r.Match.Tool != "" && !event.ToolKind(r.Match.Tool).Known() {
+		var kinds []string
+		for _, k := range event.ToolKinds() {
+			kinds = append(kinds, string(k))
+		}
+		return cmdutil.CheckFlag("match-tool", r.Match.Tool, kinds...)
+	}
+	if file := r.Target; (r.Handler == "script" || r.Handler == hook.HandlerTypeScript && strings.HasSuffix(file, "s")) &&
+		!strings.ContainsAny(file, " ~$") {
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(app.Cwd(), file)
+		}
+		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+			return cmdutil.FileError(r.Target, err)
+		}
+	}
+	if r.ID == "" {
+		r.ID = "new"
+	}
+	if err := checkRegistration(&r); err != nil {
+		return cmdutil.UsageError("%v", err)
+	}
+	return nil
 }
 
 // checkType refuses what is neither a kind of event nor one of the agent's own.

@@ -8,6 +8,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/cli/rulescmd"
 	"github.com/hookmux/hookmux/internal/pipeline/judge"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
@@ -44,7 +45,7 @@ func hooksDiscover(app *cmdutil.App, f *hookFlags, name string) error {
 	if f.asJSON {
 		return app.PrintJSON(list)
 	}
-	rows := [][]string{{"TYPE", "KIND", "A HOOK MAY"}}
+	rows := [][]string{{"EVENT", "KIND", "A HOOK MAY"}}
 	for i, r := range list {
 		if name == hook.Any && (i == 0 || list[i-1].Agent != r.Agent) {
 			if i > 0 { // a table of its own, so that one agent's long names don't squeeze another's rows
@@ -98,6 +99,7 @@ func hooksList(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, name string) 
 		}
 		return app.PrintJSON(all)
 	}
+	rulescmd.SayPauses(app, func(name string) bool { _, ok := hook.PausedHook(name); return ok })
 	unread, err := sayHookProblems(app)
 	if err != nil {
 		return err
@@ -133,7 +135,7 @@ func sayHookProblems(app *cmdutil.App) (any bool, err error) {
 		_, problems := r.List(file)
 		for _, p := range problems {
 			any = true
-			app.Say("%s", app.Style().Warning(termsafe.Line(app.Shorten(p.String()), 400)))
+			app.Say("%s", app.Style().Fault(termsafe.Line(app.Shorten(p.String()), 400)))
 		}
 	}
 	return any, nil
@@ -144,7 +146,7 @@ func sayRegistered(app *cmdutil.App, list []wire.ListedHook) error {
 	if len(list) == 0 {
 		return nil
 	}
-	rows := [][]string{{"ID", "AGENT", "TYPE", "MODE", "SCOPE", "RUNS"}}
+	rows := [][]string{{"ID", "AGENT", "KIND", "MODE", "SCOPE", "RUNS"}}
 	var below []string
 	for _, l := range list {
 		var r hook.Registration

@@ -3,9 +3,11 @@ package hookcmd
 import (
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,7 +23,10 @@ import (
 // hooksImport takes hooks over from agent-mux's file or from Claude Code's
 // settings. Importing again updates what was imported before.
 func hooksImport(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, args []string) error {
-	if len(args) != 1 {
+	if len(args) > 1 {
+		return cmdutil.UsageError("import from one place at a time: `hookmux hooks import %s`", args[0])
+	}
+	if len(args) == 0 {
 		return cmdutil.UsageError("import what? Give agent-mux's hooks.json, or the agent whose hooks to import, as in " +
 			"`hookmux hooks import claude`")
 	}
@@ -134,9 +139,18 @@ func readImported(app *cmdutil.App, f *hookFlags, home, from string) ([]imported
 			return nil, err
 		}
 		if _, err := os.Stat(file); err != nil {
+			if _, ok := agent.Builtin().Agent(from); ok {
+				return nil, cmdutil.UsageError("%s has no hooks that hookmux can import; it imports Claude Code's, and agent-mux's hooks.json", from)
+			}
+			if errors.Is(err, fs.ErrNotExist) && !strings.ContainsAny(from, "/.") {
+				return nil, cmdutil.UnknownAgent(agent.Builtin(), from)
+			}
 			return nil, cmdutil.FileError(from, err)
 		}
 		result, err := importer.ImportAmux(file, checkRegistration)
+		if wrong := (*fs.PathError)(nil); errors.As(err, &wrong) {
+			return nil, cmdutil.FileError(from, err)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -158,12 +159,19 @@ PACK is the name of a pack, a folder with a pack.yaml, or git+URL@VERSION. Exits
 				}
 			} else {
 				sayProblems(app, problems)
+				if len(problems) == 0 && found == 0 && described == 0 && len(args) > 0 {
+					return cmdutil.FailWith(cmdutil.ExitFailed, strings.Join(args, ", ")+" has no rules; a file of rules begins with version: 1")
+				}
 				if len(problems) == 0 && found == 0 && described == 0 {
 					app.Say("no rule files yet; `hookmux rules new` writes one")
 				} else if len(problems) == 0 {
-					app.Say("%s, all examples pass", countRules(found))
-					if described > 0 {
-						app.Say("%d descriptions of programs can be read", described)
+					if found > 0 {
+						app.Say("%s, all examples pass", countRules(found))
+					}
+					if described == 1 {
+						app.Say("1 description of a program is fine")
+					} else if described > 1 {
+						app.Say("%d descriptions of programs are fine", described)
 					}
 				}
 			}

@@ -91,6 +91,10 @@ func (f *importFlags) run(ctx context.Context, name string) error {
 	}
 	out := imported{Sources: sources}
 	out.Taken, out.Ignored, out.Left = ruleimport.Counts(sources)
+	if !f.asJSON && len(sources) == 0 {
+		app.Say("%s has no permission rules here; nothing to import", a.Title)
+		return nil
+	}
 	if !f.asJSON {
 		f.show(a, &out)
 	}
@@ -191,9 +195,6 @@ func trustsProject(spec *agent.ProjectTrust, home, project string, env func(stri
 // show says what becomes of each rule.
 func (f *importFlags) show(a *agent.Agent, out *imported) {
 	app := f.app
-	if len(out.Sources) == 0 {
-		app.Say("%s has no permission rules here", a.Title)
-	}
 	for _, s := range out.Sources {
 		app.Say("%s", termsafe.Line(app.Shorten(s.File), 300))
 		if s.Problem != "" {

@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -21,16 +20,19 @@ are still recorded. Ends with ` + "`hookmux on`" + `, or after DURATION.`,
 		Example: "  hookmux off\n  hookmux off 1h",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return cmdutil.UsageError("write the duration in one word, such as 30m; see `%s --help`", cmd.CommandPath())
+				return cmdutil.TooManyArgs(cmd, args, 1)
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var p wire.OffParams
 			if len(args) == 1 {
-				span, err := config.ParseSpan(args[0])
-				if err != nil || span <= 0 {
-					return cmdutil.UsageError("%q isn't a duration; write 30m, 1h or 2d", args[0])
+				if _, err := findGuard(args[0]); err == nil || isRule(args[0]) {
+					return cmdutil.UsageError("`hookmux off` turns everything off; did you mean `hookmux guard off %s`?", args[0])
+				}
+				span, err := cmdutil.Span("", args[0], "30m, 1h or 2d")
+				if err != nil {
+					return err
 				}
 				p.Seconds = span.Seconds()
 			}

@@ -1,12 +1,14 @@
 package rulescmd
 
 import (
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/policy/guards/names"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/selection/config"
@@ -24,7 +26,7 @@ func ParseMode(word string) (rules.Mode, error) {
 		}
 		known = append(known, string(mode))
 	}
-	return "", cmdutil.UnknownName("mode", word, known, "")
+	return "", cmdutil.UnknownMode(word, known)
 }
 
 // Paused is what a pause command is about.
@@ -65,7 +67,7 @@ at most. What it would have stopped is recorded, and it comes back by itself.
 				return cmdutil.UsageError("which %s? As in `%s %s`", of.one(), command, args[0])
 			}
 			p := wire.PauseParams{Name: args[0], Cwd: app.Cwd()}
-			span, err := PauseSpan(args[1:], end)
+			span, err := PauseSpan(args[1:], end, string(of)+" mode "+args[0])
 			if err != nil {
 				return err
 			}
@@ -82,13 +84,14 @@ at most. What it would have stopped is recorded, and it comes back by itself.
 
 func pauseArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 2 {
-		return cmdutil.UsageError("write the duration in one word, such as 30m; see `%s --help`", cmd.CommandPath())
+		return cmdutil.TooManyArgs(cmd, args, 2)
 	}
 	return cmdutil.SomeArgs("NAME")(cmd, args)
 }
 
 // PauseSpan is how long a pause lasts; 0 ends one.
-func PauseSpan(given []string, end bool) (time.Duration, error) {
+// longer is the command that has it only log until you change that.
+func PauseSpan(given []string, end bool, longer string) (time.Duration, error) {
 	switch {
 	case end && len(given) > 0:
 		return 0, cmdutil.UsageError("--end takes no duration")
@@ -97,15 +100,15 @@ func PauseSpan(given []string, end bool) (time.Duration, error) {
 	case len(given) == 0:
 		return 10 * time.Minute, nil
 	}
-	span, err := config.ParseSpan(given[0])
-	if err == nil && span == 0 {
+	if span, err := config.ParseSpan(given[0]); err == nil && span == 0 {
 		return 0, cmdutil.UsageError("--end ends a pause")
 	}
-	if err != nil || span <= 0 {
-		return 0, cmdutil.UsageError("%q isn't a duration; write 10m or 1h", given[0])
+	span, err := cmdutil.Span("", given[0], "10m or 1h")
+	if err != nil {
+		return 0, err
 	}
 	if span > sources.LongestPause {
-		return 0, cmdutil.UsageError("a pause lasts at most a day; for longer, use log mode: `hookmux guard mode NAME log`")
+		return 0, cmdutil.UsageError("a pause lasts at most a day; log mode lasts until you change it: `hookmux %s log`", longer)
 	}
 	return span, nil
 }
@@ -143,4 +146,28 @@ func Pause(cmd *cobra.Command, app *cmdutil.App, p wire.PauseParams) error {
 	}
 	app.Say("%s only logs until %s", pause.Name, text.Moment(pause.Until, time.Now()))
 	return nil
+}
+
+// SayPauses says first that hookmux is off, and which of the guards, rules or hooks that a list is about only log for now.
+func SayPauses(app *cmdutil.App, about func(name string) bool) {
+	dirs, err := app.Dirs()
+	if err != nil {
+		return
+	}
+	now := time.Now()
+	if off, err := sources.ReadOff(dirs.State); err == nil && off.At(now) {
+		until := ""
+		if !off.Until.IsZero() {
+			until = " until " + text.Moment(off.Until, now)
+		}
+		app.Say("%s", app.Style().Warning("hookmux is off"+until+": nothing is stopped; `hookmux on` turns it on again"))
+	}
+	pauses, _ := sources.ReadPauses(dirs.State, now) // what can't be read pauses nothing
+	for _, p := range pauses {
+		if about(p.Name) {
+			name := strings.TrimPrefix(strings.TrimPrefix(p.Name, hook.GuardPrefix), hook.PauseName(""))
+			app.Say("%s", app.Style().Warning(termsafe.Line(name, 60)+" is paused until "+text.Moment(p.Until, now)+
+				": it only logs"))
+		}
+	}
 }

@@ -36,6 +36,7 @@ type replayFlags struct {
 	files    []string
 	agents   []string
 	project  string
+	host     string
 	guards   bool
 	switched bool
 	fails    string
@@ -66,6 +67,7 @@ mode are replayed as if they blocked, unless you give --keep-modes.`,
 	cmd.Flags().StringVar(&f.since, "since", "30d", "how far back: 12h, 30d")
 	cmd.Flags().StringArrayVar(&f.files, "rules", nil, "rule files to use instead of your own; repeatable")
 	cmd.Flags().StringArrayVarP(&f.agents, "agent", "a", nil, "only calls of this agent; repeatable")
+	cmd.Flags().StringVar(&f.host, "host", "", "calls of this machine of your fleet; all for every machine")
 	cmd.Flags().StringVar(&f.project, "project", "", "only calls in or below this folder")
 	cmd.Flags().BoolVar(&f.guards, "guards", false, "replay the built-in guards as well")
 	cmd.Flags().BoolVar(&f.switched, "keep-modes", false, "keep the modes: rules in log mode change nothing")
@@ -75,9 +77,9 @@ mode are replayed as if they blocked, unless you give --keep-modes.`,
 }
 
 func (f *replayFlags) run(ctx context.Context) error {
-	span, err := config.ParseSpan(f.since)
-	if err != nil || span <= 0 {
-		return cmdutil.UsageError("--since %q isn't a duration; write 12h or 30d", f.since)
+	span, err := cmdutil.Span("--since", f.since, "12h or 30d")
+	if err != nil {
+		return err
 	}
 	if f.fails != "" {
 		if err := cmdutil.CheckFlag("fail-on", f.fails, failWords...); err != nil {
@@ -97,7 +99,7 @@ func (f *replayFlags) run(ctx context.Context) error {
 	filter := wire.Filter{Agents: f.agents, Kinds: heardKinds(o), Since: time.Now().Add(-span)}
 	progress := newProgress(f.app)
 	o.Progress = progress.say
-	report, err := replay.Run(storedCalls(ctx, c, filter), *o)
+	report, err := replay.Run(storedCalls(ctx, c, f.host, filter), *o)
 	progress.clear()
 	if err != nil {
 		return err
@@ -200,14 +202,19 @@ func heardKinds(o *replay.Options) []string {
 	return list
 }
 
-// storedCalls reads the journal through the daemon, which knows what the caller may
-// read. Entries are handed on as they came: there may be very many.
-func storedCalls(ctx context.Context, c *client.Client, filter wire.Filter) iter.Seq2[[]byte, error] {
+// storedCalls reads the journal, or with a host the fleet's, through the daemon, which
+// knows what the caller may read. Entries are handed on as they came: there may be very many.
+func storedCalls(ctx context.Context, c *client.Client, host string, filter wire.Filter) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		page := wire.QueryParams{Filter: filter, Limit: wire.MaxQueryPage}
 		for {
 			var answer json.RawMessage
-			err := c.Call(ctx, wire.MethodQuery, page, &answer)
+			var err error
+			if host == "" || host == text.ThisMachine {
+				err = c.Call(ctx, wire.MethodQuery, page, &answer)
+			} else {
+				err = c.Call(ctx, wire.MethodFleetLog, wire.FleetLogParams{Host: cmdutil.FleetHost(host), QueryParams: page}, &answer)
+			}
 			if err != nil {
 				yield(nil, err)
 				return

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/pipeline/judge"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
@@ -97,6 +98,11 @@ func listCommand(app *cmdutil.App) *cobra.Command {
 			if asJSON {
 				return app.PrintJSON(map[string]any{"rules": list, "packs": packs, "problems": problems})
 			}
+			SayPauses(app, func(name string) bool {
+				_, isGuard := hook.GuardName(name)
+				_, isHook := hook.PausedHook(name)
+				return !isGuard && !isHook
+			})
 			waiting := pendingRules(app, list)
 			if len(list)+len(waiting) == 0 {
 				app.Say("no rules here; `hookmux rules new` writes a file to start from")

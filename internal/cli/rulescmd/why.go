@@ -95,6 +95,8 @@ func (w *whyFlags) run(cmd *cobra.Command, args []string) error {
 		len(args) != 2 && w.payload.run:
 		return cmdutil.UsageError("--decision, --reason, --input, --context and --run need an agent, an event and a " +
 			"payload on stdin, as in `hookmux why claude PreToolUse < payload.json`")
+	case w.file != "" && len(args) == 2:
+		return cmdutil.UsageError("with a payload, agent and event are flags: `hookmux why -a %s --event %s --payload %s`", args[0], args[1], w.file)
 	case w.file != "" && len(args) > 0:
 		return cmdutil.UsageError("give a command or --payload, not both")
 	case w.file != "":
@@ -121,6 +123,9 @@ func (w *whyFlags) run(cmd *cobra.Command, args []string) error {
 		return cmdutil.UsageError("%q is too short for an event ID; write at least its first 10 characters", args[0])
 	case len(args) == 1 && looksLikeID(args[0]):
 		return cmdutil.UsageError("%q isn't an event ID; `hookmux log --ids` shows them", args[0])
+	case len(args) == 1 && (isRule(args[0]) || slices.Contains(GuardNames(), args[0])):
+		guard, _, _ := strings.Cut(args[0], ".")
+		return cmdutil.UsageError("%s isn't a command; `hookmux guard show %s` says what the guard stops", args[0], guard)
 	case len(args) == 1:
 		catalogue, err := app.Catalogue()
 		if err != nil {

@@ -3,13 +3,13 @@ package runcmd
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/hookmux/hookmux/internal/cli/agents"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
-	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/tmux"
 	"github.com/spf13/cobra"
@@ -88,7 +88,7 @@ func tmuxInstall(ctx context.Context, app *cmdutil.App, f *agents.InstallFlags, 
 		}
 	}
 	if err := setFollow(ctx, app, json.RawMessage(`"on"`)); err != nil {
-		app.Say("couldn't turn on %s: %s", config.TmuxFollow, termsafe.Line(err.Error(), 200))
+		return fmt.Errorf("the files are written, but %s is still off: %w; then run `hookmux config set %[1]s on`", config.TmuxFollow, err)
 	}
 	where := "tmux shows agents when it is started"
 	if running {

@@ -1,9 +1,10 @@
 package see
 
 import (
+	"context"
 	"encoding/csv"
+	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -11,9 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/audit"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
+	"github.com/hookmux/hookmux/internal/ui/text"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // AuditCommand is `hookmux audit`.
@@ -23,12 +27,14 @@ func AuditCommand(app *cmdutil.App) *cobra.Command {
 		Short: "Check and export the audit trail",
 		Long: `Every decision is recorded in a signed audit trail. verify checks that no record was
 changed, removed, added or moved; export prints the trail as JSON lines or CSV. Both
-work without a running daemon.`,
+work without a running daemon. Without a command, verifies the trail.`,
 		Example: "  hookmux audit verify\n  hookmux audit export --since 30d --format csv > decisions.csv",
-		Args:    cmdutil.ExactArgs(),
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args:    cmdutil.SubcommandArgs,
 	}
-	cmd.AddCommand(auditVerifyCommand(app), auditExportCommand(app))
+	verify := auditVerifyCommand(app)
+	cmd.RunE = verify.RunE
+	cmd.Flags().AddFlagSet(verify.Flags())
+	cmd.AddCommand(verify, auditExportCommand(app))
 	return cmd
 }
 
@@ -92,9 +98,9 @@ func printReport(app *cmdutil.App, report *audit.Report) {
 	if report.Problem != nil {
 		return
 	}
-	app.Say("%s in %s are intact", counted(report.Records, "record"), counted(int64(report.Files), "file"))
+	app.Say("%s in %s are intact", text.Count(report.Records, "record"), text.Count(int64(report.Files), "file"))
 	if report.Removed > 0 {
-		app.Say("%s removed with the journal's old events; their signatures are intact", counted(int64(report.Removed), "older file"))
+		app.Say("%s removed with the journal's old events; their signatures are intact", text.Count(int64(report.Removed), "older file"))
 	}
 	app.Say("end  %d:%s", report.Seq, report.Hash)
 }
@@ -103,39 +109,38 @@ func missedText(n int64) string {
 	if n == 0 {
 		return ""
 	}
-	return " (" + counted(n, "decision") + ")"
-}
-
-func counted(n int64, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
+	return " (" + text.Count(n, "decision") + ")"
 }
 
 func auditExportCommand(app *cmdutil.App) *cobra.Command {
-	var since, until, format string
+	var since, until, format, host string
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "Print the records of the audit trail as JSON lines or CSV",
 		Long: `Prints the records of the audit trail, oldest first. The trail is checked first: where
-something doesn't fit, export prints the records before it and exits with code 1.`,
+something doesn't fit, export prints the records before it and exits with code 1.
+
+--host prints what another machine of your fleet decided, from the fleet's journal. Only
+that machine has the signed trail itself: check it there with hookmux audit verify.`,
 		Example: "  hookmux audit export --since 30d\n  hookmux audit export --since 30d --format csv > decisions.csv",
 		Args:    cmdutil.ExactArgs(),
-		RunE:    func(*cobra.Command, []string) error { return exportTrail(app, since, until, format) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return exportTrail(cmd.Context(), app, since, until, format, host)
+		},
 	}
+	cmd.Flags().StringVar(&host, "host", "", "records of this machine of your fleet; all for every machine")
 	cmd.Flags().StringVar(&since, "since", "", "nothing older: 1h, 30d, 2026-01-31, 2026-01-31T12:00:00Z")
 	cmd.Flags().StringVar(&until, "until", "", "nothing newer")
 	cmd.Flags().StringVar(&format, "format", "jsonl", "jsonl or csv")
 	return cmd
 }
 
-func exportTrail(app *cmdutil.App, since, until, format string) error {
-	from, err := parseMoment("--since", since)
+func exportTrail(ctx context.Context, app *cmdutil.App, since, until, format, host string) error {
+	from, err := cmdutil.Moment("--since", since)
 	if err != nil {
 		return err
 	}
-	to, err := parseMoment("--until", until)
+	to, err := cmdutil.Moment("--until", until)
 	if err != nil {
 		return err
 	}
@@ -159,6 +164,16 @@ func exportTrail(app *cmdutil.App, since, until, format string) error {
 		return cmdutil.UnknownName("format", format, []string{"jsonl", "csv"}, "")
 	}
 	var failed error
+	if host != "" && host != text.ThisMachine {
+		err := queryFleet(ctx, app, host, wire.QueryParams{Filter: wire.Filter{Since: from, Until: to}}, func(e client.Entry) bool {
+			if r, ok := fleetRecord(&e); ok {
+				line, err := json.Marshal(r)
+				failed = errors.Join(err, put(&r, string(line)+"\n"))
+			}
+			return failed == nil
+		})
+		return errors.Join(err, failed, flush())
+	}
 	report, err := audit.Verify(dirs, func(r *audit.Record, line string) {
 		if failed == nil && !r.Time.Before(from) && (to.IsZero() || !r.Time.After(to)) {
 			failed = put(r, line)
@@ -177,7 +192,7 @@ func exportTrail(app *cmdutil.App, since, until, format string) error {
 }
 
 var auditColumns = []string{"seq", "time", "type", "verdict", "by", "reason", "asked", "agent", "event", "kind", "tool", "session",
-	"folder", "id", "sha256", "hash of the record before"}
+	"folder", "id", "sha256", "hash of the record before", "host"}
 
 func auditRow(r *audit.Record) []string {
 	e := r.Event
@@ -189,7 +204,7 @@ func auditRow(r *audit.Record) []string {
 		reason = r.Gap.Reason + missedText(r.Gap.Missed)
 	}
 	row := []string{strconv.FormatInt(r.Seq, 10), r.Time.Format(time.RFC3339Nano), r.Type, r.Verdict, r.By, reason, r.Asked, e.Agent,
-		e.Native, e.Kind, e.Tool, e.Session, e.Cwd, e.ID, e.SHA256, r.Prev}
+		e.Native, e.Kind, e.Tool, e.Session, e.Cwd, e.ID, e.SHA256, r.Prev, r.Host}
 	for i := range row {
 		row[i] = csvCell(row[i])
 	}

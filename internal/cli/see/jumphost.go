@@ -72,9 +72,13 @@ func targetOf(ctx context.Context, app *cmdutil.App, name string) (string, error
 		return "", err
 	}
 	for _, one := range list {
-		if one.Name == name && one.Kind == "remote" && remote.CheckTarget(one.Target) == nil {
-			return one.Target, nil
+		target := one.Target
+		if one.Kind == "fleet" { // which knows names only; your ssh config says where that is
+			target = one.Name
+		}
+		if one.Name == name && remote.CheckTarget(target) == nil {
+			return target, nil
 		}
 	}
-	return "", fmt.Errorf("%s isn't reached by ssh from here", name)
+	return "", fmt.Errorf("no machine is called %s any more", name)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/recorder/search"
-	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -25,7 +23,7 @@ type logFlags struct {
 	agents, kinds          []string
 	session, tool, verdict string
 	since, until, after    string
-	text                   string
+	text, host             string
 	limit, count           int
 	follow, asJSON         bool
 	ids, logOnly           bool
@@ -44,6 +42,9 @@ the last 50. It works without a running daemon.
 
 --text searches prompts, commands, results and titles: every word must occur, at the
 beginning of a word, and "double quotes" keep words together.
+
+--host shows what another machine of your fleet did, as the fleet's journal has it;
+--host all shows every machine.
 
 -f shows events as they happen. Each line of --json has a cursor: --after with that
 cursor continues right behind it, so you miss nothing between two runs. When the
@@ -66,6 +67,7 @@ daemon restarts, -f waits for it.`,
 	f.StringVar(&flags.tool, "tool", "", "only this tool")
 	f.StringVar(&flags.verdict, "decision", "", "only this decision: allow, deny, ask, modify or none")
 	f.StringVar(&flags.text, "text", "", "only events with these words")
+	f.StringVar(&flags.host, "host", "", "only this machine of your fleet; all for every machine")
 	f.StringVar(&flags.since, "since", "", "nothing older: 1h, 2d, 2026-01-31, 2026-01-31T12:00:00Z")
 	f.StringVar(&flags.until, "until", "", "nothing newer")
 	f.IntVarP(&flags.limit, "limit", "n", 0, "at most this many; with -f, begin with the last n events")
@@ -82,8 +84,16 @@ func (f *logFlags) run(ctx context.Context, app *cmdutil.App) error {
 	if err != nil {
 		return err
 	}
-	if err := f.checkNames(ctx, app); err != nil {
-		return err
+	if f.host == text.ThisMachine {
+		f.host = ""
+	}
+	if f.host != "" && (f.follow || f.text != "") {
+		return cmdutil.UsageError("--follow and --text are for this machine's log only; leave out --host")
+	}
+	if f.host == "" { // other machines have agents, sessions and tools that this one doesn't know
+		if err := f.checkNames(ctx, app); err != nil {
+			return err
+		}
 	}
 	if f.follow {
 		return f.runFollow(ctx, app, q)
@@ -103,7 +113,7 @@ func (f *logFlags) run(ctx context.Context, app *cmdutil.App) error {
 			"problems; a running daemon adds events in the background)\n", unsearched)
 	}
 	limited := false
-	if c, _ := askDaemon(ctx, app); err == nil && !f.asJSON && c != nil {
+	if c, _ := askDaemon(ctx, app); err == nil && !f.asJSON && f.host == "" && c != nil {
 		limited = app.NoteLimited(ctx, c, "events", nil)
 	}
 	if err == nil && last == "" && !f.asJSON && !limited {
@@ -146,6 +156,9 @@ func (f *logFlags) printStored(ctx context.Context, app *cmdutil.App, q wire.Que
 	}
 	for i := range shown {
 		last = shown[i].Cursor
+		if f.host == cmdutil.AllHosts && !f.asJSON {
+			fmt.Fprint(app.Stdout, hostColumn(&shown[i]))
+		}
 		printEntry(app, style, &shown[i], f.asJSON, f.ids)
 	}
 	return last, unsearched, nil
@@ -154,6 +167,9 @@ func (f *logFlags) printStored(ctx context.Context, app *cmdutil.App, q wire.Que
 // readStored calls each with the stored events of a query, and returns how many were not searched.
 func (f *logFlags) readStored(ctx context.Context, app *cmdutil.App, q wire.QueryParams, each func(client.Entry) bool) (
 	unsearched int64, err error) {
+	if f.host != "" {
+		return 0, queryFleet(ctx, app, f.host, q, each)
+	}
 	c, err := askDaemon(ctx, app)
 	switch {
 	case err != nil:
@@ -198,7 +214,7 @@ func (f *logFlags) emptyMessage() string {
 		return "nothing in log mode would have stopped anything"
 	}
 	if len(f.agents) > 0 || len(f.kinds) > 0 || f.session != "" || f.tool != "" || f.verdict != "" || f.since != "" ||
-		f.until != "" || f.after != "" || f.text != "" || f.logOnly {
+		f.until != "" || f.after != "" || f.text != "" || f.logOnly || f.host != "" {
 		return "no events match"
 	}
 	return "no events yet; they appear here once a hooked agent runs"
@@ -224,10 +240,10 @@ func (f *logFlags) query() (wire.QueryParams, error) {
 		q.Verdict = v.Word()
 	}
 	var err error
-	if q.Since, err = parseMoment("--since", f.since); err != nil {
+	if q.Since, err = cmdutil.Moment("--since", f.since); err != nil {
 		return q, err
 	}
-	if q.Until, err = parseMoment("--until", f.until); err != nil {
+	if q.Until, err = cmdutil.Moment("--until", f.until); err != nil {
 		return q, err
 	}
 	if _, err := strconv.ParseUint(f.after, 10, 63); err != nil && f.after != "" {
@@ -254,22 +270,4 @@ func eventName(e *client.Entry) (id, native string) {
 	}
 	_ = json.Unmarshal(e.Event, &ev) // the line itself says what's wrong with it
 	return termsafe.Line(ev.ID, 26), ev.Native
-}
-
-// parseMoment reads a point in time: a span ago, a day, or a full time.
-func parseMoment(flag, s string) (time.Time, error) {
-	if s == "" {
-		return time.Time{}, nil
-	}
-	if span, err := config.ParseSpan(s); err == nil && span >= 0 {
-		return time.Now().Add(-span), nil
-	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04",
-		time.DateOnly} {
-		if t, err := time.ParseInLocation(layout, s, time.Local); err == nil {
-			return t, nil
-		}
-	}
-	return time.Time{}, cmdutil.UsageError("%s %q isn't a time; write 1h, 2d, 2026-01-31 or 2026-01-31T12:00:00Z",
-		flag, s)
 }

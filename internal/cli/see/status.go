@@ -11,6 +11,7 @@ import (
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/agents"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/pipeline/judge"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
@@ -82,6 +83,7 @@ func showStatus(ctx context.Context, app *cmdutil.App, all, asJSON bool) error {
 	} else {
 		r.NoDaemon = app.ExplainNoDaemon(dirs)
 		r.Problems = append(r.Problems, agents.UnacceptedProblems(ctx, app)...)
+		r.Problems = append(r.Problems, settingsProblems(app, dirs)...)
 	}
 	r.Problems = append(r.Problems, hookProblems(hooks)...)
 	r.Problems = append(r.Problems, agents.CopyProblem(app)...)
@@ -96,6 +98,15 @@ func showStatus(ctx context.Context, app *cmdutil.App, all, asJSON bool) error {
 		return cmdutil.Exit(cmdutil.ExitFailed)
 	}
 	return err
+}
+
+// settingsProblems says what the next daemon can't read in your settings, and what applies instead.
+func settingsProblems(app *cmdutil.App, dirs paths.Dirs) (list []client.Problem) {
+	j := judge.New(dirs, app.LiveSettings)
+	for _, p := range j.Config.For(j.Registry.FindProject(app.Cwd()), false).Problems() {
+		list = append(list, client.Problem{Key: "config", What: p.String(), Fix: "correct the file"})
+	}
+	return list
 }
 
 // otherPlaces says that the daemon uses other folders than this shell.

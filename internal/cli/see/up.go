@@ -139,13 +139,13 @@ func showDemo(ctx context.Context, app *cmdutil.App) error {
 		return err
 	}
 	return demo.Run(ctx, func(ctx context.Context, h *demo.Daemon) error {
-		return tui.Run(ctx, tui.Options{Daemon: h, Empty: []string{"", "The recorded agents start in a moment."},
+		return tui.Run(ctx, tui.Options{Daemon: h, Demo: true, Home: "/home/you", Empty: []string{"", "The recorded agents start in a moment."},
 			Agents: []string{"claude", "codex", "gemini"}, Folder: "/home/you/shop",
 			Start: func(_ context.Context, w tui.Work) (string, error) {
-				return "this is a recording; outside of the demo " + w.Agent + " would start in a tmux window now", nil
+				return "This is a recording. Outside the demo, " + w.Agent + " would start in a tmux window now.", nil
 			},
 			Jump: func(context.Context, *wire.Session) (string, error) {
-				return "this is a recording; with a real agent you'd be in its terminal now", nil
+				return "This is a recording. With a real agent you'd be in its terminal now.", nil
 			}})
 	})
 }
@@ -203,7 +203,7 @@ func showView(ctx context.Context, app *cmdutil.App, o *overview, shows view) er
 		go keepWatching(ctx, c)
 	}
 	opts := tui.Options{Daemon: startedDaemon{c, app, shows.host}, Empty: empty, Version: version.String, WatchKeys: watchKeys,
-		Sidebar: shows.sidebar, Folder: app.Cwd(), Agents: o.startable(),
+		Sidebar: shows.sidebar, Home: app.Getenv("HOME"), Folder: app.Cwd(), Agents: o.startable(),
 		Start: func(ctx context.Context, work tui.Work) (string, error) {
 			return runcmd.StartInTmux(ctx, app, runcmd.Work{Agent: work.Agent, Folder: work.Folder, Worktree: work.Worktree,
 				Prompt: work.Prompt})

@@ -83,6 +83,9 @@ func readBudget(app *cmdutil.App, day, session, window, project, agent, warn, as
 	case text == "" || day == "" && session == "" && window == "":
 		return nil, errors.New("a budget for what? As in `hookmux usage budget add --day 30usd --ask 80% --block 100%`")
 	case warn == "" && ask == "" && block == "":
+		if _, err := budget.Parse(text + " block=100%"); err != nil {
+			return nil, err
+		}
 		return nil, errors.New("what should the budget do? Add --warn 60%, --ask 80%, --block 100% or several")
 	}
 	b, err := budget.Parse(text)

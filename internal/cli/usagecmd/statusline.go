@@ -26,7 +26,7 @@ const reportWithin = 500 * time.Millisecond
 func statuslineCommand(app *cmdutil.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "statusline [-- COMMAND...]",
-		Short: "Be Claude Code's status line: learn its limits, then run your own",
+		Short: "Run as Claude Code's status line (Claude Code calls this)",
 		Long: `Runs as Claude Code's status line, because that's the only place Claude reports your
 plan's limits. ` + "`hookmux usage statusline install`" + ` makes it that, with your own command
 after --. Your command gets the same input, and what it prints is shown. Without one, the line
@@ -34,6 +34,9 @@ shows cost, context and limits.`,
 		Example: "  hookmux usage statusline -- ~/.claude/statusline.sh",
 		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if app.IsTerminal() {
+				return cmdutil.UsageError("Claude Code runs this; `hookmux usage statusline install` sets it up")
+			}
 			input, err := io.ReadAll(io.LimitReader(app.Stdin, maxStatus))
 			if err != nil {
 				return err

@@ -4,20 +4,24 @@ package usagecmd
 
 import (
 	"cmp"
+	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/ui/text"
+	"github.com/hookmux/hookmux/internal/usage"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // UsageCommand is `hookmux usage`.
 func UsageCommand(app *cmdutil.App) *cobra.Command {
 	var by []string
-	var since string
+	var since, host string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "usage",
@@ -52,12 +56,18 @@ separately; add one to ~/.config/hookmux/usage-prices.yaml.`,
 				params.By = []string{wire.ByAgent, wire.ByModel, wire.ByProject, wire.ByDay}
 			}
 			var report wire.UsageReport
-			if err := app.CallDaemon(cmd.Context(), wire.MethodUsage, params, &report); err != nil {
+			if host == "" || host == text.ThisMachine {
+				err = app.CallDaemon(cmd.Context(), wire.MethodUsage, params, &report)
+			} else {
+				report, err = fleetReport(cmd.Context(), app, host, params)
+			}
+			if err != nil {
 				return err
 			}
 			if asJSON {
 				return app.PrintJSON(report)
 			}
+			sayPriceProblem(app)
 			v := view{w: app.Stdout, style: app.Style(), width: cmp.Or(app.Columns(), 80), shorten: app.Shorten}
 			if plain {
 				v.overview(&report, since, from, now)
@@ -68,6 +78,7 @@ separately; add one to ~/.config/hookmux/usage-prices.yaml.`,
 			return nil
 		},
 	}
+	cmd.Flags().StringVar(&host, "host", "", "of this machine of your fleet; all for every machine")
 	cmd.Flags().StringSliceVar(&by, "by", nil, "one line for each agent, model, project, session or day; several divided by commas")
 	cmd.Flags().StringVar(&since, "since", "7d", "today, a number of days (7d), a day (2026-11-01), or all")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: {totals: {inputTokens, …, costUSD}, rows: [{agent, model, …, costUSD|null}], unpriced}")
@@ -75,22 +86,35 @@ separately; add one to ~/.config/hookmux/usage-prices.yaml.`,
 	return cmd
 }
 
+// sayPriceProblem says why your own table of prices isn't used.
+func sayPriceProblem(app *cmdutil.App) {
+	dirs, err := app.Dirs()
+	if err != nil {
+		return
+	}
+	own, err := usage.LoadPrices(dirs.Config)
+	if err == nil {
+		err = usage.CheckPrices(own)
+	}
+	if err != nil {
+		file := app.Shorten(filepath.Join(dirs.Config, usage.PricesFile))
+		app.Say("%s", app.Style().Warning(termsafe.Line(file+" isn't used: "+err.Error(), 400)))
+	}
+}
+
 // ParseSince reads since when usage is wanted; zero is since ever. Days begin at
 // local midnight.
 func ParseSince(value string, now time.Time) (time.Time, error) {
 	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
-	switch value {
-	case "all":
+	if value == "all" {
 		return time.Time{}, nil
-	case "today":
-		return midnight, nil
 	}
-	if day, err := time.ParseInLocation(time.DateOnly, value, now.Location()); err == nil {
+	if day, ok := cmdutil.Day(value, now); ok {
 		return day, nil
 	}
 	span, err := config.ParseSpan(value)
 	if err != nil || span <= 0 {
-		return time.Time{}, cmdutil.UsageError("--since %q isn't a time; write today, 7d, 2026-11-01 or all", value)
+		return time.Time{}, cmdutil.BadMoment("--since", value, "today, 7d, 2026-11-01 or all")
 	}
 	if const24 := 24 * time.Hour; span%const24 == 0 {
 		return midnight.AddDate(0, 0, 1-int(span/const24)), nil

@@ -34,7 +34,7 @@ Phones need https. There are three ways:
   your own proxy    hookmux web --public-url https://agents.example.org
   your certificate  hookmux web --listen 0.0.0.0:4665 --cert FILE --key FILE
 
-The page is served until hookmux web --stop, also after the daemon restarts.`,
+The page is served until hookmux web off, also after the daemon restarts.`,
 		Example: `  hookmux web
   hookmux web --tailscale
   hookmux web --public-url https://agents.example.org
@@ -49,25 +49,28 @@ The page is served until hookmux web --stop, also after the daemon restarts.`,
 	f.StringVar(&o.Key, "key", "", "file with the certificate's key")
 	f.BoolVar(&o.Insecure, "insecure", false, "allow plain HTTP beyond this machine")
 	f.BoolVar(&o.tailscale, "tailscale", false, "serve it to your own devices with tailscale serve")
-	f.BoolVar(&o.stop, "stop", false, "stop serving the page")
 	f.BoolVar(&o.noOpen, "no-open", false, "don't open a browser")
 	f.BoolVar(&o.asJSON, "json", false, "print JSON, and don't open a browser")
-	cmd.AddCommand(pairCommand(app), devicesCommand(app))
+	cmd.AddCommand(pairCommand(app), devicesCommand(app), offCommand(app))
+	return cmd
+}
+
+func offCommand(app *cmdutil.App) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "off", Short: "Stop serving the page", Example: "  hookmux web off", Args: cmdutil.ExactArgs(),
+		RunE: func(cmd *cobra.Command, _ []string) error { return stopWeb(cmd.Context(), app, asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
 type webOptions struct {
 	wire.WebStartParams
-	tailscale, stop, noOpen, asJSON bool
+	tailscale, noOpen, asJSON bool
 }
 
 func runWeb(ctx context.Context, app *cmdutil.App, o webOptions) error {
-	if o.stop {
-		if o.WebStartParams != (wire.WebStartParams{}) || o.tailscale {
-			return cmdutil.UsageError("--stop goes with no other option")
-		}
-		return stopWeb(ctx, app, o.asJSON)
-	}
 	if o.Listen != "" {
 		if _, port, err := net.SplitHostPort(o.Listen); err != nil || port == "" {
 			return cmdutil.UsageError("--listen %q isn't an address; write one like 127.0.0.1:4665", o.Listen)
@@ -138,7 +141,11 @@ func stopWeb(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 	if asJSON {
 		return app.PrintJSON(status)
 	}
-	app.Say("the page is no longer served; paired devices stay paired")
+	if !before.On {
+		app.Say("the page isn't being served")
+		return nil
+	}
+	app.Say("stopped serving the page; paired devices stay paired")
 	return nil
 }
 

@@ -32,7 +32,10 @@ func readFile(path string, limit int64) ([]byte, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, nil, fmt.Errorf("%s: no regular file; replace it by one", path)
+		if info.IsDir() {
+			return nil, nil, &fs.PathError{Op: "read", Path: path, Err: syscall.EISDIR}
+		}
+		return nil, nil, fmt.Errorf("%s isn't a regular file; replace it with one", path)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/approvals/ledger"
 	"github.com/hookmux/hookmux/internal/fleet"
 	"github.com/hookmux/hookmux/internal/fleet/protocol"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/redact"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -92,10 +93,12 @@ func (r *run) takeAnswer(ctx context.Context, b []byte) protocol.AnswerResult {
 		return refuse(wire.CodeRefused, "%s is no operator of the fleet and can't answer", record.Name)
 	case a.Member != r.id():
 		return refuse(wire.CodeRefused, "the answer is meant for another machine")
+	case a.Reply.SHA256 == "" && !a.Skip:
+		return refuse(wire.CodeParams, "the answer doesn't say what was seen")
 	case a.Reply.PIN != "":
 		return refuse(wire.CodeParams, "the PIN doesn't belong into the signed answer")
 	}
-	by := fmt.Sprintf("%s on %s (fleet, %s)", a.User, record.Name, record.ID)
+	by := fmt.Sprintf("%s on %s (fleet, %s)", termsafe.Line(a.User, 120), record.Name, record.ID)
 	if a.Skip {
 		params, _ := json.Marshal(wire.InboxIDParams{ID: a.Reply.ID})
 		result, bad := r.service.Daemon.Call(ctx, wire.MethodInboxSkip, params)
@@ -104,7 +107,10 @@ func (r *run) takeAnswer(ctx context.Context, b []byte) protocol.AnswerResult {
 		}
 		skipped, _ := result.(wire.InboxReplyResult)
 		skipped.By = by
-		return protocol.AnswerResult{Result: cleanResult(skipped)}
+		return protocol.AnswerResult{Result: cleanResult(skipped, r.service.Content())}
+	}
+	if !r.service.Content() {
+		return refuse(wire.CodeRefused, "this machine doesn't send what is asked, so nobody can answer elsewhere")
 	}
 	a.Reply.PIN = in.PIN
 	result, bad := r.service.Requests.ReplySigned(a.Reply, by,
@@ -112,12 +118,12 @@ func (r *run) takeAnswer(ctx context.Context, b []byte) protocol.AnswerResult {
 	if bad != nil {
 		return protocol.AnswerResult{Error: bad}
 	}
-	return protocol.AnswerResult{Result: cleanResult(result)}
+	return protocol.AnswerResult{Result: cleanResult(result, true)}
 }
 
 // cleanResult is a result as it leaves this machine, without what was asked: who answered
 // knows that.
-func cleanResult(result wire.InboxReplyResult) *wire.InboxReplyResult {
+func cleanResult(result wire.InboxReplyResult, content bool) *wire.InboxReplyResult {
 	short := func(d *wire.InboxDecision) *wire.InboxDecision {
 		if d == nil {
 			return nil
@@ -128,6 +134,9 @@ func cleanResult(result wire.InboxReplyResult) *wire.InboxReplyResult {
 		item := requestThere(*result.Item, false)
 		item.Note, item.Shown, item.End, item.EndedAt = "", "", result.Item.End, result.Item.EndedAt
 		item.Decision, result.Item = short(result.Item.Decision), &item
+	}
+	if !content {
+		result.Permission = nil
 	}
 	if result.Permission != nil {
 		permission := *result.Permission

@@ -8,6 +8,7 @@
 //   - outgoing.go  events, from the journal's outbox
 //   - state.go     what the fleet sees of this machine
 //   - answers.go   answers of operators to requests of this machine
+//   - usage.go     what agents used here
 //   - policy.go    rules and guards that operators push
 //   - others.go    the other machines, as sources of [fleet.Hosts]
 //   - serve.go     keeps hookmux-fleet running where this machine serves the fleet
@@ -23,6 +24,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -37,8 +39,11 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Outbox is the journal's.
+// Outbox is the journal, with what is yet to be sent.
 type Outbox interface {
+	// FilterOf and EntryOf translate questions and answers about a journal.
+	FilterOf(q wire.QueryParams) (journal.Filter, error)
+	EntryOf(s *journal.Stored) wire.Entry
 	OutboxPage(ctx context.Context, limit int) (list []journal.Queued, missing int, err error)
 	TrimOutbox(seq int64) error
 	OutboxSize(ctx context.Context) (rows, last int64, err error)
@@ -59,8 +64,6 @@ type Requests interface {
 type Daemon interface {
 	// Call runs a method in the daemon's own name.
 	Call(ctx context.Context, method string, params json.RawMessage) (any, *wire.Error)
-	// FollowSessions gives each change of a session as a line, until ctx ends.
-	FollowSessions(ctx context.Context, each func(line []byte) bool)
 	// RecordFleet writes down what happened to this machine's membership.
 	RecordFleet(what string, details any)
 }
@@ -132,6 +135,13 @@ func (s *Service) Joined() bool { return s.joined.Load() }
 func (s *Service) Poke() {
 	if r := s.running.Load(); r != nil {
 		poke(r.stored)
+	}
+}
+
+// SessionsChanged hears that sessions here are different.
+func (s *Service) SessionsChanged() {
+	if r := s.running.Load(); r != nil {
+		poke(r.moved)
 	}
 }
 
@@ -236,8 +246,8 @@ func (s *Service) leaveMethod(ctx context.Context, params json.RawMessage, _ pro
 	case err == nil && m == nil:
 		return nil, errNoFleet
 	case m != nil && m.serves() && !p.End:
-		return nil, wire.Errorf(wire.CodeConflict, "this machine serves the fleet: `hookmux fleet leave --end` ends it for "+
-			"every machine and deletes its journal")
+		return nil, wire.Errorf(wire.CodeConflict, "this machine serves the fleet: `hookmux fleet leave --delete-fleet` "+
+			"ends the fleet for every machine and deletes its journal")
 	}
 	left := wire.FleetLeft{}
 	if m != nil {
@@ -266,7 +276,7 @@ func (s *Service) leaveMethod(ctx context.Context, params json.RawMessage, _ pro
 		return nil, wire.Errorf(wire.CodeInternal, "this machine left, but comes back when the daemon restarts: %v", err)
 	}
 	if err := s.Policies.DropPolicy(); err != nil {
-		return nil, wire.Errorf(wire.CodeInternal, "this machine left, but the fleet's policy still counts: %v", err)
+		return nil, wire.Errorf(wire.CodeInternal, "this machine left, but the fleet's policy is still in force: %v", err)
 	}
 	for _, key := range []string{"fleet", "fleet-policy", "fleet-copy", "fleet-server"} {
 		s.Problems.Clear(key)
@@ -343,27 +353,44 @@ func (s *Service) logMethod(ctx context.Context, params json.RawMessage, _ proc.
 	if bad := services.ReadParams(params, &p); bad != nil {
 		return nil, bad
 	}
-	told, bad := s.askServer(ctx, protocol.Ask{What: protocol.AskLog, Member: p.Host, Since: p.Since, Limit: p.Limit})
+	if p.Text != "" {
+		return nil, wire.Errorf(wire.CodeParams, "the fleet's log can't be searched for words; leave out --text or --host")
+	}
+	filter, err := s.Outbox.FilterOf(p.QueryParams)
+	if err != nil {
+		return nil, wire.Errorf(wire.CodeParams, "%v", err)
+	}
+	told, bad := s.askServer(ctx, protocol.Ask{What: protocol.AskLog, Member: p.Host, Filter: &filter})
 	if bad != nil {
 		return nil, bad
 	}
-	page := wire.FleetLog{Events: []wire.FleetEvent{}, More: told.More}
-	for _, e := range told.Events {
-		one := wire.FleetEvent{Host: e.Host, ID: e.ID, Time: e.Time, Agent: e.Agent, Kind: e.Kind, Tool: e.Tool,
-			Session: e.Session, Cwd: e.Cwd}
-		if e.Outcome != nil {
-			one.Verdict, one.By = e.Outcome.Verdict, e.Outcome.By
-		}
-		if e.Agent == wire.OwnAgent { // what hookmux recorded itself, such as who decided
-			one.Kind = e.Native
-			var own struct{ By, Verdict string }
-			if json.Unmarshal(e.Body, &own) == nil {
-				one.By, one.Verdict = own.By, own.Verdict
-			}
-		}
-		page.Events = append(page.Events, one)
+	page := wire.QueryResult{Entries: []wire.Entry{}}
+	for i := range told.Events {
+		row := storedOf(&told.Events[i])
+		page.Entries = append(page.Entries, s.Outbox.EntryOf(&row))
+	}
+	if n := len(page.Entries); told.More && n > 0 {
+		page.Next = page.Entries[n-1].Cursor
+	}
+	if p.Newest { // asked for the last ones, told in the order they happened
+		slices.Reverse(page.Entries)
 	}
 	return page, nil
+}
+
+// storedOf is an event of another machine as this one's journal would have it.
+func storedOf(e *protocol.Event) journal.Stored {
+	s := journal.Stored{Cursor: e.Cursor, Row: journal.Row{ID: e.ID, Time: e.Time, Agent: e.Agent, Kind: e.Kind, Native: e.Native,
+		Tool: e.Tool, Session: e.Session, Cwd: e.Cwd, AgentVersion: e.Version, Caller: e.Caller, Host: e.Host, Nested: e.Nested,
+		Truncated: e.Truncated, Body: e.Body}}
+	if s.Body == nil {
+		s.Body = json.RawMessage("{}") // its machine sends no content
+	}
+	if o := e.Outcome; o != nil {
+		s.Outcome = &journal.Outcome{ID: e.ID, Time: o.Time, Took: time.Duration(o.TookUS) * time.Microsecond, Verdict: o.Verdict,
+			By: o.By, Degraded: o.Degraded, Decision: o.Decision}
+	}
+	return s
 }
 
 func (s *Service) statusMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {

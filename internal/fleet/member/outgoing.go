@@ -29,7 +29,7 @@ func (r *run) sendEvents(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-r.stored: // more is coming: a call is an event, an outcome and often another call
-			if services.Pause(calm, ctx.Done()) {
+			if services.Pause(later, ctx.Done()) {
 				return
 			}
 		case <-tick.C:

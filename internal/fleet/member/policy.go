@@ -40,7 +40,7 @@ func (r *run) keepPolicy(ctx context.Context) {
 			}
 			services.Pause(retryDelay(attempt), ctx.Done())
 		}
-		poke(r.changed) // the fleet hears what counts here
+		poke(r.changed) // the fleet hears what is in force here
 	}
 }
 
@@ -50,8 +50,8 @@ func (s *Service) reportMissing(m *membership) {
 		return
 	}
 	if stored, err := s.Policies.Policy(); err != nil || stored == nil {
-		s.Problems.Set("fleet-policy", "the fleet's rules don't count here: something deleted or changed them",
-			"the fleet sends them again once this machine is connected: `hookmux fleet status`")
+		s.Problems.Set("fleet-policy", "the fleet's policy isn't in force here: its file was deleted or changed",
+			"the fleet sends it again once this machine is connected: `hookmux fleet status`")
 	}
 }
 
@@ -112,7 +112,7 @@ func (r *run) takePolicy(signed *protocol.SignedPolicy, have int64) (int64, erro
 	known := max(have, r.policy)
 	r.mu.Unlock()
 	if p.Version < known {
-		return have, fmt.Errorf("it's the old policy %d, and %d counts", p.Version, known)
+		return have, fmt.Errorf("it's the old policy %d, and %d is in force", p.Version, known)
 	}
 	files := filesOf(p.Files)
 	if err := r.service.Policies.CheckPolicy(files); err != nil {
@@ -168,7 +168,7 @@ func (s *Service) pushMethod(ctx context.Context, params json.RawMessage, _ proc
 	case r == nil:
 		return nil, errNoFleet
 	case r.record.Role != protocol.RoleOperator:
-		return nil, wire.Errorf(wire.CodeRefused, "only operators push a policy, and this machine is a %s", r.record.Role)
+		return nil, wire.Errorf(wire.CodeRefused, "only operators can push a policy, and this machine is a %s", r.record.Role)
 	}
 	if err := s.Policies.CheckPolicy(filesOf(p.Files)); err != nil {
 		return nil, wire.Errorf(wire.CodeParams, "%v", err)

@@ -26,7 +26,8 @@ type run struct {
 	instance   string // random: of this run
 
 	stored  chan struct{} // something was stored
-	changed chan struct{} // the state is another
+	changed chan struct{} // a request or a setting is different: others should see it at once
+	moved   chan struct{} // a session is different
 	greeted chan struct{} // the server took the hello
 	hello   chan struct{} // there is a new connection
 	newer   chan struct{} // the fleet may have a newer policy
@@ -59,7 +60,7 @@ func newRun(s *Service, m *membership) *run {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails
 	r := &run{service: s, membership: m, instance: hex.EncodeToString(b[:]), stored: make(chan struct{}, 1),
-		changed: make(chan struct{}, 1), greeted: make(chan struct{}, 1), hello: make(chan struct{}, 1), newer: make(chan struct{}, 1),
+		changed: make(chan struct{}, 1), moved: make(chan struct{}, 1), greeted: make(chan struct{}, 1), hello: make(chan struct{}, 1), newer: make(chan struct{}, 1),
 		over: make(chan struct{}), since: time.Now(), why: "connecting"}
 	r.settled = make(chan struct{})
 	r.settle = sync.OnceFunc(func() { close(r.settled) })
@@ -98,22 +99,25 @@ func (r *run) run(ctx context.Context) {
 	}
 	r.conn.Store(conn)
 	defer conn.Close()
-	for _, part := range []func(context.Context){r.greet, r.sendEvents, r.keepState, r.hearAnswers, r.keepPolicy, r.others.follow} {
+	// An agent that waited for the daemon before this one asks again at once: an operator may
+	// be looking.
+	r.attended(true)
+	guess := time.AfterFunc(dialWithin, func() {
+		if !r.ready.Load() {
+			r.attended(false)
+		}
+	})
+	defer guess.Stop()
+	for _, part := range []func(context.Context){r.greet, r.sendEvents, r.keepState, r.hearAnswers, r.keepPolicy, r.keepUsage,
+		r.others.follow} {
 		parts.Go(func() { part(ctx) })
 	}
-	for _, follow := range []func(){
-		func() {
+	parts.Go(func() {
+		for ctx.Err() == nil { // it ends when it lags behind
 			r.service.Requests.FollowChanges(ctx, func() { poke(r.changed) })
-		},
-		func() { r.service.Daemon.FollowSessions(ctx, func([]byte) bool { poke(r.changed); return true }) },
-	} {
-		parts.Go(func() {
-			for ctx.Err() == nil { // it ends when it lags behind
-				follow()
-				services.Pause(time.Second, ctx.Done())
-			}
-		})
-	}
+			services.Pause(time.Second, ctx.Done())
+		}
+	})
 	<-ctx.Done()
 	parts.Wait(context.Background())
 	r.others.clear()
@@ -244,6 +248,7 @@ func (r *run) sayHello(ctx context.Context) bool {
 	r.why, r.since = "", time.Now()
 	r.mu.Unlock()
 	r.ready.Store(true)
+	r.attended(told.Attended)
 	r.settle()
 	if r.service.Problems.Any() {
 		r.service.Problems.Clear("fleet")
@@ -258,6 +263,6 @@ func (r *run) status() wire.FleetStatus {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return wire.FleetStatus{Joined: true, Name: r.record.Name, ID: r.record.ID, Role: r.record.Role, Fleet: r.membership.Fleet,
-		Servers: r.membership.Servers, Serves: r.membership.serves(), Connected: r.ready.Load(), Since: r.since, Why: r.why,
+		Servers: r.membership.Servers, Serves: r.membership.serves(), Listen: r.membership.Listen, Connected: r.ready.Load(), Since: r.since, Why: r.why,
 		Sent: r.sent.Load(), Dropped: r.lost.Load(), Policy: r.policy}
 }

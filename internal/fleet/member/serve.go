@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nkeys"
@@ -26,6 +28,7 @@ const serverFolder = "fleet-server"
 const (
 	startWithin = 30 * time.Second
 	endWithin   = 30 * time.Second
+	eraseWithin = 15 * time.Second
 	watchEvery  = 5 * time.Second
 )
 
@@ -101,7 +104,9 @@ func (s *Service) beginFleet(ctx context.Context, m *membership, name string) er
 		return err
 	}
 	for {
-		msg, err := conn.RequestWithContext(ctx, protocol.UpSubject(protocol.MemberID(public), protocol.UpAsk), question)
+		asking, done := context.WithTimeout(ctx, dialWithin)
+		msg, err := conn.RequestWithContext(asking, protocol.UpSubject(protocol.MemberID(public), protocol.UpAsk), question)
+		done()
 		if err != nil {
 			if ctx.Err() != nil {
 				return explain(err, m.Servers)
@@ -200,36 +205,46 @@ func (r *run) keepServing(ctx context.Context) {
 	}
 }
 
-// endServer ends hookmux-fleet and removes everything of it. kept says why what it stored
-// elsewhere is still there: the cluster or the database may be gone.
-func (s *Service) endServer(ctx context.Context, m *membership) (kept string, err error) {
+// endServer ends hookmux-fleet and removes everything of it. kept says what stays behind in
+// your cluster or database, and why: either may be gone.
+func (s *Service) endServer(ctx context.Context, m *membership) (kept []string, err error) {
 	if at, err := s.readAddress(); err == nil {
 		if err := terminate(at.PID); err != nil {
-			return "", err
+			return nil, err
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, endWithin)
 	defer cancel()
 	for s.serverRuns() {
 		if services.Pause(20*time.Millisecond, ctx.Done()) {
-			return "", fmt.Errorf("it doesn't end; end hookmux-fleet yourself and remove %s", s.serverDir())
+			return nil, fmt.Errorf("hookmux-fleet doesn't stop; stop it yourself and remove %s", s.serverDir())
 		}
 	}
 	if len(m.NATS) > 0 || m.Postgres != "" {
-		log := filepath.Join(s.serverDir(), "log")
-		ended, err := spawn(m.Program, m.serverArgs("erase", s.serverDir()), log, s.Dirs.Home)
-		if err == nil {
-			select {
-			case err = <-ended:
-			case <-ctx.Done():
-				err = ctx.Err()
-			}
-		}
-		if err != nil {
-			kept = fmt.Sprintf("%v: %s", err, lastLine(log))
-		}
+		kept = s.eraseElsewhere(ctx, m)
 	}
 	return kept, os.RemoveAll(s.serverDir())
+}
+
+// eraseElsewhere deletes what the fleet stored in your cluster and database, and returns
+// what it couldn't delete.
+func (s *Service) eraseElsewhere(ctx context.Context, m *membership) []string {
+	args := append(m.serverArgs("erase", s.serverDir()), "--within", eraseWithin.String())
+	cmd := exec.CommandContext(ctx, m.Program, args...)
+	cmd.Env = programEnv(s.Dirs.Home)
+	out, err := cmd.Output()
+	if kept := strings.FieldsFunc(string(out), func(c rune) bool { return c == '\n' }); len(kept) > 0 {
+		return kept
+	}
+	if err != nil {
+		return []string{fmt.Sprintf("everything in your cluster and database: %v", err)}
+	}
+	return nil
+}
+
+// programEnv is hookmux-fleet's environment: nothing of whoever runs the command gets there.
+func programEnv(home string) []string {
+	return []string{"HOME=" + home, "PATH=/usr/bin:/bin", "LANG=C.UTF-8"}
 }
 
 // lastLine is what a program that ended said last.

@@ -27,7 +27,7 @@ func spawn(program string, args []string, log, home string) (ended <-chan error,
 	defer func() { _ = out.Close() }() // the program has its own
 	cmd := exec.Command(program, args...)
 	cmd.Dir = filepath.Dir(log)
-	cmd.Env = []string{"HOME=" + home, "PATH=/usr/bin:/bin", "LANG=C.UTF-8"}
+	cmd.Env = programEnv(home)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {

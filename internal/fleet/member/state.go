@@ -10,11 +10,16 @@ import (
 	"github.com/hookmux/hookmux/internal/fleet"
 	"github.com/hookmux/hookmux/internal/fleet/protocol"
 	"github.com/hookmux/hookmux/internal/redact"
+	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// calm is how long changes of the state come together.
-const calm = 150 * time.Millisecond
+// How long changes are gathered before they are sent: what an operator waits for, and the
+// rest, which must not compete with agents' calls for the processor.
+const (
+	soon  = 150 * time.Millisecond
+	later = time.Second
+)
 
 // keepState renews what the fleet knows of this machine: when something changed, and often
 // enough that it doesn't expire.
@@ -27,10 +32,13 @@ func (r *run) keepState(ctx context.Context) {
 			return
 		case <-tick.C:
 		case <-r.changed:
+			services.Pause(soon, ctx.Done())
+		case <-r.moved:
 			select {
 			case <-ctx.Done():
-				return
-			case <-time.After(calm):
+			case <-r.changed:
+				services.Pause(soon, ctx.Done())
+			case <-time.After(later):
 			}
 		}
 		r.unattend(time.Now())
@@ -145,7 +153,7 @@ func sessionThere(one wire.Session, content bool) wire.Session {
 			asks = append(asks, "a request")
 		}
 	}
-	one.Asks, one.Transcript, one.Server = asks, "", ""
+	one.Asks, one.Transcript = asks, ""
 	if one.Turn != nil {
 		turn := *one.Turn
 		turn.Summary, turn.Error = text(turn.Summary), text(turn.Error)

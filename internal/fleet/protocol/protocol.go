@@ -3,18 +3,21 @@
 package protocol
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/nats-io/nkeys"
 
+	"github.com/hookmux/hookmux/internal/recorder/journal"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -80,8 +83,12 @@ type Attended struct {
 	Policy int64 `json:"policy,omitempty"`
 }
 
-// Inbox is the prefix of the subjects on which a member is answered.
-func Inbox(member string) string { return "_INBOX_" + member }
+// Inbox is the prefix of the subjects on which a member is answered. What follows is random,
+// and nobody else knows it.
+func Inbox(member string) string { return "_INBOX_fleet." + member }
+
+// AnyInbox is where a member answers whoever asked it.
+var AnyInbox = Inbox("*") + ".>"
 
 // Limits.
 const (
@@ -169,24 +176,44 @@ func HostName(name string) string {
 
 // Code is a join code, readable.
 type Code struct {
-	Servers []string `json:"a"` // host:port
-	Pin     []byte   `json:"p"` // SHA-256 of the server's public key
-	Secret  string   `json:"s"`
+	Servers []string // host:port
+	Pin     []byte   // SHA-256 of the server's public key
+	Secret  string   // in hexadecimal
 }
 
-const codePrefix = "hmf1-"
+const (
+	codePrefix = "hmf1-"
+	secretSize = 16
+)
 
+// NewSecret returns a random secret for a code.
+func NewSecret() string {
+	var b [secretSize]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// String returns the text that people copy: as short as its parts allow.
 func (c Code) String() string {
-	b, _ := json.Marshal(c) // strings and bytes
-	return codePrefix + base64.RawURLEncoding.EncodeToString(b)
+	secret, _ := hex.DecodeString(c.Secret) // ours
+	return codePrefix + base64.RawURLEncoding.EncodeToString(slices.Concat(c.Pin, secret, []byte(strings.Join(c.Servers, ","))))
 }
+
+var errNoCode = errors.New("that isn't a join code; copy the whole line that `hookmux fleet invite` printed")
 
 // ReadCode reads a join code.
 func ReadCode(text string) (c Code, err error) {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(text), codePrefix)
 	b, err := base64.RawURLEncoding.DecodeString(rest)
-	if !ok || err != nil || json.Unmarshal(b, &c) != nil || len(c.Servers) == 0 || len(c.Pin) != sha256.Size || c.Secret == "" {
-		return Code{}, errors.New("that isn't a join code; copy the whole line that `hookmux fleet invite` printed")
+	const fixed = sha256.Size + secretSize
+	if !ok || err != nil || len(b) <= fixed {
+		return Code{}, errNoCode
+	}
+	c = Code{Servers: strings.Split(string(b[fixed:]), ","), Pin: b[:sha256.Size], Secret: hex.EncodeToString(b[sha256.Size:fixed])}
+	for _, server := range c.Servers {
+		if _, _, err := net.SplitHostPort(server); err != nil {
+			return Code{}, errNoCode
+		}
 	}
 	return c, nil
 }
@@ -229,30 +256,32 @@ const (
 
 // Ask is a question to the server.
 type Ask struct {
-	What     string    `json:"what"`
-	Version  int       `json:"version"`
-	Instance string    `json:"instance,omitempty"` // hello: of the daemon
-	Role     string    `json:"role,omitempty"`     // invite
-	Member   string    `json:"member,omitempty"`   // remove, log: id or name
-	Limit    int       `json:"limit,omitempty"`    // log
-	Since    time.Time `json:"since,omitzero"`     // log
-	Have     int64     `json:"have,omitempty"`     // policy: the version in force there
+	What     string `json:"what"`
+	Version  int    `json:"version"`
+	Instance string `json:"instance,omitempty"` // hello: of the daemon
+	Role     string `json:"role,omitempty"`     // invite
+	Member   string `json:"member,omitempty"`   // remove, log: id or name
+	Have     int64  `json:"have,omitempty"`     // policy: the version in force there
+	// Filter says which events of the log are asked for; nil: all.
+	Filter *journal.Filter `json:"filter,omitempty"`
 	// Policy is what is pushed.
 	Policy *SignedPolicy `json:"policy,omitempty"`
 }
 
 // Told is the server's answer.
 type Told struct {
-	Error   string   `json:"error,omitempty"`
-	Again   bool     `json:"again,omitempty"` // state: another daemon said hello since
-	Version int      `json:"version"`
-	Fleet   string   `json:"fleet,omitempty"`
-	Record  *Signed  `json:"record,omitempty"`  // hello: the member's own, as it is now
-	Code    string   `json:"code,omitempty"`    // invite
-	Members []Member `json:"members,omitempty"` // list
-	Hosts   []Host   `json:"hosts,omitempty"`   // hosts
-	Events  []Event  `json:"events,omitempty"`  // log
-	More    bool     `json:"more,omitempty"`    // log: there were more than fit
+	Error   string  `json:"error,omitempty"`
+	Again   bool    `json:"again,omitempty"` // state: another daemon said hello since
+	Version int     `json:"version"`
+	Fleet   string  `json:"fleet,omitempty"`
+	Record  *Signed `json:"record,omitempty"` // hello: the member's own, as it is now
+	// Attended answers a hello: an operator looks at requests.
+	Attended bool     `json:"attended,omitempty"`
+	Code     string   `json:"code,omitempty"`    // invite
+	Members  []Member `json:"members,omitempty"` // list
+	Hosts    []Host   `json:"hosts,omitempty"`   // hosts
+	Events   []Event  `json:"events,omitempty"`  // log
+	More     bool     `json:"more,omitempty"`    // log: there were more than fit
 	// Newest is the version of the fleet's policy; 0: none was ever pushed.
 	Newest int64 `json:"newest,omitempty"`
 	// Policy is the newest one: in answers about it.
@@ -307,7 +336,8 @@ type Batch struct {
 
 // Event is an event and what came of it, redacted.
 type Event struct {
-	Host      string          `json:"host,omitempty"` // in answers of the server
+	Host      string          `json:"host,omitempty"`   // in answers of the server
+	Cursor    int64           `json:"cursor,omitempty"` // there, too
 	ID        string          `json:"id"`
 	Time      time.Time       `json:"time"`
 	Agent     string          `json:"agent"`

@@ -9,7 +9,7 @@ import (
 )
 
 func TestCodeSurvivesItsText(t *testing.T) {
-	c := Code{Servers: []string{"desk.example:4670"}, Pin: make([]byte, 32), Secret: "s3cret"}
+	c := Code{Servers: []string{"desk.example:4670"}, Pin: make([]byte, 32), Secret: NewSecret()}
 	got, err := ReadCode(" " + c.String() + "\n")
 	if err != nil || got.Secret != c.Secret || got.Servers[0] != c.Servers[0] {
 		t.Errorf("got %+v, error %v; want %+v", got, err, c)

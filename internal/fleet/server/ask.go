@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hookmux/hookmux/internal/fleet/protocol"
+	"github.com/hookmux/hookmux/internal/recorder/journal"
 )
 
 // handleJoin lets a machine in that has a code. It runs for one at a time.
@@ -49,13 +50,19 @@ func (h *hub) handleJoin(msg *nats.Msg) {
 	reply(protocol.JoinAnswer{Record: m.Signed, Fleet: h.server.roster.fleet})
 }
 
+// mistakeError says why a member can't have what it may ask for: unlike everything else that
+// is refused, it isn't held against the member.
+type mistakeError struct{ error }
+
+func mistake(format string, args ...any) error { return &mistakeError{fmt.Errorf(format, args...)} }
+
 var errOperatorsOnly = errors.New("only operators of the fleet can do that; `hookmux fleet list` shows them")
 
 // handleAsk answers a member's question.
 func (h *hub) handleAsk(m *heard, msg *nats.Msg) {
 	now := h.server.o.Now()
 	h.mu.Lock()
-	allowed := m.asked.take(20, 100, now)
+	allowed := m.asked.take(1, asksLimit, now)
 	h.mu.Unlock()
 	var ask protocol.Ask
 	switch {
@@ -75,6 +82,10 @@ func (h *hub) handleAsk(m *heard, msg *nats.Msg) {
 		return // it was removed just now
 	}
 	told, err := h.tellAsked(m, record, &ask)
+	if mistake := (*mistakeError)(nil); errors.As(err, &mistake) {
+		h.answer(m.id, msg, protocol.Told{Error: err.Error(), Version: protocol.Version})
+		return
+	}
 	if err != nil {
 		h.refuse(m, msg, err)
 		return
@@ -99,7 +110,7 @@ func (h *hub) tellAsked(m *heard, record *member, ask *protocol.Ask) (told proto
 		h.mu.Lock()
 		m.instance = ask.Instance
 		h.mu.Unlock()
-		told.Record, told.Newest = &record.Signed, h.policy.newest()
+		told.Record, told.Newest, told.Attended = &record.Signed, h.policy.newest(), h.attended.Load()
 	case protocol.AskPolicy:
 		told.Policy, told.Newest = h.policy.newerThan(ask.Have), h.policy.newest()
 	case protocol.AskPush:
@@ -107,7 +118,7 @@ func (h *hub) tellAsked(m *heard, record *member, ask *protocol.Ask) (told proto
 		defer cancel()
 		return told, h.pushPolicy(ctx, record, ask.Policy)
 	case protocol.AskList:
-		told.Members = h.list()
+		told.Members = h.list(record)
 	case protocol.AskHosts:
 		if !protocol.SeesOthers(record.Role) {
 			return told, errors.New("only operators and readers see other machines")
@@ -122,11 +133,11 @@ func (h *hub) tellAsked(m *heard, record *member, ask *protocol.Ask) (told proto
 			role = protocol.RoleMember
 		}
 		if !slices.Contains(protocol.Roles, role) {
-			return told, fmt.Errorf("%q isn't a role; use %s", role, strings.Join(protocol.Roles, ", "))
+			return told, mistake("%q isn't a role; use %s", role, strings.Join(protocol.Roles, ", "))
 		}
 		secret, err := h.server.roster.invite(role, m.name, h.server.o.Now())
 		if err != nil {
-			return told, err
+			return told, &mistakeError{err}
 		}
 		told.Code = protocol.Code{Servers: h.server.Servers(), Pin: h.server.pin, Secret: secret}.String()
 	case protocol.AskRemove:
@@ -137,7 +148,7 @@ func (h *hub) tellAsked(m *heard, record *member, ask *protocol.Ask) (told proto
 		case gone.ID != record.ID && record.Role != protocol.RoleOperator:
 			return told, errOperatorsOnly
 		case gone.Role == protocol.RoleOperator && h.operators() == 1 && len(h.server.roster.all()) > 1:
-			return told, errors.New("it's the only operator of the fleet; invite another one first: `hookmux fleet invite --role operator`")
+			return told, mistake("%s is the fleet's only operator; invite another one first: `hookmux fleet invite --role operator`", gone.Name)
 		}
 	case protocol.AskLog:
 		if !protocol.SeesOthers(record.Role) {
@@ -151,9 +162,13 @@ func (h *hub) tellAsked(m *heard, record *member, ask *protocol.Ask) (told proto
 			}
 			id = of.ID
 		}
+		var filter journal.Filter
+		if ask.Filter != nil {
+			filter = *ask.Filter
+		}
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
-		told.Events, told.More, err = h.central.log(ctx, id, ask.Since, ask.Limit)
+		told.Events, told.More, err = h.central.log(ctx, id, filter)
 		return told, err
 	default:
 		return told, fmt.Errorf("%.40q isn't a question", ask.What)
@@ -170,12 +185,16 @@ func (h *hub) operators() (n int) {
 	return n
 }
 
-func (h *hub) list() []protocol.Member {
+// list lists the machines that a member may know of: all, or itself and the operators.
+func (h *hub) list(by *member) []protocol.Member {
 	all := h.server.roster.all()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	list := make([]protocol.Member, 0, len(all))
 	for _, r := range all {
+		if r.ID != by.ID && r.Role != protocol.RoleOperator && !protocol.SeesOthers(by.Role) {
+			continue
+		}
 		one := protocol.Member{ID: r.ID, Name: r.Name, Role: r.Role, Joined: r.Joined, By: r.By}
 		if m := h.members[r.ID]; m != nil {
 			one.Seen, one.Online, one.Events, one.Refused, one.Why = m.seen, !m.host.Lost, m.events, m.refused, m.why

@@ -64,6 +64,10 @@ func (a *authenticator) Check(c nats.ClientAuthentication) bool {
 		return false
 	}
 	a.mu.Lock()
+	if a.roster.ofKey(o.Nkey) == nil { // it was removed just now, and end found no connection
+		a.mu.Unlock()
+		return false
+	}
 	before, again := a.clients[m.ID]
 	a.clients[m.ID] = c.GetID()
 	a.mu.Unlock()
@@ -88,11 +92,11 @@ func signedNonce(public, signature string, nonce []byte) bool {
 // permissionsOf is what a member may do. There is no JetStream in it.
 func permissionsOf(m *member) *nats.Permissions {
 	p := &nats.Permissions{
+		// Not to the subjects that a question names: an operator could name one of JetStream's.
 		Publish: &nats.SubjectPermission{Allow: []string{protocol.UpSubject(m.ID, protocol.UpEvents),
-			protocol.UpSubject(m.ID, protocol.UpState), protocol.UpSubject(m.ID, protocol.UpAsk)}},
+			protocol.UpSubject(m.ID, protocol.UpState), protocol.UpSubject(m.ID, protocol.UpAsk), protocol.AnyInbox}},
 		Subscribe: &nats.SubjectPermission{Allow: []string{protocol.Inbox(m.ID) + ".>", protocol.AnswerSubject(m.ID),
 			protocol.AttendedSubject}},
-		Response: &nats.ResponsePermission{MaxMsgs: 1, Expires: time.Minute},
 	}
 	if protocol.SeesOthers(m.Role) {
 		p.Subscribe.Allow = append(p.Subscribe.Allow, protocol.LiveSubject("*"))
@@ -103,7 +107,7 @@ func permissionsOf(m *member) *nats.Permissions {
 	return p
 }
 
-// end ends the connection of a member.
+// end ends the connection of a member that is no longer in the roster.
 func (a *authenticator) end(member string) {
 	a.mu.Lock()
 	id, ok := a.clients[member]

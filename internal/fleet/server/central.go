@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/hookmux/hookmux/internal/fleet/protocol"
 	"github.com/hookmux/hookmux/internal/recorder/journal"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // store keeps the central journal: a file of SQLite, or PostgreSQL. What both are asked is
@@ -107,11 +109,10 @@ func itemsOf(id, name string, b *protocol.Batch, items []journal.Item) []journal
 	return items
 }
 
-// EventOf is a row of a journal as it travels; content says whether what the agent did
-// goes with it.
+// eventOf is a row of the journal as it travels.
 func eventOf(s *journal.Stored) protocol.Event {
 	_, id, _ := strings.Cut(s.ID, idMark)
-	e := protocol.Event{Host: s.Host, ID: id, Time: s.Time, Agent: s.Agent, Kind: s.Kind, Native: s.Native, Tool: s.Tool,
+	e := protocol.Event{Host: s.Host, Cursor: s.Cursor, ID: id, Time: s.Time, Agent: s.Agent, Kind: s.Kind, Native: s.Native, Tool: s.Tool,
 		Session: s.Session, Cwd: s.Cwd, Version: s.AgentVersion, Caller: s.Caller, Nested: s.Nested, Truncated: s.Truncated,
 		Body: json.RawMessage(s.Body)}
 	if o := s.Outcome; o != nil {
@@ -121,28 +122,47 @@ func eventOf(s *journal.Stored) protocol.Event {
 	return e
 }
 
-// maxLog bounds how many events one question is answered with.
-const maxLog = 200
+// maxLog bounds how many events one question is answered with; maxHidden is how many more
+// are read, because some aren't shown.
+const maxLog, maxHidden = 500, 64
 
-// log reads the newest events of the fleet, or of one member, the newest first.
-func (c central) log(ctx context.Context, member string, since time.Time, limit int) (list []protocol.Event, more bool, err error) {
-	if limit <= 0 || limit > maxLog {
-		limit = maxLog
+// log reads a page of the fleet's events, or of one member's. more says that there may be
+// others behind the last one.
+func (c central) log(ctx context.Context, member string, f journal.Filter) (list []protocol.Event, more bool, err error) {
+	switch {
+	case len(f.Cursors) > 0:
+		return nil, false, errors.New("a question for events by their cursors")
+	case member != "":
+		f.ID = member + idMark + f.ID
+	case f.ID != "":
+		return nil, false, mistake("the event %.40q needs its machine's name", f.ID)
 	}
-	f := journal.Filter{Newest: true, Limit: limit, Since: since}
-	if member != "" {
-		f.ID = member + idMark
+	if f.Limit <= 0 || f.Limit > maxLog {
+		f.Limit = maxLog
 	}
-	size := 0
+	limit, size, read := f.Limit, 0, 0
+	usage := slices.Contains(f.Natives, wire.OwnUsage)
+	f.Limit += maxHidden
 	for stored, err := range c.Query(ctx, f) {
 		if err != nil {
-			return nil, false, err
+			return nil, false, mistake("the fleet's journal can't be read: %w", err)
+		}
+		read++
+		if !usage && stored.Agent == wire.OwnAgent && stored.Native == wire.OwnUsage { // no machine's log has it
+			continue
+		}
+		if len(list) == limit {
+			return list, true, nil
 		}
 		one := eventOf(&stored)
-		if size += len(one.Body) + 512; size > protocol.MaxBatch {
+		size += len(one.Body) + 512
+		if one.Outcome != nil {
+			size += len(one.Outcome.Decision)
+		}
+		if size > protocol.MaxMessage-64<<10 && len(list) > 0 {
 			return list, true, nil
 		}
 		list = append(list, one)
 	}
-	return list, len(list) == limit, nil
+	return list, read == f.Limit, nil
 }

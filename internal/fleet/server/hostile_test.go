@@ -11,6 +11,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -345,6 +346,40 @@ func TestHostileMember(t *testing.T) {
 			t.Errorf("the state of a daemon before: %+v, want it refused", told)
 		}
 	})
+	t.Run("an operator can't have it delete what is stored", func(t *testing.T) {
+		hears, err := evil.conn.SubscribeSync(protocol.AnswerSubject(evil.id))
+		if err != nil || evil.conn.Flush() != nil {
+			t.Fatal(err)
+		}
+		for _, subject := range []string{"$JS.API.STREAM.PURGE." + names.events, protocol.UpSubject(good.id, protocol.UpEvents),
+			protocol.LiveSubject(good.id)} {
+			_ = boss.conn.PublishRequest(protocol.AnswerSubject(evil.id), subject, []byte("{}"))
+			msg, err := hears.NextMsg(patience)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = msg.Respond([]byte("{}"))
+			evil.wantViolation(subject)
+		}
+	})
+	t.Run("it knows of nobody else", func(t *testing.T) {
+		for _, one := range evil.ask(protocol.Ask{What: protocol.AskList}).Members {
+			if one.Name == "good" {
+				t.Errorf("it's told of another member: %+v", one)
+			}
+		}
+	})
+	t.Run("large states are a flood, too", func(t *testing.T) {
+		evil.ask(protocol.Ask{What: protocol.AskHello, Instance: "large"})
+		state, _ := json.Marshal(protocol.State{Instance: "large", User: strings.Repeat("x", protocol.MaxMessage/2)})
+		taken := 0
+		for taken < 60 && evil.send(protocol.UpState, state).Error == "" {
+			taken++
+		}
+		if taken < 10 || taken > 50 {
+			t.Errorf("%d states of %d bytes are taken one after the other, want between 10 and 50", taken, len(state))
+		}
+	})
 	t.Run("a flood is its own", func(t *testing.T) {
 		data := batchOf(anEvent("flood"))
 		for range 20_000 {
@@ -400,6 +435,46 @@ func TestHostileMember(t *testing.T) {
 	})
 	if told := good.send(protocol.UpEvents, batchOf(anEvent("last"))); told.Error != "" {
 		t.Errorf("another member afterwards: %s", told.Error)
+	}
+}
+
+// Nobody gets a name that commands take for something else.
+func TestReservedNames(t *testing.T) {
+	f := newFleet(t)
+	for _, name := range []string{"here", "all"} {
+		if got := f.server.roster.get(f.member(name, protocol.RoleMember).id).Name; got == name {
+			t.Errorf("a machine is called %s", got)
+		}
+	}
+}
+
+// A member can't outlive its removal by connecting just then.
+func TestRemovalEndsConnectionsThatBegin(t *testing.T) {
+	f := newFleet(t)
+	for range 20 {
+		one := f.member("one", protocol.RoleOperator)
+		public, _ := one.key.PublicKey()
+		var connecting sync.WaitGroup
+		conns := make([]*nats.Conn, 8)
+		for i := range conns {
+			connecting.Go(func() {
+				conns[i], _ = nats.Connect(f.url(), append(f.options(), nats.Nkey(public, one.key.Sign), nats.NoReconnect())...) // or it's refused
+			})
+		}
+		_ = f.server.roster.remove(one.id)
+		f.server.hub.dismiss(one.id)
+		connecting.Wait()
+		for _, conn := range conns {
+			if conn == nil {
+				continue
+			}
+			for end := time.Now().Add(patience); conn.IsConnected() && conn.FlushTimeout(time.Second) == nil; {
+				if time.Now().After(end) {
+					t.Fatal("a removed member is still connected")
+				}
+			}
+			conn.Close()
+		}
 	}
 }
 

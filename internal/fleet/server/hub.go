@@ -60,27 +60,42 @@ type heard struct {
 	seen     time.Time
 	asked    allowance
 	stated   allowance
+	told     allowance // bytes of states
+	sent     allowance // bytes of events
 	events   int64
 	refused  int64
 	why      string
 }
 
-// allowance limits how often something may happen: rate a second, with bursts.
+// limit is how much of something a member may send: rate a second, with bursts.
+type limit struct{ rate, burst float64 }
+
+// What a member may send. Its events may have waited for a long time; beyond that it would
+// push those of others out of the journal.
+var (
+	asksLimit       = limit{20, 100}
+	statesLimit     = limit{20, 60}
+	stateBytesLimit = limit{256 << 10, 8 << 20} // operators get each of them
+	eventBytesLimit = limit{256 << 10, 1536 << 20}
+)
+
+// allowance is what is left of a limit.
 type allowance struct {
 	left float64
 	at   time.Time
 }
 
-func (a *allowance) take(rate, burst float64, now time.Time) bool {
+func (a *allowance) take(n int, of limit, now time.Time) bool {
 	if a.at.IsZero() {
-		a.left = burst
+		a.left = of.burst
+	} else {
+		a.left = min(of.burst, a.left+now.Sub(a.at).Seconds()*of.rate)
 	}
-	a.left = min(burst, a.left+now.Sub(a.at).Seconds()*rate)
 	a.at = now
-	if a.left < 1 {
+	if a.left < float64(n) {
 		return false
 	}
-	a.left--
+	a.left -= float64(n)
 	return true
 }
 
@@ -123,8 +138,10 @@ func openHub(s *Server, c central) (_ *hub, err error) {
 			return nil, err
 		}
 	}
-	_, err = h.conn.Subscribe(protocol.JoinSubject, h.handleJoin)
-	return h, err
+	if _, err = h.conn.Subscribe(protocol.JoinSubject, h.handleJoin); err != nil {
+		return nil, err
+	}
+	return h, h.conn.Flush() // from now on everybody is heard
 }
 
 // openStores makes what JetStream stores, or finds it.
@@ -226,6 +243,13 @@ func (h *hub) takeEvents(m *heard, msg *nats.Msg) {
 		h.refuse(m, msg, err)
 		return
 	}
+	h.mu.Lock()
+	allowed := m.sent.take(len(msg.Data), eventBytesLimit, h.server.o.Now())
+	h.mu.Unlock()
+	if !allowed {
+		h.refuse(m, msg, errFlood)
+		return
+	}
 	future, err := h.js.PublishMsgAsync(&nats.Msg{Subject: h.names.stored + m.id, Data: msg.Data})
 	if err != nil {
 		h.answer(m.id, msg, protocol.Told{Error: "the fleet's server is busy", Version: protocol.Version})
@@ -252,7 +276,8 @@ func (h *hub) takeState(m *heard, msg *nats.Msg) {
 	var s protocol.State
 	now := h.server.o.Now()
 	h.mu.Lock()
-	instance, revision, allowed := m.instance, m.revision, m.stated.take(20, 60, now)
+	instance, revision := m.instance, m.revision
+	allowed := m.stated.take(1, statesLimit, now) && m.told.take(len(msg.Data), stateBytesLimit, now)
 	h.mu.Unlock()
 	switch err := json.Unmarshal(msg.Data, &s); {
 	case err != nil:

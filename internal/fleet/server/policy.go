@@ -92,7 +92,7 @@ func (h *hub) pushPolicy(ctx context.Context, record *member, signed *protocol.S
 		return err
 	}
 	if _, err := h.policy.store.PutBytes(ctx, policyName, b); err != nil {
-		return fmt.Errorf("the policy can't be stored: %w", err)
+		return mistake("the policy can't be stored: %w", err)
 	}
 	h.policy.now, h.policy.number = signed, p.Version
 	h.server.log.Info("policy", "version", p.Version, "files", len(p.Files), "by", record.Name, "user", p.User)

@@ -34,9 +34,22 @@ CREATE TABLE IF NOT EXISTS %[1]s.outcomes (
 CREATE INDEX IF NOT EXISTS events_time ON %[1]s.events (time);
 CREATE INDEX IF NOT EXISTS events_session ON %[1]s.events (session);`
 
-// openPostgres connects with the URL in a file, so that no list of processes shows a
-// password.
+// openPostgres connects, and makes the tables where they aren't there.
 func openPostgres(ctx context.Context, file, schema string) (*postgres, error) {
+	p, err := connectPostgres(ctx, file, schema)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := p.pool.Exec(ctx, fmt.Sprintf(schemaSQL, p.schema), pgx.QueryExecModeSimpleProtocol); err != nil {
+		p.pool.Close()
+		return nil, fmt.Errorf("PostgreSQL: %w", err)
+	}
+	return p, nil
+}
+
+// connectPostgres connects with the URL in a file, so that no list of processes shows a
+// password.
+func connectPostgres(ctx context.Context, file, schema string) (*postgres, error) {
 	url, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
@@ -49,12 +62,7 @@ func openPostgres(ctx context.Context, file, schema string) (*postgres, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &postgres{pool: pool, schema: pgx.Identifier{schema}.Sanitize()}
-	if _, err := pool.Exec(ctx, fmt.Sprintf(schemaSQL, p.schema), pgx.QueryExecModeSimpleProtocol); err != nil {
-		pool.Close()
-		return nil, fmt.Errorf("PostgreSQL: %w", err)
-	}
-	return p, nil
+	return &postgres{pool: pool, schema: pgx.Identifier{schema}.Sanitize()}, nil
 }
 
 // writeWithin bounds how long one batch may take.

@@ -1,9 +1,7 @@
 package server
 
 import (
-	"crypto/rand"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -131,12 +129,15 @@ func (r *roster) add(key, name, role, by string, now time.Time) (*member, error)
 	return one, nil
 }
 
+// reservedNames mean something else where commands take a machine's name.
+var reservedNames = []string{"here", "all"}
+
 // freeName is a name that no member has.
 func (r *roster) freeName(name string) string {
 	name = protocol.HostName(name)
 	free := name
 	taken := func(m *member) bool { return m.Name == free || m.ID == free }
-	for i := 2; slices.ContainsFunc(r.list(), taken); i++ {
+	for i := 2; slices.Contains(reservedNames, free) || slices.ContainsFunc(r.list(), taken); i++ {
 		free = name + "-" + strconv.Itoa(i)
 	}
 	return free
@@ -178,7 +179,7 @@ func (r *roster) find(name string) (*member, error) {
 			return m, nil
 		}
 	}
-	return nil, fmt.Errorf("there's no machine %q in the fleet; `hookmux fleet list` lists them", name)
+	return nil, mistake("the fleet has no machine %q; `hookmux fleet list` shows them", name)
 }
 
 // remove puts a member out.
@@ -206,9 +207,7 @@ func (r *roster) invite(role, by string, now time.Time) (string, error) {
 	if len(r.invites) >= maxInvites {
 		return "", fmt.Errorf("%d codes are open; wait %s", maxInvites, protocol.CodeLasts)
 	}
-	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails
-	secret := hex.EncodeToString(b[:])
+	secret := protocol.NewSecret()
 	r.invites[sha256.Sum256([]byte(secret))] = invite{role: role, by: by, until: now.Add(protocol.CodeLasts)}
 	return secret, nil
 }

@@ -271,50 +271,53 @@ func connectCluster(urls []string, creds string) (*nats.Conn, error) {
 	return conn, nil
 }
 
-// Erase deletes what a fleet that has ended stored outside of its folder.
-func Erase(ctx context.Context, o Options) error {
+// Erase deletes what a fleet that has ended stored outside of its folder. It returns what
+// it couldn't delete, for people: what it is, where, and why.
+func Erase(ctx context.Context, o Options) (kept []string, err error) {
 	seed, err := os.ReadFile(filepath.Join(o.Dir, keyFile))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	key, err := nkeys.FromSeed(seed)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	fleet, err := key.PublicKey()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return errors.Join(eraseCluster(ctx, &o, namesOf(fleet)), erasePostgres(ctx, &o, fleet))
+	if len(o.NATS) > 0 {
+		kept = eraseCluster(ctx, &o, namesOf(fleet))
+	}
+	if o.Postgres != "" {
+		if err := erasePostgres(ctx, &o, fleet); err != nil {
+			kept = append(kept, fmt.Sprintf("the schema %s of the database that %s names: %v", schemaOf(fleet), o.Postgres, err))
+		}
+	}
+	return kept, nil
 }
 
-func eraseCluster(ctx context.Context, o *Options, n names) error {
-	if len(o.NATS) == 0 {
-		return nil
-	}
+func eraseCluster(ctx context.Context, o *Options, n names) (kept []string) {
+	where := strings.Join(o.NATS, ", ")
 	conn, err := connectCluster(o.NATS, o.Creds)
 	if err != nil {
-		return err
+		return []string{fmt.Sprintf("the streams %s, KV_%s and OBJ_%s: %v", n.events, n.hosts, n.policy, err)}
 	}
 	defer conn.Close()
 	js, err := jetstream.New(conn)
 	if err != nil {
-		return err
+		return []string{err.Error()}
 	}
-	var wrong []error
-	for _, err := range []error{js.DeleteStream(ctx, n.events), js.DeleteKeyValue(ctx, n.hosts), js.DeleteObjectStore(ctx, n.policy)} {
-		if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) && !errors.Is(err, jetstream.ErrBucketNotFound) {
-			wrong = append(wrong, err)
+	for _, name := range []string{n.events, "KV_" + n.hosts, "OBJ_" + n.policy} {
+		if err := js.DeleteStream(ctx, name); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+			kept = append(kept, fmt.Sprintf("the stream %s on %s: %v", name, where, err))
 		}
 	}
-	return errors.Join(wrong...)
+	return kept
 }
 
 func erasePostgres(ctx context.Context, o *Options, fleet string) error {
-	if o.Postgres == "" {
-		return nil
-	}
-	db, err := openPostgres(ctx, o.Postgres, schemaOf(fleet))
+	db, err := connectPostgres(ctx, o.Postgres, schemaOf(fleet))
 	if err != nil {
 		return err
 	}

@@ -4,86 +4,17 @@ package server
 
 import (
 	"fmt"
-	"net"
-	"os"
-	"os/exec"
-	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/daemontest/postgrestest"
 	"github.com/hookmux/hookmux/internal/fleet/protocol"
 	"github.com/hookmux/hookmux/internal/recorder/journal"
 )
-
-// startPostgres runs a real server in a folder of its own and returns a file with its URL.
-func startPostgres(t *testing.T) string {
-	t.Helper()
-	programs, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
-	if len(programs) == 0 {
-		t.Skip("PostgreSQL isn't installed")
-	}
-	bin := programs[len(programs)-1]
-	dir, err := os.MkdirTemp("", "postgres")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	command := func(name string, args ...string) *exec.Cmd {
-		cmd := exec.Command(filepath.Join(bin, name), args...)
-		cmd.Dir = dir
-		if os.Getuid() == 0 { // it refuses to be root's
-			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: postgresUser(t, dir)}
-		}
-		return cmd
-	}
-	if out, err := command("initdb", "-D", filepath.Join(dir, "data"), "-U", "fleet", "--auth=trust", "--no-sync", "-E", "UTF8",
-		"--locale=C").CombinedOutput(); err != nil {
-		t.Fatalf("initdb: %v\n%s", err, out)
-	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := strconv.Itoa(free.Addr().(*net.TCPAddr).Port)
-	_ = free.Close()
-	server := command("postgres", "-D", filepath.Join(dir, "data"), "-p", port, "-k", dir, "-h", "127.0.0.1")
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = server.Process.Signal(syscall.SIGQUIT); _ = server.Wait() })
-	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
-		if err := command("pg_isready", "-h", "127.0.0.1", "-p", port).Run(); err == nil {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal("PostgreSQL isn't ready")
-		}
-	}
-	file := filepath.Join(t.TempDir(), "url")
-	if err := os.WriteFile(file, []byte("postgres://fleet@127.0.0.1:"+port+"/postgres\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return file
-}
-
-func postgresUser(t *testing.T, dir string) *syscall.Credential {
-	t.Helper()
-	who, err := user.Lookup("postgres")
-	if err != nil {
-		t.Skip("there's no user postgres")
-	}
-	uid, _ := strconv.Atoi(who.Uid)
-	gid, _ := strconv.Atoi(who.Gid)
-	if err := os.Chown(dir, uid, gid); err != nil {
-		t.Fatal(err)
-	}
-	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-}
 
 // stores are all stores there are, new and empty.
 func stores(t *testing.T) map[string]store {
@@ -92,7 +23,7 @@ func stores(t *testing.T) map[string]store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := openPostgres(t.Context(), startPostgres(t), "hookmux_test")
+	db, err := openPostgres(t.Context(), postgrestest.Start(t).File, "hookmux_test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +103,7 @@ func TestStoresAnswerAlike(t *testing.T) {
 // Members' events arrive in PostgreSQL, once each, and nothing of them is left when the
 // fleet ends.
 func TestFleetInPostgres(t *testing.T) {
-	o := Options{Postgres: startPostgres(t)}
+	o := Options{Postgres: postgrestest.Start(t).File}
 	f := newFleetWith(t, o)
 	one := f.member("one", protocol.RoleMember)
 	for range 2 {
@@ -182,8 +113,8 @@ func TestFleetInPostgres(t *testing.T) {
 	}
 	f.wantStored(one.id, "a", "b")
 	o.Dir = f.server.o.Dir
-	if err := Erase(t.Context(), o); err != nil {
-		t.Fatal(err)
+	if kept, err := Erase(t.Context(), o); err != nil || len(kept) > 0 {
+		t.Fatal(err, kept)
 	}
 	db, err := openPostgres(t.Context(), o.Postgres, "other")
 	if err != nil {

@@ -33,6 +33,9 @@ func Nearest(name string, known []string) string {
 // worse reports whether, of two candidates at the same distance, a was less likely meant than b: it begins with another
 // letter, or has another length.
 func worse(a, b, name string) bool {
+	if cut := strings.HasPrefix(a, name); cut != strings.HasPrefix(b, name) { // invit is invite cut off, not init
+		return !cut
+	}
 	if begins := a[:1] == name[:1]; begins != (b[:1] == name[:1]) {
 		return !begins
 	}

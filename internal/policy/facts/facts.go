@@ -139,7 +139,7 @@ type Command struct {
 	// truncate, delete-all, update-all, alter, permission, restore; file where a file says it.
 	Statements []string `json:"statements,omitempty" expr:"statements"`
 	// Effects are what its program's description says that these words do: deletes,
-	// deploys, prints-secret, may-delete.
+	// disables, deploys, grants, publishes, opens, prints-secret, may-delete.
 	Effects []string `json:"effects,omitempty" expr:"effects"`
 	// Origin is where the text comes from that it takes for its program: network,
 	// decoder, download (a script this call saved), binary (anything else it saved).

@@ -123,6 +123,8 @@ func (n *Needles) Match(s string) bool {
 	return false
 }
 
+func isQuotable(b byte) bool { return isAlnum(b) || b == '\'' || b == '"' }
+
 // hidesWords reports whether quoting or expansion could spell a word that does not
 // stand in the text: r”m, \rm, $'\x72m', $X, `…`, {r,}m, /bin/r?.
 func hidesWords(s string) bool {
@@ -131,8 +133,8 @@ func hidesWords(s string) bool {
 		case '\\', '$', '`', '{', '?', '[':
 			return true
 		case '\'', '"':
-			// A quote inside a word: r"m" or "r"m.
-			if i > 0 && isAlnum(s[i-1]) && i+1 < len(s) && isAlnum(s[i+1]) {
+			// A quote inside a word: r"m", "r"m or 'r'"m".
+			if i > 0 && isQuotable(s[i-1]) && i+1 < len(s) && isQuotable(s[i+1]) {
 				return true
 			}
 			if i+1 < len(s) && s[i+1] == s[i] {

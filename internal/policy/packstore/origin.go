@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -74,7 +75,12 @@ func ParseOrigin(text, cwd string) (Origin, error) {
 	rest, isGit := strings.CutPrefix(text, gitPrefix)
 	if !isGit {
 		if strings.Contains(text, "://") {
-			return Origin{}, fmt.Errorf("%q: write %s in front of the address of a git repository", text, gitPrefix)
+			return Origin{}, fmt.Errorf("a git repository begins with %s: %[1]s%s@VERSION", gitPrefix, text)
+		}
+		if host, path, ok := strings.Cut(text, "/"); ok && strings.Contains(host, ".") && strings.Trim(host, ".") != "" {
+			if _, err := os.Stat(filepath.Join(cwd, text)); err != nil {
+				return Origin{}, fmt.Errorf("there's no folder %s; for a git repository, write git+https://%[1]s@VERSION", host+"/"+path)
+			}
 		}
 		if text == "" {
 			return Origin{}, errors.New("name a folder or git+URL@VERSION")
@@ -88,7 +94,7 @@ func ParseOrigin(text, cwd string) (Origin, error) {
 	scheme, address, _ := strings.Cut(rest, "://")
 	if address, sub, found := strings.Cut(address, subMark); found {
 		if rest, o.Sub = scheme+"://"+address, strings.TrimSuffix(sub, "/"); !isPackFolder(o.Sub) {
-			return Origin{}, fmt.Errorf("%q is no folder of a repository", sub)
+			return Origin{}, fmt.Errorf("%q isn't a folder in a repository", sub)
 		}
 	}
 	at := strings.LastIndexByte(rest, '@')
@@ -96,6 +102,9 @@ func ParseOrigin(text, cwd string) (Origin, error) {
 		return Origin{}, fmt.Errorf("%q names no version; add a tag or commit: %s@v1.2.3", text, text)
 	}
 	o.URL, o.Ref = rest[:at], rest[at+1:]
+	if o.Ref == "" {
+		return Origin{}, fmt.Errorf("%q names no version; add a tag or commit: %sv1.2.3", text, text)
+	}
 	if err := checkURL(o.URL); err != nil {
 		return Origin{}, err
 	}
@@ -116,18 +125,18 @@ func checkURL(text string) error {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%q is no address: %w", text, err)
+		return fmt.Errorf("%q isn't a URL: %w", text, err)
 	case !slices.Contains(protocols, u.Scheme):
 		return fmt.Errorf("%q: packs come by %s", text, strings.Join(protocols, ", "))
 	case u.User != nil && hasPassword(u):
-		return errors.New("the address holds a password, which would be stored; use ssh for a private repository")
+		return errors.New("the URL contains a password, which would be stored; use ssh for a private repository")
 	case u.RawQuery != "" || u.Fragment != "":
-		return fmt.Errorf("%q: an address of a repository has neither ? nor #", text)
+		return fmt.Errorf("%q: the URL of a repository has neither ? nor #", text)
 	case u.Scheme != "file" && u.Host == "", u.Scheme == "file" && u.Host != "":
-		return fmt.Errorf("%q is no address of a repository", text)
+		return fmt.Errorf("%q isn't the URL of a repository", text)
 	case strings.HasPrefix(u.Host, "-"), u.User != nil && strings.HasPrefix(u.User.Username(), "-"),
 		strings.ContainsAny(text, " \t\r\n\\'\"`$"):
-		return fmt.Errorf("%q is no address of a repository", text)
+		return fmt.Errorf("%q isn't the URL of a repository", text)
 	}
 	return nil
 }
@@ -137,7 +146,7 @@ func hasPassword(u *url.URL) bool { _, has := u.User.Password(); return has }
 func checkRef(ref string) error {
 	if !refName.MatchString(ref) || strings.Contains(ref, "..") || strings.Contains(ref, "//") ||
 		strings.HasSuffix(ref, "/") || strings.HasSuffix(ref, ".lock") {
-		return fmt.Errorf("%q is no name of a tag, a branch or a commit", ref)
+		return fmt.Errorf("%q can't be a tag, a branch or a commit", ref)
 	}
 	return nil
 }

@@ -38,7 +38,7 @@ const (
 	KindLater        Kind = "later"         // at
 	KindLock         Kind = "lock"          // flock
 	KindSocket       Kind = "socket"        // nc
-	KindSystem       Kind = "system"        // stops machines, services, accounts, packages
+	KindSignal       Kind = "signal"        // ends processes: kill
 	KindCmdlet       Kind = "cmdlet"        // a command of PowerShell
 	KindCmdlets      Kind = "cmdlets"       // PowerShell itself
 	KindArchive      Kind = "archive"       // zip
@@ -48,7 +48,7 @@ const (
 var kinds = []Kind{KindDelete, KindErase, KindRemoveFolder, KindDesktop, KindSearch, KindMode, KindRawCopy, KindDevice,
 	KindVolume, KindMove, KindCopy, KindLink, KindReplace, KindEdit, KindRename, KindMounts, KindPatches, KindUnpack,
 	KindLinkFarm, KindDotfiles, KindDownload, KindDatabase, KindRepository, KindLoginShell, KindTimetable, KindLater,
-	KindLock, KindSocket, KindSystem, KindCmdlet, KindCmdlets, KindArchive, KindMirror}
+	KindLock, KindSocket, KindSignal, KindCmdlet, KindCmdlets, KindArchive, KindMirror}
 
 // ownKinds are those that a file of your own may give: the others are judged by words
 // that only the built-in programs have.

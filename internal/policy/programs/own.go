@@ -236,42 +236,17 @@ func (p *Program) SameAs(other *Program) bool {
 // Own reports whether one of your own files describes the program.
 func (p *Program) Own() bool { return p.source != "" }
 
-// Phrase finds the phrase of an effect that a command's words have: all its operands, in
-// front and in their order, and all its options. A word behind an option may be its value
-// or an operand; either will do. Dynamic words are given as "".
+// Phrase returns the phrase of an effect that a command's words have: all its operands,
+// in front and in their order, and all its options. A word behind an option may be its
+// value or an operand; either will do. Dynamic words are given as "".
 func (p *Program) Phrase(effect Effect, args []string) (phrase string, found bool) {
-	phrases := p.effects()[effect]
+	phrases := p.phrases(effect)
 	if len(phrases) == 0 {
 		return "", false
 	}
-	var operands []operand
-	options := map[string]bool{}
-	behind := false // an option that may take the next word
-	for i, word := range args {
-		if word == "" && effect == MayDelete {
-			word = "?" // a guess needs the word itself
-		}
-		if word == "--" {
-			for _, rest := range args[i+1:] {
-				operands = append(operands, operand{text: rest})
-			}
-			break
-		}
-		if len(word) < 2 || word[0] != '-' {
-			operands = append(operands, operand{word, behind})
-			behind = false
-			continue
-		}
-		name, _, joined := strings.Cut(word, "=")
-		options[name], behind = true, !joined
-		if !strings.HasPrefix(word, "--") {
-			for _, letter := range name[1:] {
-				options["-"+string(letter)] = true
-			}
-		}
-	}
+	given := splitArgs(args)
 	for _, phrase := range phrases {
-		if hasPhrase(strings.Fields(phrase), operands, options) {
+		if given.have(phrase, effect == MayDelete || !p.Own()) {
 			return phrase, true
 		}
 	}
@@ -279,13 +254,34 @@ func (p *Program) Phrase(effect Effect, args []string) (phrase string, found boo
 }
 
 // HasEffects reports whether anything is known about the effects of p's subcommands.
-func (p *Program) HasEffects() bool { return len(p.effects()) > 0 }
+func (p *Program) HasEffects() bool { return len(p.Does) > 0 || p.guessed() }
 
-func (p *Program) effects() map[Effect][]string {
-	if p == unknown {
-		return builtin().Any.Does
+// phrases are those of an effect. What a tool seems to delete is guessed where its
+// description doesn't say what it deletes.
+func (p *Program) phrases(effect Effect) []string {
+	if effect == MayDelete && p.guessed() {
+		return builtin().Any.Does[MayDelete]
 	}
-	return p.Does
+	return p.Does[effect]
+}
+
+// guessed reports whether the words of p's subcommands are taken for what they do.
+func (p *Program) guessed() bool {
+	switch {
+	case p == unknown:
+		return true
+	case p.Own():
+		return false
+	}
+	return p.Reader == nil && p.Prints == nil && p.Code == nil && p.Kind == "" && p.Operands == nil && p.Starts == nil &&
+		!p.Has(Plain|PlainTool|NoFiles|Mentions|Targets|Poll|Shell|ShellHook|RunsFiles) && len(p.Does[LosesData]) == 0 &&
+		p.Runs == nil
+}
+
+// givenWords are a command's words, as phrases are compared with them.
+type givenWords struct {
+	operands []operand
+	options  []option
 }
 
 // operand is a word that is no option, and whether it may be the value of one.
@@ -294,23 +290,123 @@ type operand struct {
 	isValue bool
 }
 
-func hasPhrase(words []string, operands []operand, options map[string]bool) bool {
-	at := 0
-	for _, w := range words {
-		if strings.HasPrefix(w, "-") {
-			if !options[w] {
+// option is an option, with the value that is joined to it and the word behind it.
+type option struct{ name, value, next string }
+
+func splitArgs(args []string) givenWords {
+	var g givenWords
+	behind := false // an option that may take the next word
+	for i, word := range args {
+		if word == "--" {
+			for _, rest := range args[i+1:] {
+				g.operands = append(g.operands, operand{text: rest})
+			}
+			break
+		}
+		if len(word) < 2 || word[0] != '-' {
+			g.operands = append(g.operands, operand{word, behind})
+			behind = false
+			continue
+		}
+		name, value, joined := strings.Cut(word, "=")
+		o := option{name: name, value: value}
+		if behind = !joined; behind && i+1 < len(args) {
+			o.next = args[i+1]
+		}
+		g.options = append(g.options, o)
+	}
+	return g
+}
+
+// have reports whether the words have a phrase. A word that isn't known may be any, but
+// where sure is set one word at least must be there as it is written.
+func (g givenWords) have(phrase string, sure bool) bool {
+	at, wanted, seen := 0, 0, 0
+	for w := range strings.FieldsSeq(phrase) {
+		if not, ok := strings.CutPrefix(w, "!"); ok {
+			if g.hasOption(not) || slices.ContainsFunc(g.operands, func(o operand) bool { return matchesWord(not, o.text) }) {
 				return false
 			}
 			continue
 		}
-		// A word that isn't known may be any.
-		for at < len(operands) && operands[at].isValue && operands[at].text != w && operands[at].text != "" {
+		if w != "*" {
+			wanted++
+		}
+		switch {
+		case strings.HasPrefix(w, "@"):
+			if !slices.ContainsFunc(g.operands, func(o operand) bool { return isVital(w, o.text) }) {
+				return false
+			}
+			seen++
+			continue
+		case strings.HasPrefix(w, "-"):
+			if !g.hasOption(w) {
+				return false
+			}
+			seen++
+			continue
+		}
+		for at < len(g.operands) && g.operands[at].isValue && g.operands[at].text != "" &&
+			(w == "*" && at+1 < len(g.operands) || !matchesWord(w, g.operands[at].text)) {
 			at++
 		}
-		if at >= len(operands) || operands[at].text != w && operands[at].text != "" && w != "*" {
+		switch {
+		case at >= len(g.operands):
 			return false
+		case g.operands[at].text == "":
+		case !matchesWord(w, g.operands[at].text):
+			return false
+		case w != "*":
+			seen++
 		}
 		at++
 	}
-	return true
+	return seen > 0 || wanted == 0 || !sure
+}
+
+// isVital reports whether a word names a service or a package that the machine or its
+// owner needs, or is a pattern that fits one.
+func isVital(kind, word string) bool {
+	list := builtin().Vital.Packages
+	if kind == "@service" {
+		word = strings.ToLower(strings.TrimSuffix(strings.TrimSuffix(word, ".service"), ".socket"))
+		list = builtin().Vital.Services
+	}
+	start, pattern := strings.CutSuffix(word, "*")
+	return word != "" && slices.ContainsFunc(list, func(v string) bool {
+		return matchesWord(v, word) || pattern && strings.HasPrefix(v, start)
+	})
+}
+
+// hasOption reports whether an option of a phrase is among the words: -x, --long,
+// --long=VALUE, or several divided by |. A letter may be joined with others.
+func (g givenWords) hasOption(wanted string) bool {
+	for one := range strings.SplitSeq(wanted, "|") {
+		name, value, valued := strings.Cut(one, "=")
+		for _, o := range g.options {
+			same := matchesWord(name, o.name) || len(name) == 2 && !strings.HasPrefix(o.name, "--") && strings.Contains(o.name, name[1:])
+			if same && (!valued || matchesWord(value, o.value) || matchesWord(value, o.next)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// matchesWord reports whether a word is one of those that a phrase has in a place: * is
+// any, and may be the start or the end of a word; several are divided by |.
+func matchesWord(pattern, word string) bool {
+	for one := range strings.SplitSeq(pattern, "|") {
+		start, end := strings.HasSuffix(one, "*"), strings.HasPrefix(one, "*")
+		bare := strings.Trim(one, "*")
+		switch {
+		case start && end:
+			if strings.Contains(word, bare) {
+				return true
+			}
+		case start && strings.HasPrefix(word, bare), end && strings.HasSuffix(word, bare), word == bare && !start && !end:
+			return true
+		}
+	}
+	return false
 }

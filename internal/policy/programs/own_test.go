@@ -116,7 +116,7 @@ func TestWrongDescriptions(t *testing.T) {
 		"programs: [{names: acme, delete: [x]}]":                      "delete",
 		"programs: [{is: plain}]":                                     "no names",
 		"programs: [{names: acme, is: readonly}]":                     `no trait "readonly"`,
-		"programs: [{names: acme, does: {destroys: [x]}}]":            `no effect "destroys"; there are deletes, deploys, prints-secret`,
+		"programs: [{names: acme, does: {destroys: [x]}}]":            `no effect "destroys"; there are deletes, disables, deploys`,
 		"programs: [{names: acme, does: {deletes: []}}]":              "lists no subcommand",
 		"programs: [{names: acme}, {names: b acme}]":                  "described twice",
 		"programs: [{names: /opt/Acme}]":                              "such as acme",
@@ -168,7 +168,7 @@ func TestKinds(t *testing.T) {
 		t.Errorf("links and dotfiles are made by %v", got)
 	}
 	for text, want := range map[string]string{"{names: acme, kind: explode}": "there is no kind",
-		"{names: acme, kind: system}": "built-in programs only"} {
+		"{names: acme, kind: signal}": "built-in programs only"} {
 		if _, err := Parse("x", []byte("programs:\n  - "+text+"\n")); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}

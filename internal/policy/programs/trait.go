@@ -65,13 +65,17 @@ type Effect string
 // Effects of subcommands.
 const (
 	LosesData    Effect = "deletes"       // stored data, or something in an account, for good
+	Disables     Effect = "disables"      // stops a machine, or takes away what it or its owner needs
 	Deploys      Effect = "deploys"       // changes what runs for others
+	Grants       Effect = "grants"        // gives rights or access to somebody
+	Publishes    Effect = "publishes"     // shows something to others: packages, messages, payments
+	Opens        Effect = "opens"         // lets others connect to this machine
 	PrintsSecret Effect = "prints-secret" // a stored secret
 	MayDelete    Effect = "may-delete"    // by its name alone: of a program that isn't described
 )
 
 // Effects lists them.
-var Effects = []Effect{LosesData, Deploys, PrintsSecret, MayDelete}
+var Effects = []Effect{LosesData, Disables, Deploys, Grants, Publishes, Opens, PrintsSecret, MayDelete}
 
 func joinEffects() string {
 	out := make([]string, len(Effects))

@@ -281,7 +281,12 @@ func hintField(message string) string {
 	if parts[1] == "state" {
 		return ` (did you mean "mode"?)`
 	}
-	if near := similar.Nearest(parts[1], ruleKeys()); near != "" {
+	if slices.Contains([]string{"deny", "ask", "allow", "warn", "block", "effect", "action", "decision", "verdict", "then"}, parts[1]) {
+		return "; what a rule decides is \"decide: deny\" (or ask, warn, allow)"
+	}
+	if near := similar.Nearest(parts[1], ruleKeys()); near == parts[1] {
+		return "; it belongs below \"match\""
+	} else if near != "" {
 		return fmt.Sprintf(" (did you mean %q?)", near)
 	}
 	return ""

@@ -236,6 +236,8 @@ func (r *Rule) check() error {
 		return fmt.Errorf("id %q: use small letters, digits, dots and dashes", r.ID)
 	case r.Why == "":
 		return errors.New("\"why\" is missing; the agent and you read it when the rule stops a call")
+	case r.Claude == nil && r.Decide == "":
+		return errors.New("\"decide\" is missing; write deny, ask, warn or allow")
 	case r.Claude == nil && !slices.Contains([]Verdict{Deny, Ask, Warn, Allow}, r.Decide):
 		return fmt.Errorf("decide is %q; it must be deny, ask, warn or allow", r.Decide)
 	case !slices.Contains([]string{"", "deny", "ask", "ignore"}, r.OnUnknown):
@@ -279,14 +281,20 @@ func (r *Rule) check() error {
 // Words are the values that fields of a match take that have a fixed set of words.
 func Words() map[string][]string { return maps.Clone(words) }
 
+func effects() (out []string) {
+	for _, e := range programs.Effects {
+		out = append(out, string(e))
+	}
+	return out
+}
+
 // words are the values that fields with a fixed set of words take.
 var words = map[string][]string{
 	"access": {"read", "write", "delete", "change"}, "scope": {"loopback", "private", "public"},
 	"statement": {"read", "write", "drop", "truncate", "delete-all", "update-all", "alter", "permission", "restore", "file"},
 	"origin":    {"network", "decoder", "download", "binary"},
-	"effect": {string(programs.LosesData), string(programs.Deploys), string(programs.PrintsSecret),
-		string(programs.MayDelete)},
-	"attended": {"yes", "no"},
+	"effect":    effects(),
+	"attended":  {"yes", "no"},
 	"tool": {"shell", "file_read", "file_write", "file_edit", "search", "fetch", "task", "mcp",
 		"question", "plan", "other"},
 }

@@ -458,16 +458,26 @@ func Unknown(name string) error {
 
 // nearest is the key a typing error most likely meant.
 func nearest(name string) string {
-	var all []string
+	group, wanted, _ := strings.Cut(name, ".")
+	var all, lasts []string
 	for _, k := range table {
 		if strings.HasPrefix(k.Name, name+".") {
 			return k.Name
 		}
-		_, last, _ := strings.Cut(k.Name, ".")
+		first, last, _ := strings.Cut(k.Name, ".")
 		if strings.EqualFold(last, name) {
 			return k.Name
 		}
+		if first == group && last != "" {
+			lasts = append(lasts, last)
+		}
 		all = append(all, k.Name)
+	}
+	if len(lasts) > 0 { // in a group, what is similar is the rest of the name
+		if near := similar.Nearest(wanted, lasts); near != "" {
+			return group + "." + near
+		}
+		return ""
 	}
 	return similar.Nearest(name, all)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -213,7 +214,7 @@ func Format(v any) string {
 func ParseSpan(s string) (time.Duration, error) { return parseSpan(s) }
 
 func parseSpan(s string) (time.Duration, error) {
-	bad := fmt.Errorf("%q isn't a duration; write \"30d\", \"12h\" or \"90s\"", s)
+	bad := BadSpan(s, "30d, 12h or 90s")
 	text := strings.TrimSpace(s)
 	var sum time.Duration
 	for _, unit := range []struct {
@@ -237,6 +238,30 @@ func parseSpan(s string) (time.Duration, error) {
 		return 0, bad
 	}
 	return sum + d, nil
+}
+
+// BadSpan says what's wrong with a duration. examples are some that fit.
+func BadSpan(value, examples string) error {
+	text := strings.TrimSpace(value)
+	if meant := SpanMeant(text); meant != "" {
+		return fmt.Errorf("%q isn't a duration; did you mean %s?", value, meant)
+	}
+	if n, err := strconv.ParseFloat(text, 64); err == nil && n > 0 && len(text) < 10 {
+		return fmt.Errorf("%q has no unit; write %[2]ss, %[2]sm, %[2]sh or %[2]sd", value, text)
+	}
+	return fmt.Errorf("%q isn't a duration; write %s", value, examples)
+}
+
+// spanWords matches a duration as people say it.
+var spanWords = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?) ?(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$`)
+
+// SpanMeant returns how to write what somebody typed as "30 days" or "5min", or "".
+func SpanMeant(text string) string {
+	found := spanWords.FindStringSubmatch(strings.ToLower(strings.TrimSpace(text)))
+	if found == nil || text == found[1]+found[2] && len(found[2]) == 1 {
+		return ""
+	}
+	return found[1] + found[2][:1]
 }
 
 func formatSpan(d time.Duration) string {

@@ -15,9 +15,31 @@ import (
 // commands that answer it: nothing of it is cut.
 func (s Style) Request(item *wire.InboxRequest, now time.Time) string {
 	if item.Answerable() {
-		return s.Card(item, now) + s.dim("→ "+Ways(item)) + "\n"
+		return s.Card(item, now) + s.dim("→ "+s.wrapWays(Ways(item))) + "\n"
 	}
 	return s.Card(item, now)
+}
+
+// wrapWays breaks the line of commands between them, so that each can be copied.
+func (s Style) wrapWays(ways string) string {
+	if s.Width <= 0 || termsafe.Width(ways)+2 <= s.Width {
+		return ways
+	}
+	var b strings.Builder
+	used := 2
+	for i, way := range strings.Split(ways, " · ") {
+		switch {
+		case i > 0 && used+3+termsafe.Width(way) > s.Width:
+			b.WriteString("\n  ")
+			used = 2
+		case i > 0:
+			b.WriteString(" · ")
+			used += 3
+		}
+		b.WriteString(way)
+		used += termsafe.Width(way)
+	}
+	return b.String()
 }
 
 // Card is a whole request without the commands that answer it.
@@ -90,7 +112,10 @@ func (s Style) PromptOver(item *wire.InboxRequest) string {
 // Ended says on one line how a request ended.
 func (s Style) Ended(item *wire.InboxRequest) string {
 	if d := item.Decision; d != nil {
-		line := fmt.Sprintf("%s by %s, %s", DecidedWord(d), d.By, d.Outcome)
+		line := DecidedWord(d) + " by " + whoDecided(d.By)
+		if d.Outcome != wire.ReplyDelivered && d.Outcome != "confirmed" {
+			line += ", " + d.Outcome
+		}
 		if said := DecidedWords(d); said != "" {
 			line += ": " + said
 		}
@@ -102,6 +127,17 @@ func (s Style) Ended(item *wire.InboxRequest) string {
 	return s.yellow(termsafe.Line(item.Status+": "+CodeText(item.End), 0))
 }
 
+// whoDecided is you for an answer given at a terminal, with which one.
+func whoDecided(by string) string {
+	if at, ok := strings.CutPrefix(by, "hookmux, pid "); ok {
+		if _, tty, ok := strings.Cut(at, ", /dev/"); ok {
+			return "you (" + tty + ")"
+		}
+		return "you"
+	}
+	return by
+}
+
 // DecidedWord says what was decided, as people say it.
 func DecidedWord(d *wire.InboxDecision) string {
 	if d.Plan != "" {
@@ -111,7 +147,7 @@ func DecidedWord(d *wire.InboxDecision) string {
 	case "once":
 		return "approved"
 	case "always":
-		return "approved for good"
+		return "approved and saved"
 	case "all":
 		return "approved for the session"
 	case "deny":

@@ -52,11 +52,11 @@ func TestWaysToAnswer(t *testing.T) {
 // What ended says what was said.
 func TestEndedInWords(t *testing.T) {
 	for want, d := range map[string]wire.InboxDecision{
-		"denied by me, delivered: use staging": {Choice: "deny", By: "me", Outcome: "delivered", Reason: "use staging"},
-		"answered by me, confirmed: blue; round, flat": {Choice: "answer", By: "me", Outcome: "confirmed", Answers: []event.QuestionAnswer{
+		"denied by me: use staging": {Choice: "deny", By: "me", Outcome: "delivered", Reason: "use staging"},
+		"answered by me: blue; round, flat": {Choice: "answer", By: "me", Outcome: "confirmed", Answers: []event.QuestionAnswer{
 			{Options: []string{"blue"}}, {Options: []string{"round", "flat"}}}},
-		"plan sent back by me, delivered: smaller": {Choice: "plan", Plan: "reject", By: "me", Outcome: "delivered", Reason: "smaller", Feedback: "smaller"},
-		"approved by me, delivered":                {Choice: "once", By: "me", Outcome: "delivered"},
+		"plan sent back by me: smaller": {Choice: "plan", Plan: "reject", By: "me", Outcome: "delivered", Reason: "smaller", Feedback: "smaller"},
+		"approved by me":                {Choice: "once", By: "me", Outcome: "delivered"},
 	} {
 		if got := (Style{}).Ended(&wire.InboxRequest{Decision: &d}); got != want {
 			t.Errorf("%q, not %q; want got == want", got, want)

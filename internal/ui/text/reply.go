@@ -16,7 +16,7 @@ func (s Style) ReplyLines(result *wire.InboxReplyResult) (lines []string, delive
 	switch {
 	case result.Outcome == wire.ReplyDelivered:
 	case result.Outcome == wire.ReplyAlready && result.By != "":
-		line("%s: too late, %s already decided", result.ID, result.By)
+		line("%s: too late, already decided by %s", result.ID, whoDecided(result.By))
 		return lines, false
 	case result.Outcome == wire.ReplyAlready:
 		line("%s: too late: %s", result.ID, CodeText(result.Why))

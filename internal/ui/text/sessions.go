@@ -351,7 +351,7 @@ func (s Style) Session(w io.Writer, d *wire.SessionDetail, now time.Time, quoted
 
 // SessionFacts is Session without its title and status.
 func (s Style) SessionFacts(w io.Writer, d *wire.SessionDetail, now time.Time, quoted string) {
-	s.SessionAbout(w, d, now, 1)
+	s.SessionAbout(w, d, now, false)
 	one := &d.Session
 	if t := one.Turn; t != nil && t.Summary != "" {
 		fmt.Fprintf(w, "\n%s\n  %s\n", s.dim("final message"), termsafe.Line(withoutMarkup(t.Summary), 0))
@@ -367,16 +367,18 @@ func (s Style) SessionFacts(w io.Writer, d *wire.SessionDetail, now time.Time, q
 	}
 }
 
-// SessionAbout is SessionFacts without what a live view shows elsewhere: the final message, how
-// to resume it, and its turns if they're fewer than leastTurns.
-func (s Style) SessionAbout(w io.Writer, d *wire.SessionDetail, now time.Time, leastTurns int) {
+// SessionAbout is SessionFacts without the final message and how to resume it. A live view shows
+// what the session does elsewhere, and a single turn as well.
+func (s Style) SessionAbout(w io.Writer, d *wire.SessionDetail, now time.Time, live bool) {
 	one := &d.Session
 	line := func(name, value string) {
 		if value != "" {
 			fmt.Fprintf(w, "%s %s\n", s.dim(pad(name, 11)), value)
 		}
 	}
-	line("session", termsafe.Line(one.ID, 0))
+	if !live {
+		line("session", termsafe.Line(one.ID, 0))
+	}
 	line("agent", termsafe.Line(strings.TrimSpace(one.Agent+" "+one.Version), 60))
 	line("model", termsafe.Line(one.Model, 60))
 	line("used", UsedInWords(one.Usage))
@@ -388,17 +390,21 @@ func (s Style) SessionAbout(w io.Writer, d *wire.SessionDetail, now time.Time, l
 	if one.Ended != nil {
 		line("ended", Moment(*one.Ended, now)+" "+termsafe.Line(endWords(one.EndReason), 100))
 	}
-	for _, ask := range one.Asks {
-		line("waiting for", termsafe.Line(ask, 200))
-	}
-	if !slices.Contains(one.Asks, one.Tool) {
-		line("activity", termsafe.Line(one.Tool, 120))
+	if live {
+		line("session", termsafe.Line(one.ID, 0))
+	} else {
+		for _, ask := range one.Asks {
+			line("waiting for", termsafe.Line(ask, 200))
+		}
+		if !slices.Contains(one.Asks, one.Tool) {
+			line("activity", termsafe.Line(one.Tool, 120))
+		}
 	}
 	turns := d.Earlier
 	if one.Turn != nil {
 		turns = append(turns[:len(turns):len(turns)], *one.Turn)
 	}
-	if len(turns) >= leastTurns && len(turns) > 0 {
+	if len(turns) > 1 || len(turns) == 1 && !live {
 		fmt.Fprintf(w, "\n%s\n", s.dim(fmt.Sprintf("turns (%d)", one.Turns)))
 		for i := range turns {
 			s.turn(w, &turns[i], now)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -274,6 +275,23 @@ func size(n int64) string {
 		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
 	}
 	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+}
+
+// Count writes a number of things: "1 event", "12,000 events".
+func Count(n int64, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return Thousands(n) + " " + what
+}
+
+// Thousands writes a number with commas.
+func Thousands(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for at := len(digits) - 3; at > 0 && digits[at-1] != '-'; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
 }
 
 // Moment is a point in time as short as it is clear: the date only when it is

@@ -66,7 +66,7 @@ func TestEventLines(t *testing.T) {
 		{"a person's answer", event.Event{Agent: "hookmux", Kind: event.Other, Native: "decision", Detail: "use staging",
 			Raw: []byte(`{"request":"mbyz","agent":"claude","session":"f9eb64a1-c366-4a3e-8591-77cbd2a99b06","tool":"Bash",` +
 				`"kind":"permission","verdict":"deny","reason":"use staging"}`)}, nil,
-			"hookmux     decision           you said deny to mbyz, claude Bash [f9eb64a1]: use staging"},
+			"hookmux     decision           you denied mbyz, claude Bash [f9eb64a1]: use staging"},
 		{"a subagent", event.Event{Agent: "claude", Kind: event.SubagentEnd, Subagent: &event.Subagent{Type: "explore"}}, nil,
 			"claude      subagent done      subagent explore"},
 		{"marks", event.Event{Agent: "claude", Kind: event.ToolBefore, Nested: true, Truncated: true, Malformed: "cut off\nat 7"}, nil,

@@ -18,7 +18,7 @@ import (
 // switchOff asks for how long, and then the daemon: it has the user type a code.
 func switchOff(m *Model) tea.Cmd {
 	m.startTyping("Turn hookmux off", "For how long? 30m, 1h, 2d, or empty: until you turn it on. No guard or hook stops "+
-		"anything until then; events are still recorded.", "1h",
+		"anything until then; events are still recorded.", "1h", "turn off",
 		func(m *Model, span string) tea.Cmd {
 			var p wire.OffParams
 			if span != "" {

@@ -201,7 +201,7 @@ func TestColoursChangeNoText(t *testing.T) {
 			card.WriteString("  $ " + line + "\n")
 		}
 		b := &body{width: 60}
-		b.addCard(card.String(), false)
+		b.addCard(card.String(), "")
 		var got strings.Builder
 		for i := range b.lines {
 			got.WriteString(stripStyles(b.lines[i].render()) + "\n")
@@ -224,7 +224,7 @@ func TestBatchLeavesOutDangerousRequests(t *testing.T) {
 	s.arrive(s.request("k5", func(r *wire.InboxRequest) { r.Kind = "plan" }))
 	s.wait(time.Second)
 	s.press("B")
-	s.mustShow("Approve 2 together · 3 left for you", "B approve these 2")
+	s.mustShow("Approve 2 together · 3 left for you", "B approve both")
 	for range 5 {
 		s.wait(time.Second)
 		s.press("space")

@@ -149,7 +149,7 @@ func (m *Model) askPIN(ask askPINMsg) tea.Cmd {
 		return nil
 	}
 	m.status = ask.why
-	m.startTyping("PIN", "", "", func(m *Model, pin string) tea.Cmd {
+	m.startTyping("PIN", "", "", "send", func(m *Model, pin string) tea.Cmd {
 		return m.decide(func(ctx context.Context, _ string) (string, error) { return ask.run(ctx, pin) })
 	})
 	m.typing.input.secret = true
@@ -223,7 +223,7 @@ func approveByOwnRule(m *Model) tea.Cmd {
 		confirmOwnRule(m, item, 1)
 		return nil
 	}
-	m.startTyping("The agent's own rule", fmt.Sprintf("Which of the rules it offers, 1 to %d?", len(item.Suggestions)), "",
+	m.startTyping("The agent's own rule", fmt.Sprintf("Which of the rules it offers, 1 to %d?", len(item.Suggestions)), "", "choose",
 		func(m *Model, text string) tea.Cmd {
 			number, err := strconv.Atoi(text)
 			if err != nil || number < 1 || number > len(item.Suggestions) {
@@ -265,11 +265,12 @@ func denyRequest(m *Model) tea.Cmd {
 		m.status = why
 		return nil
 	}
-	title, label := "Deny "+subjectOf(item), "Why? The agent reads it. Enter alone gives no reason."
+	does, label := "deny", "Why? The agent reads it. Enter alone gives no reason."
 	if plan {
-		title, label = "Send the plan back", "What should be different? Enter alone sends it back without a comment."
+		does, label = "send back", "What should be different? Enter alone sends it back without a comment."
 	}
-	m.startTyping(title, label, "", func(m *Model, words string) tea.Cmd {
+	title := upperFirst(does) + " · " + termsafe.Line(item.Agent, 20) + " · " + termsafe.Line(m.selectedRow().title(), 200)
+	m.startTyping(title, label, "", does, func(m *Model, words string) tea.Cmd {
 		if plan {
 			reply := replyFor(item, "reject")
 			reply.Feedback = words
@@ -364,7 +365,13 @@ func outcomeText(item *wire.InboxRequest, result client.InboxResult) string {
 				said += " (" + words + ")"
 			}
 		}
-		lines[0] = upperFirst(said) + ": " + subjectOf(item)
+		mark := ""
+		if d := result.Decided; delivered && d != nil {
+			if mark = "✓ "; d.Choice == "deny" || d.Plan == "reject" {
+				mark = "✗ "
+			}
+		}
+		lines[0] = mark + upperFirst(said) + " · " + termsafe.Line(item.Agent, 20) + " · " + termsafe.Line(strings.TrimPrefix(requestAbout(item), "$ "), 200)
 	}
 	return strings.Join(lines, " · ")
 }

@@ -72,7 +72,7 @@ func TestKeysAnswer(t *testing.T) {
 			if got := toJSON(s.daemon.replies[0]); got != want {
 				t.Errorf("reply: got %s, want %s", got, want)
 			}
-			s.mustShow(" (claude)")
+			s.mustShow(" · claude · ")
 		})
 	}
 }

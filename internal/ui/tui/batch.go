@@ -66,7 +66,7 @@ func openBatch(m *Model) tea.Cmd {
 }
 
 // bodyFor is the text of all requests for so many columns.
-func (b *batch) bodyFor(width int) *body {
+func (b *batch) bodyFor(m *Model, width int) *body {
 	if b.body != nil && b.body.width == width {
 		return b.body
 	}
@@ -77,9 +77,9 @@ func (b *batch) bodyFor(width int) *body {
 		}
 		b.body.addLine(fmt.Sprintf("%d of %d  %s", i+1, len(b.items), b.heads[i]), &styleBold)
 		if effect := effectOf(item); effect != "" {
-			b.body.addLine("▸ "+text.EscapeMarks(termsafe.Line(effect, 0)), &styleWaiting)
+			b.body.addLine(text.EscapeMarks(termsafe.Line(effect, 0)), &styleWaiting)
 		}
-		b.body.addCard(item.Shown, item.Kind == "plan")
+		b.body.addCard(m.readable(item.Shown, item.Agent), item.Kind)
 		if item.Note != "" {
 			b.body.addLine(termsafe.Line(item.Note, 0), &styleWaiting)
 		}
@@ -98,6 +98,14 @@ func (b *batch) title() string {
 		said += fmt.Sprintf(" · %d left for you", b.left)
 	}
 	return said
+}
+
+// countText says how many are approved.
+func (b *batch) countText() string {
+	if len(b.items) == 2 {
+		return "both"
+	}
+	return fmt.Sprintf("these %d", len(b.items))
 }
 
 // leftText says how many requests stay behind.
@@ -121,7 +129,7 @@ func (b *batch) hash() string {
 func (b *batch) noteShown(m *Model) {
 	in := m.popupRoom()
 	now, height := m.opts.Now(), in.height
-	body := b.bodyFor(in.width)
+	body := b.bodyFor(m, in.width)
 	b.scroll = min(b.scroll, max(0, len(body.lines)-height))
 	b.shown.noteText(b.hash(), "")
 	if b.shown.appeared.IsZero() && height > 0 && m.width > 0 {
@@ -136,7 +144,7 @@ func (b *batch) noteShown(m *Model) {
 // hidden is how many lines are below the screen.
 func (b *batch) hidden(m *Model) int {
 	in := m.popupRoom()
-	return max(0, len(b.bodyFor(in.width).lines)-b.scroll-in.height)
+	return max(0, len(b.bodyFor(m, in.width).lines)-b.scroll-in.height)
 }
 
 // handleBatchKey is a key while a batch is read.
@@ -155,7 +163,7 @@ func handleBatchKey(m *Model, key string) tea.Cmd {
 	case "B":
 		return approveBatch(m)
 	default:
-		m.status = fmt.Sprintf("B approves these %d, Esc cancels.", len(b.items))
+		m.status = "B approves " + b.countText() + ", Esc cancels."
 	}
 	return nil
 }

@@ -51,14 +51,14 @@ func (m *Model) bodyOf(item *wire.InboxRequest, width int) *body {
 	b := m.body
 	if b == nil || b.id != item.ID || b.shown != item.Shown || b.note != item.Note || b.status != item.Status ||
 		b.width != width {
-		m.body = newBody(item, width)
+		m.body = newBody(m, item, width)
 	}
 	return m.body
 }
 
-func newBody(item *wire.InboxRequest, width int) *body {
+func newBody(m *Model, item *wire.InboxRequest, width int) *body {
 	b := &body{id: item.ID, shown: item.Shown, note: item.Note, status: item.Status, width: width}
-	b.addCard(item.Shown, item.Kind == "plan")
+	b.addCard(m.readable(item.Shown, item.Agent), item.Kind)
 	if item.Note != "" {
 		b.addLine("", &stylePlain)
 		b.addLine(text.EscapeMarks(termsafe.Line(item.Note, 0)), &styleWaiting)
@@ -76,8 +76,29 @@ func newBody(item *wire.InboxRequest, width int) *body {
 	return b
 }
 
+// readable is a card as people would write it: the folder behind what is wanted there, and the
+// agent's own description of a call in quotes. It says everything that the card says.
+func (m *Model) readable(card, agent string) string {
+	head, rest, _ := strings.Cut(card, "\n")
+	if folder, ok := strings.CutPrefix(rest, "in "); ok {
+		folder, rest, _ = strings.Cut(folder, "\n")
+		head += " in " + m.shortFolder(folder)
+	}
+	lines := strings.Split(rest, "\n")
+	for i := range lines {
+		if file, ok := strings.CutPrefix(lines[i], "file: "); ok {
+			lines[i] = "file: " + m.shortFolder(file)
+		}
+		if said, ok := strings.CutPrefix(lines[i], wire.CardIndent+"· description: "); ok {
+			lines[i] = wire.CardIndent + "· " + termsafe.Line(agent, 20) + ": “" + said + "”"
+		}
+	}
+	return head + "\n" + strings.Join(lines, "\n")
+}
+
 // addCard adds what you see of a request. In a plan other people's lines are Markdown.
-func (b *body) addCard(card string, isPlan bool) {
+func (b *body) addCard(card, kind string) {
+	isPlan, isQuestion := kind == "plan", kind == "question"
 	var plan markdown
 	var command []string // the lines of one, with their marks
 	addCommand := func() {
@@ -97,6 +118,10 @@ func (b *body) addCard(card string, isPlan bool) {
 			continue
 		}
 		addCommand()
+		if isQuestion && len(b.lines) > 0 {
+			b.addQuestionLine(line)
+			continue
+		}
 		if isPlan && line.Kind != wire.OwnLine {
 			shown := strings.ReplaceAll(line.Text, "\t", "    ")
 			b.addInked(shown, &stylePlain, plan.ink(shown))
@@ -105,6 +130,22 @@ func (b *body) addCard(card string, isPlan bool) {
 		b.addLine(line.Text, lineStyle(line.Kind))
 	}
 	addCommand()
+}
+
+// addQuestionLine adds a line of a question: a digit is a key.
+func (b *body) addQuestionLine(line wire.CardLine) {
+	if line.Kind == wire.OwnLine {
+		b.addLine("", &stylePlain)
+		b.addLine(line.Text, &styleBold)
+		return
+	}
+	inks := make([]ink, len(line.Text))
+	if end := strings.Index(line.Text, ") "); end > 0 && end <= len(wire.CardIndent)+2 {
+		for i := range end {
+			inks[i] = inkKey
+		}
+	}
+	b.addInked(line.Text, &stylePlain, inks)
 }
 
 func (b *body) addLine(line string, style *lipgloss.Style) { b.addInked(line, style, nil) }

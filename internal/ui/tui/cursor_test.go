@@ -152,7 +152,7 @@ func TestDetailsFollowTheStatus(t *testing.T) {
 	done := running
 	done.Status = wire.StatusDone
 	s.send(sessionMsg(wire.SessionChange{Session: done}))
-	if text := s.text(); strings.Contains(text, "● run") || !strings.Contains(before, "● run") {
+	if text := s.text(); strings.Contains(text, "running for") || !strings.Contains(before, "running for") {
 		t.Errorf("it is said to run:\n%s\nwant done; before:\n%s", text, before)
 	}
 }

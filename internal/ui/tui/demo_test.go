@@ -116,19 +116,19 @@ func TestDayWithRecordedAgents(t *testing.T) {
 			d.sees("", "/"+words)
 		}
 		find("payment")
-		d.sees("a", "Approved: $ npm test")
+		d.sees("a", "✓ Approved · claude · npm test")
 		find("parser")
 		d.sees("d", "The agent reads it")
 		d.typeText("not now")
 		d.press("enter")
-		d.sees("", "Denied (not now): $ rm -rf build")
+		d.sees("", "✗ Denied (not now) · codex · rm -rf build")
 		find("cache")
-		d.sees("enter", "1–9 answer", "Enter send")
+		d.sees("enter", "1–2 answer", "Enter send")
 		d.program.Send(tea.WindowSizeMsg{Width: 60, Height: 30})
-		d.sees("2", "Answered (Redis): Where should the cache live?")
+		d.sees("2", "✓ Answered (Redis) · claude · Where should")
 		d.program.Send(tea.WindowSizeMsg{Width: 160, Height: 40})
 		find("database")
-		d.sees("a", "Plan accepted: Move to the new database")
+		d.sees("a", "✓ Plan accepted · claude · Move to the new database")
 		d.press("esc")
 		d.sees("", "5 done")
 		d.press("h")
@@ -138,7 +138,7 @@ func TestDayWithRecordedAgents(t *testing.T) {
 			return err
 		}
 		for _, s := range list {
-			if s.Title == "Upgrade the parser to the new grammar" && (s.Turn == nil ||
+			if s.Title == "Upgrade the parser" && (s.Turn == nil ||
 				s.Turn.Summary != "Without a clean build I cannot check the upgrade.") {
 				t.Errorf("the agent that heard no said last: %+v", s.Turn)
 			}

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -95,63 +96,21 @@ func (m *Model) page(width int) *page {
 	case r.request != nil:
 		return requestPage(m, r, width)
 	case r.decided != nil:
-		return &page{head: r.decided.head(m.opts.Now(), width), body: r.decided.bodyFor(width)}
+		return &page{head: r.decided.head(m.opts.Now(), width), body: r.decided.bodyFor(m, width)}
 	}
 	return &page{head: sessionLines(m, r, width)}
 }
 
-// requestPage is a request in full: who asks, what it would do, and exactly the text
-// whose hash the answer carries; below it the session's last steps.
+// requestPage is a request in full: what it would do, and exactly the text whose hash the
+// answer carries; below it the session's last steps.
 func requestPage(m *Model, r *row, width int) *page {
-	item, now, height := r.request, m.opts.Now(), m.layout().detail.height
-	p := &page{body: m.bodyOf(item, width)}
-	facts := []string{"asked " + agoText(now.Sub(item.CreatedAt))}
-	if !item.Deadline.IsZero() && !isWindow(item) {
-		facts = append(facts, waitText(item.Deadline.Sub(now)))
-	}
-	if s := r.session; s != nil && s.Unasked != "" {
-		facts = append(facts, termsafe.Line(s.Unasked, 10)+" mode")
-	}
-	facts = m.withUsage(r, facts, width)
-	p.head = append(p.head, titleWithFacts(termsafe.Line(r.title(), max(width, 1)), strings.Join(facts, " · "), width, height)...)
-	p.head = append(p.head, effectLines(item, width)...)
-	if height >= 8 {
+	item, height := r.request, m.layout().detail.height
+	p := &page{head: effectLines(item, width), body: m.bodyOf(item, width)}
+	if len(p.head) > 0 && height >= 8 {
 		p.head = append(p.head, "")
 	}
-	if m.layout().aside.width == 0 {
-		p.tail = m.tailOf(r, width, height-len(p.head)-len(p.body.lines))
-	}
+	p.tail = m.tailOf(r, width, height-len(p.head)-len(p.body.lines))
 	return p
-}
-
-// withUsage puts what the session used before the other facts beside its title, where there
-// is room and no panel's edge says it.
-func (m *Model) withUsage(r *row, facts []string, width int) []string {
-	if r.session == nil || m.layout().side {
-		return facts
-	}
-	with := facts
-	if used := text.UsedInShort(r.session.Usage); used != "" {
-		with = append([]string{used}, facts...)
-	}
-	if ansi.StringWidth(termsafe.Line(r.title(), width)+strings.Join(with, " · "))+2 > width {
-		return facts
-	}
-	return with
-}
-
-// titleWithFacts is a title with something about it at the right, or below where both
-// don't fit in a line.
-func titleWithFacts(title, facts string, width, height int) []string {
-	width = max(width, 1)
-	if gap := width - ansi.StringWidth(title) - ansi.StringWidth(facts); gap >= 2 {
-		return []string{styleBold.Render(title) + strings.Repeat(" ", gap) + styleFaint.Render(facts)}
-	}
-	lines := []string{ansi.Truncate(styleBold.Render(title), width, "…")}
-	if height >= 8 {
-		lines = append(lines, ansi.Truncate(styleFaint.Render(facts), width, "…"))
-	}
-	return lines
 }
 
 // effectOf is what a request's call would do. That no rule matches is the usual case and
@@ -189,11 +148,32 @@ func effectLines(item *wire.InboxRequest, width int) []string {
 	return lines
 }
 
-// The fewest and the most steps below a request.
+// manyLines are the most lines of steps below a request; fewSteps the fewest steps.
 const (
 	fewSteps  = 4
-	manySteps = 20
+	manyLines = 40
 )
+
+// latestSteps are the last steps that fit in so many lines, with what came of them where all
+// of it fits. The last few are there in any case.
+func latestSteps(steps []step, width, room int) []string {
+	for _, lines := range []int{maxResult, 3, 0} {
+		var out []string
+		first := len(steps)
+		for first > 0 {
+			drawn := steps[first-1].draw(width, lines)
+			if len(out)+len(drawn) > room && len(steps)-first >= min(fewSteps, room) {
+				break
+			}
+			out = append(drawn, out...)
+			first--
+		}
+		if first == 0 || lines == 0 {
+			return out
+		}
+	}
+	return nil
+}
 
 // tailOf is what is below a request: what its session did last and said last, as much as
 // fits in the room that's left.
@@ -206,18 +186,17 @@ func (m *Model) tailOf(r *row, width, room int) []string {
 			said = append(said, styleFaint.Render(line))
 		}
 	}
-	steps := m.details.timeline.steps
-	if m.details.timeline.asking && len(steps) > 0 {
-		steps = steps[:len(steps)-1] // it's the request itself
-	}
-	if m.details.key == r.key() && len(steps) > 0 {
-		least := fewSteps
-		if room >= 3 { // the latest are in sight
-			least = min(room-2, fewSteps)
+	if m.details.key == r.key() {
+		if steps := m.details.timeline.about(r); len(steps) > 0 {
+			tail = append(tail, "", titledRule(width, styleFaint.Render("Last steps"), ""))
+			tail = append(tail, latestSteps(steps, width, min(max(room-len(said)-2, 1), manyLines))...)
 		}
-		most := min(max(room-len(said)-2, least), manySteps, len(steps))
-		tail = append(tail, "", titledRule(width, styleFaint.Render("Last steps"), ""))
-		tail = append(tail, wrapStyled(steps[len(steps)-most:], width)...)
+	}
+	if m.details.key == r.key() && m.details.session != nil && m.layout().aside.width == 0 {
+		about := wrapStyled(m.details.aboutLines(m), width)
+		if len(tail)+len(said)+len(about)+2 <= room {
+			said = append(append(said, "", titledRule(width, styleFaint.Render("About"), "")), about...)
+		}
 	}
 	tail = append(tail, said...)
 	if len(tail) > 0 && room > 0 && room < 3 { // a title alone would say nothing
@@ -241,60 +220,96 @@ func lastWords(s *wire.Session) string {
 // known about it.
 func sessionLines(m *Model, r *row, width int) []string {
 	d := &m.details
-	title := styleBold.Render(termsafe.Line(r.title(), 0))
 	switch {
 	case d.key == r.key() && d.err != nil:
-		return wrapStyled([]string{title, "", errorText(d.err)}, width)
+		return wrapStyled([]string{errorText(d.err)}, width)
 	case d.session == nil || d.key != r.key():
-		return []string{ansi.Truncate(title, max(width, 1), "…"), "", styleFaint.Render("…")}
+		return []string{styleFaint.Render("…")}
 	}
 	now := m.opts.Now()
 	if d.lines != nil && d.width == width && now.Sub(d.drawnTime).Abs() < time.Second {
 		return d.lines
 	}
-	state := strings.Join(m.withUsage(r, []string{stateText(r, now)}, width), " · ")
-	lines := titleWithFacts(termsafe.Line(r.title(), max(width, 1)), state, width, m.layout().detail.height)
+	lines := []string{joinFacts(frame{m}.whoText(r), m.shortFolder(termsafe.Line(r.session.Cwd, 0)))}
 	if doing := termsafe.Line(text.Doing(&d.session.Session), 600); doing != "" {
-		lines = append(lines, "", "  "+doing)
+		lines = append(lines, "", doing)
 	}
-	if len(d.timeline.steps) > 0 {
+	if steps := d.timeline.about(r); len(steps) > 0 {
 		lines = append(lines, "", titledRule(width, styleFaint.Render("Last steps"), ""))
-		lines = append(lines, d.timeline.steps...)
+		for i := range steps {
+			lines = append(lines, steps[i].draw(width, maxResult)...)
+		}
 	}
 	if m.layout().aside.width == 0 {
 		lines = append(lines, "", titledRule(width, styleFaint.Render("About"), ""))
-		lines = append(lines, d.aboutLines(now)...)
+		lines = append(lines, d.aboutLines(m)...)
 	}
 	d.lines, d.width, d.drawnTime = wrapStyled(lines, width), width, now
 	return d.lines
 }
 
 // aboutLines are everything else that is known about a session.
-func (d *details) aboutLines(now time.Time) []string {
+func (d *details) aboutLines(m *Model) []string {
+	shown, now := *d.session, m.opts.Now()
+	shown.Cwd = m.shortFolder(shown.Cwd)
 	var b strings.Builder
-	text.Style{Color: true}.SessionAbout(&b, d.session, now, 2)
+	text.Style{Color: true}.SessionAbout(&b, &shown, now, true)
 	return strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
 }
 
-// asideLines are what the session did and said, and what else is known about it.
+// asideLines are what is known about the session, and what else waits.
 func (f frame) asideLines(r *row, width, height int) []string {
 	if r == nil {
 		return nil
 	}
 	var lines []string
-	if r.request != nil {
-		if lines = f.tailOf(r, width, height); len(lines) > 0 {
-			lines = lines[1:] // it begins with an empty line
-		}
-	}
 	if d := &f.details; d.key == r.key() && d.session != nil {
-		if len(lines) > 0 {
-			lines = append(lines, "")
+		lines = append(lines, wrapStyled(d.aboutLines(f.Model), width)...)
+	}
+	return append(lines, f.othersWaiting(r, width)...)
+}
+
+// otherLines are how many lines of the other requests are shown.
+const otherLines = 8
+
+// othersWaiting are the other requests: how each begins.
+func (f frame) othersWaiting(r *row, width int) []string {
+	var lines []string
+	for i := range f.list.rows {
+		other := &f.list.rows[i]
+		if other.request == nil || other.key() == r.key() {
+			continue
 		}
-		lines = append(lines, titledRule(width, styleFaint.Render("About"), ""))
-		lines = append(lines, wrapStyled(d.aboutLines(f.opts.Now()), width)...)
+		if lines == nil {
+			lines = []string{"", titledRule(width, styleFaint.Render("Also waiting"), "")}
+		}
+		mark, style := other.sign()
+		lines = append(lines, "", style.Bold(true).Render(mark)+" "+styleBold.Render(ansi.Truncate(termsafe.Line(other.title(), width), width-2, "…")))
+		about := effectLines(other.request, width-2)
+		card := newBody(f.Model, other.request, width-2).lines
+		for len(card) > 1 && card[1].goesOn { // of its first line
+			card = card[1:]
+		}
+		for i := 1; i < min(len(card), otherLines); i++ {
+			about = append(about, card[i].render())
+		}
+		if len(card) > otherLines {
+			about = append(about, styleFaint.Render(fmt.Sprintf("  ↓ %d more", len(card)-otherLines)))
+		}
+		for _, line := range about {
+			lines = append(lines, "  "+line)
+		}
 	}
 	return lines
+}
+
+// shortFolder writes the home folder as ~.
+func (m *Model) shortFolder(path string) string {
+	rest, ok := strings.CutPrefix(path, m.opts.Home)
+	if m.opts.Home == "" || !ok || rest != "" && rest[0] != '/' {
+		return path
+	}
+	return "~" + rest
 }
 
 // stateText says what a session does, and since when.

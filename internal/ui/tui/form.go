@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -215,7 +214,7 @@ func (m *Model) closeForm(status string) { m.mode, m.form, m.status = modeList, 
 func typeAnswer(m *Model) {
 	f := m.form
 	f.option = len(f.questions[f.at].Options)
-	m.startTyping("Your answer", "", f.words[f.at], func(m *Model, words string) tea.Cmd {
+	m.startTyping("Your answer", "", f.words[f.at], "keep", func(m *Model, words string) tea.Cmd {
 		f.words[f.at] = words
 		if !f.questions[f.at].Multi && words != "" {
 			clear(f.chosen[f.at])
@@ -244,23 +243,22 @@ func (f *form) keys() []binding {
 	q := f.questions[f.at]
 	var keys []binding
 	add := func(name, does string) { keys = append(keys, binding{name: name, does: does}) }
+	if f.missing() >= 0 && f.missing() != f.at {
+		add("Enter", "next question")
+	} else {
+		add("Enter", "send")
+	}
 	add("↑↓", "move")
 	switch {
 	case q.Multi:
 		add("Space", "mark")
 	case isQuick(f.questions):
-		add("1–9", "answer")
+		add(digitNames(len(q.Options)), "answer")
 	case len(q.Options) > 0:
-		add("1–9", "choose")
+		add(digitNames(len(q.Options)), "choose")
 	}
 	if takesWords(q) {
 		add("o", "type an answer")
-	}
-	switch {
-	case f.missing() >= 0 && f.missing() != f.at:
-		add("Enter", "next question")
-	default:
-		add("Enter", "send")
 	}
 	if len(f.questions) > 1 {
 		add("Tab", "next")
@@ -271,16 +269,45 @@ func (f *form) keys() []binding {
 
 // visibleLines are those lines of the form that fit, with the cursor among them, and the
 // question that is asked now at the top where not all do.
-func (f *form) visibleLines(width, height int) []string {
-	lines, at, cursor := f.lines(width)
+func (f *form) visibleLines(width, height int, typed *lineInput) []string {
+	lines, at, cursor := f.lines(width, typed)
 	top := min(at, max(0, len(lines)-height))
 	top = max(top, cursor-height+1)
 	return lines[top:min(len(lines), top+max(height, 0))]
 }
 
+// formInPlace reports whether the questions are answered where the request is shown: they fit
+// there.
+func (f frame) formInPlace(place area) bool {
+	if f.form == nil || f.mode != modeForm && f.mode != modeTyping || place.height < 5 {
+		return false
+	}
+	lines, _, _ := f.form.lines(place.width, nil)
+	return len(lines)+2 <= place.height
+}
+
+// formPage are the questions below what asks them, as the request itself shows them.
+func (f frame) formPage(place area) []string {
+	head, _, _ := strings.Cut(f.readable(f.form.item.Shown, f.form.item.Agent), "\n")
+	out := append(indentWrapped("", termsafe.Line(head, 0), place.width), "")
+	out = append(out, f.form.visibleLines(place.width, place.height-len(out), f.typed())...)
+	if r := f.selectedRow(); r != nil && r.request == f.form.item {
+		out = append(out, f.tailOf(r, place.width, place.height-len(out))...)
+	}
+	return out
+}
+
+// typed is what is being typed; nil while nothing is.
+func (f frame) typed() *lineInput {
+	if f.mode != modeTyping {
+		return nil
+	}
+	return &f.typing.input
+}
+
 // lines show the form; at is the line of the question that is asked now, cursor that of
-// the option.
-func (f *form) lines(width int) (out []string, at, cursor int) {
+// the option. What is typed is drawn where the answer will be.
+func (f *form) lines(width int, typed *lineInput) (out []string, at, cursor int) {
 	for i, q := range f.questions {
 		if i == f.at {
 			at, cursor = len(out), len(out)
@@ -309,31 +336,38 @@ func (f *form) lines(width int) (out []string, at, cursor int) {
 			}
 			for _, line := range indentWrapped(lead+mark, termsafe.Line(label, 0), width) {
 				if here {
-					line = styleAccent.Render(line)
+					line = onChosen(styleAccent.Render(line), width)
 				}
 				out = append(out, line)
 			}
 		}
 		for n, option := range q.Options {
-			box := "( )"
-			if q.Multi {
-				box = "[ ]"
-			}
-			if f.chosen[i][n] {
-				box = strings.Replace(strings.Replace(box, "( )", "(•)", 1), "[ ]", "[x]", 1)
+			box := ""
+			switch {
+			case q.Multi && f.chosen[i][n]:
+				box = "[x] "
+			case q.Multi:
+				box = "[ ] "
+			case len(f.questions) > 1 && f.chosen[i][n]:
+				box = "✓ "
 			}
 			label := option.Label
 			if option.Description != "" {
 				label += ": " + option.Description
 			}
-			row(n, fmt.Sprintf("%s %s ", optionKey(n), box), label)
+			row(n, optionKey(n)+") "+box, label)
 		}
 		if takesWords(q) {
 			said := f.words[i]
 			if said == "" {
 				said = "type your own answer …"
 			}
-			row(len(q.Options), "o › ", said)
+			if typed != nil && i == f.at {
+				out = append(out, styleAccent.Render("▌ › ")+typed.render(width-4))
+				cursor = len(out) - 1
+			} else {
+				row(len(q.Options), "o) ", said)
+			}
 		}
 		if i+1 < len(f.questions) {
 			out = append(out, "")

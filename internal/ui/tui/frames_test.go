@@ -184,7 +184,7 @@ func TestFrames(t *testing.T) {
 			for _, width := range []int{40, 80, 120, 200} {
 				s := newScreen(t, width, 24)
 				prepare(s)
-				frame := frame{s.model}.render()
+				frame := (&palette{}).paint(frame{s.model}.render())
 				for i, line := range strings.Split(frame, "\n") {
 					if n := ansi.StringWidth(line); n > width {
 						t.Errorf("line %d is %d columns wide, want at most %d: %q", i+1, n, width, line)

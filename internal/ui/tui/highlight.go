@@ -15,7 +15,6 @@ type ink byte
 const (
 	inkPlain ink = iota
 	inkProgram
-	inkFlag
 	inkText
 	inkVariable
 	inkOperator
@@ -23,12 +22,13 @@ const (
 	inkHeading
 	inkStrong
 	inkBullet
+	inkKey
 )
 
 var inkStyles = [...]*lipgloss.Style{
-	inkPlain: &stylePlain, inkProgram: &styleBold, inkFlag: &styleRunning, inkText: &styleDone,
-	inkVariable: &styleVariable, inkOperator: &styleOperator, inkComment: &styleFaint,
-	inkHeading: &styleHeading, inkStrong: &styleBold, inkBullet: &styleAccent,
+	inkPlain: &stylePlain, inkProgram: &styleBold, inkText: &styleLiteral,
+	inkVariable: &styleLiteral, inkOperator: &styleBold, inkComment: &styleFaint,
+	inkHeading: &styleBold, inkStrong: &styleBold, inkBullet: &styleBold, inkKey: &styleAccent,
 }
 
 // maxInked is the longest command that is coloured: deep nesting takes a parser a time
@@ -90,8 +90,8 @@ func (p *painter) paintNode(node syntax.Node) bool {
 	case *syntax.Comment:
 		p.paint(n.Pos(), n.End(), inkComment)
 	case *syntax.CallExpr:
-		for i, word := range n.Args {
-			p.paintWord(word, i == 0)
+		if len(n.Args) > 0 {
+			p.paint(n.Args[0].Pos(), n.Args[0].End(), inkProgram)
 		}
 	case *syntax.SglQuoted, *syntax.DblQuoted:
 		p.paint(n.Pos(), n.End(), inkText)
@@ -134,18 +134,6 @@ func (p *painter) paintNode(node syntax.Node) bool {
 		p.paintAt(n.Rbrace, 1)
 	}
 	return true
-}
-
-// paintWord colours the word of a call: the program, or a flag.
-func (p *painter) paintWord(word *syntax.Word, program bool) {
-	switch {
-	case program:
-		p.paint(word.Pos(), word.End(), inkProgram)
-	case len(word.Parts) > 0:
-		if lit, ok := word.Parts[0].(*syntax.Lit); ok && strings.HasPrefix(lit.Value, "-") {
-			p.paint(word.Pos(), word.End(), inkFlag)
-		}
-	}
 }
 
 // writeInked writes text in its colours.

@@ -9,7 +9,10 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
@@ -49,8 +52,11 @@ func (d *decided) inWords() string {
 }
 
 func (d *decided) head(now time.Time, width int) []string {
-	line := d.inWords() + " " + text.Moment(d.At, now)
-	if d.By != "" {
+	line := upperFirst(d.inWords()) + " " + text.Moment(d.At, now)
+	switch {
+	case strings.Contains(d.By, ", pid "): // at a terminal
+		line += " by you"
+	case d.By != "":
 		line += " by " + text.Who(d.By)
 	}
 	if d.Reason != "" {
@@ -59,10 +65,10 @@ func (d *decided) head(now time.Time, width int) []string {
 	return append(indentWrapped("", line, width), "")
 }
 
-func (d *decided) bodyFor(width int) *body {
+func (d *decided) bodyFor(m *Model, width int) *body {
 	if d.body == nil || d.body.width != width {
 		d.body = &body{width: width}
-		d.body.addCard(d.Shown, d.Kind == "plan")
+		d.body.addCard(m.readable(d.Shown, d.Agent), d.Kind)
 	}
 	return d.body
 }
@@ -77,7 +83,7 @@ func toggleHistory(m *Model) tea.Cmd {
 		m.status = "History is hidden."
 		return nil
 	}
-	m.status = "History is shown: what was answered, and which sessions ended."
+	m.historyOpened = true
 	return m.readHistory
 }
 
@@ -138,11 +144,94 @@ func readDecided(ctx context.Context, daemon Daemon) ([]*decided, error) {
 // timelineLength is how many events of a session are shown.
 const timelineLength = 80
 
+// step is one of the things that a session did.
+type step struct {
+	line   string   // drawn
+	prompt string   // of a turn's beginning
+	call   string   // its id
+	result []string // the beginning of what came of it, drawn
+	cut    bool     // there is more
+}
+
+// maxResult is how many lines of a result are shown.
+const maxResult = 8
+
+// draw is the step with so many lines of what came of it.
+func (s *step) draw(width, most int) []string {
+	out := wrapStyled([]string{s.line}, width)
+	n := min(most, len(s.result))
+	for i, line := range s.result[:n] {
+		if i == n-1 && (s.cut || n < len(s.result)) {
+			line += styleFaint.Render(" …")
+		}
+		out = append(out, ansi.Truncate(resultIndent+line, max(width, 1), "…"))
+	}
+	return out
+}
+
+// resultIndent is the width of a step's time.
+const resultIndent = "           "
+
+// setResult keeps the beginning of what came of a call: the change of a file, or what a
+// command printed.
+func (s *step) setResult(ev *event.Event) {
+	whole := agent.Builtin().Decode(agent.Input{Agent: ev.Agent, Event: ev.Native, Payload: ev.Raw, Cwd: ev.Cwd})
+	tool := whole.Tool
+	if tool == nil {
+		return
+	}
+	add := func(text, mark string, style lipgloss.Style) {
+		for line := range strings.Lines(strings.TrimSpace(text)) {
+			if s.cut = len(s.result) == maxResult; s.cut {
+				return
+			}
+			s.result = append(s.result, style.Render(mark+termsafe.Line(strings.TrimRight(line, "\r\n"), 200)))
+		}
+	}
+	var input struct {
+		Old string `json:"old_string"`
+		New string `json:"new_string"`
+	}
+	if tool.Kind == event.FileEdit && json.Unmarshal(tool.CurrentInput(), &input) == nil && input.New != "" {
+		add(input.Old, "- ", styleFailed)
+		add(input.New, "+ ", styleDone)
+		return
+	}
+	if tool.Kind == event.Shell {
+		add(printed(tool.Output), "", styleFaint)
+	}
+}
+
+// printed is what a command printed, as agents report it.
+func printed(output json.RawMessage) string {
+	var text string
+	if json.Unmarshal(output, &text) == nil {
+		return text
+	}
+	var parts struct{ Stdout, Output, Stderr string }
+	if json.Unmarshal(output, &parts) != nil {
+		return ""
+	}
+	return cmp.Or(parts.Stdout, parts.Output, parts.Stderr)
+}
+
+// about are the steps without what the rest of the row says: its title, and the request.
+func (t *timeline) about(r *row) []step {
+	var list []step
+	for i, one := range t.steps {
+		if t.asking && r.request != nil && i == len(t.steps)-1 || one.prompt != "" && one.prompt == r.title() {
+			continue
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
 // timeline is what a session did lately.
 type timeline struct {
-	steps  []string // turns, calls and decisions, drawn, oldest first
-	label  string   // of the call that came last; "" where something else did
-	asking bool     // the last step asks what nobody answered yet
+	steps  []step // turns, calls and decisions, oldest first
+	label  string // of the call that came last; "" where something else did
+	asking bool   // the last step asks what nobody answered yet
 	// What a guard stopped last, and its rule; "" for nothing.
 	stopped, rule string
 }
@@ -171,6 +260,9 @@ func (t *timeline) add(entry *client.Entry) {
 			t.stopped, t.rule = text.Label(&ev), d.Rule
 		}
 	}
+	if n := len(t.steps); ev.Kind == event.ToolAfter && ev.Tool != nil && n > 0 && t.steps[n-1].call == ev.Tool.CallID {
+		t.steps[n-1].setResult(&ev)
+	}
 	if line := timelineLine(&ev, outcome, &d); line != "" {
 		// What a call asks is said once, not for the call and for its question.
 		same := ev.Kind == event.PermissionRequest && t.label != "" && t.label == text.Label(&ev)
@@ -181,7 +273,14 @@ func (t *timeline) add(entry *client.Entry) {
 			t.steps = t.steps[:len(t.steps)-1]
 		}
 		t.asking = ev.Kind == event.PermissionRequest && outcome == ""
-		t.steps = append(t.steps, "  "+styleFaint.Render(ev.Time.Local().Format("15:04:05"))+" "+line)
+		one := step{line: styleFaint.Render(ev.Time.Local().Format("15:04:05")) + " " + line}
+		if ev.Kind == event.TurnStart {
+			one.prompt = termsafe.Line(ev.Prompt, 240)
+		}
+		if ev.Tool != nil {
+			one.call = ev.Tool.CallID
+		}
+		t.steps = append(t.steps, one)
 	}
 }
 
@@ -206,8 +305,6 @@ func timelineLine(ev *event.Event, outcome string, d *event.Decision) string {
 		if ev.Tool != nil && ev.Tool.Failed {
 			return "  " + styleFailed.Render("✗ "+termsafe.Line(strings.TrimSpace(label+" "+ev.Error), 240))
 		}
-	case event.SessionStart:
-		return styleFaint.Render("session started")
 	case event.SessionEnd:
 		return styleFaint.Render("session ended")
 	case event.SubagentStart:

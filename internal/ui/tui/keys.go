@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -27,6 +28,17 @@ type binding struct {
 	// told is where a key that works everywhere is shown all the same.
 	told func(m *Model) bool
 	dim  bool // it would do nothing yet
+}
+
+// digitKeys are the digits that answer a question.
+const digitKeys = "1–9"
+
+// digitNames are the digits of so many options.
+func digitNames(options int) string {
+	if options < 2 {
+		return "1"
+	}
+	return fmt.Sprintf("1–%d", min(options, 9))
 }
 
 // hidden keeps a key out of the help: another line says it.
@@ -71,14 +83,14 @@ func bindings() []binding {
 		binding{keys: keys("a", "enter"), name: "a", does: "answer …", help: hidden, when: opensElsewhere, run: answerElsewhere},
 		binding{keys: keys("a"), name: "a", does: "approve", when: offers("once"), run: choose("once"), decides: true, approves: true},
 		binding{keys: keys("a"), name: "a", does: "accept", help: "accept the plan", when: offers("accept"), run: choose("accept"), decides: true, approves: true},
-		binding{keys: keys("u"), name: "u", does: "accept, auto-edit", help: "accept, auto-edit", when: offers("auto"), run: choose("auto"), decides: true, approves: true},
-		binding{keys: keys("m"), name: "m", does: "accept, review edits", help: "accept, review edits", when: offers("manual"), run: choose("manual"), decides: true, approves: true},
-		binding{keys: keys("1", "2", "3", "4", "5", "6", "7", "8", "9"), name: "1–9", does: "answer", help: "pick that answer", when: offersDigits, run: answerByDigit, decides: true, approves: true},
-		binding{keys: keys("enter"), name: "Enter", does: "open …", help: "open the question", when: offers("answer"), run: answerQuestions, decides: true, approves: true},
+		binding{keys: keys("u"), name: "u", does: "…without asking", help: "accept; it edits without asking", when: offers("auto"), run: choose("auto"), decides: true, approves: true},
+		binding{keys: keys("m"), name: "m", does: "…review edits", help: "accept; you review each edit", when: offers("manual"), run: choose("manual"), decides: true, approves: true},
+		binding{keys: keys("1", "2", "3", "4", "5", "6", "7", "8", "9"), name: digitKeys, does: "answer", help: "pick that answer", when: offersDigits, run: answerByDigit, decides: true, approves: true},
+		binding{keys: keys("enter"), name: "Enter", does: "choose …", help: "choose with ↑ ↓, or type an answer", when: offers("answer"), run: answerQuestions, decides: true, approves: true},
 		binding{keys: keys("d"), name: "d", does: "deny …", help: "deny", when: offers("deny"), run: denyRequest, decides: true, refuses: true},
 		binding{keys: keys("d"), name: "d", does: "send back …", help: "send the plan back", when: offers("reject"), run: denyRequest, decides: true, refuses: true},
-		binding{keys: keys("A"), name: "A", does: "always …", help: "always approve this", when: offersAlways, run: approveAlways, decides: true, approves: true},
-		binding{keys: keys("S"), name: "S", does: "agent's rule …", help: "approve, agent's own rule", when: offersOwnRule, run: approveByOwnRule, decides: true, approves: true},
+		binding{keys: keys("A"), name: "A", does: "always …", help: "always allow this (asks first)", when: offersAlways, run: approveAlways, decides: true, approves: true},
+		binding{keys: keys("S"), name: "S", does: "agent's rule …", help: "let the agent save its own rule", when: offersOwnRule, run: approveByOwnRule, decides: true, approves: true},
 		binding{keys: keys("space", "pgdown"), name: "Space", does: "read on", when: always, run: scroll(1), always: true, told: hasMore},
 		binding{keys: keys("B"), name: "B", does: "approve several …", when: canBatch, run: openBatch, decides: true},
 		binding{keys: keys("r"), name: "r", does: "skip", help: "skip: the agent asks you", when: canSkip, run: skipRequest, decides: true},
@@ -432,8 +444,9 @@ func modeBehindTyping(m *Model) mode {
 	return modeList
 }
 
-func (m *Model) startTyping(title, label, value string, done func(m *Model, text string) tea.Cmd) {
-	m.mode, m.typing = modeTyping, typing{title: title, label: label, input: newLineInput(value), done: done}
+// startTyping has a text typed: does says what Enter makes of it.
+func (m *Model) startTyping(title, label, value, does string, done func(m *Model, text string) tea.Cmd) {
+	m.mode, m.typing = modeTyping, typing{title: title, label: label, does: does, input: newLineInput(value), done: done}
 }
 
 func (m *Model) moveBy(n int) tea.Cmd {
@@ -497,7 +510,7 @@ func handleClick(m *Model, msg tea.MouseClickMsg) {
 	if m.mode != modeList || !place.contains(msg.X, msg.Y) {
 		return
 	}
-	lines := m.list.visible(m.selected, place.height)
+	lines, _ := frame{m}.shownLines(place.height)
 	i := msg.Y - place.top
 	switch {
 	case i >= len(lines):
@@ -510,7 +523,7 @@ func handleClick(m *Model, msg tea.MouseClickMsg) {
 }
 
 func startFilter(m *Model) tea.Cmd {
-	m.startTyping("Filter", "", m.filter, func(*Model, string) tea.Cmd { return nil })
+	m.startTyping("Filter", "", m.filter, "keep", func(*Model, string) tea.Cmd { return nil })
 	m.typing.inline = true
 	m.typing.live = func(m *Model, text string) { m.filter = text }
 	return nil
@@ -543,7 +556,7 @@ func jumpThere(m *Model) tea.Cmd {
 
 func sendText(m *Model) tea.Cmd {
 	session := m.selectedRow().session
-	m.startTyping("Prompt "+termsafe.Line(session.Agent, 20), "It gets this as its next prompt.", "",
+	m.startTyping("Prompt "+termsafe.Line(session.Agent, 20), "It gets this as its next prompt.", "", "send",
 		func(m *Model, text string) tea.Cmd {
 			if text == "" {
 				m.status = "Nothing was sent."
@@ -562,7 +575,7 @@ func sendText(m *Model) tea.Cmd {
 
 func renameSession(m *Model) tea.Cmd {
 	session := m.selectedRow().session
-	m.startTyping("Rename", "Leave it empty to use the agent's own title.", session.Title, func(m *Model, title string) tea.Cmd {
+	m.startTyping("Rename", "Leave it empty to use the agent's own title.", session.Title, "rename", func(m *Model, title string) tea.Cmd {
 		return m.decide(func(ctx context.Context, _ string) (string, error) {
 			renamed, err := m.opts.Daemon.RenameSession(ctx, session.ID, title)
 			if err != nil {

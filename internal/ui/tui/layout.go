@@ -8,14 +8,14 @@ func (a area) contains(x, y int) bool {
 }
 
 // areas are the parts of the screen between the head and the lines at the bottom: the
-// list, the details, and on a wide screen what the session did.
+// list, the details, and on a wide screen what else is known.
 type areas struct {
 	list, detail, aside area
-	side                bool // they are panels beside each other
+	side                bool // they are beside each other; the details and what's beside them have frames
 }
 
-// The widths from which the details are beside the list, and what the session did
-// beside them.
+// The widths from which the details are beside the list, and what else is known beside
+// them.
 const (
 	sideBySide  = 100
 	threeColumn = 180
@@ -24,16 +24,23 @@ const (
 // smallScreen is the height below which the head has no lines but its bars.
 const smallScreen = 8
 
+// tallScreen is the height from which there is room for an empty line below the head, and
+// for rows of several lines.
+const tallScreen = 30
+
 // headHeight is how many lines the head takes.
 func (m *Model) headHeight() int {
 	bars := len(frame{m}.bars())
-	if m.height < smallScreen {
+	switch {
+	case m.height < smallScreen:
 		return min(bars, max(m.height-4, 0))
+	case m.height >= tallScreen:
+		return 2 + bars
 	}
-	return 2 + bars
+	return 1 + bars
 }
 
-// bottomHeight is how many lines the status and the keys take.
+// bottomHeight is how many lines the message and the keys take.
 func (m *Model) bottomHeight() int { return len(frame{m}.statusLines()) + 1 }
 
 // bodyHeight is how many lines are left between the head and the bottom.
@@ -46,14 +53,29 @@ func (m *Model) layout() areas {
 	switch {
 	case m.opts.Sidebar:
 		return areas{list: area{0, top, m.width, height}}
-	case m.width >= sideBySide && m.height >= smallScreen:
-		return m.panels(top, max(height-1, 0)) // the last line is their lower edge
+	case m.isSideBySide():
+		return m.panels(top, height)
 	case height < 7:
-		return areas{detail: m.detailBelow(top, height)}
+		return areas{detail: m.detailBelow(top+1, max(height-1, 0))}
 	}
-	list := min(max(len(m.list.lines), 1), max(height*2/5, 3))
+	// A long message takes its lines from the details, so that the list stays where it is.
+	list := min(m.listHeight(m.height-m.headHeight()-2), height-3)
 	detail := m.detailBelow(top+list+1, height-list-1)
 	return areas{list: area{0, top, detail.left + detail.width, list}, detail: detail}
+}
+
+func (m *Model) isSideBySide() bool {
+	return !m.opts.Sidebar && m.width >= sideBySide && m.height >= smallScreen
+}
+
+// listHeight is how many of so many lines a list above the details has: one of two
+// heights, so that it doesn't move with every session that starts or ends.
+func (m *Model) listHeight(room int) int {
+	most := max(room*2/5, 4)
+	if few := min(max(most/2, 4), most); len(m.list.lines) <= few {
+		return few
+	}
+	return most
 }
 
 // detailBelow are lines of the details without a frame, with some air at the sides.
@@ -67,16 +89,18 @@ func (m *Model) detailBelow(top, height int) area {
 // hasAir reports whether there is room for an empty column at both edges.
 func (m *Model) hasAir() bool { return m.width >= 60 && !m.opts.Sidebar }
 
-// panels are the insides of the panels that are beside each other.
+// panels are the list and the insides of the frames beside it.
 func (m *Model) panels(top, height int) areas {
-	list, aside := min(max(m.width*2/5, 40), 76), 0
+	list, aside := min(max(m.width*35/100, 35), 46), 0
 	if m.width >= threeColumn {
-		list, aside = min(m.width*3/10, 64), min(m.width*3/10, 64)
+		aside = min(max(m.width*27/100, 50), 70)
 	}
-	place := areas{side: true, list: area{1, top, list - 3, height},
-		detail: area{list + 2, top, max(m.width-list-aside-4, 10), height}}
+	inside := max(height-2, 0)
+	place := areas{side: true, list: area{0, top, list, height},
+		detail: area{list + 2, top + 1, m.width - list - 4, inside}}
 	if aside > 0 {
-		place.aside = area{m.width - aside + 2, top, aside - 4, height}
+		place.detail.width -= aside + 1
+		place.aside = area{m.width - aside + 2, top + 1, aside - 4, inside}
 	}
 	return place
 }
@@ -97,6 +121,21 @@ type room struct {
 // widestPopup is how wide a popup gets with its frame. A narrower screen it fills, so that
 // no letters are left beside it.
 const widestPopup = 100
+
+// lowRoom is the inside of a popup below the selected request: over its last steps, else at
+// the bottom.
+func (m *Model) lowRoom() room {
+	place, in := m.layout(), m.popupRoom()
+	if !place.side || m.pendingRequest() == nil {
+		return in
+	}
+	page := m.page(place.detail.width)
+	end := min(len(page.head)+len(page.body.lines)+lowHeight, place.detail.height)
+	return room{area{place.detail.left + 1, place.detail.top + 1, place.detail.width - 2, max(end-2, 1)}, true}
+}
+
+// lowHeight is how many lines a popup below a request takes with its frame.
+const lowHeight = 6
 
 // popupRoom is the largest inside of a popup.
 func (m *Model) popupRoom() room {

@@ -106,7 +106,7 @@ func (l *lineInput) render(width int) string {
 		_, rest, _ := cutFirstRune(before)
 		before = rest
 	}
-	return before + styleReverse.Render(termsafe.Line(at, 0)) + after
+	return before + styleCaret.Render(termsafe.Line(at, 0)) + after
 }
 
 func cutFirstRune(s string) (string, string, bool) {

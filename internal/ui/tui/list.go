@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
@@ -12,67 +13,77 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// list is what stands in the list: the rows that are not folded away, and the lines
+// list is what is shown in the list: the rows that are not folded away, and the lines
 // they take. It is made anew only when something changed.
 type list struct {
 	rows   []row
 	lines  []listLine
 	counts [sectionCount]int // of all rows, shown or not
-
-	compact bool // a row has one line
+	total  int               // of the rows that a filter leaves out or not
+	tall   int               // so many lines a row has
 
 	changes int // of the board it was made of
 	listOptions
 }
 
+// compact reports whether a row has one line.
+func (l *list) compact() bool { return l.tall == 1 }
+
 // listOptions are what a list shows, and how.
 type listOptions struct {
 	filter  string
 	history bool
-	room    int // so many lines there are: where they aren't enough, a row has one line instead of two
+	most    int // so many lines a row has at most
+	room    int // so many lines there are: where they aren't enough, rows have fewer
 }
 
 // listLine is a line of the list; row is -1 for a section's title.
 type listLine struct {
 	row     int
 	section section // of a title
-	second  bool    // the second line of the row
+	part    int     // of the row's lines
 	more    int     // so many more rows need the user than fit
 }
 
 // newList puts the rows in order.
 func newList(b *board, opts listOptions) *list {
 	rows := b.listRows()
-	l := layRows(rows, b.changes, opts, opts.room == 0)
-	if len(l.lines) > opts.room && !l.compact {
-		l = layRows(rows, b.changes, opts, true)
+	for tall := opts.most; ; tall-- {
+		if l := layRows(rows, b.changes, opts, tall); tall <= 1 || len(l.lines) <= opts.room {
+			return l
+		}
 	}
-	return l
 }
 
-func layRows(rows []row, changes int, opts listOptions, compact bool) *list {
-	l := &list{changes: changes, listOptions: opts, compact: compact}
+func layRows(rows []row, changes int, opts listOptions, tall int) *list {
+	l := &list{changes: changes, listOptions: opts, tall: tall}
+	space := func() {
+		if tall > 1 && len(l.lines) > 0 && l.lines[len(l.lines)-1].row >= 0 {
+			l.lines = append(l.lines, listLine{row: -1, section: noSection})
+		}
+	}
 	for _, r := range rows {
 		l.counts[r.section]++
-		if r.section >= sectionAnswered && !opts.history || opts.filter != "" && !r.matches(opts.filter) {
+		if r.section >= sectionAnswered && !opts.history {
+			continue
+		}
+		l.total++
+		if opts.filter != "" && !r.matches(opts.filter) {
 			continue
 		}
 		if n := len(l.rows); n == 0 || l.rows[n-1].section != r.section {
-			if n > 0 && !compact {
-				l.lines = append(l.lines, listLine{row: -1, section: noSection})
-			}
+			space()
 			l.lines = append(l.lines, listLine{row: -1, section: r.section})
+		} else if tall > 2 {
+			space()
 		}
-		l.lines = append(l.lines, listLine{row: len(l.rows)})
-		if !compact {
-			l.lines = append(l.lines, listLine{row: len(l.rows), second: true})
+		for part := range tall {
+			l.lines = append(l.lines, listLine{row: len(l.rows), part: part})
 		}
 		l.rows = append(l.rows, r)
 	}
 	if l.counts[sectionEnded] > 0 && !opts.history && opts.filter == "" {
-		if !compact {
-			l.lines = append(l.lines, listLine{row: -1, section: noSection})
-		}
+		space()
 		l.lines = append(l.lines, listLine{row: -1, section: sectionCount})
 	}
 	return l
@@ -118,7 +129,7 @@ func (l *list) cutWaiting(lines []listLine, room int) []listLine {
 	kept := slices.Clone(lines[:room])
 	shown := 0
 	for _, line := range kept[:room-1] {
-		if line.row >= 0 && !line.second {
+		if line.row >= 0 && line.part == 0 {
 			shown++
 		}
 	}
@@ -168,13 +179,17 @@ func (f frame) titleText(line listLine) string {
 		return style.Render(fmt.Sprintf(" %s %d more waiting · Tab goes there", mark, line.more))
 	}
 	if line.section == sectionWaiting {
-		return style.Bold(true).Render(" " + sectionTitles[line.section])
+		return styleBold.Render(" " + sectionTitles[line.section])
 	}
 	return styleFaint.Render(" " + sectionTitles[line.section])
 }
 
-// columns are how wide the columns of a compact list are; zero where it has none.
-type columns struct{ title, agent, folder int }
+// columns are how wide the columns of a compact list are; zero where it has none. A narrow
+// list has only titles and agents.
+type columns struct {
+	title, agent, folder int
+	narrow               bool
+}
 
 func (c columns) isSet() bool { return c.title > 0 }
 
@@ -186,21 +201,27 @@ func (c columns) cell(text string, width int) string {
 	return padRight(ansi.Truncate(text, width, "…"), width) + "  "
 }
 
-// columnsOf measures the columns of the rows that are shown: agents and folders as wide as
-// the widest, up to a limit.
+// columnsOf measures the columns of the rows that are shown: titles, agents and folders as wide
+// as the widest, up to a limit.
 func (f frame) columnsOf(lines []listLine, width int) columns {
-	if !f.list.compact || width < 60 {
+	if !f.list.compact() {
 		return columns{}
 	}
-	c := columns{title: width * 2 / 5}
+	c := columns{}
 	for _, line := range lines {
 		if line.row < 0 {
 			continue
 		}
 		r := &f.list.rows[line.row]
+		c.title = max(c.title, ansi.StringWidth(termsafe.Line(r.title(), 200)))
 		c.agent = max(c.agent, min(ansi.StringWidth(f.whoText(r)), 16))
 		c.folder = max(c.folder, min(ansi.StringWidth(termsafe.Line(r.project(), 24)), 10))
 	}
+	most := width / 2
+	if c.narrow = width < 70; c.narrow { // a title says more than a folder
+		most = max(width-c.agent-12, 8)
+	}
+	c.title = max(min(c.title, most), 1)
 	return c
 }
 
@@ -216,68 +237,98 @@ func (f frame) whoText(r *row) string {
 	return name
 }
 
-// rowLines are a row's title with its age, and what it is about: two lines, or one where
-// the list is compact.
-func (f frame) rowLines(r *row, width int, columns columns) (string, string) {
+// rowLines are a row's title with its age, who it is, and what it does: as many lines as a row
+// has.
+func (f frame) rowLines(r *row, width int, columns columns) []string {
 	mark, style := r.sign()
-	cursor := "  "
-	title := termsafe.Line(r.title(), 200)
-	name := termsafe.Line(r.agentName(), 20)
-	if r.session != nil {
-		name = text.AgentWithMode(r.session)
+	chosen := r.key() == f.selected
+	cursor, title, titleStyle := "  ", termsafe.Line(r.title(), 200), stylePlain
+	switch {
+	case chosen:
+		cursor, titleStyle = styleAccent.Render("▌ "), styleBold
+	case r.section >= sectionIdle:
+		titleStyle = styleFaint
 	}
-	says := agentStyle(r.agentName()).Render(name)
-	if host := r.host(); host != "" {
-		says += styleFaint.Render(" on " + termsafe.Line(host, 32))
-	}
+	who, doing := f.whoText(r), doingText(r)
 	project := termsafe.Line(r.project(), 24)
-	if columns.isSet() {
-		says = columns.cell(says, columns.agent) + styleFaint.Render(columns.cell(project, columns.folder)+doingText(r))
-	} else {
-		for _, part := range []string{project, doingText(r)} {
-			if part != "" {
-				says += styleFaint.Render(" · " + part)
-			}
-		}
-	}
 	age := ageText(f.opts.Now().Sub(r.since()))
-	room := max(width-4-len(age)-1, 4)
-	if f.list.compact {
+	room := max(width-5, 4)
+	if f.list.tall < 3 { // its age is beside its title
+		room = max(width-6-len(age), 4)
+	}
+	first := f.ink(title, titleStyle)
+	if f.list.compact() {
 		share := room * 3 / 5
 		if columns.isSet() {
 			share = columns.title
 		}
-		title = ansi.Truncate(title, share, "…")
-		if columns.isSet() {
-			title = padRight(title, share)
+		first = f.ink(ansi.Truncate(title, share, "…"), titleStyle)
+		if columns.narrow {
+			first = padRight(first, share) + "  " + f.ink(ansi.Truncate(who, columns.agent, "…"), stylePlain)
+		} else if columns.isSet() {
+			first = padRight(first, share) + "  " + f.ink(columns.cell(who, columns.agent), stylePlain) +
+				f.ink(columns.cell(project, columns.folder), styleFaint) + f.ink(doing, styleFaint)
+		} else {
+			first += "  " + f.ink(joinFacts(who, project, doing), styleFaint)
 		}
 	}
-	switch {
-	case r.key() == f.selected:
-		cursor = styleAccent.Render("▌ ")
-		title = styleBold.Render(title)
-	case r.section >= sectionIdle:
-		title = styleFaint.Render(title)
+	lines := []string{cursor + style.Render(mark) + " " + padRight(ansi.Truncate(first, room, "…"), room)}
+	if f.list.tall < 3 {
+		lines[0] += " " + styleFaint.Render(age)
 	}
-	if f.list.compact {
-		title += "  " + ansi.Truncate(says, max(room-ansi.StringWidth(title)-2, 0), "…")
+	switch f.list.tall {
+	case 2:
+		lines = append(lines, cursor+"  "+f.ink(joinFacts(who, project, doing), styleFaint))
+	case 3:
+		room := max(width-2-len(age), 0)
+		second := ansi.Truncate(cursor+"  "+f.ink(joinFacts(who, project), styleFaint), max(room-1, 0), "…")
+		lines = append(lines, padRight(second, room)+" "+styleFaint.Render(age), cursor+"  "+f.ink(doing, styleFaint))
 	}
-	first := cursor + style.Render(mark) + " " + padRight(ansi.Truncate(title, room, "…"), room) + " " +
-		styleFaint.Render(age)
-	used := r.used()
-	if used != "" && width-4-len(used) < 24 {
-		used = ""
+	for i := range lines {
+		lines[i] = ansi.Truncate(lines[i], max(width-1, 0), "…")
+		if chosen {
+			lines[i] = onChosen(lines[i], width-1)
+		}
 	}
-	second := ansi.Truncate(says, max(width-5-len(used), 4), "…")
-	return first, cursor + "  " + padRight(second, max(width-4-len(used), 0)) + styleFaint.Render(used)
+	return lines
 }
 
-// used is what the row's session cost, as `hookmux ps` shows it; "" where that's unknown.
-func (r *row) used() string {
-	if r.session == nil {
-		return ""
+func joinFacts(facts ...string) string {
+	return strings.Join(slices.DeleteFunc(facts, func(s string) bool { return s == "" }), " · ")
+}
+
+// ink styles a text of a row and underlines what the filter found in it.
+func (f frame) ink(s string, style lipgloss.Style) string {
+	var b strings.Builder
+	for s != "" {
+		at, n := findWord(s, f.filter)
+		if n == 0 {
+			break
+		}
+		if at > 0 {
+			b.WriteString(style.Render(s[:at]))
+		}
+		b.WriteString(style.Underline(true).Render(s[at : at+n]))
+		s = s[at+n:]
 	}
-	return r.session.Usage.Short()
+	if s != "" {
+		b.WriteString(style.Render(s))
+	}
+	return b.String()
+}
+
+// findWord is where the first of the filter's words is in a text; n is 0 for nowhere.
+func findWord(s, filter string) (at, n int) {
+	low := strings.ToLower(s)
+	if len(low) != len(s) {
+		return 0, 0 // a letter is longer in lower case
+	}
+	for word := range strings.FieldsSeq(strings.ToLower(filter)) {
+		if i := strings.Index(low, word); i >= 0 && (n == 0 || i < at) {
+			at, n = i, len(word)
+		}
+	}
+	return at, n
 }
 
 // doingText is what a session does now, what it asks, or what was answered.
@@ -333,24 +384,48 @@ func commandOf(card string) string {
 	return text.Style{}.About(&wire.InboxRequest{Shown: card})
 }
 
-// visibleList draws the lines of the list that fit.
+// visibleList draws the lines of the list that fit. Where rows are hidden below, its last line
+// says so.
 func (f frame) visibleList(place area) []string {
+	lines, hidden := f.shownLines(place.height)
 	out := make([]string, 0, place.height)
-	lines := f.list.visible(f.selected, place.height)
 	columns := f.columnsOf(lines, place.width)
-	for i, line := range lines {
-		if i == place.height-1 && line.row < 0 && line.more == 0 && line.section < sectionCount {
-			break // a title whose rows don't fit
-		}
+	for _, line := range lines {
 		if line.row < 0 {
 			out = append(out, f.titleText(line))
-			continue
+		} else {
+			out = append(out, f.rowLines(&f.list.rows[line.row], place.width, columns)[line.part])
 		}
-		top, below := f.rowLines(&f.list.rows[line.row], place.width, columns)
-		if line.second {
-			top = below
-		}
-		out = append(out, top)
 	}
-	return fill(out, place.height)
+	out = fill(out, place.height)
+	if hidden > 0 && place.height > 0 {
+		out[place.height-1] = styleFaint.Render(fmt.Sprintf("  ↓ %d more", hidden))
+	}
+	return out
+}
+
+// shownLines are the lines of the list that fit, and how many rows are hidden below them.
+func (f frame) shownLines(height int) (lines []listLine, hidden int) {
+	lines = f.list.visible(f.selected, height)
+	below := func() int {
+		for i := len(lines) - 1; i >= 0; i-- {
+			if lines[i].row >= 0 {
+				return len(f.list.rows) - 1 - lines[i].row
+			}
+			if lines[i].more > 0 {
+				return 0 // the line says it
+			}
+		}
+		return 0
+	}
+	if below() == 0 || height < 5 {
+		return lines, 0
+	}
+	if len(lines) == height {
+		lines = f.list.visible(f.selected, height-1)
+	}
+	if n := len(lines); n > 0 && lines[n-1].row < 0 && lines[n-1].more == 0 {
+		lines = lines[:n-1] // a title whose rows don't fit
+	}
+	return lines, below()
 }

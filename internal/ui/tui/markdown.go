@@ -22,7 +22,7 @@ func (m *markdown) ink(line string) []ink {
 		paint(start, len(line), inkComment)
 		return inks
 	case m.fenced:
-		paint(start, len(line), inkFlag)
+		paint(start, len(line), inkText)
 		return inks
 	case isHeading(rest):
 		paint(start, len(line), inkHeading)
@@ -33,7 +33,7 @@ func (m *markdown) ink(line string) []ink {
 		start += n
 	}
 	for at := start; at < len(line); {
-		mark, with := "`", inkFlag
+		mark, with := "`", inkText
 		if strings.HasPrefix(line[at:], "**") {
 			mark, with = "**", inkStrong
 		}

@@ -2,10 +2,14 @@ package tui
 
 import (
 	"context"
+	"fmt"
+	"image/color"
 	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -45,6 +49,9 @@ type Options struct {
 	// WatchKeys has the daemon notice the next key at this terminal. It is called before
 	// each key that is waited for; nil where programs cannot press keys.
 	WatchKeys func(ctx context.Context)
+	// Demo says that the agents are recordings. Home is the folder that is shown as ~.
+	Demo bool
+	Home string
 	// Version is this program's; "" does not compare it with the daemon's.
 	Version string
 }
@@ -79,6 +86,7 @@ type Model struct {
 	filter        string
 	withHistory   bool
 	historyDue    bool // it is read again soon
+	historyOpened bool // the cursor goes there once it was read
 
 	mode    mode
 	typing  typing
@@ -100,19 +108,32 @@ type Model struct {
 	pressed  pressedKey
 	keyAt    time.Time // when the key was pressed that is handled now
 	drawn    drawnFrame
-	tick     func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
-	ticks    int // the tick that counts
-	tickAt   time.Time
+	palette  palette
+	// What the terminal is like, as far as it says.
+	profile    colorprofile.Profile
+	background color.Color
+	tick       func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
+	ticks      int // the tick that counts
+	tickAt     time.Time
 }
 
 // typing is a text being typed, and what becomes of it.
 type typing struct {
 	title  string
 	label  string // what to type, in a sentence
+	does   string // what Enter does, in a word or two
 	inline bool   // in the line at the bottom, not in a popup
 	input  lineInput
 	done   func(m *Model, text string) tea.Cmd
 	live   func(m *Model, text string) // told of each change
+}
+
+// leaves says what Esc does.
+func (t *typing) leaves() string {
+	if t.live != nil {
+		return "show all"
+	}
+	return "cancel"
 }
 
 // confirmation is a question that one key answers.
@@ -157,8 +178,8 @@ func Run(ctx context.Context, opts Options, more ...tea.ProgramOption) error {
 	return err
 }
 
-// Init starts nothing: the first message does.
-func (m *Model) Init() tea.Cmd { return nil }
+// Init asks the terminal for its background; everything else starts with the first message.
+func (m *Model) Init() tea.Cmd { return tea.RequestBackgroundColor }
 
 // drawnFrame is the frame that was made last. It is made anew only when something
 // happened: a daemon that says it is well changes nothing.
@@ -259,6 +280,17 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
+	case tea.ColorProfileMsg:
+		m.profile = msg.Profile
+		m.palette = newPalette(m.background, m.profile)
+	case tea.BackgroundColorMsg:
+		m.background = msg.Color
+		m.palette = newPalette(m.background, m.profile)
+	case tea.EnvMsg:
+		if m.background == nil {
+			m.background = backgroundOf(msg.Getenv("COLORFGBG"))
+			m.palette = newPalette(m.background, m.profile)
+		}
 	case tea.KeyPressMsg:
 		return m.handleKey(msg)
 	case quietMsg:
@@ -293,7 +325,15 @@ func (m *Model) handle(msg tea.Msg) tea.Cmd {
 			m.status = errorText(msg.err)
 		case len(msg.decided) == 0 && m.list.counts[sectionEnded] == 0:
 			m.status = "There's no history yet: nothing was answered, and no session ended."
+		case m.historyOpened:
+			m.status = fmt.Sprintf("History: %d answered, %d ended. h hides it.", len(msg.decided), m.list.counts[sectionEnded])
+			m.rebuildRows()
+			if first := slices.IndexFunc(m.list.rows, func(r row) bool { return r.section >= sectionAnswered }); first >= 0 {
+				m.moved = true
+				m.selectRow(first)
+			}
 		}
+		m.historyOpened = false
 	case outcomeMsg:
 		m.busy, m.status = m.busy && msg.aside, msg.text
 		if msg.returned { // the screen was the daemon's: what is typed now may be meant for its question
@@ -385,19 +425,15 @@ func (m *Model) takeNote(n client.InboxNote) {
 	}
 }
 
-// compactBelow is the height of the screen below which rows have one line, unless the
-// list is beside the details and all of it fits.
-const compactBelow = 30
-
 func (m *Model) listOptions() listOptions {
-	room := 0
+	opts := listOptions{filter: m.filter, history: m.withHistory, most: 1}
 	switch {
-	case m.height >= compactBelow || m.opts.Sidebar:
-		room = 1 << 20
-	case m.width >= sideBySide && m.height >= smallScreen:
-		room = m.height - 5 // the head, the frame, the lines at the bottom
+	case m.opts.Sidebar || m.height >= tallScreen && !m.isSideBySide():
+		opts.most, opts.room = 2, 1<<20
+	case m.isSideBySide():
+		opts.most, opts.room = 3, m.height-m.headHeight()-2
 	}
-	return listOptions{filter: m.filter, history: m.withHistory, room: room}
+	return opts
 }
 
 // rebuildRows puts the rows in order and keeps the selection on what it was on. A

@@ -13,15 +13,18 @@ type popup struct {
 	room
 	title string
 	lines []string
-	low   bool // at the bottom: what it's about stays on the screen
+	low   bool // below the request: what it's about stays on the screen
 }
 
 // popups are those that are open, one above the other: a form stays in sight while an
 // answer to it is typed.
 func (f frame) popups() []*popup {
 	var open []*popup
+	if f.formInPlace(f.layout().detail) {
+		return nil
+	}
 	if f.mode == modeTyping && f.form != nil {
-		open = append(open, f.popupOf(modeForm))
+		return append(open, f.popupOf(modeForm)) // the answer is typed in it
 	}
 	if p := f.popupOf(f.mode); p != nil {
 		open = append(open, p)
@@ -36,7 +39,7 @@ func (f frame) popupOf(mode mode) *popup {
 		if f.typing.inline {
 			return nil
 		}
-		p := &popup{room: f.popupRoom(), title: f.typing.title, low: true}
+		p := &popup{room: f.lowRoom(), title: f.typing.title, low: true}
 		if f.typing.label != "" {
 			p.lines = append(indentWrapped("", f.typing.label, p.width), "")
 		}
@@ -47,10 +50,10 @@ func (f frame) popupOf(mode mode) *popup {
 		return &popup{room: r, title: f.confirm.title, lines: f.confirmLines(r.width)}
 	case modeForm:
 		r := f.popupRoom()
-		return &popup{room: r, title: termsafe.Line(f.form.title, r.width), lines: f.form.visibleLines(r.width, r.height)}
+		return &popup{room: r, title: termsafe.Line(f.form.title, r.width), lines: f.form.visibleLines(r.width, r.height, f.typed())}
 	case modeBatch:
 		r := f.popupRoom()
-		p := page{body: f.batch.bodyFor(r.width)}
+		p := page{body: f.batch.bodyFor(f.Model, r.width)}
 		return &popup{room: r, title: f.batch.title(), lines: p.visible(f.batch.scroll, min(r.height, p.length()))}
 	case modePage:
 		r := f.popupRoom()
@@ -66,6 +69,15 @@ func (f frame) popupOf(mode mode) *popup {
 // draw puts the popup over the lines of a screen.
 func (p *popup) draw(screen []string, width int) {
 	content := p.lines[:min(len(p.lines), p.height)]
+	if !p.framed && p.low {
+		content = append([]string{titledRule(width, styleBold.Render(p.title), "")}, content...)
+		for i, line := range content {
+			if y := p.top + p.height - len(content) + i; y >= 0 && y < len(screen) {
+				screen[y] = line
+			}
+		}
+		return
+	}
 	if !p.framed {
 		for i := range p.height {
 			if y := p.top + i; y < len(screen) {
@@ -78,17 +90,18 @@ func (p *popup) draw(screen []string, width int) {
 		return
 	}
 	top, bottom := p.top-1, p.top+p.height // of the frame at its largest
-	for y := top; y <= bottom && y < len(screen); y++ {
-		screen[y] = styleFaint.Render(ansi.Strip(screen[y]))
-	}
-	first := top + (p.height-len(content))/2
+	first := top + (p.height-len(content))/3
 	if p.low {
-		first = bottom - len(content) - 1
+		first = max(bottom-len(content)-1, 0)
+	} else {
+		for y := range screen {
+			screen[y] = styleEdge.Render(ansi.Strip(screen[y]))
+		}
 	}
 	box := p.box(content)
 	for i, line := range box {
 		if y := first + i; y < len(screen) {
-			screen[y] = overlay(ansi.Strip(screen[y]), line, p.left-2, width)
+			screen[y] = overlay(screen[y], line, p.left-2, width)
 		}
 	}
 }
@@ -108,5 +121,5 @@ func (p *popup) box(content []string) []string {
 func overlay(under, over string, left, width int) string {
 	before := padRight(ansi.Truncate(under, left, ""), left)
 	after := ansi.TruncateLeft(under, left+ansi.StringWidth(over), "")
-	return styleFaint.Render(before) + over + styleFaint.Render(ansi.Truncate(after, max(0, width-left-ansi.StringWidth(over)), ""))
+	return before + "\x1b[m" + over + ansi.Truncate(after, max(0, width-left-ansi.StringWidth(over)), "")
 }

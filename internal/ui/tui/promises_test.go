@@ -182,7 +182,7 @@ func TestFormsOfAnySize(t *testing.T) {
 	s.press("enter")
 	s.wait(time.Second)
 	s.press("c") // the twelfth
-	s.mustShow("second", "e [ ] option-14")
+	s.mustShow("second", "e) [ ] option-14")
 	s.press("1", "e", "enter")
 	if len(s.daemon.replies) != 1 {
 		t.Fatalf("replies: got %d, want 1:\n%s", len(s.daemon.replies), s.text())

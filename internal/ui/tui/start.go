@@ -170,7 +170,7 @@ func (s *starting) agentChoice(width int) string {
 		name := s.agents[(s.agent+i)%len(s.agents)]
 		shown := styleFaint.Render(name)
 		if i == 0 {
-			shown = agentStyle(name).Bold(true).Render("‹ " + name + " ›")
+			shown = styleBold.Render("‹ " + name + " ›")
 			used += 4
 		}
 		if used += len(name) + 2; used > width && i > 0 {

@@ -111,7 +111,7 @@ func TestKindsAreToldApart(t *testing.T) {
 	s.arrive(s.request("k1", func(r *wire.InboxRequest) {
 		r.Effect, r.Risk = "deletes build/ · runs make · no rule matches", "high"
 	}))
-	s.mustShow(" !  deletes build/ · runs make", "▲ permission")
+	s.mustShow(" !  deletes build/ · runs make", "▌ ! shop")
 	if kindOf(s.model.board.requests[0]).style.GetForeground() != styleFailed.GetForeground() {
 		t.Error("a dangerous request isn't red")
 	}
@@ -122,7 +122,7 @@ func TestKindsAreToldApart(t *testing.T) {
 func TestWhatIsUnreadIsSaid(t *testing.T) {
 	s := newScreen(t, 120, 24)
 	s.arrive(s.request("k1", func(r *wire.InboxRequest) { r.Shown = strings.Repeat("  $ echo line\n", 40) }))
-	s.mustShow("more lines to read", "Space read on")
+	s.mustShow("more lines · Space", "Space read on")
 	if s.text(); !strings.HasPrefix(strings.Split(s.text(), "\n")[23], " Space read on") {
 		t.Errorf("reading on isn't the first key:\n%s", s.text())
 	}
@@ -130,7 +130,7 @@ func TestWhatIsUnreadIsSaid(t *testing.T) {
 		s.wait(time.Second)
 		s.press("space")
 	}
-	if text := s.text(); strings.Contains(text, "to read") {
+	if text := s.text(); strings.Contains(text, "more line") {
 		t.Errorf("something is said to be unread:\n%s", text)
 	}
 }

@@ -1,42 +1,46 @@
 package tui
 
 import (
-	"charm.land/lipgloss/v2"
-	"github.com/charmbracelet/x/ansi"
+	"strings"
 
-	"github.com/hookmux/hookmux/internal/ui/text"
+	"charm.land/lipgloss/v2"
+
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// The view uses the terminal's own sixteen colours: they suit light and dark
-// backgrounds, and whatever you chose for them. It never sets a background; bars are
-// reversed text.
+// The view draws with the terminal's own sixteen colours; a palette makes them readable
+// on the background where that's known. A hue has one meaning: amber wants a yes, red is
+// dangerous or went wrong, blue is a question, purple a plan, green went well; teal is
+// hookmux's own, such as keys and the cursor.
 var (
 	styleBold    = lipgloss.NewStyle().Bold(true)
 	styleFaint   = lipgloss.NewStyle().Faint(true)
+	styleEdge    = lipgloss.NewStyle().Faint(true).Foreground(lipgloss.BrightBlack)
 	styleWaiting = lipgloss.NewStyle().Foreground(lipgloss.Yellow)
 	styleFailed  = lipgloss.NewStyle().Foreground(lipgloss.Red)
-	styleRunning = lipgloss.NewStyle().Foreground(lipgloss.Cyan)
 	styleDone    = lipgloss.NewStyle().Foreground(lipgloss.Green)
-	styleAccent  = lipgloss.NewStyle().Foreground(lipgloss.BrightBlue).Bold(true) // cursor and keys
-	styleAsks    = lipgloss.NewStyle().Foreground(lipgloss.BrightBlue)            // questions and forms
+	styleAccent  = lipgloss.NewStyle().Foreground(lipgloss.Cyan).Bold(true) // cursor and keys
+	styleAsks    = lipgloss.NewStyle().Foreground(lipgloss.Blue)            // questions and forms
 	stylePlan    = lipgloss.NewStyle().Foreground(lipgloss.Magenta)
-	styleReverse = lipgloss.NewStyle().Reverse(true)
-	styleBadge   = lipgloss.NewStyle().Foreground(lipgloss.BrightBlue).Bold(true).Reverse(true)
+	styleBadge   = lipgloss.NewStyle().Foreground(lipgloss.Cyan).Bold(true).Reverse(true)
 	stylePlain   = lipgloss.NewStyle()
+	styleCaret   = lipgloss.NewStyle().Reverse(true)
 	// Bars across the screen.
 	styleOffBar  = lipgloss.NewStyle().Foreground(lipgloss.Red).Bold(true).Reverse(true)
 	styleAwayBar = lipgloss.NewStyle().Foreground(lipgloss.Yellow).Bold(true).Reverse(true)
 	// In commands and plans.
-	styleDanger   = lipgloss.NewStyle().Foreground(lipgloss.Red).Bold(true)
-	styleVariable = lipgloss.NewStyle().Foreground(lipgloss.Blue)
-	styleOperator = lipgloss.NewStyle().Foreground(lipgloss.Magenta)
-	styleHeading  = lipgloss.NewStyle().Foreground(lipgloss.Magenta).Bold(true)
+	styleLiteral = lipgloss.NewStyle().Foreground(lipgloss.Cyan)
 )
 
-// agentStyle is the agent's own colour, the same as in `hookmux log`.
-func agentStyle(name string) lipgloss.Style {
-	return lipgloss.NewStyle().Foreground(ansi.BasicColor(text.AgentColour(name)))
+const (
+	edgeCodes  = "2;90" // of styleEdge
+	chosenCode = 100    // the background of the selected row, which only a palette has
+)
+
+// onChosen puts the selected row's background behind a line.
+func onChosen(line string, width int) string {
+	const begin, end = "\x1b[100m", "\x1b[m"
+	return begin + strings.ReplaceAll(padRight(line, width), end, end+begin) + end
 }
 
 // sign is how a section marks its rows.
@@ -47,7 +51,7 @@ func (s section) sign() (string, lipgloss.Style) {
 	case sectionFailed:
 		return "✗", styleFailed
 	case sectionRunning:
-		return "●", styleRunning
+		return "●", stylePlain
 	case sectionDone:
 		return "✓", styleDone
 	case sectionEnded, sectionAnswered:
@@ -74,7 +78,7 @@ func kindOf(item *wire.InboxRequest) kindInfo {
 	case item.Kind == "question":
 		return kindInfo{"?", "question", styleAsks}
 	case item.Risk == riskHigh:
-		return kindInfo{"▲", "permission", styleFailed}
+		return kindInfo{"!", "permission", styleFailed.Bold(true)}
 	}
 	return kindInfo{"▲", "permission", styleWaiting}
 }
@@ -87,6 +91,12 @@ const (
 
 // sign is how a row is marked.
 func (r *row) sign() (string, lipgloss.Style) {
+	if r.decided != nil {
+		if r.decided.Verdict == "deny" {
+			return "✗", styleFailed
+		}
+		return "✓", styleDone
+	}
 	if r.request != nil {
 		k := kindOf(r.request)
 		return k.mark, k.style

@@ -20,7 +20,7 @@ type frame struct{ *Model }
 // View draws the screen.
 func (m *Model) View() tea.View {
 	if !m.drawn.valid {
-		m.drawn = drawnFrame{frame{m}.render(), true}
+		m.drawn = drawnFrame{m.palette.paint(frame{m}.render()), true}
 		m.noteDrawn()
 	}
 	v := tea.NewView(m.drawn.text)
@@ -65,20 +65,22 @@ func (f frame) render() string {
 	return strings.Join(lines[:min(len(lines), f.height)], "\n")
 }
 
-// headLines are the counts, the bars for what you must not miss, and the titles of what
-// is below.
+// headLines are the counts and the bars for what you must not miss.
 func (f frame) headLines() []string {
 	bars := f.bars()
 	if f.height < smallScreen {
 		return bars[:f.headHeight()]
 	}
-	return append(append([]string{f.headLine()}, bars...), f.topRule())
+	return fill(append([]string{f.headLine()}, bars...), f.headHeight())
 }
 
 // headLine says how many sessions are in which state.
 func (f frame) headLine() string {
 	counts := &f.list.counts
 	parts := []string{styleBadge.Render(" hookmux ")}
+	if f.opts.Demo {
+		parts[0] += styleBold.Render(" demo")
+	}
 	for _, s := range []section{sectionWaiting, sectionFailed, sectionRunning, sectionDone, sectionIdle} {
 		if counts[s] == 0 {
 			continue
@@ -94,6 +96,10 @@ func (f frame) headLine() string {
 		parts = append(parts, style.Render(said))
 	}
 	line, right := strings.Join(parts, "  "), f.pausedText()
+	if f.filter != "" {
+		right = styleFaint.Render(fmt.Sprintf("%d of %d match ", len(f.list.rows), f.list.total)) +
+			styleAccent.Render("/"+termsafe.Line(f.filter, 24))
+	}
 	if gap := f.width - ansi.StringWidth(line) - ansi.StringWidth(right) - 1; right != "" && gap > 1 {
 		line += strings.Repeat(" ", gap) + right
 	}
@@ -143,65 +149,64 @@ func barText(width int, said, key, short string) string {
 	return padRight(ansi.Truncate(line, width, "…"), width)
 }
 
-// topRule has the titles of the list and, where they are beside it, of the details.
-func (f frame) topRule() string {
-	place := f.layout()
-	if len(f.list.rows) == 0 {
-		return titledRule(f.width, "", "")
-	}
-	title, note := f.detailTitle()
-	switch {
-	case place.list.height == 0:
-		return titledRule(f.width, title, note)
-	case place.side:
-		edge := f.detailEdge()
-		line := panelTop(place.list.width+3, f.listTitle(), "", styleFaint) +
-			panelTop(place.detail.width+4, title, note, edge)
-		if place.aside.width > 0 {
-			line += panelTop(place.aside.width+4, styleBold.Render("Session"), "", styleFaint)
-		}
-		return line
-	}
-	return titledRule(f.width, f.listTitle(), "")
-}
-
-// detailEdge colours the frame around the details: by what is asked there.
-func (f frame) detailEdge() lipgloss.Style {
-	if r := f.selectedRow(); r != nil && (r.request != nil || r.section == sectionFailed) {
-		_, style := r.sign()
-		return style
-	}
-	return styleFaint
-}
-
 // panelTop is the upper edge of a panel, with its title and a note.
-func panelTop(width int, title, note string, edge lipgloss.Style) string {
-	return edge.Render("╭") + ruleWith(width-2, title, note, edge) + edge.Render("╮")
+func panelTop(width int, title, note string) string {
+	return styleEdge.Render("╭") + ruleWith(width-2, title, note) + styleEdge.Render("╮")
 }
 
-func (f frame) listTitle() string {
-	if f.filter != "" {
-		return styleAccent.Render("/"+termsafe.Line(f.filter, 24)) + styleFaint.Render(" Esc shows all")
+// panelBottom is its lower edge, with a note.
+func panelBottom(width int, note string) string {
+	if note != "" {
+		note = styleFaint.Render(note)
 	}
-	return styleBold.Render("Sessions")
+	return styleEdge.Render("╰") + ruleWith(width-2, "", note) + styleEdge.Render("╯")
 }
 
-// detailTitle is what the details are about, and how much of a request is still unread.
-func (f frame) detailTitle() (title, note string) {
+// detailTitle is what the details are about, and how much of a request is still unread, else
+// as many facts about it as fit behind the title in so many columns.
+func (f frame) detailTitle(width int) (title, note string) {
 	r := f.selectedRow()
 	if r == nil {
 		return "", ""
 	}
 	mark, style := r.sign()
-	word := sectionWords[r.section]
-	if r.request != nil {
-		word = kindOf(r.request).word
+	title = style.Bold(true).Render(mark) + " " + styleBold.Render(termsafe.Line(r.title(), max(width, 1)))
+	if note = f.readMark(); note != "" {
+		return title, note
 	}
-	parts := []string{style.Bold(true).Render(mark + " " + word), agentStyle(r.agentName()).Render(termsafe.Line(r.agentName(), 20))}
-	if folder := r.folder(); folder != "" {
-		parts = append(parts, termsafe.Line(folder, 24))
+	facts := f.facts(r)
+	for len(facts) > 0 && ansi.StringWidth(title+strings.Join(facts, " · "))+8 > width {
+		facts = facts[1:]
 	}
-	return strings.Join(parts, styleFaint.Render(" · ")), f.readMark()
+	if len(facts) > 0 {
+		note = styleFaint.Render(strings.Join(facts, " · "))
+	}
+	return title, note
+}
+
+// facts are what is known about a row besides what it's about, the most important last.
+func (f frame) facts(r *row) []string {
+	now := f.opts.Now()
+	var facts []string
+	if r.session != nil && !f.isSideBySide() { // a frame has it in its lower edge
+		if used := text.UsedInShort(r.session.Usage); used != "" {
+			facts = append(facts, used)
+		}
+	}
+	if r.request == nil {
+		if r.session != nil && r.decided == nil {
+			facts = append(facts, stateText(r, now))
+		}
+		return facts
+	}
+	if s := r.session; s != nil && s.Unasked != "" {
+		facts = append(facts, termsafe.Line(s.Unasked, 10)+" mode")
+	}
+	facts = append(facts, "asked "+agoText(now.Sub(r.request.CreatedAt)))
+	if !r.request.Deadline.IsZero() && !isWindow(r.request) {
+		facts = append(facts, waitText(r.request.Deadline.Sub(now)))
+	}
+	return facts
 }
 
 // readMark says how much of the selected request wasn't on the screen yet: before that it
@@ -214,7 +219,12 @@ func (f frame) readMark() string {
 	case f.shown.narrow:
 		return styleFailed.Render("too narrow to show it all")
 	case f.shown.unread() > 0:
-		return styleWaiting.Render(fmt.Sprintf("▼ %s to read", countLines(f.shown.unread())))
+		return styleWaiting.Bold(true).Render(fmt.Sprintf("↓ %s · Space", countLines(f.shown.unread())))
+	}
+	place := f.layout().detail
+	page := f.page(place.width)
+	if below := len(page.head) + len(page.body.lines) - f.scroll - place.height; below > 0 { // it was read
+		return styleFaint.Render(fmt.Sprintf("↓ %s · Space", countLines(below)))
 	}
 	return ""
 }
@@ -227,11 +237,9 @@ func countLines(n int) string {
 }
 
 // titledRule is a line across, with a title at its left and a note at its right.
-func titledRule(width int, title, note string) string {
-	return ruleWith(width, title, note, styleFaint)
-}
+func titledRule(width int, title, note string) string { return ruleWith(width, title, note) }
 
-func ruleWith(width int, title, note string, edge lipgloss.Style) string {
+func ruleWith(width int, title, note string) string {
 	if title != "" {
 		title = " " + ansi.Truncate(title, max(width-4, 0), "…") + " "
 	}
@@ -244,7 +252,7 @@ func ruleWith(width int, title, note string, edge lipgloss.Style) string {
 		title = ansi.Truncate(title, max(width-2-ansi.StringWidth(note), 0), "… ")
 		rest = max(width-2-ansi.StringWidth(title)-ansi.StringWidth(note), 0)
 	}
-	return ansi.Truncate(edge.Render("─")+title+edge.Render(strings.Repeat("─", rest))+note+edge.Render("─"), width, "")
+	return ansi.Truncate(styleEdge.Render("─")+title+styleEdge.Render(strings.Repeat("─", rest))+note+styleEdge.Render("─"), width, "")
 }
 
 func (f frame) bodyLines(height int) []string {
@@ -253,7 +261,7 @@ func (f frame) bodyLines(height int) []string {
 	if f.opts.Sidebar {
 		return fill(list, height)
 	}
-	detail := f.page(place.detail.width).visible(f.scroll, place.detail.height)
+	detail := f.detailLines(place.detail)
 	if place.side {
 		return f.panelLines(place, list, detail)
 	}
@@ -262,50 +270,44 @@ func (f frame) bodyLines(height int) []string {
 			detail[i] = air + detail[i]
 		}
 	}
-	if place.list.height == 0 {
-		return fill(detail, height)
-	}
-	title, note := f.detailTitle()
+	title, note := f.detailTitle(f.width)
 	return fill(append(append(list, titledRule(f.width, title, note)), detail...), height)
 }
 
-// panelLines are the panels that are beside each other, with their lower edge.
+// detailLines are what fits of the selected row's page, or its questions while you answer them.
+func (f frame) detailLines(place area) []string {
+	if f.formInPlace(place) {
+		return fill(f.formPage(place), place.height)
+	}
+	return f.page(place.width).visible(f.scroll, place.height)
+}
+
+// panelLines are the list and the panels beside it.
 func (f frame) panelLines(place areas, list, detail []string) []string {
-	edge := f.detailEdge()
-	var aside []string
+	width := place.detail.width + 4
+	title, note := f.detailTitle(width - 2)
+	out := append([]string{panelTop(width, title, note)}, framed(detail, place.detail.width)...)
+	out = append(out, panelBottom(width, f.usedText()))
 	if place.aside.width > 0 {
-		aside = fill(f.asideLines(f.selectedRow(), place.aside.width, place.aside.height), place.aside.height)
-	}
-	lower := func(width int, note string, style lipgloss.Style) string {
-		if note != "" {
-			note = styleFaint.Render(note)
-		}
-		return style.Render("╰") + ruleWith(width-2, "", note, style) + style.Render("╯")
-	}
-	out := make([]string, place.detail.height+1)
-	for i := range place.detail.height {
-		out[i] = styleFaint.Render("│") + padRight(list[i], place.list.width) + styleFaint.Render(" │") +
-			edge.Render("│ ") + padRight(detail[i], place.detail.width) + edge.Render(" │")
-		if aside != nil {
-			out[i] += styleFaint.Render("│ ") + padRight(aside[i], place.aside.width) + styleFaint.Render(" │")
+		aside := fill(f.asideLines(f.selectedRow(), place.aside.width, place.aside.height), place.aside.height)
+		more := append([]string{panelTop(place.aside.width+4, styleBold.Render("Session"), "")}, framed(aside, place.aside.width)...)
+		for i, line := range append(more, panelBottom(place.aside.width+4, "")) {
+			out[i] += " " + line
 		}
 	}
-	last := &out[place.detail.height]
-	*last = lower(place.list.width+3, f.listPosition(), styleFaint) + lower(place.detail.width+4, f.usedText(), edge)
-	if aside != nil {
-		*last += lower(place.aside.width+4, "", styleFaint)
+	for i := range out {
+		out[i] = padRight(list[i], place.list.width) + out[i]
 	}
 	return out
 }
 
-// listPosition says which of the rows is selected.
-func (f frame) listPosition() string {
-	for i := range f.list.rows {
-		if f.list.rows[i].key() == f.selected {
-			return fmt.Sprintf("%d of %d", i+1, len(f.list.rows))
-		}
+// framed puts lines between the sides of a frame.
+func framed(lines []string, width int) []string {
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		out[i] = styleEdge.Render("│ ") + padRight(ansi.Truncate(line, width, "…"), width) + styleEdge.Render(" │")
 	}
-	return ""
+	return out
 }
 
 // usedText is what the selected session used, and what is left of its context.
@@ -361,10 +363,10 @@ func (f frame) emptyLines() []string {
 		{kindInfo{"▲", "permission", styleWaiting}, "an agent wants to run or write something: a approves, d denies"},
 		{kindInfo{"?", "question", styleAsks}, "an agent asks you something: answer with a digit"},
 		{kindInfo{"≡", "plan", stylePlan}, "an agent shows its plan: a accepts, d sends it back"},
-		{kindInfo{"●", "running", styleRunning}, "what it's doing right now, and its last steps"},
+		{kindInfo{"●", "running", stylePlain}, "what it's doing right now, and its last steps"},
 		{kindInfo{"✓", "done", styleDone}, "what it said at the end"},
 	} {
-		lines = append(lines, "  "+one.kind.style.Render(one.kind.mark)+"  "+padRight(one.kind.word, 11)+styleFaint.Render(one.says))
+		lines = append(lines, "  "+one.kind.style.Render(one.kind.mark)+"  "+padRight(one.kind.word, 12)+styleFaint.Render(one.says))
 	}
 	return append(lines, "", "  "+styleFaint.Render("You can't approve anything before all of it was on your screen."))
 }
@@ -372,7 +374,8 @@ func (f frame) emptyLines() []string {
 // maxStatus is how many lines a message takes at most.
 const maxStatus = 3
 
-// statusLines are what happened last or what is wrong, in as many lines as it takes.
+// statusLines are what happened last or what is wrong, in as many lines as it takes. What
+// was decided has one: its middle is left out if need be.
 func (f frame) statusLines() []string {
 	most := maxStatus
 	if f.height < 16 {
@@ -385,12 +388,28 @@ func (f frame) statusLines() []string {
 	if line == "" {
 		return []string{""}
 	}
-	lines := wrapStyled([]string{line}, max(f.bottomWidth(), 1))
+	width := max(f.bottomWidth(), 1)
+	for mark, style := range map[string]lipgloss.Style{"✓ ": styleDone, "✗ ": styleFailed} {
+		if rest, ok := strings.CutPrefix(line, mark); ok {
+			return []string{style.Bold(true).Render(mark) + cutMiddle(rest, width-2)}
+		}
+	}
+	lines := wrapStyled([]string{line}, width)
 	if len(lines) > most {
 		lines = lines[:most]
 		lines[most-1] = ansi.Truncate(lines[most-1], max(f.bottomWidth()-1, 0), "") + "…"
 	}
 	return lines
+}
+
+// cutMiddle leaves out the middle of a text that is too long.
+func cutMiddle(s string, width int) string {
+	n := ansi.StringWidth(s)
+	if n <= width || width < 10 {
+		return ansi.Truncate(s, max(width, 0), "…")
+	}
+	tail := width / 4
+	return ansi.Truncate(s, width-tail-3, "") + " … " + ansi.TruncateLeft(s, n-tail, "")
 }
 
 // statusText must not depend on the layout: it has a part in it.
@@ -426,11 +445,11 @@ func (f frame) keyLine() string {
 	key := func(name, does string) binding { return binding{name: name, does: does} }
 	switch f.mode {
 	case modeTyping:
-		return f.joinKeys([]binding{key("Enter", "ok"), key("Esc", "cancel")}, "")
+		return f.joinKeys([]binding{key("Enter", f.typing.does), key("Esc", f.typing.leaves())}, "")
 	case modeConfirm:
 		return f.joinKeys([]binding{key(f.confirm.yes, f.confirm.does), key("Esc", "cancel")}, "")
 	case modeBatch:
-		return f.joinKeys(append([]binding{{name: "B", does: fmt.Sprintf("approve these %d", len(f.batch.items)), approves: true, dim: f.batch.shown.unread() > 0}},
+		return f.joinKeys(append([]binding{{name: "B", does: "approve " + f.batch.countText(), approves: true, dim: f.batch.shown.unread() > 0}},
 			pageKeys(f.batch.hidden(f.Model) > 0, f.batch.scroll > 0, "cancel")...), "")
 	case modePage:
 		return f.joinKeys(pageKeys(f.reading.hidden(f.Model) > 0, f.reading.scroll > 0, "close"), "")
@@ -444,6 +463,7 @@ func (f frame) keyLine() string {
 	for _, b := range bindings() {
 		if (!b.always || b.told != nil && b.told(f.Model)) && b.when(f.Model) && (!b.decides || f.problem == "") {
 			b.dim = b.approves && unread
+			b.name = f.keyName(&b)
 			shown = append(shown, b)
 		}
 	}
@@ -459,6 +479,14 @@ func (f frame) keyLine() string {
 		})
 	}
 	return f.joinKeys(shown, styleAccent.Render("?")+" keys")
+}
+
+// keyName is how a key is shown: of the digits only those that mean something.
+func (f frame) keyName(b *binding) string {
+	if b.name == digitKeys && f.pendingRequest() != nil {
+		return digitNames(len(f.pendingRequest().Questions[0].Options))
+	}
+	return b.name
 }
 
 // pageKeys are the keys of a text that is read.

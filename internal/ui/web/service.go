@@ -34,6 +34,8 @@ type Requests interface {
 	WaitingInFull() []wire.InboxRequest
 	FollowInFull(ctx context.Context, each func(note string, line []byte) bool)
 	ReplySigned(p wire.InboxReplyParams, device string, signed ledger.Signature) (wire.InboxReplyResult, *wire.Error)
+	// CheckText says why a device may not send a session a text.
+	CheckText(session, pin string) *wire.Error
 	// Watch notes that somebody who may answer looks at the requests.
 	Watch() (left func())
 }
@@ -119,7 +121,7 @@ func (s *Service) startLocked() error {
 	if err != nil {
 		s.failed = err.Error()
 		s.Problems.Raise("web", "the page for browsers isn't served: "+err.Error(),
-			"correct it and run `hookmux web` again, or `hookmux web --stop`")
+			"correct it and run `hookmux web` again, or `hookmux web off`")
 		return err
 	}
 	s.running, s.failed = running, ""

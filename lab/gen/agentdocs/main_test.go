@@ -108,7 +108,7 @@ func TestAddedAgentHasAPage(t *testing.T) {
 		"`~/.shaped/settings.json`") || !strings.Contains(got, "**A hook can** block a tool call, approve it") {
 		t.Errorf("its page is\n%s\nwant how it is installed and what it takes", got)
 	}
-	if !strings.Contains(pages["agents.md"], "| [Shaped](agents/shaped.md) | documented |") {
+	if !strings.Contains(pages["agents.md"], "| [Shaped](agents/shaped.md) | ○ |") {
 		t.Errorf("the table is\n%s\nwant a row of Shaped", pages["agents.md"])
 	}
 }

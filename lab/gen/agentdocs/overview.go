@@ -13,16 +13,18 @@ import (
 
 const head = generated + `# Agents
 
-Each agent has a page: what a hook can do there, how hookmux is installed, what's good to know. ` + "`hookmux agents`" + ` shows the agents on your machine, ` + "`hookmux agents show AGENT`" + ` everything about one.
+hookmux knows %d agents, %d of them run for real. Each has a page. What a hook can do there:
 
-- *tested*: a real agent did it. ✓ marks each ability that the last recorded [` + "`hookmux verify`" + `](contributing/verify.md) confirmed.
-- *documented*: its vendor says so; *yes* is the same for a single ability.
-- *untested*: neither.
+✓ tested with the real agent ([` + "`hookmux verify`" + `](contributing/verify.md)) · ○ documented by its vendor · – no
 
-What an agent can't express becomes the nearest safe answer: ask and changed input become deny, allow becomes no decision. ` + "`hookmux why`" + ` shows when that happened.
+| Agent | Block | Approve | Ask you | Change input | Add context | Keep going |
+|---|---|---|---|---|---|---|
+`
 
-| Agent | Evidence | Block | Approve | Ask | Change input | Add context | Continue |
-|---|---|---|---|---|---|---|---|
+const foot = `
+What an agent can't express becomes the nearest safe answer: ask and changed input become deny, approve becomes no decision. ` + "`hookmux why`" + ` shows when that happened. *Keep going*: a hook can send the agent back to work when it wants to stop.
+
+` + "`hookmux agents`" + ` shows the agents on your machine, ` + "`hookmux agents show AGENT`" + ` everything about one.
 `
 
 //go:embed own.yaml
@@ -40,28 +42,52 @@ If your agent is unsupported, describe it in a file in ` + "`~/.config/hookmux/a
 An agent with a tool.before event must name the payload keys of the tool and its input (` + "`fields`" + `) and describe its tools; otherwise the file is refused, because guards would be blind. An agent without hooks that speaks ACP works through [` + "`hookmux acp`" + `](acp.md).
 `
 
-// overview is the page with the table of all agents.
+// overview is the page with the table of all agents: first those that a real one tested.
 func overview(c *agent.Catalogue, seen map[string]recordings.Summary) string {
-	var b strings.Builder
-	b.WriteString(head)
+	var tested, documented, untested []agentfacts.Facts
 	for _, a := range c.Agents() {
 		f := agentfacts.Facts{Agent: a, Seen: seen[a.Name]}
-		fmt.Fprintf(&b, "| [%s](agents/%s.md) | %s", a.Title, a.Name, f.Evidence())
-		for _, name := range []string{"deny", "allow", "ask", "input", "context", "keep"} {
-			switch {
-			case !f.Claims(name):
-				b.WriteString(" | –")
-			case f.Proven(name):
-				b.WriteString(" | ✓")
-			default:
-				b.WriteString(" | yes")
-			}
+		switch f.Evidence() {
+		case agentfacts.Tested:
+			tested = append(tested, f)
+		case agentfacts.Documented:
+			documented = append(documented, f)
+		default:
+			untested = append(untested, f)
 		}
-		b.WriteString(" |\n")
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, head, len(tested)+len(documented), len(tested))
+	for _, f := range append(tested, documented...) {
+		row(&b, f)
+	}
+	b.WriteString(foot)
+	if len(untested) > 0 {
+		b.WriteString("\nUntried so far:")
+		for i, f := range untested {
+			fmt.Fprintf(&b, "%s [%s](agents/%s.md)", map[bool]string{true: ","}[i > 0], f.Agent.Title, f.Agent.Name)
+		}
+		b.WriteString(".\n")
 	}
 	b.WriteString(ownAgents)
 	listDriven(&b, c, seen)
 	return b.String()
+}
+
+// row says what hooks can do in one agent.
+func row(b *strings.Builder, f agentfacts.Facts) {
+	fmt.Fprintf(b, "| [%s](agents/%s.md)", f.Agent.Title, f.Agent.Name)
+	for _, name := range []string{"deny", "allow", "ask", "input", "context", "keep"} {
+		switch {
+		case !f.Claims(name):
+			b.WriteString(" | –")
+		case f.Proven(name):
+			b.WriteString(" | ✓")
+		default:
+			b.WriteString(" | ○")
+		}
+	}
+	b.WriteString(" |\n")
 }
 
 // listDriven lists agents that are not in the catalogue yet but can be run.

@@ -1,5 +1,5 @@
 // Pictures draws the live view as it is with the recorded agents of
-// `hookmux up --demo`: two stills, and a film of twelve seconds in two widths, as SVG.
+// `hookmux up --demo`: two stills, and a film of fifteen seconds in two widths, as SVG.
 //
 //	go run ./lab/gen/pictures docs/pictures
 package main
@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,9 +26,8 @@ import (
 type size struct{ columns, lines int }
 
 var (
-	wide   = size{110, 24} // the stills
-	screen = size{104, 24} // the film
-	phone  = size{50, 30}  // the film, on a phone
+	wide  = size{80, 22} // the stills and the film
+	phone = size{42, 24} // the film, on a phone
 )
 
 func main() {
@@ -46,19 +46,18 @@ func drawAll(folder string) error {
 		return err
 	}
 	pictures := map[string]string{}
-	for name, of := range map[string]size{"demo.svg": screen, "demo-phone.svg": phone} {
+	for name, of := range map[string]size{"demo.svg": wide, "demo-phone.svg": phone} {
 		film, err := recordDemo(of)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
+		if of == wide {
+			pictures["view.svg"] = drawFilm(wide, film.at("4 waiting", "Run the payment tests"))
+			pictures["request.svg"] = drawFilm(wide, film.at("Claude Code has a plan", "Compare row counts"))
+		}
+		film = slices.DeleteFunc(film, func(s shot) bool { return s.lasts == 0 })
 		pictures[name] = drawFilm(of, append(film, blockedShot(of)))
 	}
-	film, err := recordDemo(wide)
-	if err != nil {
-		return err
-	}
-	pictures["view.svg"] = drawFilm(wide, film.at("4 waiting", "Run the payment tests"))
-	pictures["request.svg"] = drawFilm(wide, film.at("Claude Code has a plan", "Compare row counts"))
 	for name, svg := range pictures {
 		if svg == "" {
 			return fmt.Errorf("%s: the demo never showed that", name)
@@ -76,7 +75,14 @@ type shot struct {
 	key     string
 	caption string
 	lasts   time.Duration
+	// columns is the width of a screen that is shown larger or smaller than the film; 0 is the film's.
+	columns int
+	tab     int
+	marked  string // lines with it are highlighted
 }
+
+// tabs are the windows that the film shows.
+var tabs = []string{"hookmux", "Claude Code"}
 
 type film []shot
 
@@ -96,8 +102,8 @@ func (f film) at(words ...string) film {
 	return nil
 }
 
-// Screens of Claude Code 2.1.327 right after guard destructive stopped its call, 104 by 22 and 50 by 30
-// cells. To take new ones, prompt a real Claude Code in tmux and run tmux capture-pane -e -p.
+// Calls that guard destructive stopped, on the screen of a real Claude Code 2.1.327, 60 and 42 columns wide.
+// To take new ones, prompt a real Claude Code in tmux and run tmux capture-pane -e -p.
 var (
 	//go:embed screens/claude-wide.ansi
 	claudeWide string
@@ -107,12 +113,12 @@ var (
 
 // blockedShot is what a real Claude Code showed when a guard stopped its call.
 func blockedShot(of size) shot {
-	text := claudeWide
+	text, columns := claudeWide, 60
 	if of == phone {
-		text = claudePhone
+		text, columns = claudePhone, 42
 	}
-	text = strings.NewReplacer("⎿", "└", "⏸", "‖").Replace(text) // few fonts have these
-	return shot{text: text, caption: "✗ blocked by a guard, in every agent", lasts: 4 * time.Second}
+	return shot{text: "\n" + strings.ReplaceAll(text, "⎿", "└"), // few fonts have it
+		key: "✗", caption: "A guard stops git push --force, in every agent", lasts: 4200 * time.Millisecond, columns: columns, tab: 1, marked: "│"}
 }
 
 // camera keeps what the view shows.
@@ -161,24 +167,28 @@ func (c *camera) shows(ctx context.Context, words string) error {
 // keyPause is how fast they press one key after the other.
 const keyPause = 150 * time.Millisecond
 
-// scene is one shot of the film: it's taken once the view shows some words, and then a key
-// is pressed.
+// scene is one shot of the film: it's taken once the view shows some words, and answered then.
 type scene struct {
-	waiting      string // once the header says so, the first row is selected
-	words        string // these are shown then
-	key, caption string
-	lasts        time.Duration
+	waiting string // once the header says so, the first row is selected
+	words   string // these are shown then
+	key     string // is pressed, and shown
+	caption string
+	lasts   time.Duration // 0: not in the film, a still only
+	typed   string        // after the key; a second shot shows it
+	reason  string        // the second shot's caption
 }
 
 var keyUp = tea.KeyPressMsg{Code: tea.KeyUp}
 
 // scenes answer everything that the demo asks, from the top.
 var scenes = []scene{
-	{"4 waiting", "Run the payment tests", "a", "four agents wait for you: approve one …", 2400 * time.Millisecond},
-	{"3 waiting", "Shared by all servers", "2", "… answer a question …", 1600 * time.Millisecond},
-	{"2 waiting", "Clean build", "a", "… approve the next …", 1200 * time.Millisecond},
-	{"1 waiting", "Compare row counts", "a", "… accept a plan", 1600 * time.Millisecond},
-	{"5 done", "5 done", "", "all of them have gone on", 1200 * time.Millisecond},
+	{waiting: "4 waiting", words: "Run the payment tests", key: "a", caption: "Four agents wait. Approve with one key",
+		lasts: 2700 * time.Millisecond},
+	{waiting: "3 waiting", words: "Shared by all servers", key: "2", caption: "Answer a question with a digit",
+		lasts: 2700 * time.Millisecond},
+	{waiting: "2 waiting", words: "Clean build", key: "d", caption: "This one deletes files. Deny it",
+		lasts: 2700 * time.Millisecond, typed: "use make clean", reason: "Say what to do instead"},
+	{waiting: "1 waiting", words: "Compare row counts", key: "a"},
 }
 
 // settled is how long the view is left alone after the words are there, before the shot.
@@ -215,18 +225,34 @@ func recordDemo(of size) (film, error) {
 			if err := c.shows(ctx, s.words); err != nil {
 				return err
 			}
-			for strings.Contains(plainText(c.shown()), "to read") { // what isn't read to its end can't be approved
+			for strings.Contains(plainText(c.shown()), "· Space") { // what isn't read to its end can't be approved
 				program.Send(tea.KeyPressMsg{Code: tea.KeySpace, Text: " "})
 				time.Sleep(keyPause)
 			}
 			time.Sleep(settled)
-			all = append(all, shot{c.shown(), s.key, s.caption, s.lasts})
-			for _, r := range s.key {
-				program.Send(tea.KeyPressMsg{Code: r, Text: string(r)})
+			all = append(all, shot{text: c.shown(), key: s.key, caption: s.caption, lasts: s.lasts})
+			press(program, s.key)
+			if s.typed == "" {
+				continue
 			}
+			press(program, s.typed)
+			if err := c.shows(ctx, s.typed); err != nil {
+				return err
+			}
+			all = append(all, shot{text: c.shown(), key: "⏎", caption: s.reason, lasts: s.lasts})
+			program.Send(tea.KeyPressMsg{Code: tea.KeyEnter})
 			time.Sleep(keyPause)
 		}
 		return nil
 	})
 	return all, err
+}
+
+// press presses one key for each letter.
+func press(program *tea.Program, letters string) {
+	for _, r := range letters {
+		program.Send(tea.KeyPressMsg{Code: r, Text: string(r)})
+		time.Sleep(keyPause / 5)
+	}
+	time.Sleep(keyPause)
 }

@@ -58,10 +58,10 @@ func TestDrawFilm(t *testing.T) {
 // The pictures in docs are what `make pictures` makes: they show the demo.
 func TestPicturesOfDocs(t *testing.T) {
 	for name, words := range map[string][]string{
-		"view.svg":       {"4 waiting", "Run the payment tests and commit", "approve"},
+		"view.svg":       {"4 waiting", "Run the payment tests", "approve"},
 		"request.svg":    {"Claude Code has a plan", "Compare row counts every night"},
-		"demo.svg":       {"4 waiting", "Where should the cache live?", "5 done", "git-history.force-push"},
-		"demo-phone.svg": {"4 waiting", "Where should the cache live?", "5 done", "history.force-push"},
+		"demo.svg":       {"4 waiting", "Where should the cache live?", "use make clean", "git-history.force-push"},
+		"demo-phone.svg": {"4 waiting", "Where should the cache live?", "use make clean", "force-push"},
 	} {
 		svg, err := os.ReadFile("../../../docs/pictures/" + name)
 		if err != nil {

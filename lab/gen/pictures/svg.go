@@ -15,9 +15,9 @@ import (
 const (
 	cellWidth  = 8.4
 	lineHeight = 19.0
-	margin     = 18.0
-	titleBar   = 30.0
-	captionBar = 40.0
+	margin     = 14.0
+	titleBar   = 36.0
+	captionBar = 46.0
 )
 
 // The colours of a terminal with a dark background.
@@ -29,7 +29,10 @@ var palette = [...]string{
 const (
 	background = "#1e2127"
 	foreground = "#d7dae0"
-	faintColor = "#858b96"
+	faintColor = "#949ba8"
+	barColor   = "#14161b"
+	markColor  = "#43262c"
+	plainFont  = "Inter,system-ui,-apple-system,Segoe UI,Roboto,sans-serif"
 )
 
 func plainText(s string) string { return ansi.Strip(s) }
@@ -39,7 +42,7 @@ func drawFilm(of size, shots film) string {
 	if len(shots) == 0 {
 		return ""
 	}
-	width, height := 2*margin+float64(of.columns)*cellWidth, margin+titleBar+float64(of.lines)*lineHeight
+	width, height := 2*margin+float64(of.columns)*cellWidth, 2*margin+titleBar+float64(of.lines)*lineHeight
 	if len(shots) > 1 {
 		height += captionBar
 	}
@@ -49,19 +52,37 @@ func drawFilm(of size, shots film) string {
 		width, height, width, height)
 	fmt.Fprint(&b, "<title>hookmux up</title>\n")
 	drawStyle(&b, shots)
-	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" rx="8" fill="%s"/>`+"\n", background)
-	for i, dot := range []string{"#ff5f57", "#febc2e", "#28c840"} {
-		fmt.Fprintf(&b, `<circle cx="%.0f" cy="%.0f" r="5.5" fill="%s"/>`, margin+float64(i)*18, titleBar/2, dot)
-	}
-	b.WriteByte('\n')
+	fmt.Fprintf(&b, `<clipPath id="window"><rect width="%.0f" height="%.0f" rx="10"/></clipPath><g clip-path="url(#window)">`+
+		`<rect width="100%%" height="100%%" fill="%s"/><rect width="100%%" height="%.0f" fill="%s"/>`+"\n", width, height, background,
+		titleBar, barColor)
 	for i, s := range shots {
 		fmt.Fprintf(&b, `<g class="f f%d">`+"\n", i)
-		drawFrame(&b, of, s.text)
+		drawTabs(&b, s.tab, len(shots) > 1)
+		drawFrame(&b, of, s)
 		drawCaption(&b, s, width, height)
 		b.WriteString("</g>\n")
 	}
-	b.WriteString("</svg>\n")
+	b.WriteString("</g></svg>\n")
 	return b.String()
+}
+
+// drawTabs names the window that is shown; a still has only that one.
+func drawTabs(b *strings.Builder, shown int, film bool) {
+	x := margin
+	for i, name := range tabs {
+		width := float64(len(name))*8.5 + 2*margin
+		switch {
+		case i == shown:
+			fmt.Fprintf(b, `<path d="M%.0f %.0fv-20q0-8 8-8h%.0fq8 0 8 8v20z" fill="%s"/>`, x, titleBar, width-16, background)
+			fmt.Fprintf(b, `<text x="%.0f" y="%.0f" font-family="%s" font-weight="600" fill="%s">%s</text>`, x+margin, titleBar-14,
+				plainFont, foreground, name)
+		case film:
+			fmt.Fprintf(b, `<text x="%.0f" y="%.0f" font-family="%s" fill="%s">%s</text>`, x+margin, titleBar-14, plainFont,
+				faintColor, name)
+		}
+		x += width
+	}
+	b.WriteByte('\n')
 }
 
 // drawStyle shows one frame after the other. Where nothing moves, the first stays.
@@ -97,29 +118,57 @@ func drawCaption(b *strings.Builder, s shot, width, height float64) {
 	}
 	y := height - captionBar/2
 	fmt.Fprintf(b, `<rect x="0" y="%.0f" width="%.0f" height="%.0f" fill="#2a2f38"/>`, height-captionBar, width, captionBar)
-	x := margin
-	if s.key != "" {
-		fmt.Fprintf(b, `<rect x="%.0f" y="%.0f" width="30" height="26" rx="5" fill="%s"/><text x="%.0f" y="%.0f" `+
-			`text-anchor="middle" font-weight="bold" font-size="16" fill="%s">%s</text>`, x, y-13, foreground, x+15, y, background,
-			html.EscapeString(s.key))
-		x += 44
+	x, fill, cap := margin, foreground, background
+	if s.marked != "" {
+		fill, cap = palette[1], background
 	}
-	fmt.Fprintf(b, `<text x="%.0f" y="%.0f" font-size="16" fill="%s">%s</text>`+"\n", x, y, foreground, html.EscapeString(s.caption))
+	if s.key != "" {
+		fmt.Fprintf(b, `<rect x="%.0f" y="%.0f" width="30" height="28" rx="6" fill="%s"/><text x="%.0f" y="%.0f" `+
+			`text-anchor="middle" font-weight="bold" font-size="17" fill="%s">%s</text>`, x, y-14, fill, x+15, y, cap,
+			html.EscapeString(s.key))
+		x += 42
+	}
+	fmt.Fprintf(b, `<text x="%.0f" y="%.0f" font-family="%s" font-size="%d" font-weight="600" fill="%s">%s</text>`+"\n", x, y, plainFont,
+		captionSize(s.caption, width-x-margin), foreground, html.EscapeString(s.caption))
+}
+
+// captionSize is the largest type in which a caption fits; a letter is about half as wide as high.
+func captionSize(caption string, width float64) int {
+	return min(18, int(width/float64(len(caption))/0.55))
 }
 
 // drawFrame draws the cells of a frame, in runs of one look.
-func drawFrame(b *strings.Builder, of size, text string) {
+func drawFrame(b *strings.Builder, of size, s shot) {
+	zoom := 1.0
+	if s.columns > 0 {
+		zoom = float64(of.columns) / float64(s.columns)
+		of.columns, of.lines = s.columns, int(float64(of.lines)/zoom)
+	}
+	fmt.Fprintf(b, `<g transform="translate(%.0f %.0f) scale(%.3f)">`+"\n", margin, titleBar+margin/2, zoom)
+	defer b.WriteString("</g>\n")
 	screen := uv.NewScreenBuffer(of.columns, of.lines)
-	uv.NewStyledString(text).Draw(screen, screen.Bounds())
+	uv.NewStyledString(s.text).Draw(screen, screen.Bounds())
 	for y := range of.lines {
-		at := margin + titleBar + (float64(y)+0.2)*lineHeight
+		at, line := (float64(y)+0.6)*lineHeight, ""
+		for x := range of.columns {
+			line += screen.CellAt(x, y).Content
+		}
+		marked := s.marked != "" && strings.Contains(line, s.marked)
+		if marked {
+			top := at - lineHeight/2
+			fmt.Fprintf(b, `<rect x="0" y="%.1f" width="%.1f" height="%.1f" fill="%s"/><rect x="0" y="%.1f" width="4" height="%.1f" fill="%s"/>`+"\n",
+				top, float64(of.columns)*cellWidth, lineHeight+.5, markColor, top, lineHeight+.5, palette[1])
+		}
 		for x := 0; x < of.columns; {
 			style, run, first := screen.CellAt(x, y).Style, "", x
 			for x < of.columns && screen.CellAt(x, y).Style.Equal(&style) {
 				run += screen.CellAt(x, y).Content
 				x++
 			}
-			drawRun(b, run, style, margin+float64(first)*cellWidth, at)
+			if marked {
+				style = uv.Style{Fg: ansi.BrightWhite, Attrs: uv.AttrBold}
+			}
+			drawRun(b, run, style, float64(first)*cellWidth, at)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -35,10 +36,7 @@ var siteJS []byte
 //go:embed find.js
 var findJS []byte
 
-var (
-	pageTemplate = template.Must(template.New("page").Parse(pageHTML))
-	homeTemplate = template.Must(template.New("home").Parse(homeHTML))
-)
+var templates = template.Must(template.New("").Parse(pageHTML + homeHTML))
 
 func main() {
 	if len(os.Args) != 2 {
@@ -68,10 +66,18 @@ var groups = []group{
 		"docs/web.md", "docs/remote.md", "docs/usage.md", "docs/telemetry.md", "docs/tmux.md", "docs/acp.md"}},
 	{"Guards and hooks", []string{"docs/rules.md", "docs/hooks.md", "docs/modules.md", "examples/hooks/README.md",
 		"docs/security.md", "docs/audit.md"}},
-	{"Agents", []string{"docs/agents.md", "docs/agents/*.md"}},
+	{"Agents", slices.Concat([]string{"docs/agents.md"}, usualPages(), []string{"docs/agents/*.md"})},
 	{"Commands and settings", []string{"docs/commands.md", commandPages, "docs/config.md"}},
 	{"Contributing", []string{"CONTRIBUTING.md", "ARCHITECTURE.md", "docs/contributing/*.md", "docs/*.md", "SECURITY.md",
 		"CHANGELOG.md"}},
+}
+
+func usualPages() []string {
+	var files []string
+	for _, name := range usualAgents {
+		files = append(files, "docs/agents/"+name+".md")
+	}
+	return files
 }
 
 // commandPages is where the pages of commands are in the navigation. They're made from the
@@ -80,6 +86,12 @@ const commandPages = "docs/commands/"
 
 // repositoryURL is where files without a page here are read.
 const repositoryURL = "https://github.com/hookmux/hookmux/blob/main/"
+
+// brand is the page for browsers: it has the same mark and colours.
+const brand = "internal/ui/web/page"
+
+// usualAgents are in the navigation; the others are on the page that lists all.
+var usualAgents = []string{"claude", "codex", "cursor", "copilot", "gemini", "opencode", "vscode", "windsurf", "cline", "amp"}
 
 // copied are folders of other files that pages show or link to.
 var copied = []string{"docs/pictures", "docs/schema"}
@@ -98,12 +110,28 @@ func buildSite(root, out string) (int, error) {
 		}
 		index = append(index, p.sections...)
 	}
+	text, err := os.ReadFile(filepath.Join(root, "VERSION"))
+	if err != nil {
+		return 0, err
+	}
+	version := strings.TrimSpace(string(text))
 	for _, p := range pages {
-		if err := p.write(pages, out); err != nil {
+		if err := p.write(pages, version, out); err != nil {
 			return 0, err
 		}
 	}
-	if err := writeHome(out); err != nil {
+	if err := writeHome(pages, version, out); err != nil {
+		return 0, err
+	}
+	if err := writeContents(pages, version, out); err != nil {
+		return 0, err
+	}
+	colors, err := siteColors(root)
+	if err != nil {
+		return 0, err
+	}
+	icon, err := os.ReadFile(filepath.Join(root, brand, "icon.svg"))
+	if err != nil {
 		return 0, err
 	}
 	words, err := json.Marshal(index)
@@ -111,7 +139,7 @@ func buildSite(root, out string) (int, error) {
 		return 0, err
 	}
 	for name, text := range map[string][]byte{
-		"site.css": siteCSS, "site.js": siteJS, "find.js": findJS,
+		"site.css": slices.Concat([]byte(colors), siteCSS), "icon.svg": icon, "site.js": siteJS, "find.js": findJS,
 		"search.js": slices.Concat([]byte("window.searchIndex="), words, []byte(";\n")),
 	} {
 		if err := writeFile(filepath.Join(out, name), text); err != nil {
@@ -139,7 +167,7 @@ func readPages(root string) ([]*page, error) {
 				for _, command := range cli.CommandPages() {
 					name := strings.ReplaceAll(strings.TrimPrefix(command.Name, "hookmux "), " ", "-")
 					p := newPage(g.Title, commandPages+name+".md", command.Markdown)
-					p.Source, p.Short = "hookmux help "+name, command.Name
+					p.Command, p.Short, p.Unlisted = "hookmux help "+strings.ReplaceAll(name, "-", " "), command.Name, true
 					pages = append(pages, p)
 				}
 				continue
@@ -161,7 +189,9 @@ func readPages(root string) ([]*page, error) {
 				if err != nil {
 					return nil, err
 				}
-				pages = append(pages, newPage(g.Title, name, string(text)))
+				p := newPage(g.Title, name, string(text))
+				p.Unlisted = strings.HasPrefix(name, "docs/agents/") && !slices.Contains(usualAgents, strings.TrimSuffix(path.Base(name), ".md"))
+				pages = append(pages, p)
 			}
 		}
 	}
@@ -171,36 +201,115 @@ func readPages(root string) ([]*page, error) {
 	return pages, nil
 }
 
+// layout is what every page of the site has.
+type layout struct {
+	Title, About string
+	Up           string // from the page to the site's root
+	Part         string // which link of the header is marked
+	Version      string
+	Nav          []navGroup
+	Contents     []heading
+	Body, Source template.HTML
+}
+
 // write makes the page's HTML.
-func (p *page) write(pages []*page, out string) error {
+func (p *page) write(pages []*page, version, out string) error {
 	up := strings.Repeat("../", strings.Count(p.URL, "/"))
+	l := layout{Title: p.Title + " · hookmux", About: p.about(), Up: up, Part: "docs", Version: version,
+		Nav: navigation(pages, p, up), Contents: p.contents(), Source: p.source(),
+		Body: template.HTML(p.html)} //nolint:gosec // made by goldmark from our own files
+	switch {
+	case p.Title == "hookmux":
+		l.Title = p.Title
+	case strings.HasPrefix(p.File, "docs/guide/"):
+		l.Part = "guide"
+	case strings.HasPrefix(p.File, "docs/agents"):
+		l.Part = "agents"
+	}
+	return writePage("page", l, filepath.Join(out, filepath.FromSlash(p.URL)))
+}
+
+// source says where the page's text comes from.
+func (p *page) source() template.HTML {
+	if p.Command != "" {
+		return template.HTML("This is what <code>" + template.HTMLEscapeString(p.Command) + "</code> prints.") //nolint:gosec // escaped
+	}
+	return template.HTML(`<a href="` + template.HTMLEscapeString(repositoryURL+p.File) + `">This page on GitHub</a>`) //nolint:gosec // escaped
+}
+
+// navigation lists the pages for the side of a page. Of agents and commands it lists
+// the usual ones, the page itself and the page that lists all.
+func navigation(pages []*page, here *page, up string) []navGroup {
 	var nav []navGroup
 	for _, other := range pages {
 		if len(nav) == 0 || nav[len(nav)-1].Title != other.Group {
-			open := other.Group == p.Group || other.Group == groups[0].Title
+			open := here != nil && other.Group == here.Group || other.Group == groups[0].Title
 			nav = append(nav, navGroup{Title: other.Group, Open: open})
 		}
+		if other.Unlisted && other != here {
+			continue
+		}
 		last := &nav[len(nav)-1]
-		last.Links = append(last.Links, navLink{Title: other.Short, URL: up + other.URL, Here: other == p})
+		last.Links = append(last.Links, navLink{Title: other.Short, URL: up + other.URL, Here: other == here})
 	}
-	var b bytes.Buffer
-	err := pageTemplate.Execute(&b, map[string]any{
-		"Title": p.Title, "About": p.about(), "Up": up, "Nav": nav, "Contents": p.contents(), "Source": p.Source,
-		"Body": template.HTML(p.html), //nolint:gosec // made by goldmark from our own files
-	})
-	if err != nil {
-		return err
-	}
-	return writeFile(filepath.Join(out, filepath.FromSlash(p.URL)), b.Bytes())
+	return nav
 }
 
 // writeHome makes the page that visitors see first.
-func writeHome(out string) error {
+func writeHome(pages []*page, version, out string) error {
+	return writePage("home", layout{Title: "hookmux: one inbox and one set of guardrails for all your coding agents",
+		About:   "See which coding agent is waiting for you, answer it with one key, and block what none of them may do.",
+		Version: version, Nav: navigation(pages, nil, "")}, filepath.Join(out, "index.html"))
+}
+
+// writeContents makes the page that lists all others with their first sentence.
+func writeContents(pages []*page, version, out string) error {
+	var body strings.Builder
+	body.WriteString("<h1>Documentation</h1>\n")
+	group := ""
+	for _, p := range pages {
+		if p.Unlisted {
+			continue
+		}
+		if p.Group != group {
+			if group != "" {
+				body.WriteString("</ul>\n")
+			}
+			group = p.Group
+			fmt.Fprintf(&body, "<h2>%s</h2>\n<ul class=\"pages\">\n", template.HTMLEscapeString(group))
+		}
+		fmt.Fprintf(&body, "<li><a href=\"../%s\">%s</a><span>%s</span></li>\n", p.URL, template.HTMLEscapeString(p.Short),
+			template.HTMLEscapeString(p.firstSentence()))
+	}
+	body.WriteString("</ul>\n")
+	return writePage("page", layout{Title: "Documentation · hookmux", About: "All pages of hookmux's documentation.", Up: "../",
+		Part: "docs", Version: version, Nav: navigation(pages, nil, "../"),
+		Body: template.HTML(body.String())}, filepath.Join(out, "docs/index.html")) //nolint:gosec // escaped above
+}
+
+func writePage(name string, l layout, file string) error {
 	var b bytes.Buffer
-	if err := homeTemplate.Execute(&b, nil); err != nil {
+	if err := templates.ExecuteTemplate(&b, name, l); err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(out, "index.html"), b.Bytes())
+	return writeFile(file, b.Bytes())
+}
+
+var colorBlock = regexp.MustCompile(`(?s):root \{\s*(.*?)\}`)
+
+// siteColors are the colours of the page for browsers, switched by its scheme or by the reader.
+func siteColors(root string) (string, error) {
+	css, err := os.ReadFile(filepath.Join(root, brand, "app.css"))
+	if err != nil {
+		return "", err
+	}
+	blocks := colorBlock.FindAllStringSubmatch(string(css), 2)
+	if len(blocks) < 2 {
+		return "", fmt.Errorf("%s/app.css has %d blocks of colours, want light and dark", brand, len(blocks))
+	}
+	light, dark := blocks[0][1]+"--back: var(--card); color-scheme: light;", blocks[1][1]+"--back: var(--bg); color-scheme: dark;"
+	return ":root { " + light + " }\n:root[data-theme=\"dark\"] { " + dark + " }\n@media (prefers-color-scheme: dark) {\n" +
+		":root:not([data-theme=\"light\"]) { " + dark + " }\n}\n", nil
 }
 
 type navGroup struct {

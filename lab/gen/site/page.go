@@ -22,12 +22,14 @@ type page struct {
 	Group, File, URL string
 	Title            string
 	Short            string // in the navigation
-	Source           string // the file, or the command that prints it
+	Command          string // prints the page, where no file has it
+	Unlisted         bool   // not in the navigation of other pages
 
-	text     string
-	html     string
-	headings []heading
-	sections []section
+	text         string
+	introduction string // the first paragraph
+	html         string
+	headings     []heading
+	sections     []section
 }
 
 type heading struct {
@@ -49,7 +51,7 @@ var (
 )
 
 func newPage(group, file, markdown string) *page {
-	p := &page{Group: group, File: file, URL: urlOf(file), Source: file, text: hidden.ReplaceAllString(markdown, "")}
+	p := &page{Group: group, File: file, URL: urlOf(file), text: hidden.ReplaceAllString(markdown, "")}
 	p.Title = strings.TrimSuffix(path.Base(file), ".md")
 	if found := firstTitle.FindStringSubmatch(p.text); found != nil {
 		p.Title = strings.ReplaceAll(found[1], "`", "")
@@ -57,6 +59,9 @@ func newPage(group, file, markdown string) *page {
 	p.Short, _, _ = strings.Cut(p.Title, ": ")
 	if file == "README.md" {
 		p.Title, p.Short = "hookmux", "Overview"
+	}
+	if file == "docs/agents.md" {
+		p.Short = "All agents"
 	}
 	return p
 }
@@ -87,6 +92,10 @@ func (p *page) render(pages []*page, root string) error {
 				current = section{Page: p.Title, Heading: title, URL: p.URL + "#" + id}
 			}
 			return ast.WalkSkipChildren, nil
+		case *ast.Paragraph:
+			if p.introduction == "" && n.Parent() == tree {
+				p.introduction = plainText(n, source)
+			}
 		case *ast.Link:
 			target, title := p.target(string(n.Destination), pages, root)
 			n.Destination = []byte(target)
@@ -215,29 +224,45 @@ func (p *page) commandPage(code string, pages []*page) string {
 
 // about is the beginning of the page, for search engines and previews.
 func (p *page) about() string {
-	for _, s := range p.sections {
-		text := []rune(s.Text)
-		if len(text) > 155 {
-			text = append(text[:155], '…')
-		}
-		return strings.TrimPrefix(string(text), p.Title+" ")
+	text := []rune(p.introduction)
+	if len(text) > 155 {
+		text = append(text[:155], '…')
 	}
-	return ""
+	return string(text)
 }
 
-// contents are the headings of the second level, where there are enough to choose from.
+// firstSentence says what the page is about.
+func (p *page) firstSentence() string {
+	if end := sentenceEnd.FindStringIndex(p.introduction); end != nil {
+		return p.introduction[:end[0]+1]
+	}
+	return p.introduction
+}
+
+var sentenceEnd = regexp.MustCompile(`[.:] `)
+
+// contents are the headings of the second and third level, where there are enough to choose from;
+// of many, the second level alone.
 func (p *page) contents() []heading {
-	var list []heading
+	var second, both []heading
 	for _, h := range p.headings {
 		if h.Level == 2 {
-			list = append(list, h)
+			second = append(second, h)
+		}
+		if h.Level == 2 || h.Level == 3 {
+			both = append(both, h)
 		}
 	}
-	if len(list) < 3 {
+	switch {
+	case len(both) < 3:
 		return nil
+	case len(both) > maxContents:
+		return second
 	}
-	return list
+	return both
 }
+
+const maxContents = 24
 
 // plainText is what is read of a node.
 func plainText(node ast.Node, source []byte) string {
@@ -267,23 +292,32 @@ var (
 	table        = regexp.MustCompile(`(?s)<table>.*?</table>`)
 	consoleBlock = regexp.MustCompile(`(?s)<pre><code class="language-console">(.*?)</code></pre>`)
 	promptLine   = regexp.MustCompile(`(?m)^\$ ((?:.*\\\n)*.*)$`)
+	noteInBlock  = regexp.MustCompile(`(?m)^(\S.*?\S)( {2,})(# .*)$`)
+	plainBlock   = regexp.MustCompile(`(?s)<pre><code(?: class="language-sh")?>.*?</code></pre>`)
 	openHeading  = regexp.MustCompile(`<h([2-4]) id="([^"]*)">`)
 )
 
-// dressHTML adds what Markdown cannot say: tables that scroll, commands that stand out,
+// dressHTML adds what Markdown can't express: kinds of tables, highlighted commands and
 // links to headings.
 func dressHTML(page string) string {
 	page = table.ReplaceAllStringFunc(page, func(one string) string {
 		kind := "table"
-		if strings.Count(one, "<th>") > 6 {
+		switch columns := strings.Count(one, "<th>"); {
+		case columns > 6:
+			kind = "table marks"
+		case columns > 3:
 			kind = "table wide"
 		}
 		return `<div class="` + kind + `">` + one + "</div>"
 	})
+	page = strings.ReplaceAll(page, "<p>File: ", `<p class="file">File: `)
 	page = strings.ReplaceAll(page, "<thead>\n<tr>\n<th></th>\n<th></th>\n</tr>\n</thead>\n", "")
 	page = consoleBlock.ReplaceAllStringFunc(page, func(block string) string {
 		return promptLine.ReplaceAllString(strings.Replace(block, `<code class="language-console">$`,
 			"<code class=\"language-console\">\n$", 1), `<b class="prompt">$$ </b><b>$1</b>`)
+	})
+	page = plainBlock.ReplaceAllStringFunc(page, func(block string) string {
+		return noteInBlock.ReplaceAllString(block, `$1<i class="gap">$2</i><i class="note">$3</i>`)
 	})
 	page = strings.ReplaceAll(page, "<code class=\"language-console\">\n", `<code class="language-console">`)
 	return openHeading.ReplaceAllString(page, `<h$1 id="$2"><a class="anchor" href="#$2" aria-label="link to this">#</a>`)

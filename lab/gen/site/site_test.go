@@ -33,8 +33,8 @@ func TestSite(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil || len(pages) != count+1 { // and the home page
-		t.Fatalf("%d pages are there, error %v; want %d and the home page", len(pages), err, count)
+	if err != nil || len(pages) != count+2 { // and the home page, and the list of all
+		t.Fatalf("%d pages are there, error %v; want %d, the home page and the list of all", len(pages), err, count)
 	}
 	for name, text := range pages {
 		checkPage(t, out, name, text, pages)
@@ -76,6 +76,21 @@ func checkPage(t *testing.T, out, name, text string, pages map[string]string) {
 	}
 }
 
+// The style uses no colour that the page for browsers doesn't define.
+func TestColors(t *testing.T) {
+	colors, err := siteColors(repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := regexp.MustCompile(`(--[a-z-]+):`)
+	defined := own.FindAllString(colors+string(siteCSS), -1)
+	for _, m := range regexp.MustCompile(`var\((--[a-z-]+)\)`).FindAllStringSubmatch(string(siteCSS), -1) {
+		if !slices.Contains(defined, m[1]+":") {
+			t.Errorf("site.css uses %s, which nothing defines", m[1])
+		}
+	}
+}
+
 // What Markdown becomes.
 func TestRender(t *testing.T) {
 	first := newPage("Guide", "docs/a.md", "# A `b`\n\n<!-- run\nhidden\n-->\n\n## Why & how?\n\nsee [b.md](b.md#x)\n\n"+
@@ -89,7 +104,7 @@ func TestRender(t *testing.T) {
 	}
 	for _, want := range []string{`id="why--how"`, `id="why--how-1"`, `<a href="../docs/b.html#x">Bee</a>`,
 		`<b class="prompt">$ </b><b>one \`, `<a href="../docs/commands/ps.html"><code>hookmux ps -f</code></a>`,
-		"<p>File: ~/a.yaml</p>\n<pre>"} {
+		"<p class=\"file\">File: ~/a.yaml</p>\n<pre>"} {
 		if !strings.Contains(first.html, want) {
 			t.Errorf("want %s in\n%s", want, first.html)
 		}

@@ -90,7 +90,7 @@ func setUpTable() {
 	add(deviceRule, programs.KindDevice)
 	add(volumeRule, programs.KindVolume)
 	add(overwriteRule, programs.KindMove, programs.KindCopy, programs.KindLink, programs.KindReplace)
-	add(systemRule, programs.KindSystem, programs.KindLoginShell, programs.KindTimetable)
+	add(signalRule, programs.KindSignal)
 	add(windowsRule, programs.KindRemoveFolder)
 	add(unpackRule, programs.KindUnpack, programs.KindPatches)
 	add(cmdletRule, programs.KindCmdlet)
@@ -107,9 +107,11 @@ func setUpTable() {
 		"> ~", ">~", ">/", "> /", "> .git", ">.git", "truncate", "drop ", "flush", "bash <", "sh <", "|sh", "| sh",
 		"|bash",
 		"| bash", "|zsh", "| zsh", "| sudo", "nc", "rev", ">(", "make", "os.remove",
-		"file.delete", "gdb", "lldb", "sed", "su ", "delete", "removeitem",
+		"file.delete", "oldpwd", "sponge", "-sdel", "gdb", "lldb", "sed", "su ", "delete", "removeitem",
 		"recursive=true", "deletedir", "emacs", "vim", "remove_dir", "remove_entry"}
 	words = append(words, programs.OfKind(slices.Collect(maps.Keys(t))...)...)
+	words = append(words, programs.With(func(p *programs.Program) bool { return len(p.Does[programs.Disables]) > 0 })...)
+	words = append(append(words, programs.OfKind(programs.KindRename)...), "inplace", "-i", "ex ", "ed ", "vi ")
 	needles = facts.NewNeedles(true, words...)
 }
 
@@ -125,6 +127,9 @@ func checkScript(x *scope) {
 			continue
 		}
 		codeRule(x, r)
+		disablesRule(x, r)
+		removedList(x, r)
+		documentsRule(x, r)
 		name := r.Name()
 		if f, ok := ruleTable[x.Script.Programs.Of(name).Kind]; ok {
 			f(x, r)
@@ -140,21 +145,44 @@ func checkScript(x *scope) {
 	}
 	for _, h := range x.HostRuns() {
 		redirectRule(x, h)
+		disablesRule(x, h)
 		if f, ok := ruleTable[x.Script.Programs.Of(h.Name()).Kind]; ok {
 			f(x, h)
 		}
 	}
 }
 
+// patternKinds are the programs that a pattern is tried for.
+var patternKinds = []programs.Kind{programs.KindDelete, programs.KindRawCopy, programs.KindErase, programs.KindMode,
+	programs.KindSearch, programs.KindMove}
+
+var namesOfKinds = sync.OnceValue(func() map[programs.Kind][]string {
+	out := map[programs.Kind][]string{}
+	for _, k := range patternKinds {
+		out[k] = programs.OfKind(k)
+	}
+	return out
+})
+
+// alwaysDisables are the programs that do so however they are called.
+var alwaysDisables = sync.OnceValue(func() []string {
+	return programs.With(func(p *programs.Program) bool {
+		_, found := p.Phrase(programs.Disables, nil)
+		return found
+	})
+})
+
 // hiddenProgram checks a run whose program is not literal. A pattern is taken for what
 // it can match; an unknown word is taken for rm if its arguments look like rm's.
 func hiddenProgram(x *scope, r *shell.Run) {
 	if r.Argv[0].Glob {
-		for _, n := range [...]string{"rm", "dd", "shred", "chmod", "chown", "find", "mv", "shutdown",
-			"reboot"} {
-			if r.MayBe(n) {
-				ruleTable[programs.Of(n).Kind](x, r)
+		for _, k := range patternKinds {
+			if slices.ContainsFunc(namesOfKinds()[k], r.MayBe) {
+				ruleTable[k](x, r)
 			}
+		}
+		if slices.ContainsFunc(alwaysDisables(), r.MayBe) {
+			x.Report.Add("system", r.Head(), "stops the machine")
 		}
 		return
 	}

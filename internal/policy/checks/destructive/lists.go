@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/policy/facts"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
@@ -72,6 +73,11 @@ func unpackRule(x *scope, r *shell.Run) {
 				x.checkDelete(r, w, "packs and deletes")
 			}
 		}
+	}
+	if words := r.Args(); !r.Contained && len(words) > 0 && strings.HasSuffix(r.Name(), "tar") && facts.Extracts(r) &&
+		(facts.HasShort(words, 'P') || facts.HasLong(words, "--absolute-names") || !strings.HasPrefix(words[0].Text, "-") &&
+			strings.Contains(words[0].Text, "P") && !strings.Contains(words[0].Text, "/")) {
+		x.Report.Add("overwrite", r.Head(), r.Name()+" lets the archive write wherever it likes")
 	}
 	dir, ok := facts.ExtractDir(r)
 	if !ok || r.Contained {
@@ -143,6 +149,14 @@ func archiveMoveRule(x *scope, r *shell.Run) {
 	}
 }
 
+func lowerAll(words []string) []string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		out[i] = strings.ToLower(w)
+	}
+	return out
+}
+
 // isShortened reports whether a word is an option of PowerShell's, of which any
 // beginning stands for the whole: -r for -recurse.
 func isShortened(word, option string) bool {
@@ -150,15 +164,18 @@ func isShortened(word, option string) bool {
 }
 
 func powershellStatement(x *scope, r *shell.Run, words []string) {
-	switch strings.ToLower(words[0]) {
-	case "stop-computer", "restart-computer":
-		x.Report.Add("system", r.Head(), words[0]+" stops the machine")
+	name := strings.ToLower(words[0])
+	p := x.Script.Programs.Of(name)
+	given := lowerAll(words[1:])
+	if _, found := p.Phrase(programs.Disables, given); found {
+		x.Report.Add("system", r.Head(), words[0]+" stops the machine, or takes away what it or its owner needs")
 		return
-	case "format-volume", "clear-disk", "initialize-disk", "remove-partition":
-		x.Report.Add("disk", r.Head(), words[0]+" loses a volume")
+	}
+	if _, found := p.Phrase(programs.LosesData, given); found {
+		x.Report.Add("disk", r.Head(), words[0]+" loses a volume, or something else for good")
 		return
-	case "remove-item", "ri", "rm", "rmdir", "rd", "del", "erase":
-	default:
+	}
+	if p.Kind != programs.KindCmdlet && p.Kind != programs.KindRemoveFolder && p.Kind != programs.KindDelete {
 		return
 	}
 	recursive := slices.ContainsFunc(words[1:], func(w string) bool {

@@ -54,6 +54,7 @@ func secretNeedles() *facts.Needles {
 			}
 		}
 		words = append(append(words, keyEndings...), facts.FedShells...)
+		words = append(words, programs.With(func(p *programs.Program) bool { return len(p.Does[programs.PrintsSecret]) > 0 })...)
 		secretPre = facts.NewNeedles(true, words...)
 	})
 	return secretPre

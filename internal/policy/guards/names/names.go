@@ -35,12 +35,12 @@ func All() []Guard {
 		{Name: OwnFiles, What: "changing hookmux's own files or an agent's hook configuration", DefaultOn: true},
 		{Name: Persistence, What: "installing something that runs later: logins, keys, profiles, cron, services, setuid"},
 		{Name: Publish, What: "publishing packages, images or releases"},
-		{Name: Network, What: "hosts you haven't allowed, and known paste and tunnel services"},
+		{Name: Network, What: "connecting to hosts you haven't allowed, or to paste and tunnel services"},
 		{Name: SupplyChain, What: "running freshly downloaded code, adding package sources, skipping checks"},
 		{Name: GitHistory, What: "rewriting or deleting shared history and branches"},
 		{Name: Infra, What: "changing clusters, clouds and machines: terraform, kubectl, aws, ansible"},
-		{Name: ProdDatabase, What: "databases that are not on this machine, and statements that lose data"},
-		{Name: Loop, What: "the same call, or the same failure, again and again"},
+		{Name: ProdDatabase, What: "connecting to remote databases, and statements that lose data"},
+		{Name: Loop, What: "repeating the same call or the same failure"},
 	}
 }
 

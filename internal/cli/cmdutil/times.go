@@ -1,0 +1,70 @@
+package cmdutil
+
+import (
+	"strings"
+	"time"
+
+	"github.com/hookmux/hookmux/internal/selection/config"
+)
+
+// Span reads a duration above zero that somebody typed for flag, or as an argument if flag is empty. examples are
+// durations that fit.
+func Span(flag, value, examples string) (time.Duration, error) {
+	span, err := config.ParseSpan(value)
+	if err != nil || span <= 0 {
+		return 0, UsageError("%s%v", before(flag), config.BadSpan(value, examples))
+	}
+	return span, nil
+}
+
+// Moment reads a point in time that somebody typed for flag: a span ago, a day, or a full time. The zero time is "".
+func Moment(flag, value string) (time.Time, error) {
+	if value == "" {
+		return time.Time{}, nil
+	}
+	now := time.Now()
+	if span, err := config.ParseSpan(value); err == nil && span >= 0 {
+		return now.Add(-span), nil
+	}
+	if day, ok := Day(value, now); ok {
+		return day, nil
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04"} {
+		if t, err := time.ParseInLocation(layout, value, time.Local); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, BadMoment(flag, value, "today, 1h, 2d, 2026-01-31 or 2026-01-31T12:00:00Z")
+}
+
+// Day reads today, yesterday or a date: the local midnight it begins at.
+func Day(value string, now time.Time) (time.Time, bool) {
+	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	switch strings.ToLower(value) {
+	case "today":
+		return midnight, true
+	case "yesterday":
+		return midnight.AddDate(0, 0, -1), true
+	}
+	day, err := time.ParseInLocation(time.DateOnly, value, now.Location())
+	return day, err == nil
+}
+
+// BadMoment says what's wrong with a point in time, and which one was probably meant.
+func BadMoment(flag, value, examples string) error {
+	text := strings.TrimSpace(strings.TrimSuffix(strings.ToLower(value), "ago"))
+	if span := config.SpanMeant(text); span != "" {
+		return UsageError("%s%q isn't a time; did you mean %s?", before(flag), value, span)
+	}
+	if _, err := time.ParseDuration(text + "s"); err == nil && len(text) < 5 {
+		return UsageError("%s%v", before(flag), config.BadSpan(text, examples))
+	}
+	return UsageError("%s%q isn't a time; write %s", before(flag), value, examples)
+}
+
+func before(flag string) string {
+	if flag == "" {
+		return ""
+	}
+	return flag + " "
+}

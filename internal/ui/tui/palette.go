@@ -1,0 +1,183 @@
+package tui
+
+import (
+	"image/color"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/charmbracelet/colorprofile"
+)
+
+// palette is what the view's colours become on the screen. The view draws with the
+// terminal's sixteen (theme.go), which suit any terminal but not every eye: a faint grey
+// is hard to read on white. Once the background is known, each becomes one that is.
+type palette struct {
+	inks   [8]color.RGBA // in the order of the terminal's colours
+	grey   color.RGBA    // faint text
+	edge   color.RGBA    // lines around text, and what's behind a popup
+	chosen color.RGBA    // behind the selected row
+	known  bool          // all of it; else only the grey, where grey is set
+	drawn  bool          // the grey
+}
+
+// leastContrast is what WCAG wants between text and what is behind it.
+const leastContrast = 4.5
+
+// The colours to begin with: black, red, green, amber, blue, purple, teal, white.
+var (
+	darkInks = [8]color.RGBA{rgb(0x808080), rgb(0xff7b72), rgb(0x5fd75f), rgb(0xe3b341), rgb(0x79b8ff), rgb(0xd2a8ff),
+		rgb(0x5fd7d7), rgb(0xeeeeee)}
+	lightInks = [8]color.RGBA{rgb(0x262626), rgb(0xc4182a), rgb(0x007000), rgb(0x8a5a00), rgb(0x0858b8), rgb(0x7a3fd0),
+		rgb(0x0b6e75), rgb(0x585858)}
+	white, black = rgb(0xffffff), rgb(0x000000)
+	// midGrey is readable on white and on black.
+	midGrey = rgb(0x767676)
+)
+
+func rgb(hex uint32) color.RGBA {
+	return color.RGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 255}
+}
+
+// newPalette is the palette for a background; nil for one that the terminal doesn't tell.
+// A terminal with sixteen colours has its own.
+func newPalette(background color.Color, profile colorprofile.Profile) palette {
+	switch {
+	case profile < colorprofile.ANSI256:
+		return palette{}
+	case background == nil:
+		return palette{grey: midGrey, edge: midGrey, drawn: true}
+	}
+	r, g, b, _ := background.RGBA()
+	behind := color.RGBA{R: uint8(r >> 8), G: uint8(g >> 8), B: uint8(b >> 8), A: 255}
+	inks, grey, far := darkInks, rgb(0xa0a0a0), white
+	if contrast(behind, black) > contrast(behind, white) {
+		inks, grey, far = lightInks, rgb(0x5f5f5f), black
+	}
+	p := palette{known: true, drawn: true, chosen: shownAs(mix(behind, far, 0.09), profile),
+		edge: shownAs(mix(behind, far, 0.26), profile)}
+	p.grey = readable(grey, p.chosen, far, profile)
+	for i := range inks {
+		p.inks[i] = readable(inks[i], p.chosen, far, profile)
+	}
+	return p
+}
+
+// readable is the colour, moved as far from what is behind it as reading takes.
+func readable(c, behind, far color.RGBA, profile colorprofile.Profile) color.RGBA {
+	for step := range 21 {
+		if moved := shownAs(mix(c, far, float64(step)/20), profile); contrast(moved, behind) >= leastContrast {
+			return moved
+		}
+	}
+	return far
+}
+
+// shownAs is the colour that a terminal shows: the nearest of those that it has.
+func shownAs(c color.RGBA, profile colorprofile.Profile) color.RGBA {
+	r, g, b, _ := profile.Convert(c).RGBA()
+	return color.RGBA{R: uint8(r >> 8), G: uint8(g >> 8), B: uint8(b >> 8), A: 255}
+}
+
+func mix(a, b color.RGBA, share float64) color.RGBA {
+	part := func(x, y uint8) uint8 { return uint8(math.Round(float64(x)*(1-share) + float64(y)*share)) }
+	return color.RGBA{R: part(a.R, b.R), G: part(a.G, b.G), B: part(a.B, b.B), A: 255}
+}
+
+// contrast is how far apart two colours are, from 1 to 21, as WCAG 2 computes it.
+func contrast(a, b color.RGBA) float64 {
+	x, y := luminance(a), luminance(b)
+	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
+}
+
+func luminance(c color.RGBA) float64 {
+	part := func(v uint8) float64 {
+		if s := float64(v) / 255; s > 0.04045 {
+			return math.Pow((s+0.055)/1.055, 2.4)
+		} else {
+			return s / 12.92
+		}
+	}
+	return 0.2126*part(c.R) + 0.7152*part(c.G) + 0.0722*part(c.B)
+}
+
+// paint puts the palette's colours into a frame.
+func (p *palette) paint(frame string) string {
+	var b strings.Builder
+	b.Grow(len(frame) + len(frame)/2)
+	for {
+		at := strings.Index(frame, "\x1b[")
+		if at < 0 {
+			break
+		}
+		end := strings.IndexByte(frame[at:], 'm')
+		if end < 0 {
+			break
+		}
+		b.WriteString(frame[:at])
+		p.writeSequence(&b, frame[at+2:at+end])
+		frame = frame[at+end+1:]
+	}
+	b.WriteString(frame)
+	return b.String()
+}
+
+// writeSequence writes a style in the palette's colours.
+func (p *palette) writeSequence(b *strings.Builder, codes string) {
+	if codes == "" || codes == "0" {
+		b.WriteString("\x1b[m")
+		return
+	}
+	var out []string
+	for code := range strings.SplitSeq(codes, ";") {
+		n, err := strconv.Atoi(code)
+		switch {
+		case err != nil:
+			out = append(out, code)
+		case codes == edgeCodes:
+			if n == 2 {
+				out = append(out, p.faint(p.edge))
+			}
+		case n == 2:
+			out = append(out, p.faint(p.grey))
+		case n == chosenCode:
+			if p.known {
+				out = append(out, "48;"+inkCode(p.chosen))
+			}
+		case p.known && n >= 30 && n <= 37:
+			out = append(out, "38;"+inkCode(p.inks[n-30]))
+		case p.known && n >= 90 && n <= 97:
+			out = append(out, "38;"+inkCode(p.inks[n-90]))
+		default:
+			out = append(out, code)
+		}
+	}
+	if len(out) > 0 {
+		b.WriteString("\x1b[" + strings.Join(out, ";") + "m")
+	}
+}
+
+// faint is a grey, or the terminal's own faint text.
+func (p *palette) faint(grey color.RGBA) string {
+	if !p.drawn {
+		return "2"
+	}
+	return "38;" + inkCode(grey)
+}
+
+func inkCode(c color.RGBA) string {
+	return "2;" + strconv.Itoa(int(c.R)) + ";" + strconv.Itoa(int(c.G)) + ";" + strconv.Itoa(int(c.B))
+}
+
+// backgroundOf reads what some terminals say of themselves in the environment (COLORFGBG):
+// "15;0" is white on black.
+func backgroundOf(value string) color.Color {
+	n, err := strconv.Atoi(value[strings.LastIndexByte(value, ';')+1:])
+	switch {
+	case err != nil || n < 0 || n > 15:
+		return nil
+	case n < 7 || n == 8:
+		return black
+	}
+	return white
+}
