@@ -183,6 +183,7 @@ func (s *Service) newRequest(c *services.Call, seen *event.Event, need policy.Ne
 	}
 	if need.Kind == policy.Permission && s.Effect != nil {
 		r.Effect, r.Risk = s.Effect(&ev)
+		r.Line = queue.EditedLine(&ev)
 	}
 	queue.Show(&r, title, sent)
 	return r
