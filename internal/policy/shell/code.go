@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/policy/programs"
@@ -110,6 +111,11 @@ func (w *walker) walkCode(name string, run Run, c inherited) {
 	c = c.withVia(name)
 	for _, s := range foreign.CallTexts(text, maxLoop) {
 		w.tryText(s, c)
+		if strings.Contains(text, "strrev") || strings.Contains(text, "reverse") || strings.Contains(text, "[::-1]") {
+			letters := []rune(s)
+			slices.Reverse(letters)
+			w.tryText(string(letters), c)
+		}
 		if foreign.HasAny(s, programs.CallsShell) { // exec("import os; os.system('…')")
 			for _, inner := range foreign.StringLiterals(s) {
 				w.tryText(inner, c)

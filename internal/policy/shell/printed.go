@@ -32,10 +32,10 @@ func pathText(name string, args []Word) (string, bool) {
 	switch name {
 	case "dirname":
 		t = strings.TrimRight(t, "/")
-		switch t {
-		case "":
+		switch {
+		case t == "":
 			return "/", true
-		case "$HOME", "$PWD":
+		case t == "$HOME" || t == "$PWD" || strings.HasPrefix(t, "$") && path.Base(t) == "..":
 			return t + "/..", true
 		}
 		return path.Dir(t), true

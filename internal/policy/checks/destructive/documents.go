@@ -58,7 +58,7 @@ func (x *scope) losesDocuments(r *shell.Run, verb string, words ...shell.Word) {
 
 // losesAway reports your files that are moved to where things are thrown away.
 func (x *scope) losesAway(r *shell.Run, dest facts.Place, sources []shell.Word) {
-	if !dest.Known || !x.IsScratch(dest.Path) && !buildDir(path.Base(dest.Path)) {
+	if !dest.Known || !x.IsScratch(dest.Path+"/x") && !buildDir(path.Base(dest.Path)) {
 		return
 	}
 	for _, w := range sources {
@@ -89,6 +89,42 @@ func (x *scope) emptied(r *shell.Run) bool {
 // deletesLines are scripts of editors that leave nothing: d, 1,$d, %d, $_="".
 var deletesLines = lazyregexp.New(`^:?[%,0-9$]*d([;|\s]|$)|^\$_\s*=\s*(""|'')|^0$`)
 
+// overwritesPersonal checks what a program makes that it is told where to put: sort -o,
+// curl -o, dd of=, cp and mv onto a file.
+func (x *scope) overwritesPersonal(r *shell.Run, p *programs.Program, args, rest []shell.Word) {
+	if r.Contained || r.Remote {
+		return
+	}
+	var made []shell.Word
+	switch p.Kind {
+	case programs.KindCopy, programs.KindMove:
+		if len(rest) > 1 && path.Ext(rest[len(rest)-1].Text) != "" && path.Ext(rest[len(rest)-2].Text) != path.Ext(rest[len(rest)-1].Text) {
+			made = rest[len(rest)-1:]
+		}
+	case programs.KindDownload:
+		for _, file := range facts.DownloadedFiles(r) {
+			made = append(made, shell.Word{Text: file, Bare: file, Tilde: strings.HasPrefix(file, "~"), Dynamic: strings.Contains(file, "$")})
+		}
+	case programs.KindRawCopy:
+		for _, a := range args {
+			if strings.HasPrefix(a.Text, "of=") {
+				made = append(made, facts.CutWord(a, len("of=")))
+			}
+		}
+	default:
+		made = facts.OptionValues(args, x.Script.Programs.FileOptionsOf(r.Name()).Writes...)
+		if p.Reader != nil {
+			made = append(made, facts.OptionValues(args, p.Reader.Output...)...)
+		}
+	}
+	for _, w := range made {
+		if place := x.ResolveWord(w, r); x.whyVital(place) == sshFile {
+			x.Report.Add("overwrite", r.Head(), fmt.Sprintf("overwrites %s (%s)", w.Text, sshFile))
+		}
+	}
+	x.losesDocuments(r, "writes over", made...)
+}
+
 // documentsRule checks what changes a file in place and leaves nothing of it, and what
 // renames several to one name.
 func documentsRule(x *scope, r *shell.Run) {
@@ -97,6 +133,7 @@ func documentsRule(x *scope, r *shell.Run) {
 	flags, rest := facts.SplitFlags(args)
 	inPlace := p.Kind == programs.KindEdit || p.Reader != nil && facts.ChangesInPlace(flags, rest, p.Reader.InPlace) ||
 		p.Code != nil && facts.HasShort(flags, 'i')
+	x.overwritesPersonal(r, p, args, rest)
 	switch {
 	case p.Kind == programs.KindRename && len(rest) > 1 && strings.HasPrefix(rest[0].Text, "s/.") &&
 		strings.ContainsAny(rest[0].Text[3:min(4, len(rest[0].Text))], "*+"):

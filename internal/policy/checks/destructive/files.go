@@ -100,7 +100,7 @@ func (x *scope) losesPersonal(p facts.Place) bool {
 	case sshFile:
 		base := path.Base(p.Path)
 		return !strings.HasPrefix(base, "known_hosts") && !strings.HasPrefix(base, "control") &&
-			!strings.HasSuffix(base, ".sock") && !strings.HasSuffix(base, ".old") && !strings.HasSuffix(base, ".bak")
+			!strings.HasSuffix(base, ".sock") && !strings.HasSuffix(base, ".old") && !strings.HasSuffix(base, ".lock") && !strings.HasSuffix(base, ".bak")
 	}
 	return false
 }
@@ -397,7 +397,7 @@ var vitalTexts = [...]string{
 	notVital:       "",
 	systemFile:     "a vital system file",
 	startFile:      "a personal start file",
-	sshFile:        "a personal ssh file",
+	sshFile:        "a personal key or ssh file",
 	repositoryData: "the repository's own data",
 }
 
@@ -425,7 +425,7 @@ func (x *scope) whyVital(p facts.Place) vitalKind {
 			return startFile
 		}
 	}
-	if strings.HasPrefix(t, x.Home+"/.ssh/") {
+	if strings.HasPrefix(t, x.Home+"/.ssh/") || strings.HasPrefix(t, x.Home+"/.gnupg/") {
 		return sshFile
 	}
 	if facts.IsBelow(t, x.Project) && strings.Contains(t, "/.git/") && !strings.Contains(t, "/.git/hooks/") &&
