@@ -86,7 +86,7 @@ func TestHostileTextsInChromium(t *testing.T) {
 			t.Errorf("%s: text became markup (%d)", what, found)
 		}
 	}
-	w.run("all cards", chromedp.WaitVisible(`//article[5]`), chromedp.WaitReady(".session"))
+	w.run("all cards", chromedp.WaitVisible(`//article[5]`))
 	check("inbox")
 	w.resize(1440, 900, "dark")
 	w.run("the list beside the requests", chromedp.WaitVisible(".queued"))

@@ -72,6 +72,12 @@ func (m *Model) isSideBySide() bool {
 // heights, so that it doesn't move with every session that starts or ends.
 func (m *Model) listHeight(room int) int {
 	most := max(room*2/5, 4)
+	if r := m.selectedRow(); r != nil && r.request != nil && m.width > 0 { // the request is what must fit
+		width := m.detailBelow(0, 0).width
+		if need := len(effectLines(r.request, width)) + len(m.bodyOf(r.request, width).lines) + 2; need > room-most {
+			return max(room-need, 4)
+		}
+	}
 	if few := min(max(most/2, 4), most); len(m.list.lines) <= few {
 		return few
 	}

@@ -251,7 +251,7 @@ func (f frame) rowLines(r *row, width int, columns columns) []string {
 	}
 	who, doing := f.whoText(r), doingText(r)
 	project := termsafe.Line(r.project(), 24)
-	age := ageText(f.opts.Now().Sub(r.since()))
+	age := fmt.Sprintf("%4s", ageText(f.opts.Now().Sub(r.since())))
 	room := max(width-5, 4)
 	if f.list.tall < 3 { // its age is beside its title
 		room = max(width-6-len(age), 4)
@@ -397,35 +397,51 @@ func (f frame) visibleList(place area) []string {
 			out = append(out, f.rowLines(&f.list.rows[line.row], place.width, columns)[line.part])
 		}
 	}
-	out = fill(out, place.height)
-	if hidden > 0 && place.height > 0 {
-		out[place.height-1] = styleFaint.Render(fmt.Sprintf("  ↓ %d more", hidden))
+	if len(hidden) > 0 && len(out) < place.height {
+		out = append(out, styleFaint.Render("  ↓ "+hiddenText(hidden)))
 	}
-	return out
+	return fill(out, place.height)
 }
 
-// shownLines are the lines of the list that fit, and how many rows are hidden below them.
-func (f frame) shownLines(height int) (lines []listLine, hidden int) {
+// shownLines are the lines of the list that fit, and the rows that are hidden below them.
+func (f frame) shownLines(height int) (lines []listLine, hidden []row) {
 	lines = f.list.visible(f.selected, height)
-	below := func() int {
+	below := func() []row {
 		for i := len(lines) - 1; i >= 0; i-- {
 			if lines[i].row >= 0 {
-				return len(f.list.rows) - 1 - lines[i].row
+				return f.list.rows[lines[i].row+1:]
 			}
 			if lines[i].more > 0 {
-				return 0 // the line says it
+				return nil // the line says it
 			}
 		}
-		return 0
+		return nil
 	}
-	if below() == 0 || height < 5 {
-		return lines, 0
+	if len(below()) == 0 || height < 5 {
+		return lines, nil
 	}
 	if len(lines) == height {
 		lines = f.list.visible(f.selected, height-1)
 	}
-	if n := len(lines); n > 0 && lines[n-1].row < 0 && lines[n-1].more == 0 {
+	for n := len(lines); n > 0 && lines[n-1].row < 0 && lines[n-1].more == 0; n-- {
 		lines = lines[:n-1] // a title whose rows don't fit
 	}
 	return lines, below()
+}
+
+// hiddenText counts rows by what they are.
+func hiddenText(rows []row) string {
+	var parts []string
+	for s := range sectionCount {
+		n := 0
+		for i := range rows {
+			if rows[i].section == s {
+				n++
+			}
+		}
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, sectionWords[s]))
+		}
+	}
+	return strings.Join(parts, " · ")
 }

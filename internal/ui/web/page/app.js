@@ -153,7 +153,7 @@ const draw = () => {
   document.title = waiting ? `(${waiting}) hookmux` : 'hookmux'
   const alone = page === 'sessions' && !wide.matches
   placeSessions(alone)
-  drawSessions(page === 'session' ? part(id) : '')
+  if (wide.matches || alone) drawSessions(page === 'session' ? part(id) : '') // else nobody sees them
   if (page !== 'session') leaveSession()
   if (page === 'session') sessionView(part(id), drawSoon)
   else if (alone) { /* there they are */ } else if (page === 'home' || page === 'sessions') { homeView(view === 'request' ? part(id) : '', drawSoon); drawLastSteps() }
