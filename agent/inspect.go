@@ -127,7 +127,7 @@ func (c *checker) warnRest(own, whole, base *Agent) {
 	if base == nil {
 		m := whole.Marks
 		if len(m.Programs)+len(m.Paths)+len(m.Environment) == 0 {
-			c.at("$", "%s: no marks are named, so that what it runs could pass for a person; add marks: {programs: "+
+			c.at("$", "%s: no marks are named, so what it runs could pass for you; add marks: {programs: "+
 				"[NAME]}", own.Name)
 		}
 		if whole.Install == nil {

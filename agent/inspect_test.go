@@ -12,7 +12,7 @@ func TestInspectWarns(t *testing.T) {
 	const before = own + "fields: {tool_name: [t], tool_input: [i]}\nmarks: {programs: [mine]}\n" +
 		"tools: [{name: run, kind: shell, commands: [c]}]\nevents:\n  - {name: A, kind: tool.before, install: default"
 	for text, want := range map[string]string{
-		own:                                 `mine.yaml: mine: no marks are named, so that what it runs could pass for a person`,
+		own:                                 `mine.yaml: mine: no marks are named, so what it runs could pass for you`,
 		own + "marks: {programs: [mine]}\n": `mine.yaml: mine: there is no install section`,
 		before + "}\n":                      `mine.yaml:7: mine: event A: it carries no deny`,
 		before + ", answer: tool, carries: {deny: \"own: x\"}}\n":                                     `mine: guards see nothing of a tool that is not described`,

@@ -5,10 +5,10 @@ import "strings"
 // Who settles a verdict besides hooks, as [Decision.By] and the journal have it. A hook
 // stands there with its id, which holds no blanks.
 const (
-	ByUser          = "person"     // a person, asked about this call
-	ByHookmux       = "hookmux"    // hookmux itself, for its own safety
-	ByApprovalLevel = "gate"       // the setting that says which calls a person is asked about
-	BySupposed      = "--decision" // nobody: `hookmux why` supposes the decision
+	ByUser           = "person"           // you, asked about this call
+	ByHookmux        = "hookmux"          // hookmux itself, for its own safety
+	ByApprovalPolicy = "approvals.policy" // the setting that says which calls you are asked about
+	BySupposed       = "--decision"       // nobody: `hookmux why` supposes the decision
 )
 
 const permissionStart = "permission "

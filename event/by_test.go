@@ -5,7 +5,7 @@ import "testing"
 // Journals hold these words: they never change.
 func TestWhoSettlesIsFrozen(t *testing.T) {
 	for got, want := range map[string]string{
-		ByUser: "person", ByHookmux: "hookmux", ByApprovalLevel: "gate", BySupposed: "--decision",
+		ByUser: "person", ByHookmux: "hookmux", ByApprovalPolicy: "approvals.policy", BySupposed: "--decision",
 		ByPermission("g-1"): "permission g-1",
 	} {
 		if got != want {

@@ -28,7 +28,7 @@ func Degrade(d Decision, c Carries) Decision {
 	}
 	if d.Verdict == Ask && !c.Ask {
 		note(PartAsk, ToDeny)
-		d.deny("a hook wants a person to approve this")
+		d.deny("a hook wants the user to approve this")
 	}
 	if !c.Allow && (d.Verdict == Allow || d.Allowed) {
 		note(PartAllow, ToNone)

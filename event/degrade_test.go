@@ -25,7 +25,7 @@ func TestDegrade(t *testing.T) {
 			Decision{Verdict: Modify, Allowed: true, Input: input, Output: raw("1"), Context: "c", Notice: "n", KeepGoing: true}, ""},
 		{"ask → deny", Decision{Verdict: Ask, Reason: "really?"}, Carries{Deny: true}, Decision{Verdict: Deny, Reason: "really?"}, "ask → deny"},
 		{"ask → deny without a reason", Decision{Verdict: Ask}, Carries{Deny: true},
-			Decision{Verdict: Deny, Reason: "a hook wants a person to approve this"}, "ask → deny"},
+			Decision{Verdict: Deny, Reason: "a hook wants the user to approve this"}, "ask → deny"},
 		{"ask → deny → none", Decision{Verdict: Ask, Reason: "r"}, Carries{}, Decision{Reason: "r"}, "ask → deny|deny → none"},
 		{"ask stays", Decision{Verdict: Ask, Input: input}, Carries{Ask: true, Input: true}, Decision{Verdict: Ask, Input: input}, ""},
 		{"changed input → deny", Decision{Verdict: Modify, Input: input}, Carries{Deny: true},

@@ -25,6 +25,9 @@ func readAnswer(r *queue.Request, p *wire.InboxReplyParams) (queue.UserAnswer, *
 	wrong := func(format string, args ...any) (queue.UserAnswer, *policy.SavedPermission, *wire.Error) {
 		return queue.UserAnswer{}, nil, wire.Errorf(wire.CodeParams, format, args...)
 	}
+	if extra := notOf(r.Need.Kind, p); extra != "" {
+		return wrong("an answer with choice %q to a request of kind %s has no %s", p.Choice, r.Need.Kind, extra)
+	}
 	if r.Need.Kind == policy.Plan {
 		mode := event.PlanMode(p.Plan)
 		if said.Answer.Choice == event.ChooseDeny {
@@ -67,6 +70,30 @@ func readAnswer(r *queue.Request, p *wire.InboxReplyParams) (queue.UserAnswer, *
 		return standingAnswer(r, p, said)
 	}
 	return said, nil, nil
+}
+
+// notOf names a member of an answer that has no meaning there: whoever sent it means something
+// else than what would happen.
+func notOf(kind policy.Kind, p *wire.InboxReplyParams) string {
+	choice := event.Choice(p.Choice)
+	lasts := choice == event.ChooseAlways || choice == event.ChooseAll
+	for _, one := range []struct {
+		name         string
+		given, known bool
+	}{
+		{"plan", p.Plan != "", kind == policy.Plan},
+		{"feedback", p.Feedback != "", kind == policy.Plan},
+		{"answers", len(p.Answers) > 0, choice == event.ChooseAnswer},
+		{"rule", p.Rule != "", choice == event.ChooseAlways},
+		{"suggestion", p.Suggestion != 0, lasts},
+		{"scope", p.Scope != "", lasts},
+		{"seconds", p.Seconds != 0, lasts},
+	} {
+		if one.given && !one.known {
+			return one.name
+		}
+	}
+	return ""
 }
 
 // allLasts is how long a yes to everything of a session counts when nobody

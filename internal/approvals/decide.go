@@ -52,7 +52,7 @@ func choiceWords(need policy.Need) string {
 func askAtPrompt(c *services.Call, spec *agent.Inbox) {
 	d := &c.Outcome.Decision
 	if spec.Promptless && c.Carries.Ask && c.Event.Attended == event.AttendedYes && d.Verdict != event.Ask {
-		d.Verdict, d.By = event.Ask, event.ByApprovalLevel
+		d.Verdict, d.By = event.Ask, event.ByApprovalPolicy
 		d.Reason = "you chose to be asked about calls with side effects"
 	}
 }
@@ -65,7 +65,7 @@ func askForFull(c *services.Call, spec *agent.Inbox) {
 	if d.Verdict == event.Deny || c.Event.Kind != event.ToolBefore && !spec.Promptless {
 		return
 	}
-	d.Verdict, d.By = event.Ask, event.ByApprovalLevel
+	d.Verdict, d.By = event.Ask, event.ByApprovalPolicy
 	d.Reason = "you are to be asked about this call, and more requests wait than you can read: `hookmux inbox`"
 }
 
@@ -183,6 +183,7 @@ func (s *Service) newRequest(c *services.Call, seen *event.Event, need policy.Ne
 	}
 	if need.Kind == policy.Permission && s.Effect != nil {
 		r.Effect, r.Risk = s.Effect(&ev)
+		r.Line = queue.EditedLine(&ev)
 	}
 	queue.Show(&r, title, sent)
 	return r

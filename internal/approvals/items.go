@@ -140,7 +140,7 @@ func (s *Service) bringForward(one *wire.Session, peer proc.Cred) string {
 	case one.Mux == "" || one.Pane == "" || one.Pane == "unknown":
 		return "the session sits in no pane or window that is known"
 	case !s.mayAnswer(peer):
-		return "only a person's program may move windows"
+		return "only a program that you started may move windows"
 	}
 	ctx, cancel := context.WithTimeout(s.Context, jumpTime)
 	defer cancel()

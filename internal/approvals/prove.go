@@ -59,7 +59,7 @@ func (p *Proofs) prove(ask services.Asking, item *wire.InboxRequest, r *queue.Re
 	}
 	switch proof.Way {
 	case "", ledger.ByPIN:
-		if err := p.CheckPIN(item.ID, pin, peer); err != nil {
+		if err := p.CheckPIN("request "+item.ID, pin, peer); err != nil {
 			return wire.Errorf(wire.CodePIN, "%v", err)
 		}
 		return nil
@@ -256,6 +256,20 @@ func (p *Proofs) CheckPIN(id, pin string, peer proc.Cred) error {
 	return err
 }
 
+// CheckText says why a device, or another machine, may not send a session a text: where
+// approvals ask for something, a text does, too, since the agent takes it for your word.
+func (s *Service) CheckText(session, pin string) *wire.Error {
+	switch way := s.proofs.pin.Proof().Way; way {
+	case "", ledger.ByPIN:
+		if err := s.proofs.CheckPIN("a text to "+session, pin, proc.Cred{}); err != nil {
+			return wire.Errorf(wire.CodePIN, "%v", err)
+		}
+		return nil
+	default:
+		return wire.Errorf(wire.CodeRefused, "approvals ask for %s on this machine; send the text in a terminal there", way)
+	}
+}
+
 // FindWaiting is a request that waits, with what is closed when it does no more.
 func (p *Proofs) FindWaiting(id string) (item wire.InboxRequest, over <-chan struct{}, ok bool) {
 	return p.queue.FindWaiting(id)
@@ -266,7 +280,7 @@ func (p *Proofs) noteWrongPIN(id string, peer proc.Cred, why error) {
 	p.deps.Log.Warn("wrong PIN", "request", id, "pid", peer.PID, "why", why)
 	p.recordOwn(wire.OwnRefused, frame.NewID(), time.Now(),
 		map[string]any{"method": wire.MethodInboxReply, "pid": peer.PID, "reason": why.Error()})
-	p.deps.Notes.Publish(wire.NoteTrace, wire.Trace{Hook: "hookmux", Text: "a wrong PIN was given for request " + id})
+	p.deps.Notes.Publish(wire.NoteTrace, wire.Trace{Hook: "hookmux", Text: "a wrong PIN was given for " + id})
 }
 
 // changePIN sets, changes or removes the PIN.

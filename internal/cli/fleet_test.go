@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -208,7 +209,7 @@ func compareJournals(t *testing.T, desk, member *machine, id string, since time.
 	}
 	for key, row := range central {
 		if rest, ok := strings.CutPrefix(key, id+"/"); ok {
-			if _, known := own[rest]; !known {
+			if _, known := own[rest]; !known && row.Native != wire.OwnUsage { // which only the fleet has
 				wrong = append(wrong, "invented: "+key+" "+row.Native)
 			}
 		}
@@ -232,6 +233,15 @@ func TestFleetOfThree(t *testing.T) {
 	}
 	code := desk.invite("member")
 	asked := time.Now()
+	transcript := filepath.Join(build.home.Dirs.Home, ".claude/projects/-tmp/s-0.jsonl")
+	if err := os.MkdirAll(filepath.Dir(transcript), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(transcript, fmt.Appendf(nil, `{"type":"assistant","sessionId":"s-0","cwd":"/tmp","timestamp":%q,"requestId":"r1",`+
+		`"message":{"id":"m1","model":"claude-opus-4-5","usage":{"input_tokens":1000,"output_tokens":50}}}`+"\n",
+		asked.UTC().Format(time.RFC3339)), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	build.run("fleet", "join", code, "--name", "build")
 	joined := time.Now()
 	if out, err := wall.try("fleet", "join", code); err == nil || !strings.Contains(out, "used already") {
@@ -387,6 +397,15 @@ func askCentral(t *testing.T, desk, build, wall *machine, since time.Time) {
 	}
 	if out, err := desk.try("log", "--host", "nowhere"); err == nil || !strings.Contains(out, `no machine "nowhere"`) {
 		t.Errorf("the log of a machine that there isn't: error %v, %s", err, out)
+	}
+	var used, there wire.UsageReport
+	eventuallyFleet(t, "the fleet knows what build used", func() bool {
+		build.json(&used, "usage", "--by", "agent,model,day")
+		desk.json(&there, "usage", "--by", "agent,model,day", "--host", "build")
+		return len(used.Rows) > 0 && reflect.DeepEqual(used.Rows, there.Rows) && used.Totals == there.Totals
+	})
+	if out, err := desk.try("jump", "build/s-1"); err == nil || !strings.Contains(out, "`ssh build`") {
+		t.Errorf("jump to a session outside of tmux: error %v, %s; want how to go there", err, out)
 	}
 	type report struct{ Scanned, WouldDeny int }
 	replay := func(m *machine, more ...string) (r report) {

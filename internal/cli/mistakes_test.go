@@ -169,7 +169,7 @@ func TestMistakes(t *testing.T) {
 		{"guard on destructive,secrets", "separate names with spaces: destructive secrets"},
 		{"guard mode destructive on", `did you mean "block"?`},
 		{"guard mode destructive monitor", `did you mean "log"?`},
-		{"guard show destructive.rm-broad", "`hookmux guard show destructive` shows it"},
+		{"guard show destructive.rm-broads", "did you mean \"destructive.rm-broad\"?"},
 		{"guard unpause destructive", "`hookmux guard pause NAME --end` ends a pause"},
 		{"guard pause destructive --for 10m", "the duration needs no flag"},
 		{"off destructive", "did you mean `hookmux guard off destructive`?"},

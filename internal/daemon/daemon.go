@@ -21,9 +21,9 @@ import (
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/approvals"
 	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/authority/access"
 	"github.com/hookmux/hookmux/internal/authority/callers"
 	"github.com/hookmux/hookmux/internal/authority/devices"
-	"github.com/hookmux/hookmux/internal/authority/gate"
 	"github.com/hookmux/hookmux/internal/authority/terminal"
 	"github.com/hookmux/hookmux/internal/fleet"
 	"github.com/hookmux/hookmux/internal/fleet/member"
@@ -88,7 +88,7 @@ type Daemon struct {
 	accepted *accepted.Store
 
 	judge     *authority.Judge
-	terminals *gate.Service
+	terminals *access.Service
 	callers   *callers.Callers
 	marks     *pipeline.HandlerMarks
 	notes     *server.Notes
@@ -209,7 +209,7 @@ func (h *Daemon) buildServices(o Options) {
 	})
 	h.approvals = h.newApprovals()
 	h.notify = notify.New(h.deps, h.selection.Config.Settings, approvals.NewNotices(h.approvals), h.sessions)
-	h.terminals = gate.New(h.deps, h.judge, o.Asker, h.approvals.Proofs())
+	h.terminals = access.New(h.deps, h.judge, o.Asker, h.approvals.Proofs())
 	h.terminals.Weaker = h.selection.Acceptance.Weaker
 	h.terminals.GuardState = func(key string) string { return h.selection.Config.Settings().Choice(key) }
 	h.terminals.LogOnlyModules = func() []string { return h.selection.Config.Settings().Strings(config.ModulesLog) }

@@ -19,7 +19,7 @@ var mayImport = map[string][]string{
 	"internal/authority":         {"internal/selection/config"}, // its table says which settings take protection away
 	"internal/authority/callers": {"internal/authority"},
 	"internal/authority/devices": {"internal/services", "internal/approvals/ledger"},
-	"internal/authority/gate":    {"internal/services", "internal/authority", "internal/approvals/ledger"},
+	"internal/authority/access":  {"internal/services", "internal/authority", "internal/approvals/ledger"},
 	"internal/recorder":          {"internal/services"},
 	"internal/sessions":          {"internal/services", "internal/selection/config"},
 	"internal/approvals": {

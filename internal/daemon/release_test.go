@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"bytes"
 	"encoding/json"
 	"io/fs"
 	"os"
@@ -11,8 +12,22 @@ import (
 
 	"github.com/hookmux/hookmux/internal/daemontest"
 	"github.com/hookmux/hookmux/internal/platform/sealed"
+	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/wire"
 )
+
+// settingValue is a setting in force, as JSON without blanks.
+func settingValue(w *daemonFixture, key string) string {
+	var list []wire.Setting
+	w.MustCall(wire.MethodConfigGet, wire.ConfigListParams{}, &list)
+	for _, s := range list {
+		var b bytes.Buffer
+		if s.Key == key && json.Compact(&b, s.Value) == nil {
+			return b.String()
+		}
+	}
+	return ""
+}
 
 // TestReleasedState starts a daemon in a home of the first release and sees all of it read. What a release wrote keeps
 // its meaning: whoever changes a format brings a migration, and these files stay as they are. Values that the release
@@ -22,7 +37,8 @@ func TestReleasedState(t *testing.T) {
 	const from = "testdata/release-0.1"
 	// Sessions leave the list after an hour: this one was written minutes ago.
 	const written = "2026-11-19T01:57:"
-	minutesAgo := time.Now().UTC().Add(-5 * time.Minute).Format("2006-01-02T15:04:")
+	now := time.Now().UTC().Add(-5 * time.Minute)
+	times := strings.NewReplacer(written, now.Format("2006-01-02T15:04:"), "2026-11-20T01:57:", now.Add(24*time.Hour).Format("2006-01-02T15:04:"))
 	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -36,9 +52,9 @@ func TestReleasedState(t *testing.T) {
 		case "config":
 			w.MustWrite(t, filepath.Join(w.Dirs.Config, rest), string(text))
 		case "state":
-			w.MustWrite(t, filepath.Join(w.Dirs.State, rest), strings.ReplaceAll(string(text), written, minutesAgo))
+			w.MustWrite(t, filepath.Join(w.Dirs.State, rest), times.Replace(string(text)))
 		case "sealed":
-			return sealed.Store(w.Dirs.State, rest, json.RawMessage(text))
+			return sealed.Store(w.Dirs.State, rest, json.RawMessage(times.Replace(string(text))))
 		}
 		return nil
 	})
@@ -58,6 +74,23 @@ func TestReleasedState(t *testing.T) {
 	w.MustCall(wire.MethodPermissions, nil, &permissions)
 	if len(permissions) != 2 || permissions[0].Rule != "run exactly: npm test" || permissions[1].Project != "/home/dev/app" {
 		t.Errorf("permissions %+v, want both of the release", permissions)
+	}
+	if len(info.Pauses) != 1 || info.Pauses[0].Name != "guard.own-files" {
+		t.Errorf("pauses %+v, want the release's one", info.Pauses)
+	}
+	if !info.Inbox.Away {
+		t.Error("you aren't away, want it as the release left it")
+	}
+	var paired []wire.WebDevice
+	w.MustCall(wire.MethodWebDevices, nil, &paired)
+	if len(paired) != 1 || paired[0].Name != "Pixel" || paired[0].Scope != wire.ScopeAnswer {
+		t.Errorf("devices %+v, want the release's one", paired)
+	}
+	for key, want := range map[string]string{config.UsageBudgets: `["day=30usd block=100%","session=5usd ask=80%"]`,
+		config.GuardAllow: `["git-history.force-push"]`, "inbox.wait": `"5m"`} {
+		if got := settingValue(w, key); got != want {
+			t.Errorf("setting %s is %s, want %s", key, got, want)
+		}
 	}
 	var sessions []wire.Session
 	w.MustCall(wire.MethodSessions, wire.SessionsParams{All: true}, &sessions)

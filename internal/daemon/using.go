@@ -10,6 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/telemetry"
 	"github.com/hookmux/hookmux/internal/usage"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // telemetrySettings are those in force.
@@ -53,7 +54,7 @@ func (h *Daemon) noteUse(was, is *usage.Call) {
 	}
 	use.Input, use.Output = more.Prompt(), more.Output
 	use.CacheRead, use.CacheWrite = more.CacheRead, more.CacheWrite+more.CacheWrite1h
-	use.Dollars, use.Priced = cost, priced
+	use.Dollars, use.Priced = wire.RoundUSD(cost), priced
 	h.telemetry.NoteUse(use)
 }
 

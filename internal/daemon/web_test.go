@@ -150,16 +150,20 @@ func send(t *testing.T, r *http.Request) (int, string) {
 // answerBody is a signed answer.
 func (b *browser) answerBody(p wire.InboxReplyParams, nonce string) map[string]any {
 	text, _ := json.Marshal(p)
-	sum := sha256.Sum256(text)
 	choice := p.Choice
 	if p.Plan != "" {
 		choice += " " + p.Plan
 	}
-	at := time.Now().UnixMilli()
-	message := strings.Join([]string{"hookmux-answer-1", "instance " + b.instance, "device " + b.device, "request " + p.ID,
-		"shown " + p.SHA256, "choice " + choice, "answer " + hex.EncodeToString(sum[:]), "nonce " + nonce,
-		fmt.Sprintf("time %d", at)}, "\n")
-	return map[string]any{"answer": string(text), "time": at, "nonce": nonce, "signature": b.sign(message)}
+	return b.answerText(string(text), p.ID, p.SHA256, choice, nonce, time.Now())
+}
+
+// answerText is an answer that says anything, signed.
+func (b *browser) answerText(text, id, shown, choice, nonce string, at time.Time) map[string]any {
+	sum := sha256.Sum256([]byte(text))
+	message := strings.Join([]string{"hookmux-answer-1", "instance " + b.instance, "device " + b.device, "request " + id,
+		"shown " + shown, "choice " + choice, "answer " + hex.EncodeToString(sum[:]), "nonce " + nonce,
+		fmt.Sprintf("time %d", at.UnixMilli())}, "\n")
+	return map[string]any{"answer": text, "time": at.UnixMilli(), "nonce": nonce, "signature": b.sign(message)}
 }
 
 func (b *browser) answer(p wire.InboxReplyParams) (int, string) {

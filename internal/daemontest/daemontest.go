@@ -157,6 +157,12 @@ type Bench struct {
 func New(t *testing.T, makeDaemon func(Setup) (Daemon, error)) *Bench {
 	t.Helper()
 	t.Parallel()
+	return Another(t, makeDaemon)
+}
+
+// Another is New for a test that has a bench already.
+func Another(t *testing.T, makeDaemon func(Setup) (Daemon, error)) *Bench {
+	t.Helper()
 	home := sandbox.NewForTest(t, sandbox.Options{})
 	if err := os.MkdirAll(home.Dirs.Config, 0o700); err != nil {
 		t.Fatal(err)
@@ -269,7 +275,7 @@ func (w *Bench) TrySend(r frame.Request) (frame.Reply, error) {
 	if r.ID == "" {
 		r.ID = frame.NewID()
 	}
-	return sandbox.SendFrame(w.Dirs.Socket(), &r, Patience)
+	return sandbox.SendFrame(w.Dirs.Socket(), &r, max(Patience, r.Deadline))
 }
 
 // ToolBefore is a call of the shell tool that is about to run, as the agent says

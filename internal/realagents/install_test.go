@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -230,6 +231,18 @@ func TestJavaScriptAgentsGetThePinnedNode(t *testing.T) {
 	}
 	if r, err := Run(context.Background(), in, nil, in.Dir, "x"); err != nil || r.Stdout != "node "+in.Argv[1]+" x\n" {
 		t.Errorf(`r = %+v, error %v; want no error and r.Stdout = "node " + in.Argv[1] + " x\n"`, r, err)
+	}
+}
+
+// An agent that verify runs is in a session of its own, not at your terminal.
+func TestRunIsNotAtYourTerminal(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("reads /proc")
+	}
+	sh := Installed{Name: "sh", Argv: []string{"/bin/sh", "-c"}, Dir: t.TempDir()}
+	r, err := Run(t.Context(), sh, nil, sh.Dir, "read -r pid name state parent group session tty rest </proc/$$/stat; echo $((pid - session)) $tty")
+	if err != nil || r.Stdout != "0 0\n" {
+		t.Errorf("it says %q, %v; want its own session and no terminal", r.Stdout, err)
 	}
 }
 

@@ -8,10 +8,11 @@ import (
 	"time"
 )
 
-// ownGroup gives a command its own process group and makes cancelling end the
-// whole group, politely first.
+// ownGroup gives a command a session and so a process group of its own, and makes
+// cancelling end the whole group, politely first. It has no terminal: a daemon that finds an
+// agent at yours notes that there, and then asks you for a code at your next key.
 func ownGroup(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 5 * time.Second
 }

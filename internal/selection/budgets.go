@@ -3,6 +3,7 @@ package selection
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"slices"
 	"time"
 
@@ -50,12 +51,14 @@ func fill(info *wire.Budget, b *budget.Budget, state budget.State) {
 	if !state.Known {
 		return
 	}
-	info.Percent, info.Doubt = &state.Percent, state.Spend.Doubt
+	percent := math.Round(state.Percent*100) / 100
+	info.Percent, info.Doubt = &percent, state.Spend.Doubt
 	if b.Dollars > 0 && state.Spend.Unpriced > 0 && info.Doubt == "" {
 		info.Doubt = b.NoPriceWords(state)
 	}
 	if b.Period != budget.Window {
-		info.CostUSD, info.Tokens = &state.Spend.Dollars, &state.Spend.Tokens
+		dollars := wire.RoundUSD(state.Spend.Dollars)
+		info.CostUSD, info.Tokens = &dollars, &state.Spend.Tokens
 	}
 }
 

@@ -180,6 +180,7 @@ func limitUsage(answer any, view *View) (any, *wire.Error) {
 			report.Totals.CostUSD += *row.CostUSD
 		}
 	}
+	report.Totals.CostUSD = wire.RoundUSD(report.Totals.CostUSD)
 	return report, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/platform/shellquote"
@@ -178,6 +179,9 @@ func (s *Service) sendMethod(params json.RawMessage, peer proc.Cred) (any, *wire
 	}
 	if strings.TrimSpace(p.Text) == "" {
 		return nil, wire.Errorf(wire.CodeParams, "there is nothing to send")
+	}
+	if i := strings.IndexFunc(p.Text, func(c rune) bool { return unicode.IsControl(c) && c != '\n' && c != '\t' }); i >= 0 {
+		return nil, wire.Errorf(wire.CodeParams, "the text has a control character, %q, which would be a key in the agent's terminal", p.Text[i:i+1])
 	}
 	key, bad := s.view.findSession(p.Session)
 	if bad != nil {

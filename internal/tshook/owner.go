@@ -144,7 +144,7 @@ func (v *fileOwner) Notify(dispatch int, text, level string) {
 }
 
 // errPrint is returned to a hook that sends into a session without a person.
-var errPrint = errors.New("send: this session runs without a person (print mode); nothing can be sent into it")
+var errPrint = errors.New("send: nobody attends this session (print mode); nothing can be sent to it")
 
 func (v *fileOwner) Send(key string, msg Message) error {
 	if v.m.isLogOnly() {

@@ -2,6 +2,7 @@ package usage
 
 import (
 	"database/sql"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -227,4 +228,90 @@ func TestGoose(t *testing.T) {
 	if got, _, _ := w.sum(); got.Input < 150 {
 		t.Errorf("it dropped to %v", got)
 	}
+}
+
+// The messages of a captured session of OpenCode's, whose own row says what all of them
+// used: 7,200 tokens in, 120 out. Kilo's have the same form.
+func TestCapturedDatabases(t *testing.T) {
+	rows, err := os.ReadFile("testdata/opencode.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for agent, path := range map[string]string{"opencode": ".local/share/opencode/opencode.db", "kilo": ".local/share/kilo/kilo.db"} {
+		w := newWorld(t)
+		statements := []string{"CREATE TABLE session (id TEXT, directory TEXT)", "CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, data TEXT)"}
+		for i, row := range strings.Split(strings.TrimSpace(string(rows)), "\n") {
+			statements = append(statements, fmt.Sprintf("INSERT INTO message VALUES ('%d', 'ses', '%s')", i, strings.ReplaceAll(row, "'", "''")))
+		}
+		execAll(t, filepath.Join(w.home, path), statements...)
+		w.scan()
+		w.wants(agent, Tokens{Input: 7200, Output: 120})
+		if err := w.store.Each(t.Context(), time.Time{}, func(c *Call) {
+			if c.Agent != agent || c.Model != "lab-model" || c.Project != "/home/user/project" || c.Session != "ses" {
+				t.Errorf("%+v", c)
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// OpenCode 2 has other tables. A fork has copies of its parent's messages with new ids.
+func TestForksOfOpenCode2(t *testing.T) {
+	w := newWorld(t)
+	row := func(created, input int) string {
+		return fmt.Sprintf(`{"type":"assistant","model":{"id":"claude-opus-4-6","providerID":"anthropic"},"time":{"created":%d,"completed":%d},`+
+			`"tokens":{"input":%d,"output":5,"reasoning":0,"cache":{"read":0,"write":0}}}`, created, created+100, input)
+	}
+	execAll(t, filepath.Join(w.home, ".local/share/opencode/opencode.db"),
+		"CREATE TABLE session_v2 (id TEXT, directory TEXT, fork_session_id TEXT, fork_boundary INTEGER)",
+		"CREATE TABLE session_message (id TEXT PRIMARY KEY, session_id TEXT, seq INTEGER, data TEXT)",
+		"INSERT INTO session_v2 VALUES ('s', '/p', NULL, NULL), ('fork', '/p', 's', 2)",
+		"INSERT INTO session_message VALUES ('a', 's', 1, '"+row(1794711519085, 10)+"'), ('b', 's', 2, '"+row(1794711529085, 20)+"'), "+
+			"('c', 'fork', 1, '"+row(1794711519085, 10)+"'), ('d', 'fork', 2, '"+row(1794711529085, 20)+"'), "+
+			"('e', 'fork', 3, '"+row(1794711539085, 40)+"')")
+	w.scan()
+	w.wants("each once", Tokens{Input: 70, Output: 15})
+	of := map[string]int64{}
+	if err := w.store.Each(t.Context(), time.Time{}, func(c *Call) {
+		of[c.Session] += c.Tokens.Input
+		if c.Project != "/p" {
+			t.Errorf("project %q", c.Project)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if of["s"] != 30 || of["fork"] != 40 {
+		t.Errorf("by session: %v, want 30 of the parent and 40 of the fork", of)
+	}
+}
+
+// Between looks at everything, only the end of a database is read: rows that aren't complete
+// are read again, and a row that changed all the same with the next look at everything.
+func TestDatabasesAreReadFromWhereTheyEnded(t *testing.T) {
+	w := newWorld(t)
+	path := filepath.Join(w.home, ".local/share/opencode/opencode.db")
+	row := func(created, completed, input int) string {
+		done := ""
+		if completed > 0 {
+			done = fmt.Sprintf(`,"completed":%d`, completed)
+		}
+		return fmt.Sprintf(`{"role":"assistant","modelID":"m","time":{"created":%d%s},"tokens":{"input":%d,"output":0}}`, created, done, input)
+	}
+	live := func() {
+		t.Helper()
+		if err := w.scanner.Scan(t.Context(), []string{"opencode"}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	execAll(t, path, "CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, data TEXT)",
+		"INSERT INTO message VALUES ('a', 's', '"+row(1, 2, 10)+"'), ('b', 's', '"+row(3, 0, 0)+"'), ('c', 's', '"+row(5, 6, 30)+"')")
+	w.scan()
+	w.wants("what is complete", Tokens{Input: 40})
+	execAll(t, path, "UPDATE message SET data = '"+row(3, 4, 20)+"' WHERE id = 'b'", "INSERT INTO message VALUES ('d', 's', '"+row(7, 8, 40)+"')",
+		"UPDATE message SET data = '"+row(1, 2, 11)+"' WHERE id = 'a'")
+	live()
+	w.wants("completed later, and a new one", Tokens{Input: 100})
+	w.scan()
+	w.wants("changed all the same", Tokens{Input: 101})
 }

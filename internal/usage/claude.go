@@ -58,13 +58,13 @@ func claudeRow(s *fileState, line []byte, offset int64, out *sink) bool {
 	if jsontext.Object(usage, func(key, value []byte) bool {
 		switch string(key) {
 		case "input_tokens":
-			c.Tokens.Input = count(value)
+			c.Tokens.Input = out.count(value)
 		case "output_tokens":
-			c.Tokens.Output = count(value)
+			c.Tokens.Output = out.count(value)
 		case "cache_read_input_tokens":
-			c.Tokens.CacheRead = count(value)
+			c.Tokens.CacheRead = out.count(value)
 		case "cache_creation_input_tokens":
-			written = count(value)
+			written = out.count(value)
 		case "cache_creation":
 			split = value
 		case "speed":
@@ -75,7 +75,7 @@ func claudeRow(s *fileState, line []byte, offset int64, out *sink) bool {
 		return false
 	}
 	if len(split) > 0 && split[0] == '{' {
-		c.Tokens.CacheWrite1h = min(written, count(jsontext.Get(split, "ephemeral_1h_input_tokens")))
+		c.Tokens.CacheWrite1h = min(written, out.count(jsontext.Get(split, "ephemeral_1h_input_tokens")))
 	}
 	c.Tokens.CacheWrite = written - c.Tokens.CacheWrite1h
 	if c.ID == "" {

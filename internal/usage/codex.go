@@ -25,20 +25,20 @@ type codexCount struct {
 	Input, Cached, Written, Output int64
 }
 
-func readCodexCount(v []byte) (c codexCount, ok bool) {
+func (o *sink) codexCount(v []byte) (c codexCount, ok bool) {
 	if len(v) == 0 || v[0] != '{' {
 		return c, false
 	}
 	err := jsontext.Object(v, func(key, value []byte) bool {
 		switch string(key) {
 		case "input_tokens":
-			c.Input = count(value)
+			c.Input = o.count(value)
 		case "cached_input_tokens":
-			c.Cached = count(value)
+			c.Cached = o.count(value)
 		case "cache_write_input_tokens":
-			c.Written = count(value)
+			c.Written = o.count(value)
 		case "output_tokens":
-			c.Output = count(value)
+			c.Output = o.count(value)
 		}
 		return true
 	})
@@ -130,8 +130,8 @@ func (c *codexState) tokenCount(s *fileState, info []byte, at time.Time, ordinal
 	if len(info) == 0 || info[0] != '{' {
 		return // only limits changed
 	}
-	totals, hasTotals := readCodexCount(jsontext.Get(info, "total_token_usage"))
-	last, hasLast := readCodexCount(jsontext.Get(info, "last_token_usage"))
+	totals, hasTotals := out.codexCount(jsontext.Get(info, "total_token_usage"))
+	last, hasLast := out.codexCount(jsontext.Get(info, "last_token_usage"))
 	if hasTotals && c.Known && totals == c.Totals {
 		return
 	}

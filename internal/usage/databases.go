@@ -164,12 +164,16 @@ func (t *openCodeTable) batch(out *sink) (more bool, err error) {
 			ID: fmt.Sprintf("%s-%s-%s", created, completed, model), Model: model, Session: session, Project: project,
 			At: moment(created), Cost: dollars(jsontext.Get(data, "cost")),
 			Tokens: Tokens{
-				Input:      count(jsontext.Get(used, "input")),
-				Output:     count(jsontext.Get(used, "output")) + count(jsontext.Get(used, "reasoning")),
-				CacheRead:  count(jsontext.Get(used, "cache", "read")),
-				CacheWrite: count(jsontext.Get(used, "cache", "write")),
+				Input:      out.count(jsontext.Get(used, "input")),
+				Output:     out.count(jsontext.Get(used, "output")) + out.count(jsontext.Get(used, "reasoning")),
+				CacheRead:  out.count(jsontext.Get(used, "cache", "read")),
+				CacheWrite: out.count(jsontext.Get(used, "cache", "write")),
 			},
 		})
+		if out.odd {
+			out.odd = false
+			out.doubt(session, project, unreadable, moment(created))
+		}
 	}
 	return more, rows.Err()
 }

@@ -249,6 +249,22 @@ func TestLinesThatAreSpoilt(t *testing.T) {
 	}
 }
 
+// Numbers that are none count as nothing, and make budgets ask.
+func TestNumbersThatAreNone(t *testing.T) {
+	const file = ".claude/projects/p/s.jsonl"
+	for value, doubt := range map[string]bool{`"100000"`: true, "1000000000000000": true, "-5": true, "[1]": true, "{}": true, "true": true,
+		"null": false, "0": false, "1.5e3": false} {
+		w := newWorld(t)
+		l := newLedger(time.Now, BuiltinPrices)
+		w.scanner.rewritten = l.noteRewritten
+		w.write(file, strings.Replace(message("m", "r", "", 0, 7), `"input_tokens":0`, `"input_tokens":`+value, 1))
+		w.scan()
+		if got := l.InSession("claude", "s").Doubt; (got != "") != doubt {
+			t.Errorf("%s: doubt %q", value, got)
+		}
+	}
+}
+
 // A turn whose calls came without a record is doubted when the next begins: no call comes
 // without an answer of the model's.
 func TestTurnsWithoutARecord(t *testing.T) {

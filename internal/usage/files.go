@@ -64,6 +64,7 @@ func (s *store) rootsOf(home string, getenv func(string) string) []string {
 // reached twice counts once.
 func (s *store) find(ctx context.Context, root string, seen map[uniqueFile]bool) []found {
 	var list []found
+	inner := s.innerFolders(root)
 	var walk func(dir, below string, depth int)
 	walk = func(dir, below string, depth int) {
 		entries, err := os.ReadDir(dir)
@@ -76,6 +77,9 @@ func (s *store) find(ctx context.Context, root string, seen map[uniqueFile]bool)
 			}
 			path, rel := filepath.Join(dir, e.Name()), filepath.Join(below, e.Name())
 			kind := s.kindOf(rel)
+			for i := 0; kind == nil && i < len(inner); i++ {
+				kind = s.kindOf(filepath.Join(inner[i], rel))
+			}
 			isDir := e.IsDir()
 			if !isDir && kind == nil && e.Type()&fs.ModeSymlink == 0 {
 				continue
@@ -107,6 +111,22 @@ func (s *store) find(ctx context.Context, root string, seen map[uniqueFile]bool)
 	slices.SortFunc(list, func(a, b found) int {
 		return cmp.Or(cmp.Compare(a.mtime, b.mtime), strings.Compare(a.path, b.path))
 	})
+	return list
+}
+
+// maxInner is how deep below its agent's folder a record may be that a session names.
+const maxInner = 4
+
+// innerFolders are the last names of a folder that a session's record is in: patterns begin
+// at the agent's folder, which isn't known then.
+func (s *store) innerFolders(root string) []string {
+	var list []string
+	below := ""
+	for range maxInner {
+		below = filepath.Join(filepath.Base(root), below)
+		root = filepath.Dir(root)
+		list = append(list, below)
+	}
 	return list
 }
 
@@ -142,11 +162,8 @@ type position struct {
 	Mtime  int64      `json:"mtime"`
 	Offset int64      `json:"offset"`
 	Read   int64      `json:"read"` // when, in milliseconds
-	// Rewritten is when the session may have used more than its records say, as where what
-	// had been read was changed, in milliseconds; 0: never. Why says what happened.
-	Rewritten int64  `json:"rewritten,omitempty"`
-	Why       string `json:"why,omitempty"`   // "" is that it was rewritten
-	Agent     string `json:"agent,omitempty"` // whose it is
+	// Doubts are why its sessions may have used more than it says.
+	Doubts []rewrite `json:"doubts,omitempty"`
 	// Partial says that the rest is read with the next look.
 	Partial bool `json:"partial,omitempty"`
 	// rows are how far a database was read, newest that only what came behind them was.
@@ -161,6 +178,16 @@ type position struct {
 // unchanged reports whether nothing happened to a file since it was read.
 func (p *position) unchanged(f *found) bool {
 	return !p.Partial && p.Size == f.size && p.Mtime == f.mtime && p.Unique == f.unique
+}
+
+// maxDoubted is how many sessions of one file may be doubted.
+const maxDoubted = 16
+
+// doubt notes a doubt, of each session the first one.
+func (p *position) doubt(r *rewrite) {
+	if len(p.Doubts) < maxDoubted && !slices.ContainsFunc(p.Doubts, func(one rewrite) bool { return one.Session == r.Session }) {
+		p.Doubts = append(slices.Clip(p.Doubts), *r)
+	}
 }
 
 // Records only grow: one that was written to and is as long as before lost something, if
@@ -219,6 +246,9 @@ func (r *reading) read(ctx context.Context, f *found, was *position, out *sink) 
 			out.doubt(session, "", tooLarge, info.ModTime())
 		} else if err == nil {
 			f.kind.format.document(&now.State, doc, name, out)
+			if out.odd {
+				out.doubt(now.State.Session, "", unreadable, info.ModTime())
+			}
 		}
 		return now, err
 	}
@@ -239,11 +269,13 @@ func (r *reading) read(ctx context.Context, f *found, was *position, out *sink) 
 	}
 	lost := false
 	row := func(line []byte, offset int64, ended bool) {
-		if f.kind.format.row(&now.State, line, offset, out) || !ended {
-			return
+		out.odd = false
+		ok := f.kind.format.row(&now.State, line, offset, out)
+		if !ok && ended {
+			line = repaired(line)
+			ok = line != nil && f.kind.format.row(&now.State, line, offset, out)
 		}
-		line = repaired(line)
-		lost = line == nil || !f.kind.format.row(&now.State, line, offset, out) || lost
+		lost = lost || ended && (!ok || out.odd)
 	}
 	defer func() {
 		switch {
@@ -292,7 +324,7 @@ func (r *reading) read(ctx context.Context, f *found, was *position, out *sink) 
 
 // Why a session may have used more than its records say.
 const (
-	unreadable = "a line in its records can't be read"
+	unreadable = "part of its records can't be read"
 	tooLarge   = "a record of its is too large to be read"
 )
 

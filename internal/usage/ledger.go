@@ -108,8 +108,8 @@ const turnSettles = 2 * time.Second
 func (l *ledger) noteRewritten(r rewrite) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	why := cmp.Or(r.why, "records of "+r.agent+" were changed or removed after they had been written")
-	l.doubts.Put(sessionKey{r.agent, r.session}, doubt{r.project, why, r.at}, maxDoubts)
+	why := cmp.Or(r.Why, "records of "+r.Agent+" were changed or removed after they had been written")
+	l.doubts.Put(sessionKey{r.Agent, r.Session}, doubt{r.Project, why, r.At}, maxDoubts)
 }
 
 // doubtAbout is why a session may have used more. The caller holds mu.

@@ -56,7 +56,11 @@ func (s *Store) Report(ctx context.Context, by []string, since time.Time) (wire.
 	if err != nil {
 		return report, err
 	}
+	report.Totals.CostUSD = wire.RoundUSD(report.Totals.CostUSD)
 	for _, row := range rows {
+		if row.CostUSD != nil {
+			*row.CostUSD = wire.RoundUSD(*row.CostUSD)
+		}
 		report.Rows = append(report.Rows, *row)
 	}
 	slices.SortFunc(report.Rows, func(a, b wire.UsageRow) int {

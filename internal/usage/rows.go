@@ -25,6 +25,7 @@ type sink struct {
 	held  []Call // until it is known whether they are copies
 	// doubt hears why a session may have used more than its records say.
 	doubt func(session, project, why string, at time.Time)
+	odd   bool // a number of tokens is none
 }
 
 func (o *sink) add(c Call) {
@@ -173,31 +174,31 @@ func (f *fields) read(s *fileState, line []byte, offset int64, out *sink) bool {
 		_ = jsontext.Object(models, func(key, value []byte) bool {
 			one := c
 			one.Model, one.Request = string(key), string(key)
-			f.numbers(value, &one)
+			f.numbers(value, &one, out)
 			out.add(one)
 			return true
 		})
 		return true
 	}
-	f.numbers(usage, &c)
+	f.numbers(usage, &c, out)
 	out.add(c)
 	return true
 }
 
 // numbers reads the numbers of a call.
-func (f *fields) numbers(usage []byte, c *Call) {
-	t := Tokens{Input: count(f.input.in(usage)), Output: count(f.output.in(usage)),
-		CacheRead: count(f.cacheRead.in(usage)), CacheWrite: count(f.cacheWrite.in(usage))}
+func (f *fields) numbers(usage []byte, c *Call, out *sink) {
+	t := Tokens{Input: out.count(f.input.in(usage)), Output: out.count(f.output.in(usage)),
+		CacheRead: out.count(f.cacheRead.in(usage)), CacheWrite: out.count(f.cacheWrite.in(usage))}
 	plain := t.Input + t.Output
 	if f.cachedInside {
 		t.CacheRead = min(t.CacheRead, t.Input)
 		t.CacheWrite = min(t.CacheWrite, t.Input-t.CacheRead)
 		t.Input -= t.CacheRead + t.CacheWrite
 	}
-	if reasoning := count(f.reasoning.in(usage)); reasoning > 0 && count(f.total.in(usage)) != plain {
+	if reasoning := out.count(f.reasoning.in(usage)); reasoning > 0 && out.count(f.total.in(usage)) != plain {
 		t.Output += reasoning
 	}
-	t.Input += count(f.more.in(usage))
+	t.Input += out.count(f.more.in(usage))
 	c.Tokens = t
 	for _, p := range f.cost {
 		if c.Cost = dollars(p.in(usage)); c.Cost > 0 {
@@ -232,11 +233,11 @@ func droidDocument(s *fileState, doc []byte, name string, out *sink) {
 		ID: s.Session, Session: s.Session, Model: text(jsontext.Get(doc, "model")), Sum: true,
 		At: moment(jsontext.Get(doc, "updatedAt")),
 		Tokens: Tokens{
-			Input: count(jsontext.Get(used, "inputTokens")),
-			Output: count(jsontext.Get(used, "outputTokens")) +
-				count(jsontext.Get(used, "thinkingTokens")),
-			CacheRead:  count(jsontext.Get(used, "cacheReadTokens")),
-			CacheWrite: count(jsontext.Get(used, "cacheCreationTokens")),
+			Input: out.count(jsontext.Get(used, "inputTokens")),
+			Output: out.count(jsontext.Get(used, "outputTokens")) +
+				out.count(jsontext.Get(used, "thinkingTokens")),
+			CacheRead:  out.count(jsontext.Get(used, "cacheReadTokens")),
+			CacheWrite: out.count(jsontext.Get(used, "cacheCreationTokens")),
 		},
 	})
 }
@@ -250,7 +251,7 @@ func ampDocument(s *fileState, doc []byte, name string, out *sink) {
 		_ = jsontext.Array(messages, func(m []byte) bool {
 			if used := jsontext.Get(m, "usage"); len(used) > 0 && used[0] == '{' {
 				cached[string(jsontext.Get(m, "messageId"))] = [2]int64{
-					count(jsontext.Get(used, "cacheReadInputTokens")), count(jsontext.Get(used, "cacheCreationInputTokens")),
+					out.count(jsontext.Get(used, "cacheReadInputTokens")), out.count(jsontext.Get(used, "cacheCreationInputTokens")),
 				}
 			}
 			return true
@@ -271,7 +272,7 @@ func ampDocument(s *fileState, doc []byte, name string, out *sink) {
 		n++
 		out.add(Call{
 			ID: id, Session: s.Session, Model: text(jsontext.Get(e, "model")), At: moment(jsontext.Get(e, "timestamp")),
-			Tokens: Tokens{Input: count(jsontext.Get(e, "tokens", "input")), Output: count(jsontext.Get(e, "tokens", "output")),
+			Tokens: Tokens{Input: out.count(jsontext.Get(e, "tokens", "input")), Output: out.count(jsontext.Get(e, "tokens", "output")),
 				CacheRead: cache[0], CacheWrite: cache[1]},
 		})
 		return true
@@ -291,7 +292,7 @@ func copilotShutdown(s *fileState, line []byte, out *sink) {
 	_ = jsontext.Object(models, func(model, value []byte) bool {
 		c := Call{ID: s.Session + "@" + string(model), Session: s.Session, Project: s.Project, Model: string(model),
 			At: at, Sum: true}
-		copilotNumbers.numbers(jsontext.Get(value, "usage"), &c)
+		copilotNumbers.numbers(jsontext.Get(value, "usage"), &c, out)
 		out.add(c)
 		return true
 	})

@@ -34,9 +34,11 @@ type Scanner struct {
 
 // rewrite is a change of records that had been read; their agent only adds to them.
 type rewrite struct {
-	agent, session, project string
-	at                      time.Time
-	why                     string // "" is that it was rewritten
+	Agent   string    `json:"agent"`
+	Session string    `json:"session"`
+	Project string    `json:"project,omitempty"`
+	At      time.Time `json:"at"`
+	Why     string    `json:"why,omitempty"` // "" is that it was rewritten
 }
 
 // everySession is the session of what is about all of an agent's.
@@ -51,9 +53,8 @@ func (s *Scanner) tellRewritten(r rewrite) {
 // tellEarlier tells of what was rewritten while earlier daemons ran.
 func (s *Scanner) tellEarlier() {
 	for _, p := range s.positions {
-		if p.Rewritten > 0 {
-			s.tellRewritten(rewrite{agent: p.Agent, session: p.State.Session, project: p.State.Project,
-				at: time.UnixMilli(p.Rewritten), why: p.Why})
+		for _, one := range p.Doubts {
+			s.tellRewritten(one)
 		}
 	}
 }
@@ -63,7 +64,7 @@ func (s *Scanner) tellEarlier() {
 func (s *Scanner) lookFor(one *wire.Session) {
 	path := one.Transcript
 	was := s.positions[path]
-	if was != nil && was.Rewritten > 0 {
+	if was != nil && len(was.Doubts) > 0 {
 		return
 	}
 	if was == nil && !slices.Contains(prompt, one.Agent) {
@@ -79,13 +80,13 @@ func (s *Scanner) lookFor(one *wire.Session) {
 	if err == nil {
 		return
 	}
-	r := rewrite{agent: one.Agent, session: one.ID, project: one.Cwd, at: s.now()}
+	r := rewrite{Agent: one.Agent, Session: one.ID, Project: one.Cwd, At: s.now()}
 	if !errors.Is(err, fs.ErrNotExist) {
-		r.why = "its records can't be read"
+		r.Why = "its records can't be read"
 	}
 	if was != nil {
-		was.Rewritten, was.Why, was.Agent = r.at.UnixMilli(), r.why, r.agent
-		r.session, r.project = was.State.Session, was.State.Project
+		r.Session, r.Project = was.State.Session, was.State.Project
+		was.doubt(&r)
 	}
 	s.tellRewritten(r)
 }
@@ -155,7 +156,7 @@ func (s *Scanner) Scan(ctx context.Context, agents []string, places map[string][
 		for _, root := range roots {
 			records := one.find(ctx, root, seen)
 			if len(records) >= maxFiles {
-				s.tellRewritten(rewrite{agent: one.agent, session: everySession, at: s.now(), why: fmt.Sprintf("%s has more than %d files of records in %s, "+
+				s.tellRewritten(rewrite{Agent: one.agent, Session: everySession, At: s.now(), Why: fmt.Sprintf("%s has more than %d files of records in %s, "+
 					"and the others aren't read", one.agent, maxFiles, root)})
 			}
 			for _, f := range records {
@@ -273,7 +274,7 @@ func (s *Scanner) scanFile(ctx context.Context, b *batch, one *work) (read int64
 	}
 	var doubt *rewrite
 	out.doubt = func(session, project, why string, at time.Time) {
-		doubt = &rewrite{agent: agent, session: session, project: project, at: at, why: why}
+		doubt = &rewrite{agent, session, project, at, why}
 	}
 	at, err := s.reading.read(ctx, f, was, out)
 	switch {
@@ -287,15 +288,14 @@ func (s *Scanner) scanFile(ctx context.Context, b *batch, one *work) (read int64
 	case err != nil && was == nil:
 		return 0, nil
 	case err != nil:
-		at, doubt = *was, &rewrite{agent: agent, session: was.State.Session, project: was.State.Project, at: now,
-			why: "its records can't be read"}
+		at, doubt = *was, &rewrite{agent, was.State.Session, was.State.Project, now, "its records can't be read"}
 	}
 	delete(s.failing, f.path)
 	if was != nil {
-		at.Rewritten, at.Why, at.Agent = was.Rewritten, was.Why, was.Agent
+		at.Doubts = was.Doubts
 	}
 	if doubt != nil {
-		at.Rewritten, at.Why, at.Agent = doubt.at.UnixMilli(), doubt.why, agent
+		at.doubt(doubt)
 		s.tellRewritten(*doubt)
 	}
 	if at.Read = now.UnixMilli(); was == nil && at.Partial {
@@ -338,6 +338,6 @@ func (s *Scanner) noteFailing(agent, path string) {
 		}
 		s.failing[path] = s.now()
 	} else if s.now().Sub(since) >= failingFor {
-		s.tellRewritten(rewrite{agent: agent, session: everySession, at: s.now(), why: "the database of " + agent + " can't be read"})
+		s.tellRewritten(rewrite{Agent: agent, Session: everySession, At: s.now(), Why: "the database of " + agent + " can't be read"})
 	}
 }

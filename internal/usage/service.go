@@ -320,7 +320,8 @@ func (s *Service) SessionUsage(agent, session string) *wire.SessionUsage {
 	}
 	u := &wire.SessionUsage{Tokens: use.Tokens, UnpricedTokens: use.Unpriced}
 	if use.Unpriced < use.Tokens {
-		u.CostUSD = &use.Dollars
+		dollars := wire.RoundUSD(use.Dollars)
+		u.CostUSD = &dollars
 	}
 	if use.Window > 0 && use.Context <= use.Window {
 		left := 100 * (1 - float64(use.Context)/float64(use.Window))

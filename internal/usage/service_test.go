@@ -89,6 +89,27 @@ func TestServiceFollowsLiveSessions(t *testing.T) {
 	}
 }
 
+// The record that a session names is followed wherever it is, within a second, also where
+// its agent was told to keep its records elsewhere.
+func TestRecordsElsewhereAreFollowed(t *testing.T) {
+	for _, one := range []struct{ agent, path, line string }{
+		{"claude", "elsewhere/projects/p/s.jsonl", nowMessage("m", 1000, 5)},
+		{"qwen", "elsewhere/projects/x/chats/s.jsonl", `{"uuid":"u","sessionId":"s","type":"assistant","model":"m","usageMetadata":{"promptTokenCount":1000,` +
+			`"candidatesTokenCount":5,"totalTokenCount":1005}}`},
+		{"gemini", "elsewhere/tmp/x/chats/session.jsonl", `{"sessionId":"s","id":"b","type":"gemini","model":"m","tokens":{"input":1000,"output":5}}`},
+	} {
+		w := newWorld(t)
+		w.write(one.path, one.line)
+		s, stop := w.run(wire.Session{Agent: one.agent, ID: "s", Status: wire.StatusRunning,
+			Transcript: filepath.Join(w.home, one.path), LastEvent: time.Now()})
+		s.refresh(t.Context())
+		if got := s.Today(one.agent, "").Tokens; got != 1005 {
+			t.Errorf("%s used %d tokens, want 1005", one.agent, got)
+		}
+		stop()
+	}
+}
+
 func TestReport(t *testing.T) {
 	w := newWorld(t)
 	w.write(".claude/projects/p/1.jsonl", nowMessage("m", 1_000_000, 0),
@@ -182,7 +203,7 @@ func TestSlowLooks(t *testing.T) {
 	if !l.Known(t.Context()) {
 		t.Error("it's still unknown when the look is over")
 	}
-	l.noteRewritten(rewrite{agent: "claude", session: everySession, at: now, why: "too many files"})
+	l.noteRewritten(rewrite{Agent: "claude", Session: everySession, At: now, Why: "too many files"})
 	for what, one := range map[string]budget.Spend{"a session": l.InSession("claude", "s"), "the day": l.Today("", ""),
 		"the project": l.Today("", "/p")} {
 		if one.Doubt != "too many files" {

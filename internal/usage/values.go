@@ -17,20 +17,31 @@ const maxDollars = 1e6
 
 // count reads a number of tokens; 0 for anything else.
 func count(v []byte) int64 {
-	var n int64
+	n, _ := readCount(v)
+	return n
+}
+
+// count is count, and notes something that should be a number and isn't.
+func (o *sink) count(v []byte) int64 {
+	n, ok := readCount(v)
+	o.odd = o.odd || !ok && string(v) != "null"
+	return n
+}
+
+func readCount(v []byte) (n int64, ok bool) {
 	for _, c := range v {
 		if c < '0' || c > '9' {
 			f, err := strconv.ParseFloat(string(v), 64)
 			if err != nil || f < 0 || f > maxCount || f != f {
-				return 0
+				return 0, false
 			}
-			return int64(f)
+			return int64(f), true
 		}
 		if n = n*10 + int64(c-'0'); n > maxCount {
-			return 0
+			return 0, false
 		}
 	}
-	return n
+	return n, true
 }
 
 // dollars reads an amount; 0 for anything else.

@@ -39,6 +39,7 @@ const (
 	OwnDecision = "decision" // a person decided
 	OwnHook     = "hook"     // a TypeScript hook did something
 	OwnGap      = "gap"      // a session went on without its hooks
+	OwnUsage    = "usage"    // in a fleet's journal: what a machine's agents used in a day
 	OwnFleet    = "fleet"    // this machine joined or left a fleet, or changed who is in it
 	OwnDevice   = "device"   // a browser was paired, removed or used from elsewhere
 )

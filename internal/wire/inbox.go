@@ -78,6 +78,10 @@ type InboxRequest struct {
 	Effect string `json:"effect,omitempty"`
 	Risk   string `json:"risk,omitempty"`
 
+	// Line is the line of the file where the text that an edit replaces begins; 0 where
+	// that isn't known.
+	Line int `json:"line,omitempty"`
+
 	AskedBy string `json:"askedBy,omitempty"` // the hook that wants a person to look
 	Why     string `json:"why,omitempty"`     // its reason
 	Note    string `json:"note,omitempty"`    // what the user should know about answering

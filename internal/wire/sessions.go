@@ -220,6 +220,7 @@ type SessionSendParams struct {
 	Session string `json:"session"`
 	Text    string `json:"text"`
 	Type    bool   `json:"type,omitempty"` // type it into its pane, where no plugin takes it
+	PIN     string `json:"pin,omitempty"`  // of the machine it runs on, if that's another one
 }
 
 // SessionSent says where a text went.

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 )
@@ -157,6 +158,9 @@ type SessionUsage struct {
 	// Plan says that a plan pays: the cost is what it would be at list price.
 	Plan bool `json:"plan,omitempty"`
 }
+
+// RoundUSD is an amount to a millionth of a dollar: sums of many calls have noise behind it.
+func RoundUSD(cost float64) float64 { return math.Round(cost*1e6) / 1e6 }
 
 // Dollars is an amount of money.
 func Dollars(cost float64) string {

@@ -14,7 +14,6 @@ import (
 	"github.com/gobwas/ws"
 	"github.com/gobwas/ws/wsutil"
 
-	"github.com/hookmux/hookmux/internal/daemon"
 	"github.com/hookmux/hookmux/internal/daemontest"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -158,10 +157,7 @@ func (f *firefox) click(text string) {
 // The main way in a real Firefox: pair, approve, deny with a reason, answer a question,
 // reload, and the device removed.
 func TestPageInFirefox(t *testing.T) {
-	bench := daemontest.New(t, func(s daemontest.Setup) (daemontest.Daemon, error) {
-		return daemon.New(daemon.Options{Dirs: s.Dirs, Table: s.Processes, Facts: s.Facts, Asker: s.Asker,
-			Version: s.Version, PID: s.PID, Log: s.Log, LiveSettings: s.LiveSettings, Person: s.ByUser})
-	})
+	bench := daemontest.New(t, newDaemon)
 	f := startFirefox(t)
 	bench.Up()
 	w := &world{Bench: bench, T: t, call: bench.Call}
@@ -203,5 +199,5 @@ func TestPageInFirefox(t *testing.T) {
 		t.Errorf("the key is %s", key)
 	}
 	w.MustCall(wire.MethodWebDeviceRemove, wire.WebDeviceParams{Device: device.ID}, nil)
-	f.await("removed", `document.querySelector('h1')?.textContent.includes('Pair this device')`)
+	f.await("removed", `document.querySelector('main h1')?.textContent.includes('Pair this device')`)
 }

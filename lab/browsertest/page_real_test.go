@@ -24,6 +24,7 @@ var built = programs.Shared{Options: programs.Options{Released: true}}
 func TestMain(m *testing.M) {
 	code := m.Run()
 	built.Remove()
+	builtFleet.Remove()
 	os.Exit(code)
 }
 
@@ -77,9 +78,9 @@ func TestRealClaudeOnThePage(t *testing.T) {
 	w, st := realWorld(t, "claude")
 	began := time.Now()
 	shell := func(tag string) model.ToolCall { return st.EscalateCall(st.Table.Shell.Call("touch ran-" + tag)) }
-	option := func(label string) map[string]any { return map[string]any{"label": label, "description": label} }
+	choice := func(label string) map[string]any { return map[string]any{"label": label, "description": label} }
 	ask := model.Call("AskUserQuestion", map[string]any{"questions": []any{map[string]any{"question": "Which colour?",
-		"header": "Colour", "multiSelect": false, "options": []any{option("red"), option("blue")}}}})
+		"header": "Colour", "multiSelect": false, "options": []any{choice("red"), choice("blue")}}}})
 	st.SetScript(append(testbed.CallSteps(shell("yes"), shell("no"), ask, shell("kept"), shell("kept"), shell("reload"),
 		shell("restart"), shell("away"), shell("removed")), model.Step{Say: testbed.LastWords}))
 	st.Env = append(st.Env, st.Driver.StrictEnv...)
@@ -101,8 +102,8 @@ func TestRealClaudeOnThePage(t *testing.T) {
 		w.answer("ran-no", chromedp.Click(button("Deny")), chromedp.WaitVisible("article textarea"),
 			chromedp.SendKeys("article textarea", testbed.WordFor(testbed.WordReason, "page")), chromedp.Click(`//article//form//button[contains(., "Deny")]`))
 
-		w.run("the question", chromedp.WaitVisible(`//label[contains(., "blue")]`))
-		w.run("its answer", chromedp.Click(`//label[contains(., "blue")]`), chromedp.Click(button("Answer")))
+		w.run("the question", chromedp.WaitVisible(option("blue")))
+		w.run("its answer", chromedp.Click(option("blue")), chromedp.Click(button("Answer")))
 
 		w.answer("ran-kept", chromedp.Click(button("save a permission")), chromedp.WaitVisible(".rule"),
 			chromedp.Click(`//article//form//button[contains(., "Approve and save")]`))
@@ -115,9 +116,7 @@ func TestRealClaudeOnThePage(t *testing.T) {
 		testbed.WaitUntil(ctx, 20*time.Millisecond, func() bool { return countKept(st.Watcher.AllSeen()) == 2 })
 		kept = countKept(st.Watcher.AllSeen()) // the next daemon's watcher is another one
 		w.run("before the restart", chromedp.WaitVisible(`//article//pre[contains(., "ran-restart")]`))
-		st.StopDaemon()
-		w.run("offline", chromedp.WaitVisible(".link.offline"))
-		if err := st.StartDaemon(nil); err != nil {
+		if err := st.RestartDaemon(nil, func() { w.run("offline", chromedp.WaitVisible(".link.offline")) }); err != nil {
 			return err
 		}
 		w.run("after the restart", chromedp.WaitVisible(".link.live"))

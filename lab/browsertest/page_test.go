@@ -4,11 +4,28 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
 	"github.com/hookmux/hookmux/internal/wire"
 )
+
+// holdButton holds down the button of a request that's risky; a click alone does nothing.
+func (w *world) holdButton() {
+	w.T.Helper()
+	at := button("Hold to approve")
+	var box []float64
+	w.run("a click alone", chromedp.WaitVisible(at), chromedp.Evaluate(`new Promise((done) => { const b = document.querySelector('.hold')
+		for (const type of ['pointerdown', 'pointerup']) b.dispatchEvent(new PointerEvent(type))
+		b.click()
+		const at = b.getBoundingClientRect()
+		setTimeout(() => done([at.x + at.width / 2, at.y + at.height / 2]), 1000) })`, &box, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }), chromedp.WaitVisible(at))
+	press := func(kind input.MouseType) chromedp.Action {
+		return input.DispatchMouseEvent(kind, box[0], box[1]).WithButton(input.Left).WithClickCount(1)
+	}
+	w.run("held", press(input.MousePressed), chromedp.WaitNotPresent(at), press(input.MouseReleased))
+}
 
 // The whole way in a real browser: pair, approve, deny with a reason, answer a question,
 // a plan, save a permission; reload, a restart of the daemon, and the device removed.
@@ -31,9 +48,9 @@ func TestPageInChromium(t *testing.T) {
 	w.hears(said, "open a pull request instead")
 
 	said = w.ask(question())
-	w.run("the question", chromedp.WaitVisible(`//label[contains(., "SQLite")]`))
+	w.run("the question", chromedp.WaitVisible(option("SQLite")))
 	w.audit("a question")
-	w.run("answer", chromedp.Click(`//label[contains(., "SQLite")]`), chromedp.Click(button("Answer")))
+	w.run("answer", chromedp.Click(option("SQLite")), chromedp.Click(button("Answer")))
 	w.hears(said, "SQLite")
 
 	said = w.ask(claude("ExitPlanMode", map[string]any{"plan": "# Cart totals\n\n1. Add `Money`, which knows its currency\n2. Use it in **every** total\n   - orders\n   - refunds\n\nThen run the tests."}))
@@ -62,9 +79,16 @@ func TestPageInChromium(t *testing.T) {
 	w.run("approve after a restart", chromedp.WaitVisible(button("Approve")), chromedp.Click(button("Approve")))
 	w.hears(said, `"allow"`)
 
+	w.run("the sessions", chromedp.Click("#nav-sessions"), chromedp.WaitVisible(".session"))
+	w.audit("sessions")
 	w.run("the session", chromedp.Click(".session"), chromedp.WaitVisible(".timeline .ev"))
 	w.audit("a session")
-	w.run("back", chromedp.Click(".back"), chromedp.WaitVisible(".home"))
+	said = w.ask(bash("rm -rf build"))
+	w.run("a session that asks", chromedp.WaitVisible(".dock .risk-high .hold"), chromedp.WaitVisible(".send textarea:disabled"))
+	w.audit("a session that asks")
+	w.holdButton()
+	w.hears(said, `"allow"`)
+	w.run("back", chromedp.Click(".back"), chromedp.WaitVisible(".session"), chromedp.Click("#nav-home"), chromedp.WaitVisible(".home"))
 	w.run("usage", chromedp.Click("#nav-usage"), chromedp.WaitVisible(".tiles"))
 	w.audit("usage")
 	w.run("the devices", chromedp.Click("#nav-devices"), chromedp.WaitVisible(".devices li"))
@@ -81,4 +105,44 @@ func TestPageInChromium(t *testing.T) {
 	if len(w.errors) > 0 {
 		t.Errorf("the page throws: %v", w.errors)
 	}
+}
+
+// What moves under your finger takes no click for a moment: an agent that withdraws its
+// request must not have you approve the next one. And what's longer than its place can be
+// approved only once you've scrolled to its end.
+func TestCarefulInChromium(t *testing.T) {
+	w := newWorld(t)
+	w.pair()
+	first := w.ask(bash("echo first"))
+	w.run("one", chromedp.WaitVisible(`//article//pre[contains(., "first")]`))
+	second := w.ask(bash("echo second"))
+	w.run("two", chromedp.WaitVisible(`//article//pre[contains(., "second")]`), chromedp.WaitNotPresent(".settling"),
+		chromedp.Evaluate(`new MutationObserver((_, own) => {
+			if (document.querySelectorAll('article').length !== 1) return
+			own.disconnect()
+			const at = document.querySelector('article .yes').getBoundingClientRect()
+			window.under = document.elementFromPoint(at.x + 5, at.y + 5).closest('article') ? 'a button' : 'nothing'
+		}).observe(document.querySelector('.cards'), { childList: true }); 0`, nil))
+	var list []wire.InboxRequest
+	w.MustCall(wire.MethodInboxItems, nil, &list)
+	for _, one := range list {
+		if strings.Contains(one.Shown, "first") {
+			w.MustCall(wire.MethodInboxReply, wire.InboxReplyParams{ID: one.ID, SHA256: one.SHA256, Choice: "deny"}, nil)
+		}
+	}
+	w.hears(first, `"deny"`)
+	var under string
+	w.run("it moves", chromedp.Poll(`window.under`, &under))
+	if under != "nothing" {
+		t.Errorf("under a finger that meant the first request is %s of the second", under)
+	}
+	w.run("after a moment", chromedp.Click(button("Approve")))
+	w.hears(second, `"allow"`)
+
+	said := w.ask(claude("Write", map[string]any{"file_path": "/home/you/shop/long.txt", "content": strings.Repeat("a line\n", 300)}))
+	w.run("a long one", chromedp.WaitVisible("article"), chromedp.Evaluate(`location.hash = '#/session/s1'`, nil),
+		chromedp.WaitVisible(".dock .read-on"), chromedp.WaitNotVisible(`//div[@class="dock"]//button[contains(., "Approve")]`))
+	w.audit("a long request")
+	w.run("to its end", chromedp.Evaluate(`document.querySelector('.dock .read').scrollTop = 1e6`, nil), chromedp.Click(button("Approve")))
+	w.hears(said, `"allow"`)
 }

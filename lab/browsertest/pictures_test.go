@@ -2,44 +2,58 @@ package browsertest
 
 import (
 	"bytes"
+	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"image"
-	"image/color"
 	"image/png"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
+	"github.com/hookmux/hookmux/internal/daemontest"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
 // A day with several agents, in every size and colour scheme. The docs' pictures are
-// these (HOOKMUX_UPDATE=1 writes them), and testdata has a small one of each: the page
-// must look like it, within a tolerance.
+// these (HOOKMUX_UPDATE=1 writes them), and testdata has one of each: the page must look
+// like it. The fonts, times and places in them are the same on every machine (stage.js).
 func TestPictures(t *testing.T) {
-	skipWhenBusy(t) // "now" becomes a minute, and pictures differ
 	w := newWorld(t)
-	w.needFont("Inter")
-	w.pairAs(wire.WebPairParams{Name: "Pixel 9"}, func() { w.pictures("pair") })
+	defer w.writing.Wait()
+	w.setStage()
+	w.pairAs(wire.WebPairParams{Name: "Pixel 9"}, func() {
+		w.run("the same digits each time", chromedp.Evaluate(`[...document.querySelectorAll('.digits span')].forEach((one, i) => { one.textContent = '4408'[i] })`, nil))
+		w.pictures("pair")
+	})
 	w.writeUsage()
+	w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "inbox.wait.codex", Value: json.RawMessage(`"30m"`)}, nil)
 	waiting := w.busyDay()
-	w.run("cards", chromedp.WaitVisible(`//article[2]`))
+	w.run("cards", chromedp.WaitVisible(`//article[3]`))
 	w.pictures("inbox")
-	w.run("the permission", chromedp.Click(`//article[2]//button[contains(., "save a permission")]`), chromedp.WaitVisible(".rule"),
-		chromedp.Evaluate(`document.querySelector('article:nth-child(2)').scrollIntoView({block: 'center'})`, nil))
+	w.seesChanges("inbox-390-light")
+	w.run("the red one", chromedp.Evaluate(`document.querySelector('article.risk-high').scrollIntoView({block: 'center'}); document.querySelectorAll('.queued')[1].click()`, nil))
+	w.pictures("risky")
+	w.run("the change", chromedp.Evaluate(`document.querySelectorAll('article')[2].scrollIntoView({block: 'start'}); document.querySelectorAll('.queued')[2].click()`, nil))
+	w.pictures("change")
+	w.run("the permission", chromedp.Click(`//article[3]//button[contains(., "save a permission")]`), chromedp.WaitVisible(".rule"),
+		chromedp.Evaluate(`document.querySelector('article:nth-child(3)').scrollIntoView({block: 'center'})`, nil))
 	w.pictures("permission")
-	w.run("not now", chromedp.Click(`//article[2]//button[contains(., "Cancel")]`))
+	w.run("not now", chromedp.Click(`//article[3]//button[contains(., "Cancel")]`))
+	w.run("the sessions", chromedp.Navigate(w.url+"/#/sessions"), chromedp.WaitVisible(".sessions"))
+	w.pictures("sessions", 390) // they're beside everything else on a desktop
 	w.run("the session", chromedp.Navigate(w.url+"/#/session/s1"), chromedp.WaitVisible(".timeline .said"), chromedp.WaitVisible("article"),
 		chromedp.WaitVisible(`//span[@class="chip" and contains(., "$")]`)) // the cost comes a little later
-	w.run("its end", chromedp.Evaluate(`scrollTo(0, document.documentElement.scrollHeight)`, nil))
 	w.pictures("session")
-	w.run("its beginning", chromedp.Evaluate(`scrollTo(0, 0)`, nil))
-	w.pictures("timeline")
 	w.run("usage", chromedp.Navigate(w.url+"/#/usage"), chromedp.WaitVisible(".tiles"))
 	w.pictures("usage")
 	w.run("devices", chromedp.Navigate(w.url+"/#/devices"), chromedp.WaitVisible(".push button, .push p"))
@@ -48,14 +62,38 @@ func TestPictures(t *testing.T) {
 	w.denyAll(waiting)
 	w.run("nothing waits", chromedp.WaitVisible(".empty"))
 	w.pictures("empty")
-	said := w.ask(claude("ExitPlanMode", map[string]any{"plan": "# Cart totals\n\n1. Add `Money`, which knows its currency\n2. Use it in **every** total\n   - orders\n   - refunds\n3. Keep the old field for a release\n\nThen run the tests."}))
+	said := w.ask(bash("rm -rf build"))
+	w.run("to deny", chromedp.WaitVisible(button("Deny")), chromedp.Click(button("Deny")), chromedp.SendKeys("article textarea", "use make clean"), chromedp.Blur("article textarea"))
+	w.pictures("deny", 390)
+	w.denyAll([]chan string{said})
+	said = w.ask(claude("ExitPlanMode", map[string]any{"plan": "# Cart totals\n\n1. Add `Money`, which knows its currency\n2. Use it in **every** total\n   - orders\n   - refunds\n3. Keep the old field for a release\n\nThen run the tests."}))
 	w.run("the plan", chromedp.WaitVisible(".plan-h"))
 	w.pictures("plan")
 	w.denyAll([]chan string{said})
 	said = w.ask(question())
-	w.run("the question", chromedp.WaitVisible(`//label[contains(., "SQLite")]`), chromedp.Click(`//label[contains(., "SQLite")]`))
+	w.run("the question", chromedp.WaitVisible(option("SQLite")), chromedp.Click(option("SQLite")))
 	w.pictures("question")
 	w.denyAll([]chan string{said})
+}
+
+// setStage gives the page fonts of its own, and times and places that are always the same.
+func (w *world) setStage() {
+	w.T.Helper()
+	read := func(name string) string {
+		b, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			w.T.Fatal(err)
+		}
+		if filepath.Ext(name) == ".woff2" {
+			return base64.StdEncoding.EncodeToString(b)
+		}
+		return string(b)
+	}
+	script := strings.NewReplacer("INTER", read("fonts/inter.woff2"), "MONO", read("fonts/jetbrains-mono.woff2")).Replace(read("stage.js"))
+	w.run("the stage", chromedp.ActionFunc(func(ctx context.Context) error {
+		_, err := page.AddScriptToEvaluateOnNewDocument(script).Do(ctx)
+		return err
+	}))
 }
 
 func question() frame.Request {
@@ -64,7 +102,8 @@ func question() frame.Request {
 			map[string]any{"label": "SQLite", "description": "One file, enough for one shop"}}}}})
 }
 
-// busyDay has several agents at work, two of which wait.
+// busyDay has several agents at work, three of which wait: for a command, for one that
+// deletes files, and with a change.
 func (w *world) busyDay() []chan string {
 	w.T.Helper()
 	project := map[string]string{"claude": "/home/you/shop", "codex": "/home/you/api", "gemini": "/home/you/docs", "opencode": "/home/you/mobile"}
@@ -87,6 +126,8 @@ func (w *world) busyDay() []chan string {
 	tell("claude", "s-2", "Stop", map[string]any{"last_assistant_message": "The changelog has 14 entries, sorted by what users notice."})
 	tell("gemini", "g-1", "BeforeAgent", map[string]any{"prompt": "Translate the guide into German"})
 	tell("codex", "c-1", "UserPromptSubmit", map[string]any{"prompt": "Add pagination to the orders endpoint"})
+	tell("codex", "c-2", "UserPromptSubmit", map[string]any{"prompt": "Speed up the orders endpoint"})
+	tell("claude", "p1", "UserPromptSubmit", map[string]any{"prompt": "Upgrade the parser to the new grammar", "cwd": "/home/you/parser"})
 	tell("claude", "s1", "UserPromptSubmit", map[string]any{"prompt": "Fix the rounding of cart totals"})
 	call("s1", "c1", "Read", map[string]any{"file_path": "/home/you/shop/src/cart.ts"}, map[string]any{})
 	call("s1", "c2", "Grep", map[string]any{"pattern": "Math.round", "path": "/home/you/shop/src"}, map[string]any{})
@@ -101,12 +142,21 @@ func (w *world) busyDay() []chan string {
 	answer(bash("git push --force origin main"), wire.InboxReplyParams{Choice: "deny", Reason: "Open a pull request instead."})
 	call("s1", "c3", "Bash", map[string]any{"command": "git switch -c cart-totals"}, map[string]any{"stdout": ""})
 	answer(bash("npm test -- --grep 'cart total'"), wire.InboxReplyParams{Choice: "once"})
-	one := w.ask(bash("rm -rf build && npm test -- --grep \"cart total\" | tee test.log"))
-	w.run("the first", chromedp.WaitVisible("article"))
-	two := w.ask(claude("Edit", map[string]any{"file_path": "/home/you/shop/src/cart.ts",
-		"old_string": "export function total(items) {\n  const total = items.reduce((sum, i) => sum + i.price * i.count, 0)\n  return Math.round(total * 100) / 100\n}",
-		"new_string": "export function total(items) {\n  const cents = items.reduce((sum, i) => sum + toCents(i.price) * i.count, 0)\n  return cents / 100\n}"}))
-	return []chan string{one, two}
+	var said []chan string
+	for i, r := range []frame.Request{
+		daemontest.SessionEvent("codex", "PermissionRequest", map[string]any{"session_id": "c-2", "cwd": "/home/you/api", "tool_name": "Bash",
+			"tool_input": map[string]any{"command": "npm run bench -- orders", "description": "Measure the orders endpoint"}}),
+		daemontest.SessionEvent("claude", "PermissionRequest", map[string]any{"session_id": "p1", "cwd": "/home/you/parser", "tool_name": "Bash",
+			"tool_input": map[string]any{"command": "rm -rf build && make -j8 all", "description": "Build from scratch"}}),
+		claude("Edit", map[string]any{"file_path": "/home/you/shop/src/cart.ts",
+			"old_string": "export function total(items) {\n  const total = items.reduce((sum, i) => sum + i.price * i.count, 0)\n  return Math.round(total * 100) / 100\n}",
+			"new_string": "export function total(items) {\n  const cents = items.reduce((sum, i) => sum + toCents(i.price) * i.count, 0)\n  return cents / 100\n}"}),
+	} {
+		r.Deadline = 10 * time.Minute // pictures take a while
+		said = append(said, w.ask(r))
+		w.run("another", chromedp.WaitVisible(fmt.Sprintf("//article[%d]", i+1)))
+	}
+	return said
 }
 
 // writeUsage leaves records of a week, as Claude Code writes them, and sets a budget.
@@ -116,9 +166,13 @@ func (w *world) writeUsage() {
 	for back, tokens := range []int{410_000, 880_000, 260_000, 0, 640_000, 1_150_000, 520_000} {
 		for i, project := range []string{"shop", "api"} {
 			at := time.Now().AddDate(0, 0, -back).UTC().Format(time.RFC3339)
-			fmt.Fprintf(&b, `{"type":"assistant","timestamp":%q,"sessionId":"s1","requestId":"r%d-%d","cwd":"/home/you/%s",`+
+			session := "earlier"
+			if back == 0 && project == "shop" {
+				session = "s1"
+			}
+			fmt.Fprintf(&b, `{"type":"assistant","timestamp":%q,"sessionId":%q,"requestId":"r%d-%d","cwd":"/home/you/%s",`+
 				`"message":{"id":"m%d-%d","model":"claude-opus-4-6","usage":{"input_tokens":%d,"output_tokens":%d,`+
-				`"cache_creation_input_tokens":0,"cache_read_input_tokens":%d}}}`+"\n", at, back, i, project, back, i, tokens/(8+9*i), tokens/(20+9*i), tokens*2)
+				`"cache_creation_input_tokens":0,"cache_read_input_tokens":%d}}}`+"\n", at, session, back, i, project, back, i, tokens/(8+9*i), tokens/(20+9*i), tokens*2)
 		}
 	}
 	w.Write(filepath.Join(w.Dirs.Home, ".claude/projects/-home-you-shop/s1.jsonl"), b.String())
@@ -150,147 +204,120 @@ func (w *world) denyAll(calls []chan string) {
 	w.run("they're gone", chromedp.WaitNotPresent("article"))
 }
 
-// needFont skips a test whose pictures depend on a font that isn't here.
-func (w *world) needFont(name string) {
-	w.T.Helper()
-	var here bool
-	w.run("the font", chromedp.Navigate("about:blank"), chromedp.Evaluate(fmt.Sprintf(`(() => { const width = (f) => { const c = document.createElement('canvas').getContext('2d');
-		c.font = '40px ' + f; return c.measureText('The quick brown fox jumps 0123').width }; return width('"%s", monospace') !== width('monospace') })()`, name), &here))
-	if !here {
-		w.T.Skipf("the font %s isn't installed (fonts-inter), and pictures depend on it", name)
-	}
-}
-
 // inDocs are the pictures that README and docs show.
 var inDocs = map[string]string{"inbox-390-light": "web-inbox", "inbox-1440-dark": "web-desktop", "session-390-dark": "web-session"}
 
+// sizes are those of a phone and of a desktop, with how many pixels a point has in docs.
+var sizes = []struct{ width, height, scale int64 }{{390, 844, 3}, {1440, 900, 2}}
+
 // pictures takes a picture in every size and colour scheme and compares it.
-func (w *world) pictures(name string) {
+func (w *world) pictures(name string, widths ...int64) {
 	w.T.Helper()
-	for _, width := range []int64{390, 1440} {
+	for _, size := range sizes {
+		if len(widths) > 0 && !slices.Contains(widths, size.width) {
+			continue
+		}
 		for _, scheme := range []string{"light", "dark"} {
-			height := int64(844)
-			if width == 1440 {
-				height = 900
+			if size.width == 1440 && scheme == "light" && !slices.Contains([]string{"inbox", "session", "usage"}, name) {
+				continue // the colours are those of the phone
 			}
-			w.resize(width, height, scheme)
-			var b []byte
-			w.run("a picture", settled(), chromedp.CaptureScreenshot(&b))
-			w.compare(fmt.Sprintf("%s-%d-%s", name, width, scheme), b)
+			name := fmt.Sprintf("%s-%d-%s", name, size.width, scheme)
+			w.resize(size.width, size.height, scheme)
+			w.compare(name, w.picture())
+			if dir := os.Getenv("HOOKMUX_SHOTS"); dir != "" || update() && inDocs[name] != "" {
+				w.resizeTo(size.width, size.height, size.scale, scheme)
+				w.keep(name, w.picture())
+			}
 		}
 	}
 	w.resize(390, 844, "light")
 }
 
-// settled waits until nothing moves and no message covers the page.
-func settled() chromedp.Action {
-	return chromedp.Poll(`document.getElementById('toast').hidden && document.getAnimations().every((a) => a.playState === 'finished' || a.effect.getTiming().iterations === Infinity)`, nil)
+func update() bool { return os.Getenv("HOOKMUX_UPDATE") == "1" }
+
+// picture is what the browser shows, once nothing moves and no message covers the page.
+func (w *world) picture() image.Image {
+	w.T.Helper()
+	var b []byte
+	w.run("a picture", input.DispatchMouseEvent(input.MouseMoved, 1, 1), chromedp.Poll(`document.getElementById('toast').hidden && document.fonts.status === 'loaded' && !document.querySelector('.settling') &&
+		document.getAnimations().every((a) => a.playState === 'finished' || a.effect.getTiming().iterations === Infinity)`, nil), chromedp.CaptureScreenshot(&b))
+	full, err := png.Decode(bytes.NewReader(b))
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return full
 }
 
-// A picture may differ from the kept one in so much brightness on average, and in so many
-// of its cells by more than a little.
-const (
-	cell       = 10   // pixels of a side that become one
-	meanOff    = 3.0  // of 255
-	cellOff    = 40.0 // of 255
-	cellsOff   = 0.02 // of all cells
-	picturesIn = "testdata/pictures"
-)
+// keep writes a large picture for docs, or for you to look at.
+func (w *world) keep(name string, picture image.Image) {
+	w.T.Helper()
+	w.writing.Go(func() { w.write(name, picture) })
+}
+
+func (w *world) write(name string, picture image.Image) {
+	b := encode(picture, 2)
+	if dir := os.Getenv("HOOKMUX_SHOTS"); dir != "" {
+		_ = os.WriteFile(filepath.Join(dir, "w-"+name+".png"), b, 0o600)
+	}
+	if doc := inDocs[name]; doc != "" && update() {
+		if err := os.WriteFile(filepath.Join(projectRoot, "docs/pictures", doc+".png"), b, 0o644); err != nil {
+			w.T.Error(err)
+		}
+	}
+}
 
 // projectRoot is the folder of the whole project.
-func projectRoot(t *testing.T) string {
-	t.Helper()
-	for dir := "."; len(dir) < 64; dir = filepath.Join(dir, "..") {
-		if _, err := os.Stat(filepath.Join(dir, "docs/pictures")); err == nil {
-			return dir
-		}
-	}
-	t.Fatal("no folder docs/pictures above")
-	return ""
-}
+const projectRoot = "../.."
 
-func (w *world) compare(name string, picture []byte) {
+// compare compares a picture with the one that's kept.
+func (w *world) compare(name string, picture image.Image) {
 	w.T.Helper()
-	if dir := os.Getenv("HOOKMUX_SHOTS"); dir != "" {
-		_ = os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o600)
-	}
-	full, err := png.Decode(bytes.NewReader(picture))
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	small := shrink(full)
-	file := filepath.Join(picturesIn, name+".png")
-	if os.Getenv("HOOKMUX_UPDATE") == "1" {
-		var b bytes.Buffer
-		if err := png.Encode(&b, small); err != nil {
-			w.T.Fatal(err)
-		}
-		if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
-			w.T.Fatal(err)
-		}
-		if doc := inDocs[name]; doc != "" {
-			if err := os.WriteFile(filepath.Join(projectRoot(w.T), "docs/pictures", doc+".png"), picture, 0o644); err != nil {
-				w.T.Fatal(err)
+	file := filepath.Join("testdata/pictures", name+".png")
+	if update() {
+		w.writing.Go(func() {
+			if err := os.WriteFile(file, encode(picture, keptOff), 0o644); err != nil {
+				w.T.Error(err)
 			}
-		}
+		})
 		return
 	}
-	b, err := os.ReadFile(file)
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	kept, err := png.Decode(bytes.NewReader(b))
-	if err != nil {
-		w.T.Fatal(err)
-	}
-	if kept.Bounds() != small.Bounds() {
-		w.T.Errorf("%s is %v, was %v", name, small.Bounds(), kept.Bounds())
-		return
-	}
-	var sum float64
-	far, cells := 0, 0
-	for y := range small.Bounds().Dy() {
-		for x := range small.Bounds().Dx() {
-			off := distance(small.At(x, y), kept.At(x, y))
-			sum += off
-			cells++
-			if off > cellOff {
-				far++
-			}
-		}
-	}
-	if mean, part := sum/float64(cells), float64(far)/float64(cells); mean > meanOff || part > cellsOff {
-		w.T.Errorf("%s looks different: %.1f of 255 on average, %.1f%% of it clearly; HOOKMUX_UPDATE=1 accepts it, "+
-			"HOOKMUX_SHOTS=FOLDER keeps the pictures", name, mean, part*100)
+	if at, size := difference(w.kept(name), picture); size > 0 {
+		w.shot(name)
+		w.T.Errorf("%s looks different around %v (%d cells); HOOKMUX_UPDATE=1 accepts it, HOOKMUX_SHOTS=FOLDER keeps the pictures", name, at, size)
 	}
 }
 
-// shrink makes one pixel of each cell.
-func shrink(from image.Image) *image.RGBA {
-	size := from.Bounds().Size().Div(cell)
-	to := image.NewRGBA(image.Rectangle{Max: size})
-	for y := range size.Y {
-		for x := range size.X {
-			var sum [3]uint32
-			for dy := range cell {
-				for dx := range cell {
-					r, g, b, _ := from.At(x*cell+dx, y*cell+dy).RGBA()
-					sum[0], sum[1], sum[2] = sum[0]+r>>8, sum[1]+g>>8, sum[2]+b>>8
-				}
-			}
-			const n = cell * cell
-			to.Set(x, y, color.RGBA{R: uint8(sum[0] / n), G: uint8(sum[1] / n), B: uint8(sum[2] / n), A: 255})
-		}
+// kept is the picture that another one must look like.
+func (w *world) kept(name string) image.Image {
+	w.T.Helper()
+	f, err := os.Open(filepath.Join("testdata/pictures", name+".png"))
+	if err != nil {
+		w.T.Fatal(err)
 	}
-	return to
+	defer f.Close()
+	picture, err := png.Decode(f)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return picture
 }
 
-// distance is how far two colours are apart, of 255.
-func distance(a, b color.Color) float64 {
-	ar, ag, ab, _ := a.RGBA()
-	br, bg, bb, _ := b.RGBA()
-	off := func(x, y uint32) float64 {
-		return max(float64(x>>8), float64(y>>8)) - min(float64(x>>8), float64(y>>8))
+// seesChanges proves that the comparison sees what it's for: a button of another colour, a
+// word that's cut, and a line that moved.
+func (w *world) seesChanges(name string) {
+	w.T.Helper()
+	if update() {
+		return
 	}
-	return max(off(ar, br), off(ag, bg), off(ab, bb))
+	for what, change := range map[string][2]string{
+		"a button of another colour": {`document.querySelector('article .yes').style.background = '#0a7d4f'`, `document.querySelector('article .yes').style.background = ''`},
+		"a word that's cut":          {`document.querySelector('.wants').firstChild.data = document.querySelector('.wants').firstChild.data.replace('command', 'com…')`, `document.querySelector('.wants').firstChild.data = document.querySelector('.wants').firstChild.data.replace('com…', 'command')`},
+		"a line that moved":          {`document.querySelector('.body').style.paddingTop = '6px'`, `document.querySelector('.body').style.paddingTop = ''`},
+	} {
+		w.run(what, chromedp.Evaluate(change[0]+";0", nil))
+		if _, size := difference(w.kept(name), w.picture()); size == 0 {
+			w.T.Errorf("the comparison doesn't see %s", what)
+		}
+		w.run("not "+what, chromedp.Evaluate(change[1]+";0", nil))
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,6 +31,7 @@ type world struct {
 	ctx               context.Context
 	url               string
 	errors            []string // what the browser complained about
+	writing           sync.WaitGroup
 }
 
 // MustCall calls a method of the daemon, as you do at your terminal.
@@ -52,13 +54,15 @@ func findBrowser(t *testing.T) string {
 	return ""
 }
 
+func newDaemon(s daemontest.Setup) (daemontest.Daemon, error) {
+	return daemon.New(daemon.Options{Dirs: s.Dirs, Table: s.Processes, Facts: s.Facts, Asker: s.Asker,
+		Version: s.Version, PID: s.PID, Log: s.Log, LiveSettings: s.LiveSettings, Person: s.ByUser})
+}
+
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	findBrowser(t)
-	bench := daemontest.New(t, func(s daemontest.Setup) (daemontest.Daemon, error) {
-		return daemon.New(daemon.Options{Dirs: s.Dirs, Table: s.Processes, Facts: s.Facts, Asker: s.Asker,
-			Version: s.Version, PID: s.PID, Log: s.Log, LiveSettings: s.LiveSettings, Person: s.ByUser})
-	})
+	bench := daemontest.New(t, newDaemon)
 	bench.Up()
 	w := &world{Bench: bench, T: t, call: bench.Call, patience: daemontest.Patience}
 	w.servePage()
@@ -76,7 +80,7 @@ func (w *world) servePage() {
 func (w *world) startBrowser() {
 	w.T.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(findBrowser(w.T)), chromedp.NoSandbox,
-		chromedp.WindowSize(390, 844), chromedp.Flag("headless", "new"))
+		chromedp.WindowSize(390, 844), chromedp.Flag("headless", "new"), chromedp.Flag("font-render-hinting", "none"), chromedp.Flag("disable-lcd-text", true))
 	allocated, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	w.T.Cleanup(stop)
 	ctx, _ := chromedp.NewContext(allocated)
@@ -116,8 +120,15 @@ func (w *world) run(what string, actions ...chromedp.Action) {
 
 func (w *world) resize(width, height int64, scheme string) {
 	w.T.Helper()
-	if err := chromedp.Run(w.ctx, chromedp.EmulateViewport(width, height, chromedp.EmulateScale(1)),
-		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}})); err != nil {
+	w.resizeTo(width, height, 1, scheme)
+}
+
+// resizeTo is resize for a screen that has several pixels a point.
+func (w *world) resizeTo(width, height, scale int64, scheme string) {
+	w.T.Helper()
+	if err := chromedp.Run(w.ctx, chromedp.EmulateViewport(width, height, chromedp.EmulateScale(float64(scale))),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme},
+			{Name: "prefers-reduced-motion", Value: "reduce"}})); err != nil {
 		w.T.Fatal(err)
 	}
 }
@@ -138,7 +149,12 @@ func (w *world) shot(name string) {
 
 // button finds a button of the card by its text.
 func button(text string) string {
-	return `//article//button[not(@disabled) and contains(., "` + text + `") and not(ancestor-or-self::*[@hidden])]`
+	return `//article//button[not(@disabled) and contains(., "` + text + `") and not(ancestor-or-self::*[@hidden or contains(@class, "settling")])]`
+}
+
+// option finds an option of a question by its text, once it takes clicks.
+func option(text string) string {
+	return `//label[contains(., "` + text + `") and not(ancestor::*[contains(@class, "settling")])]`
 }
 
 // pair pairs the browser as you would.

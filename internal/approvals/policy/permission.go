@@ -75,7 +75,7 @@ func RuleFor(ev *event.Event) (Rule, error) {
 	}
 	input := jsonx.Canonical(t.CurrentInput())
 	if len(input) > maxInput {
-		return Rule{}, fmt.Errorf("the input is too long for a rule that a person can read")
+		return Rule{}, fmt.Errorf("the input is too long for a rule that you can read")
 	}
 	return Rule{Tool: t.Name, Input: string(input)}, nil
 }
@@ -95,7 +95,7 @@ func commandRule(ev *event.Event) (Rule, error) {
 	}
 	rule := Rule{Command: words, Input: ExtraInput(t)}
 	if len(rule.Input) > maxInput {
-		return Rule{}, fmt.Errorf("the input is too long for a rule that a person can read")
+		return Rule{}, fmt.Errorf("the input is too long for a rule that you can read")
 	}
 	if strings.Contains(words[0], "/") && !filepath.IsAbs(words[0]) {
 		if ev.Folder() == "" {

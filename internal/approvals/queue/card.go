@@ -6,12 +6,14 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/approvals/policy"
+	"github.com/hookmux/hookmux/internal/platform/files"
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -174,29 +176,55 @@ func (c *card) addTool(ev *event.Event, kind policy.Kind) {
 // the members it showed whole.
 func (c *card) addChanges(input []byte) []string {
 	var shown []string
-	text := func(object []byte, keys ...string) (string, string, bool) {
-		for _, key := range keys {
-			if s, ok := jsontext.String(jsontext.Get(object, key)); ok {
-				return key, s, true
-			}
-		}
-		return "", "", false
-	}
-	if key, s, ok := text(input, "content", "file_text", "contents"); ok {
+	if key, s, ok := textOf(input, "content", "file_text", "contents"); ok {
 		c.addText(wire.CardAdded, s)
 		shown = append(shown, key)
 	}
-	if key, s, ok := text(input, "diff", "patch"); ok {
+	if key, s, ok := textOf(input, "diff", "patch"); ok {
 		c.addText("", s)
 		shown = append(shown, key)
 	}
-	before, old, hasOld := text(input, "old_string", "oldString", "old_str", "oldText")
-	after, fresh, hasNew := text(input, "new_string", "newString", "new_str", "newText")
+	before, old, hasOld := textOf(input, replaced...)
+	after, fresh, hasNew := textOf(input, "new_string", "newString", "new_str", "newText")
 	if hasOld && hasNew {
 		c.addDiff(old, fresh)
 		shown = append(shown, before, after)
 	}
 	return shown
+}
+
+// replaced are the names agents give the text that an edit replaces.
+var replaced = []string{"old_string", "oldString", "old_str", "oldText"}
+
+// textOf gives the first of several members that is a text.
+func textOf(object []byte, keys ...string) (key, text string, ok bool) {
+	for _, key := range keys {
+		if s, ok := jsontext.String(jsontext.Get(object, key)); ok {
+			return key, s, true
+		}
+	}
+	return "", "", false
+}
+
+// maxEditedFile is the largest file in which [EditedLine] looks for a text.
+const maxEditedFile = 2 << 20
+
+// EditedLine is the line of a file where the text that an edit replaces begins; 0 where
+// that isn't known, or where the text is there more than once.
+func EditedLine(ev *event.Event) int {
+	t := ev.Tool
+	if t == nil || len(t.Writes) != 1 || !filepath.IsAbs(t.Writes[0]) {
+		return 0
+	}
+	_, old, ok := textOf(t.CurrentInput(), replaced...)
+	if !ok || old == "" {
+		return 0
+	}
+	content, err := files.Read(t.Writes[0], maxEditedFile)
+	if err != nil || bytes.Count(content, []byte(old)) != 1 {
+		return 0
+	}
+	return 1 + bytes.Count(content[:bytes.Index(content, []byte(old))], []byte("\n"))
 }
 
 // addDiff shows how a text changes, line by line and in full: lines that stay have no mark.

@@ -3,6 +3,9 @@ package queue
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -139,6 +142,25 @@ func TestQuestionForms(t *testing.T) {
 		if got := "[" + strings.Join(labels, " ") + "]"; got != want || inquiry.Free != (kind == Input) {
 			t.Errorf("kind = %q, got %q, inquiry = %+v; want %q and inquiry.Free = (kind == Input)",
 				kind, got, inquiry, want)
+		}
+	}
+}
+
+func TestEditedLine(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "a.go")
+	if err := os.WriteFile(file, []byte("one\ntwo\nthree\nthree\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		path, old string
+		want      int
+	}{{file, "one", 1}, {file, "two\nthree", 2}, {file, "three", 0}, {file, "four", 0}, {file, "", 0},
+		{filepath.Join(dir, "none"), "one", 0}, {dir, "one", 0}, {"a.go", "one", 0}, {"/dev/zero", "one", 0}} {
+		input, _ := json.Marshal(map[string]string{"file_path": c.path, "old_string": c.old, "new_string": "x"})
+		ev := event.Event{Tool: &event.Tool{Name: "Edit", Kind: event.FileEdit, Input: input, Writes: []string{c.path}}}
+		if got := EditedLine(&ev); got != c.want {
+			t.Errorf("%q in %s begins at line %d, want %d", c.old, c.path, got, c.want)
 		}
 	}
 }

@@ -16,7 +16,7 @@ func (e *entry) asItem() wire.InboxRequest {
 		ID: e.id, EventID: ev.ID, Status: string(e.end.Status()), End: e.end.Code(), Kind: string(r.Need.Kind),
 		Agent: ev.Agent, Session: ev.Session, Cwd: ev.Cwd, Project: r.Project, Event: ev.Native, Pane: ev.Where.Pane,
 		Choices: r.Words(), Questions: ev.Questions, Plan: ev.Plan, Suggestions: r.Suggestions, NoRule: r.NoRule,
-		Effect: r.Effect, Risk: r.Risk, AskedBy: r.Need.Asked, Why: r.Need.Why, Note: r.Note, Shown: r.Shown, SHA256: r.Hash,
+		Effect: r.Effect, Risk: r.Risk, Line: r.Line, AskedBy: r.Need.Asked, Why: r.Need.Why, Note: r.Note, Shown: r.Shown, SHA256: r.Hash,
 		CreatedAt: r.Opened, Deadline: r.Until,
 	}
 	if ev.Subagent != nil {

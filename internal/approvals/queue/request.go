@@ -53,6 +53,7 @@ type Request struct {
 
 	Effect string // what the call would do, in a line
 	Risk   string // low, normal, high
+	Line   int    // of the file, where the text that an edit replaces begins
 
 	Shown  string // exactly what the user sees
 	Hash   string // SHA-256 of Shown

@@ -1,13 +1,11 @@
 package devices
 
 import (
-	"bytes"
 	"crypto/ecdsa"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"math/big"
 	"strconv"
 	"strings"
@@ -15,6 +13,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/approvals/ledger"
+	"github.com/hookmux/hookmux/internal/platform/jsonx"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -111,9 +110,7 @@ func ReadAnswer(d *Device, instance string, in *SignedAnswer, used *Nonces, now 
 	ledger.Signature, *Refusal) {
 	var p wire.InboxReplyParams
 	none := ledger.Signature{}
-	dec := json.NewDecoder(bytes.NewReader([]byte(in.Answer)))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&p); err != nil {
+	if err := jsonx.Strict([]byte(in.Answer), &p); err != nil {
 		return p, none, &Refusal{"answer", "the answer can't be read: " + err.Error()}
 	}
 	if p.PIN != "" {

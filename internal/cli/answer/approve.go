@@ -300,7 +300,7 @@ func describeReach(item *client.Request, reply *client.InboxReply) string {
 
 func describeDuration(reply *client.InboxReply, otherwise string) string {
 	if reply.Seconds > 0 {
-		return ", for " + (time.Duration(reply.Seconds) * time.Second).String()
+		return ", for " + config.Format(time.Duration(reply.Seconds)*time.Second)
 	}
 	return otherwise
 }

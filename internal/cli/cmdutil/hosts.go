@@ -22,6 +22,26 @@ func FleetHost(name string) string {
 	return name
 }
 
+// EachFleetEvent calls each with events of the fleet's journal, oldest first.
+func (app *App) EachFleetEvent(ctx context.Context, host string, q wire.QueryParams, each func(client.Entry) bool) error {
+	p := wire.FleetLogParams{Host: FleetHost(host), QueryParams: q}
+	for {
+		var page wire.QueryResult
+		if err := app.CallDaemon(ctx, wire.MethodFleetLog, p, &page); err != nil {
+			return err
+		}
+		for _, e := range page.Entries {
+			if !each(e) {
+				return nil
+			}
+		}
+		if page.Next == "" {
+			return nil
+		}
+		p.After = page.Next
+	}
+}
+
 // CheckHost refuses a machine that there isn't.
 func (app *App) CheckHost(ctx context.Context, name string) error {
 	if name == "" || name == text.ThisMachine {

@@ -207,7 +207,7 @@ func inviteCommand(app *cmdutil.App) *cobra.Command {
 
   member     sends what its agents do, and sees no other machine
   reader     also sees every machine
-  operator   also answers requests, invites and removes machines, and pushes policies`,
+  operator   also answers requests, manages machines and pushes policies`,
 		Example: "  hookmux fleet invite\n  hookmux fleet invite --role operator",
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -167,40 +167,95 @@ func sayExceptions(app *cmdutil.App, list []string) {
 func guardShow(app *cmdutil.App) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "show NAME", Short: "Show a guard: its mode, rules and exceptions", Example: "  hookmux guard show destructive",
-		Args: cmdutil.ExactArgs("NAME"),
+		Use: "show NAME", Short: "Show a guard or one of its rules",
+		Long: `Shows a guard: its mode, rules and exceptions. For the id of a rule, shows what it
+stops, its mode and the commands it was tried with; for recommended, the guards that
+` + "`hookmux setup`" + ` offers.`,
+		Example: "  hookmux guard show destructive\n  hookmux guard show git-history.force-push",
+		Args:    cmdutil.ExactArgs("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name, err := findGuard(args[0])
-			if isRule(args[0]) {
-				name, _, _ = strings.Cut(args[0], ".")
-				return cmdutil.UsageError("%s is a rule; `hookmux guard show %s` shows it with its guard", args[0], name)
-			}
-			if err != nil {
-				return err
+			shown := []string{args[0]}
+			switch {
+			case isRule(args[0]):
+				return showRule(app, cmd, args[0], asJSON)
+			case args[0] == recommended:
+				shown = names.Recommended()
 			}
 			modes, own, exceptions, err := allModes(app, cmd)
-			if err != nil {
-				return err
+			for _, arg := range shown {
+				name, unknown := findGuard(arg)
+				if unknown != nil {
+					return unknown
+				}
+				if err != nil {
+					return err
+				}
+				if err := showGuard(app, name, modes[name], own, exceptions, asJSON); err != nil {
+					return err
+				}
 			}
-			if !asJSON {
-				SayPauses(app, func(paused string) bool { return paused == hook.GuardID(name) })
-			}
-			list := guards.List()
-			g := list[slices.IndexFunc(list, func(g guards.Info) bool { return g.Name == name })]
-			exceptions = slices.DeleteFunc(exceptions, func(rule string) bool {
-				id, _, _ := strings.Cut(rule, ":")
-				return id != name && !slices.ContainsFunc(g.Rules, func(r packs.RuleInfo) bool { return r.ID == id })
-			})
-			if asJSON {
-				return app.PrintJSON(map[string]any{"guard": guardRow{g, modes[name]}, "exceptions": exceptions})
-			}
-			sayGuard(app, g, modeNow(app, hook.GuardID(name), modes[name]), own)
-			sayExceptions(app, exceptions)
 			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+func showGuard(app *cmdutil.App, name, mode string, own map[string]string, exceptions []string, asJSON bool) error {
+	if !asJSON {
+		SayPauses(app, func(paused string) bool { return paused == hook.GuardID(name) })
+	}
+	list := guards.List()
+	g := list[slices.IndexFunc(list, func(g guards.Info) bool { return g.Name == name })]
+	exceptions = slices.DeleteFunc(slices.Clone(exceptions), func(rule string) bool {
+		id, _, _ := strings.Cut(rule, ":")
+		return id != name && !slices.ContainsFunc(g.Rules, func(r packs.RuleInfo) bool { return r.ID == id })
+	})
+	if asJSON {
+		return app.PrintJSON(map[string]any{"guard": guardRow{g, mode}, "exceptions": exceptions})
+	}
+	sayGuard(app, g, mode, own)
+	sayExceptions(app, exceptions)
+	return nil
+}
+
+// showRule shows a rule of a guard: what it stops, its mode, and the calls it was tried with.
+func showRule(app *cmdutil.App, cmd *cobra.Command, id string, asJSON bool) error {
+	name, _, _ := strings.Cut(id, ".")
+	pack, err := packs.Load(name)
+	if err != nil {
+		return err
+	}
+	rule := pack.Rules[slices.IndexFunc(pack.Rules, func(r *rules.Rule) bool { return r.ID == id })]
+	modes, own, exceptions, err := allModes(app, cmd)
+	if err != nil {
+		return err
+	}
+	exceptions = slices.DeleteFunc(exceptions, func(e string) bool { return e != id && !strings.HasPrefix(e, id+":") })
+	var in []string // the guards that have it
+	for _, g := range guards.List() {
+		if slices.ContainsFunc(g.Rules, func(r packs.RuleInfo) bool { return r.ID == id }) {
+			in = append(in, g.Name+" ("+modes[g.Name]+")")
+		}
+	}
+	if asJSON {
+		return app.PrintJSON(map[string]any{"rule": rule, "mode": own[id], "guards": in, "exceptions": exceptions})
+	}
+	does := map[rules.Verdict]string{rules.Deny: "denies", rules.Ask: "asks"}[rule.Decide]
+	app.Say("%s", text.Wrap(id+" ("+does+"): "+rule.Why, app.Columns(), 2))
+	rows := [][]string{{"  guards", strings.Join(in, ", ")}}
+	if own[id] != "" {
+		rows = append(rows, []string{"  mode", own[id] + ", whatever the guards' modes are"})
+	}
+	for _, e := range rule.Examples.Hit {
+		rows = append(rows, []string{"  stopped", termsafe.Line(e.String(), 200)})
+	}
+	for _, e := range rule.Examples.Miss {
+		rows = append(rows, []string{"  passes", termsafe.Line(e.String(), 200)})
+	}
+	text.Table(app.Stdout, rows, app.Columns())
+	sayExceptions(app, exceptions)
+	return nil
 }
 
 // GuardNames are the names of the guards.

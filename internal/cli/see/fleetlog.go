@@ -46,7 +46,7 @@ func hostColumn(e *client.Entry) string {
 // without its place in that machine's chain. It is false for events that no trail has.
 func fleetRecord(e *client.Entry) (audit.Record, bool) {
 	var ev event.Event
-	if json.Unmarshal(e.Event, &ev) != nil {
+	if json.Unmarshal(e.Event, &ev) != nil || ev.Agent == wire.OwnAgent && ev.Native == wire.OwnUsage {
 		return audit.Record{}, false
 	}
 	r := audit.Record{Type: audit.TypeNote, Time: ev.Time.UTC(), Host: ev.Where.Host, Event: &audit.Event{ID: ev.ID, Time: ev.Time,

@@ -140,7 +140,7 @@ func (o *overview) nextSteps() [][2]string {
 	}
 	switch {
 	case len(o.hooks) == 0:
-		add("hookmux install --help", "no agent is on PATH; install one first (claude, codex, opencode, gemini …)")
+		add("hookmux install --help", "no agent found on PATH: install one (claude, codex, gemini …), then run setup")
 	case len(hooked) == 0:
 		add("hookmux setup", "hook "+strings.Join(bare, ", ")+" and turn on guards, step by step")
 		add("hookmux run "+bare[0], "or try one session without changing any file")

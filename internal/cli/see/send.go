@@ -5,7 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // SendCommand is `hookmux send`.
@@ -32,6 +34,12 @@ while the session is waiting for an answer.
 				return err
 			}
 			s, err := c.SendToSession(cmd.Context(), args[0], args[1], typed)
+			if client.NeedsPIN(err) {
+				p := wire.SessionSendParams{Session: args[0], Text: args[1], Type: typed}
+				if p.PIN, err = app.AskPIN("PIN: ", err); err == nil {
+					err = c.Call(cmd.Context(), wire.MethodSessionSend, p, &s)
+				}
+			}
 			if err != nil {
 				return err
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/usage"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -20,7 +21,7 @@ import (
 // UsageCommand is `hookmux usage`.
 func UsageCommand(app *cmdutil.App) *cobra.Command {
 	var by []string
-	var since string
+	var since, host string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "usage",
@@ -55,7 +56,12 @@ separately; add one to ~/.config/hookmux/usage-prices.yaml.`,
 				params.By = []string{wire.ByAgent, wire.ByModel, wire.ByProject, wire.ByDay}
 			}
 			var report wire.UsageReport
-			if err := app.CallDaemon(cmd.Context(), wire.MethodUsage, params, &report); err != nil {
+			if host == "" || host == text.ThisMachine {
+				err = app.CallDaemon(cmd.Context(), wire.MethodUsage, params, &report)
+			} else {
+				report, err = fleetReport(cmd.Context(), app, host, params)
+			}
+			if err != nil {
 				return err
 			}
 			if asJSON {
@@ -72,6 +78,7 @@ separately; add one to ~/.config/hookmux/usage-prices.yaml.`,
 			return nil
 		},
 	}
+	cmd.Flags().StringVar(&host, "host", "", "of this machine of your fleet; all for every machine")
 	cmd.Flags().StringSliceVar(&by, "by", nil, "one line for each agent, model, project, session or day; several divided by commas")
 	cmd.Flags().StringVar(&since, "since", "7d", "today, a number of days (7d), a day (2026-11-01), or all")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: {totals: {inputTokens, …, costUSD}, rows: [{agent, model, …, costUSD|null}], unpriced}")

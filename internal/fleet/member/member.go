@@ -8,6 +8,7 @@
 //   - outgoing.go  events, from the journal's outbox
 //   - state.go     what the fleet sees of this machine
 //   - answers.go   answers of operators to requests of this machine
+//   - usage.go     what agents used here
 //   - policy.go    rules and guards that operators push
 //   - others.go    the other machines, as sources of [fleet.Hosts]
 //   - serve.go     keeps hookmux-fleet running where this machine serves the fleet

@@ -108,7 +108,8 @@ func (r *run) run(ctx context.Context) {
 		}
 	})
 	defer guess.Stop()
-	for _, part := range []func(context.Context){r.greet, r.sendEvents, r.keepState, r.hearAnswers, r.keepPolicy, r.others.follow} {
+	for _, part := range []func(context.Context){r.greet, r.sendEvents, r.keepState, r.hearAnswers, r.keepPolicy, r.keepUsage,
+		r.others.follow} {
 		parts.Go(func() { part(ctx) })
 	}
 	parts.Go(func() {

@@ -120,6 +120,8 @@ func (f *far) ReplySigned(p wire.InboxReplyParams, device string, signed ledger.
 	return result, nil
 }
 
+func (f *far) CheckText(string, string) *wire.Error { return nil }
+
 func (f *far) Watch() (left func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -26,6 +26,8 @@ type Requests interface {
 	// FollowChanges calls each after every change of what waits, until ctx ends.
 	FollowChanges(ctx context.Context, each func())
 	ReplySigned(p wire.InboxReplyParams, device string, signed ledger.Signature) (wire.InboxReplyResult, *wire.Error)
+	// CheckText says why another machine may not send a session a text.
+	CheckText(session, pin string) *wire.Error
 	// Watch notes that somebody who may answer looks at the requests.
 	Watch() (left func())
 }
@@ -212,6 +214,15 @@ func (s *Server) callMethod(ctx context.Context, params json.RawMessage, _ proc.
 	}
 	if !s.isOwn(request.Method, request.Params) {
 		return nil, wire.Errorf(wire.CodeGone, "there's no such session or request on this machine")
+	}
+	if request.Method == wire.MethodSessionSend {
+		var text wire.SessionSendParams
+		if bad := services.ReadParams(request.Params, &text); bad != nil {
+			return nil, bad
+		}
+		if bad := s.Requests.CheckText(text.Session, text.PIN); bad != nil {
+			return nil, bad
+		}
 	}
 	result, bad := s.Daemon.Call(ctx, request.Method, request.Params)
 	if bad != nil {

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/hookmux/hookmux/internal/fleet/protocol"
 	"github.com/hookmux/hookmux/internal/recorder/journal"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // store keeps the central journal: a file of SQLite, or PostgreSQL. What both are asked is
@@ -120,8 +122,9 @@ func eventOf(s *journal.Stored) protocol.Event {
 	return e
 }
 
-// maxLog bounds how many events one question is answered with.
-const maxLog = 500
+// maxLog bounds how many events one question is answered with; maxHidden is how many more
+// are read, because some aren't shown.
+const maxLog, maxHidden = 500, 64
 
 // log reads a page of the fleet's events, or of one member's. more says that there may be
 // others behind the last one.
@@ -137,10 +140,19 @@ func (c central) log(ctx context.Context, member string, f journal.Filter) (list
 	if f.Limit <= 0 || f.Limit > maxLog {
 		f.Limit = maxLog
 	}
-	size := 0
+	limit, size, read := f.Limit, 0, 0
+	usage := slices.Contains(f.Natives, wire.OwnUsage)
+	f.Limit += maxHidden
 	for stored, err := range c.Query(ctx, f) {
 		if err != nil {
 			return nil, false, mistake("the fleet's journal can't be read: %w", err)
+		}
+		read++
+		if !usage && stored.Agent == wire.OwnAgent && stored.Native == wire.OwnUsage { // no machine's log has it
+			continue
+		}
+		if len(list) == limit {
+			return list, true, nil
 		}
 		one := eventOf(&stored)
 		size += len(one.Body) + 512
@@ -152,5 +164,5 @@ func (c central) log(ctx context.Context, member string, f journal.Filter) (list
 		}
 		list = append(list, one)
 	}
-	return list, len(list) == f.Limit, nil
+	return list, read == f.Limit, nil
 }

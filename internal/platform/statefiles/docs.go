@@ -10,7 +10,7 @@ func Docs() string {
 	var b strings.Builder
 	b.WriteString("# Files that hookmux keeps\n\n" +
 		"Made from `internal/platform/statefiles/list.go`, which also has each file's format, owner and what happens " +
-		"when it's damaged (`HOOKMUX_UPDATE=1 go test ./internal/platform/statefiles`).\n\n" +
+		"when it's missing or damaged (`HOOKMUX_UPDATE=1 go test ./internal/platform/statefiles`).\n\n" +
 		"`*` stands for part of a name, `**` for everything below. Sealed files are signed with `consent.key`: hookmux " +
 		"doesn't believe what something else wrote ([security.md](../security.md)). All files are yours, and only you " +
 		"can write to them. `hookmux doctor` names files in these folders that aren't in this list or belong to someone " +
@@ -27,14 +27,14 @@ func Docs() string {
 		{Anywhere, "In any of them", "for a moment, or after something went wrong"},
 	} {
 		fmt.Fprintf(&b, "\n## %s\n\n%s.\n\n", section.title, upperFirst(section.text))
-		b.WriteString("| File | What's in it | Kept | If it's missing |\n|---|---|---|---|\n")
+		b.WriteString("| File | What's in it | Kept |\n|---|---|---|\n")
 		for i := range All {
 			if f := &All[i]; f.Place == section.place {
 				contents := f.Contents
 				if strings.HasSuffix(f.Format, "sealed") {
 					contents += " (sealed)"
 				}
-				fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", f.Pattern, contents, f.Lifetime, f.Missing)
+				fmt.Fprintf(&b, "| `%s` | %s | %s |\n", f.Pattern, contents, f.Lifetime)
 			}
 		}
 	}

@@ -283,6 +283,9 @@ func describeRun(r *shell.Run, scope *Scope) Command {
 		if p.HasEffects() && !r.Local && (len(p.Does) > 0 || !strings.Contains(r.Argv[0].Text, "/")) {
 			words := KnownTexts(r.Args())
 			for _, effect := range programs.Effects {
+				if effect == programs.MayDelete && slices.Contains(out.Effects, string(programs.LosesData)) {
+					continue // that is no guess any more
+				}
 				if _, ok := p.Phrase(effect, words); ok {
 					out.Effects = append(out.Effects, string(effect))
 				}

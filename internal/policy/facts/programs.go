@@ -24,6 +24,11 @@ func GitParts(r *shell.Run) (sub string, args []shell.Word) {
 	return "", nil
 }
 
+// Extracts reports whether tar unpacks.
+func Extracts(r *shell.Run) bool {
+	return HasWord(r.Args(), "--extract", "--get") || tarExtracts(r.Args())
+}
+
 // ExtractDir is where an archive is unpacked; ok is false when nothing is, or
 // when it is the directory the command starts in.
 func ExtractDir(r *shell.Run) (dir shell.Word, ok bool) {
@@ -32,7 +37,7 @@ func ExtractDir(r *shell.Run) (dir shell.Word, ok bool) {
 	extracts := true
 	switch name {
 	case "tar", "bsdtar":
-		extracts = HasWord(args, "--extract", "--get") || tarExtracts(args)
+		extracts = Extracts(r)
 	case "unzip":
 		extracts = !HasWord(args, "-l", "-p", "-t", "-Z", "-v")
 	case "7z", "7za":
@@ -154,7 +159,7 @@ func (x *Scope) FindDeletes(r *shell.Run, args []shell.Word) bool {
 var DeletersInCode = []string{"rmtree", "rmSync", "rmdirSync", "fs.rm", "rm_rf", "rm_r(", "remove_tree", "unlinkSync",
 	"remove_dir_all", "removeSync", "promises.rm", "rimraf", "os.removedirs", "FileUtils.rm",
 	"recursive: true", "recursive:true", "recursive=true", "recursive=TRUE", "recursive = TRUE", "recursive=T)", "removeItem", "deleteDir", "Deno.remove",
-	"delete-directory", "remove_dir", "remove_entry", "removeDirectoryRecursive", "file:del_dir_r", "rm_r "}
+	"delete-directory", "remove_dir", "remove_entry", "removeDirectoryRecursive", "file:del_dir_r", "os.RemoveAll", "fs::remove_dir_all", "remove_all(", "rm_r "}
 
 // FileDeletersInCode delete one file with each call.
 var FileDeletersInCode = []string{"unlink", "os.remove", "File.delete", "os.unlink", "promises.unlink"}

@@ -18,7 +18,7 @@ var (
 	sqlText       = lazyregexp.New(`'(?:[^']|'')*'`)
 	sqlCondition  = lazyregexp.New(`\bwhere\b`)
 	sqlAlwaysTrue = lazyregexp.New(
-		`\bwhere\s+(?:\(?\s*)?(?:true|1|''\s*=\s*''|1\s*=\s*1|0\s*=\s*0|not\s+false|1\s*<>\s*0|id\s+is\s+not\s+null|1\s*!=\s*0)\s*\)?\s*$`)
+		`\bwhere\s+(?:\(?\s*)?(?:true|1|''\s*=\s*''|1\s*=\s*1|0\s*=\s*0|not\s+false|1\s*<>\s*0|id\s+is\s+not\s+null|1\s*!=\s*0)\s*\)?(?:\s+[a-z_][\w.-]*)?\s*$`)
 	sqlNested    = lazyregexp.New(`\b(?:drop|truncate)\s+(?:table|database|schema|view|index|column|role|user|owned)\b`)
 	mongoDrops   = lazyregexp.New(`(?i)\.(?:drop|dropdatabase|dropindexes|dropindex|dropuser|dropallusers\w*)\s*\(`)
 	mongoEmpties = lazyregexp.New(`(?i)\.(?:deletemany|remove|deleteone|bulkwrite)\s*\(\s*(?:\{\s*\})?\s*[,)]`)

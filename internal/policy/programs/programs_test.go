@@ -84,7 +84,7 @@ func TestVariables(t *testing.T) {
 }
 
 func TestInterpreters(t *testing.T) {
-	for name, want := range map[string]bool{"python3": true, "python3.12": true, "node": true, "awk": true, "go": false,
+	for name, want := range map[string]bool{"python3": true, "python3.12": true, "node": true, "awk": true, "go": true, "cargo": false,
 		".x": false} {
 		if got := IsInterpreter(name); got != want {
 			t.Errorf("IsInterpreter(%q) = %v, want %v", name, got, want)

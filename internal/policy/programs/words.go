@@ -4,7 +4,7 @@ package programs
 var CallsShell = []string{"system", "popen", "subprocess", "exec", "spawn", "child_process", "do shell script",
 	"do script", "write text", "`", "%x", "Popen", "IO.popen", "getline", "System.cmd", "os:cmd",
 	"callCommand", "run-program", "Deno.Command", "Command::new", "sys.process",
-	"ProcessBuilder", "Process(", "\"|", "shell(", "qx", "run_command", "passthru",
+	"ProcessBuilder", "Process(", "\"|", "shell(", "qx", "Sys.command", "exec.Command", ".execute()", "run_command", "passthru",
 	"shell \"", "shell '", "shell_exec", "syscmd", "esyscmd", "!rm", "!sh", "!curl", "!cat"}
 
 // VimCalls are words with which Vim's languages run a command.

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/policy/programs"
@@ -29,10 +30,14 @@ func (r *Run) writtenCode() (text string, ok bool) {
 		return "", false
 	}
 	args := r.Args()
-	file := false
+	file, stdin := false, false
 	for i, a := range args {
 		t := a.Text
 		switch {
+		case t == "-m" && i+1 < len(args) && args[i+1].Text == "timeit":
+			return joinTexts(args[i+2:]), true
+		case t == "-":
+			stdin = true
 		case t == "--eval" || t == "--print" || t == "eval" || t == "-eval":
 			if i+1 < len(args) {
 				return args[i+1].Text, true
@@ -57,7 +62,7 @@ func (r *Run) writtenCode() (text string, ok bool) {
 	if file && r.HasFile {
 		return r.File, true
 	}
-	if !file && r.HasInput {
+	if (!file || stdin) && r.HasInput {
 		return r.Input.Text, true
 	}
 	return "", false
@@ -66,7 +71,8 @@ func (r *Run) writtenCode() (text string, ok bool) {
 // findFile fills in the text of the program file that an interpreter is given.
 func (w *walker) findFile(run *Run) {
 	for _, a := range run.Args() {
-		if len(w.known.files) == 0 {
+		if strings.HasPrefix(a.Text, "<(") && !a.From.Empty() {
+			run.File, run.HasFile = w.known.outputOf(a.From.Hi-1, 0)
 			return
 		}
 		if text, ok := w.known.files[a.Text]; ok {
@@ -105,6 +111,11 @@ func (w *walker) walkCode(name string, run Run, c inherited) {
 	c = c.withVia(name)
 	for _, s := range foreign.CallTexts(text, maxLoop) {
 		w.tryText(s, c)
+		if strings.Contains(text, "strrev") || strings.Contains(text, "reverse") || strings.Contains(text, "[::-1]") {
+			letters := []rune(s)
+			slices.Reverse(letters)
+			w.tryText(string(letters), c)
+		}
 		if foreign.HasAny(s, programs.CallsShell) { // exec("import os; os.system('…')")
 			for _, inner := range foreign.StringLiterals(s) {
 				w.tryText(inner, c)

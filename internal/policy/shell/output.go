@@ -115,6 +115,9 @@ func (o *outputs) changedOutput(r *Run, depth int) (string, bool) {
 func (o *outputs) stdinOf(r *Run, depth int) (string, bool) {
 	if r.HasInput {
 		// Unknown pieces stay in as "$X", which a re-parse shows as dynamic.
+		if r.Input.Tilde {
+			return "$HOME" + strings.TrimPrefix(r.Input.Text, "~"), true
+		}
 		return r.Input.Text, true
 	}
 	for _, rd := range r.Redirects {
@@ -198,7 +201,8 @@ func walkKnownFile(w *walker, file Word, c inherited, via string) {
 	var text string
 	var ok bool
 	switch {
-	case len(w.out.Runs) > 0 && (programs.IsStdin(file.Text)):
+	case len(w.out.Runs) > 0 && (programs.IsStdin(file.Text) || c.hasInput && (strings.HasPrefix(file.Text, "/dev/fd/") ||
+		strings.HasPrefix(file.Text, "/proc/self/fd/"))):
 		text, ok = w.known.stdinOf(&w.out.Runs[len(w.out.Runs)-1], 0)
 	case !file.From.Empty() && strings.HasPrefix(file.Text, "<("):
 		text, ok = w.known.outputOf(file.From.Hi-1, 0)

@@ -32,10 +32,10 @@ func pathText(name string, args []Word) (string, bool) {
 	switch name {
 	case "dirname":
 		t = strings.TrimRight(t, "/")
-		switch t {
-		case "":
+		switch {
+		case t == "":
 			return "/", true
-		case "$HOME", "$PWD":
+		case t == "$HOME" || t == "$PWD" || strings.HasPrefix(t, "$") && path.Base(t) == "..":
 			return t + "/..", true
 		}
 		return path.Dir(t), true
@@ -62,9 +62,30 @@ func echoText(args []Word) (string, bool) {
 	}
 	s := strings.Join(parts, " ")
 	if strings.Contains(s, `\`) {
-		s = ANSIC(s) // echo -e, and plain echo in some shells
+		s = echoEscapes(s) // echo -e, and plain echo in some shells
 	}
 	return s + "\n", true
+}
+
+// echoEscapes decodes backslashes as echo -e and %b do, where octal numbers begin with a
+// zero that doesn't count as a digit.
+func echoEscapes(s string) string {
+	if !strings.Contains(s, `\0`) {
+		return ANSIC(s)
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		b.WriteByte(s[i])
+		switch {
+		case s[i] != '\\' || i+1 == len(s):
+		case s[i+1] == '0' && i+2 < len(s) && s[i+2] >= '0' && s[i+2] <= '7':
+			i++
+		default:
+			i++
+			b.WriteByte(s[i])
+		}
+	}
+	return ANSIC(b.String())
 }
 
 func printfText(args []Word) (string, bool) {
@@ -95,7 +116,7 @@ func printfText(args []Word) (string, bool) {
 						text = "$HOME" + strings.TrimPrefix(text, "~")
 					}
 					if format[i] == 'b' {
-						text = ANSIC(text)
+						text = echoEscapes(text)
 					}
 					b.WriteString(text)
 					rest = rest[1:]

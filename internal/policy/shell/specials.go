@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/policy/shell/foreign"
 )
 
@@ -44,7 +45,7 @@ func specialTable() map[string]special {
 		"mapfile": setVariable, "readarray": setVariable,
 		"source": sourceText, ".": sourceText, "make": makeText, "gmake": makeText,
 		"gdb": debuggerText, "lldb": debuggerText, "sed": sedText, "gsed": sedText,
-		"concurrently": phraseText, "socat": socatText, "dotool": typedCommands, "dotoolc": typedCommands,
+		"coreutils": namedTool, "concurrently": phraseText, "socat": socatText, "dotool": typedCommands, "dotoolc": typedCommands,
 		"expect": tclText, "tclsh": tclText, "wish": tclText,
 		"busctl": busMessage, "gdbus": busMessage, "dbus-send": busMessage, "qdbus": busMessage, "qdbus6": busMessage,
 		"qdbus-qt5": busMessage, "qdbus-qt6": busMessage,
@@ -70,6 +71,19 @@ func evalText(w *walker, name string, run Run, c inherited, _ int) bool {
 		w.walkText(text, c.withVia(name))
 	}
 	return true
+}
+
+// namedTool reads coreutils --coreutils-prog=rm, one program that is all of them.
+func namedTool(w *walker, name string, run Run, c inherited, hops int) bool {
+	for i, a := range run.Argv {
+		if tool, ok := strings.CutPrefix(a.Text, "--coreutils-prog="); ok {
+			rest := run
+			rest.Argv = append([]Word{{Text: tool, Bare: tool}}, run.Argv[i+1:]...)
+			w.resolveRun(rest, c.withVia(name), hops+1)
+			return true
+		}
+	}
+	return w.stripPrefix(name, programs.Prefix{}, run, run.Argv[1:], c, hops)
 }
 
 func setPositional(w *walker, _ string, run Run, _ inherited, _ int) bool {
@@ -129,8 +143,14 @@ func readVariable(w *walker, args []Word, self *Run, c inherited) {
 	text, ok := w.known.stdinOf(self, 0)
 	if !ok {
 		w.vars.forget(last)
-		if !c.from.Empty() {
-			w.vars.setOrigin(last, c.from)
+		from := c.from
+		for _, rd := range self.Redirects {
+			if rd.Reads() && from.Empty() {
+				from = rd.Target.From // read x < <(find …)
+			}
+		}
+		if !from.Empty() {
+			w.vars.setOrigin(last, from)
 		}
 		return
 	}
@@ -139,6 +159,7 @@ func readVariable(w *walker, args []Word, self *Run, c inherited) {
 		return
 	}
 	text, _, _ = strings.Cut(text, "\n")
+	dynamic := self.Input.Dynamic || self.Input.Tilde
 	seps := w.vars.separators()
 	for _, a := range self.Assigns {
 		if a.Name == "IFS" {
@@ -154,12 +175,12 @@ func readVariable(w *walker, args []Word, self *Run, c inherited) {
 	names := args[skipOptions(args, "pdnNtui", nil):]
 	for len(names) > 1 {
 		text = strings.TrimLeft(text, seps)
-		end := FieldEnd(text, seps, self.Input.Dynamic)
+		end := FieldEnd(text, seps, dynamic)
 		w.vars.setValue(names[0].Text, Word{Text: text[:end], Bare: WithoutUnknown(text[:end]),
-			Dynamic: self.Input.Dynamic && strings.ContainsAny(text[:end], "$`")})
+			Dynamic: dynamic && strings.ContainsAny(text[:end], "$`")})
 		names, text = names[1:], strings.TrimLeft(text[end:], seps)
 	}
-	w.vars.setValue(last, Word{Text: text, Bare: WithoutUnknown(text), Dynamic: self.Input.Dynamic})
+	w.vars.setValue(last, Word{Text: text, Bare: WithoutUnknown(text), Dynamic: dynamic})
 }
 
 // sourceText reads source <(text) and source /dev/stdin.
@@ -318,8 +339,13 @@ func changeDir(w *walker, name string, run Run, c inherited, _ int) bool {
 		to = a
 		break
 	}
+	if path, ok := w.vars.lookupVariable("CDPATH"); ok && !strings.HasPrefix(to.Text, "/") && !strings.HasPrefix(to.Text, ".") &&
+		!to.Tilde && !strings.Contains(path.Text, ":") {
+		to.Text, to.Bare, to.Tilde = path.Text+"/"+to.Text, path.Bare+"/"+to.Bare, path.Tilde
+		to.Dynamic = to.Dynamic || path.Dynamic
+	}
 	switch {
-	case strings.HasPrefix(to.Text, "/") || to.Tilde:
+	case strings.HasPrefix(to.Text, "/") || to.Tilde || to.Dynamic && strings.HasPrefix(to.Text, "$"):
 		w.dirs = []Word{to}
 	case len(w.dirs) >= maxDirs:
 		w.out.Truncated = true

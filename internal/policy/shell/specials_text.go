@@ -183,6 +183,7 @@ func tclText(w *walker, name string, run Run, c inherited, _ int) bool {
 	if !ok || len(text) > MaxSource {
 		return true
 	}
+	text = strings.NewReplacer("$env(HOME)", "$HOME", "$::env(HOME)", "$HOME").Replace(text)
 	in := c.startedBy(name)
 	for _, command := range foreign.TclFiles(text, maxLoop) {
 		w.tryText(command, in)

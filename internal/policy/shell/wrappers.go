@@ -24,7 +24,7 @@ func (w *walker) resolveRun(run Run, c inherited, hops int) {
 	if programs.TakesStatements(name) {
 		c = withKnownInput(w, run, c)
 	}
-	if fn, ok := w.funcs[run.Argv[0].Text]; ok {
+	if fn, ok := w.funcs[run.Argv[0].Text]; ok && !skipsFunctions(c) {
 		run.Local = true
 		w.recordRun(run, c)
 		w.callFunction(fn, run.Argv, c)
@@ -99,6 +99,16 @@ func (w *walker) resolveRun(run Run, c inherited, hops int) {
 		rest.Argv = run.Argv[1:]
 		w.resolveRun(rest, c, hops+1)
 	}
+}
+
+// skipsFunctions reports whether what follows is a program even where a function has its
+// name: behind command, and behind any other program.
+func skipsFunctions(c inherited) bool {
+	if len(c.via) == 0 {
+		return false
+	}
+	last := c.via[len(c.via)-1]
+	return last == "command" || last == "builtin" || last == "sudo"
 }
 
 // withOptions are the words of a run with those that a variable adds: TAR_OPTIONS.

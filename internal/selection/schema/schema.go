@@ -181,7 +181,7 @@ func registration() object {
 			"locked": object{"type": "boolean", "description": "a project cannot replace it"},
 			"log": object{
 				"type":        "boolean",
-				"description": "it judges, what it would have done is recorded, and nothing changes for agents",
+				"description": "it only logs: what it would have done is recorded, and nothing changes for agents",
 			},
 			"skipAgents": object{"type": "array", "items": object{"type": "string"},
 				"description": "agents this hook is not for although agent is *"},

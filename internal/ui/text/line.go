@@ -339,7 +339,23 @@ func refusedLabel(ev *event.Event) string {
 	}
 	why := strings.TrimPrefix(strings.TrimPrefix(said.Reason, "refused: "), "only you can do this, and ")
 	why, _, _ = strings.Cut(why, "; ")
-	return strings.ReplaceAll(said.Method, ".", " ") + ": " + why
+	command, ok := methodCommands[said.Method]
+	if !ok {
+		command = strings.ReplaceAll(said.Method, ".", " ")
+	}
+	return command + ": " + why
+}
+
+// methodCommands are the commands that call methods of other names.
+var methodCommands = map[string]string{
+	wire.MethodOff: "off", wire.MethodOn: "on", wire.MethodInstall: "install", wire.MethodUninstall: "uninstall",
+	wire.MethodDoctor: "doctor --fix", wire.MethodTmux: "tmux install", wire.MethodExplainRun: "why --run",
+	wire.MethodAllow: "guard exception", wire.MethodAccept: "config accept", wire.MethodAcceptFirst: "config accept",
+	wire.MethodAcceptFile: "config accept", wire.MethodAcceptRestore: "config accept --restore",
+	wire.MethodAcceptFollow: "config accept --follow", wire.MethodTerminalAdd: "whoami add",
+	wire.MethodTerminalRemove: "whoami remove", wire.MethodInboxReply: "answer", wire.MethodInboxSkip: "skip",
+	wire.MethodAway: "away", wire.MethodBack: "away --end", wire.MethodPIN: "config set approvals.pin",
+	wire.MethodPackAdd: "rules add", wire.MethodPackDrop: "rules remove", wire.MethodSessionSend: "send",
 }
 
 // actionLabel says what a hook in TypeScript did to files, processes and

@@ -56,7 +56,7 @@ func switchOn(m *Model) tea.Cmd {
 
 func goAway(m *Model) tea.Cmd {
 	return m.decide(func(ctx context.Context, _ string) (string, error) {
-		return "You're away: agents wait for you. Press w when you're back.", m.opts.Daemon.Away(ctx)
+		return "", m.opts.Daemon.Away(ctx) // a bar says it
 	})
 }
 

@@ -146,7 +146,7 @@ func TestLongBatchIsReadToItsEnd(t *testing.T) {
 	s.press("B")
 	s.wait(time.Second)
 	s.press("B")
-	s.mustShow("more to read")
+	s.mustShow("More to read")
 	for range 10 {
 		s.wait(200 * time.Millisecond)
 		s.press("space")

@@ -166,6 +166,11 @@ func (m *Model) approve(choice string) tea.Cmd {
 		m.status = why
 		return nil
 	}
+	if item.Risk == riskHigh && m.wasArmed != item.SHA256 {
+		m.armed, m.armedAt = item.SHA256, m.keyAt
+		m.status = styleFailed.Bold(true).Render(upperFirst(termsafe.Line(effectOf(item), 60)) + ". Press " + m.pressed.key + " again to approve.")
+		return nil
+	}
 	return m.reply(replyFor(item, choice))
 }
 
@@ -199,8 +204,7 @@ func approveAlways(m *Model) tea.Cmd {
 		title:    "Always allow",
 		question: "From now on, allow this without asking you:",
 		about:    []string{termsafe.Line(item.Rule, 0)},
-		hints: []string{"`hookmux permissions` lists what you saved; `permissions remove` takes one back.",
-			"Press A again to save it and approve, or Esc."},
+		hints:    []string{"`hookmux permissions` lists what you saved; `permissions remove` takes one back."},
 	},
 		func(m *Model) tea.Cmd { return m.reply(replyFor(item, "always")) })
 	return nil

@@ -77,6 +77,26 @@ func TestKeysAnswer(t *testing.T) {
 	}
 }
 
+// What is dangerous takes the key twice, one right after the other: an approval out of habit
+// doesn't delete anything.
+func TestDangerousTakesTwoKeys(t *testing.T) {
+	s := newScreen(t, 80, 24)
+	s.arrive(s.request("k1", func(r *wire.InboxRequest) { r.Effect, r.Risk = "deletes build/ · runs make", riskHigh }))
+	s.wait(time.Second)
+	s.press("a")
+	s.mustShow("Deletes build/ · runs make. Press a again to approve.")
+	s.wait(time.Second)
+	s.press("/", "esc", "a")
+	if len(s.daemon.replies) != 0 {
+		t.Errorf("replies: got %s, want none: another key came in between", toJSON(s.daemon.replies))
+	}
+	s.wait(time.Second)
+	s.press("a")
+	if len(s.daemon.replies) != 1 {
+		t.Errorf("replies: got %d, want 1:\n%s", len(s.daemon.replies), s.text())
+	}
+}
+
 func TestNothingIsAnswered(t *testing.T) {
 	long := func(r *wire.InboxRequest) {
 		r.Shown = "Claude Code wants to run a command with Bash\n" + strings.Repeat("  $ echo line\n", 60) +
@@ -91,7 +111,7 @@ func TestNothingIsAnswered(t *testing.T) {
 		{"a key right after it appeared", nil,
 			func(s *screen, _ *wire.InboxRequest) { s.press("a", "d", "r", "A") }, "Too soon"},
 		{"not all of it was shown", long,
-			func(s *screen, _ *wire.InboxRequest) { s.wait(time.Second); s.press("a") }, "more to read"},
+			func(s *screen, _ *wire.InboxRequest) { s.wait(time.Second); s.press("a") }, "More to read"},
 		{"a key that repeats too fast to show each page", long, func(s *screen, _ *wire.InboxRequest) {
 			s.wait(time.Second)
 			for range 30 {
@@ -99,7 +119,7 @@ func TestNothingIsAnswered(t *testing.T) {
 			}
 			s.wait(time.Second)
 			s.press("a")
-		}, "more to read"},
+		}, "More to read"},
 		{"its end was shown just now", long, func(s *screen, _ *wire.InboxRequest) {
 			s.wait(time.Second)
 			for range 4 {

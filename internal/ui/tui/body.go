@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -86,11 +87,49 @@ func (m *Model) readable(card, agent string) string {
 	}
 	lines := strings.Split(rest, "\n")
 	for i := range lines {
+		if file, ok := strings.CutPrefix(lines[i], "file: "); ok {
+			lines[i] = "file: " + shortPath(m.shortFolder(file), head) + changedLines(lines[i+1:])
+		}
+		if rule, ok := strings.CutPrefix(lines[i], alwaysLine); ok {
+			lines[i] = alwaysShown + strings.Replace(rule, "run exactly: ", "exactly ", 1)
+		}
 		if said, ok := strings.CutPrefix(lines[i], wire.CardIndent+"· description: "); ok {
 			lines[i] = wire.CardIndent + "· " + termsafe.Line(agent, 20) + ": “" + said + "”"
 		}
 	}
 	return head + "\n" + strings.Join(lines, "\n")
+}
+
+// A card says what an approval for good would allow; the view names the key.
+const (
+	alwaysLine  = "always would allow: "
+	alwaysShown = "A would always allow: "
+)
+
+// shortPath is a path below the folder that a card's head ends with.
+func shortPath(file, head string) string {
+	_, folder, _ := strings.Cut(head, " in ")
+	if rest, ok := strings.CutPrefix(file, folder+"/"); ok && folder != "" {
+		return rest
+	}
+	return file
+}
+
+// changedLines counts the lines that are added and removed.
+func changedLines(lines []string) string {
+	added, removed := 0, 0
+	for _, line := range lines {
+		switch {
+		case strings.HasPrefix(line, wire.CardIndent+wire.CardAdded):
+			added++
+		case strings.HasPrefix(line, wire.CardIndent+wire.CardRemoved):
+			removed++
+		}
+	}
+	if added+removed == 0 {
+		return ""
+	}
+	return fmt.Sprintf("  +%d −%d", added, removed)
 }
 
 // addCard adds what you see of a request. In a plan other people's lines are Markdown.
@@ -124,7 +163,7 @@ func (b *body) addCard(card, kind string) {
 			b.addInked(shown, &stylePlain, plan.ink(shown))
 			continue
 		}
-		b.addLine(line.Text, lineStyle(line.Kind))
+		b.addLine(line.Text, b.ownStyle(line, kind))
 	}
 	addCommand()
 }
@@ -143,6 +182,20 @@ func (b *body) addQuestionLine(line wire.CardLine) {
 		}
 	}
 	b.addInked(line.Text, &stylePlain, inks)
+}
+
+// ownStyle is how a line is drawn: what matters of a permission is what it would do, not who
+// asks for it.
+func (b *body) ownStyle(line wire.CardLine, kind string) *lipgloss.Style {
+	switch {
+	case line.Kind != wire.OwnLine:
+		return lineStyle(line.Kind)
+	case strings.HasPrefix(line.Text, "file: "):
+		return &styleBold
+	case strings.HasPrefix(line.Text, alwaysShown), len(b.lines) == 0 && kind == "permission":
+		return &styleFaint
+	}
+	return &stylePlain
 }
 
 func (b *body) addLine(line string, style *lipgloss.Style) { b.addInked(line, style, nil) }
@@ -171,9 +224,9 @@ func (b *body) addInked(line string, style *lipgloss.Style, inks []ink) {
 func lineStyle(kind wire.CardLineKind) *lipgloss.Style {
 	switch kind {
 	case wire.AddedLine:
-		return &styleDone
+		return &styleAdded
 	case wire.RemovedLine:
-		return &styleFailed
+		return &styleGone
 	case wire.HeadingLine:
 		return &styleBold
 	}

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -178,6 +177,9 @@ func latestSteps(steps []step, width, room int) []string {
 // tailOf is what is below a request: what its session did last and said last, as much as
 // fits in the room that's left.
 func (m *Model) tailOf(r *row, width, room int) []string {
+	if m.layout().aside.width > 0 {
+		return frame{m}.othersWaiting(r, width, room)
+	}
 	var tail []string
 	var said []string
 	if words := lastWords(r.session); words != "" {
@@ -193,7 +195,7 @@ func (m *Model) tailOf(r *row, width, room int) []string {
 		}
 	}
 	if m.details.key == r.key() && m.details.session != nil && m.layout().aside.width == 0 {
-		about := wrapStyled(m.details.aboutLines(m.opts.Now()), width)
+		about := wrapStyled(m.details.aboutLines(m), width)
 		if len(tail)+len(said)+len(about)+2 <= room {
 			said = append(append(said, "", titledRule(width, styleFaint.Render("About"), "")), about...)
 		}
@@ -242,36 +244,48 @@ func sessionLines(m *Model, r *row, width int) []string {
 	}
 	if m.layout().aside.width == 0 {
 		lines = append(lines, "", titledRule(width, styleFaint.Render("About"), ""))
-		lines = append(lines, d.aboutLines(now)...)
+		lines = append(lines, d.aboutLines(m)...)
 	}
 	d.lines, d.width, d.drawnTime = wrapStyled(lines, width), width, now
 	return d.lines
 }
 
 // aboutLines are everything else that is known about a session.
-func (d *details) aboutLines(now time.Time) []string {
+func (d *details) aboutLines(m *Model) []string {
+	shown, now := *d.session, m.opts.Now()
+	shown.Cwd = m.shortFolder(shown.Cwd)
 	var b strings.Builder
-	text.Style{Color: true}.SessionAbout(&b, d.session, now, true)
+	text.Style{Color: true}.SessionAbout(&b, &shown, now, true)
 	return strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
 }
 
-// asideLines are what is known about the session, and what else waits.
+// asideLines are the session's last steps, and what is known about it.
 func (f frame) asideLines(r *row, width, height int) []string {
-	if r == nil {
+	d := &f.details
+	if r == nil || d.key != r.key() || d.session == nil {
 		return nil
 	}
+	about := wrapStyled(d.aboutLines(f.Model), width)
 	var lines []string
-	if d := &f.details; d.key == r.key() && d.session != nil {
-		lines = append(lines, wrapStyled(d.aboutLines(f.opts.Now()), width)...)
+	if steps := d.timeline.about(r); r.request != nil && len(steps) > 0 {
+		lines = latestSteps(steps, width, max(height-len(about)-2, fewSteps))
+		lines = append(lines, "", titledRule(width, styleFaint.Render("About"), ""))
 	}
-	return append(lines, f.othersWaiting(r, width)...)
+	return append(lines, about...)
 }
 
-// otherLines are how many lines of the other requests are shown.
-const otherLines = 8
+// othersWaiting are the other requests, each in full where all of them fit.
+func (f frame) othersWaiting(r *row, width, room int) []string {
+	for _, most := range []int{1 << 10, 12, 6, 3} {
+		if lines := f.othersIn(r, width, most); len(lines) <= room {
+			return lines
+		}
+	}
+	return nil
+}
 
-// othersWaiting are the other requests: how each begins.
-func (f frame) othersWaiting(r *row, width int) []string {
+// othersIn are the other requests in so many lines each.
+func (f frame) othersIn(r *row, width, most int) []string {
 	var lines []string
 	for i := range f.list.rows {
 		other := &f.list.rows[i]
@@ -279,24 +293,28 @@ func (f frame) othersWaiting(r *row, width int) []string {
 			continue
 		}
 		if lines == nil {
-			lines = []string{"", titledRule(width, styleFaint.Render("Also waiting"), "")}
+			lines = []string{"", titledRule(width, styleFaint.Render("Also waiting · Tab goes there"), "")}
 		}
 		mark, style := other.sign()
-		lines = append(lines, "", style.Bold(true).Render(mark)+" "+styleBold.Render(ansi.Truncate(termsafe.Line(other.title(), width), width-2, "…")))
+		title := style.Bold(true).Render(mark) + " " + styleBold.Render(termsafe.Line(other.title(), width))
+		lines = append(lines, ansi.Truncate(title+styleFaint.Render(" · "+termsafe.Line(other.agentName(), 20)), width, "…"))
 		about := effectLines(other.request, width-2)
 		card := newBody(f.Model, other.request, width-2).lines
 		for len(card) > 1 && card[1].goesOn { // of its first line
 			card = card[1:]
 		}
-		for i := 1; i < min(len(card), otherLines); i++ {
-			about = append(about, card[i].render())
+		for i := 1; i < len(card); i++ {
+			if card[i].text != "" {
+				about = append(about, card[i].render())
+			}
 		}
-		if len(card) > otherLines {
-			about = append(about, styleFaint.Render(fmt.Sprintf("  ↓ %d more", len(card)-otherLines)))
+		if cut := len(about) - most; cut > 0 {
+			about = append(about[:most], styleFaint.Render("  ↓ "+countLines(cut)))
 		}
 		for _, line := range about {
 			lines = append(lines, "  "+line)
 		}
+		lines = append(lines, "")
 	}
 	return lines
 }
@@ -308,6 +326,14 @@ func (m *Model) shortFolder(path string) string {
 		return path
 	}
 	return "~" + rest
+}
+
+// longFolder is a folder that was shortened, or typed with ~.
+func (m *Model) longFolder(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~"); ok && m.opts.Home != "" && (rest == "" || rest[0] == '/') {
+		return m.opts.Home + rest
+	}
+	return path
 }
 
 // stateText says what a session does, and since when.

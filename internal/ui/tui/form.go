@@ -243,6 +243,11 @@ func (f *form) keys() []binding {
 	q := f.questions[f.at]
 	var keys []binding
 	add := func(name, does string) { keys = append(keys, binding{name: name, does: does}) }
+	if f.missing() >= 0 && f.missing() != f.at {
+		add("Enter", "next question")
+	} else {
+		add("Enter", "send")
+	}
 	add("↑↓", "move")
 	switch {
 	case q.Multi:
@@ -254,12 +259,6 @@ func (f *form) keys() []binding {
 	}
 	if takesWords(q) {
 		add("o", "type an answer")
-	}
-	switch {
-	case f.missing() >= 0 && f.missing() != f.at:
-		add("Enter", "next question")
-	default:
-		add("Enter", "send")
 	}
 	if len(f.questions) > 1 {
 		add("Tab", "next")
@@ -291,7 +290,11 @@ func (f frame) formInPlace(place area) bool {
 func (f frame) formPage(place area) []string {
 	head, _, _ := strings.Cut(f.readable(f.form.item.Shown, f.form.item.Agent), "\n")
 	out := append(indentWrapped("", termsafe.Line(head, 0), place.width), "")
-	return append(out, f.form.visibleLines(place.width, place.height-len(out), f.typed())...)
+	out = append(out, f.form.visibleLines(place.width, place.height-len(out), f.typed())...)
+	if r := f.selectedRow(); r != nil && r.request == f.form.item {
+		out = append(out, f.tailOf(r, place.width, place.height-len(out))...)
+	}
+	return out
 }
 
 // typed is what is being typed; nil while nothing is.

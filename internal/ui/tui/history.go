@@ -146,6 +146,7 @@ const timelineLength = 80
 
 // step is one of the things that a session did.
 type step struct {
+	at     time.Time
 	line   string   // drawn
 	prompt string   // of a turn's beginning
 	call   string   // its id
@@ -193,8 +194,8 @@ func (s *step) setResult(ev *event.Event) {
 		New string `json:"new_string"`
 	}
 	if tool.Kind == event.FileEdit && json.Unmarshal(tool.CurrentInput(), &input) == nil && input.New != "" {
-		add(input.Old, "- ", styleFailed)
-		add(input.New, "+ ", styleDone)
+		add(input.Old, "- ", styleGone)
+		add(input.New, "+ ", styleAdded)
 		return
 	}
 	if tool.Kind == event.Shell {
@@ -224,6 +225,7 @@ func (t *timeline) about(r *row) []step {
 		}
 		list = append(list, one)
 	}
+	slices.SortStableFunc(list, func(x, y step) int { return x.at.Compare(y.at) })
 	return list
 }
 
@@ -273,7 +275,11 @@ func (t *timeline) add(entry *client.Entry) {
 			t.steps = t.steps[:len(t.steps)-1]
 		}
 		t.asking = ev.Kind == event.PermissionRequest && outcome == ""
-		one := step{line: styleFaint.Render(ev.Time.Local().Format("15:04:05")) + " " + line}
+		at := ev.Time
+		if d.By == event.ByUser && entry.Outcome != nil { // an answer comes long after its question
+			at = at.Add(time.Duration(entry.Outcome.TookUS) * time.Microsecond)
+		}
+		one := step{at: at, line: styleFaint.Render(at.Local().Format("15:04:05")) + " " + line}
 		if ev.Kind == event.TurnStart {
 			one.prompt = termsafe.Line(ev.Prompt, 240)
 		}

@@ -2,10 +2,13 @@ package tui
 
 import (
 	"testing"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // An answer given while the history is shown appears in it.
@@ -41,5 +44,26 @@ func TestAnswerText(t *testing.T) {
 		if got := ansi.Strip(answerText(&event.Event{}, "make", &d)); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+// An answer stands where it was given, not where it was asked for.
+func TestAnswersHaveTheirOwnTime(t *testing.T) {
+	entry := func(after time.Duration, ev *event.Event, outcome *wire.Outcome) client.Entry {
+		ev.Agent, ev.Time = "claude", noon.Add(after)
+		return client.Entry{Event: []byte(toJSON(ev)), Outcome: outcome}
+	}
+	yes := []byte(toJSON(event.Decision{Verdict: event.Allow, By: event.ByUser}))
+	var steps timeline
+	for _, e := range []client.Entry{
+		entry(0, &event.Event{Kind: event.PermissionRequest, Tool: &event.Tool{Name: "Bash", Commands: []string{"make"}}},
+			&wire.Outcome{TookUS: (2 * time.Minute).Microseconds(), Decision: yes}),
+		entry(time.Minute, &event.Event{Kind: event.ToolBefore, Tool: &event.Tool{Name: "Bash", Commands: []string{"ls"}}}, nil),
+	} {
+		steps.add(&e)
+	}
+	list := steps.about(&row{session: &wire.Session{}})
+	if len(list) != 2 || !list[1].at.Equal(noon.Add(2*time.Minute)) {
+		t.Errorf("the steps are %+v, want the answer last, two minutes after it was asked for", list)
 	}
 }

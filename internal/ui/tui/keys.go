@@ -83,20 +83,21 @@ func bindings() []binding {
 		binding{keys: keys("a", "enter"), name: "a", does: "answer …", help: hidden, when: opensElsewhere, run: answerElsewhere},
 		binding{keys: keys("a"), name: "a", does: "approve", when: offers("once"), run: choose("once"), decides: true, approves: true},
 		binding{keys: keys("a"), name: "a", does: "accept", help: "accept the plan", when: offers("accept"), run: choose("accept"), decides: true, approves: true},
-		binding{keys: keys("u"), name: "u", does: "…without asking", help: "accept; it edits without asking", when: offers("auto"), run: choose("auto"), decides: true, approves: true},
-		binding{keys: keys("m"), name: "m", does: "…review edits", help: "accept; you review each edit", when: offers("manual"), run: choose("manual"), decides: true, approves: true},
+		binding{keys: keys("u"), name: "u", does: "accept, no asking", help: "accept, no asking", when: offers("auto"), run: choose("auto"), decides: true, approves: true},
+		binding{keys: keys("m"), name: "m", does: "accept, review", help: "accept, review each edit", when: offers("manual"), run: choose("manual"), decides: true, approves: true},
 		binding{keys: keys("1", "2", "3", "4", "5", "6", "7", "8", "9"), name: digitKeys, does: "answer", help: "pick that answer", when: offersDigits, run: answerByDigit, decides: true, approves: true},
-		binding{keys: keys("enter"), name: "Enter", does: "choose …", help: "choose with ↑ ↓, or type an answer", when: offers("answer"), run: answerQuestions, decides: true, approves: true},
+		binding{keys: keys("enter"), name: "Enter", does: "choose …", help: "choose, or type an answer", when: offers("answer"), run: answerQuestions, decides: true, approves: true},
 		binding{keys: keys("d"), name: "d", does: "deny …", help: "deny", when: offers("deny"), run: denyRequest, decides: true, refuses: true},
 		binding{keys: keys("d"), name: "d", does: "send back …", help: "send the plan back", when: offers("reject"), run: denyRequest, decides: true, refuses: true},
-		binding{keys: keys("A"), name: "A", does: "always …", help: "always allow this (asks first)", when: offersAlways, run: approveAlways, decides: true, approves: true},
-		binding{keys: keys("S"), name: "S", does: "agent's rule …", help: "let the agent save its own rule", when: offersOwnRule, run: approveByOwnRule, decides: true, approves: true},
-		binding{keys: keys("space", "pgdown"), name: "Space", does: "read on", when: always, run: scroll(1), always: true, told: hasMore},
+		binding{keys: keys("A"), name: "A", does: "always …", help: "always allow, asks first", when: offersAlways, run: approveAlways, decides: true, approves: true},
+		binding{keys: keys("S"), name: "S", does: "agent's rule …", help: "save the agent's own rule", when: offersOwnRule, run: approveByOwnRule, decides: true, approves: true},
+		binding{keys: keys("space", "pgdown", "enter"), name: "Space", does: "read on", when: always, run: scroll(1), always: true, told: hasMore},
 		binding{keys: keys("B"), name: "B", does: "approve several …", when: canBatch, run: openBatch, decides: true},
 		binding{keys: keys("r"), name: "r", does: "skip", help: "skip: the agent asks you", when: canSkip, run: skipRequest, decides: true},
 	)
 	group(groupSession,
-		binding{keys: keys("enter", "g"), name: "g", does: "jump", help: "jump to its terminal", when: hasSession, run: jumpThere},
+		binding{keys: keys("g"), name: "g", does: "jump", help: "jump to its terminal", when: hasSession, run: jumpThere},
+		binding{keys: keys("enter"), name: "Enter", help: hidden, when: isSidebarSession, run: jumpThere, always: true},
 		binding{keys: keys("s"), name: "s", does: "prompt …", help: "send its next prompt", when: takesText, run: sendText, decides: true},
 		binding{keys: keys("c"), name: "c", does: "resume", help: "resume it", when: canResume, run: resumeSession, decides: true},
 		binding{keys: keys("G"), name: "G", does: "allow once …", help: "allow once what was blocked", when: wasStopped, run: allowOnce, decides: true},
@@ -187,6 +188,9 @@ func hasMore(m *Model) bool {
 	}
 	return m.hiddenLines() > 0
 }
+
+// isSidebarSession reports whether a sidebar's row is a session alone: there's nothing to open.
+func isSidebarSession(m *Model) bool { return m.opts.Sidebar && hasSession(m) }
 
 func hasSession(m *Model) bool {
 	r := m.selectedRow()
@@ -298,6 +302,10 @@ func (m *Model) decides(key string) bool {
 func (m *Model) handleKeyNow(msg tea.KeyPressMsg, pressed time.Time) tea.Cmd {
 	key := msg.String()
 	m.keyAt = pressed
+	if m.wasArmed = ""; pressed.Sub(m.armedAt) < statusTime { // the line that says so is still there
+		m.wasArmed = m.armed
+	}
+	m.armed = ""
 	switch m.mode {
 	case modeTyping:
 		return handleTypingKey(m, msg, key)

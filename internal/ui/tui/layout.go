@@ -72,6 +72,12 @@ func (m *Model) isSideBySide() bool {
 // heights, so that it doesn't move with every session that starts or ends.
 func (m *Model) listHeight(room int) int {
 	most := max(room*2/5, 4)
+	if r := m.selectedRow(); r != nil && r.request != nil && m.width > 0 { // the request is what must fit
+		width := m.detailBelow(0, 0).width
+		if need := len(effectLines(r.request, width)) + len(m.bodyOf(r.request, width).lines) + 2; need > room-most {
+			return max(room-need, 4)
+		}
+	}
 	if few := min(max(most/2, 4), most); len(m.list.lines) <= few {
 		return few
 	}
@@ -121,6 +127,21 @@ type room struct {
 // widestPopup is how wide a popup gets with its frame. A narrower screen it fills, so that
 // no letters are left beside it.
 const widestPopup = 100
+
+// lowRoom is the inside of a popup below the selected request: over its last steps, else at
+// the bottom.
+func (m *Model) lowRoom() room {
+	place, in := m.layout(), m.popupRoom()
+	if !place.side || m.pendingRequest() == nil {
+		return in
+	}
+	page := m.page(place.detail.width)
+	end := min(len(page.head)+len(page.body.lines)+lowHeight, place.detail.height)
+	return room{area{place.detail.left + 1, place.detail.top + 1, place.detail.width - 2, max(end-2, 1)}, true}
+}
+
+// lowHeight is how many lines a popup below a request takes with its frame.
+const lowHeight = 6
 
 // popupRoom is the largest inside of a popup.
 func (m *Model) popupRoom() room {

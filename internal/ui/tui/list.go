@@ -184,8 +184,12 @@ func (f frame) titleText(line listLine) string {
 	return styleFaint.Render(" " + sectionTitles[line.section])
 }
 
-// columns are how wide the columns of a compact list are; zero where it has none.
-type columns struct{ title, agent, folder int }
+// columns are how wide the columns of a compact list are; zero where it has none. A narrow
+// list has only titles and agents.
+type columns struct {
+	title, agent, folder int
+	narrow               bool
+}
 
 func (c columns) isSet() bool { return c.title > 0 }
 
@@ -200,7 +204,7 @@ func (c columns) cell(text string, width int) string {
 // columnsOf measures the columns of the rows that are shown: titles, agents and folders as wide
 // as the widest, up to a limit.
 func (f frame) columnsOf(lines []listLine, width int) columns {
-	if !f.list.compact() || width < 60 {
+	if !f.list.compact() {
 		return columns{}
 	}
 	c := columns{}
@@ -209,10 +213,15 @@ func (f frame) columnsOf(lines []listLine, width int) columns {
 			continue
 		}
 		r := &f.list.rows[line.row]
-		c.title = max(c.title, min(ansi.StringWidth(termsafe.Line(r.title(), 200)), width/2))
+		c.title = max(c.title, ansi.StringWidth(termsafe.Line(r.title(), 200)))
 		c.agent = max(c.agent, min(ansi.StringWidth(f.whoText(r)), 16))
 		c.folder = max(c.folder, min(ansi.StringWidth(termsafe.Line(r.project(), 24)), 10))
 	}
+	most := width / 2
+	if c.narrow = width < 70; c.narrow { // a title says more than a folder
+		most = max(width-c.agent-12, 8)
+	}
+	c.title = max(min(c.title, most), 1)
 	return c
 }
 
@@ -242,7 +251,7 @@ func (f frame) rowLines(r *row, width int, columns columns) []string {
 	}
 	who, doing := f.whoText(r), doingText(r)
 	project := termsafe.Line(r.project(), 24)
-	age := ageText(f.opts.Now().Sub(r.since()))
+	age := fmt.Sprintf("%4s", ageText(f.opts.Now().Sub(r.since())))
 	room := max(width-5, 4)
 	if f.list.tall < 3 { // its age is beside its title
 		room = max(width-6-len(age), 4)
@@ -254,7 +263,9 @@ func (f frame) rowLines(r *row, width int, columns columns) []string {
 			share = columns.title
 		}
 		first = f.ink(ansi.Truncate(title, share, "…"), titleStyle)
-		if columns.isSet() {
+		if columns.narrow {
+			first = padRight(first, share) + "  " + f.ink(ansi.Truncate(who, columns.agent, "…"), stylePlain)
+		} else if columns.isSet() {
 			first = padRight(first, share) + "  " + f.ink(columns.cell(who, columns.agent), stylePlain) +
 				f.ink(columns.cell(project, columns.folder), styleFaint) + f.ink(doing, styleFaint)
 		} else {
@@ -386,35 +397,51 @@ func (f frame) visibleList(place area) []string {
 			out = append(out, f.rowLines(&f.list.rows[line.row], place.width, columns)[line.part])
 		}
 	}
-	out = fill(out, place.height)
-	if hidden > 0 && place.height > 0 {
-		out[place.height-1] = styleFaint.Render(fmt.Sprintf("  ↓ %d more", hidden))
+	if len(hidden) > 0 && len(out) < place.height {
+		out = append(out, styleFaint.Render("  ↓ "+hiddenText(hidden)))
 	}
-	return out
+	return fill(out, place.height)
 }
 
-// shownLines are the lines of the list that fit, and how many rows are hidden below them.
-func (f frame) shownLines(height int) (lines []listLine, hidden int) {
+// shownLines are the lines of the list that fit, and the rows that are hidden below them.
+func (f frame) shownLines(height int) (lines []listLine, hidden []row) {
 	lines = f.list.visible(f.selected, height)
-	below := func() int {
+	below := func() []row {
 		for i := len(lines) - 1; i >= 0; i-- {
 			if lines[i].row >= 0 {
-				return len(f.list.rows) - 1 - lines[i].row
+				return f.list.rows[lines[i].row+1:]
 			}
 			if lines[i].more > 0 {
-				return 0 // the line says it
+				return nil // the line says it
 			}
 		}
-		return 0
+		return nil
 	}
-	if below() == 0 || height < 5 {
-		return lines, 0
+	if len(below()) == 0 || height < 5 {
+		return lines, nil
 	}
 	if len(lines) == height {
 		lines = f.list.visible(f.selected, height-1)
 	}
-	if n := len(lines); n > 0 && lines[n-1].row < 0 && lines[n-1].more == 0 {
+	for n := len(lines); n > 0 && lines[n-1].row < 0 && lines[n-1].more == 0; n-- {
 		lines = lines[:n-1] // a title whose rows don't fit
 	}
 	return lines, below()
+}
+
+// hiddenText counts rows by what they are.
+func hiddenText(rows []row) string {
+	var parts []string
+	for s := range sectionCount {
+		n := 0
+		for i := range rows {
+			if rows[i].section == s {
+				n++
+			}
+		}
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, sectionWords[s]))
+		}
+	}
+	return strings.Join(parts, " · ")
 }

@@ -105,10 +105,14 @@ type Model struct {
 	statusAt time.Time
 	busy     bool   // an answer is on its way
 	replied  string // the request that was answered last
-	pressed  pressedKey
-	keyAt    time.Time // when the key was pressed that is handled now
-	drawn    drawnFrame
-	palette  palette
+	// armed is the dangerous request that the same key approves if it comes next; wasArmed is
+	// what it was before the key that is handled now.
+	armed, wasArmed string
+	armedAt         time.Time
+	pressed         pressedKey
+	keyAt           time.Time // when the key was pressed that is handled now
+	drawn           drawnFrame
+	palette         palette
 	// What the terminal is like, as far as it says.
 	profile    colorprofile.Profile
 	background color.Color
@@ -279,7 +283,7 @@ func (m *Model) planTick() tea.Cmd {
 func (m *Model) handle(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		m.width, m.height = msg.Width, msg.Height
+		m.width, m.height, m.status = msg.Width, msg.Height, ""
 	case tea.ColorProfileMsg:
 		m.profile = msg.Profile
 		m.palette = newPalette(m.background, m.profile)

@@ -3,6 +3,7 @@ package tui
 import (
 	"image/color"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +18,8 @@ type palette struct {
 	grey   color.RGBA    // faint text
 	edge   color.RGBA    // lines around text, and what's behind a popup
 	chosen color.RGBA    // behind the selected row
+	added  color.RGBA    // behind an added line
+	gone   color.RGBA    // behind a removed one
 	known  bool          // all of it; else only the grey, where grey is set
 	drawn  bool          // the grey
 }
@@ -55,18 +58,25 @@ func newPalette(background color.Color, profile colorprofile.Profile) palette {
 		inks, grey, far = lightInks, rgb(0x5f5f5f), black
 	}
 	p := palette{known: true, drawn: true, chosen: shownAs(mix(behind, far, 0.09), profile),
-		edge: shownAs(mix(behind, far, 0.26), profile)}
-	p.grey = readable(grey, p.chosen, far, profile)
+		edge: shownAs(mix(behind, far, 0.26), profile), gone: shownAs(mix(behind, inks[inkRed], 0.14), profile),
+		added: shownAs(mix(behind, inks[inkGreen], 0.14), profile)}
+	p.grey = readable(grey, far, profile, p.chosen)
 	for i := range inks {
-		p.inks[i] = readable(inks[i], p.chosen, far, profile)
+		p.inks[i] = readable(inks[i], far, profile, p.chosen)
 	}
+	p.inks[inkRed] = readable(p.inks[inkRed], far, profile, p.chosen, p.gone)
+	p.inks[inkGreen] = readable(p.inks[inkGreen], far, profile, p.chosen, p.added)
 	return p
 }
 
+// The places of red and green among the terminal's colours.
+const inkRed, inkGreen = 1, 2
+
 // readable is the colour, moved as far from what is behind it as reading takes.
-func readable(c, behind, far color.RGBA, profile colorprofile.Profile) color.RGBA {
+func readable(c, far color.RGBA, profile colorprofile.Profile, behind ...color.RGBA) color.RGBA {
 	for step := range 21 {
-		if moved := shownAs(mix(c, far, float64(step)/20), profile); contrast(moved, behind) >= leastContrast {
+		moved := shownAs(mix(c, far, float64(step)/20), profile)
+		if !slices.ContainsFunc(behind, func(b color.RGBA) bool { return contrast(moved, b) < leastContrast }) {
 			return moved
 		}
 	}
@@ -140,9 +150,9 @@ func (p *palette) writeSequence(b *strings.Builder, codes string) {
 			}
 		case n == 2:
 			out = append(out, p.faint(p.grey))
-		case n == chosenCode:
+		case n == chosenCode || n == addedCode || n == goneCode:
 			if p.known {
-				out = append(out, "48;"+inkCode(p.chosen))
+				out = append(out, "48;"+inkCode(p.behind(n)))
 			}
 		case p.known && n >= 30 && n <= 37:
 			out = append(out, "38;"+inkCode(p.inks[n-30]))
@@ -155,6 +165,17 @@ func (p *palette) writeSequence(b *strings.Builder, codes string) {
 	if len(out) > 0 {
 		b.WriteString("\x1b[" + strings.Join(out, ";") + "m")
 	}
+}
+
+// behind is a background, which only a known palette has.
+func (p *palette) behind(code int) color.RGBA {
+	switch code {
+	case addedCode:
+		return p.added
+	case goneCode:
+		return p.gone
+	}
+	return p.chosen
 }
 
 // faint is a grey, or the terminal's own faint text.

@@ -26,7 +26,14 @@ func TestContrast(t *testing.T) {
 				if background == rgb(0x808080) {
 					least = 4 // nothing is further away than black and white
 				}
-				for where, behind := range map[string]color.RGBA{"": background, " on the selected row": p.chosen} {
+				places := map[string]color.RGBA{"": background, " on the selected row": p.chosen}
+				switch ink {
+				case "red":
+					places[" on a removed line"] = p.gone
+				case "green":
+					places[" on an added line"] = p.added
+				}
+				for where, behind := range places {
 					if got := contrast(c, behind); got < least {
 						t.Errorf("%s, %v: %s has a contrast of %.2f%s, want at least %.1f", name, profile, ink, got, where, least)
 					}

@@ -13,7 +13,7 @@ type popup struct {
 	room
 	title string
 	lines []string
-	low   bool // at the bottom: what it's about stays on the screen
+	low   bool // below the request: what it's about stays on the screen
 }
 
 // popups are those that are open, one above the other: a form stays in sight while an
@@ -39,7 +39,7 @@ func (f frame) popupOf(mode mode) *popup {
 		if f.typing.inline {
 			return nil
 		}
-		p := &popup{room: f.popupRoom(), title: f.typing.title, low: true}
+		p := &popup{room: f.lowRoom(), title: f.typing.title, low: true}
 		if f.typing.label != "" {
 			p.lines = append(indentWrapped("", f.typing.label, p.width), "")
 		}
@@ -69,6 +69,15 @@ func (f frame) popupOf(mode mode) *popup {
 // draw puts the popup over the lines of a screen.
 func (p *popup) draw(screen []string, width int) {
 	content := p.lines[:min(len(p.lines), p.height)]
+	if !p.framed && p.low {
+		content = append([]string{titledRule(width, styleBold.Render(p.title), "")}, content...)
+		for i, line := range content {
+			if y := p.top + p.height - len(content) + i; y >= 0 && y < len(screen) {
+				screen[y] = line
+			}
+		}
+		return
+	}
 	if !p.framed {
 		for i := range p.height {
 			if y := p.top + i; y < len(screen) {
@@ -83,7 +92,7 @@ func (p *popup) draw(screen []string, width int) {
 	top, bottom := p.top-1, p.top+p.height // of the frame at its largest
 	first := top + (p.height-len(content))/3
 	if p.low {
-		first = bottom - len(content) - 1
+		first = max(bottom-len(content)-1, 0)
 	} else {
 		for y := range screen {
 			screen[y] = styleEdge.Render(ansi.Strip(screen[y]))

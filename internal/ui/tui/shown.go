@@ -125,7 +125,7 @@ func (s *shown) whyNotYet(approval bool, now time.Time) string {
 	case approval && s.complete.IsZero() && s.next < s.window.first:
 		return "You haven't seen all of it: b goes back. Then you can approve it."
 	case approval && s.complete.IsZero() && s.window.last < len(s.lines):
-		return "There's more to read: Space shows it. Then you can approve it."
+		return "More to read below: Space, then a."
 	case approval && (s.complete.IsZero() || now.Sub(s.complete) < settleTime):
 		return "Too soon after its end came on the screen, so nothing was answered. Press the key again."
 	}

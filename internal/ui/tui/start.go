@@ -45,7 +45,7 @@ func openStart(m *Model) tea.Cmd {
 		}
 		s.agent = max(slices.Index(s.agents, r.session.Agent), 0)
 	}
-	s.inputs[0] = newLineInput(folder)
+	s.inputs[0] = newLineInput(m.shortFolder(folder))
 	m.mode, m.starting = modeStart, s
 	return nil
 }
@@ -100,7 +100,7 @@ func (s *starting) chooseAgent(key string) {
 func startWork(m *Model) tea.Cmd {
 	s := &m.starting
 	value := func(i int) string { return strings.TrimSpace(s.inputs[i].value()) }
-	work := Work{Agent: s.agents[s.agent], Folder: value(0), Worktree: value(1), Prompt: value(2)}
+	work := Work{Agent: s.agents[s.agent], Folder: m.longFolder(value(0)), Worktree: value(1), Prompt: value(2)}
 	m.mode, m.status = modeList, "Starting "+work.Agent+" …"
 	return func() tea.Msg {
 		said, err := m.opts.Start(m.ctx, work)
@@ -150,7 +150,7 @@ func (s *starting) lines(width int) []string {
 			value = s.inputs[i-1].render(width - 12)
 		default:
 			if value = termsafe.Line(s.inputs[i-1].value(), max(width-12, 1)); value == "" {
-				value = styleFaint.Render("none")
+				value = styleFaint.Render("optional")
 			}
 		}
 		out = append(out, lead+padRight(label, 10)+value)

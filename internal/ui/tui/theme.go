@@ -21,6 +21,8 @@ var (
 	styleDone    = lipgloss.NewStyle().Foreground(lipgloss.Green)
 	styleAccent  = lipgloss.NewStyle().Foreground(lipgloss.Cyan).Bold(true) // cursor and keys
 	styleAsks    = lipgloss.NewStyle().Foreground(lipgloss.Blue)            // questions and forms
+	styleAdded   = lipgloss.NewStyle().Foreground(lipgloss.Green).Background(lipgloss.Green)
+	styleGone    = lipgloss.NewStyle().Foreground(lipgloss.Red).Background(lipgloss.Red)
 	stylePlan    = lipgloss.NewStyle().Foreground(lipgloss.Magenta)
 	styleBadge   = lipgloss.NewStyle().Foreground(lipgloss.Cyan).Bold(true).Reverse(true)
 	stylePlain   = lipgloss.NewStyle()
@@ -33,8 +35,9 @@ var (
 )
 
 const (
-	edgeCodes  = "2;90" // of styleEdge
-	chosenCode = 100    // the background of the selected row, which only a palette has
+	edgeCodes = "2;90" // of styleEdge
+	// Backgrounds, which only a palette has: of the selected row, and of changed lines.
+	chosenCode, addedCode, goneCode = 100, 42, 41
 )
 
 // onChosen puts the selected row's background behind a line.

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -171,11 +172,14 @@ func (f frame) detailTitle(width int) (title, note string) {
 	}
 	mark, style := r.sign()
 	title = style.Bold(true).Render(mark) + " " + styleBold.Render(termsafe.Line(r.title(), max(width, 1)))
+	if who := styleFaint.Render(" · " + termsafe.Line(r.agentName(), 20)); ansi.StringWidth(title+who) < width/2 {
+		title += who
+	}
 	if note = f.readMark(); note != "" {
 		return title, note
 	}
 	facts := f.facts(r)
-	for len(facts) > 0 && ansi.StringWidth(title+strings.Join(facts, " · "))+6 > width {
+	for len(facts) > 0 && ansi.StringWidth(title+strings.Join(facts, " · "))+8 > width {
 		facts = facts[1:]
 	}
 	if len(facts) > 0 {
@@ -204,7 +208,7 @@ func (f frame) facts(r *row) []string {
 	}
 	facts = append(facts, "asked "+agoText(now.Sub(r.request.CreatedAt)))
 	if !r.request.Deadline.IsZero() && !isWindow(r.request) {
-		facts = append(facts, waitText(r.request.Deadline.Sub(now)))
+		facts = append(facts, leftText(r.request.Deadline.Sub(now)))
 	}
 	return facts
 }
@@ -220,6 +224,11 @@ func (f frame) readMark() string {
 		return styleFailed.Render("too narrow to show it all")
 	case f.shown.unread() > 0:
 		return styleWaiting.Bold(true).Render(fmt.Sprintf("↓ %s · Space", countLines(f.shown.unread())))
+	}
+	place := f.layout().detail
+	page := f.page(place.width)
+	if below := len(page.head) + len(page.body.lines) - f.scroll - place.height; below > 0 { // it was read
+		return styleFaint.Render(fmt.Sprintf("↓ %s · Space", countLines(below)))
 	}
 	return ""
 }
@@ -282,10 +291,14 @@ func (f frame) panelLines(place areas, list, detail []string) []string {
 	width := place.detail.width + 4
 	title, note := f.detailTitle(width - 2)
 	out := append([]string{panelTop(width, title, note)}, framed(detail, place.detail.width)...)
-	out = append(out, panelBottom(width, f.usedText()))
+	used := ""
+	if f.height < tallScreen { // else it's among the facts
+		used = f.usedText()
+	}
+	out = append(out, panelBottom(width, used))
 	if place.aside.width > 0 {
 		aside := fill(f.asideLines(f.selectedRow(), place.aside.width, place.aside.height), place.aside.height)
-		more := append([]string{panelTop(place.aside.width+4, styleBold.Render("Session"), "")}, framed(aside, place.aside.width)...)
+		more := append([]string{panelTop(place.aside.width+4, styleBold.Render(f.asideTitle()), "")}, framed(aside, place.aside.width)...)
 		for i, line := range append(more, panelBottom(place.aside.width+4, "")) {
 			out[i] += " " + line
 		}
@@ -294,6 +307,14 @@ func (f frame) panelLines(place areas, list, detail []string) []string {
 		out[i] = padRight(list[i], place.list.width) + out[i]
 	}
 	return out
+}
+
+// asideTitle is what the third column begins with.
+func (f frame) asideTitle() string {
+	if r := f.selectedRow(); r != nil && r.request != nil && f.details.key == r.key() && len(f.details.timeline.about(r)) > 0 {
+		return "Last steps"
+	}
+	return "About"
 }
 
 // framed puts lines between the sides of a frame.
@@ -361,7 +382,7 @@ func (f frame) emptyLines() []string {
 		{kindInfo{"●", "running", stylePlain}, "what it's doing right now, and its last steps"},
 		{kindInfo{"✓", "done", styleDone}, "what it said at the end"},
 	} {
-		lines = append(lines, "  "+one.kind.style.Render(one.kind.mark)+"  "+padRight(one.kind.word, 11)+styleFaint.Render(one.says))
+		lines = append(lines, "  "+one.kind.style.Render(one.kind.mark)+"  "+padRight(one.kind.word, 12)+styleFaint.Render(one.says))
 	}
 	return append(lines, "", "  "+styleFaint.Render("You can't approve anything before all of it was on your screen."))
 }
@@ -462,6 +483,11 @@ func (f frame) keyLine() string {
 			shown = append(shown, b)
 		}
 	}
+	if item := f.pendingRequest(); item != nil && item.Risk == riskHigh { // no comes first
+		slices.SortStableFunc(shown, func(x, y binding) int {
+			return cmp.Compare(btoi(y.refuses), btoi(x.refuses))
+		})
+	}
 	if unread { // first things first
 		slices.SortStableFunc(shown, func(x, y binding) int {
 			switch {
@@ -474,6 +500,13 @@ func (f frame) keyLine() string {
 		})
 	}
 	return f.joinKeys(shown, styleAccent.Render("?")+" keys")
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // keyName is how a key is shown: of the digits only those that mean something.
@@ -553,6 +586,7 @@ func helpLines(width int) []string {
 		return joinGroups(groups)
 	}
 	left, right := joinGroups([][]string{groups[0], groups[3]}), joinGroups(groups[1:3])
+	left = append(left, styleFaint.Render(" ▲ permission  ! dangerous  ? question"), styleFaint.Render(" ≡ plan  ✎ form  △ in its own terminal"))
 	half := width / 2
 	out := make([]string, max(len(left), len(right)))
 	for i := range out {
@@ -585,14 +619,6 @@ func leftText(d time.Duration) string {
 		return "time's up"
 	}
 	return spanText(d) + " left"
-}
-
-// waitText is how long an agent goes on waiting for an answer.
-func waitText(d time.Duration) string {
-	if d <= 0 {
-		return "time's up"
-	}
-	return "agent waits " + spanText(d)
 }
 
 func spanText(d time.Duration) string {

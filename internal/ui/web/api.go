@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/ui/text"
@@ -170,8 +172,19 @@ func (v *server) sendHandler(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Session string `json:"session"`
 		Text    string `json:"text"`
+		PIN     string `json:"pin"`
 	}
 	if !readJSON(w, r, &in) {
+		return
+	}
+	// What's a command to the agent itself would go past hooks and guards, or change them.
+	begin := strings.TrimLeftFunc(in.Text, func(c rune) bool { return !unicode.IsGraphic(c) || unicode.IsSpace(c) })
+	if strings.HasPrefix(begin, "/") || strings.HasPrefix(begin, "!") {
+		fail(w, http.StatusForbidden, "command", "a text that begins with / or ! is a command to the agent itself; type it in its terminal")
+		return
+	}
+	if bad := v.service.Requests.CheckText(in.Session, in.PIN); bad != nil {
+		failWith(w, bad)
 		return
 	}
 	if sent, ok := v.call(w, r, wire.MethodSessionSend,

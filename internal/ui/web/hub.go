@@ -271,7 +271,18 @@ func (h *hub) find(id, device string) *page {
 type snapshot struct {
 	Page     string              `json:"page"`
 	Device   wire.WebDevice      `json:"device"`
+	Home     string              `json:"home"`
+	Agents   map[string]string   `json:"agents"`   // their names, as people write them
 	Requests []wire.InboxRequest `json:"requests"` // and sessions, which come from sessionList
+}
+
+// agentTitles are the names of all agents, as people write them.
+func (s *Service) agentTitles() map[string]string {
+	titles := map[string]string{}
+	for _, a := range s.Catalogue.Agents() {
+		titles[a.Name] = a.Title
+	}
+	return titles
 }
 
 // sessionList is every session, for a page that has joined.
@@ -319,7 +330,8 @@ func (v *server) streamHandler(w http.ResponseWriter, r *http.Request) {
 		failWith(w, bad)
 		return
 	}
-	first, _ := json.Marshal(snapshot{Page: p.id, Device: d.Info(h.count(d.ID)), Requests: v.service.Requests.WaitingInFull()})
+	first, _ := json.Marshal(snapshot{Page: p.id, Device: d.Info(h.count(d.ID)), Home: v.service.Dirs.Home,
+		Agents: v.service.agentTitles(), Requests: v.service.Requests.WaitingInFull()})
 	first = append(first[:len(first)-1], `,"sessions":`...)
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Time{})

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/authority/devices"
+	"github.com/hookmux/hookmux/internal/platform/jsonx"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -402,8 +403,12 @@ func (v *server) pageHandler(w http.ResponseWriter, _ *http.Request) {
 }
 
 func serveFile(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		http.Error(w, "files are only read", http.StatusMethodNotAllowed)
+		return
+	}
 	file, ok := files()[r.URL.Path]
-	if !ok || r.Method != http.MethodGet && r.Method != http.MethodHead {
+	if !ok {
 		http.Error(w, "there's nothing here", http.StatusNotFound)
 		return
 	}
@@ -458,9 +463,11 @@ func readJSON(w http.ResponseWriter, r *http.Request, into any) bool {
 		fail(w, http.StatusUnsupportedMediaType, "type", "send JSON")
 		return false
 	}
-	dec := json.NewDecoder(r.Body)
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
+	body, err := io.ReadAll(r.Body)
+	if err == nil {
+		err = jsonx.Strict(body, into)
+	}
+	if err != nil {
 		fail(w, http.StatusBadRequest, "body", "that can't be read: "+err.Error())
 		return false
 	}

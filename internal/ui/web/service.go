@@ -34,6 +34,8 @@ type Requests interface {
 	WaitingInFull() []wire.InboxRequest
 	FollowInFull(ctx context.Context, each func(note string, line []byte) bool)
 	ReplySigned(p wire.InboxReplyParams, device string, signed ledger.Signature) (wire.InboxReplyResult, *wire.Error)
+	// CheckText says why a device may not send a session a text.
+	CheckText(session, pin string) *wire.Error
 	// Watch notes that somebody who may answer looks at the requests.
 	Watch() (left func())
 }

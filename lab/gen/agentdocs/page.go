@@ -90,7 +90,7 @@ func canDo(f agentfacts.Facts) string {
 	case len(cannot) == 0:
 		return strings.Join(can, ", ")
 	}
-	return strings.Join(can, ", ") + "; it can't " + strings.Join(cannot, ", ")
+	return strings.Join(can, ", ") + ". It can't " + strings.Join(cannot, ", ")
 }
 
 // install says how hookmux gets in.

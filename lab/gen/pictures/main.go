@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -78,7 +79,8 @@ type shot struct {
 	// columns is the width of a screen that is shown larger or smaller than the film; 0 is the film's.
 	columns int
 	tab     int
-	marked  string // lines with it are highlighted
+	marked  string         // lines with it are highlighted
+	loud    *regexp.Regexp // and this in them most
 }
 
 // tabs are the windows that the film shows.
@@ -111,6 +113,9 @@ var (
 	claudePhone string
 )
 
+// reason is why, without what the agent puts around it; it goes over two lines.
+var reason = regexp.MustCompile(`force-pushes( over)?|(over )?commits that others may have`)
+
 // blockedShot is what a real Claude Code showed when a guard stopped its call.
 func blockedShot(of size) shot {
 	text, columns := claudeWide, 60
@@ -118,7 +123,7 @@ func blockedShot(of size) shot {
 		text, columns = claudePhone, 42
 	}
 	return shot{text: "\n" + strings.ReplaceAll(text, "⎿", "└"), // few fonts have it
-		key: "✗", caption: "A guard stops git push --force, in every agent", lasts: 4200 * time.Millisecond, columns: columns, tab: 1, marked: "│"}
+		key: "guard", caption: "Stops it, in every agent", lasts: 4200 * time.Millisecond, columns: columns, tab: 1, marked: "│", loud: reason}
 }
 
 // camera keeps what the view shows.
@@ -182,12 +187,12 @@ var keyUp = tea.KeyPressMsg{Code: tea.KeyUp}
 
 // scenes answer everything that the demo asks, from the top.
 var scenes = []scene{
-	{waiting: "4 waiting", words: "Run the payment tests", key: "a", caption: "Four agents wait. Approve with one key",
-		lasts: 2700 * time.Millisecond},
-	{waiting: "3 waiting", words: "Shared by all servers", key: "2", caption: "Answer a question with a digit",
-		lasts: 2700 * time.Millisecond},
-	{waiting: "2 waiting", words: "Clean build", key: "d", caption: "This one deletes files. Deny it",
-		lasts: 2700 * time.Millisecond, typed: "use make clean", reason: "Say what to do instead"},
+	{waiting: "4 waiting", words: "Run the payment tests", key: "a", caption: "Four agents wait. Approve one",
+		lasts: 2500 * time.Millisecond},
+	{waiting: "3 waiting", words: "Shared by all servers", key: "2", caption: "Answer a question",
+		lasts: 2500 * time.Millisecond},
+	{waiting: "2 waiting", words: "Clean build", key: "d", caption: "This one deletes. Deny it",
+		lasts: 2500 * time.Millisecond, typed: "use make clean", reason: "Say what to do instead"},
 	{waiting: "1 waiting", words: "Compare row counts", key: "a"},
 }
 
@@ -222,6 +227,13 @@ func recordDemo(of size) (film, error) {
 				program.Send(keyUp)
 				time.Sleep(keyPause)
 			}
+			for range 5 { // agents that a busy machine held up ask in another order
+				if strings.Contains(plainText(c.shown()), s.words) {
+					break
+				}
+				program.Send(tea.KeyPressMsg{Code: tea.KeyDown})
+				time.Sleep(keyPause)
+			}
 			if err := c.shows(ctx, s.words); err != nil {
 				return err
 			}
@@ -239,7 +251,7 @@ func recordDemo(of size) (film, error) {
 			if err := c.shows(ctx, s.typed); err != nil {
 				return err
 			}
-			all = append(all, shot{text: c.shown(), key: "⏎", caption: s.reason, lasts: s.lasts})
+			all = append(all, shot{text: c.shown(), key: "Enter", caption: s.reason, lasts: s.lasts})
 			program.Send(tea.KeyPressMsg{Code: tea.KeyEnter})
 			time.Sleep(keyPause)
 		}

@@ -123,18 +123,18 @@ func drawCaption(b *strings.Builder, s shot, width, height float64) {
 		fill, cap = palette[1], background
 	}
 	if s.key != "" {
-		fmt.Fprintf(b, `<rect x="%.0f" y="%.0f" width="30" height="28" rx="6" fill="%s"/><text x="%.0f" y="%.0f" `+
-			`text-anchor="middle" font-weight="bold" font-size="17" fill="%s">%s</text>`, x, y-14, fill, x+15, y, cap,
+		width := 20 + 10*float64(len(s.key))
+		fmt.Fprintf(b, `<rect x="%.0f" y="%.0f" width="%.0f" height="28" rx="6" fill="%s"/><text x="%.0f" y="%.0f" `+
+			`text-anchor="middle" font-weight="bold" font-size="16" fill="%s">%s</text>`, x, y-14, width, fill, x+width/2, y, cap,
 			html.EscapeString(s.key))
-		x += 42
+		x += width + 12
+	}
+	fontSize := 18
+	if width < 500 { // a phone
+		fontSize = 15
 	}
 	fmt.Fprintf(b, `<text x="%.0f" y="%.0f" font-family="%s" font-size="%d" font-weight="600" fill="%s">%s</text>`+"\n", x, y, plainFont,
-		captionSize(s.caption, width-x-margin), foreground, html.EscapeString(s.caption))
-}
-
-// captionSize is the largest type in which a caption fits; a letter is about half as wide as high.
-func captionSize(caption string, width float64) int {
-	return min(18, int(width/float64(len(caption))/0.55))
+		fontSize, foreground, html.EscapeString(s.caption))
 }
 
 // drawFrame draws the cells of a frame, in runs of one look.
@@ -159,6 +159,16 @@ func drawFrame(b *strings.Builder, of size, s shot) {
 			fmt.Fprintf(b, `<rect x="0" y="%.1f" width="%.1f" height="%.1f" fill="%s"/><rect x="0" y="%.1f" width="4" height="%.1f" fill="%s"/>`+"\n",
 				top, float64(of.columns)*cellWidth, lineHeight+.5, markColor, top, lineHeight+.5, palette[1])
 		}
+		if marked && s.loud.MatchString(line) { // what matters of it
+			at := s.loud.FindStringIndex(line)
+			for x := range of.columns {
+				if first := ansi.StringWidth(line[:at[0]]); x >= first && x < first+ansi.StringWidth(line[at[0]:at[1]]) {
+					cell := *screen.CellAt(x, y)
+					cell.Style = uv.Style{Fg: ansi.BrightWhite, Attrs: uv.AttrBold}
+					screen.SetCell(x, y, &cell)
+				}
+			}
+		}
 		for x := 0; x < of.columns; {
 			style, run, first := screen.CellAt(x, y).Style, "", x
 			for x < of.columns && screen.CellAt(x, y).Style.Equal(&style) {
@@ -166,7 +176,8 @@ func drawFrame(b *strings.Builder, of size, s shot) {
 				x++
 			}
 			if marked {
-				style = uv.Style{Fg: ansi.BrightWhite, Attrs: uv.AttrBold}
+				style.Fg = nil
+				style.Attrs &^= uv.AttrFaint
 			}
 			drawRun(b, run, style, float64(first)*cellWidth, at)
 		}

@@ -55,7 +55,7 @@ func TestQuestionsFindTheirPages(t *testing.T) {
 		"agent disable guard":           "docs/concepts.html",
 		"resume session":                "docs/guide/2-see.html#resume-sessions-after-a-reboot",
 		"how do I turn everything off?": "docs/guide/4-guard.html#everything-off",
-		"notifications do not arrive":   "docs/troubleshooting.html#why-does-no-notification-come",
+		"notifications do not arrive":   "docs/troubleshooting.html#why-does-no-notification-arrive",
 		"turn off":                      "docs/troubleshooting.html#how-do-i-turn-it-off-for-an-hour",
 		"pause a guard":                 "docs/commands/guard.html#hookmux-guard-pause",
 		"devcontainer":                  "docs/install.html#in-ci-and-in-containers",
@@ -92,7 +92,7 @@ func TestQuestionsFindTheirPages(t *testing.T) {
 		"what happens when the daemon crashes":     "docs/troubleshooting.html#what-happens-if-hookmux-crashes",
 		"I edited config.json and nothing changed": "docs/troubleshooting.html#why-does-my-edit-have-no-effect",
 		"daily budget":                             "docs/recipes.html#a-daily-budget",
-		"write my own rule":                        "docs/guide/4-guard.html#rules-of-your-own",
+		"write my own rule":                        "docs/guide/4-guard.html#write-your-own-rules",
 		// Twenty more, written before the pages were shortened.
 		"update hookmux":                     "docs/install.html#after-an-upgrade",
 		"install without a network":          "docs/install.html#packages",
@@ -123,7 +123,7 @@ func TestQuestionsFindTheirPages(t *testing.T) {
 		"git-history.force-push but git-history is off": "docs/guide/4-guard.html#when-something-was-stopped",
 		"let one force push through":                    "docs/guide/4-guard.html#when-something-was-stopped",
 		"block an mcp tool":                             "docs/recipes.html",
-		"what is the difference between deny and skip":  "docs/inbox.html",
+		"what is the difference between deny and skip":  "docs/guide/3-answer.html",
 		"rule only for one repository":                  "docs/guide/4-guard.html#for-one-project",
 		"is my prompt sent to a server":                 "docs/security.html#privacy-and-network",
 		"how do I stop the daemon":                      "docs/commands/daemon.html",
@@ -134,6 +134,22 @@ func TestQuestionsFindTheirPages(t *testing.T) {
 		"hook that runs prettier after every edit":      "docs/recipes.html",
 		"what happens on ctrl-c while an agent waits":   "docs/troubleshooting.html",
 		"windows support":                               "docs/troubleshooting.html",
+		// Questions of a reader who hadn't seen the site.
+		"How do I uninstall it and get my settings back?":                                "docs/troubleshooting.html#how-do-i-remove-it-completely-uninstall",
+		"How do I approve from my phone when I'm not at home (not on the same Wi-Fi)?":   "docs/guide/7-phone.html",
+		"How do I let `npm test` always pass without asking?":                            "docs/recipes.html#stop-asking-me-about-safe-commands",
+		"What happens if hookmux (the daemon) crashes / isn't running — do agents hang?": "docs/troubleshooting.html#what-happens-if-hookmux-crashes",
+		"How do I stop being asked / turn hookmux off for an hour (pause)?":              "docs/troubleshooting.html#how-do-i-turn-it-off-for-an-hour",
+		"Does it send anything to the internet (telemetry, privacy)?":                    "docs/security.html#privacy-and-network",
+		"How do I deny with a reason the agent sees?":                                    "docs/guide/3-answer.html",
+		"How do I see what it blocked yesterday?":                                        "docs/guide/2-see.html#what-happened-the-history",
+		"How do I share guards with my team (in the repository)?":                        "docs/guide/4-guard.html#for-one-project",
+		"How do I set a budget of $10 a day?":                                            "docs/recipes.html#a-daily-budget",
+		"Why isn't my agent in the list (\"agent doesn't appear\")?":                     "docs/troubleshooting.html#why-is-my-agent-not-listed",
+		"Does it work on Windows / WSL?":                                                 "docs/troubleshooting.html#does-it-run-on-windows",
+		"How do I change the keys / colours / theme?":                                    "docs/keys.html",
+		"Someone lost/stole my phone: how do I revoke it?":                               "docs/guide/7-phone.html",
+		"How long does an agent wait for an answer (timeout), and what then?":            "docs/inbox.html#how-long-an-agent-waits",
 		// Twenty about what's new: other machines, usage, the page for browsers, starting agents.
 		"add another machine":             "docs/remote.html#add-a-machine",
 		"agents over ssh":                 "docs/remote.html",
@@ -154,7 +170,7 @@ func TestQuestionsFindTheirPages(t *testing.T) {
 		"which files does hookmux change": "docs/install.html#what-changes-on-your-machine",
 		"socket api":                      "docs/contributing/protocol.html",
 		"claude code plan mode":           "docs/inbox.html#questions-forms-and-plans",
-		"claude status line":              "docs/usage.html",
+		"claude status line":              "docs/commands/usage.html",
 	} {
 		found, err := vm.Eval("window.findSections(window.searchIndex, "+strconv.Quote(query)+
 			").sections.slice(0, 5).map(function (s) { return s.u; }).join(' ')", quickjs.EvalGlobal)

@@ -62,12 +62,12 @@ type group struct {
 var groups = []group{
 	{"Guide", []string{"README.md", "docs/guide/*.md"}},
 	{"How to", []string{"docs/recipes.md", "docs/concepts.md", "docs/blocked.md", "docs/keys.md", "docs/troubleshooting.md"}},
-	{"Use", []string{"docs/install.md", "docs/sessions.md", "docs/inbox.md", "docs/notifications.md",
-		"docs/web.md", "docs/remote.md", "docs/usage.md", "docs/telemetry.md", "docs/tmux.md", "docs/acp.md"}},
+	{"Setup", []string{"docs/install.md", "docs/commands.md", commandPages, "docs/config.md", "docs/telemetry.md", "docs/fleet.md"}},
+	{"Daily use", []string{"docs/inbox.md", "docs/sessions.md", "docs/notifications.md", "docs/web.md", "docs/remote.md",
+		"docs/usage.md", "docs/tmux.md", "docs/acp.md"}},
 	{"Guards and hooks", []string{"docs/rules.md", "docs/hooks.md", "docs/modules.md", "examples/hooks/README.md",
 		"docs/security.md", "docs/audit.md"}},
 	{"Agents", slices.Concat([]string{"docs/agents.md"}, usualPages(), []string{"docs/agents/*.md"})},
-	{"Commands and settings", []string{"docs/commands.md", commandPages, "docs/config.md"}},
 	{"Contributing", []string{"CONTRIBUTING.md", "ARCHITECTURE.md", "docs/contributing/*.md", "docs/*.md", "SECURITY.md",
 		"CHANGELOG.md"}},
 }
@@ -78,6 +78,48 @@ func usualPages() []string {
 		files = append(files, "docs/agents/"+name+".md")
 	}
 	return files
+}
+
+// descriptions say what a page is about, in the list of all pages and to search engines. Pages
+// without one are described by their beginning.
+var descriptions = map[string]string{
+	"README.md":                "What hookmux does, first steps, how it compares",
+	"docs/guide/1-start.md":    "Get it, look at it, hook your agents",
+	"docs/guide/2-see.md":      "The live view, one session, the history",
+	"docs/guide/3-answer.md":   "Approve, deny, answer; yes for longer",
+	"docs/guide/4-guard.md":    "Block what's dangerous, and write your own rules",
+	"docs/guide/5-hooks.md":    "Run your own program on every agent",
+	"docs/guide/6-tmux.md":     "Hear about waiting agents, on the desktop and in tmux",
+	"docs/guide/7-phone.md":    "Answer from anywhere",
+	"docs/recipes.md":          "Ready to copy: safe commands, secrets, teams, Slack, CI",
+	"docs/concepts.md":         "Which one to use for what, and who decides",
+	"docs/blocked.md":          "What the agent prints, and how to let it through",
+	"docs/keys.md":             "Every key of the live view and in tmux",
+	"docs/troubleshooting.md":  "Questions and answers when something goes wrong",
+	"docs/install.md":          "Build, hook, upgrade, remove; CI and containers",
+	"docs/commands.md":         "All commands, with a page for each",
+	"docs/config.md":           "Every setting, and where settings come from",
+	"docs/telemetry.md":        "Traces and metrics to your own collector",
+	"docs/fleet.md":            "One inbox, log and set of rules for a team's machines",
+	"docs/inbox.md":            "What waits, how long, and what an answer does",
+	"docs/sessions.md":         "Find, resume, rename and search sessions",
+	"docs/notifications.md":    "Channels, kinds, quiet hours, webhooks",
+	"docs/web.md":              "The page, pairing, and how it's protected",
+	"docs/remote.md":           "Answer agents on machines that you reach by ssh",
+	"docs/usage.md":            "Tokens, cost, plan limits, budgets",
+	"docs/tmux.md":             "Icons, popup, status bar, jumping to a pane",
+	"docs/acp.md":              "Agents that Zed, JetBrains and others run",
+	"docs/rules.md":            "The rule language, packs, replays",
+	"docs/hooks.md":            "Roles, handlers, answers, the built-in guards",
+	"docs/modules.md":          "One TypeScript file, no Node and no build",
+	"examples/hooks/README.md": "Ten hooks to copy",
+	"docs/security.md":         "What's promised, and what still works for an attacker",
+	"docs/audit.md":            "A signed record of every decision",
+	"docs/agents.md":           "What hooks can do in each agent",
+	"CONTRIBUTING.md":          "Set up, and add an agent, a rule or a command",
+	"ARCHITECTURE.md":          "One event's way through the packages",
+	"SECURITY.md":              "How to report a hole",
+	"CHANGELOG.md":             "What's new",
 }
 
 // commandPages is where the pages of commands are in the navigation. They're made from the
@@ -115,6 +157,11 @@ func buildSite(root, out string) (int, error) {
 		return 0, err
 	}
 	version := strings.TrimSpace(string(text))
+	if changes, err := os.ReadFile(filepath.Join(root, "CHANGELOG.md")); err != nil {
+		return 0, err
+	} else if strings.Contains(string(changes), "## "+version+" (unreleased)") {
+		version = "unreleased"
+	}
 	for _, p := range pages {
 		if err := p.write(pages, version, out); err != nil {
 			return 0, err
@@ -188,6 +235,9 @@ func readPages(root string) ([]*page, error) {
 				text, err := os.ReadFile(file)
 				if err != nil {
 					return nil, err
+				}
+				if conflict.Match(text) {
+					return nil, fmt.Errorf("%s has a merge conflict", name)
 				}
 				p := newPage(g.Title, name, string(text))
 				p.Unlisted = strings.HasPrefix(name, "docs/agents/") && !slices.Contains(usualAgents, strings.TrimSuffix(path.Base(name), ".md"))
@@ -276,10 +326,18 @@ func writeContents(pages []*page, version, out string) error {
 				body.WriteString("</ul>\n")
 			}
 			group = p.Group
-			fmt.Fprintf(&body, "<h2>%s</h2>\n<ul class=\"pages\">\n", template.HTMLEscapeString(group))
+			class := "pages"
+			if strings.HasPrefix(p.File, "docs/agents") {
+				class = "names"
+			}
+			fmt.Fprintf(&body, "<h2>%s</h2>\n<ul class=\"%s\">\n", template.HTMLEscapeString(group), class)
+		}
+		if strings.HasPrefix(p.File, "docs/agents") {
+			fmt.Fprintf(&body, "<li><a href=\"../%s\">%s</a></li>\n", p.URL, template.HTMLEscapeString(p.Short))
+			continue
 		}
 		fmt.Fprintf(&body, "<li><a href=\"../%s\">%s</a><span>%s</span></li>\n", p.URL, template.HTMLEscapeString(p.Short),
-			template.HTMLEscapeString(p.firstSentence()))
+			template.HTMLEscapeString(p.about()))
 	}
 	body.WriteString("</ul>\n")
 	return writePage("page", layout{Title: "Documentation · hookmux", About: "All pages of hookmux's documentation.", Up: "../",
@@ -294,6 +352,8 @@ func writePage(name string, l layout, file string) error {
 	}
 	return writeFile(file, b.Bytes())
 }
+
+var conflict = regexp.MustCompile(`(?m)^(<{7}|>{7}) `)
 
 var colorBlock = regexp.MustCompile(`(?s):root \{\s*(.*?)\}`)
 

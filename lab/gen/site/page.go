@@ -224,22 +224,15 @@ func (p *page) commandPage(code string, pages []*page) string {
 
 // about is the beginning of the page, for search engines and previews.
 func (p *page) about() string {
+	if said := descriptions[p.File]; said != "" {
+		return said
+	}
 	text := []rune(p.introduction)
 	if len(text) > 155 {
 		text = append(text[:155], '…')
 	}
 	return string(text)
 }
-
-// firstSentence says what the page is about.
-func (p *page) firstSentence() string {
-	if end := sentenceEnd.FindStringIndex(p.introduction); end != nil {
-		return p.introduction[:end[0]+1]
-	}
-	return p.introduction
-}
-
-var sentenceEnd = regexp.MustCompile(`[.:] `)
 
 // contents are the headings of the second and third level, where there are enough to choose from;
 // of many, the second level alone.

@@ -70,8 +70,16 @@
   }
 
   function excerpt(text, word) {
-    var at = Math.max(0, text.toLowerCase().indexOf(word) - 40);
-    return (at ? "…" : "") + text.slice(at, at + 160);
+    var hit = text.toLowerCase().indexOf(word), from = hit > 40 ? text.indexOf(" ", hit - 40) + 1 : 0;
+    var box = document.createElement("small");
+    if (hit < 0 || from > hit) {
+      box.textContent = text.slice(0, 160);
+      return box;
+    }
+    var mark = document.createElement("mark");
+    mark.textContent = text.slice(hit, hit + word.length);
+    box.append((from ? "…" : "") + text.slice(from, hit), mark, text.slice(hit + word.length, from + 160));
+    return box;
   }
 
   function close() {
@@ -85,7 +93,7 @@
     found.hidden = !result.word;
     if (!result.word) return;
     hits.forEach(function (s, i) {
-      var a = document.createElement("a"), small = document.createElement("small");
+      var a = document.createElement("a");
       a.href = up + s.u;
       a.textContent = s.h;
       if (s.h !== s.p) {
@@ -93,8 +101,7 @@
         page.textContent = " · " + s.p;
         a.append(page);
       }
-      small.textContent = excerpt(s.t, result.word);
-      a.appendChild(small);
+      a.append(excerpt(s.t, result.word));
       if (!i) a.className = "chosen";
       a.onclick = close;
       found.appendChild(a);

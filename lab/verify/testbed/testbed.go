@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/authority/terminal"
 	"github.com/hookmux/hookmux/internal/daemon"
+	"github.com/hookmux/hookmux/internal/platform/files"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/realagents"
@@ -215,6 +217,26 @@ func (st *TestBed) StartDaemon(decide Decide) error {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
+}
+
+// RestartDaemon stops the daemon and, after meanwhile, starts another. A hook that waits
+// would start one as soon as its daemon is gone, and two can't run: until the other one is up,
+// hooks see that somebody is starting it.
+func (st *TestBed) RestartDaemon(decide Decide, meanwhile func()) error {
+	lock, err := os.OpenFile(st.Dirs.StartLock(), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer lock.Close() // lets it go
+	if err := files.TryLock(lock); err != nil {
+		return err
+	}
+	st.StopDaemon()
+	if err := os.WriteFile(st.Dirs.AliveFile(), []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600); err != nil {
+		return err
+	}
+	meanwhile()
+	return st.StartDaemon(decide)
 }
 
 // ProcessTable is the processes the test bed's daemon sees.

@@ -107,10 +107,11 @@ func setUpTable() {
 		"> ~", ">~", ">/", "> /", "> .git", ">.git", "truncate", "drop ", "flush", "bash <", "sh <", "|sh", "| sh",
 		"|bash",
 		"| bash", "|zsh", "| zsh", "| sudo", "nc", "rev", ">(", "make", "os.remove",
-		"file.delete", "gdb", "lldb", "sed", "su ", "delete", "removeitem",
+		"file.delete", "oldpwd", "sponge", "-sdel", "gdb", "lldb", "sed", "su ", "delete", "removeitem",
 		"recursive=true", "deletedir", "emacs", "vim", "remove_dir", "remove_entry"}
 	words = append(words, programs.OfKind(slices.Collect(maps.Keys(t))...)...)
 	words = append(words, programs.With(func(p *programs.Program) bool { return len(p.Does[programs.Disables]) > 0 })...)
+	words = append(append(words, programs.OfKind(programs.KindRename)...), "inplace", "-i", "ex ", "ed ", "vi ")
 	needles = facts.NewNeedles(true, words...)
 }
 
@@ -128,6 +129,7 @@ func checkScript(x *scope) {
 		codeRule(x, r)
 		disablesRule(x, r)
 		removedList(x, r)
+		documentsRule(x, r)
 		name := r.Name()
 		if f, ok := ruleTable[x.Script.Programs.Of(name).Kind]; ok {
 			f(x, r)

@@ -21,6 +21,8 @@ func ddRule(x *scope, r *shell.Run) {
 			x.Report.Add("disk", r.Head(), fmt.Sprintf("writes straight to the device %s", t))
 		case x.whyVital(p) != notVital:
 			x.Report.Add("overwrite", r.Head(), fmt.Sprintf("overwrites %s (%s)", t, x.whyVital(p)))
+		case facts.HasWord(r.Args(), "if=/dev/null", "if=/dev/zero"):
+			x.losesDocuments(r, "empties", facts.CutWord(a, len("of=")))
 		}
 	}
 }

@@ -44,6 +44,9 @@ func rmRule(x *scope, r *shell.Run) {
 			x.Report.Add("overwrite", r.Head(), fmt.Sprintf("deletes %s (a personal file)", p.Text))
 		}
 	}
+	if !recursive {
+		x.losesDocuments(r, "deletes", targets...)
+	}
 }
 
 // asksHelp reports whether --help comes before the operands. Behind them it is one itself
@@ -97,7 +100,7 @@ func (x *scope) losesPersonal(p facts.Place) bool {
 	case sshFile:
 		base := path.Base(p.Path)
 		return !strings.HasPrefix(base, "known_hosts") && !strings.HasPrefix(base, "control") &&
-			!strings.HasSuffix(base, ".sock") && !strings.HasSuffix(base, ".old") && !strings.HasSuffix(base, ".bak")
+			!strings.HasSuffix(base, ".sock") && !strings.HasSuffix(base, ".old") && !strings.HasSuffix(base, ".lock") && !strings.HasSuffix(base, ".bak")
 	}
 	return false
 }
@@ -171,6 +174,10 @@ func (x *scope) checkDelete(r *shell.Run, w shell.Word, verb string) {
 		}
 		return
 	}
+	if strings.HasPrefix(w.Text, "$OLDPWD") || strings.HasPrefix(w.Text, "${OLDPWD}") {
+		x.Report.Add("rm-dynamic", r.Head(), fmt.Sprintf("%s %s, the folder that cd left", verb, w.Text))
+		return
+	}
 	if strings.TrimSuffix(w.Text, "/") == ".git" || strings.HasSuffix(strings.TrimSuffix(w.Text, "/"), "/.git") {
 		x.Report.Add("rm-broad", r.Head(), fmt.Sprintf("%s %s (a repository's history)", verb, w.Text))
 		return
@@ -207,6 +214,8 @@ func (x *scope) checkListing(r *shell.Run, w shell.Word) {
 			p := x.ResolveWord(d, &from)
 			if why := x.WhyBroad(p); p.Known && why != facts.NotBroad && why != facts.WholeProject {
 				x.Report.Add("rm-broad", r.Head(), fmt.Sprintf("deletes everything listed in %s (%s)", d.Text, why))
+			} else if p.Known && x.IsOutside(p) {
+				x.Report.Add("rm-outside", r.Head(), fmt.Sprintf("deletes what is listed in %s, outside the project", d.Text))
 			}
 		}
 	}
@@ -334,6 +343,14 @@ func permissionRule(x *scope, r *shell.Run) {
 	if r.Name() == "setfacl" && len(rest) == 1 { // setfacl -R -b dir
 		rest = append([]shell.Word{{}}, rest...)
 	}
+	if facts.HasLong(flags, "--reference") {
+		rest = append([]shell.Word{{Text: "--reference"}}, rest...)
+		for _, w := range rest[1:] {
+			if p := x.ResolveWord(w, r); p.Known && facts.IsUnder(p.Path, x.Home+"/.ssh") {
+				x.Report.Add("permissions", r.Head(), fmt.Sprintf("gives %s the permissions of something else", w.Text))
+			}
+		}
+	}
 	if len(rest) < 2 || r.Contained {
 		return
 	}
@@ -380,7 +397,7 @@ var vitalTexts = [...]string{
 	notVital:       "",
 	systemFile:     "a vital system file",
 	startFile:      "a personal start file",
-	sshFile:        "a personal ssh file",
+	sshFile:        "a personal key or ssh file",
 	repositoryData: "the repository's own data",
 }
 
@@ -408,7 +425,7 @@ func (x *scope) whyVital(p facts.Place) vitalKind {
 			return startFile
 		}
 	}
-	if strings.HasPrefix(t, x.Home+"/.ssh/") {
+	if strings.HasPrefix(t, x.Home+"/.ssh/") || strings.HasPrefix(t, x.Home+"/.gnupg/") {
 		return sshFile
 	}
 	if facts.IsBelow(t, x.Project) && strings.Contains(t, "/.git/") && !strings.Contains(t, "/.git/hooks/") &&
@@ -459,6 +476,9 @@ func redirectRule(x *scope, r *shell.Run) {
 		if why := x.whyVital(p); why != notVital && !strings.Contains(rd.Op, ">>") {
 			x.Report.Add("overwrite", r.Head(), fmt.Sprintf("overwrites %s (%s)", rd.Target.Text, why))
 		}
+		if !strings.Contains(rd.Op, ">>") && printsNothing(r) {
+			x.losesDocuments(r, "empties", rd.Target)
+		}
 		emptiesFound(x, r, rd)
 	}
 }
@@ -500,7 +520,7 @@ func printsNothing(r *shell.Run) bool {
 func (x *scope) copiesNothing(sources []shell.Word, r *shell.Run) bool {
 	for _, w := range sources {
 		p := x.ResolveWord(w, r)
-		named := strings.Contains(strings.ToLower(path.Base(strings.TrimSuffix(w.Text, "/"))), "empty")
+		named := strings.Contains(strings.ToLower(path.Base(strings.TrimSuffix(w.Text, "/"))), "empty") || w.Text == "/dev/null"
 		if !named && !(p.Known && x.IsScratch(p.Path)) {
 			return false
 		}
@@ -557,6 +577,14 @@ func overwriteRule(x *scope, r *shell.Run) {
 			}
 		}
 		return
+	}
+	if kind == programs.KindMove {
+		x.losesAway(r, dest, sources)
+	}
+	switch {
+	case copies && kind != programs.KindLink && namesNothing(sources),
+		kind == programs.KindReplace && x.emptied(r):
+		x.losesDocuments(r, "empties", last)
 	}
 	targets := rest
 	switch {

@@ -74,6 +74,11 @@ func unpackRule(x *scope, r *shell.Run) {
 			}
 		}
 	}
+	if words := r.Args(); !r.Contained && len(words) > 0 && strings.HasSuffix(r.Name(), "tar") && facts.Extracts(r) &&
+		(facts.HasShort(words, 'P') || facts.HasLong(words, "--absolute-names") || !strings.HasPrefix(words[0].Text, "-") &&
+			strings.Contains(words[0].Text, "P") && !strings.Contains(words[0].Text, "/")) {
+		x.Report.Add("overwrite", r.Head(), r.Name()+" lets the archive write wherever it likes")
+	}
 	dir, ok := facts.ExtractDir(r)
 	if !ok || r.Contained {
 		return

@@ -45,14 +45,14 @@ var dataDirs = []string{"/data", "/srv", "/home", "/root", "/mnt", "/media", "/b
 	"/var/lib/kafka",
 	"/var/lib/zookeeper", "/var/lib/neo4j", "/var/lib/couchdb", "/var/lib/ldap", "/var/lib/docker", "/var/lib/minio",
 	"/var/lib/vault", "/var/lib/consul", "/var/lib/jenkins", "/var/jenkins_home", "/opt/couchdb/data", "/prometheus",
-	"/var/lib/nexus", "/nexus-data", "/var/spool", "/var/mail", "/var/vmail"}
+	"/sdcard", "/storage", "/data/media", "/var/lib/nexus", "/nexus-data", "/var/spool", "/var/mail", "/var/vmail"}
 
 // holdsData reports whether a path in a running container is a place where its data
 // lie: a container that was started for this one command has none.
 func holdsData(r *shell.Run, p facts.Place) bool {
 	running := false
 	for _, via := range r.Via {
-		running = running || strings.HasSuffix(via, " exec") || strings.HasSuffix(via, " rsh")
+		running = running || strings.HasSuffix(via, " exec") || strings.HasSuffix(via, " rsh") || strings.HasSuffix(via, " shell")
 	}
 	if !running || !p.Known || !strings.HasPrefix(p.Text, "/") && len(r.Dirs) == 0 {
 		return false

@@ -106,6 +106,10 @@ func (t *Checker) checkWriter(x *scope, r *shell.Run) {
 		check(c)
 	}
 	c.checkOperands(name)
+	c.write(facts.OptionValues(r.Args(), x.Script.Programs.FileOptionsOf(name).Writes...))
+	if programs.IsInterpreter(name) && facts.HasWord(r.Args(), "zipfile", "tarfile") && facts.HasWord(r.Args(), "-e", "--extract") {
+		c.remove(c.rest[max(0, len(c.rest)-1):]) // whatever the archive has takes its place
+	}
 }
 
 // withListed adds to the operands what a listing names that xargs makes operands of:

@@ -27,6 +27,9 @@ func (x *scope) secretOperands(r *shell.Run) {
 		return
 	}
 	spec, ok := x.Script.Programs.OperandsOf(name)
+	if programs.IsInterpreter(name) && len(r.Args()) > 2 && r.Args()[0].Text == "-m" { // python3 -m json.tool, -m base64
+		spec, ok = programs.Operands{Skip: 1}, true
+	}
 	copies := facts.HasWord(r.Args(), "cp")
 	if !ok && len(x.Script.Programs.ShownBy(name)) == 0 && !copies || loadsEnvironment(r) || quietRead(name, r) {
 		return

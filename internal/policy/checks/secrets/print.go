@@ -120,7 +120,7 @@ func namesSecrets(w shell.Word) bool {
 
 var secretVariable = lazyregexp.New(`(?i)(^|_)(token|secret|passwd|password|api_?key|apikey|access_?key|` +
 	`private_?key|secret_?key|credentials?|auth_?key|secret_access_key)(_?id)?$|^(aws_secret_access_key|` +
-	`aws_session_token|openai_api_key|anthropic_api_key|github_token|gh_token|npm_token|database_url|pgpassword)$`)
+	`aws_session_token|[a-z]*(stripe|openai|anthropic|sendgrid|mailgun|twilio|encryption|signing|signature|jwt|session|master|datadog|cloudflare|supabase|service_role)_key|npm_auth|pgpass|mysql_pwd|openai_api_key|anthropic_api_key|github_token|gh_token|npm_token|database_url|pgpassword)$`)
 
 // printsVariable finds echo $TOKEN to a place where it can be read.
 func (x *scope) printsVariable(r *shell.Run) {
@@ -139,6 +139,7 @@ func (x *scope) printsVariable(r *shell.Run) {
 	case "echo", "printf", "print":
 	default:
 		x.showsVariable(r)
+		x.showsInError(r)
 		return
 	}
 	if !r.To.Empty() && !x.reachesNetwork(r) && !x.printsOn(r) || loadsEnvironment(r) || r.Sink != "" {
@@ -183,6 +184,27 @@ func (x *scope) showsVariable(r *shell.Run) {
 	if x.traces(r) {
 		for _, a := range r.Argv {
 			shown(a.Text, a.Vars)
+		}
+	}
+}
+
+// namedInErrors is what is in an error message when a file of this name is not there, or a
+// variable isn't set.
+var namedInErrors = lazyregexp.New(`(?i)/[$][{]?[a-z_]*(token|password|passwd|secret|api_?key)[}]?($|/)|:[?][^}]*[$]`)
+
+// showsInError finds ls /x/$TOKEN and : ${X:?$TOKEN}, which print the value because they
+// fail.
+func (x *scope) showsInError(r *shell.Run) {
+	for _, a := range r.Args() {
+		if !a.Dynamic || strings.HasPrefix(a.Text, "-") || strings.Contains(a.Text, "://") ||
+			!namedInErrors.Compiled().MatchString(a.Text) {
+			continue
+		}
+		for _, v := range a.Vars {
+			if secretVariable.MatchString(v) {
+				x.Report.Add("variable", r.Head(), fmt.Sprintf("has an error message print the variable %s", v))
+				return
+			}
 		}
 	}
 }
@@ -256,7 +278,7 @@ func showsPartOnly(text, name string) bool {
 func (x *scope) printsOn(r *shell.Run) bool {
 	for _, n := range x.RunsIn(r.To) {
 		switch n.Name() {
-		case "cat", "base64", "xxd", "rev", "tee", "od", "hexdump":
+		case "cat", "base64", "xxd", "rev", "tee", "od", "hexdump", "fold", "nl", "tac", "expand", "pr", "strings", "base32":
 			return true
 		}
 	}

@@ -37,7 +37,7 @@ func All() []Guard {
 		{Name: Publish, What: "publishing packages, images or releases"},
 		{Name: Network, What: "connecting to hosts you haven't allowed, or to paste and tunnel services"},
 		{Name: SupplyChain, What: "running freshly downloaded code, adding package sources, skipping checks"},
-		{Name: GitHistory, What: "rewriting or deleting shared history and branches"},
+		{Name: GitHistory, What: "rewriting shared history, deleting branches, pushing to main"},
 		{Name: Infra, What: "changing clusters, clouds and machines: terraform, kubectl, aws, ansible"},
 		{Name: ProdDatabase, What: "connecting to remote databases, and statements that lose data"},
 		{Name: Loop, What: "repeating the same call or the same failure"},

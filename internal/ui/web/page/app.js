@@ -2,9 +2,9 @@
 import { el, icon, ago } from './dom.js'
 import { Api } from './api.js'
 import * as keys from './key.js'
-import { state, main, sessionKey, announce, drawSessions } from './state.js'
-import { homeView, outcome } from './inbox.js'
-import { sessionView, leaveSession } from './session.js'
+import { state, main, sessionKey, announce, drawSessions, placeSessions } from './state.js'
+import { homeView, outcome, step, current, chosen } from './inbox.js'
+import { sessionView, leaveSession, lastSteps } from './session.js'
 import { usageView } from './usage.js'
 import { devicesView } from './devices.js'
 import { pairView, claim } from './pair.js'
@@ -16,6 +16,8 @@ const apply = ({ method, params }) => {
     case 'snapshot':
       state.page = params.page
       state.device = params.device
+      state.home = params.home
+      state.agents = params.agents
       state.requests = new Map(params.requests.map((one) => [one.id, one]))
       state.sessions = new Map((params.sessions || []).map((one) => [sessionKey(one), one]))
       state.ready = true
@@ -59,7 +61,7 @@ const warn = ({ name, id, browser, address }) => {
 const setLink = (link) => {
   const node = document.getElementById('link')
   node.className = `link ${link}`
-  node.textContent = { live: 'Live', connecting: 'Connecting…', offline: 'Offline, trying again' }[link] || ''
+  node.textContent = { live: 'Connected', connecting: 'Connecting…', offline: 'Offline, trying again' }[link] || ''
 }
 
 // follow keeps the stream open, and comes back when it ends: everything that waits and
@@ -116,13 +118,32 @@ const drawSoon = () => {
 
 const part = (text) => { try { return decodeURIComponent(text || '') } catch { return '' } }
 
+// wide is a desktop, where the sessions are beside everything else.
+const wide = matchMedia('(min-width: 940px)')
+wide.addEventListener('change', () => draw())
+
+// drawLastSteps shows what led to the chosen request, where there's room below it.
+let stepsOf = ''
+const drawLastSteps = async () => {
+  const one = chosen()
+  const key = one ? `${one.session} ${[...state.sessions.values()].find((s) => s.id === one.session)?.lastEvent}` : ''
+  if (key === stepsOf || !matchMedia('(min-width: 1080px)').matches) return
+  stepsOf = key
+  const list = one && !one.host ? await lastSteps(one.session, 5).catch(() => []) : []
+  if (stepsOf !== key) return
+  const node = document.querySelector('.steps')
+  node?.querySelector('ol').replaceChildren(...list)
+  if (node) node.hidden = !list.length
+}
+addEventListener('chosen', drawLastSteps)
+
 let drawn = '' // the view that's there, where it isn't drawn again with each change
 const draw = () => {
   if (!state.api || !state.ready) return
   const [, view = '', id = ''] = location.hash.split('/')
-  const page = ['session', 'usage', 'devices'].includes(view) && (view !== 'session' || id) ? view : 'home'
+  const page = ['session', 'sessions', 'usage', 'devices'].includes(view) && (view !== 'session' || id) ? view : 'home'
   document.body.className = `view-${page}`
-  for (const [link, name] of [['nav-home', 'home'], ['nav-usage', 'usage'], ['nav-devices', 'devices']]) {
+  for (const [link, name] of [['nav-home', 'home'], ['nav-sessions', 'sessions'], ['nav-usage', 'usage'], ['nav-devices', 'devices']]) {
     const node = document.getElementById(link)
     if (page === name) node.setAttribute('aria-current', 'page')
     else node.removeAttribute('aria-current')
@@ -130,10 +151,12 @@ const draw = () => {
   const waiting = state.requests.size
   document.getElementById('nav-count').textContent = waiting || ''
   document.title = waiting ? `(${waiting}) hookmux` : 'hookmux'
-  drawSessions(page === 'session' ? part(id) : '')
+  const alone = page === 'sessions' && !wide.matches
+  placeSessions(alone)
+  if (wide.matches || alone) drawSessions(page === 'session' ? part(id) : '') // else nobody sees them
   if (page !== 'session') leaveSession()
   if (page === 'session') sessionView(part(id), drawSoon)
-  else if (page === 'home') homeView(view === 'request' ? part(id) : '', drawSoon)
+  else if (alone) { /* there they are */ } else if (page === 'home' || page === 'sessions') { homeView(view === 'request' ? part(id) : '', drawSoon); drawLastSteps() }
   else if (drawn !== page) page === 'usage' ? usageView() : devicesView(unpaired)
   drawn = page
 }
@@ -148,17 +171,30 @@ addEventListener('hashchange', () => {
 
 setInterval(() => { for (const node of document.querySelectorAll('[data-since]')) node.textContent = ago(node.dataset.since) }, 5000)
 
-// Keys, where nothing is typed: the next and the one before, and back to the inbox.
+// Keys, where nothing is typed: the same as in the terminal.
+let holding = null
 addEventListener('keydown', (e) => {
-  if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName) || !state.ready) return
-  if (e.key === 'Escape') location.hash = '#/'
-  if (e.key !== 'j' && e.key !== 'k') return
-  const list = [...document.querySelectorAll('article')]
-  const at = list.indexOf(document.activeElement?.closest('article'))
-  const next = list[Math.max(0, at + (e.key === 'j' ? 1 : -1))]
-  next?.scrollIntoView({ block: 'nearest' })
-  next?.querySelector('button')?.focus({ preventScroll: true })
+  if (e.ctrlKey || e.metaKey || e.altKey || !state.ready) return
+  if (e.key === 'Escape') {
+    const cancel = e.target.closest?.('.panel')?.querySelector('.plain-button')
+    return cancel ? cancel.click() : location.hash = '#/'
+  }
+  if (/^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName) && !/^(radio|checkbox)$/.test(e.target.type)) return
+  if (e.key === 'j' || e.key === 'k') return step(e.key === 'j' ? 1 : -1)
+  const card = e.repeat ? null : current()
+  const usable = (what) => [...card.querySelectorAll(what)].find((one) => !one.disabled && one.offsetParent)
+  if (!card) return
+  if (/^[1-9]$/.test(e.key)) return [...card.querySelectorAll('.option input')][e.key - 1]?.click()
+  if (e.key === 'a') {
+    holding = usable('.actions > .buttons .hold')
+    if (holding) return holding.hold()
+  }
+  const button = usable({ a: '.actions > .buttons .yes', d: '.actions > .buttons .no', s: '.choices .leave', ' ': '.actions > .buttons .read-on' }[e.key] || ':not(*)')
+  if (!button || e.key === ' ' && e.target.closest('button')) return
+  e.preventDefault()
+  button.click()
 })
+addEventListener('keyup', (e) => { if (e.key === 'a') { holding?.release(); holding = null } })
 
 // A notification that's clicked opens its request in the page that's there.
 navigator.serviceWorker?.addEventListener('message', ({ data }) => { if (/^#\/request\//.test(data?.open)) location.hash = data.open })

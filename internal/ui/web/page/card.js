@@ -2,6 +2,7 @@
 // it, line by line: its hash is what your answer signs.
 import { el, icon, badge, ago, base } from './dom.js'
 import { sha256 } from './key.js'
+import { folderOf } from './state.js'
 
 const prefix = '  '
 
@@ -88,8 +89,9 @@ const differing = (was, is) => {
   return out.map((parts) => parts.map(({ marked, text }) => marked ? el('mark', {}, text) : text))
 }
 
-// diff draws a change: removed and added lines, and those that stay.
-const diff = (lines) => {
+// diff draws a change: removed and added lines, and those that stay. from is the line of the
+// file where it begins, as far as that's known.
+const diff = (lines, from) => {
   const drawn = lines.map((l) => [l.text])
   for (let i = 0; i < lines.length;) {
     const count = (kind, from) => { let n = 0; while (lines[from + n]?.kind === kind) n++; return n }
@@ -101,8 +103,17 @@ const diff = (lines) => {
     i += removed + added || 1
   }
   const signs = { added: '+', removed: '−', other: ' ' }
-  return el('pre', { class: 'diff', tabindex: '0', 'aria-label': 'Change' }, lines.map((l, i) =>
-    el('span', { class: `line ${l.kind}` }, el('span', { class: 'sign' }, signs[l.kind]), drawn[i], '\n')))
+  let [old, fresh] = [from, from]
+  const node = el('pre', { class: `diff ${from ? 'numbered' : ''}`, tabindex: '0', 'aria-label': 'Change' }, lines.map((l, i) => {
+    const number = l.kind === 'removed' ? old : fresh
+    if (l.kind !== 'added') old++
+    if (l.kind !== 'removed') fresh++
+    const line = el('span', { class: `line ${l.kind}` }, from ? el('span', { class: 'no', 'aria-hidden': 'true' }, number) : null, el('span', { class: 'sign' }, signs[l.kind]), drawn[i], '\n')
+    line.style.setProperty('--lead', Math.min(12, l.text.search(/\S|$/)))
+    return line
+  }))
+  node.style.setProperty('--digits', String(Math.max(old, fresh)).length)
+  return node
 }
 
 // path draws a path with the part in bold that's below the session's folder.
@@ -122,6 +133,16 @@ const askedLines = (request) => new Set((request.questions || []).flatMap((q, i,
 // alwaysLine is the line that says what a saved permission would allow: the button that
 // saves it shows it.
 const alwaysLine = (request) => request.rule && request.choices?.includes('always') && request.status === 'pending' ? `always would allow: ${request.rule}` : ''
+
+// inHead reports whether the card's head shows the folder in full.
+const inHead = (request) => request.cwd && folderOf(request).length <= 22
+
+// effectOf is what a call would do. What's usual, or on the card in any case, isn't said.
+const effectOf = (request) => {
+  const effect = (request.effect || '').replace(/(^| · )no rule matches$/, '')
+  if (request.risk !== 'high' && /^writes [^·]+$/.test(effect) && /^file: /m.test(request.shown)) return '' // the file is there
+  return effect.charAt(0).toUpperCase() + effect.slice(1)
+}
 
 // body draws the card's lines, those of one kind together. A line is left out only if a
 // control shows exactly the same.
@@ -158,7 +179,7 @@ const body = (request, may) => {
         break
       }
       case 'diff': {
-        into(diff(lines))
+        into(diff(lines, request.line || (lines.every((l) => l.kind === 'added') ? 1 : 0)))
         const sum = (kind) => lines.filter((l) => l.kind === kind).length
         file?.firstChild.append(el('span', { class: 'sum', 'aria-hidden': 'true' }, el('span', { class: 'sum-added' }, `+${sum('added')}`), el('span', { class: 'sum-removed' }, `−${sum('removed')}`)))
         break
@@ -169,12 +190,14 @@ const body = (request, may) => {
       case 'member':
         nodes.push(el('div', { class: 'members' }, lines.map((l) => {
           const [, name, value] = l.text.match(/^· ([\w.-]+):(.*)$/) || []
+          if (name === 'description' && value.trim()) return el('p', { class: 'words' }, el('span', { class: 'hidden' }, `${name}: `), `“${value.trim()}”`)
           return el('p', { class: 'member' }, name ? [el('b', {}, `${name}:`), value] : l.text)
         })))
         break
       case 'own': {
         const looked = text.match(/^(.+?) wants you to look: (.*)$/)
         if (looked) nodes.push(el('p', { class: 'risk' }, icon('shield'), el('span', {}, el('b', {}, looked[1]), ' wants you to look: ', looked[2])))
+        else if (text === `in ${request.cwd}` && inHead(request)) continue
         else if (text.startsWith('in /')) nodes.push(el('p', { class: 'fact' }, icon('folder'), el('span', { class: 'hidden' }, 'in '), el('code', {}, text.slice(3))))
         else if (text.startsWith('file: ')) {
           file = el('div', { class: 'file' }, el('p', { class: 'file-name' }, el('span', {}, path(text.slice(6), request.cwd))))
@@ -234,33 +257,65 @@ const form = (request, id) => {
 
 const planNames = { accept: 'Approve', auto: 'Approve, edits without asking', manual: 'Approve, ask for each edit' }
 
+const holdTime = 700 // milliseconds
+
+// held is a button that does something only after it was held down: with a finger, the
+// mouse, Enter, the space bar or a key of the page. Who can't hold gets to confirm instead.
+const held = (kind, text, act, confirm) => {
+  let timer = 0
+  const button = el('button', { type: 'button', class: `hold ${kind}` }, el('span', { class: 'fill', 'aria-hidden': 'true' }), text)
+  const stop = () => { clearTimeout(timer); timer = 0; button.classList.remove('held') }
+  const start = () => {
+    if (timer || button.disabled) return
+    button.classList.add('held')
+    timer = setTimeout(() => { stop(); act() }, holdTime)
+  }
+  let pressed = false // with a pointer or a key: the click that follows isn't a screen reader's
+  button.addEventListener('pointerdown', (e) => { pressed = true; if (!e.button) start() })
+  for (const end of ['pointerup', 'pointercancel', 'pointerleave', 'blur']) button.addEventListener(end, stop)
+  button.addEventListener('keydown', (e) => { if (e.key === 'Enter' || e.key === ' ') { e.preventDefault(); pressed = true; if (!e.repeat) start() } })
+  button.addEventListener('keyup', (e) => { if (e.key === ' ') e.preventDefault(); stop() })
+  button.addEventListener('contextmenu', (e) => e.preventDefault())
+  button.addEventListener('click', (e) => { if (!pressed && e.detail === 0) confirm(); pressed = false })
+  button.hold = start
+  button.release = stop
+  return button
+}
+
 // card draws one request. act is called with the reply to sign; may says whether this
 // device may answer.
 export const card = (request, { act, release, may, title }) => {
   const id = `r${++serial}`
   const head = request.shown.split('\n', 1)[0]
-  const node = el('article', { class: `card kind-${request.kind} status-${request.status}`, 'aria-labelledby': `${id}-h`, 'data-request': request.id })
-  const folder = base(request.cwd)
-  node.append(el('header', {}, badge(request.agent),
-    el('div', { class: 'head' }, el('h3', { id: `${id}-h` }, head),
-      el('p', { class: 'where' }, el('a', { href: `#/session/${encodeURIComponent(request.session)}` }, title || folder || request.session.slice(0, 8)), request.host ? [' on ', el('span', { class: 'host' }, request.host)] : '', folder && title && title !== folder ? ` · ${folder}` : '')),
-    el('span', { class: 'when', 'data-since': request.createdAt }, ago(request.createdAt))))
-  if (request.effect) node.append(el('p', { class: `effect risk-${request.risk || 'normal'}` }, icon(request.risk === 'high' ? 'alert' : 'bolt'), el('span', {}, request.effect)))
-  node.append(el('div', { class: 'body' }, body(request, may)))
-  if (request.note) node.append(el('p', { class: 'note' }, request.note))
+  const risky = request.risk === 'high'
+  const node = el('article', { class: `card kind-${request.kind} status-${request.status} risk-${request.risk || 'normal'}`, 'aria-labelledby': `${id}-h`, 'data-request': request.id })
+  const folder = inHead(request) ? folderOf(request) : base(request.cwd)
+  const effect = effectOf(request)
+  const read = el('div', { class: 'read', tabindex: '-1' },
+    el('header', {}, badge(request.agent),
+      el('div', { class: 'head', id: `${id}-h` },
+        el('div', { class: 'session-top' }, el('h2', {}, el('a', { href: `#/session/${encodeURIComponent(request.session)}` }, title || base(request.cwd) || request.session.slice(0, 8))), el('span', { class: 'when', 'data-since': request.createdAt }, ago(request.createdAt))),
+        el('p', { class: 'wants' }, head, folder ? [' in ', el('span', { class: 'folder', title: request.cwd }, folder)] : '', request.host ? [' ', el('span', { class: 'host' }, request.host)] : ''))),
+    effect ? el('p', { class: 'effect' }, icon(risky ? 'alert' : 'bolt'), el('span', {}, effect)) : null,
+    el('div', { class: 'body' }, body(request, may)),
+    request.note ? el('p', { class: 'note' }, request.note) : null)
+  node.append(read)
   if (request.status !== 'pending') {
-    node.append(el('p', { class: 'note' }, 'The agent asks this at its own prompt; it can only be answered there.'))
+    read.append(el('p', { class: 'note' }, 'The agent asks this at its own prompt; it can only be answered there.'))
     return node
   }
   if (!may) {
-    node.append(el('p', { class: 'note' }, 'This device may only read.'))
+    read.append(el('p', { class: 'note' }, 'This device may only read.'))
     return node
   }
   const choices = request.choices || []
   const error = el('p', { class: 'error', role: 'alert', hidden: true })
   const buttons = el('div', { class: 'buttons' })
+  const others = el('div', { class: 'choices' })
   const panel = el('div', { class: 'panel', hidden: true })
+  let hint = '' // what the first button does, where that isn't plain
   const busy = (on) => { for (const b of node.querySelectorAll('button')) b.disabled = on; node.classList.toggle('busy', on) }
+  const failed = (failure) => { busy(false); error.textContent = failure.message; error.hidden = false }
   const say = async (more, pin) => {
     error.hidden = true
     busy(true)
@@ -271,60 +326,88 @@ export const card = (request, { act, release, may, title }) => {
       }
       await act({ id: request.id, sha256: request.sha256, ...more }, pin)
     } catch (failure) {
+      if (failure.code !== 'pin') return failed(failure)
       busy(false)
-      if (failure.code === 'pin') return askPIN(more, failure.message, pin)
-      error.textContent = failure.message
-      error.hidden = false
+      askPIN(more, failure.message, pin)
     }
   }
-  const show = (...content) => { panel.replaceChildren(...content); panel.hidden = false; buttons.hidden = true; panel.querySelector('input,textarea,button')?.focus() }
-  const close = () => { panel.hidden = true; buttons.hidden = false; buttons.querySelector('button')?.focus() }
-  const cancel = () => el('button', { type: 'button', class: 'quiet', onclick: close }, 'Cancel')
+  const show = (...content) => { panel.replaceChildren(...content); panel.hidden = false; buttons.hidden = others.hidden = true; panel.querySelector('input,textarea,select,button')?.focus() }
+  const close = () => { panel.hidden = true; buttons.hidden = others.hidden = false; buttons.querySelector('button')?.focus() }
+  const cancel = () => el('button', { type: 'button', class: 'plain-button', onclick: close }, 'Cancel')
   const askPIN = (more, why, tried) => {
     const input = el('input', { type: 'password', inputmode: 'numeric', autocomplete: 'off', id: `${id}-pin` })
     show(el('form', { onsubmit: (e) => { e.preventDefault(); say(more, input.value) } },
       el('label', { for: `${id}-pin` }, tried ? why : 'Approvals ask for your PIN'), input,
-      el('div', { class: 'buttons' }, el('button', { class: 'yes' }, 'Approve'), cancel())))
+      el('div', { class: 'buttons' }, cancel(), el('button', { class: 'yes' }, 'Approve'))))
   }
   const askReason = (more) => {
     const input = el('textarea', { rows: 2, id: `${id}-why`, placeholder: 'What should it do instead?' })
     show(el('form', { onsubmit: (e) => { e.preventDefault(); const reason = input.value.trim(); say(reason ? { ...more, reason, ...(more.plan ? { feedback: reason } : {}) } : more) } },
       el('label', { for: `${id}-why` }, 'Reason, for the agent (optional)'), input,
-      el('div', { class: 'buttons' }, el('button', { class: 'no' }, icon('cross'), 'Deny'), cancel())))
+      el('div', { class: 'buttons' }, cancel(), el('button', { class: 'no' }, icon('cross'), 'Deny'))))
+    input.addEventListener('keydown', (e) => { if (e.key === 'Enter' && (e.metaKey || e.ctrlKey)) input.form.requestSubmit() })
   }
   const askAlways = () => {
     const scopes = [request.project ? ['project', `In ${base(request.project)}`] : null, ['session', 'In this session'], ['everywhere', 'Everywhere']].filter(Boolean)
     const select = el('select', { id: `${id}-scope` }, scopes.map(([value, text]) => el('option', { value }, text)))
-    show(el('form', { onsubmit: (e) => { e.preventDefault(); say({ choice: 'always', rule: request.rule, scope: select.value }) } },
-      el('p', { class: 'label' }, 'This permission is saved:'), el('pre', { class: 'rule', tabindex: '0' }, request.rule),
-      el('label', { for: `${id}-scope` }, 'Where it applies'), select,
-      el('div', { class: 'buttons' }, el('button', { class: 'yes' }, icon('check'), 'Approve and save'), cancel())))
+    const save = () => say({ choice: 'always', rule: request.rule, scope: select.value })
+    show(el('form', { onsubmit: (e) => { e.preventDefault(); if (!risky) save() } },
+      el('p', { class: 'label' }, 'This will be saved:'), el('pre', { class: 'rule', tabindex: '0' }, request.rule),
+      el('label', { for: `${id}-scope` }, 'Where it applies'), el('span', { class: 'select' }, select),
+      el('div', { class: 'buttons' }, cancel(), risky ? held('', 'Hold to approve and save', save, () => sure('Approve and save', save)) : el('button', { class: 'yes' }, icon('check'), 'Approve and save'))))
   }
+  // sure is for who can't hold a button down.
+  const sure = (text, act) => show(el('p', { class: 'label' }, `${effect || head}. Are you sure?`),
+    el('div', { class: 'buttons' }, cancel(), el('button', { type: 'button', class: 'danger', onclick: act }, text)))
   const button = (kind, text, symbol, onclick) => el('button', { type: 'button', class: kind, onclick }, symbol ? icon(symbol) : null, text)
+  const key = (letter) => el('kbd', { 'aria-hidden': 'true' }, letter)
+  const other = (kind, symbol, text, small, onclick, letter) => others.append(button(`choice ${kind}`, [el('span', {}, text, small ? el('small', {}, small) : null), letter ? key(letter) : null], symbol, onclick))
+  const yes = (text, symbol, act) => buttons.append(button('yes', [text, key('A')], symbol, act))
+  const no = (act) => buttons.append(button('no', ['Deny…', key('D')], 'cross', act))
   if (request.kind === 'question' && choices.includes('answer')) {
     const asked = form(request, id)
     const send = () => {
       const { answers, missing } = asked.read()
-      if (missing) { error.textContent = `“${missing}” has no answer yet.`; error.hidden = false; return }
+      if (missing) return failed(new Error(`“${missing}” has no answer yet.`))
       say({ choice: 'answer', answers })
     }
-    node.append(el('form', { class: 'form', onsubmit: (e) => { e.preventDefault(); send() } }, asked.nodes))
-    buttons.append(button('yes', 'Answer', 'send', send))
-  }
-  if (request.kind === 'plan') {
+    read.append(el('form', { class: 'form', onsubmit: (e) => { e.preventDefault(); send() } }, asked.nodes))
+    if (choices.includes('deny')) no(() => askReason({ choice: 'deny' }))
+    yes('Answer', 'send', send)
+  } else if (request.kind === 'plan') {
     const modes = ['accept', 'manual', 'auto'].filter((mode) => choices.includes(mode))
     const approve = (mode) => () => say({ choice: 'plan', plan: mode })
-    if (modes.length) buttons.append(button('yes', modes[0] === 'accept' ? 'Approve' : planNames[modes[0]], 'check', approve(modes[0])))
-    if (choices.includes('reject')) buttons.append(button('no', 'Deny', 'cross', () => askReason({ choice: 'deny', plan: 'reject' })))
-    for (const mode of modes.slice(1)) buttons.append(button('more', [el('span', {}, planNames[mode])], 'check', approve(mode)))
+    if (choices.includes('reject')) no(() => askReason({ choice: 'deny', plan: 'reject' }))
+    if (modes.length) yes(modes[0] === 'accept' ? 'Approve' : planNames[modes[0]], 'check', approve(modes[0]))
+    if (modes[0] === 'accept' && modes.length > 1) hint = 'Approve goes on in the mode it had before the plan.'
+    for (const mode of modes.slice(1)) other('go', 'check', planNames[mode], '', approve(mode))
+  } else {
+    const once = () => say({ choice: 'once' })
+    if (choices.includes('deny')) no(() => askReason({ choice: 'deny' }))
+    if (choices.includes('once')) risky ? buttons.append(held('', ['Hold to approve', key('A')], once, () => sure('Approve', once))) : yes('Approve', 'check', once)
   }
-  if (choices.includes('once')) buttons.append(button('yes', 'Approve', 'check', () => say({ choice: 'once' })))
-  if (choices.includes('deny')) buttons.append(button('no', 'Deny', 'cross', () => askReason({ choice: 'deny' })))
-  if (choices.includes('always') && request.rule) buttons.append(button('more', [el('span', {}, 'Approve and save a permission…', el('small', {}, request.rule))], 'bookmark', askAlways))
-  buttons.append(button('quiet', 'Leave it to the agent', '', async () => {
+  if (choices.includes('always') && request.rule) other('go opens', 'bookmark', 'Approve and save a permission…', request.rule, askAlways)
+  other('leave', 'skip', 'Skip: answer it in its terminal', '', async () => {
     busy(true)
-    try { await release(request) } catch (failure) { busy(false); error.textContent = failure.message; error.hidden = false }
-  }))
-  node.append(error, buttons, panel)
+    try { await release(request) } catch (failure) { failed(failure) }
+  }, 'S')
+  buttons.append(button('read-on', 'Read on', 'down', () => read.scrollBy({ top: read.clientHeight * 0.85, behavior: 'smooth' })))
+  node.append(el('div', { class: 'actions' }, error, buttons, hint ? el('p', { class: 'hint' }, hint) : null, others, panel))
+  showWhole(node, read)
   return node
+}
+
+// showWhole lets you approve only after you've scrolled to the end, where the card is
+// higher than its place.
+const showWhole = (node, read) => {
+  let seen = false
+  const look = () => {
+    if (!read.clientHeight) return
+    const longer = read.scrollHeight > read.clientHeight + 6
+    seen ||= longer && read.scrollTop + read.clientHeight >= read.scrollHeight - 6
+    node.classList.toggle('unread', longer && !seen)
+    read.tabIndex = longer ? 0 : -1
+  }
+  read.addEventListener('scroll', look, { passive: true })
+  new ResizeObserver(look).observe(read)
 }

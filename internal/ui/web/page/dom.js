@@ -41,6 +41,10 @@ const icons = {
   globe: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18ZM3 12h18M12 3c2.5 2.6 3.8 5.6 3.8 9s-1.3 6.4-3.8 9c-2.5-2.6-3.8-5.6-3.8-9S9.5 5.6 12 3Z',
   terminal: 'M5 7l5 5-5 5M12.5 17H19', file: 'M14 3H7a1.5 1.5 0 0 0-1.5 1.5v15A1.5 1.5 0 0 0 7 21h10a1.5 1.5 0 0 0 1.5-1.5V7.5ZM14 3v4.5h4.5', you: 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM5 20c.8-3.5 3.5-5 7-5s6.2 1.5 7 5',
   chat: 'M4 5.5h16v11H10l-4.5 4v-4H4Z', play: 'M8 5.5v13l10.5-6.5Z', stop: 'M7 7h10v10H7Z', dot: 'M12 11.5v1', search: 'M10.5 17a6.5 6.5 0 1 0 0-13 6.5 6.5 0 0 0 0 13ZM15.5 15.5 20 20',
+  rays: 'M12 3v18M3 12h18M5.6 5.6l12.8 12.8M18.4 5.6 5.6 18.4', hexagon: 'M12 2.8 20 7.4v9.2l-8 4.6-8-4.6V7.4ZM12 8.6l3 1.7v3.4l-3 1.7-3-1.7v-3.4Z', star: 'M12 2.5c.7 5.4 4.1 8.8 9.5 9.5-5.4.7-8.8 4.1-9.5 9.5-.7-5.4-4.1-8.8-9.5-9.5 5.4-.7 8.8-4.1 9.5-9.5Z',
+  square: 'M5 3.5h14v17H5ZM9.5 8h5v8h-5Z', pointer: 'M5 4l14.5 6.2-6.2 2.4L10.6 19Z', goggles: 'M4 9.5A3.5 3.5 0 0 1 7.5 6H9a3 3 0 0 1 3 3v2a3 3 0 0 1-3 3H7a3 3 0 0 1-3-3ZM12 9a3 3 0 0 1 3-3h1.5A3.5 3.5 0 0 1 20 9.5V11a3 3 0 0 1-3 3h-2a3 3 0 0 1-3-3M5 14v2.5c2 1.6 4.4 2.5 7 2.5s5-.9 7-2.5V14',
+  bell: 'M6 16V11a6 6 0 0 1 12 0v5l1.5 2h-15ZM10 20.5h4',
+  skip: 'M5 6v12l8-6ZM17 6v12', next: 'M9 5l7 7-7 7', down: 'M12 5v14M6 13l6 6 6-6',
   plug: 'M9 3v5M15 3v5M6.5 8h11v3.5a5.5 5.5 0 0 1-11 0ZM12 17v4', hand: 'M12 8v5M12 16.5v.5M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18Z', phone: 'M8 3h8a1.5 1.5 0 0 1 1.5 1.5v15A1.5 1.5 0 0 1 16 21H8a1.5 1.5 0 0 1-1.5-1.5v-15A1.5 1.5 0 0 1 8 3ZM11 18h2', desk: 'M4 5h16v11H4ZM9 20h6M12 16v4',
 }
 
@@ -55,17 +59,40 @@ export const icon = (name) => {
   return svg
 }
 
-// hue is an agent's own colour, the same on every device.
-export const hue = (name) => {
-  const known = { claude: 18, codex: 160, gemini: 217, opencode: 42, qwen: 262, kimi: 330, grok: 200, pi: 285, copilot: 240 }
-  if (name in known) return known[name]
-  let sum = 7
-  for (const c of name) sum = (sum * 31 + c.codePointAt(0)) % 360
-  return sum
-}
+// hues are the colours of agents that are used most; others get one from their name.
+const hues = { claude: 18, codex: 165, gemini: 217, opencode: 42, cursor: 255, copilot: 290, qwen: 270, kimi: 330, grok: 200, pi: 345 }
+const hueOf = (name) => hues[name] ?? [...name].reduce((sum, c) => (sum * 31 + c.codePointAt(0)) % 360, 7)
 
-export const badge = (agent, size = '') => {
-  const node = el('span', { class: `badge ${size}`, 'aria-hidden': 'true' }, (agent || '?').slice(0, 2))
-  node.style.setProperty('--hue', hue(agent || '?'))
+// marks tell agents apart that begin with the same letter.
+const marks = { claude: 'rays', codex: 'hexagon', gemini: 'star', opencode: 'square', cursor: 'pointer', copilot: 'goggles' }
+
+// badge is an agent's mark, or its first letter, in its own colour; lamp is the status of
+// its session, where that belongs to it.
+export const badge = (agent, size = '', lamp = '') => {
+  const name = agent || '?'
+  const node = el('span', { class: `badge ${size}`, 'aria-hidden': 'true' }, marks[name] ? icon(marks[name]) : [...name][0], lamp ? el('i', { class: `lamp ${lamp}` }) : null)
+  node.style.setProperty('--hue', hueOf(name))
   return node
 }
+
+// arrange puts nodes into a list and leaves those alone that are there: what's pressed isn't
+// taken away. It reports whether anything changed.
+export const arrange = (list, nodes) => {
+  let changed = list.children.length > nodes.length
+  for (const [i, node] of nodes.entries()) if (list.children[i] !== node) { list.insertBefore(node, list.children[i] || null); changed = true }
+  while (list.children.length > nodes.length) list.lastElementChild.remove()
+  return changed
+}
+
+// keeper keeps what was made of a value until the value changes.
+export const keeper = () => {
+  const kept = new Map()
+  return (key, value, make) => {
+    const mark = JSON.stringify(value)
+    if (kept.get(key)?.mark !== mark) kept.set(key, { mark, node: make() })
+    return kept.get(key).node
+  }
+}
+
+// short is a path as you'd write it: your home is ~.
+export const short = (path, home) => home && (path === home || path?.startsWith(`${home}/`)) ? `~${path.slice(home.length)}` : path || ''

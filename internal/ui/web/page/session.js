@@ -1,6 +1,6 @@
 // One session: what it did, what it asks, and a line to it.
-import { el, base, clock, icon, badge } from './dom.js'
-import { state, main, toast, statusWords, titleOf, agentNames } from './state.js'
+import { el, clock, icon, badge } from './dom.js'
+import { state, main, toast, statusWords, titleOf, agentName, folderOf } from './state.js'
 import { cardFor, place } from './inbox.js'
 
 let open = null // the session that's shown
@@ -15,26 +15,38 @@ const money = (usage) => usage?.costUSD == null ? '' : usage.costUSD < 0.005 ? '
 
 const build = (id) => {
   open = { id, events: [], first: '', last: '', detail: null, search: '', seen: '', fresh: true }
+  const own = open
   open.head = el('div', { class: 'one-head' })
+  open.facts = el('div', { class: 'one-facts' })
   open.requests = el('div', { class: 'cards' })
   open.list = el('ol', { class: 'timeline', 'aria-label': 'Timeline' })
   open.more = el('button', { type: 'button', class: 'more', hidden: true, onclick: () => readEvents('before') }, 'Show earlier events')
   const search = el('input', { type: 'search', placeholder: 'Search the timeline', 'aria-label': 'Search the timeline', oninput: () => { open.search = search.value.toLowerCase(); drawEvents() } })
   const text = el('textarea', { rows: 1, placeholder: 'Message this session', 'aria-label': 'Message this session' })
-  const send = async (e) => {
-    e.preventDefault()
+  const send = async (e, pin) => {
+    e?.preventDefault()
     const message = text.value.trim()
     if (!message) return
     try {
-      await state.api.post('/api/send', { session: id, text: message })
+      await state.api.post('/api/send', { session: id, text: message, ...(pin ? { pin } : {}) })
       text.value = ''
+      own.pin.replaceChildren()
       toast('Sent')
-    } catch (failure) { toast(failure.message) }
+    } catch (failure) { failure.code === 'pin' ? askPIN(failure.message) : toast(failure.message) }
   }
+  // askPIN asks for the PIN that approvals ask for: the agent takes a text for your word, too.
+  const askPIN = (why) => {
+    const input = el('input', { type: 'password', inputmode: 'numeric', autocomplete: 'off', 'aria-label': why, placeholder: 'PIN' })
+    own.pin.replaceChildren(el('form', { class: 'pin', onsubmit: (e) => { e.preventDefault(); send(null, input.value) } }, input, el('button', { class: 'yes' }, 'Send')))
+    input.focus()
+    toast(why)
+  }
+  open.text = text
   open.send = el('form', { class: 'send', onsubmit: send }, text, el('button', { class: 'yes', 'aria-label': 'Send' }, icon('send')))
   text.addEventListener('keydown', (e) => { if (e.key === 'Enter' && (e.metaKey || e.ctrlKey)) send(e) })
-  open.node = el('div', { class: 'one' }, open.head, el('div', { class: 'tools' }, search), open.more, open.list, open.requests, open.send)
-  const own = open
+  open.pin = el('div')
+  open.dock = el('div', { class: 'dock' }, open.requests, open.pin, open.send)
+  open.node = el('div', { class: 'one' }, open.head, el('div', { class: 'one-main' }, open.facts, el('div', { class: 'tools' }, search), open.more, open.list), open.dock)
   state.api.get(`/api/session?id=${encodeURIComponent(id)}`).then((detail) => { own.detail = detail; if (own === open) drawHead() }).catch((failure) => toast(failure.message))
   readEvents('')
 }
@@ -46,14 +58,15 @@ const drawHead = () => {
   const status = one && (one.ended ? 'ended' : one.status)
   const chips = one ? [one.model, one.turns ? `${one.turns} turn${one.turns > 1 ? 's' : ''}` : '', money(one.usage),
     one.usage?.contextLeft != null ? `${Math.round(one.usage.contextLeft)}% context left` : '', one.subagents ? `${one.subagents} subagents` : ''].filter(Boolean) : []
-  open.head.replaceChildren(
-    el('a', { href: '#/', class: 'back' }, icon('back'), 'Inbox'),
-    ...(one ? [el('div', { class: 'one-title' }, badge(one.agent), el('div', {}, el('h1', {}, titleOf(one)),
-      el('p', { class: 'where' }, [agentNames[one.agent] || one.agent, one.host, one.cwd].filter(Boolean).join(' · ')))),
-    el('div', { class: 'chips' }, el('span', { class: `pill ${status}` }, statusWords[status] || status), chips.map((text) => el('span', { class: 'chip' }, text))),
+  const back = el('a', { href: matchMedia('(min-width: 940px)').matches ? '#/' : '#/sessions', class: 'back', 'aria-label': 'Back to the sessions' }, icon('back'))
+  if (!one) return open.head.replaceChildren(back, el('h1', { class: 'hidden' }, 'A session'))
+  open.head.replaceChildren(back, badge(one.agent, 'small', status),
+    el('div', { class: 'one-title' }, el('h1', {}, titleOf(one)),
+      el('p', { class: 'where' }, el('span', { class: 'cut' }, agentName(one.agent)), el('span', { class: 'folder', title: one.cwd }, folderOf(one)), one.host ? el('span', { class: 'host' }, one.host) : null)),
+    el('span', { class: `pill ${status}` }, statusWords[status] || status))
+  open.facts.replaceChildren(...[chips.length ? el('div', { class: 'chips' }, chips.map((text) => el('span', { class: 'chip' }, text))) : null,
     one.unasked ? el('p', { class: 'risk' }, icon('shield'), one.unasked === 'bypass' ? 'Runs calls without asking anybody' : 'A model decides instead of you') : null,
-    one.ended && open.detail?.resume ? el('p', { class: 'resume' }, 'Resume it in a terminal: ', el('code', {}, `hookmux resume ${open.id}`)) : null,
-    ].filter(Boolean) : [el('h1', { class: 'hidden' }, 'A session')]))
+    one.ended && open.detail?.resume ? el('p', { class: 'resume' }, 'Resume it in a terminal: ', el('code', {}, `hookmux resume ${open.id}`)) : null].filter(Boolean))
 }
 
 export const sessionView = (id, redraw) => {
@@ -61,8 +74,12 @@ export const sessionView = (id, redraw) => {
   drawHead()
   const now = live()
   place(open.requests, [...state.requests.values()].filter((r) => r.session === id).map((one) => cardFor(one, redraw)))
-  open.requests.hidden = !open.requests.children.length
+  const asks = open.requests.children.length > 0
+  open.requests.hidden = !asks
+  open.node.classList.toggle('asks', asks)
   open.send.hidden = !now || state.device?.scope !== 'answer'
+  for (const one of open.send.elements) one.disabled = asks
+  open.text.placeholder = asks ? 'Answer the request first' : 'Message this session'
   if (now && now.lastEvent !== open.seen) {
     if (open.seen) readEvents('after')
     open.seen = now.lastEvent
@@ -136,6 +153,12 @@ const drawStep = (e) => {
   return el('li', { class: `ev ${e.kind.replaceAll('.', '-')}` }, el('span', { class: `disc ${kind}`, 'aria-hidden': 'true' }, icon(symbol)),
     el('div', { class: 'ev-body' }, body, e.verdict && e.why && e.why !== e.text ? el('p', { class: `ev-why ${e.verdict}` }, e.why) : null),
     el('div', {}, e.verdict ? el('span', { class: `pill ${e.verdict}` }, verdictWords[e.verdict] || e.verdict) : el('time', { datetime: e.time }, clock(e.time))))
+}
+
+// lastSteps draws the last steps of a session.
+export const lastSteps = async (id, count) => {
+  const { events } = await state.api.get(`/api/events?session=${encodeURIComponent(id)}`)
+  return steps(events).slice(-count).map(drawStep)
 }
 
 const drawEvents = () => {

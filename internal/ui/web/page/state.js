@@ -1,18 +1,26 @@
 // What the page knows, and what its views share.
-import { el, ago, base, badge } from './dom.js'
+import { el, ago, base, badge, short, arrange, keeper } from './dom.js'
 
 export const main = document.getElementById('main')
 
-export const state = { api: null, device: null, page: '', requests: new Map(), sessions: new Map(), done: [], ready: false }
+export const state = { api: null, device: null, page: '', home: '', agents: {}, requests: new Map(), sessions: new Map(), done: [], ready: false, host: null }
 
 export const sessionKey = (one) => `${one.agent} ${one.id}`
 
+export const agentName = (name) => state.agents[name] || name
+
+// folder is a session's or a request's folder as you'd write it.
+export const folderOf = (one) => one.host ? one.cwd || '' : short(one.cwd, state.home)
+
 const rank = { waiting: 0, failed: 1, running: 2, done: 3, unknown: 4, idle: 5 }
 export const statusWords = { waiting: 'Waiting for you', failed: 'Failed', running: 'Running', done: 'Done', unknown: 'Unknown', idle: 'Idle', ended: 'Ended' }
-export const agentNames = { claude: 'Claude Code', codex: 'Codex', gemini: 'Gemini CLI', opencode: 'OpenCode', copilot: 'Copilot CLI', qwen: 'Qwen Code', pi: 'pi', grok: 'Grok', kimi: 'Kimi' }
+const groups = [['Waiting for you', ['waiting']], ['Failed', ['failed']], ['Running', ['running']], ['Done', ['done', 'unknown', 'idle']]]
 
-export const sorted = () => [...state.sessions.values()].filter((one) => !one.ended || one.cutOff).sort((a, b) =>
-  (rank[a.status] ?? 9) - (rank[b.status] ?? 9) || new Date(b.lastEvent) - new Date(a.lastEvent))
+// sorted has those first that wait, the oldest of them first; of the others the newest.
+const sorted = () => [...state.sessions.values()].filter((one) => !one.ended || one.cutOff).sort((a, b) =>
+  (rank[a.status] ?? 9) - (rank[b.status] ?? 9) || (a.status === 'waiting' ? new Date(a.since) - new Date(b.since) : new Date(b.lastEvent) - new Date(a.lastEvent)))
+
+const risky = (one) => one.status === 'waiting' && [...state.requests.values()].some((r) => r.session === one.id && r.risk === 'high')
 
 const doing = (one) => {
   if (one.hostLost) return `${one.host} can’t be reached`
@@ -25,20 +33,57 @@ const doing = (one) => {
 
 export const titleOf = (one) => one.title || base(one.cwd) || one.id.slice(0, 8)
 
-const row = (one, shown) => el('li', {}, el('a', { class: `session is-${one.status}`, href: `#/session/${encodeURIComponent(one.id)}`, 'aria-current': one.id === shown ? 'page' : null },
-  badge(one.agent, 'small'),
+const row = (one, shown) => el('li', {}, el('a', { class: `session is-${one.status} ${risky(one) ? 'is-risky' : ''}`, href: `#/session/${encodeURIComponent(one.id)}`, 'aria-current': one.id === shown ? 'page' : null },
+  badge(one.agent, 'small', one.status),
   el('span', { class: 'session-main' },
-    el('span', { class: 'session-top' }, el('span', { class: 'session-title' }, titleOf(one)), one.host ? el('span', { class: 'host' }, one.host) : null, el('span', { class: 'when', 'data-since': one.since }, ago(one.since))),
-    el('span', { class: 'session-doing' }, el('span', { class: `lamp ${one.status}` }), el('span', { class: 'hidden' }, `${statusWords[one.status] || one.status}: `), el('span', {}, doing(one))))))
+    el('span', { class: 'session-top' }, el('span', { class: 'session-title' }, titleOf(one)), el('span', { class: 'when', 'data-since': one.since }, ago(one.since))),
+    el('span', { class: 'session-doing' }, el('span', { class: 'hidden' }, `${statusWords[one.status] || one.status}: `), el('span', { class: 'cut' }, doing(one))),
+    el('span', { class: 'session-place' }, one.host ? el('span', { class: 'host' }, one.host) : null, el('span', { class: 'cut' }, `${agentName(one.agent)} · ${base(one.cwd) || '/'}`)))))
+
+// hostChip chooses one machine's sessions, where there are several machines.
+const hostChip = (host) => el('button', { type: 'button', class: 'chip', 'aria-pressed': String(state.host === host),
+  onclick: () => { state.host = host; redraw() } }, host === null ? 'All machines' : host || 'This machine')
+
+const [keepChip, keepGroup, keepSession] = [keeper(), keeper(), keeper()]
+let redraw = () => {}
+
+// placeSessions puts the list of sessions beside the rest or, as a page of its own, into it.
+export const placeSessions = (alone) => {
+  const rail = document.getElementById('sessions')
+  const place = alone ? main : document.querySelector('.side')
+  if (rail.parentNode === place) return
+  if (alone) main.replaceChildren(rail)
+  else place.append(rail)
+}
 
 // drawSessions draws the list of sessions; shown is the one that's open.
 export const drawSessions = (shown) => {
   const rail = document.getElementById('sessions')
-  const list = sorted()
+  const all = sorted()
+  redraw = () => drawSessions(shown)
+  const hosts = [...new Set(all.map((one) => one.host || ''))].sort()
+  if (!hosts.includes(state.host)) state.host = null
   rail.hidden = false
-  const focused = rail.contains(document.activeElement) ? document.activeElement.getAttribute('href') : null
-  rail.querySelector('ul').replaceChildren(...list.map((one) => row(one, shown)))
-  if (focused) [...rail.querySelectorAll('a')].find((a) => a.getAttribute('href') === focused)?.focus()
+  const at = rail.contains(document.activeElement) ? document.activeElement : null
+  const [href, chip] = [at?.getAttribute('href'), at?.matches('.chip') ? at.textContent : '']
+  const chips = rail.querySelector('.hosts')
+  chips.hidden = hosts.length < 2
+  arrange(chips, chips.hidden ? [] : [null, ...hosts].map((host) => keepChip(host, state.host === host, () => hostChip(host))))
+  const find = rail.querySelector('.find')
+  find.hidden = all.length <= 8
+  find.oninput = redraw
+  const wanted = find.hidden ? '' : find.value.trim().toLowerCase()
+  const list = all.filter((one) => (state.host === null || (one.host || '') === state.host) &&
+    (!wanted || [titleOf(one), one.cwd, agentName(one.agent), one.host].some((text) => text?.toLowerCase().includes(wanted))))
+  arrange(rail.querySelector('.groups'), groups.flatMap(([name, statuses]) => {
+    const rows = list.filter((one) => statuses.includes(one.status) || name === 'Done' && !(one.status in rank))
+    const group = keepGroup(name, '', () => el('div', { class: `group-${statuses[0]}` }, el('h2', {}, name, el('span', { class: 'number' })), el('ul', { class: 'sessions' })))
+    group.querySelector('.number').textContent = rows.length
+    arrange(group.lastChild, rows.map((one) => keepSession(sessionKey(one), [titleOf(one), one.status, one.since, one.host, one.cwd, doing(one), one.id === shown, risky(one)], () => row(one, shown))))
+    return rows.length ? group : []
+  }))
+  if (href) [...rail.querySelectorAll('a')].find((a) => a.getAttribute('href') === href)?.focus()
+  if (chip) [...rail.querySelectorAll('.chip')].find((one) => one.textContent === chip)?.focus()
   rail.querySelector(':scope > p').hidden = list.length > 0
 }
 

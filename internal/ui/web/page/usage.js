@@ -1,6 +1,6 @@
 // Tokens and cost: today, the last days, plans and budgets.
 import { el, base, badge } from './dom.js'
-import { state, main, toast, agentNames } from './state.js'
+import { state, main, toast, agentName } from './state.js'
 
 const dollars = (value) => value == null ? '–' : value > 0 && value < 0.005 ? '<$0.01' : value >= 1000 ? `$${Math.round(value).toLocaleString('en')}` : `$${value.toFixed(2)}`
 
@@ -23,7 +23,7 @@ const inWords = (text) => {
   const said = Object.fromEntries(text.trim().split(/\s+/).map((word) => word.split(/=(.*)/s)))
   const amount = (value) => value.endsWith('usd') ? `$${value.slice(0, -3)}` : value.endsWith('tokens') ? `${value.slice(0, -6)} tokens` : value
   const per = said.day ? `${amount(said.day)} a day` : said.session ? `${amount(said.session)} a session` : said.window ? `The ${said.window} window` : text
-  return [per, said.agent && (agentNames[said.agent] || said.agent), said.project && base(said.project), said.ask && `asks from ${said.ask}`, said.block && `blocks from ${said.block}`].filter(Boolean).join(' · ')
+  return [per, said.agent && agentName(said.agent), said.project && base(said.project), said.ask && `asks from ${said.ask}`, said.block && `blocks from ${said.block}`].filter(Boolean).join(' · ')
 }
 
 const until = (time) => {
@@ -37,7 +37,7 @@ const chart = (days) => {
   return el('ol', { class: 'chart', 'aria-label': 'Cost per day' }, days.map((d) => {
     const bar = el('span', { class: 'bar' })
     bar.style.setProperty('--part', d.cost / most)
-    return el('li', {}, bar, el('span', { class: 'hidden' }, `${d.date.toLocaleDateString('en', { weekday: 'long' })}: ${dollars(d.cost)}`), el('span', { 'aria-hidden': 'true' }, d.date.toLocaleDateString('en', { weekday: 'short' })))
+    return el('li', {}, d.cost === most || d === days.at(-1) ? el('b', { 'aria-hidden': 'true' }, dollars(d.cost)) : null, bar, el('span', { class: 'hidden' }, `${d.date.toLocaleDateString('en', { weekday: 'long' })}: ${dollars(d.cost)}`), el('span', { 'aria-hidden': 'true' }, d.date.toLocaleDateString('en', { weekday: 'short' })))
   }))
 }
 
@@ -63,18 +63,18 @@ export const usageView = async () => {
   if (all.tokens) node.append(chart(perDay))
   if (limits.windows.length) {
     node.append(group('Plan limits', el('ul', { class: 'list' }, limits.windows.map((one) => el('li', {}, badge(one.agent), el('div', {},
-      el('div', { class: 'line-top' }, el('b', {}, `${agentNames[one.agent] || one.agent} · ${one.window}`), el('span', { class: 'amount' }, `${Math.round(one.usedPercent)}%`)),
+      el('div', { class: 'line-top' }, el('b', {}, `${agentName(one.agent)} · ${one.window}`), el('span', { class: 'amount' }, `${Math.round(one.usedPercent)}%`)),
       meter(one.usedPercent / 100), one.resets ? el('p', { class: 'quiet-text' }, until(one.resets)) : null))))))
   }
   if (budgets.length) {
     node.append(group('Budgets', el('ul', { class: 'list' }, budgets.map((one) => el('li', {}, el('div', {},
-      el('div', { class: 'line-top' }, el('b', {}, inWords(one.text)), el('span', { class: 'amount' }, one.percent == null ? '' : `${Math.round(one.percent)}%`)),
+      el('div', { class: 'line-top' }, el('b', {}, inWords(one.text)), el('span', { class: 'amount' }, one.percent == null ? '' : one.costUSD == null ? `${Math.round(one.percent)}%` : `${dollars(one.costUSD)} · ${Math.round(one.percent)}%`)),
       one.percent == null ? null : meter(one.percent / 100), one.lifted ? el('p', { class: 'quiet-text' }, 'Lifted') : null, one.problem ? el('p', { class: 'quiet-text' }, one.problem) : null))))))
   }
   const by = (key) => [...Map.groupBy(report.rows.filter((row) => row[key]), (row) => row[key])].map(([name, rows]) => ({ name, agent: rows[0].agent, ...add(rows) })).sort((a, b) => b.cost - a.cost || b.tokens - a.tokens)
   const list = (title, rows, name, mark) => rows.length ? group(title, el('ul', { class: 'list' }, rows.slice(0, 8).map((one) => el('li', {}, mark ? badge(one.agent) : null,
     el('div', {}, el('div', { class: 'line-top' }, el('b', {}, name(one.name)), el('span', { class: 'amount' }, dollars(one.cost))), el('p', { class: 'quiet-text' }, `${short(one.tokens)} tokens`)))))) : ''
-  node.append(list('By agent', by('agent'), (name) => agentNames[name] || name, true), list('By project', by('project'), base, false), list('By model', by('model'), (name) => name, false))
+  node.append(list('By agent', by('agent'), agentName, true), list('By project', by('project'), base, false), list('By model', by('model'), (name) => name, false))
   if (report.unpriced?.length) node.append(el('p', { class: 'quiet-text' }, `Without a price: ${report.unpriced.join(', ')}`))
-  node.append(el('p', { class: 'quiet-text' }, `List prices of ${report.prices}. Budgets are set in a terminal: hookmux usage budget`))
+  node.append(el('p', { class: 'quiet-text' }, `List prices of ${report.prices}. Set budgets in a terminal: `, el('code', {}, 'hookmux usage budget')))
 }

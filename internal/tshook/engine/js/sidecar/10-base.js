@@ -11,7 +11,7 @@ const answers = {
   entries: ({ dispatch }) => (running.get(dispatch) || { ctx: {} }).ctx.entries || [],
   send: (args) => {
     const session = sessions.get(args.key);
-    if (session && session.headless) return "send: this session runs without a person (print mode); nothing can be sent into it";
+    if (session && session.headless) return "send: nobody attends this session (print mode); nothing can be sent to it";
     put({ op: "send", args });
     return null;
   },

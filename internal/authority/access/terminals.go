@@ -1,6 +1,6 @@
-// Package gate decides whether a method may be called from where its caller sits: it
+// Package access decides whether a method may be called from where its caller sits: it
 // joins the rules of authority with the PIN and the requests of approvals.
-package gate
+package access
 
 import (
 	"context"
