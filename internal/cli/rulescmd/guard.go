@@ -214,7 +214,7 @@ func showGuard(app *cmdutil.App, name, mode string, own map[string]string, excep
 	if asJSON {
 		return app.PrintJSON(map[string]any{"guard": guardRow{g, mode}, "exceptions": exceptions})
 	}
-	sayGuard(app, g, mode, own)
+	sayGuard(app, g, modeNow(app, hook.GuardID(name), mode), own)
 	sayExceptions(app, exceptions)
 	return nil
 }
