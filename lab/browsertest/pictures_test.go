@@ -119,7 +119,7 @@ func (w *world) busyDay() []chan string {
 		}
 	}
 	call := func(session, id, tool string, input, output any) {
-		tell("claude", session, "PreToolUse", map[string]any{"tool_name": tool, "tool_input": input, "tool_use_id": id})
+		// Without PreToolUse: the daemon may or may not ask you then, as the page was just opened.
 		tell("claude", session, "PostToolUse", map[string]any{"tool_name": tool, "tool_input": input, "tool_use_id": id, "tool_response": output})
 	}
 	tell("claude", "s-2", "UserPromptSubmit", map[string]any{"prompt": "Write the changelog for 2.4"})
