@@ -119,7 +119,7 @@ func TestPushedPermissionOfOpenCode(t *testing.T) {
 		done := push("git status | tee "+mode, mode)
 		item := w.waiting()
 		if !strings.Contains(item.Shown, "$ git status | tee "+mode) ||
-			!strings.Contains(item.Shown, `as its own rule 1: "git *", "tee *"`) {
+			!strings.Contains(item.Shown, `own suggestion 1: "git *", "tee *"`) {
 			t.Errorf("the user sees %q, want the command and all rules of always together", item.Shown)
 		}
 		if got, code := w.cmux(wire.MethodCmuxPermit, map[string]string{"request_id": mode, "mode": mode}); code != "" {

@@ -221,7 +221,7 @@ func TestFilesThatMustNotBeWritten(t *testing.T) {
 			write(t, filepath.Join(home, ".claude/settings.json"), "{\n \"hooks\": null}\n")
 			return nil
 		},
-		"regular file": func(home string) error {
+		"is a directory": func(home string) error {
 			return os.MkdirAll(filepath.Join(home, ".claude/settings.json"), 0o700)
 		},
 	} {

@@ -26,14 +26,14 @@ func TestJoinModules(t *testing.T) {
 
 // Nothing of the page's modules is left that only a module could say, and all of it is small.
 func TestPageScript(t *testing.T) {
-	script := files()["/app.js"]
-	if left := regexp.MustCompile(`(?m)^\s*(import|export)\b.*`).FindString(string(script.plain)); left != "" {
+	script, joined := files()["/app.js"], joinModules(pageFile)
+	if left := regexp.MustCompile(`(?m)^\s*(import|export)\b.*`).FindString(joined); left != "" {
 		t.Errorf("a form of import or export that joinModules doesn't know: %s", left)
 	}
 	entries, _ := pageFiles.ReadDir("page")
 	for _, entry := range entries {
 		name := strings.TrimSuffix(entry.Name(), ".js")
-		if name != entry.Name() && name != "sw" && !bytes.Contains(script.plain, []byte("const $"+name+" = ")) {
+		if name != entry.Name() && name != "sw" && !strings.Contains(joined, "const $"+name+" = ") {
 			t.Errorf("%s.js isn't part of the page", name)
 		}
 	}
@@ -43,6 +43,9 @@ func TestPageScript(t *testing.T) {
 	const most = 150_000
 	if len(script.zipped) > most {
 		t.Errorf("the script has %d bytes compressed, want at most %d", len(script.zipped), most)
+	}
+	if len(script.plain) >= len(joined) {
+		t.Errorf("the script isn't shortened: %d bytes of %d", len(script.plain), len(joined))
 	}
 	t.Logf("%d bytes of script, %d compressed", len(script.plain), len(script.zipped))
 }

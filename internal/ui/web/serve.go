@@ -22,6 +22,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/evanw/esbuild/pkg/api"
+
 	"github.com/hookmux/hookmux/internal/authority/devices"
 	"github.com/hookmux/hookmux/internal/platform/jsonx"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
@@ -368,8 +370,14 @@ var files = sync.OnceValue(func() map[string]served {
 			continue // part of app.js
 		}
 		one := served{kind: contentTypes[path.Ext(name)], plain: pageFile(name)}
-		if name == "app.js" {
-			one.plain = []byte(joinModules(pageFile))
+		switch path.Ext(name) {
+		case ".js":
+			if name == "app.js" {
+				one.plain = []byte(joinModules(pageFile))
+			}
+			one.plain = minify(one.plain, api.LoaderJS)
+		case ".css":
+			one.plain = minify(one.plain, api.LoaderCSS)
 		}
 		var b bytes.Buffer
 		z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
