@@ -312,7 +312,7 @@ func read(ctx context.Context, app *cmdutil.App, method string, params, result a
 // mustBeIn refuses what only a machine of a fleet can do, before anyone is asked to confirm it.
 func mustBeIn(ctx context.Context, app *cmdutil.App) error {
 	var s wire.FleetStatus
-	if err := read(ctx, app, wire.MethodFleetStatus, nil, &s); err != nil || s.Joined {
+	if err := app.CallDaemon(ctx, wire.MethodFleetStatus, nil, &s); err != nil || s.Joined {
 		return err
 	}
 	return cmdutil.FailWith(cmdutil.ExitFailed, notJoined)
