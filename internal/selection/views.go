@@ -152,7 +152,7 @@ func (r *Service) Forget() {
 // Refresh reads what counts in a project, "" for what counts everywhere.
 func (r *Service) Refresh(root string) { r.viewOf(places{here: root}) }
 
-// AllProblems is what is wrong, having looked just now at the user's own files and at projects where something was.
+// AllProblems returns what is wrong, after looking at the user's own files and at projects where something was.
 func (r *Service) AllProblems() []wire.Problem {
 	r.viewOf(places{})
 	r.mu.Lock()

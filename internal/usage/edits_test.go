@@ -70,7 +70,7 @@ type editor struct {
 	done   []string
 }
 
-// follow is what the daemon does when it starts.
+// follow starts the followers, as the daemon does.
 func (e *editor) follow() {
 	e.ledger = newLedger(time.Now, BuiltinPrices)
 	if err := e.ledger.load(e.t.Context(), e.store); err != nil {

@@ -529,10 +529,10 @@ func (b *bench) membersCost(ctx context.Context, n int) error {
 	return nil
 }
 
-// fleetBody is what one event says.
+// fleetBody returns the body of one event.
 var fleetBody = json.RawMessage(`{"tool_input":{"command":"` + strings.Repeat("go test ./... ", 40) + `"}}`)
 
-// traffic is what all members but the first said and heard.
+// traffic sums what all members but the first sent and received.
 func (f *fleetServer) traffic() (sum nats.Statistics) {
 	for _, m := range f.members[1:] {
 		s := m.conn.Stats()

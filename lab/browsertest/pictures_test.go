@@ -235,7 +235,7 @@ func (w *world) pictures(name string, widths ...int64) {
 
 func update() bool { return os.Getenv("HOOKMUX_UPDATE") == "1" }
 
-// picture is what the browser shows, once nothing moves and no message covers the page.
+// picture captures what the browser shows once nothing moves and no message covers the page.
 func (w *world) picture() image.Image {
 	w.T.Helper()
 	var b []byte

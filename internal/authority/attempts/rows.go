@@ -458,7 +458,7 @@ var remaining = []Attempt{
 		Why: "guards read commands; they are no sandbox"},
 	{Name: "a debugger on the agent", Class: Unavailable, End: Passes,
 		Try: "a debugger attached to the agent or to its hook client, or Node.js's own debugger opened in the agent, by a script",
-		Why: "whoever controls the agent's process controls what it asks; it can't approve anything. guard.own-files denies the " +
+		Why: "a program that controls the agent's process controls what it asks; it can't approve anything. guard.own-files denies the " +
 			"commands that do it, and `kernel.yama.ptrace_scope=1` forbids most of it"},
 	{Name: "a copy of an agent", Class: Unavailable, End: Passes,
 		Try: "a copy of an agent's program, made by a script and started with an option that skips hooks (`--bare`)",

@@ -133,7 +133,7 @@ func absolute(cwd, file string) string {
 func sayCode(app *cmdutil.App, code wire.FleetCode) {
 	app.Say("Run this on the other machine, before %s:", code.Until.Local().Format("15:04"))
 	fmt.Fprintf(app.Stdout, "\n  hookmux fleet join %s\n\n", code.Code) // in one line, however long, so that it can be copied
-	app.Say("The code works once; whoever uses it becomes %s. `hookmux fleet invite` makes more.", withArticle(code.Role))
+	app.Say("The code works once, and makes the machine that uses it %s. `hookmux fleet invite` makes more.", withArticle(code.Role))
 }
 
 func withArticle(role string) string {

@@ -22,7 +22,7 @@ type view struct {
 	shorten func(string) string
 }
 
-// sum is what several rows used.
+// sum adds up several rows.
 type sum struct {
 	name     string
 	tokens   int64

@@ -110,7 +110,7 @@ func (r *run) takeAnswer(ctx context.Context, b []byte) protocol.AnswerResult {
 		return protocol.AnswerResult{Result: cleanResult(skipped, r.service.Content())}
 	}
 	if !r.service.Content() {
-		return refuse(wire.CodeRefused, "this machine doesn't send what is asked, so nobody can answer elsewhere")
+		return refuse(wire.CodeRefused, "this machine keeps the content of requests to itself, so they can be answered only there")
 	}
 	a.Reply.PIN = in.PIN
 	result, bad := r.service.Requests.ReplySigned(a.Reply, by,

@@ -79,7 +79,7 @@ var (
 	eventBytesLimit = limit{256 << 10, 1536 << 20}
 )
 
-// allowance is what is left of a limit.
+// allowance tracks how much of a limit remains.
 type allowance struct {
 	left float64
 	at   time.Time

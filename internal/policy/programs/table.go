@@ -227,7 +227,7 @@ type file struct {
 		Shared    []string `json:"shared" yaml:"shared"`
 		Protected []string `json:"protected" yaml:"protected"`
 	} `json:"branches" yaml:"branches"`
-	// Vital is what a machine or its owner can't do without; phrases name it as
+	// Vital lists what a machine or its owner can't do without; phrases name it as
 	// @service and @package.
 	Vital struct {
 		Services []string `json:"services" yaml:"services"`

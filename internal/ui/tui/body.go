@@ -184,7 +184,7 @@ func (b *body) addQuestionLine(line wire.CardLine) {
 	b.addInked(line.Text, &stylePlain, inks)
 }
 
-// ownStyle is how a line is drawn: what matters of a permission is what it would do, not who
+// ownStyle chooses how to draw a line: what matters of a permission is what it would do, not who
 // asks for it.
 func (b *body) ownStyle(line wire.CardLine, kind string) *lipgloss.Style {
 	switch {

@@ -112,7 +112,7 @@ func requestPage(m *Model, r *row, width int) *page {
 	return p
 }
 
-// effectOf is what a request's call would do. That no rule matches is the usual case and
+// effectOf describes what a request's call would do. That no rule matches is the usual case and
 // isn't said.
 func effectOf(item *wire.InboxRequest) string {
 	const none = "no rule matches"

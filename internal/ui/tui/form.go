@@ -297,7 +297,7 @@ func (f frame) formPage(place area) []string {
 	return out
 }
 
-// typed is what is being typed; nil while nothing is.
+// typed holds the text being typed; nil if there is none.
 func (f frame) typed() *lineInput {
 	if f.mode != modeTyping {
 		return nil

@@ -203,7 +203,7 @@ func (s *step) setResult(ev *event.Event) {
 	}
 }
 
-// printed is what a command printed, as agents report it.
+// printed returns the output of a command, as agents report it.
 func printed(output json.RawMessage) string {
 	var text string
 	if json.Unmarshal(output, &text) == nil {

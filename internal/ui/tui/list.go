@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// list is what is shown in the list: the rows that are not folded away, and the lines
+// list returns the visible part of the list: the rows that are not folded away, and the lines
 // they take. It is made anew only when something changed.
 type list struct {
 	rows   []row

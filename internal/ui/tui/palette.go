@@ -10,7 +10,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 )
 
-// palette is what the view's colours become on the screen. The view draws with the
+// palette maps the view's colours to those of the screen. The view draws with the
 // terminal's sixteen (theme.go), which suit any terminal but not every eye: a faint grey
 // is hard to read on white. Once the background is known, each becomes one that is.
 type palette struct {
@@ -24,7 +24,7 @@ type palette struct {
 	drawn  bool          // the grey
 }
 
-// leastContrast is what WCAG wants between text and what is behind it.
+// leastContrast is the contrast between text and background that WCAG requires.
 const leastContrast = 4.5
 
 // The colours to begin with: black, red, green, amber, blue, purple, teal, white.

@@ -163,7 +163,7 @@ func panelBottom(width int, note string) string {
 	return styleEdge.Render("╰") + ruleWith(width-2, "", note) + styleEdge.Render("╯")
 }
 
-// detailTitle is what the details are about, and how much of a request is still unread, else
+// detailTitle says what the details are about, and how much of a request is still unread, else
 // as many facts about it as fit behind the title in so many columns.
 func (f frame) detailTitle(width int) (title, note string) {
 	r := f.selectedRow()
@@ -188,7 +188,7 @@ func (f frame) detailTitle(width int) (title, note string) {
 	return title, note
 }
 
-// facts are what is known about a row besides what it's about, the most important last.
+// facts returns the secondary facts about a row, the most important last.
 func (f frame) facts(r *row) []string {
 	now := f.opts.Now()
 	var facts []string
@@ -278,7 +278,7 @@ func (f frame) bodyLines(height int) []string {
 	return fill(append(append(list, titledRule(f.width, title, note)), detail...), height)
 }
 
-// detailLines are what fits of the selected row's page, or its questions while you answer them.
+// detailLines returns the part of the selected row's page that fits, or its questions while you answer them.
 func (f frame) detailLines(place area) []string {
 	if f.formInPlace(place) {
 		return fill(f.formPage(place), place.height)
@@ -309,7 +309,7 @@ func (f frame) panelLines(place areas, list, detail []string) []string {
 	return out
 }
 
-// asideTitle is what the third column begins with.
+// asideTitle is the heading of the third column.
 func (f frame) asideTitle() string {
 	if r := f.selectedRow(); r != nil && r.request != nil && f.details.key == r.key() && len(f.details.timeline.about(r)) > 0 {
 		return "Last steps"
@@ -390,7 +390,7 @@ func (f frame) emptyLines() []string {
 // maxStatus is how many lines a message takes at most.
 const maxStatus = 3
 
-// statusLines are what happened last or what is wrong, in as many lines as it takes. What
+// statusLines says what happened last or what is wrong, in as many lines as it takes. What
 // was decided has one: its middle is left out if need be.
 func (f frame) statusLines() []string {
 	most := maxStatus

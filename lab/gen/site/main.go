@@ -251,7 +251,7 @@ func readPages(root string) ([]*page, error) {
 	return pages, nil
 }
 
-// layout is what every page of the site has.
+// layout wraps every page of the site.
 type layout struct {
 	Title, About string
 	Up           string // from the page to the site's root

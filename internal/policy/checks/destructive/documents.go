@@ -43,7 +43,7 @@ func (x *scope) losesDocuments(r *shell.Run, verb string, words ...shell.Word) {
 	}
 	for _, w := range words {
 		if p := x.ResolveWord(w, r); x.isDocument(p) {
-			x.Report.Add("documents", r.Head(), fmt.Sprintf("%s %s, a file of yours outside the project", verb, w.Text))
+			x.Report.Add("documents", r.Head(), fmt.Sprintf("%s %s, your file outside the project", verb, w.Text))
 			return
 		}
 		for _, from := range x.RunsIn(w.From) {

@@ -218,7 +218,7 @@ func checkAgentCopy(x *scope, r *shell.Run) {
 	for _, from := range sources {
 		known, name := agentProgram(x, from)
 		if known != nil && path.Base(to.Text) != name && !strings.HasSuffix(to.Text, "/") {
-			x.Report.Add("hooks-off", r.Head(), fmt.Sprintf("gives %s another name, by which nobody sees how it's started",
+			x.Report.Add("hooks-off", r.Head(), fmt.Sprintf("gives %s another name, which hides how it's started",
 				known.Programs[0]))
 			return
 		}

@@ -188,7 +188,7 @@ func (x *scope) showsVariable(r *shell.Run) {
 	}
 }
 
-// namedInErrors is what is in an error message when a file of this name is not there, or a
+// namedInErrors lists texts in the error message when a file of this name is not there, or a
 // variable isn't set.
 var namedInErrors = lazyregexp.New(`(?i)/[$][{]?[a-z_]*(token|password|passwd|secret|api_?key)[}]?($|/)|:[?][^}]*[$]`)
 
