@@ -129,15 +129,8 @@ func TestFleetWithWrongClocks(t *testing.T) {
 	desk.run("fleet", "init", "--listen", "127.0.0.1:0", "--name", "desk")
 	build.run("fleet", "join", desk.invite("member"), "--name", "build")
 	wall.run("fleet", "join", desk.invite("operator"), "--name", "wall")
-	watching := wall.command("hookmux", "inbox", "--follow")
-	if err := watching.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = watching.Process.Kill(); _ = watching.Wait() }()
-	eventuallyFleet(t, "build knows that an operator looks", func() bool {
-		info, err := (&client.Client{Socket: build.home.Dirs.Socket(), Timeout: daemontest.Patience}).Info(t.Context())
-		return err == nil && info.Inbox.CanAnyoneAnswer
-	})
+	wall.followInbox()
+	build.waitForOperator()
 	asks := func(command, deadline string) (answered chan string) {
 		answered = make(chan string, 1)
 		cmd := build.command("hookmux-hook", "claude", "PermissionRequest", deadline)

@@ -248,16 +248,9 @@ func TestFleetOnClusterLosesNothing(t *testing.T) {
 		joined[m] = time.Now()
 	}
 	for _, m := range []*machine{desk, wall} {
-		watching := m.command("hookmux", "inbox", "--follow")
-		if err := watching.Start(); err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = watching.Process.Kill(); _ = watching.Wait() }()
+		m.followInbox()
 	}
-	eventuallyFleet(t, "build knows that an operator looks", func() bool {
-		info, err := (&client.Client{Socket: build.home.Dirs.Socket(), Timeout: daemontest.Patience}).Info(t.Context())
-		return err == nil && info.Inbox.CanAnyoneAnswer
-	})
+	build.waitForOperator()
 	work := &asking{t: t, over: make(chan struct{}), list: map[string]*asked{}}
 	work.agents(build, 4)
 	work.operator(desk, "once")

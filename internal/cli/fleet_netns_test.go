@@ -239,17 +239,10 @@ func TestRealFleetInNamespaces(t *testing.T) {
 	joined := time.Now()
 	codex.run("fleet", "join", desk.invite("member"), "--name", "cloud")
 	for _, m := range machines[:2] {
-		watching := m.command("hookmux", "inbox", "--follow")
-		if err := watching.Start(); err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = watching.Process.Kill(); _ = watching.Wait() }()
+		m.followInbox()
 	}
 	for _, m := range machines[1:] {
-		eventuallyFleet(t, "every machine knows that an operator looks", func() bool {
-			info, err := (&client.Client{Socket: m.home.Dirs.Socket(), Timeout: daemontest.Patience}).Info(t.Context())
-			return err == nil && info.Inbox.CanAnyoneAnswer
-		})
+		m.waitForOperator()
 	}
 
 	// Each is answered from another machine, Codex from the one on which Claude Code runs.

@@ -123,6 +123,25 @@ func (m *machine) hook(agent, event, payload string) string {
 	return string(out)
 }
 
+// followInbox keeps an inbox open until the test ends: somebody who may answer looks.
+func (m *machine) followInbox() {
+	m.t.Helper()
+	watching := m.command("hookmux", "inbox", "--follow")
+	if err := watching.Start(); err != nil {
+		m.t.Fatal(err)
+	}
+	m.t.Cleanup(func() { _ = watching.Process.Kill(); _ = watching.Wait() })
+}
+
+// waitForOperator waits until this machine knows that an operator looks.
+func (m *machine) waitForOperator() {
+	m.t.Helper()
+	eventuallyFleet(m.t, "this machine knows that an operator looks", func() bool {
+		info, err := (&client.Client{Socket: m.home.Dirs.Socket(), Timeout: daemontest.Patience}).Info(m.t.Context())
+		return err == nil && info.Inbox.CanAnyoneAnswer
+	})
+}
+
 func (m *machine) invite(role string) string {
 	m.t.Helper()
 	var code wire.FleetCode
@@ -299,15 +318,8 @@ func TestFleetOfThree(t *testing.T) {
 
 	// An answer from the desk to a request of build, which waits because the desk's inbox
 	// is open.
-	watching := desk.command("hookmux", "inbox", "--follow")
-	if err := watching.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = watching.Process.Kill(); _ = watching.Wait() }()
-	eventuallyFleet(t, "build knows that an operator looks", func() bool {
-		info, err := (&client.Client{Socket: build.home.Dirs.Socket(), Timeout: daemontest.Patience}).Info(t.Context())
-		return err == nil && info.Inbox.CanAnyoneAnswer
-	})
+	desk.followInbox()
+	build.waitForOperator()
 	done := make(chan string, 1)
 	go func() {
 		done <- build.hook("claude", "PermissionRequest", `{"session_id":"s-1","cwd":"/tmp","hook_event_name":"PermissionRequest",`+

@@ -16,6 +16,9 @@ const (
 	MethodFleetPolicy = "fleet.policy" // which policy counts where
 )
 
+// NoFleet says why a command of a fleet can't do anything.
+const NoFleet = "this machine is in no fleet; `hookmux fleet init` serves one, `hookmux fleet join CODE` joins one"
+
 // FleetInitParams says how the fleet is served.
 type FleetInitParams struct {
 	Program   string   `json:"program"`             // hookmux-fleet on disk

@@ -315,10 +315,8 @@ func mustBeIn(ctx context.Context, app *cmdutil.App) error {
 	if err := app.CallDaemon(ctx, wire.MethodFleetStatus, nil, &s); err != nil || s.Joined {
 		return err
 	}
-	return cmdutil.FailWith(cmdutil.ExitFailed, notJoined)
+	return cmdutil.FailWith(cmdutil.ExitFailed, wire.NoFleet)
 }
-
-const notJoined = "this machine is in no fleet; `hookmux fleet init` serves one, `hookmux fleet join CODE` joins one"
 
 func statusCommand(app *cmdutil.App) *cobra.Command {
 	var asJSON bool
@@ -334,7 +332,7 @@ func statusCommand(app *cmdutil.App) *cobra.Command {
 				return app.PrintJSON(s)
 			}
 			if !s.Joined {
-				app.Say("%s", notJoined)
+				app.Say("%s", wire.NoFleet)
 				return nil
 			}
 			serves := ""

@@ -194,8 +194,7 @@ func (s *Service) LongMethods() map[string]services.LongMethod {
 	}
 }
 
-var errNoFleet = wire.Errorf(wire.CodeConflict, "this machine is in no fleet; `hookmux fleet init` serves one, "+
-	"`hookmux fleet join CODE` joins one")
+var errNoFleet = wire.Errorf(wire.CodeConflict, "%s", wire.NoFleet)
 
 func (s *Service) checkNone() *wire.Error {
 	switch m, err := s.load(); {
