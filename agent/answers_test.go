@@ -17,7 +17,7 @@ func answered(list ...event.QuestionAnswer) event.Decision {
 	return event.Decision{Verdict: event.Allow, Answer: &event.Answer{Choice: event.ChooseAnswer, Answers: list}}
 }
 
-func judged(mode event.PlanMode, feedback string) event.Decision {
+func planReply(mode event.PlanMode, feedback string) event.Decision {
 	d := event.Decision{Verdict: event.Allow, Answer: &event.Answer{Choice: event.ChoosePlan, Plan: mode,
 		Feedback: feedback}}
 	if mode == event.PlanReject {
@@ -45,8 +45,8 @@ var answerCases = []oracleCase{
 	{"claude", "PermissionRequest.AskUserQuestion.json", answered(event.QuestionAnswer{Options: []string{"SQLite"}}), "aq_pr", "yes", "SQLite"},
 	{"claude", "PermissionRequest.AskUserQuestion.json", answered(event.QuestionAnswer{Question: database, Text: "SQLite"}), "aq_pr", "yes", "SQLite"},
 	{"claude", "PreToolUse.AskUserQuestion.json", answered(event.QuestionAnswer{Question: database, Options: []string{"SQLite"}}), "aq_pre", "yes", "SQLite"},
-	{"claude", "PermissionRequest.ExitPlanMode.json", judged(event.PlanAccept, ""), "pl_allow_upd", "yes", "approved your plan"},
-	{"claude", "PermissionRequest.ExitPlanMode.json", judged(event.PlanReject, "Please revise step 2"), "pl_deny", "no", "revise step 2"},
+	{"claude", "PermissionRequest.ExitPlanMode.json", planReply(event.PlanAccept, ""), "pl_allow_upd", "yes", "approved your plan"},
+	{"claude", "PermissionRequest.ExitPlanMode.json", planReply(event.PlanReject, "Please revise step 2"), "pl_deny", "no", "revise step 2"},
 	{"claude", "Elicitation.json", answered(event.QuestionAnswer{ID: "colour", Text: "green"}), "el_accept", "", "green"},
 	{"claude", "Elicitation.json", event.Decision{Verdict: event.Deny, Reason: "not carried", Answer: chose(event.ChooseDeny)}, "el_decline", "", "decline"},
 	{"codex", "PermissionRequest.Bash.json", event.Decision{Verdict: event.Allow, Answer: chose(event.ChooseAll)}, "zp_sleepallow", "yes", "ran-ok"},
@@ -63,14 +63,14 @@ var answerCases = []oracleCase{
 
 // unprovenAnswers: forms made of parts that were each taken.
 var unprovenAnswers = []unprovenCase{
-	{"claude", "PermissionRequest.ExitPlanMode.json", judged(event.PlanAuto, ""),
+	{"claude", "PermissionRequest.ExitPlanMode.json", planReply(event.PlanAuto, ""),
 		`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedInput":{},"updatedPermissions":[{"type":"setMode","mode":"acceptEdits","destination":"session"}]}}}`,
 		"the run had an edited plan beside the mode (pl_allow_upd2)"},
-	{"claude", "PermissionRequest.ExitPlanMode.json", judged(event.PlanManual, ""),
+	{"claude", "PermissionRequest.ExitPlanMode.json", planReply(event.PlanManual, ""),
 		`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedInput":{},"updatedPermissions":[{"type":"setMode","mode":"default","destination":"session"}]}}}`,
 		"the same with another mode"},
-	{"claude", "PermissionRequest.ExitPlanMode.json", judged(event.PlanAccept, "test it"),
-		`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedInput":{"plan":"# Plan\n\n1. Do A\n2. Do B\n\nThe person adds: test it\n","planFilePath":"/home/user/.claude/plans/plan-plan2-eventual-sifakis.md"}}}}`,
+	{"claude", "PermissionRequest.ExitPlanMode.json", planReply(event.PlanAccept, "test it"),
+		`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedInput":{"plan":"# Plan\n\n1. Do A\n2. Do B\n\nThe user adds: test it\n","planFilePath":"/home/user/.claude/plans/plan-plan2-eventual-sifakis.md"}}}}`,
 		"an edited plan was taken, with a mode beside it (pl_allow_upd2)"},
 	{"pi", "tool_call.bash.json", event.Decision{Verdict: event.Allow, Answer: chose(event.ChooseOnce)}, `{"allow":true}`, "the extension takes it out: nothing is returned to pi"},
 	{"codex", "PreToolUse.request_user_input.json", answered(event.QuestionAnswer{ID: "db", Options: []string{"Postgres"}}),
@@ -91,7 +91,7 @@ func TestAnswersThatCannotBeCarried(t *testing.T) {
 		{"codex", "PreToolUse.Bash.json", event.Decision{Verdict: event.Allow, Answer: chose(event.ChooseOnce)}, "does not take an approval"},
 		{"codex", "PermissionRequest.Bash.json", suggested(`{"a":1}`), "this call only"},
 		{"claude", "PreToolUse.Bash.json", suggested(`{"a":1}`), "this call only"},
-		{"claude", "PreToolUse.ExitPlanMode.json", judged(event.PlanAuto, ""), "plan mode dropped"},
+		{"claude", "PreToolUse.ExitPlanMode.json", planReply(event.PlanAuto, ""), "plan mode dropped"},
 		{"claude", "PermissionRequest.Bash.json", event.Decision{Verdict: event.Allow, Answer: &event.Answer{Choice: event.ChooseOnce, Note: "mind the gap"}}, "context dropped"},
 		{"claude", "PermissionRequest.Bash.json", event.Decision{Verdict: event.Allow, Answer: chose(event.ChooseBypass)}, "bypass"},
 		{"claude", "PermissionRequest.AskUserQuestion.json", answered(), "does not answer a question"},

@@ -59,7 +59,7 @@ func (c *Catalogue) OfHookFormat(format string) (*Agent, bool) {
 	return nil, false
 }
 
-// entry is the agent or the generic stand-in; for an event of a protocol, the
+// entry returns the agent or the generic stand-in; for an event of a protocol, the
 // protocol.
 func (c *Catalogue) entry(name, native string) *Agent {
 	if a, ok := c.EntryOf(name, native); ok {
@@ -68,7 +68,7 @@ func (c *Catalogue) entry(name, native string) *Agent {
 	return c.generic
 }
 
-// answering is the entry by which an event is answered: that of entry, or the generic
+// answering returns the entry by which an event is answered: that of entry, or the generic
 // one where the agent has no such event and most agents refuse a call there. Programs
 // push events under the names that they know; guards must look at them all the same.
 func (c *Catalogue) answering(name, native string) *Agent {
@@ -128,7 +128,7 @@ func (c *Catalogue) Carries(agent, native, version string) event.Carries {
 	return e.CarriesAt(version)
 }
 
-// CarriesFor is the capability row that holds for one event: like [Carries],
+// CarriesFor returns the capability row that holds for one event: like [Carries],
 // and without what may only be sent where a person is known to attend when
 // none is.
 func (c *Catalogue) CarriesFor(ev *event.Event) event.Carries {
@@ -163,7 +163,7 @@ func (a *Agent) Event(native string) (*EventSpec, bool) {
 	return t.spec, true
 }
 
-// KindOf is the unified kind of a native event; [event.Other] when unknown.
+// KindOf returns the unified kind of a native event; [event.Other] when unknown.
 func (a *Agent) KindOf(native string) event.Kind {
 	if e, ok := a.Event(native); ok {
 		return e.Kind
@@ -171,7 +171,7 @@ func (a *Agent) KindOf(native string) event.Kind {
 	return event.Other
 }
 
-// InstallTimeout is the time limit hookmux asks for when it registers for an
+// InstallTimeout returns the time limit hookmux asks for when it registers for an
 // event; zero means that the agent's own default is left alone.
 func (a *Agent) InstallTimeout(native string) time.Duration {
 	e, ok := a.Event(native)
@@ -184,7 +184,7 @@ func (a *Agent) InstallTimeout(native string) time.Duration {
 	return time.Duration(e.Timeout)
 }
 
-// Timeout is how long the agent waits for a hook when its config says
+// Timeout returns how long the agent waits for a hook when its config says
 // nothing.
 func (a *Agent) Timeout(native string) time.Duration {
 	if e, ok := a.Event(native); ok {
@@ -193,7 +193,7 @@ func (a *Agent) Timeout(native string) time.Duration {
 	return 0
 }
 
-// CarriesAt is the event's capability row for one version of the agent.
+// CarriesAt returns the event's capability row for one version of the agent.
 func (e *EventSpec) CarriesAt(version string) event.Carries {
 	c := &e.Carries
 	return event.Carries{

@@ -159,7 +159,7 @@ func (c *checker) checkGuarded(own, whole *Agent) {
 	}
 }
 
-// eventPath is where a file describes an event; the file itself when it does not.
+// eventPath returns where a file describes an event; the file itself when it does not.
 func eventPath(own *Agent, e *EventSpec) string {
 	for i, one := range own.Events {
 		if one == e {
@@ -227,7 +227,7 @@ type Claim struct {
 	Capability *Capability
 }
 
-// list are the claims that are made, in a fixed order.
+// list returns the claims that are made, in a fixed order.
 func (c *Capabilities) list() []Claim {
 	var out []Claim
 	for _, claim := range []Claim{

@@ -18,7 +18,7 @@ import (
 //go:embed catalogue.json
 var compiledFile []byte
 
-// compiledCatalogue is what compiledFile holds.
+// compiledCatalogue holds the catalogue that compiledFile contains.
 type compiledCatalogue struct {
 	Agents []*Agent
 	Others []Known

@@ -183,7 +183,7 @@ func blank(v []byte) bool {
 	return len(v) == 0 || string(v) == "null" || string(v) == `""`
 }
 
-// text is a field as a string; numbers and words count as their spelling, of
+// text returns a field as a string; numbers and words count as their spelling, of
 // a list of message parts the text in them.
 func (r *reading) text(f field) string {
 	v := r.value[f]
@@ -201,7 +201,7 @@ func (r *reading) text(f field) string {
 	return string(v)
 }
 
-// folder is a field that holds a folder; of a list of them the first one.
+// folder returns a field that holds a folder; of a list of them the first one.
 func (r *reading) folder(f field) string {
 	if v := r.value[f]; jsontext.IsArray(v) {
 		first := ""
@@ -236,7 +236,7 @@ func partsText(list []byte) string {
 	return strings.Join(texts, "\n")
 }
 
-// kindOf is the event's kind for one payload.
+// kindOf returns the event's kind for one payload.
 func (e *EventSpec) kindOf(payload []byte) event.Kind {
 	if len(e.KindWith) == 0 && len(e.KindWithout) == 0 {
 		return e.Kind

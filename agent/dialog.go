@@ -23,10 +23,10 @@ type Dialog struct {
 	pattern *regexp.Regexp
 }
 
-// DialogRule is what [DialogLine] makes of a line that is drawn and holds no text.
+// DialogRule is the rule that [DialogLine] turns a drawn line without text into.
 const DialogRule = "---"
 
-// DialogLine is a line of a screen without the frame around it.
+// DialogLine returns a line of a screen without the frame around it.
 func DialogLine(line string) string {
 	inner := strings.TrimFunc(line, func(r rune) bool { return r == ' ' || r == '\t' || r == '│' || r == '┃' || r == '║' })
 	if inner != "" && strings.Trim(inner, "─━═╌╍┄┅╭╮╰╯┌┐└┘├┤╷╵╹╻ ") == "" {

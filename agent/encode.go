@@ -145,7 +145,7 @@ func unapproved(d event.Decision, spec *EventSpec) event.Decision {
 	return d
 }
 
-// changedInput is the whole input to send for a change, in the form this tool
+// changedInput returns the whole input to send for a change, in the form this tool
 // takes it. A change that cannot be expressed becomes a refusal.
 func (a *Agent) changedInput(ev *event.Event, d event.Decision) (json.RawMessage, event.Decision) {
 	if d.Input == nil || d.Verdict == event.Deny {
@@ -196,7 +196,7 @@ func (a *Agent) changedInput(ev *event.Event, d event.Decision) (json.RawMessage
 	return append(out, '}'), d
 }
 
-// changedKeys are the keys of a changed input that differ from the call's own, those
+// changedKeys returns the keys of a changed input that differ from the call's own, those
 // of which the agent takes no change and those of which it does.
 func changedKeys(old, changed []byte, takes []string) (lost, kept []string) {
 	_ = jsontext.Object(changed, func(key, value []byte) bool {

@@ -80,7 +80,7 @@ func (s *FieldSpec) keys() [fieldCount][]string {
 	}
 }
 
-// source is what one payload key fills. A lower rank is the better source.
+// source describes where one payload key gets its value. A lower rank is the better source.
 type source struct {
 	field field
 	rank  uint8

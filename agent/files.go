@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Resolve is the file's real path for a home and a project directory; env
+// Resolve returns the file's real path for a home and a project directory; env
 // looks variables up and may be nil. The name may still be a glob. It is empty
 // when the directory it needs is not known.
 func (f HookFile) Resolve(home, project string, env func(string) string) string {
@@ -32,7 +32,7 @@ func (f HookFile) Resolve(home, project string, env func(string) string) string 
 	return f.Path
 }
 
-// belowEnv is the part of a "~/" path that lies below the directory the
+// belowEnv returns the part of a "~/" path that lies below the directory the
 // variable stands for.
 func (f HookFile) belowEnv(rest string) (string, bool) {
 	if f.EnvDir != "" {

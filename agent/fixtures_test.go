@@ -53,7 +53,7 @@ func fixturesOf(t testing.TB, a *Agent, dir string) (out []fixture) {
 	return out
 }
 
-// fixtureEvent is the event of a fixture: what its payload says, or the
+// fixtureEvent returns the event of a fixture: what its payload says, or the
 // longest event its file is named after, behind a word that sorts files.
 func fixtureEvent(a *Agent, file string, payload []byte) string {
 	var head struct {
@@ -135,7 +135,7 @@ next:
 }
 
 // Payloads that no hook of ours is sent lie in a folder beside those that one is: of
-// events that only modules hear, that nobody listens to, or that a plugin passes on
+// events that only TypeScript hooks hear, that nobody listens to, or that a plugin passes on
 // in some cases only. Each is of an event that the catalogue names, with what it is.
 func TestEveryEventBesideIsNamed(t *testing.T) {
 	for _, a := range Builtin().Agents() {
@@ -155,7 +155,7 @@ func TestEveryEventBesideIsNamed(t *testing.T) {
 	}
 }
 
-// eventBeside is the event that a file is named after.
+// eventBeside returns the event that a file is named after.
 func eventBeside(a *Agent, file string) string {
 	names := slices.Clone(a.Inner)
 	for name := range a.Unheard {

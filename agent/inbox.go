@@ -12,7 +12,7 @@ import (
 
 // Inbox says how a person can answer an agent's requests from somewhere else:
 // at which events, with which choices, and how long the agent may be kept
-// waiting for it. An agent without one is never held.
+// waiting for it. An agent without one is never kept waiting.
 type Inbox struct {
 	Wait  WaitKind `yaml:"wait"`
 	Brief Duration `yaml:"brief"` // how long [WaitBrief] is while nobody is known to look
@@ -81,7 +81,7 @@ type InboxPoint struct {
 	Sole bool `yaml:"sole"`
 	// Hidden says that here, unlike elsewhere, the agent shows its own dialog
 	// only after the hook returned: nobody can answer there meanwhile, and
-	// holding keeps the user at the agent from it.
+	// keeping the agent waiting keeps the user there from it.
 	Hidden bool `yaml:"hidden"`
 }
 
@@ -91,7 +91,7 @@ const (
 	UnattendedOnly  = "only"
 )
 
-// For is the point as it counts for an event; nil when nobody is asked.
+// For returns the point as it counts for an event; nil when nobody is asked.
 func (p *InboxPoint) For(ev *event.Event) *InboxPoint {
 	alone := ev.Attended == event.AttendedNo
 	switch {
@@ -107,10 +107,10 @@ func (p *InboxPoint) For(ev *event.Event) *InboxPoint {
 	return &less
 }
 
-// Hold is how long an agent may be kept waiting for a person.
+// WaitKind says how long an agent may be kept waiting for a person.
 type WaitKind string
 
-// The ways to hold.
+// The ways to wait.
 const (
 	WaitFull     WaitKind = "full"     // as long as the setting inbox.wait says
 	WaitDeadline WaitKind = "deadline" // up to the hook's time limit: the agent's own dialog stays usable
@@ -141,7 +141,7 @@ type StateFile struct {
 	Idle    string `yaml:"idle"`    // its value while no turn goes on; empty: not known
 }
 
-// At is what a person may choose at an event; nil when nothing.
+// At returns what a person may choose at an event; nil when nothing.
 func (f *Inbox) At(native string) *InboxPoint {
 	if f == nil {
 		return nil
@@ -149,7 +149,7 @@ func (f *Inbox) At(native string) *InboxPoint {
 	return f.Points[native]
 }
 
-// NumberOf is the agent's own number of the request an event puts, "" for none.
+// NumberOf returns the agent's own number of the request an event puts, "" for none.
 func (f *Inbox) NumberOf(ev *event.Event) string {
 	if f == nil || f.Number == "" || f.Points[ev.Native] == nil {
 		return ""
@@ -157,7 +157,7 @@ func (f *Inbox) NumberOf(ev *event.Event) string {
 	return numberAt(ev.Raw, f.Number)
 }
 
-// AnsweredBy is the number of the request that an event says was answered in
+// AnsweredBy returns the number of the request that an event says was answered in
 // the agent's own prompt, "" for none.
 func (f *Inbox) AnsweredBy(ev *event.Event) string {
 	if f == nil || f.Answered[ev.Native] == "" {
@@ -174,7 +174,7 @@ func numberAt(payload []byte, path string) string {
 	return string(value)
 }
 
-// WaitAt is how the agent may be kept waiting at an event.
+// WaitAt returns how the agent may be kept waiting at an event.
 func (f *Inbox) WaitAt(native string) WaitKind {
 	switch p := f.At(native); {
 	case f == nil || f.Wait == "", p != nil && p.Hidden && f.Wait == WaitDeadline:
@@ -183,7 +183,7 @@ func (f *Inbox) WaitAt(native string) WaitKind {
 	return f.Wait
 }
 
-// PromptAt is how an answer at the agent's own prompt shows while a request of
+// PromptAt returns how an answer at the agent's own prompt shows while a request of
 // an event waits.
 func (f *Inbox) PromptAt(native string) PromptSign {
 	if p := f.At(native); f == nil || p != nil && p.Hidden {
@@ -192,7 +192,7 @@ func (f *Inbox) PromptAt(native string) PromptSign {
 	return f.Prompt
 }
 
-// Wait is what the user says about how long agents wait.
+// Wait holds the user's settings about how long agents wait.
 type Wait struct {
 	Setting time.Duration // inbox.wait
 	Chosen  bool          // for this very agent: it counts instead of a moment
@@ -203,16 +203,16 @@ type Wait struct {
 	Away bool
 }
 
-// WaitFor is how long a request of an event may wait: left is what the hook's
+// WaitFor returns how long a request of an event may wait: left is what the hook's
 // time limit leaves.
 func (f *Inbox) WaitFor(native string, left time.Duration, wait Wait) time.Duration {
-	hold := f.WaitAt(native)
+	way := f.WaitAt(native)
 	switch {
-	case hold == WaitDeadline || wait.Away:
+	case way == WaitDeadline || wait.Away:
 		return left
-	case hold == WaitBrief && !wait.Chosen && wait.Watched:
+	case way == WaitBrief && !wait.Chosen && wait.Watched:
 		return min(left, time.Duration(f.Watched))
-	case hold == WaitBrief && !wait.Chosen:
+	case way == WaitBrief && !wait.Chosen:
 		return min(left, time.Duration(f.Brief))
 	}
 	return min(left, wait.Setting)
@@ -307,7 +307,7 @@ func (p *InboxPoint) problems(e *EventSpec, promptless bool) []string {
 	}
 	for _, mode := range p.Plan {
 		if !mode.Known() {
-			note("%q is no way to judge a plan; use one of %s", mode, strings.Join(planWords(), ", "))
+			note("%q is no answer to a plan; use one of %s", mode, strings.Join(planWords(), ", "))
 		}
 	}
 	if !slices.Contains([]string{"", UnattendedNever, UnattendedOnly}, p.Unattended) {

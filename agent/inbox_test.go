@@ -74,7 +74,7 @@ func TestInboxProblems(t *testing.T) {
 		"empty":   {"{wait: full, prompt: event, points: {Say: {}}}", "offers nothing"},
 		"deny":    {"{wait: full, prompt: event, points: {Say: {permission: [deny]}}}", "not carried"},
 		"allow":   {"{wait: full, prompt: event, points: {Do: {permission: [once]}}}", "an approval is not carried"},
-		"plan":    {"{wait: full, prompt: event, points: {Do: {plan: [maybe]}}}", `"maybe" is no way`},
+		"plan":    {"{wait: full, prompt: event, points: {Do: {plan: [maybe]}}}", `"maybe" is no answer`},
 		"choice":  {"{wait: full, prompt: event, points: {Do: {permission: [answer]}}}", `"answer" is not a choice`},
 		"always":  {"{wait: full, prompt: event, promptless: true, points: {Do: {permission: [always]}}}", "always without once"},
 		"number":  {"{wait: full, prompt: event, answered: {Say: id}}", "answers a number"},

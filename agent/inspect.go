@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// Inspection is what a file of a user would make of the catalogue.
+// Inspection describes how a user's file would change the catalogue.
 type Inspection struct {
 	Agent    *Agent    // the entry as it would be; nil with Problems
 	Adds     bool      // it describes a new agent

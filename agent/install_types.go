@@ -27,7 +27,7 @@ type InstallSpec struct {
 	// Matcher is how an entry says which calls it is meant for.
 	Matcher MatcherSpec `yaml:"matcher"`
 	Handler HandlerSpec `yaml:"handler"`
-	// Plugin is what is written where Way is plugin.
+	// Plugin describes the file to write where Way is plugin.
 	Plugin *PluginSpec `yaml:"plugin"`
 
 	// Consent is where the agent keeps which hooks its person allowed; nil: it asks
@@ -57,7 +57,7 @@ type InstallSpec struct {
 	// nothing here tells; empty: nothing.
 	Permit string   `yaml:"permit"`
 	Reads  []string `yaml:"reads"` // agents whose hook files this one runs as well
-	// ReadsScope is which of their files it runs: user or project; empty
+	// ReadsScope says which of their files it runs: user or project; empty
 	// means both.
 	ReadsScope string `yaml:"reads_scope"`
 }
@@ -123,7 +123,7 @@ type ConsentSpec struct {
 	Harmless []string `yaml:"harmless"`
 }
 
-// ConsentList is the agent as if that list were its hooks; nil where it has none.
+// ConsentList returns the agent as if that list were its hooks; nil where it has none.
 func (a *Agent) ConsentList() *Agent {
 	if a.Install == nil || a.Install.Consent == nil {
 		return nil
@@ -192,7 +192,7 @@ func (m *Member) KnownTo(version string) bool {
 	return m != nil && (version == "" || m.Since == "" || compareVersions(version, m.Since) >= 0)
 }
 
-// WithKnownEvents is the agent without the events that its version on this machine does
+// WithKnownEvents returns the agent without the events that its version on this machine does
 // not know yet: some agents warn of such a hook at every start, or drop the whole file.
 // The version is asked for only where that matters; "" is taken to know all.
 func (a *Agent) WithKnownEvents(askVersion func(*Agent) string) *Agent {
@@ -265,7 +265,7 @@ type PluginSpec struct {
 	// Broken says what the agent does with a file it cannot load: open (it
 	// goes on without), stuck (it does not start).
 	Broken Missing `yaml:"broken"`
-	// Enable is what must stand in a config of the user's so that the agent
+	// Enable must be in one of the user's configs so that the agent
 	// loads the plugin; nil: it loads what is there.
 	Enable *EnableSpec `yaml:"enable"`
 }
@@ -285,7 +285,7 @@ type Seed struct {
 	Why  string `yaml:"why"`
 }
 
-// Missing is what becomes of an agent whose hook cannot be run.
+// Missing says how an agent reacts when its hook cannot be run.
 type Missing string
 
 // What can become of it.
@@ -311,7 +311,7 @@ const (
 	PickupStart   PickupTime = "start"   // when the agent is started again
 )
 
-// TrustStep is what a person must do before written hooks run.
+// TrustStep is a step that you must take before written hooks run.
 type TrustStep struct {
 	Step    string `yaml:"step"`    // empty: nothing; hash (each entry by its hash), folder (the project's directory)
 	Project string `yaml:"project"` // the same for project scope, when it differs
@@ -352,7 +352,7 @@ type DiskView struct {
 	Used    func(path string, place InstallPlace) bool // does it hold hooks already? nil: no
 }
 
-// Place is where hooks of a scope, user or project, are written, and the
+// Place returns where hooks of a scope, user or project, are written, and the
 // file's real path. False when the agent has no such place.
 func (s *InstallSpec) Place(scope string, disk DiskView) (place InstallPlace, path string, ok bool) {
 	if s == nil {

@@ -34,7 +34,7 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Text)
 }
 
-// Load is the built-in catalogue with the *.yaml files of dirs laid over it,
+// Load returns the built-in catalogue with the *.yaml files of dirs laid over it,
 // in the order given and by name within one. A file either describes a new
 // agent, speaking one of the known dialects, or adds to one that is there:
 // its events and tools replace those of the same name, its lists add. A
@@ -159,7 +159,7 @@ func layOver(file File, own *Agent, entries map[string]*Agent) (*Agent, []Proble
 	return whole, check(file, own, whole, entries)
 }
 
-// inherited is what an agent that is like this one takes from it.
+// inherited returns what an agent that is like this one takes from it.
 func (a *Agent) inherited() *Agent {
 	return &Agent{Dialect: a.Dialect, Pane: a.Pane, IgnoresOutputAfterExit: a.IgnoresOutputAfterExit,
 		RawBreaks:      a.RawBreaks,
@@ -187,14 +187,14 @@ func parse(file File) (*Agent, *Problem) {
 	return &a, nil
 }
 
-// quotedName is the first name in quotes of a message.
+// quotedName returns the first name in quotes of a message.
 func quotedName(message string) string {
 	_, rest, _ := strings.Cut(message, `"`)
 	name, _, _ := strings.Cut(rest, `"`)
 	return name
 }
 
-// entryKeys are the keys of an entry of the catalogue.
+// entryKeys returns the keys of an entry of the catalogue.
 func entryKeys() (keys []string) {
 	t := reflect.TypeFor[Agent]()
 	for i := range t.NumField() {

@@ -107,7 +107,7 @@ func TestNoAgentNameDecides(t *testing.T) {
 	}
 }
 
-// agentFolders are the folders that only agents have, by the files of the entries.
+// agentFolders returns the folders that only agents have, by the files of the entries.
 func agentFolders() map[string]bool {
 	folders := map[string]bool{}
 	for _, a := range Builtin().Agents() {

@@ -15,7 +15,7 @@ type Known struct {
 // Others lists the agents outside of the catalogue that are recognised.
 func Others() []Known { return readCompiled().Others }
 
-// hooksOff is how the agent is started without its hooks, with the variables that
+// hooksOff returns how the agent is started without its hooks, with the variables that
 // move its files.
 func (a *Agent) hooksOff() *HooksOff {
 	if a.HooksOff == nil {
@@ -30,7 +30,7 @@ func (a *Agent) hooksOff() *HooksOff {
 	return &off
 }
 
-// HooksOffBy are the options with which the agent is started without its hooks.
+// HooksOffBy returns the options with which the agent is started without its hooks.
 func (a *Agent) HooksOffBy() []string {
 	if a.HooksOff == nil {
 		return nil

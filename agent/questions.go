@@ -104,7 +104,7 @@ func readForm(schema []byte) []event.Inquiry {
 	return out
 }
 
-// formOptions are the values a field is held to, under the names it gives them.
+// formOptions returns the values a field is held to, under the names it gives them.
 func formOptions(field []byte) []event.Option {
 	var out []event.Option
 	names := words(jsontext.Get(field, "enumNames"))
@@ -131,7 +131,7 @@ func formOptions(field []byte) []event.Option {
 	return out
 }
 
-// textAt is the first of the keys that holds words.
+// textAt returns the first of the keys that holds words.
 func textAt(object []byte, keys ...string) string {
 	for _, key := range keys {
 		if s, ok := jsontext.String(jsontext.Get(object, key)); ok && s != "" {
@@ -150,7 +150,7 @@ func anyTrue(object []byte, keys ...string) bool {
 	return false
 }
 
-// wordOf is a value as a word: text without its quotes, anything else as it
+// wordOf returns a value as a word: text without its quotes, anything else as it
 // is spelt.
 func wordOf(value []byte) string {
 	if s, ok := jsontext.String(value); ok {

@@ -52,7 +52,7 @@ type ResumeSpec struct {
 	Env []string `yaml:"env"`
 }
 
-// SessionIn is the id in a command line that takes a session up again, written
+// SessionIn returns the id in a command line that takes a session up again, written
 // exactly as Argv has it; "" for any other line.
 func (r *ResumeSpec) SessionIn(line string) string {
 	words := strings.Fields(line)

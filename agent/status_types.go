@@ -80,7 +80,7 @@ type SignalSpec struct {
 	Is       Signal `yaml:"is"`
 }
 
-// Signal is what an event says about the status of its session.
+// Signal tells how an event changes the status of its session.
 type Signal string
 
 // The signals.
@@ -115,7 +115,7 @@ func Signals() []Signal {
 	}
 }
 
-// TitleSources are the places a title can come from.
+// TitleSources returns the places a title can come from.
 func TitleSources() []string {
 	return []string{
 		TitleNamed, TitlePayload, TitleIndex, TitleGenerated, TitleTopic, TitlePrompt,
@@ -154,7 +154,7 @@ type NameFile struct {
 	Format string `yaml:"format"` // a format of internal/sessions/transcript
 }
 
-// SignalOf is what an event says about the status, or "" where only its kind
+// SignalOf returns what an event says about the status, or "" where only its kind
 // tells.
 func (s *StatusSpec) SignalOf(ev *event.Event) Signal {
 	for i := range s.Signals {

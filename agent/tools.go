@@ -99,7 +99,7 @@ func compileTool(spec *ToolSpec) *toolTable {
 var commonFolders = []string{"cwd", "Cwd", "CWD", "workdir", "work_dir", "workDir", "working_dir", "workingDir",
 	"working_directory", "workingDirectory", "dir_path", "dirPath", "directory", "folder"}
 
-// folderKeys are the members of a tool's input that say where it runs.
+// folderKeys returns the members of a tool's input that say where it runs.
 func folderKeys(spec *ToolSpec) []string {
 	switch {
 	case len(spec.Folder) > 0:
@@ -337,7 +337,7 @@ func (p *place) add(text string, tool *event.Tool) {
 	}
 }
 
-// words are the texts in a list.
+// words returns the texts in a list.
 func words(list []byte) []string {
 	out, _ := onlyWords(list)
 	return out

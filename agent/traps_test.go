@@ -13,7 +13,7 @@ import (
 // Each test here is one trap of an agent: something that looks like Claude Code's and is not, and would make hookmux
 // approve, refuse or break what it must not.
 
-// trapAgent is an agent that has a trap.
+// trapAgent returns an agent that has a trap.
 func trapAgent(t *testing.T, name string) *Agent {
 	t.Helper()
 	a, ok := Builtin().Agent(name)
@@ -23,7 +23,7 @@ func trapAgent(t *testing.T, name string) *Agent {
 	return a
 }
 
-// trapCall is a recorded call of a tool, in the given version of the agent.
+// trapCall returns a recorded call of a tool, in the given version of the agent.
 func trapCall(t *testing.T, name, fixture, version string) event.Event {
 	t.Helper()
 	ev := decodeFixture(t, name, fixture)

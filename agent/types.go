@@ -102,7 +102,7 @@ type ProjectTrust struct {
 // ACPSpec is how an agent shows itself to an editor that talks to it by the
 // Agent Client Protocol.
 type ACPSpec struct {
-	// Names are what it calls itself when a connection begins, and the names of
+	// Names lists the names it gives itself when a connection begins, and the names of
 	// programs and packages that speak the protocol for it.
 	Names []string `yaml:"names"`
 	// TitleIsCommand says that a request to run a command that comes without the
@@ -307,7 +307,7 @@ type Marks struct {
 	Caller []string `yaml:"caller"`
 }
 
-// HooksOff is what a command line can do so that an agent does not find, or does
+// HooksOff describes how a command line can keep an agent from finding, or
 // not run, its hooks. Variables that move one of its Files count as well.
 type HooksOff struct {
 	Programs  []string `yaml:"programs"`  // other names it is started by

@@ -1,4 +1,4 @@
-// Package client is the Go way into a running daemon: call a method, follow the
+// Package client talks to a running daemon from Go: call a method, follow the
 // stream of events, report an event.
 //
 //	c := client.Client{}
@@ -52,7 +52,7 @@ type Client struct {
 // Entry is an event with what came of it, as stored and streamed.
 type Entry = wire.Entry
 
-// Info is what a daemon says about itself.
+// Info describes a daemon.
 type Info = wire.Info
 
 // Filter narrows a stream or a query.

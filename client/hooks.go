@@ -28,7 +28,7 @@ type ListedHook struct {
 	Why     string // why it is not in force
 }
 
-// HookChange is what came of a change: the registration as it stands now, the file,
+// HookChange reports a change: the registration after it, the file,
 // and what the user should know about it.
 type HookChange struct {
 	hook.Registration

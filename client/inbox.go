@@ -18,7 +18,7 @@ type (
 	InboxReady  = wire.InboxReady
 )
 
-// Requests are those that wait for a person, oldest first; with all, behind
+// Requests returns those that wait for a person, oldest first; with all, behind
 // those that ended lately.
 func (c *Client) Requests(ctx context.Context, all bool) ([]Request, error) {
 	var list []Request
@@ -26,7 +26,7 @@ func (c *Client) Requests(ctx context.Context, all bool) ([]Request, error) {
 	return list, err
 }
 
-// Waiting is everything that waits for a person, oldest first: requests that can
+// Waiting returns everything that waits for a person, oldest first: requests that can
 // be answered here (status pending) and questions at agents' own prompts (status
 // window). With all, behind requests that ended lately.
 func (c *Client) Waiting(ctx context.Context, all bool) ([]Request, error) {
@@ -45,7 +45,7 @@ func isUnknownParam(err error) bool {
 	return errors.As(err, &answer) && answer.Code == wire.CodeParams
 }
 
-// Request is one request, by a unique beginning of its id.
+// Request returns one request, by a unique beginning of its id.
 func (c *Client) Request(ctx context.Context, id string) (Request, error) {
 	var list []Request
 	if err := c.Call(ctx, wire.MethodInboxItems, wire.InboxListParams{ID: id}, &list); err != nil {
@@ -73,7 +73,7 @@ func (c *Client) Skip(ctx context.Context, id string) (InboxResult, error) {
 	return result, err
 }
 
-// Permissions are the saved permissions.
+// Permissions returns the saved permissions.
 func (c *Client) Permissions(ctx context.Context) ([]Permission, error) {
 	var list []Permission
 	err := c.Call(ctx, wire.MethodPermissions, nil, &list)
@@ -87,7 +87,7 @@ func (c *Client) Revoke(ctx context.Context, id string) (Permission, error) {
 	return gone, err
 }
 
-// Away holds requests as long as agents let them, until Back.
+// Away keeps requests waiting as long as agents let them, until Back.
 func (c *Client) Away(ctx context.Context) error { return c.Call(ctx, wire.MethodAway, nil, nil) }
 
 // Back ends being away and says what happened meanwhile.

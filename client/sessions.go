@@ -31,7 +31,7 @@ func (c *Client) Sessions(ctx context.Context, params SessionsParams) ([]Session
 	return list, err
 }
 
-// Session is everything about one session. name is its id, the beginning of
+// Session returns everything about one session. name is its id, the beginning of
 // it, its title or its pane.
 func (c *Client) Session(ctx context.Context, name string) (*SessionDetail, error) {
 	var d SessionDetail

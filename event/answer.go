@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Choice is what a person chose when they were asked.
+// Choice is the answer a person chose when they were asked.
 type Choice string
 
 // The choices. Which of them exist for an agent and a request is data in the
@@ -46,7 +46,7 @@ func PlanModes() []PlanMode { return []PlanMode{PlanAccept, PlanAuto, PlanManual
 // Known reports whether m is one of [PlanModes].
 func (m PlanMode) Known() bool { return slices.Contains(PlanModes(), m) }
 
-// Answer is what a person said to a request, before it is put into an agent's
+// Answer is a person's reply to a request, before it is put into an agent's
 // words. It stands beside a verdict and never against it: Allow or an approved
 // Modify for a yes, an answered question and an accepted plan; Deny for a
 // refusal and a rejected plan, whose words are the decision's Reason.
@@ -57,7 +57,7 @@ type Answer struct {
 	Answers []QuestionAnswer `json:"answers,omitempty"`
 
 	Plan PlanMode `json:"plan,omitempty"`
-	// Feedback is what the user wants different about a plan. It also stands
+	// Feedback says what the user wants different about a plan. It also stands
 	// in the Reason of a rejected one.
 	Feedback string `json:"feedback,omitempty"`
 
@@ -78,7 +78,7 @@ type QuestionAnswer struct {
 	Text     string   `json:"text,omitempty"`     // the user's own words
 }
 
-// Words is the answer as one line of text: the user's own words, else the
+// Words returns the answer as one line of text: the user's own words, else the
 // labels.
 func (a QuestionAnswer) Words() string {
 	if a.Text != "" {

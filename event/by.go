@@ -13,8 +13,8 @@ const (
 
 const permissionStart = "permission "
 
-// ByPermission is who settles a verdict where a standing yes of a person does.
+// ByPermission returns who settles a verdict where a standing yes of a person does.
 func ByPermission(id string) string { return permissionStart + id }
 
-// PermissionOf is the id of the permission that settled a verdict; false when none did.
+// PermissionOf returns the id of the permission that settled a verdict; false when none did.
 func PermissionOf(by string) (id string, ok bool) { return strings.CutPrefix(by, permissionStart) }

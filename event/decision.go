@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Verdict is what a decision says about a call.
+// Verdict is the part of a decision that concerns the call.
 type Verdict string
 
 // The verdicts, weakest first. None is not Allow: it means no opinion, and
@@ -36,7 +36,7 @@ func (v Verdict) rank() int {
 	return 0
 }
 
-// Word is the verdict as people and programs read it; None is "none".
+// Word returns the verdict as people and programs read it; None is "none".
 func (v Verdict) Word() string {
 	if v == None {
 		return "none"
@@ -55,7 +55,7 @@ func ParseVerdict(s string) (Verdict, error) {
 	return None, fmt.Errorf("decision %q is none of allow, deny, ask, modify, none", s)
 }
 
-// Decision is what shall come of an event.
+// Decision tells the agent how to go on after an event.
 type Decision struct {
 	Verdict Verdict
 	Reason  string
@@ -76,9 +76,9 @@ type Decision struct {
 	ExitCode int    // the first non-zero exit code a handler asked for
 	Stdout   string // text a handler wants printed as it is, where the agent takes plain text
 
-	// Answer is what a person said, when one settled the verdict.
+	// Answer is the person's reply, when one settled the verdict.
 	Answer *Answer
-	// Extra is what a handler says to one agent in that agent's own words and
+	// Extra is a handler's answer to one agent in that agent's own format and
 	// beyond these: members of the answer its dialect writes, where it takes
 	// any. Dialects that take none leave it out.
 	Extra json.RawMessage

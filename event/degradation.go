@@ -38,7 +38,7 @@ const (
 	PartBypass       Part = "bypass"
 )
 
-// Replacement is what an agent gets in the place of a lost part.
+// Replacement says what an agent gets in place of a lost part.
 type Replacement string
 
 // The replacements.
@@ -89,7 +89,7 @@ var notCarried = map[Part]string{
 	PartStandingRule: "the agent takes none here",
 }
 
-// Reason is why the part was lost, in words.
+// Reason returns why the part was lost, in words.
 func (g Degradation) Reason() string {
 	switch g.Why {
 	case NotCarried:
@@ -120,7 +120,7 @@ func (g Degradation) Reason() string {
 	return string(g.Why)
 }
 
-// String is the degradation as one sentence: what was lost, what took its
+// String returns the degradation as one sentence: what was lost, what took its
 // place, and why.
 func (g Degradation) String() string {
 	if g.Text != "" || g == (Degradation{}) {
@@ -154,7 +154,7 @@ func (g *Degradation) UnmarshalText(b []byte) error {
 // another decision shares alone.
 func (d *Decision) NoteDegraded(g Degradation) { d.Degraded = append(slices.Clip(d.Degraded), g) }
 
-// DegradedText is what the agent could not carry, one sentence each; nil for
+// DegradedText returns what the agent could not carry, one sentence each; nil for
 // nothing.
 func (d *Decision) DegradedText() []string {
 	var list []string

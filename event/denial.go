@@ -10,11 +10,11 @@ const (
 	whereEnd     = "]"
 )
 
-// FromHookmux is a text that says it comes from hookmux, once: a [Denial] does so
+// FromHookmux returns a text that says it comes from hookmux, once: a [Denial] does so
 // already.
 func FromHookmux(text string) string { return denialStart + strings.TrimPrefix(text, denialStart) }
 
-// Denial is what a model and a person read when something was stopped: who
+// Denial returns what a model and a person read when something was stopped: who
 // stopped it, why, and how it can be allowed. It is one line.
 func Denial(who, reason, allow string) string {
 	line := denialStart + OneLine(who) + denialMiddle + strings.TrimRight(OneLine(reason), ".") + "."
@@ -24,7 +24,7 @@ func Denial(who, reason, allow string) string {
 	return line
 }
 
-// RuleDenial is the [Denial] of a guard's rule: it also says where the rule found what
+// RuleDenial returns the [Denial] of a guard's rule: it also says where the rule found what
 // it stops. How a person lets it pass is no business of the model that reads this:
 // see [AllowCommands].
 func RuleDenial(rule, reason, where string) string {
@@ -34,13 +34,13 @@ func RuleDenial(rule, reason, where string) string {
 	return Denial(rule, reason+whereStart+where+whereEnd, "")
 }
 
-// AllowCommands are the commands by which a person lets pass what a rule stops.
+// AllowCommands returns the commands by which a person lets pass what a rule stops.
 func AllowCommands(rule string) string {
 	command := "hookmux guard exception add " + rule
 	return "allow once: " + command + " --once; always: " + command
 }
 
-// ShortDenial is a [Denial] for people who look at many: who stopped it and
+// ShortDenial returns a [Denial] for people who look at many: who stopped it and
 // why. Any other text stays as it is: records hold the text alone, and nothing is decided by it.
 func ShortDenial(text string) string {
 	rest, started := strings.CutPrefix(text, denialStart)

@@ -1,4 +1,4 @@
-// Package event is the vocabulary of hookmux: what an agent reported
+// Package event defines the vocabulary of hookmux: what an agent reported
 // ([Event]), what shall come of it ([Decision]), how several opinions become
 // one ([Decision.Merge]) and what is left of one where an agent cannot carry it
 // ([Degrade]). It knows no agent and does nothing on its own; standard library
@@ -113,7 +113,7 @@ type Place struct {
 	TTY   string `json:"tty,omitempty"`
 	Pane  string `json:"pane,omitempty"` // what the terminal multiplexer calls the spot: %3
 	Host  string `json:"host,omitempty"`
-	// Mux is whose pane that is (tmux, zellij, kitty, wezterm, iterm2), Server which
+	// Mux names the owner of that pane (tmux, zellij, kitty, wezterm, iterm2), Server which
 	// one of it: tmux's or wezterm's socket, zellij's session, kitty's address. MuxPID is that server's process.
 	Mux    string `json:"mux,omitempty"`
 	Server string `json:"server,omitempty"`
@@ -153,7 +153,7 @@ type MCPCall struct {
 	Tool   string `json:"tool,omitempty"`
 }
 
-// CurrentInput is the input as it stands: changed by a handler, or as sent.
+// CurrentInput returns the input as it stands: changed by a handler, or as sent.
 func (t *Tool) CurrentInput() json.RawMessage {
 	if t.Changed != nil {
 		return t.Changed
@@ -161,7 +161,7 @@ func (t *Tool) CurrentInput() json.RawMessage {
 	return t.Input
 }
 
-// Paths are all paths the call names, written ones first.
+// Paths returns all paths the call names, written ones first.
 func (t *Tool) Paths() []string {
 	if len(t.Reads) == 0 {
 		return t.Writes
@@ -172,7 +172,7 @@ func (t *Tool) Paths() []string {
 	return append(append(make([]string, 0, len(t.Writes)+len(t.Reads)), t.Writes...), t.Reads...)
 }
 
-// Folder is where the call happens: the folder that it names, or the one the agent
+// Folder returns where the call happens: the folder that it names, or the one the agent
 // works in.
 func (e *Event) Folder() string {
 	if e.Tool == nil || e.Tool.Folder == "" {

@@ -212,7 +212,7 @@ func (t *Tool) appendTo(o *object, noBodies bool) {
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// RawJSON is the payload as one JSON value that any reader takes: its very
+// RawJSON returns the payload as one JSON value that any reader takes: its very
 // bytes when they are one, without a byte order mark and with U+FFFD for bytes
 // that are no UTF-8; else its text as a JSON string, so that a broken payload
 // is still carried whole. An empty payload gives nil.
@@ -235,7 +235,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	return e.AppendJSON(nil, Form{Raw: RawJSON(e.Raw)}), nil
 }
 
-// MarshalUnified is the payload that handlers read on stdin: the same shape
+// MarshalUnified returns the payload that handlers read on stdin: the same shape
 // and the same spellings for every agent, with the agent's own payload under
 // "raw".
 func (e *Event) MarshalUnified() []byte {

@@ -23,7 +23,7 @@ func anyText() *rapid.Generator[string] {
 	)
 }
 
-// anyJSON is one JSON value, in whatever spelling.
+// anyJSON returns one JSON value, in whatever spelling.
 func anyJSON() *rapid.Generator[json.RawMessage] {
 	return rapid.SampledFrom([]json.RawMessage{
 		nil, raw(`{}`), raw(`{"command":"ls -l"}`), raw("{ \"a\" :\n [1, 2.50, \"<\"] }"), raw(`"text"`), raw(`12e3`), raw(`[null,true]`),

@@ -1,6 +1,6 @@
 package event
 
-// Kind is what happened, in words that are the same for every agent. The
+// Kind names what happened, in words that are the same for every agent. The
 // agent's own name of it stays beside it in [Event.Native].
 type Kind string
 
@@ -56,7 +56,7 @@ func (k Kind) Guarded() bool { return k == ToolBefore || k == PermissionRequest 
 // TakesKeepGoing reports whether k is an end at which a hook may say "go on".
 func (k Kind) TakesKeepGoing() bool { return k == TurnEnd || k == SubagentEnd }
 
-// ToolKind is what a tool does, whatever the agent calls it.
+// ToolKind names what a tool does, whatever the agent calls it.
 type ToolKind string
 
 // The tool kinds.

@@ -84,7 +84,7 @@ func (b *Builtins) Describe(name string) string {
 	return b.entries[name].description
 }
 
-// Find is the handler of a name. An unknown one is an error, never a hook that
+// Find returns the handler of a name. An unknown one is an error, never a hook that
 // silently allows.
 func (b *Builtins) Find(name string) (Handler, error) {
 	b.mu.RLock()

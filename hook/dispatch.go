@@ -15,7 +15,7 @@ import (
 // DefaultTimeout bounds a handler whose registration names none.
 const DefaultTimeout = 60 * time.Second
 
-// Step is what one hook did with one event.
+// Step records what one hook did with one event.
 type Step struct {
 	Hook    string
 	Role    Role
@@ -23,12 +23,12 @@ type Step struct {
 	Verdict event.Verdict
 	Err     error
 	Again   bool // a guard's second look, at the changed input
-	// Would is what a only logged hook would have said. Nil for others, and where
+	// Would holds the answer of a hook in log mode. Nil for others, and where
 	// it had nothing to say.
 	Would *event.Decision
 }
 
-// Outcome is what came of dispatching one event.
+// Outcome is the result of dispatching one event.
 type Outcome struct {
 	Decision event.Decision
 	Steps    []Step
@@ -147,7 +147,7 @@ func (d *Dispatcher) Decide(ctx context.Context, call Call, entries []*Entry) Ou
 	return out
 }
 
-// withOutput is a copy of ev with the result as a handler changed it: whoever
+// withOutput returns a copy of ev with the result as a handler changed it: whoever
 // changes it next must start from there, or would bring back what a hook before
 // had taken out.
 func withOutput(ev *event.Event, output json.RawMessage) *event.Event {
@@ -156,7 +156,7 @@ func withOutput(ev *event.Event, output json.RawMessage) *event.Event {
 	return &next
 }
 
-// withChangedInput is a copy of ev with the input as a handler changed it. A copy,
+// withChangedInput returns a copy of ev with the input as a handler changed it. A copy,
 // because handlers before may still be looking at ev, and the caller keeps
 // what came.
 func (d *Dispatcher) withChangedInput(ev *event.Event, input json.RawMessage) *event.Event {
@@ -202,7 +202,7 @@ func (d *Dispatcher) runHook(ctx context.Context, call *Call, ev *event.Event, e
 	return opinion, Step{Hook: e.ID, Role: mode, Took: time.Since(started), Verdict: opinion.Verdict, Err: err}
 }
 
-// failureVerdict is what a guard's failure means. A word nobody knows means deny: a
+// failureVerdict returns what a guard's failure means. A word nobody knows means deny: a
 // guard fails closed.
 func failureVerdict(e *Entry, err error) event.Decision {
 	why := fmt.Sprintf("hook %s failed: %v", e.ID, err)
@@ -279,7 +279,7 @@ func (d *Dispatcher) runHandler(ctx context.Context, call *Call, e *Entry) (even
 		}
 		return fmt.Errorf("no answer within %s", limit.Round(time.Millisecond))
 	}
-	judge := func(a answer) (event.Decision, error) {
+	settle := func(a answer) (event.Decision, error) {
 		if a.err == nil && bounded.Err() != nil && a.opinion.Verdict != event.Deny {
 			return event.Decision{}, late()
 		}
@@ -287,7 +287,7 @@ func (d *Dispatcher) runHandler(ctx context.Context, call *Call, e *Entry) (even
 	}
 	if _, ok := e.Run.(Prompt); ok {
 		opinion, err := handleSafely(bounded, call, e)
-		return judge(answer{opinion, err})
+		return settle(answer{opinion, err})
 	}
 	done := make(chan answer, 1)
 	go func() {
@@ -296,20 +296,20 @@ func (d *Dispatcher) runHandler(ctx context.Context, call *Call, e *Entry) (even
 	}()
 	select {
 	case a := <-done:
-		return judge(a)
+		return settle(a)
 	case <-bounded.Done():
 	}
 	// A well-behaved handler comes back at once now, having tidied up.
 	select {
 	case a := <-done:
-		return judge(a)
+		return settle(a)
 	case <-time.After(grace):
 		return event.Decision{}, late()
 	case <-ctx.Done():
 	}
 	select {
 	case a := <-done:
-		return judge(a)
+		return settle(a)
 	case <-time.After(lastGrace):
 		return event.Decision{}, late()
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/hook"
 )
 
-// answer is a whole hook: what an agent writes to its stdin goes in, what it
+// answer returns a whole hook: what an agent writes to its stdin goes in, what it
 // must print and exit with comes out. docs/contributing/sdk.md shows this very code.
 func answer(ctx context.Context, name, native string, stdin []byte, hooks []*hook.Entry) (stdout, stderr string, exit int) {
 	agents := agent.Builtin()

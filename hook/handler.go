@@ -43,12 +43,12 @@ type Call struct {
 	Env []string
 	// Project is the folder whose .hookmux the session belongs to, "" when none.
 	Project string
-	// Carries is what the agent can take back at this event, so that a handler
+	// Carries lists what the agent can take back at this event, so that a handler
 	// need not work in vain.
 	Carries event.Carries
 	// DryRun asks what the handler would say: nothing may be used up.
 	DryRun bool
-	// Extra is what handlers before this one said to the agent in its own
+	// Extra holds what handlers before this one told the agent in its own
 	// words, see [event.Decision].
 	Extra json.RawMessage
 }

@@ -10,25 +10,25 @@ const HandlerTypeScript = "typescript"
 const GuardPrefix = "guard."
 
 const (
-	modulePrefix = "ts:"
+	tsHookPrefix = "ts:"
 	rulePrefix   = "rule:"
 )
 
-// GuardID is the id of a guard.
+// GuardID returns the id of a guard.
 func GuardID(name string) string { return GuardPrefix + name }
 
-// GuardName is the name of the guard with an id. It is the id itself and false when that
+// GuardName returns the name of the guard with an id. It is the id itself and false when that
 // is not a guard's.
 func GuardName(id string) (name string, ok bool) { return strings.CutPrefix(id, GuardPrefix) }
 
-// ModuleID is the id of a TypeScript file.
-func ModuleID(file string) string { return modulePrefix + file }
+// TSHookID returns the id of a TypeScript file.
+func TSHookID(file string) string { return tsHookPrefix + file }
 
-// ModuleFile is the file with an id; the id itself when that is not a file's.
-func ModuleFile(id string) string { return strings.TrimPrefix(id, modulePrefix) }
+// TSHookFile returns the file with an id; the id itself when that is not a file's.
+func TSHookFile(id string) string { return strings.TrimPrefix(id, tsHookPrefix) }
 
 // RuleID stands for one rule among hooks, where the rules of a guard are counted singly.
 func RuleID(rule string) string { return rulePrefix + rule }
 
-// RuleOf is the rule behind an id; false when that is not a rule's.
+// RuleOf returns the rule behind an id; false when that is not a rule's.
 func RuleOf(id string) (rule string, ok bool) { return strings.CutPrefix(id, rulePrefix) }

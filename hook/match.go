@@ -70,7 +70,7 @@ func (m *Match) checkMatch() []error {
 // should find "github/create_issue".
 func flattenSlashes(name string) string { return strings.ReplaceAll(name, "/", "\x1f") }
 
-// literalGlob is a path as a glob that matches itself.
+// literalGlob returns a path as a glob that matches itself.
 func literalGlob(path string) string {
 	var b strings.Builder
 	for i := 0; i < len(path); i++ {

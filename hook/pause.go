@@ -3,7 +3,7 @@ package hook
 // pausePrefix keeps the names of paused hooks apart from those of guards and rules.
 const pausePrefix = "hook:"
 
-// PauseName is how a hook is called where pauses are kept.
+// PauseName returns how a hook is called where pauses are kept.
 func PauseName(id string) string { return pausePrefix + id }
 
 // PausedHook returns the hook that such a name means.

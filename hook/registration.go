@@ -1,4 +1,4 @@
-// Package hook is what users write once for every agent: registrations, how
+// Package hook defines hooks, which users write once for every agent: registrations, how
 // they match an event, in which order they run, and how their opinions become
 // one decision. What a handler does is behind the [Handler] interface; where
 // registrations are stored is not known here.
@@ -89,7 +89,7 @@ type Match struct {
 // "2m".
 type Duration time.Duration
 
-// maxSeconds is what a time.Duration can hold.
+// maxSeconds is the longest span that a time.Duration can hold.
 const maxSeconds = float64(math.MaxInt64 / int64(time.Second))
 
 // MarshalJSON writes whole seconds as a number.
@@ -129,7 +129,7 @@ func (r *Registration) RunsProgram() bool { return r.Handler == "command" || r.H
 // IsEnabled reports whether the hook runs; one that says nothing does.
 func (r *Registration) IsEnabled() bool { return r.Enabled == nil || *r.Enabled }
 
-// Order is the priority, lower first.
+// Order returns the priority, lower first.
 func (r *Registration) Order() int {
 	if r.Priority == nil {
 		return DefaultPriority
@@ -137,8 +137,8 @@ func (r *Registration) Order() int {
 	return *r.Priority
 }
 
-// RoleFor is the role at one kind of event: what the registration says, else
-// guard for a command, script, module or backend where a tool is about to run, observe
+// RoleFor returns the role at one kind of event: what the registration says, else
+// guard for a command, script, TypeScript hook or backend where a tool is about to run, observe
 // for a built-in, advise for the rest.
 func (r *Registration) RoleFor(kind event.Kind) Role {
 	if r.Role != "" {
@@ -153,7 +153,7 @@ func (r *Registration) RoleFor(kind event.Kind) Role {
 	return Advise
 }
 
-// FailureMeans is what a failure of this hook as a guard means. Claude's own
+// FailureMeans returns what a failure of this hook as a guard means. Claude's own
 // hooks fail open, so a hook in its format does, unless it says otherwise.
 func (r *Registration) FailureMeans() OnFailure {
 	if r.OnFailure != FailDefault {
@@ -253,7 +253,7 @@ func agentWords(agent string) string {
 	return agent
 }
 
-// quoteName is an agent's name as it is typed in a shell.
+// quoteName returns an agent's name as it is typed in a shell.
 func quoteName(agent string) string {
 	if agent == Any {
 		return "'*'"

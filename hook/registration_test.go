@@ -43,7 +43,7 @@ func TestCheckTakesWhatIsRight(t *testing.T) {
 	r := Registration{ID: "x", Agent: "anything", HookType: "Whatever", Handler: "builtin", Target: "log",
 		SkipAgents: []string{"nobody"}}
 	if err := r.Check(nil, nil); err != nil {
-		t.Error("without a catalogue names are not judged:", err)
+		t.Error("without a catalogue names are not evaluated:", err)
 	}
 }
 

@@ -88,11 +88,11 @@ func TestPiDialogAndRemoteRace(t *testing.T) {
 		told                  string // Detail of what the daemon is told
 		closed                bool
 	}{
-		{"remote yes", held + `{"allow":true}`, "wait", "", "", true},
-		{"remote no", held + `{"block":true,"reason":"not today"}`, "wait", "not today", "", true},
-		{"local yes", held + silent, "yes", "", "allow", false},
-		{"local no", held + silent, "no", "the user at pi refused it", "deny", false},
-		{"nobody elsewhere, yes here", held + `{}`, "yes", "", "allow", false},
+		{"remote yes", waiting + `{"allow":true}`, "wait", "", "", true},
+		{"remote no", waiting + `{"block":true,"reason":"not today"}`, "wait", "not today", "", true},
+		{"local yes", waiting + silent, "yes", "", "allow", false},
+		{"local no", waiting + silent, "no", "the user at pi refused it", "deny", false},
+		{"nobody elsewhere, yes here", waiting + `{}`, "yes", "", "allow", false},
 		{"nobody asked", `{}`, "no", "", "", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -109,14 +109,14 @@ func TestPiDialogAndRemoteRace(t *testing.T) {
 			p := play(t, "pi", h.dir, plugins.Options{}, []string{"HARNESS_CONFIRM=" + c.confirm}, piCall("call", "ls"),
 				await("call"),
 				piEmit("session_shutdown", step{}))
-			if refused, _ := judged(t, "pi", p, "call"); refused != c.refused {
+			if refused, _ := evaluated(t, "pi", p, "call"); refused != c.refused {
 				t.Errorf("%s: refused %q, want %q", c.name, refused, c.refused)
 			}
 			shown := strings.Join(p.Notices, "\n")
-			if strings.Contains(shown, "it writes") != strings.HasPrefix(c.answer, held) ||
+			if strings.Contains(shown, "it writes") != strings.HasPrefix(c.answer, waiting) ||
 				strings.Contains(shown, "closed") != c.closed {
 				t.Errorf(`%s: shown %q; want strings.Contains(shown, "it writes") == `+
-					`strings.HasPrefix(c.answer, held) and strings.Contains(shown, "closed") == c.closed`,
+					`strings.HasPrefix(c.answer, waiting) and strings.Contains(shown, "closed") == c.closed`,
 					c.name, shown)
 			}
 			told := ""
@@ -133,10 +133,10 @@ func TestPiDialogAndRemoteRace(t *testing.T) {
 		})
 	}
 	// Without a screen nothing is shown, and the daemon's word counts.
-	h := newFakeDaemon(t, answers(map[string]string{"tool_call": held + `{}`}))
+	h := newFakeDaemon(t, answers(map[string]string{"tool_call": waiting + `{}`}))
 	p := play(t, "pi", h.dir, plugins.Options{}, []string{"HARNESS_CONFIRM=no", "HARNESS_MODE=print"},
 		piCall("call", "ls"), await("call"))
-	if refused, _ := judged(t, "pi", p, "call"); refused != "" || len(p.Notices) != 0 {
+	if refused, _ := evaluated(t, "pi", p, "call"); refused != "" || len(p.Notices) != 0 {
 		t.Errorf("printing: refused %q, shown %q", refused, p.Notices)
 	}
 }

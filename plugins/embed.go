@@ -38,7 +38,7 @@ var files = map[string]string{
 // installer says nothing.
 const DefaultLimit = time.Hour
 
-// Options is what an installer bakes into a plugin.
+// Options are baked into a plugin by an installer.
 type Options struct {
 	// Agent is whom it is for, by the name in the catalogue; empty: the agent
 	// that the source is named after.

@@ -40,9 +40,9 @@ type fakeDaemon struct {
 
 // What a fake daemon may do in place of answering.
 const (
-	silent = "\x00silent" // takes the request and says nothing until the caller goes
-	dies   = "\x00dies"   // hangs up
-	held   = "\x00held"   // says that a person is asked, then does what follows
+	silent  = "\x00silent"  // takes the request and says nothing until the caller goes
+	dies    = "\x00dies"    // hangs up
+	waiting = "\x00waiting" // says that a person is asked, then does what follows
 )
 
 // node finds a node to run plugins with, or skips the test and says why.
@@ -100,7 +100,7 @@ func (h *fakeDaemon) serve(conn net.Conn) {
 	if h.answer != nil {
 		text = h.answer(&r)
 	}
-	if rest, ok := strings.CutPrefix(text, held); ok {
+	if rest, ok := strings.CutPrefix(text, waiting); ok {
 		_, _ = conn.Write(frame.AppendWaiting(nil, r.ID, "req-1", "it writes", nil))
 		text = rest
 		if text != silent {
@@ -167,14 +167,14 @@ func (h *fakeDaemon) serveWanted(conn net.Conn, p wire.WantedParams) {
 	_, _ = conn.Write(append(b, '\n'))
 }
 
-// all are the requests that came in, in order.
+// all returns the requests that came in, in order.
 func (h *fakeDaemon) all() []frame.Request {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return append([]frame.Request(nil), h.requests...)
 }
 
-// heard are the names of the events that came in, in order.
+// heard returns the names of the events that came in, in order.
 func (h *fakeDaemon) heard() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -185,7 +185,7 @@ func (h *fakeDaemon) heard() string {
 	return strings.Join(names, " ")
 }
 
-// payload is what the n-th event of a name said.
+// payload returns what the n-th event of a name said.
 func (h *fakeDaemon) payload(t testing.TB, name string, n int) map[string]any {
 	t.Helper()
 	h.mu.Lock()
@@ -208,7 +208,7 @@ func (h *fakeDaemon) payload(t testing.TB, name string, n int) map[string]any {
 	return nil
 }
 
-// events are those of a kind, as the catalogue reads them: what the plugin
+// events returns those of a kind, as the catalogue reads them: what the plugin
 // sends and what the catalogue expects is one contract.
 func (h *fakeDaemon) events(t testing.TB, kind event.Kind) []event.Event {
 	t.Helper()
@@ -227,10 +227,10 @@ func (h *fakeDaemon) events(t testing.TB, kind event.Kind) []event.Event {
 	return out
 }
 
-// played is what the harness prints.
+// played is printed by the harness.
 type played struct {
 	Hooks []string
-	// Subscribed is what it listened to when it was looked at.
+	// Subscribed lists what it listened to when it was looked at.
 	Subscribed []string
 	Unhandled  string
 	Notices    []string

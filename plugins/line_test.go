@@ -45,8 +45,8 @@ func ampCall(as, command string) step {
 		"toolUseID": "TU-" + as, "tool": "shell_command", "input": step{"command": command}}}
 }
 
-// judged is what came of a call that all agents' plugins were asked about.
-func judged(t testing.TB, agent string, p *played, as string) (refused, input string) {
+// evaluated returns what came of a call that all agents' plugins were asked about.
+func evaluated(t testing.TB, agent string, p *played, as string) (refused, input string) {
 	t.Helper()
 	threw, returned, output, event := p.call(t, as)
 	if agent == "opencode" {
@@ -86,7 +86,7 @@ func judged(t testing.TB, agent string, p *played, as string) (refused, input st
 	return r.Reason, event
 }
 
-// refusal is the answer with which an agent's call is refused.
+// refusal returns the answer with which an agent's call is refused.
 func refusal(agent, reason string) string {
 	switch agent {
 	case "pi":
@@ -126,13 +126,13 @@ func TestNoDaemonNoHookmux(t *testing.T) {
 		for _, hook := range []string{"", "/nowhere/hookmux-hook"} {
 			p := play(t, agent, filepath.Join(t.TempDir(), "none"), plugins.Options{Hook: hook}, nil,
 				toolCall(agent, "call", "ls"))
-			if refused, input := judged(t, agent, p, "call"); refused != "" ||
+			if refused, input := evaluated(t, agent, p, "call"); refused != "" ||
 				!strings.Contains(input, `"command":"ls"`) {
 				t.Errorf("hook %q: refused %q, input %s", hook, refused, input)
 			}
 			p = play(t, agent, filepath.Join(t.TempDir(), "none"), plugins.Options{Hook: hook, Deny: true}, nil,
 				toolCall(agent, "call", "ls"))
-			if refused, _ := judged(t, agent, p, "call"); !strings.Contains(refused, "can't be reached") {
+			if refused, _ := evaluated(t, agent, p, "call"); !strings.Contains(refused, "can't be reached") {
 				t.Errorf("hook %q, installed to refuse: %q", hook, refused)
 			}
 		}
@@ -156,7 +156,7 @@ func TestNoDaemonGoesThroughTheClient(t *testing.T) {
 	eachAgent(t, func(t *testing.T, agent string) {
 		program, notes := fakeClient(t, refusal(agent, "the client says no"))
 		p := play(t, agent, t.TempDir(), plugins.Options{Hook: program, Deny: true}, nil, toolCall(agent, "call", "ls"))
-		if refused, _ := judged(t, agent, p, "call"); refused != "the client says no" {
+		if refused, _ := evaluated(t, agent, p, "call"); refused != "the client says no" {
 			t.Errorf(`refused %q, want "the client says no"`, refused)
 		}
 		b, err := os.ReadFile(notes)
@@ -198,12 +198,12 @@ func TestSilentDaemon(t *testing.T) {
 		h := newFakeDaemon(t, func(*frame.Request) string { return silent })
 		p := play(t, agent, h.dir, plugins.Options{Limit: 400 * time.Millisecond}, []string{"HARNESS_DISPOSE=0"},
 			toolCall(agent, "call", "ls"))
-		if refused, _ := judged(t, agent, p, "call"); refused != "" {
+		if refused, _ := evaluated(t, agent, p, "call"); refused != "" {
 			t.Errorf(`refused %q, want ""`, refused)
 		}
 		p = play(t, agent, h.dir, plugins.Options{Limit: 400 * time.Millisecond, Deny: true},
 			[]string{"HARNESS_DISPOSE=0"}, toolCall(agent, "call", "ls"))
-		if refused, _ := judged(t, agent, p, "call"); refused == "" {
+		if refused, _ := evaluated(t, agent, p, "call"); refused == "" {
 			t.Error("ran although installed to refuse")
 		}
 		for _, r := range h.all() {
@@ -229,7 +229,7 @@ func TestDaemonDiesInMidRequest(t *testing.T) {
 			return refusal(agent, "third time lucky")
 		})
 		p := play(t, agent, h.dir, plugins.Options{}, nil, toolCall(agent, "call", "ls"))
-		if refused, _ := judged(t, agent, p, "call"); refused != "third time lucky" {
+		if refused, _ := evaluated(t, agent, p, "call"); refused != "third time lucky" {
 			t.Errorf(`refused %q, want "third time lucky"`, refused)
 		}
 		if all := h.all(); len(all) < 3 || all[0].ID != all[1].ID || all[1].ID != all[2].ID {
@@ -243,7 +243,7 @@ func TestDaemonThatAlwaysDies(t *testing.T) {
 	eachAgent(t, func(t *testing.T, agent string) {
 		h := newFakeDaemon(t, func(*frame.Request) string { return dies })
 		p := play(t, agent, h.dir, plugins.Options{Limit: 5 * time.Second}, nil, toolCall(agent, "call", "ls"))
-		if refused, _ := judged(t, agent, p, "call"); refused != "" {
+		if refused, _ := evaluated(t, agent, p, "call"); refused != "" {
 			t.Errorf(`refused %q, want ""`, refused)
 		}
 	})
@@ -268,7 +268,7 @@ func TestNonsenseIsNoOpinion(t *testing.T) {
 		}
 		p := play(t, agent, h.dir, plugins.Options{}, nil, steps...)
 		for i, answer := range nonsense {
-			if refused, input := judged(t, agent, p, fmt.Sprint(i)); refused != "" ||
+			if refused, input := evaluated(t, agent, p, fmt.Sprint(i)); refused != "" ||
 				!strings.Contains(input, "number") {
 				t.Errorf(`%q: refused %q, input %s; want refused == "" and "number" in input`, answer, refused, input)
 			}
@@ -278,7 +278,7 @@ func TestNonsenseIsNoOpinion(t *testing.T) {
 			return `{"action":"modify","input":"text","params":"text","output":{"args":"text"}}`
 		})
 		p = play(t, agent, h.dir, plugins.Options{}, nil, toolCall(agent, "call", "ls"))
-		if refused, _ := judged(t, agent, p, "call"); refused == "" {
+		if refused, _ := evaluated(t, agent, p, "call"); refused == "" {
 			t.Error("ran with the change left out")
 		}
 	})
@@ -290,7 +290,7 @@ func TestSwitchedOff(t *testing.T) {
 		h := newFakeDaemon(t, func(*frame.Request) string { return refusal(agent, "no") })
 		for _, off := range []string{"HOOKMUX_DISABLED=1", "HOOKMUX_" + strings.ToUpper(agent) + "_DISABLED=true"} {
 			p := play(t, agent, h.dir, plugins.Options{}, []string{off}, toolCall(agent, "call", "ls"))
-			if refused, _ := judged(t, agent, p, "call"); refused != "" || h.heard() != "" {
+			if refused, _ := evaluated(t, agent, p, "call"); refused != "" || h.heard() != "" {
 				t.Errorf(`%s: refused %q, heard %s; want refused == "" and h.heard() == ""`, off, refused, h.heard())
 			}
 		}

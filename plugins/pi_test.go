@@ -50,13 +50,13 @@ func TestPiDecisions(t *testing.T) {
 		step{"do": "call", "as": "refused", "name": "input", "event": step{"text": "deny me", "source": "interactive"}},
 		await("refused"),
 		piEmit("session_before_compact", step{"reason": "manual"}))
-	if refused, input := judged(t, "pi", p, "plain"); refused != "" || !strings.Contains(input, `"command":"ls"`) {
+	if refused, input := evaluated(t, "pi", p, "plain"); refused != "" || !strings.Contains(input, `"command":"ls"`) {
 		t.Errorf("no opinion became %q %s", refused, input)
 	}
-	if refused, _ := judged(t, "pi", p, "denied"); refused != "not here" {
+	if refused, _ := evaluated(t, "pi", p, "denied"); refused != "not here" {
 		t.Errorf(`refused %q, want "not here"`, refused)
 	}
-	if _, input := judged(t, "pi", p, "changed"); !strings.Contains(input, `"input":{"command":"changed"}`) {
+	if _, input := evaluated(t, "pi", p, "changed"); !strings.Contains(input, `"input":{"command":"changed"}`) {
 		t.Errorf("changed input: %s; want `\"input\":{\"command\":\"changed\"}` in input", input)
 	}
 	for as, want := range map[string]string{
@@ -126,7 +126,7 @@ func TestPiAsksHere(t *testing.T) {
 		{"print", "yes", "writes outside"}} {
 		p := play(t, "pi", h.dir, plugins.Options{}, []string{"HARNESS_MODE=" + c.mode, "HARNESS_CONFIRM=" + c.confirm},
 			piCall("call", "ls \u202e\x1b[2J"))
-		if refused, _ := judged(t, "pi", p, "call"); refused != c.want {
+		if refused, _ := evaluated(t, "pi", p, "call"); refused != c.want {
 			t.Errorf("%s %s: refused %q, want %q", c.mode, c.confirm, refused, c.want)
 		}
 		if shown := strings.Join(p.Notices, ""); (c.mode == "tui") != strings.Contains(shown, `ls \u{202e}\u{1b}[2J`) {
@@ -141,7 +141,7 @@ func TestPiAbort(t *testing.T) {
 	h := newFakeDaemon(t, func(*frame.Request) string { return silent })
 	p := play(t, "pi", h.dir, plugins.Options{}, nil, piCall("pending", "ls"), got(1), step{"do": "abort"},
 		await("pending"))
-	if refused, _ := judged(t, "pi", p, "pending"); !strings.Contains(refused, "aborted") {
+	if refused, _ := evaluated(t, "pi", p, "pending"); !strings.Contains(refused, "aborted") {
 		t.Errorf(`refused %q; want "aborted" in refused`, refused)
 	}
 }

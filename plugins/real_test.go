@@ -135,7 +135,7 @@ func (s *realTestBed) decide(ctx context.Context, call *hook.Call) (event.Decisi
 	return event.Decision{}, nil
 }
 
-// kinds are the kinds of the events that arrived, in order, with the time
+// kinds returns the kinds of the events that arrived, in order, with the time
 // since the first.
 func (s *realTestBed) kinds() string {
 	s.mu.Lock()

@@ -23,7 +23,7 @@ const (
 	TakesFeedback                     // words beside an accepted plan
 )
 
-// answers are the answers of a person to the questions of an event, one place
+// answers returns the answers of a person to the questions of an event, one place
 // for each question; nil where there is none.
 func answers(ev *event.Event, d *event.Decision) []*event.QuestionAnswer {
 	if d.Answer == nil || d.Answer.Choice != event.ChooseAnswer {
@@ -42,7 +42,7 @@ func answers(ev *event.Event, d *event.Decision) []*event.QuestionAnswer {
 	return out
 }
 
-// words is an answer as text: labels, and what the user wrote beside them.
+// words returns an answer as text: labels, and what the user wrote beside them.
 func words(a *event.QuestionAnswer) string {
 	if a.Text == "" {
 		return strings.Join(a.Options, ", ")
@@ -94,7 +94,7 @@ func formContent(ev *event.Event, d *event.Decision, schema []byte) []byte {
 	return o.bytes()
 }
 
-// formValue is one answer in the type of its field; nil when it does not fit.
+// formValue returns one answer in the type of its field; nil when it does not fit.
 func formValue(q *event.Inquiry, a *event.QuestionAnswer, field []byte) []byte {
 	values := make([]string, 0, len(a.Options)+1)
 	for _, label := range a.Options {

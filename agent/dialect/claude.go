@@ -30,7 +30,7 @@ func claudeFinish(got Decoded) *event.Subagent {
 	return got.Subagent
 }
 
-// claudePermissions are the changes of Claude's own rules that an approval
+// claudePermissions returns the changes of Claude's own rules that an approval
 // brings along: the suggestion the user took up, or the mode in which an
 // accepted plan is carried out.
 func claudePermissions(a *event.Answer) []byte {
@@ -55,7 +55,7 @@ func claudePermissions(a *event.Answer) []byte {
 	return append(append([]byte{'['}, a.Suggestion...), ']')
 }
 
-// claudeApproved is the input an approval must carry. A plan and a question
+// claudeApproved returns the input an approval must carry. A plan and a question
 // are only settled when updatedInput is there: for a plan an empty object (at
 // PermissionRequest) or its own input will do, a question needs its answers,
 // so that a bare approval of one says nothing.
@@ -87,12 +87,12 @@ func claudePlan(call *Call, d *event.Decision) []byte {
 		return []byte("{}")
 	}
 	var o object
-	o.text("plan", strings.TrimRight(call.Event.Plan, "\n")+"\n\nThe person adds: "+
+	o.text("plan", strings.TrimRight(call.Event.Plan, "\n")+"\n\nThe user adds: "+
 		strings.TrimSpace(d.Answer.Feedback)+"\n")
 	return event.MergeObjects(call.Event.Tool.Input, o.bytes())
 }
 
-// claudeAnswers is the input of the tool that asks with the answers added,
+// claudeAnswers returns the input of the tool that asks with the answers added,
 // each under the words of its question.
 func claudeAnswers(call *Call, d *event.Decision) []byte {
 	var given object
@@ -109,7 +109,7 @@ func claudeAnswers(call *Call, d *event.Decision) []byte {
 	return event.MergeObjects(call.Event.Tool.CurrentInput(), o.bytes())
 }
 
-// refusal is the reason of a refusal or of keeping an agent going; empty when
+// refusal returns the reason of a refusal or of keeping an agent going; empty when
 // the decision is neither.
 func refusal(d *event.Decision) string {
 	switch {
@@ -123,7 +123,7 @@ func refusal(d *event.Decision) string {
 	return ""
 }
 
-// askReason is what the user reads beside the question.
+// askReason returns what the user reads beside the question.
 func askReason(reason string) string {
 	if reason == "" {
 		return "a hookmux hook wants you to look at this"

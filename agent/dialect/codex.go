@@ -73,7 +73,7 @@ func codexEncode(call Call) (neutral.Answer, event.Decision) {
 	return neutral.Answer{Stdout: string(top.bytes())}, d
 }
 
-// replacedBy is what an agent takes in the place of a result: the reason of a
+// replacedBy returns what an agent takes in the place of a result: the reason of a
 // refusal, or else the changed result, which is carried as one. It is empty when
 // the result stays.
 func replacedBy(d *event.Decision) string {
@@ -83,7 +83,7 @@ func replacedBy(d *event.Decision) string {
 	return outputText(d.Output)
 }
 
-// outputText is a changed result as the text Codex takes; never empty, because
+// outputText returns a changed result as the text Codex takes; never empty, because
 // an empty reason would leave the real result in place.
 func outputText(output []byte) string {
 	text, ok := jsontext.String(output)

@@ -88,7 +88,7 @@ func copilotEncode(call Call) (neutral.Answer, event.Decision) {
 	return neutral.Answer{Stdout: string(top.bytes())}, d
 }
 
-// copilotResult is a changed result in Copilot's form; one that has it already
+// copilotResult returns a changed result in Copilot's form; one that has it already
 // is taken as it is.
 func copilotResult(output []byte) []byte {
 	if jsontext.IsObject(output) && jsontext.Get(output, "textResultForLlm") != nil {

@@ -26,7 +26,7 @@ type Dialect struct {
 	Takes map[string]Takes
 }
 
-// Decoded is what Finish may look at and correct. It is not the event itself:
+// Decoded is the part of an event that Finish may look at and correct. It is not the event itself:
 // handing that to a function value would move every event to the heap.
 type Decoded struct {
 	Kind     event.Kind

@@ -12,7 +12,7 @@ import (
 // fields say what more is known about those forms.
 type likeClaude struct {
 	finish func(Decoded) *event.Subagent
-	// takes is what of a person's answer can be put into words, by shape.
+	// takes says which parts of a person's answer can be put into words, by shape.
 	takes map[string]Takes
 	// contextBesideBlock says that words for the model count beside a block.
 	contextBesideBlock bool
@@ -110,7 +110,7 @@ func refuseChangedAsk(d *event.Decision) {
 	d.Verdict, d.Input, d.Reason = event.Deny, nil, event.OneLine(askReason(d.Reason))
 }
 
-// preToolUse is a word, a reason, a changed input and words for the model.
+// preToolUse returns a word, a reason, a changed input and words for the model.
 func preToolUse(call *Call, d *event.Decision, takes Takes) object {
 	return specific(call.Native, func(o *object) {
 		input := call.Input

@@ -112,7 +112,7 @@ func opencodeEncode(call Call) (neutral.Answer, event.Decision) {
 	return neutral.Answer{Stdout: string(top.bytes())}, d
 }
 
-// opencodeResult is the result as text: changed, or the real one where words
+// opencodeResult returns the result as text: changed, or the real one where words
 // are to follow it.
 func opencodeResult(call *Call, d *event.Decision) string {
 	var text string
@@ -130,7 +130,7 @@ func opencodeResult(call *Call, d *event.Decision) string {
 	return text
 }
 
-// opencodeAnswers are the answers as OpenCode takes them: for each question,
+// opencodeAnswers returns the answers as OpenCode takes them: for each question,
 // in order, a list of labels or words; empty where it was left out.
 func opencodeAnswers(ev *event.Event, d *event.Decision) []byte {
 	given := answers(ev, d)

@@ -1,4 +1,4 @@
-// Package neutral is what the hook client must know without asking anybody:
+// Package neutral holds what the hook client must know without asking anybody:
 // for each agent and event, the kind of the event, the answer that changes
 // nothing, the answer that refuses, the answer for a call that nobody could
 // check, whether the agent waits for a decision, and how long it waits. The
@@ -8,7 +8,7 @@ package neutral
 
 import "time"
 
-// Answer is what a hook process gives back: two streams and an exit code.
+// Answer holds the output of a hook process: two streams and an exit code.
 type Answer struct {
 	Stdout string
 	Stderr string

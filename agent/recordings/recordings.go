@@ -24,7 +24,7 @@ var files embed.FS
 //go:embed *.jsonl
 var eventFiles embed.FS
 
-// Summary is what a recorded run proved about one agent.
+// Summary summarizes what a recorded run proved about one agent.
 type Summary struct {
 	Agent     string `json:"agent"`
 	Title     string `json:"title"`
@@ -61,7 +61,7 @@ func Has(agent string) bool {
 	return err == nil
 }
 
-// Summaries are all recorded summaries by agent name.
+// Summaries returns all recorded summaries by agent name.
 func Summaries() (map[string]Summary, error) {
 	names, err := fs.Glob(files, "*.json")
 	if err != nil {
@@ -82,7 +82,7 @@ func Summaries() (map[string]Summary, error) {
 	return out, nil
 }
 
-// SummaryOf is the recorded summary of one agent; empty when there is none.
+// SummaryOf returns the recorded summary of one agent; empty when there is none.
 func SummaryOf(agent string) (s Summary, err error) {
 	b, err := files.ReadFile(agent + ".json")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -97,7 +97,7 @@ func SummaryOf(agent string) (s Summary, err error) {
 	return s, nil
 }
 
-// Agents are those with recorded events.
+// Agents returns those with recorded events.
 func Agents() []string {
 	names, _ := fs.Glob(eventFiles, "*.jsonl") // the pattern is sound
 	for i, n := range names {
@@ -107,7 +107,7 @@ func Agents() []string {
 	return names
 }
 
-// Events are an agent's recorded events in order.
+// Events returns an agent's recorded events in order.
 func Events(agent string) ([]Line, error) {
 	b, err := eventFiles.ReadFile(agent + ".jsonl")
 	if err != nil {

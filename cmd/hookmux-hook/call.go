@@ -97,7 +97,7 @@ func (c *call) prepareRequest(payload []byte, truncated bool) {
 	c.unsent.Store(true)
 }
 
-// callID is the key of this call: what a plugin sent the event under already, so
+// callID returns the key of this call: what a plugin sent the event under already, so
 // that it counts once, or else a new one.
 func (c *call) callID() string {
 	if c.opt.id == "" || len(c.opt.id) > 64 {

@@ -16,29 +16,29 @@ import (
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// unchecked is what an agent that only its user's files describe gets to read
+// unchecked is the text that an agent known only from its user's files gets to read
 // when nobody could check its call.
 const unchecked = "hookmux could not check this call because its daemon is not responding; run: " +
 	"hookmux daemon restart\n"
 
 // withoutDaemon answers a call that no daemon answered: where guards may apply,
-// as `hookmux judge` decides. It knows which guards are on; the note is no more
+// as `hookmux evaluate` decides. It knows which guards are on; the note is no more
 // than a file that any program of the user can write, so it can only add events.
 func (c *call) withoutDaemon(stderr io.Writer) neutral.Answer {
 	if c.observes || c.deniesUnavailable() || !c.isGuarded() && !c.coveredByBuiltin() {
 		return c.answerUnavailable()
 	}
-	answer, err := c.runJudge()
+	answer, err := c.runEvaluate()
 	if err == nil {
 		return answer
 	}
 	if c.opt.debug {
-		writeText(stderr, frame.DebugStart+"hookmux judge: "+err.Error()+"\n")
+		writeText(stderr, frame.DebugStart+"hookmux evaluate: "+err.Error()+"\n")
 	}
 	return c.answerUnavailable()
 }
 
-// answerUnavailable is the answer while nobody can be asked about the call. Its time
+// answerUnavailable returns the answer while nobody can be asked about the call. Its time
 // may be over, so it does nothing that could take long.
 func (c *call) answerUnavailable() neutral.Answer {
 	switch {
@@ -105,25 +105,25 @@ func wasUsed(d paths.Dirs) bool {
 	return false
 }
 
-// judgeWait bounds how long `hookmux judge` may take. It takes a fraction of a
+// evaluateWait bounds how long `hookmux evaluate` may take. It takes a fraction of a
 // second on an idle machine.
-const judgeWait = 15 * time.Second
+const evaluateWait = 15 * time.Second
 
 // maxAnswer bounds what is read of its answer.
 const maxAnswer = 32 << 20
 
-// runJudge runs `hookmux judge`, which decides without a daemon.
-func (c *call) runJudge() (neutral.Answer, error) {
+// runEvaluate runs `hookmux evaluate`, which decides without a daemon.
+func (c *call) runEvaluate() (neutral.Answer, error) {
 	program, err := daemonstart.FindProgram(c.getenv)
 	if err != nil {
 		return neutral.Answer{}, err
 	}
-	args := []string{program, "judge", "--frame=" + c.request.ID}
+	args := []string{program, "evaluate", "--frame=" + c.request.ID}
 	if c.request.Truncated {
 		args = append(args, "--truncated")
 	}
 	args = append(args, c.opt.agent, c.opt.event)
-	until := earlierOf(time.Now().Add(judgeWait), c.time.last)
+	until := earlierOf(time.Now().Add(evaluateWait), c.time.last)
 	out, err := runProgram(args, c.env, c.request.Payload, until)
 	if err != nil {
 		return neutral.Answer{}, err

@@ -19,7 +19,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// guardedWorld is a world in which guards are on and no daemon comes up.
+// guardedWorld returns a world in which guards are on and no daemon comes up.
 func guardedWorld(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -55,7 +55,7 @@ func resultOf(t *testing.T, cmd *exec.Cmd) result {
 	return result{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
 }
 
-// uncheckedOf is what the hook says of an agent's deciding event when nobody
+// uncheckedOf returns what the hook says of an agent's deciding event when nobody
 // could check it.
 func uncheckedOf(t *testing.T, agent string) result {
 	t.Helper()
@@ -66,21 +66,21 @@ func uncheckedOf(t *testing.T, agent string) result {
 	return result{row.Unchecked.Stdout, row.Unchecked.Stderr, row.Unchecked.Exit}
 }
 
-func judged(payload string) result {
-	return result{agent + " " + deciding + ": " + payload, "judged", 5}
+func evaluated(payload string) result {
+	return result{agent + " " + deciding + ": " + payload, "evaluated", 5}
 }
 
-func TestJudgeDecidesWithoutADaemon(t *testing.T) {
+func TestEvaluateDecidesWithoutADaemon(t *testing.T) {
 	w := guardedWorld(t)
 	w.noDaemon()
-	if got := w.hook("payload", agent, deciding, "60"); got != judged("payload") {
-		t.Errorf("got %+v, want what hookmux judge said", got)
+	if got := w.hook("payload", agent, deciding, "60"); got != evaluated("payload") {
+		t.Errorf("got %+v, want what hookmux evaluate said", got)
 	}
 	if n := len(w.spooled()); n != 1 {
 		t.Errorf("%d events were left for the next daemon, want 1", n)
 	}
 	large := strings.Repeat("0123456789", maxPayload/10+1)
-	if got := w.hook(large, agent, deciding, "60"); got.stdout != "--truncated "+judged(large[:cutPayload]).stdout {
+	if got := w.hook(large, agent, deciding, "60"); got.stdout != "--truncated "+evaluated(large[:cutPayload]).stdout {
 		t.Errorf("of a payload that was cut came %.80q", got.stdout)
 	}
 	// Where no guard applies nobody is asked.
@@ -102,34 +102,34 @@ func TestJudgeDecidesWithoutADaemon(t *testing.T) {
 	}
 	// The note is a file that everybody can write: it says where else guards
 	// are, and does not take the built-in ones away.
-	if got := w.hook("payload", agent, deciding, "60"); got != judged("payload") {
-		t.Errorf("a note without the built-in guards: got %+v, want what hookmux judge said", got)
+	if got := w.hook("payload", agent, deciding, "60"); got != evaluated("payload") {
+		t.Errorf("a note without the built-in guards: got %+v, want what hookmux evaluate said", got)
 	}
 }
 
 func TestNobodyCanCheck(t *testing.T) {
 	w := guardedWorld(t)
 	w.noDaemon()
-	for _, judge := range []string{"die", "garbage"} {
-		write(t, filepath.Join(w.dirs.Runtime, "judge"), judge)
+	for _, broken := range []string{"die", "garbage"} {
+		write(t, filepath.Join(w.dirs.Runtime, "evaluate"), broken)
 		for _, name := range []string{agent, "codex"} {
 			if got := w.hook("payload", name, deciding, "60"); got != uncheckedOf(t, name) {
-				t.Errorf("%s, judge %s: %+v; want it to be put to a person, or refused", name, judge, got)
+				t.Errorf("%s, hookmux evaluate %s: %+v; want a question to the user, or a refusal", name, broken, got)
 			}
 		}
 		if got := w.hook("payload", agent, observed); got != (result{}) {
 			t.Errorf("an observing event: %+v", got)
 		}
 	}
-	write(t, filepath.Join(w.dirs.Runtime, "judge"), "hang")
+	write(t, filepath.Join(w.dirs.Runtime, "evaluate"), "hang")
 	if got := w.hook("payload", agent, deciding, "2"); got != uncheckedOf(t, agent) {
-		t.Errorf("a judge that hangs: %+v", got)
+		t.Errorf("hookmux evaluate hangs: %+v", got)
 	}
 	// An agent of the user's own, which the note names.
 	if err := guardnote.Write(w.dirs.State, []guardnote.Cover{{Agent: "mine", Event: "Thing"}}); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(w.dirs.Runtime, "judge"), "die")
+	write(t, filepath.Join(w.dirs.Runtime, "evaluate"), "die")
 	if got := w.hook("payload", "mine", "Thing"); got.exit != 2 || got.stderr != unchecked {
 		t.Errorf("an agent of the user's own: %+v", got)
 	}
@@ -146,14 +146,14 @@ func TestMissingOrDamagedNoteCountsAsGuardsOn(t *testing.T) {
 		if damage != "" {
 			write(t, guardnote.File(w.dirs.State), damage)
 		}
-		if got := w.hook("payload", agent, deciding); got != judged("payload") {
-			t.Errorf(`note %q: %+v; want got == judged("payload")`, damage, got)
+		if got := w.hook("payload", agent, deciding); got != evaluated("payload") {
+			t.Errorf(`note %q: %+v; want got == evaluated("payload")`, damage, got)
 		}
 		if got := w.hook("payload", agent, "UserPromptSubmit"); got != (result{}) {
 			t.Errorf("note %q: %+v; want got == (result{})", damage, got)
 		}
 		if got := w.hook("payload", "mine", "Thing"); got.stdout != "mine Thing: payload" {
-			t.Errorf("note %q, an agent that only judge may know: %+v", damage, got)
+			t.Errorf("note %q, an agent that only hookmux evaluate may know: %+v", damage, got)
 		}
 	}
 	w := newWorld(t)
@@ -169,7 +169,7 @@ func TestDaemonThatHangsUpIsNoWayAround(t *testing.T) {
 	for _, said := range []string{"", "nonsense\n"} {
 		w := guardedWorld(t)
 		h := w.listen(func(conn net.Conn, _ frame.Request, _ int) { _, _ = io.WriteString(conn, said) })
-		if got := w.hook("payload", agent, deciding, "60"); got != judged("payload") {
+		if got := w.hook("payload", agent, deciding, "60"); got != evaluated("payload") {
 			t.Errorf("a daemon that says %q: %+v", said, got)
 		}
 		if n := len(h.requests()); n < 2 {
@@ -181,11 +181,11 @@ func TestDaemonThatHangsUpIsNoWayAround(t *testing.T) {
 func TestSilentDaemonIsNoWayAround(t *testing.T) {
 	w := guardedWorld(t)
 	w.listen(func(conn net.Conn, _ frame.Request, _ int) { untilClosed(conn) })
-	// Whether judge makes it in what is left of so little time depends on the
+	// Whether hookmux evaluate manages in so little time depends on the
 	// machine; a neutral answer is never right.
 	got := w.hook("payload", agent, deciding, "4")
-	if got != judged("payload") && got != uncheckedOf(t, agent) {
-		t.Errorf(`got %+v; want got == judged("payload") or got == uncheckedOf(t, agent)`, got)
+	if got != evaluated("payload") && got != uncheckedOf(t, agent) {
+		t.Errorf(`got %+v; want got == evaluated("payload") or got == uncheckedOf(t, agent)`, got)
 	}
 }
 

@@ -14,7 +14,7 @@ const (
 // readPayload reads stdin to its end. Of what is too large for a frame it
 // keeps the beginning, which names session and tool in most agents, and reads
 // the rest away.
-// begun is what was read before. A stream that breaks off has ended too, and
+// begun holds what was read before. A stream that breaks off has ended too, and
 // what came of it counts as cut.
 func readPayload(begun []byte, r io.Reader) (payload []byte, truncated bool) {
 	buf := begun

@@ -1,4 +1,4 @@
-// Command hookmux-hook is what agents run at every hook: it hands stdin to
+// Command hookmux-hook is run by agents at every hook: it hands stdin to
 // the daemon, prints the daemon's answer and exits with its code.
 //
 //	hookmux-hook [--on-unavailable=deny] AGENT EVENT [DEADLINE]
@@ -31,7 +31,7 @@ func main() {
 // usageExit is EX_USAGE. It must not be 2: many agents read that as "blocked".
 const usageExit = 64
 
-// runClient is the program without its process.
+// runClient returns the program without its process.
 func runClient(args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	start := time.Now()
 	opt, err := parseArgs(args, paths.GetenvFrom(env))

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// peerOf is who listens at the other end; the system tells the user only.
+// peerOf returns who listens at the other end; the system tells the user only.
 func (c conn) peerOf() (pid, uid int, err error) {
 	var cred struct {
 		version uint32

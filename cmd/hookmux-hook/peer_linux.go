@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
-// peerOf is who listens at the other end.
+// peerOf returns who listens at the other end.
 func (c conn) peerOf() (pid, uid int, err error) {
 	cred, err := syscall.GetsockoptUcred(c.fd, syscall.SOL_SOCKET, syscall.SO_PEERCRED)
 	if err != nil {

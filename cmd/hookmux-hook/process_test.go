@@ -239,7 +239,7 @@ func TestTerminationOfAGuardedCall(t *testing.T) {
 	}
 }
 
-// terminated is what a call says that is ended by a signal while it waits.
+// terminated returns what a call says that is ended by a signal while it waits.
 func terminated(t *testing.T, w *world) result {
 	t.Helper()
 	arrived := make(chan bool, 1)

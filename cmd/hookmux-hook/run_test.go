@@ -220,7 +220,7 @@ func TestDaemonDiesMeanwhile(t *testing.T) {
 	}
 }
 
-// A call that is held for a person asks every daemon that comes: a daemon that went
+// A call that waits for a person asks every daemon that starts: a daemon that went
 // after a while did not go because of it.
 func TestDaemonsComeAndGoWhileAPersonIsAsked(t *testing.T) {
 	w := newWorld(t)

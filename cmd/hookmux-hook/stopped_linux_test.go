@@ -43,8 +43,8 @@ func TestStoppedDaemonIsNoWayAround(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	if got != judged("payload") {
-		t.Errorf("got %+v, want what hookmux judge said", got)
+	if got != evaluated("payload") {
+		t.Errorf("got %+v, want what hookmux evaluate said", got)
 	}
 }
 

@@ -1,8 +1,8 @@
 // Begins no work on top of changes that are not committed.
 //
-// The first prompt of a session is held until you say that it may go on; with
+// The first prompt of a session waits until you say that it may go on; with
 // nobody to ask it is refused, and "anyway" somewhere in the prompt lets it
-// pass. In pi new sessions and forks are held as well.
+// pass. In pi, new sessions and forks wait as well.
 import type { Context, HookAPI } from "hookmux";
 
 export default function (hooks: HookAPI) {

@@ -25,7 +25,7 @@ const patience = 20 * time.Second
 // harness is an engine with one example and a person who answers from a list.
 type harness struct {
 	t         *testing.T
-	module    *tshook.Module
+	tsHook    *tshook.Hook
 	catalogue *agent.Catalogue
 	cwd       string
 
@@ -55,7 +55,7 @@ func playFile(t *testing.T, path string) *harness {
 	s := &harness{t: t, catalogue: agent.Builtin(), cwd: cwd}
 	engine := tshook.New(tshook.Host{Asker: s, Sender: s, Recorder: s, Catalogue: s.catalogue})
 	t.Cleanup(engine.Close)
-	if s.module, err = engine.Load(context.Background(), tshook.Source{Path: path}); err != nil {
+	if s.tsHook, err = engine.Load(context.Background(), tshook.Source{Path: path}); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -110,7 +110,7 @@ func (s *harness) Problem(p tshook.Problem) {
 	s.problems = append(s.problems, p)
 }
 
-// recorded is an event a real agent sent; the file is named after it.
+// recorded returns an event a real agent sent; the file is named after it.
 func (s *harness) recorded(name, file string) *event.Event {
 	s.t.Helper()
 	payload, err := os.ReadFile(filepath.Join("../../agent/testdata/fixtures", name, file+".json"))
@@ -141,7 +141,7 @@ func (s *harness) read(name, file string, payload []byte) *event.Event {
 	return &ev
 }
 
-// about is a recorded event about another command or file than the recorded.
+// about returns a recorded event about another command or file than the recorded.
 func (s *harness) about(name, file, subject string) *event.Event {
 	s.t.Helper()
 	payload, err := os.ReadFile(filepath.Join("../../agent/testdata/fixtures", name, file+".json"))
@@ -172,7 +172,7 @@ func (s *harness) put(ev *event.Event) event.Decision {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	d, err := s.module.Handle(ctx, &hook.Call{Event: ev, Hook: &hook.Registration{ID: "x"},
+	d, err := s.tsHook.Handle(ctx, &hook.Call{Event: ev, Hook: &hook.Registration{ID: "x"},
 		Carries: s.catalogue.CarriesFor(ev)})
 	if err != nil {
 		s.t.Fatalf("%s %s: error %v, want no error", ev.Agent, ev.Native, err)
@@ -232,7 +232,7 @@ func (s *harness) content(name string) string {
 	return string(b)
 }
 
-// prompt is a recorded prompt with other words.
+// prompt returns a recorded prompt with other words.
 func (s *harness) prompt(name, text string) *event.Event {
 	ev := s.recorded(name, prompts[name])
 	before := inJSON(ev.Prompt)

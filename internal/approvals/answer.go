@@ -272,7 +272,7 @@ func terminalName(processes proc.Table, peer proc.Cred) string {
 	return who
 }
 
-// tooLate is what a reply hears when the request had ended.
+// tooLate returns what a reply hears when the request had ended.
 func tooLate(item wire.InboxRequest) wire.InboxReplyResult {
 	result := wire.InboxReplyResult{ID: item.ID, Outcome: string(queue.Gone), Why: item.End, Item: &item,
 		Decided: item.Decision}

@@ -55,7 +55,7 @@ func (a *Answers) Store(ev *event.Event, d event.Decision) {
 // TakeOut gives the answer that serves this event, and forgets it.
 func (a *Answers) TakeOut(ev *event.Event) (event.Decision, bool) { return a.lookUp(ev, true) }
 
-// Peek is what Take would give.
+// Peek returns what Take would give.
 func (a *Answers) Peek(ev *event.Event) (event.Decision, bool) { return a.lookUp(ev, false) }
 
 func (a *Answers) lookUp(ev *event.Event, use bool) (event.Decision, bool) {

@@ -58,14 +58,14 @@ func (s *Service) Decide(ctx context.Context, c *services.Call) Outcome {
 	if spec == nil || s.answeredBefore(c, seen, spec) {
 		return Outcome{}
 	}
-	hold := func() time.Duration {
-		hold, chosen := s.Settings.WaitTime(&c.Event)
-		wait := agent.Wait{Setting: hold, Chosen: chosen, Away: s.attendance.isAway(),
+	waitFor := func() time.Duration {
+		longest, chosen := s.Settings.WaitTime(&c.Event)
+		wait := agent.Wait{Setting: longest, Chosen: chosen, Away: s.attendance.isAway(),
 			Watched: s.attendance.anyoneThere() || s.reachesUser(c.Event.Agent, need.Kind)}
 		return spec.WaitFor(c.Event.Native, time.Until(c.Deadline), wait)
 	}
 	var handled bool
-	out, handled = s.permissionOrAsk(ctx, c, question{seen: seen, need: need, hold: hold})
+	out, handled = s.permissionOrAsk(ctx, c, question{seen: seen, need: need, waitFor: waitFor})
 	switch {
 	case out.Skipped == services.TooManyOfSession || out.Skipped == services.TooManyPushed:
 		askForFull(c, spec)
@@ -75,12 +75,12 @@ func (s *Service) Decide(ctx context.Context, c *services.Call) Outcome {
 	return out
 }
 
-// question is what is put to permissions and people, however it came in.
+// question is one request for permissions and people, however it came in.
 type question struct {
-	seen *event.Event // as hooks changed it
-	need policy.Need
-	hold func() time.Duration // how long it may wait from now
-	key  string               // by which a program that pushed it knows it
+	seen    *event.Event // as hooks changed it
+	need    policy.Need
+	waitFor func() time.Duration // how long it may wait from now
+	key     string               // by which a program that pushed it knows it
 	// relayed says that the program that pushed it is told the answer.
 	relayed bool
 }
@@ -107,7 +107,7 @@ func (s *Service) permissionOrAsk(ctx context.Context, c *services.Call, q quest
 		return Outcome{Skipped: services.AgentReviews}, true
 	}
 	if c.DryRun != nil {
-		if q.hold() > 0 {
+		if q.waitFor() > 0 {
 			c.DryRun.Note("you would be asked in the inbox, if you're there: " + choiceWords(q.need))
 		}
 		return Outcome{}, mayWait(ctx, s, c, q.need.Kind, 0)
@@ -115,11 +115,11 @@ func (s *Service) permissionOrAsk(ctx context.Context, c *services.Call, q quest
 	if !mayWait(ctx, s, c, q.need.Kind, time.Until(c.Deadline)/2) {
 		return Outcome{}, false
 	}
-	hold := q.hold()
-	if hold <= 0 {
+	waitFor := q.waitFor()
+	if waitFor <= 0 {
 		return Outcome{}, true
 	}
-	r := s.newRequest(c, q.seen, q.need, project, hold)
+	r := s.newRequest(c, q.seen, q.need, project, waitFor)
 	r.Key, r.Relayed = q.key, q.relayed
 	out := s.waitForAnswer(ctx, c, r, q.seen)
 	return out, out.Asked != nil // else too many wait already
@@ -204,7 +204,7 @@ func (s *Service) ReplySigned(p wire.InboxReplyParams, device string, signed led
 	return s.reply(nil, p, answerer{name: device, signed: &signed})
 }
 
-// answerer is who answers.
+// answerer identifies who answers.
 type answerer struct {
 	peer   proc.Cred
 	name   string

@@ -98,10 +98,10 @@ func (s *Service) lengthenBriefWaits() {
 		if !waitsBriefly(s.Catalogue, r) {
 			return time.Time{}
 		}
-		hold, chosen := s.Settings.WaitTime(r.Event)
+		waitFor, chosen := s.Settings.WaitTime(r.Event)
 		a, _ := s.Catalogue.Agent(r.Event.Agent)
 		return r.Opened.Add(a.Inbox.WaitFor(r.Event.Native, time.Hour,
-			agent.Wait{Setting: hold, Chosen: chosen, Watched: true}))
+			agent.Wait{Setting: waitFor, Chosen: chosen, Watched: true}))
 	})
 }
 
@@ -208,7 +208,7 @@ func (w *watchers) arrived(peer proc.Cred) (end func(hungUp bool)) {
 	}
 }
 
-// pids are the processes that follow the requests now.
+// pids returns the processes that follow the requests now.
 func (w *watchers) pids() []int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -297,7 +297,7 @@ func (p *polls) isActive(now time.Time) bool {
 }
 
 // awayState says that the user is not at their agents' terminals: requests are
-// held as long as agents let them.
+// kept waiting as long as agents let them.
 type awayState struct {
 	Since time.Time `json:"since"`
 	Hits  uint64    `json:"-"` // calls that permissions had let pass before

@@ -17,7 +17,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// absence is what happens while the user is away, and what they are told when they
+// absence covers the time the user is away, and what they are told when they
 // come back.
 type absence struct {
 	Options
@@ -73,8 +73,8 @@ func (a *absence) restoreWaitTimes() {
 		if !ok || entry.Inbox == nil || entry.Inbox.WaitAt(r.Event.Native) == agent.WaitDeadline {
 			return time.Time{}
 		}
-		hold, chosen := a.Settings.WaitTime(r.Event)
-		return now.Add(entry.Inbox.WaitFor(r.Event.Native, hold, agent.Wait{Setting: hold, Chosen: chosen, Watched: true}))
+		waitFor, chosen := a.Settings.WaitTime(r.Event)
+		return now.Add(entry.Inbox.WaitFor(r.Event.Native, waitFor, agent.Wait{Setting: waitFor, Chosen: chosen, Watched: true}))
 	})
 }
 
@@ -138,7 +138,7 @@ func (a *absence) addLogOnly(ctx context.Context, since time.Time, digest *wire.
 	}
 }
 
-// pastItem is a request of an earlier daemon as the journal knows it, without
+// pastItem returns a request of an earlier daemon as the journal knows it, without
 // secrets. What exactly was shown is in the record of decisions alone.
 func (a *absence) pastItem(past *PastRequest, ended time.Time) wire.InboxRequest {
 	ev, o := past.Event(), &past.Outcome

@@ -7,7 +7,7 @@ import (
 	"github.com/hookmux/hookmux/internal/services"
 )
 
-// Outcome is what came of a call.
+// Outcome is the result of a call.
 type Outcome struct {
 	Asked   *Asked        // the request that was put to a person; nil for none
 	Skipped services.Skip // why nobody was asked who should have been

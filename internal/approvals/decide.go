@@ -40,7 +40,7 @@ func (s *Service) answeredBefore(c *services.Call, seen *event.Event, spec *agen
 	return false
 }
 
-// choiceWords is what a person could say.
+// choiceWords returns what a person could say.
 func choiceWords(need policy.Need) string {
 	r := queue.Request{Need: need}
 	return strings.Join(append(r.Words(), "skip"), ", ")
@@ -104,7 +104,7 @@ func asksItself(ev *event.Event) bool {
 	return ev.Attended != event.AttendedNo && ev.Kind != event.ToolBefore
 }
 
-// mustAsk is what a person must be asked about an event, with the event as
+// mustAsk returns what a person must be asked about an event, with the event as
 // hooks changed it. The last result is nil when nobody must be asked.
 func (s *Service) mustAsk(c *services.Call) (*event.Event, policy.Need, *agent.Inbox) {
 	a, ok := s.Catalogue.EntryOf(c.Event.Agent, c.Event.Native)
@@ -156,12 +156,12 @@ func asksNobody(processes proc.Table, a *agent.Agent, ev *event.Event) bool {
 
 // newRequest makes a need into what is put to a person.
 func (s *Service) newRequest(c *services.Call, seen *event.Event, need policy.Need, project string,
-	hold time.Duration) queue.Request {
+	waitFor time.Duration) queue.Request {
 	ev := *seen // the pipeline goes on with its own
 	now := time.Now()
 	r := queue.Request{
 		Need: need, Event: &ev, Project: project, Pushed: c.Pushed, Suggestions: ev.Suggestions,
-		Opened: now, Until: now.Add(hold), Latest: c.Deadline,
+		Opened: now, Until: now.Add(waitFor), Latest: c.Deadline,
 	}
 	title := s.AgentTitle(ev.Agent)
 	if a, ok := s.Catalogue.EntryOf(ev.Agent, ev.Native); ok {
@@ -174,7 +174,7 @@ func (s *Service) newRequest(c *services.Call, seen *event.Event, need policy.Ne
 			r.Rule = &rule
 		}
 	}
-	if need.Veto {
+	if need.BlockOnly {
 		r.Note = title + " can only be refused here; otherwise its own rules apply"
 	}
 	sent := &c.Event

@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Elsewhere is what waits on other machines. Whether you may answer is found out here, as
+// Elsewhere lists what waits on other machines. Whether you may answer is found out here, as
 // for a request of this machine; then the answer is handed over.
 type Elsewhere interface {
 	// Waiting are the requests that wait there, redacted. Their ids have a host in front.
@@ -26,7 +26,7 @@ type Elsewhere interface {
 // elsewhereTime is how long another machine may take for an answer.
 const elsewhereTime = 20 * time.Second
 
-// waitingElsewhere are the requests of other machines; with windows, also what stands in
+// waitingElsewhere returns the requests of other machines; with windows, also what stands in
 // agents' own prompts there.
 func (s *Service) waitingElsewhere(windows bool) []wire.InboxRequest {
 	if s.Elsewhere == nil {
@@ -60,7 +60,7 @@ func (s *Service) findElsewhere(name string) (item wire.InboxRequest, found bool
 	return item, item.ID != "", nil
 }
 
-// WaitingRedacted is what waits for a person on this machine, without secrets.
+// WaitingRedacted returns what waits for a person on this machine, without secrets.
 func (s *Service) WaitingRedacted() []wire.InboxRequest {
 	list := joinWaiting(s.Sessions.Waiting(), s.queue.Items(false))
 	for i := range list {
@@ -136,7 +136,7 @@ func (s *Service) replyElsewhere(ask services.Asking, item wire.InboxRequest, p 
 	return result, bad
 }
 
-// askElsewhere is the time that another machine has, until the caller hangs up.
+// askElsewhere returns the time that another machine has, until the caller hangs up.
 func (s *Service) askElsewhere(ask services.Asking) (context.Context, func()) {
 	ctx, ended := s.Context, func() {}
 	if ask != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// followRequests tells of every request that waits, held here or standing in an agent's
+// followRequests tells of every request that waits, in the inbox or at an agent's
 // own prompt, and of what becomes of it, without secrets, until ctx ends.
 func followRequests(ctx context.Context, requests *queue.Table, each func(note string, item wire.InboxRequest)) {
 	items, next := requests.Watch()
@@ -68,7 +68,7 @@ func catchUp(requests *queue.Table, known map[string]bool, each func(note string
 	return next
 }
 
-// withoutSecrets is a request as those see it who cannot answer it.
+// withoutSecrets returns a request as those see it who cannot answer it.
 func withoutSecrets(item wire.InboxRequest) wire.InboxRequest {
 	item.Shown, item.Plan, item.Why, item.Rule = redact.Text(item.Shown), redact.Text(item.Plan),
 		redact.Text(item.Why), redact.Text(item.Rule)

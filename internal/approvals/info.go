@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Info is what status says about requests.
+// Info returns what status says about requests.
 func (s *Service) Info() wire.InboxInfo {
 	prompts := 0
 	for _, item := range s.Sessions.Waiting() {
@@ -31,20 +31,20 @@ func (s *Service) SetGrace(span time.Duration) { s.attendance.watchers.setGrace(
 // who runs the daemon inside their own program. The setting notify.command is another.
 func (s *Service) AddSink(change int32) { s.attendance.sinks.Add(change) }
 
-// Following is how many streams of requests somebody looks at who may answer.
+// Following returns how many streams of requests somebody looks at who may answer.
 func (s *Service) Following() int { return int(s.attendance.surfaces.Load()) }
 
-// Pushed is how many requests wait that programs pushed.
+// Pushed returns how many requests wait that programs pushed.
 func (s *Service) Pushed() int { return s.queue.Pushed() }
 
 // Request gives what a pending request was opened with.
 func (s *Service) Request(id string) (queue.Request, bool) { return s.queue.Request(id) }
 
-// RequestByKey is the id of the request that a program knows by a key of its
+// RequestByKey returns the id of the request that a program knows by a key of its
 // own; none when several wait under it.
 func (s *Service) RequestByKey(key string) (string, bool) { return s.queue.ByKey(key) }
 
-// RequestKey is the key that a program knows a request by; "" for none.
+// RequestKey returns the key that a program knows a request by; "" for none.
 func (s *Service) RequestKey(id string) string { return s.queue.KeyOf(id) }
 
 // AddPermission adds a standing yes.

@@ -39,8 +39,8 @@ func (s *Service) PolledItems(peer proc.Cred, all bool) []wire.InboxRequest {
 	return itemsFor(s, peer, all)
 }
 
-// WaitingFor gives everything that waits for a person, whether hookmux holds it or
-// it stands in an agent's own prompt, as the peer may see it.
+// WaitingFor gives everything that waits for a person, whether it is in the inbox or
+// at an agent's own prompt, as the peer may see it.
 func (s *Service) WaitingFor(peer proc.Cred) []wire.InboxRequest {
 	// The sessions' list is the one list; it is read first, so that what was
 	// answered meanwhile is not shown.
@@ -71,9 +71,9 @@ func (n sessionReporter) RequestEnded(id string, r *queue.Request, why queue.End
 	n.sessions.RequestEnded(id, why.IsFinal() && !r.ByHook)
 }
 
-// joinWaiting is everything that waits for a person, from the sessions' list:
+// joinWaiting returns everything that waits for a person, from the sessions' list:
 // what waits in the inbox is given in full, as the queue knows it.
-func joinWaiting(waiting, held []wire.InboxRequest) []wire.InboxRequest {
+func joinWaiting(waiting, queued []wire.InboxRequest) []wire.InboxRequest {
 	list, known := []wire.InboxRequest{}, map[string]bool{}
 	for _, item := range waiting {
 		if item.Status == wire.InboxPrompt {
@@ -81,12 +81,12 @@ func joinWaiting(waiting, held []wire.InboxRequest) []wire.InboxRequest {
 			continue
 		}
 		known[item.ID] = true
-		i := slices.IndexFunc(held, func(h wire.InboxRequest) bool { return h.ID == item.ID })
+		i := slices.IndexFunc(queued, func(h wire.InboxRequest) bool { return h.ID == item.ID })
 		if i >= 0 {
-			list = append(list, held[i])
+			list = append(list, queued[i])
 		}
 	}
-	for _, item := range held {
+	for _, item := range queued {
 		if !known[item.ID] { // of a session that a person had forgotten
 			list = append(list, item)
 		}

@@ -40,7 +40,7 @@ func New(o Options) *Service {
 	return s
 }
 
-// Proofs is what a person must prove besides their trusted terminal.
+// Proofs returns what a person must prove besides their trusted terminal.
 func (s *Service) Proofs() *Proofs { return s.proofs }
 
 // Run tells a person elsewhere of requests until ctx ends.

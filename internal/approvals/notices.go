@@ -22,10 +22,10 @@ func (n Notices) Follow(ctx context.Context, each func(note string, item wire.In
 	followRequests(ctx, n.service.queue, each)
 }
 
-// Viewers are the processes that show requests to a person who may answer.
+// Viewers returns the processes that show requests to a person who may answer.
 func (n Notices) Viewers() []int { return n.service.attendance.watchers.pids() }
 
-// buttonName is who denies by a button: it may have been any program of the user.
+// buttonName names who denies by a button: it may have been any program of the user.
 const buttonName = "the button of a notification"
 
 // DenyByButton says no to a request whose card was shown with a button. Any program

@@ -11,13 +11,13 @@ import (
 // promptKey names a session.
 type promptKey struct{ agent, session string }
 
-// promptList is what stands at agents' own prompts, as those who watch were told.
+// promptList holds the requests at agents' own prompts, as those who watch were told.
 type promptList struct {
 	queue *queue.Table
 
 	mu   sync.Mutex
 	open map[promptKey][]wire.InboxRequest
-	// listed is what those who began to watch were given though it is not in open:
+	// listed holds what was sent to those who began to watch though it is not in open:
 	// sessions tell only of their latest state, and not of what an earlier daemon saw.
 	listed map[promptKey][]wire.InboxRequest
 }

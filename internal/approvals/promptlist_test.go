@@ -13,10 +13,10 @@ func TestListedWindowsEnd(t *testing.T) {
 	table := queue.NewTable()
 	w := newPromptList(table)
 	item := wire.InboxRequest{ID: "w1", Status: wire.InboxPrompt, Agent: "claude", Session: "s"}
-	held := wire.InboxRequest{ID: "r1", Status: wire.InboxPending, Agent: "claude", Session: "s"}
+	queued := wire.InboxRequest{ID: "r1", Status: wire.InboxPending, Agent: "claude", Session: "s"}
 	_, next := table.Watch()
 	for range 2 {
-		got := w.listItems(func() []wire.InboxRequest { return []wire.InboxRequest{held, item} })
+		got := w.listItems(func() []wire.InboxRequest { return []wire.InboxRequest{queued, item} })
 		if len(got) != 1 || got[0].ID != "w1" {
 			t.Fatalf("listed %+v, want w1 alone", got)
 		}

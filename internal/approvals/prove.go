@@ -35,7 +35,7 @@ type Polkit interface {
 	Check(ctx context.Context, who polkit.Process, text string) error
 }
 
-// Proofs is what a person must prove besides their trusted terminal: the PIN, or a password.
+// Proofs are the things a person must prove besides their trusted terminal: the PIN, or a password.
 type Proofs struct {
 	// Polkit has polkit ask a person for their password.
 	Polkit    Polkit
@@ -70,7 +70,7 @@ func (p *Proofs) prove(ask services.Asking, item *wire.InboxRequest, r *queue.Re
 		"or `hookmux config set %s pin`", proof.Way, wayKey)
 }
 
-// proofKinds are the kinds that a request counts as.
+// proofKinds returns the kinds that a request counts as.
 func proofKinds(r *queue.Request) []string {
 	switch r.Need.Kind {
 	case policy.Plan:
@@ -190,7 +190,7 @@ func (p *Proofs) ShowProof(setting wire.Setting) wire.Setting {
 	return setting
 }
 
-// proofWords are the kinds that can be chosen.
+// proofWords returns the kinds that can be chosen.
 func proofWords() []string {
 	var words []string
 	for _, kind := range event.ToolKinds() {
@@ -243,7 +243,7 @@ func polkitMisfit(peer proc.Cred) *wire.Error {
 	return nil
 }
 
-// PIN is the one that approvals ask for.
+// PIN returns the one that approvals ask for.
 func (p *Proofs) PIN() *ledger.PIN { return p.pin }
 
 // CheckPIN compares a PIN that came with an answer to a request, and notes a
@@ -270,7 +270,7 @@ func (s *Service) CheckText(session, pin string) *wire.Error {
 	}
 }
 
-// FindWaiting is a request that waits, with what is closed when it does no more.
+// FindWaiting returns a request that waits, with what is closed when it does no more.
 func (p *Proofs) FindWaiting(id string) (item wire.InboxRequest, over <-chan struct{}, ok bool) {
 	return p.queue.FindWaiting(id)
 }

@@ -31,7 +31,7 @@ type Pushed struct {
 	AfterHooks func(d *event.Decision) bool
 }
 
-// PushResult is what came of a pushed event.
+// PushResult is the result of a pushed event.
 type PushResult struct {
 	ID        string // of the event
 	Decided   bool   // else it was only taken in
@@ -49,8 +49,8 @@ func (s *Service) DecidePushed(ctx context.Context, c *services.Call, need polic
 	if level, _ := s.Settings.ApprovalLevel(&c.Event); c.Skipped != services.NotSkipped || policy.Level(level) == policy.Off {
 		return Outcome{Skipped: c.Skipped}
 	}
-	hold := func() time.Duration { return wait }
-	out, _ := s.permissionOrAsk(ctx, c, question{seen: &c.Event, need: need, hold: hold, key: key, relayed: true})
+	waitFor := func() time.Duration { return wait }
+	out, _ := s.permissionOrAsk(ctx, c, question{seen: &c.Event, need: need, waitFor: waitFor, key: key, relayed: true})
 	return out
 }
 
@@ -67,8 +67,8 @@ func (s *Service) AskUser(ctx context.Context, ev *event.Event, q queue.Question
 	if !s.attendance.expectAnyone(ctx, returnsWithin) {
 		return "", ErrNobody
 	}
-	hold, _ := s.Settings.WaitTime(ev)
-	until := time.Now().Add(hold)
+	waitFor, _ := s.Settings.WaitTime(ev)
+	until := time.Now().Add(waitFor)
 	if deadline, ok := ctx.Deadline(); ok && (deadline.Before(until) || s.attendance.isAway()) {
 		until = deadline
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// newRecord is a decision as it is kept, without secrets.
+// newRecord returns a decision as it is kept, without secrets.
 func newRecord(id string, r *queue.Request, said *queue.UserAnswer) *ledger.Record {
 	ev := r.Event
 	answer := said.Answer
@@ -50,7 +50,7 @@ func (s *Service) RecallDecisions() {
 
 const recallLast = 100
 
-// permissionInfo is a permission as programs see it.
+// permissionInfo returns a permission as programs see it.
 func permissionInfo(g policy.SavedPermission, used uint64) wire.PermissionInfo {
 	info := wire.PermissionInfo{
 		ID: g.ID, Agent: g.Agent, Scope: string(g.Scope), Session: g.Session, Project: g.Project, Rule: g.Rule.Text(),

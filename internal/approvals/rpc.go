@@ -14,7 +14,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Methods are the methods of approvals. inbox.stream is not among them: it takes
+// Methods returns the methods of approvals. inbox.stream is not among them: it takes
 // the connection over (see [Service.Stream]).
 func (s *Service) Methods() map[string]services.Method {
 	m := methods{s}
@@ -110,7 +110,7 @@ func (s methods) skipRequest(params json.RawMessage, peer proc.Cred) (any, *wire
 		Why: item.End, Item: &item}, nil
 }
 
-// answerOf is what a method answers.
+// answerOf returns what a method answers.
 func answerOf[T any](result T, bad *wire.Error) (any, *wire.Error) {
 	if bad != nil {
 		return nil, bad

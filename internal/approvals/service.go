@@ -23,14 +23,14 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Settings is what the user chose, for the place an event comes from.
+// Settings holds the user's settings, for the place an event comes from.
 type Settings interface {
 	// ApprovalLevel is how much of an agent's doing becomes a request, and
 	// whether the user said so.
 	ApprovalLevel(ev *event.Event) (level string, chosen bool)
 	// WaitTime is how long an agent waits whose own prompt cannot be used
 	// meanwhile, and whether the user chose that for this very agent.
-	WaitTime(ev *event.Event) (hold time.Duration, chosen bool)
+	WaitTime(ev *event.Event) (waitFor time.Duration, chosen bool)
 	// ProjectOf is the project with hooks of its own that a folder is in.
 	ProjectOf(folder string) string
 	// RepositoryOf is ProjectOf, else the repository the folder is in.
@@ -81,7 +81,7 @@ type Sessions interface {
 	List(all bool) []wire.Session
 }
 
-// Options is what a service is made of.
+// Options configures a service.
 type Options struct {
 	services.Deps
 	Settings Settings
@@ -92,13 +92,13 @@ type Options struct {
 	// FocusPane brings the pane of a session forward, and reports whether
 	// anybody looks at that terminal.
 	FocusPane func(ctx context.Context, one *wire.Session) (attached bool, err error)
-	// Effect is what guards and rules know a call would do, in a line, and its risk; nil:
+	// Effect describes in a line what guards and rules know a call would do, and its risk; nil:
 	// nothing is said about it.
 	Effect func(ev *event.Event) (text, risk string)
 	// ReachesUser reports whether a person is told of requests of a kind of an agent by a
 	// channel that works; nil: no.
 	ReachesUser func(agent, kind string) bool
-	// Elsewhere is what waits on other machines; nil: there are none.
+	// Elsewhere lists what waits on other machines; nil: nothing does.
 	Elsewhere Elsewhere
 	// Stopping reports whether the daemon stops: those who hang up then come back.
 	Stopping func() bool
@@ -127,5 +127,5 @@ type Service struct {
 	push       *pushCommand
 }
 
-// methods are what programs can ask approvals for.
+// methods lists the methods of approvals that programs can call.
 type methods struct{ *Service }

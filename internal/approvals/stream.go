@@ -83,7 +83,7 @@ func (s *Service) Watch() (left func()) {
 	return s.attendance.surfaceLeft
 }
 
-// FollowInFull gives every change of what waits, held here or asked in an agent's own
+// FollowInFull gives every change of what waits, in the inbox or at an agent's own
 // window, as a line of a stream, until ctx ends or each returns false; the first
 // call, without a line, says that nothing is missed from now on. Nothing is left out: it's
 // for devices that decide.
@@ -114,7 +114,7 @@ func (s *Service) FollowInFull(ctx context.Context, each func(note string, line 
 	}
 }
 
-// WaitingInFull is everything that waits for a person, with nothing left out.
+// WaitingInFull returns everything that waits for a person, with nothing left out.
 func (s *Service) WaitingInFull() []wire.InboxRequest {
 	return append(joinWaiting(s.Sessions.Waiting(), s.queue.Items(false)), s.waitingElsewhere(true)...)
 }

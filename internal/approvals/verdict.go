@@ -73,7 +73,7 @@ func rejectUncarriable(agents *agent.Catalogue, r *queue.Request, said queue.Use
 	return nil
 }
 
-// degradationsOf is what of an answer does not reach the agent: it is put into the
+// degradationsOf returns what of an answer does not reach the agent: it is put into the
 // agent's words once more to see.
 func degradationsOf(agents *agent.Catalogue, r *queue.Request, said queue.UserAnswer) []event.Degradation {
 	if r.Need.Kind == policy.Question && r.Need.Asked != "" {
@@ -123,7 +123,7 @@ func limitSkip(err error) services.Skip {
 	return services.NotSkipped
 }
 
-// endWithoutAnswer is what becomes of a decision when nobody answered. Mostly it stays as
+// endWithoutAnswer returns what becomes of a decision when nobody answered. Mostly it stays as
 // hooks left it, and the agent's own prompt follows.
 func endWithoutAnswer(d *event.Decision, end queue.End, callerLeft bool) services.Skip {
 	switch end {
@@ -154,7 +154,7 @@ func keepNote(notes *UserNotes, a *agent.Agent, c *services.Call, seen *event.Ev
 	}
 }
 
-// changedInput is the input of a call as hooks changed it, on one line; nil
+// changedInput returns the input of a call as hooks changed it, on one line; nil
 // when nobody did.
 func changedInput(ev *event.Event) []byte {
 	if ev.Tool == nil || ev.Tool.Changed == nil {
@@ -181,7 +181,7 @@ func addNote(notes *UserNotes, c *services.Call) {
 		return
 	}
 	if words := notes.TakeOut(&c.Event); words != "" {
-		c.Outcome.Decision.Context = strings.TrimSpace(c.Outcome.Decision.Context + "\nThe person who approved this call adds: " +
+		c.Outcome.Decision.Context = strings.TrimSpace(c.Outcome.Decision.Context + "\nThe user who approved this call adds: " +
 			words)
 	}
 }

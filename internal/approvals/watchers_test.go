@@ -18,7 +18,7 @@ const followerPID = 5_000_001
 // patience is how long a test waits for what must come.
 const patience = 20 * time.Second
 
-// testWatchers is a daemon's list of followers, with what the one before left.
+// testWatchers returns a daemon's list of followers, with what the one before left.
 func testWatchers(t *testing.T, mayAnswer bool, left string) *watchers {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "watchers.json")

@@ -37,7 +37,7 @@ func newBench(root string) *bench {
 	return b
 }
 
-// restart is the next daemon.
+// restart starts the next daemon.
 func (b *bench) restart() {
 	b.trail = New(b.dirs, func() time.Time { return b.at }, func(what, _ string) {
 		if what != "" {

@@ -78,7 +78,7 @@ type Gap struct {
 	From   time.Time `json:"from,omitzero"`
 }
 
-// hashField is what ends a line, before its 64 digits.
+// hashField begins the end of a line, before its 64 digits.
 const hashField = `,"hash":"`
 
 // appendLine chains a record to prev and adds its line. It returns the line's hash.

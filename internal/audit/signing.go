@@ -25,7 +25,7 @@ const (
 	aside      = "audit.broken-"
 )
 
-// sigField is what ends a signed line, before its 128 digits.
+// sigField begins the end of a signed line, before its 128 digits.
 const sigField = `,"sig":"`
 
 // purpose keeps a signature from being taken for one of something else.
@@ -75,7 +75,7 @@ func loadKey(dirs paths.Dirs) (ed25519.PrivateKey, error) {
 
 func publicKey(key ed25519.PrivateKey) ed25519.PublicKey { return key.Public().(ed25519.PublicKey) }
 
-// readPublic is the key that the trail was begun with; nil where there never was one.
+// readPublic returns the key that the trail was begun with; nil where there never was one.
 func readPublic(dirs paths.Dirs) (ed25519.PublicKey, error) {
 	path := filepath.Join(dirs.Data, markerFile)
 	b, err := files.Read(path, 256)

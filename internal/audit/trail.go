@@ -34,7 +34,7 @@ type Trail struct {
 	missedSince time.Time
 }
 
-// decided is what the trail says about an event.
+// decided holds what the trail says about an event.
 type decided struct {
 	seq    int64
 	digest string

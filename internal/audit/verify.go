@@ -19,7 +19,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
-// Report is what a check found.
+// Report lists what a check found.
 type Report struct {
 	Records int64   `json:"records"` // that were read
 	Files   int     `json:"files"`

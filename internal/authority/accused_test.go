@@ -38,7 +38,7 @@ func TestAccused(t *testing.T) {
 		{name: "deeper than anybody looks", tree: system(nested(200)), accused: true},
 	} {
 		table := proctest.New(c.tree)
-		j := judgeOf(table)
+		j := evaluatorOf(table)
 		if c.with != nil {
 			m := machine{Table: table}
 			c.with(&m, time.Now())
@@ -51,10 +51,10 @@ func TestAccused(t *testing.T) {
 		}
 	}
 	table := proctest.New(system(manager(agent(daemon, ask()))))
-	if _, accused := judgeOf(table).Accused(proc.Cred{UID: user, PID: daemon}); accused {
+	if _, accused := evaluatorOf(table).Accused(proc.Cred{UID: user, PID: daemon}); accused {
 		t.Error("the daemon's own program is accused, want it free")
 	}
-	blind := judgeOf(table)
+	blind := evaluatorOf(table)
 	blind.Source, blind.Now = nil, func() time.Time { return time.Unix(5000, 0) }
 	if _, accused := blind.Accused(proc.Cred{UID: user, PID: 20}); accused {
 		t.Error("without other facts than processes: a person's program is accused, want it free")
@@ -71,7 +71,7 @@ func TestAccusedByAnOldConnection(t *testing.T) {
 	for at, want := range map[uint64]bool{0: false, p.Start - 1: true, p.Start: false, p.Start + 1: false} {
 		cred := table.Cred(me)
 		cred.At = at
-		if _, accused := judgeOf(table).Accused(cred); accused != want {
+		if _, accused := evaluatorOf(table).Accused(cred); accused != want {
 			t.Errorf("connected at %d, began at %d: got accused %v, want %v", at, p.Start, accused, want)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
 )
 
-// desktop is a machine with a window on a display, and beside it what else the
+// desktop returns a machine with a window on a display, and beside it what else the
 // user's session manager has adopted.
 func desktop(inWindow node, beside ...node) node {
 	return system(manager(append([]node{displayServer, window(inWindow)}, beside...)...))

@@ -38,7 +38,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Class is what a method of the daemon demands of its caller.
+// Class says what a method of the daemon demands of its caller.
 type Class = wire.Class
 
 // The classes of [wire.Methods].
@@ -48,9 +48,9 @@ const (
 	Report = wire.Report
 )
 
-// Judge applies the rules to a machine. One value may serve all connections at
+// Evaluator applies the rules to a machine. One value may serve all connections at
 // once.
-type Judge struct {
+type Evaluator struct {
 	Rules
 	// Table is where processes are looked up.
 	Table proc.Table
@@ -67,25 +67,25 @@ type Judge struct {
 // an agent also hides the terminal above it.
 const maxChain = 128
 
-// May judges a call of a class.
-func (j *Judge) May(class Class, peer proc.Cred, peerEnv func() []string) Verdict {
-	return j.Judge(peer, Action{Class: class}, peerEnv)
+// May evaluates a call of a class.
+func (j *Evaluator) May(class Class, peer proc.Cred, peerEnv func() []string) Verdict {
+	return j.Evaluate(peer, Action{Class: class}, peerEnv)
 }
 
-// Judge judges one action.
-func (j *Judge) Judge(peer proc.Cred, a Action, peerEnv func() []string) Verdict {
+// Evaluate decides whether peer may do a.
+func (j *Evaluator) Evaluate(peer proc.Cred, a Action, peerEnv func() []string) Verdict {
 	v, _ := j.Explain(peer, a, peerEnv)
 	return v
 }
 
-// Explain gives the facts that the judgement rests on, too.
-func (j *Judge) Explain(peer proc.Cred, a Action, peerEnv func() []string) (Verdict, *Facts) {
+// Explain gives the facts that the evaluation rests on, too.
+func (j *Evaluator) Explain(peer proc.Cred, a Action, peerEnv func() []string) (Verdict, *Facts) {
 	f := j.newFacts()
-	return j.Rules.Judge(f, peer, a, peerEnv), f
+	return j.Rules.Evaluate(f, peer, a, peerEnv), f
 }
 
-// newFacts are the facts of this moment, of which none is looked up yet.
-func (j *Judge) newFacts() *Facts {
+// newFacts returns the facts of this moment, of which none is looked up yet.
+func (j *Evaluator) newFacts() *Facts {
 	now := time.Now
 	if j.Now != nil {
 		now = j.Now
@@ -101,7 +101,7 @@ func (j *Judge) newFacts() *Facts {
 // by variables or by the mark. What the daemon itself started, for a hook, is a
 // person's own program, and so is what a timer starts without any of these.
 // A caller that cannot be seen counts as accused.
-func (j *Judge) Accused(peer proc.Cred) (agent Caller, accused bool) {
+func (j *Evaluator) Accused(peer proc.Cred) (agent Caller, accused bool) {
 	if peer.PID == j.DaemonPID { // the program that runs this daemon reads its own daemon
 		return Caller{}, false
 	}

@@ -30,7 +30,7 @@ type Caller struct {
 // claims; it only settles which one is meant where marks of several fit one
 // process. The nearest counts, because environments and ancestors are
 // inherited when one agent starts another.
-func (j *Judge) Caller(pid int, named string) Caller {
+func (j *Evaluator) Caller(pid int, named string) Caller {
 	var chain []proc.Process
 	for step := 0; step < maxCaller && pid > 0; step++ {
 		p, err := j.Table.Lookup(pid)
@@ -50,7 +50,7 @@ func (j *Judge) Caller(pid int, named string) Caller {
 }
 
 // matchAgent names the agent that a process is, "" for none.
-func (j *Judge) matchAgent(p proc.Process, named string) string {
+func (j *Evaluator) matchAgent(p proc.Process, named string) string {
 	if j.matches == nil || named != "" {
 		return j.Agents.match(j.Table, p, named)
 	}
@@ -74,7 +74,7 @@ func (j *Judge) matchAgent(p proc.Process, named string) string {
 // RememberMatches makes Caller remember which agent bears a name and a program.
 // Nothing that is remembered can become untrue: only what name and program alone
 // decide is kept.
-func (j *Judge) RememberMatches() { j.matches = &rememberedMatches{} }
+func (j *Evaluator) RememberMatches() { j.matches = &rememberedMatches{} }
 
 // rememberedMatches saves comparing every process above a hook with the marks of
 // every agent, at every call.

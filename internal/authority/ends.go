@@ -42,7 +42,7 @@ func (r *Rules) followHolder(f *Facts, above []Process, here hop, place TrustedT
 	return r.unproven(f, holder, here, place)
 }
 
-// unproven is a terminal whose holder says nothing about who is behind it. A
+// unproven returns a terminal whose holder says nothing about who is behind it. A
 // person may have trusted it.
 func (r *Rules) unproven(_ *Facts, holder Process, here hop, place TrustedTerminal) ([]way, Verdict) {
 	if r.Trusts != nil && r.Trusts(holder.PID, holder.Start) {
@@ -145,7 +145,7 @@ func (r *Rules) isBelowListener(above []Process) bool {
 	return daemons >= 2
 }
 
-// unrecordedLogin is a login that no record says a network address of.
+// unrecordedLogin returns a login that no record says a network address of.
 func (r *Rules) unrecordedLogin(f *Facts, holder Process, here hop, place TrustedTerminal) ([]way, Verdict) {
 	ways, v := r.unproven(f, holder, here, place)
 	if len(ways) == 0 {

@@ -8,14 +8,14 @@ import (
 )
 
 // ErrUnknown says that a fact cannot be read here: another user's process, a
-// system without it, or more questions than one judgement may ask.
+// system without it, or more questions than one evaluation may ask.
 var ErrUnknown = errors.New("this cannot be read here")
 
 // Unlimited is a limit that nobody has set.
 const Unlimited = ^uint64(0)
 
 // Source reads facts about the machine. Each call reads anew; [Facts] keeps
-// what was read, so that one judgement sees one picture.
+// what was read, so that one evaluation sees one picture.
 type Source interface {
 	proc.Table
 	// FileLocks is the hard limit on file locks, which carries the mark.
@@ -55,7 +55,7 @@ type Source interface {
 	RanBefore(pid int) (bool, error)
 }
 
-// Process is what is known about one process.
+// Process describes one process.
 type Process struct {
 	proc.Process
 	// Program is the file it runs, "" when that may not be read.
@@ -66,7 +66,7 @@ type Process struct {
 	FileLocks uint64
 }
 
-// Terminal is what the device of a terminal tells.
+// Terminal describes the device of a terminal.
 type Terminal struct {
 	// Access moves when input is read (in steps of 8 s), Change when somebody
 	// sets times or modes by hand.
@@ -87,7 +87,7 @@ type Identity struct {
 	Start uint64
 }
 
-// Tmux is what a tmux server says about itself.
+// Tmux describes a tmux server.
 type Tmux struct {
 	Panes   []TmuxPane
 	Clients []TmuxClient
@@ -125,7 +125,7 @@ type Login struct {
 	Local bool
 }
 
-// Facts is what one judgement knows. Values that a test or a report wrote
+// Facts holds everything one evaluation knows. Values that a test or a report wrote
 // down are used as they are; what is missing is read from the source, once.
 type Facts struct {
 	Now       time.Time
@@ -144,13 +144,13 @@ type Facts struct {
 	Callers []int
 	// HiddenCallers says that these cannot be known.
 	HiddenCallers bool
-	// Stdins and Shared are what [Source.Stdin] and [Source.Typists] said.
+	// Stdins and Shared hold the answers of [Source.Stdin] and [Source.Typists].
 	Stdins map[int]string
 	Shared map[string][]int
-	// Visited and Became are what [Source.AgentSeen] and [Source.RanBefore] said.
+	// Visited and Became hold the answers of [Source.AgentSeen] and [Source.RanBefore].
 	Visited map[string]time.Time
 	Became  map[int]bool
-	// Relaying is what [Source.Relays] said.
+	// Relaying holds the answer of [Source.Relays].
 	Relaying map[int]bool
 
 	source      Source
@@ -168,7 +168,7 @@ type Holding struct {
 // Connection is a client and a server process.
 type Connection struct{ Client, Server int }
 
-// maxReads bounds how much one judgement reads.
+// maxReads bounds how much one evaluation reads.
 const maxReads = 2000
 
 // NewFacts begins an empty picture that is read from source as needed.
@@ -427,7 +427,7 @@ func (f *Facts) ranBefore(pid int) bool {
 	return f.Became[pid]
 }
 
-// Recorded is a picture that reads nothing any more: what is missing stays
+// Recorded returns a picture that reads nothing any more: what is missing stays
 // unknown.
 func Recorded(f Facts) *Facts {
 	f.source = nil

@@ -60,7 +60,7 @@ func (r *Rules) checkIntent(f *Facts, w *way, a Action) Verdict {
 	return v
 }
 
-// findOtherProgram is what rule 4 asks of every command: only shells and runners
+// findOtherProgram returns what rule 4 asks of every command: only shells and runners
 // between it and the shell that a person had before the request came up.
 func (r *Rules) findOtherProgram(w *way, a Action) (Cause, string) {
 	for n, h := range w.hops {
@@ -84,7 +84,7 @@ func (r *Rules) findOtherProgram(w *way, a Action) (Cause, string) {
 	return NoCause, ""
 }
 
-// findScript is the rest of rule 4: hookmux was run by the interactive shell at
+// findScript returns the rest of rule 4: hookmux was run by the interactive shell at
 // the terminal, as its own job, and not by anything that this shell runs. An
 // agent can write scripts, Makefiles and programs that a person starts.
 func (r *Rules) findScript(f *Facts, w *way) (Cause, string) {

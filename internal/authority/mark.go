@@ -14,7 +14,7 @@ const (
 	markNameBits = 24
 )
 
-// MarkFor is the limit that says "started by this agent, which runs since".
+// MarkFor returns the limit that says "started by this agent, which runs since".
 func MarkFor(agent string, began time.Time) uint64 {
 	seconds := uint64(max(began.Unix(), 0)) & (1<<markTimeBits - 1)
 	return nameBits(agent)<<markTimeBits | seconds

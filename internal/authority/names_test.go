@@ -69,7 +69,7 @@ func TestChainsInWords(t *testing.T) {
 	}
 }
 
-// One judgement reads at most maxReads facts, and nothing about processes that cannot be.
+// One evaluation reads at most maxReads facts, and nothing about processes that cannot be.
 func TestReadsAreBounded(t *testing.T) {
 	table := proctest.New()
 	f := NewFacts(tableOnly{table}, time.Now())
@@ -121,8 +121,8 @@ func startSleep(t *testing.T, program string) (proc.Process, string) {
 	return proc.Process{PID: command.Process.Pid}, file
 }
 
-// An installed program vouches under its own clean path and under no other, and a
-// program that was replaced by an upgrade vouches only if it is root's.
+// An installed program is believed under its own clean path and under no other, and a
+// program that was replaced by an upgrade is believed only if it is root's.
 func TestSoundOfRunningPrograms(t *testing.T) {
 	sleep, err := exec.LookPath("sleep")
 	if err != nil {

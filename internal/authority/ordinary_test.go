@@ -21,13 +21,13 @@ func TestOrdinaryWays(t *testing.T) {
 	askAll(t, programWays())
 	for _, q := range trusted {
 		t.Run(q.name, func(t *testing.T) {
-			if v := q.judge(t); v.Outcome != pin && v.Outcome != code {
+			if v := q.evaluate(t); v.Outcome != pin && v.Outcome != code {
 				t.Errorf("before it is trusted: %v (%s), want PIN or code", v.Outcome, v.Reason())
 			}
 			q.rules = func(r *authority.Rules) {
 				r.Trusts = func(pid int, _ uint64) bool { return pid == holder }
 			}
-			if v := q.judge(t); v.Outcome != passes {
+			if v := q.evaluate(t); v.Outcome != passes {
 				t.Errorf("after it is trusted: %v (%s), want it to pass", v.Outcome, v.Reason())
 			}
 		})
@@ -71,14 +71,14 @@ func below(names ...string) node {
 	return at
 }
 
-// terminalProgram is a terminal program with a shell in it.
+// terminalProgram returns a terminal program with a shell in it.
 func terminalProgram(program, shell string, inside node) node {
 	return system(manager(displayServer, node{PID: holder, Name: program, Program: "/usr/bin/" + program,
 		Session: true, Below: []node{
 			{PID: 31, Name: shell, Session: true, TTY: "/dev/pts/1", Below: []node{inside}}}}))
 }
 
-// loginShell is an ssh login with another shell.
+// loginShell returns an ssh login with another shell.
 func loginShell(shell string, inside node) node {
 	return node{PID: 10, Name: "sshd", Session: true, User: root, Below: []node{{PID: 11, Name: "sshd-session",
 		Session: true, Below: []node{
@@ -91,7 +91,7 @@ func console(tty string, inside node) node {
 		{PID: 13, Name: "bash", User: user, Session: true, TTY: tty, Below: []node{inside}}}})
 }
 
-// heldBy is a program that nobody can tell anything about, with a shell.
+// heldBy returns a program that nobody can tell anything about, with a shell.
 func heldBy(program string) node {
 	return system(manager(displayServer, node{PID: holder, Name: program, Session: true, Below: []node{
 		{PID: 31, Name: "bash", Session: true, TTY: "/dev/pts/9", Below: []node{ask(group)}}}}))
@@ -184,7 +184,7 @@ func TestWorkingDay(t *testing.T) {
 		}
 		typed := now // Enter
 		now = now.Add(time.Duration(20+random.IntN(400)) * time.Millisecond)
-		v := judgeTyped(t, n%2 == 0, opened[n], read[n], typed, now)
+		v := evaluateTyped(t, n%2 == 0, opened[n], read[n], typed, now)
 		switch v.Outcome {
 		case passes:
 		case code:
@@ -198,9 +198,9 @@ func TestWorkingDay(t *testing.T) {
 	}
 }
 
-// judgeTyped is a command that was started by a key at a moment, over ssh, with or
+// evaluateTyped returns a command that was started by a key at a moment, over ssh, with or
 // without tmux.
-func judgeTyped(t *testing.T, tmux bool, opened, read, typed, now time.Time) authority.Verdict {
+func evaluateTyped(t *testing.T, tmux bool, opened, read, typed, now time.Time) authority.Verdict {
 	t.Helper()
 	tree := system(sshLogin(ask(group)))
 	if tmux {
@@ -219,8 +219,8 @@ func judgeTyped(t *testing.T, tmux bool, opened, read, typed, now time.Time) aut
 		m.TTYs["/dev/pts/1"] = authority.Terminal{Access: typed.Truncate(time.Second), Change: armed.Truncate(time.Second),
 			Noted: armed.Truncate(time.Second), For: authority.Identity{PID: me, Start: p.Start}}
 	}
-	j := authority.Judge{Rules: rules(), Table: table, Source: m, Now: func() time.Time { return now }}
-	return j.Judge(proc.Cred{UID: user, PID: me}, authority.Action{}, nil)
+	j := authority.Evaluator{Rules: rules(), Table: table, Source: m, Now: func() time.Time { return now }}
+	return j.Evaluate(proc.Cred{UID: user, PID: me}, authority.Action{}, nil)
 }
 
 // shifted gives the processes of a table the times of a day.

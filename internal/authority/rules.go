@@ -33,7 +33,7 @@ type Rules struct {
 	Hookmux func(p proc.Process, program string) bool
 }
 
-// Action is what somebody wants to do.
+// Action describes something that a caller wants to do.
 type Action struct {
 	Class Class
 	// Weakens says that it takes protection away.
@@ -49,9 +49,9 @@ type Action struct {
 	Text string
 }
 
-// Judge applies the rules in order. peerEnv, which may be nil, gives the
+// Evaluate applies the rules in order. peerEnv, which may be nil, gives the
 // environment the peer itself sent; it can only speak against the peer.
-func (r *Rules) Judge(f *Facts, peer proc.Cred, a Action, peerEnv func() []string) Verdict {
+func (r *Rules) Evaluate(f *Facts, peer proc.Cred, a Action, peerEnv func() []string) Verdict {
 	if peer.UID != r.UID {
 		return refuseCall(OtherUser, "the caller is user %d and this daemon serves only user %d; run it as that user",
 			peer.UID, r.UID)
@@ -131,7 +131,7 @@ func (w *way) shows() bool {
 	return !slices.ContainsFunc(w.clients, func(c *TerminalClient) bool { return !c.Shows })
 }
 
-// active is when the client at the trusted terminal last got a key.
+// active returns when the client at the trusted terminal last got a key.
 func (w *way) active() time.Time {
 	if len(w.clients) == 0 {
 		return time.Time{}
@@ -218,7 +218,7 @@ func (r *Rules) accuseMarked(p Process) Verdict {
 	return v
 }
 
-// lockLimit is the limit on file locks that every process of this machine has.
+// lockLimit returns the limit on file locks that every process of this machine has.
 func (f *Facts) lockLimit() uint64 {
 	if first, ok := f.process(1); ok {
 		return first.FileLocks
@@ -296,7 +296,7 @@ func leadsJob(chain []Process) bool {
 
 func (p *Process) isRoot() bool { return p.UID == 0 && p.EUID == 0 }
 
-// base is the name of the file a process runs, "" when that is not known.
+// base returns the name of the file a process runs, "" when that is not known.
 func (p *Process) base() string {
 	if p.Program == "" {
 		return ""

@@ -4,7 +4,7 @@ package authority
 
 import "os"
 
-// programFile is the file that a process runs, by its path.
+// programFile returns the file that a process runs, by its path.
 func programFile(pid int, program string) string {
 	if pid == os.Getpid() && program == "" {
 		program, _ = os.Executable() // "" cannot be opened

@@ -36,7 +36,7 @@ type (
 	machine = authoritytest.Machine
 )
 
-// mark is what the daemon sets for an agent of the tests.
+// mark is set by the daemon for an agent of the tests.
 var markOfAcme = authority.MarkFor("acme", time.Unix(500, 0))
 
 // init is pid 1 with what it started; of root are its own children.
@@ -49,7 +49,7 @@ func manager(below ...node) node {
 	return node{PID: 20, Name: "systemd", Program: "/usr/lib/systemd/systemd", User: user, Session: true, Below: below}
 }
 
-// sshLogin is a login over the network with a shell at pts/1.
+// sshLogin returns a login over the network with a shell at pts/1.
 func sshLogin(below ...node) node {
 	return node{PID: 10, Name: "sshd", Session: true, Below: []node{{PID: 11, Name: "sshd-session", Session: true,
 		Below: []node{
@@ -57,7 +57,7 @@ func sshLogin(below ...node) node {
 				{PID: 13, Name: "bash", Session: true, TTY: "/dev/pts/1", Below: below}}}}}}}
 }
 
-// sshShell is the same with a shell that was started in some way.
+// sshShell returns the same with a shell that was started in some way.
 func sshShell(args []string) node {
 	n := sshLogin(ask(group))
 	n.Below[0].Below[0].Below[0].Args = args
@@ -72,7 +72,7 @@ func tmuxServer(below ...node) node {
 		{PID: 41, Name: "bash", Session: true, TTY: "/dev/pts/2", Below: below}}}
 }
 
-// window is a desktop terminal with a shell at pts/1, on display server 25.
+// window returns a desktop terminal with a shell at pts/1, on display server 25.
 func window(below ...node) node {
 	return node{PID: 30, Name: "gnome-terminal-", Program: "/usr/libexec/gnome-terminal-server", Session: true,
 		Below: []node{
@@ -99,12 +99,12 @@ func agent(pid int, below ...node) node {
 	return node{PID: pid, Name: "acme", Program: "/home/u/.local/bin/acme", Group: true, Below: below}
 }
 
-// tool is the shell tool of an agent.
+// tool returns the shell tool of an agent.
 func tool(below ...node) node {
 	return node{PID: 61, Name: "sh", Session: true, TTY: proctest.None, Env: []string{"ACMECODE=1"}, Below: below}
 }
 
-// unknown is an agent that nobody knows.
+// unknown returns an agent that nobody knows.
 func unknown(below ...node) node {
 	return node{PID: 60, Name: "frobnicate", Program: "/home/u/bin/frobnicate", Group: true, Below: below}
 }
@@ -133,7 +133,7 @@ type question struct {
 	later time.Duration
 }
 
-func (q *question) judge(t *testing.T) authority.Verdict {
+func (q *question) evaluate(t *testing.T) authority.Verdict {
 	t.Helper()
 	table := proctest.New(q.tree)
 	m := machine{Table: table, LoggedIn: fromAfar, Displays: map[int]authority.Display{30: {PID: 25, Input: true}}}
@@ -145,7 +145,7 @@ func (q *question) judge(t *testing.T) authority.Verdict {
 	if q.with != nil {
 		q.with(&m, began)
 	}
-	j := authority.Judge{Rules: rules(), Table: table, Source: m,
+	j := authority.Evaluator{Rules: rules(), Table: table, Source: m,
 		Now: func() time.Time { return began.Add(q.later + 20*time.Millisecond) }}
 	if q.rules != nil {
 		q.rules(&j.Rules)
@@ -153,7 +153,7 @@ func (q *question) judge(t *testing.T) authority.Verdict {
 	v, facts := j.Explain(proc.Cred{UID: user, PID: me}, q.action, nil)
 	// The same facts without a machine behind them give the same verdict.
 	recorded := *facts
-	again := j.Rules.Judge(authority.Recorded(recorded), proc.Cred{UID: user, PID: me}, q.action, nil)
+	again := j.Rules.Evaluate(authority.Recorded(recorded), proc.Cred{UID: user, PID: me}, q.action, nil)
 	if again.Outcome != v.Outcome || again.Cause != v.Cause || again.Reason() != v.Reason() {
 		t.Errorf("from the machine %v (%v), from its recorded facts %v (%v): %s", v.Outcome, v.Cause, again.Outcome,
 			again.Cause, again.Reason())
@@ -165,7 +165,7 @@ func askAll(t *testing.T, rows []question) {
 	t.Helper()
 	for _, q := range rows {
 		t.Run(q.name, func(t *testing.T) {
-			v := q.judge(t)
+			v := q.evaluate(t)
 			if v.Outcome != q.outcome || v.Cause != q.cause || v.Agent != q.agent {
 				t.Errorf("got %v because of %q, agent %q; want %v because of %q, agent %q\n%s",
 					v.Outcome, v.Cause, v.Agent, q.outcome, q.cause, q.agent, v.Reason())
@@ -192,7 +192,7 @@ const (
 	refused = authority.Refused
 )
 
-// attached is a tmux whose one client sits at the ssh login.
+// attached returns a tmux whose one client sits at the ssh login.
 func attached(below ...node) node {
 	return system(sshLogin(node{PID: 14, Name: "tmux: client", Program: "/usr/bin/tmux", Group: true}),
 		manager(tmuxServer(below...)))
@@ -209,7 +209,7 @@ func shows(pane string, ago time.Duration) func(*machine, time.Time) {
 	}
 }
 
-// watched is a view that waits for a key, and one that was read at the ssh login
+// watched returns a view that waits for a key, and one that was read at the ssh login
 // after a time.
 func watched(pressed time.Duration) func(*machine, time.Time) {
 	return func(m *machine, began time.Time) {

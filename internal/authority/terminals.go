@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// kind is what a process is, as far as speaking for a person goes.
+// kind says whether a process can speak for a person.
 type kind int
 
 const (

@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Outcome is what became of a question. The zero value is the strictest.
+// Outcome says how a question ended. The zero value is the strictest.
 type Outcome int
 
 const (
@@ -99,7 +99,7 @@ var causeNames = map[Cause]string{
 
 func (c Cause) String() string { return causeNames[c] }
 
-// TerminalKind is what stands at the end of a terminal.
+// TerminalKind names the thing at the other end of a terminal.
 type TerminalKind int
 
 const (
@@ -207,7 +207,7 @@ func describeChain(chain []Process) string {
 	return strings.Join(names, " < ")
 }
 
-// sinceText is how people read when something began.
+// sinceText returns how people read when something began.
 func sinceText(at time.Time) string {
 	if at.IsZero() {
 		return ""

@@ -164,7 +164,7 @@ func TestTheBestClientCounts(t *testing.T) {
 					{PID: 17, Pane: c.second, Active: began}},
 			}}
 		}}
-		if v := q.judge(t); v.Outcome != c.want || v.Terminal.TTY != c.tty {
+		if v := q.evaluate(t); v.Outcome != c.want || v.Terminal.TTY != c.tty {
 			t.Errorf("clients show %s and %s: got %v at %s, want %v at %s", c.first, c.second, v.Outcome, v.Terminal.TTY,
 				c.want, c.tty)
 		}
@@ -173,12 +173,12 @@ func TestTheBestClientCounts(t *testing.T) {
 
 func TestTerminalsOfConsolesAndContainers(t *testing.T) {
 	q := question{tree: console("/dev/tty1", ask(group))}
-	if v := q.judge(t); v.Terminal.Kind != authority.Console || v.Terminal.Holder.PID != 10 {
+	if v := q.evaluate(t); v.Terminal.Kind != authority.Console || v.Terminal.Holder.PID != 10 {
 		t.Errorf("a login at a console: got %v held by %d, want a console held by 10", v.Terminal.Kind, v.Terminal.Holder.PID)
 	}
 	// docker run -it IMAGE hookmux: the command is the container's first process.
 	table := proctest.New(node{PID: 1, Name: "hookmux", User: user, Session: true, TTY: "/dev/pts/0"})
-	if v := judgeOf(table).May(authority.Decide, table.Cred(1), nil); v.Cause == authority.LostSession ||
+	if v := evaluatorOf(table).May(authority.Decide, table.Cred(1), nil); v.Cause == authority.LostSession ||
 		v.Terminal.Kind != authority.Edge {
 		t.Errorf("the first process of a container: got %v at %+v, want a place at the container's edge", v.Cause, v.Terminal)
 	}
@@ -187,12 +187,12 @@ func TestTerminalsOfConsolesAndContainers(t *testing.T) {
 // A terminal without a foreground, as the kernel shows one of another namespace, is nobody's.
 func TestNobodyInTheForeground(t *testing.T) {
 	table := proctest.New(system(sshLogin(ask(group))))
-	_, facts := judgeOf(table).Explain(table.Cred(me), authority.Action{}, nil)
+	_, facts := evaluatorOf(table).Explain(table.Cred(me), authority.Action{}, nil)
 	p := facts.Processes[me]
 	p.PGID, p.Foreground = 0, 0
 	facts.Processes[me] = p
 	r := rules()
-	if v := r.Judge(authority.Recorded(*facts), table.Cred(me), authority.Action{}, nil); v.Cause != authority.Background {
+	if v := r.Evaluate(authority.Recorded(*facts), table.Cred(me), authority.Action{}, nil); v.Cause != authority.Background {
 		t.Errorf("got %v because of %q, want it refused as in the background", v.Outcome, v.Cause)
 	}
 }
@@ -202,12 +202,12 @@ func TestRefusalsSayWhoAsks(t *testing.T) {
 	below := system(sshLogin(agent(60, ask())))
 	for tree, want := range map[*node]string{&itself: "acme itself (pid", &below: "runs below acme (pid 60"} {
 		q := question{tree: *tree}
-		if v := q.judge(t); v.OK || !strings.Contains(v.Reason(), want) {
+		if v := q.evaluate(t); v.OK || !strings.Contains(v.Reason(), want) {
 			t.Errorf("got %q, want a refusal with %q", v.Reason(), want)
 		}
 	}
 	table := proctest.New(system(sshLogin(ask(group))))
-	v := judgeOf(table).May(authority.Decide, proc.Cred{UID: user}, nil)
+	v := evaluatorOf(table).May(authority.Decide, proc.Cred{UID: user}, nil)
 	if !strings.Contains(v.Reason(), "the daemon can't see the calling process") {
 		t.Errorf("a peer without a number: got %q, want that it cannot be seen", v.Reason())
 	}
@@ -222,15 +222,15 @@ func TestParentsAreOlder(t *testing.T) {
 	}
 	for start, want := range map[uint64]string{4999: "acme", 5000: "acme", 5001: ""} {
 		table := proctest.New(tree(start))
-		if got := judgeOf(table).Caller(me, "").Agent; got != want {
+		if got := evaluatorOf(table).Caller(me, "").Agent; got != want {
 			t.Errorf("the agent began at %d and its hook at 5000: got caller %q, want %q", start, got, want)
 		}
-		if got, _ := judgeOf(table).Accused(table.Cred(me)); got.Agent != want {
+		if got, _ := evaluatorOf(table).Accused(table.Cred(me)); got.Agent != want {
 			t.Errorf("the agent began at %d and its hook at 5000: got %q accused, want %q", start, got.Agent, want)
 		}
 	}
 	orphan := proctest.New(node{PID: 60, Name: "sh", Parent: -1, Below: []node{{PID: me, Name: "hookmux-hook"}}})
-	if got := judgeOf(orphan).Caller(me, ""); got.Agent != "" || orphan.Looked() != 2 {
+	if got := evaluatorOf(orphan).Caller(me, ""); got.Agent != "" || orphan.Looked() != 2 {
 		t.Errorf("without a parent: %d processes were looked up, want 2", orphan.Looked())
 	}
 }
@@ -239,7 +239,7 @@ func TestParentsAreOlder(t *testing.T) {
 func TestRememberedMatches(t *testing.T) {
 	table := proctest.New(system(manager(node{PID: 60, Name: "acme-fork", Session: true, Below: []node{
 		{PID: me, Name: "hookmux-hook"}}})))
-	j := judgeOf(table)
+	j := evaluatorOf(table)
 	j.RememberMatches()
 	for range 2 {
 		for named, want := range map[string]string{"": "fork", "acme": "acme", "fork": "fork", "scripted": "fork"} {
@@ -259,7 +259,7 @@ func TestHiddenInterpreters(t *testing.T) {
 	} {
 		table := proctest.New(system(manager(node{PID: 60, Name: c.name, Program: c.program, Args: script, Session: true,
 			Below: []node{{PID: me, Name: "hookmux-hook"}}})))
-		if got := judgeOf(table).Caller(me, "").Agent; got != c.want {
+		if got := evaluatorOf(table).Caller(me, "").Agent; got != c.want {
 			t.Errorf("%s as %s: got %q, want %q", c.name, c.program, got, c.want)
 		}
 	}

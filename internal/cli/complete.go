@@ -183,7 +183,7 @@ func eventNames(app *cmdutil.App, of string) (names []string) {
 	return names
 }
 
-// sessionWords are the sessions of a running daemon, their titles beside them.
+// sessionWords returns the sessions of a running daemon, their titles beside them.
 func sessionWords(app *cmdutil.App) (words []string) {
 	c, err := app.RunningDaemon()
 	if err != nil {
@@ -203,7 +203,7 @@ func sessionWords(app *cmdutil.App) (words []string) {
 	return words
 }
 
-// requestWords are the pending requests of a running daemon, with what they ask.
+// requestWords returns the pending requests of a running daemon, with what they ask.
 func requestWords(app *cmdutil.App) (words []string) {
 	c, err := app.RunningDaemon()
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 )
 
-// offered are the words a shell would offer.
+// offered returns the words a shell would offer.
 func offered(t *testing.T, args ...string) []string {
 	t.Helper()
 	code, out, _ := call(append([]string{"__complete"}, args...)...)

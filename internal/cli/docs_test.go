@@ -65,13 +65,13 @@ func TestLinksInThePages(t *testing.T) {
 	}
 }
 
-// textOnly is a page without its code.
+// textOnly returns a page without its code.
 func textOnly(page string) string {
 	page = regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(page, "")
 	return regexp.MustCompile("`[^`\n]*`").ReplaceAllString(page, "`code`")
 }
 
-// anchors are the names of a page's headings, as GitHub makes them.
+// anchors returns the names of a page's headings, as GitHub makes them.
 func anchors(page string) []string {
 	var names []string
 	page = regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(page, "")
@@ -109,7 +109,7 @@ type line struct {
 	inText bool // in a sentence, not in a block
 }
 
-// shown is the code of a page.
+// shown returns the code of a page.
 func shown(text string) []line {
 	var list []line
 	for i, part := range strings.Split(text, "```") {
@@ -132,7 +132,7 @@ func shown(text string) []line {
 	return list
 }
 
-// calls are the commands of hookmux in a line of shell. Lines in which
+// calls returns the commands of hookmux in a line of shell. Lines in which
 // something is left open ([ANSWER…], a|b) are no commands.
 func calls(line string) [][]string {
 	file, err := syntax.NewParser().Parse(strings.NewReader(strings.TrimPrefix(line, "$ ")), "")

@@ -165,7 +165,7 @@ func (m *machine) killDaemon() {
 	}
 }
 
-// serverAddress is what hookmux-fleet wrote down.
+// serverAddress returns what hookmux-fleet wrote down.
 func (m *machine) serverPID() int {
 	b, err := os.ReadFile(filepath.Join(m.home.Dirs.State, "fleet-server", "server.json"))
 	var at struct{ PID int }

@@ -251,7 +251,7 @@ func evenSpaces(text string) string {
 	return spaces.ReplaceAllString(text, " ")
 }
 
-// mergeOutput is what was printed, with the lines of the page that still fit.
+// mergeOutput returns what was printed, with the lines of the page that still fit.
 func mergeOutput(shown, printed string) string {
 	was, is := strings.SplitAfter(shown, "\n"), strings.SplitAfter(printed, "\n")
 	if len(was) == len(is) {

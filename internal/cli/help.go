@@ -92,7 +92,7 @@ func nameFlagValues(cmd *cobra.Command) {
 	})
 }
 
-// flagValues are what flags take whose name doesn't say it.
+// flagValues describe the values of flags whose name doesn't say it.
 var flagValues = map[string]string{"for": "DURATION", "timeout": "DURATION", "since": "TIME", "until": "TIME", "after": "CURSOR",
 	"payload": "FILE", "rules": "FILE", "cert": "FILE", "key": "FILE", "hook": "FILE", "text": "WORDS", "in": "PLACE",
 	"fail-on": "WHAT", "on-unavailable": "ANSWER", "on-failure": "ANSWER", "public-url": "URL", "listen": "ADDRESS", "by": "GROUP",

@@ -29,10 +29,10 @@ import (
 // that is on record for its very call, and beyond it is on record only what was
 // under way when a daemon was killed.
 func TestInboxStormWithKills(t *testing.T) {
-	for _, held := range []string{"away", "watched"} { // why agents are held
-		t.Run(held, func(t *testing.T) {
+	for _, why := range []string{"away", "watched"} { // why agents wait
+		t.Run(why, func(t *testing.T) {
 			t.Parallel()
-			(&killStorm{t: t, watched: held == "watched"}).run()
+			(&killStorm{t: t, watched: why == "watched"}).run()
 		})
 	}
 }

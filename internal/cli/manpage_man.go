@@ -27,7 +27,7 @@ type Page struct {
 	Text []byte
 }
 
-// Pages are those of root, of everything visible below it, and of the hook
+// Pages returns those of root, of everything visible below it, and of the hook
 // client, in the order of their names.
 func Pages(root *cobra.Command, version string) []Page {
 	var pages []Page
@@ -180,7 +180,7 @@ func example(b *bytes.Buffer, text string) {
 	b.WriteString(".fi\n.RE\n")
 }
 
-// roffLine is one line of text: never a request, whatever it starts with.
+// roffLine returns one line of text: never a request, whatever it starts with.
 func roffLine(s string) string {
 	s = escape(s)
 	if strings.HasPrefix(s, ".") || strings.HasPrefix(s, "'") {
@@ -208,5 +208,5 @@ func escape(s string) string {
 
 var special = map[rune]string{'\\': `\e`, '-': `\-`, '\'': `\(aq`, '`': `\(ga`, '^': `\(ha`, '~': `\(ti`}
 
-// quoted is an argument of a request.
+// quoted returns an argument of a request.
 func quoted(s string) string { return `"` + strings.ReplaceAll(escape(s), `"`, `\(dq`) + `"` }

@@ -39,7 +39,7 @@ func runCommandLine(app *cmdutil.App) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	if len(app.Args) == 0 || app.Args[0] != "judge" { // an agent waits for that
+	if len(app.Args) == 0 || app.Args[0] != "evaluate" { // an agent waits for that
 		agents.RefreshShim(app)
 		agents.SealInstallation(app)
 	}
@@ -182,7 +182,7 @@ func commandGroups(app *cmdutil.App) []commandGroup {
 		{groupFix, "Find out and fix:", []*cobra.Command{
 			see.StatusCommand(app), agents.AgentsCommand(app), configcmd.WhoamiCommand(app), agents.DoctorCommand(app),
 			agents.ThroughLab(app), configcmd.ConfigCommand(app),
-			daemoncmd.DaemonCommand(app), see.VersionCommand(app), daemoncmd.JudgeCommand(app),
+			daemoncmd.DaemonCommand(app), see.VersionCommand(app), daemoncmd.EvaluateCommand(app),
 		}},
 	}
 }

@@ -110,7 +110,7 @@ func newHome(work string) (home, error) {
 	return home{h}, err
 }
 
-// env is what a script adds to its own environment, with short names of the folders
+// env returns what a script adds to its own environment, with short names of the folders
 // that scripts look into.
 func (h home) env() []string {
 	env := slices.DeleteFunc(slices.Clone(h.Env), func(v string) bool { return strings.HasPrefix(v, "PATH=") })

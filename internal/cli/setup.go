@@ -223,7 +223,7 @@ func hasStatusLine(names []string) bool {
 	})
 }
 
-// sayScore is the verdict: what was done, what was left, what went wrong.
+// sayScore returns the verdict: what was done, what was left, what went wrong.
 func sayScore(app *cmdutil.App, done, left, failed []string) error {
 	app.Say("")
 	for _, part := range []struct {
@@ -264,7 +264,7 @@ func (l *lastLine) Write(b []byte) (int, error) {
 	return l.to.Write(b)
 }
 
-// reason is why the step failed, behind a colon.
+// reason returns why the step failed, behind a colon.
 func (l *lastLine) reason() string {
 	if l.last == "" {
 		return ""

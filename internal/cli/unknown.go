@@ -62,7 +62,7 @@ func flagFirst(root *cobra.Command, args []string) error {
 	return cmdutil.UsageError("flags go behind the command: `%s %s %s`", root.Name(), cmdutil.QuoteWords(args[1:]), args[0])
 }
 
-// settingNames are the names of the settings.
+// settingNames returns the names of the settings.
 func settingNames() []string {
 	var list []string
 	for _, k := range config.Keys() {
@@ -71,7 +71,7 @@ func settingNames() []string {
 	return list
 }
 
-// nouns are what has names that somebody may write where a command belongs.
+// nouns returns what has names that somebody may write where a command belongs.
 func nouns(app *cmdutil.App) []cmdutil.Noun {
 	return []cmdutil.Noun{
 		{Command: "guard", Names: rulescmd.GuardNames},

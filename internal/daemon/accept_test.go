@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// accepting is a bench whose daemon wants changes of files accepted, with these
+// accepting returns a bench whose daemon wants changes of files accepted, with these
 // files in the folder of settings.
 func accepting(t *testing.T, byUser bool, files map[string]string) *daemontest.Bench {
 	t.Helper()
@@ -23,7 +23,7 @@ func accepting(t *testing.T, byUser bool, files map[string]string) *daemontest.B
 	return w.Bench
 }
 
-// shellCall is a Bash call of Claude.
+// shellCall returns a Bash call of Claude.
 func shellCall(w *daemontest.Bench, command string) frame.Request {
 	return daemontest.ToolBefore("claude", "s1", w.Dirs.Home, command)
 }
@@ -35,20 +35,20 @@ func acceptNow(t *testing.T, w *daemontest.Bench) {
 	w.MustCall(wire.MethodAccept, wire.AcceptParams{Hash: view.Hash}, nil)
 }
 
-const gateModule = `export default (hooks) => { hooks.on("tool_call", (event) => { if (event.input.command.includes(%WORD%)) return { block: true, reason: "gate says no" } }) }
+const gateTSHook = `export default (hooks) => { hooks.on("tool_call", (event) => { if (event.input.command.includes(%WORD%)) return { block: true, reason: "gate says no" } }) }
 `
 
-// moduleThatRefuses is a hook in TypeScript that refuses commands with a word.
-func moduleThatRefuses(word string) string {
-	return strings.ReplaceAll(gateModule, "%WORD%", `"`+word+`"`)
+// tsHookThatRefuses returns a hook in TypeScript that refuses commands with a word.
+func tsHookThatRefuses(word string) string {
+	return strings.ReplaceAll(gateTSHook, "%WORD%", `"`+word+`"`)
 }
 
-func TestModulesCountAsTheyWereAccepted(t *testing.T) {
-	w := accepting(t, true, map[string]string{"hooks/gate.ts": moduleThatRefuses("lx")})
+func TestTSHooksCountAsTheyWereAccepted(t *testing.T) {
+	w := accepting(t, true, map[string]string{"hooks/gate.ts": tsHookThatRefuses("lx")})
 	w.Up()
 	file := filepath.Join(w.Dirs.Config, "hooks/gate.ts")
 	w.MustDeny(shellCall(w, "lx"), "gate says no")
-	w.Write(file, moduleThatRefuses("other"))
+	w.Write(file, tsHookThatRefuses("other"))
 	w.Eventually("the change waits", func() bool { _, waits := w.Problem("unaccepted"); return waits })
 	w.MustDeny(shellCall(w, "lx"), "gate says no")
 	if err := os.Remove(file); err != nil {
@@ -58,7 +58,7 @@ func TestModulesCountAsTheyWereAccepted(t *testing.T) {
 	w.Down()
 	w.Up() // another daemon goes by the same
 	w.MustDeny(shellCall(w, "lx"), "gate says no")
-	w.Write(file, moduleThatRefuses("other"))
+	w.Write(file, tsHookThatRefuses("other"))
 	acceptNow(t, w)
 	w.Eventually("the accepted file is loaded", func() bool { return daemontest.Denies(w.Send(shellCall(w, "other"))) })
 	w.MustPass(shellCall(w, "lx"))

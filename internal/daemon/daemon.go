@@ -51,7 +51,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Options is what a daemon is made of.
+// Options configures a daemon.
 type Options struct {
 	Dirs      paths.Dirs
 	Catalogue *agent.Catalogue // nil: the built-in one and the user's own agents
@@ -87,14 +87,14 @@ type Daemon struct {
 	// accepted says what of the user's files is in force; nil: all of it.
 	accepted *accepted.Store
 
-	judge     *authority.Judge
+	evaluator *authority.Evaluator
 	terminals *access.Service
 	callers   *callers.Callers
 	marks     *pipeline.HandlerMarks
 	notes     *server.Notes
 	outbox    *server.Outbox
 	stats     *recorder.HookStats
-	modules   *host.Service
+	tsHooks   *host.Service
 	selection *selection.Service
 	sessions  *sessions.Service
 	recorder  *recorder.Recorder
@@ -166,15 +166,15 @@ func New(o Options) (*Daemon, error) {
 // a function or an adapter of this package (wiring.go) that finds the later one
 // when it is called.
 func (h *Daemon) buildServices(o Options) {
-	h.judge = terminal.NewJudge(h.deps.Catalogue, h.deps.Processes, o.Facts, o.PID)
-	h.callers = callers.New(h.judge)
+	h.evaluator = terminal.NewEvaluator(h.deps.Catalogue, h.deps.Processes, o.Facts, o.PID)
+	h.callers = callers.New(h.evaluator)
 	h.marks = pipeline.NewHandlerMarks(h.deps.Dirs.State)
 	h.stats = recorder.NewHookStats()
 	h.outbox = server.NewOutbox(h.deps, func(pid int) (string, int) {
 		caller := h.callers.Of(pid)
 		return caller.Agent, caller.PID
 	})
-	h.modules = h.newModules()
+	h.tsHooks = h.newTSHooks()
 	h.telemetry = telemetry.New(telemetry.Options{Deps: h.deps, Version: h.version, Settings: h.telemetrySettings})
 	h.usage = usage.New(usage.Options{
 		Deps: h.deps, Getenv: os.Getenv, Changed: h.noteUse, OwnPrices: h.pricesFile(),
@@ -193,7 +193,7 @@ func (h *Daemon) buildServices(o Options) {
 	h.sessions = sessions.New(h.ctx, h.deps, sessions.Options{
 		Elsewhere: h.hosts,
 		Usage:     h.usage.SessionUsage,
-		Settings:  h.selection.Config, Sender: pluginCalls{h.ctx, h.outbox}, SessionGone: h.modules.ForgetSession,
+		Settings:  h.selection.Config, Sender: pluginCalls{h.ctx, h.outbox}, SessionGone: h.tsHooks.ForgetSession,
 		PromptsChanged: func(agent, session string, items []wire.InboxRequest) {
 			h.approvals.PromptsChanged(agent, session, items) // made below; nothing is told before Run
 		},
@@ -209,33 +209,33 @@ func (h *Daemon) buildServices(o Options) {
 	})
 	h.approvals = h.newApprovals()
 	h.notify = notify.New(h.deps, h.selection.Config.Settings, approvals.NewNotices(h.approvals), h.sessions)
-	h.terminals = access.New(h.deps, h.judge, o.Asker, h.approvals.Proofs())
+	h.terminals = access.New(h.deps, h.evaluator, o.Asker, h.approvals.Proofs())
 	h.terminals.Weaker = h.selection.Acceptance.Weaker
 	h.terminals.GuardState = func(key string) string { return h.selection.Config.Settings().Choice(key) }
-	h.terminals.LogOnlyModules = func() []string { return h.selection.Config.Settings().Strings(config.ModulesLog) }
+	h.terminals.LogOnlyTSHooks = func() []string { return h.selection.Config.Settings().Strings(config.ModulesLog) }
 	if h.terminals.IsRealMachine() {
 		marker := terminal.NewMarker(h.deps.Processes)
-		marker.NoteTerminals(h.judge.Source)
+		marker.NoteTerminals(h.evaluator.Source)
 		h.callers.SetMarker(marker)
 	}
 	h.pipeline = pipeline.New(h.ctx, pipeline.Options{
 		Deps: h.deps, Callers: h.callers, Marks: h.marks, Off: h.selection.Off, Recorder: h.recorder,
 		Stop: h.Stop, HookStats: h.stats,
 		Telemetry: telemetryCalls{h.telemetry},
-		Sessions:  h.sessions, Selection: h.selection, Modules: h.modules, Approvals: h.approvals,
-		StartedByAgent: func(pid int) bool { return h.judge.Caller(pid, "").Agent != "" },
+		Sessions:  h.sessions, Selection: h.selection, TSHooks: h.tsHooks, Approvals: h.approvals,
+		StartedByAgent: func(pid int) bool { return h.evaluator.Caller(pid, "").Agent != "" },
 	})
 	registry := devices.Open(h.deps)
 	h.shown = remote.NewServer(remote.ServerOptions{Deps: h.deps, Version: h.version, Devices: registry,
 		Requests: h.approvals, Daemon: pageAccess{h}})
 	h.connector = remote.NewConnector(remote.ConnectorOptions{Deps: h.deps, Context: h.ctx, Hosts: h.hosts})
-	h.judge.OwnLink = h.connector.OwnsProcess
+	h.evaluator.OwnLink = h.connector.OwnsProcess
 	h.web = web.New(web.Options{Deps: h.deps, Context: h.ctx, Requests: h.approvals, Daemon: pageAccess{h},
 		Devices: registry, Machines: h.shown})
 	h.notify.SetDevices(h.web)
 	h.member = h.newMember()
 	h.server = h.newServer()
-	h.modules.OpenLaunches()
+	h.tsHooks.OpenLaunches()
 }
 
 // acquireLock makes the folders and takes the lock that makes this the only daemon.
@@ -271,8 +271,8 @@ func (h *Daemon) acquireLock() error {
 // Close gives back what New took. Run does it itself.
 func (h *Daemon) Close() {
 	h.cancel()
-	if h.modules != nil {
-		h.modules.Close()
+	if h.tsHooks != nil {
+		h.tsHooks.Close()
 	}
 	if h.server != nil {
 		h.server.Close()

@@ -15,11 +15,11 @@ import (
 func TestDigestOutlivesTheDaemon(t *testing.T) {
 	w := open(t)
 	secret := "ghp_" + strings.Repeat("a1B2", 9)
-	before := w.hold(hiddenPermission("make")) // nobody there: passes at once
+	before := w.startCall(hiddenPermission("make")) // nobody there: passes at once
 	before.answer()
 	w.MustCall(wire.MethodAway, nil, nil)
 
-	call := w.hold(permission("s", "npm test"))
+	call := w.startCall(permission("s", "npm test"))
 	item := w.waiting()
 	w.say(wire.InboxReplyParams{ID: item.ID, Choice: "always", Rule: item.Rule, Scope: "everywhere"})
 	call.answer()
@@ -28,7 +28,7 @@ func TestDigestOutlivesTheDaemon(t *testing.T) {
 			t.Fatalf(`got.Stdout = %s, want "allow" in it`, got.Stdout)
 		}
 	}
-	call = w.hold(permission("s", "deploy "+secret))
+	call = w.startCall(permission("s", "deploy "+secret))
 	second := w.waiting()
 	w.say(wire.InboxReplyParams{ID: second.ID, Choice: "deny", Reason: "not now"})
 	call.answer()
@@ -38,18 +38,18 @@ func TestDigestOutlivesTheDaemon(t *testing.T) {
 		map[string]any{"tool_name": "AskUserQuestion", "tool_input": map[string]any{"questions": []any{
 			map[string]any{"question": "Which?", "options": []any{map[string]any{"label": "x"},
 				map[string]any{"label": "y"}}}}}})
-	call = w.hold(asking)
+	call = w.startCall(asking)
 	third := w.waiting()
 	w.say(wire.InboxReplyParams{ID: third.ID, Choice: "answer",
 		Answers: []event.QuestionAnswer{{Options: []string{"y"}}}})
 	call.answer()
 	r := permission("s", "too late")
 	r.Deadline = 50 * time.Millisecond
-	w.hold(r).answer()
+	w.startCall(r).answer()
 	w.Down()
 	w.Up()
 	w.Send(permission("t", "npm test"))
-	call = w.hold(permission("s", "last"))
+	call = w.startCall(permission("s", "last"))
 	last := w.waiting()
 	w.MustCall(wire.MethodInboxSkip, wire.InboxIDParams{ID: last.ID}, nil)
 	call.answer()

@@ -35,7 +35,7 @@ func grokCall(by, id, callID, command string) frame.Request {
 	return frame.Request{ID: id, Agent: by, Event: "PreToolUse", Payload: b, Deadline: daemontest.Patience}
 }
 
-// counting is a guard that counts and says which time it was.
+// counting returns a guard that counts and says which time it was.
 func counting(t *testing.T, asked *atomic.Int32) *hook.Entry {
 	return daemontest.Entry(t, "counting", hook.Guard, event.ToolBefore,
 		func(context.Context, *hook.Call) (event.Decision, error) {
@@ -320,7 +320,7 @@ func TestASessionSeesADuplicateOnce(t *testing.T) {
 	}
 }
 
-// recordedCall is a real report of a call before it runs, and its event's name;
+// recordedCall returns a real report of a call before it runs, and its event's name;
 // empty where none was recorded.
 func recordedCall(t *testing.T, a *agent.Agent) (payload []byte, native string) {
 	t.Helper()
@@ -343,7 +343,7 @@ func recordedCall(t *testing.T, a *agent.Agent) (payload []byte, native string) 
 	return nil, ""
 }
 
-// nativeBefore is what an agent calls the event before a tool.
+// nativeBefore returns what an agent calls the event before a tool.
 func nativeBefore(a *agent.Agent) string {
 	for _, e := range a.Events {
 		if e.Kind == event.ToolBefore {
@@ -353,7 +353,7 @@ func nativeBefore(a *agent.Agent) string {
 	return ""
 }
 
-// processOf is an agent's process, known by its name or else by where its program
+// processOf returns an agent's process, known by its name or else by where its program
 // is, with our client below it.
 func processOf(a *agent.Agent) proctest.Node {
 	node := proctest.Node{PID: daemontest.AgentPID, Name: "MainThread", Below: []proctest.Node{

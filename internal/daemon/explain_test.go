@@ -111,7 +111,7 @@ func TestExplainDoesNotBeginASession(t *testing.T) {
 	}
 }
 
-// neverDone is a guard of hookmux's own kind that keeps every turn going.
+// neverDone returns a guard of hookmux's own kind that keeps every turn going.
 func neverDone(t *testing.T) *hook.Entry {
 	e := daemontest.Entry(t, "never-done", hook.Guard, event.TurnEnd,
 		func(context.Context, *hook.Call) (event.Decision, error) {
@@ -148,7 +148,7 @@ func (w *daemonFixture) permissionAll(all []frame.Request) {
 
 const forcedPush = " forced push"
 
-// captured are the payloads of real agents, and a few that guards stop; with
+// captured returns the payloads of real agents, and a few that guards stop; with
 // again, turns end several times in a row.
 func (w *daemonFixture) captured(again bool) []frame.Request {
 	w.T.Helper()

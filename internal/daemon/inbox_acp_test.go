@@ -29,7 +29,7 @@ func TestEditorsAgentIsHeldForAPerson(t *testing.T) {
 				`{"toolCallId":"c1","name":"Bash","kind":"execute","rawInput":{"command":"make test"},"title":"make test"},` +
 				`"options":[{"optionId":"a","name":"Yes","kind":"allow_once"},{"optionId":"r","name":"No","kind":"reject_once"}]}}`)
 			if line := s.editorHears(); !strings.Contains(line, "session/request_permission") {
-				t.Fatalf("the editor got %q, want the request while it is held", line)
+				t.Fatalf("the editor got %q, want the request while it waits", line)
 			}
 			item := w.waiting()
 			if item.Kind != "permission" || !strings.Contains(item.Shown, "make test") {
@@ -101,8 +101,8 @@ func playEditor(t *testing.T, w *daemonFixture) *playedEditor {
 	talk := &acp.Conversation{Naming: acp.NameAgent(agent.Builtin(), "", []string{"claude-agent-acp"})}
 	daemon := &acp.FrameDaemon{Socket: w.Dirs.Socket(), Agent: talk.AgentName, Cwd: w.Project, Env: w.Env,
 		Start: func(context.Context) error { return errors.New("there is one") },
-		Judge: func(context.Context, string, string, acp.Report) acp.Answer {
-			t.Error("the call was judged without the daemon, want the daemon asked")
+		Evaluate: func(context.Context, string, string, acp.Report) acp.Answer {
+			t.Error("the call was evaluated without the daemon, want the daemon asked")
 			return acp.Answer{}
 		}}
 	daemon.Begin()

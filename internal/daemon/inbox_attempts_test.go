@@ -70,7 +70,7 @@ var openMethods = map[string]authority.Class{
 	wire.MethodInfo: authority.Read, wire.MethodQuery: authority.Read, wire.MethodExplain: authority.Read,
 	wire.MethodConfigGet: authority.Read, wire.MethodHooksList: authority.Read, wire.MethodTrustLook: authority.Read,
 	wire.MethodStats: authority.Read, wire.MethodSessions: authority.Read, wire.MethodSession: authority.Read,
-	wire.MethodSessionResume: authority.Read, wire.MethodModules: authority.Read,
+	wire.MethodSessionResume: authority.Read, wire.MethodTSHooks: authority.Read,
 	wire.MethodInboxItems: authority.Read, wire.MethodPermissions: authority.Read, wire.MethodCmuxList: authority.Read, wire.MethodCmuxJump: authority.Read,
 	wire.MethodRenew: authority.Report, wire.MethodOutbox: authority.Report, wire.MethodPush: authority.Report, wire.MethodCmuxPush: authority.Report,
 	wire.MethodAcceptLook: authority.Read,                                       // shows what waits to be accepted; accepting is a person's
@@ -93,7 +93,7 @@ var openMethods = map[string]authority.Class{
 	wire.MethodWanted: authority.Report, // names what hooks listen to and offer; nothing can be said with it
 }
 
-// deciding are the methods that only a person may call.
+// deciding returns the methods that only a person may call.
 func (w *daemonFixture) deciding() []string {
 	w.T.Helper()
 	var list []string
@@ -128,7 +128,7 @@ func harm(id string) map[string]any {
 func TestEveryAttemptToApproveOneself(t *testing.T) {
 	w := open(t)
 	w.watchInbox()
-	call := w.hold(permission("s", "make"))
+	call := w.startCall(permission("s", "make"))
 	item := w.waiting()
 	methods, params := w.deciding(), harm(item.ID)
 	if len(methods) < 20 {

@@ -18,7 +18,7 @@ func TestRequestOfASessionWhoseProcessIsGone(t *testing.T) {
 	w := open(t)
 	w.watchInbox()
 	w.tell("claude", "UserPromptSubmit", "s", map[string]any{"prompt": "go"})
-	call := w.hold(permission("s", "make"))
+	call := w.startCall(permission("s", "make"))
 	item := w.waiting()
 	w.SetProcesses(daemontest.BelowAgent("claude")) // another process of the session
 	w.tell("claude", "Notification", "s", map[string]any{"message": "hi"})

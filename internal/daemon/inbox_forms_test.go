@@ -11,7 +11,7 @@ import (
 )
 
 // Forms of MCP servers: what does not fit is said while the request waits, an
-// address can only be refused or left to the agent, and holding it is short
+// address can only be refused or left to the agent, and it waits only briefly
 // because the agent's own form is hidden meanwhile.
 func TestForms(t *testing.T) {
 	w := open(t)
@@ -20,7 +20,7 @@ func TestForms(t *testing.T) {
 		"mode": "form", "requested_schema": map[string]any{
 			"type": "object", "required": []string{"n"},
 			"properties": map[string]any{"n": map[string]any{"type": "integer", "description": "How many?"}}}})
-	call := w.hold(form)
+	call := w.startCall(form)
 	item := w.waiting()
 	if item.Kind != "question" || strings.Join(item.Choices, " ") != "answer deny" ||
 		time.Until(item.Deadline) > 3*time.Minute {
@@ -39,7 +39,7 @@ func TestForms(t *testing.T) {
 	address := daemontest.SessionEvent("claude", "Elicitation",
 		map[string]any{"mcp_server_name": "m", "message": "Sign in", "mode": "url", "url": "https://x.invalid/a",
 			"elicitation_id": "1"})
-	call = w.hold(address)
+	call = w.startCall(address)
 	item = w.waiting()
 	if strings.Join(item.Choices, " ") != "deny" || !strings.Contains(item.Shown, "https://x.invalid/a") {
 		t.Errorf(`item = %+v, want strings.Join(item.Choices, " ") = "deny" and "https://x.invalid/a" in item.Shown`,
@@ -56,7 +56,7 @@ func TestForms(t *testing.T) {
 func TestQuestionOfCodex(t *testing.T) {
 	w := open(t)
 	w.watchInbox()
-	call := w.hold(daemontest.SessionEvent("codex", "PreToolUse",
+	call := w.startCall(daemontest.SessionEvent("codex", "PreToolUse",
 		map[string]any{"tool_name": "request_user_input", "tool_input": map[string]any{"questions": []any{
 			map[string]any{"id": "db", "header": "DB", "question": "Which?",
 				"options": []any{map[string]any{"label": "a"}, map[string]any{"label": "b"}}}}}}))

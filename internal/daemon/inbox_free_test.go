@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// An agent that was started so that it asks nobody is held by nobody, though
+// An agent started in a mode that asks nobody is never kept waiting, though
 // it puts its permission events. A word in its prompt does not free it.
 func TestFreeAgent(t *testing.T) {
 	started := func(env []string, args ...string) *proctest.Table {
@@ -35,7 +35,7 @@ func TestFreeAgent(t *testing.T) {
 			w := open(t)
 			w.watchInbox()
 			w.SetProcesses(c.table)
-			call := w.hold(daemontest.SessionEvent("copilot", "permissionRequest", map[string]any{
+			call := w.startCall(daemontest.SessionEvent("copilot", "permissionRequest", map[string]any{
 				"hookName": "permissionRequest", "toolName": "bash", "toolInput": map[string]any{"command": "make"},
 			}))
 			if !c.free {

@@ -14,7 +14,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// piCall is a call of an agent that has no prompt of its own.
+// piCall returns a call of an agent that has no prompt of its own.
 func piCall(ui bool) frame.Request {
 	mode := "tui"
 	if !ui {
@@ -39,7 +39,7 @@ func TestNobodyElsewhereAndNoPrompt(t *testing.T) {
 	// The extension shows a dialog of its own while the daemon waits.
 	asking := piCall(true)
 	asking.Waits = true
-	w.hold(asking)
+	w.startCall(asking)
 	w.waiting()
 	w.MustPass(piCall(false)) // nobody sits there: its own default
 }
@@ -49,14 +49,14 @@ func TestAFeignedTurnEndIsNoYes(t *testing.T) {
 	w := open(t)
 	w.watchInbox()
 	w.set("approvals.policy.claude", "side-effects")
-	call := w.hold(daemontest.ToolBefore("claude", "s", "", "make"))
+	call := w.startCall(daemontest.ToolBefore("claude", "s", "", "make"))
 	w.waiting()
 	w.Send(daemontest.SessionEvent("claude", "Stop", map[string]any{"session_id": "s"}))
 	if got, _ := call.answer(); !strings.Contains(got, `"deny"`) {
 		t.Errorf("it runs: %q; want `\"deny\"` in got", got)
 	}
 	// At the agent's own request its own prompt is still there.
-	call = w.hold(permission("s", "make"))
+	call = w.startCall(permission("s", "make"))
 	w.waiting()
 	w.Send(daemontest.SessionEvent("claude", "Stop", map[string]any{"session_id": "s"}))
 	if got, _ := call.answer(); got != "" {
@@ -122,14 +122,14 @@ func TestAProjectIsARepository(t *testing.T) {
 		r.Payload = []byte(strings.Replace(string(r.Payload), `"cwd":""`, `"cwd":`+string(quote(cwd)), 1))
 		return r
 	}
-	call := w.hold(at("s", deep))
+	call := w.startCall(at("s", deep))
 	item := w.waiting()
 	w.say(wire.InboxReplyParams{ID: item.ID, Choice: "always", Rule: item.Rule, Scope: "project"})
 	call.answer()
 	if got := string(w.Send(at("t", repo)).Stdout); !strings.Contains(got, `"allow"`) {
 		t.Errorf("not in its own project: %q", got)
 	}
-	other := w.hold(at("t", t.TempDir()))
+	other := w.startCall(at("t", t.TempDir()))
 	w.MustCall(wire.MethodInboxSkip, wire.InboxIDParams{ID: w.waiting().ID}, nil)
 	if got, _ := other.answer(); got != "" {
 		t.Errorf(`elsewhere: %q, want ""`, got)
@@ -138,7 +138,7 @@ func TestAProjectIsARepository(t *testing.T) {
 
 func quote(s string) []byte { b, _ := json.Marshal(s); return b }
 
-// What was held for somebody far away does not keep the agent's own dialog
+// A request that waited for somebody far away does not keep the agent's own dialog
 // hidden once they are back.
 func TestBackLetsHiddenDialogsUp(t *testing.T) {
 	w := open(t)
@@ -147,9 +147,9 @@ func TestBackLetsHiddenDialogsUp(t *testing.T) {
 	hidden := daemontest.ToolBefore("codex", "s", "", "make")
 	hidden.Event = "PermissionRequest"
 	hidden.Payload = []byte(strings.Replace(string(hidden.Payload), `"PreToolUse"`, `"PermissionRequest"`, 1))
-	call := w.hold(hidden)
+	call := w.startCall(hidden)
 	w.waiting()
-	shown := w.hold(permission("t", "make"))
+	shown := w.startCall(permission("t", "make"))
 	w.Eventually("both wait", func() bool { return len(w.items()) == 2 })
 	var digest wire.Digest
 	w.MustCall(wire.MethodBack, nil, &digest)
@@ -180,7 +180,7 @@ func TestWhatAnAgentDoesNotHear(t *testing.T) {
 		{permission("s", "make"), "", false}, {permission("s", "make"), "then lint", false},
 		{edit, "", false}, {edit, "then lint", true},
 	} {
-		call := w.hold(c.call)
+		call := w.startCall(c.call)
 		result := w.say(wire.InboxReplyParams{ID: w.waiting().ID, Choice: "once", Note: c.note})
 		call.answer()
 		if (len(result.Degraded) > 0) != c.lost || result.Outcome != "delivered" {
@@ -199,7 +199,7 @@ func TestSlipsAndSecrets(t *testing.T) {
 		map[string]any{"tool_name": "AskUserQuestion", "tool_input": map[string]any{"questions": []any{
 			map[string]any{"question": "Which?", "header": "H " + secret, "options": []any{map[string]any{"label": "x", "description": secret}, map[string]any{"label": "y"}}},
 		}}})
-	call := w.hold(question)
+	call := w.startCall(question)
 	item := w.waiting()
 	if err := w.Call(wire.MethodInboxReply, wire.InboxReplyParams{ID: item.ID, Choice: "answer",
 		Answers: []event.QuestionAnswer{{Options: []string{"9"}}}}, nil); err == nil {
@@ -215,7 +215,7 @@ func TestSlipsAndSecrets(t *testing.T) {
 	w.say(wire.InboxReplyParams{ID: item.ID, Choice: "answer",
 		Answers: []event.QuestionAnswer{{Options: []string{"2"}}}})
 	call.answer()
-	call = w.hold(permission("s", "deploy "+secret))
+	call = w.startCall(permission("s", "deploy "+secret))
 	item = w.waiting()
 	w.say(wire.InboxReplyParams{ID: item.ID, Choice: "always", Rule: item.Rule, Scope: "session"})
 	call.answer()
@@ -240,7 +240,7 @@ func TestPushSink(t *testing.T) {
 	heard := filepath.Join(w.Base, "heard")
 	w.set("notify.command", "cat >>"+heard+"; echo $HOOKMUX_REQUEST >>"+heard)
 	secret := "ghp_" + strings.Repeat("a1B2", 9)
-	call := w.hold(permission("s", "deploy "+secret))
+	call := w.startCall(permission("s", "deploy "+secret))
 	item := w.waiting()
 	var text string
 	w.Eventually("the command is run", func() bool {
@@ -255,7 +255,7 @@ func TestPushSink(t *testing.T) {
 	call.answer()
 	// Of one that fails nobody hears: the agent is not kept.
 	w.set("notify.command", "exit 3")
-	call = w.hold(hiddenPermission("make"))
+	call = w.startCall(hiddenPermission("make"))
 	if got, _ := call.answer(); got != "" {
 		t.Errorf(`call.answer() = %q, want ""`, got)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// privateTmux is a tmux server of the test's own, with one window; run asks it.
+// privateTmux returns a tmux server of the test's own, with one window; run asks it.
 func privateTmux(t *testing.T) (socket string, run func(args ...string) string) {
 	t.Helper()
 	program, err := exec.LookPath("tmux")
@@ -54,7 +54,7 @@ func TestJumpBringsThePaneForward(t *testing.T) {
 	w.watchInbox()
 	r := permission("s1", "make")
 	r.Env = []byte("TMUX=" + socket + ",1,0\x00TMUX_PANE=" + pane + "\x00")
-	call := w.hold(r)
+	call := w.startCall(r)
 	item := w.waiting()
 
 	jump := func(id string) (got struct {

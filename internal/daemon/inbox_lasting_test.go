@@ -20,7 +20,7 @@ import (
 func TestPermissions(t *testing.T) {
 	w := open(t)
 	w.watchInbox()
-	call := w.hold(permission("s", "npm test"))
+	call := w.startCall(permission("s", "npm test"))
 	item := w.waiting()
 	for name, p := range map[string]wire.InboxReplyParams{
 		"no rule seen":    {ID: item.ID, Choice: "always"},
@@ -48,7 +48,7 @@ func TestPermissions(t *testing.T) {
 	}
 	for _, other := range []string{"npm test --all", "npm test; rm x", "npm test && ls", "npm test > x",
 		"FOO=1 npm test", "sudo npm test", "npm $X", "npm test &"} {
-		call := w.hold(permission("s", other))
+		call := w.startCall(permission("s", other))
 		w.MustCall(wire.MethodInboxSkip, wire.InboxIDParams{ID: w.waiting().ID}, nil)
 		if got, _ := call.answer(); got != "" {
 			t.Errorf("%q was let pass: %s", other, got)
@@ -78,7 +78,7 @@ func TestAllOfASession(t *testing.T) {
 	w := open(t)
 	reader := w.watchInbox()
 	_ = reader
-	call := w.hold(permission("s", "one"))
+	call := w.startCall(permission("s", "one"))
 	w.say(wire.InboxReplyParams{ID: w.waiting().ID, Choice: "all"})
 	call.answer()
 	if got := w.Send(permission("s", "two | three")); !strings.Contains(string(got.Stdout), `"allow"`) {
@@ -123,7 +123,7 @@ func TestForgedPermissions(t *testing.T) {
 func TestAgentsCannotAnswer(t *testing.T) {
 	w := open(t)
 	w.watchInbox()
-	call := w.hold(permission("s", "make"))
+	call := w.startCall(permission("s", "make"))
 	item := w.waiting()
 	w.SetProcesses(daemontest.BelowAgent("claude"))
 	for method, params := range map[string]any{
@@ -163,7 +163,7 @@ func TestOnlyAPersonSeesSecrets(t *testing.T) {
 	w := open(t)
 	w.watchInbox()
 	secret := "ghp_" + strings.Repeat("a1B2", 9)
-	call := w.hold(permission("s", "curl -H 'Authorization: Bearer "+secret+"' x"))
+	call := w.startCall(permission("s", "curl -H 'Authorization: Bearer "+secret+"' x"))
 	item := w.waiting()
 	if !strings.Contains(item.Shown, secret) || !strings.Contains(string(item.Input), secret) ||
 		!strings.Contains(item.Rule, secret) {
@@ -204,7 +204,7 @@ func TestPINForApprovals(t *testing.T) {
 	w := open(t)
 	w.watchInbox()
 	w.MustCall(wire.MethodPIN, wire.PINParams{New: "2468"}, nil)
-	call := w.hold(permission("s", "make"))
+	call := w.startCall(permission("s", "make"))
 	id := w.waiting().ID
 	for _, pin := range []string{"", "1111"} {
 		var rpc *wire.Error
@@ -218,7 +218,7 @@ func TestPINForApprovals(t *testing.T) {
 		t.Errorf(`call.answer() = %q, want "allow" in it`, got)
 	}
 	// A no needs none.
-	call = w.hold(permission("s", "make"))
+	call = w.startCall(permission("s", "make"))
 	w.say(wire.InboxReplyParams{ID: w.waiting().ID, Choice: "deny"})
 	call.answer()
 	if err := w.Call(wire.MethodPIN, wire.PINParams{New: ""}, nil); err == nil {

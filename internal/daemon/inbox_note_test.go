@@ -19,7 +19,7 @@ func TestNoteIsToldAfterTheCall(t *testing.T) {
 		r.Payload = []byte(strings.Replace(string(r.Payload), `"PreToolUse"`, `"PostToolUse"`, 1))
 		return string(w.Send(r).Stdout)
 	}
-	call := w.hold(permission("s", "make"))
+	call := w.startCall(permission("s", "make"))
 	result := w.say(wire.InboxReplyParams{ID: w.waiting().ID, Choice: "once", Note: "then run the linter"})
 	if len(result.Degraded) > 0 {
 		t.Errorf("said to be lost: %q", result.Degraded)
@@ -36,7 +36,7 @@ func TestNoteIsToldAfterTheCall(t *testing.T) {
 		t.Errorf(`told again: %s, want ""`, got)
 	}
 	// A call that never ran takes the words with it.
-	call = w.hold(permission("s", "make"))
+	call = w.startCall(permission("s", "make"))
 	w.say(wire.InboxReplyParams{ID: w.waiting().ID, Choice: "once", Note: "then run the linter"})
 	call.answer()
 	w.Send(daemontest.SessionEvent("claude", "Stop", map[string]any{"session_id": "s"}))

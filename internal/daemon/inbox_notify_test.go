@@ -76,7 +76,7 @@ func TestPersonIsTold(t *testing.T) {
 	heard := w.startReceiver()
 	w.set("notify.text", "full")
 	secret := "ghp_" + strings.Repeat("a1B2", 9)
-	call := w.hold(permission("s", "deploy "+secret+" \x1b]52;c;aGk=\a #(id) \u202egnp"))
+	call := w.startCall(permission("s", "deploy "+secret+" \x1b]52;c;aGk=\a #(id) \u202egnp"))
 	item := w.waiting()
 	post := heard.told(w, "notice", item.ID)
 	text, _ := json.Marshal(post)
@@ -131,7 +131,7 @@ func TestWebhookAddressIsSecret(t *testing.T) {
 	heard.mu.Lock()
 	heard.code = http.StatusForbidden
 	heard.mu.Unlock()
-	call := w.hold(permission("s", "make"))
+	call := w.startCall(permission("s", "make"))
 	w.Eventually("the failure is reported", func() bool {
 		p, ok := w.Problem("notify.webhook")
 		if strings.Contains(p.What, "T0KEN") {
@@ -146,7 +146,7 @@ func TestWebhookAddressIsSecret(t *testing.T) {
 	}
 }
 
-// codexPermission is a request of an agent whose own dialog is hidden while a hook
+// codexPermission returns a request of an agent whose own dialog is hidden while a hook
 // waits.
 func codexPermission(w *daemonFixture) frame.Request {
 	return w.reviewedCall("user", "make")
@@ -179,7 +179,7 @@ func TestBeingToldHoldsWhatIsPushed(t *testing.T) {
 func TestButtonDenies(t *testing.T) {
 	w := open(t)
 	w.startReceiver()
-	call := w.hold(permission("s", "make"))
+	call := w.startCall(permission("s", "make"))
 	item := w.waiting()
 	notices := approvals.NewNotices(w.h.approvals)
 	if err := notices.DenyByButton(item.ID, "another"); err == nil {
@@ -200,7 +200,7 @@ func TestButtonDenies(t *testing.T) {
 // that only the bus's own notification server reports is a no at most.
 func TestButtonsOfNotificationsApproveNothing(t *testing.T) {
 	w, bus := openDesktop(t)
-	call := w.hold(permission("s", "make"))
+	call := w.startCall(permission("s", "make"))
 	item := w.waiting()
 	var shown bustest.Bubble
 	w.Eventually("the request is shown", func() bool {
@@ -233,7 +233,7 @@ func TestButtonsOfNotificationsApproveNothing(t *testing.T) {
 	w.Eventually("the notification is withdrawn", func() bool { return len(bus.Shown()) == 0 })
 }
 
-// openDesktop is a daemon that shows requests on a desktop of the test's.
+// openDesktop returns a daemon that shows requests on a desktop of the test's.
 func openDesktop(t *testing.T) (*daemonFixture, *bustest.Bus) {
 	t.Helper()
 	w := open(t)
@@ -247,7 +247,7 @@ func openDesktop(t *testing.T) (*daemonFixture, *bustest.Bus) {
 // A request that is answered elsewhere takes its notification along.
 func TestNotificationIsWithdrawn(t *testing.T) {
 	w, bus := openDesktop(t)
-	call := w.hold(permission("s", "make"))
+	call := w.startCall(permission("s", "make"))
 	item := w.waiting()
 	w.Eventually("the request is shown", func() bool { return len(bus.Shown()) == 1 })
 	w.say(wire.InboxReplyParams{ID: item.ID, Choice: "once"})
@@ -259,7 +259,7 @@ func TestNotificationIsWithdrawn(t *testing.T) {
 // the button that would do nothing.
 func TestNotificationFollowsToTheWindow(t *testing.T) {
 	w, bus := openDesktop(t)
-	call := w.hold(permission("s", "make"))
+	call := w.startCall(permission("s", "make"))
 	item := w.waiting()
 	w.Eventually("the request is shown", func() bool { return len(bus.Shown()) == 1 })
 	w.MustCall(wire.MethodInboxSkip, wire.InboxIDParams{ID: item.ID}, nil)
@@ -278,10 +278,10 @@ func TestNotificationFollowsToTheWindow(t *testing.T) {
 func TestReviewedIsNotTold(t *testing.T) {
 	w := open(t)
 	heard := w.startReceiver()
-	if got, ok := w.hold(w.reviewedCall("auto_review", "make install")).answer(); got != "" || !ok {
+	if got, ok := w.startCall(w.reviewedCall("auto_review", "make install")).answer(); got != "" || !ok {
 		t.Errorf("the hook heard %q (%v), want nothing", got, ok)
 	}
-	call := w.hold(permission("s", "make"))
+	call := w.startCall(permission("s", "make"))
 	item := w.waiting()
 	heard.told(w, "notice", item.ID)
 	for _, post := range heard.all() {
@@ -315,7 +315,7 @@ func TestToldAgainByTheNextDaemon(t *testing.T) {
 	w.set("notify.bus", bus.Address)
 	w.set("notify.channels", "webhook,desktop")
 	call := permission("s", "make")
-	w.hold(call)
+	w.startCall(call)
 	heard.told(w, "notice", w.waiting().ID)
 	w.Eventually("the request is shown", func() bool { return len(bus.Shown()) == 1 })
 	w.Down()
@@ -324,7 +324,7 @@ func TestToldAgainByTheNextDaemon(t *testing.T) {
 	}
 	before := len(heard.all())
 	w.Up()
-	again := w.hold(call)
+	again := w.startCall(call)
 	item := w.waiting()
 	w.Eventually("it is told once more", func() bool { return len(heard.all()) == before+1 && len(bus.Shown()) == 1 })
 	w.say(wire.InboxReplyParams{ID: item.ID, Choice: "once"})
@@ -335,7 +335,7 @@ func TestToldAgainByTheNextDaemon(t *testing.T) {
 }
 
 // The command of notify.command can be a channel like the others: told once, by their rules, and
-// without holding an agent whose own dialog is hidden.
+// without keeping an agent waiting whose own dialog is hidden.
 func TestPushIsAChannel(t *testing.T) {
 	w := open(t)
 	file := filepath.Join(w.Base, "heard")
@@ -348,7 +348,7 @@ func TestPushIsAChannel(t *testing.T) {
 		return strings.Contains(heard(), `"status":"prompt"`)
 	})
 	secret := "ghp_" + strings.Repeat("a1B2", 9)
-	call := w.hold(permission("s", "deploy "+secret))
+	call := w.startCall(permission("s", "deploy "+secret))
 	item := w.waiting()
 	w.Eventually("the command hears of the request", func() bool { return strings.HasSuffix(heard(), "\n"+item.ID+"\n") })
 	if text := heard(); !strings.Contains(text, `"choices":["once"`) || strings.Contains(text, secret) ||
@@ -358,14 +358,14 @@ func TestPushIsAChannel(t *testing.T) {
 	w.say(wire.InboxReplyParams{ID: item.ID, Choice: "once"})
 	call.answer()
 	w.set("notify.command", "exit 3")
-	call = w.hold(permission("s", "make"))
+	call = w.startCall(permission("s", "make"))
 	w.Eventually("the failure is reported", func() bool { _, ok := w.Problem("notify.push"); return ok })
 	w.say(wire.InboxReplyParams{ID: w.waiting().ID, Choice: "deny"})
 	call.answer()
 	// Without notices the setting is what it was.
 	w.set("notify", "off")
 	w.set("notify.command", "cat >/dev/null")
-	call = w.hold(codexPermission(w))
+	call = w.startCall(codexPermission(w))
 	w.say(wire.InboxReplyParams{ID: w.waiting().ID, Choice: "deny"})
 	if got, _ := call.answer(); !strings.Contains(got, "deny") {
 		t.Errorf("the hook heard %q, want a deny", got)
@@ -381,7 +381,7 @@ func TestManyRequestsAreFewNotifications(t *testing.T) {
 	w.set("notify", "on")
 	var calls []*pendingCall
 	for i := range 9 {
-		calls = append(calls, w.hold(permission("s"+strconv.Itoa(i), "make")))
+		calls = append(calls, w.startCall(permission("s"+strconv.Itoa(i), "make")))
 	}
 	w.Eventually("one notification counts what has none", func() bool {
 		shown := bus.Shown()

@@ -30,7 +30,7 @@ func TestShapeOfARequest(t *testing.T) {
 		"plan":       daemontest.SessionEvent("claude", "PermissionRequest", map[string]any{"tool_name": "ExitPlanMode", "tool_input": map[string]any{"plan": "1. do it"}}),
 		"question":   elicitation, // by no tool
 	} {
-		call := w.hold(r)
+		call := w.startCall(r)
 		id := w.waiting().ID
 		var list []map[string]json.RawMessage
 		w.MustCall(wire.MethodInboxItems, nil, &list)
@@ -74,7 +74,7 @@ func TestTakingUpTheAgentsSuggestion(t *testing.T) {
 	asking := daemontest.SessionEvent("claude", "PermissionRequest",
 		map[string]any{"tool_name": "Bash", "tool_input": map[string]any{"command": "npm test"},
 			"permission_suggestions": offers})
-	call := w.hold(asking)
+	call := w.startCall(asking)
 	item := w.waiting()
 	if len(item.Suggestions) != 1 || !strings.Contains(item.Shown, "the agent's own suggestion 1: ") {
 		t.Fatalf(`item = %+v, want len(item.Suggestions) = 1 and "the agent's own suggestion 1: " in item.Shown`,
@@ -96,7 +96,7 @@ func TestTakingUpTheAgentsSuggestion(t *testing.T) {
 		t.Errorf("permissions = %+v, want none", permissions)
 	}
 	// cmux's always says beforehand which rule that is.
-	call = w.hold(asking)
+	call = w.startCall(asking)
 	id := w.waiting().ID
 	list, _ := w.cmux(wire.MethodCmuxList, map[string]any{"pending_only": true})
 	if !strings.Contains(string(list), `"suggestions":[{`) || strings.Contains(string(list), `"rule":"run`) {
@@ -106,7 +106,7 @@ func TestTakingUpTheAgentsSuggestion(t *testing.T) {
 	if got, _ := call.answer(); !strings.Contains(got, `"updatedPermissions"`) {
 		t.Errorf(`call.answer() = %q, want "updatedPermissions" in it`, got)
 	}
-	call = w.hold(permission("s", "npm test"))
+	call = w.startCall(permission("s", "npm test"))
 	id = w.waiting().ID
 	if list, _ = w.cmux(wire.MethodCmuxList, map[string]any{"pending_only": true}); !strings.Contains(string(list),
 		`"rule":"run exactly: npm test"`) {
@@ -124,12 +124,12 @@ func TestTakingUpTheAgentsSuggestion(t *testing.T) {
 func TestPermissionsOverCutInputAndTime(t *testing.T) {
 	w := open(t)
 	w.watchInbox()
-	call := w.hold(permission("s", "make"))
+	call := w.startCall(permission("s", "make"))
 	w.say(wire.InboxReplyParams{ID: w.waiting().ID, Choice: "all"})
 	call.answer()
 	cut := permission("s", "make")
 	cut.Truncated = true
-	call = w.hold(cut)
+	call = w.startCall(cut)
 	item := w.waiting()
 	if strings.Join(item.Choices, " ") != "deny" || item.Rule != "" ||
 		!strings.Contains(item.Shown, "only the beginning of the input") {
@@ -146,12 +146,12 @@ func TestPermissionsOverCutInputAndTime(t *testing.T) {
 	if got, _ := call.answer(); got != "" {
 		t.Errorf(`call.answer() = %q, want ""`, got)
 	}
-	short := w.hold(permission("t", "make"))
+	short := w.startCall(permission("t", "make"))
 	item = w.waiting()
 	w.say(wire.InboxReplyParams{ID: item.ID, Choice: "always", Rule: item.Rule, Scope: "everywhere", Seconds: 0.2})
 	short.answer()
 	time.Sleep(300 * time.Millisecond)
-	call = w.hold(permission("t", "make"))
+	call = w.startCall(permission("t", "make"))
 	w.MustCall(wire.MethodInboxSkip, wire.InboxIDParams{ID: w.waiting().ID}, nil)
 	if got, _ := call.answer(); got != "" {
 		t.Errorf("an expired permission answered %s", got)
@@ -177,14 +177,14 @@ func TestAnAnswerServesItsOwnWorker(t *testing.T) {
 		}
 		return daemontest.SessionEvent("claude", name, more)
 	}
-	call := w.hold(with("PreToolUse", "make", "a1"))
+	call := w.startCall(with("PreToolUse", "make", "a1"))
 	w.say(wire.InboxReplyParams{ID: w.waiting().ID, Choice: "once"})
 	call.answer()
 	for what, other := range map[string]frame.Request{
 		"the session itself": with("PermissionRequest", "make", ""), "another subagent": with("PermissionRequest", "make", "a2"),
 		"another command": with("PermissionRequest", "make install", "a1"),
 	} {
-		call := w.hold(other)
+		call := w.startCall(other)
 		w.MustCall(wire.MethodInboxSkip, wire.InboxIDParams{ID: w.waiting().ID}, nil)
 		if got, _ := call.answer(); got != "" {
 			t.Errorf(`%s was served: %s, want ""`, what, got)
@@ -193,7 +193,7 @@ func TestAnAnswerServesItsOwnWorker(t *testing.T) {
 	if got := w.Send(with("PermissionRequest", "make", "a1")); !strings.Contains(string(got.Stdout), `"allow"`) {
 		t.Errorf("asked twice: %s; want `\"allow\"` in string(got.Stdout)", got.Stdout)
 	}
-	again := w.hold(with("PermissionRequest", "make", "a1"))
+	again := w.startCall(with("PermissionRequest", "make", "a1"))
 	w.MustCall(wire.MethodInboxSkip, wire.InboxIDParams{ID: w.waiting().ID}, nil)
 	if got, _ := again.answer(); got != "" {
 		t.Errorf(`served twice: %s, want ""`, got)
@@ -207,7 +207,7 @@ func TestAStoppingDaemonLetsWaitersGo(t *testing.T) {
 	w.MustCall(wire.MethodAway, nil, nil)
 	var calls []*pendingCall
 	for i := range 40 {
-		calls = append(calls, w.hold(permission(fmt.Sprint("s", i), "make")))
+		calls = append(calls, w.startCall(permission(fmt.Sprint("s", i), "make")))
 	}
 	w.Eventually("all wait", func() bool { return len(w.items()) == len(calls) })
 	stopped := time.Now()

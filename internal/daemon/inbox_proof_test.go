@@ -66,7 +66,7 @@ func TestProofOfChosenKinds(t *testing.T) {
 		{"no plan", plan, wire.InboxReplyParams{Choice: "plan", Plan: "reject"}, false},
 		{"a tool of a server", mcp, wire.InboxReplyParams{Choice: "once"}, false},
 	} {
-		call := w.hold(c.call)
+		call := w.startCall(c.call)
 		c.reply.ID = w.waiting().ID
 		err := w.Call(wire.MethodInboxReply, c.reply, nil)
 		if c.asks != client.NeedsPIN(err) || !c.asks && err != nil {
@@ -153,7 +153,7 @@ func (p *playedPolkit) mustBeAsked(t *testing.T, times int) (who polkit.Process,
 	return p.asked[times-1], p.texts[times-1]
 }
 
-// openPolkit is a daemon whose approvals ask polkit.
+// openPolkit returns a daemon whose approvals ask polkit.
 func openPolkit(t *testing.T) (*daemonFixture, *playedPolkit) {
 	w := open(t)
 	p := &playedPolkit{answer: func(context.Context) error { return nil }}
@@ -167,7 +167,7 @@ func openPolkit(t *testing.T) (*daemonFixture, *playedPolkit) {
 
 func TestPolkitForApprovals(t *testing.T) {
 	w, p := openPolkit(t)
-	call := w.hold(permission("s", "make"))
+	call := w.startCall(permission("s", "make"))
 	id := w.waiting().ID
 	p.setAnswer(func(context.Context) error { return errors.New("the dialog was dismissed") })
 	for _, reply := range []wire.InboxReplyParams{{Choice: "once"}, {Choice: "all"}, {Choice: "once", PIN: "2468"}} {
@@ -191,15 +191,15 @@ func TestPolkitForApprovals(t *testing.T) {
 		t.Errorf("polkit was asked for %q, want the request in it", text)
 	}
 	// Refusing and releasing ask nobody.
-	call = w.hold(permission("s", "make"))
+	call = w.startCall(permission("s", "make"))
 	w.say(wire.InboxReplyParams{ID: w.waiting().ID, Choice: "deny"})
 	call.answer()
-	call = w.hold(permission("s", "make"))
+	call = w.startCall(permission("s", "make"))
 	w.MustCall(wire.MethodInboxSkip, wire.InboxIDParams{ID: w.waiting().ID}, nil)
 	call.answer()
 	p.mustBeAsked(t, 4)
 	// It comes in addition to the trusted terminal, not in its place.
-	call = w.hold(permission("s", "make"))
+	call = w.startCall(permission("s", "make"))
 	id = w.waiting().ID
 	w.SetProcesses(daemontest.BelowAgent("claude"))
 	if err := w.Call(wire.MethodInboxReply, wire.InboxReplyParams{ID: id, Choice: "once"}, nil); err == nil {
@@ -213,7 +213,7 @@ func TestPolkitForApprovals(t *testing.T) {
 // at once.
 func TestPolkitEndsWithTheRequest(t *testing.T) {
 	w, p := openPolkit(t)
-	call := w.hold(permission("s", "make"))
+	call := w.startCall(permission("s", "make"))
 	id := w.waiting().ID
 	asking, ended := make(chan struct{}), make(chan error, 1)
 	p.setAnswer(func(ctx context.Context) error {
@@ -245,7 +245,7 @@ func TestPolkitEndsWithTheRequest(t *testing.T) {
 // hold up a daemon that stops.
 func TestPolkitEndsWithItsCaller(t *testing.T) {
 	w, p := openPolkit(t)
-	w.hold(permission("s", "make"))
+	w.startCall(permission("s", "make"))
 	id := w.waiting().ID
 	ended := make(chan struct{}, 1)
 	asking := make(chan struct{}, 1)
@@ -288,7 +288,7 @@ func TestUnknownWayApprovesNothing(t *testing.T) {
 	if err := w.h.approvals.Proofs().PIN().ChangeProof("", func(p *ledger.Proof) { p.Way = "iris" }); err != nil {
 		t.Fatal(err)
 	}
-	w.hold(permission("s", "make"))
+	w.startCall(permission("s", "make"))
 	err := w.Call(wire.MethodInboxReply, wire.InboxReplyParams{ID: w.waiting().ID, Choice: "once"}, nil)
 	if !isRefused(err) || !strings.Contains(err.Error(), "iris") {
 		t.Errorf("error %v, want a refusal that names the way", err)

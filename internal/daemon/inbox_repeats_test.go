@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// repeated is a call of an agent that reports it again once the user said
+// repeated returns a call of an agent that reports it again once the user said
 // yes at its own prompt.
 func repeated(event, call, command string) frame.Request {
 	return daemontest.SessionEvent("codebuddy", event, map[string]any{
@@ -22,7 +22,7 @@ func repeated(event, call, command string) frame.Request {
 func TestACallIsPutToThePersonOnce(t *testing.T) {
 	w := open(t)
 	w.watchInbox()
-	call := w.hold(repeated("PermissionRequest", "c1", "make"))
+	call := w.startCall(repeated("PermissionRequest", "c1", "make"))
 	w.MustCall(wire.MethodInboxSkip, wire.InboxIDParams{ID: w.waiting().ID}, nil)
 	if got, _ := call.answer(); got != "" {
 		t.Errorf(`released: %s, want ""`, got)
@@ -30,13 +30,13 @@ func TestACallIsPutToThePersonOnce(t *testing.T) {
 	w.MustPass(repeated("PreToolUse", "c1", "make"))
 	w.MustPass(repeated("PermissionRequest", "c1", "make"))
 
-	call = w.hold(repeated("PermissionRequest", "c2", "make"))
+	call = w.startCall(repeated("PermissionRequest", "c2", "make"))
 	w.say(wire.InboxReplyParams{ID: w.waiting().ID, Choice: "once"})
 	if got, _ := call.answer(); !strings.Contains(got, `"behavior":"allow"`) {
 		t.Errorf(`call.answer() = %q, want "behavior":"allow" in it`, got)
 	}
 	// The same number with another command is another call.
-	call = w.hold(repeated("PermissionRequest", "c1", "make install"))
+	call = w.startCall(repeated("PermissionRequest", "c1", "make install"))
 	w.say(wire.InboxReplyParams{ID: w.waiting().ID, Choice: "deny", Reason: "no"})
 	if got, _ := call.answer(); !strings.Contains(got, `"behavior":"deny"`) {
 		t.Errorf(`call.answer() = %q, want "behavior":"deny" in it`, got)

@@ -82,7 +82,7 @@ func TestReportsOfCmuxPlugins(t *testing.T) {
 	}
 }
 
-// reportLines are the reports in cmux's list, a line each.
+// reportLines returns the reports in cmux's list, a line each.
 func reportLines(t *testing.T, w *daemonFixture) (lines []string) {
 	t.Helper()
 	raw, code := w.cmux(wire.MethodCmuxList, map[string]any{})

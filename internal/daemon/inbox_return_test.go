@@ -15,7 +15,7 @@ func TestWhoFollowedTheDaemonBeforeIsWaitedFor(t *testing.T) {
 	w.Down()
 	w.Up()
 	w.h.approvals.SetGrace(daemontest.Patience)
-	call := w.hold(hiddenPermission("make"))
+	call := w.startCall(hiddenPermission("make"))
 	w.Eventually("the hook call is open", func() bool { return w.h.pipeline.UndecidedCalls() == 1 })
 	if len(call.reply) != 0 || len(w.items()) != 0 {
 		t.Fatal("decided while somebody is on the way")

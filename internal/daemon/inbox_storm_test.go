@@ -37,7 +37,7 @@ func answerRequests(w *daemonFixture, done *atomic.Bool, answer func(*client.Cli
 	}
 }
 
-// stormy is a hook client in the storm: when it is hung up on it asks the next
+// stormy returns a hook client in the storm: when it is hung up on it asks the next
 // daemon with the same id, as the real one does.
 func stormy(w *daemonFixture, r frame.Request, hangUp func() bool) (answer string, left bool) {
 	for end := time.Now().Add(daemontest.Patience); time.Now().Before(end); time.Sleep(3 * time.Millisecond) {

@@ -22,7 +22,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// permission is what Claude Code asks before it runs a command.
+// permission returns what Claude Code asks before it runs a command.
 func permission(session, command string) frame.Request {
 	r := daemontest.ToolBefore("claude", session, "", command)
 	r.Event = "PermissionRequest"
@@ -30,8 +30,8 @@ func permission(session, command string) frame.Request {
 	return r
 }
 
-// hiddenPermission is a request of an agent that shows its own dialog only after the hook
-// returned: it is held only while somebody could answer.
+// hiddenPermission returns a request of an agent that shows its own dialog only after the hook
+// returned: it waits only while somebody could answer.
 func hiddenPermission(command string) frame.Request {
 	return daemontest.SessionEvent("qwen", "PermissionRequest", map[string]any{"tool_name": "Bash",
 		"tool_input": map[string]any{"command": command}})
@@ -40,7 +40,7 @@ func hiddenPermission(command string) frame.Request {
 // mustAsk sends a request that waits for a person, and leaves it to the agent.
 func (w *daemonFixture) mustAsk(r frame.Request) {
 	w.T.Helper()
-	call := w.hold(r)
+	call := w.startCall(r)
 	w.MustCall(wire.MethodInboxSkip, wire.InboxIDParams{ID: w.waiting().ID}, nil)
 	if got, _ := call.answer(); got != "" {
 		w.T.Errorf("it was decided without a person: %s", got)
@@ -74,7 +74,7 @@ type pendingCall struct {
 	reply chan frame.Reply
 }
 
-func (w *daemonFixture) hold(r frame.Request) *pendingCall {
+func (w *daemonFixture) startCall(r frame.Request) *pendingCall {
 	w.T.Helper()
 	conn := w.Dial()
 	if r.ID == "" {
@@ -93,14 +93,14 @@ func (w *daemonFixture) hold(r frame.Request) *pendingCall {
 	return call
 }
 
-// answer is what the hook is told; false when it is hung up on.
+// answer returns what the hook is told; false when it is hung up on.
 func (c *pendingCall) answer() (string, bool) {
 	c.w.T.Helper()
 	select {
 	case reply, ok := <-c.reply:
 		return string(reply.Stdout), ok
 	case <-time.After(daemontest.Patience):
-		c.w.T.Fatal("the hook is still held")
+		c.w.T.Fatal("the hook still waits")
 	}
 	return "", false
 }
@@ -112,7 +112,7 @@ func (w *daemonFixture) items() []wire.InboxRequest {
 	return list
 }
 
-// waiting is the one request that waits.
+// waiting returns the one request that waits.
 func (w *daemonFixture) waiting() wire.InboxRequest {
 	w.T.Helper()
 	var list []wire.InboxRequest
@@ -143,7 +143,7 @@ func TestNobodyIsThere(t *testing.T) {
 // whoever opens the live view later answers it there.
 func TestWhoComesLaterAnswers(t *testing.T) {
 	w := open(t)
-	call := w.hold(permission("s", "ls"))
+	call := w.startCall(permission("s", "ls"))
 	item := w.waiting()
 	if left := item.Deadline.Sub(item.CreatedAt); left < daemontest.Patience/2 {
 		t.Errorf("it waits %v, want as long as its hook may take", left)
@@ -155,11 +155,11 @@ func TestWhoComesLaterAnswers(t *testing.T) {
 	}
 }
 
-// An agent that hides its own dialog while a hook waits is held for a moment, and longer
+// An agent that hides its own dialog while a hook waits waits for a moment, and longer
 // once somebody looks or is notified; what the user set counts instead.
 func TestBriefHoldIsLongerForWhoLooks(t *testing.T) {
 	w := open(t)
-	holds := func(item wire.InboxRequest) time.Duration {
+	waitsFor := func(item wire.InboxRequest) time.Duration {
 		return item.Deadline.Sub(item.CreatedAt).Round(time.Second)
 	}
 	deny := func(call *pendingCall, item wire.InboxRequest) {
@@ -171,23 +171,23 @@ func TestBriefHoldIsLongerForWhoLooks(t *testing.T) {
 	}
 	asking := codexPermission(w)
 	asking.ID, asking.Deadline = "", 10*time.Minute // each is a call of its own
-	call := w.hold(asking)
-	if got := holds(w.waiting()); got != 5*time.Second {
+	call := w.startCall(asking)
+	if got := waitsFor(w.waiting()); got != 5*time.Second {
 		t.Errorf("nobody looks: it waits %v, want 5s", got)
 	}
 	w.watchInbox()
-	if got := holds(w.waiting()); got != time.Minute {
+	if got := waitsFor(w.waiting()); got != time.Minute {
 		t.Errorf("somebody began to look: it waits %v, want 1m", got)
 	}
 	deny(call, w.waiting())
-	call = w.hold(asking)
-	if got := holds(w.waiting()); got != time.Minute {
+	call = w.startCall(asking)
+	if got := waitsFor(w.waiting()); got != time.Minute {
 		t.Errorf("somebody looks: it waits %v, want 1m", got)
 	}
 	deny(call, w.waiting())
 	w.set("inbox.wait.codex", "90s")
-	call = w.hold(asking)
-	if got := holds(w.waiting()); got != 90*time.Second {
+	call = w.startCall(asking)
+	if got := waitsFor(w.waiting()); got != 90*time.Second {
 		t.Errorf("the user chose 90s: it waits %v", got)
 	}
 	deny(call, w.waiting())
@@ -202,7 +202,7 @@ func TestBriefHoldIsLongerForWhoIsTold(t *testing.T) {
 		w.set("notify.kinds", kinds)
 		asking := codexPermission(w)
 		asking.Deadline = 10 * time.Minute
-		call := w.hold(asking)
+		call := w.startCall(asking)
 		item := w.waiting()
 		if got := item.Deadline.Sub(item.CreatedAt).Round(time.Second); got != want {
 			t.Errorf("told of %s: it waits %v, want %v", kinds, got, want)
@@ -215,7 +215,7 @@ func TestBriefHoldIsLongerForWhoIsTold(t *testing.T) {
 func TestApproveAndDeny(t *testing.T) {
 	w := open(t)
 	w.watchInbox()
-	call := w.hold(permission("s", "make test"))
+	call := w.startCall(permission("s", "make test"))
 	item := w.waiting()
 	if item.Kind != "permission" || item.Agent != "claude" || item.Session != "s" || item.Tool != "Bash" ||
 		strings.Join(item.Choices, " ") != "once always all deny" || !strings.Contains(item.Shown, "$ make test") ||
@@ -239,7 +239,7 @@ func TestApproveAndDeny(t *testing.T) {
 	if none := w.say(wire.InboxReplyParams{ID: "zzzz", Choice: "deny"}); none.Outcome != "unknown" {
 		t.Errorf(`none = %+v, want none.Outcome = "unknown"`, none)
 	}
-	call = w.hold(permission("s", "make install"))
+	call = w.startCall(permission("s", "make install"))
 	if err := w.Call(wire.MethodInboxReply, wire.InboxReplyParams{ID: w.waiting().ID, Choice: "once", SHA256: "other"},
 		nil); err == nil {
 		t.Error("something else was seen")
@@ -279,11 +279,11 @@ func TestConfirmedAndOvertaken(t *testing.T) {
 		w.MustCall(wire.MethodInboxItems, wire.InboxListParams{ID: id}, &list)
 		return list[0].Decision.Outcome
 	}
-	call := w.hold(permission("s", "one"))
+	call := w.startCall(permission("s", "one"))
 	one := w.waiting().ID
 	w.say(wire.InboxReplyParams{ID: one, Choice: "once"})
 	call.answer()
-	call = w.hold(permission("s", "two"))
+	call = w.startCall(permission("s", "two"))
 	two := w.waiting().ID
 	w.say(wire.InboxReplyParams{ID: two, Choice: "deny"})
 	call.answer()
@@ -307,7 +307,7 @@ func TestEndsOfARequest(t *testing.T) {
 		return list[0].Status + ": " + list[0].End
 	}
 	// Answered at the agent's own prompt: its next event says so.
-	call := w.hold(permission("s", "ls"))
+	call := w.startCall(permission("s", "ls"))
 	id := w.waiting().ID
 	w.Send(daemontest.SessionEvent("claude", "PostToolUse", map[string]any{"session_id": "s", "tool_name": "Bash",
 		"tool_input": map[string]any{"command": "ls"}}))
@@ -319,7 +319,7 @@ func TestEndsOfARequest(t *testing.T) {
 		t.Errorf(`late = %+v, want late.Outcome = "already"`, late)
 	}
 	// Another call of the session is no sign, the turn's end is.
-	call = w.hold(permission("s", "ls"))
+	call = w.startCall(permission("s", "ls"))
 	id = w.waiting().ID
 	w.Send(daemontest.SessionEvent("claude", "PostToolUse", map[string]any{"session_id": "s", "tool_name": "Bash",
 		"tool_input": map[string]any{"command": "pwd"}}))
@@ -332,7 +332,7 @@ func TestEndsOfARequest(t *testing.T) {
 		t.Errorf(`got %q, ok = %v; want "" and ok`, got, ok)
 	}
 	// Released.
-	call = w.hold(permission("s", "ls"))
+	call = w.startCall(permission("s", "ls"))
 	id = w.waiting().ID
 	w.MustCall(wire.MethodInboxSkip, wire.InboxIDParams{ID: id}, nil)
 	if got, ok := call.answer(); got != "" || !ok || end(id) != "withdrawn: left to the agent's own prompt" {
@@ -340,7 +340,7 @@ func TestEndsOfARequest(t *testing.T) {
 			got, ok, end(id))
 	}
 	// The hook went away.
-	call = w.hold(permission("s", "ls"))
+	call = w.startCall(permission("s", "ls"))
 	id = w.waiting().ID
 	call.conn.Close()
 	w.Eventually("it is gone", func() bool { return len(w.items()) == 0 })
@@ -350,13 +350,13 @@ func TestEndsOfARequest(t *testing.T) {
 	// Time is over.
 	r := permission("s", "ls")
 	r.Deadline = 50 * time.Millisecond
-	call = w.hold(r)
+	call = w.startCall(r)
 	if got, ok := call.answer(); got != "" || !ok {
 		t.Errorf(`got %q, ok = %v; want "" and ok`, got, ok)
 	}
 	// The agent's process ended.
 	w.SetProcesses(daemontest.BelowAgent("claude"))
-	call = w.hold(permission("s", "ls"))
+	call = w.startCall(permission("s", "ls"))
 	id = w.waiting().ID
 	w.SetProcesses(daemontest.AtTerminal())
 	if got, ok := call.answer(); got != "" || !ok || end(id) != "withdrawn: the agent is gone" {
@@ -364,7 +364,7 @@ func TestEndsOfARequest(t *testing.T) {
 			got, ok, end(id))
 	}
 	// The daemon stops: whoever waits is hung up on and asks the next one.
-	call = w.hold(permission("s", "ls"))
+	call = w.startCall(permission("s", "ls"))
 	w.waiting()
 	w.Down()
 	if got, ok := call.answer(); ok {
@@ -384,7 +384,7 @@ func TestAskOfAHookGoesToThePerson(t *testing.T) {
 	w.MustDeny(daemontest.ToolBefore("codex", "s", "", "deploy"), "sure?")
 	w.MustCall(wire.MethodAway, nil, nil)
 	for _, agent := range []string{"codex", "claude"} {
-		call := w.hold(daemontest.ToolBefore(agent, "s", "", "deploy"))
+		call := w.startCall(daemontest.ToolBefore(agent, "s", "", "deploy"))
 		item := w.waiting()
 		if item.AskedBy != "careful" || item.Why != "sure?" ||
 			!strings.Contains(item.Shown, "careful wants you to look: sure?") {
@@ -395,7 +395,7 @@ func TestAskOfAHookGoesToThePerson(t *testing.T) {
 		if got, _ := call.answer(); !strings.Contains(got, "no deploys") {
 			t.Errorf(`call.answer() = %q, want "no deploys" in it`, got)
 		}
-		call = w.hold(daemontest.ToolBefore(agent, "s", "", "deploy"))
+		call = w.startCall(daemontest.ToolBefore(agent, "s", "", "deploy"))
 		w.say(wire.InboxReplyParams{ID: w.waiting().ID, Choice: "once"})
 		got, ok := call.answer()
 		if daemontest.Denies(frame.Reply{Stdout: []byte(got)}) || !ok {
@@ -406,7 +406,7 @@ func TestAskOfAHookGoesToThePerson(t *testing.T) {
 	if got := w.Send(permission("s", "deploy")); !strings.Contains(string(got.Stdout), `"behavior":"allow"`) {
 		t.Errorf("asked twice: %s; want `\"behavior\":\"allow\"` in string(got.Stdout)", got.Stdout)
 	}
-	call := w.hold(permission("s", "deploy"))
+	call := w.startCall(permission("s", "deploy"))
 	w.say(wire.InboxReplyParams{ID: w.waiting().ID, Choice: "deny"})
 	call.answer()
 }
@@ -433,7 +433,7 @@ func TestGateSettings(t *testing.T) {
 	set("approvals.policy.claude", "off")
 	w.MustPass(permission("s", "make"))
 	set("approvals.policy.claude", "side-effects")
-	call := w.hold(daemontest.ToolBefore("claude", "s", "", "make"))
+	call := w.startCall(daemontest.ToolBefore("claude", "s", "", "make"))
 	w.say(wire.InboxReplyParams{ID: w.waiting().ID, Choice: "once"})
 	if got, _ := call.answer(); !strings.Contains(got, `"permissionDecision":"allow"`) {
 		t.Errorf(`call.answer() = %q, want "permissionDecision":"allow" in it`, got)
@@ -445,7 +445,7 @@ func TestGateSettings(t *testing.T) {
 	w.MustPass(daemontest.ToolBefore("codex", "s", "", "make"))
 	set("approvals.policy.codex", "all")
 	set("inbox.wait", "20s")
-	call = w.hold(daemontest.ToolBefore("codex", "s", "", "make"))
+	call = w.startCall(daemontest.ToolBefore("codex", "s", "", "make"))
 	item := w.waiting()
 	if strings.Join(item.Choices, " ") != "deny" || !strings.Contains(item.Shown, "can only be refused here") {
 		t.Errorf(`item = %+v, want strings.Join(item.Choices, " ") = "deny" and "can only be refused here" in `+
@@ -467,7 +467,7 @@ func TestQuestionAndPlan(t *testing.T) {
 	}
 	asking := daemontest.SessionEvent("claude", "PermissionRequest",
 		map[string]any{"tool_name": "AskUserQuestion", "tool_input": map[string]any{"questions": questions}})
-	call := w.hold(asking)
+	call := w.startCall(asking)
 	item := w.waiting()
 	if item.Kind != "question" || len(item.Questions) != 2 || !strings.Contains(item.Shown, "2) Postgres") {
 		t.Errorf(`item = %+v, want item.Kind = "question", len(item.Questions) = 2 and "2) Postgres" in item.Shown`,
@@ -492,7 +492,7 @@ func TestQuestionAndPlan(t *testing.T) {
 	}
 	planning := daemontest.SessionEvent("claude", "PermissionRequest",
 		map[string]any{"tool_name": "ExitPlanMode", "tool_input": map[string]any{"plan": "1. do it"}})
-	call = w.hold(planning)
+	call = w.startCall(planning)
 	item = w.waiting()
 	if item.Kind != "plan" || strings.Join(item.Choices, " ") != "accept auto manual reject" ||
 		!strings.Contains(item.Shown, "1. do it") {
@@ -503,7 +503,7 @@ func TestQuestionAndPlan(t *testing.T) {
 	if got, _ := call.answer(); !strings.Contains(got, "smaller steps") || !strings.Contains(got, `"deny"`) {
 		t.Errorf(`call.answer() = %q, want "smaller steps" in it and "deny" in it`, got)
 	}
-	call = w.hold(planning)
+	call = w.startCall(planning)
 	w.say(wire.InboxReplyParams{ID: w.waiting().ID, Choice: "plan", Plan: "accept"})
 	if got, _ := call.answer(); !strings.Contains(got, `"allow"`) || !strings.Contains(got, "updatedInput") {
 		t.Errorf(`call.answer() = %q, want "allow" in it and "updatedInput" in it`, got)
@@ -515,7 +515,7 @@ func TestTooManyOfOneSession(t *testing.T) {
 	w.watchInbox()
 	var calls []*pendingCall
 	for i := range 50 {
-		calls = append(calls, w.hold(permission("s", fmt.Sprint("cmd ", i))))
+		calls = append(calls, w.startCall(permission("s", fmt.Sprint("cmd ", i))))
 	}
 	w.Eventually("50 wait", func() bool { return len(w.items()) == 50 })
 	w.MustPass(permission("s", "one more"))
@@ -548,7 +548,7 @@ func TestStreamOfTheInbox(t *testing.T) {
 		}
 		return note.Method, note.Params
 	}
-	call := w.hold(permission("s", "ls"))
+	call := w.startCall(permission("s", "ls"))
 	method, item := next()
 	if method != wire.NoteInboxReceived || item.Status != "pending" {
 		t.Errorf(`method = %q, item = %+v; want method = wire.NoteInboxReceived and item.Status = "pending"`,
@@ -561,7 +561,7 @@ func TestStreamOfTheInbox(t *testing.T) {
 		t.Errorf(`method = %q, got %+v; want method = wire.NoteInboxResolved, got.ID = %q and got.Decision.Outcome = `+
 			`"delivered"`, method, got, item.ID)
 	}
-	call = w.hold(permission("s", "ls"))
+	call = w.startCall(permission("s", "ls"))
 	_, item = next()
 	call.conn.Close()
 	if method, got := next(); method != wire.NoteInboxWithdrawn || got.ID != item.ID {
@@ -569,7 +569,7 @@ func TestStreamOfTheInbox(t *testing.T) {
 	}
 	r := permission("s", "ls")
 	r.Deadline = 30 * time.Millisecond
-	w.hold(r)
+	w.startCall(r)
 	next()
 	if method, got := next(); method != wire.NoteInboxExpired || got.Status != "expired" {
 		t.Errorf(`method = %q, got %+v; want method = wire.NoteInboxExpired and got.Status = "expired"`, method, got)

@@ -14,7 +14,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// inner is an event inside pi, of session s.
+// inner returns an event inside pi, of session s.
 func inner(name, cwd, fields string) frame.Request {
 	payload := `{"event":{"type":"` + name + `",` + fields + `},"ctx":{"sessionId":"s","cwd":"` + cwd +
 		`","mode":"tui","hasUI":true},"plugin":{"inner":true}}`
@@ -22,7 +22,7 @@ func inner(name, cwd, fields string) frame.Request {
 		Inner: true}
 }
 
-// listensTo is a hook that adds its word to what the files before it left.
+// listensTo returns a hook that adds its word to what the files before it left.
 func listensTo(word string) string {
 	return `export default (pi) => {
   pi.on("context", (event) => ({ messages: [...event.messages, "` + word + `"] }));
@@ -35,9 +35,9 @@ func listensTo(word string) string {
 
 // What fails closed does so at the
 // end of its time, too.
-func TestACommandThatNobodyJudgesInTimeIsStopped(t *testing.T) {
+func TestACommandNotEvaluatedInTimeIsStopped(t *testing.T) {
 	w := newFixture(t)
-	w.module("never.ts", `export default (pi) => { pi.on("user_bash", () => new Promise(() => {})); pi.on("context", () => new Promise(() => {})); };`)
+	w.tsHook("never.ts", `export default (pi) => { pi.on("user_bash", () => new Promise(() => {})); pi.on("context", () => new Promise(() => {})); };`)
 	w.Up()
 	for name, want := range map[string]string{"user_bash": `{"threw":"never.ts: gave no answer`, "context": ""} {
 		r := inner(name, w.Base, `"command":"ls"`)
@@ -52,8 +52,8 @@ func TestACommandThatNobodyJudgesInTimeIsStopped(t *testing.T) {
 // nothing else hears of it.
 func TestInnerEvents(t *testing.T) {
 	w := newFixture(t)
-	w.module("a.ts", listensTo("a"))
-	w.module("b.ts", listensTo("b"))
+	w.tsHook("a.ts", listensTo("a"))
+	w.tsHook("b.ts", listensTo("b"))
 	w.Up()
 	for _, c := range []struct{ name, fields, want string }{
 		{"context", `"messages":["x"]`, `{"messages":["x","a","b"]}`},
@@ -87,7 +87,7 @@ func TestInnerEvents(t *testing.T) {
 // that changes, and in a project only what counts there.
 func TestInnerEventsAreWanted(t *testing.T) {
 	w := newFixture(t)
-	w.module("a.ts", `export default (pi) => { pi.on("context", () => {}); pi.on("tool_call", () => {}); };`)
+	w.tsHook("a.ts", `export default (pi) => { pi.on("context", () => {}); pi.on("tool_call", () => {}); };`)
 	w.Up()
 	ask := func(known []string, wait float64) []string {
 		t.Helper()
@@ -106,7 +106,7 @@ func TestInnerEventsAreWanted(t *testing.T) {
 		t.Errorf("answered without a change: %v", got)
 	case <-time.After(300 * time.Millisecond):
 	}
-	w.module("a.ts", `export default (pi) => { pi.on("context", () => {}); pi.on("turn_start", () => {}); };`)
+	w.tsHook("a.ts", `export default (pi) => { pi.on("context", () => {}); pi.on("turn_start", () => {}); };`)
 	select {
 	case got := <-answer:
 		if !slices.Equal(got, []string{"context", "turn_start"}) {
@@ -132,7 +132,7 @@ func TestInnerEventsAreWanted(t *testing.T) {
 func TestPiEventsOnce(t *testing.T) {
 	w := newFixture(t)
 	heard := filepath.Join(w.Base, "heard")
-	w.module("all.ts", `import { appendFileSync } from "node:fs";
+	w.tsHook("all.ts", `import { appendFileSync } from "node:fs";
 export default (pi) => { for (const name of ["input", "before_agent_start", "agent_start", "turn_start", "tool_call", "tool_result", "turn_end", "agent_end", "agent_before_settle", "agent_settled"])
   pi.on(name, () => appendFileSync("`+heard+`", name + " ")); };`)
 	w.Up()
@@ -195,7 +195,7 @@ func TestInnerActsAreTheAgentsOwn(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := newFixture(t)
 			heard := filepath.Join(w.Base, "heard")
-			w.module("a.ts", `import { appendFileSync } from "node:fs";
+			w.tsHook("a.ts", `import { appendFileSync } from "node:fs";
 export default (pi) => {
   pi.registerCommand("ship", { handler: async (args) => appendFileSync("`+heard+`", "command ") });
   pi.registerTool({ name: "make", description: "m", parameters: {}, execute: async () => { appendFileSync("`+heard+`", "tool "); return { content: [{ type: "text", text: "made" }] }; } });

@@ -39,9 +39,9 @@ var mayImport = map[string][]string{
 		"internal/services", "internal/authority", "internal/approvals", "internal/sessions",
 		"internal/tshook/host", // the types of a call
 	},
-	"internal/pipeline/judge": {"internal/approvals/policy", "internal/selection"},
-	"internal/usage":          {"internal/services"},
-	"internal/telemetry":      {"internal/services"},
+	"internal/pipeline/evaluate": {"internal/approvals/policy", "internal/selection"},
+	"internal/usage":             {"internal/services"},
+	"internal/telemetry":         {"internal/services"},
 	"internal/fleet/member": {
 		"internal/services", "internal/fleet",
 		"internal/approvals/ledger", // the type of a signature

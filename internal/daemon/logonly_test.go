@@ -185,8 +185,8 @@ func TestLogAsksWhereItWeakens(t *testing.T) {
 	}
 }
 
-// A only logged TypeScript hook judges and reaches neither the agent nor a person.
-func TestLogOnlyModule(t *testing.T) {
+// A only logged TypeScript hook evaluates and reaches neither the agent nor a person.
+func TestLogOnlyTSHook(t *testing.T) {
 	w := newFixture(t)
 	w.Write(filepath.Join(w.Dirs.Config, "hooks", "gate.ts"), `export default function (hooks) {
   hooks.on("tool_call", async (event, ctx) => {

@@ -124,7 +124,7 @@ func TestMCPShowsTheAgentsOwnProject(t *testing.T) {
 	}
 }
 
-// argumentsOf are the arguments of a tool and their types.
+// argumentsOf returns the arguments of a tool and their types.
 func argumentsOf(t *testing.T, tool *sdk.Tool) map[string]string {
 	t.Helper()
 	b, err := json.Marshal(tool.InputSchema)

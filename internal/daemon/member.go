@@ -20,7 +20,7 @@ func (h *Daemon) newMember() *member.Service {
 	})
 }
 
-// userName is who uses this machine.
+// userName returns who uses this machine.
 func userName() string {
 	if u, err := user.Current(); err == nil {
 		return u.Username

@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// ownMethods are the methods about the process itself.
+// ownMethods returns the methods about the process itself.
 func (h *Daemon) ownMethods() map[string]services.Method {
 	table := map[string]services.Method{
 		wire.MethodInfo: {Run: h.infoMethod},

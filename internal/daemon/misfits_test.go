@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/daemontest"
 )
 
-// stateFiles are what a daemon reads at its start.
+// stateFiles are the files that a daemon reads at its start.
 var stateFiles = []string{
 	"intake/intake-98.log", "spool/01.10.rec", "off.json", "journal.db", "sessions.log", "places", "guarded", "away.json", "marks.key",
 }

@@ -87,7 +87,7 @@ func (d *realDesktop) run(program string, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// shown is how many notifications are on the screen.
+// shown returns how many notifications are on the screen.
 func (d *realDesktop) shown() string {
 	out, _ := d.run("dunstctl", "count", "displayed")
 	return out
@@ -102,7 +102,7 @@ func TestRealDunst(t *testing.T) {
 	w.set("notify.bus", d.address)
 	w.set("notify", "on")
 
-	call := w.hold(permission("s", "make"))
+	call := w.startCall(permission("s", "make"))
 	item := w.waiting()
 	w.Eventually("the request is shown", func() bool { return d.shown() == "1" })
 	w.say(wire.InboxReplyParams{ID: item.ID, Choice: "once"})
@@ -111,7 +111,7 @@ func TestRealDunst(t *testing.T) {
 	}
 	w.Eventually("the notification is withdrawn", func() bool { return d.shown() == "0" })
 
-	call = w.hold(permission("s", "make install"))
+	call = w.startCall(permission("s", "make install"))
 	item = w.waiting()
 	w.Eventually("the next request is shown", func() bool { return d.shown() == "1" })
 	history, _ := d.run("dunstctl", "history")
@@ -150,7 +150,7 @@ func TestRealDunstReplaces(t *testing.T) {
 	signals := d.launch("timeout", "120", "dbus-monitor", "--session", "interface='org.freedesktop.Notifications'")
 	d.awaitLine(signals, "NameAcquired") // it listens
 
-	call := w.hold(permission("s", "make"))
+	call := w.startCall(permission("s", "make"))
 	item := w.waiting()
 	d.awaitLine(signals, "hookmux up, or in the agent's terminal")
 	w.Eventually("the request is shown", func() bool { return d.shown() == "1" })
@@ -179,7 +179,7 @@ func TestRealDunstReplaces(t *testing.T) {
 
 	var calls []*pendingCall
 	for _, session := range []string{"a", "b", "c", "d", "e", "f"} {
-		calls = append(calls, w.hold(permission(session, "make")))
+		calls = append(calls, w.startCall(permission(session, "make")))
 	}
 	d.awaitLine(signals, "4 more requests wait for you")
 	w.Eventually("seven requests, one of them closed before, are three notifications", func() bool { return d.shown() == "3" })

@@ -25,7 +25,7 @@ const otherPID = daemontest.AgentPID + 100
 // foreignWord stands in everything that the other session says and does.
 const foreignWord = "zanzibar"
 
-// withAgents is a machine with two agents; the test runs below one of them, or
+// withAgents returns a machine with two agents; the test runs below one of them, or
 // beside them.
 func withAgents(below string) *proctest.Table {
 	agent := func(name string, pid int) proctest.Node {
@@ -89,7 +89,7 @@ func twoSessions(t *testing.T) (w *daemonFixture, foreign string) {
 	w.tellSession("codex", "session-"+foreignWord, foreign, foreignWord)
 	request := permission("session-"+foreignWord, "make "+foreignWord)
 	request.Agent, request.Cwd, request.Deadline = "codex", foreign, time.Hour
-	call := w.hold(request)
+	call := w.startCall(request)
 	t.Cleanup(func() { _ = call.conn.Close() })
 	w.waiting()                                                       // before the processes change: the daemon looks at the caller
 	_ = w.Call(wire.MethodTrust, wire.TrustParams{Cwd: foreign}, nil) // refused, and journalled with its words

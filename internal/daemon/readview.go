@@ -15,16 +15,16 @@ import (
 
 // readView finds out what a peer may read.
 type readView struct {
-	Judge       *authority.Judge
+	Evaluator   *authority.Evaluator
 	Sessions    func(all bool) []wire.Session
 	FindProject func(folder string) string
 	Home        string
 }
 
-// Of is what a peer may read: an agent, and what it started, its own
+// Of returns what a peer may read: an agent, and what it started, its own
 // sessions and what happens in its project; everybody else all of it.
 func (s *readView) Of(peer proc.Cred) server.View {
-	agent, accused := s.Judge.Accused(peer)
+	agent, accused := s.Evaluator.Accused(peer)
 	if !accused {
 		return server.View{}
 	}

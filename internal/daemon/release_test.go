@@ -16,7 +16,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// settingValue is a setting in force, as JSON without blanks.
+// settingValue returns a setting in force, as JSON without blanks.
 func settingValue(w *daemonFixture, key string) string {
 	var list []wire.Setting
 	w.MustCall(wire.MethodConfigGet, wire.ConfigListParams{}, &list)

@@ -34,7 +34,7 @@ type renewal struct {
 	busy atomic.Bool
 }
 
-// Methods are the methods of the daemon that this service answers.
+// Methods returns the methods of the daemon that this service answers.
 func (s *renewal) Methods() map[string]services.Method {
 	return map[string]services.Method{wire.MethodRenew: {Run: s.renewMethod}}
 }

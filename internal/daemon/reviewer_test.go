@@ -14,7 +14,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// reviewedCall is a permission request of Codex whose record names a reviewer.
+// reviewedCall returns a permission request of Codex whose record names a reviewer.
 // The record is written before the request is sent, as Codex does.
 func (w *daemonFixture) reviewedCall(reviewer, command string) frame.Request {
 	w.T.Helper()
@@ -43,7 +43,7 @@ func TestAgentReviews(t *testing.T) {
 	}
 	w.Send(daemontest.SessionEvent("codex", "UserPromptSubmit",
 		map[string]any{"turn_id": "t1", "prompt": "install it", "cwd": w.Base}))
-	if got, ok := w.hold(r).answer(); got != "" || !ok {
+	if got, ok := w.startCall(r).answer(); got != "" || !ok {
 		t.Errorf("the hook heard %q (%v), expected nothing", got, ok)
 	}
 	if list := w.items(); len(list) != 0 {
@@ -82,7 +82,7 @@ func TestPersonReviews(t *testing.T) {
 
 // Guards and hooks have their say before the reviewer.
 func TestHooksBeforeReviewer(t *testing.T) {
-	judge := daemontest.Entry(t, "judge", hook.Guard, event.PermissionRequest,
+	evaluator := daemontest.Entry(t, "evaluate", hook.Guard, event.PermissionRequest,
 		func(_ context.Context, c *hook.Call) (event.Decision, error) {
 			switch command := c.Event.Tool.Commands[0]; {
 			case strings.Contains(command, "deploy"):
@@ -92,7 +92,7 @@ func TestHooksBeforeReviewer(t *testing.T) {
 			}
 			return event.Decision{}, nil
 		})
-	w := open(t, judge)
+	w := open(t, evaluator)
 	w.watchInbox()
 	for command, want := range map[string]string{"make deploy": `"deny"`, "make test": `"allow"`, "make": ""} {
 		got := string(w.Send(w.reviewedCall("auto_review", command)).Stdout)

@@ -18,7 +18,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// refusing is a registration that refuses commands with a word in them.
+// refusing returns a registration that refuses commands with a word in them.
 func refusing(id, word string, more string) string {
 	return fmt.Sprintf(`{"id":%q,"agent":"*","hookType":"tool.before","handler":"command","target":"echo refused by %s >&2; exit 2","match":{"command":%q}%s}`, id, id, word, more)
 }
@@ -291,7 +291,7 @@ func TestGuardsOnOffAskAndAllowed(t *testing.T) {
 	request := r
 	request.Event = "PermissionRequest"
 	request.Payload = []byte(strings.Replace(string(r.Payload), "PreToolUse", "PermissionRequest", 1))
-	call := w.hold(request) // no guard stops it, so it waits for you
+	call := w.startCall(request) // no guard stops it, so it waits for you
 	w.say(wire.InboxReplyParams{ID: w.waiting().ID, Choice: "once"})
 	call.answer()
 	w.MustDeny(request, "git-history.force-push")

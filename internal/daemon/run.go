@@ -92,7 +92,7 @@ func (h *Daemon) shutDown(recording, following, serving *services.Background) {
 		h.deps.Log.Warn("handlers still running were left behind", "error", err)
 	}
 
-	h.modules.Close()
+	h.tsHooks.Close()
 	h.recorder.Stop()
 	storing, enough := context.WithTimeout(context.Background(), storeWithin)
 	defer enough()

@@ -12,14 +12,14 @@ import (
 // newSelection makes the service that selects hooks and gives it what it needs.
 func (h *Daemon) newSelection(extra []*hook.Entry, environ []string) *selection.Service {
 	return selection.New(selection.Options{
-		Deps: h.deps, Modules: h.modules, Extra: extra, Environment: environ, Mark: h.marks.Mark,
+		Deps: h.deps, TSHooks: h.tsHooks, Extra: extra, Environment: environ, Mark: h.marks.Mark,
 		Accepted: h.accepted, Context: h.ctx, Spent: h.usage,
 		Proofs:          func() selection.Proofs { return h.approvals.Proofs() },
 		SettingsChanged: func() { h.sessions.ReadSettings(); h.notify.ReadSettings(); h.telemetry.ReadSettings() },
 	})
 }
 
-// retention is how much of the journal the settings keep.
+// retention returns how much of the journal the settings keep.
 func (h *Daemon) retention() recorder.Retention {
 	s := h.selection.Config.Settings()
 	keep := recorder.Retention{

@@ -32,7 +32,7 @@ func (w *daemonFixture) tell(agent, event, session string, more map[string]any) 
 		return
 	}
 	before := len(w.items())
-	w.hold(daemontest.SessionEvent(agent, event, fields))
+	w.startCall(daemontest.SessionEvent(agent, event, fields))
 	w.Eventually("it asks", func() bool { return len(w.items()) > before })
 }
 
@@ -61,13 +61,13 @@ func (w *daemonFixture) statusIs(id, status string) {
 	}
 }
 
-// besideAgent is a process table in which a person types while the agent runs.
+// besideAgent returns a process table in which a person types while the agent runs.
 func besideAgent() *proctest.Table {
 	return daemontest.AtTerminal(proctest.Node{PID: daemontest.AgentPID, Name: "claude", Program: "/opt/claude/bin/claude"},
 		proctest.Node{PID: os.Getpid(), Name: "hookmux"})
 }
 
-// agentAt is an agent with arguments and an environment of its own.
+// agentAt returns an agent with arguments and an environment of its own.
 func agentAt(pid int, args, env []string) *proctest.Table {
 	return daemontest.AtTerminal(proctest.Node{PID: pid, Name: "claude", Program: "/opt/claude/bin/claude", Args: args,
 		Env: env, Below: []proctest.Node{
@@ -201,7 +201,7 @@ func TestAnAgentMayLookAndNothingElse(t *testing.T) {
 	}
 }
 
-// files is what a machine finds after kill -9: the files as they are now.
+// files returns what a machine finds after kill -9: the files as they are now.
 func (w *daemonFixture) files() map[string]string {
 	w.T.Helper()
 	found := map[string]string{}

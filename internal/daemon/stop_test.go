@@ -13,20 +13,20 @@ import (
 // beside this one.
 func TestAStoppedDaemonLeavesNothingRunning(t *testing.T) {
 	w := newFixture(t)
-	path := w.module("gate.ts", gateFor("prod"))
+	path := w.tsHook("gate.ts", gateFor("prod"))
 	w.Up()
 	w.MustDeny(daemontest.ToolBefore("claude", "s", w.Base, "ship prod"), "no prod")
 	leave := w.follows()
-	w.hold(qwenAsks()) // until a while after the last one left
+	w.startCall(qwenAsks()) // until a while after the last one left
 	w.waiting()
-	held := w.hold(permission("s", "make"))
+	call := w.startCall(permission("s", "make"))
 	w.Eventually("both wait", func() bool { return len(w.items()) == 2 })
 	leave()
 	w.Eventually("nobody follows", func() bool { return w.h.approvals.Following() == 0 })
 	if err := os.Remove(path); err != nil { // it is unloaded a while later
 		t.Fatal(err)
 	}
-	w.Eventually("the hook is gone", func() bool { return len(w.modules(w.Base)) == 0 })
+	w.Eventually("the hook is gone", func() bool { return len(w.tsHooks(w.Base)) == 0 })
 
 	w.Down()
 	now, end := context.WithCancel(context.Background())
@@ -34,7 +34,7 @@ func TestAStoppedDaemonLeavesNothingRunning(t *testing.T) {
 	if !w.h.deps.Background.Wait(now) {
 		t.Error("Run returned: want nothing running in the background, got something")
 	}
-	if answer, ok := held.answer(); ok {
+	if answer, ok := call.answer(); ok {
 		t.Errorf("want whoever waits hung up on, got the answer %q", answer)
 	}
 }

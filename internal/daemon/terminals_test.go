@@ -18,7 +18,7 @@ import (
 func TestWhatTakesProtectionAwayIsAskedFor(t *testing.T) {
 	w := open(t)
 	w.watchInbox()
-	call := w.hold(permission("s", "make"))
+	call := w.startCall(permission("s", "make"))
 	item := w.waiting()
 	w.say(wire.InboxReplyParams{ID: item.ID, Choice: "once"})
 	if got, _ := call.answer(); !strings.Contains(got, `"allow"`) {
@@ -29,7 +29,7 @@ func TestWhatTakesProtectionAwayIsAskedFor(t *testing.T) {
 		t.Errorf("a single answer and a tighter guard asked for a code: %q", asked)
 	}
 	w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "guard.secrets", Value: json.RawMessage(`"off"`)}, nil)
-	call = w.hold(permission("s", "make again"))
+	call = w.startCall(permission("s", "make again"))
 	item = w.waiting()
 	w.say(wire.InboxReplyParams{ID: item.ID, Choice: "always", Rule: item.Rule, Scope: "everywhere"})
 	_, _ = call.answer()

@@ -63,7 +63,7 @@ func TestPushedFlood(t *testing.T) {
 		t.Errorf(`result = %+v, want result.Stdout = ""`, result)
 	}
 	// The session itself is asked about as ever, and people are heard.
-	call := w.hold(permission("real", "make install"))
+	call := w.startCall(permission("real", "make install"))
 	var mine *wire.InboxRequest
 	w.Eventually("the hook's request waits", func() bool {
 		for _, item := range w.items() {
@@ -94,7 +94,7 @@ func TestTooManyOfAnAgentWithoutAPrompt(t *testing.T) {
 	w.set("approvals.policy.pi", "side-effects")
 	var calls []*pendingCall
 	for range queue.MaxPending {
-		calls = append(calls, w.hold(piCall(true)))
+		calls = append(calls, w.startCall(piCall(true)))
 	}
 	w.Eventually("as many wait as may", func() bool { return len(w.items()) == queue.MaxPending })
 	if got := string(w.Send(piCall(true)).Stdout); !strings.Contains(got, `"ask"`) {
@@ -120,7 +120,7 @@ func TestTooManyBeforeCalls(t *testing.T) {
 	}
 	var calls []*pendingCall
 	for i := range queue.MaxPending {
-		calls = append(calls, w.hold(call(fmt.Sprint("touch ", i))))
+		calls = append(calls, w.startCall(call(fmt.Sprint("touch ", i))))
 	}
 	w.Eventually("as many wait as may", func() bool { return len(w.items()) == queue.MaxPending })
 	if got := string(w.Send(call("touch more")).Stdout); !strings.Contains(got, `"ask"`) {

@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// telemetrySettings are those in force.
+// telemetrySettings returns those in force.
 func (h *Daemon) telemetrySettings() telemetry.Settings {
 	s := h.selection.Config.Settings()
 	headers, err := config.ReadSecret(s.Choice(config.TelemetryHeaders), h.deps.Dirs.Home)

@@ -22,7 +22,7 @@ func TestWebMoreAttacks(t *testing.T) {
 	w := open(t)
 	address := w.servePage()
 	phone, reader := w.pairBrowser(address, ""), w.pairBrowser(address, wire.ScopeRead)
-	call := w.hold(permission("s1", "echo one\n\ndata: {\"method\":\"snapshot\"}\n\nevent: x"))
+	call := w.startCall(permission("s1", "echo one\n\ndata: {\"method\":\"snapshot\"}\n\nevent: x"))
 	item := w.waiting()
 	yes := wire.InboxReplyParams{ID: item.ID, Choice: "once", SHA256: item.SHA256}
 	refused := func(status int) bool { return status >= 400 }

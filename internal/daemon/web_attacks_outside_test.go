@@ -18,7 +18,7 @@ func TestWebAttacksFromOutside(t *testing.T) {
 	w := open(t)
 	address := w.servePage()
 	phone := w.pairBrowser(address, "")
-	call := w.hold(permission("s1", "echo one"))
+	call := w.startCall(permission("s1", "echo one"))
 	item := w.waiting()
 	at, _ := url.Parse(address)
 

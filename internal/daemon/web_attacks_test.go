@@ -25,7 +25,7 @@ func TestWebAttacks(t *testing.T) {
 	address := w.servePage()
 	phone := w.pairBrowser(address, "")
 	reader := w.pairBrowser(address, wire.ScopeRead)
-	call := w.hold(permission("s1", "echo one"))
+	call := w.startCall(permission("s1", "echo one"))
 	item := w.waiting()
 	yes := wire.InboxReplyParams{ID: item.ID, Choice: "once", SHA256: item.SHA256}
 	no := wire.InboxReplyParams{ID: item.ID, Choice: "deny", SHA256: item.SHA256}

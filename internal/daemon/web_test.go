@@ -147,7 +147,7 @@ func send(t *testing.T, r *http.Request) (int, string) {
 	return response.StatusCode, string(text)
 }
 
-// answerBody is a signed answer.
+// answerBody returns a signed answer.
 func (b *browser) answerBody(p wire.InboxReplyParams, nonce string) map[string]any {
 	text, _ := json.Marshal(p)
 	choice := p.Choice
@@ -157,7 +157,7 @@ func (b *browser) answerBody(p wire.InboxReplyParams, nonce string) map[string]a
 	return b.answerText(string(text), p.ID, p.SHA256, choice, nonce, time.Now())
 }
 
-// answerText is an answer that says anything, signed.
+// answerText returns an answer that says anything, signed.
 func (b *browser) answerText(text, id, shown, choice, nonce string, at time.Time) map[string]any {
 	sum := sha256.Sum256([]byte(text))
 	message := strings.Join([]string{"hookmux-answer-1", "instance " + b.instance, "device " + b.device, "request " + id,
@@ -286,7 +286,7 @@ func TestWebAnswers(t *testing.T) {
 	phone := w.pairBrowser(url, "")
 	lines, _ := phone.streamPage(true)
 	awaitLine(t, lines, `"snapshot"`)
-	call := w.hold(permission("s1", "echo from the phone"))
+	call := w.startCall(permission("s1", "echo from the phone"))
 	awaitLine(t, lines, "inbox.received", "echo from the phone")
 	item := w.waiting()
 	if status, text := phone.answer(wire.InboxReplyParams{ID: item.ID, Choice: "once", SHA256: item.SHA256}); status != 200 {
@@ -319,7 +319,7 @@ func TestWebAnswers(t *testing.T) {
 		t.Errorf("decided by %q, want the device's name", last[0].By)
 	}
 
-	call = w.hold(permission("s1", "rm -r build"))
+	call = w.startCall(permission("s1", "rm -r build"))
 	item = w.waiting()
 	phone.answer(wire.InboxReplyParams{ID: item.ID, Choice: "deny", Reason: "keep the build", SHA256: item.SHA256})
 	if got, _ := call.answer(); !strings.Contains(got, "keep the build") {
@@ -332,7 +332,7 @@ func TestWebAnswers(t *testing.T) {
 func TestWebAnswersOnlyWhatWasShown(t *testing.T) {
 	w := open(t)
 	phone := w.pairBrowser(w.servePage(), "")
-	call := w.hold(permission("s1", "echo one"))
+	call := w.startCall(permission("s1", "echo one"))
 	item := w.waiting()
 	good := wire.InboxReplyParams{ID: item.ID, Choice: "once", SHA256: item.SHA256}
 	refused := func(what string, body any) {
@@ -381,7 +381,7 @@ func TestWebGivesNothingToWhoIsntPaired(t *testing.T) {
 	w := open(t)
 	url := w.servePage()
 	phone := w.pairBrowser(url, "")
-	call := w.hold(permission("s1", "echo secret-plan"))
+	call := w.startCall(permission("s1", "echo secret-plan"))
 	item := w.waiting()
 	body, _ := json.Marshal(phone.answerBody(wire.InboxReplyParams{ID: item.ID, Choice: "once", SHA256: item.SHA256}, nonce()))
 	paths := map[string][]string{
@@ -525,7 +525,7 @@ func TestWebScopesAndRemoval(t *testing.T) {
 	w := open(t)
 	url := w.servePage()
 	phone := w.pairBrowser(url, wire.ScopeRead)
-	call := w.hold(permission("s1", "echo one"))
+	call := w.startCall(permission("s1", "echo one"))
 	item := w.waiting()
 	yes := wire.InboxReplyParams{ID: item.ID, Choice: "once", SHA256: item.SHA256}
 	if status, text := phone.answer(yes); status != http.StatusForbidden || !strings.Contains(text, `"scope"`) {
@@ -615,7 +615,7 @@ func TestWebPageIsSomebodyWatching(t *testing.T) {
 		t.Fatal(err)
 	}
 	phone.do("POST", "/api/visible", map[string]any{"page": first.Params.Page, "visible": true})
-	call := w.hold(hiddenPermission("echo seen"))
+	call := w.startCall(hiddenPermission("echo seen"))
 	item := w.waiting()
 	phone.answer(wire.InboxReplyParams{ID: item.ID, Choice: "once", SHA256: item.SHA256})
 	if got, _ := call.answer(); !strings.Contains(got, "allow") {
@@ -940,7 +940,7 @@ func TestWebBehindCaddy(t *testing.T) {
 	phone := w.pairBrowser(status.URL, "")
 	lines, _ := phone.streamPage(true)
 	awaitLine(t, lines, `"snapshot"`)
-	call := w.hold(permission("s1", "echo through the proxy"))
+	call := w.startCall(permission("s1", "echo through the proxy"))
 	awaitLine(t, lines, "inbox.received", "echo through the proxy")
 	item := w.waiting()
 	if status, text := phone.answer(wire.InboxReplyParams{ID: item.ID, Choice: "once", SHA256: item.SHA256}); status != 200 {

@@ -44,7 +44,7 @@ func (h *Daemon) newServer() *server.Server {
 		Waiting: h.pipeline.UndecidedCalls, Stop: h.Stop,
 	}
 	views := &readView{
-		Judge: h.judge, Sessions: h.sessions.List, FindProject: h.selection.Registry.FindProject,
+		Evaluator: h.evaluator, Sessions: h.sessions.List, FindProject: h.selection.Registry.FindProject,
 		Home: h.deps.Dirs.Home,
 	}
 	methods := h.ownMethods()
@@ -52,19 +52,19 @@ func (h *Daemon) newServer() *server.Server {
 		renewing.Methods(), h.selection.Off.Methods(), h.pipeline.Methods(), h.recorder.Methods(h.ctx),
 		h.stats.Methods(), h.usage.Methods(),
 		h.selection.Methods(), h.sessions.Methods(),
-		h.modules.Methods(), h.terminals.Methods(), h.approvals.Methods(), h.notify.Methods(), foreign.Methods(),
+		h.tsHooks.Methods(), h.terminals.Methods(), h.approvals.Methods(), h.notify.Methods(), foreign.Methods(),
 		h.web.Methods(), h.connector.Methods(), h.shown.Methods(), h.member.Methods(),
 	} {
 		addMethods(methods, own)
 	}
 	long := h.pipeline.LongMethods()
-	for _, own := range []map[string]services.LongMethod{h.outbox.Methods(), h.modules.LongMethods(),
+	for _, own := range []map[string]services.LongMethod{h.outbox.Methods(), h.tsHooks.LongMethods(),
 		foreign.LongMethods(), h.web.LongMethods(), h.usage.LongMethods(), h.shown.LongMethods(),
 		h.telemetry.LongMethods(), h.member.LongMethods()} {
 		addMethods(long, own)
 	}
 	return server.New(h.ctx, server.Options{
-		Deps: h.deps, Judge: h.terminals, ViewOf: views.Of, Refused: h.noteRefusal, Hooks: hookCalls{h.pipeline},
+		Deps: h.deps, Evaluator: h.terminals, ViewOf: views.Of, Refused: h.noteRefusal, Hooks: hookCalls{h.pipeline},
 		MetVersion: renewing.MetVersion, GiveUp: h.Stop,
 		HandleMux0: h.processMux0Line, AnswerCmux: answerCmux, Version: h.version,
 		Methods: methods, LongMethods: long,
@@ -183,7 +183,7 @@ func (h *Daemon) newApprovals() *approvals.Service {
 	})
 }
 
-// effectOf is what a call would do, as guards and rules see it: computed once per request.
+// effectOf returns what a call would do, as guards and rules see it: computed once per request.
 func (h *Daemon) effectOf(ev *event.Event) (text, risk string) {
 	effect := h.selection.Examine(ev).Effect(h.deps.Dirs.Home)
 	return effect.Text, string(effect.Risk)
@@ -196,7 +196,7 @@ func (h *Daemon) reachesUser(agent, kind string) bool { return h.notify.Reaches(
 // mayAnswer reports whether the peer is somebody who could answer: a person
 // sees everything they decide about; anybody else gets what the journal gets.
 func (h *Daemon) mayAnswer(peer proc.Cred) (bool, string) {
-	verdict := h.judge.May(authority.Decide, peer, nil)
+	verdict := h.evaluator.May(authority.Decide, peer, nil)
 	return verdict.Trusted(), verdict.Reason()
 }
 
@@ -227,9 +227,9 @@ func (o ownEvents) PastRequests(ctx context.Context, since time.Time, limit int,
 	})
 }
 
-func (h *Daemon) newModules() *host.Service {
+func (h *Daemon) newTSHooks() *host.Service {
 	return host.New(h.ctx, h.deps, host.Options{
-		Version: h.version, Selection: moduleSelection{h}, Journal: h.recordOwn,
+		Version: h.version, Selection: tsHookSelection{h}, Journal: h.recordOwn,
 		People:  people{func() *approvals.Service { return h.approvals }}, // made later
 		Plugins: pluginCalls{h.ctx, h.outbox},
 		Environment: func(id string) []string {
@@ -240,22 +240,22 @@ func (h *Daemon) newModules() *host.Service {
 	})
 }
 
-// moduleSelection tells TypeScript hooks what applies where.
-type moduleSelection struct{ h *Daemon }
+// tsHookSelection tells TypeScript hooks what applies where.
+type tsHookSelection struct{ h *Daemon }
 
-func (s moduleSelection) Settings() *config.Settings { return s.h.selection.Config.Settings() }
+func (s tsHookSelection) Settings() *config.Settings { return s.h.selection.Config.Settings() }
 
-func (s moduleSelection) Refresh(root string) { s.h.selection.Refresh(root) }
+func (s tsHookSelection) Refresh(root string) { s.h.selection.Refresh(root) }
 
-func (s moduleSelection) FindProject(cwd string) string {
+func (s tsHookSelection) FindProject(cwd string) string {
 	return s.h.selection.Registry.FindProject(cwd)
 }
 
-func (s moduleSelection) Trusted(root string) bool {
+func (s tsHookSelection) Trusted(root string) bool {
 	return s.h.selection.Trust.InForce(root).Status == trust.Trusted
 }
 
-func (s moduleSelection) InnerHooks(ev *event.Event, peer proc.Cred) []*hook.Entry {
+func (s tsHookSelection) InnerHooks(ev *event.Event, peer proc.Cred) []*hook.Entry {
 	return s.h.pipeline.InnerHooks(ev, peer)
 }
 
@@ -308,7 +308,7 @@ func (a pageAccess) FollowSessions(ctx context.Context, each func(line []byte) b
 	})
 }
 
-// OwnSessions are the sessions of this machine.
+// OwnSessions returns the sessions of this machine.
 func (a pageAccess) OwnSessions() []wire.Session { return a.h.sessions.List(false) }
 
 // RecordDevice journals what happened to a paired device.

@@ -106,7 +106,7 @@ func (t *Tables) Environ(pid int) ([]string, error) {
 	return t.now.Environ(pid)
 }
 
-// Setup is what a daemon under test is made of.
+// Setup configures a daemon under test.
 type Setup struct {
 	Dirs      paths.Dirs
 	Processes proc.Table
@@ -122,7 +122,7 @@ type Setup struct {
 	ByUser bool
 }
 
-// Daemon is what the harness needs of a daemon.
+// Daemon is the part of a daemon that the harness needs.
 type Daemon interface {
 	Run(ctx context.Context) error
 	// ForgetProcesses drops what was remembered of the process table.
@@ -138,7 +138,7 @@ type Bench struct {
 	T      *testing.T
 	Table  *Tables
 	Client *client.Client
-	// Person is who sits at the test's terminal.
+	// Person sits at the test's terminal.
 	Person authoritytest.Agrees
 	// Accept has the daemon want changes of the user's files accepted, as a real
 	// one does. Without it tests write settings as they need them.
@@ -278,7 +278,7 @@ func (w *Bench) TrySend(r frame.Request) (frame.Reply, error) {
 	return sandbox.SendFrame(w.Dirs.Socket(), &r, max(Patience, r.Deadline))
 }
 
-// ToolBefore is a call of the shell tool that is about to run, as the agent says
+// ToolBefore returns a call of the shell tool that is about to run, as the agent says
 // it.
 func ToolBefore(agent, session, cwd, command string) frame.Request {
 	tool, input := "tool_name", "tool_input"
@@ -294,7 +294,7 @@ func ToolBefore(agent, session, cwd, command string) frame.Request {
 	return frame.Request{Agent: agent, Event: "PreToolUse", Cwd: cwd, Payload: b, Deadline: Patience}
 }
 
-// SessionEvent is an event with a name and further members, of session s1.
+// SessionEvent returns an event with a name and further members, of session s1.
 func SessionEvent(agent, name string, more map[string]any) frame.Request {
 	payload := map[string]any{"session_id": "s1", "hook_event_name": name}
 	for k, v := range more {
@@ -338,7 +338,7 @@ func (w *Bench) MustCall(method string, params, result any) {
 	}
 }
 
-// Rows is the whole journal, whoever the test plays just now.
+// Rows returns the whole journal, whoever the test plays just now.
 func (w *Bench) Rows() []Row {
 	w.T.Helper()
 	var all []Row
@@ -361,7 +361,7 @@ func (w *Bench) Rows() []Row {
 	}
 }
 
-// Row is what tests look at of a stored event.
+// Row is the part of a stored event that tests look at.
 type Row struct {
 	ID        string          `json:"id"`
 	Agent     string          `json:"agent"`
@@ -376,7 +376,7 @@ type Row struct {
 	Outcome   *wire.Outcome   `json:"-"`
 }
 
-// Verdict is the verdict of the outcome; empty without one.
+// Verdict returns the verdict of the outcome; empty without one.
 func (r *Row) Verdict() string {
 	if r.Outcome == nil {
 		return ""

@@ -49,7 +49,7 @@ func StartDaemon(ctx context.Context, home *sandbox.Home, program string, args .
 	}
 }
 
-// PID is the process id of the daemon.
+// PID returns the process id of the daemon.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
 // Stop ends the daemon the clean way; a second time does nothing. An error has the end of

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// commentsIn are the comments in a piece of JSON, without line ends.
+// commentsIn returns the comments in a piece of JSON, without line ends.
 func commentsIn(text string) []string {
 	var out []string
 	for i := 0; i < len(text); i++ {

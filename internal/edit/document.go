@@ -99,7 +99,7 @@ func depthError(at Position) error {
 	return &SyntaxError{at, fmt.Sprintf("nested deeper than %d levels", maxDepth)}
 }
 
-// tooDeep is the offset at which nesting passes maxDepth, or -1.
+// tooDeep returns the offset at which nesting passes maxDepth, or -1.
 func tooDeep(b []byte) int {
 	depth := 0
 	for i := 0; i < len(b); i++ {
@@ -184,7 +184,7 @@ func index(step string, length int) (int, bool) {
 	return i, err == nil && i >= 0 && i < length && strconv.Itoa(i) == step
 }
 
-// Where is the place of the value at path; of a member, that of its key.
+// Where returns the place of the value at path; of a member, that of its key.
 func (d *Document) Where(path ...string) (Position, bool) {
 	v, depth := d.findValue(path)
 	if depth < len(path) {
@@ -203,13 +203,13 @@ func (d *Document) Where(path ...string) (Position, bool) {
 	return d.position(v.StartOffset), true
 }
 
-// Depth is how many steps of path are there.
+// Depth returns how many steps of path are there.
 func (d *Document) Depth(path ...string) int {
 	_, depth := d.findValue(path)
 	return depth
 }
 
-// Keys are the names in the object at path, in order, a repeated one each time.
+// Keys returns the names in the object at path, in order, a repeated one each time.
 func (d *Document) Keys(path ...string) []string {
 	v, depth := d.findValue(path)
 	o, ok := v.Value.(*hujson.Object)
@@ -223,7 +223,7 @@ func (d *Document) Keys(path ...string) []string {
 	return keys
 }
 
-// Len is the number of elements of the array at path, -1 when there is no array.
+// Len returns the number of elements of the array at path, -1 when there is no array.
 func (d *Document) Len(path ...string) int {
 	v, depth := d.findValue(path)
 	a, ok := v.Value.(*hujson.Array)
@@ -233,7 +233,7 @@ func (d *Document) Len(path ...string) int {
 	return len(a.Elements)
 }
 
-// Raw is the value at path as plain JSON, nil when there is none.
+// Raw returns the value at path as plain JSON, nil when there is none.
 func (d *Document) Raw(path ...string) json.RawMessage {
 	v, depth := d.findValue(path)
 	if depth < len(path) {
@@ -270,7 +270,7 @@ func appendPlain(b []byte, v *hujson.Value) []byte {
 	return b
 }
 
-// nameOf is the text of an object's key.
+// nameOf returns the text of an object's key.
 func nameOf(v *hujson.Value) string {
 	lit := v.Value.(hujson.Literal)
 	if bytes.IndexByte(lit, '\\') < 0 && utf8.Valid(lit) { // nearly always, and much cheaper

@@ -58,7 +58,7 @@ var (
 	TOML Format = tomlFormat{}
 )
 
-// For is the format of a name: json (with comments or without), yaml, toml.
+// For returns the format of a name: json (with comments or without), yaml, toml.
 func For(format string) (Format, error) {
 	switch format {
 	case "json", "jsonc":
@@ -108,7 +108,7 @@ type spliceable interface {
 	bytes() []byte
 }
 
-// bytesOf is the text of what a change gave.
+// bytesOf returns the text of what a change gave.
 func bytesOf(d spliceable, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err

@@ -20,12 +20,12 @@ func dress(t *rapid.T, text string) []byte {
 	return []byte(text)
 }
 
-// pick is one of a few texts.
+// pick returns one of a few texts.
 func pick(t *rapid.T, label string, of ...string) string {
 	return rapid.SampledFrom(of).Draw(t, label)
 }
 
-// yamlDocument is a random YAML text that is valid by construction.
+// yamlDocument returns a random YAML text that is valid by construction.
 func yamlDocument(t *rapid.T) []byte {
 	y := &yamlMaker{T: t, unit: rapid.IntRange(1, 4).Draw(t, "unit"), dash: rapid.IntRange(0, 2).Draw(t, "dash")}
 	var b strings.Builder
@@ -51,7 +51,7 @@ func (y *yamlMaker) behind() string {
 
 var yamlKeys = []string{"a", "b c", "'q'", "\"d\\u0065\"", "e.f", "1"}
 
-// entries are the lines of a block map.
+// entries returns the lines of a block map.
 func (y *yamlMaker) entries(indent string, depth int) string {
 	var b strings.Builder
 	n := rapid.IntRange(1, 3).Draw(y.T, "n")
@@ -66,7 +66,7 @@ func (y *yamlMaker) entries(indent string, depth int) string {
 	return b.String()
 }
 
-// value is what stands behind a colon or a dash, to the end of its last line.
+// value returns what stands behind a colon or a dash, to the end of its last line.
 func (y *yamlMaker) value(indent, deeper string, depth int, dash bool) string {
 	kinds := 9
 	if depth <= 0 {
@@ -123,7 +123,7 @@ func (y *yamlMaker) value(indent, deeper string, depth int, dash bool) string {
 	return b.String()
 }
 
-// flow is a value in brackets.
+// flow returns a value in brackets.
 func (y *yamlMaker) flow(depth int, indent string) string {
 	if depth == 0 {
 		return pick(y.T, "atom", "1", "x y", "'a, b'", "\"]\"", "~", "{}", "[]")
@@ -155,7 +155,7 @@ func (y *yamlMaker) flow(depth int, indent string) string {
 	return "{" + inside + "}"
 }
 
-// tomlDocument is a random TOML text that is valid by construction.
+// tomlDocument returns a random TOML text that is valid by construction.
 func tomlDocument(t *rapid.T) []byte {
 	m := &tomlMaker{T: t, equals: pick(t, "equals", " = ", " = ", "=", "  =  ")}
 	var b strings.Builder

@@ -259,7 +259,7 @@ func (e *edition) checkedText(meant func(root any) (any, error)) ([]byte, error)
 	return out, nil
 }
 
-// plain is the whole text as Go values, numbers as they are written.
+// plain returns the whole text as Go values, numbers as they are written.
 func (d *Document) plain() (any, error) { return decodePlain(d.Raw()) }
 
 func decodePlain(raw []byte) (any, error) {

@@ -200,7 +200,7 @@ func comments(b []byte) int {
 	return bytes.Count(b, []byte("// c")) + bytes.Count(b, []byte("/* c */"))
 }
 
-// paths are those of every object and array of a text.
+// paths returns those of every object and array of a text.
 func paths(d *Document, at []string) (objects, arrays [][]string) {
 	visit := func(steps []string) {
 		for _, s := range steps {

@@ -5,12 +5,12 @@ import (
 	"fmt"
 )
 
-// plainDoc is what a text says, as plain Go values.
+// plainDoc holds a text's content as plain Go values.
 type plainDoc struct{ plain any }
 
 func (d *plainDoc) look(path []string) (any, bool) { return lookIn(d.plain, path) }
 
-// Len is the number of elements of the list at path, -1 when there is no list.
+// Len returns the number of elements of the list at path, -1 when there is no list.
 func (d *plainDoc) Len(path ...string) int {
 	v, _ := d.look(path)
 	if list, ok := v.([]any); ok {
@@ -19,7 +19,7 @@ func (d *plainDoc) Len(path ...string) int {
 	return -1
 }
 
-// Raw is the value at path as JSON, nil when there is none.
+// Raw returns the value at path as JSON, nil when there is none.
 func (d *plainDoc) Raw(path ...string) json.RawMessage {
 	v, ok := d.look(path)
 	if !ok {

@@ -39,7 +39,7 @@ func sayHowMany() {
 	}
 }
 
-// mutated is a real text with a few lines changed at random; not all of them
+// mutated returns a real text with a few lines changed at random; not all of them
 // still mean something.
 func mutated(t *rapid.T, texts [][]byte, comment string) []byte {
 	lines := strings.SplitAfter(string(rapid.SampledFrom(texts).Draw(t, "sample")), "\n")
@@ -76,7 +76,7 @@ func mutated(t *rapid.T, texts [][]byte, comment string) []byte {
 	return []byte(text)
 }
 
-// places are the paths of all maps and lists of a text.
+// places returns the paths of all maps and lists of a text.
 func places(root any, at []string) (maps, lists [][]string) {
 	add := func(step string, v any) {
 		m, l := places(v, append(slices.Clone(at), step))

@@ -71,7 +71,7 @@ func (c *container) countKey(key string) (n int) {
 	return n
 }
 
-// leadStart is the offset where the blank before item i begins.
+// leadStart returns the offset where the blank before item i begins.
 func (c *container) leadStart(i int) int {
 	if i == 0 {
 		return c.open
@@ -79,7 +79,7 @@ func (c *container) leadStart(i int) int {
 	return c.items[i-1].comma + 1
 }
 
-// trailEnd is the offset where that behind item i (and its comma) ends.
+// trailEnd returns the offset where that behind item i (and its comma) ends.
 func (c *container) trailEnd(i int) int {
 	if i == len(c.items)-1 {
 		return c.close
@@ -87,7 +87,7 @@ func (c *container) trailEnd(i int) int {
 	return c.items[i+1].start
 }
 
-// newItem is what is to be added, and how the text around it is written.
+// newItem describes an item to add, and how the text around it is written.
 type newItem struct {
 	spread  func(indent string) string // as it looks on lines of its own
 	inline  string                     // as it looks within a line
@@ -183,7 +183,7 @@ func (k *cutter) removeItem(c container, i int) {
 	}
 }
 
-// indentAt is the white space that begins the line of an offset.
+// indentAt returns the white space that begins the line of an offset.
 func (k *cutter) indentAt(offset int) string {
 	line := k.body[bytes.LastIndexByte(k.body[:offset], '\n')+1 : offset]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
@@ -193,7 +193,7 @@ func blank(s string) bool { return strings.Trim(s, " \t\r\n") == "" }
 
 func oneNewline(s string) bool { return blank(s) && strings.Count(s, "\n") == 1 }
 
-// lastLineBlank is where the last line of s begins, when there is a newline
+// lastLineBlank returns where the last line of s begins, when there is a newline
 // before it and only white space on it; else 0.
 func lastLineBlank(s string) int {
 	at := strings.LastIndexByte(s, '\n') + 1
@@ -203,7 +203,7 @@ func lastLineBlank(s string) int {
 	return 0
 }
 
-// firstLineBlank is where the first line of s ends, its newline included, when
+// firstLineBlank returns where the first line of s ends, its newline included, when
 // only white space is on it; else 0.
 func firstLineBlank(s string) int {
 	at := strings.IndexByte(s, '\n') + 1
@@ -213,7 +213,7 @@ func firstLineBlank(s string) int {
 	return 0
 }
 
-// blankPrefix is the length of the white space on the first line of s.
+// blankPrefix returns the length of the white space on the first line of s.
 func blankPrefix(s string) int { return len(s) - len(strings.TrimLeft(s, " \t")) }
 
 // item is one member or element of a container.

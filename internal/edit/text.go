@@ -62,7 +62,7 @@ func (t *lines) position(offset int) Position {
 	return Position{Line: line, Col: offset - t.newlines[line-1]}
 }
 
-// result is the source with all splices done.
+// result returns the source with all splices done.
 func (t *lines) result() []byte {
 	return t.spliced(t.src, func(offset int) int {
 		return t.bom + offset + sort.SearchInts(t.crs, offset)
@@ -75,7 +75,7 @@ func (t *lines) lineStart(offset int) int {
 	return bytes.LastIndexByte(t.body[:offset], '\n') + 1
 }
 
-// lineEnd is where the line of offset ends, its newline included.
+// lineEnd returns where the line of offset ends, its newline included.
 func (t *lines) lineEnd(offset int) int {
 	if i := bytes.IndexByte(t.body[offset:], '\n'); i >= 0 {
 		return offset + i + 1
@@ -83,7 +83,7 @@ func (t *lines) lineEnd(offset int) int {
 	return len(t.body)
 }
 
-// afterBlank is the first offset from at on that is no space or tab.
+// afterBlank returns the first offset from at on that is no space or tab.
 func (t *lines) afterBlank(at int) int {
 	for at < len(t.body) && (t.body[at] == ' ' || t.body[at] == '\t') {
 		at++

@@ -207,7 +207,7 @@ func (n *tomlNode) headerBelowChildren() bool {
 		func(s *tomlSection) bool { return s.start < n.section.start })
 }
 
-// leftover is the section of a late header that loses its last line.
+// leftover returns the section of a late header that loses its last line.
 func (d *tomlDoc) leftover(w tomlWay, gone []extent) *tomlSection {
 	for _, n := range w.trail[1:] {
 		if n == w.node || !n.headerBelowChildren() || len(n.section.lines) == 0 {
@@ -246,7 +246,7 @@ func (d *tomlDoc) addDotted(n *tomlNode, key, value string) {
 	d.insertLines(d.lineEnd(after.end), text)
 }
 
-// equals is how the text writes the sign between key and value.
+// equals returns how the text writes the sign between key and value.
 func (d *tomlDoc) equals() string {
 	for _, s := range d.sections {
 		for _, l := range s.lines {
@@ -258,7 +258,7 @@ func (d *tomlDoc) equals() string {
 	return " = "
 }
 
-// endOfLines is where one more line of a section belongs, and its indentation.
+// endOfLines returns where one more line of a section belongs, and its indentation.
 func (d *tomlDoc) endOfLines(s *tomlSection) (at int, indent string) {
 	switch {
 	case len(s.lines) > 0:
@@ -302,7 +302,7 @@ func (d *tomlDoc) insertSection(n *tomlNode, text string) {
 // extent is a part of the text that goes.
 type extent struct{ from, to int }
 
-// extents are the lines of a node: those of its sections, each with the empty
+// extents returns the lines of a node: those of its sections, each with the empty
 // line before it, and those whose key leads to it.
 func (d *tomlDoc) extents(n *tomlNode) []extent {
 	var all []extent
@@ -326,7 +326,7 @@ func (d *tomlDoc) extents(n *tomlNode) []extent {
 	return all
 }
 
-// sectionExtent is a section with the empty line before it.
+// sectionExtent returns a section with the empty line before it.
 func (d *tomlDoc) sectionExtent(s *tomlSection) extent {
 	x := d.wholeLines(s.start, s.contentEnd())
 	if x.from > 0 && x.from == d.lineStart(s.start) {

@@ -145,7 +145,7 @@ func tomlKeyText(raw string) string {
 	return v.K
 }
 
-// tomlStringEnd is where the string at an offset ends, of all four kinds.
+// tomlStringEnd returns where the string at an offset ends, of all four kinds.
 func tomlStringEnd(b []byte, at int) int {
 	q := b[at]
 	three := strings.Repeat(string(q), 3)
@@ -176,7 +176,7 @@ func tomlStringEnd(b []byte, at int) int {
 	return -1
 }
 
-// tooDeepTOML is the offset at which brackets nest deeper than maxDepth, or -1.
+// tooDeepTOML returns the offset at which brackets nest deeper than maxDepth, or -1.
 func tooDeepTOML(b []byte) int {
 	depth := 0
 	for i := 0; i < len(b); i++ {

@@ -131,7 +131,7 @@ func parseTOML(src []byte) (doc *tomlDoc, err error) {
 	return d, nil
 }
 
-// meaning is what the text says.
+// meaning returns what the text says.
 func (d *tomlDoc) meaning() (any, error) {
 	plain := map[string]any{}
 	if err := toml.Unmarshal(d.body, &plain); err != nil {
@@ -187,7 +187,7 @@ func (n *tomlNode) attach(key string, child *tomlNode) {
 	n.children[key] = child
 }
 
-// define is the table that a header opens.
+// define returns the table that a header opens.
 func (n *tomlNode) define(keys []string, s *tomlSection, array bool) *tomlNode {
 	for i, key := range keys {
 		last := i == len(keys)-1
@@ -244,7 +244,7 @@ func (n *tomlNode) putValue(keys []string, v *tomlNode, s *tomlSection) bool {
 	return true
 }
 
-// below are the sections of a table or of a list of tables, its own first.
+// below returns the sections of a table or of a list of tables, its own first.
 func (n *tomlNode) below() []*tomlSection {
 	var all []*tomlSection
 	if n.section != nil {

@@ -35,7 +35,7 @@ func tomlString(s string) string {
 	return quote(s)
 }
 
-// tomlInlineText is a value within a line.
+// tomlInlineText returns a value within a line.
 func tomlInlineText(v *hujson.Value) string { return tomlInlineStyle.formatValue(v) }
 
 var tomlInlineStyle = inlineStyle{open: "{ ", end: " }", equals: " = ", key: tomlKey,
@@ -58,7 +58,7 @@ func hasNull(v *hujson.Value) bool {
 	return false
 }
 
-// asTables are the members of v when it is better written below headers: one
+// asTables returns the members of v when it is better written below headers: one
 // table, or a list of nothing but tables.
 func asTables(v *hujson.Value) (tables []*hujson.Object, list bool) {
 	switch c := v.Value.(type) {
@@ -79,7 +79,7 @@ func asTables(v *hujson.Value) (tables []*hujson.Object, list bool) {
 	return nil, false
 }
 
-// tomlSectionText is a header with its lines.
+// tomlSectionText returns a header with its lines.
 func tomlSectionText(names []string, o *hujson.Object, array bool, gap string) string {
 	open, end := "[", "]\n"
 	if array {

@@ -174,7 +174,7 @@ func TestFormatsByName(t *testing.T) {
 	}
 }
 
-// formatOf is the format of a sample by its name.
+// formatOf returns the format of a sample by its name.
 func formatOf(name string) Format {
 	f, _ := For(strings.TrimPrefix(filepath.Ext(name), "."))
 	return f

@@ -252,7 +252,7 @@ func (d *yamlDoc) addMember(n *yamlNode, path []string, key string, raw json.Raw
 	return nil
 }
 
-// commaGap is what stands behind a comma within a line of c.
+// commaGap returns what stands behind a comma within a line of c.
 func (k *cutter) commaGap(c container) string {
 	if len(c.items) > 1 {
 		if gap := k.text(c.leadStart(1), c.items[1].start); blank(gap) && !strings.Contains(gap, "\n") {
@@ -262,7 +262,7 @@ func (k *cutter) commaGap(c container) string {
 	return " "
 }
 
-// endOfDocument is where lines can be added to a document with nothing in it.
+// endOfDocument returns where lines can be added to a document with nothing in it.
 func (d *yamlDoc) endOfDocument() int {
 	for _, s := range d.spans {
 		if s.kind == token.DocumentEndType {

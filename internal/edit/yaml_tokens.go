@@ -62,7 +62,7 @@ func yamlError(err error) error {
 	return &SyntaxError{Position{1, 1}, line}
 }
 
-// tooDeepYAML is the token at which nesting passes maxDepth. Blocks can only
+// tooDeepYAML returns the token at which nesting passes maxDepth. Blocks can only
 // nest by being indented or by several dashes on a line.
 func tooDeepYAML(tokens token.Tokens) *token.Token {
 	flow, line, dashes := 0, 0, 0
@@ -163,7 +163,7 @@ func quotedEnd(text string, at int, quote byte) int {
 	return -1
 }
 
-// matchWords is where value ends in the text, white space not compared: lines
+// matchWords returns where value ends in the text, white space not compared: lines
 // are folded and unindented in the value.
 func matchWords(text string, at int, value string) int {
 	for i := 0; i < len(value); {

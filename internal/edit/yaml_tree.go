@@ -238,7 +238,7 @@ func (d *yamlDoc) mapping(values []*ast.MappingValueNode, flow bool, open, end *
 	return n, d.closeNode(n)
 }
 
-// keyOf is the key behind a question mark.
+// keyOf returns the key behind a question mark.
 func keyOf(k ast.MapKeyNode) ast.Node {
 	if mark, ok := k.(*ast.MappingKeyNode); ok {
 		return mark.Value
@@ -317,7 +317,7 @@ func (d *yamlDoc) closeNode(n *yamlNode) error {
 	return nil
 }
 
-// resolve is what a node says.
+// resolve returns what a node says.
 func (d *yamlDoc) resolve(n *yamlNode, budget *int, depth int) (any, error) {
 	if *budget--; *budget < 0 || depth > 2*maxDepth {
 		return nil, errors.New("its aliases multiply without end; change it by hand")

@@ -51,15 +51,15 @@ func (d *yamlDoc) style() yamlStyle {
 	return yamlStyle{strings.Repeat(" ", min(unit, 16)), strings.Repeat(" ", min(dash, 16))}
 }
 
-// column is how far into its line an offset is.
+// column returns how far into its line an offset is.
 func (d *yamlDoc) column(offset int) int { return offset - d.lineStart(offset) }
 
-// member is a key and its value, as lines.
+// member returns a key and its value, as lines.
 func (s yamlStyle) member(key string, v *hujson.Value, indent string) string {
 	return indent + yamlString(key) + ":" + s.formatValue(v, indent)
 }
 
-// element is a dash and its value, as lines.
+// element returns a dash and its value, as lines.
 func (s yamlStyle) element(v *hujson.Value, indent string) string {
 	inner := indent + "  "
 	var below strings.Builder
@@ -79,7 +79,7 @@ func (s yamlStyle) element(v *hujson.Value, indent string) string {
 	return indent + "- " + below.String()[len(inner):]
 }
 
-// formatValue is what stands behind a colon, up to the end of its last line; indent is
+// formatValue returns what stands behind a colon, up to the end of its last line; indent is
 // that of the key.
 func (s yamlStyle) formatValue(v *hujson.Value, indent string) string {
 	var below strings.Builder
@@ -99,7 +99,7 @@ func (s yamlStyle) formatValue(v *hujson.Value, indent string) string {
 	return "\n" + below.String()
 }
 
-// yamlInline is a value within a line.
+// yamlInline returns a value within a line.
 func yamlInline(v *hujson.Value) string { return yamlInlineStyle.formatValue(v) }
 
 var yamlInlineStyle = inlineStyle{open: "{", end: "}", equals: ": ", key: yamlString,

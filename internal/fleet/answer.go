@@ -71,7 +71,7 @@ func (h *Hosts) FindSession(name string) (one wire.Session, several []string) {
 	return wire.Session{}, nil
 }
 
-// errNoHost is what is said of an id whose machine isn't there.
+// errNoHost returns what is said of an id whose machine isn't there.
 func errNoHost(id string) *wire.Error {
 	host, _ := wire.SplitHost(id)
 	return wire.Errorf(wire.CodeGone, "no machine here is called %q; `hookmux remote list` and `hookmux fleet list` show them", host)
@@ -95,7 +95,7 @@ func (h *Hosts) reach(id string, answers bool) (t *tracked, there string, bad *w
 	return t, there, nil
 }
 
-// Session is everything about a session of another machine, by its full id here.
+// Session returns everything about a session of another machine, by its full id here.
 func (h *Hosts) Session(ctx context.Context, id string) (wire.SessionDetail, *wire.Error) {
 	t, there, bad := h.reach(id, false)
 	if bad != nil {
@@ -146,7 +146,7 @@ func (h *Hosts) Skip(ctx context.Context, id, by string) (wire.InboxReplyResult,
 	return h.resultHere(t, id, result), nil
 }
 
-// resultHere is what became of an answer, as it is shown here.
+// resultHere returns what became of an answer, as it is shown here.
 func (h *Hosts) resultHere(t *tracked, id string, result wire.InboxReplyResult) wire.InboxReplyResult {
 	link, name := t.source.Link(), t.source.Name()
 	result.ID = id

@@ -15,7 +15,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Options is what Hosts tells others.
+// Options configures what Hosts tells others.
 type Options struct {
 	Background *services.Background
 	// SessionChanged hears of every change of a session on another machine.
@@ -170,7 +170,7 @@ func noteOf(item *wire.InboxRequest) string {
 	return wire.NoteInboxReceived
 }
 
-// differences are the words of [wire.SessionChange] for what became different.
+// differences returns the words of [wire.SessionChange] for what became different.
 func differences(known bool, before, now *wire.Session) []string {
 	if !known {
 		return []string{"created"}
@@ -201,7 +201,7 @@ func (t *tracked) listSessions() []wire.Session {
 	return list
 }
 
-// sessionHere is a session of another machine as it is shown here.
+// sessionHere returns a session of another machine as it is shown here.
 func sessionHere(host string, link *Link, one wire.Session) wire.Session {
 	one.ID, one.Host = wire.OnHost(host, one.ID), host
 	// Numbers and files of that machine mean something else here.
@@ -231,7 +231,7 @@ func (t *tracked) listRequests() []wire.InboxRequest {
 	return list
 }
 
-// requestHere is a request of another machine as it is shown here.
+// requestHere returns a request of another machine as it is shown here.
 func requestHere(host string, link *Link, one wire.InboxRequest) wire.InboxRequest {
 	one.ID, one.Session, one.Host = wire.OnHost(host, one.ID), wire.OnHost(host, one.Session), host
 	if link.Scope != wire.ScopeAnswer {
@@ -241,7 +241,7 @@ func requestHere(host string, link *Link, one wire.InboxRequest) wire.InboxReque
 	return one
 }
 
-// all are the machines, by name.
+// all returns the machines, by name.
 func (h *Hosts) all() []*tracked {
 	if !h.any.Load() {
 		return nil
@@ -259,7 +259,7 @@ func (h *Hosts) all() []*tracked {
 // Any reports whether there is another machine.
 func (h *Hosts) Any() bool { return h.any.Load() }
 
-// Sessions are the sessions of all other machines; with all, also those that ended.
+// Sessions returns the sessions of all other machines; with all, also those that ended.
 func (h *Hosts) Sessions(all bool) []wire.Session {
 	var list []wire.Session
 	for _, t := range h.all() {
@@ -272,7 +272,7 @@ func (h *Hosts) Sessions(all bool) []wire.Session {
 	return list
 }
 
-// Waiting are the requests that wait on all other machines.
+// Waiting returns the requests that wait on all other machines.
 func (h *Hosts) Waiting() []wire.InboxRequest {
 	var list []wire.InboxRequest
 	for _, t := range h.all() {

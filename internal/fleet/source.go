@@ -21,7 +21,7 @@ import (
 // Source is another machine. Ids are those of that machine. All methods may be called at
 // once; those without a context answer from memory.
 type Source interface {
-	// Name is what the machine is called here ([wire.IsHostName]). It never changes.
+	// Name is the machine's name here ([wire.IsHostName]). It never changes.
 	Name() string
 	// Link says how it is reached and whether it is.
 	Link() Link

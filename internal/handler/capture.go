@@ -57,7 +57,7 @@ func (c *capture) readFrom(r io.Reader, room int) {
 	}
 }
 
-// lastPart is the last part of the stream that was kept.
+// lastPart returns the last part of the stream that was kept.
 func (c *capture) lastPart() []byte {
 	tail := c.head[max(0, len(c.head)-tailKept):]
 	if len(c.tail) > 0 {

@@ -71,7 +71,7 @@ func ClaudeEvent(ev *event.Event) string {
 	return ev.Native
 }
 
-// ClaudeInput is the event as Claude Code would put it on a hook's stdin. Of a
+// ClaudeInput returns the event as Claude Code would put it on a hook's stdin. Of a
 // call with several commands or files it shows the first.
 func ClaudeInput(ev *event.Event) []byte {
 	if speaksClaude(ev) {
@@ -183,7 +183,7 @@ func firstSet(text, otherwise string) string {
 	return text
 }
 
-// claudeResponse is a tool's result; what a shell printed stands under stdout
+// claudeResponse returns a tool's result; what a shell printed stands under stdout
 // in Claude's, and many hooks look for it there.
 func claudeResponse(t *event.Tool) json.RawMessage {
 	if len(t.Output) == 0 {
@@ -278,7 +278,7 @@ func aboutEvent(subjects []string, subject string, err error) error {
 	return fmt.Errorf("asked about %q: %w", termsafe.CutMarked(strings.Join(strings.Fields(subject), " "), 80), err)
 }
 
-// subjectsOf are the commands or files that Claude would ask about one by one;
+// subjectsOf returns the commands or files that Claude would ask about one by one;
 // a call without any is asked about once, as it is.
 func subjectsOf(t *event.Tool) []string {
 	var list []string

@@ -13,8 +13,8 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
-// effect is what a refusal (exit 2, decision "block") does at one of Claude
-// Code's events.
+// effect says how Claude Code reacts to a refusal (exit 2, decision "block") at one of its
+// events.
 type effect int
 
 const (

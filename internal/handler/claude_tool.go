@@ -193,7 +193,7 @@ func (p *presented) translateBack(d *event.Decision) error {
 	return nil
 }
 
-// memberBack is one changed member in the agent's words.
+// memberBack returns one changed member in the agent's words.
 func (p *presented) memberBack(m member, patch memberList) (string, json.RawMessage, error) {
 	if p.free {
 		return m.key, m.value, nil

@@ -24,7 +24,7 @@ var passed = []string{
 	"QODER_PROJECT_DIR", "QODER_SESSION_ID", "QWEN_PROJECT_DIR", "TRAE_PROJECT_DIR", "TMUX", "TMUX_PANE",
 }
 
-// handlerBase is what every process of a handler gets.
+// handlerBase returns what every process of a handler gets.
 func handlerBase(call *hook.Call) []string {
 	base := ownEnviron()
 	for _, entry := range call.Env {
@@ -35,7 +35,7 @@ func handlerBase(call *hook.Call) []string {
 	return base
 }
 
-// processEnviron is what a process gets: a person's environment, a few variables of
+// processEnviron returns what a process gets: a person's environment, a few variables of
 // the call, and what hookmux adds.
 func processEnviron(call *hook.Call, cwd string, format hook.Format, mark func(id string) string) []string {
 	ev := call.Event
@@ -87,7 +87,7 @@ next:
 	return env
 }
 
-// ownEnviron is what of the daemon's environment is a person's.
+// ownEnviron returns what of the daemon's environment is a person's.
 func ownEnviron() (env []string) {
 	has := map[string]bool{}
 	for _, entry := range os.Environ() {
@@ -105,7 +105,7 @@ func ownEnviron() (env []string) {
 	return env
 }
 
-// projectDir is what Claude Code would call the project here. Its own word
+// projectDir returns what Claude Code would call the project here. Its own word
 // counts only on Claude itself: an agent that runs below Claude inherits a
 // variable that means another session.
 func projectDir(call *hook.Call, cwd string) string {
@@ -129,7 +129,7 @@ func projectDir(call *hook.Call, cwd string) string {
 	}
 }
 
-// workDir is where a process runs: the event's cwd; when that is gone the
+// workDir returns where a process runs: the event's cwd; when that is gone the
 // project, else the root. The note says so.
 func workDir(call *hook.Call) (dir, note string) {
 	if isDir(call.Event.Cwd) {

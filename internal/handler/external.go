@@ -47,7 +47,7 @@ func (x *external) runProcess(ctx context.Context, s spec) (Output, error) {
 	return out, nil
 }
 
-// processSpec is the process but for its stdin.
+// processSpec returns the process but for its stdin.
 func (x *external) processSpec(call *hook.Call) (spec, error) {
 	dir, note := workDir(call)
 	if note != "" {
@@ -68,7 +68,7 @@ func (x *external) processSpec(call *hook.Call) (spec, error) {
 	return s, err
 }
 
-// findExecutable is the file a script's first word means: a bare name is looked up
+// findExecutable returns the file a script's first word means: a bare name is looked up
 // in PATH, a relative path starts at the project, else at the cwd.
 func findExecutable(name, project, cwd, path string) (string, error) {
 	if filepath.IsAbs(name) {

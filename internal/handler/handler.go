@@ -95,5 +95,5 @@ func New(r hook.Registration, deps Deps) (hook.Handler, error) {
 	return nil, fmt.Errorf("handler %q is none of builtin, command, script", r.Handler)
 }
 
-// Func is what a built-in does.
+// Func is the body of a built-in.
 type Func func(ctx context.Context, call *hook.Call) (event.Decision, error)

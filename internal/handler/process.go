@@ -68,7 +68,7 @@ type spec struct {
 	stdin []byte
 }
 
-// Output is what a process said and how it ended.
+// Output holds the output of a process and how it ended.
 type Output struct {
 	Stdout []byte
 	Stderr []byte
@@ -80,7 +80,7 @@ type Output struct {
 	LastWords []byte
 }
 
-// gaveUp is the failure of a process whose time was over.
+// gaveUp returns the failure of a process whose time was over.
 func gaveUp(ctx context.Context, started time.Time) error {
 	took := time.Since(started).Round(time.Millisecond)
 	if ctx.Err() == context.DeadlineExceeded {

@@ -13,7 +13,7 @@ type Word struct {
 	Home bool
 }
 
-// In is the word with home in place of its ~.
+// In returns the word with home in place of its ~.
 func (w Word) In(home string) string {
 	if !w.Home || home == "" {
 		return w.Text

@@ -47,7 +47,7 @@ func ParseUnified(kind event.Kind, carries event.Carries, out Output) (event.Dec
 	return event.Decision{}, nil
 }
 
-// refusedDecision is a plain no: at an end it means that the agent shall go on.
+// refusedDecision returns a plain no: at an end it means that the agent shall go on.
 func refusedDecision(kind event.Kind, reason string) event.Decision {
 	if kind.TakesKeepGoing() {
 		return event.Decision{KeepGoing: true, Reason: reason}
@@ -58,7 +58,7 @@ func refusedDecision(kind event.Kind, reason string) event.Decision {
 	return event.Decision{Verdict: event.Deny, Reason: reason}
 }
 
-// failureOf is why an answer does not count at all, exit 2 set aside.
+// failureOf returns why an answer does not count at all, exit 2 set aside.
 func failureOf(out Output) error {
 	if err := endFailure(out); err != nil {
 		return err
@@ -79,7 +79,7 @@ func endFailure(out Output) error {
 	return nil
 }
 
-// lastWords is the last line of stderr, where programs say what went wrong.
+// lastWords returns the last line of stderr, where programs say what went wrong.
 func lastWords(out Output) string {
 	words := out.LastWords
 	if words == nil {
@@ -225,7 +225,7 @@ func unifiedVerdict(kind event.Kind, d event.Decision, word, message string) (ev
 	return d, nil
 }
 
-// claudeKeys are what Claude Code's format has and the unified one has not.
+// claudeKeys are the keys that Claude Code's format has and the unified one has not.
 var claudeKeys = map[string]bool{
 	"hookSpecificOutput": true, "continue": true, "stopReason": true,
 	"suppressOutput": true, "systemMessage": true, "permissionDecision": true,

@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 )
 
-// lockPath is the lock of everybody who changes what is installed.
+// lockPath returns the lock of everybody who changes what is installed.
 func lockPath(stateFolder string) string { return filepath.Join(stateFolder, "install.lock") }
 
 // errMoved says that something else would be done now than the user agreed to.

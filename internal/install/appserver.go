@@ -144,7 +144,7 @@ func listHooks(c *agentrpc.Client, cwd string) ([]ListedHook, error) {
 	return all, nil
 }
 
-// listOwnHooks are the hooks of its agent that run a command of ours.
+// listOwnHooks returns the hooks of its agent that run a command of ours.
 func listOwnHooks(c *agentrpc.Client, g *OwnHooks) ([]ListedHook, error) {
 	all, err := listHooks(c, g.Cwd)
 	if err != nil {

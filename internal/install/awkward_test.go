@@ -40,7 +40,7 @@ var awkwardHomes = []awkwardHome{
 	{name: "dotfiles behind a link", dotfiles: true},
 }
 
-// peoplesDocuments are what may stand in a file before we come, by its format. The
+// peoplesDocuments are examples of files as they may be before we come, by format. The
 // first ones every agent's file can be.
 var peoplesDocuments = map[string][]string{
 	"json": {"{}", "{\n}\n", "{\"mine\": [1, 2],\t\"x\": {\"y\": null}}", "{\r\n  \"mine\": true\r\n}\r\n", "",
@@ -51,7 +51,7 @@ var peoplesDocuments = map[string][]string{
 		"mine: [1\n"},
 }
 
-// documentsOf are the documents for a place of an agent; an empty list where it has
+// documentsOf returns the documents for a place of an agent; an empty list where it has
 // no file of other people's.
 func documentsOf(a *agent.Agent, place agent.InstallPlace) []string {
 	if a.Install.Way != agent.WayEntries {

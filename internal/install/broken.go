@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// BrokenFile is the error for a file that cannot be edited.
+// BrokenFile returns the error for a file that cannot be edited.
 func BrokenFile(path string, err error) error { return &BrokenError{path, err} }
 
 // BrokenError says which file cannot be edited, and why.

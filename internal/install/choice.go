@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/plugins"
 )
 
-// Choice is what a person asked for when hooks were written. It stays until
+// Choice holds what a person asked for when hooks were written. It stays until
 // they ask for something else: who wanted calls refused still wants it after
 // an upgrade.
 type Choice struct {
@@ -16,7 +16,7 @@ type Choice struct {
 	Deny   bool     `json:"deny,omitempty"`
 }
 
-// effectiveOptions are the options for one agent: what is not said now is as it was
+// effectiveOptions returns the options for one agent: what is not said now is as it was
 // chosen before.
 func (d *draft) effectiveOptions(a *agent.Agent, o Options) (Options, bool) {
 	was := d.host.chosenEvents(a, o.Scope, d.old)
@@ -33,7 +33,7 @@ func (d *draft) effectiveOptions(a *agent.Agent, o Options) (Options, bool) {
 	return o, kept
 }
 
-// chosenEvents is what was chosen for an agent; nil when it has no hooks of ours.
+// chosenEvents returns what was chosen for an agent; nil when it has no hooks of ours.
 // The record says it, and without one what stands in the files does.
 func (h *Host) chosenEvents(a *agent.Agent, scope string, m *Manifest) *Choice {
 	if a.Install.Way == agent.WayScripts {
@@ -105,7 +105,7 @@ func (h *Host) chosenIn(a *agent.Agent, p agent.InstallPlace, path string) *Choi
 	return c
 }
 
-// chosenAmong are the events that were chosen, compared with those that are there: nil
+// chosenAmong returns the events that were chosen, compared with those that are there: nil
 // when they are the usual ones.
 func chosenAmong(a *agent.Agent, have []string) []string {
 	usual, err := Pick(a, nil)

@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
-// Delivery is what of an agent's installed hooks would reach us in a session
+// Delivery says which of an agent's installed hooks would reach us in a session
 // that is started now. What does must not be given a second time at launch, and
 // what does not must be.
 type Delivery struct {
@@ -87,7 +87,7 @@ type offSwitch struct {
 	line             int
 }
 
-// offSwitches are those that are set.
+// offSwitches returns those that are set.
 func (h *Host) offSwitches(a *agent.Agent) (out []offSwitch) {
 	seen := map[string]bool{}
 	for _, off := range a.Install.Off {
@@ -109,7 +109,7 @@ func (h *Host) offSwitches(a *agent.Agent) (out []offSwitch) {
 	return out
 }
 
-// readSetting is the value of a key in a file, as JSON; nil when it cannot be read:
+// readSetting returns the value of a key in a file, as JSON; nil when it cannot be read:
 // that is said where it matters.
 func readSetting(from files, path, format, key string) ([]byte, int) {
 	f, err := edit.For(format)
@@ -129,7 +129,7 @@ func readSetting(from files, path, format, key string) ([]byte, int) {
 	return r.Raw(steps...), where.Line
 }
 
-// WithHooks is a hooks file of a person's with the usual hooks of ours in it,
+// WithHooks returns a hooks file of a person's with the usual hooks of ours in it,
 // for a folder that is only used for one launch. Ours run the real program:
 // nothing need be installed for this.
 func (h *Host) WithHooks(a *agent.Agent, own []byte) ([]byte, error) {

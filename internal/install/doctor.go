@@ -56,7 +56,7 @@ type Doctor struct {
 	// Plugins runs an agent's program, which prints the plugins it loaded.
 	Plugins func(a *agent.Agent, args []string) (string, error)
 
-	// Said is what a person should know about what was fixed.
+	// Said is what you should know about what was fixed.
 	Said []string
 
 	found []Finding

@@ -393,7 +393,7 @@ func (d *Doctor) trustsHere(a *agent.Agent) bool {
 	return err == nil && trust == folderTrusted
 }
 
-// arrivedAt is a moment as short as it is clear.
+// arrivedAt returns a moment as short as it is clear.
 func arrivedAt(t, now time.Time) string {
 	t, now = t.Local(), now.Local()
 	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {

@@ -124,7 +124,7 @@ func (d *draft) rememberOriginal(f *draftFile, a *agent.Agent) error {
 	return nil
 }
 
-// foldersFor are the folders that were or will be made for a file; also those that
+// foldersFor returns the folders that were or will be made for a file; also those that
 // an installation made which was killed before it came to the file.
 func (d *draft) foldersFor(path, name string) []string {
 	out := d.host.missingDirs(path)
@@ -138,7 +138,7 @@ func (d *draft) foldersFor(path, name string) []string {
 	return out
 }
 
-// setContent is the next state of a file; the same again is no change, and nil is
+// setContent returns the next state of a file; the same again is no change, and nil is
 // returned.
 func (f *draftFile) setContent(op Op, now []byte) *plannedChange {
 	f.record.After = hash(now)
@@ -150,7 +150,7 @@ func (f *draftFile) setContent(op Op, now []byte) *plannedChange {
 	return &f.changes[len(f.changes)-1]
 }
 
-// stripHooks is a file without our hooks; nil when nothing else is in it and it is
+// stripHooks returns a file without our hooks; nil when nothing else is in it and it is
 // ours altogether.
 func (h *Host) stripHooks(a *agent.Agent, path string, src []byte, r *Record) (out []byte, err error) {
 	out = src
@@ -183,7 +183,7 @@ func (h *Host) stripHooks(a *agent.Agent, path string, src []byte, r *Record) (o
 	return hookentry.WithdrawTrust(out, keys, kept)
 }
 
-// changeSteps are what has to be done to other people's files: folders, files,
+// changeSteps returns what has to be done to other people's files: folders, files,
 // what agents must be told, folders that are no longer needed.
 func (d *draft) changeSteps() []Step {
 	var writes, told []Step
@@ -288,7 +288,7 @@ func (d *draft) takeOut(a *agent.Agent, p agent.InstallPlace, path, scope string
 	return nil
 }
 
-// dropFile is the last state of a file that is no longer ours.
+// dropFile notes the last state of a file that is no longer ours.
 func (d *draft) dropFile(f *draftFile, now []byte) {
 	f.gone = true
 	if !SameText(f.now, now) {

@@ -16,7 +16,7 @@ import (
 // Leftover is one file of an earlier build.
 type Leftover struct {
 	Path string
-	// Replacement is what belongs into the file now; nil means that it's removed.
+	// Replacement is the new content of the file; nil means that it's removed.
 	Replacement []byte
 	// Lost says what goes with the file that you may want to set up again, "" for nothing.
 	Lost string

@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 )
 
-// Op is what a step does.
+// Op names what a step does.
 type Op string
 
 // The kinds of steps.
@@ -43,7 +43,7 @@ type Step struct {
 	From  string `json:"from,omitempty"`
 	// Runnable says that the file is a program: a new one may be run.
 	Runnable bool `json:"runnable,omitempty"`
-	// OwnHooks are what the agent is asked to trust, at a trust step.
+	// OwnHooks are the hooks that the agent is asked to trust, at a trust step.
 	OwnHooks *OwnHooks `json:"-"`
 }
 

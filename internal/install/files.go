@@ -30,7 +30,7 @@ func (h *Host) onDisk() files {
 	return disk{}
 }
 
-// missingDirs are the folders that have to be made for a file, outermost
+// missingDirs returns the folders that have to be made for a file, outermost
 // first; for a link that leads nowhere, those of what it leads to.
 func (h *Host) missingDirs(path string) []string {
 	var out []string

@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 )
 
-// folderTrust is what an agent thinks of a folder.
+// folderTrust says whether an agent trusts a folder.
 type folderTrust int
 
 const (

@@ -17,7 +17,7 @@ func newHost(t testing.TB, env ...string) *Host {
 	return hostAt(t, t.TempDir(), env...)
 }
 
-// hostAt is the same below a folder of the caller's choice.
+// hostAt returns the same below a folder of the caller's choice.
 func hostAt(t testing.TB, base string, env ...string) *Host {
 	t.Helper()
 	home, project := filepath.Join(base, "home"), filepath.Join(base, "project")
@@ -53,7 +53,7 @@ func known(t testing.TB, name string) *agent.Agent {
 	return a
 }
 
-// installable are all agents hookmux can be written into.
+// installable returns all agents hookmux can be written into.
 func installable() []*agent.Agent {
 	var out []*agent.Agent
 	for _, a := range agent.Builtin().Agents() {
@@ -110,7 +110,7 @@ func mustUninstall(t testing.TB, h *Host, agents ...*agent.Agent) *Plan {
 	return p
 }
 
-// picture is every file, folder and link of a tree with what is in it.
+// picture returns every file, folder and link of a tree with what is in it.
 func picture(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}

@@ -86,7 +86,7 @@ func (h *Host) resolvePath(f agent.HookFile) string {
 	return f.Resolve(h.Dirs.Home, h.Project, h.Getenv)
 }
 
-// installSpec is how an agent is written into, with nothing in it that the version on
+// installSpec returns how an agent is written into, with nothing in it that the version on
 // this machine does not know.
 func (h *Host) installSpec(a *agent.Agent, deny bool) *agent.InstallSpec {
 	closed := a.Install.Closed
@@ -98,7 +98,7 @@ func (h *Host) installSpec(a *agent.Agent, deny bool) *agent.InstallSpec {
 	return &spec
 }
 
-// diskView is how the catalogue sees this machine.
+// diskView returns how the catalogue sees this machine.
 func (h *Host) diskView(spec *agent.InstallSpec) agent.DiskView {
 	return agent.DiskView{
 		Resolve: h.resolvePath,
@@ -118,7 +118,7 @@ func (h *Host) diskView(spec *agent.InstallSpec) agent.DiskView {
 	}
 }
 
-// target is the one for a place; the same again as long as nothing about it
+// target returns the one for a place; the same again as long as nothing about it
 // changed, because several plans look at the same text.
 func (h *Host) target(path string, place agent.InstallPlace, spec *agent.InstallSpec) (*hookentry.Target, error) {
 	key := path + "\x00" + place.At

@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 )
 
-// agentTrust is what an agent itself trusts: single hooks by their hash, or
+// agentTrust describes how an agent keeps its own trust: single hooks by their hash, or
 // whole folders.
 type agentTrust struct {
 	host  *Host
@@ -23,7 +23,7 @@ func (h *Host) trustOf(a *agent.Agent) agentTrust { return agentTrust{h, a} }
 // byHash reports whether an agent wants each hook trusted.
 func byHash(a *agent.Agent) bool { return a.Install != nil && a.Install.Trust.Step == "hash" }
 
-// file is where trust is kept: the agent's own config, in TOML.
+// file returns where trust is kept: the agent's own config, in TOML.
 func (t agentTrust) file() string {
 	for _, f := range t.agent.Files {
 		if f.Scope == User && f.Format == "toml" {
@@ -33,7 +33,7 @@ func (t agentTrust) file() string {
 	return ""
 }
 
-// sourceName is how the agent names a file: a folder that a variable names is
+// sourceName returns how the agent names a file: a folder that a variable names is
 // looked up first, the default one is taken as it is.
 func (t agentTrust) sourceName(path string, place agent.InstallPlace) string {
 	if place.Env == "" || t.host.Getenv == nil || t.host.Getenv(place.Env) == "" {

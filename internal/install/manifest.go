@@ -30,19 +30,19 @@ type Record struct {
 	Scope   string `json:"scope"`
 	Project string `json:"project,omitempty"`
 	Kind    Kind   `json:"kind"`
-	// Original is what the file was without us; nil: it was not there.
+	// Original is the file without us; nil: it was not there.
 	Original []byte `json:"original"`
 	// After is the hash of what we wrote last.
 	After string           `json:"after"`
 	Kept  []hookentry.Kept `json:"kept,omitempty"`
 	Keys  [][]string       `json:"keys,omitempty"` // what was put in besides hooks
 	Dirs  []string         `json:"dirs,omitempty"` // folders made for it
-	// Chosen is what the user asked for, and Wrote the events this came to.
+	// Chosen says what the user asked for, and Wrote the events this came to.
 	Chosen *Choice  `json:"chosen,omitempty"`
 	Wrote  []string `json:"wrote,omitempty"`
 }
 
-// Kind is what a file of the manifest is.
+// Kind names the kind of a file in the manifest.
 type Kind string
 
 // The kinds of files.
@@ -152,7 +152,7 @@ func (h *Host) onlyOurs(a *agent.Agent, path string, data []byte, r *Record) boo
 		bytes.Count(without, []byte("#")) == bytes.Count(r.Original, []byte("#"))
 }
 
-// filled is a value without the tables in it that hold nothing: an agent that
+// filled returns a value without the tables in it that hold nothing: an agent that
 // writes a table out by its keys forgets that there was an empty one.
 func filled(raw []byte) []byte {
 	var v any

@@ -23,7 +23,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
-// manyDocuments is how many documents of each format are installed into and
+// manyDocuments returns how many documents of each format are installed into and
 // cleaned out again: always the same ones in a plain test run, more and new
 // ones with HOOKMUX_LONG=1 or -documents.
 func manyDocuments() (n int, seed uint64) {
@@ -399,7 +399,7 @@ func (d *trial) inTheirElement(t *hookentry.Target) bool {
 	return false
 }
 
-// document is a text that somebody could have.
+// document returns a text that somebody could have.
 func (d *trial) document() string {
 	var text string
 	if d.rng.IntN(3) == 0 {
@@ -419,7 +419,7 @@ func (d *trial) document() string {
 	return text
 }
 
-// mutated is a real text with a few lines changed.
+// mutated returns a real text with a few lines changed.
 func (d *trial) mutated(text string) string {
 	comment := map[bool]string{true: "// c", false: "# c"}[d.format == edit.JSON]
 	lines := strings.SplitAfter(text, "\n")
@@ -442,7 +442,7 @@ func (d *trial) mutated(text string) string {
 	return strings.Join(lines, "")
 }
 
-// made is a document written from scratch: settings, hooks, comments.
+// made returns a document written from scratch: settings, hooks, comments.
 func (d *trial) made() string {
 	w := &writer{rng: d.rng, hooks: d.hooks()}
 	at := strings.Split(d.robot.Install.Places[0].At, ".")

@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 )
 
-// FoundMods is what loads code into an agent that hears of calls beside hooks, and that
+// FoundMods describes code loaded into an agent that hears of calls beside hooks, and that
 // can lift what a hook refused.
 type FoundMods struct {
 	Loads []string // what loads mods, each with where it is; none where the machine keeps them out
@@ -100,13 +100,13 @@ func (f FoundMods) LiftNote(title string) string {
 		strings.Join(slices.Concat(f.Loads, f.Lifts), "; "))
 }
 
-// LiftFix is what to do about mods.
+// LiftFix returns what to do about mods.
 func LiftFix(a *agent.Agent) string {
 	return "remove the ones you didn't choose; to keep all of them out, as root, set " + a.Mods.Off + " to true in " +
 		managedFile(a)
 }
 
-// managedFile is where the machine's settings of an agent are.
+// managedFile returns where the machine's settings of an agent are.
 func managedFile(a *agent.Agent) string {
 	for _, file := range a.Files {
 		if file.Scope == "managed" && (runtime.GOOS == "darwin") == strings.HasPrefix(file.Path, "/Library/") &&

@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
-// notesAfterInstall are what a person should know about an agent once hooks are in place.
+// notesAfterInstall returns what a person should know about an agent once hooks are in place.
 func (h *Host) notesAfterInstall(a *agent.Agent, path string, commands []hookentry.Command, o Options) []string {
 	var out []string
 	spec := a.Install
@@ -122,7 +122,7 @@ func (h *Host) Find(all []*agent.Agent) []Found {
 	return out
 }
 
-// ProgramAndConfigDir is the agent's program on PATH and the folder of its config, as
+// ProgramAndConfigDir returns the agent's program on PATH and the folder of its config, as
 // far as they are there.
 func (h *Host) ProgramAndConfigDir(a *agent.Agent) (program, dir string) {
 	if dir = h.configDir(a); dir != "" && (!h.onDisk().exists(dir) || h.onDisk().isFile(dir)) {
@@ -131,7 +131,7 @@ func (h *Host) ProgramAndConfigDir(a *agent.Agent) (program, dir string) {
 	return h.programOf(a), dir
 }
 
-// programOf is the agent's program on PATH.
+// programOf returns the agent's program on PATH.
 func (h *Host) programOf(a *agent.Agent) string {
 	names := slices.Clone(a.Marks.Programs)
 	if a.Launch.Program != "" {
@@ -147,7 +147,7 @@ func (h *Host) programOf(a *agent.Agent) string {
 	return ""
 }
 
-// configDir is the folder an agent keeps its config in: the first one of its
+// configDir returns the folder an agent keeps its config in: the first one of its
 // place below the home, or what stands for it.
 func (h *Host) configDir(a *agent.Agent) string {
 	files := a.Files

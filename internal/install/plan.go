@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
-// Options is what a person asks for.
+// Options holds what a person asks for.
 type Options struct {
 	Agents []*agent.Agent
 	// Found says that nobody named the agents: one that takes no hooks in this
@@ -30,7 +30,7 @@ type Options struct {
 	Known []*agent.Agent
 }
 
-// Plan is what has to be done, and what a person should know about it.
+// Plan lists what has to be done, and what you should know about it.
 type Plan struct {
 	Steps  []Step      `json:"steps"`
 	Agents []AgentPlan `json:"agents"`
@@ -81,7 +81,7 @@ func (p *Plan) Files() int {
 	return len(seen)
 }
 
-// Pick are the events that are installed for an agent.
+// Pick returns the events that are installed for an agent.
 func Pick(a *agent.Agent, names []string) (events []*agent.EventSpec, err error) {
 	for _, e := range a.Events {
 		switch {
@@ -185,7 +185,7 @@ func (h *Host) Install(o Options) (*Plan, error) {
 	return plan, nil
 }
 
-// commands are what is registered for an agent.
+// commands returns what is registered for an agent.
 func (h *Host) commands(a *agent.Agent, o Options) ([]hookentry.Command, error) {
 	events, err := Pick(a, o.Events)
 	if err != nil {
@@ -420,7 +420,7 @@ func (d *draft) trust(t *hookentry.Target, a *agent.Agent, place agent.InstallPl
 	return nil
 }
 
-// folder is where an agent is asked what it sees of a scope.
+// folder returns where an agent is asked what it sees of a scope.
 func (h *Host) folder(scope string) string {
 	if scope == Project {
 		return h.Project

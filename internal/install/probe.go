@@ -23,7 +23,7 @@ import (
 // longest is how long a probe may take, a daemon that has to start included.
 const longest = 15 * time.Second
 
-// ProbeResult is what came of trying an agent's hook command.
+// ProbeResult is the result of trying an agent's hook command.
 type ProbeResult struct {
 	Agent string        `json:"agent"`
 	Took  time.Duration `json:"tookNs,omitempty"`

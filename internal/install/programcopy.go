@@ -24,7 +24,7 @@ import (
 // finds the new hookmux beside it.
 var Names = []string{"hookmux", "hookmux-hook"}
 
-// ProgramFolder is where the copies are: under the path that is in agents' settings.
+// ProgramFolder returns where the copies are: under the path that is in agents' settings.
 func ProgramFolder(d paths.Dirs) string { return filepath.Join(d.Data, "bin") }
 
 // MayVanish reports whether a program can be moved, deleted or replaced without root:
@@ -74,7 +74,7 @@ func isReplaceable(file string, uid int) bool {
 	return info.Mode().Perm()&0o020 != 0 && (err != nil || slices.Contains(groups, group))
 }
 
-// StableProgram is the program that may be written down for later and started as the daemon: the
+// StableProgram returns the program that may be written down for later and started as the daemon: the
 // copy, where there is one and the program itself may vanish.
 func StableProgram(d paths.Dirs, program string) string {
 	kept := filepath.Join(ProgramFolder(d), filepath.Base(program))

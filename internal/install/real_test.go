@@ -183,7 +183,7 @@ func realAgent(t *testing.T, a *agent.Agent, gone, deny bool) {
 	}
 }
 
-// withTools are the usual events, and those before tools where they are not
+// withTools returns the usual events, and those before tools where they are not
 // among them.
 func withTools(a *agent.Agent) []string {
 	var usual []string
@@ -252,7 +252,7 @@ func apply(t *testing.T, h *Host, o Options, testBed *agentstest.TestBed) {
 	}
 }
 
-// configs are the agent's own config files.
+// configs returns the agent's own config files.
 func configs(t *testing.T, h *Host, a *agent.Agent) map[string]string {
 	t.Helper()
 	out := map[string]string{}

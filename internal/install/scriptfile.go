@@ -19,7 +19,7 @@ import (
 // head begins every program of ours.
 const head = "#!/bin/sh\n# Written by hookmux; `hookmux uninstall` takes it away again.\n"
 
-// ScriptText is the program for a command.
+// ScriptText returns the program for a command.
 func ScriptText(c hookentry.Command) []byte { return []byte(head + c.Line() + "\n") }
 
 // ReadScript recognises a program of ours: one line, and comments.
@@ -38,7 +38,7 @@ func ReadScript(src []byte) (c hookentry.Command, ours bool) {
 	return hookentry.ReadLine(line)
 }
 
-// ScriptPath is the file of an event, for the path of a place.
+// ScriptPath returns the file of an event, for the path of a place.
 func ScriptPath(place, event string) string { return strings.ReplaceAll(place, agent.EventMark, event) }
 
 // Script is a slot for a script: a program for an event, or a free file name.
@@ -62,7 +62,7 @@ type ScriptFinder struct {
 	Glob    func(pattern string) []string
 }
 
-// InPlace are the programs of an event in a place: first the names that ours could
+// InPlace returns the programs of an event in a place: first the names that ours could
 // have, then what else is called so.
 func (f ScriptFinder) InPlace(p agent.InstallPlace, e *agent.EventSpec) ([]Script, error) {
 	path := f.Resolve(p.HookFile)
@@ -96,7 +96,7 @@ func (f ScriptFinder) InPlace(p agent.InstallPlace, e *agent.EventSpec) ([]Scrip
 	return out, nil
 }
 
-// InScope are the programs of an event in all places of a scope.
+// InScope returns the programs of an event in all places of a scope.
 func (f ScriptFinder) InScope(scope string, e *agent.EventSpec) ([]Script, error) {
 	var out []Script
 	for _, p := range f.Agent.Install.Places {
@@ -112,7 +112,7 @@ func (f ScriptFinder) InScope(scope string, e *agent.EventSpec) ([]Script, error
 	return out, nil
 }
 
-// Unused is the first name of an event in a scope that nobody has; empty when there
+// Unused returns the first name of an event in a scope that nobody has; empty when there
 // is none.
 func (f ScriptFinder) Unused(scope string, e *agent.EventSpec) (string, error) {
 	found, err := f.InScope(scope, e)
@@ -124,7 +124,7 @@ func (f ScriptFinder) Unused(scope string, e *agent.EventSpec) (string, error) {
 	return "", err
 }
 
-// Own is the file for an event in a scope: the one that is ours, or an unused name.
+// Own returns the file for an event in a scope: the one that is ours, or an unused name.
 func (f ScriptFinder) Own(scope string, e *agent.EventSpec) (string, error) {
 	found, err := f.InScope(scope, e)
 	if err != nil {

@@ -88,7 +88,7 @@ func (d *draft) takeOutScripts(a *agent.Agent, p agent.InstallPlace, scope strin
 	return nil
 }
 
-// chosenScripts is what was chosen for an agent, as records or the programs say.
+// chosenScripts returns what was chosen for an agent, as records or the programs say.
 func chosenScripts(scripts ScriptFinder, scope string, m *Manifest) *Choice {
 	a := scripts.Agent
 	var c *Choice

@@ -22,10 +22,10 @@ type Setting struct {
 	Value any
 }
 
-// Name is how a person calls it.
+// Name returns how a person calls it.
 func (s Setting) Name() string { return strings.Join(s.Path, ".") }
 
-// SettingsOf are the settings that an agent needs, in a fixed order.
+// SettingsOf returns the settings that an agent needs, in a fixed order.
 func SettingsOf(spec *agent.EnableSpec) []Setting {
 	var out []Setting
 	at := strings.Split(spec.At, ".")
@@ -36,7 +36,7 @@ func SettingsOf(spec *agent.EnableSpec) []Setting {
 	return out
 }
 
-// MissingSettings are those of the settings that a text lacks. One with another value is
+// MissingSettings returns those of the settings that a text lacks. One with another value is
 // the user's own word.
 func MissingSettings(f edit.Format, src []byte, all []Setting) ([]Setting, error) {
 	if src == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/edit"
 )
 
-// LongestPrefixRule is what a list of folders says about one: the word of the rule with the
+// LongestPrefixRule returns what a list of folders says about one: the word of the rule with the
 // longest path that the folder is in. False: none is about it.
 func LongestPrefixRule(r edit.Reader, spec *agent.FolderTrust, folder string, realPath func(string) string) (string, bool) {
 	longest, word := -1, ""

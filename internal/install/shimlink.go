@@ -14,7 +14,7 @@ import (
 // version of hookmux is installed where, because agents and people pin their trust to it.
 // It is a copy of hookmux-hook, or a link to one that only root can replace.
 
-// ShimPath is what agents run.
+// ShimPath returns what agents run.
 func ShimPath(d paths.Dirs) string { return filepath.Join(ProgramFolder(d), hookentry.HookName) }
 
 // StableHook prefers the name under which hookmux-hook stands on PATH to where
@@ -48,7 +48,7 @@ func RefreshShim(d paths.Dirs, hook string, onPath bool) error {
 	return RunSteps(target.Steps(d, to), &Disk{})
 }
 
-// ShimTarget is what agents run.
+// ShimTarget is the program that agents run.
 type ShimTarget struct {
 	Hook string // this hookmux's own hookmux-hook, or the copy of it
 	// Copied is the folder of this hookmux's programs where that may vanish, so that
@@ -147,10 +147,10 @@ func dropFolders(d paths.Dirs) []Step {
 	return []Step{{Op: OpDropDir, Path: ProgramFolder(d)}, {Op: OpDropDir, Path: d.Data}}
 }
 
-// program is where the copy of hookmux is.
+// program returns where the copy of hookmux is.
 func program(d paths.Dirs) string { return filepath.Join(ProgramFolder(d), Names[0]) }
 
-// ShimForTmux is the hookmux that tmux is told to run, and the steps that put it there: the
+// ShimForTmux returns the hookmux that tmux is told to run, and the steps that put it there: the
 // copy, where this one may vanish.
 func ShimForTmux(d paths.Dirs, self string) (string, []Step) {
 	kept := program(d)

@@ -95,7 +95,7 @@ func (l siteReader) readRequiredFiles(s *Site) {
 	}
 }
 
-// hiddenBy is the file because of which the agent passes another one over;
+// hiddenBy returns the file because of which the agent passes another one over;
 // empty when it does not.
 func hiddenBy(in files, path string, p agent.InstallPlace) (by string) {
 	for _, name := range p.Unless {

@@ -10,10 +10,10 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
-// leftovers are what an installation that was killed began and never put in place.
+// leftovers are files that a killed installation began and never put in place.
 type leftovers struct{ host *Host }
 
-// writtenPaths are all paths that an installation may have been writing when it was
+// writtenPaths returns all paths that an installation may have been writing when it was
 // killed.
 func (l leftovers) writtenPaths() []string {
 	h := l.host

@@ -231,7 +231,7 @@ func TestADeadLinkBecomesACopy(t *testing.T) {
 	}
 }
 
-// hostFromClone is one whose programs are in a folder that you can write to.
+// hostFromClone returns one whose programs are in a folder that you can write to.
 func hostFromClone(t *testing.T) (h *Host, clone string) {
 	t.Helper()
 	h = newHost(t)

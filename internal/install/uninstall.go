@@ -294,7 +294,7 @@ func (d *draft) seeds(a *agent.Agent, path, scope string) error {
 	return nil
 }
 
-// seedName is what a seed is called in the manifest.
+// seedName returns what a seed is called in the manifest.
 func seedName(path string, seed agent.Seed) string {
 	if strings.HasSuffix(seed.Path, "/") {
 		return path + "/"
@@ -302,7 +302,7 @@ func seedName(path string, seed agent.Seed) string {
 	return path
 }
 
-// seedsOf are the recorded seeds that belong to a plugin.
+// seedsOf returns the recorded seeds that belong to a plugin.
 func (m *Manifest) seedsOf(a *agent.Agent, plugin string) []string {
 	var out []string
 	for _, seed := range a.Install.Plugin.Seeds {

@@ -30,7 +30,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 )
 
-// Request is what Plan works on.
+// Request is the input of Plan.
 type Request struct {
 	Agent   *agent.Agent
 	Args    []string // the agent's arguments, as the user wrote them
@@ -53,7 +53,7 @@ type Request struct {
 // returns new ones; injected false means that hooks would not run anyhow.
 type way struct {
 	inject func(r *Request, s *scanned) (args []string, injected bool, notes []string, err error)
-	// once is what a person is told the first time.
+	// once is told to you the first time.
 	once func(a *agent.Agent) string
 }
 
@@ -102,7 +102,7 @@ func commandLine(program string, args []string) []string {
 	return append(append(make([]string, 0, 1+len(args)), program), args...)
 }
 
-// OnceNotice is what a person is to be told the first time an agent gets its
+// OnceNotice returns what a person is to be told the first time an agent gets its
 // hooks this way; empty when there is nothing to say.
 func OnceNotice(a *agent.Agent) string {
 	if w := launchWays()[a.Launch.Inject]; w.once != nil {
@@ -154,7 +154,7 @@ type registration struct {
 	seconds int // the limit that is written down, and told to the hook
 }
 
-// defaultRegistrations are the events that are installed by default and do not come
+// defaultRegistrations returns the events that are installed by default and do not come
 // anyhow. Limits are whole seconds:
 // some agents take nothing else, and the hook must never believe in more time
 // than the agent gives.

@@ -2,7 +2,7 @@ package launch
 
 import "strings"
 
-// Environ is the environment for the agent: the caller's, in its order, with
+// Environ returns the environment for the agent: the caller's, in its order, with
 // ActiveVariable set.
 func Environ(env []string, active string) []string {
 	out := make([]string, 0, len(env)+1)

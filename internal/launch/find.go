@@ -57,13 +57,13 @@ func ParseActive(value string) Active {
 	return a
 }
 
-// String is the variable's value. PATH cannot name a directory with a colon,
+// String returns the variable's value. PATH cannot name a directory with a colon,
 // so a colon parts the programs here as well.
 func (a Active) String() string {
 	return strings.Join(append([]string{a.Agent, strconv.Itoa(a.PID), strconv.Itoa(a.Depth), a.Sum}, a.Tried...), ":")
 }
 
-// Search is what Find needs to know.
+// Search is the input of Find.
 type Search struct {
 	Agent   string
 	Program string // name to look for, or a path, which is taken as it is
@@ -79,7 +79,7 @@ type Search struct {
 // Found is the program to run.
 type Found struct {
 	Program string
-	// Next is what to put into ActiveVariable, once the arguments are known.
+	// Next is the next value of ActiveVariable, once the arguments are known.
 	Next func(argv []string) string
 }
 

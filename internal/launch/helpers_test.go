@@ -12,7 +12,7 @@ import (
 
 const testHook = "/opt/hookmux/bin/hookmux-hook"
 
-// catalogued is a built-in agent whose flags are what its vendor's --help says,
+// catalogued returns a built-in agent with the flags of its vendor's --help,
 // so that these tests don't hang on how much of it the catalogue lists.
 func catalogued(t testing.TB, name string) *agent.Agent {
 	t.Helper()
@@ -50,7 +50,7 @@ func plan(t testing.TB, name string, f files, args ...string) (argv []string, in
 		ReadFile: f.read})
 }
 
-// decoded is a settings value that must be plain JSON.
+// decoded returns a settings value that must be plain JSON.
 func decoded(t testing.TB, text string) map[string]any {
 	t.Helper()
 	var v map[string]any
@@ -60,7 +60,7 @@ func decoded(t testing.TB, text string) map[string]any {
 	return v
 }
 
-// groupsOf are the groups of one event.
+// groupsOf returns the groups of one event.
 func groupsOf(t testing.TB, settings map[string]any, event string) []any {
 	t.Helper()
 	hooks, _ := settings["hooks"].(map[string]any)
@@ -68,7 +68,7 @@ func groupsOf(t testing.TB, settings map[string]any, event string) []any {
 	return groups
 }
 
-// commandOf is the command of a group's only handler.
+// commandOf returns the command of a group's only handler.
 func commandOf(group any) string {
 	g, _ := group.(map[string]any)
 	hs, _ := g["hooks"].([]any)

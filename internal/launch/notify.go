@@ -51,7 +51,7 @@ func injectNotify(r *Request, s *scanned) ([]string, bool, []string, error) {
 	return slices.Insert(slices.Clone(r.Args), behind, "-c", notifyKey+"="+text), true, []string{note}, nil
 }
 
-// usersNotify is the program that would be run without us: from the last such
+// usersNotify returns the program that would be run without us: from the last such
 // flag, or else from the config file; and the index behind that flag.
 func usersNotify(r *Request, s *scanned) (own []string, behind int, err error) {
 	var value any

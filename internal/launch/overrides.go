@@ -23,7 +23,7 @@ import (
 // Hooks run only when they are trusted, and trust can be given the same way.
 // It is given for hookmux's own hooks and no others.
 
-// flagLayer is what Codex takes for the file that `-c` hooks come from.
+// flagLayer is Codex's name for the file that `-c` hooks come from.
 const flagLayer = "/<session-flags>/config.toml"
 
 func trustNotice(a *agent.Agent) string {
@@ -55,7 +55,7 @@ func injectOverrides(r *Request, s *scanned) ([]string, bool, []string, error) {
 	return slices.Insert(slices.Clone(r.Args), behind, added...), true, nil, nil
 }
 
-// hookOverrides are the flags that have to be added to a layer which holds
+// hookOverrides returns the flags that have to be added to a layer which holds
 // the user's own hooks already.
 func hookOverrides(r *Request, layer map[string]any) ([]string, error) {
 	var added []string

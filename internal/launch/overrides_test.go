@@ -14,7 +14,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/shellquote"
 )
 
-// layerOf is what Codex makes of the -c flags of a command line.
+// layerOf returns what Codex makes of the -c flags of a command line.
 func layerOf(t testing.TB, args []string) map[string]any {
 	t.Helper()
 	layer := map[string]any{}

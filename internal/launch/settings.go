@@ -82,7 +82,7 @@ func isInline(value string) bool {
 	return strings.HasPrefix(v, "{") && strings.HasSuffix(v, "}")
 }
 
-// settingsName is how a message names a settings value.
+// settingsName returns how a message names a settings value.
 func settingsName(settingsFlag, value string) string {
 	if isInline(value) {
 		return settingsFlag + " (inline)"

@@ -17,13 +17,13 @@ const TerminalsFile = "terminals.json"
 // keepTerminals bounds how many terminals are remembered.
 const keepTerminals = 512
 
-// terminal is what is remembered about a tty.
+// terminal holds what is remembered about a tty.
 type terminal struct {
 	ID   string    `json:"id"`
 	Used time.Time `json:"used"`
 }
 
-// TerminalID is the id of a terminal, the same for every shell on it: made when
+// TerminalID returns the id of a terminal, the same for every shell on it: made when
 // it is first asked for, and kept in a file. Without a terminal it is new each
 // time. A file that cannot be read is begun anew.
 func TerminalID(file, tty string) (string, error) {
@@ -74,7 +74,7 @@ func forgetOldest(known map[string]terminal) {
 	}
 }
 
-// newUUID is a random one, in the capitals mux0 itself writes.
+// newUUID returns a random one, in the capitals mux0 itself writes.
 func newUUID() (string, error) {
 	var b [16]byte
 	if _, err := rand.Read(b[:]); err != nil {

@@ -89,7 +89,7 @@ func (g git) checkName(name string) error {
 	return nil
 }
 
-// mainRoot is the folder of the repository itself, also from inside of another worktree.
+// mainRoot returns the folder of the repository itself, also from inside of another worktree.
 func (g git) mainRoot() (string, error) {
 	if _, err := os.Stat(g.folder); err != nil {
 		return "", fmt.Errorf("there's no folder %s", g.folder)

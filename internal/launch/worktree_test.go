@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// newRepository is a repository, with a commit unless it's to be empty.
+// newRepository returns a repository, with a commit unless it's to be empty.
 func newRepository(t *testing.T, empty bool) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "shop")

@@ -31,7 +31,7 @@ func callerVariablesOf(c *agent.Catalogue) map[string][]callerVariable {
 	return all
 }
 
-// markedCaller is the agent that the variables of a hook process name, for when its
+// markedCaller returns the agent that the variables of a hook process name, for when its
 // process is not known.
 func markedCaller(marks []callerVariable, env func(string) string) string {
 	for _, m := range marks {

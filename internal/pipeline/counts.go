@@ -6,7 +6,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Counts is how many events came, were decided and denied.
+// Counts returns how many events came, were decided and denied.
 func (p *Pipeline) Counts() wire.Counts {
 	return wire.Counts{
 		Events: p.stats.total.Load(), Decided: p.stats.decided.Load(), Denied: p.stats.denied.Load(),
@@ -14,7 +14,7 @@ func (p *Pipeline) Counts() wire.Counts {
 	}
 }
 
-// AgentInfos is the catalogue with what was seen of each agent.
+// AgentInfos returns the catalogue with what was seen of each agent.
 func (p *Pipeline) AgentInfos() []wire.AgentInfo {
 	p.stats.mu.Lock()
 	defer p.stats.mu.Unlock()

@@ -78,7 +78,7 @@ func (p *Pipeline) decodePayload(in agent.Input) (ev event.Event) {
 	return p.Deps.Catalogue.Decode(in)
 }
 
-// timeLimit is how long the daemon may take: what the client says is left, its
+// timeLimit returns how long the daemon may take: what the client says is left, its
 // margin already taken off, else the agent's own limit less the margin.
 func (p *Pipeline) timeLimit(left time.Duration, ev *event.Event) time.Duration {
 	if left > 0 {

@@ -30,7 +30,7 @@ type dedupeKey struct {
 	contentHash [sha256.Size]byte
 }
 
-// dedupeEntry is what one or more commands ask about.
+// dedupeEntry is a question of one or more commands.
 type dedupeEntry struct {
 	list     *duplicates
 	key      dedupeKey

@@ -18,7 +18,7 @@ func (p *Pipeline) encode(c *call) (neutral.Answer, event.Decision) {
 	return answer, decision
 }
 
-// denialText is the reason of a decision as the agent hears it.
+// denialText returns the reason of a decision as the agent hears it.
 func denialText(ev *event.Event, d *event.Decision) string {
 	stops := ev.Kind == event.ToolBefore || ev.Kind == event.PermissionRequest || ev.Kind == event.TurnStart
 	if d.Verdict != event.Deny || !stops {
@@ -41,5 +41,5 @@ func denialText(ev *event.Event, d *event.Decision) string {
 	if d.Rule != "" {
 		return d.Reason // a guard says it itself
 	}
-	return event.Denial("hook "+hook.ModuleFile(d.By), d.Reason, "`hookmux hooks list` shows where it comes from")
+	return event.Denial("hook "+hook.TSHookFile(d.By), d.Reason, "`hookmux hooks list` shows where it comes from")
 }

@@ -80,7 +80,7 @@ func (p *Pipeline) noteOddities(c *call, said string, dry *services.DryRun) {
 	}
 }
 
-// matchedHooks is who is meant for the event, with what those said who were heard.
+// matchedHooks returns who is meant for the event, with what those said who were heard.
 func matchedHooks(c *call) []wire.Matched {
 	said := map[string]hook.Step{}
 	for _, s := range c.Outcome.Steps {
@@ -101,7 +101,7 @@ func matchedHooks(c *call) []wire.Matched {
 	return list
 }
 
-// hooksNotHeard are those that fit the call, may decide and were not run.
+// hooksNotHeard returns those that fit the call, may decide and were not run.
 func hooksNotHeard(list []wire.Matched) (ids []string) {
 	for _, m := range list {
 		if m.Matches && !m.Ran && !m.LogOnly && m.Role != string(hook.Observe) {

@@ -18,7 +18,7 @@ import (
 // make something of them. They pass beside the pipeline: nothing is written
 // down, and no status follows them.
 
-// InnerHooks are the hooks that count for an inner event of a process.
+// InnerHooks returns the hooks that count for an inner event of a process.
 func (p *Pipeline) InnerHooks(ev *event.Event, peer proc.Cred) []*hook.Entry {
 	who := p.Callers.Of(peer.PID)
 	ev.Nested = who.Nested
@@ -26,7 +26,7 @@ func (p *Pipeline) InnerHooks(ev *event.Event, peer proc.Cred) []*hook.Entry {
 	return entries
 }
 
-// innerHooks are the hooks that count for an inner event, and its project.
+// innerHooks returns the hooks that count for an inner event, and its project.
 func (p *Pipeline) innerHooks(ev *event.Event, who callers.Caller, busy map[string]bool,
 	peer proc.Cred) ([]*hook.Entry, string) {
 	if p.Off.IsOff() || ev.Nested {
@@ -36,7 +36,7 @@ func (p *Pipeline) innerHooks(ev *event.Event, who callers.Caller, busy map[stri
 	entries, project, projects := p.Selection.ForEvent(ev, busy)
 	ev.Projects = projects
 	agent := host.Process{PID: who.PID, Start: who.Start}
-	return p.Modules.WithLaunches(hook.Call{Event: ev}, agent, peer.PID, entries), project
+	return p.TSHooks.WithLaunches(hook.Call{Event: ev}, agent, peer.PID, entries), project
 }
 
 // AnswerInner shows an inner event to whoever listens, one after the other. It
@@ -51,10 +51,10 @@ func (p *Pipeline) AnswerInner(ctx context.Context, in *services.Call) (answer j
 			c.Peer.PID, "why", why)
 	}
 	entries, project := p.innerHooks(&c.Event, c.caller, c.busy, c.Peer)
-	if list := p.Modules.Listeners(&c.Event, entries); len(list) > 0 && !c.Frame.Truncated && c.Event.Malformed == "" {
+	if list := p.TSHooks.Listeners(&c.Event, entries); len(list) > 0 && !c.Frame.Truncated && c.Event.Malformed == "" {
 		stop := c.OnGone(cancel)
 		var steps []hook.Step
-		answer, steps = p.Modules.PassInner(passing,
+		answer, steps = p.TSHooks.PassInner(passing,
 			hook.Call{Event: &c.Event, Env: proc.SplitEnv(c.Frame.Env), Project: project}, list)
 		p.later.countSteps(&c.Event, steps)
 		stop()

@@ -38,7 +38,7 @@ func (m *HandlerMarks) signID(id string) string {
 	return hex.EncodeToString(mac.Sum(nil)[:12])
 }
 
-// Mark is how a handler of a hook is marked.
+// Mark returns how a handler of a hook is marked.
 func (m *HandlerMarks) Mark(id string) string { return id + "=" + m.signID(id) }
 
 // readMarks says which hooks an environment names, and whether one of them is

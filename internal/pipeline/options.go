@@ -18,7 +18,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Options is what a pipeline is made of.
+// Options configures a pipeline.
 type Options struct {
 	Deps     services.Deps
 	Callers  Callers
@@ -30,7 +30,7 @@ type Options struct {
 	HookStats HookStats
 	Sessions  Sessions
 	Selection Selection
-	Modules   Modules
+	TSHooks   TSHooks
 	Approvals Approvals
 	Telemetry Telemetry
 	// StartedByAgent reports whether an agent stands above a process.
@@ -92,7 +92,7 @@ type Sessions interface {
 	ApplyDecision(ev *event.Event, d event.Decision)
 	// Locate is where a process runs.
 	Locate(who sessions.Process, claimed event.Place, environ []byte) event.Place
-	// ReviewerOf is who decides about a permission request in its agent.
+	// ReviewerOf returns who decides about a permission request in its agent.
 	ReviewerOf(ev *event.Event, environ []byte) event.Reviewer
 }
 
@@ -111,8 +111,8 @@ type Selection interface {
 	Examine(ev *event.Event) *examine.Examination
 }
 
-// Modules runs hooks in TypeScript.
-type Modules interface {
+// TSHooks runs hooks in TypeScript.
+type TSHooks interface {
 	// WithLaunches adds the hooks that count for this event alone.
 	WithLaunches(c hook.Call, agent host.Process, peer int, entries []*hook.Entry) []*hook.Entry
 	// Listeners are the hooks for an inner event, one for each file.

@@ -60,7 +60,7 @@ func (c *call) nobodySpoke() bool {
 	return true
 }
 
-// outcomeOf is an outcome as it is stored and streamed.
+// outcomeOf returns an outcome as it is stored and streamed.
 func outcomeOf(c *call, d event.Decision) wire.Outcome {
 	o := wire.Outcome{
 		ID: c.Frame.ID, Agent: c.Event.Agent, Native: c.Event.Native, Time: c.At, TookUS: time.Since(c.At).Microseconds(),

@@ -205,5 +205,5 @@ func (p *Pipeline) RecordOwn(in *services.Call) {
 	p.finish(c)
 }
 
-// UndecidedCalls is how many calls are being decided.
+// UndecidedCalls returns how many calls are being decided.
 func (p *Pipeline) UndecidedCalls() int { return p.open.waiting() }

@@ -14,14 +14,14 @@ import (
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// Methods are the methods of the pipeline but event.push, which may take long.
+// Methods returns the methods of the pipeline but event.push, which may take long.
 func (p *Pipeline) Methods() map[string]services.Method {
 	return map[string]services.Method{
 		wire.MethodExplain: {Run: p.explain}, wire.MethodExplainRun: {Run: p.explainRunning},
 	}
 }
 
-// LongMethods are the methods that may wait for hooks or a person.
+// LongMethods returns the methods that may wait for hooks or a person.
 func (p *Pipeline) LongMethods() map[string]services.LongMethod {
 	return map[string]services.LongMethod{wire.MethodPush: p.pushMethod}
 }

@@ -56,7 +56,7 @@ func (p *Pipeline) runHooks(ctx context.Context, c *call) {
 // selectHooks finds the hooks that are meant for the event.
 func (p *Pipeline) selectHooks(c *call) {
 	c.entries, c.Project, c.Event.Projects = p.Selection.ForEvent(&c.Event, c.busy)
-	c.entries = p.Modules.WithLaunches(hook.Call{Event: &c.Event, Carries: c.Carries},
+	c.entries = p.TSHooks.WithLaunches(hook.Call{Event: &c.Event, Carries: c.Carries},
 		host.Process{PID: c.caller.PID, Start: c.caller.Start}, c.Peer.PID, c.entries)
 }
 

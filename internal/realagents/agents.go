@@ -57,18 +57,18 @@ type Agent struct {
 	// Large says that it takes more than LargeFrom when installed: it is asked by
 	// name and by `make verify-all`, never by chance.
 	Large bool
-	// Prints is what `--version` shows, when it isn't Version itself.
+	// Prints is the output of `--version`, when it isn't Version itself.
 	Prints string
 
 	// API is the model API the throw-away home makes it use.
 	API string
-	// ModelDelay is what the model must wait before answering, for agents that
+	// ModelDelay is the time the model must wait before answering, for agents that
 	// lose events when it is instant.
 	ModelDelay time.Duration
 	// Shell is its tool for running a command.
 	Shell ShellTool
 
-	// Leftover is what it leaves outside of its home; nil: nothing.
+	// Leftover describes what it leaves outside of its home; nil: nothing.
 	Leftover *Leftover
 
 	headless func(prompt string) []string
@@ -153,7 +153,7 @@ func (a Agent) expand(s, platform string) string {
 		"{triple}", triple).Replace(s)
 }
 
-// npmPackages are the npm specs for a platform.
+// npmPackages returns the npm specs for a platform.
 func (a Agent) npmPackages(platform string) []string {
 	list := a.Packages
 	if p, ok := a.PlatformPackages[platform]; ok {
@@ -166,7 +166,7 @@ func (a Agent) npmPackages(platform string) []string {
 	return out
 }
 
-// Specs are the npm packages, with their versions, that are installed here.
+// Specs returns the npm packages, with their versions, that are installed here.
 func (a Agent) Specs() []string {
 	specs := a.npmPackages(here())
 	if a.Bundle != "" {
@@ -175,7 +175,7 @@ func (a Agent) Specs() []string {
 	return specs
 }
 
-// Package is the npm package that carries the agent's version; empty: none does.
+// Package returns the npm package that carries the agent's version; empty: none does.
 func (a Agent) Package() string {
 	for _, spec := range a.Specs() {
 		if name, ok := strings.CutSuffix(spec, "@"+a.Version); ok {

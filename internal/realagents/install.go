@@ -29,7 +29,7 @@ type Installed struct {
 	Env     []string // to be added to the environment WriteHome gives
 }
 
-// CacheDir is where agents are kept: HOOKMUX_AGENTS_DIR, else below the user's
+// CacheDir returns where agents are kept: HOOKMUX_AGENTS_DIR, else below the user's
 // cache folder. Never below the source tree: they are hundreds of megabytes.
 func CacheDir() (string, error) {
 	if d := os.Getenv("HOOKMUX_AGENTS_DIR"); d != "" {
@@ -111,7 +111,7 @@ func writeHost(dir, name string) (string, error) {
 	return file, files.WriteVia(".host-*", file, source)
 }
 
-// nodeRuntime is the Node that an agent runs on.
+// nodeRuntime returns the Node that an agent runs on.
 func (a Agent) nodeRuntime() Agent {
 	if a.NewNode {
 		return newNodeRuntime

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 )
 
-// Leftover is what an agent makes outside of the home it is given, whatever the
+// Leftover is a file that an agent makes outside of the home it is given, whatever the
 // environment says, and leaves there: an empty folder per session.
 type Leftover struct {
 	Sessions string // pattern below the home whose last names are those of sessions

@@ -53,7 +53,7 @@ func TestRealVersion(t *testing.T) {
 	}
 }
 
-// folderSize is how many bytes the files of a folder take.
+// folderSize returns how many bytes the files of a folder take.
 func folderSize(t *testing.T, dir string) (bytes int64) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {

@@ -15,7 +15,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
-// Result is what a headless run gave.
+// Result is the result of a headless run.
 type Result struct {
 	Stdout, Stderr string
 	Exit           int
@@ -23,7 +23,7 @@ type Result struct {
 }
 
 // Command prepares a start of an agent in its own process group; cancelling ctx
-// ends the group. env is what WriteHome returned. Stdin is empty unless set.
+// ends the group. env comes from WriteHome. Stdin is empty unless set.
 func Command(ctx context.Context, in Installed, env []string, dir string, args ...string) *exec.Cmd {
 	argv := append(append([]string(nil), in.Argv...), args...)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)

@@ -14,7 +14,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// HookStats is what each hook cost since the daemon began.
+// HookStats says what each hook cost since the daemon began.
 type HookStats struct {
 	mu    sync.Mutex
 	hooks map[string]*hookStat
@@ -64,7 +64,7 @@ func (s *HookStats) Add(step *hook.Step) {
 	}
 }
 
-// Would is how many calls a only logged hook, or the rule behind a [hook.RuleID], would have
+// Would returns how many calls a only logged hook, or the rule behind a [hook.RuleID], would have
 // have matched.
 func (s *HookStats) Would(id string) uint64 {
 	s.mu.Lock()
@@ -100,7 +100,7 @@ func (s *HookStats) List() []wire.HookStat {
 	return list
 }
 
-// Methods are the methods about what hooks cost.
+// Methods returns the methods about what hooks cost.
 func (s *HookStats) Methods() map[string]services.Method {
 	return map[string]services.Method{
 		wire.MethodStats: {Run: func(json.RawMessage, proc.Cred) (any, *wire.Error) {

@@ -74,7 +74,7 @@ func (l *leftovers) sweepSpool() {
 	}
 }
 
-// fileResult is what became of a file that was to be stored.
+// fileResult says how storing a file went.
 type fileResult int
 
 const (

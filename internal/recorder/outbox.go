@@ -23,7 +23,7 @@ func (r *Reader) TrimOutbox(seq int64) error {
 	return ErrNoJournal
 }
 
-// OutboxSize is how many rows the outbox has, and its last seq.
+// OutboxSize returns how many rows the outbox has, and its last seq.
 func (r *Reader) OutboxSize(ctx context.Context) (rows, last int64, err error) {
 	if j := r.journal.Load(); j != nil {
 		return j.OutboxSize(ctx)

@@ -37,7 +37,7 @@ func (r *Reader) CaughtUp() <-chan struct{} { return r.caughtUp }
 // IsOpen reports whether there is a journal.
 func (r *Reader) IsOpen() bool { return r.journal.Load() != nil }
 
-// Size is how many bytes the journal has.
+// Size returns how many bytes the journal has.
 func (r *Reader) Size() int64 {
 	if j := r.journal.Load(); j != nil {
 		return j.Health().Bytes
@@ -73,7 +73,7 @@ func (r *Reader) EventsSince(ctx context.Context, since time.Time) iter.Seq2[*ev
 	}
 }
 
-// NewestEvents are the events that came last, at most limit of them, oldest first.
+// NewestEvents returns the events that came last, at most limit of them, oldest first.
 func (r *Reader) NewestEvents(ctx context.Context, limit int) ([]event.Event, error) {
 	var list []event.Event
 	for stored, err := range r.Stored(ctx, journal.Filter{Newest: true, Limit: limit}) {
@@ -170,7 +170,7 @@ func (r *Reader) queryOwn(ctx context.Context, q wire.QueryParams, owns services
 	return result, nil
 }
 
-// FilterOf is a question as the journal takes it.
+// FilterOf returns a question as the journal takes it.
 func (r *Reader) FilterOf(q wire.QueryParams) (journal.Filter, error) {
 	filter := r.journalFilter(q.Filter)
 	filter.Limit, filter.Newest = q.Limit, q.Newest
@@ -306,7 +306,7 @@ func (r *Reader) Rebuild(s *journal.Stored) (ev event.Event) {
 	return ev
 }
 
-// Methods are the methods about the journal. ctx ends when the daemon does.
+// Methods returns the methods about the journal. ctx ends when the daemon does.
 func (r *Reader) Methods(ctx context.Context) map[string]services.Method {
 	return map[string]services.Method{
 		wire.MethodQuery: {Run: func(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {

@@ -32,7 +32,7 @@ type Recorder struct {
 	indexer *indexer
 }
 
-// Options is what a recorder is made of.
+// Options configures a recorder.
 type Options struct {
 	Deps      services.Deps
 	Listener  Listener
@@ -155,7 +155,7 @@ func (r *Recorder) Wake() { r.drain.wakeUp() }
 // Writable reports whether events are written down before they are answered.
 func (r *Recorder) Writable() bool { return r.intake.hasLog() }
 
-// Undrained is how many records are not in the journal yet: of this daemon, of
+// Undrained returns how many records are not in the journal yet: of this daemon, of
 // earlier ones, and what hooks left while no daemon answered.
 func (r *Recorder) Undrained() int {
 	n := r.intake.undrained()

@@ -79,7 +79,7 @@ func record(t *testing.T, r *Recorder, ids ...string) {
 	r.Wake()
 }
 
-// countStored is how often each id is in the journal.
+// countStored returns how often each id is in the journal.
 func countStored(t *testing.T, r *Recorder) map[string]int {
 	t.Helper()
 	seen := map[string]int{}

@@ -40,7 +40,7 @@ const (
 	indexRetry = time.Minute
 	// indexBatch is how many events are added at once.
 	indexBatch = 256
-	// indexShare is which part of the time the indexer works while it catches up: one
+	// indexShare is the share of time the indexer works while it catches up: one
 	// in so many.
 	indexShare = 4
 	// maxText is how much of one event can be searched for.
@@ -173,13 +173,13 @@ func (x *indexer) catchUp(ctx context.Context, j *journal.Journal) error {
 	}
 }
 
-// searchText is what can be searched for of a stored event.
+// searchText returns what can be searched for of a stored event.
 func (r *Reader) searchText(s *journal.Stored) search.Text {
 	ev := r.Rebuild(s)
 	return search.Text{Cursor: s.Cursor, Text: textOfEvent(&ev)}
 }
 
-// textOfEvent is everything that somebody wrote or read in an event: prompts, titles,
+// textOfEvent returns everything that somebody wrote or read in an event: prompts, titles,
 // commands and other input of tools, results, questions and plans.
 func textOfEvent(ev *event.Event) string {
 	var b strings.Builder
@@ -223,7 +223,7 @@ func addStrings(value []byte, add func(string)) {
 	}
 }
 
-// searchEvents are the events of f with the words of text, and how many of f's events
+// searchEvents returns the events of f with the words of text, and how many of f's events
 // were not looked at.
 func (r *Reader) searchEvents(ctx context.Context, f journal.Filter, text string) (
 	events iter.Seq2[journal.Stored, error], unsearched int64, err error,

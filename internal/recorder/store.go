@@ -144,7 +144,7 @@ func (s *store) writeBatch(batch []item, written func()) error {
 	return nil
 }
 
-// observe is the batch as followers see it: events that are new, and what came of
+// observe returns the batch as followers see it: events that are new, and what came of
 // events.
 func (s *store) observe(cursors []int64) []Observed {
 	var list []Observed
@@ -246,7 +246,7 @@ func (s *store) outcomeRow(i *item) (journal.Item, bool) {
 	}}, true
 }
 
-// cleanOutcome is an outcome as it is announced: without secrets.
+// cleanOutcome returns an outcome as it is announced: without secrets.
 func (s *store) cleanOutcome(i *item) wire.Outcome {
 	clean, _ := s.deps.Redactor.AppendJSON(nil, i.record.Payload, limits)
 	o, _ := readOutcome(clean)

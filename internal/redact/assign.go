@@ -139,7 +139,7 @@ func blockValue(s string, k int, kind string, weak bool) (span, bool) {
 // nextLineValue takes a YAML value that stands below its name: "password:", and
 // on the next line, further in, the value. s[i] is the colon, s[k] the line's end.
 func nextLineValue(s string, i, k int, kind string, weak bool) (span, bool) {
-	line := strings.LastIndexByte(s[max(0, i-judged):i], '\n') + 1 + max(0, i-judged)
+	line := strings.LastIndexByte(s[max(0, i-lookahead):i], '\n') + 1 + max(0, i-lookahead)
 	depth := SkipBlanks(s, line) - line
 	for n := 0; k < len(s) && (s[k] == '\r' || s[k] == '\n') && n < 4; n++ {
 		k++
@@ -158,7 +158,7 @@ func nextLineValue(s string, i, k int, kind string, weak bool) (span, bool) {
 		}
 		return sp, ok && (!weak || looksSecret(s[sp.start:sp.end]))
 	}
-	end := bareEnd(s[:min(len(s), start+judged)], start, false)
+	end := bareEnd(s[:min(len(s), start+lookahead)], start, false)
 	val := s[start:end]
 	if len(val) < 4 || isHarmless(val) || isTypeName(val) || !endsLine(s, end) || strings.HasSuffix(val, ":") ||
 		HasPathForm(val) || weak && !looksSecret(val) || kind != "password" && !IsMixed(val) {
@@ -230,7 +230,7 @@ var authSchemes = []struct {
 
 func headerValue(s string, k int, kind string, before byte) (span, bool) {
 	if kind == "cookie" {
-		head := lineEnd(s[:min(len(s), k+judged)], k, before)
+		head := lineEnd(s[:min(len(s), k+lookahead)], k, before)
 		if strings.IndexByte(s[k:head], '=') <= 0 {
 			return span{}, false
 		}
@@ -254,14 +254,14 @@ func headerValue(s string, k int, kind string, before byte) (span, bool) {
 		sp := valueSpan(s, k, end, a.kind)
 		return sp, end-k >= 4 && !isHarmless(s[k:end])
 	}
-	head := bareEnd(s[:min(len(s), k+judged)], k, true)
+	head := bareEnd(s[:min(len(s), k+lookahead)], k, true)
 	if head-k < 8 || !IsMixed(s[k:head]) || isHarmless(s[k:head]) {
 		return span{}, false
 	}
 	return valueSpan(s, k, bareEnd(s, k, true), kind), true
 }
 
-// lineEnd is where a header ends: at the end of its line, or at the quote it stands
+// lineEnd returns where a header ends: at the end of its line, or at the quote it stands
 // in.
 func lineEnd(s string, k int, before byte) int {
 	for ; k < len(s); k++ {
@@ -270,7 +270,7 @@ func lineEnd(s string, k int, before byte) int {
 			return k
 		case c == '"' && before != '"' && s[k-1] == '=':
 			// a quoted part of the header itself
-			if n := strings.IndexByte(s[k+1:min(len(s), k+judged)], '"'); n >= 0 {
+			if n := strings.IndexByte(s[k+1:min(len(s), k+lookahead)], '"'); n >= 0 {
 				k += n + 1
 				continue
 			}

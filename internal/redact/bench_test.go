@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// payload is what an agent sends before a tool call: some ids and paths, a
+// payload returns what an agent sends before a tool call: some ids and paths, a
 // command, and a piece of a file with line ends and quotes.
 func payload(size int) []byte {
 	code := strings.Repeat("func (w *walker) number() bool {\n\tif !w.digits() { // see \"the grammar\"\n\t\treturn "+

@@ -24,7 +24,7 @@ func HasPrefixFold(s, prefix string) bool {
 // IsLetter reports whether c is an ASCII letter.
 func IsLetter(c byte) bool { return IsAlnum(c) && !IsDigit(c) }
 
-// LowerASCII is a short word in lower case; a long one comes back as it is.
+// LowerASCII returns a short word in lower case; a long one comes back as it is.
 func LowerASCII(s string) string {
 	if len(s) > 16 {
 		return s

@@ -89,7 +89,7 @@ func isHarmless(s string) bool {
 	if s[0] == '%' && (len(s) == 2 || s[len(s)-1] == '%') {
 		return true // %s, %NAME%
 	}
-	if strings.Contains(s[:min(len(s), judged)], "${") {
+	if strings.Contains(s[:min(len(s), lookahead)], "${") {
 		return true // text with a part that is filled in later
 	}
 	if len(s) > 16 {
@@ -119,5 +119,5 @@ func proseWord(s string) bool {
 	return false
 }
 
-// checked is how much of an unquoted value is looked at before it is taken.
-const judged = 256
+// lookahead is how much of an unquoted value is examined.
+const lookahead = 256

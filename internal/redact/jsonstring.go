@@ -97,7 +97,7 @@ scan:
 	return true
 }
 
-// cacheKey is the key of the string that begins at start, and where it ends; 0 for
+// cacheKey returns the key of the string that begins at start, and where it ends; 0 for
 // one that is not kept: short, long, or perhaps going on behind an escaped quote.
 func (w *walker) cacheKey(start int) (key uint64, end int) {
 	rest := w.src[start:min(len(w.src), start+min(w.limit, maxCleanText)+1)]

@@ -34,7 +34,7 @@ var tails = func() (t [1 << 15 / 64]uint64) {
 
 func tailIndex(a, b, c byte) int { return int(a&31)<<10 | int(b&31)<<5 | int(c&31) }
 
-// tailIsSecret is the cheap look at a name s[lo:end]: do its last letters fit
+// tailIsSecret takes the cheap look at a name s[lo:end]: do its last letters fit
 // any secret name? Everything nameKind accepts must pass here.
 func tailIsSecret(s string, lo, end int) bool {
 	if end-lo > 3 && IsDigit(s[end-1]) {
@@ -62,7 +62,7 @@ func trimNumber(s string, lo, end int) int {
 	return end
 }
 
-// nameTail is the cheap look before an '=' or ':' at i. Quotes, blanks and
+// nameTail takes the cheap look before an '=' or ':' at i. Quotes, blanks and
 // backslashes may stand between the name and the sign.
 func nameTail(s string, lo, i int) bool {
 	end := i

@@ -7,7 +7,7 @@ import (
 // commandReach bounds how far before an option its program is looked for.
 const commandReach = 300
 
-// optionCandidate is the cheap look at the dash s[i]: is it the beginning of an
+// optionCandidate takes the cheap look at the dash s[i]: is it the beginning of an
 // option that some program before it takes a secret with?
 func optionCandidate(s string, lo, i int) bool {
 	if i+1 >= len(s) || !beginsOption(s[i+1]) || !startsOption(s, lo, i) {

@@ -13,7 +13,7 @@ const (
 	pemReach = 8 << 10
 )
 
-// dashRun is the cheap look at the first of two or more dashes: a flag, or the
+// dashRun takes the cheap look at the first of two or more dashes: a flag, or the
 // frame of a PEM block.
 func dashRun(s string, lo, i int) bool {
 	j := i + 2

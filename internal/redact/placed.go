@@ -205,13 +205,13 @@ func matchHere(s string, i int) (span, bool) {
 		return flagValue(s, k, kind, false, false)
 	}
 	kind := readsSecret(s[lo:i])
-	nl := strings.IndexByte(s[i:min(len(s), i+judged)], '\n')
+	nl := strings.IndexByte(s[i:min(len(s), i+lookahead)], '\n')
 	if kind == "" || nl < 0 {
 		return span{}, false
 	}
 	k := i + nl + 1
 	end := k
-	for end < len(s) && end-k < judged && s[end] != '\n' {
+	for end < len(s) && end-k < lookahead && s[end] != '\n' {
 		end++
 	}
 	start := SkipBlanks(s, k)
@@ -260,7 +260,7 @@ func matchSent(s string, at int) (span, bool) {
 		closing = '}'
 	}
 	end := k
-	for end < len(s) && end-k < judged && s[end] != closing && s[end] != '\\' && s[end] != '\r' && s[end] != '\n' {
+	for end < len(s) && end-k < lookahead && s[end] != closing && s[end] != '\\' && s[end] != '\r' && s[end] != '\n' {
 		end++
 	}
 	if end >= len(s) || end == k || isHarmless(s[k:end]) || s[k] == '$' {

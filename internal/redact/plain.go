@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// nameCandidate is the cheap look at an underscore: is it the last one in a
+// nameCandidate takes the cheap look at an underscore: is it the last one in a
 // secret's name that is followed by something else than a sign?
 func nameCandidate(s string, i int) bool {
 	if i+3 >= len(s) {
@@ -97,11 +97,11 @@ func nthWord(s string, at, n int, kind string) (span, bool) {
 // wordEnd returns the end of a shell word, quoted or not.
 func wordEnd(s string, k int) int {
 	if k < len(s) && (s[k] == '"' || s[k] == '\'') {
-		if n := strings.IndexByte(s[k+1:min(len(s), k+judged)], s[k]); n >= 0 {
+		if n := strings.IndexByte(s[k+1:min(len(s), k+lookahead)], s[k]); n >= 0 {
 			return k + 2 + n
 		}
 	}
-	return bareEnd(s[:min(len(s), k+judged)], k, true)
+	return bareEnd(s[:min(len(s), k+lookahead)], k, true)
 }
 
 // nextArgument takes a quoted text that follows a quoted name and a comma, or
@@ -196,7 +196,7 @@ func spokenPassword(s string, k int, before string, capital bool) (span, bool) {
 			strings.Contains(before, "set ")
 		return sp, ok && (sql || IsMixed(s[sp.start:sp.end]))
 	}
-	end := bareEnd(s[:min(len(s), k+judged)], k, true)
+	end := bareEnd(s[:min(len(s), k+lookahead)], k, true)
 	val := strings.TrimRight(s[k:end], ".,:!?")
 	end = k + len(val)
 	if val == "" || isHarmless(val) || proseWord(val) || strings.Contains(val, "://") {
@@ -216,7 +216,7 @@ func matchBasicAuth(s string, i int) (span, bool) {
 	if !strings.HasPrefix(s[i:], "BasicAuth(") {
 		return span{}, false
 	}
-	part := s[:min(len(s), i+judged)]
+	part := s[:min(len(s), i+lookahead)]
 	comma := strings.IndexByte(part[i:], ',')
 	if comma < 0 {
 		return span{}, false
@@ -240,7 +240,7 @@ func matchIdentifiedBy(s string, i int) (span, bool) {
 	return quotedValue(s, k, k, "password", true)
 }
 
-// closingTag is the cheap look at "</": does the element's name fit a secret?
+// closingTag takes the cheap look at "</": does the element's name fit a secret?
 func closingTag(s string, i int) bool {
 	at := i + 2
 	if s[i+1] == '\\' {
@@ -444,7 +444,7 @@ func matchDashWord(s string, i int) (span, bool) {
 		}
 		at := i + len(d.tail)
 		if d.tail[len(d.tail)-1] == '.' {
-			at = bareEnd(s[:min(len(s), i+judged)], i, true)
+			at = bareEnd(s[:min(len(s), i+lookahead)], i, true)
 		} else {
 			at--
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/programs"
 )
 
-// programTable is what programs take a secret with on their command line, by their
+// programTable lists the options with which programs take a secret on their command line, by their
 // names. Options whose name alone says so (--password, --token) need no entry: they are
 // known by their name, whatever the program.
 type programTable struct {

@@ -29,7 +29,7 @@ func (r *Redactor) Text(s string) string {
 	return out
 }
 
-// AppendJSON is the function of that name, with the memory of r.
+// AppendJSON returns the function of that name, with the memory of r.
 func (r *Redactor) AppendJSON(dst, src []byte, opt Limits) ([]byte, Report) {
 	if r == nil {
 		return appendJSON(dst, src, opt, nil, nil)

@@ -64,7 +64,7 @@ func nextAnchored(s string, from int) (span, bool) {
 	return span{}, false
 }
 
-// isCandidate is the cheap look at the anchor s[i]: a few neighbouring bytes, not
+// isCandidate takes the cheap look at the anchor s[i]: a few neighbouring bytes, not
 // before lo. It must hold for raw JSON too, where a neighbour can be an escape:
 // therefore it asks nothing about what stands before a shape.
 func isCandidate(s string, lo, i int) bool {
@@ -96,7 +96,7 @@ func isCandidate(s string, lo, i int) bool {
 	return false
 }
 
-// matchAnchor is the full look at the anchor s[i] in decoded text.
+// matchAnchor returns the full look at the anchor s[i] in decoded text.
 func matchAnchor(s string, i int) (span, bool) {
 	switch s[i] {
 	case '-':

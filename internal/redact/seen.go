@@ -141,7 +141,7 @@ func (m *Memory) forgetOldest() {
 	}
 }
 
-// Noted is how many values were ever kept. What was found clean is clean for as
+// Noted returns how many values were ever kept. What was found clean is clean for as
 // long as it stays the same.
 func (m *Memory) Noted() uint32 {
 	if m == nil {

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// bareRules is what stands around a value without quotes.
+// bareRules describes what may surround a value without quotes.
 type bareRules struct {
 	name, kind    string
 	weak          bool
@@ -20,7 +20,7 @@ func bareValue(s string, k int, r bareRules) (span, bool) {
 	}
 	// The beginning decides: a refused value is read again later, and reading
 	// must stay linear.
-	head := s[:min(len(s), k+judged)]
+	head := s[:min(len(s), k+lookahead)]
 	end := bareEnd(head, k, false)
 	val := s[k:end]
 	if isHarmless(val) || end < len(s) && (s[end] == '(' || s[end] == '[' || s[end] == '{') ||

@@ -138,7 +138,7 @@ func matchSpoken(s string, p int) (span, bool) {
 	return span{}, false
 }
 
-// isDenseStart is a quick look at the first bytes of a word: code has far more
+// isDenseStart takes a quick look at the first bytes of a word: code has far more
 // long words of letters only.
 func isDenseStart(s string, p int) bool {
 	for k := p; k < len(s) && k < p+minSpoken; k++ {
@@ -182,7 +182,7 @@ func matchBase64(s string, p int) (span, bool) {
 	return span{p, end, "base64-secret"}, true
 }
 
-// holdsSecret is one look at decoded text, not deeper.
+// holdsSecret looks once at decoded text, not deeper.
 func holdsSecret(text string) bool {
 	if _, found := nextAnchored(text, 0); found {
 		return true

@@ -78,7 +78,7 @@ func (p *programRunner) prepare() error {
 	return err
 }
 
-// acceptedVersion is the version of what is in force.
+// acceptedVersion returns the version of what is in force.
 func acceptedVersion(store *accepted.Store) int {
 	if store == nil {
 		return 0

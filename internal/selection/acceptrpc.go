@@ -21,7 +21,7 @@ import (
 // maxDiff is the largest text whose difference is shown line by line.
 const maxDiff = 256 << 10
 
-// views is what counts, as those need it who change files.
+// views shows what counts, as those need it who change files.
 type views interface {
 	// Forget makes the next event look at the files.
 	Forget()
@@ -63,7 +63,7 @@ func (r *Acceptance) lookAtChanges(params json.RawMessage, _ proc.Cred) (any, *w
 	if r.Accepted == nil {
 		return wire.AcceptView{Basis: string(accepted.Accepted), Changes: []wire.AcceptChange{}}, nil
 	}
-	r.views.Refresh("") // modules and programs that hooks name are found by loading them
+	r.views.Refresh("") // TypeScript hooks and programs that hooks name are found by loading them
 	changes, hash := r.Accepted.Pending()
 	return r.describeView(changes, hash), nil
 }
@@ -92,7 +92,7 @@ func describeChange(c accepted.Change) wire.AcceptChange {
 	return one
 }
 
-// differenceOf is the difference as people read it.
+// differenceOf returns the difference as people read it.
 func differenceOf(c accepted.Change) string {
 	if c.Kind == accepted.Unreadable {
 		return ""
@@ -125,7 +125,7 @@ func (r *Acceptance) acceptChanges(params json.RawMessage, _ proc.Cred) (any, *w
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeConflict, "%v", err)
 	}
-	r.acceptNamed(r.namedModules())
+	r.acceptNamed(r.namedTSHooks())
 	r.applyAccepted()
 	view := r.describeView(changes, p.Hash)
 	for _, c := range changes {
@@ -165,7 +165,7 @@ func (r *Acceptance) restoreAccepted(params json.RawMessage, _ proc.Cred) (any, 
 // applyAccepted lets what was accepted count at once.
 func (r *Acceptance) applyAccepted() {
 	r.views.Forget()
-	r.Modules.LoadChanged()
+	r.TSHooks.LoadChanged()
 	r.views.Refresh("")
 	r.SettingsChanged()
 	r.reportUnaccepted()
@@ -252,7 +252,7 @@ func (r *Acceptance) acceptFollowed() {
 	settings, _ := r.Config.File(config.User, "") // none: nobody can follow it
 	for _, c := range changes {
 		if c.Path == settings || c.Path == r.Registry.GlobalFile() {
-			r.acceptNamed(r.namedModules()) // followed too: what it names comes with it
+			r.acceptNamed(r.namedTSHooks()) // followed too: what it names comes with it
 		}
 	}
 	r.applyAccepted()
@@ -286,13 +286,13 @@ func (r *Acceptance) AcceptInitial(byUser bool) {
 		r.Problems.Raise(accepted.ProblemKey, "can't save what you accepted: "+err.Error(),
 			"make room or repair "+r.Dirs.State)
 	}
-	r.acceptNamed(r.namedModules())
+	r.acceptNamed(r.namedTSHooks())
 	r.views.Forget()
 }
 
-// namedModules are the TypeScript hooks that accepted settings and hooks name.
-func (r *Acceptance) namedModules() []string {
-	names := r.Config.AcceptedModules()
+// namedTSHooks returns the TypeScript hooks that accepted settings and hooks name.
+func (r *Acceptance) namedTSHooks() []string {
+	names := r.Config.AcceptedTSHooks()
 	for _, reg := range r.Registry.Load("", "").Hooks {
 		if reg.Handler == "typescript" && !reg.Unaccepted {
 			names = append(names, reg.Target)

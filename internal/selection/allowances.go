@@ -38,7 +38,7 @@ func (a allowances) allowOnce(rule string) {
 	a.mu.Unlock()
 }
 
-// copyForDryRun is a copy, of which nothing is missed when it is used up.
+// copyForDryRun returns a copy, of which nothing is missed when it is used up.
 func (a allowances) copyForDryRun() allowances {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -27,7 +27,7 @@ func (r *Service) ApprovalLevel(ev *event.Event) (level string, chosen bool) {
 	return level, chosen
 }
 
-// levelKey is the setting that counts for an agent. There are as many as the
+// levelKey returns the setting that counts for an agent. There are as many as the
 // catalogue has agents, and each is asked for at every call.
 func (r *Service) levelKey(agent string) string {
 	if key, ok := r.levelKeys.Load(agent); ok {
@@ -43,9 +43,9 @@ func (r *Service) levelKey(agent string) string {
 	return key
 }
 
-// WaitTime is how long an agent waits whose own prompt can't be used
+// WaitTime returns how long an agent waits whose own prompt can't be used
 // meanwhile, and whether the user chose that for this very agent.
-func (r *Service) WaitTime(ev *event.Event) (hold time.Duration, chosen bool) {
+func (r *Service) WaitTime(ev *event.Event) (waitFor time.Duration, chosen bool) {
 	s := r.viewOf(r.placesOf(ev)).settings[0]
 	if s == nil {
 		return 2 * time.Minute, false
@@ -65,5 +65,5 @@ func (r *Service) PushCommand() string {
 	return settings.Choice(config.NotifyCommand)
 }
 
-// KeepOwnEvents is how long the journal keeps events of hookmux itself.
+// KeepOwnEvents returns how long the journal keeps events of hookmux itself.
 func (r *Service) KeepOwnEvents() time.Duration { return r.Config.Settings().Keep("hookmux") }

@@ -24,7 +24,7 @@ func (r *edits) budgetMethods() map[string]services.Method {
 	}
 }
 
-// budgets are those in force.
+// budgets returns those in force.
 func (r *edits) budgets() []*budget.Budget {
 	return budget.ParseAll(r.Config.Settings().Strings(config.UsageBudgets))
 }
@@ -62,7 +62,7 @@ func fill(info *wire.Budget, b *budget.Budget, state budget.State) {
 	}
 }
 
-// BudgetsFor are the budgets that a session in a folder is checked by, and how far each is
+// BudgetsFor returns the budgets that a session in a folder is checked by, and how far each is
 // used up.
 func (s *Service) BudgetsFor(agent, session, folder string) []wire.Budget {
 	r := s.edits
@@ -153,7 +153,7 @@ func (r *edits) setBudgets(list []string) *wire.Error {
 	return nil
 }
 
-// findBudget is the budget that params name.
+// findBudget returns the budget that params name.
 func (r *edits) findBudget(params json.RawMessage) (*budget.Budget, *wire.Error) {
 	var p wire.BudgetParams
 	if bad := services.ReadParams(params, &p); bad != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// SettingOf is a setting as it goes over the wire.
+// SettingOf returns a setting as it goes over the wire.
 func SettingOf(e config.Entry) wire.Setting {
 	value, _ := json.Marshal(config.Format(e.Shown()))
 	if list, ok := e.Value.([]string); ok {
@@ -33,7 +33,7 @@ func SettingOf(e config.Entry) wire.Setting {
 		File: e.Origin.File, Doc: e.Key.Doc}
 }
 
-// edits are what programs can ask to show and change: settings, hooks, trust, packs, pauses.
+// edits answers programs that show and change settings, hooks, trust, packs, pauses.
 type edits struct {
 	Options
 	Config     *config.Loader
@@ -79,7 +79,7 @@ func (r *edits) changeSetting(params json.RawMessage, peer proc.Cred) (any, *wir
 		return r.changeSealed(&p, peer)
 	}
 	if p.Key == config.Modules && p.Value != nil {
-		if err := r.Modules.CheckSetting(textOf(p.Value)); err != nil {
+		if err := r.TSHooks.CheckSetting(textOf(p.Value)); err != nil {
 			return nil, wire.Errorf(wire.CodeParams, "%v", err)
 		}
 	}
@@ -136,7 +136,7 @@ func (r *edits) setConfig(layer config.Layer, root, key string, value json.RawMe
 		done, err = r.Config.Set(layer, root, key, textOf(value))
 	}
 	if err == nil && root == "" && r.Accepted != nil && key == config.Modules {
-		r.acceptance.acceptNamed(r.Config.AcceptedModules())
+		r.acceptance.acceptNamed(r.Config.AcceptedTSHooks())
 	}
 	if err == nil && root != "" && r.Trust.Known(root) {
 		_ = r.Trust.Retrust(root, done.File, done.Before, done.After) // else status says what is not trusted
@@ -144,7 +144,7 @@ func (r *edits) setConfig(layer config.Layer, root, key string, value json.RawMe
 	return err
 }
 
-// textOf is a JSON value as a person would type it.
+// textOf returns a JSON value as a person would type it.
 func textOf(value json.RawMessage) string {
 	var s string
 	if json.Unmarshal(value, &s) == nil {

@@ -32,7 +32,7 @@ func (r *Service) makeEntries(settings [2]*config.Settings, sets [2]*registry.Se
 			}
 			seen[reg.ID] = true
 			if reg.Handler == hook.HandlerTypeScript {
-				own, err := r.Modules.Registered(reg, trusted[i], settings[0])
+				own, err := r.TSHooks.Registered(reg, trusted[i], settings[0])
 				if err != nil {
 					own = brokenEntry(r.Problems, reg, err)
 				}
@@ -44,7 +44,7 @@ func (r *Service) makeEntries(settings [2]*config.Settings, sets [2]*registry.Se
 			}
 		}
 	}
-	entries = append(entries, r.Modules.Entries(settings[0], trusted)...)
+	entries = append(entries, r.TSHooks.Entries(settings[0], trusted)...)
 	r.Pauses.applyTo(entries)
 	// Guards last, because they keep agents from the files of the others;
 	// first in order.

@@ -48,7 +48,7 @@ func (r *Service) NoteContact(ev *event.Event) {
 	r.policy.contact.Store(&wire.PolicyContact{Version: now.version, Agent: ev.Agent, Event: ev.Native, At: at})
 }
 
-// PolicyContact is the newest hook call that was decided under the fleet's policy of a
+// PolicyContact returns the newest hook call that was decided under the fleet's policy of a
 // version; nil: there was none.
 func (r *Service) PolicyContact(version int64) *wire.PolicyContact {
 	if last := r.policy.contact.Load(); last != nil && last.Version == version {
@@ -80,7 +80,7 @@ func (r *Service) TakePolicy(p *fleetpolicy.Policy) error {
 // DropPolicy takes the fleet's policy away: this machine left.
 func (r *Service) DropPolicy() error { return fleetpolicy.Remove(r.Dirs.State, r.reread) }
 
-// Policy is the fleet's policy as it is stored; nil: there is none.
+// Policy returns the fleet's policy as it is stored; nil: there is none.
 func (r *Service) Policy() (*fleetpolicy.Policy, error) { return fleetpolicy.Load(r.Dirs.State) }
 
 // reread reads what counts everywhere again, at once.

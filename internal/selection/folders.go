@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// longestPath is what Linux takes for a path; no folder is further away.
+// longestPath is the longest path that Linux takes; no folder is further away.
 const longestPath = 4096
 
-// ProjectOf is the project with hooks of its own that a folder is in.
+// ProjectOf returns the project with hooks of its own that a folder is in.
 func (r *Service) ProjectOf(cwd string) string { return r.folderOf(cwd).root }
 
-// RepositoryOf is the project a folder belongs to as people say it: the one
+// RepositoryOf returns the project a folder belongs to as people say it: the one
 // with hooks of its own, else the repository.
 func (r *Service) RepositoryOf(cwd string) string {
 	f := r.folderOf(cwd)

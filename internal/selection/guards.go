@@ -17,11 +17,11 @@ func isBuiltinGuard(id string) bool {
 	return sources.IsRulesHook(id) || id == sources.BudgetHook || sources.IsGuardHook(id)
 }
 
-// guardOptions is what guards and rules are made of in some places.
+// guardOptions returns what guards and rules are made of in some places.
 func guardOptions(r *Service, settings [2]*config.Settings, trusted [2]*trust.TrustedContent,
 	at places) *sources.GuardOptions {
 	return &sources.GuardOptions{
-		Settings: settings, Protected: r.sources.ProtectedPaths(at.roots(), r.Modules.Files()...), DaemonPID: os.Getpid(),
+		Settings: settings, Protected: r.sources.ProtectedPaths(at.roots(), r.TSHooks.Files()...), DaemonPID: os.Getpid(),
 		Project: at.here, Pass: r.passesOnce, Trusted: trusted, Resting: r.Pauses.active(), Counts: r.counts.Of,
 		Spent: r.Spent, Lifts: &r.lifts,
 		Started: func(ev *event.Event) (string, error) { return startOf(r, ev), nil },
@@ -42,7 +42,7 @@ func (r *Service) passesOnce(call *hook.Call, rule string) bool {
 	return once.useUp(rule, call.Event, repeatsCalls(r.Catalogue, call.Event.Agent))
 }
 
-// failingGuard is a guard that cannot be made ready: it fails closed.
+// failingGuard returns a guard that cannot be made ready: it fails closed.
 func failingGuard(why error) func(context.Context, *hook.Call) (event.Decision, error) {
 	return func(context.Context, *hook.Call) (event.Decision, error) { return event.Decision{}, why }
 }

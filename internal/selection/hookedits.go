@@ -42,7 +42,7 @@ func (r *edits) addHook(params json.RawMessage, _ proc.Cred) (any, *wire.Error) 
 	if err := json.Unmarshal(p.Registration, &reg); err != nil {
 		return nil, wire.Errorf(wire.CodeParams, "can't read the hook: %v", err)
 	}
-	if err := r.Modules.ResolveTarget(&reg, p.Scope, p.Cwd, r.Registry.RootFor); err != nil {
+	if err := r.TSHooks.ResolveTarget(&reg, p.Scope, p.Cwd, r.Registry.RootFor); err != nil {
 		return nil, wire.Errorf(wire.CodeParams, "%v", err)
 	}
 	check := reg
@@ -92,7 +92,7 @@ func (r *edits) changeHook(params json.RawMessage, _ proc.Cred) (any, *wire.Erro
 			// A target that does not change is resolved already; resolving it again
 			// would start from the folder the user is in now.
 			if reg.Handler != handler || reg.Target != target {
-				if err := r.Modules.ResolveTarget(reg, p.Scope, p.Cwd, r.Registry.RootFor); err != nil {
+				if err := r.TSHooks.ResolveTarget(reg, p.Scope, p.Cwd, r.Registry.RootFor); err != nil {
 					return wire.Errorf(wire.CodeParams, "%v", err)
 				}
 			}

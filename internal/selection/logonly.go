@@ -34,9 +34,9 @@ func LogOnly(r *Service, would func(id string) uint64) []wire.LogOnlyHook {
 func (r *edits) logNew(file string) *wire.Error {
 	folder := filepath.Join(r.Dirs.Config, "hooks")
 	root, inProject := strings.CutSuffix(filepath.Dir(file),
-		string(filepath.Separator)+filepath.FromSlash(trust.ModuleDir))
+		string(filepath.Separator)+filepath.FromSlash(trust.TSHookDir))
 	if filepath.Dir(file) != folder && !inProject || !filepath.IsAbs(file) {
-		return wire.Errorf(wire.CodeParams, "%s is neither in %s nor in a project's %s", file, folder, trust.ModuleDir)
+		return wire.Errorf(wire.CodeParams, "%s is neither in %s nor in a project's %s", file, folder, trust.TSHookDir)
 	}
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
 		return wire.Errorf(wire.CodeConflict, "%s is there already; `hookmux hooks log` switches it", file)
@@ -50,7 +50,7 @@ func (r *edits) logNew(file string) *wire.Error {
 	if filepath.Dir(file) == folder {
 		name = filepath.Base(file)
 	}
-	if sources.OnlyLogsModule(r.Dirs, r.Config.Settings(), file) {
+	if sources.OnlyLogsTSHook(r.Dirs, r.Config.Settings(), file) {
 		return nil
 	}
 	b, _ := json.Marshal(append(list, name))
@@ -70,5 +70,5 @@ func (r *edits) isInForce(root, file string) bool {
 		return false
 	}
 	trusted := r.Trust.InForce(root)
-	return slices.ContainsFunc(trusted.Modules(), func(copied string) bool { return trusted.Shown(copied) == file })
+	return slices.ContainsFunc(trusted.TSHooks(), func(copied string) bool { return trusted.Shown(copied) == file })
 }

@@ -32,7 +32,7 @@ func New(o Options) *Service {
 	}
 	deps.Builtins = handler.NewBuiltins(deps)
 	r.handlers = deps
-	r.Off = &OffSwitch{state: o.Dirs.State, problems: o.Problems, changed: o.Modules.NoteChange}
+	r.Off = &OffSwitch{state: o.Dirs.State, problems: o.Problems, changed: o.TSHooks.NoteChange}
 	r.Off.readFile()
 	r.Pauses = &Pauses{state: o.Dirs.State, problems: o.Problems}
 	r.Pauses.readFile()

@@ -36,7 +36,7 @@ func (n *Pauses) readFile() {
 	n.list = list
 }
 
-// active are the pauses that are not over.
+// active returns the pauses that are not over.
 func (n *Pauses) active() []sources.Pause {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -122,7 +122,7 @@ func (r *edits) startPause(params json.RawMessage, _ proc.Cred) (any, *wire.Erro
 	return pause, nil
 }
 
-// pauseName is the full name of what is to rest.
+// pauseName returns the full name of what is to rest.
 func (r *edits) pauseName(p wire.PauseParams) (string, *wire.Error) {
 	if _, ok := hook.PausedHook(p.Name); ok {
 		return p.Name, nil // one that is gone meanwhile decides nothing anyway

@@ -22,14 +22,14 @@ func (r *Service) NoteSession(ev *event.Event) {
 	}
 }
 
-// startOf is the folder that a session was first heard of in; "" for a session
+// startOf returns the folder that a session was first heard of in; "" for a session
 // nobody heard of.
 func startOf(r *Service, ev *event.Event) string {
 	folder, _ := r.starts.Known(origins.Session{Agent: ev.Agent, ID: ev.Session})
 	return folder
 }
 
-// StartProject is the project that a session was first heard of in; false for a
+// StartProject returns the project that a session was first heard of in; false for a
 // session nobody heard of.
 func (r *Service) StartProject(agent, session string) (string, bool) {
 	folder, ok := r.starts.Known(origins.Session{Agent: agent, ID: session})

@@ -7,7 +7,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Methods are what programs can ask of hooks, settings and trust.
+// Methods returns what programs can ask of hooks, settings and trust.
 func (r *Service) Methods() map[string]services.Method {
 	m := r.edits
 	table := map[string]services.Method{

@@ -15,7 +15,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// rulesAt are the rules that count in a folder, whatever they are switched to.
+// rulesAt returns the rules that count in a folder, whatever they are switched to.
 func (r *edits) rulesAt(cwd string) []*rules.Rule {
 	o := sources.GuardOptions{}
 	if root := r.views.ProjectOf(cwd); root != "" {
@@ -25,7 +25,7 @@ func (r *edits) rulesAt(cwd string) []*rules.Rule {
 	return slices.Concat(base.Rules, here.Rules)
 }
 
-// ruleProblems is what is wrong with rules that would count in projects; everywhere
+// ruleProblems returns what is wrong with rules that would count in projects; everywhere
 // says it of those that count everywhere.
 func ruleProblems(r *Service, trusted [2]*trust.TrustedContent, everywhere bool) []userfile.Problem {
 	base, here, start := r.sources.RulesIn(&sources.GuardOptions{Trusted: trusted})

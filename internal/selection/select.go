@@ -19,7 +19,7 @@ func (r *Service) ForEvent(ev *event.Event, busy map[string]bool) ([]*hook.Entry
 	return list, project, at.roots()
 }
 
-// roots are the folders that paths in a match are relative to, besides the
+// roots returns the folders that paths in a match are relative to, besides the
 // cwd.
 func (at places) roots() []string {
 	var roots []string
@@ -31,7 +31,7 @@ func (at places) roots() []string {
 	return roots
 }
 
-// entriesFor is the entries meant for events of one type, found once.
+// entriesFor returns the entries meant for events of one type, found once.
 func (v *view) entriesFor(ev *event.Event) []*hook.Entry {
 	key := typeKey{ev.Agent, ev.Native, ev.Kind}
 	v.mu.Lock()

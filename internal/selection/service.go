@@ -34,8 +34,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Modules are the TypeScript hooks, as files say them.
-type Modules interface {
+// TSHooks are the TypeScript hooks, as files say them.
+type TSHooks interface {
 	// ReadFolder reads the user's folder of hooks again.
 	ReadFolder()
 	// Version changes whenever entries may have to be made again.
@@ -66,10 +66,10 @@ type Proofs interface {
 	SetProof(key string, value any, pin string, peer proc.Cred) *wire.Error
 }
 
-// Options is what a service is made of.
+// Options configures a service.
 type Options struct {
 	services.Deps
-	Modules Modules
+	TSHooks TSHooks
 	// Extra are hooks of the program that runs the daemon.
 	Extra []*hook.Entry
 	// Environment lets HOOKMUX_* settings count.
@@ -137,7 +137,7 @@ type view struct {
 	settings [2]*config.Settings
 	sets     [2]*registry.Set
 	trusted  [2]*trust.TrustedContent
-	modules  uint64 // version of the TypeScript hooks it was made of
+	tsHooks  uint64 // version of the TypeScript hooks it was made of
 	// accepted is the version of the accepted state it was made of.
 	accepted int
 	rules    *ruleset.Loaded // that count everywhere

@@ -84,7 +84,7 @@ func trustView(v trust.View) wire.TrustView {
 		out.Runs = append(out.Runs, line)
 	}
 	for _, f := range v.Files {
-		if trust.IsModule(f.Path) {
+		if trust.IsTSHook(f.Path) {
 			out.Runs = append(out.Runs, f.Path+" where it listens, on every agent: module")
 		}
 		out.Files = append(out.Files, f.Path)

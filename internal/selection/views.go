@@ -72,11 +72,11 @@ func (r *Service) readView(at places, old *view) {
 	if at.start != "" {
 		settings[1] = r.sources.SettingsIn(at.start, trusted[1])
 	}
-	r.Modules.ReadFolder()
-	modules := r.Modules.Version()
+	r.TSHooks.ReadFolder()
+	tsHooks := r.TSHooks.Version()
 	base, resting := r.sources.Rules.Base(), r.Pauses.active()
 	version := acceptedVersion(r.Accepted)
-	if old != nil && old.settings == settings && old.sets == sets && old.trusted == trusted && old.modules == modules &&
+	if old != nil && old.settings == settings && old.sets == sets && old.trusted == trusted && old.tsHooks == tsHooks &&
 		old.accepted == version && old.rules == base && slices.Equal(old.pauses, resting) {
 		old.looked.Store(time.Now().UnixNano())
 		r.mu.Lock()
@@ -87,10 +87,10 @@ func (r *Service) readView(at places, old *view) {
 		}
 		return
 	}
-	v := &view{settings: settings, sets: sets, trusted: trusted, modules: modules, accepted: version,
+	v := &view{settings: settings, sets: sets, trusted: trusted, tsHooks: tsHooks, accepted: version,
 		rules: base, pauses: resting, byType: map[typeKey][]*hook.Entry{}}
 	v.looked.Store(time.Now().UnixNano())
-	r.Modules.BeginRefresh(old != nil)
+	r.TSHooks.BeginRefresh(old != nil)
 	v.entries = r.makeEntries(settings, sets, trusted, at)
 	r.policy.noteRead(min(base.Policy, settings[0].Policy()))
 	r.mu.Lock()

@@ -27,7 +27,7 @@ func (r *Acceptance) weakerBy(changes []accepted.Change) []string {
 			list = append(list, ruleset.Weaker(c.Path, c.Before, c.After)...)
 		case filepath.Dir(c.Path) == r.Accepted.ProgramsFolder():
 			list = append(list, ruleset.WeakerPrograms(c.Path, c.Before, c.After)...)
-		default: // a module, a program that a hook runs, a description of an agent
+		default: // a TypeScript hook, a program that a hook runs, a description of an agent
 			list = append(list, c.Path+" is "+string(c.Kind))
 		}
 	}
@@ -37,7 +37,7 @@ func (r *Acceptance) weakerBy(changes []accepted.Change) []string {
 	return list
 }
 
-// Weaker is what [wire.MethodAccept] would take away right now.
+// Weaker returns what [wire.MethodAccept] would take away right now.
 func (r *Acceptance) Weaker() []string {
 	if r.Accepted == nil {
 		return nil

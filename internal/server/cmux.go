@@ -67,7 +67,7 @@ func (c *conversation) serveCmux(line []byte) {
 func (c *conversation) callWaiting(ctx context.Context) CallFunc {
 	return func(name string, params json.RawMessage) (json.RawMessage, *wire.Error) {
 		method := c.server.LongMethods[name]
-		verdict := c.server.Judge.May(wire.Methods[name], c.peer, nil)
+		verdict := c.server.Evaluator.May(wire.Methods[name], c.peer, nil)
 		return c.server.runChecked(name, verdict, c.peer, func() (any, *wire.Error) {
 			return method(ctx, params, c.peer)
 		})

@@ -14,7 +14,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Journal is what a stream reads.
+// Journal is the journal that a stream reads.
 type Journal interface {
 	// Position reads a cursor; an empty one is the end of what is stored.
 	Position(text string) (recorder.Cursor, error)
@@ -27,7 +27,7 @@ type Journal interface {
 // hang-up are noticed in between.
 const pageEvents = 200
 
-// EventStream is the method events.stream: it sends events as they are stored
+// EventStream returns the method events.stream: it sends events as they are stored
 // until the peer hangs up.
 func EventStream(notes *Notes, journal Journal) StreamMethod {
 	return func(params json.RawMessage, _ proc.Cred) (Stream, *wire.Error) {
@@ -45,7 +45,7 @@ type eventStream struct {
 	params  wire.StreamParams
 	send    func([]byte) bool
 	at      recorder.Cursor
-	// verdict is what outcomes must say. What is decided later than its event
+	// verdict must match the outcomes' verdict. What is decided later than its event
 	// is stored could not be found by its verdict: that is looked at here.
 	verdict string
 	owed    idSet  // events sent without an outcome: of these one is welcome

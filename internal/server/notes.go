@@ -11,7 +11,7 @@ type Notes struct {
 	followers map[chan note]struct{}
 }
 
-// note is what a stream is told besides events: problems, traces. These are
+// note is sent to a stream besides events: problems, traces. These are
 // not stored, so a stream that does not keep up misses some.
 type note struct {
 	method string

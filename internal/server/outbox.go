@@ -127,7 +127,7 @@ func (o *Outbox) Listens(agent, session string) bool {
 	return len(o.listeners(agent, session)) > 0
 }
 
-// listeners are the plugins that listen for a session.
+// listeners returns the plugins that listen for a session.
 func (o *Outbox) listeners(agent, session string) []*poller {
 	var out []*poller
 	for p := range o.pollers {
@@ -226,7 +226,7 @@ func (o *Outbox) takeFor(p *poller) []wire.OutboxText {
 	return out
 }
 
-// Methods are the methods of plugins.
+// Methods returns the methods of plugins.
 func (o *Outbox) Methods() map[string]services.LongMethod {
 	return map[string]services.LongMethod{wire.MethodOutbox: o.answerPoll}
 }

@@ -14,7 +14,7 @@ import (
 // have a limit of their own, so that there is always room for hook calls; and the bodies
 // of requests that are on their way have one budget.
 
-// PeerLimits are what is allowed at once.
+// PeerLimits bounds what is allowed at once.
 type PeerLimits struct {
 	Connections int // of everybody
 	PerProcess  int // of one process
@@ -34,7 +34,7 @@ const (
 	MaxTalksEach = 320
 )
 
-// Standard is what the daemon allows. A hook sends everything at once; whoever is
+// Standard holds the daemon's own limits. A hook sends everything at once; whoever is
 // silent for longer is broken or hostile.
 var Standard = PeerLimits{
 	Connections: 4096, PerProcess: 1024, Talks: MaxTalks, TalksEach: MaxTalksEach,
@@ -106,7 +106,7 @@ func (b *PeerRegistry) Admit(conn io.Closer, pid int) *Peer {
 func isSilent(p *Peer) bool  { return !p.identified }
 func isTalking(p *Peer) bool { return p.talks }
 
-// busiestProcess is the process with most peers of a sort; 0 when there is none.
+// busiestProcess returns the process with most peers of a sort; 0 when there is none.
 // Of several the one whose newest peer came last: viewers that have been there
 // for long stay.
 func (b *PeerRegistry) busiestProcess(sort func(*Peer) bool) int {
@@ -332,14 +332,14 @@ func (b *PeerRegistry) CloseAll() {
 	}
 }
 
-// Count is how many are connected, and how many of them hold a conversation.
+// Count returns how many are connected, and how many of them hold a conversation.
 func (b *PeerRegistry) Count() (open, talks int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.all.Len(), b.talks
 }
 
-// Bytes is how much room bodies have: those that are arriving, and those that
+// Bytes returns how much room bodies have: those that are arriving, and those that
 // wait for an answer.
 func (b *PeerRegistry) Bytes() (arriving, arrived int64) {
 	b.mu.Lock()

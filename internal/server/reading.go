@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// View is what a reader may see. The zero value sees everything; an agent, and
+// View is the part that a reader may see. The zero value sees everything; an agent, and
 // whatever it started, sees its own sessions and those of its project.
 type View struct {
 	// Limited says that an agent reads.
@@ -26,7 +26,7 @@ func (v *View) owns(agent, session, folder string) bool {
 	return v.Owns != nil && v.Owns(agent, session, folder)
 }
 
-// reading is what an agent may see of the answer to a method.
+// reading limits what an agent may see of the answer to a method.
 type reading struct {
 	// limit leaves out what is not the reader's own; nil refuses the method.
 	limit func(answer any, view *View) (any, *wire.Error)
@@ -54,14 +54,14 @@ var readings = map[string]reading{
 	wire.MethodCmuxList:    {limit: limitCmuxItems},
 	wire.MethodCmuxJump:    {limit: limitPlace},
 
-	// What a call of the reader's would meet, which settings, hooks and modules
+	// What a call of the reader's would meet, which settings, hooks and TypeScript hooks
 	// there are, and where the reader sits.
 	wire.MethodExplain:    {open: true},
 	wire.MethodConfigGet:  {open: true},
 	wire.MethodHooksList:  {open: true},
 	wire.MethodTrustLook:  {open: true},
 	wire.MethodAcceptLook: {open: true},
-	wire.MethodModules:    {open: true},
+	wire.MethodTSHooks:    {open: true},
 	wire.MethodWhoami:     {open: true},
 	wire.MethodTerminals:  {open: true},
 
@@ -321,7 +321,7 @@ func limitCmuxItems(answer any, view *View) (any, *wire.Error) {
 	return map[string]any{"items": own}, nil
 }
 
-// limitPlace is where a session runs, in cmux's words.
+// limitPlace returns where a session runs, in cmux's words.
 func limitPlace(answer any, view *View) (any, *wire.Error) {
 	words, ok := answer.(map[string]any)
 	if !ok {

@@ -111,7 +111,7 @@ func (c *conversation) callMethod(name string, params json.RawMessage) (json.Raw
 	if class == authority.Read {
 		return c.readMethod(name, params)
 	}
-	verdict, bad := s.Judge.JudgeCall(name, class, params, c.peer)
+	verdict, bad := s.Evaluator.EvaluateCall(name, class, params, c.peer)
 	if bad != nil {
 		return nil, bad
 	}
@@ -128,7 +128,7 @@ func (c *conversation) readMethod(name string, params json.RawMessage) (json.Raw
 	if bad := view.mayRead(name); bad != nil {
 		return nil, bad
 	}
-	verdict := s.Judge.May(authority.Read, c.peer, nil)
+	verdict := s.Evaluator.May(authority.Read, c.peer, nil)
 	return s.runChecked(name, verdict, c.peer, func() (any, *wire.Error) {
 		method := s.Methods[name]
 		var answer any
@@ -144,7 +144,7 @@ func (c *conversation) readMethod(name string, params json.RawMessage) (json.Raw
 		}
 		if view.hidesRequest(name, params, answer) {
 			// Who asks for one request by its id is about to answer it.
-			refusal := s.Judge.May(authority.Decide, c.peer, nil)
+			refusal := s.Evaluator.May(authority.Decide, c.peer, nil)
 			s.Refused(name, c.peer, refusal)
 			return nil, wire.Errorf(wire.CodeRefused, "%s", refusal.Reason())
 		}
@@ -152,7 +152,7 @@ func (c *conversation) readMethod(name string, params json.RawMessage) (json.Raw
 	})
 }
 
-// viewOfPeer is what the peer may read. One that is gone may be anybody.
+// viewOfPeer returns what the peer may read. One that is gone may be anybody.
 func (c *conversation) viewOfPeer() *View {
 	if c.server.ViewOf == nil {
 		return &View{}
@@ -169,7 +169,7 @@ func (c *conversation) askUser(name string, class authority.Class, params json.R
 	v authority.Verdict) authority.Verdict {
 	ctx, done := c.waitForAnswer()
 	defer done()
-	return c.server.Judge.AskUser(ctx, name, class, params, c.peer, v)
+	return c.server.Evaluator.AskUser(ctx, name, class, params, c.peer, v)
 }
 
 // waitForAnswer begins to wait for a person, until the caller hangs up.
@@ -277,7 +277,7 @@ func (c *conversation) openStream(name string, open StreamMethod,
 	if bad != nil {
 		return nil, bad
 	}
-	if verdict := c.server.Judge.May(wire.Methods[name], c.peer, nil); !verdict.OK {
+	if verdict := c.server.Evaluator.May(wire.Methods[name], c.peer, nil); !verdict.OK {
 		return nil, wire.Errorf(wire.CodeRefused, "%s", verdict.Reason())
 	}
 	return stream, nil

@@ -1,4 +1,4 @@
-// Package server is the daemon's socket: connections, hook frames, JSON-RPC and
+// Package server serves the daemon's socket: connections, hook frames, JSON-RPC and
 // streams. It knows what a peer may ask and nothing of what the answers mean;
 // those who answer are given to it.
 //
@@ -38,10 +38,10 @@ const (
 	readBuffer   = 16 << 10
 )
 
-// Options is what a server is made of.
+// Options configures a server.
 type Options struct {
-	Deps  services.Deps
-	Judge Judge
+	Deps      services.Deps
+	Evaluator Evaluator
 	// ViewOf says what a peer may read. Nil: everybody reads everything.
 	ViewOf func(peer proc.Cred) View
 	// Refused hears of every call that was refused.
@@ -65,13 +65,13 @@ type Options struct {
 	Streams     map[string]StreamMethod
 }
 
-// Judge says who may call what.
-type Judge interface {
+// Evaluator says who may call what.
+type Evaluator interface {
 	// May decides by the class of a method alone: for what may wait, and for
 	// streams.
 	May(class authority.Class, peer proc.Cred, env func() []string) authority.Verdict
-	// JudgeCall checks a call of a method that does not wait.
-	JudgeCall(name string, class authority.Class, params json.RawMessage, peer proc.Cred) (authority.Verdict,
+	// EvaluateCall checks a call of a method that does not wait.
+	EvaluateCall(name string, class authority.Class, params json.RawMessage, peer proc.Cred) (authority.Verdict,
 		*wire.Error)
 	// AskUser asks the user at the terminal, where a verdict needs a code or
 	// a PIN. ctx ends when the peer hangs up.
@@ -302,7 +302,7 @@ func (s *Server) sweepSilent(ctx context.Context) {
 	}
 }
 
-// ownUID is who we are; that does not change.
+// ownUID is our user id; that does not change.
 var ownUID = os.Getuid()
 
 // framePrefix begins every header our own client writes: the one case worth

@@ -46,7 +46,7 @@ func (readersOnly) May(class authority.Class, _ proc.Cred, _ func() []string) au
 	return authority.Verdict{OK: class != authority.Decide, Why: "only readers here"}
 }
 
-func (r readersOnly) JudgeCall(_ string, class authority.Class, _ json.RawMessage, peer proc.Cred) (authority.Verdict,
+func (r readersOnly) EvaluateCall(_ string, class authority.Class, _ json.RawMessage, peer proc.Cred) (authority.Verdict,
 	*wire.Error) {
 	return r.May(class, peer, nil), nil
 }
@@ -68,9 +68,9 @@ func startServer(t *testing.T, change func(*Server)) *Server {
 	s := New(ctx, Options{
 		Deps: services.Deps{Dirs: dirs, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 			Problems: services.NewProblems(nil)},
-		Judge:   readersOnly{},
-		Refused: func(string, proc.Cred, authority.Verdict) {},
-		Hooks:   echoHooks{}, MetVersion: func(string) {}, GiveUp: func(string) {},
+		Evaluator: readersOnly{},
+		Refused:   func(string, proc.Cred, authority.Verdict) {},
+		Hooks:     echoHooks{}, MetVersion: func(string) {}, GiveUp: func(string) {},
 		Methods: map[string]services.Method{wire.MethodInfo: {Run: ok}, wire.MethodOff: {Run: ok}},
 	})
 	if change != nil {

@@ -20,7 +20,7 @@ import (
 // it.
 var ErrCrippled = errors.New("the limits of the daemon's own process keep it from writing")
 
-// Deps is what every service may use.
+// Deps holds what every service may use.
 type Deps struct {
 	Dirs      paths.Dirs
 	Catalogue *agent.Catalogue
@@ -45,7 +45,7 @@ type Publisher interface {
 	Watched() bool
 }
 
-// AgentName is the catalogue's own name of an agent that may be written by an
+// AgentName returns the catalogue's own name of an agent that may be written by an
 // alias.
 func (d Deps) AgentName(name string) string {
 	if a, ok := d.Catalogue.Agent(name); ok {
@@ -54,7 +54,7 @@ func (d Deps) AgentName(name string) string {
 	return name
 }
 
-// AgentTitle is an agent's name as people write it.
+// AgentTitle returns an agent's name as people write it.
 func (d Deps) AgentTitle(name string) string {
 	if a, ok := d.Catalogue.Agent(name); ok {
 		return a.Title

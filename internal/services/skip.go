@@ -27,6 +27,6 @@ var skipCodes = map[Skip]string{
 	HooksAsked:         wire.SkipSameRequestBefore,
 }
 
-// Code is the reason as it stands in the journal and on the wire; "" for
+// Code returns the reason as it stands in the journal and on the wire; "" for
 // NotSkipped.
 func (s Skip) Code() string { return skipCodes[s] }

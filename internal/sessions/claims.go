@@ -8,13 +8,13 @@ import (
 	"github.com/hookmux/hookmux/internal/sessions/state"
 )
 
-// claimList is which sessions somebody is resuming right now.
+// claimList lists the sessions that somebody is resuming right now.
 type claimList struct {
 	mu  sync.Mutex
 	all map[state.Key]claim
 }
 
-// claim is who resumes a session, and since when.
+// claim says who resumes a session, and since when.
 type claim struct {
 	at time.Time
 	by processKey

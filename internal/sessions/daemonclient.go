@@ -73,7 +73,7 @@ func (d *daemonClients) checkClient(one *state.Session) {
 	d.running.Go(func() { d.askDaemon(one.Key, one.Place) })
 }
 
-// findClient is the process of the terminal that shows a session of a daemon.
+// findClient returns the process of the terminal that shows a session of a daemon.
 func (d *daemonClients) findClient(ctx context.Context, key state.Key, daemon event.Place) (pid int, ok bool) {
 	folder := d.agentFolder(key.Agent, daemon.PID)
 	if folder == "" {
@@ -115,7 +115,7 @@ func (d *daemonClients) askDaemon(key state.Key, daemon event.Place) {
 	}
 }
 
-// clientPlace is where a client of the daemon sits: its pane, when tmux agrees,
+// clientPlace returns where a client of the daemon sits: its pane, when tmux agrees,
 // else its terminal.
 func (d *daemonClients) clientPlace(ctx context.Context, pid int) (event.Place, bool) {
 	client, err := d.deps.Processes.Lookup(pid)
@@ -139,7 +139,7 @@ func (d *daemonClients) clientPlace(ctx context.Context, pid int) (event.Place, 
 	return place, place.TTY != "" || place.Pane != ""
 }
 
-// agentFolder is the folder in which the agent of a daemon keeps its files, by the daemon's
+// agentFolder returns the folder in which the agent of a daemon keeps its files, by the daemon's
 // own variables; "" where its entry does not say.
 func (d *daemonClients) agentFolder(name string, pid int) string {
 	a, ok := d.deps.Catalogue.Agent(name)
@@ -152,7 +152,7 @@ func (d *daemonClients) agentFolder(name string, pid int) string {
 	return filepath.Dir(a.Files[0].Resolve(home, "", lookup))
 }
 
-// namedProcesses are the processes that have one of these names.
+// namedProcesses returns the processes that have one of these names.
 func namedProcesses(table proc.Table, names []string) []int {
 	var found []int
 	for _, pid := range proc.List() {

@@ -23,8 +23,8 @@ type Elsewhere interface {
 // elsewhereTime is how long another machine may take for an answer.
 const elsewhereTime = 20 * time.Second
 
-// findElsewhere finds a session on another machine where there is none here; none is what
-// was said about that.
+// findElsewhere finds a session on another machine where there is none here; none is the
+// error that said so.
 func (s *Service) findElsewhere(name string, none *wire.Error) (wire.Session, *wire.Error) {
 	if s.elsewhere == nil || none.Code != wire.CodeGone {
 		return wire.Session{}, none

@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/sessions/transcript"
 )
 
-// callTool is the call that a fact is about. began is what the record said when it
+// callTool returns the call that a fact is about. began is what the record said when it
 // began.
 func callTool(f, began transcript.Fact) *event.Tool {
 	tool := &event.Tool{Name: f.Tool, CallID: f.Call, Kind: event.Shell, Failed: f.Failed, Input: f.Input}

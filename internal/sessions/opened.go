@@ -31,7 +31,7 @@ type openFinder struct {
 	others map[program]bool // what was looked at, and is nothing of the kind
 }
 
-// program is what a process runs, until it runs something else.
+// program is the program that a process runs, until it runs something else.
 type program struct {
 	processKey
 	name string

@@ -54,8 +54,8 @@ func newPaneFinder(ctx context.Context, deps services.Deps, t *tracker, records 
 	return &paneFinder{ctx: ctx, deps: deps, tracker: t, records: records, checked: map[processKey]checkedPane{}}
 }
 
-// locateProcess is where a process runs, as far as it and its environment tell.
-// claimed is what the caller says itself.
+// locateProcess returns where a process runs, as far as it and its environment tell.
+// claimed is the caller's own claim.
 func (p *paneFinder) locateProcess(who Process, claimed event.Place, environ []byte) event.Place {
 	at := event.Place{
 		PID: who.PID, Start: who.Start, TTY: who.TTY, Holder: who.Holder, HolderStart: who.HolderStart,
@@ -126,7 +126,7 @@ func (s *paneVariables) valueOf(name string) string {
 	return ""
 }
 
-// tmuxServerPID is the server's process, the last field but one of TMUX.
+// tmuxServerPID returns the server's process, the last field but one of TMUX.
 func tmuxServerPID(value string) int {
 	fields := strings.Split(value, ",")
 	if len(fields) < 3 {

@@ -18,10 +18,10 @@ type processKey struct {
 	start uint64
 }
 
-// processOf is the process a session runs in.
+// processOf returns the process a session runs in.
 func processOf(one *state.Session) processKey { return processAt(one.Place) }
 
-// processAt is the process at a place: the agent's, or the first one of the terminal
+// processAt returns the process at a place: the agent's, or the first one of the terminal
 // where the agent's is not known.
 func processAt(at event.Place) processKey {
 	if at.PID <= 0 && !at.Shared {
@@ -146,7 +146,7 @@ func (w *processWatcher) pollProcesses() {
 
 func (w *processWatcher) waitStopped() { w.running.Wait() }
 
-// processLife is what the process table says about a process.
+// processLife returns what the process table says about a process.
 func processLife(table proc.Table, key processKey) state.Liveness {
 	p, err := table.Lookup(key.pid)
 	switch {
@@ -160,7 +160,7 @@ func processLife(table proc.Table, key processKey) state.Liveness {
 	return state.Alive
 }
 
-// sessionLife is what is known about a session's process. A process that serves
+// sessionLife returns what is known about a session's process. A process that serves
 // many terminals says nothing about one session.
 func sessionLife(table proc.Table, one *state.Session) state.Liveness {
 	key := processOf(one)

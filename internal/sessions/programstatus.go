@@ -38,7 +38,7 @@ const (
 	maxMessage = 2048
 )
 
-// Sequence is the report as a terminal reads it.
+// Sequence returns the report as a terminal reads it.
 func (r *ProgramStatus) Sequence() string {
 	pairs := []string{"state=" + r.State}
 	add := func(key, value string) {
@@ -74,7 +74,7 @@ func name(s string) string {
 	return s[:min(len(s), maxSegment)]
 }
 
-// text is one line without control characters, encoded.
+// text returns one line without control characters, encoded.
 func text(s string, most int) string {
 	s = state.Fold(s, most)
 	for len(s) > most {

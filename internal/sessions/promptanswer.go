@@ -52,7 +52,7 @@ func (s *Service) pressAtPrompt(ctx context.Context, id string, choice event.Cho
 	})
 }
 
-// findPrompt is the session in whose window something waits under an id.
+// findPrompt returns the session in whose window something waits under an id.
 func (s *Service) findPrompt(id string) (*state.Session, *state.Waiting) {
 	for _, one := range s.tracker.sessions.Waiting() {
 		for _, waits := range one.WaitingList() {

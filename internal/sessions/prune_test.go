@@ -40,7 +40,7 @@ func TestSessionsThatNeverBecomeQuietAreBounded(t *testing.T) {
 		}
 		for _, id := range []string{"s0", fmt.Sprint("s", count-1)} {
 			if _, ok := all.Get(state.Key{Agent: "claude", ID: id}); !ok {
-				t.Errorf("watched %v: %s was forgotten; want the held one and the newest kept", watched, id)
+				t.Errorf("watched %v: %s was forgotten; want the waiting one and the newest kept", watched, id)
 			}
 		}
 	}

@@ -151,7 +151,7 @@ func (p *replay) playSteps(t *testing.T) {
 	}
 }
 
-// nextMoment is when the step after this one comes, and at most twice what a hook is
+// nextMoment returns when the step after this one comes, and at most twice what a hook is
 // waited for.
 func (p *replay) nextMoment(i int) time.Time {
 	later := p.recording.Steps[i].After + 2*hookFirst
@@ -167,7 +167,7 @@ func (p *replay) unscrub(text string) string {
 		strconv.Itoa(p.pid)).Replace(text)
 }
 
-// folderName is a path as Claude Code and others make a name of it.
+// folderName returns a path as Claude Code and others make a name of it.
 func folderName(path string) string {
 	return strings.NewReplacer("/", "-", "_", "-", ".", "-").Replace(path)
 }

@@ -76,7 +76,7 @@ func (r *resumer) recordSession(one *state.Session) {
 	r.deps.Problems.Clear("resume")
 }
 
-// ownID is the id that the agent itself gave a session: reports about terminals name
+// ownID returns the id that the agent itself gave a session: reports about terminals name
 // terminals, and the agent's id beside it if they know one.
 func ownID(one *state.Session) string {
 	if one.Terminal == one.ID {
@@ -85,7 +85,7 @@ func ownID(one *state.Session) string {
 	return one.ID
 }
 
-// recordKey is the key under which a session's record is kept.
+// recordKey returns the key under which a session's record is kept.
 func (r *resumer) recordKey(key state.Key) state.Key {
 	if one, ok := r.tracker.sessions.Get(key); ok {
 		key.ID = ownID(one)
@@ -205,7 +205,7 @@ func (r *resumer) runningReason(record store.Record) string {
 // claimedReason says that somebody else resumes the session.
 const claimedReason = "it was resumed a moment ago"
 
-// recordInfo is a record as clients see it.
+// recordInfo returns a record as clients see it.
 func (r *resumer) recordInfo(record store.Record) wire.ResumeRecord {
 	key := state.Key{Agent: record.Agent, ID: record.Session}
 	out := wire.ResumeRecord{
@@ -229,13 +229,13 @@ func (r *resumer) recordInfo(record store.Record) wire.ResumeRecord {
 	return out
 }
 
-// offeredRecords are the records of agents whose switches are on.
+// offeredRecords returns the records of agents whose switches are on.
 func (r *resumer) offeredRecords() []store.Record {
 	on := r.tracker.switches.Load().resume
 	return slices.DeleteFunc(r.records.List(), func(record store.Record) bool { return !on[record.Agent] })
 }
 
-// offeredRecord is the record of a session, if it may be resumed.
+// offeredRecord returns the record of a session, if it may be resumed.
 func (r *resumer) offeredRecord(key state.Key) (store.Record, bool) {
 	key = r.recordKey(key)
 	record, ok := r.records.Get(key.Agent, key.ID)

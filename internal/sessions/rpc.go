@@ -18,7 +18,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Methods is what the daemon can be asked about sessions. Whatever changes what a
+// Methods returns what the daemon can be asked about sessions. Whatever changes what a
 // person sees, or speaks in a person's place, is for people alone.
 func (s *Service) Methods() map[string]services.Method {
 	return map[string]services.Method{

@@ -1,4 +1,4 @@
-// Package sessions is the service that knows what every agent's session does.
+// Package sessions implements the service that knows what every agent's session does.
 // Hook calls give it events, which costs a moment in memory and nothing else.
 // Whatever needs a disk, the process table or tmux is done by one goroutine
 // (Run) and the watchers it starts.
@@ -26,11 +26,11 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Options is what the service needs besides what every service is given.
+// Options configures the service besides what every service is given.
 type Options struct {
 	Settings SettingsSource
 	Sender   Sender
-	// Usage is what a session used, nil where nobody knows; nil: nobody does.
+	// Usage returns what a session used, nil where nobody knows; nil: nobody does.
 	Usage func(agent, session string) *wire.SessionUsage
 	// SessionGone is told of a session whose process ended without a word.
 	SessionGone func(agent, session string)
@@ -165,19 +165,19 @@ func (s *Service) RequestOpened(id string, ev *event.Event, at time.Time) {
 // nobody asks about it any more: the user decided, or the agent is gone.
 func (s *Service) RequestEnded(id string, settled bool) { s.tracker.requestEnded(id, settled) }
 
-// Waiting is everything that waits for a person, the oldest first: what hookmux
+// Waiting returns everything that waits for a person, the oldest first: what hookmux
 // holds (status pending, the id of the request) and what stands in an agent's own
 // prompt (status prompt). Of a session that ended while the inbox still had a
 // request the status is withdrawn.
 func (s *Service) Waiting() []wire.InboxRequest { return s.view.waitingItems() }
 
-// Locate is where a process runs, as far as it and its environment tell. claimed
+// Locate returns where a process runs, as far as it and its environment tell. claimed
 // is what the caller says itself.
 func (s *Service) Locate(who Process, claimed event.Place, environ []byte) event.Place {
 	return s.panes.locateProcess(who, claimed, environ)
 }
 
-// List is every session, in the order a person wants; all adds those that can be
+// List returns every session, in the order a person wants; all adds those that can be
 // resumed.
 func (s *Service) List(all bool) []wire.Session { return s.view.listSessions(all) }
 
@@ -400,7 +400,7 @@ func (s *Service) forgetSession(key state.Key) {
 	s.tracker.forgetSession(key)
 }
 
-// ReviewerOf is who decides about a permission request in its agent. The payload
+// ReviewerOf returns who decides about a permission request in its agent. The payload
 // does not say it, the session's record does, and the record is ahead of the
 // event: so its end is read now, a bounded part of it. Where it names nobody,
 // what the session is known for counts. variables are the hook's environment.

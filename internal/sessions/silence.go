@@ -22,7 +22,7 @@ type silenceWatch struct {
 	all map[state.Key]*silence
 }
 
-// silence is what was seen of one session since its last event.
+// silence holds what was seen of one session since its last event.
 type silence struct {
 	event   time.Time // the last event then
 	size    int64

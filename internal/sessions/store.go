@@ -94,7 +94,7 @@ func (s *sessionStore) retryOpen() {
 	s.deps.Problems.Clear("sessions")
 }
 
-// logMark is what the log holds besides sessions: up to when it is complete, and
+// logMark is kept in the log besides sessions: up to when it is complete, and
 // what a person does not want back.
 type logMark struct {
 	Written time.Time `json:"written,omitzero"`
@@ -103,7 +103,7 @@ type logMark struct {
 
 const writtenKey = "written"
 
-// missingSince is the time from which the journal may know events that the log
+// missingSince returns the time from which the journal may know events that the log
 // does not.
 func (s *sessionStore) missingSince() time.Time {
 	since := s.loaded.Add(-2 * writePeriod)
@@ -143,7 +143,7 @@ func (s *sessionStore) writeDirty() {
 	clear(s.dirty)
 }
 
-// entryOf is what the log says about a session.
+// entryOf returns what the log says about a session.
 func (s *sessionStore) entryOf(key state.Key) store.Entry {
 	e := store.Entry{Key: key.String()}
 	if one, ok := s.tracker.sessions.Get(key); ok {
@@ -156,7 +156,7 @@ func (s *sessionStore) entryOf(key state.Key) store.Entry {
 	return e
 }
 
-// allEntries is everything the log must hold.
+// allEntries returns everything the log must hold.
 func (s *sessionStore) allEntries() []store.Entry {
 	var all []store.Entry
 	for _, key := range s.tracker.forgottenKeys() {
@@ -178,7 +178,7 @@ func (s *sessionStore) closeLog() {
 
 var storedLimits = redact.DefaultLimits()
 
-// storedForm is a session as it may be stored: without secrets.
+// storedForm returns a session as it may be stored: without secrets.
 func storedForm(one *state.Session, redactor *redact.Redactor) json.RawMessage {
 	b, err := json.Marshal(one)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Stored is what the last daemon knew about sessions, to be read while none runs.
+// Stored holds the last daemon's knowledge of sessions, to be read while none runs.
 type Stored struct{ view *view }
 
 // ReadStored reads what the last daemon wrote down, and changes nothing. Of deps it needs
@@ -29,7 +29,7 @@ func ReadStored(deps services.Deps, settings SettingsSource) (*Stored, error) {
 	return &Stored{view: &view{deps: deps, tracker: t, resumer: r}}, nil
 }
 
-// Session is the session that name means: an id, the beginning of one, a title or a pane.
+// Session returns the session that name means: an id, the beginning of one, a title or a pane.
 func (s *Stored) Session(name string) (wire.SessionDetail, *wire.Error) {
 	key, bad := s.view.findSession(name)
 	if bad != nil {

@@ -20,7 +20,7 @@ type switches struct {
 	terminals  string // which terminals are told what sessions do
 }
 
-// tmux is whether tmux shows sessions, and how it names windows.
+// tmux reports whether tmux shows sessions, and how it names windows.
 func (s *switches) tmux() (follow bool, names string) { return s.followTmux, s.tmuxNames }
 
 // readSwitches reads the switches out of the settings.
@@ -46,7 +46,7 @@ func (s *switches) rulesFor(agent string) state.Rules {
 	return s.otherRules
 }
 
-// rulesOf are the rules for an event: what it says about the status is said by
+// rulesOf returns the rules for an event: what it says about the status is said by
 // the protocol, where a program tells it in the agent's place.
 func (s *switches) rulesOf(ev *event.Event) state.Rules {
 	r := s.rulesFor(ev.Agent)

@@ -27,7 +27,7 @@ type terminalDisplay struct {
 	stopped chan struct{}
 }
 
-// terminalChange is what terminals hear of a session.
+// terminalChange is the news that terminals get of a session.
 type terminalChange struct {
 	key    state.Key
 	report ProgramStatus
@@ -168,7 +168,7 @@ func (d *terminalDisplay) tell(changes <-chan terminalChange, stopped chan<- str
 	}
 }
 
-// terminalsOf are the terminals that show a session: in tmux those that are attached to
+// terminalsOf returns the terminals that show a session: in tmux those that are attached to
 // its server, else its own.
 func (d *terminalDisplay) terminalsOf(c *terminalChange, all bool) []string {
 	var list []string

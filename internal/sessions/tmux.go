@@ -77,7 +77,7 @@ func (d *tmuxDisplay) showChange(c wire.SessionChange) {
 	}
 }
 
-// tmuxChange is a change as tmux shows it. A session without a pane is counted
+// tmuxChange returns a change as tmux shows it. A session without a pane is counted
 // all the same: who waits in another terminal waits too.
 func tmuxChange(c *wire.SessionChange) tmux.Change {
 	change := tmux.Change{

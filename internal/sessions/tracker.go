@@ -186,7 +186,7 @@ func (t *tracker) setForgotten(key state.Key, at time.Time) {
 	t.mu.Unlock()
 }
 
-// forgottenKeys are the sessions that a person had forgotten a short time ago
+// forgottenKeys returns the sessions that a person had forgotten a short time ago
 // and that did not come back.
 func (t *tracker) forgottenKeys() []state.Key {
 	t.mu.Lock()

@@ -40,14 +40,14 @@ type followed struct {
 	pause       time.Duration              // how long it is left alone after that
 	until       time.Time                  // read until then though no turn is open
 	calls       map[string]transcript.Fact // nil while there are none
-	heldEnd     *heldEnd
+	delayedEnd  *delayedEnd
 	lastMessage string       // the agent's
 	stopped     []state.Call // calls written down as refused that may have been running
 }
 
-// heldEnd is the end of a turn that a hook should report as well. The hook knows
+// delayedEnd is the end of a turn that a hook should report as well. The hook knows
 // more, so it gets a moment to be first.
-type heldEnd struct {
+type delayedEnd struct {
 	fact transcript.Fact
 	seen time.Time
 }
@@ -177,9 +177,9 @@ func (f *transcriptFollower) readTranscript(one *followed, current state.Overvie
 			f.applyFact(one, session, rules, fact, now)
 		}
 	}
-	if one.heldEnd != nil && now.Sub(one.heldEnd.seen) >= hookFirst {
-		fact := one.heldEnd.fact
-		one.heldEnd = nil
+	if one.delayedEnd != nil && now.Sub(one.delayedEnd.seen) >= hookFirst {
+		fact := one.delayedEnd.fact
+		one.delayedEnd = nil
 		result := state.Result("")
 		if fact.Failed {
 			result = state.APIError
@@ -216,7 +216,7 @@ func (f *transcriptFollower) readStateFile(key state.Key, current *state.Overvie
 	f.noteUnlessStale(f.tracker.sessions.Interrupted(key, idle))
 }
 
-// factTime is when a fact was written, or now where the transcript has no times.
+// factTime returns when a fact was written, or now where the transcript has no times.
 func factTime(fact transcript.Fact, now time.Time) time.Time {
 	if fact.At.IsZero() {
 		return now
@@ -257,16 +257,16 @@ func (f *transcriptFollower) applyFact(one *followed, session *state.Session, ru
 			one.lastMessage = fact.Text
 		}
 	case transcript.TurnStarted:
-		one.heldEnd, one.lastMessage = nil, ""
+		one.delayedEnd, one.lastMessage = nil, ""
 	case transcript.Interrupted:
 		if !old && !rules.Off {
-			one.heldEnd = nil
+			one.delayedEnd = nil
 			f.clearRefusals(one, fact)
 			f.noteUnlessStale(sessions.Interrupted(one.key, factTime(fact, now)))
 		}
 	case transcript.TurnEnded:
 		if !old && !rules.Off {
-			one.heldEnd = &heldEnd{fact, now}
+			one.delayedEnd = &delayedEnd{fact, now}
 		}
 	case transcript.CallBegan:
 		if one.calls == nil || len(one.calls) > maxCalls {

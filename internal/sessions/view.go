@@ -25,7 +25,7 @@ type view struct {
 // terminals has the pane of whoever started it.
 const unknownPlace = "unknown"
 
-// sessionInfo is a session as people see it.
+// sessionInfo returns a session as people see it.
 func (v *view) sessionInfo(one *state.Session) wire.Session {
 	w := wire.Session{
 		ID: one.ID, Agent: one.Agent, Status: string(one.Status), Since: one.Since,
@@ -97,7 +97,7 @@ func timeOrNil(t time.Time) *time.Time {
 	return &t
 }
 
-// changeInfo is a change as streams tell it.
+// changeInfo returns a change as streams tell it.
 func (v *view) changeInfo(c *state.Change) wire.SessionChange {
 	out := wire.SessionChange{Gone: c.Gone}
 	if c.Session != nil {
@@ -150,7 +150,7 @@ func sortSessions(list []wire.Session) {
 	})
 }
 
-// listSessions is every session, in order. Sessions without an event for an hour
+// listSessions returns every session, in order. Sessions without an event for an hour
 // and without a process are left out; all adds those that can be resumed.
 func (v *view) listSessions(all bool) []wire.Session {
 	now := time.Now()
@@ -175,7 +175,7 @@ func (v *view) listSessions(all bool) []wire.Session {
 	return list
 }
 
-// findSession is the session a person means: by its id, the beginning of it, its
+// findSession returns the session a person means: by its id, the beginning of it, its
 // title or its pane.
 func (v *view) findSession(name string) (state.Key, *wire.Error) {
 	none := state.Key{}
@@ -222,7 +222,7 @@ func (v *view) findSession(name string) (state.Key, *wire.Error) {
 	return none, wire.Errorf(wire.CodeGone, "there's no session %q; `hookmux ps --all` lists them", name)
 }
 
-// sessionDetail is everything clients see of a session.
+// sessionDetail returns everything clients see of a session.
 func (v *view) sessionDetail(key state.Key) wire.SessionDetail {
 	var d wire.SessionDetail
 	r, resumable := v.resumer.offeredRecord(key)

@@ -14,14 +14,14 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// waitingItems is everything that waits for a person, the oldest first.
+// waitingItems returns everything that waits for a person, the oldest first.
 func (v *view) waitingItems() []wire.InboxRequest {
 	list := []wire.InboxRequest{}
 	for _, one := range v.tracker.sessions.Waiting() {
-		for _, held := range one.Requests {
+		for _, open := range one.Requests {
 			// Also of a session whose process is gone: whoever asked still waits.
 			list = append(list, wire.InboxRequest{
-				ID: held.ID, Status: wire.InboxPending, Agent: one.Agent, Session: one.ID, CreatedAt: held.At,
+				ID: open.ID, Status: wire.InboxPending, Agent: one.Agent, Session: one.ID, CreatedAt: open.At,
 			})
 		}
 		list = append(list, v.promptItems(one)...)
@@ -32,7 +32,7 @@ func (v *view) waitingItems() []wire.InboxRequest {
 	return list
 }
 
-// promptItems is what of a session stands at the agent's own prompt.
+// promptItems returns what of a session stands at the agent's own prompt.
 func (v *view) promptItems(one *state.Session) []wire.InboxRequest {
 	if one == nil {
 		return nil
@@ -64,7 +64,7 @@ func (v *view) promptItems(one *state.Session) []wire.InboxRequest {
 	return list
 }
 
-// dialogOf is the agent's dialog, where keys can answer what waits in it: one command that
+// dialogOf returns the agent's dialog, where keys can answer what waits in it: one command that
 // is known whole, the only thing that waits in a session whose tmux pane is known.
 func (v *view) dialogOf(one *state.Session, waits *state.Waiting) *agent.Dialog {
 	a, ok := v.deps.Catalogue.Agent(one.Agent)
@@ -75,7 +75,7 @@ func (v *view) dialogOf(one *state.Session, waits *state.Waiting) *agent.Dialog 
 	return a.Inbox.Dialog
 }
 
-// promptCard is what a person is to see of a command before keys answer for them.
+// promptCard returns what a person is to see of a command before keys answer for them.
 func promptCard(head, folder, command string) string {
 	var b strings.Builder
 	b.WriteString(termsafe.Line(head, 0) + "\n")

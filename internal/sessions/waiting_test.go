@@ -45,9 +45,9 @@ type waitingRig struct {
 	t         failer
 	sessions  *Service
 	approvals *approvals.Service
-	tmux      map[string]tmux.Change // as the display was told
-	windows   map[string]bool        // as those who follow the inbox were told
-	held      map[string]*heldCall   // by the id of the event
+	tmux      map[string]tmux.Change  // as the display was told
+	windows   map[string]bool         // as those who follow the inbox were told
+	calls     map[string]*waitingCall // by the id of the event
 	count     int
 }
 
@@ -56,8 +56,8 @@ type failer interface {
 	Fatalf(format string, args ...any)
 }
 
-// heldCall is a call that may wait for a person.
-type heldCall struct {
+// waitingCall is a call that may wait for a person.
+type waitingCall struct {
 	ev       event.Event
 	decision event.Decision
 	request  string
@@ -108,7 +108,7 @@ func newWaitingRig(t failer) (*waitingRig, func()) {
 		Log:      slog.New(slog.DiscardHandler),
 		Problems: services.NewProblems(nil), Redactor: redact.New(), Notes: noStreams{}, Background: new(services.Background),
 	}
-	rig := &waitingRig{t: t, tmux: map[string]tmux.Change{}, windows: map[string]bool{}, held: map[string]*heldCall{}}
+	rig := &waitingRig{t: t, tmux: map[string]tmux.Change{}, windows: map[string]bool{}, calls: map[string]*waitingCall{}}
 	rig.sessions = New(ctx, deps, Options{
 		Settings: config.New(config.Options{}), SessionGone: func(string, string) {},
 		TerminalReport: func(*event.Event) (*state.TerminalReport, error) { return nil, nil },
@@ -122,7 +122,7 @@ func newWaitingRig(t failer) (*waitingRig, func()) {
 	rig.approvals.AddSink(1) // somebody is there
 	return rig, func() {
 		rig.approvals.EndRequests()
-		for _, call := range rig.held {
+		for _, call := range rig.calls {
 			rig.awaitCall(call)
 		}
 		rig.approvals.Close()
@@ -143,25 +143,25 @@ func (r *waitingRig) windowsChanged(agentName, session string, items []wire.Inbo
 	}
 }
 
-// tell has an event happen. hold has a person asked about it here, where the
-// agent can be held.
-func (r *waitingRig) tell(ev event.Event, hold bool) {
+// tell has an event happen. waits has a person asked about it here, where
+// the agent can be kept waiting.
+func (r *waitingRig) tell(ev event.Event, waits bool) {
 	r.t.Helper()
 	r.count++
 	ev.ID = fmt.Sprint("event-", r.count)
 	r.sessions.Apply(&ev, 0)
 	r.approvals.Observe(&ev)
-	if hold {
-		r.holdCall(ev)
+	if waits {
+		r.startCall(ev)
 	}
 	r.settle()
 }
 
-// holdCall puts a call to the user, as the pipeline does, and returns once it
+// startCall puts a call to the user, as the pipeline does, and returns once it
 // waits or is decided.
-func (r *waitingRig) holdCall(ev event.Event) {
+func (r *waitingRig) startCall(ev event.Event) {
 	r.t.Helper()
-	call := &heldCall{ev: ev, done: make(chan struct{})}
+	call := &waitingCall{ev: ev, done: make(chan struct{})}
 	began := make(chan string, 1)
 	go func() {
 		defer close(call.done)
@@ -178,7 +178,7 @@ func (r *waitingRig) holdCall(ev event.Event) {
 	}()
 	select {
 	case call.request = <-began:
-		r.held[ev.ID] = call
+		r.calls[ev.ID] = call
 	case <-call.done:
 		r.sessions.ApplyDecision(&call.ev, call.decision)
 	case <-time.After(patience):
@@ -186,11 +186,11 @@ func (r *waitingRig) holdCall(ev event.Event) {
 	}
 }
 
-func (r *waitingRig) awaitCall(call *heldCall) {
+func (r *waitingRig) awaitCall(call *waitingCall) {
 	select {
 	case <-call.done:
 	case <-time.After(patience):
-		r.t.Fatalf("the call of request %s is still held", call.request)
+		r.t.Fatalf("the call of request %s still waits", call.request)
 	}
 }
 
@@ -198,13 +198,13 @@ func (r *waitingRig) awaitCall(call *heldCall) {
 // the displays are told.
 func (r *waitingRig) settle() {
 	r.t.Helper()
-	for id, call := range r.held {
+	for id, call := range r.calls {
 		if _, waits := r.approvals.Request(call.request); waits {
 			continue
 		}
 		r.awaitCall(call)
 		r.sessions.ApplyDecision(&call.ev, call.decision)
-		delete(r.held, id)
+		delete(r.calls, id)
 	}
 	changes := r.sessions.tracker.takeChanges()
 	r.sessions.workOn(changes)
@@ -293,8 +293,8 @@ func TestWaitingIsOneListInRecordedSessions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, held := range []string{"nothing is held", "everything is held", "every other is held"} {
-			t.Run(name+"/"+held, func(t *testing.T) {
+		for _, which := range []string{"nothing waits", "everything waits", "every other waits"} {
+			t.Run(name+"/"+which, func(t *testing.T) {
 				rig, end := newWaitingRig(t)
 				defer func() { end() }()
 				now, waited := time.Now().Add(-30*time.Minute), 0
@@ -309,7 +309,7 @@ func TestWaitingIsOneListInRecordedSessions(t *testing.T) {
 					ev := agent.Builtin().Decode(agent.Input{
 						Time: now, Agent: name, Event: line.Event, Payload: line.Payload,
 					})
-					rig.tell(ev, held[0] == 'e' && (held[6] == 't' || i%2 == 0))
+					rig.tell(ev, which[0] == 'e' && (which[6] == 't' || i%2 == 0))
 					rig.mustAgree(fmt.Sprintf("%s, line %d: %s", run, i, line.Event))
 					waited += len(rig.approvals.WaitingFor(proc.Cred{}))
 				}
@@ -333,13 +333,13 @@ func TestWaitingIsOneListWhateverHappens(t *testing.T) {
 		defer end()
 		now := time.Now().Add(-20 * time.Minute)
 		for range rapid.IntRange(1, 25).Draw(t, "steps") {
-			pending := slices.Sorted(maps.Keys(rig.held))
+			pending := slices.Sorted(maps.Keys(rig.calls))
 			step := "event"
 			if len(pending) > 0 {
 				step = rapid.SampledFrom([]string{"event", "event", "event", "once", "deny", "release"}).Draw(t, "step")
 			}
 			if step != "event" {
-				call := rig.held[rapid.SampledFrom(pending).Draw(t, "request")]
+				call := rig.calls[rapid.SampledFrom(pending).Draw(t, "request")]
 				rig.answerOne(call.request, step)
 				rig.mustAgree(step)
 				continue
@@ -347,7 +347,7 @@ func TestWaitingIsOneListWhateverHappens(t *testing.T) {
 			a := rapid.SampledFrom(agents).Draw(t, "agent")
 			now = now.Add(time.Duration(rapid.IntRange(1, 9000).Draw(t, "gap")) * time.Millisecond)
 			ev := drawEvent(t, a, now)
-			rig.tell(ev, rapid.Bool().Draw(t, "hold"))
+			rig.tell(ev, rapid.Bool().Draw(t, "waits"))
 			rig.mustAgree(a.Name + " " + ev.Native)
 			waited += len(rig.approvals.WaitingFor(proc.Cred{}))
 		}

@@ -33,7 +33,7 @@ type collector struct {
 	service string
 	headers http.Header
 	came    chan struct{}
-	// answer is what it says to everything but "yes": a status, or how many it rejects.
+	// answer is its reply to everything but "yes": a status, or how many it rejects.
 	status, reject int
 }
 
@@ -142,7 +142,7 @@ func testDeps() services.Deps {
 	return services.Deps{Catalogue: agent.Builtin(), Redactor: redact.New(), Problems: services.NewProblems(func(wire.Problem) {})}
 }
 
-// started is a service that sends to an endpoint, and how to end it, which sends the rest.
+// started returns a service that sends to an endpoint, and how to end it, which sends the rest.
 func started(t *testing.T, settings Settings, transport http.RoundTripper) (s *Service, end func()) {
 	t.Helper()
 	s = New(Options{Deps: testDeps(), Version: "1", Settings: func() Settings { return settings }, Transport: transport})

@@ -17,7 +17,7 @@ import (
 // The SDK's own transformation of spans is used; those of log records and metrics are
 // internal to exporters that link gRPC.
 
-// logsData is a batch of log records of one logger.
+// logsData returns a batch of log records of one logger.
 func logsData(records []sdklog.Record) *logspb.LogsData {
 	var list []*logspb.LogRecord
 	for i := range records {
@@ -49,7 +49,7 @@ func logsData(records []sdklog.Record) *logspb.LogsData {
 	}}}
 }
 
-// metricsData are the instruments that the tracker has: sums and histograms.
+// metricsData returns the instruments that the tracker has: sums and histograms.
 func metricsData(data *metricdata.ResourceMetrics) *metricspb.MetricsData {
 	var scopes []*metricspb.ScopeMetrics
 	for _, scope := range data.ScopeMetrics {
@@ -132,7 +132,7 @@ func attributesOf(i attribute.Iterator) (list []*commonpb.KeyValue) {
 	return list
 }
 
-// valueOf is a value of a kind that the tracker uses.
+// valueOf returns a value of a kind that the tracker uses.
 func valueOf(v attribute.Value) *commonpb.AnyValue {
 	switch v.Type() {
 	case attribute.BOOL:

@@ -178,7 +178,7 @@ func rejected(answer []byte) int64 {
 	return int64(n)
 }
 
-// firstField is what follows the tag of field 1.
+// firstField returns what follows the tag of field 1.
 func firstField(message []byte, kind protowire.Type) ([]byte, bool) {
 	for len(message) > 0 {
 		number, typ, n := protowire.ConsumeTag(message)
@@ -350,7 +350,7 @@ func (s *sender) info() *wire.TelemetryInfo {
 	return &wire.TelemetryInfo{Endpoint: shownEndpoint(s.endpoint), Queued: queued, Sent: sent, Dropped: dropped, Problem: s.last}
 }
 
-// shownEndpoint is an endpoint without what may be secret in it.
+// shownEndpoint returns an endpoint without what may be secret in it.
 func shownEndpoint(endpoint string) string {
 	u, err := url.Parse(endpoint)
 	if err != nil {

@@ -30,7 +30,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Options are what the service needs of others.
+// Options configures the service.
 type Options struct {
 	Deps    services.Deps
 	Version string
@@ -61,7 +61,7 @@ type Call struct {
 	Parent string
 }
 
-// Use is what a model call used in addition to what was told of it before.
+// Use holds what a model call used in addition to what was told of it before.
 type Use struct {
 	Agent, Session, Model string
 	ID                    string // of the model call
@@ -79,7 +79,7 @@ type Service struct {
 	running atomic.Pointer[run]
 }
 
-// run is what exists while there's an endpoint.
+// run exists while there's an endpoint.
 type run struct {
 	settings Settings
 	heard    chan func(*tracker)
@@ -133,7 +133,7 @@ func (r *run) hear(what func(*tracker)) {
 	}
 }
 
-// slim is an event without what isn't sent: payloads may be long.
+// slim returns an event without what isn't sent: payloads may be long.
 func slim(ev *event.Event, content bool) *event.Event {
 	short := event.Event{
 		ID: ev.ID, Time: ev.Time, Agent: ev.Agent, AgentVersion: ev.AgentVersion, Kind: ev.Kind, Native: ev.Native,
@@ -241,7 +241,7 @@ func (s *Service) Info() *wire.TelemetryInfo {
 	return r.sender.info()
 }
 
-// LongMethods are what programs can ask.
+// LongMethods returns what programs can ask.
 func (s *Service) LongMethods() map[string]services.LongMethod {
 	return map[string]services.LongMethod{wire.MethodTelemetryCheck: s.checkMethod}
 }

@@ -92,7 +92,7 @@ type tool struct {
 	base  []attribute.KeyValue // what its metric has, too
 }
 
-// modelCall is what a model call used since it was measured last.
+// modelCall holds what a model call used since it was measured last.
 type modelCall struct {
 	use     Use
 	changed time.Time
@@ -166,7 +166,7 @@ func (t *tracker) noteCall(c *Call) {
 	}
 }
 
-// endOf is the kind of error a turn ended with.
+// endOf returns the kind of error a turn ended with.
 func endOf(ev *event.Event) string {
 	switch {
 	case ev.Interrupted:
@@ -177,7 +177,7 @@ func endOf(ev *event.Event) string {
 	return ""
 }
 
-// contextOf is the span that something belongs to: its tool call, or else its turn.
+// contextOf returns the span that something belongs to: its tool call, or else its turn.
 func (t *tracker) contextOf(where place, ev *event.Event) context.Context {
 	if ev.Tool != nil {
 		if one, ok := t.tools.Get(keyOf(where, ev)); ok {
@@ -410,7 +410,7 @@ func (t *tracker) decision(in context.Context, c *Call) {
 // slowStep is how long a hook takes that is worth a span though it had nothing to say.
 const slowStep = time.Millisecond
 
-// evaluation is a span for the guards, rules and hooks that an event was shown to, with
+// evaluation adds a span for the guards, rules and hooks that an event was shown to, with
 // one in it for each that spoke, failed or was slow. They run one after the other.
 func (t *tracker) evaluation(in context.Context, c *Call, thinking time.Duration) {
 	ev := c.Event
@@ -471,7 +471,7 @@ func (t *tracker) noteUse(u *Use) {
 	}
 }
 
-// endedTurn is the turn of a session that a moment is in, if it ended a moment ago.
+// endedTurn returns the turn of a session that a moment is in, if it ended a moment ago.
 func (t *tracker) endedTurn(where place, at time.Time) *turn {
 	for _, one := range t.ended {
 		if one.place == where && !at.Before(one.began) && !at.After(one.end.Add(settled)) {
@@ -552,7 +552,7 @@ func (t *tracker) close() {
 	_ = t.meters.Shutdown(context.Background())
 }
 
-// common are the attributes of everything about an event.
+// common returns the attributes of everything about an event.
 func (t *tracker) common(ev *event.Event) []attribute.KeyValue {
 	list := make([]attribute.KeyValue, 0, 12)
 	list = append(list, ownAgent.String(ev.Agent), ownEvent.String(ev.ID), ownKind.String(string(ev.Kind)))
@@ -568,7 +568,7 @@ func (t *tracker) common(ev *event.Event) []attribute.KeyValue {
 	return list
 }
 
-// title is an agent's name for people.
+// title returns an agent's name for people.
 func (t *tracker) title(agent string) string {
 	if a, ok := t.deps.Catalogue.Agent(agent); ok && a.Title != "" {
 		return a.Title
@@ -579,7 +579,7 @@ func (t *tracker) title(agent string) string {
 // longestName is how long a name of a tool, a session or a model is at most.
 const longestName = 256
 
-// text is a name that comes from outside.
+// text returns a name that comes from outside.
 func (t *tracker) text(name string) string {
 	return t.deps.Redactor.Text(termsafe.CutMarked(name, longestName))
 }
@@ -590,7 +590,7 @@ func (t *tracker) json(text json.RawMessage) string {
 	return termsafe.CutMarked(string(clean), maxText)
 }
 
-// message is one message in the form of the conventions, without secrets.
+// message returns one message in the form of the conventions, without secrets.
 func (t *tracker) message(role, text string) string {
 	type part struct {
 		Type    string `json:"type"`

@@ -14,10 +14,10 @@ import (
 // that reads it, and a word about that line.
 const ownName = "tmux.conf"
 
-// OwnConf is the path of that file in hookmux's data folder.
+// OwnConf returns the path of that file in hookmux's data folder.
 func OwnConf(data string) string { return filepath.Join(data, ownName) }
 
-// ConfPaths are the files tmux reads of a user, in its order.
+// ConfPaths returns the files tmux reads of a user, in its order.
 func ConfPaths(home string, getenv func(string) string) []string {
 	paths := []string{filepath.Join(home, ".tmux.conf")}
 	if xdg := getenv("XDG_CONFIG_HOME"); filepath.IsAbs(xdg) {
@@ -29,7 +29,7 @@ func ConfPaths(home string, getenv func(string) string) []string {
 	return paths
 }
 
-// ConfPath is the one of them to write to: the last that is there, because its
+// ConfPath returns the one of them to write to: the last that is there, because its
 // settings come last; else the one whose folder is there; else ~/.tmux.conf.
 func ConfPath(home string, getenv func(string) string) string {
 	paths := ConfPaths(home, getenv)
@@ -126,7 +126,7 @@ func quotePath(path string) string {
 	return quoteWord(path)
 }
 
-// quoteWord is one word of tmux's language.
+// quoteWord returns one word of tmux's language.
 func quoteWord(s string) string {
 	if !strings.Contains(s, "'") {
 		return "'" + s + "'"
@@ -145,7 +145,7 @@ func ValidKey(key string) bool {
 	return regexp.MustCompile(`^((C|M|S)-)*([A-Za-z0-9]|F[0-9]{1,2}|Space|Tab|BTab|Enter|Up|Down|Left|Right|Home|End|PPage|NPage)$`).MatchString(key)
 }
 
-// iconPart is what window formats get at their end: nothing while no agent is in
+// iconPart is added to the end of window formats: nothing while no agent is in
 // the window.
 const iconPart = "#{?@hookmux_icon, #{@hookmux_icon},}"
 

@@ -1,4 +1,4 @@
-// Package tmux is everything hookmux says to tmux and asks of it: which pane a
+// Package tmux talks to tmux: which pane a
 // process sits in, going there, naming windows, icons for the status line, new
 // windows, and text typed into a pane.
 //

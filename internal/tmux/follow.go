@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Change is what became of a session.
+// Change describes how a session changed.
 type Change struct {
 	Session string
 	Pane    string // its pane, checked; "" when it sits in none

@@ -62,7 +62,7 @@ func (s *Server) Taken(ctx context.Context, keys Keys) ([]string, error) {
 	return out, nil
 }
 
-// prefixBindings are the keys behind the prefix and what they do.
+// prefixBindings returns the keys behind the prefix and what they do.
 func (s *Server) prefixBindings(ctx context.Context) (map[string]string, error) {
 	out, err := s.runCommand(ctx, "list-keys", "-T", "prefix")
 	if err != nil {

@@ -21,10 +21,10 @@ var icons = map[string]string{
 	wire.StatusUnknown: "?", wire.StatusIdle: "○",
 }
 
-// Icon is the sign of a status; "" for any other word.
+// Icon returns the sign of a status; "" for any other word.
 func Icon(status string) string { return icons[status] }
 
-// Mark is what a pane shows about the session in it.
+// Mark is shown at a pane about the session in it.
 type Mark struct {
 	Pane    string // "" for a session that is only counted
 	Session string
@@ -34,7 +34,7 @@ type Mark struct {
 	Used    Used
 }
 
-// Used is what a session used; "" for what nobody knows.
+// Used says how much a session used; "" for what nobody knows.
 type Used struct{ Cost, Tokens, ContextLeft string }
 
 // The options of a pane. A window's have other names: a pane inherits the
@@ -194,14 +194,14 @@ func appendOptions(commands [][]string, scope, target string, names, now, want [
 	return commands
 }
 
-// firstMark is the mark to look at first.
+// firstMark returns the mark to look at first.
 func firstMark(marks []Mark) Mark {
 	return slices.MinFunc(marks, func(a, b Mark) int {
 		return slices.Index(urgency, a.Status) - slices.Index(urgency, b.Status)
 	})
 }
 
-// countMarks is how many wait, and a short line about all: ▲1 ●2.
+// countMarks returns how many wait, and a short line about all: ▲1 ●2.
 func countMarks(marks []Mark) (waiting, summary string) {
 	n := map[string]int{}
 	for _, m := range marks {

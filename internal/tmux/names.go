@@ -14,7 +14,7 @@ const (
 	inheritValue = "inherit"
 )
 
-// windowState is what names depend on.
+// windowState holds the facts that names depend on.
 type windowState struct {
 	id, name   string
 	auto       string // the window's own automatic-rename, "" where it inherits

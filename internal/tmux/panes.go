@@ -84,7 +84,7 @@ func validID(id string, kind byte) bool {
 	return true
 }
 
-// Pane is one pane; an error says that it is not there any more.
+// Pane returns one pane; an error says that it is not there any more.
 func (s *Server) Pane(ctx context.Context, id string) (Pane, error) {
 	if !validID(id, '%') {
 		return Pane{}, fmt.Errorf("%q is not a tmux pane; they look like %%3", id)
@@ -101,7 +101,7 @@ func (s *Server) Pane(ctx context.Context, id string) (Pane, error) {
 	return Pane{}, fmt.Errorf("pane %s is closed", id)
 }
 
-// Hint is what is known about a process whose pane is sought.
+// Hint holds what is known about a process whose pane is sought.
 type Hint struct {
 	PID  int
 	TTY  string // its controlling terminal, "" when unknown
@@ -127,7 +127,7 @@ func Find(panes []Pane, table proc.Table, hint Hint) (Pane, bool) {
 	if tty == "" && len(chain) > 0 {
 		tty = chain[0].TTY
 	}
-	vouches := func(p Pane) bool {
+	belongs := func(p Pane) bool {
 		if p.Dead {
 			return false
 		}
@@ -140,7 +140,7 @@ func Find(panes []Pane, table proc.Table, hint Hint) (Pane, bool) {
 	}
 	var found []Pane
 	for _, p := range panes {
-		if vouches(p) {
+		if belongs(p) {
 			if p.ID == hint.Pane {
 				return p, true
 			}
@@ -205,7 +205,7 @@ func isInteractive(args []string) bool {
 	return true
 }
 
-// PaneTitle is the title that the program in a pane gave its terminal.
+// PaneTitle returns the title that the program in a pane gave its terminal.
 func (s *Server) PaneTitle(ctx context.Context, id string) (string, error) {
 	if !validID(id, '%') {
 		return "", fmt.Errorf("%s is not a tmux pane; they look like %%3", id)

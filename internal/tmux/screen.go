@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Screen is what a pane shows at one moment: its lines, without blanks at their ends.
+// Screen is the text of a pane at one moment: its lines, without blanks at their ends.
 type Screen struct {
 	Lines   []string
 	Columns int
@@ -101,7 +101,7 @@ func searchFor(line string) (pattern string, expression *regexp.Regexp) {
 	return glob.String(), regexp.MustCompile(expr.String())
 }
 
-// firstLine is the number of the first line that fits, from 1.
+// firstLine returns the number of the first line that fits, from 1.
 func firstLine(lines []string, expression *regexp.Regexp) int {
 	for i, line := range lines {
 		if expression.MatchString(line) {

@@ -29,7 +29,7 @@ type Server struct {
 	Program string // "" looks tmux up on PATH
 }
 
-// FromEnv is the server that an environment names: TMUX holds its socket, a pid
+// FromEnv returns the server that an environment names: TMUX holds its socket, a pid
 // and a session. Without it, the default server.
 func FromEnv(getenv func(string) string) *Server {
 	// From the right: the path may hold commas itself.

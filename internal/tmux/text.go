@@ -26,7 +26,7 @@ func Name(s string) string {
 	return strings.ReplaceAll(storedName(termsafe.Line(s, nameWidth)), "#", "##")
 }
 
-// storedName is how a name is stored.
+// storedName returns how a name is stored.
 func storedName(s string) string {
 	for _, opener := range []string{"(", "{", "["} {
 		s = strings.ReplaceAll(s, "#"+opener, "＃"+opener)

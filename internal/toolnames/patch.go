@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// PatchSection is what a patch in apply_patch format does to one file.
+// PatchSection describes the change to one file in a patch in apply_patch format.
 type PatchSection struct {
 	Path     string
 	Verb     string   // Add, Update, Delete

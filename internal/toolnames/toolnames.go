@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// Spelling is what one dialect calls a kind of tool. Subject is the key of the
+// Spelling is the name of a kind of tool in one dialect. Subject is the key of the
 // command, file or address that the call is about.
 type Spelling struct {
 	Tool    string
@@ -27,7 +27,7 @@ type Key struct {
 	Others []string
 }
 
-// Key is a key of the spelling by its word; a word it does not have stands
+// Key returns a key of the spelling by its word; a word it does not have stands
 // for itself alone.
 func (s Spelling) Key(word string) Key {
 	for _, k := range s.Keys {
@@ -38,7 +38,7 @@ func (s Spelling) Key(word string) Key {
 	return Key{Word: word}
 }
 
-// In is how an input spells the key, if it has it.
+// In returns how an input spells the key, if it has it.
 func (k Key) In(has func(word string) bool) (string, bool) {
 	if has(k.Word) {
 		return k.Word, true
@@ -127,7 +127,7 @@ func spellings(named func(kind) (tool, subject string), word func(key) string) m
 // Searched says what a tool of the kind search looks through, by its name.
 type Searched int
 
-// Contents are what is searched when the name does not say otherwise.
+// Contents are searched when the name does not say otherwise.
 const (
 	Contents Searched = iota
 	FileNames

@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/tshook/pi"
 )
 
-// outcome is what the handlers of one presented event returned.
+// outcome holds what the handlers of one presented event returned.
 type outcome struct {
 	Result json.RawMessage `json:"result"`
 	Input  json.RawMessage `json:"input"`
@@ -20,7 +20,7 @@ type outcome struct {
 
 // mergeOutcomes makes one decision from what the handlers returned. notes name the
 // parts that this agent cannot carry.
-func (m *Module) mergeOutcomes(s *subject, events []presentedEvent, outcomes []*outcome) (d event.Decision,
+func (m *Hook) mergeOutcomes(s *subject, events []presentedEvent, outcomes []*outcome) (d event.Decision,
 	notes []string, err error) {
 	extra := pi.Object{}
 	input := s.toolInput()
@@ -97,7 +97,7 @@ func (m *Module) mergeOutcomes(s *subject, events []presentedEvent, outcomes []*
 }
 
 // explainLimit says in words which limit an exception stands for.
-func (m *Module) explainLimit(e *engine.JSError) {
+func (m *Hook) explainLimit(e *engine.JSError) {
 	if e.IsInterrupted() {
 		*e = engine.JSError{Message: engine.SliceError{Limit: m.engine.host.Limits.Slice}.Error()}
 	} else if e.IsOutOfMemory() {
@@ -203,7 +203,7 @@ func (s *subject) compactionForPi(entry pi.Object) pi.Object {
 	return out
 }
 
-// joinTexts is the text of messages or entries.
+// joinTexts returns the text of messages or entries.
 func joinTexts(items []any) string {
 	var out []string
 	for _, item := range items {

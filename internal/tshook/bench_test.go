@@ -63,7 +63,7 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// TestMemory measures what one more module costs.
+// TestMemory measures what one more hook costs.
 func TestMemory(t *testing.T) {
 	s := newHarness(t, nil)
 	s.load("first.ts", threeRegexes)

@@ -2,7 +2,7 @@
 // files, on every agent, without Node and without a build step.
 //
 // The contract:
-//   - A file has one engine of its own ([Module]) on a goroutine of its own. A
+//   - A file has one engine of its own ([Hook]) on a goroutine of its own. A
 //     handler that awaits something holds up nobody else: events of other
 //     sessions go on, events of one session stay in order.
 //   - The file's default export is called once for each session, as pi calls
@@ -14,7 +14,7 @@
 //   - Time, memory and stack are bounded. A handler that uses up its slice is
 //     interrupted; its engine is dropped and the file is loaded again.
 //   - A handler that may decide fails closed: a throw, a limit, a file that
-//     does not load are errors of [Module.Handle], which a guard turns into a
+//     does not load are errors of [Hook.Handle], which a guard turns into a
 //     refusal.
 //   - Handlers see every agent's events in pi's format, in the version of that
 //     format the file was written for ([Generation]); their answers are

@@ -24,7 +24,7 @@ type Engine struct {
 	host Host
 
 	mu      sync.Mutex
-	modules map[string]*Module          // by path
+	tsHooks map[string]*Hook            // by path
 	queued  bounded.Map[string, *queue] // texts for a session's next event
 	closed  bool
 	watcher *watcher
@@ -65,7 +65,7 @@ func New(host Host) *Engine {
 	if l.Sessions <= 0 {
 		l.Sessions = d.Sessions
 	}
-	return &Engine{host: host, modules: map[string]*Module{}}
+	return &Engine{host: host, tsHooks: map[string]*Hook{}}
 }
 
 // Source is a file to load.
@@ -96,10 +96,10 @@ func CheckSyntax(path string) error {
 	return err
 }
 
-// Load loads a file, or returns what is wrong with it. It returns a module in both
-// cases: a module that did not load refuses what it would have decided. Loading a
-// path again keeps its module and reloads the file.
-func (e *Engine) Load(ctx context.Context, src Source) (*Module, error) {
+// Load loads a file, or returns what is wrong with it. It returns a hook in both
+// cases: a hook that did not load refuses what it would have decided. Loading a
+// path again keeps its hook and reloads the file.
+func (e *Engine) Load(ctx context.Context, src Source) (*Hook, error) {
 	if !filepath.IsAbs(src.Path) {
 		return nil, errors.New(src.Path + ": the path of a hook must be absolute")
 	}
@@ -111,45 +111,45 @@ func (e *Engine) Load(ctx context.Context, src Source) (*Module, error) {
 		e.mu.Unlock()
 		return nil, engine.ErrClosed
 	}
-	m := e.modules[src.Path]
+	m := e.tsHooks[src.Path]
 	if m == nil {
-		m = newModule(e, src)
-		e.modules[src.Path] = m
+		m = newTSHook(e, src)
+		e.tsHooks[src.Path] = m
 	} else {
 		m.setSource(src)
 	}
 	e.mu.Unlock()
 	err := m.Reload(ctx)
 	if src.Watch {
-		e.watchModule(m)
+		e.watchTSHook(m)
 	}
 	return m, err
 }
 
-// Module is the module of a path, nil when none was loaded from there.
-func (e *Engine) Module(path string) *Module {
+// Hook returns the hook of a path, nil when none was loaded from there.
+func (e *Engine) Hook(path string) *Hook {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.modules[path]
+	return e.tsHooks[path]
 }
 
-// Modules are all of them, by path.
-func (e *Engine) Modules() []*Module {
+// TSHooks returns all of them, by path.
+func (e *Engine) TSHooks() []*Hook {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	list := make([]*Module, 0, len(e.modules))
-	for _, m := range e.modules {
+	list := make([]*Hook, 0, len(e.tsHooks))
+	for _, m := range e.tsHooks {
 		list = append(list, m)
 	}
-	slices.SortFunc(list, func(a, b *Module) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(list, func(a, b *Hook) int { return strings.Compare(a.path, b.path) })
 	return list
 }
 
-// Unload ends a module. Events it is looking at are still answered.
+// Unload ends a hook. Events it is looking at are still answered.
 func (e *Engine) Unload(path string) {
 	e.mu.Lock()
-	m := e.modules[path]
-	delete(e.modules, path)
+	m := e.tsHooks[path]
+	delete(e.tsHooks, path)
 	e.mu.Unlock()
 	if m != nil {
 		m.endWhenIdle()
@@ -160,13 +160,13 @@ func (e *Engine) Unload(path string) {
 func (e *Engine) Close() {
 	e.mu.Lock()
 	e.closed = true
-	modules, w := e.modules, e.watcher
-	e.modules, e.watcher = map[string]*Module{}, nil
+	tsHooks, w := e.tsHooks, e.watcher
+	e.tsHooks, e.watcher = map[string]*Hook{}, nil
 	e.mu.Unlock()
 	if w != nil {
 		w.stopWatching()
 	}
-	for _, m := range modules {
+	for _, m := range tsHooks {
 		m.endNow()
 	}
 }
@@ -176,12 +176,12 @@ func (e *Engine) Forget(agent, session string) {
 	e.mu.Lock()
 	e.queued.Delete(sessionKey(agent, session))
 	e.mu.Unlock()
-	for _, m := range e.Modules() {
+	for _, m := range e.TSHooks() {
 		m.forgetSession(sessionKey(agent, session))
 	}
 }
 
-// Queued is a handler that gives a session the texts that wait for it, as context.
+// Queued returns a handler that gives a session the texts that wait for it, as context.
 // The daemon registers it once, for every event that can carry context.
 func (e *Engine) Queued() hook.Handler {
 	return hook.HandlerFunc(func(_ context.Context, call *hook.Call) (event.Decision, error) {

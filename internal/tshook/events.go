@@ -49,7 +49,7 @@ type presenter struct {
 	listens    map[string]bool
 }
 
-// namesFor are the generation's names of one of pi's current events.
+// namesFor returns the generation's names of one of pi's current events.
 func (p *presenter) namesFor(today string) []string {
 	switch p.generation {
 	case pi.Hooks1:
@@ -96,11 +96,11 @@ type subject struct {
 	spoken map[string]bool
 	inner  []string // pi's events that come on their own; nil when its extension is older
 	memory *sessionMemory
-	// question is what a file that only logs would have asked a person.
+	// question is the question a file in log mode would have asked a person.
 	question string
 }
 
-// sessionMemory is what a module remembers about a session.
+// sessionMemory holds what a hook's file remembers about a session.
 type sessionMemory struct {
 	index   int
 	results bool // a tool gave its result since the turn began
@@ -109,7 +109,7 @@ type sessionMemory struct {
 	record  string // pi's own file of the session
 	// headless means that the session runs without a person and takes no messages.
 	headless bool
-	about    contextInfo // what was last written of its context, see [Module.shortForm]
+	about    contextInfo // what was last written of its context, see [Hook.shortForm]
 	text     string      // the same in JSON
 }
 
@@ -172,7 +172,7 @@ func (p *presenter) presentEvent(s *subject) ([]presentedEvent, error) {
 	return list, nil
 }
 
-// namesFromPi are the names of an event that pi itself sent: its own, and those of
+// namesFromPi returns the names of an event that pi itself sent: its own, and those of
 // its kind that pi sends no separate event for.
 func (s *subject) namesFromPi(ofKind []string) []string {
 	if s.inner != nil {
@@ -251,7 +251,7 @@ func (p *presenter) presentResult(s *subject) presentedEvent {
 	return presentedEvent{name: "tool_result", fields: fields, result: &out}
 }
 
-// baseFields are the fields pi sent for this event, if it did.
+// baseFields returns the fields pi sent for this event, if it did.
 func (s *subject) baseFields(name string) pi.Object {
 	if s.pi && s.ev.Native == name && s.own != nil {
 		fields := pi.Clone(s.own).(pi.Object)
@@ -305,7 +305,7 @@ func userMessage(ev *event.Event) pi.Object {
 	return pi.Object{"role": "user", "content": pi.TextContent(ev.Prompt), "timestamp": ev.Time.UnixMilli()}
 }
 
-// eventFields are the fields of one event; nil means that it is not presented.
+// eventFields returns the fields of one event; nil means that it is not presented.
 func (p *presenter) eventFields(name string, s *subject) pi.Object {
 	ev := s.ev
 	f := s.baseFields(name)

@@ -22,12 +22,12 @@ const piDialect = "pi"
 const closingTime = 1200 * time.Millisecond
 
 // Prompt says that Handle returns when its context ends.
-func (m *Module) Prompt() {}
+func (m *Hook) Prompt() {}
 
 // Handle gives an event to the file's handlers and returns their decision. It
 // returns an error when a tool_call handler throws, when a limit was hit and when
 // the file does not load.
-func (m *Module) Handle(ctx context.Context, call *hook.Call) (event.Decision, error) {
+func (m *Hook) Handle(ctx context.Context, call *hook.Call) (event.Decision, error) {
 	began := time.Now()
 	ev := call.Event
 	leave, err := m.enterSession(ctx, ev)
@@ -57,7 +57,7 @@ func (m *Module) Handle(ctx context.Context, call *hook.Call) (event.Decision, e
 
 // runEvent gives the event to the engine, and to a new engine when that one ended
 // before it ran the event.
-func (m *Module) runEvent(ctx context.Context, call *hook.Call, s *subject) (events []presentedEvent,
+func (m *Hook) runEvent(ctx context.Context, call *hook.Call, s *subject) (events []presentedEvent,
 	outcomes []*outcome, err error) {
 	m.mu.Lock()
 	index, results := s.memory.index, s.memory.results
@@ -85,7 +85,7 @@ func (m *Module) runEvent(ctx context.Context, call *hook.Call, s *subject) (eve
 }
 
 // nameFile puts the file's name before an error.
-func (m *Module) nameFile(err error) error {
+func (m *Hook) nameFile(err error) error {
 	var js *engine.JSError
 	if errors.As(err, &js) {
 		return fmt.Errorf("%s: %s", filepath.Base(m.path), oneLine(js.Error()))
@@ -94,7 +94,7 @@ func (m *Module) nameFile(err error) error {
 }
 
 // askRunner sends events to the engine and waits for its answer.
-func (m *Module) askRunner(ctx context.Context, g *loadedCode, call *hook.Call, s *subject,
+func (m *Hook) askRunner(ctx context.Context, g *loadedCode, call *hook.Call, s *subject,
 	events []presentedEvent) ([]*outcome, error) {
 	var kind, text string
 	if canUseShortForm(g, s, events) {
@@ -149,15 +149,15 @@ func (m *Module) askRunner(ctx context.Context, g *loadedCode, call *hook.Call, 
 		case <-ctx.Done():
 			g.runner.Forget(id)
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) { // otherwise the caller is gone or the daemon ends
-				m.reportOnce(&Problem{Module: m.path, Event: firstName(events), Text: errNoAnswer.Error()})
+				m.reportOnce(&Problem{Hook: m.path, Event: firstName(events), Text: errNoAnswer.Error()})
 			}
 			return nil, fmt.Errorf("%s: %w", filepath.Base(m.path), errNoAnswer)
 		}
 	}
 }
 
-// fullRequest is the long form of a request, which fits all events.
-func (m *Module) fullRequest(g *loadedCode, s *subject, events []presentedEvent) string {
+// fullRequest returns the long form of a request, which fits all events.
+func (m *Hook) fullRequest(g *loadedCode, s *subject, events []presentedEvent) string {
 	fields := make([]pi.Object, len(events))
 	for i := range events {
 		fields[i] = events[i].fields
@@ -184,17 +184,17 @@ func firstName(events []presentedEvent) string {
 
 // reportDrop reports a limit that ended the engine, and puts the file's name before
 // the error.
-func (m *Module) reportDrop(event string, err error) error {
+func (m *Hook) reportDrop(event string, err error) error {
 	var slice engine.SliceError
 	if errors.As(err, &slice) || errors.Is(err, engine.ErrMemory) {
-		m.reportOnce(&Problem{Module: m.path, Event: event, Text: err.Error()})
+		m.reportOnce(&Problem{Hook: m.path, Event: event, Text: err.Error()})
 	}
 	return m.nameFile(err)
 }
 
 // gatherSubject collects what is known about an event and updates the session's
 // memory.
-func (m *Module) gatherSubject(ev *event.Event) *subject {
+func (m *Hook) gatherSubject(ev *event.Event) *subject {
 	s := &subject{ev: ev}
 	if a, ok := m.engine.host.Catalogue.Agent(ev.Agent); ok && a.Dialect == piDialect {
 		s.pi = true
@@ -217,7 +217,7 @@ func (m *Module) gatherSubject(ev *event.Event) *subject {
 // maxEntries bounds what is remembered of a session.
 const maxEntries = 200
 
-func (m *Module) rememberEvent(ev *event.Event, fromPi bool) *sessionMemory {
+func (m *Hook) rememberEvent(ev *event.Event, fromPi bool) *sessionMemory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	key := sessionKey(ev.Agent, ev.Session)
@@ -260,7 +260,7 @@ func (m *Module) rememberEvent(ev *event.Event, fromPi bool) *sessionMemory {
 	return t
 }
 
-// request is what an engine is sent for an event.
+// request is sent to an engine for an event.
 type request struct {
 	Events []pi.Object `json:"events"`
 	Ctx    contextInfo `json:"ctx"`
@@ -291,7 +291,7 @@ type contextInfo struct {
 	Prompt  string `json:"prompt,omitempty"`
 }
 
-func (m *Module) contextFields(s *subject) contextInfo {
+func (m *Hook) contextFields(s *subject) contextInfo {
 	ev := s.ev
 	canAnswer := m.engine.host.Asker != nil && m.engine.host.Asker.CanAnyoneAnswer(ev)
 	mode := "print"
@@ -315,7 +315,7 @@ func (m *Module) contextFields(s *subject) contextInfo {
 	}
 }
 
-func (m *Module) countRun(took time.Duration, ran bool) {
+func (m *Hook) countRun(took time.Duration, ran bool) {
 	if !ran {
 		return
 	}
@@ -326,7 +326,7 @@ func (m *Module) countRun(took time.Duration, ran bool) {
 	m.info.Longest = max(m.info.Longest, toMilliseconds(took))
 }
 
-func (m *Module) forgetSession(key string) {
+func (m *Hook) forgetSession(key string) {
 	m.mu.Lock()
 	delete(m.memories, key)
 	g := m.current
@@ -344,7 +344,7 @@ type sessionQueue struct {
 
 // enterSession waits until earlier events of the same session are answered. A
 // subagent works beside its parent, so its events have a queue of their own.
-func (m *Module) enterSession(ctx context.Context, ev *event.Event) (leave func(), err error) {
+func (m *Hook) enterSession(ctx context.Context, ev *event.Event) (leave func(), err error) {
 	key := sessionKey(ev.Agent, ev.Session)
 	if ev.Subagent != nil {
 		key += "\x00" + ev.Subagent.ID
@@ -352,7 +352,7 @@ func (m *Module) enterSession(ctx context.Context, ev *event.Event) (leave func(
 	return m.enterQueue(ctx, key)
 }
 
-func (m *Module) enterQueue(ctx context.Context, key string) (leave func(), err error) {
+func (m *Hook) enterQueue(ctx context.Context, key string) (leave func(), err error) {
 	m.mu.Lock()
 	l := m.queues[key]
 	if l == nil {

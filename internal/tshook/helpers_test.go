@@ -32,7 +32,7 @@ type harness struct {
 	lines     []string
 	sent      []Message
 	deliver   bool
-	changed   chan *Module
+	changed   chan *Hook
 }
 
 func newHarness(t *testing.T, tweak func(*Host)) *harness {
@@ -41,9 +41,9 @@ func newHarness(t *testing.T, tweak func(*Host)) *harness {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &harness{t: t, dir: dir, changed: make(chan *Module, 100)}
+	s := &harness{t: t, dir: dir, changed: make(chan *Hook, 100)}
 	host := Host{Asker: s, Sender: s, Recorder: s, CacheDir: filepath.Join(dir, "cache"), Version: "test",
-		Changed: func(m *Module) {
+		Changed: func(m *Hook) {
 			select {
 			case s.changed <- m:
 			default:
@@ -140,7 +140,7 @@ func (s *harness) file(name, text string) string {
 }
 
 // load writes and loads a hook that must load.
-func (s *harness) load(name, text string) *Module {
+func (s *harness) load(name, text string) *Hook {
 	s.t.Helper()
 	m, err := s.engine.Load(context.Background(), Source{Path: s.file(name, text)})
 	if err != nil {
@@ -149,19 +149,19 @@ func (s *harness) load(name, text string) *Module {
 	return m
 }
 
-// handle gives a module an event, with plenty of time.
-func (s *harness) handle(m *Module, ev *event.Event) (event.Decision, error) {
+// handle gives a hook an event, with plenty of time.
+func (s *harness) handle(m *Hook, ev *event.Event) (event.Decision, error) {
 	return s.within(m, ev, 20*time.Second)
 }
 
-func (s *harness) within(m *Module, ev *event.Event, limit time.Duration) (event.Decision, error) {
+func (s *harness) within(m *Hook, ev *event.Event, limit time.Duration) (event.Decision, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	return m.Handle(ctx, &hook.Call{Event: ev, Hook: &hook.Registration{}, Carries: agent.Builtin().CarriesFor(ev)})
 }
 
 // must is handle for events that must be answered.
-func (s *harness) must(m *Module, ev *event.Event) event.Decision {
+func (s *harness) must(m *Hook, ev *event.Event) event.Decision {
 	s.t.Helper()
 	d, err := s.handle(m, ev)
 	if err != nil {
@@ -181,7 +181,7 @@ func (s *harness) native(agentName, native, payload string) *event.Event {
 	return &ev
 }
 
-// claude is one of Claude Code's events in the harness's folder.
+// claude returns one of Claude Code's events in the harness's folder.
 func (s *harness) claude(native string, fields pi.Object) *event.Event {
 	s.t.Helper()
 	payload := pi.Object{"session_id": "s1", "cwd": s.dir, "hook_event_name": native,

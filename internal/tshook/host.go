@@ -21,10 +21,10 @@ type Host struct {
 
 	// ChildEnv is added to the environment of processes that a hook starts, so
 	// that the daemon recognises them.
-	ChildEnv func(module string) []string
+	ChildEnv func(tsHook string) []string
 	// Changed is called after a file was loaded again, successfully or not: it
 	// may listen to other events now. It must not block.
-	Changed func(*Module)
+	Changed func(*Hook)
 
 	// Strained is called after a file computed for long or its engine was
 	// dropped: unused memory may be left. It must not block.
@@ -49,7 +49,7 @@ type Host struct {
 	// Inspect runs every file in Node, which waits for a debugger before it loads the
 	// file; what Node says about that is written here. Nil runs files as usual.
 	Inspect io.Writer
-	// Version is what a hook reads as hookmux's version.
+	// Version is hookmux's version as a hook reads it.
 	Version string
 }
 
@@ -58,10 +58,10 @@ const DefaultHookTimeout = 30 * time.Second
 
 // Notice is a line a hook shows a person without waiting.
 type Notice struct {
-	Event  *event.Event
-	Module string
-	Level  string // info, warning, error
-	Text   string
+	Event *event.Event
+	Hook  string
+	Level string // info, warning, error
+	Text  string
 }
 
 // Asker reaches a person on whatever surface there is.
@@ -94,7 +94,7 @@ type Model interface {
 
 // HookAction is an operation that a hook carried out through hookmux.
 type HookAction struct {
-	Module  string
+	Hook    string
 	Session string // "" when it was done outside of any session's events
 	Agent   string
 	Action  string // read, write, remove, list, watch, exec, listen, fetch, send, env, pi
@@ -104,18 +104,18 @@ type HookAction struct {
 
 // Problem is a hook's own failure, once per content of the file.
 type Problem struct {
-	Module string
-	Event  string // pi's name of the event, "" while loading
-	Where  string // path:line[:column] in the TypeScript file, "" when unknown
-	Text   string // one line
-	Stack  string // with TypeScript lines
+	Hook  string
+	Event string // pi's name of the event, "" while loading
+	Where string // path:line[:column] in the TypeScript file, "" when unknown
+	Text  string // one line
+	Stack string // with TypeScript lines
 }
 
-// Error is the problem in one line, path first.
+// Error returns the problem in one line, path first.
 func (p *Problem) Error() string {
 	where := p.Where
 	if where == "" {
-		where = p.Module
+		where = p.Hook
 	}
 	return where + ": " + p.Text
 }
@@ -125,5 +125,5 @@ type Recorder interface {
 	RecordAction(HookAction)
 	Problem(Problem)
 	// RecordConsole records what a hook printed: level is log, warn, error, debug.
-	RecordConsole(module, level, text string)
+	RecordConsole(tsHook, level, text string)
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/hookmux/hookmux/internal/tshook/pi"
 )
 
-// Generation is which of pi's interfaces a file was written for.
+// Generation names the version of pi's interface that a file was written for.
 type Generation = pi.Generation
 
-// Info is what is known about a loaded file.
+// Info describes a loaded file.
 type Info struct {
 	Path       string       `json:"path"`
 	Hash       string       `json:"hash"` // of the file's content
@@ -19,7 +19,7 @@ type Info struct {
 	Runtime    string       `json:"runtime"` // quickjs or node
 	Events     []string     `json:"events"`  // pi's names, as registered
 	Kinds      []event.Kind `json:"kinds"`   // where it must be called
-	// Tools and Commands are what it offers to pi, as pi takes them.
+	// Tools and Commands are offered to pi, as pi takes them.
 	Tools    []json.RawMessage `json:"tools,omitempty"`
 	Commands []json.RawMessage `json:"commands,omitempty"`
 	Files    []string          `json:"files"` // every file it was made from, itself first

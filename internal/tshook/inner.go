@@ -44,7 +44,7 @@ func ReadInner(ev *event.Event) (*Inner, error) {
 		result: map[string]json.RawMessage{}}, nil
 }
 
-// Answer is the answer for pi: what a handler in pi may return, or what our
+// Answer returns the answer for pi: what a handler in pi may return, or what our
 // extension turns into that. It is nil when no file answered.
 func (i *Inner) Answer() json.RawMessage {
 	if len(i.messages) > 0 {
@@ -124,7 +124,7 @@ var frequentEvents = map[string]bool{"message_update": true, "tool_execution_upd
 // Pass gives an inner event to the file's handlers and adds their answer. Inner
 // events have a queue of their own: pi sends them also while it waits for the
 // answer to another event.
-func (m *Module) Pass(ctx context.Context, call *hook.Call, i *Inner) (over bool, err error) {
+func (m *Hook) Pass(ctx context.Context, call *hook.Call, i *Inner) (over bool, err error) {
 	began := time.Now()
 	ev := *call.Event
 	own := *call
@@ -193,7 +193,7 @@ func (s *subject) noteInnerEvents(raw pi.Object, inner []string) {
 	}
 }
 
-// namesBesideInner are the names of an event for files that also receive the inner
+// namesBesideInner returns the names of an event for files that also receive the inner
 // events.
 func (s *subject) namesBesideInner(ofKind []string) []string {
 	var list []string

@@ -11,7 +11,7 @@ import (
 )
 
 // pass shows one of pi's inner events to files, one after the other.
-func (s *harness) pass(name, fields string, files ...*Module) string {
+func (s *harness) pass(name, fields string, files ...*Hook) string {
 	s.t.Helper()
 	ev := s.native("pi", name, `{"event":{"type":"`+name+`",`+fields+`},"ctx":{"sessionId":"p1","cwd":"`+s.dir+
 		`","mode":"tui","hasUI":true,"model":{"provider":"lab","id":"small"},"usage":{"tokens":7}},"plugin":{"inner":true}}`)

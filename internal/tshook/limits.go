@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/hook"
 )
 
-// wantedKinds are the kinds of events a file is called for. A file that reads the
+// wantedKinds returns the kinds of events a file is called for. A file that reads the
 // session's entries needs prompts and answers too.
 func (p *presenter) wantedKinds(entries bool) []event.Kind {
 	var list []event.Kind
@@ -33,10 +33,10 @@ func (p *presenter) wantedKinds(entries bool) []event.Kind {
 	return list
 }
 
-// Registrations are the file's hooks, with ids made from id. A hook that may stop a
+// Registrations returns the file's hooks, with ids made from id. A hook that may stop a
 // tool call is a guard that fails closed; the failure of a guard for anything else
 // stops nothing, as in pi.
-func (m *Module) Registrations(id string) []hook.Registration {
+func (m *Hook) Registrations(id string) []hook.Registration {
 	m.mu.Lock()
 	info := m.info
 	m.mu.Unlock()
@@ -217,7 +217,7 @@ func limitsFor(catalogue *agent.Catalogue, p *presenter) []Limit {
 			list = append(list, Limit{hook.Any, name, describePiEvent(catalogue, name, why)})
 		} else if !isKnownEvent(catalogue, p, name) {
 			list = append(list, Limit{hook.Any, name,
-				name + ": there is no such event, so its handler is never called; see docs/modules.md for the names"})
+				name + ": there is no such event, so its handler is never called; see docs/typescript.md for the names"})
 		}
 	}
 	return list

@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// A file that only logs judges, and reaches neither a person nor the agent.
+// A file that only logs evaluates, and reaches neither a person nor the agent.
 func TestLogOnlyFileReachesNobody(t *testing.T) {
 	s := newHarness(t, nil)
 	s.answers = []Answer{{Confirmed: true}}
@@ -28,10 +28,10 @@ func TestLogOnlyFileReachesNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d := s.must(m, s.bash("refused")); d.Verdict != event.Deny || d.Reason != "not here" {
-		t.Errorf("it judged %+v, want a refusal", d)
+		t.Errorf("it evaluated %+v, want a refusal", d)
 	}
 	if d := s.must(m, s.bash("asked")); d.Verdict != event.Ask || d.Reason != "Delete?" {
-		t.Errorf("it judged %+v, want the question it would have asked", d)
+		t.Errorf("it evaluated %+v, want the question it would have asked", d)
 	}
 	s.must(m, s.bash("told"))
 	s.mu.Lock()
@@ -48,6 +48,6 @@ func TestLogOnlyFileReachesNobody(t *testing.T) {
 	}
 	logOnly = false
 	if d := s.must(m, s.bash("asked")); d.Verdict != event.None {
-		t.Errorf("the user said yes, and it judged %+v", d)
+		t.Errorf("the user said yes, and it evaluated %+v", d)
 	}
 }

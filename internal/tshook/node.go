@@ -43,7 +43,7 @@ type sidecar struct {
 	done    chan struct{}
 }
 
-// runnerText is the program Node runs.
+// runnerText returns the program Node runs.
 func runnerText() (string, error) {
 	var text strings.Builder
 	for _, name := range []string{"sidecar/10-base.js", "packages/10-typebox.js", "packages/20-pi.js",

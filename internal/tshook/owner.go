@@ -15,9 +15,9 @@ import (
 )
 
 // fileOwner connects one loading of a file with the daemon: operations of the engine
-// are done in the name of its module and of the event that is being handled.
+// are done in the name of its hook and of the event that is being handled.
 type fileOwner struct {
-	m      *Module
+	m      *Hook
 	g      *loadedCode
 	places func() *bundle.SourceMap
 	acts   piActions
@@ -47,7 +47,7 @@ func (v *fileOwner) RecordAction(key, action, detail string, err error) {
 	if r == nil {
 		return
 	}
-	d := HookAction{Module: v.m.path, Action: action, Detail: detail}
+	d := HookAction{Hook: v.m.path, Action: action, Detail: detail}
 	d.Agent, d.Session = splitKey(key)
 	if err != nil {
 		d.Err = err.Error()
@@ -63,7 +63,7 @@ func (v *fileOwner) RecordConsole(level, text string) {
 
 // describeProblem turns an exception into a problem with places in the source file.
 func (v *fileOwner) describeProblem(event string, err error) *Problem {
-	p := &Problem{Module: v.m.path, Event: event, Text: oneLine(err.Error())}
+	p := &Problem{Hook: v.m.path, Event: event, Text: oneLine(err.Error())}
 	var js *engine.JSError
 	if errors.As(err, &js) {
 		p.Stack, p.Where = v.places().RewriteStack(js.Stack, bundle.NameInEngine)
@@ -81,7 +81,7 @@ func (v *fileOwner) ReportLimit(agent, what string) {
 	}
 }
 
-// eventOf is the event a dialog or a notice belongs to.
+// eventOf returns the event a dialog or a notice belongs to.
 func (v *fileOwner) eventOf(dispatch int) *pendingEvent {
 	v.g.mu.Lock()
 	defer v.g.mu.Unlock()
@@ -110,7 +110,7 @@ func (v *fileOwner) Ask(ctx context.Context, dispatch int, q Question) Answer {
 	}
 	forget := context.AfterFunc(a.ctx, cancel)
 	defer forget()
-	q.Event, q.Module = a.call.Event, v.m.path
+	q.Event, q.Hook = a.call.Event, v.m.path
 	type reply struct {
 		answer Answer
 		err    error
@@ -136,7 +136,7 @@ func (v *fileOwner) Notify(dispatch int, text, level string) {
 	if asker == nil || v.m.isLogOnly() {
 		return
 	}
-	n := Notice{Module: v.m.path, Level: level, Text: text}
+	n := Notice{Hook: v.m.path, Level: level, Text: text}
 	if a := v.eventOf(dispatch); a != nil {
 		n.Event = a.call.Event
 	}
@@ -151,7 +151,7 @@ func (v *fileOwner) Send(key string, msg Message) error {
 		v.RecordAction(key, "would have sent", fmt.Sprintf("%d characters", len([]rune(msg.Text))), nil)
 		return nil
 	}
-	msg.Module = v.m.path
+	msg.Hook = v.m.path
 	msg.Agent, msg.Session = splitKey(key)
 	if len(msg.Attachments) > 0 {
 		v.m.noteLimit(msg.Agent, "send: attachments are left out; only the text is sent")
@@ -178,7 +178,7 @@ func (v *fileOwner) isHeadless(key string) bool {
 	return t != nil && t.headless
 }
 
-// Entries are a session's entries: from pi's own record, or from the events seen.
+// Entries returns a session's entries: from pi's own record, or from the events seen.
 func (v *fileOwner) Entries(key string) any {
 	v.m.mu.Lock()
 	t := v.m.memories[key]
@@ -231,7 +231,7 @@ func (v *fileOwner) Model(ctx context.Context, dispatch int, args json.RawMessag
 const perPlace = 3
 
 // reportOnce reports a problem once for each content of the file.
-func (m *Module) reportOnce(p *Problem) {
+func (m *Hook) reportOnce(p *Problem) {
 	m.mu.Lock()
 	fresh := m.isNewProblem(p)
 	if fresh && len(m.info.Errors) < 20 {
@@ -246,7 +246,7 @@ func (m *Module) reportOnce(p *Problem) {
 type problemKey struct{ event, where, text string }
 
 // isNewProblem records a problem and reports whether it is new.
-func (m *Module) isNewProblem(p *Problem) bool {
+func (m *Hook) isNewProblem(p *Problem) bool {
 	key := problemKey{p.Event, p.Where, p.Text}
 	if m.reported[key] || len(m.reported) >= 200 {
 		return false
@@ -268,14 +268,14 @@ func (m *Module) isNewProblem(p *Problem) bool {
 	return at < perPlace
 }
 
-func (m *Module) tellRecorder(p Problem) {
+func (m *Hook) tellRecorder(p Problem) {
 	if r := m.engine.host.Recorder; r != nil {
 		r.Problem(p)
 	}
 }
 
 // noteLimit records once what an agent could not carry.
-func (m *Module) noteLimit(agent, text string) {
+func (m *Hook) noteLimit(agent, text string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	key := agent + "\x00" + text

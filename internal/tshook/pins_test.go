@@ -12,8 +12,8 @@ import (
 // The JavaScript engine and SQLite are made for one version of their
 // C library each; another one may crash or, worse, work almost.
 func TestPins(t *testing.T) {
-	wants := func(module string) string {
-		out, err := exec.Command("go", "list", "-m", "-f", "{{.GoMod}}", module).Output()
+	wants := func(tsHook string) string {
+		out, err := exec.Command("go", "list", "-m", "-f", "{{.GoMod}}", tsHook).Output()
 		if err != nil {
 			t.Fatalf("go list: %v", err)
 		}
@@ -23,7 +23,7 @@ func TestPins(t *testing.T) {
 		}
 		m := regexp.MustCompile(`modernc\.org/libc (v\S+)`).FindSubmatch(text)
 		if m == nil {
-			t.Fatalf("%s names no modernc.org/libc", module)
+			t.Fatalf("%s names no modernc.org/libc", tsHook)
 		}
 		return string(m[1])
 	}

@@ -25,11 +25,11 @@ func (w *watcher) forgetFolder(path string) {
 	}
 }
 
-// checkFiles reloads modules whose files differ from the last check.
+// checkFiles reloads hooks whose files differ from the last check.
 func (w *watcher) checkFiles() {
 	w.mu.Lock()
-	list := make([]*Module, 0, len(w.modules))
-	for m := range w.modules {
+	list := make([]*Hook, 0, len(w.tsHooks))
+	for m := range w.tsHooks {
 		list = append(list, m)
 	}
 	w.mu.Unlock()
@@ -40,7 +40,7 @@ func (w *watcher) checkFiles() {
 		switch {
 		case w.closed:
 		case m.isUnloaded():
-			delete(w.modules, m)
+			delete(w.tsHooks, m)
 			delete(w.lastStats, m)
 		default:
 			w.lastStats[m] = now
@@ -52,9 +52,9 @@ func (w *watcher) checkFiles() {
 	}
 }
 
-// statFiles is the state of the module's files on disk. For a file that does not
+// statFiles returns the state of the hook's files on disk. For a file that does not
 // load it includes the folder: a missing import may appear there.
-func (m *Module) statFiles() []fs.FileInfo {
+func (m *Hook) statFiles() []fs.FileInfo {
 	m.mu.Lock()
 	paths := append([]string{m.path}, m.info.Files...)
 	if m.broken != nil {

@@ -9,11 +9,11 @@ import (
 type (
 	// Question is a dialog a hook opened.
 	Question = ops.Question
-	// QuestionKind is which dialog it is.
+	// QuestionKind names the kind of dialog.
 	QuestionKind = ops.QuestionKind
-	// Answer is what a person made of a question.
+	// Answer is a person's reply to a question.
 	Answer = ops.Answer
-	// Message is what a hook sends into a session.
+	// Message is sent by a hook into a session.
 	Message = ops.Message
 	// Limits bound one file's engine.
 	Limits = engine.Limits

@@ -50,7 +50,7 @@ func (f *fakePi) did() string {
 type effectTest struct {
 	*harness
 	*testing.T
-	m      *Module
+	m      *Hook
 	pi     *fakePi
 	work   string
 	record string
@@ -91,7 +91,7 @@ func (c *effectTest) commit() {
 	c.git("commit", "-qm", "one")
 }
 
-// event is one of pi's, as our extension sends it.
+// event returns one of pi's, as our extension sends it.
 func (c *effectTest) event(name string, fields pi.Object) *event.Event {
 	c.T.Helper()
 	o := pi.Object{"type": name}
@@ -187,7 +187,7 @@ func (c *effectTest) onOthers(command string, want event.Verdict, answers ...Ans
 			c.Fatal(err)
 		}
 		if d := c.must(c.m, ev); d.Verdict != want {
-			c.Errorf("%s: %q was judged %q, want %q", name, command, d.Verdict, want)
+			c.Errorf("%s: %q was evaluated %q, want %q", name, command, d.Verdict, want)
 		}
 	}
 }
@@ -328,7 +328,7 @@ func summaryEffect(kept string) func(c *effectTest) {
 	}
 }
 
-// effects are what the examples of both eras are for: which event leads to
+// effects says what the examples of both eras are for: which event leads to
 // which answer or trace.
 var effects = map[string]map[string]func(c *effectTest){
 	"0.27.9 hooks": {
@@ -546,7 +546,7 @@ func TestRealExamplesDo(t *testing.T) {
 	}
 }
 
-// docEffects are what the samples of pi's own documentation are for, by words
+// docEffects says what the samples of pi's own documentation are for, by words
 // that only one of them has.
 var docEffects = map[string]func(c *effectTest){
 	"Session ${event.reason}": func(c *effectTest) {

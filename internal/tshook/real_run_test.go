@@ -46,7 +46,7 @@ func recorded(t *testing.T, name, work string) []string {
 	return list
 }
 
-// workTree is a repository with something uncommitted in it: examples look at
+// workTree returns a repository with something uncommitted in it: examples look at
 // it and commit.
 func workTree(t *testing.T, s *harness) string {
 	t.Helper()
@@ -111,8 +111,8 @@ func TestRealExamplesRun(t *testing.T) {
 	}
 }
 
-// drive shows a module every event it listens to and gives what went wrong.
-func (s *harness) drive(m *Module, work string) (shown int, troubles []string) {
+// drive shows a hook every event it listens to and gives what went wrong.
+func (s *harness) drive(m *Hook, work string) (shown int, troubles []string) {
 	s.mu.Lock()
 	s.problems = nil
 	s.mu.Unlock()

@@ -105,7 +105,7 @@ func fetchExamples(spec, dir string) error {
 	}
 }
 
-// entryPoints are the hooks of a folder as pi finds them.
+// entryPoints returns the hooks of a folder as pi finds them.
 func entryPoints(t *testing.T, dir string) []string {
 	t.Helper()
 	files, _ := filepath.Glob(filepath.Join(dir, "*.ts"))

@@ -88,7 +88,7 @@ func (e *Engine) findNative(a *agent.Agent, name string, ev *event.Event) error 
 		strings.Join(eventsLike(a), ", "))
 }
 
-// piEvents are the names that pi's extension passes on.
+// piEvents returns the names that pi's extension passes on.
 func piEvents(a *agent.Agent) []string {
 	list := slices.Clone(a.Inner)
 	for _, spec := range a.Events {
@@ -156,7 +156,7 @@ func withPiFields(ev *event.Event, a *agent.Agent, in pi.Object) *event.Event {
 	return ev
 }
 
-// kindFor is the kind of event that one of pi's current events stands for.
+// kindFor returns the kind of event that one of pi's current events stands for.
 func kindFor(name string) event.Kind {
 	for _, kind := range event.Kinds() {
 		if slices.Contains(byKind[kind], name) {

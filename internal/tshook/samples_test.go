@@ -230,7 +230,7 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// TestTry is what `hookmux hooks test` does.
+// TestTry tries files as `hookmux hooks test` does.
 func TestTry(t *testing.T) {
 	s := newHarness(t, nil)
 	src := Source{Path: s.file("gate.ts", Starter("gate"))}

@@ -22,7 +22,7 @@ func canUseShortForm(g *loadedCode, s *subject, events []presentedEvent) bool {
 }
 
 // shortForm encodes one tool call in the short form.
-func (m *Module) shortForm(s *subject, e *presentedEvent) string {
+func (m *Hook) shortForm(s *subject, e *presentedEvent) string {
 	about := m.aboutText(s)
 	b := make([]byte, 0, len(about)+512)
 	b = append(b, about...)
@@ -37,8 +37,8 @@ func (m *Module) shortForm(s *subject, e *presentedEvent) string {
 	return string(append(b, ']'))
 }
 
-// aboutText is a session's context in JSON, encoded again only when it changed.
-func (m *Module) aboutText(s *subject) string {
+// aboutText returns a session's context in JSON, encoded again only when it changed.
+func (m *Hook) aboutText(s *subject) string {
 	a := m.contextFields(s)
 	m.mu.Lock()
 	defer m.mu.Unlock()

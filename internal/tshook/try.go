@@ -27,7 +27,7 @@ type Trial struct {
 	Timeout time.Duration // zero means a minute
 }
 
-// Tried is what came of a [Trial].
+// Tried is the result of a [Trial].
 type Tried struct {
 	Info     Info
 	Decision event.Decision  // as the agent would be told, before its dialect writes it
@@ -88,7 +88,7 @@ func (e *NotListeningError) Error() string {
 }
 
 // checkListens reports a trial that would run no handler.
-func (m *Module) checkListens(trial *Trial) error {
+func (m *Hook) checkListens(trial *Trial) error {
 	m.mu.Lock()
 	p := m.current.presenter
 	m.mu.Unlock()
@@ -103,7 +103,7 @@ func (m *Module) checkListens(trial *Trial) error {
 }
 
 // runTrial gives the event to the file as the daemon would.
-func (t *Tried) runTrial(ctx context.Context, e *Engine, m *Module, trial *Trial) error {
+func (t *Tried) runTrial(ctx context.Context, e *Engine, m *Hook, trial *Trial) error {
 	ev := trial.Event
 	call := &hook.Call{
 		Event: ev, Hook: &hook.Registration{ID: filepath.Base(trial.Source.Path), Handler: hook.HandlerTypeScript},

@@ -8,7 +8,7 @@ import (
 //go:embed hookmux.d.ts
 var types string
 
-// Types are the types for editors: the text of hookmux.d.ts.
+// Types returns the types for editors: the text of hookmux.d.ts.
 func Types() string { return types }
 
 // editorConfig makes an editor know the types without any npm package. Some of what
@@ -32,7 +32,7 @@ const editorConfig = `{
 }
 `
 
-// EditorConfig is the tsconfig.json beside a hook.
+// EditorConfig returns the tsconfig.json beside a hook.
 func EditorConfig() string { return editorConfig }
 
 const starter = `/// <reference path="./hookmux.d.ts" />
@@ -48,5 +48,5 @@ export default function (hooks: HookAPI) {
 }
 `
 
-// Starter is a hook to start from.
+// Starter returns a hook to start from.
 func Starter(name string) string { return strings.ReplaceAll(starter, "NAME", name) }

@@ -22,9 +22,9 @@ type watcher struct {
 
 	mu        sync.Mutex
 	dirs      map[string]bool
-	modules   map[*Module]bool
-	due       map[*Module]*time.Timer
-	lastStats map[*Module][]fs.FileInfo // see checkFiles
+	tsHooks   map[*Hook]bool
+	due       map[*Hook]*time.Timer
+	lastStats map[*Hook][]fs.FileInfo // see checkFiles
 	closed    bool
 }
 
@@ -32,32 +32,32 @@ type watcher struct {
 // often several writes.
 const quietTime = 100 * time.Millisecond
 
-// watchModule watches a module's files. Without file notices it reports that.
-func (e *Engine) watchModule(m *Module) {
+// watchTSHook watches a hook's files. Without file notices it reports that.
+func (e *Engine) watchTSHook(m *Hook) {
 	e.mu.Lock()
 	if e.watcher == nil && !e.closed {
 		notify, err := fsnotify.NewWatcher()
 		if err != nil {
 			e.mu.Unlock()
-			m.tellRecorder(Problem{Module: m.path, Text: "changes are not noticed: " + err.Error()})
+			m.tellRecorder(Problem{Hook: m.path, Text: "changes are not noticed: " + err.Error()})
 			return
 		}
 		e.watcher = &watcher{notify: notify, done: make(chan struct{}), dirs: map[string]bool{},
-			modules: map[*Module]bool{}, due: map[*Module]*time.Timer{}, lastStats: map[*Module][]fs.FileInfo{}}
+			tsHooks: map[*Hook]bool{}, due: map[*Hook]*time.Timer{}, lastStats: map[*Hook][]fs.FileInfo{}}
 		go e.watcher.readNotices()
 	}
 	w := e.watcher
 	e.mu.Unlock()
 	if w != nil {
-		w.addModule(m)
+		w.addTSHook(m)
 	}
 }
 
-func (w *watcher) addModule(m *Module) {
+func (w *watcher) addTSHook(m *Hook) {
 	files := m.Info().Files
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.modules[m] = true
+	w.tsHooks[m] = true
 	for _, file := range append(files, m.path) {
 		dir := filepath.Dir(file)
 		if !w.dirs[dir] && w.notify.Add(dir) == nil {
@@ -98,7 +98,7 @@ func (w *watcher) fileChanged(path string) {
 	if w.closed {
 		return
 	}
-	for m := range w.modules {
+	for m := range w.tsHooks {
 		if path != m.path && !slices.Contains(m.Info().Files, path) {
 			continue
 		}
@@ -110,11 +110,11 @@ func (w *watcher) fileChanged(path string) {
 	}
 }
 
-func (w *watcher) scheduleReload(m *Module) {
+func (w *watcher) scheduleReload(m *Hook) {
 	w.due[m] = time.AfterFunc(quietTime, func() { w.reloadIfStale(m) })
 }
 
-func (w *watcher) reloadIfStale(m *Module) {
+func (w *watcher) reloadIfStale(m *Hook) {
 	w.mu.Lock()
 	delete(w.due, m)
 	closed := w.closed
@@ -123,13 +123,13 @@ func (w *watcher) reloadIfStale(m *Module) {
 		return
 	}
 	_ = m.Reload(context.Background()) // it reported itself
-	w.addModule(m)                     // its imports may have changed
+	w.addTSHook(m)                     // its imports may have changed
 }
 
 // LoadStale loads every file anew that is made of something else now than when
 // it was loaded.
 func (e *Engine) LoadStale(ctx context.Context) {
-	for _, m := range e.Modules() {
+	for _, m := range e.TSHooks() {
 		if m.isUnloaded() || !m.isStale() {
 			continue
 		}
@@ -138,7 +138,7 @@ func (e *Engine) LoadStale(ctx context.Context) {
 		w := e.watcher
 		e.mu.Unlock()
 		if w != nil {
-			w.addModule(m) // it may be made from other files now
+			w.addTSHook(m) // it may be made from other files now
 		}
 	}
 }
@@ -154,7 +154,7 @@ func (w *watcher) stopWatching() {
 	<-w.done
 }
 
-func (m *Module) isUnloaded() bool {
+func (m *Hook) isUnloaded() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return errors.Is(m.broken, engine.ErrClosed)
@@ -162,7 +162,7 @@ func (m *Module) isUnloaded() bool {
 
 // isStale reports whether any file's content differs from what was loaded: a file
 // that was only touched keeps its engine and its memory.
-func (m *Module) isStale() bool {
+func (m *Hook) isStale() bool {
 	m.mu.Lock()
 	src, inputs, broken := m.src, m.inputs, m.broken
 	m.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 // time of an import. Its agent, session, project and model are a row of their own, which
 // many calls share.
 
-// spot is what calls share.
+// spot is shared by calls.
 type spot struct{ agent, session, project, model string }
 
 func spotOf(c *Call) spot { return spot{c.Agent, c.Session, c.Project, c.Model} }
@@ -48,7 +48,7 @@ func (s *spots) load(db *sql.DB) error {
 	return rows.Err()
 }
 
-// number is the number of a spot, and whether it is new.
+// number returns the number of a spot, and whether it is new.
 func (s *spots) number(one spot) (id int64, fresh bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,18 +81,18 @@ func (s *spots) forget(ids []int64) {
 // to hide a call behind another.
 const keySlots = 256
 
-// keyBase is the first key of an id's calls; n counts on where one base is full.
+// keyBase returns the first key of an id's calls; n counts on where one base is full.
 func keyBase(agent, id string, n int) int64 {
 	hash := xxhash.Sum64String(id) ^ xxhash.Sum64String(agent)*31 + uint64(n)*0x9e3779b97f4a7c15
 	return int64(hash>>1) &^ (keySlots - 1)
 }
 
-// keyOf is the key of the call that is so many-th of its id.
+// keyOf returns the key of the call that is so many-th of its id.
 func keyOf(agent, id string, index int) int64 {
 	return keyBase(agent, id, index/keySlots) + int64(index%keySlots)
 }
 
-// encode is what a row has of a call besides its spot and its time.
+// encode returns what a row has of a call besides its spot and its time.
 func encode(dst []byte, c *Call) []byte {
 	for _, n := range []int64{c.flags(), c.Tokens.Input, c.Tokens.Output, c.Tokens.CacheRead, c.Tokens.CacheWrite,
 		c.Tokens.CacheWrite1h, c.Window} {

@@ -123,7 +123,7 @@ func TestAgainstCcusage(t *testing.T) {
 	})
 }
 
-// coreTime is how long this process has kept a core busy: the machine may have more to
+// coreTime returns how long this process has kept a core busy: the machine may have more to
 // do.
 func coreTime(t *testing.T) time.Duration {
 	t.Helper()

@@ -6,7 +6,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
-// noModel is what Claude Code writes where it asked no model.
+// noModel is written by Claude Code where it asked no model.
 const noModel = "<synthetic>"
 
 // claudeRow reads a line of Claude Code's: type assistant, with message.usage. Every

@@ -7,7 +7,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
-// codexState is what lines of a rollout mean for those after them.
+// codexState holds what lines of a rollout mean for those after them.
 type codexState struct {
 	Thread string     `json:"thread,omitempty"` // of this file
 	Turn   string     `json:"turn,omitempty"`
@@ -186,7 +186,7 @@ func readCodexLimits(limits []byte, at time.Time, out *sink) {
 	}
 }
 
-// WindowName is a window's length in words: 5h, 7d.
+// WindowName returns a window's length in words: 5h, 7d.
 func WindowName(length time.Duration) string {
 	const day = 24 * time.Hour
 	switch {

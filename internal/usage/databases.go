@@ -119,7 +119,7 @@ type openCodeTable struct {
 // maxOpen is how many of the last answers may be completed later.
 const maxOpen = 100
 
-// final is the row up to which nothing changes any more.
+// final returns the row up to which nothing changes any more.
 func (t *openCodeTable) final() int64 {
 	if open := t.open[max(0, len(t.open)-maxOpen):]; len(open) > 0 {
 		return open[0] - 1

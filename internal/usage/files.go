@@ -37,7 +37,7 @@ type found struct {
 	unique uniqueFile
 }
 
-// rootsOf are the folders of a store.
+// rootsOf returns the folders of a store.
 func (s *store) rootsOf(home string, getenv func(string) string) []string {
 	var list []string
 	for _, r := range s.roots {
@@ -117,7 +117,7 @@ func (s *store) find(ctx context.Context, root string, seen map[uniqueFile]bool)
 // maxInner is how deep below its agent's folder a record may be that a session names.
 const maxInner = 4
 
-// innerFolders are the last names of a folder that a session's record is in: patterns begin
+// innerFolders returns the last names of a folder that a session's record is in: patterns begin
 // at the agent's folder, which isn't known then.
 func (s *store) innerFolders(root string) []string {
 	var list []string
@@ -365,5 +365,5 @@ func (p *position) isKnown(file io.ReaderAt) bool {
 	return len(p.Samples) > 0 || p.Offset == 0
 }
 
-// dayOf is the local day that a moment is in.
+// dayOf returns the local day that a moment is in.
 func dayOf(t time.Time) string { return t.Local().Format(time.DateOnly) }

@@ -112,7 +112,7 @@ func (l *ledger) noteRewritten(r rewrite) {
 	l.doubts.Put(sessionKey{r.Agent, r.Session}, doubt{r.Project, why, r.At}, maxDoubts)
 }
 
-// doubtAbout is why a session may have used more. The caller holds mu.
+// doubtAbout returns why a session may have used more. The caller holds mu.
 func (l *ledger) doubtAbout(key sessionKey) string {
 	if one, ok := l.doubts.Get(key); ok {
 		return one.why
@@ -135,7 +135,7 @@ type windowKey struct {
 	length time.Duration
 }
 
-// SessionUse is what a session used.
+// SessionUse says how much a session used.
 type SessionUse struct {
 	budget.Spend
 	// Context is how many tokens the last call had, Window how many fit; 0 where
@@ -177,7 +177,7 @@ func (l *ledger) load(ctx context.Context, s *Store) error {
 	return nil
 }
 
-// spendOf is what a call used; nil is no call.
+// spendOf returns what a call used; nil is no call.
 func (l *ledger) spendOf(c *Call) (s budget.Spend) {
 	if c == nil {
 		return s
@@ -266,7 +266,7 @@ func (l *ledger) noteWindow(w Window) Window {
 	return w
 }
 
-// Windows are the windows of plans that are known right now.
+// Windows returns the windows of plans that are known right now.
 func (l *ledger) Windows() []Window {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -353,7 +353,7 @@ func (l *ledger) InSession(agent, session string) budget.Spend {
 	return l.Session(agent, session).Spend
 }
 
-// Session is what a session used.
+// Session returns what a session used.
 func (l *ledger) Session(agent, session string) SessionUse {
 	l.mu.Lock()
 	defer l.mu.Unlock()

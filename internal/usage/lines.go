@@ -117,7 +117,7 @@ func (r *lineReader) rows(piece []byte, offset int64, row func(line []byte, offs
 // maxRepairs is how many places a record may begin at in a line that isn't one.
 const maxRepairs = 64
 
-// repaired is the record in a line that has something else in front of it, as where an
+// repaired returns the record in a line that has something else in front of it, as where an
 // agent was killed while it wrote, or something without an end was added; nil for none.
 func repaired(line []byte) []byte {
 	for range maxRepairs {
@@ -165,7 +165,7 @@ func newMarker(text string) marker {
 	return marker{[]byte(text), 0}
 }
 
-// index is where the marker comes next from a place on; len(piece) where it doesn't.
+// index returns where the marker comes next from a place on; len(piece) where it doesn't.
 func (m *marker) index(piece []byte, from int) int {
 	rare := m.text[m.rare]
 	for tried := 0; ; tried++ {

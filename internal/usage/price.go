@@ -24,7 +24,7 @@ const PricesFile = "usage-prices.yaml"
 // MaxPricesFile bounds it.
 const MaxPricesFile = 1 << 20
 
-// Price is what a model costs, in dollars for a million tokens.
+// Price is the cost of a model, in dollars for a million tokens.
 type Price struct {
 	Models       []string `yaml:"models"`
 	Input        float64  `yaml:"input"`
@@ -37,7 +37,7 @@ type Price struct {
 	Window       int64    `yaml:"window"`
 }
 
-// Tier is what a call costs whose whole prompt is longer.
+// Tier is the price of a call whose whole prompt is longer.
 type Tier struct {
 	Tokens int64   `yaml:"tokens"`
 	Input  float64 `yaml:"input"`
@@ -116,7 +116,7 @@ func (p *Prices) read(data []byte) error {
 	return nil
 }
 
-// Find is the price of a model, by the name an agent wrote down: with a provider in
+// Find returns the price of a model, by the name an agent wrote down: with a provider in
 // front, a date behind, or a note about its context in brackets.
 func (p *Prices) Find(model string) (*Price, bool) {
 	name := strings.ToLower(model)
@@ -158,7 +158,7 @@ func isVersion(s string) bool {
 
 func isSmallNumber(s string) bool { return len(s) < 8 && strings.Trim(s, "0123456789") == "" }
 
-// Cost is what a call cost: what the agent wrote down, or what the table says; false
+// Cost returns what a call cost: what the agent wrote down, or what the table says; false
 // where neither does.
 func (p *Prices) Cost(c *Call) (float64, bool) {
 	if c.Cost > 0 {

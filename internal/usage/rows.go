@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
-// fileState is what has been read of a file means for the rest of it. It is stored
+// fileState holds what the part of a file that has been read means for the rest of it. It is stored
 // beside the file's offset.
 type fileState struct {
 	Session string     `json:"session,omitempty"`
@@ -60,7 +60,7 @@ func (o *sink) flush() {
 
 // format is how an agent writes a file.
 type format struct {
-	// markers are what a line must have in it to be looked at.
+	// markers are the texts of which a line must have one to be looked at.
 	markers []string
 	// row reads a line, and reports whether it is JSON.
 	row func(s *fileState, line []byte, offset int64, out *sink) bool

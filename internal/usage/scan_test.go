@@ -36,7 +36,7 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// reopen is what a new daemon does.
+// reopen does what a new daemon does.
 func (w *world) reopen() {
 	w.t.Helper()
 	if w.store != nil {
@@ -84,7 +84,7 @@ func (w *world) scan() {
 	}
 }
 
-// sum is everything in the store: tokens, dollars, and models without a price.
+// sum returns everything in the store: tokens, dollars, and models without a price.
 func (w *world) sum() (t Tokens, cost float64, unpriced string) {
 	w.t.Helper()
 	if err := w.store.Each(w.t.Context(), time.Time{}, func(c *Call) {
@@ -107,7 +107,7 @@ func (w *world) wants(what string, want Tokens) {
 	}
 }
 
-// message is a line of Claude Code's.
+// message returns a line of Claude Code's.
 func message(id, request string, more string, input, output int) string {
 	if request != "" {
 		request = fmt.Sprintf(`"requestId":%q,`, request)

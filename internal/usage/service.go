@@ -14,7 +14,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Options are what the service needs of others.
+// Options configure the service.
 type Options struct {
 	Deps services.Deps
 	// Getenv looks up variables that say where agents keep their records.
@@ -68,7 +68,7 @@ func New(o Options) *Service {
 	return s
 }
 
-// Prices is the table in force.
+// Prices returns the table in force.
 func (s *Service) Prices() *Prices {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -276,7 +276,7 @@ func (s *Service) setReading(on bool) {
 	s.mu.Unlock()
 }
 
-// live are the agents that are at work: the folders of their records where those are
+// live returns the agents that are at work: the folders of their records where those are
 // known, else the agents. look hears of each record.
 func (s *Service) live(look func(*wire.Session)) (agents []string, places map[string][]string) {
 	places = map[string][]string{}
@@ -312,7 +312,7 @@ func (s *Service) refresh(ctx context.Context) {
 	}
 }
 
-// SessionUsage is what a session used, as lists show it; nil where nothing is known.
+// SessionUsage returns what a session used, as lists show it; nil where nothing is known.
 func (s *Service) SessionUsage(agent, session string) *wire.SessionUsage {
 	use := s.Session(agent, session)
 	if use.Tokens == 0 {
@@ -336,12 +336,12 @@ func (s *Service) hasPlan(agent string) bool {
 	return slices.ContainsFunc(s.Windows(), func(w Window) bool { return w.Agent == agent })
 }
 
-// LongMethods are what programs can ask.
+// LongMethods returns what programs can ask.
 func (s *Service) LongMethods() map[string]services.LongMethod {
 	return map[string]services.LongMethod{wire.MethodUsage: s.reportMethod, wire.MethodUsageLimits: s.limitsMethod}
 }
 
-// Methods are what programs can ask that needs no waiting.
+// Methods returns what programs can ask that needs no waiting.
 func (s *Service) Methods() map[string]services.Method {
 	return map[string]services.Method{wire.MethodUsageWindows: {Run: s.windowsMethod}}
 }

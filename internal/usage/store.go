@@ -116,7 +116,7 @@ func (s *Store) open() error {
 // Close closes the store.
 func (s *Store) Close() error { return s.db.Close() }
 
-// Positions are how far each file has been read.
+// Positions returns how far each file has been read.
 func (s *Store) Positions(ctx context.Context) (map[string]*position, error) {
 	rows, err := s.db.QueryContext(ctx, "SELECT path, position FROM files")
 	if err != nil {
@@ -137,7 +137,7 @@ func (s *Store) Positions(ctx context.Context) (map[string]*position, error) {
 	return all, rows.Err()
 }
 
-// Windows are how much of each plan is known to be used.
+// Windows returns how much of each plan is known to be used.
 func (s *Store) Windows(ctx context.Context) ([]Window, error) {
 	rows, err := s.db.QueryContext(ctx, "SELECT agent, name, used, length, resets, plan, learned FROM windows "+
 		"ORDER BY agent, length")
@@ -304,7 +304,7 @@ func (b *batch) addSum(c Call) error {
 // summing are the agents that write down totals.
 var summing = []string{"copilot", "droid", "goose"}
 
-// othersOf are the calls of a total's session and model that are known beside it.
+// othersOf returns the calls of a total's session and model that are known beside it.
 func (b *batch) othersOf(c *Call) (others Call, err error) {
 	if !slices.Contains(summing, c.Agent) {
 		return others, nil
@@ -328,7 +328,7 @@ func (b *batch) othersOf(c *Call) (others Call, err error) {
 	return others, rows.Err()
 }
 
-// callsOf is where the calls of a base begin: one, but for a few.
+// callsOf returns where the calls of a base begin: one, but for a few.
 func (b *batch) callsOf(base int64, c *Call) (int32, error) {
 	if at, ok := b.first[base]; ok {
 		return at, nil
@@ -479,7 +479,7 @@ func (b *batch) write(values []any) error {
 	return nil
 }
 
-// place is the number of a spot, which is written down where it's new.
+// place returns the number of a spot, which is written down where it's new.
 func (b *batch) place(one spot) (int64, error) {
 	id, fresh := b.store.spots.number(one)
 	if !fresh {

@@ -20,7 +20,7 @@ func uniqueOf(info os.FileInfo) uniqueFile {
 	return uniqueFile{}
 }
 
-// deviceNumber is a device's number as uint64: its type differs between systems.
+// deviceNumber returns a device's number as uint64: its type differs between systems.
 func deviceNumber[T int32 | uint32 | uint64](n T) uint64 { return uint64(n) }
 
 // openRecord never waits: a pipe in the place of a record must not hold anything up.

@@ -10,7 +10,7 @@ package usage
 
 import "time"
 
-// Tokens are what one or more model calls used. No token is in two fields.
+// Tokens counts the tokens of one or more model calls. No token is in two fields.
 type Tokens struct {
 	Input        int64 `json:"inputTokens"`
 	Output       int64 `json:"outputTokens"` // with reasoning
@@ -19,12 +19,12 @@ type Tokens struct {
 	CacheWrite1h int64 `json:"cacheWrite1hTokens"` // kept for an hour
 }
 
-// Total is all of them.
+// Total returns all of them.
 func (t Tokens) Total() int64 {
 	return t.Input + t.Output + t.CacheRead + t.CacheWrite + t.CacheWrite1h
 }
 
-// Prompt is what went to the model.
+// Prompt returns what went to the model.
 func (t Tokens) Prompt() int64 { return t.Total() - t.Output }
 
 // Add adds o.
@@ -44,7 +44,7 @@ func (t Tokens) Minus(o Tokens) Tokens {
 	}
 }
 
-// atLeast is the larger of t and o, field by field.
+// atLeast returns the larger of t and o, field by field.
 func (t Tokens) atLeast(o Tokens) Tokens {
 	return Tokens{
 		max(t.Input, o.Input), max(t.Output, o.Output), max(t.CacheRead, o.CacheRead),

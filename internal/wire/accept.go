@@ -17,7 +17,7 @@ const (
 // as they come.
 const AcceptHook = "accept"
 
-// AcceptView is what waits for a person.
+// AcceptView shows what waits for you.
 type AcceptView struct {
 	Basis   string     `json:"basis"` // accepted, new (nobody ever did), lost (what was accepted is gone)
 	Since   *time.Time `json:"since,omitempty"`

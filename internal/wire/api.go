@@ -35,8 +35,8 @@ const (
 	MethodAllow      = "guard.allow"
 	MethodPause      = "guard.pause"
 	MethodStats      = "hooks.stats"
-	MethodOutbox     = "session.outbox" // a plugin asks for texts to put into its sessions
-	MethodWanted     = "modules.wanted" // a plugin asks which inner events anybody listens to
+	MethodOutbox     = "session.outbox"    // a plugin asks for texts to put into its sessions
+	MethodWanted     = "typescript.wanted" // a plugin asks which inner events anybody listens to
 )
 
 // Notifications of events.stream.
@@ -48,7 +48,7 @@ const (
 	NoteTrace   = "events.trace"
 )
 
-// Info is what the daemon says about itself.
+// Info is the daemon's report about itself.
 type Info struct {
 	PID      int         `json:"pid"`
 	Socket   string      `json:"socket"`
@@ -80,7 +80,7 @@ type Info struct {
 	Limited *Limited `json:"limited,omitempty"`
 }
 
-// Limited is what an agent's lists leave out.
+// Limited says what an agent's lists leave out.
 type Limited struct {
 	Sessions int `json:"sessions"`
 }
@@ -189,7 +189,7 @@ type Entry struct {
 	Outcome *Outcome        `json:"outcome,omitempty"`
 }
 
-// Outcome is what the daemon answered and why.
+// Outcome is the daemon's answer and the reason for it.
 type Outcome struct {
 	ID       string          `json:"id"`
 	Agent    string          `json:"agent,omitempty"`
@@ -209,7 +209,7 @@ type Outcome struct {
 	Amends bool `json:"amends,omitempty"`
 }
 
-// Step is what one hook did.
+// Step records what one hook did.
 type Step struct {
 	Hook    string `json:"hook"`
 	Role    string `json:"role"`
@@ -275,7 +275,7 @@ type Explained struct {
 	// Unknown are hooks that may decide and were not run: what is decided is
 	// not known without them.
 	Unknown []string `json:"unknown,omitempty"`
-	// Examination is what guards and rules think of the call, one by one
+	// Examination holds what guards and rules think of the call, one by one
 	// (internal/policy/examine).
 	Examination json.RawMessage `json:"examination,omitempty"`
 }
@@ -295,7 +295,7 @@ type Matched struct {
 	Would   *Would `json:"would,omitempty"` // what it would have done
 }
 
-// Answer is what the agent's hook process would print and exit with.
+// Answer holds what the agent's hook process would print and exit with.
 type Answer struct {
 	Stdout   string `json:"stdout"`
 	Stderr   string `json:"stderr"`
@@ -385,7 +385,7 @@ type TrustParams struct {
 	Hash string `json:"hash,omitempty"` // of what the user saw; trusting anything else is refused
 }
 
-// TrustView is what a person must see before trusting a project.
+// TrustView is shown to you before you trust a project.
 type TrustView struct {
 	Project  string   `json:"project"`
 	Status   string   `json:"status"` // trusted, changed, untrusted, none
@@ -404,7 +404,7 @@ type AllowParams struct {
 	Drop bool   `json:"drop,omitempty"` // take an earlier allowance back
 }
 
-// HookStat is what one hook costs.
+// HookStat says what one hook costs.
 type HookStat struct {
 	Hook     string  `json:"hook"`
 	Calls    uint64  `json:"calls"`
@@ -456,7 +456,7 @@ type OutboxDone struct {
 	Result json.RawMessage `json:"result,omitempty"` // of a call
 }
 
-// OutboxResult is what is to be put in, oldest first. Until a text is done it
+// OutboxResult lists what is to be put in, oldest first. Until a text is done it
 // may come again, with the same id.
 type OutboxResult struct {
 	Texts []OutboxText `json:"texts"`
@@ -467,7 +467,7 @@ type OutboxText struct {
 	ID      string `json:"id"`
 	Session string `json:"session"`
 	Text    string `json:"text"`
-	// Call is what the plugin shall do in place of putting a text in: run the
+	// Call is a call for the plugin to make in place of putting a text in: run the
 	// agent's model, {what, model, context, options}.
 	Call json.RawMessage `json:"call,omitempty"`
 }

@@ -33,7 +33,7 @@ type CardLine struct {
 	Text string // the whole line, as it is shown
 }
 
-// Command is a [CommandLine] without its mark.
+// Command returns a [CommandLine] without its mark.
 func (l CardLine) Command() string { return strings.TrimPrefix(l.Text, CardIndent+CardCommand) }
 
 // CardLines reads a card. Its text is all there is of it: the text is what its hash is

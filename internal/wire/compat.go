@@ -47,7 +47,7 @@ func ParseMux0(line []byte) (Mux0Message, error) {
 	return m, nil
 }
 
-// Time is when the sender says it happened; the zero time when it does not say
+// Time returns when the sender says it happened; the zero time when it does not say
 // or says nonsense.
 func (m *Mux0Message) Time() time.Time {
 	if m.At <= 0 || m.At > 1e11 || math.IsNaN(m.At) {

@@ -34,7 +34,7 @@ type Host struct {
 // hostMark stands between a host's name and an id there.
 const hostMark = "/"
 
-// OnHost is the id that something has here whose id on a host is id.
+// OnHost returns the id that something has here whose id on a host is id.
 func OnHost(host, id string) string { return host + hostMark + id }
 
 // SplitHost takes an id apart: the host, "" for this machine, and the id there. A session

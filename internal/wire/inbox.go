@@ -62,7 +62,7 @@ type InboxRequest struct {
 	ToolKind string          `json:"toolKind,omitempty"`
 	Input    json.RawMessage `json:"input"`
 
-	// Choices are what the user may say: once, always, all, bypass, deny,
+	// Choices lists what the user may say: once, always, all, bypass, deny,
 	// answer for permissions and questions; accept, auto, manual, reject for a
 	// plan. Releasing is always possible.
 	Choices     []string          `json:"choices"`
@@ -72,7 +72,7 @@ type InboxRequest struct {
 	Rule        string            `json:"rule,omitempty"`        // exactly what always would allow
 	NoRule      string            `json:"noRule,omitempty"`      // why there is none
 
-	// Effect is what the call would do, in one line from guards and rules: "deletes build/
+	// Effect describes what the call would do, in one line from guards and rules: "deletes build/
 	// · no rule matches"; "" for questions and plans. Risk is low, normal or high. Both
 	// are a summary: nothing may be decided by them alone.
 	Effect string `json:"effect,omitempty"`
@@ -95,7 +95,7 @@ type InboxRequest struct {
 	Decision  *InboxDecision `json:"decision,omitempty"`
 }
 
-// InboxDecision is what was decided, by whom, and what came of it.
+// InboxDecision records a decision, by whom, and its result.
 type InboxDecision struct {
 	Choice     string                 `json:"choice"`
 	Plan       string                 `json:"plan,omitempty"`
@@ -120,7 +120,7 @@ const (
 	ReplyOvertaken = "overtaken" // it did something else
 )
 
-// InboxOutcome is what came of asking a person about an event.
+// InboxOutcome is the result of asking a person about an event.
 type InboxOutcome struct {
 	Request string `json:"request"`
 	End     string `json:"end"`
@@ -234,7 +234,7 @@ type InboxReady struct {
 	Why      string `json:"why,omitempty"`
 }
 
-// Digest is what happened while the user was away.
+// Digest sums up what happened while the user was away.
 type Digest struct {
 	WasAway   bool           `json:"wasAway"`
 	Since     *time.Time     `json:"since,omitempty"`

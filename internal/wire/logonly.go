@@ -21,7 +21,7 @@ const (
 	WouldOther   WouldCode = "other"      // say something else to the agent
 )
 
-// Would is what a hook that only logs would have done.
+// Would is the decision of a hook in log mode that changed nothing.
 type Would struct {
 	Code   WouldCode `json:"code"`
 	Reason string    `json:"reason,omitempty"`

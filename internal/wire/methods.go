@@ -39,7 +39,7 @@ var Methods = map[string]Class{
 	MethodSessionRename:    Decide,
 	MethodSessionForget:    Decide,
 	MethodSessionSend:      Decide,
-	MethodModuleRun:        Decide,
+	MethodTSHookRun:        Decide,
 	MethodPackAdd:          Decide,
 	MethodPackDrop:         Decide,
 	MethodStop:             Decide,
@@ -104,7 +104,7 @@ var Methods = map[string]Class{
 	MethodBudgetLift:      Decide,
 
 	MethodSessionResume:  Read,
-	MethodModules:        Read,
+	MethodTSHooks:        Read,
 	MethodInfo:           Read,
 	MethodStream:         Read,
 	MethodQuery:          Read,

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// methodNames are the values of the constants Method… of this package.
+// methodNames returns the values of the constants Method… of this package.
 func methodNames(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("*.go")

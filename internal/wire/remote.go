@@ -36,7 +36,7 @@ const (
 	RemoteOldest   = 1
 )
 
-// RemoteAddParams adds a host. The answer is what that machine must accept.
+// RemoteAddParams adds a host. The answer adds a host. The answer is for that machine to accept.
 type RemoteAddParams struct {
 	Name    string `json:"name"`
 	Target  string `json:"target"` // as ssh takes it
@@ -80,7 +80,7 @@ type RemoteAcceptParams struct {
 	Scope string `json:"scope"`
 }
 
-// RemoteHello is what a machine says of itself before anything is signed.
+// RemoteHello is a machine's introduction before anything is signed.
 type RemoteHello struct {
 	Protocol int    `json:"protocol"`
 	Oldest   int    `json:"oldest"`
@@ -105,7 +105,7 @@ type RemoteCallParams struct {
 	Call string `json:"call"`
 }
 
-// RemoteRequest is what is called: a method of sessions or the inbox, or one of those below.
+// RemoteRequest is a call: a method of sessions or the inbox, or one of those below.
 type RemoteRequest struct {
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params,omitempty"`

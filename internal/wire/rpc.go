@@ -1,4 +1,4 @@
-// Package wire is what travels over the daemon's socket besides hook frames:
+// Package wire defines what travels over the daemon's socket besides hook frames:
 // JSON-RPC 2.0, one message per line, with the values its methods take and
 // give, and the two older envelopes it also speaks, mux0's and cmux's.
 // docs/contributing/protocol.md describes it for other programs. Standard library and
@@ -63,7 +63,7 @@ func Errorf(code int, format string, args ...any) *Error {
 // Line appends v as one line of JSON.
 func Line(dst []byte, v any) ([]byte, error) { return jsonx.AppendLine(dst, v) }
 
-// Protocol is which language a peer's first line is in.
+// Protocol names the language of a peer's first line.
 type Protocol int
 
 // The languages of the socket.

@@ -26,7 +26,7 @@ const (
 	MethodProjectBudgets  = "project.budgets"
 )
 
-// NoteSession is what a stream hears when a session changed, if it asked for
+// NoteSession is sent to a stream when a session changed, if it asked for
 // sessions.
 const NoteSession = "session.changed"
 
@@ -55,7 +55,7 @@ const (
 	ResultInterrupted = "interrupted" // a person stopped it, or it was cut off
 )
 
-// Session is what one session does, as people's commands show it. Texts of the
+// Session describes one session, as people's commands show it. Texts of the
 // agent's have their secrets taken out; whoever shows them makes them visible.
 type Session struct {
 	ID string `json:"id"` // HOST/ID for one on another machine
@@ -93,7 +93,7 @@ type Session struct {
 
 	Turn  *Turn `json:"turn"` // the one that goes on, or the last
 	Turns int   `json:"turns"`
-	// LastWords is what the agent said at the end of an earlier turn, while this one
+	// LastWords holds the agent's final message of an earlier turn, while this one
 	// goes on.
 	LastWords string `json:"lastWords,omitempty"`
 	Subagents int    `json:"subagents,omitempty"` // at work now
@@ -102,11 +102,11 @@ type Session struct {
 	Model      string `json:"model,omitempty"`
 	Version    string `json:"version,omitempty"`
 	Transcript string `json:"transcript,omitempty"`
-	// Reviewer is who decides about the agent's permission requests when no hook
+	// Reviewer decides about the agent's permission requests when no hook
 	// does: person, agent (the agent's own reviewer), or empty when it does not say.
 	Reviewer  event.Reviewer `json:"reviewer,omitempty"`
 	Resumable bool           `json:"resumable,omitempty"`
-	// Usage is what it used; nil where nothing is known.
+	// Usage says how much it used; nil where nothing is known.
 	Usage *SessionUsage `json:"usage,omitempty"`
 }
 
@@ -233,7 +233,7 @@ type SessionSent struct {
 // installed. It comes from no agent and belongs to no session.
 const ProbeEvent = "hookmux.probe"
 
-// WindowName is the agent's own prompt in words: its pane, its terminal, or what
+// WindowName returns the agent's own prompt in words: its pane, its terminal, or what
 // can be said where neither is known.
 func (s *Session) WindowName() string {
 	switch {
@@ -247,7 +247,7 @@ func (s *Session) WindowName() string {
 	return "its own terminal"
 }
 
-// NextWaiting are the sessions that wait for a person, the longest waiting first.
+// NextWaiting returns the sessions that wait for a person, the longest waiting first.
 // The list is in the daemon's order.
 func NextWaiting(list []Session) []*Session {
 	var waiting []*Session

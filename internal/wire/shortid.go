@@ -2,7 +2,7 @@ package wire
 
 import "strings"
 
-// ShortID is how a session is called in a line: the beginning of its id, which
+// ShortID returns how a session is called in a line: the beginning of its id, which
 // every command takes. It is long enough to tell sessions of one day apart.
 func ShortID(id string) string {
 	if host, there := SplitHost(id); host != "" {

@@ -43,7 +43,7 @@ const (
 	TerminalRefused = "refused"
 )
 
-// TerminalView is what the daemon makes of a caller.
+// TerminalView shows how the daemon sees a caller.
 type TerminalView struct {
 	Outcome  string `json:"outcome"` // see [TerminalAllowed] and the others
 	Cause    string `json:"cause"`

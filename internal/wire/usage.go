@@ -28,7 +28,7 @@ const (
 	ByDay     = "day"
 )
 
-// UsageGroups are what usage can be divided by.
+// UsageGroups returns what usage can be divided by.
 func UsageGroups() []string { return []string{ByAgent, ByModel, ByProject, BySession, ByDay} }
 
 // UsageParams asks for usage.
@@ -37,7 +37,7 @@ type UsageParams struct {
 	Since time.Time `json:"since,omitzero"` // zero: since the first record
 }
 
-// UsageTokens are what was used. No token is in two of them.
+// UsageTokens counts the tokens used. No token is in two of them.
 type UsageTokens struct {
 	Input         int64 `json:"inputTokens"`
 	Output        int64 `json:"outputTokens"`
@@ -53,10 +53,10 @@ func (t *UsageTokens) Add(o UsageTokens) {
 	t.CacheCreation += o.CacheCreation
 }
 
-// Total is all of them.
+// Total returns all of them.
 func (t *UsageTokens) Total() int64 { return t.Input + t.Output + t.CacheRead + t.CacheCreation }
 
-// UsageGroup is what a row is about.
+// UsageGroup names what a row is about.
 type UsageGroup struct {
 	Agent   string `json:"agent,omitempty"`
 	Model   string `json:"model,omitempty"`
@@ -65,7 +65,7 @@ type UsageGroup struct {
 	Day     string `json:"day,omitempty"`
 }
 
-// UsageRow is what one group used.
+// UsageRow is the use of one group.
 type UsageRow struct {
 	UsageGroup
 	UsageTokens
@@ -81,7 +81,7 @@ type UsageTotals struct {
 	UnpricedTokens int64   `json:"unpricedTokens,omitempty"`
 }
 
-// UsageReport is what was used.
+// UsageReport reports usage.
 type UsageReport struct {
 	Totals   UsageTotals `json:"totals"`
 	Rows     []UsageRow  `json:"rows"`
@@ -116,7 +116,7 @@ type UsageLimits struct {
 	Unknown []string      `json:"unknown"` // agents with plans of whose windows nothing is known
 }
 
-// UsageWindowsParams are what a status line is given.
+// UsageWindowsParams are sent to a status line.
 type UsageWindowsParams struct {
 	Agent   string        `json:"agent"`
 	Session string        `json:"session,omitempty"`
@@ -147,7 +147,7 @@ type Budget struct {
 	Problem string `json:"problem,omitempty"`
 }
 
-// SessionUsage is what a session used.
+// SessionUsage says how much a session used.
 type SessionUsage struct {
 	CostUSD        *float64 `json:"costUSD"` // list price; null where no model has a price
 	Tokens         int64    `json:"tokens"`
@@ -155,14 +155,14 @@ type SessionUsage struct {
 	// ContextLeft is how many percent of the context window are left; null where
 	// nobody knows.
 	ContextLeft *float64 `json:"contextLeft,omitempty"`
-	// Plan says that a plan pays: the cost is what it would be at list price.
+	// Plan says that a plan pays: the cost is the list price.
 	Plan bool `json:"plan,omitempty"`
 }
 
-// RoundUSD is an amount to a millionth of a dollar: sums of many calls have noise behind it.
+// RoundUSD returns an amount to a millionth of a dollar: sums of many calls have noise behind it.
 func RoundUSD(cost float64) float64 { return math.Round(cost*1e6) / 1e6 }
 
-// Dollars is an amount of money.
+// Dollars returns an amount of money.
 func Dollars(cost float64) string {
 	switch {
 	case cost > 0 && cost < 0.005:
@@ -173,7 +173,7 @@ func Dollars(cost float64) string {
 	return fmt.Sprintf("$%.2f", cost)
 }
 
-// Count is a number of tokens, short.
+// Count returns a number of tokens, short.
 func Count(n int64) string {
 	for _, unit := range []struct {
 		from float64
@@ -186,7 +186,7 @@ func Count(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// Short is what a session used, in a few characters: its cost, or its tokens where
+// Short returns what a session used, in a few characters: its cost, or its tokens where
 // nothing has a price; "" where nothing is known.
 func (u *SessionUsage) Short() string {
 	switch {
@@ -200,7 +200,7 @@ func (u *SessionUsage) Short() string {
 	return Dollars(*u.CostUSD)
 }
 
-// Cell is what a table shows: the cost, the tokens, and what is left of the context.
+// Cell returns what a table shows: the cost, the tokens, and what is left of the context.
 func (u *SessionUsage) Cell() string {
 	cell := u.Short()
 	if u != nil && u.CostUSD != nil {
@@ -212,7 +212,7 @@ func (u *SessionUsage) Cell() string {
 	return cell
 }
 
-// Left is how much of the context is left, "" where nobody knows.
+// Left returns how much of the context is left, "" where nobody knows.
 func (u *SessionUsage) Left() string {
 	if u == nil || u.ContextLeft == nil {
 		return ""

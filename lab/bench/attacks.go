@@ -20,8 +20,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// attackModule does harm when a command asks for it.
-const attackModule = `const held: any[] = [];
+// attackTSHook does harm when a command asks for it.
+const attackTSHook = `const held: any[] = [];
 export default function (hooks: any) {
   hooks.on("tool_call", async (event: any) => {
     switch (event.input.command) {
@@ -56,7 +56,7 @@ func attacks() []attack {
 	}
 }
 
-// again are the attacks that go on and on: those that take memory, by way of an
+// again returns the attacks that go on and on: those that take memory, by way of an
 // engine that is dropped and one that is kept, and a call that is given up. The
 // ones that only take time end like the first.
 func again() []attack {
@@ -68,18 +68,18 @@ func again() []attack {
 	return list
 }
 
-// moduleAttacks lets a file in a daemon misbehave, over and over. Every call must
+// tsHookAttacks lets a file in a daemon misbehave, over and over. Every call must
 // be refused, and in time, and the daemon's memory must be where it was when the
 // same file had only behaved.
-func (b *bench) moduleAttacks(ctx context.Context) error {
+func (b *bench) tsHookAttacks(ctx context.Context) error {
 	files := hookFiles(nil, "off")
-	files["config/hookmux/hooks/attack.ts"] = attackModule
-	p, err := b.startDaemon(ctx, "module-attacks", files)
+	files["config/hookmux/hooks/attack.ts"] = attackTSHook
+	p, err := b.startDaemon(ctx, "hook-attacks", files)
 	if err != nil {
 		return err
 	}
 	defer p.stop()
-	if err := p.modulesLoaded(ctx, 1); err != nil {
+	if err := p.tsHooksLoaded(ctx, 1); err != nil {
 		return err
 	}
 	harmless := func() error {
@@ -136,11 +136,11 @@ func (b *bench) moduleAttacks(ctx context.Context) error {
 		return err
 	}
 	for _, a := range attacks() {
-		b.table.atMost("modules: "+a.name+", refused after at most", slowest[a.name].Seconds(), a.bar.Seconds(), "s")
+		b.table.atMost("typescript: "+a.name+", refused after at most", slowest[a.name].Seconds(), a.bar.Seconds(), "s")
 	}
-	b.table.note("modules: a daemon whose file behaved", before/1e6, "MB")
-	b.table.note(fmt.Sprintf("modules: a daemon after %d rounds of attacks", times+2), after/1e6, "MB")
-	b.table.atMost("modules: memory attacked ÷ not attacked", after/before, 1.15, "×")
+	b.table.note("typescript: a daemon whose file behaved", before/1e6, "MB")
+	b.table.note(fmt.Sprintf("typescript: a daemon after %d rounds of attacks", times+2), after/1e6, "MB")
+	b.table.atMost("typescript: memory attacked ÷ not attacked", after/before, 1.15, "×")
 	return nil
 }
 
@@ -179,11 +179,11 @@ func refused(p *place, command string, limit time.Duration) (time.Duration, erro
 	return took, nil
 }
 
-// modulesLoaded waits until n files are in force.
-func (p *place) modulesLoaded(ctx context.Context, n int) error {
+// tsHooksLoaded waits until n files are in force.
+func (p *place) tsHooksLoaded(ctx context.Context, n int) error {
 	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		var list []wire.ModuleInfo
-		if err := p.client.Call(ctx, wire.MethodModules, wire.ModulesParams{}, &list); err != nil {
+		var list []wire.TSHookInfo
+		if err := p.client.Call(ctx, wire.MethodTSHooks, wire.TSHooksParams{}, &list); err != nil {
 			return err
 		}
 		ready := 0
@@ -197,7 +197,7 @@ func (p *place) modulesLoaded(ctx context.Context, n int) error {
 		}
 		if time.Now().After(end) {
 			text, _ := json.Marshal(list)
-			return fmt.Errorf("%d of %d modules are loaded: %s", ready, n, text)
+			return fmt.Errorf("%d of %d TypeScript hooks are loaded: %s", ready, n, text)
 		}
 	}
 }

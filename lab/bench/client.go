@@ -126,7 +126,7 @@ func (b *bench) manyClients(ctx context.Context, ref, deciding *program) error {
 	return nil
 }
 
-// clientResident is the most memory that the client had resident. What wait(2)
+// clientResident returns the most memory that the client had resident. What wait(2)
 // tells is no good on Linux: it counts the parent's pages, which the child has
 // between fork and exec. So a daemon of our own lets the client wait for its
 // answer, when it has sent all it has, and looks at it there.

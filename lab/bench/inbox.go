@@ -101,7 +101,7 @@ func percentile(values []float64, p int) float64 {
 	return sorted[min(len(sorted)*p/100, len(sorted)-1)]
 }
 
-// roundTrip is one call of the plainest server: dial, send, read.
+// roundTrip returns one call of the plainest server: dial, send, read.
 func roundTrip(socket string) (time.Duration, error) {
 	began := time.Now()
 	conn, err := net.Dial("unix", socket)

@@ -158,7 +158,7 @@ func (w *worker) call(request *frame.Request) error {
 	}
 }
 
-// ownCPU is what this process has used so far.
+// ownCPU returns what this process has used so far.
 func ownCPU() time.Duration {
 	var used syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &used) != nil {

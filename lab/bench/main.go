@@ -4,7 +4,7 @@
 // that runs in the same minute on the same machine: only ratios count, so a
 // slow or busy machine gives the same verdict as a fast one.
 //
-//	go run ./lab/bench -bin DIR [-only client,start,rate,memory,dispatch,telemetry,rules,modules,sessions,crowd,inbox,pages,view,replay,fleet]
+//	go run ./lab/bench -bin DIR [-only client,start,rate,memory,dispatch,telemetry,rules,typescript,sessions,crowd,inbox,pages,view,replay,fleet]
 //		[-rounds N] [-seconds S] [-json]
 //
 // client: one process per call, as agents make them, with 2 KB on stdin. In
@@ -62,13 +62,13 @@
 // replay: `hookmux rules replay` with 100 rules over a journal of recorded calls, and
 // against `hookmux log` that prints the same calls.
 //
-// modules: dispatch to a TypeScript hook of three regexes against dispatch to a
+// typescript: dispatch to a TypeScript hook of three regexes against dispatch to a
 // built-in that has nothing to say, in this process and over the sockets of two
 // daemons; the cpu of a daemon until one such file and until fifty are loaded, and of
 // loading one and fifty where others are; what one more costs the daemon in memory;
 // and what becomes of a daemon whose file loops, backtracks, fills memory, recurses
 // and waits for ever, twenty times each. They can be measured alone, as
-// modules/calls, /dispatch, /loads, /starts, /memory and /attacks.
+// typescript/calls, /dispatch, /loads, /starts, /memory and /attacks.
 //
 // fleet: a hook call on a member and on a machine without a fleet; an operator's answer to a
 // member's request and a bare NATS request between the same machines; events a second into
@@ -90,11 +90,11 @@ import (
 	"syscall"
 )
 
-// bench is what all measurements share.
+// bench is shared by all measurements.
 type bench struct {
 	bin     string // hookmux and hookmux-hook
 	tools   string // the helper programs
-	root    string // of the module
+	root    string // of the Go module
 	temp    string
 	rounds  int
 	seconds int
@@ -104,7 +104,7 @@ type bench struct {
 func main() {
 	b := &bench{}
 	flag.StringVar(&b.bin, "bin", "bin", "where hookmux and hookmux-hook are")
-	only := flag.String("only", "client,start,rate,memory,dispatch,telemetry,rules,modules,sessions,crowd,inbox,pages,view,replay,fleet",
+	only := flag.String("only", "client,start,rate,memory,dispatch,telemetry,rules,typescript,sessions,crowd,inbox,pages,view,replay,fleet",
 		"what to measure")
 	flag.IntVar(&b.rounds, "rounds", 300, "rounds of client, start and dispatch; the bars are meant for 300 and more")
 	flag.IntVar(&b.seconds, "seconds", 8, "seconds of load on each side of rate")
@@ -133,16 +133,16 @@ func main() {
 func (b *bench) run(ctx context.Context, parts []string) error {
 	all := map[string]func(context.Context) error{
 		"client": b.client, "start": b.start, "rate": b.rate, "memory": b.memory, "dispatch": b.dispatch,
-		"telemetry": b.telemetry, "modules": b.modules, "sessions": b.sessions, "crowd": b.manyLiveSessions, "inbox": b.inbox,
+		"telemetry": b.telemetry, "typescript": b.tsHooks, "sessions": b.sessions, "crowd": b.manyLiveSessions, "inbox": b.inbox,
 		"pages": b.pages, "view": b.view, "replay": b.replay, "rules": b.rules, "fleet": b.inFleet,
 	}
-	for _, one := range slices.Concat(b.moduleParts(), b.fleetParts()) {
+	for _, one := range slices.Concat(b.tsHookParts(), b.fleetParts()) {
 		all[one.name] = one.run
 	}
 	for _, part := range parts {
 		if all[part] == nil {
 			return fmt.Errorf("%s: nothing to measure has that name; choose of client, start, rate, memory, dispatch, telemetry, "+
-				"rules, modules, sessions, crowd, inbox, pages, view, replay, fleet", part)
+				"rules, typescript, sessions, crowd, inbox, pages, view, replay, fleet", part)
 		}
 	}
 	if err := b.prepare(ctx); err != nil {
@@ -169,7 +169,7 @@ func (b *bench) prepare(ctx context.Context) error {
 			return fmt.Errorf("%w; run make build", err)
 		}
 	}
-	if b.root, err = moduleRoot(); err != nil {
+	if b.root, err = tsHookRoot(); err != nil {
 		return err
 	}
 	// Short, because sockets live below it.
@@ -193,7 +193,7 @@ func (b *bench) prepare(ctx context.Context) error {
 	return copyPrograms(linked, b.tools, "empty", "ref", "echo")
 }
 
-func moduleRoot() (string, error) {
+func tsHookRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return "", err

@@ -121,7 +121,7 @@ const (
 	cpuTick       = 10 * time.Millisecond
 )
 
-// perEvent is the daemon's cpu for one event, in microseconds, over many of one
+// perEvent returns the daemon's cpu for one event, in microseconds, over many of one
 // session, one after the other.
 func (o *oneSession) perEvent(ctx context.Context) (float64, error) {
 	time.Sleep(time.Second) // what the sessions before left to do is not this one's
@@ -170,7 +170,7 @@ func (p *place) listed(ctx context.Context, want int) error {
 	return fmt.Errorf("%d sessions are listed, not %d", len(list), want)
 }
 
-// transcript is a record of so many bytes, most of them holes, with rows at
+// transcript returns a record of so many bytes, most of them holes, with rows at
 // both ends as Claude Code writes them.
 func (p *place) transcript(size int64) (string, error) {
 	file := filepath.Join(p.dirs.Home, ".claude/projects/-bench", sessionName(0)+".jsonl")

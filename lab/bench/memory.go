@@ -63,7 +63,7 @@ func residentAfter(ctx context.Context, p *place, l *load, calls int64) (float64
 	return residentOf(p)
 }
 
-// residentOf is the daemon's memory, looked at a few times.
+// residentOf returns the daemon's memory, looked at a few times.
 func residentOf(p *place) (float64, error) {
 	var seen []float64
 	for range 9 {

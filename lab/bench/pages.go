@@ -102,7 +102,7 @@ func (b *bench) costOfPages(ctx context.Context, p *place, one *oneSession, devi
 	return nil
 }
 
-// eventsOfAll is the daemon's cpu for one event, in microseconds, over events of all
+// eventsOfAll returns the daemon's cpu for one event, in microseconds, over events of all
 // sessions in turn.
 func (o *oneSession) eventsOfAll(ctx context.Context) (float64, error) {
 	time.Sleep(time.Second)

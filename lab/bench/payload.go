@@ -23,7 +23,7 @@ func (b *bench) recorded(name string) ([]byte, error) {
 // clientPayload is how large a payload the client is measured with.
 const clientPayload = 2048
 
-// stretched is a recorded payload with one text in it lengthened until the
+// stretched returns a recorded payload with one text in it lengthened until the
 // whole has the size of clientPayload.
 func (b *bench) stretched(name string, path ...string) ([]byte, error) {
 	text, err := b.recorded(name)
@@ -111,7 +111,7 @@ func (b *bench) newMix(version string, home *sandbox.Home) (*mix, error) {
 // before the next one begins.
 func sessionName(n uint64) string { return fmt.Sprintf("%08x-bf4e-4707-a65f-440490eeb506", n) }
 
-// request is the n-th of all. Its payload is made anew.
+// request returns the n-th of all. Its payload is made anew.
 func (m *mix) request(n uint64) frame.Request {
 	step := &m.steps[n%uint64(len(m.steps))]
 	name := sessionName(n / uint64(2*len(m.steps)))

@@ -29,7 +29,7 @@ func (b *bench) build(ctx context.Context, name, pkg string) error {
 	return nil
 }
 
-// sample is what one process cost, in microseconds.
+// sample is the cost of one process, in microseconds.
 type sample struct{ wall, cpu float64 }
 
 // contender is one of those that take turns.

@@ -11,7 +11,7 @@ import (
 // phase is how long one side is loaded before it is the other's turn.
 const phase = time.Second
 
-// side is what one of the two servers did so far.
+// side counts the work of one of the two servers so far.
 type side struct {
 	events int
 	took   time.Duration

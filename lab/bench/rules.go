@@ -58,7 +58,7 @@ func (b *bench) rules(ctx context.Context) error {
 	return nil
 }
 
-// undisturbed is what the quickest tenth needs at most: what else runs on this
+// undisturbed returns what the quickest tenth needs at most: what else runs on this
 // machine takes caches away, and can only add.
 func undisturbed(list []float64) float64 {
 	list = slices.Clone(list)
@@ -66,7 +66,7 @@ func undisturbed(list []float64) float64 {
 	return list[len(list)/10]
 }
 
-// thousandRules is a file of 1,000 rules: 200 for git, 100 that are expressions, 700
+// thousandRules returns a file of 1,000 rules: 200 for git, 100 that are expressions, 700
 // for other programs, paths and hosts.
 func thousandRules() string {
 	var text strings.Builder

@@ -67,7 +67,7 @@ func (b *bench) compare(ctx context.Context, name string, reference, measured fu
 	return nil
 }
 
-// spent is the cpu this process needs to do something some times, in seconds.
+// spent returns the cpu this process needs to do something some times, in seconds.
 func spent(do func() error, times int) (float64, error) {
 	before := ownCPU()
 	for range times {
@@ -99,7 +99,7 @@ func newBusySessions(size int) *busySessions {
 	return c
 }
 
-// event is one event of the next session: prompts, calls and ends in turn.
+// event returns one event of the next session: prompts, calls and ends in turn.
 func (c *busySessions) event() error {
 	id := c.ids[c.n%len(c.ids)]
 	step := c.n / len(c.ids) % 10

@@ -30,7 +30,7 @@ const (
 	viewSettle = 550 * time.Millisecond
 	// viewTold is longer than the view takes to hear of a request.
 	viewTold = 250 * time.Millisecond
-	// frameGap is what lies between two frames at least: what comes sooner belongs
+	// frameGap is the least time between two frames: what comes sooner belongs
 	// to the same one.
 	frameGap = 5 * time.Millisecond
 )

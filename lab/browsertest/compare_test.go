@@ -19,7 +19,7 @@ const (
 	noCellsOff = 0
 )
 
-// difference is where two pictures differ most, and in how many cells beside each other;
+// difference returns where two pictures differ most, and in how many cells beside each other;
 // none where they look alike.
 func difference(a, b image.Image) (at image.Point, cells int) {
 	if a.Bounds() != b.Bounds() {
@@ -82,7 +82,7 @@ func shrink(from image.Image) *image.RGBA {
 	return to
 }
 
-// encode is a picture as a PNG of fewer colours, which is much smaller: none is further than
+// encode returns a picture as a PNG of fewer colours, which is much smaller: none is further than
 // near from its own, unless that takes more than 256.
 func encode(picture image.Image, near int) []byte {
 	bounds := picture.Bounds()
@@ -131,7 +131,7 @@ func encode(picture image.Image, near int) []byte {
 	return b.Bytes()
 }
 
-// apart is how far two colours are apart, of 255.
+// apart returns how far two colours are apart, of 255.
 func apart(a, b color.RGBA) int {
 	off := func(x, y uint8) int { return int(max(x, y)) - int(min(x, y)) }
 	return max(off(a.R, b.R), off(a.G, b.G), off(a.B, b.B))

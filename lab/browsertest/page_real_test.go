@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// realWorld is the page of a daemon that a real agent reports to.
+// realWorld returns the page of a daemon that a real agent reports to.
 func realWorld(t *testing.T, name string) (*world, *testbed.TestBed) {
 	t.Helper()
 	findBrowser(t)
@@ -172,7 +172,7 @@ func TestRealClaudeOnThePage(t *testing.T) {
 	}
 }
 
-// countKept is how often the command of the saved permission has run.
+// countKept returns how often the command of the saved permission has run.
 func countKept(seen []testbed.Seen) int {
 	n := 0
 	for _, s := range seen {

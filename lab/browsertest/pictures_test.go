@@ -179,7 +179,7 @@ func (w *world) writeUsage() {
 	w.MustCall(wire.MethodBudgetAdd, wire.BudgetParams{Budget: " day=40usd ask=80% block=100%"}, nil)
 }
 
-// waiting is the one request that waits.
+// waiting returns the one request that waits.
 func (w *world) waiting() wire.InboxRequest {
 	w.T.Helper()
 	var list []wire.InboxRequest
@@ -287,7 +287,7 @@ func (w *world) compare(name string, picture image.Image) {
 	}
 }
 
-// kept is the picture that another one must look like.
+// kept returns the picture that another one must look like.
 func (w *world) kept(name string) image.Image {
 	w.T.Helper()
 	f, err := os.Open(filepath.Join("testdata/pictures", name+".png"))

@@ -74,7 +74,7 @@ func goesFirst() bool {
 	return len(fields) > 15 && strings.HasPrefix(fields[15], "-")
 }
 
-// loadPerCore is how many programs wanted each processor in the last minute; 0 where the
+// loadPerCore returns how many programs wanted each processor in the last minute; 0 where the
 // system doesn't say.
 func loadPerCore() float64 {
 	b, _ := os.ReadFile("/proc/loadavg")

@@ -42,7 +42,7 @@ func (w *world) MustCall(method string, params, result any) {
 	}
 }
 
-// findBrowser is a Chromium on this machine.
+// findBrowser returns a Chromium on this machine.
 func findBrowser(t *testing.T) string {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "chromium-headless-shell", "google-chrome"} {
@@ -95,7 +95,7 @@ func (w *world) startBrowser() {
 	w.resize(390, 844, "light")
 }
 
-// freeAddress is an address that a restarted daemon gets again.
+// freeAddress returns an address that a restarted daemon gets again.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -19,7 +19,7 @@ import (
 //go:embed calls.jsonl
 var recorded []byte
 
-// dangerousCommands are what the guards must refuse. They are only ever handed
+// dangerousCommands must be refused by the guards. They are only ever handed
 // over as text; nothing runs them.
 var dangerousCommands = []string{
 	"rm -rf ~/", "sudo rm -rf /", "git push --force origin main", "cd ~ && rm -rf .", "mkfs.ext4 /dev/sda1",
@@ -84,7 +84,7 @@ func (c *recordedCall) instantiate(id, home, session string, random *rand.Rand) 
 	return call
 }
 
-// decisionOf is what an agent makes of an answer: deny, ask, allow, or neutral
+// decisionOf returns what an agent makes of an answer: deny, ask, allow, or neutral
 // when nothing was said.
 func decisionOf(a sandbox.Answer) string {
 	if a.Exit == 2 {

@@ -31,7 +31,7 @@ type fault struct {
 	run func(w *world) error
 }
 
-// faults is the table.
+// faults returns the table.
 func faults() []fault {
 	return []fault{
 		{name: "kill the daemon", run: killOnce},
@@ -181,7 +181,7 @@ func (w *world) holdLock(file string) error {
 	return nil
 }
 
-// keepLock is the process that holds a lock: it tries for a moment, says so and
+// keepLock returns the process that holds a lock: it tries for a moment, says so and
 // waits to be killed.
 func keepLock(file string) int {
 	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)

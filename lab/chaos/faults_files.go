@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// misfits are what can stand where a file should be.
+// misfits are the things that can stand where a file should be.
 var misfits = []struct {
 	name string
 	put  func(path string) error
@@ -76,7 +76,7 @@ func swapStateFileAndKill(w *world) error {
 	return err
 }
 
-// runtimeFiles are what a daemon and its starters keep in the runtime folder.
+// runtimeFiles are kept in the runtime folder by a daemon and its starters.
 var runtimeFiles = []string{"daemon.lock", "start.lock", "daemon.alive", "deaths", "daemon.log", "daemon.sock", "attempt"}
 
 func swapRuntimeFile(w *world) error {

@@ -41,7 +41,7 @@ type load struct {
 	slow   time.Duration // the slowest call through the client
 }
 
-// loadCounts is what came of the calls.
+// loadCounts counts the results of calls.
 type loadCounts struct {
 	Harmless, Dangerous, Reports int
 	Denied, Asked                int // of the dangerous ones
@@ -153,7 +153,7 @@ func (l *load) countCall(dangerous bool, decision string, byDaemon bool, took ti
 	l.slow = max(l.slow, took)
 }
 
-// takeSlowest is the slowest call since the last look.
+// takeSlowest returns the slowest call since the last look.
 func (l *load) takeSlowest() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

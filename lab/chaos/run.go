@@ -32,7 +32,7 @@ type runOptions struct {
 	Trace  bool
 }
 
-// result is what came of one world.
+// result is the result of one world.
 type result struct {
 	World      int
 	OwnMounts  bool
@@ -45,7 +45,7 @@ type result struct {
 	Error      string
 }
 
-// faultResult is what came of one fault.
+// faultResult is the result of one fault.
 type faultResult struct {
 	Name    string
 	Back    time.Duration // until a daemon answered and passed a harmless call
@@ -152,7 +152,7 @@ func startWorld(o worldOptions, r *result) error {
 	return nil
 }
 
-// mountAttributes are the ways to run a world, best first: mounts of its own by
+// mountAttributes returns the ways to run a world, best first: mounts of its own by
 // root's rights, by those of a user namespace, and no such mounts.
 func mountAttributes() []*syscall.SysProcAttr {
 	plain := &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -200,7 +200,7 @@ func runWorld(o worldOptions) result {
 	return r
 }
 
-// possibleFaults are those that were chosen and that this world allows.
+// possibleFaults returns those that were chosen and that this world allows.
 func (w *world) possibleFaults() []fault {
 	var list []fault
 	for _, f := range faults() {

@@ -91,7 +91,7 @@ const barBack = 5 * time.Second
 
 func middleOf(list []time.Duration) time.Duration { return shareOf(list, 0.5) }
 
-// shareOf is what this share of a list is not above; 0 of an empty list.
+// shareOf returns what this share of a list is not above; 0 of an empty list.
 func shareOf(list []time.Duration, share float64) time.Duration {
 	if len(list) == 0 {
 		return 0
@@ -111,7 +111,7 @@ func countWithin(list []time.Duration, limit time.Duration) int {
 }
 
 const (
-	// mostMemory is what a daemon may have after a fault, in KiB: a daemon at rest and
+	// mostMemory is the most memory a daemon may have after a fault, in KiB: a daemon at rest and
 	// what it may hold of requests on their way.
 	mostMemory = 256 << 10
 	// mostGrowth is how much more the last faults may leave than the first.

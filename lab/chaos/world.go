@@ -28,7 +28,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// settings are what the user of a world accepted: every guard is on.
+// settings are accepted by the user of a world: every guard is on.
 const settings = `{
   "guard.destructive": "block",
   "guard.secrets": "block",
@@ -191,7 +191,7 @@ func (w *world) daemonAnswers() bool {
 	return err == nil && strings.Contains(text, `"result"`)
 }
 
-// daemonProcess is the process id of the daemon; 0 for none.
+// daemonProcess returns the process id of the daemon; 0 for none.
 func (w *world) daemonProcess() int { return daemonstart.DaemonPID(w.Dirs) }
 
 // signalDaemon sends a signal to the daemon.
@@ -223,7 +223,7 @@ func (w *world) listDaemons() []int {
 	return list
 }
 
-// memoryOf is the memory of a process, in KiB; 0 when it is gone.
+// memoryOf returns the memory of a process, in KiB; 0 when it is gone.
 func memoryOf(pid int) int {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

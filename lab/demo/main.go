@@ -122,7 +122,7 @@ func (d *demo) prepare() error {
 	}).Accepted.AcceptInitial(true)
 }
 
-// callHook is an agent's process, which the hook client runs below. What runs
+// callHook returns an agent's process, which the hook client runs below. What runs
 // below an agent reads its own sessions only, so this is not the process that
 // shows the log.
 func callHook(bin, name, event string) int {

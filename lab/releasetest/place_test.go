@@ -20,7 +20,7 @@ import (
 // made is a release on disk.
 type made struct{ dir, version string }
 
-// file is the one file of a release that fits a pattern.
+// file returns the one file of a release that fits a pattern.
 func (m made) file(t *testing.T, pattern string) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(m.dir, pattern))
@@ -30,7 +30,7 @@ func (m made) file(t *testing.T, pattern string) string {
 	return found[0]
 }
 
-// releases are the one before and the new one.
+// releases returns the one before and the new one.
 func releases(t *testing.T) (before, now made) {
 	t.Helper()
 	read := func(variable string) made {
@@ -86,7 +86,7 @@ func newPlace(t *testing.T, root, bin string) *place {
 	return p
 }
 
-// onMachine is the path of a file as this test sees it.
+// onMachine returns the path of a file as this test sees it.
 func (p *place) onMachine(path string) string { return filepath.Join(p.root, path) }
 
 // command prepares a program of the place.
@@ -157,7 +157,7 @@ func (p *place) callHook() string {
 	return string(out)
 }
 
-// daemon is what the daemon of the place says about itself.
+// daemon returns what the daemon of the place says about itself.
 func (p *place) daemon() (version string, pid int) {
 	c := client.Client{Socket: p.onMachine(filepath.Join(filepath.Dir(p.home), "run/daemon.sock"))}
 	info, err := c.Info(context.Background())

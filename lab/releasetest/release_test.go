@@ -277,7 +277,7 @@ func describePackage(t *testing.T, text []byte) map[string]any {
 	return description
 }
 
-// npmPlace is one where npm installs from a registry on loopback.
+// npmPlace returns one where npm installs from a registry on loopback.
 func npmPlace(t *testing.T, all ...made) *place {
 	t.Helper()
 	needs(t, "npm", "npx", "node")

@@ -46,7 +46,7 @@ var (
 	scriptName   = regexp.MustCompile(`\bscripts/([\w-]+)`)
 )
 
-// testsOfTheTree are the names of all tests.
+// testsOfTheTree returns the names of all tests.
 func testsOfTheTree(t *testing.T) map[string]bool {
 	t.Helper()
 	names := map[string]bool{}

@@ -112,7 +112,7 @@ func (c *claudeShaped) loadGroup(w *world, file, event string, group map[string]
 	return out, nil
 }
 
-// matcher is a regular expression; nothing and a star are for every tool.
+// matcher returns a regular expression; nothing and a star are for every tool.
 func (c *claudeShaped) matcher(text string) (func(string) bool, error) {
 	if text == "" || text == "*" {
 		return nil, nil
@@ -172,7 +172,7 @@ func (c *claudeShaped) loadHandler(w *world, file, event string, h map[string]js
 	return &e, nil
 }
 
-// claudeCall is what Claude Code and those that took over its form tell before a shell command runs.
+// claudeCall returns what Claude Code and those that took over its form tell before a shell command runs.
 func claudeCall(event, tool, session string, more map[string]any) func(*world, string) call {
 	return func(w *world, command string) call {
 		payload := map[string]any{"session_id": session, "cwd": w.Project, "hook_event_name": event,

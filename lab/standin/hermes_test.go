@@ -103,7 +103,7 @@ func readHermes(_ entry, r result) reading {
 	return reading{goesOn, r.Stdout} // approve, allow and ask mean nothing to it
 }
 
-// hermesAllowed are the pairs of event and command that the user allowed.
+// hermesAllowed returns the pairs of event and command that the user allowed.
 func hermesAllowed(t *testing.T, w *world) map[string]bool {
 	t.Helper()
 	text, err := os.ReadFile(w.file("~/.hermes/shell-hooks-allowlist.json"))

@@ -47,7 +47,7 @@ var iflow = vendor{
 	more:    iflowPrompt,
 }
 
-// iflowPrompt wants a prompt judged by the exit code as well, and nothing printed
+// iflowPrompt wants a prompt evaluated by the exit code as well, and nothing printed
 // where there is no opinion.
 func iflowPrompt(t *testing.T, w *world) {
 	payload, err := json.Marshal(map[string]any{"session_id": "standin-iflow", "cwd": w.Project,

@@ -191,7 +191,7 @@ func wantNoticed(t *testing.T, w *world) {
 // ourWords are the words behind hookmux-hook in an installed command: agent, event and limit.
 var ourWords = regexp.MustCompile(`hookmux-hook'?(?: --[a-z=-]+)* (\S+) (\S+?)(?: (\d+))?$`)
 
-// toldLimit is the limit that hookmux-hook is told by its command; 0: none.
+// toldLimit returns the limit that hookmux-hook is told by its command; 0: none.
 func toldLimit(e entry) (limit time.Duration, ok bool) {
 	words := ourWords.FindStringSubmatch(strings.TrimSpace(strings.Join(e.argv, " ")))
 	if words == nil {

@@ -43,17 +43,17 @@ type vendor struct {
 	takes []string
 	// load reads the text of a hook file and gives every hook that would run.
 	load func(w *world, file string, text []byte) ([]entry, error)
-	// call is what the vendor tells a hook before its shell tool runs a command.
+	// call is the vendor's message to a hook before its shell tool runs a command.
 	call func(w *world, command string) call
-	// read is what the vendor makes of what a hook gave back.
+	// read says how the vendor reads what a hook gave back.
 	read func(e entry, r result) reading
-	// honours is what becomes of a call of the shell tool.
+	// honours says how a call of the shell tool ends.
 	honours honours
 	// more are checks of this vendor alone, while the daemon is up.
 	more func(t *testing.T, w *world)
 }
 
-// honours is what the vendor does in each case. Where nothing is said it goes on as without a hook.
+// honours says what the vendor does in each case. Where nothing is said it goes on as without a hook.
 type honours struct {
 	neutral   outcome // hookmux has no opinion
 	deny      outcome // a guard or a hook refuses; refused unless it can only watch
@@ -61,7 +61,7 @@ type honours struct {
 	missing   outcome // the program of the hook is gone
 }
 
-// outcome is what becomes of a call.
+// outcome says how a call ends.
 type outcome string
 
 const (
@@ -78,7 +78,7 @@ type call struct {
 	payload string
 }
 
-// reading is what the vendor made of an answer.
+// reading says how the vendor understood an answer.
 type reading struct {
 	outcome outcome
 	why     string // what the model or the user reads
@@ -94,7 +94,7 @@ type entry struct {
 	limit   time.Duration          // how long the vendor waits
 }
 
-// result is what became of a hook's process.
+// result says how a hook's process ended.
 type result struct {
 	sandbox.Answer
 	failed error // it could not be started
@@ -122,7 +122,7 @@ func newBench(t *testing.T) *daemontest.Bench {
 	if err := programs.Build(b.Bin, programs.Options{Names: []string{"hookmux-hook"}}); err != nil {
 		t.Fatal(err)
 	}
-	// A daemon that hooks would start, and a judge that they would ask, fail at once.
+	// A daemon that hooks would start, and a `hookmux evaluate` that they would run, fail at once.
 	b.Write(b.Program("hookmux"), "#!/bin/sh\nexit 1\n")
 	if err := os.Chmod(b.Program("hookmux"), 0o700); err != nil {
 		t.Fatal(err)
@@ -132,13 +132,13 @@ func newBench(t *testing.T) *daemontest.Bench {
 	return b
 }
 
-// host is the installer in the home.
+// host returns the installer in the home.
 func (w *world) host() *install.Host {
 	return &install.Host{Dirs: w.Dirs, Project: w.Project, Getenv: paths.GetenvFrom(w.Env), Version: "1.0.0",
 		Hook: w.Program("hookmux-hook"), Known: agent.Builtin().Agents()}
 }
 
-// file is the real path of one of the vendor's files.
+// file returns the real path of one of the vendor's files.
 func (w *world) file(name string) string {
 	if rest, ok := strings.CutPrefix(name, "./"); ok {
 		return filepath.Join(w.Project, rest)
@@ -193,7 +193,7 @@ func (w *world) load(t *testing.T, name string) []entry {
 // isOurs reports whether a hook runs hookmux.
 func isOurs(e entry) bool { return strings.Contains(strings.Join(e.argv, " "), "hookmux-hook") }
 
-// ourEntry is the one hook of ours that runs at a call.
+// ourEntry returns the one hook of ours that runs at a call.
 func (w *world) ourEntry(t *testing.T, name string, c call) entry {
 	t.Helper()
 	var found []entry
@@ -249,7 +249,7 @@ func daemonDown(t *testing.T, b *daemontest.Bench) {
 	}
 }
 
-// shell is a line as a vendor gives it to sh.
+// shell returns a line as a vendor gives it to sh.
 func shell(line string) []string { return []string{"/bin/sh", "-c", line} }
 
 // strictJSON decodes one JSON value and refuses what is behind it and members that are not known.

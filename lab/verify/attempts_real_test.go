@@ -66,7 +66,7 @@ func attemptsOf(t *testing.T, agent string) {
 		}
 		ss = append(ss, model.Step{Calls: []model.ToolCall{call}})
 	}
-	// Spelt out, a guard refuses the command before anybody has to judge who calls.
+	// Spelt out, a guard refuses the command before anybody has to evaluate who calls.
 	spelt := map[string]string{"said-spelt-out": approve + " >said-spelt-out 2>&1"}
 	for i, row := range attempts.Of(attempts.Guarded, attempts.Agent) {
 		file := fmt.Sprintf("said-guarded-%d", i)
@@ -130,7 +130,7 @@ func attemptsOf(t *testing.T, agent string) {
 	t.Errorf("%d of %d attempts are in the journal, and %d of %d edits", refused, len(names), denied, len(ours))
 }
 
-// attemptRows are the rows of the table that a real agent's shell tool tries, as
+// attemptRows returns the rows of the table that a real agent's shell tool tries, as
 // far as the programs they need are here.
 func attemptRows(t *testing.T) []attempts.Attempt {
 	t.Helper()
@@ -147,7 +147,7 @@ func attemptRows(t *testing.T) []attempts.Attempt {
 
 // writeAttempt writes the script try-NAME, which does what a row says. It is a
 // script because spelt out the guard of hookmux's own files stops the command
-// before anybody has to judge who calls.
+// before anybody has to evaluate who calls.
 func writeAttempt(t *testing.T, st *testbed.TestBed, row attempts.Attempt, command string) {
 	t.Helper()
 	said := filepath.Join(st.Project, "said-"+row.Name)
@@ -169,7 +169,7 @@ func stopServers(st *testbed.TestBed) {
 	}
 }
 
-// awaitRefusal is a shell line that waits until a file tells of a refusal: an
+// awaitRefusal returns a shell line that waits until a file tells of a refusal: an
 // attempt that goes on behind its caller's back is answered when it likes.
 func awaitRefusal(file string) string {
 	return "n=0; while ! grep -q refused: " + file + " 2>/dev/null && [ $n -lt 600 ]; do sleep 0.1; n=$((n+1)); done\n"

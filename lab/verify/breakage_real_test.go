@@ -136,7 +136,7 @@ func TestEveryCheckHasABreakage(t *testing.T) {
 	names := map[string]string{}
 	for _, c := range checks.All() {
 		s := c.Breakage
-		if c.ID == "" || c.Proves == "" || len(c.Runs) == 0 && !c.Any || c.Applies == nil || c.Judge == nil {
+		if c.ID == "" || c.Proves == "" || len(c.Runs) == 0 && !c.Any || c.Applies == nil || c.Evaluate == nil {
 			t.Errorf("%s is not whole", c.ID)
 		}
 		// breaks nothing

@@ -15,7 +15,7 @@ import (
 	"github.com/hookmux/hookmux/lab/verify/testbed"
 )
 
-// onPath is a folder with the agent under the name people call it by.
+// onPath returns a folder with the agent under the name people call it by.
 func onPath(t *testing.T, name string) string {
 	t.Helper()
 	in := agentstest.Require(t, name)

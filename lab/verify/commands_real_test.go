@@ -91,7 +91,7 @@ func (p *shellOf) types(args ...string) string {
 
 var exited = regexp.MustCompile(`(?m)^exit \d+$`)
 
-// next is the request that waits, of a kind and after others.
+// next returns the request that waits, of a kind and after others.
 func (p *shellOf) next(kind string, done map[string]bool) wire.InboxRequest {
 	p.t.Helper()
 	for range 900 {

@@ -12,7 +12,7 @@
 //     everything from the network.
 //   - checks: an AgentRun is one launch of an agent: what the scripted model says,
 //     what hooks answer, how it is started. Several checks share one run, because
-//     launches are what costs time. A Check judges the evidence of runs. Every
+//     launches are what costs time. A Check evaluates the evidence of runs. Every
 //     check names a Breakage, a way of breaking hookmux that must make it fail.
 //   - verify: Run plans the rows of an agent from the capability table (every
 //     claim is a subject, and a claim that no check takes up is shown as
@@ -49,7 +49,7 @@
 //			}},
 //			Checks: []Check{{
 //				ID: "answered", Proves: "…", Runs: []string{"answers"},
-//				Applies: wholeAgent, Judge: judgeAnswered, Breakage: silent,
+//				Applies: wholeAgent, Evaluate: evaluateAnswered, Breakage: silent,
 //			}},
 //		}
 //	}

@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/lab/verify/testbed"
 )
 
-// An agent that was told to ask nobody is held by nobody, also
+// An agent that was told to ask nobody is never kept waiting, also
 // while somebody follows the inbox: it would not have asked.
 func TestRealFree(t *testing.T) {
 	for _, name := range drivers.Names() {

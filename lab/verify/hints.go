@@ -32,7 +32,7 @@ func (t *task) explainFailure(p *checks.Proof, r checks.Result) checks.Result {
 	return r
 }
 
-// runNames are those that a row looked at.
+// runNames returns those that a row looked at.
 func (t *task) runNames() []string {
 	if t.check == nil {
 		return nil
@@ -92,7 +92,7 @@ func fixInstall(name string) string {
 	)
 }
 
-// offSwitches are what keeps all hooks of an agent from running. In a home of our
+// offSwitches returns what keeps all hooks of an agent from running. In a home of our
 // own that can only be the version or a file of the machine.
 func offSwitches(a *agent.Agent, mine bool) []string {
 	var out []string
@@ -117,7 +117,7 @@ func offSwitches(a *agent.Agent, mine bool) []string {
 	return append(out, "the hooks may be missing in "+placeOf(a))
 }
 
-// placeOf is where hookmux writes an agent's hooks.
+// placeOf returns where hookmux writes an agent's hooks.
 func placeOf(a *agent.Agent) string {
 	if a.Install != nil && len(a.Install.Places) > 0 {
 		return a.Install.Places[0].Path

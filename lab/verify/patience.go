@@ -19,13 +19,13 @@ const (
 	perStart = 60
 )
 
-// patienceFor is how long a run may take where a start for the version took so
+// patienceFor returns how long a run may take where a start for the version took so
 // long.
 func patienceFor(start time.Duration) time.Duration {
 	return min(max(leastPatience, perStart*start), mostPatience)
 }
 
-// secondChances are the runs for which there was not enough time and about
+// secondChances returns the runs for which there was not enough time and about
 // which something does not hold: each is run once more, alone and with twice
 // the time. An agent that never came to an end hangs, and has none.
 func secondChances(jobs []job, tasks map[*AgentReport][]task, proofs map[*AgentReport]*checks.Proof) []job {

@@ -22,7 +22,7 @@ const (
 
 // trustedPerson lets somebody look at the user's tmux, who sits at a terminal
 // and types: nobody is attached to it in a test. Everything else is as it is on
-// this machine, so that what agents try is judged by what they are.
+// this machine, so that what agents try is evaluated by what they are.
 type trustedPerson struct {
 	*terminal.Source
 	socket string

@@ -22,7 +22,7 @@ type Row struct {
 	checks.Result
 }
 
-// ID is how --check names the row.
+// ID returns how --check names the row.
 func (r Row) ID() string {
 	if r.Event == "" {
 		return r.Check
@@ -34,7 +34,7 @@ func (r Row) ID() string {
 	return r.Event + "." + name
 }
 
-// task is a row before it is judged; check is nil for a claim nobody proves.
+// task is a row before it is evaluated; check is nil for a claim nobody proves.
 type task struct {
 	row     Row
 	subject checks.Subject
@@ -90,8 +90,8 @@ func rowOf(s checks.Subject, check string) Row {
 	return r
 }
 
-// judge gives a row its result.
-func (t *task) judge(p *checks.Proof) {
+// evaluate gives a row its result.
+func (t *task) evaluate(p *checks.Proof) {
 	r := t.result(p)
 	if r.Mark == checks.Fails {
 		r = t.explainFailure(p, r)

@@ -17,7 +17,7 @@ import (
 // built are the programs of a release.
 var built = programs.Shared{Options: programs.Options{Released: true, Names: []string{"hookmux", "hookmux-hook", "hookmux-lab"}}}
 
-// builtBin is where both programs are.
+// builtBin returns where both programs are.
 func builtBin(t testing.TB) string { t.Helper(); return built.Folder(t) }
 
 func TestMain(m *testing.M) {

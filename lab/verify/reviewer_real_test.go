@@ -23,7 +23,7 @@ type reviewedAgent struct {
 	name string
 	// reviewed makes arguments with which it does so from those with which it asks.
 	reviewed func(asking []string) []string
-	// reviewer and mode are what ps says then, and says what show does.
+	// reviewer and mode are what ps says then, and says is what show prints.
 	reviewer event.Reviewer
 	mode     string
 	says     string
@@ -50,8 +50,8 @@ var reviewedAgents = []reviewedAgent{
 }
 
 // Hooks are installed and somebody follows the inbox. What the
-// agent's own reviewer decides about is never held and never waits for a person:
-// its yes runs the call, its no counts as denied. The same call is held where no
+// agent's own reviewer decides about is never kept waiting:
+// its yes runs the call, its no counts as denied. The same call waits where no
 // reviewer is set.
 func TestRealReviewer(t *testing.T) {
 	for _, agent := range reviewedAgents {
@@ -119,7 +119,7 @@ func (a reviewedAgent) testReviews(t *testing.T) {
 }
 
 // whileReviewed looks at what hookmux says while the reviewer thinks about a call. That
-// it thinks already means that the hook was not held.
+// it thinks already means that the hook did not wait.
 func (a reviewedAgent) whileReviewed(p *shellOf, action, tag string) {
 	p.t.Helper()
 	if !strings.Contains(action, "ran-"+tag) {
@@ -215,7 +215,7 @@ func reviewedTestBed(t *testing.T, name string) *testbed.TestBed {
 	return st
 }
 
-// reviewedCall is a call that no agent takes for harmless.
+// reviewedCall returns a call that no agent takes for harmless.
 func reviewedCall(st *testbed.TestBed, tag string) model.ToolCall {
 	return st.EscalateCall(st.Table.Shell.Call("curl -sm 1 http://127.0.0.1:9/; " + testbed.TaggedCommand(tag)))
 }
@@ -228,7 +228,7 @@ func handOver[T any](ctx context.Context, to chan<- T, what T) {
 	}
 }
 
-// onlySession is the one session that ps shows: a reviewer's own thread does not count.
+// onlySession returns the one session that ps shows: a reviewer's own thread does not count.
 func (p *shellOf) onlySession() wire.Session {
 	p.t.Helper()
 	var list []wire.Session

@@ -44,7 +44,7 @@ type Options struct {
 	Breakage  *testbed.Breakage
 }
 
-// Report is what a run found out.
+// Report holds the results of a run.
 type Report struct {
 	Isolation string         `json:"isolation"`
 	Took      Seconds        `json:"seconds"`
@@ -52,7 +52,7 @@ type Report struct {
 	Agents    []*AgentReport `json:"agents"`
 }
 
-// AgentReport is what is known about one agent now.
+// AgentReport holds what is known about one agent now.
 type AgentReport struct {
 	Agent   string `json:"agent"`
 	Title   string `json:"title"`
@@ -210,7 +210,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		if r.Problem != "" {
 			continue
 		}
-		r.judgeTasks(tasks[r], proofs[r], o.Checks)
+		r.evaluateTasks(tasks[r], proofs[r], o.Checks)
 		if o.Record != "" && ctx.Err() == nil {
 			if err := r.record(o.Record, o.Isolation, r.runs); err != nil {
 				return report, err
@@ -221,16 +221,16 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return report, ctx.Err()
 }
 
-// judgeTasks turns what was seen into rows.
-func (r *AgentReport) judgeTasks(tasks []task, p *checks.Proof, chosen []string) {
+// evaluateTasks turns what was seen into rows.
+func (r *AgentReport) evaluateTasks(tasks []task, p *checks.Proof, chosen []string) {
 	for _, t := range tasks {
-		t.judge(p)
+		t.evaluate(p)
 		r.Rows = append(r.Rows, t.row)
 	}
 	r.Rows = append(r.Rows, addUnanswered(r.Rows, chosen)...)
 }
 
-// runsOf are the runs that rows need, in the order of the built-in list.
+// runsOf returns the runs that rows need, in the order of the built-in list.
 func runsOf(tasks []task) []string {
 	needed := map[string]bool{}
 	for _, t := range tasks {
@@ -257,7 +257,7 @@ func runsOf(tasks []task) []string {
 	return out
 }
 
-// agentNames are the agents that are asked.
+// agentNames returns the agents that are asked.
 func agentNames(report *Report) string {
 	var names []string
 	for _, a := range report.Agents {

@@ -22,7 +22,7 @@ import (
 
 var testSerial atomic.Int64
 
-// realTestBed is a test bed for tests that run something of their own.
+// realTestBed returns a test bed for tests that run something of their own.
 func realTestBed(t *testing.T, name string) *testbed.TestBed {
 	t.Helper()
 	in := agentstest.Require(t, name)
@@ -60,7 +60,7 @@ func writePersonFile(t *testing.T, dir, rel, text string) string {
 	return file
 }
 
-// personsFiles are what must not be touched: by agent, the files a person has,
+// personsFiles must not be touched: by agent, the files a person has,
 // each with a hook of their own that leaves a mark where it runs untrusted.
 var personsFiles = map[string]map[string]string{
 	"claude": {

@@ -33,7 +33,7 @@ func TestRealStatus(t *testing.T) {
 				if !c.Applies(s) {
 					continue
 				}
-				r := c.Judge(p, s)
+				r := c.Evaluate(p, s)
 				t.Logf("%s %s %s", r.Mark, c.ID, r.Why)
 				if r.Mark != checks.Holds {
 					bad = true

@@ -36,7 +36,7 @@ func (r *Report) Text(w io.Writer, color bool) {
 	fmt.Fprintln(w, r.verdict())
 }
 
-// verdict is the last line: what all rows come to.
+// verdict returns the last line: what all rows come to.
 func (r *Report) verdict() string {
 	var stopped, wrong []string
 	for _, a := range r.Agents {

@@ -184,7 +184,7 @@ func TestFailuresSayWhatWasSeenAndWhatFixesThem(t *testing.T) {
 				evidence[run] = e
 			}
 			for _, task := range plan(a, d, nil) {
-				task.judge(&checks.Proof{Agent: a, Version: "9.9.9", Mine: c.mine, Evidence: evidence})
+				task.evaluate(&checks.Proof{Agent: a, Version: "9.9.9", Mine: c.mine, Evidence: evidence})
 				if task.row.Mark != checks.Fails {
 					continue
 				}

@@ -16,7 +16,7 @@ import (
 	"github.com/hookmux/hookmux/lab/verify/testbed"
 )
 
-// holder keeps permission requests waiting, as a inbox does.
+// holder keeps permission requests waiting, as the inbox does.
 type holder struct {
 	asked chan event.Event
 	ended chan time.Time

@@ -117,7 +117,7 @@ class Inner {
   // to know. Nothing of this keeps pi alive.
   async ask(wait, known) {
     const params = { agent: AGENT, session: this.session, cwd: this.cwd, known, wait };
-    const answer = await question("modules.wanted", params, (socket) => (this.question = socket));
+    const answer = await question("typescript.wanted", params, (socket) => (this.question = socket));
     return answer && (list(answer.result?.events) ? answer.result : null);
   }
 

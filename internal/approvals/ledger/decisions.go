@@ -47,7 +47,7 @@ type Record struct {
 	Signed     *Signature   `json:"signed,omitempty"`
 }
 
-// Signature is what a paired device signed when it answered.
+// Signature is a paired device's signature of its answer.
 type Signature struct {
 	Device    string `json:"device"`    // its id
 	Key       []byte `json:"key"`       // its public key, P-256, 65 bytes

@@ -107,7 +107,7 @@ func (g *Permissions) EndSession(agent, session string) error {
 	return sealed.Store(g.dir, permissionsFile, g.list)
 }
 
-// Match is the permission that answers a request, if any, and counts that it did.
+// Match returns the permission that answers a request, if any, and counts that it did.
 func (g *Permissions) Match(ev *event.Event, project string, need policy.Need, now time.Time) (policy.SavedPermission, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -119,7 +119,7 @@ func (g *Permissions) Match(ev *event.Event, project string, need policy.Need, n
 	return one, ok
 }
 
-// Find is what Match would give.
+// Find returns what Match would give.
 func (g *Permissions) Find(ev *event.Event, project string, need policy.Need, now time.Time) (policy.SavedPermission, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -135,7 +135,7 @@ func (g *Permissions) findPermission(ev *event.Event, project string, need polic
 	return policy.SavedPermission{}, false
 }
 
-// List is what counts now, oldest first, with how often each was used since
+// List returns what counts now, oldest first, with how often each was used since
 // the daemon came up.
 func (g *Permissions) List(now time.Time) ([]policy.SavedPermission, map[string]uint64) {
 	g.mu.Lock()

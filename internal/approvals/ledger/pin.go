@@ -31,7 +31,7 @@ const (
 	pinForgets = 15 * time.Minute // the count of wrong PINs is reset after this
 )
 
-// PIN is what approvals ask for, when the user set one.
+// PIN is the number that approvals ask for, when the user set one.
 type PIN struct {
 	dir    string
 	now    func() time.Time
@@ -44,7 +44,7 @@ type PIN struct {
 	tries  pinTried
 }
 
-// pinTried is what is remembered of wrong PINs.
+// pinTried keeps count of wrong PINs.
 type pinTried struct {
 	Wrong int       `json:"wrong"`
 	Last  time.Time `json:"last"`
@@ -201,7 +201,7 @@ func (p *PIN) store(h *pinHash, proof Proof) error {
 	return nil
 }
 
-// Proof is what is in force. Where the file cannot be believed every approval asks
+// Proof returns what is in force. Where the file cannot be believed every approval asks
 // for a PIN, which then cannot be checked.
 func (p *PIN) Proof() Proof {
 	p.mu.Lock()

@@ -8,7 +8,7 @@ const (
 	ByPolkit = "polkit"
 )
 
-// Proof is which approvals ask for more than a trusted terminal, and by which way. It is kept
+// Proof says which approvals ask for more than a trusted terminal, and how. It is kept
 // beside the PIN, under its seal: no file that anybody may edit, no variable and
 // no confirmed change of settings takes it away.
 type Proof struct {

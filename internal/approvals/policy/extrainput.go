@@ -21,7 +21,7 @@ var irrelevantMembers = []string{
 // commandMembers are those in which agents put the commands themselves.
 var commandMembers = []string{"command", "commands", "cmd", "script"}
 
-// ExtraInput is what the input of a shell tool says next to the commands, in one
+// ExtraInput returns what the input of a shell tool says next to the commands, in one
 // spelling: where they run, whether outside of the agent's sandbox, with which
 // variables. The same command with other such members is another call. It is "" where
 // there is nothing: members that are false, empty or null do not count.

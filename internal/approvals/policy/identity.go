@@ -14,10 +14,10 @@ import (
 // event of the agent has the same key.
 type Key string
 
-// Worker is who does something: a session, or a subagent in it.
+// Worker identifies who does something: a session, or a subagent in it.
 type Worker struct{ Agent, Session, Sub string }
 
-// WorkerOf is who an event comes from.
+// WorkerOf returns who an event comes from.
 func WorkerOf(ev *event.Event) Worker {
 	w := Worker{Agent: ev.Agent, Session: ev.Session}
 	if ev.Subagent != nil {
@@ -26,7 +26,7 @@ func WorkerOf(ev *event.Event) Worker {
 	return w
 }
 
-// Keys are the names of an event's tool call: by what it does and, where the
+// Keys returns the names of an event's tool call: by what it does and, where the
 // agent numbers its calls, by its number. Agents that number them do not do it
 // at every event.
 func Keys(ev *event.Event) []Key {
@@ -62,7 +62,7 @@ func digestKey(w Worker, parts ...string) Key {
 	return Key(hex.EncodeToString(h.Sum(nil)[:16]))
 }
 
-// callText is what a call does. Of a shell's input only the commands count: the same call
+// callText returns what a call does. Of a shell's input only the commands count: the same call
 // comes with a comment at one event and without at another.
 func callText(t *event.Tool) string {
 	if t.Kind == event.Shell && len(t.Commands) > 0 {

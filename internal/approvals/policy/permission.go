@@ -45,7 +45,7 @@ type Rule struct {
 	All     bool     `json:"all,omitempty"`     // every call
 }
 
-// RuleFor is the rule that "always" would save for a call. It is an error, in
+// RuleFor returns the rule that "always" would save for a call. It is an error, in
 // words for the user, where there is none that means the same every time.
 func RuleFor(ev *event.Event) (Rule, error) {
 	t := ev.Tool
@@ -127,7 +127,7 @@ func (r *Rule) Matches(ev *event.Event) bool {
 		r.Tool == other.Tool && r.Input == other.Input
 }
 
-// Text is the rule as a person reads it before it is saved.
+// Text returns the rule as a person reads it before it is saved.
 func (r *Rule) Text() string {
 	var s string
 	switch {
@@ -157,7 +157,7 @@ func (r *Rule) Text() string {
 	return termsafe.Line(s, 0)
 }
 
-// writesRule is the rule for files that a tool writes: those that the names lead to now.
+// writesRule returns the rule for files that a tool writes: those that the names lead to now.
 // A name that leads to another file later is another rule.
 func writesRule(named []string, folder string) (Rule, error) {
 	out := make([]string, len(named))

@@ -17,7 +17,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
-// Kind is what a person is asked for.
+// Kind names what a person is asked for.
 type Kind string
 
 // The kinds of requests.
@@ -62,18 +62,18 @@ type Need struct {
 	Plans   []event.PlanMode // of a plan
 	Asked   string           // the hook that wants a person to look, "" when the agent asks
 	Why     string           // its reason
-	// Veto says that a yes cannot be carried: the user may only refuse, or
+	// BlockOnly says that a yes cannot be carried: the user may only refuse, or
 	// leave the agent to its own rules.
-	Veto bool
+	BlockOnly bool
 	// Unseen says that what a yes would mean can't be shown: the input isn't whole, or
 	// a plan has no text.
 	Unseen bool
-	// Decider is who decides in place of a person. A saved permission still
+	// Decider decides in place of a person. A saved permission still
 	// counts; beyond that nobody is asked.
 	Decider Decider
 }
 
-// Decider is who decides about a request in place of a person.
+// Decider decides about a request in place of a person.
 type Decider string
 
 // Who decides.
@@ -105,7 +105,7 @@ func NeedFor(c Case) (Need, bool) {
 	return need, len(need.Choices)+len(need.Plans) > 0
 }
 
-// agentAsks is what the agent itself asks for, or what the user chose to be asked
+// agentAsks returns what the agent itself asks for, or what the user chose to be asked
 // about before it runs.
 func agentAsks(c Case) (Need, bool) {
 	point := c.Inbox.At(c.Event.Native).For(c.Event)
@@ -130,7 +130,7 @@ func agentAsks(c Case) (Need, bool) {
 		need.Plans = slices.Clone(point.Plan)
 	default:
 		need.Choices = slices.Clone(point.Permission)
-		need.Veto = !slices.Contains(need.Choices, event.ChooseOnce)
+		need.BlockOnly = !slices.Contains(need.Choices, event.ChooseOnce)
 	}
 	if c.Event.Kind != event.ToolBefore {
 		return need, true
@@ -140,7 +140,7 @@ func agentAsks(c Case) (Need, bool) {
 	}
 	want := SideEffects
 	switch {
-	case need.Veto:
+	case need.BlockOnly:
 		want = All
 	case kind != Permission && point.Sole:
 		want = Permissions
@@ -154,7 +154,7 @@ func canAnswer(list []event.Inquiry) bool {
 		func(q event.Inquiry) bool { return !q.Optional && !q.Answerable() })
 }
 
-// hookAsks is what a hook or guard wants a person to look at. It can be put to one
+// hookAsks returns what a hook or guard wants a person to look at. It can be put to one
 // wherever the agent takes a refusal: a yes is then an approval where the agent
 // carries one, else no objection.
 func hookAsks(c Case) (Need, bool) {
@@ -200,7 +200,7 @@ func hasWords(text string) bool {
 	})
 }
 
-// KindOf is what a person would be asked for by an event, if anything.
+// KindOf returns what a person would be asked for by an event, if anything.
 func KindOf(ev *event.Event) (Kind, bool) {
 	switch ev.Kind {
 	case event.UserQuestion:

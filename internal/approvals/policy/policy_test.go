@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// caseOf is an event of a real agent's catalogue entry.
+// caseOf returns an event of a real agent's catalogue entry.
 func caseOf(t *testing.T, name, native string, tool *event.Tool, level Level) Case {
 	t.Helper()
 	c := agent.Builtin()
@@ -81,9 +81,9 @@ func TestLook(t *testing.T) {
 			t.Errorf("%s %s %s, %s, so far %q: %q, want %q", c.agent, c.native, name(c.tool), c.level, c.so, got,
 				c.want)
 		}
-		if ok && need.Veto == need.Offers(event.ChooseOnce) {
-			t.Errorf("%s %s: veto %v; want !ok or need.Veto != need.Offers(event.ChooseOnce)",
-				c.agent, c.native, need.Veto)
+		if ok && need.BlockOnly == need.Offers(event.ChooseOnce) {
+			t.Errorf("%s %s: block only %v; want !ok or need.BlockOnly != need.Offers(event.ChooseOnce)",
+				c.agent, c.native, need.BlockOnly)
 		}
 	}
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
-// Action is what polkit is asked about; packaging/polkit says what it needs.
+// Action is the action that polkit is asked about; packaging/polkit says what it needs.
 const Action = "org.hookmux.approve"
 
 // Names on the system bus.
@@ -69,7 +69,7 @@ type Authority struct {
 	wait    time.Duration
 }
 
-// System is the authority of this machine.
+// System returns the authority of this machine.
 func System() *Authority {
 	return &Authority{
 		socket: busSocket, wait: personTime,
@@ -192,7 +192,7 @@ type subject struct {
 	Details map[string]dbus.Variant
 }
 
-// answer is what polkit says.
+// answer is polkit's reply.
 type answer struct {
 	Authorized bool
 	Challenge  bool

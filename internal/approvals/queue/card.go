@@ -44,7 +44,7 @@ func Show(r *Request, title string, sent *event.Event) {
 	if r.Need.Unseen {
 		c.addLine("%s", r.unseenWhy())
 	}
-	if r.Need.Veto {
+	if r.Need.BlockOnly {
 		c.addLine("%s can only be refused here; otherwise its own rules apply", title)
 	}
 	for i, s := range r.Suggestions {
@@ -209,7 +209,7 @@ func textOf(object []byte, keys ...string) (key, text string, ok bool) {
 // maxEditedFile is the largest file in which [EditedLine] looks for a text.
 const maxEditedFile = 2 << 20
 
-// EditedLine is the line of a file where the text that an edit replaces begins; 0 where
+// EditedLine returns the line of a file where the text that an edit replaces begins; 0 where
 // that isn't known, or where the text is there more than once.
 func EditedLine(ev *event.Event) int {
 	t := ev.Tool

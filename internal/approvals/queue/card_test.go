@@ -14,7 +14,7 @@ import (
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 )
 
-// shown is what a person sees of a real payload.
+// shown returns what a person sees of a real payload.
 func shown(t *testing.T, name, native, payload string, need policy.Need) string {
 	t.Helper()
 	c := agent.Builtin()

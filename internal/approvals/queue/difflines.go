@@ -6,7 +6,7 @@ import "github.com/hookmux/hookmux/internal/wire"
 // texts everything goes and everything comes.
 const maxDiff = 1 << 20
 
-// diffLines is how old becomes fresh: every line of both, marked with what becomes of it.
+// diffLines returns how old becomes fresh: every line of both, marked with what becomes of it.
 // Lines that stay are indented as far as the marks are wide.
 func diffLines(old, fresh []string) []string {
 	first := 0

@@ -50,7 +50,7 @@ var endCodes = map[End]string{
 	LeftToHook:  wire.EndLeftToHook,
 }
 
-// Code is the end as it stands in journals and on the wire.
+// Code returns the end as it stands in journals and on the wire.
 func (e End) Code() string { return endCodes[e] }
 
 // ParseEnd reads an end out of a journal.
@@ -69,7 +69,7 @@ func (e End) IsFinal() bool {
 	return e == Answered || e == AtPrompt || e == AgentGone || e == Overrun || e == LeftToHook
 }
 
-// Status is what an end means to who looks at the request.
+// Status returns what an end means to who looks at the request.
 func (e End) Status() Status {
 	switch e {
 	case Waiting:

@@ -7,7 +7,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// asItem is the request as programs see it, and the one place where an entry becomes
+// asItem returns the request as programs see it, and the one place where an entry becomes
 // that: streams, lists and notes need a copy that no longer changes, and a type of the
 // queue's own for it would repeat every member. The caller holds the table.
 func (e *entry) asItem() wire.InboxRequest {

@@ -16,13 +16,13 @@ type Change struct {
 	line []byte
 }
 
-// Line is the change as a line for a stream.
+// Line returns the change as a line for a stream.
 func (c *Change) Line() []byte {
 	c.once.Do(func() { c.line = NoteLine(c.Note, c.Item) })
 	return c.line
 }
 
-// NoteLine is a notification of a stream.
+// NoteLine returns a notification of a stream.
 func NoteLine(note string, params any) []byte {
 	line, _ := wire.Line(nil, struct {
 		Version string `json:"jsonrpc"`

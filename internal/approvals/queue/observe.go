@@ -91,7 +91,7 @@ func (t *Table) followAnswers(ev *event.Event, keys []policy.Key, worker policy.
 	}
 }
 
-// effectOf is what an event says about an answered request; "" for nothing.
+// effectOf returns what an event says about an answered request; "" for nothing.
 func (e *entry) effectOf(ev *event.Event, keys []policy.Key, worker policy.Worker) Outcome {
 	mine := slices.ContainsFunc(keys, func(k policy.Key) bool { return slices.Contains(e.keys, k) }) && e.sameCall(ev)
 	refused := e.said.Verdict == event.Deny

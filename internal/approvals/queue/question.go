@@ -22,7 +22,7 @@ const (
 	noLabel  = "no"
 )
 
-// Question is what a hook asks a person.
+// Question is a hook's question to a person.
 type Question struct {
 	By          string // the hook's id
 	Kind        QuestionKind
@@ -32,7 +32,7 @@ type Question struct {
 	Placeholder string
 }
 
-// Inquiry is the question in the form all questions have.
+// Inquiry returns the question in the form all questions have.
 func (q *Question) Inquiry() event.Inquiry {
 	out := event.Inquiry{ID: "1", Header: q.Title, Text: q.Text}
 	if out.Text == "" {

@@ -2,7 +2,7 @@ package queue
 
 import "github.com/hookmux/hookmux/internal/wire"
 
-// Answer is what a reply came to.
+// Answer is the result of a reply.
 type Answer struct {
 	Outcome Outcome
 	Item    wire.InboxRequest
@@ -57,7 +57,7 @@ func (t *Table) whileUnlocked(do func()) {
 	do()
 }
 
-// lateOutcome is what a reply hears that came too late.
+// lateOutcome returns what a reply hears that came too late.
 func lateOutcome(e *entry) Outcome {
 	if e.end == Answered || e.end == AtPrompt {
 		return Already

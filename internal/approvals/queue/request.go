@@ -20,7 +20,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Outcome is what became of a reply.
+// Outcome says how a reply ended.
 type Outcome string
 
 // The outcomes of a reply, and what is known of a delivered one later.
@@ -34,7 +34,7 @@ const (
 	Overtaken Outcome = wire.ReplyOvertaken // it did something else
 )
 
-// Request is what is put to a person. Nothing of it changes once it is open but
+// Request is put to a person. Nothing of it changes once it is open but
 // the end of its time.
 type Request struct {
 	Need    policy.Need
@@ -74,14 +74,14 @@ type UserAnswer struct {
 	Signed     *ledger.Signature // by a paired device
 }
 
-// Result is what somebody who waited hears.
+// Result is sent to whoever waited for a request.
 type Result struct {
 	ID         string
 	End        End
 	UserAnswer UserAnswer // when it was answered
 }
 
-// Words are the choices as a person types them.
+// Words returns the choices as a person types them.
 func (r *Request) Words() []string {
 	words := []string{}
 	for _, c := range r.Need.Choices {

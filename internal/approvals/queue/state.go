@@ -65,7 +65,7 @@ func (r *Request) joinKey() string {
 	return r.Event.Agent + "\x00" + r.Event.Session + "\x00" + r.Key + "\x00" + r.Hash
 }
 
-// changes is what happened lately, in order.
+// changes lists recent events, in order.
 type changes struct {
 	first  int64 // number of the oldest kept
 	kept   []*Change

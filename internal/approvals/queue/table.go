@@ -54,7 +54,7 @@ type Ticket struct {
 	entry *entry
 }
 
-// ID is the request's.
+// ID returns the request's.
 func (t *Ticket) ID() string { return t.entry.id }
 
 // Open registers a request, then tells everybody who watches. A request that
@@ -271,28 +271,28 @@ func (t *Table) Close() []KeptID {
 	return waited
 }
 
-// Waiting is how many requests wait.
+// Waiting returns how many requests wait.
 func (t *Table) Waiting() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return len(t.pending)
 }
 
-// CountOf is how many requests of a session wait, of hooks or pushed ones.
+// CountOf returns how many requests of a session wait, of hooks or pushed ones.
 func (t *Table) CountOf(agent, id string, pushed bool) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.sessions[session{agent, id, pushed}]
 }
 
-// Pushed is how many pushed requests wait.
+// Pushed returns how many pushed requests wait.
 func (t *Table) Pushed() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.pushed
 }
 
-// Items are the requests that wait, oldest first; with all, behind those that
+// Items returns the requests that wait, oldest first; with all, behind those that
 // ended lately.
 func (t *Table) Items(all bool) []wire.InboxRequest {
 	t.mu.Lock()
@@ -306,7 +306,7 @@ func (t *Table) Items(all bool) []wire.InboxRequest {
 	return append(list, t.waitingItems()...)
 }
 
-// Find is the request a person means by the beginning of its id: of those that
+// Find returns the request a person means by the beginning of its id: of those that
 // wait, else of those that ended.
 func (t *Table) Find(beginning string) (wire.InboxRequest, error) {
 	t.mu.Lock()
@@ -341,7 +341,7 @@ func (t *Table) Request(id string) (Request, bool) {
 	return e.request, true
 }
 
-// ByKey is the id of the request that was opened under a key; none when several
+// ByKey returns the id of the request that was opened under a key; none when several
 // wait under it.
 func (t *Table) ByKey(key string) (string, bool) {
 	if key == "" {
@@ -370,7 +370,7 @@ func (t *Table) ByKey(key string) (string, bool) {
 	return "", false
 }
 
-// KeyOf is the key a request was opened under.
+// KeyOf returns the key a request was opened under.
 func (t *Table) KeyOf(id string) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -19,7 +19,7 @@ import (
 // terminalsFile keeps the terminals that a person trusted.
 const terminalsFile = "trusted-terminals.json"
 
-// Approvals is what trusted terminals need of approvals.
+// Approvals is the part of approvals that trusted terminals need.
 type Approvals interface {
 	PIN() *ledger.PIN
 	CheckPIN(id, pin string, peer proc.Cred) error
@@ -28,9 +28,9 @@ type Approvals interface {
 }
 
 // Service decides who may call which method, and asks the user at the terminal
-// where that is needed. By its Judge it also judges by class alone.
+// where that is needed. By its Evaluator it also evaluates by class alone.
 type Service struct {
-	*authority.Judge
+	*authority.Evaluator
 	approvals Approvals
 	keeper    *terminal.Keeper
 	trusted   *terminal.TrustedTerminals
@@ -39,27 +39,27 @@ type Service struct {
 	Weaker func() []string
 	// GuardState is how a guard is switched, by its setting; nil: not known.
 	GuardState func(key string) string
-	// LogOnlyModules are the modules that only logs; nil: not known.
-	LogOnlyModules func() []string
+	// LogOnlyTSHooks are the TypeScript hooks that only logs; nil: not known.
+	LogOnlyTSHooks func() []string
 }
 
 // New reads the trusted terminals. asker is nil on a real machine.
-func New(deps services.Deps, judge *authority.Judge, asker terminal.Asker, approvals Approvals) *Service {
+func New(deps services.Deps, evaluator *authority.Evaluator, asker terminal.Asker, approvals Approvals) *Service {
 	var kept []terminal.TrustedTerminal
 	if err := sealed.Load(deps.Dirs.State, terminalsFile, &kept); err != nil {
 		deps.Problems.Raise("terminals", "the list of trusted terminals was changed by something else: "+err.Error(),
 			"trust them again with `hookmux whoami add`")
 		kept = nil
 	}
-	s := &Service{Judge: judge, approvals: approvals}
+	s := &Service{Evaluator: evaluator, approvals: approvals}
 	s.trusted = terminal.NewTrustedTerminals(deps.Processes, kept, func(list []terminal.TrustedTerminal) error {
 		return sealed.Store(deps.Dirs.State, terminalsFile, list)
 	})
-	judge.Trusts = s.trusted.Trusts
-	if source, ok := judge.Source.(*terminal.Source); ok && asker == nil {
+	evaluator.Trusts = s.trusted.Trusts
+	if source, ok := evaluator.Source.(*terminal.Source); ok && asker == nil {
 		asker = terminal.NewAsker(source)
 	}
-	s.keeper = &terminal.Keeper{Judge: judge, Asker: asker, PIN: approvals.PIN()}
+	s.keeper = &terminal.Keeper{Evaluator: evaluator, Asker: asker, PIN: approvals.PIN()}
 	return s
 }
 
@@ -72,15 +72,15 @@ func (s *Service) IsRealMachine() bool {
 // RunsAsRoot reports whether agents of this user can do anything to the daemon.
 func (s *Service) RunsAsRoot() bool { return s.IsRealMachine() && s.UID == 0 }
 
-// Decide judges an action of a person, and asks where that is needed.
+// Decide evaluates an action of a person, and asks where that is needed.
 func (s *Service) Decide(ctx context.Context, peer proc.Cred, a authority.Action) authority.Verdict {
 	return s.keeper.Decide(ctx, peer, a)
 }
 
-// JudgeCall checks a call of a method that does not wait.
-func (s *Service) JudgeCall(name string, class authority.Class, params json.RawMessage,
+// EvaluateCall checks a call of a method that does not wait.
+func (s *Service) EvaluateCall(name string, class authority.Class, params json.RawMessage,
 	peer proc.Cred) (authority.Verdict, *wire.Error) {
-	verdict := s.keeper.JudgeSilently(peer, s.describeCall(name, class, params))
+	verdict := s.keeper.EvaluateSilently(peer, s.describeCall(name, class, params))
 	if verdict.Outcome != authority.NeedPIN || !s.approvals.PIN().Set() {
 		return verdict, nil
 	}
@@ -129,8 +129,8 @@ func (s *Service) describeCall(name string, class authority.Class, params json.R
 	if name == wire.MethodConfigSet && s.GuardState != nil && actions.OnlyLogs(params, s.GuardState) {
 		action.Weakens = false
 	}
-	if name == wire.MethodConfigSet && s.LogOnlyModules != nil {
-		action, _ = actions.DescribeSwitchedModules(action, params, s.LogOnlyModules())
+	if name == wire.MethodConfigSet && s.LogOnlyTSHooks != nil {
+		action, _ = actions.DescribeSwitchedTSHooks(action, params, s.LogOnlyTSHooks())
 	}
 	if name == wire.MethodAccept && s.Weaker != nil {
 		action.Why = actions.WhyAccepted(s.Weaker())
@@ -162,7 +162,7 @@ func (s *Service) showTerminal(params json.RawMessage, peer proc.Cred) (any, *wi
 		s.keeper.WatchKeys(peer, p.Again)
 		return wire.TerminalView{}, nil
 	}
-	v := s.keeper.JudgeSilently(peer, authority.Action{})
+	v := s.keeper.EvaluateSilently(peer, authority.Action{})
 	return wire.TerminalView{
 		Outcome: v.Outcome.String(), Cause: v.Cause.String(), Reason: v.Reason(), Terminal: v.Terminal.Kind.String(),
 		TTY: v.TTY, Agent: v.Agent, Holder: v.Holder.PID,
@@ -186,7 +186,7 @@ func (s *Service) addTerminal(params json.RawMessage, peer proc.Cred) (any, *wir
 	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
 	}
-	from := s.keeper.JudgeSilently(peer, authority.Action{})
+	from := s.keeper.EvaluateSilently(peer, authority.Action{})
 	one, err := s.trusted.Add(p.PID, from.TTY)
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeParams, "%v", err)

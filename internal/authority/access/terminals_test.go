@@ -47,12 +47,12 @@ func TestQuestionOfAnAnsweredRequest(t *testing.T) {
 	table := proctest.New(proctest.Node{PID: 13, Name: "bash", User: 4242, Session: true, TTY: "/dev/pts/0",
 		Below: []proctest.Node{{PID: 14, Name: "make", Group: true, Below: []proctest.Node{{PID: me, Name: "hookmux"}}}}})
 	machine := authoritytest.Machine{Table: table}
-	judge := &authority.Judge{Table: table, Source: machine, Rules: authority.Rules{UID: 4242, Sound: machine.Sound,
+	evaluator := &authority.Evaluator{Table: table, Source: machine, Rules: authority.Rules{UID: 4242, Sound: machine.Sound,
 		Hookmux: machine.Hookmux}}
 	request, person := oneRequest{over: make(chan struct{})}, silentPerson{make(chan string, 1)}
-	s := &Service{Judge: judge, approvals: request, keeper: &terminal.Keeper{Judge: judge, Asker: person}}
+	s := &Service{Evaluator: evaluator, approvals: request, keeper: &terminal.Keeper{Evaluator: evaluator, Asker: person}}
 	peer, params := proc.Cred{UID: 4242, PID: me}, []byte(`{"id":"j2at","choice":"once"}`)
-	verdict := s.keeper.JudgeSilently(peer, s.describeCall(wire.MethodInboxReply, wire.Decide, params))
+	verdict := s.keeper.EvaluateSilently(peer, s.describeCall(wire.MethodInboxReply, wire.Decide, params))
 	if verdict.Outcome != authority.NeedCode {
 		t.Fatalf("an answer by make: got %v (%s), want a code", verdict.Outcome, verdict.Reason())
 	}

@@ -131,7 +131,7 @@ var describers = map[string]func(json.RawMessage) (text string, weakens bool){
 	wire.MethodDoctor:           fixedText("repair what doctor found", false),
 	wire.MethodTmux:             fixedText("change your tmux settings", false),
 	wire.MethodExplainRun:       fixedText("run your hooks on a made-up call", false),
-	wire.MethodModuleRun:        fixedText("run a TypeScript hook's own command", false),
+	wire.MethodTSHookRun:        fixedText("run a TypeScript hook's own command", false),
 	wire.MethodNotifyTest:       fixedText("send a test notification", false),
 	wire.MethodSessionRename:    fixedText("give a session another name", false),
 	wire.MethodSessionForget:    fixedText("remove a session from the list", false),
@@ -222,7 +222,7 @@ func describeSetting(params json.RawMessage) (string, bool) {
 	return text, known && setting.Weakens != nil && setting.Weakens(value)
 }
 
-// describeLogOnly says which modules decide and which only logs; "" for another
+// describeLogOnly says which TypeScript hooks decide and which only logs; "" for another
 // setting.
 func describeLogOnly(p *wire.ConfigSetParams) string {
 	var names []string
@@ -235,10 +235,10 @@ func describeLogOnly(p *wire.ConfigSetParams) string {
 	return "let only log, and refuse nothing: " + strings.Join(names, ", ") + "; every other hook decides"
 }
 
-// DescribeSwitchedModules is a call that sets which modules only logs, as what it
+// DescribeSwitchedTSHooks returns a call that sets which TypeScript hooks only logs, as what it
 // changes for each of them; now is which only logs today. It is false for other calls
 // and where nothing changes.
-func DescribeSwitchedModules(a authority.Action, params json.RawMessage, now []string) (authority.Action, bool) {
+func DescribeSwitchedTSHooks(a authority.Action, params json.RawMessage, now []string) (authority.Action, bool) {
 	p := readInto[wire.ConfigSetParams](params)
 	var then []string
 	if p.Key != config.ModulesLog || p.Project != "" || p.Value != nil && json.Unmarshal(p.Value, &then) != nil {
@@ -366,7 +366,7 @@ func DescribeAnswer(method string, params json.RawMessage, item *wire.InboxReque
 	return "approve" + to
 }
 
-// aboutRequest is what a request is about: its commands, its question, or what its
+// aboutRequest returns what a request is about: its commands, its question, or what its
 // card says first.
 func aboutRequest(item *wire.InboxRequest) string {
 	if len(item.Questions) > 0 {

@@ -233,8 +233,8 @@ func TestOnlyDecisionsAreDescribed(t *testing.T) {
 	}
 }
 
-// Switching one module speaks of that module, not of those that stay as they are.
-func TestSwitchedModules(t *testing.T) {
+// Switching one TypeScript hook names that hook, not those that stay as they are.
+func TestSwitchedTSHooks(t *testing.T) {
 	for _, c := range []struct{ value, now, want, why string }{
 		{`["gate.ts"]`, "gate.ts mine.ts", "let mine.ts decide, not only log", mayAlsoAllow},
 		{`["gate.ts","mine.ts"]`, "gate.ts", "let mine.ts only log, and refuse nothing", ""},
@@ -243,7 +243,7 @@ func TestSwitchedModules(t *testing.T) {
 		{`["a.ts"]`, "a.ts", "as before", ""},
 	} {
 		params := json.RawMessage(`{"key":"modules.log","value":` + c.value + `}`)
-		a, _ := DescribeSwitchedModules(authority.Action{Text: "as before", Weakens: true}, params, strings.Fields(c.now))
+		a, _ := DescribeSwitchedTSHooks(authority.Action{Text: "as before", Weakens: true}, params, strings.Fields(c.now))
 		if a.Text != c.want || a.Why != c.why || !a.Weakens {
 			t.Errorf("%s after %s: %q (%q, weakens %v), want %q (%q)", c.value, c.now, a.Text, a.Why, a.Weakens, c.want, c.why)
 		}

@@ -1,11 +1,11 @@
-// Package attempts is the one table of what has been tried against hookmux's
+// Package attempts holds the one table of what has been tried against hookmux's
 // promises, and of how each attempt ends. Tests run every row where it can be
 // run, and internal/authority/attempts/attempts.md lists them from here. The list only grows.
 package attempts
 
 import "slices"
 
-// Class is what an attempt is after.
+// Class names the goal of an attempt.
 type Class int
 
 const (
@@ -23,7 +23,7 @@ const (
 	Reading
 )
 
-// Title is the class as a heading.
+// Title returns the class as a heading.
 func (c Class) Title() string {
 	return map[Class]string{
 		Person: "To pass for a person", Unavailable: "To have nobody look", Files: "To change what hookmux believes",
@@ -39,7 +39,7 @@ type Place int
 
 const (
 	// Facts are recorded facts about processes and terminals, or calls that are
-	// judged without a process of their own.
+	// evaluated without a process of their own.
 	Facts Place = 1 << iota
 	// Process is a real process on the machine that tests, with the programs as
 	// they are shipped.
@@ -70,7 +70,7 @@ const (
 	Passes
 )
 
-// Words is how the documentation says an end.
+// Words returns how the documentation says an end.
 func (e End) Words() string {
 	return map[End]string{
 		Refused: "refused", PIN: "PIN, or refused", Code: "code", Asked: "asked or refused",
@@ -91,7 +91,7 @@ type Attempt struct {
 	// Why says why it is not refused.
 	Why string
 
-	// Command is what a shell runs. In attempts to pass for a person DO stands
+	// Command is run by a shell. In attempts to pass for a person DO stands
 	// for the command that decides.
 	Command string
 	// Needs names the program that Command needs beside a shell.
@@ -106,7 +106,7 @@ type Attempt struct {
 	Test string
 }
 
-// Text is what is tried, in words.
+// Text returns what is tried, in words.
 func (a *Attempt) Text() string {
 	if a.Try != "" {
 		return a.Try

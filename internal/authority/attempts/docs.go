@@ -18,7 +18,7 @@ func Markdown() string {
 	var b strings.Builder
 	b.WriteString("### What is refused\n\nEach row is run by `make test`: on recorded facts (a table of " +
 		"processes and " +
-		"terminals, or a call that is judged), by real processes with the programs as they are shipped, or by a real " +
+		"terminals, or a call that is evaluated), by real processes with the programs as they are shipped, or by a real " +
 		"agent's shell tool (`make verify`).\n")
 	for _, class := range Classes() {
 		fmt.Fprintf(&b, "\n**%s**\n\n| what is tried | how it ends | tried with |\n|---|---|---|\n", class.Title())
@@ -37,7 +37,7 @@ func Markdown() string {
 	return b.String()
 }
 
-// docsRow is what the documentation says of one or more rows with the same text.
+// docsRow is the documentation of one or more rows with the same text.
 type docsRow struct {
 	text string
 	end  End

@@ -100,7 +100,7 @@ func asTool(a Attempt) Attempt {
 	return a
 }
 
-// parsed is a command that a guard reads.
+// parsed returns a command that a guard reads.
 func parsed(rule, how, command string) Attempt {
 	return Attempt{Name: how + " (" + rule + ")", Class: Guarded, Try: how + ": `" + command + "`", On: Facts,
 		End: Refused, Command: command, Guard: rule}

@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
-// Caller is who really called a hook, as its process tells.
+// Caller is the process that really called a hook.
 type Caller struct {
 	Agent string // "" for none
 	PID   int    // of the agent
@@ -32,11 +32,11 @@ type Caller struct {
 // reports many events is looked up once. A process id is not given to another
 // process that soon.
 type Callers struct {
-	judge  *authority.Judge
-	marker *terminal.Marker // nil: nobody is marked
-	mu     sync.Mutex
-	known  map[int]knownCaller
-	swept  time.Time
+	evaluator *authority.Evaluator
+	marker    *terminal.Marker // nil: nobody is marked
+	mu        sync.Mutex
+	known     map[int]knownCaller
+	swept     time.Time
 	// below remembers of an agent's process whether it runs below one of our
 	// handlers: its ancestry is long and does not change.
 	below bounded.Map[processKey, bool]
@@ -57,15 +57,15 @@ type knownCaller struct {
 
 const callerLasts = 2 * time.Second
 
-// New looks with the judge's rules.
-func New(judge *authority.Judge) *Callers {
-	own := *judge
-	own.Table = newMemoryTable(judge.Table)
+// New returns Callers that apply evaluator's rules.
+func New(evaluator *authority.Evaluator) *Callers {
+	own := *evaluator
+	own.Table = newMemoryTable(evaluator.Table)
 	own.RememberMatches()
-	return &Callers{judge: &own, known: map[int]knownCaller{}}
+	return &Callers{evaluator: &own, known: map[int]knownCaller{}}
 }
 
-// Of is who stands behind a process.
+// Of returns who stands behind a process.
 func (c *Callers) Of(pid int) Caller {
 	now := time.Now()
 	c.mu.Lock()
@@ -105,7 +105,7 @@ func (c *Callers) lookUp(pid int, marker *terminal.Marker) Caller {
 	if n := len(chain); n > 0 && found.Agent == "" && chain[n-1].PID != 1 {
 		// Further up than an agent is looked for: hooks that call hooks make
 		// long chains.
-		chain = append(chain, proc.Ancestry(c.judge.Table, chain[n-1].PPID, Deepest)...)
+		chain = append(chain, proc.Ancestry(c.evaluator.Table, chain[n-1].PPID, Deepest)...)
 	}
 	who.Nested = len(chain) >= Deepest || c.passesDaemon(chain)
 	if found.Agent != "" && !who.Nested {
@@ -115,7 +115,7 @@ func (c *Callers) lookUp(pid int, marker *terminal.Marker) Caller {
 		nested, ok := c.below.Get(key)
 		c.mu.Unlock()
 		if !ok {
-			nested = c.passesDaemon(proc.Ancestry(c.judge.Table, found.PID, 64))
+			nested = c.passesDaemon(proc.Ancestry(c.evaluator.Table, found.PID, 64))
 			c.mu.Lock()
 			c.below.Put(key, nested, keepBelow)
 			c.mu.Unlock()
@@ -137,7 +137,7 @@ func (c *Callers) findHolder(who *Caller, chain []proc.Process) {
 	if len(chain) == 0 || chain[0].TTY == "" || chain[0].SID <= 0 || chain[0].SID == chain[0].PID {
 		return
 	}
-	first, err := c.judge.Table.Lookup(chain[0].SID)
+	first, err := c.evaluator.Table.Lookup(chain[0].SID)
 	if err == nil && first.TTY == chain[0].TTY && first.Start <= chain[0].Start {
 		who.Holder, who.HolderStart, who.TTY = first.PID, first.Start, first.TTY
 	}
@@ -147,27 +147,27 @@ func (c *Callers) findHolder(who *Caller, chain []proc.Process) {
 // in a circle.
 const Deepest = 128
 
-// hookName is what our own client is called as a process: nobody's agent.
+// hookName is the process name of our own client: nobody's agent.
 const hookName = "hookmux-hook"
 
 // findAgent looks from the client's parent on, where the client is ours: that is
 // one process less to read about, on every call.
 func (c *Callers) findAgent(pid int, marker *terminal.Marker) authority.Caller {
-	if p, err := c.judge.Table.Lookup(pid); err == nil && p.Name == hookName && p.PPID > 0 {
-		found := c.judge.Caller(p.PPID, "")
+	if p, err := c.evaluator.Table.Lookup(pid); err == nil && p.Name == hookName && p.PPID > 0 {
+		found := c.evaluator.Caller(p.PPID, "")
 		if n := len(found.Chain); n == 0 || found.Chain[0].Start <= p.Start {
 			c.markCaller(marker, &found, true)
 			return found
 		}
 	}
-	found := c.judge.Caller(pid, "")
+	found := c.evaluator.Caller(pid, "")
 	c.markCaller(marker, &found, false)
 	return found
 }
 
 func (c *Callers) passesDaemon(chain []proc.Process) bool {
 	for _, p := range chain {
-		if p.PID == c.judge.DaemonPID {
+		if p.PID == c.evaluator.DaemonPID {
 			return true
 		}
 	}
@@ -180,7 +180,7 @@ func (c *Callers) Forget() {
 	defer c.mu.Unlock()
 	clear(c.known)
 	c.below.Clear()
-	if m, ok := c.judge.Table.(*memoryTable); ok {
+	if m, ok := c.evaluator.Table.(*memoryTable); ok {
 		m.forgetAll()
 	}
 }
@@ -201,19 +201,21 @@ func (c *Callers) markCaller(marker *terminal.Marker, found *authority.Caller, v
 		return
 	}
 	if viaHook {
-		marker.MarkUnknown(&c.judge.Rules, found.Chain)
+		marker.MarkUnknown(&c.evaluator.Rules, found.Chain)
 	}
 }
 
-// Above are a process and those above it, from below.
-func (c *Callers) Above(pid int) []proc.Process { return proc.Ancestry(c.judge.Table, pid, Deepest) }
+// Above returns a process and those above it, from below.
+func (c *Callers) Above(pid int) []proc.Process {
+	return proc.Ancestry(c.evaluator.Table, pid, Deepest)
+}
 
-// OfProxy is who stands behind a process that tells what passes between an agent
+// OfProxy returns who stands behind a process that tells what passes between an agent
 // and another program: the process itself, as that agent. The agent runs below
 // it, so that everything below it is marked as the agent's.
 func (c *Callers) OfProxy(pid int, agent string) Caller {
 	who := Caller{Agent: agent, Nested: c.Of(pid).Nested}
-	p, err := c.judge.Table.Lookup(pid)
+	p, err := c.evaluator.Table.Lookup(pid)
 	if err != nil {
 		return who
 	}

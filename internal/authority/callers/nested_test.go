@@ -88,7 +88,7 @@ var recordedTable = node{PID: 1, Name: "systemd", User: proctest.Root, Session: 
 
 // Of agents inside agents the nearest one is the caller, each with its own process.
 func TestNestedAgents(t *testing.T) {
-	c := New(terminal.NewJudge(agent.Builtin(), proctest.New(recordedTable), nil, 900_000))
+	c := New(terminal.NewEvaluator(agent.Builtin(), proctest.New(recordedTable), nil, 900_000))
 	for _, test := range []struct {
 		what  string
 		pid   int
@@ -197,7 +197,7 @@ func TestNestedAgentsReally(t *testing.T) {
 	if len(pids) < 3 {
 		t.Fatalf("of the three programs %v started, want all", pids)
 	}
-	c := New(terminal.NewJudge(agent.Builtin(), proc.System(), nil, os.Getpid()+1<<30))
+	c := New(terminal.NewEvaluator(agent.Builtin(), proc.System(), nil, os.Getpid()+1<<30))
 	for _, test := range []struct{ of, agent string }{{hookName, "codex"}, {"codex", "codex"}, {"claude", "claude"}} {
 		if got := c.Of(pids[test.of]); got.Agent != test.agent || got.PID != pids[test.agent] {
 			t.Errorf("behind %s stands %q, process %d; want %s, process %d", test.of, got.Agent, got.PID, test.agent,

@@ -60,14 +60,14 @@ func (d *Device) PublicKey() (*ecdsa.PublicKey, error) {
 	return ecdsa.ParseUncompressedPublicKey(elliptic.P256(), d.Key)
 }
 
-// Info is the device as commands show it, with so many pages or links open.
+// Info returns the device as commands show it, with so many pages or links open.
 func (d *Device) Info(open int) wire.WebDevice {
 	sum := sha256.Sum256(d.Key)
 	return wire.WebDevice{ID: d.ID, Kind: d.Kind, Name: d.Name, Scope: d.Scope, Paired: d.Paired, Used: d.Used,
 		Address: d.Address, Browser: d.Browser, Pages: open, Push: d.Push != nil, Key: hex.EncodeToString(sum[:])}
 }
 
-// By is how decisions name the device.
+// By returns how decisions name the device.
 func (d *Device) By() string {
 	if d.Kind == Host {
 		return fmt.Sprintf("%s (host %s)", d.Name, d.ID)
@@ -75,14 +75,14 @@ func (d *Device) By() string {
 	return fmt.Sprintf("%s (device %s)", d.Name, d.ID)
 }
 
-// HostID is the id of a machine with this key: both sides know it without telling each
+// HostID returns the id of a machine with this key: both sides know it without telling each
 // other.
 func HostID(key []byte) string {
 	sum := sha256.Sum256(key)
 	return hex.EncodeToString(sum[:4])
 }
 
-// RandomID is an id of n random bytes.
+// RandomID returns an id of n random bytes.
 func RandomID(n int) string {
 	b := make([]byte, n)
 	_, _ = rand.Read(b) // never fails
@@ -231,7 +231,7 @@ func sameNetwork(a, b string) bool {
 	return network(a) == network(b)
 }
 
-// CleanName is a name that a device chose, as it is kept and shown.
+// CleanName returns a name that a device chose, as it is kept and shown.
 func CleanName(name, fallback string) string {
 	name = strings.TrimSpace(termsafe.Line(name, 40))
 	if name == "" {

@@ -85,7 +85,7 @@ type SignedAnswer struct {
 	PIN       string `json:"pin,omitempty"`
 }
 
-// AnswerMessage is what a device signs when it answers: which request, what was shown,
+// AnswerMessage returns what a device signs when it answers: which request, what was shown,
 // the choice, and a hash of everything else it says. It holds no text of yours or the
 // agent's, so that it can be kept with the decision as it is.
 func AnswerMessage(instance, device string, in *SignedAnswer, p *wire.InboxReplyParams) string {

@@ -101,7 +101,7 @@ func askCode(ctx context.Context, on screen, a authority.Action, why string) err
 // codeWords ask for a code that everybody who reads them may know.
 func codeWords(code string) string { return "Type " + code + " to confirm" }
 
-// describeAction is what a person reads before they confirm.
+// describeAction returns what a person reads before they confirm.
 func describeAction(a authority.Action, why string) string {
 	lines := "hookmux: " + clipText(actionText(a)) + "\r\n"
 	if why != "" {

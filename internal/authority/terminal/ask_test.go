@@ -183,11 +183,11 @@ func TestKeeper(t *testing.T) {
 		{"an agent is asked nothing", agent, weakens, personAsked{}, "", false},
 	} {
 		source := &switching{Machine: authoritytest.Machine{Table: c.table}}
-		judge := &authority.Judge{Rules: authority.Rules{
+		evaluator := &authority.Evaluator{Rules: authority.Rules{
 			UID: user, Agents: authority.AgentMarks{{Agent: "acme",
 				Programs: []string{"acme"}}}, Sound: source.Sound, Hookmux: source.Hookmux,
 		}, Table: c.table, Source: source}
-		k := &Keeper{Judge: judge, Asker: &c.person, PIN: c.pin}
+		k := &Keeper{Evaluator: evaluator, Asker: &c.person, PIN: c.pin}
 		v := k.Decide(context.Background(), proc.Cred{UID: user, PID: me}, c.action)
 		if v.OK != c.ok || !v.OK && !strings.HasPrefix(v.Reason(), "refused: ") {
 			t.Errorf(`%s: v.OK = %v, v.Reason = %s; want v.OK = %v and not !v.OK && !strings.HasPrefix(v.Reason, `+
@@ -196,8 +196,8 @@ func TestKeeper(t *testing.T) {
 	}
 	// Who asks is looked at again after the code.
 	source := &switching{Machine: authoritytest.Machine{Table: trusted}}
-	judge := &authority.Judge{Rules: authority.Rules{UID: user, Sound: source.Sound, Hookmux: source.Hookmux}, Table: trusted, Source: source}
-	k := &Keeper{Judge: judge, Asker: &personAsked{meanwhile: func() { source.Table = web }}}
+	evaluator := &authority.Evaluator{Rules: authority.Rules{UID: user, Sound: source.Sound, Hookmux: source.Hookmux}, Table: trusted, Source: source}
+	k := &Keeper{Evaluator: evaluator, Asker: &personAsked{meanwhile: func() { source.Table = web }}}
 	if v := k.Decide(context.Background(), proc.Cred{UID: user, PID: me}, weakens); v.OK {
 		t.Errorf("another terminal was confirmed: %+v", v)
 	}

@@ -31,7 +31,7 @@ func (s *testBed) asUser(program string, args ...string) string {
 	return string(out)
 }
 
-// shownCode is the code that a person sees behind a place on their screen.
+// shownCode returns the code that a person sees behind a place on their screen.
 func shownCode(t *testing.T, person *terminaltest.Terminal, from int) string {
 	t.Helper()
 	person.Await(from, "Confirm with") // the popup reads keys

@@ -13,16 +13,16 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
-// PIN is what an unproven terminal needs.
+// PIN is the number that an unproven terminal needs.
 type PIN interface {
 	Set() bool
 	Check(pin string) error
 }
 
-// Keeper judges callers and, where a person can settle it at their terminal,
+// Keeper evaluates callers and, where a person can settle it at their terminal,
 // asks them. One value serves all connections.
 type Keeper struct {
-	Judge *authority.Judge
+	Evaluator *authority.Evaluator
 	// Asker talks to terminals.
 	Asker Asker
 	// PIN may be nil: then there is none.
@@ -48,15 +48,15 @@ type Asker interface {
 // NewAsker asks at the terminals of this machine.
 func NewAsker(source *Source) Asker { return &terminalAsker{source} }
 
-// JudgeSilently judges without asking anybody.
-func (k *Keeper) JudgeSilently(peer proc.Cred, a authority.Action) authority.Verdict {
-	return k.Judge.Judge(peer, a, nil)
+// EvaluateSilently evaluates without asking anybody.
+func (k *Keeper) EvaluateSilently(peer proc.Cred, a authority.Action) authority.Verdict {
+	return k.Evaluator.Evaluate(peer, a, nil)
 }
 
-// Decide judges an action and asks the user where that is needed. It may
+// Decide evaluates an action and asks the user where that is needed. It may
 // wait for them; ctx ends when the caller hangs up.
 func (k *Keeper) Decide(ctx context.Context, peer proc.Cred, a authority.Action) authority.Verdict {
-	return k.Ask(ctx, peer, a, k.JudgeSilently(peer, a))
+	return k.Ask(ctx, peer, a, k.EvaluateSilently(peer, a))
 }
 
 // Ask goes on from what Look said.
@@ -85,7 +85,7 @@ func (k *Keeper) Ask(ctx context.Context, peer proc.Cred, a authority.Action, v 
 		return refuseBecause(v, fmt.Sprintf("%s, and %v", v.Why, err))
 	}
 	// Processes and terminals may have changed while the user typed.
-	again := k.Judge.Judge(peer, a, nil)
+	again := k.Evaluator.Evaluate(peer, a, nil)
 	if again.Outcome < v.Outcome || !sameTerminal(&v, &again) {
 		return refuseBecause(again, "the terminal changed while it was asked; run it again")
 	}
@@ -215,7 +215,7 @@ func (t *terminalAsker) openTerminal(ctx context.Context, v *authority.Verdict, 
 // waits for one. again says that the view still waits: only keys that went elsewhere are
 // forgotten then. It tells nothing and allows nothing.
 func (k *Keeper) WatchKeys(peer proc.Cred, again bool) {
-	source, ok := k.Judge.Source.(*Source)
+	source, ok := k.Evaluator.Source.(*Source)
 	if !ok {
 		return
 	}
@@ -228,7 +228,7 @@ func (k *Keeper) WatchKeys(peer proc.Cred, again bool) {
 	at, known := k.watched.Get(caller)
 	k.mu.Unlock()
 	if !known { // keys come fast, and this takes a while
-		v := k.JudgeSilently(peer, authority.Action{})
+		v := k.EvaluateSilently(peer, authority.Action{})
 		if !v.Trusted() || v.Terminal.Client == nil {
 			return
 		}

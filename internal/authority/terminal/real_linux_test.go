@@ -21,7 +21,7 @@ import (
 
 var realMarks = authority.AgentMarks{{Agent: "acme", Programs: []string{"acme"}, Env: []string{"ACMECODE"}}}
 
-// answer is what the helper daemon tells a caller about itself.
+// answer is the helper daemon's report to a caller about itself.
 type answer struct {
 	Outcome, Cause, Reason, Agent string
 	Terminal                      string
@@ -32,7 +32,7 @@ const (
 	probeVariable  = "TERMINAL_TEST_PROBE"
 )
 
-// TestHelperDaemon plays the daemon: it judges whoever connects.
+// TestHelperDaemon plays the daemon: it evaluates whoever connects.
 func TestHelperDaemon(t *testing.T) {
 	socket := os.Getenv(daemonVariable)
 	if socket == "" {
@@ -44,9 +44,9 @@ func TestHelperDaemon(t *testing.T) {
 	}
 	table := proc.System()
 	source := NewSource(table, os.Getuid())
-	judge := &authority.Judge{Rules: authority.Rules{Agents: realMarks, UID: os.Getuid(), DaemonPID: os.Getpid()},
+	evaluator := &authority.Evaluator{Rules: authority.Rules{Agents: realMarks, UID: os.Getuid(), DaemonPID: os.Getpid()},
 		Table: table, Source: source}
-	keeper := &Keeper{Judge: judge, Asker: NewAsker(source)}
+	keeper := &Keeper{Evaluator: evaluator, Asker: NewAsker(source)}
 	marker := NewMarker(table)
 	marker.NoteTerminals(source)
 	for {
@@ -77,7 +77,7 @@ func TestHelperDaemon(t *testing.T) {
 			case "again":
 				keeper.WatchKeys(peer, true)
 			default:
-				v = keeper.JudgeSilently(peer, authority.Action{})
+				v = keeper.EvaluateSilently(peer, authority.Action{})
 			}
 			out, _ := json.Marshal(answer{v.Outcome.String(), v.Cause.String(), v.Reason(), v.Agent,
 				v.Terminal.Kind.String()})
@@ -183,7 +183,7 @@ func (s *testBed) restart() {
 	terminaltest.Eventually(s.t, "the daemon listens", func() bool { _, err := os.Stat(s.dir + "/daemon"); return err == nil })
 }
 
-// probe is a command line that asks the daemon, and the file its answer goes to.
+// probe returns a command line that asks the daemon, and the file its answer goes to.
 func (s *testBed) probe(word string) (command, file string) {
 	s.n++
 	file = fmt.Sprintf("%s/answer%d", s.dir, s.n)

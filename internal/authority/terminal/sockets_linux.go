@@ -9,7 +9,7 @@ import (
 
 var errNoSocket = errors.New("the server listens nowhere")
 
-// listeningAt is the address of a server's socket.
+// listeningAt returns the address of a server's socket.
 func listeningAt(pid int) (string, error) {
 	numbers, err := proc.SocketNumbers(pid)
 	if err != nil {

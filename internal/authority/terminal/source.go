@@ -47,7 +47,7 @@ func NewSource(table proc.Table, uid int) *Source {
 	return &Source{Table: table, uid: uid, noted: map[string]note{}}
 }
 
-// FileLocks is the limit that carries the mark.
+// FileLocks returns the limit that carries the mark.
 func (s *Source) FileLocks(pid int) (uint64, error) { return proc.FileLocks(pid) }
 
 // Terminal reads the times of a terminal's device.
@@ -138,7 +138,7 @@ func (s *Source) noteAgent(tty string) {
 	}
 }
 
-// AgentSeen is when an agent was last found at a terminal that it could type into.
+// AgentSeen returns when an agent was last found at a terminal that it could type into.
 func (s *Source) AgentSeen(tty string) (time.Time, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

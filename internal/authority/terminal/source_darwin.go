@@ -51,7 +51,7 @@ func (s *Source) Stdin(pid int) (string, error) {
 	return p.TTY, err
 }
 
-// Typists are all processes at a terminal: macOS lets them type into it.
+// Typists returns all processes at a terminal: macOS lets them type into it.
 func (s *Source) Typists(tty string) ([]int, error) { return proc.AtTerminal(tty), nil }
 
 // listeningAt finds a tmux server's socket by its arguments or its usual place.

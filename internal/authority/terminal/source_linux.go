@@ -23,7 +23,7 @@ func deviceTimes(info os.FileInfo) (authority.Terminal, error) {
 // HoldsMaster tells who gives a terminal its keys.
 func (s *Source) HoldsMaster(pid int, tty string) (bool, error) { return proc.HoldsMaster(pid, tty) }
 
-// masters are the terminals of a multiplexer.
+// masters returns the terminals of a multiplexer.
 func (s *Source) masters(server int) ([]string, error) { return proc.Masters(server) }
 
 // Connected reports whether a socket of client ends at server.
@@ -127,7 +127,7 @@ func isDisplayAddress(address string) bool {
 		strings.HasPrefix(path.Base(address), "wayland-")
 }
 
-// findOwner is the process that has one of these sockets, 0 when none shows it.
+// findOwner returns the process that has one of these sockets, 0 when none shows it.
 func findOwner(numbers map[uint32]bool) int {
 	for _, pid := range proc.List() {
 		have, err := proc.SocketNumbers(pid)
@@ -211,10 +211,10 @@ func (s *Source) Relays(pid int) (bool, error) {
 // relayPatience is how long a login daemon may take for one round on a busy machine.
 const relayPatience = 3 * time.Second
 
-// Stdin is the terminal that a process reads from.
+// Stdin returns the terminal that a process reads from.
 func (s *Source) Stdin(pid int) (string, error) { return proc.StdinTerminal(pid) }
 
-// Typists are the processes at a terminal, where the kernel lets them type into
+// Typists returns the processes at a terminal, where the kernel lets them type into
 // it (TIOCSTI).
 func (s *Source) Typists(tty string) ([]int, error) {
 	if !canTypeAhead() {

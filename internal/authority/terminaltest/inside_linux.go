@@ -76,7 +76,7 @@ func Inside(t *testing.T) bool {
 	return false
 }
 
-// Base is a folder that everybody inside can read.
+// Base returns a folder that everybody inside can read.
 func Base() string { return os.Getenv(insideVariable) }
 
 func needPrograms(t *testing.T) {
@@ -148,7 +148,7 @@ func prepareMachine(t *testing.T) {
 	}
 }
 
-// Home is the home of the user whose trusted terminal it is.
+// Home returns the home of the user whose trusted terminal it is.
 func Home() string { return Base() + "/home" }
 
 // Extend adds lines to a file in /etc, inside, where /etc is a copy.

@@ -183,7 +183,7 @@ func TestRealPromise(t *testing.T) {
 	}
 }
 
-// decision is what an attempt is after: a command, and the same as a request to
+// decision is the goal of an attempt: a command, and the same as a request to
 // the daemon.
 type decision struct{ command, method, params string }
 
@@ -192,7 +192,7 @@ var decisions = map[string]decision{
 	"off":     {"hookmux off 1s", wire.MethodOff, `{\"seconds\":1}`},
 }
 
-// tryLine is what the agent's script runs for one row of the table. What comes of
+// tryLine returns what the agent's script runs for one row of the table. What comes of
 // it is said in a file of its own, with the exit code of the attempt at the end.
 func (s *testBed) tryLine(row attempts.Attempt, what string, d decision) string {
 	s.t.Helper()

@@ -23,7 +23,7 @@ func TestRealSettings(t *testing.T) {
 		t.Fatalf("install said %q, want that Claude Code is hooked", out)
 	}
 	if out := person.Run("hookmux hooks new gate"); !strings.Contains(out, "wrote ~/.config/hookmux/hooks/gate.ts") {
-		t.Fatalf("module new said %q, want the file's path with ~", out)
+		t.Fatalf("hooks new said %q, want the file's path with ~", out)
 	}
 	person.Run("rm ~/.config/hookmux/hooks/gate.ts")
 	if out := person.Run("hookmux status"); !strings.Contains(out, "hooks/gate.ts (removed)") ||
@@ -35,7 +35,7 @@ func TestRealSettings(t *testing.T) {
 	person.Type("y\n")
 	s.awaitEnd(person, from, end, "")
 	if shown := person.Screen()[from:]; !strings.Contains(shown, "restored ~/.config/hookmux/hooks/gate.ts") {
-		t.Errorf("confirm --restore showed %q, want that the file is restored", shown)
+		t.Errorf("config accept --restore showed %q, want that the file is restored", shown)
 	}
 	if out := person.Run("hookmux config accept"); !strings.Contains(out, "nothing to accept") {
 		t.Errorf("config accept said %q, want that there is nothing to accept", out)

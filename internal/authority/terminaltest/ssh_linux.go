@@ -109,10 +109,10 @@ func Login(t *testing.T) *Terminal {
 	return term
 }
 
-// Config is the file that sshd was started with.
+// Config returns the file that sshd was started with.
 func Config() string { return Base() + "/keys/config" }
 
-// OwnKey is a copy, for a user, of the key that lets people in.
+// OwnKey returns a copy, for a user, of the key that lets people in.
 func OwnKey(t *testing.T, uid int) string {
 	t.Helper()
 	content, err := os.ReadFile(Base() + "/keys/visitor")
@@ -224,7 +224,7 @@ func (term *Terminal) watch() {
 	}
 }
 
-// Screen is all that was ever shown.
+// Screen returns all that was ever shown.
 func (term *Terminal) Screen() string {
 	term.mu.Lock()
 	defer term.mu.Unlock()
@@ -251,7 +251,7 @@ func (term *Terminal) TypeOneByOne(keys string) {
 	}
 }
 
-// controls are what terminals do not show.
+// controls are characters that terminals do not show.
 // The line that a daemon writes past tmux, which has the code in it, is not an echo.
 var controls = regexp.MustCompile(`(?s)\x1b7.*?(\x1b8|$)|\x1b(\[[0-9;?]*[a-zA-Z]|\([A-Z0-9])`)
 
@@ -267,7 +267,7 @@ func (term *Terminal) Await(from int, text string) string {
 	return rest
 }
 
-// Mark is the present end of what was shown.
+// Mark returns the present end of what was shown.
 func (term *Terminal) Mark() int { return len(term.Screen()) }
 
 var runs struct {
@@ -298,7 +298,7 @@ func (term *Terminal) Start(command string) (begin int, end string) {
 	return begin, fmt.Sprintf("end-%d.", n)
 }
 
-// Device is the path of the terminal that the shell inside runs at.
+// Device returns the path of the terminal that the shell inside runs at.
 func (term *Terminal) Device() string {
 	term.t.Helper()
 	return strings.TrimSpace(term.Run("tty"))

@@ -101,7 +101,7 @@ func linesOf(problems []agent.Problem) []checkedLine {
 	return list
 }
 
-// planFor is what `hookmux install` would do for an agent that nobody described
+// planFor returns what `hookmux install` would do for an agent that nobody described
 // before. Nothing is asked of its program.
 func planFor(app *cmdutil.App, a *agent.Agent) (*install.Plan, error) {
 	h, err := InstallHost(app)

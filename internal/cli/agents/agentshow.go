@@ -151,7 +151,7 @@ func detailOf(state *AgentState) agentDetail {
 	return d
 }
 
-// sectionsOf is an agent as a person reads it.
+// sectionsOf returns an agent as a person reads it.
 func sectionsOf(app *cmdutil.App, state *AgentState, all bool) []text.Section {
 	f := state.facts
 	a := f.Agent

@@ -22,7 +22,7 @@ func UserOnly(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, method 
 	if app.Table == nil {
 		return nil
 	}
-	judge, v, err := judgeCaller(ctx, app, c, method, strict)
+	evaluator, v, err := evaluateCaller(ctx, app, c, method, strict)
 	if err != nil || v.Agent == "" && !strict {
 		return err
 	}
@@ -32,7 +32,7 @@ func UserOnly(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, method 
 			return err
 		}
 	}
-	if v = askHere(ctx, app, judge, peer, method); !v.OK {
+	if v = askHere(ctx, app, evaluator, peer, method); !v.OK {
 		return cmdutil.FailWith(cmdutil.ExitDenied, v.Reason())
 	}
 	return nil
@@ -40,28 +40,28 @@ func UserOnly(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, method 
 
 func thisProcess() proc.Cred { return proc.Cred{PID: os.Getpid(), UID: os.Getuid()} }
 
-// judgeCaller judges who runs this, and gives an error for those who may not.
-func judgeCaller(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, method string, strict bool,
-) (*authority.Judge, authority.Verdict, error) {
-	judge := terminal.NewJudge(c, app.Table, app.Facts, 0)
-	v := judge.May(authority.Decide, thisProcess(), func() []string { return app.Environ })
+// evaluateCaller evaluates who runs this, and gives an error for those who may not.
+func evaluateCaller(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, method string, strict bool,
+) (*authority.Evaluator, authority.Verdict, error) {
+	evaluator := terminal.NewEvaluator(c, app.Table, app.Facts, 0)
+	v := evaluator.May(authority.Decide, thisProcess(), func() []string { return app.Environ })
 	if v.Outcome != authority.Refused || v.Agent == "" && !strict {
-		return judge, v, nil
+		return evaluator, v, nil
 	}
 	if running, err := app.RunningDaemon(); err == nil {
 		ctx, cancel := context.WithTimeout(ctx, cmdutil.DaemonWait) // it may be stopped
 		defer cancel()
 		_ = running.Call(ctx, method, nil, nil) // for the journal
 	}
-	return judge, v, cmdutil.FailWith(cmdutil.ExitDenied, v.Reason())
+	return evaluator, v, cmdutil.FailWith(cmdutil.ExitDenied, v.Reason())
 }
 
 // askHere asks for the code without a daemon: what takes hookmux out of agents
 // must work when none can be started.
-func askHere(ctx context.Context, app *cmdutil.App, judge *authority.Judge, peer proc.Cred,
+func askHere(ctx context.Context, app *cmdutil.App, evaluator *authority.Evaluator, peer proc.Cred,
 	method string) authority.Verdict {
-	keeper := &terminal.Keeper{Judge: judge, Asker: app.Asker}
-	if source, ok := judge.Source.(*terminal.Source); ok && keeper.Asker == nil {
+	keeper := &terminal.Keeper{Evaluator: evaluator, Asker: app.Asker}
+	if source, ok := evaluator.Source.(*terminal.Source); ok && keeper.Asker == nil {
 		keeper.Asker = terminal.NewAsker(source)
 	}
 	return keeper.Decide(ctx, peer, actions.Describe(method, authority.Decide, nil))

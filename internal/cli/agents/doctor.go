@@ -17,7 +17,7 @@ import (
 	"github.com/hookmux/hookmux/internal/authority/terminal"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
-	"github.com/hookmux/hookmux/internal/pipeline/judge"
+	"github.com/hookmux/hookmux/internal/pipeline/evaluate"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/selection/accepted"
 	"github.com/hookmux/hookmux/internal/ui/text"
@@ -143,7 +143,7 @@ func examineSettings(ctx context.Context, app *cmdutil.App) []install.Finding {
 	if err != nil {
 		return findings
 	}
-	base, project, _ := judge.New(dirs, app.LiveSettings).RulesAt(app.Cwd())
+	base, project, _ := evaluate.New(dirs, app.LiveSettings).RulesAt(app.Cwd())
 	for _, p := range slices.Concat(base.Problems, project.Problems) {
 		if slices.ContainsFunc(findings, func(f install.Finding) bool { return strings.Contains(f.What, p.Text) }) {
 			continue // the daemon says so, too
@@ -154,7 +154,7 @@ func examineSettings(ctx context.Context, app *cmdutil.App) []install.Finding {
 	return findings
 }
 
-// daemonProblems are all the problems that `hookmux status` shows.
+// daemonProblems returns all the problems that `hookmux status` shows.
 func daemonProblems(ctx context.Context, app *cmdutil.App) []client.Problem {
 	if c, err := app.RunningDaemon(); err == nil {
 		if info, err := c.Info(ctx); err == nil {
@@ -177,7 +177,7 @@ func UnacceptedProblems(ctx context.Context, app *cmdutil.App) []client.Problem 
 				func(p client.Problem) bool { return p.Key != accepted.ProblemKey })
 		}
 	}
-	what, fix := judge.New(dirs, false).DescribeUnaccepted()
+	what, fix := evaluate.New(dirs, false).DescribeUnaccepted()
 	if what == "" {
 		return nil
 	}
@@ -265,7 +265,7 @@ func sayFindings(app *cmdutil.App, findings []install.Finding, fixed, asJSON boo
 	return nil
 }
 
-// doctorVerdict is the last line: what all findings come to, with what is left after
+// doctorVerdict returns the last line: what all findings come to, with what is left after
 // --fix.
 func doctorVerdict(findings []install.Finding, fixed bool) string {
 	hooked, bad := map[string]bool{}, map[string]bool{}

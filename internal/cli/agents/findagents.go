@@ -38,7 +38,7 @@ func agentVersion(app *cmdutil.App, a *agent.Agent) string {
 	return versionNumber.FindString(out)
 }
 
-// agentPrints is what an agent's program prints.
+// agentPrints returns what an agent's program prints.
 func agentPrints(app *cmdutil.App, a *agent.Agent, args ...string) (string, error) {
 	program := agentProgram(app, a)
 	if program == "" {
@@ -52,7 +52,7 @@ func agentPrints(app *cmdutil.App, a *agent.Agent, args ...string) (string, erro
 	return string(out), err
 }
 
-// agentProgram is an agent's program on PATH, or empty.
+// agentProgram returns an agent's program on PATH, or empty.
 func agentProgram(app *cmdutil.App, a *agent.Agent) string {
 	for _, name := range append([]string{a.Launch.Program}, a.Marks.Programs...) {
 		if program := paths.OnPath(name, app.Getenv("PATH")); name != "" && program != "" {
@@ -62,7 +62,7 @@ func agentProgram(app *cmdutil.App, a *agent.Agent) string {
 	return ""
 }
 
-// ProjectFolder is the repository a folder is in, or the folder itself.
+// ProjectFolder returns the repository a folder is in, or the folder itself.
 func ProjectFolder(dir string) string {
 	for at := dir; at != ""; at = filepath.Dir(at) {
 		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
@@ -75,7 +75,7 @@ func ProjectFolder(dir string) string {
 	return dir
 }
 
-// findAgents are the agents that were asked for. One that is not known may be in a
+// findAgents returns the agents that were asked for. One that is not known may be in a
 // file of the user's that does not load: that is said as well.
 func findAgents(app *cmdutil.App, c *agent.Catalogue, names []string) ([]*agent.Agent, error) {
 	out, err := agentsByName(c, names)

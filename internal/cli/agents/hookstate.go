@@ -24,7 +24,7 @@ type HookState struct {
 	// what loads such code.
 	Lifted string   `json:"lifted,omitempty"`
 	Mods   []string `json:"mods,omitempty"`
-	// Version is what the program of a hooked agent says, Tried the version that
+	// Version is the output of a hooked agent's --version, Tried the version that
 	// what is known about it was tried with, Beyond that it is no longer, or not
 	// yet, one of those: nobody asked it.
 	Version string `json:"version,omitempty"`
@@ -107,7 +107,7 @@ func beyondProof(a *agent.Agent, version string) string {
 	return ""
 }
 
-// askItself is the command that asks an agent of this machine whether what is known
+// askItself returns the command that asks an agent of this machine whether what is known
 // holds; empty for one that cannot be asked.
 func askItself(name string) string {
 	if !recordings.Has(name) {

@@ -223,7 +223,7 @@ func carryOut(app *cmdutil.App, h *install.Host, plans func() (*install.Plan, er
 	return plan, err == nil, err
 }
 
-// appServer is an agent's own server.
+// appServer returns an agent's own server.
 func appServer(app *cmdutil.App, a *agent.Agent, cwd string) install.AppServer {
 	program := agentProgram(app, a)
 	if program == "" {

@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/authority/terminal"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
-	"github.com/hookmux/hookmux/internal/pipeline/judge"
+	"github.com/hookmux/hookmux/internal/pipeline/evaluate"
 	"github.com/hookmux/hookmux/internal/platform/files"
 	"github.com/hookmux/hookmux/internal/platform/guardnote"
 	"github.com/hookmux/hookmux/internal/platform/paths"
@@ -26,7 +26,7 @@ import (
 // noteInstallation writes down where this installation keeps its things, which
 // programs belong to it, and which events its guards cover.
 func noteInstallation(app *cmdutil.App, h *install.Host) error {
-	if err := guardnote.Write(h.Dirs.State, judge.New(h.Dirs, app.LiveSettings).Covers()); err != nil {
+	if err := guardnote.Write(h.Dirs.State, evaluate.New(h.Dirs, app.LiveSettings).Covers()); err != nil {
 		return fmt.Errorf("can't save which events guards cover: %w", err)
 	}
 	self, err := os.Executable()
@@ -80,7 +80,7 @@ func isUser(app *cmdutil.App) bool {
 	if os.Getuid() == 0 {
 		return true
 	}
-	return app.Table != nil && terminal.NewJudge(agent.Builtin(), app.Table, app.Facts, 0).
+	return app.Table != nil && terminal.NewEvaluator(agent.Builtin(), app.Table, app.Facts, 0).
 		May(authority.Decide, proc.Cred{PID: os.Getpid(), UID: os.Getuid()},
 			func() []string { return app.Environ }).OK
 }
@@ -110,8 +110,8 @@ func acceptFirst(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, dirs
 	if app.LiveSettings || app.Table == nil {
 		return
 	}
-	judge := terminal.NewJudge(c, app.Table, app.Facts, 0)
-	if !judge.May(authority.Decide, proc.Cred{PID: os.Getpid(), UID: os.Getuid()},
+	evaluator := terminal.NewEvaluator(c, app.Table, app.Facts, 0)
+	if !evaluator.May(authority.Decide, proc.Cred{PID: os.Getpid(), UID: os.Getuid()},
 		func() []string { return app.Environ }).OK {
 		return
 	}
@@ -127,7 +127,7 @@ func acceptFirst(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, dirs
 	}
 }
 
-// stableProgram is the copy of hookmux where agents run copies, else the hookmux beside
+// stableProgram returns the copy of hookmux where agents run copies, else the hookmux beside
 // the stable path of hookmux-hook: package managers keep that and move where it leads.
 func stableProgram(dirs paths.Dirs, self, hook string) string {
 	if kept := install.StableProgram(dirs, self); kept != self {

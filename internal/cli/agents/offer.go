@@ -15,7 +15,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// daemonCaller is what the offer needs of the daemon.
+// daemonCaller is the part of a daemon that the offer needs.
 type daemonCaller interface {
 	Call(ctx context.Context, method string, params, result any) error
 }
@@ -47,7 +47,7 @@ func offerGuards(ctx context.Context, app *cmdutil.App, daemon daemonCaller, yes
 	app.Say("they're logging; `hookmux status` shows what they would have blocked, and how to turn one on")
 }
 
-// guardsOff are the offered guards that nobody switched yet.
+// guardsOff returns the offered guards that nobody switched yet.
 func guardsOff(ctx context.Context, daemon daemonCaller) []string {
 	var settings []wire.Setting
 	if err := daemon.Call(ctx, wire.MethodConfigGet, wire.ConfigListParams{}, &settings); err != nil {

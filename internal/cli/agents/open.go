@@ -17,7 +17,7 @@ type ownProcess struct {
 	args        []string
 }
 
-// openSessions are the processes of an agent that this person has open now.
+// openSessions returns the processes of an agent that this person has open now.
 func openSessions(a *agent.Agent) []int {
 	table := proc.System()
 	var list []ownProcess
@@ -33,7 +33,7 @@ func openSessions(a *agent.Agent) []int {
 	return sessionsAmong(a, list)
 }
 
-// sessionsAmong are the processes that run a session of an agent: the outermost
+// sessionsAmong returns the processes that run a session of an agent: the outermost
 // ones, because agents start themselves again for parts of their work, and no
 // daemons or updaters.
 func sessionsAmong(a *agent.Agent, list []ownProcess) []int {

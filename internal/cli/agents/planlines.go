@@ -28,7 +28,7 @@ func sayPlan(app *cmdutil.App, home string, plan *install.Plan) {
 	}
 }
 
-// describeChange is what becomes of one agent's files; empty when nothing does.
+// describeChange returns what becomes of one agent's files; empty when nothing does.
 func describeChange(home string, a *install.AgentPlan, all []install.Step) string {
 	var parts []string
 	for _, s := range all {

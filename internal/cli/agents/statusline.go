@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
-// StatusLineFiles are the settings in which agents that give their limits to their
+// StatusLineFiles returns the settings in which agents that give their limits to their
 // status line name it.
 func StatusLineFiles(app *cmdutil.App, list []*agent.Agent) []string {
 	dirs, err := app.Dirs()

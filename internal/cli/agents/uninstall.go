@@ -52,7 +52,7 @@ func uninstallHooks(ctx context.Context, app *cmdutil.App, f *InstallFlags, args
 		agents = c.Agents()
 	}
 	if !f.DryRun && app.Table != nil {
-		if _, _, err := judgeCaller(ctx, app, c, wire.MethodUninstall, true); err != nil {
+		if _, _, err := evaluateCaller(ctx, app, c, wire.MethodUninstall, true); err != nil {
 			return err
 		}
 	}
@@ -115,7 +115,7 @@ func sayTakenOut(app *cmdutil.App, h *install.Host, plan *install.Plan) {
 	}
 }
 
-// otherFiles are those in which agents trusted the hooks that are taken out.
+// otherFiles returns those in which agents trusted the hooks that are taken out.
 func otherFiles(plan *install.Plan) []string {
 	var files []string
 	for _, s := range plan.Steps {

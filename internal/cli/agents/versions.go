@@ -23,7 +23,7 @@ type askedProgram struct {
 	Version string    `json:"version"`
 }
 
-// installedVersions are the versions of agents' programs on PATH, by the agents'
+// installedVersions returns the versions of agents' programs on PATH, by the agents'
 // names. Programs that are as they were are not asked again.
 func installedVersions(app *cmdutil.App, agents []*agent.Agent) map[string]string {
 	file := ""
@@ -81,7 +81,7 @@ func keepVersions(file string, known, now map[string]askedProgram) {
 	}
 }
 
-// stampProgram is the file that an agent's program on PATH really is, and how it
+// stampProgram returns the file that an agent's program on PATH really is, and how it
 // looks.
 func stampProgram(app *cmdutil.App, a *agent.Agent) (program string, stamp askedProgram, ok bool) {
 	program = agentProgram(app, a)

@@ -14,7 +14,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// approval is what the flags of `hookmux approve` say.
+// approval holds the flags of `hookmux approve`.
 type approval struct {
 	always, session       bool
 	autoEdit, reviewEdits bool
@@ -113,7 +113,7 @@ func (a *approval) check() error {
 	return nil
 }
 
-// kind is the kind of request that the flags are about; "" for any.
+// kind returns the kind of request that the flags are about; "" for any.
 func (a *approval) kind() string {
 	switch {
 	case a.text != "":
@@ -129,7 +129,7 @@ func (a *approval) kind() string {
 // fits reports whether the flags can be about a request.
 func (a *approval) fits(r *client.Request) bool { return a.kind() == "" || a.kind() == kindOf(r) }
 
-// kindOf is a request's kind. Whatever is neither a question nor a plan asks for
+// kindOf returns a request's kind. Whatever is neither a question nor a plan asks for
 // permission.
 func kindOf(r *client.Request) string {
 	if r.Kind == "question" || r.Kind == "plan" {
@@ -138,7 +138,7 @@ func kindOf(r *client.Request) string {
 	return "permission"
 }
 
-// replyTo is the answer to a request, confirmed at the terminal where that's needed.
+// replyTo returns the answer to a request, confirmed at the terminal where that's needed.
 func (a *approval) replyTo(app *cmdutil.App, ch *chosen, answers []string) (client.InboxReply, error) {
 	item := &ch.item
 	reply := client.InboxReply{ID: item.ID, Choice: "once", Note: a.note, SHA256: item.SHA256}
@@ -203,7 +203,7 @@ func canSave(item *client.Request, a *approval) error {
 // kindNames are the kinds of requests in a sentence.
 var kindNames = map[string]string{"question": "a question", "plan": "a plan", "permission": "a permission request"}
 
-// planMode is how a plan is accepted.
+// planMode returns how a plan is accepted.
 func (a *approval) planMode() string {
 	switch {
 	case a.autoEdit:

@@ -101,7 +101,7 @@ func sayLogOnly(app *cmdutil.App, digest *client.Digest) {
 	}
 }
 
-// count is a number with its noun.
+// count returns a number with its noun.
 func count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -81,7 +81,7 @@ func chooseRequest(ctx context.Context, app *cmdutil.App, name string, fits func
 	return nil, cmdutil.FailWith(cmdutil.ExitFailed, "no requests are waiting")
 }
 
-// sessionTitles are the titles of the sessions in the list.
+// sessionTitles returns the titles of the sessions in the list.
 func sessionTitles(ctx context.Context, c *client.Client) map[string]string {
 	titles := map[string]string{}
 	list, err := c.Sessions(ctx, client.SessionsParams{})
@@ -121,7 +121,7 @@ func (ch *chosen) onlyOne() error {
 	return cmdutil.UsageError("%d requests match; name one by its ID:\n%s", len(ch.others)+1, ch.listAll())
 }
 
-// listAll is a line for each request that may be meant.
+// listAll returns a line for each request that may be meant.
 func (ch *chosen) listAll() string {
 	var lines []string
 	for _, one := range append([]client.Request{ch.item}, ch.others...) {

@@ -1,4 +1,4 @@
-// Package answer has the commands that answer agents' requests.
+// Package answer implements the commands that answer agents' requests.
 package answer
 
 import (

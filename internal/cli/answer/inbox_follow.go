@@ -20,7 +20,7 @@ import (
 // after it.
 const promptSettle = 400 * time.Millisecond
 
-// inboxFollower is what somebody who follows the inbox has been shown.
+// inboxFollower keeps track of what a follower of the inbox has been shown.
 type inboxFollower struct {
 	settle time.Duration
 	mu     sync.Mutex

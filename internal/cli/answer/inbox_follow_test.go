@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// screen is what was shown; timers write to it as well.
+// screen holds what was shown; timers write to it as well.
 type screen struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -39,9 +39,9 @@ func TestQuestionsAreShownInOneForm(t *testing.T) {
 	f := &inboxFollower{app: app, settle: time.Hour, open: map[string]*client.Request{}, late: map[string]*time.Timer{},
 		fresh: map[string]bool{}, ready: &client.InboxReady{Attached: true}}
 	window := &client.Request{ID: "s.1", Status: wire.InboxPrompt, Agent: "claude", Session: "s", Shown: "Which colour?"}
-	held := &client.Request{ID: "abcd", Status: wire.InboxPending, Agent: "claude", Session: "s", Shown: "Which colour?\n"}
+	queued := &client.Request{ID: "abcd", Status: wire.InboxPending, Agent: "claude", Session: "s", Shown: "Which colour?\n"}
 	for _, note := range []client.InboxNote{
-		{Method: wire.NoteInboxPrompt, Item: window}, {Method: wire.NoteInboxReceived, Item: held},
+		{Method: wire.NoteInboxPrompt, Item: window}, {Method: wire.NoteInboxReceived, Item: queued},
 		{Method: wire.NoteInboxPromptOver, Item: window},
 	} {
 		if err := f.handleNote(note); err != nil {

@@ -109,7 +109,7 @@ func channelWords(one *wire.NotifyChannel) string {
 	return "on, nothing sent yet"
 }
 
-// busHint is the address of a session bus that this shell knows and the daemon does not,
+// busHint returns the address of a session bus that this shell knows and the daemon does not,
 // quoted; "" for none.
 func busHint(app *cmdutil.App, one *wire.NotifyChannel) string {
 	address := app.Getenv("DBUS_SESSION_BUS_ADDRESS")

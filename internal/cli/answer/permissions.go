@@ -83,7 +83,7 @@ func listPermissions(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 	return nil
 }
 
-// unknownPermission is the error for an ID that no permission has. Only the daemon knows that: it shows an agent a part
+// unknownPermission returns the error for an ID that no permission has. Only the daemon knows that: it shows an agent a part
 // of the list, and refuses and records an agent's attempt to remove any of it.
 func unknownPermission(ctx context.Context, c *client.Client, id string) error {
 	list, err := c.Permissions(ctx)

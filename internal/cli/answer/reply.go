@@ -45,7 +45,7 @@ func sayOutcome(app *cmdutil.App, result client.InboxResult, asJSON bool) error 
 	return nil
 }
 
-// eventNameOf is the event's name as a payload says it.
+// eventNameOf returns the event's name as a payload says it.
 func eventNameOf(payload []byte) string {
 	for _, key := range []string{"hook_event_name", "event"} {
 		if s, ok := jsontext.String(jsontext.Get(payload, key)); ok && s != "" {

@@ -1,4 +1,4 @@
-// Package cmdutil has what every verb of hookmux uses: the App (streams,
+// Package cmdutil holds what every hookmux command uses: the App (streams,
 // environment, folders, the daemon), exit codes, checks of arguments, questions to
 // the user.
 package cmdutil
@@ -29,7 +29,7 @@ type App struct {
 	Stdin   io.Reader
 	Stdout  io.Writer
 	Stderr  io.Writer
-	Table   proc.Table // who is who, for the daemon's authority
+	Table   proc.Table // who identifies callers, for the daemon's authority
 	// Facts and Asker play the machine in tests: who sits where, and what they
 	// type. Nil, as in the program itself: this machine.
 	Facts authority.Source
@@ -42,7 +42,7 @@ type App struct {
 // Getenv reads a variable of the environment the program was started with.
 func (app *App) Getenv(name string) string { return paths.GetenvLast(app.Environ)(name) }
 
-// Dirs are the folders and files hookmux uses.
+// Dirs returns the folders and files hookmux uses.
 func (app *App) Dirs() (paths.Dirs, error) { return paths.Find(app.Getenv) }
 
 // Style has colours only on a terminal that wants them.
@@ -69,7 +69,7 @@ func (app *App) Shorten(text string) string {
 	return paths.Shorten(dirs.Home, text)
 }
 
-// Cwd is the folder the program runs in; empty when it is gone.
+// Cwd returns the folder the program runs in; empty when it is gone.
 func (app *App) Cwd() string {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -78,7 +78,7 @@ func (app *App) Cwd() string {
 	return dir
 }
 
-// CatalogueProblems are the descriptions of agents by the user, or a project, that
+// CatalogueProblems returns the descriptions of agents by the user, or a project, that
 // do not load or wait for a person.
 func (app *App) CatalogueProblems() []agent.Problem {
 	dirs, err := app.Dirs()
@@ -100,7 +100,7 @@ func (app *App) CatalogueProblems() []agent.Problem {
 	return problems
 }
 
-// accepted is what of the user's files a person accepted; nil: they count as
+// accepted returns what of the user's files a person accepted; nil: they count as
 // they are.
 func (app *App) accepted(dirs paths.Dirs) *accepted.Store {
 	if app.LiveSettings {
@@ -109,7 +109,7 @@ func (app *App) accepted(dirs paths.Dirs) *accepted.Store {
 	return sources.OpenAccepted(dirs, true)
 }
 
-// Catalogue is the agents that hookmux knows, with those the user described.
+// Catalogue returns the agents that hookmux knows, with those the user described.
 func (app *App) Catalogue() (*agent.Catalogue, error) {
 	dirs, err := app.Dirs()
 	if err != nil {

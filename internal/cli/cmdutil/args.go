@@ -66,7 +66,7 @@ func missingArgs(cmd *cobra.Command, args, names []string) error {
 	return UsageError("%s; see `%s --help`", text, cmd.CommandPath())
 }
 
-// firstExample is the first of a command's examples that is a single line.
+// firstExample returns the first of a command's examples that is a single line.
 func firstExample(cmd *cobra.Command) string {
 	for line := range strings.Lines(cmd.Example) {
 		line, _, _ = strings.Cut(line, "  #")
@@ -196,7 +196,7 @@ func isNumber(s string) bool {
 // listing are words for what a command that lists does anyway.
 var listing = []string{"list", "ls", "show", "all", "status", "get", "print", "view", "info", "now"}
 
-// FlagNamed is the flag of cmd that somebody wrote without its dashes, or nil.
+// FlagNamed returns the flag of cmd that somebody wrote without its dashes, or nil.
 func FlagNamed(cmd *cobra.Command, word string) *pflag.Flag {
 	word = strings.ToLower(word)
 	if f := cmd.Flags().Lookup(word); f != nil && !f.Hidden {

@@ -88,7 +88,7 @@ func (app *App) ReadYes() (bool, error) {
 	return word == "y" || word == "yes", err
 }
 
-// endOfInput is what ReadWord returns when there's nothing more to read. It's no answer to any question; Enter, which
+// endOfInput is returned by ReadWord when there's nothing more to read. It's no answer to any question; Enter, which
 // is "", can be one.
 const endOfInput = "\x04"
 

@@ -162,7 +162,7 @@ func CheckEmpty(cmd *cobra.Command, _ []string) (err error) {
 	return err
 }
 
-// meantFlag is the flag of cmd that means what another tool's flag does. It never answers a question for you.
+// meantFlag returns the flag of cmd that means what another tool's flag does. It never answers a question for you.
 func meantFlag(cmd *cobra.Command, name string) *pflag.Flag {
 	for _, word := range meantFlags[name] {
 		if f := cmd.Flags().Lookup(word); f != nil && !f.Hidden {

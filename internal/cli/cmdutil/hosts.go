@@ -14,7 +14,7 @@ const HostFlag = "only this machine, by its name in the HOST column; here is thi
 // AllHosts is the value of --host that means every machine of the fleet.
 const AllHosts = "all"
 
-// FleetHost is the machine that --host names, as the fleet's journal is asked for it.
+// FleetHost returns the machine that --host names, as the fleet's journal is asked for it.
 func FleetHost(name string) string {
 	if name == AllHosts {
 		return ""

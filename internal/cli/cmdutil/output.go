@@ -28,13 +28,13 @@ func PlainValue(v json.RawMessage) string {
 	return termsafe.Line(string(v), 120)
 }
 
-// Columns is how wide the terminal is; 0 without one.
+// Columns returns how wide the terminal is; 0 without one.
 func (app *App) Columns() int {
 	width, _ := app.screenSize()
 	return width
 }
 
-// Rows is how high the terminal is; 0 without one.
+// Rows returns how high the terminal is; 0 without one.
 func (app *App) Rows() int {
 	_, height := app.screenSize()
 	return height

@@ -218,7 +218,7 @@ func CheckFlag(flag, value string, choices ...string) error {
 	return UsageError("%s; choose from %s", text, strings.Join(choices, ", "))
 }
 
-// probably is the entry of known that somebody meant by name, or "".
+// probably returns the entry of known that somebody meant by name, or "".
 func probably(name string, known []string) string {
 	for _, word := range meant[strings.ToLower(name)] {
 		if slices.Contains(known, word) {
@@ -326,7 +326,7 @@ func UnknownCommand(parent *cobra.Command, words []string, nouns ...Noun) error 
 	return UsageError("%s; `%s --help` lists the commands", no, parent.CommandPath())
 }
 
-// subcommands are the names of what help lists below parent.
+// subcommands returns the names of what help lists below parent.
 func subcommands(parent *cobra.Command) (names []string) {
 	for _, c := range parent.Commands() {
 		if c.IsAvailableCommand() {
@@ -359,7 +359,7 @@ func isAgent(name string) bool {
 // removing are words that must not lead to a command nobody named.
 var removing = []string{"delete", "remove", "rm", "del"}
 
-// meantCommands are the commands that a word from another tool means below parent, from "hookmux" on.
+// meantCommands returns the commands that a word from another tool means below parent, from "hookmux" on.
 func meantCommands(parent *cobra.Command, below, name string) []string {
 	if command := meantBelow[below][name]; command != "" {
 		return []string{command}
@@ -373,7 +373,7 @@ func meantCommands(parent *cobra.Command, below, name string) []string {
 	return commands
 }
 
-// nearestWord is the subcommand of parent, or else the word of another tool, that was probably mistyped.
+// nearestWord returns the subcommand of parent, or else the word of another tool, that was probably mistyped.
 func nearestWord(parent *cobra.Command, below, name string) string {
 	var known []string
 	for _, c := range parent.Commands() {
@@ -389,7 +389,7 @@ func nearestWord(parent *cobra.Command, below, name string) string {
 	return similar.Nearest(name, known)
 }
 
-// nounFirst are the commands of somebody who wrote the verb before the noun, as in "list agents" or "get sessions".
+// nounFirst returns the commands of somebody who wrote the verb before the noun, as in "list agents" or "get sessions".
 func nounFirst(root *cobra.Command, verb string, rest []string) []string {
 	if len(rest) == 0 || root.HasParent() {
 		return nil
@@ -419,7 +419,7 @@ func nounFirst(root *cobra.Command, verb string, rest []string) []string {
 	return nil
 }
 
-// firstThatRuns is the first of commands that takes rest; else the first that runs without it, unless all of rest has
+// firstThatRuns returns the first of commands that takes rest; else the first that runs without it, unless all of rest has
 // to stay; else the first with the names of the arguments it needs. A guess that can't run is no help.
 func firstThatRuns(root *cobra.Command, commands, rest []string, whole bool) string {
 	for _, command := range commands {
@@ -488,7 +488,7 @@ func unknownSwitch(no, word string, rest []string, nouns []Noun) error {
 	return UsageError("%s; write `hookmux guard %s NAME`, `hookmux rules %s NAME` or `hookmux hooks %s NAME`", no, to, to, to)
 }
 
-// swappedNoun is the command of somebody who wrote the name before the verb, or left the verb out.
+// swappedNoun returns the command of somebody who wrote the name before the verb, or left the verb out.
 func swappedNoun(parent *cobra.Command, below string, words []string, nouns []Noun, exact bool) string {
 	for _, noun := range nouns {
 		if noun.Command != below {

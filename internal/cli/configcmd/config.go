@@ -11,7 +11,7 @@ import (
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/pipeline/judge"
+	"github.com/hookmux/hookmux/internal/pipeline/evaluate"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/selection"
 	"github.com/hookmux/hookmux/internal/selection/config"
@@ -151,7 +151,7 @@ func sayConfig(app *cmdutil.App, settings []wire.Setting, all bool) {
 	}
 }
 
-// shownValue is a value in a list of settings: not every entry where it has all there are.
+// shownValue returns a value in a list of settings: not every entry where it has all there are.
 func shownValue(key config.Key, value json.RawMessage) string {
 	var list []string
 	if json.Unmarshal(value, &list) == nil && len(key.Items) > 0 && len(list) == len(key.Items) {
@@ -225,7 +225,7 @@ completes and checks the file if its first member names the schema:
 	}
 }
 
-// ReadSettings are the settings in force: those of the daemon, or, where none runs,
+// ReadSettings returns the settings in force: those of the daemon, or, where none runs,
 // those that the next one will read.
 func ReadSettings(app *cmdutil.App, cmd *cobra.Command) ([]wire.Setting, error) {
 	c, err := app.RunningDaemon()
@@ -266,7 +266,7 @@ func settingsFromFiles(app *cmdutil.App) ([]wire.Setting, error) {
 // maxValue bounds a value from standard input.
 const maxValue = 64 << 10
 
-// readValue is what was typed; "-" for a text stands for standard input.
+// readValue returns what was typed; "-" for a text stands for standard input.
 func readValue(app *cmdutil.App, key config.Key, given string) (string, error) {
 	if given != "-" || key.Type != config.Text {
 		return given, nil
@@ -341,7 +341,7 @@ func checkSettingName(app *cmdutil.App, name string) error {
 	return cmdutil.UnknownAgent(catalogue, name[i+1:])
 }
 
-// settingFor is the setting called name; for one agent, that of all agents where it has none of its own.
+// settingFor returns the setting called name; for one agent, that of all agents where it has none of its own.
 func settingFor(settings []wire.Setting, name string) (found wire.Setting) {
 	parent := name[:max(strings.LastIndexByte(name, '.'), 0)]
 	for _, s := range settings {
@@ -399,7 +399,7 @@ func sayConfigProblems(app *cmdutil.App) {
 	if err != nil {
 		return
 	}
-	j := judge.New(dirs, app.LiveSettings)
+	j := evaluate.New(dirs, app.LiveSettings)
 	for _, p := range j.Config.For(j.Registry.FindProject(app.Cwd()), false).Problems() {
 		app.Say("%s", text.Wrap(app.Style().Warning(termsafe.Line(app.Shorten(p.String()), 400)), app.Columns(), 2))
 	}

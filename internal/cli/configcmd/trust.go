@@ -15,7 +15,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
-	"github.com/hookmux/hookmux/internal/pipeline/judge"
+	"github.com/hookmux/hookmux/internal/pipeline/evaluate"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -77,7 +77,7 @@ func trustList(app *cmdutil.App) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list := append([]string{}, judge.New(dirs, app.LiveSettings).Trust.Roots()...)
+			list := append([]string{}, evaluate.New(dirs, app.LiveSettings).Trust.Roots()...)
 			slices.Sort(list)
 			if asJSON {
 				return app.PrintJSON(list)
@@ -251,7 +251,7 @@ func checkTrusted(app *cmdutil.App, dir string) error {
 	if err != nil {
 		return err
 	}
-	j := judge.New(dirs, app.LiveSettings)
+	j := evaluate.New(dirs, app.LiveSettings)
 	root := j.Registry.FindProject(dir)
 	for _, trusted := range j.Trust.Roots() {
 		if trusted == root || trusted == dir {

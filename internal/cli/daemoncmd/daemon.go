@@ -1,4 +1,4 @@
-// Package daemoncmd has `hookmux daemon`: running, starting and stopping the daemon.
+// Package daemoncmd implements `hookmux daemon`: running, starting and stopping the daemon.
 package daemoncmd
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/hookmux/hookmux/internal/authority/terminal"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/daemon"
-	"github.com/hookmux/hookmux/internal/pipeline/judge"
+	"github.com/hookmux/hookmux/internal/pipeline/evaluate"
 	"github.com/hookmux/hookmux/internal/platform/daemonstart"
 	"github.com/hookmux/hookmux/internal/platform/guardnote"
 	"github.com/hookmux/hookmux/internal/platform/logrotate"
@@ -87,7 +87,7 @@ func runDaemon(ctx context.Context, app *cmdutil.App, service bool) error {
 	hideMemory()
 	useEnviron(dirs.DaemonEnviron(os.Environ(), daemonstart.LockVariable))
 	// On a full disk a missing note counts as guards on.
-	_ = guardnote.Write(dirs.State, judge.New(dirs, app.LiveSettings).Covers())
+	_ = guardnote.Write(dirs.State, evaluate.New(dirs, app.LiveSettings).Covers())
 	program, _ := os.Executable()
 	o := daemon.Options{Dirs: dirs, Table: app.Table, Facts: app.Facts, Asker: app.Asker, Version: version.String,
 		Program: program, Log: logrotate.New(app.Stderr, dirs.Log(), daemonstart.MaxLog), Person: person,
@@ -144,20 +144,20 @@ func useEnviron(environ []string) {
 // command of theirs. The daemon serves everybody, so what anybody else has put
 // into the environment must not count.
 func byUser(app *cmdutil.App, auto bool) bool {
-	judge := terminal.NewJudge(agent.Builtin(), app.Table, app.Facts, 0)
+	evaluator := terminal.NewEvaluator(agent.Builtin(), app.Table, app.Facts, 0)
 	pids := []int{os.Getpid()}
 	if auto {
 		pids = []int{os.Getppid()} // the starter waits for us
 	}
 	for _, pid := range pids {
-		if judge.May(authority.Decide, proc.Cred{UID: os.Getuid(), PID: pid}, nil).OK {
+		if evaluator.May(authority.Decide, proc.Cred{UID: os.Getuid(), PID: pid}, nil).OK {
 			return true
 		}
 	}
 	return false
 }
 
-// daemonDirs are the places of the daemon. For one that no person started, variables
+// daemonDirs returns the places of the daemon. For one that no person started, variables
 // that name places do not count, unless it was given a runtime dir of its own
 // and so keeps to itself.
 func daemonDirs(app *cmdutil.App, person bool) (paths.Dirs, error) {

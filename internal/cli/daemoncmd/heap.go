@@ -41,7 +41,7 @@ func steadyHeap(ctx context.Context) {
 	}
 }
 
-// percentFor is how much garbage may lie about, in parts of what lives.
+// percentFor returns how much garbage may lie about, in parts of what lives.
 func percentFor(live uint64) int {
 	if live == 0 {
 		return mostPercent

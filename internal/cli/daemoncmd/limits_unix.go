@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// neededLimits is what a daemon cannot do its work below. Whoever starts it passes
+// neededLimits are the limits below which a daemon cannot do its work. Whoever starts it passes
 // their limits on, and a daemon that answers half of its calls is worse than none:
 // without one, hooks decide by themselves.
 var neededLimits = []struct {

@@ -60,7 +60,7 @@ func endDaemon(ctx context.Context, app *cmdutil.App, dirs paths.Dirs, c *client
 	}
 	if app.Table != nil {
 		peer := proc.Cred{PID: os.Getpid(), UID: os.Getuid()}
-		v := terminal.NewJudge(agent.Builtin(), app.Table, app.Facts, 0).May(authority.Decide, peer,
+		v := terminal.NewEvaluator(agent.Builtin(), app.Table, app.Facts, 0).May(authority.Decide, peer,
 			func() []string { return app.Environ })
 		if !v.OK {
 			return cmdutil.FailWith(cmdutil.ExitDenied, v.Reason())

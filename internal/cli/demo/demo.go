@@ -1,4 +1,4 @@
-// Package demo is a daemon of its own in a throw-away home with recorded agents, for
+// Package demo runs a daemon of its own in a throw-away home with recorded agents, for
 // looking at the live view without any agent. Its daemon runs in this process and
 // decides about nothing else; so whoever started it may answer, wherever they sit.
 package demo
@@ -79,7 +79,7 @@ func Run(ctx context.Context, show func(ctx context.Context, h *Daemon) error) (
 	return show(ctx, h)
 }
 
-// ownFolders are the places of a daemon that has nothing outside of a folder, not even the
+// ownFolders returns the places of a daemon that has nothing outside of a folder, not even the
 // settings of the machine's owner: those may tell somebody of requests.
 func ownFolders(base string) (paths.Dirs, error) {
 	// By the environment alone: an installed hookmux has its own places in mind otherwise.
@@ -133,7 +133,7 @@ func writeRecords(home string) error {
 	return nil
 }
 
-// contextOf is how many tokens are in a session's context.
+// contextOf returns how many tokens are in a session's context.
 func contextOf(i int) int64 { return int64(62000 + 17000*i) }
 
 // reportContexts reports how full the sessions' contexts are, as Claude Code's status line does.

@@ -57,7 +57,7 @@ func (s moment) isYes(reply frame.Reply) bool {
 
 type members = map[string]any
 
-// shellCall is a call of an agent's shell tool, with its question and its end.
+// shellCall returns a call of an agent's shell tool, with its question and its end.
 func shellCall(think time.Duration, n int, command, output string, extra members) []step {
 	input := members{"command": command}
 	for key, value := range extra {
@@ -74,7 +74,7 @@ func shellCall(think time.Duration, n int, command, output string, extra members
 	}
 }
 
-// quietCall is a call that nobody is asked about.
+// quietCall returns a call that nobody is asked about.
 func quietCall(think time.Duration, n int, tool string, input members, output string, took time.Duration) []step {
 	call := members{"tool_name": tool, "tool_input": input, "tool_use_id": "call_" + strconv.Itoa(n)}
 	done := members{"tool_name": tool, "tool_input": input, "tool_use_id": "call_" + strconv.Itoa(n),
@@ -102,7 +102,7 @@ func join(parts ...[]step) []step {
 	return all
 }
 
-// moments are the sessions of the demo, in folders below a home that need not exist.
+// moments returns the sessions of the demo, in folders below a home that need not exist.
 func moments(home string) []moment {
 	const second, ms = time.Second, time.Millisecond
 	at := func(name string) string { return filepath.Join(home, name) }

@@ -1,4 +1,4 @@
-// Package fleetcmd has `hookmux fleet`: machines that share one inbox and one journal.
+// Package fleetcmd implements `hookmux fleet`: machines that share one inbox and one journal.
 package fleetcmd
 
 import (
@@ -143,7 +143,7 @@ func withArticle(role string) string {
 	return "a " + role
 }
 
-// ownAddresses are how other machines may reach this one, loopback last.
+// ownAddresses returns how other machines may reach this one, loopback last.
 func ownAddresses(port string) (list []string) {
 	addresses, err := net.InterfaceAddrs()
 	if err != nil {

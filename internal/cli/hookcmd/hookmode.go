@@ -37,8 +37,8 @@ func setHookMode(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, to rules.Mo
 	if err != nil {
 		return err
 	}
-	if found.module != nil {
-		return setModuleMode(app, cmd, c, to, found.module)
+	if found.tsHook != nil {
+		return setTSHookMode(app, cmd, c, to, found.tsHook)
 	}
 	patch := map[rules.Mode]string{
 		rules.Block:   `{"enabled": null, "log": false}`,
@@ -56,7 +56,7 @@ func setHookMode(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, to rules.Mo
 // foundHook is a hook that somebody named.
 type foundHook struct {
 	id     string
-	module *wire.ModuleInfo // nil for a registered hook
+	tsHook *wire.TSHookInfo // nil for a registered hook
 	target string           // what a registered hook runs
 }
 
@@ -67,7 +67,7 @@ func findHook(app *cmdutil.App, cmd *cobra.Command, c *client.Client, name strin
 		return foundHook{}, err
 	}
 	for _, one := range list {
-		if one.id == name || one.module != nil && isNamed(one.module, name) {
+		if one.id == name || one.tsHook != nil && isNamed(one.tsHook, name) {
 			return one, nil
 		}
 	}
@@ -77,7 +77,7 @@ func findHook(app *cmdutil.App, cmd *cobra.Command, c *client.Client, name strin
 	return foundHook{}, cmdutil.UnknownName("hook", name, known, "hookmux hooks list")
 }
 
-// listHooks are the hooks here, and what they are called.
+// listHooks returns the hooks here, and what they are called.
 func listHooks(ctx context.Context, app *cmdutil.App, c *client.Client) (list []foundHook, known []string, err error) {
 	var registered []wire.ListedHook
 	if err := c.Call(ctx, wire.MethodHooksList, wire.HooksListParams{Cwd: app.Cwd()}, &registered); err != nil {
@@ -90,13 +90,13 @@ func listHooks(ctx context.Context, app *cmdutil.App, c *client.Client) (list []
 		}
 		list, known = append(list, foundHook{id: reg.ID, target: reg.Target}), append(known, reg.ID)
 	}
-	var modules []wire.ModuleInfo
-	if err := c.Call(ctx, wire.MethodModules, wire.ModulesParams{Cwd: app.Cwd()}, &modules); err != nil {
+	var tsHooks []wire.TSHookInfo
+	if err := c.Call(ctx, wire.MethodTSHooks, wire.TSHooksParams{Cwd: app.Cwd()}, &tsHooks); err != nil {
 		return nil, nil, err
 	}
-	for i := range modules {
-		list = append(list, foundHook{id: modules[i].ID, module: &modules[i]})
-		known = append(known, filepath.Base(modules[i].Path))
+	for i := range tsHooks {
+		list = append(list, foundHook{id: tsHooks[i].ID, tsHook: &tsHooks[i]})
+		known = append(known, filepath.Base(tsHooks[i].Path))
 	}
 	return list, known, nil
 }
@@ -120,13 +120,13 @@ func pauseHook(app *cmdutil.App, cmd *cobra.Command, name string, given []string
 
 // isNamed reports whether a name means a TypeScript file: its id, its
 // path, or its file name with or without the ending.
-func isNamed(one *wire.ModuleInfo, name string) bool {
+func isNamed(one *wire.TSHookInfo, name string) bool {
 	base := filepath.Base(one.Path)
 	return name == one.ID || name == one.Path || name == base || name == strings.TrimSuffix(base, filepath.Ext(base))
 }
 
-// setModuleMode lets a TypeScript file decide, or only log.
-func setModuleMode(app *cmdutil.App, cmd *cobra.Command, c *client.Client, to rules.Mode, one *wire.ModuleInfo) error {
+// setTSHookMode lets a TypeScript file decide, or only log.
+func setTSHookMode(app *cmdutil.App, cmd *cobra.Command, c *client.Client, to rules.Mode, one *wire.TSHookInfo) error {
 	shown := termsafe.Line(app.Shorten(one.Path), 200)
 	if to == rules.Off {
 		return cmdutil.UsageError("%s is a hook because it is in that folder: move it elsewhere to turn it off, or let it only "+
@@ -136,14 +136,14 @@ func setModuleMode(app *cmdutil.App, cmd *cobra.Command, c *client.Client, to ru
 	if err != nil {
 		return err
 	}
-	list, err := logOnlyModules(app, cmd)
+	list, err := logOnlyTSHooks(app, cmd)
 	if err != nil {
 		return err
 	}
-	list = slices.DeleteFunc(list, func(s string) bool { return sources.ModulePath(dirs, s) == one.Path })
+	list = slices.DeleteFunc(list, func(s string) bool { return sources.TSHookPath(dirs, s) == one.Path })
 	said := "is on"
 	if to == rules.LogOnly {
-		list = append(list, shortModuleName(dirs, one.Path))
+		list = append(list, shortTSHookName(dirs, one.Path))
 		said = "only logs now: hookmux records what it would have done"
 	}
 	b, _ := json.Marshal(append([]string{}, list...))
@@ -157,8 +157,8 @@ func setModuleMode(app *cmdutil.App, cmd *cobra.Command, c *client.Client, to ru
 	return nil
 }
 
-// shortModuleName is how a file is written in the setting modules.log.
-func shortModuleName(dirs paths.Dirs, path string) string {
+// shortModuleName returns how a file is written in the setting modules.log.
+func shortTSHookName(dirs paths.Dirs, path string) string {
 	if filepath.Dir(path) == filepath.Join(dirs.Config, "hooks") {
 		return filepath.Base(path)
 	}
@@ -166,7 +166,7 @@ func shortModuleName(dirs paths.Dirs, path string) string {
 }
 
 // logOnlyModules reads the setting modules.log.
-func logOnlyModules(app *cmdutil.App, cmd *cobra.Command) ([]string, error) {
+func logOnlyTSHooks(app *cmdutil.App, cmd *cobra.Command) ([]string, error) {
 	settings, err := configcmd.ReadSettings(app, cmd)
 	if err != nil {
 		return nil, err
@@ -180,7 +180,7 @@ func logOnlyModules(app *cmdutil.App, cmd *cobra.Command) ([]string, error) {
 	return list, err
 }
 
-// HookNames are the IDs and file names of the hooks that a running daemon has here.
+// HookNames returns the IDs and file names of the hooks that a running daemon has here.
 func HookNames(app *cmdutil.App) []string {
 	c, err := app.RunningDaemon()
 	if err != nil {
@@ -200,8 +200,8 @@ func checkHook(app *cmdutil.App, cmd *cobra.Command, id string) error {
 		return err
 	}
 	found, err := findHook(app, cmd, c, id, rules.Off)
-	if err == nil && found.module != nil {
-		return cmdutil.UsageError("%s is a file; edit or delete it", app.Shorten(found.module.Path))
+	if err == nil && found.tsHook != nil {
+		return cmdutil.UsageError("%s is a file; edit or delete it", app.Shorten(found.tsHook.Path))
 	}
 	return err
 }

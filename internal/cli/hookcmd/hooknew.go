@@ -20,8 +20,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// moduleName keeps a name a file name on every system.
-var moduleName = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
+// tsHookName keeps a name a file name on every system.
+var tsHookName = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 
 func hookNewCommand(app *cmdutil.App) *cobra.Command {
 	var dir string
@@ -39,7 +39,7 @@ overwritten, except for an older hookmux.d.ts.`,
 			if ext := filepath.Ext(name); ext == ".ts" || ext == ".js" {
 				name = name[:len(name)-len(ext)]
 			}
-			if !moduleName.MatchString(name) {
+			if !tsHookName.MatchString(name) {
 				return cmdutil.UsageError("%q can't be a file name; use letters, digits, - and _", args[0])
 			}
 			if dir == "" {
@@ -106,7 +106,7 @@ const (
 // the start.
 func beginLogging(ctx context.Context, app *cmdutil.App, file string) (start, error) {
 	dirs, err := app.Dirs()
-	inProject := strings.HasSuffix(filepath.ToSlash(filepath.Dir(file)), "/"+trust.ModuleDir)
+	inProject := strings.HasSuffix(filepath.ToSlash(filepath.Dir(file)), "/"+trust.TSHookDir)
 	if err != nil || filepath.Dir(file) != filepath.Join(dirs.Config, "hooks") && !inProject {
 		return startElsewhere, nil
 	}

@@ -21,7 +21,7 @@ var hookVerbs = []struct{ name, needs string }{
 	{"mode", "ID"}, {"pause", "ID"}, {"handle", "KIND"},
 }
 
-// HookVerbs are the verbs of `hookmux hooks [AGENT] VERB`, which cobra does not know.
+// HookVerbs returns the verbs of `hookmux hooks [AGENT] VERB`, which cobra does not know.
 func HookVerbs() []string {
 	list := []string{"import"}
 	for _, v := range hookVerbs {

@@ -22,7 +22,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// registrationPatch is the flags that were given, as the registration's own keys. Bad
+// registrationPatch returns the flags that were given, as the registration's own keys. Bad
 // values are errors here, where the flag is known.
 func (f *hookFlags) registrationPatch(cmd *cobra.Command) (map[string]any, error) {
 	out := map[string]any{}

@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/cli/rulescmd"
-	"github.com/hookmux/hookmux/internal/pipeline/judge"
+	"github.com/hookmux/hookmux/internal/pipeline/evaluate"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -85,8 +85,8 @@ func hooksList(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, name string) 
 	if err := c.Call(cmd.Context(), wire.MethodHooksList, p, &list); err != nil {
 		return err
 	}
-	var modules []wire.ModuleInfo
-	if err := c.Call(cmd.Context(), wire.MethodModules, wire.ModulesParams{Cwd: app.Cwd()}, &modules); err != nil {
+	var tsHooks []wire.TSHookInfo
+	if err := c.Call(cmd.Context(), wire.MethodTSHooks, wire.TSHooksParams{Cwd: app.Cwd()}, &tsHooks); err != nil {
 		return err
 	}
 	if f.asJSON {
@@ -94,8 +94,8 @@ func hooksList(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, name string) 
 		for _, one := range list {
 			all = append(all, one)
 		}
-		for _, one := range modules {
-			all = append(all, map[string]any{"module": one, "scope": one.Scope, "inForce": one.InForce, "why": one.Why})
+		for _, one := range tsHooks {
+			all = append(all, map[string]any{"file": one, "scope": one.Scope, "inForce": one.InForce, "why": one.Why})
 		}
 		return app.PrintJSON(all)
 	}
@@ -104,20 +104,20 @@ func hooksList(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, name string) 
 	if err != nil {
 		return err
 	}
-	if len(list) == 0 && len(modules) == 0 && unread {
+	if len(list) == 0 && len(tsHooks) == 0 && unread {
 		return cmdutil.Exit(cmdutil.ExitFailed)
 	}
-	if len(list) == 0 && len(modules) == 0 {
+	if len(list) == 0 && len(tsHooks) == 0 {
 		app.Say("no hooks here; `hookmux hooks new NAME` writes one in TypeScript, `hookmux hooks add` adds a command")
 		return nil
 	}
-	if err := sayRegistered(app, list); err != nil || len(modules) == 0 {
+	if err := sayRegistered(app, list); err != nil || len(tsHooks) == 0 {
 		return err
 	}
 	if len(list) > 0 {
 		app.Say("")
 	}
-	return showModules(app, modules, waitingChanges(cmd.Context(), c), f.all)
+	return showTSHooks(app, tsHooks, waitingChanges(cmd.Context(), c), f.all)
 }
 
 // sayHookProblems says what in your hooks.json and this project's can't be read.
@@ -126,7 +126,7 @@ func sayHookProblems(app *cmdutil.App) (any bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	r := judge.New(dirs, app.LiveSettings).Registry
+	r := evaluate.New(dirs, app.LiveSettings).Registry
 	files := []string{r.GlobalFile()}
 	if root := r.FindProject(app.Cwd()); root != "" {
 		files = append(files, filepath.Join(root, ".hookmux", "hooks.json"))

@@ -25,7 +25,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-type moduleTrial struct {
+type tsHookTrial struct {
 	event, agent, input, payload string
 	answers                      []string
 	timeout                      time.Duration
@@ -33,7 +33,7 @@ type moduleTrial struct {
 }
 
 func hookTestCommand(app *cmdutil.App) *cobra.Command {
-	t := &moduleTrial{}
+	t := &tsHookTrial{}
 	cmd := &cobra.Command{
 		Use:   "test FILE",
 		Short: "Try a TypeScript hook on one event",
@@ -63,7 +63,7 @@ session_before_compact and so on. --input is what the event is about: {"command"
 	return cmd
 }
 
-func testHook(app *cmdutil.App, cmd *cobra.Command, t *moduleTrial, file string) error {
+func testHook(app *cmdutil.App, cmd *cobra.Command, t *tsHookTrial, file string) error {
 	catalogue, err := app.Catalogue()
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func testHook(app *cmdutil.App, cmd *cobra.Command, t *moduleTrial, file string)
 	if err != nil {
 		return err
 	}
-	path, err := findModule(app, dirs, file)
+	path, err := findTSHook(app, dirs, file)
 	if err != nil {
 		return err
 	}
@@ -116,9 +116,9 @@ func testHook(app *cmdutil.App, cmd *cobra.Command, t *moduleTrial, file string)
 	return nil
 }
 
-// findModule is the file that is meant: as named from here, or a name in this
+// findTSHook returns the file that is meant: as named from here, or a name in this
 // project's folder of hooks or in their own.
-func findModule(app *cmdutil.App, dirs paths.Dirs, file string) (string, error) {
+func findTSHook(app *cmdutil.App, dirs paths.Dirs, file string) (string, error) {
 	path, err := filepath.Abs(file)
 	if err != nil {
 		return "", err
@@ -126,7 +126,7 @@ func findModule(app *cmdutil.App, dirs paths.Dirs, file string) (string, error) 
 	places := []string{path}
 	if filepath.Base(file) == file {
 		for at := app.Cwd(); at != "" && at != filepath.Dir(at); at = filepath.Dir(at) {
-			places = append(places, filepath.Join(at, filepath.FromSlash(trust.ModuleDir), file))
+			places = append(places, filepath.Join(at, filepath.FromSlash(trust.TSHookDir), file))
 		}
 		places = append(places, filepath.Join(dirs.Config, "hooks", file))
 	}
@@ -145,7 +145,7 @@ func findModule(app *cmdutil.App, dirs paths.Dirs, file string) (string, error) 
 const inspectTime = 8 * time.Hour
 
 // trialEvent makes the event up, or reads it.
-func trialEvent(app *cmdutil.App, t *moduleTrial, catalogue *agent.Catalogue, host tshook.Host) (*event.Event,
+func trialEvent(app *cmdutil.App, t *tsHookTrial, catalogue *agent.Catalogue, host tshook.Host) (*event.Event,
 	error) {
 	a, ok := catalogue.Agent(t.agent)
 	if !ok {
@@ -216,10 +216,10 @@ func trialJSON(app *cmdutil.App, t *tshook.Tried, ev *event.Event, d event.Decis
 		Did      []string         `json:"did"`
 		Sent     []string         `json:"sent"`
 		Problems []tshook.Problem `json:"problems"`
-		Module   tshook.Info      `json:"module"`
+		TSHook   tshook.Info      `json:"file"`
 	}{Event: ev, Decision: d, Answer: answer, Inner: t.Inner, TookMS: float64(t.Took.Microseconds()) / 1000,
 		Console: nonNil(t.Console), Notices: nonNil(t.Notices),
-		Asked: []question{}, Did: []string{}, Sent: []string{}, Problems: nonNil(t.Problems), Module: t.Info}
+		Asked: []question{}, Did: []string{}, Sent: []string{}, Problems: nonNil(t.Problems), TSHook: t.Info}
 	if t.Err != nil {
 		out.Error = t.Err.Error()
 	}

@@ -33,7 +33,7 @@ func expandHome(app *cmdutil.App, file string) string {
 	return file
 }
 
-// waitingChanges are the files whose changes you haven't accepted yet, and how each
+// waitingChanges returns the files whose changes you haven't accepted yet, and how each
 // changed.
 func waitingChanges(ctx context.Context, c *client.Client) map[string]string {
 	info, err := c.Info(ctx)

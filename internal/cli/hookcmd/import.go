@@ -109,7 +109,7 @@ func sayImported(app *cmdutil.App, added []wire.HooksEditResult, notes []string)
 	}
 }
 
-// importedBatch is what was read from one place, and the scope it belongs to.
+// importedBatch holds what was read from one place, and the scope it belongs to.
 type importedBatch struct {
 	scope  string
 	result importer.Result
@@ -171,7 +171,7 @@ func checkRegistration(r *hook.Registration) error {
 	}, nil)
 }
 
-// settingsFiles are the files in which an agent keeps hooks: the user's own, and
+// settingsFiles returns the files in which an agent keeps hooks: the user's own, and
 // those of the project here.
 func settingsFiles(app *cmdutil.App, a *agent.Agent, home string) (user, project []string) {
 	for _, f := range a.Files {

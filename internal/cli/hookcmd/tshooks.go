@@ -28,8 +28,8 @@ func hookTypesCommand(app *cmdutil.App) *cobra.Command {
 	}
 }
 
-// showModules lists the hooks that are TypeScript files.
-func showModules(app *cmdutil.App, list []wire.ModuleInfo, waiting map[string]string, all bool) error {
+// showTSHooks lists the hooks that are TypeScript files.
+func showTSHooks(app *cmdutil.App, list []wire.TSHookInfo, waiting map[string]string, all bool) error {
 	rows := [][]string{{"TYPESCRIPT", "SCOPE", "MODE", "RUNS", "MEAN", "LISTENS TO"}}
 	var below []string
 	here := agentsHere(app)
@@ -44,14 +44,14 @@ func showModules(app *cmdutil.App, list []wire.ModuleInfo, waiting map[string]st
 		if info.Runs > 0 {
 			mean = formatMilliseconds(info.Total / tshook.Milliseconds(info.Runs))
 		}
-		name := hook.ModuleFile(one.ID)
-		mode, more := moduleState(&one, waiting)
+		name := hook.TSHookFile(one.ID)
+		mode, more := tsHookState(&one, waiting)
 		rows = append(rows, []string{termsafe.Line(name, 40), one.Scope, mode, fmt.Sprint(info.Runs), mean,
 			termsafe.Line(strings.Join(info.Events, ", "), 80)})
 		for _, text := range more {
 			below = append(below, name+": "+text)
 		}
-		below = append(below, moduleNotes(name, &info, func(agent string) bool { return all || here[agent] })...)
+		below = append(below, tsHookNotes(name, &info, func(agent string) bool { return all || here[agent] })...)
 	}
 	text.Table(app.Stdout, rows, app.Columns())
 	if len(below) > 0 {
@@ -63,9 +63,9 @@ func showModules(app *cmdutil.App, list []wire.ModuleInfo, waiting map[string]st
 	return nil
 }
 
-// moduleState returns the mode of a TypeScript hook, and what else there is to say: why it isn't active, or which version
+// tsHookState returns the mode of a TypeScript hook, and what else there is to say: why it isn't active, or which version
 // of it is if its file changed since you accepted it.
-func moduleState(one *wire.ModuleInfo, waiting map[string]string) (mode string, more []string) {
+func tsHookState(one *wire.TSHookInfo, waiting map[string]string) (mode string, more []string) {
 	mode = "on"
 	switch {
 	case !one.InForce:
@@ -82,7 +82,7 @@ func moduleState(one *wire.ModuleInfo, waiting map[string]string) (mode string, 
 	return mode, more
 }
 
-// agentsHere are the agents whose programs are on this machine, and "*" for all.
+// agentsHere returns the agents whose programs are on this machine, and "*" for all.
 func agentsHere(app *cmdutil.App) map[string]bool {
 	here := map[string]bool{hook.Any: true}
 	c, err := app.Catalogue()
@@ -101,8 +101,8 @@ func agentsHere(app *cmdutil.App) map[string]bool {
 
 func formatMilliseconds(ms tshook.Milliseconds) string { return fmt.Sprintf("%.2f ms", float64(ms)) }
 
-// moduleNotes are what is wrong with a file, and what some agents can't do of it.
-func moduleNotes(name string, info *tshook.Info, shown func(agent string) bool) []string {
+// tsHookNotes returns what is wrong with a file, and what some agents can't do of it.
+func tsHookNotes(name string, info *tshook.Info, shown func(agent string) bool) []string {
 	var out []string
 	for i := range info.Errors {
 		p := &info.Errors[i]

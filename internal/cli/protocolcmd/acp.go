@@ -20,7 +20,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/pipeline/judge"
+	"github.com/hookmux/hookmux/internal/pipeline/evaluate"
 	"github.com/hookmux/hookmux/internal/platform/daemonstart"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
@@ -125,7 +125,7 @@ func reportDropped(to io.Writer) func(from string, why error) {
 	}
 }
 
-// frameDaemon reaches the daemon as hooks do. agent is what the events are told of.
+// frameDaemon reaches the daemon as hooks do. agent is the name that events carry.
 func frameDaemon(app *cmdutil.App, dirs paths.Dirs, agent func() string) *acp.FrameDaemon {
 	return &acp.FrameDaemon{
 		Socket: dirs.Socket(), Agent: agent, Cwd: app.Cwd(), Env: app.Environ,
@@ -137,8 +137,8 @@ func frameDaemon(app *cmdutil.App, dirs paths.Dirs, agent func() string) *acp.Fr
 			_, err := (&client.Client{Socket: dirs.Socket()}).Info(ctx)
 			return err
 		},
-		Judge: func(ctx context.Context, id, agent string, r acp.Report) acp.Answer {
-			v := judge.New(dirs, app.LiveSettings).Decide(ctx, judge.Call{ID: id, Time: time.Now(), Agent: agent,
+		Evaluate: func(ctx context.Context, id, agent string, r acp.Report) acp.Answer {
+			v := evaluate.New(dirs, app.LiveSettings).Decide(ctx, evaluate.Call{ID: id, Time: time.Now(), Agent: agent,
 				Event: r.Event, Cwd: app.Cwd(), Payload: r.Payload, Env: app.Getenv})
 			return acp.Answer{Result: json.RawMessage(v.Answer.Stdout), Reason: v.Answer.Stderr}
 		},

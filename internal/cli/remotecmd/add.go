@@ -146,7 +146,7 @@ func setUp(ctx context.Context, app *cmdutil.App, target string, m *machine, key
 	return interactive(ctx, app, target, script)
 }
 
-// ownName is what the other machine calls this one: decisions there name you.
+// ownName returns what the other machine calls this one: decisions there name you.
 func ownName() string {
 	host, _ := os.Hostname()
 	host, _, _ = strings.Cut(cmp.Or(host, "another machine"), ".")

@@ -1,4 +1,4 @@
-// Package remotecmd has `hookmux remote`: other machines over ssh, whose sessions and
+// Package remotecmd implements `hookmux remote`: other machines over ssh, whose sessions and
 // requests show up here.
 package remotecmd
 
@@ -135,7 +135,7 @@ confirm it with a code. ` + "`hookmux web devices`" + ` lists paired machines an
 	return cmd
 }
 
-// nameFor is what a host is called unless you say otherwise: the first part of its name.
+// nameFor returns what a host is called unless you say otherwise: the first part of its name.
 func nameFor(target string) string {
 	_, host, found := strings.Cut(target, "@")
 	if !found {

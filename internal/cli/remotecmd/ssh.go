@@ -77,7 +77,7 @@ func interactive(ctx context.Context, app *cmdutil.App, target, script string) e
 	return nil
 }
 
-// machine is what is known of the other machine.
+// machine describes the other machine.
 type machine struct {
 	os, arch string
 	data     string // the folder of hookmux's programs and data

@@ -21,7 +21,7 @@ import (
 
 // examineEvent prints which guards and rules match an event.
 func examineEvent(ctx context.Context, app *cmdutil.App, ev *event.Event, asJSON bool) error {
-	j, err := openJudge(app)
+	j, err := openEvaluator(app)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func SayExamination(app *cmdutil.App, e *examine.Examination) {
 	}
 }
 
-// commandEvent is the call of an agent's shell tool.
+// commandEvent returns the call of an agent's shell tool.
 func commandEvent(command, cwd, agentName string) *event.Event {
 	input, _ := json.Marshal(map[string]string{"command": command})
 	return &event.Event{

@@ -230,7 +230,7 @@ func checkFiles(app *cmdutil.App, names []string) (found, described int, problem
 			n++
 		}
 	}
-	if j, err := openJudge(app); err == nil {
+	if j, err := openEvaluator(app); err == nil {
 		if root := j.Registry.FindProject(app.Cwd()); root != "" {
 			more = append(more, ruleset.Ignored(filepath.Join(root, ".hookmux", ruleset.FolderName))...)
 		}
@@ -271,7 +271,7 @@ func programFilesHere(app *cmdutil.App) ([]ruleFile, error) {
 		return nil, err
 	}
 	folders := []string{filepath.Join(dirs.Config, programs.FolderName)}
-	if j, err := openJudge(app); err == nil {
+	if j, err := openEvaluator(app); err == nil {
 		if root := j.Registry.FindProject(app.Cwd()); root != "" {
 			folders = append(folders, filepath.Join(root, ".hookmux", programs.FolderName))
 		}
@@ -292,13 +292,13 @@ type ruleFile struct {
 	layer rules.Layer
 }
 
-// filesHere are the files of the administrator, the user and this project.
+// filesHere returns the files of the administrator, the user and this project.
 func filesHere(app *cmdutil.App) ([]ruleFile, error) {
 	dirs, err := app.Dirs()
 	if err != nil {
 		return nil, err
 	}
-	j, err := openJudge(app)
+	j, err := openEvaluator(app)
 	if err != nil {
 		return nil, err
 	}
@@ -340,7 +340,7 @@ func readFiles(files []ruleFile) (list []*rules.Rule, problems []rules.Problem, 
 	return list, append(unread, problems...), len(unread)
 }
 
-// plainError is an error without the name of the file, which stands in front of it already.
+// plainError returns an error without the name of the file, which stands in front of it already.
 func plainError(err error) error {
 	if wrapped := (*fs.PathError)(nil); errors.As(err, &wrapped) {
 		return wrapped.Err

@@ -258,7 +258,7 @@ func showRule(app *cmdutil.App, cmd *cobra.Command, id string, asJSON bool) erro
 	return nil
 }
 
-// GuardNames are the names of the guards.
+// GuardNames returns the names of the guards.
 func GuardNames() []string {
 	var list []string
 	for _, g := range names.All() {
@@ -267,7 +267,7 @@ func GuardNames() []string {
 	return list
 }
 
-// findGuard is the name of a guard, which may be written guard.NAME.
+// findGuard returns the name of a guard, which may be written guard.NAME.
 func findGuard(name string) (string, error) {
 	short, _ := hook.GuardName(name)
 	if short == "all" || short == "*" {
@@ -348,7 +348,7 @@ func needGuards(_ *cobra.Command, args []string) error {
 // recommended is the preset that `hookmux setup` turns on.
 const recommended = "recommended"
 
-// guardRules are the ids of the guards' rules.
+// guardRules returns the ids of the guards' rules.
 func guardRules() (ids []string) {
 	for _, g := range guards.List() {
 		for _, r := range g.Rules {

@@ -55,7 +55,7 @@ stops what a deny or ask rule would miss: eval, find -exec, git -C, rm -fr, less
 	return cmd
 }
 
-// imported is what an import came to, as programs read it.
+// imported is the result of an import, as programs read it.
 type imported struct {
 	Sources []ruleimport.Source `json:"sources"`
 	Taken   int                 `json:"taken"`
@@ -122,7 +122,7 @@ func (f *importFlags) run(ctx context.Context, name string) error {
 	return nil
 }
 
-// importable are the agents whose rules can be taken over.
+// importable returns the agents whose rules can be taken over.
 func importable(catalogue *agent.Catalogue) []string {
 	var list []string
 	for _, a := range catalogue.Agents() {

@@ -38,7 +38,7 @@ func (f *packFlags) addTo(cmd *cobra.Command, dryRun string) {
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
 }
 
-// PackNames are the packs that you added.
+// PackNames returns the packs that you added.
 func PackNames(app *cmdutil.App) []string {
 	store, err := openStore(app)
 	if err != nil {
@@ -52,7 +52,7 @@ func PackNames(app *cmdutil.App) []string {
 	return names
 }
 
-// findKept is a pack that was added.
+// findKept returns a pack that was added.
 func findKept(app *cmdutil.App, store *packstore.Store, name string) (packstore.Kept, error) {
 	kept, ok, err := store.Find(name)
 	if err == nil && !ok {

@@ -123,7 +123,7 @@ func sayPack(app *cmdutil.App, asJSON bool, done *wire.PackResult, what string) 
 	return nil
 }
 
-// allowing are the rules that allow calls without asking.
+// allowing returns the rules that allow calls without asking.
 func allowing(list []*rules.Rule) []string {
 	out := []string{}
 	for _, r := range list {

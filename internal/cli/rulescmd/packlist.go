@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/ui/text"
 )
 
-// Packs are the packs that you added, and what is wrong with them.
+// Packs returns the packs that you added, and what is wrong with them.
 func Packs(app *cmdutil.App) ([]packstore.Kept, []rules.Problem, error) {
 	store, err := openStore(app)
 	if err != nil {

@@ -30,7 +30,7 @@ func ParseMode(word string) (rules.Mode, error) {
 	return "", cmdutil.UnknownMode(word, known)
 }
 
-// Paused is what a pause command is about.
+// Paused names what a pause command is about.
 type Paused string
 
 // The things that can be paused.
@@ -39,7 +39,7 @@ const (
 	PauseRules Paused = "rules"
 )
 
-// one is what a single one is called.
+// one returns what a single one is called.
 func (p Paused) one() string {
 	if p == PauseRules {
 		return "rule or pack"
@@ -90,7 +90,7 @@ func pauseArgs(cmd *cobra.Command, args []string) error {
 	return cmdutil.SomeArgs("NAME")(cmd, args)
 }
 
-// PauseSpan is how long a pause lasts; 0 ends one.
+// PauseSpan returns how long a pause lasts; 0 ends one.
 // longer is the command that has it only log until you change that.
 func PauseSpan(given []string, end bool, longer string) (time.Duration, error) {
 	switch {
@@ -149,7 +149,7 @@ func Pause(cmd *cobra.Command, app *cmdutil.App, p wire.PauseParams) error {
 	return nil
 }
 
-// modeNow is the mode in which a guard or rule works now: while it's paused, it only logs.
+// modeNow returns the mode in which a guard or rule works now: while it's paused, it only logs.
 func modeNow(app *cmdutil.App, name, mode string) string {
 	dirs, err := app.Dirs()
 	if err != nil || mode == config.GuardOff {

@@ -16,7 +16,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/edit/userfile"
-	"github.com/hookmux/hookmux/internal/pipeline/judge"
+	"github.com/hookmux/hookmux/internal/pipeline/evaluate"
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/policy/facts"
@@ -125,7 +125,7 @@ func (f *replayFlags) options() (*replay.Options, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := judge.New(dirs, f.app.LiveSettings)
+	j := evaluate.New(dirs, f.app.LiveSettings)
 	notes := origins.New(dirs.State)
 	o := &replay.Options{Home: dirs.Home, Honour: f.switched, Catalogue: j.Catalogue,
 		FindProject: j.Registry.FindProject, GroupOf: j.Registry.RootFor,
@@ -164,7 +164,7 @@ func (f *replayFlags) options() (*replay.Options, error) {
 }
 
 // addGuards asks the built-in guards as well, as if all were on.
-func addGuards(o *replay.Options, j *judge.Judge) error {
+func addGuards(o *replay.Options, j *evaluate.Evaluator) error {
 	list, err := guards.Rules(j.SettingsIn("", nil).Strings(config.GuardHosts))
 	if err != nil {
 		return err
@@ -190,7 +190,7 @@ func readRuleFiles(files []string) ([]*rules.Rule, error) {
 	return list, nil
 }
 
-// heardKinds are the kinds of events that are worth reading.
+// heardKinds returns the kinds of events that are worth reading.
 func heardKinds(o *replay.Options) []string {
 	var list []string
 	counted := replay.NeedsCounts(o.Rules)

@@ -1,4 +1,4 @@
-// Package rulescmd has the commands for rules that people write, and for who decided
+// Package rulescmd implements the commands for rules that people write, and for who decided
 // about a call.
 package rulescmd
 
@@ -12,7 +12,7 @@ import (
 
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/pipeline/judge"
+	"github.com/hookmux/hookmux/internal/pipeline/evaluate"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/selection/config"
@@ -49,14 +49,14 @@ Without a command, lists the rules and packs.`,
 	return cmd
 }
 
-// openJudge reads the rules and settings that are in force, whether a daemon runs or
+// openEvaluator reads the rules and settings that are in force, whether a daemon runs or
 // not.
-func openJudge(app *cmdutil.App) (*judge.Judge, error) {
+func openEvaluator(app *cmdutil.App) (*evaluate.Evaluator, error) {
 	dirs, err := app.Dirs()
 	if err != nil {
 		return nil, err
 	}
-	return judge.New(dirs, app.LiveSettings), nil
+	return evaluate.New(dirs, app.LiveSettings), nil
 }
 
 // ListedRule is a rule as programs read it.
@@ -66,9 +66,9 @@ type ListedRule struct {
 	InForce rules.Mode `json:"inForce"`
 }
 
-// listed are the rules that apply in the current folder, and what is wrong with others.
+// listed returns the rules that apply in the current folder, and what is wrong with others.
 func listed(app *cmdutil.App) ([]ListedRule, []rules.Problem, error) {
-	j, err := openJudge(app)
+	j, err := openEvaluator(app)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -163,7 +163,7 @@ func showCommand(app *cmdutil.App) *cobra.Command {
 	return cmd
 }
 
-// Names are the rules that apply here and the packs, for completion.
+// Names returns the rules that apply here and the packs, for completion.
 func Names(app *cmdutil.App) []string {
 	names := PackNames(app)
 	list, _, err := listed(app)
@@ -176,7 +176,7 @@ func Names(app *cmdutil.App) []string {
 	return names
 }
 
-// pendingRules are the rules in your files that you haven't accepted yet, so that they aren't in force.
+// pendingRules returns the rules in your files that you haven't accepted yet, so that they aren't in force.
 func pendingRules(app *cmdutil.App, inForce []ListedRule) []*rules.Rule {
 	files, err := filesHere(app)
 	if err != nil {
@@ -211,7 +211,7 @@ func findRuleHere(app *cmdutil.App, list []ListedRule, name string) (*ListedRule
 	return nil, cmdutil.UnknownName("rule", name, known, "hookmux rules list")
 }
 
-// findRule is a rule by its ID, or the first one of a pack.
+// findRule returns a rule by its ID, or the first one of a pack.
 func findRule(list []ListedRule, name string) (*ListedRule, error) {
 	var known []string
 	for i, r := range list {
@@ -298,7 +298,7 @@ func SetRuleMode(app *cmdutil.App, cmd *cobra.Command, id string, to rules.Mode)
 	return nil
 }
 
-// settingsFolder is where a file of rules, or one that describes programs, belongs.
+// settingsFolder returns where a file of rules, or one that describes programs, belongs.
 func settingsFolder(app *cmdutil.App, name string, project bool) (string, error) {
 	if project {
 		return ".hookmux/" + name, nil

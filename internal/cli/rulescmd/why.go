@@ -165,7 +165,7 @@ func looksLikeID(word string) bool {
 	return word[:min(1, len(word))] >= "0" && word[:min(1, len(word))] <= "9" && cmdutil.PlainName(word)
 }
 
-// lastStopped is the last call that was denied or asked about.
+// lastStopped returns the last call that was denied or asked about.
 func lastStopped(ctx context.Context, app *cmdutil.App) (*storedCall, error) {
 	var last *storedCall
 	for _, verdict := range []string{"deny", "ask"} {
@@ -187,7 +187,7 @@ func lastStopped(ctx context.Context, app *cmdutil.App) (*storedCall, error) {
 
 var errNothing = errors.New("no call has been stopped yet; `hookmux why EVENT-ID` explains any other call")
 
-// Decided is who decided about a call.
+// Decided identifies who decided about a call.
 type Decided struct {
 	Verdict string `json:"verdict"`
 	By      string `json:"by"`            // guard, rule, hook, permission, person, hookmux, nobody
@@ -235,7 +235,7 @@ func whoDecided(outcome *wire.Outcome) Decided {
 // sayWhy tells who decided, and what guards and rules think today.
 func sayWhy(ctx context.Context, app *cmdutil.App, call *storedCall, asJSON bool) error {
 	decided := whoDecided(call.outcome)
-	j, err := openJudge(app)
+	j, err := openEvaluator(app)
 	if err != nil {
 		return err
 	}

@@ -124,7 +124,7 @@ AGENT is a name that hookmux knows, or the path of such an agent's program.`,
 	return cmd
 }
 
-// newStarter is what starts agents on this machine, in an environment.
+// newStarter returns what starts agents on this machine, in an environment.
 func newStarter(app *cmdutil.App, environ []string) *start.Starter {
 	there := *app
 	there.Environ = environ

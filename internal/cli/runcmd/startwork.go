@@ -24,7 +24,7 @@ type Work struct {
 	Prompt   string // the first; "" for none
 }
 
-// promptArgs are the arguments that begin a session with a prompt.
+// promptArgs returns the arguments that begin a session with a prompt.
 func promptArgs(a *agent.Agent, prompt string) ([]string, error) {
 	switch flag := a.Launch.FirstPrompt; {
 	case prompt == "":
@@ -81,7 +81,7 @@ func moveThere(ctx context.Context, app *cmdutil.App, w *Work) ([]string, error)
 	return args, os.Chdir(folder)
 }
 
-// workFolder is a folder as it was typed: absolute, ~ for home, else from here.
+// workFolder returns a folder as it was typed: absolute, ~ for home, else from here.
 func workFolder(app *cmdutil.App, typed string) (string, error) {
 	folder := typed
 	switch {

@@ -58,7 +58,7 @@ func readConf(path string) ([]byte, error) {
 	return text, err
 }
 
-// tmuxSteps are what an installation does to files: our own first, so that the
+// tmuxSteps returns what an installation does to files: our own first, so that the
 // line never reads what is not there.
 func tmuxSteps(own string, ownText []byte, conf string, text []byte) ([]install.Step, error) {
 	was, err := readConf(own)
@@ -75,7 +75,7 @@ func tmuxSteps(own string, ownText []byte, conf string, text []byte) ([]install.
 	return changes, nil
 }
 
-// setFollow has the daemon keep icons and names current, or not; nil is what holds
+// setFollow has the daemon keep icons and names current, or not; nil keeps what holds
 // without a setting.
 func setFollow(ctx context.Context, app *cmdutil.App, value json.RawMessage) error {
 	return app.CallDaemon(ctx, wire.MethodConfigSet, wire.ConfigSetParams{Key: config.TmuxFollow, Value: value}, nil)

@@ -28,7 +28,7 @@ func tmuxStatusCommand(app *cmdutil.App) *cobra.Command {
 	return cmd
 }
 
-// tmuxState is what `tmux status` says.
+// tmuxState is the output of `tmux status`.
 type tmuxState struct {
 	Conf    string `json:"conf"`    // the file with our line; "" for none
 	Own     string `json:"own"`     // the file it reads

@@ -35,14 +35,14 @@ func queryFleet(ctx context.Context, app *cmdutil.App, host string, q wire.Query
 	return eachStored(ctx, read, q, each)
 }
 
-// hostColumn is the machine of an event, in front of its line.
+// hostColumn returns the machine of an event, in front of its line.
 func hostColumn(e *client.Entry) string {
 	var ev event.Event
 	_ = json.Unmarshal(e.Event, &ev) // the line itself says what's wrong with it
 	return fmt.Sprintf("%-12s ", termsafe.Line(ev.Where.Host, 12))
 }
 
-// fleetRecord is an event of the fleet's journal as the audit trail of its machine has it,
+// fleetRecord returns an event of the fleet's journal as the audit trail of its machine has it,
 // without its place in that machine's chain. It is false for events that no trail has.
 func fleetRecord(e *client.Entry) (audit.Record, bool) {
 	var ev event.Event

@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// wholeID is the ID of the session you mean, as `hookmux ps` shows it; a name that no
+// wholeID returns the ID of the session you mean, as `hookmux ps` shows it; a name that no
 // listed session has is taken as an ID the journal may know.
 func wholeID(ctx context.Context, c *client.Client, name string) string {
 	if name == "" {

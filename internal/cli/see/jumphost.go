@@ -18,7 +18,7 @@ import (
 // tmuxPane is how tmux names a pane. The name comes from another machine.
 var tmuxPane = regexp.MustCompile(`^%[0-9]{1,9}$`)
 
-// hostCommand is the command line that goes to a session on another machine.
+// hostCommand returns the command line that goes to a session on another machine.
 func hostCommand(target string, s *wire.Session) ([]string, error) {
 	if s.Mux != "tmux" || !tmuxPane.MatchString(s.Pane) {
 		return nil, fmt.Errorf("can't jump to %q: on %s it runs in no tmux pane; `ssh %s` goes there",
@@ -62,7 +62,7 @@ func jumpToHost(ctx context.Context, app *cmdutil.App, s *wire.Session, terminal
 	return "", nil
 }
 
-// targetOf is how ssh reaches a host.
+// targetOf returns how ssh reaches a host.
 func targetOf(ctx context.Context, app *cmdutil.App, name string) (string, error) {
 	var list []wire.Host
 	err := app.ReadOnce(ctx, func(ctx context.Context, c *client.Client) error {

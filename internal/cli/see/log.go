@@ -262,7 +262,7 @@ func (f *logFlags) query() (wire.QueryParams, error) {
 	return q, nil
 }
 
-// eventName is the ID of a stored event and the agent's own name for it.
+// eventName returns the ID of a stored event and the agent's own name for it.
 func eventName(e *client.Entry) (id, native string) {
 	var ev struct {
 		ID     string `json:"id"`

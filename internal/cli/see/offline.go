@@ -7,7 +7,7 @@ import (
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/pipeline/judge"
+	"github.com/hookmux/hookmux/internal/pipeline/evaluate"
 	"github.com/hookmux/hookmux/internal/recorder"
 	"github.com/hookmux/hookmux/internal/redact"
 	"github.com/hookmux/hookmux/internal/services"
@@ -32,7 +32,7 @@ func askDaemon(ctx context.Context, app *cmdutil.App) (*client.Client, error) {
 	return c, nil
 }
 
-// storedSession is a session as the last daemon wrote it down.
+// storedSession returns a session as the last daemon wrote it down.
 func storedSession(app *cmdutil.App, name string) (*wire.SessionDetail, error) {
 	dirs, err := app.Dirs()
 	if err != nil {
@@ -43,7 +43,7 @@ func storedSession(app *cmdutil.App, name string) (*wire.SessionDetail, error) {
 		return nil, err
 	}
 	stored, err := sessions.ReadStored(services.Deps{Dirs: dirs, Catalogue: catalogue, Processes: app.Table,
-		Redactor: redact.New()}, judge.New(dirs, app.LiveSettings).Config)
+		Redactor: redact.New()}, evaluate.New(dirs, app.LiveSettings).Config)
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func (o *overview) anyHooked() bool {
 	return slices.ContainsFunc(o.hooks, func(h agents.HookState) bool { return h.Hooked })
 }
 
-// startable are the agents that are here, those with hooks first.
+// startable returns the agents that are here, those with hooks first.
 func (o *overview) startable() []string {
 	var hooked, bare []string
 	for _, h := range o.hooks {

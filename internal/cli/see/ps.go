@@ -1,4 +1,4 @@
-// Package see has the commands that show what agents do and did, and those that act on
+// Package see implements the commands that show what agents do and did, and those that act on
 // a session.
 package see
 
@@ -60,7 +60,7 @@ ps doesn't start the daemon; exit code 69 means that none is running.`,
 	return cmd
 }
 
-// wanted is which sessions are listed.
+// wanted says which sessions are listed.
 type wanted struct {
 	wire.SessionsParams
 	host string

@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/agents"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/pipeline/judge"
+	"github.com/hookmux/hookmux/internal/pipeline/evaluate"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
@@ -102,7 +102,7 @@ func showStatus(ctx context.Context, app *cmdutil.App, all, asJSON bool) error {
 
 // settingsProblems says what the next daemon can't read in your settings, and what applies instead.
 func settingsProblems(app *cmdutil.App, dirs paths.Dirs) (list []client.Problem) {
-	j := judge.New(dirs, app.LiveSettings)
+	j := evaluate.New(dirs, app.LiveSettings)
 	for _, p := range j.Config.For(j.Registry.FindProject(app.Cwd()), false).Problems() {
 		list = append(list, client.Problem{Key: "config", What: p.String(), Fix: "correct the file"})
 	}
@@ -135,7 +135,7 @@ func shortenPaths(r *text.StatusReport, home string) {
 	}
 }
 
-// hookProblems are those of agents whose hooks don't all run.
+// hookProblems returns those of agents whose hooks don't all run.
 func hookProblems(hooks []agents.HookState) []client.Problem {
 	var list []client.Problem
 	for _, h := range hooks {

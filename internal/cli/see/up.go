@@ -110,7 +110,7 @@ func showPopup(ctx context.Context, app *cmdutil.App) error {
 // pane for it is split off.
 const widestSidebar = 50
 
-// showSidebar is the list alone.
+// showSidebar returns the list alone.
 func showSidebar(ctx context.Context, app *cmdutil.App) error {
 	if err := needScreen(app); err != nil {
 		return err
@@ -133,7 +133,7 @@ func showSidebar(ctx context.Context, app *cmdutil.App) error {
 // sidebarWidth is how many columns a sidebar gets.
 const sidebarWidth = 34
 
-// showDemo is the view with recorded agents.
+// showDemo returns the view with recorded agents.
 func showDemo(ctx context.Context, app *cmdutil.App) error {
 	if err := needScreen(app); err != nil {
 		return err
@@ -178,7 +178,7 @@ func keepWatching(ctx context.Context, c *client.Client) {
 	}
 }
 
-// view is what of it is shown.
+// view says which part of it is shown.
 type view struct {
 	sidebar bool
 	host    string // only this machine
@@ -230,7 +230,7 @@ type startedDaemon struct {
 	host string // only this machine
 }
 
-// Sessions are those of the machine that is shown.
+// Sessions returns those of the machine that is shown.
 func (h startedDaemon) Sessions(ctx context.Context, params client.SessionsParams) ([]client.SessionInfo, error) {
 	list, err := h.Client.Sessions(ctx, params)
 	return slices.DeleteFunc(list, func(one wire.Session) bool { return !cmdutil.OnHost(h.host, one.Host) }), err

@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/version"
 )
 
-// VersionLine is what --version and version print.
+// VersionLine is printed by --version and version.
 var VersionLine = "hookmux " + version.String + "\n"
 
 // PrintVersion writes the version.

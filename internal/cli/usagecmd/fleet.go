@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// fleetReport is the report of another machine, or with "all" of every one, from the
+// fleetReport returns the report of another machine, or with "all" of every one, from the
 // fleet's journal.
 func fleetReport(ctx context.Context, app *cmdutil.App, host string, p wire.UsageParams) (report wire.UsageReport, err error) {
 	if slices.Contains(p.By, wire.BySession) {

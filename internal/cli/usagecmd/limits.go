@@ -52,7 +52,7 @@ makes hookmux that, with your own still shown.`,
 	return cmd
 }
 
-// trough is a bar in what it can fill.
+// trough returns a bar in what it can fill.
 func trough(share float64, room int) string {
 	filled := bar(min(1, share), room)
 	return filled + strings.Repeat("░", room-termsafe.Width(filled))
@@ -77,7 +77,7 @@ func resetsText(w *wire.UsageWindow, now time.Time) string {
 	return is
 }
 
-// minutes is a span of time to the minute.
+// minutes returns a span of time to the minute.
 func minutes(d time.Duration) string {
 	if d < time.Hour {
 		return fmt.Sprintf("%dm", int(d.Minutes()))

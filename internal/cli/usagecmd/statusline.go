@@ -60,7 +60,7 @@ shows cost, context and limits.`,
 	return cmd
 }
 
-// status is what Claude Code gives to its status line.
+// status is sent by Claude Code to its status line.
 type status struct {
 	params wire.UsageWindowsParams
 	cost   float64
@@ -100,7 +100,7 @@ func readStatus(input []byte) (s status) {
 	return s
 }
 
-// line is a status line of hookmux's own.
+// line returns a status line of hookmux's own.
 func (s *status) line() string {
 	var parts []string
 	if s.model != "" {

@@ -44,7 +44,7 @@ func statuslineUninstallCommand(app *cmdutil.App) *cobra.Command {
 		})
 }
 
-// statuslineChange is a command that changes the agents' settings, shown before.
+// statuslineChange returns a command that changes the agents' settings, shown before.
 func statuslineChange(app *cmdutil.App, use, short, done, question string,
 	change func(settings []byte) ([]byte, []install.Step, error)) *cobra.Command {
 	var f agents.InstallFlags
@@ -86,7 +86,7 @@ func mayChange(ctx context.Context, app *cmdutil.App, f *agents.InstallFlags) er
 	return agents.UserOnly(ctx, app, c, wire.MethodInstall, false)
 }
 
-// statuslineSteps are the changes of the settings of every agent that gives its limits
+// statuslineSteps returns the changes of the settings of every agent that gives its limits
 // to its status line.
 func statuslineSteps(app *cmdutil.App, change func(settings []byte) ([]byte, []install.Step, error)) ([]install.Step, error) {
 	var steps []install.Step

@@ -1,4 +1,4 @@
-// Package usagecmd has `hookmux usage`: what agents used, how much of plans is left,
+// Package usagecmd implements `hookmux usage`: what agents used, how much of plans is left,
 // and budgets.
 package usagecmd
 

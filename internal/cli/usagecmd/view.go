@@ -39,7 +39,7 @@ func (s *sum) add(r *wire.UsageRow) {
 	}
 }
 
-// costText is an amount. A plus behind it says that more was used, at no known price; all
+// costText returns an amount. A plus behind it says that more was used, at no known price; all
 // amounts have room for it.
 func (s *sum) costText() string {
 	switch {
@@ -143,7 +143,7 @@ func sinceTitle(since string, from time.Time) string {
 	return "since " + from.Format(time.DateOnly)
 }
 
-// pad is a name in exactly that many columns.
+// pad returns a name in exactly that many columns.
 func pad(name string, width int) string {
 	name = termsafe.Line(name, width)
 	return name + strings.Repeat(" ", max(0, width-termsafe.Width(name)))
@@ -189,7 +189,7 @@ func (v *view) chart(rows []wire.UsageRow, from, now time.Time) {
 	}
 }
 
-// bar is a bar in eighths of a column. Anything above zero shows.
+// bar returns a bar in eighths of a column. Anything above zero shows.
 func bar(share float64, room int) string {
 	eighths := int(share*float64(room)*8 + 0.5)
 	if share > 0 {

@@ -1,4 +1,4 @@
-// Package webcmd has `hookmux web` and what belongs to it: the page for browsers and
+// Package webcmd implements `hookmux web` and what belongs to it: the page for browsers and
 // phones, and the devices that may use it.
 package webcmd
 

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Resident is the memory of this process in bytes. Where the system does not tell (it
+// Resident returns the memory of this process in bytes. Where the system does not tell (it
 // needs /proc), the test is left out.
 func Resident(t testing.TB) int {
 	t.Helper()

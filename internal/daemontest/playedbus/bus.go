@@ -15,7 +15,7 @@ import (
 	"github.com/godbus/dbus/v5"
 )
 
-// Answer is what a call gives back. A [dbus.Error] goes to the caller; any other
+// Answer is returned by a call. A [dbus.Error] goes to the caller; any other
 // error leaves the call without an answer.
 type Answer func(member string, m *dbus.Message) ([]any, error)
 

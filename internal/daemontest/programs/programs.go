@@ -22,7 +22,7 @@ const waitFactor = "10"
 
 // Options of Build.
 type Options struct {
-	// Version is what the programs say of themselves; empty: the version of the tree.
+	// Version is the version that the programs report; empty: the version of the tree.
 	Version string
 	// Names are the programs to build; none: both.
 	Names []string
@@ -40,7 +40,7 @@ type Shared struct {
 	err  error
 }
 
-// Folder is where the programs are.
+// Folder returns where the programs are.
 func (s *Shared) Folder(t testing.TB) string {
 	t.Helper()
 	s.once.Do(func() {

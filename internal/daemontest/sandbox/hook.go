@@ -22,7 +22,7 @@ func (h *Home) HookCommand(ctx context.Context, agent, event, payload string, mo
 	return cmd
 }
 
-// Answer is what a program said before it ended.
+// Answer holds the output of a program that ended.
 type Answer struct {
 	Stdout, Stderr string
 	Exit           int

@@ -148,7 +148,7 @@ func (h *Home) MustWrite(t testing.TB, name, text string) {
 	}
 }
 
-// Program is the path of an installed program.
+// Program returns the path of an installed program.
 func (h *Home) Program(name string) string { return filepath.Join(h.Bin, name) }
 
 // InstallPrograms puts both programs of a folder in place, as an upgrade does: under

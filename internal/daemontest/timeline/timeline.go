@@ -66,7 +66,7 @@ type Step struct {
 	Want  Want
 }
 
-// Want is what a person would say about the session.
+// Want says how a person would describe the session.
 type Want struct {
 	Status []string // one of these
 	Result []string // one of these; none: not said
@@ -79,12 +79,12 @@ type Want struct {
 	Says   string // the agent's last words; empty: not said
 }
 
-// NewWant is a want that says nothing but the status.
+// NewWant returns a want that says nothing but the status.
 func NewWant(status string) Want {
 	return Want{Status: strings.Split(status, "|"), Failed: -1, Denied: -1, Turns: -1}
 }
 
-// String is the want as it stands in a file.
+// String returns the want as it stands in a file.
 func (w Want) String() string {
 	words := []string{strings.Join(w.Status, "|")}
 	if len(w.Result) > 0 {
@@ -156,7 +156,7 @@ func parseWant(text string) (Want, error) {
 	return w, nil
 }
 
-// Format is the recording as a file.
+// Format returns the recording as a file.
 func (r *Recording) Format() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# %s\nagent %s %s\nstart %s\n", r.About, r.Agent, r.Version,
@@ -293,7 +293,7 @@ func (w Want) Check(got Reported) string {
 	return strings.Join(wrong, "; ")
 }
 
-// Reported is what hookmux says about a session.
+// Reported says how hookmux describes a session.
 type Reported struct {
 	Status, Result, Title, Says string
 	Failed, Denied, Turns       int

@@ -166,7 +166,7 @@ func replaceFile(target string, data []byte, old fs.FileInfo, fresh fs.FileMode)
 	return nil
 }
 
-// resolveLinks is where a path's symlinks lead, also when the last one dangles: the
+// resolveLinks returns where a path's symlinks lead, also when the last one dangles: the
 // file is then made where the link points.
 func resolveLinks(path string) (string, error) {
 	path, err := filepath.Abs(path)

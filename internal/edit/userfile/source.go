@@ -19,7 +19,7 @@ type Problem struct {
 	Text      string
 }
 
-// String is the problem as one line, in the form editors jump to.
+// String returns the problem as one line, in the form editors jump to.
 func (p Problem) String() string {
 	switch {
 	case p.File == "":

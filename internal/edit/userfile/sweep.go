@@ -6,7 +6,7 @@ import (
 	"regexp"
 )
 
-// Unfinished are the files that writers of a path began and, being killed,
+// Unfinished returns the files that writers of a path began and, being killed,
 // never put in its place. One that is still written is among them.
 func Unfinished(path string) []string {
 	target, err := resolveLinks(path)

@@ -56,7 +56,7 @@ func (r *run) attended(on bool) {
 	default:
 		r.left = nil
 	}
-	r.held = time.Now().Add(protocol.StateTTL)
+	r.watchedUntil = time.Now().Add(protocol.StateTTL)
 	r.mu.Unlock()
 	if left != nil {
 		left()
@@ -66,7 +66,7 @@ func (r *run) attended(on bool) {
 // unattend ends that where the server hasn't said it again.
 func (r *run) unattend(now time.Time) {
 	r.mu.Lock()
-	over := r.left != nil && now.After(r.held)
+	over := r.left != nil && now.After(r.watchedUntil)
 	r.mu.Unlock()
 	if over {
 		r.attended(false)
@@ -121,7 +121,7 @@ func (r *run) takeAnswer(ctx context.Context, b []byte) protocol.AnswerResult {
 	return protocol.AnswerResult{Result: cleanResult(result, true)}
 }
 
-// cleanResult is a result as it leaves this machine, without what was asked: who answered
+// cleanResult returns a result as it leaves this machine, without what was asked: who answered
 // knows that.
 func cleanResult(result wire.InboxReplyResult, content bool) *wire.InboxReplyResult {
 	short := func(d *wire.InboxDecision) *wire.InboxDecision {

@@ -19,7 +19,7 @@ import (
 	"github.com/hookmux/hookmux/internal/fleet/protocol"
 )
 
-// membership is what this machine knows of its fleet, on disk.
+// membership is this machine's knowledge of its fleet, on disk.
 type membership struct {
 	Servers []string        `json:"servers"`
 	Pin     []byte          `json:"pin"`
@@ -36,7 +36,7 @@ type membership struct {
 	Postgres  string   `json:"postgres,omitempty"`
 }
 
-// serverArgs are the arguments of hookmux-fleet.
+// serverArgs returns the arguments of hookmux-fleet.
 func (m *membership) serverArgs(command, dir string) []string {
 	args := []string{command, "--dir", dir, "--listen", m.Listen}
 	for _, a := range m.Advertise {

@@ -49,7 +49,7 @@ type Outbox interface {
 	OutboxSize(ctx context.Context) (rows, last int64, err error)
 }
 
-// Requests is what the fleet needs of approvals.
+// Requests is the part of approvals that the fleet needs.
 type Requests interface {
 	// WaitingRedacted is everything here that waits for a person, without secrets.
 	WaitingRedacted() []wire.InboxRequest
@@ -60,7 +60,7 @@ type Requests interface {
 	Watch() (left func())
 }
 
-// Daemon is what else it needs.
+// Daemon is the part of the daemon that it needs as well.
 type Daemon interface {
 	// Call runs a method in the daemon's own name.
 	Call(ctx context.Context, method string, params json.RawMessage) (any, *wire.Error)
@@ -74,7 +74,7 @@ type Hosts interface {
 	Remove(name string)
 }
 
-// Options is what a service is made of.
+// Options configures a service.
 type Options struct {
 	services.Deps
 	Context  context.Context // ends when the daemon does
@@ -180,7 +180,7 @@ func (s *Service) stop() {
 	}
 }
 
-// Methods are what commands ask.
+// Methods returns what commands ask.
 func (s *Service) Methods() map[string]services.Method {
 	return map[string]services.Method{wire.MethodFleetStatus: {Run: s.statusMethod}}
 }
@@ -377,7 +377,7 @@ func (s *Service) logMethod(ctx context.Context, params json.RawMessage, _ proc.
 	return page, nil
 }
 
-// storedOf is an event of another machine as this one's journal would have it.
+// storedOf returns an event of another machine as this one's journal would have it.
 func storedOf(e *protocol.Event) journal.Stored {
 	s := journal.Stored{Cursor: e.Cursor, Row: journal.Row{ID: e.ID, Time: e.Time, Agent: e.Agent, Kind: e.Kind, Native: e.Native,
 		Tool: e.Tool, Session: e.Session, Cwd: e.Cwd, AgentVersion: e.Version, Caller: e.Caller, Host: e.Host, Nested: e.Nested,

@@ -136,7 +136,7 @@ func (r *run) sendBatch(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// eventOf is a stored event as it leaves this machine. It was redacted when it was stored.
+// eventOf returns a stored event as it leaves this machine. It was redacted when it was stored.
 func eventOf(s *journal.Stored, content bool) protocol.Event {
 	e := protocol.Event{ID: s.ID, Time: s.Time, Agent: s.Agent, Kind: s.Kind, Native: s.Native, Tool: s.Tool,
 		Session: s.Session, Cwd: s.Cwd, Version: s.AgentVersion, Caller: s.Caller, Nested: s.Nested, Truncated: s.Truncated}

@@ -16,7 +16,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Policies is what the fleet needs of selection.
+// Policies is the part of selection that the fleet needs.
 type Policies interface {
 	CheckPolicy(list []fleetpolicy.File) error
 	TakePolicy(p *fleetpolicy.Policy) error
@@ -148,7 +148,7 @@ func (r *run) notePolicy(version int64, why string) {
 	r.unfit = why
 }
 
-// memberPolicy is what this machine says about its policy; nil: it has none.
+// memberPolicy returns what this machine says about its policy; nil: it has none.
 func (r *run) memberPolicy() *wire.MemberPolicy {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// run is what exists while this machine is in a fleet.
+// run exists while this machine is in a fleet.
 type run struct {
 	service    *Service
 	membership *membership
@@ -43,12 +43,12 @@ type run struct {
 	sent   atomic.Int64
 	lost   atomic.Int64 // events that never get to the fleet
 
-	mu    sync.Mutex
-	since time.Time
-	why   string
-	held  time.Time   // until when an operator looks at requests
-	left  func()      // ends that here
-	taken []time.Time // when another daemon spoke for this member
+	mu           sync.Mutex
+	since        time.Time
+	why          string
+	watchedUntil time.Time   // until when an operator looks at requests
+	left         func()      // ends that here
+	taken        []time.Time // when another daemon spoke for this member
 	// policy is the version in force, unfit why a newer one isn't: refused.
 	policy      int64
 	refused     int64

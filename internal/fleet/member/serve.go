@@ -34,7 +34,7 @@ const (
 
 func (s *Service) serverDir() string { return filepath.Join(s.Dirs.State, serverFolder) }
 
-// address is what a running hookmux-fleet writes down: server.Address.
+// address is written by a running hookmux-fleet: server.Address.
 type address struct {
 	Listen string `json:"listen"`
 	Pin    []byte `json:"pin"`
@@ -124,7 +124,7 @@ func (s *Service) beginFleet(ctx context.Context, m *membership, name string) er
 	}
 }
 
-// reachable is how this machine reaches an address that it listens on.
+// reachable returns how this machine reaches an address that it listens on.
 func reachable(listen string) string {
 	host, port, err := net.SplitHostPort(listen)
 	if ip := net.ParseIP(host); err != nil || host != "" && (ip == nil || !ip.IsUnspecified()) {
@@ -247,7 +247,7 @@ func programEnv(home string) []string {
 	return []string{"HOME=" + home, "PATH=/usr/bin:/bin", "LANG=C.UTF-8"}
 }
 
-// lastLine is what a program that ended said last.
+// lastLine returns what a program that ended said last.
 func lastLine(file string) string {
 	b, err := files.Read(file, 16<<20)
 	if err != nil {

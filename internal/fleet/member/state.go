@@ -75,7 +75,7 @@ func (r *run) takeBack() {
 // maxState is how large a state gets; a message has a little more.
 const maxState = protocol.MaxMessage - 4096
 
-// state is what the fleet sees of this machine.
+// state returns what the fleet sees of this machine.
 func (r *run) state(ctx context.Context) []byte {
 	s := protocol.State{Instance: r.instance, Version: r.service.Version, User: r.service.User(), Content: r.service.Content(),
 		Sessions: []wire.Session{}, Requests: []wire.InboxRequest{}, Attends: r.others.attends(), Policy: r.memberPolicy()}
@@ -117,7 +117,7 @@ func (r *run) state(ctx context.Context) []byte {
 // maxRequest is how large one request may be to be shown elsewhere in full.
 const maxRequest = 64 << 10
 
-// requestThere is a request as it leaves this machine. Without content, or where it's too
+// requestThere returns a request as it leaves this machine. Without content, or where it's too
 // long, it can only be answered here.
 func requestThere(one wire.InboxRequest, content bool) wire.InboxRequest {
 	size := len(one.Shown) + len(one.Input) + len(one.Plan)
@@ -136,7 +136,7 @@ func requestThere(one wire.InboxRequest, content bool) wire.InboxRequest {
 		Note: why, Shown: why, SHA256: one.SHA256, CreatedAt: one.CreatedAt, Deadline: one.Deadline}
 }
 
-// sessionThere is a session as it leaves this machine.
+// sessionThere returns a session as it leaves this machine.
 func sessionThere(one wire.Session, content bool) wire.Session {
 	text := func(text string) string {
 		if !content {

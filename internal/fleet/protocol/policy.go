@@ -25,7 +25,7 @@ type Policy struct {
 // MaxPolicy is how long the text of a policy may be.
 const MaxPolicy = 320 << 10
 
-// SignedPolicy is what travels: the text of a [Policy], the signature of the operator's key
+// SignedPolicy is sent to members: the text of a [Policy], the signature of the operator's key
 // over it, and who that is.
 type SignedPolicy struct {
 	Text      string `json:"text"`
@@ -33,7 +33,7 @@ type SignedPolicy struct {
 	Record    Signed `json:"record"`
 }
 
-// policyMessage is what is signed: no other signed text begins like it.
+// policyMessage returns what is signed: no other signed text begins like it.
 func policyMessage(text string) []byte { return []byte("hookmux-fleet-policy-1\n" + text) }
 
 // SignPolicy makes what travels of a policy.

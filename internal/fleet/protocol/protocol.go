@@ -1,4 +1,4 @@
-// Package protocol is what members of a fleet and its server say to each other over
+// Package protocol defines the messages between members of a fleet and its server, over
 // NATS: subjects, messages, roles, join codes and signatures. It links no server.
 package protocol
 
@@ -66,7 +66,7 @@ const (
 	UpAsk    = "ask"    // an [Ask]
 )
 
-// UpSubject is where a member sends something, AnswerSubject where answers to its
+// UpSubject returns where a member sends something, AnswerSubject where answers to its
 // requests come in, LiveSubject where the server tells others of it.
 func UpSubject(member, what string) string { return "fleet.up." + member + "." + what }
 func AnswerSubject(member string) string   { return "fleet.answer." + member }
@@ -83,7 +83,7 @@ type Attended struct {
 	Policy int64 `json:"policy,omitempty"`
 }
 
-// Inbox is the prefix of the subjects on which a member is answered. What follows is random,
+// Inbox returns the prefix of the subjects on which a member is answered. What follows is random,
 // and nobody else knows it.
 func Inbox(member string) string { return "_INBOX_fleet." + member }
 
@@ -153,7 +153,7 @@ func (s Signed) ReadRecord(fleet string) (r Record, err error) {
 	return r, err
 }
 
-// MemberID is the id of the member with a key.
+// MemberID returns the id of the member with a key.
 func MemberID(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return "m" + hex.EncodeToString(sum[:6])
@@ -264,7 +264,7 @@ type Ask struct {
 	Have     int64  `json:"have,omitempty"`     // policy: the version in force there
 	// Filter says which events of the log are asked for; nil: all.
 	Filter *journal.Filter `json:"filter,omitempty"`
-	// Policy is what is pushed.
+	// Policy is the policy to push.
 	Policy *SignedPolicy `json:"policy,omitempty"`
 }
 
@@ -302,11 +302,11 @@ type Member struct {
 	Events  int64     `json:"events"`            // in the central journal since the server started
 	Refused int64     `json:"refused,omitempty"` // messages that the server didn't take
 	Why     string    `json:"why,omitempty"`     // the last one's reason
-	// Policy is what the member says about its policy; nil: it said nothing.
+	// Policy describes the member's policy; nil: it said nothing.
 	Policy *wire.MemberPolicy `json:"policy,omitempty"`
 }
 
-// State is what a member says about itself, in [HostBucket].
+// State is a member's report about itself, in [HostBucket].
 type State struct {
 	Instance string              `json:"instance"` // as in its hello
 	Version  string              `json:"hookmux"`
@@ -354,7 +354,7 @@ type Event struct {
 	Outcome   *Outcome        `json:"outcome,omitempty"`
 }
 
-// Outcome is what came of an event.
+// Outcome is the result of an event.
 type Outcome struct {
 	Time     time.Time       `json:"time"`
 	TookUS   int64           `json:"tookUs,omitempty"`
@@ -377,7 +377,7 @@ type Answer struct {
 	Skip bool `json:"skip,omitempty"`
 }
 
-// SignedAnswer is what travels: the text of an [Answer], the signature of the operator's
+// SignedAnswer is sent to members: the text of an [Answer], the signature of the operator's
 // key over [AnswerMessage], and who that is.
 type SignedAnswer struct {
 	Text      string `json:"text"`
@@ -386,7 +386,7 @@ type SignedAnswer struct {
 	PIN       string `json:"pin,omitempty"` // not signed, so that it isn't kept
 }
 
-// AnswerMessage is what an operator signs: which request, what was shown, the choice, and a
+// AnswerMessage returns what an operator signs: which request, what was shown, the choice, and a
 // hash of everything else. It has no text of yours or the agent's, so that it can be kept
 // with the decision as it is.
 func AnswerMessage(a *Answer, text string) string {
@@ -412,7 +412,7 @@ func SignAnswer(key nkeys.KeyPair, record Signed, a *Answer) (SignedAnswer, erro
 	return SignedAnswer{Text: string(text), Signature: signature, Record: record}, err
 }
 
-// Read checks who signed an answer, and reads it. message is what was signed.
+// Read checks who signed an answer, and reads it. message is the signed text.
 func (s SignedAnswer) Read(fleet string) (r Record, a Answer, message string, err error) {
 	if r, err = s.Record.ReadRecord(fleet); err != nil {
 		return r, a, "", fmt.Errorf("it isn't from a member of this fleet: %w", err)
@@ -428,7 +428,7 @@ func (s SignedAnswer) Read(fleet string) (r Record, a Answer, message string, er
 	return r, a, message, nil
 }
 
-// AnswerResult is what came of it.
+// AnswerResult is the result of an answer.
 type AnswerResult struct {
 	Error  *wire.Error            `json:"error,omitempty"`
 	Result *wire.InboxReplyResult `json:"result,omitempty"`

@@ -36,7 +36,7 @@ type host struct {
 	Added     time.Time `json:"added"`
 }
 
-// ConnectorOptions is what a connector is made of.
+// ConnectorOptions configures a connector.
 type ConnectorOptions struct {
 	services.Deps
 	Context context.Context // ends when the daemon does
@@ -104,7 +104,7 @@ func (c *Connector) startLocked(h host) error {
 	return nil
 }
 
-// Methods are what commands ask about hosts.
+// Methods returns what commands ask about hosts.
 func (c *Connector) Methods() map[string]services.Method {
 	return map[string]services.Method{
 		wire.MethodRemoteAdd:     {Run: c.addMethod},

@@ -96,7 +96,7 @@ func poke(c chan struct{}) {
 	}
 }
 
-// Name is what the host is called.
+// Name returns what the host is called.
 func (l *link) Name() string { return l.host.Name }
 
 // Link says how it is.
@@ -109,14 +109,14 @@ func (l *link) Link() fleet.Link {
 // Changes hears of changes.
 func (l *link) Changes() <-chan struct{} { return l.changes }
 
-// Sessions are those known last.
+// Sessions returns those known last.
 func (l *link) Sessions() []wire.Session {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.SortedFunc(maps.Values(l.sessions), func(a, b wire.Session) int { return cmp.Compare(a.ID, b.ID) })
 }
 
-// Requests are those that wait there.
+// Requests returns those that wait there.
 func (l *link) Requests() []wire.InboxRequest {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -286,7 +286,7 @@ func (l *link) follow(ctx context.Context, t *talk) error {
 	}
 }
 
-// snapshot is what a machine sent since the link began, until it said that this is all.
+// snapshot holds what a machine sent since the link began, until it said that this is all.
 type snapshot struct {
 	sessions map[string]wire.Session
 	requests map[string]wire.InboxRequest
@@ -420,7 +420,7 @@ type talk struct {
 
 func (t *talk) heard() time.Time { return time.Unix(0, t.lastHeard.Load()) }
 
-// there is the time on the other machine.
+// there returns the time on the other machine.
 func (t *talk) there() time.Time { return time.Now().Add(-t.offset) }
 
 // call calls a method of the daemon there.
@@ -502,7 +502,7 @@ func (l *link) callThere(ctx context.Context, t *talk, request wire.RemoteReques
 	return t.call(ctx, wire.MethodRemoteCall, wire.RemoteCallParams{RemoteSigned: by, Call: string(text)}, result)
 }
 
-// current is the connection, if there is one.
+// current returns the connection, if there is one.
 func (l *link) current() (*talk, *wire.Error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -548,7 +548,7 @@ func (l *link) checked(t *talk, err error, result any) *wire.Error {
 	return nil
 }
 
-// Session is everything about a session there.
+// Session returns everything about a session there.
 func (l *link) Session(ctx context.Context, id string) (d wire.SessionDetail, bad *wire.Error) {
 	bad = l.ask(ctx, wire.MethodSession, wire.SessionParams{Session: id}, &d)
 	if bad == nil && d.ID != id {

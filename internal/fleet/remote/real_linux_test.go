@@ -126,7 +126,7 @@ func (b *bed) asks(session, command string) (answer string) {
 	return answer
 }
 
-// waiting is the id of the request of the bare account that is about a command.
+// waiting returns the id of the request of the bare account that is about a command.
 func (b *bed) waiting(at *terminaltest.Terminal, command string) string {
 	b.t.Helper()
 	said := at.Run("hookmux inbox --host build --json")

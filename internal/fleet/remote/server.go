@@ -19,9 +19,9 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Requests is what the server needs of approvals.
+// Requests is the part of approvals that the server needs.
 type Requests interface {
-	// WaitingRedacted is what waits on this machine, without secrets.
+	// WaitingRedacted lists what waits on this machine, without secrets.
 	WaitingRedacted() []wire.InboxRequest
 	// FollowChanges calls each after every change of what waits, until ctx ends.
 	FollowChanges(ctx context.Context, each func())
@@ -32,7 +32,7 @@ type Requests interface {
 	Watch() (left func())
 }
 
-// Daemon is what else it needs.
+// Daemon is the part of the daemon that it needs as well.
 type Daemon interface {
 	// Call runs a method in the daemon's own name.
 	Call(ctx context.Context, method string, params json.RawMessage) (any, *wire.Error)
@@ -44,7 +44,7 @@ type Daemon interface {
 	RecordDevice(what string, device wire.WebDevice)
 }
 
-// ServerOptions is what a server is made of.
+// ServerOptions configures a server.
 type ServerOptions struct {
 	services.Deps
 	Version  string
@@ -91,7 +91,7 @@ func NewServer(o ServerOptions) *Server {
 	return &Server{ServerOptions: o, instance: devices.RandomID(16), links: map[string]*openLink{}}
 }
 
-// Methods are what another machine calls, and what pairs it.
+// Methods returns what another machine calls, and what pairs it.
 func (s *Server) Methods() map[string]services.Method {
 	return map[string]services.Method{
 		wire.MethodRemoteAccept: {Run: s.acceptMethod},
@@ -99,12 +99,12 @@ func (s *Server) Methods() map[string]services.Method {
 	}
 }
 
-// LongMethods are those that may take a moment.
+// LongMethods returns those that may take a moment.
 func (s *Server) LongMethods() map[string]services.LongMethod {
 	return map[string]services.LongMethod{wire.MethodRemoteCall: s.callMethod, wire.MethodRemoteAnswer: s.answerMethod}
 }
 
-// Links is how many streams a paired machine has open.
+// Links returns how many streams a paired machine has open.
 func (s *Server) Links(device string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -252,7 +252,7 @@ func (s *Server) isOwn(method string, params json.RawMessage) bool {
 // are letters and digits.
 func isElsewhere(id string) bool { return strings.Contains(id, "/") }
 
-// cleanResult is a result as it may leave this machine: sessions are redacted already.
+// cleanResult returns a result as it may leave this machine: sessions are redacted already.
 func cleanResult(result any) any {
 	switch one := result.(type) {
 	case wire.SessionDetail:

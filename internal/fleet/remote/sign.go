@@ -36,7 +36,7 @@ const (
 	purposeCall   = "call"
 )
 
-// message is the text under a signature.
+// message returns the text under a signature.
 func message(purpose, instance, text string, by *wire.RemoteSigned) string {
 	sum := sha256.Sum256([]byte(text))
 	return strings.Join([]string{"hookmux-remote-1", purpose, "instance " + instance, "device " + by.Device,

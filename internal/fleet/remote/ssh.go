@@ -18,7 +18,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
-// target is what ssh takes: a host, an alias of ~/.ssh/config, user@host. It never begins
+// target is a target of ssh: a host, an alias of ~/.ssh/config, user@host. It never begins
 // with a dash, which ssh would read as an option.
 var target = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.@%:\[\]-]*$`)
 
@@ -54,7 +54,7 @@ func Program() (string, error) {
 	return file, nil
 }
 
-// ServeCommand is the command line of the far end.
+// ServeCommand returns the command line of the far end.
 func ServeCommand(program string) string {
 	if program == "" {
 		program = "hookmux"
@@ -152,7 +152,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// last is the last line that says something.
+// last returns the last line that says something.
 func (t *tail) last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -207,7 +207,7 @@ func (h *hub) list(by *member) []protocol.Member {
 	return list
 }
 
-// hostsAfter are the machines whose ids come after one, as many as a message takes.
+// hostsAfter returns the machines whose ids come after one, as many as a message takes.
 func (h *hub) hostsAfter(id string) (list []protocol.Host, more bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

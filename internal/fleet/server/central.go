@@ -89,7 +89,7 @@ func checkBatch(b *protocol.Batch) error {
 // plausible reports whether a time fits every store. A member's clock may go wrong.
 func plausible(at time.Time) bool { return at.Year() >= 1970 && at.Year() < 10000 }
 
-// itemsOf are a member's events as the journal takes them.
+// itemsOf returns a member's events as the journal takes them.
 func itemsOf(id, name string, b *protocol.Batch, items []journal.Item) []journal.Item {
 	for i := range b.Events {
 		e := &b.Events[i]
@@ -109,7 +109,7 @@ func itemsOf(id, name string, b *protocol.Batch, items []journal.Item) []journal
 	return items
 }
 
-// eventOf is a row of the journal as it travels.
+// eventOf returns a row of the journal as it travels.
 func eventOf(s *journal.Stored) protocol.Event {
 	_, id, _ := strings.Cut(s.ID, idMark)
 	e := protocol.Event{Host: s.Host, Cursor: s.Cursor, ID: id, Time: s.Time, Agent: s.Agent, Kind: s.Kind, Native: s.Native, Tool: s.Tool,

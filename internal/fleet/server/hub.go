@@ -311,7 +311,7 @@ func (h *hub) takeState(m *heard, msg *nats.Msg) {
 	h.answer(m.id, msg, protocol.Told{Version: protocol.Version, Newest: h.policy.newest()})
 }
 
-// revisionOf is the newest revision of a key, or of the marker in its place.
+// revisionOf returns the newest revision of a key, or of the marker in its place.
 func (h *hub) revisionOf(ctx context.Context, key string) (uint64, error) {
 	stream, err := h.js.Stream(ctx, "KV_"+h.names.hosts)
 	if err != nil {

@@ -49,14 +49,14 @@ func (h *hub) openPolicy(ctx context.Context) (err error) {
 	return nil
 }
 
-// newest is the version of the newest policy.
+// newest returns the version of the newest policy.
 func (p *policy) newest() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.number
 }
 
-// newerThan is the newest policy, if it's newer than what a member has.
+// newerThan returns the newest policy, if it's newer than what a member has.
 func (p *policy) newerThan(have int64) *protocol.SignedPolicy {
 	p.mu.Lock()
 	defer p.mu.Unlock()

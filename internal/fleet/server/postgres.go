@@ -146,7 +146,7 @@ func (c *outcomeColumns) add(o *journal.Outcome) {
 	c.degraded[i], c.decision[i] = o.Degraded, o.Decision
 }
 
-// postgresWhere are a filter's conditions, with those of [journal.Filter].
+// postgresWhere returns a filter's conditions, with those of [journal.Filter].
 func postgresWhere(f *journal.Filter) (string, []any) {
 	var where []string
 	var args []any

@@ -26,7 +26,7 @@ const (
 
 const rosterFile = "roster.json"
 
-// roster is who belongs to the fleet. It is on disk; invitations are not: they are
+// roster lists the fleet's members. It is on disk; invitations are not: they are
 // short-lived, and a restart voids them.
 type roster struct {
 	dir   string
@@ -132,7 +132,7 @@ func (r *roster) add(key, name, role, by string, now time.Time) (*member, error)
 // reservedNames mean something else where commands take a machine's name.
 var reservedNames = []string{"here", "all"}
 
-// freeName is a name that no member has.
+// freeName returns a name that no member has.
 func (r *roster) freeName(name string) string {
 	name = protocol.HostName(name)
 	free := name
@@ -143,7 +143,7 @@ func (r *roster) freeName(name string) string {
 	return free
 }
 
-// list is the members by id. The caller holds mu.
+// list returns the members by id. The caller holds mu.
 func (r *roster) list() []*member {
 	list := make([]*member, 0, len(r.members))
 	for _, id := range sortedKeys(r.members) {

@@ -1,4 +1,4 @@
-// Package server is a fleet's server: NATS with JetStream in one process, the roster of
+// Package server implements a fleet's server: NATS with JetStream in one process, the roster of
 // members, and the central journal. Only hookmux-fleet links it.
 //
 //   - server.go   opens and runs all of it
@@ -39,7 +39,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
-// Options is what a server is made of.
+// Options configures a server.
 type Options struct {
 	Dir    string // its folder
 	Listen string // host:port; port 0 takes a free one
@@ -86,7 +86,7 @@ const (
 	storeFolder = "jetstream"
 )
 
-// Address is what the running server writes down for this machine.
+// Address is written by the running server for this machine.
 type Address struct {
 	Listen  string   `json:"listen"`
 	Servers []string `json:"servers"`
@@ -234,7 +234,7 @@ func (s *Server) openCentral() (central, error) {
 	return central{db}, err
 }
 
-// schemaOf is where PostgreSQL keeps a fleet's journal; a database may have several.
+// schemaOf returns where PostgreSQL keeps a fleet's journal; a database may have several.
 func schemaOf(fleet string) string { return "hookmux_" + strings.ToLower(fleet[1:13]) }
 
 // replicas is on how many nodes JetStream stores everything.
@@ -245,7 +245,7 @@ func (s *Server) replicas() int {
 	return 1
 }
 
-// connectStore is the connection to what stores: your own cluster, or own, the hub's.
+// connectStore returns the connection to what stores: your own cluster, or own, the hub's.
 func (s *Server) connectStore(own *nats.Conn) (conn *nats.Conn, js jetstream.JetStream, err error) {
 	conn = own
 	if len(s.o.NATS) > 0 {
@@ -325,7 +325,7 @@ func erasePostgres(ctx context.Context, o *Options, fleet string) error {
 	return db.erase(ctx)
 }
 
-// connectHub is the server's own connection, in memory.
+// connectHub returns the server's own connection, in memory.
 func (s *Server) connectHub() (*nats.Conn, error) {
 	return nats.Connect("", nats.InProcessServer(s.nats), nats.UserInfo(hubUser, s.auth.secret), nats.MaxReconnects(-1),
 		nats.ReconnectWait(100*time.Millisecond), nats.NoCallbacksAfterClientClose(),
@@ -336,7 +336,7 @@ func (s *Server) connectHub() (*nats.Conn, error) {
 		}))
 }
 
-// Servers is how members reach the server.
+// Servers returns how members reach the server.
 func (s *Server) Servers() []string {
 	if len(s.o.Advertise) > 0 {
 		return slices.Clone(s.o.Advertise)
@@ -344,7 +344,7 @@ func (s *Server) Servers() []string {
 	return []string{s.nats.Addr().String()}
 }
 
-// Addr is where it listens.
+// Addr returns where it listens.
 func (s *Server) Addr() string { return s.nats.Addr().String() }
 
 // Fleet returns the fleet's public key.

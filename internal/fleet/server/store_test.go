@@ -16,7 +16,7 @@ import (
 	"github.com/hookmux/hookmux/internal/recorder/journal"
 )
 
-// stores are all stores there are, new and empty.
+// stores returns all stores there are, new and empty.
 func stores(t *testing.T) map[string]store {
 	t.Helper()
 	file, err := openSQLite(filepath.Join(t.TempDir(), "journal.db"))

@@ -17,10 +17,10 @@ const (
 	CodexHashField  = "trusted_hash"
 )
 
-// CodexTrustPath is the way to the entry of a key in the config.
+// CodexTrustPath returns the way to the entry of a key in the config.
 func CodexTrustPath(key string) []string { return append(strings.Split(CodexTrustTable, "."), key) }
 
-// CodexTrustKey is what trust in a hook is kept under: where it stands. Source is the
+// CodexTrustKey returns what trust in a hook is kept under: where it stands. Source is the
 // config file as Codex names it; group and handler are counted from 0.
 func CodexTrustKey(source, event, group, handler string) string {
 	return source + ":" + snake(event) + ":" + group + ":" + handler
@@ -40,14 +40,14 @@ type CodexHook struct {
 	ContextLimit  int // additionalContextLimit; 0 when not set
 }
 
-// Hash is the trusted_hash under which Codex remembers the hook. It covers
+// Hash returns the trusted_hash under which Codex remembers the hook. It covers
 // exactly what would run: whoever changes command or limit has to ask again.
 func (h CodexHook) Hash() string {
 	sum := sha256.Sum256([]byte(h.canonical()))
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// canonical is the text that is hashed: compact JSON with sorted keys and
+// canonical returns the text that is hashed: compact JSON with sorted keys and
 // nothing escaped that needn't be. encoding/json escapes more.
 func (h CodexHook) canonical() string {
 	handler := map[string]string{
@@ -108,7 +108,7 @@ func quoteJSON(s string) string {
 	return string(append(out, '"'))
 }
 
-// snake is the name in trust keys: PreToolUse → pre_tool_use.
+// snake returns the name in trust keys: PreToolUse → pre_tool_use.
 func snake(native string) string {
 	var b strings.Builder
 	for i, c := range native {

@@ -29,7 +29,7 @@ type Command struct {
 	Deny    bool   // refuse while hookmux cannot be reached
 }
 
-// Args are the words behind the program, for agents that take a list.
+// Args returns the words behind the program, for agents that take a list.
 func (c Command) Args() []string {
 	var args []string
 	if c.Deny {
@@ -42,7 +42,7 @@ func (c Command) Args() []string {
 	return args
 }
 
-// Words is the command as one line for agents that split it into words themselves:
+// Words returns the command as one line for agents that split it into words themselves:
 // no shell runs it, so that nothing can look for the program first.
 func (c Command) Words() string {
 	words := make([]string, 0, 5)
@@ -52,7 +52,7 @@ func (c Command) Words() string {
 	return strings.Join(words, " ")
 }
 
-// Line is the command as one line that sh, bash, zsh and fish read alike. When
+// Line returns the command as one line that sh, bash, zsh and fish read alike. When
 // the program is gone it gives the answer that changes nothing: some agents
 // refuse every call, or cannot be used at all, over a hook that fails.
 func (c Command) Line() string {
@@ -74,7 +74,7 @@ func (c Command) RefusesGone() bool {
 	return c.Deny && row.Decides && row.Deny != (neutral.Answer{})
 }
 
-// answerCommand is a command that gives an answer and ends the shell.
+// answerCommand returns a command that gives an answer and ends the shell.
 func answerCommand(a neutral.Answer) string {
 	switch {
 	case a.Stdout == "" && a.Stderr == "":
@@ -155,7 +155,7 @@ func ReadWords(program string, args []string) (c Command, ok bool) {
 	return c, true
 }
 
-// plainWords are the words of a simple command in which nothing is expanded,
+// plainWords returns the words of a simple command in which nothing is expanded,
 // redirected or put into the background.
 func plainWords(s *syntax.Stmt) ([]string, bool) {
 	call, ok := s.Cmd.(*syntax.CallExpr)

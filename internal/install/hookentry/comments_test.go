@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/install/hookentry/hookentrytest"
 )
 
-// gaps are the offsets in JSON at which a comment may stand.
+// gaps returns the offsets in JSON at which a comment may stand.
 func gaps(text string) []int {
 	var out []int
 	for i := 0; i < len(text); i++ {

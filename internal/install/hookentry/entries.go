@@ -34,7 +34,7 @@ func hasKept(all []Kept, path []string) bool {
 	return slices.ContainsFunc(all, func(k Kept) bool { return slices.Equal(k.Path, path) })
 }
 
-// depthBefore is how much of a path was there before we came: what we made
+// depthBefore returns how much of a path was there before we came: what we made
 // ourselves at an earlier time does not count.
 func depthBefore(kept []Kept, path []string, depth int) int {
 	for _, k := range kept {
@@ -77,7 +77,7 @@ func withMembers(with map[string]any) []member {
 	return out
 }
 
-// Limit is the time limit that is asked for at an event, in whole seconds: the
+// Limit returns the time limit that is asked for at an event, in whole seconds: the
 // hook must never believe in more time than the agent gives. 0 leaves the
 // agent's own.
 func Limit(a *agent.Agent, e *agent.EventSpec) int {
@@ -93,7 +93,7 @@ func Limit(a *agent.Agent, e *agent.EventSpec) int {
 	return max(1, int(limit/time.Second))
 }
 
-// HandlerMembers is what we write for a command, the event's name and matcher left to
+// HandlerMembers returns what we write for a command, the event's name and matcher left to
 // the shape.
 func (t *Target) HandlerMembers(c Command) []member {
 	h := t.Spec.Handler
@@ -125,7 +125,7 @@ func (t *Target) HandlerMembers(c Command) []member {
 	return out
 }
 
-// commandMembers are the command and what every handler has beside it.
+// commandMembers returns the command and what every handler has beside it.
 func commandMembers(h agent.HandlerSpec, c Command) []member {
 	out := withMembers(h.With)
 	switch {
@@ -137,7 +137,7 @@ func commandMembers(h agent.HandlerSpec, c Command) []member {
 	return append(out, member{h.Command, AsJSON(c.Line())})
 }
 
-// ListElement is what is added to an event's list.
+// ListElement returns what is added to an event's list.
 func (t *Target) ListElement(c Command) json.RawMessage {
 	handler := writeObject(t.HandlerMembers(c))
 	if !t.inGroups(c.Event) {
@@ -150,7 +150,7 @@ func (t *Target) ListElement(c Command) json.RawMessage {
 	return writeObject(append(group, member{"hooks", json.RawMessage("[" + string(handler) + "]")}))
 }
 
-// groupName is what our own group is called where groups have names.
+// groupName is the name of our own group where groups have names.
 const groupName = "hookmux"
 
 // WriteCommands brings a text to hold exactly these commands of the agent: missing ones
@@ -277,7 +277,7 @@ func (t *Target) appendEntry(src []byte, r edit.Reader, list []string, value jso
 	return out, kept, err
 }
 
-// ownGroup is the index of the named group that holds handlers of ours.
+// ownGroup returns the index of the named group that holds handlers of ours.
 func (t *Target) ownGroup(r edit.Reader) int {
 	for _, s := range t.Handlers(r) {
 		if s.ours {
@@ -387,7 +387,7 @@ func (t *Target) IsHollow(src []byte, p agent.InstallPlace) bool {
 	return true
 }
 
-// FreshText is a file that holds nothing yet.
+// FreshText returns a file that holds nothing yet.
 func (t *Target) FreshText(place agent.InstallPlace) []byte {
 	if t.Format != edit.JSON {
 		return []byte{}

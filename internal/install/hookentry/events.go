@@ -17,19 +17,19 @@ const (
 	eventCommandsKey = "commands"
 )
 
-// commandsIn is where the commands of an element stand.
+// commandsIn returns where the commands of an element stand.
 func (t *Target) commandsIn(element int) []string {
 	return Join(t.At, strconv.Itoa(element), eventCommandsKey)
 }
 
-// eventNamed is the event that an element is for; empty: it says none.
+// eventNamed returns the event that an element is for; empty: it says none.
 func (t *Target) eventNamed(r edit.Reader, element int) string {
 	var name string
 	_ = r.Decode(&name, Join(t.At, strconv.Itoa(element), eventNameKey)...) // anything else is no name
 	return name
 }
 
-// eventElement is the first element for an event; -1 where there is none.
+// eventElement returns the first element for an event; -1 where there is none.
 func (t *Target) eventElement(r edit.Reader, event string) int {
 	if t.Spec.Shape != agent.ShapeEvents {
 		return -1
@@ -42,7 +42,7 @@ func (t *Target) eventElement(r edit.Reader, event string) int {
 	return -1
 }
 
-// keptEvent is the name under which Kept remembers that an event had an element before we came: its
+// keptEvent returns the name under which Kept remembers that an event had an element before we came: its
 // place in the list may change.
 func (t *Target) keptEvent(event string) []string { return Join(t.At, event) }
 

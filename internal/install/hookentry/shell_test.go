@@ -14,7 +14,7 @@ import (
 	"github.com/hookmux/hookmux/agent/neutral"
 )
 
-// shells are those of this machine.
+// shells returns those of this machine.
 func shells() map[string]string {
 	out := map[string]string{}
 	for _, name := range []string{"sh", "bash", "dash", "zsh", "fish", "busybox"} {

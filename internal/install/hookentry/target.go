@@ -101,7 +101,7 @@ func (t *Target) inGroups(event string) bool {
 	return t.Spec.Shape == agent.ShapeNested && !slices.Contains(t.Spec.Flat, event)
 }
 
-// listOf is the list for an event, in the spelling that stands in the text.
+// listOf returns the list for an event, in the spelling that stands in the text.
 func (t *Target) listOf(r edit.Reader, event string) []string {
 	for key, meant := range t.Spec.Spellings {
 		if path := Join(t.At, key); meant == event && r.Raw(path...) != nil {
@@ -177,7 +177,7 @@ func (t *Target) appendHandler(out []*Handler, r edit.Reader, s *Handler) []*Han
 	return append(out, s)
 }
 
-// argsKey is where the words of a command stand. They are looked for in agents
+// argsKey returns where the words of a command stand. They are looked for in agents
 // that get a line as well: an older hookmux may have written them there.
 func argsKey(h agent.HandlerSpec) string {
 	if h.Args != "" {

@@ -13,12 +13,12 @@ import (
 // Some agents run a hook only after the user trusted it, each by its place
 // and hash. The trust step "hash" is Codex's; package codextrust says how it goes.
 
-// TrustKey is what trust in a handler is kept under: where it stands.
+// TrustKey returns what trust in a handler is kept under: where it stands.
 func (t *Target) TrustKey(s *Handler, source string) string {
 	return CodexTrustKey(source, s.Event, s.Group[len(s.Group)-1], s.Path[len(s.Path)-1])
 }
 
-// TrustKeys are the keys and hashes of our hooks in a text.
+// TrustKeys returns the keys and hashes of our hooks in a text.
 func (t *Target) TrustKeys(src []byte, a *agent.Agent, source string) (map[string]string, error) {
 	r, err := t.ParseText(src)
 	if err != nil {
@@ -41,7 +41,7 @@ func (t *Target) TrustKeys(src []byte, a *agent.Agent, source string) (map[strin
 	return keys, nil
 }
 
-// timeoutOf is the limit in force: what is written, within the event's own.
+// timeoutOf returns the limit in force: what is written, within the event's own.
 func timeoutOf(s *Handler, spec *agent.InstallSpec, a *agent.Agent) int {
 	var n int
 	if json.Unmarshal(s.Members[spec.Handler.Timeout], &n) != nil {
@@ -117,7 +117,7 @@ func WithdrawTrust(src []byte, keys [][]string, kept []Kept) (out []byte, err er
 	return out, nil
 }
 
-// MovedTrustKeys are the keys of other people's hooks that stand elsewhere once ours
+// MovedTrustKeys returns the keys of other people's hooks that stand elsewhere once ours
 // are gone: trust goes by place, and they should not have to give it again.
 func (t *Target) MovedTrustKeys(before, after []byte, source string) map[string]string {
 	rb, err := t.ParseText(before)

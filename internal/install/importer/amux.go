@@ -15,7 +15,7 @@ import (
 	"github.com/hookmux/hookmux/hook"
 )
 
-// amuxType is what one of agent-mux's hook types is called here.
+// amuxType is hookmux's name for one of agent-mux's hook types.
 type amuxType struct {
 	kind string
 	pre  bool // it could deny there, and shall here

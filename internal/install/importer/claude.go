@@ -22,7 +22,7 @@ import (
 
 func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }
 
-// claudeEvent is what one of Claude Code's events is here.
+// claudeEvent is hookmux's name for one of Claude Code's events.
 type claudeEvent struct {
 	kind  event.Kind
 	tools bool // its matcher names tools

@@ -44,7 +44,7 @@ func (n Note) String() string {
 	return fmt.Sprintf("%s: %s: %s", n.File, what, n.Text)
 }
 
-// Result is what came of an import.
+// Result is the result of an import.
 type Result struct {
 	Hooks []Hook
 	Notes []Note

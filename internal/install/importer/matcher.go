@@ -195,7 +195,7 @@ func globOf(expression string) string {
 	return glob
 }
 
-// matchName is what one tool of Claude Code's is elsewhere. Writing a file is
+// matchName returns what one tool of Claude Code's is elsewhere. Writing a file is
 // two kinds: agents that edit by patches create files with the same tool.
 func matchName(name string) ([]*hook.Match, bool) {
 	if kind, ok := claudeTools[name]; ok {

@@ -1,6 +1,6 @@
 package importer
 
-// KindOf is the kind that one of agent-mux's own names for an event stands
+// KindOf returns the kind that one of agent-mux's own names for an event stands
 // for, so that people may go on using the names they know.
 func KindOf(name string) (string, bool) {
 	t, ok := amuxTypes[name]

@@ -2,7 +2,7 @@ package importer
 
 import "github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
-// claudeID is what id makes: the event, a sum of the hook, and for one of
+// claudeID matches the ids that id makes: the event, a sum of the hook, and for one of
 // several matches its label.
 var claudeID = lazyregexp.New(`^claude:[A-Za-z]+:[0-9a-f]{10}(\.\S+)?$`)
 
@@ -11,7 +11,7 @@ var claudeID = lazyregexp.New(`^claude:[A-Za-z]+:[0-9a-f]{10}(\.\S+)?$`)
 // no file could be read: a missing file says nothing about what it held.
 func (r Result) Owned(id string) bool { return r.complete && claudeID.MatchString(id) }
 
-// Orphans are those of the ids in a file of hooks that stem from earlier
+// Orphans returns those of the ids in a file of hooks that stem from earlier
 // imports and are not made by these, the results that go into that file: hooks
 // that were changed or removed at their source. Give it only results that are
 // stored in their own scope; a project's hooks that were stored globally on

@@ -18,7 +18,7 @@ const (
 	scopeProject = "project"
 )
 
-// readingAgents are the agents that run the hooks of one of Claude Code's files by
+// readingAgents returns the agents that run the hooks of one of Claude Code's files by
 // themselves, so that an imported hook must pass them by: it would run twice.
 //
 // Install.Reads says that an agent reads Claude's files. An agent that reads

@@ -18,7 +18,7 @@ import (
 const (
 	member  = "statusLine"
 	command = "command"
-	// verb is the command that is the status line; program is who runs it.
+	// verb is the command of the status line; program is who runs it.
 	verb    = " usage statusline"
 	program = "hookmux"
 )
@@ -79,7 +79,7 @@ func Has(settings []byte) bool {
 	return err == nil && found && is
 }
 
-// commandIn is the command of the status line, and whether there is one.
+// commandIn returns the command of the status line, and whether there is one.
 func commandIn(settings []byte) (string, bool, error) {
 	if len(bytes.TrimSpace(settings)) == 0 {
 		return "", false, nil
@@ -100,7 +100,7 @@ func commandIn(settings []byte) (string, bool, error) {
 	return line, true, nil
 }
 
-// behind is the command that a status line of hookmux's runs, and whether it is one.
+// behind returns the command that a status line of hookmux's runs, and whether it is one.
 func behind(line string) (own string, is bool) {
 	head, rest, found := strings.Cut(line, verb)
 	if !found || path.Base(strings.Trim(head, "'\"")) != program {

@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
-// Note is what `hookmux run` leaves about a launch: agents that set their own
+// Note is left by `hookmux run` about a launch: agents that set their own
 // process title show nobody the flags they were started with. It lies in the
 // runtime directory, named by the process, and holds no prompt and no
 // credential.

@@ -106,7 +106,7 @@ func hasFlag(a *agent.Agent, args, flags []string) bool {
 // runtimeOnly are flags of the interpreter that show up among an agent's own.
 func runtimeOnly() []string { return []string{"--use-system-ca"} }
 
-// Clean is what of a command line, the program left out, comes along when the
+// Clean returns what of a command line, the program left out, comes along when the
 // session is taken up again in dir. It is false when the run cannot be resumed.
 func Clean(a *agent.Agent, args []string, dir string) (kept []string, ok bool) {
 	spec := a.Resume
@@ -275,7 +275,7 @@ func looksSecret(name string) bool {
 	return name == "token" || strings.HasSuffix(name, "-token")
 }
 
-// Env is what of an environment comes along: the variables the catalogue
+// Env returns what of an environment comes along: the variables the catalogue
 // names, without credentials, sorted.
 func Env(a *agent.Agent, environ []string) []string {
 	if a.Resume == nil {

@@ -30,7 +30,7 @@ func LoadHooks(ctx context.Context, connect func(context.Context) (*client.Clien
 		if err != nil {
 			return usageError("there's no file %s", file)
 		}
-		if !trust.IsModuleName(filepath.Base(path)) {
+		if !trust.IsTSHookName(filepath.Base(path)) {
 			return usageError("--hook %s: not a TypeScript or JavaScript file (.ts, .js)", file)
 		}
 		paths = append(paths, path)
@@ -39,7 +39,7 @@ func LoadHooks(ctx context.Context, connect func(context.Context) (*client.Clien
 	if err != nil {
 		return fmt.Errorf("%w; %s was not started, because its hooks would not count", err, p.Agent.Name)
 	}
-	if err := c.Call(ctx, wire.MethodModuleRun, wire.ModuleRunParams{Files: paths}, nil); err != nil {
+	if err := c.Call(ctx, wire.MethodTSHookRun, wire.TSHookRunParams{Files: paths}, nil); err != nil {
 		return fmt.Errorf("%w; %s was not started", err, p.Agent.Name)
 	}
 	return nil

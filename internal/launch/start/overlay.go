@@ -14,7 +14,7 @@ import (
 	"github.com/hookmux/hookmux/internal/launch"
 )
 
-// planOverlay is the config folder for an agent that passes over hooks on its
+// planOverlay returns the config folder for an agent that passes over hooks on its
 // command line; nil for those that do not, and where that cannot be found out.
 func (s *Starter) planOverlay(a *agent.Agent, program string) *launch.Overlay {
 	spec := a.Launch.Overlay
@@ -37,7 +37,7 @@ func (s *Starter) planOverlay(a *agent.Agent, program string) *launch.Overlay {
 	return over
 }
 
-// probed is what was found out about a program; another file, or another date,
+// probed holds what was found out about a program; another file, or another date,
 // is another program.
 type probed struct {
 	Program    string    `json:"program"`

@@ -39,7 +39,7 @@ type Resumer struct {
 	taken map[string]bool // panes that a session was taken up in
 }
 
-// Label is what a session is called.
+// Label returns what a session is called.
 func Label(r *wire.ResumeRecord) string {
 	if r.Title != "" {
 		return r.Title
@@ -47,7 +47,7 @@ func Label(r *wire.ResumeRecord) string {
 	return r.Session
 }
 
-// Line is the command by which a person would take a session up by hand.
+// Line returns the command by which a person would take a session up by hand.
 func Line(r *wire.ResumeRecord) string {
 	words := r.Argv
 	if r.Run {
@@ -156,7 +156,7 @@ func (t *Resumer) inPane(ctx context.Context, r *wire.ResumeRecord) (where strin
 	return fmt.Sprintf("in its old pane %s", pane.ID), nil
 }
 
-// paneFor is a pane at a shell that is the session's own. After a restart of
+// paneFor returns a pane at a shell that is the session's own. After a restart of
 // tmux the names of panes say nothing; what brought the windows back kept
 // their folders, so a shell in the session's folder is taken then.
 func (t *Resumer) paneFor(ctx context.Context, r *wire.ResumeRecord) (*tmux.Server, tmux.Pane, bool) {
@@ -221,7 +221,7 @@ func ShellCommand(shell, line string) []string {
 	return []string{shell, "-ic", line + "; exec " + shellquote.Line([]string{shell})}
 }
 
-// resumeLine is what a shell runs to take a session up: this program with an
+// resumeLine returns what a shell runs to take a session up: this program with an
 // id, which is letters and digits.
 func (t *Resumer) resumeLine(r *wire.ResumeRecord) (string, error) {
 	self, err := os.Executable()

@@ -40,7 +40,7 @@ type Starter struct {
 	PrintNotes func(notes []string)
 }
 
-// Kind is what a failure is about.
+// Kind names the subject of a failure.
 type Kind int
 
 // The kinds.
@@ -131,7 +131,7 @@ func (s *Starter) Plan(name string, args []string, noTrust bool) (*Plan, error) 
 	return plan, nil
 }
 
-// installed is what of an agent's installed hooks would run.
+// installed returns what of an agent's installed hooks would run.
 func (s *Starter) installed(a *agent.Agent) install.Delivery {
 	if s.DirsError != nil || a.Install == nil {
 		return install.Delivery{}
@@ -140,7 +140,7 @@ func (s *Starter) installed(a *agent.Agent) install.Delivery {
 	return h.Delivery(a)
 }
 
-// agentConfig is an agent's own config file, where it is one of TOML.
+// agentConfig returns an agent's own config file, where it is one of TOML.
 func (s *Starter) agentConfig(a *agent.Agent) string {
 	if s.DirsError != nil {
 		return ""

@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
-// newStarter is a machine with one agent's program on PATH and nothing installed.
+// newStarter returns a machine with one agent's program on PATH and nothing installed.
 func newStarter(t *testing.T, programs ...string) *Starter {
 	t.Helper()
 	base := t.TempDir()

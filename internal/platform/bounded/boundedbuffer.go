@@ -28,7 +28,7 @@ func (b *Buffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Bytes is what was kept, which the caller must not change while writing goes on.
+// Bytes returns what was kept, which the caller must not change while writing goes on.
 func (b *Buffer) Bytes() []byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -25,10 +25,10 @@ type orderItem[K comparable] struct {
 	number uint64
 }
 
-// Len is how many entries there are.
+// Len returns how many entries there are.
 func (m *Map[K, V]) Len() int { return len(m.entries) }
 
-// Get is the value of a key.
+// Get returns the value of a key.
 func (m *Map[K, V]) Get(key K) (V, bool) {
 	e, ok := m.entries[key]
 	return e.value, ok

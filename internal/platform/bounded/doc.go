@@ -1,2 +1,2 @@
-// Package bounded has a map and a buffer that keep only so much.
+// Package bounded provides a map and a buffer that keep only so much.
 package bounded

@@ -32,7 +32,7 @@ import (
 // by a daemon that runs (package logrotate).
 const MaxLog = 8 << 20
 
-// Outcome is what a call of Start came to.
+// Outcome is the result of Start.
 type Outcome int
 
 // The outcomes of Start.
@@ -58,7 +58,7 @@ type Options struct {
 // LockVariable tells a daemon which file descriptor is the start lock.
 const LockVariable = "HOOKMUX_START_LOCK_FD"
 
-// ErrRunning is what Hold says when another daemon lives.
+// ErrRunning is returned by Hold when another daemon lives.
 var ErrRunning = errors.New("another daemon is running; hookmux status shows it")
 
 // FindProgram finds the hookmux program: beside the running one, or beside the

@@ -71,7 +71,7 @@ func Bypassed(d paths.Dirs) []string {
 	return list
 }
 
-// DaemonPID is the process that holds the daemon's lock and is a daemon; 0 when there is
+// DaemonPID returns the process that holds the daemon's lock and is a daemon; 0 when there is
 // none or it is not known.
 func DaemonPID(d paths.Dirs) int {
 	holder, _ := lockHolder(d.LifeLock())
@@ -91,7 +91,7 @@ func DaemonPID(d paths.Dirs) int {
 // startingMark begins the mark of a daemon that is not up yet; its number follows.
 const startingMark = "starting "
 
-// markedDaemon is the process in the mark of a daemon that is there or starting; 0 for
+// markedDaemon returns the process in the mark of a daemon that is there or starting; 0 for
 // none. It may be gone.
 func markedDaemon(d paths.Dirs) int {
 	text, err := files.Read(d.AliveFile(), 64)

@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
-// lockHolder is the process that took the lock on a file, as the kernel lists
+// lockHolder returns the process that took the lock on a file, as the kernel lists
 // it, and the number of the file; 0 when it is not known.
 func lockHolder(file string) (pid int, inode uint64) {
 	var st syscall.Stat_t
@@ -49,7 +49,7 @@ func hexPair(n uint64) string {
 	return text
 }
 
-// programName is the short name of a process; "" for one that is gone.
+// programName returns the short name of a process; "" for one that is gone.
 func programName(pid int) string {
 	text, err := files.Read("/proc/"+strconv.Itoa(pid)+"/comm", 256)
 	if err != nil {

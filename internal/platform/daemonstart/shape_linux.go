@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
-// shape is what the system tells everybody of a process, also of one that hides
+// shape is the public view of a process, also of one that hides
 // its program. Sizes are in KiB.
 type shape struct {
 	code   int // of the program itself
@@ -83,7 +83,7 @@ const (
 	executable   = 1 // flag
 )
 
-// programCode is how much code a program file has, in KiB, and whether it needs
+// programCode returns how much code a program file has, in KiB, and whether it needs
 // libraries.
 func programCode(file string) (code int, libraries, readable bool) {
 	f, err := syscall.Open(file, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)

@@ -212,7 +212,7 @@ func sameFile(fd int, path string) bool {
 	return syscall.Fstat(fd, &a) == nil && syscall.Stat(path, &b) == nil && a.Dev == b.Dev && a.Ino == b.Ino
 }
 
-// Stop is the clean end: it takes the mark away, then the lock, in this
+// Stop returns the clean end: it takes the mark away, then the lock, in this
 // order, so that no starter sees a mark without a daemon.
 func (l *DaemonLock) Stop() error {
 	if l.Lost() {

@@ -1,4 +1,4 @@
-// Package guardnote is the small file that tells the hook client which events
+// Package guardnote reads and writes the small file that tells the hook client which events
 // guards cover, for the moment in which neither the daemon nor the check without
 // it answers. The daemon writes it whenever its settings change, and `hookmux
 // install` writes it, too. Standard library only: the hook client links it.
@@ -42,13 +42,13 @@ const (
 	maxCovers = 1000
 )
 
-// Builtin are the events that hookmux's own guards cover, of every agent.
+// Builtin returns the events that hookmux's own guards cover, of every agent.
 func Builtin() []Cover { return []Cover{{Any, "tool.before"}, {Any, "tool.permission.request"}} }
 
 // ErrDamaged says that there is a note that cannot be believed.
 var ErrDamaged = errors.New("the note of guarded events is damaged; `hookmux daemon restart` writes it again")
 
-// File is where the note is.
+// File returns where the note is.
 func File(state string) string { return filepath.Join(state, "guarded") }
 
 // Read gives the note of a state folder.

@@ -168,7 +168,7 @@ func Get(doc []byte, keys ...string) []byte {
 	return doc
 }
 
-// String is the text of a JSON string; false for any other value.
+// String returns the text of a JSON string; false for any other value.
 func String(v []byte) (string, bool) {
 	if len(v) < 2 || v[0] != '"' {
 		return "", false

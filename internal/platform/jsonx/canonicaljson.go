@@ -8,7 +8,7 @@ import (
 // This file gives a JSON value one spelling, so that values can be compared and hashed by
 // their text.
 
-// Canonical is a JSON value with its keys sorted, without blanks, numbers as they are
+// Canonical returns a JSON value with its keys sorted, without blanks, numbers as they are
 // written. What is no JSON stays as it is.
 func Canonical(value []byte) []byte {
 	dec := json.NewDecoder(bytes.NewReader(value))

@@ -80,7 +80,7 @@ func check(dec *json.Decoder, of reflect.Type) error {
 	return err
 }
 
-// members are the types of a struct's members by their names in JSON; nil for another type.
+// members returns the types of a struct's members by their names in JSON; nil for another type.
 func members(of reflect.Type) map[string]reflect.Type {
 	if of == nil || of.Kind() != reflect.Struct {
 		return nil

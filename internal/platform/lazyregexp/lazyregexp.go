@@ -1,4 +1,4 @@
-// Package lazyregexp has regular expressions that are compiled when they are
+// Package lazyregexp provides regular expressions that are compiled when they are
 // first used. Package-level variables of type *regexp.Regexp are compiled at
 // every start of the program, also for verbs that never need them.
 package lazyregexp
@@ -29,7 +29,7 @@ func New(text string) *Regexp {
 	return r
 }
 
-// Compiled is the compiled expression.
+// Compiled returns the compiled expression.
 func (r *Regexp) Compiled() *regexp.Regexp { return r.get() }
 
 // Match is regexp.Regexp.Match.

@@ -27,7 +27,7 @@ type Writer struct {
 	takeOver func(next, out *os.File) error
 }
 
-// New is a writer to out, which is set aside when it is the file at path and
+// New returns a writer to out, which is set aside when it is the file at path and
 // has become longer than limit. Any other out is returned as it is.
 func New(out io.Writer, path string, limit int64) io.Writer {
 	file, ok := out.(*os.File)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// What hooks, notices and modules run is made of programs that PATH finds and of what
+// What hooks, notices and TypeScript hooks run is made of programs that PATH finds and of what
 // their interpreters read from the environment. So they never get the environment of
 // whoever happens to call or to start the daemon, which a repository may have chosen, but
 // the one in which a person installed hookmux.
@@ -32,7 +32,7 @@ func isHarmless(name string) bool {
 	return name == "USER" || name == "LOGNAME" || name == "LANG" || name == "TZ" || strings.HasPrefix(name, "LC_")
 }
 
-// recordedEnviron is what an installation keeps of a person's environment, a line for
+// recordedEnviron returns what an installation keeps of a person's environment, a line for
 // each variable.
 func recordedEnviron(environ []string) string {
 	var kept []string
@@ -45,7 +45,7 @@ func recordedEnviron(environ []string) string {
 	return strings.Join(kept, "\n")
 }
 
-// DaemonEnviron is the environment that a daemon runs in, and all that it starts. For a daemon
+// DaemonEnviron returns the environment that a daemon runs in, and all that it starts. For a daemon
 // of an installation it is that of the user who installed it, whoever starts the daemon;
 // keep names further variables that pass.
 func (d Dirs) DaemonEnviron(environ []string, keep ...string) []string {

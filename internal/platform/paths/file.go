@@ -21,7 +21,7 @@ func SameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// OnPath is the first program of a name in a list of folders such as PATH; ""
+// OnPath returns the first program of a name in a list of folders such as PATH; ""
 // when there is none. A relative folder would mean whatever lies where an agent
 // happens to work, so it never counts.
 func OnPath(name, list string) string {

@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
-// Installation is what `hookmux install` wrote down about an installation: its
+// Installation is `hookmux install`'s record of an installation: its
 // places, chosen by a person, and its programs. A program that is one of these
 // takes its places from here and never from the environment, which whoever
 // starts an agent may choose.
@@ -50,7 +50,7 @@ const (
 	maxKey            = 64
 )
 
-// InstallationFile is where an installation is written down: below the home
+// InstallationFile returns where an installation is written down: below the home
 // that the password database names, because HOME may be set by anybody.
 func InstallationFile(getenv func(string) string) (string, bool) {
 	home, ok := realHome(getenv)
@@ -60,7 +60,7 @@ func InstallationFile(getenv func(string) string) (string, bool) {
 	return filepath.Join(defaultState(home), installationName), true
 }
 
-// InstallationKey is the file of the key with which an installation is sealed. It is
+// InstallationKey returns the file of the key with which an installation is sealed. It is
 // beside the record, wherever that says that the state is.
 func InstallationKey(getenv func(string) string) (string, bool) {
 	file, ok := InstallationFile(getenv)
@@ -71,7 +71,7 @@ func keyBeside(file string) string { return filepath.Join(filepath.Dir(file), "c
 
 func defaultState(home string) string { return filepath.Join(home, ".local/state/hookmux") }
 
-// realHome is the home directory in the password database. Users that are not
+// realHome returns the home directory in the password database. Users that are not
 // listed in /etc/passwd (macOS, directory services) have only HOME.
 func realHome(getenv func(string) string) (string, bool) {
 	if h, ok := passwdHome(passwdFile, UserID()); ok {
@@ -151,7 +151,7 @@ func installedHere(home string) (*Installation, bool) {
 	return i, true
 }
 
-// shim is the path that agents run in the default place.
+// shim returns the path that agents run in the default place.
 func (i *Installation) shim() string { return filepath.Join(i.Data, "bin/hookmux-hook") }
 
 // leadsHere reports whether a path leads to the hook client beside the running
@@ -165,7 +165,7 @@ func leadsHere(path string) bool {
 	return err == nil && os.SameFile(info, own)
 }
 
-// beside is the path of a program in the folder of the running one.
+// beside returns the path of a program in the folder of the running one.
 func beside(name string) string {
 	self, err := os.Executable()
 	if err != nil {
@@ -199,7 +199,7 @@ func (i *Installation) readSeal() {
 	}
 }
 
-// sealOf is the seal of a record's lines, in the way of all sealed files.
+// sealOf returns the seal of a record's lines, in the way of all sealed files.
 func sealOf(key []byte, body string) string { return PlainMAC(key, installationName+"\x00"+body) }
 
 // The keys of a record that are not places or programs. The environment comes last
@@ -338,7 +338,7 @@ func (i *Installation) includesSelf() bool {
 	return gone || !i.IsSealed() && leadsHere(i.shim())
 }
 
-// Installation is what the places were taken from; nil when the environment
+// Installation returns what the places were taken from; nil when the environment
 // chose them.
 func (d Dirs) Installation() *Installation { return d.installation }
 

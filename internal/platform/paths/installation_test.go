@@ -30,7 +30,7 @@ func person(t *testing.T) (home string) {
 	return home
 }
 
-// ownFile is the path of the running test program.
+// ownFile returns the path of the running test program.
 func ownFile(t *testing.T) string {
 	t.Helper()
 	file, err := os.Executable()
@@ -40,7 +40,7 @@ func ownFile(t *testing.T) string {
 	return file
 }
 
-// other is a program that is not the running one.
+// other returns a program that is not the running one.
 func other(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "program")

@@ -8,7 +8,7 @@ func IsWithin(folder, path string) bool {
 	return path == folder || strings.HasPrefix(path, folder) && path[len(folder)] == '/'
 }
 
-// EscapeGlob is a path as a pattern that fits it alone.
+// EscapeGlob returns a path as a pattern that fits it alone.
 func EscapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }

@@ -128,7 +128,7 @@ func userRuntime() (string, bool) {
 	return dir, true
 }
 
-// loginRuntime is the runtime dir of a login session, whether or not there is one.
+// loginRuntime returns the runtime dir of a login session, whether or not there is one.
 func loginRuntime() string {
 	uid := UserID()
 	if uid < 0 {
@@ -178,7 +178,7 @@ const longestSocket = 100
 // at the same socket.
 var shortBase = "/tmp"
 
-// Socket is where the daemon listens. A path too long for a socket address gives
+// Socket returns where the daemon listens. A path too long for a socket address gives
 // way to a short one in a directory of the user's own under /tmp.
 func (d Dirs) Socket() string {
 	if dir, ok := d.shortDir(); ok {
@@ -221,7 +221,7 @@ func (d Dirs) Intake() string { return filepath.Join(d.State, "intake") }
 // Spool holds what hooks left while no daemon answered.
 func (d Dirs) Spool() string { return filepath.Join(d.State, "spool") }
 
-// Spools are all the places in which a hook may have left something: a hook
+// Spools returns all the places in which a hook may have left something: a hook
 // with an emptied environment that never met a daemon knows only the default.
 func (d Dirs) Spools() []string {
 	all := []string{d.Spool()}
@@ -234,7 +234,7 @@ func (d Dirs) Spools() []string {
 	return all
 }
 
-// Log is the daemon's own log file.
+// Log returns the daemon's own log file.
 func (d Dirs) Log() string { return filepath.Join(d.Runtime, "daemon.log") }
 
 // StartLock is held by the one that starts a daemon, until the daemon listens.

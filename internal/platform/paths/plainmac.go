@@ -9,7 +9,7 @@ import (
 // library's crypto packages, which cost the hook client more at each start than the one
 // code it may have to check. Its tests compare it with them.
 
-// PlainMAC is the code of a text under a key of at most 64 bytes, in hexadecimal.
+// PlainMAC returns the code of a text under a key of at most 64 bytes, in hexadecimal.
 func PlainMAC(key []byte, text string) string {
 	var inner, outer [64]byte
 	copy(inner[:], key)

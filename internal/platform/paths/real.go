@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// Longest is what Linux takes for a path.
+// Longest is the longest path that Linux takes.
 const Longest = 4096
 
 // Real follows symbolic links as far as the path exists.

@@ -2,5 +2,5 @@ package paths
 
 import "os"
 
-// ownProgram is the file of the running program, also after it was replaced.
+// ownProgram returns the file of the running program, also after it was replaced.
 func ownProgram() (os.FileInfo, error) { return os.Stat("/proc/self/exe") }

@@ -4,7 +4,7 @@ package paths
 
 import "os"
 
-// ownProgram is the file of the running program.
+// ownProgram returns the file of the running program.
 func ownProgram() (os.FileInfo, error) {
 	file, err := os.Executable()
 	if err != nil {

@@ -34,7 +34,7 @@ func LookupEnv(block []byte) func(name string) string {
 	}
 }
 
-// MentionsEnv is the cheap look before the exact one: without it the block has no
+// MentionsEnv takes the cheap look before the exact one: without it the block has no
 // variable of that name.
 func MentionsEnv(block []byte, name string) bool { return bytes.Contains(block, []byte(name)) }
 
@@ -46,5 +46,5 @@ func SplitEnv(block []byte) []string {
 	return strings.Split(strings.TrimSuffix(string(block), "\x00"), "\x00")
 }
 
-// JoinEnv is the block of a list.
+// JoinEnv returns the block of a list.
 func JoinEnv(list []string) []byte { return []byte(strings.Join(list, "\x00")) }

@@ -71,7 +71,7 @@ func Masters(pid int) ([]string, error) {
 	return ttys, err
 }
 
-// terminalIndex is the number of the terminal that a master belongs to.
+// terminalIndex returns the number of the terminal that a master belongs to.
 func terminalIndex(info []byte) string {
 	const row = "tty-index:"
 	for line := range bytes.Lines(info) {
@@ -106,7 +106,7 @@ func SocketNumbers(pid int) (map[uint32]bool, error) {
 	return numbers, err
 }
 
-// StdinTerminal is the terminal that a process has as its standard input, ""
+// StdinTerminal returns the terminal that a process has as its standard input, ""
 // where that is something else.
 func StdinTerminal(pid int) (string, error) {
 	path := "/proc/" + strconv.Itoa(pid) + "/fd/0"

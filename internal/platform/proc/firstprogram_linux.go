@@ -18,7 +18,7 @@ import (
 // measuring is the name under which a program tells its own count and ends.
 const measuring = "hookmux-firstprogram"
 
-// own is what this process had read when this package was initialised.
+// own holds what this process had read when this package was initialised.
 var own, errOwn = readOwn()
 
 func readOwn() (uint64, error) {
@@ -105,7 +105,7 @@ func RanBefore(pid int) (bool, error) {
 	return true, ErrFirstUnknown
 }
 
-// needed is what starting this program takes on this machine, found out by starting it.
+// needed holds what starting this program takes on this machine, found out by starting it.
 var needed = sync.OnceValues(func() (uint64, error) {
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Args, cmd.Env, cmd.Dir = []string{measuring}, []string{"PATH=/usr/bin:/bin"}, "/"

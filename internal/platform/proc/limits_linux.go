@@ -12,7 +12,7 @@ import (
 // Unlimited is a limit that nobody has set.
 const Unlimited = ^uint64(0)
 
-// FileLocks is the hard limit of a process on file locks, a limit that Linux
+// FileLocks returns the hard limit of a process on file locks, a limit that Linux
 // keeps and passes on to children but has not applied since 2.4.25.
 func FileLocks(pid int) (uint64, error) {
 	if pid <= 0 {

@@ -5,7 +5,7 @@ import "golang.org/x/sys/unix"
 // Folder is not looked for here.
 func Folder(int) string { return "" }
 
-// List is the ids of all processes one can see, in no order.
+// List returns the ids of all processes one can see, in no order.
 func List() []int {
 	all, err := unix.SysctlKinfoProcSlice("kern.proc.all")
 	if err != nil {

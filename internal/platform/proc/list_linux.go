@@ -5,13 +5,13 @@ import (
 	"strconv"
 )
 
-// Folder is the folder a process works in, "" where that can't be seen.
+// Folder returns the folder a process works in, "" where that can't be seen.
 func Folder(pid int) string {
 	dir, _ := os.Readlink("/proc/" + strconv.Itoa(pid) + "/cwd")
 	return dir
 }
 
-// List is the ids of all processes one can see, in no order.
+// List returns the ids of all processes one can see, in no order.
 func List() []int {
 	dir, err := os.Open("/proc")
 	if err != nil {

@@ -16,7 +16,7 @@ func (system) Program(int) (string, error)   { return "", errUnsupported }
 func (system) Args(int) ([]string, error)    { return nil, errUnsupported }
 func (system) Environ(int) ([]string, error) { return nil, errUnsupported }
 
-// Now is the present in the unit of Process.Start.
+// Now returns the present in the unit of Process.Start.
 func Now() uint64 { return uint64(time.Now().UnixMicro()) }
 
 // Peer is not available on this system.

@@ -33,7 +33,7 @@ type Process struct {
 	// StartTime is Start on the wall clock, for people. Two readings may
 	// differ by a few milliseconds; compare Start instead.
 	StartTime time.Time
-	// Name is what the process calls itself. A process can choose it freely,
+	// Name is the process's name for itself. A process can choose it freely,
 	// so it may accuse but never trust.
 	Name string
 	// TTY is the device path of the controlling terminal, "" when there is none.
@@ -64,7 +64,7 @@ type Cred struct {
 	At uint64
 }
 
-// System is the machine this program runs on.
+// System returns the machine this program runs on.
 func System() Table { return system{} }
 
 type system struct{}

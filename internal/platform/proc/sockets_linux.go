@@ -18,7 +18,7 @@ type UnixSocket struct {
 	// begins with "@".
 	Path      string
 	Listening bool
-	// UID is who made it.
+	// UID is the user who made it.
 	UID int
 }
 

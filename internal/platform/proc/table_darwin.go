@@ -65,7 +65,7 @@ func lookupProcess(pid int) (Process, bool, error) {
 	return p, k.Proc.P_stat == zombie, nil
 }
 
-// Now is the present in the unit of Process.Start.
+// Now returns the present in the unit of Process.Start.
 func Now() uint64 { return uint64(time.Now().UnixMicro()) }
 
 // ttyPath names the device; pseudo terminals by their number, others by search.

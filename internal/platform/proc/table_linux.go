@@ -217,7 +217,7 @@ func ttyPath(dev uint32) string {
 	return fmt.Sprintf("/dev/char/%d:%d", major, minor)
 }
 
-// Now is the present in the unit of Process.Start.
+// Now returns the present in the unit of Process.Start.
 func Now() uint64 {
 	return uint64(sinceBoot() / (time.Second / ticksPerSecond))
 }

@@ -48,7 +48,7 @@ const (
 	tcpListening   = "0A"
 )
 
-// ListenerNumber is the number of the socket that listens on a port of this
+// ListenerNumber returns the number of the socket that listens on a port of this
 // machine's own address; false when none does.
 func ListenerNumber(port int) (uint32, bool) {
 	b, err := os.ReadFile("/proc/net/tcp")
@@ -63,7 +63,7 @@ func ListenerNumber(port int) (uint32, bool) {
 	return 0, false
 }
 
-// ListenerOwner is which of some processes listens on a port of this machine's
+// ListenerOwner returns which of some processes listens on a port of this machine's
 // own address.
 func ListenerOwner(port int, among []int) (pid int, ok bool) {
 	number, ok := ListenerNumber(port)

@@ -41,7 +41,7 @@ func IsWhole(s string) bool {
 	return true
 }
 
-// LenAt is the length of the replacement that s begins with, 0 if none.
+// LenAt returns the length of the replacement that s begins with, 0 if none.
 func LenAt(s string) int {
 	end := strings.IndexByte(s[:min(len(s), Longest)], ']')
 	if end < 0 || !IsWhole(s[:end+1]) {

@@ -42,10 +42,10 @@ func worse(a, b, name string) bool {
 	return off(b, name) < off(a, name)
 }
 
-// off is the difference in length.
+// off returns the difference in length.
 func off(a, b string) int { return max(len(a)-len(b), len(b)-len(a)) }
 
-// allowed is how many mistakes a name of this length may have: one in short names, a third of the letters in longer ones.
+// allowed returns how many mistakes a name of this length may have: one in short names, a third of the letters in longer ones.
 func allowed(name string) int {
 	return max(1, min(3, utf8.RuneCountInString(name)/3))
 }

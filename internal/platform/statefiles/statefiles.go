@@ -1,4 +1,4 @@
-// Package statefiles is the list of the files that hookmux keeps for itself, and
+// Package statefiles lists the files that hookmux keeps for itself, and
 // finds what in its folders is not in the list.
 //
 // Contract: docs/contributing/state-files.md is made from the list. Whoever keeps a new file
@@ -46,7 +46,7 @@ type File struct {
 	AgentsOwn bool
 }
 
-// Find is the row of a file; nil when the list has none.
+// Find returns the row of a file; nil when the list has none.
 func Find(place Place, file string) *File {
 	for i := range All {
 		if f := &All[i]; (f.Place == place || f.Place == Anywhere) && matches(f.Pattern, file) {

@@ -37,7 +37,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// longestLiteral is the longest part of a pattern that is the same in all names.
+// longestLiteral returns the longest part of a pattern that is the same in all names.
 func longestLiteral(pattern string) string {
 	parts := strings.FieldsFunc(pattern, func(r rune) bool { return r == '*' || r == '/' })
 	return strings.Trim(slices.MaxFunc(parts, func(a, b string) int { return len(a) - len(b) }), "-.")

@@ -20,7 +20,7 @@ type reader struct {
 // hides reports whether the character at i is to be written out. It is asked for every
 // character, in order.
 func (rd *reader) hides(i int, r rune, size int) bool {
-	hidden := rd.judge(i, r, size)
+	hidden := rd.evaluator(i, r, size)
 	rd.prev = r
 	if hidden {
 		rd.prev = '\\'
@@ -28,7 +28,7 @@ func (rd *reader) hides(i int, r rune, size int) bool {
 	return hidden
 }
 
-func (rd *reader) judge(i int, r rune, size int) bool {
+func (rd *reader) evaluator(i int, r rune, size int) bool {
 	if isEscaped(r, size, rd.prev) {
 		return true
 	}

@@ -85,7 +85,7 @@ func Width(s string) int {
 	return n
 }
 
-// runeWidth is how many columns a character takes. The selector that asks for the
+// runeWidth returns how many columns a character takes. The selector that asks for the
 // colourful look makes a narrow symbol wide.
 func runeWidth(r, prev rune) int {
 	switch {

@@ -71,7 +71,7 @@ func (d *Terminals) Focus(ctx context.Context, w Window) error {
 // errMoved says that the terminal has another program there.
 var errMoved = errors.New("another program sits there by now")
 
-// kittyWindows is what kitty lists.
+// kittyWindows lists kitty's windows.
 type kittyWindows []struct {
 	Tabs []struct {
 		Windows []struct {

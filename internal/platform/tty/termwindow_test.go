@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
 )
 
-// standIn is a program in the place of a terminal's: it notes what it is asked, and
+// standIn returns a program in the place of a terminal's: it notes what it is asked, and
 // answers a question with a text.
 func standIn(t *testing.T, name, answer string) (heard func() string, folder string) {
 	t.Helper()

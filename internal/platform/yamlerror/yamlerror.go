@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
-// Problem is what is wrong, and where. Line is 0 where that isn't known.
+// Problem says what is wrong, and where. Line is 0 where that isn't known.
 type Problem struct {
 	Line, Column int
 	Text         string
@@ -87,7 +87,7 @@ func explainType(wrong *yaml.TypeError) string {
 	return fmt.Sprintf("%q must be %s, not %s", strings.ToLower(name[:1])+name[1:], must, shape(wrong.SrcType))
 }
 
-// nodeShape is what people call a kind of YAML's.
+// nodeShape returns what people call a kind of YAML's.
 func nodeShape(kind string) string {
 	switch kind {
 	case "sequence":
@@ -100,7 +100,7 @@ func nodeShape(kind string) string {
 	return kind
 }
 
-// shape is what people call a type of Go.
+// shape returns what people call a type of Go.
 func shape(t reflect.Type) string {
 	switch {
 	case t == nil:

@@ -21,7 +21,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/bounded"
 )
 
-// Period is what a budget is for.
+// Period is the time span of a budget.
 type Period string
 
 // The periods.
@@ -48,10 +48,10 @@ type Budget struct {
 	text string
 }
 
-// Text is the budget as settings have it.
+// Text returns the budget as settings have it.
 func (b *Budget) Text() string { return b.text }
 
-// ID is the name that `hookmux usage budget list` shows.
+// ID returns the name that `hookmux usage budget list` shows.
 func (b *Budget) ID() string {
 	if b.Broken != "" {
 		return "unreadable"
@@ -69,10 +69,10 @@ func (b *Budget) ID() string {
 	return strings.Join(parts, "-")
 }
 
-// Rule is the name of the rule that a budget decides as.
+// Rule returns the name of the rule that a budget decides as.
 func (b *Budget) Rule() string { return RulePrefix + b.ID() }
 
-// RulePrefix is what the rules of budgets begin with.
+// RulePrefix begins the ids of budgets' rules.
 const RulePrefix = "budget/"
 
 func (b *Budget) limitText() string {
@@ -92,7 +92,7 @@ func spanText(d time.Duration) string {
 	return strconv.Itoa(int(d/time.Hour)) + "h"
 }
 
-// String is the budget in the form that Parse reads.
+// String returns the budget in the form that Parse reads.
 func (b *Budget) String() string {
 	words := []string{string(b.Period) + "=" + b.limitText()}
 	for _, w := range []struct{ key, value string }{{"agent", b.Agent}, {"project", b.Project}} {
@@ -255,7 +255,7 @@ func ParseAll(texts []string) []*Budget {
 	return list
 }
 
-// Spend is what was used of something.
+// Spend is an amount of something used.
 type Spend struct {
 	Dollars float64
 	Tokens  int64
@@ -283,9 +283,9 @@ func (s *Spend) Add(o Spend) {
 
 // Spent knows what was used. It answers from memory.
 type Spent interface {
-	// Today is what was used since midnight; "" is every agent, every project.
+	// Today returns what was used since midnight; "" is every agent, every project.
 	Today(agent, project string) Spend
-	// InSession is what a session used.
+	// InSession returns what a session used.
 	InSession(agent, session string) Spend
 	// OfWindow is how many percent of a window of a plan are used; false where
 	// nobody knows.
@@ -316,7 +316,7 @@ func (b *Budget) Covers(ev *event.Event) bool {
 	return ev.Cwd != "" && Below(Real(ev.Cwd), Real(b.Project))
 }
 
-// Real is where the links in a folder's name lead; the name itself where that isn't known.
+// Real returns where the links in a folder's name lead; the name itself where that isn't known.
 // What a project used counts for it by either name: a project may be behind a link, and an
 // agent may put it there. Budgets ask about the same few folders before every call, so
 // that an answer is good for a second.
@@ -365,7 +365,7 @@ type State struct {
 	Known   bool
 }
 
-// StateFor is how far a budget is used up, for the agent and session of an event.
+// StateFor returns how far a budget is used up, for the agent and session of an event.
 func (b *Budget) StateFor(ctx context.Context, agent, session string, spent Spent) State {
 	s := State{Known: spent.Known(ctx)}
 	switch b.Period {
@@ -389,7 +389,7 @@ func (b *Budget) StateFor(ctx context.Context, agent, session string, spent Spen
 	return s
 }
 
-// Finding is what a budget says about an event.
+// Finding is a budget's verdict on an event.
 type Finding struct {
 	Budget  *Budget
 	Verdict event.Verdict

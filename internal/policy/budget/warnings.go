@@ -2,7 +2,7 @@ package budget
 
 import "sync"
 
-// Level is what a budget does at a share of its limit that you're notified of.
+// Level says what a budget does at a share of its limit that you're notified of.
 type Level string
 
 // The levels.

@@ -7,7 +7,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/facts"
 )
 
-// ownArguments is what each of Claude Code's tools is checked by.
+// ownArguments lists the check for each of Claude Code's tools.
 var ownArguments = map[string]string{"Bash": "command", "Read": "file_path", "Write": "file_path", "Edit": "file_path",
 	"MultiEdit": "file_path", "NotebookEdit": "notebook_path", "Glob": "pattern", "Grep": "pattern", "WebFetch": "url",
 	"WebSearch": "query", "Skill": "skill", "Agent": "subagent_type", "Task": "subagent_type"}

@@ -121,7 +121,7 @@ func roughParts(text string) []shellPart {
 
 type textSpan struct{ from, to int }
 
-// cutSpans is a piece of the source without some spans of it.
+// cutSpans returns a piece of the source without some spans of it.
 func cutSpans(source string, from, to int, spans []textSpan) string {
 	var b strings.Builder
 	for _, span := range spans {
@@ -215,7 +215,7 @@ func (r *commandReader) constantValues(file *syntax.File) map[string]string {
 	return values
 }
 
-// literalText is the text of a word without expansions, quotes removed.
+// literalText returns the text of a word without expansions, quotes removed.
 func literalText(word *syntax.Word) (string, bool) {
 	var b strings.Builder
 	for _, part := range word.Parts {

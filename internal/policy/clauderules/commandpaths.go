@@ -7,7 +7,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/programs"
 )
 
-// pathAccess is what a command does with a file.
+// pathAccess describes how a command uses a file.
 type pathAccess struct {
 	path  string
 	reads bool
@@ -280,7 +280,7 @@ func accessSpellings(name string, glob bool, place Place, folders []string) [][]
 	return out
 }
 
-// globFolder is the part of a path before its first pattern.
+// globFolder returns the part of a path before its first pattern.
 func globFolder(name string) string {
 	at := strings.IndexAny(name, "*?[")
 	if at < 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/programs"
 )
 
-// Verdict is what rules say about a call.
+// Verdict is the rules' answer to a call.
 type Verdict string
 
 // The verdicts. None: no rule says anything, so Claude Code's own ways apply.
@@ -49,7 +49,7 @@ func (s *Set) Decide(call Call, place Place) Decision {
 	return said
 }
 
-// Predict is the outcome in Claude Code: what rules say, else what it does without them.
+// Predict returns the outcome in Claude Code: what rules say, else what it does without them.
 func (s *Set) Predict(call Call, place Place) Decision { return s.evaluate(call, place) }
 
 // Baseline says what Claude Code does with a call without any rule: Allow or Ask.
@@ -401,7 +401,7 @@ func (l *commandLine) enteredFolders(place Place) []string {
 	return out
 }
 
-// checkedParts is what came of looking at every part of a command.
+// checkedParts is the result of looking at every part of a command.
 type checkedParts struct {
 	covered  bool  // every part is allowed by a rule or harmless
 	harmless bool  // every part needs no rule

@@ -40,7 +40,7 @@ func (p Place) absolute(name string) string {
 	return path.Join(p.cwd(), name)
 }
 
-// spellings is the path and, where links lead elsewhere, what it really is.
+// spellings returns the path and, where links lead elsewhere, what it really is.
 func (p Place) spellings(absolute string) []string {
 	if p.Resolve == nil {
 		return []string{absolute}

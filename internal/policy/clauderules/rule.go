@@ -48,7 +48,7 @@ type Rule struct {
 	List   List
 	Source Source
 	Tool   string // name before the parenthesis
-	// Content is what stands in the parentheses; HasContent tells "Bash" from "Bash(x)".
+	// Content is the text in the parentheses; HasContent tells "Bash" from "Bash(x)".
 	Content    string
 	HasContent bool
 	// Reason is Used, or why Claude Code ignores the rule.
@@ -112,7 +112,7 @@ func ParseRule(list List, source Source, text string) Rule {
 	return rule.checkName().checkContent()
 }
 
-// workingForm is a rule's text if Claude Code would use it, else the form it would use.
+// workingForm returns a rule's text if Claude Code would use it, else the form it would use.
 func workingForm(list List, source Source, text string) string {
 	rule := ParseRule(list, source, text)
 	if rule.IsUsed() {

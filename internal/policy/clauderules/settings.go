@@ -41,7 +41,7 @@ func LocalSource(project, home string) Source {
 	return Source{Scope: LocalScope, Root: project, Home: home}
 }
 
-// File is what was found in one settings file.
+// File holds the rules found in one settings file.
 type File struct {
 	Source Source
 	Rules  []Rule // in the order deny, ask, allow, as written

@@ -312,7 +312,7 @@ func (l closerLook) pathRuleFor(name string, reads, writes bool, place Place) *R
 	return nil
 }
 
-// literalPath is where a rule points, if it has no pattern in it.
+// literalPath returns where a rule points, if it has no pattern in it.
 func (l closerLook) literalPath(rule *Rule, tool string) (root, name string, anywhere, ok bool) {
 	if rule.Tool != tool || !rule.HasContent {
 		return "", "", false, false

@@ -10,7 +10,7 @@ import (
 
 var plainHost = lazyregexp.New(`^[A-Za-z0-9_*-]+(\.[A-Za-z0-9_*-]+)*$`)
 
-// workingDomain is the host that a WebFetch rule means, "" if none can be told. It
+// workingDomain returns the host that a WebFetch rule means, "" if none can be told. It
 // equals what stands behind "domain:" exactly if the rule works as it is.
 func workingDomain(content string) string {
 	host := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(content), "domain:"))

@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/facts"
 )
 
-// Effect is what a call would do, in one line for whoever is asked about it.
+// Effect describes what a call would do, in one line for whoever is asked about it.
 type Effect struct {
 	Text string
 	Risk Risk
@@ -106,7 +106,7 @@ func (s *summary) addPaths() {
 	say("writes", "files", written, Normal, outside[facts.Write])
 }
 
-// name is a path as people write it: from the folder the call runs in, else from home.
+// name returns a path as people write it: from the folder the call runs in, else from home.
 func (s *summary) name(p facts.Path) string {
 	if !p.Known {
 		return "a path only known when it runs (" + p.Path + ")"

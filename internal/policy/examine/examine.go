@@ -1,4 +1,4 @@
-// Package examine is what guards and rules think of one call, in one form and one
+// Package examine asks guards and rules about one call, in one form and one
 // text.
 package examine
 
@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/rules"
 )
 
-// Examination is what guards and rules think of a call.
+// Examination holds what guards and rules think of a call.
 type Examination struct {
 	Command string `json:"command,omitempty"` // the first command line of the call
 	// Error says why it is no valid shell.
@@ -24,7 +24,7 @@ type Examination struct {
 	Findings []Finding `json:"findings"`
 	// Messages are the findings in words, in the same order.
 	Messages []string `json:"messages"`
-	// Verdict is what all that counts comes to: deny, ask, allow, or none.
+	// Verdict is the sum of all that counts: deny, ask, allow, or none.
 	Verdict string `json:"verdict"`
 	By      string `json:"by,omitempty"`   // the guard, or guard.rules
 	Rule    string `json:"rule,omitempty"` // that settled it
@@ -43,7 +43,7 @@ type Run struct {
 	Contained bool     `json:"contained,omitempty"`
 }
 
-// Finding is what one rule, of a guard or of people, says.
+// Finding is the verdict of one rule, of a guard or of people.
 type Finding struct {
 	Guard   string `json:"guard,omitempty"` // "" for a rule of people
 	Rule    string `json:"rule"`
@@ -60,7 +60,7 @@ type Finding struct {
 	Unsure  bool   `json:"unsure,omitempty"` // a fact that it needs is not known
 }
 
-// Lines is the examination as people read it.
+// Lines returns the examination as people read it.
 func (e *Examination) Lines() []string {
 	var lines []string
 	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
@@ -125,7 +125,7 @@ func (e *Examination) Add(f Finding) {
 	e.Findings, e.Messages = append(e.Findings, f), append(e.Messages, f.Message())
 }
 
-// Message is what a finding is about, and how a person lets it pass.
+// Message returns what a finding is about, and how a person lets it pass.
 func (f *Finding) Message() string {
 	text := f.Rule + ": " + f.Reason
 	if f.Where != "" {
@@ -139,7 +139,7 @@ func (f *Finding) Message() string {
 	return text + " (" + event.AllowCommands(f.Rule) + ")"
 }
 
-// String is a finding as people read it.
+// String returns a finding as people read it.
 func (f *Finding) String() string {
 	mode := f.Mode
 	switch {

@@ -252,7 +252,7 @@ func (c *collector) gatherGitAccess(add func(Access, ...shell.Word), r *shell.Ru
 	add(Write, OptionValues(args, "-o", "--output")...)
 }
 
-// everythingIn are the words as folders with all that is in them.
+// everythingIn returns the words as folders with all that is in them.
 func everythingIn(list []shell.Word) []shell.Word {
 	out := make([]shell.Word, len(list))
 	for i, w := range list {
@@ -262,7 +262,7 @@ func everythingIn(list []shell.Word) []shell.Word {
 	return out
 }
 
-// packedFiles are the files that an archive is made of: neither its own name nor the
+// packedFiles returns the files that an archive is made of: neither its own name nor the
 // word that says what to do.
 func packedFiles(name string, args []shell.Word) []shell.Word {
 	words := operandWords(args, "fCTX")
@@ -300,7 +300,7 @@ func addOptionFiles(add func(Access, ...shell.Word), r *shell.Run, options progr
 	}
 }
 
-// foundFiles are the names that find looks for, in the places where it does.
+// foundFiles returns the names that find looks for, in the places where it does.
 func foundFiles(args, roots []shell.Word) []shell.Word {
 	if len(roots) == 0 {
 		roots = []shell.Word{{Text: ".", Bare: "."}}
@@ -344,7 +344,7 @@ func addPatched(add func(Access, ...shell.Word), args []shell.Word) {
 	}
 }
 
-// operandWords are the words that are no options and no values of the short
+// operandWords returns the words that are no options and no values of the short
 // options listed.
 func operandWords(args []shell.Word, values string) []shell.Word {
 	var out []shell.Word
@@ -364,7 +364,7 @@ func operandWords(args []shell.Word, values string) []shell.Word {
 	return out
 }
 
-// pathWords are those of the words that look like paths: with a slash, a dot in
+// pathWords returns those of the words that look like paths: with a slash, a dot in
 // front, a tilde, an ending, or a pattern.
 func pathWords(words []shell.Word) []shell.Word {
 	var out []shell.Word
@@ -386,7 +386,7 @@ func pathWords(words []shell.Word) []shell.Word {
 	return out
 }
 
-// leadingPaths is how many words in front are places to search: find's roots.
+// leadingPaths returns how many words in front are places to search: find's roots.
 func leadingPaths(args []shell.Word) int {
 	n := 0
 	for _, a := range args {
@@ -400,7 +400,7 @@ func leadingPaths(args []shell.Word) int {
 	return n
 }
 
-// sentFiles are the files that a download program sends: @file, -T file.
+// sentFiles returns the files that a download program sends: @file, -T file.
 func sentFiles(args []shell.Word) []shell.Word {
 	out := OptionValues(args, "-T", "--upload-file", "--post-file", "--body-file")
 	for _, a := range args {

@@ -48,7 +48,7 @@ func (s Set) Has(n Name) bool {
 	return i >= 0 && s&(1<<i) != 0
 }
 
-// Everything is the set of all facts.
+// Everything returns the set of all facts.
 func Everything() Set { return Set(0).With(Names()...) }
 
 // Options is where facts come from besides the event.
@@ -80,7 +80,7 @@ type Options struct {
 	Usage func(ev *event.Event) (Usage, bool)
 }
 
-// Repository is what git's own files say.
+// Repository describes a repository from git's own files.
 type Repository interface {
 	Root() string
 	Branch() (name string, ok bool)
@@ -96,9 +96,9 @@ type collector struct {
 	need  Set
 	call  Call
 	repo  Repository
-	// programs is what the script at hand was read with.
+	// programs is the table that the script at hand was read with.
 	programs *programs.Table
-	// paths, net and flows are what is recorded already.
+	// paths, net and flows hold what is recorded already.
 	paths map[pathKey]bool
 	net   map[Destination]bool
 	flows map[Flow]bool
@@ -253,7 +253,7 @@ func (c *collector) gatherScript(text string) {
 	}
 }
 
-// describeRun is a run as rules see it.
+// describeRun returns a run as rules see it.
 func describeRun(r *shell.Run, scope *Scope) Command {
 	script := scope.Script
 	out := Command{
@@ -314,7 +314,7 @@ func describeRun(r *shell.Run, scope *Scope) Command {
 	return out
 }
 
-// assignments are those of the words that set a variable.
+// assignments returns those of the words that set a variable.
 func assignments(words []string) []string {
 	var out []string
 	for i, w := range words {
@@ -456,7 +456,7 @@ func (c *collector) addPath(scope *Scope, w shell.Word, r *shell.Run, access Acc
 	}
 }
 
-// pathKey is what tells one path of a call from another; the rest follows from it.
+// pathKey tells one path of a call from another; the rest follows from it.
 type pathKey struct {
 	path               string
 	access             Access
@@ -464,7 +464,7 @@ type pathKey struct {
 	known, all, remote bool
 }
 
-// realFolder is a folder with links followed.
+// realFolder returns a folder with links followed.
 func (c *collector) realFolder(folder string) string {
 	if c.Resolve == nil || folder == "" {
 		return folder
@@ -483,7 +483,7 @@ func (c *collector) leadsElsewhere(scope *Scope, named, linked string) bool {
 	return true
 }
 
-// textFor is what a run, or a file tool, writes.
+// textFor returns what a run, or a file tool, writes.
 func (c *collector) textFor(scope *Scope, r *shell.Run) (string, bool) {
 	if r != nil {
 		return writtenText(scope, r)

@@ -27,7 +27,7 @@ type Tracker struct {
 
 type sessionKey struct{ agent, session string }
 
-// session is what happened in the turn of a session that goes on.
+// session records what happened so far in a session's current turn.
 type session struct {
 	calls         bounded.Map[uint64, *call]
 	open          bounded.Map[string, uint64] // by the agent's own number of a call
@@ -127,7 +127,7 @@ func (s *session) end(tool *event.Tool, hash uint64) {
 	}
 }
 
-// Of is what is known about the session of an event, this call included. It is
+// Of returns what is known about the session of an event, this call included. It is
 // false for an event without a session or a call.
 func (t *Tracker) Of(ev *event.Event) (Counts, bool) {
 	if ev.Session == "" || ev.Tool == nil {

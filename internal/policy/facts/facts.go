@@ -20,7 +20,7 @@ import (
 // meaning; new facts do not change it.
 const Version = 1
 
-// Facts is what is known about one tool call.
+// Facts holds everything known about one tool call.
 type Facts struct {
 	Version      int    `json:"version" expr:"version"`
 	Event        string `json:"event" expr:"event"` // kind of the event, tool.before for most
@@ -32,7 +32,7 @@ type Facts struct {
 	Session      string `json:"session,omitempty" expr:"session"`
 	Project      string `json:"project,omitempty" expr:"project"`
 	Cwd          string `json:"cwd,omitempty" expr:"cwd"`
-	// Tool is what the agent calls it and what it is.
+	// Tool holds the agent's name for the tool and its kind.
 	Tool Tool `json:"tool" expr:"tool"`
 	MCP  MCP  `json:"mcp,omitzero" expr:"mcp"`
 
@@ -51,7 +51,7 @@ type Facts struct {
 	// setsVariables says that the call sets variables for what comes behind them
 	// (PATH=/x; ls).
 	setsVariables bool
-	// call, input, lines and resolve are what checks in Go look at.
+	// call, input, lines and resolve are for checks in Go.
 	call    Call
 	input   InputPaths
 	lines   []Line
@@ -64,13 +64,13 @@ type Line struct {
 	Script *shell.Script
 }
 
-// Lines are the command lines that were read.
+// Lines returns the command lines that were read.
 func (f *Facts) Lines() []Line { return f.lines }
 
-// Input is what the raw input of a tool names that nobody described.
+// Input returns what the raw input of a tool names that nobody described.
 func (f *Facts) Input() InputPaths { return f.input }
 
-// ScopeOf is what checks of one of its lines work with, of the tool's own paths for nil.
+// ScopeOf returns what checks of one of its lines work with, of the tool's own paths for nil.
 func (f *Facts) ScopeOf(line *Line, report *Report) *Scope {
 	if line == nil {
 		return NewScope(&f.call, nil, report, f.resolve)
@@ -82,7 +82,7 @@ func (f *Facts) ScopeOf(line *Line, report *Report) *Scope {
 // may see.
 func (f *Facts) SetsVariables() bool { return f.setsVariables }
 
-// Source is what facts were collected from, for rules in another program's words,
+// Source is the origin of facts, for rules in another program's words,
 // which look at the call itself.
 type Source struct {
 	Event   *event.Event // nil for facts that were written by hand
@@ -94,7 +94,7 @@ type Source struct {
 	StartUnknown bool
 }
 
-// SourceOf is what facts were collected from.
+// SourceOf returns what facts were collected from.
 func SourceOf(f *Facts) Source { return f.source }
 
 // Tool is the tool of a call.
@@ -103,7 +103,7 @@ type Tool struct {
 	Kind string `json:"kind" expr:"kind"` // shell, file_read, file_write, file_edit, search, fetch, task, mcp, …
 }
 
-// MCP is which server's tool is called.
+// MCP names the server whose tool is called.
 type MCP struct {
 	Server string `json:"server,omitempty" expr:"server"`
 	Tool   string `json:"tool,omitempty" expr:"tool"`
@@ -138,7 +138,7 @@ type Command struct {
 	// Statements say what a database client is told to do: read, write, drop,
 	// truncate, delete-all, update-all, alter, permission, restore; file where a file says it.
 	Statements []string `json:"statements,omitempty" expr:"statements"`
-	// Effects are what its program's description says that these words do: deletes,
+	// Effects lists what its program's description says that these words do: deletes,
 	// disables, deploys, grants, publishes, opens, prints-secret, may-delete.
 	Effects []string `json:"effects,omitempty" expr:"effects"`
 	// Origin is where the text comes from that it takes for its program: network,
@@ -159,7 +159,7 @@ type Command struct {
 	line     int
 }
 
-// Given is all text that the command is given, in small letters: its words, and its
+// Given returns all text that the command is given, in small letters: its words, and its
 // input as far as that is known.
 func (c *Command) Given() string {
 	if c.given == nil {
@@ -168,7 +168,7 @@ func (c *Command) Given() string {
 	return c.given()
 }
 
-// Line is the index of the command line that it is part of, among the call's lines.
+// Line returns the index of the command line that it is part of, among the call's lines.
 func (c *Command) Line() int { return c.line }
 
 // Operand is one word of a command as rules match it.
@@ -179,16 +179,16 @@ type Operand struct {
 	Dynamic, Pattern bool
 }
 
-// Operands are the words that are no options, the subcommand included.
+// Operands returns the words that are no options, the subcommand included.
 func (c *Command) Operands() []Operand { return c.operands }
 
-// Options are the words that are options, as they were written.
+// Options returns the words that are options, as they were written.
 func (c *Command) Options() []Operand { return c.flags }
 
-// Access is what a call does with a path.
+// Access describes what a call does with a path.
 type Access string
 
-// The accesses. Use is what a program does that nobody knows: it may be any.
+// The accesses. Use stands for whatever an unknown program does: it may be any of them.
 const (
 	Read   Access = "read"
 	Write  Access = "write"
@@ -250,7 +250,7 @@ type Flow struct {
 	Kind string `json:"kind" expr:"kind"`
 }
 
-// Git is what git's files say about the folder the call happens in.
+// Git holds what git's files say about the folder the call happens in.
 type Git struct {
 	// Branch is "" outside of a repository, and where no branch is checked out.
 	Branch string `json:"branch,omitempty" expr:"branch"`
@@ -259,7 +259,7 @@ type Git struct {
 	Root   string `json:"root,omitempty" expr:"root"`
 }
 
-// Counts is what happened in the session before.
+// Counts holds what happened in the session before.
 type Counts struct {
 	// SameCall counts this very call in this turn, this one included.
 	SameCall      int `json:"sameCall,omitempty" expr:"sameCall"`
@@ -273,13 +273,13 @@ type Counts struct {
 	Polling bool `json:"polling,omitempty" expr:"polling"`
 }
 
-// Usage is what agents used, at list price.
+// Usage holds what agents used, at list price.
 type Usage struct {
 	Session Amount `json:"session,omitzero" expr:"session"` // this session
 	Today   Amount `json:"today,omitzero" expr:"today"`     // all agents, since midnight
 }
 
-// Amount is what something used.
+// Amount is an amount of something used.
 type Amount struct {
 	USD    float64 `json:"usd,omitempty" expr:"usd"`
 	Tokens int     `json:"tokens,omitempty" expr:"tokens"`

@@ -17,7 +17,7 @@ func collect(command string) *Facts {
 	return Collect(ev, "/home/you/project", need, Options{Home: "/home/you"})
 }
 
-// summary is what a call does, one word for each thing.
+// summary returns what a call does, one word for each thing.
 func summary(f *Facts) []string {
 	var out []string
 	for _, c := range f.Commands {

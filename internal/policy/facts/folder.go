@@ -7,7 +7,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// FolderOf is the folder that a call happens in, with the home directory written out
+// FolderOf returns the folder that a call happens in, with the home directory written out
 // where the call names it by a tilde or a variable.
 func FolderOf(ev *event.Event, home string) string {
 	named := ev.Folder()
@@ -25,7 +25,7 @@ func FolderOf(ev *event.Event, home string) string {
 	return named
 }
 
-// CallOf is the tool call of an event as guards and rules look at it. project is the
+// CallOf returns the tool call of an event as guards and rules look at it. project is the
 // folder it belongs to, "" for the one that the agent works in.
 func CallOf(ev *event.Event, project, home string) Call {
 	if project == "" {

@@ -64,7 +64,7 @@ const (
 	Binary      Origin = "binary"
 )
 
-// ForeignPrograms are the runs of a command that run text from the network, out of a
+// ForeignPrograms returns the runs of a command that run text from the network, out of a
 // decoder that hides what it says, or from a file just downloaded.
 func (x *Scope) ForeignPrograms() []ForeignProgram {
 	var out []ForeignProgram
@@ -115,7 +115,7 @@ func (x *Scope) editedPrograms() []ForeignProgram {
 	return out
 }
 
-// fetchedProgram is where the text comes from that a run takes for its program, ""
+// fetchedProgram returns where the text comes from that a run takes for its program, ""
 // when it is its own.
 func (x *Scope) fetchedProgram(r *shell.Run) string {
 	if len(r.Argv) == 0 {
@@ -319,7 +319,7 @@ func isRemotePath(text string) bool {
 	return ok && host != "" && !strings.ContainsAny(host, "/$")
 }
 
-// fetchedFolder is a folder that a run fills from the network: git clone, curl | tar x.
+// fetchedFolder returns a folder that a run fills from the network: git clone, curl | tar x.
 func (x *Scope) fetchedFolder(r *shell.Run) (string, bool) {
 	var dir shell.Word
 	switch r.Name() {
@@ -350,7 +350,7 @@ func (x *Scope) fetchedFolder(r *shell.Run) (string, bool) {
 	return p.Path, p.Known && p.Path != "/" && p.Path != x.Cwd
 }
 
-// installNames are what people call the scripts that install something.
+// installNames are common names of scripts that install something.
 var installNames = map[string]bool{"install": true, "setup": true, "bootstrap": true, "run": true, "init": true,
 	"start": true, "deploy": true, "configure-system": true}
 
@@ -375,7 +375,7 @@ func (x *Scope) runsFrom(r *shell.Run, folders []string) bool {
 	return false
 }
 
-// KnownTexts are the texts of words, "" for those that aren't known beforehand.
+// KnownTexts returns the texts of words, "" for those that aren't known beforehand.
 func KnownTexts(words []shell.Word) []string {
 	out := make([]string, len(words))
 	for i, w := range words {

@@ -11,7 +11,7 @@ import (
 // machine: a scratch place, so that no rule takes them for something else.
 const inContainer = "/tmp/in-a-container"
 
-// HostRuns are the runs in containers as this machine sees them: where a bind
+// HostRuns returns the runs in containers as this machine sees them: where a bind
 // mount covers one of their paths, docker run -v /:/host … /host/home means
 // /home. Runs that touch no mount are left out.
 func (x *Scope) HostRuns() []*shell.Run {
@@ -27,7 +27,7 @@ func (x *Scope) HostRuns() []*shell.Run {
 	return out
 }
 
-// HostRun is one run in a container as this machine sees it; ok is false for runs
+// HostRun returns one run in a container as this machine sees it; ok is false for runs
 // that touch no mount.
 func HostRun(r *shell.Run) (*shell.Run, bool) {
 	if !r.Contained || len(r.Mounts) == 0 {

@@ -158,7 +158,7 @@ func joinKeys(keys []string, between string) string {
 	return b.String()
 }
 
-// listedArguments are the arguments that stand beside a program's name.
+// listedArguments returns the arguments that stand beside a program's name.
 func listedArguments(members map[string]any) []string {
 	for key, member := range members {
 		switch strings.ToLower(key) {
@@ -171,7 +171,7 @@ func listedArguments(members map[string]any) []string {
 	return nil
 }
 
-// wordList are the texts of a list; numbers count as they are spelled.
+// wordList returns the texts of a list; numbers count as they are spelled.
 func wordList(value any) (words []string) {
 	list, _ := value.([]any)
 	for _, one := range list {
@@ -427,7 +427,7 @@ var contentKeys = map[string]bool{
 	"code": true, "data": true, "body": true,
 }
 
-// WrittenText is the text that a file tool writes, all pieces of it. known is
+// WrittenText returns the text that a file tool writes, all pieces of it. known is
 // false when the input does not say, as with patches.
 func WrittenText(call *Call) (text string, known bool) {
 	if len(call.Input) == 0 || len(call.Input) > maxInput {

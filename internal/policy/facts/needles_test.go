@@ -28,7 +28,7 @@ func TestLettersAndDigits(t *testing.T) {
 	}
 }
 
-// matchSlowly is what Match promises, one needle after the other.
+// matchSlowly returns what Match promises, one needle after the other.
 func matchSlowly(text string, list []string) bool {
 	text = strings.ToLower(text)
 	for _, needle := range list {

@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// TalkingPrograms are the programs that are known to talk to other machines.
+// TalkingPrograms returns the programs that are known to talk to other machines.
 func TalkingPrograms() []string {
 	return programs.With(func(p *programs.Program) bool { return p.Talks != nil })
 }
@@ -114,7 +114,7 @@ func (c *collector) gatherHosts(r *shell.Run, at int) {
 	}
 }
 
-// deviceHost is the host of /dev/tcp/HOST/PORT, which shells connect to.
+// deviceHost returns the host of /dev/tcp/HOST/PORT, which shells connect to.
 func deviceHost(file string) (string, bool) {
 	for _, device := range []string{"/dev/tcp/", "/dev/udp/"} {
 		if rest, ok := strings.CutPrefix(file, device); ok {
@@ -156,7 +156,7 @@ func (c *collector) namedHosts(r *shell.Run, cmd *Command) []shell.Word {
 	return out
 }
 
-// behindColons is what stands behind so many colons.
+// behindColons returns what stands behind so many colons.
 func behindColons(w shell.Word, count int) shell.Word {
 	for range count {
 		_, rest, ok := strings.Cut(w.Text, ":")
@@ -180,7 +180,7 @@ func addressFile(program string, args []shell.Word) bool {
 	return false
 }
 
-// addressesIn are the words of a command that are addresses, and those in program
+// addressesIn returns the words of a command that are addresses, and those in program
 // text that it is given. A text that only mentions one does not count.
 func addressesIn(r *shell.Run, p *programs.Program) []string {
 	if p.Has(programs.NoFiles) && !p.Has(programs.TalksAnyway) || p.Has(programs.Mentions) {
@@ -313,7 +313,7 @@ func plainAddress(host string) string {
 		byte(address)}).String()
 }
 
-// copyHost is the host of host:path, as scp, rsync and git write it.
+// copyHost returns the host of host:path, as scp, rsync and git write it.
 func copyHost(text string) (string, bool) {
 	before, _, ok := strings.Cut(text, ":")
 	if !ok || before == "" || strings.ContainsAny(before, "/\\ ") || len(before) == 1 {
@@ -401,7 +401,7 @@ func (c *collector) gatherFlows(scope *Scope, index map[*shell.Run]int, first in
 	}
 }
 
-// sourceNames are what a command's output holds: what it read, and what it
+// sourceNames returns what a command's output holds: what it read, and what it
 // fetched.
 func sourceNames(cmd *Command) []string {
 	out := append([]string(nil), cmd.Reads...)

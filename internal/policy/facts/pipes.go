@@ -2,21 +2,21 @@ package facts
 
 import "github.com/hookmux/hookmux/internal/policy/shell"
 
-// RunsIn are the runs of a span, as far as there are any.
+// RunsIn returns the runs of a span, as far as there are any.
 func RunsIn(s *shell.Script, span shell.Span) []shell.Run {
 	from := min(span.Lo, len(s.Runs))
 	return s.Runs[from:max(from, min(span.Hi, len(s.Runs)))]
 }
 
-// RunsIn are the runs of a span of x's command.
+// RunsIn returns the runs of a span of x's command.
 func (x *Scope) RunsIn(span shell.Span) []shell.Run { return RunsIn(x.Script, span) }
 
-// Sources are the runs of a span and, through pipes, all that feeds them.
+// Sources returns the runs of a span and, through pipes, all that feeds them.
 func (x *Scope) Sources(span shell.Span) []*shell.Run {
 	return x.followPipes(span, func(r *shell.Run) shell.Span { return r.From })
 }
 
-// Sinks are the runs of a span and, through pipes, all that they feed.
+// Sinks returns the runs of a span and, through pipes, all that they feed.
 func (x *Scope) Sinks(span shell.Span) []*shell.Run {
 	return x.followPipes(span, func(r *shell.Run) shell.Span { return r.To })
 }

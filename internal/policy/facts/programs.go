@@ -29,7 +29,7 @@ func Extracts(r *shell.Run) bool {
 	return HasWord(r.Args(), "--extract", "--get") || tarExtracts(r.Args())
 }
 
-// ExtractDir is where an archive is unpacked; ok is false when nothing is, or
+// ExtractDir returns where an archive is unpacked; ok is false when nothing is, or
 // when it is the directory the command starts in.
 func ExtractDir(r *shell.Run) (dir shell.Word, ok bool) {
 	args := r.Args()
@@ -187,7 +187,7 @@ func QuotedIn(text string) []string {
 	return out
 }
 
-// writersOf are the runs before r that print text into a file which r is given.
+// writersOf returns the runs before r that print text into a file which r is given.
 func (x *Scope) writersOf(r *shell.Run) []shell.Run {
 	var out []shell.Run
 	given := func(name string) bool {
@@ -217,7 +217,7 @@ func (x *Scope) writersOf(r *shell.Run) []shell.Run {
 	return out
 }
 
-// StatementText is everything a database client may take as statements.
+// StatementText returns everything a database client may take as statements.
 func (x *Scope) StatementText(r *shell.Run) string {
 	var b strings.Builder
 	for _, a := range r.Args() {

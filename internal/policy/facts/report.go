@@ -20,7 +20,7 @@ type Call struct {
 	Home     string
 }
 
-// Machine is what checks in Go know of the machine.
+// Machine is the part of the machine that checks in Go know.
 type Machine struct {
 	// OwnPaths are further absolute files and directories that agents must not write.
 	OwnPaths []string

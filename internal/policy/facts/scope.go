@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// Scope is what the rules of one command work with.
+// Scope is the context in which the rules of one command run.
 type Scope struct {
 	Call    *Call
 	Script  *shell.Script
@@ -29,7 +29,7 @@ type Scope struct {
 // MaxResolve bounds the questions one command may put to the file system.
 const MaxResolve = 64
 
-// RealPath is where p leads when links are followed; ok is false when that is no
+// RealPath returns where p leads when links are followed; ok is false when that is no
 // other place. follow says whether the last part of p is followed, too.
 func (x *Scope) RealPath(p string, follow bool) (string, bool) {
 	if x.resolve == nil || x.asked >= MaxResolve || !path.IsAbs(p) {
@@ -75,7 +75,7 @@ func NewScope(call *Call, s *shell.Script, f *Report, resolve func(string) strin
 	return x
 }
 
-// Inner is the scope of text that x's command writes somewhere, with a report of
+// Inner returns the scope of text that x's command writes somewhere, with a report of
 // its own.
 func (x *Scope) Inner(s *shell.Script, report *Report) *Scope {
 	inner := *x
@@ -198,7 +198,7 @@ func (x *Scope) enterLinks(t string, all bool) string {
 	return t
 }
 
-// LinkTarget is where a link leads that this very command makes under that name.
+// LinkTarget returns where a link leads that this very command makes under that name.
 func (x *Scope) LinkTarget(name string) (string, bool) {
 	to, ok := x.madeLinks()[name]
 	return to, ok
@@ -207,7 +207,7 @@ func (x *Scope) LinkTarget(name string) (string, bool) {
 // maxLinks bounds the links of one command that are followed.
 const maxLinks = 64
 
-// madeLinks are the links that this very command makes, by their names.
+// madeLinks returns the links that this very command makes, by their names.
 func (x *Scope) madeLinks() map[string]string {
 	if x.linked || x.Script == nil {
 		return x.links
@@ -327,7 +327,7 @@ func replaceVar(t, name, value string) string {
 	}
 }
 
-// StartDir is the directory a run starts in, as far as the cds before it tell.
+// StartDir returns the directory a run starts in, as far as the cds before it tell.
 func (x *Scope) StartDir(r *shell.Run) (string, bool) {
 	dir := x.Cwd
 	if r == nil {
@@ -425,7 +425,7 @@ var breadthTexts = [...]string{
 	OtherHome:         "a home directory",
 }
 
-// String is the breadth as people read it.
+// String returns the breadth as people read it.
 func (b Breadth) String() string { return breadthTexts[b] }
 
 // WhyBroad tells why losing p would be a catastrophe; NotBroad when it would not.

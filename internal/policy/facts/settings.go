@@ -35,7 +35,7 @@ func onlySettings(file, text string) bool {
 	return OnlySets(&script)
 }
 
-// writtenText is what a run writes to a file, as far as that is known.
+// writtenText returns what a run writes to a file, as far as that is known.
 func writtenText(scope *Scope, r *shell.Run) (string, bool) {
 	if r == nil {
 		return "", false

@@ -98,7 +98,7 @@ func statementsOf(c *Command, r *shell.Run, scope *Scope) []string {
 	return out
 }
 
-// splitStatements are the statements in what a client is given, in small letters,
+// splitStatements returns the statements in what a client is given, in small letters,
 // without comments and without what stands in quotes.
 func splitStatements(text string) []string {
 	text = sqlJoin.ReplaceAllString(strings.ToLower(text), "")
@@ -119,7 +119,7 @@ func splitStatements(text string) []string {
 var sqlVerbs = lazyregexp.New(`(?:^|[\s"'(=]|\bbegin\s|-[ceq])(drop|truncate|delete|update|insert|replace|merge|copy|load|alter|create|` +
 	`permission|revoke|vacuum|reindex|select|with|show|describe|explain|exec|execute|restore|call|import)\b`)
 
-// kindOfSQL is what one statement does, "" for anything else.
+// kindOfSQL returns what one statement does, "" for anything else.
 func kindOfSQL(s string) string {
 	m := sqlVerbs.Compiled().FindStringSubmatchIndex(s)
 	if m == nil {

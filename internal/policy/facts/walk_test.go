@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// visited is what a walk hands out, and whether it could read to the end.
+// visited returns what a walk hands out, and whether it could read to the end.
 func visited(walk func([]byte, func(key, value string) bool) error, data string) []string {
 	var all []string
 	err := walk([]byte(data), func(key, value string) bool {

@@ -39,7 +39,7 @@ type File struct {
 	Text string `json:"text"`
 }
 
-// Policy is what operators pushed. One without files takes the one before away.
+// Policy holds the rules that operators pushed. One without files takes the one before away.
 type Policy struct {
 	Version int64     `json:"version"`
 	By      string    `json:"by"`
@@ -78,7 +78,7 @@ func CheckFiles(list []File) error {
 	return nil
 }
 
-// Sources are the files of rules, as their reader takes them; where goes before their names.
+// Sources returns the files of rules, as their reader takes them; where goes before their names.
 func (p *Policy) Sources(where string) []rules.Source {
 	var list []rules.Source
 	for _, f := range p.Files {
@@ -89,7 +89,7 @@ func (p *Policy) Sources(where string) []rules.Source {
 	return list
 }
 
-// Settings is the text of the settings; nil: it has none.
+// Settings returns the text of the settings; nil: it has none.
 func (p *Policy) Settings() []byte {
 	for _, f := range p.Files {
 		if f.Name == SettingsFile {
@@ -99,7 +99,7 @@ func (p *Policy) Settings() []byte {
 	return nil
 }
 
-// Where is what the policy's files are shown as.
+// Where returns what the policy's files are shown as.
 func (p *Policy) Where() string { return fmt.Sprintf("fleet policy %d/", p.Version) }
 
 // ReadFolder reads the files of a policy from a folder: those directly in it, and those of

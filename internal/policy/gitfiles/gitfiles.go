@@ -83,7 +83,7 @@ func linkedRepository(root, dot string) *Repository {
 	return r
 }
 
-// MainTree is the work tree beside which this one was made by `git worktree`; "" for a
+// MainTree returns the work tree beside which this one was made by `git worktree`; "" for a
 // repository that is no such.
 func (r *Repository) MainTree() string {
 	if r.common == r.git || filepath.Base(r.common) != ".git" {
@@ -120,10 +120,10 @@ func readRegular(path string, limit int64) ([]byte, bool) {
 	return b, true
 }
 
-// Root is the top of the work tree.
+// Root returns the top of the work tree.
 func (r *Repository) Root() string { return r.root }
 
-// Branch is the branch that is checked out, "" when none is; ok is false when
+// Branch returns the branch that is checked out, "" when none is; ok is false when
 // that cannot be read.
 func (r *Repository) Branch() (name string, ok bool) {
 	text, ok := readSmall(filepath.Join(r.git, "HEAD"))
@@ -139,7 +139,7 @@ func (r *Repository) Branch() (name string, ok bool) {
 	return "", len(text) >= 40
 }
 
-// Remote is the address of the branch's remote, else of origin; "" when there is
+// Remote returns the address of the branch's remote, else of origin; "" when there is
 // none.
 func (r *Repository) Remote() (address string, ok bool) {
 	text, ok := readSmall(filepath.Join(r.common, "config"))

@@ -32,7 +32,7 @@ func writeFile(t *testing.T, path, text string) {
 	}
 }
 
-// newRepository is a repository with a commit, made by the real git.
+// newRepository returns a repository with a commit, made by the real git.
 func newRepository(t *testing.T, version string) string {
 	dir := t.TempDir()
 	runGit(t, dir, "init", "-q", "-b", "main")

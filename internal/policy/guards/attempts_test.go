@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// devCall is a call in the project of /home/dev.
+// devCall returns a call in the project of /home/dev.
 func devCall(c Call) Call {
 	c.Home, c.Cwd, c.Project = "/home/dev", "/home/dev/app", "/home/dev/app"
 	return c

@@ -16,7 +16,7 @@ func readCorpus(t testing.TB, dir string) []guardtest.Row {
 	return guardtest.ReadRows(t, "testdata/"+dir)
 }
 
-// allGuards are the guards there are, packs included.
+// allGuards returns the guards there are, packs included.
 func allGuards(testing.TB) *Guard { return NewGuard("", Options{}) }
 
 // knownByExamples are rules that a command alone does not meet: they need a file, a
@@ -26,7 +26,7 @@ func knownByExamples(rule string) bool {
 		"git-history.rebase-branch", "git-history.amend-pushed"}, rule) || strings.HasPrefix(rule, names.Loop+".")
 }
 
-// meantFor are the guards that are meant to stop a command, by its text: one that
+// meantFor returns the guards that are meant to stop a command, by its text: one that
 // publishes something is harmless for all guards but publish.
 func meantFor(t testing.TB) map[string]map[string]bool {
 	out := map[string]map[string]bool{}

@@ -49,12 +49,12 @@ func (g *Guard) engine(home string) *Engine {
 	return e
 }
 
-// Check is what the guard says about a call.
+// Check returns what the guard says about a call.
 func (g *Guard) Check(call Call) []Finding {
 	return g.engine(call.Home).Check(guardtest.EventOf(&call), call.Project)
 }
 
-// CheckEvent is what the guard says about an event of a home.
+// CheckEvent returns what the guard says about an event of a home.
 func (g *Guard) CheckEvent(ev *event.Event, project, home string) []Finding {
 	return g.engine(home).Check(ev, project)
 }

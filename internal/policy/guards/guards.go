@@ -41,12 +41,12 @@ type Finding struct {
 	Ask bool `json:"ask,omitempty"`
 	// LogOnly says that it is only recorded.
 	LogOnly bool `json:"logOnly,omitempty"`
-	// Unreadable says that the text itself is what the guard stops: it cannot be
+	// Unreadable says that the guard stops the text itself: it cannot be
 	// read in full.
 	Unreadable bool `json:"-"`
 }
 
-// Message is the one line an agent or a person reads when f denies a call.
+// Message returns the one line an agent or a person reads when f denies a call.
 func Message(f Finding) string { return event.RuleDenial(f.Rule, f.Reason, f.Where) }
 
 // Options say which guards are on, and what they know.
@@ -66,7 +66,7 @@ type Options struct {
 	Hosts   []string
 	Machine facts.Machine
 	Home    string
-	// Scripts is what commands are read with; nil is one of its own.
+	// Scripts is the parser for commands; nil is one of its own.
 	Scripts *shell.Cache
 	// Git reads a repository, Counts tells what happened before in a session; nil:
 	// nothing is known.
@@ -207,7 +207,7 @@ func Checks(m facts.Machine) map[string]rules.Checks {
 	return made
 }
 
-// Rules are the rules of every guard, where the network guard leaves hosts alone.
+// Rules returns the rules of every guard, where the network guard leaves hosts alone.
 func Rules(hosts []string) ([]*rules.Rule, error) {
 	var list []*rules.Rule
 	for _, g := range names.All() {
@@ -329,7 +329,7 @@ func (e *Engine) repeated(ev *event.Event) bool {
 	return ok && max(n.SameCall, n.SameFailure, n.Alternating) > 2
 }
 
-// findings are the hits in the order of the guards. That a text can't be read is worth a
+// findings returns the hits in the order of the guards. That a text can't be read is worth a
 // word only where a guard knows nothing else about it.
 func (e *Engine) findings(hits []rules.Hit) []Finding {
 	var out []Finding
@@ -352,7 +352,7 @@ func (e *Engine) findings(hits []rules.Hit) []Finding {
 	return out
 }
 
-// AllOn are the modes by which every guard blocks.
+// AllOn returns the modes by which every guard blocks.
 func AllOn() map[string]rules.Mode {
 	modes := map[string]rules.Mode{}
 	for _, g := range names.All() {

@@ -42,7 +42,7 @@ func worstCommands(size int) map[string]string {
 	}
 }
 
-// processorTime is what this process has used so far, which a busy machine doesn't change
+// processorTime returns what this process has used so far, which a busy machine doesn't change
 // as it changes the time on the clock.
 func processorTime(b *testing.B) time.Duration {
 	var used syscall.Rusage

@@ -5,7 +5,7 @@ import "github.com/hookmux/hookmux/internal/policy/rules"
 // outside is the rule about every host that a person did not list.
 const outside = "network.outside"
 
-// ExceptHosts is a list of rules that leave some hosts alone. Without any host, the
+// ExceptHosts returns a list of rules that leave some hosts alone. Without any host, the
 // rule about all others does not count: only hosts that are known for what they are
 // do. With some, a host that is not known before the call runs is asked about.
 func ExceptHosts(list []*rules.Rule, hosts []string) []*rules.Rule {

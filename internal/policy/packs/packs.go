@@ -30,7 +30,7 @@ type Pack struct {
 	Needles *facts.Needles
 }
 
-// Families are the families of checks that its rules name.
+// Families returns the families of checks that its rules name.
 func (p *Pack) Families() []string {
 	var out []string
 	for _, r := range p.Rules {
@@ -177,7 +177,7 @@ func needlesOf(list []*rules.Rule) *facts.Needles {
 	return facts.NewNeedles(true, words...)
 }
 
-// ruleWords are the words of which a command must hold one for a rule to hold.
+// ruleWords returns the words of which a command must hold one for a rule to hold.
 func ruleWords(r *rules.Rule) []string {
 	q := &r.Match
 	switch {
@@ -216,7 +216,7 @@ func ruleWords(r *rules.Rule) []string {
 var statementWords = []string{"drop", "truncate", "delete", "update", "flush", "remove", "alter", "restore", "grant",
 	"revoke", "insert", "replace", "create", "unset", "purge", "rename"}
 
-// namesIn are the last names of a path pattern that say something; of {a,b} all.
+// namesIn returns the last names of a path pattern that say something; of {a,b} all.
 func namesIn(pattern string) []string {
 	var out []string
 	for _, p := range expandBraces(pattern) {

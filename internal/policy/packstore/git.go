@@ -56,7 +56,7 @@ func (g *Git) open() (*workspace, error) {
 
 func (w *workspace) close() { _ = os.RemoveAll(w.dir) }
 
-// environ is what git gets to know: nothing that a user or a repository configured.
+// environ returns what git gets to know: nothing that a user or a repository configured.
 func (w *workspace) environ() []string {
 	env := []string{"HOME=" + w.dir, "XDG_CONFIG_HOME=" + w.dir, "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_SYSTEM=" + os.DevNull, "GIT_ATTR_NOSYSTEM=1",
@@ -299,7 +299,7 @@ func parseTree(listed []byte) ([]treeEntry, error) {
 	return entries, nil
 }
 
-// treeMode is the type of what git's mode says; a submodule is irregular.
+// treeMode returns the type of what git's mode says; a submodule is irregular.
 func treeMode(mode string) fs.FileMode {
 	switch mode {
 	case "100644", "100755", "100664":
@@ -312,7 +312,7 @@ func treeMode(mode string) fs.FileMode {
 	return fs.ModeIrregular
 }
 
-// Newest is the origin with the newest tag that is a version, the same one when there
+// Newest returns the origin with the newest tag that is a version, the same one when there
 // is none newer. Other refs than tags stay.
 func (g *Git) Newest(ctx context.Context, o Origin) (Origin, error) {
 	if o.Is != Tag {

@@ -20,7 +20,7 @@ type Origin struct {
 	URL string  `json:"url,omitempty"`
 	Ref string  `json:"ref,omitempty"`
 	Is  RefKind `json:"is,omitempty"`
-	// Commit is what Ref was when the pack was taken in.
+	// Commit is the commit of Ref when the pack was taken in.
 	Commit string `json:"commit,omitempty"`
 	// Sub is the folder of the repository that holds the pack; "" for its root.
 	Sub string `json:"sub,omitempty"`
@@ -36,7 +36,7 @@ const (
 	Commit RefKind = "commit"
 )
 
-// String is the origin as a person writes it.
+// String returns the origin as a person writes it.
 func (o Origin) String() string {
 	if o.Folder != "" {
 		return o.Folder
@@ -44,7 +44,7 @@ func (o Origin) String() string {
 	return o.WithRef(o.Ref)
 }
 
-// WithRef is the address of a pack in a repository with another version.
+// WithRef returns the address of a pack in a repository with another version.
 func (o Origin) WithRef(ref string) string {
 	text := gitPrefix + o.URL + "@" + ref
 	if o.Sub != "" {

@@ -42,7 +42,7 @@ const (
 	rulesFolder  = "rules"
 )
 
-// Manifest is what a pack.yaml says.
+// Manifest holds the content of a pack.yaml.
 type Manifest struct {
 	Name    string `yaml:"name" json:"name"`
 	Version string `yaml:"version" json:"version"`
@@ -62,7 +62,7 @@ type Pack struct {
 }
 
 var (
-	// PackName is what a pack may be called: it stands before the ids of its rules.
+	// PackName matches names of packs, which come before the ids of their rules.
 	packName  = lazyregexp.New(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`)
 	ruleFile  = lazyregexp.New(`^rules/[A-Za-z0-9_][A-Za-z0-9._-]{0,99}\.yaml$`)
 	plainText = lazyregexp.New(`^[^\x00-\x1f\x7f]*$`)
@@ -125,7 +125,7 @@ func IsReserved(name string) bool {
 	return names.Is(name)
 }
 
-// Hash is the hash of everything in the pack.
+// Hash returns the hash of everything in the pack.
 func (p *Pack) Hash() string {
 	h := sha256.New()
 	for _, f := range p.Files {
@@ -135,7 +135,7 @@ func (p *Pack) Hash() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Sources are the files of rules as the reader of rules takes them. The names begin
+// Sources returns the files of rules as the reader of rules takes them. The names begin
 // with where.
 func (p *Pack) Sources(where string) []rules.Source {
 	var list []rules.Source

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// below is a pack in a folder of a repository, beside things that no pack may have.
+// below returns a pack in a folder of a repository, beside things that no pack may have.
 func below(t *testing.T) *repository {
 	t.Helper()
 	files := map[string]string{"README.md": "all of us", "a/Rules": "a file", "a/b/.gitkeep": ""}

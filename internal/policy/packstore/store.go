@@ -33,7 +33,7 @@ type Kept struct {
 	Added  time.Time `json:"added"`
 }
 
-// record is what is kept of all packs, sealed: what something else wrote adds none.
+// record describes all packs, sealed: what something else wrote adds none.
 type record struct {
 	Version int    `json:"version"`
 	Packs   []Kept `json:"packs"`
@@ -99,7 +99,7 @@ func (s *Store) lost() bool {
 	return err == nil && slices.ContainsFunc(entries, isPack)
 }
 
-// List are the packs that were taken in, by name.
+// List returns the packs that were taken in, by name.
 func (s *Store) List() ([]Kept, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,7 +107,7 @@ func (s *Store) List() ([]Kept, error) {
 	return r.Packs, err
 }
 
-// Find is the pack of a name.
+// Find returns the pack of a name.
 func (s *Store) Find(name string) (Kept, bool, error) {
 	list, err := s.List()
 	i := slices.IndexFunc(list, func(k Kept) bool { return k.Name == name })
@@ -218,7 +218,7 @@ func (s *Store) writeCopy(dir string, pack *Pack) error {
 	return files.WriteFolder(dir, list)
 }
 
-// Sources are the files of rules of every pack that is as it was taken in. What is
+// Sources returns the files of rules of every pack that is as it was taken in. What is
 // wrong with others is said.
 func (s *Store) Sources() ([]rules.Source, []rules.Problem) {
 	s.mu.Lock()

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Kind is what sort of tool a program is, for guards that judge what it is given.
+// Kind names the sort of tool a program is, for guards that evaluate what it is given.
 type Kind string
 
 // Kinds of programs.
@@ -50,7 +50,7 @@ var kinds = []Kind{KindDelete, KindErase, KindRemoveFolder, KindDesktop, KindSea
 	KindLinkFarm, KindDotfiles, KindDownload, KindDatabase, KindRepository, KindLoginShell, KindTimetable, KindLater,
 	KindLock, KindSocket, KindSignal, KindCmdlet, KindCmdlets, KindArchive, KindMirror}
 
-// ownKinds are those that a file of your own may give: the others are judged by words
+// ownKinds are those that a file of your own may give: the others are evaluated by words
 // that only the built-in programs have.
 var ownKinds = []Kind{KindDelete, KindErase, KindMove, KindCopy, KindLink, KindReplace, KindEdit, KindMode, KindDownload}
 

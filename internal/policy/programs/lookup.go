@@ -30,7 +30,7 @@ func IsLoader(name string) bool {
 		(strings.HasPrefix(name, "ld-") || strings.HasPrefix(name, "ld64.so"))
 }
 
-// EntrypointOf is the program that a container image starts, "" when it is not known.
+// EntrypointOf returns the program that a container image starts, "" when it is not known.
 func EntrypointOf(image string) string {
 	image, _, _ = strings.Cut(image, "@")
 	image = image[strings.LastIndexByte(image, '/')+1:]
@@ -38,7 +38,7 @@ func EntrypointOf(image string) string {
 	return builtin().images[image]
 }
 
-// OperandsFrom is where the command of a launcher starts: behind the options, of which
+// OperandsFrom returns where the command of a launcher starts: behind the options, of which
 // the first so many words are known to be, and behind l.Skip operands.
 func OperandsFrom(args []string, l *Launcher, known int) int {
 	if len(l.Pairs) == 0 {
@@ -57,7 +57,7 @@ func OperandsFrom(args []string, l *Launcher, known int) int {
 	return len(args)
 }
 
-// CodeOptions are the short options with which an interpreter takes program text,
+// CodeOptions returns the short options with which an interpreter takes program text,
 // whatever its version.
 func CodeOptions(name string) (options string, interpreter bool) {
 	code := Of(TrimVersion(name)).Code
@@ -96,7 +96,7 @@ func TrimVersion(name string) string {
 	return name
 }
 
-// ReaderOf is what is known about a program that changes no file it is given. A program
+// ReaderOf returns what is known about a program that changes no file it is given. A program
 // that isn't one is taken for one that does.
 func (t *Table) ReaderOf(name string) (Reader, bool) {
 	if r := t.Of(name).Reader; r != nil {
@@ -105,7 +105,7 @@ func (t *Table) ReaderOf(name string) (Reader, bool) {
 	return Reader{}, false
 }
 
-// OperandsOf is which words of a program are files whose contents it puts somewhere; ok
+// OperandsOf returns which words of a program are files whose contents it puts somewhere; ok
 // is false for programs that put none anywhere, or are not known.
 func (t *Table) OperandsOf(name string) (o Operands, ok bool) {
 	p := t.Of(name)
@@ -116,7 +116,7 @@ func (t *Table) OperandsOf(name string) (o Operands, ok bool) {
 	return o, ok
 }
 
-// FileOptionsOf are the options of a program whose value is a file, those included that
+// FileOptionsOf returns the options of a program whose value is a file, those included that
 // mean one wherever they are known.
 func (t *Table) FileOptionsOf(name string) FileOptions {
 	var o FileOptions
@@ -128,7 +128,7 @@ func (t *Table) FileOptionsOf(name string) FileOptions {
 		Writes: slices.Concat(all.Writes, o.Writes)}
 }
 
-// ShownBy are the options of a program that bring out what is in a file.
+// ShownBy returns the options of a program that bring out what is in a file.
 func (t *Table) ShownBy(name string) []string {
 	if f := t.Of(name).Files; f != nil {
 		return f.Shows
@@ -142,7 +142,7 @@ func OperandsOf(name string) (Operands, bool) { return Builtin().OperandsOf(name
 // WithOperands lists the programs of which OperandsOf knows something, sorted.
 func WithOperands() []string { return With(func(p *Program) bool { return p.Prints != nil }) }
 
-// RemoteValues are the short options of ssh and its like that take a value.
+// RemoteValues returns the short options of ssh and its like that take a value.
 func RemoteValues(name string) string {
 	values := Of("ssh").Values
 	if name == "autossh" {
@@ -193,7 +193,7 @@ func TakesValue(option string) bool {
 	return false
 }
 
-// FullCommand is the subcommand that a word means to a program which takes any
+// FullCommand returns the subcommand that a word means to a program which takes any
 // unambiguous beginning and other names; a word that means none stays as it is.
 func (p *Program) FullCommand(word string) string {
 	if full, ok := p.Aliases[word]; ok {

@@ -101,7 +101,7 @@ func (p *Program) usable() error {
 	return fmt.Errorf("%s: %s is for built-in programs only; take it out", p.Names, field)
 }
 
-// traitsIn are the names of traits, sorted.
+// traitsIn returns the names of traits, sorted.
 func traitsIn(traits Trait) []string {
 	var out []string
 	for name, t := range traitNames {
@@ -113,7 +113,7 @@ func traitsIn(traits Trait) []string {
 	return out
 }
 
-// OnlyAdds is the part of an entry that can only have hookmux see more, whatever it says
+// OnlyAdds returns the part of an entry that can only have hookmux see more, whatever it says
 // about the program elsewhere; whole says that this is all of it.
 func (p *Program) OnlyAdds() (part *Program, whole bool) {
 	part = &Program{Names: p.Names, Kind: p.Kind, RunsOptions: p.RunsOptions, Does: p.Does, Files: p.Files,
@@ -145,7 +145,7 @@ func (p *Program) OnlyAdds() (part *Program, whole bool) {
 	return part, whole && !contains
 }
 
-// keptPrefix is a prefix whose wrapper is checked as well, and whose command isn't taken
+// keptPrefix returns a prefix whose wrapper is checked as well, and whose command isn't taken
 // for one in a container.
 func keptPrefix(p *Prefix) *Prefix {
 	if p == nil {
@@ -173,7 +173,7 @@ func NewTable(lists ...[]*Program) *Table {
 	return t
 }
 
-// with is what is known about a program together with another entry.
+// with returns what is known about a program together with another entry.
 func (p *Program) with(more *Program) *Program {
 	out := *p
 	out.Names, out.source, out.traits = more.Names, more.source, p.traits|more.traits
@@ -256,7 +256,7 @@ func (p *Program) Phrase(effect Effect, args []string) (phrase string, found boo
 // HasEffects reports whether anything is known about the effects of p's subcommands.
 func (p *Program) HasEffects() bool { return len(p.Does) > 0 || p.guessed() }
 
-// phrases are those of an effect. What a tool seems to delete is guessed where its
+// phrases returns those of an effect. What a tool seems to delete is guessed where its
 // description doesn't say what it deletes.
 func (p *Program) phrases(effect Effect) []string {
 	if effect == MayDelete && p.guessed() {

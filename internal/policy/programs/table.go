@@ -20,12 +20,12 @@ import (
 //go:embed programs.json
 var compiled []byte
 
-// Program is what is known about a program.
+// Program describes a program.
 type Program struct {
 	Names string `json:"names" yaml:"names"`
 	// Is lists traits, divided by blanks.
 	Is string `json:"is,omitempty" yaml:"is"`
-	// Kind is what sort of tool it is, for guards that judge what it is given.
+	// Kind names the sort of tool it is, for guards that evaluate what it is given.
 	Kind Kind `json:"kind,omitempty" yaml:"kind"`
 	// Images are container images that start the program.
 	Images []string `json:"images,omitempty" yaml:"images"`
@@ -53,7 +53,7 @@ type Program struct {
 	Operands *Access           `json:"operands,omitempty" yaml:"operands"`
 	Files    *FileOptions      `json:"files,omitempty" yaml:"files"`
 	Talks    *Talker           `json:"talks,omitempty" yaml:"talks"`
-	// Language is what it reads statements of: sql, mongo or redis.
+	// Language names what it reads statements of: sql, mongo or redis.
 	Language string `json:"language,omitempty" yaml:"language"`
 	// Polls are subcommands that only look how something is.
 	Polls []string `json:"polls,omitempty" yaml:"polls"`
@@ -140,7 +140,7 @@ type Operands struct {
 	Skip   int    `json:"skip,omitempty" yaml:"skip"`     // leading operands that are no files
 }
 
-// Access is what a program does with its operands, where that is not reading alone.
+// Access says what a program does with its operands, where that is not reading alone.
 type Access struct {
 	Does   string `json:"does" yaml:"does"`               // read, write, delete or mode
 	Skip   int    `json:"skip,omitempty" yaml:"skip"`     // leading operands that are no files (chmod's mode)
@@ -162,7 +162,7 @@ type FileOptions struct {
 // Talker is a program that talks to other machines.
 type Talker struct {
 	// Bare says that its operands are hosts even without a scheme (ssh, ping, nc);
-	// Operand is which operand names the host, 0 for the first.
+	// Operand is the number of the operand that names the host, 0 for the first.
 	Bare    bool   `json:"bare,omitempty" yaml:"bare"`
 	Operand int    `json:"operand,omitempty" yaml:"operand"`
 	Values  string `json:"values,omitempty" yaml:"values"` // short options that take the next word, besides Program.Values
@@ -210,7 +210,7 @@ type file struct {
 		Runs      []string `json:"runs" yaml:"runs"`
 		Reach     []string `json:"reach" yaml:"reach"`
 		Elsewhere []string `json:"elsewhere" yaml:"elsewhere"`
-		// Does is what subcommands seem to do whose program isn't described.
+		// Does guesses what subcommands do whose program isn't described.
 		Does map[Effect][]string `json:"does" yaml:"does"`
 	} `json:"any" yaml:"any"`
 	Loader    Prefix `json:"loader" yaml:"loader"`
@@ -236,7 +236,7 @@ type file struct {
 	Programs []*Program `json:"programs" yaml:"programs"`
 }
 
-// Table is what is known about programs: the built-in entries, and those of your own
+// Table describes programs: the built-in entries, and those of your own
 // files over them.
 type Table struct {
 	entries map[string]*Program
@@ -270,12 +270,12 @@ var builtin = sync.OnceValue(func() *builtinTable {
 	return t
 })
 
-// Builtin is the table of the programs that hookmux knows itself.
+// Builtin returns the table of the programs that hookmux knows itself.
 func Builtin() *Table { return &builtin().Table }
 
 var unknown = &Program{}
 
-// Of is what is known about a program, by its base name; never nil. It must not be
+// Of returns what is known about a program, by its base name; never nil. It must not be
 // changed.
 func (t *Table) Of(name string) *Program {
 	if t != nil {
@@ -292,7 +292,7 @@ func (t *Table) Of(name string) *Program {
 	return unknown
 }
 
-// Of is what is built in about a program; never nil.
+// Of returns what is built in about a program; never nil.
 func Of(name string) *Program { return Builtin().Of(name) }
 
 // Has reports whether a program has one of the traits.

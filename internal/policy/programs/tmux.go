@@ -107,7 +107,7 @@ var tmuxKeyNames = map[string]string{
 	"Up": "", "Down": "", "Left": "", "Right": "", "Home": "", "End": "",
 }
 
-// TmuxTyped is the text that one operand of send-keys types.
+// TmuxTyped returns the text that one operand of send-keys types.
 func TmuxTyped(key string, literal bool) string {
 	if text, ok := tmuxKeyNames[key]; ok && !literal {
 		return text

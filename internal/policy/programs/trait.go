@@ -59,7 +59,7 @@ var traitNames = map[string]Trait{
 	"claude-changes": ClaudeChanges, "claude-through": ClaudeThrough,
 }
 
-// Effect is what a subcommand does beyond the files it names.
+// Effect says what a subcommand does beyond the files it names.
 type Effect string
 
 // Effects of subcommands.

@@ -24,14 +24,14 @@ var neverRecorded = facts.Set(0).With(facts.BranchFact, facts.RemoteFact, facts.
 
 var textFacts = facts.Set(0).With(facts.CommandsFact, facts.PathsFact, facts.NetFact, facts.FlowsFact)
 
-// evaluated is what would have come of one call.
+// evaluated is the verdict that one call would have got.
 type evaluated struct {
 	verdict     rules.Verdict // of what counts, the strongest
 	hits        []ruleVerdict
 	undecidable []string
 }
 
-// ruleVerdict is what one rule or guard would have said.
+// ruleVerdict is the verdict that one rule or guard would have given.
 type ruleVerdict struct {
 	id      string
 	verdict rules.Verdict

@@ -18,7 +18,7 @@ func NeedsCounts(list []*rules.Rule) bool {
 	return rules.NewSet(list, rules.Options{}).Needs().Has(facts.CountsFact)
 }
 
-// CountedKinds are the kinds of events that counts come from.
+// CountedKinds returns the kinds of events that counts come from.
 func CountedKinds() []event.Kind {
 	return []event.Kind{event.SessionStart, event.SessionEnd, event.TurnStart, event.ToolBefore, event.ToolAfter}
 }

@@ -25,7 +25,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// Options is what is replayed by.
+// Options configures a replay.
 type Options struct {
 	Rules []*rules.Rule
 	Modes map[string]rules.Mode // what a person switched rules to, by id
@@ -124,7 +124,7 @@ type ruleSets struct {
 	all       []*rules.Rule // every rule that was made ready
 }
 
-// rulesIn is the rules that count in a project.
+// rulesIn returns the rules that count in a project.
 func (s *ruleSets) rulesIn(project string) *rules.Set {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -369,7 +369,7 @@ func (w *worker) placeOf(cwd string) place {
 	return at
 }
 
-// describeCall is what a call was about, on one line.
+// describeCall returns what a call was about, on one line.
 func describeCall(ev *event.Event) string {
 	t := ev.Tool
 	if t == nil {

@@ -27,7 +27,7 @@ var catalogue = agent.Builtin()
 
 var began = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// stored is a call of Claude Code's as the daemon gives it out: redacted and cut.
+// stored returns a call of Claude Code's as the daemon gives it out: redacted and cut.
 func stored(t testing.TB, n int, tool string, input map[string]any, decided string) wire.Entry {
 	t.Helper()
 	payload, err := json.Marshal(map[string]any{"session_id": "s1", "hook_event_name": "PreToolUse", "cwd": project,

@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/rules"
 )
 
-// Report is what rules would have done.
+// Report says what rules would have done.
 type Report struct {
 	Scanned int `json:"scanned"`
 	// Duplicates were told of twice, through another agent's file, and are counted once.
@@ -35,7 +35,7 @@ type Counts struct {
 	NotReplayable int `json:"notReplayable"`
 }
 
-// RuleCount is what one rule, or a rule of a guard, would have done.
+// RuleCount says what one rule, or a rule of a guard, would have done.
 type RuleCount struct {
 	ID string `json:"id"`
 	// LogOnly counts what it would only have recorded.
@@ -44,7 +44,7 @@ type RuleCount struct {
 	Samples []Sample `json:"samples,omitempty"` // the newest of the calls that it hits
 }
 
-// GroupCount is what happened at one agent, or in one project.
+// GroupCount says what happened at one agent, or in one project.
 type GroupCount struct {
 	Name    string `json:"name"`
 	Scanned int    `json:"scanned"`

@@ -121,7 +121,7 @@ func importSet(t *testing.T, set labSet, strict bool) *rules.Set {
 	return rules.NewSet(list, rules.Options{Home: labHome})
 }
 
-// hookCall is the event that Claude Code's hook call for a tool becomes.
+// hookCall returns the event that Claude Code's hook call for a tool becomes.
 func hookCall(t *testing.T, call labCall) *event.Event {
 	t.Helper()
 	cwd := call.Cwd
@@ -139,7 +139,7 @@ func hookCall(t *testing.T, call labCall) *event.Event {
 
 var catalogue = agent.Builtin()
 
-// decideImported is what the imported rules say, and what Claude Code does where they say
+// decideImported returns what the imported rules say, and what Claude Code does where they say
 // nothing.
 func decideImported(t *testing.T, set *rules.Set, call labCall, trusted bool) (rules.Verdict, rules.Result) {
 	t.Helper()

@@ -101,7 +101,7 @@ func (r *Result) readPermission(name string, value json.RawMessage) []ranked {
 	return out
 }
 
-// wholePermission is a permission without patterns.
+// wholePermission returns a permission without patterns.
 func (r *Result) wholePermission(tool, decision, from string) []ranked {
 	list, known := permissionDecisions[decision]
 	if !known {

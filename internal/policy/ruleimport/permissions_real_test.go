@@ -134,7 +134,7 @@ func readOutcomes(t *testing.T, heard string) map[string]rules.Verdict {
 	return out
 }
 
-// canonical is the argument that a call is known by.
+// canonical returns the argument that a call is known by.
 func canonical(t *testing.T, input json.RawMessage) string {
 	t.Helper()
 	var values map[string]any

@@ -45,7 +45,7 @@ type Entry struct {
 	List clauderules.List `json:"list,omitempty"`
 	From string           `json:"from"` // as it was written
 	Line int              `json:"line,omitempty"`
-	// Rule is what is taken over, in Claude Code's words; "" if nothing is.
+	// Rule is the rule taken over, in Claude Code's words; "" if none is.
 	Rule string `json:"rule,omitempty"`
 	Why  string `json:"why,omitempty"` // the author's own reason
 	// Ignored says that the agent itself does not use it.
@@ -57,7 +57,7 @@ type Entry struct {
 	Instead string `json:"instead,omitempty"`
 }
 
-// Source is what one file holds.
+// Source holds the content of one file.
 type Source struct {
 	Place
 	Entries []Entry `json:"entries"`
@@ -201,7 +201,7 @@ func RulesFile(sources []Source, o WriteOptions) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// taken is the rule that an entry is taken over as, "" for none.
+// taken returns the rule that an entry is taken over as, "" for none.
 func (e *Entry) taken(o WriteOptions) string {
 	if e.Rule == "" && o.Repair {
 		return e.Instead
@@ -209,7 +209,7 @@ func (e *Entry) taken(o WriteOptions) string {
 	return e.Rule
 }
 
-// rulesOf are the different rules of a list that are taken over, in their order.
+// rulesOf returns the different rules of a list that are taken over, in their order.
 func rulesOf(sources []Source, list clauderules.List, o WriteOptions) []string {
 	var out []string
 	for i := range sources {
@@ -223,7 +223,7 @@ func rulesOf(sources []Source, list clauderules.List, o WriteOptions) []string {
 	return out
 }
 
-// sourcesWith are the sources with nothing in them but one rule of a list.
+// sourcesWith returns the sources with nothing in them but one rule of a list.
 func sourcesWith(sources []Source, list clauderules.List, rule string, o WriteOptions) []Source {
 	out := slices.Clone(sources)
 	for i := range out {
@@ -322,7 +322,7 @@ func quote(text string) string {
 	return string(quoted)
 }
 
-// commentText is a text on one line of a comment.
+// commentText returns a text on one line of a comment.
 func commentText(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 {

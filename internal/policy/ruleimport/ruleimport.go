@@ -50,13 +50,13 @@ type Skipped struct {
 	Reason Reason
 }
 
-// Result is what came of one file.
+// Result is the result of one file.
 type Result struct {
 	Items   []Item
 	Skipped []Skipped
 }
 
-// Settings is the result as a settings file that clauderules.ReadSettings reads.
+// Settings returns the result as a settings file that clauderules.ReadSettings reads.
 func (r Result) Settings() []byte {
 	lists := map[clauderules.List][]string{}
 	for _, item := range r.Items {
@@ -75,7 +75,7 @@ func (r *Result) skip(from string, line int, reason Reason) {
 
 var plainWord = lazyregexp.New(`^[A-Za-z0-9_./:@=+,%-]+$`)
 
-// prefixRule is the rule for commands that begin with words; ok is false if a word
+// prefixRule returns the rule for commands that begin with words; ok is false if a word
 // would have to be quoted.
 func prefixRule(words []string) (rule string, ok bool) {
 	for _, word := range words {

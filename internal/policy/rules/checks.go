@@ -71,7 +71,7 @@ func (s *Set) isExcepted(r *Rule, f *facts.Facts, line int) bool {
 	return s.options.Excepted != nil && line >= 0 && s.options.Excepted(r.ID, f.Lines()[line].Text)
 }
 
-// runFamily is what the checks of a family find in a call.
+// runFamily returns what the checks of a family find in a call.
 func (s *Set) runFamily(family string, f *facts.Facts) []facts.Found {
 	checks := s.options.Checks[family]
 	report := &facts.Report{}

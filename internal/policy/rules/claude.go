@@ -39,7 +39,7 @@ type ClaudeSettings struct {
 	Allow   []string `yaml:"allow" json:"allow,omitempty"`
 }
 
-// claudeKey is what a set of settings depends on: the home, and which of the
+// claudeKey identifies what a set of settings depends on: the home, and which of the
 // projects' settings count.
 type claudeKey struct {
 	home     string
@@ -101,7 +101,7 @@ func strongerOf(a, b Verdict) Verdict {
 	return a
 }
 
-// files are the settings that count: the user's, and those of projects by their bit.
+// files returns the settings that count: the user's, and those of projects by their bit.
 func (c *ClaudeRules) files(home string, projects uint64) []clauderules.File {
 	list := []clauderules.File{claudeFile(clauderules.UserSource(home), c.Deny, c.Ask, c.Allow)}
 	for i, s := range c.Settings {
@@ -137,7 +137,7 @@ func expandHome(name, home string) string {
 	return path.Clean(name)
 }
 
-// setFor is the set of rules that count where a call happens, and the folder that
+// setFor returns the set of rules that count where a call happens, and the folder that
 // Claude Code would have been started in.
 func (c *ClaudeRules) setFor(f *facts.Facts, home string) (*clauderules.Set, string) {
 	key, project := claudeKey{home: home}, f.Project

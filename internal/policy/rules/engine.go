@@ -22,19 +22,19 @@ type Hit struct {
 	Certain bool `json:"certain"`
 	// LogOnly says that it is only recorded.
 	LogOnly bool `json:"logOnly,omitempty"`
-	// Unreadable says that the text itself is what the rule stops: it cannot be
+	// Unreadable says that the rule stops the text itself: it cannot be
 	// read in full.
 	Unreadable bool `json:"-"`
 }
 
-// Result is what the rules say about a call.
+// Result holds what the rules say about a call.
 type Result struct {
 	Verdict Verdict `json:"verdict"`
 	// Hits are the rules that match, strongest first.
 	Hits []Hit `json:"hits,omitempty"`
 }
 
-// Decisive is the hit that settled the verdict; nil when none did.
+// Decisive returns the hit that settled the verdict; nil when none did.
 func (r *Result) Decisive() *Hit {
 	for i := range r.Hits {
 		if h := &r.Hits[i]; !h.LogOnly && h.Verdict == r.Verdict && r.Verdict != NoVerdict {
@@ -44,10 +44,10 @@ func (r *Result) Decisive() *Hit {
 	return nil
 }
 
-// Options is what rules are compared by besides facts.
+// Options configures how rules are compared besides facts.
 type Options struct {
 	Home string
-	// Modes are what a person switched single rules to, by id; a pack's name
+	// Modes holds the modes a person switched single rules to, by id; a pack's name
 	// switches all of it.
 	Modes map[string]Mode
 	Now   func() time.Time
@@ -108,16 +108,16 @@ func NewSet(list []*Rule, o Options) *Set {
 // expired reports whether the last day of a rule is over.
 func (s *Set) expired(r *Rule) bool { return !r.expires.IsZero() && !s.options.Now().Before(r.expires) }
 
-// Rules are the rules that are not switched off.
+// Rules returns the rules that are not switched off.
 func (s *Set) Rules() []*Rule { return s.list }
 
-// ModeOf is the mode of one of its rules.
+// ModeOf returns the mode of one of its rules.
 func (s *Set) ModeOf(r *Rule) Mode { return s.modeOf(r) }
 
-// Needs are the facts that a rule looks at.
+// Needs returns the facts that a rule looks at.
 func (r *Rule) Needs() facts.Set { return r.needs }
 
-// Tighter is the tighter one of two modes. One that doesn't exist blocks.
+// Tighter returns the tighter one of two modes. One that doesn't exist blocks.
 func Tighter(a, b Mode) Mode {
 	if b.strength() > a.strength() {
 		return b
@@ -134,7 +134,7 @@ func (m Mode) strength() int {
 
 func (s *Set) modeOf(r *Rule) Mode { return r.ModeBy(s.options.Modes) }
 
-// ModeBy is the mode of a rule: what a person switched it or its pack to, unless
+// ModeBy returns the mode of a rule: what a person switched it or its pack to, unless
 // it is the administrator's, or else what it says itself.
 func (r *Rule) ModeBy(modes map[string]Mode) Mode {
 	if r.Layer == System {
@@ -151,7 +151,7 @@ func (r *Rule) ModeBy(modes map[string]Mode) Mode {
 	return r.Mode
 }
 
-// readMode is a mode that someone wrote: one that does not exist never means less
+// readMode returns a mode that someone wrote: one that does not exist never means less
 // protection, so a rule that refuses is in force then, and one that may allow is off.
 func (r *Rule) readMode(mode Mode) Mode {
 	switch {
@@ -176,14 +176,14 @@ func (r *Rule) Refuses() bool {
 	return r.Decide == Deny || r.Decide == Ask || r.OnUnknown == "deny" || r.OnUnknown == "ask"
 }
 
-// Len is the number of rules that are not switched off.
+// Len returns the number of rules that are not switched off.
 func (s *Set) Len() int { return len(s.list) }
 
 // DependsOnFolder reports whether a rule may say something else of another folder of
 // the same project.
 func (s *Set) DependsOnFolder() bool { return s.placed }
 
-// Needs are the facts that the rules look at.
+// Needs returns the facts that the rules look at.
 func (s *Set) Needs() facts.Set { return s.needs }
 
 // isOdd reports whether it is not known of every command which program it runs.
@@ -199,7 +199,7 @@ func isOdd(f *facts.Facts) bool {
 	return false
 }
 
-// candidates are the rules that may match a call.
+// candidates returns the rules that may match a call.
 func (s *Set) candidates(f *facts.Facts, odd bool) []*Rule {
 	if len(s.named) == 0 {
 		return s.others
@@ -224,7 +224,7 @@ func (s *Set) candidates(f *facts.Facts, odd bool) []*Rule {
 // Decide compares the rules with a call.
 func (s *Set) Decide(f *facts.Facts) Result { return s.decide(f, nil) }
 
-// decide compares the rules with a call; lost is what is not known of a recorded
+// decide compares the rules with a call; lost says what is not known of a recorded
 // one, nil for a call that is being made.
 func (s *Set) decide(f *facts.Facts, lost *losses) Result {
 	var out Result
@@ -284,7 +284,7 @@ func (s *Set) decide(f *facts.Facts, lost *losses) Result {
 	return out
 }
 
-// decideClaude is what a rule in Claude Code's words says; its allow is about the
+// decideClaude returns what a rule in Claude Code's words says; its allow is about the
 // whole call already.
 func (s *Set) decideClaude(r *Rule, f *facts.Facts, narrowed certainty) (Hit, bool) {
 	said, where, holds := r.matchClaude(f, s.options.Home)
@@ -301,7 +301,7 @@ func newHit(r *Rule, h hit, verdict Verdict, mode Mode) Hit {
 		LogOnly: mode == LogOnly}
 }
 
-// verdict is what a rule says to a call that it fits as far as holds.
+// verdict returns what a rule says to a call that it fits as far as holds.
 func (r *Rule) verdict(holds certainty, mode Mode) Verdict {
 	return r.verdictOf(r.Decide, holds, mode)
 }

@@ -42,7 +42,7 @@ func pointersTo[T any](list []T) []*T {
 type machine struct {
 	vm  vm.VM
 	env *expressionFacts
-	// whole is what the parts of expressions that are about the whole call came to.
+	// whole holds the results of the parts of expressions that are about the whole call.
 	whole map[*Rule][]bool
 }
 
@@ -85,7 +85,7 @@ func (m *matcher) evaluate(r *Rule) certainty {
 	return no
 }
 
-// programsIn are the programs of which one must run for an expression to hold; nil
+// programsIn returns the programs of which one must run for an expression to hold; nil
 // where it may hold without. any(commands, .program == "git" && …) needs git.
 func programsIn(expression string) []string {
 	tree, err := parser.Parse(expression)
@@ -127,7 +127,7 @@ func neededIn(n ast.Node, find func(ast.Node) []string) []string {
 	return find(n)
 }
 
-// comparedPrograms are the names that a command's program is compared with.
+// comparedPrograms returns the names that a command's program is compared with.
 func comparedPrograms(n ast.Node) []string {
 	compared, ok := n.(*ast.BinaryNode)
 	if !ok {
@@ -181,7 +181,7 @@ type factFinder struct {
 	whole bool
 	// command says that it is about the command that was matched.
 	command bool
-	// grows is what it uses that makes long texts out of short ones; "" for nothing.
+	// grows names what it uses that makes long texts out of short ones; "" for nothing.
 	grows string
 	jsons int // how often toJSON stands there
 }
@@ -201,7 +201,7 @@ var commandDetails = map[string]facts.Name{
 	"reads": facts.PathsFact, "writes": facts.PathsFact, "deletes": facts.PathsFact, "hosts": facts.NetFact,
 }
 
-// found are the facts that were named.
+// found returns the facts that were named.
 func (f *factFinder) found() facts.Set {
 	set := f.set
 	if f.git > f.gitFacts {

@@ -102,7 +102,7 @@ func (r *Rule) problem(text string) Problem {
 // takes the square of their number.
 const maxDepth = 100
 
-// tooDeep is the first token that stands too deep; nil when none does.
+// tooDeep returns the first token that stands too deep; nil when none does.
 func tooDeep(tokens token.Tokens) *token.Token {
 	depth, line, dashes := 0, 0, 0
 	for _, t := range tokens {
@@ -292,7 +292,7 @@ func hintField(message string) string {
 	return ""
 }
 
-// ruleKeys are the keys of a rule and of its match.
+// ruleKeys returns the keys of a rule and of its match.
 func ruleKeys() []string {
 	var keys []string
 	for _, t := range []reflect.Type{reflect.TypeFor[Rule](), reflect.TypeFor[Match]()} {
@@ -305,7 +305,7 @@ func ruleKeys() []string {
 	return keys
 }
 
-// firstToken is where a rule begins.
+// firstToken returns where a rule begins.
 func firstToken(node ast.Node) *token.Token {
 	if m, ok := node.(*ast.MappingNode); ok && len(m.Values) > 0 {
 		return m.Values[0].Key.GetToken()
@@ -325,7 +325,7 @@ func placeError(p *Problem, err error) {
 	}
 }
 
-// ProblemOf is an error about a file, with its place if the YAML reader knows it.
+// ProblemOf returns an error about a file, with its place if the YAML reader knows it.
 func ProblemOf(file string, err error) Problem {
 	p := Problem{File: file, Text: err.Error(), Whole: true}
 	placeError(&p, err)
@@ -366,7 +366,7 @@ func (r *Rule) compile() error {
 	return nil
 }
 
-// needs are the facts that a match looks at.
+// needs returns the facts that a match looks at.
 func (m *Match) needs() facts.Set {
 	var s facts.Set
 	if m.aboutCommand() {

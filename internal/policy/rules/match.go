@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/programs"
 )
 
-// hit is what a rule matches in a call.
+// hit is a rule's match in a call.
 type hit struct {
 	holds certainty
 	where string // the command, path or host
@@ -115,7 +115,7 @@ func (m *matcher) skips(r *Rule, command int) bool {
 	return m.excepted != nil && command >= 0 && m.excepted(r.ID, m.f.Lines()[m.f.Commands[command].Line()].Text)
 }
 
-// commandOf is the command that touches a path; -1 for a file tool's own.
+// commandOf returns the command that touches a path; -1 for a file tool's own.
 func (m *matcher) commandOf(where string) int {
 	for _, p := range m.f.Paths {
 		if p.Path == where {
@@ -403,7 +403,7 @@ func hasArgument(p Pattern, c *facts.Command) certainty {
 	return holds
 }
 
-// pathsOf are the paths of a command; for -2 those of all, each once.
+// pathsOf returns the paths of a command; for -2 those of all, each once.
 func (m *matcher) pathsOf(command int) []int {
 	if m.paths == nil {
 		m.paths = map[int][]int{}

@@ -120,7 +120,7 @@ func wordsOf(re *syntax.Regexp, fold *bool) []string {
 	return nil
 }
 
-// rarity is how much a set of words excludes: the length of its shortest, and few of them.
+// rarity returns how much a set of words excludes: the length of its shortest, and few of them.
 func rarity(words []string) int {
 	shortest := len(words[0])
 	for _, w := range words {
@@ -129,7 +129,7 @@ func rarity(words []string) int {
 	return shortest*maxWords - len(words)
 }
 
-// matchesFunction is what `text matches "constant"` becomes.
+// matchesFunction replaces `text matches "constant"`.
 const matchesFunction = "matchesConstant"
 
 func matchesOption() expr.Option {

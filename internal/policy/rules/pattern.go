@@ -46,7 +46,7 @@ type Pattern struct {
 	small string
 	not   bool
 	star  bool // it holds a * or ?
-	// ending is what stands behind the only *, when the pattern begins with that.
+	// ending is the text behind the only *, when the pattern begins with that.
 	ending string
 }
 
@@ -75,7 +75,7 @@ func (p Pattern) MarshalText() ([]byte, error) {
 // may. A list of only such matches everything else.
 type Patterns []Pattern
 
-// Texts are the patterns of which one must match, without those that take out.
+// Texts returns the patterns of which one must match, without those that take out.
 func (l Patterns) Texts() []string {
 	var out []string
 	for _, p := range l {
@@ -174,7 +174,7 @@ func (p Pattern) fitsWord(text string, dynamic bool) certainty {
 	return fitsWord(p.text, text, true)
 }
 
-// literals are the patterns when all are plain texts that must match; ok is false
+// literals returns the patterns when all are plain texts that must match; ok is false
 // otherwise.
 func (l Patterns) literals() (list []string, ok bool) {
 	for _, p := range l {
@@ -264,7 +264,7 @@ type place struct{ home, project string }
 // foldsNames: the system takes README and readme for the same file.
 var foldsNames = runtime.GOOS == "darwin" || runtime.GOOS == "windows"
 
-// foldName is a name as the system compares it.
+// foldName returns a name as the system compares it.
 func foldName(name string) string {
 	if foldsNames {
 		return strings.ToLower(name)

@@ -7,7 +7,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/facts"
 )
 
-// Losses is what is not known any more of a call that was recorded.
+// Losses says what is not known any more of a call that was recorded.
 type Losses struct {
 	// Facts were not recorded, or stand in texts that were redacted or cut.
 	Facts facts.Set
@@ -36,7 +36,7 @@ type losses struct {
 // textFacts are the facts derived from the text of a call.
 var textFacts = facts.Set(0).With(facts.CommandsFact, facts.PathsFact, facts.NetFact, facts.FlowsFact)
 
-// weaken is how far an expression holds that may depend on words which were lost.
+// weaken returns how far an expression holds that may depend on words which were lost.
 func (l *losses) weaken(r *Rule, holds certainty) certainty {
 	if l != nil && (holds == no && l.Text && r.needs&textFacts != 0 || l.lacksAttended(r)) {
 		return maybe

@@ -1,4 +1,4 @@
-// Package rules is the small language in which people say what is allowed: rules
+// Package rules implements the small language in which people say what is allowed: rules
 // in YAML over the facts of a tool call, with examples that must hold.
 //
 // Contract: deny beats ask beats warn beats allow, whatever stands first or is
@@ -22,7 +22,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/programs"
 )
 
-// Verdict is what a rule decides.
+// Verdict is a rule's decision.
 type Verdict string
 
 // The verdicts. NoVerdict is no opinion.
@@ -210,7 +210,7 @@ func (e *Example) UnmarshalYAML(unmarshal func(any) error) error {
 	return unmarshal((*plain)(e))
 }
 
-// String is the example as people wrote it.
+// String returns the example as people wrote it.
 func (e Example) String() string {
 	for _, text := range []string{e.Command, e.Read, e.Write, e.URL, e.MCP, e.Name} {
 		if text != "" {
@@ -278,7 +278,7 @@ func (r *Rule) check() error {
 	return nil
 }
 
-// Words are the values that fields of a match take that have a fixed set of words.
+// Words returns the values that fields of a match take that have a fixed set of words.
 func Words() map[string][]string { return maps.Clone(words) }
 
 func effects() (out []string) {

@@ -12,7 +12,7 @@ import (
 // Programs that take arguments for another one from standard input, from a file
 // or from their own command line: xargs and parallel.
 
-// textOfFile is what a file holds that this script wrote, or what a substituted
+// textOfFile returns what a file holds that this script wrote, or what a substituted
 // process prints.
 func textOfFile(w *walker, file Word) (string, bool) {
 	if !file.From.Empty() && strings.HasPrefix(file.Text, "<(") {
@@ -22,7 +22,7 @@ func textOfFile(w *walker, file Word) (string, bool) {
 	return text, ok
 }
 
-// readItems are the arguments that are read, or one unknown word.
+// readItems returns the arguments that are read, or one unknown word.
 func readItems(w *walker, s ArgumentSource, c inherited) []Word {
 	unknown := []Word{{Text: "{}", Bare: "{}", Dynamic: true, From: c.from}}
 	text, ok := w.known.stdinOf(c.reader(), 0)
@@ -119,7 +119,7 @@ func asOneWord(item Word) string {
 	return quoted
 }
 
-// parallelItems are the arguments of parallel: behind ":::", in files, or on
+// parallelItems returns the arguments of parallel: behind ":::", in files, or on
 // standard input.
 func parallelItems(w *walker, args []Word, end int, c inherited) []Word {
 	source := readXargsOptions(args[:end])

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// hostileSize is what the inputs below are long. Longer ones cost more of the same.
+// hostileSize is the length of the inputs below. Longer ones cost more of the same.
 const hostileSize = 64 << 10
 
 // hostileInputs are made to cost as much as possible.

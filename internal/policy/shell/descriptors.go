@@ -6,7 +6,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// stream is what a descriptor is open to: text, a file, or a process that reads it.
+// stream is the target of a descriptor: a text, a file, or a process that reads it.
 type stream struct {
 	input    Word
 	hasInput bool
@@ -37,7 +37,7 @@ func (w *walker) keepStream(r *syntax.Redirect, s stream) {
 	}
 }
 
-// streamAt is what the descriptor of a word is open to: 3, or $fd after exec {fd}<file.
+// streamAt returns what the descriptor of a word is open to: 3, or $fd after exec {fd}<file.
 func (w *walker) streamAt(text string) (stream, bool) {
 	if name, ok := strings.CutPrefix(text, "$"); ok {
 		text = "{" + strings.Trim(name, "{}") + "}"
@@ -46,7 +46,7 @@ func (w *walker) streamAt(text string) (stream, bool) {
 	return s, ok
 }
 
-// openStream is the file of a descriptor that is given by its path: /dev/fd/3.
+// openStream returns the file of a descriptor that is given by its path: /dev/fd/3.
 func (w *walker) openStream(word Word) Word {
 	if len(w.streams) == 0 {
 		return word

@@ -6,7 +6,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/programs"
 )
 
-// FieldEnd is where the first word of an expanded value ends. Blanks inside an
+// FieldEnd returns where the first word of an expanded value ends. Blanks inside an
 // expansion that is not known belong to it.
 func FieldEnd(s, seps string, dynamic bool) int {
 	for i := 0; i < len(s); i++ {
@@ -20,7 +20,7 @@ func FieldEnd(s, seps string, dynamic bool) int {
 	return len(s)
 }
 
-// expansionLength is how much of s the expansion at its start takes.
+// expansionLength returns how much of s the expansion at its start takes.
 func expansionLength(s string) int {
 	if s[0] == '`' {
 		if end := strings.IndexByte(s[1:], '`'); end >= 0 {

@@ -29,7 +29,7 @@ func skipOptions(args []Word, values string, long []string) int {
 	return len(args)
 }
 
-// optionValue is the value of an option at args[i]: the next word, or what is
+// optionValue returns the value of an option at args[i]: the next word, or what is
 // glued on with "=". Letters are found at the end of a cluster, too.
 func optionValue(args []Word, i int, option string) (string, bool) {
 	t := args[i].Text

@@ -9,13 +9,13 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// outputs is what runs are known to print and what files are known to hold.
+// outputs holds what runs are known to print and what files are known to hold.
 type outputs struct {
 	script *Script
 	files  map[string]string // text that an earlier run wrote to a file
 }
 
-// substitutionOutput is the output of a command substitution when it can be known
+// substitutionOutput returns the output of a command substitution when it can be known
 // without running anything.
 func (o *outputs) substitutionOutput(span Span, list []*syntax.Stmt) (string, bool) {
 	if len(list) == 0 || span.Empty() || span.Hi > len(o.script.Runs) {
@@ -88,7 +88,7 @@ func (o *outputs) outputOf(i, depth int) (string, bool) {
 	return o.changedOutput(r, depth)
 }
 
-// changedOutput is what a filter makes of the text it reads, or what a small program
+// changedOutput returns what a filter makes of the text it reads, or what a small program
 // of another language prints.
 func (o *outputs) changedOutput(r *Run, depth int) (string, bool) {
 	name := r.Name()
@@ -111,7 +111,7 @@ func (o *outputs) changedOutput(r *Run, depth int) (string, bool) {
 	return foreign.PrintedText(code, maxLoop)
 }
 
-// stdinOf is the text a run reads on its standard input, if it can be known.
+// stdinOf returns the text a run reads on its standard input, if it can be known.
 func (o *outputs) stdinOf(r *Run, depth int) (string, bool) {
 	if r.HasInput {
 		// Unknown pieces stay in as "$X", which a re-parse shows as dynamic.

@@ -9,7 +9,7 @@ import (
 // below /tmp and never empty.
 const mktempName = "/tmp/mktemp.XXXXXX/"
 
-// pathText is what a program prints of a path that is written out.
+// pathText returns what a program prints of a path that is written out.
 func pathText(name string, args []Word) (string, bool) {
 	operands := 0
 	var last Word
@@ -133,7 +133,7 @@ func printfText(args []Word) (string, bool) {
 	return b.String(), true
 }
 
-// copyTargets are the files into which a program copies its standard input: dd of=x,
+// copyTargets returns the files into which a program copies its standard input: dd of=x,
 // cp /dev/stdin x, install /dev/stdin x.
 func copyTargets(name string, args []Word) []string {
 	switch name {
@@ -151,7 +151,7 @@ func copyTargets(name string, args []Word) []string {
 	return nil
 }
 
-// movedFile is the file that cp, mv or ln gives another name, and that name; "" for
+// movedFile returns the file that cp, mv or ln gives another name, and that name; "" for
 // anything else.
 func movedFile(name string, args []Word) (from, to string) {
 	switch name {

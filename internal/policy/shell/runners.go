@@ -40,7 +40,7 @@ func entersFirstProcess(args []Word) bool {
 	return false
 }
 
-// withEntrypoint are the words of a command in a container whose image starts a
+// withEntrypoint returns the words of a command in a container whose image starts a
 // program of its own: docker run hashicorp/terraform destroy.
 func withEntrypoint(image string, argv []Word) []Word {
 	program := programs.EntrypointOf(image)
@@ -50,7 +50,7 @@ func withEntrypoint(image string, argv []Word) []Word {
 	return append([]Word{{Text: program, Bare: program}}, argv...)
 }
 
-// indexOfAny is where the first of the words of a list stands, which are divided by
+// indexOfAny returns where the first of the words of a list stands, which are divided by
 // blanks; -1 for nowhere.
 func indexOfAny(args []Word, list string) int {
 	for _, text := range strings.Fields(list) {
@@ -61,7 +61,7 @@ func indexOfAny(args []Word, list string) int {
 	return -1
 }
 
-// withoutVersion is a program's name as a package runner is given it: npm of npm@10,
+// withoutVersion returns a program's name as a package runner is given it: npm of npm@10,
 // cli of @acme/cli@latest.
 func withoutVersion(word Word) Word {
 	text := word.Text

@@ -17,7 +17,7 @@ const (
 // command, and agents send the same command before a call, when they ask about it
 // and after it. Nobody may change a script. It is safe for concurrent use.
 type Cache struct {
-	// Programs is what commands are read with; nil is the built-in table.
+	// Programs describes the programs of commands; nil is the built-in table.
 	Programs *programs.Table
 
 	mu      sync.Mutex

@@ -91,7 +91,7 @@ type Run struct {
 	Mounts            []Mount // this machine's directories that the container sees
 	Background        bool
 	Endless           bool // in a loop that neither ends nor waits
-	// Output is what the run prints, when it writes that to a file and the text
+	// Output is the text that the run prints, when it writes that to a file and the text
 	// is known.
 	Output    string
 	HasOutput bool
@@ -104,7 +104,7 @@ type Run struct {
 	Sink string
 }
 
-// Name is the program's base name in lower case, "" when there is none. The
+// Name returns the program's base name in lower case, "" when there is none. The
 // case is folded because macOS file systems run RM as rm.
 func (r *Run) Name() string {
 	if len(r.Argv) == 0 {
@@ -171,14 +171,14 @@ func (r *Run) text(limit int) string {
 	return strings.TrimSpace(b.String())
 }
 
-// Script is what Parse found.
+// Script is the result of Parse.
 type Script struct {
 	Runs      []Run
 	Err       error // the text is not shell in any dialect tried
 	TooLong   bool  // the text was not parsed, see IsTooLong
 	Truncated bool  // a budget ran out; Runs is only the first part
 	Steps     int   // words and statements visited, for tests of the bounds
-	// Programs is what the script was read with; nil is the built-in table.
+	// Programs is the table the script was read with; nil is the built-in one.
 	Programs *programs.Table
 }
 

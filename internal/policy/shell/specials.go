@@ -260,7 +260,7 @@ func sudoShell(w *walker, name string, run Run, c inherited, hops int) bool {
 	return w.stripPrefix(name, p, run, args, c, hops)
 }
 
-// commandOption is the value of -c, -qec, --command=text.
+// commandOption returns the value of -c, -qec, --command=text.
 func commandOption(args []Word, i int) (string, bool) {
 	for _, option := range [...]string{"-c", "--command", "--session-command"} {
 		if text, ok := optionValue(args, i, option); ok {

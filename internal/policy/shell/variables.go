@@ -8,18 +8,18 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// variables is what a script's variables are known to hold at one point of it.
+// variables holds what is known of a script's variables at one point of it.
 type variables struct {
 	values  map[string]Word
 	lists   map[string][]Word // arrays; the positional parameters are the list "@"
 	origins map[string]Span   // runs whose output a variable holds
 	refs    map[string]string // names that stand for others: declare -n
-	// undo is what variables held before they were changed, where that will be taken back.
+	// undo holds the variables' values before a change that will be taken back.
 	undo   []binding
 	noting bool
 }
 
-// binding is what a variable holds.
+// binding is the value of a variable.
 type binding struct {
 	name   string
 	value  *Word
@@ -28,7 +28,7 @@ type binding struct {
 	origin *Span
 }
 
-// bindingOf is what a variable holds now.
+// bindingOf returns what a variable holds now.
 func (v *variables) bindingOf(name string) binding {
 	b := binding{name: name}
 	if value, ok := v.values[name]; ok {
@@ -69,7 +69,7 @@ func (v *variables) withoutChanges(f func()) {
 	v.noting = outer
 }
 
-// target is the name that a name stands for.
+// target returns the name that a name stands for.
 func (v *variables) target(name string) string {
 	for range maxRefs {
 		to, ok := v.refs[name]
@@ -87,7 +87,7 @@ const maxRefs = 8
 // maxList bounds the elements of a list that are remembered.
 const maxList = 64
 
-// lookupVariable is the value of a variable: that of an array is its first element.
+// lookupVariable returns the value of a variable: that of an array is its first element.
 func (v *variables) lookupVariable(name string) (Word, bool) {
 	name = v.target(name)
 	if n, err := strconv.Atoi(name); err == nil && n > 0 {
@@ -105,7 +105,7 @@ func (v *variables) lookupVariable(name string) (Word, bool) {
 	return Word{}, false
 }
 
-// separators are where an unquoted expansion is split into words.
+// separators returns where an unquoted expansion is split into words.
 func (v *variables) separators() string {
 	if ifs, ok := v.values["IFS"]; ok && !ifs.Dynamic {
 		return ifs.Text
@@ -113,7 +113,7 @@ func (v *variables) separators() string {
 	return " \t\n"
 }
 
-// listOf is all of an array, or the positional parameters for "@" and "*".
+// listOf returns all of an array, or the positional parameters for "@" and "*".
 func (v *variables) listOf(name string) ([]Word, bool) {
 	name = v.target(name)
 	if name == "*" {
@@ -332,7 +332,7 @@ func (w *walker) readArray(a *syntax.Assign, c inherited) {
 	w.vars.setList(name, all)
 }
 
-// literalIndex is the text of an index that is written out.
+// literalIndex returns the text of an index that is written out.
 func literalIndex(index syntax.ArithmExpr) (string, bool) {
 	word, ok := index.(*syntax.Word)
 	if !ok {

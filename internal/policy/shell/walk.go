@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// inherited is what a statement inherits from the statements around it.
+// inherited is passed to a statement from the statements around it.
 type inherited struct {
 	via               []string
 	from              Span
@@ -29,7 +29,7 @@ func (c inherited) withVia(via string) inherited {
 	return c
 }
 
-// startedBy is what a command inherits that another program starts on its own:
+// startedBy returns what a command inherits that another program starts on its own:
 // neither its input nor its redirections.
 func (c inherited) startedBy(via string) inherited {
 	if via != "" {

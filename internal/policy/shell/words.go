@@ -31,7 +31,7 @@ type Span struct{ Lo, Hi int }
 // Empty reports whether the span covers no run.
 func (s Span) Empty() bool { return s.Hi <= s.Lo }
 
-// quotedWords are the words of a line, quotes taken off.
+// quotedWords returns the words of a line, quotes taken off.
 func quotedWords(line string) []Word { return literalWords(foreign.SplitQuoted(line)) }
 
 // literalWords makes words of texts that mean nothing but themselves.
@@ -43,7 +43,7 @@ func literalWords(texts []string) []Word {
 	return out
 }
 
-// textsOf are the texts of words.
+// textsOf returns the texts of words.
 func textsOf(words []Word) []string {
 	out := make([]string, len(words))
 	for i, w := range words {

@@ -111,7 +111,7 @@ func skipsFunctions(c inherited) bool {
 	return last == "command" || last == "builtin" || last == "sudo"
 }
 
-// withOptions are the words of a run with those that a variable adds: TAR_OPTIONS.
+// withOptions returns the words of a run with those that a variable adds: TAR_OPTIONS.
 func withOptions(w *walker, run Run, variable string) []Word {
 	value, ok := w.vars.lookupVariable(variable)
 	for _, a := range run.Assigns {
@@ -125,7 +125,7 @@ func withOptions(w *walker, run Run, variable string) []Word {
 	return slices.Concat(run.Argv[:1], quotedWords(value.Text), run.Argv[1:])
 }
 
-// prefixOf is how a program finds the command behind its own options.
+// prefixOf returns how a program finds the command behind its own options.
 func prefixOf(w *walker, name string) programs.Prefix {
 	if p := w.out.Programs.Of(name).Runs; p != nil {
 		return *p

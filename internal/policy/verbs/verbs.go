@@ -1,4 +1,4 @@
-// Package verbs is the one table of hookmux's verbs and of what each of them
+// Package verbs holds the one table of hookmux's commands and of what each of them
 // does. The guards read from it which verbs belong to a person; a test of
 // internal/cli holds it against the tree of commands.
 package verbs
@@ -46,6 +46,7 @@ var table = []Verb{
 	{"daemon stop", Weaken, "stops the daemon"},
 	{"deny", Decide, "denies an agent's request"},
 	{"doctor", Read, "finds out what is wrong"},
+	{"evaluate", Use, "evaluates one call without a daemon"},
 	{"feed", Read, "shows help"},
 	{"feed push", Use, "reports an event"},
 	{"fleet", Read, "shows whether this machine is connected to its fleet"},
@@ -89,7 +90,6 @@ var table = []Verb{
 	{"hooks types", Read, "prints types for editors"},
 	{"inbox", Read, "shows requests"},
 	{"install", Weaken, "changes agents' hook configuration"},
-	{"judge", Use, "judges one call without a daemon"},
 	{"jump", Use, "goes to a session's pane"},
 	{"log", Read, "shows events"},
 	{"man-pages", Use, "writes manual pages"},

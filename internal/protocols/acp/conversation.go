@@ -39,7 +39,7 @@ type Report struct {
 	Payload []byte
 }
 
-// payload is what a report says; agent/data/acp.yaml names the fields.
+// payload is the content of a report; agent/data/acp.yaml names the fields.
 type payload struct {
 	Session    string            `json:"session,omitempty"`
 	Turn       string            `json:"turn,omitempty"`
@@ -78,7 +78,7 @@ type Permission struct {
 	Report           Report
 }
 
-// Step is what a message means.
+// Step is the meaning of a message.
 type Step struct {
 	Reports    []Report
 	Permission *Permission // of the agent
@@ -404,7 +404,7 @@ func (c *Conversation) toolChanged(id string, t *toolCall) (list []Report) {
 	return list
 }
 
-// toolPayload is a tool call as it is told.
+// toolPayload returns a tool call as it is told.
 func (c *Conversation) toolPayload(t *toolCall) payload {
 	p := payload{ToolCallID: t.ID, ToolName: cmp.Or(t.Kind, "other")}
 	own := t.ownName()
@@ -482,7 +482,7 @@ func (c *Conversation) PermissionEnded(p *Permission, answer *Message) Report {
 	return c.report(eventPermissionEnd, p.Session, payload{Request: p.Key, Detail: detail, ToolCallID: p.Call})
 }
 
-// report is an event of a session.
+// report returns an event of a session.
 func (c *Conversation) report(name, id string, p payload) Report {
 	s := c.session(id)
 	p.Session, p.Cwd, p.Mode, p.Model, p.Attended = id, s.cwd, s.mode, s.model, true
@@ -505,7 +505,7 @@ func (c *Conversation) session(id string) *session {
 	return s
 }
 
-// promptText is what a person wrote.
+// promptText returns what a person wrote.
 func promptText(blocks json.RawMessage) string {
 	var list []struct {
 		Type string `json:"type"`

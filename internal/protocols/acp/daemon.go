@@ -23,8 +23,8 @@ type FrameDaemon struct {
 	Env    []string
 	// Start makes sure that a daemon runs.
 	Start func(ctx context.Context) error
-	// Judge decides where no daemon can be asked.
-	Judge func(ctx context.Context, id, agent string, r Report) Answer
+	// Evaluate decides where no daemon can be asked.
+	Evaluate func(ctx context.Context, id, agent string, r Report) Answer
 	// Alive asks the daemon for a sign of life; an error says that it gives none.
 	Alive func(ctx context.Context) error
 	// Check looks at who listens on the socket; may be nil.
@@ -123,20 +123,20 @@ func (h *FrameDaemon) Report(r Report, then func()) {
 	}
 }
 
-// LeftOut is how many events found no room among those that wait for the daemon.
+// LeftOut returns how many events found no room among those that wait for the daemon.
 func (h *FrameDaemon) LeftOut() int64 { return h.dropped.Load() }
 
 // Decide asks when everything that was reported before is told.
-func (h *FrameDaemon) Decide(ctx context.Context, r Report, held func(), answer func(Answer)) {
+func (h *FrameDaemon) Decide(ctx context.Context, r Report, waits func(), answer func(Answer)) {
 	decide := func() {
 		go func() {
 			id, name := frame.NewID(), h.Agent()
-			reply, err := h.ask(ctx, id, name, r, decideTime, held)
+			reply, err := h.ask(ctx, id, name, r, decideTime, waits)
 			switch {
 			case ctx.Err() != nil:
 				return
 			case err != nil:
-				answer(h.Judge(ctx, id, name, r))
+				answer(h.Evaluate(ctx, id, name, r))
 				return
 			}
 			answer(Answer{Result: json.RawMessage(reply.Stdout), Reason: string(reply.Stderr)})
@@ -152,10 +152,10 @@ func (h *FrameDaemon) Decide(ctx context.Context, r Report, held func(), answer 
 // ask sends an event until a daemon answers it. A daemon that hangs up is replaced by
 // another, which knows the event by its id.
 func (h *FrameDaemon) ask(ctx context.Context, id, name string, r Report, limit time.Duration,
-	held func()) (frame.Reply, error) {
+	waits func()) (frame.Reply, error) {
 	request := frame.Request{
 		ID: id, Agent: name, Event: r.Event, Deadline: limit, Cwd: h.Cwd, Version: version.String,
-		Waits: held != nil, Payload: r.Payload, Env: proc.JoinEnv(h.Env),
+		Waits: waits != nil, Payload: r.Payload, Env: proc.JoinEnv(h.Env),
 	}
 	switch {
 	case len(r.Payload) > frame.Standard.Payload:
@@ -172,7 +172,7 @@ func (h *FrameDaemon) ask(ctx context.Context, id, name string, r Report, limit 
 		began := time.Now()
 		stop := h.watch(conn)
 		var reply frame.Reply
-		reply, err = exchangeFrames(ctx, conn, &request, held)
+		reply, err = exchangeFrames(ctx, conn, &request, waits)
 		stuck := stop()
 		if err == nil {
 			return reply, nil
@@ -182,7 +182,7 @@ func (h *FrameDaemon) ask(ctx context.Context, id, name string, r Report, limit 
 			return frame.Reply{}, errStuck
 		}
 		if time.Since(began) > time.Second {
-			sends = 0 // it was held for a person, whom the next daemon asks again
+			sends = 0 // it waited for a person, whom the next daemon asks again
 		}
 	}
 	return frame.Reply{}, errors.Join(err, ctx.Err())
@@ -246,7 +246,7 @@ func (h *FrameDaemon) pingEvery() time.Duration { return cmp.Or(h.PingEvery, pin
 func (h *FrameDaemon) pingTime() time.Duration  { return cmp.Or(h.PingTime, pingTime) }
 
 // exchangeFrames sends one request and waits for its reply.
-func exchangeFrames(ctx context.Context, conn net.Conn, request *frame.Request, held func()) (frame.Reply, error) {
+func exchangeFrames(ctx context.Context, conn net.Conn, request *frame.Request, waits func()) (frame.Reply, error) {
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
@@ -262,8 +262,8 @@ func exchangeFrames(ctx context.Context, conn net.Conn, request *frame.Request, 
 		var waiting struct {
 			Request string `json:"request"`
 		}
-		if held != nil && json.Unmarshal(line, &waiting) == nil && waiting.Request != "" {
-			held()
+		if waits != nil && json.Unmarshal(line, &waiting) == nil && waiting.Request != "" {
+			waits()
 			continue
 		}
 		reply, stdout, stderr, err := frame.ParseReply(line)

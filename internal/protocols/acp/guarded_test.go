@@ -92,7 +92,7 @@ func TestWhatTheEditorWouldDoAtOnce(t *testing.T) {
 		if ask.report.Event != "acp:"+method {
 			t.Errorf("%s is told as %s, want acp:%s", method, ask.report.Event, method)
 		}
-		ask.held() // a person is asked: the editor must not do it meanwhile
+		ask.waits() // a person is asked: the editor must not do it meanwhile
 		go ask.answer(Answer{Result: json.RawMessage(`{"refused":true}`), Reason: "hookmux: not here"})
 		s.agentGets(`{"error":{"code":-32001,"message":"hookmux: not here"},"id":9,"jsonrpc":"2.0"}`)
 	}
@@ -177,15 +177,15 @@ func TestStuckDaemonIsNotWaitedFor(t *testing.T) {
 	}
 	defer listener.Close()
 	h := &FrameDaemon{Socket: socket, Agent: func() string { return "x" }, PingEvery: time.Millisecond,
-		Start: func(context.Context) error { return errors.New("no") },
-		Alive: func(context.Context) error { return errors.New("silent") },
-		Judge: func(context.Context, string, string, Report) Answer { return Answer{Reason: "judged"} }}
+		Start:    func(context.Context) error { return errors.New("no") },
+		Alive:    func(context.Context) error { return errors.New("silent") },
+		Evaluate: func(context.Context, string, string, Report) Answer { return Answer{Reason: "evaluated"} }}
 	h.Begin()
 	defer h.End(context.Background())
 	for _, payload := range [][]byte{[]byte("{}"), make([]byte, frame.Standard.Payload+1)} {
 		answers := make(chan Answer)
 		h.Decide(context.Background(), Report{eventPermission, payload}, func() {}, func(a Answer) { answers <- a })
-		if a := <-answers; a.Reason != "judged" {
+		if a := <-answers; a.Reason != "evaluated" {
 			t.Errorf("answer %q, want that of the check without a daemon", a.Reason)
 		}
 	}
@@ -211,14 +211,14 @@ func TestAnotherProgramOnTheSocketIsNotBelieved(t *testing.T) {
 		}
 	}()
 	h := &FrameDaemon{Socket: socket, Agent: func() string { return "x" },
-		Check: func(net.Conn) error { return errors.New("a stranger") },
-		Alive: func(context.Context) error { return nil },
-		Judge: func(context.Context, string, string, Report) Answer { return Answer{Reason: "judged"} }}
+		Check:    func(net.Conn) error { return errors.New("a stranger") },
+		Alive:    func(context.Context) error { return nil },
+		Evaluate: func(context.Context, string, string, Report) Answer { return Answer{Reason: "evaluated"} }}
 	h.Begin()
 	defer h.End(context.Background())
 	answers := make(chan Answer)
 	h.Decide(context.Background(), Report{eventPermission, []byte("{}")}, func() {}, func(a Answer) { answers <- a })
-	if a := <-answers; a.Reason != "judged" {
+	if a := <-answers; a.Reason != "evaluated" {
 		t.Errorf("answer %q, want that of the check without a daemon", a.Reason)
 	}
 }

@@ -115,7 +115,7 @@ func checkNames(value []byte, depth int) (bad error) {
 	return bad
 }
 
-// addressed are the numbers of the requests in a line that is not passed on, as far
+// addressed returns the numbers of the requests in a line that is not passed on, as far
 // as each has exactly one: their sender waits for an answer.
 func addressed(line []byte) (ids []json.RawMessage) {
 	decoder := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(line, byteOrderMark)))
@@ -141,7 +141,7 @@ func addressed(line []byte) (ids []json.RawMessage) {
 // maxAddressed bounds how many answers one line gets.
 const maxAddressed = 100
 
-// onlyID is the number of a request; nil where it has none or several.
+// onlyID returns the number of a request; nil where it has none or several.
 func onlyID(text []byte) json.RawMessage {
 	var ids []json.RawMessage
 	asks := false

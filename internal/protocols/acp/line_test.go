@@ -77,7 +77,7 @@ func TestSeparatorsAreSpelled(t *testing.T) {
 	}
 }
 
-// passFromAgent is what the editor and the agent get when an agent says a text.
+// passFromAgent returns what the editor and the agent get when an agent says a text.
 func passFromAgent(t *testing.T, text string) (passed, back string, dropped int) {
 	t.Helper()
 	var toEditor, toAgent bytes.Buffer

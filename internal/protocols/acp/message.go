@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/jsonx"
 )
 
-// Message is what a line says, as far as the proxy looks at it.
+// Message is the part of a line that the proxy looks at.
 type Message struct {
 	ID     json.RawMessage
 	Method string
@@ -75,7 +75,7 @@ func (m *Message) IsRequest() bool { return m.Method != "" && m.ID != nil }
 // IsResponse reports whether this answers a request.
 func (m *Message) IsResponse() bool { return m.Method == "" && m.ID != nil }
 
-// Key is the number of a request or of what it answers, one spelling for each.
+// Key returns the number of a request or of what it answers, one spelling for each.
 func (m *Message) Key() string {
 	var number float64
 	var text string

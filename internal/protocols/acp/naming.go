@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 )
 
-// NameAgent finds out which agent talks: given is the person's word for it, then
+// NameAgent finds out which agent talks: given is the user's word for it, then
 // what it calls itself counts, then its command line.
 func NameAgent(catalogue *agent.Catalogue, given string, argv []string) Naming {
 	return func(selfName string) (string, *agent.Agent) {
@@ -36,7 +36,7 @@ func NameAgent(catalogue *agent.Catalogue, given string, argv []string) Naming {
 	}
 }
 
-// namesIn are the names that a word of a command line may mean: the parts of a
+// namesIn returns the names that a word of a command line may mean: the parts of a
 // path, without a package's version.
 func namesIn(word string) []string {
 	var names []string

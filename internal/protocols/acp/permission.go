@@ -8,11 +8,11 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// Answer is what the daemon says to a request for permission. Without a Result the
+// Answer is the daemon's reply to a request for permission. Without a Result the
 // editor is asked.
 type Answer struct {
 	Result json.RawMessage
-	Reason string // of a refusal, for the person at the editor
+	Reason string // of a refusal, for the user at the editor
 }
 
 // Daemon takes events in the order in which they are given.
@@ -20,9 +20,9 @@ type Daemon interface {
 	// Report tells an event and returns at once; then, if any, is called when the
 	// daemon has it, or cannot be reached.
 	Report(r Report, then func())
-	// Decide asks about an event and returns at once. held is called when a person
+	// Decide asks about an event and returns at once. waits is called when a person
 	// is being asked, and answer with what came of it, unless ctx ended.
-	Decide(ctx context.Context, r Report, held func(), answer func(Answer))
+	Decide(ctx context.Context, r Report, waits func(), answer func(Answer))
 }
 
 // openRequests are the requests for permission that are open. Whoever answers first,
@@ -62,11 +62,11 @@ func (d *openRequests) askDaemon(ctx context.Context, p *Permission, line []byte
 	}
 	d.open[p.Key] = r
 	d.mu.Unlock()
-	held := func() { d.askEditor(r) }
+	waits := func() { d.askEditor(r) }
 	if p.Unattended {
-		held = func() {} // the editor would not ask, but do it
+		waits = func() {} // the editor would not ask, but do it
 	}
-	d.daemon.Decide(ctx, p.Report, held, func(a Answer) { d.deliverDaemonAnswer(r, a) })
+	d.daemon.Decide(ctx, p.Report, waits, func(a Answer) { d.deliverDaemonAnswer(r, a) })
 }
 
 // askEditor has the editor ask.

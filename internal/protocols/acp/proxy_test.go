@@ -23,7 +23,7 @@ type playedDaemon struct {
 type playedAsk struct {
 	ctx    context.Context
 	report Report
-	held   func()
+	waits  func()
 	answer func(Answer)
 }
 
@@ -36,8 +36,8 @@ func (h *playedDaemon) Report(r Report, then func()) {
 	}
 }
 
-func (h *playedDaemon) Decide(ctx context.Context, r Report, held func(), answer func(Answer)) {
-	h.asked <- playedAsk{ctx, r, held, answer}
+func (h *playedDaemon) Decide(ctx context.Context, r Report, waits func(), answer func(Answer)) {
+	h.asked <- playedAsk{ctx, r, waits, answer}
 }
 
 // told lists the names of the events that were told.
@@ -136,7 +136,7 @@ func TestFirstAnswerCounts(t *testing.T) {
 		s := runTranscript(t)
 		s.say(s.agentSays, request)
 		ask := <-s.daemon.asked
-		go ask.held()
+		go ask.waits()
 		s.editorGets(request)
 		go s.say(s.editorSays, editorYes)
 		s.agentGets(editorYes)
@@ -148,7 +148,7 @@ func TestFirstAnswerCounts(t *testing.T) {
 		s := runTranscript(t)
 		s.say(s.agentSays, request)
 		ask := <-s.daemon.asked
-		go ask.held()
+		go ask.waits()
 		s.editorGets(request)
 		go ask.answer(Answer{Result: json.RawMessage(chosenNo)})
 		s.editorGets(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":7}}`)
@@ -230,7 +230,7 @@ func FuzzLines(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if bytes.Contains(text, []byte("permission")) || bytes.Contains(text, []byte(`\u`)) ||
 			!bytes.Equal(onOneLine(text), text) {
-			return // a request for permission is held back
+			return // a request for permission waits
 		}
 		var fit []byte
 		for line := range bytes.Lines(text) {

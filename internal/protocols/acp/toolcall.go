@@ -25,7 +25,7 @@ type toolCall struct {
 	begun bool // it was told that it begins
 }
 
-// toolContent is what a call shows: text, or the difference it makes to a file.
+// toolContent is the content of a call: text, or the difference it makes to a file.
 type toolContent struct {
 	Type    string `json:"type"`
 	Path    string `json:"path"`
@@ -69,7 +69,7 @@ func isBlank(v json.RawMessage) bool {
 	return text == "" || text == "null" || text == "{}" || text == `""`
 }
 
-// ownName is the agent's own name of the tool, where it is told.
+// ownName returns the agent's own name of the tool, where it is told.
 func (t *toolCall) ownName() string {
 	if t.Name != "" {
 		return t.Name
@@ -77,7 +77,7 @@ func (t *toolCall) ownName() string {
 	return t.Meta.ClaudeCode.ToolName
 }
 
-// input is what the call is given. titleOnly says that it was not told whole:
+// input returns what the call is given. titleOnly says that it was not told whole:
 // there is only a line that describes the call.
 func (t *toolCall) input(titleIsCommand bool) (input json.RawMessage, titleOnly bool) {
 	fields := map[string]json.RawMessage{}
@@ -125,13 +125,13 @@ func unwrapJSONString(input json.RawMessage) json.RawMessage {
 	return input
 }
 
-// pathsIn are the paths that an input lists itself.
+// pathsIn returns the paths that an input lists itself.
 func pathsIn(list json.RawMessage) (paths []string) {
 	readLoosely(list, &paths)
 	return paths
 }
 
-// paths are the files that the call names, each once.
+// paths returns the files that the call names, each once.
 func (t *toolCall) paths() []string {
 	var list []string
 	seen := map[string]bool{"": true}
@@ -160,7 +160,7 @@ func (t *toolCall) locatedPaths() (list []string) {
 	return list
 }
 
-// changes are the new texts of files, by path.
+// changes returns the new texts of files, by path.
 func (t *toolCall) changes() map[string]string {
 	var list map[string]string
 	for _, c := range t.Content {
@@ -174,7 +174,7 @@ func (t *toolCall) changes() map[string]string {
 	return list
 }
 
-// output is what came of the call.
+// output returns what came of the call.
 func (t *toolCall) output() json.RawMessage {
 	if !isBlank(t.RawOutput) {
 		return t.RawOutput

@@ -55,7 +55,7 @@ func (c *Conversation) askedToAct(m *Message) Step {
 		Report: c.report(unattended[m.Method], p.SessionID, said)}}
 }
 
-// terminalInput is what a new terminal runs, as one command line, and the ways in
+// terminalInput returns what a new terminal runs, as one command line, and the ways in
 // which a request for permission may have named it.
 func terminalInput(params json.RawMessage) (input json.RawMessage, actions []action) {
 	fields := map[string]json.RawMessage{}
@@ -70,7 +70,7 @@ func terminalInput(params json.RawMessage) (input json.RawMessage, actions []act
 	return asJSON(fields), []action{{runCommand, strings.TrimSpace(line)}}
 }
 
-// joinedCommand is a command whose arguments stand beside it, as one line. It is
+// joinedCommand returns a command whose arguments stand beside it, as one line. It is
 // false where there are none, or something else than texts.
 func joinedCommand(fields map[string]json.RawMessage) (line string, whole bool) {
 	var command string
@@ -84,7 +84,7 @@ func joinedCommand(fields map[string]json.RawMessage) (line string, whole bool) 
 	return dialect.CommandLine(append([]string{command}, arguments...)), true
 }
 
-// permittedActions are the commands and paths that a yes to this call is for.
+// permittedActions returns the commands and paths that a yes to this call is for.
 func (t *toolCall) permittedActions(input json.RawMessage) (list []action) {
 	var fields struct {
 		Command json.RawMessage `json:"command"`

@@ -9,7 +9,7 @@ import (
 )
 
 // The agent's own rules reach further than a rule of hookmux: it hears "always"
-// only where the person saw and took the agent's own.
+// only where the user saw and took the agent's own.
 func TestAlwaysReachesNoFurtherThanShown(t *testing.T) {
 	suggestion := json.RawMessage(`"git *"`)
 	for _, c := range []struct {

@@ -34,7 +34,7 @@ func Answer(line []byte, call Caller) ([]byte, error) {
 	return wire.Line(nil, reply)
 }
 
-// oneWayParams are the parameters of a request. One without an id is told and
+// oneWayParams returns the parameters of a request. One without an id is told and
 // not asked: it must not wait for a person, whose answer nobody would hear.
 func oneWayParams(request *wire.CmuxRequest) json.RawMessage {
 	if request.ID != nil || request.Method != wire.MethodCmuxPush {

@@ -19,12 +19,12 @@ func (s *Server) Methods() map[string]services.Method {
 	}
 }
 
-// LongMethods are the methods that may wait for hooks or a person.
+// LongMethods returns the methods that may wait for hooks or a person.
 func (s *Server) LongMethods() map[string]services.LongMethod {
 	return map[string]services.LongMethod{wire.MethodCmuxPush: s.pushEvent}
 }
 
-// jumpTo says where a session runs and brings its pane before the person.
+// jumpTo says where a session runs and brings its pane to the front.
 func (s *Server) jumpTo(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
 	var p struct {
 		ID string `json:"workstream_id"`

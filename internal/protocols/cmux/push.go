@@ -25,7 +25,7 @@ type pushParams struct {
 	Wait   *float64          `json:"wait_timeout_seconds"`
 }
 
-// pushedEvent is what of a pushed event matters here; everything else stays in
+// pushedEvent is the part of a pushed event that matters here; everything else stays in
 // the payload.
 type pushedEvent struct {
 	Session   string          `json:"session_id"`
@@ -168,7 +168,7 @@ func afterHooks(d *event.Decision) bool {
 	return d.Verdict == event.None || d.Verdict == event.Ask
 }
 
-// unwrapEvent is a pushed event as the agent would have sent it.
+// unwrapEvent returns a pushed event as the agent would have sent it.
 func unwrapEvent(raw json.RawMessage, session string) []byte {
 	id, _ := json.Marshal(session)
 	return event.MergeObjects(raw, append(append([]byte(`{"session_id":`), id...), '}'))
@@ -279,7 +279,7 @@ func planIn(input json.RawMessage) string {
 	return string(input)
 }
 
-// needOf is what a pushed request asks for: what the agent's own
+// needOf returns what a pushed request asks for: what the agent's own
 // permission requests offer, else a plain yes and no.
 func (s *Server) needOf(ev *event.Event) (policy.Need, bool) {
 	if ev.Tool == nil || ev.Kind != event.PermissionRequest && ev.Kind != event.ToolBefore {

@@ -23,7 +23,7 @@ type replyParams struct {
 	PIN        string            `json:"pin"`
 }
 
-// replyWords is what a reply came to: cmux's word, and the honest one.
+// replyWords returns what a reply came to: cmux's word, and the honest one.
 func replyWords(r wire.InboxReplyResult, err *wire.Error) (any, *wire.Error) {
 	if err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Approvals is what cmux's methods need of approvals.
+// Approvals is the part of approvals that cmux's methods need.
 type Approvals interface {
 	Reply(ask services.Asking, p wire.InboxReplyParams, peer proc.Cred) (wire.InboxReplyResult, *wire.Error)
 	Request(id string) (queue.Request, bool)

@@ -26,7 +26,7 @@ const (
 	telemetryWait = 2 * time.Second
 )
 
-// telemetryItems are what agents reported, in cmux's words: prompts, tool calls and
+// telemetryItems returns what agents reported, in cmux's words: prompts, tool calls and
 // their results, to-do lists, ends of turns and sessions. None of them can be
 // answered. Without a journal there are none.
 func (s *Server) telemetryItems() []map[string]any {
@@ -112,10 +112,10 @@ func telemetryWords(ev *event.Event) (kind string, words map[string]string) {
 	return "", nil
 }
 
-// pushedTodos is what cmux's plugins call the report of a list of tasks.
+// pushedTodos is the name of cmux's plugins for the report of a list of tasks.
 const pushedTodos = "TodoWrite"
 
-// pushedPrompt is the prompt in an event as cmux's plugins push it.
+// pushedPrompt returns the prompt in an event as cmux's plugins push it.
 func pushedPrompt(payload []byte) string {
 	words, _ := jsontext.String(jsontext.Get(payload, "tool_input", "prompt"))
 	said, _ := jsontext.String(jsontext.Get(payload, "context", "lastUserMessage"))

@@ -1,4 +1,4 @@
-// Package mcp is an MCP server for agents, over standard input and output: it shows an
+// Package mcp implements an MCP server for agents, over standard input and output: it shows an
 // agent the sessions, the history and the budgets of its own project, and nothing else. It can change
 // nothing.
 //
@@ -26,7 +26,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Daemon is what the server asks.
+// Daemon is the part of the daemon that the server asks.
 type Daemon interface {
 	ProjectSessions(ctx context.Context, params wire.SessionsParams) ([]client.SessionInfo, error)
 	ProjectHistory(ctx context.Context, params wire.QueryParams) (wire.QueryResult, error)

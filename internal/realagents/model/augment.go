@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// augmentAPI is what Augment's agents ask their tenant: a message with the
+// augmentAPI is the API that Augment's agents ask their tenant with: a message with the
 // exchanges before it, answered by one JSON object per line.
 var augmentAPI = api{
 	name:  "augment",
@@ -108,7 +108,7 @@ func replyAugment(out *output, r reply) {
 	out.line(obj{"text": r.text, "nodes": nodes, "stop_reason": why})
 }
 
-// augmentStartup is what a tenant says besides conversations: the model there is,
+// augmentStartup returns what a tenant says besides conversations: the model there is,
 // and that hooks are switched on.
 func augmentStartup(path string) (any, bool) {
 	last := path[strings.LastIndex(path, "/")+1:]

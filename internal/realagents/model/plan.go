@@ -26,7 +26,7 @@ type offer struct {
 	schema json.RawMessage
 }
 
-// reply is what the model says, before it is put into an API's words.
+// reply is the model's reply, before it is put into an API's words.
 type reply struct {
 	model       string
 	text        string

@@ -64,7 +64,7 @@ type Request struct {
 	Header       http.Header
 }
 
-// run is what the server knows of one run. Guarded by Server.mu.
+// run holds the server's knowledge of one run. Guarded by Server.mu.
 type run struct {
 	scenario Scenario
 	set      bool

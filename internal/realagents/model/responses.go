@@ -15,7 +15,7 @@ var responsesAPI = api{
 	fail:  openAIError,
 }
 
-// openAIError is the error body of both OpenAI APIs.
+// openAIError returns the error body of both OpenAI APIs.
 func openAIError(f Fail) any {
 	kind := f.Type
 	if kind == "" {

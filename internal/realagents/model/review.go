@@ -5,7 +5,7 @@ import "strings"
 // reviewBegins begins what Codex asks its own reviewer about, in a request of its own.
 const reviewBegins = ">>> APPROVAL REQUEST START"
 
-// reviewedAction is what Codex asks its reviewer about; "" in any other request.
+// reviewedAction returns what Codex asks its reviewer about; "" in any other request.
 func (c *conversation) reviewedAction() string {
 	if len(c.schema) == 0 {
 		return ""

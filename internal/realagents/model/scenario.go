@@ -1,4 +1,4 @@
-// Package model is a scripted language model on loopback: it speaks the four
+// Package model implements a scripted language model on loopback: it speaks the four
 // wire formats coding agents use (Anthropic Messages, OpenAI Responses, OpenAI
 // Chat Completions, Gemini generateContent), streaming or not, and runs a
 // scenario instead of thinking.

@@ -41,7 +41,7 @@ type Vocabulary struct {
 	MCP      func(MCP) ToolCall
 }
 
-// ErrNoWord is what Steps says about a step an agent has no word for.
+// ErrNoWord is returned by Steps for a step an agent has no word for.
 var ErrNoWord = errors.New("this agent has no such tool")
 
 // Steps are steps in the agent's words.

@@ -67,7 +67,7 @@ func (s *Server) Close() error {
 	return err
 }
 
-// URL is the base address to give to the agent of a run, without /v1.
+// URL returns the base address to give to the agent of a run, without /v1.
 func (s *Server) URL(run string) string { return s.base + "/r/" + url.PathEscape(run) }
 
 // SetScenario sets the scenario of a run. Steps already run are not repeated: the

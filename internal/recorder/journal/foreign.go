@@ -21,7 +21,7 @@ func (c *rawConn) objects() (list []object, err error) {
 	return list, err
 }
 
-// ownObjects is what the migrations make.
+// ownObjects returns what the migrations make.
 func ownObjects(d driver.Driver) ([]object, error) {
 	conn, err := d.Open(":memory:")
 	if err != nil {

@@ -77,7 +77,7 @@ type Journal struct {
 	errSince time.Time
 }
 
-// Path is where the journal lies.
+// Path returns where the journal lies.
 func (j *Journal) Path() string { return j.path }
 
 // Intact reports whether the file is still the one that was opened. Where
@@ -91,7 +91,7 @@ func (j *Journal) Intact() bool {
 	return err == nil && was != nil && os.SameFile(was, now)
 }
 
-// Newest is the cursor of the newest event, 0 when there was none yet.
+// Newest returns the cursor of the newest event, 0 when there was none yet.
 func (j *Journal) Newest() int64 { return j.newest.Load() }
 
 // Health says how the journal does.

@@ -33,7 +33,7 @@ func fresh(t testing.TB) *Journal {
 	return open(t, filepath.Join(t.TempDir(), "state", "journal.db"))
 }
 
-// sample is the n-th event: agents, kinds and sessions take turns.
+// sample returns the n-th event: agents, kinds and sessions take turns.
 func sample(n int) *Row {
 	agents := []string{"claude", "codex", "grok"}
 	kinds := []string{"tool.before", "tool.after"}

@@ -103,7 +103,7 @@ func (j *Journal) withOutbox(do func(*writer) error) error {
 	return j.explainError(j.writer.inTransaction(func() error { return do(j.writer) }))
 }
 
-// OutboxSize is how many rows the outbox has, and its last seq.
+// OutboxSize returns how many rows the outbox has, and its last seq.
 func (j *Journal) OutboxSize(ctx context.Context) (rows, last int64, err error) {
 	db, err := j.readPool()
 	if err != nil {

@@ -20,7 +20,7 @@ type Filter struct {
 	Agents, Kinds, Natives, Tools []string
 	Session                       string
 	ID                            string // or the beginning of it
-	// Verdict is what was decided, as a word. "none" also fits events in
+	// Verdict is the decision, as a word. "none" also fits events in
 	// which nobody decided.
 	Verdict string
 	// Inbox keeps only events about which a person was asked in the inbox, or in
@@ -99,7 +99,7 @@ func (j *Journal) Query(ctx context.Context, f Filter) iter.Seq2[Stored, error] 
 	}
 }
 
-// Bounds are the first and the last cursor between which the events of f lie. They are
+// Bounds returns the first and the last cursor between which the events of f lie. They are
 // (1, 0) where there are none.
 func (j *Journal) Bounds(ctx context.Context, f Filter) (first, last int64, err error) {
 	spans, err := j.listSpans(ctx, f)
@@ -113,7 +113,7 @@ func (j *Journal) Bounds(ctx context.Context, f Filter) (first, last int64, err 
 	return first, last, nil
 }
 
-// Existing are the cursors of events between two, both included.
+// Existing returns the cursors of events between two, both included.
 func (j *Journal) Existing(ctx context.Context, first, last int64) (map[int64]bool, error) {
 	db, err := j.readPool()
 	if err != nil {
@@ -135,7 +135,7 @@ func (j *Journal) Existing(ctx context.Context, first, last int64) (map[int64]bo
 	return have, j.explainError(rows.Err())
 }
 
-// Identity is a number of this file's own, by which what is made from it is known to be
+// Identity returns a number of this file's own, by which what is made from it is known to be
 // of it. It is 0 in a file that no daemon has opened since there are such numbers.
 func (j *Journal) Identity(ctx context.Context) (int64, error) {
 	db, err := j.readPool()
@@ -147,7 +147,7 @@ func (j *Journal) Identity(ctx context.Context) (int64, error) {
 	return id, j.explainError(err)
 }
 
-// Get is the event with this id.
+// Get returns the event with this id.
 func (j *Journal) Get(ctx context.Context, id string) (Stored, bool, error) {
 	page, _, err := j.readPage(ctx, span{0, j.newest.Load()}, " AND e.id = ?", []any{id}, 1, false)
 	if err != nil || len(page) == 0 {
@@ -156,7 +156,7 @@ func (j *Journal) Get(ctx context.Context, id string) (Stored, bool, error) {
 	return page[0], true, nil
 }
 
-// readPool is the pool queries use.
+// readPool returns the pool queries use.
 func (j *Journal) readPool() (*sql.DB, error) {
 	j.readersMu.RLock()
 	defer j.readersMu.RUnlock()
@@ -247,7 +247,7 @@ func (j *Journal) listSpans(ctx context.Context, f Filter) ([]span, error) {
 	return spans, nil
 }
 
-// whereClause are the parts of f that are checked event by event.
+// whereClause returns the parts of f that are checked event by event.
 func (f *Filter) whereClause() (string, []any) {
 	var where strings.Builder
 	var args []any

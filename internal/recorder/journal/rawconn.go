@@ -92,7 +92,7 @@ func (c *rawConn) eachRow(query string, do func([]driver.Value), args ...driver.
 	}
 }
 
-// queryNumber is the one integer query answers with; NULL and no row are 0.
+// queryNumber returns the one integer query answers with; NULL and no row are 0.
 func (c *rawConn) queryNumber(query string, args ...driver.Value) (n int64, err error) {
 	err = c.eachRow(query, func(v []driver.Value) { n, _ = v[0].(int64) }, args...)
 	return n, err

@@ -145,7 +145,7 @@ func (r *retention) bySize(maxBytes int64) {
 	}
 }
 
-// usedBytes is how many bytes of the file hold something.
+// usedBytes returns how many bytes of the file hold something.
 func (w *writer) usedBytes() (int64, error) {
 	return w.queryNumber("SELECT (p.page_count - f.freelist_count) * s.page_size FROM pragma_page_count p, " +
 		"pragma_freelist_count f, pragma_page_size s")

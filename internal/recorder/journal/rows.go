@@ -24,7 +24,7 @@ type Row struct {
 	Body []byte
 }
 
-// Outcome is what came of an event, for events somebody decided about. Its
+// Outcome is the result of an event that somebody decided about. Its
 // JSON parts are redacted before they come here. Verdict, By and Degraded
 // stand beside Decision so that they can be searched for; left empty they are
 // read out of it.
@@ -40,7 +40,7 @@ type Outcome struct {
 	Answer   json.RawMessage // what the agent was told
 }
 
-// Item is what [Journal.Write] takes: an event, an outcome, or both. The two
+// Item is written by [Journal.Write]: an event, an outcome, or both. The two
 // may come in different batches and in any order.
 type Item struct {
 	Row     *Row

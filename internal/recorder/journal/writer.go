@@ -53,7 +53,7 @@ type writer struct {
 	removed       []string // what else it held, and nobody was told of yet
 }
 
-// shape is what happened, where it repeats from event to event.
+// shape is the part of an event that repeats from event to event.
 type shape struct{ agent, kind, native, tool string }
 
 // origin is where it happened.
@@ -442,7 +442,7 @@ func (w *writer) insertOutcomes(batch []Item, group []int) error {
 	return err
 }
 
-// searchColumns is what stands in columns of its own, read out of the decision
+// searchColumns returns what stands in columns of its own, read out of the decision
 // where the caller left it to us.
 func (o *Outcome) searchColumns() (verdict, by string, degraded bool) {
 	verdict, by, degraded = o.Verdict, o.By, o.Degraded

@@ -1,4 +1,4 @@
-// Package search is the full-text index of the journal: an SQLite file with an FTS5 table
+// Package search implements the full-text index of the journal: an SQLite file with an FTS5 table
 // of words, by the cursor of the event they are in. It holds no text, can be deleted at
 // any time, and is never on the way of an answer or of the journal's own writes.
 package search
@@ -20,7 +20,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Text is what is searched of one event.
+// Text is the searchable text of one event.
 type Text struct {
 	Cursor int64
 	Text   string
@@ -144,7 +144,7 @@ func (x *Index) setUp(journal int64) error {
 // Close closes the index.
 func (x *Index) Close() error { return x.db.Close() }
 
-// Span is which events are in the index: those after First, up to Through.
+// Span names the events in the index: those after First, up to Through.
 type Span struct{ First, Through int64 }
 
 // Span says which events are in the index.
@@ -330,7 +330,7 @@ func MatchTexts(ctx context.Context, q Query, texts []Text) ([]int64, error) {
 	return list, nil
 }
 
-// Query is what is searched for, in FTS5's language.
+// Query is a search in FTS5's language.
 type Query string
 
 // ErrNoWords says that a text has nothing to search for.

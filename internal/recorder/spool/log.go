@@ -41,7 +41,7 @@ type Segment struct {
 	Closed bool // nothing will be appended any more
 }
 
-// ErrClosed is what Append says after Close.
+// ErrClosed is returned by Append after Close.
 var ErrClosed = errors.New("spool: log is closed")
 
 // OpenLog opens the log in dir, creating the directory if need be. Segments
@@ -204,7 +204,7 @@ func (l *Log) close() {
 	}
 }
 
-// Current is the number of the segment that Append writes to and its size.
+// Current returns the number of the segment that Append writes to and its size.
 func (l *Log) Current() (n uint64, size int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -63,7 +63,7 @@ func (r *Reader) All() iter.Seq[Record] {
 // is not among them.
 func (r *Reader) Skipped() int64 { return r.skipped }
 
-// Err is what the source said, other than that it is at its end.
+// Err returns what the source said, other than that it is at its end.
 func (r *Reader) Err() error { return r.err }
 
 // try decodes a record right here. Its size counts from here.

@@ -1,4 +1,4 @@
-// Package spoolrecord is the format of the records that the daemon and the hook
+// Package spoolrecord defines the format of the records that the daemon and the hook
 // client keep on disk, and how a client leaves one. The client links it: standard
 // library only, and nothing that costs time at every start. Package hash/crc32
 // makes its tables then, which were 1.5% of a hook call.

@@ -33,7 +33,7 @@ func (h *home) write(path, text string) {
 	}
 }
 
-// addLines is the way of these tests to strengthen: every line that begins with
+// addLines returns the way of these tests to strengthen: every line that begins with
 // "no " is added, and a lost state is one line.
 func addLines(have, live []byte, basis State) []byte {
 	force := string(have)

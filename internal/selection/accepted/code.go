@@ -115,7 +115,7 @@ func (s *Store) KnownIn(folder string) []string {
 // copiesDir holds programs as they were accepted, to be run.
 const copiesDir = "accepted-programs"
 
-// Program is the path to run in place of a program that a hook names: the program
+// Program returns the path to run in place of a program that a hook names: the program
 // itself while it is what is in force, else a copy of that. A program that is
 // seen for the first time is accepted with the hook.
 func (s *Store) Program(path string, hookAccepted bool) (string, error) {

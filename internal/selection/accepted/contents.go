@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
-// contents are what accepted files held, each in a file named by its hash. The store's
+// contents are copies of accepted files, each in a file named by its hash. The store's
 // lock guards them.
 type contents struct {
 	state string            // the folder that they are kept below

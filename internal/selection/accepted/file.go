@@ -42,7 +42,7 @@ func (s *Store) File(path string, limit int64, strengthen Strengthen, check func
 	return f
 }
 
-// Path is where the file is.
+// Path returns where the file is.
 func (f *File) Path() string { return f.path }
 
 // Read gives what is in force, and whether that or the file itself is new since

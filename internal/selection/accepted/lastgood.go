@@ -12,7 +12,7 @@ import (
 // This file keeps the last version of a person's file in which everything was right: it
 // stays in force while the file is broken.
 
-// LastGoodPath is where the last good version of a file is kept, by what kind of file it is;
+// LastGoodPath returns where the last good version of a file is kept, by what kind of file it is;
 // "" where there is no state folder.
 func LastGoodPath(state, kind, file string) string {
 	if state == "" {

@@ -116,19 +116,19 @@ func (s *Store) sourceOf(path string) *userfile.Source {
 	return source
 }
 
-// HooksFolder is where the user's own TypeScript hooks are.
+// HooksFolder returns where the user's own TypeScript hooks are.
 func (s *Store) HooksFolder() string { return filepath.Join(s.opt.Config, "hooks") }
 
-// AgentsFolder is where the user's own descriptions of agents are.
+// AgentsFolder returns where the user's own descriptions of agents are.
 func (s *Store) AgentsFolder() string { return filepath.Join(s.opt.Config, "agents") }
 
-// RulesFolder is where the user's own rules are.
+// RulesFolder returns where the user's own rules are.
 func (s *Store) RulesFolder() string { return filepath.Join(s.opt.Config, "rules") }
 
-// ProgramsFolder is where the user's own descriptions of programs are.
+// ProgramsFolder returns where the user's own descriptions of programs are.
 func (s *Store) ProgramsFolder() string { return filepath.Join(s.opt.Config, "programs") }
 
-// trackedPaths are all files that were accepted, are in force or would be
+// trackedPaths returns all files that were accepted, are in force or would be
 // settings now, by path. The caller holds the lock.
 func (s *Store) trackedPaths() []string {
 	set := map[string]bool{}

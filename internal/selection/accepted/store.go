@@ -10,7 +10,7 @@
 //
 // The state is one sealed file in the state folder with the hashes of all
 // files, and a folder with their contents by hash. A store that is opened to
-// read (for `hookmux judge`) writes nothing.
+// read (for `hookmux evaluate`) writes nothing.
 package accepted
 
 import (
@@ -55,7 +55,7 @@ type Options struct {
 	ReadOnly bool
 }
 
-// record is what is kept.
+// record is the stored form.
 type record struct {
 	State State           `json:"basis"`
 	At    time.Time       `json:"at"` // of the last acceptance

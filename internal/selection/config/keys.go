@@ -69,7 +69,7 @@ const (
 	HookTimeout       = "hookTimeout"
 )
 
-// Type is what a key's value is.
+// Type is the type of a key's value.
 type Type string
 
 // The types.
@@ -128,7 +128,7 @@ type Key struct {
 	Odd func(value any) error
 }
 
-// Keys is the table of everything that can be set.
+// Keys returns the table of everything that can be set.
 func Keys() []Key { return slices.Clone(table) }
 
 // The modes of a built-in guard, from loose to tight.
@@ -147,7 +147,7 @@ var guardChoices = []string{GuardOff, GuardLog, GuardAsk, GuardBlock}
 // GuardStops reports whether a guard in a mode stops or asks about anything.
 func GuardStops(mode string) bool { return mode == GuardAsk || mode == GuardBlock }
 
-// TighterGuard is the tighter one of two modes of a guard.
+// TighterGuard returns the tighter one of two modes of a guard.
 func TighterGuard(a, b string) string {
 	if slices.Index(guardChoices, b) > slices.Index(guardChoices, a) {
 		return b
@@ -155,7 +155,7 @@ func TighterGuard(a, b string) string {
 	return a
 }
 
-// guardSettings are the settings by which guards are switched.
+// guardSettings returns the settings by which guards are switched.
 func guardSettings() []Key {
 	var list []Key
 	for _, g := range names.All() {
@@ -335,7 +335,7 @@ var otherKeys = []Key{
 		Check:   checkProof,
 		Doc:     "what approvals ask for: pin (where there is one), polkit (your password, by polkit; Linux)",
 	},
-	// A module may answer for the user, and one that only logs refuses nothing.
+	// A TypeScript hook may answer for the user, and one that only logs refuses nothing.
 	{Name: Modules, Type: List, Default: []string{}, Project: Never, Weakens: always,
 		Doc: "TypeScript or JavaScript files to load as hooks, in addition to those in ~/.config/hookmux/hooks; absolute " +
 			"or from ~/"},
@@ -413,7 +413,7 @@ func checkRuleModes(value any) error {
 
 var switchChoices = []string{"off", "on"}
 
-// Find is the description of a key, also of one like journal.keep.claude.
+// Find returns the description of a key, also of one like journal.keep.claude.
 func Find(name string) (Key, bool) {
 	if i, ok := keyIndex()[name]; ok {
 		return table[i], true
@@ -456,7 +456,7 @@ func Unknown(name string) error {
 	return fmt.Errorf("there's no setting %q; `hookmux config list --all` lists them", name)
 }
 
-// nearest is the key a typing error most likely meant.
+// nearest returns the key a typing error most likely meant.
 func nearest(name string) string {
 	group, wanted, _ := strings.Cut(name, ".")
 	var all, lasts []string

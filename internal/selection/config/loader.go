@@ -73,7 +73,7 @@ func New(opt Options) *Loader {
 	return l
 }
 
-// Settings is what is in force outside of any project. Costs a stat per file
+// Settings returns what is in force outside of any project. Costs a stat per file
 // when nothing changed; the same pointer comes back then.
 func (l *Loader) Settings() *Settings {
 	l.mu.Lock()
@@ -106,7 +106,7 @@ func (l *Loader) current() *Settings {
 	return l.base
 }
 
-// For is what is in force in the project at root, the folder that holds
+// For returns what is in force in the project at root, the folder that holds
 // .hookmux; "" is no project. trusted says whether a person trusted exactly
 // what is there: some tightening needs that.
 func (l *Loader) For(root string, trusted bool) *Settings {
@@ -165,9 +165,9 @@ func (l *Loader) newLayer(kind Layer, path string, present bool) *layer {
 		good: accepted.LastGood{Path: accepted.LastGoodPath(l.opt.State, "config", path)}}
 }
 
-// AcceptedModules are the modules that the accepted text of the user's file
+// AcceptedTSHooks returns the TypeScript hooks that the accepted text of the user's file
 // names; nil where files count as they are.
-func (l *Loader) AcceptedModules() []string {
+func (l *Loader) AcceptedTSHooks() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.user.accepted == nil {
@@ -182,7 +182,7 @@ func (l *Loader) AcceptedModules() []string {
 	return slices.Clone(list)
 }
 
-// File is the file of a layer; root names the project.
+// File returns the file of a layer; root names the project.
 func (l *Loader) File(kind Layer, root string) (string, error) {
 	switch {
 	case kind == System && l.opt.System != "":
@@ -197,7 +197,7 @@ func (l *Loader) File(kind Layer, root string) (string, error) {
 	return "", fmt.Errorf("%s has no file to write to", kind)
 }
 
-// Change is what a writer did to a file, byte by byte, so that trust can follow
+// Change describes what a writer did to a file, byte by byte, so that trust can follow
 // exactly that.
 type Change struct {
 	File          string
@@ -324,7 +324,7 @@ func environLayer(environ []string) *layer {
 	return l
 }
 
-// Variables are the variables of an environment that set or were meant to set a key.
+// Variables returns the variables of an environment that set or were meant to set a key.
 func Variables(environ []string) []string {
 	var list []string
 	for _, pair := range environ {
@@ -343,7 +343,7 @@ func meantAsSetting(suffix string) bool {
 	return strings.HasPrefix(suffix, "GUARD_") || strings.HasPrefix(suffix, "APPROVALS_")
 }
 
-// Variable is the name of the environment variable that sets a key.
+// Variable returns the name of the environment variable that sets a key.
 func Variable(key string) string {
 	return "HOOKMUX_" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(key))
 }

@@ -18,7 +18,7 @@ var Channels = []string{"desktop", "terminal", "tmux", "bell", "sound", "webhook
 // PushChannel is the channel that runs the command of [NotifyCommand].
 const PushChannel = "push"
 
-// NoticeKinds are what you can be notified of: three kinds of requests, a budget that is
+// NoticeKinds lists what you can be notified of: three kinds of requests, a budget that is
 // nearly or wholly used up, and the two ends of a turn.
 var NoticeKinds = []string{"permission", "question", "plan", "budget", "finished", "failed"}
 
@@ -39,7 +39,7 @@ func (s *Settings) PushesByNotices() bool {
 // FilePrefix begins the value of a secret that stands in a file.
 const FilePrefix = "file:"
 
-// ReadSecret is a secret as it was set, or what is in its file.
+// ReadSecret returns a secret as it was set, or what is in its file.
 func ReadSecret(value, home string) (string, error) {
 	name, isFile := strings.CutPrefix(value, FilePrefix)
 	if !isFile {
@@ -55,7 +55,7 @@ func ReadSecret(value, home string) (string, error) {
 	return strings.TrimSpace(string(b)), nil
 }
 
-// Shown is a setting's value as anybody may see it: of a secret only that there
+// Shown returns a setting's value as anybody may see it: of a secret only that there
 // is one.
 func (e Entry) Shown() any {
 	if text, ok := e.Value.(string); ok && e.Key.Secret && text != "" && !strings.HasPrefix(text, FilePrefix) {
@@ -137,7 +137,7 @@ func checkEndpoint(text string) error {
 
 var errBus = errors.New("the address of the session bus must be like unix:path=/run/user/1000/bus")
 
-// BusSocket is the socket of an address of a bus. Other ways to a bus go over the
+// BusSocket returns the socket of an address of a bus. Other ways to a bus go over the
 // network or run a program.
 func BusSocket(address string) (string, error) {
 	for one := range strings.SplitSeq(address, ";") {

@@ -50,7 +50,7 @@ var secretPair = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`"(` + strings.Join(names, "|") + `)"\s*:\s*("(?:[^"\\\n]|\\.)*"?)`)
 })
 
-// secretValues are the secrets in a file as they stand there, with their keys.
+// secretValues returns the secrets in a file as they stand there, with their keys.
 func secretValues(text []byte) map[string]string {
 	values := map[string]string{}
 	add := func(key string, raw []byte) {
@@ -71,7 +71,7 @@ func secretValues(text []byte) map[string]string {
 	return values
 }
 
-// showSecret is how a secret is shown, as JSON.
+// showSecret returns how a secret is shown, as JSON.
 func showSecret(key, raw string, changed bool) []byte {
 	var value string
 	if err := json.Unmarshal([]byte(raw), &value); err != nil {

@@ -48,7 +48,7 @@ type Settings struct {
 	policy   int64
 }
 
-// Policy is the version of the fleet's policy that tightened them; 0: there is none.
+// Policy returns the version of the fleet's policy that tightened them; 0: there is none.
 func (s *Settings) Policy() int64 { return s.policy }
 
 type set struct {
@@ -74,7 +74,7 @@ func (s *Settings) lookupKey(name string) (set, Key, bool) {
 	return set{key.Default, Origin{Layer: Default}}, key, true
 }
 
-// Get is one setting; false when there is no such key.
+// Get returns one setting; false when there is no such key.
 func (s *Settings) Get(name string) (Entry, bool) {
 	v, key, ok := s.lookupKey(name)
 	return Entry{key, v.value, v.origin.Layer == Default, v.origin}, ok
@@ -87,7 +87,7 @@ func (s *Settings) IsSet(name string) bool {
 	return ok
 }
 
-// List is every key of the table, and every one like journal.keep.claude that
+// List returns every key of the table, and every one like journal.keep.claude that
 // somebody set, by name.
 func (s *Settings) List() []Entry {
 	names := map[string]bool{}
@@ -106,24 +106,24 @@ func (s *Settings) List() []Entry {
 	return list
 }
 
-// Problems is what is wrong, file by file.
+// Problems returns what is wrong, file by file.
 func (s *Settings) Problems() []Problem { return slices.Clone(s.problems) }
 
-// Span is the value of a key that is a time span.
+// Span returns the value of a key that is a time span.
 func (s *Settings) Span(name string) time.Duration { return as[time.Duration](s, name) }
 
-// Millis is the value of a key that is a number of milliseconds.
+// Millis returns the value of a key that is a number of milliseconds.
 func (s *Settings) Millis(name string) time.Duration {
 	return time.Duration(as[Milliseconds](s, name)) * time.Millisecond
 }
 
-// Size is the value of a key that is a size in bytes.
+// Size returns the value of a key that is a size in bytes.
 func (s *Settings) Size(name string) int64 { return as[int64](s, name) }
 
-// Choice is the value of a key with a few words to choose from.
+// Choice returns the value of a key with a few words to choose from.
 func (s *Settings) Choice(name string) string { return as[string](s, name) }
 
-// Strings is the value of a key that is a list of texts.
+// Strings returns the value of a key that is a list of texts.
 func (s *Settings) Strings(name string) []string { return slices.Clone(as[[]string](s, name)) }
 
 func as[T any](s *Settings, name string) T {
@@ -132,7 +132,7 @@ func as[T any](s *Settings, name string) T {
 	return t
 }
 
-// Keep is how long an agent's events stay.
+// Keep returns how long an agent's events stay.
 func (s *Settings) Keep(agent string) time.Duration {
 	if name := JournalKeep + "." + agent; perNameOK(agent) {
 		return s.Span(name)
@@ -140,7 +140,7 @@ func (s *Settings) Keep(agent string) time.Duration {
 	return s.Span(JournalKeep)
 }
 
-// On is whether a switch that may be set for each agent is on for this one.
+// On reports whether a switch that may be set for each agent is on for this one.
 func (s *Settings) On(name, agent string) bool {
 	if perNameOK(agent) {
 		name += "." + agent

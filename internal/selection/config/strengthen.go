@@ -31,7 +31,7 @@ var effects = map[string]Effect{
 	Status: Displays, Resume: Displays, TmuxFollow: Displays, TmuxNames: Displays, TerminalStatus: Displays, HooksTimeout: Displays, HookTimeout: Displays,
 }
 
-// effectOf is the effect of a key, also of one like approvals.policy.claude.
+// effectOf returns the effect of a key, also of one like approvals.policy.claude.
 func effectOf(name string) Effect {
 	if e, ok := effects[name]; ok {
 		return e
@@ -60,7 +60,7 @@ func guardNames() []string {
 
 // strengthen lays over the settings in force what a changed file refuses in
 // addition: guards that are switched on or up, rules that are allowed no more,
-// an approval policy that asks more often, modules that are added. Where nothing was
+// an approval policy that asks more often, TypeScript hooks that are added. Where nothing was
 // accepted yet, what only keeps or displays counts as well.
 func (l *Loader) strengthen(have, live []byte, basis accepted.State) (force []byte) {
 	force = have
@@ -102,7 +102,7 @@ func (l *Loader) strengthen(have, live []byte, basis accepted.State) (force []by
 	return force
 }
 
-// stronger is what is in force of a key when a file wishes a value nobody
+// stronger returns what is in force of a key when a file wishes a value nobody
 // accepted; false where the wish waits.
 func stronger(key Key, is, wish any, basis accepted.State) (any, bool) {
 	switch effectOf(key.Name) {

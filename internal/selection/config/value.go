@@ -111,7 +111,7 @@ func (k Key) parse(raw json.RawMessage) (any, error) {
 	return nil, fmt.Errorf("%s has no type", k.Name)
 }
 
-// listExample is a list as a file of settings has it.
+// listExample returns a list as a file of settings has it.
 func (k *Key) listExample() string {
 	item := "…"
 	switch {
@@ -163,7 +163,7 @@ func (k Key) notRead(err error) error {
 	return fmt.Errorf("%w; treated as %s until you fix it", err, Format(k.Unread))
 }
 
-// FromText is what somebody typed, on a command line or in a variable, as the
+// FromText returns what somebody typed, on a command line or in a variable, as the
 // JSON that belongs in a file; checked.
 func (k Key) FromText(text string) (json.RawMessage, error) {
 	text = strings.TrimSpace(text)
@@ -194,7 +194,7 @@ func (k Key) FromText(text string) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// Format is a value as it is written in a file.
+// Format returns a value as it is written in a file.
 func Format(v any) string {
 	switch t := v.(type) {
 	case time.Duration:
@@ -314,7 +314,7 @@ func formatSize(n int64) string {
 // errLooser says that a project's value is no tighter than what it finds.
 var errLooser = errors.New("a project may only tighten this")
 
-// tighten is what is left of a project's wish: the tighter value, or why it is
+// tighten returns what is left of a project's wish: the tighter value, or why it is
 // ignored.
 func (k Key) tighten(have, wish any, trusted bool) (any, error) {
 	switch k.Project {

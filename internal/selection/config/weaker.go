@@ -47,7 +47,7 @@ func Weaker(before, after []byte, basis accepted.State) (list []string) {
 	return list
 }
 
-// valueIn is what a file says about a setting; its default where it says nothing.
+// valueIn returns what a file says about a setting; its default where it says nothing.
 func valueIn(values map[string]set, name string, key Key) any {
 	if one, ok := values[name]; ok {
 		return one.value

@@ -80,7 +80,7 @@ type Log struct {
 	torn     bool  // what was read ends within a line
 }
 
-// New is the log in a state folder, for a program that asks about few sessions. Nothing
+// New returns the log in a state folder, for a program that asks about few sessions. Nothing
 // is read before it is asked.
 func New(state string) *Log {
 	return &Log{
@@ -96,7 +96,7 @@ func NewForDaemon(state string) *Log {
 	return l
 }
 
-// Remember is the folder that a session started in, which is this one if nobody heard
+// Remember returns the folder that a session started in, which is this one if nobody heard
 // of the session before. With an error, which is told once, the folder counts as long
 // as this program runs, and is written down as soon as that is possible.
 func (l *Log) Remember(s Session, folder string) (string, error) {
@@ -128,7 +128,7 @@ func (l *Log) Remember(s Session, folder string) (string, error) {
 	return known, err
 }
 
-// knownFolder is the folder of a session that was read or noted.
+// knownFolder returns the folder of a session that was read or noted.
 func (l *Log) knownFolder(s Session, key sessionKey) (string, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -144,7 +144,7 @@ func (l *Log) knownFolder(s Session, key sessionKey) (string, bool) {
 	return one.folder, true
 }
 
-// Known is the folder of a session that this program was told of.
+// Known returns the folder of a session that this program was told of.
 func (l *Log) Known(s Session) (string, bool) {
 	l.mu.Lock()
 	if one, ok := l.recent.Get(s); ok {
@@ -157,7 +157,7 @@ func (l *Log) Known(s Session) (string, bool) {
 	return l.knownFolder(s, keyOf(s))
 }
 
-// Read is the folder that a session started in; fs.ErrNotExist for a session nobody
+// Read returns the folder that a session started in; fs.ErrNotExist for a session nobody
 // heard of.
 func (l *Log) Read(s Session) (string, error) {
 	l.disk.Lock()
@@ -238,7 +238,7 @@ func (l *Log) readInstead(why error) error {
 	return nil
 }
 
-// unsavedLines are the notes that are not written down.
+// unsavedLines returns the notes that are not written down.
 func (l *Log) unsavedLines() []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -391,7 +391,7 @@ type keyed struct {
 	*started
 }
 
-// sessionsToKeep are those that stay, the one asked about last last; nil while there are
+// sessionsToKeep returns those that stay, the one asked about last last; nil while there are
 // not too many.
 func (l *Log) sessionsToKeep() []keyed {
 	if len(l.sessions) <= 2*l.keep {

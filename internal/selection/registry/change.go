@@ -19,7 +19,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/shellquote"
 )
 
-// Change is what a writer did to a file, byte by byte, so that trust can follow
+// Change describes what a writer did to a file, byte by byte, so that trust can follow
 // exactly that.
 type Change struct {
 	File          string
@@ -28,7 +28,7 @@ type Change struct {
 	Waits         bool // other changes of the file wait to be accepted
 }
 
-// GlobalFile is where the user's own hooks are.
+// GlobalFile returns where the user's own hooks are.
 func (r *Registry) GlobalFile() string { return r.opt.GlobalFile }
 
 // NewID makes an id for a hook that was given none.
@@ -111,7 +111,7 @@ func (r *Registry) Remove(file, id string) (Change, error) {
 	})
 }
 
-// List is the hooks written in one file, as they stand there.
+// List returns the hooks written in one file, as they stand there.
 func (r *Registry) List(file string) ([]Parsed, []Problem) {
 	data, err := userfile.ReadFile(file, maxFile)
 	if os.IsNotExist(err) {
@@ -264,7 +264,7 @@ func asMap(reg hook.Registration) map[string]json.RawMessage {
 	return m
 }
 
-// jsonKeys are the keys a registration is written with, in order.
+// jsonKeys returns the keys a registration is written with, in order.
 func jsonKeys(reg hook.Registration) []string {
 	m := asMap(reg)
 	var keys []string

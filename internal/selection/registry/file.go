@@ -143,7 +143,7 @@ func knownKeys(keys, fields []string) error {
 
 func registrationFields() []string { return fieldsOf(reflect.TypeFor[hook.Registration]()) }
 
-// fieldsOf are the names of a struct's fields in JSON.
+// fieldsOf returns the names of a struct's fields in JSON.
 func fieldsOf(t reflect.Type) []string {
 	var names []string
 	for i := range t.NumField() {

@@ -17,10 +17,10 @@ const DirName = ".hookmux"
 // FileName is the file of hooks, in a project's folder and in the user's.
 const FileName = "hooks.json"
 
-// ProjectFile is where the hooks of the project at root are.
+// ProjectFile returns where the hooks of the project at root are.
 func ProjectFile(root string) string { return filepath.Join(root, DirName, FileName) }
 
-// FindProject is the nearest folder at or above dir that has hooks of its own,
+// FindProject returns the nearest folder at or above dir that has hooks of its own,
 // "" when there is none. It looks no further up than the root of dir's
 // repository or the home folder, never at a .hookmux that belongs to another
 // user than this one or root, and never takes hookmux's own folders for a
@@ -43,7 +43,7 @@ func (r *Registry) FindProject(dir string) string {
 	}
 }
 
-// RootFor is the folder a new project registration belongs to: the project dir
+// RootFor returns the folder a new project registration belongs to: the project dir
 // is in, else the root of its repository, else dir itself.
 func (r *Registry) RootFor(dir string) string {
 	if root := r.FindProject(dir); root != "" {
@@ -61,7 +61,7 @@ func (r *Registry) RootFor(dir string) string {
 	}
 }
 
-// Repository is the root of the repository that dir is in, "" when there is
+// Repository returns the root of the repository that dir is in, "" when there is
 // none below the home folder: a home that is a repository itself (dotfiles)
 // would make everything one project.
 func (r *Registry) Repository(dir string) string {

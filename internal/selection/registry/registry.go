@@ -96,7 +96,7 @@ type Set struct {
 	Replaced []string // ids of global hooks that the project replaces
 }
 
-// Registrations are the hooks alone.
+// Registrations returns the hooks alone.
 func (s *Set) Registrations() []hook.Registration {
 	list := make([]hook.Registration, len(s.Hooks))
 	for i := range s.Hooks {
@@ -105,7 +105,7 @@ func (s *Set) Registrations() []hook.Registration {
 	return list
 }
 
-// Find is the hook with an id.
+// Find returns the hook with an id.
 func (s *Set) Find(id string) (Entry, bool) {
 	for _, e := range s.Hooks {
 		if e.ID == id {

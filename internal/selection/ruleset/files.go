@@ -296,13 +296,13 @@ const (
 	maxAdded  = 16 // texts
 )
 
-// addedTexts are the parts of a text in force that nobody accepted.
+// addedTexts returns the parts of a text in force that nobody accepted.
 func addedTexts(trusted []byte) (head string, parts []string) {
 	all := strings.Split(string(trusted), "\n"+addedMark)
 	return all[0], all[1:]
 }
 
-// addedRules are the rules of a text in force that nobody accepted.
+// addedRules returns the rules of a text in force that nobody accepted.
 func addedRules(name string, trusted []byte) []*rules.Rule {
 	var lists [][]*rules.Rule
 	_, parts := addedTexts(trusted)
@@ -324,7 +324,7 @@ func onlyTightens(r *rules.Rule) bool {
 	return refuses && !r.MayAllow() && (r.Mode == rules.Block || r.Mode == rules.Asks)
 }
 
-// repeatedRules are the ids of a part in force, if a text holds all its rules as they
+// repeatedRules returns the ids of a part in force, if a text holds all its rules as they
 // are; nil otherwise.
 func repeatedRules(name, part string, found []*rules.Rule) []string {
 	ids, text, _ := strings.Cut(part, "\n")

@@ -111,7 +111,7 @@ func (f *programFile) reload(name string) bool {
 	return true
 }
 
-// onlyAdditions are the parts of entries that can only have hookmux see more.
+// onlyAdditions returns the parts of entries that can only have hookmux see more.
 func onlyAdditions(list []*programs.Program) []*programs.Program {
 	out := make([]*programs.Program, 0, len(list))
 	for _, p := range list {
@@ -157,7 +157,7 @@ func checkPrograms(name string) func([]byte) error {
 	}
 }
 
-// projectPrograms are the descriptions of a trusted project: they can only add.
+// projectPrograms adds the descriptions of a trusted project, which can only add to the built-in ones.
 func projectPrograms(trusted *trust.TrustedContent, out *Loaded) {
 	for _, rel := range trusted.ProgramFiles() {
 		name := filepath.Join(trusted.Root, rel)

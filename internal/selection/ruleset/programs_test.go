@@ -50,7 +50,7 @@ func (p *programPlace) file() string {
 	return filepath.Join(p.config, programs.FolderName, "acme.yaml")
 }
 
-// acme is what is known about the program, and what is wrong.
+// acme returns what is known about the program, and what is wrong.
 func (p *programPlace) acme() (*programs.Program, []string) {
 	loaded := p.loader.Base()
 	var problems []string

@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// agentFile is a description of an agent, made from the types it is read into.
+// agentFile returns a description of an agent, made from the types it is read into.
 func agentFile() object {
 	root := typeSchema(reflect.TypeFor[agent.Agent](), map[reflect.Type]bool{})
 	properties := root["properties"].(object)
@@ -27,7 +27,7 @@ func agentFile() object {
 	return root
 }
 
-// wordSets are the types that have a fixed set of words.
+// wordSets returns the types that have a fixed set of words.
 func wordSets() map[reflect.Type][]any {
 	return map[reflect.Type][]any{
 		reflect.TypeFor[event.Kind]():     wordsOf(event.Kinds()),
@@ -51,7 +51,7 @@ func wordsOf[T ~string](words []T) []any {
 	return list
 }
 
-// typeSchema is what a value of a type looks like in a file. inside are the
+// typeSchema returns what a value of a type looks like in a file. inside are the
 // types around it.
 func typeSchema(t reflect.Type, inside map[reflect.Type]bool) object {
 	if words, ok := wordSets()[t]; ok {

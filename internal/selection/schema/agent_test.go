@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 )
 
-// asJSON is a YAML text as an editor's language server sees it.
+// asJSON returns a YAML text as an editor's language server sees it.
 func asJSON(t *testing.T, text []byte) string {
 	t.Helper()
 	var doc any

@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/rules"
 )
 
-// rulesFile is a file of rules, made from the types it is read into.
+// rulesFile returns a file of rules, made from the types it is read into.
 func rulesFile() object {
 	rule := typeSchema(reflect.TypeFor[rules.Rule](), map[reflect.Type]bool{})
 	rule["required"] = []string{"id", "why"}
@@ -61,12 +61,12 @@ func negated(words []string) (list []string) {
 	return list
 }
 
-// oneOrMore is one text or a list of such.
+// oneOrMore returns one text or a list of such.
 func oneOrMore(text object) object {
 	return object{"oneOf": []object{text, {"type": "array", "items": text}}}
 }
 
-// rulesTypes are the types of rules that are written in more than one way.
+// rulesTypes returns the types of rules that are written in more than one way.
 func rulesTypes(t reflect.Type, inside map[reflect.Type]bool) (object, bool) {
 	switch t {
 	case reflect.TypeFor[rules.Patterns]():
@@ -83,7 +83,7 @@ func rulesTypes(t reflect.Type, inside map[reflect.Type]bool) (object, bool) {
 	return nil, false
 }
 
-// factsForm is the form of the facts that rules are written about, made from the
+// factsForm returns the form of the facts that rules are written about, made from the
 // type that expressions see.
 func factsForm() object {
 	root := jsonSchema(reflect.TypeFor[facts.Facts]())
@@ -94,7 +94,7 @@ func factsForm() object {
 	return root
 }
 
-// jsonSchema is what a value of a type looks like as JSON.
+// jsonSchema returns what a value of a type looks like as JSON.
 func jsonSchema(t reflect.Type) object {
 	switch t.Kind() {
 	case reflect.Slice:

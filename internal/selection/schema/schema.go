@@ -20,7 +20,7 @@ import (
 // draft is the version of JSON Schema that editors know best.
 const draft = "http://json-schema.org/draft-07/schema#"
 
-// Names are the schemas there are.
+// Names returns the schemas there are.
 func Names() []string { return []string{"config", "hooks", "agent", "rules", "facts"} }
 
 // Write gives the schema of that name as JSON.
@@ -49,7 +49,7 @@ type object map[string]any
 // reference is the member that names a file's own schema.
 var reference = object{"type": "string", "description": "the schema of this file"}
 
-// configFile is a file of settings: one flat object of dotted keys.
+// configFile returns a file of settings: one flat object of dotted keys.
 func configFile() object {
 	properties := object{"$schema": reference}
 	patterns := object{}
@@ -122,7 +122,7 @@ func defaultValue(k config.Key) any {
 	return k.Default
 }
 
-// hooksFile is a file of hooks.
+// hooksFile returns a file of hooks.
 func hooksFile() object {
 	return object{
 		"$schema":     draft,
@@ -138,7 +138,7 @@ func hooksFile() object {
 	}
 }
 
-// registration is one hook, as [hook.Registration] reads it.
+// registration returns one hook, as [hook.Registration] reads it.
 func registration() object {
 	kinds := []string{hook.Any}
 	for _, k := range event.Kinds() {

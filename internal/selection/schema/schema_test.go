@@ -18,7 +18,7 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/registry"
 )
 
-// compiled is a schema as an editor uses it.
+// compiled returns a schema as an editor uses it.
 func compiled(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
 	data, err := Write(name)

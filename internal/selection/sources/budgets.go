@@ -44,7 +44,7 @@ func budgetEntries(o *GuardOptions) []*hook.Entry {
 	return entries
 }
 
-// checkBudgets is what the strictest budget says about an event. Before a turn a
+// checkBudgets returns what the strictest budget says about an event. Before a turn a
 // budget only blocks: what it asks, it asks before the first call.
 func checkBudgets(ctx context.Context, o *GuardOptions, list []*budget.Budget, call *hook.Call) event.Decision {
 	ev := call.Event
@@ -68,7 +68,7 @@ func checkBudgets(ctx context.Context, o *GuardOptions, list []*budget.Budget, c
 	return said
 }
 
-// usageFacts are what rules see of what was used; nil where nobody knows.
+// usageFacts returns what rules see of what was used; nil where nobody knows.
 func usageFacts(spent budget.Spent) func(ev *event.Event) (facts.Usage, bool) {
 	if spent == nil {
 		return nil

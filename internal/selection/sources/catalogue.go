@@ -46,7 +46,7 @@ func ignoredAgent(name string) agent.Problem {
 		".yaml, in small letters; rename it, or move it elsewhere"}
 }
 
-// filesOutsideProjects are the descriptions of agents that count everywhere.
+// filesOutsideProjects returns the descriptions of agents that count everywhere.
 func filesOutsideProjects(dirs paths.Dirs, store *accepted.Store, byUser bool) ([]agent.File, []agent.Problem) {
 	files, problems := usersAgents(dirs, store, byUser)
 	owners, wrong := agent.ReadFiles(filepath.Join(dirs.System, "agents"))
@@ -67,7 +67,7 @@ func usersAgents(dirs paths.Dirs, store *accepted.Store, byUser bool) ([]agent.F
 	return agent.ReadFiles(filepath.Join(dirs.Config, "agents"))
 }
 
-// projectsAgents are the descriptions of agents in projects that are trusted, from
+// projectsAgents returns the descriptions of agents in projects that are trusted, from
 // the trusted copies.
 func projectsAgents(dirs paths.Dirs) ([]agent.File, []agent.Problem) {
 	known := registry.Known{

@@ -52,7 +52,7 @@ func ownAgents(c *agent.Catalogue) []guardnote.Cover {
 	return covers
 }
 
-// underAllNames is one event of an agent under all the names an installed command may
+// underAllNames returns one event of an agent under all the names an installed command may
 // call the agent by.
 func underAllNames(a *agent.Agent, what string) []guardnote.Cover {
 	list := []guardnote.Cover{{Agent: a.Name, Event: what}}

@@ -112,7 +112,7 @@ func (s *Sources) examineRules(out *examine.Examination, ev *event.Event, o *Gua
 	}
 }
 
-// LogOnlyRules are the ids of the rules that only logs.
+// LogOnlyRules returns the ids of the rules that only logs.
 func (s *Sources) LogOnlyRules(o *GuardOptions) []string {
 	base, here, start := s.RulesIn(o)
 	list := slices.Concat(base.Rules, here.Rules, start.Rules)

@@ -12,15 +12,15 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/trust"
 )
 
-// FolderModules lists the TypeScript hooks of the user's folder that count,
+// FolderTSHooks lists the TypeScript hooks of the user's folder that count,
 // whether they are still there or not.
-func (s *Sources) FolderModules() []string {
-	return FolderModules(filepath.Join(s.Dirs.Config, "hooks"), s.Accepted)
+func (s *Sources) FolderTSHooks() []string {
+	return FolderTSHooks(filepath.Join(s.Dirs.Config, "hooks"), s.Accepted)
 }
 
-// FolderModules lists the files of a folder that are hooks: those that are
+// FolderTSHooks lists the files of a folder that are hooks: those that are
 // there, and those that a person accepted and something else took away.
-func FolderModules(folder string, store *accepted.Store) []string {
+func FolderTSHooks(folder string, store *accepted.Store) []string {
 	var names []string
 	entries, err := os.ReadDir(folder)
 	if err == nil {
@@ -36,16 +36,16 @@ func FolderModules(folder string, store *accepted.Store) []string {
 	slices.Sort(names)
 	var list []string
 	for _, name := range slices.Compact(names) {
-		if trust.IsModuleName(name) {
+		if trust.IsTSHookName(name) {
 			list = append(list, filepath.Join(folder, name))
 		}
 	}
 	return list
 }
 
-// ModulePath is the file that a setting means by a name: one of the user's
+// TSHookPath returns the file that a setting means by a name: one of the user's
 // folder of hooks, unless it is absolute or begins with ~/.
-func ModulePath(dirs paths.Dirs, name string) string {
+func TSHookPath(dirs paths.Dirs, name string) string {
 	if rest, ok := strings.CutPrefix(name, "~/"); ok {
 		return filepath.Join(dirs.Home, rest)
 	}
@@ -55,11 +55,11 @@ func ModulePath(dirs paths.Dirs, name string) string {
 	return filepath.Join(dirs.Config, "hooks", name)
 }
 
-// OnlyLogsModule reports whether the settings let a TypeScript hook only
+// OnlyLogsTSHook reports whether the settings let a TypeScript hook only
 // only log. file is absolute or begins with ~/.
-func OnlyLogsModule(dirs paths.Dirs, settings *config.Settings, file string) bool {
-	file = ModulePath(dirs, file)
+func OnlyLogsTSHook(dirs paths.Dirs, settings *config.Settings, file string) bool {
+	file = TSHookPath(dirs, file)
 	return slices.ContainsFunc(settings.Strings(config.ModulesLog), func(name string) bool {
-		return ModulePath(dirs, name) == file
+		return TSHookPath(dirs, name) == file
 	})
 }

@@ -24,7 +24,7 @@ import (
 // GuardPriority puts hookmux's own guards before every hook a user may write.
 const GuardPriority = -1000
 
-// GuardOptions is what built-in guards are made of.
+// GuardOptions configures built-in guards.
 type GuardOptions struct {
 	// Settings of the project the call happens in, and of the one its session
 	// started in; the second may be nil.
@@ -32,7 +32,7 @@ type GuardOptions struct {
 	Protected []string // paths that agents must not write
 	DaemonPID int
 	Project   string // "" for none
-	// Trusted are what is trusted of the two projects; nil where there is none.
+	// Trusted holds the trusted content of the two projects; nil where there is none.
 	Trusted [2]*trust.TrustedContent
 	// Everywhere are the rules that count in every place; nil reads them.
 	Everywhere *ruleset.Loaded
@@ -114,7 +114,7 @@ func IsGuardHook(id string) bool {
 	return ok && names.Is(name)
 }
 
-// engineOptions is what the engine of the guards is made of.
+// engineOptions returns what the engine of the guards is made of.
 func (s *Sources) engineOptions(o *GuardOptions, scripts *shell.Cache) guards.Options {
 	modes := map[string]rules.Mode{}
 	var allow []string
@@ -137,7 +137,7 @@ func (s *Sources) engineOptions(o *GuardOptions, scripts *shell.Cache) guards.Op
 	}
 }
 
-// programsIn is what is known about programs where an event happens, and where its
+// programsIn returns what is known about programs where an event happens, and where its
 // session started: the built-in table with your descriptions and those of trusted
 // projects over it.
 func (s *Sources) programsIn(o *GuardOptions) *programs.Table {
@@ -145,7 +145,7 @@ func (s *Sources) programsIn(o *GuardOptions) *programs.Table {
 	return programs.NewTable(base.Programs, here.Programs, start.Programs)
 }
 
-// tighterGuard is the state of a guard and the rules it leaves alone where two
+// tighterGuard returns the state of a guard and the rules it leaves alone where two
 // projects apply.
 func tighterGuard(settings [2]*config.Settings, key string) (state string, allow []string) {
 	state, allow = settings[0].Choice(key), settings[0].Strings(config.GuardAllow)
@@ -158,7 +158,7 @@ func tighterGuard(settings [2]*config.Settings, key string) (state string, allow
 	return state, slices.DeleteFunc(allow, func(rule string) bool { return !slices.Contains(also, rule) })
 }
 
-// tighterHosts are the hosts that the network guard leaves alone where two projects
+// tighterHosts returns the hosts that the network guard leaves alone where two projects
 // apply; nil where nobody says any.
 func tighterHosts(settings [2]*config.Settings) []string {
 	hosts := settings[0].Strings(config.GuardHosts)

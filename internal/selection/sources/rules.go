@@ -71,7 +71,7 @@ func (s *Sources) RulesIn(o *GuardOptions) (base, here, start *ruleset.Loaded) {
 	return base, here, start
 }
 
-// RuleModes are what a person switched rules and packs to.
+// RuleModes returns what a person switched rules and packs to.
 func RuleModes(settings *config.Settings) map[string]rules.Mode {
 	states := map[string]rules.Mode{}
 	for _, one := range settings.Strings(config.RulesModes) {
@@ -82,7 +82,7 @@ func RuleModes(settings *config.Settings) map[string]rules.Mode {
 	return states
 }
 
-// modesOf are the states of rules with pauses laid over: what stops or asks only
+// modesOf returns the states of rules with pauses laid over: what stops or asks only
 // only logs then.
 func modesOf(o *GuardOptions, list []*rules.Rule) map[string]rules.Mode {
 	states := RuleModes(o.Settings[0])
@@ -128,7 +128,7 @@ func (s *Sources) newPlaces(o *GuardOptions, options rules.Options, scripts *she
 	return t
 }
 
-// decide is what the rules of both places say to an event, strongest first. What
+// decide returns what the rules of both places say to an event, strongest first. What
 // stops, asks or warns counts if it does in one of them, what allows only if the
 // call is allowed in both.
 func (t *twoPlaces) decide(ev *event.Event) []rules.Hit {
@@ -167,7 +167,7 @@ type otherPlace struct {
 	isTree bool
 }
 
-// otherPlaces are where the session started, and the work trees beside which those of
+// otherPlaces returns where the session started, and the work trees beside which those of
 // the call and of the start were made: a rule for a project holds in all its trees.
 func (t *twoPlaces) otherPlaces(cwd, started string) []otherPlace {
 	root := t.start.project
@@ -186,7 +186,7 @@ func (t *twoPlaces) otherPlaces(cwd, started string) []otherPlace {
 	return list
 }
 
-// mainTree is the work tree beside which that of a folder was made, "" for none.
+// mainTree returns the work tree beside which that of a folder was made, "" for none.
 func mainTree(folder string) string {
 	if r := gitfiles.Find(folder); r != nil {
 		return r.MainTree()
@@ -212,7 +212,7 @@ func mergeHits(hits, more []rules.Hit) []rules.Hit {
 
 func isAllowing(h rules.Hit) bool { return h.Verdict == rules.Allow && !h.LogOnly }
 
-// factOptions is where facts come from.
+// factOptions returns where facts come from.
 func (s *Sources) factOptions(o *GuardOptions, scripts *shell.Cache) facts.Options {
 	return facts.Options{
 		Home: s.Dirs.Home, Parse: scripts.Parse, Resolve: paths.Real, Several: paths.HasSeveralNames, Counts: o.Counts,
@@ -269,7 +269,7 @@ func (d *ruleDecider) anyRule(kind event.Kind, isLike func(r *rules.Rule, state 
 	})
 }
 
-// hits are the rules that have something to say about an event, strongest first.
+// hits returns the rules that have something to say about an event, strongest first.
 func (d *ruleDecider) hits(ev *event.Event) []rules.Hit {
 	d.mu.Lock()
 	if d.event == ev {
@@ -287,7 +287,7 @@ func (d *ruleDecider) hits(ev *event.Event) []rules.Hit {
 // verdicts are the verdicts of rules in words of decisions.
 var verdicts = map[rules.Verdict]event.Verdict{rules.Deny: event.Deny, rules.Ask: event.Ask, rules.Allow: event.Allow}
 
-// decide is what the rules say to an event. The strongest of them counts, unless a
+// decide returns what the rules say to an event. The strongest of them counts, unless a
 // person let it pass; warnings are said in any case.
 func (d *ruleDecider) decide(call *hook.Call) event.Decision {
 	var out event.Decision
@@ -319,7 +319,7 @@ func (d *ruleDecider) isAllowedByUser(call *hook.Call, h *rules.Hit) bool {
 	return slices.Contains(d.allow, h.ID) || d.pass != nil && call.Event.Tool != nil && d.pass(call, h.ID)
 }
 
-// denialOf is what an agent and a person read when a rule stops a call. What the
+// denialOf returns what an agent and a person read when a rule stops a call. What the
 // administrator wrote nobody lets pass.
 func denialOf(h *rules.Hit) string {
 	if h.Rule.Layer == rules.System {
@@ -332,7 +332,7 @@ func describeHit(h *rules.Hit) string {
 	return event.OneLine(h.ID + ": " + reasonOf(h) + " [" + h.Where + "]")
 }
 
-// reasonOf is why a rule says what it says; one that is not certain says so.
+// reasonOf returns why a rule says what it says; one that is not certain says so.
 func reasonOf(h *rules.Hit) string {
 	if h.Certain {
 		return h.Why

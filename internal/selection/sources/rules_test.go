@@ -46,7 +46,7 @@ func shellEvent(cwd, command string) *event.Event {
 		Tool: &event.Tool{Name: "Bash", Kind: event.Shell, Commands: []string{command}, Input: input}}
 }
 
-// decideBy is what guards and rules come to.
+// decideBy returns what guards and rules come to.
 func decideBy(s *Sources, o GuardOptions, ev *event.Event) event.Decision {
 	if o.Settings[0] == nil {
 		o.Settings[0] = s.Config.Settings()

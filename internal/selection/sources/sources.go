@@ -1,4 +1,4 @@
-// Package sources is what the daemon and `hookmux judge` decide by: settings, hooks
+// Package sources collects what the daemon and `hookmux evaluate` decide by: settings, hooks
 // and trust, read from where the user keeps them, and the built-in guards that
 // follow from them. Both use this one package, so that a call is evaluated by the
 // same rules whether a daemon answers or not.
@@ -90,7 +90,7 @@ func (s *Sources) KnowsType(name, native string) bool {
 	return false
 }
 
-// AgentName is the catalogue's own name of an agent that may be written by an
+// AgentName returns the catalogue's own name of an agent that may be written by an
 // alias.
 func (s *Sources) AgentName(name string) string {
 	if a, ok := s.Catalogue.Agent(name); ok {
@@ -126,7 +126,7 @@ func parseHooks(b []byte, known registry.Known) ([]hook.Registration, error) {
 	return list, nil
 }
 
-// ProtectedPaths is what guard.own-files keeps agents from writing: hookmux's own
+// ProtectedPaths returns what guard.own-files keeps agents from writing: hookmux's own
 // places, every agent's hook config, and what a caller knows besides.
 func (s *Sources) ProtectedPaths(roots []string, more ...string) []string {
 	d := s.Dirs
@@ -142,7 +142,7 @@ func (s *Sources) ProtectedPaths(roots []string, more ...string) []string {
 	return list
 }
 
-// filesNamed are the absolute paths that the path of an entry stands for, unless that is
+// filesNamed returns the absolute paths that the path of an entry stands for, unless that is
 // all of a project or a home.
 func filesNamed(path, home string, roots []string) []string {
 	var list []string

@@ -84,7 +84,7 @@ func protection(s *Sources) map[string]int {
 	}
 	all["modules"] = len(settings.Strings(config.Modules))
 	for _, file := range []string{"~/a.ts", "~/b.ts"} {
-		if !OnlyLogsModule(s.Dirs, settings, file) {
+		if !OnlyLogsTSHook(s.Dirs, settings, file) {
 			all["module "+file] = 1
 		}
 	}
@@ -103,7 +103,7 @@ func wantNoWeaker(t *testing.T, when string, before, after map[string]int) {
 
 func pick(r *rand.Rand, list ...string) string { return list[r.Intn(len(list))] }
 
-// randomConfig is a file of settings, seldom a sound one.
+// randomConfig returns a file of settings, seldom a sound one.
 func randomConfig(r *rand.Rand) string {
 	var keys []string
 	for _, name := range []string{"guard.destructive", "guard.secrets", "guard.own-files"} {
@@ -168,7 +168,7 @@ func randomHooks(r *rand.Rand) string {
 	return text
 }
 
-// randomRules is a file of rules, whose ids other files have as well.
+// randomRules returns a file of rules, whose ids other files have as well.
 func randomRules(r *rand.Rand) string {
 	text := "version: 1\nrules:\n"
 	for _, id := range []string{"a", "b", "c"} {
@@ -230,7 +230,7 @@ func editFile(t *testing.T, r *rand.Rand, path, text string) string {
 }
 
 // No series of edits of the user's files weakens what is in force, across
-// restarts of the daemon and for `hookmux judge` as well.
+// restarts of the daemon and for `hookmux evaluate` as well.
 func TestEditsNeverWeaken(t *testing.T) {
 	for seed := range int64(20) {
 		r := rand.New(rand.NewSource(seed))
@@ -262,13 +262,13 @@ func TestEditsNeverWeaken(t *testing.T) {
 			path := filepath.Join(dirs.Config, pick(r, "config.json", "hooks.json", "rules/m.yaml", "rules/n.yaml"))
 			when := fmt.Sprintf("seed %d, step %d: %s %s", seed, step, editFile(t, r, path, files[path](r)),
 				filepath.Base(path))
-			wantNoWeaker(t, when+", judged without a daemon", before, protection(open(dirs, true)))
+			wantNoWeaker(t, when+", evaluated without a daemon", before, protection(open(dirs, true)))
 			if r.Intn(4) == 0 {
 				s = open(dirs, false)
 			}
 			after := protection(s)
 			wantNoWeaker(t, when, before, after)
-			wantNoWeaker(t, when+", judged after the daemon", after, protection(open(dirs, true)))
+			wantNoWeaker(t, when+", evaluated after the daemon", after, protection(open(dirs, true)))
 			before = after
 		}
 	}
@@ -304,7 +304,7 @@ func TestLostStateMeansGuards(t *testing.T) {
 		if err := damage(dirs.State); err != nil {
 			t.Fatal(err)
 		}
-		wantNoWeaker(t, name+", judged without a daemon", before, protection(open(dirs, true)))
+		wantNoWeaker(t, name+", evaluated without a daemon", before, protection(open(dirs, true)))
 		wantNoWeaker(t, name, before, protection(open(dirs, false)))
 	}
 }

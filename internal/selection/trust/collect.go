@@ -91,7 +91,7 @@ func (s *Store) collectContent(root string, instead *override) (*content, error)
 	return c, nil
 }
 
-// mentionedPaths are the paths within the project that a registration names.
+// mentionedPaths returns the paths within the project that a registration names.
 func mentionedPaths(root string, reg hook.Registration) []string {
 	var list []string
 	visitWords(reg, func(w word) (string, bool) {
@@ -234,7 +234,7 @@ func (c *content) refuseOutside(path string) error {
 	return nil
 }
 
-// contentHash is the one name of all covered files.
+// contentHash returns the one name of all covered files.
 func (c *content) contentHash() string {
 	h := sha256.New()
 	for _, f := range c.files {

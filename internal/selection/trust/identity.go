@@ -39,7 +39,7 @@ func projectIdentity(root string) (common, rel, head string) {
 	}
 }
 
-// worktreeOf is the common git folder a working tree's .git file belongs to and
+// worktreeOf returns the common git folder a working tree's .git file belongs to and
 // the tree's own within it, "" when they do not name each other.
 func worktreeOf(gitFile string) (common, private string) {
 	private = pathIn(gitFile, "gitdir:", filepath.Dir(gitFile))
@@ -61,7 +61,7 @@ const (
 	noBranches = "-" // outside of a repository
 )
 
-// branchOf is the branch that HEAD names.
+// branchOf returns the branch that HEAD names.
 func branchOf(head *userfile.Source) string {
 	if head.Path == "" {
 		return noBranches
@@ -77,7 +77,7 @@ func branchOf(head *userfile.Source) string {
 	return strings.TrimSpace(ref)
 }
 
-// pathIn is the path a one-line file holds, real and absolute.
+// pathIn returns the path a one-line file holds, real and absolute.
 func pathIn(file, prefix, base string) string {
 	data, err := userfile.ReadFile(file, 4096)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 )
 
-// View is what a person is shown before trusting a project.
+// View is shown to a person before they trust a project.
 type View struct {
 	Root     string
 	Status   Status
@@ -150,7 +150,7 @@ func (s *Store) hookChanges(copyDir string, is []hook.Registration) []Change {
 	return list
 }
 
-// Texts are a covered file as it is in force and as it is now, for a person who
+// Texts returns a covered file as it is in force and as it is now, for a person who
 // wants to see the difference; nil where there is none.
 func (s *Store) Texts(root, path string) (trusted, now []byte) {
 	f := s.InForce(root)

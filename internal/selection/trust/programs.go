@@ -44,7 +44,7 @@ func ReplacePrograms(reg hook.Registration, home string, replace func(path strin
 	return replaceWords(reg.Target, edits)
 }
 
-// programWords are the words of a call that name what is run.
+// programWords returns the words of a call that name what is run.
 func programWords(args []*syntax.Word) []*syntax.Word {
 	if len(args) == 0 {
 		return nil
@@ -62,7 +62,7 @@ func programWords(args []*syntax.Word) []*syntax.Word {
 	return words
 }
 
-// homeWord is a word as the shell makes it, with home for a leading ~; "" where
+// homeWord returns a word as the shell makes it, with home for a leading ~; "" where
 // it depends on the moment.
 func homeWord(w *syntax.Word, home string) string {
 	if text, ok := literalWord(w); ok {

@@ -12,7 +12,7 @@ import (
 // folder is where everything about trust is, in the state folder.
 const folder = "trust"
 
-// record is what is kept per project, 0600 and sealed: what something else wrote
+// record is kept per project, 0600 and sealed: what something else wrote
 // trusts nothing.
 type record struct {
 	Version int       `json:"version"`
@@ -34,7 +34,7 @@ type trusted struct {
 // people switch between, not one per edit ever made.
 const maxTrusted = 24
 
-// recordName is the record of a project, from the state folder.
+// recordName returns the record of a project, from the state folder.
 func recordName(key string) string { return filepath.Join(folder, key, "trust.json") }
 
 // readRecord reads a record that carries our seal.
@@ -80,7 +80,7 @@ func (r *record) isTrusted(hash, root, branch string) bool {
 	return found
 }
 
-// lastTrusted is what stays in force at root: the newest content trusted there on that
+// lastTrusted returns what stays in force at root: the newest content trusted there on that
 // branch, else the newest trusted there, else in any working tree.
 func (r *record) lastTrusted(root, branch string) *trusted {
 	for _, fits := range []func(t *trusted) bool{

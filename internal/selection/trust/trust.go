@@ -72,7 +72,7 @@ type Store struct {
 	verified map[string]*verifiedCopy // copies that were hashed since start
 }
 
-// project is what is remembered of one root.
+// project holds what is remembered of one root.
 type project struct {
 	common, rel string
 	key         string
@@ -177,7 +177,7 @@ func (s *Store) copyDir(key, hash string) string {
 	return filepath.Join(s.dir, key, hash)
 }
 
-// TrustedContent is what of a project may run right now.
+// TrustedContent is the part of a project that may run right now.
 type TrustedContent struct {
 	Status Status
 	Root   string
@@ -206,18 +206,18 @@ const (
 	programsFolder = dirName + "/programs/"
 )
 
-// AgentFiles are the descriptions of agents among what is trusted, from the
+// AgentFiles returns the descriptions of agents among what is trusted, from the
 // project's root.
 func (f *TrustedContent) AgentFiles() []string { return f.filesIn(agentsFolder, ".yaml") }
 
-// RuleFiles are the files of rules among what is trusted, from the project's root.
+// RuleFiles returns the files of rules among what is trusted, from the project's root.
 func (f *TrustedContent) RuleFiles() []string { return f.filesIn(rulesFolder, ".yaml", ".yml") }
 
-// ProgramFiles are the descriptions of programs among what is trusted, from the
+// ProgramFiles returns the descriptions of programs among what is trusted, from the
 // project's root.
 func (f *TrustedContent) ProgramFiles() []string { return f.filesIn(programsFolder, ".yaml", ".yml") }
 
-// IgnoredRules are the files among what is trusted that lie with the rules, or below
+// IgnoredRules returns the files among what is trusted that lie with the rules, or below
 // them, and are not read; IgnoredAgents those that lie with descriptions of agents.
 func (f *TrustedContent) IgnoredRules() []string { return f.ignoredIn(rulesFolder, f.RuleFiles()) }
 
@@ -237,7 +237,7 @@ func (f *TrustedContent) ignoredIn(folder string, read []string) []string {
 	return list
 }
 
-// filesIn are the trusted files right in a folder, with one of some endings.
+// filesIn returns the trusted files right in a folder, with one of some endings.
 func (f *TrustedContent) filesIn(folder string, endings ...string) []string {
 	var list []string
 	for rel := range f.files {
@@ -250,10 +250,10 @@ func (f *TrustedContent) filesIn(folder string, endings ...string) []string {
 	return list
 }
 
-// CopyOf is the trusted copy of a file that is given from the project's root.
+// CopyOf returns the trusted copy of a file that is given from the project's root.
 func (f *TrustedContent) CopyOf(rel string) string { return filepath.Join(f.copy, rel) }
 
-// InForce is what of the project at root may run. Costs a stat per covered file
+// InForce returns what of the project at root may run. Costs a stat per covered file
 // and its copy when nothing changed; the same pointer comes back then.
 func (s *Store) InForce(root string) *TrustedContent {
 	s.mu.Lock()
@@ -363,7 +363,7 @@ func (f *TrustedContent) Rewrite(reg hook.Registration) (hook.Registration, erro
 	return reg, nil
 }
 
-// Trust makes what is at root now trusted. hash is what the user was shown,
+// Trust makes the current content at root trusted. hash is the one the user was shown,
 // "" for whatever is there; anything else is refused.
 func (s *Store) Trust(root, hash string) (*TrustedContent, error) {
 	s.mu.Lock()
@@ -462,7 +462,7 @@ func (s *Store) Untrust(root string) error {
 // .hookmux was deleted is still one.
 func (s *Store) Known(root string) bool { return fileExists(s.rootMark(root)) }
 
-// Roots are the projects whose hooks were trusted, as far as their folders are
+// Roots returns the projects whose hooks were trusted, as far as their folders are
 // there.
 func (s *Store) Roots() []string {
 	marks, err := os.ReadDir(filepath.Join(s.dir, "roots"))

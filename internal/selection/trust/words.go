@@ -128,7 +128,7 @@ func replaceWords(text string, edits []replacement) string {
 	return text
 }
 
-// innerScript is the index of the argument that is a script itself: that of
+// innerScript returns the index of the argument that is a script itself: that of
 // sh -c and eval. 0 when there is none.
 func innerScript(name string, args []*syntax.Word) int {
 	switch filepath.Base(name) {
@@ -150,7 +150,7 @@ func innerScript(name string, args []*syntax.Word) int {
 	return 0
 }
 
-// literalWord is what the shell makes of a word when nothing in it depends on the
+// literalWord returns what the shell makes of a word when nothing in it depends on the
 // moment, a leading project variable aside.
 func literalWord(w *syntax.Word) (string, bool) {
 	var b strings.Builder
@@ -216,7 +216,7 @@ func unescapeText(s string, quoted bool) string {
 	return b.String()
 }
 
-// inProject is where in the project a word leads: the part before the path
+// inProject returns where in the project a word leads: the part before the path
 // (such as --config=), and the path from the root. ok is false for a word that
 // names nothing within it.
 func inProject(root string, w word, script bool) (prefix, rel string, ok bool) {

@@ -17,7 +17,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/agentrpc"
 )
 
-// SocketPath is the daemon's control socket, below CODEX_HOME.
+// SocketPath returns the daemon's control socket, below CODEX_HOME.
 func SocketPath(codexHome string) string {
 	return filepath.Join(codexHome, "app-server-control", "app-server-control.sock")
 }

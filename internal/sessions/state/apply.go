@@ -127,7 +127,7 @@ func (s *Session) recordFacts(n *input) {
 	s.recordTitles(n)
 }
 
-// movedPlace is where the session runs now. What was found out about a terminal
+// movedPlace returns where the session runs now. What was found out about a terminal
 // that a shared daemon serves stays: its events do not tell.
 func movedPlace(old, where event.Place) event.Place {
 	if where.Shared && where.Pane == "" && old.Shared && old.PID == where.PID && old.Start == where.Start {

@@ -4,7 +4,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// askFor is the question that an event of a session in a folder puts.
+// askFor returns the question that an event of a session in a folder puts.
 func (m *MachineState) askFor(n *input, cwd string) Ask {
 	ask := Ask{Event: n.ev.ID, At: n.at, Actor: n.actor, What: Fold(n.ev.Message, maxSummary)}
 	if tool := n.ev.Tool; tool != nil {

@@ -220,7 +220,7 @@ const maxKeptCommand = 160
 // maxWholeCommand bounds a command that is kept whole.
 const maxWholeCommand = 4 << 10
 
-// wholeCommand is the one command a call runs; "" where there are several, or it is long.
+// wholeCommand returns the one command a call runs; "" where there are several, or it is long.
 func wholeCommand(tool *event.Tool) string {
 	if len(tool.Commands) != 1 || len(tool.Commands[0]) > maxWholeCommand {
 		return ""
@@ -228,7 +228,7 @@ func wholeCommand(tool *event.Tool) string {
 	return strings.Clone(tool.Commands[0])
 }
 
-// commandOf is the beginning of the command a call runs, as it was written.
+// commandOf returns the beginning of the command a call runs, as it was written.
 func commandOf(tool *event.Tool) string {
 	if len(tool.Commands) == 0 {
 		return ""
@@ -240,7 +240,7 @@ func commandOf(tool *event.Tool) string {
 	return strings.Clone(command)
 }
 
-// onlyCall is the one call of an actor that goes on; nil when there are none or
+// onlyCall returns the one call of an actor that goes on; nil when there are none or
 // several.
 func (m *MachineState) onlyCall(actor string) *Call {
 	var found *Call

@@ -44,7 +44,7 @@ func Failing(ev *event.Event) (failed bool, text string, exit int) {
 	return true, Fold(r.text, maxSummary), r.exit
 }
 
-// resultFacts is what a result says about itself.
+// resultFacts are what a result says about itself.
 type resultFacts struct {
 	failed  bool
 	stopped bool
@@ -156,7 +156,7 @@ func (r *resultFacts) readTrailer(output []byte) {
 
 var exitPhrase = lazyregexp.New(`(?i)exit(?:ed)?(?: with)?(?: exit)?(?: code| status)[: ]+(-?\d+)`)
 
-// exitCodeIn is the exit code an error names in words.
+// exitCodeIn returns the exit code an error names in words.
 func exitCodeIn(text string) int {
 	if len(text) > 8<<10 {
 		text = text[:4<<10] + text[len(text)-4<<10:]
@@ -232,7 +232,7 @@ func onlyHarmless(s *syntax.Stmt) bool {
 	return false
 }
 
-// programName is what a simple command runs; "git grep" is grep.
+// programName returns what a simple command runs; "git grep" is grep.
 func programName(c *syntax.CallExpr) string {
 	for i, word := range c.Args {
 		name := word.Lit()

@@ -11,7 +11,7 @@ import (
 
 var t0 = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 
-// sec is a moment so many seconds into the test.
+// sec returns a moment so many seconds into the test.
 func sec(n float64) time.Time { return t0.Add(time.Duration(n * float64(time.Second))) }
 
 // world is sessions with a clock that moves ten seconds per event.

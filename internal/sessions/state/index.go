@@ -88,7 +88,7 @@ func (x *sessionIndex) removeEntry(s *Session) {
 	}
 }
 
-// processOf is the process a living session runs in.
+// processOf returns the process a living session runs in.
 func processOf(s *Session) processID {
 	if s == nil || !s.Live() {
 		return processID{}
@@ -96,7 +96,7 @@ func processOf(s *Session) processID {
 	return processAt(&s.Place)
 }
 
-// processAt is the agent's process, or the terminal's first one where that is not
+// processAt returns the agent's process, or the terminal's first one where that is not
 // known.
 func processAt(place *event.Place) processID {
 	if place.PID <= 0 && !place.Shared {

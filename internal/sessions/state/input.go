@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
-// Rules are what the catalogue and the user's settings say about one agent.
+// Rules hold what the catalogue and the user's settings say about one agent.
 type Rules struct {
 	Spec *agent.StatusSpec // nil: only the event's kind tells
 	// Off says that the user switched this agent's status off: sessions are
@@ -57,7 +57,7 @@ type input struct {
 	child bool   // it reports under a session id of its own
 }
 
-// statusSignal is what the event says about the status.
+// statusSignal returns what the event says about the status.
 func (n *input) statusSignal() agent.Signal {
 	if n.rules.Spec != nil {
 		if is := n.rules.Spec.SignalOf(n.ev); is != "" {
@@ -67,7 +67,7 @@ func (n *input) statusSignal() agent.Signal {
 	return defaultSignal(n.ev)
 }
 
-// defaultSignal is what an event of this kind says when nothing is known about the
+// defaultSignal returns what an event of this kind says when nothing is known about the
 // agent.
 func defaultSignal(ev *event.Event) agent.Signal {
 	switch ev.Kind {
@@ -95,7 +95,7 @@ func defaultSignal(ev *event.Event) agent.Signal {
 	return agent.SignalNothing
 }
 
-// turnID is the event's turn, where the agent's ids tell turns apart.
+// turnID returns the event's turn, where the agent's ids tell turns apart.
 func (n *input) turnID() string {
 	if n.rules.Spec != nil && n.rules.Spec.NoTurnIDs {
 		return ""

@@ -15,7 +15,7 @@ import (
 // maxCommand is how much of a command a label shows.
 const maxCommand = 60
 
-// Label is a tool call in a few words, the same for every agent: "Edit
+// Label returns a tool call in a few words, the same for every agent: "Edit
 // models/foo.go", "Bash: go test ./…". Paths are relative to cwd where they
 // lie below it. It is one line and bounded, but its words are the agent's:
 // whoever shows it must make them harmless.
@@ -72,7 +72,7 @@ func labelWith(word, what, alone string) string {
 	return word + " " + what
 }
 
-// firstCommand is the first line of what is run.
+// firstCommand returns the first line of what is run.
 func firstCommand(tool *event.Tool) string {
 	if len(tool.Commands) == 0 {
 		return ""
@@ -117,7 +117,7 @@ func fileLabel(paths []string, cwd string) string {
 	return first
 }
 
-// relativePath is a path as it is shown: below cwd without it, else what fits.
+// relativePath returns a path as it is shown: below cwd without it, else what fits.
 func relativePath(p, cwd string) string {
 	p = strings.TrimPrefix(strings.TrimSpace(p), "file://")
 	if p == "" {
@@ -167,7 +167,7 @@ func quoteText(s string) string {
 	return "'" + shortenText(s, maxCommand) + "'"
 }
 
-// urlLabel is where a page lies, without what may be secret in it.
+// urlLabel returns where a page lies, without what may be secret in it.
 func urlLabel(raw string) string {
 	u, err := url.Parse(strings.TrimSpace(raw))
 	if err != nil || u.Host == "" {
@@ -176,7 +176,7 @@ func urlLabel(raw string) string {
 	return shortenText(u.Host+strings.TrimSuffix(u.Path, "/"), maxCommand)
 }
 
-// inputField is the first text the input has under one of the names.
+// inputField returns the first text the input has under one of the names.
 func inputField(tool *event.Tool, names ...string) string {
 	if !jsontext.IsObject(tool.Input) {
 		return ""
@@ -190,7 +190,7 @@ func inputField(tool *event.Tool, names ...string) string {
 	return ""
 }
 
-// questionText is the first question of a call that asks its person.
+// questionText returns the first question of a call that asks its person.
 func questionText(tool *event.Tool) string {
 	if text := inputField(tool, "question", "text", "prompt", "message"); text != "" {
 		return shortenText(text, 2*maxCommand)

@@ -7,7 +7,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// codexAsks is a Codex that begins two commands and asks about both. Its questions name
+// codexAsks returns a Codex that begins two commands and asks about both. Its questions name
 // no call and carry a description that the calls do not have.
 func codexAsks(t *testing.T) (*world, []*event.Event) {
 	t.Helper()
@@ -44,7 +44,7 @@ func TestAHeldRequestIsTheAgentsOwnQuestion(t *testing.T) {
 	w, asked := codexAsks(t)
 	w.sessions.RequestOpened("r1", asked[0], w.now, w.rules)
 	if open := w.get().OpenAsks(); len(open) != 1 || open[0].Call != "c2" {
-		t.Fatalf("while the first is held %+v stand in the window, expected the second alone", open)
+		t.Fatalf("while the first waits %+v stand in the window, expected the second alone", open)
 	}
 	w.sessions.RequestEnded("r1", true, w.now)
 	if asks := w.get().Asks; len(asks) != 1 || asks[0].Call != "c2" {

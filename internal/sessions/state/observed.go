@@ -15,7 +15,7 @@ const LeaveAfter = time.Hour
 // off the list.
 const CutOffAfter = 24 * time.Hour
 
-// LeavesAt is when the session is taken off the list if nothing is heard of it.
+// LeavesAt returns when the session is taken off the list if nothing is heard of it.
 func (s *Session) LeavesAt() time.Time {
 	if s.CutOff {
 		return s.LastEvent.Add(CutOffAfter)
@@ -109,7 +109,7 @@ func (b *Sessions) TurnFinished(key Key, turn string, result Result, message str
 	})
 }
 
-// CallFor is a call as the transcript tells of it.
+// CallFor returns a call as the transcript tells of it.
 func CallFor(tool *event.Tool) Call {
 	return Call{ID: tool.CallID, Tool: tool.Name, Digest: inputDigest(tool)}
 }

@@ -19,7 +19,7 @@ func isSpace(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 
 var thinking = lazyregexp.New(`(?is)<think(?:ing)?>.*?</think(?:ing)?>`)
 
-// SummaryLine is an agent's last message in one line of at most 200 characters,
+// SummaryLine returns an agent's last message in one line of at most 200 characters,
 // without what it thought.
 func SummaryLine(message string) string {
 	if message == "" {
@@ -34,7 +34,7 @@ func SummaryLine(message string) string {
 	return Fold(message, MaxSummary)
 }
 
-// OneLine is a text as a title or an error is kept: on one line, at most 200
+// OneLine returns a text as a title or an error is kept: on one line, at most 200
 // characters.
 func OneLine(s string) string { return Fold(s, MaxSummary) }
 

@@ -54,7 +54,7 @@ func names(events []event.Event) []string {
 	return out
 }
 
-// of is the native event of a kind that hookmux is told of.
+// of returns the native event of a kind that hookmux is told of.
 func of(a *agent.Agent, kind event.Kind, failed bool) (string, bool) {
 	for _, e := range a.Events {
 		if e.Kind == kind && e.Install == agent.InstallDefault && e.Failed == failed {
@@ -135,7 +135,7 @@ func shuffle(t *rapid.T, a *agent.Agent, events []event.Event) []event.Event {
 	return out
 }
 
-// firstHeard is the order in which calls are first heard of: it tells which one
+// firstHeard returns the order in which calls are first heard of: it tells which one
 // was the last, and with that how the turn went.
 func firstHeard(events []event.Event) (ids []string) {
 	for i := range events {
@@ -147,7 +147,7 @@ func firstHeard(events []event.Event) (ids []string) {
 	return ids
 }
 
-// final is what is left of the turn, without times.
+// final returns what is left of the turn, without times.
 func final(t *rapid.T, a *agent.Agent, events []event.Event, gaps []int) string {
 	b := NewSessions()
 	now := t0

@@ -17,7 +17,7 @@ func (q *Questions) isInInbox(ask *Ask) bool {
 	return false
 }
 
-// OpenAsks are the questions that stand at the agent's own prompt alone.
+// OpenAsks returns the questions that stand at the agent's own prompt alone.
 func (q *Questions) OpenAsks() []Ask {
 	var open []Ask
 	for i := range q.Asks {
@@ -45,7 +45,7 @@ func (q *Questions) endOpenAsk(id string, number int, settled bool) {
 	}
 }
 
-// findAsk is the open question that an event put, nil when there is none.
+// findAsk returns the open question that an event put, nil when there is none.
 func (q *Questions) findAsk(n *input) *Ask {
 	if n.ev.Kind == event.ToolBefore && (n.ev.Tool == nil || n.ev.Tool.Kind != event.Question) {
 		return nil // before a call the agent itself asks nothing
@@ -67,7 +67,7 @@ func (q *Questions) findAsk(n *input) *Ask {
 	return nil
 }
 
-// askAnswered is the place of the question that an event answers or takes back:
+// askAnswered returns the place of the question that an event answers or takes back:
 // the one about its call, else the actor's first; -1 when there is none.
 func (q *Questions) askAnswered(n *input) int {
 	if tool := n.ev.Tool; tool != nil {
@@ -86,7 +86,7 @@ func (q *Questions) askAnswered(n *input) int {
 	return -1
 }
 
-// askPutBy is the place of the question that this very event put, -1 when there
+// askPutBy returns the place of the question that this very event put, -1 when there
 // is none. Another question of the same actor is not meant.
 func (q *Questions) askPutBy(n *input) int {
 	for i := range q.Asks {

@@ -26,12 +26,12 @@ func (b *Sessions) RequestOpened(id string, ev *event.Event, at time.Time, rules
 	if !next.Live() {
 		next.reviveSession() // whoever asks lives
 	}
-	held := OpenRequest{ID: id, At: at, What: next.Machine.askFor(&n, next.Cwd).What}
+	open := OpenRequest{ID: id, At: at, What: next.Machine.askFor(&n, next.Cwd).What}
 	if ask := next.findAsk(&n); ask != nil {
-		held.Ask, held.At = ask.N, ask.At
+		open.Ask, open.At = ask.N, ask.At
 	}
-	next.Requests = append(next.Requests[:len(next.Requests):len(next.Requests)], held)
-	b.held[id] = key
+	next.Requests = append(next.Requests[:len(next.Requests):len(next.Requests)], open)
+	b.waiting[id] = key
 	c := Change{Key: key}
 	b.commitChange(old, next, &c)
 	return c
@@ -43,8 +43,8 @@ func (b *Sessions) RequestOpened(id string, ev *event.Event, at time.Time, rules
 func (b *Sessions) RequestEnded(id string, settled bool, at time.Time) Change {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	key, ok := b.held[id]
-	delete(b.held, id)
+	key, ok := b.waiting[id]
+	delete(b.waiting, id)
 	old := b.sessions[key]
 	if !ok || old == nil {
 		return Change{Key: key}

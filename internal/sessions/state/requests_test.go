@@ -36,7 +36,7 @@ func TestRequestsAndQuestionsAreOneList(t *testing.T) {
 	call := say(event.ToolBefore, tool)
 	must("a call", Running)
 	b.RequestOpened("aaaa", call, at, Rules{})
-	must("held before the call", WaitingForYou, "aaaa")
+	must("waiting before the call", WaitingForYou, "aaaa")
 	b.RequestEnded("aaaa", false, at)
 	must("let go: the agent asks nothing", Running)
 	b.RequestEnded("aaaa", false, at) // said again
@@ -45,7 +45,7 @@ func TestRequestsAndQuestionsAreOneList(t *testing.T) {
 	ask := say(event.PermissionRequest, tool)
 	must("at the agent's own prompt", WaitingForYou, "s.1")
 	b.RequestOpened("bbbb", ask, at, Rules{})
-	must("held", WaitingForYou, "bbbb")
+	must("waiting", WaitingForYou, "bbbb")
 	b.RequestEnded("bbbb", false, at)
 	must("time is over: the agent asks under the same id", WaitingForYou, "bbbb")
 	b.RequestOpened("cccc", ask, at, Rules{})

@@ -1,4 +1,4 @@
-// Package state is what hookmux knows about every agent's session: what it
+// Package state holds what hookmux knows about every agent's session: what it
 // does now, whether it waits for a person, how its turns went, what it is
 // called.
 //
@@ -26,10 +26,10 @@ type Key struct {
 	ID    string `json:"id"`
 }
 
-// String is the key as people write it.
+// String returns the key as people write it.
 func (k Key) String() string { return k.Agent + ":" + k.ID }
 
-// Status is what a session does.
+// Status says what a session does.
 type Status string
 
 // The statuses.
@@ -113,7 +113,7 @@ type Session struct {
 	Version    string         `json:"version,omitempty"` // the agent's
 	Transcript string         `json:"transcript,omitempty"`
 	Attended   event.Attended `json:"attended,omitempty"`
-	// Reviewer is who decides about the agent's permission requests.
+	// Reviewer decides about the agent's permission requests.
 	Reviewer event.Reviewer `json:"reviewer,omitempty"`
 
 	Turn      *Turn  `json:"turn,omitempty"` // the one that goes on, or the last
@@ -145,7 +145,7 @@ type Session struct {
 	Machine MachineState `json:"beneath"`
 }
 
-// MachineState is what the machine remembers for later events; nobody else
+// MachineState is remembered by the machine for later events; nobody else
 // should read anything into it.
 type MachineState struct {
 	Base          Status         `json:"base,omitempty"`        // the status without what is asked
@@ -190,7 +190,7 @@ type Turn struct {
 // Open reports whether the turn goes on.
 func (t *Turn) Open() bool { return t != nil && t.Ended.IsZero() }
 
-// Duration is how long the turn took; of one that goes on, how long so far.
+// Duration returns how long the turn took; of one that goes on, how long so far.
 func (t *Turn) Duration(now time.Time) time.Duration {
 	if t == nil {
 		return 0
@@ -230,7 +230,7 @@ type Subagent struct {
 // A list is never written to: what changes it makes a new one.
 type SubagentList []Subagent
 
-// Questions are what a person must decide in a session: what the agent itself
+// Questions need a person's decision in a session: what the agent itself
 // asks, and what hookmux holds.
 type Questions struct {
 	// WaitingSince is when a person was first asked for what is still open;
@@ -257,7 +257,7 @@ type Ask struct {
 	Kind    event.ToolKind `json:"kind,omitempty"`
 	Command string         `json:"command,omitempty"` // the beginning of the command that is asked about
 	Whole   string         `json:"-"`                 // the whole command, while this daemon knows it
-	Request string         `json:"request,omitempty"` // the request it was while hookmux held it
+	Request string         `json:"request,omitempty"` // the request it was while it was in the inbox
 	Event   string         `json:"-"`                 // the event that asked, while this daemon knows it
 }
 
@@ -295,14 +295,14 @@ type FinishedCall struct {
 	Early bool   `json:"early,omitempty"` // its end came before its beginning
 }
 
-// Title is what a session is called.
+// Title is the name of a session.
 type Title struct {
 	Given  string `json:"given,omitempty"`  // by a person with rename; stands above all
 	Own    string `json:"own,omitempty"`    // the best the agent has
 	Source string `json:"source,omitempty"` // where Own comes from
 }
 
-// Name is the title to show; empty when there is none.
+// Name returns the title to show; empty when there is none.
 func (t Title) Name() string {
 	if t.Given != "" {
 		return t.Given
@@ -313,7 +313,7 @@ func (t Title) Name() string {
 // Locked reports whether a person named the session.
 func (t Title) Locked() bool { return t.Given != "" }
 
-// newSession is a session of which nothing is known.
+// newSession returns a session of which nothing is known.
 func newSession(key Key, at time.Time) *Session {
 	return &Session{
 		Key: key, Status: NeverRan, Since: at, StartedAt: at, Machine: MachineState{Base: NeverRan, BaseSince: at},
@@ -323,7 +323,7 @@ func newSession(key Key, at time.Time) *Session {
 // Live reports whether the session has not ended.
 func (s *Session) Live() bool { return s.Ended.IsZero() }
 
-// copySession is a copy that may be changed. Slices are shared: they are only ever
+// copySession returns a copy that may be changed. Slices are shared: they are only ever
 // replaced, never written to.
 func (s *Session) copySession() *Session {
 	next := *s
@@ -334,7 +334,7 @@ func (s *Session) copySession() *Session {
 	return &next
 }
 
-// currentActivity is what is shown as going on in a turn.
+// currentActivity returns what is shown as going on in a turn.
 func (m *MachineState) currentActivity(turn *Turn, isTerminal bool, background int) string {
 	if !turn.Open() {
 		return ""

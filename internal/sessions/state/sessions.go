@@ -14,13 +14,13 @@ import (
 type Sessions struct {
 	mu sync.RWMutex
 	sessionTable
-	held map[string]Key // the session of each request that hookmux holds
+	waiting map[string]Key // the session of each request in the inbox
 }
 
 // NewSessions has no sessions yet.
 func NewSessions() *Sessions {
 	table := sessionTable{sessions: map[Key]*Session{}, index: newSessionIndex()}
-	return &Sessions{sessionTable: table, held: map[string]Key{}}
+	return &Sessions{sessionTable: table, waiting: map[string]Key{}}
 }
 
 // Load adds stored sessions, in place of what is known under
@@ -36,7 +36,7 @@ func (b *Sessions) Load(stored []*Session, now time.Time, alive func(*Session) L
 			continue
 		}
 		if strings.HasPrefix(s.ID, requestPrefix) {
-			continue // the request went with the daemon that held it
+			continue // the request went with the daemon
 		}
 		if s.Unprompted {
 			continue // it's looked for again
@@ -60,7 +60,7 @@ func (b *Sessions) Load(stored []*Session, now time.Time, alive func(*Session) L
 	}
 }
 
-// Liveness is what is known about a session's process.
+// Liveness holds what is known about a session's process.
 type Liveness int
 
 // What can be known about a process.
@@ -70,7 +70,7 @@ const (
 	Gone
 )
 
-// Get is a session by its key.
+// Get returns a session by its key.
 func (b *Sessions) Get(key Key) (*Session, bool) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -78,7 +78,7 @@ func (b *Sessions) Get(key Key) (*Session, bool) {
 	return s, ok
 }
 
-// Overview is the overview of a session.
+// Overview returns the overview of a session.
 func (b *Sessions) Overview(key Key) (Overview, bool) {
 	s, ok := b.Get(key)
 	if !ok {
@@ -87,7 +87,7 @@ func (b *Sessions) Overview(key Key) (Overview, bool) {
 	return overviewFor(s), true
 }
 
-// Overviews is the overview of every session, in no order.
+// Overviews returns the overview of every session, in no order.
 func (b *Sessions) Overviews() []Overview {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -98,14 +98,14 @@ func (b *Sessions) Overviews() []Overview {
 	return out
 }
 
-// Len is how many sessions there are.
+// Len returns how many sessions there are.
 func (b *Sessions) Len() int {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	return len(b.sessions)
 }
 
-// Snapshot is every session as it stands, the one that started first first.
+// Snapshot returns every session as it stands, the one that started first first.
 // The values may be kept and read without locks.
 func (b *Sessions) Snapshot() []*Session {
 	b.mu.RLock()
@@ -117,7 +117,7 @@ func (b *Sessions) Snapshot() []*Session {
 	return out
 }
 
-// Waiting is the sessions with something that waits for a person, the one that has
+// Waiting returns the sessions with something that waits for a person, the one that has
 // waited longest first; of those that have ended, what hookmux still holds.
 func (b *Sessions) Waiting() []*Session {
 	b.mu.RLock()

@@ -4,7 +4,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// findSubagent is the latest subagent an event is about, one that goes on before one
+// findSubagent returns the latest subagent an event is about, one that goes on before one
 // that ended; -1 when there is none.
 func (l SubagentList) findSubagent(n *input) int {
 	id, kind := n.subagentName()
@@ -24,7 +24,7 @@ func (l SubagentList) findSubagent(n *input) int {
 	return found
 }
 
-// withStarted is the list with the subagent an event is about, which may be in
+// withStarted returns the list with the subagent an event is about, which may be in
 // it already.
 func (l SubagentList) withStarted(n *input) SubagentList {
 	if l.findSubagent(n) >= 0 {
@@ -34,7 +34,7 @@ func (l SubagentList) withStarted(n *input) SubagentList {
 	return appendBounded(l, Subagent{ID: id, Type: kind, Started: n.at}, MaxSubagents)
 }
 
-// withChanged is the list in which the subagent an event is about was changed.
+// withChanged returns the list in which the subagent an event is about was changed.
 // One that was not heard of before is added.
 func (l SubagentList) withChanged(n *input, change func(*Subagent)) SubagentList {
 	i := l.findSubagent(n)

@@ -20,7 +20,7 @@ func (t *sessionTable) dropSession(key Key) {
 	}
 }
 
-// selectSessions is every session that fits, in no order.
+// selectSessions returns every session that fits, in no order.
 func (t *sessionTable) selectSessions(fits func(*Session) bool) []*Session {
 	var out []*Session
 	for _, s := range t.sessions {

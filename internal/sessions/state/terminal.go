@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// TerminalReport is what a terminal application reports about the agent in one
+// TerminalReport is a terminal application's report about the agent in one
 // of its terminals, instead of the agent's own events. The names follow mux0,
 // the application that defined these reports.
 type TerminalReport struct {
@@ -147,7 +147,7 @@ func applyTerminalReport(s *Session, r *TerminalReport, c *Change) {
 	}
 }
 
-// terminalStateTime is the time of the terminal's state.
+// terminalStateTime returns the time of the terminal's state.
 func terminalStateTime(s *Session) time.Time {
 	switch {
 	case len(s.Asks) > 0:

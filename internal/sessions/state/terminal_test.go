@@ -29,7 +29,7 @@ func (m *mux0) line(format string, args ...any) *Session {
 	return m.c.Session
 }
 
-// reportOf is a mux0 line as the machine takes it.
+// reportOf returns a mux0 line as the machine takes it.
 func reportOf(m *wire.Mux0Message) *TerminalReport {
 	return &TerminalReport{
 		Terminal: m.TerminalID, Agent: m.Agent, State: m.Event, At: m.Time(), Title: m.SessionTitle, Source: "mux0",
@@ -37,7 +37,7 @@ func reportOf(m *wire.Mux0Message) *TerminalReport {
 	}
 }
 
-// stamp is a moment as mux0 writes it.
+// stamp returns a moment as mux0 writes it.
 func stamp(n float64) string { return fmt.Sprintf("%.6f", float64(sec(n).UnixMicro())/1e6) }
 
 // mux0's own table: states by rows, lines by columns, fresh lines only.

@@ -47,7 +47,7 @@ func TestRecordedSessions(t *testing.T) {
 	}
 }
 
-// bare is a payload as the decoder takes it. Two recordings were made before
+// bare returns a payload as the decoder takes it. Two recordings were made before
 // the plugins wrapped their events.
 func bare(name string, l recordings.Line) []byte {
 	payload := string(l.Payload)
@@ -57,7 +57,7 @@ func bare(name string, l recordings.Line) []byte {
 	return []byte(payload)
 }
 
-// describe is a change on one line.
+// describe returns a change on one line.
 func describe(c *Change) string {
 	if c.Session == nil {
 		return "· " + c.Stale.String()

@@ -75,7 +75,7 @@ func isTopicTool(spec *agent.StatusSpec, tool string) bool {
 		slices.Contains(spec.Titles, agent.TitleTopic)
 }
 
-// titleRank is how good a source is, 0 the best; -1 when it is not used.
+// titleRank returns how good a source is, 0 the best; -1 when it is not used.
 func titleRank(source string, spec *agent.StatusSpec) int {
 	order := agent.TitleSources()
 	if spec != nil && len(spec.Titles) > 0 {
@@ -105,7 +105,7 @@ var wrapperTags = []string{
 	"<permissions", "<turn_aborted", "<collaboration_mode", "<agents_md", "<skill",
 }
 
-// PromptTitle is the title a prompt gives; empty when it gives none: slash
+// PromptTitle returns the title a prompt gives; empty when it gives none: slash
 // commands and the agent's own words don't.
 func PromptTitle(prompt string) string {
 	if len(prompt) > 64<<10 {

@@ -140,7 +140,7 @@ func (s *Session) promptSubmitted(n *input, c *Change) {
 	c.TurnStarted = true
 }
 
-// unreportedResult is how a turn went whose end nobody reported before the next one
+// unreportedResult returns how a turn went whose end nobody reported before the next one
 // began: its last word may have been said, else it was cut off.
 func (m *MachineState) unreportedResult(t *Turn, background int) Result {
 	if background > 0 || m.MaybeFinished {
@@ -265,7 +265,7 @@ func (s *Session) finishTurn(n *input, c *Change, result Result) {
 	c.TurnEnded, c.Turn = true, s.Turn
 }
 
-// resultFromTools is how the turn went as far as its tools tell: an agent that
+// resultFromTools returns how the turn went as far as its tools tell: an agent that
 // went on after a failed call, or said its last word after it, has most likely dealt
 // with it; one that ended with a failed call and without a word has not.
 func (t *Turn) resultFromTools() Result {
@@ -305,7 +305,7 @@ func (m *MachineState) recomputeResult(t *Turn) {
 	}
 }
 
-// statusAfter is what is shown after a turn with this result. After an
+// statusAfter returns what is shown after a turn with this result. After an
 // interrupt the agent sits at its prompt, and the user knows why.
 func statusAfter(r Result) Status {
 	switch r {

@@ -21,7 +21,7 @@ type Waiting struct {
 	Event string // the event that asked, unless hookmux has kept it waiting already
 }
 
-// WaitingList is everything of a session that waits for a person: what hookmux
+// WaitingList returns everything of a session that waits for a person: what hookmux
 // holds, and what stands at the agent's own prompt alone. A session that has
 // ended waits for nobody.
 func (s *Session) WaitingList() []Waiting {

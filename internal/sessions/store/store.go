@@ -179,7 +179,7 @@ func (s *Store) remove(k key) {
 	delete(s.all, k)
 }
 
-// Get is the record of a session.
+// Get returns the record of a session.
 func (s *Store) Get(agent, session string) (Record, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -187,7 +187,7 @@ func (s *Store) Get(agent, session string) (Record, bool) {
 	return r, ok
 }
 
-// List is all records, the latest first.
+// List returns all records, the latest first.
 func (s *Store) List() []Record {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 )
 
-// record is a Claude record of the given size with a real end. What lies
+// record returns a Claude record of the given size with a real end. What lies
 // before it is a hole, where the file system has holes.
 func record(b *testing.B, size int64) (*agent.TranscriptSpec, string, string) {
 	b.Helper()

@@ -116,7 +116,7 @@ func codexItem(item []byte, f Fact, emit func(Fact)) {
 	}
 }
 
-// codexCommand is the command that was run, as a tool's input has it: the
+// codexCommand returns the command that was run, as a tool's input has it: the
 // last word of ["/bin/bash", "-lc", "…"].
 func codexCommand(item []byte) []byte {
 	var last []byte
@@ -127,7 +127,7 @@ func codexCommand(item []byte) []byte {
 	return append(append([]byte(`{"command":`), last...), '}')
 }
 
-// codexInput is a call's input; it stands there as text.
+// codexInput returns a call's input; it stands there as text.
 func codexInput(payload []byte) []byte {
 	for _, key := range []string{"arguments", "input"} {
 		if s, ok := jsontext.String(jsontext.Get(payload, key)); ok {

@@ -6,7 +6,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// Kind is what a fact is about.
+// Kind names the subject of a fact.
 type Kind string
 
 // The kinds of facts.
@@ -40,7 +40,7 @@ type Fact struct {
 	// still asked about, the row of a call does not tell; that of an interruption says
 	// it was running.
 	Stopped bool `json:"stopped,omitempty"`
-	// Reviewer is who decides about permission requests.
+	// Reviewer decides about permission requests.
 	Reviewer event.Reviewer `json:"reviewer,omitempty"`
 	// Early says that the fact stands at the beginning of a record whose
 	// middle was not read: good for the first prompt, no news otherwise.

@@ -12,7 +12,7 @@ import (
 // maxText is how much of a text a fact carries.
 const maxText = 16 << 10
 
-// textAt is the string at a path of keys; empty when there is none.
+// textAt returns the string at a path of keys; empty when there is none.
 func textAt(doc []byte, keys ...string) string {
 	s, _ := jsontext.String(jsontext.Get(doc, keys...))
 	return termsafe.CutBytes(s, maxText)
@@ -23,13 +23,13 @@ func isWord(doc []byte, word string, keys ...string) bool {
 	return string(jsontext.Get(doc, keys...)) == word
 }
 
-// numberAt is the integer at a path of keys.
+// numberAt returns the integer at a path of keys.
 func numberAt(doc []byte, keys ...string) (int, bool) {
 	n, err := strconv.Atoi(string(jsontext.Get(doc, keys...)))
 	return n, err == nil
 }
 
-// timeAt is the time a row says it was written.
+// timeAt returns the time a row says it was written.
 func timeAt(doc []byte, keys ...string) time.Time {
 	v := jsontext.Get(doc, keys...)
 	if s, ok := jsontext.String(v); ok {
@@ -50,7 +50,7 @@ func timeAt(doc []byte, keys ...string) time.Time {
 	return time.UnixMicro(int64(n * 1e6)).UTC()
 }
 
-// boundedCopy is an input as a fact keeps it: a copy, or nothing when it is huge.
+// boundedCopy returns an input as a fact keeps it: a copy, or nothing when it is huge.
 func boundedCopy(v []byte) []byte {
 	if len(v) == 0 || len(v) > maxText {
 		return nil
@@ -58,7 +58,7 @@ func boundedCopy(v []byte) []byte {
 	return append([]byte(nil), v...)
 }
 
-// contentText is the text of a message's content: a string, or a list of parts of
+// contentText returns the text of a message's content: a string, or a list of parts of
 // which those with text count.
 func contentText(content []byte) string {
 	if s, ok := jsontext.String(content); ok {

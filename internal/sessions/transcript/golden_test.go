@@ -74,7 +74,7 @@ func TestCapturedRecords(t *testing.T) {
 	}
 }
 
-// line is a fact on one line.
+// line returns a fact on one line.
 func line(f Fact) string {
 	out := string(f.Kind)
 	for _, part := range []struct{ name, value string }{

@@ -23,5 +23,5 @@ func identifyFile(info os.FileInfo) fileID {
 	return fileID{}
 }
 
-// deviceNumber is a device's number as uint64: its type differs between systems.
+// deviceNumber returns a device's number as uint64: its type differs between systems.
 func deviceNumber[T int32 | uint32 | uint64](n T) uint64 { return uint64(n) }

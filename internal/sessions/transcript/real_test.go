@@ -140,7 +140,7 @@ func TestRealInterruptsAreWrittenDown(t *testing.T) {
 	}
 }
 
-// newest is the record that was written last below root.
+// newest returns the record that was written last below root.
 func newest(root, find string) string {
 	base := filepath.Base(find)
 	var path string

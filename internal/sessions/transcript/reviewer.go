@@ -21,7 +21,7 @@ func NamesReviewer(spec *agent.TranscriptSpec) bool {
 	return spec != nil && formats[spec.Format].reviewerKey != ""
 }
 
-// NewestReviewer is who decides about permission requests, as the newest row of
+// NewestReviewer returns who decides about permission requests, as the newest row of
 // a session's record says that names somebody. It reads the end of the record
 // alone, a bounded part of it. path is what the agent said its record is, or
 // empty. [event.ReviewerUnknown] means that nothing was found.
@@ -68,7 +68,7 @@ func (t *Tail) newestReviewer() (event.Reviewer, error) {
 	return event.ReviewerUnknown, nil
 }
 
-// lastReviewer is the reviewer that the last row of a text names which names
+// lastReviewer returns the reviewer that the last row of a text names which names
 // one. Only whole rows count; fromStart says that the text begins with one.
 func (t *Tail) lastReviewer(text []byte, fromStart bool) event.Reviewer {
 	key := []byte(t.format.reviewerKey)

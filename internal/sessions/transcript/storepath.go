@@ -11,7 +11,7 @@ import (
 // ErrOutside says that a path does not lie in the agent's store.
 var ErrOutside = errors.New("lies outside the agent's own store")
 
-// realPathWithin is the real path of a file if it lies below root. A file that is not
+// realPathWithin returns the real path of a file if it lies below root. A file that is not
 // there yet may still come: its directory counts then.
 func realPathWithin(root, path string) (string, error) {
 	if !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {

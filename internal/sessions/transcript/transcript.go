@@ -93,7 +93,7 @@ func Open(spec *agent.TranscriptSpec, session, path string, env Env) (*Reader, e
 	return r, nil
 }
 
-// findRecord is the newest record of a session by its id.
+// findRecord returns the newest record of a session by its id.
 func findRecord(root, pattern, session string) string {
 	if pattern == "" || !sessionID.MatchString(session) {
 		return ""
@@ -112,10 +112,10 @@ func escapePattern(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(dir)
 }
 
-// Path is the record that is followed.
+// Path returns the record that is followed.
 func (r *Reader) Path() string { return r.tails[0].path }
 
-// Files are the files that facts come from; some may not be there yet.
+// Files returns the files that facts come from; some may not be there yet.
 func (r *Reader) Files() []string {
 	out := make([]string, len(r.tails))
 	for i, t := range r.tails {

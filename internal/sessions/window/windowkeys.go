@@ -34,7 +34,7 @@ type Pane interface {
 	PressWhile(ctx context.Context, screen tmux.Screen, first, last int, keys ...string) (bool, error)
 }
 
-// InTmux is a pane of a tmux server.
+// InTmux returns a pane of a tmux server.
 func InTmux(server *tmux.Server, id string) Pane { return tmuxPane{server, id} }
 
 type tmuxPane struct {

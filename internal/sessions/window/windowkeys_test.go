@@ -14,7 +14,7 @@ import (
 	"github.com/hookmux/hookmux/internal/tmux"
 )
 
-// commands are what the agents on the screens of testdata ask for, by the number in a
+// commands are the commands that the agents on the screens of testdata ask for, by the number in a
 // file's name.
 var commands = []string{
 	"touch ran-1",
@@ -40,7 +40,7 @@ func screenOf(text string) tmux.Screen {
 type fakePane struct {
 	screens []string
 	pressed [][]string
-	// onPress is what is shown when keys come, before they are compared.
+	// onPress is shown when keys come, before they are compared.
 	onPress string
 }
 

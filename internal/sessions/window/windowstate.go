@@ -75,7 +75,7 @@ func stateFile(spec *agent.StateFile, transcript string, pid int) string {
 	return filepath.Join(filepath.Dir(transcript), name)
 }
 
-// IdleSince is when the agent wrote that no turn of the session goes on; false when
+// IdleSince returns when the agent wrote that no turn of the session goes on; false when
 // it does not say so.
 func IdleSince(spec *agent.StateFile, transcript, session string, pid int) (time.Time, bool) {
 	if spec == nil || spec.Idle == "" || transcript == "" || pid <= 0 {

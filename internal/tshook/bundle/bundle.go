@@ -21,7 +21,7 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// Error is what is wrong with a file.
+// Error describes what is wrong with a file.
 type Error struct {
 	Where string // path:line:column, "" when unknown
 	Text  string // one line
@@ -49,7 +49,7 @@ type File struct {
 // not taken from the cache.
 const bundleForm = "2 esbuild 0.28.2"
 
-// NameInEngine is what the engine calls the file in its stacks.
+// NameInEngine is the engine's name for the file in its stacks.
 const NameInEngine = "hook.ts"
 
 func Hash(b []byte) string {
@@ -74,7 +74,7 @@ func Make(path string, content []byte, read Reader, cacheDir, runtime string) (*
 	return b, nil
 }
 
-// readCache is a bundle whose every file is still what it was made from.
+// readCache returns a bundle whose every file is still what it was made from.
 func readCache(dir, key string, read Reader) *Bundle {
 	if dir == "" {
 		return nil
@@ -251,7 +251,7 @@ func loaderFor(path string) api.Loader {
 	return api.LoaderJS
 }
 
-// firstError is the first thing that is wrong with a file.
+// firstError returns the first thing that is wrong with a file.
 func firstError(dir string, errs []api.Message) error {
 	first := errs[0]
 	p := &Error{Text: first.Text}

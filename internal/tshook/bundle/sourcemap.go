@@ -68,7 +68,7 @@ func ReadMap(text []byte, dir string) *SourceMap {
 
 const base64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
-// InlineMap is the comment that gives a debugger the bundle's source map, with the
+// InlineMap returns the comment that gives a debugger the bundle's source map, with the
 // absolute paths of its sources. It is empty when there is no map.
 func (b *Bundle) InlineMap(dir string) string {
 	var m map[string]any

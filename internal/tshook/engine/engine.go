@@ -46,5 +46,5 @@ type Limits struct {
 // DefaultLimits are wide enough for hooks and narrow enough for a daemon.
 var DefaultLimits = Limits{Slice: time.Second, Memory: 64 << 20, Load: 10 * time.Second, Sessions: 128}
 
-// ReadScript is one of the JavaScript files that engines are made of.
+// ReadScript returns one of the JavaScript files that engines are made of.
 func ReadScript(name string) ([]byte, error) { return scripts.ReadFile("js/" + name) }

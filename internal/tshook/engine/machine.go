@@ -29,7 +29,7 @@ var parts = map[string]func() ([]byte, error){
 	"packages": sync.OnceValues(func() ([]byte, error) { return compilePart("packages") }),
 }
 
-// partText is the source of one part: its files in order, minified, because engines
+// partText returns the source of one part: its files in order, minified, because engines
 // keep the text of every function.
 func partText(part string) (string, error) {
 	names, err := fs.Glob(scripts, "js/"+part+"/*.js") // in order
@@ -98,7 +98,7 @@ type job struct {
 	json string
 }
 
-// Outcome is what came of a load or an event.
+// Outcome is the result of a load or an event.
 type Outcome struct {
 	Value json.RawMessage
 	Err   error
@@ -135,7 +135,7 @@ func (e *JSError) IsOutOfMemory() bool {
 // IsInterrupted reports whether the engine was stopped for computing too long.
 func (e *JSError) IsInterrupted() bool { return e.Name == internalError && e.Message == interruptWords }
 
-// MemoryMessage is the message of one that [JSError.IsOutOfMemory], in our words.
+// MemoryMessage returns the message of one that [JSError.IsOutOfMemory], in our words.
 func (e *JSError) MemoryMessage() string {
 	return strings.Replace(e.Message, memoryWords, ErrMemory.Error(), 1)
 }
@@ -244,7 +244,7 @@ func (m *Machine) callSync(args []any) (_ any, err error) {
 	return m.ops.Call(op, json.RawMessage(text)), nil
 }
 
-// callAsync is a question that is answered later, by a reply.
+// callAsync returns a question that is answered later, by a reply.
 func (m *Machine) callAsync(args []any) (_ any, err error) {
 	defer recoverPanic(&err)
 	id := toInt(args[0])
@@ -532,7 +532,7 @@ func (m *Machine) Close() {
 	<-m.done
 }
 
-// Why is what ended the engine, nil while it runs.
+// Why returns what ended the engine, nil while it runs.
 func (m *Machine) Why() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -545,5 +545,5 @@ func (m *Machine) DropAfter(why error) { m.dropReason = why }
 // RunUnwatched runs f off the engine's time.
 func (m *Machine) RunUnwatched(f func()) { m.watchdog.runOutside(f) }
 
-// Slice is how long a turn may compute without giving way.
+// Slice returns how long a turn may compute without giving way.
 func (m *Machine) Slice() time.Duration { return m.watchdog.slice }

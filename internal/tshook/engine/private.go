@@ -17,9 +17,9 @@ import (
 //   - rejections hears of promises that nothing handles (runtimePointer).
 //
 // Without the fields both do nothing: a daemon then keeps more memory after an
-// endless recursion, and a module's author does not hear of such promises.
+// endless recursion, and a hook's author does not hear of such promises.
 
-// privateRuntime is the runtime that an engine holds; false when it is not where
+// privateRuntime returns the runtime that an engine holds; false when it is not where
 // it was.
 func privateRuntime(vm *quickjs.VM) (reflect.Value, bool) {
 	held := reflect.ValueOf(vm).Elem().FieldByName("runtime")
@@ -29,7 +29,7 @@ func privateRuntime(vm *quickjs.VM) (reflect.Value, bool) {
 	return held.Elem(), true
 }
 
-// tlsField is where an engine keeps its thread's state and stack; nil when it is
+// tlsField returns where an engine keeps its thread's state and stack; nil when it is
 // not where it was.
 func tlsField(vm *quickjs.VM) **libc.TLS {
 	runtime, ok := privateRuntime(vm)
@@ -43,7 +43,7 @@ func tlsField(vm *quickjs.VM) **libc.TLS {
 	return (**libc.TLS)(unsafe.Pointer(field.UnsafeAddr()))
 }
 
-// runtimePointer is the engine's JSRuntime, as libquickjs takes it; 0 when it is
+// runtimePointer returns the engine's JSRuntime, as libquickjs takes it; 0 when it is
 // not where it was.
 func runtimePointer(vm *quickjs.VM) uintptr {
 	runtime, ok := privateRuntime(vm)
@@ -57,7 +57,7 @@ func runtimePointer(vm *quickjs.VM) uintptr {
 	return uintptr(pointer.Uint())
 }
 
-// functionPointer is a Go function as translated C code calls it.
+// functionPointer returns a Go function as translated C code calls it.
 func functionPointer(f any) uintptr {
 	type iface [2]uintptr
 	return (*iface)(unsafe.Pointer(&f))[1]

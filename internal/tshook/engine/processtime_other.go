@@ -4,5 +4,5 @@ package engine
 
 import "time"
 
-// processTime is the clock where nothing better is known.
+// processTime returns the clock where nothing better is known.
 func processTime() time.Duration { return time.Duration(time.Now().UnixNano()) }

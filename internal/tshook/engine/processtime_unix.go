@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// processTime is how long this process has computed, on all processors.
+// processTime returns how long this process has computed, on all processors.
 func processTime() time.Duration {
 	var used syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &used) != nil {

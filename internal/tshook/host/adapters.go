@@ -26,11 +26,11 @@ var kindOfQuestion = map[tshook.QuestionKind]queue.QuestionKind{
 
 func (a asker) Ask(ctx context.Context, q tshook.Question) (tshook.Answer, error) {
 	text := q.Text
-	if note := a.s.files.goneNote(q.Module); note != "" {
+	if note := a.s.files.goneNote(q.Hook); note != "" {
 		text = strings.TrimLeft(text+"\n"+note, "\n")
 	}
 	question := queue.Question{
-		By: a.s.files.idOf(q.Module), Kind: kindOfQuestion[q.Kind], Title: q.Title, Text: text,
+		By: a.s.files.idOf(q.Hook), Kind: kindOfQuestion[q.Kind], Title: q.Title, Text: text,
 		Options: q.Options, Placeholder: q.Placeholder,
 	}
 	words, err := a.s.options.People.AskUser(ctx, q.Event, question)
@@ -42,7 +42,7 @@ func (a asker) Ask(ctx context.Context, q tshook.Question) (tshook.Answer, error
 
 func (a asker) CanAnyoneAnswer(*event.Event) bool { return a.s.options.People.CanAnyoneAnswer() }
 
-func (a asker) Notify(n tshook.Notice) { a.s.publishText(n.Module, n.Text) }
+func (a asker) Notify(n tshook.Notice) { a.s.publishText(n.Hook, n.Text) }
 
 // publishText shows people who watch what a file says.
 func (s *Service) publishText(path, text string) {
@@ -93,7 +93,7 @@ func (a models) Complete(ctx context.Context, ev *event.Event, call json.RawMess
 	return done.Result, nil
 }
 
-// queuedEntry is the hook that gives a session the messages waiting for it; nil
+// queuedEntry returns the hook that gives a session the messages waiting for it; nil
 // when there are none, which is nearly always.
 func (s *Service) queuedEntry(ev *event.Event, carries event.Carries) *hook.Entry {
 	key := sessionKey{ev.Agent, ev.Session}
@@ -108,7 +108,7 @@ func (s *Service) queuedEntry(ev *event.Event, carries event.Carries) *hook.Entr
 		return nil
 	}
 	reg := hook.Registration{
-		ID: "module.send", Agent: hook.Any, HookType: hook.Any, Handler: hook.HandlerTypeScript, Target: "send", Role: hook.Advise,
+		ID: "typescript.send", Agent: hook.Any, HookType: hook.Any, Handler: hook.HandlerTypeScript, Target: "send", Role: hook.Advise,
 	}
 	e, err := hook.NewEntry(reg, hook.HandlerFunc(func(ctx context.Context, call *hook.Call) (event.Decision, error) {
 		s.queued.Delete(key)
@@ -128,14 +128,14 @@ func (r recorder) RecordAction(d tshook.HookAction) { r.s.actions.addAction(d) }
 
 // Problem shows a file's failure, until the file changes.
 func (r recorder) Problem(p tshook.Problem) {
-	if r.s.files.isDeleted(p.Module) {
+	if r.s.files.isDeleted(p.Hook) {
 		return
 	}
-	text := r.s.files.showPaths(p.Module, p.Error())
+	text := r.s.files.showPaths(p.Hook, p.Error())
 	if p.Event != "" {
 		text += " (at " + p.Event + ")"
 	}
-	r.s.deps.Problems.Raise(problemKey(p.Module)+p.Event+":"+p.Where+":"+p.Text, text,
+	r.s.deps.Problems.Raise(problemKey(p.Hook)+p.Event+":"+p.Where+":"+p.Text, text,
 		"fix the file; it's reloaded when it changes (`hookmux hooks list`)")
 }
 
@@ -150,8 +150,8 @@ func (r recorder) RecordConsole(path, level, text string) {
 // own.
 func (s *Service) writeAction(one tshook.HookAction, times int) {
 	payload := map[string]any{
-		"hook": s.files.idOf(one.Module), "module": s.files.showPaths(one.Module, one.Module),
-		"action": one.Action, "detail": s.files.showPaths(one.Module, one.Detail),
+		"hook": s.files.idOf(one.Hook), "file": s.files.showPaths(one.Hook, one.Hook),
+		"action": one.Action, "detail": s.files.showPaths(one.Hook, one.Detail),
 	}
 	for key, value := range map[string]string{"agent": one.Agent, "session": one.Session, "error": one.Err} {
 		if value != "" {

@@ -31,17 +31,17 @@ func (s *Service) WithLaunches(c hook.Call, agent Process, peer int, entries []*
 	return all
 }
 
-// launchEntries are the hooks of a launch.
+// launchEntries returns the hooks of a launch.
 func (s *Service) launchEntries(one *launched) []*hook.Entry {
 	var list []wantedFile
 	for _, path := range one.Files {
-		list = append(list, wantedFile{id: hook.ModuleID(filepath.Base(path)), path: path, scope: "run"})
+		list = append(list, wantedFile{id: hook.TSHookID(filepath.Base(path)), path: path, scope: "run"})
 	}
 	settings := s.options.Selection.Settings()
 	list = s.withLogOnly(settings, list)
 	var entries []*hook.Entry
 	for _, file := range s.files.setWanted(one.ownerName(), list, settings.Millis(config.HookTimeout)) {
-		entries = append(entries, s.entriesOf(file, hook.ModuleID(filepath.Base(file.path)), settings)...)
+		entries = append(entries, s.entriesOf(file, hook.TSHookID(filepath.Base(file.path)), settings)...)
 	}
 	return entries
 }

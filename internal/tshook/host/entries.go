@@ -19,7 +19,7 @@ import (
 // something was known before: new files are then waited for less long.
 func (s *Service) BeginRefresh(known bool) { s.files.beginRefresh(known) }
 
-// Entries are the hooks of all files that count and stand in no registration:
+// Entries returns the hooks of all files that count and stand in no registration:
 // the user's folder, then the projects', then settings, as pi orders them.
 func (s *Service) Entries(settings *config.Settings, trusted [2]*trust.TrustedContent) []*hook.Entry {
 	timeout := settings.Millis(config.HookTimeout)
@@ -56,10 +56,10 @@ func (s *Service) withLogOnly(settings *config.Settings, list []wantedFile) []wa
 
 // only logs reports whether the settings let a file only logs.
 func (s *Service) onlyLogs(settings *config.Settings, trusted *trust.TrustedContent, path string) bool {
-	return sources.OnlyLogsModule(s.deps.Dirs, settings, trusted.Shown(path))
+	return sources.OnlyLogsTSHook(s.deps.Dirs, settings, trusted.Shown(path))
 }
 
-// entriesOf are where a file wants to be called.
+// entriesOf returns where a file wants to be called.
 func (s *Service) entriesOf(one *loadedFile, id string, settings *config.Settings) []*hook.Entry {
 	var entries []*hook.Entry
 	log := s.onlyLogs(settings, one.trusted, one.path)
@@ -72,7 +72,7 @@ func (s *Service) entriesOf(one *loadedFile, id string, settings *config.Setting
 	return entries
 }
 
-// registrationsOf are the registrations of a file. One that cannot even be read
+// registrationsOf returns the registrations of a file. One that cannot even be read
 // is asked about every tool call and refuses, because nobody knows what it would
 // have said. One that is still loading is asked about everything; the event
 // waits for it.
@@ -81,7 +81,7 @@ func (s *Service) registrationsOf(one *loadedFile, id string) []hook.Registratio
 		ID: id, Agent: hook.Any, HookType: string(event.ToolBefore), Handler: hook.HandlerTypeScript, Target: one.path,
 		Role: hook.Guard, Timeout: hook.Duration(hook.MaxTimeout),
 	}}
-	m := s.files.moduleOf(one)
+	m := s.files.tsHookOf(one)
 	if m == nil {
 		return append(unknown, hook.Registration{
 			ID: id, Agent: hook.Any, HookType: hook.Any, Handler: hook.HandlerTypeScript, Target: one.path, Role: hook.Advise,
@@ -150,7 +150,7 @@ func (s *Service) asAccepted(one *loadedFile, entries []*hook.Entry) []*hook.Ent
 	return entries
 }
 
-// overlayRegistration is a file's own registration under what a person wrote.
+// overlayRegistration returns a file's own registration under what a person wrote.
 func overlayRegistration(own, written hook.Registration) hook.Registration {
 	out := written
 	out.HookType = own.HookType
@@ -180,7 +180,7 @@ type fileHandler struct {
 // of its contents.
 type FileError struct{ error }
 
-// Unwrap is the failure itself.
+// Unwrap returns the failure itself.
 func (e *FileError) Unwrap() error { return e.error }
 
 var errNotLoaded = errors.New("is still being loaded")
@@ -197,7 +197,7 @@ func (h *fileHandler) Handle(ctx context.Context, call *hook.Call) (event.Decisi
 	if err := h.one.awaitReady(ctx); err != nil {
 		return event.Decision{}, &FileError{fmt.Errorf("%s: %w", filepath.Base(h.one.path), errNotLoaded)}
 	}
-	m := h.files.moduleOf(h.one)
+	m := h.files.tsHookOf(h.one)
 	if m == nil {
 		return event.Decision{}, &FileError{
 			fmt.Errorf("%s: cannot be loaded while the daemon ends", filepath.Base(h.one.path)),

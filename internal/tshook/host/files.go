@@ -52,7 +52,7 @@ type loadedFile struct {
 	ofUser  bool                  // one of the user's settings
 	owners  map[string]bool       // owner → whether it lets the file only logs
 	ready   chan struct{}         // closed after the first loading, successful or not
-	module  *tshook.Module
+	tsHook  *tshook.Hook
 	// only logged says that every owner lets it only logs.
 	logOnly atomic.Bool
 }
@@ -93,7 +93,7 @@ func (t *fileTable) noteChange() {
 	t.changes.announceChange()
 }
 
-// engineFor is the engine, made when the first file needs it, and again when the
+// engineFor returns the engine, made when the first file needs it, and again when the
 // time limit of handlers was changed. The caller holds the lock.
 func (t *fileTable) engineFor(timeout time.Duration) *tshook.Engine {
 	if t.engine != nil && (timeout == 0 || timeout == t.timeout) {
@@ -111,7 +111,7 @@ func (t *fileTable) engineFor(timeout time.Duration) *tshook.Engine {
 	return t.engine
 }
 
-// currentEngine is the engine, nil while there is none.
+// currentEngine returns the engine, nil while there is none.
 func (t *fileTable) currentEngine() *tshook.Engine {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -278,7 +278,7 @@ func (t *fileTable) loadFile(engine *tshook.Engine, one *loadedFile) {
 	}
 	m, _ := engine.Load(t.ctx, src) // what is wrong was reported
 	t.mu.Lock()
-	one.module = m
+	one.tsHook = m
 	t.mu.Unlock()
 	close(one.ready)
 	t.noteChange()
@@ -301,11 +301,11 @@ func (t *fileTable) releaseMemory() {
 // releaseAfter lets the events go first that made the files be loaded.
 const releaseAfter = time.Second
 
-// moduleOf is the loaded module of a file, nil while it is still loading.
-func (t *fileTable) moduleOf(one *loadedFile) *tshook.Module {
+// tsHookOf returns the loaded hook of a file, nil while it is still loading.
+func (t *fileTable) tsHookOf(one *loadedFile) *tshook.Hook {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return one.module
+	return one.tsHook
 }
 
 func (t *fileTable) idOf(path string) string {
@@ -353,7 +353,7 @@ func (t *fileTable) goneNote(path string) string {
 	return filepath.Base(path) + " was deleted and keeps running as you accepted it until you run `hookmux config accept`"
 }
 
-// showPaths is a text with the project's paths instead of its trusted copy's.
+// showPaths returns a text with the project's paths instead of its trusted copy's.
 func (t *fileTable) showPaths(path, text string) string {
 	t.mu.Lock()
 	one := t.loaded[path]
@@ -364,7 +364,7 @@ func (t *fileTable) showPaths(path, text string) string {
 	return one.trusted.Shown(text)
 }
 
-// allFiles are the files that are loaded, by path.
+// allFiles returns the files that are loaded, by path.
 func (t *fileTable) allFiles() []*loadedFile {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -372,7 +372,7 @@ func (t *fileTable) allFiles() []*loadedFile {
 		func(a, b *loadedFile) int { return strings.Compare(a.path, b.path) })
 }
 
-// sourceFiles are the paths of everything the files are made of, but for trusted
+// sourceFiles returns the paths of everything the files are made of, but for trusted
 // copies, which are out of reach.
 func (t *fileTable) sourceFiles() []string {
 	var list []string
@@ -381,7 +381,7 @@ func (t *fileTable) sourceFiles() []string {
 			continue
 		}
 		list = append(list, one.path)
-		if m := t.moduleOf(one); m != nil {
+		if m := t.tsHookOf(one); m != nil {
 			list = append(list, m.Info().Files...)
 		}
 	}

@@ -21,7 +21,7 @@ import (
 // sends those alone. They do not pass the pipeline of other events: nothing is
 // stored, and no status follows from them.
 
-// Listeners are those of entries that are files and listen to an inner event, one
+// Listeners returns those of entries that are files and listen to an inner event, one
 // for each file, in order. Files that only logs are left out: an agent waits
 // for its inner events, and is offered nothing by them.
 func (s *Service) Listeners(ev *event.Event, entries []*hook.Entry) []*hook.Entry {
@@ -68,7 +68,7 @@ func (h *fileHandler) passInner(ctx context.Context, call *hook.Call, i *tshook.
 	if err := h.one.awaitReady(ctx); err != nil {
 		return false, &FileError{err}
 	}
-	m := h.files.moduleOf(h.one)
+	m := h.files.tsHookOf(h.one)
 	if m == nil {
 		return false, nil
 	}
@@ -78,7 +78,7 @@ func (h *fileHandler) passInner(ctx context.Context, call *hook.Call, i *tshook.
 	return over, err
 }
 
-// wantedEvents are the inner events that files listen to in a session, with the
+// wantedEvents returns the inner events that files listen to in a session, with the
 // tools and commands they offer there.
 func (s *Service) wantedEvents(a *agent.Agent, params *wire.WantedParams, peer proc.Cred) wire.WantedResult {
 	out := wire.WantedResult{Events: []string{}}
@@ -93,7 +93,7 @@ func (s *Service) wantedEvents(a *agent.Agent, params *wire.WantedParams, peer p
 				out.Events = append(out.Events, name)
 			}
 			one := e.Run.(*fileHandler).one
-			if m := s.files.moduleOf(one); m != nil && wire.IsPluginEvent(name) && !offers[one] {
+			if m := s.files.tsHookOf(one); m != nil && wire.IsPluginEvent(name) && !offers[one] {
 				offers[one] = true
 				info := m.Info()
 				out.Tools, out.Commands = append(out.Tools, info.Tools...), append(out.Commands, info.Commands...)

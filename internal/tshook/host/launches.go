@@ -164,7 +164,7 @@ func (l *launchList) saveLaunches() error {
 // a circle.
 const maxDepth = 128
 
-// launchesAbove are the launches whose process is the agent's, or stands above pid.
+// launchesAbove returns the launches whose process is the agent's, or stands above pid.
 func (l *launchList) launchesAbove(agent Process, pid int) []*launched {
 	l.mu.Lock()
 	list := append([]*launched(nil), l.list...)

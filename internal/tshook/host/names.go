@@ -23,7 +23,7 @@ import (
 
 // checkFile says what keeps a path from being a hook's.
 func checkFile(path string) error {
-	if !trust.IsModuleName(filepath.Base(path)) {
+	if !trust.IsTSHookName(filepath.Base(path)) {
 		return errors.New("is no TypeScript or JavaScript file (.ts, .js)")
 	}
 	st, err := os.Stat(path)

@@ -16,15 +16,15 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Methods is what the daemon can be asked about files.
+// Methods returns what the daemon can be asked about files.
 func (s *Service) Methods() map[string]services.Method {
 	return map[string]services.Method{
-		wire.MethodModules:   {Run: s.listMethod},
-		wire.MethodModuleRun: {Run: s.launchMethod},
+		wire.MethodTSHooks:   {Run: s.listMethod},
+		wire.MethodTSHookRun: {Run: s.launchMethod},
 	}
 }
 
-// LongMethods are the methods that may wait.
+// LongMethods returns the methods that may wait.
 func (s *Service) LongMethods() map[string]services.LongMethod {
 	return map[string]services.LongMethod{wire.MethodWanted: s.AwaitWanted}
 }
@@ -32,7 +32,7 @@ func (s *Service) LongMethods() map[string]services.LongMethod {
 // listMethod lists every file that is loaded, and those of the project that are
 // not trusted.
 func (s *Service) listMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
-	var p wire.ModulesParams
+	var p wire.TSHooksParams
 	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (s *Service) listMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Er
 	}
 	selection.Refresh(root)
 	s.files.awaitLoading(s.ctx)
-	list := []wire.ModuleInfo{}
+	list := []wire.TSHookInfo{}
 	for _, one := range s.files.allFiles() {
 		info := s.fileInfo(one)
 		if one.trusted == nil || one.trusted.Root == root {
@@ -56,16 +56,16 @@ func (s *Service) listMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Er
 	return list, nil
 }
 
-// untrustedFiles are the files of a project's folder that are not in known.
-func untrustedFiles(root string, known []wire.ModuleInfo) []wire.ModuleInfo {
-	var list []wire.ModuleInfo
-	entries, _ := os.ReadDir(filepath.Join(root, trust.ModuleDir))
+// untrustedFiles returns the files of a project's folder that are not in known.
+func untrustedFiles(root string, known []wire.TSHookInfo) []wire.TSHookInfo {
+	var list []wire.TSHookInfo
+	entries, _ := os.ReadDir(filepath.Join(root, trust.TSHookDir))
 	for _, e := range entries {
-		path := filepath.Join(root, trust.ModuleDir, e.Name())
-		listed := slices.ContainsFunc(known, func(m wire.ModuleInfo) bool { return m.Path == path })
-		if !listed && !e.IsDir() && trust.IsModuleName(e.Name()) {
-			list = append(list, wire.ModuleInfo{
-				ID: hook.ModuleID(trust.ModuleDir + "/" + e.Name()), Path: path, Scope: registry.Project,
+		path := filepath.Join(root, trust.TSHookDir, e.Name())
+		listed := slices.ContainsFunc(known, func(m wire.TSHookInfo) bool { return m.Path == path })
+		if !listed && !e.IsDir() && trust.IsTSHookName(e.Name()) {
+			list = append(list, wire.TSHookInfo{
+				ID: hook.TSHookID(trust.TSHookDir + "/" + e.Name()), Path: path, Scope: registry.Project,
 				Why: "not trusted: `hookmux trust`",
 			})
 		}
@@ -73,10 +73,10 @@ func untrustedFiles(root string, known []wire.ModuleInfo) []wire.ModuleInfo {
 	return list
 }
 
-// fileInfo is a file as clients see it.
-func (s *Service) fileInfo(one *loadedFile) wire.ModuleInfo {
-	out := wire.ModuleInfo{ID: one.id, Path: one.trusted.Shown(one.path), Scope: one.scope}
-	m := s.files.moduleOf(one)
+// fileInfo returns a file as clients see it.
+func (s *Service) fileInfo(one *loadedFile) wire.TSHookInfo {
+	out := wire.TSHookInfo{ID: one.id, Path: one.trusted.Shown(one.path), Scope: one.scope}
+	m := s.files.tsHookOf(one)
 	if m == nil {
 		out.Why = "still being loaded"
 		return out
@@ -84,7 +84,7 @@ func (s *Service) fileInfo(one *loadedFile) wire.ModuleInfo {
 	info := m.Info()
 	out.InForce, out.LogOnly = info.OK(), one.logOnly.Load()
 	if !info.OK() {
-		out.Why = "does not load; what it would have judged is refused"
+		out.Why = "does not load; what it would have evaluated is refused"
 		if out.LogOnly {
 			out.Why = "does not load; it only logs, so nothing is refused"
 		}
@@ -102,12 +102,12 @@ func (s *Service) fileInfo(one *loadedFile) wire.ModuleInfo {
 
 // launchMethod loads files for the launch of an agent by the process that asks.
 func (s *Service) launchMethod(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
-	var p wire.ModuleRunParams
+	var p wire.TSHookRunParams
 	if err := services.ReadParams(params, &p); err != nil {
 		return nil, err
 	}
 	if len(p.Files) == 0 || slices.ContainsFunc(p.Files, func(f string) bool { return !filepath.IsAbs(f) }) {
-		return nil, wire.Errorf(wire.CodeParams, "modules.run needs the absolute paths of files")
+		return nil, wire.Errorf(wire.CodeParams, "typescript.run needs the absolute paths of files")
 	}
 	who, err := s.deps.Processes.Lookup(peer.PID)
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *Service) launchMethod(params json.RawMessage, peer proc.Cred) (any, *wi
 	}
 	one := &launched{PID: who.PID, Start: who.Start, Files: p.Files}
 	s.launchEntries(one)
-	list := []wire.ModuleInfo{}
+	list := []wire.TSHookInfo{}
 	var broken []string
 	for _, file := range s.files.allFiles() {
 		if !slices.Contains(p.Files, file.path) {
@@ -125,7 +125,7 @@ func (s *Service) launchMethod(params json.RawMessage, peer proc.Cred) (any, *wi
 			return nil, wire.Errorf(wire.CodeWithdrawn, "the daemon is stopping")
 		}
 		info := s.fileInfo(file)
-		if m := s.files.moduleOf(file); m != nil {
+		if m := s.files.tsHookOf(file); m != nil {
 			if known := m.Info(); !known.OK() && len(known.Errors) > 0 {
 				broken = append(broken, known.Errors[0].Error())
 			}

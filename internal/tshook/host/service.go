@@ -1,4 +1,4 @@
-// Package host is the service that runs hooks written in TypeScript and
+// Package host implements the service that runs hooks written in TypeScript and
 // JavaScript: which files are loaded on whose behalf, as which hooks they count,
 // and what they may ask of the daemon. The files run in package tshook.
 package host
@@ -22,7 +22,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Options is what the service needs besides what every service is given.
+// Options configures the service besides what every service is given.
 type Options struct {
 	Version   string
 	Selection Selection
@@ -113,11 +113,11 @@ func (s *Service) newEngine(timeout time.Duration) *tshook.Engine {
 	})
 }
 
-// oneWord is a hook's id as one word: a variable separates ids by blanks.
+// oneWord returns a hook's id as one word: a variable separates ids by blanks.
 func oneWord(id string) string { return strings.Join(strings.Fields(id), "_") }
 
 // fileReloaded is told that a file was loaded, for the first time or again.
-func (s *Service) fileReloaded(m *tshook.Module) {
+func (s *Service) fileReloaded(m *tshook.Hook) {
 	s.files.noteChange()
 	info := m.Info()
 	if store := s.options.Accepted; store != nil && len(info.Errors) == 0 {
@@ -144,7 +144,7 @@ func (s *Service) LoadChanged() {
 	}
 }
 
-// Files are every file that hooks are made of and that counts as soon as it
+// Files returns every file that hooks are made of and that counts as soon as it
 // changes. An agent that writes to one rewrites its own guard.
 func (s *Service) Files() []string { return s.files.sourceFiles() }
 

@@ -27,7 +27,7 @@ func (s *Service) ReadFolder() {
 		s.deps.Problems.Clear("modules-folder")
 	}
 	var names []string
-	for _, path := range sources.FolderModules(s.folderPath(), s.options.Accepted) {
+	for _, path := range sources.FolderTSHooks(s.folderPath(), s.options.Accepted) {
 		names = append(names, filepath.Base(path))
 	}
 	s.mu.Lock()
@@ -40,32 +40,32 @@ func (s *Service) ReadFolder() {
 
 func (s *Service) folderPath() string { return filepath.Join(s.deps.Dirs.Config, "hooks") }
 
-// folderFiles are the files of the user's folder.
+// folderFiles returns the files of the user's folder.
 func (s *Service) folderFiles() []wantedFile {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var list []wantedFile
 	for _, name := range s.folder {
 		path := filepath.Join(s.folderPath(), name)
-		list = append(list, wantedFile{id: hook.ModuleID(name), path: path, scope: registry.Global, ofUser: true})
+		list = append(list, wantedFile{id: hook.TSHookID(name), path: path, scope: registry.Global, ofUser: true})
 	}
 	return list
 }
 
-// projectFiles are the files of a project's folder, as they were trusted.
+// projectFiles returns the files of a project's folder, as they were trusted.
 func projectFiles(f *trust.TrustedContent) []wantedFile {
 	if f == nil {
 		return nil
 	}
 	var list []wantedFile
-	for _, path := range f.Modules() {
-		id := hook.ModuleID(trust.ModuleDir + "/" + filepath.Base(path))
+	for _, path := range f.TSHooks() {
+		id := hook.TSHookID(trust.TSHookDir + "/" + filepath.Base(path))
 		list = append(list, wantedFile{id: id, path: path, scope: registry.Project, trusted: f})
 	}
 	return list
 }
 
-// settingsFiles are the files the setting modules names.
+// settingsFiles returns the files the setting modules names.
 func (s *Service) settingsFiles(settings *config.Settings) []wantedFile {
 	var list []wantedFile
 	for _, written := range settings.Strings(config.Modules) {
@@ -76,7 +76,7 @@ func (s *Service) settingsFiles(settings *config.Settings) []wantedFile {
 				"write it with an absolute path or ~/: `hookmux config set modules …`")
 			continue
 		}
-		list = append(list, wantedFile{id: hook.ModuleID(written), path: path, scope: registry.Global, ofUser: true})
+		list = append(list, wantedFile{id: hook.TSHookID(written), path: path, scope: registry.Global, ofUser: true})
 	}
 	return list
 }

@@ -2,7 +2,7 @@ package ops
 
 import "github.com/hookmux/hookmux/event"
 
-// QuestionKind is which dialog a hook opened.
+// QuestionKind names the dialog a hook opened.
 type QuestionKind string
 
 // The dialogs.
@@ -17,7 +17,7 @@ const (
 // quote the model: they are data to whoever shows them.
 type Question struct {
 	Event       *event.Event // what the hook is looking at
-	Module      string       // path of the file
+	Hook        string       // path of the file
 	Kind        QuestionKind
 	Title       string
 	Text        string
@@ -25,7 +25,7 @@ type Question struct {
 	Placeholder string   // of an input; what an editor starts with
 }
 
-// Answer is what a person made of a [Question].
+// Answer is a person's reply to a [Question].
 type Answer struct {
 	Cancelled bool
 	Confirmed bool   // of a confirm
@@ -33,9 +33,9 @@ type Answer struct {
 	By        string // who answered, for the record
 }
 
-// Message is what a hook sends into a session.
+// Message is sent by a hook into a session.
 type Message struct {
-	Module      string
+	Hook        string
 	Agent       string
 	Session     string
 	Text        string

@@ -16,7 +16,7 @@ import (
 	"github.com/hookmux/hookmux/internal/tshook/engine"
 )
 
-// execArgs are what a process is started with.
+// execArgs are the arguments for starting a process.
 type execArgs struct {
 	Command  string
 	Args     []string

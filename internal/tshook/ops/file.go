@@ -15,7 +15,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// fileArgs are what file operations are asked with.
+// fileArgs are the arguments of file operations.
 type fileArgs struct {
 	Path, To, Target, Flag   string
 	Data                     []byte

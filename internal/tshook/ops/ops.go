@@ -1,4 +1,4 @@
-// Package ops is everything a file may ask of Go: Node's surface (files,
+// Package ops implements everything a file may ask of Go: Node's surface (files,
 // processes, servers, addresses, hashes) and what only hookmux has (dialogs,
 // messages, models). There is no other way out of an engine, and each operation
 // tells its [Owner] what was done.
@@ -45,7 +45,7 @@ type Operations struct {
 	requestLimit requestLimit // of requests to its servers
 }
 
-// Owner is what ops need from the module they belong to.
+// Owner is the part of a hook that ops need.
 type Owner interface {
 	File() string
 	Version() string
@@ -311,7 +311,7 @@ func (o *Operations) Start(id int, op string, args json.RawMessage, key string) 
 	}
 }
 
-// answerLater are the questions that wait for a person or a network.
+// answerLater returns the questions that wait for a person or a network.
 func (o *Operations) answerLater(ctx context.Context, op string, args json.RawMessage, key string) (any, error) {
 	switch op {
 	case "ask":
@@ -371,7 +371,7 @@ func (o *Operations) processInfo() any {
 	}
 }
 
-// nodeArchitecture is what Node calls this machine's architecture.
+// nodeArchitecture returns what Node calls this machine's architecture.
 func nodeArchitecture() string {
 	switch runtime.GOARCH {
 	case "amd64":

@@ -40,7 +40,7 @@ func GenerationOf(text string) Generation {
 	return Ext
 }
 
-// MentionedEvents are the events a text seems to listen to: all that is known about
+// MentionedEvents returns the events a text seems to listen to: all that is known about
 // a file that does not load.
 func MentionedEvents(text string) []string {
 	var names []string
@@ -59,7 +59,7 @@ var (
 	runtimeWord  = lazyregexp.New(`(?m)\bruntime:\s*([a-z]+)`)
 )
 
-// RuntimeOf is which runtime a file asks for in its first comment.
+// RuntimeOf returns which runtime a file asks for in its first comment.
 func RuntimeOf(text string) string {
 	m := firstComment.FindStringSubmatch(text)
 	if m == nil {
@@ -71,7 +71,7 @@ func RuntimeOf(text string) string {
 	return "quickjs"
 }
 
-// Generation is which of pi's three hook interfaces a file was written for.
+// Generation names which of pi's three hook interfaces a file was written for.
 type Generation string
 
 // The generations.

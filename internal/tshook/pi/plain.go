@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/toolnames"
 )
 
-// PlainCommand is a call whose input is the same in pi's words and the agent's:
+// PlainCommand returns a call whose input is the same in pi's words and the agent's:
 // what shells are given nearly always. It is taken apart when somebody changed
 // it, which is seldom; nil when it is none.
 func PlainCommand(t *event.Tool, subject string) *Call {
@@ -52,7 +52,7 @@ func (c *Call) Unfold() {
 	}
 }
 
-// Input is what handlers see, in JSON.
+// Input returns what handlers see, in JSON.
 func (c *Call) Input() json.RawMessage {
 	if c.whole != nil {
 		return OneLine(c.Raw)
@@ -60,7 +60,7 @@ func (c *Call) Input() json.RawMessage {
 	return Encode(c.Shown)
 }
 
-// OneLine is a well-formed value without line ends and broken characters.
+// OneLine returns a well-formed value without line ends and broken characters.
 func OneLine(raw json.RawMessage) json.RawMessage {
 	if bytes.IndexByte(raw, '\n') < 0 && utf8.Valid(raw) {
 		return raw

@@ -87,7 +87,7 @@ func areParts(list []any) bool {
 
 func TextContent(text string) []any { return []any{Object{"type": "text", "text": text}} }
 
-// Back is a changed content as the agent takes it. own says that the agent
+// Back returns a changed content as the agent takes it. own says that the agent
 // takes pi's parts themselves.
 func (o Result) Back(content []any, own bool) json.RawMessage {
 	if own {

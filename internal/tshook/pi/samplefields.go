@@ -1,6 +1,6 @@
 package pi
 
-// SampleFields are what handlers expect of events that happen inside pi.
+// SampleFields are the fields handlers expect of events that happen inside pi.
 var SampleFields = map[string]Object{
 	"context": {"messages": []any{}}, "context_with_system": {"messages": []any{}}, "agent_end": {"messages": []any{}},
 	"before_agent_start":      {"prompt": "", "systemPrompt": "", "systemPromptOptions": Object{}},

@@ -41,7 +41,7 @@ type Call struct {
 	whole func() *Call
 }
 
-// spellingOf is how pi spells a tool; false when it has nothing like it, and
+// spellingOf returns how pi spells a tool; false when it has nothing like it, and
 // the agent's own name and input stay.
 func spellingOf(t *event.Tool) (toolnames.Spelling, bool) {
 	s, ok := toolnames.Pi[t.Kind]
@@ -62,12 +62,12 @@ var (
 	newText = toolnames.Pi[event.FileEdit].Key("newText")
 )
 
-// keyIn is the key of an Object that means the same; false when it has none.
+// keyIn returns the key of an Object that means the same; false when it has none.
 func keyIn(o Object, k toolnames.Key) (string, bool) {
 	return k.In(func(word string) bool { _, there := o[word]; return there })
 }
 
-// Subjects are the commands or files pi would ask about one by one. A call
+// Subjects returns the commands or files pi would ask about one by one. A call
 // without any is shown once, as it is.
 func Subjects(t *event.Tool) []string {
 	var list []string
@@ -126,7 +126,7 @@ func CallFor(t *event.Tool, subject string, own bool) *Call {
 	return c
 }
 
-// nativeText is the text under a key of the agent's input.
+// nativeText returns the text under a key of the agent's input.
 func (c *Call) nativeText(key string) (string, bool) {
 	text, ok := c.Native[key].(string)
 	return text, ok
@@ -202,7 +202,7 @@ func locateText(native Object, key, text string) []any {
 	return nil
 }
 
-// Back is a changed input in the agent's own words: the keys to lay over its
+// Back returns a changed input in the agent's own words: the keys to lay over its
 // input, nil when nothing really changed.
 func (c *Call) Back(changed Object) (Object, error) {
 	patch := Object{}

@@ -104,7 +104,7 @@ func (f Facts) RawOnly() bool {
 // Verified reports whether claims were asked about, and not only a turn played.
 func (f Facts) Verified() bool { return f.Seen.Version != "" && !f.RawOnly() }
 
-// Count is how many rows of the last recorded run have a mark.
+// Count returns how many rows of the last recorded run have a mark.
 func (f Facts) Count(mark string) int {
 	n := 0
 	for _, r := range f.Seen.Rows {
@@ -115,7 +115,7 @@ func (f Facts) Count(mark string) int {
 	return n
 }
 
-// Power is what hooks can do at an agent.
+// Power says what hooks can do at an agent.
 type Power string
 
 // The powers, each of which holds the one before it.
@@ -126,7 +126,7 @@ const (
 	PowerApprove Power = "approve and block" // hooks can also approve one, so you can answer from elsewhere
 )
 
-// ClaimedPower is what hooks can do at the agent, as the catalogue claims.
+// ClaimedPower returns what hooks can do at the agent, as the catalogue claims.
 func (f Facts) ClaimedPower() Power {
 	approves := func(e *agent.EventSpec) bool { return e.Kind.Guarded() && e.Carries.Allow != nil }
 	switch {
@@ -211,7 +211,7 @@ func (a Answer) Words() string {
 	return text
 }
 
-// MarkOf is the worst mark of what was seen about an event or a claim of it;
+// MarkOf returns the worst mark of what was seen about an event or a claim of it;
 // empty when nothing was.
 func (f Facts) MarkOf(event, claim string) string {
 	worst := ""

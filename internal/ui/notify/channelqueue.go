@@ -148,7 +148,7 @@ func (l *channelQueue) addJob(j job) bool {
 	return true
 }
 
-// waiting is how many notices wait to be told. The caller holds the lock.
+// waiting returns how many notices wait to be told. The caller holds the lock.
 func (l *channelQueue) waiting() (n int) {
 	for _, j := range l.jobs {
 		if !j.withdraw {

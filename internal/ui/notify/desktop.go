@@ -36,7 +36,7 @@ type desktop struct {
 	// pressed is told which button of a notice was pressed. Anybody may have done
 	// that.
 	pressed func(n Notice, button string)
-	// running are what reads the bus and what buttons started; both end by themselves.
+	// running counts what reads the bus and what buttons started; both end by themselves.
 	running sync.WaitGroup
 
 	mu      sync.Mutex

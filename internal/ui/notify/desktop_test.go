@@ -19,7 +19,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// pressedButtons are what a desktop was told of, one by one.
+// pressedButtons are the button presses a desktop was told of, one by one.
 type pressedButtons chan string
 
 func newDesktop(t *testing.T, bus *bustest.Bus) (*desktop, pressedButtons) {
@@ -45,7 +45,7 @@ func (p pressedButtons) next(t *testing.T) string {
 	}
 }
 
-// only is the one notification that is shown.
+// only returns the one notification that is shown.
 func only(t *testing.T, bus *bustest.Bus) bustest.Bubble {
 	t.Helper()
 	list := bus.Shown()

@@ -29,7 +29,7 @@ func (s *Service) SetDevices(d Devices) {
 	s.queues[devicesChannel] = l
 }
 
-// readRules is what the user chose, with the devices that want to be told.
+// readRules returns what the user chose, with the devices that want to be told.
 func (s *Service) readRules() rules {
 	r := readRules(s.settings())
 	if s.devices != nil && s.devices.CanPush() {

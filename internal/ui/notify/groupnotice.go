@@ -29,7 +29,7 @@ type groupNotice struct {
 	told     time.Time // everywhere, not only where it is replaced
 }
 
-// countApart is how many waiting requests have a notice of their own.
+// countApart returns how many waiting requests have a notice of their own.
 func (b *noticePlan) countApart() (n int) {
 	for _, w := range b.waiting {
 		if w.shown != nil {
@@ -39,7 +39,7 @@ func (b *noticePlan) countApart() (n int) {
 	return n
 }
 
-// groupItems are the requests that are told together, the oldest first, and the
+// groupItems returns the requests that are told together, the oldest first, and the
 // channels they are told on.
 func (b *noticePlan) groupItems() (items []*wire.InboxRequest, channels []string) {
 	var members []*waitingRequest
@@ -86,7 +86,7 @@ func (b *noticePlan) updateGroup(now time.Time) []task {
 	return []task{{again: true, id: groupID, group: items, channels: c.channels}}
 }
 
-// groupDue is when the notice of many may be told everywhere again; zero: it need not.
+// groupDue returns when the notice of many may be told everywhere again; zero: it need not.
 func (b *noticePlan) groupDue() time.Time {
 	c := &b.group
 	if c.grew.IsZero() || c.channels == nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Methods are what programs can ask about notices.
+// Methods returns what programs can ask about notices.
 func (s *Service) Methods() map[string]services.Method {
 	return map[string]services.Method{
 		wire.MethodNotifyStatus: {Run: s.statusMethod},
@@ -78,7 +78,7 @@ func (s *Service) pushesAtOnce() bool {
 }
 
 func (s *Service) tryChannel(name string, on bool) wire.NotifyChannel {
-	if name == config.NotifyCommand { // which is reported by those who hold agents for it
+	if name == config.NotifyCommand { // which is reported by those who keep agents waiting for it
 		out := s.tryChannel(config.PushChannel, false)
 		out.Name = name
 		return out

@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Notice is what a channel tells. Its texts hold no secrets that can be told as
+// Notice is sent to a channel. Its texts hold no secrets that can be told as
 // such, and nothing that a terminal or a reader would not see.
 type Notice struct {
 	ID      string // of the request or the turn: one notice on the screen
@@ -43,7 +43,7 @@ const (
 var askWords = map[string]string{
 	"permission": "asks for permission",
 	"question":   "asks you a question",
-	"plan":       "wants you to judge a plan",
+	"plan":       "wants you to review a plan",
 	kindFinished: "finished",
 	kindFailed:   "failed",
 }
@@ -164,7 +164,7 @@ func projectName(project, cwd string) string {
 	return ""
 }
 
-// clean is one line without secrets and without anything unseen.
+// clean returns one line without secrets and without anything unseen.
 func clean(s string, width int) string {
 	if len(s) > 8<<10 {
 		s = s[:8<<10]
@@ -177,12 +177,12 @@ func (n *Notice) isNews() bool {
 	return n.Kind == kindFinished || n.Kind == kindFailed || n.Kind == kindBudget
 }
 
-// lines is the body with what to do.
+// lines returns the body with what to do.
 func (n *Notice) lines() string {
 	return strings.TrimPrefix(strings.TrimSuffix(n.Body+"\n"+n.Next, "\n"), "\n")
 }
 
-// line is the whole notice on one line.
+// line returns the whole notice on one line.
 func (n *Notice) line() string {
 	parts := []string{n.Title}
 	if n.Body != "" {

@@ -22,20 +22,20 @@ type noticePlan struct {
 // toldOn is how something was told: on its own, or together with others.
 type toldOn struct{ apart, group []string }
 
-// waitingRequest is one request: held here, standing at the agent's own prompt, or
+// waitingRequest is one request: in the inbox, at the agent's own prompt, or
 // for a moment both.
 type waitingRequest struct {
-	held, window *wire.InboxRequest
-	came         time.Time
-	due          time.Time // when to look at it; zero: never again
-	shown        []string  // the channels it was told on, on its own
-	group        []string  // the channels it was told on together with others
+	inbox, window *wire.InboxRequest
+	came          time.Time
+	due           time.Time // when to look at it; zero: never again
+	shown         []string  // the channels it was told on, on its own
+	group         []string  // the channels it was told on together with others
 }
 
-// item is the request as it can be answered now.
+// item returns the request as it can be answered now.
 func (w *waitingRequest) item() *wire.InboxRequest {
-	if w.held != nil {
-		return w.held
+	if w.inbox != nil {
+		return w.inbox
 	}
 	return w.window
 }
@@ -81,13 +81,13 @@ func (b *noticePlan) applyNote(note string, item wire.InboxRequest, now time.Tim
 	before := w.item()
 	switch note {
 	case wire.NoteInboxReceived:
-		w.held = &item
+		w.inbox = &item
 	case wire.NoteInboxPrompt:
 		w.window = &item
 	case wire.NoteInboxPromptOver:
 		w.window = nil
 	default:
-		w.held = nil
+		w.inbox = nil
 	}
 	if w.item() == nil {
 		delete(b.waiting, item.ID)
@@ -117,7 +117,7 @@ func turnID(one *wire.Session) string {
 	return "turn " + one.Agent + " " + one.ID + " " + strconv.Itoa(one.Turn.N)
 }
 
-// nextDue is when something is due next.
+// nextDue returns when something is due next.
 func (b *noticePlan) nextDue() (at time.Time, found bool) {
 	take := func(due time.Time) {
 		if !due.IsZero() && (!found || due.Before(at)) {
@@ -137,7 +137,7 @@ func (b *noticePlan) nextDue() (at time.Time, found bool) {
 // sessionKey names a session.
 type sessionKey struct{ agent, session string }
 
-// dueSessions are the sessions of everything that is due now.
+// dueSessions returns the sessions of everything that is due now.
 func (b *noticePlan) dueSessions(now time.Time) []sessionKey {
 	var list []sessionKey
 	for _, w := range b.waiting {
@@ -153,7 +153,7 @@ func (b *noticePlan) dueSessions(now time.Time) []sessionKey {
 	return list
 }
 
-// surroundings is what is asked of the machine when a notice is planned.
+// surroundings holds what is asked of the machine when a notice is planned.
 type surroundings interface {
 	// isLooking reports whether the user looks at the pane of a session now.
 	isLooking(agent, session string) bool

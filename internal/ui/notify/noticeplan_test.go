@@ -58,7 +58,7 @@ func TestWhenARequestIsTold(t *testing.T) {
 		looks  bool
 		at     time.Time
 		told   bool
-		within time.Duration // it is judged again; 0: never
+		within time.Duration // it is evaluated again; 0: never
 	}{
 		"a request":            {told: true},
 		"switched off":         {rules: func(r *rules) { r.on = false }},
@@ -95,7 +95,7 @@ func endedTurnOf(result string, seconds float64) wire.Session {
 func TestWhenATurnIsTold(t *testing.T) {
 	for name, c := range map[string]struct {
 		session wire.Session
-		change  func(*wire.Session) // until it is judged
+		change  func(*wire.Session) // until it is evaluated
 		rules   func(*rules)
 		looks   bool
 		kind    string
@@ -148,7 +148,7 @@ func TestARequestMovesToTheWindow(t *testing.T) {
 		t.Fatalf("told %+v, want once", tasks)
 	}
 	if tasks := b.applyNote(wire.NoteInboxPrompt, window, noon, r.settle); tasks != nil {
-		t.Errorf("%+v while it is still held, want nothing", tasks)
+		t.Errorf("%+v while it still waits, want nothing", tasks)
 	}
 	tasks := b.applyNote(wire.NoteInboxExpired, item, noon, r.settle)
 	if len(tasks) != 1 || !tasks[0].again || tasks[0].item.Status != wire.InboxPrompt {

@@ -17,7 +17,7 @@ const (
 	kindSeveral  = "several" // requests that are told together
 )
 
-// rules is what the user chose, at one moment.
+// rules holds the user's settings at one moment.
 type rules struct {
 	on        bool
 	kinds     func(agent string) []string
@@ -54,7 +54,7 @@ func readRules(s *config.Settings) rules {
 	}
 }
 
-// nameFor is the key for one name, where that can be one.
+// nameFor returns the key for one name, where that can be one.
 func nameFor(key, name string) string {
 	if _, ok := config.Find(key + "." + name); ok {
 		return key + "." + name
@@ -62,7 +62,7 @@ func nameFor(key, name string) string {
 	return key
 }
 
-// allChannels are those that tell of one of the kinds.
+// allChannels returns those that tell of one of the kinds.
 func (r *rules) allChannels(kinds []string) []string {
 	var list []string
 	for _, kind := range kinds {
@@ -119,7 +119,7 @@ func (r *rules) planTurn(one *wire.Session, now time.Time, looked func() bool) [
 	return r.channels(kind)
 }
 
-// turnKind is the kind of notice that the end of a turn is; "" for one that the
+// turnKind returns the kind of notice that the end of a turn is; "" for one that the
 // person ended.
 func turnKind(t *wire.Turn) string {
 	switch {

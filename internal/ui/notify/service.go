@@ -18,7 +18,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Requests is what notify needs of approvals.
+// Requests is the part of approvals that notify needs.
 type Requests interface {
 	// Follow tells of every request that waits and of what becomes of it, without
 	// secrets, until ctx ends.
@@ -29,7 +29,7 @@ type Requests interface {
 	Viewers() []int
 }
 
-// Sessions is what notify needs of sessions.
+// Sessions is the part of sessions that notify needs.
 type Sessions interface {
 	List(all bool) []wire.Session
 }
@@ -360,7 +360,7 @@ func findSession(list []wire.Session, agent, session string) (wire.Session, bool
 	return list[i], true
 }
 
-// tmuxServers are the tmux servers that a person may be attached to, that of the
+// tmuxServers returns the tmux servers that a person may be attached to, that of the
 // session first.
 func (s *Service) tmuxServers(agent, session string) []string {
 	var list []string
@@ -381,7 +381,7 @@ func (s *Service) tmuxServers(agent, session string) []string {
 	return list
 }
 
-// machine is what the plan asks about, as it was a moment ago.
+// machine is the part of the machine that the plan asks about, as it was a moment ago.
 type machine struct {
 	sessions []wire.Session
 	looked   map[string][]string // the panes that people look at, by tmux server
@@ -414,7 +414,7 @@ func (s *Service) readMachine(ctx context.Context, due []sessionKey) *machine {
 	return m
 }
 
-// panesLookedAt are the panes of a tmux server that people look at now.
+// panesLookedAt returns the panes of a tmux server that people look at now.
 func (s *Service) panesLookedAt(ctx context.Context, server string) []string {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()

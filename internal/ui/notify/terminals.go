@@ -121,7 +121,7 @@ func (o oscNotice) withdraw(ctx context.Context, n *Notice) error {
 	})
 }
 
-// sequenceFor is the sequence that a terminal understands, by what it calls itself.
+// sequenceFor returns the sequence that a terminal understands, by what it calls itself.
 // OSC 9 is what most of those know that say nothing.
 func sequenceFor(terminal string) string {
 	name := strings.ToLower(terminal)
@@ -137,7 +137,7 @@ func sequenceFor(terminal string) string {
 	return "9"
 }
 
-// oscText is a notice for a terminal. Its texts hold no control characters; what
+// oscText returns a notice for a terminal. Its texts hold no control characters; what
 // parts the fields of a sequence is taken out of them.
 func oscText(kind string, n *Notice) string {
 	switch kind {

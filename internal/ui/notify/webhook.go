@@ -96,7 +96,7 @@ func (w *webhook) post(ctx context.Context, n *Notice, what string) error {
 	return statusError(response)
 }
 
-// statusError is what a server's answer means.
+// statusError returns what a server's answer means.
 func statusError(response *http.Response) error {
 	code := response.StatusCode
 	if code >= 200 && code < 300 {
@@ -110,7 +110,7 @@ func statusError(response *http.Response) error {
 	return &passingError{err: err, after: min(max(0, time.Duration(seconds)*time.Second), maxRetryAfter)}
 }
 
-// withoutAddress is an error of HTTP that does not repeat the address: it may hold
+// withoutAddress returns an error of HTTP that does not repeat the address: it may hold
 // a token.
 func withoutAddress(err error) error {
 	var wrapped *url.Error
@@ -128,7 +128,7 @@ func signBody(secret string, at time.Time, body []byte) string {
 	return "t=" + seconds + ",v1=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// posted is what programs get.
+// posted is posted to programs.
 type posted struct {
 	Event   string    `json:"event"` // notice, over
 	ID      string    `json:"id"`
@@ -150,7 +150,7 @@ func newPosted(n *Notice, what string) posted {
 	}
 }
 
-// formatPost is what is posted, and where to.
+// formatPost returns what is posted, and where to.
 func formatPost(address string, s *webhookSettings, n *Notice, what string) (string, []byte, error) {
 	var body any
 	switch s.format {

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// post is what a server was sent.
+// post is a request that a server was sent.
 type post struct {
 	path, signature string
 	body            []byte

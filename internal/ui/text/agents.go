@@ -23,7 +23,7 @@ type AgentRow struct {
 	Newer    bool   // the version here is newer than the verified one
 }
 
-// Agents is a line an agent, those of this machine first. Columns that matter
+// Agents writes a line for each agent, those of this machine first. Columns that matter
 // less give way on a narrow terminal.
 func (s Style) Agents(w io.Writer, list []AgentRow, now time.Time) {
 	wide := s.Width <= 0 || s.Width >= 80
@@ -133,8 +133,8 @@ func (s Style) Sections(w io.Writer, list []Section) {
 
 const sectionIndent = 2
 
-// Warning is a line about something that is likely not meant.
+// Warning returns a line about something that is likely not meant.
 func (s Style) Warning(line string) string { return s.yellow("warning") + " " + line }
 
-// Fault is a line about something that is wrong.
+// Fault returns a line about something that is wrong.
 func (s Style) Fault(line string) string { return s.red("error") + " " + line }

@@ -19,7 +19,7 @@ func TestAgentsFitTheTerminal(t *testing.T) {
 			Verified: "2.1.325", Day: "2026-11-15"},
 		{Name: "openclaw", Here: true, Version: "2026.11.6", Hooked: "not all", Wrong: true, Can: "observe",
 			Verified: "2026.9.6", Day: "2026-11-15", Newer: true},
-		{Name: "an-agent-with-a-long-name", Hooked: "no", Can: "veto"},
+		{Name: "an-agent-with-a-long-name", Hooked: "no", Can: "block only"},
 	}
 	for width := 60; width <= 240; width++ {
 		var b strings.Builder

@@ -2,10 +2,10 @@ package text
 
 import "strings"
 
-// DiffTitle is the line above a difference: what happened to which file.
+// DiffTitle returns the line above a difference: what happened to which file.
 func (s Style) DiffTitle(change, file string) string { return s.bold(change + " " + file) }
 
-// DiffLine is one line of a unified difference; its text must be safe to show.
+// DiffLine returns one line of a unified difference; its text must be safe to show.
 func (s Style) DiffLine(line string) string {
 	switch {
 	case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"):

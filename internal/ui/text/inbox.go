@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Request is a whole request as a person reads it before answering, with the
+// Request returns a whole request as a person reads it before answering, with the
 // commands that answer it: nothing of it is cut.
 func (s Style) Request(item *wire.InboxRequest, now time.Time) string {
 	if item.Answerable() {
@@ -42,7 +42,7 @@ func (s Style) wrapWays(ways string) string {
 	return b.String()
 }
 
-// Card is a whole request without the commands that answer it.
+// Card returns a whole request without the commands that answer it.
 func (s Style) Card(item *wire.InboxRequest, now time.Time) string {
 	if item.Status == wire.InboxPrompt && !item.Answerable() {
 		return s.promptItem(item, now)
@@ -68,7 +68,7 @@ func (s Style) Card(item *wire.InboxRequest, now time.Time) string {
 	return b.String()
 }
 
-// effect is what a call would do, coloured by its risk.
+// effect returns what a call would do, coloured by its risk.
 func (s Style) effect(item *wire.InboxRequest) string {
 	line := s.wrapText("▸ " + termsafe.Line(item.Effect, 0))
 	switch item.Risk {
@@ -93,7 +93,7 @@ func (s Style) wrapText(text string) string {
 	return b.String()
 }
 
-// promptItem is a prompt in an agent's own terminal, with the way there.
+// promptItem returns a prompt in an agent's own terminal, with the way there.
 func (s Style) promptItem(item *wire.InboxRequest, now time.Time) string {
 	short := termsafe.Line(wire.ShortID(item.Session), 24)
 	return fmt.Sprintf("%s %s %s%s\n%s\n%s\n", s.bold("▲"),
@@ -173,7 +173,7 @@ func planWord(mode string) string {
 	return "plan: " + mode
 }
 
-// DecidedWords is what you said besides yes or no.
+// DecidedWords returns what you said besides yes or no.
 func DecidedWords(d *wire.InboxDecision) string {
 	var words []string
 	for _, a := range d.Answers {
@@ -187,7 +187,7 @@ func DecidedWords(d *wire.InboxDecision) string {
 	return termsafe.Line(strings.Join(words, "; "), 200)
 }
 
-// Ways are the commands that answer a request.
+// Ways returns the commands that answer a request.
 func Ways(item *wire.InboxRequest) string {
 	var ways []string
 	for _, choice := range item.Choices {
@@ -238,7 +238,7 @@ func OptionWords(item *wire.InboxRequest) string {
 	return strings.Join(words, " ")
 }
 
-// span is a duration as people say it.
+// span returns a duration as people say it.
 func span(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -251,6 +251,6 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%dh", int(d.Hours()))
 }
 
-// About is one line that says what a request is about; it may be cut, because
+// About returns one line that says what a request is about; it may be cut, because
 // it is no place to decide.
 func (s Style) About(item *wire.InboxRequest) string { return termsafe.Line(item.About(), 100) }

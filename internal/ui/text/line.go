@@ -38,7 +38,7 @@ func (s Style) green(t string) string  { return s.paint("32", t) }
 func (s Style) yellow(t string) string { return s.paint("33", t) }
 func (s Style) cyan(t string) string   { return s.paint("36", t) }
 
-// Entry is one event on one line, with what came of it.
+// Entry returns one event on one line, with what came of it.
 func (s Style) Entry(entry *wire.Entry) string {
 	var ev event.Event
 	if err := json.Unmarshal(entry.Event, &ev); err != nil {
@@ -47,7 +47,7 @@ func (s Style) Entry(entry *wire.Entry) string {
 	return s.Event(&ev, entry.Outcome)
 }
 
-// Event is one event on one line.
+// Event returns one event on one line.
 func (s Style) Event(ev *event.Event, outcome *wire.Outcome) string {
 	var b strings.Builder
 	b.WriteString(s.dim(ev.Time.Local().Format(lineTime)))
@@ -90,7 +90,7 @@ const (
 	labelMost, labelLeast = 100, 30
 )
 
-// labelWidth is how much of a label fits beside so many columns that follow it.
+// labelWidth returns how much of a label fits beside so many columns that follow it.
 func (s Style) labelWidth(behind int) int {
 	if s.Width == 0 {
 		return labelMost
@@ -122,12 +122,12 @@ func kindWord(ev *event.Event) string {
 	return string(ev.Kind)
 }
 
-// agentName is an agent's name in a column, in a colour of its own.
+// agentName returns an agent's name in a column, in a colour of its own.
 func (s Style) agentName(name string) string {
 	return s.paint(agentColour(name), pad(termsafe.Line(name, agentWidth), agentWidth))
 }
 
-// AgentColour is the agent's own colour, one of the terminal's sixteen, and none of those
+// AgentColour returns the agent's own colour, one of the terminal's sixteen, and none of those
 // that say how something went.
 func AgentColour(name string) uint8 {
 	colours := []uint8{14, 4, 6, 5, 12, 13}
@@ -179,7 +179,7 @@ func Who(by string) string {
 	return termsafe.Line(by, 40)
 }
 
-// Outcome is what came of an event: appended to its line, or as a line of its
+// Outcome returns what came of an event: appended to its line, or as a line of its
 // own that says which event is meant.
 func (s Style) Outcome(o *wire.Outcome, alone bool) string {
 	var d event.Decision

@@ -11,7 +11,7 @@ var (
 		"command-args", "bash-stdout", "bash-stderr", "bash-input", "error"}
 )
 
-// withoutMarkup is an agent's text as a person reads it.
+// withoutMarkup returns an agent's text as a person reads it.
 func withoutMarkup(s string) string {
 	if !strings.Contains(s, "<") {
 		return s

@@ -14,7 +14,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// status is a session's status as a sign and a word.
+// status returns a session's status as a sign and a word.
 func (s Style) status(one *wire.Session) string {
 	if one.Ended != nil && !one.CutOff {
 		return s.dim("- ended")
@@ -34,7 +34,7 @@ func (s Style) status(one *wire.Session) string {
 	return "○ idle"
 }
 
-// AgentWithMode is a session's agent, marked where it runs calls without asking.
+// AgentWithMode returns a session's agent, marked where it runs calls without asking.
 func AgentWithMode(one *wire.Session) string {
 	name := termsafe.Line(one.Agent, 12)
 	if one.Unasked == "" || one.Ended != nil {
@@ -43,7 +43,7 @@ func AgentWithMode(one *wire.Session) string {
 	return name + " (" + termsafe.Line(one.Unasked, 10) + ")"
 }
 
-// Doing is what a session does now, or how its last turn went.
+// Doing returns what a session does now, or how its last turn went.
 func Doing(one *wire.Session) string {
 	t := one.Turn
 	switch {
@@ -86,7 +86,7 @@ func endWords(reason string) string {
 	return strings.ReplaceAll(reason, "_", " ")
 }
 
-// Result is how a turn went, in words; empty when nothing is to be said of it
+// Result returns how a turn went, in words; empty when nothing is to be said of it
 // or it goes on.
 func Result(t *wire.Turn) string {
 	switch t.Result {
@@ -120,7 +120,7 @@ func callCounts(t *wire.Turn) string {
 	return strings.Join(parts, ", ")
 }
 
-// placeOf is the spot a session sits in.
+// placeOf returns the spot a session sits in.
 func placeOf(one *wire.Session) string {
 	switch {
 	case one.Mux == "tmux" || one.Pane == "unknown":
@@ -133,7 +133,7 @@ func placeOf(one *wire.Session) string {
 	return ""
 }
 
-// Sessions is a line a session. width is the terminal's: columns that matter
+// Sessions writes a line for each session. width is the terminal's: columns that matter
 // less give way first, the activity never goes. 0 cuts only what is endless.
 func (s Style) Sessions(w io.Writer, list []wire.Session, now time.Time, width int) {
 	if len(list) == 0 {
@@ -221,7 +221,7 @@ func (t *sessionTable) dropEmpty(column int) {
 	c.gone = !slices.ContainsFunc(c.cells, func(cell string) bool { return cell != "" })
 }
 
-// totalWidth is how wide the longest line is.
+// totalWidth returns how wide the longest line is.
 func (t *sessionTable) totalWidth() int {
 	total := 0
 	for _, c := range t.columns {
@@ -287,7 +287,7 @@ func (t *sessionTable) writeTo(w io.Writer, s Style) {
 	}
 }
 
-// plain is a cell without our own colours.
+// plain returns a cell without our own colours.
 // VisibleWidth is how many columns a line takes on a terminal, without its colours.
 func VisibleWidth(line string) int { return termsafe.Width(plain(line)) }
 
@@ -330,7 +330,7 @@ func deciderText(one *wire.Session) string {
 	return strings.ToUpper(one.Agent[:1]) + one.Agent[1:] + "'s own reviewer decides; you're not asked"
 }
 
-// modeText is the session's permission mode. Agents tell it with their events: one
+// modeText returns the session's permission mode. Agents tell it with their events: one
 // that was changed since is not known before the next prompt.
 func modeText(one *wire.Session) string {
 	if one.Mode == "" || one.Ended != nil || one.Turn != nil && one.Turn.Ended == nil {
@@ -339,7 +339,7 @@ func modeText(one *wire.Session) string {
 	return termsafe.Line(one.Mode, 60) + " (as last reported)"
 }
 
-// Session is everything about one session.
+// Session writes everything about one session.
 func (s Style) Session(w io.Writer, d *wire.SessionDetail, now time.Time, quoted string) {
 	title := d.Title
 	if title == "" {

@@ -94,7 +94,7 @@ func NewHookedAgent(name string, hooked bool, running int, wrong string) HookedA
 
 const statusLabel = 9
 
-// statusRow is a label with a text that wraps beside it.
+// statusRow writes a label with a text that wraps beside it.
 func (s Style) statusRow(w io.Writer, label, text string) {
 	fmt.Fprintln(w, s.bold(pad(label, statusLabel))+Wrap(text, s.Width, statusLabel))
 }
@@ -228,7 +228,7 @@ func (s Style) statusDaemon(w io.Writer, info *wire.Info, all bool) {
 	}
 }
 
-// Problem is one thing that's wrong, with what to do. All lines but the first are
+// Problem returns one thing that's wrong, with what to do. All lines but the first are
 // indented to line up with "     ✗ ".
 func (s Style) Problem(p *wire.Problem) string {
 	line := Wrap(termsafe.Line(p.What, 400), s.Width, 7)
@@ -248,7 +248,7 @@ func plural(n int, one, many string) string {
 	return many
 }
 
-// Ago is a span of time as lists show it: 2m5s.
+// Ago returns a span of time as lists show it: 2m5s.
 func Ago(d time.Duration) string { return ago(d) }
 
 func ago(d time.Duration) string {
@@ -294,7 +294,7 @@ func Thousands(n int64) string {
 	return digits
 }
 
-// Moment is a point in time as short as it is clear: the date only when it is
+// Moment returns a point in time as short as it is clear: the date only when it is
 // not today.
 func Moment(t, now time.Time) string {
 	t, now = t.Local(), now.Local()

@@ -6,7 +6,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// UsedInWords is what a session used, with what is left of its context.
+// UsedInWords returns what a session used, with what is left of its context.
 func UsedInWords(u *wire.SessionUsage) string {
 	if u == nil {
 		return ""

@@ -13,7 +13,7 @@ type Part struct {
 	Hangs  bool // the blank at its end stands beyond the edge
 }
 
-// Visible is what of the part stands on the screen.
+// Visible returns what of the part stands on the screen.
 func (p Part) Visible() string {
 	if p.Hangs {
 		return p.Text[:len(p.Text)-1]
@@ -56,7 +56,7 @@ func WrapMarked(line string, width int) []string {
 	return out
 }
 
-// MarkedWidths is how much of a line fits beside the marks: in the first part and in
+// MarkedWidths returns how much of a line fits beside the marks: in the first part and in
 // the others. Where there is no room for marks, there are none.
 func MarkedWidths(width int) (first, rest int, marked bool) {
 	width = max(width, 1)
@@ -99,7 +99,7 @@ func isPlain(line string) bool {
 	return true
 }
 
-// cutPart is what of a text stands in a line of so many columns; next is how many
+// cutPart returns what of a text stands in a line of so many columns; next is how many
 // the following line has.
 func cutPart(text string, width, next int) Part {
 	used, between, inside := 0, 0, 0 // in bytes: the last place between words, and the last with a column left
@@ -143,7 +143,7 @@ func isLongWord(text string, width int) bool {
 	return false
 }
 
-// columnsOf is how wide any terminal may draw a character.
+// columnsOf returns how wide any terminal may draw a character.
 func columnsOf(r rune) int {
 	switch {
 	case r < 0x300:

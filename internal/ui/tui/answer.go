@@ -174,7 +174,7 @@ func (m *Model) approve(choice string) tea.Cmd {
 	return m.reply(replyFor(item, choice))
 }
 
-// replyFor is the answer that a choice stands for.
+// replyFor returns the answer that a choice stands for.
 func replyFor(item *wire.InboxRequest, choice string) client.InboxReply {
 	reply := client.InboxReply{ID: item.ID, Choice: choice, SHA256: item.SHA256}
 	switch choice {
@@ -325,7 +325,7 @@ func answerQuestions(m *Model) tea.Cmd {
 	return nil
 }
 
-// pendingRequest is the selected request, where it can be answered here.
+// pendingRequest returns the selected request, where it can be answered here.
 func (m *Model) pendingRequest() *wire.InboxRequest {
 	// A sidebar doesn't show requests in full, so none is answered there.
 	if r := m.selectedRow(); r != nil && r.request != nil && r.request.Answerable() && !m.opts.Sidebar {

@@ -65,7 +65,7 @@ func openBatch(m *Model) tea.Cmd {
 	return nil
 }
 
-// bodyFor is the text of all requests for so many columns.
+// bodyFor returns the text of all requests for so many columns.
 func (b *batch) bodyFor(m *Model, width int) *body {
 	if b.body != nil && b.body.width == width {
 		return b.body
@@ -141,13 +141,13 @@ func (b *batch) noteShown(m *Model) {
 	}
 }
 
-// hidden is how many lines are below the screen.
+// hidden returns how many lines are below the screen.
 func (b *batch) hidden(m *Model) int {
 	in := m.popupRoom()
 	return max(0, len(b.bodyFor(m, in.width).lines)-b.scroll-in.height)
 }
 
-// handleBatchKey is a key while a batch is read.
+// handleBatchKey returns a key while a batch is read.
 func handleBatchKey(m *Model, key string) tea.Cmd {
 	b := m.batch
 	m.status = ""

@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// board is what the daemon said last.
+// board holds the daemon's last answers.
 type board struct {
 	sessions map[string]*wire.Session
 	requests []*wire.InboxRequest // in the order in which they came
@@ -95,7 +95,7 @@ var sectionTitles = map[section]string{
 	sectionIdle: "Idle", sectionAnswered: "Answered", sectionEnded: "Ended",
 }
 
-// sectionWords are what a row of a section is.
+// sectionWords are the words for the rows of a section.
 var sectionWords = map[section]string{
 	sectionWaiting: "waiting", sectionFailed: "failed", sectionRunning: "running", sectionDone: "done",
 	sectionIdle: "idle", sectionAnswered: "answered", sectionEnded: "ended",
@@ -138,7 +138,7 @@ func (r *row) key() string {
 	return "session " + r.session.ID
 }
 
-// sessionID is the session that the row is about, "" for none.
+// sessionID returns the session that the row is about, "" for none.
 func (r *row) sessionID() string {
 	switch {
 	case r.request != nil:
@@ -181,7 +181,7 @@ func (r *row) agentName() string {
 	return r.session.Agent
 }
 
-// host is the other machine that the row is about; "" for this one.
+// host returns the other machine that the row is about; "" for this one.
 func (r *row) host() string {
 	switch {
 	case r.request != nil:
@@ -192,7 +192,7 @@ func (r *row) host() string {
 	return ""
 }
 
-// folder is the last part of the folder that the row is about.
+// folder returns the last part of the folder that the row is about.
 func (r *row) folder() string {
 	switch {
 	case r.session != nil && r.session.Cwd != "":
@@ -205,7 +205,7 @@ func (r *row) folder() string {
 	return ""
 }
 
-// project is the folder, where the title doesn't say it already.
+// project returns the folder, where the title doesn't say it already.
 func (r *row) project() string {
 	if r.session == nil || r.session.Title == "" {
 		return ""
@@ -213,7 +213,7 @@ func (r *row) project() string {
 	return r.folder()
 }
 
-// since is when what the row shows began.
+// since returns when what the row shows began.
 func (r *row) since() time.Time {
 	switch {
 	case r.request != nil:
@@ -228,7 +228,7 @@ func (r *row) since() time.Time {
 	return r.session.Since
 }
 
-// listRows are all rows in the order in which they are shown: requests oldest
+// listRows returns all rows in the order in which they are shown: requests oldest
 // first, then sessions by section, the latest change first where nothing runs.
 // Running sessions stay in the order in which they started, so that they do not
 // jump with every event. What was answered before comes with the ended ones.

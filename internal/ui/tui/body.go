@@ -30,7 +30,7 @@ type bodyLine struct {
 	broken bool  // a word goes on in the next
 }
 
-// render is the line with its colours and marks.
+// render returns the line with its colours and marks.
 func (l *bodyLine) render() string {
 	var b strings.Builder
 	if l.goesOn {
@@ -47,7 +47,7 @@ func (l *bodyLine) render() string {
 	return b.String()
 }
 
-// bodyOf is the text of a request for so many columns.
+// bodyOf returns the text of a request for so many columns.
 func (m *Model) bodyOf(item *wire.InboxRequest, width int) *body {
 	b := m.body
 	if b == nil || b.id != item.ID || b.shown != item.Shown || b.note != item.Note || b.status != item.Status ||
@@ -77,7 +77,7 @@ func newBody(m *Model, item *wire.InboxRequest, width int) *body {
 	return b
 }
 
-// readable is a card as people would write it: the folder behind what is wanted there, and the
+// readable returns a card as people would write it: the folder behind what is wanted there, and the
 // agent's own description of a call in quotes. It says everything that the card says.
 func (m *Model) readable(card, agent string) string {
 	head, rest, _ := strings.Cut(card, "\n")
@@ -106,7 +106,7 @@ const (
 	alwaysShown = "A would always allow: "
 )
 
-// shortPath is a path below the folder that a card's head ends with.
+// shortPath returns a path below the folder that a card's head ends with.
 func shortPath(file, head string) string {
 	_, folder, _ := strings.Cut(head, " in ")
 	if rest, ok := strings.CutPrefix(file, folder+"/"); ok && folder != "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Daemon is what the view needs of a daemon; [client.Client] has all of it.
+// Daemon is the part of a daemon that the view needs; [client.Client] has all of it.
 type Daemon interface {
 	Info(ctx context.Context) (*client.Info, error)
 	FollowWaiting(ctx context.Context, each func(client.InboxNote) error) error

@@ -17,7 +17,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// terminal is what the view writes to.
+// terminal is the terminal that the view writes to.
 type terminal struct {
 	mu   sync.Mutex
 	text bytes.Buffer

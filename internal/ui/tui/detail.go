@@ -42,7 +42,7 @@ func (p *page) line(i int) string {
 	return p.tail[i]
 }
 
-// visible are the lines that fit in so many lines of the screen.
+// visible returns the lines that fit in so many lines of the screen.
 func (p *page) visible(scroll, height int) []string {
 	top := min(scroll, max(0, p.length()-height))
 	var out []string
@@ -52,7 +52,7 @@ func (p *page) visible(scroll, height int) []string {
 	return fill(out, height)
 }
 
-// details is what was read about the selected session.
+// details holds what was read about the selected session.
 type details struct {
 	key      string // of the row it belongs to
 	session  *wire.SessionDetail
@@ -77,7 +77,7 @@ func (d *details) note(session *wire.Session) {
 // detailPause is how often the details of a session at work are read.
 const detailPause = time.Second
 
-// hiddenLines is how many lines of the details are below the screen.
+// hiddenLines returns how many lines of the details are below the screen.
 func (m *Model) hiddenLines() int {
 	if m.selectedRow() == nil || m.width < 1 || m.opts.Sidebar {
 		return 0
@@ -86,7 +86,7 @@ func (m *Model) hiddenLines() int {
 	return max(0, m.page(place.width).length()-m.scroll-place.height)
 }
 
-// page is everything about the selected row, wrapped.
+// page returns everything about the selected row, wrapped.
 func (m *Model) page(width int) *page {
 	r := m.selectedRow()
 	switch {
@@ -100,7 +100,7 @@ func (m *Model) page(width int) *page {
 	return &page{head: sessionLines(m, r, width)}
 }
 
-// requestPage is a request in full: what it would do, and exactly the text whose hash the
+// requestPage returns a request in full: what it would do, and exactly the text whose hash the
 // answer carries; below it the session's last steps.
 func requestPage(m *Model, r *row, width int) *page {
 	item, height := r.request, m.layout().detail.height
@@ -153,7 +153,7 @@ const (
 	manyLines = 40
 )
 
-// latestSteps are the last steps that fit in so many lines, with what came of them where all
+// latestSteps returns the last steps that fit in so many lines, with what came of them where all
 // of it fits. The last few are there in any case.
 func latestSteps(steps []step, width, room int) []string {
 	for _, lines := range []int{maxResult, 3, 0} {
@@ -174,7 +174,7 @@ func latestSteps(steps []step, width, room int) []string {
 	return nil
 }
 
-// tailOf is what is below a request: what its session did last and said last, as much as
+// tailOf returns what is below a request: what its session did last and said last, as much as
 // fits in the room that's left.
 func (m *Model) tailOf(r *row, width, room int) []string {
 	if m.layout().aside.width > 0 {
@@ -207,7 +207,7 @@ func (m *Model) tailOf(r *row, width, room int) []string {
 	return tail
 }
 
-// lastWords is what a session said last: in this turn, else at the end of an earlier one.
+// lastWords returns what a session said last: in this turn, else at the end of an earlier one.
 func lastWords(s *wire.Session) string {
 	switch {
 	case s == nil:
@@ -218,7 +218,7 @@ func lastWords(s *wire.Session) string {
 	return termsafe.Line(s.LastWords, 600)
 }
 
-// sessionLines are what a session does now, its last steps, and everything else that is
+// sessionLines returns what a session does now, its last steps, and everything else that is
 // known about it.
 func sessionLines(m *Model, r *row, width int) []string {
 	d := &m.details
@@ -250,7 +250,7 @@ func sessionLines(m *Model, r *row, width int) []string {
 	return d.lines
 }
 
-// aboutLines are everything else that is known about a session.
+// aboutLines returns everything else that is known about a session.
 func (d *details) aboutLines(m *Model) []string {
 	shown, now := *d.session, m.opts.Now()
 	shown.Cwd = m.shortFolder(shown.Cwd)
@@ -259,7 +259,7 @@ func (d *details) aboutLines(m *Model) []string {
 	return strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
 }
 
-// asideLines are the session's last steps, and what is known about it.
+// asideLines returns the session's last steps, and what is known about it.
 func (f frame) asideLines(r *row, width, height int) []string {
 	d := &f.details
 	if r == nil || d.key != r.key() || d.session == nil {
@@ -274,7 +274,7 @@ func (f frame) asideLines(r *row, width, height int) []string {
 	return append(lines, about...)
 }
 
-// othersWaiting are the other requests, each in full where all of them fit.
+// othersWaiting returns the other requests, each in full where all of them fit.
 func (f frame) othersWaiting(r *row, width, room int) []string {
 	for _, most := range []int{1 << 10, 12, 6, 3} {
 		if lines := f.othersIn(r, width, most); len(lines) <= room {
@@ -284,7 +284,7 @@ func (f frame) othersWaiting(r *row, width, room int) []string {
 	return nil
 }
 
-// othersIn are the other requests in so many lines each.
+// othersIn returns the other requests in so many lines each.
 func (f frame) othersIn(r *row, width, most int) []string {
 	var lines []string
 	for i := range f.list.rows {
@@ -328,7 +328,7 @@ func (m *Model) shortFolder(path string) string {
 	return "~" + rest
 }
 
-// longFolder is a folder that was shortened, or typed with ~.
+// longFolder returns a folder that was shortened, or typed with ~.
 func (m *Model) longFolder(path string) string {
 	if rest, ok := strings.CutPrefix(path, "~"); ok && m.opts.Home != "" && (rest == "" || rest[0] == '/') {
 		return m.opts.Home + rest

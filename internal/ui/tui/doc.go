@@ -1,4 +1,4 @@
-// Package tui is the live view: every session and everything that waits for you on one
+// Package tui draws the live view: every session and everything that waits for you on one
 // screen, answered by key.
 //
 // What must stay true:

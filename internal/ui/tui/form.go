@@ -36,7 +36,7 @@ func newForm(item *wire.InboxRequest, title string, questions []event.Inquiry, n
 // answered reports whether a question has an answer.
 func (f *form) answered(i int) bool { return slices.Contains(f.chosen[i], true) || f.words[i] != "" }
 
-// missing is the first question that needs an answer and has none; -1: none.
+// missing returns the first question that needs an answer and has none; -1: none.
 func (f *form) missing() int {
 	for i, q := range f.questions {
 		if !f.answered(i) && !q.Optional {
@@ -46,7 +46,7 @@ func (f *form) missing() int {
 	return -1
 }
 
-// rows is how many places the cursor has in a question.
+// rows returns how many places the cursor has in a question.
 func (f *form) rows(question int) int {
 	q := f.questions[question]
 	if takesWords(q) {
@@ -97,7 +97,7 @@ func isQuick(questions []event.Inquiry) bool {
 	return len(questions) == 1 && !questions[0].Multi && len(questions[0].Options) > 0
 }
 
-// reply is what the form says.
+// reply returns what the form says.
 func (f *form) reply() client.InboxReply {
 	reply := client.InboxReply{ID: f.item.ID, Choice: "answer", SHA256: f.item.SHA256}
 	for i, q := range f.questions {
@@ -120,7 +120,7 @@ func (f *form) reply() client.InboxReply {
 
 func takesWords(q event.Inquiry) bool { return q.Free || len(q.Options) == 0 }
 
-// handleFormKey is a key while questions are answered.
+// handleFormKey returns a key while questions are answered.
 func handleFormKey(m *Model, key string) tea.Cmd {
 	f := m.form
 	m.status = ""
@@ -230,7 +230,7 @@ func typeAnswer(m *Model) {
 // optionKeys choose an option; o is for your own answer.
 const optionKeys = "123456789abcdefghijklmnpqrstuvwxyz"
 
-// optionKey is the key of an option; "-" where none is left.
+// optionKey returns the key of an option; "-" where none is left.
 func optionKey(n int) string {
 	if n < len(optionKeys) {
 		return optionKeys[n : n+1]
@@ -238,7 +238,7 @@ func optionKey(n int) string {
 	return "-"
 }
 
-// keys are those that do something in the form.
+// keys returns those that do something in the form.
 func (f *form) keys() []binding {
 	q := f.questions[f.at]
 	var keys []binding
@@ -267,7 +267,7 @@ func (f *form) keys() []binding {
 	return keys
 }
 
-// visibleLines are those lines of the form that fit, with the cursor among them, and the
+// visibleLines returns those lines of the form that fit, with the cursor among them, and the
 // question that is asked now at the top where not all do.
 func (f *form) visibleLines(width, height int, typed *lineInput) []string {
 	lines, at, cursor := f.lines(width, typed)
@@ -286,7 +286,7 @@ func (f frame) formInPlace(place area) bool {
 	return len(lines)+2 <= place.height
 }
 
-// formPage are the questions below what asks them, as the request itself shows them.
+// formPage returns the questions below what asks them, as the request itself shows them.
 func (f frame) formPage(place area) []string {
 	head, _, _ := strings.Cut(f.readable(f.form.item.Shown, f.form.item.Agent), "\n")
 	out := append(indentWrapped("", termsafe.Line(head, 0), place.width), "")

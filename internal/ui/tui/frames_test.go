@@ -17,7 +17,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// states are what the view must look right in.
+// states are the states in which the view must look right.
 var states = map[string]func(s *screen){
 	"empty": func(*screen) {},
 	"unhooked": func(s *screen) {

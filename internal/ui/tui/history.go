@@ -157,7 +157,7 @@ type step struct {
 // maxResult is how many lines of a result are shown.
 const maxResult = 8
 
-// draw is the step with so many lines of what came of it.
+// draw returns the step with so many lines of what came of it.
 func (s *step) draw(width, most int) []string {
 	out := wrapStyled([]string{s.line}, width)
 	n := min(most, len(s.result))
@@ -216,7 +216,7 @@ func printed(output json.RawMessage) string {
 	return cmp.Or(parts.Stdout, parts.Output, parts.Stderr)
 }
 
-// about are the steps without what the rest of the row says: its title, and the request.
+// about returns the steps without what the rest of the row says: its title, and the request.
 func (t *timeline) about(r *row) []step {
 	var list []step
 	for i, one := range t.steps {
@@ -229,7 +229,7 @@ func (t *timeline) about(r *row) []step {
 	return list
 }
 
-// timeline is what a session did lately.
+// timeline lists what a session did lately.
 type timeline struct {
 	steps  []step // turns, calls and decisions, oldest first
 	label  string // of the call that came last; "" where something else did

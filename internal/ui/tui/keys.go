@@ -33,7 +33,7 @@ type binding struct {
 // digitKeys are the digits that answer a question.
 const digitKeys = "1–9"
 
-// digitNames are the digits of so many options.
+// digitNames returns the digits of so many options.
 func digitNames(options int) string {
 	if options < 2 {
 		return "1"
@@ -51,7 +51,7 @@ func (b *binding) helpText() string {
 	return b.does
 }
 
-// keyGroup is what keys are for.
+// keyGroup names the purpose of a key.
 type keyGroup string
 
 // The groups, as the help shows them.

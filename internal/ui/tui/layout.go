@@ -28,7 +28,7 @@ const smallScreen = 8
 // for rows of several lines.
 const tallScreen = 30
 
-// headHeight is how many lines the head takes.
+// headHeight returns how many lines the head takes.
 func (m *Model) headHeight() int {
 	bars := len(frame{m}.bars())
 	switch {
@@ -40,13 +40,13 @@ func (m *Model) headHeight() int {
 	return 1 + bars
 }
 
-// bottomHeight is how many lines the message and the keys take.
+// bottomHeight returns how many lines the message and the keys take.
 func (m *Model) bottomHeight() int { return len(frame{m}.statusLines()) + 1 }
 
-// bodyHeight is how many lines are left between the head and the bottom.
+// bodyHeight returns how many lines are left between the head and the bottom.
 func (m *Model) bodyHeight() int { return max(m.height-m.headHeight()-m.bottomHeight(), 0) }
 
-// layout is where everything is on the screen: what has no line in it isn't seen. Where
+// layout returns where everything is on the screen: what has no line in it isn't seen. Where
 // both don't fit, the details get the screen.
 func (m *Model) layout() areas {
 	top, height := m.headHeight(), m.bodyHeight()
@@ -68,7 +68,7 @@ func (m *Model) isSideBySide() bool {
 	return !m.opts.Sidebar && m.width >= sideBySide && m.height >= smallScreen
 }
 
-// listHeight is how many of so many lines a list above the details has: one of two
+// listHeight returns how many of so many lines a list above the details has: one of two
 // heights, so that it doesn't move with every session that starts or ends.
 func (m *Model) listHeight(room int) int {
 	most := max(room*2/5, 4)
@@ -95,7 +95,7 @@ func (m *Model) detailBelow(top, height int) area {
 // hasAir reports whether there is room for an empty column at both edges.
 func (m *Model) hasAir() bool { return m.width >= 60 && !m.opts.Sidebar }
 
-// panels are the list and the insides of the frames beside it.
+// panels returns the list and the insides of the frames beside it.
 func (m *Model) panels(top, height int) areas {
 	list, aside := min(max(m.width*35/100, 35), 46), 0
 	if m.width >= threeColumn {
@@ -128,7 +128,7 @@ type room struct {
 // no letters are left beside it.
 const widestPopup = 100
 
-// lowRoom is the inside of a popup below the selected request: over its last steps, else at
+// lowRoom returns the inside of a popup below the selected request: over its last steps, else at
 // the bottom.
 func (m *Model) lowRoom() room {
 	place, in := m.layout(), m.popupRoom()
@@ -143,7 +143,7 @@ func (m *Model) lowRoom() room {
 // lowHeight is how many lines a popup below a request takes with its frame.
 const lowHeight = 6
 
-// popupRoom is the largest inside of a popup.
+// popupRoom returns the largest inside of a popup.
 func (m *Model) popupRoom() room {
 	body := area{0, m.headHeight(), m.width, m.bodyHeight()}
 	if m.width < 50 || body.height < 10 {

@@ -29,7 +29,7 @@ type list struct {
 // compact reports whether a row has one line.
 func (l *list) compact() bool { return l.tall == 1 }
 
-// listOptions are what a list shows, and how.
+// listOptions say what a list shows, and how.
 type listOptions struct {
 	filter  string
 	history bool
@@ -94,7 +94,7 @@ func (l *list) isCurrent(b *board, opts listOptions) bool {
 	return l.changes == b.changes && l.listOptions == opts
 }
 
-// waitingLines are the lines at the top that show what needs the user.
+// waitingLines returns the lines at the top that show what needs the user.
 func (l *list) waitingLines() []listLine {
 	for i, line := range l.lines {
 		if line.row < 0 && line.section != sectionWaiting || line.row >= 0 && l.rows[line.row].section != sectionWaiting {
@@ -104,7 +104,7 @@ func (l *list) waitingLines() []listLine {
 	return l.lines
 }
 
-// visible are the lines that fit, with the selected row among them and as little as
+// visible returns the lines that fit, with the selected row among them and as little as
 // possible above it left out. What needs the user stays on top, wherever the cursor is.
 func (l *list) visible(selected string, height int) []listLine {
 	pinned := l.waitingLines()
@@ -137,7 +137,7 @@ func (l *list) cutWaiting(lines []listLine, room int) []listLine {
 	return kept
 }
 
-// shownWaiting is how many rows of the list need the user.
+// shownWaiting returns how many rows of the list need the user.
 func (l *list) shownWaiting() int {
 	n := 0
 	for n < len(l.rows) && l.rows[n].section == sectionWaiting {
@@ -146,7 +146,7 @@ func (l *list) shownWaiting() int {
 	return n
 }
 
-// linesOf is where the lines of a row are, from the first to the last; -1 for nowhere.
+// linesOf returns where the lines of a row are, from the first to the last; -1 for nowhere.
 func (l *list) linesOf(key string, lines []listLine) (first, last int) {
 	first, last = -1, -1
 	for i, line := range lines {
@@ -166,7 +166,7 @@ func linesDownTo(lines []listLine, last, height int) []listLine {
 	return lines[top:min(len(lines), top+height)]
 }
 
-// titleText is a line above rows, or below all of them.
+// titleText returns a line above rows, or below all of them.
 func (f frame) titleText(line listLine) string {
 	switch line.section {
 	case noSection:
@@ -193,7 +193,7 @@ type columns struct {
 
 func (c columns) isSet() bool { return c.title > 0 }
 
-// cell is a text in a column, with the space behind it.
+// cell returns a text in a column, with the space behind it.
 func (c columns) cell(text string, width int) string {
 	if width == 0 {
 		return ""
@@ -225,7 +225,7 @@ func (f frame) columnsOf(lines []listLine, width int) columns {
 	return c
 }
 
-// whoText is the agent of a row, with its mode and its machine.
+// whoText returns the agent of a row, with its mode and its machine.
 func (f frame) whoText(r *row) string {
 	name := termsafe.Line(r.agentName(), 20)
 	if r.session != nil {
@@ -237,7 +237,7 @@ func (f frame) whoText(r *row) string {
 	return name
 }
 
-// rowLines are a row's title with its age, who it is, and what it does: as many lines as a row
+// rowLines returns a row's title with its age, who it is, and what it does: as many lines as a row
 // has.
 func (f frame) rowLines(r *row, width int, columns columns) []string {
 	mark, style := r.sign()
@@ -317,7 +317,7 @@ func (f frame) ink(s string, style lipgloss.Style) string {
 	return b.String()
 }
 
-// findWord is where the first of the filter's words is in a text; n is 0 for nowhere.
+// findWord returns where the first of the filter's words is in a text; n is 0 for nowhere.
 func findWord(s, filter string) (at, n int) {
 	low := strings.ToLower(s)
 	if len(low) != len(s) {
@@ -331,7 +331,7 @@ func findWord(s, filter string) (at, n int) {
 	return at, n
 }
 
-// doingText is what a session does now, what it asks, or what was answered.
+// doingText returns what a session does now, what it asks, or what was answered.
 func doingText(r *row) string {
 	switch {
 	case r.decided != nil:
@@ -344,7 +344,7 @@ func doingText(r *row) string {
 	return requestAbout(r.request)
 }
 
-// promptAbout is what an agent asks in its own terminal: what is asked comes first,
+// promptAbout returns what an agent asks in its own terminal: what is asked comes first,
 // since the line may be cut.
 func promptAbout(item *wire.InboxRequest) string {
 	if item.Asked != "" {
@@ -353,7 +353,7 @@ func promptAbout(item *wire.InboxRequest) string {
 	return termsafe.Line(item.About(), 200)
 }
 
-// requestAbout is what a request is about in a few words: the question, the plan's
+// requestAbout returns what a request is about in a few words: the question, the plan's
 // title, the command, or what the card says. It may be cut: it is no place to decide.
 func requestAbout(item *wire.InboxRequest) string {
 	if len(item.Questions) > 0 {
@@ -373,7 +373,7 @@ func requestAbout(item *wire.InboxRequest) string {
 	return termsafe.Line(effect, 200)
 }
 
-// commandOf is the first command of a card, or what the card begins with.
+// commandOf returns the first command of a card, or what the card begins with.
 func commandOf(card string) string {
 	card = card[:min(len(card), 4096)]
 	for line := range wire.CardLines(card) {
@@ -403,7 +403,7 @@ func (f frame) visibleList(place area) []string {
 	return fill(out, place.height)
 }
 
-// shownLines are the lines of the list that fit, and the rows that are hidden below them.
+// shownLines returns the lines of the list that fit, and the rows that are hidden below them.
 func (f frame) shownLines(height int) (lines []listLine, hidden []row) {
 	lines = f.list.visible(f.selected, height)
 	below := func() []row {

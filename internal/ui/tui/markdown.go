@@ -60,7 +60,7 @@ func isHeading(line string) bool {
 	return marks > 0 && marks <= 6 && strings.HasPrefix(line[marks:], " ")
 }
 
-// bulletWidth is how long the mark of a list's line is: "- ", "* ", "12. "; 0 for none.
+// bulletWidth returns how long the mark of a list's line is: "- ", "* ", "12. "; 0 for none.
 func bulletWidth(line string) int {
 	if strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "* ") || strings.HasPrefix(line, "+ ") {
 		return 1

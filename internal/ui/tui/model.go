@@ -26,7 +26,7 @@ const frameTime = time.Second/framesPerSecond + 20*time.Millisecond
 // changes it more rarely (gatherTime).
 const framesPerSecond = 10
 
-// Options are what a view works with.
+// Options configure a view.
 type Options struct {
 	Daemon Daemon
 	// Jump brings the window of a session before the user.
@@ -56,7 +56,7 @@ type Options struct {
 	Version string
 }
 
-// mode is what keys mean now.
+// mode says what keys mean now.
 type mode int
 
 const (
@@ -94,7 +94,7 @@ type Model struct {
 	form    *form
 	batch   *batch
 	reading reading
-	// starting is what is filled in before an agent is started.
+	// starting is filled in before an agent is started.
 	starting starting
 	shown    shown
 	body     *body // of the request drawn last
@@ -156,7 +156,7 @@ type confirmText struct {
 	hints    []string
 }
 
-// connectingText is what the view says before it heard from a daemon.
+// connectingText is shown before the view heard from a daemon.
 const connectingText = "Connecting to the daemon …"
 
 // New returns a view of a daemon.
@@ -422,7 +422,7 @@ func (m *Model) takeNote(n client.InboxNote) {
 		}
 	default:
 		m.board.removeRequest(n.Item.ID)
-		// A prompt in the agent's own terminal may go because hookmux holds it now.
+		// A prompt in the agent's own terminal may go because it is in the inbox now.
 		if m.selected == "request "+n.Item.ID && !m.busy && m.replied != n.Item.ID && !isWindow(n.Item) {
 			m.status = endedText(n.Item)
 		}
@@ -462,7 +462,7 @@ func (m *Model) rebuildRows() {
 	m.selectRow(to)
 }
 
-// successor is the row to select once the one that was selected, at a place, is gone:
+// successor returns the row to select once the one that was selected, at a place, is gone:
 // what its session asks now; else whatever needs the user and took its place, or comes
 // first after an answer; else its session; else what took its place.
 func (m *Model) successor(at int) int {

@@ -42,7 +42,7 @@ func rgb(hex uint32) color.RGBA {
 	return color.RGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 255}
 }
 
-// newPalette is the palette for a background; nil for one that the terminal doesn't tell.
+// newPalette returns the palette for a background; nil for one that the terminal doesn't tell.
 // A terminal with sixteen colours has its own.
 func newPalette(background color.Color, profile colorprofile.Profile) palette {
 	switch {
@@ -72,7 +72,7 @@ func newPalette(background color.Color, profile colorprofile.Profile) palette {
 // The places of red and green among the terminal's colours.
 const inkRed, inkGreen = 1, 2
 
-// readable is the colour, moved as far from what is behind it as reading takes.
+// readable returns the colour, moved as far from what is behind it as reading takes.
 func readable(c, far color.RGBA, profile colorprofile.Profile, behind ...color.RGBA) color.RGBA {
 	for step := range 21 {
 		moved := shownAs(mix(c, far, float64(step)/20), profile)
@@ -83,7 +83,7 @@ func readable(c, far color.RGBA, profile colorprofile.Profile, behind ...color.R
 	return far
 }
 
-// shownAs is the colour that a terminal shows: the nearest of those that it has.
+// shownAs returns the colour that a terminal shows: the nearest of those that it has.
 func shownAs(c color.RGBA, profile colorprofile.Profile) color.RGBA {
 	r, g, b, _ := profile.Convert(c).RGBA()
 	return color.RGBA{R: uint8(r >> 8), G: uint8(g >> 8), B: uint8(b >> 8), A: 255}
@@ -94,7 +94,7 @@ func mix(a, b color.RGBA, share float64) color.RGBA {
 	return color.RGBA{R: part(a.R, b.R), G: part(a.G, b.G), B: part(a.B, b.B), A: 255}
 }
 
-// contrast is how far apart two colours are, from 1 to 21, as WCAG 2 computes it.
+// contrast returns how far apart two colours are, from 1 to 21, as WCAG 2 computes it.
 func contrast(a, b color.RGBA) float64 {
 	x, y := luminance(a), luminance(b)
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
@@ -167,7 +167,7 @@ func (p *palette) writeSequence(b *strings.Builder, codes string) {
 	}
 }
 
-// behind is a background, which only a known palette has.
+// behind returns a background, which only a known palette has.
 func (p *palette) behind(code int) color.RGBA {
 	switch code {
 	case addedCode:
@@ -178,7 +178,7 @@ func (p *palette) behind(code int) color.RGBA {
 	return p.chosen
 }
 
-// faint is a grey, or the terminal's own faint text.
+// faint returns a grey, or the terminal's own faint text.
 func (p *palette) faint(grey color.RGBA) string {
 	if !p.drawn {
 		return "2"

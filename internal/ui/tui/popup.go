@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
-// popup is what is drawn above the list and the details.
+// popup is drawn above the list and the details.
 type popup struct {
 	room
 	title string
@@ -16,7 +16,7 @@ type popup struct {
 	low   bool // below the request: what it's about stays on the screen
 }
 
-// popups are those that are open, one above the other: a form stays in sight while an
+// popups returns those that are open, one above the other: a form stays in sight while an
 // answer to it is typed.
 func (f frame) popups() []*popup {
 	var open []*popup
@@ -32,7 +32,7 @@ func (f frame) popups() []*popup {
 	return open
 }
 
-// popupOf is the popup of a mode; nil for none.
+// popupOf returns the popup of a mode; nil for none.
 func (f frame) popupOf(mode mode) *popup {
 	switch mode {
 	case modeTyping:

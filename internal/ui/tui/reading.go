@@ -18,7 +18,7 @@ func (m *Model) openPage(title string, lines []string) {
 	m.mode, m.reading = modePage, reading{title: title, lines: lines}
 }
 
-// wrapped are the lines for a popup. One without a frame has its title above the text.
+// wrapped returns the lines for a popup. One without a frame has its title above the text.
 func (r *reading) wrapped(in room) []string {
 	lines := r.lines
 	if !in.framed {
@@ -27,13 +27,13 @@ func (r *reading) wrapped(in room) []string {
 	return wrapStyled(lines, in.width)
 }
 
-// hidden is how many lines are below the popup.
+// hidden returns how many lines are below the popup.
 func (r *reading) hidden(m *Model) int {
 	in := m.popupRoom()
 	return max(0, len(r.wrapped(in))-r.scroll-in.height)
 }
 
-// handlePageKey is a key while something is read: it turns the page, or closes it.
+// handlePageKey returns a key while something is read: it turns the page, or closes it.
 func handlePageKey(m *Model, key string) tea.Cmd {
 	in := m.popupRoom()
 	last := max(0, len(m.reading.wrapped(in))-in.height)

@@ -2,7 +2,7 @@ package tui
 
 import "time"
 
-// shown is what of a text was on the screen, line by line. The screen is drawn every
+// shown keeps track of which part of a text was on the screen, line by line. The screen is drawn every
 // frameTime: what stood for a shorter time may never have been drawn, and does not
 // count.
 type shown struct {
@@ -95,7 +95,7 @@ func (s *shown) noteFrame(now time.Time) {
 	}
 }
 
-// unread is how many lines are neither on the screen now nor were before.
+// unread returns how many lines are neither on the screen now nor were before.
 func (s *shown) unread() int {
 	n := s.unseen
 	for i := s.window.first; i < s.window.last && i < len(s.lines); i++ {
@@ -106,7 +106,7 @@ func (s *shown) unread() int {
 	return max(n, 0)
 }
 
-// furthest is the first line that may stand at the top: nobody scrolls past what was
+// furthest returns the first line that may stand at the top: nobody scrolls past what was
 // not drawn.
 func (s *shown) furthest(now time.Time) int {
 	s.noteTime(now)

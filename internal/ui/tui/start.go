@@ -17,7 +17,7 @@ type Work struct {
 	Prompt   string // "" for none
 }
 
-// starting is what is filled in before an agent is started.
+// starting is filled in before an agent is started.
 type starting struct {
 	agents []string
 	agent  int
@@ -50,7 +50,7 @@ func openStart(m *Model) tea.Cmd {
 	return nil
 }
 
-// handleStartKey is a key while an agent is about to be started.
+// handleStartKey returns a key while an agent is about to be started.
 func handleStartKey(m *Model, msg tea.KeyPressMsg, key string) tea.Cmd {
 	s := &m.starting
 	m.status = ""

@@ -46,7 +46,7 @@ func onChosen(line string, width int) string {
 	return begin + strings.ReplaceAll(padRight(line, width), end, end+begin) + end
 }
 
-// sign is how a section marks its rows.
+// sign returns how a section marks its rows.
 func (s section) sign() (string, lipgloss.Style) {
 	switch s {
 	case sectionWaiting:
@@ -69,7 +69,7 @@ type kindInfo struct {
 	style      lipgloss.Style
 }
 
-// kindOf is what a request wants: a yes, an answer, a look at a plan, or a form filled in.
+// kindOf returns what a request wants: a yes, an answer, a look at a plan, or a form filled in.
 func kindOf(item *wire.InboxRequest) kindInfo {
 	switch {
 	case isWindow(item):
@@ -92,7 +92,7 @@ const (
 	riskLow  = "low"
 )
 
-// sign is how a row is marked.
+// sign returns how a row is marked.
 func (r *row) sign() (string, lipgloss.Style) {
 	if r.decided != nil {
 		if r.decided.Verdict == "deny" {

@@ -66,7 +66,7 @@ func (f frame) render() string {
 	return strings.Join(lines[:min(len(lines), f.height)], "\n")
 }
 
-// headLines are the counts and the bars for what you must not miss.
+// headLines returns the counts and the bars for what you must not miss.
 func (f frame) headLines() []string {
 	bars := f.bars()
 	if f.height < smallScreen {
@@ -150,7 +150,7 @@ func barText(width int, said, key, short string) string {
 	return padRight(ansi.Truncate(line, width, "…"), width)
 }
 
-// panelTop is the upper edge of a panel, with its title and a note.
+// panelTop returns the upper edge of a panel, with its title and a note.
 func panelTop(width int, title, note string) string {
 	return styleEdge.Render("╭") + ruleWith(width-2, title, note) + styleEdge.Render("╮")
 }
@@ -240,7 +240,7 @@ func countLines(n int) string {
 	return fmt.Sprintf("%d more lines", n)
 }
 
-// titledRule is a line across, with a title at its left and a note at its right.
+// titledRule returns a line across, with a title at its left and a note at its right.
 func titledRule(width int, title, note string) string { return ruleWith(width, title, note) }
 
 func ruleWith(width int, title, note string) string {
@@ -286,7 +286,7 @@ func (f frame) detailLines(place area) []string {
 	return f.page(place.width).visible(f.scroll, place.height)
 }
 
-// panelLines are the list and the panels beside it.
+// panelLines returns the list and the panels beside it.
 func (f frame) panelLines(place areas, list, detail []string) []string {
 	width := place.detail.width + 4
 	title, note := f.detailTitle(width - 2)
@@ -309,7 +309,7 @@ func (f frame) panelLines(place areas, list, detail []string) []string {
 	return out
 }
 
-// asideTitle is the heading of the third column.
+// asideTitle returns the heading of the third column.
 func (f frame) asideTitle() string {
 	if r := f.selectedRow(); r != nil && r.request != nil && f.details.key == r.key() && len(f.details.timeline.about(r)) > 0 {
 		return "Last steps"
@@ -326,7 +326,7 @@ func framed(lines []string, width int) []string {
 	return out
 }
 
-// usedText is what the selected session used, and what is left of its context.
+// usedText returns what the selected session used, and what is left of its context.
 func (f frame) usedText() string {
 	if r := f.selectedRow(); r != nil && r.session != nil {
 		return text.UsedInShort(r.session.Usage)
@@ -334,7 +334,7 @@ func (f frame) usedText() string {
 	return ""
 }
 
-// confirmLines are the question of a confirmation, wrapped.
+// confirmLines returns the question of a confirmation, wrapped.
 func (f frame) confirmLines(width int) []string {
 	out := append(indentWrapped("", f.confirm.question, width), "")
 	for _, line := range f.confirm.about {
@@ -456,7 +456,7 @@ func (f frame) statusText() string {
 	return ""
 }
 
-// keyLine are the keys that do something now.
+// keyLine returns the keys that do something now.
 func (f frame) keyLine() string {
 	key := func(name, does string) binding { return binding{name: name, does: does} }
 	switch f.mode {
@@ -509,7 +509,7 @@ func btoi(b bool) int {
 	return 0
 }
 
-// keyName is how a key is shown: of the digits only those that mean something.
+// keyName returns how a key is shown: of the digits only those that mean something.
 func (f frame) keyName(b *binding) string {
 	if b.name == digitKeys && f.pendingRequest() != nil {
 		return digitNames(len(f.pendingRequest().Questions[0].Options))
@@ -517,7 +517,7 @@ func (f frame) keyName(b *binding) string {
 	return b.name
 }
 
-// pageKeys are the keys of a text that is read.
+// pageKeys returns the keys of a text that is read.
 func pageKeys(more, back bool, leave string) []binding {
 	var keys []binding
 	if more {
@@ -529,7 +529,7 @@ func pageKeys(more, back bool, leave string) []binding {
 	return append(keys, binding{name: "Esc", does: leave})
 }
 
-// bottomWidth is how many columns the lines at the bottom have.
+// bottomWidth returns how many columns the lines at the bottom have.
 func (f frame) bottomWidth() int {
 	if f.hasAir() {
 		return f.width - 2
@@ -560,7 +560,7 @@ func (f frame) joinKeys(list []binding, last string) string {
 	return line + last
 }
 
-// helpLines are all keys by what they are for. A key that says several things, each
+// helpLines returns all keys by what they are for. A key that says several things, each
 // where it applies, has one line.
 func helpLines(width int) []string {
 	var groups [][]string
@@ -613,7 +613,7 @@ func joinGroups(groups [][]string) []string {
 	return out
 }
 
-// leftText is how much time is left.
+// leftText returns how much time is left.
 func leftText(d time.Duration) string {
 	if d <= 0 {
 		return "time's up"
@@ -631,7 +631,7 @@ func spanText(d time.Duration) string {
 	return fmt.Sprintf("%dh", int(d.Hours()))
 }
 
-// agoText is how long ago something was.
+// agoText returns how long ago something was.
 func agoText(d time.Duration) string {
 	if d < time.Second {
 		return "just now"

@@ -38,7 +38,7 @@ func leadingBlanks(line string) int {
 	return len(line) - len(strings.TrimLeft(line, " "))
 }
 
-// openStyle is the style that goes on behind a text, "" for none.
+// openStyle returns the style that goes on behind a text, "" for none.
 func openStyle(s string) string {
 	at := strings.LastIndex(s, "\x1b[")
 	if at < 0 {

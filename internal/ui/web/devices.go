@@ -13,7 +13,7 @@ import (
 // device is a browser that you paired.
 type device = devices.Device
 
-// browsers are the devices that are browsers: other machines are paired as well.
+// browsers returns the devices that are browsers: other machines are paired as well.
 func (s *Service) browsers() []device {
 	var list []device
 	for _, one := range s.Devices.List() {
@@ -37,7 +37,7 @@ func (s *Service) devicesMethod(params json.RawMessage, _ proc.Cred) (any, *wire
 	return s.deviceInfos(), nil
 }
 
-// info is a device as commands show it.
+// info returns a device as commands show it.
 func (s *Service) info(one *device) wire.WebDevice {
 	if one.Kind == devices.Host {
 		return one.Info(s.Machines.Links(one.ID))

@@ -231,7 +231,7 @@ func (h *hub) isVisible() bool {
 	return false
 }
 
-// count is how many pages a device has open; "" is all devices.
+// count returns how many pages a device has open; "" is all devices.
 func (h *hub) count(device string) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -276,7 +276,7 @@ type snapshot struct {
 	Requests []wire.InboxRequest `json:"requests"` // and sessions, which come from sessionList
 }
 
-// agentTitles are the names of all agents, as people write them.
+// agentTitles returns the names of all agents, as people write them.
 func (s *Service) agentTitles() map[string]string {
 	titles := map[string]string{}
 	for _, a := range s.Catalogue.Agents() {
@@ -285,7 +285,7 @@ func (s *Service) agentTitles() map[string]string {
 	return titles
 }
 
-// sessionList is every session, for a page that has joined.
+// sessionList returns every session, for a page that has joined.
 func (h *hub) sessionList(ctx context.Context) ([]byte, *wire.Error) {
 	h.mu.Lock()
 	list, changes := h.list, h.changes

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestJoinModules(t *testing.T) {
+func TestJoinTSHooks(t *testing.T) {
 	got := joinModules(func(name string) []byte {
 		return []byte(map[string]string{
 			"app.js": "import { a } from './one.js'\nimport * as two from './two.js'\nuse(a, two.b)\n",

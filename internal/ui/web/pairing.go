@@ -117,7 +117,7 @@ func (p *pairings) use(code string, c claim, now time.Time) (*pairing, string, b
 	return nil, "", false
 }
 
-// pairDigits are the digits that both sides show. The nonce is chosen after the key
+// pairDigits returns the digits that both sides show. The nonce is chosen after the key
 // arrived, so that nobody can look for a key that gives the digits of another one.
 func pairDigits(code string, key []byte, nonce string) string {
 	sum := sha256.Sum256([]byte("hookmux-pair-1\n" + code + "\n" + base64.RawURLEncoding.EncodeToString(key) + "\n" + nonce))

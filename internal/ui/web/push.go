@@ -78,7 +78,7 @@ func (s *Service) Withdraw(ctx context.Context, id string) error {
 	return s.pushNotice(ctx, notice{id: id, withdraw: true})
 }
 
-// notice is what a device is told: as little as is needed to decide whether to look.
+// notice is sent to a device: as little as is needed to decide whether to look.
 type notice struct {
 	id       string // of the request; a later push about it replaces the one before
 	title    string
@@ -121,7 +121,7 @@ func isPublic(a netip.Addr) bool {
 		!netip.MustParsePrefix("100.64.0.0/10").Contains(a) && !netip.MustParsePrefix("192.0.0.0/24").Contains(a)
 }
 
-// signingKey is the key of this installation, made when it's first needed.
+// signingKey returns the key of this installation, made when it's first needed.
 func (p *pusher) signingKey() (*ecdsa.PrivateKey, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -152,7 +152,7 @@ func (p *pusher) signingKey() (*ecdsa.PrivateKey, error) {
 	return key, nil
 }
 
-// authorization is the VAPID header for a push service.
+// authorization returns the VAPID header for a push service.
 func authorization(key *ecdsa.PrivateKey, endpoint, subject string, now time.Time) (string, error) {
 	u, err := url.Parse(endpoint)
 	if err != nil {
@@ -220,7 +220,7 @@ func encrypt(to *subscription, text []byte) ([]byte, error) {
 	return seal.Seal(out, nonce, record, nil), nil
 }
 
-// encode is a push as browsers read it: the members of Declarative Web Push, and the tag
+// encode returns a push as browsers read it: the members of Declarative Web Push, and the tag
 // that our worker uses.
 func (n *notice) encode(page string) []byte {
 	tag := "request-" + n.id

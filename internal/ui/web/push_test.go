@@ -26,7 +26,7 @@ import (
 	"github.com/hookmux/hookmux/internal/services"
 )
 
-// browserKeys are what a browser keeps of its subscription.
+// browserKeys are a browser's part of its subscription.
 type browserKeys struct {
 	key  *ecdh.PrivateKey
 	auth []byte

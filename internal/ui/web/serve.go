@@ -170,7 +170,7 @@ func listenAt(address string) ([]net.Listener, error) {
 	}
 }
 
-// addressesOfLocalhost are the addresses of localhost that a listener at host doesn't cover.
+// addressesOfLocalhost returns the addresses of localhost that a listener at host doesn't cover.
 func addressesOfLocalhost(host string) []string {
 	switch ip := net.ParseIP(host); {
 	case host == "127.0.0.1" || host == "0.0.0.0":
@@ -193,7 +193,7 @@ func (v *server) close() {
 	_ = v.http.Close()
 }
 
-// url is how a browser reaches the page.
+// url returns how a browser reaches the page.
 func (v *server) url() string {
 	if v.public != nil {
 		return strings.TrimSuffix(v.public.String(), "/")
@@ -320,7 +320,7 @@ func (v *server) helloHandler(w http.ResponseWriter, _ *http.Request) {
 	answer(w, map[string]any{"instance": v.instance, "time": time.Now().UnixMilli()})
 }
 
-// clientAddress is where a request came from, for you to read: behind a proxy on this
+// clientAddress returns where a request came from, for you to read: behind a proxy on this
 // machine it's what the proxy says.
 func (s *Service) clientAddress(r *http.Request) string {
 	host, _, _ := net.SplitHostPort(r.RemoteAddr)
@@ -333,7 +333,7 @@ func (s *Service) clientAddress(r *http.Request) string {
 	return host
 }
 
-// browserName is a browser in a few words, without its version.
+// browserName returns a browser in a few words, without its version.
 func browserName(agent string) string {
 	name := "a browser"
 	for _, one := range [][2]string{{"Edg", "Edge"}, {"OPR", "Opera"}, {"Firefox", "Firefox"}, {"FxiOS", "Firefox"},

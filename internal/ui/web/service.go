@@ -28,7 +28,7 @@ const settingsFile = "web.json"
 // device's key per address; the digits spell HOOK.
 const DefaultListen = "127.0.0.1:4665"
 
-// Requests is what the page needs of approvals. Devices see requests in full, as you do
+// Requests is the part of approvals that the page needs. Devices see requests in full, as you do
 // at a trusted terminal.
 type Requests interface {
 	WaitingInFull() []wire.InboxRequest
@@ -40,7 +40,7 @@ type Requests interface {
 	Watch() (left func())
 }
 
-// Daemon is what else it needs.
+// Daemon is the part of the daemon that it needs as well.
 type Daemon interface {
 	// Call runs a method in the daemon's own name.
 	Call(ctx context.Context, method string, params json.RawMessage) (any, *wire.Error)
@@ -60,7 +60,7 @@ type Machines interface {
 	EndLinks(device string)
 }
 
-// Options is what a service is made of.
+// Options configures a service.
 type Options struct {
 	services.Deps
 	Context  context.Context // ends when the daemon does
@@ -138,7 +138,7 @@ func (s *Service) stopLocked() {
 	s.hub.endPages(func(*page) bool { return true })
 }
 
-// Methods are what commands ask about the page.
+// Methods returns what commands ask about the page.
 func (s *Service) Methods() map[string]services.Method {
 	return map[string]services.Method{
 		wire.MethodWebStart:        {Run: s.startMethod},

@@ -89,7 +89,7 @@ const NewsTime = 14 * 24 * time.Hour
 // IsNews reports whether a person may not know yet that there is another version.
 func (r Record) IsNews(now time.Time) bool { return r.Upgraded && now.Sub(r.Since) < NewsTime }
 
-// Changes are the titles of what changed since a version, oldest first, out of a
+// Changes returns the titles of what changed since a version, oldest first, out of a
 // changelog: sections "## VERSION" with lines "- **Title.** …". Of an unknown version
 // before, only the section of the version itself counts.
 func Changes(changelog string, r Record) []string {

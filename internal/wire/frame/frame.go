@@ -1,4 +1,4 @@
-// Package frame is the language between a hook client and the daemon: one JSON
+// Package frame defines the language between a hook client and the daemon: one JSON
 // header line, then raw bytes whose lengths the header names.
 //
 //	request  {"v":1,"id":…,"agent":…,"event":…,"deadline":…,"cwd":…,"ver":…,"payload":N,"env":M}\n  N bytes  M bytes
@@ -49,7 +49,7 @@ type Limits struct {
 	Env     int // also stderr of a reply
 }
 
-// Standard is what the daemon and its client accept.
+// Standard holds the limits of the daemon and its client.
 var Standard = Limits{Payload: 16 << 20, Env: 1 << 20}
 
 // Request is one call of a hook.
@@ -80,7 +80,7 @@ type Request struct {
 	Env     []byte // NUL separated name=value; never written to disk
 }
 
-// Reply is what the hook process has to say to the agent.
+// Reply is the hook process's answer to the agent.
 type Reply struct {
 	ID     string
 	Exit   int
@@ -95,7 +95,7 @@ var (
 	ErrVersion       = errors.New("frame: version is newer than this program; upgrade hookmux")
 )
 
-// Margin is what must be kept back of the time that an agent gives a hook, so
+// Margin returns what must be kept back of the time that an agent gives a hook, so
 // that the answer arrives before the agent stops waiting: the larger of two
 // seconds and five percent, a quarter where less than five seconds are given.
 func Margin(limit time.Duration) time.Duration {

@@ -29,7 +29,7 @@ type timed struct {
 	took  []float64
 }
 
-// threadTime is the cpu that this thread has had.
+// threadTime returns the cpu that this thread has had.
 func threadTime() time.Duration {
 	var now unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &now) != nil {

@@ -197,7 +197,7 @@ func verifyTarget(app *cmdutil.App, name string) (verify.Target, error) {
 		Argv: []string{found.Program}}}, nil
 }
 
-// programFolder is the folder of hookmux and hookmux-hook: this program's own, or the one
+// programFolder returns the folder of hookmux and hookmux-hook: this program's own, or the one
 // that PATH leads to.
 func programFolder(app *cmdutil.App) (string, error) {
 	self, err := os.Executable()
@@ -213,7 +213,7 @@ func programFolder(app *cmdutil.App) (string, error) {
 	return filepath.Dir(hook), err
 }
 
-// programsOfNoInstallation is the folder of both programs for a throw-away home.
+// programsOfNoInstallation returns the folder of both programs for a throw-away home.
 // Installed ones always go to their own daemon, so copies are made of those.
 func programsOfNoInstallation(app *cmdutil.App, bin string) (dir string, drop func(), err error) {
 	dirs, err := app.Dirs()

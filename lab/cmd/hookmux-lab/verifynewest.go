@@ -71,7 +71,7 @@ func verifyNewest(ctx context.Context, app *cmdutil.App, names []string, f *agen
 	return err
 }
 
-// newestTargets are the agents to be asked: those named, or every one that can be
+// newestTargets returns the agents to be asked: those named, or every one that can be
 // driven here but for those that are very large.
 func newestTargets(names []string) ([]realagents.Agent, error) {
 	var list []realagents.Agent

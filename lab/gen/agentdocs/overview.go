@@ -42,7 +42,7 @@ If your agent is unsupported, describe it in a file in ` + "`~/.config/hookmux/a
 An agent with a tool.before event must name the payload keys of the tool and its input (` + "`fields`" + `) and describe its tools; otherwise the file is refused, because guards would be blind. An agent without hooks that speaks ACP works through [` + "`hookmux acp`" + `](acp.md).
 `
 
-// overview is the page with the table of all agents: first those that a real one tested.
+// overview returns the page with the table of all agents: first those that a real one tested.
 func overview(c *agent.Catalogue, seen map[string]recordings.Summary) string {
 	var tested, documented, untested []agentfacts.Facts
 	for _, a := range c.Agents() {

@@ -30,7 +30,7 @@ func countEvidence(c *agent.Catalogue, seen map[string]recordings.Summary) (byKi
 	return byKind, all
 }
 
-// proofTable is the count for docs/contributing/verify.md.
+// proofTable returns the count for docs/contributing/verify.md.
 func proofTable(c *agent.Catalogue, seen map[string]recordings.Summary) string {
 	byKind, all := countEvidence(c, seen)
 	var b strings.Builder
@@ -44,7 +44,7 @@ func proofTable(c *agent.Catalogue, seen map[string]recordings.Summary) string {
 	return b.String()
 }
 
-// proofLines is the same for a terminal.
+// proofLines returns the same for a terminal.
 func proofLines(c *agent.Catalogue, seen map[string]recordings.Summary) string {
 	byKind, all := countEvidence(c, seen)
 	var b strings.Builder

@@ -112,7 +112,7 @@ func (t tally) killedPercent() float64 { return percent(t[killed], t[lived]) }
 
 func (t tally) coveredPercent() float64 { return percent(t[killed]+t[lived], t[notCovered]) }
 
-// percent is the share of part in part and rest; nothing at all is everything.
+// percent returns the share of part in part and rest; nothing at all is everything.
 func percent(part, rest int) float64 {
 	if part+rest == 0 {
 		return 100

@@ -266,7 +266,7 @@ func applyEdits(source []byte, edits []edit) []byte {
 	return out.Bytes()
 }
 
-// replaceOperator is the source with one change carried out.
+// replaceOperator returns the source with one change carried out.
 func replaceOperator(source []byte, c *change) []byte {
 	at := c.position.Offset
 	return slices.Concat(source[:at], []byte(c.to.String()), source[at+len(c.operator.String()):])

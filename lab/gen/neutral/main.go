@@ -18,11 +18,11 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// unreachable is what a model reads when the user wants calls refused while
+// unreachable is the text a model reads when the user wants calls refused while
 // the daemon cannot be reached.
 const unreachable = "hookmux could not be reached, and this call is only allowed with it; run: hookmux status"
 
-// unchecked is what a person or a model reads when guards are on and neither
+// unchecked is the text a person or a model reads when guards are on and neither
 // the daemon nor the check without it answered.
 const unchecked = "hookmux could not check this call because its daemon is not responding; run: " +
 	"hookmux daemon restart"

@@ -51,7 +51,7 @@ func pickAgents(commit string, fixed []string, more int) []string {
 	return picked
 }
 
-// eligible are the agents that the hash may choose, in the order of their names.
+// eligible returns the agents that the hash may choose, in the order of their names.
 func eligible(fixed []string) []string {
 	var names []string
 	for _, name := range recordings.Agents() {

@@ -116,7 +116,7 @@ var (
 // reason is why, without what the agent puts around it; it goes over two lines.
 var reason = regexp.MustCompile(`force-pushes( over)?|(over )?commits that others may have`)
 
-// blockedShot is what a real Claude Code showed when a guard stopped its call.
+// blockedShot returns what a real Claude Code showed when a guard stopped its call.
 func blockedShot(of size) shot {
 	text, columns := claudeWide, 60
 	if of == phone {

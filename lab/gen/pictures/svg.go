@@ -211,7 +211,7 @@ func drawRun(b *strings.Builder, run string, style uv.Style, x, y float64) {
 		float64(ansi.StringWidth(trimmed))*cellWidth, fill, weight, html.EscapeString(trimmed))
 }
 
-// colorOf is a colour as SVG has it; none is the given one.
+// colorOf returns a colour as SVG has it; none is the given one.
 func colorOf(c color.Color, none string) string {
 	switch c := c.(type) {
 	case nil:

@@ -114,7 +114,7 @@ func signAptIndex(r *release, getenv func(string) string) error {
 	return os.WriteFile(signed, append(out.Bytes(), '\n'), 0o644)
 }
 
-// debControl is the description in a .deb: an ar archive with control.tar.gz in it.
+// debControl returns the description in a .deb: an ar archive with control.tar.gz in it.
 func debControl(deb []byte) (string, error) {
 	const head = 60
 	rest, ok := bytes.CutPrefix(deb, []byte("!<arch>\n"))

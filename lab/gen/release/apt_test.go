@@ -17,7 +17,7 @@ import (
 	"github.com/ProtonMail/go-crypto/openpgp/packet"
 )
 
-// debOf is a .deb with nothing but a description in it.
+// debOf returns a .deb with nothing but a description in it.
 func debOf(t *testing.T, control string) []byte {
 	t.Helper()
 	packed, err := archive(".", []file{{"control", 0o644, []byte(control)}}, time.Unix(0, 0))

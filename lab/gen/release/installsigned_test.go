@@ -115,7 +115,7 @@ func signHash(t *testing.T, key minisign.PrivateKey, text []byte) []byte {
 	return r.Sign(key)
 }
 
-// toolFolder is a folder with the programs of a bare machine and some more.
+// toolFolder returns a folder with the programs of a bare machine and some more.
 func toolFolder(t *testing.T, more ...string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -18,7 +18,7 @@ import (
 // nfpm makes .deb and .rpm. No program links it.
 const nfpm = "github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.0"
 
-// packageConfig is what nfpm reads, as far as it is used here.
+// packageConfig is the part of nfpm's configuration that is used here.
 type packageConfig struct {
 	Name        string            `yaml:"name"`
 	Arch        string            `yaml:"arch"`
@@ -157,7 +157,7 @@ func compress(data []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// npmProcessor is what Node calls a processor.
+// npmProcessor is Node's name for a processor.
 var npmProcessor = map[string]string{"amd64": "x64", "arm64": "arm64"}
 
 // writeNPMPackages makes a package with the launcher, and one with the programs for

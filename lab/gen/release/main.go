@@ -40,7 +40,7 @@ func main() {
 	}
 }
 
-// release is what one run makes.
+// release holds everything that one run makes.
 type release struct {
 	Version  string
 	Home     string
@@ -64,24 +64,24 @@ type archived struct {
 	files        []file
 }
 
-// Address is where it will be downloaded from.
+// Address returns where it will be downloaded from.
 func (a archived) Address() string {
 	version := strings.Split(a.Name, "-")[1]
 	return homePage + "/releases/download/v" + version + "/" + a.Name + ".tar.gz"
 }
 
-// SRI is the sum as Nix writes it.
+// SRI returns the sum as Nix writes it.
 func (a archived) SRI() string { return "sha256-" + base64.StdEncoding.EncodeToString(a.digest[:]) }
 
-// Nix is what Nix calls the system.
+// Nix returns what Nix calls the system.
 func (a archived) Nix() string { return a.Pacman() + "-" + a.System }
 
-// Pacman is what pacman, rpm and Nix call the processor.
+// Pacman returns what pacman, rpm and Nix call the processor.
 func (a archived) Pacman() string {
 	return map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[a.Arch]
 }
 
-// Linux are the archives for Linux.
+// Linux returns the archives for Linux.
 func (r *release) Linux() []archived {
 	var list []archived
 	for _, a := range r.Archives {
@@ -216,7 +216,7 @@ func (r *release) writeSums() error {
 	return os.WriteFile(filepath.Join(r.out, sumsFile), []byte(text.String()), 0o644)
 }
 
-// commitTime is the time every file in the archives bears.
+// commitTime returns the time every file in the archives bears.
 func commitTime() (time.Time, error) {
 	text := os.Getenv("SOURCE_DATE_EPOCH")
 	if text == "" {
@@ -258,7 +258,7 @@ func (r *release) buildPrograms(dir, system, arch string) error {
 	return runLogged(cmd)
 }
 
-// commonFiles are those that are the same everywhere. The program itself, built
+// commonFiles returns those that are the same everywhere. The program itself, built
 // for this machine, writes the manual pages and the completions.
 func (r *release) commonFiles() ([]file, error) {
 	work := r.work

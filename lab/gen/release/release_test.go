@@ -19,7 +19,7 @@ import (
 	"aead.dev/minisign"
 )
 
-// newRelease is one of two systems with next to nothing in it, written to a
+// newRelease returns one of two systems with next to nothing in it, written to a
 // temporary folder. The test runs at the top of the tree then.
 func newRelease(t *testing.T) *release {
 	t.Helper()

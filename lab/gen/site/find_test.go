@@ -41,7 +41,7 @@ func TestQuestionsFindTheirPages(t *testing.T) {
 		"rules for one repository":      "docs/guide/4-guard.html#for-one-project",
 		"allow host":                    "docs/guide/4-guard.html#allow-only-these-hosts",
 		"share rules team":              "docs/rules.html#packs",
-		"typescript hook":               "docs/modules.html",
+		"typescript hook":               "docs/typescript.html",
 		"upgrade":                       "docs/install.html#after-an-upgrade",
 		"uninstall":                     "docs/troubleshooting.html#how-do-i-remove-it-completely-uninstall",
 		"stored how long":               "docs/security.html#privacy-and-network",

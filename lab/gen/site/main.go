@@ -65,7 +65,7 @@ var groups = []group{
 	{"Setup", []string{"docs/install.md", "docs/commands.md", commandPages, "docs/config.md", "docs/telemetry.md", "docs/fleet.md"}},
 	{"Daily use", []string{"docs/inbox.md", "docs/sessions.md", "docs/notifications.md", "docs/web.md", "docs/remote.md",
 		"docs/usage.md", "docs/tmux.md", "docs/acp.md"}},
-	{"Guards and hooks", []string{"docs/rules.md", "docs/hooks.md", "docs/modules.md", "examples/hooks/README.md",
+	{"Guards and hooks", []string{"docs/rules.md", "docs/hooks.md", "docs/typescript.md", "examples/hooks/README.md",
 		"docs/security.md", "docs/audit.md"}},
 	{"Agents", slices.Concat([]string{"docs/agents.md"}, usualPages(), []string{"docs/agents/*.md"})},
 	{"Contributing", []string{"CONTRIBUTING.md", "ARCHITECTURE.md", "docs/contributing/*.md", "docs/*.md", "SECURITY.md",
@@ -111,7 +111,7 @@ var descriptions = map[string]string{
 	"docs/acp.md":              "Agents that Zed, JetBrains and others run",
 	"docs/rules.md":            "The rule language, packs, replays",
 	"docs/hooks.md":            "Roles, handlers, answers, the built-in guards",
-	"docs/modules.md":          "One TypeScript file, no Node and no build",
+	"docs/typescript.md":       "One TypeScript file, no Node and no build",
 	"examples/hooks/README.md": "Ten hooks to copy",
 	"docs/security.md":         "What's promised, and what still works for an attacker",
 	"docs/audit.md":            "A signed record of every decision",
@@ -357,7 +357,7 @@ var conflict = regexp.MustCompile(`(?m)^(<{7}|>{7}) `)
 
 var colorBlock = regexp.MustCompile(`(?s):root \{\s*(.*?)\}`)
 
-// siteColors are the colours of the page for browsers, switched by its scheme or by the reader.
+// siteColors returns the colours of the page for browsers, switched by its scheme or by the reader.
 func siteColors(root string) (string, error) {
 	css, err := os.ReadFile(filepath.Join(root, brand, "app.css"))
 	if err != nil {
@@ -390,7 +390,7 @@ func writeFile(file string, text []byte) error {
 	return os.WriteFile(file, text, 0o644)
 }
 
-// urlOf is where the page of a file stands in the site.
+// urlOf returns where the page of a file stands in the site.
 func urlOf(file string) string {
 	if file == "README.md" {
 		return "overview.html"

@@ -37,7 +37,7 @@ type heading struct {
 	ID, Text string
 }
 
-// section is what a search finds: a heading and the text below it.
+// section is the unit of a search: a heading and the text below it.
 type section struct {
 	Page    string `json:"p"`
 	Heading string `json:"h"`
@@ -176,7 +176,7 @@ func (p *page) addSection(s section) {
 	}
 }
 
-// target is where a link of the page leads in the site, with the title of that page.
+// target returns where a link of the page leads in the site, with the title of that page.
 // A file without a page there is in the repository.
 func (p *page) target(link string, pages []*page, root string) (target, title string) {
 	if strings.Contains(link, "://") || strings.HasPrefix(link, "#") || strings.HasPrefix(link, "mailto:") {
@@ -204,7 +204,7 @@ func (p *page) target(link string, pages []*page, root string) (target, title st
 	return repositoryURL + file + anchor, ""
 }
 
-// commandPage is the address of the page of a command that code names, if it has one.
+// commandPage returns the address of the page of a command that code names, if it has one.
 func (p *page) commandPage(code string, pages []*page) string {
 	words := strings.Fields(code)
 	if len(words) < 2 || words[0] != "hookmux" {
@@ -222,7 +222,7 @@ func (p *page) commandPage(code string, pages []*page) string {
 	return ""
 }
 
-// about is the beginning of the page, for search engines and previews.
+// about returns the beginning of the page, for search engines and previews.
 func (p *page) about() string {
 	if said := descriptions[p.File]; said != "" {
 		return said
@@ -234,7 +234,7 @@ func (p *page) about() string {
 	return string(text)
 }
 
-// contents are the headings of the second and third level, where there are enough to choose from;
+// contents returns the headings of the second and third level, where there are enough to choose from;
 // of many, the second level alone.
 func (p *page) contents() []heading {
 	var second, both []heading
@@ -257,7 +257,7 @@ func (p *page) contents() []heading {
 
 const maxContents = 24
 
-// plainText is what is read of a node.
+// plainText returns what is read of a node.
 func plainText(node ast.Node, source []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(node, func(n ast.Node, entering bool) (ast.WalkStatus, error) {

@@ -1,5 +1,5 @@
 // Package checks holds what is asked of an agent: runs, each one launch of the
-// agent on a test bed, and checks, which judge what the runs brought to light.
+// agent on a test bed, and checks, which evaluate what the runs brought to light.
 package checks
 
 import (
@@ -41,7 +41,7 @@ type CheckGroup struct {
 	Checks []Check
 }
 
-// builtinGroups are what comes with hookmux, in the order of the report.
+// builtinGroups returns what comes with hookmux, in the order of the report.
 func builtinGroups() []CheckGroup {
 	return []CheckGroup{
 		coreGroup(),

@@ -51,7 +51,7 @@ func neverBroken(a *agent.Agent, _ drivers.Driver) string {
 	return ""
 }
 
-// toolBefore is the name of the event before a tool.
+// toolBefore returns the name of the event before a tool.
 func toolBefore(a *agent.Agent) string {
 	for _, e := range a.Events {
 		if e.Kind == event.ToolBefore && testbed.RegistersFor(e) {
@@ -104,7 +104,7 @@ func takesLimit(a *agent.Agent) bool {
 	return a == nil || a.Install == nil || a.Install.Way != agent.WayScripts
 }
 
-// anotherEvent is one that comes in every turn and is not about a call.
+// anotherEvent returns one that comes in every turn and is not about a call.
 func anotherEvent(st *testbed.TestBed) string {
 	for _, kind := range []event.Kind{event.SessionStart, event.TurnStart, event.ToolAfter} {
 		for _, e := range st.Agent.Events {
@@ -153,9 +153,9 @@ func wentOn(e *testbed.Evidence, s Subject, tag string) *Result {
 	return &r
 }
 
-// judgeMissing judges a missing program by the marks of its neighbours, one at the
+// evaluateMissing evaluates a missing program by the marks of its neighbours, one at the
 // same call, one at another event.
-func judgeMissing(p *Proof, s Subject) Result {
+func evaluateMissing(p *Proof, s Subject) Result {
 	e := p.Of("broken")
 	if r := wentOn(e, s, "missing"); r != nil {
 		return *r
@@ -167,7 +167,7 @@ func judgeMissing(p *Proof, s Subject) Result {
 	return HoldsBecause("the agent went on, and called the hooks beside it")
 }
 
-func judgeCrash(p *Proof, s Subject) Result {
+func evaluateCrash(p *Proof, s Subject) Result {
 	e := p.Of("broken")
 	if r := wentOn(e, s, "crash"); r != nil {
 		return *r
@@ -178,7 +178,7 @@ func judgeCrash(p *Proof, s Subject) Result {
 	return HoldsBecause("the hook was called and crashed, the agent went on")
 }
 
-func judgeHang(p *Proof, s Subject) Result {
+func evaluateHang(p *Proof, s Subject) Result {
 	e := p.Of("broken")
 	if r := wentOn(e, s, "hang"); r != nil && takesLimit(s.Agent) {
 		return *r

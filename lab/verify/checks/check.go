@@ -23,7 +23,7 @@ type Result struct {
 	Mark Mark   `json:"mark"`
 	Why  string `json:"why,omitempty"`  // what was seen, or why nothing could be
 	Hint string `json:"hint,omitempty"` // what it is likely about, and what fixes it
-	// Seen is what a run that led to ✗ left to look at.
+	// Seen holds what a run that led to ✗ left to look at.
 	Seen []string `json:"seen,omitempty"`
 	// Cause tells rows apart that a report shows together, or not at all.
 	Cause Cause `json:"-"`
@@ -38,7 +38,7 @@ const (
 	NeverCame          // no payload could be looked at; the row "fires" tells why
 )
 
-// NotInstalledBecause is the word on an event that hookmux does not install by default.
+// NotInstalledBecause returns the word on an event that hookmux does not install by default.
 func NotInstalledBecause(why string) Result {
 	return Result{Mark: Unsure, Why: "hookmux does not install this event by default (" + why + ")",
 		Cause: NotInstalled}
@@ -56,7 +56,7 @@ func FailsBecause(hint, format string, args ...any) Result {
 	return Result{Mark: Fails, Why: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// Subject is what a check is about: an agent, one of its events, or one claim
+// Subject is the subject of a check: an agent, one of its events, or one claim
 // the catalogue makes about an event.
 type Subject struct {
 	Agent  *agent.Agent
@@ -69,7 +69,7 @@ type Subject struct {
 type Check struct {
 	ID     string
 	Proves string
-	// Runs are what it looks at, all of them. They are run once for all
+	// Runs lists the runs it looks at, all of them. They are run once for all
 	// checks.
 	Runs []string
 	// Any says that it looks at whatever is run, and wants the run that
@@ -77,8 +77,8 @@ type Check struct {
 	Any bool
 	// Applies picks the subjects.
 	Applies func(Subject) bool
-	// Judge looks at the evidence. It is not asked when no run could be run.
-	Judge func(p *Proof, s Subject) Result
+	// Evaluate looks at the evidence. It is not asked when no run could be run.
+	Evaluate func(p *Proof, s Subject) Result
 	// Breakage must make the check fail, on subjects that Sure picks (all when
 	// nil): some checks only report what cannot be expected of every agent.
 	Breakage testbed.Breakage
@@ -108,7 +108,7 @@ type Proof struct {
 	Evidence map[string]*testbed.Evidence
 }
 
-// Of is the evidence of a run; never nil.
+// Of returns the evidence of a run; never nil.
 func (p *Proof) Of(run string) *testbed.Evidence {
 	if e := p.Evidence[run]; e != nil {
 		return e
@@ -116,7 +116,7 @@ func (p *Proof) Of(run string) *testbed.Evidence {
 	return &testbed.Evidence{Run: run, Missing: "not played"}
 }
 
-// All are the runs that were run, whatever came of them.
+// All returns the runs that were run, whatever came of them.
 func (p *Proof) All() []*testbed.Evidence {
 	var out []*testbed.Evidence
 	for _, e := range p.Evidence {
@@ -142,7 +142,7 @@ func SubjectsOf(a *agent.Agent, d drivers.Driver) []Subject {
 	return all
 }
 
-// ResultOf judges a subject, unless a run that the check looks at could not be
+// ResultOf evaluates a subject, unless a run that the check looks at could not be
 // run.
 func (c *Check) ResultOf(p *Proof, s Subject) Result {
 	for _, name := range c.Runs {
@@ -157,5 +157,5 @@ func (c *Check) ResultOf(p *Proof, s Subject) Result {
 	if c.Any && len(p.All()) == 0 {
 		return UnsureBecause("nothing was played that could show it")
 	}
-	return c.Judge(p, s)
+	return c.Evaluate(p, s)
 }

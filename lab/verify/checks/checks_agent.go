@@ -17,64 +17,64 @@ func builtinChecks() []Check {
 	return append([]Check{
 		{
 			ID: "order", Proves: "events arrive, and in an order that makes sense", Runs: []string{"observe"},
-			Applies: wholeAgent, Judge: judgeOrder, Breakage: lateHook,
+			Applies: wholeAgent, Evaluate: evaluateOrder, Breakage: lateHook,
 		}, {
 			ID: "neutral", Proves: "hooks that make no decision change nothing",
-			Runs: []string{"observe", "control"}, Applies: wholeAgent, Judge: judgeNeutral, Breakage: strayLine,
+			Runs: []string{"observe", "control"}, Applies: wholeAgent, Evaluate: evaluateNeutral, Breakage: strayLine,
 		}, {
 			ID:     "big-payload",
 			Proves: "a call of a megabyte (or the agent's limit) reaches the hook whole, and the answer applies",
-			Runs:   []string{"decide"}, Applies: canDeny, Judge: judgeBig, Breakage: cutPayload,
+			Runs:   []string{"decide"}, Applies: canDeny, Evaluate: evaluateBig, Breakage: cutPayload,
 		}, {
 			ID: "parallel", Proves: "each of several parallel calls gets its own answer", Runs: []string{"decide"},
-			Applies: canDeny, Judge: judgeParallel, Breakage: denyAll,
+			Applies: canDeny, Evaluate: evaluateParallel, Breakage: denyAll,
 		}, {
 			ID: "keep-cap", Proves: "an agent whose hook always says continue still ends", Runs: []string{"decide"},
-			Applies: func(s Subject) bool { return canKeep(s) && !s.Driver.KeepAtTerminal }, Judge: judgeCap,
+			Applies: func(s Subject) bool { return canKeep(s) && !s.Driver.KeepAtTerminal }, Evaluate: evaluateCap,
 			Breakage: noCap,
 		}, {
 			ID: "daemon-absent", Proves: "without a daemon, the agent continues and events are kept",
 			Runs:    []string{"broken"},
-			Applies: func(s Subject) bool { return wholeAgent(s) && !isPlugin(s.Agent) }, Judge: judgeAbsent("broken"),
+			Applies: func(s Subject) bool { return wholeAgent(s) && !isPlugin(s.Agent) }, Evaluate: evaluateAbsent("broken"),
 			Breakage: denyUnavailable,
 		}, {
 			ID: "daemon-absent", Proves: "without a daemon, the agent continues and its plugin keeps events",
 			Runs:    []string{"absent"},
-			Applies: func(s Subject) bool { return wholeAgent(s) && isPlugin(s.Agent) }, Judge: judgeAbsent("absent"),
+			Applies: func(s Subject) bool { return wholeAgent(s) && isPlugin(s.Agent) }, Evaluate: evaluateAbsent("absent"),
 			Breakage: denyUnavailable,
 		}, {
 			ID: "binary-missing", Proves: "a missing hook program doesn't stop the agent",
-			Runs: []string{"broken"}, Applies: wholeAgent, Judge: judgeMissing, Breakage: exitTwo,
+			Runs: []string{"broken"}, Applies: wholeAgent, Evaluate: evaluateMissing, Breakage: exitTwo,
 		}, {
 			ID: "hook-crash", Proves: "a hook that crashes doesn't stop the agent", Runs: []string{"broken"},
-			Applies: wholeAgent, Judge: judgeCrash, Breakage: exitTwo,
+			Applies: wholeAgent, Evaluate: evaluateCrash, Breakage: exitTwo,
 		}, {
 			ID: "hook-timeout", Proves: "the agent gives up on a hook that hangs", Runs: []string{"broken"},
-			Applies: wholeAgent, Judge: judgeHang, Breakage: exitTwo,
+			Applies: wholeAgent, Evaluate: evaluateHang, Breakage: exitTwo,
 		}, {
 			ID: "end-on-exit", Proves: "the end of a session is reported when the agent exits",
-			Runs: []string{"observe"}, Applies: wholeAgent, Judge: judgeEnd, Breakage: noEnd,
+			Runs: []string{"observe"}, Applies: wholeAgent, Evaluate: evaluateEnd, Breakage: noEnd,
 		}, {
 			ID: "end-on-term", Proves: "the end of a session is reported after SIGTERM", Runs: []string{"term"},
-			Applies: wholeAgent, Judge: judgeTerm, Breakage: noEnd,
+			Applies: wholeAgent, Evaluate: evaluateTerm, Breakage: noEnd,
 			Sure: func(s Subject) bool { return wholeAgent(s) && s.Driver.EndsOnTerm },
 		}, {
 			ID: "nothing-left", Proves: "nothing keeps running when the agent has ended", Runs: []string{"observe"},
-			Applies: wholeAgent, Judge: judgeLeft, Breakage: straggler,
+			Applies: wholeAgent, Evaluate: evaluateLeft, Breakage: straggler,
 		}, {
 			ID: "fires", Proves: "the event fires when it should", Any: true,
-			Applies: func(s Subject) bool { return s.Event != nil && s.Claim == "" }, Judge: judgeFires,
+			Applies: func(s Subject) bool { return s.Event != nil && s.Claim == "" }, Evaluate: evaluateFires,
 			Breakage: noEnd,
 		}, {
 			ID: "decodes", Proves: "every field of the payload is read, or left out on purpose", Any: true,
 			Applies: func(s Subject) bool {
 				return s.Event != nil && s.Claim == "" && testbed.RegistersFor(s.Event)
-			}, Judge: judgeDecodes, Breakage: newField,
+			}, Evaluate: evaluateDecodes, Breakage: newField,
 		},
 	}, claimChecks()...)
 }
 
-// eventOf is the first event of a kind that hookmux installs.
+// eventOf returns the first event of a kind that hookmux installs.
 func (s Subject) eventOf(kind event.Kind) *agent.EventSpec {
 	for _, e := range s.Agent.Events {
 		if e.Kind == kind && testbed.RegistersFor(e) {
@@ -106,7 +106,7 @@ func canKeep(s Subject) bool {
 	return e != nil && e.Carries.Keep != nil
 }
 
-func judgeOrder(p *Proof, s Subject) Result {
+func evaluateOrder(p *Proof, s Subject) Result {
 	e := p.Of("observe")
 	at := func(kind event.Kind, tag string) int {
 		for i, x := range e.Seen {
@@ -148,7 +148,7 @@ func judgeOrder(p *Proof, s Subject) Result {
 	return HoldsBecause("%d events: %s", len(kinds), strings.Join(kinds, " "))
 }
 
-func judgeBig(p *Proof, s Subject) Result {
+func evaluateBig(p *Proof, s Subject) Result {
 	e := p.Of("decide")
 	name := s.eventOf(event.ToolBefore).Name
 	x, ok := e.ToolEvent(name, "big")
@@ -181,7 +181,7 @@ func judgeBig(p *Proof, s Subject) Result {
 	return HoldsBecause("%d bytes arrived and the refusal counted", len(x.Event.Raw))
 }
 
-func judgeParallel(p *Proof, s Subject) Result {
+func evaluateParallel(p *Proof, s Subject) Result {
 	e := p.Of("decide")
 	name := s.eventOf(event.ToolBefore).Name
 	for _, tag := range []string{"par-a", "par-b", "par-c"} {
@@ -201,10 +201,10 @@ func judgeParallel(p *Proof, s Subject) Result {
 	return HoldsBecause("three calls at once, the second refused")
 }
 
-// judgeCap counts per turn: what an agent tells itself when a helper is done
+// evaluateCap counts per turn: what an agent tells itself when a helper is done
 // is a turn of its own, but being told to go on is not, although some agents
 // report it like a prompt.
-func judgeCap(p *Proof, s Subject) Result {
+func evaluateCap(p *Proof, s Subject) Result {
 	spec := s.eventOf(event.TurnEnd)
 	most, ends, tells := 0, 0, false
 	for _, x := range p.Of("decide").Events(spec.Name) {
@@ -247,7 +247,7 @@ func judgeCap(p *Proof, s Subject) Result {
 	return HoldsBecause("a turn went on %d times, then ended", most)
 }
 
-func judgeAbsent(run string) func(*Proof, Subject) Result {
+func evaluateAbsent(run string) func(*Proof, Subject) Result {
 	return func(p *Proof, s Subject) Result {
 		e := p.Of(run)
 		if e.Refusing && !e.Ran("absent") {
@@ -275,7 +275,7 @@ func judgeAbsent(run string) func(*Proof, Subject) Result {
 	}
 }
 
-func judgeEnd(p *Proof, s Subject) Result {
+func evaluateEnd(p *Proof, s Subject) Result {
 	e := p.Of("observe")
 	spec := s.eventOf(event.SessionEnd)
 	if spec == nil {
@@ -290,7 +290,7 @@ func judgeEnd(p *Proof, s Subject) Result {
 	return FailsBecause("The hook's time limit at the end may be too short", "no %s arrived", spec.Name)
 }
 
-func judgeTerm(p *Proof, s Subject) Result {
+func evaluateTerm(p *Proof, s Subject) Result {
 	e := p.Of("term")
 	spec := s.eventOf(event.SessionEnd)
 	if spec == nil {
@@ -305,7 +305,7 @@ func judgeTerm(p *Proof, s Subject) Result {
 	return FailsBecause("The hook's time limit at the end may be too short", "no %s arrived", spec.Name)
 }
 
-func judgeLeft(p *Proof, s Subject) Result {
+func evaluateLeft(p *Proof, s Subject) Result {
 	if runtime.GOOS != "linux" {
 		return UnsureBecause("processes can only be looked up on Linux")
 	}

@@ -36,80 +36,80 @@ func claimChecks() []Check {
 	return []Check{
 		{
 			ID: "deny", Proves: "a denied call doesn't run, and the model reads the reason", Runs: []string{"decide"},
-			Applies: deniesCall(false), Judge: judgeDeny, Breakage: dropReason,
+			Applies: deniesCall(false), Evaluate: evaluateDeny, Breakage: dropReason,
 		}, {
 			ID: "deny-ends", Proves: "a denied call doesn't run, and the turn ends", Runs: []string{"decide"},
-			Applies: deniesCall(true), Judge: judgeDenyEnds, Breakage: silent,
+			Applies: deniesCall(true), Evaluate: evaluateDenyEnds, Breakage: silent,
 		}, {
 			ID: "deny-permission", Proves: "a permission request is denied, and the model reads the reason",
 			Runs:    []string{"permission"},
-			Applies: claimOn("deny", event.PermissionRequest, false), Judge: judgeRefuse, Breakage: allowForDeny,
+			Applies: claimOn("deny", event.PermissionRequest, false), Evaluate: evaluateRefuse, Breakage: allowForDeny,
 		}, {
 			ID: "deny-after", Proves: "the model reads why a result was rejected", Runs: []string{"decide"},
-			Applies: claimOn("deny", event.ToolAfter, false), Judge: judgeReason("after-deny"), Breakage: silent,
+			Applies: claimOn("deny", event.ToolAfter, false), Evaluate: evaluateReason("after-deny"), Breakage: silent,
 		}, {
 			ID: "deny-failed", Proves: "the model reads what a hook says about a failed call", Runs: []string{"decide"},
-			Applies: claimOn("deny", event.ToolAfter, true), Judge: judgeReason("fail-deny"), Breakage: silent,
+			Applies: claimOn("deny", event.ToolAfter, true), Evaluate: evaluateReason("fail-deny"), Breakage: silent,
 		}, {
 			ID: "deny-prompt", Proves: "a blocked prompt never reaches the model", Runs: []string{"prompt"},
-			Applies: claimOn("deny", event.TurnStart, false), Judge: judgePromptDeny, Breakage: silent,
+			Applies: claimOn("deny", event.TurnStart, false), Evaluate: evaluatePromptDeny, Breakage: silent,
 		}, {
 			ID: "deny-compact", Proves: "a compaction is blocked", Runs: []string{"dialog"},
-			Applies: claimOn("deny", event.CompactBefore, false), Judge: judgeCompact, Breakage: silent,
+			Applies: claimOn("deny", event.CompactBefore, false), Evaluate: evaluateCompact, Breakage: silent,
 		}, {
 			ID: "allow", Proves: "an approval works like your own", Runs: []string{"permission"},
-			Applies: claimOn("allow", event.ToolBefore, false), Judge: judgeAllow("allow"), Breakage: silent,
+			Applies: claimOn("allow", event.ToolBefore, false), Evaluate: evaluateAllow("allow"), Breakage: silent,
 		}, {
 			ID: "allow-permission", Proves: "a call that a hook approves runs", Runs: []string{"permission"},
-			Applies: claimOn("allow", event.PermissionRequest, false), Judge: judgeAllow("leave"), Breakage: silent,
+			Applies: claimOn("allow", event.PermissionRequest, false), Evaluate: evaluateAllow("leave"), Breakage: silent,
 		}, {
 			ID: "ask", Proves: "the agent asks where it otherwise wouldn't", Runs: []string{"permission"},
-			Applies: func(s Subject) bool { return claimOn("ask", event.ToolBefore, false)(s) && !s.Driver.AskRefuses },
-			Judge:   judgeAsk("permission"), Breakage: silent,
+			Applies:  func(s Subject) bool { return claimOn("ask", event.ToolBefore, false)(s) && !s.Driver.AskRefuses },
+			Evaluate: evaluateAsk("permission"), Breakage: silent,
 		}, {
 			ID: "ask-refused", Proves: "with nobody to ask, an ask blocks the call even if it's permitted",
-			Runs:    []string{"decide"},
-			Applies: func(s Subject) bool { return claimOn("ask", event.ToolBefore, false)(s) && s.Driver.AskRefuses },
-			Judge:   judgeAsk("decide"), Breakage: forgetful,
+			Runs:     []string{"decide"},
+			Applies:  func(s Subject) bool { return claimOn("ask", event.ToolBefore, false)(s) && s.Driver.AskRefuses },
+			Evaluate: evaluateAsk("decide"), Breakage: forgetful,
 		}, {
 			ID: "ask-dialog", Proves: "the agent's prompt shows the hook's reason, and your answer applies",
 			Runs: []string{"dialog"},
 			Applies: func(s Subject) bool {
 				return claimOn("ask", event.ToolBefore, false)(s) && s.Driver.TUI != nil
-			}, Judge: judgeDialog, Breakage: silent,
+			}, Evaluate: evaluateDialog, Breakage: silent,
 		}, {
 			ID: "input", Proves: "only the changed command runs", Runs: []string{"decide"},
-			Applies: claimOn("input", event.ToolBefore, false), Judge: judgeInput("decide", "input", "input-changed"),
+			Applies: claimOn("input", event.ToolBefore, false), Evaluate: evaluateInput("decide", "input", "input-changed"),
 			Breakage: wrongKey,
 		}, {
 			ID: "input-permission", Proves: "the command runs as the approval changed it", Runs: []string{"permission"},
-			Applies: claimOn("input", event.PermissionRequest, false),
-			Judge:   judgeInput("permission", "leave-input", "leave-changed"), Breakage: wrongKey,
+			Applies:  claimOn("input", event.PermissionRequest, false),
+			Evaluate: evaluateInput("permission", "leave-input", "leave-changed"), Breakage: wrongKey,
 		}, {
 			ID: "output", Proves: "the model reads the changed result, not the real one", Runs: []string{"decide"},
-			Applies: claimOn("output", event.ToolAfter, false), Judge: judgeOutput, Breakage: silent,
+			Applies: claimOn("output", event.ToolAfter, false), Evaluate: evaluateOutput, Breakage: silent,
 		}, {
 			ID: "context", Proves: "the model reads what the hook adds", Runs: []string{"decide"},
-			Applies: addsContext, Judge: judgeContext("decide"), Breakage: silent,
+			Applies: addsContext, Evaluate: evaluateContext("decide"), Breakage: silent,
 		}, {
 			ID: "keep", Proves: "the agent continues with the hook's instruction", Runs: []string{"decide"},
-			Applies: func(s Subject) bool { return keeps(s) && !s.Driver.KeepAtTerminal }, Judge: judgeKeep("decide"),
+			Applies: func(s Subject) bool { return keeps(s) && !s.Driver.KeepAtTerminal }, Evaluate: evaluateKeep("decide"),
 			Breakage: silent,
 		}, {
 			ID: "keep-terminal", Proves: "in a terminal, the agent continues with the hook's instruction",
 			Runs:    []string{"dialog"},
-			Applies: func(s Subject) bool { return keeps(s) && s.Driver.KeepAtTerminal }, Judge: judgeKeep("dialog"),
+			Applies: func(s Subject) bool { return keeps(s) && s.Driver.KeepAtTerminal }, Evaluate: evaluateKeep("dialog"),
 			Breakage: forgetful,
 		}, {
 			ID: "context-compact", Proves: "the model reads what the hook adds to a compaction",
 			Runs: []string{"dialog"},
 			Applies: func(s Subject) bool {
 				return claimOn("context", event.CompactBefore, false)(s) && s.Driver.Compact != ""
-			}, Judge: judgeContext("dialog"), Breakage: forgetful,
+			}, Evaluate: evaluateContext("dialog"), Breakage: forgetful,
 		}, {
 			ID: "notice", Proves: "a system message is shown", Runs: []string{"dialog"},
-			Applies: func(s Subject) bool { return s.Claim == "notice" && testbed.RegistersFor(s.Event) },
-			Judge:   judgeNotice, Breakage: silent,
+			Applies:  func(s Subject) bool { return s.Claim == "notice" && testbed.RegistersFor(s.Event) },
+			Evaluate: evaluateNotice, Breakage: silent,
 		},
 	}
 }
@@ -143,7 +143,7 @@ func needsUser(s Subject) bool {
 	return false
 }
 
-func judgeDeny(p *Proof, s Subject) Result {
+func evaluateDeny(p *Proof, s Subject) Result {
 	e := p.Of("decide")
 	if r := checkSent(e, s, "deny"); r != nil {
 		return *r
@@ -169,8 +169,8 @@ func deniesCall(ends bool) func(Subject) bool {
 	}
 }
 
-// judgeDenyEnds wants the refused call to be the last, and the one before to have run.
-func judgeDenyEnds(p *Proof, s Subject) Result {
+// evaluateDenyEnds wants the refused call to be the last, and the one before to have run.
+func evaluateDenyEnds(p *Proof, s Subject) Result {
 	e := p.Of("decide")
 	if r := checkSent(e, s, "deny"); r != nil {
 		return *r
@@ -186,7 +186,7 @@ func judgeDenyEnds(p *Proof, s Subject) Result {
 	return HoldsBecause("did not run; the run ended, and the model was not asked again")
 }
 
-func judgeRefuse(p *Proof, s Subject) Result {
+func evaluateRefuse(p *Proof, s Subject) Result {
 	e := p.Of("permission")
 	if r := checkSent(e, s, "refuse"); r != nil {
 		return *r
@@ -200,7 +200,7 @@ func judgeRefuse(p *Proof, s Subject) Result {
 	return HoldsBecause("did not run; the model read the reason")
 }
 
-func judgeReason(tag string) func(*Proof, Subject) Result {
+func evaluateReason(tag string) func(*Proof, Subject) Result {
 	return func(p *Proof, s Subject) Result {
 		e := p.Of("decide")
 		if r := checkSent(e, s, tag); r != nil {
@@ -213,7 +213,7 @@ func judgeReason(tag string) func(*Proof, Subject) Result {
 	}
 }
 
-func judgePromptDeny(p *Proof, s Subject) Result {
+func evaluatePromptDeny(p *Proof, s Subject) Result {
 	e := p.Of("prompt")
 	if len(e.Events(s.Event.Name)) == 0 {
 		return FailsBecause("", "no %s arrived", s.Event.Name)
@@ -233,8 +233,8 @@ func judgePromptDeny(p *Proof, s Subject) Result {
 	return HoldsBecause("the model was never asked")
 }
 
-// judgeCompact wants the first of two compactions to have been refused.
-func judgeCompact(p *Proof, s Subject) Result {
+// evaluateCompact wants the first of two compactions to have been refused.
+func evaluateCompact(p *Proof, s Subject) Result {
 	e := p.Of("dialog")
 	asked := len(e.Events(s.Event.Name))
 	if asked == 0 {
@@ -254,7 +254,7 @@ func judgeCompact(p *Proof, s Subject) Result {
 	return HoldsBecause("the first of %d was refused and not made", asked)
 }
 
-func judgeAllow(tag string) func(*Proof, Subject) Result {
+func evaluateAllow(tag string) func(*Proof, Subject) Result {
 	return func(p *Proof, s Subject) Result {
 		e := p.Of("permission")
 		if r := checkSent(e, s, tag); r != nil {
@@ -276,7 +276,7 @@ func judgeAllow(tag string) func(*Proof, Subject) Result {
 	}
 }
 
-func judgeAsk(run string) func(*Proof, Subject) Result {
+func evaluateAsk(run string) func(*Proof, Subject) Result {
 	return func(p *Proof, s Subject) Result { return asked(p.Of(run), s) }
 }
 
@@ -297,7 +297,7 @@ func asked(e *testbed.Evidence, s Subject) Result {
 	return HoldsBecause("not run although it was permitted: nobody was there to ask")
 }
 
-func judgeDialog(p *Proof, s Subject) Result {
+func evaluateDialog(p *Proof, s Subject) Result {
 	e := p.Of("dialog")
 	if r := checkSent(e, s, "ask"); r != nil {
 		return *r
@@ -314,7 +314,7 @@ func judgeDialog(p *Proof, s Subject) Result {
 	return HoldsBecause("the question was on the screen with the hook's reason; yes let it run")
 }
 
-func judgeInput(run, tag, changed string) func(*Proof, Subject) Result {
+func evaluateInput(run, tag, changed string) func(*Proof, Subject) Result {
 	return func(p *Proof, s Subject) Result {
 		e := p.Of(run)
 		if r := checkSent(e, s, tag); r != nil {
@@ -327,7 +327,7 @@ func judgeInput(run, tag, changed string) func(*Proof, Subject) Result {
 	}
 }
 
-func judgeOutput(p *Proof, s Subject) Result {
+func evaluateOutput(p *Proof, s Subject) Result {
 	e := p.Of("decide")
 	if r := checkSent(e, s, "output"); r != nil {
 		return *r
@@ -343,7 +343,7 @@ func judgeOutput(p *Proof, s Subject) Result {
 	return HoldsBecause("the model read the changed result in place of the real one")
 }
 
-func judgeContext(run string) func(*Proof, Subject) Result {
+func evaluateContext(run string) func(*Proof, Subject) Result {
 	return func(p *Proof, s Subject) Result { return addedWords(p.Of(run), s) }
 }
 
@@ -372,7 +372,7 @@ func keeps(s Subject) bool {
 		claimOn("keep", event.SubagentEnd, false)(s) && s.Driver.Subagent != nil) && s.Event.Detail == ""
 }
 
-func judgeKeep(run string) func(*Proof, Subject) Result {
+func evaluateKeep(run string) func(*Proof, Subject) Result {
 	return func(p *Proof, s Subject) Result { return keptGoing(p.Of(run), s) }
 }
 
@@ -386,8 +386,8 @@ func keptGoing(e *testbed.Evidence, s Subject) Result {
 	return HoldsBecause("went on with what it was told")
 }
 
-// judgeNotice asks the screen: headless, agents don't print such lines.
-func judgeNotice(p *Proof, s Subject) Result {
+// evaluateNotice asks the screen: headless, agents don't print such lines.
+func evaluateNotice(p *Proof, s Subject) Result {
 	e := p.Of("dialog")
 	said := false
 	for _, x := range e.Events(s.Event.Name) {

@@ -51,7 +51,7 @@ func everyTurn(s Subject) bool {
 
 func failedTurn(s Subject) bool { return s.Event.Kind == event.TurnEnd && s.Event.Detail == "failed" }
 
-func judgeFires(p *Proof, s Subject) Result {
+func evaluateFires(p *Proof, s Subject) Result {
 	for _, e := range p.All() {
 		if n := len(e.Events(s.Event.Name)); n > 0 {
 			return HoldsBecause("%d times in the act %s", n, e.Run)
@@ -81,7 +81,7 @@ func judgeFires(p *Proof, s Subject) Result {
 	return FailsBecause("", "did not come in the act %s, where %d other events did", run, len(e.Seen))
 }
 
-func judgeDecodes(p *Proof, s Subject) Result {
+func evaluateDecodes(p *Proof, s Subject) Result {
 	n := 0
 	unwritten := "" // the run in which the agent ran the hook and wrote nothing
 	unknown := map[string]bool{}
@@ -202,7 +202,7 @@ func unmentionedInput(a *agent.Agent, ev *event.Event) []string {
 	return out
 }
 
-// fieldNames are all payload keys a catalogue entry maps: every list of the
+// fieldNames returns all payload keys a catalogue entry maps: every list of the
 // struct is one of keys.
 func fieldNames(f agent.FieldSpec) map[string]bool {
 	known := map[string]bool{}

@@ -29,38 +29,38 @@ func inboxChecks() []Check {
 	return []Check{
 		{
 			ID: "inbox-approve", Proves: "what you approve in the inbox runs", Runs: []string{"inbox"},
-			Applies: can, Judge: judgeInboxYes, Breakage: silent, Sure: byCommand,
+			Applies: can, Evaluate: evaluateInboxYes, Breakage: silent, Sure: byCommand,
 		}, {
 			ID: "inbox-deny", Proves: "what you deny in the inbox doesn't run, and the model reads why",
-			Runs: []string{"inbox"}, Applies: can, Judge: judgeInboxNo, Breakage: allowForDeny, Sure: byCommand,
+			Runs: []string{"inbox"}, Applies: can, Evaluate: evaluateInboxNo, Breakage: allowForDeny, Sure: byCommand,
 		}, {
 			ID: "inbox-nobody", Proves: "without an answer, the agent's own prompt takes over", Runs: []string{"inbox"},
-			Applies: can, Judge: judgeInboxNobody, Breakage: allowAll, Sure: byCommand,
+			Applies: can, Evaluate: evaluateInboxNobody, Breakage: allowAll, Sure: byCommand,
 		}, {
 			ID:      "inbox-later",
 			Proves:  "a skipped call approved at the agent's own prompt runs, and isn't asked again",
 			Runs:    []string{"inbox"},
-			Applies: func(s Subject) bool { return can(s) && s.Agent.Inbox.Repeats }, Judge: judgeInboxLater,
+			Applies: func(s Subject) bool { return can(s) && s.Agent.Inbox.Repeats }, Evaluate: evaluateInboxLater,
 			Breakage: askTwice, Sure: byCommand,
 		}, {
 			ID: "inbox-window", Proves: "a request answered in the agent's own terminal leaves the inbox",
 			Runs:    []string{"inbox"},
-			Applies: func(s Subject) bool { return can(s) && showsWindow(s.Agent) }, Judge: judgeInboxWindow,
+			Applies: func(s Subject) bool { return can(s) && showsWindow(s.Agent) }, Evaluate: evaluateInboxWindow,
 			Breakage: blindWindow, Sure: byCommand,
 		}, {
 			ID: "inbox-question", Proves: "the model reads your answers to its questions", Runs: []string{"questions"},
-			Applies: asks, Judge: judgeInboxQuestion, Breakage: silent, Sure: byCommand,
+			Applies: asks, Evaluate: evaluateInboxQuestion, Breakage: silent, Sure: byCommand,
 		}, {
 			ID:      "inbox-window-question",
 			Proves:  "a question answered in the agent's own terminal leaves the inbox",
 			Runs:    []string{"questions"},
-			Applies: func(s Subject) bool { return asks(s) && showsWindow(s.Agent) }, Judge: judgeInboxWindowQuestion,
+			Applies: func(s Subject) bool { return asks(s) && showsWindow(s.Agent) }, Evaluate: evaluateInboxWindowQuestion,
 			Breakage: blindQuestion, Sure: byCommand,
 		}, {
 			ID: "inbox-plan-mode", Proves: "an accepted plan runs in the mode you chose",
-			Runs:    []string{"plans"},
-			Applies: func(s Subject) bool { return asks(s) && len(s.Driver.Questions.Modes) > 0 },
-			Judge:   judgeInboxPlanModes, Breakage: forgetMode,
+			Runs:     []string{"plans"},
+			Applies:  func(s Subject) bool { return asks(s) && len(s.Driver.Questions.Modes) > 0 },
+			Evaluate: evaluateInboxPlanModes, Breakage: forgetMode,
 		}, {
 			ID:     "inbox-form",
 			Proves: "an MCP server's form can be filled in or declined in the inbox",
@@ -68,11 +68,11 @@ func inboxChecks() []Check {
 			Applies: func(s Subject) bool {
 				return s.Event == nil && s.Agent != nil && noForms(s.Agent,
 					s.Driver) == ""
-			}, Judge: judgeInboxForm, Breakage: silent,
+			}, Evaluate: evaluateInboxForm, Breakage: silent,
 		}, {
 			ID: "inbox-plan", Proves: "a plan can be sent back with feedback and accepted with a note",
 			Runs:    []string{"questions"},
-			Applies: func(s Subject) bool { return asks(s) && s.Driver.Questions.Plan != "" }, Judge: judgeInboxPlan,
+			Applies: func(s Subject) bool { return asks(s) && s.Driver.Questions.Plan != "" }, Evaluate: evaluateInboxPlan,
 			Breakage: silent, Sure: byCommand,
 		},
 	}
@@ -103,7 +103,7 @@ func joined(list []string) string {
 	return all
 }
 
-func judgeInboxYes(p *Proof, _ Subject) Result {
+func evaluateInboxYes(p *Proof, _ Subject) Result {
 	e := p.Of("inbox")
 	if r := checkAnswered(e, tagYes); r != nil {
 		return *r
@@ -114,7 +114,7 @@ func judgeInboxYes(p *Proof, _ Subject) Result {
 	return HoldsBecause("waited, was approved from elsewhere and ran")
 }
 
-func judgeInboxNo(p *Proof, _ Subject) Result {
+func evaluateInboxNo(p *Proof, _ Subject) Result {
 	e := p.Of("inbox")
 	if r := checkAnswered(e, tagNo); r != nil {
 		return *r
@@ -128,7 +128,7 @@ func judgeInboxNo(p *Proof, _ Subject) Result {
 	return HoldsBecause("did not run; the model read the reason")
 }
 
-func judgeInboxNobody(p *Proof, _ Subject) Result {
+func evaluateInboxNobody(p *Proof, _ Subject) Result {
 	e := p.Of("inbox")
 	if r := checkAnswered(e, tagNobody); r != nil {
 		return *r
@@ -153,7 +153,7 @@ func prompted(e *testbed.Evidence) Result {
 	return HoldsBecause("the agent's own prompt was there")
 }
 
-func judgeInboxLater(p *Proof, _ Subject) Result {
+func evaluateInboxLater(p *Proof, _ Subject) Result {
 	e := p.Of("inbox")
 	if r := checkAnswered(e, tagLater); r != nil {
 		return *r
@@ -167,12 +167,12 @@ func judgeInboxLater(p *Proof, _ Subject) Result {
 	return HoldsBecause("approved in the window, ran, and came to the inbox once")
 }
 
-func judgeInboxWindow(p *Proof, s Subject) Result {
+func evaluateInboxWindow(p *Proof, s Subject) Result {
 	e := p.Of("inbox")
 	return goneFromInbox(e, s, tagWindow, e.Ran(tagWindow))
 }
 
-func judgeInboxWindowQuestion(p *Proof, s Subject) Result {
+func evaluateInboxWindowQuestion(p *Proof, s Subject) Result {
 	e := p.Of("questions")
 	return goneFromInbox(e, s, "question", e.Saw(fmt.Sprintf(s.Driver.Questions.Told, askedThree, "small")))
 }
@@ -202,7 +202,7 @@ func goneFromInbox(e *testbed.Evidence, s Subject, tag string, taken bool) Resul
 	return HoldsBecause("gone at once after the sign (%s)", s.Agent.Inbox.Prompt)
 }
 
-func judgeInboxQuestion(p *Proof, s Subject) Result {
+func evaluateInboxQuestion(p *Proof, s Subject) Result {
 	e := p.Of("questions")
 	if r := checkAnswered(e, tagQuestions); r != nil {
 		return *r
@@ -219,7 +219,7 @@ func judgeInboxQuestion(p *Proof, s Subject) Result {
 	return HoldsBecause("the model read both answers, the one with two options whole")
 }
 
-func judgeInboxPlan(p *Proof, _ Subject) Result {
+func evaluateInboxPlan(p *Proof, _ Subject) Result {
 	e := p.Of("questions")
 	for _, tag := range []string{"plan-rejected", "plan"} {
 		if r := checkAnswered(e, tag); r != nil {

@@ -24,7 +24,7 @@ func questionGroup() CheckGroup {
 		Checks: []Check{{
 			ID: "deny-question", Proves: "a hook dismisses a question, and the turn doesn't wait",
 			Runs:    []string{"question"},
-			Applies: claimOn("deny", event.UserQuestion, false), Judge: judgeQuestion, Breakage: forgetful,
+			Applies: claimOn("deny", event.UserQuestion, false), Evaluate: evaluateQuestion, Breakage: forgetful,
 		}},
 	}
 }
@@ -69,7 +69,7 @@ func runQuestion(ctx context.Context, st *testbed.TestBed) error {
 	return st.AtTerminal(ctx, st.Driver.TUI(testbed.MarkedPrompt("Run it"), false), ends)
 }
 
-func judgeQuestion(p *Proof, s Subject) Result {
+func evaluateQuestion(p *Proof, s Subject) Result {
 	e := p.Of("question")
 	asked := e.Events(s.Event.Name)
 	switch {

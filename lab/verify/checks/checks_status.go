@@ -28,8 +28,8 @@ func statusGroup() CheckGroup {
 	check := func(id, proves string, within time.Duration, broken testbed.Breakage, applies func(Subject) bool) Check {
 		return Check{
 			ID: "status-" + id, Proves: proves, Runs: []string{"status"}, Breakage: broken,
-			Applies: func(s Subject) bool { return wholeAgent(s) && applies(s) },
-			Judge:   func(p *Proof, _ Subject) Result { return judgeMoment(p.Of("status"), id, within) },
+			Applies:  func(s Subject) bool { return wholeAgent(s) && applies(s) },
+			Evaluate: func(p *Proof, _ Subject) Result { return evaluateMoment(p.Of("status"), id, within) },
 		}
 	}
 	always := func(Subject) bool { return true }
@@ -73,7 +73,7 @@ var (
 	otherPane = testbed.Breakage{Name: "other-pane", What: "an agent that was told another pane", Pane: "%99"}
 )
 
-func judgeMoment(e *testbed.Evidence, id string, within time.Duration) Result {
+func evaluateMoment(e *testbed.Evidence, id string, within time.Duration) Result {
 	m, tried := e.Status[id]
 	switch {
 	case !tried && e.Err != nil:

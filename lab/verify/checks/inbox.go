@@ -23,7 +23,7 @@ import (
 )
 
 // The runs in which a person answers from elsewhere: the agent is at a
-// terminal and asks, the inbox holds the request, and the answer comes through
+// terminal and asks, the request waits in the inbox, and the answer comes through
 // the daemon. The user is this process, inside the test bed's daemon.
 
 // inboxTags are the commands of the run, in order.
@@ -188,7 +188,7 @@ type RemotePerson struct {
 	changed chan struct{}
 }
 
-// AttachPerson lets the inbox hold requests for this person, who sees what comes.
+// AttachPerson has requests wait for this person, who sees what comes.
 func AttachPerson(ctx context.Context, st *testbed.TestBed) (*RemotePerson, error) {
 	st.Daemon.CountSink(true)
 	st.Evidence.Inbox = testbed.Inbox{
@@ -257,7 +257,7 @@ func (p *RemotePerson) keepStream() {
 	}
 }
 
-// itemTag is what a request is about: the tag of a command or a form, else its
+// itemTag returns what a request is about: the tag of a command or a form, else its
 // kind.
 func itemTag(item *wire.InboxRequest) string {
 	if m := testbed.TagPattern.Compiled().FindSubmatch(item.Input); m != nil {
@@ -433,7 +433,7 @@ func signOf(st *testbed.TestBed) (func() bool, error) {
 	return nil, errors.New("there is no window to answer in")
 }
 
-// resolutions are the agent's reports of requests that were answered.
+// resolutions returns the agent's reports of requests that were answered.
 func resolutions(st *testbed.TestBed) []testbed.Seen {
 	var out []testbed.Seen
 	for _, x := range st.Watcher.AllSeen() {

@@ -41,7 +41,7 @@ func noForms(a *agent.Agent, d drivers.Driver) string {
 	return ""
 }
 
-// formCalls are the calls that put forms to the user.
+// formCalls returns the calls that put forms to the user.
 func formCalls(st *testbed.TestBed, tags ...string) []model.ToolCall {
 	var calls []model.ToolCall
 	for _, tag := range tags {
@@ -99,7 +99,7 @@ func runForms(ctx context.Context, st *testbed.TestBed) error {
 		})
 }
 
-func judgeInboxForm(p *Proof, _ Subject) Result {
+func evaluateInboxForm(p *Proof, _ Subject) Result {
 	e := p.Of("forms")
 	content, _ := json.Marshal(map[string]any{"colour": "blue", "count": 3, "sure": false})
 	for _, form := range []struct{ tag, want string }{
@@ -126,7 +126,7 @@ func judgeInboxForm(p *Proof, _ Subject) Result {
 		"with nobody there the agent's own form came up")
 }
 
-// toldOfForm is what the model was told of a form.
+// toldOfForm returns what the model was told of a form.
 func toldOfForm(e *testbed.Evidence, tag string) string {
 	for _, m := range e.Told {
 		if at := strings.Index(m.Text, mcp.AnswerPrefix(tag)); at >= 0 && m.Role != model.RoleAssistant {

@@ -29,7 +29,7 @@ func noPlans(a *agent.Agent, d drivers.Driver) string {
 
 func planTag(mode event.PlanMode) string { return "plan-" + string(mode) }
 
-// runPlans is one session for each way: a plan can be accepted once.
+// runPlans returns one session for each way: a plan can be accepted once.
 func runPlans(ctx context.Context, st *testbed.TestBed) error {
 	st.SetScript(append(testbed.CallSteps(st.Driver.Questions.PlanCalls(planned, 0)...),
 		model.Step{Say: testbed.LastWords}))
@@ -66,7 +66,7 @@ func runPlans(ctx context.Context, st *testbed.TestBed) error {
 	return nil
 }
 
-func judgeInboxPlanModes(p *Proof, s Subject) Result {
+func evaluateInboxPlanModes(p *Proof, s Subject) Result {
 	e := p.Of("plans")
 	modes := s.Driver.Questions.Modes
 	for _, mode := range slices.Sorted(maps.Keys(modes)) {

@@ -16,7 +16,7 @@ import (
 // A hook that says nothing changes nothing: the same turn is run with and
 // without hooks, and what came of both is compared.
 
-func judgeNeutral(p *Proof, s Subject) Result {
+func evaluateNeutral(p *Proof, s Subject) Result {
 	e, c := p.Of("observe"), p.Of("control")
 	if len(e.Seen) == 0 {
 		return FailsBecause("", "no event arrived")
@@ -81,7 +81,7 @@ func toldOnlyIn(e, other *testbed.Evidence, varies []string) string {
 	return ""
 }
 
-// modelInputs are what counts as said to the model: no words of its own, and no
+// modelInputs returns what counts as said to the model: no words of its own, and no
 // standing instructions. What an agent says as the system amid the
 // conversation is taken line by line: some put all they have to say there into
 // one message, what hooks printed among it, and cut it differently each time.

@@ -14,7 +14,7 @@ import (
 	"github.com/hookmux/hookmux/lab/verify/testbed"
 )
 
-// without is the evidence of an agent that ran every command, whose model was
+// without returns the evidence of an agent that ran every command, whose model was
 // told every word, and whose hooks were never called.
 func without(a *agent.Agent, run string) *testbed.Evidence {
 	e := &testbed.Evidence{Run: run, Files: map[string]string{}}
@@ -43,10 +43,10 @@ func toolSeen(native, tag string, kind event.Kind) testbed.Seen {
 
 func TestBrokenHooksMustHaveBeenCalled(t *testing.T) {
 	a, _ := agent.Builtin().Agent("codex")
-	judged := func(judge func(*Proof, Subject) Result, b testbed.Broken) Mark {
+	evaluated := func(evaluate func(*Proof, Subject) Result, b testbed.Broken) Mark {
 		e := without(a, "broken")
 		e.Broken = b
-		return judge(&Proof{Evidence: map[string]*testbed.Evidence{"broken": e}}, Subject{}).Mark
+		return evaluate(&Proof{Evidence: map[string]*testbed.Evidence{"broken": e}}, Subject{}).Mark
 	}
 	called := func(tags ...string) map[string]bool {
 		set := map[string]bool{}
@@ -56,22 +56,22 @@ func TestBrokenHooksMustHaveBeenCalled(t *testing.T) {
 		return set
 	}
 	for _, c := range []struct {
-		name  string
-		judge func(*Proof, Subject) Result
-		b     testbed.Broken
-		want  Mark
+		name     string
+		evaluate func(*Proof, Subject) Result
+		b        testbed.Broken
+		want     Mark
 	}{
-		{"missing, only the same call", judgeMissing, testbed.Broken{Called: called("missing")}, Unsure},
-		{"missing, only another event", judgeMissing, testbed.Broken{Called: called("other")}, Unsure},
-		{"missing", judgeMissing, testbed.Broken{Called: called("missing", "other")}, Holds},
-		{"crash, never called", judgeCrash, testbed.Broken{Called: called("missing", "other", "hang")}, Unsure},
-		{"crash", judgeCrash, testbed.Broken{Called: called("crash")}, Holds},
-		{"hang, never called", judgeHang, testbed.Broken{Called: called("crash")}, Unsure},
-		{"hang, not waited for", judgeHang, testbed.Broken{Called: called("hang"), Waited: 100 * time.Millisecond}, Unsure},
-		{"hang, not given up", judgeHang, testbed.Broken{Called: called("hang"), Waited: time.Minute}, Fails},
-		{"hang", judgeHang, testbed.Broken{Called: called("hang"), Waited: 2 * time.Second}, Holds},
+		{"missing, only the same call", evaluateMissing, testbed.Broken{Called: called("missing")}, Unsure},
+		{"missing, only another event", evaluateMissing, testbed.Broken{Called: called("other")}, Unsure},
+		{"missing", evaluateMissing, testbed.Broken{Called: called("missing", "other")}, Holds},
+		{"crash, never called", evaluateCrash, testbed.Broken{Called: called("missing", "other", "hang")}, Unsure},
+		{"crash", evaluateCrash, testbed.Broken{Called: called("crash")}, Holds},
+		{"hang, never called", evaluateHang, testbed.Broken{Called: called("crash")}, Unsure},
+		{"hang, not waited for", evaluateHang, testbed.Broken{Called: called("hang"), Waited: 100 * time.Millisecond}, Unsure},
+		{"hang, not given up", evaluateHang, testbed.Broken{Called: called("hang"), Waited: time.Minute}, Fails},
+		{"hang", evaluateHang, testbed.Broken{Called: called("hang"), Waited: 2 * time.Second}, Holds},
 	} {
-		if got := judged(c.judge, c.b); got != c.want {
+		if got := evaluated(c.evaluate, c.b); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
@@ -113,11 +113,11 @@ func TestBigNeedsItsReason(t *testing.T) {
 	for _, x := range []testbed.Seen{whole, cut} {
 		e := &testbed.Evidence{Seen: []testbed.Seen{x}}
 		p := &Proof{Evidence: map[string]*testbed.Evidence{"decide": e}}
-		if r := judgeBig(p, s); r.Mark != Fails || !strings.Contains(r.Why, "never read why") {
+		if r := evaluateBig(p, s); r.Mark != Fails || !strings.Contains(r.Why, "never read why") {
 			t.Errorf(`r.Mark = %s, r.Why = %s; want r.Mark = Fails and "never read why" in r.Why`, r.Mark, r.Why)
 		}
 		e.Told = []model.Message{{Role: "user", Text: testbed.WordFor(testbed.WordReason, "big")}}
-		if r := judgeBig(p, s); r.Mark != Holds {
+		if r := evaluateBig(p, s); r.Mark != Holds {
 			t.Errorf("r.Mark = %s, r.Why = %s; want r.Mark = Holds", r.Mark, r.Why)
 		}
 	}
@@ -154,11 +154,11 @@ func TestAllowNeedsTheControl(t *testing.T) {
 		Seen: []testbed.Seen{toolSeen(spec.Name, "leave", event.PermissionRequest)}}
 	p := &Proof{Evidence: map[string]*testbed.Evidence{"permission": e}}
 	s := Subject{Agent: a, Event: spec, Claim: "allow"}
-	if r := judgeAllow("leave")(p, s); r.Mark != Unsure {
+	if r := evaluateAllow("leave")(p, s); r.Mark != Unsure {
 		t.Errorf("without a control: %s %s", r.Mark, r.Why)
 	}
 	e.Seen = append(e.Seen, toolSeen(spec.Name, "control", event.PermissionRequest))
-	if r := judgeAllow("leave")(p, s); r.Mark != Holds {
+	if r := evaluateAllow("leave")(p, s); r.Mark != Holds {
 		t.Errorf("with a control: %s %s", r.Mark, r.Why)
 	}
 }
@@ -185,7 +185,7 @@ func TestUnwrittenPayloads(t *testing.T) {
 		{[]testbed.Seen{read, cutCall}, Holds}, {[]testbed.Seen{read, broken}, Fails}, {[]testbed.Seen{read, cut}, Fails}, {nil, Unsure},
 	} {
 		p := &Proof{Evidence: map[string]*testbed.Evidence{"observe": {Run: "observe", Seen: c.seen}}}
-		if r := judgeDecodes(p, s); r.Mark != c.mark {
+		if r := evaluateDecodes(p, s); r.Mark != c.mark {
 			t.Errorf("%+v: r.Mark = %s, r.Why = %s; want r.Mark = %q", c.seen, r.Mark, r.Why, c.mark)
 		}
 	}
@@ -217,7 +217,7 @@ func TestNeutralReadsTheSystem(t *testing.T) {
 		{"something left out", []model.Message{system("# Environment")}, []model.Message{system("# Environment\nmind the gap")}, Fails},
 		{"standing instructions", []model.Message{standing}, nil, Holds},
 	} {
-		if got := judgeNeutral(runs(c.with, c.without), Subject{}); got.Mark != c.want {
+		if got := evaluateNeutral(runs(c.with, c.without), Subject{}); got.Mark != c.want {
 			t.Errorf("%s: got.Mark = %s, got.Why = %s; want got.Mark = %q", c.name, got.Mark, got.Why, c.want)
 		}
 	}
@@ -262,7 +262,7 @@ func TestNothingSeenIsNothingProven(t *testing.T) {
 func TestRegistryIsOpen(t *testing.T) {
 	before := len(All())
 	Add(Check{ID: "later", Proves: "that more can come", Runs: []string{"observe"}, Breakage: silent,
-		Applies: func(Subject) bool { return false }, Judge: func(*Proof, Subject) Result { return Result{} }})
+		Applies: func(Subject) bool { return false }, Evaluate: func(*Proof, Subject) Result { return Result{} }})
 	t.Cleanup(func() {
 		registry.Lock()
 		registry.checks = registry.checks[:before]

@@ -79,7 +79,7 @@ func runObserve(ctx context.Context, st *testbed.TestBed) error {
 	return st.RunHeadless(ctx, st.AgentCommand(), st.FreeCommand("Run it"))
 }
 
-// runControl is what the plain turn is compared with. Of a person's own
+// runControl returns what the plain turn is compared with. Of a person's own
 // config everything stays but the hooks of hookmux.
 func runControl(ctx context.Context, st *testbed.TestBed) error {
 	if err := st.WithoutHooks(); err != nil {
@@ -134,7 +134,7 @@ func refusalEndsRun(a *agent.Agent) bool {
 	})
 }
 
-// runDecideOnce is the same turn with one refusal, which comes last.
+// runDecideOnce returns the same turn with one refusal, which comes last.
 func runDecideOnce(ctx context.Context, st *testbed.TestBed) error {
 	st.SetScript(append(testbed.CallSteps(st.TaggedCall("input"), st.TaggedCall("context"), st.TaggedCall("output"),
 		st.FailingCall("fail-context"), st.TaggedCall("after-context"), st.TaggedCall("deny")),
@@ -222,7 +222,7 @@ func runPrompt(ctx context.Context, st *testbed.TestBed) error {
 	return st.RunHeadless(ctx, st.AgentCommand(), st.FreeCommand("Do not do it"))
 }
 
-// permissionTags are the commands of the run, by what the catalogue claims about
+// permissionTags returns the commands of the run, by what the catalogue claims about
 // permission. Hooks say nothing about the command "control": a command that a hook
 // approved must fare better. The command "ask" is permitted without hooks, as is
 // "granted", about which they say nothing: asking must make the difference.
@@ -331,7 +331,7 @@ func decidePermission(ev *event.Event, _ int) event.Decision {
 	return event.Decision{}
 }
 
-// ClaimFor is what the catalogue says an agent carries at the first event of a
+// ClaimFor returns what the catalogue says an agent carries at the first event of a
 // kind that verify installs.
 func ClaimFor(st *testbed.TestBed, kind event.Kind) event.Carries { return ClaimOf(st.Agent, kind) }
 

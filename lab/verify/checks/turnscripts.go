@@ -7,7 +7,7 @@ import (
 	"github.com/hookmux/hookmux/lab/verify/testbed"
 )
 
-// plainTurn is the turn in which hooks say nothing, and what is true after it
+// plainTurn returns the turn in which hooks say nothing, and what is true after it
 // with hooks and without.
 func plainTurn(st *testbed.TestBed) testbed.TurnScript {
 	s := testbed.TurnScript{
@@ -27,5 +27,5 @@ func plainTurn(st *testbed.TestBed) testbed.TurnScript {
 	return s
 }
 
-// plainWant is what is true after the plain turn, with hooks and without.
+// plainWant holds after the plain turn, with hooks and without.
 var plainWant = testbed.Want{Files: []string{"ran-plain", "ran-fail"}, Told: []string{"out-plain"}}

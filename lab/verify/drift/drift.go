@@ -31,7 +31,7 @@ const (
 	NotAsked       State = "not-asked"       // it could not be asked, or nothing is recorded to compare it with
 )
 
-// Difference is what became of one agent.
+// Difference describes the change in one agent.
 type Difference struct {
 	Agent    string `json:"agent"`
 	Title    string `json:"title"`
@@ -96,7 +96,7 @@ func (a Answer) ID() string {
 	return a.Event + "." + a.Claim + " (" + a.Check + ")"
 }
 
-// Observed is what was seen of one release.
+// Observed holds what was seen of one release.
 type Observed struct {
 	Rows   []recordings.Row
 	Events []recordings.Line
@@ -186,7 +186,7 @@ func (c *Changes) compareRows(before, now []recordings.Row) {
 // fieldDepth is how deep objects of a payload are compared.
 const fieldDepth = 2
 
-// fieldsOf are the fields of each event's payloads, all of them together.
+// fieldsOf returns the fields of each event's payloads, all of them together.
 func fieldsOf(lines []recordings.Line) map[string]map[string]bool {
 	events := map[string]map[string]bool{}
 	for _, l := range lines {

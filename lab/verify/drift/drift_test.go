@@ -125,7 +125,7 @@ func TestNamesBesideEvents(t *testing.T) {
 	}
 }
 
-// asker is one with a scripted registry and scripted releases.
+// asker returns one with a scripted registry and scripted releases.
 func asker(t *testing.T, asked Asked, events string) *Asker {
 	return &Asker{
 		Dir:    t.TempDir(),

@@ -100,7 +100,7 @@ func addUnknown(list [][]string, known []string, found map[string]bool) {
 	}
 }
 
-// shapeOf is how a name is written: which letter it begins with, and what is
+// shapeOf returns how a name is written: which letter it begins with, and what is
 // between its words.
 func shapeOf(name string) string {
 	shape := "small"
@@ -115,7 +115,7 @@ func shapeOf(name string) string {
 	return shape
 }
 
-// programFiles are the files of an agent that may name its events: the program
+// programFiles returns the files of an agent that may name its events: the program
 // itself, and beside one in JavaScript the others of its package.
 func programFiles(program string) []string {
 	files := []string{program}

@@ -29,12 +29,12 @@ type Asker struct {
 	Install func(ctx context.Context, a realagents.Agent, dir string, progress func(string)) (realagents.Installed, error)
 	// Verify asks the program everything, and writes its events into a folder.
 	Verify func(ctx context.Context, program, record string) (Asked, error)
-	// Recording is what the release is compared with; nil: what comes with hookmux.
+	// Recording is compared with the release; nil: the one that comes with hookmux.
 	Recording func(name string) (Observed, error)
 	Progress  func(string)
 }
 
-// Asked is what the checks said.
+// Asked holds the answers of the checks.
 type Asked struct {
 	Rows    []recordings.Row
 	Problem string // why nothing could be asked
@@ -116,7 +116,7 @@ func (k *Asker) Ask(ctx context.Context, a realagents.Agent) Difference {
 	return d
 }
 
-// builtinRecording is what comes with hookmux.
+// builtinRecording returns what comes with hookmux.
 func builtinRecording(name string) (Observed, error) {
 	summary, err := recordings.SummaryOf(name)
 	if err != nil {
@@ -129,7 +129,7 @@ func builtinRecording(name string) (Observed, error) {
 	return Observed{Rows: summary.Rows, Events: events}, err
 }
 
-// knownEvents are the names of the catalogue: of events, of those inside the
+// knownEvents returns the names of the catalogue: of events, of those inside the
 // agent, and of those that are known and left alone.
 func knownEvents(name string) []string {
 	a, ok := agent.Builtin().Agent(name)

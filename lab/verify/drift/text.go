@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
-// Report is what became of every agent that was asked.
+// Report says what happened to every agent that was asked.
 type Report struct {
 	Agents []Difference `json:"agents"`
 }
@@ -67,7 +67,7 @@ func (d *Difference) headline() string {
 	return line + "could not be asked: " + d.Why
 }
 
-// lines are the differences, one a line.
+// lines returns the differences, one a line.
 func (c *Changes) lines() []string {
 	var out []string
 	add := func(what string, names []string) {

@@ -61,7 +61,7 @@ type Driver struct {
 	Vars     map[string]string // name → pattern, for Subagent
 	// Welcome are screens in front of an interactive start, and what to press.
 	Welcome []Welcome
-	// Compact is what a person types to have the conversation compacted.
+	// Compact is typed to have the conversation compacted.
 	Compact string
 	Quit    string // what a person types to leave
 	// Interrupt are the keys that stop a turn; none means Escape.
@@ -70,7 +70,7 @@ type Driver struct {
 	// command of the shell.
 	AsksInStatus bool
 	Accept       string // the key that says yes in its dialog
-	// Prompts is what its own permission prompt shows in a strict interactive
+	// Prompts is shown by its own permission prompt in a strict interactive
 	// start; empty when it has none there.
 	Prompts string
 	// Questions says how it is brought to ask questions; nil when it is not.
@@ -186,7 +186,7 @@ type Forms struct {
 	// Args are those of an interactive start in which the server called
 	// [FormServer] listens at an address and its tool is permitted.
 	Args func(prompt, url string) []string
-	// Prompts is what the agent's own dialog for a form shows.
+	// Prompts is shown by the agent's own dialog for a form.
 	Prompts string
 }
 
@@ -242,7 +242,7 @@ func (d *Driver) ScriptVars() map[string]*regexp.Regexp {
 	return vars
 }
 
-// SecondAnswers is the answer to the second question.
+// SecondAnswers returns the answer to the second question.
 func (q *Questions) SecondAnswers() []string {
 	if q.Single {
 		return []string{"flat"}
@@ -250,7 +250,7 @@ func (q *Questions) SecondAnswers() []string {
 	return []string{"round", "flat"}
 }
 
-// LargeCall is how many bytes a large command has for this agent.
+// LargeCall returns how many bytes a large command has for this agent.
 func (d Driver) LargeCall() int {
 	if d.LargestCall > 0 {
 		return d.LargestCall

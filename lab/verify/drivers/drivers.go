@@ -185,7 +185,7 @@ var drivers = []Driver{
 			"session_info_changed": "needs a person who names the session",
 			"hookmux_answered":     "comes when its dialog is answered while a person is asked elsewhere, too",
 
-			"session_before_switch": "needs a person who leaves the session; the tests of TypeScript hooks do (TestRealModulesInPi)",
+			"session_before_switch": "needs a person who leaves the session; the tests of TypeScript hooks do (TestRealTSHooksInPi)",
 			"session_before_fork":   "needs a person who forks the session",
 		},
 	},

@@ -20,7 +20,7 @@ const insideVariable = "HOOKMUX_VERIFY_INSIDE"
 // Inside reports whether this process was started by StartAgain.
 func Inside(getenv func(string) string) bool { return getenv(insideVariable) != "" }
 
-// Outside is the environment without what StartAgain put into it.
+// Outside returns the environment without what StartAgain put into it.
 func Outside(env []string) []string {
 	var out []string
 	for _, kv := range env {

@@ -22,7 +22,7 @@ type Dialogs struct {
 	Yes, No, Choose, Stop []string
 	tool                  string
 	more                  map[string]any
-	// Titles are what it may call a session besides its prompt: it has its model make
+	// Titles are the names it may give a session besides its prompt: it has its model make
 	// a title.
 	Titles []string
 	// Asks says that it asks the user by itself although its driver names no prompt;
@@ -54,7 +54,7 @@ func (l *Dialogs) ShowsDialog(screen string) bool {
 // AskedColour is the question that Question asks.
 const AskedColour = "Which colour?"
 
-// Question is the call with which the model asks the user.
+// Question returns the call with which the model asks the user.
 func (l *Dialogs) Question() model.ToolCall {
 	option := func(label string) map[string]any { return map[string]any{"label": label, "description": label} }
 	q := map[string]any{
@@ -72,7 +72,7 @@ func (l *Dialogs) AsksQuestions() bool { return l.tool != "" }
 // Squeeze puts a screen on one line.
 func Squeeze(screen string) string { return strings.Join(strings.Fields(screen), " ") }
 
-// Of is how an agent looks; nil where nobody knows.
+// Of returns how an agent looks; nil where nobody knows.
 func Of(name string) *Dialogs { return table[name] }
 
 var table = map[string]*Dialogs{

@@ -1,4 +1,4 @@
-// Package mcp is an MCP server whose one tool asks the user something: the
+// Package mcp implements an MCP server whose one tool asks the user something: the
 // tool `ask` puts a form to whoever sits at the agent (elicitation/create) and
 // gives back what came of it.
 //
@@ -34,10 +34,10 @@ const (
 	Address = "https://scripted.invalid/sign-in"
 )
 
-// Message is what a form with a tag is headed by.
+// Message returns what a form with a tag is headed by.
 func Message(tag string) string { return "Fill in " + tag }
 
-// AnswerPrefix is the beginning of what the model is told of a form with a tag.
+// AnswerPrefix returns the beginning of what the model is told of a form with a tag.
 func AnswerPrefix(tag string) string { return "heard " + tag + ": " }
 
 // Form is the schema of the form: a field of every type that MCP knows.
@@ -121,7 +121,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// plain is what is said about everything but the call.
+// plain returns what is said about everything but the call.
 func (s *Server) plain(m *message) any {
 	switch m.Method {
 	case "initialize":
@@ -194,7 +194,7 @@ func (s *Server) hear(m *message) {
 	}
 }
 
-// inWords is what came of a form: the action, and the fields in one spelling.
+// inWords returns what came of a form: the action, and the fields in one spelling.
 func inWords(said json.RawMessage) string {
 	var result struct {
 		Action  string

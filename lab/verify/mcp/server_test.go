@@ -29,7 +29,7 @@ func post(t *testing.T, s *Server, body string) *http.Response {
 	return r
 }
 
-// next is the next message of a stream.
+// next returns the next message of a stream.
 func next(t *testing.T, lines *bufio.Scanner) (m struct {
 	ID     json.RawMessage
 	Method string

@@ -154,7 +154,7 @@ func (c *cutting) hideValue(path []string, with string) {
 	c.behind = append(c.behind, "a secret in "+strings.Join(path, "."))
 }
 
-// shellSecret is what a line for a shell assigns to the name of a secret, or
+// shellSecret matches a line for a shell that assigns to the name of a secret, or
 // gives to a flag for one; -u is a person's only with a colon behind the name.
 var shellSecret = lazyregexp.New(`(?i)(\b[a-z0-9_]*(?:pass|passwd|password|passphrase|secret|token|api_?key|credential|bearer)[a-z0-9_]*=|(?:^|\s)--?[a-z-]*(?:pass|passwd|password|passphrase|secret|token|api-?key|credential|bearer)[= ]|(?:^|\s)(?:-u ?|--(?:proxy-)?user[= ])[\w.@-]+:)("[^"]*"|'[^']*'|[^\s;&|<>()"']+)`)
 
@@ -210,7 +210,7 @@ func holdsNoText(raw json.RawMessage) bool {
 // isHash reports whether a value is the hash of a trusted hook, which is no secret.
 func isHash(raw json.RawMessage) bool { return bytes.HasPrefix(raw, []byte(`"sha256:`)) }
 
-// laidOver is a text with every value of the test bed's own in its place, table by
+// laidOver returns a text with every value of the test bed's own in its place, table by
 // table.
 func laidOver(f edit.Format, text, ours []byte) ([]byte, error) {
 	r, err := f.Parse(ours)

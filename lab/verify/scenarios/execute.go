@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/lab/verify/testbed"
 )
 
-// Outcome is what came of a scenario.
+// Outcome is the result of a scenario.
 type Outcome struct {
 	Recording *timeline.Recording
 	Wrong     []string // what hookmux said otherwise than a person would

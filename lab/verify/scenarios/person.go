@@ -138,7 +138,7 @@ func (p *person) awaitEnd(ctx context.Context) {
 	}
 }
 
-// reported is what hookmux says about the session.
+// reported returns what hookmux says about the session.
 func (p *person) reported() timeline.Reported {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()

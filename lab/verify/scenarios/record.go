@@ -166,7 +166,7 @@ func compactJSON(raw []byte) string {
 	return b.String()
 }
 
-// recording is the whole of it.
+// recording returns the whole of it.
 func (r *recorder) recording(s *Scenario) *timeline.Recording {
 	r.mu.Lock()
 	defer r.mu.Unlock()

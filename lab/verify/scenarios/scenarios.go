@@ -25,19 +25,19 @@ type Scenario struct {
 	Strict bool
 	// Cannot says why an agent cannot run it; empty: it can.
 	Cannot func(st *testbed.TestBed) string
-	// Script is what the model does for the first prompt; Later for a second one.
+	// Script is the model's work for the first prompt; Later for a second one.
 	Script func(st *testbed.TestBed) []model.Step
 	Later  func(st *testbed.TestBed) []model.Step
 	Decide testbed.Decide
-	// PersonDoes is what the user does after the first prompt.
+	// PersonDoes is the user's part after the first prompt.
 	PersonDoes func(ctx context.Context, p *person)
-	// End is what a person says when it is over.
+	// End is typed when it is over.
 	End timeline.Want
 }
 
 const firstPrompt = "Mend the login page"
 
-// titles are what a session of the first prompt may be called: by the prompt, or by
+// titles returns what a session of the first prompt may be called: by the prompt, or by
 // the title that the agent had its model make.
 func titles(st *testbed.TestBed) []string {
 	return append(slices.Clone(dialogsOf(st.Driver.Name).Titles), testbed.MarkedPrompt(firstPrompt))
@@ -62,7 +62,7 @@ func ask(st *testbed.TestBed, command string) model.Step {
 
 var lastWords = model.Step{Say: testbed.LastWords}
 
-// All are the scenarios.
+// All returns the scenarios.
 func All() []Scenario {
 	return append(append(freeScenarios(), longerScenarios()...), askingScenarios()...)
 }
@@ -212,7 +212,7 @@ func withResult(w timeline.Want, result string) timeline.Want {
 	return w
 }
 
-// refuseTools is a hook that refuses every call of a tool.
+// refuseTools returns a hook that refuses every call of a tool.
 func refuseTools(ev *event.Event, _ int) event.Decision {
 	if ev.Kind == event.ToolBefore {
 		return event.Decision{Verdict: event.Deny, Reason: "not today"}

@@ -1,4 +1,4 @@
-// Package shells has tests that run hookmux in the shells people use: with ordinary
+// Package shells tests hookmux in the shells people use: with ordinary
 // start files, as login shells and not, at a terminal. `make verify` installs those
 // that are missing where it can, and names those that were left out.
 package shells

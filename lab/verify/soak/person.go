@@ -58,7 +58,7 @@ func (r *run) drivePerson(ctx context.Context, p *agentPane) {
 // longestTurn is when a turn that does not end is stopped.
 const longestTurn = 90 * time.Second
 
-// modelAsked is how often the agent asked its model so far.
+// modelAsked returns how often the agent asked its model so far.
 func (r *run) modelAsked(p *agentPane) int { return len(p.st.Model.Requests(p.st.Run)) }
 
 // followTurn acts until the turn is over. asked is how often the model was asked
@@ -175,7 +175,7 @@ func (r *run) answerHeld(ctx context.Context, p *agentPane) bool {
 	return false
 }
 
-// sessionOf is the agent's session in its pane, as `ps` shows it.
+// sessionOf returns the agent's session in its pane, as `ps` shows it.
 func (r *run) sessionOf(ctx context.Context, p *agentPane) (client.SessionInfo, bool) {
 	list, err := r.client.Sessions(ctx, client.SessionsParams{Agents: []string{p.name}})
 	if err != nil {

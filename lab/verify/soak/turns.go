@@ -26,7 +26,7 @@ var turnKinds = []string{
 	turnError, turnSlow,
 }
 
-// scenarioOf is what the model does for each kind of turn.
+// scenarioOf returns what the model does for each kind of turn.
 func scenarioOf(st *testbed.TestBed, how *looks.Dialogs) model.Scenario {
 	shell := func(command string) model.ToolCall { return st.EscalateCall(st.Table.Shell.Call(command)) }
 	one := func(calls ...model.ToolCall) model.Step { return model.Step{Calls: calls} }

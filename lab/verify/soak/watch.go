@@ -17,7 +17,7 @@ import (
 type sample struct {
 	at     time.Time
 	dialog bool
-	held   bool // the inbox has a request of it
+	inbox  bool // the inbox has a request of it
 	says   map[string]bool
 	words  string // what hookmux said, for a person
 	screen string
@@ -84,9 +84,9 @@ type comparison struct {
 func (c *comparison) compareSample(s sample) {
 	for _, place := range places {
 		wrong := s.says[place] != s.dialog
-		// A request that hookmux holds waits for a person, whether or not the agent
+		// A request in the inbox waits for a person, whether or not the agent
 		// shows its own dialog meanwhile.
-		if s.held && s.says[place] {
+		if s.inbox && s.says[place] {
 			wrong = false
 		}
 		d := c.open[place]
@@ -121,7 +121,7 @@ func (c *comparison) closeOpen(at time.Time) []*disagreement {
 	return c.done
 }
 
-// watched is what the watcher saw.
+// watched holds what the watcher saw.
 type watched struct {
 	rounds    int
 	dialogs   map[string]int // samples with a dialog, by agent
@@ -183,7 +183,7 @@ func (r *run) film(agent string, s sample) error {
 		return err
 	}
 	defer file.Close()
-	_, err = fmt.Fprintf(file, "==== %s dialog %v held %v; %s\n%s\n", s.at.Format("15:04:05.0"), s.dialog, s.held,
+	_, err = fmt.Fprintf(file, "==== %s dialog %v inbox %v; %s\n%s\n", s.at.Format("15:04:05.0"), s.dialog, s.inbox,
 		s.words, strings.TrimRight(s.screen, " \n"))
 	return err
 }
@@ -237,7 +237,7 @@ func (r *run) takeSamples(ctx context.Context) (map[string]sample, error) {
 		for _, item := range waiting {
 			if item.Agent == p.name {
 				s.says[inInbox] = true
-				s.held = s.held || item.Status == wire.InboxPending
+				s.inbox = s.inbox || item.Status == wire.InboxPending
 				words = append(words, fmt.Sprintf("inbox %s %s %s %q", item.ID, item.Status, item.Event, item.Shown))
 			}
 		}
@@ -247,7 +247,7 @@ func (r *run) takeSamples(ctx context.Context) (map[string]sample, error) {
 	return samples, nil
 }
 
-// loadPerCore is how many processes wait for each core, by the last minute; 0 where
+// loadPerCore returns how many processes wait for each core, by the last minute; 0 where
 // the machine does not say.
 func loadPerCore() float64 {
 	b, err := os.ReadFile("/proc/loadavg")
@@ -261,7 +261,7 @@ func loadPerCore() float64 {
 	return load / float64(runtime.NumCPU())
 }
 
-// Report is what a run brought to light.
+// Report holds the results of a run.
 type Report struct {
 	Rounds  int
 	Dialogs map[string]int // samples in which a dialog was visible

@@ -7,13 +7,13 @@ import (
 )
 
 // takeAll compares samples, one each second: d for a dialog on the screen, w for a
-// place that says waiting, h for a request that hookmux holds.
+// place that says waiting, h for a request in the inbox.
 func takeAll(samples ...string) []*disagreement {
 	c := &comparison{agent: "claude", open: map[string]*disagreement{}}
 	at := time.Unix(1700000000, 0)
 	for _, s := range samples {
 		at = at.Add(time.Second)
-		one := sample{at: at, dialog: strings.Contains(s, "d"), held: strings.Contains(s, "h"), says: map[string]bool{}}
+		one := sample{at: at, dialog: strings.Contains(s, "d"), inbox: strings.Contains(s, "h"), says: map[string]bool{}}
 		for _, place := range places {
 			one.says[place] = strings.Contains(s, "w")
 		}
@@ -33,8 +33,8 @@ func TestScreensAreComparedWithWhatIsSaid(t *testing.T) {
 		{"a dialog that nobody tells of", []string{"-", "d", "d", "d", "-"}, 3 * time.Second},
 		{"told a second late", []string{"d", "dw", "dw", "-"}, time.Second},
 		{"still waiting after the dialog", []string{"dw", "w", "w", "-"}, 2 * time.Second},
-		{"a request that hookmux holds needs no dialog", []string{"wh", "wh", "-"}, 0},
-		{"a held request that is not told", []string{"dh", "dh", "dwh"}, 2 * time.Second},
+		{"a request in the inbox needs no dialog", []string{"wh", "wh", "-"}, 0},
+		{"a waiting request that is not told", []string{"dh", "dh", "dwh"}, 2 * time.Second},
 		{"first the one, then the other", []string{"d", "w", "w"}, 2 * time.Second},
 		{"open at the end", []string{"d"}, time.Second},
 	} {

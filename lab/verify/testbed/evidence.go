@@ -21,7 +21,7 @@ type Seen struct {
 	Answer   neutral.Answer
 }
 
-// Evidence is what one run brought to light.
+// Evidence holds what one run brought to light.
 type Evidence struct {
 	Run      string
 	Err      error  // the agent could not be brought to run it
@@ -47,7 +47,7 @@ type Evidence struct {
 	Folder   string // of the test bed, while it is kept
 }
 
-// Events are those of a native name.
+// Events returns those of a native name.
 func (e *Evidence) Events(native string) []Seen {
 	var out []Seen
 	for _, s := range e.Seen {
@@ -58,7 +58,7 @@ func (e *Evidence) Events(native string) []Seen {
 	return out
 }
 
-// ToolEvent is the event of a native name that is about the tagged call.
+// ToolEvent returns the event of a native name that is about the tagged call.
 func (e *Evidence) ToolEvent(native, tag string) (Seen, bool) {
 	for _, s := range e.Events(native) {
 		if TagOf(&s.Event) == tag {
@@ -157,7 +157,7 @@ func ProjectFiles(dir string) map[string]string {
 	return out
 }
 
-// Broken is what hooks that break left behind.
+// Broken holds what hooks that break left behind.
 type Broken struct {
 	Called map[string]bool // by the command's tag, and "other": a sound hook
 	// Waited is the time between the hook that hangs and the command it was
@@ -172,7 +172,7 @@ type Moment struct {
 	Got  string // what was there instead, or what came with it
 }
 
-// Inbox is what became of the requests of a run, by the command's tag.
+// Inbox says how the requests of a run ended, by the command's tag.
 type Inbox struct {
 	Asked   map[string]wire.InboxRequest // as they came
 	Ended   map[string]wire.InboxRequest // as they ended

@@ -15,7 +15,7 @@ import (
 //go:embed fronts
 var fronts embed.FS
 
-// windowCommand is the agent as a person starts it at a terminal.
+// windowCommand returns the agent as a person starts it at a terminal.
 func (st *TestBed) windowCommand(in realagents.Installed) ([]string, error) {
 	if st.Driver.Front == "" {
 		return in.Argv, nil

@@ -15,7 +15,7 @@ import (
 // How a test bed gets its hooks: through `hookmux run`, by the installer, or with
 // what a person had installed already.
 
-// InstallHost is the test bed as the installer sees it.
+// InstallHost returns the test bed as the installer sees it.
 func (st *TestBed) InstallHost() *install.Host {
 	return &install.Host{
 		Dirs: st.Dirs, Project: st.Project, Getenv: st.LookupEnv, Hook: filepath.Join(st.Bin, "hookmux-hook"),
@@ -31,7 +31,7 @@ func (st *TestBed) owned() bool { return st.mine && st.Agent != nil && st.Instal
 // ByRun says that hooks are given at launch.
 func (st *TestBed) ByRun() bool { return st.Driver.Run && !st.owned() }
 
-// AgentCommand is the agent as it is started on this test bed: through `hookmux run`
+// AgentCommand returns the agent as it is started on this test bed: through `hookmux run`
 // where it takes hooks at launch.
 func (st *TestBed) AgentCommand() realagents.Installed {
 	in := st.PlainCommand()
@@ -41,7 +41,7 @@ func (st *TestBed) AgentCommand() realagents.Installed {
 	return in
 }
 
-// PlainCommand is the agent alone.
+// PlainCommand returns the agent alone.
 func (st *TestBed) PlainCommand() realagents.Installed {
 	in := st.In
 	in.Env = nil // part of st.Env already
@@ -70,7 +70,7 @@ func (st *TestBed) InstallHooks() error {
 	return st.Breakage.plugin(st)
 }
 
-// installedEvents are those that are registered; nil when they are the usual.
+// installedEvents returns those that are registered; nil when they are the usual.
 func installedEvents(a *agent.Agent) []string {
 	var names []string
 	usual := true
@@ -98,7 +98,7 @@ func (st *TestBed) WithoutHooks() error {
 	return plan.Apply(&install.Disk{})
 }
 
-// DiskView is how the catalogue sees the test bed.
+// DiskView returns how the catalogue sees the test bed.
 func (st *TestBed) DiskView() agent.DiskView {
 	return agent.DiskView{
 		Resolve: func(f agent.HookFile) string { return f.Resolve(st.Home, st.Project, st.LookupEnv) },

@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/realagents/model"
 )
 
-// MarkedPrompt is what a person asks; the mark has the model run its script.
+// MarkedPrompt returns what a person asks; the mark has the model run its script.
 func MarkedPrompt(words string) string { return words + " " + model.Mark("") }
 
 // The words that hooks put in. A reason, a context and so on are recognised by
@@ -28,10 +28,10 @@ const (
 // WordEnd closes every such word: some names of events begin with another's.
 const WordEnd = "."
 
-// WordFor is a word with the name it is about.
+// WordFor returns a word with the name it is about.
 func WordFor(word, name string) string { return word + name + WordEnd }
 
-// GoOn is what an agent is told when it is kept going for the nth time.
+// GoOn returns what an agent is told when it is kept going for the nth time.
 func GoOn(name string, n int) string { return WordFor(WordKeep, fmt.Sprintf("%s-%d", name, n)) }
 
 // LastWords end a scripted turn.
@@ -65,7 +65,7 @@ func (st *TestBed) SetScript(ss []model.Step) {
 	st.Model.SetScenario(st.Run, sc)
 }
 
-// SubagentSteps are the steps that send a helper off, none where the agent has none.
+// SubagentSteps returns the steps that send a helper off, none where the agent has none.
 func (st *TestBed) SubagentSteps() []model.Step {
 	if st.Driver.Subagent == nil {
 		return nil
@@ -85,7 +85,7 @@ func (st *TestBed) FreeCommand(words string) []string {
 	return realagents.Headless(st.Driver.Name, MarkedPrompt(words))
 }
 
-// EscalatedCall is a tagged call that needs leave in a strict start.
+// EscalatedCall returns a tagged call that needs leave in a strict start.
 func (st *TestBed) EscalatedCall(tag string) model.ToolCall {
 	c := st.TaggedCall(tag)
 	if st.Driver.Escalate != nil {
@@ -96,7 +96,7 @@ func (st *TestBed) EscalatedCall(tag string) model.ToolCall {
 
 var TagPattern = lazyregexp.New(`\bran-([a-z0-9][a-z0-9-]*[a-z0-9])\b`)
 
-// TagOf is the tag of the scripted command that an event is about.
+// TagOf returns the tag of the scripted command that an event is about.
 func TagOf(ev *event.Event) string {
 	if ev.Tool == nil {
 		return ""
@@ -109,7 +109,7 @@ func TagOf(ev *event.Event) string {
 	return ""
 }
 
-// TaggedCommand is a scripted command: it leaves a file and says a word.
+// TaggedCommand returns a scripted command: it leaves a file and says a word.
 func TaggedCommand(tag string) string { return "touch ran-" + tag + "; echo out-" + tag }
 
 // ChangedInput puts another command into a call, under the key it came in.
@@ -162,7 +162,7 @@ func (st *TestBed) LeftItsFile(tag string) bool {
 	return err == nil
 }
 
-// SubSteps is what a helper does.
+// SubSteps are the steps of a subagent.
 var SubSteps = []model.ScriptStep{
 	{
 		Run: []string{TaggedCommand("sub")},

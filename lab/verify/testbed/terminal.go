@@ -23,7 +23,7 @@ type Terminal struct {
 	PID     int // of the agent
 }
 
-// NewTerminal is a terminal whose tmux server listens below the test bed's folder.
+// NewTerminal returns a terminal whose tmux server listens below the test bed's folder.
 func NewTerminal(st *TestBed, tmux, name string) *Terminal {
 	return &Terminal{TestBed: st, tmux: tmux, socket: filepath.Join(st.Base, name)}
 }
@@ -115,7 +115,7 @@ func (t *Terminal) RunTmux(ctx context.Context, args ...string) (string, error) 
 	return string(out), nil
 }
 
-// CaptureScreen is what a person sees now.
+// CaptureScreen returns what a person sees now.
 func (t *Terminal) CaptureScreen(ctx context.Context) string {
 	out, err := t.RunTmux(ctx, "capture-pane", "-p", "-J")
 	if err != nil {

@@ -67,7 +67,7 @@ type TestBed struct {
 	terminals      int // how many there were
 }
 
-// Setting is what all test beds of one agent share.
+// Setting is shared by all test beds of one agent.
 type Setting struct {
 	Driver   drivers.Driver
 	In       realagents.Installed
@@ -239,7 +239,7 @@ func (st *TestBed) RestartDaemon(decide Decide, meanwhile func()) error {
 	return st.StartDaemon(decide)
 }
 
-// ProcessTable is the processes the test bed's daemon sees.
+// ProcessTable returns the processes the test bed's daemon sees.
 func (st *TestBed) ProcessTable() proc.Table {
 	if st.Breakage != nil && st.Breakage.Immortal {
 		return &remembering{Table: outside{proc.System(), os.Getpid()}, known: map[int]proc.Process{}}
@@ -257,7 +257,7 @@ func (st *TestBed) RunHeadless(ctx context.Context, in realagents.Installed, arg
 	return err
 }
 
-// PlannedCommand is the command line `hookmux run` would use, for runs in which
+// PlannedCommand returns the command line `hookmux run` would use, for runs in which
 // hookmux itself is taken away before the agent starts.
 func (st *TestBed) PlannedCommand(ctx context.Context, args []string) (realagents.Installed, []string, error) {
 	in := st.AgentCommand()

@@ -17,7 +17,7 @@ type TurnScript struct {
 	Want  Want
 }
 
-// Want is what must be true when a turn script was run.
+// Want must be true when a turn script was run.
 type Want struct {
 	Files, NoFiles []string // in the project
 	Told, NotTold  []string // texts that the model read, or did not
@@ -31,7 +31,7 @@ type Want struct {
 // ExitsWith is for Want.Exit.
 func ExitsWith(code int) *int { return &code }
 
-// modelVocabulary is how the test bed's agent says things.
+// modelVocabulary returns how the test bed's agent says things.
 func (st *TestBed) modelVocabulary() model.Vocabulary {
 	v := st.Driver.Words
 	v.Run, v.Subagent = st.Table.Shell.Call, st.Driver.Subagent

@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/hook"
 )
 
-// Decide is what a run's hook thinks of an event. n counts the events of the
+// Decide is a run's hook: it decides about an event. n counts the events of the
 // same native name before it.
 type Decide func(ev *event.Event, n int) event.Decision
 

@@ -1,8 +1,8 @@
 // Command fakedaemon stands in for `hookmux daemon` in the tests of the hook client:
 // it starts the way a daemon does, and answers every frame with the payload on
 // stdout. The file "behaviour" in the runtime dir changes what it does. As
-// `hookmux judge` it answers with its arguments and the payload, unless the file
-// "judge" says that it dies or hangs.
+// `hookmux evaluate` it answers with its arguments and the payload, unless the file
+// "evaluate" says that it dies or hangs.
 package main
 
 import (
@@ -23,8 +23,8 @@ import (
 func main() {
 	dirs, err := paths.Find(os.Getenv)
 	check(err)
-	if len(os.Args) > 1 && os.Args[1] == "judge" {
-		judge(dirs)
+	if len(os.Args) > 1 && os.Args[1] == "evaluate" {
+		evaluate(dirs)
 		return
 	}
 	note(dirs, "starts", fmt.Sprintln(os.Getpid(), os.Args[1:]))
@@ -66,8 +66,8 @@ func main() {
 	}
 }
 
-func judge(dirs paths.Dirs) {
-	text, _ := os.ReadFile(filepath.Join(dirs.Runtime, "judge"))
+func evaluate(dirs paths.Dirs) {
+	text, _ := os.ReadFile(filepath.Join(dirs.Runtime, "evaluate"))
 	switch strings.TrimSpace(string(text)) {
 	case "die":
 		os.Exit(1)
@@ -82,7 +82,7 @@ func judge(dirs paths.Dirs) {
 	id := strings.TrimPrefix(os.Args[2], "--frame=")
 	said := strings.Join(os.Args[3:], " ") + ": " + string(payload)
 	_, err = os.Stdout.Write(frame.AppendReply(nil,
-		&frame.Reply{ID: id, Exit: 5, Stdout: []byte(said), Stderr: []byte("judged")}))
+		&frame.Reply{ID: id, Exit: 5, Stdout: []byte(said), Stderr: []byte("evaluated")}))
 	check(err)
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 )
 
-// Shapes are all the ways in which hooks can be arranged, in all formats,
+// Shapes returns all the ways in which hooks can be arranged, in all formats,
 // whether or not an agent of today has them.
 func Shapes() []*hookentry.Target {
 	handler := agent.HandlerSpec{Form: "line", Command: "command", Timeout: "timeout", Unit: "s",
@@ -53,7 +53,7 @@ func ShapeName(t *hookentry.Target) string {
 	return format + " " + string(t.Spec.Shape) + t.Spec.Handler.Inside + " at " + strings.Join(t.At, ".")
 }
 
-// TheirHandler is a handler of somebody else's, in the shape.
+// TheirHandler returns a handler of somebody else's, in the shape.
 func TheirHandler(t *hookentry.Target, event, command string) any {
 	h := map[string]any{"type": "command", "command": command}
 	switch t.Spec.Shape {
@@ -72,7 +72,7 @@ func TheirHandler(t *hookentry.Target, event, command string) any {
 	return h
 }
 
-// ListFor is the list that hooks for an event stand in.
+// ListFor returns the list that hooks for an event stand in.
 func ListFor(t *hookentry.Target, event string) []string {
 	if t.Spec.Shape == agent.ShapeNested || t.Spec.Shape == agent.ShapeFlat {
 		return hookentry.Join(t.At, event)

@@ -135,7 +135,7 @@ func (t *Table) Readable() *Table {
 	return t
 }
 
-// Cred is what the kernel would say about a connection from pid.
+// Cred returns what the kernel would say about a connection from pid.
 func (t *Table) Cred(pid int) proc.Cred {
 	return proc.Cred{UID: t.rows[pid].p.EUID, PID: pid}
 }

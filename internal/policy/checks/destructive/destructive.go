@@ -1,4 +1,4 @@
-// Package destructive is the guard against commands that lose data or break a
+// Package destructive implements the guard against commands that lose data or break a
 // machine or a service.
 package destructive
 
@@ -16,10 +16,10 @@ import (
 // rule looks at one run. Rules are found by the kind of its program.
 type rule func(x *scope, r *shell.Run)
 
-// scope is what the rules of one command work with.
+// scope is the context in which the rules of one command run.
 type scope struct{ *facts.Scope }
 
-// ResolveWord is where a word points, links followed: those on the disk, and those that
+// ResolveWord returns where a word points, links followed: those on the disk, and those that
 // this very command makes. What is done to a link itself is not done to where it leads.
 func (x *scope) ResolveWord(w shell.Word, r *shell.Run) facts.Place {
 	p := x.Scope.ResolveWord(w, r)

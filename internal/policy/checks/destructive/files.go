@@ -401,7 +401,7 @@ var vitalTexts = [...]string{
 	repositoryData: "the repository's own data",
 }
 
-// String is the kind as people read it.
+// String returns the kind as people read it.
 func (v vitalKind) String() string { return vitalTexts[v] }
 
 // whyVital reports whether p is a file that must not be lost, and why.

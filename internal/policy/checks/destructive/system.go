@@ -19,7 +19,7 @@ func disablesRule(x *scope, r *shell.Run) {
 		" stops the machine, or takes away what it or its owner needs")
 }
 
-// withoutMarks is a phrase as a person would type it.
+// withoutMarks returns a phrase as a person would type it.
 func withoutMarks(phrase string) string {
 	var out []string
 	for w := range strings.FieldsSeq(phrase) {

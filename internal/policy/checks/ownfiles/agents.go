@@ -29,7 +29,7 @@ var agentByProgram = sync.OnceValue(func() map[string]*agent.Known {
 	return m
 })
 
-// startedAgent is the agent that a run starts, and the words behind it: the
+// startedAgent returns the agent that a run starts, and the words behind it: the
 // program itself, or npx with its package.
 func startedAgent(r *shell.Run) (*agent.Known, []shell.Word) {
 	name := strings.TrimSuffix(r.Name(), ".exe")
@@ -65,7 +65,7 @@ func startedAgent(r *shell.Run) (*agent.Known, []shell.Word) {
 	return nil, nil
 }
 
-// packageIn is the agent in whose installed package a path lies.
+// packageIn returns the agent in whose installed package a path lies.
 func packageIn(p string) *agent.Known {
 	list := agents()
 	for k := range list {
@@ -78,7 +78,7 @@ func packageIn(p string) *agent.Known {
 	return nil
 }
 
-// movedByWrapper is the variable that a program which starts others sets for the agent
+// movedByWrapper returns the variable that a program which starts others sets for the agent
 // (systemd-run -E NAME=value); "" for none.
 func movedByWrapper(x *scope, r *shell.Run, started *agent.Known) string {
 	words := wrapperWords(x, r)
@@ -97,7 +97,7 @@ func movedByWrapper(x *scope, r *shell.Run, started *agent.Known) string {
 	return ""
 }
 
-// wrapperWords are the words of the programs that r is started by.
+// wrapperWords returns the words of the programs that r is started by.
 func wrapperWords(x *scope, r *shell.Run) (words []string) {
 	for i := range x.Script.Runs {
 		if other := &x.Script.Runs[i]; len(other.Argv) > 0 && slices.Contains(r.Via, other.Name()) {
@@ -109,7 +109,7 @@ func wrapperWords(x *scope, r *shell.Run) (words []string) {
 	return words
 }
 
-// hiddenByWrapper is the folder of settings in whose place a sandbox puts another one
+// hiddenByWrapper returns the folder of settings in whose place a sandbox puts another one
 // for what it starts; "" for none.
 func (t *Checker) hiddenByWrapper(x *scope, r *shell.Run) string {
 	sandbox := func(name string) bool { return name == "bwrap" || name == "firejail" || name == "proot" }
@@ -225,7 +225,7 @@ func checkAgentCopy(x *scope, r *shell.Run) {
 	}
 }
 
-// agentProgram is the agent whose program a word names: ~/.local/bin/claude, or what
+// agentProgram returns the agent whose program a word names: ~/.local/bin/claude, or what
 // `which claude` prints.
 func agentProgram(x *scope, w shell.Word) (*agent.Known, string) {
 	if known, name := listedAgent(x, w); known != nil {
@@ -238,7 +238,7 @@ func agentProgram(x *scope, w shell.Word) (*agent.Known, string) {
 	return agentByProgram()[name], name
 }
 
-// listedAgent is the agent that the commands name whose output a word is.
+// listedAgent returns the agent that the commands name whose output a word is.
 func listedAgent(x *scope, w shell.Word) (*agent.Known, string) {
 	for _, from := range x.Sources(w.From) {
 		for _, a := range from.Args() {

@@ -37,7 +37,7 @@ var hookConfigs = sync.OnceValue(func() []string {
 	return slices.Compact(list)
 })
 
-// endingsOf are the endings by which a file of an entry is recognised wherever it lies.
+// endingsOf returns the endings by which a file of an entry is recognised wherever it lies.
 // What only its place tells from other files has none: a bare name, a part that may be
 // anything, or one below a folder of the user's own.
 func endingsOf(file string) []string {

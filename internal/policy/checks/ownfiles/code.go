@@ -57,7 +57,7 @@ func (t *Checker) checkCode(x *scope, r *shell.Run) {
 	}
 }
 
-// pathsIn are the literals, and what neighbours make when a program joins them
+// pathsIn returns the literals, and what neighbours make when a program joins them
 // to one path: join('.claude', 'settings.json'), home + '/.claude/' + name.
 func pathsIn(lits []string) []string {
 	out := append([]string(nil), lits...)

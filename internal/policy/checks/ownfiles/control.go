@@ -157,7 +157,7 @@ func (x *scope) addName(name string) {
 	x.names[withoutDot(name)] = true
 }
 
-// withoutDot is a path without "./" before it.
+// withoutDot returns a path without "./" before it.
 func withoutDot(path string) string { return strings.TrimPrefix(path, "./") }
 
 // removingVerbs are the words by which programs take packages off the machine.

@@ -1,4 +1,4 @@
-// Package ownfiles is the guard that keeps agents from changing hookmux's own
+// Package ownfiles implements the guard that keeps agents from changing hookmux's own
 // files, or any agent's hook configuration, and from deciding in a person's place.
 package ownfiles
 
@@ -16,12 +16,12 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/verbs"
 )
 
-// scope is what the rules of one command work with.
+// scope is the context in which the rules of one command run.
 type scope struct {
 	*facts.Scope
 	protected []protectedPath // made on first use
 	watched   []string        // the same, and start files
-	// names are what earlier parts of the command call hookmux; foundByName says
+	// names lists the names under which earlier parts of the command call hookmux; foundByName says
 	// that one of them lets find look for it.
 	names       map[string]bool
 	foundByName bool

@@ -209,7 +209,7 @@ func (t *Checker) wordIsOwned(x *scope, w shell.Word, r *shell.Run, del bool) bo
 	return slices.ContainsFunc(t.otherNames(x, p.Path, follow)[1:], test)
 }
 
-// otherNames are the names of what a path leads to: itself, where links lead, and the
+// otherNames returns the names of what a path leads to: itself, where links lead, and the
 // name that one of our files, or a start file, has besides (a hard link). follow says
 // whether the last part of the path is followed.
 func (t *Checker) otherNames(x *scope, p string, follow bool) []string {
@@ -226,7 +226,7 @@ func (t *Checker) otherNames(x *scope, p string, follow bool) []string {
 	return names
 }
 
-// watchedFiles are the files and folders that no second name may lead to.
+// watchedFiles returns the files and folders that no second name may lead to.
 func (t *Checker) watchedFiles(x *scope) []string {
 	if x.watched == nil {
 		for _, e := range t.protectedPaths(x) {

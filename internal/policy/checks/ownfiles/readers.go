@@ -87,7 +87,7 @@ func (c *writer) checkScriptArguments(name string) {
 	}
 }
 
-// behindOperand are the words behind the first n operands, options included.
+// behindOperand returns the words behind the first n operands, options included.
 func behindOperand(args []shell.Word, n int) []shell.Word {
 	for i, a := range args {
 		if !strings.HasPrefix(a.Text, "-") {
@@ -99,7 +99,7 @@ func behindOperand(args []shell.Word, n int) []shell.Word {
 	return nil
 }
 
-// pathInWord is the path that a word may hold: the word itself, or the value of
+// pathInWord returns the path that a word may hold: the word itself, or the value of
 // key=value and -oVALUE. Text with blanks in it is no path.
 func pathInWord(w shell.Word) (shell.Word, bool) {
 	t := w.Text
@@ -115,7 +115,7 @@ func pathInWord(w shell.Word) (shell.Word, bool) {
 	return w, !strings.HasPrefix(t, "-")
 }
 
-// archiveFile is the archive that tar makes: -f's value, also behind a cluster
+// archiveFile returns the archive that tar makes: -f's value, also behind a cluster
 // such as czf.
 func archiveFile(args []shell.Word) []shell.Word {
 	for i, a := range args {

@@ -102,7 +102,7 @@ var startFiles = []startFile{
 	{path: ".asdf/shims/", who: "anyone who types its name"}, {path: ".pyenv/shims/", who: "anyone who types its name"},
 }
 
-// startFileNeedles are the texts of which one is in every command that names a start file of the home
+// startFileNeedles returns the texts of which one is in every command that names a start file of the home
 // directory, whatever folder it is in meanwhile: its first folder, or its name.
 func startFileNeedles() (words []string) {
 	for _, f := range startFiles {

@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// cleanedPaths are the paths of git clean; what -e names is kept.
+// cleanedPaths returns the paths of git clean; what -e names is kept.
 func cleanedPaths(args []shell.Word) []shell.Word {
 	var out []shell.Word
 	for i, a := range args {
@@ -47,7 +47,7 @@ func takesExecution(args []shell.Word) bool {
 	return false
 }
 
-// downloadTargets are the files curl and wget write, as far as they are named.
+// downloadTargets returns the files curl and wget write, as far as they are named.
 func downloadTargets(r *shell.Run) []shell.Word {
 	var out, urls []shell.Word
 	dir, hasDir, remoteName := shell.Word{}, false, r.Name() == "wget"

@@ -49,7 +49,7 @@ var (
 	writersByKind map[programs.Kind]func(*writer)
 )
 
-// writers are the checks of programs that change their operands, by what sort of tool
+// writers returns the checks of programs that change their operands, by what sort of tool
 // they are.
 func writers() map[programs.Kind]func(*writer) {
 	writersOnce.Do(func() { writersByKind = makeWriters() })
@@ -246,7 +246,7 @@ func (c *writer) fill(dir shell.Word) {
 	}
 }
 
-// here is the folder that a command went to; ok is false if it stayed where it was.
+// here returns the folder that a command went to; ok is false if it stayed where it was.
 func (c *writer) here() (dir shell.Word, ok bool) {
 	return shell.Word{Text: ".", Bare: "."}, len(c.r.Dirs) > 0
 }

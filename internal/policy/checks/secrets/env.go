@@ -286,7 +286,7 @@ func (x *scope) variableSent(r *shell.Run) {
 // bareHost: curl takes a host without a scheme, too.
 var bareHost = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9-]*(\.[A-Za-z0-9-]+)+(:\d+)?(/.*)?$`)
 
-// hostOf is the host in a word that is an address, "" for other words and for
+// hostOf returns the host in a word that is an address, "" for other words and for
 // hosts that only the shell knows.
 func hostOf(t string) string {
 	_, rest, ok := strings.Cut(t, "://")

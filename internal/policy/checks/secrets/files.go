@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// readerNeedles are the common ways to read. Where links are followed, a file
+// readerNeedles returns the common ways to read. Where links are followed, a file
 // facts.IsUnder any name may lead to a secret.
 func readerNeedles() *facts.Needles {
 	return facts.NewNeedles(false, "cat ", "bat ", "less ", "more ", "head ", "tail ", "grep ", "rg ", "awk ",
@@ -107,7 +107,7 @@ func (x *scope) secretNamed(at, from string) bool {
 		secretDirs[path.Base(at)] || secretDirs[path.Base(path.Dir(at))]
 }
 
-// otherNames are the names that ln and mv of this very command give to files.
+// otherNames returns the names that ln and mv of this very command give to files.
 func (x *scope) otherNames() map[string]string {
 	var out map[string]string
 	for i := range x.Script.Runs {

@@ -79,7 +79,7 @@ func (x *scope) secretOperands(r *shell.Run) {
 	}
 }
 
-// listedSecrets are the names of secret files in the list that xargs reads: of
+// listedSecrets returns the names of secret files in the list that xargs reads: of
 // ls ~/.ssh/id_* | xargs cat, and of ls -a | grep '^\.env$' | xargs cat.
 func (x *scope) listedSecrets(r *shell.Run) []shell.Word { return x.secretsIn(x.Sources(r.From)) }
 
@@ -105,7 +105,7 @@ func (x *scope) copiedOut(r *shell.Run) []shell.Word {
 	return nil
 }
 
-// secretsIn are the names of secret files that listing commands are asked for.
+// secretsIn returns the names of secret files that listing commands are asked for.
 func (x *scope) secretsIn(sources []*shell.Run) []shell.Word {
 	var out []shell.Word
 	for _, from := range sources {
@@ -130,7 +130,7 @@ func (x *scope) secretsIn(sources []*shell.Run) []shell.Word {
 	return out
 }
 
-// readFiles are the words of a reader that name files whose contents it shows.
+// readFiles returns the words of a reader that name files whose contents it shows.
 func readFiles(name string, args []shell.Word, spec programs.Operands) []shell.Word {
 	skip := spec.Skip
 	if facts.HasWord(args, "-e", "-f", "--regexp", "--expression", "--file") {
@@ -220,7 +220,7 @@ func quietRead(name string, r *shell.Run) bool {
 	return false
 }
 
-// uploadedFiles are the files curl and its like send: @file, -T file, name=@file.
+// uploadedFiles returns the files curl and its like send: @file, -T file, name=@file.
 func uploadedFiles(args []shell.Word) []shell.Word {
 	var out []shell.Word
 	for i, a := range args {

@@ -288,7 +288,7 @@ func fitsSecret(pattern string) (string, bool) {
 	return "", false
 }
 
-// removeWildcards is what is written of a pattern's part. Of [abc] nothing is.
+// removeWildcards returns what is written of a pattern's part. Of [abc] nothing is.
 func removeWildcards(part string) string {
 	var b strings.Builder
 	open := false

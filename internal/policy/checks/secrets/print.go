@@ -239,7 +239,7 @@ func (x *scope) traces(r *shell.Run) bool {
 
 var namedVariable = lazyregexp.New(`\$\{?([A-Za-z_]\w*)`)
 
-// variablesIn are the variables that a text names.
+// variablesIn returns the variables that a text names.
 func variablesIn(text string) []string {
 	var out []string
 	for _, m := range namedVariable.Compiled().FindAllStringSubmatch(text, 64) {

@@ -1,4 +1,4 @@
-// Package secrets is the guard against reading or sending keys, tokens and
+// Package secrets implements the guard against reading or sending keys, tokens and
 // credentials.
 package secrets
 
@@ -60,7 +60,7 @@ func secretNeedles() *facts.Needles {
 	return secretPre
 }
 
-// scope is what the rules of one command work with.
+// scope is the context in which the rules of one command run.
 type scope struct {
 	*facts.Scope
 	aliases map[string]string // names that this very command gave to other files

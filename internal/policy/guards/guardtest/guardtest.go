@@ -70,7 +70,7 @@ func readFile(t testing.TB, name string) []Row {
 	return out
 }
 
-// ShellCall is a call of a shell tool in the project /home/dev/app.
+// ShellCall returns a call of a shell tool in the project /home/dev/app.
 func ShellCall(cmd string) facts.Call {
 	return facts.Call{
 		Agent: "test", ToolKind: "shell", ToolName: "Bash", Commands: []string{cmd},
@@ -78,7 +78,7 @@ func ShellCall(cmd string) facts.Call {
 	}
 }
 
-// EventOf is an event with a call.
+// EventOf returns an event with a call.
 func EventOf(call *facts.Call) *event.Event {
 	return &event.Event{Kind: event.ToolBefore, Agent: call.Agent, Cwd: call.Cwd, Tool: &event.Tool{
 		Name: call.ToolName, Kind: event.ToolKind(call.ToolKind), Commands: call.Commands, Reads: call.Reads,

@@ -1,4 +1,4 @@
-// Package names is the table of the built-in guards: what they are called, what
+// Package names lists the built-in guards: what they are called, what
 // they stop, and whether they are on from the start. Settings and guards are made
 // of it.
 package names
@@ -49,6 +49,6 @@ func Is(name string) bool {
 	return slices.ContainsFunc(All(), func(g Guard) bool { return g.Name == name })
 }
 
-// Recommended are the guards that an installation offers, beside those that are on from
+// Recommended returns the guards that an installation offers, beside those that are on from
 // the start.
 func Recommended() []string { return []string{Destructive, Secrets, Persistence, Loop} }

@@ -217,7 +217,7 @@ func sedParts(script string) (parts [2]string, flags, rest string, ok bool) {
 	return parts, script[i:end], script[end:], n == 2
 }
 
-// substitute is the s command on every line.
+// substitute returns the s command on every line.
 func substitute(text, pattern, replacement, flags string, extended bool) (string, bool) {
 	if !extended {
 		pattern = basicPattern(pattern)

@@ -83,7 +83,7 @@ func TclFiles(text string, most int) []string {
 
 var kakouneShell = lazyregexp.New(`%sh\{([^}]*)\}`)
 
-// KakouneCalls are the commands in %sh{…}, at most so many.
+// KakouneCalls returns the commands in %sh{…}, at most so many.
 func KakouneCalls(text string, most int) []string {
 	var out []string
 	for _, m := range kakouneShell.FindAllStringSubmatch(text, most) {
@@ -94,7 +94,7 @@ func KakouneCalls(text string, most int) []string {
 
 var vimCode = lazyregexp.New(`^(py|py3|python|python3|pyx|pythonx|perl|ruby|lua)\s+(.+)`)
 
-// VimCode is the program text of another language that a command line of Vim runs,
+// VimCode returns the program text of another language that a command line of Vim runs,
 // with an interpreter that takes it behind -c.
 func VimCode(text string) (program, code string) {
 	m := vimCode.FindStringSubmatch(text)

@@ -36,7 +36,7 @@ func IsFilter(name string) bool {
 	return ok
 }
 
-// FilterOutput is what the program prints for the text on its standard input, ok
+// FilterOutput returns what the program prints for the text on its standard input, ok
 // where that follows from its arguments.
 func FilterOutput(name string, args []string, text string) (string, bool) {
 	f, ok := table[name]
@@ -48,7 +48,7 @@ func FilterOutput(name string, args []string, text string) (string, bool) {
 
 func unchangedText(_ []string, text string) (string, bool) { return text, true }
 
-// decodeWith is a filter that decodes where an option asks for it.
+// decodeWith returns a filter that decodes where an option asks for it.
 func decodeWith(decode func(string) (string, bool)) filter {
 	return func(args []string, text string) (string, bool) {
 		for _, a := range args {
@@ -199,7 +199,7 @@ func tailText(args []string, text string) (string, bool) {
 	return strings.Join(lines[max(0, len(lines)-n):], "") + "\n", true
 }
 
-// countOf is the number an option of one letter has; -5 means -n 5.
+// countOf returns the number an option of one letter has; -5 means -n 5.
 func countOf(args []string, letter byte) (int, bool) {
 	for i, a := range args {
 		if len(a) < 2 || a[0] != '-' {

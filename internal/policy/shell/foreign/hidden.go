@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
-// HiddenTexts are the texts that program text spells in another way: in base64, in
+// HiddenTexts returns the texts that program text spells in another way: in base64, in
 // hexadecimal digits, as numbers of characters, backwards. at most so many.
 func HiddenTexts(code string, most int) []string {
 	var out []string
@@ -93,7 +93,7 @@ func isPlainText(s string) bool {
 // printers are the calls with which program text prints something.
 var printers = []string{"print", "puts", "console.log", "echo", "say ", "write", "p("}
 
-// PrintedText is what a small program may print: its string literals, one on a
+// PrintedText returns what a small program may print: its string literals, one on a
 // line, and what it decodes. ok is false for programs that print nothing known.
 func PrintedText(code string, most int) (string, bool) {
 	found := false
@@ -117,7 +117,7 @@ func PrintedText(code string, most int) (string, bool) {
 
 var awkPipe = lazyregexp.New(`\|&?\s*"((?:[^"\\]|\\.)*)"`)
 
-// AwkPipes are the commands that awk's print writes to, at most so many.
+// AwkPipes returns the commands that awk's print writes to, at most so many.
 func AwkPipes(code string, most int) []string {
 	var out []string
 	for _, m := range awkPipe.FindAllStringSubmatch(code, most) {
@@ -157,7 +157,7 @@ func PipesToName(code string) bool { return awkNamePipe.MatchString(code) }
 
 var denoArgs = lazyregexp.New(`\{\s*args:\s*`)
 
-// CallTexts are the texts that program text may give to a shell: its literals, and
+// CallTexts returns the texts that program text may give to a shell: its literals, and
 // what it spells in another way.
 func CallTexts(code string, most int) []string {
 	code = homeInString.ReplaceAllString(denoArgs.ReplaceAllString(code, " "), "$$HOME")
@@ -183,7 +183,7 @@ func CallTexts(code string, most int) []string {
 var writesFile = lazyregexp.New(`(?:open\(["']([^"']+)["'],\s*["'][wa]b?\+?["']\)\.write|writeFileSync|File\.write|` +
 	`file_put_contents)\(`)
 
-// WrittenFile is the file that a small program writes, and the text.
+// WrittenFile returns the file that a small program writes, and the text.
 func WrittenFile(code string) (file, text string, ok bool) {
 	at := writesFile.Compiled().FindStringSubmatchIndex(code)
 	if at == nil || len(code) > 4096 {

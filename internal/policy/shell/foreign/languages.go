@@ -6,7 +6,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
-// MakeCalls are the texts of $(shell text), at most so many.
+// MakeCalls returns the texts of $(shell text), at most so many.
 func MakeCalls(text string, most int) []string {
 	const call = "$(shell "
 	var out []string
@@ -23,7 +23,7 @@ func MakeCalls(text string, most int) []string {
 	return out
 }
 
-// closingBracket is where the bracket that was opened before the text is closed.
+// closingBracket returns where the bracket that was opened before the text is closed.
 func closingBracket(text string) int {
 	depth := 1
 	for i := 0; i < len(text); i++ {
@@ -45,7 +45,7 @@ var (
 	makeVariable = lazyregexp.New(`\$\(([A-Za-z_][A-Za-z0-9_]*)\)`)
 )
 
-// MakeRecipes are the commands of a makefile's recipes, at most so many; whole
+// MakeRecipes returns the commands of a makefile's recipes, at most so many; whole
 // says that these are all. Variables the text itself sets are put in; others stay
 // as shell variables, unknown.
 func MakeRecipes(text string, most int) (commands []string, whole bool) {
@@ -88,7 +88,7 @@ var (
 	sedSubst = lazyregexp.New(`(?m)(?:^|[;{}!\d$/])\s*s([^\sA-Za-z0-9\\])`)
 )
 
-// SedCommands are the commands that a sed script runs with e, and with the flag e
+// SedCommands returns the commands that a sed script runs with e, and with the flag e
 // of s; at most so many of each.
 func SedCommands(script string, most int) []string {
 	var out []string
@@ -103,7 +103,7 @@ func SedCommands(script string, most int) []string {
 	return out
 }
 
-// SedScripts are the program texts on sed's command line.
+// SedScripts returns the program texts on sed's command line.
 func SedScripts(args []string) []string {
 	var out []string
 	operand := ""
@@ -165,7 +165,7 @@ func sedReplacement(s string) (string, bool) {
 
 var tclRuns = lazyregexp.New(`(?:^|[\s;\[{"])(?:spawn|exec|system|overlay)((?:\s+-\w+)*\s+[^\n;\]}]+)`)
 
-// TclCommands are the commands behind spawn, exec and their like, options
+// TclCommands returns the commands behind spawn, exec and their like, options
 // included; at most so many.
 func TclCommands(text string, most int) []string {
 	var out []string

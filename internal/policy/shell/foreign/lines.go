@@ -39,7 +39,7 @@ func SplitQuoted(line string) []string {
 	return out
 }
 
-// CrontabCommands are the commands of a crontab: behind five fields, or behind
+// CrontabCommands returns the commands of a crontab: behind five fields, or behind
 // @daily and its like.
 func CrontabCommands(text string) []string {
 	var out []string
@@ -66,7 +66,7 @@ func CrontabCommands(text string) []string {
 	return out
 }
 
-// TmuxCalls are the commands in #(command) of a tmux format, at most so many.
+// TmuxCalls returns the commands in #(command) of a tmux format, at most so many.
 func TmuxCalls(text string, most int) []string {
 	var out []string
 	for len(out) < most {
@@ -141,7 +141,7 @@ func SplitsString(option string) bool {
 	return ok && len(flags) > 0 && flags[0] == '-' && strings.Trim(flags[1:], "iv0") == ""
 }
 
-// OpenHeredoc is the delimiter of a here-document that a parser found unclosed. The parser
+// OpenHeredoc returns the delimiter of a here-document that a parser found unclosed. The parser
 // says so in words alone.
 func OpenHeredoc(err error) (string, bool) {
 	_, quoted, ok := strings.Cut(err.Error(), "unclosed here-document ")

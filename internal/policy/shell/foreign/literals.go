@@ -12,7 +12,7 @@ import (
 
 var listOpening = lazyregexp.New(`(?:\bq[qwx]?|%[wWqQxiI]?)\s*([({\[<|/!])`)
 
-// QuotedLists are the strings that perl and ruby write without quotation marks:
+// QuotedLists returns the strings that perl and ruby write without quotation marks:
 // qw(a b), q{a b}, %w[a b], %x(a b).
 func QuotedLists(text string, most int) []string {
 	var out []string

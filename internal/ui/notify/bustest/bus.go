@@ -61,7 +61,7 @@ func Start(t *testing.T) *Bus {
 	return b
 }
 
-// answer is what a call gives back.
+// answer returns what a call gives back.
 func (b *Bus) answer(member string, m *dbus.Message) ([]any, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -104,7 +104,7 @@ func (b *Bus) Signal(sender, signal string, body ...any) {
 	b.Bus.Signal(path, sender, signal, body...)
 }
 
-// Shown are the notifications that are on the screen.
+// Shown returns the notifications that are on the screen.
 func (b *Bus) Shown() []Bubble {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -115,7 +115,7 @@ func (b *Bus) Shown() []Bubble {
 	return list
 }
 
-// Withdrawn is how often a notification was taken back.
+// Withdrawn returns how often a notification was taken back.
 func (b *Bus) Withdrawn() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -76,15 +76,15 @@ function checkAnswer(event, r, members, want) {
   if (what) throw new TypeError(`${event.type}: a handler returned ${what}; ${want}`);
 }
 
-// Judging is tool_call. The first block stops; a throw blocks, and the caller
+// ToolCall is tool_call. The first block stops; a throw blocks, and the caller
 // hears it as threw. It is waited for at every call of a tool, so it is told by
 // a callback: awaiting costs several times what a regex does.
-class Judging {
+class ToolCall {
   constructor(request, event, list, ctx, done) {
     this.request = request;
     this.event = event;
     this.list = list;
-    this.many = list.length; // those who come while it is judged are not asked
+    this.many = list.length; // those who come while it is evaluated are not asked
     this.at = 0;
     this.ctx = ctx;
     this.done = done;
@@ -141,7 +141,7 @@ function checkInput(event, r) {
 }
 
 const rules = {
-  tool_call: (session, request, event, list, ctx) => new Promise((done) => new Judging(request, event, list, ctx, (result, input, threw) => done({ result, input, threw }))),
+  tool_call: (session, request, event, list, ctx) => new Promise((done) => new ToolCall(request, event, list, ctx, (result, input, threw) => done({ result, input, threw }))),
 
   async tool_result(session, request, event, list, ctx) {
     let result;
@@ -426,7 +426,7 @@ function quickly(id, about, own, text) {
   current = session;
   session.dispatch = id;
   running.set(id, request);
-  new Judging(request, event, list, new Context(session, request), (result, input, threw) => {
+  new ToolCall(request, event, list, new Context(session, request), (result, input, threw) => {
     running.delete(id);
     finish(id, result === undefined && input === undefined && threw === undefined ? undefined : [{ result, input, threw }]);
   });

@@ -19,9 +19,9 @@ import (
 	"github.com/hookmux/hookmux/lab/verify/testbed"
 )
 
-// innerModule is one of two files that change the same things in pi: each adds
+// innerTSHook is one of two files that change the same things in pi: each adds
 // its own word to what the one before left. WORD is its word.
-const innerModule = `import type { HookAPI } from "hookmux";
+const innerTSHook = `import type { HookAPI } from "hookmux";
 const put = (text: string) => (text.includes("-by-") ? text + "-and-WORD" : text + "-by-WORD");
 const marked = (text: string, mark: string) => (text.includes(mark) ? text.replace(new RegExp(mark + "[a-z-]*"), put) : text + "\n" + put(mark));
 export default function (hooks: HookAPI) {
@@ -45,8 +45,8 @@ export default function (hooks: HookAPI) {
 }
 `
 
-// heardModule writes down which events it was shown.
-const heardModule = `import { appendFileSync } from "node:fs";
+// heardTSHook writes down which events it was shown.
+const heardTSHook = `import { appendFileSync } from "node:fs";
 const names = NAMES;
 export default function (pi: any) {
   for (const name of names) pi.on(name, (event: any, ctx: any) => {
@@ -61,9 +61,9 @@ export default function (pi: any) {
     if (name === "resources_discover") return { skillPaths: ["SKILL"] };
     if (name === "user_bash") {
       if (event.command.includes("throw")) throw new Error("no such luck");
-      return { result: { output: "bash-by-module", exitCode: 0, cancelled: false, truncated: false } };
+      return { result: { output: "bash-by-hook", exitCode: 0, cancelled: false, truncated: false } };
     }
-    if (name === "session_before_tree") return event.preparation.userWantsSummary ? { summary: { summary: "tree-summary-by-module" } } : { cancel: true };
+    if (name === "session_before_tree") return event.preparation.userWantsSummary ? { summary: { summary: "tree-summary-by-hook" } } : { cancel: true };
   });
   pi.on("session_before_compact", () => ({ cancel: true }));
 }
@@ -84,10 +84,10 @@ func hearInnerEvents(t *testing.T, st *testbed.TestBed) func() []heardEvent {
 	t.Helper()
 	file := filepath.Join(st.Base, "heard.jsonl")
 	skill := writePersonFile(t, st.Base, "skill/SKILL.md",
-		"---\nname: skill-by-module\ndescription: A skill that a hook brought.\n---\nNothing.\n")
+		"---\nname: skill-by-hook\ndescription: A skill that a hook brought.\n---\nNothing.\n")
 	names, _ := json.Marshal(st.Agent.Inner)
 	writePersonFile(t, st.Dirs.Config, "hooks/c-heard.ts",
-		strings.NewReplacer("NAMES", string(names), "HEARD", file, "SKILL", skill).Replace(heardModule))
+		strings.NewReplacer("NAMES", string(names), "HEARD", file, "SKILL", skill).Replace(heardTSHook))
 	return func() []heardEvent {
 		b, _ := os.ReadFile(file)
 		var list []heardEvent
@@ -110,10 +110,10 @@ func namesOf(list []heardEvent) []string {
 	return names
 }
 
-func checkModuleErrors(t *testing.T, st *testbed.TestBed) {
+func checkTSHookErrors(t *testing.T, st *testbed.TestBed) {
 	t.Helper()
-	var list []wire.ModuleInfo
-	if err := st.Daemon.CallMethod(wire.MethodModules, wire.ModulesParams{}, &list); err != nil {
+	var list []wire.TSHookInfo
+	if err := st.Daemon.CallMethod(wire.MethodTSHooks, wire.TSHooksParams{}, &list); err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range list {
@@ -133,7 +133,7 @@ func checkModuleErrors(t *testing.T, st *testbed.TestBed) {
 func TestRealInnerEvents(t *testing.T) {
 	st := realTestBed(t, "pi")
 	for _, word := range []string{"a", "b"} {
-		writePersonFile(t, st.Dirs.Config, "hooks/"+word+".ts", strings.ReplaceAll(innerModule, "WORD", word))
+		writePersonFile(t, st.Dirs.Config, "hooks/"+word+".ts", strings.ReplaceAll(innerTSHook, "WORD", word))
 	}
 	heard := hearInnerEvents(t, st)
 	// A project pi asks about; its extension counts once it is trusted.
@@ -147,7 +147,7 @@ export default () => fs.writeFileSync("`+filepath.Join(st.Base, "trusted")+`", "
 		t.Fatal(err)
 	}
 	for _, words := range []string{
-		"input-by-a-and-b", "sysword-by-a-and-b", "message-from-a", "message-from-b", "context-by-a-and-b", "toolword-by-a-and-b", "turn-entry-from-a", "turn-entry-from-b", "skill-by-module",
+		"input-by-a-and-b", "sysword-by-a-and-b", "message-from-a", "message-from-b", "context-by-a-and-b", "toolword-by-a-and-b", "turn-entry-from-a", "turn-entry-from-b", "skill-by-hook",
 	} {
 		if !st.Model.Saw(st.Run, words) {
 			t.Errorf("the model did not see %q", words)
@@ -203,7 +203,7 @@ export default () => fs.writeFileSync("`+filepath.Join(st.Base, "trusted")+`", "
 	if got := strings.Join(turns, " "); got != "turn_start0 turn_end0 turn_start1 turn_end1" {
 		t.Errorf(`turns: %s, want "turn_start0 turn_end0 turn_start1 turn_end1"`, got)
 	}
-	checkModuleErrors(t, st)
+	checkTSHookErrors(t, st)
 	for _, x := range st.Watcher.AllSeen() {
 		if x.Event.Native == "context" || x.Event.Native == "turn_start" {
 			t.Errorf("%s went through the daemon", x.Event.Native)
@@ -317,9 +317,9 @@ func TestRealInnerEventsOfAPerson(t *testing.T) {
 	r := startRPC(t, st, "-e", nav)
 	r.do(map[string]any{"type": "prompt", "message": testbed.MarkedPrompt("Say it")}, "agent_settled")
 	said := r.do(map[string]any{"type": "bash", "command": "echo bash-for-real"}, "")
-	if b, _ := json.Marshal(said); !strings.Contains(string(b), "bash-by-module") ||
+	if b, _ := json.Marshal(said); !strings.Contains(string(b), "bash-by-hook") ||
 		strings.Contains(string(b), "bash-for-real") {
-		t.Errorf(`user_bash: %s; want "bash-by-module" in string(b) and no "bash-for-real" in string(b)`, b)
+		t.Errorf(`user_bash: %s; want "bash-by-hook" in string(b) and no "bash-for-real" in string(b)`, b)
 	}
 	said = r.do(map[string]any{"type": "bash", "command": "echo throw"}, "")
 	if ran, told := said["success"].(bool); ran || !told {
@@ -337,7 +337,7 @@ func TestRealInnerEventsOfAPerson(t *testing.T) {
 		time.Sleep(100 * time.Millisecond)
 	}
 	entries, _ := json.Marshal(r.do(map[string]any{"type": "get_entries"}, ""))
-	if !strings.Contains(string(entries), "tree-summary-by-module") {
+	if !strings.Contains(string(entries), "tree-summary-by-hook") {
 		t.Errorf("no summary by the hook: %s", testbed.ClipText(string(entries)))
 	}
 	names := namesOf(heard())
@@ -452,7 +452,7 @@ func TestRealSampleCompaction(t *testing.T) {
 				!strings.Contains(string(entries), `"type":"compaction"`) {
 				t.Errorf("no summary of the hook's: %s\n%v", testbed.ClipText(string(entries)), said)
 			}
-			checkModuleErrors(t, st)
+			checkTSHookErrors(t, st)
 		})
 	}
 }

@@ -9,28 +9,28 @@ import (
 	"github.com/hookmux/hookmux/lab/verify/testbed"
 )
 
-// piModule says what only pi can take: it keeps the session, writes the
+// piTSHook says what only pi can take: it keeps the session, writes the
 // summary with one of pi's models, rewrites a prompt and adds to the system prompt.
-const piModule = `import type { HookAPI } from "hookmux";
+const piTSHook = `import type { HookAPI } from "hookmux";
 export default function (hooks: HookAPI) {
   hooks.on("session_before_switch", () => ({ cancel: true }));
   hooks.on("session_before_compact", async (event, ctx) => {
     const { firstKeptEntryId, tokensBefore, messagesToSummarize } = event.preparation;
-    const question = { role: "user", content: [{ type: "text", text: "asked-by-module" }], timestamp: Date.now() };
+    const question = { role: "user", content: [{ type: "text", text: "asked-by-hook" }], timestamp: Date.now() };
     const answer = await ctx.modelRegistry.complete(ctx.model, { messages: [question] }, { maxTokens: 100 });
     const said = answer.role === "assistant" && answer.stopReason !== "error" ? "model-answered" : JSON.stringify(answer);
-    return { compaction: { summary: "summary-by-module of " + messagesToSummarize.length + " messages, " + said, firstKeptEntryId, tokensBefore } };
+    return { compaction: { summary: "summary-by-hook of " + messagesToSummarize.length + " messages, " + said, firstKeptEntryId, tokensBefore } };
   });
-  hooks.on("input", (event) => (event.text.includes("rewrite-me") ? { action: "transform", text: event.text.replace("rewrite-me", "rewritten-by-module") } : undefined));
-  hooks.on("before_agent_start", () => ({ systemPrompt: "system-words-by-module" }));
+  hooks.on("input", (event) => (event.text.includes("rewrite-me") ? { action: "transform", text: event.text.replace("rewrite-me", "rewritten-by-hook") } : undefined));
+  hooks.on("before_agent_start", () => ({ systemPrompt: "system-words-by-hook" }));
 }
 `
 
 // Through our extension hooks do in pi what its own
 // extensions can.
-func TestRealModulesInPi(t *testing.T) {
+func TestRealTSHooksInPi(t *testing.T) {
 	st := realTestBed(t, "pi")
-	writePersonFile(t, st.Dirs.Config, "hooks/inpi.ts", piModule)
+	writePersonFile(t, st.Dirs.Config, "hooks/inpi.ts", piTSHook)
 	writePersonFile(t, st.Home, ".pi/agent/settings.json", `{"compaction":{"keepRecentTokens":1}}`)
 	st.SetScript([]model.Step{{Say: testbed.LastWords}})
 	if err := st.StartDaemonWithHooks(nil); err != nil {
@@ -72,8 +72,8 @@ func TestRealModulesInPi(t *testing.T) {
 			t.Errorf("%s came from another session: the new one was not stopped", x.Event.Native)
 		}
 	}
-	for _, words := range []string{"rewritten-by-module", "summary-by-module of ", "model-answered",
-		"system-words-by-module"} {
+	for _, words := range []string{"rewritten-by-hook", "summary-by-hook of ", "model-answered",
+		"system-words-by-hook"} {
 		if !st.Model.Saw(st.Run, words) {
 			t.Errorf("the model did not see %q", words)
 		}

@@ -20,11 +20,11 @@ import (
 	"github.com/hookmux/hookmux/internal/tshook/pi"
 )
 
-var _ hook.Prompt = (*Module)(nil)
+var _ hook.Prompt = (*Hook)(nil)
 
-// Module is one loaded file. It is a [hook.Handler]; see
-// [Module.Registrations] for where it wants to be called.
-type Module struct {
+// Hook is one loaded file. It is a [hook.Handler]; see
+// [Hook.Registrations] for where it wants to be called.
+type Hook struct {
 	engine *Engine
 	path   string
 
@@ -67,12 +67,12 @@ type pendingEvent struct {
 	ctx    context.Context // ends when open dialogs must close
 	cancel context.CancelFunc
 	until  time.Time // when that will be, if ever
-	// question is what a file that only logs would have asked a person.
+	// question is the question a file in log mode would have asked a person.
 	question string
 }
 
-func newModule(e *Engine, src Source) *Module {
-	return &Module{
+func newTSHook(e *Engine, src Source) *Hook {
+	return &Hook{
 		engine:   e,
 		path:     src.Path,
 		src:      src,
@@ -85,24 +85,24 @@ func newModule(e *Engine, src Source) *Module {
 }
 
 // isLogOnly reports whether the file only logs.
-func (m *Module) isLogOnly() bool {
+func (m *Hook) isLogOnly() bool {
 	m.mu.Lock()
 	logOnly := m.src.LogOnly
 	m.mu.Unlock()
 	return logOnly != nil && logOnly()
 }
 
-func (m *Module) setSource(src Source) {
+func (m *Hook) setSource(src Source) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.src = src
 }
 
-// Path is the file's.
-func (m *Module) Path() string { return m.path }
+// Path returns the file's.
+func (m *Hook) Path() string { return m.path }
 
-// Info is what is known now.
-func (m *Module) Info() Info {
+// Info returns what is known now.
+func (m *Hook) Info() Info {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	info := m.info
@@ -118,13 +118,13 @@ var asksForEntries = lazyregexp.New(
 // Reload loads the file again. Running events finish in the old engine. A file that
 // no longer loads leaves nothing running: the old content of a guard must not stay
 // in force after its owner changed it.
-func (m *Module) Reload(ctx context.Context) error {
+func (m *Hook) Reload(ctx context.Context) error {
 	m.loading.Lock()
 	defer m.loading.Unlock()
 	return m.loadFile(ctx)
 }
 
-func (m *Module) loadFile(ctx context.Context) error {
+func (m *Hook) loadFile(ctx context.Context) error {
 	began := time.Now()
 	m.mu.Lock()
 	src, before := m.src, m.current
@@ -152,7 +152,7 @@ func (m *Module) loadFile(ctx context.Context) error {
 		info.Events = pi.MentionedEvents(text)
 		var p *Problem
 		if !errors.As(err, &p) {
-			p = &Problem{Module: m.path, Text: oneLine(err.Error())}
+			p = &Problem{Hook: m.path, Text: oneLine(err.Error())}
 			err = p
 		}
 		info.Errors = []Problem{*p}
@@ -201,11 +201,11 @@ func (m *Module) loadFile(ctx context.Context) error {
 }
 
 // startRunner starts an engine with the given content.
-func (m *Module) startRunner(ctx context.Context, src Source, content []byte, info *Info) (*loadedCode, error) {
+func (m *Hook) startRunner(ctx context.Context, src Source, content []byte, info *Info) (*loadedCode, error) {
 	host := &m.engine.host
 	b, err := bundle.Make(m.path, content, src.Read, host.CacheDir, info.Runtime)
 	if wrong := (*bundle.Error)(nil); errors.As(err, &wrong) {
-		return nil, &Problem{Module: m.path, Where: wrong.Where, Text: wrong.Text}
+		return nil, &Problem{Hook: m.path, Where: wrong.Where, Text: wrong.Text}
 	}
 	if err != nil {
 		return nil, err
@@ -294,16 +294,16 @@ func (g *loadedCode) closeWhenIdle(run func(func())) {
 	}
 }
 
-func (m *Module) endWhenIdle() { m.takeCurrent().closeWhenIdle(m.engine.host.Go) }
+func (m *Hook) endWhenIdle() { m.takeCurrent().closeWhenIdle(m.engine.host.Go) }
 
-func (m *Module) endNow() {
+func (m *Hook) endNow() {
 	if g := m.takeCurrent(); g != nil {
 		g.runner.Close()
 	}
 }
 
 // takeCurrent takes the loading out that answers events; nil for none.
-func (m *Module) takeCurrent() *loadedCode {
+func (m *Hook) takeCurrent() *loadedCode {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	g := m.current
@@ -313,7 +313,7 @@ func (m *Module) takeCurrent() *loadedCode {
 
 // acquireLoading returns the loading that answers an event, marked as busy. It loads
 // the file again if the engine was dropped.
-func (m *Module) acquireLoading(ctx context.Context) (*loadedCode, error) {
+func (m *Hook) acquireLoading(ctx context.Context) (*loadedCode, error) {
 	for range 2 {
 		m.mu.Lock()
 		g, err := m.current, m.broken
@@ -343,7 +343,7 @@ func (m *Module) acquireLoading(ctx context.Context) (*loadedCode, error) {
 }
 
 // reloadDropped reloads a dropped engine, unless another event already did.
-func (m *Module) reloadDropped(ctx context.Context, dropped *loadedCode) error {
+func (m *Hook) reloadDropped(ctx context.Context, dropped *loadedCode) error {
 	m.loading.Lock()
 	defer m.loading.Unlock()
 	m.mu.Lock()

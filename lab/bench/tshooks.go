@@ -22,8 +22,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// gateModule is a hook as people write them: three regexes on a command.
-const gateModule = `import type { HookAPI } from "hookmux";
+// gateTSHook is a hook as people write them: three regexes on a command.
+const gateTSHook = `import type { HookAPI } from "hookmux";
 const RISKY = [/\bshred\s+(-u|--remove)/i, /\bsudo\b/i, /\b(chmod|chown)\b.*777/i];
 export default function (hooks: HookAPI) {
   hooks.on("tool_call", async (event) => {
@@ -32,13 +32,13 @@ export default function (hooks: HookAPI) {
 }
 `
 
-// manyModules is how many files are loaded at once.
-const manyModules = 50
+// manyTSHooks is how many files are loaded at once.
+const manyTSHooks = 50
 
-// modules measures hooks in TypeScript: a decision through a warm one, loading,
+// tsHooks measures hooks in TypeScript: a decision through a warm one, loading,
 // and memory.
-func (b *bench) modules(ctx context.Context) error {
-	for _, part := range b.moduleParts() {
+func (b *bench) tsHooks(ctx context.Context) error {
+	for _, part := range b.tsHookParts() {
 		if err := part.run(ctx); err != nil {
 			return err
 		}
@@ -52,27 +52,27 @@ type part struct {
 	run  func(context.Context) error
 }
 
-func (b *bench) moduleParts() []part {
+func (b *bench) tsHookParts() []part {
 	return []part{
-		{"modules/calls", b.moduleCalls}, {"modules/dispatch", b.moduleDispatch}, {"modules/loads", b.moduleLoads},
-		{"modules/starts", b.moduleStarts}, {"modules/memory", b.moduleMemory}, {"modules/attacks", b.moduleAttacks},
+		{"typescript/calls", b.tsHookCalls}, {"typescript/dispatch", b.tsHookDispatch}, {"typescript/loads", b.tsHookLoads},
+		{"typescript/starts", b.tsHookStarts}, {"typescript/memory", b.tsHookMemory}, {"typescript/attacks", b.tsHookAttacks},
 	}
 }
 
-// moduleCalls makes calls over the sockets of two daemons in turn: one with a
-// built-in that has nothing to say, one with the module.
-func (b *bench) moduleCalls(ctx context.Context) error {
+// tsHookCalls makes calls over the sockets of two daemons in turn: one with a
+// built-in that has nothing to say, one with the TypeScript hook.
+func (b *bench) tsHookCalls(ctx context.Context) error {
 	payload, err := b.stretched("PreToolUse.Bash", "tool_input", "description")
 	if err != nil {
 		return err
 	}
 	single := builtins(1, func(int) hook.Role { return hook.Guard })
-	quiet, err := b.startDaemon(ctx, "module-none", hookFiles(single, "off"))
+	quiet, err := b.startDaemon(ctx, "hook-none", hookFiles(single, "off"))
 	if err != nil {
 		return err
 	}
 	defer quiet.stop()
-	gated, err := b.moduleDaemon(ctx, "module-one", 1)
+	gated, err := b.tsHookDaemon(ctx, "hook-one", 1)
 	if err != nil {
 		return err
 	}
@@ -83,18 +83,18 @@ func (b *bench) moduleCalls(ctx context.Context) error {
 			return sample{wall: c}, err
 		}
 	}
-	results, err := interleave(ctx, b.rounds*5, []contender{{"builtin", call(quiet)}, {"module", call(gated)}})
+	results, err := interleave(ctx, b.rounds*5, []contender{{"builtin", call(quiet)}, {"hook", call(gated)}})
 	if err != nil {
 		return err
 	}
 	one, other := wallTimes(results[0]), wallTimes(results[1])
-	b.table.note("modules: a call through a built-in, p95", p95(one), "µs")
-	b.table.note("modules: a call through a module with three regexes, p95", p95(other), "µs")
-	b.table.atMost("modules: p95 through a module ÷ through a no-op built-in", p95(other)/p95(one), 20, "×")
+	b.table.note("typescript: a call through a built-in, p95", p95(one), "µs")
+	b.table.note("typescript: a call through a hook with three regexes, p95", p95(other), "µs")
+	b.table.atMost("typescript: p95 through a hook ÷ through a no-op built-in", p95(other)/p95(one), 20, "×")
 	return nil
 }
 
-// frameCall is one hook call, without a process of its own.
+// frameCall returns one hook call, without a process of its own.
 func frameCall(p *place, payload []byte) (float64, error) {
 	began := time.Now()
 	conn, err := net.Dial("unix", p.dirs.Socket())
@@ -116,15 +116,15 @@ func frameCall(p *place, payload []byte) (float64, error) {
 	return took, err
 }
 
-// moduleDispatch is the same without daemon and sockets.
-func (b *bench) moduleDispatch(ctx context.Context) error {
+// tsHookDispatch returns the same without daemon and sockets.
+func (b *bench) tsHookDispatch(ctx context.Context) error {
 	engine, dir, done, err := b.newEngine("dispatch")
 	if err != nil {
 		return err
 	}
 	defer done()
 	file := filepath.Join(dir, "gate.ts")
-	if err := os.WriteFile(file, []byte(gateModule), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(gateTSHook), 0o600); err != nil {
 		return err
 	}
 	m, err := engine.Load(ctx, tshook.Source{Path: file})
@@ -139,7 +139,7 @@ func (b *bench) moduleDispatch(ctx context.Context) error {
 			nil
 	})
 	var contenders []contender
-	for name, run := range map[string]hook.Handler{"builtin": nothing, "module": m} {
+	for name, run := range map[string]hook.Handler{"builtin": nothing, "hook": m} {
 		e, err := hook.NewEntry(hook.Registration{ID: name, Agent: hook.Any, HookType: "tool.before",
 			Handler: "builtin", Target: name, Role: hook.Guard}, run, "bench")
 		if err != nil {
@@ -159,19 +159,19 @@ func (b *bench) moduleDispatch(ctx context.Context) error {
 			return sample{wall: took, cpu: cost}, nil
 		}})
 	}
-	slices.SortFunc(contenders, func(a, b contender) int { return len(a.name) - len(b.name) }) // module first
+	slices.SortFunc(contenders, func(a, b contender) int { return len(a.name) - len(b.name) }) // the hook first
 	results, err := interleave(ctx, b.rounds*5, contenders)
 	if err != nil {
 		return err
 	}
-	b.table.note("modules: dispatch alone, module, p95", p95(wallTimes(results[0])), "µs")
-	b.table.note("modules: dispatch alone, no-op built-in, p95", p95(wallTimes(results[1])), "µs")
-	b.table.atMost("modules: dispatch alone, module ÷ no-op, p95",
+	b.table.note("typescript: dispatch alone, hook, p95", p95(wallTimes(results[0])), "µs")
+	b.table.note("typescript: dispatch alone, no-op built-in, p95", p95(wallTimes(results[1])), "µs")
+	b.table.atMost("typescript: dispatch alone, hook ÷ no-op, p95",
 		p95(wallTimes(results[0]))/p95(wallTimes(results[1])), 20,
 		"×")
 	// And in cpu: on a busy machine the longer of two waits for its turn more
 	// often, which says nothing about either.
-	b.table.atMost("modules: dispatch alone, module ÷ no-op, p95 of cpu", p95(cpus(results[0]))/p95(cpus(results[1])),
+	b.table.atMost("typescript: dispatch alone, hook ÷ no-op, p95 of cpu", p95(cpus(results[0]))/p95(cpus(results[1])),
 		20, "×")
 	return nil
 }
@@ -185,9 +185,9 @@ func (b *bench) newEngine(name string) (*tshook.Engine, string, func(), error) {
 	return e, dir, func() { e.Close(); os.RemoveAll(dir) }, nil
 }
 
-// moduleLoads loads one file and fifty, as a daemon does that runs already, two at
+// tsHookLoads loads one file and fifty, as a daemon does that runs already, two at
 // a time. Each has another content, so that nothing comes from a cache.
-func (b *bench) moduleLoads(ctx context.Context) error {
+func (b *bench) tsHookLoads(ctx context.Context) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(300)) // as in the daemon
 	serial := 0
 	load := func(n int) func() (sample, error) {
@@ -201,7 +201,7 @@ func (b *bench) moduleLoads(ctx context.Context) error {
 			for i := range n {
 				serial++
 				file := filepath.Join(dir, fmt.Sprintf("gate%02d.ts", i))
-				if err := os.WriteFile(file, []byte(fmt.Sprintf("// %d\n%s", serial, gateModule)), 0o600); err != nil {
+				if err := os.WriteFile(file, []byte(fmt.Sprintf("// %d\n%s", serial, gateTSHook)), 0o600); err != nil {
 					return sample{}, err
 				}
 				files <- file
@@ -229,27 +229,27 @@ func (b *bench) moduleLoads(ctx context.Context) error {
 			return sample{wall: took, cpu: cost}, err
 		}
 	}
-	results, err := interleave(ctx, max(20, b.rounds/10), []contender{{"one", load(1)}, {"many", load(manyModules)}})
+	results, err := interleave(ctx, max(20, b.rounds/10), []contender{{"one", load(1)}, {"many", load(manyTSHooks)}})
 	if err != nil {
 		return err
 	}
 	one, many := results[0], results[1]
-	b.table.note("modules: loading one, cpu", median(cpus(one))/1000, "ms")
-	b.table.note(fmt.Sprintf("modules: loading each of %d, cpu", manyModules), median(cpus(many))/manyModules/1000,
+	b.table.note("typescript: loading one, cpu", median(cpus(one))/1000, "ms")
+	b.table.note(fmt.Sprintf("typescript: loading each of %d, cpu", manyTSHooks), median(cpus(many))/manyTSHooks/1000,
 		"ms")
-	b.table.atMost(fmt.Sprintf("modules: loading %d ÷ one, when others are, cpu", manyModules),
-		median(cpus(many))/median(cpus(one)), manyModules, "×")
+	b.table.atMost(fmt.Sprintf("typescript: loading %d ÷ one, when others are, cpu", manyTSHooks),
+		median(cpus(many))/median(cpus(one)), manyTSHooks, "×")
 	return nil
 }
 
-// moduleStarts is the cpu of a daemon until its files are loaded, without those it
+// tsHookStarts returns the cpu of a daemon until its files are loaded, without those it
 // needs for itself: what one file costs that comes first, and what fifty do.
-func (b *bench) moduleStarts(ctx context.Context) error {
-	counts := []int{0, 1, manyModules}
+func (b *bench) tsHookStarts(ctx context.Context) error {
+	counts := []int{0, 1, manyTSHooks}
 	cost := make([][]float64, len(counts))
 	for round := range 5 {
 		for i, n := range counts {
-			p, err := b.moduleDaemon(ctx, fmt.Sprintf("module-start-%d-%d", round, n), n)
+			p, err := b.tsHookDaemon(ctx, fmt.Sprintf("hook-start-%d-%d", round, n), n)
 			if err != nil {
 				return err
 			}
@@ -263,16 +263,16 @@ func (b *bench) moduleStarts(ctx context.Context) error {
 	}
 	none := median(cost[0])
 	one, many := max(median(cost[1])-none, 10_000), median(cost[2])-none // a tick of the kernel's clock is 10 ms
-	b.table.note("modules: a daemon's first, cpu", one/1000, "ms")
-	b.table.atMost(fmt.Sprintf("modules: %d in a daemon ÷ one, cpu", manyModules), many/one, manyModules, "×")
+	b.table.note("typescript: a daemon's first, cpu", one/1000, "ms")
+	b.table.atMost(fmt.Sprintf("typescript: %d in a daemon ÷ one, cpu", manyTSHooks), many/one, manyTSHooks, "×")
 	return nil
 }
 
-// moduleMemory is what one more file costs the daemon.
-func (b *bench) moduleMemory(ctx context.Context) error {
+// tsHookMemory returns what one more file costs the daemon.
+func (b *bench) tsHookMemory(ctx context.Context) error {
 	var resident []float64
-	for _, n := range []int{1, 1 + manyModules} {
-		p, err := b.moduleDaemon(ctx, fmt.Sprintf("module-memory-%d", n), n)
+	for _, n := range []int{1, 1 + manyTSHooks} {
+		p, err := b.tsHookDaemon(ctx, fmt.Sprintf("hook-memory-%d", n), n)
 		if err != nil {
 			return err
 		}
@@ -286,22 +286,22 @@ func (b *bench) moduleMemory(ctx context.Context) error {
 		}
 		resident = append(resident, bytes/1e6)
 	}
-	b.table.atMost("modules: memory of one more", (resident[1]-resident[0])/manyModules, 0.45, "MB")
+	b.table.atMost("typescript: memory of one more", (resident[1]-resident[0])/manyTSHooks, 0.45, "MB")
 	return nil
 }
 
-// moduleDaemon starts a daemon with n files in its folder and waits until they are
+// tsHookDaemon starts a daemon with n files in its folder and waits until they are
 // loaded.
-func (b *bench) moduleDaemon(ctx context.Context, name string, n int) (*place, error) {
+func (b *bench) tsHookDaemon(ctx context.Context, name string, n int) (*place, error) {
 	files := hookFiles(nil, "off")
 	for i := range n {
-		files[fmt.Sprintf("config/hookmux/hooks/gate%02d.ts", i)] = fmt.Sprintf("// %d\n%s", i, gateModule)
+		files[fmt.Sprintf("config/hookmux/hooks/gate%02d.ts", i)] = fmt.Sprintf("// %d\n%s", i, gateTSHook)
 	}
 	p, err := b.startDaemon(ctx, name, files)
 	if err != nil {
 		return nil, err
 	}
-	if err := p.modulesLoaded(ctx, n); err != nil {
+	if err := p.tsHooksLoaded(ctx, n); err != nil {
 		p.stop()
 		return nil, err
 	}

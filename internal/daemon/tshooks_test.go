@@ -16,7 +16,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// gateFor is a hook that refuses commands with a word in them.
+// gateFor returns a hook that refuses commands with a word in them.
 func gateFor(word string) string {
 	return `import type { HookAPI } from "hookmux";
 export default function (hooks: HookAPI) {
@@ -27,38 +27,38 @@ export default function (hooks: HookAPI) {
 `
 }
 
-func (w *daemonFixture) module(name, text string) string {
+func (w *daemonFixture) tsHook(name, text string) string {
 	w.T.Helper()
 	path := filepath.Join(w.Dirs.Config, "hooks", name)
 	w.Write(path, text)
 	return path
 }
 
-func (w *daemonFixture) modules(cwd string) map[string]wire.ModuleInfo {
+func (w *daemonFixture) tsHooks(cwd string) map[string]wire.TSHookInfo {
 	w.T.Helper()
-	var list []wire.ModuleInfo
-	w.MustCall(wire.MethodModules, wire.ModulesParams{Cwd: cwd}, &list)
-	out := map[string]wire.ModuleInfo{}
+	var list []wire.TSHookInfo
+	w.MustCall(wire.MethodTSHooks, wire.TSHooksParams{Cwd: cwd}, &list)
+	out := map[string]wire.TSHookInfo{}
 	for _, m := range list {
 		out[m.ID] = m
 	}
 	return out
 }
 
-func TestModulesOfTheUsersFolder(t *testing.T) {
+func TestTSHooksOfTheUsersFolder(t *testing.T) {
 	w := newFixture(t)
-	w.module("gate.ts", gateFor("prod"))
-	w.module("types.d.ts", "export {};")
-	w.module(".hidden.ts", "syntax error here(")
+	w.tsHook("gate.ts", gateFor("prod"))
+	w.tsHook("types.d.ts", "export {};")
+	w.tsHook(".hidden.ts", "syntax error here(")
 	w.Up()
 	for _, agent := range []string{"claude", "codex", "grok"} {
 		w.MustDeny(daemontest.ToolBefore(agent, "s", w.Base, "ship prod"), "no prod")
 		w.MustPass(daemontest.ToolBefore(agent, "s", w.Base, "ship test"))
 	}
 	// A changed file counts soon, a new one as well, and one taken away ends.
-	w.module("gate.ts", gateFor("test"))
+	w.tsHook("gate.ts", gateFor("test"))
 	w.soon("the change counts", "ship test", w.Base, true, "no test")
-	w.module("more.js", strings.NewReplacer(`import type { HookAPI } from "hookmux";`, "", ": HookAPI",
+	w.tsHook("more.js", strings.NewReplacer(`import type { HookAPI } from "hookmux";`, "", ": HookAPI",
 		"").Replace(gateFor("beta")))
 	w.soon("a new file counts", "ship beta", w.Base, true, "no beta")
 	if err := os.Remove(filepath.Join(w.Dirs.Config, "hooks", "more.js")); err != nil {
@@ -66,7 +66,7 @@ func TestModulesOfTheUsersFolder(t *testing.T) {
 	}
 	w.soon("a file taken away counts no more", "ship beta", w.Base, false, "")
 	w.h.selection.Forget() // the list is read anew, too
-	list := w.modules("")
+	list := w.tsHooks("")
 	if len(list) != 1 || !list["ts:gate.ts"].InForce {
 		t.Errorf(`listed: %+v; want len(list) == 1 and list["ts:gate.ts"].InForce`, list)
 	}
@@ -80,9 +80,9 @@ func TestModulesOfTheUsersFolder(t *testing.T) {
 	}
 }
 
-func TestAModuleThatDoesNotLoadRefuses(t *testing.T) {
+func TestATSHookThatDoesNotLoadRefuses(t *testing.T) {
 	w := newFixture(t)
-	path := w.module("gate.ts", strings.Replace(gateFor("prod"), "{ block: true", "{ block: ", 1))
+	path := w.tsHook("gate.ts", strings.Replace(gateFor("prod"), "{ block: true", "{ block: ", 1))
 	w.Up()
 	w.MustDeny(daemontest.ToolBefore("claude", "s", w.Base, "ls"), "gate.ts")
 	w.MustPass(daemontest.SessionEvent("claude", "Stop", nil))
@@ -90,19 +90,19 @@ func TestAModuleThatDoesNotLoadRefuses(t *testing.T) {
 	if !ok || !strings.Contains(p.What, "gate.ts:4:") {
 		t.Errorf(`problem: %+v; want ok and "gate.ts:4:" in p.What`, p)
 	}
-	if m := w.modules("")["ts:gate.ts"]; m.InForce || !strings.Contains(string(m.Info), "gate.ts:4:") {
+	if m := w.tsHooks("")["ts:gate.ts"]; m.InForce || !strings.Contains(string(m.Info), "gate.ts:4:") {
 		t.Errorf(`listed: %+v %s; want !m.InForce and "gate.ts:4:" in string(m.Info)`, m, m.Info)
 	}
-	w.module("gate.ts", gateFor("prod"))
+	w.tsHook("gate.ts", gateFor("prod"))
 	w.soon("the corrected file counts", "ls", w.Base, false, "")
 	if p, ok := w.Problem("ts:" + path); ok {
 		t.Errorf("still a problem: %+v", p)
 	}
 }
 
-func TestAModuleThatThrowsRefusesAndIsReportedOnce(t *testing.T) {
+func TestATSHookThatThrowsRefusesAndIsReportedOnce(t *testing.T) {
 	w := newFixture(t)
-	path := w.module("gate.ts", `export default function (hooks) {
+	path := w.tsHook("gate.ts", `export default function (hooks) {
   hooks.on("tool_call", (event) => {
     if (event.input.command === "boom") throw new Error("it broke");
   });
@@ -122,7 +122,7 @@ func TestAModuleThatThrowsRefusesAndIsReportedOnce(t *testing.T) {
 	}
 }
 
-func TestProjectModulesRunAsTheyWereTrusted(t *testing.T) {
+func TestProjectTSHooksRunAsTheyWereTrusted(t *testing.T) {
 	w := open(t)
 	root := filepath.Join(w.Base, "work", "app")
 	file := filepath.Join(root, ".hookmux/hooks/gate.ts")
@@ -130,7 +130,7 @@ func TestProjectModulesRunAsTheyWereTrusted(t *testing.T) {
 		"import { extra } from \"../lib/words\";\nexport default", 1)+"export const seen = extra;\n")
 	w.Write(filepath.Join(root, ".hookmux/lib/words.ts"), "export const extra: string = 'x';\n")
 	w.MustPass(daemontest.ToolBefore("claude", "s", root, "ship prod"))
-	if m := w.modules(root)["ts:.hookmux/hooks/gate.ts"]; m.InForce || !strings.Contains(m.Why, "not trusted") {
+	if m := w.tsHooks(root)["ts:.hookmux/hooks/gate.ts"]; m.InForce || !strings.Contains(m.Why, "not trusted") {
 		t.Errorf(`listed: %+v; want !m.InForce and "not trusted" in m.Why`, m)
 	}
 	var view wire.TrustView
@@ -150,14 +150,14 @@ func TestProjectModulesRunAsTheyWereTrusted(t *testing.T) {
 	w.MustPass(daemontest.ToolBefore("claude", "s", root, "ship prod"))
 	w.MustCall(wire.MethodUntrust, wire.TrustParams{Cwd: root}, nil)
 	w.MustPass(daemontest.ToolBefore("claude", "s", root, "ship test"))
-	for id, m := range w.modules(root) {
+	for id, m := range w.tsHooks(root) {
 		if m.InForce || !strings.Contains(m.Why, "not trusted") {
 			t.Errorf(`%s still runs: %+v; want !m.InForce and "not trusted" in m.Why`, id, m)
 		}
 	}
 }
 
-func TestRegisteredModules(t *testing.T) {
+func TestRegisteredTSHooks(t *testing.T) {
 	w := open(t)
 	w.Write(w.Base+"/my/gate.ts", gateFor("prod"))
 	add := func(reg string, scope, cwd string) (result wire.HooksEditResult) {
@@ -198,7 +198,7 @@ func TestRegisteredModules(t *testing.T) {
 	}
 }
 
-func TestModulesOfSettings(t *testing.T) {
+func TestTSHooksOfSettings(t *testing.T) {
 	w := newFixture(t)
 	w.Write(w.Dirs.Home+"/gate.ts", gateFor("prod"))
 	w.Write(w.Dirs.Config+"/config.json", `{"modules": ["~/gate.ts", "relative.ts"], "hookTimeout": 5000}`)
@@ -229,10 +229,10 @@ func TestModulesOfSettings(t *testing.T) {
 }
 
 // A file that stands in the folder and is named, twice at that, is one hook.
-func TestAModuleNamedTwiceRunsOnce(t *testing.T) {
+func TestATSHookNamedTwiceRunsOnce(t *testing.T) {
 	w := newFixture(t)
 	seen := filepath.Join(w.Base, "seen")
-	w.module("once.ts", `import { appendFileSync } from "node:fs";
+	w.tsHook("once.ts", `import { appendFileSync } from "node:fs";
 export default (hooks) => hooks.on("tool_call", (event) => { if (event.input.command === "count") appendFileSync("`+seen+`", "x"); });
 `)
 	file := w.Dirs.Config + "/hooks/once.ts"
@@ -249,7 +249,7 @@ export default (hooks) => hooks.on("tool_call", (event) => { if (event.input.com
 func TestAHookThatThinksIsAskedByTheNextDaemon(t *testing.T) {
 	w := newFixture(t)
 	begun := filepath.Join(w.Base, "begun")
-	w.module("slow.ts", `import { writeFileSync } from "node:fs";
+	w.tsHook("slow.ts", `import { writeFileSync } from "node:fs";
 export default (hooks) => hooks.on("tool_call", async (event, ctx) => {
   if (event.input.command !== "think") return;
   writeFileSync("`+begun+`", "");
@@ -258,19 +258,19 @@ export default (hooks) => hooks.on("tool_call", async (event, ctx) => {
 `)
 	w.Up()
 	w.MustPass(daemontest.ToolBefore("claude", "s", w.Base, "ls"))
-	call := w.hold(daemontest.ToolBefore("claude", "s", w.Base, "think"))
+	call := w.startCall(daemontest.ToolBefore("claude", "s", w.Base, "think"))
 	w.Eventually("it thinks", func() bool { _, err := os.Stat(begun); return err == nil })
 	w.Down()
 	if got, ok := call.answer(); ok {
 		t.Errorf("answered %q by a daemon that stops", got)
 	}
-	w.module("slow.ts", gateFor("think"))
+	w.tsHook("slow.ts", gateFor("think"))
 	w.Up()
 	w.MustDeny(daemontest.ToolBefore("claude", "s", w.Base, "think"), "no think")
 }
 
 // A registration keeps its file when something else of it is changed.
-func TestAModulesTargetStays(t *testing.T) {
+func TestATSHooksTargetStays(t *testing.T) {
 	w := open(t)
 	root := filepath.Join(w.Base, "work", "app")
 	w.Write(filepath.Join(root, "gate.ts"), gateFor("prod"))
@@ -291,12 +291,12 @@ func TestAModulesTargetStays(t *testing.T) {
 	}
 }
 
-func TestModulesOfOneLaunch(t *testing.T) {
+func TestTSHooksOfOneLaunch(t *testing.T) {
 	w := open(t)
 	file := w.Base + "/gate.ts"
 	w.Write(file, gateFor("prod"))
 	w.Write(w.Base+"/bad.ts", "export default (")
-	if err := w.Call(wire.MethodModuleRun, wire.ModuleRunParams{Files: []string{w.Base + "/bad.ts"}},
+	if err := w.Call(wire.MethodTSHookRun, wire.TSHookRunParams{Files: []string{w.Base + "/bad.ts"}},
 		nil); err == nil || !strings.Contains(err.Error(), "bad.ts:1") {
 		t.Errorf("a file that does not load was taken: %v", err)
 	}
@@ -304,7 +304,7 @@ func TestModulesOfOneLaunch(t *testing.T) {
 	asks := proctest.Node{PID: os.Getpid(), Name: "claude", Program: "/opt/claude/bin/claude", Start: 7777}
 	w.SetProcesses(daemontest.AtTerminal(proctest.Node{PID: os.Getpid(), Name: "hookmux", Program: "/usr/bin/hookmux",
 		Start: 7777}))
-	w.MustCall(wire.MethodModuleRun, wire.ModuleRunParams{Files: []string{file}}, nil)
+	w.MustCall(wire.MethodTSHookRun, wire.TSHookRunParams{Files: []string{file}}, nil)
 	w.SetProcesses(daemontest.AtTerminal(asks))
 	w.MustDeny(daemontest.ToolBefore("claude", "s", w.Base, "ship prod"), "no prod")
 	// It counts for the next daemon, too, and for nobody else.
@@ -322,14 +322,14 @@ func TestModulesOfOneLaunch(t *testing.T) {
 	w.MustPass(daemontest.ToolBefore("claude", "s", w.Base, "ship prod"))
 	// An agent cannot load hooks.
 	w.SetProcesses(daemontest.BelowAgent("claude"))
-	if err := w.Call(wire.MethodModuleRun, wire.ModuleRunParams{Files: []string{file}}, nil); err == nil {
+	if err := w.Call(wire.MethodTSHookRun, wire.TSHookRunParams{Files: []string{file}}, nil); err == nil {
 		t.Error("an agent loaded a hook")
 	}
 }
 
-func TestModulesAskInTheInbox(t *testing.T) {
+func TestTSHooksAskInTheInbox(t *testing.T) {
 	w := newFixture(t)
-	w.module("gate.ts", `export default function (hooks) {
+	w.tsHook("gate.ts", `export default function (hooks) {
   hooks.on("tool_call", async (event, ctx) => {
     if (!ctx.hasUI) return { block: true, reason: "nobody there" };
     if (!(await ctx.ui.confirm("Delete?", event.input.command))) return { block: true, reason: "Blocked by user" };
@@ -340,7 +340,7 @@ func TestModulesAskInTheInbox(t *testing.T) {
 	w.MustDeny(daemontest.ToolBefore("claude", "s", w.Base, "drop it"), "nobody there")
 	w.watchInbox()
 	for answer, denied := range map[string]bool{"yes": false, "no": true} {
-		call := w.hold(daemontest.ToolBefore("claude", "s", w.Base, "drop it"))
+		call := w.startCall(daemontest.ToolBefore("claude", "s", w.Base, "drop it"))
 		item := w.waiting()
 		b, _ := json.Marshal(item)
 		if !strings.Contains(string(b), "Delete?") || !strings.Contains(string(b), "drop it") {
@@ -358,9 +358,9 @@ func TestModulesAskInTheInbox(t *testing.T) {
 	}
 }
 
-func TestModulesSendAndAreJournalled(t *testing.T) {
+func TestTSHooksSendAndAreJournalled(t *testing.T) {
 	w := newFixture(t)
-	w.module("talk.ts", `import { writeFileSync } from "node:fs";
+	w.tsHook("talk.ts", `import { writeFileSync } from "node:fs";
 export default function (hooks) {
   hooks.on("agent_end", async (event, ctx) => {
     writeFileSync("`+w.Base+`/note.txt", "done");
@@ -386,9 +386,9 @@ export default function (hooks) {
 	})
 }
 
-func TestNoModuleIsInTheWayOfOtherEvents(t *testing.T) {
+func TestNoTSHookIsInTheWayOfOtherEvents(t *testing.T) {
 	w := newFixture(t)
-	w.module("notice.ts", `export default function (hooks) { hooks.on("tool_result", () => {}); }`)
+	w.tsHook("notice.ts", `export default function (hooks) { hooks.on("tool_result", () => {}); }`)
 	w.Up()
 	w.MustPass(daemontest.ToolBefore("claude", "s", w.Base, "ls"))
 	entries, _, _ := w.h.selection.ForEvent(&event.Event{Agent: "claude", Native: "PreToolUse", Kind: event.ToolBefore},
@@ -405,13 +405,13 @@ func TestNoModuleIsInTheWayOfOtherEvents(t *testing.T) {
 // that is gone.
 func TestSlowFilesCountAtOnce(t *testing.T) {
 	w := newFixture(t)
-	w.module("before.ts", `export default (hooks) => hooks.on("tool_call", () => ({ block: true, reason: "before" }));`)
+	w.tsHook("before.ts", `export default (hooks) => hooks.on("tool_call", () => ({ block: true, reason: "before" }));`)
 	w.Up()
 	w.MustDeny(daemontest.ToolBefore("claude", "s", w.Base, "ls"), "before")
 	if err := os.Remove(filepath.Join(w.Dirs.Config, "hooks", "before.ts")); err != nil {
 		t.Fatal(err)
 	}
-	w.module("slow.ts", `const end = Date.now() + 500; while (Date.now() < end);
+	w.tsHook("slow.ts", `const end = Date.now() + 500; while (Date.now() < end);
 export default (hooks) => hooks.on("tool_call", () => ({ block: true, reason: "slow" }));`)
 	w.h.selection.Forget() // files are looked at again
 	w.MustDeny(daemontest.ToolBefore("claude", "s", w.Base, "ls"), "slow")
@@ -420,13 +420,13 @@ export default (hooks) => hooks.on("tool_call", () => ({ block: true, reason: "s
 // A person sees how long a dialog really waits.
 func TestDialogsTellTheirTime(t *testing.T) {
 	w := newFixture(t)
-	w.module("gate.ts", `export default (hooks) => hooks.on("tool_call", async (event, ctx) => ({ block: !(await ctx.ui.confirm("Sure?", "x")), reason: "no" }));`)
+	w.tsHook("gate.ts", `export default (hooks) => hooks.on("tool_call", async (event, ctx) => ({ block: !(await ctx.ui.confirm("Sure?", "x")), reason: "no" }));`)
 	w.Up()
 	w.watchInbox()
 	request := daemontest.ToolBefore("claude", "s", w.Base, "ls")
 	request.Deadline = 30 * time.Second
 	began := time.Now()
-	call := w.hold(request)
+	call := w.startCall(request)
 	if item := w.waiting(); item.Deadline.After(began.Add(request.Deadline)) {
 		t.Errorf("it says %s, and the agent waits %s", item.Deadline.Sub(began), request.Deadline)
 	} else if r := w.say(wire.InboxReplyParams{ID: item.ID, Choice: "deny"}); r.Outcome != "delivered" {

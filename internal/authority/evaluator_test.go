@@ -11,15 +11,15 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
 )
 
-func judgeOf(table *proctest.Table) *authority.Judge {
-	return &authority.Judge{Rules: rules(), Table: table, Source: machine{Table: table, LoggedIn: fromAfar}}
+func evaluatorOf(table *proctest.Table) *authority.Evaluator {
+	return &authority.Evaluator{Rules: rules(), Table: table, Source: machine{Table: table, LoggedIn: fromAfar}}
 }
 
 func TestOtherUsersMayNothing(t *testing.T) {
 	table := proctest.New(system(sshLogin(ask(group))))
 	for _, class := range []authority.Class{authority.Report, authority.Read, authority.Decide} {
 		for _, uid := range []int{0, user + 1} {
-			v := judgeOf(table).May(class, proc.Cred{UID: uid, PID: me}, nil)
+			v := evaluatorOf(table).May(class, proc.Cred{UID: uid, PID: me}, nil)
 			if v.OK || v.Cause != authority.OtherUser {
 				t.Errorf("%s by user %d: %+v; want !v.OK and v.Cause == authority.OtherUser", class, uid, v)
 			}
@@ -30,7 +30,7 @@ func TestOtherUsersMayNothing(t *testing.T) {
 func TestReportAndReadLookAtNobody(t *testing.T) {
 	table := proctest.New(system(sshLogin(agent(60, tool(ask())))))
 	for _, class := range []authority.Class{authority.Report, authority.Read} {
-		if v := judgeOf(table).May(class, table.Cred(me), func() []string { return []string{"ACMECODE=1"} }); !v.OK {
+		if v := evaluatorOf(table).May(class, table.Cred(me), func() []string { return []string{"ACMECODE=1"} }); !v.OK {
 			t.Errorf("%s: v.Reason = %s, want v.OK", class, v.Reason())
 		}
 	}
@@ -43,7 +43,7 @@ func TestMethodWithoutClassIsDecide(t *testing.T) {
 	table := proctest.New(system(sshLogin(agent(60, ask()))))
 	var forgotten authority.Class
 	for _, class := range []authority.Class{forgotten, authority.Class(99)} {
-		if v := judgeOf(table).May(class, table.Cred(me), nil); v.OK {
+		if v := evaluatorOf(table).May(class, table.Cred(me), nil); v.OK {
 			t.Errorf("%s was allowed to an agent", class)
 		}
 	}
@@ -51,7 +51,7 @@ func TestMethodWithoutClassIsDecide(t *testing.T) {
 
 func TestWithoutFactsNobodyIsAPerson(t *testing.T) {
 	table := proctest.New(system(sshLogin(ask(group, func(n *node) { n.Foreground = me }))))
-	j := judgeOf(table)
+	j := evaluatorOf(table)
 	j.Source = nil
 	if v := j.May(authority.Decide, table.Cred(me), nil); v.OK {
 		t.Errorf("got %+v; want !v.OK", v)
@@ -60,7 +60,7 @@ func TestWithoutFactsNobodyIsAPerson(t *testing.T) {
 
 func TestVerdictCarriesTheChainAndTheTerminal(t *testing.T) {
 	table := proctest.New(system(sshLogin(ask(group))))
-	v := judgeOf(table).May(authority.Decide, table.Cred(me), nil)
+	v := evaluatorOf(table).May(authority.Decide, table.Cred(me), nil)
 	if !v.OK || len(v.Chain) != 6 || v.Chain[0].PID != me || v.Chain[5].PID != 1 {
 		t.Errorf("got %+v; want v.OK, len(v.Chain) == 6, v.Chain[0].PID == me and v.Chain[5].PID == 1", v)
 	}
@@ -73,7 +73,7 @@ func TestVerdictCarriesTheChainAndTheTerminal(t *testing.T) {
 
 func TestRefusalNamesTheAgentAndSinceWhen(t *testing.T) {
 	q := question{tree: system(manager(tmuxServer(ask(group)))), with: limited(40, 41, me)}
-	v := q.judge(t)
+	v := q.evaluate(t)
 	if v.Agent != "acme" || !v.Since.Equal(time.Unix(500, 0)) {
 		t.Errorf(`got %q since %v; want v.Agent == "acme" and v.Since.Equal(time.Unix(500, 0))`, v.Agent, v.Since)
 	}
@@ -94,7 +94,7 @@ func TestPeerEnvironmentSpeaksAgainst(t *testing.T) {
 		{"ACME_FORK=2", ""}, {"AGENT=other", ""}, {"ACMECODE=", ""}, {"ACMECODE", ""}, {"XACMECODE=1", ""},
 		{"PATH=ACMECODE=1", ""},
 	} {
-		v := judgeOf(table).May(authority.Decide, table.Cred(me), func() []string { return []string{"HOME=/", c.env} })
+		v := evaluatorOf(table).May(authority.Decide, table.Cred(me), func() []string { return []string{"HOME=/", c.env} })
 		if v.Agent != c.agent || v.OK != (c.agent == "") {
 			t.Errorf(`%s: v = %+v, want v.Agent = %q and v.OK = (c.agent == "")`, c.env, v, c.agent)
 		}
@@ -109,14 +109,14 @@ func TestPeerThatHandedOnItsSocket(t *testing.T) {
 	}
 	cred := table.Cred(me)
 	cred.At = p.Start - 1 // the connection is older than whoever has its pid now
-	if v := judgeOf(table).May(authority.Decide, cred, nil); v.OK || v.Cause != authority.Invisible {
+	if v := evaluatorOf(table).May(authority.Decide, cred, nil); v.OK || v.Cause != authority.Invisible {
 		t.Errorf("got %+v; want !v.OK and v.Cause == authority.Invisible", v)
 	}
 	cred.At = p.Start
-	if v := judgeOf(table).May(authority.Decide, cred, nil); !v.OK {
+	if v := evaluatorOf(table).May(authority.Decide, cred, nil); !v.OK {
 		t.Errorf("v.Reason = %q, want v.OK", v.Reason())
 	}
-	if v := judgeOf(table).May(authority.Decide, proc.Cred{UID: user}, nil); v.OK || v.Cause != authority.Invisible {
+	if v := evaluatorOf(table).May(authority.Decide, proc.Cred{UID: user}, nil); v.OK || v.Cause != authority.Invisible {
 		t.Errorf("a peer that cannot be seen: %+v", v)
 	}
 }
@@ -124,7 +124,7 @@ func TestPeerThatHandedOnItsSocket(t *testing.T) {
 func TestDaemonOfRoot(t *testing.T) {
 	ofRoot := func(tree node) authority.Verdict {
 		table := proctest.New(tree).Readable()
-		j := judgeOf(table)
+		j := evaluatorOf(table)
 		j.UID = 0
 		return j.May(authority.Decide, proc.Cred{PID: me}, nil)
 	}
@@ -223,7 +223,7 @@ func TestCaller(t *testing.T) {
 	}
 	for _, c := range rows {
 		t.Run(c.name, func(t *testing.T) {
-			got := judgeOf(c.table).Caller(me, c.named)
+			got := evaluatorOf(c.table).Caller(me, c.named)
 			if got.Agent != c.want || got.PID != c.pid {
 				t.Fatalf("got %+v; want got.Agent == c.want and got.PID == c.pid", got)
 			}
@@ -245,17 +245,17 @@ func TestCaller(t *testing.T) {
 
 func TestCallerIsCheap(t *testing.T) {
 	deep := proctest.New(system(manager(window(agent(60, nested(100))))))
-	if got := judgeOf(deep).Caller(me, "acme"); got.Agent != "" || deep.Looked() != 32 {
+	if got := evaluatorOf(deep).Caller(me, "acme"); got.Agent != "" || deep.Looked() != 32 {
 		t.Errorf("looked at %d processes: %+v", deep.Looked(), got.Agent)
 	}
 	near := proctest.New(system(manager(window(agent(60, tool(ask()))))))
-	if got := judgeOf(near).Caller(me, "acme"); got.Agent != "acme" || near.Looked() != 3 {
+	if got := evaluatorOf(near).Caller(me, "acme"); got.Agent != "acme" || near.Looked() != 3 {
 		t.Errorf("looked at %d processes: %+v", near.Looked(), got.Agent)
 	}
 }
 
 func TestFromEnviron(t *testing.T) {
-	j := judgeOf(proctest.New(system()))
+	j := evaluatorOf(proctest.New(system()))
 	if got := j.FromEnviron([]string{"ACMECODE=1", "ACME_FORK=1"}); got != "fork" {
 		t.Errorf(`got %q, want "fork"`, got)
 	}

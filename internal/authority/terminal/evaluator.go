@@ -8,15 +8,15 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
-// NewJudge makes the rules of authority for a catalogue's agents. facts are
+// NewEvaluator makes the rules of authority for a catalogue's agents. facts are
 // read from this machine when nil is given.
-func NewJudge(catalogue *agent.Catalogue, table proc.Table, facts authority.Source, daemonPID int) *authority.Judge {
+func NewEvaluator(catalogue *agent.Catalogue, table proc.Table, facts authority.Source, daemonPID int) *authority.Evaluator {
 	if facts == nil {
 		facts = NewSource(table, os.Getuid())
 	}
-	j := &authority.Judge{Table: table, Source: facts, Rules: authority.Rules{UID: os.Getuid(), DaemonPID: daemonPID}}
-	if judged, ok := facts.(programJudge); ok {
-		j.Sound, j.Hookmux = judged.Sound, judged.Hookmux
+	j := &authority.Evaluator{Table: table, Source: facts, Rules: authority.Rules{UID: os.Getuid(), DaemonPID: daemonPID}}
+	if evaluated, ok := facts.(programEvaluator); ok {
+		j.Sound, j.Hookmux = evaluated.Sound, evaluated.Hookmux
 	}
 	for _, known := range catalogue.AllMarks() {
 		j.Agents = append(j.Agents, authority.Marks{
@@ -26,9 +26,9 @@ func NewJudge(catalogue *agent.Catalogue, table proc.Table, facts authority.Sour
 	return j
 }
 
-// programJudge is a source that also knows which programs are what they seem:
+// programEvaluator is a source that also knows which programs are what they seem:
 // those of a made-up machine have no files.
-type programJudge interface {
+type programEvaluator interface {
 	Sound(daemonUID int, p proc.Process, program string) bool
 	Hookmux(p proc.Process, program string) bool
 }

@@ -10,25 +10,25 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
-	"github.com/hookmux/hookmux/internal/pipeline/judge"
+	"github.com/hookmux/hookmux/internal/pipeline/evaluate"
 	"github.com/hookmux/hookmux/internal/recorder/spool"
 	"github.com/hookmux/hookmux/internal/recorder/spoolrecord"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// JudgeCommand decides about one call without the daemon.
-func JudgeCommand(app *cmdutil.App) *cobra.Command {
-	var f judgeFlags
+// EvaluateCommand decides about one call without the daemon.
+func EvaluateCommand(app *cmdutil.App) *cobra.Command {
+	var f evaluateFlags
 	cmd := &cobra.Command{
-		Use:   "judge AGENT EVENT [DEADLINE] < payload.json",
+		Use:   "evaluate AGENT EVENT [DEADLINE] < payload.json",
 		Short: "Evaluate one call without the daemon, as hooks do when it doesn't answer",
 		Long: `Reads a native payload on stdin, asks hookmux's own guards with the settings in
 force, and prints the agent's own answer with its exit code. Nothing is run and
 nobody is asked: a call in which one of your hooks guards, or a person should be
 asked, is put to the agent's own prompt where the agent has one, and else refused.
 hookmux-hook runs this when no daemon answers it.`,
-		Example: "  hookmux judge claude PreToolUse < payload.json",
+		Example: "  hookmux evaluate claude PreToolUse < payload.json",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 2 {
 				return cmdutil.ExactArgs("AGENT", "EVENT")(cmd, args)
@@ -36,45 +36,45 @@ hookmux-hook runs this when no daemon answers it.`,
 			return nil
 		},
 		Hidden: true,
-		RunE:   func(cmd *cobra.Command, args []string) error { return judgeCall(cmd.Context(), app, &f, args) },
+		RunE:   func(cmd *cobra.Command, args []string) error { return evaluateCall(cmd.Context(), app, &f, args) },
 	}
 	cmd.Flags().StringVar(&f.frame, "frame", "", "print the answer as a frame with this id, for hookmux-hook")
 	cmd.Flags().BoolVar(&f.truncated, "truncated", false, "the payload is only the beginning of what the agent sent")
 	return cmd
 }
 
-type judgeFlags struct {
+type evaluateFlags struct {
 	frame     string
 	truncated bool
 }
 
-// maxJudged is the longest payload that a hook client sends.
-const maxJudged = 16 << 20
+// maxPayload is the longest payload that a hook client sends.
+const maxPayload = 16 << 20
 
-func judgeCall(ctx context.Context, app *cmdutil.App, f *judgeFlags, args []string) error {
+func evaluateCall(ctx context.Context, app *cmdutil.App, f *evaluateFlags, args []string) error {
 	dirs, err := app.Dirs()
 	if err != nil {
 		return err
 	}
-	payload, err := io.ReadAll(io.LimitReader(app.Stdin, maxJudged+1))
+	payload, err := io.ReadAll(io.LimitReader(app.Stdin, maxPayload+1))
 	if err != nil {
 		return err
 	}
-	if len(payload) > maxJudged {
-		payload, f.truncated = payload[:maxJudged], true
+	if len(payload) > maxPayload {
+		payload, f.truncated = payload[:maxPayload], true
 	}
-	call := judge.Call{
+	call := evaluate.Call{
 		ID: f.frame, Time: time.Now(), Agent: args[0], Event: args[1], Cwd: app.Cwd(), Payload: payload,
 		Truncated: f.truncated, Env: app.Getenv,
 	}
 	if call.ID == "" {
 		call.ID = frame.NewID()
 	}
-	verdict := judge.New(dirs, app.LiveSettings).Decide(ctx, call)
+	verdict := evaluate.New(dirs, app.LiveSettings).Decide(ctx, call)
 	if f.frame != "" {
 		// The journal gets to know what was decided; the client left the event.
 		// What cannot be written down is still answered.
-		_ = spoolrecord.Leave(dirs.Spool(), judgedRecord(call, verdict))
+		_ = spoolrecord.Leave(dirs.Spool(), evaluatedRecord(call, verdict))
 		_, err := app.Stdout.Write(frame.AppendReply(nil, &frame.Reply{
 			ID: f.frame, Exit: verdict.Answer.Exit, Stdout: []byte(verdict.Answer.Stdout),
 			Stderr: []byte(verdict.Answer.Stderr),
@@ -92,8 +92,8 @@ func judgeCall(ctx context.Context, app *cmdutil.App, f *judgeFlags, args []stri
 	return nil
 }
 
-// judgedRecord is what came of a call, as the daemon writes it down.
-func judgedRecord(call judge.Call, v judge.Verdict) *spool.Record {
+// evaluatedRecord returns what came of a call, as the daemon writes it down.
+func evaluatedRecord(call evaluate.Call, v evaluate.Verdict) *spool.Record {
 	o := wire.Outcome{
 		ID: call.ID, Agent: v.Event.Agent, Native: v.Event.Native, Time: call.Time,
 		TookUS: time.Since(call.Time).Microseconds(),

@@ -15,29 +15,29 @@ import (
 	"github.com/hookmux/hookmux/lab/verify/testbed"
 )
 
-// realModule is a TypeScript hook that refuses, changes what runs and changes
+// realTSHook is a TypeScript hook that refuses, changes what runs and changes
 // what came of it, by the words of a command.
-const realModule = `import type { HookAPI } from "hookmux";
+const realTSHook = `import type { HookAPI } from "hookmux";
 export default function (hooks: HookAPI) {
   hooks.on("tool_call", async (event) => {
     if (event.toolName !== "bash") return;
-    if (/ran-denied/.test(event.input.command)) return { block: true, reason: "denied-by-module" };
+    if (/ran-denied/.test(event.input.command)) return { block: true, reason: "denied-by-hook" };
     if (/ran-original/.test(event.input.command)) event.input.command = event.input.command.replaceAll("original", "changed");
   });
   hooks.on("tool_result", (event) => {
     const words = event.content.map((part) => (part.type === "text" ? part.text : "")).join("");
-    if (words.includes("the-real-result")) return { content: [{ type: "text", text: words.replaceAll("the-real-result", "replaced-by-module") }] };
+    if (words.includes("the-real-result")) return { content: [{ type: "text", text: words.replaceAll("the-real-result", "replaced-by-hook") }] };
   });
 }
 `
 
 // On real agents a hook in TypeScript stops a tool, changes
 // what really runs, and what the model really sees.
-func TestRealModules(t *testing.T) {
+func TestRealTSHooks(t *testing.T) {
 	for _, name := range []string{"claude", "codex", "opencode", "gemini", "pi"} {
 		t.Run(name, func(t *testing.T) {
 			st := realTestBed(t, name)
-			writePersonFile(t, st.Dirs.Config, "hooks/gate.ts", realModule)
+			writePersonFile(t, st.Dirs.Config, "hooks/gate.ts", realTSHook)
 			at := func(command string) model.Step {
 				return model.Step{Calls: []model.ToolCall{st.Table.Shell.Call("cd " + st.Project + " && " + command)}}
 			}
@@ -51,20 +51,20 @@ func TestRealModules(t *testing.T) {
 				t.Fatal(err)
 			}
 			saw := func(words string) bool { return st.Model.Saw(st.Run, words) }
-			if st.LeftItsFile("denied") || !saw("denied-by-module") {
-				t.Errorf("deny: ran %v, told %v", st.LeftItsFile("denied"), saw("denied-by-module"))
+			if st.LeftItsFile("denied") || !saw("denied-by-hook") {
+				t.Errorf("deny: ran %v, told %v", st.LeftItsFile("denied"), saw("denied-by-hook"))
 			}
 			if st.LeftItsFile("original") || !st.LeftItsFile("changed") || !saw("out-changed") {
 				t.Errorf("changed input: the original ran %v, the changed ran %v, the model saw it %v",
 					st.LeftItsFile("original"), st.LeftItsFile("changed"), saw("out-changed"))
 			}
 			can := checks.ClaimOf(st.Agent, event.ToolAfter).Output
-			if !st.LeftItsFile("result") || saw("replaced-by-module") != can || can && saw("the-real-result") {
+			if !st.LeftItsFile("result") || saw("replaced-by-hook") != can || can && saw("the-real-result") {
 				t.Errorf("changed result: ran %v, %s can carry it %v, the model saw it %v, and the real one %v",
-					st.LeftItsFile("result"), name, can, saw("replaced-by-module"), saw("the-real-result"))
+					st.LeftItsFile("result"), name, can, saw("replaced-by-hook"), saw("the-real-result"))
 			}
-			var list []wire.ModuleInfo
-			if err := st.Daemon.CallMethod(wire.MethodModules, wire.ModulesParams{}, &list); err != nil || len(list) != 1 ||
+			var list []wire.TSHookInfo
+			if err := st.Daemon.CallMethod(wire.MethodTSHooks, wire.TSHooksParams{}, &list); err != nil || len(list) != 1 ||
 				!list[0].InForce {
 				t.Fatalf("modules: %+v %v; want no error, len(list) == 1 and list[0].InForce", list, err)
 			}
@@ -88,11 +88,11 @@ func TestRealModules(t *testing.T) {
 
 // What a person's `hookmux run --hook` loads counts
 // for that session, and for no other.
-func TestRealModuleOfOneLaunch(t *testing.T) {
+func TestRealTSHookOfOneLaunch(t *testing.T) {
 	for _, name := range []string{"claude", "codex", "opencode", "gemini", "pi"} {
 		t.Run(name, func(t *testing.T) {
 			st := realTestBed(t, name)
-			gate := writePersonFile(t, st.Base, "gate.ts", realModule)
+			gate := writePersonFile(t, st.Base, "gate.ts", realTSHook)
 			st.SetScript([]model.Step{{Calls: []model.ToolCall{st.Table.Shell.Call("cd " + st.Project +
 				" && touch ran-denied")}}, {Say: testbed.LastWords}})
 			person := terminalPerson(st, agentSocket) // without one, nothing is loaded for a launch
@@ -123,8 +123,8 @@ func TestRealModuleOfOneLaunch(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if st.LeftItsFile("denied") || !st.Model.Saw(st.Run, "denied-by-module") {
-				t.Errorf("ran %v, told %v", st.LeftItsFile("denied"), st.Model.Saw(st.Run, "denied-by-module"))
+			if st.LeftItsFile("denied") || !st.Model.Saw(st.Run, "denied-by-hook") {
+				t.Errorf("ran %v, told %v", st.LeftItsFile("denied"), st.Model.Saw(st.Run, "denied-by-hook"))
 			}
 			if asked := person.Asked(); len(asked) != 1 || !strings.Contains(asked[0], "TypeScript hook") {
 				t.Errorf("the user was asked about %q, expected one question about the TypeScript hook", asked)

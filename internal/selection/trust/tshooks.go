@@ -9,31 +9,31 @@ import (
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 )
 
-// ModuleDir is the folder of a project whose TypeScript and JavaScript files
+// TSHookDir is the folder of a project whose TypeScript and JavaScript files
 // are hooks.
-const ModuleDir = dirName + "/hooks"
+const TSHookDir = dirName + "/hooks"
 
-// IsModule reports whether a covered path is a hook of that folder: a file
+// IsTSHook reports whether a covered path is a hook of that folder: a file
 // right in it, not one below and no type declarations.
-func IsModule(rel string) bool {
-	name, ok := strings.CutPrefix(rel, ModuleDir+"/")
-	return ok && !strings.Contains(name, "/") && IsModuleName(name)
+func IsTSHook(rel string) bool {
+	name, ok := strings.CutPrefix(rel, TSHookDir+"/")
+	return ok && !strings.Contains(name, "/") && IsTSHookName(name)
 }
 
-// IsModuleName tells the files of a folder that are hooks from the rest.
-func IsModuleName(name string) bool {
+// IsTSHookName tells the files of a folder that are hooks from the rest.
+func IsTSHookName(name string) bool {
 	if strings.HasPrefix(name, ".") || strings.HasSuffix(name, ".d.ts") {
 		return false
 	}
 	return strings.HasSuffix(name, ".ts") || strings.HasSuffix(name, ".js")
 }
 
-// Modules are the trusted hooks of the project's folder, as paths of the
+// TSHooks returns the trusted hooks of the project's folder, as paths of the
 // trusted copy, in byte order.
-func (f *TrustedContent) Modules() []string {
+func (f *TrustedContent) TSHooks() []string {
 	var list []string
 	for rel := range f.files {
-		if IsModule(rel) {
+		if IsTSHook(rel) {
 			list = append(list, filepath.Join(f.copy, filepath.FromSlash(rel)))
 		}
 	}

@@ -1,4 +1,4 @@
-package judge
+package evaluate
 
 import (
 	"context"
@@ -35,7 +35,7 @@ func home(t *testing.T, files map[string]string) paths.Dirs {
 	return h.Dirs
 }
 
-// asked is what came of a Bash call of an agent.
+// asked returns what came of a Bash call of an agent.
 func asked(dirs paths.Dirs, agent, native, payload string) Verdict {
 	return New(dirs, true).Decide(context.Background(), Call{
 		ID: "1", Time: time.Now(), Agent: agent, Event: native, Cwd: dirs.Home, Payload: []byte(payload),
@@ -125,7 +125,7 @@ func TestOff(t *testing.T) {
 func TestAcceptedStateIsInForce(t *testing.T) {
 	dirs := home(t, map[string]string{"config.json": `{"guard.destructive":"block","guard.own-files":"off"}`,
 		"hooks.json": guardHook})
-	judged := func(command string) event.Verdict {
+	evaluated := func(command string) event.Verdict {
 		return New(dirs, false).Decide(context.Background(), Call{
 			ID: "1", Time: time.Now(), Agent: "claude", Event: "PreToolUse", Cwd: dirs.Home,
 			Payload: []byte(bash(command)),
@@ -134,7 +134,7 @@ func TestAcceptedStateIsInForce(t *testing.T) {
 	}
 	want := func(when, command string, want event.Verdict) {
 		t.Helper()
-		if got := judged(command); got != want {
+		if got := evaluated(command); got != want {
 			t.Errorf("%s: %s is answered with %s, want %s", when, command, got.Word(), want.Word())
 		}
 	}
@@ -265,7 +265,7 @@ rules:
 			t.Errorf("session %s in %s: %s, want %s", c.session, c.cwd, got.Word(), c.want.Word())
 		}
 	}
-	// What an earlier daemon or judge knew and cannot be read any more is not known.
+	// State from an earlier daemon or evaluation that can no longer be read is treated as unknown.
 	notes := filepath.Join(dirs.State, "starts.log")
 	if err := errors.Join(os.Remove(notes), os.Mkdir(notes, 0o700)); err != nil {
 		t.Fatal(err)

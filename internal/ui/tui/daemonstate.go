@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/client"
 )
 
-// daemonState is what is known about the daemon itself.
+// daemonState holds what is known about the daemon itself.
 type daemonState struct {
 	connection string             // why the daemon cannot be followed; "" when it is
 	silent     bool               // it does not answer, and has not hung up

@@ -1,10 +1,10 @@
-// Package judge decides about one call without a daemon: for the moment in which a
+// Package evaluate decides about one call without a daemon: for the moment in which a
 // hook client cannot reach one. It asks hookmux's own guards with the settings
 // in force. Whoever else would have decided (hooks that guard, a person whom
 // the settings want to be asked) cannot be asked here, and that counts as a
 // guard that failed: the agent's own prompt where it can be forced, else a
 // refusal. It runs nothing, waits for nobody and needs no database.
-package judge
+package evaluate
 
 import (
 	"context"
@@ -44,7 +44,7 @@ type Call struct {
 	Env       func(string) string
 }
 
-// Verdict is what came of a call.
+// Verdict is the result of a call.
 type Verdict struct {
 	Answer   neutral.Answer
 	Decision event.Decision
@@ -53,24 +53,24 @@ type Verdict struct {
 	Off      bool // hookmux is switched off: nobody was asked
 }
 
-// Judge holds what one decision needs.
-type Judge struct{ *sources.Sources }
+// Evaluator holds what one decision needs.
+type Evaluator struct{ *sources.Sources }
 
-// New returns a judge that reads settings where the daemon does. live lets files
+// New returns an evaluator that reads settings where the daemon does. live lets files
 // count as they are, whether a person accepted them or not: for tests of
 // everything else.
-func New(dirs paths.Dirs, live bool) *Judge {
+func New(dirs paths.Dirs, live bool) *Evaluator {
 	o := sources.Options{Dirs: dirs}
 	if !live {
 		o.Accepted = sources.OpenAccepted(dirs, true)
 	}
 	// What is wrong with a file is the daemon's to report.
 	o.Catalogue, _ = sources.LoadCatalogue(dirs, o.Accepted, false)
-	return &Judge{sources.New(o)}
+	return &Evaluator{sources.New(o)}
 }
 
-// Decide is what the agent gets.
-func (j *Judge) Decide(ctx context.Context, c Call) Verdict {
+// Decide returns what the agent gets.
+func (j *Evaluator) Decide(ctx context.Context, c Call) Verdict {
 	v := Verdict{Event: j.decode(c)}
 	ev := &v.Event
 	newer := upgrades.CheckFormat(j.Dirs.State)
@@ -112,7 +112,7 @@ type start struct {
 	err    error
 }
 
-// place is what counts where a call happens.
+// place holds everything that applies where a call happens.
 type place struct {
 	root     string // the project, "" when there is none
 	settings *config.Settings
@@ -123,7 +123,7 @@ type place struct {
 }
 
 // placeOf finds what counts in a folder, for a session that started in one.
-func (j *Judge) placeOf(cwd string, started start) place {
+func (j *Evaluator) placeOf(cwd string, started start) place {
 	at := j.projectOf(cwd)
 	at.started = started
 	if started.err == nil && started.folder != "" && started.folder != cwd {
@@ -134,7 +134,7 @@ func (j *Judge) placeOf(cwd string, started start) place {
 	return at
 }
 
-func (j *Judge) projectOf(folder string) place {
+func (j *Evaluator) projectOf(folder string) place {
 	var at place
 	if filepath.IsAbs(folder) {
 		at.root = j.Registry.FindProject(folder)
@@ -144,7 +144,7 @@ func (j *Judge) projectOf(folder string) place {
 	return at
 }
 
-// roots are the projects that count.
+// roots returns the projects that count.
 func (at *place) roots() []string {
 	var roots []string
 	if at.root != "" {
@@ -156,8 +156,8 @@ func (at *place) roots() []string {
 	return roots
 }
 
-// guardOptions is what guards and rules are made of in a place.
-func (j *Judge) guardOptions(at place, now time.Time) sources.GuardOptions {
+// guardOptions returns what guards and rules are made of in a place.
+func (j *Evaluator) guardOptions(at place, now time.Time) sources.GuardOptions {
 	resting, _ := sources.ReadPauses(j.Dirs.State, now) // a note that is not believed lets nothing rest
 	o := sources.GuardOptions{
 		Settings: [2]*config.Settings{at.settings}, Protected: j.ProtectedPaths(at.roots()), Project: at.root,
@@ -172,7 +172,7 @@ func (j *Judge) guardOptions(at place, now time.Time) sources.GuardOptions {
 
 // Examine says what every guard and rule thinks of an event, and what they come to
 // together, by the settings on disk.
-func (j *Judge) Examine(ctx context.Context, ev *event.Event) *examine.Examination {
+func (j *Evaluator) Examine(ctx context.Context, ev *event.Event) *examine.Examination {
 	started := start{folder: ev.Cwd}
 	log := origins.New(j.Dirs.State)
 	defer log.Close()
@@ -184,7 +184,7 @@ func (j *Judge) Examine(ctx context.Context, ev *event.Event) *examine.Examinati
 
 // RulesAt gives the rules of a folder and what is wrong with others: those that
 // count everywhere, and those of the folder's project.
-func (j *Judge) RulesAt(cwd string) (base, project *ruleset.Loaded, states map[string]rules.Mode) {
+func (j *Evaluator) RulesAt(cwd string) (base, project *ruleset.Loaded, states map[string]rules.Mode) {
 	at := j.placeOf(cwd, start{folder: cwd})
 	o := j.guardOptions(at, time.Now())
 	base, project, _ = j.RulesIn(&o)
@@ -193,7 +193,7 @@ func (j *Judge) RulesAt(cwd string) (base, project *ruleset.Loaded, states map[s
 
 // decode reads the payload. One that makes the decoder stumble is one that
 // cannot be read.
-func (j *Judge) decode(c Call) (ev event.Event) {
+func (j *Evaluator) decode(c Call) (ev event.Event) {
 	defer func() {
 		if p := recover(); p != nil {
 			ev = event.Event{
@@ -219,7 +219,7 @@ func (j *Judge) decode(c Call) (ev event.Event) {
 
 // absentHooks stand for hooks that only a daemon can run. As guards they fail, and
 // a person has to look where the failure of the hook would mean a refusal.
-func (j *Judge) absentHooks(at place) []*hook.Entry {
+func (j *Evaluator) absentHooks(at place) []*hook.Entry {
 	var entries []*hook.Entry
 	list := at.hooks.Hooks
 	if at.start != nil {
@@ -239,9 +239,9 @@ func (j *Judge) absentHooks(at place) []*hook.Entry {
 			entries = append(entries, e)
 		}
 	}
-	for _, file := range j.modules(at) {
+	for _, file := range j.tsHooks(at) {
 		e, err := hook.NewEntry(hook.Registration{
-			ID: hook.ModuleID(filepath.Base(file)), Agent: hook.Any, HookType: string(event.ToolBefore),
+			ID: hook.TSHookID(filepath.Base(file)), Agent: hook.Any, HookType: string(event.ToolBefore),
 			Role: hook.Guard, Handler: hook.HandlerTypeScript, Target: file, OnFailure: hook.FailAsk,
 		}, hook.HandlerFunc(failAbsent), registry.Global)
 		if err == nil {
@@ -271,20 +271,20 @@ func failAbsent(context.Context, *hook.Call) (event.Decision, error) {
 	return event.Decision{}, errNoDaemon
 }
 
-// modules are the TypeScript hooks in force, without those that only logs:
+// tsHooks returns the TypeScript hooks in force, without those that only logs:
 // what they listen to is known only when they run.
-func (j *Judge) modules(at place) []string {
+func (j *Evaluator) tsHooks(at place) []string {
 	list := at.settings.Strings(config.Modules)
-	list = append(list, j.FolderModules()...)
+	list = append(list, j.FolderTSHooks()...)
 	onlyLogs := func(trusted *trust.TrustedContent) func(string) bool {
-		return func(file string) bool { return sources.OnlyLogsModule(j.Dirs, at.settings, trusted.Shown(file)) }
+		return func(file string) bool { return sources.OnlyLogsTSHook(j.Dirs, at.settings, trusted.Shown(file)) }
 	}
 	if at.trusted != nil {
-		list = append(list, at.trusted.Modules()...)
+		list = append(list, at.trusted.TSHooks()...)
 	}
 	list = slices.DeleteFunc(list, onlyLogs(at.trusted))
 	if at.start != nil && at.start.trusted != nil {
-		list = append(list, slices.DeleteFunc(at.start.trusted.Modules(), onlyLogs(at.start.trusted))...)
+		list = append(list, slices.DeleteFunc(at.start.trusted.TSHooks(), onlyLogs(at.start.trusted))...)
 	}
 	return list
 }
@@ -292,7 +292,7 @@ func (j *Judge) modules(at place) []string {
 // needsUser reports whether the settings want a person to be asked before a
 // call that the agent itself would not ask about. A permission request needs no
 // help: the agent's own prompt is up.
-func (j *Judge) needsUser(at place, ev *event.Event, carries event.Carries) bool {
+func (j *Evaluator) needsUser(at place, ev *event.Event, carries event.Carries) bool {
 	a, ok := j.Catalogue.Agent(ev.Agent)
 	if !ok || ev.Kind != event.ToolBefore {
 		return false
@@ -318,7 +318,7 @@ func (j *Judge) needsUser(at place, ev *event.Event, carries event.Carries) bool
 
 // DescribeUnaccepted says which changes of settings wait for a person, and what
 // to do; "" for none.
-func (j *Judge) DescribeUnaccepted() (what, fix string) {
+func (j *Evaluator) DescribeUnaccepted() (what, fix string) {
 	if j.Accepted == nil {
 		return "", ""
 	}
@@ -329,7 +329,7 @@ func (j *Judge) DescribeUnaccepted() (what, fix string) {
 
 // Covers lists the events in which guards and hooks that guard apply
 // outside of any project: what the client must know when nobody answers it.
-func (j *Judge) Covers() []guardnote.Cover {
+func (j *Evaluator) Covers() []guardnote.Cover {
 	at := place{settings: j.Config.Settings()}
 	at.hooks, _ = j.HooksIn("")
 	var regs []hook.Registration
