@@ -48,11 +48,11 @@ func (r *edits) budgetInfo(b *budget.Budget) wire.Budget {
 
 // fill says how far a budget is used up, where that's known.
 func fill(info *wire.Budget, b *budget.Budget, state budget.State) {
-	if !state.Known {
+	if info.Doubt = state.Spend.Doubt; !state.Known {
 		return
 	}
 	percent := math.Round(state.Percent*100) / 100
-	info.Percent, info.Doubt = &percent, state.Spend.Doubt
+	info.Percent = &percent
 	if b.Dollars > 0 && state.Spend.Unpriced > 0 && info.Doubt == "" {
 		info.Doubt = b.NoPriceWords(state)
 	}

@@ -26,35 +26,37 @@ func (w *world) copyOf(from, to string) {
 
 const piSession = "01a1dcfc-b611-732a-87b9-d67b7e10b65a"
 
+var capturedRecords = []struct {
+	agent, from, to string
+	want            Tokens
+	session         string
+}{
+	{"claude", "claude/transcript-headless-bash.jsonl", ".claude/projects/p/s.jsonl", Tokens{Input: 2400, Output: 84},
+		"52f8b6da-cfdb-4674-be5f-29b1a9dec252"},
+	{"claude", "claude/transcript-subagent.jsonl", ".claude/projects/p/s/subagents/a.jsonl",
+		Tokens{Input: 2400, Output: 84}, "6615fb49-ab90-4498-8fdf-f196126e6224"},
+	{"codex", "../../../usage/testdata/codex.jsonl", ".codex/sessions/2026/11/15/rollout-1.jsonl",
+		Tokens{Input: 2400, Output: 84}, "01a1dcf0-0299-7e22-a2df-ab16e87bc456"},
+	{"gemini", "gemini/session.chats.jsonl", ".gemini/tmp/x/chats/session.jsonl", Tokens{Input: 3600, Output: 60},
+		"f3f6ae15-94a0-4e0a-908a-831bda72c0d9"},
+	{"qwen", "qwen/session.chat.jsonl", ".qwen/projects/x/chats/s.jsonl", Tokens{Input: 20400, Output: 340},
+		"ec97fbbd-876a-4667-81d8-208afb2622de"},
+	{"pi", "pi/session.jsonl", ".pi/agent/sessions/x/1.jsonl", Tokens{Input: 6000, Output: 100}, piSession},
+	{"omp", "pi/session.jsonl", ".omp/agent/sessions/x/1.jsonl", Tokens{Input: 6000, Output: 100}, piSession},
+	{"openclaw", "pi/session.jsonl", ".openclaw/agents/a/sessions/1.jsonl.reset.2", Tokens{Input: 6000, Output: 100},
+		piSession},
+	{"copilot", "copilot/session.events.jsonl", ".copilot/session-state/x/events.jsonl",
+		Tokens{Input: 10800, Output: 180}, "7b8f6a41-2578-4f6b-85f6-782112b76600"},
+	{"kimi", "kimi/wire.failed-command.jsonl", ".kimi-code/sessions/x/y/agents/main/wire.jsonl",
+		Tokens{Input: 3600, Output: 60}, "y"},
+	{"kimi", "kimi/wire.cancelled.jsonl", ".kimi-code/sessions/x/y/agents/main/wire.jsonl",
+		Tokens{Input: 1200, Output: 20}, "y"},
+	{"grok", "grok/updates.failed-command.jsonl", ".grok/sessions/x/y/updates.jsonl",
+		Tokens{Input: 8400, Output: 140}, "01a1debb-6cf6-7453-9547-84ab3a1dfc94"},
+}
+
 func TestCapturedRecords(t *testing.T) {
-	for _, one := range []struct {
-		agent, from, to string
-		want            Tokens
-		session         string
-	}{
-		{"claude", "claude/transcript-headless-bash.jsonl", ".claude/projects/p/s.jsonl", Tokens{Input: 2400, Output: 84},
-			"52f8b6da-cfdb-4674-be5f-29b1a9dec252"},
-		{"claude", "claude/transcript-subagent.jsonl", ".claude/projects/p/s/subagents/a.jsonl",
-			Tokens{Input: 2400, Output: 84}, "6615fb49-ab90-4498-8fdf-f196126e6224"},
-		{"codex", "../../../usage/testdata/codex.jsonl", ".codex/sessions/2026/11/15/rollout-1.jsonl",
-			Tokens{Input: 2400, Output: 84}, "01a1dcf0-0299-7e22-a2df-ab16e87bc456"},
-		{"gemini", "gemini/session.chats.jsonl", ".gemini/tmp/x/chats/session.jsonl", Tokens{Input: 3600, Output: 60},
-			"f3f6ae15-94a0-4e0a-908a-831bda72c0d9"},
-		{"qwen", "qwen/session.chat.jsonl", ".qwen/projects/x/chats/s.jsonl", Tokens{Input: 20400, Output: 340},
-			"ec97fbbd-876a-4667-81d8-208afb2622de"},
-		{"pi", "pi/session.jsonl", ".pi/agent/sessions/x/1.jsonl", Tokens{Input: 6000, Output: 100}, piSession},
-		{"omp", "pi/session.jsonl", ".omp/agent/sessions/x/1.jsonl", Tokens{Input: 6000, Output: 100}, piSession},
-		{"openclaw", "pi/session.jsonl", ".openclaw/agents/a/sessions/1.jsonl.reset.2", Tokens{Input: 6000, Output: 100},
-			piSession},
-		{"copilot", "copilot/session.events.jsonl", ".copilot/session-state/x/events.jsonl",
-			Tokens{Input: 10800, Output: 180}, "7b8f6a41-2578-4f6b-85f6-782112b76600"},
-		{"kimi", "kimi/wire.failed-command.jsonl", ".kimi-code/sessions/x/y/agents/main/wire.jsonl",
-			Tokens{Input: 3600, Output: 60}, "y"},
-		{"kimi", "kimi/wire.cancelled.jsonl", ".kimi-code/sessions/x/y/agents/main/wire.jsonl",
-			Tokens{Input: 1200, Output: 20}, "y"},
-		{"grok", "grok/updates.failed-command.jsonl", ".grok/sessions/x/y/updates.jsonl",
-			Tokens{Input: 8400, Output: 140}, "01a1debb-6cf6-7453-9547-84ab3a1dfc94"},
-	} {
+	for _, one := range capturedRecords {
 		t.Run(one.from+" of "+one.agent, func(t *testing.T) {
 			w := newWorld(t)
 			w.copyOf(one.from, one.to)
@@ -97,49 +99,50 @@ func execAll(t *testing.T, path string, statements ...string) {
 	}
 }
 
-// TestWrittenByHand has records of agents that need an account, in the form that
-// others read.
+// writtenByHand are records of agents that need an account, in the form that others read.
+var writtenByHand = []struct {
+	name, path string
+	lines      []string
+	want       Tokens
+}{
+	{"a chat of Gemini's that is one document", ".gemini/tmp/x/chats/session-1.json", []string{
+		`{"sessionId":"s","messages":[{"id":"a","type":"user"},{"id":"b","type":"gemini","model":"gemini-2.5-pro",` +
+			`"timestamp":"2026-11-10T10:00:00Z","tokens":{"input":100,"output":5,"cached":40,"thoughts":7,"tool":3,"total":115}}]}`,
+	}, Tokens{Input: 63, Output: 12, CacheRead: 40}},
+	{"Qwen's cached tokens are in the prompt", ".qwen/projects/x/chats/s.jsonl", []string{
+		`{"uuid":"u","type":"assistant","model":"m","usageMetadata":{"promptTokenCount":100,"candidatesTokenCount":10,` +
+			`"cachedContentTokenCount":60,"thoughtsTokenCount":4,"totalTokenCount":110}}`,
+	}, Tokens{Input: 40, Output: 10, CacheRead: 60}},
+	{"Droid's totals", ".factory/sessions/p/s.settings.json", []string{
+		`{"model":"claude-opus-4-6","tokenUsage":{"inputTokens":5,"outputTokens":6,"cacheCreationTokens":7,` +
+			`"cacheReadTokens":8,"thinkingTokens":1}}`,
+	}, Tokens{Input: 5, Output: 7, CacheRead: 8, CacheWrite: 7}},
+	{"a thread of Amp's", ".local/share/amp/threads/T-1.json", []string{
+		`{"messages":[{"messageId":2,"usage":{"inputTokens":5,"cacheReadInputTokens":9,"cacheCreationInputTokens":3}}],` +
+			`"usageLedger":{"events":[{"timestamp":"2026-11-10T10:00:00Z","model":"claude-opus-4-6","credits":1,` +
+			`"tokens":{"input":5,"output":6},"toMessageId":2}]}}`,
+	}, Tokens{Input: 5, Output: 6, CacheRead: 9, CacheWrite: 3}},
+	{"Kimi before 2", ".kimi/sessions/h/s/wire.jsonl", []string{
+		`{"timestamp":1794738356.0,"message":{"type":"StatusUpdate","payload":{"token_usage":{"input_other":1,"output":2,` +
+			`"input_cache_read":3,"input_cache_creation":4},"message_id":"m"}}}`,
+		`{"timestamp":1794738357.0,"message":{"type":"StatusUpdate","payload":{"token_usage":{"input_other":1,"output":2,` +
+			`"input_cache_read":3,"input_cache_creation":4},"message_id":"m"}}}`,
+	}, Tokens{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4}},
+	{"Copilot: totals count beyond the calls", ".copilot/session-state/x/events.jsonl", []string{
+		`{"type":"session.start","data":{"sessionId":"s","context":{"cwd":"/p"}}}`,
+		`{"type":"session.usage_record","id":"1","timestamp":"2026-11-10T10:00:00Z","data":{"usage":{"model":"m",` +
+			`"inputTokens":10,"outputTokens":1,"apiCallId":"a"}}}`,
+		`{"type":"session.shutdown","timestamp":"2026-11-10T10:00:01Z","data":{"modelMetrics":{"m":{"usage":{` +
+			`"inputTokens":15,"outputTokens":2,"cacheReadTokens":5}}}}}`,
+		`{"type":"session.shutdown","timestamp":"2026-11-11T10:00:01Z","data":{"modelMetrics":{"m":{"usage":{` +
+			`"inputTokens":20,"outputTokens":3,"cacheReadTokens":5}}}}}`,
+		`{"type":"session.usage_record","id":"2","timestamp":"2026-11-11T11:00:00Z","data":{"usage":{"model":"m",` +
+			`"inputTokens":10,"outputTokens":1,"apiCallId":"b"}}}`,
+	}, Tokens{Input: 25, Output: 4, CacheRead: 5}},
+}
+
 func TestWrittenByHand(t *testing.T) {
-	for _, one := range []struct {
-		name, path string
-		lines      []string
-		want       Tokens
-	}{
-		{"a chat of Gemini's that is one document", ".gemini/tmp/x/chats/session-1.json", []string{
-			`{"sessionId":"s","messages":[{"id":"a","type":"user"},{"id":"b","type":"gemini","model":"gemini-2.5-pro",` +
-				`"timestamp":"2026-11-10T10:00:00Z","tokens":{"input":100,"output":5,"cached":40,"thoughts":7,"tool":3,"total":115}}]}`,
-		}, Tokens{Input: 63, Output: 12, CacheRead: 40}},
-		{"Qwen's cached tokens are in the prompt", ".qwen/projects/x/chats/s.jsonl", []string{
-			`{"uuid":"u","type":"assistant","model":"m","usageMetadata":{"promptTokenCount":100,"candidatesTokenCount":10,` +
-				`"cachedContentTokenCount":60,"thoughtsTokenCount":4,"totalTokenCount":110}}`,
-		}, Tokens{Input: 40, Output: 10, CacheRead: 60}},
-		{"Droid's totals", ".factory/sessions/p/s.settings.json", []string{
-			`{"model":"claude-opus-4-6","tokenUsage":{"inputTokens":5,"outputTokens":6,"cacheCreationTokens":7,` +
-				`"cacheReadTokens":8,"thinkingTokens":1}}`,
-		}, Tokens{Input: 5, Output: 7, CacheRead: 8, CacheWrite: 7}},
-		{"a thread of Amp's", ".local/share/amp/threads/T-1.json", []string{
-			`{"messages":[{"messageId":2,"usage":{"inputTokens":5,"cacheReadInputTokens":9,"cacheCreationInputTokens":3}}],` +
-				`"usageLedger":{"events":[{"timestamp":"2026-11-10T10:00:00Z","model":"claude-opus-4-6","credits":1,` +
-				`"tokens":{"input":5,"output":6},"toMessageId":2}]}}`,
-		}, Tokens{Input: 5, Output: 6, CacheRead: 9, CacheWrite: 3}},
-		{"Kimi before 2", ".kimi/sessions/h/s/wire.jsonl", []string{
-			`{"timestamp":1794738356.0,"message":{"type":"StatusUpdate","payload":{"token_usage":{"input_other":1,"output":2,` +
-				`"input_cache_read":3,"input_cache_creation":4},"message_id":"m"}}}`,
-			`{"timestamp":1794738357.0,"message":{"type":"StatusUpdate","payload":{"token_usage":{"input_other":1,"output":2,` +
-				`"input_cache_read":3,"input_cache_creation":4},"message_id":"m"}}}`,
-		}, Tokens{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4}},
-		{"Copilot: totals count beyond the calls", ".copilot/session-state/x/events.jsonl", []string{
-			`{"type":"session.start","data":{"sessionId":"s","context":{"cwd":"/p"}}}`,
-			`{"type":"session.usage_record","id":"1","timestamp":"2026-11-10T10:00:00Z","data":{"usage":{"model":"m",` +
-				`"inputTokens":10,"outputTokens":1,"apiCallId":"a"}}}`,
-			`{"type":"session.shutdown","timestamp":"2026-11-10T10:00:01Z","data":{"modelMetrics":{"m":{"usage":{` +
-				`"inputTokens":15,"outputTokens":2,"cacheReadTokens":5}}}}}`,
-			`{"type":"session.shutdown","timestamp":"2026-11-11T10:00:01Z","data":{"modelMetrics":{"m":{"usage":{` +
-				`"inputTokens":20,"outputTokens":3,"cacheReadTokens":5}}}}}`,
-			`{"type":"session.usage_record","id":"2","timestamp":"2026-11-11T11:00:00Z","data":{"usage":{"model":"m",` +
-				`"inputTokens":10,"outputTokens":1,"apiCallId":"b"}}}`,
-		}, Tokens{Input: 25, Output: 4, CacheRead: 5}},
-	} {
+	for _, one := range writtenByHand {
 		t.Run(one.name, func(t *testing.T) {
 			w := newWorld(t)
 			w.write(one.path, one.lines...)

@@ -46,7 +46,7 @@ func claudeRow(s *fileState, line []byte, offset int64, out *sink) bool {
 		case "isSidechain":
 			c.Replay = c.Replay || string(value) == "true"
 		case "sessionKind":
-			c.Replay = c.Replay || string(value) == `"bg"`
+			c.Replay = c.Replay || says(value, "bg")
 		}
 		return true
 	})
@@ -68,7 +68,7 @@ func claudeRow(s *fileState, line []byte, offset int64, out *sink) bool {
 		case "cache_creation":
 			split = value
 		case "speed":
-			c.Fast = string(value) == `"fast"`
+			c.Fast = says(value, "fast")
 		}
 		return true
 	}) != nil {

@@ -94,7 +94,7 @@ func codexRow(s *fileState, line []byte, _ int64, out *sink) bool {
 			s.Project = cwd
 		}
 	case "event_msg":
-		if string(jsontext.Get(payload, "type")) == `"token_count"` {
+		if says(jsontext.Get(payload, "type"), "token_count") {
 			readCodexLimits(jsontext.Get(payload, "rate_limits"), at, out)
 			c.tokenCount(s, jsontext.Get(payload, "info"), at, ordinal, out)
 		}

@@ -144,7 +144,7 @@ func (t *openCodeTable) batch(out *sink) (more bool, err error) {
 		more = true
 		used := jsontext.Get(data, "tokens")
 		completed := jsontext.Get(data, "time", "completed")
-		if string(jsontext.Get(data, "role")) != `"assistant"` && string(jsontext.Get(data, "type")) != `"assistant"` {
+		if !says(jsontext.Get(data, "role"), "assistant") && !says(jsontext.Get(data, "type"), "assistant") {
 			continue
 		}
 		if len(used) == 0 || used[0] != '{' || completed == nil {

@@ -20,12 +20,14 @@ import (
 
 // Bounds of looking for files.
 const (
-	maxFiles    = 100_000 // of one agent
-	maxDepth    = 12      // of folders, through links as well
+	maxFiles    = 100_000   // of one agent
+	maxEntries  = 1_000_000 // that are looked at for them
+	maxBeside   = 20_000    // the same, in a folder that isn't the agent's own
+	maxDepth    = 12        // of folders, through links as well
 	maxDocument = 64 << 20
-	maxPiece    = 256 << 20 // of one file in one look: a larger one doesn't hide what others have
-	maxUnpacked = 2 << 30   // of a compressed file
-	sampleSize  = 64        // bytes by which a file is known again, in several places
+	maxPiece    = 64 << 20 // of one file at once: a larger one doesn't hide what others have
+	maxUnpacked = 2 << 30  // of a compressed file
+	sampleSize  = 64       // bytes by which a file is known again, in several places
 )
 
 // found is a file of an agent's.
@@ -61,9 +63,8 @@ func (s *store) rootsOf(home string, getenv func(string) string) []string {
 
 // find lists the files below a root, oldest change first. It goes through links: an
 // agent that moves its records elsewhere goes on being counted. A folder or file that is
-// reached twice counts once.
-func (s *store) find(ctx context.Context, root string, seen map[uniqueFile]bool) []found {
-	var list []found
+// reached twice counts once. all is false where there's more than limit entries to look at.
+func (s *store) find(ctx context.Context, root string, limit int, seen map[uniqueFile]bool) (list []found, all bool) {
 	inner := s.innerFolders(root)
 	var walk func(dir, below string, depth int)
 	walk = func(dir, below string, depth int) {
@@ -72,7 +73,7 @@ func (s *store) find(ctx context.Context, root string, seen map[uniqueFile]bool)
 			return // what can't be read now may be later; what was counted stays
 		}
 		for _, e := range entries {
-			if len(list) >= maxFiles {
+			if limit--; limit < 0 || len(list) >= maxFiles {
 				return
 			}
 			path, rel := filepath.Join(dir, e.Name()), filepath.Join(below, e.Name())
@@ -111,7 +112,7 @@ func (s *store) find(ctx context.Context, root string, seen map[uniqueFile]bool)
 	slices.SortFunc(list, func(a, b found) int {
 		return cmp.Or(cmp.Compare(a.mtime, b.mtime), strings.Compare(a.path, b.path))
 	})
-	return list
+	return list, limit >= 0 && len(list) < maxFiles
 }
 
 // maxInner is how deep below its agent's folder a record may be that a session names.
@@ -128,6 +129,22 @@ func (s *store) innerFolders(root string) []string {
 		list = append(list, below)
 	}
 	return list
+}
+
+// recordsBeside is the folder that has a session's records: the one with its record in it, or
+// the session's own above that.
+func recordsBeside(agent, record string) string {
+	dir := filepath.Dir(record)
+	for i := range stores() {
+		if one := &stores()[i]; one.agent == agent {
+			if kind := one.kindOf(strings.TrimPrefix(record, "/")); kind != nil {
+				for range kind.session - 1 {
+					dir = filepath.Dir(dir)
+				}
+			}
+		}
+	}
+	return dir
 }
 
 // addLog counts a database's write-ahead log in: that is what changes first.
@@ -179,6 +196,9 @@ type position struct {
 func (p *position) unchanged(f *found) bool {
 	return !p.Partial && p.Size == f.size && p.Mtime == f.mtime && p.Unique == f.unique
 }
+
+// isPartial reports whether there's more to read in the file.
+func (p *position) isPartial() bool { return p != nil && p.Partial }
 
 // maxDoubted is how many sessions of one file may be doubted.
 const maxDoubted = 16

@@ -20,7 +20,6 @@ type ledger struct {
 	prices func() *Prices
 	day    string
 	today  map[place]budget.Spend
-	real   map[string]string // of the projects in today, where links lead
 	// roots are the names that a budget's project had, by what the budget calls it: first
 	// that, then where links led. An agent can move a project, and leave a link.
 	roots    map[string][]string
@@ -35,6 +34,7 @@ type ledger struct {
 	looking time.Time
 	looked  time.Time // when the last look began that is over
 	behind  bool
+	failing string // why records can't be counted right now; "" where they are
 	// doubts are why more may have been used, by session, and when that was seen.
 	doubts bounded.Map[sessionKey, doubt]
 	// silent are the calls of sessions since they last used something.
@@ -114,6 +114,9 @@ func (l *ledger) noteRewritten(r rewrite) {
 
 // doubtAbout returns why a session may have used more. The caller holds mu.
 func (l *ledger) doubtAbout(key sessionKey) string {
+	if l.failing != "" {
+		return l.failing
+	}
 	if one, ok := l.doubts.Get(key); ok {
 		return one.why
 	}
@@ -126,7 +129,9 @@ func (l *ledger) doubtAbout(key sessionKey) string {
 	return ""
 }
 
-type place struct{ agent, project string }
+// place is where something was used. real is where links in the project's name led then: they
+// may lead elsewhere by now.
+type place struct{ agent, project, real string }
 
 type sessionKey struct{ agent, session string }
 
@@ -149,7 +154,7 @@ const keepSessions = 30 * 24 * time.Hour
 
 func newLedger(now func() time.Time, prices func() *Prices) *ledger {
 	return &ledger{
-		now: now, prices: prices, day: dayOf(now()), today: map[place]budget.Spend{}, real: map[string]string{},
+		now: now, prices: prices, day: dayOf(now()), today: map[place]budget.Spend{},
 		sessions: map[sessionKey]*SessionUse{},
 		windows:  map[windowKey]Window{},
 	}
@@ -170,7 +175,7 @@ func (l *ledger) load(ctx context.Context, s *Store) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.day, l.today, l.real, l.sessions = fresh.day, fresh.today, fresh.real, fresh.sessions
+	l.day, l.today, l.sessions = fresh.day, fresh.today, fresh.sessions
 	for key, w := range fresh.windows {
 		l.windows[key] = w
 	}
@@ -197,17 +202,18 @@ func (l *ledger) note(was, is *Call) {
 	more.Dollars -= before.Dollars
 	more.Tokens -= before.Tokens
 	more.Unpriced -= before.Unpriced
+	real := ""
+	if dayOf(is.At) == dayOf(l.now()) {
+		real = budget.Resolve(is.Project)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.turnDay()
 	if dayOf(is.At) == l.day {
-		key := place{is.Agent, is.Project}
+		key := place{is.Agent, is.Project, real}
 		sum := l.today[key]
 		sum.Add(more)
 		l.today[key] = sum
-		if _, ok := l.real[key.project]; !ok {
-			l.real[key.project] = budget.Real(key.project)
-		}
 	}
 	if is.Session == "" {
 		return
@@ -238,7 +244,6 @@ func (l *ledger) turnDay() {
 	if day := dayOf(l.now()); day != l.day {
 		l.day = day
 		clear(l.today)
-		clear(l.real)
 	}
 }
 
@@ -309,10 +314,11 @@ func (l *ledger) Today(agent, project string) (sum budget.Spend) {
 	l.turnDay()
 	below := l.belowProject(project, really)
 	for at, one := range l.today {
-		if (agent == "" || at.agent == agent) && (below(at.project) || below(l.real[at.project])) {
+		if (agent == "" || at.agent == agent) && (below(at.project) || below(at.real)) {
 			sum.Add(one)
 		}
 	}
+	sum.Doubt = l.failing
 	for key, one := range l.doubts.All() {
 		if dayOf(one.at) == l.day && (agent == "" || key.agent == agent) && (key.session == everySession || below(one.project)) {
 			sum.Doubt = cmp.Or(sum.Doubt, one.why)
@@ -378,7 +384,7 @@ func (l *ledger) OfWindow(agent string, length time.Duration) (float64, bool) {
 func (l *ledger) Known(ctx context.Context) bool {
 	l.mu.Lock()
 	known := l.known
-	if known && l.behind {
+	if l.failing != "" || known && l.behind {
 		l.mu.Unlock()
 		return false
 	}
@@ -418,6 +424,13 @@ func (l *ledger) setLooking(on bool) {
 	} else if !l.looking.IsZero() {
 		l.looked, l.looking = l.looking, time.Time{}
 	}
+}
+
+// setFailing notes why records can't be counted, as on a full disk: budgets ask then.
+func (l *ledger) setFailing(why string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.failing = why
 }
 
 func (l *ledger) setKnown(behind bool) {

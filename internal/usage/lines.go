@@ -23,12 +23,14 @@ const (
 type lineReader struct {
 	markers []marker
 	buf     []byte
-	next    []int // where each marker comes next in what is left, relative to done
-	tooLong bool  // a line was passed over
+	// next is where each marker comes next in what is left, and, behind them, a character of
+	// one that is written as an escape.
+	next    []int
+	tooLong bool // a line was passed over
 }
 
 func newLineReader(markers []string) *lineReader {
-	r := &lineReader{buf: make([]byte, 0, firstBuffer), next: make([]int, len(markers))}
+	r := &lineReader{buf: make([]byte, 0, firstBuffer), next: make([]int, len(markers)+1)}
 	for _, m := range markers {
 		r.markers = append(r.markers, newMarker(m))
 	}
@@ -89,8 +91,8 @@ func (r *lineReader) read(in io.Reader, offset int64, row func(line []byte, offs
 
 // rows hands out the marked lines of a piece that consists of whole lines.
 func (r *lineReader) rows(piece []byte, offset int64, row func(line []byte, offset int64, ended bool)) {
-	for i := range r.markers {
-		r.next[i] = r.markers[i].index(piece, 0)
+	for i := range r.next {
+		r.next[i] = r.index(i, piece, 0)
 	}
 	for {
 		at := len(piece)
@@ -108,10 +110,17 @@ func (r *lineReader) rows(piece []byte, offset int64, row func(line []byte, offs
 		row(piece[begin:end], offset+int64(begin), end < len(piece))
 		for i, n := range r.next {
 			if n < end {
-				r.next[i] = r.markers[i].index(piece, end)
+				r.next[i] = r.index(i, piece, end)
 			}
 		}
 	}
+}
+
+func (r *lineReader) index(i int, piece []byte, from int) int {
+	if i < len(r.markers) {
+		return r.markers[i].index(piece, from)
+	}
+	return escapedLetter(piece, from)
 }
 
 // maxRepairs is how many places a record may begin at in a line that isn't one.
@@ -132,10 +141,12 @@ func repaired(line []byte) []byte {
 	return nil
 }
 
+// The lowest and the highest bit of each of eight bytes.
+const ones, high = 0x0101010101010101, 0x8080808080808080
+
 // lastBreak returns where the last line break is, -1 where there is none. It looks at
 // eight bytes together: much may be between a line's beginning and its marker.
 func lastBreak(b []byte) int {
-	const ones, high = 0x0101010101010101, 0x8080808080808080
 	i := len(b)
 	for ; i >= 8; i -= 8 {
 		if w := binary.LittleEndian.Uint64(b[i-8:]) ^ '\n'*ones; (w-ones)&^w&high != 0 {
@@ -196,3 +207,38 @@ const (
 	rareFrom = 16
 	maxTries = 64
 )
+
+// escapedLetter is where a character that markers are made of is written as an escape next,
+// as in "\u0075sage", which is the same key as "usage"; len(piece) where none is. Agents
+// hardly ever write one: it looks for a backslash with a u behind it at 32 places together.
+func escapedLetter(piece []byte, from int) int {
+	i := from
+	for ; i+32 < len(piece); i += 32 {
+		p := (*[33]byte)(piece[i:])
+		if escapesIn(p[0:8], p[1:9])|escapesIn(p[8:16], p[9:17])|escapesIn(p[16:24], p[17:25])|escapesIn(p[24:32], p[25:33]) == 0 {
+			continue
+		}
+		for at := i; at < i+32; at++ {
+			if isEscapedLetter(piece[at:]) {
+				return at
+			}
+		}
+	}
+	for ; i < len(piece); i++ {
+		if isEscapedLetter(piece[i:]) {
+			return i
+		}
+	}
+	return len(piece)
+}
+
+// escapesIn is zero unless one of eight bytes is a backslash with a u behind it.
+func escapesIn(here, behind []byte) uint64 {
+	x := (binary.LittleEndian.Uint64(here) ^ '\\'*ones) | (binary.LittleEndian.Uint64(behind) ^ 'u'*ones)
+	return (x - ones) &^ x & high
+}
+
+// isEscapedLetter knows letters, the underscore and the dot, with a few that come as seldom.
+func isEscapedLetter(b []byte) bool {
+	return len(b) >= 6 && string(b[:4]) == `\u00` && (b[4] >= '4' && b[4] <= '7' || b[4] == '2' && b[5]|' ' == 'e')
+}

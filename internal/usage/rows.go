@@ -160,11 +160,8 @@ func (f *fields) read(s *fileState, line []byte, offset int64, out *sink) bool {
 	}
 	var names []string
 	for _, p := range f.id {
-		v := p.in(line)
-		if t := text(v); t != "" {
-			names = append(names, t)
-		} else if len(v) > 0 && len(v) < 64 && v[0] != '"' && string(v) != "null" {
-			names = append(names, string(v))
+		if name := word(p.in(line)); name != "" {
+			names = append(names, name)
 		}
 	}
 	if c.ID = strings.Join(names, "@"); c.ID == "" {
@@ -250,7 +247,7 @@ func ampDocument(s *fileState, doc []byte, name string, out *sink) {
 	if messages := jsontext.Get(doc, "messages"); len(messages) > 0 && messages[0] == '[' {
 		_ = jsontext.Array(messages, func(m []byte) bool {
 			if used := jsontext.Get(m, "usage"); len(used) > 0 && used[0] == '{' {
-				cached[string(jsontext.Get(m, "messageId"))] = [2]int64{
+				cached[word(jsontext.Get(m, "messageId"))] = [2]int64{
 					out.count(jsontext.Get(used, "cacheReadInputTokens")), out.count(jsontext.Get(used, "cacheCreationInputTokens")),
 				}
 			}
@@ -263,10 +260,10 @@ func ampDocument(s *fileState, doc []byte, name string, out *sink) {
 	}
 	n := 0
 	_ = jsontext.Array(events, func(e []byte) bool {
-		to := jsontext.Get(e, "toMessageId")
-		cache := cached[string(to)]
-		id := s.Session + "@" + strings.Trim(string(to), `"`)
-		if to == nil {
+		to := word(jsontext.Get(e, "toMessageId"))
+		cache := cached[to]
+		id := s.Session + "@" + to
+		if to == "" {
 			id = s.Session + "#" + strconv.Itoa(n)
 		}
 		n++
@@ -281,7 +278,7 @@ func ampDocument(s *fileState, doc []byte, name string, out *sink) {
 
 // copilotShutdown reads the totals that Copilot writes when a session ends.
 func copilotShutdown(s *fileState, line []byte, out *sink) {
-	if string(jsontext.Get(line, "type")) != `"session.shutdown"` {
+	if !says(jsontext.Get(line, "type"), "session.shutdown") {
 		return
 	}
 	models := jsontext.Get(line, "data", "modelMetrics")

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/policy/budget"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -30,6 +31,10 @@ type Scanner struct {
 	// doesn't.
 	rest    float64
 	reading reading
+	// live are the agents and folders that are at work. A look at everything, which may
+	// take long, looks at those in between.
+	live  func() (agents []string, places map[string][]string)
+	known knownIDs // while a first import lasts
 }
 
 // rewrite is a change of records that had been read; their agent only adds to them.
@@ -129,6 +134,7 @@ const lateBy = time.Hour
 const (
 	commitBytes = 128 << 20
 	commitFiles = 512
+	commitSoon  = 400 * time.Millisecond // where something waits for what comes in between
 )
 
 // NewScanner makes a scanner.
@@ -144,88 +150,109 @@ func NewScanner(ctx context.Context, store *Store, home string, getenv func(stri
 // more folders, by agent, and read whether their agent is among those or not.
 func (s *Scanner) Scan(ctx context.Context, agents []string, places map[string][]string) error {
 	s.reading.everything = agents == nil
-	var list []work
-	listed := map[string]bool{}
+	list := s.changedFiles(ctx, agents, places)
+	for path, one := range s.unfinished {
+		if !slices.ContainsFunc(list, func(w work) bool { return w.file.path == path }) {
+			list = append(list, one)
+		}
+	}
+	if agents != nil {
+		return s.readAll(ctx, list, nil)
+	}
+	if len(s.positions) == 0 && s.store.isEmpty(ctx) {
+		s.known = knownIDs{}
+		defer func() { s.known = nil }()
+	}
+	if err := s.readAll(ctx, list, s.readLive); err != nil {
+		return err
+	}
+	return s.readLive(ctx)
+}
+
+// readLive reads what is new in what is at work, within a look at everything.
+func (s *Scanner) readLive(ctx context.Context) error {
+	if s.live == nil {
+		return nil
+	}
+	s.reading.everything = false
+	defer func() { s.reading.everything = true }()
+	agents, places := s.live()
+	return s.readAll(ctx, s.changedFiles(ctx, agents, places), nil)
+}
+
+// changedFiles are the files that have something new.
+func (s *Scanner) changedFiles(ctx context.Context, agents []string, places map[string][]string) (list []work) {
 	for i := range stores() {
 		one := &stores()[i]
+		own := one.rootsOf(s.home, s.getenv)
 		roots := places[one.agent]
-		if agents == nil || slices.Contains(agents, one.agent) {
-			roots = slices.Concat(one.rootsOf(s.home, s.getenv), roots)
+		if s.reading.everything || slices.Contains(agents, one.agent) {
+			roots = slices.Concat(own, roots)
 		}
 		seen := map[uniqueFile]bool{}
 		for _, root := range roots {
-			records := one.find(ctx, root, seen)
-			if len(records) >= maxFiles {
-				s.tellRewritten(rewrite{Agent: one.agent, Session: everySession, At: s.now(), Why: fmt.Sprintf("%s has more than %d files of records in %s, "+
-					"and the others aren't read", one.agent, maxFiles, root)})
+			limit := maxBeside
+			if slices.ContainsFunc(own, func(dir string) bool { return budget.Below(root, dir) }) {
+				limit = maxEntries
+			}
+			records, all := one.find(ctx, root, limit, seen)
+			if !all {
+				s.tellRewritten(rewrite{Agent: one.agent, Session: everySession, At: s.now(),
+					Why: fmt.Sprintf("%s has too many files in %s, and some aren't read", one.agent, root)})
 			}
 			for _, f := range records {
-				if was := s.positions[f.path]; was == nil || !was.unchanged(&f) || was.newest && agents == nil {
+				if was := s.positions[f.path]; was == nil || !was.unchanged(&f) || was.newest && s.reading.everything {
 					list = append(list, work{one, f})
-					listed[f.path] = true
 				}
 			}
 		}
 	}
-	for path, one := range s.unfinished {
-		if !listed[path] {
-			list = append(list, one)
-		}
-	}
-	if len(list) == 0 {
-		return ctx.Err()
-	}
-	var b *batch
-	var err error
-	var known knownIDs
+	return list
+}
+
+// readAll reads files, and writes down what they have piece by piece. A look at everything
+// reads all of them, and has something to do in between.
+func (s *Scanner) readAll(ctx context.Context, list []work, between func(context.Context) error) error {
 	var slab []pendingCall // used again: a first import has many batches
-	if len(s.positions) == 0 && s.store.isEmpty(ctx) {
-		known = knownIDs{}
-	}
 	progress := Progress{Of: len(list)}
-	var bytes int64
-	files := 0
-	began := time.Now()
-	for i := range list {
-		if ctx.Err() != nil {
-			break
-		}
-		if b == nil {
-			if b, err = s.store.begin(ctx, s.changed); err != nil {
-				return err
-			}
-			b.known, b.pending = known, slab
-		}
-		read, err := s.scanFile(ctx, b, &list[i])
+	for len(list) > 0 && ctx.Err() == nil {
+		b, err := s.store.begin(ctx, s.changed)
 		if err != nil {
-			b.rollback()
 			return err
 		}
-		progress.Files++
-		progress.Bytes += read
-		bytes += read
-		if files++; bytes >= commitBytes || files >= commitFiles || s.rest > 0 && time.Since(began) > time.Second {
-			if err = b.commit(); err != nil {
+		b.known, b.pending = s.known, slab
+		began := time.Now()
+		files, bytes := 0, int64(0)
+		for len(list) > 0 && ctx.Err() == nil && bytes < commitBytes && files < commitFiles &&
+			(between == nil || s.live == nil || time.Since(began) < commitSoon) {
+			read, err := s.scanFile(ctx, b, &list[0])
+			if err != nil {
+				b.rollback()
 				return err
 			}
-			slab = b.pending
-			b, bytes, files = nil, 0, 0
-			if s.progress != nil {
-				s.progress(progress)
+			files, bytes = files+1, bytes+read
+			if between == nil || read == 0 || !s.positions[list[0].file.path].isPartial() {
+				list = list[1:]
 			}
-			if s.rest > 0 {
-				pause(ctx, time.Duration(float64(time.Since(began))*s.rest))
-			}
-			began = time.Now()
 		}
-	}
-	if b != nil {
-		if err = b.commit(); err != nil {
+		if err := b.commit(); err != nil {
 			return err
 		}
-	}
-	if s.progress != nil {
-		s.progress(progress)
+		slab = b.pending
+		progress.Files = progress.Of - len(list)
+		progress.Bytes += bytes
+		if between == nil {
+			continue
+		}
+		if s.progress != nil {
+			s.progress(progress)
+		}
+		if len(list) > 0 {
+			pause(ctx, time.Duration(float64(time.Since(began))*s.rest))
+			if err := between(ctx); err != nil {
+				return err
+			}
+		}
 	}
 	return ctx.Err()
 }

@@ -3,6 +3,7 @@ package usage
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -132,8 +133,9 @@ func (s *Service) Run(ctx context.Context) {
 	}
 }
 
-// fullLook is when everything was looked at, and when it is again.
-type fullLook struct{ last, next time.Time }
+// fullLook is when everything was looked at, and when it is again; wide is when everything
+// of the agents that are at work is.
+type fullLook struct{ last, next, wide time.Time }
 
 // await waits for the next look: after a while, soon when agents report something, at
 // once when somebody asks.
@@ -177,6 +179,7 @@ func (s *Service) look(ctx context.Context, scanner *Scanner, full *fullLook, al
 		if err == nil {
 			s.o.Deps.Problems.Clear("usage")
 			s.setProblem("")
+			s.setFailing("")
 			if s.o.Looked != nil && !full.last.IsZero() {
 				s.o.Looked()
 			}
@@ -185,7 +188,9 @@ func (s *Service) look(ctx context.Context, scanner *Scanner, full *fullLook, al
 	}
 	if ctx.Err() == nil {
 		s.setProblem(err.Error())
-		s.o.Deps.Problems.Set("usage", "what agents use isn't counted right now: "+err.Error(),
+		why := "what agents use isn't counted right now: " + err.Error()
+		s.setFailing(why)
+		s.o.Deps.Problems.Set("usage", why,
 			"make room, or repair "+filepath.Join(s.o.Deps.Dirs.State, Database)+"; it is tried again every minute")
 		// What was added up and not written must not be added up again.
 		if s.store != nil {
@@ -226,6 +231,7 @@ func (s *Service) open(ctx context.Context, scanner *Scanner) (*Scanner, error) 
 	}
 	scanner.window = s.noteWindow
 	scanner.rewritten = s.noteRewritten
+	scanner.live = func() ([]string, map[string][]string) { return s.live(scanner.lookFor) }
 	scanner.tellEarlier()
 	scanner.progress = func(p Progress) {
 		s.mu.Lock()
@@ -238,27 +244,33 @@ func (s *Service) open(ctx context.Context, scanner *Scanner) (*Scanner, error) 
 // scan looks at the records of sessions that are at work, and now and then at all.
 func (s *Service) scan(ctx context.Context, scanner *Scanner, full *fullLook, all bool) (time.Duration, error) {
 	agents, places := s.live(scanner.lookFor)
+	atWork := len(agents)+len(places) > 0
 	began := time.Now()
-	if all || !began.Before(full.next) {
+	everything := all || !began.Before(full.next)
+	wide := !everything && !began.Before(full.wide)
+	if everything {
 		agents = nil
 		scanner.rest = 0
 		if full.last.IsZero() && !all {
 			scanner.rest = 1
 		}
 		s.setReading(full.last.IsZero())
-	} else if agents == nil {
-		agents = []string{}
+	} else if wide { // what they start may have its records in another folder
+		agents = slices.AppendSeq(agents, maps.Keys(places))
 	}
 	err := scanner.Scan(ctx, agents, places)
 	if err == nil {
-		if agents == nil {
-			full.last = time.Now()
-			full.next = full.last.Add(max(idleLook, workShare*full.last.Sub(began)))
+		now := time.Now()
+		pause := workShare * now.Sub(began)
+		if everything {
+			full.last, full.next = now, now.Add(max(idleLook, pause))
+		} else if wide {
+			full.wide = now.Add(pause)
 		}
 		s.setReading(scanner.Unfinished())
 		s.setKnown(scanner.Unfinished())
 	}
-	if len(places) > 0 || len(agents) > 0 || scanner.Unfinished() {
+	if atWork || scanner.Unfinished() {
 		return liveLook, err
 	}
 	return idleLook, err
@@ -279,12 +291,12 @@ func (s *Service) setReading(on bool) {
 // live returns the agents that are at work: the folders of their records where those are
 // known, else the agents. look hears of each record.
 func (s *Service) live(look func(*wire.Session)) (agents []string, places map[string][]string) {
-	places = map[string][]string{}
+	agents, places = []string{}, map[string][]string{}
 	for _, one := range s.o.Sessions(false) {
 		if one.Ended != nil || one.Status != wire.StatusRunning && time.Since(one.LastEvent) > liveFor {
 			continue
 		}
-		if dir := filepath.Dir(one.Transcript); filepath.IsAbs(one.Transcript) && dir != s.o.Deps.Dirs.Home {
+		if dir := recordsBeside(one.Agent, one.Transcript); filepath.IsAbs(dir) && !budget.Below(s.o.Deps.Dirs.Home, dir) {
 			look(&one)
 			if !slices.Contains(places[one.Agent], dir) {
 				places[one.Agent] = append(places[one.Agent], dir)

@@ -3,6 +3,7 @@ package usage
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -86,6 +87,73 @@ func TestServiceFollowsLiveSessions(t *testing.T) {
 	}
 	if u := s.SessionUsage("claude", "nobody"); u != nil {
 		t.Errorf("an unknown session used %+v", u)
+	}
+}
+
+// A look at everything that takes long, as the first one of a long history, doesn't keep the
+// numbers of live sessions waiting.
+func TestLiveNumbersInALongLook(t *testing.T) {
+	w := newWorld(t)
+	const file = ".claude/projects/live/s.jsonl"
+	for i := range 3*commitFiles + 1 {
+		w.write(fmt.Sprintf(".claude/projects/old/%d.jsonl", i), strings.Replace(message(fmt.Sprint("o", i), "r", "", 1, 0), `"s"`, `"old"`, 1))
+	}
+	w.write(file, nowMessage("m", 10, 0))
+	l := newLedger(time.Now, BuiltinPrices)
+	w.scanner.changed = l.note
+	w.scanner.live = func() ([]string, map[string][]string) {
+		return nil, map[string][]string{"claude": {filepath.Join(w.home, ".claude/projects/live")}}
+	}
+	pieces, want := 0, int64(10)
+	w.scanner.progress = func(p Progress) {
+		if pieces > 0 && l.InSession("claude", "s").Tokens != want {
+			t.Errorf("after piece %d (%+v) the live session used %d tokens, want %d", pieces, p, l.InSession("claude", "s").Tokens, want)
+		}
+		pieces++
+		want++
+		w.add(file, nowMessage(fmt.Sprint("n", pieces), 1, 0)+"\n")
+	}
+	w.scan()
+	if pieces < 4 {
+		t.Errorf("it was read in %d pieces: the test proves nothing", pieces)
+	}
+	w.wants("each call once", Tokens{Input: 3*commitFiles + 1 + 10 + int64(pieces)})
+	if got := l.InSession("claude", "s").Tokens; got != want {
+		t.Errorf("in the end the live session used %d tokens, want %d", got, want)
+	}
+}
+
+// Where records can't be counted, as on a full disk, budgets ask: an agent can fill a disk.
+func TestBudgetsAskWhileNothingCanBeCounted(t *testing.T) {
+	w := newWorld(t)
+	w.store.Close()
+	w.store = nil
+	blocked := filepath.Join(w.home, "state", Database+"-wal")
+	if err := os.MkdirAll(filepath.Join(blocked, "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.write(".claude/projects/p/1.jsonl", nowMessage("m", 10, 0))
+	s, _ := w.run()
+	s.refresh(t.Context())
+	b, err := budget.Parse("day=1000tokens block=100%")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ev := &event.Event{Kind: event.ToolBefore, Agent: "claude", Session: "s"}
+	if f, found := b.Check(t.Context(), ev, s); !found || f.Verdict != event.Ask || !strings.Contains(f.Reason, "isn't counted right now") {
+		t.Errorf("the budget says %+v", f)
+	}
+	for what, one := range map[string]budget.Spend{"the day": s.Today("", ""), "the project": s.Today("", "/p")} {
+		if one.Doubt == "" {
+			t.Errorf("%s isn't doubted", what)
+		}
+	}
+	if err := os.RemoveAll(blocked); err != nil {
+		t.Fatal(err)
+	}
+	s.refresh(t.Context())
+	if f, found := b.Check(t.Context(), ev, s); found || s.Today("", "").Tokens != 10 {
+		t.Errorf("once there's room the budget says %+v, and %+v was used", f, s.Today("", ""))
 	}
 }
 
@@ -262,6 +330,32 @@ func projectsBehindLinks(t *testing.T) {
 	l.note(nil, &Call{Agent: "claude", ID: "e", Session: "s", Project: moved, At: time.Now(), Tokens: Tokens{Input: 10}})
 	if got := l.Today("", real).Tokens; got != 40 {
 		t.Errorf("what is used there later: %d tokens, want 40", got)
+	}
+}
+
+// An agent works in a project by a link, and lets it lead elsewhere before and after: each
+// call counts where the link led when it was counted.
+func TestLinksThatAreTurned(t *testing.T) {
+	dir := t.TempDir()
+	real, other, link := filepath.Join(dir, "real"), filepath.Join(dir, "other"), filepath.Join(dir, "link")
+	for _, folder := range []string{real, other} {
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l := newLedger(time.Now, BuiltinPrices)
+	for i, one := range []struct {
+		to   string
+		want int64
+	}{{other, 0}, {real, 10}, {other, 10}, {real, 20}} {
+		_ = os.Remove(link)
+		if err := os.Symlink(one.to, link); err != nil {
+			t.Fatal(err)
+		}
+		l.note(nil, &Call{Agent: "claude", ID: fmt.Sprint(i), Session: "s", Project: link, At: time.Now(), Tokens: Tokens{Input: 10}})
+		if got := l.Today("", real).Tokens; got != one.want {
+			t.Errorf("call %d, in a link to %s: the project used %d tokens, want %d", i, filepath.Base(one.to), got, one.want)
+		}
 	}
 }
 

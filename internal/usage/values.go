@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 	"time"
@@ -63,6 +64,25 @@ func text(v []byte) string {
 	return s
 }
 
+// says reports whether v is a string, however it's written.
+func says(v []byte, want string) bool {
+	if len(v) == len(want)+2 {
+		return v[0] == '"' && string(v[1:len(v)-1]) == want
+	}
+	return bytes.IndexByte(v, '\\') > 0 && text(v) == want
+}
+
+// word is a name, or a number that serves as one; "" for anything else.
+func word(v []byte) string {
+	if t := text(v); t != "" {
+		return t
+	}
+	if len(v) == 0 || len(v) >= 64 || v[0] == '"' || string(v) == "null" {
+		return ""
+	}
+	return string(v)
+}
+
 // again is text, without a copy where it is the one before.
 func again(before string, v []byte) string {
 	if len(v) == len(before)+2 && v[0] == '"' && string(v[1:len(v)-1]) == before {
@@ -78,8 +98,10 @@ func moment(v []byte) time.Time {
 		if t.UnmarshalText(v[1:len(v)-1]) == nil {
 			return t
 		}
-		if t, err := time.Parse(time.DateTime, text(v)); err == nil {
-			return t
+		for _, layout := range []string{time.RFC3339, time.DateTime} {
+			if t, err := time.Parse(layout, text(v)); err == nil {
+				return t
+			}
 		}
 		return time.Time{}
 	}

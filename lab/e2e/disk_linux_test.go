@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,7 +11,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/audit"
+	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
@@ -33,7 +36,16 @@ func TestAFullDisk(t *testing.T) {
 		}
 	})
 	w.guard("")
+	used := func(call string) string {
+		return fmt.Sprintf(`{"type":"assistant","sessionId":"s","requestId":%[1]q,"message":{"id":%[1]q,"model":"claude-opus-4-6",`+
+			`"usage":{"input_tokens":1000,"output_tokens":0}}}`+"\n", call)
+	}
+	record := filepath.Join(w.Dirs.Home, ".claude/projects/p/s.jsonl")
+	w.write(record, used("a"))
 	w.up()
+	if report := w.usage(); report.Problem != "" {
+		t.Fatalf("nothing is counted before the disk is full: %s", report.Problem)
+	}
 	if !w.mustCall(w.Env, "PreToolUse", before("s", "make deploy")).Denies() {
 		t.Fatal("it does not guard")
 	}
@@ -49,12 +61,14 @@ func TestAFullDisk(t *testing.T) {
 				i, reply.Stdout, err)
 		}
 	}
+	w.write(record, used("a")+strings.Repeat(used("b"), 10))
 	w.eventually("it is shown", func() bool { return len(w.info().Problems) > 0 })
 	w.eventually("import and search stopped, and said so", func() bool {
 		log, _ := os.ReadFile(w.Dirs.Log())
 		return strings.Contains(string(log), "what agents use isn't counted right now") &&
 			strings.Contains(string(log), "events aren't added to the search index, because the disk is full")
 	})
+	w.eventually("usage says that nothing is counted", func() bool { return w.usage().Problem != "" })
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
@@ -70,6 +84,7 @@ func TestAFullDisk(t *testing.T) {
 		}
 		return true
 	})
+	w.eventually("usage is counted again", func() bool { return w.usage().Problem == "" })
 	w.settle()
 	trail, err := audit.Verify(w.Dirs, nil)
 	if err != nil || trail.Problem != nil {
@@ -91,6 +106,19 @@ func TestAFullDisk(t *testing.T) {
 	if ids["after"] != 1 || len(ids) < 80 {
 		t.Errorf("%d events are stored", len(ids))
 	}
+}
+
+// usage asks what agents used. An answer must come, whatever the disk does; without one
+// the daemon's stacks go into its log. What's in it is what an agent may see: this process
+// calls hooks.
+func (w *world) usage() (report wire.UsageReport) {
+	w.t.Helper()
+	c := client.Client{Socket: w.Dirs.Socket(), Timeout: patience}
+	if err := c.Call(context.Background(), wire.MethodUsage, wire.UsageParams{}, &report); err != nil {
+		_ = syscall.Kill(w.info().PID, syscall.SIGQUIT)
+		w.t.Fatalf("usage isn't answered: %v", err)
+	}
+	return report
 }
 
 func fill(t *testing.T, file string) {

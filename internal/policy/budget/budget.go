@@ -327,14 +327,19 @@ func Real(dir string) string {
 	if ok && time.Since(one.at) < realFor {
 		return one.to
 	}
-	one = link{to: dir, at: time.Now()}
-	if to, err := filepath.EvalSymlinks(dir); err == nil {
-		one.to = to
-	}
+	one = link{to: Resolve(dir), at: time.Now()}
 	links.Lock()
 	defer links.Unlock()
 	links.known.Put(dir, one, maxLinks)
 	return one.to
+}
+
+// Resolve is [Real] as it's right now.
+func Resolve(dir string) string {
+	if to, err := filepath.EvalSymlinks(dir); err == nil {
+		return to
+	}
+	return dir
 }
 
 // links are where folders lead.
