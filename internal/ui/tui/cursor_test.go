@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -217,5 +218,36 @@ func TestFilterMatchesWhatIsShown(t *testing.T) {
 			t.Errorf("%q finds %d rows, want %d", filter, got, want)
 		}
 		s.press("esc")
+	}
+}
+
+// However little of the list fits, each row is below the title of its section, and what is left
+// out above is counted there.
+func TestRowsAreBelowTheirTitles(t *testing.T) {
+	s := newScreen(t, 80, 24)
+	list := slices.Concat(sessionsAt("running", "r1", "r2"), sessionsAt("done", "d1", "d2", "d3"), sessionsAt("idle", "i1", "i2", "i3"))
+	s.send(sessionsMsg(list))
+	s.arrive(s.request("k1", nil))
+	s.arrive(s.request("k2", nil))
+	l := s.model.list
+	for height := 5; height <= len(l.lines); height++ {
+		for i := range l.rows {
+			section, rows, above := noSection, 0, 0
+			for _, line := range l.visible(l.rows[i].key(), height) {
+				switch {
+				case line.row < 0 && line.section != noSection:
+					section = line.section
+					above += line.above + line.more
+				case line.row >= 0:
+					if got := l.rows[line.row].section; got != section && got != sectionWaiting {
+						t.Errorf("height %d, cursor on %s: %s is below %q", height, l.rows[i].key(), l.rows[line.row].key(), sectionTitles[section])
+					}
+					rows++
+					if line.row != rows+above-1 {
+						t.Errorf("height %d, cursor on %s: %d rows and %d counted above row %d", height, l.rows[i].key(), rows-1, above, line.row)
+					}
+				}
+			}
+		}
 	}
 }

@@ -108,8 +108,29 @@ func requestPage(m *Model, r *row, width int) *page {
 	if len(p.head) > 0 && height >= 8 {
 		p.head = append(p.head, "")
 	}
-	p.tail = m.tailOf(r, width, height-len(p.head)-len(p.body.lines))
+	p.tail = m.planKeys(item)
+	if m.mode == modeTyping && !m.typing.inline && m.isSideBySide() { // what's below the popup moves down
+		p.tail = append(p.tail, make([]string, max(lowHeight-len(p.tail), 0))...)
+	}
+	p.tail = append(p.tail, m.tailOf(r, width, height-p.length())...)
 	return p
+}
+
+// planKeys say which key answers a plan how, as a question's options do in its text.
+func (m *Model) planKeys(item *wire.InboxRequest) []string {
+	if item.Kind != "plan" || m.opts.Sidebar {
+		return nil
+	}
+	var lines []string
+	for _, b := range bindings() {
+		if (b.approves || b.refuses) && b.group == groupAnswer && b.when(m) {
+			lines = append(lines, "  "+styleAccent.Render(b.name)+"  "+b.helpText())
+		}
+	}
+	if len(lines) > 0 {
+		lines = append([]string{""}, lines...)
+	}
+	return lines
 }
 
 // effectOf describes what a request's call would do. That no rule matches is the usual case and

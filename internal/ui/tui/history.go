@@ -182,7 +182,7 @@ func (s *step) setResult(ev *event.Event) {
 		return
 	}
 	add := func(text, mark string, style lipgloss.Style) {
-		for line := range strings.Lines(strings.TrimSpace(text)) {
+		for line := range strings.Lines(strings.Trim(text, "\r\n")) {
 			if s.cut = len(s.result) == maxResult; s.cut {
 				return
 			}
@@ -194,13 +194,29 @@ func (s *step) setResult(ev *event.Event) {
 		New string `json:"new_string"`
 	}
 	if tool.Kind == event.FileEdit && json.Unmarshal(tool.CurrentInput(), &input) == nil && input.New != "" {
-		add(input.Old, "- ", styleGone)
-		add(input.New, "+ ", styleAdded)
+		before, gone, fresh, after := changedText(input.Old, input.New)
+		add(before, "  ", styleFaint)
+		add(gone, "- ", styleGone)
+		add(fresh, "+ ", styleAdded)
+		add(after, "  ", styleFaint)
 		return
 	}
 	if tool.Kind == event.Shell {
 		add(printed(tool.Output), "", styleFaint)
 	}
+}
+
+// changedText splits an edit: the last line that stays before it, what goes, what comes, and the
+// first line that stays behind it.
+func changedText(old, now string) (before, gone, fresh, after string) {
+	x, y := strings.Split(strings.Trim(old, "\n"), "\n"), strings.Split(strings.Trim(now, "\n"), "\n")
+	for len(x) > 0 && len(y) > 0 && x[0] == y[0] {
+		before, x, y = x[0], x[1:], y[1:]
+	}
+	for len(x) > 0 && len(y) > 0 && x[len(x)-1] == y[len(y)-1] {
+		after, x, y = x[len(x)-1], x[:len(x)-1], y[:len(y)-1]
+	}
+	return before, strings.Join(x, "\n"), strings.Join(y, "\n"), after
 }
 
 // printed returns the output of a command, as agents report it.

@@ -67,3 +67,18 @@ func TestAnswersHaveTheirOwnTime(t *testing.T) {
 		t.Errorf("the steps are %+v, want the answer last, two minutes after it was asked for", list)
 	}
 }
+
+// A line that an edit leaves as it is isn't both removed and added.
+func TestEditSaysOnlyWhatChanged(t *testing.T) {
+	for _, c := range []struct{ old, now, before, gone, fresh, after string }{
+		{"pay()", "pay()\nwait()", "pay()", "", "wait()", ""},
+		{"a\nb\nc", "a\nx\nc", "a", "b", "x", "c"},
+		{"a\nb\nc", "c", "", "a\nb", "", "c"},
+		{"a", "b", "", "a", "b", ""},
+	} {
+		before, gone, fresh, after := changedText(c.old, c.now)
+		if before != c.before || gone != c.gone || fresh != c.fresh || after != c.after {
+			t.Errorf("%q to %q: %q, -%q, +%q, %q", c.old, c.now, before, gone, fresh, after)
+		}
+	}
+}

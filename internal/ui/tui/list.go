@@ -43,6 +43,7 @@ type listLine struct {
 	section section // of a title
 	part    int     // of the row's lines
 	more    int     // so many more rows need the user than fit
+	above   int     // so many rows are hidden between this title and the line before it
 }
 
 // newList puts the rows in order.
@@ -112,12 +113,16 @@ func (l *list) visible(selected string, height int) []listLine {
 	first, last := l.linesOf(selected, rest)
 	if first < 0 {
 		_, last = l.linesOf(selected, l.lines)
-		return linesDownTo(l.lines, last, height)
+		return l.linesDownTo(l.lines, last, height)
 	}
-	if room := height - (last - first + 1); len(pinned) > room {
+	room := height - (last - first + 1) - 1 // one is for its section's title
+	if len(pinned) == room+1 && pinned[0].row < 0 {
+		pinned = pinned[1:] // the rows' marks say that they wait
+	}
+	if len(pinned) > room {
 		pinned = l.cutWaiting(pinned, max(room, 0))
 	}
-	return append(slices.Clip(pinned), linesDownTo(rest, last, height-len(pinned))...)
+	return append(slices.Clip(pinned), l.linesDownTo(rest, last, height-len(pinned))...)
 }
 
 // cutWaiting leaves so many lines of those that need the user, and says in the last
@@ -160,10 +165,29 @@ func (l *list) linesOf(key string, lines []listLine) (first, last int) {
 	return first, last
 }
 
-// linesDownTo are so many lines, from the first on if the line last is among them then.
-func linesDownTo(lines []listLine, last, height int) []listLine {
-	top := max(0, last-height+1)
-	return lines[top:min(len(lines), top+height)]
+// linesDownTo are so many lines, from the first on if the line last is among them then. Else they
+// begin with a title that counts the rows left out above: no row is without its section's title.
+func (l *list) linesDownTo(lines []listLine, last, height int) []listLine {
+	if last < height || height < 2 {
+		top := max(0, last-height+1)
+		return lines[top:min(len(lines), top+height)]
+	}
+	top := last - height + 2
+	for top < last && (lines[top].part > 0 || lines[top].row < 0 && lines[top].section == noSection) {
+		top++
+	}
+	title := lines[top]
+	if title.row < 0 {
+		top++
+	} else {
+		title = listLine{row: -1, section: l.rows[title.row].section}
+	}
+	for _, line := range lines[:top] {
+		if line.row >= 0 && line.part == 0 {
+			title.above++
+		}
+	}
+	return append([]listLine{title}, lines[top:min(len(lines), top+height-1)]...)
 }
 
 // titleText returns a line above rows, or below all of them.
@@ -178,10 +202,14 @@ func (f frame) titleText(line listLine) string {
 	if line.more > 0 {
 		return style.Render(fmt.Sprintf(" %s %d more waiting · Tab goes there", mark, line.more))
 	}
-	if line.section == sectionWaiting {
-		return styleBold.Render(" " + sectionTitles[line.section])
+	above := ""
+	if line.above > 0 {
+		above = styleFaint.Render(fmt.Sprintf("  ↑ %d more", line.above))
 	}
-	return styleFaint.Render(" " + sectionTitles[line.section])
+	if line.section == sectionWaiting {
+		return styleBold.Render(" "+sectionTitles[line.section]) + above
+	}
+	return styleFaint.Render(" "+sectionTitles[line.section]) + above
 }
 
 // columns are how wide the columns of a compact list are; zero where it has none. A narrow

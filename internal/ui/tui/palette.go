@@ -53,13 +53,13 @@ func newPalette(background color.Color, profile colorprofile.Profile) palette {
 	}
 	r, g, b, _ := background.RGBA()
 	behind := color.RGBA{R: uint8(r >> 8), G: uint8(g >> 8), B: uint8(b >> 8), A: 255}
-	inks, grey, far := darkInks, rgb(0xa0a0a0), white
+	inks, grey, far, tint := darkInks, rgb(0xa0a0a0), white, 0.24
 	if contrast(behind, black) > contrast(behind, white) {
-		inks, grey, far = lightInks, rgb(0x5f5f5f), black
+		inks, grey, far, tint = lightInks, rgb(0x5f5f5f), black, 0.14
 	}
 	p := palette{known: true, drawn: true, chosen: shownAs(mix(behind, far, 0.09), profile),
-		edge: shownAs(mix(behind, far, 0.26), profile), gone: shownAs(mix(behind, inks[inkRed], 0.14), profile),
-		added: shownAs(mix(behind, inks[inkGreen], 0.14), profile)}
+		edge: shownAs(mix(behind, far, 0.26), profile), gone: shownAs(mix(behind, inks[inkRed], tint), profile),
+		added: shownAs(mix(behind, inks[inkGreen], tint), profile)}
 	p.grey = readable(grey, far, profile, p.chosen)
 	for i := range inks {
 		p.inks[i] = readable(inks[i], far, profile, p.chosen)

@@ -582,11 +582,14 @@ func helpLines(width int) []string {
 		}
 		groups = append(groups, lines)
 	}
+	legend := indentWrapped("", "▲ permission  ! dangerous  ? question  ≡ plan  ✎ form  △ in its own terminal", width)
+	for i := range legend {
+		legend[i] = styleFaint.Render(legend[i])
+	}
 	if width < 68 {
-		return joinGroups(groups)
+		return joinGroups(append(groups, legend))
 	}
 	left, right := joinGroups([][]string{groups[0], groups[3]}), joinGroups(groups[1:3])
-	left = append(left, styleFaint.Render(" ▲ permission  ! dangerous  ? question"), styleFaint.Render(" ≡ plan  ✎ form  △ in its own terminal"))
 	half := width / 2
 	out := make([]string, max(len(left), len(right)))
 	for i := range out {
@@ -599,7 +602,7 @@ func helpLines(width int) []string {
 		}
 		out[i] = line
 	}
-	return out
+	return append(out, legend...)
 }
 
 func joinGroups(groups [][]string) []string {
