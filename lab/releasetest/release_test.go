@@ -80,9 +80,24 @@ func TestDeb(t *testing.T) {
 	wantNoFiles(t, filepath.Join(root, "usr"))
 }
 
+// systemFolder returns a folder that hookmux takes for a place of packages: agents run the programs
+// there, and a copy of those in any other.
+func systemFolder(t *testing.T) string {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("only root can write to a folder of the system")
+	}
+	root, err := os.MkdirTemp("/opt", "hookmux-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(root) })
+	return root
+}
+
 func tryDebInFolder(t *testing.T, before, now made) {
 	t.Helper()
-	root := sandbox.TempDir(t)
+	root := systemFolder(t)
 	for _, dir := range []string{"var/lib/dpkg/updates", "var/lib/dpkg/info"} {
 		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
 			t.Fatal(err)
@@ -107,7 +122,7 @@ func tryDebInFolder(t *testing.T, before, now made) {
 func TestRPM(t *testing.T) {
 	before, now := releases(t)
 	needs(t, "rpm")
-	root := sandbox.TempDir(t)
+	root := systemFolder(t)
 	rpm := func(args ...string) {
 		must(t, exec.Command("rpm", append([]string{"--root", root, "--nodeps", "--noscripts"}, args...)...))
 	}
