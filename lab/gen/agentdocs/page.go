@@ -135,27 +135,18 @@ func (p *page) install() {
 	if s.Trust.Say != "" {
 		p.printf(" %s.", sentence(s.Trust.Say))
 	}
-	switch {
-	case s.Missing == "":
-	case s.Missing != agent.MissingOpen && s.Handler.Form == "line":
-		p.printf(" Without hookmux's program, the agent continues.")
-	default:
-		p.printf(" Without hookmux's program, the agent %s.", ifMissing(s.Missing))
+	if s.Handler.Form != "line" { // a line does nothing without the program, and the usual case isn't said
+		switch s.Missing {
+		case agent.MissingClosed:
+			p.printf(" Without hookmux's program, the agent blocks every call.")
+		case agent.MissingStuck:
+			p.printf(" Without hookmux's program, the agent can't be used.")
+		}
 	}
 	if len(s.Reads) > 0 {
 		p.printf(" It also runs the hooks of %s.", strings.Join(s.Reads, ", "))
 	}
 	p.printf("\n\n")
-}
-
-func ifMissing(m agent.Missing) string {
-	switch m {
-	case agent.MissingClosed:
-		return "blocks every call"
-	case agent.MissingStuck:
-		return "can't be used"
-	}
-	return "continues"
 }
 
 // sentence begins with a capital letter.

@@ -15,7 +15,9 @@
     hangs: "crash", killed: "crash", brew: "homebrew", mobile: "phone", continue: "resume", restore: "resume",
     silent: "nothing", daemon: "daemon", server: "daemon", duplicate: "twice", doubled: "twice",
     shortcut: "keys", shortcuts: "keys", dashboard: "live view", snooze: "pause", mute: "quiet", disable: "off", spend: "cost", update: "upgrade",
-    price: "cost", tokens: "cost", message: "notification", whatsapp: "notification", discord: "slack", send: "network", data: "privacy", anywhere: "network"
+    price: "cost", tokens: "cost", colleague: "fleet", teammate: "fleet", yesterday: "since", port: "network", ports: "network",
+    grafana: "telemetry", splunk: "telemetry", datadog: "telemetry", laptop: "machine", computer: "machine", repeats: "repeat", python: "program",
+    message: "notification", whatsapp: "notification", discord: "slack", send: "network", data: "privacy", anywhere: "network"
   };
 
   // Words that are also how another word begins.

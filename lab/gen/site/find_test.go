@@ -171,6 +171,27 @@ func TestQuestionsFindTheirPages(t *testing.T) {
 		"socket api":                      "docs/contributing/protocol.html",
 		"claude code plan mode":           "docs/inbox.html#questions-forms-and-plans",
 		"claude status line":              "docs/commands/usage.html",
+		// Twenty, written before the pages repeated less.
+		"stop an agent that repeats the same failing command": "docs/hooks.html#guards",
+		"can a colleague answer my agent's requests":          "docs/fleet.html",
+		"what did my agents do last night":                    "docs/guide/2-see.html#what-happened-the-history",
+		"does it work with the claude vs code extension":      "docs/agents/claude.html#good-to-know",
+		"move my settings to a new laptop":                    "docs/troubleshooting.html#how-do-i-move-my-settings-to-another-machine",
+		"make a folder read-only for agents":                  "docs/recipes.html#make-a-folder-read-only-let-other-edits-pass",
+		"does it work with zellij or kitty":                   "docs/tmux.html#other-multiplexers-and-terminals",
+		"where are my api keys stored":                        "docs/security.html#secrets-and-api-keys-whats-stored",
+		"limit an agent to $20 a day":                         "docs/usage.html#budgets",
+		"which ports does it open":                            "docs/security.html#privacy-and-network",
+		"where is the daemon's log file":                      "docs/troubleshooting.html#where-is-the-log-file-where-do-i-report-a-fault",
+		"auto-accept edits but ask for shell commands":        "docs/recipes.html#make-a-folder-read-only-let-other-edits-pass",
+		"what happens to running agents when I upgrade":       "docs/install.html#after-an-upgrade",
+		"codex doesn't wait long enough":                      "docs/inbox.html#how-long-an-agent-waits",
+		"can one agent read another project's history":        "docs/sessions.html#for-agents-mcp",
+		"send events to grafana or splunk":                    "docs/telemetry.html",
+		"who approved this command last week":                 "docs/audit.html",
+		"rule that depends on the git branch":                 "docs/rules.html",
+		"write a hook in python":                              "docs/guide/5-hooks.html#a-command",
+		"does it work with subagents":                         "docs/hooks.html#guards",
 	} {
 		found, err := vm.Eval("window.findSections(window.searchIndex, "+strconv.Quote(query)+
 			").sections.slice(0, 5).map(function (s) { return s.u; }).join(' ')", quickjs.EvalGlobal)
