@@ -1,5 +1,5 @@
 // Pictures draws the live view as it is with the recorded agents of
-// `hookmux up --demo`: two stills, and a film of fifteen seconds in two widths, as SVG.
+// `hookmux up --demo`: two stills, and a film of twelve seconds in two widths, as SVG.
 //
 //	go run ./lab/gen/pictures docs/pictures
 package main
@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -56,7 +55,6 @@ func drawAll(folder string) error {
 			pictures["view.svg"] = drawFilm(wide, film.at("4 waiting", "Run the payment tests"))
 			pictures["request.svg"] = drawFilm(wide, film.at("Claude Code has a plan", "Compare row counts"))
 		}
-		film = slices.DeleteFunc(film, func(s shot) bool { return s.lasts == 0 })
 		pictures[name] = drawFilm(of, append(film, blockedShot(of)))
 	}
 	for name, svg := range pictures {
@@ -123,7 +121,7 @@ func blockedShot(of size) shot {
 		text, columns = claudePhone, 42
 	}
 	return shot{text: "\n" + strings.ReplaceAll(text, "⎿", "└"), // few fonts have it
-		key: "guard", caption: "Stops it, in every agent", lasts: 4200 * time.Millisecond, columns: columns, tab: 1, marked: "│", loud: reason}
+		key: "guard", caption: "Force-push blocked, in every agent", lasts: 3300 * time.Millisecond, columns: columns, tab: 1, marked: "│", loud: reason}
 }
 
 // camera keeps what the view shows.
@@ -178,9 +176,9 @@ type scene struct {
 	words   string // these are shown then
 	key     string // is pressed, and shown
 	caption string
-	lasts   time.Duration // 0: not in the film, a still only
-	typed   string        // after the key; a second shot shows it
-	reason  string        // the second shot's caption
+	lasts   time.Duration
+	typed   string // after the key; a second shot shows it
+	reason  string // the second shot's caption
 }
 
 var keyUp = tea.KeyPressMsg{Code: tea.KeyUp}
@@ -188,12 +186,12 @@ var keyUp = tea.KeyPressMsg{Code: tea.KeyUp}
 // scenes answer everything that the demo asks, from the top.
 var scenes = []scene{
 	{waiting: "4 waiting", words: "Run the payment tests", key: "a", caption: "Four agents wait. Approve one",
-		lasts: 2500 * time.Millisecond},
+		lasts: 2300 * time.Millisecond},
 	{waiting: "3 waiting", words: "Shared by all servers", key: "2", caption: "Answer a question",
-		lasts: 2500 * time.Millisecond},
+		lasts: 1700 * time.Millisecond},
 	{waiting: "2 waiting", words: "Clean build", key: "d", caption: "This one deletes. Deny it",
-		lasts: 2500 * time.Millisecond, typed: "use make clean", reason: "Say what to do instead"},
-	{waiting: "1 waiting", words: "Compare row counts", key: "a"},
+		lasts: 1500 * time.Millisecond, typed: "use make clean", reason: "Say what to do instead"},
+	{waiting: "1 waiting", words: "Compare row counts", key: "a", caption: "Accept a plan", lasts: 1700 * time.Millisecond},
 }
 
 // settled is how long the view is left alone after the words are there, before the shot.
@@ -205,7 +203,7 @@ func recordDemo(of size) (film, error) {
 	defer stop()
 	var all film
 	err := demo.Run(ctx, func(ctx context.Context, h *demo.Daemon) error {
-		c := &camera{Model: tui.New(ctx, tui.Options{Daemon: h})}
+		c := &camera{Model: tui.New(ctx, tui.Options{Daemon: h, Home: "/home/you"})}
 		program := tea.NewProgram(c, tea.WithContext(ctx), tea.WithInput(nil), tea.WithOutput(io.Discard),
 			tea.WithWindowSize(of.columns, of.lines), tea.WithoutSignals(), tea.WithFPS(30))
 		tui.Follow(ctx, h, program.Send)
