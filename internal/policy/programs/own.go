@@ -322,6 +322,7 @@ func splitArgs(args []string) givenWords {
 // where sure is set one word at least must be there as it is written.
 func (g givenWords) have(phrase string, sure bool) bool {
 	at, wanted, seen := 0, 0, 0
+	_, anyLast := strings.CutSuffix(phrase, " *")
 	for w := range strings.FieldsSeq(phrase) {
 		if not, ok := strings.CutPrefix(w, "!"); ok {
 			if g.hasOption(not) || slices.ContainsFunc(g.operands, func(o operand) bool { return matchesWord(not, o.text) }) {
@@ -360,6 +361,9 @@ func (g givenWords) have(phrase string, sure bool) bool {
 			seen++
 		}
 		at++
+	}
+	if anyLast && at > 0 && slices.Contains(builtin().Any.Verbs, g.operands[at-1].text) {
+		return false
 	}
 	return seen > 0 || wanted == 0 || !sure
 }

@@ -210,6 +210,8 @@ type file struct {
 		Runs      []string `json:"runs" yaml:"runs"`
 		Reach     []string `json:"reach" yaml:"reach"`
 		Elsewhere []string `json:"elsewhere" yaml:"elsewhere"`
+		// Verbs only look how something is: the * at the end of a phrase is none of them.
+		Verbs []string `json:"verbs" yaml:"verbs"`
 		// Does guesses what subcommands do whose program isn't described.
 		Does map[Effect][]string `json:"does" yaml:"does"`
 	} `json:"any" yaml:"any"`
