@@ -75,36 +75,49 @@ func (f frame) headLines() []string {
 	return fill(append([]string{f.headLine()}, bars...), f.headHeight())
 }
 
-// headLine says how many sessions are in which state.
+// headLine says how many sessions are in which state, without the words where these don't fit.
 func (f frame) headLine() string {
-	counts := &f.list.counts
+	right := f.pausedText()
+	if f.filter != "" {
+		right = styleFaint.Render(fmt.Sprintf("%d of %d match ", len(f.list.rows), f.list.total)) +
+			styleAccent.Render("/"+termsafe.Line(f.filter, 24))
+	}
+	room := f.width
+	if right != "" {
+		room -= ansi.StringWidth(right) + 3
+	}
+	line := f.countsText(!f.opts.Sidebar)
+	if ansi.StringWidth(line) > room {
+		line = f.countsText(false)
+	}
+	if gap := room - ansi.StringWidth(line); right != "" && gap >= 0 {
+		line += strings.Repeat(" ", gap+2) + right
+	}
+	return line
+}
+
+// countsText counts the sessions by their state.
+func (f frame) countsText(words bool) string {
 	parts := []string{styleBadge.Render(" hookmux ")}
 	if f.opts.Demo {
 		parts[0] += styleBold.Render(" demo")
 	}
 	for _, s := range []section{sectionWaiting, sectionFailed, sectionRunning, sectionDone, sectionIdle} {
-		if counts[s] == 0 {
+		n := f.list.counts[s]
+		if n == 0 {
 			continue
 		}
 		mark, style := s.sign()
-		said := fmt.Sprintf("%s %d %s", mark, counts[s], headWords[s])
+		said := fmt.Sprintf("%s %d", mark, n)
+		if words {
+			said += " " + headWords[s]
+		}
 		if s == sectionWaiting {
 			style = style.Bold(true)
 		}
-		if f.opts.Sidebar {
-			said = fmt.Sprintf("%s %d", mark, counts[s])
-		}
 		parts = append(parts, style.Render(said))
 	}
-	line, right := strings.Join(parts, "  "), f.pausedText()
-	if f.filter != "" {
-		right = styleFaint.Render(fmt.Sprintf("%d of %d match ", len(f.list.rows), f.list.total)) +
-			styleAccent.Render("/"+termsafe.Line(f.filter, 24))
-	}
-	if gap := f.width - ansi.StringWidth(line) - ansi.StringWidth(right) - 1; right != "" && gap > 1 {
-		line += strings.Repeat(" ", gap) + right
-	}
-	return line
+	return strings.Join(parts, "  ")
 }
 
 // pausedText says what only logs for a while.

@@ -22,7 +22,7 @@ hookmux knows %d agents, %d of them run for real. Each has a page. What a hook c
 `
 
 const foot = `
-What an agent can't express becomes the nearest safe answer: ask and changed input become deny, approve becomes no decision. ` + "`hookmux why`" + ` shows when that happened. *Keep going*: a hook can send the agent back to work when it wants to stop.
+What an agent can't express becomes the nearest safe answer: ask and changed input become deny, approve becomes no decision. ` + "`hookmux why`" + ` shows when that happened. Agents with – under *Approve* can only be blocked: after your yes, their own rules apply. *Keep going*: a hook can send the agent back to work when it wants to stop.
 
 ` + "`hookmux agents`" + ` shows the agents on your machine, ` + "`hookmux agents show AGENT`" + ` everything about one.
 `

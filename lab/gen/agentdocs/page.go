@@ -43,7 +43,7 @@ func (p *page) notes() {
 			p.printf("- %s\n", n)
 		}
 	}
-	p.printf("\nEvery event, time limit, file and check: `hookmux agents show %s`\n", p.a.Name)
+	p.printf("\nEverything else: `hookmux agents show %s`\n", p.a.Name)
 }
 
 func (p *page) summary() {
@@ -69,6 +69,9 @@ func (p *page) summary() {
 	p.install()
 }
 
+// decisive are the claims whose lack is said; `hookmux agents show` has the others.
+var decisive = []string{"deny", "allow", "ask", "input"}
+
 // canDo lists what a hook can do, with a mark for what a real agent confirmed, and what it can't.
 func canDo(f agentfacts.Facts) string {
 	var can, cannot []string
@@ -78,7 +81,7 @@ func canDo(f agentfacts.Facts) string {
 			can = append(can, ability.Verb+" ✓")
 		case f.Claims(ability.Claim):
 			can = append(can, ability.Verb)
-		default:
+		case slices.Contains(decisive, ability.Claim):
 			cannot = append(cannot, ability.Verb)
 		}
 	}
