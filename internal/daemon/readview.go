@@ -18,7 +18,33 @@ type readView struct {
 	Evaluator   *authority.Evaluator
 	Sessions    func(all bool) []wire.Session
 	FindProject func(folder string) string
-	Home        string
+	// Folder is where a process works, without links; "" where nobody knows.
+	Folder func(pid int) string
+	Home   string
+}
+
+// workFolder is where a process works, or where it was started.
+func workFolder(table proc.Table) func(pid int) string {
+	return func(pid int) string {
+		if dir := proc.Folder(pid); dir != "" {
+			return dir
+		}
+		env, _ := table.Environ(pid) // nil for an error
+		for _, one := range env {
+			if dir, ok := strings.CutPrefix(one, "PWD="); ok {
+				return resolve(dir)
+			}
+		}
+		return ""
+	}
+}
+
+// resolve is a folder without links; the folder itself where that isn't known.
+func resolve(dir string) string {
+	if to, err := filepath.EvalSymlinks(dir); err == nil && filepath.IsAbs(dir) {
+		return to
+	}
+	return dir
 }
 
 // Of returns what a peer may read: an agent, and what it started, its own
@@ -37,10 +63,18 @@ func (s *readView) Of(peer proc.Cred) server.View {
 		}
 	}
 	if len(own) > 0 {
+		// An agent can report a session in any folder: only those below its process's own count.
+		started := s.Folder(agent.PID)
+		var folders []string
+		for _, one := range own {
+			if s.inProject(started, resolve(one.Cwd)) {
+				folders = append(folders, one.Cwd)
+			}
+		}
 		view.Owns = func(agent, session, folder string) bool {
 			return slices.ContainsFunc(own, func(one wire.Session) bool {
-				return one.Agent == agent && session != "" && one.ID == session || s.inProject(one.Cwd, folder)
-			})
+				return one.Agent == agent && session != "" && one.ID == session
+			}) || slices.ContainsFunc(folders, func(dir string) bool { return s.inProject(dir, folder) })
 		}
 	}
 	view.Hidden = func() (n int) {

@@ -45,7 +45,7 @@ func (h *Daemon) newServer() *server.Server {
 	}
 	views := &readView{
 		Evaluator: h.evaluator, Sessions: h.sessions.List, FindProject: h.selection.Registry.FindProject,
-		Home: h.deps.Dirs.Home,
+		Folder: workFolder(h.deps.Processes), Home: h.deps.Dirs.Home,
 	}
 	methods := h.ownMethods()
 	for _, own := range []map[string]services.Method{

@@ -26,13 +26,14 @@ import (
 // collector is a receiver of OTLP over HTTP.
 type collector struct {
 	*httptest.Server
-	mu      sync.Mutex
-	spans   []*tracepb.Span
-	logs    []*logspb.LogRecord
-	metrics map[string]*metricspb.Metric
-	service string
-	headers http.Header
-	came    chan struct{}
+	mu       sync.Mutex
+	spans    []*tracepb.Span
+	logs     []*logspb.LogRecord
+	metrics  map[string]*metricspb.Metric
+	service  string
+	resource []*commonpb.KeyValue
+	headers  http.Header
+	came     chan struct{}
 	// answer is its reply to everything but "yes": a status, or how many it rejects.
 	status, reject int
 }
@@ -81,6 +82,7 @@ func (c *collector) read(path string, body []byte) error {
 			return err
 		}
 		for _, r := range data.ResourceSpans {
+			c.resource = r.Resource.Attributes
 			c.service = find(r.Resource.Attributes, "service.name").GetStringValue()
 			for _, s := range r.ScopeSpans {
 				c.spans = append(c.spans, s.Spans...)

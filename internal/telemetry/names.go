@@ -36,7 +36,6 @@ const (
 	ownVersion  = attribute.Key("hookmux.agent.version")
 	ownEvent    = attribute.Key("hookmux.event.id")
 	ownKind     = attribute.Key("hookmux.event.kind")
-	ownModel    = attribute.Key("hookmux.model")
 	ownCost     = attribute.Key("hookmux.cost.usd")
 	ownUnpriced = attribute.Key("hookmux.tokens.unpriced")
 	ownVerdict  = attribute.Key("hookmux.decision.verdict")

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -81,6 +82,7 @@ type turn struct {
 	began    time.Time
 	end      time.Time
 	endedAt  time.Time // when it was heard
+	model    string    // as the agent named it, or the last one on record
 	used     Use
 	unpriced int64
 }
@@ -218,13 +220,10 @@ func (t *tracker) beginTurn(where place, c *Call) context.Context {
 	if ev.Session != "" {
 		attributes = append(attributes, conversationID.String(t.text(ev.Session)))
 	}
-	if ev.Model != "" {
-		attributes = append(attributes, ownModel.String(t.text(ev.Model)))
-	}
 	if t.content && ev.Prompt != "" {
 		attributes = append(attributes, inputMessages.String(t.message("user", ev.Prompt)))
 	}
-	one := &turn{place: where, began: ev.Time}
+	one := &turn{place: where, began: ev.Time, model: ev.Model}
 	one.ctx, one.span = t.tracer.Start(withParent(context.Background(), c.Parent), invokeAgent+" "+t.title(ev.Agent),
 		trace.WithTimestamp(ev.Time), trace.WithAttributes(attributes...))
 	if _, old, full := t.turns.Put(where, one, maxTurns); full {
@@ -249,6 +248,9 @@ func (t *tracker) finishTurn(one *turn, at time.Time, failure string) {
 	}
 	one.end, one.endedAt = at, time.Now()
 	set := []attribute.KeyValue{agentName.String(t.title(one.agent))}
+	if one.model != "" {
+		set = append(set, requestModel.String(t.text(one.model)))
+	}
 	if failure != "" {
 		one.span.SetStatus(codes.Error, failure)
 		one.span.SetAttributes(errorType.String(failure))
@@ -272,9 +274,9 @@ func (t *tracker) sendTurn(one *turn) {
 		if one.unpriced > 0 {
 			one.span.SetAttributes(ownUnpriced.Int64(one.unpriced))
 		}
-		if u.Model != "" {
-			one.span.SetAttributes(ownModel.String(t.text(u.Model)))
-		}
+	}
+	if one.model != "" {
+		one.span.SetAttributes(requestModel.String(t.text(one.model)))
 	}
 	one.span.End(trace.WithTimestamp(one.end))
 }
@@ -465,6 +467,7 @@ func (t *tracker) noteUse(u *Use) {
 	}
 	if turn != nil {
 		turn.used.add(u)
+		turn.model = cmp.Or(u.Model, turn.model)
 		if !u.Priced {
 			turn.unpriced += u.Input + u.Output
 		}
