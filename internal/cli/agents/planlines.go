@@ -45,7 +45,7 @@ func describeChange(home string, a *install.AgentPlan, all []install.Step) strin
 		case s.Path != a.Path && s.Old == nil:
 			parts = append(parts, file+" (a new file)")
 		case s.Path != a.Path:
-			parts = append(parts, file+" changes")
+			parts = append(parts, "changes "+file)
 		case len(a.Events) == 0:
 			parts = append(parts, "removes the hooks from "+file)
 		default:

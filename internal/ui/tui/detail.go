@@ -221,6 +221,9 @@ func (m *Model) tailOf(r *row, width, room int) []string {
 			said = append(append(said, "", titledRule(width, styleFaint.Render("About"), "")), about...)
 		}
 	}
+	if rest := room - len(tail); len(tail) > 0 && rest > 0 && rest < 3 {
+		tail = append(tail, make([]string, rest)...) // a title alone would say nothing
+	}
 	tail = append(tail, said...)
 	if len(tail) > 0 && room > 0 && room < 3 { // a title alone would say nothing
 		tail = append(make([]string, room), tail...)
