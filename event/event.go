@@ -119,7 +119,7 @@ type Place struct {
 	Server string `json:"server,omitempty"`
 	MuxPID int    `json:"muxPid,omitempty"`
 	// Holder is the first process of the terminal, where the agent's own is not
-	// known: it lives as long as the terminal is open.
+	// known or serves several terminals: it lives as long as the terminal is open.
 	Holder      int    `json:"holder,omitempty"`
 	HolderStart uint64 `json:"holderStart,omitempty"`
 	// Shared says that the process serves several terminals, so that nobody

@@ -31,9 +31,9 @@ func New(o Options) *Service {
 	var err error
 	if s.permissions, err = ledger.OpenPermissions(o.Dirs.State); err != nil {
 		o.Problems.Raise("permissions", "saved permissions do not count: "+err.Error(),
-			"`hookmux permissions list` shows what counts; permission it again where you want it")
+			"`hookmux permissions list` shows what counts; save it again where you want it")
 	}
-	s.proofs = &Proofs{Polkit: polkit.System(), deps: o.Deps, queue: s.queue, recordOwn: o.Recorder.RecordOwn}
+	s.proofs = &Proofs{Polkit: polkit.System(), deps: o.Deps, queue: s.queue, findOther: s.findOther, recordOwn: o.Recorder.RecordOwn}
 	if s.proofs.pin, err = ledger.OpenPIN(o.Dirs.State); err != nil {
 		o.Problems.Raise("pin", "approvals are shut: "+err.Error(), "remove the file to begin without a PIN")
 	}

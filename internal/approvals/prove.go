@@ -41,6 +41,7 @@ type Proofs struct {
 	Polkit    Polkit
 	deps      services.Deps
 	queue     *queue.Table
+	findOther func(id string) (wire.InboxRequest, bool) // one that isn't in the queue
 	recordOwn func(name, id string, at time.Time, payload any)
 	pin       *ledger.PIN
 	proving   sync.Mutex // one dialog at a time
@@ -270,9 +271,22 @@ func (s *Service) CheckText(session, pin string) *wire.Error {
 	}
 }
 
-// FindWaiting returns a request that waits, with what is closed when it does no more.
+// FindWaiting returns a request that waits, with what is closed when it does no more: nil for
+// those at an agent's own prompt and on other machines.
 func (p *Proofs) FindWaiting(id string) (item wire.InboxRequest, over <-chan struct{}, ok bool) {
-	return p.queue.FindWaiting(id)
+	if item, over, ok = p.queue.FindWaiting(id); !ok && id != "" {
+		item, ok = p.findOther(id)
+	}
+	return item, over, ok
+}
+
+// findOther returns a request that isn't in the queue: at an agent's own prompt, or on another machine.
+func (s *Service) findOther(id string) (wire.InboxRequest, bool) {
+	if item, ok := s.findPrompt(id); ok {
+		return item, true
+	}
+	item, found, bad := s.findElsewhere(id)
+	return item, found && bad == nil
 }
 
 // noteWrongPIN lets the user learn of a wrong PIN.

@@ -110,33 +110,47 @@ func (d *daemonClients) askDaemon(key state.Key, daemon event.Place) {
 	}
 	next := one.Place
 	next.Pane, next.Mux, next.Server, next.TTY = place.Pane, place.Mux, place.Server, place.TTY
+	next.Holder, next.HolderStart = place.PID, place.Start
 	if next != one.Place {
 		d.tracker.setPlace(key, next)
 	}
 }
 
+// terminalNow returns the terminal that shows a session of a shared daemon now; the daemon is asked.
+func (d *daemonClients) terminalNow(ctx context.Context, one *state.Session) (event.Place, bool) {
+	a, ok := d.deps.Catalogue.Agent(one.Agent)
+	if !ok || a.Pane.Clients != agent.ClientsByControlSocket || one.Place.PID <= 0 {
+		return event.Place{}, false
+	}
+	pid, ok := d.find(ctx, one.Key, one.Place)
+	if !ok {
+		return event.Place{}, false
+	}
+	return d.clientPlace(ctx, pid)
+}
+
 // clientPlace returns where a client of the daemon sits: its pane, when tmux agrees,
-// else its terminal.
+// else its terminal. It's false when the client is gone.
 func (d *daemonClients) clientPlace(ctx context.Context, pid int) (event.Place, bool) {
 	client, err := d.deps.Processes.Lookup(pid)
 	if err != nil {
 		return event.Place{}, false
 	}
-	place := event.Place{TTY: client.TTY}
+	place := event.Place{PID: pid, Start: client.Start, TTY: client.TTY}
 	environ, err := d.deps.Processes.Environ(pid)
 	if err != nil {
-		return place, place.TTY != ""
+		return place, true
 	}
 	spot := tmux.Where(paths.GetenvFrom(environ))
 	if spot.Kind != "tmux" {
-		return place, place.TTY != ""
+		return place, true
 	}
 	server := &tmux.Server{Socket: spot.Session}
 	pane, sits, err := server.PaneOf(ctx, d.deps.Processes, tmux.Hint{PID: pid, TTY: client.TTY, Pane: spot.Pane})
 	if err == nil && sits {
 		place.Pane, place.Mux, place.Server = pane.ID, "tmux", spot.Session
 	}
-	return place, place.TTY != "" || place.Pane != ""
+	return place, true
 }
 
 // agentFolder returns the folder in which the agent of a daemon keeps its files, by the daemon's
@@ -209,7 +223,7 @@ func (d *daemonClients) clientGone(key state.Key, daemon event.Place, client pro
 			return
 		}
 		if !one.Turn.Open() {
-			d.tracker.noteChange(d.tracker.sessions.ClientGone(key, time.Now()))
+			d.tracker.noteChange(d.tracker.sessions.TerminalGone(key, time.Now()))
 			return
 		}
 		select {

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"os"
 	"os/exec"
 	"sync/atomic"
 	"testing"
@@ -74,5 +75,46 @@ func TestADaemonsSessionEndsWithItsTerminal(t *testing.T) {
 		if time.Now().After(end) {
 			t.Fatal("it lives without a terminal")
 		}
+	}
+}
+
+// What a session of a shared daemon waits for is still there after hookmux's own daemon was
+// started again, as long as the terminal that shows it is.
+func TestADaemonsSessionWaitsAfterARestart(t *testing.T) {
+	for _, c := range []struct {
+		what   string
+		shown  bool
+		status state.Status
+	}{{"its terminal is there", true, state.WaitingForYou}, {"nobody knows its terminal", false, state.Unsure}} {
+		t.Run(c.what, func(t *testing.T) {
+			rig, stop := newWaitingRig(t)
+			defer stop()
+			self, err := proc.System().Lookup(os.Getpid())
+			if err != nil {
+				t.Fatal(err)
+			}
+			key := state.Key{Agent: "codex", ID: "s1"}
+			daemon := event.Place{PID: self.PID, Start: self.Start, Shared: true}
+			daemons := rig.sessions.daemons
+			daemons.deps.Processes = proc.System()
+			daemons.find = func(context.Context, state.Key, event.Place) (int, bool) { return self.PID, c.shown }
+			tell := func(ev event.Event) {
+				ev.Agent, ev.Session, ev.Time, ev.Where = "codex", "s1", time.Now(), daemon
+				rig.tell(ev, false)
+			}
+			tell(event.Event{Native: "UserPromptSubmit", Kind: event.TurnStart, Prompt: "Run it"})
+			rig.sessions.tracker.sessions.SetPlace(key, daemon)
+			daemons.askDaemon(key, daemon)
+			tell(event.Event{Native: "PermissionRequest", Kind: event.PermissionRequest,
+				Tool: &event.Tool{Name: "Bash", Kind: event.Shell, Commands: []string{"make"}}})
+
+			next, stopNext := newWaitingRig(t)
+			defer stopNext()
+			next.sessions.store.deps.Processes = proc.System()
+			next.sessions.store.putStored(rig.sessions.tracker.sessions.Snapshot())
+			if one, _ := next.sessions.tracker.sessions.Get(key); one.Status != c.status {
+				t.Errorf("after the restart it's %s, want %s", one.Status, c.status)
+			}
+		})
 	}
 }

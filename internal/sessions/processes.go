@@ -160,14 +160,21 @@ func processLife(table proc.Table, key processKey) state.Liveness {
 	return state.Alive
 }
 
-// sessionLife returns what is known about a session's process. A process that serves
-// many terminals says nothing about one session.
+// sessionLife returns what is known about a session's process. A daemon that serves many
+// terminals says nothing about one session, unless the one that shows it is known and there.
 func sessionLife(table proc.Table, one *state.Session) state.Liveness {
 	key := processOf(one)
-	if key.pid <= 0 || one.Place.Shared {
+	if key.pid <= 0 {
 		return state.Unknown
 	}
 	life := processLife(table, key)
+	if one.Place.Shared {
+		shown := processKey{one.Place.Holder, one.Place.HolderStart}
+		if life == state.Alive && shown.pid > 0 && processLife(table, shown) == state.Alive {
+			return state.Alive
+		}
+		return state.Unknown
+	}
 	if one.Place.PID <= 0 && life == state.Alive {
 		return state.Unknown // a terminal that is open says nothing about the agent in it
 	}

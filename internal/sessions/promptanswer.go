@@ -37,19 +37,35 @@ func (s *Service) pressAtPrompt(ctx context.Context, id string, choice event.Cho
 	if choice == event.ChooseOnce {
 		keys = dialog.Approve
 	}
-	server := &tmux.Server{Socket: one.Place.Server}
-	hint := tmux.Hint{PID: one.Place.PID, TTY: one.Place.TTY, Pane: one.Place.Pane}
-	pane, sits, err := server.PaneOf(ctx, s.deps.Processes, hint)
-	if err == nil && !sits {
-		err = errors.New("it is not in its pane any more")
-	}
+	server, pane, err := s.paneNow(ctx, one)
 	if err != nil {
 		return &window.Refusal{Why: err.Error()}
 	}
-	return window.Press(ctx, window.InTmux(server, pane.ID), dialog, waits.Whole, keys, func() bool {
+	return window.Press(ctx, window.InTmux(server, pane), dialog, waits.Whole, keys, func() bool {
 		now, still := s.findPrompt(id)
 		return now != nil && s.view.dialogOf(now, still) != nil && still.Whole == waits.Whole
 	})
+}
+
+// paneNow returns the tmux pane that shows a session now. It is looked up each time, because keys
+// go there: the session of a shared daemon may be taken up in another terminal at any time.
+func (s *Service) paneNow(ctx context.Context, one *state.Session) (*tmux.Server, string, error) {
+	place := one.Place
+	if place.Shared {
+		var ok bool
+		if place, ok = s.daemons.terminalNow(ctx, one); !ok {
+			return nil, "", errors.New("it runs in a daemon, and hookmux can't find out which terminal shows it")
+		}
+	}
+	if place.Mux != "tmux" || place.Pane == "" {
+		return nil, "", errors.New("it sits in no tmux pane that hookmux knows of")
+	}
+	server := &tmux.Server{Socket: place.Server}
+	pane, sits, err := server.PaneOf(ctx, s.deps.Processes, tmux.Hint{PID: place.PID, TTY: place.TTY, Pane: place.Pane})
+	if err == nil && !sits {
+		err = errors.New("it is not in its pane any more")
+	}
+	return server, pane.ID, err
 }
 
 // findPrompt returns the session in whose window something waits under an id.

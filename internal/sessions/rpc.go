@@ -3,7 +3,6 @@ package sessions
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions/state"
 	"github.com/hookmux/hookmux/internal/sessions/store"
-	"github.com/hookmux/hookmux/internal/tmux"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -205,22 +203,13 @@ func (s *Service) sendMethod(params json.RawMessage, peer proc.Cred) (any, *wire
 			"for it; "+
 			"answer first (`hookmux jump %s`)", key.ID, shellquote.Argument(key.ID))
 	}
-	if one.Place.Shared || one.Place.Mux != "tmux" || one.Place.Pane == "" {
-		return nil, wire.Errorf(wire.CodeConflict, "%s sits in no tmux pane hookmux knows of, "+
-			"so nothing can be typed into it", key.ID)
-	}
 	ctx, cancel := context.WithTimeout(s.ctx, 10*time.Second)
 	defer cancel()
-	server := &tmux.Server{Socket: one.Place.Server}
-	hint := tmux.Hint{PID: one.Place.PID, TTY: one.Place.TTY, Pane: one.Place.Pane}
-	pane, sits, err := server.PaneOf(ctx, s.deps.Processes, hint)
-	if err == nil && !sits {
-		err = errors.New("it is not in its pane any more")
-	}
-	if err == nil {
-		err = server.Type(ctx, pane.ID, p.Text, true)
-	}
+	server, pane, err := s.paneNow(ctx, one)
 	if err != nil {
+		return nil, wire.Errorf(wire.CodeConflict, "%s: %v, so nothing can be typed into it", key.ID, err)
+	}
+	if err := server.Type(ctx, pane, p.Text, true); err != nil {
 		return nil, wire.Errorf(wire.CodeInternal, "%s: %v", key.ID, err)
 	}
 	return wire.SessionSent{Session: s.view.sessionInfo(one), Via: "pane"}, nil

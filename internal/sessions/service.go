@@ -218,6 +218,7 @@ func (s *Service) Run() {
 		s.processes.watchSession(one)
 		s.answers.watchSession(one)
 		s.transcripts.followSession(one, false)
+		s.daemons.checkClient(one)
 	}
 	for {
 		s.tracker.idle.Store(true)
@@ -233,6 +234,7 @@ func (s *Service) Run() {
 				s.resumer.retryRead()
 				s.store.retryOpen()
 				s.ReadSettings()
+				s.endWithoutTerminals()
 				s.display.setFollowing(s.tracker.switches.Load().tmux())
 				s.terminals.setMode(s.tracker.switches.Load().terminals)
 			case <-open.C:
@@ -391,6 +393,25 @@ func (s *Service) processEnded(key processKey) {
 		s.sessionGone(c.Key.Agent, c.Key.ID)
 	}
 	s.panes.forgetProcess(key)
+}
+
+// endWithoutTerminals ends sessions whose terminal was closed, where the agent's process
+// outlives it: some take no notice of the hangup.
+func (s *Service) endWithoutTerminals() {
+	for _, one := range s.tracker.sessions.Snapshot() {
+		at := &one.Place
+		if !one.Live() || at.Shared || at.PID <= 0 || at.TTY == "" {
+			continue
+		}
+		p, err := s.deps.Processes.Lookup(at.PID)
+		if err != nil || p.Start != at.Start || p.TTY != "" {
+			continue
+		}
+		if c := s.tracker.sessions.TerminalGone(one.Key, time.Now()); c.Session != nil || c.Gone {
+			s.tracker.noteChange(c)
+			s.sessionGone(c.Key.Agent, c.Key.ID)
+		}
+	}
 }
 
 // forgetSession takes a session out for good.

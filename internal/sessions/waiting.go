@@ -69,7 +69,7 @@ func (v *view) promptItems(one *state.Session) []wire.InboxRequest {
 func (v *view) dialogOf(one *state.Session, waits *state.Waiting) *agent.Dialog {
 	a, ok := v.deps.Catalogue.Agent(one.Agent)
 	if !ok || a.Inbox == nil || a.Inbox.Dialog == nil || waits.InInbox || waits.Whole == "" || waits.Actor != "" ||
-		len(one.WaitingList()) != 1 || one.Place.Mux != "tmux" || one.Place.Pane == "" || one.Place.Shared {
+		len(one.WaitingList()) != 1 || one.Place.Mux != "tmux" || one.Place.Pane == "" {
 		return nil
 	}
 	return a.Inbox.Dialog

@@ -97,6 +97,7 @@ type followed struct {
 
 func (f *follower) noteChange(c Change) {
 	old, known := f.sessions[c.Session]
+	c.Socket = oneSocket(c.Socket) // under two names, one would take away what the other shows
 	if c.Gone {
 		delete(f.sessions, c.Session)
 	} else {

@@ -2,12 +2,14 @@ package tmux
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -43,6 +45,18 @@ func FromEnv(getenv func(string) string) *Server {
 		socket = ""
 	}
 	return &Server{Socket: socket}
+}
+
+// oneSocket returns the one path of a server's socket, also of the default server's, which
+// "" stands for.
+func oneSocket(socket string) string {
+	if socket == "" {
+		socket = filepath.Join(cmp.Or(os.Getenv("TMUX_TMPDIR"), "/tmp"), "tmux-"+strconv.Itoa(os.Getuid()), "default")
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(socket)); err == nil {
+		return filepath.Join(dir, filepath.Base(socket))
+	}
+	return socket
 }
 
 // Available reports whether tmux is installed at all.

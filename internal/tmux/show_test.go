@@ -3,12 +3,14 @@ package tmux
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/hookmux/hookmux/internal/daemontest/await"
+	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -210,6 +212,40 @@ func TestFollow(t *testing.T) {
 	if icon(p.Window) != "" {
 		t.Error("an icon is left")
 	}
+}
+
+// The default server has a path as well: sessions that know it and sessions that don't are
+// shown side by side.
+func TestFollowKnowsTheDefaultServer(t *testing.T) {
+	dir := sandbox.TempDir(t)
+	t.Setenv("TMUX_TMPDIR", dir)
+	t.Setenv("TMUX", "")
+	program := private(t).Program
+	cmd := exec.Command(program, "-f", "/dev/null", "new-session", "-d", "-s", "main", "sleep", "600")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	s, ctx := &Server{Program: program}, t.Context()
+	t.Cleanup(func() { _ = exec.Command(program, "kill-server").Run() })
+	first := must[[]Pane](t)(s.Panes(ctx))[0]
+	second := must[Pane](t)(s.Open(ctx, "", "other", "", []string{"sleep", "600"}))
+	socket := s.ask(t, "display-message", "-p", "#{socket_path}")
+	changes := make(chan Change)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		Follow(ctx, changes, Options{Settle: time.Millisecond, Program: program, Log: func(err error) { t.Log(err) }})
+	}()
+	icon := func(id string) string { return s.ask(t, "display-message", "-p", "-t", id, "#{@hookmux_icon}") }
+	changes <- Change{Session: "a", Pane: first.ID, Socket: socket, Agent: "claude", Status: wire.StatusRunning}
+	await.Until(t, "the first is shown", func() bool { return icon(first.Window) == "●" })
+	changes <- Change{Session: "b", Pane: second.ID, Agent: "opencode", Status: wire.StatusDone}
+	await.Until(t, "the second is shown", func() bool { return icon(second.Window) == "✓" })
+	if got := icon(first.Window); got != "●" {
+		t.Errorf("the first window's icon became %q", got)
+	}
+	close(changes)
+	<-over
 }
 
 func TestFollowOutlivesItsServers(t *testing.T) {

@@ -268,6 +268,16 @@ func TestTry(t *testing.T) {
 				c.agent, c.event, got.Console, c.want)
 		}
 	}
+	// What --input says of an event isn't missing, and what it doesn't say isn't another agent's matter.
+	ev, err := s.engine.Sample("pi", "session", s.dir, []byte(`{"reason":"before_compact","messagesToSummarize":[{"role":"user"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compacts := Source{Path: s.file("compacts.ts", `export default (hooks) => hooks.on("session", (e) => { if (e.reason === "before_compact") console.log(e.messagesToSummarize.length, e.tokensBefore); });`)}
+	if got := Try(t.Context(), Host{}, Trial{Source: compacts, Event: ev, Name: "session_before_compact"}); len(got.Problems) != 1 ||
+		got.Problems[0].Text != "pi did not say event.tokensBefore" {
+		t.Errorf("got %+v, want only tokensBefore missing", got)
+	}
 	if _, err := s.engine.Sample("claude", "nonsense", s.dir, nil); err == nil {
 		t.Error("nonsense was made up")
 	}

@@ -23,7 +23,7 @@ const terminalsFile = "trusted-terminals.json"
 type Approvals interface {
 	PIN() *ledger.PIN
 	CheckPIN(id, pin string, peer proc.Cred) error
-	// FindWaiting is a request that waits, with what is closed when it does no more.
+	// FindWaiting is a request that waits, with what is closed when it does no more; nil where nothing tells.
 	FindWaiting(id string) (item wire.InboxRequest, over <-chan struct{}, ok bool)
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/authority"
@@ -324,6 +325,9 @@ func describeReply(params json.RawMessage) (string, bool) {
 	p := readInto[wire.InboxReplyParams](params)
 	switch event.Choice(p.Choice) {
 	case event.ChooseAlways:
+		if p.Suggestion != 0 {
+			return "answer " + p.ID + ", and have the agent save a rule of its own", true
+		}
 		if p.Rule != "" {
 			return fmt.Sprintf("answer %s, and always allow: %s", p.ID, p.Rule), true
 		}
@@ -338,9 +342,10 @@ func describeReply(params json.RawMessage) (string, bool) {
 // which agent, and to what.
 func DescribeAnswer(method string, params json.RawMessage, item *wire.InboxRequest) string {
 	p := readInto[struct {
-		Choice string `json:"choice"`
-		Mode   string `json:"mode"`
-		Rule   string `json:"rule"`
+		Choice     string `json:"choice"`
+		Mode       string `json:"mode"`
+		Rule       string `json:"rule"`
+		Suggestion int    `json:"suggestion"`
 	}](params)
 	choice := p.Choice
 	if choice == "" {
@@ -356,6 +361,8 @@ func DescribeAnswer(method string, params json.RawMessage, item *wire.InboxReque
 		return "answer the question" + to
 	case choice == string(event.ChooseDeny):
 		return "deny" + to
+	case choice == string(event.ChooseAlways) && p.Suggestion > 0 && p.Suggestion <= len(item.Suggestions):
+		return "approve" + to + " (and " + item.Agent + " saves its own rule: " + agent.OfferInWords(item.Suggestions[p.Suggestion-1]) + ")"
 	case choice == string(event.ChooseAlways) && p.Rule != "":
 		return "approve" + to + " (and always allow: " + p.Rule + ")"
 	case choice == string(event.ChooseAlways):

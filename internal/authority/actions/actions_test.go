@@ -62,7 +62,7 @@ func TestDescribe(t *testing.T) {
 		{wire.MethodInboxReply, `{"id":"3","choice":"always","rule":"run exactly: make"}`,
 			"answer 3, and always allow: run exactly: make", true},
 		{wire.MethodInboxReply, `{"id":"3","choice":"always","suggestion":1}`,
-			"answer 3, and save a permission for calls exactly like it", true},
+			"answer 3, and have the agent save a rule of its own", true},
 		{wire.MethodInboxReply, `{"id":"3","choice":"bypass"}`,
 			"answer 3, and approve everything else in its session", true},
 		{wire.MethodCmuxPermit, `{"request_id":"3","mode":"all"}`, "answer 3 with all", true},
@@ -195,6 +195,8 @@ func TestEveryDecisionHasWords(t *testing.T) {
 func TestDescribeAnswer(t *testing.T) {
 	shell := &wire.InboxRequest{Agent: "claude", Kind: "permission", Tool: "Bash",
 		Shown: "Claude Code wants to run a command with Bash\nin /p\n  $ touch three.txt\nalways would allow: x\n"}
+	offers := &wire.InboxRequest{Agent: "claude", Tool: "Bash", Shown: shell.Shown, Suggestions: []json.RawMessage{
+		json.RawMessage(`["npm run *"]`), json.RawMessage(`["touch *"]`)}}
 	two := &wire.InboxRequest{Agent: "claude", Tool: "Bash", Shown: "x\n  $ touch a\n  $ rm b\n"}
 	write := &wire.InboxRequest{Agent: "codex", Tool: "Write", Shown: "Codex wants to write with Write\n  /p/a.txt\n  + hello\n"}
 	question := &wire.InboxRequest{Agent: "claude", Kind: "question", Questions: []event.Inquiry{{Text: "Redis?"}}}
@@ -210,6 +212,8 @@ func TestDescribeAnswer(t *testing.T) {
 			"approve for claude: $ touch three.txt (and always allow: run exactly: make)"},
 		{wire.MethodInboxReply, `{"choice":"always"}`, shell,
 			"approve for claude: $ touch three.txt (and save a permission for calls exactly like it)"},
+		{wire.MethodInboxReply, `{"choice":"always","suggestion":2,"rule":"run exactly: touch three.txt"}`, offers,
+			`approve for claude: $ touch three.txt (and claude saves its own rule: "touch *")`},
 		{wire.MethodCmuxPermit, `{"mode":"all"}`, shell,
 			"approve for claude: $ touch three.txt (and approve everything else in its session)"},
 		{wire.MethodInboxReply, `{"choice":"once"}`, two, "approve for claude: $ touch a ⏎ rm b"},

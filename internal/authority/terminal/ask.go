@@ -78,13 +78,13 @@ func askCode(ctx context.Context, on screen, a authority.Action, why string) err
 		if err != nil {
 			return err
 		}
-		if err := on.Print(said + words + " (no Enter; Escape cancels; " + codeWait.String() + "): "); err != nil {
+		if err := on.Print(said + words + "\r\n(no Enter; Escape cancels; " + codeWait.String() + "): "); err != nil {
 			return err
 		}
 		typed, err := readCode(ctx, on)
 		switch {
 		case errors.Is(err, errNotThere):
-			wrong, said = errNotThere, "\r\nThat key was not yours, or came too fast. "
+			wrong, said = errNotThere, "\r\nThat key was not yours, or came too fast.\r\n"
 		case err != nil:
 			_ = on.Print("\r\n") // the terminal may be gone
 			return err

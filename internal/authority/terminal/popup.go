@@ -70,7 +70,7 @@ func (s *Source) openPopup(ctx context.Context, c *authority.TerminalClient, tex
 
 // popupHeight has room for a text, three codes and the border.
 func popupHeight(text string) int {
-	rows := 2 + 1 + 2*codeTries
+	rows := 2 + 1 + 3*codeTries
 	for line := range strings.SplitSeq(text, "\r\n") {
 		rows += 1 + utf8.RuneCountInString(line)/(popupWidth-2)
 	}

@@ -151,7 +151,7 @@ func (app *App) ReadOnce(ctx context.Context, ask func(asked context.Context, c 
 		switch {
 		case errors.Is(err, client.ErrNoDaemon):
 			why := app.ExplainNoDaemon(dirs)
-			if dirs.Installation() == nil {
+			if _, installed := paths.ReadInstallation(app.Getenv); !installed {
 				why += "; `hookmux setup` hooks your agents first"
 			}
 			return FailWith(ExitNoDaemon, why)

@@ -132,6 +132,7 @@ func (s *Session) recordFacts(n *input) {
 func movedPlace(old, where event.Place) event.Place {
 	if where.Shared && where.Pane == "" && old.Shared && old.PID == where.PID && old.Start == where.Start {
 		where.Pane, where.Mux, where.Server, where.TTY = old.Pane, old.Mux, old.Server, old.TTY
+		where.Holder, where.HolderStart = old.Holder, old.HolderStart
 	}
 	return where
 }

@@ -114,13 +114,29 @@ func CallFor(tool *event.Tool) Call {
 	return Call{ID: tool.CallID, Tool: tool.Name, Digest: inputDigest(tool)}
 }
 
-// ClientGone tells that nothing shows a session of a shared daemon any more.
-func (b *Sessions) ClientGone(key Key, at time.Time) Change {
-	return b.updateSession(key, func(s *Session, _ *Change) {
-		if s.Live() && !s.Turn.Open() {
-			s.endSession(at, "its terminal is gone", false)
-		}
-	})
+// TerminalGone tells that the terminal that showed a session is gone, though the process
+// behind it may go on. A turn goes on, too, unless it asks there: nobody can answer it.
+func (b *Sessions) TerminalGone(key Key, at time.Time) Change {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	old := b.sessions[key]
+	switch {
+	case old == nil || !old.Live():
+		return Change{Key: key}
+	case old.Unprompted:
+		return b.dropUnprompted(old)
+	case old.Turn.Open() && (len(old.Asks) == 0 || len(old.Requests) > 0):
+		return Change{Key: key}
+	}
+	next := old.copySession()
+	c := Change{Key: key}
+	open := next.Turn.Open()
+	next.endSession(at, "its terminal is gone", true)
+	if open {
+		c.TurnEnded, c.Turn = true, next.Turn
+	}
+	b.commitChange(old, next, &c)
+	return c
 }
 
 // ToolFailed tells of a failed call that only the transcript shows. One that

@@ -234,9 +234,9 @@ func (t *sessionTable) totalWidth() int {
 
 const columnGap = 2
 
-// fitWidth makes columns narrower, or leaves them out, until a line fits: first the
-// folder and the pane, then all but a piece of the title. The ID goes last: other commands
-// take it. ACTIVITY keeps what's left.
+// fitWidth makes columns narrower, or leaves them out, until a line fits: first all but the
+// cost of what was used, the folder, then the pane and all but a piece of the title. The ID
+// goes last: other commands take it. ACTIVITY keeps what's left.
 func (t *sessionTable) fitWidth(width int) {
 	if width <= 0 {
 		return
@@ -255,9 +255,19 @@ func (t *sessionTable) fitWidth(width int) {
 		}
 	}()
 	drop := func(column int) func() { return func() { t.columns[column].gone = true } }
+	brief := func(column int) func() {
+		return func() {
+			c := t.columns[column]
+			c.width = len(c.head)
+			for i := range c.cells {
+				c.cells[i], _, _ = strings.Cut(c.cells[i], ",")
+				c.width = max(c.width, termsafe.Width(c.cells[i]))
+			}
+		}
+	}
 	for _, step := range []func(){
-		shrink(columnActivity, 48), shrink(columnTitle, 32), shrink(columnActivity, 32), shrink(columnTitle, 24), drop(columnDir),
-		drop(columnPane), drop(columnUsed), shrink(columnActivity, 24), shrink(columnTitle, 12), shrink(columnActivity, 16), drop(columnAge),
+		shrink(columnActivity, 48), shrink(columnTitle, 32), shrink(columnActivity, 32), shrink(columnTitle, 24), brief(columnUsed),
+		drop(columnDir), shrink(columnActivity, 24), drop(columnUsed), shrink(columnTitle, 16), drop(columnPane), shrink(columnTitle, 12), shrink(columnActivity, 16), drop(columnAge),
 		drop(columnID), shrink(columnTitle, 6), shrink(columnActivity, 8),
 	} {
 		if t.totalWidth() <= width {

@@ -22,8 +22,9 @@ func TestSessionsFitTheTerminal(t *testing.T) {
 		{ID: "ses_5f3a1b2c4d5e", Agent: "opencode", Status: "done", Title: "購物車重構購物車重構購物車重構購物車重構", Cwd: "/p",
 			Turn: &wire.Turn{Ended: &noon, Summary: "Bash is not needed: " + long}},
 	}
+	cost := 0.05
 	for i := range list {
-		list[i].Since = noon
+		list[i].Since, list[i].Usage = noon, &wire.SessionUsage{CostUSD: &cost, Tokens: 8500}
 		if list[i].Turn != nil {
 			list[i].Turn.Started = noon
 		}
@@ -45,7 +46,8 @@ func TestSessionsFitTheTerminal(t *testing.T) {
 		}
 	}
 	for width, want := range map[int]string{
-		80: "STATUS     AGENT     ID             TITLE         AGE   ACTIVITY", 240: "STATUS     AGENT     ID",
+		120: "STATUS     AGENT     ID             TITLE                     AGE   PANE  COST   ACTIVITY",
+		80:  "STATUS     AGENT     ID             TITLE         AGE   ACTIVITY", 240: "STATUS     AGENT     ID",
 	} {
 		var b bytes.Buffer
 		(Style{}).Sessions(&b, list, noon.Add(time.Hour), width)

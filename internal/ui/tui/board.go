@@ -82,6 +82,7 @@ const (
 	sectionFailed
 	sectionRunning
 	sectionDone
+	sectionUnknown
 	sectionIdle
 	sectionAnswered // history
 	sectionEnded
@@ -92,13 +93,13 @@ const (
 
 var sectionTitles = map[section]string{
 	sectionWaiting: "Waiting for you", sectionFailed: "Failed", sectionRunning: "Running", sectionDone: "Done",
-	sectionIdle: "Idle", sectionAnswered: "Answered", sectionEnded: "Ended",
+	sectionUnknown: "Unknown", sectionIdle: "Idle", sectionAnswered: "Answered", sectionEnded: "Ended",
 }
 
 // sectionWords are the words for the rows of a section.
 var sectionWords = map[section]string{
 	sectionWaiting: "waiting", sectionFailed: "failed", sectionRunning: "running", sectionDone: "done",
-	sectionIdle: "idle", sectionAnswered: "answered", sectionEnded: "ended",
+	sectionUnknown: "unknown", sectionIdle: "idle", sectionAnswered: "answered", sectionEnded: "ended",
 }
 
 func sectionOf(s *wire.Session) section {
@@ -114,6 +115,8 @@ func sectionOf(s *wire.Session) section {
 		return sectionRunning
 	case wire.StatusDone:
 		return sectionDone
+	case wire.StatusUnknown:
+		return sectionUnknown
 	}
 	return sectionIdle
 }

@@ -251,3 +251,22 @@ func TestRowsAreBelowTheirTitles(t *testing.T) {
 		}
 	}
 }
+
+// A session of which nobody knows whether it works isn't shown as one at its prompt, and rows
+// that say nothing in their last line don't take it.
+func TestUnknownIsNotIdle(t *testing.T) {
+	s := newScreen(t, 120, 36)
+	s.send(append(sessionsAt("idle", "s1", "s2"), sessionsAt("unknown", "s3")...))
+	text := s.text()
+	for _, want := range []string{"? 1 unknown", "○ 2 idle", "? task s3"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q isn't shown:\n%s", want, text)
+		}
+	}
+	lines := strings.Split(text, "\n")
+	for i := range lines[:len(lines)-3] {
+		if strings.Contains(lines[i], "task s1") && !strings.Contains(lines[i+3], "task s2") {
+			t.Errorf("between two rows of two lines there's more than an empty line:\n%s", text)
+		}
+	}
+}

@@ -78,7 +78,11 @@ func layRows(rows []row, changes int, opts listOptions, tall int) *list {
 		} else if tall > 2 {
 			space()
 		}
-		for part := range tall {
+		lines := tall
+		if tall > 2 && doingText(&r) == "" {
+			lines = 2
+		}
+		for part := range lines {
 			l.lines = append(l.lines, listLine{row: len(l.rows), part: part})
 		}
 		l.rows = append(l.rows, r)

@@ -57,6 +57,8 @@ func (s section) sign() (string, lipgloss.Style) {
 		return "●", stylePlain
 	case sectionDone:
 		return "✓", styleDone
+	case sectionUnknown:
+		return "?", styleFaint
 	case sectionEnded, sectionAnswered:
 		return "-", styleFaint
 	}

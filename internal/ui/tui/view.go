@@ -102,7 +102,7 @@ func (f frame) countsText(words bool) string {
 	if f.opts.Demo {
 		parts[0] += styleBold.Render(" demo")
 	}
-	for _, s := range []section{sectionWaiting, sectionFailed, sectionRunning, sectionDone, sectionIdle} {
+	for _, s := range []section{sectionWaiting, sectionFailed, sectionRunning, sectionDone, sectionUnknown, sectionIdle} {
 		n := f.list.counts[s]
 		if n == 0 {
 			continue
@@ -135,7 +135,7 @@ func (f frame) pausedText() string {
 
 var headWords = map[section]string{
 	sectionWaiting: "waiting", sectionFailed: "failed", sectionRunning: "running", sectionDone: "done",
-	sectionIdle: "idle",
+	sectionUnknown: "unknown", sectionIdle: "idle",
 }
 
 // bars say across the whole screen that hookmux is off, or that you're away.

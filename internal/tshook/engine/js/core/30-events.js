@@ -331,10 +331,11 @@ function dressed(event, session, request) {
   delete rest.absent;
   delete rest.wants;
   for (const name of missing || []) {
+    if (Object.hasOwn(rest, name)) continue; // it was said all the same, as in `hooks test --input`
     Object.defineProperty(rest, name, {
       configurable: true,
       get() {
-        throw new Error(`event.${name} is known in pi only; this session is ${session.agent}'s`);
+        throw new Error(session.pi ? `pi did not say event.${name}` : `event.${name} is known in pi only; this session is ${session.agent}'s`);
       },
     });
   }
