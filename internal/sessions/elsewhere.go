@@ -32,7 +32,7 @@ func (s *Service) findElsewhere(name string, none *wire.Error) (wire.Session, *w
 	one, several := s.elsewhere.FindSession(name)
 	switch {
 	case len(several) > 0:
-		return one, wire.Errorf(wire.CodeParams, "%q matches %d sessions: %s; use more of the ID", name, len(several),
+		return one, wire.Errorf(wire.CodeParams, "%q matches %d sessions; name one by its ID: %s", name, len(several),
 			strings.Join(several[:min(4, len(several))], ", "))
 	case one.ID == "":
 		return one, none

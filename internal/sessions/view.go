@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions/state"
 	"github.com/hookmux/hookmux/internal/sessions/store"
@@ -176,7 +177,7 @@ func (v *view) listSessions(all bool) []wire.Session {
 }
 
 // findSession returns the session a person means: by its id, the beginning of it, its
-// title or its pane.
+// pane, or part of its title.
 func (v *view) findSession(name string) (state.Key, *wire.Error) {
 	none := state.Key{}
 	if strings.TrimSpace(name) == "" {
@@ -192,6 +193,9 @@ func (v *view) findSession(name string) (state.Key, *wire.Error) {
 		},
 		func(w *wire.Session) bool {
 			return len([]rune(name)) >= 3 && strings.HasPrefix(strings.ToLower(w.Title), strings.ToLower(name))
+		},
+		func(w *wire.Session) bool {
+			return len([]rune(name)) >= 3 && strings.Contains(strings.ToLower(w.Title), strings.ToLower(name))
 		},
 	} {
 		var found []wire.Session
@@ -214,10 +218,13 @@ func (v *view) findSession(name string) (state.Key, *wire.Error) {
 		}
 		var names []string
 		for _, w := range found[:min(4, len(found))] {
-			names = append(names, fmt.Sprintf("%s (%s)", w.ID, w.Agent))
+			names = append(names, strings.TrimSpace(fmt.Sprintf("%s (%s) %s", wire.ShortID(w.ID), w.Agent, termsafe.Line(w.Title, 40))))
 		}
-		return none, wire.Errorf(wire.CodeParams, "%q matches %d sessions: %s; use more of the ID",
-			name, len(found), strings.Join(names, ", "))
+		if more := len(found) - len(names); more > 0 {
+			names = append(names, fmt.Sprintf("and %d more", more))
+		}
+		return none, wire.Errorf(wire.CodeParams, "%q matches %d sessions; name one by its ID: %s", name, len(found),
+			strings.Join(names, ", "))
 	}
 	return none, wire.Errorf(wire.CodeGone, "there's no session %q; `hookmux ps --all` lists them", name)
 }

@@ -65,8 +65,8 @@ func (k *Keeper) Ask(ctx context.Context, peer proc.Cred, a authority.Action, v 
 		return v
 	}
 	if v.Outcome == authority.NeedPIN && (k.PIN == nil || !k.PIN.Set()) {
-		return refuseBecause(v, v.Why+"; or set a PIN at a terminal that counts, with `hookmux "+
-			"config set approvals.pin on`: then it is asked for here")
+		return refuseBecause(v, v.Why+". A PIN works here, too: set one in a trusted "+
+			"terminal with `hookmux config set approvals.pin on`")
 	}
 	release, err := k.takeTurn(ctx, v.TTY)
 	if err != nil {

@@ -213,6 +213,8 @@ func listAgents(ctx context.Context, app *cmdutil.App, all, asJSON bool) error {
 		style.Agents(app.Stdout, rows, time.Now())
 	}
 	switch {
+	case here == 0 && hooked == 0 && all:
+		app.Say("%d agents, none found on this machine", len(list))
 	case here == 0 && hooked == 0:
 		app.Say("no agents found on this machine; `hookmux agents --all` lists the %d that hookmux knows", len(list))
 	case all:

@@ -33,6 +33,10 @@ waiting.
 			if err := ch.onlyOne(); err != nil {
 				return err
 			}
+			if reason != "" && !ch.byID {
+				return cmdutil.UsageError("name the request by its ID before the reason: `hookmux deny %s %s`", ch.item.ID,
+					cmdutil.QuoteWords([]string{strings.Join(args, " ")}))
+			}
 			reply := client.InboxReply{ID: ch.item.ID, Choice: "deny", Reason: reason}
 			if ch.item.Kind == "plan" {
 				reply = client.InboxReply{ID: ch.item.ID, Choice: "plan", Plan: "reject", Feedback: reason}

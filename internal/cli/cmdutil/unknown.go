@@ -320,6 +320,10 @@ func UnknownCommand(parent *cobra.Command, words []string, nouns ...Noun) error 
 	if command := swappedNoun(parent, below, words, nouns, false); command != "" {
 		return suggest(command)
 	}
+	if below == "permissions" {
+		return UsageError("unexpected argument %q; `%[2]s permissions` lists every permission and where it applies, `%[2]s permissions "+
+			"remove ID` removes one", words[0], program)
+	}
 	if names := subcommands(parent); below != "" && len(names) <= 12 {
 		return UsageError("%s; choose from %s", no, strings.Join(names, ", "))
 	}

@@ -390,7 +390,17 @@ func setArgs(cmd *cobra.Command, args []string) error {
 			return suggest(args[0], rest[0])
 		}
 	}
+	if key, ok := config.Find(first(args)); ok && len(args) == 1 {
+		return cmdutil.UsageError("VALUE is missing, as in `%s %s %s`", cmd.CommandPath(), args[0], cmdutil.QuoteWords([]string{key.ExampleValue()}))
+	}
 	return cmdutil.ExactArgs("KEY", "VALUE")(cmd, args)
+}
+
+func first(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
 }
 
 // sayConfigProblems says what in your settings can't be read, and what applies instead.

@@ -240,7 +240,13 @@ func joinCommand(app *cmdutil.App) *cobra.Command {
 operators can see and answer your agents' requests. Nothing from before is sent. To keep
 prompts, commands and results on this machine: hookmux config set fleet.content none`,
 		Example: "  hookmux fleet join hmf1-…\n  hookmux fleet join hmf1-… --name build",
-		Args:    cmdutil.ExactArgs("CODE"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmdutil.UsageError("which fleet? Run `hookmux fleet invite` on the machine that serves it; it prints " +
+					"the command to run here")
+			}
+			return cmdutil.ExactArgs("CODE")(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p.Code, p.Name = args[0], machineName(p.Name)
 			if _, err := protocol.ReadCode(p.Code); err != nil {

@@ -30,7 +30,7 @@ func hookTypesCommand(app *cmdutil.App) *cobra.Command {
 
 // showTSHooks lists the hooks that are TypeScript files.
 func showTSHooks(app *cmdutil.App, list []wire.TSHookInfo, waiting map[string]string, all bool) error {
-	rows := [][]string{{"TYPESCRIPT", "SCOPE", "MODE", "RUNS", "MEAN", "LISTENS TO"}}
+	rows := [][]string{{"TYPESCRIPT", "SCOPE", "MODE", "CALLS", "MEAN", "LISTENS TO"}}
 	var below []string
 	here := agentsHere(app)
 	for _, one := range list {

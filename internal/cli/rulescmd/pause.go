@@ -84,6 +84,9 @@ at most. What it would have stopped is recorded, and it comes back by itself.
 }
 
 func pauseArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 && slices.Contains([]string{"until", "till", "--until", "for"}, args[1]) {
+		return cmdutil.UsageError("a pause takes a duration, as in `%s %s 2h`", cmd.CommandPath(), cmdutil.QuoteWords(args[:1]))
+	}
 	if len(args) > 2 {
 		return cmdutil.TooManyArgs(cmd, args, 2)
 	}

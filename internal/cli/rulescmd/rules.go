@@ -208,6 +208,12 @@ func findRuleHere(app *cmdutil.App, list []ListedRule, name string) (*ListedRule
 		}
 		known = append(known, one.ID)
 	}
+	if short, isGuard := hook.GuardName(name); isGuard || slices.Contains(GuardNames(), short) || isRule(name) {
+		return nil, cmdutil.UsageError("there's no rule %q, but a guard; guards have their own commands: `hookmux guard --help`", name)
+	}
+	if len(known) == 0 {
+		return nil, cmdutil.UsageError("there's no rule %q: you have none yet; `hookmux rules new` writes a file to start from", name)
+	}
 	return nil, cmdutil.UnknownName("rule", name, known, "hookmux rules list")
 }
 

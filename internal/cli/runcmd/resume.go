@@ -41,6 +41,10 @@ Sessions that are still running are left alone.
 			if all {
 				return nil
 			}
+			if len(args) == 0 {
+				return cmdutil.UsageError("which session? `hookmux resume --all --dry-run` lists those that can be resumed, and " +
+					"--all resumes them all")
+			}
 			return cmdutil.ExactArgs("SESSION")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -192,11 +192,13 @@ func printEntry(app *cmdutil.App, style text.Style, e *client.Entry, asJSON, ids
 		app.PrintJSONLine(e)
 	case ids:
 		id, _ := eventName(e)
-		line := style.Entry(e)
 		if style.Width > 0 && style.Width < wideTerminal { // enough of it for `hookmux why`
 			id = id[:min(len(id), shortEventID)]
 		}
-		app.Say("%s %s", id, line)
+		if style.Width > 0 {
+			style.Width = max(1, style.Width-len(id)-1)
+		}
+		app.Say("%s %s", id, style.Entry(e))
 	default:
 		app.Say("%s", style.Entry(e))
 	}

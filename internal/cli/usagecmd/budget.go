@@ -23,6 +23,7 @@ func budgetCommand(app *cmdutil.App) *cobra.Command {
 		Example: "  hookmux usage budget add --day 30usd --ask 80% --block 100%\n  hookmux usage budget list",
 		Args:    cmdutil.SubcommandArgs, RunE: list.RunE,
 	}
+	cmd.Flags().AddFlagSet(list.Flags())
 	cmd.AddCommand(budgetAddCommand(app), list, budgetRemoveCommand(app), budgetLiftCommand(app))
 	return cmd
 }

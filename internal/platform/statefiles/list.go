@@ -232,7 +232,7 @@ var All = []File{
 		Contents: "the places, programs and environment of this user's installation",
 		Lifetime: "until everything is uninstalled",
 		Missing:  "installed programs take the default places, others find them by the environment",
-		Damaged:  "the default places count, until your next command at a terminal that counts seals it again"},
+		Damaged:  "the default places count, until your next command at a trusted terminal seals it again"},
 	{Place: State, Pattern: "places", Owner: "internal/platform/paths", Format: "text",
 		Contents: "where a daemon found its folders, for hooks without an environment",
 		Lifetime: "until a daemon finds them elsewhere",

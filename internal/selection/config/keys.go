@@ -110,7 +110,7 @@ type Key struct {
 	PerName bool     // also as name.<something>, falling back to name
 	NameDoc string   // what that something is
 	Items   []string // of a list, what its entries may be; nil: anything
-	Example string   // of a list without Items, an entry
+	Example string   // a value, or of a list without Items an entry
 	// Secret says that the value is shown to nobody: it lets its holder speak
 	// as the user somewhere.
 	Secret bool
@@ -190,7 +190,7 @@ var firstKeys = []Key{
 }
 
 var otherKeys = []Key{
-	{Name: GuardHosts, Type: List, Default: []string{}, Project: Intersect, Weakens: always,
+	{Name: GuardHosts, Type: List, Default: []string{}, Example: "*.example.com", Project: Intersect, Weakens: always,
 		Unread: []string{"unreadable.invalid"}, // no host; an empty list would stop less
 		Doc: "hosts that guard.network leaves alone, such as *.example.com; " +
 			"all others are stopped. Without any, it stops only known paste and tunnel services"},
@@ -247,7 +247,7 @@ var otherKeys = []Key{
 		Doc: "how long an agent waits for you when its own prompt is blocked meanwhile; " +
 			"inbox.wait.<agent> for one agent",
 	},
-	{Name: NotifyCommand, Type: Text, Default: "", Project: Never,
+	{Name: NotifyCommand, Type: Text, Default: "", Example: "~/bin/notify", Project: Never,
 		Doc: "command to run for each request, which it reads as JSON on stdin; agents wait for " +
 			"you while it is set"},
 	{Name: Notify, Type: Choice, Choices: switchChoices, Default: "off", Project: Never,
@@ -276,7 +276,7 @@ var otherKeys = []Key{
 	},
 	{Name: NotifyTurn, Type: Span, Default: 30 * time.Second, Project: Never,
 		Doc: "how long a turn must have taken for a notification that it finished or failed"},
-	{Name: NotifyQuiet, Type: Text, Default: "", Project: Never, Check: checkQuiet,
+	{Name: NotifyQuiet, Type: Text, Default: "", Example: "22:00-07:00", Project: Never, Check: checkQuiet,
 		Doc: "quiet hours, local time: 22:00-07:00, several with commas"},
 	{Name: NotifySubagents, Type: Choice, Choices: switchChoices, Default: "off", Project: Never,
 		Doc: "also notify for subagents: on, off"},
@@ -295,7 +295,7 @@ var otherKeys = []Key{
 	},
 	{Name: NotifyBus, Type: Text, Default: "", Project: Never, Check: checkBus,
 		Doc: "session bus for desktop notifications, if it isn't your usual one"},
-	{Name: NotifyWebhook, Type: Text, Default: "", Project: Never, Secret: true, Check: checkWebhook,
+	{Name: NotifyWebhook, Type: Text, Default: "", Example: "https://example.com/hook", Project: Never, Secret: true, Check: checkWebhook,
 		Doc: "the address that the channel webhook posts to; file:PATH reads it from a file"},
 	{Name: NotifyFormat, Type: Choice, Choices: []string{"json", "ntfy", "slack", "discord", "telegram"},
 		Default: "json",
@@ -304,7 +304,7 @@ var otherKeys = []Key{
 		Doc: "the key that signs what is posted (HMAC-SHA256); file:PATH reads it from a file"},
 	{Name: NotifyChat, Type: Text, Default: "", Project: Never,
 		Doc: "the chat that the format telegram posts to"},
-	{Name: TelemetryEndpoint, Type: Text, Default: "", Project: Never, Check: checkEndpoint,
+	{Name: TelemetryEndpoint, Type: Text, Default: "", Example: "http://localhost:4318", Project: Never, Check: checkEndpoint,
 		Doc: "OpenTelemetry collector to send spans, decisions and metrics to, by OTLP over HTTP: http://localhost:4318"},
 	{Name: TelemetryHeaders, Type: Text, Default: "", Project: Never, Secret: true,
 		Doc: "headers for the collector, such as api-key=…, divided by commas; file:PATH reads them from a file"},
@@ -336,7 +336,7 @@ var otherKeys = []Key{
 		Doc:     "what approvals ask for: pin (where there is one), polkit (your password, by polkit; Linux)",
 	},
 	// A TypeScript hook may answer for the user, and one that only logs refuses nothing.
-	{Name: Modules, Type: List, Default: []string{}, Project: Never, Weakens: always,
+	{Name: Modules, Type: List, Default: []string{}, Example: "~/shared/gate.ts", Project: Never, Weakens: always,
 		Doc: "TypeScript or JavaScript files to load as hooks, in addition to those in ~/.config/hookmux/hooks; absolute " +
 			"or from ~/"},
 	{Name: ModulesLog, State: true, Type: List, Default: []string{}, Project: Never, Weakens: always,

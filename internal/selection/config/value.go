@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -121,6 +122,31 @@ func (k *Key) listExample() string {
 		item = k.Items[0]
 	}
 	return fmt.Sprintf("[%q]", item)
+}
+
+// ExampleValue returns a value as it is typed, for a message that asks for one.
+func (k *Key) ExampleValue() string {
+	switch {
+	case len(k.Choices) > 0: // the last one is the tightest
+		return k.Choices[len(k.Choices)-1]
+	case len(k.Items) > 0:
+		return k.Items[0]
+	case k.Example != "":
+		return k.Example
+	}
+	switch v := k.Default.(type) {
+	case time.Duration:
+		return formatSpan(cmp.Or(v, 10*time.Minute))
+	case int64:
+		return formatSize(cmp.Or(v, 1<<30))
+	case Milliseconds:
+		return strconv.FormatInt(int64(cmp.Or(v, 5000)), 10)
+	case bool:
+		return map[bool]string{true: "off", false: "on"}[v]
+	case string:
+		return cmp.Or(v, "…")
+	}
+	return "…"
 }
 
 // noValue says that a setting can't have a value, and which one was probably meant.

@@ -94,7 +94,7 @@ func verifiedWord(a *AgentRow, wide bool) string {
 	word := "–"
 	if a.Verified != "" {
 		word = a.Verified
-		if wide {
+		if wide && len(word) <= 11 { // a longer one leaves no room for the day at 80 columns
 			word += " on " + a.Day
 		}
 	}

@@ -87,7 +87,7 @@ const (
 	agentWidth, kindWidth = 11, 18
 	beforeAgent           = len(lineTime) + 1
 	beforeLabel           = beforeAgent + agentWidth + 1 + kindWidth + 1
-	labelMost, labelLeast = 100, 30
+	labelMost, labelLeast = 100, 15
 )
 
 // labelWidth returns how much of a label fits beside so many columns that follow it.
