@@ -192,7 +192,7 @@ func (r *Registration) Check(knownAgent func(string) bool, knownType func(agent,
 	} else if r.HookType != Any && !event.Kind(r.HookType).Known() && knownType != nil &&
 		!knownType(r.Agent, r.HookType) {
 		bad("hookType %q is neither a kind (tool.before, turn.end, …) nor an event of %s; "+
-			"`hookmux hooks %s discover` lists them", r.HookType, agentWords(r.Agent), quoteName(r.Agent))
+			"`hookmux hooks discover %s` lists them", r.HookType, agentWords(r.Agent), quoteName(r.Agent))
 	}
 	switch r.Handler {
 	case "builtin", "command", "script", HandlerTypeScript:

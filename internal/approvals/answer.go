@@ -111,7 +111,10 @@ func standingAnswer(r *queue.Request, p *wire.InboxReplyParams, said queue.UserA
 	all := said.Answer.Choice == event.ChooseAll
 	if p.Suggestion != 0 {
 		if all || p.Suggestion < 0 || p.Suggestion > len(r.Suggestions) {
-			return wrong("the agent offers no rule %d", p.Suggestion)
+			if len(r.Suggestions) == 0 {
+				return wrong("the agent suggests no rule for %s; `hookmux approve %[1]s` approves it this time", p.ID)
+			}
+			return wrong("there's no suggestion %d; the agent made %d, shown by `hookmux inbox`", p.Suggestion, len(r.Suggestions))
 		}
 		said.Answer.Suggestion = r.Suggestions[p.Suggestion-1]
 		return said, nil, nil
@@ -135,7 +138,7 @@ func standingAnswer(r *queue.Request, p *wire.InboxReplyParams, said queue.UserA
 		}
 	} else {
 		if r.Rule == nil {
-			return wrong("no permission can be saved for this call: %s", cmp.Or(r.NoRule, "allow it once"))
+			return wrong("no permission can be saved for this call: %s", cmp.Or(r.NoRule, "approve it this time"))
 		}
 		if p.Rule != r.Rule.Text() {
 			return queue.UserAnswer{}, nil, wire.Errorf(wire.CodeConflict,
@@ -154,9 +157,9 @@ func standingAnswer(r *queue.Request, p *wire.InboxReplyParams, said queue.UserA
 	case !permission.Scope.Known():
 		return wrong("scope %q is none of session, project, everywhere", p.Scope)
 	case permission.Scope == policy.InProject && r.Project == "":
-		return wrong("the call belongs to no project; permission it for the session or everywhere")
+		return wrong("the call belongs to no project; save the permission for the session or everywhere")
 	case permission.Scope == policy.InSession && permission.Session == "":
-		return wrong("the agent named no session; allow it once")
+		return wrong("the agent named no session; approve the call this time")
 	}
 	if permission.Scope != policy.InSession {
 		permission.Session = ""

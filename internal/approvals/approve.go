@@ -227,15 +227,8 @@ func (s *Service) reply(ask services.Asking, p wire.InboxReplyParams, who answer
 		item, _ = s.queue.Find(item.ID)
 		return addPrompt(tooLate(item), s.Sessions.Waiting()), nil
 	}
-	if p.SHA256 != "" && p.SHA256 != r.Hash {
-		return wire.InboxReplyResult{}, wire.Errorf(wire.CodeConflict,
-			"what you saw is not what request %s asks for; look at it again", item.ID)
-	}
-	said, permission, bad := readAnswer(&r, &p)
+	said, permission, bad := s.readReply(&r, &p)
 	if bad != nil {
-		return wire.InboxReplyResult{}, bad
-	}
-	if bad := rejectUncarriable(s.Catalogue, &r, said); bad != nil {
 		return wire.InboxReplyResult{}, bad
 	}
 	said.By, said.At, said.Signed = who.name, time.Now(), who.signed
@@ -247,6 +240,19 @@ func (s *Service) reply(ask services.Asking, p wire.InboxReplyParams, who answer
 		result.Degraded = degradationSentences(s.Catalogue, &r, said)
 	}
 	return result, bad
+}
+
+// readReply reads the answer to a request, or says what's wrong with it.
+func (s *Service) readReply(r *queue.Request, p *wire.InboxReplyParams) (queue.UserAnswer, *policy.SavedPermission, *wire.Error) {
+	if p.SHA256 != "" && p.SHA256 != r.Hash {
+		return queue.UserAnswer{}, nil, wire.Errorf(wire.CodeConflict,
+			"what you saw is not what request %s asks for; look at it again", p.ID)
+	}
+	said, permission, bad := readAnswer(r, p)
+	if bad == nil {
+		bad = rejectUncarriable(s.Catalogue, r, said)
+	}
+	return said, permission, bad
 }
 
 // decisionRecord is a decision as the journal gets it.

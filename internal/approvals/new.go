@@ -30,12 +30,12 @@ func New(o Options) *Service {
 	s.push.canAnyoneAnswer = s.attendance.anyoneThere
 	var err error
 	if s.permissions, err = ledger.OpenPermissions(o.Dirs.State); err != nil {
-		o.Problems.Raise("permissions", "saved permissions do not count: "+err.Error(),
-			"`hookmux permissions list` shows what counts; save it again where you want it")
+		o.Problems.Raise("permissions", "saved permissions aren't used: "+err.Error(),
+			"save those you want again: `hookmux approve --always` while a request is waiting")
 	}
 	s.proofs = &Proofs{Polkit: polkit.System(), deps: o.Deps, queue: s.queue, findOther: s.findOther, recordOwn: o.Recorder.RecordOwn}
 	if s.proofs.pin, err = ledger.OpenPIN(o.Dirs.State); err != nil {
-		o.Problems.Raise("pin", "approvals are shut: "+err.Error(), "remove the file to begin without a PIN")
+		o.Problems.Raise("pin", "nothing can be approved: "+err.Error(), "to go on without a PIN, remove the file")
 	}
 	return s
 }

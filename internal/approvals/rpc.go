@@ -33,6 +33,30 @@ func (s *Service) Methods() map[string]services.Method {
 	}
 }
 
+// Checks says what's wrong with an answer.
+func (s *Service) Checks() map[string]services.Check {
+	return map[string]services.Check{wire.MethodInboxReply: s.checkReply}
+}
+
+// checkReply returns what's wrong with an answer to a request of this machine that is still waiting.
+func (s *Service) checkReply(params json.RawMessage) *wire.Error {
+	var p wire.InboxReplyParams
+	if bad := services.ReadParams(params, &p); bad != nil {
+		return bad
+	}
+	item, err := s.queue.Find(p.ID)
+	if err != nil {
+		return nil
+	}
+	r, waits := s.queue.Request(item.ID)
+	if !waits {
+		return nil
+	}
+	p.ID = item.ID
+	_, _, bad := s.readReply(&r, &p)
+	return bad
+}
+
 func (s methods) listItems(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
 	var p wire.InboxListParams
 	if err := services.ReadParams(params, &p); err != nil {

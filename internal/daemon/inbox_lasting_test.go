@@ -36,6 +36,18 @@ func TestPermissions(t *testing.T) {
 			t.Errorf("name = %q: got no error, want one", name)
 		}
 	}
+	for _, one := range []struct {
+		method string
+		params any
+	}{{wire.MethodFleetLeave, wire.FleetLeaveParams{}}, {wire.MethodFleetRemove, wire.FleetMemberParams{Member: "build"}},
+		{wire.MethodFleetInvite, wire.FleetInviteParams{Role: "member"}}} {
+		if err := w.Call(one.method, one.params, nil); err == nil || !strings.Contains(err.Error(), wire.NoFleet) {
+			t.Errorf("%s: error %v, want %q", one.method, err, wire.NoFleet)
+		}
+	}
+	if asked := w.Person.Asked(); len(asked) > 0 {
+		t.Errorf("the user was asked for a code for what can't succeed: %q", asked)
+	}
 	result := w.say(wire.InboxReplyParams{ID: item.ID, Choice: "always", Rule: item.Rule, Scope: "everywhere"})
 	if result.Permission == nil || result.Permission.Rule != "run exactly: npm test" || result.Permission.Scope != "everywhere" {
 		t.Fatalf(`result = %+v, want result.Permission other than nil, result.Permission.Rule = "run exactly: npm test" and `+

@@ -63,11 +63,13 @@ func (h *Daemon) newServer() *server.Server {
 		h.telemetry.LongMethods(), h.member.LongMethods()} {
 		addMethods(long, own)
 	}
+	checks := h.approvals.Checks()
+	addMethods(checks, h.member.Checks())
 	return server.New(h.ctx, server.Options{
 		Deps: h.deps, Evaluator: h.terminals, ViewOf: views.Of, Refused: h.noteRefusal, Hooks: hookCalls{h.pipeline},
 		MetVersion: renewing.MetVersion, GiveUp: h.Stop,
 		HandleMux0: h.processMux0Line, AnswerCmux: answerCmux, Version: h.version,
-		Methods: methods, LongMethods: long,
+		Methods: methods, LongMethods: long, Checks: checks,
 		Streams: map[string]server.StreamMethod{
 			wire.MethodStream:      server.EventStream(h.notes, h.recorder),
 			wire.MethodInboxStream: h.openInboxStream,

@@ -116,6 +116,11 @@ func (c *conversation) callMethod(name string, params json.RawMessage) (json.Raw
 		return nil, bad
 	}
 	if verdict.Outcome == authority.NeedPIN || verdict.Outcome == authority.NeedCode {
+		if check := s.Checks[name]; check != nil {
+			if bad := check(params); bad != nil {
+				return nil, bad
+			}
+		}
 		verdict = c.askUser(name, class, params, verdict)
 	}
 	return s.runChecked(name, verdict, c.peer, run)

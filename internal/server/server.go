@@ -63,6 +63,8 @@ type Options struct {
 	Methods     map[string]services.Method
 	LongMethods map[string]services.LongMethod
 	Streams     map[string]StreamMethod
+	// Checks come before the user is asked for a code or the PIN.
+	Checks map[string]services.Check
 }
 
 // Evaluator says who may call what.

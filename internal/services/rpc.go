@@ -40,6 +40,10 @@ func (m *Method) Call(ask Asking, params json.RawMessage, peer proc.Cred) (any, 
 // the caller hangs up.
 type LongMethod func(ctx context.Context, params json.RawMessage, peer proc.Cred) (any, *wire.Error)
 
+// Check returns the error that a call would end with whatever the user says, so that they
+// aren't asked for a code first; nil: none that is known.
+type Check func(params json.RawMessage) *wire.Error
+
 // ReadParams reads the parameters of a method. Unknown keys are errors, so that
 // a typing error is not silently ignored.
 func ReadParams(params json.RawMessage, into any) *wire.Error {

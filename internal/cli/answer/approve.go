@@ -172,9 +172,6 @@ func (a *approval) replyTo(app *cmdutil.App, ch *chosen, answers []string) (clie
 	case a.session:
 		reply.Choice = "all"
 	}
-	if err := canSave(item, a); err != nil {
-		return reply, err
-	}
 	reply.Scope, reply.Suggestion = a.scope, a.suggestion
 	if a.lasts != "" {
 		span, err := config.ParseSpan(a.lasts)
@@ -185,19 +182,6 @@ func (a *approval) replyTo(app *cmdutil.App, ch *chosen, answers []string) (clie
 	}
 	err := ch.confirmApproval(app, &reply, a.yes, a.asJSON)
 	return reply, err
-}
-
-// canSave refuses to save what can't be saved, before you are asked for a code.
-func canSave(item *client.Request, a *approval) error {
-	switch n := len(item.Suggestions); {
-	case a.suggestion > n && n == 0:
-		return cmdutil.UsageError("the agent suggests no rule for %s; `hookmux approve %[1]s` approves it this time", item.ID)
-	case a.suggestion > n:
-		return cmdutil.UsageError("there's no suggestion %d; the agent made %d, shown by `hookmux inbox`", a.suggestion, n)
-	case a.always && a.suggestion == 0 && item.Rule == "":
-		return cmdutil.UsageError("no permission can be saved for this call; `hookmux approve %s` approves it this time", item.ID)
-	}
-	return nil
 }
 
 // kindNames are the kinds of requests in a sentence.

@@ -152,7 +152,7 @@ func TooManyArgs(cmd *cobra.Command, args []string, n int) error {
 		return suggest("hookmux agents show", arg)
 	}
 	if say := inWords[path][strings.ToLower(arg)]; say != "" {
-		return UsageError("%s: %s", no, say)
+		return UsageError("%s; %s", no, say)
 	}
 	if cmd.Flags().Lookup("since") != nil {
 		_, isDay := Day(arg, time.Now())
@@ -161,7 +161,7 @@ func TooManyArgs(cmd *cobra.Command, args []string, n int) error {
 		}
 	}
 	if say := argsInWords[path]; say != "" {
-		return UsageError("%s: %s", no, say)
+		return UsageError("%s; %s", no, say)
 	}
 	if command, ok := otherCommand[path]; ok {
 		return UsageError("%s takes no %s; did you mean `hookmux %s %s`?", path, command.takes, command.name,
@@ -183,7 +183,7 @@ func TooManyArgs(cmd *cobra.Command, args []string, n int) error {
 		return suggest(cmd.CommandPath(), "--text", QuoteWords(args[n:]))
 	}
 	if takes == "" {
-		return UsageError("%s: %s takes none", no, path)
+		return UsageError("%s; `%s` takes none", no, cmd.CommandPath())
 	}
 	return UsageError("%s; write `%s %s`", no, cmd.CommandPath(), takes)
 }
@@ -213,14 +213,19 @@ var otherCommand = map[string]struct{ takes, name string }{
 
 // argsInWords answers an argument for a command that takes none, where you might expect one.
 var argsInWords = map[string]string{
-	"away":        "`hookmux away` lasts until `hookmux away --end`",
-	"off":         "`hookmux off` turns everything off; for one guard, use `hookmux guard off NAME`",
-	"on":          "`hookmux on` turns everything on; for one guard, use `hookmux guard on NAME`",
-	"notify on":   channelsInWords,
-	"notify off":  channelsInWords,
-	"notify test": "it tests every channel that `hookmux notify` shows; " + channelsInWords,
-	"trust show":  "it shows the project in this folder; change to the other one first",
-	"status":      "`hookmux show SESSION` shows one session, `hookmux agents show NAME` one agent",
+	"away":         awayInWords,
+	"web pair":     "a device gives its own name when it pairs",
+	"fleet invite": "the code is for any one machine, which gives its own name when it joins",
+	"fleet status": "it's about this machine; `hookmux fleet list` shows the others",
+	"audit verify": "it checks the whole trail",
+	"usage limits": "it shows every plan",
+	"off":          "`hookmux off` turns everything off; for one guard, use `hookmux guard off NAME`",
+	"on":           "`hookmux on` turns everything on; for one guard, use `hookmux guard on NAME`",
+	"notify on":    channelsInWords,
+	"notify off":   channelsInWords,
+	"notify test":  "it tests every channel that `hookmux notify` shows, and `hookmux config set notify.channels …` chooses them",
+	"trust show":   "it shows the project in this folder; change to the other one first",
+	"status":       "`hookmux show SESSION` shows one session, `hookmux agents show NAME` one agent",
 }
 
 // OptionalArg allows one argument, or none.

@@ -44,10 +44,17 @@ var flagsInWords = map[string]map[string]string{
 	"hookmux web": {"stop": "`hookmux web off` stops serving the page", "off": "`hookmux web off` stops serving the page",
 		"port": portInWords("4665"), "p": portInWords("4665"), "host": portInWords("4665"), "address": portInWords("4665")},
 	"hookmux fleet init": {"port": portInWords("4670"), "p": portInWords("4670"), "host": portInWords("4670")},
-	"hookmux inbox":      {"q": idsInWords("inbox"), "quiet": idsInWords("inbox")},
+	"hookmux inbox": {"q": idsInWords("inbox"), "quiet": idsInWords("inbox"), "agent": byAgentInWords, "a": byAgentInWords,
+		"wait": "`hookmux inbox -f` waits for new requests", "w": "`hookmux inbox -f` waits for new requests"},
+	"hookmux skip":      {"all": allInWords, "a": allInWords},
+	"hookmux away":      {"until": awayInWords, "for": awayInWords},
+	"hookmux guard off": {"for": "`hookmux guard pause NAME 30m` is for a while"},
+	"hookmux hooks set": {"mode": "use `hookmux hooks mode ID MODE`", "event": "remove the hook, and add it for the other event"},
 }
 
 const (
+	awayInWords       = "`hookmux away` lasts until `hookmux away --end`"
+	byAgentInWords    = "it shows every agent's requests; `hookmux inbox --json | jq '.[] | select(.agent == \"claude\")'` filters"
 	reasonInWords     = "the reason needs no flag: `hookmux deny REQUEST 'use pnpm'`"
 	daemonFlagInWords = "`hookmux daemon` runs in the foreground, `hookmux daemon start` in the background"
 )

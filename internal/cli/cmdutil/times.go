@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/platform/similar"
 	"github.com/hookmux/hookmux/internal/selection/config"
 )
 
@@ -58,6 +59,9 @@ func BadMoment(flag, value, examples string) error {
 	}
 	if _, err := time.ParseDuration(text + "s"); err == nil && len(text) < 5 {
 		return UsageError("%s%v", before(flag), config.BadSpan(text, examples))
+	}
+	if near := similar.Nearest(text, []string{"today", "yesterday"}); near != "" {
+		return UsageError("%s%q isn't a time; did you mean %s?", before(flag), value, near)
 	}
 	return UsageError("%s%q isn't a time; write %s", before(flag), value, examples)
 }

@@ -45,6 +45,7 @@ var meant = map[string][]string{
 	"del": {"remove"}, "delete": {"remove"}, "rm": {"remove"}, "revoke": {"remove"},
 	"create": {"new", "add"}, "get": {"show", "list"}, "print": {"show", "list"}, "block": {"on"}, "logs": {"log"},
 	"notifications": {"notify"}, "verbose": {"all"},
+	"denied": {"deny"}, "blocked": {"deny"}, "refused": {"deny"}, "allowed": {"allow"}, "approved": {"allow"}, "asked": {"ask"}, "changed": {"modify"},
 	"shell": {"command"}, "ts": {"typescript"}, "js": {"typescript"}, "javascript": {"typescript"},
 }
 
@@ -71,7 +72,7 @@ var meantBelow = map[string]map[string]string{
 	"hooks": {"create": "hooks new", "edit": "hooks set", "change": "hooks set", "update": "hooks set", "enable": "hooks on",
 		"disable": "hooks off", "events": "hooks discover", "types": "hooks discover", "check": "hooks test", "run": "hooks test", "show": "hooks list",
 		"status": "hooks list", "all": "hooks list"},
-	"daemon": {"kill": "daemon stop", "status": "status", "info": "status", "log": "log", "logs": "log", "run": "daemon"},
+	"daemon": {"kill": "daemon stop", "status": "status", "info": "status", "log": "log", "logs": "log", "run": "daemon", "show": "daemon", "list": "status"},
 	"config": {"delete": "config unset", "remove": "config unset", "rm": "config unset", "del": "config unset",
 		"reset": "config unset", "show": "config get", "confirm": "config accept", "schema": "schema"},
 	"agents": {"enable": "install", "add": "install", "install": "install", "on": "install", "hook": "install",
@@ -304,6 +305,9 @@ func UnknownCommand(parent *cobra.Command, words []string, nouns ...Noun) error 
 	if command := swappedNoun(parent, below, words, nouns, true); command != "" {
 		return suggest(command)
 	}
+	if guard, _, isRule := strings.Cut(name, "."); below == "guard" && isRule && swappedNoun(parent, below, []string{guard}, nouns, true) != "" {
+		return suggest("guard show " + name)
+	}
 	if below == "" && slices.Contains(switches, name) {
 		return unknownSwitch(no, name, rest, nouns)
 	}
@@ -387,6 +391,11 @@ func nearestWord(parent *cobra.Command, below, name string) string {
 	}
 	for _, word := range slices.Sorted(maps.Keys(meant)) {
 		if len(word) > 3 && !slices.Contains(switches, word) && len(meantCommands(parent, below, word)) > 0 {
+			known = append(known, word)
+		}
+	}
+	for _, word := range slices.Sorted(maps.Keys(meantBelow[below])) {
+		if len(word) > 3 {
 			known = append(known, word)
 		}
 	}

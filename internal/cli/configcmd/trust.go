@@ -18,6 +18,7 @@ import (
 	"github.com/hookmux/hookmux/internal/pipeline/evaluate"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/policy/rules"
+	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -73,12 +74,10 @@ func trustList(app *cmdutil.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the projects you trust", Example: "  hookmux trust list", Args: cmdutil.ExactArgs(),
 		RunE: func(*cobra.Command, []string) error {
-			dirs, err := app.Dirs()
+			list, err := trustedProjects(app)
 			if err != nil {
 				return err
 			}
-			list := append([]string{}, evaluate.New(dirs, app.LiveSettings).Trust.Roots()...)
-			slices.Sort(list)
 			if asJSON {
 				return app.PrintJSON(list)
 			}
@@ -93,6 +92,17 @@ func trustList(app *cmdutil.App) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// trustedProjects returns the folders of the projects you trust, sorted.
+func trustedProjects(app *cmdutil.App) ([]string, error) {
+	dirs, err := app.Dirs()
+	if err != nil {
+		return nil, err
+	}
+	list := append([]string{}, evaluate.New(dirs, app.LiveSettings).Trust.Roots()...)
+	slices.Sort(list)
+	return list, nil
 }
 
 func trustProject(ctx context.Context, app *cmdutil.App, yes, look, asJSON bool) error {
@@ -143,6 +153,9 @@ func trustProject(ctx context.Context, app *cmdutil.App, yes, look, asJSON bool)
 func showTrust(app *cmdutil.App, v *wire.TrustView) {
 	if v.Status == "none" {
 		app.Say("nothing to trust: there are no hooks in .hookmux here")
+		if roots, err := trustedProjects(app); err == nil && len(roots) > 0 {
+			app.Say("you trust %s; `hookmux trust list` lists them", text.Count(int64(len(roots)), "project"))
+		}
 		return
 	}
 	app.Say("project %s: %s", termsafe.Line(app.Shorten(v.Project), 200), map[string]string{

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/hookmux/hookmux/internal/selection/config"
 	"os"
 	"strings"
 	"time"
@@ -24,6 +23,8 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/logrotate"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
+	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/version"
 	"github.com/hookmux/hookmux/internal/version/upgrades"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -36,15 +37,14 @@ func DaemonCommand(app *cmdutil.App) *cobra.Command {
 		Use:   "daemon",
 		Short: "Run, start, stop or restart the daemon",
 		Long: `The daemon is the process behind all hooks. It starts by itself when a hook or a
-command needs it, so you rarely run this by hand. Alone, it runs in the foreground
-and stops on SIGTERM.
+command needs it, so you rarely run this by hand. Without a command, shows the daemon
+that's running, or runs one in the foreground until Ctrl-C.
 
 Under systemd or launchd use --service: it waits while another daemon is running
 and takes over when that one stops.`,
-		Example: "  hookmux daemon          # in the foreground\n  hookmux daemon start    # in the background\n  hookmux " +
-			"daemon stop",
-		Args: cmdutil.SubcommandArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runDaemon(cmd.Context(), app, service) },
+		Example: "  hookmux daemon start\n  hookmux daemon restart\n  hookmux daemon          # in the foreground, when none is running",
+		Args:    cmdutil.SubcommandArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runDaemon(cmd.Context(), app, service) },
 	}
 	cmd.Flags().BoolVar(&service, "service", false, "for service managers: wait while another daemon runs")
 	cmd.AddCommand(
@@ -103,6 +103,9 @@ func runDaemon(ctx context.Context, app *cmdutil.App, service bool) error {
 	}
 	used := upgrades.WasUsed(dirs.State)
 	h, err := daemon.New(o)
+	if err == nil && !auto && !service && app.IsTerminal() {
+		fmt.Fprintln(app.Stderr, "running in the foreground until Ctrl-C; `hookmux daemon start` runs it in the background")
+	}
 	for service && errors.Is(err, daemonstart.ErrRunning) {
 		select {
 		case <-ctx.Done():
@@ -117,6 +120,9 @@ func runDaemon(ctx context.Context, app *cmdutil.App, service bool) error {
 		if auto {
 			return nil // somebody was faster; that is all the starter wanted
 		}
+		if app.IsTerminal() {
+			return sayRunning(ctx, app, dirs)
+		}
 		return errors.New("a daemon is already running; `hookmux status` shows it")
 	}
 	if err != nil {
@@ -128,6 +134,17 @@ func runDaemon(ctx context.Context, app *cmdutil.App, service bool) error {
 	go steadyHeap(steady)
 	go releasePages(steady)
 	return h.Run(ctx)
+}
+
+// sayRunning shows the daemon that is running.
+func sayRunning(ctx context.Context, app *cmdutil.App, dirs paths.Dirs) error {
+	info, err := (&client.Client{Socket: dirs.Socket()}).Info(ctx)
+	if err != nil {
+		return err
+	}
+	app.Say("the daemon is running, pid %d, version %s; `hookmux status` shows more, `hookmux daemon restart` starts it afresh",
+		info.PID, termsafe.Line(info.Version, 40))
+	return nil
 }
 
 // useEnviron makes a list the environment of this process, and so of all that it

@@ -315,7 +315,7 @@ func read(ctx context.Context, app *cmdutil.App, method string, params, result a
 	return app.ReadOnce(ctx, func(ctx context.Context, c *client.Client) error { return c.Call(ctx, method, params, result) })
 }
 
-// mustBeIn refuses what only a machine of a fleet can do, before anyone is asked to confirm it.
+// mustBeIn refuses to ask about a fleet that isn't there.
 func mustBeIn(ctx context.Context, app *cmdutil.App) error {
 	var s wire.FleetStatus
 	if err := app.CallDaemon(ctx, wire.MethodFleetStatus, nil, &s); err != nil || s.Joined {
@@ -376,9 +376,6 @@ func removeCommand(app *cmdutil.App) *cobra.Command {
 		Use: "remove NAME", Short: "Remove a machine from the fleet and disconnect it",
 		Example: "  hookmux fleet remove build", Args: cmdutil.ExactArgs("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := mustBeIn(cmd.Context(), app); err != nil {
-				return err
-			}
 			if err := app.CallDaemon(cmd.Context(), wire.MethodFleetRemove, wire.FleetMemberParams{Member: args[0]}, nil); err != nil {
 				return err
 			}
@@ -400,10 +397,10 @@ machine, and an operator has to remove it. On the machine that serves the fleet,
 		Example: "  hookmux fleet leave\n  hookmux fleet leave --delete-fleet",
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := mustBeIn(cmd.Context(), app); err != nil {
-				return err
-			}
 			if p.End {
+				if err := mustBeIn(cmd.Context(), app); err != nil {
+					return err
+				}
 				if err := app.Confirm("End the fleet for every machine and delete its journal?", yes); err != nil {
 					return err
 				}

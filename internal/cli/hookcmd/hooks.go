@@ -50,7 +50,7 @@ To work with one agent's hooks only, put its name first: hookmux hooks claude li
       --match-command '\bdeploy prod\b' \
       --handler command --target 'echo "no prod deploys" >&2; exit 2'
   hookmux hooks mode no-prod log       # only record what it would have done
-  hookmux hooks claude discover        # the events of Claude Code
+  hookmux hooks discover claude        # the events of Claude Code
   hookmux hooks import claude          # use your Claude Code hooks everywhere`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -139,7 +139,7 @@ It comes back by itself. --end ends the pause now.`,
 	{use: "discover", short: "List the events that hooks can listen to",
 		long: `Lists the events of every agent, the kind each belongs to, and what a hook may do
 there. To see one agent's events only, write hookmux hooks AGENT discover.`,
-		example: "  hookmux hooks claude discover\n  hookmux hooks discover --json", flags: func(*hookFlags, *pflag.FlagSet) {}},
+		example: "  hookmux hooks discover claude\n  hookmux hooks discover --json", flags: func(*hookFlags, *pflag.FlagSet) {}},
 	{use: "import FILE|AGENT", short: "Import hooks from agent-mux or Claude Code",
 		long: `Imports the hooks in your Claude Code settings, so that your other agents run them, or
 the hooks in agent-mux's hooks.json. Importing again updates what was imported before.`,

@@ -176,7 +176,7 @@ func trialEvent(app *cmdutil.App, t *tsHookTrial, catalogue *agent.Catalogue, ho
 		return nil, err
 	}
 	if _, known := a.Event(t.event); !known {
-		return nil, cmdutil.UsageError("%s has no event %q; `hookmux hooks %s discover` lists them", a.Name, t.event,
+		return nil, cmdutil.UsageError("%s has no event %q; `hookmux hooks discover %s` lists them", a.Name, t.event,
 			a.Name)
 	}
 	ev := catalogue.Decode(agent.Input{ID: "trial", Time: time.Now(), Agent: a.Name, Event: t.event, Payload: payload,

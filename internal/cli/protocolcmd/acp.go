@@ -49,7 +49,7 @@ the agent's; its stderr and signals pass through.`,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return cmdutil.UsageError("PROGRAM is missing; see `%s --help`", cmd.CommandPath())
+				return cmdutil.UsageError("which agent? Put its ACP program after --, as in `hookmux acp -- claude-agent-acp`")
 			}
 			return serveACP(cmd.Context(), app, name, args)
 		},

@@ -101,7 +101,7 @@ func NativeEvent(app *cmdutil.App, agentName, hookType string) (string, error) {
 			return e.Name, nil
 		}
 	}
-	return "", cmdutil.UsageError("%s has no event of kind %s; `hookmux hooks %s discover` lists what it has",
+	return "", cmdutil.UsageError("%s has no event of kind %s; `hookmux hooks discover %s` lists what it has",
 		agentName, kind, agentName)
 }
 

@@ -105,7 +105,7 @@ func PauseSpan(given []string, end bool, longer string) (time.Duration, error) {
 		return 10 * time.Minute, nil
 	}
 	if span, err := config.ParseSpan(given[0]); err == nil && span == 0 {
-		return 0, cmdutil.UsageError("--end ends a pause")
+		return 0, cmdutil.UsageError("a pause of 0 is none; --end ends one")
 	}
 	span, err := cmdutil.Span("", given[0], "10m or 1h")
 	if err != nil {

@@ -104,7 +104,7 @@ func listCommand(app *cmdutil.App) *cobra.Command {
 				return !isGuard && !isHook
 			})
 			waiting := pendingRules(app, list)
-			if len(list)+len(waiting) == 0 {
+			if len(list)+len(waiting)+len(problems) == 0 {
 				app.Say("no rules here; `hookmux rules new` writes a file to start from")
 			}
 			rows := [][]string{{"RULE", "MODE", "DECIDES", "WHY"}}

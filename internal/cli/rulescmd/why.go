@@ -95,6 +95,8 @@ func (w *whyFlags) run(cmd *cobra.Command, args []string) error {
 		len(args) != 2 && w.payload.run:
 		return cmdutil.UsageError("--decision, --reason, --input, --context and --run need an agent, an event and a " +
 			"payload on stdin, as in `hookmux why claude PreToolUse < payload.json`")
+	case w.file == "" && len(args) == 0 && w.native != "":
+		return cmdutil.UsageError("--event needs a payload: `hookmux why --payload call.json -a claude --event PreToolUse`")
 	case w.file != "" && len(args) == 2:
 		return cmdutil.UsageError("with a payload, agent and event are flags: `hookmux why -a %s --event %s --payload %s`", args[0], args[1], w.file)
 	case w.file != "" && len(args) > 0:
@@ -135,7 +137,7 @@ func (w *whyFlags) run(cmd *cobra.Command, args []string) error {
 			return cmdutil.UnknownAgent(catalogue, w.agent)
 		}
 		if a, ok := catalogue.Agent(args[0]); ok {
-			return cmdutil.UsageError("which event? As in `hookmux why %s PreToolUse < payload.json`; `hookmux hooks %s discover` lists them",
+			return cmdutil.UsageError("which event? As in `hookmux why %s PreToolUse < payload.json`; `hookmux hooks discover %s` lists them",
 				a.Name, a.Name)
 		}
 		return examineEvent(ctx, app, commandEvent(args[0], app.Cwd(), w.agent), w.asJSON)

@@ -104,7 +104,7 @@ func showStatus(ctx context.Context, app *cmdutil.App, all, asJSON bool) error {
 func settingsProblems(app *cmdutil.App, dirs paths.Dirs) (list []client.Problem) {
 	j := evaluate.New(dirs, app.LiveSettings)
 	for _, p := range j.Config.For(j.Registry.FindProject(app.Cwd()), false).Problems() {
-		list = append(list, client.Problem{Key: "config", What: p.String(), Fix: "correct the file"})
+		list = append(list, client.Problem{Key: "config", What: p.String(), Fix: "fix it in the file, then run `hookmux config accept`"})
 	}
 	return list
 }

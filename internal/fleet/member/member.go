@@ -194,6 +194,21 @@ func (s *Service) LongMethods() map[string]services.LongMethod {
 	}
 }
 
+// Checks says whether this machine is in a fleet, for the methods that need one or none.
+func (s *Service) Checks() map[string]services.Check {
+	none := func(json.RawMessage) *wire.Error { return s.checkNone() }
+	in := func(json.RawMessage) *wire.Error {
+		if m, err := s.load(); err == nil && m == nil {
+			return errNoFleet
+		}
+		return nil
+	}
+	return map[string]services.Check{
+		wire.MethodFleetInit: none, wire.MethodFleetJoin: none, wire.MethodFleetInvite: in, wire.MethodFleetRemove: in,
+		wire.MethodFleetLeave: in, wire.MethodFleetPush: in,
+	}
+}
+
 var errNoFleet = wire.Errorf(wire.CodeConflict, "%s", wire.NoFleet)
 
 func (s *Service) checkNone() *wire.Error {

@@ -25,7 +25,7 @@ type seal struct {
 }
 
 // ErrForged says that a file was not written by hookmux.
-var ErrForged = errors.New("it was not written by hookmux, so it does not count")
+var ErrForged = errors.New("hookmux didn't write this file, so it isn't trusted")
 
 // readKey reads the key; where there is none it makes one if it may create it.
 func readKey(dir string, create bool) ([]byte, error) {

@@ -61,7 +61,7 @@ func (j *Journal) moveAside(why error) error {
 	}
 	j.health.Lock()
 	j.lasting = append(j.lasting, Problem{j.opts.Now(), fmt.Sprintf(
-		"%s: journal was broken (%v) and a new one begun; the old one is %s, delete it if you don't need it", j.path,
+		"the journal %s was damaged (%v), so hookmux started a new one; delete the old one, %s, if you don't need it", j.path,
 		why, target)})
 	j.health.Unlock()
 	return nil

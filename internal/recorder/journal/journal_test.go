@@ -326,6 +326,25 @@ func TestReopenKeepsEverything(t *testing.T) {
 }
 
 // A copy of the files at any moment is what a killed daemon leaves behind.
+// A journal of the first schema, as commit 0c35ccce wrote it, keeps its events and is brought up to date.
+func TestAJournalOfTheFirstSchema(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.db")
+	all := migrations
+	migrations = all[:1]
+	defer func() { migrations = all }()
+	old := open(t, path)
+	write(t, old, samples(0, 3))
+	if err := old.Close(); err != nil {
+		t.Fatal(err)
+	}
+	migrations = all
+	j := open(t, path)
+	write(t, j, samples(3, 4))
+	if got := query(t, j, Filter{}); len(got) != 4 {
+		t.Errorf("%d events, want the three of the old journal and one more", len(got))
+	}
+}
+
 func TestCopyMadeWhileOpenHoldsEveryCommit(t *testing.T) {
 	j := fresh(t)
 	stored := 0

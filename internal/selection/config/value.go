@@ -184,9 +184,17 @@ func (k Key) Parse(raw json.RawMessage) (any, error) {
 // notRead says what is in force in place of a value that cannot be read.
 func (k Key) notRead(err error) error {
 	if k.Type == List {
-		return fmt.Errorf("%w; treated as the strictest list until you fix it", err)
+		return fmt.Errorf("%w%s treated as the strictest list until you fix it", err, after(err))
 	}
-	return fmt.Errorf("%w; treated as %s until you fix it", err, Format(k.Unread))
+	return fmt.Errorf("%w%s treated as %s until you fix it", err, after(err), Format(k.Unread))
+}
+
+// after begins what follows an error's text: behind a question, a sentence of its own.
+func after(err error) string {
+	if strings.HasSuffix(err.Error(), "?") {
+		return " It's"
+	}
+	return "; it's"
 }
 
 // FromText returns what somebody typed, on a command line or in a variable, as the
