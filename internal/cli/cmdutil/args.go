@@ -214,7 +214,7 @@ var otherCommand = map[string]struct{ takes, name string }{
 // argsInWords answers an argument for a command that takes none, where you might expect one.
 var argsInWords = map[string]string{
 	"away":         awayInWords,
-	"web pair":     "a device gives its own name when it pairs",
+	"web pair":     "name the device with `hookmux web pair --name NAME`",
 	"fleet invite": "the code is for any one machine, which gives its own name when it joins",
 	"fleet status": "it's about this machine; `hookmux fleet list` shows the others",
 	"audit verify": "it checks the whole trail",

@@ -27,7 +27,7 @@ func addCommand(app *cmdutil.App) *cobra.Command {
 		Long: `Installs hookmux on another machine over ssh, unless it's there, hooks the agents there,
 and pairs it with this machine. Its sessions and requests then show up here.
 
-USER@HOST is what you give to ssh; your ssh config counts. The login must work without a
+USER@HOST is what you give to ssh; your ssh config applies. The login must work without a
 password, because hookmux keeps the connection in the background. You type two codes: one
 that this machine shows, and one that the other machine shows.
 

@@ -41,10 +41,10 @@ there ask in their own terminals.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	listed := &cobra.Command{Use: "list", Short: "List the hosts and how their links are",
+	listed := &cobra.Command{Use: "list", Short: "List the hosts and the state of their links",
 		Example: "  hookmux remote list --json", Args: cmdutil.ExactArgs(), RunE: list}
 	listed.Flags().BoolVar(&asJSON, "json", false,
-		"[{name, target, scope, state: connecting|connected|lost|refused, since, why, version, sessions, waiting}]")
+		"print JSON: [{name, target, scope, state: connecting|connected|lost|refused, since, why, version, sessions, waiting}]")
 	cmd.AddCommand(addCommand(app), listed, removeCommand(app), doctorCommand(app), acceptCommand(app))
 	return cmd
 }

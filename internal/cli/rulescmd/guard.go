@@ -34,7 +34,7 @@ substitutions) and stop what you don't want. Each guard has a mode:
   ask    asks you first
   block  stops the call and tells the agent why
 
-Each rule of a guard may have a mode of its own, which goes before the guard's;
+Each rule of a guard may have a mode of its own, which overrides the guard's;
 ` + "`hookmux guard list --rules`" + ` shows them. Without a command, lists the guards. own-files,
 which protects hookmux itself, blocks from the start.`,
 		Example: `  hookmux guard                        # the guards and their modes

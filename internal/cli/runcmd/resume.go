@@ -81,7 +81,7 @@ Sessions that are still running are left alone.
 	cmd.Flags().BoolVar(&show, "dry-run", false, "print the commands, quoted for a shell, without running them")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "with --dry-run, print JSON: [{session, agent, argv, dir, env, live, …}]")
 	cmd.Flags().StringVar(&in, "in", "", "where: here, pane (its old one, if that waits at a shell), window (a new "+
-		"one of tmux)")
+		"tmux window)")
 	return cmd
 }
 

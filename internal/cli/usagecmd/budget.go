@@ -36,8 +36,8 @@ func budgetAddCommand(app *cmdutil.App) *cobra.Command {
 		Short: "Add a budget for a day, a session, or a window of a plan",
 		Long: `Adds a budget. It's checked before each turn and each tool call: at --warn you get a
 notification, at --ask you decide about each step of 5%, at --block calls are refused
-until the budget's day is over or you lift it. Part of the usage without a price makes a
-budget in dollars ask. Several budgets all apply.`,
+until the budget's day is over or you lift it. If part of the usage has no known price, a
+budget in dollars asks. Several budgets all apply.`,
 		Example: "  hookmux usage budget add --day 30usd --ask 80% --block 100%\n" +
 			"  hookmux usage budget add --session 5usd --agent claude --block 100%\n" +
 			"  hookmux usage budget add --window 5h --ask 90%",
@@ -229,9 +229,9 @@ func budgetRemoveCommand(app *cmdutil.App) *cobra.Command {
 }
 
 func budgetLiftCommand(app *cmdutil.App) *cobra.Command {
-	cmd := budgetChange(app, "lift ID", "Let a budget stop nothing once: until midnight, or in the next session it stops",
+	cmd := budgetChange(app, "lift ID", "Lift a budget once: until midnight, or for the next session that it stops",
 		"lift budget", "budget %s stops nothing until midnight", wire.MethodBudgetLift)
-	cmd.Long = "Lets a budget stop nothing once: for the rest of the day, or for the session that it\n" +
+	cmd.Long = "Lifts a budget once: for the rest of the day, or for the session that it\n" +
 		"stops next. A restart of the daemon ends it."
 	return cmd
 }

@@ -20,8 +20,8 @@ func limitsCommand(app *cmdutil.App) *cobra.Command {
 		Use:   "limits",
 		Short: "Show how much of your plans' windows is used, and when they reset",
 		Long: `Shows the 5-hour and weekly windows of plans. Codex records them.
-Claude Code gives them only to its status line; ` + "`hookmux usage statusline install`" + `
-makes hookmux that, with your own still shown.`,
+Claude Code reports them only to its status line: ` + "`hookmux usage statusline install`" + `
+puts hookmux there and keeps showing your own.`,
 		Example: "  hookmux usage limits\n  hookmux usage limits --json",
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
