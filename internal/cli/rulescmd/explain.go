@@ -92,7 +92,7 @@ func NativeEvent(app *cmdutil.App, agentName, hookType string) (string, error) {
 			for _, e := range a.Events {
 				known = append(known, e.Name)
 			}
-			return "", cmdutil.UnknownName(a.Name+" event", hookType, known, "hookmux hooks "+a.Name+" discover")
+			return "", cmdutil.UnknownName(a.Name+" event", hookType, known, "hookmux hooks discover "+a.Name)
 		}
 		kind = event.Kind(name)
 	}

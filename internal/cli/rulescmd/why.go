@@ -95,7 +95,7 @@ func (w *whyFlags) run(cmd *cobra.Command, args []string) error {
 		len(args) != 2 && w.payload.run:
 		return cmdutil.UsageError("--decision, --reason, --input, --context and --run need an agent, an event and a " +
 			"payload on stdin, as in `hookmux why claude PreToolUse < payload.json`")
-	case w.file == "" && len(args) == 0 && w.native != "":
+	case w.file == "" && len(args) == 0 && cmd.Flags().Changed("event"):
 		return cmdutil.UsageError("--event needs a payload: `hookmux why --payload call.json -a claude --event PreToolUse`")
 	case w.file != "" && len(args) == 2:
 		return cmdutil.UsageError("with a payload, agent and event are flags: `hookmux why -a %s --event %s --payload %s`", args[0], args[1], w.file)
