@@ -127,7 +127,7 @@ func (l *laterHooks) countSteps(ev *event.Event, steps []hook.Step) {
 		}
 		l.deps.Problems.Raise("hook:"+step.Hook,
 			"hook "+step.Hook+" failed on "+ev.Agent+" "+ev.Native+": "+text,
-			"`hookmux hooks '*' list` shows it; `hookmux log --json` has every call")
+			"`hookmux hooks list` shows it; `hookmux log --json` has every call")
 		warn(step.Err.Error())
 	}
 }

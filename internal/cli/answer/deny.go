@@ -26,8 +26,13 @@ waiting.
 			if len(args) > 0 {
 				name, reason = args[0], strings.Join(args[1:], " ")
 			}
-			ch, err := chooseRequest(cmd.Context(), app, name, func(*client.Request) bool { return true })
+			every := func(*client.Request) bool { return true }
+			ch, err := chooseRequest(cmd.Context(), app, name, every)
 			if err != nil {
+				if only, none := chooseRequest(cmd.Context(), app, "", every); name != "" && none == nil && len(only.others) == 0 {
+					return cmdutil.UsageError("%v; with a reason: `hookmux deny %s %s`", err, only.item.ID,
+						cmdutil.QuoteWords([]string{strings.Join(args, " ")}))
+				}
 				return err
 			}
 			if err := ch.onlyOne(); err != nil {
@@ -35,7 +40,7 @@ waiting.
 			}
 			if reason != "" && !ch.byID {
 				return cmdutil.UsageError("name the request by its ID before the reason: `hookmux deny %s %s`", ch.item.ID,
-					cmdutil.QuoteWords([]string{strings.Join(args, " ")}))
+					cmdutil.QuoteWords([]string{reason}))
 			}
 			reply := client.InboxReply{ID: ch.item.ID, Choice: "deny", Reason: reason}
 			if ch.item.Kind == "plan" {

@@ -83,7 +83,7 @@ func listInbox(ctx context.Context, app *cmdutil.App, host string, all, asJSON b
 		fmt.Fprint(app.Stdout, app.Style().Request(&list[i], time.Now()))
 	}
 	if all {
-		fmt.Fprintln(app.Stderr, "this shows requests since the daemon started; for earlier ones: `hookmux log -a hookmux`")
+		fmt.Fprintln(app.Stderr, app.WrapError("this shows requests since the daemon started; for earlier ones: `hookmux log -a hookmux`"))
 	}
 	return nil
 }

@@ -128,7 +128,7 @@ func (r *Registry) List(file string) ([]Parsed, []Problem) {
 }
 
 func errNoHook(file, id string) error {
-	return fmt.Errorf("%s: no hook %q; `hookmux hooks '*' list` shows them", file, id)
+	return fmt.Errorf("%s: no hook %q; `hookmux hooks list` shows them", file, id)
 }
 
 func (r *Registry) check(reg hook.Registration) error {

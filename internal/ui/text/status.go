@@ -231,10 +231,11 @@ func (s Style) statusDaemon(w io.Writer, info *wire.Info, all bool) {
 // Problem returns one thing that's wrong, with what to do. All lines but the first are
 // indented to line up with "     ✗ ".
 func (s Style) Problem(p *wire.Problem) string {
-	line := Wrap(termsafe.Line(p.What, 400), s.Width, 7)
+	what := termsafe.Line(p.What, 400)
 	if p.Count > 1 {
-		line += s.dim(fmt.Sprintf(" (%d times)", p.Count))
+		what += fmt.Sprintf(" (%d times)", p.Count)
 	}
+	line := Wrap(what, s.Width, 7)
 	if p.Fix != "" {
 		line += s.dim("\n       → " + Wrap(termsafe.Line(p.Fix, 400), s.Width, 9))
 	}
