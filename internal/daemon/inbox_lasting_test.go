@@ -120,8 +120,8 @@ func TestForgedPermissions(t *testing.T) {
 	w.Up()
 	w.mustAsk(permission("s", "anything"))
 	info, err := w.Client.Info(context.Background())
-	if err != nil || !strings.Contains(fmt.Sprint(info.Problems), "was not written by hookmux") {
-		t.Errorf(`info.Problems = %+v, error %v; want no error and "was not written by hookmux" in `+
+	if err != nil || !strings.Contains(fmt.Sprint(info.Problems), "hookmux didn't write this file") {
+		t.Errorf(`info.Problems = %+v, error %v; want no error and "hookmux didn't write this file" in `+
 			`fmt.Sprint(info.Problems)`, info.Problems, err)
 	}
 	// Under a running daemon the file is not read at all.

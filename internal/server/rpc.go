@@ -116,7 +116,8 @@ func (c *conversation) callMethod(name string, params json.RawMessage) (json.Raw
 		return nil, bad
 	}
 	if verdict.Outcome == authority.NeedPIN || verdict.Outcome == authority.NeedCode {
-		if check := s.Checks[name]; check != nil {
+		// Whoever isn't at a trusted terminal learns nothing but that.
+		if check := s.Checks[name]; check != nil && verdict.Outcome == authority.NeedCode {
 			if bad := check(params); bad != nil {
 				return nil, bad
 			}

@@ -63,7 +63,7 @@ type Options struct {
 	Methods     map[string]services.Method
 	LongMethods map[string]services.LongMethod
 	Streams     map[string]StreamMethod
-	// Checks come before the user is asked for a code or the PIN.
+	// Checks come before the user is asked for a code at a trusted terminal.
 	Checks map[string]services.Check
 }
 
