@@ -35,7 +35,7 @@ func startFirefox(t *testing.T) *firefox {
 		}
 	}
 	if program == "" {
-		t.Skip("no Firefox is installed")
+		missing(t, "Firefox")
 	}
 	home := t.TempDir()
 	cmd := exec.Command(program, "--headless", "--no-remote", "--profile", home, "--remote-debugging-port", "0", "about:blank")

@@ -92,21 +92,21 @@ func TestEveryMachineInChromium(t *testing.T) {
 		}
 	}
 	session := func(title string) string { return `//a[contains(@class, "session") and contains(., "` + title + `")]` }
-	w.run("both machines' sessions", chromedp.Click("#nav-sessions"), chromedp.WaitVisible(session("Fix the cart")),
+	w.run("both machines' sessions", chromedp.Click("#nav-sessions", chromedp.ByQuery), chromedp.WaitVisible(session("Fix the cart")),
 		chromedp.WaitVisible(session("Build the release")+`//span[@class="host" and .="build-box"]`))
 	w.audit("several machines")
 	w.run("one machine", chromedp.Click(`//button[contains(@class, "chip") and .="build-box"]`), chromedp.WaitNotPresent(session("Fix the cart")),
 		chromedp.WaitVisible(session("Build the release")))
 	w.run("this one", chromedp.Click(`//button[contains(@class, "chip") and .="This machine"]`), chromedp.WaitNotPresent(session("Build the release")),
 		chromedp.WaitVisible(session("Fix the cart")))
-	w.run("the inbox", chromedp.Click("#nav-home"), chromedp.WaitVisible(".home"))
+	w.run("the inbox", chromedp.Click("#nav-home", chromedp.ByQuery), chromedp.WaitVisible(".home", chromedp.ByQuery))
 
 	far := &world{Bench: box, T: t}
 	said := far.ask(bash("make release"))
 	w.run("the other machine's request", chromedp.WaitVisible(`//article[.//span[@class="host" and .="build-box"]]//pre[contains(., "make release")]`))
 	w.run("answer it", chromedp.Click(button("Approve")))
 	far.hears(said, `"allow"`)
-	w.run("it's gone", chromedp.WaitNotPresent("article"))
+	w.run("it's gone", chromedp.WaitNotPresent("article", chromedp.ByQuery))
 	if len(w.errors) > 0 {
 		t.Errorf("the page throws: %v", w.errors)
 	}

@@ -99,13 +99,13 @@ func TestRealClaudeOnThePage(t *testing.T) {
 		w.answer("ran-yes", approve())
 		ran("yes")
 
-		w.answer("ran-no", chromedp.Click(button("Deny")), chromedp.WaitVisible("article textarea"),
-			chromedp.SendKeys("article textarea", testbed.WordFor(testbed.WordReason, "page")), chromedp.Click(`//article//form//button[contains(., "Deny")]`))
+		w.answer("ran-no", chromedp.Click(button("Deny")), chromedp.WaitVisible("article textarea", chromedp.ByQuery),
+			chromedp.SendKeys("article textarea", testbed.WordFor(testbed.WordReason, "page"), chromedp.ByQuery), chromedp.Click(`//article//form//button[contains(., "Deny")]`))
 
 		w.run("the question", chromedp.WaitVisible(option("blue")))
 		w.run("its answer", chromedp.Click(option("blue")), chromedp.Click(button("Answer")))
 
-		w.answer("ran-kept", chromedp.Click(button("save a permission")), chromedp.WaitVisible(".rule"),
+		w.answer("ran-kept", chromedp.Click(button("save a permission")), chromedp.WaitVisible(".rule", chromedp.ByQuery),
 			chromedp.Click(`//article//form//button[contains(., "Approve and save")]`))
 		ran("kept")
 
@@ -116,20 +116,20 @@ func TestRealClaudeOnThePage(t *testing.T) {
 		testbed.WaitUntil(ctx, 20*time.Millisecond, func() bool { return countKept(st.Watcher.AllSeen()) == 2 })
 		kept = countKept(st.Watcher.AllSeen()) // the next daemon's watcher is another one
 		w.run("before the restart", chromedp.WaitVisible(`//article//pre[contains(., "ran-restart")]`))
-		if err := st.RestartDaemon(nil, func() { w.run("offline", chromedp.WaitVisible(".link.offline")) }); err != nil {
+		if err := st.RestartDaemon(nil, func() { w.run("offline", chromedp.WaitVisible(".link.offline", chromedp.ByQuery)) }); err != nil {
 			return err
 		}
-		w.run("after the restart", chromedp.WaitVisible(".link.live"))
+		w.run("after the restart", chromedp.WaitVisible(".link.live", chromedp.ByQuery))
 		w.answer("ran-restart", approve())
 		ran("restart")
 
 		w.run("before ten minutes", chromedp.WaitVisible(`//article//pre[contains(., "ran-away")]`))
 		w.MustCall(wire.MethodWebStop, nil, nil)
-		w.run("away", chromedp.WaitVisible(".link.offline"),
+		w.run("away", chromedp.WaitVisible(".link.offline", chromedp.ByQuery),
 			chromedp.Evaluate(`{ const now = Date.now.bind(Date); Date.now = () => now() + 600000 }`, nil))
 		var status wire.WebStatus
 		w.MustCall(wire.MethodWebStart, wire.WebStartParams{}, &status)
-		w.run("back", chromedp.WaitVisible(".link.live"))
+		w.run("back", chromedp.WaitVisible(".link.live", chromedp.ByQuery))
 		w.answer("ran-away", approve())
 		ran("away")
 
@@ -137,7 +137,7 @@ func TestRealClaudeOnThePage(t *testing.T) {
 		var devices []wire.WebDevice
 		w.MustCall(wire.MethodWebDevices, nil, &devices)
 		w.MustCall(wire.MethodWebDeviceRemove, wire.WebDeviceParams{Device: devices[0].ID}, nil)
-		w.run("removed", chromedp.WaitVisible(`//h1[contains(., "Pair this device")]`), chromedp.WaitNotPresent("article"))
+		w.run("removed", chromedp.WaitVisible(`//h1[contains(., "Pair this device")]`), chromedp.WaitNotPresent("article", chromedp.ByQuery))
 		var list []wire.InboxRequest
 		w.MustCall(wire.MethodInboxItems, nil, &list)
 		for _, one := range list {
@@ -189,9 +189,9 @@ func TestRealClaudePlansOnThePage(t *testing.T) {
 	began := time.Now()
 	st.SetScript(append(testbed.CallSteps(st.Driver.Questions.PlanCalls("# Plan\n\n1. Do it **well**\n", 1)...), model.Step{Say: testbed.LastWords}))
 	err := st.AtTerminal(t.Context(), st.Driver.Questions.Args(testbed.MarkedPrompt("Plan it")), func(ctx context.Context, _ *testbed.Terminal) error {
-		w.run("the plan", chromedp.WaitVisible(`//article//strong[contains(., "well")]`), chromedp.Click(button("Deny")), chromedp.WaitVisible("article textarea"),
-			chromedp.SendKeys("article textarea", testbed.WordFor(testbed.WordReason, "plan")), chromedp.Click(`//article//form//button[contains(., "Deny")]`))
-		w.run("the plan again", chromedp.WaitNotPresent("article textarea"), chromedp.WaitVisible(`//article//strong[contains(., "well")]`), approve())
+		w.run("the plan", chromedp.WaitVisible(`//article//strong[contains(., "well")]`), chromedp.Click(button("Deny")), chromedp.WaitVisible("article textarea", chromedp.ByQuery),
+			chromedp.SendKeys("article textarea", testbed.WordFor(testbed.WordReason, "plan"), chromedp.ByQuery), chromedp.Click(`//article//form//button[contains(., "Deny")]`))
+		w.run("the plan again", chromedp.WaitNotPresent("article textarea", chromedp.ByQuery), chromedp.WaitVisible(`//article//strong[contains(., "well")]`), approve())
 		c, cancel := context.WithTimeout(ctx, time.Minute)
 		defer cancel()
 		st.Watcher.WaitForOne(c, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd })

@@ -1,6 +1,7 @@
 package browsertest
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/hookmux/hookmux/internal/wire"
+	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
 // holdButton holds down the button of a request that's risky; a click alone does nothing.
@@ -40,11 +42,11 @@ func TestPageInChromium(t *testing.T) {
 	w.audit("a request")
 	w.run("approve", chromedp.Click(button("Approve")))
 	w.hears(said, `"allow"`)
-	w.run("it's gone", chromedp.WaitNotPresent("article"))
+	w.run("it's gone", chromedp.WaitNotPresent("article", chromedp.ByQuery))
 
 	said = w.ask(bash("git push --force origin main"))
-	w.run("deny", chromedp.WaitVisible(button("Deny")), chromedp.Click(button("Deny")), chromedp.WaitVisible("article textarea"),
-		chromedp.SendKeys("article textarea", "open a pull request instead"), chromedp.Click(`//article//form//button[contains(., "Deny")]`))
+	w.run("deny", chromedp.WaitVisible(button("Deny")), chromedp.Click(button("Deny")), chromedp.WaitVisible("article textarea", chromedp.ByQuery),
+		chromedp.SendKeys("article textarea", "open a pull request instead", chromedp.ByQuery), chromedp.Click(`//article//form//button[contains(., "Deny")]`))
 	w.hears(said, "open a pull request instead")
 
 	said = w.ask(question())
@@ -54,14 +56,14 @@ func TestPageInChromium(t *testing.T) {
 	w.hears(said, "SQLite")
 
 	said = w.ask(claude("ExitPlanMode", map[string]any{"plan": "# Cart totals\n\n1. Add `Money`, which knows its currency\n2. Use it in **every** total\n   - orders\n   - refunds\n\nThen run the tests."}))
-	w.run("the plan", chromedp.WaitVisible(".plan-h"))
+	w.run("the plan", chromedp.WaitVisible(".plan-h", chromedp.ByQuery))
 	w.audit("a plan")
 	w.run("accept", chromedp.Click(button("Approve")))
 	w.hears(said, `"allow"`)
 
 	said = w.ask(bash("npm run lint"))
 	w.run("save a permission", chromedp.WaitVisible(button("save a permission")), chromedp.Click(button("save a permission")),
-		chromedp.WaitVisible(".rule"))
+		chromedp.WaitVisible(".rule", chromedp.ByQuery))
 	w.run("save it", chromedp.Click(`//article//form//button[contains(., "Approve and save")]`))
 	w.hears(said, `"allow"`)
 	var permissions []wire.PermissionInfo
@@ -70,28 +72,28 @@ func TestPageInChromium(t *testing.T) {
 		t.Errorf("saved permissions: %+v", permissions)
 	}
 
-	w.run("reload", chromedp.Reload(), chromedp.WaitVisible(".home"), chromedp.WaitVisible(".link.live"))
+	w.run("reload", chromedp.Reload(), chromedp.WaitVisible(".home", chromedp.ByQuery), chromedp.WaitVisible(".link.live", chromedp.ByQuery))
 	w.Down()
-	w.run("offline", chromedp.WaitVisible(".link.offline"))
+	w.run("offline", chromedp.WaitVisible(".link.offline", chromedp.ByQuery))
 	w.Up()
-	w.run("back", chromedp.WaitVisible(".link.live"))
+	w.run("back", chromedp.WaitVisible(".link.live", chromedp.ByQuery))
 	said = w.ask(bash("echo after the restart"))
 	w.run("approve after a restart", chromedp.WaitVisible(button("Approve")), chromedp.Click(button("Approve")))
 	w.hears(said, `"allow"`)
 
-	w.run("the sessions", chromedp.Click("#nav-sessions"), chromedp.WaitVisible(".session"))
+	w.run("the sessions", chromedp.Click("#nav-sessions", chromedp.ByQuery), chromedp.WaitVisible(".session", chromedp.ByQuery))
 	w.audit("sessions")
-	w.run("the session", chromedp.Click(".session"), chromedp.WaitVisible(".timeline .ev"))
+	w.run("the session", chromedp.Click(".session", chromedp.ByQuery), chromedp.WaitVisible(".timeline .ev", chromedp.ByQuery))
 	w.audit("a session")
 	said = w.ask(bash("rm -rf build"))
-	w.run("a session that asks", chromedp.WaitVisible(".dock .risk-high .hold"), chromedp.WaitVisible(".send textarea:disabled"))
+	w.run("a session that asks", chromedp.WaitVisible(".dock .risk-high .hold", chromedp.ByQuery), chromedp.WaitVisible(".send textarea:disabled", chromedp.ByQuery))
 	w.audit("a session that asks")
 	w.holdButton()
 	w.hears(said, `"allow"`)
-	w.run("back", chromedp.Click(".back"), chromedp.WaitVisible(".session"), chromedp.Click("#nav-home"), chromedp.WaitVisible(".home"))
-	w.run("usage", chromedp.Click("#nav-usage"), chromedp.WaitVisible(".tiles"))
+	w.run("back", chromedp.Click(".back", chromedp.ByQuery), chromedp.WaitVisible(".session", chromedp.ByQuery), chromedp.Click("#nav-home", chromedp.ByQuery), chromedp.WaitVisible(".home", chromedp.ByQuery))
+	w.run("usage", chromedp.Click("#nav-usage", chromedp.ByQuery), chromedp.WaitVisible(".tiles", chromedp.ByQuery))
 	w.audit("usage")
-	w.run("the devices", chromedp.Click("#nav-devices"), chromedp.WaitVisible(".devices li"))
+	w.run("the devices", chromedp.Click("#nav-devices", chromedp.ByQuery), chromedp.WaitVisible(".devices li", chromedp.ByQuery))
 	w.audit("devices")
 	w.MustCall(wire.MethodWebDeviceRemove, wire.WebDeviceParams{Device: device.ID}, nil)
 	w.run("removed", chromedp.WaitVisible(`//h1[contains(., "Pair this device")]`))
@@ -116,7 +118,7 @@ func TestCarefulInChromium(t *testing.T) {
 	first := w.ask(bash("echo first"))
 	w.run("one", chromedp.WaitVisible(`//article//pre[contains(., "first")]`))
 	second := w.ask(bash("echo second"))
-	w.run("two", chromedp.WaitVisible(`//article//pre[contains(., "second")]`), chromedp.WaitNotPresent(".settling"),
+	w.run("two", chromedp.WaitVisible(`//article//pre[contains(., "second")]`), chromedp.WaitNotPresent(".settling", chromedp.ByQuery),
 		chromedp.Evaluate(`new MutationObserver((_, own) => {
 			if (document.querySelectorAll('article').length !== 1) return
 			own.disconnect()
@@ -140,9 +142,49 @@ func TestCarefulInChromium(t *testing.T) {
 	w.hears(second, `"allow"`)
 
 	said := w.ask(claude("Write", map[string]any{"file_path": "/home/you/shop/long.txt", "content": strings.Repeat("a line\n", 300)}))
-	w.run("a long one", chromedp.WaitVisible("article"), chromedp.Evaluate(`location.hash = '#/session/s1'`, nil),
-		chromedp.WaitVisible(".dock .read-on"), chromedp.WaitNotVisible(`//div[@class="dock"]//button[contains(., "Approve")]`))
+	w.run("a long one", chromedp.WaitVisible("article", chromedp.ByQuery), chromedp.Evaluate(`location.hash = '#/session/s1'`, nil),
+		chromedp.WaitVisible(".dock .read-on", chromedp.ByQuery), chromedp.WaitNotVisible(`//div[@class="dock"]//button[contains(., "Approve")]`))
 	w.audit("a long request")
 	w.run("to its end", chromedp.Evaluate(`document.querySelector('.dock .read').scrollTop = 1e6`, nil), chromedp.Click(button("Approve")))
 	w.hears(said, `"allow"`)
+}
+
+// On a desktop the keys are the terminal's, a request says how long it still waits, and its
+// card takes the session's title when that comes later.
+func TestKeysInChromium(t *testing.T) {
+	w := newWorld(t)
+	w.pair()
+	w.resize(1440, 900, "light")
+	settled := chromedp.WaitNotPresent(".settling", chromedp.ByQuery)
+
+	said := w.ask(question())
+	w.run("a choice by its number", chromedp.WaitVisible(option("SQLite")), chromedp.WaitVisible(`//label[contains(., "SQLite")]/kbd[.="2"]`), settled,
+		chromedp.KeyEvent("2"), chromedp.Poll(`document.querySelectorAll('.option input')[1].checked`, nil))
+	w.run("and the answer", chromedp.KeyEvent("a"))
+	w.hears(said, "SQLite")
+
+	said = w.ask(claude("ExitPlanMode", map[string]any{"plan": "# Cart totals\n\n1. Add `Money`"}))
+	w.run("a plan's way", chromedp.WaitVisible(`//button[contains(., "edits without asking")]/kbd[.="U"]`), chromedp.WaitVisible(`//button[contains(., "ask for each edit")]/kbd[.="M"]`),
+		settled, chromedp.KeyEvent("u"))
+	w.hears(said, `"acceptEdits"`)
+
+	body, _ := json.Marshal(map[string]any{"session_id": "s1", "hook_event_name": "UserPromptSubmit", "cwd": "/home/you/shop", "prompt": "Lint the shop"})
+	if _, err := w.TrySend(frame.Request{Agent: "claude", Event: "UserPromptSubmit", Payload: body, Deadline: w.patience}); err != nil {
+		t.Fatal(err)
+	}
+	said = w.ask(bash("npm run lint"))
+	var left string
+	w.run("the permission that's shown first", chromedp.WaitVisible(button("save a permission")), settled, chromedp.Text(".left", &left, chromedp.ByQuery),
+		chromedp.KeyEvent("A"), chromedp.WaitVisible(".rule", chromedp.ByQuery), chromedp.KeyEvent("\x1b"), chromedp.WaitNotVisible(".rule", chromedp.ByQuery))
+	if !strings.HasSuffix(left, "s left") && !strings.HasSuffix(left, "m left") {
+		t.Errorf("how long it waits: %q", left)
+	}
+	w.run("its session's title", chromedp.WaitVisible(`//article//h2[contains(., "Lint the shop")]`), chromedp.WaitVisible(".side .group-waiting .session", chromedp.ByQuery))
+	w.run("skipped", chromedp.Evaluate(`document.activeElement.blur()`, nil), settled, chromedp.KeyEvent("r"), chromedp.WaitNotPresent("article.status-pending", chromedp.ByQuery))
+	if got := <-said; strings.Contains(got, "allow") || strings.Contains(got, "deny") {
+		t.Errorf("the agent hears %q of a request that was skipped", got)
+	}
+	if len(w.errors) > 0 {
+		t.Errorf("the page throws: %v", w.errors)
+	}
 }

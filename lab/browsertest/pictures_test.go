@@ -45,29 +45,29 @@ func TestPictures(t *testing.T) {
 	w.pictures("risky")
 	w.run("the change", chromedp.Evaluate(`document.querySelectorAll('article')[2].scrollIntoView({block: 'start'}); document.querySelectorAll('.queued')[2].click()`, nil))
 	w.pictures("change")
-	w.run("the permission", chromedp.Click(`//article[3]//button[contains(., "save a permission")]`), chromedp.WaitVisible(".rule"),
+	w.run("the permission", chromedp.Click(`//article[3]//button[contains(., "save a permission")]`), chromedp.WaitVisible(".rule", chromedp.ByQuery),
 		chromedp.Evaluate(`document.querySelector('article:nth-child(3)').scrollIntoView({block: 'center'})`, nil))
 	w.pictures("permission")
 	w.run("not now", chromedp.Click(`//article[3]//button[contains(., "Cancel")]`))
-	w.run("the sessions", chromedp.Navigate(w.url+"/#/sessions"), chromedp.WaitVisible(".sessions"))
+	w.run("the sessions", chromedp.Navigate(w.url+"/#/sessions"), chromedp.WaitVisible(".sessions", chromedp.ByQuery))
 	w.pictures("sessions", 390) // they're beside everything else on a desktop
-	w.run("the session", chromedp.Navigate(w.url+"/#/session/s1"), chromedp.WaitVisible(".timeline .said"), chromedp.WaitVisible("article"),
+	w.run("the session", chromedp.Navigate(w.url+"/#/session/s1"), chromedp.WaitVisible(".timeline .said", chromedp.ByQuery), chromedp.WaitVisible("article", chromedp.ByQuery),
 		chromedp.WaitVisible(`//span[@class="chip" and contains(., "$")]`)) // the cost comes a little later
 	w.pictures("session")
-	w.run("usage", chromedp.Navigate(w.url+"/#/usage"), chromedp.WaitVisible(".tiles"))
+	w.run("usage", chromedp.Navigate(w.url+"/#/usage"), chromedp.WaitVisible(".tiles", chromedp.ByQuery))
 	w.pictures("usage")
-	w.run("devices", chromedp.Navigate(w.url+"/#/devices"), chromedp.WaitVisible(".push button, .push p"))
+	w.run("devices", chromedp.Navigate(w.url+"/#/devices"), chromedp.WaitVisible(".push button, .push p", chromedp.ByQuery))
 	w.pictures("devices")
 	w.run("home", chromedp.Navigate(w.url+"/#/"), chromedp.WaitVisible(`//article[2]`))
 	w.denyAll(waiting)
-	w.run("nothing waits", chromedp.WaitVisible(".empty"))
+	w.run("nothing waits", chromedp.WaitVisible(".empty", chromedp.ByQuery))
 	w.pictures("empty")
 	said := w.ask(bash("rm -rf build"))
-	w.run("to deny", chromedp.WaitVisible(button("Deny")), chromedp.Click(button("Deny")), chromedp.SendKeys("article textarea", "use make clean"), chromedp.Blur("article textarea"))
+	w.run("to deny", chromedp.WaitVisible(button("Deny")), chromedp.Click(button("Deny")), chromedp.SendKeys("article textarea", "use make clean", chromedp.ByQuery), chromedp.Blur("article textarea", chromedp.ByQuery))
 	w.pictures("deny", 390)
 	w.denyAll([]chan string{said})
 	said = w.ask(claude("ExitPlanMode", map[string]any{"plan": "# Cart totals\n\n1. Add `Money`, which knows its currency\n2. Use it in **every** total\n   - orders\n   - refunds\n3. Keep the old field for a release\n\nThen run the tests."}))
-	w.run("the plan", chromedp.WaitVisible(".plan-h"))
+	w.run("the plan", chromedp.WaitVisible(".plan-h", chromedp.ByQuery))
 	w.pictures("plan")
 	w.denyAll([]chan string{said})
 	said = w.ask(question())
@@ -201,7 +201,7 @@ func (w *world) denyAll(calls []chan string) {
 	for _, call := range calls {
 		<-call
 	}
-	w.run("they're gone", chromedp.WaitNotPresent("article"))
+	w.run("they're gone", chromedp.WaitNotPresent("article", chromedp.ByQuery))
 }
 
 // inDocs are the pictures that README and docs show.

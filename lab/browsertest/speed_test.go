@@ -27,9 +27,12 @@ const (
 )
 
 // The first time it's opened, with nothing in the cache, the page shows what waits and
-// takes an answer within a second. The best of eight counts: tests run side by side.
+// takes an answer within a second: the middle of eight loads counts. `make usable` runs
+// this alone; among other tests it's skipped where they take too much of the machine.
 func TestUsableWithinASecond(t *testing.T) {
-	skipWhenBusy(t)
+	if os.Getenv("HOOKMUX_ALONE") == "" {
+		skipWhenBusy(t)
+	}
 	w := newWorld(t)
 	w.pair()
 	w.busyDay()
@@ -52,9 +55,11 @@ func TestUsableWithinASecond(t *testing.T) {
 		w.run("a load", chromedp.Navigate("about:blank"), chromedp.Navigate(w.url), chromedp.Poll(`window.usable`, &ms))
 		took = append(took, ms)
 	}
-	t.Logf("usable after %.0f ms", took)
-	if best := slices.Min(took); best > usableWithin {
-		t.Errorf("the page is usable after %.0f ms at best, want at most %d", best, usableWithin)
+	slices.Sort(took)
+	middle := (took[3] + took[4]) / 2
+	t.Logf("usable after %.0f ms; the middle is %.0f", took, middle)
+	if middle > usableWithin {
+		t.Errorf("the page is usable after %.0f ms, want at most %d", middle, usableWithin)
 	}
 }
 
@@ -62,7 +67,7 @@ func TestUsableWithinASecond(t *testing.T) {
 func skipWhenBusy(t *testing.T) {
 	t.Helper()
 	if load := loadPerCore(); load > 1.5 && !goesFirst() {
-		t.Skipf("%.1f programs want each processor; this needs a quieter machine", load)
+		t.Skipf("%.1f programs want each processor; `make usable` measures it alone", load)
 	}
 }
 

@@ -2,10 +2,13 @@ package web
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,6 +35,9 @@ type hub struct {
 	// many pages come back at once. changes counts.
 	list    []byte
 	changes int
+
+	zipping sync.Mutex
+	zipper  *gzip.Writer // kept while there are pages
 }
 
 // page is a page that's open in a browser.
@@ -198,6 +204,9 @@ func (h *hub) leave(p *page) {
 		h.stop()
 		h.stop, h.list = nil, nil
 		clear(h.changed)
+		h.zipping.Lock()
+		h.zipper = nil
+		h.zipping.Unlock()
 	}
 }
 
@@ -270,6 +279,7 @@ func (h *hub) find(id, device string) *page {
 // snapshot is everything a page shows first; changes follow.
 type snapshot struct {
 	Page     string              `json:"page"`
+	Time     int64               `json:"time"` // now, in milliseconds
 	Device   wire.WebDevice      `json:"device"`
 	Home     string              `json:"home"`
 	Agents   map[string]string   `json:"agents"`   // their names, as people write them
@@ -330,23 +340,25 @@ func (v *server) streamHandler(w http.ResponseWriter, r *http.Request) {
 		failWith(w, bad)
 		return
 	}
-	first, _ := json.Marshal(snapshot{Page: p.id, Device: d.Info(h.count(d.ID)), Home: v.service.Dirs.Home,
+	first, _ := json.Marshal(snapshot{Page: p.id, Time: time.Now().UnixMilli(), Device: d.Info(h.count(d.ID)), Home: v.service.Dirs.Home,
 		Agents: v.service.agentTitles(), Requests: v.service.Requests.WaitingInFull()})
 	first = append(first[:len(first)-1], `,"sessions":`...)
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Time{})
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
-	send := func(parts ...[]byte) bool {
+	zipped := acceptsGzip(r)
+	send := func(part []byte) bool {
 		_ = control.SetWriteDeadline(time.Now().Add(streamWrite))
-		for _, part := range parts {
-			if _, err := w.Write(part); err != nil {
-				return false
-			}
-		}
-		return control.Flush() == nil
+		_, err := w.Write(part)
+		return err == nil && control.Flush() == nil
 	}
-	if !send([]byte(`data: {"method":"snapshot","params":`), first, sessions, []byte("}}\n\n")) {
+	begin := slices.Concat([]byte(`data: {"method":"snapshot","params":`), first, sessions, []byte("}}\n\n"))
+	if zipped {
+		w.Header().Set("Content-Encoding", "gzip")
+		begin = h.zip(begin)
+	}
+	if !send(begin) {
 		return
 	}
 	beat := time.NewTicker(heartbeat)
@@ -360,16 +372,49 @@ func (v *server) streamHandler(w http.ResponseWriter, r *http.Request) {
 			p.behind.Add(-int64(len(events)))
 		case <-beat.C:
 		}
+		if zipped {
+			events = storedBlocks(events)
+		}
 		if p.ctx.Err() != nil || !send(events) {
 			return
 		}
 	}
 }
 
+// zip is the beginning of a compressed stream: everything that a page shows first is a
+// tenth of its size then. What follows is small and isn't compressed ([storedBlocks]), as a
+// compressor for each page would cost more memory than everything else about it.
+func (h *hub) zip(text []byte) []byte {
+	h.zipping.Lock()
+	defer h.zipping.Unlock()
+	var b bytes.Buffer
+	if h.zipper == nil {
+		h.zipper = gzip.NewWriter(&b)
+	}
+	h.zipper.Reset(&b)
+	_, _ = h.zipper.Write(text)
+	_ = h.zipper.Flush()
+	return b.Bytes()
+}
+
+// storedBlocks are the blocks of a compressed stream that hold a text as it is. The last one
+// is empty: some readers pass on what came before it only then.
+func storedBlocks(text []byte) []byte {
+	const most = 1<<16 - 1
+	var out []byte
+	for part := range slices.Chunk(text, most) {
+		n := uint16(len(part))
+		out = binary.LittleEndian.AppendUint16(append(out, 0), n)
+		out = append(binary.LittleEndian.AppendUint16(out, ^n), part...)
+	}
+	return append(out, 0, 0, 0, 0xff, 0xff)
+}
+
 // alive is a comment, which pages pass over.
 var alive = []byte(":\n\n")
 
-// visibleHandler notes whether somebody looks at a page.
+// visibleHandler notes whether somebody looks at a page, and says until when the requests
+// wait: longer, if somebody does.
 func (v *server) visibleHandler(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Page    string `json:"page"`
@@ -378,8 +423,14 @@ func (v *server) visibleHandler(w http.ResponseWriter, r *http.Request) {
 	if !readJSON(w, r, &in) {
 		return
 	}
+	deadlines := map[string]time.Time{}
 	if p := v.service.hub.find(in.Page, deviceOf(r).ID); p != nil {
 		v.service.hub.look(p, in.Visible)
+		for _, one := range v.service.Requests.WaitingInFull() {
+			if !one.Deadline.IsZero() {
+				deadlines[one.ID] = one.Deadline
+			}
+		}
 	}
-	answer(w, map[string]bool{"ok": true})
+	answer(w, map[string]any{"deadlines": deadlines})
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // The page's modules use three forms of import and export, one to a line. The test of
-// [joinModules] fails for any other.
+// [modules] fails for any other.
 var (
 	importLine = regexp.MustCompile(`(?m)^import (\{[^}]*\}|\* as (\w+)) from '\./(\w+)\.js'$`)
 	exportWord = regexp.MustCompile(`(?m)^export ((?:const|class) (\w+))`)
@@ -26,35 +26,36 @@ func minify(source []byte, loader api.Loader) []byte {
 	return result.Code
 }
 
-// joinModules makes one module of app.js and everything it imports. Each keeps names of
-// its own: it becomes a function that returns what it exports.
-func joinModules(read func(name string) []byte) string {
-	var out strings.Builder
-	done := map[string]bool{}
-	var add func(name string)
-	add = func(name string) {
-		if done[name] {
-			return
-		}
-		done[name] = true
-		text := string(read(name + ".js"))
-		for _, one := range importLine.FindAllStringSubmatch(text, -1) {
-			add(one[3])
-		}
-		var names []string
-		for _, one := range exportWord.FindAllStringSubmatch(text, -1) {
-			names = append(names, one[2])
-		}
-		text = exportWord.ReplaceAllString(text, "$1")
-		text = importLine.ReplaceAllStringFunc(text, func(line string) string {
-			one := importLine.FindStringSubmatch(line)
-			if one[2] != "" {
-				return fmt.Sprintf("const %s = $%s", one[2], one[3])
-			}
-			return fmt.Sprintf("const %s = $%s", one[1], one[3])
-		})
-		fmt.Fprintf(&out, "const $%s = (() => {\n%s\nreturn { %s }\n})()\n", name, text, strings.Join(names, ", "))
+// modules makes scripts of modules.
+type modules struct {
+	read func(name string) []byte
+	done map[string]bool // in an earlier script, or above
+}
+
+// script makes one script of a module and everything it imports that no script before it
+// has. Each module keeps names of its own: it becomes a function that returns what it exports.
+func (m *modules) script(name string) string {
+	if m.done[name] {
+		return ""
 	}
-	add("app")
+	m.done[name] = true
+	var out strings.Builder
+	text := string(m.read(name + ".js"))
+	for _, one := range importLine.FindAllStringSubmatch(text, -1) {
+		out.WriteString(m.script(one[3]))
+	}
+	var names []string
+	for _, one := range exportWord.FindAllStringSubmatch(text, -1) {
+		names = append(names, one[2])
+	}
+	text = exportWord.ReplaceAllString(text, "$1")
+	text = importLine.ReplaceAllStringFunc(text, func(line string) string {
+		one := importLine.FindStringSubmatch(line)
+		if one[2] != "" {
+			return fmt.Sprintf("const %s = $%s", one[2], one[3])
+		}
+		return fmt.Sprintf("const %s = $%s", one[1], one[3])
+	})
+	fmt.Fprintf(&out, "const $%s = (() => {\n\"use strict\"\n%s\nreturn { %s }\n})()\n", name, text, strings.Join(names, ", "))
 	return out.String()
 }

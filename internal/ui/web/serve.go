@@ -1,12 +1,8 @@
 package web
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
-	"crypto/sha256"
 	"crypto/tls"
-	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,22 +12,16 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"path"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
-
-	"github.com/evanw/esbuild/pkg/api"
 
 	"github.com/hookmux/hookmux/internal/authority/devices"
 	"github.com/hookmux/hookmux/internal/platform/jsonx"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
-
-//go:embed page
-var pageFiles embed.FS
 
 // maxConnections bounds what browsers and others hold open at once.
 const maxConnections = 512
@@ -49,6 +39,7 @@ type server struct {
 	nonces   devices.Nonces
 	limits   limits
 	unsigned *bucket // of requests without a signature that do something
+	page     func() served
 }
 
 // checkStart says what's wrong with how the page is to be served.
@@ -99,6 +90,7 @@ func listen(s *Service, p wire.WebStartParams) (*server, error) {
 		secure = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12,
 			NextProtos: []string{"h2", "http/1.1"}}
 	}
+	v.page = sync.OnceValue(func() served { return pageFor(v.instance) })
 	listeners, err := listenAt(p.Listen)
 	if err != nil {
 		return nil, err
@@ -240,12 +232,6 @@ func (c *limitedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// contentPolicy lets the page load its own files and nothing else, and keeps text from
-// becoming markup or script.
-const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-	"manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
-	"require-trusted-types-for 'script'; trusted-types hookmux"
-
 func (v *server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/hello", v.helloHandler)
@@ -268,7 +254,7 @@ func (v *server) handler() http.Handler {
 		fail(w, http.StatusNotFound, "unknown", "there's nothing here")
 	})
 	mux.HandleFunc("GET /{$}", v.pageHandler)
-	mux.HandleFunc("/", serveFile)
+	mux.HandleFunc("/", fileHandler)
 	protected := http.NewCrossOriginProtection().Handler(mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -350,90 +336,6 @@ func browserName(agent string) string {
 		}
 	}
 	return name
-}
-
-// served is a file as it's sent.
-type served struct {
-	kind          string
-	plain, zipped []byte
-	tag           string // of the content
-}
-
-// files are the page's files by their path. The modules are one file: browsers would ask
-// for six at a time, and a phone on a slow network waits for each round.
-var files = sync.OnceValue(func() map[string]served {
-	table := map[string]served{}
-	entries, _ := pageFiles.ReadDir("page") // embedded: it's there
-	for _, entry := range entries {
-		name := entry.Name()
-		if path.Ext(name) == ".js" && name != "app.js" && name != "sw.js" {
-			continue // part of app.js
-		}
-		one := served{kind: contentTypes[path.Ext(name)], plain: pageFile(name)}
-		switch path.Ext(name) {
-		case ".js":
-			if name == "app.js" {
-				one.plain = []byte(joinModules(pageFile))
-			}
-			one.plain = minify(one.plain, api.LoaderJS)
-		case ".css":
-			one.plain = minify(one.plain, api.LoaderCSS)
-		}
-		var b bytes.Buffer
-		z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
-		_, _ = z.Write(one.plain)
-		_ = z.Close()
-		one.zipped = b.Bytes()
-		one.tag = fmt.Sprintf(`"%x"`, sha256.Sum256(one.plain))
-		table["/"+name] = one
-	}
-	return table
-})
-
-// contentTypes are ours, whatever this machine's own table says.
-var contentTypes = map[string]string{
-	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
-	".webmanifest": "application/manifest+json", ".svg": "image/svg+xml", ".png": "image/png",
-}
-
-func pageFile(name string) []byte {
-	content, _ := pageFiles.ReadFile("page/" + name) // embedded: a name that isn't there has no content
-	return content
-}
-
-// pageHandler sends the page itself, which says what [server.helloHandler] does: a phone on
-// a slow network needn't ask for that, too.
-func (v *server) pageHandler(w http.ResponseWriter, _ *http.Request) {
-	page := strings.NewReplacer(`data-instance=""`, `data-instance="`+v.instance+`"`,
-		`data-time=""`, fmt.Sprintf(`data-time="%d"`, time.Now().UnixMilli()))
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = page.WriteString(w, string(files()["/index.html"].plain)) // whoever asked may be gone
-}
-
-func serveFile(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		http.Error(w, "files are only read", http.StatusMethodNotAllowed)
-		return
-	}
-	file, ok := files()[r.URL.Path]
-	if !ok {
-		http.Error(w, "there's nothing here", http.StatusNotFound)
-		return
-	}
-	w.Header().Set("Content-Type", file.kind)
-	w.Header().Set("Cache-Control", "no-cache")
-	w.Header().Set("Vary", "Accept-Encoding")
-	w.Header().Set("ETag", file.tag)
-	if r.Header.Get("If-None-Match") == file.tag {
-		w.WriteHeader(http.StatusNotModified)
-		return
-	}
-	content := file.plain
-	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		w.Header().Set("Content-Encoding", "gzip")
-		content = file.zipped
-	}
-	_, _ = w.Write(content)
 }
 
 func answer(w http.ResponseWriter, value any) {

@@ -19,13 +19,14 @@
     if (value.shown && value.createdAt) {
       const known = requests.find(([text]) => value.shown.includes(text))
       value.createdAt = before(known ? known[1] : 1)
+      if (value.status === 'pending') value.deadline = before((known ? known[1] : 1) - 30)
       if (value.shown.includes('cart.ts')) value.line = 41
     } else if (value.startedAt && value.since) {
       value.since = before(sessions[value.id] ?? 1)
       if (value.status !== 'waiting') value.lastEvent = value.since // they're sorted by it
     }
     else if (value.paired && value.id) Object.assign(value, { paired: '2026-11-16T10:00:00Z', browser: 'Chrome on Android', address: '192.168.1.23' })
-    else if (value.home && value.requests) value.home = '/home/you'
+    else if (value.home && value.requests) Object.assign(value, { home: '/home/you', time: now })
     else if (key === 'events') value.forEach((one, i) => { one.time = new Date(+morning + i * minute).toISOString() })
     return value
   }

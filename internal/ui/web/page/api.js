@@ -13,10 +13,8 @@ export class Failure extends Error {
 export class Api {
   constructor(device) {
     this.device = device
-    // The page came with what to sign for, and with the time there.
-    const { instance, time } = document.documentElement.dataset
-    this.instance = instance || ''
-    this.skew = time ? time - (performance.timeOrigin + (performance.getEntriesByType('navigation')[0]?.responseStart || 0)) : 0
+    this.instance = document.documentElement.dataset.instance // the page came with what to sign for
+    this.skew = 0
   }
 
   // hello learns what to sign for, and what time it is there.
@@ -75,9 +73,20 @@ export class Api {
     return this.post('/api/answer', body)
   }
 
+  // open asks for what there is and every change.
+  open() {
+    this.shown = !document.hidden
+    this.leaving = new AbortController()
+    return this.opening = this.send('GET', `/api/stream?visible=${this.shown ? 1 : 0}`, undefined, { signal: this.leaving.signal })
+  }
+
+  close() { this.leaving?.abort() }
+
   // stream reads what there is and every change, until it ends.
-  async stream(visible, each, signal) {
-    const response = await this.send('GET', `/api/stream?visible=${visible ? 1 : 0}`, undefined, { signal })
+  async stream(each) {
+    const opening = this.opening || this.open()
+    this.opening = null
+    const response = await opening
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
     let rest = ''
     for (;;) {

@@ -1,8 +1,8 @@
 // hookmux's page: what waits for you, what your agents do, and your answers.
 import { el, icon, ago } from './dom.js'
-import { Api } from './api.js'
-import * as keys from './key.js'
-import { state, main, sessionKey, announce, drawSessions, placeSessions } from './state.js'
+import { code, connect, connecting } from './boot.js'
+import { forget } from './key.js'
+import { state, main, sessionKey, announce, drawLeft, drawSessions, placeSessions } from './state.js'
 import { homeView, outcome, step, current, chosen } from './inbox.js'
 import { sessionView, leaveSession, lastSteps } from './session.js'
 import { usageView } from './usage.js'
@@ -20,7 +20,12 @@ const apply = ({ method, params }) => {
       state.agents = params.agents
       state.requests = new Map(params.requests.map((one) => [one.id, one]))
       state.sessions = new Map((params.sessions || []).map((one) => [sessionKey(one), one]))
-      state.ready = true
+      state.skew = params.time - Date.now()
+      tellVisible()
+      if (!state.ready) { // nothing is there yet: not a moment later
+        state.ready = true
+        return draw()
+      }
       break
     case 'inbox.received':
     case 'inbox.prompt':
@@ -68,22 +73,23 @@ const setLink = (link) => {
 // every session is sent again then, so that hours offline leave nothing stale.
 const follow = async () => {
   for (let wait = 300; ; ) {
-    const abort = new AbortController()
+    const { api } = state
+    if (!api) return
     let alive = Date.now()
-    const watch = setInterval(() => { if (Date.now() - alive > 50000) abort.abort() }, 5000)
+    const watch = setInterval(() => { if (Date.now() - alive > 50000) api.close() }, 5000)
     try {
-      await state.api.stream(!document.hidden, (note) => {
+      await api.stream((note) => {
         alive = Date.now()
         if (note === null) return
         wait = 300
         setLink('live')
         apply(note)
-      }, abort.signal)
+      })
     } catch (failure) {
       if (failure.code === 'unpaired') return unpaired()
     } finally {
       clearInterval(watch)
-      abort.abort()
+      api.close()
     }
     setLink('offline')
     await new Promise((done) => {
@@ -95,12 +101,18 @@ const follow = async () => {
   }
 }
 
-document.addEventListener('visibilitychange', () => {
-  if (state.page) state.api?.post('/api/visible', { page: state.page, visible: !document.hidden }).catch(() => {})
-})
+const tellVisible = () => {
+  if (!state.page || !state.api || state.api.shown === !document.hidden) return
+  state.api.shown = !document.hidden
+  state.api.post('/api/visible', { page: state.page, visible: state.api.shown }).then(({ deadlines }) => {
+    for (const one of state.requests.values()) one.deadline = deadlines[one.id] ?? one.deadline
+    drawSoon()
+  }).catch(() => {})
+}
+document.addEventListener('visibilitychange', tellVisible)
 
 const unpaired = async () => {
-  await keys.forget()
+  await forget()
   state.api = null
   state.ready = false
   document.body.classList.add('unpaired')
@@ -169,7 +181,10 @@ addEventListener('hashchange', () => {
   main.focus({ preventScroll: true })
 })
 
-setInterval(() => { for (const node of document.querySelectorAll('[data-since]')) node.textContent = ago(node.dataset.since) }, 5000)
+setInterval(() => {
+  for (const node of document.querySelectorAll('[data-since]')) node.textContent = ago(node.dataset.since)
+  document.querySelectorAll('.left').forEach(drawLeft)
+}, 5000)
 
 // Keys, where nothing is typed: the same as in the terminal.
 let holding = null
@@ -182,17 +197,12 @@ addEventListener('keydown', (e) => {
   if (/^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName) && !/^(radio|checkbox)$/.test(e.target.type)) return
   if (e.key === 'j' || e.key === 'k') return step(e.key === 'j' ? 1 : -1)
   const card = e.repeat ? null : current()
-  const usable = (what) => [...card.querySelectorAll(what)].find((one) => !one.disabled && one.offsetParent)
-  if (!card) return
-  if (/^[1-9]$/.test(e.key)) return [...card.querySelectorAll('.option input')][e.key - 1]?.click()
-  if (e.key === 'a') {
-    holding = usable('.actions > .buttons .hold')
-    if (holding) return holding.hold()
-  }
-  const button = usable({ a: '.actions > .buttons .yes', d: '.actions > .buttons .no', s: '.choices .leave', ' ': '.actions > .buttons .read-on' }[e.key] || ':not(*)')
-  if (!button || e.key === ' ' && e.target.closest('button')) return
+  const meant = card && [...card.querySelectorAll('[data-key]')].find((one) => one.dataset.key === e.key && !one.disabled && one.offsetParent)
+  if (!meant || e.key === ' ' && e.target.closest('button')) return
   e.preventDefault()
-  button.click()
+  if (!meant.hold) return meant.click()
+  holding = meant
+  meant.hold()
 })
 addEventListener('keyup', (e) => { if (e.key === 'a') { holding?.release(); holding = null } })
 
@@ -200,14 +210,15 @@ addEventListener('keyup', (e) => { if (e.key === 'a') { holding?.release(); hold
 navigator.serviceWorker?.addEventListener('message', ({ data }) => { if (/^#\/request\//.test(data?.open)) location.hash = data.open })
 
 let following = false
-const start = async () => {
-  const code = location.hash.startsWith('#pair=') ? location.hash.slice(6) : ''
-  if (code) history.replaceState(null, '', '/') // the code doesn't stay in the address
-  const own = crypto.subtle ? await keys.load().catch(() => null) : null
-  document.body.classList.toggle('unpaired', !own || Boolean(code))
-  if (code) return claim(code, start)
-  if (!own) return pairView(start)
-  state.api = new Api(own)
+const start = async (first) => {
+  const pairing = code()
+  if (pairing) history.replaceState(null, '', '/') // the code doesn't stay in the address
+  const api = pairing ? null : await (first || connect())
+  document.body.classList.toggle('unpaired', !api)
+  if (pairing) return claim(pairing, start)
+  if (!api) return pairView(start)
+  state.api?.close()
+  state.api = api
   setLink('connecting')
   if (following) return
   following = true
@@ -215,4 +226,4 @@ const start = async () => {
   following = false
 }
 
-start()
+start(connecting)

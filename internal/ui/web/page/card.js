@@ -2,7 +2,7 @@
 // it, line by line: its hash is what your answer signs.
 import { el, icon, badge, ago, base } from './dom.js'
 import { sha256 } from './key.js'
-import { folderOf } from './state.js'
+import { folderOf, drawLeft } from './state.js'
 
 const prefix = '  '
 
@@ -217,16 +217,20 @@ const body = (request, may) => {
 
 let serial = 0
 
+const key = (letter) => el('kbd', { 'aria-hidden': 'true' }, letter)
+
 // form draws the controls of a question, or of a form with several.
 const form = (request, id) => {
+  let count = 0
   const fields = request.questions.map((q, i) => {
     const name = `${id}-q${i}`
     const group = el('fieldset', { class: 'question' }, el('legend', {}, q.header && q.header !== q.question ? el('span', { class: 'tag' }, q.header) : null, q.question,
       q.optional ? el('small', {}, ' optional') : null))
     const options = (q.options || []).map((option, n) => {
       const input = el('input', { type: q.multiSelect ? 'checkbox' : 'radio', name, value: option.label, id: `${name}-${n}` })
-      group.append(el('label', { class: 'option', for: `${name}-${n}` }, input,
-        el('span', {}, el('b', {}, option.label), option.description ? el('small', {}, option.description) : null)))
+      const letter = ++count <= 9 ? String(count) : null
+      group.append(el('label', { class: 'option', for: `${name}-${n}`, 'data-key': letter }, input,
+        el('span', {}, el('b', {}, option.label), option.description ? el('small', {}, option.description) : null), letter ? key(letter) : null))
       return input
     })
     let free = null
@@ -256,6 +260,7 @@ const form = (request, id) => {
 }
 
 const planNames = { accept: 'Approve', auto: 'Approve, edits without asking', manual: 'Approve, ask for each edit' }
+const planKeys = { auto: 'u', manual: 'm' }
 
 const holdTime = 700 // milliseconds
 
@@ -295,7 +300,8 @@ export const card = (request, { act, release, may, title }) => {
     el('header', {}, badge(request.agent),
       el('div', { class: 'head', id: `${id}-h` },
         el('div', { class: 'session-top' }, el('h2', {}, el('a', { href: `#/session/${encodeURIComponent(request.session)}` }, title || base(request.cwd) || request.session.slice(0, 8))), el('span', { class: 'when', 'data-since': request.createdAt }, ago(request.createdAt))),
-        el('p', { class: 'wants' }, head, folder ? [' in ', el('span', { class: 'folder', title: request.cwd }, folder)] : '', request.host ? [' ', el('span', { class: 'host' }, request.host)] : ''))),
+        el('p', { class: 'wants' }, head, folder ? [' in ', el('span', { class: 'folder', title: request.cwd }, folder)] : '', request.host ? [' ', el('span', { class: 'host' }, request.host)] : '',
+          request.status === 'pending' && request.deadline ? drawLeft(el('span', { class: 'left', 'data-until': request.deadline })) : ''))),
     effect ? el('p', { class: 'effect' }, icon(risky ? 'alert' : 'bolt'), el('span', {}, effect)) : null,
     el('div', { class: 'body' }, body(request, may)),
     request.note ? el('p', { class: 'note' }, request.note) : null)
@@ -359,11 +365,12 @@ export const card = (request, { act, release, may, title }) => {
   // sure is for who can't hold a button down.
   const sure = (text, act) => show(el('p', { class: 'label' }, `${effect || head}. Are you sure?`),
     el('div', { class: 'buttons' }, cancel(), el('button', { type: 'button', class: 'danger', onclick: act }, text)))
-  const button = (kind, text, symbol, onclick) => el('button', { type: 'button', class: kind, onclick }, symbol ? icon(symbol) : null, text)
-  const key = (letter) => el('kbd', { 'aria-hidden': 'true' }, letter)
-  const other = (kind, symbol, text, small, onclick, letter) => others.append(button(`choice ${kind}`, [el('span', {}, text, small ? el('small', {}, small) : null), letter ? key(letter) : null], symbol, onclick))
-  const yes = (text, symbol, act) => buttons.append(button('yes', [text, key('A')], symbol, act))
-  const no = (act) => buttons.append(button('no', ['Deny…', key('D')], 'cross', act))
+  // Keys are those of the terminal.
+  const button = (kind, text, symbol, onclick, letter) => el('button', { type: 'button', class: kind, onclick, 'data-key': letter }, symbol ? icon(symbol) : null, text)
+  const other = (kind, symbol, text, small, onclick, letter) => others.append(button(`choice ${kind}`, [el('span', {}, text, small ? el('small', {}, small) : null),
+    key(letter === 'A' ? '⇧A' : letter.toUpperCase())], symbol, onclick, letter))
+  const yes = (text, symbol, act) => buttons.append(button('yes', [text, key('A')], symbol, act, 'a'))
+  const no = (act) => buttons.append(button('no', ['Deny…', key('D')], 'cross', act, 'd'))
   if (request.kind === 'question' && choices.includes('answer')) {
     const asked = form(request, id)
     const send = () => {
@@ -380,18 +387,23 @@ export const card = (request, { act, release, may, title }) => {
     if (choices.includes('reject')) no(() => askReason({ choice: 'deny', plan: 'reject' }))
     if (modes.length) yes(modes[0] === 'accept' ? 'Approve' : planNames[modes[0]], 'check', approve(modes[0]))
     if (modes[0] === 'accept' && modes.length > 1) hint = 'Approve goes on in the mode it had before the plan.'
-    for (const mode of modes.slice(1)) other('go', 'check', planNames[mode], '', approve(mode))
+    for (const mode of modes.slice(1)) other('go', 'check', planNames[mode], '', approve(mode), planKeys[mode])
   } else {
     const once = () => say({ choice: 'once' })
+    const mayHold = () => {
+      const hold = held('', ['Hold to approve', key('A')], once, () => sure('Approve', once))
+      hold.dataset.key = 'a'
+      buttons.append(hold)
+    }
     if (choices.includes('deny')) no(() => askReason({ choice: 'deny' }))
-    if (choices.includes('once')) risky ? buttons.append(held('', ['Hold to approve', key('A')], once, () => sure('Approve', once))) : yes('Approve', 'check', once)
+    if (choices.includes('once')) risky ? mayHold() : yes('Approve', 'check', once)
   }
-  if (choices.includes('always') && request.rule) other('go opens', 'bookmark', 'Approve and save a permission…', request.rule, askAlways)
+  if (choices.includes('always') && request.rule) other('go opens', 'bookmark', 'Approve and save a permission…', request.rule, askAlways, 'A')
   other('leave', 'skip', 'Skip: answer it in its terminal', '', async () => {
     busy(true)
     try { await release(request) } catch (failure) { failed(failure) }
-  }, 'S')
-  buttons.append(button('read-on', 'Read on', 'down', () => read.scrollBy({ top: read.clientHeight * 0.85, behavior: 'smooth' })))
+  }, 'r')
+  buttons.append(button('read-on', 'Read on', 'down', () => read.scrollBy({ top: read.clientHeight * 0.85, behavior: 'smooth' }), ' '))
   node.append(el('div', { class: 'actions' }, error, buttons, hint ? el('p', { class: 'hint' }, hint) : null, others, panel))
   showWhole(node, read)
   return node

@@ -2,7 +2,10 @@
 // of an agent can't hide or turn around what stands beside it. A joiner between emoji stays.
 const unseen = /(?!\n|\t|(?<=\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?)\u200d(?=\p{Extended_Pictographic}))[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u00a0\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\u{e0100}-\u{e01ef}]/gu
 
-export const visible = (text) => String(text).replace(unseen, (c) => {
+// plain is what most texts are: it's asked first, as it's quick.
+const plain = /^[\n\t\x20-\x7e\xa1-\xac\xae-\u02ff\u2010-\u2027]*$/
+
+export const visible = (text) => plain.test(text) ? String(text) : String(text).replace(unseen, (c) => {
   const code = c.codePointAt(0).toString(16)
   return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`
 })

@@ -1,5 +1,5 @@
 // What waits for you.
-import { el, icon, badge, ago, arrange, keeper } from './dom.js'
+import { el, icon, badge, ago, arrange, keeper, visible } from './dom.js'
 import { card } from './card.js'
 import { state, main, toast, titleOf, agentName } from './state.js'
 
@@ -9,8 +9,13 @@ const cards = new Map()
 export const cardFor = (request, redraw) => {
   const mark = `${request.sha256} ${request.status} ${state.device?.scope}`
   const kept = cards.get(request.id)
-  if (kept && kept.mark === mark) return kept.node
   const session = state.sessions.get(`${request.agent} ${request.session}`)
+  if (kept && kept.mark === mark) {
+    const left = kept.node.querySelector('.left')
+    if (left) left.dataset.until = request.deadline
+    if (session) kept.node.querySelector('h2 a').textContent = visible(titleOf(session)) // it may have come later
+    return kept.node
+  }
   const node = card(request, {
     may: state.device?.scope === 'answer',
     title: session && titleOf(session),

@@ -3,7 +3,7 @@ import { el, ago, base, badge, short, arrange, keeper } from './dom.js'
 
 export const main = document.getElementById('main')
 
-export const state = { api: null, device: null, page: '', home: '', agents: {}, requests: new Map(), sessions: new Map(), done: [], ready: false, host: null }
+export const state = { api: null, device: null, page: '', home: '', skew: 0, agents: {}, requests: new Map(), sessions: new Map(), done: [], ready: false, host: null }
 
 export const sessionKey = (one) => `${one.agent} ${one.id}`
 
@@ -85,6 +85,14 @@ export const drawSessions = (shown) => {
   if (href) [...rail.querySelectorAll('a')].find((a) => a.getAttribute('href') === href)?.focus()
   if (chip) [...rail.querySelectorAll('.chip')].find((one) => one.textContent === chip)?.focus()
   rail.querySelector(':scope > p').hidden = list.length > 0
+}
+
+// drawLeft writes how long a request still waits; nothing once that's over.
+export const drawLeft = (node) => {
+  const seconds = (new Date(node.dataset.until) - Date.now() - state.skew) / 1000
+  node.textContent = seconds <= 0 ? '' : `${seconds < 60 ? `${Math.ceil(seconds / 10) * 10}s` : seconds < 7200 ? `${Math.round(seconds / 60)}m` : `${Math.floor(seconds / 3600)}h`} left`
+  node.classList.toggle('soon', seconds < 120)
+  return node
 }
 
 export const announce = (text) => { document.getElementById('live').textContent = text }
