@@ -3,6 +3,7 @@ package browsertest
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -40,7 +41,7 @@ func hostileTexts() []string {
 // Text of an agent stays text in every place of the page.
 func TestHostileTextsInChromium(t *testing.T) {
 	w := newWorld(t)
-	w.pair()
+	device := w.pair()
 	texts := hostileTexts()
 	if len(texts) < 500 {
 		t.Errorf("only %d texts", len(texts))
@@ -65,6 +66,13 @@ func TestHostileTextsInChromium(t *testing.T) {
 			}
 		}
 	}
+	var records strings.Builder
+	for i, text := range texts {
+		b, _ := json.Marshal(map[string]any{"type": "assistant", "timestamp": time.Now().UTC().Format(time.RFC3339), "sessionId": fmt.Sprint("h", i), "requestId": fmt.Sprint("r", i),
+			"cwd": "/home/you/" + text, "message": map[string]any{"id": fmt.Sprint("m", i), "model": text, "usage": map[string]int{"input_tokens": 1000 + i, "output_tokens": 10}}})
+		fmt.Fprintf(&records, "%s\n", b)
+	}
+	w.Write(filepath.Join(w.Dirs.Home, ".claude/projects/-home-you-hostile/h.jsonl"), records.String())
 	options := []any{}
 	for _, text := range hostile {
 		options = append(options, map[string]any{"label": text, "description": text})
@@ -107,6 +115,12 @@ func TestHostileTextsInChromium(t *testing.T) {
 	check("usage")
 	w.run("devices", chromedp.Evaluate(`location.hash = '#/devices'`, nil), chromedp.WaitVisible(".devices li", chromedp.ByQuery))
 	check("devices")
+	for _, text := range hostile {
+		w.MustCall(wire.MethodWebDeviceRename, wire.WebDeviceParams{Device: device.ID, Name: text}, nil)
+		w.run("a device called "+text, chromedp.Evaluate(`location.hash = '#/usage'`, nil), chromedp.WaitVisible(".tiles", chromedp.ByQuery),
+			chromedp.Evaluate(`location.hash = '#/devices'`, nil), chromedp.WaitVisible(".devices li", chromedp.ByQuery))
+		check("a device called " + text)
+	}
 	w.run("hidden signs", chromedp.Evaluate(`location.hash = '#/'`, nil), chromedp.WaitVisible(`//article[5]`),
 		chromedp.Evaluate(`[...document.body.innerText].filter((c) => /[\u202a-\u202e\u2066-\u2069\u200b\u001b]/.test(c)).length`, &found))
 	if found != 0 {

@@ -34,7 +34,10 @@ func (w *world) holdButton() {
 func TestPageInChromium(t *testing.T) {
 	w := newWorld(t)
 	w.run("without a device", chromedp.Navigate(w.url), chromedp.WaitVisible(`//h1[contains(., "Pair this device")]`))
-	device := w.pair()
+	// An installed app on an iPhone has storage of its own: the link is pasted there.
+	device := w.pairBy(wire.WebPairParams{}, func(link string) chromedp.Action {
+		return chromedp.Tasks{chromedp.SendKeys("#code", link, chromedp.ByQuery), chromedp.Click(`//form//button[.="Pair"]`)}
+	}, func() {})
 	w.audit("inbox")
 
 	said := w.ask(bash("npm test -- --grep 'cart total'"))
@@ -85,6 +88,10 @@ func TestPageInChromium(t *testing.T) {
 	w.audit("sessions")
 	w.run("the session", chromedp.Click(".session", chromedp.ByQuery), chromedp.WaitVisible(".timeline .ev", chromedp.ByQuery))
 	w.audit("a session")
+	w.run("search", chromedp.SendKeys(".tools input", "force", chromedp.ByQuery),
+		chromedp.Poll(`((found) => found.length && found.every((one) => one.textContent.includes('--force')))([...document.querySelectorAll('.timeline .ev')])`, nil),
+		chromedp.Evaluate(`{ const search = document.querySelector('.tools input'); search.value = ''; search.dispatchEvent(new Event('input')) }`, nil),
+		chromedp.Poll(`document.querySelectorAll('.timeline .ev').length > 2`, nil))
 	said = w.ask(bash("rm -rf build"))
 	w.run("a session that asks", chromedp.WaitVisible(".dock .risk-high .hold", chromedp.ByQuery), chromedp.WaitVisible(".send textarea:disabled", chromedp.ByQuery))
 	w.audit("a session that asks")
@@ -103,6 +110,36 @@ func TestPageInChromium(t *testing.T) {
 		func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
 	if kept != 0 {
 		t.Errorf("%d keys are kept after the device was removed", kept)
+	}
+	if len(w.errors) > 0 {
+		t.Errorf("the page throws: %v", w.errors)
+	}
+}
+
+// A form has several questions: one answer, more than one, your own words, and none where
+// that's allowed.
+func TestFormInChromium(t *testing.T) {
+	w := newWorld(t)
+	w.pair()
+	choice := func(label string) map[string]any {
+		return map[string]any{"label": label, "description": "Ships with " + label}
+	}
+	said := w.ask(claude("AskUserQuestion", map[string]any{"questions": []any{
+		map[string]any{"question": "Which payments?", "header": "Payments", "multiSelect": true, "options": []any{choice("cards"), choice("invoices"), choice("vouchers")}},
+		map[string]any{"question": "Which currency?", "header": "Currency", "multiSelect": false, "options": []any{choice("EUR"), choice("USD")}},
+	}}))
+	w.run("half of it", chromedp.WaitVisible(option("cards")), chromedp.Click(option("cards")), chromedp.Click(option("vouchers")), chromedp.Click(button("Answer")),
+		chromedp.WaitVisible(`//article//p[@role="alert" and contains(., "“Which currency?” has no answer yet.")]`))
+	w.audit("a form")
+	w.run("the rest", chromedp.SendKeys(`//article//fieldset[2]//input[@type="text"]`, "Swiss francs"), chromedp.Click(button("Answer")))
+	heard := <-said
+	for _, want := range []string{"cards", "vouchers", "Swiss francs"} {
+		if !strings.Contains(heard, want) {
+			t.Errorf("the agent hears %q, want %q in it", heard, want)
+		}
+	}
+	if strings.Contains(heard, `"Which payments?":"cards, invoices`) {
+		t.Errorf("the agent hears what wasn't chosen: %q", heard)
 	}
 	if len(w.errors) > 0 {
 		t.Errorf("the page throws: %v", w.errors)

@@ -175,10 +175,18 @@ func (w *world) pair() wire.WebDevice {
 // pairAs pairs the browser, and does something while it shows the digits.
 func (w *world) pairAs(p wire.WebPairParams, meanwhile func()) wire.WebDevice {
 	w.T.Helper()
+	return w.pairBy(p, func(link string) chromedp.Action {
+		return chromedp.Tasks{chromedp.Navigate("about:blank"), chromedp.Navigate(link)}
+	}, meanwhile)
+}
+
+// pairBy is pairAs where the link comes to the page in some way.
+func (w *world) pairBy(p wire.WebPairParams, bring func(link string) chromedp.Action, meanwhile func()) wire.WebDevice {
+	w.T.Helper()
 	var pairing wire.WebPairing
 	w.MustCall(wire.MethodWebPair, p, &pairing)
 	var shown, address string
-	w.run("the digits", chromedp.Navigate("about:blank"), chromedp.Navigate(pairing.URL), chromedp.WaitVisible(".digits", chromedp.ByQuery),
+	w.run("the digits", bring(pairing.URL), chromedp.WaitVisible(".digits", chromedp.ByQuery),
 		chromedp.Text(".digits", &shown, chromedp.ByQuery), chromedp.Location(&address))
 	var claim wire.WebClaim
 	w.MustCall(wire.MethodWebPairWait, wire.WebPairingParams{Pairing: pairing.Pairing}, &claim)

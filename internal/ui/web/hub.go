@@ -44,6 +44,7 @@ type hub struct {
 type page struct {
 	id     string
 	device string
+	zipped bool // it gets a compressed stream
 	events chan []byte
 	behind atomic.Int64 // bytes that wait in events
 	ctx    context.Context
@@ -65,7 +66,7 @@ const (
 )
 
 // join adds a page and returns once nothing can be missed.
-func (h *hub) join(ctx context.Context, device string) (*page, error) {
+func (h *hub) join(ctx context.Context, device string, zipped bool) (*page, error) {
 	h.mu.Lock()
 	own := 0
 	for p := range h.pages {
@@ -77,7 +78,7 @@ func (h *hub) join(ctx context.Context, device string) (*page, error) {
 		h.mu.Unlock()
 		return nil, fmt.Errorf("too many pages are open")
 	}
-	p := &page{id: devices.RandomID(8), device: device, events: make(chan []byte, pageLag)}
+	p := &page{id: devices.RandomID(8), device: device, zipped: zipped, events: make(chan []byte, pageLag)}
 	p.ctx, p.end = context.WithCancel(ctx)
 	h.pages[p] = struct{}{}
 	if h.stop == nil {
@@ -134,13 +135,18 @@ func (h *hub) broadcast(line []byte) {
 
 // tellLocked gives events to every page; one that is too slow begins again.
 func (h *hub) tellLocked(events []byte) {
+	blocks := storedBlocks(events)
 	for p := range h.pages {
-		if p.behind.Add(int64(len(events))) > pageBehind {
+		text := events
+		if p.zipped {
+			text = blocks
+		}
+		if p.behind.Add(int64(len(text))) > pageBehind {
 			p.end()
 			continue
 		}
 		select {
-		case p.events <- events:
+		case p.events <- text:
 		default:
 			p.end()
 		}
@@ -324,7 +330,7 @@ func (h *hub) sessionList(ctx context.Context) ([]byte, *wire.Error) {
 // at once.
 func (v *server) streamHandler(w http.ResponseWriter, r *http.Request) {
 	d, h := deviceOf(r), v.service.hub
-	p, err := h.join(r.Context(), d.ID)
+	p, err := h.join(r.Context(), d.ID, acceptsGzip(r))
 	if err != nil {
 		fail(w, http.StatusServiceUnavailable, "busy", err.Error())
 		return
@@ -347,14 +353,15 @@ func (v *server) streamHandler(w http.ResponseWriter, r *http.Request) {
 	_ = control.SetReadDeadline(time.Time{})
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no")
-	zipped := acceptsGzip(r)
 	send := func(part []byte) bool {
 		_ = control.SetWriteDeadline(time.Now().Add(streamWrite))
 		_, err := w.Write(part)
 		return err == nil && control.Flush() == nil
 	}
 	begin := slices.Concat([]byte(`data: {"method":"snapshot","params":`), first, sessions, []byte("}}\n\n"))
-	if zipped {
+	beating := alive
+	if p.zipped {
+		beating = storedBlocks(alive)
 		w.Header().Set("Content-Encoding", "gzip")
 		begin = h.zip(begin)
 	}
@@ -364,16 +371,13 @@ func (v *server) streamHandler(w http.ResponseWriter, r *http.Request) {
 	beat := time.NewTicker(heartbeat)
 	defer beat.Stop()
 	for {
-		events := alive
+		events := beating
 		select {
 		case <-p.ctx.Done():
 			return
 		case events = <-p.events:
 			p.behind.Add(-int64(len(events)))
 		case <-beat.C:
-		}
-		if zipped {
-			events = storedBlocks(events)
 		}
 		if p.ctx.Err() != nil || !send(events) {
 			return
@@ -401,7 +405,7 @@ func (h *hub) zip(text []byte) []byte {
 // is empty: some readers pass on what came before it only then.
 func storedBlocks(text []byte) []byte {
 	const most = 1<<16 - 1
-	var out []byte
+	out := make([]byte, 0, len(text)+16)
 	for part := range slices.Chunk(text, most) {
 		n := uint16(len(part))
 		out = binary.LittleEndian.AppendUint16(append(out, 0), n)

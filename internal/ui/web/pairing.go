@@ -39,7 +39,8 @@ type pairing struct {
 	name   string
 	until  time.Time
 	claim  *claim
-	used   chan struct{} // closed when the code was used
+	used   chan struct{} // closed when the code was used, or is void
+	void   bool          // somebody guessed
 	device string        // id, once it's confirmed
 }
 
@@ -95,7 +96,7 @@ func (p *pairings) use(code string, c claim, now time.Time) (*pairing, string, b
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, one := range p.open {
-		if one.claim != nil || now.After(one.until) || subtle.ConstantTimeCompare([]byte(one.code), []byte(code)) != 1 {
+		if one.claim != nil || one.void || now.After(one.until) || subtle.ConstantTimeCompare([]byte(one.code), []byte(code)) != 1 {
 			continue
 		}
 		nonce := devices.RandomID(16)
@@ -108,9 +109,10 @@ func (p *pairings) use(code string, c claim, now time.Time) (*pairing, string, b
 		return one, nonce, true
 	}
 	if p.wrong++; p.wrong >= pairTries {
-		for id, one := range p.open {
-			if one.claim == nil {
-				delete(p.open, id)
+		for _, one := range p.open {
+			if one.claim == nil && !one.void {
+				one.void = true
+				close(one.used)
 			}
 		}
 	}
@@ -166,6 +168,10 @@ func (s *Service) waitMethod(ctx context.Context, params json.RawMessage, _ proc
 	defer over.Stop()
 	select {
 	case <-one.used:
+		if one.claim == nil {
+			return nil, wire.Errorf(wire.CodeGone, "%d wrong codes were tried, so this one no longer counts: if that wasn't you, "+
+				"a program on this machine guesses; begin again with `hookmux web pair`", pairTries)
+		}
 		return wire.WebClaim{Digits: one.claim.digits, Name: one.claim.name, Browser: one.claim.browser,
 			Address: one.claim.address, Scope: one.scope}, nil
 	case <-over.C:
@@ -210,7 +216,7 @@ func (s *Service) confirmMethod(params json.RawMessage, _ proc.Cred) (any, *wire
 }
 
 // claimHandler takes a code and a browser's new key.
-func (s *Service) claimHandler(w http.ResponseWriter, r *http.Request) {
+func (v *server) claimHandler(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Code string `json:"code"`
 		Key  string `json:"key"`
@@ -228,8 +234,8 @@ func (s *Service) claimHandler(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusBadRequest, "key", "that isn't a P-256 key")
 		return
 	}
-	one, nonce, ok := s.pairings.use(strings.ToUpper(strings.TrimSpace(in.Code)), claim{key: key, name: devices.CleanName(in.Name, "browser"),
-		browser: browserName(r.UserAgent()), address: s.clientAddress(r)}, time.Now())
+	one, nonce, ok := v.service.pairings.use(strings.ToUpper(strings.TrimSpace(in.Code)), claim{key: key, name: devices.CleanName(in.Name, "browser"),
+		browser: browserName(r.UserAgent()), address: v.clientAddress(r)}, time.Now())
 	if !ok {
 		fail(w, http.StatusForbidden, "code", "This code was used already, is too old or isn't one. "+
 			"Run `hookmux web pair` again.")

@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/authority/devices"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/services"
 )
@@ -128,6 +129,50 @@ func TestPush(t *testing.T) {
 	again, err := newPusher(s).signingKey()
 	if err != nil || !first.Equal(again) {
 		t.Errorf("another key after a restart: %v", err)
+	}
+}
+
+// Devices are told while nobody looks at a page, and what they were told is withdrawn once.
+func TestPushedWhileNobodyLooks(t *testing.T) {
+	key, err := ecdh.P256().GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pushed := 0
+	service := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		pushed++
+		w.WriteHeader(http.StatusCreated)
+	}))
+	defer service.Close()
+	deps := services.Deps{Dirs: paths.Dirs{State: t.TempDir()}}
+	s := &Service{Options: Options{Deps: deps, Devices: devices.Open(deps)}, running: &server{address: DefaultListen}}
+	s.hub = &hub{service: s, pages: map[*page]struct{}{}}
+	s.push = newPusher(s)
+	s.push.check, s.push.client = func(string) error { return nil }, service.Client()
+	if err := s.Devices.Add(device{ID: "d1", Push: &subscription{Endpoint: service.URL, P256DH: key.PublicKey().Bytes(), Auth: randomBytes(16)}}); err != nil {
+		t.Fatal(err)
+	}
+	looked := &page{left: func() {}}
+	tell := func() error { return s.Tell(t.Context(), "r7", "Claude Code asks for permission", "shop", true) }
+	withdraw := func() error { return s.Withdraw(t.Context(), "r7") }
+	for _, step := range []struct {
+		what   string
+		before func()
+		do     func() error
+		want   int
+	}{
+		{"somebody looks", func() { s.hub.pages[looked] = struct{}{} }, tell, 0},
+		{"withdrawn before it was told", nil, withdraw, 0},
+		{"nobody looks", func() { delete(s.hub.pages, looked) }, tell, 1},
+		{"withdrawn while somebody looks", func() { s.hub.pages[looked] = struct{}{} }, withdraw, 2},
+		{"withdrawn again", nil, withdraw, 2},
+	} {
+		if step.before != nil {
+			step.before()
+		}
+		if err := step.do(); err != nil || pushed != step.want {
+			t.Errorf("%s: %d pushes, want %d, error %v", step.what, pushed, step.want, err)
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -113,16 +114,15 @@ func listen(s *Service, p wire.WebStartParams) (*server, error) {
 		Handler: v.handler(), BaseContext: func(net.Listener) context.Context { return ctx }, TLSConfig: secure,
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: 30 * time.Second,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: log.New(io.Discard, "", 0),
+		ConnState: new(connections).note,
 	}
-	room := make(chan struct{}, maxConnections)
 	for _, one := range listeners {
-		limited := &limitedListener{Listener: one, room: room}
 		s.Background.Go(func() {
 			if v.tls {
-				_ = v.http.ServeTLS(limited, "", "") // ends with close
+				_ = v.http.ServeTLS(one, "", "") // ends with close
 				return
 			}
-			_ = v.http.Serve(limited)
+			_ = v.http.Serve(one)
 		})
 	}
 	return v, nil
@@ -201,41 +201,38 @@ func (v *server) url() string {
 	return scheme + net.JoinHostPort(host, port)
 }
 
-// limitedListener takes no more connections than there's room for.
-type limitedListener struct {
-	net.Listener
-	room chan struct{}
+// connections bounds what is open at once. The oldest of those that do nothing make room: a
+// program that holds many open keeps nobody out.
+type connections struct {
+	mu   sync.Mutex
+	open int
+	idle []net.Conn // the oldest first
 }
 
-func (l *limitedListener) Accept() (net.Conn, error) {
-	for {
-		conn, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		select {
-		case l.room <- struct{}{}:
-			return &limitedConn{Conn: conn, leave: sync.OnceFunc(func() { <-l.room })}, nil
-		default:
-			conn.Close()
-		}
+func (c *connections) note(conn net.Conn, state http.ConnState) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.idle = slices.DeleteFunc(c.idle, func(one net.Conn) bool { return one == conn })
+	switch state {
+	case http.StateNew:
+		c.open++
+		c.idle = append(c.idle, conn)
+	case http.StateIdle:
+		c.idle = append(c.idle, conn)
+	case http.StateClosed, http.StateHijacked:
+		c.open--
 	}
-}
-
-type limitedConn struct {
-	net.Conn
-	leave func()
-}
-
-func (c *limitedConn) Close() error {
-	c.leave()
-	return c.Conn.Close()
+	if state == http.StateNew && c.open > maxConnections {
+		oldest := c.idle[0]
+		c.idle = c.idle[1:]
+		go oldest.Close() // which is noted, too
+	}
 }
 
 func (v *server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/hello", v.helloHandler)
-	mux.HandleFunc("POST /api/pair", v.slowly(v.service.claimHandler))
+	mux.HandleFunc("POST /api/pair", v.slowly(v.claimHandler))
 	mux.HandleFunc("POST /api/pair/state", v.slowly(v.service.pairedHandler))
 	mux.HandleFunc("GET /api/stream", v.signed(wire.ScopeRead, v.streamHandler))
 	mux.HandleFunc("POST /api/visible", v.signed(wire.ScopeRead, v.visibleHandler))
@@ -308,9 +305,9 @@ func (v *server) helloHandler(w http.ResponseWriter, _ *http.Request) {
 
 // clientAddress returns where a request came from, for you to read: behind a proxy on this
 // machine it's what the proxy says.
-func (s *Service) clientAddress(r *http.Request) string {
+func (v *server) clientAddress(r *http.Request) string {
 	host, _, _ := net.SplitHostPort(r.RemoteAddr)
-	if forwarded := r.Header.Values("X-Forwarded-For"); isLoopback(host) && len(forwarded) > 0 {
+	if forwarded := r.Header.Values("X-Forwarded-For"); v.public != nil && isLoopback(host) && len(forwarded) > 0 {
 		list := strings.Split(forwarded[len(forwarded)-1], ",")
 		if ip := net.ParseIP(strings.TrimSpace(list[len(list)-1])); ip != nil {
 			return ip.String()

@@ -45,20 +45,37 @@ var errClock = errors.New("the clock of this device is wrong")
 // errRate says that a device asks too often. Its requests aren't remembered then.
 var errRate = errors.New("too many requests; wait a moment")
 
+// errUnpaired says that nobody signed a request who may.
+var errUnpaired = errors.New("this needs a paired device; `hookmux web pair` pairs one")
+
+// authorizationWords are the five words of a request's authorization; empty where it has
+// none of ours.
+func authorizationWords(r *http.Request) []string {
+	if words := strings.Split(r.Header.Get("Authorization"), " "); len(words) == 5 && words[0] == authScheme {
+		return words
+	}
+	return make([]string, 5)
+}
+
+// isNamed reports whether a request says that it's of a device that's paired.
+func (v *server) isNamed(r *http.Request) bool {
+	_, ok := v.service.browser(authorizationWords(r)[1])
+	return ok
+}
+
 // authenticate finds out whose signature a request carries.
 func (v *server) authenticate(r *http.Request, body []byte, now time.Time) (device, error) {
-	unsigned := errors.New("this needs a paired device; `hookmux web pair` pairs one")
-	words := strings.Split(r.Header.Get("Authorization"), " ")
-	if len(words) != 5 || words[0] != authScheme || len(words[3]) < 16 || len(words[3]) > 64 {
-		return device{}, unsigned
+	words := authorizationWords(r)
+	if len(words[3]) < 16 || len(words[3]) > 64 {
+		return device{}, errUnpaired
 	}
 	d, ok := v.service.browser(words[1])
 	if !ok {
-		return device{}, unsigned
+		return device{}, errUnpaired
 	}
 	signature, err := base64.RawURLEncoding.DecodeString(words[4])
 	if err != nil || !d.Verify(requestMessage(v.instance, r.Method, r.RequestURI, body, words[2], words[3]), signature) {
-		return device{}, unsigned
+		return device{}, errUnpaired
 	}
 	ms, err := strconv.ParseInt(words[2], 10, 64)
 	if at := time.UnixMilli(ms); err != nil || at.Sub(now).Abs() > devices.ClockSkew {
@@ -77,6 +94,14 @@ func (v *server) authenticate(r *http.Request, body []byte, now time.Time) (devi
 // may answer.
 func (v *server) signed(scope string, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		if !v.isNamed(r) {
+			if r.ContentLength != 0 { // it may be slow, and isn't waited for
+				w.Header().Set("Connection", "close")
+				_ = http.NewResponseController(w).SetReadDeadline(time.Now())
+			}
+			fail(w, http.StatusUnauthorized, "unpaired", errUnpaired.Error())
+			return
+		}
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 		if err != nil {
 			fail(w, http.StatusRequestEntityTooLarge, "size", "that's too large or too slow")
@@ -99,7 +124,7 @@ func (v *server) signed(scope string, next http.HandlerFunc) http.HandlerFunc {
 				" answer` changes that.")
 			return
 		}
-		address, browser := v.service.clientAddress(r), browserName(r.UserAgent())
+		address, browser := v.clientAddress(r), browserName(r.UserAgent())
 		if before, elsewhere := v.service.Devices.NoteUse(d.ID, address, browser, now); elsewhere {
 			d.Address, d.Browser = address, browser
 			v.service.reportElsewhere(before, d)
