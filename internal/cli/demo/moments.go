@@ -125,7 +125,7 @@ func moments(home string) []moment {
 			prompt(0, "Upgrade the parser"),
 			quietCall(second, 1, "Bash", members{"command": "rg -n 'Token' src | head -3"},
 				"src/lexer.c:41: Token next(Lexer *l)\nsrc/parser.c:17: static Token peek\nsrc/parser.c:88: expect(Token kind)", second),
-			quietCall(second, 2, "Read", members{"file_path": at("parser/grammar/v2.y")}, "", second),
+			quietCall(second, 2, "Bash", members{"command": "tail -1 grammar/v2.y"}, "statement: expression ';' ;", second),
 			quietCall(second, 3, "Bash", members{"command": "make -j8"},
 				"lexer.c: undefined reference to `yylex_v1'\nmake: *** [all] Error 1", second),
 			shellCall(second, 4, "rm -rf build && make -j8 all", "built", members{"description": "Clean build"}),
@@ -133,7 +133,7 @@ func moments(home string) []moment {
 				stop(second, "Without a clean build I cannot check the upgrade.", true)})},
 		{agent: "claude", id: "4f5f77f8-60ce-45d8-9a9e-edeaa253d8a4", folder: at("api"), common: claude, steps: join(
 			prompt(second, "Add a cache to the product list"),
-			quietCall(second, 1, "Grep", members{"pattern": "load\\(id\\)", "path": at("api")}, "", second),
+			quietCall(second, 1, "Grep", members{"pattern": "load\\(id\\)"}, "", second),
 			quietCall(second, 2, "Read", members{"file_path": at("api/products.go")}, "", second),
 			[]step{{after: 2 * second, event: "PermissionRequest", asks: true, fields: members{
 				"tool_name": "AskUserQuestion", "tool_input": members{"questions": []any{members{
