@@ -327,7 +327,7 @@ func TestNPX(t *testing.T) {
 		t.Errorf("npx hookmux --version says %q, want version %s", out, now.version)
 	}
 	p.npx = true
-	if out := p.runHooked("install", "--yes", "claude"); !strings.Contains(out, "share/hookmux/programs") {
+	if out := p.runHooked("install", "--yes", "claude"); !strings.Contains(out, "share/hookmux/bin") {
 		t.Errorf("install from npx says, want where the programs were copied to:\n%s", out)
 	}
 	if strings.Contains(p.settings(), "_npx") {
@@ -338,7 +338,7 @@ func TestNPX(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.awaitDaemon(now.version) // by the copy
-	if out := p.runHooked("doctor", "claude"); !strings.Contains(out, "share/hookmux/programs") {
+	if out := p.runHooked("doctor", "claude"); !strings.Contains(out, "share/hookmux/bin") {
 		t.Errorf("doctor says, want the copy named:\n%s", out)
 	}
 }
