@@ -186,18 +186,23 @@ func Count(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// Short returns what a session used, in a few characters: its cost, or its tokens where
-// nothing has a price; "" where nothing is known.
+// Short returns what a session used, in a few characters: its cost, at list price where a plan
+// pays, or its tokens where nothing has a price; "" where nothing is known.
 func (u *SessionUsage) Short() string {
-	switch {
-	case u == nil:
+	if u == nil {
 		return ""
-	case u.CostUSD == nil:
-		return Count(u.Tokens) + " tok"
-	case u.UnpricedTokens > 0:
-		return ">" + Dollars(*u.CostUSD)
 	}
-	return Dollars(*u.CostUSD)
+	if u.CostUSD == nil {
+		return Count(u.Tokens) + " tok"
+	}
+	cost := Dollars(*u.CostUSD)
+	if u.UnpricedTokens > 0 {
+		cost = ">" + cost
+	}
+	if u.Plan {
+		cost += " list price"
+	}
+	return cost
 }
 
 // Cell returns what a table shows: the cost, the tokens, and what is left of the context.

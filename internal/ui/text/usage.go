@@ -34,9 +34,6 @@ func UsedInShort(u *wire.SessionUsage) string {
 		return ""
 	}
 	words := u.Short()
-	if u.CostUSD != nil && u.Plan {
-		words += " list price"
-	}
 	if u.ContextLeft != nil {
 		words += fmt.Sprintf(" · %.0f%% context left", *u.ContextLeft)
 	}
