@@ -15,6 +15,13 @@ type Answer struct {
 	Exit   int
 }
 
+// UnreachableReason is what a model reads in Row.Deny.
+const UnreachableReason = "hookmux could not be reached, and this call is only allowed with it; run: hookmux status"
+
+// UncheckedReason is what a person or a model reads in Row.Unchecked.
+const UncheckedReason = "hookmux could not check this call because its daemon is not responding; run: " +
+	"hookmux daemon restart"
+
 // Row is one event of one agent.
 type Row struct {
 	Neutral Answer

@@ -18,15 +18,16 @@ import (
 
 // call is one hook call on its way to the daemon and back.
 type call struct {
-	opt      options
-	env      []string
-	getenv   func(string) string
-	row      neutral.Row
-	known    bool // the table has a row for it
-	observes bool // the agent does nothing with the answer
-	time     timing
-	started  time.Time
-	request  frame.Request
+	opt       options
+	env       []string
+	getenv    func(string) string
+	row       neutral.Row
+	known     bool // the table has a row for it
+	observes  bool // the agent does nothing with the answer
+	contained bool // in a container, which may only report
+	time      timing
+	started   time.Time
+	request   frame.Request
 
 	read []byte // what of the payload was read in a hurry, before it took long
 	cut  bool   // that is all there will be of it: the rest is only read away
@@ -41,6 +42,7 @@ func newCall(opt options, env []string, start time.Time) *call {
 	// What the table doesn't know may be a user's own agent that waits for a
 	// decision: only what is known to observe is treated as observing.
 	c.observes = c.known && !c.row.Decides
+	c.contained = isContained()
 	if !c.known && opt.deny {
 		c.row.Deny = neutral.Answer{Exit: 2, Stderr: unreachable}
 	}
@@ -72,6 +74,9 @@ func (c *call) makeCall(stdin io.Reader, stderr io.Writer) neutral.Answer {
 			return c.row.Neutral
 		}
 		c.prepareRequest(payload, truncated)
+	}
+	if c.contained {
+		return c.report(stderr)
 	}
 	reply, err := c.exchangeFrames()
 	if err == nil {

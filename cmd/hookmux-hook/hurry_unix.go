@@ -61,7 +61,7 @@ func untilIdle(stdin io.Reader) io.Reader {
 // stands, and superviseCall goes on from there.
 func (c *call) tryQuickly(stdin io.Reader) (neutral.Answer, bool) {
 	in, ok := stdin.(fd)
-	if !ok {
+	if !ok || c.contained {
 		return neutral.Answer{}, false
 	}
 	from := &nonBlockingReader{fd: in, until: c.started.Add(fastPathBudget)}

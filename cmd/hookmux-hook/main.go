@@ -87,15 +87,23 @@ func superviseCall(c *call, stdin io.Reader, stderr io.Writer) neutral.Answer {
 	case answer := <-done:
 		return answer
 	case <-over.C:
-		return c.answerUnavailable()
+		return c.withoutAnswer()
 	case <-ended:
 		// Whoever sent the signal may be the agent, which reads no answer any
 		// more, or a program that wants the call to pass unchecked.
-		if c.unsent.Load() { // a daemon is being waited for; the event is not lost with us
+		if c.unsent.Load() && !c.contained { // a daemon is being waited for; the event is not lost with us
 			_ = c.leaveEvent() // nobody is left to tell
 		}
-		return c.answerUnavailable()
+		return c.withoutAnswer()
 	}
+}
+
+// withoutAnswer is the answer when there's no time left to ask anybody.
+func (c *call) withoutAnswer() neutral.Answer {
+	if c.contained {
+		return c.unheard()
+	}
+	return c.answerUnavailable()
 }
 
 // writeText writes to one of our streams. A reader that went away is no reason to

@@ -83,6 +83,11 @@ func Gone() Verdict {
 	return refuseCall(Invisible, "the calling process is gone; %s and let it wait for the answer", inYourTerminal)
 }
 
+// Elsewhere refuses a caller in a container.
+func Elsewhere() Verdict {
+	return refuseCall(Invisible, "a process in a container may only report hook calls; run it outside, in your own terminal")
+}
+
 func (r *Rules) checkChain(f *Facts, chain []Process, a Action, peerEnv func() []string) Verdict {
 	if len(chain) == maxChain {
 		return refuseCall(TooDeep, "the command runs below more than %d others; %s", maxChain, inYourTerminal)

@@ -109,6 +109,7 @@ type Daemon struct {
 	connector *remote.Connector
 	shown     *remote.Server
 	member    *member.Service
+	contained *server.ContainerSocket // nil: containers can't report
 
 	lock   *daemonstart.DaemonLock
 	ctx    context.Context // ends when the daemon does: cancels what still runs

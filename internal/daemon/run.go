@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/platform/daemonstart"
+	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/services"
 )
 
@@ -111,10 +112,13 @@ func (h *Daemon) shutDown(recording, following, serving *services.Background) {
 const storeWithin = 20 * time.Second
 
 // watchSocket ends a daemon that nobody can reach any more: its folder was removed,
-// or its lock moved aside. Another daemon may run already.
+// or its lock moved aside. Another daemon may run already. It opens and closes the socket
+// for containers, too.
 func (h *Daemon) watchSocket(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
+	defer h.serveContainers(false)
+	h.serveContainers(h.selection.Config.Settings().Choice(config.Containers) == "on")
 	for {
 		select {
 		case <-ctx.Done():
@@ -124,6 +128,7 @@ func (h *Daemon) watchSocket(ctx context.Context) {
 				h.Stop("its folder " + h.deps.Dirs.Runtime + " was removed or replaced")
 				return
 			}
+			h.serveContainers(h.selection.Config.Settings().Choice(config.Containers) == "on")
 		}
 	}
 }

@@ -125,9 +125,23 @@ func (c hookCalls) AnswerHook(ctx context.Context, call *services.Call) (frame.R
 		reply.Stdout = answer
 		return reply, nil, ok
 	}
-	answer, _, finish, ok := c.pipeline.Answer(ctx, call)
+	answer, decision, finish, ok := c.pipeline.Answer(ctx, call)
 	reply.Exit, reply.Stdout, reply.Stderr = answer.Exit, []byte(answer.Stdout), []byte(answer.Stderr)
+	if call.Container != "" {
+		reply.Verdict, reply.Reason = containedVerdict(decision), decision.Reason
+	}
 	return reply, finish, ok
+}
+
+// containedVerdict is a decision in the words that a caller in a container takes.
+func containedVerdict(d event.Decision) string {
+	switch d.Verdict {
+	case event.Deny:
+		return frame.VerdictDeny
+	case event.Ask:
+		return frame.VerdictAsk
+	}
+	return frame.VerdictNone
 }
 
 // journalListener tells the sessions what the recorder does.

@@ -32,6 +32,7 @@ func (p *Pipeline) decode(c *call) {
 		Nested: c.caller.Nested || signed,
 	}
 	c.Event = p.decodePayload(input)
+	defer c.confineEvent()
 	speaks, ok := p.Deps.Catalogue.Agent(c.speaker)
 	if !ok || c.speaker == input.Agent || speaks.Guest {
 		return
@@ -48,6 +49,10 @@ func (p *Pipeline) decode(c *call) {
 // until when it waits.
 func (p *Pipeline) locate(c *call) {
 	who := c.caller
+	if c.Container != "" {
+		p.locateContained(c)
+		return
+	}
 	c.Event.Where = p.Sessions.Locate(sessions.Process{
 		PID: who.PID, Start: who.Start, TTY: who.TTY, Holder: who.Holder, HolderStart: who.HolderStart,
 	}, c.Event.Where, c.Frame.Env)

@@ -7,6 +7,7 @@
 //   - proxied.go    what a proxy reports in an agent's place
 //   - duplicates.go the same call reported through two agents' files
 //   - runhooks.go   guards and hooks in order
+//   - contained.go  callers in a container: they report, and hear a denial or a question
 //   - later.go      observers and hooks in log mode, after the answer
 //   - keepgoing.go  how often a turn may be kept going
 //   - outcome.go    what came of it, for the journal
@@ -154,6 +155,10 @@ func (p *Pipeline) decide(ctx context.Context, c *call) {
 		return // an unfinished decision is discarded
 	}
 	p.capKeepGoing(c)
+	if c.Container != "" {
+		c.confineDecision() // nobody is asked, and no permission counts there
+		return
+	}
 	c.setAsked(p.Approvals.Decide(ctx, c.Call)) // must a person decide? then wait
 }
 

@@ -46,7 +46,7 @@ func (p *Pipeline) runHooks(ctx context.Context, c *call) {
 		c.Outcome = p.runDeciding(ctx, c, hookCall)
 		p.runLogOnly(ctx, c, hookCall)
 	}
-	if c.DryRun == nil {
+	if c.DryRun == nil && c.Container == "" {
 		p.Selection.NoteContact(&c.Event)
 	}
 	c.hookCall = hookCall
@@ -56,6 +56,10 @@ func (p *Pipeline) runHooks(ctx context.Context, c *call) {
 // selectHooks finds the hooks that are meant for the event.
 func (p *Pipeline) selectHooks(c *call) {
 	c.entries, c.Project, c.Event.Projects = p.Selection.ForEvent(&c.Event, c.busy)
+	if c.Container != "" { // what your hooks run, they run on this machine
+		c.entries = builtinGuards(c.entries)
+		return
+	}
 	c.entries = p.TSHooks.WithLaunches(hook.Call{Event: &c.Event, Carries: c.Carries},
 		host.Process{PID: c.caller.PID, Start: c.caller.Start}, c.Peer.PID, c.entries)
 }

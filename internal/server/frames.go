@@ -24,8 +24,9 @@ var envBuffers = sync.Pool{New: func() any { b := make([]byte, 0, 4096); return 
 
 var replyBuffers = sync.Pool{New: func() any { b := make([]byte, 0, 4096); return &b }}
 
-// serveFrame answers one hook call.
-func (s *Server) serveFrame(conn *net.UnixConn, reader *bufio.Reader, line []byte, peer proc.Cred, entry *Peer) {
+// serveFrame answers one hook call. container names the one that the caller runs in, if it does.
+func (s *Server) serveFrame(conn *net.UnixConn, reader *bufio.Reader, line []byte, peer proc.Cred, entry *Peer,
+	container string) {
 	request, payloadLen, envLen, err := frame.ParseHeader(line)
 	if err != nil {
 		s.Deps.Log.Warn("a hook frame could not be read", "error", err)
@@ -52,7 +53,10 @@ func (s *Server) serveFrame(conn *net.UnixConn, reader *bufio.Reader, line []byt
 	entry.Arrived()
 	entry.MarkIdentified()
 	entry.SetBusy(true)
-	call := services.Call{Frame: request, At: time.Now(), Peer: peer}
+	if container != "" && request.Inner {
+		return
+	}
+	call := services.Call{Frame: request, At: time.Now(), Peer: peer, Container: container}
 	call.Frame.Payload, call.Frame.Env = payload, env
 	if call.Frame.ID == "" {
 		call.Frame.ID = frame.NewID()
@@ -61,12 +65,12 @@ func (s *Server) serveFrame(conn *net.UnixConn, reader *bufio.Reader, line []byt
 		entry.SetBusy(false) // this will take longer: a stopping daemon does not wait for it
 		return watchHangUp(conn, cancel)
 	}
-	if request.Waits {
+	if request.Waits && container == "" {
 		call.OnWait = func(request, why string, input []byte) {
 			s.writeReply(conn, frame.AppendWaiting(nil, call.Frame.ID, request, why, input))
 		}
 	}
-	if request.Version != "" && request.Version != s.Version {
+	if request.Version != "" && request.Version != s.Version && container == "" {
 		defer s.MetVersion(request.Version) // its own call waits no more then
 	}
 	reply, after, ok := s.Hooks.AnswerHook(s.ctx, &call)

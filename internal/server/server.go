@@ -5,6 +5,7 @@
 //   - server.go      accepts connections and tells which language a peer speaks
 //   - peers/         bounds them: who is hung up on to make room for whom
 //   - frames.go      one hook call
+//   - containers.go  the socket for containers, on which there is nothing else
 //   - rpc.go         JSON-RPC 2.0 and cmux's envelopes: one table of methods,
 //     each with its authority
 //   - reading.go     what agents may see of answers and streams
@@ -84,11 +85,13 @@ type Evaluator interface {
 // Server is the service.
 type Server struct {
 	Options
-	ctx      context.Context // ends when the daemon does
-	peers    *PeerRegistry
-	listener *net.UnixListener
-	socket   os.FileInfo // of the file that the listener made
-	stopping atomic.Bool
+	ctx   context.Context // ends when the daemon does
+	peers *PeerRegistry
+	// contained are those who came by the socket for containers.
+	contained *PeerRegistry
+	listener  *net.UnixListener
+	socket    os.FileInfo // of the file that the listener made
+	stopping  atomic.Bool
 	// failing is since when nobody could be let in, in nanoseconds; 0 while all is
 	// well.
 	failing atomic.Int64
@@ -96,7 +99,7 @@ type Server struct {
 
 // New makes a server. ctx ends what still runs when the daemon ends.
 func New(ctx context.Context, o Options) *Server {
-	return &Server{Options: o, ctx: ctx, peers: newPeers(Standard, nil)}
+	return &Server{Options: o, ctx: ctx, peers: newPeers(Standard, nil), contained: newPeers(Contained, nil)}
 }
 
 // Listen opens the socket.
@@ -239,11 +242,7 @@ func (s *Server) serveConnection(conn *net.UnixConn, reader *bufio.Reader) {
 		return
 	}
 	defer func() {
-		if p := recover(); p != nil {
-			s.Deps.Problems.Raise("panic", "a connection made the daemon stumble; it went on",
-				"please report it with "+s.Deps.Dirs.Log())
-			s.Deps.Log.Error("panic while serving", "panic", p, "stack", string(debug.Stack()))
-		}
+		s.reportPanic(recover())
 		entry.Leave()
 		conn.Close()
 	}()
@@ -256,8 +255,9 @@ func (s *Server) serveConnection(conn *net.UnixConn, reader *bufio.Reader) {
 		// mux0's clients may close without a final newline.
 	}
 	full := errors.Is(err, bufio.ErrBufferFull)
+	container := containerOf(peer)
 	if !full && bytes.HasPrefix(line, framePrefix) {
-		s.serveFrame(conn, reader, line, peer, entry)
+		s.serveFrame(conn, reader, line, peer, entry, container)
 		return
 	}
 	if full {
@@ -265,10 +265,14 @@ func (s *Server) serveConnection(conn *net.UnixConn, reader *bufio.Reader) {
 			return
 		}
 	}
+	if container != "" && wire.DetectProtocol(line) != wire.Frame {
+		s.refuseContainer(conn, peer)
+		return
+	}
 	talk := conversation{server: s, conn: conn, reader: reader, peer: peer, entry: entry}
 	switch wire.DetectProtocol(line) {
 	case wire.Frame:
-		s.serveFrame(conn, reader, line, peer, entry)
+		s.serveFrame(conn, reader, line, peer, entry, container)
 	case wire.RPC:
 		if entry.BeginConversation() {
 			talk.serveRPC(line)
@@ -289,6 +293,16 @@ func (s *Server) serveConnection(conn *net.UnixConn, reader *bufio.Reader) {
 	}
 }
 
+// reportPanic says that serving a connection failed, if it did.
+func (s *Server) reportPanic(p any) {
+	if p == nil {
+		return
+	}
+	s.Deps.Problems.Raise("panic", "a connection made the daemon stumble; it went on",
+		"please report it with "+s.Deps.Dirs.Log())
+	s.Deps.Log.Error("panic while serving", "panic", p, "stack", string(debug.Stack()))
+}
+
 // sweepSilent hangs up on peers that never said what they want. One look a
 // second for all is cheaper than a timer for each.
 func (s *Server) sweepSilent(ctx context.Context) {
@@ -300,6 +314,7 @@ func (s *Server) sweepSilent(ctx context.Context) {
 			return
 		case <-tick.C:
 			s.peers.Sweep()
+			s.contained.Sweep()
 		}
 	}
 }

@@ -16,6 +16,9 @@ type Call struct {
 	At     time.Time
 	Peer   proc.Cred
 	Pushed bool // by a program, not by a hook
+	// Container is where the caller runs, if it runs in one: it may only report, and hears
+	// nothing but a denial or a question. "" for callers of this machine.
+	Container string
 	// OnGone calls cancel when the caller hangs up, until stop; nil for callers that can't.
 	OnGone func(cancel func()) (stop func())
 	// OnWait notifies a caller that shows a dialog of its own that you are being asked; nil

@@ -15,6 +15,7 @@ const (
 	TooManyPushed           // too many requests wait that programs pushed
 	AgentReviews            // the agent's own reviewer decides, and no person is asked
 	HooksAsked              // the same request came by the agent's hooks, or by its editor, before
+	InContainer             // somebody would have let the call pass or changed it; the agent runs in a container
 )
 
 var skipCodes = map[Skip]string{
@@ -25,6 +26,7 @@ var skipCodes = map[Skip]string{
 	TooManyPushed:      wire.SkipTooManyPushed,
 	AgentReviews:       wire.SkipAgentReviews,
 	HooksAsked:         wire.SkipSameRequestBefore,
+	InContainer:        wire.SkipInContainer,
 }
 
 // Code returns the reason as it stands in the journal and on the wire; "" for

@@ -28,6 +28,7 @@ const (
 	SkipTooManyPushed     = "too many pushed requests wait"
 	SkipAgentReviews      = "the agent's own reviewer decides"
 	SkipSameRequestBefore = "the same request came before, by its hooks or its editor"
+	SkipInContainer       = "a container only hears denials and questions"
 )
 
 // OwnAgent is the agent under which hookmux records events of its own.

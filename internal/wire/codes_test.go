@@ -22,6 +22,7 @@ func TestCodesAreFrozen(t *testing.T) {
 		SkipTooManyPushed:     "too many pushed requests wait",
 		SkipAgentReviews:      "the agent's own reviewer decides",
 		SkipSameRequestBefore: "the same request came before, by its hooks or its editor",
+		SkipInContainer:       "a container only hears denials and questions",
 		OwnAgent:              "hookmux", OwnRefused: "refused", OwnDecision: "decision", OwnHook: "hook",
 	} {
 		if got != want {

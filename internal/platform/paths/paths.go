@@ -215,6 +215,9 @@ func (d Dirs) CheckSocket() error {
 	return nil
 }
 
+// Containers is the folder that containers mount: the hook client, and a socket to report on.
+func (d Dirs) Containers() string { return filepath.Join(d.Data, "container") }
+
 // Intake holds what the daemon has acknowledged and not yet journalled.
 func (d Dirs) Intake() string { return filepath.Join(d.State, "intake") }
 

@@ -242,6 +242,10 @@ var All = []File{
 		Contents: "hookmux-hook, which agents run, and the hookmux that it starts", Lifetime: "until everything is uninstalled",
 		Missing: "agents cannot run hooks; `hookmux doctor --fix` copies them again", Damaged: "as if they were missing"},
 
+	{Place: Data, Pattern: "container/*", Owner: "internal/daemon", Format: "programs, agents' settings and a socket",
+		Contents: "what [containers](../containers.md) mount: the hook client, hooks, and the socket to report on",
+		Lifetime: "written again by each daemon while the setting `containers` is on",
+		Missing:  "agents in containers can't report until a daemon wrote it again", Damaged: "written again by the next daemon"},
 	{Place: Data, Pattern: "tmux.conf", Owner: "internal/tmux", Format: "tmux's own",
 		Contents: "what `hookmux tmux install` has tmux read", Lifetime: "until `hookmux tmux uninstall`",
 		Missing: "tmux shows nothing of agents", Damaged: "tmux says so; install it again"},

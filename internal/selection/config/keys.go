@@ -61,6 +61,7 @@ const (
 	TelemetryHeaders  = "telemetry.headers"
 	TelemetryContent  = "telemetry.content"
 	FleetContent      = "fleet.content"
+	Containers        = "containers"
 	ApprovalsPIN      = "approvals.pin"
 	ApprovalsKinds    = "approvals.kinds"
 	ApprovalsProof    = "approvals.proof"
@@ -313,6 +314,8 @@ var otherKeys = []Key{
 	{Name: FleetContent, Type: Choice, Choices: []string{"redacted", "none"}, Default: "redacted", Project: Never,
 		Doc: "how much of prompts, calls and results your fleet gets: redacted (without secrets), none (your requests can then " +
 			"only be answered here)"},
+	{Name: Containers, Type: Choice, Choices: switchChoices, Default: "off", Project: Never, Weakens: isOn,
+		Doc: "let agents in containers report, through the folder ~/.local/share/hookmux/container: on, off"},
 	{Name: ApprovalsPIN, Type: Choice, Choices: []string{"off", "on"}, Default: "off", Project: Never, Weakens: isNotOn,
 		Doc: "whether approvals ask for a PIN; setting it asks for the PIN"},
 	{
@@ -349,6 +352,8 @@ var otherKeys = []Key{
 func always(string) bool { return true }
 
 func isNotOn(value string) bool { return value != "on" }
+
+func isOn(value string) bool { return value == "on" }
 
 func isNotBlock(value string) bool { return value != GuardBlock }
 

@@ -22,6 +22,7 @@ var codeTexts = map[string]string{
 	wire.SkipTooManyPushed:     "too many pushed requests are waiting",
 	wire.SkipAgentReviews:      "the agent's own reviewer decides",
 	wire.SkipSameRequestBefore: "the same request already came from its hooks or its editor",
+	wire.SkipInContainer:       "the agent runs in a container, which only gets denials and questions",
 }
 
 // CodeText words how a request ended, or why nobody was asked. A code of another

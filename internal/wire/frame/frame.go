@@ -86,7 +86,17 @@ type Reply struct {
 	Exit   int
 	Stdout []byte
 	Stderr []byte
+	// Verdict and Reason are for callers in a container, which take nothing else of a reply:
+	// VerdictNone, VerdictAsk or VerdictDeny, and why. Others get neither.
+	Verdict, Reason string
 }
+
+// The verdicts of a reply.
+const (
+	VerdictNone = "none"
+	VerdictAsk  = "ask"
+	VerdictDeny = "deny"
+)
 
 // Errors that a reader can tell apart. All of them mean: close the connection.
 var (
@@ -149,12 +159,19 @@ func AppendRequestHeader(dst []byte, r *Request) []byte {
 	return append(dst, "}\n"...)
 }
 
+// maxReason keeps a header within its bounds, whatever escapes it needs.
+const maxReason = 4 << 10
+
 // AppendReply appends the whole reply to dst.
 func AppendReply(dst []byte, r *Reply) []byte {
 	dst = appendString(append(dst, `{"id":`...), r.ID)
 	dst = strconv.AppendInt(append(dst, `,"exit":`...), int64(r.Exit), 10)
 	dst = strconv.AppendInt(append(dst, `,"stdout":`...), int64(len(r.Stdout)), 10)
 	dst = strconv.AppendInt(append(dst, `,"stderr":`...), int64(len(r.Stderr)), 10)
+	if r.Verdict != "" {
+		dst = appendString(append(dst, `,"verdict":`...), r.Verdict)
+		dst = appendString(append(dst, `,"reason":`...), r.Reason[:min(len(r.Reason), maxReason)])
+	}
 	dst = append(dst, "}\n"...)
 	dst = append(dst, r.Stdout...)
 	return append(dst, r.Stderr...)

@@ -80,6 +80,10 @@ func ParseReply(line []byte) (r Reply, stdout, stderr int, err error) {
 			stdout = int(p.integer(math.MaxInt32))
 		case "stderr":
 			stderr = int(p.integer(math.MaxInt32))
+		case "verdict":
+			r.Verdict = p.text()
+		case "reason":
+			r.Reason = p.text()
 		default:
 			p.skip(0)
 		}

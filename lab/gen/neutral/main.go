@@ -18,15 +18,6 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// unreachable is the text a model reads when the user wants calls refused while
-// the daemon cannot be reached.
-const unreachable = "hookmux could not be reached, and this call is only allowed with it; run: hookmux status"
-
-// unchecked is the text a person or a model reads when guards are on and neither
-// the daemon nor the check without it answered.
-const unchecked = "hookmux could not check this call because its daemon is not responding; run: " +
-	"hookmux daemon restart"
-
 func main() {
 	out := flag.String("out", "", "file to write; standard output when empty")
 	flag.Parse()
@@ -89,12 +80,12 @@ func rowOf(c *agent.Catalogue, a *agent.Agent, e *agent.EventSpec) neutral.Row {
 	row.Neutral, _ = c.Encode(&ev, event.Decision{})
 	row.Deny = row.Neutral
 	if e.Kind.Guarded() {
-		row.Deny, _ = c.Encode(&ev, event.Decision{Verdict: event.Deny, Reason: unreachable})
+		row.Deny, _ = c.Encode(&ev, event.Decision{Verdict: event.Deny, Reason: neutral.UnreachableReason})
 	}
 	row.Unchecked = row.Neutral
 	// At an end a refusal would mean "go on", and after a call it comes too late.
 	if e.Decides() && !e.Kind.TakesKeepGoing() && e.Kind != event.ToolAfter {
-		row.Unchecked, _ = c.Encode(&ev, event.Decision{Verdict: event.Ask, Reason: unchecked})
+		row.Unchecked, _ = c.Encode(&ev, event.Decision{Verdict: event.Ask, Reason: neutral.UncheckedReason})
 	}
 	return row
 }
