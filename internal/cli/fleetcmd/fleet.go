@@ -298,17 +298,28 @@ func listCommand(app *cmdutil.App) *cobra.Command {
 				rows = append(rows, []string{m.Name, m.Role, state, seen, behind, termsafe.Line(m.Version, 20), m.ID})
 			}
 			text.Table(app.Stdout, rows, app.Columns())
-			for _, m := range list {
-				if m.Refused > 0 {
-					app.Say("%s: the server refused %s; the last because of %s", m.Name, text.Count(m.Refused, "message"),
-						termsafe.Line(m.Why, 200))
-				}
-			}
+			sayRefused(app, list)
 			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// sayRefused names machines that did what they may not.
+func sayRefused(app *cmdutil.App, list []wire.FleetMember) {
+	for _, m := range list {
+		if m.Refused > 0 {
+			app.Say("%s was refused %s by the server; the last time: %s", m.Name, times(m.Refused), termsafe.Line(m.Why, 200))
+		}
+	}
+}
+
+func times(n int64) string {
+	if n == 1 {
+		return "once"
+	}
+	return text.Thousands(n) + " times"
 }
 
 func read(ctx context.Context, app *cmdutil.App, method string, params, result any) error {
@@ -353,6 +364,12 @@ func statusCommand(app *cmdutil.App) *cobra.Command {
 			}
 			app.Say("%s sent since the daemon started, %s waiting (at most %s can wait)", text.Count(s.Sent, "event"),
 				text.Thousands(s.Backlog), text.Thousands(s.Most))
+			if s.Connected && s.Role != protocol.RoleMember {
+				var list []wire.FleetMember
+				if read(cmd.Context(), app, wire.MethodFleetList, nil, &list) == nil { // the connection may just have gone
+					sayRefused(app, list)
+				}
+			}
 			if s.Dropped > 0 {
 				app.Say("%s dropped: too many were waiting, or they were deleted here before the fleet had them", text.Count(s.Dropped, "event"))
 			}

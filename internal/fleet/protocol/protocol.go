@@ -72,6 +72,13 @@ func UpSubject(member, what string) string { return "fleet.up." + member + "." +
 func AnswerSubject(member string) string   { return "fleet.answer." + member }
 func LiveSubject(member string) string     { return "fleet.live." + member }
 
+// SenderOf is the member that sends to a subject.
+func SenderOf(subject string) (member string, ok bool) {
+	rest, ok := strings.CutPrefix(subject, "fleet.up.")
+	member, _, found := strings.Cut(rest, ".")
+	return member, ok && found
+}
+
 // AttendedSubject is where the server says whether an operator looks at requests:
 // [Attended].
 const AttendedSubject = "fleet.attended"

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/hookmux/hookmux/internal/fleet/protocol"
+	"github.com/hookmux/hookmux/internal/platform/bounded"
 )
 
 // authenticator decides who may connect, and what they may publish and hear. Members
@@ -26,6 +27,18 @@ type authenticator struct {
 
 	mu      sync.Mutex
 	clients map[string]uint64 // the connection of each member; it may have ended
+	owners  bounded.Map[uint64, string]
+}
+
+// keepOwners is of how many connections it's known whose they were.
+const keepOwners = 4 * maxMembers
+
+// memberOf is the member that has a connection, or had it; "" for none.
+func (a *authenticator) memberOf(client uint64) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	id, _ := a.owners.Get(client)
+	return id
 }
 
 const hubUser = "hub"
@@ -70,6 +83,7 @@ func (a *authenticator) Check(c nats.ClientAuthentication) bool {
 	}
 	before, again := a.clients[m.ID]
 	a.clients[m.ID] = c.GetID()
+	a.owners.Put(c.GetID(), m.ID, keepOwners)
 	a.mu.Unlock()
 	if again { // a member has one
 		go a.disconnect(before)

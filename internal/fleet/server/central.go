@@ -22,8 +22,11 @@ type store interface {
 	// second outcome replaces the first.
 	Write(items []journal.Item) error
 	Query(ctx context.Context, f journal.Filter) iter.Seq2[journal.Stored, error]
-	// Retain deletes events older than keep, and the oldest ones beyond maxBytes.
-	Retain(now time.Time, keep time.Duration, maxBytes int64) error
+	// Retain deletes events older than keep, and the oldest ones beyond maxBytes: first those
+	// of members that take up more than twice their part, so that nobody who sends a lot for
+	// long drives out what others did.
+	// It returns these members.
+	Retain(now time.Time, keep time.Duration, maxBytes int64) (crowders []string, err error)
 	Close() error
 }
 
@@ -44,9 +47,8 @@ func (s sqlite) Write(items []journal.Item) error {
 	return err
 }
 
-func (s sqlite) Retain(now time.Time, keep time.Duration, maxBytes int64) error {
-	_, err := s.Journal.Retain(now, keep, nil, maxBytes)
-	return err
+func (s sqlite) Retain(now time.Time, keep time.Duration, maxBytes int64) ([]string, error) {
+	return s.Journal.RetainShared(now, keep, maxBytes, idMark)
 }
 
 // idMark stands between a member and the id of its event.

@@ -203,6 +203,24 @@ type oneByOne struct{ io.Reader }
 
 func (r oneByOne) Read(b []byte) (int, error) { return r.Reader.Read(b[:min(len(b), 1)]) }
 
+// wantNamed waits until the fleet's list says why a member was refused, and that more often
+// than before.
+func (f *fleetOf) wantNamed(boss *peer, name string, before int64, why string) (refused int64) {
+	f.t.Helper()
+	var last string
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		for _, m := range boss.ask(protocol.Ask{What: protocol.AskList}).Members {
+			if m.Name == name {
+				if last = m.Why; m.Refused > before && strings.Contains(m.Why, why) {
+					return m.Refused
+				}
+			}
+		}
+	}
+	f.t.Errorf("the list says %q of %s, want %q", last, name, why)
+	return before
+}
+
 // A member with a mind of its own is refused and named; the others don't notice.
 func TestHostileMember(t *testing.T) {
 	f := newFleet(t)
@@ -228,6 +246,7 @@ func TestHostileMember(t *testing.T) {
 			_ = evil.conn.Publish(subject, batchOf(anEvent("forged")))
 			evil.wantViolation(subject)
 		}
+		f.wantNamed(boss, "evil", 11, "Publish Violation")
 	})
 	t.Run("it hears nobody else", func(t *testing.T) {
 		for _, subject := range []string{">", "fleet.>", protocol.UpSubject("*", "*"), protocol.LiveSubject("*"), names.stored + "*",
@@ -235,6 +254,7 @@ func TestHostileMember(t *testing.T) {
 			_, _ = evil.conn.SubscribeSync(subject)
 			evil.wantViolation(subject)
 		}
+		f.wantNamed(boss, "evil", 21, "Subscription Violation")
 	})
 	t.Run("answers go to its own subjects only", func(t *testing.T) {
 		hears, err := good.conn.SubscribeSync(protocol.AnswerSubject(good.id))
@@ -413,6 +433,7 @@ func TestHostileMember(t *testing.T) {
 			answer, "Maximum Payload") {
 			t.Errorf("the server says %q, want that it's too long", answer)
 		}
+		f.wantNamed(boss, "evil", 1, "maximum payload exceeded")
 		for end := time.Now().Add(patience); !evil.conn.IsConnected(); time.Sleep(10 * time.Millisecond) {
 			if time.Now().After(end) { // a member has one connection: the raw one ended it
 				t.Fatal("it doesn't come back")
@@ -435,6 +456,60 @@ func TestHostileMember(t *testing.T) {
 	})
 	if told := good.send(protocol.UpEvents, batchOf(anEvent("last"))); told.Error != "" {
 		t.Errorf("another member afterwards: %s", told.Error)
+	}
+}
+
+// A flood that stays below every limit, for long: each message is taken, and once the journal
+// is full, the one who sent them loses its own and is named.
+func TestSlowFlood(t *testing.T) {
+	f := newFleetWith(t, Options{MaxBytes: 4 << 20})
+	good, other, evil, boss := f.member("good", protocol.RoleMember), f.member("other", protocol.RoleMember),
+		f.member("evil", protocol.RoleMember), f.member("boss", protocol.RoleOperator)
+	var kept []string
+	for i := range 30 {
+		for _, one := range []*peer{good, other} {
+			if told := one.send(protocol.UpEvents, batchOf(anEvent(fmt.Sprintf("e%02d", i)))); told.Error != "" {
+				t.Fatal(told.Error)
+			}
+		}
+		kept = append(kept, fmt.Sprintf("e%02d", i))
+		large := make([]protocol.Event, 20)
+		for j := range large {
+			large[j] = anEvent(fmt.Sprintf("f%02d-%02d", i, j))
+			large[j].Body = json.RawMessage(`{"prompt":"` + strings.Repeat("x", 10_000) + `"}`)
+		}
+		if told := evil.send(protocol.UpEvents, batchOf(large...)); told.Error != "" {
+			t.Fatalf("message %d of the slow flood: %s", i, told.Error)
+		}
+	}
+	f.wantStored(good.id, kept...)
+	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		n := 0
+		for range f.server.hub.central.Query(t.Context(), journal.Filter{ID: evil.id + idMark}) {
+			n++
+		}
+		if n == 600 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d of the flood's 600 events are stored", n)
+		}
+	}
+	f.server.hub.retainOnce()
+	f.wantStored(good.id, kept...)
+	f.wantStored(other.id, kept...)
+	n := 0
+	for range f.server.hub.central.Query(t.Context(), journal.Filter{ID: evil.id + idMark}) {
+		n++
+	}
+	if n < 200 || n > 450 {
+		t.Errorf("%d of the flood's 600 events are left, want about as many as fit", n)
+	}
+	f.wantNamed(boss, "evil", 0, "more than its part")
+	for _, m := range boss.ask(protocol.Ask{What: protocol.AskList}).Members {
+		if m.Name != "evil" && m.Refused > 0 {
+			t.Errorf("%s is blamed: %s", m.Name, m.Why)
+		}
 	}
 }
 

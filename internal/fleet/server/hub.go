@@ -190,9 +190,14 @@ func (h *hub) dismiss(id string) {
 	h.tell(protocol.Host{Member: id, Name: one.name, Gone: true})
 }
 
-// refuse counts what a member did wrong, and says it to the member.
-func (h *hub) refuse(m *heard, msg *nats.Msg, err error) {
+// blame counts what a member did wrong, and says it in the list and the log.
+func (h *hub) blame(id string, err error) {
 	h.mu.Lock()
+	m := h.members[id]
+	if m == nil {
+		h.mu.Unlock()
+		return
+	}
 	m.refused++
 	m.why = err.Error()
 	first := m.refused&(m.refused-1) == 0 // 1, 2, 4, …
@@ -201,6 +206,11 @@ func (h *hub) refuse(m *heard, msg *nats.Msg, err error) {
 	if first {
 		h.server.log.Warn("refused", "member", m.id, "name", m.name, "why", err, "count", count)
 	}
+}
+
+// refuse counts what a member did wrong, and says it to the member.
+func (h *hub) refuse(m *heard, msg *nats.Msg, err error) {
+	h.blame(m.id, err)
 	h.answer(m.id, msg, protocol.Told{Error: err.Error(), Version: protocol.Version})
 }
 
@@ -334,6 +344,7 @@ func (h *hub) run(ctx context.Context) {
 	running.Go(func() { h.storeEvents(ctx) })
 	running.Go(func() { h.attend(ctx) })
 	running.Go(func() { h.retain(ctx) })
+	running.Go(func() { h.followViolations(ctx) })
 	<-ctx.Done()
 	running.Wait()
 }
@@ -565,6 +576,33 @@ func (h *hub) noteStored(ctx context.Context, last uint64, counts map[string]int
 	}
 }
 
+// retainOnce forgets old events, and names members that fill the journal.
+func (h *hub) retainOnce() {
+	crowders, err := h.central.Retain(h.server.o.Now(), h.server.o.Keep, h.server.o.MaxBytes)
+	if err != nil {
+		h.server.log.Error("old events can't be deleted", "error", err)
+	}
+	for _, id := range crowders {
+		h.blame(id, errors.New("it fills more than its part of the fleet's journal, so its oldest events were deleted"))
+	}
+}
+
+// followViolations holds against members what their connections did wrong.
+func (h *hub) followViolations(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case v := <-h.server.violations:
+			id := v.member
+			if id == "" {
+				id = h.server.auth.memberOf(v.client)
+			}
+			h.blame(id, errors.New(v.what))
+		}
+	}
+}
+
 // retain forgets old events of the central journal.
 func (h *hub) retain(ctx context.Context) {
 	tick := time.NewTicker(time.Hour)
@@ -574,9 +612,7 @@ func (h *hub) retain(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if err := h.central.Retain(h.server.o.Now(), h.server.o.Keep, h.server.o.MaxBytes); err != nil {
-				h.server.log.Error("old events can't be deleted", "error", err)
-			}
+			h.retainOnce()
 		}
 	}
 }

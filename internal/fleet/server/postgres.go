@@ -252,28 +252,73 @@ func readStored(rows pgx.Rows) (s journal.Stored, err error) {
 }
 
 // Retain implements [store].
-func (p *postgres) Retain(now time.Time, keep time.Duration, maxBytes int64) error {
+func (p *postgres) Retain(now time.Time, keep time.Duration, maxBytes int64) (crowders []string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
 	if keep > 0 {
 		if err := p.drop(ctx, "time < $1", now.Add(-keep)); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	var size, rows int64
-	if err := p.pool.QueryRow(ctx, `SELECT pg_total_relation_size($1) + pg_total_relation_size($2), (SELECT count(*) FROM `+
-		p.schema+`.events)`, p.schema+".events", p.schema+".outcomes").Scan(&size, &rows); err != nil || maxBytes <= 0 || size <= maxBytes {
-		return err
+	var size int64
+	if err := p.pool.QueryRow(ctx, "SELECT pg_total_relation_size($1) + pg_total_relation_size($2)", p.schema+".events",
+		p.schema+".outcomes").Scan(&size); err != nil || maxBytes <= 0 || size <= maxBytes {
+		return nil, err
 	}
-	// PostgreSQL gives space back to itself only: what is freed is used for what comes.
-	return p.drop(ctx, "cursor <= (SELECT cursor FROM "+p.schema+".events ORDER BY cursor OFFSET $1 LIMIT 1)",
-		min(rows-1, rows*(size-maxBytes)/size))
+	// PostgreSQL gives space back to itself only, so what counts is what the rows take up.
+	bytes, rows, err := p.usedBy(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var total, all int64
+	for member, n := range bytes {
+		total, all = total+n, all+rows[member]
+	}
+	if total <= maxBytes {
+		return nil, nil
+	}
+	surplus := float64(total - (maxBytes - maxBytes/16))
+	crowders, beyond := journal.Crowders(bytes)
+	for _, member := range crowders {
+		share := float64(bytes[member]) / float64(total)
+		drop := min(surplus, float64(total)*beyond*share) / float64(bytes[member])
+		if err := p.drop(ctx, "cursor IN (SELECT cursor FROM "+p.schema+".events WHERE split_part(id, '"+idMark+"', 1) = $1 "+
+			"ORDER BY cursor LIMIT $2)", member, int64(drop*float64(rows[member]))); err != nil {
+			return nil, err
+		}
+		surplus -= drop * float64(bytes[member])
+	}
+	if surplus < 1 {
+		return crowders, nil
+	}
+	return crowders, p.drop(ctx, "cursor IN (SELECT cursor FROM "+p.schema+".events ORDER BY cursor LIMIT $1)",
+		int64(surplus/float64(total)*float64(all)))
+}
+
+// usedBy returns how many bytes and rows each member has.
+func (p *postgres) usedBy(ctx context.Context) (bytes, rows map[string]int64, err error) {
+	bytes, rows = map[string]int64{}, map[string]int64{}
+	list, err := p.pool.Query(ctx, "SELECT split_part(id, '"+idMark+"', 1), sum(coalesce(octet_length(body), 0) + 250), count(*) FROM "+
+		p.schema+".events GROUP BY 1")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer list.Close()
+	for list.Next() {
+		var member string
+		var size, count int64
+		if err := list.Scan(&member, &size, &count); err != nil {
+			return nil, nil, err
+		}
+		bytes[member], rows[member] = size, count
+	}
+	return bytes, rows, list.Err()
 }
 
 // drop deletes events, and their outcomes.
-func (p *postgres) drop(ctx context.Context, where string, arg any) error {
+func (p *postgres) drop(ctx context.Context, where string, args ...any) error {
 	_, err := p.pool.Exec(ctx, `WITH gone AS (DELETE FROM `+p.schema+`.events WHERE `+where+` RETURNING id)
-		DELETE FROM `+p.schema+`.outcomes WHERE id IN (SELECT id FROM gone)`, arg)
+		DELETE FROM `+p.schema+`.outcomes WHERE id IN (SELECT id FROM gone)`, args...)
 	return err
 }
 

@@ -25,7 +25,9 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -75,6 +77,22 @@ type Server struct {
 	lock   *os.File
 	nats   *natsserver.Server
 	hub    *hub
+	// violations are what connections did wrong. What finds no room is only in the log.
+	violations chan violation
+}
+
+// violation is what a connection did wrong: a member's, or a client of NATS by its number.
+type violation struct {
+	member string
+	client uint64
+	what   string
+}
+
+func (s *Server) noteViolation(v violation) {
+	select {
+	case s.violations <- v:
+	default:
+	}
 }
 
 // Names of files in the folder.
@@ -109,7 +127,7 @@ func Open(o Options) (_ *Server, err error) {
 	if o.Log == nil {
 		o.Log = io.Discard
 	}
-	s := &Server{o: o, log: slog.New(slog.NewTextHandler(o.Log, nil))}
+	s := &Server{o: o, log: slog.New(slog.NewTextHandler(o.Log, nil)), violations: make(chan violation, 256)}
 	defer func() {
 		if err != nil {
 			s.Close()
@@ -205,7 +223,7 @@ func (s *Server) startNATS() error {
 	if err != nil {
 		return err
 	}
-	s.nats.SetLoggerV2(natsLog{s.log}, false, false, false)
+	s.nats.SetLoggerV2(natsLog{s}, false, false, false)
 	s.nats.Start()
 	if !s.nats.ReadyForConnections(startWithin) {
 		return fmt.Errorf("the fleet can't be served at %s: the address is taken, or the disk is too slow; see the log", s.o.Listen)
@@ -213,15 +231,28 @@ func (s *Server) startNATS() error {
 	return nil
 }
 
-// natsLog passes on what goes wrong in NATS: among it which member tried what it may not.
-type natsLog struct{ log *slog.Logger }
+// natsLog passes on what goes wrong in NATS. What a member's connection does wrong is held
+// against the member: subjects of others, messages that are too long, a broken protocol.
+type natsLog struct{ *Server }
 
 func (l natsLog) Noticef(string, ...any)         {}
 func (l natsLog) Debugf(string, ...any)          {}
 func (l natsLog) Tracef(string, ...any)          {}
 func (l natsLog) Warnf(format string, v ...any)  { l.log.Warn(fmt.Sprintf(format, v...)) }
 func (l natsLog) Fatalf(format string, v ...any) { l.log.Error(fmt.Sprintf(format, v...)) }
-func (l natsLog) Errorf(format string, v ...any) { l.log.Error(fmt.Sprintf(format, v...)) }
+
+func (l natsLog) Errorf(format string, v ...any) {
+	line := fmt.Sprintf(format, v...)
+	l.log.Error(line)
+	if found := natsClient.FindStringSubmatch(line); found != nil {
+		if client, err := strconv.ParseUint(found[1], 10, 64); err == nil {
+			l.noteViolation(violation{client: client, what: "what its connection tried: " + found[2]})
+		}
+	}
+}
+
+// natsClient finds a client's number in a line of NATS's log, and what it did.
+var natsClient = regexp.MustCompile(`- cid:(\d+) .*?- ([^-].*)$`)
 
 func (s *Server) openCentral() (central, error) {
 	if s.o.Postgres == "" {
@@ -330,8 +361,12 @@ func (s *Server) connectHub() (*nats.Conn, error) {
 	return nats.Connect("", nats.InProcessServer(s.nats), nats.UserInfo(hubUser, s.auth.secret), nats.MaxReconnects(-1),
 		nats.ReconnectWait(100*time.Millisecond), nats.NoCallbacksAfterClientClose(),
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
-			if sub != nil { // a member sends faster than it is heard
-				s.log.Warn("flood", "subject", sub.Subject, "error", err)
+			if sub == nil {
+				return
+			}
+			s.log.Warn("flood", "subject", sub.Subject, "error", err)
+			if id, ok := protocol.SenderOf(sub.Subject); ok { // a member sends faster than it is heard
+				s.noteViolation(violation{member: id, what: errFlood.Error()})
 			}
 		}))
 }

@@ -76,8 +76,8 @@ func TestStoresAnswerAlike(t *testing.T) {
 			}
 			answers[name][what] = list
 		}
-		if err := s.Retain(at.Add(30*time.Second), 20*time.Second, 0); err != nil {
-			t.Fatal(err)
+		if crowders, err := s.Retain(at.Add(30*time.Second), 20*time.Second, 0); err != nil || len(crowders) > 0 {
+			t.Fatal(err, crowders)
 		}
 		left := 0
 		for one := range s.Query(t.Context(), journal.Filter{}) {
@@ -96,6 +96,72 @@ func TestStoresAnswerAlike(t *testing.T) {
 		}
 		if (len(file) == 0) != (what == "nothing") {
 			t.Errorf("%s: %d events", what, len(file))
+		}
+	}
+}
+
+// A member that sends a lot for long, each message within what it may, fills the journal:
+// it loses its own oldest events, and nobody else loses any.
+func TestCrowderLosesItsOwnEvents(t *testing.T) {
+	at := time.Date(2026, 11, 19, 1, 0, 0, 0, time.UTC)
+	body := []byte(`{"prompt":"` + strings.Repeat("x", 1000) + `"}`)
+	for name, s := range stores(t) {
+		n := 0
+		write := func(member string, count int) {
+			var items []journal.Item
+			for range count {
+				n++
+				items = append(items, journal.Item{Row: &journal.Row{ID: fmt.Sprintf("%s/%06d", member, n), Time: at.Add(time.Duration(n) *
+					time.Second), Agent: "claude", Kind: "turn.start", Native: "UserPromptSubmit", Body: body}})
+			}
+			if err := s.Write(items); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		for range 20 {
+			write("ma", 5)
+			write("mb", 5)
+			write("mc", 400)
+		}
+		counts := func() (of map[string]int, oldest, newest string) {
+			of = map[string]int{}
+			for one, err := range s.Query(t.Context(), journal.Filter{}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				member, id, _ := strings.Cut(one.ID, "/")
+				if member == "mc" {
+					if oldest == "" {
+						oldest = id
+					}
+					newest = id
+				}
+				of[member]++
+			}
+			return of, oldest, newest
+		}
+		const limit = 6 << 20
+		for i, named := range []string{"[mc]", "[]", "[]"} { // what was freed must not make the next run delete more
+			if crowders, err := s.Retain(at, 0, limit); err != nil || fmt.Sprint(crowders) != named {
+				t.Fatalf("%s: run %d names %v, error %v; want %s", name, i, crowders, err, named)
+			}
+		}
+		of, oldest, newest := counts()
+		if of["ma"] != 100 || of["mb"] != 100 {
+			t.Errorf("%s: %v are left, want all 100 of each of the others", name, of)
+		}
+		if of["mc"] < 3000 || of["mc"] > 6000 || oldest == "000011" || newest != fmt.Sprintf("%06d", n) {
+			t.Errorf("%s: %d events of 8000 are left of the one that sends most, %s to %s; want the newest ones, about as many as fit",
+				name, of["mc"], oldest, newest)
+		}
+		// Where nobody takes up more than others, the oldest go.
+		write("ma", 8000)
+		write("mb", 8000)
+		if crowders, err := s.Retain(at, 0, limit); err != nil || len(crowders) > 0 {
+			t.Fatalf("%s: %v, %v", name, crowders, err)
+		}
+		if of, _, _ := counts(); of["ma"] == 8100 || of["mb"] < 1000 {
+			t.Errorf("%s: %v are left, want the oldest of all deleted", name, of)
 		}
 	}
 }

@@ -2,6 +2,8 @@ package journal
 
 import (
 	"database/sql/driver"
+	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,6 +31,43 @@ func (j *Journal) Retain(now time.Time, keep time.Duration, perAgent map[string]
 	r.loseOutcomes(now, keep, perAgent)
 	r.deleteOrphans()
 	return r.deleted, j.explainError(r.err)
+}
+
+// RetainShared is Retain for a journal of several owners, whose names stand in front of
+// ids, up to mark. Where it's too large, an owner that takes up more than twice its part
+// loses its oldest events before others lose any; crowders are these owners.
+func (j *Journal) RetainShared(now time.Time, keep time.Duration, maxBytes int64, mark string) (crowders []string, err error) {
+	if j.closed.Load() {
+		return nil, ErrClosed
+	}
+	r := retention{j: j}
+	r.byAge(now, keep, nil)
+	crowders = r.byShare(maxBytes, mark)
+	r.bySize(maxBytes)
+	r.loseOutcomes(now, keep, nil)
+	r.deleteOrphans()
+	return crowders, j.explainError(r.err)
+}
+
+// Crowders are the owners that take up more than twice their part of a journal, and how
+// much of all is beyond their parts.
+func Crowders(bytes map[string]int64) (owners []string, beyond float64) {
+	var total int64
+	for _, n := range bytes {
+		total += n
+	}
+	if len(bytes) < 2 || total == 0 {
+		return nil, 0
+	}
+	part := total / int64(len(bytes))
+	for owner, n := range bytes {
+		if n > 2*part {
+			owners = append(owners, owner)
+			beyond += float64(n-part) / float64(total)
+		}
+	}
+	slices.Sort(owners)
+	return owners, beyond
 }
 
 // retention is one run of Retain; after an error its steps do nothing.
@@ -139,10 +178,69 @@ func (r *retention) bySize(maxBytes int64) {
 		limit = maxBytes - maxBytes/16
 		// About as many as are too many, so that a few large events don't
 		// take all the others with them.
-		rows := max(r.j.newest.Load()-oldest+1, 1)
-		excess := int64(float64(rows) * float64(used-limit) / float64(used))
-		r.dropEvents(span{oldest, oldest + min(max(excess, 16), deleteRows) - 1}, "")
+		r.dropEvents(span{oldest, oldest + rowsBeyond(max(r.j.newest.Load()-oldest+1, 1), used, limit) - 1}, "")
 	}
+}
+
+// rowsBeyond is about how many rows are too many, within what is deleted at a time.
+func rowsBeyond(rows, used, limit int64) int64 {
+	return min(max(int64(float64(rows)*float64(used-limit)/float64(used)), 16), deleteRows)
+}
+
+// sampled is how many events tell who takes up how much of a journal.
+const sampled = 4096
+
+// rowBytes is about what an event takes up besides its body.
+const rowBytes = 250
+
+// byShare deletes the oldest events of owners that take up too much, until the journal is
+// small enough or they have no more than their part. It returns them.
+func (r *retention) byShare(maxBytes int64, mark string) []string {
+	if maxBytes <= 0 {
+		return nil
+	}
+	var used, oldest, newest int64
+	bytes := map[string]int64{}
+	r.withWriter(func(w *writer) (err error) {
+		if used, err = w.usedBytes(); err != nil || used <= maxBytes {
+			return err
+		}
+		if oldest, err = w.queryNumber("SELECT coalesce(min(cursor), 0) FROM events"); err != nil {
+			return err
+		}
+		newest = r.j.newest.Load()
+		for range sampled {
+			if err = w.eachRow("SELECT id, coalesce(length(body), 0) FROM events WHERE cursor >= ? ORDER BY cursor LIMIT 1",
+				func(v []driver.Value) {
+					id, _ := v[0].(string)
+					owner, _, _ := strings.Cut(id, mark)
+					bytes[owner] += integerValue(v[1]) + rowBytes
+				}, oldest+rand.Int64N(newest-oldest+1)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	owners, beyond := Crowders(bytes)
+	if r.err != nil || len(owners) == 0 {
+		return nil
+	}
+	var args []driver.Value
+	for _, owner := range owners {
+		args = append(args, owner+mark, owner+mark[:len(mark)-1]+string(mark[len(mark)-1]+1))
+	}
+	where := " AND (id >= ? AND id < ?" + strings.Repeat(" OR id >= ? AND id < ?", len(owners)-1) + ")"
+	limit := max(maxBytes-maxBytes/16, used-int64(float64(used)*beyond))
+	for oldest <= newest && used > limit && r.err == nil {
+		step := rowsBeyond(newest-oldest+1, used, limit)
+		r.dropEvents(span{oldest, oldest + step - 1}, where, args...)
+		oldest += step
+		r.withWriter(func(w *writer) (err error) {
+			used, err = w.usedBytes()
+			return err
+		})
+	}
+	return owners
 }
 
 // usedBytes returns how many bytes of the file hold something.
