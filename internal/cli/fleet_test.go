@@ -202,8 +202,11 @@ func journalOf(dirs paths.Dirs) string { return filepath.Join(dirs.State, "journ
 // has otherwise.
 func compareJournals(t *testing.T, desk, member *machine, id string, since time.Time) []string {
 	t.Helper()
-	own := rowsOf(t, journalOf(member.home.Dirs))
-	central := rowsOf(t, filepath.Join(desk.home.Dirs.State, "fleet-server", "journal.db"))
+	return compareRows(rowsOf(t, journalOf(member.home.Dirs)),
+		rowsOf(t, filepath.Join(desk.home.Dirs.State, "fleet-server", "journal.db")), id, since)
+}
+
+func compareRows(own, central map[string]journal.Stored, id string, since time.Time) []string {
 	var wrong []string
 	found := 0
 	for key, row := range own {

@@ -90,7 +90,7 @@ func (h *Hosts) reach(id string, answers bool) (t *tracked, there string, bad *w
 			link.Why, name)
 	case answers && link.Scope != wire.ScopeAnswer:
 		return nil, "", wire.Errorf(wire.CodeRefused, "%s is read-only from here: answer it there, or remove it and add it again "+
-			"without --read", name)
+			"without --read or --read-only", name)
 	}
 	return t, there, nil
 }

@@ -206,6 +206,7 @@ func sessionHere(host string, link *Link, one wire.Session) wire.Session {
 	one.ID, one.Host = wire.OnHost(host, one.ID), host
 	// Numbers and files of that machine mean something else here.
 	one.PID, one.Transcript, one.Resumable = 0, "", false
+	one.HostReadOnly = link.Scope != wire.ScopeAnswer
 	waits := make([]string, 0, len(one.Waits))
 	for _, id := range one.Waits {
 		waits = append(waits, wire.OnHost(host, id))

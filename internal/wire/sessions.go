@@ -63,6 +63,8 @@ type Session struct {
 	Host string `json:"host,omitempty"`
 	// HostLost is since when that machine can't be reached; what is known of it is as old.
 	HostLost *time.Time `json:"hostLost,omitempty"`
+	// HostReadOnly says that nothing there can be answered from here.
+	HostReadOnly bool `json:"hostReadOnly,omitempty"`
 
 	Agent  string    `json:"agent"`
 	Status string    `json:"status"`

@@ -74,6 +74,9 @@ func uninstallHooks(ctx context.Context, app *cmdutil.App, f *InstallFlags, args
 			"left": emptyNotNil(plan.Left), "files": plan.Files()})
 	} else {
 		sayTakenOut(app, h, plan)
+		if len(args) == 0 {
+			sayStillInFleet(ctx, app)
+		}
 	}
 	err = errors.Join(err, dropStatusLines(app, h.Dirs.Home, agents), forgetInstallation(app, h), cleanEarlier(app, h.Dirs, true))
 	if err == nil && len(plan.Left) > 0 {
@@ -112,6 +115,23 @@ func sayTakenOut(app *cmdutil.App, h *install.Host, plan *install.Plan) {
 	}
 	if len(plan.Agents) > 0 {
 		app.Say("next: `hookmux daemon stop` stops the daemon, `hookmux tmux uninstall` removes hookmux from tmux")
+	}
+}
+
+// sayStillInFleet says how to leave the fleet that this machine is in.
+func sayStillInFleet(ctx context.Context, app *cmdutil.App) {
+	c, err := app.RunningDaemon()
+	if err != nil {
+		return
+	}
+	var in wire.FleetStatus
+	switch err := c.Call(ctx, wire.MethodFleetStatus, nil, &in); {
+	case err != nil:
+	case in.Serves:
+		app.Say("this machine still serves a fleet: before you stop the daemon, `hookmux fleet leave --delete-fleet` ends it for " +
+			"every machine")
+	case in.Joined:
+		app.Say("this machine is still in a fleet: before you stop the daemon, `hookmux fleet leave` takes it out")
 	}
 }
 

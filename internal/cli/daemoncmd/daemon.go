@@ -222,6 +222,16 @@ func startNow(ctx context.Context, app *cmdutil.App, dirs paths.Dirs, c *client.
 	return nil
 }
 
+// sayFleet says what goes on in a fleet without this machine's daemon.
+func sayFleet(app *cmdutil.App, in *wire.FleetStatus) {
+	switch {
+	case in.Serves:
+		app.Say("hookmux-fleet goes on serving the fleet to the other machines; `hookmux fleet leave --delete-fleet` ends the fleet")
+	case in.Joined:
+		app.Say("the fleet shows this machine as lost until a daemon runs here; `hookmux fleet leave` takes it out")
+	}
+}
+
 func daemonStop(ctx context.Context, app *cmdutil.App) error {
 	dirs, err := app.Dirs()
 	if err != nil {
@@ -238,6 +248,8 @@ func daemonStop(ctx context.Context, app *cmdutil.App) error {
 	if info, err := c.Info(ctx); err == nil {
 		before = info.PID
 	}
+	var in wire.FleetStatus
+	_ = c.Call(ctx, wire.MethodFleetStatus, nil, &in) // what is said at the end can do without
 	if err := c.Call(ctx, wire.MethodStop, wire.StopParams{Reason: "hookmux daemon stop"}, nil); err != nil {
 		if errors.Is(err, client.ErrNoDaemon) {
 			app.Say("the daemon isn't running")
@@ -248,6 +260,7 @@ func daemonStop(ctx context.Context, app *cmdutil.App) error {
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if !daemonstart.DaemonHoldsLock(dirs) {
 			app.Say("the daemon has stopped")
+			sayFleet(app, &in)
 			return nil
 		}
 		if info, err := c.Info(ctx); err == nil && before != 0 && info.PID != before {

@@ -20,7 +20,7 @@ import (
 
 func addCommand(app *cmdutil.App) *cobra.Command {
 	var name string
-	var read, bare bool
+	var read, bare, readOnly bool
 	cmd := &cobra.Command{
 		Use:   "add USER@HOST",
 		Short: "Add a machine: install hookmux there and pair it",
@@ -32,8 +32,9 @@ password, because hookmux keeps the connection in the background. You type two c
 that this machine shows, and one that the other machine shows.
 
 --read lets this machine see what happens there, but not answer. --no-hooks copies the
-programs but doesn't touch the agents there.`,
-		Example: "  hookmux remote add build@ci.example.org\n  hookmux remote add devbox --name box --read --no-hooks",
+programs but doesn't touch the agents there: you see what their own records say.
+--read-only does both.`,
+		Example: "  hookmux remote add build@ci.example.org\n  hookmux remote add --read-only ops@db.example.org --name db",
 		Args:    cmdutil.ExactArgs("USER@HOST"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkTarget(args[0]); err != nil {
@@ -50,7 +51,7 @@ programs but doesn't touch the agents there.`,
 					"and dashes", name)
 			}
 			scope := wire.ScopeAnswer
-			if read {
+			if bare = bare || readOnly; read || readOnly {
 				scope = wire.ScopeRead
 			}
 			return addHost(cmd.Context(), app, args[0], name, scope, bare)
@@ -59,6 +60,7 @@ programs but doesn't touch the agents there.`,
 	cmd.Flags().StringVar(&name, "name", "", "what to call it here (default: the first part of the host's name)")
 	cmd.Flags().BoolVar(&read, "read", false, "only see what happens there")
 	cmd.Flags().BoolVar(&bare, "no-hooks", false, "don't change the settings of the agents there")
+	cmd.Flags().BoolVar(&readOnly, "read-only", false, "only see what happens there, and install nothing but the programs")
 	return cmd
 }
 

@@ -73,7 +73,11 @@ func listHosts(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 	}
 	rows := [][]string{{"NAME", "HOST", "MAY", "LINK", "SESSIONS", "WAITING", "VERSION"}}
 	for _, one := range list {
-		rows = append(rows, []string{one.Name, one.Target, one.Scope, linkWords(&one, time.Now()), fmt.Sprint(one.Sessions),
+		may := one.Scope
+		if may == wire.ScopeRead {
+			may = "only read"
+		}
+		rows = append(rows, []string{one.Name, one.Target, may, linkWords(&one, time.Now()), fmt.Sprint(one.Sessions),
 			fmt.Sprint(one.Waiting), one.Version})
 	}
 	text.Table(app.Stdout, rows, app.Columns())

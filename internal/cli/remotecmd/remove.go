@@ -72,13 +72,18 @@ func removeHost(ctx context.Context, app *cmdutil.App, name string, here, asJSON
 }
 
 // cleanScript takes hookmux away from a machine where nothing but `hookmux remote add` put
-// it. Settings that you wrote there stay. Uninstalling removes the program, so that a copy
-// stops the daemon.
+// it. Settings that you wrote there stay. It leaves its fleet; one that it serves is left to
+// you, with everything. Uninstalling removes the program, so that a copy stops the daemon.
 func cleanScript(program string) string {
 	return `p=` + shellquote.Argument(program) + `
 t=$(mktemp -d) || exit 1
 trap 'rm -rf "$t"' EXIT
-cp "$p" "$t/hookmux" && "$t/hookmux" uninstall --yes && "$t/hookmux" daemon stop && {
+cp "$p" "$t/hookmux" || exit 1
+case $("$t/hookmux" fleet status --json 2>/dev/null | tr -d ' \n') in
+*'"serves":true'*) echo "it serves a fleet: end that first, with hookmux fleet leave --delete-fleet there" >&2; exit 1 ;;
+*'"joined":true'*) "$t/hookmux" fleet leave || exit 1 ;;
+esac
+"$t/hookmux" uninstall --yes && "$t/hookmux" daemon stop && {
 rm -rf "${XDG_DATA_HOME:-$HOME/.local/share}/hookmux" "${XDG_STATE_HOME:-$HOME/.local/state}/hookmux"
 rmdir "${XDG_CONFIG_HOME:-$HOME/.config}/hookmux" 2>/dev/null || :
 }`

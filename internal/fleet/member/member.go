@@ -101,6 +101,7 @@ type Service struct {
 	mu      sync.Mutex // one joins or leaves at a time
 	begun   bool       // Run was called
 	running atomic.Pointer[run]
+	started atomic.Pointer[child] // the hookmux-fleet that was started last
 }
 
 // New reads whether this machine is in a fleet; nothing runs yet.

@@ -32,6 +32,31 @@ const (
 	watchEvery  = 5 * time.Second
 )
 
+// child is a hookmux-fleet that this daemon started.
+type child struct {
+	over chan struct{} // closed at its end, err says how it ended
+	err  error
+	kill func() error
+}
+
+// endStarting ends a hookmux-fleet that was started and doesn't serve yet: nobody relies on
+// it, and it would make its folder again.
+func (s *Service) endStarting(ctx context.Context) {
+	c := s.started.Load()
+	if c == nil {
+		return
+	}
+	select {
+	case <-c.over:
+	default:
+		_ = c.kill() // it may be ending
+	}
+	select {
+	case <-c.over:
+	case <-ctx.Done():
+	}
+}
+
 func (s *Service) serverDir() string { return filepath.Join(s.Dirs.State, serverFolder) }
 
 // address is written by a running hookmux-fleet: server.Address.
@@ -140,10 +165,11 @@ func (s *Service) startServer(ctx context.Context, m *membership, more ...string
 		return address{}, err
 	}
 	log := filepath.Join(dir, "log")
-	ended, err := spawn(m.Program, append(m.serverArgs("serve", dir), more...), log, s.Dirs.Home)
+	started, err := spawn(m.Program, append(m.serverArgs("serve", dir), more...), log, s.Dirs.Home)
 	if err != nil {
 		return address{}, err
 	}
+	s.started.Store(started)
 	over := time.NewTimer(startWithin)
 	defer over.Stop()
 	for {
@@ -151,7 +177,8 @@ func (s *Service) startServer(ctx context.Context, m *membership, more ...string
 			return at, nil
 		}
 		select {
-		case err := <-ended:
+		case <-started.over:
+			err := started.err
 			if at, errAddress := s.readAddress(); errAddress == nil {
 				return at, nil // another one runs
 			}
@@ -208,13 +235,18 @@ func (r *run) keepServing(ctx context.Context) {
 // endServer ends hookmux-fleet and removes everything of it. kept says what stays behind in
 // your cluster or database, and why: either may be gone.
 func (s *Service) endServer(ctx context.Context, m *membership) (kept []string, err error) {
-	if at, err := s.readAddress(); err == nil {
+	at, err := s.readAddress()
+	serves := err == nil
+	if serves {
 		if err := terminate(at.PID); err != nil {
 			return nil, err
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, endWithin)
 	defer cancel()
+	if !serves {
+		s.endStarting(ctx)
+	}
 	for s.serverRuns() {
 		if services.Pause(20*time.Millisecond, ctx.Done()) {
 			return nil, fmt.Errorf("hookmux-fleet doesn't stop; stop it yourself and remove %s", s.serverDir())

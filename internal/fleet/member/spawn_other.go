@@ -6,7 +6,7 @@ import "errors"
 
 var errSystem = errors.New("a fleet is served on Linux and macOS")
 
-func spawn(string, []string, string, string) (<-chan error, error) { return nil, errSystem }
+func spawn(string, []string, string, string) (*child, error) { return nil, errSystem }
 
 func terminate(int) error { return errSystem }
 

@@ -13,8 +13,8 @@ import (
 // maxLog is how long hookmux-fleet's log gets before the next start begins another.
 const maxLog = 8 << 20
 
-// spawn starts hookmux-fleet, which outlives the daemon. ended hears of its end.
-func spawn(program string, args []string, log, home string) (ended <-chan error, err error) {
+// spawn starts hookmux-fleet, which outlives the daemon.
+func spawn(program string, args []string, log, home string) (*child, error) {
 	if info, err := os.Stat(log); err == nil && info.Size() > maxLog {
 		if err := os.Rename(log, log+".old"); err != nil {
 			return nil, err
@@ -33,9 +33,9 @@ func spawn(program string, args []string, log, home string) (ended <-chan error,
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	over := make(chan error, 1)
-	go func() { over <- cmd.Wait() }() // it may outlive this daemon
-	return over, nil
+	c := &child{over: make(chan struct{}), kill: cmd.Process.Kill}
+	go func() { c.err = cmd.Wait(); close(c.over) }() // it may outlive this daemon
+	return c, nil
 }
 
 func terminate(pid int) error {

@@ -458,6 +458,9 @@ func TestReadOnlyHost(t *testing.T) {
 		bad.Code != wire.CodeRefused {
 		t.Errorf("the answer came to %v, want it refused", bad)
 	}
+	if list := n.Hosts.Sessions(true); len(list) == 0 || !list[0].HostReadOnly {
+		t.Errorf("the sessions are %+v, want them marked as read-only", list)
+	}
 	d, bad := n.Hosts.Session(t.Context(), "build/s-1")
 	if bad != nil || d.ID != "build/s-1" || d.Title != "fix the tests" {
 		t.Errorf("the session is %+v, %v; want it in full", d, bad)

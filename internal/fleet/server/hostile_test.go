@@ -82,6 +82,9 @@ func (f *fleetOf) member(name, role string) *peer {
 	if err == nil {
 		err = f.server.hub.admit(m)
 	}
+	if err == nil {
+		err = f.server.hub.conn.Flush() // what it asks at once is heard
+	}
 	if err != nil {
 		f.t.Fatal(err)
 	}

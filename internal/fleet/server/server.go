@@ -145,6 +145,11 @@ func Open(o Options) (_ *Server, err error) {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
+	// A server that was killed left its address behind, with a number that may be another
+	// process's by now.
+	if err := os.Remove(filepath.Join(o.Dir, addressFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
 	if err := s.openKeys(); err != nil {
 		return nil, err
 	}

@@ -52,6 +52,9 @@ func Doing(one *wire.Session) string {
 	case one.Ended != nil && one.EndReason != "" && (t == nil || t.Summary == ""):
 		return endWords(one.EndReason)
 	case len(one.Asks) > 0:
+		if one.HostReadOnly {
+			return "answer it there: " + strings.Join(one.Asks, "; ")
+		}
 		return strings.Join(one.Asks, "; ")
 	case t == nil:
 		return ""
@@ -158,8 +161,11 @@ func (s Style) Sessions(w io.Writer, list []wire.Session, now time.Time, width i
 		}
 		if one.Host != "" {
 			host, id = one.Host, strings.TrimPrefix(id, wire.OnHost(one.Host, ""))
+			if one.HostReadOnly {
+				host += " (read-only)"
+			}
 		}
-		table.addRow(s.status(one), termsafe.Line(host, 32), AgentWithMode(one), termsafe.Line(id, 40),
+		table.addRow(s.status(one), termsafe.Line(host, 48), AgentWithMode(one), termsafe.Line(id, 40),
 			termsafe.Line(title, maxTitle), ago(now.Sub(span)), termsafe.Line(placeOf(one), 20),
 			termsafe.Line(tail(one.Cwd), 24), one.Usage.Cell(), termsafe.Line(Doing(one), 120))
 	}

@@ -24,7 +24,7 @@ const risky = (one) => one.status === 'waiting' && [...state.requests.values()].
 
 const doing = (one) => {
   if (one.hostLost) return `${one.host} can’t be reached`
-  if (one.status === 'waiting') return one.asks?.[0] || 'Waiting for you'
+  if (one.status === 'waiting') return (one.hostReadOnly ? 'Answer it there: ' : '') + (one.asks?.[0] || 'Waiting for you')
   if (one.status === 'running') return one.tool ? one.tool : 'Thinking'
   const turn = one.turn
   if (one.status === 'failed') return turn?.error || one.endReason || 'Failed'
@@ -38,7 +38,7 @@ const row = (one, shown) => el('li', {}, el('a', { class: `session is-${one.stat
   el('span', { class: 'session-main' },
     el('span', { class: 'session-top' }, el('span', { class: 'session-title' }, titleOf(one)), el('span', { class: 'when', 'data-since': one.since }, ago(one.since))),
     el('span', { class: 'session-doing' }, el('span', { class: 'hidden' }, `${statusWords[one.status] || one.status}: `), el('span', { class: 'cut' }, doing(one))),
-    el('span', { class: 'session-place' }, one.host ? el('span', { class: 'host' }, one.host) : null, el('span', { class: 'cut' }, `${agentName(one.agent)} · ${base(one.cwd) || '/'}`)))))
+    el('span', { class: 'session-place' }, one.host ? el('span', { class: 'host' }, one.hostReadOnly ? `${one.host} (read-only)` : one.host) : null, el('span', { class: 'cut' }, `${agentName(one.agent)} · ${base(one.cwd) || '/'}`)))))
 
 // hostChip chooses one machine's sessions, where there are several machines.
 const hostChip = (host) => el('button', { type: 'button', class: 'chip', 'aria-pressed': String(state.host === host),
