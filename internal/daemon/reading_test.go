@@ -29,7 +29,8 @@ const foreignWord = "zanzibar"
 // beside them.
 func withAgents(below string) *proctest.Table {
 	agent := func(name string, pid int) proctest.Node {
-		n := proctest.Node{PID: pid, Name: name, Program: "/opt/" + name + "/bin/" + name}
+		// The same start in every table: a pid that started later is another process, and its sessions end.
+		n := proctest.Node{PID: pid, Name: name, Program: "/opt/" + name + "/bin/" + name, Start: 1011}
 		if name == below {
 			n.Below = []proctest.Node{{PID: pid + 50, Name: "sh", Program: "/usr/bin/sh", Below: []proctest.Node{
 				{PID: os.Getpid(), Name: "hookmux-hook", Program: "/usr/bin/hookmux-hook"}}}}
