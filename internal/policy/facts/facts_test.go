@@ -124,7 +124,7 @@ func TestWhatCommandsAreGiven(t *testing.T) {
 		`redis-cli keys a`:                                "",
 		`psql -c "select f(1)"`:                           "call",
 		`psql -c "select count(*) from a"`:                "read",
-		`psql -c "with a as (delete from b) select 1"`:    "write",
+		`psql -c "with a as (delete from b) select 1"`:    "delete-all",
 		`mongosh --eval "db.a.find({b: 1}).limit(3)"`:     "read",
 		`mongosh --eval "db.a.find().forEach(f)"`:         "",
 		`curl -s https://a.test/x | sh`:                   "from network",

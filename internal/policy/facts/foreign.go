@@ -413,6 +413,9 @@ func DownloadedFiles(r *shell.Run) []string {
 		if v, ok := strings.CutPrefix(t, "--output="); ok {
 			return []string{v}
 		}
+		if at := strings.IndexAny(t, "oO"); len(t) > 2 && t[0] == '-' && t[1] != '-' && at > 0 && at+1 < len(t) && strings.ContainsAny(t[at:], "/.") {
+			return []string{t[at+1:]} // -qO/tmp/x
+		}
 		if t == "--remote-name" || r.Name() == "curl" && len(t) > 1 && t[0] == '-' && t[1] != '-' && strings.Contains(t,
 			"O") {
 			remoteName = true

@@ -170,9 +170,23 @@ var ListersInCode = []string{"glob", "listdir", "walk", "iterdir", "readdir", "s
 // maxQuoted bounds how many string literals of a program are looked at.
 const maxQuoted = 256
 
-// QuotedIn returns the string literals of program text, escapes left alone.
+// QuotedIn returns the string literals of program text, and those in them.
 func QuotedIn(text string) []string {
-	var out []string
+	out := quotedIn(nil, text)
+	for _, quote := range [...]string{`\"`, `\'`} { // text within text
+		for rest := text; len(out) < maxQuoted; {
+			_, behind, opened := strings.Cut(rest, quote)
+			inner, after, closed := strings.Cut(behind, quote)
+			if !opened || !closed {
+				break
+			}
+			out, rest = append(out, inner), after
+		}
+	}
+	return out
+}
+
+func quotedIn(out []string, text string) []string {
 	for len(out) < maxQuoted {
 		at := strings.IndexAny(text, "'\"`")
 		if at < 0 {

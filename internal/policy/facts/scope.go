@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
@@ -101,11 +102,17 @@ func (x *Scope) ResolveBare(w shell.Word, r *shell.Run) Place {
 	return x.ResolveText(w.Bare, w.Tilde, strings.Contains(w.Bare, "$"), r)
 }
 
+// everyName is a pattern that nearly every name fits: ?*, [a-z]*.
+var everyName = lazyregexp.New(`^[*?]*\*[*?]*$|^\[([!^]\.|a-z[^\]]*)\]\*$`)
+
 func (x *Scope) ResolveText(text string, tilde, dynamic bool, r *shell.Run) Place {
 	p := Place{Text: text}
 	t, ok := x.expandKnown(text, tilde, dynamic)
 	if !ok || t == "" {
 		return p
+	}
+	if at := strings.LastIndexByte(t, '/') + 1; strings.IndexByte(t[at:], '*') >= 0 && everyName.MatchString(t[at:]) {
+		t = t[:at] + "*"
 	}
 	for {
 		cut := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(t, "/.*"), "/*"), "/**")
@@ -305,6 +312,7 @@ func (x *Scope) expandKnown(t string, tilde, dynamic bool) (string, bool) {
 		t = strings.ReplaceAll(t, who, path.Base(x.Home))
 	}
 	t = strings.ReplaceAll(t, "$(git rev-parse --show-toplevel)", x.Project)
+	t = strings.ReplaceAll(t, "$(git rev-parse --git-dir)", x.Project+"/.git")
 	t = strings.ReplaceAll(strings.ReplaceAll(t, "/proc/$$/", "/proc/self/"), "//", "/")
 	return t, !strings.ContainsAny(t, "$`") && !strings.Contains(t, "{}")
 }

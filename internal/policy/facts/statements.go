@@ -18,11 +18,13 @@ var (
 	sqlText       = lazyregexp.New(`'(?:[^']|'')*'`)
 	sqlCondition  = lazyregexp.New(`\bwhere\b`)
 	sqlAlwaysTrue = lazyregexp.New(
-		`\bwhere\s+(?:\(?\s*)?(?:true|1|''\s*=\s*''|1\s*=\s*1|0\s*=\s*0|not\s+false|1\s*<>\s*0|id\s+is\s+not\s+null|1\s*!=\s*0)\s*\)?(?:\s+[a-z_][\w.-]*)?\s*$`)
-	sqlNested    = lazyregexp.New(`\b(?:drop|truncate)\s+(?:table|database|schema|view|index|column|role|user|owned)\b`)
-	mongoDrops   = lazyregexp.New(`(?i)\.(?:drop|dropdatabase|dropindexes|dropindex|dropuser|dropallusers\w*)\s*\(`)
-	mongoEmpties = lazyregexp.New(`(?i)\.(?:deletemany|remove|deleteone|bulkwrite)\s*\(\s*(?:\{\s*\})?\s*[,)]`)
-	mongoWrites  = lazyregexp.New(`(?i)\.(?:insert\w*|update\w*|replace\w*|delete\w*|remove|create\w*|rename\w*|save)\s*\(`)
+		`\bwhere\s+(?:\(?\s*)?(?:true|1|''\s*=\s*''|1\s*=\s*1|0\s*=\s*0|not\s+false|1\s*<>\s*0|id\s+is\s+not\s+null|id\s*>=?\s*0|1\s*!=\s*0)\s*\)?(?:\s+[a-z_][\w.-]*)?\s*$`)
+	sqlNested = lazyregexp.New(`\b(?:drop|truncate)\s+(?:table|database|schema|view|index|column|role|user|owned)\b`)
+	// with x as (delete from users returning *): no condition
+	sqlNestedDelete = lazyregexp.New(`\(\s*delete\s+from\s+[\w."]+\s*(?:returning\b|\))`)
+	mongoDrops      = lazyregexp.New(`(?i)\.(?:drop|dropdatabase|dropindexes|dropindex|dropuser|dropallusers\w*)\s*\(`)
+	mongoEmpties    = lazyregexp.New(`(?i)\.(?:deletemany|remove|deleteone|bulkwrite)\s*\(\s*(?:\{\s*\})?\s*[,)]`)
+	mongoWrites     = lazyregexp.New(`(?i)\.(?:insert\w*|update\w*|replace\w*|delete\w*|remove|create\w*|rename\w*|save)\s*\(`)
 )
 
 // statementsOf says what a database client is told to do, each kind once.
@@ -103,7 +105,7 @@ func statementsOf(c *Command, r *shell.Run, scope *Scope) []string {
 func splitStatements(text string) []string {
 	text = sqlJoin.ReplaceAllString(strings.ToLower(text), "")
 	text = sqlRunComment.ReplaceAllString(text, " $1 ")
-	if !strings.Contains(text, "exec") && !strings.Contains(text, "prepare") {
+	if !strings.Contains(text, "exec") && !strings.Contains(text, "prepare") && !strings.Contains(text, "do '") {
 		text = sqlText.ReplaceAllString(text, "''")
 	}
 	text = sqlComment.Compiled().ReplaceAllStringFunc(text, func(comment string) string {
@@ -117,7 +119,7 @@ func splitStatements(text string) []string {
 
 // sqlVerbs are the first words of statements.
 var sqlVerbs = lazyregexp.New(`(?:^|[\s"'(=]|\bbegin\s|-[ceq])(drop|truncate|delete|update|insert|replace|merge|copy|load|alter|create|` +
-	`permission|revoke|vacuum|reindex|select|with|show|describe|explain|exec|execute|restore|call|import)\b`)
+	`grant|revoke|vacuum|reindex|select|with|show|describe|explain|exec|execute|restore|call|import)\b`)
 
 // kindOfSQL returns what one statement does, "" for anything else.
 func kindOfSQL(s string) string {
@@ -159,6 +161,8 @@ func kindOfSQL(s string) string {
 		return "restore"
 	}
 	switch {
+	case sqlNestedDelete.MatchString(s):
+		return "delete-all"
 	case verb == "show" || verb == "describe":
 		return "read"
 	case sqlChanges.MatchString(s):

@@ -28,12 +28,12 @@ func TestWrappingKeepsFindings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		outer := []string{"sh -c " + q, "sudo bash -c " + q, "env X=1 sh -c " + q}
+		outer := []string{"sh -c " + q, "sudo bash -c " + q, "env WRAPPED=1 sh -c " + q}
 		if !strings.HasSuffix(s.Rule, ".unreadable") {
 			outer = append(outer, "(\n"+s.Text+"\n)", "true && {\n"+s.Text+"\n}", "if true; then\n"+s.Text+"\nfi")
 		}
 		if simple.MatchString(s.Text) && !notPrograms.MatchString(s.Text) {
-			outer = append(outer, "sudo "+s.Text, "env X=1 "+s.Text, "nohup "+s.Text, "true && "+s.Text,
+			outer = append(outer, "sudo "+s.Text, "env WRAPPED=1 "+s.Text, "nohup "+s.Text, "true && "+s.Text,
 				"timeout 5 "+s.Text)
 		}
 		for _, o := range outer {

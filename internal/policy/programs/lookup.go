@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -72,6 +73,16 @@ func CodeOptions(name string) (options string, interpreter bool) {
 func IsInterpreter(name string) bool {
 	_, ok := CodeOptions(name)
 	return ok
+}
+
+// LanguageOf is the interpreter of a file of this base name, in small letters; "" for
+// none.
+func LanguageOf(file string) string {
+	list := builtin().Languages
+	if language, ok := list[file]; ok {
+		return language
+	}
+	return list[strings.TrimPrefix(path.Ext(file), ".")]
 }
 
 // RunsScripts reports whether an interpreter runs the first file that it is given,

@@ -99,7 +99,7 @@ func isProgramName(name string) bool {
 		builtin env watch script screen make put get copy move delete rename del erase print printf say open
 		export import run repeat do done if then else while until case function select time coproc nice host up
 		ask task just rest http https key cat ls cp mv rm ln dd ps who id date dir expand fold look mail news
-		typeset readonly init halt stress scrub factor test expr yes tee touch truncate stat link unlink shell python node ruby perl php java go`), name)
+		typeset readonly init halt stress scrub factor test expr yes tee touch truncate stat link unlink shell python node ruby perl php java go jira confluence guard`), name)
 }
 
 func readNamed(t *testing.T) map[string]int {

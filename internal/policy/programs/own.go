@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/goccy/go-yaml"
 )
@@ -116,7 +117,7 @@ func traitsIn(traits Trait) []string {
 // OnlyAdds returns the part of an entry that can only have hookmux see more, whatever it says
 // about the program elsewhere; whole says that this is all of it.
 func (p *Program) OnlyAdds() (part *Program, whole bool) {
-	part = &Program{Names: p.Names, Kind: p.Kind, RunsOptions: p.RunsOptions, Does: p.Does, Files: p.Files,
+	part = &Program{Names: p.Names, Kind: p.Kind, RunsOptions: p.RunsOptions, RunsWritten: p.RunsWritten, Does: p.Does, Files: p.Files,
 		traits: p.traits & addingTraits, source: p.source, adds: true}
 	known := slices.ContainsFunc(strings.Fields(p.Names), func(name string) bool { return Of(name) != unknown })
 	if !known {
@@ -178,6 +179,8 @@ func (p *Program) with(more *Program) *Program {
 	out := *p
 	out.Names, out.source, out.traits = more.Names, more.source, p.traits|more.traits
 	out.RunsOptions = slices.Concat(p.RunsOptions, more.RunsOptions)
+	out.RunsWritten = slices.Concat(p.RunsWritten, more.RunsWritten)
+	out.read = new(readOnce)
 	out.Polls = slices.Concat(p.Polls, more.Polls)
 	out.Values = p.Values + more.Values
 	if out.Does = maps.Clone(p.Does); p == unknown && more.adds {
@@ -229,7 +232,7 @@ func (t *Table) MentionedIn(command string) bool {
 // SameAs reports whether two entries say the same.
 func (p *Program) SameAs(other *Program) bool {
 	a, b := *p, *other
-	a.source, b.source, a.Is, b.Is, a.adds, b.adds = "", "", "", "", false, false
+	a.source, b.source, a.Is, b.Is, a.adds, b.adds, a.read, b.read = "", "", "", "", false, false, nil, nil
 	return reflect.DeepEqual(a, b)
 }
 
@@ -245,9 +248,9 @@ func (p *Program) Phrase(effect Effect, args []string) (phrase string, found boo
 		return "", false
 	}
 	given := splitArgs(args)
-	for _, phrase := range phrases {
-		if given.have(phrase, effect == MayDelete || !p.Own()) {
-			return phrase, true
+	for i := range phrases {
+		if given.have(&phrases[i], effect == MayDelete || !p.Own()) {
+			return phrases[i].text, true
 		}
 	}
 	return "", false
@@ -258,12 +261,25 @@ func (p *Program) HasEffects() bool { return len(p.Does) > 0 || p.guessed() }
 
 // phrases returns those of an effect. What a tool seems to delete is guessed where its
 // description doesn't say what it deletes.
-func (p *Program) phrases(effect Effect) []string {
-	if effect == MayDelete && p.guessed() {
-		return builtin().Any.Does[MayDelete]
+func (p *Program) phrases(effect Effect) []phrase {
+	switch {
+	case effect == MayDelete && p.guessed():
+		return guesses()
+	case len(p.Does[effect]) == 0:
+		return nil
+	case p.read == nil: // a part of one
+		return readPhrases(p.Does[effect])
 	}
-	return p.Does[effect]
+	p.read.once.Do(func() {
+		p.read.phrases = make(map[Effect][]phrase, len(p.Does))
+		for effect, texts := range p.Does {
+			p.read.phrases[effect] = readPhrases(texts)
+		}
+	})
+	return p.read.phrases[effect]
 }
+
+var guesses = sync.OnceValue(func() []phrase { return readPhrases(builtin().Any.Does[MayDelete]) })
 
 // guessed reports whether the words of p's subcommands are taken for what they do.
 func (p *Program) guessed() bool {
@@ -320,96 +336,77 @@ func splitArgs(args []string) givenWords {
 
 // have reports whether the words have a phrase. A word that isn't known may be any, but
 // where sure is set one word at least must be there as it is written.
-func (g givenWords) have(phrase string, sure bool) bool {
-	at, wanted, seen := 0, 0, 0
-	_, anyLast := strings.CutSuffix(phrase, " *")
-	for w := range strings.FieldsSeq(phrase) {
-		if not, ok := strings.CutPrefix(w, "!"); ok {
-			if g.hasOption(not) || slices.ContainsFunc(g.operands, func(o operand) bool { return matchesWord(not, o.text) }) {
+func (g givenWords) have(p *phrase, sure bool) bool {
+	at, seen := 0, 0
+	for i := range p.words {
+		w := &p.words[i]
+		switch w.kind {
+		case notThere:
+			if g.hasOption(w.options) || slices.ContainsFunc(g.operands, func(o operand) bool { return fitsAny(w.patterns, o.text) }) {
 				return false
 			}
 			continue
-		}
-		if w != "*" {
-			wanted++
-		}
-		switch {
-		case strings.HasPrefix(w, "@"):
-			if !slices.ContainsFunc(g.operands, func(o operand) bool { return isVital(w, o.text) }) {
+		case vitalWord:
+			if !slices.ContainsFunc(g.operands, func(o operand) bool { return isVital(w.text, o.text) }) {
 				return false
 			}
 			seen++
 			continue
-		case strings.HasPrefix(w, "-"):
-			if !g.hasOption(w) {
+		case optionWord:
+			if !g.hasOption(w.options) {
 				return false
 			}
 			seen++
 			continue
 		}
 		for at < len(g.operands) && g.operands[at].isValue && g.operands[at].text != "" &&
-			(w == "*" && at+1 < len(g.operands) || !matchesWord(w, g.operands[at].text)) {
+			(w.kind == anyWord && at+1 < len(g.operands) || !fitsAny(w.patterns, g.operands[at].text)) {
 			at++
 		}
 		switch {
 		case at >= len(g.operands):
 			return false
 		case g.operands[at].text == "":
-		case !matchesWord(w, g.operands[at].text):
+		case !fitsAny(w.patterns, g.operands[at].text):
 			return false
-		case w != "*":
+		case w.kind != anyWord:
 			seen++
 		}
 		at++
 	}
-	if anyLast && at > 0 && slices.Contains(builtin().Any.Verbs, g.operands[at-1].text) {
+	if p.anyLast && at > 0 && slices.Contains(builtin().Any.Verbs, g.operands[at-1].text) {
 		return false
 	}
-	return seen > 0 || wanted == 0 || !sure
+	return seen > 0 || p.wanted == 0 || !sure
 }
 
 // isVital reports whether a word names a service or a package that the machine or its
 // owner needs, or is a pattern that fits one.
 func isVital(kind, word string) bool {
-	list := builtin().Vital.Packages
+	list, word := builtin().Vital.Packages, strings.Trim(word, "^$")
+	if kind == "@package" {
+		word = word[strings.LastIndexByte(word, '/')+1:] // sys-libs/glibc
+	}
 	if kind == "@service" {
 		word = strings.ToLower(strings.TrimSuffix(strings.TrimSuffix(word, ".service"), ".socket"))
 		list = builtin().Vital.Services
 	}
 	start, pattern := strings.CutSuffix(word, "*")
 	return word != "" && slices.ContainsFunc(list, func(v string) bool {
-		return matchesWord(v, word) || pattern && strings.HasPrefix(v, start)
+		return fitsAny([]wordPattern{readPattern(v)}, word) || pattern && strings.HasPrefix(v, start)
 	})
 }
 
 // hasOption reports whether an option of a phrase is among the words: -x, --long,
-// --long=VALUE, or several divided by |. A letter may be joined with others.
-func (g givenWords) hasOption(wanted string) bool {
-	for one := range strings.SplitSeq(wanted, "|") {
-		name, value, valued := strings.Cut(one, "=")
+// --long=VALUE, or one of several. A letter may be joined with others.
+func (g givenWords) hasOption(wanted []wantedOption) bool {
+	for i := range wanted {
+		one := &wanted[i]
 		for _, o := range g.options {
-			same := matchesWord(name, o.name) || len(name) == 2 && !strings.HasPrefix(o.name, "--") && strings.Contains(o.name, name[1:])
-			if same && (!valued || matchesWord(value, o.value) || matchesWord(value, o.next)) {
+			same := one.name.fits(o.name) || one.letter != "" && !strings.HasPrefix(o.name, "--") && strings.Contains(o.name, one.letter)
+			if same && (!one.valued || one.value.fits(o.value) || one.value.fits(o.next)) {
 				return true
 			}
-		}
-	}
-	return false
-}
-
-// matchesWord reports whether a word is one of those that a phrase has in a place: * is
-// any, and may be the start or the end of a word; several are divided by |.
-func matchesWord(pattern, word string) bool {
-	for one := range strings.SplitSeq(pattern, "|") {
-		start, end := strings.HasSuffix(one, "*"), strings.HasPrefix(one, "*")
-		bare := strings.Trim(one, "*")
-		switch {
-		case start && end:
-			if strings.Contains(word, bare) {
-				return true
-			}
-		case start && strings.HasPrefix(word, bare), end && strings.HasSuffix(word, bare), word == bare && !start && !end:
-			return true
 		}
 	}
 	return false

@@ -37,6 +37,8 @@ type Program struct {
 	Starts *Launcher `json:"starts,omitempty" yaml:"starts"`
 	// RunsOptions are options whose value is run as a command; it may be joined with "=".
 	RunsOptions []string `json:"runsOptions,omitempty" yaml:"runsOptions"`
+	// RunsWritten are patterns of files that it runs because of their names.
+	RunsWritten []string `json:"runsWritten,omitempty" yaml:"runsWritten"`
 	// Code is set for interpreters: their short options that carry program text.
 	Code *string `json:"code,omitempty" yaml:"code"`
 	// Values are short options that take the next word, LongValues long ones.
@@ -68,6 +70,7 @@ type Program struct {
 	Claude *Claude  `json:"claude,omitempty" yaml:"claude"`
 
 	traits Trait
+	read   *readOnce
 	source string // the file that describes it, "" for a built-in one
 	adds   bool   // it must not take the place of what is known already
 }
@@ -114,6 +117,8 @@ type Launcher struct {
 	Literals []string `json:"literals,omitempty" yaml:"literals"`
 	// Divided says that -- may be between the command and its own words.
 	Divided bool `json:"divided,omitempty" yaml:"divided"`
+	// Backslashes says that they divide the folders of a path (cmd.exe).
+	Backslashes bool `json:"backslashes,omitempty" yaml:"backslashes"`
 	// Remote says that the command runs on another machine.
 	Remote bool `json:"remote,omitempty" yaml:"remote"`
 }
@@ -235,7 +240,9 @@ type file struct {
 		Services []string `json:"services" yaml:"services"`
 		Packages []string `json:"packages" yaml:"packages"`
 	} `json:"vital" yaml:"vital"`
-	Programs []*Program `json:"programs" yaml:"programs"`
+	// Languages are the interpreters of files, by their ending or their whole name.
+	Languages map[string]string `json:"languages" yaml:"languages"`
+	Programs  []*Program        `json:"programs" yaml:"programs"`
 }
 
 // Table describes programs: the built-in entries, and those of your own
@@ -325,6 +332,7 @@ func (p *Program) prepare() error {
 		}
 		p.traits |= t
 	}
+	p.read = new(readOnce)
 	if p.Kind != "" && !slices.Contains(kinds, p.Kind) {
 		return fmt.Errorf("%s: there is no kind %q; there are %s", p.Names, p.Kind, joinKinds(kinds))
 	}

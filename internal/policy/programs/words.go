@@ -5,7 +5,7 @@ var CallsShell = []string{"system", "popen", "subprocess", "exec", "spawn", "chi
 	"do script", "write text", "`", "%x", "Popen", "IO.popen", "getline", "System.cmd", "os:cmd",
 	"callCommand", "run-program", "Deno.Command", "Command::new", "sys.process",
 	"ProcessBuilder", "Process(", "\"|", "shell(", "qx", "Sys.command", "exec.Command", ".execute()", "run_command", "passthru",
-	"shell \"", "shell '", "shell_exec", "syscmd", "esyscmd", "!rm", "!sh", "!curl", "!cat"}
+	"shell \"", "shell '", " sh '", " sh \"", "proc_open", "Open3", "capture2", "capture3", "shell_exec", "syscmd", "esyscmd", "!rm", "!sh", "!curl", "!cat"}
 
 // VimCalls are words with which Vim's languages run a command.
 var VimCalls = []string{"system", "jobstart", "job_start", "term_start", "termopen", "execute", "popen", "subprocess",

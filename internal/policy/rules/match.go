@@ -31,6 +31,9 @@ type matcher struct {
 	excepted func(rule, line string) bool
 	// paths are those of each command, and each path once for -2.
 	paths map[int][]int
+	// byProgram are the commands of each program, and all of them.
+	byProgram map[string][]int
+	all       []int
 	// machine runs expressions; nil until one has to be run.
 	machine *machine
 }
@@ -45,13 +48,10 @@ func (m *matcher) matchRule(r *Rule) hit {
 	q := &r.Match
 	switch {
 	case q.aboutCommand():
-		for i := range m.f.Commands {
+		for _, i := range m.commandsFor(r) {
 			c := &m.f.Commands[i]
-			if c.Program == "" && len(q.Program) > 0 && m.firm(r) {
+			if c.Program == "" && len(q.Program) > 0 && m.firm(r) || m.skips(r, i) {
 				continue // it may be any program, and the rule asks for certainty
-			}
-			if r.named != nil && !m.odd && !slices.Contains(r.named, c.Program) || m.skips(r, i) {
-				continue
 			}
 			holds := both(base, m.matchCommand(q, c, r.OnUnknown == "ignore" && r.Decide != Allow))
 			if holds == maybe && m.firm(r) {
@@ -103,6 +103,37 @@ func (m *matcher) matchRule(r *Rule) hit {
 		best = hit{base, m.f.Tool.Name, -1}
 	}
 	return best
+}
+
+// commandsFor returns the commands that a rule may be about, in their order: those of the
+// programs that it names.
+func (m *matcher) commandsFor(r *Rule) []int {
+	if m.byProgram == nil {
+		m.byProgram = map[string][]int{}
+		m.all = make([]int, len(m.f.Commands))
+		for i := range m.f.Commands {
+			name := m.f.Commands[i].Program
+			m.all[i], m.byProgram[name] = i, append(m.byProgram[name], i)
+		}
+	}
+	if r.named == nil || m.odd {
+		return m.all
+	}
+	var out []int
+	merged := 0
+	for _, name := range r.named {
+		switch list := m.byProgram[name]; {
+		case len(list) == 0:
+		case merged == 0:
+			out, merged = list, 1
+		default:
+			out, merged = slices.Concat(out, list), merged+1
+		}
+	}
+	if merged > 1 {
+		slices.Sort(out)
+	}
+	return out
 }
 
 // firm reports whether a rule says nothing where it may hold or not.

@@ -135,12 +135,15 @@ func walkAwk(w *walker, args []Word, code string, c inherited) {
 		}
 	}
 	runsLines := strings.Contains(code, "system($0)")
+	calls := strings.Contains(code, "system(")
 	for _, text := range foreign.AwkPipes(code, maxLoop) {
 		w.tryText(text, in)
 		runsLines = runsLines || programs.IsShell(baseName(strings.TrimSpace(text)))
 	}
-	if text, ok := w.known.stdinOf(c.reader(), 0); ok && runsLines {
-		w.tryText(text, in)
+	if text, ok := w.known.stdinOf(c.reader(), 0); ok && (runsLines || calls) {
+		if runsLines {
+			w.tryText(text, in)
+		}
 		for _, s := range foreign.StringLiterals(code) { // print "rm " $1 | "sh"
 			w.tryText(s+" "+text, in)
 		}

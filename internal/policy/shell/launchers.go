@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/policy/programs"
@@ -12,6 +13,12 @@ import (
 func walkLauncher(w *walker, name string, l *programs.Launcher, run Run, c inherited, hops int) {
 	w.recordRun(run, c)
 	args := run.Argv[1:]
+	if l.Backslashes {
+		args = slices.Clone(args)
+		for i := range args {
+			args[i].Text = strings.ReplaceAll(args[i].Text, `\`, "/")
+		}
+	}
 	in := c.startedBy(name)
 	if in.remote = in.remote || l.Remote; l.Remote {
 		dirs := w.dirs
@@ -100,7 +107,7 @@ func walkWords(w *walker, run Run, words []Word, c inherited, hops int) {
 		return
 	}
 	if len(words) == 1 && strings.ContainsAny(words[0].Text, " \t\n;|&<>$`(") {
-		w.tryText(words[0].Text, c)
+		w.tryText(strings.TrimPrefix(words[0].Text, "!"), c)
 		return
 	}
 	nested := run

@@ -220,6 +220,12 @@ func envSplit(w *walker, name string, run Run, c inherited, hops int) bool {
 		case foreign.SplitsString(a.Text):
 			_, glued, _ := strings.Cut(a.Text, "S")
 			text = strings.TrimSpace(glued + " " + joinTexts(args[i+1:]))
+			if given := args[i+1:]; glued == "" && len(given) > 1 { // the first of them is divided, the others stay
+				rest := run
+				rest.Argv = append(quotedWords(given[0].Text), given[1:]...)
+				w.resolveRun(rest, c.withVia("env -S"), hops+1)
+				return true
+			}
 		case strings.HasPrefix(a.Text, "--split-string="):
 			text = a.Text[len("--split-string="):] + " " + joinTexts(args[i+1:])
 		case !strings.HasPrefix(a.Text, "-") && !foreign.IsAssignment(a.Text):

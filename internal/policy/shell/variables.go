@@ -411,3 +411,22 @@ func (w *walker) walkDeclaration(d *syntax.DeclClause, c inherited) {
 	w.recordRun(run, c)
 	walkCommandVariables(w, run.Assigns, c)
 }
+
+// assignFor sets the variables of one command, and gives what takes that back.
+func (v *variables) assignFor(assigns []Assign) (restore func()) {
+	saved := map[string]Word{}
+	for _, as := range assigns {
+		if old, ok := v.lookupVariable(as.Name); ok {
+			saved[as.Name] = old
+		}
+		v.setValue(as.Name, as.Value)
+	}
+	return func() {
+		for _, as := range assigns {
+			v.forget(as.Name)
+			if old, ok := saved[as.Name]; ok {
+				v.setValue(as.Name, old)
+			}
+		}
+	}
+}

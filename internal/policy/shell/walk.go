@@ -62,6 +62,8 @@ type walker struct {
 	aliases map[string][]Word
 	locals  []binding         // what variables held that are local to the function around
 	streams map[string]stream // what exec opened descriptors to
+	// inWritten says that a file is walked which this script wrote.
+	inWritten bool
 }
 
 // takeStep counts work and reports whether the budget still lasts.
@@ -441,20 +443,9 @@ func (w *walker) walkCall(call *syntax.CallExpr, c inherited) {
 		return
 	}
 	// X=1 sh -c '… $X …': the text of the inner shell sees the variable.
-	saved := map[string]Word{}
-	for _, as := range run.Assigns {
-		if v, ok := w.vars.lookupVariable(as.Name); ok {
-			saved[as.Name] = v
-		}
-		w.vars.setValue(as.Name, as.Value)
-	}
+	restore := w.vars.assignFor(run.Assigns)
 	w.resolveRun(run, c, 0)
-	for _, as := range run.Assigns {
-		w.vars.forget(as.Name)
-		if v, ok := saved[as.Name]; ok {
-			w.vars.setValue(as.Name, v)
-		}
-	}
+	restore()
 	walkCommandVariables(w, run.Assigns, c)
 }
 

@@ -21,7 +21,7 @@ func (w *walker) resolveRun(run Run, c inherited, hops int) {
 		run.Argv = append([]Word{{Text: "sh", Bare: "sh"}}, run.Argv[1:]...)
 	}
 	name := baseName(run.Argv[0].Text)
-	if programs.TakesStatements(name) {
+	if programs.TakesStatements(name) || programs.IsInterpreter(name) {
 		c = withKnownInput(w, run, c)
 	}
 	if fn, ok := w.funcs[run.Argv[0].Text]; ok && !skipsFunctions(c) {
@@ -43,6 +43,7 @@ func (w *walker) resolveRun(run Run, c inherited, hops int) {
 	}
 	walkOptionCommands(w, name, run, c)
 	walkPackageScript(w, name, run, c)
+	walkWritten(w, name, c, hops)
 	if programs.Renames(name) {
 		rememberProgram(w, name, run)
 	}
@@ -168,6 +169,7 @@ func (w *walker) stripPrefix(name string, p programs.Prefix, run Run, args []Wor
 	}
 	if p.Assigns {
 		walkCommandVariables(w, run.Assigns, c)
+		defer w.vars.assignFor(run.Assigns)()
 	}
 	i += skip
 	if i < len(args) && args[i].Text == "--" && skip > 0 {
@@ -189,6 +191,9 @@ func (w *walker) stripPrefix(name string, p programs.Prefix, run Run, args []Wor
 	}
 	if p.Contain {
 		mounts, workdir := mountsOf(args, i)
+		if hasPrefixed(args[:min(i, len(args))], "--volumes-from") {
+			c = c.withVia(name + " --volumes-from exec") // the data of a running container
+		}
 		if name == "kubectl debug" { // of a node
 			mounts = append(mounts, Mount{Host: Word{Text: "/", Bare: "/"}, Inside: "/host"})
 		}
@@ -217,6 +222,11 @@ func (w *walker) stripPrefix(name string, p programs.Prefix, run Run, args []Wor
 	}
 	w.resolveRun(rest, c, hops+1)
 	return true
+}
+
+// hasPrefixed reports whether a word begins so.
+func hasPrefixed(args []Word, prefix string) bool {
+	return slices.ContainsFunc(args, func(a Word) bool { return strings.HasPrefix(a.Text, prefix) })
 }
 
 func stripVerb(w *walker, name string, verbs map[string]programs.Prefix, run Run, c inherited, hops int) bool {

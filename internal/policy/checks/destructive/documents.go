@@ -47,8 +47,10 @@ func (x *scope) losesDocuments(r *shell.Run, verb string, words ...shell.Word) {
 			return
 		}
 		for _, from := range x.RunsIn(w.From) {
-			if x.Script.Programs.Of(from.Name()).Kind == programs.KindSearch && len(from.Args()) > 0 &&
-				x.isDocument(x.ResolveWord(from.Args()[0], &from)) {
+			if x.Script.Programs.Of(from.Name()).Kind != programs.KindSearch || len(from.Args()) == 0 {
+				continue
+			}
+			if place := x.ResolveWord(from.Args()[0], &from); x.isDocument(place) || place.Known && place.Path == x.Home {
 				x.Report.Add("documents", r.Head(), verb+" what is found among your files outside the project")
 				return
 			}
@@ -62,7 +64,9 @@ func (x *scope) losesAway(r *shell.Run, dest facts.Place, sources []shell.Word) 
 		return
 	}
 	for _, w := range sources {
-		if x.isDocument(x.ResolveWord(w, r)) {
+		p := x.ResolveWord(w, r)
+		source := p.Known && (path.Dir(p.Path) == x.Project && sourceDirs[path.Base(p.Path)] || p.All && p.Path == x.Project)
+		if x.isDocument(p) || source && !buildDir(path.Base(dest.Path)) {
 			x.Report.Add("documents", r.Head(), fmt.Sprintf("moves %s to where things are thrown away", w.Text))
 			return
 		}
@@ -87,7 +91,7 @@ func (x *scope) emptied(r *shell.Run) bool {
 }
 
 // deletesLines are scripts of editors that leave nothing: d, 1,$d, %d, $_="".
-var deletesLines = lazyregexp.New(`^:?[%,0-9$]*d([;|\s]|$)|^\$_\s*=\s*(""|'')|^0$`)
+var deletesLines = lazyregexp.New(`^:?[%,0-9$]*d([;|\s]|$)|^\$_\s*=\s*(""|'')|^0$|^s/\.\*//`)
 
 // overwritesPersonal checks what a program makes that it is told where to put: sort -o,
 // curl -o, dd of=, cp and mv onto a file.
@@ -143,5 +147,10 @@ func documentsRule(x *scope, r *shell.Run) {
 	case inPlace && (slices.ContainsFunc(args, func(a shell.Word) bool { return deletesLines.MatchString(a.Text) }) ||
 		r.HasInput && deletesLines.MatchString(r.Input.Text)):
 		x.losesDocuments(r, "empties", rest...)
+		for _, w := range rest {
+			if why := x.whyVital(x.ResolveWord(w, r)); why == systemFile {
+				x.Report.Add("overwrite", r.Head(), fmt.Sprintf("empties %s (%s)", w.Text, why))
+			}
+		}
 	}
 }

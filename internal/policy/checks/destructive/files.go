@@ -252,9 +252,18 @@ func findRule(x *scope, r *shell.Run) {
 		return
 	}
 	var starts []shell.Word
+	finds := filters(args)
 	if strings.HasPrefix(r.Name(), "fd") {
-		_, rest := facts.SplitFlags(args)
+		end := slices.IndexFunc(args, func(a shell.Word) bool {
+			return a.Text == "-x" || a.Text == "-X" || strings.HasPrefix(a.Text, "--exec")
+		})
+		if end < 0 {
+			end = len(args)
+		}
+		flags, rest := facts.SplitFlags(args[:end])
 		starts = rest[min(1, len(rest)):]
+		finds = len(rest) > 0 && strings.Trim(rest[0].Text, ".*") != "" || facts.HasShort(flags, 'e', 'S', 'E') ||
+			facts.HasLong(flags, "--extension", "--size", "--changed-before", "--changed-within", "--exclude")
 	} else {
 		for _, a := range args {
 			if a.Text == "" || strings.HasPrefix(a.Text, "-") && len(a.Text) > 2 || a.Text == "(" || a.Text == "!" {
@@ -281,7 +290,7 @@ func findRule(x *scope, r *shell.Run) {
 		findPermissions(x, r, args, starts)
 		return
 	}
-	filtered := facts.HasWord(args, findTests...) || strings.HasPrefix(r.Name(), "fd")
+	filtered := finds
 	byName := false
 	for _, a := range args {
 		switch {
@@ -317,6 +326,21 @@ func findRule(x *scope, r *shell.Run) {
 	}
 }
 
+// filters reports whether find takes only some of what there is: a test that isn't turned
+// round, and doesn't only keep out of a folder.
+func filters(args []shell.Word) bool {
+	for i, a := range args {
+		if !slices.Contains(findTests, a.Text) {
+			continue
+		}
+		negated := i > 0 && (args[i-1].Text == "!" || args[i-1].Text == "-not")
+		if pruned := i+2 < len(args) && args[i+2].Text == "-prune"; !negated && !pruned {
+			return true
+		}
+	}
+	return false
+}
+
 // sourceNames are patterns of files that people write and no build makes.
 var sourceNames = []string{"*.ts", "*.tsx", "*.py", "*.go", "*.rs", "*.java", "*.rb", "*.php", "*.c", "*.cc", "*.cpp",
 	"*.h", "*.cs", "*.kt", "*.swift", "*.sql", "*.tf", "*.vue", "*.svelte", "*.md", "*.scala", "*.ex"}
@@ -349,6 +373,12 @@ func permissionRule(x *scope, r *shell.Run) {
 			if p := x.ResolveWord(w, r); p.Known && facts.IsUnder(p.Path, x.Home+"/.ssh") {
 				x.Report.Add("permissions", r.Head(), fmt.Sprintf("gives %s the permissions of something else", w.Text))
 			}
+		}
+	}
+	for _, f := range flags { // chmod -x file: its mode looks like an option
+		if len(rest) > 0 && len(f.Text) > 1 && strings.Trim(f.Text[1:], "rwxXst") == "" {
+			rest = append([]shell.Word{f}, rest...)
+			break
 		}
 	}
 	if len(rest) < 2 || r.Contained {
@@ -555,6 +585,8 @@ func overwriteRule(x *scope, r *shell.Run) {
 			}
 			if why := x.WhyBroad(p); p.Known && why != facts.NotBroad && !(p.All && why == facts.WholeProject) {
 				x.Report.Add("overwrite", r.Head(), fmt.Sprintf("moves %s away (%s)", w.Text, why))
+			} else if x.whyVital(facts.Place{Path: p.Path + "/x", Known: p.Known}) == sshFile && path.Dir(dest.Path) != x.Home {
+				x.Report.Add("overwrite", r.Head(), fmt.Sprintf("moves %s away (%s)", w.Text, sshFile))
 			}
 		}
 	case r.Name() == "rsync":

@@ -171,6 +171,10 @@ func powershellStatement(x *scope, r *shell.Run, words []string) {
 		x.Report.Add("system", r.Head(), words[0]+" stops the machine, or takes away what it or its owner needs")
 		return
 	}
+	if _, found := p.Phrase(programs.Grants, given); found {
+		x.Report.Add("system", r.Head(), words[0]+" gives somebody rights or access")
+		return
+	}
 	if _, found := p.Phrase(programs.LosesData, given); found {
 		x.Report.Add("disk", r.Head(), words[0]+" loses a volume, or something else for good")
 		return

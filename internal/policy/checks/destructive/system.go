@@ -1,6 +1,7 @@
 package destructive
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/policy/facts"
@@ -32,9 +33,10 @@ func withoutMarks(phrase string) string {
 
 // removedList checks a package manager that is given a list of everything to remove.
 func removedList(x *scope, r *shell.Run) {
-	_, rest := facts.SplitFlags(r.Args())
-	if programs.Is(r.Name(), programs.RemovesPackages) && len(rest) > 1 && facts.HasWord(rest[:1], "uninstall", "remove") &&
-		!rest[1].From.Empty() {
+	flags, rest := facts.SplitFlags(r.Args())
+	removes := len(rest) > 0 && facts.HasWord(rest[:1], "uninstall", "remove", "rm", "purge", "erase", "del", "un") ||
+		facts.HasShort(flags, 'R')
+	if removes && programs.Is(r.Name(), programs.RemovesPackages) && slices.ContainsFunc(rest, func(w shell.Word) bool { return !w.From.Empty() }) {
 		x.Report.Add("system", r.Head(), r.Name()+" uninstalls everything in a list")
 	}
 }

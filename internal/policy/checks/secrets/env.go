@@ -7,6 +7,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 	"github.com/hookmux/hookmux/internal/policy/facts"
+	"github.com/hookmux/hookmux/internal/policy/programs"
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
@@ -177,12 +178,12 @@ func (x *scope) variableInCode(r *shell.Run) {
 	}
 }
 
-var codeDumps = lazyregexp.New(`(print|dumps?|log|puts|write|pprint|echo|p)\b[^;\n]*(os\.environ(\b[^\[.]|` +
-	`\.items|\.copy|$)|process\.env\s*[,)}]|\bENV\s*$|\bENV\.(to_\w+|inspect|each|map|sort|select|filter|pretty)|%ENV\b|getenv\(\s*\)|ENVIRON\s*\[\s*\w+\s*\])`)
+var codeDumps = lazyregexp.New(`(print\w*|dumps?|log|table|puts|write|pprint|echo|p)\b[^;\n]*(os\.environ(\b[^\[.]|` +
+	`\.items|\.copy|$)|process\.env\s*[,)}]|\bENV\s*$|\bENV\.(to_\w+|inspect|each|map|sort|select|filter|pretty)|%ENV\b|getenv\(\s*\)|ENVIRON\s*\[\s*\w+\s*\]|process\.env\[\w+\]|Deno\.env\.toObject|os\.Environ\(\)|System\.getenv\(\))|phpinfo\(|print_r\(\s*\$_(ENV|SERVER)|Object\.\w+\(process\.env\)|\bENV\.each`)
 
 // namesEnvironment reports whether code names the environment in any language's way.
 func namesEnvironment(code string) bool {
-	return strings.Contains(code, "env") || strings.Contains(code, "ENV")
+	return strings.Contains(code, "env") || strings.Contains(code, "ENV") || strings.Contains(code, "Environ") || strings.Contains(code, "phpinfo")
 }
 
 // wholeEnvironment is an expression that is the environment.
@@ -251,13 +252,42 @@ var genericParts = map[string]bool{"token": true, "secret": true, "key": true, "
 
 // variableSent finds a secret variable that goes to a host that is not its service's.
 func (x *scope) variableSent(r *shell.Run) {
+	p := x.Script.Programs.Of(r.Name())
+	if looksUp := p.Talks != nil && p.Talks.Bare && p.Has(programs.Poll|programs.Fetches); looksUp && !p.Has(programs.Sends) {
+		for _, a := range r.Args() {
+			for _, v := range a.Vars {
+				if secretVariable.MatchString(v) && strings.Contains(a.Text, ".") && !showsPartOnly(a.Text, v) {
+					x.Report.Add("send", r.Head(), fmt.Sprintf("%s has a name server learn the variable %s", r.Name(), v))
+					return
+				}
+			}
+		}
+	}
 	switch r.Name() {
 	case "curl", "wget", "http", "https", "xh", "curlie", "nc", "ncat", "telnet":
 	default:
 		return
 	}
+	for _, v := range r.Input.Vars {
+		if _, operands := facts.SplitFlags(r.Args()); r.HasInput && len(operands) > 0 && secretVariable.MatchString(v) &&
+			strings.Contains(r.Input.Text, "$") && !isLocal(strings.ToLower(operands[0].Text)) {
+			x.Report.Add("send", r.Head(), fmt.Sprintf("%s sends the variable %s", r.Name(), v))
+			return
+		}
+	}
 	var hosts []string
 	args := r.Args()
+	for _, a := range args { // https://$TOKEN.x.test
+		if _, behind, ok := strings.Cut(a.Text, "://"); ok {
+			host, _, _ := strings.Cut(behind, "/")
+			for _, v := range a.Vars {
+				if secretVariable.MatchString(v) && !strings.Contains(host, "@") && strings.Contains(host, v) {
+					x.Report.Add("send", r.Head(), fmt.Sprintf("%s has a name server learn the variable %s", r.Name(), v))
+					return
+				}
+			}
+		}
+	}
 	for i, a := range args {
 		if h := hostOf(a.Text); h != "" && (strings.Contains(a.Text,
 			"://") || i == 0 || !takesValue(args[i-1].Text)) {

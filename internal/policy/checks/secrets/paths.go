@@ -51,6 +51,8 @@ var otherTails = []secretTail{
 	{"google-chrome/default/login data", "browser passwords"}, {"google-chrome/default/cookies", "browser cookies"},
 	{"/etc/shadow", "password hashes"}, {"/etc/gshadow", "password hashes"}, {"/etc/sudoers", "sudo rules"},
 	{"/run/secrets/", "container secrets"},
+	{"/etc/networkmanager/system-connections/", "network passwords"}, {"wpa_supplicant.conf", "network passwords"},
+	{"/etc/ppp/chap-secrets", "passwords"}, {"/etc/ipsec.secrets", "keys"}, {"/etc/openvpn/", "VPN keys"},
 	{".config/sops/age/keys.txt", "private keys"}, {".config/age/", "private keys"}, {"sops/age/", "private keys"},
 	{".oci/config", "Oracle Cloud credentials"}, {".config/hcloud/cli.toml", "Hetzner tokens"},
 	{".config/stripe/config.toml", "Stripe keys"}, {".fly/config.yml", "Fly tokens"},

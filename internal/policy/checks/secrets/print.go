@@ -31,14 +31,16 @@ func (x *scope) printsSecret(r *shell.Run) {
 	args := r.Args()
 	line := facts.JoinArgs(args)
 	if (name == "docker" || name == "podman") && strings.Contains(line, "inspect") &&
-		strings.Contains(line, ".Config.Env") {
+		(strings.Contains(line, ".Config.Env") || slices.ContainsFunc(x.Sinks(r.To), func(n *shell.Run) bool {
+			return strings.Contains(facts.JoinArgs(n.Args()), "Env")
+		})) {
 		x.Report.Add("print", r.Head(), name+" inspect prints the environment of a container")
 		return
 	}
 	if facts.HasWord(args, "--help") {
 		return
 	}
-	hit := ""
+	hit, always := "", false
 	for _, p := range x.Script.Programs.Of(name).Does[programs.PrintsSecret] {
 		if strings.HasPrefix(line+" ", p+" ") || strings.Contains(p, " ") && facts.HasPhrase(line, p) {
 			hit = p
@@ -46,7 +48,8 @@ func (x *scope) printsSecret(r *shell.Run) {
 		}
 	}
 	if p := x.Script.Programs.Of(name); hit == "" && (p.Own() || !anyDynamic(args)) {
-		hit, _ = p.Phrase(programs.PrintsSecret, facts.KnownTexts(args)) // with options before it
+		hit, always = p.Phrase(programs.PrintsSecret, facts.KnownTexts(args)) // with options before it
+		always = always && hit == ""
 	}
 	switch name {
 	case "kubectl", "oc", "k":
@@ -61,45 +64,8 @@ func (x *scope) printsSecret(r *shell.Run) {
 		if facts.HasWord(args, "get") && strings.Contains(line, "--raw") && strings.Contains(line, "/secrets") {
 			hit = "get --raw"
 		}
-	case "aws":
-		if facts.HasWord(args, "ssm") && strings.Contains(line, "get-parameter") && facts.HasWord(args,
-			"--with-decryption") {
-			hit = "ssm get-parameter --with-decryption"
-		}
-	case "vault", "op", "bw", "pass":
-		if facts.HasWord(args, "--help") || hit == "read" && name == "vault" && strings.Contains(line,
-			"sys/health") {
-			hit = ""
-		}
-	case "npm", "pnpm", "yarn":
-		if facts.HasWord(args, "get") && strings.Contains(strings.ToLower(line), "authtoken") {
-			hit = "config get _authToken"
-		}
-	case "gpg":
-		if facts.HasWord(args, "--export-secret-keys", "--export-secret-key", "--export-secret-subkeys") {
-			hit = "--export-secret-keys"
-		}
-	case "docker", "podman", "docker-compose", "podman-compose":
-		if facts.HasWord(args, "-q", "--quiet", "--services", "--images", "--volumes", "--profiles", "--networks",
-			"--no-interpolate", "--hash") {
-			hit = ""
-		}
-	case "terraform", "tofu":
-		if facts.HasWord(args, "output") && secretPattern.MatchString(line) {
-			hit = "output"
-		}
-	case "security":
-		if hit == "find-generic-password" || hit == "find-internet-password" {
-			if !facts.HasShort(args, 'w', 'g') {
-				hit = ""
-			}
-		}
-	case "git":
-		if sub, rest := facts.GitParts(r); sub == "credential" && facts.HasWord(rest, "fill") {
-			hit = "credential fill"
-		}
 	}
-	if hit == "" || loadsEnvironment(r) || x.feedsLogin(r) {
+	if hit == "" && !always || loadsEnvironment(r) || x.feedsLogin(r) {
 		return
 	}
 	x.Report.Add("print", r.Head(), fmt.Sprintf("%s %s prints a stored secret", name, hit))
@@ -146,7 +112,7 @@ func (x *scope) printsVariable(r *shell.Run) {
 		return
 	}
 	for _, rd := range r.Redirects {
-		if rd.Writes() && rd.Op != ">&" {
+		if rd.Writes() && rd.Op != ">&" && !strings.HasPrefix(rd.Target.Text, "/dev/tcp/") {
 			return // it goes into a file, which is what .env files are made of
 		}
 	}
@@ -171,7 +137,7 @@ func (x *scope) showsVariable(r *shell.Run) {
 			}
 		}
 	}
-	printed := r.To.Empty() && r.Sink == "" && !slices.ContainsFunc(r.Redirects, func(rd shell.Redirect) bool {
+	printed := (r.To.Empty() || x.printsOn(r)) && r.Sink == "" && !slices.ContainsFunc(r.Redirects, func(rd shell.Redirect) bool {
 		return rd.Writes() && rd.Op != ">&"
 	})
 	switch _, operands := facts.SplitFlags(r.Args()); {
@@ -181,12 +147,20 @@ func (x *scope) showsVariable(r *shell.Run) {
 	case isReader(r.Name()) && len(operands) == 0:
 		shown(r.Input.Text, r.Input.Vars)
 	}
+	if code, ok := r.Code(); ok && printed && printsText.MatchString(code) { // python3 -c "print('$TOKEN')"
+		for _, a := range r.Args() {
+			shown(a.Text, a.Vars)
+		}
+	}
 	if x.traces(r) {
 		for _, a := range r.Argv {
 			shown(a.Text, a.Vars)
 		}
 	}
 }
+
+// printsText is how code prints.
+var printsText = lazyregexp.New(`\b(print|puts|echo|console\.log|write|say|warn|p)\b`)
 
 // namedInErrors lists texts in the error message when a file of this name is not there, or a
 // variable isn't set.

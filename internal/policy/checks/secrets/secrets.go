@@ -128,6 +128,30 @@ func (c *Checker) CheckScript(s *facts.Scope) {
 		x.variableInCode(r)
 		x.variableSent(r)
 		x.secretInCode(r)
+		x.secretInCmdlets(r)
+	}
+}
+
+// readsInCmdlets is how PowerShell reads a file, and listsInCmdlets how it lists variables.
+var (
+	readsInCmdlets = lazyregexp.New(`(?i)\b(get-content|gc|cat|type|select-string|import-csv|copy-item|cp|get-itemproperty|readall\w+)\b`)
+	listsInCmdlets = lazyregexp.New(`(?i)\b(get-childitem|gci|dir|ls)\s+env:\s*($|[|;)'"])|getenvironmentvariables`)
+)
+
+// secretInCmdlets finds PowerShell that reads a secret file or lists its variables.
+func (x *scope) secretInCmdlets(r *shell.Run) {
+	if x.Script.Programs.Of(r.Name()).Kind != programs.KindCmdlets {
+		return
+	}
+	text := strings.ReplaceAll(facts.JoinArgs(r.Args()), `\`, "/")
+	if listsInCmdlets.MatchString(text) {
+		x.Report.Add("env-dump", r.Head(), r.Name()+" prints every variable, secrets included")
+	}
+	if !readsInCmdlets.MatchString(text) {
+		return
+	}
+	if file := secretInText(text); file != "" {
+		x.Report.Add("read", r.Head(), fmt.Sprintf("%s reads %s", r.Name(), file))
 	}
 }
 
@@ -139,6 +163,7 @@ func (x *scope) containedToken(r *shell.Run) {
 		return
 	}
 	x.envDump(r)
+	x.printsVariable(r)
 	if !isReader(r.Name()) {
 		return
 	}
@@ -170,8 +195,9 @@ func (x *scope) secretWord(t string) (string, bool) {
 // secretEchoed finds a shell that prints what it reads: bash -v .env.
 func (x *scope) secretEchoed(r *shell.Run) {
 	flags, rest := facts.SplitFlags(r.Args())
-	if !shell.IsShell(r.Name()) || len(rest) == 0 || !facts.HasShort(flags, 'v', 'x') &&
-		!facts.HasLong(flags, "--verbose") || facts.HasShort(flags, 'c') {
+	traced := (r.Name() == "source" || r.Name() == ".") && x.traces(r)
+	if len(rest) == 0 || !traced && (!shell.IsShell(r.Name()) || !facts.HasShort(flags, 'v', 'x') &&
+		!facts.HasLong(flags, "--verbose") || facts.HasShort(flags, 'c')) {
 		return
 	}
 	if what, ok := x.secretFile(rest[0], r); ok {
@@ -241,7 +267,7 @@ func (x *scope) secretFind(i int) {
 		if j > 0 && (args[j-1].Text == "-not" || j > 1 && args[j-2].Text == "-not" || j > 1 && args[j-2].Text == "!") {
 			continue
 		}
-		if w, ok := x.secretWord(a.Text); ok {
+		if w, ok := x.secretWord(strings.Trim(a.Text, `^$\`)); ok {
 			name, what = a.Text, w
 		} else if secretDirs[path.Base(a.Text)] {
 			name, what = a.Text, "keys and credentials"
@@ -345,6 +371,13 @@ func (x *scope) secretCommit(r *shell.Run) {
 			}
 		}
 		return
+	case "config":
+		for _, w := range facts.OptionValues(args, "-f", "--file") {
+			if what, ok := x.secretWord(w.Text); ok && facts.HasWord(args, "-l", "--list", "--get", "--get-all", "--get-regexp") {
+				x.Report.Add("read", r.Head(), fmt.Sprintf("git config shows %s (%s)", w.Text, what))
+			}
+		}
+		return
 	case "add", "stage":
 	default:
 		return
@@ -395,7 +428,7 @@ func (x *scope) envToNetwork(r *shell.Run) {
 
 var (
 	// printsLoaded: code that prints what it loads from an environment file.
-	printsLoaded = lazyregexp.New(`(print|log|puts|dumps?|write|stringify)\w*\s*\(?[^;\n]*(dotenv_values|parse\(|\.parsed|readFile)`)
+	printsLoaded = lazyregexp.New(`(print|log|puts|dumps?|write|stringify)\w*\s*\(?[^;\n]*(dotenv_values|parse\(|\.parsed|readFile|config\(\))`)
 	joinedPath   = lazyregexp.New(`['"]([^'"\n]{2,64})['"]\s*[,/]\s*['"]([^'"\n]{2,64})['"]`)
 	walksFolder  = lazyregexp.New(`walk|listdir|readdir|glob|iterdir|scandir|Dir\[|Dir\.`)
 )

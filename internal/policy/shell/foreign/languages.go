@@ -78,6 +78,25 @@ func MakeRecipes(text string, most int) (commands []string, whole bool) {
 	return commands, whole
 }
 
+// CommandsIn are the pieces of a settings file that may be command lines, at most so
+// many: what stands in quotes, behind a key, or on a line of its own.
+func CommandsIn(text string, most int) []string {
+	var out []string
+	for line := range strings.Lines(text) {
+		pieces := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("\"'`[]{},", r) })
+		for _, piece := range append(pieces, line) {
+			if key, value, ok := strings.Cut(piece, ": "); ok && !strings.ContainsAny(strings.TrimLeft(key, "- \t"), " \t") {
+				piece = value
+			}
+			piece = strings.TrimLeft(strings.TrimSpace(piece), "-@;|> \t")
+			if strings.Contains(piece, " ") && len(out) < most {
+				out = append(out, piece)
+			}
+		}
+	}
+	return out
+}
+
 const sedAddress = `(?:\d+(?:~\d+)?|\$|/(?:[^/\\]|\\.)*/I?)`
 
 var (

@@ -5,6 +5,7 @@
 package foreign
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
@@ -80,12 +81,31 @@ var importedName = lazyregexp.New(`__import__\(["'](\w+)["']\)`)
 // maxJoins bounds how often literals of one program are joined.
 const maxJoins = 16
 
+// byteInText is a letter that is written as its number: chr(114), \x72.
+var byteInText = lazyregexp.New(`(?:\bchr|fromCharCode)\((\d{2,3})\)|\\x([0-9a-fA-F]{2})`)
+
+func letterOf(text string) string {
+	digits, base := strings.Trim(text[strings.IndexAny(text, "(x"):], "()x"), 10
+	if text[0] == '\\' {
+		base = 16
+	}
+	n, err := strconv.ParseUint(digits, base, 8)
+	if err != nil || n < ' ' || n > '~' || n == '\'' || n == '"' || n == '\\' {
+		return text
+	}
+	if base == 16 {
+		return string(rune(n))
+	}
+	return "'" + string(rune(n)) + "'"
+}
+
 // JoinLiterals writes literals that are added to each other as one: 'o'+'s' is 'os'.
 func JoinLiterals(code string) string {
 	if len(code) > 16<<10 {
 		return code
 	}
 	code = importedName.ReplaceAllString(code, "$1")
+	code = byteInText.Compiled().ReplaceAllStringFunc(code, letterOf)
 	for range maxJoins {
 		joined := addedLiterals.Compiled().ReplaceAllStringFunc(code, func(text string) string {
 			quote := text[:1]
