@@ -79,6 +79,9 @@ type Terminal struct {
 	// Elsewhere says that input was read since then at another terminal of the
 	// multiplexer that runs here: the key at this one went there.
 	Elsewhere bool
+	// Opened says, where a view waits for keys, which other program can write to it and so
+	// have it answer as if somebody typed.
+	Opened string
 }
 
 // Identity is one process: PID and start time, because PIDs are reused.
@@ -104,6 +107,9 @@ type TmuxClient struct {
 	Pane string
 	// Active is the second of its last key; zero where that is not told.
 	Active time.Time
+	// Asked says that programs can have tmux ask the client's terminal something, which
+	// answers as if somebody typed.
+	Asked bool
 }
 
 // Display is the other end of a display connection.

@@ -159,7 +159,15 @@ func (r *Rules) findTypist(f *Facts, w *way) string {
 			ttys = append(ttys, tty)
 		}
 	}
+	for _, c := range w.clients {
+		if c.Asked {
+			return "programs can have this tmux ask your terminal (allow-passthrough), and its answers look like keys"
+		}
+	}
 	for _, tty := range ttys {
+		if t, ok := f.terminal(tty); ok && t.Opened != "" {
+			return t.Opened + " can write to " + tty + ", and what your terminal answers looks like keys"
+		}
 		pids, known := f.typists(tty)
 		seen, told := f.agentSeen(tty)
 		if !known || !told {

@@ -115,6 +115,10 @@ print(s.makefile().readline())' "` + socketOfTheDaemon + `" | cat`},
 	{Name: "real-keys-at-once", Class: Person, On: Process, End: Refused,
 		Try:  "keys of a code that were not typed one by one at the user's keyboard",
 		Test: "internal/authority/terminal.TestRealKeysOneByOne"},
+	{Name: "real-terminal-answers", Class: Person, On: Process, End: Code,
+		Try: "a query written to the user's terminal, whose answer arrives as keys (`printf '\\033]11;?\\a' >/dev/pts/N`), " +
+			"also past tmux with `send-keys` or `allow-passthrough`",
+		Test: "internal/authority/terminal.TestRealTerminalAnswers"},
 	{Name: "real-nested-tmux", Class: Person, On: Process, End: Refused,
 		Try:  "reading a code from the pane in which another tmux runs",
 		Test: "internal/authority/terminal.TestRealNestedTmux"},
@@ -179,6 +183,9 @@ var buttons = []Attempt{
 
 // unavailable are attempts to have nobody look at a call.
 var unavailable = []Attempt{
+	{Name: "an installation with fewer hooks", Class: Unavailable, On: Facts, End: Code,
+		Try:  "installing again with fewer hooks (`hookmux install claude --events session.start --yes`), also in a pid namespace",
+		Test: "internal/install.TestWeakerInstallations"},
 	{Name: "thousands of silent connections", Class: Unavailable, On: Process, End: Refused,
 		Test: "internal/server.TestIdleConnectionsStarveNobody"},
 	{Name: "connections of many processes", Class: Unavailable, On: Facts, End: Refused,
@@ -453,6 +460,26 @@ var remaining = []Attempt{
 			"back " +
 			"an older `pin-tries.json`",
 		Why: "the key is a file of yours. Without a PIN an unproven terminal is refused"},
+	{Name: "a tmux that asks for a moment", Class: Person, End: Passes,
+		Try: "`allow-passthrough` switched on for a moment, a query in a pane of its own, and `send-keys` to `hookmux up`",
+		Why: "tmux says which options are on now, not which were"},
+	{Name: "a pattern for hidden names", Class: Guarded, End: Passes,
+		Try: "a pattern that only the disk resolves to a protected name (`mv ~/.loc[a]l x`, `cd ~/.cl*`), or to one that a " +
+			"rule names (`touch ~/canary?9`)",
+		Why: "a pattern is compared with the name as text, where both have a plain beginning in common"},
+	{Name: "code of other languages", Class: Guarded, End: Passes,
+		Try: "a file written by code that isn't Python's or Node's: `perl -e 'open …'`, `sed 'w FILE'`, `ed`, `script FILE`, " +
+			"julia, php, tcl, guile; or by any code after `cd ~/.claude`",
+		Why: "only some languages' ways to write are read, and their relative paths from the call's own folder"},
+	{Name: "other debuggers", Class: Guarded, End: Passes,
+		Try: "attaching otherwise than by `gdb -p`: `gdb -ex 'attach PID'`, `gdb FILE PID`, `lldb -p`, `strace -p` of a number",
+		Why: "a number doesn't say that it is an agent's, and a debugger's own commands aren't read"},
+	{Name: "a path in pieces", Class: Guarded, End: Passes,
+		Try: "an MCP tool that takes a folder and a name (`{root, path}`, `{dir, name}`) or a list of changes (`{changes: [{file}]}`)",
+		Why: "no shape says how a server joins them"},
+	{Name: "a copy of the state folder", Class: Guarded, End: Passes,
+		Try: "`cp ~/.local/state/hookmux/* .` or `cat ~/.local/state/*/consent.*`, for the key",
+		Why: "it is a pattern or a folder that nothing names as a key; the key permits what security.md says"},
 	{Name: "scripts", Class: Guarded, End: Passes,
 		Try: "a script it wrote and then runs, or an installed program that deletes or edits files",
 		Why: "guards read commands; they are no sandbox"},

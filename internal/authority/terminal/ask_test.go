@@ -246,7 +246,7 @@ func TestParseUtmp(t *testing.T) {
 }
 
 func TestParseTmux(t *testing.T) {
-	got := parseTmux([]byte("pane %1 /dev/pts/2\nclient 14 1700000000 %1 /dev/pts/1\nclient x y z " +
+	got := parseTmux([]byte("pane %1 /dev/pts/2 0\nclient 14 1700000000 %1 /dev/pts/1\nclient x y z " +
 		"/dev/pts/1\nnonsense\n"))
 	if len(got.Panes) != 1 || got.Panes[0] != (authority.TmuxPane{ID: "%1", TTY: "/dev/pts/2"}) {
 		t.Errorf(`panes %+v; want len(got.Panes) == 1 and got.Panes[0] == (authority.TmuxPane{ID: "%%1", `+
@@ -255,5 +255,12 @@ func TestParseTmux(t *testing.T) {
 	want := authority.TmuxClient{PID: 14, Active: time.Unix(1700000000, 0), Pane: "%1", Name: "/dev/pts/1"}
 	if len(got.Clients) != 1 || got.Clients[0] != want {
 		t.Errorf("clients %+v, want %+v", got.Clients, want)
+	}
+	// Panes of which one passes queries on, and a tmux that doesn't know the option and always does.
+	for _, panes := range []string{"pane %1 /dev/pts/2 0\npane %2 /dev/pts/3 all\n", "pane %1 /dev/pts/2 \n"} {
+		got := parseTmux([]byte(panes + "client 14 1700000000 %1 /dev/pts/1\n"))
+		if len(got.Clients) != 1 || !got.Clients[0].Asked {
+			t.Errorf("%q: clients %+v, want one whose terminal can be asked", panes, got.Clients)
+		}
 	}
 }

@@ -199,6 +199,55 @@ func TestRealKeysForAHiddenView(t *testing.T) {
 	}
 }
 
+// A terminal answers queries as if somebody typed. Whoever can write to it, or have tmux write
+// there, gets keys of their choice that way.
+func TestRealTerminalAnswers(t *testing.T) {
+	if !terminaltest.Inside(t) {
+		return
+	}
+	s, person, tmux := inTmux(t)
+	device := strings.TrimSpace(tmux("list-clients", "-F", "#{client_tty}"))
+	plain := terminaltest.Login(t)
+	own := plain.Device()
+	begin := func(at *terminaltest.Terminal) (file string) {
+		t.Helper()
+		line, file := s.probe("view")
+		at.Type(line + "\r")
+		terminaltest.Eventually(t, "the view waits for a key", func() bool { _, err := os.Stat(file + ".waits"); return err == nil })
+		return file
+	}
+	for _, at := range []*terminaltest.Terminal{plain, person} {
+		file := begin(at)
+		at.Type("\r")
+		if a := s.answer(file); a.Outcome != "allowed" {
+			t.Errorf("the user's own key: got %+v, want it allowed", a)
+		}
+	}
+	doubted := func(what, file string) {
+		t.Helper()
+		if a := s.answer(file); a.Outcome != "code" || a.Cause != "shared" {
+			t.Errorf("%s: got %+v, want a code because others can have keys arrive there", what, a)
+		}
+	}
+
+	file := begin(person)
+	tmux("set-option", "-g", "allow-passthrough", "on")
+	person.Type("\r")
+	doubted("a tmux that passes queries on", file)
+	tmux("set-option", "-g", "allow-passthrough", "off")
+
+	file = begin(person)
+	s.asUser("sh", "-c", "printf '\\033[c' >"+device)
+	person.Type("\x1b[?1;2c") // the terminal's answer
+	tmux("send-keys", "Enter")
+	doubted("a query at the terminal behind tmux", file)
+
+	file = begin(plain)
+	s.asUser("sh", "-c", "printf '\\033]11;?\\007' >"+own)
+	plain.Type("\r") // what is left of the answer
+	doubted("a query at the user's own terminal", file)
+}
+
 // A tmux inside the user's tmux: its popups are part of what the outer one's panes
 // show, so the code is shown over the outer one.
 func TestRealNestedTmux(t *testing.T) {

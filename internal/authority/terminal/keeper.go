@@ -229,13 +229,23 @@ func (k *Keeper) WatchKeys(peer proc.Cred, again bool) {
 	k.mu.Unlock()
 	if !known { // keys come fast, and this takes a while
 		v := k.EvaluateSilently(peer, authority.Action{})
-		if !v.Trusted() || v.Terminal.Client == nil {
+		if !v.Trusted() {
 			return
 		}
-		at = watchedView{v.TTY, v.Terminal.TTY, v.Terminal.Client.Server.PID}
+		at = watchedView{view: v.TTY, tty: v.Terminal.TTY}
+		if v.Terminal.Client != nil {
+			at.server = v.Terminal.Client.Server.PID
+		}
 		k.mu.Lock()
 		k.watched.Put(caller, at, maxWatched)
 		k.mu.Unlock()
+	}
+	source.watchOpens(at.tty, at.server)
+	if at.server == 0 {
+		return
+	}
+	if at.view != at.tty {
+		source.watchOpens(at.view, at.server)
 	}
 	if again && !source.hasStaleKey(at.tty, time.Now()) {
 		return

@@ -10,6 +10,8 @@ import (
 
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
+
+	ttys "github.com/hookmux/hookmux/internal/platform/tty"
 )
 
 // ttyScreen is a terminal that the daemon opened. It does not become the daemon's own.
@@ -21,7 +23,7 @@ type ttyScreen struct {
 // openScreen opens a terminal, makes it pass on keys as they come and forgets
 // what was typed before.
 func openScreen(tty string) (screen, error) {
-	fd, err := unix.Open(tty, unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	fd, err := ttys.Open(tty, unix.O_RDWR)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", tty, err)
 	}
@@ -40,7 +42,7 @@ func openScreen(tty string) (screen, error) {
 
 // openWriter opens a terminal only to write to it.
 func openWriter(tty string) (screenWriter, error) {
-	fd, err := unix.Open(tty, unix.O_WRONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	fd, err := ttys.Open(tty, unix.O_WRONLY)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", tty, err)
 	}

@@ -31,6 +31,8 @@ type Source struct {
 	noted map[string]note
 	// visited is when an agent was last found at a terminal that it could type into.
 	visited bounded.Map[string, time.Time]
+	// strangers are the terminals at which views wait, with who else has them open.
+	strangers bounded.Map[string, *openedTerminal]
 }
 
 type note struct {
@@ -71,6 +73,7 @@ func (s *Source) Terminal(tty string) (authority.Terminal, error) {
 		moved, _ := s.hasMoved(other)
 		t.Elsewhere = t.Elsewhere || moved
 	}
+	t.Opened = s.findStranger(tty)
 	return t, nil
 }
 

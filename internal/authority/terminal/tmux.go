@@ -27,7 +27,7 @@ func (s *Source) Tmux(server proc.Process) (authority.Tmux, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), tmuxWait)
 	defer cancel()
 	out, err := s.runTmux(ctx, server.PID,
-		"list-panes", "-a", "-F", "pane #{pane_id} #{pane_tty}", ";",
+		"list-panes", "-a", "-F", "pane #{pane_id} #{pane_tty} #{allow-passthrough}", ";",
 		"list-clients", "-F", "client #{client_pid} #{client_activity} #{pane_id} #{client_name}", ";",
 		"show-options", "-s", "command-alias")
 	if err != nil {
@@ -57,10 +57,13 @@ func findAlias(out []byte) string {
 
 func parseTmux(out []byte) authority.Tmux {
 	var t authority.Tmux
+	asked := false
 	for line := range bytes.Lines(out) {
 		words := strings.Fields(string(line))
 		switch {
-		case len(words) == 3 && words[0] == "pane":
+		case len(words) >= 3 && words[0] == "pane":
+			// A tmux that doesn't know this option always passes everything on.
+			asked = asked || len(words) < 4 || words[3] != "off" && words[3] != "0"
 			t.Panes = append(t.Panes, authority.TmuxPane{ID: words[1], TTY: words[2]})
 		case len(words) == 5 && words[0] == "client":
 			pid, err := strconv.Atoi(words[1])
@@ -70,6 +73,9 @@ func parseTmux(out []byte) authority.Tmux {
 					Pane: words[3], Name: words[4]})
 			}
 		}
+	}
+	for i := range t.Clients {
+		t.Clients[i].Asked = asked
 	}
 	return t
 }

@@ -136,7 +136,11 @@ func installHooks(ctx context.Context, app *cmdutil.App, f *InstallFlags, args [
 	if f.project {
 		o.Scope = install.Project
 	}
-	plan, done, err := carryOut(app, h, func() (*install.Plan, error) { return h.Install(o) }, f, "Write this?", nil)
+	permit, err := permitInstall(ctx, app, c, h, o)
+	if err != nil {
+		return err
+	}
+	plan, done, err := carryOut(app, h, func() (*install.Plan, error) { return h.Install(o) }, f, "Write this?", permit)
 	if err != nil || !done {
 		return err
 	}
@@ -148,6 +152,21 @@ func installHooks(ctx context.Context, app *cmdutil.App, f *InstallFlags, args [
 		return err
 	}
 	return afterInstall(ctx, app, h, plan, agents, f)
+}
+
+// permitInstall returns what asks the user where an installation takes protection away, as
+// removing hooks does; nil where it doesn't.
+func permitInstall(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, h *install.Host, o install.Options,
+) (func() error, error) {
+	plan, err := h.Install(o)
+	if err != nil {
+		return nil, err
+	}
+	weaker, err := h.Weaker(o, plan)
+	if err != nil || len(weaker) == 0 {
+		return nil, err
+	}
+	return func() error { return UserOnly(ctx, app, c, wire.MethodUninstall, true) }, nil
 }
 
 // checkEvents refuses events that none of the agents has; without agents, of all there are.

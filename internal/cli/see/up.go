@@ -193,15 +193,12 @@ func showView(ctx context.Context, app *cmdutil.App, o *overview, shows view) er
 	for _, step := range o.nextSteps() {
 		empty = append(empty, fmt.Sprintf("%-28s %s", step[0], step[1]))
 	}
-	var watchKeys func(context.Context)
-	if app.Getenv("TMUX") != "" {
-		watchKeys = func(ctx context.Context) {
-			_ = c.Call(ctx, wire.MethodWhoami, wire.TerminalLookParams{Watch: true}, nil) // if not, a code is asked for
-		}
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		go keepWatching(ctx, c)
+	watchKeys := func(ctx context.Context) {
+		_ = c.Call(ctx, wire.MethodWhoami, wire.TerminalLookParams{Watch: true}, nil) // if not, a code is asked for
 	}
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	go keepWatching(watching, c)
 	opts := tui.Options{Daemon: startedDaemon{c, app, shows.host}, Empty: empty, Version: version.String, WatchKeys: watchKeys,
 		Sidebar: shows.sidebar, Home: app.Getenv("HOME"), Folder: app.Cwd(), Agents: o.startable(),
 		Start: func(ctx context.Context, work tui.Work) (string, error) {

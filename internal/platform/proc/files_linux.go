@@ -92,6 +92,20 @@ func OpenFiles(pid int) ([]string, error) {
 	return targets, err
 }
 
+// AtFile lists the processes that have a file open, of those that may be looked at.
+func AtFile(path string) []int {
+	var pids []int
+	for _, pid := range List() {
+		_ = openFiles(pid, func(_, target string) bool { // another user's, or gone
+			if target == path {
+				pids = append(pids, pid)
+			}
+			return target != path
+		})
+	}
+	return pids
+}
+
 // SocketNumbers lists the sockets of a process by the kernel's numbers.
 func SocketNumbers(pid int) (map[uint32]bool, error) {
 	numbers := map[uint32]bool{}

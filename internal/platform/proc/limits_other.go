@@ -26,3 +26,6 @@ func PeerLives(*net.UnixConn) bool { return true }
 
 // ListenerOwner is not there on this system.
 func ListenerOwner(int, []int) (int, bool) { return 0, false }
+
+// AtFile is not known on this system.
+func AtFile(string) []int { return nil }

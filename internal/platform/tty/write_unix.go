@@ -10,13 +10,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Open opens a terminal, which does not become the process's own and waits for nobody.
+func Open(tty string, mode int) (int, error) {
+	return open(tty, mode|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC)
+}
+
 // Write writes to a terminal of this user, and waits for nobody: one that is
 // stopped gets nothing.
 func Write(tty, text string) error {
 	if !strings.HasPrefix(tty, "/dev/") {
 		return fmt.Errorf("%q is not a terminal", tty)
 	}
-	fd, err := unix.Open(tty, unix.O_WRONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
+	fd, err := Open(tty, unix.O_WRONLY|unix.O_NOFOLLOW)
 	if err != nil {
 		return fmt.Errorf("%s: %w", tty, err)
 	}
