@@ -4,7 +4,7 @@
 // that runs in the same minute on the same machine: only ratios count, so a
 // slow or busy machine gives the same verdict as a fast one.
 //
-//	go run ./lab/bench -bin DIR [-only client,start,rate,memory,dispatch,telemetry,rules,typescript,sessions,crowd,inbox,pages,view,replay,fleet]
+//	go run ./lab/bench -bin DIR [-only client,start,rate,memory,dispatch,telemetry,rules,typescript,sessions,crowd,inbox,pages,view,replay,fleet,usage]
 //		[-rounds N] [-seconds S] [-json]
 //
 // client: one process per call, as agents make them, with 2 KB on stdin. In
@@ -75,6 +75,11 @@
 // the central journal; the server's memory, cpu and messages with 10, 100 and 2,000 members.
 // They can be measured alone, as fleet/calls, /answers, /events and /members.
 //
+// usage: a decision with three budgets and with none; from a call on record to `hookmux ps
+// --json` and `hookmux usage --json`, also beside a hole of 20 GB and while a history is
+// imported; the most memory while 250 MB, 500 MB and 1 GB of history are imported. They can
+// be measured alone, as usage/budgets, /live and /import. Linux only.
+//
 // It exits with 1 when a bar is missed. All homes are temporary.
 package main
 
@@ -104,7 +109,7 @@ type bench struct {
 func main() {
 	b := &bench{}
 	flag.StringVar(&b.bin, "bin", "bin", "where hookmux and hookmux-hook are")
-	only := flag.String("only", "client,start,rate,memory,dispatch,telemetry,rules,typescript,sessions,crowd,inbox,pages,view,replay,fleet",
+	only := flag.String("only", "client,start,rate,memory,dispatch,telemetry,rules,typescript,sessions,crowd,inbox,pages,view,replay,fleet,usage",
 		"what to measure")
 	flag.IntVar(&b.rounds, "rounds", 300, "rounds of client, start and dispatch; the bars are meant for 300 and more")
 	flag.IntVar(&b.seconds, "seconds", 8, "seconds of load on each side of rate")
@@ -135,14 +140,15 @@ func (b *bench) run(ctx context.Context, parts []string) error {
 		"client": b.client, "start": b.start, "rate": b.rate, "memory": b.memory, "dispatch": b.dispatch,
 		"telemetry": b.telemetry, "typescript": b.tsHooks, "sessions": b.sessions, "crowd": b.manyLiveSessions, "inbox": b.inbox,
 		"pages": b.pages, "view": b.view, "replay": b.replay, "rules": b.rules, "fleet": b.inFleet,
+		"usage": b.usage,
 	}
-	for _, one := range slices.Concat(b.tsHookParts(), b.fleetParts()) {
+	for _, one := range slices.Concat(b.tsHookParts(), b.fleetParts(), b.usageParts()) {
 		all[one.name] = one.run
 	}
 	for _, part := range parts {
 		if all[part] == nil {
 			return fmt.Errorf("%s: nothing to measure has that name; choose of client, start, rate, memory, dispatch, telemetry, "+
-				"rules, typescript, sessions, crowd, inbox, pages, view, replay, fleet", part)
+				"rules, typescript, sessions, crowd, inbox, pages, view, replay, fleet, usage", part)
 		}
 	}
 	if err := b.prepare(ctx); err != nil {
