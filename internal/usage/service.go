@@ -48,7 +48,7 @@ type Service struct {
 
 // How often records are looked at.
 const (
-	firstLook = 3 * time.Second       // after the start, where nothing depends on it
+	firstLook = 3 * time.Second       // after the start, where nothing depends on it and no agent reports
 	liveLook  = time.Second           // while sessions are at work
 	soonLook  = 50 * time.Millisecond // after the last, when agents report something
 	idleLook  = time.Minute
@@ -100,14 +100,7 @@ func (s *Service) loadPrices() {
 func (s *Service) Run(ctx context.Context) {
 	var waiting []chan struct{}
 	if !s.o.HasBudgets() {
-		timer := time.NewTimer(firstLook)
-		select {
-		case <-timer.C:
-		case w := <-s.wake:
-			waiting = append(waiting, w)
-		case <-ctx.Done():
-		}
-		timer.Stop()
+		waiting = s.await(ctx, firstLook, liveLook)
 	}
 	var scanner *Scanner
 	var full fullLook
