@@ -59,18 +59,18 @@ func (c *call) answerUnavailable() neutral.Answer {
 func (c *call) deniesUnavailable() bool { return c.opt.deny && c.row.Deny != (neutral.Answer{}) }
 
 // isGuarded reports whether a guard, a rule or a hook that guards applies to
-// this event. Where hookmux was in use once, a note that is missing or damaged
-// counts as guards on.
+// this event. Where hookmux was in use once, a note that is missing, damaged, old or not
+// hookmux's own counts as guards on: it may add events, and takes none away.
 func (c *call) isGuarded() bool {
 	dirs, err := paths.Find(c.getenv)
 	if err != nil {
 		return false
 	}
 	covers, err := guardnote.Read(dirs.State)
-	if err == nil {
-		return guardnote.Covers(covers, c.opt.agent, c.opt.event, c.row.Kind)
-	}
-	if errors.Is(err, os.ErrNotExist) && !wasUsed(dirs) {
+	switch {
+	case guardnote.Covers(covers, c.opt.agent, c.opt.event, c.row.Kind):
+		return true
+	case err == nil, errors.Is(err, os.ErrNotExist) && !wasUsed(dirs):
 		return false
 	}
 	return !c.known || c.isBuiltinKind()

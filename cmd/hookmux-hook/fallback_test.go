@@ -16,6 +16,7 @@ import (
 	"github.com/hookmux/hookmux/agent/neutral"
 	"github.com/hookmux/hookmux/internal/platform/daemonstart"
 	"github.com/hookmux/hookmux/internal/platform/guardnote"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
@@ -23,6 +24,7 @@ import (
 func guardedWorld(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
+	write(t, paths.KeyBeside(guardnote.File(w.dirs.State)), strings.Repeat("k", 32))
 	if err := guardnote.Write(w.dirs.State, guardnote.Builtin()); err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +141,7 @@ func TestNobodyCanCheck(t *testing.T) {
 }
 
 func TestMissingOrDamagedNoteCountsAsGuardsOn(t *testing.T) {
-	for _, damage := range []string{"", "hookmux guards 1\n* tool.before\n"} {
+	for _, damage := range []string{"", "hookmux guards 2\n* tool.before\n"} {
 		w := newWorld(t)
 		w.noDaemon()
 		write(t, filepath.Join(w.dirs.State, "journal.db"), "") // a daemon ran here once
@@ -160,6 +162,59 @@ func TestMissingOrDamagedNoteCountsAsGuardsOn(t *testing.T) {
 	w.noDaemon()
 	if got := w.hook("payload", agent, deciding); got != (result{}) {
 		t.Errorf("hookmux was never in use here: %+v", got)
+	}
+}
+
+// A program of the user can rewrite the note and make `hookmux evaluate` fail at once.
+func TestNoteDoesNotTakeGuardsAwayWhereNobodyCanCheck(t *testing.T) {
+	const empty = "hookmux guards 2\nwritten 9000000000000000000\nseal none\nend\n"
+	for name, change := range map[string]func(w *world, note string) error{
+		"missing":    func(_ *world, note string) error { return os.Remove(note) },
+		"no text":    func(_ *world, note string) error { return os.WriteFile(note, nil, 0o600) },
+		"empty list": func(_ *world, note string) error { return os.WriteFile(note, []byte(empty), 0o600) },
+		"garbage":    func(_ *world, note string) error { return os.WriteFile(note, []byte("\x00\xffgarbage\n"), 0o600) },
+		"of before": func(_ *world, note string) error {
+			return os.WriteFile(note, []byte("hookmux guards 1\nend\n"), 0o600)
+		},
+		"unreadable": func(_ *world, note string) error { return os.Chmod(note, 0) },
+		"a folder":   func(_ *world, note string) error { return errors.Join(os.Remove(note), os.Mkdir(note, 0o700)) },
+		"a link": func(_ *world, note string) error {
+			return errors.Join(os.Remove(note), os.Symlink(os.DevNull, note))
+		},
+		"older than the settings": func(w *world, _ string) error {
+			if err := guardnote.Write(w.dirs.State, nil); err != nil {
+				return err
+			}
+			file, later := filepath.Join(w.dirs.State, "accepted.json"), time.Now().Add(time.Minute)
+			write(w.t, file, "{}")
+			return os.Chtimes(file, later, later)
+		},
+	} {
+		w := guardedWorld(t)
+		w.noDaemon()
+		write(t, filepath.Join(w.dirs.State, "journal.db"), "") // a daemon ran here once
+		write(t, filepath.Join(w.dirs.Runtime, "evaluate"), "die")
+		if err := change(w, guardnote.File(w.dirs.State)); err != nil {
+			t.Fatal(err)
+		}
+		for _, who := range []string{agent, "codex"} {
+			if got := w.hook("payload", who, deciding, "60"); got != uncheckedOf(t, who) {
+				t.Errorf("note %s, %s: %+v; want a question to the user, or a refusal", name, who, got)
+			}
+		}
+		if got := w.hook("payload", agent, observed); got != (result{}) {
+			t.Errorf("note %s, an observing event: %+v", name, got)
+		}
+	}
+	// Settings in force without guards: nobody is asked for nothing.
+	w := guardedWorld(t)
+	w.noDaemon()
+	if err := guardnote.Write(w.dirs.State, nil); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(w.dirs.Runtime, "evaluate"), "die")
+	if got := w.hook("payload", agent, deciding, "60"); got != (result{}) {
+		t.Errorf("hookmux wrote that nothing is guarded: %+v", got)
 	}
 }
 

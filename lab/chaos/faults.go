@@ -334,7 +334,11 @@ func leaveCutRecord(w *world) error {
 }
 
 func forgeNote(w *world) error {
-	if err := guardnote.Write(w.Dirs.State, nil); err != nil {
+	const empty = "hookmux guards 2\nwritten 9000000000000000000\nseal none\nend\n"
+	if err := os.RemoveAll(guardnote.File(w.Dirs.State)); err != nil {
+		return err
+	}
+	if err := os.WriteFile(guardnote.File(w.Dirs.State), []byte(empty), 0o600); err != nil {
 		return err
 	}
 	w.signalDaemon(syscall.SIGKILL)

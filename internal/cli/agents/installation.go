@@ -26,14 +26,23 @@ import (
 // noteInstallation writes down where this installation keeps its things, which
 // programs belong to it, and which events its guards cover.
 func noteInstallation(app *cmdutil.App, h *install.Host) error {
-	if err := guardnote.Write(h.Dirs.State, evaluate.New(h.Dirs, app.LiveSettings).Covers()); err != nil {
-		return fmt.Errorf("can't save which events guards cover: %w", err)
-	}
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	return writeInstallation(app, h.Dirs, stableProgram(h.Dirs, self, h.Hook))
+	if err := writeInstallation(app, h.Dirs, stableProgram(h.Dirs, self, h.Hook)); err != nil {
+		return err
+	}
+	return noteGuarded(app, h.Dirs)
+}
+
+// noteGuarded writes down which events guards cover. It comes after the installation: an
+// older note isn't believed.
+func noteGuarded(app *cmdutil.App, dirs paths.Dirs) error {
+	if err := guardnote.Write(dirs.State, evaluate.New(dirs, app.LiveSettings).Covers()); err != nil {
+		return fmt.Errorf("can't save which events guards cover: %w", err)
+	}
+	return nil
 }
 
 // writeInstallation writes the record of the installation, sealed where a person writes
@@ -100,7 +109,9 @@ func SealInstallation(app *cmdutil.App) {
 	if chosen, err := paths.FindByEnvironment(app.Getenv); err == nil && noted.WasWrittenFor(chosen) {
 		dirs = chosen
 	}
-	_ = writeInstallation(app, dirs, noted.Program) // the next command tries again
+	if writeInstallation(app, dirs, noted.Program) == nil { // else the next command tries again
+		_ = noteGuarded(app, dirs) // without it, all tool calls count as guarded while nobody answers
+	}
 }
 
 // acceptFirst lets the settings that are there count, where nobody accepted

@@ -64,10 +64,11 @@ func InstallationFile(getenv func(string) string) (string, bool) {
 // beside the record, wherever that says that the state is.
 func InstallationKey(getenv func(string) string) (string, bool) {
 	file, ok := InstallationFile(getenv)
-	return keyBeside(file), ok
+	return KeyBeside(file), ok
 }
 
-func keyBeside(file string) string { return filepath.Join(filepath.Dir(file), "consent.key") }
+// KeyBeside returns the file of the key for what is sealed in the folder of a file.
+func KeyBeside(file string) string { return filepath.Join(filepath.Dir(file), "consent.key") }
 
 func defaultState(home string) string { return filepath.Join(home, ".local/state/hookmux") }
 
@@ -189,11 +190,11 @@ func (i *Installation) readSeal() {
 	if !ok {
 		return
 	}
-	key, err := files.Read(keyBeside(i.file), maxKey)
+	key, err := files.Read(KeyBeside(i.file), maxKey)
 	if err != nil || len(key) == 0 {
 		return
 	}
-	if equalMAC(strings.TrimSuffix(seal, "\n"+installationLast+"\n"), sealOf(key, body)) {
+	if EqualMAC(strings.TrimSuffix(seal, "\n"+installationLast+"\n"), sealOf(key, body)) {
 		i.seal = sealWhole
 		_, i.environ, _ = strings.Cut(body, "\n"+environKey+"=")
 	}

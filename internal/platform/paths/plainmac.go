@@ -28,8 +28,8 @@ func PlainMAC(key []byte, text string) string {
 	return string(out)
 }
 
-// equalMAC compares two codes in a time that does not tell where they differ.
-func equalMAC(a, b string) bool {
+// EqualMAC compares two codes in a time that does not tell where they differ.
+func EqualMAC(a, b string) bool {
 	if len(a) != len(b) {
 		return false
 	}

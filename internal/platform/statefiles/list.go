@@ -199,7 +199,7 @@ var All = []File{
 		Missing: "the pack counts until the daemon ends, then not; it is said until `hookmux rules update` takes it in " +
 			"again",
 		Damaged: "as if it were missing"},
-	{Place: State, Pattern: "guarded", Owner: "internal/platform/guardnote", Format: "text",
+	{Place: State, Pattern: "guarded", Owner: "internal/platform/guardnote", Format: "text, sealed",
 		Contents: "events to which a guard, rule or hook applies, for hooks that reach no daemon", Lifetime: "until settings change",
 		Missing: "hooks take all tool calls for guarded once there was a daemon", Damaged: "the same, and it is said"},
 	{Place: State, Pattern: "handler.key", Owner: "internal/pipeline", Format: "32 bytes",
