@@ -75,9 +75,9 @@ func listPermissions(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 		app.Say("no saved permissions; `hookmux approve --always` saves one")
 		return nil
 	}
-	rows := [][]string{{"ID", "WHERE", "ALLOWS", "USED"}}
+	rows := [][]string{{"ID", "USED", "WHERE", "ALLOWS"}}
 	for _, p := range permissions {
-		rows = append(rows, []string{p.ID, termsafe.Line(p.Reach, 0), termsafe.Line(p.Rule, 0), strconv.FormatUint(p.Used, 10)})
+		rows = append(rows, []string{p.ID, strconv.FormatUint(p.Used, 10), termsafe.Line(p.Reach, 0), termsafe.Line(p.Rule, 0)})
 	}
 	text.Table(app.Stdout, rows, app.Columns())
 	return nil
