@@ -1,0 +1,148 @@
+package install
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/platform/paths"
+)
+
+// This file finds hooks that something else than hookmux took out: its record says that
+// they were installed, and they are not there.
+
+// Removal is what is missing in one place of an agent.
+type Removal struct {
+	Agent, Path string
+	Project     string   // the folder, for hooks of a project
+	Events      []string // those whose hook is gone; nil: all
+	Err         error    // the file can't be read, so the agent can't either
+}
+
+// What says what is missing, for a person.
+func (r *Removal) What(home string) string {
+	short := paths.Shorten(home, r.Path)
+	switch {
+	case r.Err != nil:
+		return fmt.Sprintf("%s: can't be read, so none of hookmux's hooks are known to run: %v", short, r.Err)
+	case r.Events == nil:
+		return short + ": hookmux's hooks are gone, and hookmux didn't remove them"
+	}
+	return fmt.Sprintf("%s: %s is gone", short, strings.Join(r.Events, ", "))
+}
+
+// Fix names the command that puts the hooks back, and the one that accepts their absence.
+func (r *Removal) Fix(home string) string {
+	back, where := "hookmux install "+r.Agent, ""
+	if r.Project != "" {
+		back, where = back+" --project", "in "+paths.Shorten(home, r.Project)+": "
+	}
+	return where + "`" + back + "` puts them back, `hookmux uninstall " + r.Agent + "` accepts it"
+}
+
+// Removed lists what hookmux installed for an agent of this machine and is not there.
+func (h *Host) Removed(a *agent.Agent) []Removal {
+	m, err := h.load()
+	if err != nil || a.Install == nil || !hasRecord(m, a) {
+		return nil // a doctor says what is wrong with the record
+	}
+	return h.removedFrom(a, m, h.ReadSites(a))
+}
+
+func (h *Host) removedFrom(a *agent.Agent, m *Manifest, sites []Site) (out []Removal) {
+	read := map[string][]Site{h.Project: sites}
+	for _, path := range m.paths() {
+		r := m.Files[path]
+		if r.Agent != a.Name || !r.holdsHooks() || !h.isHere(a, r) {
+			continue
+		}
+		at := h.Project
+		if r.Scope == Project && r.Project != "" {
+			at = r.Project
+		}
+		if _, ok := read[at]; !ok {
+			there := *h
+			there.Project = at
+			read[at] = there.ReadSites(a)
+		}
+		one, gone := h.removal(path, r, read[at])
+		if gone && !slices.ContainsFunc(out, func(o Removal) bool { return o.Path == one.Path }) {
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// holdsHooks reports whether hooks were written into the file.
+func (r *Record) holdsHooks() bool {
+	return r.Chosen != nil && (r.Kind == KindEntries || r.Kind == KindPlugin || r.Kind == KindScript)
+}
+
+// isHere reports whether what a record is about is still on this machine. An agent that
+// was removed, and a project's folder, took our hooks along.
+func (h *Host) isHere(a *agent.Agent, r *Record) bool {
+	if r.Scope == Project {
+		return r.Project == "" || h.onDisk().exists(r.Project)
+	}
+	program, dir := h.ProgramAndConfigDir(a)
+	return program != "" || dir != ""
+}
+
+// removal compares one file of the record with the places of its agent.
+func (h *Host) removal(path string, r *Record, sites []Site) (Removal, bool) {
+	one := Removal{Agent: r.Agent, Path: path, Project: r.Project}
+	for _, s := range sites {
+		if s.Path != path && (r.Kind != KindScript || s.Path != filepath.Dir(path)) {
+			continue
+		}
+		one.Path, one.Err = s.Path, s.Err
+		if s.Err == nil && s.Ours > 0 {
+			one.Events = s.Missing
+			return one, len(s.Missing) > 0
+		}
+		return one, true
+	}
+	return one, !h.fileMentions(path) // no place of the agent's any more, for this environment
+}
+
+// RemovalWatch looks again and again what was removed. One goroutine uses it.
+type RemovalWatch struct {
+	Host   *Host
+	Agents []*agent.Agent
+
+	files []string // what the last look read
+	state string   // of these then
+	found []Removal
+}
+
+// Look lists what is missing now. Files are read where one of them changed, or something
+// was missing.
+func (w *RemovalWatch) Look() []Removal {
+	if len(w.found) == 0 && w.state != "" && w.state == stateOf(w.files) {
+		return nil
+	}
+	w.files, w.found = []string{manifestPath(w.Host.Dirs)}, nil
+	if m, err := w.Host.load(); err == nil {
+		w.files = append(w.files, m.paths()...)
+	}
+	w.state = stateOf(w.files) // before they are read: what changes meanwhile is read again
+	for _, a := range w.Agents {
+		w.found = append(w.found, w.Host.Removed(a)...)
+	}
+	return w.found
+}
+
+// stateOf is another text when one of some files is another one.
+func stateOf(files []string) string {
+	var b strings.Builder
+	for _, file := range files {
+		if info, err := os.Stat(file); err == nil {
+			fmt.Fprint(&b, info.ModTime().UnixNano(), " ", info.Size(), " ", info.Mode())
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
