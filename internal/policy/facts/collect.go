@@ -62,6 +62,8 @@ type Options struct {
 	// Resolve follows links in an absolute path, as far as it exists; nil follows
 	// none.
 	Resolve func(path string) string
+	// Disk reads the folders that patterns are about; nil: none is read.
+	Disk *Disk
 	// Several reports whether a file has several names, by hard links; nil: none has.
 	Several func(path string) bool
 	// Root is the folder that a call belongs to where it is in no project: that of its
@@ -200,9 +202,14 @@ func (c *collector) gatherCall(ev *event.Event) {
 
 // gatherScript collects what one command line does.
 func (c *collector) gatherScript(text string) {
-	script := c.Parse(text)
-	c.programs = script.Programs
-	c.facts.lines = append(c.facts.lines, Line{text, script})
+	written := c.Parse(text)
+	c.programs = written.Programs
+	script, found := expandScript(written, text, NewScope(&c.call, written, nil, c.Resolve), c.Disk)
+	line := Line{Text: text, Script: script}
+	if found != nil {
+		line.Found, line.real = found.text.String(), found.real
+	}
+	c.facts.lines = append(c.facts.lines, line)
 	if !c.need.Has(CommandsFact) {
 		return
 	}
@@ -213,6 +220,11 @@ func (c *collector) gatherScript(text string) {
 		c.noteUnknown(FlowsFact, true)
 	}
 	scope := NewScope(&c.call, script, nil, c.Resolve)
+	scope.real = line.real
+	asWritten := scope
+	if script != written {
+		asWritten = NewScope(&c.call, written, nil, c.Resolve)
+	}
 	first := len(c.facts.Commands)
 	index := make(map[*shell.Run]int, len(script.Runs))
 	for i := range script.Runs {
@@ -224,7 +236,7 @@ func (c *collector) gatherScript(text string) {
 			continue
 		}
 		index[r] = len(c.facts.Commands)
-		c.facts.Commands = append(c.facts.Commands, describeRun(r, scope))
+		c.facts.Commands = append(c.facts.Commands, describeRun(&written.Runs[i], asWritten))
 		c.facts.Commands[index[r]].line = len(c.facts.lines) - 1
 	}
 	for _, p := range scope.ForeignPrograms() {
@@ -405,7 +417,7 @@ func (c *collector) addPath(scope *Scope, w shell.Word, r *shell.Run, access Acc
 	place := scope.ResolveWord(w, r)
 	remote := r != nil && r.Remote
 	p := Path{Remote: remote, Path: place.Path, Access: access, Known: place.Known, All: place.All || w.Glob,
-		Command: command}
+		Command: command, unlisted: w.Unlisted}
 	if len(p.Path) > longestPath {
 		p.Known = false
 	}

@@ -60,8 +60,12 @@ type Facts struct {
 
 // Line is one command line of a call.
 type Line struct {
-	Text   string
+	Text string
+	// Script has the names that patterns stand for behind each of them.
 	Script *shell.Script
+	// Found lists those names in full, one in a line.
+	Found string
+	real  map[string]realPath
 }
 
 // Lines returns the command lines that were read.
@@ -75,7 +79,9 @@ func (f *Facts) ScopeOf(line *Line, report *Report) *Scope {
 	if line == nil {
 		return NewScope(&f.call, nil, report, f.resolve)
 	}
-	return NewScope(&f.call, line.Script, report, f.resolve)
+	x := NewScope(&f.call, line.Script, report, f.resolve)
+	x.real = line.real
+	return x
 }
 
 // SetsVariables reports whether the call sets variables that whatever it runs later
@@ -221,7 +227,12 @@ type Path struct {
 	// file has further names, by hard links.
 	Elsewhere bool `json:"elsewhere,omitempty" expr:"elsewhere"`
 	Several   bool `json:"several,omitempty" expr:"several"`
+
+	unlisted bool
 }
+
+// Unlisted reports whether the path is a pattern that more names fit than were looked at.
+func (p *Path) Unlisted() bool { return p.unlisted }
 
 // Destination is one machine that the call talks to.
 type Destination struct {

@@ -31,6 +31,8 @@ type Machine struct {
 	// and returns the rest unchanged. It must be quick and must not fail; nil
 	// leaves every path as it is named.
 	Resolve func(path string) string
+	// Disk reads the folders that patterns are about; nil: none is read.
+	Disk *Disk
 	// Twin is the name that a file has among these files, and the files in these
 	// folders, if it is one of them by a hard link; "" if it is none. Nil: nobody
 	// knows.

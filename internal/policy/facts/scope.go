@@ -20,6 +20,7 @@ type Scope struct {
 	Cwd     string
 	Project string
 	resolve func(string) string // Options.Resolve
+	real    map[string]realPath // what patterns stand for
 	asked   int                 // how often resolve was asked
 	links   map[string]string   // links that this very command makes, once asked for
 	linked  bool                // links is made, or being made
@@ -33,6 +34,13 @@ const MaxResolve = 64
 // RealPath returns where p leads when links are followed; ok is false when that is no
 // other place. follow says whether the last part of p is followed, too.
 func (x *Scope) RealPath(p string, follow bool) (string, bool) {
+	if real, ok := x.real[p]; ok {
+		to := real.named
+		if follow {
+			to = real.followed
+		}
+		return to, to != p && path.IsAbs(to)
+	}
 	if x.resolve == nil || x.asked >= MaxResolve || !path.IsAbs(p) {
 		return "", false
 	}

@@ -298,9 +298,12 @@ func (e *Engine) check(ev *event.Event, project string) []Finding {
 
 func (e *Engine) factOptions(folder string) facts.Options {
 	o := facts.Options{Home: e.options.Home, Parse: e.options.Scripts.Parse, Resolve: e.options.Machine.Resolve,
-		Git: e.options.Git, Counts: e.options.Counts}
+		Disk: e.options.Machine.Disk,
+		Git:  e.options.Git, Counts: e.options.Counts}
 	if folder != "" {
-		o.Skip = func(line string) bool { return !e.mustParse(line, folder) }
+		o.Skip = func(line string) bool {
+			return !e.mustParse(line, folder) && (o.Disk == nil || !facts.HasPattern(line))
+		}
 	}
 	return o
 }

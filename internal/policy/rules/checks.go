@@ -79,7 +79,8 @@ func (s *Set) runFamily(family string, f *facts.Facts) []facts.Found {
 	for i := range lines {
 		before := len(report.List)
 		report.Line = i
-		if checks != nil && (checks.MustParse(lines[i].Text) || checks.WatchesFolder(f.Cwd) ||
+		if checks != nil && (checks.MustParse(lines[i].Text) || lines[i].Found != "" && checks.MustParse(lines[i].Found) ||
+			checks.WatchesFolder(f.Cwd) ||
 			lines[i].Script.Programs.MentionedIn(lines[i].Text)) {
 			checks.CheckScript(f.ScopeOf(&lines[i], report))
 		}

@@ -416,7 +416,7 @@ func coversCommand(r *Rule, m *matcher, at int) bool {
 // allowsPath reports whether a rule that allows covers a path: the name, and where it
 // leads. A file that has other names besides may be any other.
 func (m *matcher) allowsPath(q *Match, p *facts.Path) bool {
-	if p.Several || m.matchPath(q, p) != yes {
+	if p.Several || p.Unlisted() || m.matchPath(q, p) != yes {
 		return false
 	}
 	if !p.Elsewhere {

@@ -533,6 +533,9 @@ func (m *matcher) fitsPlace(pattern string, p *facts.Path) certainty {
 	if p.All && m.at.fitsBelow(pattern, p.Path) {
 		return maybe
 	}
+	if p.Unlisted() && m.at.mayMeet(pattern, p.Path) {
+		return maybe
+	}
 	if hasWildcard(p.Path) && m.at.fitsGlob(pattern, p.Path) {
 		return yes
 	}

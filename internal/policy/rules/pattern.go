@@ -391,6 +391,25 @@ func (at place) mayComplete(pattern, file string) bool {
 	return ok && err == nil
 }
 
+// mayMeet says whether some name may fit both a rule's pattern and one of the shell's.
+func (at place) mayMeet(pattern, file string) bool {
+	full, anywhere := at.expand(pattern)
+	file = foldName(file)
+	_, end := literalEnds(strings.TrimSuffix(full, "/**"))
+	_, ends := literalEnds(file)
+	if strings.Contains(end, ".") && !strings.Contains(end, "/") && strings.Contains(ends, ".") &&
+		!strings.Contains(ends, "/") && !strings.HasSuffix(full, "/**") &&
+		!strings.HasSuffix(end, ends) && !strings.HasSuffix(ends, end) {
+		return false // *.pem, src/**/*.ts
+	}
+	if name := path.Base(full); anywhere && strings.HasPrefix(name, ".") && !strings.Contains(file, "/.") {
+		return false // no pattern stands for a name that begins with a dot
+	}
+	fixed, _ := doublestar.SplitPattern(full)
+	start, _ := doublestar.SplitPattern(file)
+	return anywhere || strings.HasPrefix(fixed+"/", start+"/") || strings.HasPrefix(start+"/", fixed+"/")
+}
+
 // fitsBelow says whether what a pattern means lies below a folder.
 func (at place) fitsBelow(pattern, folder string) bool {
 	full, anywhere := at.expand(pattern)

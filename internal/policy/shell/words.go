@@ -17,6 +17,8 @@ type Word struct {
 	Dynamic bool
 	// Glob says Text holds an unquoted pattern character.
 	Glob bool
+	// Unlisted says that more names of files fit the pattern than were looked at.
+	Unlisted bool
 	// Tilde says Text starts with an unquoted "~" that the shell expands.
 	Tilde bool
 	// Vars names the variables whose value becomes part of the word.

@@ -132,7 +132,7 @@ func (s *Sources) engineOptions(o *GuardOptions, scripts *shell.Cache) guards.Op
 	}
 	return guards.Options{
 		Modes: modes, Rules: RuleModes(o.Settings[0]), Allow: allow, Hosts: tighterHosts(o.Settings), Home: s.Dirs.Home,
-		Machine: facts.Machine{OwnPaths: o.Protected, DaemonPID: o.DaemonPID, Resolve: paths.Real, Twin: paths.Twin},
+		Machine: facts.Machine{OwnPaths: o.Protected, DaemonPID: o.DaemonPID, Resolve: paths.Real, Twin: paths.Twin, Disk: disk},
 		Scripts: scripts, Git: findRepository, Counts: o.Counts,
 	}
 }

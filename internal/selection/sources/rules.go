@@ -212,10 +212,13 @@ func mergeHits(hits, more []rules.Hit) []rules.Hit {
 
 func isAllowing(h rules.Hit) bool { return h.Verdict == rules.Allow && !h.LogOnly }
 
+// disk reads the folders that patterns are about.
+var disk = &facts.Disk{List: paths.List, Exists: paths.Exists}
+
 // factOptions returns where facts come from.
 func (s *Sources) factOptions(o *GuardOptions, scripts *shell.Cache) facts.Options {
 	return facts.Options{
-		Home: s.Dirs.Home, Parse: scripts.Parse, Resolve: paths.Real, Several: paths.HasSeveralNames, Counts: o.Counts,
+		Home: s.Dirs.Home, Parse: scripts.Parse, Resolve: paths.Real, Disk: disk, Several: paths.HasSeveralNames, Counts: o.Counts,
 		Git: findRepository, Root: s.Registry.Repository, Usage: usageFacts(o.Spent),
 	}
 }
