@@ -22,7 +22,7 @@ func TestRulesOfTheProjectWhereASessionStarted(t *testing.T) {
 	writeFile(t, app+"/.git/worktrees/tree/commondir", "../..\n")
 	in := func(folder string) string { return ", projects: [\"" + folder + "\"]" }
 	writeFile(t, s.Dirs.Config+"/rules/mine.yaml", rulesFile(
-		rule("app-deploy", "program: make, subcommand: deploy", "deny", in("~/app"), "make deploy"),
+		rule("app-deploy", "program: make, subcommand: ship", "deny", in("~/app"), "make ship"),
 		rule("sub-clean", "program: make, subcommand: clean", "ask", in("~/app/sub"), "make clean"),
 		rule("infra", "path: ./infra/, access: change", "deny", "", "rm ./infra/a"),
 		rule("other-go", "program: go", "allow", in("~/other"), "go test"),
@@ -32,11 +32,11 @@ func TestRulesOfTheProjectWhereASessionStarted(t *testing.T) {
 		cwd, started, command string
 		want                  event.Verdict
 	}{
-		{app, app, "make deploy", event.Deny},
-		{"/tmp", app, "make deploy", event.Deny},
-		{app, "/tmp", "make deploy", event.Deny},
-		{"/tmp", "/tmp", "make deploy", event.None},
-		{"/tmp", app + "/sub", "make deploy", event.Deny},
+		{app, app, "make ship", event.Deny},
+		{"/tmp", app, "make ship", event.Deny},
+		{app, "/tmp", "make ship", event.Deny},
+		{"/tmp", "/tmp", "make ship", event.None},
+		{"/tmp", app + "/sub", "make ship", event.Deny},
 		{app, app + "/sub", "make clean", event.Ask},
 		{app + "/sub", app, "make clean", event.Ask},
 		{app, app, "make clean", event.None},
@@ -49,15 +49,15 @@ func TestRulesOfTheProjectWhereASessionStarted(t *testing.T) {
 		{other, other + "/a", "go test", event.Allow},
 		{other, app, "node a.js", event.Allow},
 		// in a further work tree of the repository
-		{tree, tree, "make deploy", event.Deny},
-		{"/tmp", tree, "make deploy", event.Deny},
+		{tree, tree, "make ship", event.Deny},
+		{"/tmp", tree, "make ship", event.Deny},
 		{tree, tree, "node a.js", event.Allow},
 		// by the command line's own words
-		{other, other, "cd ~/app && make deploy", event.Deny},
-		{other, other, "cd ../app/x && make deploy", event.Deny},
-		{"/tmp", "/tmp", "cd " + s.Dirs.Home + " && (cd app; make deploy)", event.Deny},
-		{other, other, "cd $DIR && make deploy", event.Ask},
-		{other, other, "cd /tmp && make deploy", event.None},
+		{other, other, "cd ~/app && make ship", event.Deny},
+		{other, other, "cd ../app/x && make ship", event.Deny},
+		{"/tmp", "/tmp", "cd " + s.Dirs.Home + " && (cd app; make ship)", event.Deny},
+		{other, other, "cd $DIR && make ship", event.Ask},
+		{other, other, "cd /tmp && make ship", event.None},
 		{app, app, "cd ../other && go test", event.None},
 	} {
 		o := GuardOptions{Started: func(*event.Event) (string, error) { return c.started, nil }}
@@ -74,7 +74,7 @@ func TestRulesOfTheProjectWhereASessionStarted(t *testing.T) {
 		}
 	}
 	// What nobody knows may be the project that a rule names.
-	for command, want := range map[string]event.Verdict{"make deploy": event.Ask, "go test": event.None, "ls": event.None} {
+	for command, want := range map[string]event.Verdict{"make ship": event.Ask, "go test": event.None, "ls": event.None} {
 		o := GuardOptions{Started: func(*event.Event) (string, error) { return "", errors.New("lost") }}
 		if got := decideBy(s, o, shellEvent(other, command)); got.Verdict != want {
 			t.Errorf("%s of a session of which nobody knows where it started: %s, want %s", command, got.Verdict.Word(),
