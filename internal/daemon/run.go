@@ -46,7 +46,6 @@ func (h *Daemon) Run(ctx context.Context) error {
 	following.Go(func() { h.telemetry.Run(h.ctx) })
 	h.member.Run()
 	following.Go(func() { h.watchSocket(h.ctx) })
-	following.Go(func() { h.watchRemoved(h.ctx) })
 	serving.Go(h.server.Serve)
 	h.deps.Log.Info("daemon is up", "pid", os.Getpid(), "version", h.version, "socket", h.deps.Dirs.Socket())
 

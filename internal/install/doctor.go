@@ -176,8 +176,6 @@ func (d *Doctor) checkAgent(ctx context.Context, a *agent.Agent, named bool) {
 		counted = counted || !s.Shadowed
 	}
 	switch {
-	case ours == 0 && d.sayRemoved(a, sites):
-		return
 	case ours == 0 && named:
 		d.addFinding(a.Name, "present", Bad, reinstall, "no hooks of hookmux are in its config")
 		return
@@ -206,20 +204,6 @@ func (d *Doctor) checkAgent(ctx context.Context, a *agent.Agent, named bool) {
 		d.runProbe(ctx, a)
 		d.checkArrivals(ctx, a, healthy)
 	}
-}
-
-// sayRemoved says which hooks of an agent without any something else took out.
-func (d *Doctor) sayRemoved(a *agent.Agent, sites []Site) bool {
-	h := d.Host
-	removed := h.Removed(a)
-	for i := range removed {
-		r := &removed[i]
-		if r.Err != nil && slices.ContainsFunc(sites, func(s Site) bool { return s.Path == r.Path }) {
-			continue // it was said that the file can't be read
-		}
-		d.addFinding(a.Name, "removed", Bad, r.Fix(h.Dirs.Home), "%s", r.What(h.Dirs.Home))
-	}
-	return len(removed) > 0
 }
 
 // Trusts names the agents that fixing would tell to trust our hooks: that is

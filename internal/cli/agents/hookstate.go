@@ -2,7 +2,6 @@ package agents
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/agent"
@@ -10,7 +9,6 @@ import (
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
-	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/version"
 )
 
@@ -22,10 +20,6 @@ type HookState struct {
 	Hooked  bool   `json:"hooked"`
 	Events  int    `json:"events"` // whose hooks run
 	Wrong   string `json:"wrong,omitempty"`
-	// Removed says that something else than hookmux took hooks out, and Fix what puts
-	// them back or accepts it.
-	Removed bool   `json:"removed,omitempty"`
-	Fix     string `json:"fix,omitempty"`
 	// Lifted says by what code inside the agent can lift what hookmux refuses; Mods is
 	// what loads such code.
 	Lifted string   `json:"lifted,omitempty"`
@@ -65,10 +59,6 @@ func HookStates(app *cmdutil.App) ([]HookState, error) {
 		list = append(list, HookState{
 			Agent: found.Agent.Name, Program: found.Program, Hooked: d.Ours, Events: len(d.Events), Wrong: d.Why,
 		})
-		if len(d.Removed) > 0 {
-			s := &list[len(list)-1]
-			s.Removed, s.Fix = true, d.Removed[0].Fix(dirs.Home)
-		}
 		if d.Ours {
 			hooked = append(hooked, found.Agent)
 			mods := h.Mods(found.Agent)
@@ -84,49 +74,6 @@ func HookStates(app *cmdutil.App) ([]HookState, error) {
 		}
 	}
 	return list, nil
-}
-
-// Problem says that not all of the hooks run; nil when they do.
-func (s *HookState) Problem() *client.Problem {
-	if s.Wrong == "" {
-		return nil
-	}
-	p := client.Problem{Key: removedKey + s.Agent, What: s.Agent + ": " + s.HowMany() + " of its hooks run: " + s.Wrong,
-		Fix: "hookmux doctor " + s.Agent}
-	if s.Removed {
-		p.Fix = s.Fix
-	}
-	return &p
-}
-
-// removedKey begins the keys of problems with an agent's hooks.
-const removedKey = "hooks."
-
-// WithoutHooks returns the daemon's problems but for those with hooks of agents at which
-// this command looked itself.
-func WithoutHooks(problems []client.Problem, states []HookState) []client.Problem {
-	return slices.DeleteFunc(slices.Clone(problems), func(p client.Problem) bool {
-		return slices.ContainsFunc(states, func(s HookState) bool { return p.Key == removedKey+s.Agent })
-	})
-}
-
-// WatchRemoved returns what lists, as problems, the hooks that something else than hookmux
-// took out. One goroutine calls it, again and again.
-func WatchRemoved(dirs paths.Dirs, getenv func(string) string) func(*agent.Catalogue) []client.Problem {
-	watch := install.RemovalWatch{Host: &install.Host{Dirs: dirs, Project: dirs.Home, Getenv: getenv, Version: version.String}}
-	return func(c *agent.Catalogue) []client.Problem {
-		watch.Agents = c.Agents()
-		var list []client.Problem
-		for _, r := range watch.Look() {
-			what := r.Agent + ": " + r.What(dirs.Home)
-			if n := len(list); n > 0 && list[n-1].Key == removedKey+r.Agent {
-				list[n-1].What += "; " + r.What(dirs.Home)
-				continue
-			}
-			list = append(list, client.Problem{Key: removedKey + r.Agent, What: what, Fix: r.Fix(dirs.Home)})
-		}
-		return list
-	}
 }
 
 // CopyProblem says that agents run copies which are not this hookmux.
@@ -187,11 +134,9 @@ func VersionNotes(list []HookState) []string {
 
 // DescribeHookStates says in a few words which agents are hooked.
 func DescribeHookStates(list []HookState) string {
-	var hooked, silent, wrong, removed, bare []string
+	var hooked, silent, wrong, bare []string
 	for _, s := range list {
 		switch {
-		case s.Removed && !s.Hooked:
-			removed = append(removed, s.Agent)
 		case s.Wrong != "" && s.Events == 0:
 			silent = append(silent, s.Agent)
 		case s.Wrong != "":
@@ -211,7 +156,6 @@ func DescribeHookStates(list []HookState) string {
 	add(hooked, "hooked")
 	add(wrong, "hooked, but not all hooks run")
 	add(silent, "hooked, but no hooks run")
-	add(removed, "no longer hooked")
 	add(bare, "not hooked")
 	if len(parts) == 0 {
 		return "no agent was found"

@@ -15,7 +15,6 @@ import (
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/authority/terminal"
-	"github.com/hookmux/hookmux/internal/cli/agents"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/daemon"
 	"github.com/hookmux/hookmux/internal/pipeline/evaluate"
@@ -92,7 +91,7 @@ func runDaemon(ctx context.Context, app *cmdutil.App, service bool) error {
 	program, _ := os.Executable()
 	o := daemon.Options{Dirs: dirs, Table: app.Table, Facts: app.Facts, Asker: app.Asker, Version: version.String,
 		Program: program, Log: logrotate.New(app.Stderr, dirs.Log(), daemonstart.MaxLog), Person: person,
-		LiveSettings: app.LiveSettings, Removed: agents.WatchRemoved(dirs, os.Getenv)}
+		LiveSettings: app.LiveSettings}
 	if person {
 		o.Environment = app.Environ
 	} else if ignored := config.Variables(app.Environ); len(ignored) > 0 {

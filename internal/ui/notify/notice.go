@@ -130,13 +130,6 @@ func gapNotice(one *wire.Session, agentTitle, since string, now time.Time) Notic
 	}
 }
 
-func removedNotice(p *wire.Problem, now time.Time) Notice {
-	return Notice{
-		ID: p.Key, Kind: kindFailed, Agent: wire.OwnAgent, Time: now, Next: p.Fix,
-		Title: clean("hooks of hookmux were removed", titleWidth), Body: clean(p.What, lineWidth),
-	}
-}
-
 func deviceElsewhereNotice(device wire.WebDevice, now time.Time) Notice {
 	return Notice{
 		ID: "device-" + device.ID, Kind: kindFailed, Agent: wire.OwnAgent, Time: now,
