@@ -94,6 +94,7 @@ func TestRulesOfProjectsAndAdministrators(t *testing.T) {
 	if err := json.Unmarshal(said.Examination, &e); err != nil {
 		t.Fatal(err)
 	}
+	e.Findings = slices.DeleteFunc(e.Findings, func(f examine.Finding) bool { return f.Guard != "" }) // those of guards that are off
 	if len(e.Findings) != 1 || e.Findings[0].Line != 3 || e.Findings[0].Layer != "project" || e.Rule != "no-deploy" {
 		t.Errorf("explained: %+v, want the project's rule at line 3", e)
 	}
