@@ -21,7 +21,7 @@ type ResumeSpec struct {
 	// each entry is a row of words, of which a star may end one; "*?" is any
 	// word or none. They go.
 	Lead [][]string `yaml:"lead"`
-	// Not are first words that run something else than a session to come back
+	// Not are first words that run something other than a session to come back
 	// to.
 	Not []string `yaml:"not"`
 	// Refuse are flags of runs that nobody comes back to.

@@ -127,7 +127,7 @@ func TestAcceptingTakesWhatWasSeen(t *testing.T) {
 	w.Write(file, `{"guard.destructive":"off"}`)
 	if err := w.Call(wire.MethodAccept, wire.AcceptParams{Hash: seen.Hash}, nil); err == nil ||
 		!strings.Contains(err.Error(), "changed since you looked") {
-		t.Errorf("accepting something else than was seen: %v", err)
+		t.Errorf("accepting something other than was seen: %v", err)
 	}
 	w.MustDeny(shellCall(w, "git push --force origin main"), "git")
 	w.SetProcesses(daemontest.BelowAgent("claude"))

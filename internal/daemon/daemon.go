@@ -71,6 +71,9 @@ type Options struct {
 	// Environment lets HOOKMUX_* settings count: for a daemon that a person
 	// started, never for one that a hook started.
 	Environment []string
+	// Removed lists agents' hooks that something other than hookmux removed; if nil, the daemon
+	// does not check. One goroutine calls it.
+	Removed func(*agent.Catalogue) []wire.Problem
 	// Facts and Asker play the machine in tests: who sits where, and what they
 	// type. Nil: this machine.
 	Facts authority.Source
@@ -84,6 +87,7 @@ type Daemon struct {
 	program string
 	started time.Time
 	person  bool
+	removed func(*agent.Catalogue) []wire.Problem
 	// accepted says what of the user's files is in force; nil: all of it.
 	accepted *accepted.Store
 
@@ -130,7 +134,8 @@ func New(o Options) (*Daemon, error) {
 	}
 	h := &Daemon{
 		person: o.Person, version: o.Version, program: o.Program, started: time.Now(),
-		stop: make(chan string, 1), notes: server.NewNotes(),
+		removed: o.Removed,
+		stop:    make(chan string, 1), notes: server.NewNotes(),
 	}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	log := slog.New(slog.NewTextHandler(o.Log, nil))

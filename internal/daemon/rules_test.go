@@ -122,7 +122,7 @@ func TestAProjectIsHeardOnceItIsTrusted(t *testing.T) {
 		t.Error("trusted without having been looked at")
 	}
 	if err := w.Call(wire.MethodTrust, wire.TrustParams{Cwd: root, Hash: "of something else"}, nil); err == nil {
-		t.Error("trusted something else than was seen")
+		t.Error("trusted something other than was seen")
 	}
 	view := w.trust(sub)
 	if len(view.Runs) != 1 || !strings.Contains(view.Runs[0], "no-prod") {

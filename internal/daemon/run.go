@@ -46,6 +46,7 @@ func (h *Daemon) Run(ctx context.Context) error {
 	following.Go(func() { h.telemetry.Run(h.ctx) })
 	h.member.Run()
 	following.Go(func() { h.watchSocket(h.ctx) })
+	following.Go(func() { h.watchRemoved(h.ctx) })
 	serving.Go(h.server.Serve)
 	h.deps.Log.Info("daemon is up", "pid", os.Getpid(), "version", h.version, "socket", h.deps.Dirs.Socket())
 
@@ -134,7 +135,7 @@ func (h *Daemon) watchSocket(ctx context.Context) {
 }
 
 // lostSocketOrLock reports whether callers find another lock than this daemon's, or
-// something else than its socket.
+// something other than its socket.
 func (h *Daemon) lostSocketOrLock() bool { return h.lock.Lost() || !h.server.InPlace() }
 
 // Stop asks the daemon to end.

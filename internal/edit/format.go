@@ -142,5 +142,5 @@ func prune(d spliceable, path []string, keep int) (spliceable, error) {
 
 var (
 	errNoPath    = errors.New("edit: no path given")
-	errOtherWise = errors.New("edit: the change would say something else than meant; change it by hand")
+	errOtherWise = errors.New("edit: the change would say something other than meant; change it by hand")
 )

@@ -254,7 +254,7 @@ func (e *edition) checkedText(meant func(root any) (any, error)) ([]byte, error)
 		return nil, err
 	}
 	if !reflect.DeepEqual(is, want) {
-		return nil, errors.New("edit: the change would say something else than meant; change it by hand")
+		return nil, errors.New("edit: the change would say something other than meant; change it by hand")
 	}
 	return out, nil
 }

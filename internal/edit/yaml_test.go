@@ -111,7 +111,7 @@ func TestYAMLRefuses(t *testing.T) {
 	for _, c := range []struct{ name, src, path, part string }{
 		{"inside an alias", "a: &x\n  b: 1\nc: *x\n", "c.d", "is the alias *x"},
 		{"inside what an alias repeats", "a: &x\n  b: 1\nc: *x\n", "a.d", "repeated elsewhere as *x"},
-		{"over a merge", "a: &x\n  b: {q: 1}\nc:\n  <<: *x\n", "c.b.d", "something else than meant"},
+		{"over a merge", "a: &x\n  b: {q: 1}\nc:\n  <<: *x\n", "c.b.d", "something other than meant"},
 		{"several documents", "a: 1\n---\nb: 1\n", "x", "several documents"},
 		{"dangling alias", "a: *x\n", "x", "refers to nothing"},
 		{"scalar", "a: 1\n", "a.b", "not a mapping"},
@@ -122,7 +122,7 @@ func TestYAMLRefuses(t *testing.T) {
 		{"too deep", strings.Repeat("[", 100000), "a", "nested deeper"},
 		{"too deep, dashes", strings.Repeat("- ", 100000), "a", "nested deeper"},
 		{"bare carriage return", "a: 1\rb: 2\n", "c", "carriage return"},
-		{"literal at the open end", "a: |\n  x", "b", "something else than meant"},
+		{"literal at the open end", "a: |\n  x", "b", "something other than meant"},
 	} {
 		got, err := YAML.Set([]byte(c.src), split(c.path), 1)
 		if err == nil || !strings.Contains(err.Error(), c.part) {

@@ -21,6 +21,8 @@ type Delivery struct {
 	// hidden or untrusted.
 	Whole bool
 	Why   string // what is wrong, for a person; empty when Whole
+	// Removed lists hooks that something other than hookmux removed.
+	Removed []Removal
 }
 
 // Delivery looks at what is installed for an agent.
@@ -30,7 +32,8 @@ func (h *Host) Delivery(a *agent.Agent) Delivery {
 		return d
 	}
 	var wrong []string
-	for _, s := range h.ReadSites(a) {
+	sites := h.ReadSites(a)
+	for _, s := range sites {
 		if s.Err != nil || s.Ours == 0 {
 			continue
 		}
@@ -45,9 +48,7 @@ func (h *Host) Delivery(a *agent.Agent) Delivery {
 			wrong = append(wrong, fmt.Sprintf("%s: %s not trusted", short, countHooks(len(s.Untrusted))))
 		case len(s.MayMiss) > 0:
 			wrong = append(wrong, short+": "+s.MayMiss[0])
-		case len(s.Missing) > 0:
-			wrong = append(wrong, fmt.Sprintf("%s: %s is gone", short, strings.Join(s.Missing, ", ")))
-		case len(s.Running) == 0:
+		case len(s.Running) == 0 && len(s.Missing) == 0:
 			wrong = append(wrong, fmt.Sprintf("%s: the program it runs is not there", short))
 		}
 		for _, e := range s.Running {
@@ -60,8 +61,14 @@ func (h *Host) Delivery(a *agent.Agent) Delivery {
 		wrong = append(wrong, fmt.Sprintf("%s: %s is %s", paths.Shorten(h.Dirs.Home, off.path), off.key, off.value))
 		d.Events = nil
 	}
+	if m, err := h.load(); err == nil && hasRecord(m, a) {
+		d.Removed = h.removedFrom(a, m, sites)
+	}
+	for i := range d.Removed {
+		wrong = append(wrong, d.Removed[i].What(h.Dirs.Home))
+	}
 	d.Whole = d.Ours && len(wrong) == 0
-	if !d.Whole && d.Ours {
+	if !d.Whole && (d.Ours || len(d.Removed) > 0) {
 		d.Why = strings.Join(wrong, "; ")
 	}
 	return d

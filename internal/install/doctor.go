@@ -176,6 +176,8 @@ func (d *Doctor) checkAgent(ctx context.Context, a *agent.Agent, named bool) {
 		counted = counted || !s.Shadowed
 	}
 	switch {
+	case ours == 0 && d.reportRemoved(a, sites):
+		return
 	case ours == 0 && named:
 		d.addFinding(a.Name, "present", Bad, reinstall, "no hooks of hookmux are in its config")
 		return
@@ -204,6 +206,21 @@ func (d *Doctor) checkAgent(ctx context.Context, a *agent.Agent, named bool) {
 		d.runProbe(ctx, a)
 		d.checkArrivals(ctx, a, healthy)
 	}
+}
+
+// reportRemoved reports hooks that something other than hookmux removed from an agent that
+// has none left.
+func (d *Doctor) reportRemoved(a *agent.Agent, sites []Site) bool {
+	h := d.Host
+	removed := h.Removed(a)
+	for i := range removed {
+		r := &removed[i]
+		if r.Err != nil && slices.ContainsFunc(sites, func(s Site) bool { return s.Path == r.Path }) {
+			continue // already reported: the file can't be read
+		}
+		d.addFinding(a.Name, "removed", Bad, r.Fix(h.Dirs.Home), "%s", r.What(h.Dirs.Home))
+	}
+	return len(removed) > 0
 }
 
 // Trusts names the agents that fixing would tell to trust our hooks: that is

@@ -5,7 +5,7 @@ import (
 )
 
 // nameCandidate takes the cheap look at an underscore: is it the last one in a
-// secret's name that is followed by something else than a sign?
+// secret's name that is followed by something other than a sign?
 func nameCandidate(s string, i int) bool {
 	if i+3 >= len(s) {
 		return false

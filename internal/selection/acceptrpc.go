@@ -33,7 +33,7 @@ type views interface {
 	DropProblemsOf(id string)
 }
 
-// Acceptance are the changes of the user's files that something else than hookmux's own
+// Acceptance are the changes of the user's files that something other than hookmux's own
 // commands made: shown, accepted by a person, restored, followed.
 type Acceptance struct {
 	Options

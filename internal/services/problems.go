@@ -42,10 +42,10 @@ func (p *Problems) Any() bool { return p.count.Load() > 0 }
 func (p *Problems) Raise(key, what, fix string) { p.set(key, what, fix, 1) }
 
 // Set opens the problem with this key, or says how it is now: a state, which is not
-// counted.
-func (p *Problems) Set(key, what, fix string) { p.set(key, what, fix, 0) }
+// counted. It reports whether it opened it.
+func (p *Problems) Set(key, what, fix string) bool { return p.set(key, what, fix, 0) }
 
-func (p *Problems) set(key, what, fix string, again int) {
+func (p *Problems) set(key, what, fix string, again int) (opened bool) {
 	what = redact.Text(what) // it may quote what a hook or an agent said
 	p.mu.Lock()
 	p.last[key] = time.Now()
@@ -58,12 +58,12 @@ func (p *Problems) set(key, what, fix string, again int) {
 		if !same {
 			p.changed(now)
 		}
-		return
+		return false
 	}
 	if len(p.open) >= maxProblems {
 		delete(p.last, key)
 		p.mu.Unlock()
-		return
+		return false
 	}
 	n := &wire.Problem{Key: key, What: what, Fix: fix, Since: time.Now(), Count: 1}
 	p.open[key] = n
@@ -71,6 +71,7 @@ func (p *Problems) set(key, what, fix string, again int) {
 	now := *n
 	p.mu.Unlock()
 	p.changed(now)
+	return true
 }
 
 // briefKeys begin the keys of problems that end by themselves: what happened

@@ -30,7 +30,7 @@ type AcceptView struct {
 	Notes   []string       `json:"notes,omitempty"`
 }
 
-// AcceptChange is a file that holds something else than what was accepted.
+// AcceptChange is a file that holds something other than what was accepted.
 type AcceptChange struct {
 	File   string `json:"file"`
 	Change string `json:"change"`            // added, edited, removed, unreadable

@@ -388,7 +388,7 @@ var remaining = []Attempt{
 		Why: "it's their key, in a view that they see. A key within about a second of one for another pane asks for a code, " +
 			"and so does a view that was opened for this"},
 	{Name: "painting over the user's terminal", Class: Person, End: Passes,
-		Try: "writing to the user's terminal, so that it shows something else than hookmux wrote there",
+		Try: "writing to the user's terminal, so that it shows something other than hookmux wrote there",
 		Why: "terminals show what any program of yours writes to them. Only what is on the page of a paired device can't be " +
 			"painted over"},
 	{Name: "a picture of the user's screen", Class: Person, End: Passes,

@@ -186,6 +186,8 @@ func listAgents(ctx context.Context, app *cmdutil.App, all, asJSON bool) error {
 	for _, one := range list {
 		word := "no"
 		switch {
+		case one.Wrong != "" && !one.Hooked:
+			word = "removed"
 		case one.Wrong != "":
 			word = "not all"
 		case one.Hooked:

@@ -136,6 +136,9 @@ func addVersionFindings(app *cmdutil.App, agents []*agent.Agent, findings []inst
 func examineSettings(ctx context.Context, app *cmdutil.App) []install.Finding {
 	var findings []install.Finding
 	for _, p := range daemonProblems(ctx, app) {
+		if strings.HasPrefix(p.Key, hooksKey) {
+			continue // the checks of that agent say so, too
+		}
 		findings = append(findings, install.Finding{Agent: "your settings", Check: p.Key, Level: install.Bad,
 			What: app.Shorten(p.What), Fix: app.Shorten(p.Fix)})
 	}

@@ -2,6 +2,7 @@ package agents
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hookmux/hookmux/agent"
@@ -9,6 +10,7 @@ import (
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/install"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/version"
 )
 
@@ -20,6 +22,10 @@ type HookState struct {
 	Hooked  bool   `json:"hooked"`
 	Events  int    `json:"events"` // whose hooks run
 	Wrong   string `json:"wrong,omitempty"`
+	// Removed says that something other than hookmux removed hooks; Fix names the commands
+	// that put them back or leave them out for good.
+	Removed bool   `json:"removed,omitempty"`
+	Fix     string `json:"fix,omitempty"`
 	// Lifted says by what code inside the agent can lift what hookmux refuses; Mods is
 	// what loads such code.
 	Lifted string   `json:"lifted,omitempty"`
@@ -59,6 +65,10 @@ func HookStates(app *cmdutil.App) ([]HookState, error) {
 		list = append(list, HookState{
 			Agent: found.Agent.Name, Program: found.Program, Hooked: d.Ours, Events: len(d.Events), Wrong: d.Why,
 		})
+		if len(d.Removed) > 0 {
+			s := &list[len(list)-1]
+			s.Removed, s.Fix = true, d.Removed[0].Fix(dirs.Home)
+		}
 		if d.Ours {
 			hooked = append(hooked, found.Agent)
 			mods := h.Mods(found.Agent)
@@ -74,6 +84,49 @@ func HookStates(app *cmdutil.App) ([]HookState, error) {
 		}
 	}
 	return list, nil
+}
+
+// Problem returns the problem that not all of the agent's hooks run, or nil if they do.
+func (s *HookState) Problem() *client.Problem {
+	if s.Wrong == "" {
+		return nil
+	}
+	p := client.Problem{Key: hooksKey + s.Agent, What: s.Agent + ": " + s.HowMany() + " of its hooks run: " + s.Wrong,
+		Fix: "hookmux doctor " + s.Agent}
+	if s.Removed {
+		p.Fix = s.Fix
+	}
+	return &p
+}
+
+// hooksKey is the prefix of the keys of problems with an agent's hooks.
+const hooksKey = "hooks."
+
+// WithoutHooks returns the daemon's problems except those with the hooks of agents that
+// this command has checked itself.
+func WithoutHooks(problems []client.Problem, states []HookState) []client.Problem {
+	return slices.DeleteFunc(slices.Clone(problems), func(p client.Problem) bool {
+		return slices.ContainsFunc(states, func(s HookState) bool { return p.Key == hooksKey+s.Agent })
+	})
+}
+
+// WatchRemoved returns a function that lists hooks removed by something other than hookmux,
+// as problems. It is for one goroutine.
+func WatchRemoved(dirs paths.Dirs, getenv func(string) string) func(*agent.Catalogue) []client.Problem {
+	watch := install.RemovalWatch{Host: &install.Host{Dirs: dirs, Project: dirs.Home, Getenv: getenv, Version: version.String}}
+	return func(c *agent.Catalogue) []client.Problem {
+		watch.Agents = c.Agents()
+		var list []client.Problem
+		for _, r := range watch.Look() {
+			what := r.Agent + ": " + r.What(dirs.Home)
+			if n := len(list); n > 0 && list[n-1].Key == hooksKey+r.Agent {
+				list[n-1].What += "; " + r.What(dirs.Home)
+				continue
+			}
+			list = append(list, client.Problem{Key: hooksKey + r.Agent, What: what, Fix: r.Fix(dirs.Home)})
+		}
+		return list
+	}
 }
 
 // CopyProblem says that agents run copies which are not this hookmux.
@@ -134,9 +187,11 @@ func VersionNotes(list []HookState) []string {
 
 // DescribeHookStates says in a few words which agents are hooked.
 func DescribeHookStates(list []HookState) string {
-	var hooked, silent, wrong, bare []string
+	var hooked, silent, wrong, removed, bare []string
 	for _, s := range list {
 		switch {
+		case s.Removed && !s.Hooked:
+			removed = append(removed, s.Agent)
 		case s.Wrong != "" && s.Events == 0:
 			silent = append(silent, s.Agent)
 		case s.Wrong != "":
@@ -156,6 +211,7 @@ func DescribeHookStates(list []HookState) string {
 	add(hooked, "hooked")
 	add(wrong, "hooked, but not all hooks run")
 	add(silent, "hooked, but no hooks run")
+	add(removed, "no longer hooked")
 	add(bare, "not hooked")
 	if len(parts) == 0 {
 		return "no agent was found"

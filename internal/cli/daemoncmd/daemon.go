@@ -15,6 +15,7 @@ import (
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/authority/terminal"
+	"github.com/hookmux/hookmux/internal/cli/agents"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/daemon"
 	"github.com/hookmux/hookmux/internal/pipeline/evaluate"
@@ -91,7 +92,7 @@ func runDaemon(ctx context.Context, app *cmdutil.App, service bool) error {
 	program, _ := os.Executable()
 	o := daemon.Options{Dirs: dirs, Table: app.Table, Facts: app.Facts, Asker: app.Asker, Version: version.String,
 		Program: program, Log: logrotate.New(app.Stderr, dirs.Log(), daemonstart.MaxLog), Person: person,
-		LiveSettings: app.LiveSettings}
+		LiveSettings: app.LiveSettings, Removed: agents.WatchRemoved(dirs, os.Getenv)}
 	if person {
 		o.Environment = app.Environ
 	} else if ignored := config.Variables(app.Environ); len(ignored) > 0 {

@@ -348,7 +348,7 @@ func plainError(err error) error {
 	return err
 }
 
-// sayWaiting names the files that say something else than what is in force.
+// sayWaiting names the files that say something other than what is in force.
 func sayWaiting(app *cmdutil.App, inForce []ListedRule) {
 	files, err := filesHere(app)
 	if err != nil {

@@ -74,7 +74,7 @@ func takeOverview(ctx context.Context, app *cmdutil.App) (*overview, error) {
 		return o, nil // no daemon, no sessions
 	}
 	o.daemon = true
-	o.problems += len(info.Problems)
+	o.problems += len(agents.WithoutHooks(info.Problems, hooks))
 	if o.sessions, err = c.Sessions(ctx, client.SessionsParams{}); err != nil {
 		return nil, err
 	}

@@ -76,7 +76,7 @@ func showStatus(ctx context.Context, app *cmdutil.App, all, asJSON bool) error {
 		if r.Info, err = c.Info(ctx); err != nil {
 			return err
 		}
-		r.Problems = append(r.Problems, r.Info.Problems...)
+		r.Problems = append(r.Problems, agents.WithoutHooks(r.Info.Problems, hooks)...)
 		if dirs.Config != r.Info.Config {
 			r.Problems = append(r.Problems, otherPlaces(r.Info, dirs))
 		}
@@ -139,11 +139,8 @@ func shortenPaths(r *text.StatusReport, home string) {
 func hookProblems(hooks []agents.HookState) []client.Problem {
 	var list []client.Problem
 	for _, h := range hooks {
-		if h.Wrong != "" {
-			list = append(list, client.Problem{
-				Key: "hooks." + h.Agent, What: h.Agent + ": " + h.HowMany() + " of its hooks run: " + h.Wrong,
-				Fix: "hookmux doctor " + h.Agent,
-			})
+		if p := h.Problem(); p != nil {
+			list = append(list, *p)
 		}
 		if h.Lifted != "" {
 			list = append(list, client.Problem{Key: "mods." + h.Agent, What: h.Lifted,

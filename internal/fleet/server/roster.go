@@ -70,7 +70,7 @@ func openRoster(dir string, key nkeys.KeyPair) (*roster, error) {
 	for _, signed := range list {
 		record, err := signed.ReadRecord(fleet)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w: something else than hookmux-fleet changed it", filepath.Join(dir, rosterFile), err)
+			return nil, fmt.Errorf("%s: %w: something other than hookmux-fleet changed it", filepath.Join(dir, rosterFile), err)
 		}
 		r.members[record.ID] = &member{record, signed}
 		r.byKey[record.Key] = record.ID

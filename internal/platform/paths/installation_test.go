@@ -227,7 +227,7 @@ func changeRecord(t *testing.T, home string, change func(text string) string) {
 	}
 }
 
-// A record that something else than a person's command wrote changes nothing: neither
+// A record that something other than a person's command wrote changes nothing: neither
 // the places, nor who is believed on the socket, nor what the daemon's programs are found
 // by.
 func TestChangedInstallationIsNotBelieved(t *testing.T) {

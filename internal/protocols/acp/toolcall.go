@@ -96,7 +96,7 @@ func (t *toolCall) input(titleIsCommand bool) (input json.RawMessage, titleOnly 
 		if t.Kind != "execute" && len(paths) > 0 {
 			fields["paths"] = asJSON(append(pathsIn(fields["paths"]), paths...))
 		}
-	case !isBlank(raw): // a text or a list: nothing else than a command is given like that
+	case !isBlank(raw): // a text or a list: nothing other than a command is given like that
 		fields["command"] = raw
 	case t.Kind == "execute":
 		fields["command"] = asJSON(t.Title)

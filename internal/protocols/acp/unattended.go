@@ -71,7 +71,7 @@ func terminalInput(params json.RawMessage) (input json.RawMessage, actions []act
 }
 
 // joinedCommand returns a command whose arguments stand beside it, as one line. It is
-// false where there are none, or something else than texts.
+// false where there are none, or something other than texts.
 func joinedCommand(fields map[string]json.RawMessage) (line string, whole bool) {
 	var command string
 	var arguments []string

@@ -28,7 +28,7 @@ type View struct {
 	InForce  []byte // nil: nothing is
 	Live     []byte // what the file holds; nil: there is none
 	LiveErr  error  // why it cannot be read
-	Waits    bool   // the file holds something else than what was accepted
+	Waits    bool   // the file holds something other than what was accepted
 }
 
 // File gives a file of settings. check says what is wrong with a text that must

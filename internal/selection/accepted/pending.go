@@ -26,7 +26,7 @@ const (
 	Unreadable Kind = "unreadable"
 )
 
-// Change is a file that holds something else than what was accepted.
+// Change is a file that holds something other than what was accepted.
 type Change struct {
 	Path   string
 	Kind   Kind

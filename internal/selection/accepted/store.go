@@ -1,7 +1,7 @@
 // Package accepted keeps the state of the user's settings that a person
 // accepted last, and says what of it is in force.
 //
-// Contract: what something else than hookmux's own commands does to a file of
+// Contract: what something other than hookmux's own commands does to a file of
 // settings waits until a person accepts it, with one exception: what only
 // refuses more counts at once, and stays until the next acceptance even when
 // it is taken out again. So no series of edits weakens what is in force. Where

@@ -211,7 +211,7 @@ func (l *Loader) readPacks() bool {
 	return true
 }
 
-// keepPacks lets the rules of packs count on that something else than a person took
+// keepPacks lets the rules of packs count on that something other than a person took
 // away: of all of them, or of those whose copy cannot be used any more.
 func (l *Loader) keepPacks(before *Loaded, all bool, wrong []rules.Problem) {
 	kept := slices.DeleteFunc(slices.Clone(before.Rules), func(r *rules.Rule) bool {

@@ -370,7 +370,7 @@ func TestRetrust(t *testing.T) {
 		}
 		p.want(Changed)
 	}
-	// The file holds something else than the edit.
+	// The file holds something other than the edit.
 	p.write(hooksFile, file(command("evil", "true")))
 	refuse(two, one, "somebody else")
 	// It was something else before.

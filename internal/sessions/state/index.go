@@ -2,7 +2,7 @@ package state
 
 import "github.com/hookmux/hookmux/event"
 
-// sessionIndex finds sessions by something else than their key.
+// sessionIndex finds sessions by something other than their key.
 type sessionIndex struct {
 	children  map[Key]Key                // a subagent's own session → the session it works for
 	terminals map[string]Key             // by the id of a terminal

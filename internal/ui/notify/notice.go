@@ -130,6 +130,13 @@ func gapNotice(one *wire.Session, agentTitle, since string, now time.Time) Notic
 	}
 }
 
+func removedNotice(p *wire.Problem, now time.Time) Notice {
+	return Notice{
+		ID: p.Key, Kind: kindFailed, Agent: wire.OwnAgent, Time: now, Next: p.Fix,
+		Title: clean("hookmux's hooks were removed", titleWidth), Body: clean(p.What, lineWidth),
+	}
+}
+
 func deviceElsewhereNotice(device wire.WebDevice, now time.Time) Notice {
 	return Notice{
 		ID: "device-" + device.ID, Kind: kindFailed, Agent: wire.OwnAgent, Time: now,

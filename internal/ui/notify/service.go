@@ -183,6 +183,13 @@ func (s *Service) HooksMissing(one wire.Session, since string) {
 	s.tellNow(&r, n)
 }
 
+// HooksRemoved notifies that something other than hookmux removed an agent's hooks.
+func (s *Service) HooksRemoved(p wire.Problem) {
+	if r := s.readRules(); r.on && !r.isQuiet(s.now()) {
+		s.tellNow(&r, removedNotice(&p, s.now()))
+	}
+}
+
 // DeviceElsewhere tells that a paired device is used from somewhere new, in quiet hours,
 // too: somebody else may be using it.
 func (s *Service) DeviceElsewhere(device wire.WebDevice) {

@@ -26,7 +26,7 @@ type StatusReport struct {
 // HookedAgent is an agent that was found on this machine.
 type HookedAgent struct {
 	Name   string
-	Hooked string // "hooked", "not hooked", or what's the matter
+	Hooked string // "hooked", "not hooked", "no longer hooked", or what's the matter
 	Wrong  bool
 }
 
@@ -82,6 +82,8 @@ const notHooked = "not hooked"
 func NewHookedAgent(name string, hooked bool, running int, wrong string) HookedAgent {
 	a := HookedAgent{Name: name, Hooked: notHooked, Wrong: wrong != ""}
 	switch {
+	case wrong != "" && !hooked:
+		a.Hooked = "no longer hooked"
 	case wrong != "" && running == 0:
 		a.Hooked = "hooked, but no hooks run"
 	case wrong != "":

@@ -33,7 +33,7 @@ const (
 
 var places = []string{inPS, inInbox, inPane, inWindow}
 
-// disagreement is a time in which a place said something else than the screen.
+// disagreement is a time in which a place said something other than the screen.
 type disagreement struct {
 	agent         string
 	place         string
