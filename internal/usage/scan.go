@@ -160,7 +160,7 @@ func (s *Scanner) Scan(ctx context.Context, agents []string, places map[string][
 		return s.readAll(ctx, list, nil)
 	}
 	if len(s.positions) == 0 && s.store.isEmpty(ctx) {
-		s.known = knownIDs{}
+		s.known = newKnownIDs()
 		defer func() { s.known = nil }()
 	}
 	if err := s.readAll(ctx, list, s.readLive); err != nil {

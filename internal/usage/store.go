@@ -80,7 +80,7 @@ func (s *Store) open() error {
 		return err
 	}
 	f.Close()
-	q := url.Values{"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(NORMAL)", "cache_size(-8000)",
+	q := url.Values{"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(NORMAL)", "cache_size(-2000)",
 		"wal_autocheckpoint(4000)", "journal_size_limit(16777216)",
 		"temp_store(MEMORY)"}}
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: s.path, RawQuery: q.Encode()}).String())
@@ -186,18 +186,28 @@ type batch struct {
 	changed func(was, is *Call)
 }
 
-// knownIDs has a hash of each id in the store, while everything in it comes from one
-// import: most ids are new then, and the store needn't be asked.
-type knownIDs map[int64]struct{}
+// knownIDs are the ids in the store, while everything in it comes from one import: most are
+// new then, and the store needn't be asked. They are a Bloom filter, two bits for each id, so
+// it takes as much memory for a long history as for a short one. An id whose bits others have
+// set is looked up in the store, like every id otherwise: that takes time and changes no number.
+type knownIDs []uint64
+
+// With a million calls, one id in a hundred is looked up for nothing.
+const knownBits = 24
+
+func newKnownIDs() knownIDs { return make(knownIDs, 1<<knownBits/64) }
 
 // addNew notes the base of a key, and reports whether it is new for sure.
-func (k knownIDs) addNew(base int64) bool {
+func (k knownIDs) addNew(base int64) (fresh bool) {
 	if k == nil {
 		return false
 	}
-	before := len(k)
-	k[base] = struct{}{}
-	return len(k) > before
+	for hash, n := uint64(base)/keySlots, 0; n < 2; hash, n = hash>>knownBits, n+1 {
+		word, bit := &k[hash%(1<<knownBits)/64], uint64(1)<<(hash%64)
+		fresh = fresh || *word&bit == 0
+		*word |= bit
+	}
+	return fresh
 }
 
 type pendingCall struct {

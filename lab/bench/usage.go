@@ -385,7 +385,7 @@ func (b *bench) usageImport(ctx context.Context) error {
 		}
 	}
 	b.table.atMost("usage: memory for 1,000 MB ÷ for 250 MB", peaks[2]/peaks[0], 1.25, "×")
-	b.table.atMost("usage: most memory for 1,000 MB", peaks[2]/1e6, 160, "MB")
+	b.table.atMost("usage: most memory for 1,000 MB", peaks[2]/1e6, 110, "MB")
 	peak, _, _, err := b.importPeak(ctx, "import-hole", func(home string) error {
 		if err := writeHistory(home, 1<<20); err != nil {
 			return err
@@ -395,7 +395,7 @@ func (b *bench) usageImport(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.table.atMost("usage: most memory while a hole of 4 GB is imported", peak/1e6, 160, "MB")
+	b.table.atMost("usage: most memory while a hole of 4 GB is imported", peak/1e6, 110, "MB")
 	return nil
 }
 

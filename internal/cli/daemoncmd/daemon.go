@@ -132,8 +132,7 @@ func runDaemon(ctx context.Context, app *cmdutil.App, service bool) error {
 	_ = upgrades.Note(dirs.State, version.String, used, time.Now()) // the doctor then says nothing about it
 	steady, stop := context.WithCancel(ctx)
 	defer stop()
-	go steadyHeap(steady)
-	go releasePages(steady)
+	StaySmall(steady)
 	return h.Run(ctx)
 }
 

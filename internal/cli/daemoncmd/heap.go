@@ -18,7 +18,13 @@ const (
 	lookAtHeap  = 2 * time.Second
 )
 
-// steadyHeap keeps to it until ctx ends.
+// StaySmall keeps a daemon's memory small until ctx ends.
+func StaySmall(ctx context.Context) {
+	go steadyHeap(ctx)
+	go releasePages(ctx)
+}
+
+// steadyHeap keeps the garbage to that until ctx ends.
 func steadyHeap(ctx context.Context) {
 	percent := mostPercent
 	debug.SetGCPercent(percent)

@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/hookmux/hookmux/internal/authority/authoritytest"
+	"github.com/hookmux/hookmux/internal/cli/daemoncmd"
 	"github.com/hookmux/hookmux/internal/daemon"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
@@ -56,5 +57,6 @@ func run(ctx context.Context, live bool) error {
 	if err != nil {
 		return err
 	}
+	daemoncmd.StaySmall(ctx)
 	return h.Run(ctx)
 }
