@@ -179,7 +179,11 @@ func (s *Server) SplitLeft(ctx context.Context, pane string, columns int, comman
 
 // NewWindow runs a shell command in a new window beside a pane's.
 func (s *Server) NewWindow(ctx context.Context, pane, name, command string) error {
-	_, err := s.runCommand(ctx, "new-window", "-a", "-t", pane, "-n", name, command)
+	at, err := s.Pane(ctx, pane)
+	if err != nil {
+		return err
+	}
+	_, err = s.runCommand(ctx, "new-window", "-a", "-t", at.Window, "-n", name, command) // it takes no pane
 	return err
 }
 

@@ -87,6 +87,25 @@ func TestNoServer(t *testing.T) {
 	}
 }
 
+func TestNewWindowOpensBesideThePanes(t *testing.T) {
+	s, ctx := private(t), context.Background()
+	one := must[[]Pane](t)(s.Panes(ctx))[0]
+	must[Pane](t)(s.Open(ctx, "", "last", t.TempDir(), []string{"sleep", "600"}))
+	if err := s.NewWindow(ctx, one.ID, "build", "exec sleep 600"); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, p := range must[[]Pane](t)(s.Panes(ctx))[1:] {
+		names = append(names, p.WindowName)
+	}
+	if got := strings.Join(names, " "); got != "build last" {
+		t.Errorf("behind the pane's window there are %q, want the new one at once behind it, then the last", got)
+	}
+	if err := s.NewWindow(ctx, "%999", "build", "exec sleep 600"); err == nil {
+		t.Error("a window opens beside a pane that isn't there")
+	}
+}
+
 func TestPanesAndTheirProcesses(t *testing.T) {
 	s, ctx := private(t), context.Background()
 	one := must[[]Pane](t)(s.Panes(ctx))[0]

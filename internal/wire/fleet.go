@@ -89,6 +89,12 @@ type FleetStatus struct {
 	Policy    int64     `json:"policy,omitempty"`  // the version in force here
 }
 
+// FleetBegun is a fleet that this machine serves now, with a code for the first member.
+type FleetBegun struct {
+	FleetStatus
+	Invitation FleetCode `json:"invitation"`
+}
+
 // FleetMember is a machine of the fleet.
 type FleetMember struct {
 	ID      string    `json:"id"`

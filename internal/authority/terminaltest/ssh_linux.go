@@ -1,7 +1,6 @@
 package terminaltest
 
 import (
-	"bytes"
 	"fmt"
 	"net"
 	"os"
@@ -56,9 +55,13 @@ func StartSSH(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var log bytes.Buffer
+	// A file: what was started inside keeps a pipe open, and Wait would wait for that.
+	log, err := os.Create(keys + "/log")
+	if err != nil {
+		t.Fatal(err)
+	}
 	sshd := exec.Command(program, "-D", "-e", "-f", keys+"/config")
-	sshd.Stderr = &log
+	sshd.Stderr = log
 	sshd.Env = []string{"PATH=" + os.Getenv("PATH")}
 	sshd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := sshd.Start(); err != nil {
@@ -67,8 +70,9 @@ func StartSSH(t *testing.T) {
 	t.Cleanup(func() {
 		_ = sshd.Process.Kill() // everything inside ends with the test
 		_ = sshd.Wait()
-		if t.Failed() {
-			t.Logf("sshd says:\n%s", log.String())
+		_ = log.Close()
+		if said, err := os.ReadFile(keys + "/log"); err == nil && t.Failed() {
+			t.Logf("sshd says:\n%s", said)
 		}
 	})
 	Eventually(t, "sshd answers", func() bool {

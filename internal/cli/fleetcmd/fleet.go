@@ -104,22 +104,15 @@ func runInit(ctx context.Context, app *cmdutil.App, p wire.FleetInitParams, asJS
 		}
 	}
 	p.Name = machineName(p.Name)
-	var status wire.FleetStatus
-	if err := app.CallDaemon(ctx, wire.MethodFleetInit, p, &status); err != nil {
-		return err
-	}
-	var code wire.FleetCode
-	if err := app.CallDaemon(ctx, wire.MethodFleetInvite, wire.FleetInviteParams{}, &code); err != nil {
+	var begun wire.FleetBegun
+	if err := app.CallDaemon(ctx, wire.MethodFleetInit, p, &begun); err != nil {
 		return err
 	}
 	if asJSON {
-		return app.PrintJSON(struct {
-			wire.FleetStatus
-			Invitation wire.FleetCode `json:"invitation"`
-		}{status, code})
+		return app.PrintJSON(begun)
 	}
-	app.Say("this machine now serves a fleet on %s, as its operator %s", termsafe.Line(status.Listen, 60), status.Name)
-	sayCode(app, code)
+	app.Say("this machine now serves a fleet on %s, as its operator %s", termsafe.Line(begun.Listen, 60), begun.Name)
+	sayCode(app, begun.Invitation)
 	return nil
 }
 

@@ -84,69 +84,86 @@ func (s *Service) initMethod(ctx context.Context, params json.RawMessage, _ proc
 		return nil, wire.Errorf(wire.CodeConflict, "%s has a fleet already; move it away first", s.serverDir())
 	}
 	m := &membership{Program: p.Program, Listen: p.Listen, Advertise: p.Advertise, NATS: p.NATS, Creds: p.Creds, Postgres: p.Postgres}
-	if err := s.beginFleet(ctx, m, p.Name); err != nil {
+	invitation, err := s.beginFleet(ctx, m, p.Name)
+	if err != nil {
 		_, _ = s.endServer(context.WithoutCancel(ctx), m) // what is left of it says itself why it can't go
 		return nil, wire.Errorf(wire.CodeConflict, "the fleet can't be served: %v", err)
 	}
 	if err := s.store(m); err != nil {
-		return nil, wire.Errorf(wire.CodeInternal, "the fleet is served, but that couldn't be written down: %v", err)
+		_, _ = s.endServer(context.WithoutCancel(ctx), m)
+		return nil, wire.Errorf(wire.CodeInternal, "the fleet can't be written down: %v", err)
 	}
 	s.start(m)
 	r := s.running.Load()
 	s.Daemon.RecordFleet("begun", r.record)
 	r.waitSettled(ctx)
-	return s.status(ctx), nil
+	return wire.FleetBegun{FleetStatus: s.status(ctx), Invitation: invitation}, nil
 }
 
-// beginFleet starts hookmux-fleet and becomes its first operator.
-func (s *Service) beginFleet(ctx context.Context, m *membership, name string) error {
+// beginFleet starts hookmux-fleet, becomes its first operator and invites a member.
+func (s *Service) beginFleet(ctx context.Context, m *membership, name string) (code wire.FleetCode, err error) {
 	pair, err := nkeys.CreateUser()
 	if err != nil {
-		return err
+		return code, err
 	}
 	if m.Seed, err = pair.Seed(); err != nil {
-		return err
+		return code, err
 	}
 	public, err := pair.PublicKey()
 	if err != nil {
-		return err
+		return code, err
 	}
 	at, err := s.startServer(ctx, m, "--first", public, "--name", name)
 	if err != nil {
-		return err
+		return code, err
 	}
 	m.Pin, m.Fleet, m.Listen = at.Pin, at.Fleet, at.Listen
 	m.Servers = []string{reachable(at.Listen)}
 	conn, err := connect(m)
 	if err != nil {
-		return err
+		return code, err
 	}
 	defer conn.Close()
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()
-	question, err := json.Marshal(protocol.Ask{What: protocol.AskHello, Version: protocol.Version})
-	if err != nil {
-		return err
-	}
-	for {
-		asking, done := context.WithTimeout(ctx, dialWithin)
-		msg, err := conn.RequestWithContext(asking, protocol.UpSubject(protocol.MemberID(public), protocol.UpAsk), question)
-		done()
+	ask := func(ask protocol.Ask) (told protocol.Told, err error) {
+		ask.Version = protocol.Version
+		question, err := json.Marshal(ask)
 		if err != nil {
-			if ctx.Err() != nil {
-				return explain(err, m.Servers)
+			return told, err
+		}
+		for {
+			asking, done := context.WithTimeout(ctx, dialWithin)
+			msg, err := conn.RequestWithContext(asking, protocol.UpSubject(protocol.MemberID(public), protocol.UpAsk), question)
+			done()
+			switch {
+			case err == nil && json.Unmarshal(msg.Data, &told) != nil:
+				return told, errors.New("hookmux-fleet gave an answer that can't be read")
+			case err == nil && told.Error != "":
+				return told, errors.New(told.Error)
+			case err == nil:
+				return told, nil
+			case ctx.Err() != nil:
+				return told, explain(err, m.Servers)
 			}
 			services.Pause(50*time.Millisecond, ctx.Done()) // not connected yet
-			continue
 		}
-		var told protocol.Told
-		if err := json.Unmarshal(msg.Data, &told); err != nil || told.Record == nil {
-			return errors.New("hookmux-fleet gave an answer that can't be read: " + told.Error)
-		}
-		m.Record = *told.Record
-		_, err = m.Record.ReadRecord(m.Fleet)
-		return err
 	}
+	told, err := ask(protocol.Ask{What: protocol.AskHello})
+	if err == nil && told.Record == nil {
+		err = errors.New("hookmux-fleet doesn't know its first operator")
+	}
+	if err != nil {
+		return code, err
+	}
+	m.Record = *told.Record
+	if _, err := m.Record.ReadRecord(m.Fleet); err != nil {
+		return code, err
+	}
+	code.Role, code.Until = protocol.RoleMember, time.Now().Add(protocol.CodeLasts)
+	told, err = ask(protocol.Ask{What: protocol.AskInvite, Role: code.Role})
+	code.Code = told.Code
+	return code, err
 }
 
 // reachable returns how this machine reaches an address that it listens on.

@@ -221,6 +221,8 @@ func TestRealRemote(t *testing.T) {
 		t.Errorf("hookmux ps: %q, want a column HOST with build in it", list)
 	}
 
+	b.jumps()
+
 	// The link is cut while an agent asks: the agent goes on by itself, and the link comes
 	// back.
 	b.asks("s-2", "touch second")
@@ -257,4 +259,62 @@ func TestRealRemote(t *testing.T) {
 	if list := person.Run("hookmux remote list"); !strings.Contains(list, "no other machines") {
 		t.Errorf("remote list: %q, want none", list)
 	}
+
+	// Added to be looked at only: no agent is hooked, and what shows up can't be answered.
+	if said := b.confirm(person, "hookmux remote add --read-only build"); !strings.Contains(said, "build is connected") {
+		t.Fatalf("remote add --read-only: %q", said)
+	}
+	if hooks, _ := os.ReadFile(b.home + "/.claude/settings.json"); strings.Contains(string(hooks), "hookmux") {
+		t.Errorf("an agent there is hooked: %q", hooks)
+	}
+	if list := person.Run("hookmux remote list"); !strings.Contains(list, "only read") {
+		t.Errorf("remote list: %q, want that build is only read", list)
+	}
+	b.asks("s-5", "touch fifth")
+	terminaltest.Eventually(t, "its session is listed as read-only", func() bool {
+		list := person.Run("hookmux ps")
+		return strings.Contains(list, "build (read-only)") && strings.Contains(list, "answer it there")
+	})
+	if said := b.confirm(person, "hookmux remote remove build"); !strings.Contains(said, "hookmux is gone from build") {
+		t.Errorf("remote remove: %q", said)
+	}
+}
+
+// jumps has an agent work in a pane of the bare account's tmux, and goes there from a tmux
+// where you sit.
+func (b *bed) jumps() {
+	b.t.Helper()
+	if _, err := exec.LookPath("tmux"); err != nil {
+		b.t.Log("tmux isn't installed: nobody jumps")
+		return
+	}
+	there := func(args ...string) {
+		b.t.Helper()
+		cmd := exec.Command("tmux", append([]string{"-f", "/dev/null", "-S", b.home + "/tmux"}, args...)...)
+		cmd.Env = []string{"HOME=" + b.home, "PATH=/usr/bin:/bin", "USER=" + buildName, "TERM=xterm", "SHELL=/bin/bash"}
+		cmd.Dir = b.home
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: &syscall.Credential{Uid: buildID, Gid: buildID}}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			b.t.Fatalf("tmux %s: %v: %s", args[0], err, out)
+		}
+	}
+	there("new-session", "-d", "-s", "work", "-x", "80", "-y", "20")
+	b.t.Cleanup(func() { there("kill-server") })
+	b.file(b.home+"/s-4.json", `{"session_id":"s-4","hook_event_name":"UserPromptSubmit","cwd":"/","prompt":"in a pane"}`, buildID)
+	there("send-keys", "-t", "work", b.home+"/.local/share/hookmux/bin/hookmux-hook claude UserPromptSubmit 60 <"+b.home+
+		"/s-4.json; echo you-are''-there", "Enter")
+	near := b.login()
+	mark := near.Mark()
+	near.Type("tmux -f /dev/null new-session -s near\n")
+	near.Await(mark, "[near]")
+	near.Type("export PATH=" + b.bin + ":$PATH\n")
+	terminaltest.Eventually(b.t, "the session in the pane is listed", func() bool {
+		mark = near.Mark()
+		near.Type("clear; hookmux ps; echo lis''ted\n")
+		near.Await(mark, "listed")
+		return strings.Contains(near.Screen()[mark:], "in a pane")
+	})
+	mark = near.Mark()
+	near.Type("clear; hookmux jump build/s-4\n")
+	near.Await(mark, "you-are-there")
 }
