@@ -171,6 +171,9 @@ func (s *Service) start(m *membership) {
 	s.joined.Store(true)
 	ctx, stop := context.WithCancel(s.Context)
 	r.stop = stop
+	// An agent that waited for the daemon before this one asks again at once, before there is a
+	// connection: an operator may be looking.
+	r.attended(true)
 	s.Background.Go(func() { r.run(ctx) })
 }
 

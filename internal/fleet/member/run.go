@@ -79,6 +79,13 @@ func (r *run) end() {
 func (r *run) run(ctx context.Context) {
 	defer close(r.over)
 	defer r.settle()
+	guess := time.AfterFunc(dialWithin, func() {
+		if !r.ready.Load() {
+			r.attended(false)
+		}
+	})
+	defer r.attended(false)
+	defer guess.Stop()
 	var parts services.Background
 	if r.membership.serves() {
 		parts.Go(func() { r.keepServing(ctx) })
@@ -99,15 +106,6 @@ func (r *run) run(ctx context.Context) {
 	}
 	r.conn.Store(conn)
 	defer conn.Close()
-	// An agent that waited for the daemon before this one asks again at once: an operator may
-	// be looking.
-	r.attended(true)
-	guess := time.AfterFunc(dialWithin, func() {
-		if !r.ready.Load() {
-			r.attended(false)
-		}
-	})
-	defer guess.Stop()
 	for _, part := range []func(context.Context){r.greet, r.sendEvents, r.keepState, r.hearAnswers, r.keepPolicy, r.keepUsage,
 		r.others.follow} {
 		parts.Go(func() { part(ctx) })
@@ -121,7 +119,6 @@ func (r *run) run(ctx context.Context) {
 	<-ctx.Done()
 	parts.Wait(context.Background())
 	r.others.clear()
-	r.attended(false)
 }
 
 // waitSettled waits until it's known whether the server can be reached, for a while.

@@ -152,10 +152,9 @@ func (b *bed) awaitAnswer(file, want string) {
 	})
 }
 
-// kill ends the processes of a user whose command line has a word, and returns how many.
-func (b *bed) kill(uid int, word string) int {
+// processes returns those of a user whose command line has a word.
+func (b *bed) processes(uid int, word string) (list []int) {
 	b.t.Helper()
-	n := 0
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		b.t.Fatal(err)
@@ -167,10 +166,18 @@ func (b *bed) kill(uid int, word string) int {
 		}
 		info, err := os.Stat("/proc/" + e.Name())
 		line, errLine := os.ReadFile("/proc/" + e.Name() + "/cmdline")
-		if err != nil || errLine != nil || info.Sys().(*syscall.Stat_t).Uid != uint32(uid) ||
-			!strings.Contains(strings.ReplaceAll(string(line), "\x00", " "), word) {
-			continue
+		if err == nil && errLine == nil && info.Sys().(*syscall.Stat_t).Uid == uint32(uid) &&
+			strings.Contains(strings.ReplaceAll(string(line), "\x00", " "), word) {
+			list = append(list, pid)
 		}
+	}
+	return list
+}
+
+// kill ends the processes of a user whose command line has a word, and returns how many.
+func (b *bed) kill(uid int, word string) (n int) {
+	b.t.Helper()
+	for _, pid := range b.processes(uid, word) {
 		if syscall.Kill(pid, syscall.SIGKILL) == nil {
 			n++
 		}
@@ -317,4 +324,10 @@ func (b *bed) jumps() {
 	mark = near.Mark()
 	near.Type("clear; hookmux jump build/s-4\n")
 	near.Await(mark, "you-are-there")
+
+	// Leaving ends the ssh: while it's there, a login of this machine could come from it.
+	there("detach-client", "-s", "work")
+	terminaltest.Eventually(b.t, "the jump's ssh ends", func() bool {
+		return len(b.processes(terminaltest.UserID, "attach-session")) == 0
+	})
 }
