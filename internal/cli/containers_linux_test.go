@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,6 +71,66 @@ func readCompose(t *testing.T, variables map[string]string) composeService {
 		t.Fatal(err)
 	}
 	return file.Services["agent"]
+}
+
+// devContainer is what this test does of a devcontainer.json; every field is one of
+// containers.dev/implementors/json_reference. Anything else in it fails the test.
+type devContainer struct {
+	Name                string   `json:"name"`
+	Image               string   `json:"image"`
+	RemoteUser          string   `json:"remoteUser"`
+	UpdateRemoteUserUID bool     `json:"updateRemoteUserUID"`
+	WorkspaceFolder     string   `json:"workspaceFolder"`
+	WorkspaceMount      string   `json:"workspaceMount"`
+	SecurityOpt         []string `json:"securityOpt"`
+	Mounts              []string `json:"mounts"`
+}
+
+// readDevContainer reads our example, with variables as a tool for dev containers puts them in,
+// as a service that does the same.
+func readDevContainer(t *testing.T, home, project string) composeService {
+	t.Helper()
+	text, err := os.ReadFile("../../examples/devcontainer/.devcontainer/devcontainer.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := regexp.MustCompile(`(?m)^\s*//.*$`).ReplaceAllString(string(text), "")
+	plain = strings.NewReplacer("${localWorkspaceFolder}", project, "${localEnv:HOME}", home).Replace(plain)
+	if strings.Contains(plain, "${") {
+		t.Fatalf("a variable is left: %s", plain)
+	}
+	var c devContainer
+	decoder := json.NewDecoder(strings.NewReader(plain))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&c); err != nil {
+		t.Fatal(err)
+	}
+	if c.Image == "" || c.RemoteUser == "" || !c.UpdateRemoteUserUID || c.WorkspaceFolder != project ||
+		!slices.Equal(c.SecurityOpt, []string{"no-new-privileges"}) {
+		t.Errorf("the example says %+v, want your own number for its user, the project where it is outside, and no new privileges", c)
+	}
+	s := composeService{User: fmt.Sprintf("%d:%d", os.Getuid(), os.Getgid()), Command: []string{"sleep", "infinity"},
+		WorkingDir: c.WorkspaceFolder, Environment: map[string]string{"HOME": "/home/" + c.RemoteUser},
+		Tmpfs: []string{"/home/" + c.RemoteUser, "/tmp"}}
+	for _, mount := range append([]string{c.WorkspaceMount}, c.Mounts...) { // as docker --mount takes them
+		var v composeVolume
+		for part := range strings.SplitSeq(mount, ",") {
+			switch key, value, _ := strings.Cut(part, "="); key {
+			case "type":
+				v.Type = value
+			case "source":
+				v.Source = value
+			case "target":
+				v.Target = value
+			case "readonly":
+				v.ReadOnly = true
+			default:
+				t.Fatalf("a mount says %q", part)
+			}
+		}
+		s.Volumes = append(s.Volumes, v)
+	}
+	return s
 }
 
 // container is a container made of namespaces, as a compose file describes it. Only its
@@ -254,6 +315,18 @@ func shellCall(event, session, cwd, command string) string {
 // seen outside, a denial or a question reaches them, and a yes or a rewriting doesn't.
 func TestContainerReports(t *testing.T) {
 	m, project, service := newContainerHost(t)
+	wantReports(t, m, project, service)
+}
+
+// The devcontainer.json of our example does the same.
+func TestDevContainerReports(t *testing.T) {
+	m, project, _ := newContainerHost(t)
+	wantReports(t, m, project, readDevContainer(t, m.home.Dirs.Home, project))
+}
+
+// wantReports runs a container and calls its hooks.
+func wantReports(t *testing.T, m *machine, project string, service composeService) {
+	t.Helper()
 	marker := filepath.Join(m.home.Dirs.Home, "ran-here")
 	m.file(filepath.Join(m.home.Dirs.Config, "hooks.json"), `{"version": 1, "hooks": [{"id": "says-yes", "agent": "*", `+
 		`"hookType": "tool.before", "handler": "command", "target": "touch `+marker+`; echo '{\"decision\": \"allow\"}'"}]}`)
