@@ -155,7 +155,7 @@ var describers = map[string]func(json.RawMessage) (text string, weakens bool){
 	wire.MethodFleetInvite:      describeFleetInvite,
 	wire.MethodFleetJoin:        fixedText("join a fleet: its operators see your agents here and answer them", true),
 	wire.MethodFleetRemove:      describeFleetRemove,
-	wire.MethodFleetLeave:       fixedText("leave the fleet; its rules no longer apply here", true),
+	wire.MethodFleetLeave:       describeFleetLeave,
 	wire.MethodFleetPush:        describeFleetPush,
 	wire.MethodWebDeviceRename:  fixedText("give a paired device another name", false),
 	wire.MethodWebDeviceRemove:  fixedText("remove a paired device", false),
@@ -482,6 +482,13 @@ func describeFleetPush(params json.RawMessage) (string, bool) {
 		return fmt.Sprintf("replace the rules of every machine of the fleet with %d files", n), true
 	}
 	return "remove the fleet's rules from every machine", true
+}
+
+func describeFleetLeave(params json.RawMessage) (string, bool) {
+	if readInto[wire.FleetLeaveParams](params).End {
+		return "end the fleet for every machine, and delete its journal", true
+	}
+	return "leave the fleet; its rules no longer apply here", true
 }
 
 func describeFleetRemove(params json.RawMessage) (string, bool) {
