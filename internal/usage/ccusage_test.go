@@ -68,6 +68,9 @@ func TestAgainstCcusage(t *testing.T) {
 	if os.Getenv("HOOKMUX_CCUSAGE") == "" {
 		t.Skip("make usage compares with ccusage")
 	}
+	for _, agent := range []string{"claude", "codex"} {
+		t.Run("captured "+agent, func(t *testing.T) { capturedBesideCcusage(t, agent) })
+	}
 	r := rand.New(rand.NewPCG(1, 2))
 	t.Run("claude", func(t *testing.T) {
 		w := newWorld(t)
@@ -121,6 +124,38 @@ func TestAgainstCcusage(t *testing.T) {
 		w.scan()
 		w.equals(t, "codex")
 	})
+}
+
+// capturedBesideCcusage counts every record that a real agent wrote, each by itself.
+func capturedBesideCcusage(t *testing.T, agent string) {
+	folders := map[string]string{"claude": ".claude/projects/p/s.jsonl", "codex": ".codex/sessions/2026/11/15/rollout-2026-11-15T01-40-00-s.jsonl"}
+	patterns := []string{filepath.Join(captured, agent, "transcript-*.jsonl"), filepath.Join("testdata", agent+".jsonl")}
+	if more := os.Getenv("HOOKMUX_CAPTURED"); more != "" {
+		patterns = append(patterns, filepath.Join(more, agent, "transcript-*.jsonl"))
+	}
+	tried := 0
+	for _, pattern := range patterns {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			t.Run(filepath.Base(file), func(t *testing.T) {
+				data, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				w := newWorld(t)
+				w.write(folders[agent], strings.TrimSuffix(string(data), "\n"))
+				w.scan()
+				w.equals(t, agent)
+			})
+			tried++
+		}
+	}
+	if tried < 3 {
+		t.Errorf("%d captured records, want every one", tried)
+	}
 }
 
 // coreTime returns how long this process has kept a core busy: the machine may have more to

@@ -110,7 +110,12 @@ func (p *Prices) read(data []byte) error {
 			return fmt.Errorf("%s: prices must be above zero", one.Models[0])
 		}
 		for _, name := range one.Models {
-			p.models[strings.ToLower(name)] = one
+			name = strings.ToLower(name)
+			model := *one
+			if known := p.models[name]; known != nil && model.Window == 0 {
+				model.Window = known.Window // your own price says nothing about it
+			}
+			p.models[name] = &model
 		}
 	}
 	return nil

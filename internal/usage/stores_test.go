@@ -2,6 +2,8 @@ package usage
 
 import (
 	"fmt"
+	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 )
@@ -62,4 +64,45 @@ func TestAFullFilterChangesNoNumber(t *testing.T) {
 		}
 	}
 	w.wants("each id once", Tokens{Input: 1000})
+}
+
+// Agents whose records were moved by a variable, as each vendor names it.
+func TestMovedRecords(t *testing.T) {
+	const moved = "/moved"
+	for _, one := range []struct{ agent, variable, record string }{
+		{"claude", "CLAUDE_CONFIG_DIR", "projects/p/s.jsonl"},
+		{"codex", "CODEX_HOME", "sessions/2026/11/15/rollout-1.jsonl"},
+		{"codex", "CODEX_HOME", "archived_sessions/rollout-1.jsonl.zst"},
+		{"gemini", "GEMINI_CLI_HOME", ".gemini/tmp/x/chats/session.jsonl"},
+		{"qwen", "QWEN_HOME", "projects/x/chats/s.jsonl"},
+		{"pi", "PI_CODING_AGENT_DIR", "sessions/x/1.jsonl"},
+		{"pi", "PI_CODING_AGENT_SESSION_DIR", "x/1.jsonl"},
+		{"openclaw", "OPENCLAW_STATE_DIR", "agents/a/sessions/1.jsonl"},
+		{"openclaw", "OPENCLAW_HOME", ".openclaw/agents/a/sessions/1.jsonl"},
+		{"copilot", "COPILOT_HOME", "session-state/x/events.jsonl"},
+		{"kimi", "KIMI_CODE_HOME", "sessions/x/y/agents/main/wire.jsonl"},
+		{"kimi", "KIMI_SHARE_DIR", "sessions/x/wire.jsonl"},
+		{"droid", "DROID_SESSIONS_DIR", "p/s.settings.json"},
+		{"grok", "GROK_HOME", "sessions/x/y/updates.jsonl"},
+		{"opencode", "XDG_DATA_HOME", "opencode/opencode.db"},
+		{"kilo", "XDG_DATA_HOME", "kilo/kilo.db"},
+		{"goose", "XDG_DATA_HOME", "goose/sessions/sessions.db"},
+		{"goose", "GOOSE_PATH_ROOT", "data/sessions/sessions.db"},
+		{"amp", "XDG_DATA_HOME", "amp/threads/T-1.json"},
+	} {
+		getenv := func(name string) string {
+			if name == one.variable {
+				return moved
+			}
+			return ""
+		}
+		at := slices.IndexFunc(stores(), func(s store) bool { return s.agent == one.agent })
+		found := slices.ContainsFunc(stores()[at].rootsOf("/home/user", getenv), func(root string) bool {
+			rel, err := filepath.Rel(root, filepath.Join(moved, one.record))
+			return err == nil && filepath.IsLocal(rel) && stores()[at].kindOf(rel) != nil
+		})
+		if !found {
+			t.Errorf("%s isn't looked for in $%s/%s", one.agent, one.variable, one.record)
+		}
+	}
 }

@@ -1,6 +1,9 @@
 package cmdutil
 
 import (
+	"maps"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,10 +63,38 @@ func BadMoment(flag, value, examples string) error {
 	if _, err := time.ParseDuration(text + "s"); err == nil && len(text) < 5 {
 		return UsageError("%s%v", before(flag), config.BadSpan(text, examples))
 	}
-	if near := similar.Nearest(text, []string{"today", "yesterday"}); near != "" {
-		return UsageError("%s%q isn't a time; did you mean %s?", before(flag), value, near)
+	if meant := PeriodMeant(text); meant != "" {
+		return UsageError("%s%q isn't a time; did you mean %s?", before(flag), value, meant)
 	}
 	return UsageError("%s%q isn't a time; write %s", before(flag), value, examples)
+}
+
+// periods are words for how long ago something began.
+var periods = map[string]string{"today": "today", "yesterday": "yesterday", "hour": "1h", "day": "1d", "week": "7d", "fortnight": "14d",
+	"month": "30d", "quarter": "90d", "year": "365d"}
+
+var periodFront = regexp.MustCompile(`^(the|this|last|past|previous|since)[-_ ]*`)
+
+// PeriodMeant returns how to write a period that somebody calls "lastweek" or "7 days", or
+// mistypes; "" for what is none.
+func PeriodMeant(text string) string {
+	text = strings.ToLower(strings.TrimSpace(text))
+	for front := periodFront.FindString(text); front != "" && front != text; front = periodFront.FindString(text) {
+		text = text[len(front):]
+	}
+	if span, err := config.ParseSpan(text); err == nil && span > 0 {
+		return text
+	}
+	if _, err := time.Parse(time.DateOnly, text); err == nil {
+		return text
+	}
+	if span := config.SpanMeant(text); span != "" {
+		return span
+	}
+	if word := strings.TrimSuffix(text, "s"); periods[word] != "" {
+		return periods[word]
+	}
+	return periods[similar.Nearest(text, slices.Sorted(maps.Keys(periods)))]
 }
 
 func before(flag string) string {

@@ -64,7 +64,7 @@ var meantBelow = map[string]map[string]string{
 		"update": "remote add", "ssh": "ps --host", "disconnect": "remote remove", "unlink": "remote remove"},
 	"usage budget": {"set": "usage budget add", "new": "usage budget add", "create": "usage budget add", "show": "usage budget list",
 		"clear": "usage budget remove", "reset": "usage budget remove", "off": "usage budget remove"},
-	"usage": {"today": "usage --since today", "week": "usage --since 7d", "month": "usage --since 30d", "all": "usage --since all", "yesterday": "usage --since yesterday", "agents": "usage --by agent",
+	"usage": {"all": "usage --since all", "agents": "usage --by agent",
 		"models": "usage --by model", "projects": "usage --by project", "sessions": "usage --by session", "days": "usage --by day",
 		"daily": "usage --by day", "total": "usage", "list": "usage", "show": "usage", "ls": "usage"},
 	"permissions": {"show": "permissions list", "get": "permissions list", "clear": "permissions remove", "revoke": "permissions remove",
@@ -268,6 +268,9 @@ func UnknownCommand(parent *cobra.Command, words []string, nouns ...Noun) error 
 	suggest := func(command string) error { return UsageError("%s; did you mean `%s %s`?", no, program, command) }
 	if command := firstThatRuns(parent.Root(), nounFirst(parent, name, rest), nil, len(rest) > 0); command != "" && below == "" {
 		return suggest(command)
+	}
+	if meant := PeriodMeant(strings.Join(words, " ")); below == "usage" && meant != "" && nearestWord(parent, below, name) != name {
+		return suggest("usage --since " + meant)
 	}
 	if len(rest) > 0 && !slices.Contains(removing, name) && !slices.Contains(switches, name) { // `hookmux allow list`, but not `hookmux allow 'npm test'`
 		if command := firstThatRuns(parent.Root(), meantCommands(parent, below, name), rest, true); command != "" &&
