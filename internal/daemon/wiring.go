@@ -3,6 +3,9 @@ package daemon
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
@@ -10,6 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/approvals"
 	"github.com/hookmux/hookmux/internal/approvals/queue"
 	"github.com/hookmux/hookmux/internal/authority"
+	"github.com/hookmux/hookmux/internal/launch/start"
 	"github.com/hookmux/hookmux/internal/pipeline"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/protocols/cmux"
@@ -21,6 +25,7 @@ import (
 	"github.com/hookmux/hookmux/internal/server"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/sessions"
+	"github.com/hookmux/hookmux/internal/tmux"
 	"github.com/hookmux/hookmux/internal/tshook/host"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/internal/wire/frame"
@@ -322,6 +327,22 @@ func (a pageAccess) FollowSessions(ctx context.Context, each func(line []byte) b
 		}
 		return each(line)
 	})
+}
+
+// ResumeInTmux takes a session up again where `hookmux resume` would, without a terminal of
+// its own: in its old pane, or in a new window.
+func (a pageAccess) ResumeInTmux(ctx context.Context, record *wire.ResumeRecord) (string, error) {
+	if !(&tmux.Server{}).Available() {
+		return "", errors.New("tmux isn't installed on the machine it ran on; resume it in a terminal there")
+	}
+	// The pane that the daemon happens to have been started in is no part of it.
+	getenv := func(name string) string {
+		if strings.HasPrefix(name, "TMUX") {
+			return ""
+		}
+		return os.Getenv(name)
+	}
+	return (&start.Resumer{Getenv: getenv}).InTmux(ctx, record, "")
 }
 
 // OwnSessions returns the sessions of this machine.

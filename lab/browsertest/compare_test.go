@@ -6,6 +6,8 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"maps"
+	"math"
 	"slices"
 )
 
@@ -13,9 +15,8 @@ import (
 // average. One cell may: fonts are drawn a little differently elsewhere.
 const (
 	cell       = 6  // pixels of a side
-	cellOff    = 24 // of 255; those kept are up to keptOff off
-	keptOff    = 12
-	cellsOff   = 5 // beside each other
+	cellOff    = 24 // of 255
+	cellsOff   = 5  // beside each other
 	noCellsOff = 0
 )
 
@@ -82,9 +83,10 @@ func shrink(from image.Image) *image.RGBA {
 	return to
 }
 
-// encode returns a picture as a PNG of fewer colours, which is much smaller: none is further than
-// near from its own, unless that takes more than 256.
-func encode(picture image.Image, near int) []byte {
+// encode returns a picture as a PNG of 256 colours, which is much smaller. What's most frequent
+// keeps its own colour; what's left, the edges of letters, gets the nearest of those that
+// differ most.
+func encode(picture image.Image) []byte {
 	bounds := picture.Bounds()
 	count := map[color.RGBA]int{}
 	at := func(x, y int) color.RGBA { return color.RGBAModel.Convert(picture.At(x, y)).(color.RGBA) }
@@ -93,32 +95,45 @@ func encode(picture image.Image, near int) []byte {
 			count[at(x, y)]++
 		}
 	}
-	all := make([]color.RGBA, 0, len(count))
-	for one := range count {
-		all = append(all, one)
-	}
-	slices.SortFunc(all, func(a, b color.RGBA) int {
+	all := slices.SortedFunc(maps.Keys(count), func(a, b color.RGBA) int {
 		return cmp.Or(count[b]-count[a], int(a.R)-int(b.R), int(a.G)-int(b.G), int(a.B)-int(b.B))
 	})
-	var palette color.Palette
-	for {
-		palette = palette[:0]
-		for _, one := range all { // the most frequent first
-			if !slices.ContainsFunc(palette, func(p color.Color) bool { return apart(one, p.(color.RGBA)) <= near }) {
-				palette = append(palette, one)
-			}
-			if len(palette) > 256 {
-				break
+	const most, own = 256, 160
+	kept := slices.Clone(all[:min(len(all), own)])
+	nearest := make([]int, len(all)) // of those kept, and how far it is
+	far := make([]int, len(all))
+	for i, one := range all {
+		far[i] = math.MaxInt
+		for k, other := range kept {
+			if d := apart(one, other); d < far[i] {
+				far[i], nearest[i] = d, k
 			}
 		}
-		if len(palette) <= 256 {
+	}
+	for len(kept) < min(most, len(all)) {
+		furthest := 0
+		for i := range all {
+			if far[i] > far[furthest] {
+				furthest = i
+			}
+		}
+		if far[furthest] == 0 {
 			break
 		}
-		near++
+		kept = append(kept, all[furthest])
+		for i, one := range all {
+			if d := apart(one, all[furthest]); d < far[i] {
+				far[i], nearest[i] = d, len(kept)-1
+			}
+		}
+	}
+	palette := make(color.Palette, len(kept))
+	for i, one := range kept {
+		palette[i] = one
 	}
 	index := map[color.RGBA]uint8{}
-	for _, one := range all {
-		index[one] = uint8(palette.Index(one))
+	for i, one := range all {
+		index[one] = uint8(nearest[i])
 	}
 	to := image.NewPaletted(bounds, palette)
 	for y := range bounds.Dy() {

@@ -189,9 +189,9 @@ func TestRealClaudePlansOnThePage(t *testing.T) {
 	began := time.Now()
 	st.SetScript(append(testbed.CallSteps(st.Driver.Questions.PlanCalls("# Plan\n\n1. Do it **well**\n", 1)...), model.Step{Say: testbed.LastWords}))
 	err := st.AtTerminal(t.Context(), st.Driver.Questions.Args(testbed.MarkedPrompt("Plan it")), func(ctx context.Context, _ *testbed.Terminal) error {
-		w.run("the plan", chromedp.WaitVisible(`//article//strong[contains(., "well")]`), chromedp.Click(button("Deny")), chromedp.WaitVisible("article textarea", chromedp.ByQuery),
-			chromedp.SendKeys("article textarea", testbed.WordFor(testbed.WordReason, "plan"), chromedp.ByQuery), chromedp.Click(`//article//form//button[contains(., "Deny")]`))
-		w.run("the plan again", chromedp.WaitNotPresent("article textarea", chromedp.ByQuery), chromedp.WaitVisible(`//article//strong[contains(., "well")]`), approve())
+		w.run("the plan", chromedp.WaitVisible(`//article//strong[contains(., "well")]`), chromedp.Click(button("Send back")), chromedp.WaitVisible("article textarea", chromedp.ByQuery),
+			chromedp.SendKeys("article textarea", testbed.WordFor(testbed.WordReason, "plan"), chromedp.ByQuery), chromedp.Click(`//article//form//button[contains(., "Send back")]`))
+		w.run("the plan again", chromedp.WaitNotPresent("article textarea", chromedp.ByQuery), chromedp.WaitVisible(`//article//strong[contains(., "well")]`), chromedp.Click(button("Accept")))
 		c, cancel := context.WithTimeout(ctx, time.Minute)
 		defer cancel()
 		st.Watcher.WaitForOne(c, func(ev *event.Event) bool { return ev.Kind == event.TurnEnd })

@@ -61,7 +61,7 @@ func TestPageInChromium(t *testing.T) {
 	said = w.ask(claude("ExitPlanMode", map[string]any{"plan": "# Cart totals\n\n1. Add `Money`, which knows its currency\n2. Use it in **every** total\n   - orders\n   - refunds\n\nThen run the tests."}))
 	w.run("the plan", chromedp.WaitVisible(".plan-h", chromedp.ByQuery))
 	w.audit("a plan")
-	w.run("accept", chromedp.Click(button("Approve")))
+	w.run("accept", chromedp.Click(button("Accept")))
 	w.hears(said, `"allow"`)
 
 	said = w.ask(bash("npm run lint"))
@@ -93,7 +93,7 @@ func TestPageInChromium(t *testing.T) {
 		chromedp.Evaluate(`{ const search = document.querySelector('.tools input'); search.value = ''; search.dispatchEvent(new Event('input')) }`, nil),
 		chromedp.Poll(`document.querySelectorAll('.timeline .ev').length > 2`, nil))
 	said = w.ask(bash("rm -rf build"))
-	w.run("a session that asks", chromedp.WaitVisible(".dock .risk-high .hold", chromedp.ByQuery), chromedp.WaitVisible(".send textarea:disabled", chromedp.ByQuery))
+	w.run("a session that asks", chromedp.WaitVisible(".dock .risk-high .hold", chromedp.ByQuery), chromedp.WaitNotVisible(".send", chromedp.ByQuery))
 	w.audit("a session that asks")
 	w.holdButton()
 	w.hears(said, `"allow"`)
@@ -155,7 +155,7 @@ func TestCarefulInChromium(t *testing.T) {
 	first := w.ask(bash("echo first"))
 	w.run("one", chromedp.WaitVisible(`//article//pre[contains(., "first")]`))
 	second := w.ask(bash("echo second"))
-	w.run("two", chromedp.WaitVisible(`//article//pre[contains(., "second")]`), chromedp.WaitNotPresent(".settling", chromedp.ByQuery),
+	w.run("two", chromedp.WaitVisible(`//button[contains(@class, "queued") and contains(., "second")]`), chromedp.WaitNotPresent(".settling", chromedp.ByQuery),
 		chromedp.Evaluate(`new MutationObserver((_, own) => {
 			if (document.querySelectorAll('article').length !== 1) return
 			own.disconnect()
@@ -201,7 +201,7 @@ func TestKeysInChromium(t *testing.T) {
 	w.hears(said, "SQLite")
 
 	said = w.ask(claude("ExitPlanMode", map[string]any{"plan": "# Cart totals\n\n1. Add `Money`"}))
-	w.run("a plan's way", chromedp.WaitVisible(`//button[contains(., "edits without asking")]/kbd[.="U"]`), chromedp.WaitVisible(`//button[contains(., "ask for each edit")]/kbd[.="M"]`),
+	w.run("a plan's way", chromedp.WaitVisible(`//button[contains(., "no asking")]/kbd[.="U"]`), chromedp.WaitVisible(`//button[contains(., "review each edit")]/kbd[.="M"]`),
 		settled, chromedp.KeyEvent("u"))
 	w.hears(said, `"acceptEdits"`)
 
@@ -216,7 +216,7 @@ func TestKeysInChromium(t *testing.T) {
 	if !strings.HasSuffix(left, "s left") && !strings.HasSuffix(left, "m left") {
 		t.Errorf("how long it waits: %q", left)
 	}
-	w.run("its session's title", chromedp.WaitVisible(`//article//h2[contains(., "Lint the shop")]`), chromedp.WaitVisible(".side .group-waiting .session", chromedp.ByQuery))
+	w.run("its session's title", chromedp.WaitVisible(`//article//h2[contains(., "Lint the shop")]`), chromedp.WaitVisible(`//div[@class="group-waiting"]//button[contains(., "Lint the shop")]`))
 	w.run("skipped", chromedp.Evaluate(`document.activeElement.blur()`, nil), settled, chromedp.KeyEvent("r"), chromedp.WaitNotPresent("article.status-pending", chromedp.ByQuery))
 	if got := <-said; strings.Contains(got, "allow") || strings.Contains(got, "deny") {
 		t.Errorf("the agent hears %q of a request that was skipped", got)

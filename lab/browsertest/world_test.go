@@ -156,9 +156,9 @@ func (w *world) shot(name string) {
 	_ = os.WriteFile(filepath.Join(dir, name+".png"), b, 0o600)
 }
 
-// button finds a button of the card by its text.
+// button finds a button of the card that's open by its text.
 func button(text string) string {
-	return `//article//button[not(@disabled) and contains(., "` + text + `") and not(ancestor-or-self::*[@hidden or contains(@class, "settling")])]`
+	return `//article[contains(@class, "selected") or ancestor::*[@class="dock"]]//button[not(@disabled) and contains(., "` + text + `") and not(ancestor-or-self::*[@hidden or contains(@class, "settling")])]`
 }
 
 // option finds an option of a question by its text, once it takes clicks.

@@ -245,6 +245,7 @@ func (v *server) handler() http.Handler {
 	mux.HandleFunc("POST /api/answer", v.signed(wire.ScopeAnswer, v.answerHandler))
 	mux.HandleFunc("POST /api/skip", v.signed(wire.ScopeAnswer, v.skipHandler))
 	mux.HandleFunc("POST /api/send", v.signed(wire.ScopeAnswer, v.sendHandler))
+	mux.HandleFunc("POST /api/resume", v.signed(wire.ScopeAnswer, v.resumeHandler))
 	mux.HandleFunc("GET /api/push", v.signed(wire.ScopeRead, v.pushKeyHandler))
 	mux.HandleFunc("POST /api/push", v.signed(wire.ScopeRead, v.subscribeHandler))
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, _ *http.Request) {

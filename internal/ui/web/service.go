@@ -46,6 +46,8 @@ type Daemon interface {
 	Call(ctx context.Context, method string, params json.RawMessage) (any, *wire.Error)
 	// FollowSessions gives each change of a session as a line, until ctx ends.
 	FollowSessions(ctx context.Context, each func(line []byte) bool)
+	// ResumeInTmux takes a session up again in a tmux pane of this machine and says where.
+	ResumeInTmux(ctx context.Context, record *wire.ResumeRecord) (where string, err error)
 	// RecordDevice writes down what happened to a device.
 	RecordDevice(what string, device wire.WebDevice)
 	// WarnElsewhere tells you that a device is used from somewhere new.

@@ -12,6 +12,7 @@
   Date.now = () => now // ages don't grow; the daemon says what time it is when something is signed
   const before = (minutes) => new Date(Date.now() - minutes * minute - 5000).toISOString()
   const requests = [['npm run bench', 4], ['rm -rf', 2], ['cart.ts', 1]]
+  const answered = [['npm test', 3], ['git push', 7]]
   const sessions = { 'c-2': 4, p1: 2, s1: 1, 'c-1': 12, 'g-1': 34, 's-2': 132 }
   const morning = new Date(2026, 10, 19, 9, 41)
   const set = (key, value) => {
@@ -21,6 +22,7 @@
       value.createdAt = before(known ? known[1] : 1)
       if (value.status === 'pending') value.deadline = before((known ? known[1] : 1) - 30)
       if (value.shown.includes('cart.ts')) value.line = 41
+      if (value.endedAt) value.endedAt = before(answered.find(([text]) => value.shown.includes(text))?.[1] ?? 0)
     } else if (value.startedAt && value.since) {
       value.since = before(sessions[value.id] ?? 1)
       if (value.status !== 'waiting') value.lastEvent = value.since // they're sorted by it

@@ -2,8 +2,8 @@
 import { el, icon, ago } from './dom.js'
 import { code, connect, connecting } from './boot.js'
 import { forget } from './key.js'
-import { state, main, sessionKey, announce, drawLeft, drawSessions, placeSessions } from './state.js'
-import { homeView, outcome, step, current, chosen } from './inbox.js'
+import { state, main, wide, sessionKey, announce, drawLeft, drawSessions, placeSessions } from './state.js'
+import { homeView, queueRows, markRows, outcome, step, current, chosen } from './inbox.js'
 import { sessionView, leaveSession, lastSteps } from './session.js'
 import { usageView } from './usage.js'
 import { devicesView } from './devices.js'
@@ -130,18 +130,16 @@ const drawSoon = () => {
 
 const part = (text) => { try { return decodeURIComponent(text || '') } catch { return '' } }
 
-// wide is a desktop, where the sessions are beside everything else.
-const wide = matchMedia('(min-width: 940px)')
 wide.addEventListener('change', () => draw())
 
-// drawLastSteps shows what led to the chosen request, where there's room below it.
+// drawLastSteps shows what led to the chosen request, where there's room beside it.
 let stepsOf = ''
 const drawLastSteps = async () => {
   const one = chosen()
   const key = one ? `${one.session} ${[...state.sessions.values()].find((s) => s.id === one.session)?.lastEvent}` : ''
-  if (key === stepsOf || !matchMedia('(min-width: 1080px)').matches) return
+  if (key === stepsOf || !wide.matches) return
   stepsOf = key
-  const list = one && !one.host ? await lastSteps(one.session, 5).catch(() => []) : []
+  const list = one && !one.host ? await lastSteps(one.session, 8).catch(() => []) : []
   if (stepsOf !== key) return
   const node = document.querySelector('.steps')
   node?.querySelector('ol').replaceChildren(...list)
@@ -165,11 +163,12 @@ const draw = () => {
   document.title = waiting ? `(${waiting}) hookmux` : 'hookmux'
   const alone = page === 'sessions' && !wide.matches
   placeSessions(alone)
-  if (wide.matches || alone) drawSessions(page === 'session' ? part(id) : '') // else nobody sees them
+  if (wide.matches || alone) drawSessions(page === 'session' ? part(id) : '', alone ? [] : queueRows()) // else nobody sees them
   if (page !== 'session') leaveSession()
   if (page === 'session') sessionView(part(id), drawSoon)
   else if (alone) { /* there they are */ } else if (page === 'home' || page === 'sessions') { homeView(view === 'request' ? part(id) : '', drawSoon); drawLastSteps() }
   else if (drawn !== page) page === 'usage' ? usageView() : devicesView(unpaired)
+  markRows(page === 'session' ? part(id) : '')
   drawn = page
 }
 

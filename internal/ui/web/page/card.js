@@ -1,8 +1,8 @@
 // A request as you decide about it. What's drawn is the text of `shown` and nothing but
 // it, line by line: its hash is what your answer signs.
-import { el, icon, badge, ago, base } from './dom.js'
+import { el, icon, badge, ago, base, short } from './dom.js'
 import { sha256 } from './key.js'
-import { folderOf, drawLeft } from './state.js'
+import { state, folderOf, drawLeft } from './state.js'
 
 const prefix = '  '
 
@@ -116,10 +116,11 @@ const diff = (lines, from) => {
   return node
 }
 
-// path draws a path with the part in bold that's below the session's folder.
-const path = (text, cwd) => {
-  const inside = cwd && text.startsWith(cwd.replace(/\/*$/, '/'))
-  return inside ? [el('i', {}, text.slice(0, cwd.replace(/\/*$/, '/').length)), text.slice(cwd.replace(/\/*$/, '/').length)] : text
+// path draws a path as you'd write it, with the part dimmed that's the session's folder.
+const path = (text, request) => {
+  const folder = request.cwd?.replace(/\/*$/, '/')
+  const home = request.host ? '' : state.home
+  return folder && text.startsWith(folder) ? [el('i', {}, `${short(folder.slice(0, -1), home)}/`), text.slice(folder.length)] : short(text, home)
 }
 
 // asked are the lines of a card that its controls show with the same words.
@@ -200,7 +201,7 @@ const body = (request, may) => {
         else if (text === `in ${request.cwd}` && inHead(request)) continue
         else if (text.startsWith('in /')) nodes.push(el('p', { class: 'fact' }, icon('folder'), el('span', { class: 'hidden' }, 'in '), el('code', {}, text.slice(3))))
         else if (text.startsWith('file: ')) {
-          file = el('div', { class: 'file' }, el('p', { class: 'file-name' }, el('span', {}, path(text.slice(6), request.cwd))))
+          file = el('div', { class: 'file' }, el('p', { class: 'file-name' }, el('span', { title: text.slice(6) }, path(text.slice(6), request))))
           nodes.push(file)
           continue // its change comes next
         } else if (text.startsWith('address: ')) nodes.push(el('p', { class: 'fact' }, icon('globe'), el('span', { class: 'hidden' }, 'address: '), el('code', {}, text.slice(9))))
@@ -259,7 +260,7 @@ const form = (request, id) => {
   } }
 }
 
-const planNames = { accept: 'Approve', auto: 'Approve, edits without asking', manual: 'Approve, ask for each edit' }
+const planNames = { accept: 'Accept', auto: 'Accept, no asking', manual: 'Accept, review each edit' }
 const planKeys = { auto: 'u', manual: 'm' }
 
 const holdTime = 700 // milliseconds
@@ -300,8 +301,8 @@ export const card = (request, { act, release, may, title }) => {
     el('header', {}, badge(request.agent),
       el('div', { class: 'head', id: `${id}-h` },
         el('div', { class: 'session-top' }, el('h2', {}, el('a', { href: `#/session/${encodeURIComponent(request.session)}` }, title || base(request.cwd) || request.session.slice(0, 8))), el('span', { class: 'when', 'data-since': request.createdAt }, ago(request.createdAt))),
-        el('p', { class: 'wants' }, head, folder ? [' in ', el('span', { class: 'folder', title: request.cwd }, folder)] : '', request.host ? [' ', el('span', { class: 'host' }, request.host)] : '',
-          request.status === 'pending' && request.deadline ? drawLeft(el('span', { class: 'left', 'data-until': request.deadline })) : ''))),
+        el('p', { class: 'wants' }, el('span', {}, head), ' ', el('span', { class: 'at' }, folder ? [el('span', { class: 'hidden' }, 'in '), el('span', { class: 'folder', title: request.cwd }, folder)] : '', request.host ? [' ', el('span', { class: 'host' }, request.host)] : '',
+          request.status === 'pending' && request.deadline ? drawLeft(el('span', { class: 'left', 'data-until': request.deadline })) : '')))),
     effect ? el('p', { class: 'effect' }, icon(risky ? 'alert' : 'bolt'), el('span', {}, effect)) : null,
     el('div', { class: 'body' }, body(request, may)),
     request.note ? el('p', { class: 'note' }, request.note) : null)
@@ -350,7 +351,7 @@ export const card = (request, { act, release, may, title }) => {
     const input = el('textarea', { rows: 2, id: `${id}-why`, placeholder: 'What should it do instead?' })
     show(el('form', { onsubmit: (e) => { e.preventDefault(); const reason = input.value.trim(); say(reason ? { ...more, reason, ...(more.plan ? { feedback: reason } : {}) } : more) } },
       el('label', { for: `${id}-why` }, 'Reason, for the agent (optional)'), input,
-      el('div', { class: 'buttons' }, cancel(), el('button', { class: 'no' }, icon('cross'), 'Deny'))))
+      el('div', { class: 'buttons' }, cancel(), el('button', { class: 'no' }, icon('cross'), more.plan ? 'Send back' : 'Deny'))))
     input.addEventListener('keydown', (e) => { if (e.key === 'Enter' && (e.metaKey || e.ctrlKey)) input.form.requestSubmit() })
   }
   const askAlways = () => {
@@ -370,7 +371,7 @@ export const card = (request, { act, release, may, title }) => {
   const other = (kind, symbol, text, small, onclick, letter) => others.append(button(`choice ${kind}`, [el('span', {}, text, small ? el('small', {}, small) : null),
     key(letter === 'A' ? '⇧A' : letter.toUpperCase())], symbol, onclick, letter))
   const yes = (text, symbol, act) => buttons.append(button('yes', [text, key('A')], symbol, act, 'a'))
-  const no = (act) => buttons.append(button('no', ['Deny…', key('D')], 'cross', act, 'd'))
+  const no = (act, text = 'Deny…') => buttons.append(button('no', [text, key('D')], 'cross', act, 'd'))
   if (request.kind === 'question' && choices.includes('answer')) {
     const asked = form(request, id)
     const send = () => {
@@ -384,14 +385,14 @@ export const card = (request, { act, release, may, title }) => {
   } else if (request.kind === 'plan') {
     const modes = ['accept', 'manual', 'auto'].filter((mode) => choices.includes(mode))
     const approve = (mode) => () => say({ choice: 'plan', plan: mode })
-    if (choices.includes('reject')) no(() => askReason({ choice: 'deny', plan: 'reject' }))
-    if (modes.length) yes(modes[0] === 'accept' ? 'Approve' : planNames[modes[0]], 'check', approve(modes[0]))
-    if (modes[0] === 'accept' && modes.length > 1) hint = 'Approve goes on in the mode it had before the plan.'
+    if (choices.includes('reject')) no(() => askReason({ choice: 'deny', plan: 'reject' }), 'Send back…')
+    if (modes.length) yes(planNames[modes[0]], 'check', approve(modes[0]))
+    if (modes[0] === 'accept' && modes.length > 1) hint = 'Accept goes on in the mode it had before the plan.'
     for (const mode of modes.slice(1)) other('go', 'check', planNames[mode], '', approve(mode), planKeys[mode])
   } else {
     const once = () => say({ choice: 'once' })
     const mayHold = () => {
-      const hold = held('', ['Hold to approve', key('A')], once, () => sure('Approve', once))
+      const hold = held('', ['Hold to approve', key('hold A')], once, () => sure('Approve', once))
       hold.dataset.key = 'a'
       buttons.append(hold)
     }

@@ -3,34 +3,42 @@ import { el, ago, icon } from './dom.js'
 import { state, main, toast } from './state.js'
 import { pushState, pushOn, pushOff } from './push.js'
 
+const group = (name, ...content) => el('section', { class: `group ${name.toLowerCase()}` }, el('h2', {}, name), content)
+
+// unpairButton forgets this device once it's pressed twice.
+const unpairButton = (unpaired) => el('button', { type: 'button', class: 'no', onclick: async (e) => {
+  const button = e.currentTarget
+  if (!button.dataset.sure) { button.dataset.sure = '1'; button.textContent = 'Really remove?'; return }
+  try { await state.api.post('/api/unpair', {}) } catch { /* it's forgotten here in any case */ }
+  unpaired()
+} }, 'Remove')
+
 export const devicesView = async (unpaired) => {
   const node = el('div', { class: 'plain narrow' }, el('h1', {}, 'Settings'))
   main.replaceChildren(node)
   try {
     const { devices, own } = await state.api.get('/api/devices')
-    node.append(el('section', { class: 'group' }, el('h2', {}, 'Devices'), el('ul', { class: 'list devices' }, devices.map((one) => el('li', { class: one.id === own ? 'own-device' : '' },
+    devices.sort((a, b) => (b.id === own) - (a.id === own))
+    node.append(group('Devices', el('ul', { class: 'list' }, devices.map((one) => el('li', { class: one.id === own ? 'own-device' : '' },
       el('span', { class: `disc ${one.pages ? 'yes' : ''}` }, icon(/iPhone|iPad|Android/.test(`${one.browser} ${one.name}`) ? 'phone' : 'desk')),
-      el('div', {}, el('b', {}, one.name), one.id === own ? el('span', { class: 'pill running' }, 'This one') : null, one.scope === 'read' ? el('span', { class: 'pill' }, 'Only reads') : null,
+      el('div', {}, el('b', {}, one.name), one.id === own ? el('span', { class: 'pill running' }, 'This device') : null, one.scope === 'read' ? el('span', { class: 'pill' }, 'Only reads') : null,
         el('p', { class: 'quiet-text' }, [one.browser, one.address].filter(Boolean).join(' · ')),
-        el('p', { class: 'quiet-text' }, `${one.pages ? 'In use now' : one.used ? `Used ${ago(one.used)} ago` : 'Never used'} · paired ${new Date(one.paired).toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })}`)))))))
+        el('p', { class: 'quiet-text' }, `${one.pages ? 'In use now' : one.used ? `Used ${ago(one.used)} ago` : 'Never used'} · paired ${new Date(one.paired).toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })}`)),
+      one.id === own ? unpairButton(unpaired) : null))),
+    el('p', { class: 'quiet-text' }, 'Pair, rename, limit and remove devices in a terminal: ', el('code', {}, 'hookmux web devices'))))
   } catch (failure) { return toast(failure.message) }
-  node.append(el('p', { class: 'quiet-text' }, 'Pair, rename, limit and remove devices in a terminal: ', el('code', {}, 'hookmux web devices')))
-  const push = el('section', { class: 'group push' })
+  const push = group('Notifications')
   node.append(push)
   const drawPush = async () => {
     const can = await pushState()
-    push.replaceChildren(el('h2', {}, 'Notifications'),
-      can === 'unable' ? el('p', { class: 'quiet-text' }, 'This browser can’t be notified here. On an iPhone, add the page to the Home Screen first.') :
-        el('button', { type: 'button', class: can === 'on' ? 'more' : 'yes', onclick: async () => {
-          try { toast(await (can === 'on' ? pushOff(state.api) : pushOn(state.api)) || 'Notifications are off') } catch (failure) { toast(failure.message) }
-          drawPush()
-        } }, icon('bell'), can === 'on' ? 'Turn notifications off' : 'Notify me on this device'))
+    const on = can === 'on'
+    push.replaceChildren(push.firstChild, el('ul', { class: 'list push' }, el('li', {}, el('span', { class: `disc ${on ? 'yes' : ''}` }, icon('bell')),
+      el('div', {}, el('b', {}, on ? 'This device is notified' : can === 'off' ? 'Notify me on this device' : 'Not possible here'),
+        el('p', { class: 'quiet-text' }, can === 'unable' ? 'This browser can’t be notified at this address. On an iPhone, add the page to the Home Screen first.' : 'When an agent needs you and no page is open.')),
+      can === 'unable' ? null : el('button', { type: 'button', class: on ? 'more' : 'yes', onclick: async () => {
+        try { toast(await (on ? pushOff(state.api) : pushOn(state.api)) || 'Notifications are off') } catch (failure) { toast(failure.message) }
+        drawPush()
+      } }, on ? 'Turn off' : 'Turn on'))))
   }
   await drawPush()
-  node.append(el('section', { class: 'group' }, el('h2', {}, 'This device'), el('button', { type: 'button', class: 'no', onclick: async (e) => {
-    const button = e.currentTarget
-    if (!button.dataset.sure) { button.dataset.sure = '1'; button.textContent = 'Really remove this device?'; return }
-    try { await state.api.post('/api/unpair', {}) } catch { /* it's forgotten here in any case */ }
-    unpaired()
-  } }, 'Remove this device')))
 }

@@ -1,7 +1,7 @@
 // What waits for you.
 import { el, icon, badge, ago, arrange, keeper, visible } from './dom.js'
 import { card } from './card.js'
-import { state, main, toast, titleOf, agentName } from './state.js'
+import { state, main, wide, toast, titleOf, agentName, sessionOf, aboutLine } from './state.js'
 
 // cards are kept while they wait, so that what you typed stays when something changes.
 const cards = new Map()
@@ -9,7 +9,7 @@ const cards = new Map()
 export const cardFor = (request, redraw) => {
   const mark = `${request.sha256} ${request.status} ${state.device?.scope}`
   const kept = cards.get(request.id)
-  const session = state.sessions.get(`${request.agent} ${request.session}`)
+  const session = state.sessions.get(sessionOf(request))
   if (kept && kept.mark === mark) {
     const left = kept.node.querySelector('.left')
     if (left) left.dataset.until = request.deadline
@@ -22,7 +22,7 @@ export const cardFor = (request, redraw) => {
     act: async (reply, pin) => {
       const result = await state.api.answer(reply, pin)
       if (result.outcome !== 'delivered') toast(result.outcome === 'already' ? `Answered before, by ${result.by || 'somebody else'}` : `Too late: ${result.why || result.outcome}`)
-      else toast({ deny: 'Denied', answer: 'Answered', always: 'Approved and saved' }[reply.choice] || 'Approved')
+      else toast({ deny: reply.plan ? 'Sent back' : 'Denied', answer: 'Answered', always: 'Approved and saved', plan: 'Accepted' }[reply.choice] || 'Approved')
       state.requests.delete(request.id)
       redraw()
     },
@@ -48,61 +48,72 @@ const settle = (list) => {
   list.settles = setTimeout(() => list.classList.remove('settling'), 400)
 }
 
-const choiceWords = { once: 'Approved', always: 'Approved and saved', deny: 'Denied', answer: 'Answered', plan: 'Plan approved' }
+const choiceWords = { once: 'Approved', always: 'Approved and saved', deny: 'Denied', answer: 'Answered', plan: 'Accepted' }
 
 const refused = (one) => one.decision?.choice === 'deny' || one.decision?.plan === 'reject'
 
-export const outcome = (one) => !one.decision ? 'Ended' : refused(one) ? 'Denied' : choiceWords[one.decision.choice] || one.decision.choice
-
-// about is what a request was about, on one line.
-const about = (one) => {
-  if (one.questions?.length) return one.questions[0].question
-  if (one.kind === 'plan') return (one.plan || '').split('\n').find((l) => l.trim())?.replace(/^#+ /, '') || 'A plan'
-  const file = one.shown.match(/^file: (.*)$/m)
-  if (file) return file[1].startsWith(`${one.cwd}/`) ? file[1].slice(one.cwd.length + 1) : file[1]
-  const line = one.shown.split('\n').slice(1).find((l) => l.startsWith('  '))
-  return line ? line.trim().replace(/^\$ /, '') : one.shown.split('\n', 1)[0]
-}
+export const outcome = (one) => !one.decision ? 'Ended' : one.decision.plan === 'reject' ? 'Sent back' : refused(one) ? 'Denied' : choiceWords[one.decision.choice] || one.decision.choice
 
 // by names who answered in a word or two.
 const by = (text) => text.replace(/ \(device [0-9a-f]+\)$/, '').replace(/^.+, pid \d+.*$/, 'terminal')
 
+const titleFor = (one) => {
+  const session = state.sessions.get(sessionOf(one))
+  return session ? titleOf(session) : agentName(one.agent)
+}
+
 const lately = (one) => {
   const kind = refused(one) ? 'no' : one.decision ? 'yes' : ''
-  return el('li', {}, el('span', { class: `disc ${kind}` }, icon(kind === 'no' ? 'cross' : kind ? 'check' : 'stop')),
-    el('span', { class: 'done-what' }, about(one)),
-    el('span', { class: 'quiet-text', title: one.decision ? `By ${by(one.decision.by)}` : null }, outcome(one), one.endedAt ? [' · ', el('span', { 'data-since': one.endedAt }, ago(one.endedAt))] : ''))
+  return el('li', {}, el('a', { href: `#/session/${encodeURIComponent(one.session)}`, title: one.decision ? `By ${by(one.decision.by)}` : null },
+    el('span', { class: `disc ${kind}`, 'aria-hidden': 'true' }, icon(kind === 'no' ? 'cross' : kind ? 'check' : 'stop')),
+    el('span', { class: 'session-main' }, el('span', { class: 'done-what' }, aboutLine(one)),
+      el('span', { class: 'session-doing' }, el('span', { class: 'cut' }, `${outcome(one)} · ${titleFor(one)}`))),
+    one.endedAt ? el('span', { class: 'when', 'data-since': one.endedAt }, ago(one.endedAt)) : null))
 }
 
 let home = null
 
-// select shows one of the cards, where there's room for one beside the list of all.
+// select shows one of the cards: beside the list of all on a desktop, in its place on a phone.
 const select = (id, focus) => {
   home.selected = id
-  for (const one of home.cards.children) {
+  for (const one of home.cards.querySelectorAll('.card')) {
     const on = one.dataset.request === id
     if (on && !one.classList.contains('selected')) { settle(home.cards); dispatchEvent(new Event('chosen')) }
     one.classList.toggle('selected', on)
   }
-  for (const one of home.queue.children) {
-    const button = one.firstChild
-    button.setAttribute('aria-current', String(one.dataset.for === id))
-    if (focus && one.dataset.for === id) { button.focus({ preventScroll: true }); button.scrollIntoView({ block: 'nearest' }) }
-  }
+  markRows()
+  const line = focus && [...document.querySelectorAll('.queued')].find((one) => one.dataset.for === id && one.offsetParent)
+  if (line) { line.focus({ preventScroll: true }); line.scrollIntoView({ block: 'nearest' }) }
 }
 
-const titleFor = (one) => {
-  const session = state.sessions.get(`${one.agent} ${one.session}`)
-  return session ? titleOf(session) : agentName(one.agent)
+// markRows marks the line of the request that's open, alone or in its session.
+export const markRows = (session) => {
+  for (const one of document.querySelectorAll('.queued')) one.setAttribute('aria-current', String(home?.node.isConnected ? one.dataset.for === home.selected : one.dataset.session === session))
 }
 
-const keepRow = keeper()
+// open shows a request that was chosen in the list.
+const open = (id) => {
+  if (!home?.node.isConnected) { location.hash = `#/request/${encodeURIComponent(id)}`; return }
+  select(id)
+  if (wide.matches) return
+  const card = home.cards.querySelector('.selected')
+  card.querySelector('.read').focus({ preventScroll: true })
+  card.scrollIntoView({ block: 'nearest' })
+}
 
-const queueRow = (one) =>
-  el('li', { 'data-for': one.id }, el('button', { type: 'button', class: `queued risk-${one.risk || 'normal'}`, onclick: () => select(one.id) }, badge(one.agent, 'small'),
-    el('span', { class: 'session-main' },
-      el('span', { class: 'session-top' }, el('span', { class: 'session-title' }, titleFor(one)), el('span', { class: 'when', 'data-since': one.createdAt }, ago(one.createdAt))),
-      el('span', { class: 'session-doing' }, one.risk === 'high' ? icon('alert') : null, el('code', { class: 'cut' }, about(one))))))
+const keepers = { home: keeper(), rail: keeper() }
+
+const row = (one) => el('button', { type: 'button', 'data-for': one.id, 'data-session': one.session, class: `queued risk-${one.risk || 'normal'}`, onclick: () => open(one.id) }, badge(one.agent, 'small', 'waiting'),
+  el('span', { class: 'session-main' },
+    el('span', { class: 'session-top' }, el('span', { class: 'session-title' }, titleFor(one)), el('span', { class: 'when', 'data-since': one.createdAt }, ago(one.createdAt))),
+    el('span', { class: 'session-doing' }, one.risk === 'high' ? icon('alert') : null, aboutLine(one))))
+
+const waiting = () => [...state.requests.values()].sort((a, b) => new Date(a.createdAt) - new Date(b.createdAt))
+
+const rows = (keep, make) => waiting().map((one) => keep(one.id, [one.sha256, titleFor(one)], () => make(one)))
+
+// queueRows are the requests that wait, a line each, for the list beside everything else.
+export const queueRows = () => rows(keepers.rail, (one) => el('li', {}, row(one)))
 
 // homeView draws the inbox; meant is the request that a notification opened.
 export const homeView = (meant, redraw) => {
@@ -111,34 +122,34 @@ export const homeView = (meant, redraw) => {
       count: el('span', { class: 'count' }),
       words: el('span'),
       head: el('h1', { id: 'h-inbox' }),
-      queue: el('ol', { class: 'queue', 'aria-labelledby': 'h-inbox' }),
       cards: el('div', { class: 'cards' }),
       empty: el('div', { class: 'empty' }, el('div', { class: 'empty-mark', 'aria-hidden': 'true' }, icon('check')), el('p', {}, 'You’re all caught up'), el('p', { class: 'quiet-text' }, 'Requests appear here as soon as an agent asks.')),
       done: el('ul', { class: 'done' }),
+      steps: el('section', { class: 'steps', 'aria-labelledby': 'h-steps', hidden: true }, el('h2', { id: 'h-steps' }, 'Last steps'), el('ol', { class: 'timeline' })),
       keys: el('p', { class: 'keys', 'aria-hidden': 'true' }, [['J', 'next'], ['K', 'previous']].map(([key, what]) => el('span', {}, el('kbd', {}, key), what))),
     }
     home.head.append(home.words, home.count)
     home.lately = el('section', { class: 'lately', 'aria-labelledby': 'h-lately' }, el('h2', { id: 'h-lately' }, 'Answered'), home.done)
-    home.node = el('div', { class: 'home' }, el('div', { class: 'home-list' }, home.head, home.queue, home.lately, home.keys),
-      el('div', { class: 'home-cards' }, home.cards, home.empty, el('section', { class: 'steps', 'aria-labelledby': 'h-steps', hidden: true }, el('h2', { id: 'h-steps' }, 'Last steps'), el('ol', { class: 'timeline' }))))
+    home.node = el('div', { class: 'home' }, home.head, el('div', { class: 'home-cards' }, home.cards, home.empty), el('div', { class: 'home-beside' }, home.steps, home.lately, home.keys))
   }
-  const waiting = [...state.requests.values()].sort((a, b) => new Date(a.createdAt) - new Date(b.createdAt))
+  const list = waiting()
   for (const id of cards.keys()) if (!state.requests.has(id)) cards.delete(id)
-  home.count.textContent = waiting.length || ''
-  home.words.textContent = waiting.length ? 'Waiting for you' : 'Nothing is waiting'
-  const focused = home.queue.contains(document.activeElement)
-  place(home.cards, waiting.map((one) => cardFor(one, redraw)))
-  arrange(home.queue, waiting.map((one) => keepRow(one.id, [one.sha256, titleFor(one)], () => queueRow(one))))
+  home.count.textContent = list.length || ''
+  home.words.textContent = list.length ? 'Waiting for you' : 'Nothing is waiting'
+  const focused = document.activeElement?.matches('.queued')
+  const all = list.map((one) => cardFor(one, redraw))
+  place(home.cards, wide.matches ? all : rows(keepers.home, row).flatMap((line, i) => [line, all[i]]))
+  if (main.firstChild !== home.node) { main.replaceChildren(home.node); home.meant = '' }
   const before = home.order?.indexOf(home.selected) ?? 0
-  home.order = waiting.map((one) => one.id)
+  home.order = list.map((one) => one.id)
   select(home.order.includes(home.selected) ? home.selected : home.order[Math.min(Math.max(before, 0), home.order.length - 1)], focused)
-  home.empty.hidden = waiting.length > 0
-  home.node.classList.toggle('quiet', !waiting.length)
+  home.empty.hidden = list.length > 0
+  home.node.classList.toggle('quiet', !list.length)
+  home.keys.hidden = list.length < 2
   home.lately.hidden = !state.done.length
   home.done.replaceChildren(...state.done.map(lately))
-  if (main.firstChild !== home.node) main.replaceChildren(home.node)
   if (meant && home.meant !== meant) {
-    const node = [...home.cards.children].find((one) => one.dataset.request === meant)
+    const node = [...home.cards.querySelectorAll('.card')].find((one) => one.dataset.request === meant)
     if (node) {
       home.meant = meant
       select(meant)

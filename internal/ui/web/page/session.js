@@ -17,36 +17,41 @@ const build = (id) => {
   open = { id, events: [], first: '', last: '', detail: null, search: '', seen: '', fresh: true }
   const own = open
   open.head = el('div', { class: 'one-head' })
-  open.facts = el('div', { class: 'one-facts' })
+  open.facts = el('p', { class: 'one-facts' })
+  open.notes = el('div', { class: 'one-notes' })
   open.requests = el('div', { class: 'cards' })
   open.list = el('ol', { class: 'timeline', 'aria-label': 'Timeline' })
   open.more = el('button', { type: 'button', class: 'more', hidden: true, onclick: () => readEvents('before') }, 'Show earlier events')
   const search = el('input', { type: 'search', placeholder: 'Search the timeline', 'aria-label': 'Search the timeline', oninput: () => { open.search = search.value.toLowerCase(); drawEvents() } })
   const text = el('textarea', { rows: 1, placeholder: 'Message this session', 'aria-label': 'Message this session' })
-  const send = async (e, pin) => {
-    e?.preventDefault()
-    const message = text.value.trim()
-    if (!message) return
+  // say does something to the session, with the PIN that approvals ask for if there's one:
+  // the agent takes a text for your word, too.
+  const say = async (path, body, name, done, pin) => {
     try {
-      await state.api.post('/api/send', { session: id, text: message, ...(pin ? { pin } : {}) })
-      text.value = ''
+      const said = await state.api.post(path, { session: id, ...body, ...(pin ? { pin } : {}) })
       own.pin.replaceChildren()
-      toast('Sent')
-    } catch (failure) { failure.code === 'pin' ? askPIN(failure.message) : toast(failure.message) }
+      done(said)
+    } catch (failure) {
+      if (failure.code !== 'pin') return toast(failure.message)
+      const input = el('input', { type: 'password', inputmode: 'numeric', autocomplete: 'off', 'aria-label': failure.message, placeholder: 'PIN' })
+      own.pin.replaceChildren(el('form', { class: 'pin', onsubmit: (e) => { e.preventDefault(); say(path, body, name, done, input.value) } }, input, el('button', { class: 'yes' }, name)))
+      input.focus()
+      toast(failure.message)
+    }
   }
-  // askPIN asks for the PIN that approvals ask for: the agent takes a text for your word, too.
-  const askPIN = (why) => {
-    const input = el('input', { type: 'password', inputmode: 'numeric', autocomplete: 'off', 'aria-label': why, placeholder: 'PIN' })
-    own.pin.replaceChildren(el('form', { class: 'pin', onsubmit: (e) => { e.preventDefault(); send(null, input.value) } }, input, el('button', { class: 'yes' }, 'Send')))
-    input.focus()
-    toast(why)
+  const send = (e) => {
+    e.preventDefault()
+    const message = text.value.trim()
+    if (message) say('/api/send', { text: message }, 'Send', () => { text.value = ''; toast('Sent') })
   }
+  own.takeUp = () => say('/api/resume', {}, 'Resume', ({ where }) => { own.detail.resume.live = 'x'; drawHead(); toast(`Resumed ${where}`) })
   open.text = text
   open.send = el('form', { class: 'send', onsubmit: send }, text, el('button', { class: 'yes', 'aria-label': 'Send' }, icon('send')))
   text.addEventListener('keydown', (e) => { if (e.key === 'Enter' && (e.metaKey || e.ctrlKey)) send(e) })
   open.pin = el('div')
-  open.dock = el('div', { class: 'dock' }, open.requests, open.pin, open.send)
-  open.node = el('div', { class: 'one' }, open.head, el('div', { class: 'one-main' }, open.facts, el('div', { class: 'tools' }, search), open.more, open.list), open.dock)
+  open.resume = el('div', { class: 'resume', hidden: true })
+  open.dock = el('div', { class: 'dock' }, open.requests, open.resume, open.pin, open.send)
+  open.node = el('div', { class: 'one' }, open.head, el('div', { class: 'one-main' }, el('div', { class: 'tools' }, open.facts, search), open.notes, open.more, open.list), open.dock)
   state.api.get(`/api/session?id=${encodeURIComponent(id)}`).then((detail) => { own.detail = detail; if (own === open) drawHead() }).catch((failure) => toast(failure.message))
   readEvents('')
 }
@@ -56,7 +61,7 @@ const live = () => [...state.sessions.values()].find((one) => one.id === open.id
 const drawHead = () => {
   const one = live() || open.detail
   const status = one && (one.ended ? 'ended' : one.status)
-  const chips = one ? [one.model, one.turns ? `${one.turns} turn${one.turns > 1 ? 's' : ''}` : '', money(one.usage),
+  const facts = one ? [one.model, one.turns ? `${one.turns} turn${one.turns > 1 ? 's' : ''}` : '', money(one.usage),
     one.usage?.contextLeft != null ? `${Math.round(one.usage.contextLeft)}% context left` : '', one.subagents ? `${one.subagents} subagents` : ''].filter(Boolean) : []
   const back = el('a', { href: matchMedia('(min-width: 940px)').matches ? '#/' : '#/sessions', class: 'back', 'aria-label': 'Back to the sessions' }, icon('back'))
   if (!one) return open.head.replaceChildren(back, el('h1', { class: 'hidden' }, 'A session'))
@@ -64,9 +69,22 @@ const drawHead = () => {
     el('div', { class: 'one-title' }, el('h1', {}, titleOf(one)),
       el('p', { class: 'where' }, el('span', { class: 'cut' }, agentName(one.agent)), el('span', { class: 'folder', title: one.cwd }, folderOf(one)), one.host ? el('span', { class: 'host' }, one.host) : null)),
     el('span', { class: `pill ${status}` }, statusWords[status] || status))
-  open.facts.replaceChildren(...[chips.length ? el('div', { class: 'chips' }, chips.map((text) => el('span', { class: 'chip' }, text))) : null,
+  open.facts.replaceChildren(...facts.map((text) => el('span', {}, text)))
+  open.notes.replaceChildren(...[
     one.unasked ? el('p', { class: 'risk' }, icon('shield'), one.unasked === 'bypass' ? 'Runs calls without asking anybody' : 'A model decides instead of you') : null,
-    one.ended && open.detail?.resume ? el('p', { class: 'resume' }, 'Resume it in a terminal: ', el('code', {}, `hookmux resume ${open.id}`)) : null].filter(Boolean))
+  ].filter(Boolean))
+  drawResume(one)
+}
+
+// drawResume offers to take up again what has ended, or says why that can't be.
+const drawResume = (one) => {
+  const { resume, noResume } = open.detail || {}
+  open.resume.hidden = !one.ended || !(resume || noResume) || Boolean(resume?.live)
+  if (open.resume.hidden) return
+  const line = el('code', {}, `hookmux resume ${open.id}`)
+  open.resume.replaceChildren(...noResume || one.host ? [el('p', {}, 'It can’t be resumed: ', noResume || `that’s done on ${one.host}`)]
+    : state.device?.scope !== 'answer' ? [el('p', {}, 'This device may only read. Resume it in a terminal: ', line)]
+      : [el('p', {}, 'It goes on in tmux on your machine, with the flags it was started with. In a terminal: ', line), el('button', { type: 'button', class: 'yes', onclick: open.takeUp }, icon('play'), 'Resume')])
 }
 
 export const sessionView = (id, redraw) => {
@@ -77,9 +95,7 @@ export const sessionView = (id, redraw) => {
   const asks = open.requests.children.length > 0
   open.requests.hidden = !asks
   open.node.classList.toggle('asks', asks)
-  open.send.hidden = !now || state.device?.scope !== 'answer'
-  for (const one of open.send.elements) one.disabled = asks
-  open.text.placeholder = asks ? 'Answer the request first' : 'Message this session'
+  open.send.hidden = asks || !now || state.device?.scope !== 'answer' // a text would answer what it asks
   if (now && now.lastEvent !== open.seen) {
     if (open.seen) readEvents('after')
     open.seen = now.lastEvent

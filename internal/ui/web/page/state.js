@@ -3,9 +3,15 @@ import { el, ago, base, badge, short, arrange, keeper } from './dom.js'
 
 export const main = document.getElementById('main')
 
+// wide is a desktop, where what waits and the sessions are beside everything else.
+export const wide = matchMedia('(min-width: 940px)')
+
 export const state = { api: null, device: null, page: '', home: '', skew: 0, agents: {}, requests: new Map(), sessions: new Map(), done: [], ready: false, host: null }
 
 export const sessionKey = (one) => `${one.agent} ${one.id}`
+
+// sessionOf is the key of a request's session.
+export const sessionOf = (request) => `${request.agent} ${request.session}`
 
 export const agentName = (name) => state.agents[name] || name
 
@@ -20,7 +26,7 @@ const groups = [['Waiting for you', ['waiting']], ['Failed', ['failed']], ['Runn
 const sorted = () => [...state.sessions.values()].filter((one) => !one.ended || one.cutOff).sort((a, b) =>
   (rank[a.status] ?? 9) - (rank[b.status] ?? 9) || (a.status === 'waiting' ? new Date(a.since) - new Date(b.since) : new Date(b.lastEvent) - new Date(a.lastEvent)))
 
-const risky = (one) => one.status === 'waiting' && [...state.requests.values()].some((r) => r.session === one.id && r.risk === 'high')
+const risky = (one) => one.status === 'waiting' && [...state.requests.values()].some((r) => sessionOf(r) === sessionKey(one) && r.risk === 'high')
 
 const doing = (one) => {
   if (one.hostLost) return `${one.host} can’t be reached`
@@ -31,13 +37,34 @@ const doing = (one) => {
   return turn?.summary || one.lastWords || statusWords[one.status] || one.status
 }
 
+// asking is the first request of a session that waits.
+const asking = (one) => one.status === 'waiting' ? [...state.requests.values()].find((r) => sessionOf(r) === sessionKey(one)) : undefined
+
+// about is what a request is about, on one line: what it would do, and to what. Only what
+// an agent would run or touch is drawn as code.
+const about = (one) => {
+  if (one.questions?.length) return { verb: 'Asks:', text: one.questions[0].question }
+  if (one.kind === 'plan') return { verb: 'Plan:', text: (one.plan || '').split('\n').find((l) => l.trim())?.replace(/^#+ /, '') || 'without a title' }
+  const file = one.shown.match(/^file: (.*)$/m)
+  if (file) return { verb: one.tool || 'Write', code: file[1].startsWith(`${one.cwd}/`) ? file[1].slice(one.cwd.length + 1) : short(file[1], state.home) }
+  const line = one.shown.split('\n').slice(1).find((l) => l.startsWith('  '))
+  if (!line) return { text: one.shown.split('\n', 1)[0] }
+  const command = line.match(/^ +\$ (.*)/)
+  return command ? { verb: 'Run', code: command[1] } : { verb: one.tool, code: line.trim() }
+}
+
+export const aboutLine = (one) => {
+  const { verb, text, code } = about(one)
+  return el('span', { class: 'cut' }, verb ? el('b', {}, verb) : null, verb ? ' ' : null, code ? el('code', {}, code) : text)
+}
+
 export const titleOf = (one) => one.title || base(one.cwd) || one.id.slice(0, 8)
 
 const row = (one, shown) => el('li', {}, el('a', { class: `session is-${one.status} ${risky(one) ? 'is-risky' : ''}`, href: `#/session/${encodeURIComponent(one.id)}`, 'aria-current': one.id === shown ? 'page' : null },
   badge(one.agent, 'small', one.status),
   el('span', { class: 'session-main' },
     el('span', { class: 'session-top' }, el('span', { class: 'session-title' }, titleOf(one)), el('span', { class: 'when', 'data-since': one.since }, ago(one.since))),
-    el('span', { class: 'session-doing' }, el('span', { class: 'hidden' }, `${statusWords[one.status] || one.status}: `), el('span', { class: 'cut' }, doing(one))),
+    el('span', { class: 'session-doing' }, el('span', { class: 'hidden' }, `${statusWords[one.status] || one.status}: `), asking(one) ? aboutLine(asking(one)) : el('span', { class: 'cut' }, doing(one))),
     el('span', { class: 'session-place' }, one.host ? el('span', { class: 'host' }, one.hostReadOnly ? `${one.host} (read-only)` : one.host) : null, el('span', { class: 'cut' }, `${agentName(one.agent)} · ${base(one.cwd) || '/'}`)))))
 
 // hostChip chooses one machine's sessions, where there are several machines.
@@ -56,11 +83,13 @@ export const placeSessions = (alone) => {
   else place.append(rail)
 }
 
-// drawSessions draws the list of sessions; shown is the one that's open.
-export const drawSessions = (shown) => {
+// drawSessions draws the list of sessions; shown is the one that's open. Requests stand in it
+// for the sessions that wait for them.
+export const drawSessions = (shown, requests) => {
   const rail = document.getElementById('sessions')
+  const asked = new Set(requests.length ? [...state.requests.values()].map(sessionOf) : [])
   const all = sorted()
-  redraw = () => drawSessions(shown)
+  redraw = () => drawSessions(shown, requests)
   const hosts = [...new Set(all.map((one) => one.host || ''))].sort()
   if (!hosts.includes(state.host)) state.host = null
   rail.hidden = false
@@ -73,18 +102,20 @@ export const drawSessions = (shown) => {
   find.hidden = all.length <= 8
   find.oninput = redraw
   const wanted = find.hidden ? '' : find.value.trim().toLowerCase()
-  const list = all.filter((one) => (state.host === null || (one.host || '') === state.host) &&
+  const list = all.filter((one) => !asked.has(sessionKey(one)) && (state.host === null || (one.host || '') === state.host) &&
     (!wanted || [titleOf(one), one.cwd, agentName(one.agent), one.host].some((text) => text?.toLowerCase().includes(wanted))))
   arrange(rail.querySelector('.groups'), groups.flatMap(([name, statuses]) => {
     const rows = list.filter((one) => statuses.includes(one.status) || name === 'Done' && !(one.status in rank))
+      .map((one) => keepSession(sessionKey(one), [titleOf(one), one.status, one.since, one.host, one.cwd, doing(one), asking(one)?.id, one.id === shown, risky(one)], () => row(one, shown)))
+    if (statuses[0] === 'waiting') rows.unshift(...requests)
     const group = keepGroup(name, '', () => el('div', { class: `group-${statuses[0]}` }, el('h2', {}, name, el('span', { class: 'number' })), el('ul', { class: 'sessions' })))
     group.querySelector('.number').textContent = rows.length
-    arrange(group.lastChild, rows.map((one) => keepSession(sessionKey(one), [titleOf(one), one.status, one.since, one.host, one.cwd, doing(one), one.id === shown, risky(one)], () => row(one, shown))))
+    arrange(group.lastChild, rows)
     return rows.length ? group : []
   }))
   if (href) [...rail.querySelectorAll('a')].find((a) => a.getAttribute('href') === href)?.focus()
   if (chip) [...rail.querySelectorAll('.chip')].find((one) => one.textContent === chip)?.focus()
-  rail.querySelector(':scope > p').hidden = list.length > 0
+  rail.querySelector(':scope > p').hidden = list.length + requests.length > 0
 }
 
 // drawLeft writes how long a request still waits; nothing once that's over.

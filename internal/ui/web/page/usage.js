@@ -18,12 +18,13 @@ const tile = (name, value, more) => el('div', { class: 'tile' }, el('dt', {}, na
 
 const group = (title, ...content) => el('section', { class: 'group' }, el('h2', {}, title), content)
 
-// inWords is a budget as you'd say it.
+// inWords is a budget as you'd say it, and what it does.
 const inWords = (text) => {
   const said = Object.fromEntries(text.trim().split(/\s+/).map((word) => word.split(/=(.*)/s)))
   const amount = (value) => value.endsWith('usd') ? `$${value.slice(0, -3)}` : value.endsWith('tokens') ? `${value.slice(0, -6)} tokens` : value
   const per = said.day ? `${amount(said.day)} a day` : said.session ? `${amount(said.session)} a session` : said.window ? `The ${said.window} window` : text
-  return [per, said.agent && agentName(said.agent), said.project && base(said.project), said.ask && `asks from ${said.ask}`, said.block && `blocks from ${said.block}`].filter(Boolean).join(' · ')
+  const does = [said.ask && `asks from ${said.ask}`, said.block && `blocks from ${said.block}`].filter(Boolean).join(' · ')
+  return [[per, said.agent && agentName(said.agent), said.project && base(said.project)].filter(Boolean).join(' · '), does.charAt(0).toUpperCase() + does.slice(1)]
 }
 
 const until = (time) => {
@@ -37,7 +38,7 @@ const chart = (days) => {
   return el('ol', { class: 'chart', 'aria-label': 'Cost per day' }, days.map((d) => {
     const bar = el('span', { class: 'bar' })
     bar.style.setProperty('--part', d.cost / most)
-    return el('li', {}, d.cost === most || d === days.at(-1) ? el('b', { 'aria-hidden': 'true' }, dollars(d.cost)) : null, bar, el('span', { class: 'hidden' }, `${d.date.toLocaleDateString('en', { weekday: 'long' })}: ${dollars(d.cost)}`), el('span', { 'aria-hidden': 'true' }, d.date.toLocaleDateString('en', { weekday: 'short' })))
+    return el('li', {}, el('b', { 'aria-hidden': 'true' }, d.cost >= 10 ? `$${Math.round(d.cost)}` : d.cost ? dollars(d.cost) : '–'), bar, el('span', { class: 'hidden' }, `${d.date.toLocaleDateString('en', { weekday: 'long' })}: ${dollars(d.cost)}`), el('span', { 'aria-hidden': 'true' }, d.date.toLocaleDateString('en', { weekday: 'short' })))
   }))
 }
 
@@ -68,8 +69,8 @@ export const usageView = async () => {
   }
   if (budgets.length) {
     node.append(group('Budgets', el('ul', { class: 'list' }, budgets.map((one) => el('li', {}, el('div', {},
-      el('div', { class: 'line-top' }, el('b', {}, inWords(one.text)), el('span', { class: 'amount' }, one.percent == null ? '' : one.costUSD == null ? `${Math.round(one.percent)}%` : `${dollars(one.costUSD)} · ${Math.round(one.percent)}%`)),
-      one.percent == null ? null : meter(one.percent / 100), one.lifted ? el('p', { class: 'quiet-text' }, 'Lifted') : null, one.problem ? el('p', { class: 'quiet-text' }, one.problem) : null))))))
+      el('div', { class: 'line-top' }, el('b', {}, inWords(one.text)[0]), el('span', { class: 'amount' }, one.percent == null ? '' : one.costUSD == null ? `${Math.round(one.percent)}%` : `${dollars(one.costUSD)} · ${Math.round(one.percent)}%`)),
+      one.percent == null ? null : meter(one.percent / 100), el('p', { class: 'quiet-text' }, one.lifted ? 'Lifted' : inWords(one.text)[1]), one.problem ? el('p', { class: 'quiet-text' }, one.problem) : null))))))
   }
   const by = (key) => [...Map.groupBy(report.rows.filter((row) => row[key]), (row) => row[key])].map(([name, rows]) => ({ name, agent: rows[0].agent, ...add(rows) })).sort((a, b) => b.cost - a.cost || b.tokens - a.tokens)
   const list = (title, rows, name, mark) => rows.length ? group(title, el('ul', { class: 'list' }, rows.slice(0, 8).map((one) => el('li', {}, mark ? badge(one.agent) : null,
