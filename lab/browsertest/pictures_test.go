@@ -316,7 +316,7 @@ func (w *world) seesChanges(name string) {
 	}
 	for what, change := range map[string][2]string{
 		"a button of another colour": {`document.querySelector('article .yes').style.background = '#0a7d4f'`, `document.querySelector('article .yes').style.background = ''`},
-		"a word that's cut":          {`document.querySelector('.wants').firstChild.data = document.querySelector('.wants').firstChild.data.replace('command', 'com…')`, `document.querySelector('.wants').firstChild.data = document.querySelector('.wants').firstChild.data.replace('com…', 'command')`},
+		"a word that's cut":          {`document.querySelector('.wants span').firstChild.data = document.querySelector('.wants span').firstChild.data.replace('command', 'com…')`, `document.querySelector('.wants span').firstChild.data = document.querySelector('.wants span').firstChild.data.replace('com…', 'command')`},
 		"a line that moved":          {`document.querySelector('.body').style.paddingTop = '6px'`, `document.querySelector('.body').style.paddingTop = ''`},
 	} {
 		w.run(what, chromedp.Evaluate(change[0]+";0", nil))

@@ -301,7 +301,7 @@ export const card = (request, { act, release, may, title }) => {
     el('header', {}, badge(request.agent),
       el('div', { class: 'head', id: `${id}-h` },
         el('div', { class: 'session-top' }, el('h2', {}, el('a', { href: `#/session/${encodeURIComponent(request.session)}` }, title || base(request.cwd) || request.session.slice(0, 8))), el('span', { class: 'when', 'data-since': request.createdAt }, ago(request.createdAt))),
-        el('p', { class: 'wants' }, el('span', {}, head), ' ', el('span', { class: 'at' }, folder ? [el('span', { class: 'hidden' }, 'in '), el('span', { class: 'folder', title: request.cwd }, folder)] : '', request.host ? [' ', el('span', { class: 'host' }, request.host)] : '',
+        el('p', { class: 'wants' }, el('span', {}, head), ' ', el('span', { class: 'at' }, folder ? ['in ', el('span', { class: 'folder', title: request.cwd }, folder)] : '', request.host ? [' ', el('span', { class: 'host' }, request.host)] : '',
           request.status === 'pending' && request.deadline ? drawLeft(el('span', { class: 'left', 'data-until': request.deadline })) : '')))),
     effect ? el('p', { class: 'effect' }, icon(risky ? 'alert' : 'bolt'), el('span', {}, effect)) : null,
     el('div', { class: 'body' }, body(request, may)),

@@ -1,6 +1,6 @@
 // One session: what it did, what it asks, and a line to it.
 import { el, clock, icon, badge } from './dom.js'
-import { state, main, toast, statusWords, titleOf, agentName, folderOf } from './state.js'
+import { state, main, wide, toast, statusWords, titleOf, agentName, folderOf } from './state.js'
 import { cardFor, place } from './inbox.js'
 
 let open = null // the session that's shown
@@ -63,7 +63,11 @@ const drawHead = () => {
   const status = one && (one.ended ? 'ended' : one.status)
   const facts = one ? [one.model, one.turns ? `${one.turns} turn${one.turns > 1 ? 's' : ''}` : '', money(one.usage),
     one.usage?.contextLeft != null ? `${Math.round(one.usage.contextLeft)}% context left` : '', one.subagents ? `${one.subagents} subagents` : ''].filter(Boolean) : []
-  const back = el('a', { href: matchMedia('(min-width: 940px)').matches ? '#/' : '#/sessions', class: 'back', 'aria-label': 'Back to the sessions' }, icon('back'))
+  // What's there stays while it's the same: what you press isn't taken away.
+  const mark = JSON.stringify([one && [titleOf(one), status, one.cwd, one.host, one.unasked, state.device?.scope], facts, open.detail?.resume, open.detail?.noResume])
+  if (mark === open.mark) return
+  open.mark = mark
+  const back = el('a', { href: wide.matches ? '#/' : '#/sessions', class: 'back', 'aria-label': 'Back to the sessions' }, icon('back'))
   if (!one) return open.head.replaceChildren(back, el('h1', { class: 'hidden' }, 'A session'))
   open.head.replaceChildren(back, badge(one.agent, 'small', status),
     el('div', { class: 'one-title' }, el('h1', {}, titleOf(one)),
