@@ -60,10 +60,10 @@ type moment struct {
 const timelinePage = 100
 
 // eventsHandler gives a session's events: the newest, those before a cursor, or those
-// after one.
+// after one; of those only the ones with a text, if one is named.
 func (v *server) eventsHandler(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	p := wire.QueryParams{Filter: wire.Filter{Session: q.Get("session")}, Limit: timelinePage}
+	p := wire.QueryParams{Filter: wire.Filter{Session: q.Get("session"), Text: q.Get("text")}, Limit: timelinePage}
 	if p.Session == "" {
 		fail(w, http.StatusBadRequest, "body", "which session?")
 		return

@@ -14,7 +14,7 @@ const toEnd = () => scrollTo(0, document.documentElement.scrollHeight)
 const money = (usage) => usage?.costUSD == null ? '' : usage.costUSD < 0.005 ? '<$0.01' : `$${usage.costUSD.toFixed(2)}`
 
 const build = (id) => {
-  open = { id, events: [], first: '', last: '', detail: null, search: '', seen: '', fresh: true }
+  open = { id, events: [], found: [], first: '', last: '', detail: null, search: '', seen: '', fresh: true }
   const own = open
   open.head = el('div', { class: 'one-head' })
   open.facts = el('p', { class: 'one-facts' })
@@ -22,7 +22,7 @@ const build = (id) => {
   open.requests = el('div', { class: 'cards' })
   open.list = el('ol', { class: 'timeline', 'aria-label': 'Timeline' })
   open.more = el('button', { type: 'button', class: 'more', hidden: true, onclick: () => readEvents('before') }, 'Show earlier events')
-  const search = el('input', { type: 'search', placeholder: 'Search the timeline', 'aria-label': 'Search the timeline', oninput: () => { open.search = search.value.toLowerCase(); drawEvents() } })
+  const search = el('input', { type: 'search', placeholder: 'Search the timeline', 'aria-label': 'Search the timeline', oninput: () => { open.search = search.value.toLowerCase(); drawEvents(); clearTimeout(own.finding); own.finding = setTimeout(() => find(own), 300) } })
   const text = el('textarea', { rows: 1, placeholder: 'Message this session', 'aria-label': 'Message this session' })
   // say does something to the session, with the PIN that approvals ask for if there's one:
   // the agent takes a text for your word, too.
@@ -52,8 +52,27 @@ const build = (id) => {
   open.resume = el('div', { class: 'resume', hidden: true })
   open.dock = el('div', { class: 'dock' }, open.requests, open.resume, open.pin, open.send)
   open.node = el('div', { class: 'one' }, open.head, el('div', { class: 'one-main' }, el('div', { class: 'tools' }, open.facts, search), open.notes, open.more, open.list), open.dock)
-  state.api.get(`/api/session?id=${encodeURIComponent(id)}`).then((detail) => { own.detail = detail; if (own === open) drawHead() }).catch((failure) => toast(failure.message))
+  readDetail(own)
   readEvents('')
+}
+
+// readDetail reads what isn't in the list of sessions, and what was used so far: that comes a
+// moment after the events do.
+const readDetail = (own) => state.api.get(`/api/session?id=${encodeURIComponent(own.id)}`)
+  .then((detail) => { own.detail = detail; if (own === open) drawHead() }).catch((failure) => toast(failure.message))
+
+// find looks for a text in what the timeline hasn't read.
+const find = async (own) => {
+  const text = own.search
+  own.found = []
+  if (text.length > 1 && !own.more.hidden) {
+    try {
+      const { events } = await state.api.get(`/api/events?session=${encodeURIComponent(own.id)}&text=${encodeURIComponent(text)}`)
+      if (own.search !== text) return
+      own.found = events.filter((e) => !own.events.some((o) => o.cursor === e.cursor))
+    } catch (failure) { toast(failure.message) }
+  }
+  if (own === open) drawEvents()
 }
 
 const live = () => [...state.sessions.values()].find((one) => one.id === open.id)
@@ -61,8 +80,9 @@ const live = () => [...state.sessions.values()].find((one) => one.id === open.id
 const drawHead = () => {
   const one = live() || open.detail
   const status = one && (one.ended ? 'ended' : one.status)
-  const facts = one ? [one.model, one.turns ? `${one.turns} turn${one.turns > 1 ? 's' : ''}` : '', money(one.usage),
-    one.usage?.contextLeft != null ? `${Math.round(one.usage.contextLeft)}% context left` : '', one.subagents ? `${one.subagents} subagents` : ''].filter(Boolean) : []
+  const usage = open.detail?.usage || one?.usage
+  const facts = one ? [one.model, one.turns ? `${one.turns} turn${one.turns > 1 ? 's' : ''}` : '', money(usage),
+    usage?.contextLeft != null ? `${Math.round(usage.contextLeft)}% context left` : '', one.subagents ? `${one.subagents} subagents` : ''].filter(Boolean) : []
   // What's there stays while it's the same: what you press isn't taken away.
   const mark = JSON.stringify([one && [titleOf(one), status, one.cwd, one.host, one.unasked, state.device?.scope], facts, open.detail?.resume, open.detail?.noResume])
   if (mark === open.mark) return
@@ -101,7 +121,11 @@ export const sessionView = (id, redraw) => {
   open.node.classList.toggle('asks', asks)
   open.send.hidden = asks || !now || state.device?.scope !== 'answer' // a text would answer what it asks
   if (now && now.lastEvent !== open.seen) {
-    if (open.seen) readEvents('after')
+    if (open.seen) {
+      readEvents('after')
+      const own = open
+      own.detailed ||= setTimeout(() => { own.detailed = 0; if (own === open) readDetail(own) }, 3000)
+    }
     open.seen = now.lastEvent
   }
   if (main.firstChild !== open.node) { main.replaceChildren(open.node); toEnd() }
@@ -117,6 +141,7 @@ const readEvents = async (way) => {
     own.events = way === 'before' ? [...events, ...own.events] : [...own.events, ...events.filter((e) => !own.events.some((o) => o.cursor === e.cursor))]
     if (way !== 'after') { own.first = next || ''; own.more.hidden = !next }
     own.last = own.events.at(-1)?.cursor || own.last
+    if (way === 'after' && next) own.again = true // after hours away there's more than one page
     if (own === open) {
       const follow = own.fresh || way === 'after' && atEnd()
       const height = document.documentElement.scrollHeight
@@ -127,7 +152,7 @@ const readEvents = async (way) => {
     }
   } catch (failure) { toast(failure.message) } finally {
     own.reading = false
-    if (own.again) { own.again = false; setTimeout(() => open === own && readEvents('after'), 500) }
+    if (own.again) { own.again = false; setTimeout(() => open === own && readEvents('after'), 300) }
   }
 }
 
@@ -183,7 +208,7 @@ export const lastSteps = async (id, count) => {
 
 const drawEvents = () => {
   const fits = (e) => !open.search || [e.kind, kindWords[e.kind], e.tool, e.text, e.why, e.verdict && verdictWords[e.verdict]].some((t) => t && t.toLowerCase().includes(open.search))
-  const list = steps(open.events).filter(fits)
+  const list = steps([...open.found, ...open.events]).filter((e) => open.found.some((one) => one.cursor === e.cursor) || fits(e))
   open.list.replaceChildren(...list.map(drawStep))
   if (!list.length) open.list.replaceChildren(el('li', { class: 'quiet-text' }, open.search ? 'Nothing fits.' : live()?.host ? `Its timeline is on ${live().host}.` : 'No events yet.'))
 }
