@@ -17,7 +17,7 @@ ALL     = ./... ./lab/...
 LDFLAGS = -s -w -X github.com/hookmux/hookmux/internal/version.String=$(VERSION)
 AGENTS  ?= claude codex grok gemini opencode pi
 
-.PHONY: run build install test check lint verify ci-agents verify-all soak bench usage browser usable chaos fuzz generate pictures docs race man release release-test clean
+.PHONY: run build install test check lint verify ci-agents verify-all soak fleet bench usage browser usable chaos fuzz generate pictures docs race man release release-test clean
 
 run: build
 	@$(GO) run $(FLAGS) ./lab/demo -bin $(BIN)
@@ -102,6 +102,14 @@ SEED    ?= 1
 soak: build
 	HOOKMUX_VERIFY='$(AGENTS)' HOOKMUX_SOAK_MINUTES=$(MINUTES) HOOKMUX_SOAK_SEED=$(SEED) \
 		$(PRIORITY) $(GO) test $(FLAGS) -v -count=1 -timeout 90m -run TestRealSoak ./lab/verify/soak
+
+# Machines in network namespaces, with real agents on two of them; then ROUNDS times a node of a cluster or the server
+# is killed, links are cut for CUT, and clocks are wrong. As root; PostgreSQL is used where it's installed.
+ROUNDS ?= 100
+CUT    ?= 10m
+fleet:
+	HOOKMUX_VERIFY='claude codex' HOOKMUX_FLEET_ROUNDS=$(ROUNDS) HOOKMUX_FLEET_CUT=$(CUT) \
+		$(GO) test $(FLAGS) -v -count=1 -timeout 90m -run 'Fleet|Leaving' ./internal/cli
 
 # Usage counted and timed against ccusage, from npm, on generated records.
 CCUSAGE ?= 20.0.24

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -56,13 +57,18 @@ type Signature struct {
 }
 
 // Decisions is the record of decisions: appended and flushed before an agent hears
-// of one.
+// of one. Behind the last one the file has empty lines, for those to come: flushing
+// what makes no file longer takes half the time.
 type Decisions struct {
 	dir  string
 	mu   sync.Mutex
 	file *os.File
-	size int64
+	size int64 // up to the end of the last record
+	room int64 // the file's size
 }
+
+// spare is how much room is made at a time.
+const spare = 256 << 10
 
 // NewDecisions gives the record in a folder; it is opened with the first decision.
 func NewDecisions(dir string) *Decisions { return &Decisions{dir: dir} }
@@ -71,35 +77,37 @@ func (b *Decisions) openFile() error {
 	if err := os.MkdirAll(b.dir, 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(filepath.Join(b.dir, decisionsFile), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+	f, err := os.OpenFile(filepath.Join(b.dir, decisionsFile), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
-	size, err := endLine(f)
+	info, err := f.Stat()
+	if err == nil {
+		b.size, err = endOfRecords(f, info.Size())
+	}
 	if err != nil {
 		f.Close()
 		return err
 	}
-	b.file, b.size = f, size
+	b.file, b.room = f, info.Size()
 	return nil
 }
 
-// endLine ends a line that a power cut or a full disk left half written: the next
-// record would be lost in it. It returns the size.
-func endLine(f *os.File) (int64, error) {
-	info, err := f.Stat()
-	if err != nil || info.Size() == 0 {
-		return 0, err
+// endOfRecords finds the end of the last line that isn't empty, in a file of a size.
+func endOfRecords(f *os.File, size int64) (int64, error) {
+	block := make([]byte, 64<<10)
+	for size > 0 {
+		from := max(0, size-int64(len(block)))
+		n, err := f.ReadAt(block[:size-from], from)
+		if err != nil {
+			return 0, err
+		}
+		if used := len(bytes.TrimRight(block[:n], "\n")); used > 0 {
+			return from + int64(used), nil
+		}
+		size = from
 	}
-	last := make([]byte, 1)
-	if _, err := f.ReadAt(last, info.Size()-1); err != nil {
-		return 0, err
-	}
-	if last[0] == '\n' {
-		return info.Size(), nil
-	}
-	_, err = f.WriteString("\n")
-	return info.Size() + 1, err
+	return 0, nil
 }
 
 // Commit returns once the disk has the record.
@@ -108,7 +116,6 @@ func (b *Decisions) Commit(r *Record) error {
 	if err != nil {
 		return err
 	}
-	line = append(line, '\n')
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.file != nil && b.size > maxDecisionsFile {
@@ -122,11 +129,21 @@ func (b *Decisions) Commit(r *Record) error {
 			return err
 		}
 	}
-	n, err := b.file.Write(line)
-	b.size += int64(n)
+	// What a power cut or a full disk left half written ends where this line begins.
+	text := append([]byte("\n"), line...)
+	if b.size == 0 {
+		text = line
+	}
+	end, room := b.size+int64(len(text)), b.room
+	if end >= room { // every line ends within the room
+		text = append(text, bytes.Repeat([]byte("\n"), spare)...)
+		room = end + spare
+	}
+	_, err = b.file.WriteAt(text, b.size)
 	if err == nil {
 		err = sealed.FlushFile(b.file)
 	}
+	b.size, b.room = end, room
 	if err != nil {
 		b.closeFile() // the next one begins with a fresh look at the disk
 	}

@@ -40,7 +40,7 @@ func TestDecisionsGoOnAfterHalfALine(t *testing.T) {
 	line := `{"id":"whole"}` + "\n"
 	for text, want := range map[string]string{
 		"": "one two", "\n": "one two", line: "whole one two", line + `{"id":"ha`: "whole one two", "{": "one two",
-		`{"id":"unended"}`: "unended one two",
+		`{"id":"unended"}`: "unended one two", line + "\n\n\n": "whole one two",
 	} {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, decisionsFile), []byte(text), 0o600); err != nil {
@@ -60,12 +60,8 @@ func TestDecisionsBeginAnew(t *testing.T) {
 	probe := NewDecisions(t.TempDir())
 	commitAll(t, probe, "one")
 	probe.Close()
-	info, err := os.Stat(filepath.Join(probe.dir, decisionsFile))
-	if err != nil {
-		t.Fatal(err)
-	}
 	for before, want := range map[int64]string{ // bytes in the file, besides the first record
-		maxDecisionsFile - info.Size() - 1: "one two", maxDecisionsFile - info.Size(): "one two", maxDecisionsFile - info.Size() + 1: "two",
+		maxDecisionsFile - probe.size - 1: "one two", maxDecisionsFile - probe.size: "one two", maxDecisionsFile - probe.size + 1: "two",
 		maxDecisionsFile + 5: "two",
 	} {
 		b := NewDecisions(t.TempDir())
@@ -81,6 +77,32 @@ func TestDecisionsBeginAnew(t *testing.T) {
 				want, want == "two")
 		}
 	}
+}
+
+// Most decisions make the file no longer, also after a restart: flushing them is faster.
+func TestDecisionsFindRoom(t *testing.T) {
+	b := NewDecisions(t.TempDir())
+	commitAll(t, b, "one")
+	size := func() int64 {
+		info, err := os.Stat(filepath.Join(b.dir, decisionsFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	before := size()
+	commitAll(t, b, "two")
+	b.Close()
+	commitAll(t, b, "three")
+	if got := size(); got != before || before < spare {
+		t.Errorf("the file has %d bytes after three decisions and %d after one, want as many, and %d or more", got, before, spare)
+	}
+	long := strings.Repeat("x", spare)
+	commitAll(t, b, long, "four")
+	if got := recordIDs(t, b); got != "one two three "+long+" four" {
+		t.Errorf("the records are %.60q …, want all five", got)
+	}
+	b.Close()
 }
 
 // Of a record of any size only the end is read.

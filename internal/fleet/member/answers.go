@@ -85,7 +85,7 @@ func (r *run) takeAnswer(ctx context.Context, b []byte) protocol.AnswerResult {
 	if json.Unmarshal(b, &in) != nil {
 		return refuse(wire.CodeParams, "the answer can't be read")
 	}
-	record, a, message, err := in.Read(r.membership.Fleet)
+	record, a, message, err := in.Read(&r.operators, r.membership.Fleet)
 	switch {
 	case err != nil:
 		return refuse(wire.CodeRefused, "the answer is refused: %v", err)

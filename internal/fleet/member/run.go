@@ -40,8 +40,10 @@ type run struct {
 	conn   atomic.Pointer[nats.Conn]
 	ready  atomic.Bool // connected, and the server took the hello
 	others others
-	sent   atomic.Int64
-	lost   atomic.Int64 // events that never get to the fleet
+	// operators reads who answers.
+	operators protocol.RecordReader
+	sent      atomic.Int64
+	lost      atomic.Int64 // events that never get to the fleet
 
 	mu           sync.Mutex
 	since        time.Time

@@ -3,6 +3,7 @@
 package protocol
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
@@ -13,6 +14,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nkeys"
@@ -419,9 +421,32 @@ func SignAnswer(key nkeys.KeyPair, record Signed, a *Answer) (SignedAnswer, erro
 	return SignedAnswer{Text: string(text), Signature: signature, Record: record}, err
 }
 
+// RecordReader reads records of a fleet. It remembers the last one, so that the signature
+// of an operator's record isn't checked with each of its answers.
+type RecordReader struct{ last atomic.Pointer[readRecord] }
+
+type readRecord struct {
+	fleet  string
+	signed Signed
+	record Record
+}
+
+// Read is [Signed.ReadRecord].
+func (c *RecordReader) Read(s Signed, fleet string) (Record, error) {
+	if last := c.last.Load(); last != nil && last.fleet == fleet && last.signed.Text == s.Text &&
+		bytes.Equal(last.signed.Signature, s.Signature) {
+		return last.record, nil
+	}
+	r, err := s.ReadRecord(fleet)
+	if err == nil {
+		c.last.Store(&readRecord{fleet, s, r})
+	}
+	return r, err
+}
+
 // Read checks who signed an answer, and reads it. message is the signed text.
-func (s SignedAnswer) Read(fleet string) (r Record, a Answer, message string, err error) {
-	if r, err = s.Record.ReadRecord(fleet); err != nil {
+func (s SignedAnswer) Read(records *RecordReader, fleet string) (r Record, a Answer, message string, err error) {
+	if r, err = records.Read(s.Record, fleet); err != nil {
 		return r, a, "", fmt.Errorf("it isn't from a member of this fleet: %w", err)
 	}
 	if err = json.Unmarshal([]byte(s.Text), &a); err != nil {

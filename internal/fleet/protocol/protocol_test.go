@@ -32,6 +32,7 @@ func TestOnlyTheFleetMakesRecords(t *testing.T) {
 	alien.Fleet, _ = other.PublicKey()
 	unknown.Role = "owner"
 	stolen.ID = "m000000000000"
+	var reader RecordReader // remembers the good one
 	for _, one := range []struct {
 		what   string
 		signer nkeys.KeyPair
@@ -52,9 +53,22 @@ func TestOnlyTheFleetMakesRecords(t *testing.T) {
 		if _, err := signed.ReadRecord(fleetPublic); !errors.Is(err, one.want) {
 			t.Errorf("%s: error %v, want %v", one.what, err, one.want)
 		}
+		for range 2 {
+			if _, err := reader.Read(signed, fleetPublic); !errors.Is(err, one.want) {
+				t.Errorf("%s, read after others: error %v, want %v", one.what, err, one.want)
+			}
+		}
+		forged := signed
+		forged.Signature = append([]byte{1}, forged.Signature[1:]...)
+		if _, err := reader.Read(forged, fleetPublic); err == nil {
+			t.Errorf("%s: another signature is believed", one.what)
+		}
 		signed.Text += " "
 		if _, err := signed.ReadRecord(fleetPublic); err == nil {
 			t.Errorf("%s: a changed text is believed", one.what)
+		}
+		if _, err := reader.Read(signed, fleetPublic); err == nil {
+			t.Errorf("%s: a changed text is believed after the right one", one.what)
 		}
 	}
 }

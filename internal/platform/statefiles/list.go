@@ -88,7 +88,7 @@ var All = []File{
 		Contents: "wrong PINs", Lifetime: "15 minutes after the last", Missing: "none are counted",
 		Damaged: "counts as too many"},
 	{Place: State, Pattern: "decisions.jsonl", Owner: "internal/approvals/ledger", Format: "JSON lines",
-		Contents: "each of your decisions, on disk before the agent hears it",
+		Contents: "each of your decisions, on disk before the agent hears it; empty lines behind them are room for more",
 		Lifetime: "8 MB, then moved to decisions.old.jsonl",
 		Missing:  "started again; the journal has it, too", Damaged: "damaged lines are passed over"},
 	{Place: State, Pattern: "decisions.old.jsonl", Owner: "internal/approvals/ledger", Format: "JSON lines",
