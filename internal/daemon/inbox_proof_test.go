@@ -101,7 +101,7 @@ func TestProofSettingsThatCannotBe(t *testing.T) {
 		p    wire.ConfigSetParams
 		want string
 	}{
-		"no kind":    {wire.ConfigSetParams{Key: "approvals.kinds", Value: json.RawMessage(`["shel"]`)}, `there's no value "shel"`},
+		"no kind":    {wire.ConfigSetParams{Key: "approvals.kinds", Value: json.RawMessage(`["shel"]`)}, `approvals.kinds can't be "shel"`},
 		"Touch ID":   {wire.ConfigSetParams{Key: "approvals.proof", Value: json.RawMessage(`"touchid"`)}, "LocalAuthentication"},
 		"no way":     {wire.ConfigSetParams{Key: "approvals.proof", Value: json.RawMessage(`"none"`)}, "choose from pin, polkit"},
 		"a project":  {wire.ConfigSetParams{Key: "approvals.kinds", Value: json.RawMessage(`[]`), Project: w.Dirs.Home}, "by a project"},

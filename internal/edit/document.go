@@ -71,6 +71,7 @@ func Parse(src []byte) (*Document, error) {
 	root, err := hujson.Parse(d.body)
 	if err != nil {
 		e := syntaxError(err)
+		d.explain(e)
 		if end := d.position(len(d.body) - 1); e.Line > end.Line { // the newline added above
 			e.Position = end
 		}
@@ -93,6 +94,36 @@ func syntaxError(err error) *SyntaxError {
 		text = "unexpected end of file"
 	}
 	return &SyntaxError{Position{max(line, 1), max(col, 1)}, text}
+}
+
+// explain says in place of the parser's words what is missing, and where.
+func (d *Document) explain(e *SyntaxError) {
+	what, where, ok := strings.Cut(strings.TrimPrefix(e.Msg, "invalid character "), "' ")
+	what += "'"
+	switch {
+	case strings.HasPrefix(e.Msg, "invalid literal: "):
+		e.Msg = strings.TrimPrefix(e.Msg, "invalid literal: ") + " isn't a value; a text needs double quotes"
+	case !ok:
+	case strings.HasPrefix(where, "after object value"), strings.HasPrefix(where, "after array value"):
+		e.Msg, e.Position = "a comma is missing", d.endBefore(e.Position)
+	case where == "after object name":
+		e.Msg, e.Position = "a colon is missing", d.endBefore(e.Position)
+	case where == "at start of object name":
+		e.Msg = "a name needs double quotes"
+	case where == "at start of value" && (what == "'}'" || what == "']'" || what == "','"):
+		e.Msg, e.Position = "a value is missing", d.endBefore(e.Position)
+	case where == "at start of value":
+		e.Msg = "a text needs double quotes"
+	case where == "after top-level value":
+		e.Msg = what + " is behind the end"
+	}
+}
+
+// endBefore returns the place behind the last character before at that isn't white space.
+func (d *Document) endBefore(at Position) Position {
+	before := bytes.Join(bytes.SplitAfter(d.body, []byte("\n"))[:at.Line-1], nil)
+	before = append(before, d.body[len(before):min(len(d.body), len(before)+at.Col-1)]...)
+	return d.position(len(bytes.TrimRight(before, " \t\r\n")))
 }
 
 func depthError(at Position) error {

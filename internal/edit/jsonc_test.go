@@ -133,8 +133,18 @@ func TestDocument(t *testing.T) {
 	}
 	_, err = Parse([]byte("{\n \"a\": 1\n \"b\": 2\n}"))
 	var se *SyntaxError
-	if !errors.As(err, &se) || se.Line != 3 || se.Col != 2 {
-		t.Errorf("syntax error %v; want errors.As(err, &se), se.Line == 3 and se.Col == 2", err)
+	if !errors.As(err, &se) || se.Line != 2 || se.Col != 8 || se.Msg != "a comma is missing" {
+		t.Errorf("syntax error %v, want a missing comma at the end of line 2", err)
+	}
+	for text, want := range map[string]string{
+		`{"a" 1}`: "line 1, column 5: a colon is missing", `{a: 1}`: "line 1, column 2: a name needs double quotes",
+		`{"a": on}`: "line 1, column 7: on isn't a value; a text needs double quotes", `{"a": }`: "line 1, column 6: a value is missing",
+		`{"a": 'b'}`: "line 1, column 7: a text needs double quotes", `[1 2]`: "line 1, column 3: a comma is missing",
+		`{} x`: "line 1, column 4: 'x' is behind the end",
+	} {
+		if _, err := Parse([]byte(text)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
 	}
 }
 

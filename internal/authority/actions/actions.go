@@ -53,9 +53,19 @@ func whyWeaker(method string, params json.RawMessage) string {
 	case mayAllow(method, params):
 		return mayAlsoAllow
 	case method == wire.MethodConfigSet && readInto[wire.ConfigSetParams](params).Key == config.RulesModes:
-		return "it changes which rules count"
+		return "it changes which rules apply"
 	case method == wire.MethodAccept:
 		return "some of the changes may take protection away"
+	case method == wire.MethodFleetInit || method == wire.MethodFleetInvite:
+		return "the fleet's operators can answer agents on this machine"
+	case method == wire.MethodFleetJoin:
+		return "they decide for you, and their rules apply here"
+	case method == wire.MethodFleetLeave, method == wire.MethodFleetPush:
+		return "rules that block calls may no longer apply"
+	case method == wire.MethodWebDeviceScope || method == wire.MethodWebPairConfirm || method == wire.MethodTerminalAdd:
+		return "it can then decide for you"
+	case method == wire.MethodInboxReply || method == wire.MethodCmuxPermit:
+		return "it allows more than this one call"
 	}
 	return ""
 }
@@ -66,7 +76,7 @@ const mostNamed = 4
 // WhyAccepted says what becomes weaker when changes of settings are accepted.
 func WhyAccepted(weaker []string) string {
 	if len(weaker) == 0 {
-		return "nothing becomes weaker by what can be told"
+		return "as far as hookmux can tell, nothing becomes weaker"
 	}
 	named := make([]string, 0, mostNamed)
 	for _, one := range weaker[:min(len(weaker), mostNamed)] {
@@ -384,7 +394,11 @@ func aboutRequest(item *wire.InboxRequest) string {
 		switch line.Kind {
 		case wire.CommandLine:
 			commands = append(commands, line.Command())
+		case wire.AddedLine, wire.RemovedLine:
 		case wire.OwnLine:
+			if _, file, ok := strings.Cut(line.Text, "file: "); ok {
+				others = append(others, file)
+			}
 		default:
 			others = append(others, strings.TrimSpace(line.Text))
 		}
@@ -395,7 +409,7 @@ func aboutRequest(item *wire.InboxRequest) string {
 	case item.Tool == "":
 		return strings.Join(others, " ⏎ ")
 	}
-	return item.Tool + " " + strings.Join(others, " ⏎ ")
+	return strings.TrimSpace(item.Tool + " " + strings.Join(others, " ⏎ "))
 }
 
 func describePermit(params json.RawMessage) (string, bool) {

@@ -115,7 +115,7 @@ func TestWhyItIsAsked(t *testing.T) {
 // The code for an acceptance names what becomes weaker, and how much more there is.
 func TestWhyAccepted(t *testing.T) {
 	for want, weaker := range map[string][]string{
-		"nothing becomes weaker by what can be told":                                                        nil,
+		"as far as hookmux can tell, nothing becomes weaker":                                                        nil,
 		"this becomes weaker: guard.own-files: on → off":                                                    {"guard.own-files: on → off"},
 		"this becomes weaker: a; b; c; d; and 2 more, which `hookmux config accept --dry-run` shows on top": {"a", "b", "c", "d", "e", "f"},
 	} {
@@ -198,7 +198,7 @@ func TestDescribeAnswer(t *testing.T) {
 	offers := &wire.InboxRequest{Agent: "claude", Tool: "Bash", Shown: shell.Shown, Suggestions: []json.RawMessage{
 		json.RawMessage(`["npm run *"]`), json.RawMessage(`["touch *"]`)}}
 	two := &wire.InboxRequest{Agent: "claude", Tool: "Bash", Shown: "x\n  $ touch a\n  $ rm b\n"}
-	write := &wire.InboxRequest{Agent: "codex", Tool: "Write", Shown: "Codex wants to write with Write\n  /p/a.txt\n  + hello\n"}
+	write := &wire.InboxRequest{Agent: "codex", Tool: "Write", Shown: "Codex wants to write with Write\nfile: /p/a.txt\n  + hello\n"}
 	question := &wire.InboxRequest{Agent: "claude", Kind: "question", Questions: []event.Inquiry{{Text: "Redis?"}}}
 	plan := &wire.InboxRequest{Agent: "claude", Kind: "plan", Shown: "Claude Code has a plan\n  do it\n"}
 	for _, c := range []struct {
@@ -217,7 +217,7 @@ func TestDescribeAnswer(t *testing.T) {
 		{wire.MethodCmuxPermit, `{"mode":"all"}`, shell,
 			"approve for claude: $ touch three.txt (and approve everything else in its session)"},
 		{wire.MethodInboxReply, `{"choice":"once"}`, two, "approve for claude: $ touch a ⏎ rm b"},
-		{wire.MethodInboxReply, `{"choice":"once"}`, write, "approve for codex: Write /p/a.txt ⏎ + hello"},
+		{wire.MethodInboxReply, `{"choice":"once"}`, write, "approve for codex: Write /p/a.txt"},
 		{wire.MethodInboxReply, `{"choice":"answer"}`, question, "answer the question for claude: Redis?"},
 		{wire.MethodInboxReply, `{"choice":"accept"}`, plan, "answer the plan with accept, for claude: do it"},
 		{wire.MethodInboxSkip, `{}`, shell, "hand back to claude: $ touch three.txt"},

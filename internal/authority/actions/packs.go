@@ -16,7 +16,7 @@ func describePack(params json.RawMessage) (string, bool) {
 	p := readInto[wire.PackAddParams](params)
 	pack, _, err := packstore.FromParams(&p)
 	if err != nil {
-		return "take in a pack of rules", false // which the method refuses
+		return "add a pack of rules", false // which the method refuses
 	}
 	list, _ := pack.Rules() // one that is wrong is refused by the method
 	var allows []string
@@ -25,9 +25,9 @@ func describePack(params json.RawMessage) (string, bool) {
 			allows = append(allows, r.ID)
 		}
 	}
-	text := fmt.Sprintf("take in the pack of rules %s %s", pack.Name, pack.Version)
+	text := fmt.Sprintf("add the pack of rules %s %s", pack.Name, pack.Version)
 	if p.Replaces != "" {
-		text = fmt.Sprintf("put the pack of rules %s %s in the place of the one that counts", pack.Name, pack.Version)
+		text = fmt.Sprintf("replace the pack of rules that's active with %s %s", pack.Name, pack.Version)
 	}
 	if len(allows) > 0 {
 		text += ", which allows calls without a question: " + strings.Join(allows, ", ")

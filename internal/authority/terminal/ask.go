@@ -41,8 +41,8 @@ func newCode() (string, error) {
 var (
 	errNoAnswer  = errors.New("no one answered in time")
 	errCancelled = errors.New("you cancelled it")
-	errWrong     = errors.New("the characters were wrong three times")
-	errNotThere  = errors.New("the characters did not come from the keyboard of that terminal, one by one")
+	errWrong     = errors.New("the code was wrong three times")
+	errNotThere  = errors.New("the code wasn't typed at that terminal's keyboard, key by key")
 )
 
 // screen is a terminal on which the daemon asks.
@@ -96,6 +96,34 @@ func askCode(ctx context.Context, on screen, a authority.Action, why string) err
 	}
 	_ = on.Print("\r\n") // the refusal is told by the command
 	return wrong
+}
+
+// wrapLines breaks lines between words where they'd be wider than the terminal.
+func wrapLines(text string, columns int) string {
+	if columns < 10 {
+		return text
+	}
+	lines := strings.Split(text, "\r\n")
+	for i, line := range lines {
+		var b strings.Builder
+		used := 0
+		for n, word := range strings.Split(line, " ") {
+			width := termsafe.Width(word)
+			switch {
+			case n == 0:
+			case used+1+width >= columns: // the last column makes some terminals break the line themselves
+				b.WriteString("\r\n")
+				used = 0
+			default:
+				b.WriteByte(' ')
+				used++
+			}
+			b.WriteString(word)
+			used += width
+		}
+		lines[i] = b.String()
+	}
+	return strings.Join(lines, "\r\n")
 }
 
 // codeWords ask for a code that everybody who reads them may know.

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/platform/proc"
@@ -71,10 +70,7 @@ func (s *Source) openPopup(ctx context.Context, c *authority.TerminalClient, tex
 // popupHeight has room for a text, three codes and the border.
 func popupHeight(text string) int {
 	rows := 2 + 1 + 3*codeTries
-	for line := range strings.SplitSeq(text, "\r\n") {
-		rows += 1 + utf8.RuneCountInString(line)/(popupWidth-2)
-	}
-	return rows
+	return rows + 1 + strings.Count(wrapLines(text, popupWidth-2), "\r\n")
 }
 
 // awaitPopup finds the process that tmux started for the popup: the only one that

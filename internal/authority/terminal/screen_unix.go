@@ -58,6 +58,9 @@ func (w *ttyWriter) Close() { _ = unix.Close(w.fd) } // nothing is buffered
 const pollStep = 100 * time.Millisecond
 
 func (s *ttyScreen) Print(text string) error {
+	if columns, _, err := term.GetSize(s.fd); err == nil {
+		text = wrapLines(text, columns)
+	}
 	b := []byte(text)
 	for end := time.Now().Add(5 * time.Second); len(b) > 0; {
 		n, err := unix.Write(s.fd, b)

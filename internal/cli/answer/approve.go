@@ -80,7 +80,7 @@ guard, rule or hook that denies.`,
 	f.StringVar(&a.text, "text", "", "your own answer to a question")
 	f.BoolVar(&a.autoEdit, "auto-edit", false, "accept the plan and let the agent edit without asking")
 	f.BoolVar(&a.reviewEdits, "review-edits", false, "accept the plan and have the agent ask about each edit")
-	f.BoolVarP(&a.yes, "yes", "y", false, "save the permission without asking")
+	f.BoolVarP(&a.yes, "yes", "y", false, "don't ask first (--always and --session still take a code)")
 	f.BoolVar(&a.asJSON, "json", false, "print JSON: {id, outcome: delivered|already|expired|unknown, by, permission?}")
 	return cmd
 }

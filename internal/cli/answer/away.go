@@ -94,7 +94,7 @@ func sayLogOnly(app *cmdutil.App, digest *client.Digest) {
 	for _, one := range digest.LogOnly {
 		would := one.Would
 		app.Say("  %s  %s %s  %s %s", one.Time.Local().Format("15:04:05"), termsafe.Line(one.Agent, 24),
-			termsafe.Line(one.Tool, 40), termsafe.Line(one.Hook, 60), text.WouldHave(&would))
+			termsafe.Line(one.Tool, 40), text.Who(one.Hook), text.WouldHave(&would))
 	}
 	if more := digest.LogOnlyCount - len(digest.LogOnly); more > 0 {
 		app.Say("  and %d more; `hookmux log --log-only` lists them", more)

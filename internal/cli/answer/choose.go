@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,12 +74,26 @@ func chooseRequest(ctx context.Context, app *cmdutil.App, name string, fits func
 			fmt.Sprintf("%s; answer it there: `hookmux jump %s`",
 				termsafe.Line(elsewhere[0].Shown, 200), wire.ShortID(elsewhere[0].Session)))
 	case unknown != nil:
-		return nil, unknown
+		return nil, notARequest(ctx, c, name, len(waiting), unknown)
 	}
 	if len(waiting) > 0 {
 		return nil, cmdutil.FailWith(cmdutil.ExitFailed, "no pending request fits these flags; `hookmux inbox` lists them")
 	}
 	return nil, cmdutil.FailWith(cmdutil.ExitFailed, "no requests are waiting")
+}
+
+// notARequest says what a name is that no request has: a word for all of them, or a session that waits for nothing.
+func notARequest(ctx context.Context, c *client.Client, name string, waiting int, unknown error) error {
+	if slices.Contains([]string{"all", "everything", "*"}, strings.ToLower(name)) {
+		return cmdutil.UsageError("there's no request %q; answer one request at a time, or several in the live view: `hookmux`", name)
+	}
+	if s, err := c.Session(ctx, name); err == nil && strings.HasPrefix(s.ID, name) {
+		return cmdutil.UsageError("%s is a session, and it has no request waiting; `hookmux inbox` lists the requests", name)
+	}
+	if waiting == 0 {
+		return cmdutil.UsageError("there's no request %q; none is waiting", name)
+	}
+	return unknown
 }
 
 // sessionTitles returns the titles of the sessions in the list.

@@ -30,7 +30,11 @@ waiting.
 			ch, err := chooseRequest(cmd.Context(), app, name, every)
 			if err != nil {
 				if only, none := chooseRequest(cmd.Context(), app, "", every); name != "" && none == nil && len(only.others) == 0 {
-					return cmdutil.UsageError("%v; with a reason: `hookmux deny %s %s`", err, only.item.ID,
+					return cmdutil.UsageError("there's no request %q; the request comes before the reason: `hookmux deny %s %s`", name,
+						only.item.ID, cmdutil.QuoteWords([]string{strings.Join(args, " ")}))
+				}
+				if reason != "" {
+					return cmdutil.UsageError("%v; the request comes before the reason: `hookmux deny REQUEST %s`", err,
 						cmdutil.QuoteWords([]string{strings.Join(args, " ")}))
 				}
 				return err

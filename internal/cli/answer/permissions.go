@@ -75,9 +75,10 @@ func listPermissions(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 		app.Say("no saved permissions; `hookmux approve --always` saves one")
 		return nil
 	}
-	rows := [][]string{{"ID", "USED", "WHERE", "ALLOWS"}}
+	rows := [][]string{{"ID", "USED", "ALLOWS"}}
 	for _, p := range permissions {
-		rows = append(rows, []string{p.ID, strconv.FormatUint(p.Used, 10), termsafe.Line(p.Reach, 0), termsafe.Line(p.Rule, 0)})
+		rows = append(rows, []string{p.ID, strconv.FormatUint(p.Used, 10), termsafe.Line(p.Rule, 0) + "; " +
+			termsafe.Line(app.Shorten(p.Reach), 0)})
 	}
 	text.Table(app.Stdout, rows, app.Columns())
 	return nil

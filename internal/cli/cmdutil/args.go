@@ -46,8 +46,11 @@ func ExactArgs(names ...string) cobra.PositionalArgs {
 
 // missingArgs names the arguments that are missing, and the command that lists what could be the first of them.
 func missingArgs(cmd *cobra.Command, args, names []string) error {
-	if len(args) == 1 && strings.Contains(args[0], " ") && names[0] == "TEXT" {
-		return UsageError("which session? As in `%s %%3 %s`; `hookmux ps` lists them", cmd.CommandPath(), QuoteWords(args))
+	if len(args) == 1 && names[0] == "TEXT" {
+		if strings.HasPrefix(args[0], "%") || looksLikeSession(args[0]) {
+			return UsageError("what should it say? As in `%s %s \"now run the tests\"`", cmd.CommandPath(), args[0])
+		}
+		return UsageError("which session? As in `%s SESSION %q`; `hookmux ps` lists them", cmd.CommandPath(), args[0])
 	}
 	if kind, list := whatIs(cmd, names[0]); list != "" && len(names) < 3 {
 		text := "which " + kind + "? `" + list + "` lists them"
@@ -64,6 +67,11 @@ func missingArgs(cmd *cobra.Command, args, names []string) error {
 		return UsageError("%s, as in `%s`", text, example)
 	}
 	return UsageError("%s; see `%s --help`", text, cmd.CommandPath())
+}
+
+// looksLikeSession tells the beginning of a session's ID from a text.
+func looksLikeSession(word string) bool {
+	return len(word) >= 4 && strings.ContainsAny(word, "0123456789") && PlainName(word)
 }
 
 // firstExample returns the first of a command's examples that is a single line.
@@ -141,6 +149,9 @@ func TooManyArgs(cmd *cobra.Command, args []string, n int) error {
 	}
 	if command := meantBelow[path][strings.ToLower(arg)]; command != "" {
 		return suggest(cmd.Root().Name(), command)
+	}
+	if path == "ps" && slices.Contains([]string{"running", "done", "failed", "idle", "unknown"}, strings.ToLower(arg)) {
+		return suggest("hookmux ps --status", strings.ToLower(arg))
 	}
 	if f := FlagNamed(cmd, arg); f != nil {
 		return suggest(cmd.CommandPath(), shortFlag(f), QuoteWords(args[n+1:]))

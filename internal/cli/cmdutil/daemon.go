@@ -152,7 +152,7 @@ func (app *App) ReadOnce(ctx context.Context, ask func(asked context.Context, c 
 		case errors.Is(err, client.ErrNoDaemon):
 			why := app.ExplainNoDaemon(dirs)
 			if _, installed := paths.ReadInstallation(app.Getenv); !installed {
-				why += "; `hookmux setup` hooks your agents first"
+				why = "nothing is running yet; hook your agents with `hookmux setup`, then start one"
 			}
 			return FailWith(ExitNoDaemon, why)
 		case !hungUp(err) || !first:
@@ -190,5 +190,5 @@ func (app *App) ExplainNoDaemon(dirs paths.Dirs) string {
 			until.Local().Format("15:04:05") +
 			". Its log is " + dirs.Log() + "; `hookmux daemon start` tries at once"
 	}
-	return "the daemon isn't running; start it with `hookmux daemon start`, or start a hooked agent"
+	return "the daemon isn't running; start it with `hookmux daemon start`"
 }

@@ -21,19 +21,18 @@ var meantFlags = map[string][]string{
 
 // flagsInWords answer flags that a command has for no one: by the command, then the flag.
 var flagsInWords = map[string]map[string]string{
-	"hookmux uninstall": {"all": "without names it unhooks every agent", "agent": agentInWords("uninstall"), "a": agentInWords("uninstall")},
-	"hookmux verify":    {"all": "without names it tests every agent on PATH", "agent": agentInWords("verify"), "a": agentInWords("verify")},
-	"hookmux doctor":    {"all": "without names it checks every agent", "agent": agentInWords("doctor"), "a": agentInWords("doctor")},
-	"hookmux run":       {"agent": agentInWords("run"), "a": agentInWords("run")},
-	"hookmux approve":   {"all": allInWords, "a": allInWords, "deny": "`hookmux deny REQUEST` denies", "no": "`hookmux deny REQUEST` denies"},
-	"hookmux resume":    {"last": "name a session, or use --all"},
-	"hookmux trust":     {"dry-run": "`hookmux trust show` shows what the project would run"},
-	"hookmux guard on":  {"mode": "use `hookmux guard mode NAME MODE`"},
-	"hookmux rules on":  {"mode": "use `hookmux rules mode NAME MODE`"},
-	"hookmux hooks on":  {"mode": "use `hookmux hooks mode ID MODE`"},
-	"hookmux status":    {"watch": followInWords, "follow": followInWords, "f": followInWords, "w": followInWords},
-	"hookmux ps": {"q": idsInWords("ps"), "quiet": idsInWords("ps"),
-		"status": "`hookmux ps --json | jq '.[] | select(.status == \"waiting\")'` filters"},
+	"hookmux uninstall":   {"all": "without names it unhooks every agent", "agent": agentInWords("uninstall"), "a": agentInWords("uninstall")},
+	"hookmux verify":      {"all": "without names it tests every agent on PATH", "agent": agentInWords("verify"), "a": agentInWords("verify")},
+	"hookmux doctor":      {"all": "without names it checks every agent", "agent": agentInWords("doctor"), "a": agentInWords("doctor")},
+	"hookmux run":         {"agent": agentInWords("run"), "a": agentInWords("run")},
+	"hookmux approve":     {"all": allInWords, "a": allInWords, "deny": "`hookmux deny REQUEST` denies", "no": "`hookmux deny REQUEST` denies"},
+	"hookmux resume":      {"last": "name a session, or use --all"},
+	"hookmux trust":       {"dry-run": "`hookmux trust show` shows what the project would run"},
+	"hookmux guard on":    {"mode": "use `hookmux guard mode NAME MODE`"},
+	"hookmux rules on":    {"mode": "use `hookmux rules mode NAME MODE`"},
+	"hookmux hooks on":    {"mode": "use `hookmux hooks mode ID MODE`"},
+	"hookmux status":      {"watch": followInWords, "follow": followInWords, "f": followInWords, "w": followInWords},
+	"hookmux ps":          {"q": idsInWords("ps"), "quiet": idsInWords("ps")},
 	"hookmux guard pause": {"for": spanInWords("guard pause destructive"), "duration": spanInWords("guard pause destructive")},
 	"hookmux rules pause": {"for": spanInWords("rules pause NAME"), "duration": spanInWords("rules pause NAME")},
 	"hookmux off":         {"for": spanInWords("off"), "duration": spanInWords("off")},
@@ -42,7 +41,10 @@ var flagsInWords = map[string]map[string]string{
 	"hookmux setup":       {"only": "`hookmux setup --skip STEP` leaves steps out", "agent": "`hookmux install NAME` hooks one agent"},
 	"hookmux install":     {"global": "it installs for all your projects, unless you say --project", "all": "without names it hooks every agent on this machine", "agent": agentInWords("install"), "a": agentInWords("install")},
 	"hookmux web": {"stop": "`hookmux web off` stops serving the page", "off": "`hookmux web off` stops serving the page",
-		"port": portInWords("4665"), "p": portInWords("4665"), "host": portInWords("4665"), "address": portInWords("4665")},
+		"port": webOnInWords, "p": webOnInWords, "host": webOnInWords, "address": webOnInWords, "listen": webOnInWords,
+		"tailscale": "use it with `hookmux web on`", "public-url": "use it with `hookmux web on`", "cert": "use it with `hookmux web on`",
+		"key": "use it with `hookmux web on`", "insecure": "use it with `hookmux web on`", "no-open": "use it with `hookmux web on`"},
+	"hookmux web on": {"port": portInWords("4665"), "p": portInWords("4665"), "host": portInWords("4665"), "address": portInWords("4665")},
 	"hookmux fleet init": {"port": portInWords("4670"), "p": portInWords("4670"), "host": portInWords("4670")},
 	"hookmux inbox": {"q": idsInWords("inbox"), "quiet": idsInWords("inbox"), "agent": byAgentInWords, "a": byAgentInWords,
 		"wait": "`hookmux inbox -f` waits for new requests", "w": "`hookmux inbox -f` waits for new requests"},
@@ -56,8 +58,10 @@ const (
 	awayInWords       = "`hookmux away` lasts until `hookmux away --end`"
 	byAgentInWords    = "it shows every agent's requests; `hookmux inbox --json | jq '.[] | select(.agent == \"claude\")'` filters"
 	reasonInWords     = "the reason needs no flag: `hookmux deny REQUEST 'use pnpm'`"
-	daemonFlagInWords = "`hookmux daemon` runs in the foreground, `hookmux daemon start` in the background"
+	daemonFlagInWords = "`hookmux daemon run` runs in the foreground, `hookmux daemon start` in the background"
 )
+
+const webOnInWords = "`hookmux web on --listen 127.0.0.1:4665` sets address and port"
 
 func spanInWords(command string) string {
 	return "the duration needs no flag: `hookmux " + command + " 30m`"
@@ -218,7 +222,8 @@ func badFlagValue(e *pflag.InvalidValueError) error {
 	if f.Shorthand != "" {
 		given = "-" + f.Shorthand
 	}
-	what := map[string]string{"int": "a whole number", "uint": "a whole number", "int64": "a whole number",
+	number := "a whole number; write " + given + " 20"
+	what := map[string]string{"int": number, "uint": number, "int64": number,
 		"float64": "a number", "duration": "a duration; write 30s, 10m or 1h", "bool": "true or false"}[f.Value.Type()]
 	if what == "" {
 		return UsageError("%s %q isn't valid: %v", given, e.GetValue(), e.Unwrap())

@@ -29,12 +29,12 @@ var meant = map[string][]string{
 	"doc": {"help"}, "docs": {"help"}, "man": {"help"}, "commands": {"help"}, "prompt": {"send"}, "say": {"send"}, "message": {"send"},
 	"continue": {"resume"}, "back": {"away --end"}, "return": {"away --end"}, "setting": {"config"}, "fix": {"doctor --fix"},
 	"repair": {"doctor --fix"}, "validate": {"verify", "check"}, "lint": {"rules check", "check"}, "unset": {"config unset"},
-	"reload": {"daemon restart"}, "serve": {"daemon"}, "server": {"daemon"},
+	"reload": {"daemon restart"}, "serve": {"daemon run"}, "server": {"daemon"},
 	"watch": {"log -f"}, "tail": {"log -f"}, "events": {"log"}, "history": {"log"}, "journal": {"log"}, "journalctl": {"log"},
 	"search": {"log --text"}, "find": {"log --text"}, "grep": {"log --text"},
 	"explain": {"why"}, "test": {"why"}, "confirm": {"config accept"}, "settings": {"config"}, "set": {"config set"},
 	"dashboard": {"up"}, "view": {"show", "up"}, "tui": {"up"}, "top": {"up"}, "monitor": {"up", "log"},
-	"browse": {"web"}, "browser": {"web"}, "devices": {"web devices"}, "pair": {"web pair"},
+	"browse": {"web on"}, "browser": {"web on"}, "devices": {"web devices"}, "pair": {"web pair"},
 	"seat": {"whoami"}, "untrust": {"trust remove"}, "attach": {"jump"}, "open": {"jump"}, "goto": {"jump"}, "go": {"jump"},
 	"cd": {"jump"}, "describe": {"show"}, "inspect": {"show"}, "info": {"status", "show"}, "exec": {"run"}, "launch": {"run"},
 	"pack": {"rules"}, "packs": {"rules"}, "module": {"typescript", "hooks"}, "modules": {"hooks"}, "hook": {"hooks"}, "rule": {"rules"},
@@ -72,7 +72,7 @@ var meantBelow = map[string]map[string]string{
 	"hooks": {"create": "hooks new", "edit": "hooks set", "change": "hooks set", "update": "hooks set", "enable": "hooks on",
 		"disable": "hooks off", "events": "hooks discover", "types": "hooks discover", "check": "hooks test", "run": "hooks test", "show": "hooks list",
 		"status": "hooks list", "all": "hooks list"},
-	"daemon": {"kill": "daemon stop", "status": "status", "info": "status", "log": "log", "logs": "log", "run": "daemon", "show": "daemon", "list": "status"},
+	"daemon": {"kill": "daemon stop", "info": "daemon status", "log": "log", "logs": "log", "show": "daemon status", "list": "daemon status", "foreground": "daemon run"},
 	"config": {"delete": "config unset", "remove": "config unset", "rm": "config unset", "del": "config unset",
 		"reset": "config unset", "show": "config get", "confirm": "config accept", "schema": "schema"},
 	"agents": {"enable": "install", "add": "install", "install": "install", "on": "install", "hook": "install",
@@ -88,8 +88,8 @@ var meantBelow = map[string]map[string]string{
 	"whoami": {"trust": "whoami add", "enrol": "whoami add"},
 	"inbox":  {"approve": "approve", "deny": "deny", "skip": "skip", "list": "inbox", "ls": "inbox"},
 	"notify": {"start": "notify on", "stop": "notify off", "list": "notify status", "show": "notify status", "channels": "notify status"},
-	"web": {"start": "web", "on": "web", "open": "web", "serve": "web", "stop": "web off", "disable": "web off", "end": "web off",
-		"close": "web off", "status": "web devices", "list": "web devices", "unpair": "web devices remove",
+	"web": {"start": "web on", "open": "web on", "serve": "web on", "enable": "web on", "stop": "web off", "disable": "web off", "end": "web off",
+		"close": "web off", "show": "web status", "list": "web devices", "unpair": "web devices remove",
 		"remove": "web devices remove", "rm": "web devices remove"},
 	"web devices": {"unpair": "web devices remove", "revoke": "web devices remove", "add": "web pair", "pair": "web pair",
 		"new": "web pair", "show": "web devices list"},
@@ -119,8 +119,7 @@ var inWords = map[string]map[string]string{
 	"rules":       {"edit": "edit the files in ~/.config/hookmux/rules, then run `hookmux rules check`"},
 	"agents":      {"add": describeInWords, "new": describeInWords, "create": describeInWords},
 	"permissions": {"add": permissionsInWords, "new": permissionsInWords, "create": permissionsInWords},
-	"ps": {"waiting": "`hookmux inbox` shows what is waiting", "running": statusInWords, "done": statusInWords,
-		"failed": statusInWords, "idle": statusInWords, "unknown": statusInWords, "ended": "`hookmux ps --all` shows them, too",
+	"ps": {"waiting": "`hookmux inbox` shows what is waiting", "ended": "`hookmux ps --all` shows them, too",
 		"kill": "hookmux doesn't end agents; `hookmux jump` takes you to one", "stop": "hookmux doesn't end agents; `hookmux jump` takes you to one"},
 	"log": {"clear": logInWords, "delete": logInWords, "rm": logInWords, "remove": logInWords, "reset": logInWords},
 	"inbox": {"clear": "`hookmux skip` hands one request back to its agent, `hookmux deny` denies it",
@@ -136,9 +135,8 @@ const (
 	describeInWords    = "describe it in a file in ~/.config/hookmux/agents, then run `hookmux agents check FILE`"
 	guardsInWords      = "guards are built in; `hookmux rules new` writes rules of your own"
 	unpauseInWords     = "`hookmux guard pause NAME --end` ends a pause"
-	daemonInWords      = "the daemon starts by itself when a hook or a command needs it; `hookmux install` sets it up"
+	daemonInWords      = "the daemon starts by itself with the next hook; `hookmux install` sets it up"
 	logInWords         = "events are kept as long as the setting journal.keep says: `hookmux config set journal.keep 7d`"
-	statusInWords      = "`hookmux ps --json | jq '.[] | select(.status == \"running\")'` filters by status"
 	permissionsInWords = "`hookmux approve --always` saves a permission while a request is waiting; `hookmux rules new` allows " +
 		"commands in advance"
 	removeInWords = "`hookmux rules`, `hooks` and `permissions` each have `remove`; `hookmux uninstall` removes hookmux's hooks"

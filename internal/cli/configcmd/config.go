@@ -391,7 +391,7 @@ func setArgs(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if key, ok := config.Find(first(args)); ok && len(args) == 1 {
-		return cmdutil.UsageError("VALUE is missing, as in `%s %s %s`", cmd.CommandPath(), args[0], cmdutil.QuoteWords([]string{key.ExampleValue()}))
+		return cmdutil.UsageError("%s needs a value, as in `%s %[1]s %[3]s`", args[0], cmd.CommandPath(), cmdutil.QuoteWords([]string{key.ExampleValue()}))
 	}
 	return cmdutil.ExactArgs("KEY", "VALUE")(cmd, args)
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/version"
 	"github.com/hookmux/hookmux/internal/version/upgrades"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -33,22 +34,40 @@ import (
 
 // DaemonCommand is `hookmux daemon`.
 func DaemonCommand(app *cmdutil.App) *cobra.Command {
-	var service bool
+	var service, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "daemon",
-		Short: "Run, start, stop or restart the daemon",
-		Long: `The daemon is the process behind all hooks. It starts by itself when a hook or a
-command needs it, so you rarely run this by hand. Without a command, shows the daemon
-that's running, or runs one in the foreground until Ctrl-C.
-
-Under systemd or launchd use --service: it waits while another daemon is running
-and takes over when that one stops.`,
-		Example: "  hookmux daemon start\n  hookmux daemon restart\n  hookmux daemon          # in the foreground, when none is running",
+		Short: "Show, start, stop or restart the daemon",
+		Long: `The daemon is the process behind all hooks. A hook starts it, and so does every
+command that changes something; commands that only list never do. Without a command,
+shows whether it's running.`,
+		Example: "  hookmux daemon\n  hookmux daemon start\n  hookmux daemon restart",
 		Args:    cmdutil.SubcommandArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return runDaemon(cmd.Context(), app, service) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !service && app.IsTerminal() && app.Getenv(daemonstart.LockVariable) == "" {
+				return daemonStatus(cmd.Context(), app, asJSON)
+			}
+			return runDaemon(cmd.Context(), app, service) // what hooks and services start has no terminal
+		},
 	}
-	cmd.Flags().BoolVar(&service, "service", false, "for service managers: wait while another daemon runs")
-	cmd.AddCommand(
+	cmd.Flags().BoolVar(&service, "service", false, "")
+	_ = cmd.Flags().MarkHidden("service") // it's there: this can't fail
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	status := &cobra.Command{
+		Use: "status", Short: "Show whether the daemon is running", Args: cmdutil.ExactArgs(), Example: "  hookmux daemon status --json",
+		Long: `Shows whether the daemon is running: its process, version, socket and log. Exits 69 if
+it isn't.`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return daemonStatus(cmd.Context(), app, asJSON) },
+	}
+	status.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	run := &cobra.Command{
+		Use: "run", Short: "Run the daemon in the foreground until Ctrl-C", Args: cmdutil.ExactArgs(), Example: "  hookmux daemon run",
+		Long: `Runs the daemon in the foreground until Ctrl-C. Under systemd or launchd use --service:
+it waits while another daemon is running and takes over when that one stops.`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runDaemon(cmd.Context(), app, service) },
+	}
+	run.Flags().BoolVar(&service, "service", false, "for service managers: wait while another daemon runs")
+	cmd.AddCommand(status, run,
 		&cobra.Command{
 			Use: "start", Short: "Start the daemon in the background", Args: cmdutil.ExactArgs(),
 			Example: "  hookmux daemon start",
@@ -121,10 +140,7 @@ func runDaemon(ctx context.Context, app *cmdutil.App, service bool) error {
 		if auto {
 			return nil // somebody was faster; that is all the starter wanted
 		}
-		if app.IsTerminal() {
-			return sayRunning(ctx, app, dirs)
-		}
-		return errors.New("a daemon is already running; `hookmux status` shows it")
+		return errors.New("a daemon is already running; `hookmux daemon status` shows it")
 	}
 	if err != nil {
 		return err
@@ -136,14 +152,26 @@ func runDaemon(ctx context.Context, app *cmdutil.App, service bool) error {
 	return h.Run(ctx)
 }
 
-// sayRunning shows the daemon that is running.
-func sayRunning(ctx context.Context, app *cmdutil.App, dirs paths.Dirs) error {
-	info, err := (&client.Client{Socket: dirs.Socket()}).Info(ctx)
+// daemonStatus shows the daemon that is running.
+func daemonStatus(ctx context.Context, app *cmdutil.App, asJSON bool) error {
+	dirs, err := app.Dirs()
 	if err != nil {
 		return err
 	}
-	app.Say("the daemon is running, pid %d, version %s; `hookmux status` shows more, `hookmux daemon restart` starts it afresh",
-		info.PID, termsafe.Line(info.Version, 40))
+	var info *client.Info
+	if err := app.ReadOnce(ctx, func(ctx context.Context, c *client.Client) (err error) {
+		info, err = c.Info(ctx)
+		return err
+	}); err != nil {
+		return err
+	}
+	if asJSON {
+		return app.PrintJSON(map[string]any{"pid": info.PID, "version": info.Version, "uptime": info.Uptime, "socket": info.Socket, "log": dirs.Log()})
+	}
+	app.Say("the daemon is running, pid %d, version %s, up %s", info.PID, termsafe.Line(info.Version, 40),
+		text.Ago(time.Duration(info.Uptime*float64(time.Second))))
+	app.Say("socket  %s", termsafe.Line(app.Shorten(info.Socket), 200))
+	app.Say("log     %s", app.Shorten(dirs.Log()))
 	return nil
 }
 

@@ -231,6 +231,9 @@ func runHooksVerb(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName,
 			if !isHookVerb(verb) {
 				return unknownHooksCommand(append([]string{agentName, verb}, rest...)...)
 			}
+			if len(rest) == 0 && slices.Contains(HookNames(app), agentName) {
+				return cmdutil.UsageError("the command comes first: `hookmux hooks %s %s`", verb, agentName)
+			}
 			return cmdutil.UnknownAgent(catalogue, agentName)
 		}
 		agentName = a.Name
@@ -262,7 +265,8 @@ func runHooksVerb(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName,
 			return cmdutil.UsageError("which hook? `%s` lists them", list)
 		}
 		if verb == "add" {
-			return cmdutil.UsageError("which event? As in `hookmux hooks %sadd tool.before`; `hookmux hooks discover` lists them", before)
+			return cmdutil.UsageError("which event, and what should it run? As in `hookmux hooks %sadd tool.before --handler command --target 'make lint'`; "+
+				"`hookmux hooks discover` lists the events", before)
 		}
 		return cmdutil.UsageError("%s is missing, as in `hookmux hooks %s%s %s`; see `hookmux hooks --help`", needs, before,
 			verb, needs)

@@ -2,7 +2,10 @@ package rulescmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
@@ -45,6 +48,11 @@ func (f *packFlags) add(ctx context.Context, from string) error {
 	origin, err := packstore.ParseOrigin(from, app.Cwd())
 	if err != nil {
 		return cmdutil.UsageError("%v", err)
+	}
+	if origin.Folder != "" {
+		if _, err := os.Stat(origin.Folder); errors.Is(err, fs.ErrNotExist) {
+			return cmdutil.UsageError("there's no folder %s; a pack is a folder, or a git repository: git+URL@VERSION", app.Shorten(from))
+		}
 	}
 	pack, origin, err := fetchPack(ctx, app, origin)
 	if err != nil {

@@ -140,6 +140,11 @@ func (w *whyFlags) run(cmd *cobra.Command, args []string) error {
 			return cmdutil.UsageError("which event? As in `hookmux why %s PreToolUse < payload.json`; `hookmux hooks discover %s` lists them",
 				a.Name, a.Name)
 		}
+		if c, err := app.RunningDaemon(); err == nil && cmdutil.PlainName(args[0]) {
+			if item, err := c.Request(ctx, args[0]); err == nil {
+				return cmdutil.UsageError("%s is a request; `hookmux inbox --all` shows it, `hookmux log --ids` has the ID of its event", item.ID)
+			}
+		}
 		return examineEvent(ctx, app, commandEvent(args[0], app.Cwd(), w.agent), w.asJSON)
 	case len(args) == 2 && w.isPayload(args):
 		return explainPayload(app, cmd, &w.payload, args[0], args[1], w.asJSON)

@@ -24,12 +24,15 @@ func TmuxCommand(app *cmdutil.App) *cobra.Command {
 		Short: "Show agents in tmux: icons, window names, keys",
 		Long: `Shows in tmux what the agent in each window is doing: an icon after the window's
 name, the session's title as the name, a key that jumps to the agent that has been
-waiting longest, and one that opens the live view in a popup.`,
+waiting longest, and one that opens the live view in a popup. Without a command, shows
+whether that's set up.`,
 		Example: "  hookmux tmux install\n  hookmux tmux status\n  hookmux tmux uninstall",
 		Args:    cmdutil.SubcommandArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(tmuxInstallCommand(app), tmuxUninstallCommand(app), tmuxStatusCommand(app))
+	status := tmuxStatusCommand(app)
+	cmd.RunE = status.RunE
+	cmd.Flags().AddFlagSet(status.Flags())
+	cmd.AddCommand(tmuxInstallCommand(app), tmuxUninstallCommand(app), status)
 	return cmd
 }
 

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,7 +25,7 @@ import (
 func PsCommand(app *cmdutil.App) *cobra.Command {
 	var follow, asJSON, all bool
 	var agents []string
-	var host string
+	var host, status string
 	cmd := &cobra.Command{
 		Use:   "ps",
 		Short: "List sessions, waiting ones first",
@@ -34,11 +35,15 @@ after an hour; --all shows them, and those you can resume.
 
 STATUS is waiting, running, done, failed, idle, or unknown if hookmux can't tell.
 ps doesn't start the daemon; exit code 69 means that none is running.`,
-		Example: "  hookmux ps\n  hookmux ps -f\n  hookmux ps --json | jq '.[] | select(.status == " +
-			"\"waiting\")'",
-		Args: cmdutil.ExactArgs(),
+		Example: "  hookmux ps\n  hookmux ps -f\n  hookmux ps --status running",
+		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			params := wanted{wire.SessionsParams{All: all, Agents: agents}, host}
+			params := wanted{wire.SessionsParams{All: all, Agents: agents}, host, status}
+			if status != "" {
+				if err := cmdutil.CheckFlag("status", status, statuses...); err != nil {
+					return err
+				}
+			}
 			if err := checkSessionAgents(cmd.Context(), app, agents); err != nil {
 				return err
 			}
@@ -56,20 +61,29 @@ ps doesn't start the daemon; exit code 69 means that none is running.`,
 		"with -f one line per change: {session, what, gone}")
 	cmd.Flags().BoolVar(&all, "all", false, "also sessions that ended, and those you can resume")
 	cmd.Flags().StringSliceVarP(&agents, "agent", "a", nil, "only this agent (repeatable)")
+	cmd.Flags().StringVar(&status, "status", "", "only this status: "+strings.Join(statuses, ", "))
 	cmd.Flags().StringVar(&host, "host", "", cmdutil.HostFlag)
 	return cmd
 }
 
+// statuses are what a session's status can be.
+var statuses = []string{wire.StatusWaiting, wire.StatusRunning, wire.StatusDone, wire.StatusFailed, wire.StatusIdle, wire.StatusUnknown}
+
 // wanted says which sessions are listed.
 type wanted struct {
 	wire.SessionsParams
-	host string
+	host, status string
+}
+
+// fits reports whether a session is among them, by what the daemon doesn't filter.
+func (p *wanted) fits(s *wire.Session) bool {
+	return cmdutil.OnHost(p.host, s.Host) && (p.status == "" || p.status == s.Status)
 }
 
 // list asks for them.
 func (p *wanted) list(ctx context.Context, c *client.Client) ([]wire.Session, error) {
 	list, err := c.Sessions(ctx, p.SessionsParams)
-	return slices.DeleteFunc(list, func(one wire.Session) bool { return !cmdutil.OnHost(p.host, one.Host) }), err
+	return slices.DeleteFunc(list, func(one wire.Session) bool { return !p.fits(&one) }), err
 }
 
 func listSessions(ctx context.Context, app *cmdutil.App, params wanted, asJSON bool) error {
@@ -117,6 +131,9 @@ func showSessions(app *cmdutil.App, w io.Writer, list []wire.Session, all bool) 
 
 // emptyListMessage says why a list is empty and what to do.
 func emptyListMessage(params wanted) string {
+	if params.status != "" {
+		return "no session is " + params.status + "; `hookmux ps` lists all"
+	}
 	if params.host != "" {
 		return "no sessions on this machine; `hookmux ps` lists all"
 	}
@@ -232,7 +249,7 @@ func followSessions(ctx context.Context, app *cmdutil.App, params wanted, asJSON
 func streamSessions(ctx context.Context, app *cmdutil.App, c *client.Client, params wanted,
 	asJSON bool) error {
 	wanted := func(s *wire.Session) bool {
-		return (len(params.Agents) == 0 || slices.Contains(params.Agents, s.Agent)) && cmdutil.OnHost(params.host, s.Host)
+		return (len(params.Agents) == 0 || slices.Contains(params.Agents, s.Agent)) && params.fits(s)
 	}
 	return cmdutil.FollowStream(ctx, func() error {
 		ready := false

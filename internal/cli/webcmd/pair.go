@@ -45,7 +45,7 @@ func pairDevice(ctx context.Context, app *cmdutil.App, p wire.WebPairParams, ope
 	}
 	var status wire.WebStatus
 	if err := c.Call(ctx, wire.MethodWebStatus, nil, &status); err == nil && !status.On {
-		return cmdutil.FailWith(cmdutil.ExitFailed, "the page isn't served; `hookmux web` starts it")
+		return cmdutil.FailWith(cmdutil.ExitFailed, "the page isn't served; `hookmux web on` serves it")
 	}
 	if !app.IsTerminal() {
 		return cmdutil.UsageError("run it in your terminal: you compare the digits that the device shows there")
@@ -61,7 +61,7 @@ func pairDevice(ctx context.Context, app *cmdutil.App, p wire.WebPairParams, ope
 	}
 	app.Say("Scan it with your phone, or open:\n  %s", pairing.URL)
 	if strings.HasPrefix(pairing.URL, "http://localhost") {
-		app.Say("Only browsers on this machine reach that address; for a phone see `hookmux web --help`.")
+		app.Say("Only browsers on this machine reach that address; for a phone see `hookmux web on --help`.")
 	}
 	app.Say("Waiting until %s …", pairing.Until.Local().Format("15:04:05"))
 	patient := *c

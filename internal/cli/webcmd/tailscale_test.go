@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What `hookmux web --tailscale` asks of tailscale, and what it says without it.
+// What `hookmux web on --tailscale` asks of tailscale, and what it says without it.
 func TestTailscale(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)

@@ -11,34 +11,85 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // WebCommand is `hookmux web`.
 func WebCommand(app *cmdutil.App) *cobra.Command {
-	var o webOptions
+	var asJSON bool
+	show := func(cmd *cobra.Command, _ []string) error { return webStatus(cmd.Context(), app, asJSON) }
 	cmd := &cobra.Command{
 		Use:   "web",
 		Short: "Answer your agents in a browser or on your phone",
-		Long: `Serves a page with your sessions and requests, on this machine only unless you say
-otherwise, and opens it. A browser can do nothing until you pair it: hookmux web pair.
+		Long: `A page with your sessions and requests, for browsers and phones that you pair. Without
+a command, shows whether the page is served, and where.`,
+		Example: `  hookmux web on
+  hookmux web pair
+  hookmux web off`,
+		Args: cmdutil.SubcommandArgs, RunE: show,
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	status := &cobra.Command{Use: "status", Short: "Show whether the page is served, and where", Example: "  hookmux web status --json",
+		Args: cmdutil.ExactArgs(), RunE: show}
+	status.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.AddCommand(onCommand(app), offCommand(app), status, pairCommand(app), devicesCommand(app))
+	return cmd
+}
+
+// webStatus says whether the page is served, and where.
+func webStatus(ctx context.Context, app *cmdutil.App, asJSON bool) error {
+	var status wire.WebStatus
+	if err := app.ReadOnce(ctx, func(ctx context.Context, c *client.Client) error {
+		return c.Call(ctx, wire.MethodWebStatus, nil, &status)
+	}); err != nil {
+		return err
+	}
+	switch {
+	case asJSON:
+		return app.PrintJSON(status)
+	case status.Error != "":
+		app.Say("the page can't be served: %s", status.Error)
+	case !status.On:
+		app.Say("the page isn't being served; `hookmux web on` serves it")
+	default:
+		app.Say("the page is at %s", status.URL)
+	}
+	switch status.Devices {
+	case 0:
+		app.Say("no device is paired; `hookmux web pair` pairs one")
+	case 1:
+		app.Say("1 device is paired; `hookmux web devices` shows it")
+	default:
+		app.Say("%d devices are paired; `hookmux web devices` lists them", status.Devices)
+	}
+	return nil
+}
+
+func onCommand(app *cmdutil.App) *cobra.Command {
+	var o webOptions
+	cmd := &cobra.Command{
+		Use:   "on",
+		Short: "Serve the page, and open it",
+		Long: `Serves the page, on this machine only unless you say otherwise, and opens it. A browser
+can do nothing until you pair it: hookmux web pair.
 
 Phones need https. There are three ways:
 
-  Tailscale         hookmux web --tailscale
-  your own proxy    hookmux web --public-url https://agents.example.org
-  your certificate  hookmux web --listen 0.0.0.0:4665 --cert FILE --key FILE
+  Tailscale         hookmux web on --tailscale
+  your own proxy    hookmux web on --public-url https://agents.example.org
+  your certificate  hookmux web on --listen 0.0.0.0:4665 --cert FILE --key FILE
 
 The page is served until hookmux web off, also after the daemon restarts.`,
-		Example: `  hookmux web
-  hookmux web --tailscale
-  hookmux web --public-url https://agents.example.org
-  hookmux web pair`,
+		Example: `  hookmux web on
+  hookmux web on --tailscale
+  hookmux web on --public-url https://agents.example.org`,
 		Args: cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runWeb(cmd.Context(), app, o) },
 	}
@@ -51,7 +102,6 @@ The page is served until hookmux web off, also after the daemon restarts.`,
 	f.BoolVar(&o.tailscale, "tailscale", false, "serve it to your own devices with tailscale serve")
 	f.BoolVar(&o.noOpen, "no-open", false, "don't open a browser")
 	f.BoolVar(&o.asJSON, "json", false, "print JSON, and don't open a browser")
-	cmd.AddCommand(pairCommand(app), devicesCommand(app), offCommand(app))
 	return cmd
 }
 
@@ -72,8 +122,12 @@ type webOptions struct {
 
 func runWeb(ctx context.Context, app *cmdutil.App, o webOptions) error {
 	if o.Listen != "" {
-		if _, port, err := net.SplitHostPort(o.Listen); err != nil || port == "" {
+		_, port, err := net.SplitHostPort(o.Listen)
+		if err != nil || port == "" {
 			return cmdutil.UsageError("--listen %q isn't an address; write one like 127.0.0.1:4665", o.Listen)
+		}
+		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+			return cmdutil.UsageError("--listen %q has no valid port; use 1 to 65535", o.Listen)
 		}
 	}
 	switch {

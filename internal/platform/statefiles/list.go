@@ -116,7 +116,7 @@ var All = []File{
 		Contents: "trusted terminals", Lifetime: "per terminal until it is removed or its processes end",
 		Missing: "none are trusted", Damaged: "none are trusted, and that's reported"},
 	{Place: State, Pattern: "web.json", Owner: "internal/ui/web", Format: "JSON, sealed",
-		Contents: "whether and where the page for browsers is served", Lifetime: "until `hookmux web` changes it",
+		Contents: "whether and where the page for browsers is served", Lifetime: "until `hookmux web on` or `off` changes it",
 		Missing: "it isn't served", Damaged: "it isn't served, and that's reported"},
 	{Place: State, Pattern: "remotes.json", Owner: "internal/fleet/remote", Format: "JSON, sealed",
 		Contents: "hosts over ssh, with the key that signs your answers to each", Lifetime: "per host until it is removed",

@@ -76,16 +76,20 @@ func Parse(sources ...Source) ([]*Rule, []Problem) {
 	return list, append(problems, twice...)
 }
 
-// Unique joins lists of rules. Of rules with the same id the first counts; the
-// others are named.
+// Unique joins lists of rules, and names those whose id another has. They apply all the same, or a rule could be hidden
+// by writing another: only one that may allow is left out.
 func Unique(lists ...[]*Rule) ([]*Rule, []Problem) {
 	var list []*Rule
 	var problems []Problem
 	seen := map[string]*Rule{}
 	for _, r := range slices.Concat(lists...) {
 		if first := seen[r.ID]; first != nil {
-			text := fmt.Sprintf("another rule has this id: %s:%d", first.File, first.Line)
-			problems = append(problems, r.problem(text))
+			p := r.problem(fmt.Sprintf("%s:%d has a rule with the same id; rename one of them", first.File, first.Line))
+			if p.Used = !r.MayAllow(); p.Used {
+				list = append(list, r)
+				p.Text += " (both apply)"
+			}
+			problems = append(problems, p)
 			continue
 		}
 		seen[r.ID] = r

@@ -102,7 +102,7 @@ func (k Key) parse(raw json.RawMessage) (any, error) {
 	if k.Type == Millis {
 		n, ok := v.(float64)
 		if !ok || n != math.Trunc(n) || n > float64((24*time.Hour).Milliseconds()) {
-			return nil, fmt.Errorf("%s must be a whole number of milliseconds, at most a day's", k.Name)
+			return nil, fmt.Errorf("%s can't be %s; write milliseconds, such as 5000 (at most a day: 86400000)", k.Name, raw)
 		}
 		if least, ok := k.Min.(Milliseconds); ok && Milliseconds(n) < least {
 			return nil, fmt.Errorf("%s must be at least %d", k.Name, least)
@@ -160,9 +160,9 @@ func noValue(key, value string, choices []string) error {
 		}
 	}
 	if near != "" {
-		return fmt.Errorf("there's no value %q for %s; did you mean %q?", value, key, near)
+		return fmt.Errorf("%s can't be %q; did you mean %q?", key, value, near)
 	}
-	return fmt.Errorf("there's no value %q for %s; choose from %s", value, key, strings.Join(choices, ", "))
+	return fmt.Errorf("%s can't be %q; choose from %s", key, value, strings.Join(choices, ", "))
 }
 
 // meantValues are words for on and off. None means less protection than it says.

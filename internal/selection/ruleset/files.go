@@ -304,17 +304,17 @@ func addedTexts(trusted []byte) (head string, parts []string) {
 
 // addedRules returns the rules of a text in force that nobody accepted.
 func addedRules(name string, trusted []byte) []*rules.Rule {
-	var lists [][]*rules.Rule
+	var list []*rules.Rule
 	_, parts := addedTexts(trusted)
 	for _, part := range parts {
 		ids, text, _ := strings.Cut(part, "\n")
 		found, _ := rules.Parse(rules.Source{Name: name, Data: []byte(text), Layer: rules.User})
 		counted := strings.Fields(ids)
-		lists = append(lists, slices.DeleteFunc(found, func(r *rules.Rule) bool {
-			return !onlyTightens(r) || !slices.Contains(counted, r.ID)
-		}))
+		list = append(list, slices.DeleteFunc(found, func(r *rules.Rule) bool {
+			return !onlyTightens(r) || !slices.Contains(counted, r.ID) ||
+				slices.ContainsFunc(list, func(other *rules.Rule) bool { return other.ID == r.ID })
+		})...)
 	}
-	list, _ := rules.Unique(lists...)
 	return list
 }
 

@@ -139,8 +139,8 @@ func (l *Loader) join() *Loaded {
 		add(l.packs)
 	}
 	var twice []rules.Problem
-	out.Rules, twice = joinRules(append(lists, last)...)
-	out.Problems = slices.Concat(out.Problems, twice, namedAsPacks(out.Rules))
+	out.Rules, twice = rules.Unique(append(lists, last)...)
+	out.Problems = slices.Concat(out.Problems, without(twice, out.Problems), namedAsPacks(out.Rules))
 	return out
 }
 
@@ -273,38 +273,18 @@ func (l *Loader) Project(trusted *trust.TrustedContent) *Loaded {
 	return out
 }
 
-// joinRules joins rules of several files. Rules that have the same id are named. They
-// count all the same, or a rule could be hidden by writing another: only one that
-// may allow is left out.
-func joinRules(lists ...[]*rules.Rule) ([]*rules.Rule, []rules.Problem) {
-	var list []*rules.Rule
-	var problems []rules.Problem
-	seen := map[string]*rules.Rule{}
-	for _, r := range slices.Concat(lists...) {
-		first := seen[r.ID]
-		if first == nil {
-			seen[r.ID] = r
-			list = append(list, r)
-			continue
-		}
-		p := rules.Problem{File: r.File, Line: r.Line, Column: r.Column, Rule: r.ID,
-			Text: fmt.Sprintf("another rule has this id: %s:%d", first.File, first.Line)}
-		if !r.MayAllow() {
-			list = append(list, r)
-			p.Rule, p.Text = "", fmt.Sprintf("the rule %s counts, but another has its id, too: %s:%d; give one "+
-				"of them another", r.ID, first.File, first.Line)
-		}
-		problems = append(problems, p)
-	}
-	return list, problems
-}
-
 // WithoutDuplicatesOf gives the rules of a project as they count beside those that count
 // everywhere.
 func (one *Loaded) WithoutDuplicatesOf(base *Loaded) *Loaded {
 	if len(one.Rules) == 0 {
 		return one
 	}
-	all, twice := joinRules(base.Rules, one.Rules)
-	return &Loaded{Rules: all[len(base.Rules):], Programs: one.Programs, Problems: slices.Concat(one.Problems, twice)}
+	all, twice := rules.Unique(base.Rules, one.Rules)
+	return &Loaded{Rules: all[len(base.Rules):], Programs: one.Programs, Problems: slices.Concat(one.Problems,
+		without(without(twice, base.Problems), one.Problems))}
+}
+
+// without returns the problems that aren't known yet.
+func without(problems, known []rules.Problem) []rules.Problem {
+	return slices.DeleteFunc(problems, func(p rules.Problem) bool { return slices.Contains(known, p) })
 }

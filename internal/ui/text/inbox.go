@@ -53,10 +53,10 @@ func (s Style) Card(item *wire.InboxRequest, now time.Time) string {
 		b.WriteString(" " + s.dim("["+termsafe.Line(wire.ShortID(item.Session), 24)+"]"))
 	}
 	if item.Status == wire.InboxPending {
-		b.WriteString(s.dim(fmt.Sprintf("  waiting %s, %s left", span(now.Sub(item.CreatedAt)),
-			span(item.Deadline.Sub(now)))))
+		b.WriteString(s.dim(fmt.Sprintf("  waiting %s, %s left", ago(now.Sub(item.CreatedAt)),
+			ago(item.Deadline.Sub(now)))))
 	} else if item.Status == wire.InboxPrompt {
-		b.WriteString(s.dim("  waiting " + span(now.Sub(item.CreatedAt)) + " at its own prompt"))
+		b.WriteString(s.dim("  waiting " + ago(now.Sub(item.CreatedAt)) + " at its own prompt"))
 	} else {
 		b.WriteString("  " + s.Ended(item))
 	}
@@ -98,7 +98,7 @@ func (s Style) promptItem(item *wire.InboxRequest, now time.Time) string {
 	short := termsafe.Line(wire.ShortID(item.Session), 24)
 	return fmt.Sprintf("%s %s %s%s\n%s\n%s\n", s.bold("▲"),
 		s.paint(agentColour(item.Agent), termsafe.Line(item.Agent, 0)), s.dim("["+short+"]"),
-		s.dim("  waiting "+span(now.Sub(item.CreatedAt))), s.wrapText(termsafe.Line(item.Shown, 0)),
+		s.dim("  waiting "+ago(now.Sub(item.CreatedAt))), s.wrapText(termsafe.Line(item.Shown, 0)),
 		s.dim("→ answer there: hookmux jump "+shellquote.Argument(short)))
 }
 
@@ -236,19 +236,6 @@ func OptionWords(item *wire.InboxRequest) string {
 		words[i] = fmt.Sprintf("%d=ANSWER", i+1)
 	}
 	return strings.Join(words, " ")
-}
-
-// span returns a duration as people say it.
-func span(d time.Duration) string {
-	switch {
-	case d < time.Second:
-		return "0s"
-	case d < 2*time.Minute:
-		return fmt.Sprintf("%ds", int(d.Seconds()))
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%dm", int(d.Minutes()))
-	}
-	return fmt.Sprintf("%dh", int(d.Hours()))
 }
 
 // About returns one line that says what a request is about; it may be cut, because

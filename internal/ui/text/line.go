@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/hook"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -171,12 +172,33 @@ func marks(ev *event.Event) []string {
 	return list
 }
 
-// Who says who decided: you, or a hook by its id.
+// Who says who decided: you, a guard, a rule, a permission, or a hook by its ID.
 func Who(by string) string {
-	if by == event.ByUser {
+	guard, isGuard := hook.GuardName(by)
+	permission, isPermission := event.PermissionOf(by)
+	switch {
+	case by == event.ByUser:
 		return "you"
+	case guard == "rules":
+		return "a rule"
+	case guard == "rules.log":
+		return "a rule in log mode"
+	case guard == "budget":
+		return "a budget"
+	case isGuard:
+		return "guard " + termsafe.Line(guard, 40)
+	case isPermission:
+		return "permission " + termsafe.Line(permission, 40)
 	}
 	return termsafe.Line(by, 40)
+}
+
+// hookOrGuard names what ran at an event.
+func hookOrGuard(id string) string {
+	if who := Who(id); who != id {
+		return who
+	}
+	return "hook " + termsafe.Line(id, 40)
 }
 
 // Outcome returns what came of an event: appended to its line, or as a line of its
@@ -226,10 +248,10 @@ func (s Style) Outcome(o *wire.Outcome, alone bool) string {
 	}
 	for _, step := range o.Steps {
 		if step.Would != nil {
-			parts = append(parts, s.yellow(termsafe.Line(step.Hook, 40)+" "+WouldHave(step.Would)))
+			parts = append(parts, s.yellow(Who(step.Hook)+" "+WouldHave(step.Would)))
 		}
 		if step.Error != "" && step.Would == nil {
-			parts = append(parts, s.red("hook "+termsafe.Line(step.Hook, 40)+" failed: "+
+			parts = append(parts, s.red(hookOrGuard(step.Hook)+" failed: "+
 				termsafe.Line(step.Error, 120)))
 		}
 	}

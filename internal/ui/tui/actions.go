@@ -101,7 +101,7 @@ func digestLines(d *client.Digest, now time.Time) []string {
 	}
 	for i := range d.LogOnly {
 		one := &d.LogOnly[i]
-		lines = append(lines, "  "+termsafe.Line(one.Agent+" "+one.Tool+"  "+one.Hook, 120)+" "+
+		lines = append(lines, "  "+termsafe.Line(one.Agent+" "+one.Tool+"  "+text.Who(one.Hook), 120)+" "+
 			text.WouldHave(&one.Would))
 	}
 	return lines

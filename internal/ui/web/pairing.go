@@ -142,7 +142,7 @@ func (s *Service) pairMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Er
 	running := s.running
 	s.mu.Unlock()
 	if running == nil {
-		return nil, wire.Errorf(wire.CodeConflict, "the page isn't served; `hookmux web` starts it")
+		return nil, wire.Errorf(wire.CodeConflict, "the page isn't served; `hookmux web on` serves it")
 	}
 	if len(s.Devices.List()) >= devices.Max {
 		return nil, wire.Errorf(wire.CodeConflict, "%d devices are paired already; `hookmux web devices remove` one first",

@@ -270,7 +270,7 @@ func (v *server) handler() http.Handler {
 		if !v.knowsHost(r) {
 			// A name that was pointed here by somebody else, as DNS rebinding does.
 			fail(w, http.StatusMisdirectedRequest, "host", "hookmux isn't served under this name; "+
-				"`hookmux web --public-url` adds one")
+				"`hookmux web on --public-url` adds one")
 			return
 		}
 		protected.ServeHTTP(w, r)

@@ -5,7 +5,7 @@
 // page's own files needs the signature of a device that you paired at a trusted
 // terminal (pairing.go, signature.go); an answer carries a signature of its own over
 // what was shown, which is kept with the decision (answer.go). The page is served only
-// after `hookmux web`; until then nothing of this package runs.
+// after `hookmux web on`; until then nothing of this package runs.
 package web
 
 import (
@@ -96,7 +96,7 @@ func New(o Options) *Service {
 	s := &Service{Options: o}
 	s.hub = &hub{service: s, pages: map[*page]struct{}{}}
 	if err := sealed.Load(o.Dirs.State, settingsFile, &s.settings); err != nil {
-		o.Problems.Raise("web", "the page for browsers isn't served: "+err.Error(), "run `hookmux web` again")
+		o.Problems.Raise("web", "the page for browsers isn't served: "+err.Error(), "run `hookmux web on` again")
 		s.settings = settings{}
 	}
 	s.push = newPusher(s)
@@ -123,7 +123,7 @@ func (s *Service) startLocked() error {
 	if err != nil {
 		s.failed = err.Error()
 		s.Problems.Raise("web", "the page for browsers isn't served: "+err.Error(),
-			"correct it and run `hookmux web` again, or `hookmux web off`")
+			"correct it and run `hookmux web on` again, or `hookmux web off`")
 		return err
 	}
 	s.running, s.failed = running, ""
