@@ -115,7 +115,7 @@ func TestWhyItIsAsked(t *testing.T) {
 // The code for an acceptance names what becomes weaker, and how much more there is.
 func TestWhyAccepted(t *testing.T) {
 	for want, weaker := range map[string][]string{
-		"as far as hookmux can tell, nothing becomes weaker":                                                        nil,
+		"as far as hookmux can tell, nothing becomes weaker":                                                nil,
 		"this becomes weaker: guard.own-files: on → off":                                                    {"guard.own-files: on → off"},
 		"this becomes weaker: a; b; c; d; and 2 more, which `hookmux config accept --dry-run` shows on top": {"a", "b", "c", "d", "e", "f"},
 	} {

@@ -44,7 +44,7 @@ var flagsInWords = map[string]map[string]string{
 		"port": webOnInWords, "p": webOnInWords, "host": webOnInWords, "address": webOnInWords, "listen": webOnInWords,
 		"tailscale": "use it with `hookmux web on`", "public-url": "use it with `hookmux web on`", "cert": "use it with `hookmux web on`",
 		"key": "use it with `hookmux web on`", "insecure": "use it with `hookmux web on`", "no-open": "use it with `hookmux web on`"},
-	"hookmux web on": {"port": portInWords("4665"), "p": portInWords("4665"), "host": portInWords("4665"), "address": portInWords("4665")},
+	"hookmux web on":     {"port": portInWords("4665"), "p": portInWords("4665"), "host": portInWords("4665"), "address": portInWords("4665")},
 	"hookmux fleet init": {"port": portInWords("4670"), "p": portInWords("4670"), "host": portInWords("4670")},
 	"hookmux inbox": {"q": idsInWords("inbox"), "quiet": idsInWords("inbox"), "agent": byAgentInWords, "a": byAgentInWords,
 		"wait": "`hookmux inbox -f` waits for new requests", "w": "`hookmux inbox -f` waits for new requests"},

@@ -179,6 +179,8 @@ func Who(by string) string {
 	switch {
 	case by == event.ByUser:
 		return "you"
+	case strings.HasPrefix(by, "rule:"):
+		return "rule " + termsafe.Line(by[len("rule:"):], 40)
 	case guard == "rules":
 		return "a rule"
 	case guard == "rules.log":

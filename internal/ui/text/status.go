@@ -190,7 +190,7 @@ func (s Style) statusModes(w io.Writer, info *wire.Info, now time.Time) {
 		if i == 0 {
 			label = "log mode"
 		}
-		line := termsafe.Line(m.Hook, 40)
+		line := Who(m.Hook)
 		name, isGuard := hook.GuardName(m.Hook)
 		switch {
 		case m.Would > 0 && isGuard:
