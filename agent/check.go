@@ -88,7 +88,7 @@ func check(file File, own, whole *Agent, others map[string]*Agent) []Problem {
 			continue
 		}
 		if seen[e.Name] {
-			c.at(path+".name", "%s: event %s stands twice", own.Name, e.Name)
+			c.at(path+".name", "%s: event %s appears twice", own.Name, e.Name)
 		}
 		seen[e.Name] = true
 		c.event(path, own.Name, e, d)
@@ -100,7 +100,7 @@ func check(file File, own, whole *Agent, others map[string]*Agent) []Problem {
 		case t == nil || t.Name == "":
 			c.at(path, "%s: a tool has no name", own.Name)
 		case seen[t.Name]:
-			c.at(path+".name", "%s: tool %s stands twice", own.Name, t.Name)
+			c.at(path+".name", "%s: tool %s appears twice", own.Name, t.Name)
 		case !t.Kind.Known():
 			c.at(path+".kind", "%s: tool %s: kind %q is not known", own.Name, t.Name, t.Kind)
 		case strings.Count(t.Name, "*") > 1:

@@ -176,7 +176,7 @@ func (m permissionMethods) revoke(params json.RawMessage, _ proc.Cred) (any, *wi
 	}
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeInternal,
-			"the permission no longer counts, but it may come back when the daemon restarts: %v", err)
+			"the permission is removed, but it may come back when the daemon restarts: %v", err)
 	}
 	return permissionInfo(gone, 0), nil
 }

@@ -103,10 +103,9 @@ func degradationSentences(agents *agent.Catalogue, r *queue.Request, said queue.
 		case less.What != event.PartContext:
 			out = append(out, less.String())
 		case !toldAfter:
-			out = append(out, "your words beside it are dropped: "+less.Reason())
+			out = append(out, "your note is dropped: "+less.Reason())
 		case r.Event.Tool.Kind != event.Shell:
-			out = append(out, "your words beside it are told after the call, if the agent reports it as it asked "+
-				"about it")
+			out = append(out, "the agent gets your note after the call, if it reports the call as it asked about it")
 		}
 	}
 	return out

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
 
+	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 )
 
@@ -178,4 +180,23 @@ func takes(args []string, named bool) error {
 		return err
 	}
 	return cmd.ValidateArgs(cmd.Flags().Args())
+}
+
+// TestAgentCount holds what the README, the changelog and the site say against the agents that hookmux knows.
+func TestAgentCount(t *testing.T) {
+	all := len(agent.Builtin().Agents())
+	for file, want := range map[string]string{
+		"README.md":              fmt.Sprintf("OpenCode and [%d more]", all-3),
+		"CHANGELOG.md":           fmt.Sprintf("%d agents", all),
+		"docs/agents.md":         fmt.Sprintf("hookmux knows %d agents", all),
+		"lab/gen/site/home.html": fmt.Sprintf(">%d more</a>", all-5),
+	} {
+		text, err := os.ReadFile(filepath.Join("..", "..", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%s doesn't say %q", file, want)
+		}
+	}
 }

@@ -28,12 +28,28 @@ func setHelp(root *cobra.Command) {
 		var b bytes.Buffer
 		about := cmd.Long
 		if about == "" {
-			about = cmd.Short + "."
+			about = thirdPerson(cmd.Short) + "."
 		}
 		fmt.Fprintf(&b, "%s\n\n", reflow(about))
 		writeUsage(&b, cmd)
 		fmt.Fprint(cmd.OutOrStdout(), b.String())
 	})
+}
+
+// thirdPerson says what a command does as longer descriptions do: "Prints the version" for "Print the version".
+func thirdPerson(short string) string {
+	verb, rest, _ := strings.Cut(short, " ")
+	switch {
+	case verb == "Entry":
+		return short
+	case strings.HasSuffix(verb, "ch"), strings.HasSuffix(verb, "sh"), strings.HasSuffix(verb, "o"), strings.HasSuffix(verb, "ss"):
+		verb += "es"
+	case strings.HasSuffix(verb, "ry"):
+		verb = strings.TrimSuffix(verb, "y") + "ies"
+	default:
+		verb += "s"
+	}
+	return verb + " " + rest
 }
 
 func writeUsage(w io.Writer, cmd *cobra.Command) {

@@ -199,7 +199,7 @@ func planSetup(app *cmdutil.App, states []agents.HookState) []setupStep {
 		steps = append(steps, setupStep{"guards", g[1], []string{"guard", "on", g[0]}})
 	}
 	if hasStatusLine(names) {
-		steps = append(steps, setupStep{"limits", "Show how much of your plan is left. Claude Code tells only its status line, so hookmux " +
+		steps = append(steps, setupStep{"limits", "Show how much of your plan is left. Claude Code only passes this to its status line, so hookmux " +
 			"becomes the status line and still shows yours. `hookmux usage statusline uninstall` undoes it.",
 			[]string{"usage", "statusline", "install"}})
 	}

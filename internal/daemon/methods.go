@@ -39,7 +39,7 @@ func (h *Daemon) ownMethods() map[string]services.Method {
 
 // refuseNoAgent refuses what is about the caller's project to somebody who has none.
 func refuseNoAgent(json.RawMessage, proc.Cred) (any, *wire.Error) {
-	return nil, wire.Errorf(wire.CodeRefused, "refused: only an agent's own processes are told about its project, and this "+
+	return nil, wire.Errorf(wire.CodeRefused, "refused: only an agent's own processes may read about its project, and this "+
 		"isn't one; use `hookmux ps` and `hookmux log`")
 }
 

@@ -183,7 +183,7 @@ func (d *yamlDoc) marked(start *token.Token, name ast.Node, mark string, value a
 		n.anchor = name.GetToken().Value
 		if d.anchors[n.anchor] != nil {
 			return nil, &SyntaxError{d.position(n.start),
-				fmt.Sprintf("&%s stands for two things; change it by hand", n.anchor)}
+				fmt.Sprintf("&%s means two things; change it by hand", n.anchor)}
 		}
 		d.anchors[n.anchor] = n
 	} else {

@@ -58,7 +58,7 @@ func injectSettings(r *Request, s *scanned) ([]string, bool, []string, error) {
 	if earlier := given[:len(given)-1]; len(earlier) > 0 {
 		// Which of several counts has changed between versions; with one
 		// there is no question.
-		notes = append(notes, fmt.Sprintf("%s counts only the last of several %s, so the others are left out",
+		notes = append(notes, fmt.Sprintf("%s only uses the last of several %s, so the others are left out",
 			r.Agent.Title, settingsFlag))
 		args = withoutOptions(args, earlier)
 	}

@@ -73,7 +73,7 @@ func (p *Pipeline) noteOddities(c *call, said string, dry *services.DryRun) {
 		dry.Note(c.Event.Agent + " has no event " + c.Event.Native + "; it passes through as \"other\"")
 	}
 	if c.Event.Native != said && c.Event.Malformed == "" {
-		dry.Note("the payload says that it is " + c.Event.Native + ", and that counts")
+		dry.Note("the payload says that it's " + c.Event.Native + ", so that's what it is")
 	}
 	if p.Off.IsOff() {
 		dry.Note("hookmux is off: a real call would be answered neutrally; `hookmux on` ends that")

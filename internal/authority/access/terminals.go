@@ -202,7 +202,7 @@ func (s *Service) removeTerminal(params json.RawMessage, _ proc.Cred) (any, *wir
 	found, err := s.trusted.Remove(p.PID)
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeInternal,
-			"it no longer counts, but may come back when the daemon restarts: %v", err)
+			"the terminal is no longer trusted, but it may be again when the daemon restarts: %v", err)
 	}
 	if !found {
 		return nil, wire.Errorf(wire.CodeParams,

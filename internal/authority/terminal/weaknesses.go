@@ -68,8 +68,8 @@ func findWeaknesses(sysctl func(string) string, kernel, tmux string, uid int, ma
 		})
 	case !isOlder(tmux, 3, 4):
 		list = append(list, Weakness{
-			"tmux", "tmux " + tmux + " lets programs press keys for a client (send-keys -K); none of them " +
-				"counts as yours, but they can spoil a code that you type",
+			"tmux", "tmux " + tmux + " lets programs press keys for a client (send-keys -K); hookmux " +
+				"never takes one for yours, but they can spoil a code that you type",
 			"",
 		})
 	}

@@ -208,14 +208,14 @@ func mayTrust(app *cmdutil.App, agents []*agent.Agent, yes, asJSON bool) (func(s
 		case yes:
 			may[a.Name] = true
 		case ask:
-			fmt.Fprintf(app.Stdout, "%s is told to trust hookmux's own hooks, and only those. Do it? [y/N] ", a.Title)
+			fmt.Fprintf(app.Stdout, "Have %s trust hookmux's own hooks, and only those? [y/N] ", a.Title)
 			said, err := app.ReadYes()
 			if err != nil {
 				return nil, err
 			}
 			may[a.Name] = said
 		default:
-			app.PrintNotes([]string{fmt.Sprintf("%s won't be told to trust its hooks, because that needs your yes; "+
+			app.PrintNotes([]string{fmt.Sprintf("%s doesn't trust its hooks yet, and that needs your yes; "+
 				"run this in a terminal, or add --yes", a.Title)})
 		}
 	}

@@ -254,7 +254,7 @@ func appServer(app *cmdutil.App, a *agent.Agent, cwd string) install.AppServer {
 func ConfirmPlan(app *cmdutil.App, plan *install.Plan, f *InstallFlags, question string, askedLater bool) error {
 	for _, a := range plan.Agents {
 		if a.Trusted && a.Changed && !f.asJSON {
-			app.Say("%s will be told to trust exactly these hooks.", a.Title)
+			app.Say("%s will trust exactly these hooks.", a.Title)
 		}
 	}
 	if f.Yes {

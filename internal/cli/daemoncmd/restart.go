@@ -71,7 +71,7 @@ func endDaemon(ctx context.Context, app *cmdutil.App, dirs paths.Dirs, c *client
 		return nil
 	}
 	if pid == 0 {
-		return errors.New("the daemon does not answer, and which process it is cannot be told; end `hookmux daemon` yourself")
+		return errors.New("the daemon doesn't answer, and hookmux can't tell which process it is; end it yourself")
 	}
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		if err := sendSignal(pid, signal); err != nil {

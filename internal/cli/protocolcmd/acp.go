@@ -55,7 +55,7 @@ the agent's; its stderr and signals pass through.`,
 		},
 	}
 	cmd.Flags().SetInterspersed(false)
-	cmd.Flags().StringVarP(&name, "agent", "a", "", "hookmux's name for the agent, when it can't be told from what it calls itself")
+	cmd.Flags().StringVarP(&name, "agent", "a", "", "hookmux's name for the agent, if the agent calls itself something else")
 	return cmd
 }
 

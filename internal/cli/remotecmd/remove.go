@@ -23,7 +23,7 @@ func removeCommand(app *cmdutil.App) *cobra.Command {
 one, and if remote add installed hookmux there, it's taken away again: hooks, programs
 and records; you confirm that with a code that the other machine shows.
 
-If the other machine can't be reached, it's removed here all the same, and you're told
+If the other machine can't be reached, it's removed here all the same, and hookmux says
 what to run there.`,
 		Example: "  hookmux remote remove ci\n  hookmux remote remove ci --here",
 		Args:    cmdutil.ExactArgs("NAME"),
@@ -54,7 +54,7 @@ func removeHost(ctx context.Context, app *cmdutil.App, name string, here, asJSON
 	}
 	app.Say("%s is removed here", gone.Name)
 	if !gone.Left {
-		app.Say("%s couldn't be told (%s). Run this there: hookmux web devices remove %s", gone.Target,
+		app.Say("%s couldn't be reached (%s). Run this there: hookmux web devices remove %s", gone.Target,
 			termsafe.Line(gone.Why, 160), gone.Device)
 	}
 	if !gone.Installed || here {

@@ -48,7 +48,7 @@ question: reads, tests and linters in the project. Existing files aren't overwri
 			kind := rulesStarter
 			switch {
 			case describe && safe, safe && project:
-				return cmdutil.UsageError("--safe stands alone: a project's rules can't allow anything")
+				return cmdutil.UsageError("use --safe on its own: a project's rules can't allow anything")
 			case describe:
 				kind = programStarter
 			case safe:

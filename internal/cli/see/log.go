@@ -70,7 +70,7 @@ daemon restarts, -f waits for it.`,
 	f.StringVar(&flags.host, "host", "", "only this machine of your fleet; all for every machine")
 	f.StringVar(&flags.since, "since", "", "nothing older: 1h, 2d, 2026-01-31, 2026-01-31T12:00:00Z")
 	f.StringVar(&flags.until, "until", "", "nothing newer")
-	f.IntVarP(&flags.limit, "limit", "n", 0, "at most this many; with -f, begin with the last n events")
+	f.IntVarP(&flags.limit, "limit", "n", 0, "at most this many; with -f, begin with the last N events")
 	f.IntVar(&flags.count, "count", 0, "with -f, stop after this many events")
 	f.StringVar(&flags.after, "after", "", "only what follows this cursor (0: everything)")
 	f.BoolVar(&flags.ids, "ids", false, "show the ID of each event, for hookmux why")

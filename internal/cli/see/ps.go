@@ -34,7 +34,7 @@ session is doing now, or how its last turn went. Sessions that ended leave the l
 after an hour; --all shows them, and those you can resume.
 
 STATUS is waiting, running, done, failed, idle, or unknown if hookmux can't tell.
-ps doesn't start the daemon; exit code 69 means that none is running.`,
+ps doesn't start the daemon; exit code 69 means that it isn't running.`,
 		Example: "  hookmux ps\n  hookmux ps -f\n  hookmux ps --status running",
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -244,7 +244,7 @@ func translateIf(rule string) ([]*hook.Match, error) {
 			case strings.HasPrefix(path, "//"):
 				path = path[1:] // there, two slashes begin an absolute path
 			case strings.HasPrefix(path, "/"), strings.HasPrefix(path, "~"):
-				return nil, errors.New("a path that depends on where the rule stands")
+				return nil, errors.New("a path that depends on which file the rule is in")
 			}
 			m.Path = strings.TrimPrefix(path, "./")
 		default:

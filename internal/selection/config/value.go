@@ -372,7 +372,7 @@ func (k Key) tighten(have, wish any, trusted bool) (any, error) {
 		// Less time or less record can also help an attacker, so this one
 		// takes a person's word.
 		if !trusted && Format(wish) != Format(have) {
-			return have, fmt.Errorf("%s counts only in a trusted project; run `hookmux trust`", k.Name)
+			return have, fmt.Errorf("%s only applies in a trusted project; run `hookmux trust`", k.Name)
 		}
 		return wish, nil
 	case Intersect:

@@ -57,7 +57,7 @@ func overview(c *agent.Catalogue, seen map[string]recordings.Summary) string {
 		}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, head, len(tested)+len(documented), len(tested))
+	fmt.Fprintf(&b, head, len(tested)+len(documented)+len(untested), len(tested))
 	for _, f := range append(tested, documented...) {
 		row(&b, f)
 	}
