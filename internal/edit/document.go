@@ -102,7 +102,11 @@ func (d *Document) explain(e *SyntaxError) {
 	what += "'"
 	switch {
 	case strings.HasPrefix(e.Msg, "invalid literal: "):
-		e.Msg = strings.TrimPrefix(e.Msg, "invalid literal: ") + " isn't a value; a text needs double quotes"
+		literal := strings.TrimPrefix(e.Msg, "invalid literal: ")
+		rest := bytes.TrimPrefix(d.body[len(d.before(e.Position)):], []byte(literal))
+		if e.Msg = literal + " isn't a value; a text needs double quotes"; bytes.HasPrefix(bytes.TrimSpace(rest), []byte(":")) {
+			e.Msg = "a name needs double quotes"
+		}
 	case !ok:
 	case strings.HasPrefix(where, "after object value"), strings.HasPrefix(where, "after array value"):
 		e.Msg, e.Position = "a comma is missing", d.endBefore(e.Position)
@@ -121,9 +125,17 @@ func (d *Document) explain(e *SyntaxError) {
 
 // endBefore returns the place behind the last character before at that isn't white space.
 func (d *Document) endBefore(at Position) Position {
-	before := bytes.Join(bytes.SplitAfter(d.body, []byte("\n"))[:at.Line-1], nil)
-	before = append(before, d.body[len(before):min(len(d.body), len(before)+at.Col-1)]...)
-	return d.position(len(bytes.TrimRight(before, " \t\r\n")))
+	return d.position(len(bytes.TrimRight(d.before(at), " \t\r\n")))
+}
+
+// before returns the text before a place.
+func (d *Document) before(at Position) []byte {
+	lines := bytes.SplitAfter(d.body, []byte("\n"))
+	n := at.Col - 1
+	for _, line := range lines[:min(at.Line-1, len(lines))] {
+		n += len(line)
+	}
+	return d.body[:min(n, len(d.body))]
 }
 
 func depthError(at Position) error {

@@ -103,7 +103,7 @@ func TestWhyItIsAsked(t *testing.T) {
 		{wire.MethodConfigSet, `{"key":"modules.log","value":["a.ts"]}`, ""},
 		{wire.MethodConfigSet, `{"key":"guard.secrets","value":"off"}`, ""},
 		{wire.MethodHooksDrop, `{"id":"x"}`, ""},
-		{wire.MethodConfigSet, `{"key":"rules.modes","value":["x=block"]}`, "it changes which rules count"},
+		{wire.MethodConfigSet, `{"key":"rules.modes","value":["x=block"]}`, "it changes which rules apply"},
 		{wire.MethodAccept, `{}`, "some of the changes may take protection away"},
 	} {
 		if a := Describe(c.method, authority.Decide, json.RawMessage(c.params)); a.Why != c.want || !a.Weakens {

@@ -197,7 +197,7 @@ func Who(by string) string {
 
 // hookOrGuard names what ran at an event.
 func hookOrGuard(id string) string {
-	if who := Who(id); who != id {
+	if who := Who(id); who != termsafe.Line(id, 40) {
 		return who
 	}
 	return "hook " + termsafe.Line(id, 40)
