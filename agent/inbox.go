@@ -218,15 +218,14 @@ func (f *Inbox) WaitFor(native string, left time.Duration, wait Wait) time.Durat
 	return min(left, wait.Setting)
 }
 
-// BriefWait says how long an agent with a brief wait waits, and how that is
-// changed; "" for other agents.
+// BriefWait describes how long an agent with a brief wait waits; it is "" for other agents.
 func (a *Agent) BriefWait() string {
 	if a.Inbox == nil || a.Inbox.Wait != WaitBrief {
 		return ""
 	}
-	return fmt.Sprintf("%s hides its own prompt while it waits for an answer from here: up to %.0f s while "+
-		"`hookmux up` is open or notifications are on, else %.0f s; `hookmux config set inbox.wait.%s 5m` changes that",
-		a.Title, time.Duration(a.Inbox.Watched).Seconds(), time.Duration(a.Inbox.Brief).Seconds(), a.Name)
+	return fmt.Sprintf("%s hides its own prompt while it waits for your answer in hookmux: up to %.0f s while "+
+		"`hookmux up` is open or notifications are on, otherwise %.0f s",
+		a.Title, time.Duration(a.Inbox.Watched).Seconds(), time.Duration(a.Inbox.Brief).Seconds())
 }
 
 // inbox says what is wrong with what a person may answer.

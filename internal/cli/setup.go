@@ -20,7 +20,7 @@ import (
 )
 
 // setupSteps are the names --skip takes, in their order.
-var setupSteps = []string{"install", "guards", "limits", "tmux", "verify"}
+var setupSteps = []string{"install", "guards", "limits", "tmux", "verify", "waits"}
 
 // setupCommand is `hookmux setup`.
 func setupCommand(app *cmdutil.App) *cobra.Command {
@@ -32,11 +32,11 @@ func setupCommand(app *cmdutil.App) *cobra.Command {
 		Long: `Walks you through the first steps: installs hooks for the agents it finds
 (install), turns on the guards against destructive commands and leaked secrets
 (guards), learns your plan's limits from Claude Code's status line (limits), shows
-agents in tmux (tmux), and runs a self-test with one of your
-agents against a scripted model (verify).
+agents in tmux (tmux), runs a self-test with one of your agents against a scripted
+model (verify), and asks how long Codex may wait for your answer (waits).
 
-Every step shows the command it runs and asks first. Enter means yes. Each step
-names the command that undoes it.`,
+Every step shows the command it runs and asks first. Enter means yes, or keeps a
+default. Each step names the command that undoes it.`,
 		Example: "  hookmux setup\n  hookmux setup --yes --skip verify   # for scripts",
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -86,22 +86,31 @@ func runSetup(ctx context.Context, app *cmdutil.App, yes bool, skip []string) er
 				continue
 			}
 		}
-		app.Say("\n$ %s", line)
-		inner, said := *app, &lastLine{to: app.Stderr}
-		inner.Args, inner.Stderr = append(slices.Clone(step.command), step.yesFlag()...), said
-		if runCommandLine(&inner) != cmdutil.ExitOK {
-			failed = append(failed, line+said.reason())
-		} else {
+		if why, ok := runStep(app, step.command, step.yesFlag()...); ok {
 			done = append(done, line)
+		} else {
+			failed = append(failed, line+why)
 		}
 		if ctx.Err() != nil {
 			return cmdutil.FailWith(cmdutil.ExitFailed, "interrupted")
 		}
 	}
-	if err := sayScore(app, done, left, failed); err != nil || len(done) == 0 {
-		return err
+	if !yes && !slices.Contains(skip, "waits") {
+		set, err := askWaits(app, states)
+		if err != nil {
+			return err
+		}
+		done = append(done, set...)
 	}
-	return sayBriefWaits(app, states)
+	return sayScore(app, done, left, failed)
+}
+
+// runStep runs a command of hookmux's as if it had been typed, and returns why it failed.
+func runStep(app *cmdutil.App, command []string, flags ...string) (why string, ok bool) {
+	app.Say("\n$ hookmux %s", strings.Join(command, " "))
+	inner, said := *app, &lastLine{to: app.Stderr}
+	inner.Args, inner.Stderr = append(slices.Clone(command), flags...), said
+	return said.reason(), runCommandLine(&inner) == cmdutil.ExitOK
 }
 
 // askStep asks whether to do a step; Enter means yes. d shows what a step that changes files would write.
@@ -150,19 +159,38 @@ func isWaitChosen(app *cmdutil.App, agent string) bool {
 		slices.ContainsFunc(settings, func(s wire.Setting) bool { return s.Key == key && !s.Default })
 }
 
-// sayBriefWaits says how long agents wait for an answer from here that hide their own
-// prompt meanwhile.
-func sayBriefWaits(app *cmdutil.App, states []agents.HookState) error {
+// askWaits asks how long agents that hide their own prompt meanwhile may wait for an answer,
+// and returns the commands that set it.
+func askWaits(app *cmdutil.App, states []agents.HookState) (done []string, err error) {
 	c, err := app.Catalogue()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, s := range states {
-		if a, ok := c.Agent(s.Agent); ok && a.BriefWait() != "" && !isWaitChosen(app, a.Name) {
-			app.Say("%s", text.Wrap(a.BriefWait(), app.Columns(), 0))
+		a, ok := c.Agent(s.Agent)
+		if !ok || a.BriefWait() == "" || isWaitChosen(app, a.Name) {
+			continue
+		}
+		key := config.InboxWait + "." + a.Name
+		fmt.Fprintf(app.Stdout, "\n%s\n", text.Wrap(a.BriefWait()+". `hookmux config unset "+key+
+			"` goes back to this.", app.Columns(), 0))
+		for {
+			fmt.Fprint(app.Stdout, "How long may it wait? [Enter: keep this, or a time such as 2m] ")
+			word, err := app.ReadWord()
+			if err != nil {
+				return done, err
+			}
+			if word == "" || app.InputEnded(word) {
+				break
+			}
+			command := []string{"config", "set", key, word}
+			if _, ok := runStep(app, command); ok {
+				done = append(done, "hookmux "+strings.Join(command, " "))
+				break
+			}
 		}
 	}
-	return nil
+	return done, nil
 }
 
 // writesFiles reports whether the step changes files of others, shows them with

@@ -13,6 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/accepted"
 	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/selection/registry"
+	"github.com/hookmux/hookmux/internal/selection/trust"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/rogpeppe/go-internal/diff"
@@ -65,6 +66,11 @@ func (r *Acceptance) lookAtChanges(params json.RawMessage, _ proc.Cred) (any, *w
 	}
 	r.views.Refresh("") // TypeScript hooks and programs that hooks name are found by loading them
 	changes, hash := r.Accepted.Pending()
+	for i := range changes {
+		if c := &changes[i]; c.Err == nil && c.After != nil && trust.IsTSHookName(filepath.Base(c.Path)) {
+			c.Err = r.TSHooks.CheckSyntax(c.Path) // accepted, it would refuse the calls that it decides
+		}
+	}
 	return r.describeView(changes, hash), nil
 }
 

@@ -52,6 +52,8 @@ type TSHooks interface {
 	Files() []string
 	// CheckSetting says what is wrong with a value of the setting modules.
 	CheckSetting(text string) error
+	// CheckSyntax returns the first error in a hook's file, or in one it imports.
+	CheckSyntax(path string) error
 	// ResolveTarget makes what a person wrote into what stands in the file.
 	ResolveTarget(reg *hook.Registration, scope, cwd string, rootFor func(cwd string) string) error
 	// NoteChange tells whoever waits that other hooks may count now.

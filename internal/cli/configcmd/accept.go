@@ -100,7 +100,11 @@ func acceptChanges(ctx context.Context, app *cmdutil.App, o acceptOptions) error
 	}
 	for _, one := range view.Changes {
 		if one.Error != "" {
-			return fmt.Errorf("can't accept %s: %s; correct it first", one.File, one.Error)
+			what := one.Error
+			if !strings.HasPrefix(what, one.File) {
+				what = one.File + ": " + what
+			}
+			return fmt.Errorf("can't accept %s; correct it first", what)
 		}
 	}
 	if err := app.ConfirmByCode("Accept this?", o.yes); err != nil {

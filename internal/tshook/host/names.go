@@ -68,6 +68,9 @@ func (s *Service) CheckSetting(text string) error {
 	return nil
 }
 
+// CheckSyntax returns the first error in a hook's file, or in one it imports.
+func (s *Service) CheckSyntax(path string) error { return tshook.CheckSyntax(path) }
+
 // ResolveTarget makes what a person wrote behind --target into what stands in
 // the file of hooks: absolute in the user's, from the project's root in a
 // project's. rootFor finds the root of the project a folder is in.
