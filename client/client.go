@@ -82,7 +82,7 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 		}
 		return nil, fmt.Errorf("%s: %w", socket, err)
 	}
-	if who, err := proc.Peer(conn.(*net.UnixConn)); err == nil && daemonstart.IsElsewhere(who.PID) {
+	if who, err := proc.Peer(conn.(*net.UnixConn)); err == nil && daemonstart.IsConfinedElsewhere(who.PID) {
 		_ = conn.Close() // nothing was said
 		return nil, fmt.Errorf("%s: %w (process %d)", socket, ErrElsewhere, who.PID)
 	}

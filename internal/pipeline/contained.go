@@ -24,7 +24,7 @@ func (c *call) confineEvent() {
 // locateContained is locate for a container: its terminals and panes bear the names of
 // others here. Its process is known here by another number than there.
 func (p *Pipeline) locateContained(c *call) {
-	if proc.IsElsewhere(c.caller.PID) { // else it is who started the container
+	if proc.InOtherNamespace(c.caller.PID) { // else it is who started the container
 		c.Event.Where = event.Place{PID: max(c.caller.PID, 0), Start: c.caller.Start}
 	} else {
 		c.Event.Where = event.Place{}

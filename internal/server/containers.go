@@ -27,7 +27,7 @@ var Contained = PeerLimits{
 
 // containerOf names the container that a peer of the daemon's own socket runs in; "" for none.
 func containerOf(peer proc.Cred) string {
-	if !proc.IsElsewhere(peer.PID) {
+	if !proc.InOtherNamespace(peer.PID) {
 		return ""
 	}
 	return proc.Container(peer.PID)

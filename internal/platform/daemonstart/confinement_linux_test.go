@@ -63,7 +63,7 @@ func TestConfinedDaemonIsNotBelieved(t *testing.T) {
 		if err := Check(process, program); err == nil {
 			t.Errorf("%s: believed, want it refused", name)
 		}
-		if pid, _ := strconv.Atoi(filepath.Base(process)); !IsElsewhere(pid) {
+		if pid, _ := strconv.Atoi(filepath.Base(process)); !IsConfinedElsewhere(pid) {
 			t.Errorf("%s: isn't known to be elsewhere", name)
 		}
 	}

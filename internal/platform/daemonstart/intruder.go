@@ -109,7 +109,7 @@ func markedDaemon(d paths.Dirs) int {
 // starting one: the daemon wrote its number down, or the name tells. Where the
 // process is gone, the daemon that it started may have the lock.
 func belongsToDaemon(pid int, d paths.Dirs) bool {
-	if IsElsewhere(pid) {
+	if IsConfinedElsewhere(pid) {
 		return false // nobody believes it, so that another must be able to start
 	}
 	marked, name := markedDaemon(d), programName(pid)

@@ -89,9 +89,9 @@ func readConfinement(process string) (c confinement, known bool) {
 	return c, known
 }
 
-// IsElsewhere reports whether a process is known to be in another user or mount
+// IsConfinedElsewhere reports whether a process is known to be in another user or mount
 // namespace, or confined more than this one.
-func IsElsewhere(pid int) bool {
+func IsConfinedElsewhere(pid int) bool {
 	process := "/proc/" + strconv.Itoa(pid)
 	return errors.Is(checkNamespaces(process), errOtherNamespace) || checkConfinement(process) != nil
 }

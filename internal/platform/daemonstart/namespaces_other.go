@@ -11,5 +11,5 @@ func checkConfinement(string) error { return nil }
 // checkUnseen refuses nobody: the system tells no numbers of processes.
 func checkUnseen() error { return nil }
 
-// IsElsewhere is never known: there are no namespaces.
-func IsElsewhere(int) bool { return false }
+// IsConfinedElsewhere is never known: there are no namespaces.
+func IsConfinedElsewhere(int) bool { return false }

@@ -11,21 +11,21 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
-// namespaces are those that decide what a process sees of files, users and other processes.
+// namespaces lists those that decide which files, users and processes a process sees.
 var namespaces = [...]string{"mnt", "user", "pid"}
 
-// ownNamespaces are this process's; they stay what they are.
+// ownNamespaces returns this process's namespaces, which never change.
 var ownNamespaces = sync.OnceValue(func() (own [len(namespaces)]string) {
 	for i, kind := range namespaces {
-		own[i], _ = os.Readlink("/proc/self/ns/" + kind) // "" fits nobody's
+		own[i], _ = os.Readlink("/proc/self/ns/" + kind) // "" matches none
 	}
 	return own
 })
 
-// IsElsewhere reports whether a process lives in another mount, user or pid namespace than
-// this one: in a container or a sandbox. One that was never seen from here does; of one
-// that is gone nothing is known.
-func IsElsewhere(pid int) bool {
+// InOtherNamespace reports whether a process lives in another mount, user or pid namespace than
+// this one, such as a container's. It is true for a process that was never visible from
+// here, and false for one that has ended.
+func InOtherNamespace(pid int) bool {
 	if pid <= 0 {
 		return true
 	}
@@ -34,7 +34,7 @@ func IsElsewhere(pid int) bool {
 	for i, kind := range namespaces {
 		theirs, err := os.Readlink(process + "/ns/" + kind)
 		if errors.Is(err, os.ErrPermission) {
-			return hidesElsewhere(process) // it keeps its memory from being read, and its links with that
+			return hiddenInOther(process) // it protects its memory from being read, which also hides its links
 		}
 		if errors.Is(err, os.ErrNotExist) {
 			return false
@@ -46,9 +46,9 @@ func IsElsewhere(pid int) bool {
 	return false
 }
 
-// hidesElsewhere is IsElsewhere for a process that hides its links. What is read here the
-// kernel shows to everybody.
-func hidesElsewhere(process string) bool {
+// hiddenInOther is InOtherNamespace for a process that hides its links. It reads what the
+// kernel shows to every user.
+func hiddenInOther(process string) bool {
 	theirs, err := files.Read(process+"/uid_map", maxShown)
 	own, errOwn := files.Read("/proc/self/uid_map", maxShown)
 	if err != nil || errOwn != nil || string(theirs) != string(own) {
@@ -64,18 +64,18 @@ func hidesElsewhere(process string) bool {
 	return root == "" || root != rootMount("/proc/self")
 }
 
-// maxShown is more than the kernel says about users or the state of a process.
+// maxShown is larger than the kernel's files about a process's users or state.
 const maxShown = 64 << 10
 
-// rootMount is the number of the mount that a process sees as its root. No two mount
-// namespaces share one.
+// rootMount returns the number of the mount that is a process's root. It is different in
+// every mount namespace.
 func rootMount(process string) string {
 	list, err := os.Open(process + "/mountinfo")
 	if err != nil {
 		return ""
 	}
 	defer list.Close()
-	text, _ := io.ReadAll(io.LimitReader(list, maxShown)) // nothing read is no root; it comes first, or soon
+	text, _ := io.ReadAll(io.LimitReader(list, maxShown)) // a failed read finds no root
 	for line := range strings.Lines(string(text)) {
 		if fields := strings.Fields(line); len(fields) > 4 && fields[4] == "/" {
 			return fields[0]
