@@ -65,7 +65,7 @@ func RuleFor(ev *event.Event) (Rule, error) {
 		if host := hostOf(t.URL); host != "" {
 			return Rule{Host: host}, nil
 		}
-		return Rule{}, fmt.Errorf("the address has no host that a rule could name")
+		return Rule{}, fmt.Errorf("its address has no host")
 	}
 	if t.MCP != nil && t.MCP.Tool != "" {
 		return Rule{Server: t.MCP.Server, Method: t.MCP.Tool}, nil
@@ -75,7 +75,7 @@ func RuleFor(ev *event.Event) (Rule, error) {
 	}
 	input := jsonx.Canonical(t.CurrentInput())
 	if len(input) > maxInput {
-		return Rule{}, fmt.Errorf("the input is too long for a rule that you can read")
+		return Rule{}, fmt.Errorf("its input is too long to be read in a permission")
 	}
 	return Rule{Tool: t.Name, Input: string(input)}, nil
 }
@@ -86,16 +86,16 @@ const maxInput = 2000
 func commandRule(ev *event.Event) (Rule, error) {
 	t := ev.Tool
 	if t.Kind != event.Shell || len(t.Commands) != 1 {
-		return Rule{}, fmt.Errorf("several commands at once cannot be allowed for good; allow them once")
+		return Rule{}, fmt.Errorf("it runs several commands at once")
 	}
 	words, ok := shell.Simple(t.Commands[0])
 	if !ok {
-		return Rule{}, fmt.Errorf("only one plain command can be allowed for good: no pipes, lists, redirections, " +
-			"variables, patterns or wrappers like sudo")
+		return Rule{}, fmt.Errorf("it isn't one plain command (one without pipes, redirections, variables, " +
+			"patterns or wrappers such as sudo)")
 	}
 	rule := Rule{Command: words, Input: ExtraInput(t)}
 	if len(rule.Input) > maxInput {
-		return Rule{}, fmt.Errorf("the input is too long for a rule that you can read")
+		return Rule{}, fmt.Errorf("its input is too long to be read in a permission")
 	}
 	if strings.Contains(words[0], "/") && !filepath.IsAbs(words[0]) {
 		if ev.Folder() == "" {

@@ -85,8 +85,22 @@ func comeBack(m *Model) tea.Cmd {
 func digestLines(d *client.Digest, now time.Time) []string {
 	var lines []string
 	if d.WasAway && d.Since != nil {
-		lines = append(lines, fmt.Sprintf("Since %s: %d closed, %d waiting, %d allowed by saved permissions",
-			text.Moment(*d.Since, now), len(d.Ended), len(d.Waiting), d.Permitted))
+		var parts []string
+		for _, part := range []struct {
+			n    uint64
+			what string
+		}{
+			{uint64(len(d.Waiting)), "waiting"}, {uint64(len(d.Ended)), "closed"},
+			{d.Permitted, "allowed by saved permissions"},
+		} {
+			if part.n > 0 {
+				parts = append(parts, fmt.Sprint(part.n, " ", part.what))
+			}
+		}
+		if len(parts) == 0 {
+			parts = []string{"no agent asked for anything"}
+		}
+		lines = append(lines, "Since "+text.Moment(*d.Since, now)+": "+strings.Join(parts, ", "))
 	} else {
 		lines = append(lines, "You weren't away.")
 	}

@@ -193,7 +193,7 @@ func approveAlways(m *Model) tea.Cmd {
 		return nil
 	}
 	if item.Rule == "" {
-		m.status = "This can't be allowed for good: " + termsafe.Line(item.NoRule, 0)
+		m.status = "No permission can be saved for this call: " + termsafe.Line(item.NoRule, 0)
 		return nil
 	}
 	if why := m.whyNotYet(true); why != "" {

@@ -373,7 +373,7 @@ func whyNotThisKey(item *wire.InboxRequest, key string) string {
 	case key == "B":
 		return "B approves several harmless commands at once, and there's at most one."
 	case key == "A" && slices.Contains(item.Choices, "always") && item.NoRule != "":
-		return "This can't be allowed for good: " + termsafe.Line(item.NoRule, 0)
+		return "No permission can be saved for this call: " + termsafe.Line(item.NoRule, 0)
 	case len(key) == 1 && strings.Contains(optionKeys, key):
 		return "This has no numbered answers; ? shows the keys."
 	case key == "c" || key == "G":

@@ -53,11 +53,11 @@ func newPalette(background color.Color, profile colorprofile.Profile) palette {
 	}
 	r, g, b, _ := background.RGBA()
 	behind := color.RGBA{R: uint8(r >> 8), G: uint8(g >> 8), B: uint8(b >> 8), A: 255}
-	inks, grey, far, tint := darkInks, rgb(0xa0a0a0), white, 0.24
+	inks, grey, far, tint, highlight := darkInks, rgb(0xa0a0a0), white, 0.24, 0.16
 	if contrast(behind, black) > contrast(behind, white) {
-		inks, grey, far, tint = lightInks, rgb(0x5f5f5f), black, 0.14
+		inks, grey, far, tint, highlight = lightInks, rgb(0x5f5f5f), black, 0.14, 0.09
 	}
-	p := palette{known: true, drawn: true, chosen: shownAs(mix(behind, far, 0.09), profile),
+	p := palette{known: true, drawn: true, chosen: shownAs(mix(behind, far, highlight), profile),
 		edge: shownAs(mix(behind, far, 0.26), profile), gone: shownAs(mix(behind, inks[inkRed], tint), profile),
 		added: shownAs(mix(behind, inks[inkGreen], tint), profile)}
 	p.grey = readable(grey, far, profile, p.chosen)
