@@ -11,7 +11,7 @@ func Docs() string {
 	b.WriteString("# Files that hookmux keeps\n\n" +
 		"Made from `internal/platform/statefiles/list.go`, which also has each file's format, owner and what happens " +
 		"when it's missing or damaged (`HOOKMUX_UPDATE=1 go test ./internal/platform/statefiles`).\n\n" +
-		"`*` stands for part of a name, `**` for everything below. Sealed files are signed with `consent.key`: hookmux " +
+		"`*` matches part of a name, `**` everything below. Sealed files are signed with `consent.key`: hookmux " +
 		"doesn't believe what something else wrote ([security.md](../security.md)). All files are yours, and only you " +
 		"can write to them. `hookmux doctor` names files in these folders that aren't in this list or belong to someone " +
 		"else. Your own settings are in the config folder: see [config.md](../config.md).\n")
