@@ -63,7 +63,7 @@ shows cost, context and limits.`,
 // status is sent by Claude Code to its status line.
 type status struct {
 	params wire.UsageWindowsParams
-	cost   float64
+	cost   *float64 // nil where it isn't known
 	model  string
 }
 
@@ -79,7 +79,9 @@ func readStatus(input []byte) (s status) {
 	s.params.Agent = "claude"
 	s.params.Session, _ = jsontext.String(jsontext.Get(input, "session_id"))
 	s.model, _ = jsontext.String(jsontext.Get(input, "model", "display_name"))
-	s.cost, _ = number("cost", "total_cost_usd")
+	if cost, ok := number("cost", "total_cost_usd"); ok {
+		s.cost = &cost
+	}
 	if size, ok := number("context_window", "context_window_size"); ok && size > 0 {
 		if used, ok := number("context_window", "used_percentage"); ok {
 			s.params.Size, s.params.Context = int64(size), int64(size*used/100)
@@ -106,11 +108,13 @@ func (s *status) line() string {
 	if s.model != "" {
 		parts = append(parts, s.model)
 	}
-	label := wire.Dollars(s.cost)
-	if len(s.params.Windows) > 0 {
-		label += " list price"
+	if s.cost != nil {
+		label := wire.Dollars(*s.cost)
+		if len(s.params.Windows) > 0 {
+			label += " list price"
+		}
+		parts = append(parts, label)
 	}
-	parts = append(parts, label)
 	if s.params.Size > 0 {
 		parts = append(parts, fmt.Sprintf("context %d%% left", 100-100*s.params.Context/s.params.Size))
 	}

@@ -91,6 +91,10 @@ func TestStatusLine(t *testing.T) {
 	if got := s.line(); got != "Opus · $1.50 list price · context 75% left · 5h 42%" {
 		t.Errorf("%q", got)
 	}
+	s = readStatus([]byte(`{"session_id":"s","model":{"display_name":"Opus"}}`))
+	if got := s.line(); got != "Opus" { // what a line doesn't mention is unknown, not zero
+		t.Errorf("%q", got)
+	}
 	for _, odd := range []string{"", "{", "null", `{"rate_limits":null}`, `{"rate_limits":{"five_hour":{"used_percentage":null}}}`} {
 		if s := readStatus([]byte(odd)); len(s.params.Windows) != 0 {
 			t.Errorf("%q has windows", odd)

@@ -53,3 +53,16 @@ func TestEffect(t *testing.T) {
 		})
 	}
 }
+
+// What a budget decides is in no finding, so the result says why.
+func TestTheResultSaysWhyABudgetDecides(t *testing.T) {
+	e := Examination{Verdict: "deny", Rule: "budget/day-30usd", Reason: "104% of today's budget is used"}
+	if lines := e.Lines(); lines[len(lines)-1] != "result  deny, by budget/day-30usd: 104% of today's budget is used" {
+		t.Errorf("%q", lines)
+	}
+	e.Add(Finding{Guard: "destructive", Rule: "destructive.git-reset", Mode: "block", Verdict: "deny", Reason: "drops changes"})
+	e.Rule, e.Reason = "destructive.git-reset", "drops changes"
+	if lines := e.Lines(); lines[len(lines)-1] != "result  deny, by destructive.git-reset" {
+		t.Errorf("%q", lines)
+	}
+}

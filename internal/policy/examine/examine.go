@@ -98,8 +98,10 @@ func (e *Examination) Lines() []string {
 		say("result  nothing stops this: %s", e.whyNothingStops())
 	case e.Verdict == "none":
 		say("result  no guard or rule matches: hooks and the agent's own settings decide")
-	case e.Rule != "":
+	case slices.ContainsFunc(e.Findings, func(f Finding) bool { return f.Rule == e.Rule }):
 		say("result  %s, by %s", e.Verdict, e.Rule)
+	case e.Rule != "": // a budget: no line above says why
+		say("result  %s, by %s: %s", e.Verdict, e.Rule, e.Reason)
 	default:
 		say("result  %s: %s", e.Verdict, e.Reason)
 	}
