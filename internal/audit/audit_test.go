@@ -353,7 +353,7 @@ func TestAnyChangeIsFound(t *testing.T) {
 		lines := strings.SplitAfter(strings.TrimSuffix(string(was), "\n"), "\n")
 		changed := slices.Clone(was)
 		at := rapid.IntRange(0, len(was)-1).Draw(rt, "at")
-		switch rapid.IntRange(0, 7).Draw(rt, "change") {
+		switch rapid.IntRange(0, 9).Draw(rt, "change") {
 		case 0:
 			changed[at] ^= byte(rapid.IntRange(1, 255).Draw(rt, "bits"))
 		case 1:
@@ -368,7 +368,7 @@ func TestAnyChangeIsFound(t *testing.T) {
 		case 5: // a whole line
 			i := rapid.IntRange(0, len(lines)-1).Draw(rt, "line")
 			changed = []byte(strings.Join(slices.Delete(slices.Clone(lines), i, i+1), ""))
-		case 6: // a line twice, or one moved
+		case 6: // a line twice
 			i, j := rapid.IntRange(0, len(lines)-1).Draw(rt, "line"), rapid.IntRange(0, len(lines)-1).Draw(rt, "to")
 			changed = []byte(strings.Join(slices.Insert(slices.Clone(lines), j, lines[i]), ""))
 		case 7: // a record that fits the chain, behind the end
@@ -378,6 +378,13 @@ func TestAnyChangeIsFound(t *testing.T) {
 			r := decision("forged", "allow")
 			r.Seq, r.Prev = pristine.trail.state.Seq+1, pristine.trail.state.Hash
 			changed, _, _ = appendLine(changed, &r)
+		case 8, 9: // two lines in each other's place, or one in place of another
+			i, j := rapid.IntRange(0, len(lines)-1).Draw(rt, "line"), rapid.IntRange(0, len(lines)-1).Draw(rt, "to")
+			swapped := slices.Clone(lines)
+			if swapped[i] = lines[j]; rapid.Bool().Draw(rt, "swap") {
+				swapped[j] = lines[i]
+			}
+			changed = []byte(strings.Join(swapped, ""))
 		}
 		if string(changed) == string(was) {
 			rt.Skip()
@@ -405,6 +412,15 @@ func TestAnyChangeIsFound(t *testing.T) {
 			os.WriteFile(path, changed, 0o600)
 			if rep := pristine.verify(t); rep.Problem == nil {
 				t.Errorf("%s: byte %d was changed: not found", path, at)
+			}
+		}
+		lines := strings.SplitAfter(strings.TrimSuffix(string(was), "\n"), "\n")
+		for i := range len(lines) - 1 { // each record and the next, in each other's place
+			changed := slices.Clone(lines)
+			changed[i], changed[i+1] = strings.TrimSuffix(lines[i+1], "\n")+"\n", lines[i]
+			os.WriteFile(path, []byte(strings.Join(changed, "")), 0o600)
+			if rep := pristine.verify(t); rep.Problem == nil {
+				t.Errorf("%s: lines %d and %d changed places: not found", path, i+1, i+2)
 			}
 		}
 		os.Remove(path)
