@@ -111,6 +111,10 @@ const tellVisible = () => {
 }
 document.addEventListener('visibilitychange', tellVisible)
 
+// A page that's left may be kept by the browser, to go back to: its stream would keep one of
+// the few connections that there may be. It opens another when you're back.
+addEventListener('pagehide', () => state.api?.close())
+
 const unpaired = async () => {
   await forget()
   state.api = null
