@@ -106,7 +106,7 @@ const drawResume = (one) => {
   open.resume.hidden = !one.ended || !(resume || noResume) || Boolean(resume?.live)
   if (open.resume.hidden) return
   const line = el('code', {}, `hookmux resume ${open.id}`)
-  open.resume.replaceChildren(...noResume || one.host ? [el('p', {}, 'It can’t be resumed: ', noResume || `that’s done on ${one.host}`)]
+  open.resume.replaceChildren(...noResume || one.host ? [el('p', {}, 'It can’t be resumed here: ', (noResume || `that’s done on ${one.host}`).split('`').map((part, i) => i % 2 ? el('code', {}, part) : part), '.')]
     : state.device?.scope !== 'answer' ? [el('p', {}, 'This device may only read. Resume it in a terminal: ', line)]
       : [el('p', {}, 'It goes on in tmux on your machine, with the flags it was started with. In a terminal: ', line), el('button', { type: 'button', class: 'yes', onclick: open.takeUp }, icon('play'), 'Resume')])
 }
@@ -119,7 +119,7 @@ export const sessionView = (id, redraw) => {
   const asks = open.requests.children.length > 0
   open.requests.hidden = !asks
   open.node.classList.toggle('asks', asks)
-  open.send.hidden = asks || !now || state.device?.scope !== 'answer' // a text would answer what it asks
+  open.send.hidden = asks || !now || Boolean(now.ended) || state.device?.scope !== 'answer' // a text would answer what it asks
   if (now && now.lastEvent !== open.seen) {
     if (open.seen) {
       readEvents('after')
