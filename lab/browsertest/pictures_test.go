@@ -31,7 +31,7 @@ func TestPictures(t *testing.T) {
 	w := newWorld(t)
 	defer w.writing.Wait()
 	w.setStage()
-	w.pairAs(wire.WebPairParams{Name: "Pixel 9"}, func() {
+	device := w.pairAs(wire.WebPairParams{Name: "Pixel 9"}, func() {
 		w.run("the same digits each time", chromedp.Evaluate(`[...document.querySelectorAll('.digits span')].forEach((one, i) => { one.textContent = '4408'[i] })`, nil))
 		w.pictures("pair")
 	})
@@ -47,17 +47,25 @@ func TestPictures(t *testing.T) {
 	w.pictures("change")
 	w.run("the permission", chromedp.Click(button("save a permission")), chromedp.WaitVisible(".rule", chromedp.ByQuery),
 		chromedp.Evaluate(`document.querySelector('article.selected').scrollIntoView({block: 'center'})`, nil))
-	w.pictures("permission")
+	w.pictures("permission", 390)
+	w.resize(1440, 900, "light")
+	w.run("all of it", chromedp.Evaluate(`scrollTo(0, 0)`, nil))
+	w.pictures("permission", 1440)
 	w.run("not now", chromedp.Click(button("Cancel")))
 	w.run("the sessions", chromedp.Navigate(w.url+"/#/sessions"), chromedp.WaitVisible(".sessions", chromedp.ByQuery))
 	w.pictures("sessions", 390) // they're beside everything else on a desktop
 	w.run("the session", chromedp.Navigate(w.url+"/#/session/s1"), chromedp.WaitVisible(".timeline .said", chromedp.ByQuery), chromedp.WaitVisible("article", chromedp.ByQuery),
 		chromedp.WaitVisible(`//p[@class="one-facts"]/span[contains(., "$")]`)) // the cost comes a little later
 	w.pictures("session")
+	w.run("the session that doesn't ask", chromedp.Navigate(w.url+"/#/session/s-2"), chromedp.WaitVisible(".timeline .said", chromedp.ByQuery), chromedp.WaitVisible(".send", chromedp.ByQuery))
+	w.pictures("composer")
 	w.run("usage", chromedp.Navigate(w.url+"/#/usage"), chromedp.WaitVisible(".tiles", chromedp.ByQuery))
 	w.pictures("usage")
 	w.run("devices", chromedp.Navigate(w.url+"/#/devices"), chromedp.WaitVisible(".push li", chromedp.ByQuery))
-	w.pictures("devices")
+	w.pictures("devices", 390)
+	w.resize(1440, 900, "light") // there it's another device
+	w.run("devices of a desktop", chromedp.Reload(), chromedp.WaitVisible(".push li", chromedp.ByQuery))
+	w.pictures("devices", 1440)
 	w.run("home", chromedp.Navigate(w.url+"/#/"), chromedp.WaitVisible("article.selected", chromedp.ByQuery))
 	w.denyAll(waiting)
 	w.run("nothing waits", chromedp.WaitVisible(".empty", chromedp.ByQuery))
@@ -74,6 +82,14 @@ func TestPictures(t *testing.T) {
 	w.run("the question", chromedp.WaitVisible(option("SQLite")), chromedp.Click(option("SQLite")))
 	w.pictures("question")
 	w.denyAll([]chan string{said})
+	w.MustCall(wire.MethodWebDeviceScope, wire.WebDeviceParams{Device: device.ID, Scope: wire.ScopeRead}, nil)
+	said = w.ask(bash("npm test -- --grep 'cart total'"))
+	w.run("only to read", chromedp.WaitVisible(`//article//p[contains(., "only read")]`))
+	w.pictures("read", 390)
+	w.denyAll([]chan string{said})
+	w.Down()
+	w.run("offline", chromedp.WaitVisible(".link.offline", chromedp.ByQuery))
+	w.pictures("offline", 390)
 }
 
 // choose opens one of the requests in the list of all.
@@ -111,10 +127,11 @@ func question() frame.Request {
 // deletes files, and with a change.
 func (w *world) busyDay() []chan string {
 	w.T.Helper()
+	models := map[string]string{"claude": "claude-opus-4-6", "codex": "gpt-5.5", "gemini": "gemini-3-pro-preview"}
 	project := map[string]string{"claude": "/home/you/shop", "codex": "/home/you/api", "gemini": "/home/you/docs", "opencode": "/home/you/mobile"}
 	tell := func(agent, session, event string, more map[string]any) {
 		w.T.Helper()
-		body := map[string]any{"session_id": session, "hook_event_name": event, "cwd": project[agent], "model": "claude-opus-5-5"}
+		body := map[string]any{"session_id": session, "hook_event_name": event, "cwd": project[agent], "model": models[agent]}
 		for k, v := range more {
 			body[k] = v
 		}
@@ -164,13 +181,18 @@ func (w *world) busyDay() []chan string {
 	return said
 }
 
-// writeUsage leaves records of a week, as Claude Code writes them, and sets a budget.
+// writeUsage leaves records of a week, as Claude Code and Codex write them, and sets a budget.
 func (w *world) writeUsage() {
 	w.T.Helper()
 	var b bytes.Buffer
 	for back, tokens := range []int{410_000, 880_000, 260_000, 0, 640_000, 1_150_000, 520_000} {
-		for i, project := range []string{"shop", "api"} {
-			at := time.Now().AddDate(0, 0, -back).UTC().Format(time.RFC3339)
+		at := time.Now().AddDate(0, 0, -back).UTC().Format(time.RFC3339)
+		counted := fmt.Sprintf(`{"input_tokens":%d,"cached_input_tokens":%d,"output_tokens":%d}`, tokens/2, tokens/3, tokens/30)
+		w.Write(filepath.Join(w.Dirs.Home, fmt.Sprintf(".codex/sessions/rollout-%d.jsonl", back)), fmt.Sprintf(
+			`{"timestamp":%[1]q,"type":"session_meta","payload":{"id":"c%[2]d","cwd":"/home/you/api","timestamp":%[1]q}}`+"\n"+
+				`{"timestamp":%[1]q,"type":"turn_context","payload":{"turn_id":"t%[2]d","model":"gpt-5.5"}}`+"\n"+
+				`{"timestamp":%[1]q,"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":%[3]s,"last_token_usage":%[3]s}}}`+"\n", at, back, counted))
+		for i, project := range []string{"shop", "docs"} {
 			session := "earlier"
 			if back == 0 && project == "shop" {
 				session = "s1"
@@ -223,9 +245,6 @@ func (w *world) pictures(name string, widths ...int64) {
 			continue
 		}
 		for _, scheme := range []string{"light", "dark"} {
-			if size.width == 1440 && scheme == "light" && !slices.Contains([]string{"inbox", "session", "usage"}, name) {
-				continue // the colours are those of the phone
-			}
 			name := fmt.Sprintf("%s-%d-%s", name, size.width, scheme)
 			w.resize(size.width, size.height, scheme)
 			w.compare(name, w.picture())
@@ -316,7 +335,7 @@ func (w *world) seesChanges(name string) {
 	}
 	for what, change := range map[string][2]string{
 		"a button of another colour": {`document.querySelector('article .yes').style.background = '#0a7d4f'`, `document.querySelector('article .yes').style.background = ''`},
-		"a word that's cut":          {`document.querySelector('.wants span').firstChild.data = document.querySelector('.wants span').firstChild.data.replace('command', 'com…')`, `document.querySelector('.wants span').firstChild.data = document.querySelector('.wants span').firstChild.data.replace('com…', 'command')`},
+		"a word that's cut":          {`document.querySelector('article h2').firstChild.data = 'Run a com…'`, `document.querySelector('article h2').firstChild.data = 'Run a command'`},
 		"a line that moved":          {`document.querySelector('.body').style.paddingTop = '6px'`, `document.querySelector('.body').style.paddingTop = ''`},
 	} {
 		w.run(what, chromedp.Evaluate(change[0]+";0", nil))

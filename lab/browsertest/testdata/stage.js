@@ -27,7 +27,7 @@
       value.since = before(sessions[value.id] ?? 1)
       if (value.status !== 'waiting') value.lastEvent = value.since // they're sorted by it
     }
-    else if (value.paired && value.id) Object.assign(value, { paired: '2026-11-16T10:00:00Z', browser: 'Chrome on Android', address: '192.168.1.23' })
+    else if (value.paired && value.id) Object.assign(value, { paired: '2026-11-16T10:00:00Z', address: '192.168.1.23' }, innerWidth < 940 ? { browser: 'Chrome on Android' } : { name: 'MacBook', browser: 'Chrome on macOS' })
     else if (value.home && value.requests) Object.assign(value, { home: '/home/you', time: now })
     else if (key === 'events') value.forEach((one, i) => { one.time = new Date(+morning + i * minute).toISOString() })
     return value

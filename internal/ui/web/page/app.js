@@ -143,7 +143,7 @@ const drawLastSteps = async () => {
   const key = one ? `${one.session} ${[...state.sessions.values()].find((s) => s.id === one.session)?.lastEvent}` : ''
   if (key === stepsOf || !wide.matches) return
   stepsOf = key
-  const list = one && !one.host ? await lastSteps(one.session, 8).catch(() => []) : []
+  const list = one && !one.host ? await lastSteps(one.session, 6).catch(() => []) : []
   if (stepsOf !== key) return
   const node = document.querySelector('.steps')
   node?.querySelector('ol').replaceChildren(...list)
@@ -211,6 +211,8 @@ addEventListener('keyup', (e) => { if (e.key === 'a') { holding?.release(); hold
 
 // A notification that's clicked opens its request in the page that's there.
 navigator.serviceWorker?.addEventListener('message', ({ data }) => { if (/^#\/request\//.test(data?.open)) location.hash = data.open })
+
+addEventListener('scroll', () => document.documentElement.classList.toggle('scrolled', scrollY > 4), { passive: true })
 
 let following = false
 const start = async (first) => {

@@ -1,8 +1,8 @@
-// A request as you decide about it. What's drawn is the text of `shown` and nothing but
-// it, line by line: its hash is what your answer signs.
+// A request as you decide about it. Below a title, what's drawn is the text of `shown` and
+// nothing but it, line by line: its hash is what your answer signs.
 import { el, icon, badge, ago, base, short } from './dom.js'
 import { sha256 } from './key.js'
-import { state, folderOf, drawLeft } from './state.js'
+import { state, folderOf, agentName, drawLeft, askOf, asker } from './state.js'
 
 const prefix = '  '
 
@@ -89,9 +89,16 @@ const differing = (was, is) => {
   return out.map((parts) => parts.map(({ marked, text }) => marked ? el('mark', {}, text) : text))
 }
 
+const sourceFile = /\.(?:[cm]?[jt]sx?|go|py|rs|java|kt|[ch](?:c|pp|h)?|cs|rb|php|swift|sh)$/
+
+// inked marks the texts, comments and words of a language in a piece of a program.
+const inked = (piece) => typeof piece !== 'string' ? piece
+  : piece.split(/('[^']*'|"[^"]*"|`[^`]*`|(?:^|\s)(?:\/\/|#).*$|\b(?:async|await|break|case|class|const|def|else|export|false|fn|for|from|func|function|if|import|in|let|new|nil|null|package|pub|return|self|static|struct|switch|this|throw|true|try|type|var|while)\b)/)
+    .map((part, i) => i % 2 ? el('span', { class: /^['"`]/.test(part) ? 'sh-text' : /^\w/.test(part) ? 'word' : 'remark' }, part) : part)
+
 // diff draws a change: removed and added lines, and those that stay. from is the line of the
 // file where it begins, as far as that's known.
-const diff = (lines, from) => {
+const diff = (lines, from, source) => {
   const drawn = lines.map((l) => [l.text])
   for (let i = 0; i < lines.length;) {
     const count = (kind, from) => { let n = 0; while (lines[from + n]?.kind === kind) n++; return n }
@@ -108,7 +115,7 @@ const diff = (lines, from) => {
     const number = l.kind === 'removed' ? old : fresh
     if (l.kind !== 'added') old++
     if (l.kind !== 'removed') fresh++
-    const line = el('span', { class: `line ${l.kind}` }, from ? el('span', { class: 'no', 'aria-hidden': 'true' }, number) : null, el('span', { class: 'sign' }, signs[l.kind]), drawn[i], '\n')
+    const line = el('span', { class: `line ${l.kind}` }, from ? el('span', { class: 'no', 'aria-hidden': 'true' }, number) : null, el('span', { class: 'sign' }, signs[l.kind]), source ? [drawn[i]].flat().map(inked) : drawn[i], '\n')
     line.style.setProperty('--lead', Math.min(12, l.text.search(/\S|$/)))
     return line
   }))
@@ -141,6 +148,7 @@ const inHead = (request) => request.cwd && folderOf(request).length <= 22
 // effectOf is what a call would do. What's usual, or on the card in any case, isn't said.
 const effectOf = (request) => {
   const effect = (request.effect || '').replace(/(^| · )no rule matches$/, '')
+  if (request.risk !== 'high' && /^runs (?!on another machine)[^·]+$/.test(effect) && /^ +\$ /m.test(request.shown)) return '' // the command is there
   if (request.risk !== 'high' && /^writes [^·]+$/.test(effect) && /^file: /m.test(request.shown)) return '' // the file is there
   return effect.charAt(0).toUpperCase() + effect.slice(1)
 }
@@ -180,7 +188,7 @@ const body = (request, may) => {
         break
       }
       case 'diff': {
-        into(diff(lines, request.line || (lines.every((l) => l.kind === 'added') ? 1 : 0)))
+        into(diff(lines, request.line || (lines.every((l) => l.kind === 'added') ? 1 : 0), sourceFile.test(file?.textContent)))
         const sum = (kind) => lines.filter((l) => l.kind === kind).length
         file?.firstChild.append(el('span', { class: 'sum', 'aria-hidden': 'true' }, el('span', { class: 'sum-added' }, `+${sum('added')}`), el('span', { class: 'sum-removed' }, `−${sum('removed')}`)))
         break
@@ -191,7 +199,7 @@ const body = (request, may) => {
       case 'member':
         nodes.push(el('div', { class: 'members' }, lines.map((l) => {
           const [, name, value] = l.text.match(/^· ([\w.-]+):(.*)$/) || []
-          if (name === 'description' && value.trim()) return el('p', { class: 'words' }, el('span', { class: 'hidden' }, `${name}: `), `“${value.trim()}”`)
+          if (name === 'description' && value.trim()) return el('p', { class: 'words' }, el('span', {}, `${agentName(request.agent)}: `), `“${value.trim()}”`)
           return el('p', { class: 'member' }, name ? [el('b', {}, `${name}:`), value] : l.text)
         })))
         break
@@ -261,6 +269,7 @@ const form = (request, id) => {
 }
 
 const planNames = { accept: 'Accept', auto: 'Accept, no asking', manual: 'Accept, review each edit' }
+const planNotes = { auto: 'Edits run without asking you', manual: 'Asks you before each edit' }
 const planKeys = { auto: 'u', manual: 'm' }
 
 const holdTime = 700 // milliseconds
@@ -298,11 +307,11 @@ export const card = (request, { act, release, may, title }) => {
   const folder = inHead(request) ? folderOf(request) : base(request.cwd)
   const effect = effectOf(request)
   const read = el('div', { class: 'read', tabindex: '-1' },
-    el('header', {}, badge(request.agent),
+    el('header', {}, badge(request.agent, 'small'),
       el('div', { class: 'head', id: `${id}-h` },
-        el('div', { class: 'session-top' }, el('h2', {}, el('a', { href: `#/session/${encodeURIComponent(request.session)}` }, title || base(request.cwd) || request.session.slice(0, 8))), el('span', { class: 'when', 'data-since': request.createdAt }, ago(request.createdAt))),
-        el('p', { class: 'wants' }, el('span', {}, head), ' ', el('span', { class: 'at' }, folder ? ['in ', el('span', { class: 'folder', title: request.cwd }, folder)] : '', request.host ? [' ', el('span', { class: 'host' }, request.host)] : '',
-          request.status === 'pending' && request.deadline ? drawLeft(el('span', { class: 'left', 'data-until': request.deadline })) : '')))),
+        el('div', { class: 'session-top' }, el('h2', { title: head }, askOf(request)), el('span', { class: 'when', 'data-since': request.createdAt }, ago(request.createdAt))),
+        el('p', { class: 'where' }, el('a', { href: `#/session/${encodeURIComponent(request.session)}` }, title || base(request.cwd) || request.session.slice(0, 8)), el('span', { class: 'cut' }, asker(request)),
+          folder ? el('span', { class: 'folder', title: request.cwd }, folder) : '', request.host ? el('span', { class: 'host' }, request.host) : ''))),
     effect ? el('p', { class: 'effect' }, icon(risky ? 'alert' : 'bolt'), el('span', {}, effect)) : null,
     el('div', { class: 'body' }, body(request, may)),
     request.note ? el('p', { class: 'note' }, request.note) : null)
@@ -311,8 +320,9 @@ export const card = (request, { act, release, may, title }) => {
     read.append(el('p', { class: 'note' }, 'The agent asks this at its own prompt; it can only be answered there.'))
     return node
   }
+  const left = request.deadline ? el('span', { class: 'until' }, icon('clock'), drawLeft(el('span', { class: 'left', 'data-until': request.deadline }))) : null
   if (!may) {
-    read.append(el('p', { class: 'note' }, 'This device may only read.'))
+    read.append(el('p', { class: 'note foot' }, left, el('span', {}, 'This device may only read.')))
     return node
   }
   const choices = request.choices || []
@@ -351,7 +361,7 @@ export const card = (request, { act, release, may, title }) => {
     const input = el('textarea', { rows: 2, id: `${id}-why`, placeholder: 'What should it do instead?' })
     show(el('form', { onsubmit: (e) => { e.preventDefault(); const reason = input.value.trim(); say(reason ? { ...more, reason, ...(more.plan ? { feedback: reason } : {}) } : more) } },
       el('label', { for: `${id}-why` }, 'Reason, for the agent (optional)'), input,
-      el('div', { class: 'buttons' }, cancel(), el('button', { class: 'no' }, icon('cross'), more.plan ? 'Send back' : 'Deny'))))
+      el('div', { class: 'buttons' }, cancel(), el('button', { class: 'no' }, icon('cross'), more.plan ? 'Send back' : request.kind === 'question' ? 'Don’t answer' : 'Deny'))))
     input.addEventListener('keydown', (e) => { if (e.key === 'Enter' && (e.metaKey || e.ctrlKey)) input.form.requestSubmit() })
   }
   const askAlways = () => {
@@ -368,7 +378,7 @@ export const card = (request, { act, release, may, title }) => {
     el('div', { class: 'buttons' }, cancel(), el('button', { type: 'button', class: 'danger', onclick: act }, text)))
   // Keys are those of the terminal.
   const button = (kind, text, symbol, onclick, letter) => el('button', { type: 'button', class: kind, onclick, 'data-key': letter }, symbol ? icon(symbol) : null, text)
-  const other = (kind, symbol, text, small, onclick, letter) => others.append(button(`choice ${kind}`, [el('span', {}, text, small ? el('small', {}, small) : null),
+  const other = (kind, symbol, text, small, onclick, letter) => others.append(button(`choice ${kind}`, [el('span', { title: small }, el('b', {}, text), small ? el('small', {}, small) : null),
     key(letter === 'A' ? '⇧A' : letter.toUpperCase())], symbol, onclick, letter))
   const yes = (text, symbol, act) => buttons.append(button('yes', [text, key('A')], symbol, act, 'a'))
   const no = (act, text = 'Deny…') => buttons.append(button('no', [text, key('D')], 'cross', act, 'd'))
@@ -380,15 +390,15 @@ export const card = (request, { act, release, may, title }) => {
       say({ choice: 'answer', answers })
     }
     read.append(el('form', { class: 'form', onsubmit: (e) => { e.preventDefault(); send() } }, asked.nodes))
-    if (choices.includes('deny')) no(() => askReason({ choice: 'deny' }))
+    if (choices.includes('deny')) no(() => askReason({ choice: 'deny' }), 'Don’t answer…')
     yes('Answer', 'send', send)
   } else if (request.kind === 'plan') {
     const modes = ['accept', 'manual', 'auto'].filter((mode) => choices.includes(mode))
     const approve = (mode) => () => say({ choice: 'plan', plan: mode })
     if (choices.includes('reject')) no(() => askReason({ choice: 'deny', plan: 'reject' }), 'Send back…')
     if (modes.length) yes(planNames[modes[0]], 'check', approve(modes[0]))
-    if (modes[0] === 'accept' && modes.length > 1) hint = 'Accept goes on in the mode it had before the plan.'
-    for (const mode of modes.slice(1)) other('go', 'check', planNames[mode], '', approve(mode), planKeys[mode])
+    if (modes[0] === 'accept' && modes.length > 1) hint = 'Accept: it goes on in the mode it had before the plan'
+    for (const mode of modes.slice(1)) other(`go ${mode === 'auto' ? 'warn' : ''}`, mode === 'auto' ? 'alert' : 'check', planNames[mode], planNotes[mode], approve(mode), planKeys[mode])
   } else {
     const once = () => say({ choice: 'once' })
     const mayHold = () => {
@@ -399,13 +409,13 @@ export const card = (request, { act, release, may, title }) => {
     if (choices.includes('deny')) no(() => askReason({ choice: 'deny' }))
     if (choices.includes('once')) risky ? mayHold() : yes('Approve', 'check', once)
   }
-  if (choices.includes('always') && request.rule) other('go opens', 'bookmark', 'Approve and save a permission…', request.rule, askAlways, 'A')
-  other('leave', 'skip', 'Skip: answer it in its terminal', '', async () => {
+  if (choices.includes('always') && request.rule) other('go opens', 'bookmark', [el('span', { class: 'lead' }, 'Approve and '), 'save a permission…'], request.rule, askAlways, 'A')
+  other('leave', 'skip', 'Skip', 'Answer in its terminal', async () => {
     busy(true)
     try { await release(request) } catch (failure) { failed(failure) }
   }, 'r')
   buttons.append(button('read-on', 'Read on', 'down', () => read.scrollBy({ top: read.clientHeight * 0.85, behavior: 'smooth' }), ' '))
-  node.append(el('div', { class: 'actions' }, error, buttons, hint ? el('p', { class: 'hint' }, hint) : null, others, panel))
+  node.append(el('div', { class: 'actions' }, error, left || hint ? el('p', { class: 'foot' }, left, hint ? el('span', {}, hint) : null) : null, buttons, others, panel))
   showWhole(node, read)
   return node
 }

@@ -6,7 +6,7 @@ import { pushState, pushOn, pushOff } from './push.js'
 const group = (name, ...content) => el('section', { class: `group ${name.toLowerCase()}` }, el('h2', {}, name), content)
 
 // unpairButton forgets this device once it's pressed twice.
-const unpairButton = (unpaired) => el('button', { type: 'button', class: 'no', onclick: async (e) => {
+const unpairButton = (unpaired) => el('button', { type: 'button', class: 'no bare', onclick: async (e) => {
   const button = e.currentTarget
   if (!button.dataset.sure) { button.dataset.sure = '1'; button.textContent = 'Really remove?'; return }
   try { await state.api.post('/api/unpair', {}) } catch { /* it's forgotten here in any case */ }
@@ -21,11 +21,11 @@ export const devicesView = async (unpaired) => {
     devices.sort((a, b) => (b.id === own) - (a.id === own))
     node.append(group('Devices', el('ul', { class: 'list' }, devices.map((one) => el('li', { class: one.id === own ? 'own-device' : '' },
       el('span', { class: `disc ${one.pages ? 'yes' : ''}` }, icon(/iPhone|iPad|Android/.test(`${one.browser} ${one.name}`) ? 'phone' : 'desk')),
-      el('div', {}, el('b', {}, one.name), one.id === own ? el('span', { class: 'pill running' }, 'This device') : null, one.scope === 'read' ? el('span', { class: 'pill' }, 'Only reads') : null,
+      el('div', {}, el('b', {}, one.name), one.id === own ? el('span', { class: 'pill running' }, 'This device') : null,
         el('p', { class: 'quiet-text' }, [one.browser, one.address].filter(Boolean).join(' · ')),
-        el('p', { class: 'quiet-text' }, `${one.pages ? 'In use now' : one.used ? `Used ${ago(one.used)} ago` : 'Never used'} · paired ${new Date(one.paired).toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })}`)),
+        el('p', { class: 'quiet-text' }, `${one.scope === 'read' ? 'Only reads' : 'Can answer'} · ${one.pages ? 'in use now' : one.used ? `used ${ago(one.used)} ago` : 'never used'} · paired ${new Date(one.paired).toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })}`)),
       one.id === own ? unpairButton(unpaired) : null))),
-    el('p', { class: 'quiet-text' }, 'Pair, rename, limit and remove devices in a terminal: ', el('code', {}, 'hookmux web devices'))))
+    el('p', { class: 'quiet-text' }, 'Pair, rename or limit devices, and remove others, in a terminal: ', el('code', {}, 'hookmux web devices'))))
   } catch (failure) { return toast(failure.message) }
   const push = group('Notifications')
   node.append(push)
@@ -33,12 +33,13 @@ export const devicesView = async (unpaired) => {
     const can = await pushState()
     const on = can === 'on'
     push.replaceChildren(push.firstChild, el('ul', { class: 'list push' }, el('li', {}, el('span', { class: `disc ${on ? 'yes' : ''}` }, icon('bell')),
-      el('div', {}, el('b', {}, on ? 'This device is notified' : can === 'off' ? 'Notify me on this device' : 'Not possible here'),
+      el('div', {}, el('b', {}, can === 'unable' ? 'Not possible here' : 'Notify me on this device'),
         el('p', { class: 'quiet-text' }, can === 'unable' ? 'This browser can’t be notified at this address. On an iPhone, add the page to the Home Screen first.' : 'When an agent needs you and no page is open.')),
-      can === 'unable' ? null : el('button', { type: 'button', class: on ? 'more' : 'yes', onclick: async () => {
+      can === 'unable' ? null : el('button', { type: 'button', class: 'switch', role: 'switch', 'aria-checked': String(on), 'aria-label': 'Notify me on this device', onclick: async () => {
         try { toast(await (on ? pushOff(state.api) : pushOn(state.api)) || 'Notifications are off') } catch (failure) { toast(failure.message) }
-        drawPush()
-      } }, on ? 'Turn off' : 'Turn on'))))
+        await drawPush()
+        push.querySelector('.switch')?.focus()
+      } }))))
   }
   await drawPush()
 }

@@ -13,7 +13,7 @@ export const cardFor = (request, redraw) => {
   if (kept && kept.mark === mark) {
     const left = kept.node.querySelector('.left')
     if (left) left.dataset.until = request.deadline
-    if (session) kept.node.querySelector('h2 a').textContent = visible(titleOf(session)) // it may have come later
+    if (session) kept.node.querySelector('.where a').textContent = visible(titleOf(session)) // it may have come later
     return kept.node
   }
   const node = card(request, {
@@ -22,7 +22,7 @@ export const cardFor = (request, redraw) => {
     act: async (reply, pin) => {
       const result = await state.api.answer(reply, pin)
       if (result.outcome !== 'delivered') toast(result.outcome === 'already' ? `Answered before, by ${result.by || 'somebody else'}` : `Too late: ${result.why || result.outcome}`)
-      else toast({ deny: reply.plan ? 'Sent back' : 'Denied', answer: 'Answered', always: 'Approved and saved', plan: 'Accepted' }[reply.choice] || 'Approved')
+      else toast({ deny: reply.plan ? 'Sent back' : request.kind === 'question' ? 'Not answered' : 'Denied', answer: 'Answered', always: 'Approved and saved', plan: 'Accepted' }[reply.choice] || 'Approved')
       state.requests.delete(request.id)
       redraw()
     },
@@ -52,7 +52,7 @@ const choiceWords = { once: 'Approved', always: 'Approved and saved', deny: 'Den
 
 const refused = (one) => one.decision?.choice === 'deny' || one.decision?.plan === 'reject'
 
-export const outcome = (one) => !one.decision ? 'Ended' : one.decision.plan === 'reject' ? 'Sent back' : refused(one) ? 'Denied' : choiceWords[one.decision.choice] || one.decision.choice
+export const outcome = (one) => !one.decision ? 'Ended' : refused(one) ? { plan: 'Sent back', question: 'Not answered' }[one.kind] || 'Denied' : choiceWords[one.decision.choice] || one.decision.choice
 
 // by names who answered in a word or two.
 const by = (text) => text.replace(/ \(device [0-9a-f]+\)$/, '').replace(/^.+, pid \d+.*$/, 'terminal')
@@ -103,7 +103,7 @@ const open = (id) => {
 
 const keepers = { home: keeper(), rail: keeper() }
 
-const row = (one) => el('button', { type: 'button', 'data-for': one.id, 'data-session': one.session, class: `queued risk-${one.risk || 'normal'}`, onclick: () => open(one.id) }, badge(one.agent, 'small', 'waiting'),
+const row = (one) => el('button', { type: 'button', 'data-for': one.id, 'data-session': one.session, class: `queued risk-${one.risk || 'normal'}`, onclick: () => open(one.id) }, badge(one.agent, 'small'),
   el('span', { class: 'session-main' },
     el('span', { class: 'session-top' }, el('span', { class: 'session-title' }, titleFor(one)), el('span', { class: 'when', 'data-since': one.createdAt }, ago(one.createdAt))),
     el('span', { class: 'session-doing' }, one.risk === 'high' ? icon('alert') : null, aboutLine(one))))
@@ -123,19 +123,20 @@ export const homeView = (meant, redraw) => {
       words: el('span'),
       head: el('h1', { id: 'h-inbox' }),
       cards: el('div', { class: 'cards' }),
-      empty: el('div', { class: 'empty' }, el('div', { class: 'empty-mark', 'aria-hidden': 'true' }, icon('check')), el('p', {}, 'You’re all caught up'), el('p', { class: 'quiet-text' }, 'Requests appear here as soon as an agent asks.')),
+      empty: el('div', { class: 'empty' }, el('div', { class: 'empty-mark', 'aria-hidden': 'true' }, icon('check')), el('p', { class: 'quiet-text' }, 'Requests appear here as soon as an agent asks.'), el('p', { class: 'run' })),
       done: el('ul', { class: 'done' }),
       steps: el('section', { class: 'steps', 'aria-labelledby': 'h-steps', hidden: true }, el('h2', { id: 'h-steps' }, 'Last steps'), el('ol', { class: 'timeline' })),
       keys: el('p', { class: 'keys', 'aria-hidden': 'true' }, [['J', 'next'], ['K', 'previous']].map(([key, what]) => el('span', {}, el('kbd', {}, key), what))),
     }
     home.head.append(home.words, home.count)
-    home.lately = el('section', { class: 'lately', 'aria-labelledby': 'h-lately' }, el('h2', { id: 'h-lately' }, 'Answered'), home.done)
-    home.node = el('div', { class: 'home' }, home.head, el('div', { class: 'home-cards' }, home.cards, home.empty), el('div', { class: 'home-beside' }, home.steps, home.lately, home.keys))
+    home.lately = el('section', { class: 'lately', 'aria-labelledby': 'h-lately' }, el('h2', { id: 'h-lately' }, 'Answered', el('span', { class: 'all' }, ' · all sessions')), home.done)
+    document.querySelector('.side').append(home.keys)
+    home.node = el('div', { class: 'home' }, home.head, el('div', { class: 'home-cards' }, home.cards, home.empty), el('div', { class: 'home-beside' }, home.steps, home.lately))
   }
   const list = waiting()
   for (const id of cards.keys()) if (!state.requests.has(id)) cards.delete(id)
   home.count.textContent = list.length || ''
-  home.words.textContent = list.length ? 'Waiting for you' : 'Nothing is waiting'
+  home.words.textContent = list.length ? 'Waiting for you' : 'You’re all caught up'
   const focused = document.activeElement?.matches('.queued')
   const all = list.map((one) => cardFor(one, redraw))
   place(home.cards, wide.matches ? all : rows(keepers.home, row).flatMap((line, i) => [line, all[i]]))
@@ -144,6 +145,10 @@ export const homeView = (meant, redraw) => {
   home.order = list.map((one) => one.id)
   select(home.order.includes(home.selected) ? home.selected : home.order[Math.min(Math.max(before, 0), home.order.length - 1)], focused)
   home.empty.hidden = list.length > 0
+  if (list.length && home.head.parentNode !== home.node) home.node.prepend(home.head)
+  if (!list.length && home.head.parentNode !== home.empty) home.empty.firstChild.after(home.head)
+  const running = [...state.sessions.values()].filter((one) => one.status === 'running' && !one.ended).sort((a, b) => new Date(b.lastEvent) - new Date(a.lastEvent))
+  home.empty.lastChild.replaceChildren(...running.length ? [el('a', { href: `#/session/${encodeURIComponent(running[0].id)}` }, running.length > 1 ? `${running.length} sessions run` : '1 session runs')] : [])
   home.node.classList.toggle('quiet', !list.length)
   home.keys.hidden = list.length < 2
   home.lately.hidden = !state.done.length

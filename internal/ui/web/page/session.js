@@ -1,6 +1,6 @@
 // One session: what it did, what it asks, and a line to it.
 import { el, clock, icon, badge } from './dom.js'
-import { state, main, wide, toast, statusWords, titleOf, agentName, folderOf } from './state.js'
+import { state, main, wide, toast, statusWords, titleOf, agentName, folderOf, verbOf } from './state.js'
 import { cardFor, place } from './inbox.js'
 
 let open = null // the session that's shown
@@ -157,7 +157,11 @@ const readEvents = async (way) => {
 }
 
 const kindWords = { 'tool.before': 'tool', 'tool.after': 'result', 'turn.start': 'prompt', 'turn.end': 'turn ended', 'tool.permission.request': 'permission', 'session.start': 'Session started', 'session.end': 'Session ended', 'user.question': 'question', 'user.plan': 'plan', 'user.attention': 'Needs you', 'subagent.start': 'Subagent started', 'subagent.end': 'Subagent ended', 'context.compact.before': 'Compacting the context', 'context.compact.after': 'Context compacted' }
-const verdictWords = { allow: 'approved', deny: 'denied', ask: 'asked', modify: 'changed' }
+const verdictWords = { allow: 'Approved', deny: 'Denied', ask: 'Asked', modify: 'Changed' }
+const verdictIcons = { allow: 'check', deny: 'cross', ask: 'hand', modify: 'bolt' }
+
+// verdictOf says what was decided about a call.
+const verdictOf = (e) => e.verdict === 'deny' && { plan: 'Sent back', question: 'Not answered' }[e.toolKind] || verdictWords[e.verdict] || e.verdict
 const toolIcons = { shell: 'terminal', file_read: 'file', file_write: 'file', file_edit: 'file', search: 'search', fetch: 'globe', mcp: 'plug', task: 'you', question: 'chat', plan: 'file' }
 
 // steps joins what belongs to one call: that it begins, what was decided, how it ended.
@@ -193,11 +197,12 @@ const drawStep = (e) => {
   else if (e.kind === 'user.attention') [kind, symbol] = ['wait', 'hand']
   const tool = e.tool && e.text?.startsWith(`${e.tool}: `) ? e.text.slice(e.tool.length + 2) : e.tool && e.text?.startsWith(`${e.tool} `) ? e.text.slice(e.tool.length + 1) : null
   const body = said ? el('div', { class: `said ${e.kind === 'turn.start' ? 'mine' : ''}` }, e.text)
-    : e.tool ? el('span', { class: 'ev-text' }, el('b', {}, e.tool), tool ? ` ${tool}` : e.text && e.text !== e.tool ? ` ${e.text}` : '')
+    : e.tool ? el('span', { class: 'ev-text' }, el('b', {}, verbOf(e.toolKind, e.tool)), tool ? ` ${tool}` : e.text && e.text !== e.tool ? ` ${e.text}` : '')
       : el('span', { class: 'quiet-text' }, [kindWords[e.kind] || e.kind, e.text].filter(Boolean).join(': '))
   return el('li', { class: `ev ${e.kind.replaceAll('.', '-')}` }, el('span', { class: `disc ${kind}`, 'aria-hidden': 'true' }, icon(symbol)),
-    el('div', { class: 'ev-body' }, body, e.verdict && e.why && e.why !== e.text ? el('p', { class: `ev-why ${e.verdict}` }, e.why) : null),
-    el('div', {}, e.verdict ? el('span', { class: `pill ${e.verdict}` }, verdictWords[e.verdict] || e.verdict) : el('time', { datetime: e.time }, clock(e.time))))
+    el('div', { class: 'ev-body' }, body, e.verdict ? el('p', { class: `ev-why ${e.verdict}` }, icon(verdictIcons[e.verdict] || 'dot'), el('span', {}, el('b', {}, verdictOf(e)),
+      e.why && e.why !== e.text ? ` · ${/^the user (said no|wants another plan)$/.test(e.why) ? 'No reason given' : e.why}` : '')) : null),
+    el('time', { datetime: e.time }, clock(e.time)))
 }
 
 // lastSteps draws the last steps of a session.
@@ -207,7 +212,7 @@ export const lastSteps = async (id, count) => {
 }
 
 const drawEvents = () => {
-  const fits = (e) => !open.search || [e.kind, kindWords[e.kind], e.tool, e.text, e.why, e.verdict && verdictWords[e.verdict]].some((t) => t && t.toLowerCase().includes(open.search))
+  const fits = (e) => !open.search || [e.kind, kindWords[e.kind], e.tool, e.text, e.why, verbOf(e.toolKind, e.tool), e.verdict && verdictOf(e)].some((t) => t && t.toLowerCase().includes(open.search))
   const list = steps([...open.found, ...open.events]).filter((e) => open.found.some((one) => one.cursor === e.cursor) || fits(e))
   open.list.replaceChildren(...list.map(drawStep))
   if (!list.length) open.list.replaceChildren(el('li', { class: 'quiet-text' }, open.search ? 'Nothing fits.' : live()?.host ? `Its timeline is on ${live().host}.` : 'No events yet.'))

@@ -1,5 +1,5 @@
 // What the page knows, and what its views share.
-import { el, ago, base, badge, short, arrange, keeper } from './dom.js'
+import { el, icon, ago, base, badge, short, arrange, keeper } from './dom.js'
 
 export const main = document.getElementById('main')
 
@@ -26,12 +26,17 @@ const groups = [['Waiting for you', ['waiting']], ['Failed', ['failed']], ['Runn
 const sorted = () => [...state.sessions.values()].filter((one) => !one.ended || one.cutOff).sort((a, b) =>
   (rank[a.status] ?? 9) - (rank[b.status] ?? 9) || (a.status === 'waiting' ? new Date(a.since) - new Date(b.since) : new Date(b.lastEvent) - new Date(a.lastEvent)))
 
+// verbs name what a call does, the same everywhere; a tool that isn't among them goes by its name.
+const verbs = { shell: 'Run', file_read: 'Read', file_write: 'Write', file_edit: 'Edit', search: 'Search', fetch: 'Fetch', task: 'Delegate', question: 'Question', plan: 'Plan' }
+const tools = { Bash: 'shell', Grep: 'search', Glob: 'search', WebFetch: 'fetch', WebSearch: 'search', Task: 'task', Agent: 'task', ExitPlanMode: 'plan', AskUserQuestion: 'question', shell: 'shell', run_shell_command: 'shell' }
+export const verbOf = (kind, tool) => verbs[kind] || verbs[tools[tool]] || tool
+
 const risky = (one) => one.status === 'waiting' && [...state.requests.values()].some((r) => sessionOf(r) === sessionKey(one) && r.risk === 'high')
 
 const doing = (one) => {
   if (one.hostLost) return `${one.host} can’t be reached`
   if (one.status === 'waiting') return (one.hostReadOnly ? 'Answer it there: ' : '') + (one.asks?.[0] || 'Waiting for you')
-  if (one.status === 'running') return one.tool ? one.tool : 'Thinking'
+  if (one.status === 'running') return one.tool ? one.tool.replace(/^\w+/, (name) => verbOf('', name)) : 'Thinking'
   const turn = one.turn
   if (one.status === 'failed') return turn?.error || one.endReason || 'Failed'
   return turn?.summary || one.lastWords || statusWords[one.status] || one.status
@@ -43,15 +48,39 @@ const asking = (one) => one.status === 'waiting' ? [...state.requests.values()].
 // about is what a request is about, on one line: what it would do, and to what. Only what
 // an agent would run or touch is drawn as code.
 const about = (one) => {
-  if (one.questions?.length) return { verb: 'Asks:', text: one.questions[0].question }
-  if (one.kind === 'plan') return { verb: 'Plan:', text: (one.plan || '').split('\n').find((l) => l.trim())?.replace(/^#+ /, '') || 'without a title' }
+  if (one.questions?.length) return { verb: 'Question', text: one.questions[0].question }
+  if (one.kind === 'plan') return { verb: 'Plan', text: (one.plan || '').split('\n').find((l) => l.trim())?.replace(/^#+ /, '') || 'without a title' }
   const file = one.shown.match(/^file: (.*)$/m)
-  if (file) return { verb: one.tool || 'Write', code: file[1].startsWith(`${one.cwd}/`) ? file[1].slice(one.cwd.length + 1) : short(file[1], state.home) }
+  if (file) return { verb: verbOf(one.toolKind, one.tool) || 'Write', code: file[1].startsWith(`${one.cwd}/`) ? file[1].slice(one.cwd.length + 1) : short(file[1], state.home) }
   const line = one.shown.split('\n').slice(1).find((l) => l.startsWith('  '))
   if (!line) return { text: one.shown.split('\n', 1)[0] }
   const command = line.match(/^ +\$ (.*)/)
-  return command ? { verb: 'Run', code: command[1] } : { verb: one.tool, code: line.trim() }
+  return command ? { verb: verbs.shell, code: command[1] } : { verb: verbOf(one.toolKind, one.tool), code: line.trim() }
 }
+
+const phrases = { file_read: 'Read a file', fetch: 'Fetch an address', search: 'Search', task: 'Start a subagent' }
+
+// askOf is what a request asks of you, in a few words: its first line says the same, with
+// the agent and its tool.
+export const askOf = (one) => {
+  const head = one.shown.split('\n', 1)[0]
+  if (one.kind === 'plan') return 'Accept a plan'
+  if (one.kind === 'question') {
+    const count = one.questions?.length
+    return (count > 1 ? `Answer ${count} questions` : 'Answer a question') + (head.match(/ asks, (for .*)$/) ? ` ${head.match(/ asks, (for .*)$/)[1]}` : '')
+  }
+  const wants = head.match(/ wants to (.*)$/)?.[1] || head
+  if (/^run (a command|\d+ commands) with /.test(wants)) return `Run ${wants.match(/^run (a command|\d+ commands)/)[1]}`
+  if (wants.startsWith('write with ')) {
+    const { verb, code } = about(one)
+    const files = one.shown.match(/^file: /gm)?.length
+    return files === 1 ? `${verb} ${code}` : `${verbOf(one.toolKind, one.tool)} ${files ? `${files} files` : 'a file'}`
+  }
+  return wants.startsWith('use ') && phrases[one.toolKind] || wants.charAt(0).toUpperCase() + wants.slice(1)
+}
+
+// asker is who asks, as the request's first line names them.
+export const asker = (one) => one.shown.match(/^(.*?) (?:wants to |asks\b|has a plan)/)?.[1] || agentName(one.agent)
 
 export const aboutLine = (one) => {
   const { verb, text, code } = about(one)
@@ -61,10 +90,10 @@ export const aboutLine = (one) => {
 export const titleOf = (one) => one.title || base(one.cwd) || one.id.slice(0, 8)
 
 const row = (one, shown) => el('li', {}, el('a', { class: `session is-${one.status} ${risky(one) ? 'is-risky' : ''}`, href: `#/session/${encodeURIComponent(one.id)}`, 'aria-current': one.id === shown ? 'page' : null },
-  badge(one.agent, 'small', one.status),
+  badge(one.agent, 'small', one.status === 'waiting' ? '' : one.status),
   el('span', { class: 'session-main' },
     el('span', { class: 'session-top' }, el('span', { class: 'session-title' }, titleOf(one)), el('span', { class: 'when', 'data-since': one.since }, ago(one.since))),
-    el('span', { class: 'session-doing' }, el('span', { class: 'hidden' }, `${statusWords[one.status] || one.status}: `), asking(one) ? aboutLine(asking(one)) : el('span', { class: 'cut' }, doing(one))),
+    el('span', { class: 'session-doing' }, el('span', { class: 'hidden' }, `${statusWords[one.status] || one.status}: `), risky(one) ? icon('alert') : null, asking(one) ? aboutLine(asking(one)) : el('span', { class: 'cut' }, doing(one))),
     el('span', { class: 'session-place' }, one.host ? el('span', { class: 'host' }, one.hostReadOnly ? `${one.host} (read-only)` : one.host) : null, el('span', { class: 'cut' }, `${agentName(one.agent)} · ${base(one.cwd) || '/'}`)))))
 
 // hostChip chooses one machine's sessions, where there are several machines.
@@ -121,7 +150,7 @@ export const drawSessions = (shown, requests) => {
 // drawLeft writes how long a request still waits; nothing once that's over.
 export const drawLeft = (node) => {
   const seconds = (new Date(node.dataset.until) - Date.now() - state.skew) / 1000
-  node.textContent = seconds <= 0 ? '' : `${seconds < 60 ? `${Math.ceil(seconds / 10) * 10}s` : seconds < 7200 ? `${Math.round(seconds / 60)}m` : `${Math.floor(seconds / 3600)}h`} left`
+  node.textContent = seconds <= 0 ? '' : `expires in ${seconds < 60 ? `${Math.ceil(seconds / 10) * 10}s` : seconds < 7200 ? `${Math.round(seconds / 60)}m` : `${Math.floor(seconds / 3600)}h`}`
   node.classList.toggle('soon', seconds < 120)
   return node
 }

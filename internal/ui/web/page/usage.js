@@ -35,7 +35,7 @@ const until = (time) => {
 
 const chart = (days) => {
   const most = Math.max(...days.map((d) => d.cost), 0.000001)
-  return el('ol', { class: 'chart', 'aria-label': 'Cost per day' }, days.map((d) => {
+  return el('ol', { class: 'chart' }, days.map((d) => {
     const bar = el('span', { class: 'bar' })
     bar.style.setProperty('--part', d.cost / most)
     return el('li', {}, el('b', { 'aria-hidden': 'true' }, d.cost >= 10 ? `$${Math.round(d.cost)}` : d.cost ? dollars(d.cost) : '–'), bar, el('span', { class: 'hidden' }, `${d.date.toLocaleDateString('en', { weekday: 'long' })}: ${dollars(d.cost)}`), el('span', { 'aria-hidden': 'true' }, d.date.toLocaleDateString('en', { weekday: 'short' })))
@@ -61,7 +61,7 @@ export const usageView = async () => {
   if (report.reading) node.append(el('p', { class: 'quiet-text', role: 'status' }, `Still reading your agents’ records: ${report.reading.files} of ${report.reading.of} files.`))
   if (!report.rows.length && !report.reading) node.append(el('p', { class: 'quiet-text' }, 'No agent used any tokens in the last seven days.'))
   node.append(el('dl', { class: 'tiles' }, tile('Today', dollars(today.cost), `${short(today.tokens)} tokens`), tile('Last 7 days', dollars(all.cost), `${short(all.tokens)} tokens`)))
-  if (all.tokens) node.append(chart(perDay))
+  if (all.tokens) node.append(group('Cost per day', chart(perDay)))
   if (limits.windows.length) {
     node.append(group('Plan limits', el('ul', { class: 'list' }, limits.windows.map((one) => el('li', {}, badge(one.agent), el('div', {},
       el('div', { class: 'line-top' }, el('b', {}, `${agentName(one.agent)} · ${one.window}`), el('span', { class: 'amount' }, `${Math.round(one.usedPercent)}%`)),
@@ -73,9 +73,9 @@ export const usageView = async () => {
       one.percent == null ? null : meter(one.percent / 100), el('p', { class: 'quiet-text' }, one.lifted ? 'Lifted' : inWords(one.text)[1]), one.problem ? el('p', { class: 'quiet-text' }, one.problem) : null))))))
   }
   const by = (key) => [...Map.groupBy(report.rows.filter((row) => row[key]), (row) => row[key])].map(([name, rows]) => ({ name, agent: rows[0].agent, ...add(rows) })).sort((a, b) => b.cost - a.cost || b.tokens - a.tokens)
-  const list = (title, rows, name, mark) => rows.length ? group(title, el('ul', { class: 'list' }, rows.slice(0, 8).map((one) => el('li', {}, mark ? badge(one.agent) : null,
-    el('div', {}, el('div', { class: 'line-top' }, el('b', {}, name(one.name)), el('span', { class: 'amount' }, dollars(one.cost))), el('p', { class: 'quiet-text' }, `${short(one.tokens)} tokens`)))))) : ''
-  node.append(list('By agent', by('agent'), agentName, true), list('By project', by('project'), base, false), list('By model', by('model'), (name) => name, false))
+  const rows = (title, all, name, columns) => all.length ? el('tbody', {}, el('tr', {}, el('th', { scope: 'rowgroup' }, title), (columns || ['', '']).map((one) => el('td', {}, one))),
+    all.slice(0, 8).map((one) => el('tr', {}, el('th', { scope: 'row' }, name(one.name)), el('td', {}, short(one.tokens)), el('td', {}, dollars(one.cost))))) : null
+  if (report.rows.length) node.append(group('Where it went', el('div', { class: 'list' }, el('table', {}, el('caption', { class: 'hidden' }, 'By agent, project and model'), rows('Agents', by('agent'), agentName, ['Tokens', 'Cost']), rows('Projects', by('project'), base), rows('Models', by('model'), (name) => name)))))
   if (report.unpriced?.length) node.append(el('p', { class: 'quiet-text' }, `Without a price: ${report.unpriced.join(', ')}`))
   node.append(el('p', { class: 'quiet-text' }, `List prices of ${report.prices}. Set budgets in a terminal: `, el('code', {}, 'hookmux usage budget')))
 }
