@@ -34,7 +34,7 @@ waiting.
 						only.item.ID, cmdutil.QuoteWords([]string{strings.Join(args, " ")}))
 				}
 				if reason != "" {
-					return cmdutil.UsageError("%v; the request comes before the reason: `hookmux deny REQUEST %s`", err,
+					return cmdutil.UsageError("there's no request %q; the request comes before the reason: `hookmux deny REQUEST %s`", name,
 						cmdutil.QuoteWords([]string{strings.Join(args, " ")}))
 				}
 				return err

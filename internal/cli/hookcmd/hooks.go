@@ -231,10 +231,11 @@ func runHooksVerb(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName,
 			if !isHookVerb(verb) {
 				return unknownHooksCommand(append([]string{agentName, verb}, rest...)...)
 			}
-			if len(rest) == 0 && slices.Contains(HookNames(app), agentName) {
+			unknown := cmdutil.UnknownAgent(catalogue, agentName)
+			if len(rest) == 0 && slices.Contains([]string{"on", "off", "remove", "set"}, verb) && !strings.Contains(unknown.Error(), "did you mean") {
 				return cmdutil.UsageError("the command comes first: `hookmux hooks %s %s`", verb, agentName)
 			}
-			return cmdutil.UnknownAgent(catalogue, agentName)
+			return unknown
 		}
 		agentName = a.Name
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/expr-lang/expr/vm"
 
+	"github.com/hookmux/hookmux/internal/platform/similar"
 	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/policy/programs"
 )
@@ -239,6 +240,9 @@ func (r *Rule) check() error {
 	case r.Claude == nil && r.Decide == "":
 		return errors.New("\"decide\" is missing; write deny, ask, warn or allow")
 	case r.Claude == nil && !slices.Contains([]Verdict{Deny, Ask, Warn, Allow}, r.Decide):
+		if near := similar.Nearest(string(r.Decide), []string{string(Deny), string(Ask), string(Warn), string(Allow)}); near != "" {
+			return fmt.Errorf("decide is %q; did you mean %s?", r.Decide, near)
+		}
 		return fmt.Errorf("decide is %q; it must be deny, ask, warn or allow", r.Decide)
 	case !slices.Contains([]string{"", "deny", "ask", "ignore"}, r.OnUnknown):
 		return fmt.Errorf("onUnknown is %q; it must be deny, ask or ignore", r.OnUnknown)

@@ -102,7 +102,7 @@ func (k Key) parse(raw json.RawMessage) (any, error) {
 	if k.Type == Millis {
 		n, ok := v.(float64)
 		if !ok || n != math.Trunc(n) || n > float64((24*time.Hour).Milliseconds()) {
-			return nil, fmt.Errorf("%s can't be %s; write milliseconds, such as 5000 (at most a day: 86400000)", k.Name, raw)
+			return nil, fmt.Errorf("%s can't be %s; write a whole number of milliseconds, such as 5000 (at most a day: 86400000)", k.Name, raw)
 		}
 		if least, ok := k.Min.(Milliseconds); ok && Milliseconds(n) < least {
 			return nil, fmt.Errorf("%s must be at least %d", k.Name, least)
@@ -217,7 +217,7 @@ func (k Key) FromText(text string) (json.RawMessage, error) {
 		raw, _ = json.Marshal(list)
 	case Millis:
 		if raw = json.RawMessage(text); !json.Valid(raw) {
-			return nil, fmt.Errorf("%s must be a whole number of milliseconds", k.Name)
+			return nil, fmt.Errorf("%s can't be %q; write a whole number of milliseconds, such as 5000", k.Name, text)
 		}
 	default:
 		raw, _ = json.Marshal(text)
