@@ -142,7 +142,7 @@ func TestAnswersToPushedRequestsAreHeard(t *testing.T) {
 	}{
 		{reply: wire.InboxReplyParams{Choice: "once"}},
 		{reply: wire.InboxReplyParams{Choice: "deny", Reason: "not now"}},
-		{reply: wire.InboxReplyParams{Choice: "once", Note: "quickly"}, lost: "your words beside it are dropped"},
+		{reply: wire.InboxReplyParams{Choice: "once", Note: "quickly"}, lost: "your note is dropped"},
 	} {
 		request := pushed("opencode-s1", "PermissionRequest", "bash", map[string]any{"command": "make"}, fmt.Sprint(i))
 		request["event"].(map[string]any)["_source"] = "opencode"
