@@ -58,6 +58,14 @@ func whyWeaker(method string, params json.RawMessage) string {
 		return "some of the changes may take protection away"
 	case method == wire.MethodFleetInit || method == wire.MethodFleetInvite:
 		return "the fleet's operators can answer agents on this machine"
+	case method == wire.MethodRemoteAdd && readInto[wire.RemoteAddParams](params).Scope == wire.ScopeRead:
+		return "what agents do there shows up on this machine"
+	case method == wire.MethodRemoteAdd:
+		return "the key to answer agents there will be on this machine"
+	case method == wire.MethodRemoteAccept && readInto[wire.RemoteAcceptParams](params).Scope == wire.ScopeRead:
+		return "that machine will see what your agents do here"
+	case method == wire.MethodRemoteAccept:
+		return "that machine can then answer agents here for you"
 	case method == wire.MethodFleetJoin:
 		return "they decide for you, and their rules apply here"
 	case method == wire.MethodFleetLeave, method == wire.MethodFleetPush:

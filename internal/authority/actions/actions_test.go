@@ -105,6 +105,11 @@ func TestWhyItIsAsked(t *testing.T) {
 		{wire.MethodHooksDrop, `{"id":"x"}`, ""},
 		{wire.MethodConfigSet, `{"key":"rules.modes","value":["x=block"]}`, "it changes which rules apply"},
 		{wire.MethodAccept, `{}`, "some of the changes may take protection away"},
+		{wire.MethodRemoteAdd, `{"target":"ci","scope":"answer"}`, "the key to answer agents there will be on this machine"},
+		{wire.MethodRemoteAdd, `{"target":"ci","scope":"read"}`, "what agents do there shows up on this machine"},
+		{wire.MethodRemoteAccept, `{"name":"me","scope":"answer"}`, "that machine can then answer agents here for you"},
+		{wire.MethodRemoteAccept, `{"name":"me","scope":"read"}`, "that machine will see what your agents do here"},
+		{wire.MethodFleetInit, `{}`, "the fleet's operators can answer agents on this machine"},
 	} {
 		if a := Describe(c.method, authority.Decide, json.RawMessage(c.params)); a.Why != c.want || !a.Weakens {
 			t.Errorf("%s %s: weakens %v because %q, want true because %q", c.method, c.params, a.Weakens, a.Why, c.want)

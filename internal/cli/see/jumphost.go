@@ -50,7 +50,7 @@ func jumpToHost(ctx context.Context, app *cmdutil.App, s *wire.Session, terminal
 	place := tmux.Where(app.Getenv)
 	switch {
 	case place.Kind == "tmux":
-		return "", tmux.FromEnv(app.Getenv).NewWindow(ctx, place.Pane, s.Host, shellquote.Line(argv))
+		return "", tmux.FromEnv(app.Getenv).NewWindow(ctx, place.Pane, s.Host, windowCommand(argv))
 	case !terminal:
 		return "it runs on " + s.Host + "; run " + shellquote.Line(argv), nil
 	}
@@ -60,6 +60,13 @@ func jumpToHost(ctx context.Context, app *cmdutil.App, s *wire.Session, terminal
 		return "", fmt.Errorf("ssh %s: %w", target, err)
 	}
 	return "", nil
+}
+
+// windowCommand returns what a window runs that goes to another machine. Where ssh fails, it
+// stays open, so that you can read why.
+func windowCommand(argv []string) string {
+	return shellquote.Line([]string{"sh", "-c", `"$@" || { printf '\n%s' "Press Enter to close this window."; read -r _; }`,
+		"sh"}) + " " + shellquote.Line(argv)
 }
 
 // targetOf returns how ssh reaches a host.
