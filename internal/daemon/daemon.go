@@ -233,7 +233,7 @@ func (h *Daemon) buildServices(o Options) {
 	})
 	registry := devices.Open(h.deps)
 	h.shown = remote.NewServer(remote.ServerOptions{Deps: h.deps, Version: h.version, Devices: registry,
-		Requests: h.approvals, Daemon: pageAccess{h}})
+		Requests: h.approvals, Daemon: pageAccess{h}, Journal: h.recorder.Reader})
 	h.connector = remote.NewConnector(remote.ConnectorOptions{Deps: h.deps, Context: h.ctx, Hosts: h.hosts})
 	h.evaluator.OwnLink = h.connector.OwnsProcess
 	h.web = web.New(web.Options{Deps: h.deps, Context: h.ctx, Requests: h.approvals, Daemon: pageAccess{h},

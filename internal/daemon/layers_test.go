@@ -54,6 +54,7 @@ var mayImport = map[string][]string{
 	"internal/fleet":          {"internal/services"},
 	"internal/fleet/remote": {
 		"internal/services", "internal/fleet", "internal/approvals/ledger", "internal/authority/devices",
+		"internal/recorder/journal", // what another machine journalled has one of its own
 	},
 	"internal/server": {
 		"internal/services", "internal/authority",

@@ -14,7 +14,7 @@ import (
 func (h *Daemon) newMember() *member.Service {
 	return member.New(member.Options{
 		Deps: h.deps, Context: h.ctx, Version: h.version, User: userName, Outbox: h.recorder.Reader,
-		Requests: h.approvals, Daemon: pageAccess{h}, Hosts: h.hosts, Policies: h.selection,
+		Requests: h.approvals, Daemon: pageAccess{h}, Hosts: h.hosts, Remotes: h.connector, Policies: h.selection,
 		Sessions: func() []wire.Session { return h.sessions.List(false) },
 		Content:  func() bool { return h.selection.Config.Settings().Choice(config.FleetContent) == "redacted" },
 	})

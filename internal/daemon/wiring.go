@@ -162,6 +162,7 @@ func (h *Daemon) noteStored() {
 	h.notes.EventsStored()
 	h.usage.Poke()
 	h.member.Poke()
+	h.shown.EventsStored()
 }
 
 // recordOwn records an event of hookmux itself.

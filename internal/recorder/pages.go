@@ -57,6 +57,16 @@ func (r *Reader) Stored(ctx context.Context, f journal.Filter) iter.Seq2[journal
 	return j.Query(ctx, f)
 }
 
+// Span returns the journal's own number, and the cursors of its oldest and newest event. Where
+// it has none, oldest is behind newest.
+func (r *Reader) Span(ctx context.Context) (identity, oldest, newest int64, err error) {
+	j := r.journal.Load()
+	if j == nil {
+		return 0, 0, 0, ErrNoJournal
+	}
+	return j.Span(ctx)
+}
+
 // EventsSince goes through the events since a moment, oldest first.
 func (r *Reader) EventsSince(ctx context.Context, since time.Time) iter.Seq2[*event.Event, error] {
 	return func(yield func(*event.Event, error) bool) {

@@ -42,5 +42,6 @@ const (
 	OwnGap      = "gap"      // a session went on without its hooks
 	OwnUsage    = "usage"    // in a fleet's journal: what a machine's agents used in a day
 	OwnFleet    = "fleet"    // this machine joined or left a fleet, or changed who is in it
+	OwnMissing  = "missing"  // in the copy of another machine's log: events that it no longer has
 	OwnDevice   = "device"   // a browser was paired, removed or used from elsewhere
 )

@@ -26,7 +26,8 @@ const (
 	NoteRemoteSessionGone = "remote.sessionGone"
 	NoteRemoteRequest     = "remote.request"
 	NoteRemoteRequestGone = "remote.requestGone"
-	NoteRemoteReady       = "remote.ready" // everything there is has been sent
+	NoteRemoteReady       = "remote.ready"  // everything there is has been sent
+	NoteRemoteStored      = "remote.stored" // the journal has something new
 	NoteRemoteBeat        = "remote.beat"
 )
 
@@ -115,6 +116,7 @@ type RemoteRequest struct {
 const (
 	RemoteAttend = "attend" // somebody looks, or does no more; renewed while they do
 	RemoteLeave  = "leave"  // forget this key
+	RemoteLog    = "log"    // what the journal has behind a place in it
 )
 
 // RemoteAttendParams says whether somebody who may answer looks.

@@ -11,7 +11,7 @@ import (
 // HostFlag is the help of --host.
 const HostFlag = "only this machine, by its name in the HOST column; here is this one"
 
-// AllHosts is the value of --host that means every machine of the fleet.
+// AllHosts is the value of --host that means every machine of the fleet, or every remote host.
 const AllHosts = "all"
 
 // FleetHost returns the machine that --host names, as the fleet's journal is asked for it.

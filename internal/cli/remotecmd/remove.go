@@ -19,8 +19,8 @@ func removeCommand(app *cmdutil.App) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "remove NAME",
 		Short: "Remove a machine, and what remote add put there",
-		Long: `Ends the link to a machine and deletes the key for it. The other machine forgets this
-one, and if remote add installed hookmux there, it's taken away again: hooks, programs
+		Long: `Ends the link to a machine and deletes the key for it and the copy of its log. The other
+machine forgets this one, and if remote add installed hookmux there, it's taken away again: hooks, programs
 and records; you confirm that with a code that the other machine shows.
 
 If the other machine can't be reached, it's removed here all the same, and hookmux says
@@ -52,7 +52,7 @@ func removeHost(ctx context.Context, app *cmdutil.App, name string, here, asJSON
 	if asJSON {
 		return app.PrintJSON(gone)
 	}
-	app.Say("%s is removed here", gone.Name)
+	app.Say("%s is removed here, with the copy of its log", gone.Name)
 	if !gone.Left {
 		app.Say("%s couldn't be reached (%s). Run this there: hookmux web devices remove %s", gone.Target,
 			termsafe.Line(gone.Why, 160), gone.Device)

@@ -43,8 +43,8 @@ the last 50. It works without a running daemon.
 --text searches prompts, commands, results and titles: every word must occur, at the
 beginning of a word, and "double quotes" keep words together.
 
---host shows what another machine of your fleet did, as the fleet's journal has it;
---host all shows every machine.
+--host shows what another machine did: a host of hookmux remote, or a machine of your
+fleet. --host all shows every machine of the fleet, or without a fleet every host.
 
 -f shows events as they happen. Each line of --json has a cursor: --after with that
 cursor continues right behind it, so you miss nothing between two runs. When the
@@ -67,7 +67,7 @@ daemon restarts, -f waits for it.`,
 	f.StringVar(&flags.tool, "tool", "", "only this tool")
 	f.StringVar(&flags.verdict, "decision", "", "only this decision: allow, deny, ask, modify or none")
 	f.StringVar(&flags.text, "text", "", "only events with these words")
-	f.StringVar(&flags.host, "host", "", "only this machine of your fleet; all for every machine")
+	f.StringVar(&flags.host, "host", "", "only this other machine; all for every one")
 	f.StringVar(&flags.since, "since", "", "nothing older: 1h, 2d, 2026-01-31, 2026-01-31T12:00:00Z")
 	f.StringVar(&flags.until, "until", "", "nothing newer")
 	f.IntVarP(&flags.limit, "limit", "n", 0, "at most this many; with -f, begin with the last N events")

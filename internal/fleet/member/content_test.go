@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/fleet/protocol"
 	"github.com/hookmux/hookmux/internal/recorder/journal"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -79,7 +80,7 @@ func TestWithoutContentNothingOfItLeaves(t *testing.T) {
 		sent  any
 		leave string
 	}{
-		{"an event", eventOf(&event, false), "ID Agent Kind Native Tool Session Cwd AgentVersion Caller Outcome.Verdict Outcome.By"},
+		{"an event", protocol.EventOf(&event, false), "ID Agent Kind Native Tool Session Cwd AgentVersion Caller Outcome.Verdict Outcome.By"},
 		{"a session", sessionThere(session, false), "ID Host Agent Status Tool Cwd Pane Mux Server TTY EndReason Unasked Waits Mode Model Version " +
 			"Reviewer Turn.ID Turn.Result"},
 		{"a request", requestThere(request, false), "ID Status Kind Agent Session Event Tool ToolKind Risk SHA256"},

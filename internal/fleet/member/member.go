@@ -68,6 +68,14 @@ type Daemon interface {
 	RecordFleet(what string, details any)
 }
 
+// Remotes has copies of what hosts over ssh journalled.
+type Remotes interface {
+	// Copies reports whether there is a host of this name; "": any.
+	Copies(host string) bool
+	// ReadCopies reads events of a host, or with "" of all of them.
+	ReadCopies(ctx context.Context, host string, f journal.Filter) (rows []journal.Stored, more bool, bad *wire.Error)
+}
+
 // Hosts shows other machines.
 type Hosts interface {
 	Add(ctx context.Context, s fleet.Source) error
@@ -84,6 +92,7 @@ type Options struct {
 	Requests Requests
 	Daemon   Daemon
 	Hosts    Hosts
+	Remotes  Remotes // nil: none
 	Policies Policies
 	Sessions func() []wire.Session // of this machine
 	// Content reports whether texts leave this machine, redacted.
@@ -378,16 +387,15 @@ func (s *Service) logMethod(ctx context.Context, params json.RawMessage, _ proc.
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeParams, "%v", err)
 	}
-	told, bad := s.askServer(ctx, protocol.Ask{What: protocol.AskLog, Member: p.Host, Filter: &filter})
+	rows, more, bad := s.readLog(ctx, p.Host, filter)
 	if bad != nil {
 		return nil, bad
 	}
 	page := wire.QueryResult{Entries: []wire.Entry{}}
-	for i := range told.Events {
-		row := storedOf(&told.Events[i])
-		page.Entries = append(page.Entries, s.Outbox.EntryOf(&row))
+	for i := range rows {
+		page.Entries = append(page.Entries, s.Outbox.EntryOf(&rows[i]))
 	}
-	if n := len(page.Entries); told.More && n > 0 {
+	if n := len(page.Entries); more && n > 0 {
 		page.Next = page.Entries[n-1].Cursor
 	}
 	if p.Newest { // asked for the last ones, told in the order they happened
@@ -396,19 +404,18 @@ func (s *Service) logMethod(ctx context.Context, params json.RawMessage, _ proc.
 	return page, nil
 }
 
-// storedOf returns an event of another machine as this one's journal would have it.
-func storedOf(e *protocol.Event) journal.Stored {
-	s := journal.Stored{Cursor: e.Cursor, Row: journal.Row{ID: e.ID, Time: e.Time, Agent: e.Agent, Kind: e.Kind, Native: e.Native,
-		Tool: e.Tool, Session: e.Session, Cwd: e.Cwd, AgentVersion: e.Version, Caller: e.Caller, Host: e.Host, Nested: e.Nested,
-		Truncated: e.Truncated, Body: e.Body}}
-	if s.Body == nil {
-		s.Body = json.RawMessage("{}") // its machine sends no content
+// readLog reads the events of a host over ssh from their copy here, and all others from the
+// fleet's journal.
+func (s *Service) readLog(ctx context.Context, host string, f journal.Filter) (rows []journal.Stored, more bool,
+	bad *wire.Error) {
+	if s.Remotes != nil && (s.Remotes.Copies(host) || host == "" && !s.Joined() && s.Remotes.Copies("")) {
+		return s.Remotes.ReadCopies(ctx, host, f)
 	}
-	if o := e.Outcome; o != nil {
-		s.Outcome = &journal.Outcome{ID: e.ID, Time: o.Time, Took: time.Duration(o.TookUS) * time.Microsecond, Verdict: o.Verdict,
-			By: o.By, Degraded: o.Degraded, Decision: o.Decision}
+	told, bad := s.askServer(ctx, protocol.Ask{What: protocol.AskLog, Member: host, Filter: &f})
+	for i := range told.Events {
+		rows = append(rows, told.Events[i].Stored())
 	}
-	return s
+	return rows, told.More, bad
 }
 
 func (s *Service) statusMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/hookmux/hookmux/internal/fleet/protocol"
-	"github.com/hookmux/hookmux/internal/recorder/journal"
 	"github.com/hookmux/hookmux/internal/services"
 )
 
@@ -81,12 +80,12 @@ func (r *run) sendPage(ctx context.Context) (more bool, err error) {
 		if list[i].Event == nil {
 			continue
 		}
-		one, err := json.Marshal(eventOf(list[i].Event, content))
+		one, err := json.Marshal(protocol.EventOf(list[i].Event, content))
 		if err != nil {
 			return false, err
 		}
 		if len(one) > protocol.MaxMessage-1024 {
-			short := eventOf(list[i].Event, false)
+			short := protocol.EventOf(list[i].Event, false)
 			short.Truncated = true
 			if one, err = json.Marshal(short); err != nil {
 				return false, err
@@ -134,21 +133,4 @@ func (r *run) sendBatch(ctx context.Context, b *batch) error {
 	}
 	r.sent.Add(int64(b.n))
 	return nil
-}
-
-// eventOf returns a stored event as it leaves this machine. It was redacted when it was stored.
-func eventOf(s *journal.Stored, content bool) protocol.Event {
-	e := protocol.Event{ID: s.ID, Time: s.Time, Agent: s.Agent, Kind: s.Kind, Native: s.Native, Tool: s.Tool,
-		Session: s.Session, Cwd: s.Cwd, Version: s.AgentVersion, Caller: s.Caller, Nested: s.Nested, Truncated: s.Truncated}
-	if content && json.Valid(s.Body) {
-		e.Body = s.Body
-	}
-	if o := s.Outcome; o != nil {
-		e.Outcome = &protocol.Outcome{Time: o.Time, TookUS: o.Took.Microseconds(), Verdict: o.Verdict, By: o.By,
-			Degraded: o.Degraded}
-		if content && json.Valid(o.Decision) {
-			e.Outcome.Decision = o.Decision
-		}
-	}
-	return e
 }

@@ -373,6 +373,69 @@ type Outcome struct {
 	Decision json.RawMessage `json:"decision,omitempty"`
 }
 
+// EventOf returns a stored event as it leaves this machine. It was redacted when it was stored.
+func EventOf(s *journal.Stored, content bool) Event {
+	e := Event{ID: s.ID, Time: s.Time, Agent: s.Agent, Kind: s.Kind, Native: s.Native, Tool: s.Tool,
+		Session: s.Session, Cwd: s.Cwd, Version: s.AgentVersion, Caller: s.Caller, Nested: s.Nested, Truncated: s.Truncated}
+	if content && json.Valid(s.Body) {
+		e.Body = s.Body
+	}
+	if o := s.Outcome; o != nil {
+		e.Outcome = &Outcome{Time: o.Time, TookUS: o.Took.Microseconds(), Verdict: o.Verdict, By: o.By,
+			Degraded: o.Degraded}
+		if content && json.Valid(o.Decision) {
+			e.Outcome.Decision = o.Decision
+		}
+	}
+	return e
+}
+
+// Stored returns an event of another machine as this one's journal would have it.
+func (e *Event) Stored() journal.Stored {
+	s := journal.Stored{Cursor: e.Cursor, Row: journal.Row{ID: e.ID, Time: e.Time, Agent: e.Agent, Kind: e.Kind, Native: e.Native,
+		Tool: e.Tool, Session: e.Session, Cwd: e.Cwd, AgentVersion: e.Version, Caller: e.Caller, Host: e.Host, Nested: e.Nested,
+		Truncated: e.Truncated, Body: e.Body}}
+	if s.Body == nil {
+		s.Body = json.RawMessage("{}") // its machine sends no content
+	}
+	if o := e.Outcome; o != nil {
+		s.Outcome = &journal.Outcome{ID: e.ID, Time: o.Time, Took: time.Duration(o.TookUS) * time.Microsecond, Verdict: o.Verdict,
+			By: o.By, Degraded: o.Degraded, Decision: o.Decision}
+	}
+	return s
+}
+
+// The longest texts of an event.
+const (
+	maxID   = 128
+	maxText = 4 << 10
+)
+
+// Check says what is wrong with an event that another machine sent; nil: nothing.
+func (e *Event) Check() error {
+	if e.ID == "" || len(e.ID) > maxID || strings.ContainsFunc(e.ID, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		return errors.New("an event without a proper id")
+	}
+	for _, text := range []string{e.Agent, e.Kind, e.Native, e.Tool, e.Session, e.Cwd, e.Version, e.Caller, e.Host} {
+		switch {
+		case len(text) > maxText:
+			return fmt.Errorf("an event with a field of %d bytes", len(text))
+		case strings.ContainsRune(text, 0): // PostgreSQL takes none
+			return errors.New("an event with a field that has a null character")
+		}
+	}
+	if e.Agent == "" || !plausible(e.Time) || e.Outcome != nil && !plausible(e.Outcome.Time) {
+		return errors.New("an event without an agent or a proper time")
+	}
+	if o := e.Outcome; o != nil && (len(o.Verdict)+len(o.By) > maxText || strings.ContainsRune(o.Verdict+o.By, 0)) {
+		return errors.New("an event whose outcome can't be stored")
+	}
+	return nil
+}
+
+// plausible reports whether a time fits every store. A member's clock may go wrong.
+func plausible(at time.Time) bool { return at.Year() >= 1970 && at.Year() < 10000 }
+
 // Answer is an operator's answer to a request of another machine. The operator's key
 // signs it; who it is says the record, which the fleet's key signed. It needs no time: a
 // request is answered once, and its id never comes again.

@@ -46,7 +46,8 @@ type ConnectorOptions struct {
 // Connector keeps a link to every host that you added.
 type Connector struct {
 	ConnectorOptions
-	dial func(ctx context.Context, h *host) (conn, error)
+	dial   func(ctx context.Context, h *host) (conn, error)
+	copies *copies
 
 	mu    sync.Mutex
 	list  []host
@@ -62,7 +63,8 @@ type running struct {
 
 // NewConnector reads which hosts there are; Run connects to them.
 func NewConnector(o ConnectorOptions) *Connector {
-	c := &Connector{ConnectorOptions: o, dial: dialSSH, links: map[string]*running{}}
+	c := &Connector{ConnectorOptions: o, dial: dialSSH, links: map[string]*running{},
+		copies: &copies{deps: o.Deps, over: o.Context}}
 	if err := sealed.Load(o.Dirs.State, hostsFile, &c.list); err != nil {
 		o.Problems.Raise("remotes", "the list of hosts isn't believed: "+err.Error(),
 			"add them again with `hookmux remote add`")
@@ -89,7 +91,7 @@ func (c *Connector) startLocked(h host) error {
 	if err != nil {
 		return err
 	}
-	l := newLink(h, id, c.dial, c.Deps)
+	l := newLink(h, id, c.dial, c.Deps, c.copies)
 	ctx, stop := context.WithCancel(c.Context)
 	if err := c.Hosts.Add(ctx, l); err != nil {
 		stop()
@@ -207,6 +209,11 @@ func (c *Connector) removeMethod(params json.RawMessage, _ proc.Cred) (any, *wir
 		<-one.over
 	}
 	c.Hosts.Remove(h.Name)
+	c.mu.Lock()
+	if kept := c.copies.forget(h.Name, len(c.list) == 0); kept != nil {
+		c.Log.Error("the copy of a host's log isn't deleted", "host", h.Name, "error", kept)
+	}
+	c.mu.Unlock()
 	c.Problems.Clear("remote:" + h.Name)
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeInternal,

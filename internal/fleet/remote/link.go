@@ -67,7 +67,9 @@ type link struct {
 	identity *identity
 	dial     func(ctx context.Context, h *host) (conn, error)
 	deps     services.Deps
+	copies   *copies
 
+	stored  chan struct{} // its journal has something new
 	changes chan struct{}
 	retry   chan struct{} // connect now
 	process atomic.Int64  // of ssh, while it runs
@@ -82,8 +84,9 @@ type link struct {
 	talk     *talk // nil while the link is lost
 }
 
-func newLink(h host, id *identity, dial func(context.Context, *host) (conn, error), deps services.Deps) *link {
-	return &link{host: h, identity: id, dial: dial, deps: deps, changes: make(chan struct{}, 1),
+func newLink(h host, id *identity, dial func(context.Context, *host) (conn, error), deps services.Deps,
+	kept *copies) *link {
+	return &link{host: h, identity: id, dial: dial, deps: deps, copies: kept, stored: make(chan struct{}, 1), changes: make(chan struct{}, 1),
 		retry: make(chan struct{}, 1), attend: make(chan struct{}, 1),
 		state: fleet.Link{Kind: "remote", Target: h.Target, Scope: h.Scope, State: wire.HostConnecting, Since: time.Now()},
 	}
@@ -263,6 +266,11 @@ func (l *link) follow(ctx context.Context, t *talk) error {
 	l.mu.Lock()
 	l.state.Version = hello.Version
 	l.mu.Unlock()
+	var copying sync.WaitGroup
+	defer copying.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	copying.Go(func() { l.copyLog(ctx, t) })
 	renew := time.NewTicker(attendTime)
 	defer renew.Stop()
 	said := false
@@ -393,6 +401,9 @@ func (l *link) take(t *talk, method string, params json.RawMessage) error {
 		l.sessions, l.requests, t.fresh, l.talk = t.fresh.sessions, t.fresh.requests, nil, t
 		l.state.State, l.state.Since, l.state.Why = wire.HostConnected, time.Now(), ""
 		l.deps.Problems.Clear("remote:" + l.host.Name)
+	case wire.NoteRemoteStored:
+		poke(l.stored)
+		return nil
 	default: // a beat, or what a newer version says
 		return nil
 	}

@@ -22,13 +22,15 @@ import (
 	"github.com/hookmux/hookmux/internal/fleet"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/recorder/journal"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // far is another machine: a server with made-up sessions and requests.
 type far struct {
-	server *Server
+	server  *Server
+	journal *journal.Journal
 
 	mu       sync.Mutex
 	sessions []wire.Session
@@ -41,7 +43,9 @@ type far struct {
 
 func newFar(t *testing.T) *far {
 	f := &far{changed: make(chan struct{})}
-	f.server = NewServer(ServerOptions{Deps: newDeps(t), Version: "1.2.3", Requests: f, Daemon: f})
+	deps := newDeps(t)
+	f.journal = openJournal(t, deps.Dirs.State)
+	f.server = NewServer(ServerOptions{Deps: deps, Version: "1.2.3", Requests: f, Daemon: f, Journal: journalOf{f.journal}})
 	f.server.Devices = devices.Open(f.server.Deps)
 	f.sessions = []wire.Session{{ID: "s-1", Agent: "claude", Status: wire.StatusRunning, Title: "fix the tests"}}
 	return f
@@ -197,7 +201,8 @@ func (pipe) PID() int    { return 0 }
 // near is this machine, with one host.
 type near struct {
 	*Connector
-	ctx context.Context
+	ctx  context.Context
+	stop context.CancelFunc
 	// serve plays the other machine.
 	mu    sync.Mutex
 	serve func(ctx context.Context, conn net.Conn)
@@ -210,10 +215,14 @@ type near struct {
 
 func newNear(t *testing.T, serve func(ctx context.Context, conn net.Conn)) *near {
 	t.Helper()
-	deps := newDeps(t)
+	return newNearIn(t, newDeps(t), serve)
+}
+
+func newNearIn(t *testing.T, deps services.Deps, serve func(ctx context.Context, conn net.Conn)) *near {
+	t.Helper()
 	ctx, end := context.WithCancel(context.Background())
 	t.Cleanup(end)
-	n := &near{ctx: ctx, serve: serve}
+	n := &near{ctx: ctx, stop: end, serve: serve}
 	hosts := fleet.New(fleet.Options{Background: deps.Background,
 		SessionChanged: func(c wire.SessionChange) { n.mu.Lock(); n.told = append(n.told, c); n.mu.Unlock() },
 		RequestChanged: func(note string, item wire.InboxRequest) {
@@ -549,7 +558,7 @@ func TestClockThatIsOff(t *testing.T) {
 	h := host{Name: "build", Scope: wire.ScopeAnswer, Added: time.Now()}
 	n := newNear(t, f.serve)
 	n.add(t, f, wire.ScopeAnswer)
-	l := newLink(h, n.links["build"].identity, nil, n.Deps)
+	l := newLink(h, n.links["build"].identity, nil, n.Deps, n.copies)
 	l.offset = time.Hour
 	talk := &talk{fresh: &snapshot{sessions: map[string]wire.Session{}, requests: map[string]wire.InboxRequest{}}}
 	at := time.Now().Add(-time.Hour)

@@ -51,6 +51,7 @@ type ServerOptions struct {
 	Devices  *devices.Registry
 	Requests Requests
 	Daemon   Daemon
+	Journal  Journal
 }
 
 // Server shows this machine's sessions and requests to machines that were paired, and
@@ -68,8 +69,9 @@ type Server struct {
 type openLink struct {
 	device string
 	end    context.CancelFunc
-	left   func()      // not nil while somebody there looks
-	expiry *time.Timer // of looking, unless it is renewed
+	left   func()        // not nil while somebody there looks
+	expiry *time.Timer   // of looking, unless it is renewed
+	stored chan struct{} // something was stored
 }
 
 const (
@@ -203,6 +205,8 @@ func (s *Server) callMethod(ctx context.Context, params json.RawMessage, _ proc.
 		return s.attend(&d, request.Params)
 	case wire.RemoteLeave:
 		return s.leave(&d)
+	case wire.RemoteLog:
+		return s.log(ctx, request.Params)
 	}
 	scope, known := calls[request.Method]
 	switch {
@@ -416,7 +420,7 @@ func (s *Server) Open(params json.RawMessage, _ proc.Cred) (func(ctx context.Con
 func (s *Server) follow(ctx context.Context, id json.RawMessage, d *devices.Device, nonce string, send func([]byte) bool) {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
-	link := &openLink{device: d.ID, end: end}
+	link := &openLink{device: d.ID, end: end, stored: make(chan struct{}, 1)}
 	s.mu.Lock()
 	open := 0
 	for _, one := range s.links {
@@ -446,18 +450,12 @@ func (s *Server) follow(ctx context.Context, id json.RawMessage, d *devices.Devi
 	}
 	s.Devices.NoteUse(d.ID, "", "", time.Now())
 	changed := make(chan struct{}, 1)
-	poke := func() {
-		select {
-		case changed <- struct{}{}:
-		default:
-		}
-	}
 	var following sync.WaitGroup
 	defer following.Wait()
 	defer end()
-	following.Go(func() { s.Requests.FollowChanges(ctx, poke) })
+	following.Go(func() { s.Requests.FollowChanges(ctx, func() { poke(changed) }) })
 	following.Go(func() {
-		s.Daemon.FollowSessions(ctx, func([]byte) bool { poke(); return ctx.Err() == nil })
+		s.Daemon.FollowSessions(ctx, func([]byte) bool { poke(changed); return ctx.Err() == nil })
 	})
 	beat := time.NewTicker(beatPause)
 	defer beat.Stop()
@@ -476,6 +474,10 @@ func (s *Server) follow(ctx context.Context, id json.RawMessage, d *devices.Devi
 				return
 			case <-beat.C:
 				if !told.note(wire.NoteRemoteBeat, struct{}{}) {
+					return
+				}
+			case <-link.stored:
+				if !told.note(wire.NoteRemoteStored, struct{}{}) || services.Pause(gather, ctx.Done()) {
 					return
 				}
 			case <-changed:

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -54,42 +53,18 @@ func (s sqlite) Retain(now time.Time, keep time.Duration, maxBytes int64) ([]str
 // idMark stands between a member and the id of its event.
 const idMark = "/"
 
-// The longest texts of an event.
-const (
-	maxID   = 128
-	maxText = 4 << 10
-)
-
 // checkBatch says what is wrong with a message of events; nil: nothing.
 func checkBatch(b *protocol.Batch) error {
 	if len(b.Events) == 0 {
 		return errors.New("a message without events")
 	}
 	for i := range b.Events {
-		e := &b.Events[i]
-		if e.ID == "" || len(e.ID) > maxID || strings.ContainsFunc(e.ID, func(c rune) bool { return c <= ' ' || c > '~' }) {
-			return errors.New("an event without a proper id")
-		}
-		for _, text := range []string{e.Agent, e.Kind, e.Native, e.Tool, e.Session, e.Cwd, e.Version, e.Caller, e.Host} {
-			switch {
-			case len(text) > maxText:
-				return fmt.Errorf("an event with a field of %d bytes", len(text))
-			case strings.ContainsRune(text, 0): // PostgreSQL takes none
-				return errors.New("an event with a field that has a null character")
-			}
-		}
-		if e.Agent == "" || !plausible(e.Time) || e.Outcome != nil && !plausible(e.Outcome.Time) {
-			return errors.New("an event without an agent or a proper time")
-		}
-		if o := e.Outcome; o != nil && (len(o.Verdict)+len(o.By) > maxText || strings.ContainsRune(o.Verdict+o.By, 0)) {
-			return errors.New("an event whose outcome can't be stored")
+		if err := b.Events[i].Check(); err != nil {
+			return err
 		}
 	}
 	return nil
 }
-
-// plausible reports whether a time fits every store. A member's clock may go wrong.
-func plausible(at time.Time) bool { return at.Year() >= 1970 && at.Year() < 10000 }
 
 // itemsOf returns a member's events as the journal takes them.
 func itemsOf(id, name string, b *protocol.Batch, items []journal.Item) []journal.Item {

@@ -284,7 +284,7 @@ func TestHostileMember(t *testing.T) {
 	})
 	t.Run("what can't be read is refused", func(t *testing.T) {
 		long := anEvent("long")
-		long.Cwd = strings.Repeat("x", maxText+1)
+		long.Cwd = strings.Repeat("x", 4<<10+1)
 		unnamed, spaced, timeless := anEvent(""), anEvent("a b"), anEvent("t")
 		timeless.Time = time.Time{}
 		null, late := anEvent("n"), anEvent("l")

@@ -113,6 +113,20 @@ func (j *Journal) Bounds(ctx context.Context, f Filter) (first, last int64, err 
 	return first, last, nil
 }
 
+// Span returns the number of this file ([Journal.Identity]) and the cursors of its oldest and
+// newest event. Where it has none, oldest is behind newest.
+func (j *Journal) Span(ctx context.Context) (identity, oldest, newest int64, err error) {
+	newest = j.Newest()
+	if identity, err = j.Identity(ctx); err != nil {
+		return 0, 0, 0, err
+	}
+	first, last, err := j.Bounds(ctx, Filter{Before: newest + 1})
+	if oldest = first; first > last {
+		oldest = newest + 1
+	}
+	return identity, oldest, newest, err
+}
+
 // Existing returns the cursors of events between two, both included.
 func (j *Journal) Existing(ctx context.Context, first, last int64) (map[int64]bool, error) {
 	db, err := j.readPool()

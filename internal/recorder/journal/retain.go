@@ -49,6 +49,27 @@ func (j *Journal) RetainShared(now time.Time, keep time.Duration, maxBytes int64
 	return crowders, j.explainError(r.err)
 }
 
+// DropOwner deletes all events whose ids begin with an owner's name and mark.
+func (j *Journal) DropOwner(owner, mark string) error {
+	r := retention{j: j}
+	from, to := ownerRange(owner, mark)
+	var oldest int64
+	r.withWriter(func(w *writer) (err error) {
+		oldest, err = w.queryNumber("SELECT coalesce(min(cursor), 0) FROM events")
+		return err
+	})
+	for newest := j.newest.Load(); oldest <= newest && r.err == nil; oldest += deleteRows {
+		r.dropEvents(span{oldest, oldest + deleteRows - 1}, " AND id >= ? AND id < ?", from, to)
+	}
+	r.deleteOrphans()
+	return j.explainError(r.err)
+}
+
+// ownerRange returns between what the ids of an owner lie.
+func ownerRange(owner, mark string) (from, to string) {
+	return owner + mark, owner + mark[:len(mark)-1] + string(mark[len(mark)-1]+1)
+}
+
 // Crowders are the owners that take up more than twice their part of a journal, and how
 // much of all is beyond their parts.
 func Crowders(bytes map[string]int64) (owners []string, beyond float64) {
@@ -227,7 +248,8 @@ func (r *retention) byShare(maxBytes int64, mark string) []string {
 	}
 	var args []driver.Value
 	for _, owner := range owners {
-		args = append(args, owner+mark, owner+mark[:len(mark)-1]+string(mark[len(mark)-1]+1))
+		from, to := ownerRange(owner, mark)
+		args = append(args, from, to)
 	}
 	where := " AND (id >= ? AND id < ?" + strings.Repeat(" OR id >= ? AND id < ?", len(owners)-1) + ")"
 	limit := max(maxBytes-maxBytes/16, used-int64(float64(used)*beyond))

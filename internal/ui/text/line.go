@@ -310,6 +310,12 @@ func Label(ev *event.Event) string {
 			return label
 		}
 	}
+	if ev.Agent == wire.OwnAgent && ev.Native == wire.OwnMissing {
+		var said struct{ Note string }
+		if json.Unmarshal(ev.Raw, &said) == nil && said.Note != "" {
+			return said.Note
+		}
+	}
 	if t := ev.Tool; t != nil {
 		switch {
 		case len(t.Commands) > 0:

@@ -1,0 +1,131 @@
+package remote
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"iter"
+	"slices"
+
+	"github.com/hookmux/hookmux/internal/fleet"
+	"github.com/hookmux/hookmux/internal/fleet/protocol"
+	"github.com/hookmux/hookmux/internal/recorder/journal"
+	"github.com/hookmux/hookmux/internal/services"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// Journal is the part of the journal that other machines read.
+type Journal interface {
+	Stored(ctx context.Context, f journal.Filter) iter.Seq2[journal.Stored, error]
+	// Span returns the journal's own number, and the cursors of its oldest and newest event.
+	Span(ctx context.Context) (identity, oldest, newest int64, err error)
+}
+
+// Bounds of one page.
+const (
+	pageEvents = 200
+	pageBytes  = 1 << 20
+	maxBody    = 2 << 20
+	maxOpen    = journal.MaxCursors
+)
+
+// place is how far a machine has read the journal of another one.
+type place struct {
+	Journal int64 `json:"journal"` // its own number; 0: nothing was read yet
+	After   int64 `json:"after"`
+	// Open are cursors of events that had no outcome when they were read and may still get
+	// one, in growing order.
+	Open []int64 `json:"open,omitempty"`
+}
+
+// logPage is what the journal has behind a place.
+type logPage struct {
+	Journal int64            `json:"journal"`
+	Oldest  int64            `json:"oldest"`
+	Next    int64            `json:"next"` // the place behind this page
+	More    bool             `json:"more,omitempty"`
+	Events  []protocol.Event `json:"events,omitempty"`
+	// Late are events from before the place that have an outcome now.
+	Late []protocol.Event `json:"late,omitempty"`
+}
+
+// log reads what the journal has behind a place. Who comes for the first time gets its newest
+// events.
+func (s *Server) log(ctx context.Context, params json.RawMessage) (any, *wire.Error) {
+	var at place
+	if bad := services.ReadParams(params, &at); bad != nil {
+		return nil, bad
+	}
+	if at.After < 0 || len(at.Open) > maxOpen || !slices.IsSorted(at.Open) {
+		return nil, wire.Errorf(wire.CodeParams, "that isn't a place in a journal")
+	}
+	page, err := s.readLog(ctx, &at)
+	if err != nil {
+		return nil, wire.Errorf(wire.CodeInternal, "%v", err)
+	}
+	fleet.Clean(&page)
+	return page, nil
+}
+
+func (s *Server) readLog(ctx context.Context, at *place) (page logPage, err error) {
+	identity, oldest, newest, err := s.Journal.Span(ctx)
+	if err != nil {
+		return page, err
+	}
+	page.Journal, page.Oldest, page.Next = identity, oldest, newest
+	size := 0
+	add := func(list []protocol.Event, one *journal.Stored) []protocol.Event {
+		e := protocol.EventOf(one, len(one.Body) <= maxBody)
+		e.Truncated = e.Truncated || len(one.Body) > maxBody
+		e.Cursor = one.Cursor
+		size += len(e.Body) + 512
+		if e.Outcome != nil {
+			size += len(e.Outcome.Decision)
+		}
+		return append(list, e)
+	}
+	f := journal.Filter{After: at.After, Before: newest + 1, Limit: pageEvents + 1}
+	if first := at.Journal == 0; first || at.Journal != identity {
+		f.After, f.Newest = 0, first
+	} else if len(at.Open) > 0 {
+		for one, err := range s.Journal.Stored(ctx, journal.Filter{Cursors: at.Open}) {
+			if err != nil {
+				return page, err
+			}
+			if one.Outcome == nil {
+				continue
+			}
+			if page.Late = add(page.Late, &one); size > pageBytes {
+				page.Next, page.More = at.After, true
+				return page, nil
+			}
+		}
+	}
+	for one, err := range s.Journal.Stored(ctx, f) {
+		if err != nil {
+			return page, err
+		}
+		if len(page.Events) == pageEvents || size > pageBytes {
+			page.More = !f.Newest
+			break
+		}
+		page.Events = add(page.Events, &one)
+	}
+	if page.More {
+		page.Next = at.After
+		if n := len(page.Events); n > 0 {
+			page.Next = page.Events[n-1].Cursor
+		}
+	}
+	slices.SortFunc(page.Events, func(a, b protocol.Event) int { return cmp.Compare(a.Cursor, b.Cursor) })
+	return page, nil
+}
+
+// EventsStored hears that something was stored.
+func (s *Server) EventsStored() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, one := range s.links {
+		poke(one.stored)
+	}
+}

@@ -1,0 +1,247 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/daemontest/await"
+	"github.com/hookmux/hookmux/internal/fleet/protocol"
+	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/recorder/journal"
+	"github.com/hookmux/hookmux/internal/wire"
+)
+
+// journalOf is a journal as the server reads it.
+type journalOf struct{ *journal.Journal }
+
+func (j journalOf) Stored(ctx context.Context, f journal.Filter) iter.Seq2[journal.Stored, error] {
+	return j.Query(ctx, f)
+}
+
+func openJournal(t *testing.T, dir string) *journal.Journal {
+	t.Helper()
+	j, err := journal.Open(filepath.Join(dir, "journal.db"), journal.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = j.Close() })
+	return j
+}
+
+// stores journals events on the other machine.
+func (f *far) stores(t *testing.T, from, to int) {
+	t.Helper()
+	var items []journal.Item
+	for i := from; i <= to; i++ {
+		items = append(items, journal.Item{Row: &journal.Row{ID: fmt.Sprintf("e%04d", i), Time: time.UnixMicro(int64(1e15 + i)),
+			Agent: "claude", Kind: string(event.ToolBefore), Native: "PreToolUse", Tool: "Bash", Session: "s-1", Cwd: "/",
+			Body: fmt.Appendf(nil, `{"n":%d}`, i)}})
+	}
+	f.writes(t, items...)
+}
+
+func (f *far) writes(t *testing.T, items ...journal.Item) {
+	t.Helper()
+	if _, _, err := f.journal.Write(items); err != nil {
+		t.Fatal(err)
+	}
+	f.server.EventsStored()
+}
+
+// copied returns the ids of the events of a host that are here, with what was decided.
+func (n *near) copied(t *testing.T, host string) (ids []string) {
+	t.Helper()
+	for f := (journal.Filter{Limit: 100}); ; {
+		rows, more, bad := n.ReadCopies(t.Context(), host, f)
+		if bad != nil {
+			t.Fatal(bad)
+		}
+		for i := range rows {
+			id := rows[i].ID
+			if rows[i].Host != "build" {
+				t.Fatalf("%s is of the host %q, want build", id, rows[i].Host)
+			}
+			if rows[i].Outcome != nil {
+				id += " " + rows[i].Outcome.Verdict
+			}
+			ids = append(ids, id)
+			f.After = rows[i].Cursor
+		}
+		if !more {
+			return ids
+		}
+	}
+}
+
+func numbered(from, to int) (ids []string) {
+	for i := from; i <= to; i++ {
+		ids = append(ids, fmt.Sprintf("e%04d", i))
+	}
+	return ids
+}
+
+func (n *near) awaitCopied(t *testing.T, want []string) {
+	t.Helper()
+	var got []string
+	await.Until(t, fmt.Sprintf("%d events are here", len(want)), func() bool {
+		got = n.copied(t, "build")
+		return len(got) >= len(want)
+	})
+	if !slices.Equal(got, want) {
+		t.Fatalf("the events here are\n%v\nwant\n%v", got, want)
+	}
+}
+
+// The log of another machine arrives here once and in order, also what it journalled while the
+// link was lost and this machine restarted; so do outcomes that came later. Removing the machine
+// leaves nothing.
+func TestLogOfAnotherMachine(t *testing.T) {
+	f := newFar(t)
+	f.stores(t, 1, 300)
+	n := newNear(t, f.serve)
+	n.add(t, f, wire.ScopeRead)
+	want := numbered(101, 300) // the newest ones
+	n.awaitCopied(t, want)
+	f.stores(t, 301, 301)
+	want = append(want, "e0301")
+	n.awaitCopied(t, want)
+
+	refuse := func(_ context.Context, conn net.Conn) { _ = conn.Close() }
+	n.mu.Lock()
+	n.serve = refuse
+	n.mu.Unlock()
+	n.cut()
+	await.Until(t, "the link is lost", func() bool { return n.host().State == wire.HostLost })
+	f.stores(t, 302, 400)
+	n.stop()
+	await.Until(t, "the daemon here ends", func() bool { return n.Background.Wait(t.Context()) })
+	f.stores(t, 401, 501)
+	n = newNearIn(t, n.Deps, f.serve)
+	n.Run(n.ctx)
+	want = append(want, numbered(302, 501)...)
+	n.awaitCopied(t, want)
+
+	f.writes(t, journal.Item{Outcome: &journal.Outcome{ID: "e0400", Time: time.Now(), Verdict: "deny", Decision: []byte(`{}`)}})
+	want[slices.Index(want, "e0400")] += " deny"
+	await.Until(t, "the outcome is here", func() bool { return slices.Equal(n.copied(t, "build"), want) })
+	if all := n.copied(t, ""); !slices.Equal(all, want) {
+		t.Errorf("the log of all hosts is %v, want the one host's", all)
+	}
+
+	// What was copied before is copied again: its place was lost.
+	n.stop()
+	await.Until(t, "the daemon here ends", func() bool { return n.Background.Wait(t.Context()) })
+	places := filepath.Join(n.Dirs.State, placesFile)
+	if err := os.Remove(places); err != nil {
+		t.Fatal(err)
+	}
+	n = newNearIn(t, n.Deps, f.serve)
+	n.Run(n.ctx)
+	await.Until(t, "the place is kept again", func() bool { _, err := os.Stat(places); return err == nil })
+	n.awaitCopied(t, want)
+
+	if _, bad := n.removeMethod(mustJSON(wire.RemoteNameParams{Name: "build"}), proc.Cred{}); bad != nil {
+		t.Fatal(bad)
+	}
+	if left, _ := filepath.Glob(filepath.Join(n.Dirs.State, "remote-log*")); len(left) > 0 || n.Copies("build") || n.Copies("") {
+		t.Errorf("removing the machine leaves %v", left)
+	}
+}
+
+// Of two hosts, removing one leaves the other's events.
+func TestForgetOneOfTwoHosts(t *testing.T) {
+	deps := newDeps(t)
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	c := &copies{deps: deps, over: ctx}
+	for _, host := range []string{"a", "a.b"} {
+		page := &logPage{Journal: 7, Next: 1, Events: []protocol.Event{{ID: "e1", Cursor: 1, Agent: "claude", Time: time.Now()}}}
+		if _, err := c.take(host, place{}, page); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.forget("a", false); err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for one, err := range c.journal.Query(ctx, journal.Filter{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, one.ID)
+	}
+	if at, err := c.place("a"); !slices.Equal(ids, []string{"a.b/e1"}) || at.After != 0 || err != nil {
+		t.Errorf("after a was removed there are %v, and a's place is %+v (%v); want a.b's event alone", ids, at, err)
+	}
+}
+
+// Events that the other machine deleted before they were copied are missed in one line of its log,
+// and so is a journal that was replaced.
+func TestMissingEventsAreNamed(t *testing.T) {
+	f := newFar(t)
+	f.stores(t, 1, 2)
+	n := newNear(t, f.serve)
+	n.add(t, f, wire.ScopeRead)
+	n.awaitCopied(t, numbered(1, 2))
+	n.mu.Lock()
+	n.serve = func(_ context.Context, conn net.Conn) { _ = conn.Close() }
+	n.mu.Unlock()
+	n.cut()
+	await.Until(t, "the link is lost", func() bool { return n.host().State == wire.HostLost })
+	f.stores(t, 3, 5)
+	if _, err := f.journal.Retain(time.Now(), time.Hour, nil, 0); err != nil { // they are old
+		t.Fatal(err)
+	}
+	f.stores(t, 6, 7)
+	n.mu.Lock()
+	n.serve = f.serve
+	n.mu.Unlock()
+	n.awaitState(t, wire.HostConnected)
+	await.Until(t, "the newest event is here", func() bool { return slices.Contains(n.copied(t, "build"), "e0007") })
+	n.cut()
+	n.awaitState(t, wire.HostConnected)
+	f.stores(t, 8, 8)
+	await.Until(t, "the newest event is here", func() bool { return slices.Contains(n.copied(t, "build"), "e0008") })
+	got := n.copied(t, "build")
+	if want := append(numbered(1, 2), append([]string{"missing"}, numbered(6, 8)...)...); len(got) != len(want) ||
+		!strings.HasPrefix(got[2], "missing-") || !slices.Equal(slices.Delete(slices.Clone(got), 2, 3), slices.Delete(want, 2, 3)) {
+		t.Errorf("the log is %v, want e1 and e2, one line for what is missing, then e6 to e8", got)
+	}
+}
+
+// A part of a log that no honest machine sends.
+func TestLogsThatAreNotBelieved(t *testing.T) {
+	at := place{Journal: 7, After: 10, Open: []int64{4}}
+	good := func(cursor int64) protocol.Event {
+		return protocol.Event{ID: "e", Cursor: cursor, Agent: "claude", Time: time.Now()}
+	}
+	unnamed := good(11)
+	unnamed.ID = "a b"
+	for name, page := range map[string]logPage{
+		"backwards":              {Journal: 7, Next: 9},
+		"more, but nothing":      {Journal: 7, Next: 10, More: true},
+		"no journal":             {Next: 11},
+		"before the place":       {Journal: 7, Next: 12, Events: []protocol.Event{good(10)}},
+		"twice the same cursor":  {Journal: 7, Next: 12, Events: []protocol.Event{good(11), good(11)}},
+		"behind its end":         {Journal: 7, Next: 12, Events: []protocol.Event{good(13)}},
+		"an improper id":         {Journal: 7, Next: 12, Events: []protocol.Event{unnamed}},
+		"nobody asked for it":    {Journal: 7, Next: 12, Late: []protocol.Event{good(5)}},
+		"more than a page takes": {Journal: 7, Next: 1000, Events: make([]protocol.Event, pageEvents+1)},
+	} {
+		if page.check(at) == nil {
+			t.Errorf("%s: the page is taken", name)
+		}
+	}
+	if err := (&logPage{Journal: 7, Next: 12, Events: []protocol.Event{good(11), good(12)}, Late: []protocol.Event{good(4)}}).check(at); err != nil {
+		t.Errorf("a proper page is refused: %v", err)
+	}
+}
