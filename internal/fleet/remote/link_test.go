@@ -53,6 +53,7 @@ func newFar(t *testing.T) *far {
 
 func newDeps(t *testing.T) services.Deps {
 	t.Helper()
+	state := t.TempDir() // removed after everything ended
 	background := new(services.Background)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -61,7 +62,7 @@ func newDeps(t *testing.T) services.Deps {
 			t.Error("something still runs 10 s after everything was ended")
 		}
 	})
-	return services.Deps{Dirs: paths.Dirs{State: t.TempDir()}, Log: slog.New(slog.DiscardHandler), Background: background,
+	return services.Deps{Dirs: paths.Dirs{State: state}, Log: slog.New(slog.DiscardHandler), Background: background,
 		Problems: services.NewProblems(nil)}
 }
 

@@ -42,7 +42,7 @@ func (f *far) stores(t *testing.T, from, to int) {
 	t.Helper()
 	var items []journal.Item
 	for i := from; i <= to; i++ {
-		items = append(items, journal.Item{Row: &journal.Row{ID: fmt.Sprintf("e%04d", i), Time: time.UnixMicro(int64(1e15 + i)),
+		items = append(items, journal.Item{Row: &journal.Row{ID: fmt.Sprintf("e%04d", i), Time: time.Now().Add(-2 * time.Hour).Truncate(time.Microsecond),
 			Agent: "claude", Kind: string(event.ToolBefore), Native: "PreToolUse", Tool: "Bash", Session: "s-1", Cwd: "/",
 			Body: fmt.Appendf(nil, `{"n":%d}`, i)}})
 	}
