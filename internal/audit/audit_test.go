@@ -327,9 +327,16 @@ func TestChangedTrailIsPutAside(t *testing.T) {
 // Any changed, removed, inserted or moved byte of any file is found.
 func TestAnyChangeIsFound(t *testing.T) {
 	pristine := newBench(t.TempDir())
-	pristine.fill()
+	for day := range 4 {
+		for n := range 5 { // some are neither first nor last
+			pristine.trail.Append([]Record{decision(fmt.Sprintf("e%d-%d", day, n), "deny")})
+		}
+		if day < 3 {
+			pristine.at = pristine.at.AddDate(0, 0, 1)
+		}
+	}
 	pristine.trail.Retain(time.Date(2026, 11, 19, 0, 0, 0, 0, time.UTC))
-	pristine.trail.Append([]Record{decision("more", "deny")})
+	pristine.trail.Append([]Record{decision("last", "deny")})
 	dir := filepath.Join(pristine.dirs.State, "audit")
 	if rep := pristine.verify(t); rep.Problem != nil {
 		t.Fatal(rep.Problem)
@@ -404,6 +411,7 @@ func TestAnyChangeIsFound(t *testing.T) {
 			rt.Fatalf("%s: the change was not found:\n%q\n%q", filepath.Base(path), was, changed)
 		}
 	})
+	forgeries := 0
 	for _, path := range files { // a bit in every part of every file, and every file as a whole
 		was, _ := os.ReadFile(path)
 		for at := 0; at < len(was); at += 31 {
@@ -412,6 +420,17 @@ func TestAnyChangeIsFound(t *testing.T) {
 			os.WriteFile(path, changed, 0o600)
 			if rep := pristine.verify(t); rep.Problem == nil {
 				t.Errorf("%s: byte %d was changed: not found", path, at)
+			}
+		}
+		for i := range strings.Count(string(was), "\n") { // a record that says something else, and hashes to match
+			forged, ok := forge(string(was), i)
+			if !ok {
+				break // no file of records
+			}
+			forgeries++
+			os.WriteFile(path, forged, 0o600)
+			if rep := pristine.verify(t); rep.Problem == nil {
+				t.Errorf("%s: line %d was forged, with all hashes behind it: not found", path, i+1)
 			}
 		}
 		lines := strings.SplitAfter(strings.TrimSuffix(string(was), "\n"), "\n")
@@ -429,6 +448,36 @@ func TestAnyChangeIsFound(t *testing.T) {
 		}
 		os.WriteFile(path, was, 0o600)
 	}
+	if forgeries < 10 {
+		t.Errorf("%d records were forged, want more", forgeries)
+	}
+}
+
+// forge makes the n-th record of a file an approval, and computes the hashes behind it anew, as
+// somebody without the key can.
+func forge(text string, n int) (forged []byte, ok bool) {
+	prev := ""
+	i := -1
+	for line := range strings.Lines(text) {
+		i++
+		r, hash, err := readLine(line)
+		if err != nil {
+			return nil, false
+		}
+		if i < n {
+			forged, prev = append(forged, line...), hash
+			continue
+		}
+		if i == n {
+			r.Verdict = "allow, said somebody"
+		} else {
+			r.Prev = prev
+		}
+		if forged, prev, err = appendLine(forged, &r); err != nil {
+			return nil, false
+		}
+	}
+	return forged, true
 }
 
 // A check has one record in memory, however large the file of a day is.
