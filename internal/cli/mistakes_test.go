@@ -32,6 +32,7 @@ func TestMistakes(t *testing.T) {
 		{"skip --all", "answer one request at a time"},
 		{"inbox -a claude", "it shows every agent's requests"},
 		{"log --since yestrday", "did you mean yesterday?"},
+		{"log --since 3 days", "did you mean `hookmux log --since 3d`?"},
 		{"log --decision denied", `did you mean "deny"?`},
 		{"notify chanels", "did you mean `hookmux notify status`?"},
 		{"web pair phone", "`hookmux web pair --name NAME`"},

@@ -199,9 +199,8 @@ func (s *Service) sendMethod(params json.RawMessage, peer proc.Cred) (any, *wire
 			"--type types the text into its pane", key.Agent)
 	}
 	if one.Waits() {
-		return nil, wire.Errorf(wire.CodeConflict, "%s waits for an answer, and what is typed now would be taken "+
-			"for it; "+
-			"answer first (`hookmux jump %s`)", key.ID, shellquote.Argument(key.ID))
+		return nil, wire.Errorf(wire.CodeConflict, "%s is waiting for your answer and would take this text for it; "+
+			"answer first, with `hookmux inbox` or `hookmux jump %s`", key.ID, shellquote.Argument(key.ID))
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, 10*time.Second)
 	defer cancel()

@@ -72,7 +72,7 @@ func chooseRequest(ctx context.Context, app *cmdutil.App, name string, fits func
 	case len(elsewhere) > 0:
 		return nil, cmdutil.FailWith(cmdutil.ExitFailed,
 			fmt.Sprintf("%s; answer it there: `hookmux jump %s`",
-				termsafe.Line(elsewhere[0].Shown, 200), wire.ShortID(elsewhere[0].Session)))
+				strings.TrimRight(termsafe.Line(elsewhere[0].Shown, 200), "?!.;:"), wire.ShortID(elsewhere[0].Session)))
 	case unknown != nil:
 		return nil, notARequest(ctx, c, name, len(waiting), unknown)
 	}

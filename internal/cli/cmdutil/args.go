@@ -144,6 +144,11 @@ func TooManyArgs(cmd *cobra.Command, args []string, n int) error {
 		return UsageError("quote the %s: %s %s %q", strings.ToLower(last), cmd.CommandPath(), QuoteWords(args[:n-1]),
 			strings.Join(args[n-1:], " "))
 	}
+	if f := cmd.Flags().Lookup("since"); f != nil && f.Changed && n == 0 {
+		if span := config.SpanMeant(f.Value.String() + " " + arg); span != "" { // --since 3 days
+			return suggest(cmd.CommandPath(), "--since", span, QuoteWords(args[n+1:]))
+		}
+	}
 	if f := cmd.Flags().Lookup("agent"); f != nil && isAgent(arg) {
 		return suggest(cmd.CommandPath(), shortFlag(f), arg)
 	}

@@ -152,7 +152,7 @@ func (app *App) ReadOnce(ctx context.Context, ask func(asked context.Context, c 
 		case errors.Is(err, client.ErrNoDaemon):
 			why := app.ExplainNoDaemon(dirs)
 			if _, installed := paths.ReadInstallation(app.Getenv); !installed {
-				why = "the daemon isn't running yet; hook your agents with `hookmux setup`, then start one"
+				why = "the daemon isn't running yet; hook your agents with `hookmux setup`, then start an agent"
 			}
 			return FailWith(ExitNoDaemon, why)
 		case !hungUp(err) || !first:

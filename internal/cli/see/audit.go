@@ -98,7 +98,11 @@ func printReport(app *cmdutil.App, report *audit.Report) {
 	if report.Problem != nil {
 		return
 	}
-	app.Say("%s in %s are intact", text.Count(report.Records, "record"), text.Count(int64(report.Files), "file"))
+	verb := "are"
+	if report.Records == 1 {
+		verb = "is"
+	}
+	app.Say("%s in %s %s intact", text.Count(report.Records, "record"), text.Count(int64(report.Files), "file"), verb)
 	if report.Removed > 0 {
 		app.Say("%s removed with the journal's old events; their signatures are intact", text.Count(int64(report.Removed), "older file"))
 	}

@@ -124,11 +124,11 @@ func focusPane(ctx context.Context, app *cmdutil.App, s *wire.Session) (string, 
 		}
 		return "", nil
 	case s.Mux != "tmux":
-		place := "in a terminal hookmux doesn't know"
+		place := "hookmux doesn't know which terminal it's in"
 		if s.TTY != "" {
-			place = "at " + s.TTY
+			place = "it's at " + s.TTY
 		}
-		return "", fmt.Errorf("can't jump to %q: it runs %s", called, place)
+		return "", fmt.Errorf("can't jump to %q: %s; sessions in tmux can be jumped to", called, place)
 	}
 	server := &tmux.Server{Socket: s.Server}
 	from := ""

@@ -190,7 +190,8 @@ func describeFacts(f *facts.Facts) []string {
 	for _, d := range f.Net {
 		host := d.Host
 		if !d.Known || host == "" {
-			host = "an unknown host"
+			hosts = append(hosts, "an unknown host")
+			continue
 		}
 		hosts = append(hosts, host+" ("+d.Scope+")")
 	}

@@ -21,6 +21,9 @@ func (s *Store) Describe() (what, fix string) {
 // nothing.
 func describeUnaccepted(changes []Change, basis State, problem error) (what, fix string) {
 	look := "review and accept them with `hookmux config accept`"
+	if i := slices.IndexFunc(changes, func(c Change) bool { return c.Err != nil }); i >= 0 {
+		look = "correct " + changes[i].Path + " first, then " + look
+	}
 	if slices.ContainsFunc(changes, func(c Change) bool { return c.Before != nil }) {
 		look += ", `hookmux config accept --restore` undoes them"
 	}

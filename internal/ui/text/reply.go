@@ -2,10 +2,23 @@ package text
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/wire"
 )
+
+// endedText words why a request ended. Behind the code may be what the agent does now.
+func endedText(why string) string {
+	code, now, ok := strings.Cut(why, "; ")
+	switch {
+	case !ok:
+		return CodeText(why)
+	case code == wire.EndSkipped:
+		return "it was skipped; " + now // CodeText says what the agent does, too
+	}
+	return CodeText(code) + "; " + now
+}
 
 // ReplyLines says what became of an answer; delivered is false for one that came
 // too late.
@@ -22,7 +35,7 @@ func (s Style) ReplyLines(result *wire.InboxReplyResult) (lines []string, delive
 		line("%s: too late: %s", result.ID, CodeText(result.Why))
 		return lines, false
 	case result.Outcome == wire.ReplyExpired:
-		line("%s: too late, the request is gone: %s", result.ID, CodeText(result.Why))
+		line("%s is no longer waiting: %s", result.ID, endedText(result.Why))
 		return lines, false
 	default:
 		line("%s", result.Why)

@@ -138,8 +138,8 @@ func verifyTargets(app *cmdutil.App, names []string) ([]verify.Target, error) {
 			out = append(out, t)
 		}
 		if len(out) == 0 {
-			return nil, cmdutil.FailWith(cmdutil.ExitNotFound, "none of the agents hookmux can ask is on PATH ("+
-				strings.Join(drivers.Names(), ", ")+"); give the path of one")
+			return nil, cmdutil.FailWith(cmdutil.ExitNotFound, "none of the agents that can be tested is on PATH ("+
+				strings.Join(drivers.Names(), ", ")+"); install one, or name its program: `hookmux verify /path/to/claude`")
 		}
 		return out, nil
 	}
