@@ -57,7 +57,7 @@ var Roles = []string{RoleMember, RoleReader, RoleOperator}
 func SeesOthers(role string) bool { return role == RoleReader || role == RoleOperator }
 
 // Subjects. A member publishes below its own id only; the server's permissions see to it.
-// Members never reach JetStream: the server's hub takes what they send, checks it and
+// Members never reach JetStream: the server's exchange takes what they send, checks it and
 // stores it.
 const JoinSubject = "fleet.join"
 

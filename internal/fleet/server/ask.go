@@ -16,7 +16,7 @@ import (
 )
 
 // handleJoin lets a machine in that has a code. It runs for one at a time.
-func (h *hub) handleJoin(msg *nats.Msg) {
+func (h *exchange) handleJoin(msg *nats.Msg) {
 	var in protocol.JoinRequest
 	reply := func(a protocol.JoinAnswer) {
 		if strings.HasPrefix(msg.Reply, protocol.Inbox("join_")) {
@@ -59,7 +59,7 @@ func mistake(format string, args ...any) error { return &mistakeError{fmt.Errorf
 var errOperatorsOnly = errors.New("only operators of the fleet can do that; `hookmux fleet list` shows them")
 
 // handleAsk answers a member's question.
-func (h *hub) handleAsk(m *heard, msg *nats.Msg) {
+func (h *exchange) handleAsk(m *heard, msg *nats.Msg) {
 	now := h.server.o.Now()
 	h.mu.Lock()
 	allowed := m.asked.take(1, asksLimit, now)
@@ -104,7 +104,7 @@ func (h *hub) handleAsk(m *heard, msg *nats.Msg) {
 	}
 }
 
-func (h *hub) tellAsked(m *heard, record *member, ask *protocol.Ask) (told protocol.Told, err error) {
+func (h *exchange) tellAsked(m *heard, record *member, ask *protocol.Ask) (told protocol.Told, err error) {
 	switch ask.What {
 	case protocol.AskHello:
 		h.mu.Lock()
@@ -176,7 +176,7 @@ func (h *hub) tellAsked(m *heard, record *member, ask *protocol.Ask) (told proto
 	return told, nil
 }
 
-func (h *hub) operators() (n int) {
+func (h *exchange) operators() (n int) {
 	for _, m := range h.server.roster.all() {
 		if m.Role == protocol.RoleOperator {
 			n++
@@ -186,7 +186,7 @@ func (h *hub) operators() (n int) {
 }
 
 // list lists the machines that a member may know of: all, or itself and the operators.
-func (h *hub) list(by *member) []protocol.Member {
+func (h *exchange) list(by *member) []protocol.Member {
 	all := h.server.roster.all()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -208,7 +208,7 @@ func (h *hub) list(by *member) []protocol.Member {
 }
 
 // hostsAfter returns the machines whose ids come after one, as many as a message takes.
-func (h *hub) hostsAfter(id string) (list []protocol.Host, more bool) {
+func (h *exchange) hostsAfter(id string) (list []protocol.Host, more bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	size := 0

@@ -19,7 +19,7 @@ import (
 // prove their key with every connection; a join code opens one that can only ask to join.
 type authenticator struct {
 	roster *roster
-	secret string // of the hub's own connection
+	secret string // of the exchange's own connection
 	now    func() time.Time
 
 	// disconnect ends a connection.
@@ -41,7 +41,7 @@ func (a *authenticator) memberOf(client uint64) string {
 	return id
 }
 
-const hubUser = "hub"
+const exchangeUser = "exchange"
 
 func newAuthenticator(r *roster, now func() time.Time) *authenticator {
 	var b [32]byte
@@ -55,11 +55,11 @@ func (a *authenticator) Check(c nats.ClientAuthentication) bool {
 	switch {
 	case c.Kind() != nats.CLIENT:
 		return false
-	case o.Username == hubUser && o.Nkey == "":
+	case o.Username == exchangeUser && o.Nkey == "":
 		if subtle.ConstantTimeCompare([]byte(o.Password), []byte(a.secret)) != 1 {
 			return false
 		}
-		c.RegisterUser(&nats.User{Username: hubUser})
+		c.RegisterUser(&nats.User{Username: exchangeUser})
 		return true
 	case o.Username == protocol.JoinUser && o.Nkey == "":
 		if _, ok := a.roster.invited(o.Password, false, a.now()); !ok {

@@ -80,10 +80,10 @@ func (f *fleetOf) member(name, role string) *peer {
 	public, _ := key.PublicKey()
 	m, err := f.server.roster.add(public, name, role, "", time.Now())
 	if err == nil {
-		err = f.server.hub.admit(m)
+		err = f.server.exchange.admit(m)
 	}
 	if err == nil {
-		err = f.server.hub.conn.Flush() // what it asks at once is heard
+		err = f.server.exchange.conn.Flush() // what it asks at once is heard
 	}
 	if err != nil {
 		f.t.Fatal(err)
@@ -142,7 +142,7 @@ func (f *fleetOf) wantStored(member string, ids ...string) {
 	var got []string
 	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
 		got = got[:0]
-		for one, err := range f.server.hub.central.Query(f.t.Context(), journal.Filter{ID: member + idMark}) {
+		for one, err := range f.server.exchange.central.Query(f.t.Context(), journal.Filter{ID: member + idMark}) {
 			if err != nil {
 				f.t.Fatal(err)
 			}
@@ -229,7 +229,7 @@ func TestHostileMember(t *testing.T) {
 	f := newFleet(t)
 	good, evil, boss := f.member("good", protocol.RoleMember), f.member("evil", protocol.RoleMember),
 		f.member("boss", protocol.RoleOperator)
-	names := f.server.hub.names
+	names := f.server.exchange.names
 
 	t.Run("it takes nobody's id", func(t *testing.T) {
 		if told := evil.send(protocol.UpEvents, batchOf(anEvent("e1"))); told.Error != "" {
@@ -274,7 +274,7 @@ func TestHostileMember(t *testing.T) {
 		}
 		evil.ask(protocol.Ask{What: protocol.AskList}) // behind the others
 		f.wantStored(evil.id, "e1", "e3")
-		if _, err := f.server.hub.js.Stream(t.Context(), names.events); err != nil {
+		if _, err := f.server.exchange.js.Stream(t.Context(), names.events); err != nil {
 			t.Errorf("the stream of events: %v", err)
 		}
 		if msg, err := hears.NextMsg(200 * time.Millisecond); err == nil {
@@ -488,7 +488,7 @@ func TestSlowFlood(t *testing.T) {
 	f.wantStored(good.id, kept...)
 	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
 		n := 0
-		for range f.server.hub.central.Query(t.Context(), journal.Filter{ID: evil.id + idMark}) {
+		for range f.server.exchange.central.Query(t.Context(), journal.Filter{ID: evil.id + idMark}) {
 			n++
 		}
 		if n == 600 {
@@ -498,11 +498,11 @@ func TestSlowFlood(t *testing.T) {
 			t.Fatalf("%d of the flood's 600 events are stored", n)
 		}
 	}
-	f.server.hub.retainOnce()
+	f.server.exchange.retainOnce()
 	f.wantStored(good.id, kept...)
 	f.wantStored(other.id, kept...)
 	n := 0
-	for range f.server.hub.central.Query(t.Context(), journal.Filter{ID: evil.id + idMark}) {
+	for range f.server.exchange.central.Query(t.Context(), journal.Filter{ID: evil.id + idMark}) {
 		n++
 	}
 	if n < 200 || n > 450 {
@@ -540,7 +540,7 @@ func TestRemovalEndsConnectionsThatBegin(t *testing.T) {
 			})
 		}
 		_ = f.server.roster.remove(one.id)
-		f.server.hub.dismiss(one.id)
+		f.server.exchange.dismiss(one.id)
 		connecting.Wait()
 		for _, conn := range conns {
 			if conn == nil {
@@ -567,9 +567,9 @@ func TestStrangersStayOut(t *testing.T) {
 		"no name":            nats.Name("x"),
 		"a key of its own":   nats.Nkey(public, stranger.Sign),
 		"a member's name":    nats.Nkey(member, stranger.Sign),
-		"the hub's name":     nats.UserInfo(hubUser, "guess"),
+		"the exchange's name":     nats.UserInfo(exchangeUser, "guess"),
 		"a wrong code":       nats.UserInfo(protocol.JoinUser, "guess"),
-		"the hub and no key": nats.UserInfo(hubUser, ""),
+		"the exchange and no key": nats.UserInfo(exchangeUser, ""),
 	} {
 		if conn, err := nats.Connect(f.url(), append(f.options(), option)...); err == nil {
 			conn.Close()

@@ -24,7 +24,7 @@ type policy struct {
 	number int64
 }
 
-func (h *hub) openPolicy(ctx context.Context) (err error) {
+func (h *exchange) openPolicy(ctx context.Context) (err error) {
 	h.policy.store, err = h.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: h.names.policy, MaxBytes: 64 << 20,
 		Replicas: h.server.replicas()})
 	if err != nil {
@@ -67,7 +67,7 @@ func (p *policy) newerThan(have int64) *protocol.SignedPolicy {
 }
 
 // pushPolicy stores an operator's policy, and tells members that there is one.
-func (h *hub) pushPolicy(ctx context.Context, record *member, signed *protocol.SignedPolicy) error {
+func (h *exchange) pushPolicy(ctx context.Context, record *member, signed *protocol.SignedPolicy) error {
 	if record.Role != protocol.RoleOperator {
 		return errOperatorsOnly
 	}

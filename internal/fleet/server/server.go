@@ -4,7 +4,7 @@
 //   - server.go   opens and runs all of it
 //   - roster.go   who belongs to the fleet, and invitations
 //   - auth.go     what a connection may publish and hear
-//   - hub.go      takes what members send, checks it, stores it and tells others
+//   - exchange.go      takes what members send, checks it, stores it and tells others
 //   - ask.go      what members ask: invite, remove, list, log
 //   - central.go  the central journal
 //
@@ -76,7 +76,7 @@ type Server struct {
 	pin    []byte
 	lock   *os.File
 	nats   *natsserver.Server
-	hub    *hub
+	exchange    *exchange
 	// violations are what connections did wrong. What finds no room is only in the log.
 	violations chan violation
 }
@@ -160,7 +160,7 @@ func Open(o Options) (_ *Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.hub, err = openHub(s, central); err != nil {
+	if s.exchange, err = openExchange(s, central); err != nil {
 		_ = central.Close()
 		return nil, err
 	}
@@ -220,7 +220,7 @@ func (s *Server) startNATS() error {
 		ServerName: "hookmux-fleet", Host: host, Port: number, NoSigs: true,
 		TLS: true, TLSTimeout: 10, TLSConfig: &tls.Config{Certificates: []tls.Certificate{s.cert}, MinVersion: tls.VersionTLS13},
 		CustomClientAuthentication: s.auth, AlwaysEnableNonce: true, AuthTimeout: 10,
-		// The hub has a subscription for each member.
+		// The exchange has a subscription for each member.
 		MaxPayload: protocol.MaxMessage, MaxSubs: maxMembers + 64, MaxPending: 16 << 20, PingInterval: 20 * time.Second,
 		JetStream: true, StoreDir: filepath.Join(s.o.Dir, storeFolder), JetStreamMaxMemory: 64 << 20,
 		JetStreamMaxStore: 16 << 30, NoLog: true,
@@ -281,7 +281,7 @@ func (s *Server) replicas() int {
 	return 1
 }
 
-// connectStore returns the connection to what stores: your own cluster, or own, the hub's.
+// connectStore returns the connection to what stores: your own cluster, or own, the exchange's.
 func (s *Server) connectStore(own *nats.Conn) (conn *nats.Conn, js jetstream.JetStream, err error) {
 	conn = own
 	if len(s.o.NATS) > 0 {
@@ -361,9 +361,9 @@ func erasePostgres(ctx context.Context, o *Options, fleet string) error {
 	return db.erase(ctx)
 }
 
-// connectHub returns the server's own connection, in memory.
-func (s *Server) connectHub() (*nats.Conn, error) {
-	return nats.Connect("", nats.InProcessServer(s.nats), nats.UserInfo(hubUser, s.auth.secret), nats.MaxReconnects(-1),
+// connectExchange returns the server's own connection, in memory.
+func (s *Server) connectExchange() (*nats.Conn, error) {
+	return nats.Connect("", nats.InProcessServer(s.nats), nats.UserInfo(exchangeUser, s.auth.secret), nats.MaxReconnects(-1),
 		nats.ReconnectWait(100*time.Millisecond), nats.NoCallbacksAfterClientClose(),
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
 			if sub == nil {
@@ -402,7 +402,7 @@ func (s *Server) writeAddress() error {
 func (s *Server) Run(ctx context.Context) error {
 	s.log.Info("the fleet is served", "address", s.Addr(), "members", len(s.roster.all()))
 	var running sync.WaitGroup
-	running.Go(func() { s.hub.run(ctx) })
+	running.Go(func() { s.exchange.run(ctx) })
 	running.Wait()
 	s.Close()
 	s.log.Info("the fleet is no longer served")
@@ -411,9 +411,9 @@ func (s *Server) Run(ctx context.Context) error {
 
 // Close gives back what Open took. Run does it itself.
 func (s *Server) Close() {
-	if s.hub != nil {
-		s.hub.close()
-		s.hub = nil
+	if s.exchange != nil {
+		s.exchange.close()
+		s.exchange = nil
 	}
 	if s.nats != nil {
 		s.nats.Shutdown()

@@ -203,5 +203,5 @@ func (s *Service) reportElsewhere(before, now device) {
 		now.Address + " with " + now.Browser + "; if that isn't you: `hookmux web devices remove " + now.ID + "`"})
 	s.Daemon.WarnElsewhere(now.Info(0))
 	line, _ := json.Marshal(map[string]any{"method": "device.elsewhere", "params": now.Info(0)})
-	s.hub.broadcast(line)
+	s.audience.broadcast(line)
 }

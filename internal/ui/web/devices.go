@@ -42,7 +42,7 @@ func (s *Service) info(one *device) wire.WebDevice {
 	if one.Kind == devices.Host {
 		return one.Info(s.Machines.Links(one.ID))
 	}
-	return one.Info(s.hub.count(one.ID))
+	return one.Info(s.audience.count(one.ID))
 }
 
 func (s *Service) deviceInfos() []wire.WebDevice {
@@ -93,7 +93,7 @@ func (s *Service) removeMethod(params json.RawMessage, _ proc.Cred) (any, *wire.
 // removeDevice ends what a device does, at once.
 func (s *Service) removeDevice(one device) error {
 	err := s.Devices.Drop(one.ID)
-	s.hub.endPages(func(p *page) bool { return p.device == one.ID })
+	s.audience.endPages(func(p *page) bool { return p.device == one.ID })
 	s.Machines.EndLinks(one.ID)
 	s.record("removed", one)
 	return err
@@ -111,7 +111,7 @@ func (s *Service) scopeMethod(params json.RawMessage, _ proc.Cred) (any, *wire.E
 		return nil, wire.Errorf(wire.CodeInternal, "%v", err)
 	}
 	// Pages come back at once, with what they may do now.
-	s.hub.endPages(func(page *page) bool { return page.device == one.ID })
+	s.audience.endPages(func(page *page) bool { return page.device == one.ID })
 	s.Machines.EndLinks(one.ID)
 	one, _ = s.Devices.Get(one.ID)
 	s.record("scope "+p.Scope, one)

@@ -66,7 +66,7 @@ func checkEndpoint(endpoint string) error {
 }
 
 // IsVisible reports whether somebody looks at the page on a device that may answer.
-func (s *Service) IsVisible() bool { return s.hub.isVisible() }
+func (s *Service) IsVisible() bool { return s.audience.isVisible() }
 
 // Tell tells the devices that want it.
 func (s *Service) Tell(ctx context.Context, id, title, body string, urgent bool) error {
@@ -317,7 +317,7 @@ func (s *Service) pushNotice(ctx context.Context, n notice) error {
 		page = s.running.url()
 	}
 	s.mu.Unlock()
-	if page == "" || !n.withdraw && s.hub.isVisible() {
+	if page == "" || !n.withdraw && s.audience.isVisible() {
 		return nil
 	}
 	var failed error

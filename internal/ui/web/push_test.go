@@ -146,7 +146,7 @@ func TestPushedWhileNobodyLooks(t *testing.T) {
 	defer service.Close()
 	deps := services.Deps{Dirs: paths.Dirs{State: t.TempDir()}}
 	s := &Service{Options: Options{Deps: deps, Devices: devices.Open(deps)}, running: &server{address: DefaultListen}}
-	s.hub = &hub{service: s, pages: map[*page]struct{}{}}
+	s.audience = &audience{service: s, pages: map[*page]struct{}{}}
 	s.push = newPusher(s)
 	s.push.check, s.push.client = func(string) error { return nil }, service.Client()
 	if err := s.Devices.Add(device{ID: "d1", Push: &subscription{Endpoint: service.URL, P256DH: key.PublicKey().Bytes(), Auth: randomBytes(16)}}); err != nil {
@@ -161,10 +161,10 @@ func TestPushedWhileNobodyLooks(t *testing.T) {
 		do     func() error
 		want   int
 	}{
-		{"somebody looks", func() { s.hub.pages[looked] = struct{}{} }, tell, 0},
+		{"somebody looks", func() { s.audience.pages[looked] = struct{}{} }, tell, 0},
 		{"withdrawn before it was told", nil, withdraw, 0},
-		{"nobody looks", func() { delete(s.hub.pages, looked) }, tell, 1},
-		{"withdrawn while somebody looks", func() { s.hub.pages[looked] = struct{}{} }, withdraw, 2},
+		{"nobody looks", func() { delete(s.audience.pages, looked) }, tell, 1},
+		{"withdrawn while somebody looks", func() { s.audience.pages[looked] = struct{}{} }, withdraw, 2},
 		{"withdrawn again", nil, withdraw, 2},
 	} {
 		if step.before != nil {

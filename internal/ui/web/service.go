@@ -76,7 +76,7 @@ type Options struct {
 type Service struct {
 	Options
 	pairings pairings
-	hub      *hub
+	audience      *audience
 	push     *pusher
 
 	mu       sync.Mutex
@@ -94,7 +94,7 @@ type settings struct {
 // New reads what was set up before; nothing is served yet.
 func New(o Options) *Service {
 	s := &Service{Options: o}
-	s.hub = &hub{service: s, pages: map[*page]struct{}{}}
+	s.audience = &audience{service: s, pages: map[*page]struct{}{}}
 	if err := sealed.Load(o.Dirs.State, settingsFile, &s.settings); err != nil {
 		o.Problems.Raise("web", "the page for browsers isn't served: "+err.Error(), "run `hookmux web on` again")
 		s.settings = settings{}
@@ -137,7 +137,7 @@ func (s *Service) stopLocked() {
 		s.running = nil
 	}
 	s.failed = ""
-	s.hub.endPages(func(*page) bool { return true })
+	s.audience.endPages(func(*page) bool { return true })
 }
 
 // Methods returns what commands ask about the page.
@@ -221,7 +221,7 @@ func (s *Service) statusMethod(params json.RawMessage, _ proc.Cred) (any, *wire.
 }
 
 func (s *Service) statusLocked() wire.WebStatus {
-	status := wire.WebStatus{On: s.running != nil, Devices: len(s.browsers()), Pages: s.hub.count(""),
+	status := wire.WebStatus{On: s.running != nil, Devices: len(s.browsers()), Pages: s.audience.count(""),
 		Error: s.failed}
 	if s.running != nil {
 		status.URL, status.Listen = s.running.url(), s.running.address

@@ -30,9 +30,9 @@ func namesOf(fleet string) names {
 		stored: "hookmux." + tag + ".stored."}
 }
 
-// hub takes what members send. Each member has a subscription of its own with a short
+// exchange takes what members send. Each member has a subscription of its own with a short
 // queue, so that one that floods fills nobody else's.
-type hub struct {
+type exchange struct {
 	server  *Server
 	central central
 	names   names
@@ -49,7 +49,7 @@ type hub struct {
 	members map[string]*heard // by id
 }
 
-// heard is a member as the hub knows it. The hub's mu guards it.
+// heard is a member as the exchange knows it. The exchange's mu guards it.
 type heard struct {
 	id, name string
 	sub      *nats.Subscription
@@ -105,8 +105,8 @@ const (
 	queueBytes    = 8 << 20
 )
 
-func openHub(s *Server, c central) (_ *hub, err error) {
-	h := &hub{server: s, central: c, members: map[string]*heard{}, names: namesOf(s.roster.fleet)}
+func openExchange(s *Server, c central) (_ *exchange, err error) {
+	h := &exchange{server: s, central: c, members: map[string]*heard{}, names: namesOf(s.roster.fleet)}
 	defer func() {
 		if err != nil && h.conn != nil {
 			h.conn.Close()
@@ -115,7 +115,7 @@ func openHub(s *Server, c central) (_ *hub, err error) {
 			h.storing.Close()
 		}
 	}()
-	if h.conn, err = s.connectHub(); err != nil {
+	if h.conn, err = s.connectExchange(); err != nil {
 		return nil, err
 	}
 	if h.storing, h.js, err = s.connectStore(h.conn); err != nil {
@@ -145,7 +145,7 @@ func openHub(s *Server, c central) (_ *hub, err error) {
 }
 
 // openStores makes what JetStream stores, or finds it.
-func (h *hub) openStores(ctx context.Context) (err error) {
+func (h *exchange) openStores(ctx context.Context) (err error) {
 	replicas := h.server.replicas()
 	if h.stream, err = h.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
 		Name: h.names.events, Subjects: []string{h.names.stored + "*"}, Replicas: replicas, Storage: jetstream.FileStorage,
@@ -162,7 +162,7 @@ func (h *hub) openStores(ctx context.Context) (err error) {
 }
 
 // admit begins to hear a member.
-func (h *hub) admit(m *member) error {
+func (h *exchange) admit(m *member) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	one := &heard{id: m.ID, name: m.Name, host: protocol.Host{Member: m.ID, Name: m.Name, Lost: true}}
@@ -176,7 +176,7 @@ func (h *hub) admit(m *member) error {
 }
 
 // dismiss ends what a member had.
-func (h *hub) dismiss(id string) {
+func (h *exchange) dismiss(id string) {
 	h.mu.Lock()
 	one := h.members[id]
 	delete(h.members, id)
@@ -191,7 +191,7 @@ func (h *hub) dismiss(id string) {
 }
 
 // blame counts what a member did wrong, and says it in the list and the log.
-func (h *hub) blame(id string, err error) {
+func (h *exchange) blame(id string, err error) {
 	h.mu.Lock()
 	m := h.members[id]
 	if m == nil {
@@ -209,14 +209,14 @@ func (h *hub) blame(id string, err error) {
 }
 
 // refuse counts what a member did wrong, and says it to the member.
-func (h *hub) refuse(m *heard, msg *nats.Msg, err error) {
+func (h *exchange) refuse(m *heard, msg *nats.Msg, err error) {
 	h.blame(m.id, err)
 	h.answer(m.id, msg, protocol.Told{Error: err.Error(), Version: protocol.Version})
 }
 
 // answer answers a member. It answers to the member's own subjects only: what stands in a
 // message as the place for the answer is its sender's word.
-func (h *hub) answer(member string, msg *nats.Msg, told protocol.Told) {
+func (h *exchange) answer(member string, msg *nats.Msg, told protocol.Told) {
 	if !strings.HasPrefix(msg.Reply, protocol.Inbox(member)+".") {
 		return
 	}
@@ -226,7 +226,7 @@ func (h *hub) answer(member string, msg *nats.Msg, told protocol.Told) {
 	}
 }
 
-func (h *hub) handle(m *heard, msg *nats.Msg) {
+func (h *exchange) handle(m *heard, msg *nats.Msg) {
 	h.mu.Lock()
 	m.seen = h.server.o.Now()
 	h.mu.Unlock()
@@ -243,7 +243,7 @@ func (h *hub) handle(m *heard, msg *nats.Msg) {
 var errFlood = errors.New("too many messages")
 
 // takeEvents stores a message of events, and answers once it's on disk.
-func (h *hub) takeEvents(m *heard, msg *nats.Msg) {
+func (h *exchange) takeEvents(m *heard, msg *nats.Msg) {
 	var b protocol.Batch
 	if err := json.Unmarshal(msg.Data, &b); err != nil {
 		h.refuse(m, msg, errors.New("events that can't be read"))
@@ -282,7 +282,7 @@ func (h *hub) takeEvents(m *heard, msg *nats.Msg) {
 
 // takeState renews what a member says about itself. The bucket forgets it by its TTL
 // unless it's renewed; the revision sees to it that one daemon speaks for a member.
-func (h *hub) takeState(m *heard, msg *nats.Msg) {
+func (h *exchange) takeState(m *heard, msg *nats.Msg) {
 	var s protocol.State
 	now := h.server.o.Now()
 	h.mu.Lock()
@@ -322,7 +322,7 @@ func (h *hub) takeState(m *heard, msg *nats.Msg) {
 }
 
 // revisionOf returns the newest revision of a key, or of the marker in its place.
-func (h *hub) revisionOf(ctx context.Context, key string) (uint64, error) {
+func (h *exchange) revisionOf(ctx context.Context, key string) (uint64, error) {
 	stream, err := h.js.Stream(ctx, "KV_"+h.names.hosts)
 	if err != nil {
 		return 0, err
@@ -338,7 +338,7 @@ func (h *hub) revisionOf(ctx context.Context, key string) (uint64, error) {
 }
 
 // run hears of states, stores events and retains, until ctx ends.
-func (h *hub) run(ctx context.Context) {
+func (h *exchange) run(ctx context.Context) {
 	var running sync.WaitGroup
 	running.Go(func() { h.watchHosts(ctx) })
 	running.Go(func() { h.storeEvents(ctx) })
@@ -349,14 +349,14 @@ func (h *hub) run(ctx context.Context) {
 	running.Wait()
 }
 
-func (h *hub) close() {
+func (h *exchange) close() {
 	h.conn.Close()
 	h.storing.Close()
 	_ = h.central.Close()
 }
 
 // watchHosts follows the bucket: what members renewed, and what expired.
-func (h *hub) watchHosts(ctx context.Context) {
+func (h *exchange) watchHosts(ctx context.Context) {
 	for ctx.Err() == nil {
 		watch, err := h.hosts.WatchAll(ctx)
 		if err != nil {
@@ -385,7 +385,7 @@ func pause(ctx context.Context, span time.Duration) {
 	}
 }
 
-func (h *hub) noteState(entry jetstream.KeyValueEntry) {
+func (h *exchange) noteState(entry jetstream.KeyValueEntry) {
 	h.mu.Lock()
 	m := h.members[entry.Key()]
 	if m == nil {
@@ -414,14 +414,14 @@ func (h *hub) noteState(entry jetstream.KeyValueEntry) {
 }
 
 // tell tells readers and operators of a machine.
-func (h *hub) tell(host protocol.Host) {
+func (h *exchange) tell(host protocol.Host) {
 	if b, err := json.Marshal(host); err == nil {
 		_ = h.conn.Publish(protocol.LiveSubject(host.Member), b) // they ask for all of it when they come back
 	}
 }
 
 // attend tells members whether an operator looks at requests.
-func (h *hub) attend(ctx context.Context) {
+func (h *exchange) attend(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	was, told := false, time.Time{}
@@ -450,7 +450,7 @@ func (h *hub) attend(ctx context.Context) {
 }
 
 // sayAttended tells every member whether an operator looks, and which policy is the newest.
-func (h *hub) sayAttended(on bool, policy int64) {
+func (h *exchange) sayAttended(on bool, policy int64) {
 	b, _ := json.Marshal(protocol.Attended{On: on, Policy: policy})
 	_ = h.conn.Publish(protocol.AttendedSubject, b) // said again soon
 }
@@ -458,7 +458,7 @@ func (h *hub) sayAttended(on bool, policy int64) {
 // storeEvents moves events from the stream to the central journal. What it read is purged
 // only once it's stored; after a crash the rest comes again, and the ids make it arrive
 // once.
-func (h *hub) storeEvents(ctx context.Context) {
+func (h *exchange) storeEvents(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := h.storeFrom(ctx); err != nil && ctx.Err() == nil {
 			h.server.log.Error("events don't reach the central journal", "error", err)
@@ -474,7 +474,7 @@ const (
 	maxStore = 4000
 )
 
-func (h *hub) storeFrom(ctx context.Context) error {
+func (h *exchange) storeFrom(ctx context.Context) error {
 	consumer, err := h.stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverAllPolicy})
 	if err != nil {
 		return err
@@ -542,7 +542,7 @@ func (h *hub) storeFrom(ctx context.Context) error {
 }
 
 // read reads one stored message.
-func (h *hub) read(msg jetstream.Msg, items []journal.Item, counts map[string]int64) (uint64, []journal.Item, error) {
+func (h *exchange) read(msg jetstream.Msg, items []journal.Item, counts map[string]int64) (uint64, []journal.Item, error) {
 	meta, err := msg.Metadata()
 	if err != nil {
 		return 0, items, err
@@ -563,7 +563,7 @@ func (h *hub) read(msg jetstream.Msg, items []journal.Item, counts map[string]in
 }
 
 // noteStored counts what was stored, and purges it from the stream.
-func (h *hub) noteStored(ctx context.Context, last uint64, counts map[string]int64) {
+func (h *exchange) noteStored(ctx context.Context, last uint64, counts map[string]int64) {
 	h.mu.Lock()
 	for id, n := range counts {
 		if m := h.members[id]; m != nil {
@@ -577,7 +577,7 @@ func (h *hub) noteStored(ctx context.Context, last uint64, counts map[string]int
 }
 
 // retainOnce forgets old events, and names members that fill the journal.
-func (h *hub) retainOnce() {
+func (h *exchange) retainOnce() {
 	crowders, err := h.central.Retain(h.server.o.Now(), h.server.o.Keep, h.server.o.MaxBytes)
 	if err != nil {
 		h.server.log.Error("old events can't be deleted", "error", err)
@@ -588,7 +588,7 @@ func (h *hub) retainOnce() {
 }
 
 // followViolations holds against members what their connections did wrong.
-func (h *hub) followViolations(ctx context.Context) {
+func (h *exchange) followViolations(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -604,7 +604,7 @@ func (h *hub) followViolations(ctx context.Context) {
 }
 
 // retain forgets old events of the central journal.
-func (h *hub) retain(ctx context.Context) {
+func (h *exchange) retain(ctx context.Context) {
 	tick := time.NewTicker(time.Hour)
 	defer tick.Stop()
 	for {

@@ -10,7 +10,7 @@ import (
 
 // What a page gets first is compressed, and what follows can be read as soon as it comes.
 func TestCompressedStream(t *testing.T) {
-	h := &hub{}
+	h := &audience{}
 	for range 2 { // one compressor serves every page
 		first := `data: {"sessions":[` + strings.Repeat(`{"title":"Fix the cart"},`, 1000) + "{}]}\n\n"
 		begin := h.zip([]byte(first))

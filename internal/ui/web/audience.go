@@ -18,8 +18,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// hub follows requests and sessions once for all pages, while there are any.
-type hub struct {
+// audience follows requests and sessions once for all pages, while there are any.
+type audience struct {
 	service *Service
 
 	mu     sync.Mutex
@@ -66,7 +66,7 @@ const (
 )
 
 // join adds a page and returns once nothing can be missed.
-func (h *hub) join(ctx context.Context, device string, zipped bool) (*page, error) {
+func (h *audience) join(ctx context.Context, device string, zipped bool) (*page, error) {
 	h.mu.Lock()
 	own := 0
 	for p := range h.pages {
@@ -94,7 +94,7 @@ func (h *hub) join(ctx context.Context, device string, zipped bool) (*page, erro
 }
 
 // startLocked begins to follow.
-func (h *hub) startLocked() {
+func (h *audience) startLocked() {
 	ctx, stop := context.WithCancel(h.service.Context)
 	h.stop, h.ready = stop, make(chan struct{})
 	var both sync.WaitGroup
@@ -124,7 +124,7 @@ func (h *hub) startLocked() {
 }
 
 // broadcast gives a line to every page.
-func (h *hub) broadcast(line []byte) {
+func (h *audience) broadcast(line []byte) {
 	if len(line) == 0 {
 		return
 	}
@@ -134,7 +134,7 @@ func (h *hub) broadcast(line []byte) {
 }
 
 // tellLocked gives events to every page; one that is too slow begins again.
-func (h *hub) tellLocked(events []byte) {
+func (h *audience) tellLocked(events []byte) {
 	blocks := storedBlocks(events)
 	for p := range h.pages {
 		text := events
@@ -154,7 +154,7 @@ func (h *hub) tellLocked(events []byte) {
 }
 
 // noteSession keeps the newest line of a session for the pages.
-func (h *hub) noteSession(line []byte) {
+func (h *audience) noteSession(line []byte) {
 	session := jsontext.Get(line, "params", "session")
 	if session == nil {
 		h.broadcast(line)
@@ -177,7 +177,7 @@ func (h *hub) noteSession(line []byte) {
 }
 
 // tellSessions tells the pages which sessions changed.
-func (h *hub) tellSessions() {
+func (h *audience) tellSessions() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var events []byte
@@ -199,7 +199,7 @@ func appendEvent(dst, line []byte) []byte {
 }
 
 // leave removes a page.
-func (h *hub) leave(p *page) {
+func (h *audience) leave(p *page) {
 	h.look(p, false)
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -218,7 +218,7 @@ func (h *hub) leave(p *page) {
 
 // look notes whether somebody looks at a page. While a device that may answer shows one,
 // agents wait as they do for the live view.
-func (h *hub) look(p *page, visible bool) {
+func (h *audience) look(p *page, visible bool) {
 	d, ok := h.service.browser(p.device)
 	h.mu.Lock()
 	var left func()
@@ -235,7 +235,7 @@ func (h *hub) look(p *page, visible bool) {
 }
 
 // isVisible reports whether somebody looks at a page of any device.
-func (h *hub) isVisible() bool {
+func (h *audience) isVisible() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for p := range h.pages {
@@ -247,7 +247,7 @@ func (h *hub) isVisible() bool {
 }
 
 // count returns how many pages a device has open; "" is all devices.
-func (h *hub) count(device string) int {
+func (h *audience) count(device string) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	n := 0
@@ -260,7 +260,7 @@ func (h *hub) count(device string) int {
 }
 
 // endPages ends streams.
-func (h *hub) endPages(which func(*page) bool) {
+func (h *audience) endPages(which func(*page) bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for p := range h.pages {
@@ -271,7 +271,7 @@ func (h *hub) endPages(which func(*page) bool) {
 }
 
 // find finds a page of a device.
-func (h *hub) find(id, device string) *page {
+func (h *audience) find(id, device string) *page {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for p := range h.pages {
@@ -302,7 +302,7 @@ func (s *Service) agentTitles() map[string]string {
 }
 
 // sessionList returns every session, for a page that has joined.
-func (h *hub) sessionList(ctx context.Context) ([]byte, *wire.Error) {
+func (h *audience) sessionList(ctx context.Context) ([]byte, *wire.Error) {
 	h.mu.Lock()
 	list, changes := h.list, h.changes
 	h.mu.Unlock()
@@ -329,7 +329,7 @@ func (h *hub) sessionList(ctx context.Context) ([]byte, *wire.Error) {
 // are the daemon's own notifications, as server-sent events: proxies pass those on
 // at once.
 func (v *server) streamHandler(w http.ResponseWriter, r *http.Request) {
-	d, h := deviceOf(r), v.service.hub
+	d, h := deviceOf(r), v.service.audience
 	p, err := h.join(r.Context(), d.ID, acceptsGzip(r))
 	if err != nil {
 		fail(w, http.StatusServiceUnavailable, "busy", err.Error())
@@ -388,7 +388,7 @@ func (v *server) streamHandler(w http.ResponseWriter, r *http.Request) {
 // zip is the beginning of a compressed stream: everything that a page shows first is a
 // tenth of its size then. What follows is small and isn't compressed ([storedBlocks]), as a
 // compressor for each page would cost more memory than everything else about it.
-func (h *hub) zip(text []byte) []byte {
+func (h *audience) zip(text []byte) []byte {
 	h.zipping.Lock()
 	defer h.zipping.Unlock()
 	var b bytes.Buffer
@@ -428,8 +428,8 @@ func (v *server) visibleHandler(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	deadlines := map[string]time.Time{}
-	if p := v.service.hub.find(in.Page, deviceOf(r).ID); p != nil {
-		v.service.hub.look(p, in.Visible)
+	if p := v.service.audience.find(in.Page, deviceOf(r).ID); p != nil {
+		v.service.audience.look(p, in.Visible)
 		for _, one := range v.service.Requests.WaitingInFull() {
 			if !one.Deadline.IsZero() {
 				deadlines[one.ID] = one.Deadline
