@@ -564,11 +564,11 @@ func TestStrangersStayOut(t *testing.T) {
 	public, _ := stranger.PublicKey()
 	member := f.server.roster.all()[0].Key
 	for what, option := range map[string]nats.Option{
-		"no name":            nats.Name("x"),
-		"a key of its own":   nats.Nkey(public, stranger.Sign),
-		"a member's name":    nats.Nkey(member, stranger.Sign),
+		"no name":                 nats.Name("x"),
+		"a key of its own":        nats.Nkey(public, stranger.Sign),
+		"a member's name":         nats.Nkey(member, stranger.Sign),
 		"the exchange's name":     nats.UserInfo(exchangeUser, "guess"),
-		"a wrong code":       nats.UserInfo(protocol.JoinUser, "guess"),
+		"a wrong code":            nats.UserInfo(protocol.JoinUser, "guess"),
 		"the exchange and no key": nats.UserInfo(exchangeUser, ""),
 	} {
 		if conn, err := nats.Connect(f.url(), append(f.options(), option)...); err == nil {

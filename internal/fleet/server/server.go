@@ -68,15 +68,15 @@ type Options struct {
 
 // Server is a fleet's server.
 type Server struct {
-	o      Options
-	log    *slog.Logger
-	roster *roster
-	auth   *authenticator
-	cert   tls.Certificate
-	pin    []byte
-	lock   *os.File
-	nats   *natsserver.Server
-	exchange    *exchange
+	o        Options
+	log      *slog.Logger
+	roster   *roster
+	auth     *authenticator
+	cert     tls.Certificate
+	pin      []byte
+	lock     *os.File
+	nats     *natsserver.Server
+	exchange *exchange
 	// violations are what connections did wrong. What finds no room is only in the log.
 	violations chan violation
 }

@@ -76,7 +76,7 @@ type Options struct {
 type Service struct {
 	Options
 	pairings pairings
-	audience      *audience
+	audience *audience
 	push     *pusher
 
 	mu       sync.Mutex
