@@ -3,6 +3,7 @@ package usage
 import (
 	"database/sql"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -256,6 +257,32 @@ func TestCapturedDatabases(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// Totals that agents captured with a scripted model wrote down: each call used 1,200 tokens in
+// and 20 out. Goose made 28 of them, Droid 14.
+func TestCapturedTotals(t *testing.T) {
+	w := newWorld(t)
+	goose, err := os.ReadFile("testdata/goose.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	execAll(t, filepath.Join(w.home, ".local/share/goose/sessions/sessions.db"), string(goose))
+	w.copyOf("../../../usage/testdata/droid.settings.json", ".factory/sessions/-home-user-project/e7a0d935.settings.json")
+	w.scan()
+	got := map[string]Call{}
+	if err := w.store.Each(t.Context(), time.Time{}, func(c *Call) {
+		got[c.Agent] = Call{Session: c.Session, Project: c.Project, Model: c.Model, Tokens: c.Tokens}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]Call{
+		"goose": {Session: "20261119_1", Project: "/home/user/project", Model: "scripted", Tokens: Tokens{Input: 28 * 1200, Output: 28 * 20}},
+		"droid": {Session: "e7a0d935", Model: "custom:Scripted-0", Tokens: Tokens{Input: 14 * 1200, Output: 14 * 20}},
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 
