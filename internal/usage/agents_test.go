@@ -234,24 +234,29 @@ func TestGoose(t *testing.T) {
 	}
 }
 
-// The messages of a captured session of OpenCode's, whose own row says what all of them
-// used: 7,200 tokens in, 120 out. Kilo's have the same form.
+// The messages of captured sessions, whose own rows say what all of them used.
 func TestCapturedDatabases(t *testing.T) {
-	rows, err := os.ReadFile("testdata/opencode.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for agent, path := range map[string]string{"opencode": ".local/share/opencode/opencode.db", "kilo": ".local/share/kilo/kilo.db"} {
+	for _, one := range []struct {
+		agent, path, model string
+		want               Tokens
+	}{
+		{"opencode", ".local/share/opencode/opencode.db", "lab-model", Tokens{Input: 7200, Output: 120}},
+		{"kilo", ".local/share/kilo/kilo.db", "scripted", Tokens{Input: 14_400 + 2400, Output: 240 + 40}},
+	} {
+		rows, err := os.ReadFile("testdata/" + one.agent + ".jsonl")
+		if err != nil {
+			t.Fatal(err)
+		}
 		w := newWorld(t)
 		statements := []string{"CREATE TABLE session (id TEXT, directory TEXT)", "CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, data TEXT)"}
 		for i, row := range strings.Split(strings.TrimSpace(string(rows)), "\n") {
 			statements = append(statements, fmt.Sprintf("INSERT INTO message VALUES ('%d', 'ses', '%s')", i, strings.ReplaceAll(row, "'", "''")))
 		}
-		execAll(t, filepath.Join(w.home, path), statements...)
+		execAll(t, filepath.Join(w.home, one.path), statements...)
 		w.scan()
-		w.wants(agent, Tokens{Input: 7200, Output: 120})
+		w.wants(one.agent, one.want)
 		if err := w.store.Each(t.Context(), time.Time{}, func(c *Call) {
-			if c.Agent != agent || c.Model != "lab-model" || c.Project != "/home/user/project" || c.Session != "ses" {
+			if c.Agent != one.agent || c.Model != one.model || c.Project != "/home/user/project" || c.Session != "ses" {
 				t.Errorf("%+v", c)
 			}
 		}); err != nil {
