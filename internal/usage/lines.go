@@ -78,7 +78,7 @@ func (r *lineReader) read(in io.Reader, offset int64, row func(line []byte, offs
 			if !skipping && len(r.buf) > 0 {
 				r.rows(r.buf, offset, row)
 			}
-			if cap(r.buf) > 4*firstBuffer {
+			if cap(r.buf) > 4*firstBuffer && !skipping { // the next piece of a line that is too long needs it again
 				r.buf = make([]byte, 0, firstBuffer)
 			}
 			if errors.Is(err, io.EOF) {

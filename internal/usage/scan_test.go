@@ -3,10 +3,12 @@ package usage
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -528,5 +530,31 @@ func TestMarkers(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A hole of many gigabytes is read piece by piece, with one large buffer for all of them.
+func TestAHoleNeedsOneBuffer(t *testing.T) {
+	hole, err := os.Create(filepath.Join(t.TempDir(), "hole"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hole.Close()
+	const pieces, piece = 6, maxPiece
+	if err := hole.Truncate(pieces * piece); err != nil {
+		t.Fatal(err)
+	}
+	lines := newLineReader([]string{`"usage"`})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for n := range int64(pieces) {
+		offset, err := lines.read(io.NewSectionReader(hole, n*piece, piece), n*piece, func([]byte, int64, bool) {})
+		if err != nil || offset != (n+1)*piece || !lines.tooLong {
+			t.Fatalf("piece %d: offset %d, %v", n, offset, err)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 2*maxLine {
+		t.Errorf("%d pieces took %d MB of buffers", pieces, took>>20)
 	}
 }
