@@ -77,9 +77,9 @@ func TestPageInChromium(t *testing.T) {
 
 	w.run("reload", chromedp.Reload(), chromedp.WaitVisible(".home", chromedp.ByQuery), chromedp.WaitVisible(".link.live", chromedp.ByQuery))
 	w.Down()
-	w.run("offline", chromedp.WaitVisible(".link.offline", chromedp.ByQuery))
+	w.run("offline", chromedp.WaitVisible(".link.offline", chromedp.ByQuery), chromedp.WaitVisible(`//h1[contains(., "reach hookmux")]`), chromedp.WaitVisible(`//button[.="Retry"]`))
 	w.Up()
-	w.run("back", chromedp.WaitVisible(".link.live", chromedp.ByQuery))
+	w.run("back", chromedp.WaitVisible(".link.live", chromedp.ByQuery), chromedp.WaitVisible(`//h1[contains(., "all caught up")]`))
 	said = w.ask(bash("echo after the restart"))
 	w.run("approve after a restart", chromedp.WaitVisible(button("Approve")), chromedp.Click(button("Approve")))
 	w.hears(said, `"allow"`)
@@ -88,7 +88,7 @@ func TestPageInChromium(t *testing.T) {
 	w.audit("sessions")
 	w.run("the session", chromedp.Click(".session", chromedp.ByQuery), chromedp.WaitVisible(".timeline .ev", chromedp.ByQuery))
 	w.audit("a session")
-	w.run("search", chromedp.SendKeys(".tools input", "force", chromedp.ByQuery),
+	w.run("search", chromedp.Click(".seek", chromedp.ByQuery), chromedp.SendKeys(".tools input", "force", chromedp.ByQuery),
 		chromedp.Poll(`((found) => found.length && found.every((one) => one.textContent.includes('--force')))([...document.querySelectorAll('.timeline .ev')])`, nil),
 		chromedp.Evaluate(`{ const search = document.querySelector('.tools input'); search.value = ''; search.dispatchEvent(new Event('input')) }`, nil),
 		chromedp.Poll(`document.querySelectorAll('.timeline .ev').length > 2`, nil))
@@ -201,7 +201,7 @@ func TestKeysInChromium(t *testing.T) {
 	w.hears(said, "SQLite")
 
 	said = w.ask(claude("ExitPlanMode", map[string]any{"plan": "# Cart totals\n\n1. Add `Money`"}))
-	w.run("a plan's way", chromedp.WaitVisible(`//button[contains(., "no asking")]/kbd[.="U"]`), chromedp.WaitVisible(`//button[contains(., "review each edit")]/kbd[.="M"]`),
+	w.run("a plan's way", chromedp.WaitVisible(`//button[contains(., "without asking")]/kbd[.="U"]`), chromedp.WaitVisible(`//button[contains(., "review each edit")]/kbd[.="M"]`),
 		settled, chromedp.KeyEvent("u"))
 	w.hears(said, `"acceptEdits"`)
 
@@ -217,9 +217,9 @@ func TestKeysInChromium(t *testing.T) {
 		t.Errorf("how long it waits: %q", left)
 	}
 	w.run("its session's title", chromedp.WaitVisible(`//article//header//a[contains(., "Lint the shop")]`), chromedp.WaitVisible(`//div[@class="group-waiting"]//button[contains(., "Lint the shop")]`))
-	w.run("skipped", chromedp.Evaluate(`document.activeElement.blur()`, nil), settled, chromedp.KeyEvent("r"), chromedp.WaitNotPresent("article.status-pending", chromedp.ByQuery))
+	w.run("left to the terminal", chromedp.Evaluate(`document.activeElement.blur()`, nil), settled, chromedp.KeyEvent("r"), chromedp.WaitNotPresent("article.status-pending", chromedp.ByQuery))
 	if got := <-said; strings.Contains(got, "allow") || strings.Contains(got, "deny") {
-		t.Errorf("the agent hears %q of a request that was skipped", got)
+		t.Errorf("the agent hears %q of a request that was left to the terminal", got)
 	}
 	if len(w.errors) > 0 {
 		t.Errorf("the page throws: %v", w.errors)

@@ -35,6 +35,8 @@
   const parse = JSON.parse
   JSON.parse = (text) => parse(text, set)
   Response.prototype.json = async function () { return JSON.parse(await this.text()) }
+  const localTime = Date.prototype.toLocaleTimeString
+  Date.prototype.toLocaleTimeString = function (...how) { return localTime.apply(+this === now ? new Date(+morning + 6 * minute) : this, how) }
   // Today is a Thursday.
   const local = Date.prototype.toLocaleDateString
   Date.prototype.toLocaleDateString = function (language, options) {

@@ -64,6 +64,9 @@ const warn = ({ name, id, browser, address }) => {
 }
 
 const setLink = (link) => {
+  if (state.link !== link && state.ready) drawSoon()
+  state.link = link
+  document.documentElement.classList.toggle('stale', link === 'offline')
   const node = document.getElementById('link')
   node.className = `link ${link}`
   node.textContent = { live: 'Connected', connecting: 'Connecting…', offline: 'Offline, trying again' }[link] || ''
@@ -79,7 +82,7 @@ const follow = async () => {
     const watch = setInterval(() => { if (Date.now() - alive > 50000) api.close() }, 5000)
     try {
       await api.stream((note) => {
-        alive = Date.now()
+        alive = state.heard = Date.now()
         if (note === null) return
         wait = 300
         setLink('live')
@@ -140,10 +143,10 @@ wide.addEventListener('change', () => draw())
 let stepsOf = ''
 const drawLastSteps = async () => {
   const one = chosen()
-  const key = one ? `${one.session} ${[...state.sessions.values()].find((s) => s.id === one.session)?.lastEvent}` : ''
+  const key = one ? `${one.id} ${one.session} ${[...state.sessions.values()].find((s) => s.id === one.session)?.lastEvent}` : ''
   if (key === stepsOf || !wide.matches) return
   stepsOf = key
-  const list = one && !one.host ? await lastSteps(one.session, 6).catch(() => []) : []
+  const list = one && !one.host ? await lastSteps(one, 6).catch(() => []) : []
   if (stepsOf !== key) return
   const node = document.querySelector('.steps')
   node?.querySelector('ol').replaceChildren(...list)

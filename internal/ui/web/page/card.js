@@ -153,13 +153,19 @@ const effectOf = (request) => {
   return effect.charAt(0).toUpperCase() + effect.slice(1)
 }
 
+// ruleText is a permission as a control shows it.
+const ruleText = (request) => {
+  const [, what, to] = request.rule.match(/^(run exactly|write and edit): (.*)$/s) || []
+  return !what ? request.rule : `${what} ${what.startsWith('run') || request.host ? to : to.split(', ').map((one) => short(one, state.home)).join(', ')}`
+}
+
 // body draws the card's lines, those of one kind together. A line is left out only if a
-// control shows exactly the same.
+// control shows the same, and what a button would save if this device has no buttons.
 const body = (request, may) => {
   const lines = request.shown.replace(/\n$/, '').split('\n').slice(1)
   const blocks = []
   const elsewhere = may && request.status === 'pending' ? askedLines(request) : new Set()
-  if (may) elsewhere.add(alwaysLine(request))
+  elsewhere.add(alwaysLine(request))
   for (const line of lines) {
     if (elsewhere.has(line)) continue
     let kind = kindOf(line)
@@ -268,7 +274,7 @@ const form = (request, id) => {
   } }
 }
 
-const planNames = { accept: 'Accept', auto: 'Accept, no asking', manual: 'Accept, review each edit' }
+const planNames = { accept: 'Accept', auto: 'Accept without asking', manual: 'Accept and review each edit' }
 const planNotes = { auto: 'Edits run without asking you', manual: 'Asks you before each edit' }
 const planKeys = { auto: 'u', manual: 'm' }
 
@@ -310,7 +316,7 @@ export const card = (request, { act, release, may, title }) => {
     el('header', {}, badge(request.agent, 'small'),
       el('div', { class: 'head', id: `${id}-h` },
         el('div', { class: 'session-top' }, el('h2', { title: head }, askOf(request)), el('span', { class: 'when', 'data-since': request.createdAt }, ago(request.createdAt))),
-        el('p', { class: 'where' }, el('a', { href: `#/session/${encodeURIComponent(request.session)}` }, title || base(request.cwd) || request.session.slice(0, 8)), el('span', { class: 'cut' }, asker(request)),
+        el('p', { class: 'where' }, el('a', { href: `#/session/${encodeURIComponent(request.session)}` }, title || base(request.cwd) || request.session.slice(0, 8)), el('span', { class: `cut ${asker(request) === agentName(request.agent) ? 'agent' : ''}` }, asker(request)),
           folder ? el('span', { class: 'folder', title: request.cwd }, folder) : '', request.host ? el('span', { class: 'host' }, request.host) : ''))),
     effect ? el('p', { class: 'effect' }, icon(risky ? 'alert' : 'bolt'), el('span', {}, effect)) : null,
     el('div', { class: 'body' }, body(request, may)),
@@ -322,7 +328,8 @@ export const card = (request, { act, release, may, title }) => {
   }
   const left = request.deadline ? el('span', { class: 'until' }, icon('clock'), drawLeft(el('span', { class: 'left', 'data-until': request.deadline }))) : null
   if (!may) {
-    read.append(el('p', { class: 'note foot' }, left, el('span', {}, 'This device may only read.')))
+    node.append(el('div', { class: 'actions' }, left ? el('p', { class: 'foot' }, left) : null, el('p', { class: 'locked' }, icon('lock'), 'This device can only read. Answer in the terminal or on another device.')))
+    showWhole(node, read)
     return node
   }
   const choices = request.choices || []
@@ -330,7 +337,6 @@ export const card = (request, { act, release, may, title }) => {
   const buttons = el('div', { class: 'buttons' })
   const others = el('div', { class: 'choices' })
   const panel = el('div', { class: 'panel', hidden: true })
-  let hint = '' // what the first button does, where that isn't plain
   const busy = (on) => { for (const b of node.querySelectorAll('button')) b.disabled = on; node.classList.toggle('busy', on) }
   const failed = (failure) => { busy(false); error.textContent = failure.message; error.hidden = false }
   const say = async (more, pin) => {
@@ -369,7 +375,7 @@ export const card = (request, { act, release, may, title }) => {
     const select = el('select', { id: `${id}-scope` }, scopes.map(([value, text]) => el('option', { value }, text)))
     const save = () => say({ choice: 'always', rule: request.rule, scope: select.value })
     show(el('form', { onsubmit: (e) => { e.preventDefault(); if (!risky) save() } },
-      el('p', { class: 'label' }, 'This will be saved:'), el('pre', { class: 'rule', tabindex: '0' }, request.rule),
+      el('p', { class: 'label' }, 'This will be saved'), el('pre', { class: 'rule', tabindex: '0' }, ruleText(request)),
       el('label', { for: `${id}-scope` }, 'Where it applies'), el('span', { class: 'select' }, select),
       el('div', { class: 'buttons' }, cancel(), risky ? held('', 'Hold to approve and save', save, () => sure('Approve and save', save)) : el('button', { class: 'yes' }, icon('check'), 'Approve and save'))))
   }
@@ -396,8 +402,7 @@ export const card = (request, { act, release, may, title }) => {
     const modes = ['accept', 'manual', 'auto'].filter((mode) => choices.includes(mode))
     const approve = (mode) => () => say({ choice: 'plan', plan: mode })
     if (choices.includes('reject')) no(() => askReason({ choice: 'deny', plan: 'reject' }), 'Send back…')
-    if (modes.length) yes(planNames[modes[0]], 'check', approve(modes[0]))
-    if (modes[0] === 'accept' && modes.length > 1) hint = 'Accept: it goes on in the mode it had before the plan'
+    if (modes.length) yes(modes[0] === 'accept' && modes.length > 1 ? el('span', {}, planNames.accept, el('small', {}, 'Keeps the current mode')) : planNames[modes[0]], 'check', approve(modes[0]))
     for (const mode of modes.slice(1)) other(`go ${mode === 'auto' ? 'warn' : ''}`, mode === 'auto' ? 'alert' : 'check', planNames[mode], planNotes[mode], approve(mode), planKeys[mode])
   } else {
     const once = () => say({ choice: 'once' })
@@ -409,13 +414,13 @@ export const card = (request, { act, release, may, title }) => {
     if (choices.includes('deny')) no(() => askReason({ choice: 'deny' }))
     if (choices.includes('once')) risky ? mayHold() : yes('Approve', 'check', once)
   }
-  if (choices.includes('always') && request.rule) other('go opens', 'bookmark', [el('span', { class: 'lead' }, 'Approve and '), 'save a permission…'], request.rule, askAlways, 'A')
-  other('leave', 'skip', 'Skip', 'Answer in its terminal', async () => {
+  if (choices.includes('always') && request.rule) other('go opens', 'bookmark', 'Approve and save a permission…', ruleText(request), askAlways, 'A')
+  other('leave', 'terminal', 'Answer in terminal', '', async () => {
     busy(true)
     try { await release(request) } catch (failure) { failed(failure) }
   }, 'r')
   buttons.append(button('read-on', 'Read on', 'down', () => read.scrollBy({ top: read.clientHeight * 0.85, behavior: 'smooth' }), ' '))
-  node.append(el('div', { class: 'actions' }, error, left || hint ? el('p', { class: 'foot' }, left, hint ? el('span', {}, hint) : null) : null, buttons, others, panel))
+  node.append(el('div', { class: 'actions' }, error, left ? el('p', { class: 'foot' }, left) : null, buttons, others, panel))
   showWhole(node, read)
   return node
 }

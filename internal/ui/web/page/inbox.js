@@ -1,5 +1,5 @@
 // What waits for you.
-import { el, icon, badge, ago, arrange, keeper, visible } from './dom.js'
+import { el, icon, badge, ago, clock, arrange, keeper, visible } from './dom.js'
 import { card } from './card.js'
 import { state, main, wide, toast, titleOf, agentName, sessionOf, aboutLine } from './state.js'
 
@@ -28,7 +28,7 @@ export const cardFor = (request, redraw) => {
     },
     release: async (one) => {
       await state.api.post('/api/skip', { id: one.id, sha256: one.sha256 })
-      toast('Skipped: answer it in its terminal')
+      toast('Answer it in its terminal')
     },
   })
   cards.set(request.id, { mark, node })
@@ -82,6 +82,10 @@ const select = (id, focus) => {
     one.classList.toggle('selected', on)
   }
   markRows()
+  const at = home.order.indexOf(id)
+  home.at.textContent = `${at + 1} of ${home.order.length}`
+  home.previous.disabled = at <= 0
+  home.next.disabled = at + 1 >= home.order.length
   const line = focus && [...document.querySelectorAll('.queued')].find((one) => one.dataset.for === id && one.offsetParent)
   if (line) { line.focus({ preventScroll: true }); line.scrollIntoView({ block: 'nearest' }) }
 }
@@ -115,6 +119,8 @@ const rows = (keep, make) => waiting().map((one) => keep(one.id, [one.sha256, ti
 // queueRows are the requests that wait, a line each, for the list beside everything else.
 export const queueRows = () => rows(keepers.rail, (one) => el('li', {}, row(one)))
 
+const turn = (by, name, symbol, key) => el('button', { type: 'button', class: 'turn', 'aria-label': name, onclick: () => step(by, false) }, icon(symbol), el('kbd', { 'aria-hidden': 'true' }, key))
+
 // homeView draws the inbox; meant is the request that a notification opened.
 export const homeView = (meant, redraw) => {
   if (!home) {
@@ -123,20 +129,28 @@ export const homeView = (meant, redraw) => {
       words: el('span'),
       head: el('h1', { id: 'h-inbox' }),
       cards: el('div', { class: 'cards' }),
-      empty: el('div', { class: 'empty' }, el('div', { class: 'empty-mark', 'aria-hidden': 'true' }, icon('check')), el('p', { class: 'quiet-text' }, 'Requests appear here as soon as an agent asks.'), el('p', { class: 'run' })),
+      mark: el('div', { class: 'empty-mark', 'aria-hidden': 'true' }),
+      note: el('p', { class: 'quiet-text' }),
+      run: el('p', { class: 'run' }),
+      retry: el('button', { type: 'button', class: 'yes', onclick: () => { toast('Trying again…'); dispatchEvent(new Event('online')) } }, 'Retry'),
+      at: el('span'),
+      previous: turn(-1, 'Previous', 'back', 'K'),
+      next: turn(1, 'Next', 'next', 'J'),
       done: el('ul', { class: 'done' }),
       steps: el('section', { class: 'steps', 'aria-labelledby': 'h-steps', hidden: true }, el('h2', { id: 'h-steps' }, 'Last steps'), el('ol', { class: 'timeline' })),
-      keys: el('p', { class: 'keys', 'aria-hidden': 'true' }, [['J', 'next'], ['K', 'previous']].map(([key, what]) => el('span', {}, el('kbd', {}, key), what))),
     }
     home.head.append(home.words, home.count)
     home.lately = el('section', { class: 'lately', 'aria-labelledby': 'h-lately' }, el('h2', { id: 'h-lately' }, 'Answered', el('span', { class: 'all' }, ' · all sessions')), home.done)
-    document.querySelector('.side').append(home.keys)
-    home.node = el('div', { class: 'home' }, home.head, el('div', { class: 'home-cards' }, home.cards, home.empty), el('div', { class: 'home-beside' }, home.steps, home.lately))
+    home.empty = el('div', { class: 'empty' }, home.mark, home.note, home.run, home.retry)
+    home.turns = el('div', { class: 'turns' }, home.at, home.previous, home.next)
+    home.top = el('div', { class: 'home-top' }, home.turns)
+    home.node = el('div', { class: 'home' }, home.top, el('div', { class: 'home-cards' }, home.cards, home.empty), el('div', { class: 'home-beside' }, home.steps, home.lately))
   }
   const list = waiting()
+  const away = state.link === 'offline'
   for (const id of cards.keys()) if (!state.requests.has(id)) cards.delete(id)
   home.count.textContent = list.length || ''
-  home.words.textContent = list.length ? 'Waiting for you' : 'You’re all caught up'
+  home.words.textContent = list.length ? 'Waiting for you' : away ? 'Can’t reach hookmux' : 'You’re all caught up'
   const focused = document.activeElement?.matches('.queued')
   const all = list.map((one) => cardFor(one, redraw))
   place(home.cards, wide.matches ? all : rows(keepers.home, row).flatMap((line, i) => [line, all[i]]))
@@ -145,12 +159,18 @@ export const homeView = (meant, redraw) => {
   home.order = list.map((one) => one.id)
   select(home.order.includes(home.selected) ? home.selected : home.order[Math.min(Math.max(before, 0), home.order.length - 1)], focused)
   home.empty.hidden = list.length > 0
-  if (list.length && home.head.parentNode !== home.node) home.node.prepend(home.head)
-  if (!list.length && home.head.parentNode !== home.empty) home.empty.firstChild.after(home.head)
+  home.top.hidden = !list.length
+  home.turns.hidden = list.length < 2
+  if (list.length && home.head.parentNode !== home.top) home.top.prepend(home.head)
+  if (!list.length && home.head.parentNode !== home.empty) home.mark.after(home.head)
+  home.mark.classList.toggle('away', away)
+  home.mark.replaceChildren(icon(away ? 'plug' : 'check'))
+  home.note.textContent = away ? `Last updated ${clock(state.heard)}. Requests may be waiting.` : 'Requests appear here as soon as an agent asks.'
+  home.run.hidden = away
+  home.retry.hidden = !away
   const running = [...state.sessions.values()].filter((one) => one.status === 'running' && !one.ended).sort((a, b) => new Date(b.lastEvent) - new Date(a.lastEvent))
-  home.empty.lastChild.replaceChildren(...running.length ? [el('a', { href: `#/session/${encodeURIComponent(running[0].id)}` }, running.length > 1 ? `${running.length} sessions run` : '1 session runs')] : [])
+  home.run.replaceChildren(...running.length ? [el('a', { href: `#/session/${encodeURIComponent(running[0].id)}` }, `${running.length} session${running.length > 1 ? 's' : ''} running →`)] : [])
   home.node.classList.toggle('quiet', !list.length)
-  home.keys.hidden = list.length < 2
   home.lately.hidden = !state.done.length
   home.done.replaceChildren(...state.done.map(lately))
   if (meant && home.meant !== meant) {
@@ -165,10 +185,10 @@ export const homeView = (meant, redraw) => {
 }
 
 // step shows the request that's so many further in the list.
-export const step = (by) => {
+export const step = (by, focus = true) => {
   if (!home?.node.isConnected || !home.order.length) return
   const at = home.order.indexOf(home.selected)
-  select(home.order[Math.min(Math.max(at + by, 0), home.order.length - 1)], true)
+  select(home.order[Math.min(Math.max(at + by, 0), home.order.length - 1)], focus)
   home.cards.querySelector('.selected')?.scrollIntoView({ block: 'nearest' })
 }
 

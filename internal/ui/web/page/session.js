@@ -23,6 +23,8 @@ const build = (id) => {
   open.list = el('ol', { class: 'timeline', 'aria-label': 'Timeline' })
   open.more = el('button', { type: 'button', class: 'more', hidden: true, onclick: () => readEvents('before') }, 'Show earlier events')
   const search = el('input', { type: 'search', placeholder: 'Search the timeline', 'aria-label': 'Search the timeline', oninput: () => { open.search = search.value.toLowerCase(); drawEvents(); clearTimeout(own.finding); own.finding = setTimeout(() => find(own), 300) } })
+  // A timeline that you see whole needs no search: there it's an icon.
+  open.tools = el('div', { class: 'tools short' }, open.facts, search, el('button', { type: 'button', class: 'seek', 'aria-label': 'Search the timeline', onclick: () => { own.tools.classList.remove('short'); search.focus() } }, icon('search')))
   const text = el('textarea', { rows: 1, placeholder: 'Message this session', 'aria-label': 'Message this session' })
   // say does something to the session, with the PIN that approvals ask for if there's one:
   // the agent takes a text for your word, too.
@@ -51,7 +53,7 @@ const build = (id) => {
   open.pin = el('div')
   open.resume = el('div', { class: 'resume', hidden: true })
   open.dock = el('div', { class: 'dock' }, open.requests, open.resume, open.pin, open.send)
-  open.node = el('div', { class: 'one' }, open.head, el('div', { class: 'one-main' }, el('div', { class: 'tools' }, open.facts, search), open.notes, open.more, open.list), open.dock)
+  open.node = el('div', { class: 'one' }, open.head, el('div', { class: 'one-main' }, open.tools, open.notes, open.more, open.list), open.dock)
   readDetail(own)
   readEvents('')
 }
@@ -205,15 +207,18 @@ const drawStep = (e) => {
     el('time', { datetime: e.time }, clock(e.time)))
 }
 
-// lastSteps draws the last steps of a session.
-export const lastSteps = async (id, count) => {
-  const { events } = await state.api.get(`/api/events?session=${encodeURIComponent(id)}`)
-  return steps(events).slice(-count).map(drawStep)
+// lastSteps draws what led to a request; the call that it asks for is on its card.
+export const lastSteps = async (request, count) => {
+  const { events } = await state.api.get(`/api/events?session=${encodeURIComponent(request.session)}`)
+  const list = steps(events)
+  const asked = list.findLastIndex((e) => e.tool && !e.over && !e.verdict && (e.tool === request.tool || e.toolKind === request.kind))
+  return list.filter((_, i) => i !== asked).slice(-count).map(drawStep)
 }
 
 const drawEvents = () => {
   const fits = (e) => !open.search || [e.kind, kindWords[e.kind], e.tool, e.text, e.why, verbOf(e.toolKind, e.tool), e.verdict && verdictOf(e)].some((t) => t && t.toLowerCase().includes(open.search))
   const list = steps([...open.found, ...open.events]).filter((e) => open.found.some((one) => one.cursor === e.cursor) || fits(e))
   open.list.replaceChildren(...list.map(drawStep))
+  if (!open.more.hidden || open.list.offsetHeight > innerHeight) open.tools.classList.remove('short')
   if (!list.length) open.list.replaceChildren(el('li', { class: 'quiet-text' }, open.search ? 'Nothing fits.' : live()?.host ? `Its timeline is on ${live().host}.` : 'No events yet.'))
 }

@@ -6,7 +6,7 @@ export const main = document.getElementById('main')
 // wide is a desktop, where what waits and the sessions are beside everything else.
 export const wide = matchMedia('(min-width: 940px)')
 
-export const state = { api: null, device: null, page: '', home: '', skew: 0, agents: {}, requests: new Map(), sessions: new Map(), done: [], ready: false, host: null }
+export const state = { api: null, device: null, page: '', home: '', skew: 0, link: '', heard: 0, agents: {}, requests: new Map(), sessions: new Map(), done: [], ready: false, host: null }
 
 export const sessionKey = (one) => `${one.agent} ${one.id}`
 
