@@ -88,12 +88,34 @@ export const arrange = (list, nodes) => {
   return changed
 }
 
-// keeper keeps what was made of a value until the value changes.
+// become makes a node what another one is. Elements stay, with what they do when they're
+// pressed: a press that began on one ends on it.
+const become = (node, fresh) => {
+  if (node.nodeName !== fresh.nodeName) return node.replaceWith(fresh)
+  if (!(node instanceof Element)) { if (node.nodeValue !== fresh.nodeValue) node.nodeValue = fresh.nodeValue; return }
+  for (const { name } of [...node.attributes]) if (!fresh.hasAttribute(name)) node.removeAttribute(name)
+  for (const { name, value } of fresh.attributes) if (name !== 'style' && node.getAttribute(name) !== value) node.setAttribute(name, value)
+  if (node.style.cssText !== fresh.style.cssText) node.style.cssText = fresh.style.cssText
+  const [old, parts] = [[...node.childNodes], [...fresh.childNodes]]
+  for (const [i, part] of parts.entries()) old[i] ? become(old[i], part) : node.append(part)
+  for (const one of old.slice(parts.length)) one.remove()
+}
+
+// refill makes a list show other nodes, as become does.
+export const refill = (list, nodes) => {
+  const shown = list.cloneNode()
+  shown.append(...nodes)
+  become(list, shown)
+}
+
+// keeper keeps what was made of a value; when the value changes, it becomes what's made then.
 export const keeper = () => {
   const kept = new Map()
   return (key, value, make) => {
     const mark = JSON.stringify(value)
-    if (kept.get(key)?.mark !== mark) kept.set(key, { mark, node: make() })
+    const one = kept.get(key)
+    if (!one) kept.set(key, { mark, node: make() })
+    else if (one.mark !== mark) { one.mark = mark; become(one.node, make()) }
     return kept.get(key).node
   }
 }

@@ -1,5 +1,5 @@
 // What waits for you.
-import { el, icon, badge, ago, clock, arrange, keeper, visible } from './dom.js'
+import { el, icon, badge, ago, clock, arrange, keeper, refill, visible } from './dom.js'
 import { card } from './card.js'
 import { state, main, wide, toast, titleOf, agentName, sessionOf, aboutLine } from './state.js'
 
@@ -105,7 +105,7 @@ const open = (id) => {
   card.scrollIntoView({ block: 'nearest' })
 }
 
-const keepers = { home: keeper(), rail: keeper() }
+const keepers = { home: keeper(), rail: keeper(), done: keeper() }
 
 const row = (one) => el('button', { type: 'button', 'data-for': one.id, 'data-session': one.session, class: `queued risk-${one.risk || 'normal'}`, onclick: () => open(one.id) }, badge(one.agent, 'small'),
   el('span', { class: 'session-main' },
@@ -164,15 +164,15 @@ export const homeView = (meant, redraw) => {
   if (list.length && home.head.parentNode !== home.top) home.top.prepend(home.head)
   if (!list.length && home.head.parentNode !== home.empty) home.mark.after(home.head)
   home.mark.classList.toggle('away', away)
-  home.mark.replaceChildren(icon(away ? 'plug' : 'check'))
+  refill(home.mark, [icon(away ? 'plug' : 'check')])
   home.note.textContent = away ? `Last updated ${clock(state.heard)}. Requests may be waiting.` : 'Requests appear here as soon as an agent asks.'
   home.run.hidden = away
   home.retry.hidden = !away
   const running = [...state.sessions.values()].filter((one) => one.status === 'running' && !one.ended).sort((a, b) => new Date(b.lastEvent) - new Date(a.lastEvent))
-  home.run.replaceChildren(...running.length ? [el('a', { href: `#/session/${encodeURIComponent(running[0].id)}` }, `${running.length} session${running.length > 1 ? 's' : ''} running →`)] : [])
+  refill(home.run, running.length ? [el('a', { href: `#/session/${encodeURIComponent(running[0].id)}` }, `${running.length} session${running.length > 1 ? 's' : ''} running →`)] : [])
   home.node.classList.toggle('quiet', !list.length)
   home.lately.hidden = !state.done.length
-  home.done.replaceChildren(...state.done.map(lately))
+  arrange(home.done, state.done.map((one) => keepers.done(one.id, [one, titleFor(one)], () => lately(one))))
   if (meant && home.meant !== meant) {
     const node = [...home.cards.querySelectorAll('.card')].find((one) => one.dataset.request === meant)
     if (node) {

@@ -16,7 +16,8 @@ const money = (usage) => usage?.costUSD == null ? '' : usage.costUSD < 0.005 ? '
 const build = (id) => {
   open = { id, events: [], found: [], first: '', last: '', detail: null, search: '', seen: '', fresh: true }
   const own = open
-  open.head = el('div', { class: 'one-head' })
+  open.back = el('a', { class: 'back', 'aria-label': 'Back to the sessions' }, icon('back'))
+  open.head = el('div', { class: 'one-head' }, open.back)
   open.facts = el('p', { class: 'one-facts' })
   open.notes = el('div', { class: 'one-notes' })
   open.requests = el('div', { class: 'cards' })
@@ -85,13 +86,14 @@ const drawHead = () => {
   const usage = open.detail?.usage || one?.usage
   const facts = one ? [one.model, one.turns ? `${one.turns} turn${one.turns > 1 ? 's' : ''}` : '', money(usage),
     usage?.contextLeft != null ? `${Math.round(usage.contextLeft)}% context left` : '', one.subagents ? `${one.subagents} subagents` : ''].filter(Boolean) : []
-  // What's there stays while it's the same: what you press isn't taken away.
+  open.back.setAttribute('href', wide.matches ? '#/' : '#/sessions')
   const mark = JSON.stringify([one && [titleOf(one), status, one.cwd, one.host, one.unasked, state.device?.scope], facts, open.detail?.resume, open.detail?.noResume])
   if (mark === open.mark) return
   open.mark = mark
-  const back = el('a', { href: wide.matches ? '#/' : '#/sessions', class: 'back', 'aria-label': 'Back to the sessions' }, icon('back'))
-  if (!one) return open.head.replaceChildren(back, el('h1', { class: 'hidden' }, 'A session'))
-  open.head.replaceChildren(back, badge(one.agent, 'small', status),
+  // The link stays where it is: what you press isn't taken away under your finger.
+  while (open.head.lastChild !== open.back) open.head.lastChild.remove()
+  if (!one) return open.head.append(el('h1', { class: 'hidden' }, 'A session'))
+  open.head.append(badge(one.agent, 'small', status),
     el('div', { class: 'one-title' }, el('h1', {}, titleOf(one)),
       el('p', { class: 'where' }, el('span', { class: 'cut' }, agentName(one.agent)), el('span', { class: 'folder', title: one.cwd }, folderOf(one)), one.host ? el('span', { class: 'host' }, one.host) : null)),
     el('span', { class: `pill ${status}` }, statusWords[status] || status))
