@@ -84,7 +84,7 @@ func TestPageInChromium(t *testing.T) {
 	w.run("approve after a restart", chromedp.WaitVisible(button("Approve")), chromedp.Click(button("Approve")))
 	w.hears(said, `"allow"`)
 
-	w.run("the sessions", chromedp.Click("#nav-sessions", chromedp.ByQuery), chromedp.WaitVisible(".session", chromedp.ByQuery))
+	w.run("the sessions", chromedp.Click("#nav-sessions", chromedp.ByQuery), chromedp.WaitVisible(".session.is-idle", chromedp.ByQuery)) // once its request has ended, it moves there
 	w.audit("sessions")
 	w.run("the session", chromedp.Click(".session", chromedp.ByQuery), chromedp.WaitVisible(".timeline .ev", chromedp.ByQuery))
 	w.audit("a session")
