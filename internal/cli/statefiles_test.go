@@ -58,6 +58,8 @@ var unseenByScripts = map[string]string{
 	"state:web-devices.json":       "internal/daemon tests it",
 	"state:web-push.json":          "internal/daemon tests it",
 	"state:remotes.json":           "internal/fleet/remote tests it, over a real sshd",
+	"state:remote-log.db*":         "internal/fleet/remote tests it",
+	"state:remote-log.json":        "internal/fleet/remote tests it",
 	"state:fleet-policy.json":      "TestFleetOfThree has it; it isn't a script",
 	"state:fleet-server/**":        "TestFleetOfThree has it; it isn't a script",
 	"state:off.json":               "gone with hookmux on",
