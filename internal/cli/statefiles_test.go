@@ -60,6 +60,7 @@ var unseenByScripts = map[string]string{
 	"state:remotes.json":           "internal/fleet/remote tests it, over a real sshd",
 	"state:remote-log.db*":         "internal/fleet/remote tests it",
 	"state:remote-log.json":        "internal/fleet/remote tests it",
+	"state:fleet.json":             "TestFleetOfThree has it; it isn't a script",
 	"state:fleet-policy.json":      "TestFleetOfThree has it; it isn't a script",
 	"state:fleet-server/**":        "TestFleetOfThree has it; it isn't a script",
 	"state:off.json":               "gone with hookmux on",
