@@ -93,7 +93,16 @@ func canDo(f agentfacts.Facts) string {
 	case len(cannot) == 0:
 		return strings.Join(can, ", ")
 	}
-	return strings.Join(can, ", ") + ". It can't " + strings.Join(cannot, ", ")
+	return strings.Join(can, ", ") + ". It can't " + anyOf(cannot)
+}
+
+// anyOf joins words to "a, b or c".
+func anyOf(words []string) string {
+	last := len(words) - 1
+	if last == 0 {
+		return words[0]
+	}
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // install says how hookmux gets in.

@@ -145,7 +145,7 @@ func TestQuestionsFindTheirPages(t *testing.T) {
 		"How do I see what it blocked yesterday?":                                        "docs/guide/2-see.html#what-happened-the-history",
 		"How do I share guards with my team (in the repository)?":                        "docs/guide/4-guard.html#for-one-project",
 		"How do I set a budget of $10 a day?":                                            "docs/recipes.html#a-daily-budget",
-		"Why isn't my agent in the list (\"agent doesn't appear\")?":                     "docs/troubleshooting.html#why-is-my-agent-not-listed",
+		"Why isn't my agent in the list (\"agent doesn't appear\")?":                     "docs/troubleshooting.html#why-doesnt-my-agent-appear",
 		"Does it work on Windows / WSL?":                                                 "docs/troubleshooting.html#does-it-run-on-windows",
 		"How do I change the keys / colours / theme?":                                    "docs/keys.html",
 		"Someone lost/stole my phone: how do I revoke it?":                               "docs/guide/7-phone.html",
