@@ -9,15 +9,19 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/hookmux/hookmux/internal/authority/authoritytest"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/platform/files"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
 )
@@ -45,6 +49,9 @@ func TestMain(m *testing.M) {
 			if _, err := os.Stat(os.Getenv("HOME")); err != nil && slices.Equal(os.Args[1:], []string{"daemon"}) {
 				os.Exit(1) // the test it was started for is over: it would live on for nobody
 			}
+			if slices.Equal(os.Args[1:], []string{"hub", "--stand-in"}) {
+				os.Exit(actAsEarlierDaemon())
+			}
 			os.Exit(runCommandLine(&cmdutil.App{
 				Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 				Table: newPeople(), Facts: authoritytest.Machine{Table: newPeople()}, Asker: &authoritytest.Agrees{},
@@ -53,6 +60,29 @@ func TestMain(m *testing.M) {
 		},
 		"daemonline": sendLine,
 	})
+}
+
+// actAsEarlierDaemon holds the lock that daemons had before the first release until it's stopped, or says that another
+// one holds it.
+func actAsEarlierDaemon() int {
+	runtime := os.Getenv("HOOKMUX_RUNTIME_DIR")
+	lock, err := os.OpenFile(filepath.Join(runtime, "hub.lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err == nil {
+		defer func() { _ = lock.Close() }()
+		err = files.TryLock(lock)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(runtime, "hub.alive"), []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, syscall.SIGTERM)
+	<-stop
+	fmt.Println("stopped")
+	return 0
 }
 
 // sendLine is a small client of the daemon's socket, as other programs bring one: it

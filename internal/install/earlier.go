@@ -3,8 +3,10 @@ package install
 import (
 	"bytes"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
@@ -30,7 +32,8 @@ var stateFiles = map[string]string{
 // FindLeftovers returns what an earlier build left.
 func FindLeftovers(d paths.Dirs) []Leftover {
 	var found []Leftover
-	for name, lost := range stateFiles {
+	for _, name := range slices.Sorted(maps.Keys(stateFiles)) {
+		lost := stateFiles[name]
 		if path := filepath.Join(d.State, name); isFile(path) {
 			found = append(found, Leftover{Path: path, Lost: lost})
 		}
@@ -57,7 +60,9 @@ func FindLeftovers(d paths.Dirs) []Leftover {
 	}
 	logs, _ := filepath.Glob(filepath.Join(d.Runtime, "hub.*")) // the pattern is well-formed
 	for _, path := range logs {
-		found = append(found, Leftover{Path: path})
+		if filepath.Base(path) != "hub.lock" { // a daemon holds it
+			found = append(found, Leftover{Path: path})
+		}
 	}
 	unit := filepath.Join(d.Home, ".config/systemd/user/hookmux.service")
 	if text, err := os.ReadFile(unit); err == nil && bytes.Contains(text, []byte("hookmux hub")) {

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -16,10 +17,12 @@ func cleanEarlier(app *cmdutil.App, dirs paths.Dirs, all bool) error {
 	if all {
 		found = append(found, install.FindTakenOver(dirs)...)
 	}
+	if all || len(found) > 0 {
+		daemonstart.EndEarlier(dirs) // an agent's hook may have started it again; its socket goes next
+	}
 	if len(found) == 0 {
 		return nil
 	}
-	daemonstart.EndEarlier(dirs) // an agent's hook may have started it again; its lock and socket go next
 	if err := install.CleanLeftovers(found, all); err != nil {
 		return err
 	}
@@ -41,6 +44,9 @@ func earlierFindings(dirs paths.Dirs) []install.Finding {
 func leftoverPaths(dirs paths.Dirs, found []install.Leftover) []string {
 	var list []string
 	for _, one := range found {
+		if filepath.Base(one.Path) == "accepted.once" {
+			continue // ours: written in place of what goes
+		}
 		list = append(list, paths.Shorten(dirs.Home, one.Path))
 	}
 	return list

@@ -520,3 +520,82 @@ func TestFullDisk(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// earlierDaemon runs a process of some name that holds the lock as daemons did before the first release.
+func earlierDaemon(t *testing.T, d paths.Dirs, name string) *exec.Cmd {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), name)
+	text, err := os.ReadFile(self(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(d.MakeRuntime(), os.WriteFile(program, text, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program, "hold", filepath.Join(d.Runtime, "hub.lock"))
+	in, errIn := cmd.StdinPipe()
+	out, errOut := cmd.StdoutPipe()
+	if err := errors.Join(errIn, errOut, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = in.Close(); _ = cmd.Wait() })
+	if _, err := io.ReadFull(out, make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"hub.sock", "hub.alive"} {
+		if err := os.WriteFile(filepath.Join(d.Runtime, name), []byte(strconv.Itoa(cmd.Process.Pid)+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return cmd
+}
+
+// A daemon replaces one of a build before the first release, and no such daemon starts as long as it runs.
+func TestEarlierDaemonIsReplacedAndKeptOut(t *testing.T) {
+	d := place(t)
+	before := earlierDaemon(t, d, "hookmux")
+	lock, err := AcquireLock(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := before.Wait(); err == nil {
+		t.Error("the earlier daemon ended by itself, want it stopped")
+	}
+	free := func() bool {
+		f, err := os.Open(filepath.Join(d.Runtime, "hub.lock"))
+		if err != nil {
+			return true
+		}
+		defer func() { _ = f.Close() }()
+		return files.TryLock(f) == nil
+	}
+	if free() {
+		t.Error("an earlier build can start a daemon beside this one")
+	}
+	EndEarlier(d) // cleaning up while the daemon runs
+	if free() {
+		t.Error("cleaning up let an earlier build start a daemon beside this one")
+	}
+	if err := lock.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(d.Runtime, "hub.*")); len(left) > 0 {
+		t.Errorf("the stopped daemon leaves %v", left)
+	}
+}
+
+// A program that isn't hookmux keeps no daemon from starting by holding the earlier lock, and isn't stopped.
+func TestEarlierLockOfAStranger(t *testing.T) {
+	d := place(t)
+	stranger := earlierDaemon(t, d, "flock")
+	lock, err := AcquireLock(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stranger.Process.Signal(syscall.Signal(0)); err != nil {
+		t.Errorf("the stranger was stopped: %v", err)
+	}
+	if err := lock.Stop(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -18,29 +18,43 @@ import (
 // Before the first release the daemon was called a hub, with a lock, a socket and a pid file of that name. One of
 // those may still run when this one starts, and two daemons must never serve side by side.
 
-// EndEarlier stops a daemon of a build before the first release, and waits until it has stored everything.
+// EndEarlier stops a daemon of a build before the first release, waits until it has stored everything, and removes
+// its lock and socket. While a daemon of ours runs there's nothing to stop: it keeps the earlier ones out.
 func EndEarlier(d paths.Dirs) {
-	lock := filepath.Join(d.Runtime, "hub.lock")
-	f, err := os.OpenFile(lock, os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return // none ever ran here
+	if DaemonHoldsLock(d) {
+		return
 	}
-	defer f.Close()
+	if lock := replaceEarlier(d); lock != nil {
+		_ = os.Remove(lock.Name()) // what stays is only a leftover
+		_ = lock.Close()
+	}
+}
+
+// replaceEarlier stops a daemon of a build before the first release and takes its lock. Whoever has it is the only
+// daemon that such a build sees: programs of it that still run start none. It returns nil where it can't be had.
+func replaceEarlier(d paths.Dirs) *os.File {
+	lock := filepath.Join(d.Runtime, "hub.lock")
+	f, err := openLock(lock)
+	if err != nil {
+		return nil
+	}
 	started := time.Now()
 	for ; errors.Is(files.TryLock(f), files.ErrHeld); time.Sleep(10 * time.Millisecond) {
 		pid := earlierPID(d, lock)
 		switch waited := time.Since(started); {
 		case pid == 0 || waited > 7*time.Second:
-			return // a stranger holds the file, which keeps nobody from serving
+			_ = f.Close() // a stranger holds the file, which keeps nobody from serving
+			return nil
 		case waited > 5*time.Second:
 			_ = syscall.Kill(pid, syscall.SIGKILL) // what it acknowledged is on disk
 		default:
 			_ = syscall.Kill(pid, syscall.SIGTERM)
 		}
 	}
-	for _, name := range []string{"hub.sock", "hub.alive", "hub.lock"} {
+	for _, name := range []string{"hub.sock", "hub.alive"} {
 		_ = os.Remove(filepath.Join(d.Runtime, name)) // what stays is only a leftover
 	}
+	return f
 }
 
 // earlierPID returns the process that holds an earlier daemon's lock, 0 when it can't be told or isn't hookmux.

@@ -157,8 +157,9 @@ func openLog(file string) (*os.File, error) {
 
 // DaemonLock is a daemon's hold on being the only one.
 type DaemonLock struct {
-	dirs paths.Dirs
-	lock *os.File
+	dirs    paths.Dirs
+	lock    *os.File
+	earlier *os.File // keeps out daemons of builds before the first release; nil where it can't
 }
 
 // AcquireLock makes the calling process the daemon, or says ErrRunning. It keeps
@@ -186,11 +187,11 @@ func AcquireLock(d paths.Dirs) (*DaemonLock, error) {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	EndEarlier(d)
+	earlier := replaceEarlier(d)
 	syscall.Umask(0o077)
 	// Tells who holds the lock; on a full disk the name of the program does.
 	_ = writeSmall(d.AliveFile(), []byte(strconv.Itoa(os.Getpid())+"\n"))
-	return &DaemonLock{dirs: d, lock: f}, nil
+	return &DaemonLock{dirs: d, lock: f, earlier: earlier}, nil
 }
 
 // Ready lets the start lock go. The daemon calls it once its socket answers.
@@ -215,6 +216,12 @@ func sameFile(fd int, path string) bool {
 // Stop returns the clean end: it takes the mark away, then the lock, in this
 // order, so that no starter sees a mark without a daemon.
 func (l *DaemonLock) Stop() error {
+	if l.earlier != nil {
+		if !l.Lost() {
+			_ = os.Remove(l.earlier.Name()) // what stays is only a leftover
+		}
+		_ = l.earlier.Close()
+	}
 	if l.Lost() {
 		return l.lock.Close() // the mark there is another daemon's
 	}
