@@ -107,7 +107,11 @@ func differenceOf(c accepted.Change) string {
 		return "the content is not text, or too large to be shown\n"
 	}
 	before, after := config.HideSecrets(c.Before, c.After)
-	text := string(diff.Diff(c.Path+" (accepted)", before, c.Path+" (now)", after))
+	was := " (accepted)"
+	if c.Kind == accepted.NotWanted {
+		was = " (active)"
+	}
+	text := string(diff.Diff(c.Path+was, before, c.Path+" (now)", after))
 	if _, rest, ok := strings.Cut(text, "\n"); ok && strings.HasPrefix(text, "diff ") {
 		return rest
 	}

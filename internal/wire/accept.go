@@ -33,7 +33,7 @@ type AcceptView struct {
 // AcceptChange is a file that holds something other than what was accepted.
 type AcceptChange struct {
 	File   string `json:"file"`
-	Change string `json:"change"`            // added, edited, removed, unreadable
+	Change string `json:"change"`            // added, edited, removed, "removed, never accepted", unreadable
 	Diff   string `json:"diff,omitempty"`    // unified
 	Error  string `json:"error,omitempty"`   // why it cannot be accepted
 	Counts bool   `json:"inForce,omitempty"` // some of it counts already, because it only refuses more

@@ -58,6 +58,8 @@ func describeWaiting(change string) string {
 		return "edited: the version you accepted is still active; " + accept
 	case accepted.Removed:
 		return "removed: the version you accepted is still active; " + accept
+	case accepted.NotWanted:
+		return "removed: it can still block until you accept that it's gone, with `hookmux config accept`"
 	}
 	return "can't be read: the version you accepted last is active"
 }

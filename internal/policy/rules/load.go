@@ -218,7 +218,7 @@ func parseRule(node ast.Node, s Source, usual Rule) (*Rule, *Problem) {
 		p := r.problem(termsafe.FirstLine(err.Error()))
 		placeError(&p, err)
 		if unknown := (*yaml.UnknownFieldError)(nil); errors.As(err, &unknown) {
-			p.Text += hintField(p.Text)
+			p.Text = explainKey(p.Text)
 		}
 		return nil, &p
 	}
@@ -268,7 +268,7 @@ func decodeRule(node ast.Node, r *Rule) (*Problem, error) {
 	if yaml.NodeToValue(node, r) != nil || r.Decide == Allow || r.Claude != nil || r.check() != nil {
 		return nil, err
 	}
-	p := r.problem(unknown.GetMessage() + hintField(unknown.GetMessage()) + "; the rule blocks until you fix it")
+	p := r.problem(strings.TrimSuffix(explainKey(unknown.GetMessage()), "?") + "; the rule blocks until you fix it")
 	if t := unknown.GetToken(); t != nil && t.Position != nil {
 		p.Line, p.Column = t.Position.Line, t.Position.Column
 	}
@@ -276,34 +276,52 @@ func decodeRule(node ast.Node, r *Rule) (*Problem, error) {
 	return &p, nil
 }
 
-// hintField names the key of a rule that was probably meant by the quoted one in a message.
-func hintField(message string) string {
+// explainKey says which key a rule doesn't have, and which one was probably meant.
+func explainKey(message string) string {
 	parts := strings.Split(message, `"`)
 	if len(parts) < 2 {
-		return ""
+		return message
 	}
-	if parts[1] == "state" {
-		return ` (did you mean "mode"?)`
+	key, text := parts[1], fmt.Sprintf("there's no key %q", parts[1])
+	switch keys := ruleKeys(); {
+	case key == "state":
+		return text + `; did you mean "mode"?`
+	case slices.Contains([]string{"command", "commands", "cmd"}, key):
+		return text + `; a command is matched by "program", "subcommand", "flags", "args" or "text"`
+	case slices.Contains(keys, key):
+		return text + " here; it belongs " + placeOf(key)
+	case similar.Nearest(key, keys) != "":
+		return text + fmt.Sprintf("; did you mean %q?", similar.Nearest(key, keys))
+	case similar.Nearest(key, decisionWords) != "":
+		return text + `; what a rule decides is "decide: deny" (or ask, warn, allow)`
 	}
-	if slices.Contains([]string{"deny", "ask", "allow", "warn", "block", "effect", "action", "decision", "verdict", "then"}, parts[1]) {
-		return "; what a rule decides is \"decide: deny\" (or ask, warn, allow)"
-	}
-	if near := similar.Nearest(parts[1], ruleKeys()); near == parts[1] {
-		return "; it belongs below \"match\""
-	} else if near != "" {
-		return fmt.Sprintf(" (did you mean %q?)", near)
-	}
-	return ""
+	return text + "; `hookmux rules new` writes a file that explains the keys"
 }
 
-// ruleKeys returns the keys of a rule and of its match.
+// decisionWords are what people write as a key in place of decide.
+var decisionWords = []string{"deny", "ask", "allow", "warn", "block", "effect", "action", "decision", "verdict", "then"}
+
+// ruleKeys returns the keys of a rule, of its match and of its examples.
 func ruleKeys() []string {
+	return slices.Concat(keysOf(reflect.TypeFor[Rule]()), keysOf(reflect.TypeFor[Match]()), keysOf(reflect.TypeFor[Examples]()))
+}
+
+// placeOf says below which key of a rule another one belongs.
+func placeOf(key string) string {
+	switch {
+	case slices.Contains(keysOf(reflect.TypeFor[Match]()), key):
+		return `below "match"`
+	case slices.Contains(keysOf(reflect.TypeFor[Examples]()), key):
+		return `below "examples"`
+	}
+	return "beside the rule's id"
+}
+
+func keysOf(t reflect.Type) []string {
 	var keys []string
-	for _, t := range []reflect.Type{reflect.TypeFor[Rule](), reflect.TypeFor[Match]()} {
-		for i := range t.NumField() {
-			if key, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ","); key != "" && key != "-" {
-				keys = append(keys, key)
-			}
+	for i := range t.NumField() {
+		if key, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ","); key != "" && key != "-" {
+			keys = append(keys, key)
 		}
 	}
 	return keys

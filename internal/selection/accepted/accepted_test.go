@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -283,6 +284,49 @@ func TestCode(t *testing.T) {
 	h.write(other, "other")
 	if got, err := s.CodeReader(other)(other); string(got) != "other" || err != nil || !s.IsNew(other) {
 		t.Errorf("a new file is %q, %v, new: %v; want that it counts as new", got, err, s.IsNew(other))
+	}
+}
+
+// A hook that nobody accepted keeps refusing when its file goes, with what it imports; one that never loaded has
+// nothing to keep.
+func TestHooksThatNobodyAcceptedGo(t *testing.T) {
+	h := newHome(t)
+	s, _ := h.open()
+	if err := s.AcceptInitial(true); err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(h.options.Config, "hooks")
+	good, lib, bad := filepath.Join(folder, "good.ts"), filepath.Join(folder, "lib.ts"), filepath.Join(folder, "bad.ts")
+	for _, path := range []string{good, lib, bad} {
+		h.write(path, filepath.Base(path))
+	}
+	for path, root := range map[string]string{good: good, lib: good, bad: bad} {
+		if _, err := s.CodeReader(root)(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.MarkLoaded(good) // lib.ts alone is no hook
+	for _, path := range []string{good, lib, bad} {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, s := range []*Store{s, Open(h.options)} {
+		if names := s.KnownIn(folder); !slices.Equal(names, []string{"good.ts", "lib.ts"}) {
+			t.Errorf("in force are %v, want the hook that loaded and what it imports", names)
+		}
+		if got, err := s.CodeReader(good)(lib); string(got) != "lib.ts" || err != nil {
+			t.Errorf("the hook imports %q, %v; want what it imported", got, err)
+		}
+		list, _ := s.Pending()
+		for _, c := range list {
+			if c.Kind != NotWanted {
+				t.Errorf("%s is %s, want that it says nobody accepted it", c.Path, c.Kind)
+			}
+		}
+		if len(list) != 2 {
+			t.Errorf("pending are %+v, want the hook that loaded and what it imports", list)
+		}
 	}
 }
 

@@ -1,7 +1,9 @@
 package accepted
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,13 +25,27 @@ func (s *Store) CodeReader(root string) func(path string) ([]byte, error) {
 func (s *Store) MarkLoaded(root string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	k := s.now.Files[root]
-	if k.Accepted == "" || k.Loaded {
-		return
+	changed := false
+	for path := range s.reads[root] {
+		if k, known := s.now.Files[path]; known && k.Accepted == "" && !k.Ran {
+			k.Ran, changed = true, true
+			s.now.Files[path] = k
+		}
 	}
-	k.Loaded = true
-	s.now.Files[root] = k
-	_ = s.writeRecord() // what is wrong is told by State
+	if k := s.now.Files[root]; k.Accepted != "" && !k.Loaded {
+		k.Loaded, changed = true, true
+		s.now.Files[root] = k
+	}
+	if changed {
+		_ = s.writeRecord() // what is wrong is told by State
+	}
+}
+
+// neverRan reports whether a file is a hook that nobody accepted and that was never whole: when it goes, no protection
+// goes with it. The caller holds the lock.
+func (s *Store) neverRan(path string) bool {
+	k := s.now.Files[path]
+	return k.Accepted == "" && !k.Ran && filepath.Dir(path) == s.HooksFolder() && isHookFile(filepath.Base(path))
 }
 
 // readCode gives the content in force of a file that the hook root is made of.
@@ -40,6 +56,10 @@ func (s *Store) readCode(root, path string) ([]byte, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.reads[root] == nil {
+		s.reads[root] = map[string]bool{}
+	}
+	s.reads[root][path] = true
 	if err == nil {
 		s.acceptFollowedFile(path, live)
 	}
@@ -98,15 +118,21 @@ func (s *Store) IsNew(path string) bool {
 }
 
 // KnownIn lists the names of files right in a folder that are in force, whether
-// they are still there or not.
+// they are still there or not. Hooks that are gone and never ran are forgotten.
 func (s *Store) KnownIn(folder string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var names []string
 	for path, k := range s.now.Files {
-		if filepath.Dir(path) == folder && k.inForce() != "" {
-			names = append(names, filepath.Base(path))
+		if filepath.Dir(path) != folder || k.inForce() == "" {
+			continue
 		}
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) && s.neverRan(path) {
+			delete(s.now.Files, path)
+			_ = s.writeRecord() // what is wrong is told by State
+			continue
+		}
+		names = append(names, filepath.Base(path))
 	}
 	slices.Sort(names)
 	return names

@@ -20,9 +20,11 @@ type Kind string
 
 // The kinds.
 const (
-	Added      Kind = "added"
-	Edited     Kind = "edited"
-	Removed    Kind = "removed"
+	Added   Kind = "added"
+	Edited  Kind = "edited"
+	Removed Kind = "removed"
+	// NotWanted is a removed file that nobody had accepted. What it refused still counts.
+	NotWanted  Kind = "removed, never accepted"
 	Unreadable Kind = "unreadable"
 )
 
@@ -76,7 +78,7 @@ func (s *Store) compareFile(path string) (Change, bool) {
 	case err != nil:
 		c.Kind, c.Err = Unreadable, err
 	case live == nil && k.Accepted == "":
-		return c, k.InForce != "" && forgetsAdded(s, &c)
+		return c, k.InForce != "" && !s.neverRan(path) && forgetsAdded(s, &c)
 	case live == nil:
 		c.Kind = Removed
 	case hashOf(live) == k.Accepted:
@@ -102,7 +104,7 @@ func forgetsAdded(s *Store, c *Change) bool {
 	}
 	c.Kind, c.Before = Edited, force
 	if c.After == nil {
-		c.Kind = Removed
+		c.Kind = NotWanted
 	}
 	return true
 }

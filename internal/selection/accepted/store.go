@@ -69,6 +69,8 @@ type kept struct {
 	InForce  string `json:"inForce,omitempty"` // "": what was accepted
 	// Loaded says that everything is known that this file of code imports.
 	Loaded bool `json:"settled,omitempty"`
+	// Ran says that a hook nobody accepted was loaded from this file without a mistake.
+	Ran bool `json:"ran,omitempty"`
 	// Runs says that the file could be run as a program when it was accepted.
 	Runs bool `json:"runs,omitempty"`
 }
@@ -92,6 +94,7 @@ type Store struct {
 	follow   map[string]int // files whose changes are accepted as they come, with how many want it
 	followed []Change       // of these, since somebody asked
 	sources  map[string]*userfile.Source
+	reads    map[string]map[string]bool    // files of code by the hook that read them
 	checks   map[string]func([]byte) error // of files that must be sound to be accepted
 }
 
@@ -99,8 +102,8 @@ type Store struct {
 func Open(opt Options) *Store {
 	s := &Store{
 		opt: opt, contents: contents{opt.State, map[string][]byte{}}, follow: map[string]int{},
-		sources: map[string]*userfile.Source{},
-		checks:  map[string]func([]byte) error{},
+		sources: map[string]*userfile.Source{}, reads: map[string]map[string]bool{},
+		checks: map[string]func([]byte) error{},
 	}
 	s.now = s.readRecord()
 	return s
