@@ -2,6 +2,7 @@ package selection
 
 import (
 	"encoding/json"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -88,6 +89,9 @@ func (r *edits) changeSetting(params json.RawMessage, peer proc.Cred) (any, *wir
 		layer, root = config.Project, r.Registry.RootFor(p.Project)
 	}
 	if err := r.setConfig(layer, root, p.Key, p.Value); err != nil {
+		if broken := (*config.BrokenFileError)(nil); errors.As(err, &broken) { // what was asked for is right
+			return nil, wire.Errorf(wire.CodeConflict, "%v", err)
+		}
 		return nil, wire.Errorf(wire.CodeParams, "%v", err)
 	}
 	r.SettingsChanged() // what is switched off is forgotten at once

@@ -11,6 +11,7 @@ import (
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
+	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -138,12 +139,13 @@ func (ch *chosen) onlyOne() error {
 
 // listAll returns a line for each request that may be meant.
 func (ch *chosen) listAll() string {
-	var lines []string
+	var rows [][]string
 	for _, one := range append([]client.Request{ch.item}, ch.others...) {
-		lines = append(lines, "  "+termsafe.Line(one.ID, 20)+"  "+termsafe.Line(one.Agent, 20)+"  "+
-			termsafe.Line(one.About(), 60))
+		rows = append(rows, []string{"  " + termsafe.Line(one.ID, 20), termsafe.Line(one.Agent, 20), termsafe.Line(one.About(), 60)})
 	}
-	return strings.Join(lines, "\n")
+	var b strings.Builder
+	text.Table(&b, rows, 0)
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // readKey shows a request and waits for a key.

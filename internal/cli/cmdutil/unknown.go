@@ -72,7 +72,7 @@ var meantBelow = map[string]map[string]string{
 	"hooks": {"create": "hooks new", "edit": "hooks set", "change": "hooks set", "update": "hooks set", "enable": "hooks on",
 		"disable": "hooks off", "events": "hooks discover", "types": "hooks discover", "check": "hooks test", "run": "hooks test", "show": "hooks list",
 		"status": "hooks list", "all": "hooks list"},
-	"daemon": {"kill": "daemon stop", "info": "daemon status", "log": "log", "logs": "log", "show": "daemon status", "list": "daemon status", "foreground": "daemon run"},
+	"daemon": {"kill": "daemon stop", "info": "daemon status", "show": "daemon status", "list": "daemon status", "foreground": "daemon run"},
 	"config": {"delete": "config unset", "remove": "config unset", "rm": "config unset", "del": "config unset",
 		"reset": "config unset", "show": "config get", "confirm": "config accept", "schema": "schema"},
 	"agents": {"enable": "install", "add": "install", "install": "install", "on": "install", "hook": "install",
@@ -112,11 +112,11 @@ var inWords = map[string]map[string]string{
 	},
 	"guard": {"new": guardsInWords, "create": guardsInWords, "resume": unpauseInWords, "unpause": unpauseInWords,
 		"unmute": unpauseInWords, "continue": unpauseInWords},
-	"daemon":      {"enable": daemonInWords, "install": daemonInWords, "disable": "`hookmux off` turns all hooks and guards off"},
+	"daemon":      {"log": daemonLogInWords, "logs": daemonLogInWords, "enable": daemonInWords, "install": daemonInWords, "disable": "`hookmux off` turns all hooks and guards off"},
 	"trust":       {"all": "trust one project at a time: run `hookmux trust` in its folder"},
 	"setup":       {"only": "`hookmux setup --skip STEP` leaves steps out"},
 	"config":      {"edit": "edit ~/.config/hookmux/config.json, then run `hookmux config accept`"},
-	"rules":       {"edit": "edit the files in ~/.config/hookmux/rules, then run `hookmux rules check`"},
+	"rules":       {"test": rulesTestInWords, "edit": "edit the files in ~/.config/hookmux/rules, then run `hookmux rules check`"},
 	"agents":      {"add": describeInWords, "new": describeInWords, "create": describeInWords},
 	"permissions": {"add": permissionsInWords, "new": permissionsInWords, "create": permissionsInWords},
 	"ps": {"waiting": "`hookmux inbox` shows what is waiting", "ended": "`hookmux ps --all` shows them, too",
@@ -127,7 +127,13 @@ var inWords = map[string]map[string]string{
 	"show":  {"last": "`hookmux ps` lists the sessions"},
 	"fleet": {"update": "install the new version on each machine"},
 	"notify": {"add": channelsInWords, "set": channelsInWords, "remove": channelsInWords, "desktop": channelsInWords,
-		"terminal": channelsInWords, "bell": channelsInWords, "sound": channelsInWords, "webhook": channelsInWords},
+		"terminal": channelsInWords, "bell": channelsInWords, "sound": channelsInWords, "webhook": channelsInWords, "slack": webhookInWords("slack"), "discord": webhookInWords("discord"),
+		"telegram": webhookInWords("telegram"), "ntfy": webhookInWords("ntfy")},
+}
+
+func webhookInWords(format string) string {
+	return "it's a webhook: set notify.webhookFormat to " + format + ", notify.webhook to its address, and add webhook to notify.channels " +
+		"(`hookmux config set KEY VALUE`)"
 }
 
 const (
@@ -136,6 +142,8 @@ const (
 	guardsInWords      = "guards are built in; `hookmux rules new` writes rules of your own"
 	unpauseInWords     = "`hookmux guard pause NAME --end` ends a pause"
 	daemonInWords      = "the daemon starts by itself with the next hook; `hookmux install` sets it up"
+	daemonLogInWords   = "`hookmux daemon status` shows where its own log is; `hookmux log` shows what agents did"
+	rulesTestInWords   = "`hookmux why 'git push --force'` shows what rules say to a command, `hookmux rules check` runs their examples"
 	logInWords         = "events are kept as long as the setting journal.keep says: `hookmux config set journal.keep 7d`"
 	permissionsInWords = "`hookmux approve --always` saves a permission while a request is waiting; `hookmux rules new` allows " +
 		"commands in advance"
@@ -263,7 +271,9 @@ func UnknownCommand(parent *cobra.Command, words []string, nouns ...Noun) error 
 	if parent.Name() == "completion" {
 		return UnknownName("shell", words[0], []string{"bash", "zsh", "fish", "powershell"}, "")
 	}
-	suggest := func(command string) error { return UsageError("%s; did you mean `%s %s`?", no, program, command) }
+	suggest := func(command string) error {
+		return UsageError("%s; did you mean `%s %s`?", no, program, correctName(command, rest, nouns))
+	}
 	if command := firstThatRuns(parent.Root(), nounFirst(parent, name, rest), nil, len(rest) > 0); command != "" && below == "" {
 		return suggest(command)
 	}
@@ -272,7 +282,7 @@ func UnknownCommand(parent *cobra.Command, words []string, nouns ...Noun) error 
 	}
 	if len(rest) > 0 && !slices.Contains(removing, name) && !slices.Contains(switches, name) { // `hookmux allow list`, but not `hookmux allow 'npm test'`
 		if command := firstThatRuns(parent.Root(), meantCommands(parent, below, name), rest, true); command != "" &&
-			(inWords[below][name] == "" || slices.Contains([]string{"list", "ls"}, rest[0])) {
+			(inWords[below][name] == "" || slices.Contains([]string{"list", "ls"}, rest[0]) || name == "test") {
 			return suggest(command)
 		}
 	}
@@ -333,6 +343,24 @@ func UnknownCommand(parent *cobra.Command, words []string, nouns ...Noun) error 
 		return UsageError("%s; choose from %s", no, strings.Join(names, ", "))
 	}
 	return UsageError("%s; `%s --help` lists the commands", no, parent.CommandPath())
+}
+
+// correctName corrects the name at the end of a suggested command, if it was taken over from rest and is mistyped, too.
+func correctName(command string, rest []string, nouns []Noun) string {
+	if len(rest) != 1 || !strings.HasSuffix(command, " "+rest[0]) {
+		return command
+	}
+	for _, noun := range nouns {
+		if !strings.HasPrefix(command, noun.Command+" ") {
+			continue
+		}
+		if names := noun.Names(); !slices.Contains(names, rest[0]) {
+			if near := similar.Nearest(rest[0], names); near != "" {
+				return strings.TrimSuffix(command, rest[0]) + near
+			}
+		}
+	}
+	return command
 }
 
 // subcommands returns the names of what help lists below parent.

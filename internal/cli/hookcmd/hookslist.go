@@ -135,7 +135,8 @@ func sayHookProblems(app *cmdutil.App) (any bool, err error) {
 		_, problems := r.List(file)
 		for _, p := range problems {
 			any = true
-			app.Say("%s", app.Style().Fault(termsafe.Line(app.Shorten(p.String()), 400)))
+			app.Say("%s; the last accepted version stays active until you fix it",
+				app.Style().Fault(termsafe.Line(app.Shorten(p.String()), 400)))
 		}
 	}
 	return any, nil

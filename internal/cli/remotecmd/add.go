@@ -120,8 +120,12 @@ func reach(ctx context.Context, app *cmdutil.App, target string) (*machine, erro
 	if !errors.As(err, &failed) || failed.code != sshFailed {
 		return m, err
 	}
-	if err := interactive(ctx, app, target, "exit 0"); err != nil {
-		return nil, failed
+	if !failed.needsYou() {
+		return nil, fmt.Errorf("%w; hookmux uses your ssh: `ssh %s` must work first", failed, target)
+	}
+	if err := interactive(ctx, app, target, "exit 0"); err != nil { // ssh said why
+		return nil, cmdutil.FailWith(cmdutil.ExitFailed, fmt.Sprintf("couldn't log in to %[1]s; hookmux uses your ssh: `ssh %[1]s` must work first",
+			target))
 	}
 	if m, err = probe(ctx, app, target); errors.As(err, &failed) && failed.code == sshFailed {
 		return nil, cmdutil.FailWith(cmdutil.ExitFailed, fmt.Sprintf("ssh %s works only with you at the keyboard (%s); give it "+

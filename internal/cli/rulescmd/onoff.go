@@ -1,6 +1,7 @@
 package rulescmd
 
 import (
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,6 +30,9 @@ are still recorded. Ends with ` + "`hookmux on`" + `, or after DURATION.`,
 			if len(args) == 1 {
 				if _, err := findGuard(args[0]); err == nil || isRule(args[0]) {
 					return cmdutil.UsageError("`hookmux off` turns everything off; did you mean `hookmux guard off %s`?", args[0])
+				}
+				if slices.Contains([]string{"forever", "always", "permanently", "indefinitely"}, args[0]) {
+					return cmdutil.UsageError("without a duration, `hookmux off` lasts until `hookmux on`")
 				}
 				span, err := cmdutil.Span("", args[0], "30m, 1h or 2d")
 				if err != nil {

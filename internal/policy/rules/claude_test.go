@@ -58,7 +58,7 @@ func TestWrongRulesInClaudeCodesWords(t *testing.T) {
 		"settings: [{project: app, deny: [Bash]}]": "write a whole path",
 		"deny: [Bash]\n    decide: deny":           "cannot have decide",
 		"deny: [Bash]\n    when: 'true'":           "cannot have match or when",
-		"denny: [Bash]":                            "unknown field",
+		"denny: [Bash]":                            `there's no key "denny" below "claude"; did you mean "deny"?`,
 	} {
 		_, problems := Parse(Source{Name: "a.yaml", Layer: User,
 			Data: []byte("version: 1\nrules:\n  - id: a\n    why: b\n    claude:\n      " + text + "\n")})

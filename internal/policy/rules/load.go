@@ -183,7 +183,7 @@ func parseFile(s Source) ([]*Rule, []Problem) {
 		default:
 			at := pair.Key.GetToken().Position
 			return nil, []Problem{{File: s.Name, Line: at.Line, Column: at.Column, Whole: true,
-				Text: fmt.Sprintf("unknown field %q; a file of rules has version, decide, onUnknown and rules", key)}}
+				Text: fmt.Sprintf("there's no key %q; a file of rules has version, decide, onUnknown and rules", key)}}
 		}
 	}
 	if version == 0 {
@@ -218,7 +218,7 @@ func parseRule(node ast.Node, s Source, usual Rule) (*Rule, *Problem) {
 		p := r.problem(termsafe.FirstLine(err.Error()))
 		placeError(&p, err)
 		if unknown := (*yaml.UnknownFieldError)(nil); errors.As(err, &unknown) {
-			p.Text = explainKey(p.Text)
+			p.Text = explainKey(node, unknown)
 		}
 		return nil, &p
 	}
@@ -268,7 +268,13 @@ func decodeRule(node ast.Node, r *Rule) (*Problem, error) {
 	if yaml.NodeToValue(node, r) != nil || r.Decide == Allow || r.Claude != nil || r.check() != nil {
 		return nil, err
 	}
-	p := r.problem(strings.TrimSuffix(explainKey(unknown.GetMessage()), "?") + "; the rule blocks until you fix it")
+	text := explainKey(node, unknown)
+	if strings.HasSuffix(text, "?") {
+		text += " The rule blocks until you fix it"
+	} else {
+		text += "; the rule blocks until you fix it"
+	}
+	p := r.problem(text)
 	if t := unknown.GetToken(); t != nil && t.Position != nil {
 		p.Line, p.Column = t.Position.Line, t.Position.Column
 	}
@@ -277,23 +283,34 @@ func decodeRule(node ast.Node, r *Rule) (*Problem, error) {
 }
 
 // explainKey says which key a rule doesn't have, and which one was probably meant.
-func explainKey(message string) string {
-	parts := strings.Split(message, `"`)
-	if len(parts) < 2 {
-		return message
+func explainKey(rule ast.Node, unknown *yaml.UnknownFieldError) string {
+	key, parent := "", ""
+	if t := unknown.GetToken(); t != nil {
+		key, parent = t.Value, parentOf(rule, t)
 	}
-	key, text := parts[1], fmt.Sprintf("there's no key %q", parts[1])
-	switch keys := ruleKeys(); {
-	case key == "state":
+	text := fmt.Sprintf("there's no key %q", key)
+	if parent != "" {
+		text += fmt.Sprintf(" below %q", parent)
+	}
+	near := similar.Nearest(key, keysOf(ruleParts[parent]))
+	switch {
+	case parent == "" && key == "state":
 		return text + `; did you mean "mode"?`
-	case slices.Contains([]string{"command", "commands", "cmd"}, key):
+	case parent == "match" && similar.Nearest(key, []string{"command", "commands", "cmd"}) != "":
 		return text + `; a command is matched by "program", "subcommand", "flags", "args" or "text"`
-	case slices.Contains(keys, key):
-		return text + " here; it belongs " + placeOf(key)
-	case similar.Nearest(key, keys) != "":
-		return text + fmt.Sprintf("; did you mean %q?", similar.Nearest(key, keys))
-	case similar.Nearest(key, decisionWords) != "":
+	case near != "":
+		return text + fmt.Sprintf("; did you mean %q?", near)
+	case parent == "" && similar.Nearest(key, decisionWords) != "":
 		return text + `; what a rule decides is "decide: deny" (or ask, warn, allow)`
+	}
+	for _, other := range []string{"", "match", "examples"} {
+		switch where := `below "` + other + `"`; {
+		case other == parent || !slices.Contains(keysOf(ruleParts[other]), key):
+		case other == "":
+			return text + "; it belongs to the rule itself"
+		default:
+			return text + "; it belongs " + where
+		}
 	}
 	return text + "; `hookmux rules new` writes a file that explains the keys"
 }
@@ -301,24 +318,28 @@ func explainKey(message string) string {
 // decisionWords are what people write as a key in place of decide.
 var decisionWords = []string{"deny", "ask", "allow", "warn", "block", "effect", "action", "decision", "verdict", "then"}
 
-// ruleKeys returns the keys of a rule, of its match and of its examples.
-func ruleKeys() []string {
-	return slices.Concat(keysOf(reflect.TypeFor[Rule]()), keysOf(reflect.TypeFor[Match]()), keysOf(reflect.TypeFor[Examples]()))
-}
+// ruleParts are the parts of a rule that have keys, by the key they're below.
+var ruleParts = map[string]reflect.Type{"": reflect.TypeFor[Rule](), "match": reflect.TypeFor[Match](),
+	"examples": reflect.TypeFor[Examples](), "claude": reflect.TypeFor[ClaudeRules]()}
 
-// placeOf says below which key of a rule another one belongs.
-func placeOf(key string) string {
-	switch {
-	case slices.Contains(keysOf(reflect.TypeFor[Match]()), key):
-		return `below "match"`
-	case slices.Contains(keysOf(reflect.TypeFor[Examples]()), key):
-		return `below "examples"`
+// parentOf returns the key of a rule that another key is below, "" for one of the rule's own.
+func parentOf(rule ast.Node, key *token.Token) string {
+	if m, ok := rule.(*ast.MappingNode); ok {
+		for _, pair := range m.Values {
+			if part, ok := pair.Value.(*ast.MappingNode); ok &&
+				slices.ContainsFunc(part.Values, func(v *ast.MappingValueNode) bool { return v.Key.GetToken() == key }) {
+				return pair.Key.GetToken().Value
+			}
+		}
 	}
-	return "beside the rule's id"
+	return ""
 }
 
 func keysOf(t reflect.Type) []string {
 	var keys []string
+	if t == nil {
+		return nil
+	}
 	for i := range t.NumField() {
 		if key, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ","); key != "" && key != "-" {
 			keys = append(keys, key)

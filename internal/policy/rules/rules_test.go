@@ -101,8 +101,7 @@ func TestUnknownKeyProtects(t *testing.T) {
 	if len(list) != 1 || list[0].Mode != Block {
 		t.Fatalf("rules %+v, want one that blocks", list)
 	}
-	if len(problems) != 1 || !problems[0].Used || !strings.Contains(problems[0].String(), `did you mean "mode"?`) ||
-		!strings.Contains(problems[0].String(), "blocks until you fix it") {
+	if len(problems) != 1 || !problems[0].Used || !strings.Contains(problems[0].String(), `did you mean "mode"? The rule blocks until you fix it`) {
 		t.Errorf("problems %v, want one that names the key and says that the rule blocks", problems)
 	}
 	allows := strings.Replace(stops, "decide: deny", "decide: allow", 1)
@@ -117,18 +116,26 @@ func TestProblems(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"no yaml":       {"version: 1\nrules: [", "rules.yaml:2:"},
 		"version":       {"version: 7\nrules: []", "version is 7"},
-		"unknown key":   {"version: 1\nrule: []", `rules.yaml:2:1: unknown field "rule"`},
+		"unknown key":   {"version: 1\nrule: []", `rules.yaml:2:1: there's no key "rule"`},
 		"unknown field": {"version: 1\nrules:\n" + good + "  - {id: a, whi: x}", `rules.yaml:4:13: rule a`},
-		"no why":        {"version: 1\nrules:\n" + good + "  - {id: a, match: {program: x}, decide: deny}", `"why" is missing`},
-		"verdict":       {"version: 1\nrules:\n" + good + "  - {id: a, why: x, match: {program: x}, decide: block}", `decide is "block"`},
-		"no examples":   {"version: 1\nrules:\n" + good + "  - {id: a, why: x, match: {program: x}, decide: deny}", "no example"},
-		"everything":    {"version: 1\nrules:\n" + good + "  - {id: a, why: x, decide: deny}", "it would hit everything"},
-		"example":       {"version: 1\nrules:\n" + good + "  - {id: a, why: x, match: {program: x}, decide: deny, examples: {hit: [y]}}", "rules.yaml:4:6: rule a is not used: its example is not hit: y"},
-		"miss":          {"version: 1\nrules:\n" + good + "  - {id: a, why: x, match: {program: x}, decide: deny, examples: {hit: [x], miss: [x z]}}", "should miss: x z"},
-		"expression":    {"version: 1\nrules:\n" + good + "  - {id: a, why: x, when: foo > 1, decide: deny, examples: {hit: [x]}}", "when: unknown name foo"},
-		"same id":       {"version: 1\nrules:\n" + good + good, "rule good: rules.yaml:3 has a rule with the same id; rename one of them (both apply)"},
-		"access":        {"version: 1\nrules:\n" + good + "  - {id: a, why: x, match: {access: chmod}, decide: deny, examples: {hit: [x]}}", `match.access is "chmod"`},
-		"expires":       {"version: 1\nrules:\n" + good + "  - {id: a, why: x, match: {program: x}, decide: deny, expires: soon, examples: {hit: [x]}}", `expires is "soon"`},
+		"key of a rule": {"version: 1\nrules:\n" + good + "  - {id: a, whi: x}", `there's no key "whi"; did you mean "why"?`},
+		"decision":      {"version: 1\nrules:\n" + good + "  - {id: a, why: x, dney: deny}", `there's no key "dney"; what a rule decides is "decide: deny"`},
+		"key elsewhere": {"version: 1\nrules:\n" + good + "  - {id: a, why: x, program: rm}", `there's no key "program"; it belongs below "match"`},
+		"key below match": {"version: 1\nrules:\n" + good + "  - {id: a, why: x, match: {progam: rm}}",
+			`rules.yaml:4:29: rule a is not used: there's no key "progam" below "match"; did you mean "program"?`},
+		"command": {"version: 1\nrules:\n" + good + "  - {id: a, why: x, match: {command: rm}}",
+			`there's no key "command" below "match"; a command is matched by "program", "subcommand"`},
+		"no such key": {"version: 1\nrules:\n" + good + "  - {id: a, why: x, colour: red}", "`hookmux rules new` writes a file that explains the keys"},
+		"no why":      {"version: 1\nrules:\n" + good + "  - {id: a, match: {program: x}, decide: deny}", `"why" is missing`},
+		"verdict":     {"version: 1\nrules:\n" + good + "  - {id: a, why: x, match: {program: x}, decide: block}", `decide is "block"`},
+		"no examples": {"version: 1\nrules:\n" + good + "  - {id: a, why: x, match: {program: x}, decide: deny}", "no example"},
+		"everything":  {"version: 1\nrules:\n" + good + "  - {id: a, why: x, decide: deny}", "it would hit everything"},
+		"example":     {"version: 1\nrules:\n" + good + "  - {id: a, why: x, match: {program: x}, decide: deny, examples: {hit: [y]}}", "rules.yaml:4:6: rule a is not used: its example is not hit: y"},
+		"miss":        {"version: 1\nrules:\n" + good + "  - {id: a, why: x, match: {program: x}, decide: deny, examples: {hit: [x], miss: [x z]}}", "should miss: x z"},
+		"expression":  {"version: 1\nrules:\n" + good + "  - {id: a, why: x, when: foo > 1, decide: deny, examples: {hit: [x]}}", "when: unknown name foo"},
+		"same id":     {"version: 1\nrules:\n" + good + good, "rule good: rules.yaml:3 has a rule with the same id; rename one of them (both apply)"},
+		"access":      {"version: 1\nrules:\n" + good + "  - {id: a, why: x, match: {access: chmod}, decide: deny, examples: {hit: [x]}}", `match.access is "chmod"`},
+		"expires":     {"version: 1\nrules:\n" + good + "  - {id: a, why: x, match: {program: x}, decide: deny, expires: soon, examples: {hit: [x]}}", `expires is "soon"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			list, problems := Parse(Source{Name: "rules.yaml", Data: []byte(c.text), Layer: User})

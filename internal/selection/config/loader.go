@@ -262,13 +262,23 @@ func (l *Loader) changeFile(kind Layer, file string, fn func([]byte) ([]byte, er
 	return done, err
 }
 
+// BrokenFileError says that a file can't be changed because it isn't valid.
+type BrokenFileError struct {
+	File string
+	At   *edit.SyntaxError
+}
+
+func (e *BrokenFileError) Error() string {
+	return fmt.Sprintf("%s:%d:%d: %s; correct it first", e.File, e.At.Line, e.At.Col, e.At.Msg)
+}
+
 func writeChange(file string, fn func([]byte) ([]byte, error)) (Change, error) {
 	done := Change{File: file}
 	err := userfile.WriteFile(file, func(old []byte) ([]byte, error) {
 		fresh, err := fn(old)
 		var at *edit.SyntaxError
 		if errors.As(err, &at) {
-			return nil, fmt.Errorf("%s:%d:%d: %s; correct it first", file, at.Line, at.Col, at.Msg)
+			return nil, &BrokenFileError{file, at}
 		}
 		done.Before, done.After = bytes.Clone(old), bytes.Clone(fresh)
 		return fresh, err

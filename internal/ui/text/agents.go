@@ -80,7 +80,7 @@ func hereWord(a *AgentRow) string {
 	case a.Version == "":
 		return "yes"
 	}
-	return termsafe.Line(a.Version, 14)
+	return termsafe.Line(a.Version, 20)
 }
 
 func hookedWord(a *AgentRow) string {

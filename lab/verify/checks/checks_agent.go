@@ -38,7 +38,7 @@ func builtinChecks() []Check {
 			Applies: func(s Subject) bool { return wholeAgent(s) && !isPlugin(s.Agent) }, Evaluate: evaluateAbsent("broken"),
 			Breakage: denyUnavailable,
 		}, {
-			ID: "daemon-absent", Proves: "without a daemon, the agent continues and its plugin keeps events",
+			ID: "daemon-absent", Proves: "without a daemon, the agent continues and events are kept",
 			Runs:    []string{"absent"},
 			Applies: func(s Subject) bool { return wholeAgent(s) && isPlugin(s.Agent) }, Evaluate: evaluateAbsent("absent"),
 			Breakage: denyUnavailable,
