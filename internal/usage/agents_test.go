@@ -291,6 +291,44 @@ func TestCapturedTotals(t *testing.T) {
 	}
 }
 
+// Threads that Amp kept on this machine, with a ledger until January 2026 and without it until March.
+// The scripted model said of the three answers that they used 1,200, 1,201 and 1,202 tokens besides
+// the cache, wrote 300 there and read 4,000, and had 20 out.
+func TestAmp(t *testing.T) {
+	for _, one := range []struct{ name, model string }{
+		{"ledger", "claude-opus-4-5-20251101"}, {"messages", "claude-opus-4-6"},
+	} {
+		t.Run(one.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.copyOf("../../../usage/testdata/amp."+one.name+".json", ".local/share/amp/threads/T-1.json")
+			w.scan()
+			w.wants("captured", Tokens{Input: 1200 + 1201 + 1202, Output: 3 * 20, CacheRead: 3 * 4000, CacheWrite: 3 * 300})
+			if err := w.store.Each(t.Context(), time.Time{}, func(c *Call) {
+				if c.Agent != "amp" || c.Model != one.model || c.Project != "/home/user/project" || c.Session != "T-1" ||
+					c.At.Year() != 2026 {
+					t.Errorf("%+v", c)
+				}
+			}); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// Amp's ledger has calls of helpers too, and goes away where a newer version goes on with the thread.
+func TestAmpsLedger(t *testing.T) {
+	const thread = ".local/share/amp/threads/T-1.json"
+	const messages = `"messages":[{"messageId":1,"usage":{"model":"m","inputTokens":5,"outputTokens":6,"cacheReadInputTokens":9}}]`
+	w := newWorld(t)
+	w.write(thread, `{`+messages+`,"usageLedger":{"events":[{"model":"m","tokens":{"input":5,"output":6},"toMessageId":1},`+
+		`{"model":"m","tokens":{"input":50,"output":60},"operationType":"tool","toMessageId":1}]}}`)
+	w.scan()
+	w.wants("with a helper's call", Tokens{Input: 55, Output: 66, CacheRead: 9})
+	w.write(thread, `{`+messages+`}`)
+	w.scan()
+	w.wants("without the ledger", Tokens{Input: 55, Output: 66, CacheRead: 9})
+}
+
 // OpenCode 2 has other tables. A fork has copies of its parent's messages with new ids.
 func TestForksOfOpenCode2(t *testing.T) {
 	w := newWorld(t)

@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -208,14 +209,7 @@ func (f *fields) numbers(usage []byte, c *Call, out *sink) {
 func geminiDocument(calls fields) func(*fileState, []byte, string, *sink) {
 	return func(s *fileState, doc []byte, _ string, out *sink) {
 		s.Session = text(jsontext.Get(doc, "sessionId"))
-		messages := jsontext.Get(doc, "messages")
-		if len(messages) == 0 || messages[0] != '[' {
-			return
-		}
-		_ = jsontext.Array(messages, func(message []byte) bool {
-			calls.read(s, message, 0, out)
-			return true
-		})
+		eachOf(jsontext.Get(doc, "messages"), func(message []byte) { calls.read(s, message, 0, out) })
 	}
 }
 
@@ -239,41 +233,67 @@ func droidDocument(s *fileState, doc []byte, name string, out *sink) {
 	})
 }
 
-// ampDocument reads a thread: a ledger of calls, and what each read from the cache
-// beside the message that came of it.
+// ampDocument reads a thread: what each answer used stands in it. Until January 2026 Amp kept a
+// ledger of calls besides, with the time and the helpers' calls, but without the cache; since
+// April 2026 it keeps threads at its service only.
 func ampDocument(s *fileState, doc []byte, name string, out *sink) {
 	s.Session = strings.TrimSuffix(name, ".json")
-	cached := map[string][2]int64{}
-	if messages := jsontext.Get(doc, "messages"); len(messages) > 0 && messages[0] == '[' {
-		_ = jsontext.Array(messages, func(m []byte) bool {
-			if used := jsontext.Get(m, "usage"); len(used) > 0 && used[0] == '{' {
-				cached[word(jsontext.Get(m, "messageId"))] = [2]int64{
-					out.count(jsontext.Get(used, "cacheReadInputTokens")), out.count(jsontext.Get(used, "cacheCreationInputTokens")),
-				}
-			}
-			return true
-		})
+	if folder, err := url.Parse(text(jsontext.Get(ampFolder(doc), "uri"))); err == nil && folder.Scheme == "file" {
+		s.Project = folder.Path
 	}
-	events := jsontext.Get(doc, "usageLedger", "events")
-	if len(events) == 0 || events[0] != '[' {
-		return
-	}
+	byAnswer := map[string]Call{}
+	var answers []string
+	eachOf(jsontext.Get(doc, "messages"), func(m []byte) {
+		used := jsontext.Get(m, "usage")
+		id := word(jsontext.Get(m, "messageId"))
+		if len(used) == 0 || used[0] != '{' || id == "" {
+			return
+		}
+		c := Call{ID: s.Session + "@" + id, Session: s.Session, Project: s.Project, Model: text(jsontext.Get(used, "model")),
+			At: moment(jsontext.Get(used, "timestamp"))}
+		ampNumbers.numbers(used, &c, out)
+		byAnswer[id] = c
+		answers = append(answers, id)
+	})
 	n := 0
-	_ = jsontext.Array(events, func(e []byte) bool {
+	inLedger := map[string]bool{}
+	eachOf(jsontext.Get(doc, "usageLedger", "events"), func(e []byte) {
 		to := word(jsontext.Get(e, "toMessageId"))
-		cache := cached[to]
-		id := s.Session + "@" + to
-		if to == "" {
-			id = s.Session + "#" + strconv.Itoa(n)
+		c := Call{ID: s.Session + "#" + strconv.Itoa(n), Session: s.Session, Project: s.Project} // a helper's, or one that was tried again
+		if to != "" && !inLedger[to] {
+			c.ID, c.Tokens = s.Session+"@"+to, byAnswer[to].Tokens
+			inLedger[to] = true
 		}
 		n++
-		out.add(Call{
-			ID: id, Session: s.Session, Model: text(jsontext.Get(e, "model")), At: moment(jsontext.Get(e, "timestamp")),
-			Tokens: Tokens{Input: out.count(jsontext.Get(e, "tokens", "input")), Output: out.count(jsontext.Get(e, "tokens", "output")),
-				CacheRead: cache[0], CacheWrite: cache[1]},
-		})
-		return true
+		c.Model, c.At = text(jsontext.Get(e, "model")), moment(jsontext.Get(e, "timestamp"))
+		c.Tokens.Input, c.Tokens.Output = out.count(jsontext.Get(e, "tokens", "input")), out.count(jsontext.Get(e, "tokens", "output"))
+		out.add(c)
 	})
+	for _, id := range answers {
+		if !inLedger[id] {
+			out.add(byAnswer[id])
+		}
+	}
+}
+
+var ampNumbers = fields{input: "inputTokens", output: "outputTokens", cacheRead: "cacheReadInputTokens",
+	cacheWrite: "cacheCreationInputTokens"}
+
+// ampFolder is the first folder that a thread was begun in.
+func ampFolder(doc []byte) (first []byte) {
+	eachOf(jsontext.Get(doc, "env", "initial", "trees"), func(tree []byte) {
+		if first == nil {
+			first = tree
+		}
+	})
+	return first
+}
+
+// eachOf calls f for the members of an array; for none of anything else.
+func eachOf(list []byte, f func(member []byte)) {
+	if len(list) > 0 && list[0] == '[' {
+		_ = jsontext.Array(list, func(member []byte) bool { f(member); return true })
+	}
 }
 
 // copilotShutdown reads the totals that Copilot writes when a session ends.
