@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/hookmux/hookmux/agent"
 )
 
@@ -43,7 +45,8 @@ var capturedRecords = []struct {
 	{"qwen", "qwen/session.chat.jsonl", ".qwen/projects/x/chats/s.jsonl", Tokens{Input: 20400, Output: 340},
 		"ec97fbbd-876a-4667-81d8-208afb2622de"},
 	{"pi", "pi/session.jsonl", ".pi/agent/sessions/x/1.jsonl", Tokens{Input: 6000, Output: 100}, piSession},
-	{"omp", "pi/session.jsonl", ".omp/agent/sessions/x/1.jsonl", Tokens{Input: 6000, Output: 100}, piSession},
+	{"omp", "../../../usage/testdata/omp.jsonl", ".omp/agent/sessions/x/1.jsonl", Tokens{Input: 3600, Output: 60},
+		"01a1f4d8-cb22-712b-b60e-0034f6fc59e0"},
 	{"openclaw", "pi/session.jsonl", ".openclaw/agents/a/sessions/1.jsonl.reset.2", Tokens{Input: 6000, Output: 100},
 		piSession},
 	{"copilot", "copilot/session.events.jsonl", ".copilot/session-state/x/events.jsonl",
@@ -289,6 +292,77 @@ func TestCapturedTotals(t *testing.T) {
 	if !maps.Equal(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
+}
+
+// A session of the real OpenClaw: three calls, of 1,200 tokens in and 20 out each. Its hooks named
+// the session by its key.
+func TestOpenClaw(t *testing.T) {
+	captured, err := os.ReadFile("testdata/openclaw.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t)
+	path := filepath.Join(w.home, ".openclaw/agents/main/agent/openclaw-agent.sqlite")
+	execAll(t, path, string(captured))
+	w.scan()
+	w.wants("captured", Tokens{Input: 3600, Output: 60})
+	if err := w.store.Each(t.Context(), time.Time{}, func(c *Call) {
+		if c.Agent != "openclaw" || c.Model != "scripted" || c.Project != "/home/user/project" || c.Session != "agent:main:main" ||
+			c.At.Year() != 2026 {
+			t.Errorf("%+v", c)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	// The same rows as a file of an older version has them, and as they are compressed later, count once.
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	rows, err := db.Query("SELECT event_json FROM transcript_events ORDER BY seq")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, line)
+	}
+	rows.Close()
+	packer, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seq, line := range lines[1:] {
+		if _, err := db.Exec("UPDATE transcript_events SET event_json = NULL, event_zstd = ? WHERE seq = ?", packer.EncodeAll([]byte(line), nil), seq+1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.write(".openclaw/agents/main/sessions/295f3c71.jsonl", lines...)
+	w.scan()
+	w.wants("compressed, and from a file", Tokens{Input: 3600, Output: 60})
+	// What can't be unpacked may be a call.
+	var doubts []rewrite
+	w.scanner.rewritten = func(r rewrite) { doubts = append(doubts, r) }
+	if _, err := db.Exec("UPDATE transcript_events SET event_zstd = x'00' WHERE seq = 11"); err != nil {
+		t.Fatal(err)
+	}
+	w.scan()
+	if len(doubts) != 1 || doubts[0].Session != "agent:main:main" || doubts[0].Why != unreadable {
+		t.Errorf("doubts %+v", doubts)
+	}
+	packed, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh := newWorld(t)
+	fresh.write(".openclaw/agents/main/agent/openclaw-agent.sqlite", string(packed))
+	fresh.scan()
+	fresh.wants("compressed alone, without the broken one", Tokens{Input: 2400, Output: 40})
 }
 
 // Threads that Amp kept on this machine, with a ledger until January 2026 and without it until March.

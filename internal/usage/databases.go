@@ -1,12 +1,15 @@
 package usage
 
 import (
+	"cmp"
 	"database/sql"
 	"errors"
 	"fmt"
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
@@ -177,6 +180,107 @@ func (t *openCodeTable) batch(out *sink) (more bool, err error) {
 	}
 	return more, rows.Err()
 }
+
+// readOpenClaw reads the rows that OpenClaw's files had before it had a database; some are
+// compressed. Hooks name a session by its key, which stays when the session is begun again.
+func readOpenClaw(path string, read rowsRead, out *sink) error {
+	db, err := openReadOnly(path)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	const name = "transcript_events"
+	columns, err := columnsOf(db, name)
+	if err != nil || !columns["event_json"] || !columns["session_id"] {
+		return err
+	}
+	folders, err := openClawFolders(db)
+	if err != nil {
+		return err
+	}
+	windows, err := columnsOf(db, "session_windows")
+	if err != nil {
+		return err
+	}
+	packed, key, join := "NULL", "''", ""
+	if columns["event_zstd"] {
+		packed = "e.event_zstd"
+	}
+	if windows["session_key"] {
+		key, join = "coalesce(w.session_key, '')", " LEFT JOIN session_windows w ON w.session_id = e.session_id"
+	}
+	unpack, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxLine))
+	if err != nil {
+		return err
+	}
+	defer unpack.Close()
+	at := openClawTable{db: db, folders: folders, unpack: unpack, from: read[name],
+		query: "SELECT e.rowid, e.session_id, " + key + ", e.event_json, " + packed + " FROM " + name + " e" + join +
+			" WHERE e.rowid > ? ORDER BY e.rowid LIMIT ?"}
+	for more := true; more; {
+		if more, err = at.batch(out); err != nil {
+			return err
+		}
+	}
+	read[name] = at.from
+	return nil
+}
+
+// openClawFolders returns where sessions work: their first rows say it.
+func openClawFolders(db *sql.DB) (map[string]string, error) {
+	rows, err := db.Query("SELECT session_id, event_json FROM transcript_events WHERE seq = 0 AND event_json IS NOT NULL")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	folders := map[string]string{}
+	for rows.Next() {
+		var id string
+		var row []byte
+		if rows.Scan(&id, &row) == nil {
+			folders[id] = text(jsontext.Get(row, "cwd"))
+		}
+	}
+	return folders, rows.Err()
+}
+
+// openClawTable is a table while it's read.
+type openClawTable struct {
+	db      *sql.DB
+	query   string
+	from    int64
+	folders map[string]string
+	unpack  *zstd.Decoder
+}
+
+// batch reads some rows, and reports whether there were any.
+func (t *openClawTable) batch(out *sink) (more bool, err error) {
+	rows, err := t.db.Query(t.query, t.from, batchRows)
+	if err != nil {
+		return false, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, key string
+		var row, packed []byte
+		if err := rows.Scan(&t.from, &id, &key, &row, &packed); err != nil {
+			return false, err
+		}
+		more = true
+		s := fileState{Session: cmp.Or(key, id), Project: t.folders[id]}
+		var broken error
+		if row == nil {
+			row, broken = t.unpack.DecodeAll(packed, nil)
+		}
+		if broken != nil || !openClawRow(&s, row, 0, out) || out.odd {
+			out.odd = false
+			out.doubt(s.Session, s.Project, unreadable, time.Now())
+		}
+	}
+	return more, rows.Err()
+}
+
+var openClawRow = rowsOf(nil, piCalls)
 
 // readGoose reads the totals of Goose's sessions.
 func readGoose(path string, _ rowsRead, out *sink) error {

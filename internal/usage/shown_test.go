@@ -62,6 +62,14 @@ func TestEveryAgentsSessionIsShown(t *testing.T) {
 		"CREATE TABLE sessions (id TEXT, accumulated_input_tokens INTEGER, accumulated_output_tokens INTEGER)", "INSERT INTO sessions VALUES ('20261115_6', 5, 7)")
 	w.scan()
 	check(t, w, "goose", "20261115_6", Tokens{Input: 5, Output: 7})
+	w = newWorld(t)
+	rows, err := os.ReadFile("testdata/openclaw.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	execAll(t, filepath.Join(w.home, ".openclaw/agents/main/agent/openclaw-agent.sqlite"), string(rows))
+	w.scan()
+	check(t, w, "openclaw", "agent:main:main", Tokens{Input: 3600, Output: 60})
 	for _, agent := range Agents() {
 		if !shown[agent] {
 			t.Errorf("no session of %s is shown", agent)

@@ -110,9 +110,12 @@ var formats = map[string][]fileKind{
 	"pi": {{match: "**/*.jsonl", not: "**/subagent-artifacts/**", format: format{
 		markers: []string{`"usage"`, `"session"`}, row: rowsOf(piHeaders, piCalls),
 	}}},
-	"openclaw": {{match: "**/*.jsonl{,.deleted.*,.reset.*}", format: format{
-		markers: []string{`"usage"`, `"session"`, `"model_change"`}, row: rowsOf(piHeaders, piCalls),
-	}}},
+	"openclaw": {
+		{match: "**/*.jsonl{,.deleted.*,.reset.*}", format: format{
+			markers: []string{`"usage"`, `"session"`, `"model_change"`}, row: rowsOf(piHeaders, piCalls),
+		}},
+		{match: "*/agent/openclaw-agent.sqlite", format: format{database: readOpenClaw}},
+	},
 	"copilot": {{match: "**/events.jsonl", format: format{
 		markers: []string{`"session.usage_record"`, `"session.shutdown"`, `"session.start"`}, row: copilotRow,
 	}}},
