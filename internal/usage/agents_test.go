@@ -294,6 +294,38 @@ func TestCapturedTotals(t *testing.T) {
 	}
 }
 
+// Some agents don't write down with a call where they worked. What the real ones have beside
+// their records says it.
+func TestFoldersBesideRecords(t *testing.T) {
+	const numbers = "../../../usage/testdata/"
+	for _, one := range []struct{ agent, from, to, beside, says string }{
+		{"gemini", "gemini/session.chats.jsonl", ".gemini/tmp/project/chats/s.jsonl", ".gemini/tmp/project/.project_root", "/home/user/project"},
+		{"kimi", "kimi/wire.failed-command.jsonl", ".kimi-code/sessions/wd_project_26/session_ac/agents/main/wire.jsonl",
+			".kimi-code/sessions/wd_project_26/session_ac/state.json", `{"id":"session_ac","version":2,"cwd":"/home/user/project"}`},
+		{"droid", numbers + "droid.settings.json", ".factory/sessions/-home-user-project/8170.settings.json",
+			".factory/sessions/-home-user-project/8170.jsonl",
+			`{"type":"session_start","id":"8170","version":2,"cwd":"/home/user/project"}` + "\n" + `{"type":"message"}`},
+		{"grok", "grok/updates.failed-command.jsonl", ".grok/sessions/%2Fhome%2Fuser%2Fproject/01a1/updates.jsonl", "", ""},
+	} {
+		t.Run(one.agent, func(t *testing.T) {
+			w := newWorld(t)
+			if one.beside != "" {
+				w.write(one.beside, one.says)
+			}
+			w.copyOf(one.from, one.to)
+			w.scan()
+			calls := 0
+			if err := w.store.Each(t.Context(), time.Time{}, func(c *Call) {
+				if calls++; c.Agent != one.agent || c.Project != "/home/user/project" {
+					t.Errorf("%+v", c)
+				}
+			}); err != nil || calls == 0 {
+				t.Fatal(calls, err)
+			}
+		})
+	}
+}
+
 // A session of the real OpenClaw: three calls, of 1,200 tokens in and 20 out each. Its hooks named
 // the session by its key.
 func TestOpenClaw(t *testing.T) {

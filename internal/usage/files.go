@@ -259,6 +259,9 @@ func (r *reading) read(ctx context.Context, f *found, was *position, out *sink) 
 	}
 	now.Size, now.Mtime, now.Unique = info.Size(), info.ModTime().UnixNano(), uniqueOf(info)
 	defer out.flush()
+	if f.kind.folder != nil {
+		now.State.Project = f.kind.folder(f.path)
+	}
 	if f.kind.format.document != nil {
 		doc, err := io.ReadAll(io.LimitReader(file, maxDocument+1))
 		if name := filepath.Base(f.path); len(doc) > maxDocument {
@@ -322,7 +325,7 @@ func (r *reading) read(ctx context.Context, f *found, was *position, out *sink) 
 		} else if lost {
 			out.doubt(was.State.Session, was.State.Project, "", time.Now())
 		}
-		now.State = fileState{Session: was.State.Session, Project: was.State.Project} // whose it was
+		now.State = fileState{Session: was.State.Session, Project: cmp.Or(was.State.Project, now.State.Project)} // whose it was
 	}
 	if was != nil && was.Offset > 0 && (was.Unique != now.Unique || was.Size > now.Size || !was.isKnown(file)) {
 		out.doubt(now.State.Session, now.State.Project, "", time.Now())

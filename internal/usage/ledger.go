@@ -123,6 +123,9 @@ func (l *ledger) doubtAbout(key sessionKey) string {
 	if one, ok := l.doubts.Get(sessionKey{key.agent, everySession}); ok && l.now().Sub(one.at) < 2*idleLook {
 		return one.why
 	}
+	if use := l.sessions[key]; l.known && !keepsRecords(key.agent) && (use == nil || use.Tokens == 0) {
+		return "hookmux can't count what " + key.agent + " uses: it keeps no record of it here"
+	}
 	if one, ok := l.silent.Get(key); ok && l.known && one.calls >= silentCalls && l.now().Sub(one.since) >= silentFor {
 		return key.agent + " makes calls, and nothing of what they use is in its records"
 	}
@@ -313,12 +316,16 @@ func (l *ledger) Today(agent, project string) (sum budget.Spend) {
 	defer l.mu.Unlock()
 	l.turnDay()
 	below := l.belowProject(project, really)
+	sum.Doubt = l.failing
 	for at, one := range l.today {
-		if (agent == "" || at.agent == agent) && (below(at.project) || below(at.real)) {
+		switch {
+		case agent != "" && at.agent != agent:
+		case below(at.project) || below(at.real):
 			sum.Add(one)
+		case at.project == "":
+			sum.Doubt = cmp.Or(sum.Doubt, "nothing says in which folder "+at.agent+" used a part of it")
 		}
 	}
-	sum.Doubt = l.failing
 	for key, one := range l.doubts.All() {
 		if dayOf(one.at) == l.day && (agent == "" || key.agent == agent) && (key.session == everySession || below(one.project)) {
 			sum.Doubt = cmp.Or(sum.Doubt, one.why)

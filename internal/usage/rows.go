@@ -221,7 +221,7 @@ func droidDocument(s *fileState, doc []byte, name string, out *sink) {
 	}
 	s.Session = strings.TrimSuffix(name, ".settings.json")
 	out.add(Call{
-		ID: s.Session, Session: s.Session, Model: text(jsontext.Get(doc, "model")), Sum: true,
+		ID: s.Session, Session: s.Session, Project: s.Project, Model: text(jsontext.Get(doc, "model")), Sum: true,
 		At: moment(jsontext.Get(doc, "updatedAt")),
 		Tokens: Tokens{
 			Input: out.count(jsontext.Get(used, "inputTokens")),

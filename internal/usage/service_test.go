@@ -205,6 +205,30 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// What can't be counted, or is nobody's, makes a budget ask.
+func TestWhatBudgetsCannotCount(t *testing.T) {
+	l := newLedger(time.Now, BuiltinPrices)
+	l.setKnown(false)
+	for agent, counted := range map[string]bool{"claude": true, "goose": true, "cursor": false, "amp": false, "my-own": false} {
+		if doubt := l.InSession(agent, "s").Doubt; (doubt == "") != counted {
+			t.Errorf("%s: doubt %q, counted %v", agent, doubt, counted)
+		}
+	}
+	l.note(nil, &Call{Agent: "amp", Session: "s", Project: "/p", At: time.Now(), Tokens: Tokens{Input: 1}})
+	if doubt := l.InSession("amp", "s").Doubt; doubt != "" {
+		t.Errorf("an Amp whose thread is here: %q", doubt)
+	}
+	l.note(nil, &Call{Agent: "gemini", Session: "g", At: time.Now(), Tokens: Tokens{Input: 5}})
+	for _, one := range []struct {
+		agent, project string
+		doubt          bool
+	}{{"", "/p", true}, {"gemini", "/p", true}, {"amp", "/p", false}, {"", "", false}} {
+		if got := l.Today(one.agent, one.project); (got.Doubt != "") != one.doubt {
+			t.Errorf("%+v: %+v", one, got)
+		}
+	}
+}
+
 func TestWindows(t *testing.T) {
 	now := time.Now()
 	l := newLedger(func() time.Time { return now }, BuiltinPrices)

@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/hookmux/hookmux/agent"
@@ -27,7 +28,9 @@ type fileKind struct {
 	// session says how many folders above the file the one is that has the session's
 	// name; 0 where the rows name it.
 	session int
-	format  format
+	// folder says where an agent worked, where the rows don't: what is beside a file does.
+	folder func(path string) string
+	format format
 }
 
 var (
@@ -99,9 +102,9 @@ var formats = map[string][]fileKind{
 		markers: []string{`"token_count"`, `"turn_context"`, `"session_meta"`}, row: codexRow,
 	}}},
 	"gemini": {
-		{match: "*/chats/**/*.jsonl", format: format{markers: []string{`"tokens"`, `"sessionId"`},
+		{match: "*/chats/**/*.jsonl", folder: geminiFolder, format: format{markers: []string{`"tokens"`, `"sessionId"`},
 			row: rowsOf([]header{{when: map[path]string{"sessionId": "*"}, session: "sessionId"}}, geminiCalls)}},
-		{match: "*/chats/**/*.json", format: format{document: geminiDocument(geminiCalls)}},
+		{match: "*/chats/**/*.json", folder: geminiFolder, format: format{document: geminiDocument(geminiCalls)}},
 	},
 	"qwen": {{match: "*/chats/**/*.jsonl", format: format{
 		markers: []string{`"usageMetadata"`}, row: rowsOf(nil, qwenCalls),
@@ -120,12 +123,12 @@ var formats = map[string][]fileKind{
 		markers: []string{`"session.usage_record"`, `"session.shutdown"`, `"session.start"`}, row: copilotRow,
 	}}},
 	"kimi": {
-		{match: "**/agents/*/wire.jsonl", session: 3, format: kimiRows},
-		{match: "**/wire.jsonl", session: 1, format: kimiRows},
+		{match: "**/agents/*/wire.jsonl", session: 3, folder: kimiFolder, format: kimiRows},
+		{match: "**/wire.jsonl", session: 1, folder: kimiFolder, format: kimiRows},
 	},
-	"droid":    {{match: "**/*.settings.json", format: format{document: droidDocument}}},
+	"droid":    {{match: "**/*.settings.json", folder: droidFolder, format: format{document: droidDocument}}},
 	"amp":      {{match: "T-*.json", format: format{document: ampDocument}}},
-	"grok":     {{match: "**/updates.jsonl", format: format{markers: []string{`"usage"`}, row: rowsOf(nil, grokCalls)}}},
+	"grok":     {{match: "**/updates.jsonl", folder: grokFolder, format: format{markers: []string{`"usage"`}, row: rowsOf(nil, grokCalls)}}},
 	"opencode": {{match: "{opencode,kilo}*.db", format: format{database: readOpenCode}}},
 	"goose":    {{match: "**/sessions.db", format: format{database: readGoose}}},
 }
@@ -161,6 +164,12 @@ func copilotRow(s *fileState, line []byte, offset int64, out *sink) bool {
 }
 
 var copilotRows = rowsOf(copilotHeaders, copilotCalls)
+
+// keepsRecords reports whether an agent writes down here what it uses. Amp has kept that at its
+// service since April 2026; what an older one wrote is read.
+func keepsRecords(agent string) bool {
+	return agent != "amp" && slices.Contains(Agents(), agent)
+}
 
 // Agents returns the names of the agents whose records are read.
 func Agents() []string {
