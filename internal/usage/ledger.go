@@ -123,7 +123,7 @@ func (l *ledger) doubtAbout(key sessionKey) string {
 	if one, ok := l.doubts.Get(sessionKey{key.agent, everySession}); ok && l.now().Sub(one.at) < 2*idleLook {
 		return one.why
 	}
-	if use := l.sessions[key]; l.known && !keepsRecords(key.agent) && (use == nil || use.Tokens == 0) {
+	if use := l.sessions[key]; l.known && key.agent != "" && !keepsRecords(key.agent) && (use == nil || use.Tokens == 0) {
 		return "hookmux can't count what " + key.agent + " uses: it keeps no record of it here"
 	}
 	if one, ok := l.silent.Get(key); ok && l.known && one.calls >= silentCalls && l.now().Sub(one.since) >= silentFor {

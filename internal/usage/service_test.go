@@ -209,7 +209,7 @@ func TestReport(t *testing.T) {
 func TestWhatBudgetsCannotCount(t *testing.T) {
 	l := newLedger(time.Now, BuiltinPrices)
 	l.setKnown(false)
-	for agent, counted := range map[string]bool{"claude": true, "goose": true, "cursor": false, "amp": false, "my-own": false} {
+	for agent, counted := range map[string]bool{"": true, "claude": true, "goose": true, "cursor": false, "amp": false, "my-own": false} {
 		if doubt := l.InSession(agent, "s").Doubt; (doubt == "") != counted {
 			t.Errorf("%s: doubt %q, counted %v", agent, doubt, counted)
 		}

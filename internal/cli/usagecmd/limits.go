@@ -2,13 +2,17 @@ package usagecmd
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hookmux/hookmux/agent"
+	"github.com/hookmux/hookmux/internal/cli/agents"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/edit/userfile"
+	"github.com/hookmux/hookmux/internal/install/statusline"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/ui/text"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -42,6 +46,9 @@ puts hookmux there and keeps showing your own.`,
 				hint := "its records don't say"
 				if a, ok := agent.Builtin().Agent(name); ok && a.Usage != nil && a.Usage.StatusLine != "" {
 					hint = "run `hookmux usage statusline install` to find out"
+					if isStatusLine(app, a) {
+						hint = "its status line hasn't told them yet; without a subscription it never does"
+					}
 				}
 				fmt.Fprintf(app.Stdout, "%s unknown: %s\n", pad(name, 8), hint)
 			}
@@ -50,6 +57,14 @@ puts hookmux there and keeps showing your own.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: {windows: [{agent, window, usedPercent, resets, plan, learned}], unknown}")
 	return cmd
+}
+
+// isStatusLine reports whether hookmux is the agent's status line.
+func isStatusLine(app *cmdutil.App, a *agent.Agent) bool {
+	return slices.ContainsFunc(agents.StatusLineFiles(app, []*agent.Agent{a}), func(path string) bool {
+		settings, err := userfile.ReadFile(path, userfile.MaxFile)
+		return err == nil && statusline.Has(settings)
+	})
 }
 
 // trough returns a bar in what it can fill.

@@ -31,7 +31,9 @@ func budgetEntries(o *GuardOptions) []*hook.Entry {
 	})
 	priority := GuardPriority
 	var entries []*hook.Entry
-	for _, kind := range []event.Kind{event.TurnStart, event.ToolBefore} {
+	// An agent that was told to ask comes back with its own request: a permission that you saved
+	// doesn't answer what a budget asks, and your yes holds for the next calls.
+	for _, kind := range []event.Kind{event.TurnStart, event.ToolBefore, event.PermissionRequest} {
 		e, err := hook.NewEntry(hook.Registration{
 			ID: BudgetHook, Agent: hook.Any, HookType: string(kind), Handler: "builtin", Target: BudgetHook,
 			Role: hook.Guard, Priority: &priority, Locked: true,

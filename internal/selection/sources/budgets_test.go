@@ -30,6 +30,7 @@ func TestBudgetsDecide(t *testing.T) {
 		want    event.Verdict
 	}{
 		{event.ToolBefore, "claude", 1, event.None}, {event.ToolBefore, "claude", 8, event.Ask},
+		{event.PermissionRequest, "claude", 8, event.Ask}, {event.PermissionRequest, "claude", 1, event.None},
 		{event.ToolBefore, "claude", 10, event.Deny}, {event.TurnStart, "claude", 8, event.None},
 		{event.TurnStart, "claude", 10, event.Deny},
 	} {
@@ -87,5 +88,10 @@ func TestBudgetsOfSettings(t *testing.T) {
 	}
 	if got := decideBy(s, GuardOptions{Spent: spent{10}}, ev); got.Verdict != event.Deny || got.Rule != "budget/day-10usd" {
 		t.Errorf("beyond: %+v", got)
+	}
+	// What an agent asks itself, too: a permission that you saved doesn't answer for the budget.
+	ev.Kind = event.PermissionRequest
+	if got := decideBy(s, GuardOptions{Spent: spent{10}}, ev); got.Verdict != event.Deny || got.Rule != "budget/day-10usd" {
+		t.Errorf("the agent's own request: %+v", got)
 	}
 }
