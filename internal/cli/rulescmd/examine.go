@@ -25,6 +25,7 @@ func examineEvent(ctx context.Context, app *cmdutil.App, ev *event.Event, asJSON
 	if err != nil {
 		return err
 	}
+	j.Spent, j.Lifts = askSpent(ctx, app, ev)
 	e := j.Examine(ctx, ev)
 	if asJSON {
 		return app.PrintJSON(e)

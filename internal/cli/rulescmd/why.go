@@ -248,6 +248,7 @@ func sayWhy(ctx context.Context, app *cmdutil.App, call *storedCall, asJSON bool
 	}
 	var examination *examine.Examination
 	if call.event.Tool != nil {
+		j.Spent, j.Lifts = askSpent(ctx, app, &call.event)
 		examination = j.Examine(ctx, &call.event)
 	}
 	gaps := gapsOf(call)

@@ -171,6 +171,8 @@ func budgetListCommand(app *cmdutil.App) *cobra.Command {
 func usedText(b *wire.Budget) string {
 	limit, err := budget.Parse(b.Text)
 	switch {
+	case b.Lifted && err == nil && limit.Period == budget.Session:
+		return "lifted for one"
 	case b.Lifted:
 		return "lifted"
 	case err != nil:
@@ -275,6 +277,9 @@ func changeBudget(cmd *cobra.Command, app *cmdutil.App, b wire.Budget, question,
 	}
 	if asJSON {
 		return app.PrintJSON(done)
+	}
+	if limit, err := budget.Parse(b.Text); method == wire.MethodBudgetLift && err == nil && limit.Period == budget.Session {
+		said = "budget %s doesn't stop the session that meets it next"
 	}
 	app.Say(said, done.ID)
 	return nil

@@ -21,6 +21,7 @@ import (
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 	"github.com/hookmux/hookmux/internal/platform/guardnote"
 	"github.com/hookmux/hookmux/internal/platform/paths"
+	"github.com/hookmux/hookmux/internal/policy/budget"
 	"github.com/hookmux/hookmux/internal/policy/examine"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 	"github.com/hookmux/hookmux/internal/selection/config"
@@ -54,7 +55,13 @@ type Verdict struct {
 }
 
 // Evaluator holds what one decision needs.
-type Evaluator struct{ *sources.Sources }
+type Evaluator struct {
+	*sources.Sources
+	// Spent knows what agents used, Lifts what you let pass of budgets. Without a daemon nobody
+	// knows it, and both are nil.
+	Spent budget.Spent
+	Lifts *budget.Lifts
+}
 
 // New returns an evaluator that reads settings where the daemon does. live lets files
 // count as they are, whether a person accepted them or not: for tests of
@@ -66,7 +73,7 @@ func New(dirs paths.Dirs, live bool) *Evaluator {
 	}
 	// What is wrong with a file is the daemon's to report.
 	o.Catalogue, _ = sources.LoadCatalogue(dirs, o.Accepted, false)
-	return &Evaluator{sources.New(o)}
+	return &Evaluator{Sources: sources.New(o)}
 }
 
 // Decide returns what the agent gets.
@@ -161,7 +168,7 @@ func (j *Evaluator) guardOptions(at place, now time.Time) sources.GuardOptions {
 	resting, _ := sources.ReadPauses(j.Dirs.State, now) // a note that is not believed lets nothing rest
 	o := sources.GuardOptions{
 		Settings: [2]*config.Settings{at.settings}, Protected: j.ProtectedPaths(at.roots()), Project: at.root,
-		Trusted: [2]*trust.TrustedContent{at.trusted}, Resting: resting,
+		Trusted: [2]*trust.TrustedContent{at.trusted}, Resting: resting, Spent: j.Spent, Lifts: j.Lifts,
 		Started: func(*event.Event) (string, error) { return at.started.folder, at.started.err },
 	}
 	if at.start != nil {
