@@ -19,6 +19,7 @@ import (
 
 	"github.com/nats-io/nkeys"
 
+	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/recorder/journal"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -387,7 +388,23 @@ func EventOf(s *journal.Stored, content bool) Event {
 			e.Outcome.Decision = o.Decision
 		}
 	}
+	e.Fit()
 	return e
+}
+
+// Fit makes the texts of an event such that [Event.Check] takes them: what an agent calls its
+// tools, sessions and folders may be anything, and must not keep later events here.
+func (e *Event) Fit() {
+	fit := func(text *string, most int) {
+		*text = termsafe.CutBytes(strings.ToValidUTF8(strings.ReplaceAll(*text, "\x00", "\uFFFD"), "\uFFFD"), most)
+	}
+	for _, text := range []*string{&e.Agent, &e.Kind, &e.Native, &e.Tool, &e.Session, &e.Cwd, &e.Version, &e.Caller} {
+		fit(text, maxText)
+	}
+	if e.Outcome != nil {
+		fit(&e.Outcome.Verdict, maxText/2)
+		fit(&e.Outcome.By, maxText/2)
+	}
 }
 
 // Stored returns an event of another machine as this one's journal would have it.

@@ -1,11 +1,15 @@
 package protocol
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nkeys"
+
+	"github.com/hookmux/hookmux/internal/recorder/journal"
 )
 
 func TestCodeSurvivesItsText(t *testing.T) {
@@ -69,6 +73,29 @@ func TestOnlyTheFleetMakesRecords(t *testing.T) {
 		}
 		if _, err := reader.Read(signed, fleetPublic); err == nil {
 			t.Errorf("%s: a changed text is believed after the right one", one.what)
+		}
+	}
+}
+
+// Every event that is stored on a machine can leave it: one that the server refused would hold
+// up all later ones.
+func TestStoredEventsPassTheCheck(t *testing.T) {
+	for name, change := range map[string]func(*journal.Stored){
+		"a long folder":       func(s *journal.Stored) { s.Cwd = strings.Repeat("d", maxText) + "…" }, // as the journal cuts it
+		"null characters":     func(s *journal.Stored) { s.Tool, s.Session, s.Native = "a\x00b", "\x00", "\x00" },
+		"no text":             func(s *journal.Stored) { s.Cwd = strings.Repeat("\xff", maxText) },
+		"a long who":          func(s *journal.Stored) { s.Outcome.By = strings.Repeat("ü", maxText) },
+		"a null in an author": func(s *journal.Stored) { s.Outcome.By = "a\x00b" },
+	} {
+		s := journal.Stored{Row: journal.Row{ID: "e1", Time: time.Now(), Agent: "claude"}, Outcome: &journal.Outcome{Time: time.Now()}}
+		change(&s)
+		e := EventOf(&s, true)
+		b, err := json.Marshal(&e)
+		if err != nil || json.Unmarshal(b, &e) != nil { // as it arrives
+			t.Fatal(err)
+		}
+		if err := e.Check(); err != nil {
+			t.Errorf("%s: the server refuses %v", name, err)
 		}
 	}
 }

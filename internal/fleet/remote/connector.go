@@ -49,9 +49,10 @@ type Connector struct {
 	dial   func(ctx context.Context, h *host) (conn, error)
 	copies *copies
 
-	mu    sync.Mutex
-	list  []host
-	links map[string]*running
+	mu       sync.Mutex
+	list     []host
+	believed bool // the list could be read
+	links    map[string]*running
 }
 
 // running is a link with how to end it.
@@ -65,7 +66,8 @@ type running struct {
 func NewConnector(o ConnectorOptions) *Connector {
 	c := &Connector{ConnectorOptions: o, dial: dialSSH, links: map[string]*running{},
 		copies: &copies{deps: o.Deps, over: o.Context}}
-	if err := sealed.Load(o.Dirs.State, hostsFile, &c.list); err != nil {
+	err := sealed.Load(o.Dirs.State, hostsFile, &c.list)
+	if c.believed = err == nil; !c.believed {
 		o.Problems.Raise("remotes", "the list of hosts isn't believed: "+err.Error(),
 			"add them again with `hookmux remote add`")
 		c.list = nil
@@ -76,6 +78,15 @@ func NewConnector(o ConnectorOptions) *Connector {
 // Run connects to the hosts there are, until ctx ends. Without one it returns at once.
 func (c *Connector) Run(ctx context.Context) {
 	c.mu.Lock()
+	var names []string
+	for _, h := range c.list {
+		names = append(names, h.Name)
+	}
+	if c.believed {
+		if err := c.copies.keepOnly(names); err != nil {
+			c.Log.Error("copies of the logs of removed hosts aren't deleted", "error", err)
+		}
+	}
 	for _, h := range c.list {
 		if err := c.startLocked(h); err != nil {
 			c.Problems.Raise("remote:"+h.Name, "the host "+h.Name+" can't be connected: "+err.Error(),

@@ -107,11 +107,15 @@ func (c *copies) take(host string, at place, page *logPage) (place, error) {
 	switch {
 	case at.Journal == 0:
 	case at.Journal != page.Journal:
-		items = append(items, missing(host, page, "the journal there was replaced; what came before it may be missing here"))
+		items = append(items, missing(host, page.Journal, page.Oldest, "the journal there was replaced; what came before it may be missing here"))
+	case page.Next < at.After:
+		items = append(items, missing(host, page.Journal, page.Next, "the log there went back, as after a power failure or a restored snapshot"))
+		newer, _ := slices.BinarySearch(at.Open, page.Next+1)
+		next.Open = at.Open[:newer]
 	default:
 		next.Open = at.Open
 		if page.Oldest > at.After+1 {
-			items = append(items, missing(host, page, "events were deleted there before they were copied here"))
+			items = append(items, missing(host, page.Journal, page.Oldest, "events were deleted there before they were copied here"))
 		}
 	}
 	for _, list := range [][]protocol.Event{page.Late, page.Events} {
@@ -153,9 +157,9 @@ func mayBeDecided(k event.Kind) bool {
 }
 
 // missing is an event in the log of a host that says what isn't there.
-func missing(host string, page *logPage, why string) journal.Item {
+func missing(host string, identity, cursor int64, why string) journal.Item {
 	body, _ := json.Marshal(map[string]string{"note": host + ": " + why})
-	return journal.Item{Row: &journal.Row{ID: fmt.Sprintf("%s%smissing-%d-%d", host, idMark, page.Journal, page.Oldest),
+	return journal.Item{Row: &journal.Row{ID: fmt.Sprintf("%s%smissing-%d-%d", host, idMark, identity, cursor),
 		Time: time.Now(), Agent: wire.OwnAgent, Kind: string(event.Other), Native: wire.OwnMissing, Host: host, Body: body}}
 }
 
@@ -181,10 +185,38 @@ func (c *copies) forget(host string, last bool) error {
 	defer c.mu.Unlock()
 	delete(c.places, host)
 	if !last {
-		return errors.Join(c.storePlaces(), j.DropOwner(host, idMark))
+		return errors.Join(j.DropOwner(host, idMark), c.storePlaces())
 	}
 	c.journal = nil
 	_ = j.Close() // what it has is deleted now
+	return c.deleteFiles()
+}
+
+// keepOnly deletes the copies of all other hosts: the daemon may have been killed while one was
+// removed.
+func (c *copies) keepOnly(hosts []string) error {
+	if len(hosts) == 0 {
+		return c.deleteFiles()
+	}
+	if _, err := os.Stat(c.path(placesFile)); err != nil {
+		return nil
+	}
+	j, err := c.open()
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for host := range c.places {
+		if !slices.Contains(hosts, host) {
+			delete(c.places, host)
+			err = errors.Join(err, j.DropOwner(host, idMark), c.storePlaces())
+		}
+	}
+	return err
+}
+
+func (c *copies) deleteFiles() (err error) {
 	for _, name := range []string{copiesFile, copiesFile + "-wal", copiesFile + "-shm", placesFile} {
 		if gone := os.Remove(c.path(name)); gone != nil && !errors.Is(gone, os.ErrNotExist) {
 			err = errors.Join(err, gone)
@@ -296,7 +328,9 @@ func (p *logPage) check(at place) error {
 	if p.Journal != at.Journal {
 		last = 0
 	}
-	if p.Journal == 0 || p.Next < last || len(p.Events) > pageEvents || p.More && p.Next == last && len(p.Late) == 0 {
+	wentBack := p.Next < last
+	if p.Journal == 0 || p.Next < 0 || len(p.Events) > pageEvents || wentBack && (p.More || len(p.Events) > 0) ||
+		p.More && p.Next == last && len(p.Late) == 0 {
 		return errors.New("a part of its log that isn't one")
 	}
 	for i := range p.Events {

@@ -25,7 +25,7 @@ type Journal interface {
 const (
 	pageEvents = 200
 	pageBytes  = 1 << 20
-	maxBody    = 2 << 20
+	maxEvent   = 2 << 20
 	maxOpen    = journal.MaxCursors
 )
 
@@ -63,7 +63,6 @@ func (s *Server) log(ctx context.Context, params json.RawMessage) (any, *wire.Er
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeInternal, "%v", err)
 	}
-	fleet.Clean(&page)
 	return page, nil
 }
 
@@ -75,13 +74,12 @@ func (s *Server) readLog(ctx context.Context, at *place) (page logPage, err erro
 	page.Journal, page.Oldest, page.Next = identity, oldest, newest
 	size := 0
 	add := func(list []protocol.Event, one *journal.Stored) []protocol.Event {
-		e := protocol.EventOf(one, len(one.Body) <= maxBody)
-		e.Truncated = e.Truncated || len(one.Body) > maxBody
-		e.Cursor = one.Cursor
-		size += len(e.Body) + 512
-		if e.Outcome != nil {
-			size += len(e.Outcome.Decision)
+		e, length := eventThere(one, true)
+		if length > maxEvent {
+			e, length = eventThere(one, false)
+			e.Truncated = true
 		}
+		size += length
 		return append(list, e)
 	}
 	f := journal.Filter{After: at.After, Before: newest + 1, Limit: pageEvents + 1}
@@ -119,6 +117,17 @@ func (s *Server) readLog(ctx context.Context, at *place) (page logPage, err erro
 	}
 	slices.SortFunc(page.Events, func(a, b protocol.Event) int { return cmp.Compare(a.Cursor, b.Cursor) })
 	return page, nil
+}
+
+// eventThere returns an event as it leaves this machine, and how long it is on the way: writing
+// out control characters makes it longer.
+func eventThere(one *journal.Stored, content bool) (e protocol.Event, length int) {
+	e = protocol.EventOf(one, content)
+	e.Cursor = one.Cursor
+	fleet.Clean(&e)
+	e.Fit()
+	b, _ := json.Marshal(&e) // it holds text and valid JSON
+	return e, len(b)
 }
 
 // EventsStored hears that something was stored.

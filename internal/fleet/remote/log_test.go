@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"net"
@@ -157,6 +158,34 @@ func TestLogOfAnotherMachine(t *testing.T) {
 	}
 }
 
+// What an agent there calls its folder, tool or session, and how long its texts get on the way,
+// doesn't end the link, nor keep later events there.
+func TestEventsThatGrowOnTheWay(t *testing.T) {
+	f := newFar(t)
+	n := newNear(t, f.serve)
+	n.add(t, f, wire.ScopeRead)
+	row := func(id string, change func(*journal.Row)) journal.Item {
+		r := &journal.Row{ID: id, Time: time.Now(), Agent: "claude", Kind: string(event.ToolBefore), Native: "PreToolUse", Tool: "Bash",
+			Session: "s-1", Cwd: "/", Body: []byte(`{}`)}
+		change(r)
+		return journal.Item{Row: r}
+	}
+	controls := []byte(`"` + strings.Repeat("\u009b", 900<<10) + `"`) // three times as long when they are written out
+	f.writes(t,
+		row("cwd", func(r *journal.Row) { r.Cwd = strings.Repeat("d", 4096) + "…" }), // as the journal cuts it
+		row("controls", func(r *journal.Row) { r.Cwd = strings.Repeat("\x1b", 4096) }),
+		row("null", func(r *journal.Row) { r.Tool, r.Session = "a\x00b", "\x00" }),
+		row("no-text", func(r *journal.Row) { r.Cwd = strings.Repeat("\xff", 4096) }),
+		row("body", func(r *journal.Row) { r.Body = controls }),
+		journal.Item{Outcome: &journal.Outcome{ID: "body", Time: time.Now(), Verdict: "deny", Decision: []byte(`{}`)}},
+		row("markup", func(r *journal.Row) { r.Body = []byte(`"` + strings.Repeat("<", 1<<20) + `"`) }),
+		row("last", func(*journal.Row) {}))
+	n.awaitCopied(t, []string{"cwd", "controls", "null", "no-text", "body deny", "markup", "last"})
+	if state := n.host().State; state != wire.HostConnected {
+		t.Errorf("the link is %s, want it connected", state)
+	}
+}
+
 // Of two hosts, removing one leaves the other's events.
 func TestForgetOneOfTwoHosts(t *testing.T) {
 	deps := newDeps(t)
@@ -182,6 +211,87 @@ func TestForgetOneOfTwoHosts(t *testing.T) {
 	if at, err := c.place("a"); !slices.Equal(ids, []string{"a.b/e1"}) || at.After != 0 || err != nil {
 		t.Errorf("after a was removed there are %v, and a's place is %+v (%v); want a.b's event alone", ids, at, err)
 	}
+}
+
+// What a daemon that was killed during a removal left is deleted by the next one.
+func TestRemovalThatWasCutShort(t *testing.T) {
+	f := newFar(t)
+	f.stores(t, 1, 2)
+	n := newNear(t, f.serve)
+	n.add(t, f, wire.ScopeRead)
+	n.awaitCopied(t, numbered(1, 2))
+	c := n.copies
+	page := &logPage{Journal: 7, Next: 1, Events: []protocol.Event{{ID: "e1", Cursor: 1, Agent: "claude", Time: time.Now()}}}
+	if _, err := c.take("removed", place{}, page); err != nil {
+		t.Fatal(err)
+	}
+	restart := func() {
+		n.stop()
+		await.Until(t, "the daemon here ends", func() bool { return n.Background.Wait(t.Context()) })
+		n = newNearIn(t, n.Deps, f.serve)
+		n.Run(n.ctx)
+	}
+	restart()
+	if all := n.copied(t, ""); !slices.Equal(all, numbered(1, 2)) {
+		t.Errorf("the copies are %v, want those of the host that's left", all)
+	}
+	if at, err := n.copies.place("removed"); err != nil || at.Journal != 0 {
+		t.Errorf("the place of the removed host is %+v (%v), want none", at, err)
+	}
+	n.mu.Lock()
+	n.serve = func(_ context.Context, conn net.Conn) { _ = conn.Close() }
+	n.mu.Unlock()
+	if err := n.store(nil); err != nil {
+		t.Fatal(err)
+	}
+	restart()
+	if left, _ := filepath.Glob(filepath.Join(n.Dirs.State, "remote-log*")); len(left) > 0 {
+		t.Errorf("without a host there are %v", left)
+	}
+}
+
+// A machine whose journal went back stays connected, and its new events come, although their
+// cursors were used before.
+func TestJournalThatWentBack(t *testing.T) {
+	f := newFar(t)
+	f.stores(t, 1, 10)
+	n := newNear(t, f.serve)
+	n.add(t, f, wire.ScopeRead)
+	n.awaitCopied(t, numbered(1, 10))
+	n.stop()
+	await.Until(t, "the daemon here ends", func() bool { return n.Background.Wait(t.Context()) })
+	at, err := readPlace(n.Dirs.State)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at.After, at.Open = at.After+5, append(at.Open, at.After+3) // it had five more, which are gone there
+	if err := os.WriteFile(filepath.Join(n.Dirs.State, placesFile), mustJSON(map[string]place{"build": at}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	n = newNearIn(t, n.Deps, f.serve)
+	n.Run(n.ctx)
+	await.Until(t, "a line says what happened", func() bool {
+		ids := n.copied(t, "build")
+		return strings.HasPrefix(ids[len(ids)-1], "missing-")
+	})
+	f.stores(t, 11, 12)
+	await.Until(t, "the new events are here", func() bool { return slices.Contains(n.copied(t, "build"), "e0012") })
+	got := n.copied(t, "build")
+	if want := append(numbered(1, 10), numbered(11, 12)...); len(got) != 13 || !slices.Equal(slices.Delete(slices.Clone(got), 10, 11), want) {
+		t.Errorf("the log is %v, want e1 to e10, one line for what was lost, e11 and e12", got)
+	}
+	if state := n.host().State; state != wire.HostConnected {
+		t.Errorf("the link is %s, want it connected", state)
+	}
+}
+
+func readPlace(state string) (place, error) {
+	places := map[string]place{}
+	b, err := os.ReadFile(filepath.Join(state, placesFile))
+	if err == nil {
+		err = json.Unmarshal(b, &places)
+	}
+	return places["build"], err
 }
 
 // Events that the other machine deleted before they were copied are missed in one line of its log,
@@ -227,7 +337,9 @@ func TestLogsThatAreNotBelieved(t *testing.T) {
 	unnamed := good(11)
 	unnamed.ID = "a b"
 	for name, page := range map[string]logPage{
-		"backwards":              {Journal: 7, Next: 9},
+		"backwards, and more":    {Journal: 7, Next: 9, More: true},
+		"backwards with events":  {Journal: 7, Next: 9, Events: []protocol.Event{good(9)}},
+		"before the beginning":   {Journal: 7, Next: -1},
 		"more, but nothing":      {Journal: 7, Next: 10, More: true},
 		"no journal":             {Next: 11},
 		"before the place":       {Journal: 7, Next: 12, Events: []protocol.Event{good(10)}},
