@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -235,9 +236,12 @@ func (t *tracked) listRequests() []wire.InboxRequest {
 // requestHere returns a request of another machine as it is shown here.
 func requestHere(host string, link *Link, one wire.InboxRequest) wire.InboxRequest {
 	one.ID, one.Session, one.Host = wire.OnHost(host, one.ID), wire.OnHost(host, one.Session), host
+	one.Choices = slices.DeleteFunc(slices.Clone(one.Choices), func(choice string) bool { // its machine takes them at its own terminals only
+		return choice == string(event.ChooseAll) || choice == string(event.ChooseBypass)
+	})
 	if link.Scope != wire.ScopeAnswer {
 		one.Choices = nil
-		one.Note = strings.TrimPrefix(one.Note+"; "+host+" is read-only: answer it there", "; ")
+		one.Note = strings.TrimPrefix(one.Note+"; "+host+" is read-only from here: answer it there", "; ")
 	}
 	return one
 }

@@ -61,6 +61,13 @@ guard, rule or hook that denies.`,
 			if err != nil {
 				return err
 			}
+			choice := ""
+			if a.session {
+				choice = "all"
+			}
+			if err := ch.answerable(choice); err != nil {
+				return err
+			}
 			reply, err := a.replyTo(app, ch, args)
 			if err != nil {
 				return err

@@ -30,6 +30,21 @@ type chosen struct {
 	others []client.Request // further requests that the name fits
 }
 
+// answerable refuses what the machine of the request doesn't take from here, before you type a
+// code for nothing. choice is what the flags ask for; "" where they don't.
+func (ch *chosen) answerable(choice string) error {
+	item := &ch.item
+	switch {
+	case item.Host == "" || item.Status != wire.InboxPending: // the daemon says what's wrong
+		return nil
+	case len(item.Choices) == 0:
+		return cmdutil.FailWith(cmdutil.ExitFailed, item.ID+": "+termsafe.Line(item.Note, 200))
+	case choice != "" && !slices.Contains(item.Choices, choice):
+		return cmdutil.UsageError("leave out --session: an agent on %s can be allowed everything only at a terminal there", item.Host)
+	}
+	return nil
+}
+
 // chooseRequest finds a request by its ID, by part of its session's title or of
 // what it asks; without a name it's the one that has waited longest.
 func chooseRequest(ctx context.Context, app *cmdutil.App, name string, fits func(*client.Request) bool) (*chosen,

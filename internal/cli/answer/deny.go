@@ -46,6 +46,9 @@ waiting.
 				return cmdutil.UsageError("name the request by its ID before the reason: `hookmux deny %s %s`", ch.item.ID,
 					cmdutil.QuoteWords([]string{reason}))
 			}
+			if err := ch.answerable(""); err != nil {
+				return err
+			}
 			reply := client.InboxReply{ID: ch.item.ID, Choice: "deny", Reason: reason}
 			if ch.item.Kind == "plan" {
 				reply = client.InboxReply{ID: ch.item.ID, Choice: "plan", Plan: "reject", Feedback: reason}

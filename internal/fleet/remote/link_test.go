@@ -11,6 +11,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -39,6 +40,7 @@ type far struct {
 	answers  []wire.InboxReplyParams
 	signed   []ledger.Signature
 	watching int
+	used     wire.UsageReport
 }
 
 func newFar(t *testing.T) *far {
@@ -105,6 +107,11 @@ func (f *far) FollowSessions(ctx context.Context, _ func([]byte) bool) { <-ctx.D
 func (f *far) RecordDevice(string, wire.WebDevice) {}
 
 func (f *far) Call(_ context.Context, method string, params json.RawMessage) (any, *wire.Error) {
+	if method == wire.MethodUsage {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return f.used, nil
+	}
 	return wire.SessionDetail{Session: f.OwnSessions()[0]}, nil
 }
 
@@ -308,9 +315,13 @@ func TestAnsweredOnAnotherMachine(t *testing.T) {
 	n := newNear(t, f.serve)
 	n.add(t, f, wire.ScopeAnswer)
 	one := request("kw4m", "make")
+	one.Choices = []string{"once", "all", "deny", "bypass"}
 	f.change(func() { f.requests = append(f.requests, one) })
 	await.Until(t, "the request is here", func() bool { return len(n.Hosts.Waiting()) == 1 })
 	got := n.Hosts.Waiting()[0]
+	if !slices.Equal(got.Choices, []string{"once", "deny"}) {
+		t.Errorf("the choices are %v, want those that can be made from here", got.Choices)
+	}
 	if got.ID != "build/kw4m" || got.Host != "build" || got.Session != "build/s-1" || got.Shown != one.Shown {
 		t.Errorf("the request is %+v, want build/kw4m of the session build/s-1 as it was asked", got)
 	}
@@ -430,15 +441,15 @@ func TestAnswersThatDoNotCount(t *testing.T) {
 			t.Errorf("%s: the answer counts (%v), want it refused", name, f.answers)
 		}
 	}
+	if _, bad := n.Hosts.Reply(t.Context(), wire.InboxReplyParams{ID: "build/kw4m", Choice: "once", SHA256: "another"}, "me"); bad == nil {
+		t.Error("an answer to what isn't shown was sent, want it refused here")
+	}
 	twice := signed(own, instance, time.Now())
 	if bad := send(own.device, twice); bad != nil {
 		t.Fatalf("the answer is refused (%v), want it taken the first time", bad)
 	}
 	if bad := send(own.device, twice); bad == nil || len(f.answers) != 1 {
 		t.Errorf("the same answer was taken %d times, want once", len(f.answers))
-	}
-	if _, bad := n.Hosts.Reply(t.Context(), wire.InboxReplyParams{ID: "build/kw4m", Choice: "once", SHA256: "another"}, "me"); bad == nil {
-		t.Error("an answer to what isn't shown was sent, want it refused here")
 	}
 	if err := f.server.Devices.Update(own.device, func(d *devices.Device) { d.Scope = wire.ScopeRead }); err != nil {
 		t.Fatal(err)
@@ -539,6 +550,12 @@ func TestHostileHost(t *testing.T) {
 			}
 			if s, r := n.Hosts.Sessions(true), n.Hosts.Waiting(); len(s) > 0 || len(r) > 0 {
 				t.Errorf("%v and %v are shown, want nothing of it", s, r)
+			}
+			if _, bad := n.removeMethod(mustJSON(wire.RemoteNameParams{Name: "build"}), proc.Cred{}); bad != nil {
+				t.Fatal(bad)
+			}
+			if problems := n.Problems.All(); len(problems) > 0 {
+				t.Errorf("removing the machine leaves the problems %+v", problems)
 			}
 		})
 	}
