@@ -67,7 +67,7 @@ mode are replayed as if they blocked, unless you give --keep-modes.`,
 	cmd.Flags().StringVar(&f.since, "since", "30d", "how far back: 12h, 30d")
 	cmd.Flags().StringArrayVar(&f.files, "rules", nil, "rule files to use instead of your own; repeatable")
 	cmd.Flags().StringArrayVarP(&f.agents, "agent", "a", nil, "only calls of this agent; repeatable")
-	cmd.Flags().StringVar(&f.host, "host", "", "calls of this machine of your fleet; all for every machine")
+	cmd.Flags().StringVar(&f.host, "host", "", "calls of this other machine; all for every one")
 	cmd.Flags().StringVar(&f.project, "project", "", "only calls in or below this folder")
 	cmd.Flags().BoolVar(&f.guards, "guards", false, "replay the built-in guards as well")
 	cmd.Flags().BoolVar(&f.switched, "keep-modes", false, "keep the modes: rules in log mode change nothing")

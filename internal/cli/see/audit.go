@@ -132,7 +132,7 @@ that machine has the signed trail itself: check it there with hookmux audit veri
 			return exportTrail(cmd.Context(), app, since, until, format, host)
 		},
 	}
-	cmd.Flags().StringVar(&host, "host", "", "records of this machine of your fleet; all for every machine")
+	cmd.Flags().StringVar(&host, "host", "", "records of this other machine; all for every one")
 	cmd.Flags().StringVar(&since, "since", "", "nothing older: 1h, 30d, 2026-01-31, 2026-01-31T12:00:00Z")
 	cmd.Flags().StringVar(&until, "until", "", "nothing newer")
 	cmd.Flags().StringVar(&format, "format", "jsonl", "jsonl or csv")

@@ -78,7 +78,7 @@ separately; add one to ~/.config/hookmux/usage-prices.yaml.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&host, "host", "", "of this machine of your fleet; all for every machine")
+	cmd.Flags().StringVar(&host, "host", "", "of this other machine; all for every one")
 	cmd.Flags().StringSliceVar(&by, "by", nil, "one line for each agent, model, project, session or day; several divided by commas")
 	cmd.Flags().StringVar(&since, "since", "7d", "today, a number of days (7d), a day (2026-11-01), or all")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON: {totals: {inputTokens, …, costUSD}, rows: [{agent, model, …, costUSD|null}], unpriced}")

@@ -351,5 +351,9 @@ func (v *view) notes(report *wire.UsageReport) {
 		}
 		fmt.Fprintln(v.w, text.Wrap("+ No price, so not in dollars: "+strings.Join(names, ", "), v.width, 2))
 	}
-	fmt.Fprintf(v.w, "List prices as of %s. With a subscription you don't pay them.\n", report.Prices)
+	prices := "List prices as of " + report.Prices
+	if report.Prices == "" { // other machines have tables of their own
+		prices = "List prices as each machine knows them"
+	}
+	fmt.Fprintln(v.w, prices+". With a subscription you don't pay them.")
 }

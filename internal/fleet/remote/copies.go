@@ -236,8 +236,8 @@ func (c *Connector) Copies(name string) bool {
 func (c *Connector) ReadCopies(ctx context.Context, host string, f journal.Filter) (rows []journal.Stored, more bool,
 	bad *wire.Error) {
 	if slices.Contains(f.Natives, wire.OwnUsage) {
-		return nil, false, wire.Errorf(wire.CodeConflict, "hosts over ssh don't send what their agents used; run `hookmux "+
-			"usage` there")
+		rows, bad = c.readUsage(ctx, host, f.Since)
+		return rows, false, bad
 	}
 	switch {
 	case host != "":

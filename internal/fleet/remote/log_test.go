@@ -186,6 +186,59 @@ func TestEventsThatGrowOnTheWay(t *testing.T) {
 	}
 }
 
+// What agents there used is asked over the link, by day; also of a machine that may only be
+// looked at.
+func TestUsageOfAnotherMachine(t *testing.T) {
+	f := newFar(t)
+	n := newNear(t, f.serve)
+	n.add(t, f, wire.ScopeRead)
+	row := func(day, model string, tokens int64) wire.UsageRow {
+		return wire.UsageRow{UsageGroup: wire.UsageGroup{Day: day, Agent: "claude", Model: model, Project: "/a\x1b[2J"},
+			UsageTokens: wire.UsageTokens{Input: tokens}}
+	}
+	ask := func(host string, report wire.UsageReport) ([]journal.Stored, *wire.Error) {
+		f.change(func() { f.used = report })
+		rows, more, bad := n.ReadCopies(t.Context(), host, journal.Filter{Natives: []string{wire.OwnUsage}, Limit: 100})
+		if more {
+			t.Error("there's more than all")
+		}
+		return rows, bad
+	}
+	report := wire.UsageReport{Rows: []wire.UsageRow{row("2026-11-02", "a", 1), row("2026-11-01", "a", 2), row("2026-11-02", "b", 4)}}
+	for _, host := range []string{"build", ""} {
+		rows, bad := ask(host, report)
+		if bad != nil || len(rows) != 2 {
+			t.Fatalf("of the host %q come %+v, %v; want two days", host, rows, bad)
+		}
+		var outcome wire.Outcome
+		var used []wire.UsageRow
+		if err := json.Unmarshal(rows[1].Outcome.Decision, &outcome); err != nil || json.Unmarshal(outcome.Decision, &used) != nil {
+			t.Fatal(err)
+		}
+		if rows[1].Host != "build" || rows[1].Native != wire.OwnUsage || len(used) != 2 || used[0].Input+used[1].Input != 5 ||
+			strings.ContainsRune(used[0].Project, 0x1b) {
+			t.Errorf("the second day is %+v with %+v, want build's, safe to show", rows[1], used)
+		}
+	}
+	for name, report := range map[string]wire.UsageReport{
+		"still reads":   {Reading: &wire.UsageReading{Files: 1, Of: 2}},
+		"a broken disk": {Problem: "a broken disk"},
+		"names":         {Rows: []wire.UsageRow{row("yesterday", "a", 1)}},
+	} {
+		if rows, bad := ask("build", report); bad == nil || !strings.Contains(bad.Message, name) {
+			t.Errorf("%s: come %+v, %v; want why nothing is known", name, rows, bad)
+		}
+	}
+	n.mu.Lock()
+	n.serve = func(_ context.Context, conn net.Conn) { _ = conn.Close() }
+	n.mu.Unlock()
+	n.cut()
+	await.Until(t, "the link is lost", func() bool { return n.host().State == wire.HostLost })
+	if rows, bad := ask("", report); bad == nil || !strings.Contains(bad.Message, "build") {
+		t.Errorf("over a lost link come %+v, %v; want which machine is missing", rows, bad)
+	}
+}
+
 // Of two hosts, removing one leaves the other's events.
 func TestForgetOneOfTwoHosts(t *testing.T) {
 	deps := newDeps(t)

@@ -183,6 +183,7 @@ func (s *Server) signedBy(purpose, text string, by *wire.RemoteSigned) (devices.
 // calls are the methods of the daemon that a machine may call, by the scope they need.
 var calls = map[string]string{
 	wire.MethodSession:     wire.ScopeRead,
+	wire.MethodUsage:       wire.ScopeRead,
 	wire.MethodInboxSkip:   wire.ScopeAnswer,
 	wire.MethodSessionSend: wire.ScopeAnswer,
 }
@@ -232,7 +233,7 @@ func (s *Server) callMethod(ctx context.Context, params json.RawMessage, _ proc.
 	if bad != nil {
 		return nil, bad
 	}
-	if request.Method != wire.MethodSession {
+	if calls[request.Method] == wire.ScopeAnswer {
 		s.Daemon.RecordDevice(request.Method, d.Info(0))
 	}
 	return cleanResult(result), nil
@@ -241,7 +242,10 @@ func (s *Server) callMethod(ctx context.Context, params json.RawMessage, _ proc.
 // isOwn reports whether the parameters name a session, or a request, of this machine by its
 // full id. Those of a third machine are none of the caller's business.
 func (s *Server) isOwn(method string, params json.RawMessage) bool {
-	if method == wire.MethodInboxSkip {
+	switch method {
+	case wire.MethodUsage: // of its own agents
+		return true
+	case wire.MethodInboxSkip:
 		var p wire.InboxIDParams
 		return services.ReadParams(params, &p) == nil && !isElsewhere(p.ID)
 	}
@@ -261,6 +265,10 @@ func cleanResult(result any) any {
 	switch one := result.(type) {
 	case wire.SessionDetail:
 		one.Resume = nil
+		copied := clone(one)
+		fleet.Clean(&copied)
+		return copied
+	case wire.UsageReport:
 		copied := clone(one)
 		fleet.Clean(&copied)
 		return copied
