@@ -487,11 +487,11 @@ func describeDeviceScope(params json.RawMessage) (string, bool) {
 
 func describeRemoteAdd(params json.RawMessage) (string, bool) {
 	p := readInto[wire.RemoteAddParams](params)
-	what := "show you the agents on "
+	what := "show you its agents"
 	if p.Scope != wire.ScopeRead {
-		what = "show you the agents on, and send your answers to, "
+		what += " and send them your answers"
 	}
-	return "keep an ssh connection and " + what + p.Target, true
+	return "keep an ssh connection to " + p.Target + ", " + what, true
 }
 
 func describeFleetInvite(params json.RawMessage) (string, bool) {

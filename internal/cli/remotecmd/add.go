@@ -107,6 +107,9 @@ func addHost(ctx context.Context, app *cmdutil.App, target, name, scope string, 
 		if undo := c.Call(ctx, wire.MethodRemoteRemove, wire.RemoteNameParams{Name: name}, &gone); undo != nil {
 			return fmt.Errorf("%w; `hookmux remote remove %s` takes it off the list again", err, name)
 		}
+		if installs {
+			return fmt.Errorf("%w; hookmux may be installed there: `hookmux remote remove --there %s` takes it away", err, target)
+		}
 		return err
 	}
 	return awaitLink(ctx, app, c, name)

@@ -1,6 +1,7 @@
 package remotecmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -15,7 +16,7 @@ import (
 )
 
 func removeCommand(app *cmdutil.App) *cobra.Command {
-	var here, asJSON bool
+	var here, there, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "remove NAME",
 		Short: "Remove a machine, and what remote add put there",
@@ -24,15 +25,21 @@ machine forgets this one, and if remote add installed hookmux there, it's taken 
 and records; you confirm that with a code that the other machine shows.
 
 If the other machine can't be reached, it's removed here all the same, and hookmux says
-what to run there.`,
-		Example: "  hookmux remote remove ci\n  hookmux remote remove ci --here",
+what to run when it's back: with --there, what remote add put on USER@HOST is taken away.`,
+		Example: "  hookmux remote remove ci\n  hookmux remote remove ci --here\n  hookmux remote remove --there build@ci.example.org",
 		Args:    cmdutil.ExactArgs("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if there {
+				return removeThere(cmd.Context(), app, args[0])
+			}
 			return removeHost(cmd.Context(), app, args[0], here, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&here, "here", false, "leave hookmux installed on the other machine")
+	cmd.Flags().BoolVar(&there, "there", false, "take hookmux away from USER@HOST, which is removed here already")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON; implies --here")
+	cmd.MarkFlagsMutuallyExclusive("here", "there")
+	cmd.MarkFlagsMutuallyExclusive("there", "json")
 	return cmd
 }
 
@@ -53,27 +60,77 @@ func removeHost(ctx context.Context, app *cmdutil.App, name string, here, asJSON
 		return app.PrintJSON(gone)
 	}
 	app.Say("%s is removed here, with the copy of its log", gone.Name)
+	forget, later := "", "" // what is left to do there, and how it's done later
+	switch {
+	case gone.Installed && !here: // what is taken away has this machine's key, too
+		forget, later = cleanScript(gone.Program), "hookmux remote remove --there "+gone.Target
+	case !gone.Left:
+		program := shellquote.Argument(cmp.Or(gone.Program, "hookmux"))
+		later = "ssh -t " + gone.Target + " " + program + " web devices remove " + gone.Device
+		forget = program + " web devices list --json | grep -q " + gone.Device + " || exit 0; exec " + program + " web devices remove " + gone.Device
+	default:
+		return nil
+	}
 	if !gone.Left {
-		app.Say("%s couldn't be reached (%s). Run this there: hookmux web devices remove %s", gone.Target,
-			termsafe.Line(gone.Why, 160), gone.Device)
+		if _, err := probe(ctx, app, gone.Target); err != nil {
+			app.Say("%s couldn't be reached (%s). When it's back, run: %s", gone.Target, termsafe.Line(gone.Why, 160), later)
+			return nil
+		}
 	}
-	if !gone.Installed || here {
+	if !app.IsTerminal() {
+		app.Say("to finish it there, run this in your terminal: %s", later)
 		return nil
 	}
-	if !gone.Left || !app.IsTerminal() {
-		app.Say("hookmux is still installed there; to take it away: hookmux uninstall && hookmux daemon stop")
-		return nil
+	if err := interactive(ctx, app, gone.Target, forget); err != nil {
+		return fmt.Errorf("%s isn't cleaned up (%w); to try again: %s", gone.Target, err, later)
 	}
-	if err := interactive(ctx, app, gone.Target, cleanScript(gone.Program)); err != nil {
-		return fmt.Errorf("hookmux is still installed on %s: %w", gone.Target, err)
+	if gone.Installed && !here {
+		app.Say("hookmux is gone from %s", gone.Target)
 	}
-	app.Say("hookmux is gone from %s", gone.Target)
+	return nil
+}
+
+// removeThere takes hookmux away from a machine that couldn't be reached when it was removed
+// here.
+func removeThere(ctx context.Context, app *cmdutil.App, target string) error {
+	if err := checkTarget(target); err != nil {
+		return err
+	}
+	if !app.IsTerminal() {
+		return cmdutil.UsageError("run it in your terminal: the other machine shows a code there that you type")
+	}
+	c, err := app.ConnectDaemon(ctx)
+	if err != nil {
+		return err
+	}
+	list, err := hosts(ctx, c)
+	if err != nil {
+		return err
+	}
+	for _, one := range list {
+		if one.Name == target || one.Target == target {
+			return cmdutil.UsageError("%s is still on the list; leave out --there", one.Name)
+		}
+	}
+	m, err := probe(ctx, app, target)
+	switch {
+	case err != nil:
+		return err
+	case m.program != m.data+"/bin/hookmux":
+		return cmdutil.FailWith(cmdutil.ExitFailed, fmt.Sprintf("there's nothing on %s that remote add put there", target))
+	}
+	if err := interactive(ctx, app, target, cleanScript(m.program)); err != nil {
+		return err
+	}
+	app.Say("hookmux is gone from %s", target)
 	return nil
 }
 
 // cleanScript takes hookmux away from a machine where nothing but `hookmux remote add` put
 // it. Settings that you wrote there stay. It leaves its fleet; one that it serves is left to
-// you, with everything. Uninstalling removes the program, so that a copy stops the daemon.
+// you, with everything. The programs go before the daemon, which an agent that waits would
+// start again; a copy stops it. Where you don't let it, the copy goes back, so that you can try
+// again. Of the folders that others use as well, empty ones go.
 func cleanScript(program string) string {
 	return `p=` + shellquote.Argument(program) + `
 t=$(mktemp -d) || exit 1
@@ -83,10 +140,13 @@ case $("$t/hookmux" fleet status --json 2>/dev/null | tr -d ' \n') in
 *'"serves":true'*) echo "it serves a fleet: end that first, with hookmux fleet leave --delete-fleet there" >&2; exit 1 ;;
 *'"joined":true'*) "$t/hookmux" fleet leave || exit 1 ;;
 esac
-"$t/hookmux" uninstall --yes && "$t/hookmux" daemon stop && {
-rm -rf "${XDG_DATA_HOME:-$HOME/.local/share}/hookmux" "${XDG_STATE_HOME:-$HOME/.local/state}/hookmux"
-rmdir "${XDG_CONFIG_HOME:-$HOME/.config}/hookmux" 2>/dev/null || :
-}`
+"$t/hookmux" uninstall --yes || exit 1
+data="${XDG_DATA_HOME:-$HOME/.local/share}/hookmux"
+rm -rf "$data/bin"
+"$t/hookmux" daemon stop || { mkdir -p "$data/bin" && cp "$t/hookmux" "$data/bin/hookmux"; exit 1; }
+rm -rf "$data" "${XDG_STATE_HOME:-$HOME/.local/state}/hookmux"
+rmdir "${XDG_CONFIG_HOME:-$HOME/.config}/hookmux" 2>/dev/null
+rmdir "$HOME/.config" "$HOME/.local/share" "$HOME/.local/state" "$HOME/.local" 2>/dev/null || :`
 }
 
 func doctorCommand(app *cmdutil.App) *cobra.Command {

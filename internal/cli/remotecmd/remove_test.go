@@ -22,6 +22,7 @@ func TestRemovalOfAMachineInAFleet(t *testing.T) {
 		"without a daemon":    {``, "uninstall --yes; daemon stop", true},
 		"a member":            {`{ "joined": true, "serves": false }`, "fleet leave; uninstall --yes; daemon stop", true},
 		"one that serves one": {`{ "joined": true, "serves": true }`, "", false},
+		"a refused stop":      {`{"joined": false, "refuses": true}`, "uninstall --yes; daemon stop", false},
 	} {
 		home := t.TempDir()
 		put := func(path, text string, mode os.FileMode) {
@@ -35,8 +36,9 @@ func TestRemovalOfAMachineInAFleet(t *testing.T) {
 		}
 		put("state/hookmux/journal.db", "", 0o600)
 		put("status", c.status, 0o600)
-		put("data/hookmux/bin/hookmux", "#!/bin/sh\n"+`case "$*" in "fleet status --json") cat "$HOME/status";; *) echo "$*" >> "$HOME/ran";; esac`+
-			"\n", 0o700)
+		put("data/hookmux/bin/hookmux", "#!/bin/sh\n"+`case "$*" in "fleet status --json") cat "$HOME/status";; *) echo "$*" >> "$HOME/ran";; esac
+case "$*" in "daemon stop") [ ! -e "$HOME/data/hookmux/bin/hookmux" ] || echo "an agent may start it again" >> "$HOME/ran"
+	! grep -q refuses "$HOME/status";; esac`+"\n", 0o700)
 		cmd := exec.Command("sh", "-c", cleanScript(filepath.Join(home, "data/hookmux/bin/hookmux")))
 		cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(), "XDG_DATA_HOME=" + home + "/data",
 			"XDG_STATE_HOME=" + home + "/state", "XDG_CONFIG_HOME=" + home + "/config"}
@@ -47,6 +49,9 @@ func TestRemovalOfAMachineInAFleet(t *testing.T) {
 		}
 		if _, there := os.Stat(filepath.Join(home, "state/hookmux")); (err == nil) != c.gone || (there != nil) != c.gone {
 			t.Errorf("%s: ended with %v, its state is gone: %v; want %v\n%s", name, err, there != nil, c.gone, out)
+		}
+		if _, err := os.Stat(filepath.Join(home, "data/hookmux/bin/hookmux")); (err != nil) != c.gone {
+			t.Errorf("%s: the program is gone: %v, want %v", name, err != nil, c.gone)
 		}
 	}
 }
