@@ -92,6 +92,9 @@ func (o *others) ids() (ids []string) {
 	return ids
 }
 
+// notShown is the problem of a machine whose name another one has here; its id follows.
+const notShown = "fleet-host:"
+
 // note takes what the server says of a machine.
 func (o *others) note(ctx context.Context, host protocol.Host) {
 	if host.Member == o.run.id() {
@@ -106,15 +109,17 @@ func (o *others) note(ctx context.Context, host protocol.Host) {
 			delete(o.sources, host.Member)
 			o.run.service.Hosts.Remove(s.name)
 		}
+		o.run.service.Problems.Clear(notShown + host.Member)
 		return
 	case s == nil:
 		s = &source{run: o.run, member: host.Member, name: host.Name, changes: make(chan struct{}, 1)}
 		s.take(host)
 		if err := o.run.service.Hosts.Add(ctx, s); err != nil {
-			o.run.service.Problems.Set("fleet-host:"+host.Member, "a machine of the fleet isn't shown: "+err.Error(),
+			o.run.service.Problems.Set(notShown+host.Member, "a machine of the fleet isn't shown: "+err.Error(),
 				"remove one of the two")
 			return
 		}
+		o.run.service.Problems.Clear(notShown + host.Member)
 		if o.sources == nil {
 			o.sources = map[string]*source{}
 		}

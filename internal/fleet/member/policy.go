@@ -109,10 +109,10 @@ func (r *run) takePolicy(signed *protocol.SignedPolicy, have int64) (int64, erro
 		return have, err
 	}
 	r.mu.Lock()
-	known := max(have, r.policy)
+	known := max(have, r.highest)
 	r.mu.Unlock()
 	if p.Version < known {
-		return have, fmt.Errorf("it's the old policy %d, and %d is in force", p.Version, known)
+		return have, fmt.Errorf("it's the old policy %d, and this machine had %d", p.Version, known)
 	}
 	files := filesOf(p.Files)
 	if err := r.service.Policies.CheckPolicy(files); err != nil {
@@ -122,6 +122,9 @@ func (r *run) takePolicy(signed *protocol.SignedPolicy, have int64) (int64, erro
 	if err := r.service.Policies.TakePolicy(kept); err != nil {
 		return have, err
 	}
+	r.mu.Lock()
+	r.highest = p.Version
+	r.mu.Unlock()
 	remembered := *r.membership
 	remembered.Policy = p.Version
 	if err := r.service.store(&remembered); err != nil {

@@ -51,8 +51,10 @@ type run struct {
 	watchedUntil time.Time   // until when an operator looks at requests
 	left         func()      // ends that here
 	taken        []time.Time // when another daemon spoke for this member
-	// policy is the version in force, unfit why a newer one isn't: refused.
+	// policy is the version in force, unfit why a newer one isn't: refused. highest is the newest
+	// that ever was in force, also when its file is gone.
 	policy      int64
+	highest     int64
 	refused     int64
 	policySince time.Time
 	unfit       string
@@ -63,7 +65,7 @@ func newRun(s *Service, m *membership) *run {
 	_, _ = rand.Read(b[:]) // never fails
 	r := &run{service: s, membership: m, instance: hex.EncodeToString(b[:]), stored: make(chan struct{}, 1),
 		changed: make(chan struct{}, 1), moved: make(chan struct{}, 1), greeted: make(chan struct{}, 1), hello: make(chan struct{}, 1), newer: make(chan struct{}, 1),
-		over: make(chan struct{}), since: time.Now(), why: "connecting"}
+		over: make(chan struct{}), since: time.Now(), why: "connecting", highest: m.Policy}
 	r.settled = make(chan struct{})
 	r.settle = sync.OnceFunc(func() { close(r.settled) })
 	r.record, _ = m.Record.ReadRecord(m.Fleet) // it was checked when it was stored

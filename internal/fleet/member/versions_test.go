@@ -16,38 +16,48 @@ import (
 	"github.com/hookmux/hookmux/internal/fleet/protocol"
 )
 
-// A member says why it can't work with a server of another version of the protocol.
-func TestServersOfOtherVersionsAreRefusedWithAReason(t *testing.T) {
+// runWithServer returns a run of a member that is connected, and the connection of a server that
+// answers as the test likes.
+func runWithServer(t *testing.T, s *Service, m *membership) (r *run, server *nats.Conn) {
+	t.Helper()
 	web := httptest.NewTLSServer(nil) // for its certificate
-	defer web.Close()
+	t.Cleanup(web.Close)
 	pin := sha256.Sum256(web.Certificate().RawSubjectPublicKeyInfo)
-	s, err := natsserver.NewServer(&natsserver.Options{Host: "127.0.0.1", Port: natsserver.RANDOM_PORT, NoSigs: true, NoLog: true, TLS: true,
+	broker, err := natsserver.NewServer(&natsserver.Options{Host: "127.0.0.1", Port: natsserver.RANDOM_PORT, NoSigs: true, NoLog: true, TLS: true,
 		TLSTimeout: 10, TLSConfig: &tls.Config{Certificates: web.TLS.Certificates}, AlwaysEnableNonce: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Start()
-	defer s.Shutdown()
-	if !s.ReadyForConnections(10 * time.Second) {
+	broker.Start()
+	t.Cleanup(broker.Shutdown)
+	if !broker.ReadyForConnections(10 * time.Second) {
 		t.Fatal("no server")
 	}
 	pair, _ := nkeys.CreateUser()
-	seed, _ := pair.Seed()
 	public, _ := pair.PublicKey()
-	m := &membership{Servers: []string{s.Addr().String()}, Pin: pin[:], Seed: seed}
+	m.Seed, _ = pair.Seed()
+	m.Servers, m.Pin = []string{broker.Addr().String()}, pin[:]
 	conn, err := connect(m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close()
-	other, err := nats.Connect(urls(m.Servers), common(m.Pin, "_INBOX_server")...)
-	if err != nil {
+	t.Cleanup(conn.Close)
+	if server, err = nats.Connect(urls(m.Servers), common(m.Pin, "_INBOX_server")...); err != nil {
 		t.Fatal(err)
 	}
-	defer other.Close()
-	r := newRun(&Service{}, m)
+	t.Cleanup(server.Close)
+	r = newRun(s, m)
 	r.record.ID = protocol.MemberID(public)
 	r.conn.Store(conn)
+	for end := time.Now().Add(10 * time.Second); !conn.IsConnected() && time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	return r, server
+}
+
+// A member says why it can't work with a server of another version of the protocol.
+func TestServersOfOtherVersionsAreRefusedWithAReason(t *testing.T) {
+	r, other := runWithServer(t, &Service{}, &membership{})
 	for _, c := range []struct {
 		version int
 		want    string
@@ -58,9 +68,6 @@ func TestServersOfOtherVersionsAreRefusedWithAReason(t *testing.T) {
 		})
 		if err != nil || other.Flush() != nil {
 			t.Fatal(err)
-		}
-		for end := time.Now().Add(10 * time.Second); !conn.IsConnected() && time.Now().Before(end); {
-			time.Sleep(10 * time.Millisecond)
 		}
 		_, err = r.ask(t.Context(), protocol.Ask{What: protocol.AskHello})
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"context"
 	"crypto/tls"
 	"encoding/base64"
 	"encoding/json"
@@ -9,6 +10,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -27,6 +30,7 @@ import (
 type fleetOf struct {
 	t      *testing.T
 	server *Server
+	stop   func() // ends the server
 }
 
 // peer is a member's connection, which does what it likes.
@@ -54,13 +58,17 @@ func newFleetWith(t *testing.T, o Options) *fleetOf {
 func tryFleet(t *testing.T, o Options) (f *fleetOf, err error) {
 	t.Helper()
 	f = &fleetOf{t: t}
-	o.Dir, o.Listen = t.TempDir(), "127.0.0.1:0"
+	if o.Listen = "127.0.0.1:0"; o.Dir == "" {
+		o.Dir = t.TempDir()
+	}
 	if f.server, err = Open(o); err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
-	go func() { _ = f.server.Run(t.Context()); close(ended) }()
-	t.Cleanup(func() { <-ended })
+	go func() { _ = f.server.Run(ctx); close(ended) }()
+	f.stop = func() { cancel(); <-ended }
+	t.Cleanup(f.stop)
 	return f, nil
 }
 
@@ -88,8 +96,18 @@ func (f *fleetOf) member(name, role string) *peer {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	p := &peer{t: f.t, id: m.ID, key: key, errs: make(chan error, 64)}
-	p.conn, err = nats.Connect(f.url(), append(f.options(), nats.Nkey(public, key.Sign), nats.CustomInboxPrefix(protocol.Inbox(m.ID)),
+	return f.connect(m.ID, key)
+}
+
+// connect connects as a member.
+func (f *fleetOf) connect(id string, key nkeys.KeyPair) *peer {
+	f.t.Helper()
+	public, err := key.PublicKey()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	p := &peer{t: f.t, id: id, key: key, errs: make(chan error, 64)}
+	p.conn, err = nats.Connect(f.url(), append(f.options(), nats.Nkey(public, key.Sign), nats.CustomInboxPrefix(protocol.Inbox(id)),
 		nats.MaxReconnects(3), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			select {
 			case p.errs <- err:
@@ -222,6 +240,75 @@ func (f *fleetOf) wantNamed(boss *peer, name string, before int64, why string) (
 	}
 	f.t.Errorf("the list says %q of %s, want %q", last, name, why)
 	return before
+}
+
+// wantTraces waits until the server has a member's record and state everywhere, or nowhere.
+func (f *fleetOf) wantTraces(id string, want bool) {
+	f.t.Helper()
+	h := f.server.exchange
+	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		_, err := h.hosts.Get(f.t.Context(), id)
+		onDisk, errDisk := os.ReadFile(filepath.Join(f.server.o.Dir, rosterFile))
+		if errDisk != nil {
+			f.t.Fatal(errDisk)
+		}
+		h.mu.Lock()
+		heard := h.members[id] != nil
+		h.mu.Unlock()
+		got := map[string]bool{"a state in the bucket": err == nil, "a record on disk": strings.Contains(string(onDisk), id), "a place among those it hears": heard}
+		wrong := 0
+		for _, there := range got {
+			if there != want {
+				wrong++
+			}
+		}
+		if wrong == 0 {
+			return
+		}
+		if time.Now().After(end) {
+			f.t.Fatalf("the server has %v of the member, want all of it %v", got, want)
+		}
+	}
+}
+
+// A server that was started again knows which policy is the newest, and takes no old one.
+func TestOldPoliciesAfterARestart(t *testing.T) {
+	dir := t.TempDir()
+	f := newFleetWith(t, Options{Dir: dir})
+	boss, good := f.member("boss", protocol.RoleOperator), f.member("good", protocol.RoleMember)
+	var policies []*protocol.SignedPolicy
+	for version := int64(1); version <= 3; version++ {
+		signed, err := protocol.SignPolicy(boss.key, f.server.roster.get(boss.id).Signed, &protocol.Policy{Fleet: f.server.Fleet(),
+			Version: version, From: boss.id, Pushed: time.Now()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		policies = append(policies, &signed)
+	}
+	push := func(version int) string {
+		t.Helper()
+		return boss.ask(protocol.Ask{What: protocol.AskPush, Policy: policies[version-1]}).Error
+	}
+	for version := 1; version <= 2; version++ {
+		if refused := push(version); refused != "" {
+			t.Fatalf("policy %d: %s", version, refused)
+		}
+	}
+	f.stop()
+	f = newFleetWith(t, Options{Dir: dir})
+	boss, good = f.connect(boss.id, boss.key), f.connect(good.id, good.key)
+	for version := 1; version <= 2; version++ {
+		if refused := push(version); refused == "" {
+			t.Errorf("after a restart the old policy %d is taken", version)
+		}
+	}
+	f.wantNamed(boss, "boss", 1, "an old one")
+	if told := good.ask(protocol.Ask{What: protocol.AskPolicy}); told.Newest != 2 || told.Policy == nil || told.Policy.Text != policies[1].Text {
+		t.Errorf("a member is told %+v, want policy 2", told)
+	}
+	if refused := push(3); refused != "" {
+		t.Errorf("the next policy: %s", refused)
+	}
 }
 
 // A member with a mind of its own is refused and named; the others don't notice.
@@ -444,6 +531,7 @@ func TestHostileMember(t *testing.T) {
 		}
 	})
 	t.Run("once removed it's out at once", func(t *testing.T) {
+		f.wantTraces(evil.id, true)
 		if told := boss.ask(protocol.Ask{What: protocol.AskRemove, Member: "evil"}); told.Error != "" {
 			t.Fatal(told.Error)
 		}
@@ -456,6 +544,7 @@ func TestHostileMember(t *testing.T) {
 		if _, err := nats.Connect(f.url(), append(f.options(), nats.Nkey(public, evil.key.Sign))...); !errors.Is(err, nats.ErrAuthorization) {
 			t.Errorf("it connects again: error %v", err)
 		}
+		f.wantTraces(evil.id, false)
 	})
 	if told := good.send(protocol.UpEvents, batchOf(anEvent("last"))); told.Error != "" {
 		t.Errorf("another member afterwards: %s", told.Error)
