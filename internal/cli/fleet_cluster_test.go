@@ -19,9 +19,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/daemontest"
 	"github.com/hookmux/hookmux/internal/daemontest/postgrestest"
+	"github.com/hookmux/hookmux/internal/recorder/journal"
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
@@ -296,6 +300,28 @@ func TestFleetOnClusterLosesNothing(t *testing.T) {
 	if out := desk.run("fleet", "leave", "--delete-fleet", "--yes"); strings.Contains(out, "left behind") {
 		t.Errorf("the cluster isn't cleaned: %s", out)
 	}
+	c.wantNoStreams()
+}
+
+// wantNoStreams checks that nothing of a fleet is stored in the cluster.
+func (c *cluster) wantNoStreams() {
+	c.t.Helper()
+	conn, err := nats.Connect(strings.Join(c.urls, ","))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	list := js.StreamNames(c.t.Context())
+	for name := range list.Name() {
+		c.t.Errorf("the stream %s is left behind", name)
+	}
+	if err := list.Err(); err != nil {
+		c.t.Error(err)
+	}
 }
 
 // wantSameJournals waits until the fleet's journal has what a machine's own has.
@@ -358,6 +384,9 @@ func wantNothingOfTheFleet(t *testing.T, list ...*machine) {
 				t.Errorf("%s is left behind", file)
 			}
 		}
+		if rows := outboxOf(t, m); rows > 0 {
+			t.Errorf("%d events still wait for the fleet", rows)
+		}
 		if s := m.status(); s.Joined {
 			t.Errorf("a machine that left is still in the fleet: %+v", s)
 		}
@@ -369,4 +398,19 @@ func wantNothingOfTheFleet(t *testing.T, list ...*machine) {
 			}
 		}
 	}
+}
+
+// outboxOf returns how many events of a machine wait for its fleet.
+func outboxOf(t *testing.T, m *machine) int64 {
+	t.Helper()
+	j, err := journal.OpenReadOnly(journalOf(m.home.Dirs))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	rows, _, err := j.OutboxSize(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
 }

@@ -369,7 +369,12 @@ func TestFleetOfThree(t *testing.T) {
 
 	// A machine that dies is lost, and what it asked vanishes.
 	desk.run("fleet", "remove", "wall")
-	eventuallyFleet(t, "the removed reader is refused", func() bool { return !wall.status().Connected })
+	eventuallyFleet(t, "the removed reader is refused, and says so", func() bool {
+		said, _ := wall.try("status") // it fails where there's a problem
+		return !wall.status().Connected && strings.Contains(said, "it was removed")
+	})
+	wall.hook("claude", "UserPromptSubmit", fmt.Sprintf(promptPayload, 0, 0)) // it reaches nobody any more
+	eventuallyFleet(t, "the removed reader has something unsent", func() bool { return wall.status().Backlog > 0 })
 	build.run("fleet", "leave")
 	if s := build.status(); s.Joined {
 		t.Errorf("it left and still is in the fleet: %+v", s)

@@ -22,6 +22,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -289,10 +290,10 @@ func (s *Service) leaveMethod(ctx context.Context, params json.RawMessage, _ pro
 	}
 	s.joined.Store(false)
 	s.stop()
-	if rows, last, err := s.Outbox.OutboxSize(ctx); err == nil {
+	if rows, _, err := s.Outbox.OutboxSize(ctx); err == nil {
 		left.Unsent = int(rows)
-		_ = s.Outbox.TrimOutbox(last) // what is left of it is sent to nobody
 	}
+	s.emptyOutbox()
 	if m != nil && m.serves() {
 		if left.Kept, err = s.endServer(ctx, m); err != nil {
 			return nil, wire.Errorf(wire.CodeInternal, "the fleet's server can't be ended: %v", err)
@@ -305,11 +306,16 @@ func (s *Service) leaveMethod(ctx context.Context, params json.RawMessage, _ pro
 	if err := s.Policies.DropPolicy(); err != nil {
 		return nil, wire.Errorf(wire.CodeInternal, "this machine left, but the fleet's policy is still in force: %v", err)
 	}
-	for _, key := range []string{"fleet", "fleet-policy", "fleet-copy", "fleet-server"} {
-		s.Problems.Clear(key)
-	}
+	s.Problems.ClearExcept("fleet", nil)
 	s.Daemon.RecordFleet("left", left)
 	return left, nil
+}
+
+// emptyOutbox takes everything out of the outbox: it's for no fleet, or for another one.
+func (s *Service) emptyOutbox() {
+	if err := s.Outbox.TrimOutbox(math.MaxInt64); err != nil {
+		s.Log.Error("what waits for the fleet isn't deleted", "error", err)
+	}
 }
 
 // askServer asks the fleet's server, where this machine is in a fleet.

@@ -100,6 +100,9 @@ func (r *run) run(ctx context.Context) {
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { r.noteLost(err) }),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { r.noteLost(err) }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			if errors.Is(err, nats.ErrAuthorization) { // nothing else says that this machine was removed
+				r.noteLost(err)
+			}
 			r.service.Log.Warn("fleet", "error", err)
 		}))
 	if err != nil {
