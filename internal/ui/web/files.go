@@ -74,6 +74,8 @@ var document = sync.OnceValue(func() (d struct{ html, scripts, style string }) {
 		sum := sha256.Sum256(text)
 		return " 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 	}
+	// A picture of its own would be another request, and costs more to draw.
+	d.html = strings.Replace(d.html, `<img src="/icon.svg" alt="" width="28" height="28">`, string(bytes.TrimSpace(pageFile("icon.svg"))), 1)
 	for _, name := range []string{"boot", "app"} {
 		d.scripts += inside(`<script src="/`+name+`.js"></script>`, "<script>", minify([]byte(m.script(name)), api.LoaderJS))
 	}

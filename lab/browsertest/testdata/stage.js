@@ -7,6 +7,10 @@
     document.fonts.add(font)
     font.load()
   }
+  document.addEventListener('readystatechange', () => {
+    document.documentElement.style.setProperty('--sans', 'Inter')
+    document.documentElement.style.setProperty('--mono', '"JetBrains Mono"')
+  }, { once: true })
   const minute = 60000
   const now = Date.now()
   Date.now = () => now // ages don't grow; the daemon says what time it is when something is signed

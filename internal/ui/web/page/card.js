@@ -303,20 +303,27 @@ const held = (kind, text, act, confirm) => {
   return button
 }
 
-// card draws one request. act is called with the reply to sign; may says whether this
-// device may answer.
-export const card = (request, { act, release, may, title }) => {
+// card is one request. It's drawn by its fill: one that isn't open can wait.
+export const card = (request, ways) => {
+  const node = el('article', { class: `card kind-${request.kind} status-${request.status} risk-${request.risk || 'normal'}`, 'data-request': request.id })
+  node.fill = () => { if (!node.firstChild) draw(node, request, ways) }
+  return node
+}
+
+// draw draws a request. act is called with the reply to sign; may says whether this device
+// may answer.
+const draw = (node, request, { act, release, may, title }) => {
   const id = `r${++serial}`
+  node.setAttribute('aria-labelledby', `${id}-h`)
   const head = request.shown.split('\n', 1)[0]
   const risky = request.risk === 'high'
-  const node = el('article', { class: `card kind-${request.kind} status-${request.status} risk-${request.risk || 'normal'}`, 'aria-labelledby': `${id}-h`, 'data-request': request.id })
   const folder = inHead(request) ? folderOf(request) : base(request.cwd)
   const effect = effectOf(request)
   const read = el('div', { class: 'read', tabindex: '-1' },
     el('header', {}, badge(request.agent, 'small'),
       el('div', { class: 'head', id: `${id}-h` },
         el('div', { class: 'session-top' }, el('h2', { title: head }, askOf(request)), el('span', { class: 'when', 'data-since': request.createdAt }, ago(request.createdAt))),
-        el('p', { class: 'where' }, el('a', { href: `#/session/${encodeURIComponent(request.session)}` }, title || base(request.cwd) || request.session.slice(0, 8)), el('span', { class: `cut ${asker(request) === agentName(request.agent) ? 'agent' : ''}` }, asker(request)),
+        el('p', { class: 'where' }, el('a', { href: `#/session/${encodeURIComponent(request.session)}` }, title() || base(request.cwd) || request.session.slice(0, 8)), el('span', { class: `cut ${asker(request) === agentName(request.agent) ? 'agent' : ''}` }, asker(request)),
           folder ? el('span', { class: 'folder', title: request.cwd }, folder) : '', request.host ? el('span', { class: 'host' }, request.host) : ''))),
     effect ? el('p', { class: 'effect' }, icon(risky ? 'alert' : 'bolt'), el('span', {}, effect)) : null,
     el('div', { class: 'body' }, body(request, may)),
@@ -324,13 +331,13 @@ export const card = (request, { act, release, may, title }) => {
   node.append(read)
   if (request.status !== 'pending') {
     read.append(el('p', { class: 'note' }, 'The agent asks this at its own prompt; it can only be answered there.'))
-    return node
+    return
   }
   const left = request.deadline ? el('span', { class: 'until' }, icon('clock'), drawLeft(el('span', { class: 'left', 'data-until': request.deadline }))) : null
   if (!may) {
     node.append(el('div', { class: 'actions' }, left ? el('p', { class: 'foot' }, left) : null, el('p', { class: 'locked' }, icon('lock'), 'This device can only read. Answer in the terminal or on another device.')))
     showWhole(node, read)
-    return node
+    return
   }
   const choices = request.choices || []
   const error = el('p', { class: 'error', role: 'alert', hidden: true })
@@ -422,7 +429,6 @@ export const card = (request, { act, release, may, title }) => {
   buttons.append(button('read-on', 'Read on', 'down', () => read.scrollBy({ top: read.clientHeight * 0.85, behavior: 'smooth' }), ' '))
   node.append(el('div', { class: 'actions' }, error, left ? el('p', { class: 'foot' }, left) : null, buttons, others, panel))
   showWhole(node, read)
-  return node
 }
 
 // showWhole lets you approve only after you've scrolled to the end, where the card is

@@ -9,16 +9,17 @@ const cards = new Map()
 export const cardFor = (request, redraw) => {
   const mark = `${request.sha256} ${request.status} ${state.device?.scope}`
   const kept = cards.get(request.id)
-  const session = state.sessions.get(sessionOf(request))
+  const title = () => { const session = state.sessions.get(sessionOf(request)); return session && titleOf(session) }
   if (kept && kept.mark === mark) {
     const left = kept.node.querySelector('.left')
     if (left) left.dataset.until = request.deadline
-    if (session) kept.node.querySelector('.where a').textContent = visible(titleOf(session)) // it may have come later
+    const link = kept.node.querySelector('.where a')
+    if (link && title()) link.textContent = visible(title()) // it may have come later
     return kept.node
   }
   const node = card(request, {
     may: state.device?.scope === 'answer',
-    title: session && titleOf(session),
+    title,
     act: async (reply, pin) => {
       const result = await state.api.answer(reply, pin)
       if (result.outcome !== 'delivered') toast(result.outcome === 'already' ? `Answered before, by ${result.by || 'somebody else'}` : `Too late: ${result.why || result.outcome}`)
@@ -73,11 +74,15 @@ const lately = (one) => {
 
 let home = null
 
+// fillLater draws the cards that aren't open once the one that is can be answered.
+const fillLater = (all) => requestAnimationFrame(() => setTimeout(() => { for (const one of all) one.fill() }, 100))
+
 // select shows one of the cards: beside the list of all on a desktop, in its place on a phone.
 const select = (id, focus) => {
   home.selected = id
   for (const one of home.cards.querySelectorAll('.card')) {
     const on = one.dataset.request === id
+    if (on) one.fill()
     if (on && !one.classList.contains('selected')) { settle(home.cards); dispatchEvent(new Event('chosen')) }
     one.classList.toggle('selected', on)
   }
@@ -153,6 +158,7 @@ export const homeView = (meant, redraw) => {
   home.words.textContent = list.length ? 'Waiting for you' : away ? 'Can’t reach hookmux' : 'You’re all caught up'
   const focused = document.activeElement?.matches('.queued')
   const all = list.map((one) => cardFor(one, redraw))
+  fillLater(all)
   place(home.cards, wide.matches ? all : rows(keepers.home, row).flatMap((line, i) => [line, all[i]]))
   if (main.firstChild !== home.node) { main.replaceChildren(home.node); home.meant = '' }
   const before = home.order?.indexOf(home.selected) ?? 0

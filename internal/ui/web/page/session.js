@@ -119,7 +119,9 @@ export const sessionView = (id, redraw) => {
   if (open?.id !== id) build(id)
   drawHead()
   const now = live()
-  place(open.requests, [...state.requests.values()].filter((r) => r.session === id).map((one) => cardFor(one, redraw)))
+  const asked = [...state.requests.values()].filter((r) => r.session === id).map((one) => cardFor(one, redraw))
+  for (const one of asked) one.fill()
+  place(open.requests, asked)
   const asks = open.requests.children.length > 0
   open.requests.hidden = !asks
   open.node.classList.toggle('asks', asks)
