@@ -170,7 +170,37 @@ func ensureInstalled(ctx context.Context, a Agent, cacheDir string, progress fun
 	if isInstalled(dir) {
 		return dir, nil
 	}
-	return dir, fetchPackages(ctx, npm, a, specs, dir, progress)
+	if why := a.failedBefore(); why != "" {
+		return "", errors.New(why)
+	}
+	if err := fetchPackages(ctx, npm, a, specs, dir, progress); err != nil {
+		a.noteFailure(err)
+		return "", err
+	}
+	return dir, nil
+}
+
+// A registry that can't be reached costs npm a minute of waiting, and dozens of tests ask for the
+// same agent: those of one run, which share the folder HOOKMUX_AGENTS_TRIED, ask for it once.
+
+// failedBefore says why the agent couldn't be installed earlier in this run; "" when it wasn't tried.
+func (a Agent) failedBefore() string {
+	why, _ := os.ReadFile(a.failureNote())
+	return string(why)
+}
+
+func (a Agent) noteFailure(err error) {
+	if note := a.failureNote(); note != "" {
+		_ = os.WriteFile(note, []byte(err.Error()), 0o600) // without it, the next test tries again
+	}
+}
+
+func (a Agent) failureNote() string {
+	dir := os.Getenv("HOOKMUX_AGENTS_TRIED")
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, a.cacheFolder())
 }
 
 // fetchPackages installs into a temporary folder beside the final one and renames it.

@@ -129,6 +129,32 @@ func TestFailedInstallLeavesNothingAndSaysWhatToDo(t *testing.T) {
 	}
 }
 
+// Tests of one run don't wait for the registry again and again; other runs try anew.
+func TestFailedInstallIsTriedOnceInARun(t *testing.T) {
+	log := fakeNPM(t, "exit 7")
+	cache := t.TempDir()
+	t.Setenv("HOOKMUX_AGENTS_TRIED", t.TempDir())
+	_, first := InstallAgent(context.Background(), toy(), cache, nil)
+	_, second := InstallAgent(context.Background(), toy(), cache, nil)
+	if first == nil || second == nil || first.Error() != second.Error() {
+		t.Errorf("errors %v and %v, want the same one twice", first, second)
+	}
+	if n := calls(t, log); n != 1 {
+		t.Errorf("npm ran %d times, want once", n)
+	}
+	other := toy()
+	other.Version = "1.2.4"
+	_, _ = InstallAgent(context.Background(), other, cache, nil)
+	if n := calls(t, log); n != 2 {
+		t.Errorf("npm ran %d times, want one more for another version", n)
+	}
+	t.Setenv("HOOKMUX_AGENTS_TRIED", t.TempDir())
+	fakeNPM(t, makeToy)
+	if _, err := InstallAgent(context.Background(), toy(), cache, nil); err != nil {
+		t.Errorf("the next run: %v", err)
+	}
+}
+
 func TestInstallErrorsBeforeNPM(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	if _, err := InstallAgent(context.Background(), toy(), t.TempDir(), nil); err == nil ||
