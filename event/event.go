@@ -46,7 +46,7 @@ type Event struct {
 	Suggestions []json.RawMessage
 
 	Prompt  string // what was asked of the agent
-	Message string // the agent's last words, or a notification's text
+	Message string // the agent's final message, or a notification's text
 	Detail  string // the agent's word for why: source, reason, trigger, notification type
 	Error   string // what failed
 

@@ -136,7 +136,7 @@ func ReplaceFile(path string, old, now []byte) error {
 func replaceBy(write func(string, func([]byte) ([]byte, error)) error, s Step) error {
 	return write(s.Path, func(is []byte) ([]byte, error) {
 		if !SameText(is, s.Old) {
-			return nil, fmt.Errorf("%s: was changed by somebody else just now; run the command again", s.Path)
+			return nil, fmt.Errorf("%s: was changed by another program just now; run the command again", s.Path)
 		}
 		return s.New, nil
 	})
@@ -172,7 +172,7 @@ func deleteFile(path string, old []byte) error {
 		return err
 	}
 	if !bytes.Equal(is, old) {
-		return fmt.Errorf("%s: was changed by somebody else just now; run the command again", path)
+		return fmt.Errorf("%s: was changed by another program just now; run the command again", path)
 	}
 	return os.Remove(resolved)
 }

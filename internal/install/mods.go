@@ -145,7 +145,7 @@ func (d *Doctor) checkLoaded(a *agent.Agent) {
 	case err != nil:
 		d.addFinding(a.Name, "loaded", Note, ask, "%s; it couldn't be asked (%v)", why, err)
 	case listsPlugin(listed):
-		d.addFinding(a.Name, "loaded", Good, "", "%s lists hookmux's plugin; nobody ran it in this version", a.Title)
+		d.addFinding(a.Name, "loaded", Good, "", "%s lists hookmux's plugin; it's untested in this version", a.Title)
 	default:
 		d.addFinding(a.Name, "loaded", Bad, "hookmux install "+a.Name+", then restart "+a.Title,
 			"%s doesn't list hookmux's plugin as loaded (%s): nothing guards it", a.Title, ask)

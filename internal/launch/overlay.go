@@ -188,7 +188,7 @@ func (o *Overlay) carryHome(rel string, e fs.DirEntry) (told []string, err error
 		if err != nil {
 			return nil, err
 		}
-		return []string{fmt.Sprintf("%s: was changed by somebody else later than in this session, and stays; the "+
+		return []string{fmt.Sprintf("%s: was changed by another program later than in this session, and stays; the "+
 			"session's is %s", to, kept)}, o.relinkEntry("", rel)
 	}
 	return nil, o.moveEntry(from, to)

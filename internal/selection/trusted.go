@@ -85,7 +85,7 @@ func trustView(v trust.View) wire.TrustView {
 	}
 	for _, f := range v.Files {
 		if trust.IsTSHook(f.Path) {
-			out.Runs = append(out.Runs, f.Path+" where it listens, on every agent: module")
+			out.Runs = append(out.Runs, f.Path+" where it listens, on every agent: typescript")
 		}
 		out.Files = append(out.Files, f.Path)
 	}

@@ -67,6 +67,6 @@ func (w *liftWatch) happened(ev *event.Event) {
 		by = " (" + by + ")"
 	}
 	w.deps.Problems.Raise("lifted:"+ev.Agent, title+" (session "+wire.ShortID(ev.Session)+") ran a call that hookmux refused"+
-		by+": a mod or another program in "+title+" lifts refusals, so guards don't hold there",
+		by+": a mod or another program in "+title+" lifts refusals, so guards don't apply there",
 		"hookmux doctor "+ev.Agent)
 }

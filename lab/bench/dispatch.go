@@ -34,10 +34,10 @@ func (b *bench) dispatch(ctx context.Context) error {
 	daemons := []struct {
 		name   string
 		hooks  []hook.Registration
-		guards string // the state of hookmux's own
+		guards string // the mode of hookmux's own
 	}{
 		{"none", nil, "off"}, {"builtins", half, "off"}, {"guards", guards, "off"},
-		{"command", append(half[:len(half):len(half)], always), "off"}, {"packs", nil, "on"},
+		{"command", append(half[:len(half):len(half)], always), "off"}, {"packs", nil, "block"},
 	}
 	var contenders []contender
 	var places []*place
@@ -101,13 +101,13 @@ func builtins(n int, mode func(i int) hook.Role) []hook.Registration {
 	return list
 }
 
-// hookFiles are the user's own files, with all guards in one state.
+// hookFiles are the user's own files, with all guards in one mode.
 func hookFiles(hooks []hook.Registration, guards string) map[string]string {
 	settings := map[string]string{}
 	for _, g := range names.All() {
 		settings[hook.GuardID(g.Name)] = guards
 	}
-	if guards == "on" {
+	if guards == "block" {
 		settings["guard.loop"] = "log" // it looks, and lets the bench repeat its call
 	}
 	config, _ := json.Marshal(settings) // plain values: can't fail

@@ -148,7 +148,7 @@ type terminalAsker struct{ source *Source }
 func (t *terminalAsker) AskCode(ctx context.Context, v *authority.Verdict, a authority.Action) error {
 	proves := t.source.setBack(v.Terminal.TTY, authority.Identity{}) == nil
 	if !proves && v.Terminal.Client != nil {
-		return fmt.Errorf("no code can be asked for: %s belongs to somebody else", v.Terminal.TTY)
+		return fmt.Errorf("no code can be asked for: %s belongs to another user", v.Terminal.TTY)
 	}
 	on, err := t.openTerminal(ctx, v, a)
 	if err != nil {

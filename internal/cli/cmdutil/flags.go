@@ -21,18 +21,22 @@ var meantFlags = map[string][]string{
 
 // flagsInWords answer flags that a command has for no one: by the command, then the flag.
 var flagsInWords = map[string]map[string]string{
-	"hookmux uninstall":   {"all": "without names it unhooks every agent", "agent": agentInWords("uninstall"), "a": agentInWords("uninstall")},
-	"hookmux verify":      {"all": "without names it tests every agent on PATH", "agent": agentInWords("verify"), "a": agentInWords("verify")},
-	"hookmux doctor":      {"all": "without names it checks every agent", "agent": agentInWords("doctor"), "a": agentInWords("doctor")},
-	"hookmux run":         {"agent": agentInWords("run"), "a": agentInWords("run")},
-	"hookmux approve":     {"all": allInWords, "a": allInWords, "deny": "`hookmux deny REQUEST` denies", "no": "`hookmux deny REQUEST` denies"},
-	"hookmux resume":      {"last": "name a session, or use --all"},
-	"hookmux trust":       {"dry-run": "`hookmux trust show` shows what the project would run"},
-	"hookmux guard on":    {"mode": "use `hookmux guard mode NAME MODE`"},
-	"hookmux rules on":    {"mode": "use `hookmux rules mode NAME MODE`"},
-	"hookmux hooks on":    {"mode": "use `hookmux hooks mode ID MODE`"},
-	"hookmux status":      {"watch": followInWords, "follow": followInWords, "f": followInWords, "w": followInWords},
-	"hookmux ps":          {"q": idsInWords("ps"), "quiet": idsInWords("ps")},
+	"hookmux uninstall": {"all": "without names it unhooks every agent", "agent": agentInWords("uninstall"), "a": agentInWords("uninstall")},
+	"hookmux verify":    {"all": "without names it tests every agent on PATH", "agent": agentInWords("verify"), "a": agentInWords("verify")},
+	"hookmux doctor":    {"all": "without names it checks every agent", "agent": agentInWords("doctor"), "a": agentInWords("doctor")},
+	"hookmux run":       {"agent": agentInWords("run"), "a": agentInWords("run")},
+	"hookmux approve":   {"all": allInWords, "a": allInWords, "deny": "`hookmux deny REQUEST` denies", "no": "`hookmux deny REQUEST` denies"},
+	"hookmux resume":    {"last": "name a session, or use --all"},
+	"hookmux trust":     {"dry-run": "`hookmux trust show` shows what the project would run"},
+	"hookmux guard on":  {"mode": "use `hookmux guard mode NAME MODE`"},
+	"hookmux rules on":  {"mode": "use `hookmux rules mode NAME MODE`"},
+	"hookmux hooks on":  {"mode": "use `hookmux hooks mode ID MODE`"},
+	"hookmux status":    {"watch": followInWords, "follow": followInWords, "f": followInWords, "w": followInWords},
+	"hookmux ps": {"q": idsInWords("ps"), "quiet": idsInWords("ps"), "sort": "waiting sessions come first, those that have waited longest " +
+		"on top; `hookmux ps --json | jq 'sort_by(.startedAt)'` sorts by another field"},
+	"hookmux log":         {"status": "`hookmux ps --all --status failed` filters sessions by status; log has --decision and --kind"},
+	"hookmux show":        {"all": "`hookmux ps --all` lists every session"},
+	"hookmux hooks add":   {"run": runInWords, "command": runInWords, "cmd": runInWords, "exec": runInWords, "script": runInWords},
 	"hookmux guard pause": {"for": spanInWords("guard pause destructive"), "duration": spanInWords("guard pause destructive")},
 	"hookmux rules pause": {"for": spanInWords("rules pause NAME"), "duration": spanInWords("rules pause NAME")},
 	"hookmux off":         {"for": spanInWords("off"), "duration": spanInWords("off")},
@@ -55,6 +59,7 @@ var flagsInWords = map[string]map[string]string{
 }
 
 const (
+	runInWords        = "`--handler command --target ./check.sh` says what the hook runs"
 	awayInWords       = "`hookmux away` lasts until `hookmux away --end`"
 	byAgentInWords    = "it shows every agent's requests; `hookmux inbox --json | jq '.[] | select(.agent == \"claude\")'` filters"
 	reasonInWords     = "the reason needs no flag: `hookmux deny REQUEST 'use pnpm'`"

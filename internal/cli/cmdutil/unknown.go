@@ -110,7 +110,7 @@ var inWords = map[string]map[string]string{
 		"ahp":     "hookmux no longer speaks the Agent Hooks Protocol; a command hook can ask a policy server (docs/hooks.md)",
 		"delete":  removeInWords, "remove": removeInWords, "rm": removeInWords, "del": removeInWords,
 	},
-	"guard": {"new": guardsInWords, "create": guardsInWords, "resume": unpauseInWords, "unpause": unpauseInWords,
+	"guard": {"ask": modeInWords("ask"), "log": modeInWords("log"), "new": guardsInWords, "create": guardsInWords, "resume": unpauseInWords, "unpause": unpauseInWords,
 		"unmute": unpauseInWords, "continue": unpauseInWords},
 	"daemon":      {"log": daemonLogInWords, "logs": daemonLogInWords, "enable": daemonInWords, "install": daemonInWords, "disable": "`hookmux off` turns all hooks and guards off"},
 	"trust":       {"all": "trust one project at a time: run `hookmux trust` in its folder"},
@@ -130,6 +130,8 @@ var inWords = map[string]map[string]string{
 		"terminal": channelsInWords, "bell": channelsInWords, "sound": channelsInWords, "webhook": channelsInWords, "slack": webhookInWords("slack"), "discord": webhookInWords("discord"),
 		"telegram": webhookInWords("telegram"), "ntfy": webhookInWords("ntfy")},
 }
+
+func modeInWords(mode string) string { return "`hookmux guard mode NAME " + mode + "` sets the mode" }
 
 func webhookInWords(format string) string {
 	return "it's a webhook: set notify.webhookFormat to " + format + ", notify.webhook to its address, and add webhook to notify.channels " +
@@ -286,11 +288,18 @@ func UnknownCommand(parent *cobra.Command, words []string, nouns ...Noun) error 
 			return suggest(command)
 		}
 	}
+	if (below == "guard" || below == "rules") && (name == "ask" || name == "log") && len(rest) == 1 {
+		return suggest(below + " mode " + rest[0] + " " + name)
+	}
 	if say := inWords[below][name]; say != "" && !(below == "agents" && len(rest) > 0 && isAgent(rest[0])) {
 		return UsageError("%s; %s", no, say)
 	}
 	if command := meantBelow[below][name]; command != "" {
-		return suggest(firstThatRuns(parent.Root(), []string{command}, rest, false))
+		commands := []string{command}
+		if noun, ok := strings.CutSuffix(command, " list"); ok && len(rest) == 1 {
+			commands = []string{noun + " show", command} // `hookmux guard status secrets`
+		}
+		return suggest(firstThatRuns(parent.Root(), commands, rest, false))
 	}
 	if below == "" && isAgent(name) {
 		return suggest(strings.TrimSpace("run " + name + " " + QuoteWords(rest)))

@@ -11,6 +11,9 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
+// endless are words for no end where a duration belongs.
+var endless = []string{"forever", "always", "permanently", "indefinitely"}
+
 // OffCommand is `hookmux off`.
 func OffCommand(app *cmdutil.App) *cobra.Command {
 	return &cobra.Command{
@@ -31,7 +34,7 @@ are still recorded. Ends with ` + "`hookmux on`" + `, or after DURATION.`,
 				if _, err := findGuard(args[0]); err == nil || isRule(args[0]) {
 					return cmdutil.UsageError("`hookmux off` turns everything off; did you mean `hookmux guard off %s`?", args[0])
 				}
-				if slices.Contains([]string{"forever", "always", "permanently", "indefinitely"}, args[0]) {
+				if slices.Contains(endless, args[0]) {
 					return cmdutil.UsageError("without a duration, `hookmux off` lasts until `hookmux on`")
 				}
 				span, err := cmdutil.Span("", args[0], "30m, 1h or 2d")

@@ -107,12 +107,16 @@ func PauseSpan(given []string, end bool, longer string) (time.Duration, error) {
 	if span, err := config.ParseSpan(given[0]); err == nil && span == 0 {
 		return 0, cmdutil.UsageError("a pause of 0 is none; --end ends one")
 	}
+	tooLong := cmdutil.UsageError("a pause lasts at most a day; log mode lasts until you change it: `hookmux %s log`", longer)
+	if slices.Contains(endless, given[0]) {
+		return 0, tooLong
+	}
 	span, err := cmdutil.Span("", given[0], "10m or 1h")
 	if err != nil {
 		return 0, err
 	}
 	if span > sources.LongestPause {
-		return 0, cmdutil.UsageError("a pause lasts at most a day; log mode lasts until you change it: `hookmux %s log`", longer)
+		return 0, tooLong
 	}
 	return span, nil
 }

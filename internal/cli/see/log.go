@@ -79,7 +79,10 @@ daemon restarts, -f waits for it.`,
 	return cmd
 }
 
-func (f *logFlags) run(ctx context.Context, app *cmdutil.App) error {
+func (f *logFlags) run(ctx context.Context, app *cmdutil.App) (err error) {
+	if f.agents, err = ownNames(app, f.agents); err != nil {
+		return err
+	}
 	q, err := f.query()
 	if err != nil {
 		return err

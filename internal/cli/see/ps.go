@@ -37,7 +37,10 @@ STATUS is waiting, running, done, failed, idle, or unknown if hookmux can't tell
 ps doesn't start the daemon; exit code 69 means that it isn't running.`,
 		Example: "  hookmux ps\n  hookmux ps -f\n  hookmux ps --status running",
 		Args:    cmdutil.ExactArgs(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if agents, err = ownNames(app, agents); err != nil {
+				return err
+			}
 			params := wanted{wire.SessionsParams{All: all, Agents: agents}, host, status}
 			if status != "" {
 				if err := cmdutil.CheckFlag("status", status, statuses...); err != nil {

@@ -29,6 +29,22 @@ func checkAgent(app *cmdutil.App, name string) error {
 	return cmdutil.UnknownName("agent", name, known, "hookmux agents --all")
 }
 
+// ownNames returns hookmux's names for agents: claude for claude-code, its alias.
+func ownNames(app *cmdutil.App, names []string) ([]string, error) {
+	catalogue, err := app.Catalogue()
+	if err != nil {
+		return nil, err
+	}
+	var own []string
+	for _, name := range names {
+		if a, ok := catalogue.Agent(name); ok {
+			name = a.Name
+		}
+		own = append(own, name)
+	}
+	return own, nil
+}
+
 // checkSessionAgents refuses agents that hookmux doesn't know and that have no session: any program may report one under
 // a name of its own.
 func checkSessionAgents(ctx context.Context, app *cmdutil.App, names []string) error {

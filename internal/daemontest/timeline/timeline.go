@@ -22,7 +22,7 @@
 // window; restarted, that another process of the agent has the session from here on.
 // A want names the status (several with | between them where a person could
 // say either), then how the last turn went (none: it goes on), counts, whether the
-// session is ended or open, the title and the agent's last words, as far as they are
+// session is ended or open, the title and the agent's final message, as far as they are
 // known.
 package timeline
 
@@ -76,7 +76,7 @@ type Want struct {
 	Title  []string // one of these; none: not said
 	Ended  bool
 	Open   bool
-	Says   string // the agent's last words; empty: not said
+	Says   string // the agent's final message; empty: not said
 }
 
 // NewWant returns a want that says nothing but the status.
@@ -288,7 +288,7 @@ func (w Want) Check(got Reported) string {
 		differs("the session", "ended", "open")
 	}
 	if w.Says != "" && w.Says != got.Says {
-		differs("the agent's last words", strconv.Quote(got.Says), strconv.Quote(w.Says))
+		differs("the agent's final message", strconv.Quote(got.Says), strconv.Quote(w.Says))
 	}
 	return strings.Join(wrong, "; ")
 }

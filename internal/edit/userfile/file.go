@@ -137,7 +137,7 @@ func replaceFile(target string, data []byte, old fs.FileInfo, fresh fs.FileMode)
 	if old != nil {
 		mode = old.Mode().Perm()
 		if err := keepOwner(temp, old); err != nil {
-			return fmt.Errorf("%s: belongs to somebody else (%w); edit it as its owner", target, err)
+			return fmt.Errorf("%s: belongs to another user (%w); edit it as its owner", target, err)
 		}
 	}
 	if err := temp.Chmod(mode); err != nil {

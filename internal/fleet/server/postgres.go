@@ -56,7 +56,7 @@ func connectPostgres(ctx context.Context, file, schema string) (*postgres, error
 	}
 	config, err := pgxpool.ParseConfig(strings.TrimSpace(string(url)))
 	if err != nil {
-		return nil, fmt.Errorf("%s doesn't hold a PostgreSQL URL, like postgres://user:password@host/database", file)
+		return nil, fmt.Errorf("%s doesn't contain a PostgreSQL URL, like postgres://user:password@host/database", file)
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {

@@ -227,7 +227,7 @@ func (t *Target) check(r edit.Reader, events []string) error {
 		case !last && raw[0] != '{' && n > 0:
 			return wrong(path, "a table of names")
 		case !last && raw[0] != '{':
-			return fmt.Errorf("line 1: the file should hold a table of names")
+			return fmt.Errorf("line 1: the file should contain a table of names")
 		}
 	}
 	if t.Spec.Shape == agent.ShapeNested || t.Spec.Shape == agent.ShapeFlat {

@@ -216,7 +216,7 @@ func sameFile(fd int, path string) bool {
 // Stop returns the clean end: it takes the mark away, then the lock, in this
 // order, so that no starter sees a mark without a daemon.
 func (l *DaemonLock) Stop() error {
-	if l.earlier != nil {
+	if l.earlier != nil { // first: the next daemon would take this one for an earlier one
 		if !l.Lost() {
 			_ = os.Remove(l.earlier.Name()) // what stays is only a leftover
 		}

@@ -123,7 +123,7 @@ var All = []File{
 		Missing: "there are no hosts", Damaged: "there are no hosts, and that's reported"},
 	{Place: State, Pattern: "remote-log.db*", Owner: "internal/fleet/remote", Format: "SQLite",
 		Contents: "copies of what hosts over ssh journalled, redacted", Lifetime: "30 days, and until the host is removed",
-		Missing: "begun anew with the newest 200 events of each host", Damaged: "set aside and begun anew, and that's reported"},
+		Missing: "started again with the newest 200 events of each host", Damaged: "set aside and started again, and that's reported"},
 	{Place: State, Pattern: "remote-log.json", Owner: "internal/fleet/remote", Format: "JSON",
 		Contents: "how far the copies go", Lifetime: "per host until it is removed",
 		Missing: "copying begins with the newest 200 events of each host", Damaged: "as if it were missing"},

@@ -18,7 +18,7 @@ var ignoredBecause = map[Reason]string{
 	ArgumentsOfMCP:   "tools of MCP servers take nothing in parentheses",
 	WideAllow:        "allow rules cannot be that wide",
 	AskOnAgent:       "ask rules about agents and skills do nothing",
-	NotTrusted:       "allow rules of a project that nobody trusted do not count",
+	NotTrusted:       "allow rules of a project you haven't trusted don't apply",
 	FileDropped:      "Claude Code drops the whole file",
 }
 

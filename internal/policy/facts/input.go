@@ -356,7 +356,7 @@ func (r *inputReader) takeText(key, v string) bool {
 			return true
 		}
 		if len(r.call.Commands) >= maxCommands {
-			r.out.Unreadable = fmt.Sprintf("its input holds more than %d commands", maxCommands)
+			r.out.Unreadable = fmt.Sprintf("its input has more than %d commands", maxCommands)
 			return false
 		}
 		if r.types {
@@ -369,7 +369,7 @@ func (r *inputReader) takeText(key, v string) bool {
 			return true
 		}
 		if len(r.out.Reads)+len(r.out.Writes) >= maxPaths {
-			r.out.Unreadable = fmt.Sprintf("its input holds more than %d paths", maxPaths)
+			r.out.Unreadable = fmt.Sprintf("its input has more than %d paths", maxPaths)
 			return false
 		}
 		v = strings.TrimPrefix(v, "file://")

@@ -189,7 +189,7 @@ func (s *Source) Read() (p *Policy, changed bool, err error) {
 	case err != nil: // it vanished: nobody took it away the proper way
 		changed = s.err == nil && len(s.now.Files) > 0
 		if changed {
-			s.err = errors.New("the fleet's policy was deleted; it counts until the daemon ends, and the fleet sends it again")
+			s.err = errors.New("the fleet's policy was deleted; it stays active until the daemon ends, and the fleet sends it again")
 		}
 		s.info = nil
 		return &s.now, changed, s.err
@@ -200,7 +200,7 @@ func (s *Source) Read() (p *Policy, changed bool, err error) {
 	s.info, s.known = info, true
 	switch {
 	case err != nil:
-		changed, s.err = s.err == nil, fmt.Errorf("%w; the policy that was read last counts", err)
+		changed, s.err = s.err == nil, fmt.Errorf("%w; the policy read last stays active", err)
 	case fresh != nil:
 		changed, s.now, s.err = true, *fresh, nil
 	}

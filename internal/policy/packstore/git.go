@@ -98,7 +98,7 @@ func (w *workspace) run(ctx context.Context, args ...string) ([]byte, error) {
 		return nil, fmt.Errorf("the repository is larger than %d MiB; a pack is a small repository of its own",
 			maxFetch>>20)
 	case out.Overflowed():
-		return nil, errors.New("the repository holds too many files or versions; a pack is a small one of its own")
+		return nil, errors.New("the repository has too many files or versions; a pack is a small one of its own")
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return nil, fmt.Errorf("git did not end within %s", timeout)
 	case err != nil:

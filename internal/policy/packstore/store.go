@@ -59,7 +59,7 @@ func (s *Store) load() (r record, damage, err error) {
 		if err == nil {
 			err = errors.New("the list of packs is gone")
 		}
-		return second, fmt.Errorf("%w; what its second copy says counts", err), nil
+		return second, fmt.Errorf("%w; its second copy applies", err), nil
 	}
 	if err == nil && s.lost() {
 		err = errors.New("the list of packs is gone, and their copies are there; add the packs again")

@@ -174,7 +174,7 @@ var ErrNothing = errors.New("there is no rule that could be taken over")
 // What is not taken over stands in it as a comment.
 func RulesFile(sources []Source, o WriteOptions) ([]byte, error) {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Permission rules of %s, taken over by `hookmux rules import`. They hold on every\n"+
+	fmt.Fprintf(&b, "# Permission rules of %s, taken over by `hookmux rules import`. They apply to every\n"+
 		"# agent. They are written and decided as in Claude Code's settings (permissions).\n", o.Title)
 	for i := range sources {
 		for _, e := range sources[i].Entries {

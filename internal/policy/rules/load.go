@@ -151,7 +151,7 @@ func parseFile(s Source) ([]*Rule, []Problem) {
 		return nil, nil
 	}
 	if len(doc.Docs) > 1 {
-		return nil, whole(errors.New("the file holds several documents (---); put all rules into one"))
+		return nil, whole(errors.New("the file contains several documents (---); put all rules into one"))
 	}
 	body, ok := doc.Docs[0].Body.(*ast.MappingNode)
 	if !ok {

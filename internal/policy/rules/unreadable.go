@@ -27,7 +27,7 @@ func reportUnreadable(report *facts.Report, line *facts.Line, checks Checks) {
 			fmt.Sprintf("the command is too long to be checked (%d KiB); %s", len(cmd)>>10, advice))
 		return
 	case strings.ContainsRune(cmd, 0):
-		report.Add(unreadable, firstWords(cmd), "the command holds a NUL byte, so that it is not clear what "+
+		report.Add(unreadable, firstWords(cmd), "the command contains a NUL byte, so that it is not clear what "+
 			"would run")
 		return
 	case s.Truncated || s.TooDeep():

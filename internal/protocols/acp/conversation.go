@@ -112,7 +112,7 @@ type question struct{ method, session, cwd string }
 type session struct {
 	cwd, mode, model string
 	turns            int
-	words            string // the agent's last words
+	words            string // the agent's final message
 	wordsOf          string // the message they stand in
 	calls            map[string]*toolCall
 	allowed          map[action]bool // commands and paths that were said yes to

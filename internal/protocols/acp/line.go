@@ -26,7 +26,7 @@ func checkLine(line []byte) error {
 	case len(bytes.TrimSpace(text)) == 0 && !bytes.Contains(text, []byte("\r")):
 		return nil
 	case bytes.IndexByte(text, '\r') >= 0:
-		return errors.New("a carriage return stands inside the line")
+		return errors.New("there is a carriage return inside the line")
 	case bytes.HasPrefix(text, byteOrderMark):
 		return errors.New("the line begins with a byte order mark")
 	case !utf8.Valid(text):

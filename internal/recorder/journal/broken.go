@@ -34,7 +34,7 @@ func explainAt(path string, err error) error {
 		errors.Is(err, fs.ErrPermission):
 		advice = "make the file and its directory writable; " + advice
 	case resultCode(err) == sqlite3.SQLITE_BUSY:
-		advice = "another program holds the journal; close it"
+		advice = "another program has the journal open; close it"
 	}
 	return fmt.Errorf("%s: journal: %w; %s", path, err, advice)
 }

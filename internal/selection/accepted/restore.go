@@ -30,7 +30,7 @@ func (s *Store) Restore(shown string) (done []Change, left []error, err error) {
 			left = append(left, fmt.Errorf("%s: %w", c.Path, err))
 			continue
 		case content == nil && c.After == nil:
-			left = append(left, fmt.Errorf("%s is gone again, and what it added still counts; `hookmux config accept` ends "+
+			left = append(left, fmt.Errorf("%s is gone again, and what it added still applies; `hookmux config accept` ends "+
 				"that", c.Path))
 			continue
 		case content == nil:

@@ -29,9 +29,9 @@ func rulesFile() object {
 	properties["onUnknown"] = object{"enum": []string{"deny", "ask", "ignore"},
 		"description": "where a fact that the rule needs is not known"}
 	properties["expires"] = object{"type": "string", "pattern": `^[0-9]{4}-[0-9]{2}-[0-9]{2}$`,
-		"description": "the last day on which the rule counts"}
+		"description": "the last day on which the rule applies"}
 	match := properties["match"].(object)
-	match["description"] = "narrows the rule to some calls; every member must hold"
+	match["description"] = "narrows the rule to some calls; every member must match"
 	for name, words := range rules.Words() {
 		words = append(words[:len(words):len(words)], negated(words)...)
 		match["properties"].(object)[name] = oneOrMore(object{"anyOf": []object{{"enum": words}, {"pattern": `[*?\[{]`}}})

@@ -201,6 +201,6 @@ func matchObject(text func(string) object) object {
 			"path":    text("glob over a path: relative to the working folder, absolute, or from ~/"),
 		},
 		"additionalProperties": false,
-		"description":          "narrows the hook to some tool calls; every member must hold",
+		"description":          "narrows the hook to some tool calls; every member must match",
 	}
 }

@@ -418,7 +418,7 @@ func (s *Store) Retrust(root, file string, before, after []byte) error {
 		return err
 	}
 	if string(now.bytes[rel]) != string(after) {
-		return fmt.Errorf("%s: somebody else changed it too; look at it with `hookmux trust`", filepath.Join(root, rel))
+		return fmt.Errorf("%s: another program changed it, too; look at it with `hookmux trust`", filepath.Join(root, rel))
 	}
 	for _, f := range old.files {
 		if f.Path == rel {

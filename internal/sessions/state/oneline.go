@@ -7,7 +7,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
-// This file makes one line of other people's texts: titles, last words, errors, what goes
+// This file makes one line of other people's texts: titles, final messages, errors, what goes
 // on now.
 
 // MaxSummary bounds a summary, a title, an error, in characters.

@@ -1,5 +1,5 @@
 // Package transcript reads what agents write down about their sessions: it
-// tells what no hook reports. Titles, the agent's last words, that a person
+// tells what no hook reports. Titles, the agent's final message, that a person
 // pressed Esc, how a command ended.
 //
 // A [Reader] follows one session. Each [Reader.Read] gives the facts that are

@@ -146,7 +146,7 @@ var (
 	ErrMemory = errors.New("used up its memory")
 	// ErrNotRun: the engine ended before it looked at the event, which may be
 	// put to the next one.
-	ErrNotRun = errors.New("the hook was loaded anew")
+	ErrNotRun = errors.New("the hook was reloaded")
 )
 
 // SliceError is the end of an engine that did not give way.

@@ -86,7 +86,7 @@ func (s *Service) tryChannel(name string, on bool) wire.NotifyChannel {
 	ctx, cancel := context.WithTimeout(context.Background(), tellTime)
 	defer cancel()
 	l := s.queues[name]
-	const title, words = "hookmux can reach you", "This is how you are told when an agent needs you"
+	const title, words = "hookmux can reach you", "This is how hookmux notifies you when an agent is waiting"
 	now := time.Now()
 	err := l.channel.show(ctx, &Notice{
 		ID: "test", Kind: "permission", Agent: "hookmux", Title: title, Body: words, Time: now, Request: "test",

@@ -85,7 +85,7 @@ func (s *Service) removeMethod(params json.RawMessage, _ proc.Cred) (any, *wire.
 	}
 	if err := s.removeDevice(one); err != nil {
 		return nil, wire.Errorf(wire.CodeInternal,
-			"the device no longer counts, but may come back when the daemon restarts: %v", err)
+			"the device is removed, but may come back when the daemon restarts: %v", err)
 	}
 	return one.Info(0), nil
 }

@@ -169,7 +169,7 @@ func (s *Service) waitMethod(ctx context.Context, params json.RawMessage, _ proc
 	select {
 	case <-one.used:
 		if one.claim == nil {
-			return nil, wire.Errorf(wire.CodeGone, "%d wrong codes were tried, so this one no longer counts: if that wasn't you, "+
+			return nil, wire.Errorf(wire.CodeGone, "%d wrong codes were tried, so this one no longer works: if that wasn't you, "+
 				"a program on this machine guesses; begin again with `hookmux web pair`", pairTries)
 		}
 		return wire.WebClaim{Digits: one.claim.digits, Name: one.claim.name, Browser: one.claim.browser,
