@@ -217,7 +217,7 @@ func (s Style) statusDaemon(w io.Writer, info *wire.Info, all bool) {
 	}
 	s.statusRow(w, "", line+", journal "+size(c.Journal))
 	if t := info.Telemetry; t != nil {
-		s.statusRow(w, "telemetry", fmt.Sprintf("to %s: %d sent, %d waiting, %d dropped", termsafe.Line(t.Endpoint, 200), t.Sent,
+		s.statusRow(w, "", fmt.Sprintf("telemetry to %s: %d sent, %d waiting, %d dropped", termsafe.Line(t.Endpoint, 200), t.Sent,
 			t.Queued, t.Dropped))
 	}
 	if all {
