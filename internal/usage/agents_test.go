@@ -326,6 +326,27 @@ func TestFoldersBesideRecords(t *testing.T) {
 	}
 }
 
+// What is beside a record may come after it was read first.
+func TestAFolderThatIsSaidLater(t *testing.T) {
+	const chat = ".gemini/tmp/p/chats/s.jsonl"
+	row := func(id string) string {
+		return `{"id":"` + id + `","timestamp":"2026-11-15T02:09:31Z","type":"gemini","tokens":{"input":10,"output":1},"model":"m"}`
+	}
+	w := newWorld(t)
+	w.write(chat, `{"sessionId":"s"}`, row("a"))
+	w.scan()
+	w.write(".gemini/tmp/p/.project_root", "/home/user/project")
+	w.add(chat, row("b")+"\n")
+	w.scan()
+	projects := map[string]string{}
+	if err := w.store.Each(t.Context(), time.Time{}, func(c *Call) { projects[c.ID] = c.Project }); err != nil {
+		t.Fatal(err)
+	}
+	if len(projects) != 2 || projects["a"] != "" || projects["b"] != "/home/user/project" {
+		t.Errorf("projects %q", projects)
+	}
+}
+
 // A session of the real OpenClaw: three calls, of 1,200 tokens in and 20 out each. Its hooks named
 // the session by its key.
 func TestOpenClaw(t *testing.T) {

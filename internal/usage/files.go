@@ -331,7 +331,9 @@ func (r *reading) read(ctx context.Context, f *found, was *position, out *sink) 
 		out.doubt(now.State.Session, now.State.Project, "", time.Now())
 	}
 	if was != nil && was.Offset <= now.Size && was.isKnown(file) {
+		folder := now.State.Project
 		now.State, now.Offset = was.State, was.Offset
+		now.State.Project = cmp.Or(now.State.Project, folder) // it may be said later
 		// What the thread before had copied is known by now.
 		now.State.Codex.Copies = now.State.Codex.Copies && was.Offset == 0
 	}
