@@ -3,6 +3,7 @@ package rulescmd
 import (
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/hookmux/hookmux/event"
@@ -17,7 +18,7 @@ type told struct {
 	budgets []wire.Budget
 	windows []wire.UsageWindow
 	session *wire.Session
-	today   *wire.UsageReport
+	today   func() *wire.UsageReport // asked for once, where it's needed; nil where nobody knows
 }
 
 const notTold = "the daemon doesn't say what was used"
@@ -55,11 +56,14 @@ func askSpent(ctx context.Context, app *cmdutil.App, ev *event.Event) (budget.Sp
 			t.session = &s.Session
 		}
 	}
-	y, m, d := time.Now().Date()
-	var today wire.UsageReport
-	if c.Call(ctx, wire.MethodUsage, wire.UsageParams{Since: time.Date(y, m, d, 0, 0, 0, 0, time.Local)}, &today) == nil {
-		t.today = &today
-	}
+	t.today = sync.OnceValue(func() *wire.UsageReport {
+		y, m, d := time.Now().Date()
+		var today wire.UsageReport
+		if c.Call(ctx, wire.MethodUsage, wire.UsageParams{Since: time.Date(y, m, d, 0, 0, 0, 0, time.Local)}, &today) != nil {
+			return nil
+		}
+		return &today
+	})
 	return t, lifts
 }
 
@@ -72,10 +76,10 @@ func (t *told) Today(agent, project string) budget.Spend {
 		}
 		return budget.Spend{Dollars: *one.CostUSD, Tokens: *one.Tokens, Doubt: one.Doubt}
 	}
-	if agent != "" || project != "" || t.today == nil {
+	if agent != "" || project != "" || t.today() == nil {
 		return budget.Spend{Doubt: notTold}
 	}
-	sum := t.today.Totals
+	sum := t.today().Totals
 	return budget.Spend{Dollars: sum.CostUSD, Tokens: sum.Input + sum.Output + sum.CacheRead + sum.CacheCreation}
 }
 
@@ -105,7 +109,7 @@ func (t *told) OfWindow(agent string, length time.Duration) (float64, bool) {
 }
 
 // Known implements [budget.Spent].
-func (t *told) Known(context.Context) bool { return t.today != nil && t.today.Reading == nil }
+func (t *told) Known(context.Context) bool { return t.today() != nil && t.today().Reading == nil }
 
 // NoteEvent implements [budget.Spent]: nothing is made here.
 func (t *told) NoteEvent(*event.Event) {}

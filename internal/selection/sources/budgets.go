@@ -52,7 +52,7 @@ func checkBudgets(ctx context.Context, o *GuardOptions, list []*budget.Budget, c
 	ev := call.Event
 	var said event.Decision
 	for _, b := range list {
-		if !b.Covers(ev) {
+		if !covers(b, ev, o) {
 			continue
 		}
 		f, found := b.Check(ctx, ev, o.Spent)
@@ -68,6 +68,18 @@ func checkBudgets(ctx context.Context, o *GuardOptions, list []*budget.Budget, c
 		}
 	}
 	return said
+}
+
+// covers reports whether a budget is about an event, also where its session moved to another
+// folder.
+func covers(b *budget.Budget, ev *event.Event, o *GuardOptions) bool {
+	if covered := b.Covers(ev); covered || b.Project == "" || o.Started == nil {
+		return covered
+	}
+	there := *ev
+	var err error
+	there.Cwd, err = o.Started(ev)
+	return err == nil && b.Covers(&there)
 }
 
 // usageFacts returns what rules see of what was used; nil where nobody knows.

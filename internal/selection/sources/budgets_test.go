@@ -49,6 +49,15 @@ func TestBudgetsDecide(t *testing.T) {
 	if d := checkBudgets(t.Context(), o, list, &hook.Call{Event: &event.Event{ID: "e", Kind: event.ToolBefore, Agent: "claude"}}); d.Verdict != event.None && d.Verdict != "" {
 		t.Errorf("lifted: %+v", d)
 	}
+	// A session stays within the budget of the project that it started in.
+	project := budget.ParseAll([]string{"session=1usd project=/p block=100%"})
+	for started, want := range map[string]event.Verdict{"/p/sub": event.Deny, "/q": event.None} {
+		o := &GuardOptions{Spent: spent{10}, Started: func(*event.Event) (string, error) { return started, nil }}
+		ev := &event.Event{ID: "e", Kind: event.ToolBefore, Agent: "claude", Session: "s", Cwd: "/elsewhere"}
+		if d := checkBudgets(t.Context(), o, project, &hook.Call{Event: ev}); d.Verdict != want && !(want == event.None && d.Verdict == "") {
+			t.Errorf("started in %s: %+v", started, d)
+		}
+	}
 	// Without a daemon nobody knows what was used.
 	if d := checkBudgets(t.Context(), &GuardOptions{}, list, &hook.Call{Event: &event.Event{Kind: event.ToolBefore, Agent: "claude"}}); d.Verdict != event.Ask {
 		t.Errorf("without a daemon: %+v", d)
