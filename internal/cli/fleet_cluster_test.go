@@ -384,8 +384,14 @@ func wantNothingOfTheFleet(t *testing.T, list ...*machine) {
 				t.Errorf("%s is left behind", file)
 			}
 		}
+		m.hook("claude", "UserPromptSubmit", `{"session_id":"later","cwd":"/tmp","hook_event_name":"UserPromptSubmit","prompt":"afterwards"}`)
+		eventuallyFleet(t, "the next event is in the journal", func() bool { return strings.Contains(m.run("log", "-n", "5"), "afterwards") })
 		if rows := outboxOf(t, m); rows > 0 {
 			t.Errorf("%d events still wait for the fleet", rows)
+		}
+		var hosts []wire.Host
+		if m.json(&hosts, "remote", "list"); len(hosts) > 0 {
+			t.Errorf("the machines %+v are still shown", hosts)
 		}
 		if s := m.status(); s.Joined {
 			t.Errorf("a machine that left is still in the fleet: %+v", s)

@@ -362,8 +362,12 @@ func TestLookingIsToldAndEndsWithTheLink(t *testing.T) {
 	n.mu.Unlock()
 	f.change(func() { f.requests = append(f.requests, request("kw4m", "make")) })
 	await.Until(t, "the request is here", func() bool { return len(n.Hosts.Waiting()) == 1 })
+	cut := time.Now()
 	n.cut()
 	await.Until(t, "agents there wait no more", func() bool { return !f.isWatched() })
+	if took := time.Since(cut); took > attendLasts/2 {
+		t.Errorf("agents there waited %s for somebody who can't answer", took)
+	}
 	await.Until(t, "the link is lost", func() bool { return n.host().State == wire.HostLost })
 	if waiting := n.Hosts.Waiting(); len(waiting) > 0 {
 		t.Errorf("%d requests wait over a lost link, want none: their agents ask themselves", len(waiting))
@@ -624,17 +628,47 @@ func TestRemoveForgetsOnBothSides(t *testing.T) {
 	f := newFar(t)
 	n := newNear(t, f.serve)
 	n.add(t, f, wire.ScopeAnswer)
+	f.change(func() { f.requests = append(f.requests, request("kw4m", "make")) })
+	await.Until(t, "the request is here", func() bool { return len(n.Hosts.Waiting()) == 1 })
+	id, instance := n.links["build"].identity, f.server.instance
 	result, bad := n.removeMethod(mustJSON(wire.RemoteNameParams{Name: "build"}), proc.Cred{})
 	if bad != nil || !result.(wire.RemoteRemoved).Left {
 		t.Fatalf("removed: %+v, %v; want the other machine told", result, bad)
+	}
+	n.mu.Lock()
+	if last := n.told[len(n.told)-1]; !last.Gone || !slices.Contains(n.notes, "inbox.withdrawn build/kw4m") {
+		t.Errorf("those who watch are told %+v and %v, want the session gone and the request withdrawn", last, n.notes)
+	}
+	n.mu.Unlock()
+	if links := f.server.Links(id.device); links > 0 {
+		t.Errorf("%d links are still open there", links)
+	}
+	by, err := id.sign(purposeFollow, instance, "", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, bad := f.server.Open(mustJSON(by), proc.Cred{}); bad == nil || bad.Code != wire.CodeRefused {
+		t.Errorf("the deleted key opens a link: %v", bad)
 	}
 	if list := f.server.Devices.List(); len(list) > 0 {
 		t.Errorf("the other machine still knows %+v", list)
 	}
 	again := NewConnector(ConnectorOptions{Deps: n.Deps, Context: n.ctx, Hosts: n.Hosts})
-	if len(again.list) > 0 || len(n.Hosts.List()) > 0 {
-		t.Errorf("the host is still there: %v on disk, %v on the list", again.list, n.Hosts.List())
+	if len(again.list) > 0 || len(n.Hosts.List()) > 0 || len(n.links) > 0 {
+		t.Errorf("the host is still there: %v on disk, %v on the list, %v linked", again.list, n.Hosts.List(), n.links)
 	}
+}
+
+// A machine that asks to be forgotten, and doesn't hang up, is hung up on.
+func TestRemovedMachineIsHungUpOn(t *testing.T) {
+	f := newFar(t)
+	n := newNear(t, f.serve)
+	n.add(t, f, wire.ScopeRead)
+	one := n.links["build"]
+	if bad := one.leave(t.Context()); bad != nil {
+		t.Fatal(bad)
+	}
+	await.Until(t, "the link is ended", func() bool { return f.server.Links(one.identity.device) == 0 })
 }
 
 // A machine that is gone is removed all the same.

@@ -264,6 +264,10 @@ func TestForgetOneOfTwoHosts(t *testing.T) {
 	if at, err := c.place("a"); !slices.Equal(ids, []string{"a.b/e1"}) || at.After != 0 || err != nil {
 		t.Errorf("after a was removed there are %v, and a's place is %+v (%v); want a.b's event alone", ids, at, err)
 	}
+	var stored map[string]place
+	if b, err := os.ReadFile(c.path(placesFile)); err != nil || json.Unmarshal(b, &stored) != nil || len(stored) != 1 {
+		t.Errorf("the places on disk are %v (%v), want a.b's alone", stored, err)
+	}
 }
 
 // What a daemon that was killed during a removal left is deleted by the next one.
@@ -278,9 +282,14 @@ func TestRemovalThatWasCutShort(t *testing.T) {
 	if _, err := c.take("removed", place{}, page); err != nil {
 		t.Fatal(err)
 	}
-	restart := func() {
+	restart := func(left ...string) {
 		n.stop()
 		await.Until(t, "the daemon here ends", func() bool { return n.Background.Wait(t.Context()) })
+		for _, end := range left {
+			if err := os.WriteFile(n.copies.path(copiesFile)+end, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
 		n = newNearIn(t, n.Deps, f.serve)
 		n.Run(n.ctx)
 	}
@@ -297,7 +306,7 @@ func TestRemovalThatWasCutShort(t *testing.T) {
 	if err := n.store(nil); err != nil {
 		t.Fatal(err)
 	}
-	restart()
+	restart("-wal", "-shm") // as SQLite leaves them when it's killed
 	if left, _ := filepath.Glob(filepath.Join(n.Dirs.State, "remote-log*")); len(left) > 0 {
 		t.Errorf("without a host there are %v", left)
 	}

@@ -408,10 +408,11 @@ func TestHostileMember(t *testing.T) {
 			}
 			return by.ask(protocol.Ask{What: protocol.AskPush, Policy: &signed}).Error
 		}
-		bossRecord := f.server.roster.get(boss.id).Signed
+		bossRecord, chief := f.server.roster.get(boss.id).Signed, f.member("chief", protocol.RoleOperator)
 		for what, refused := range map[string]string{
 			"a member's own":             push(evil, evil, 1, nil),
 			"an operator's, by a member": push(evil, boss, 1, nil),
+			"another operator's":         push(boss, chief, 1, nil),
 			"in an operator's name":      push(boss, evil, 1, func(s *protocol.SignedPolicy) { s.Record = bossRecord }),
 			"a changed one": push(boss, boss, 1, func(s *protocol.SignedPolicy) {
 				s.Text = strings.Replace(s.Text, `"version":1`, `"version":2`, 1)
