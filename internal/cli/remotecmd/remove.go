@@ -36,7 +36,7 @@ what to run when it's back: with --there, what remote add put on USER@HOST is ta
 		},
 	}
 	cmd.Flags().BoolVar(&here, "here", false, "leave hookmux installed on the other machine")
-	cmd.Flags().BoolVar(&there, "there", false, "take hookmux away from USER@HOST, which is removed here already")
+	cmd.Flags().BoolVar(&there, "there", false, "take hookmux, with its hooks and records, away from USER@HOST, which is off the list already")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON; implies --here")
 	cmd.MarkFlagsMutuallyExclusive("here", "there")
 	cmd.MarkFlagsMutuallyExclusive("there", "json")
@@ -73,7 +73,8 @@ func removeHost(ctx context.Context, app *cmdutil.App, name string, here, asJSON
 	}
 	if !gone.Left {
 		if _, err := probe(ctx, app, gone.Target); err != nil {
-			app.Say("%s couldn't be reached (%s). When it's back, run: %s", gone.Target, termsafe.Line(gone.Why, 160), later)
+			app.Say("%s couldn't be reached (%s). When it's back, run:", gone.Target, termsafe.Line(err.Error(), 160))
+			fmt.Fprintf(app.Stdout, "\n  %s\n\n", later) // in one line, so that it can be copied
 			return nil
 		}
 	}
