@@ -61,6 +61,7 @@ type InboxRequest struct {
 	Tool     string          `json:"tool"` // "" and null where no tool asks
 	ToolKind string          `json:"toolKind,omitempty"`
 	Input    json.RawMessage `json:"input"`
+	Call     string          `json:"call,omitempty"` // the agent's own id of the call, where it gives one
 
 	// Choices lists what the user may say: once, always, all, bypass, deny,
 	// answer for permissions and questions; accept, auto, manual, reject for a

@@ -23,7 +23,7 @@ func (e *entry) asItem() wire.InboxRequest {
 		out.AgentID = ev.Subagent.ID
 	}
 	if t := ev.Tool; t != nil {
-		out.Tool, out.ToolKind, out.Input = t.Name, string(t.Kind), event.RawJSON(t.CurrentInput())
+		out.Tool, out.ToolKind, out.Input, out.Call = t.Name, string(t.Kind), event.RawJSON(t.CurrentInput()), t.CallID
 	}
 	if r.Rule != nil {
 		out.Rule = r.Rule.Text()

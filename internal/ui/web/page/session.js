@@ -211,12 +211,22 @@ const drawStep = (e) => {
     el('time', { datetime: e.time }, clock(e.time)))
 }
 
+// askedStep is the one of a tool's open calls that a request asks for: the one of its id, or
+// of its text where the agent gives no id. Of several that might be it, it's none.
+const askedStep = (open, request) => {
+  const numbered = request.call ? open.filter((e) => e.call) : []
+  if (numbered.length) return numbered.find((e) => e.call === request.call)
+  const texts = Object.values(request.input || {}).filter((one) => typeof one === 'string')
+  const does = (e) => { const what = e.text?.slice(e.tool.length).replace(/^:? /, ''); return what && texts.some((one) => one === what || one.endsWith(`/${what}`)) }
+  return open.findLast(does) || (open.length === 1 ? open[0] : undefined)
+}
+
 // lastSteps draws what led to a request; the call that it asks for is on its card.
 export const lastSteps = async (request, count) => {
   const { events } = await state.api.get(`/api/events?session=${encodeURIComponent(request.session)}`)
   const list = steps(events)
-  const asked = list.findLastIndex((e) => e.tool && !e.over && !e.verdict && (e.tool === request.tool || e.toolKind === request.kind))
-  return list.filter((_, i) => i !== asked).slice(-count).map(drawStep)
+  const asked = askedStep(list.filter((e) => e.tool && !e.over && !e.verdict && (e.tool === request.tool || e.toolKind === request.kind)), request)
+  return list.filter((e) => e !== asked).slice(-count).map(drawStep)
 }
 
 const drawEvents = () => {
