@@ -78,6 +78,7 @@ func TestPageInChromium(t *testing.T) {
 	w.run("reload", chromedp.Reload(), chromedp.WaitVisible(".home", chromedp.ByQuery), chromedp.WaitVisible(".link.live", chromedp.ByQuery))
 	w.Down()
 	w.run("offline", chromedp.WaitVisible(".link.offline", chromedp.ByQuery), chromedp.WaitVisible(`//h1[contains(., "reach hookmux")]`), chromedp.WaitVisible(`//button[.="Retry"]`))
+	w.audit("offline")
 	w.Up()
 	w.run("back", chromedp.WaitVisible(".link.live", chromedp.ByQuery), chromedp.WaitVisible(`//h1[contains(., "all caught up")]`))
 	said = w.ask(bash("echo after the restart"))

@@ -2,6 +2,7 @@ package browsertest
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"slices"
 	"testing"
@@ -10,6 +11,8 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // A phone on fast 3G: 1.6 Mbit/s down, 0.75 up and 150 ms to the first byte, as
@@ -32,6 +35,7 @@ func TestUsableWithinASecond(t *testing.T) {
 	}
 	w := newWorld(t)
 	w.pair()
+	w.MustCall(wire.MethodConfigSet, wire.ConfigSetParams{Key: "inbox.wait.codex", Value: json.RawMessage(`"30m"`)}, nil) // else it asks at its own prompt between two loads
 	w.busyDay()
 	w.run("a phone", network.Enable(), network.SetCacheDisabled(true), emulation.SetCPUThrottlingRate(slowerCPU),
 		chromedp.ActionFunc(func(ctx context.Context) error {

@@ -161,9 +161,9 @@ export const homeView = (meant, redraw) => {
   fillLater(all)
   place(home.cards, wide.matches ? all : rows(keepers.home, row).flatMap((line, i) => [line, all[i]]))
   if (main.firstChild !== home.node) { main.replaceChildren(home.node); home.meant = '' }
-  const before = home.order?.indexOf(home.selected) ?? 0
+  const before = home.order?.indexOf(home.selected) ?? -1
   home.order = list.map((one) => one.id)
-  select(home.order.includes(home.selected) ? home.selected : home.order[Math.min(Math.max(before, 0), home.order.length - 1)], focused)
+  select(home.order.includes(home.selected) ? home.selected : before < 0 ? list.find((one) => one.status === 'pending')?.id ?? home.order[0] : home.order[Math.min(before, home.order.length - 1)], focused)
   home.empty.hidden = list.length > 0
   home.top.hidden = !list.length
   home.turns.hidden = list.length < 2
