@@ -319,8 +319,21 @@ func explainKey(rule ast.Node, unknown *yaml.UnknownFieldError) string {
 var decisionWords = []string{"deny", "ask", "allow", "warn", "block", "effect", "action", "decision", "verdict", "then"}
 
 // ruleParts are the parts of a rule that have keys, by the key they're below.
-var ruleParts = map[string]reflect.Type{"": reflect.TypeFor[Rule](), "match": reflect.TypeFor[Match](),
-	"examples": reflect.TypeFor[Examples](), "claude": reflect.TypeFor[ClaudeRules]()}
+var ruleParts = partsOf(reflect.TypeFor[Rule]())
+
+func partsOf(rule reflect.Type) map[string]reflect.Type {
+	parts := map[string]reflect.Type{"": rule}
+	for i := range rule.NumField() {
+		part := rule.Field(i).Type
+		if part.Kind() == reflect.Pointer {
+			part = part.Elem()
+		}
+		if key := keyOf(rule.Field(i)); key != "" && part.Kind() == reflect.Struct {
+			parts[key] = part
+		}
+	}
+	return parts
+}
 
 // parentOf returns the key of a rule that another key is below, "" for one of the rule's own.
 func parentOf(rule ast.Node, key *token.Token) string {
@@ -341,11 +354,17 @@ func keysOf(t reflect.Type) []string {
 		return nil
 	}
 	for i := range t.NumField() {
-		if key, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ","); key != "" && key != "-" {
+		if key := keyOf(t.Field(i)); key != "" {
 			keys = append(keys, key)
 		}
 	}
 	return keys
+}
+
+// keyOf returns how a field is called in a file; "" for one that files don't have.
+func keyOf(field reflect.StructField) string {
+	key, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
+	return strings.TrimPrefix(key, "-")
 }
 
 // firstToken returns where a rule begins.

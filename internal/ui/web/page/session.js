@@ -178,7 +178,11 @@ const steps = (events) => {
     const isCall = e.kind === 'tool.before' || e.kind === 'tool.after' || e.kind === 'tool.permission.request'
     const key = isCall ? e.call || `${e.tool} ${e.text}` : ''
     let one = isCall ? calls.get(key) : null
-    if (isCall && !one && e.call) one = calls.get(`${e.tool} ${e.text}`) // a request without the call's id came first
+    if (isCall && !one && e.call) { // a request without the call's id may have come first
+      one = calls.get(`${e.tool} ${e.text}`)
+      if (one?.call) one = null // another call that does the same
+      else if (one) one.call = e.call
+    }
     if (one && !one.over) {
       if (e.verdict) { one.verdict = e.verdict; one.why = e.why || one.why }
       if (e.failed) one.failed = true
