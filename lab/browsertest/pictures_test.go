@@ -43,6 +43,11 @@ func TestPictures(t *testing.T) {
 	w.seesChanges("inbox-390-light")
 	w.run("the red one", chromedp.Evaluate(choose(1), nil))
 	w.pictures("risky")
+	w.run("held for a while", chromedp.Evaluate(`{ const at = (one, name, value) => { one.style.transition = 'none'; one.style[name] = value }
+		const button = document.querySelector('.selected .hold')
+		at(button.querySelector('.fill'), 'transform', 'scaleX(.6)')
+		at(button.querySelector('.ring path + path'), 'strokeDashoffset', '.4') }`, nil))
+	w.pictures("hold")
 	w.run("the change", chromedp.Evaluate(choose(2), nil))
 	w.pictures("change")
 	w.run("the permission", chromedp.Click(button("save a permission")), chromedp.WaitVisible(".rule", chromedp.ByQuery),
@@ -55,7 +60,7 @@ func TestPictures(t *testing.T) {
 	w.run("the sessions", chromedp.Navigate(w.url+"/#/sessions"), chromedp.WaitVisible(".sessions", chromedp.ByQuery))
 	w.pictures("sessions", 390) // they're beside everything else on a desktop
 	w.run("the session", chromedp.Navigate(w.url+"/#/session/s1"), chromedp.WaitVisible(".timeline .said", chromedp.ByQuery), chromedp.WaitVisible("article", chromedp.ByQuery),
-		chromedp.WaitVisible(`//p[@class="one-facts"]/span[contains(., "$")]`)) // the cost comes a little later
+		chromedp.WaitVisible(`//p[contains(@class, "one-facts")]/span[contains(., "$")]`)) // the cost comes a little later
 	w.pictures("session")
 	w.run("the session that doesn't ask", chromedp.Navigate(w.url+"/#/session/s-2"), chromedp.WaitVisible(".timeline .said", chromedp.ByQuery), chromedp.WaitVisible(".send", chromedp.ByQuery))
 	w.pictures("composer")
@@ -72,11 +77,16 @@ func TestPictures(t *testing.T) {
 	w.pictures("empty")
 	said := w.ask(bash("rm -rf build"))
 	w.run("to deny", chromedp.WaitVisible(button("Deny")), chromedp.Click(button("Deny")), chromedp.SendKeys("article textarea", "use make clean", chromedp.ByQuery), chromedp.Blur("article textarea", chromedp.ByQuery))
-	w.pictures("deny", 390)
+	w.pictures("deny")
 	w.denyAll([]chan string{said})
 	said = w.ask(claude("ExitPlanMode", map[string]any{"plan": "# Cart totals\n\n1. Add `Money`, which knows its currency\n2. Use it in **every** total\n   - orders\n   - refunds\n3. Keep the old field for a release\n\nThen run the tests."}))
 	w.run("the plan", chromedp.WaitVisible(".plan-h", chromedp.ByQuery))
 	w.pictures("plan")
+	w.denyAll([]chan string{said})
+	said = w.ask(claude("Write", map[string]any{"file_path": "/home/you/shop/src/money.ts", "content": strings.Repeat("export const cents = (value) => Math.round(value * 100)\n", 60)}))
+	w.resize(1440, 900, "light")
+	w.run("a long one", chromedp.WaitVisible("article.unread .read-on", chromedp.ByQuery))
+	w.pictures("long", 1440)
 	w.denyAll([]chan string{said})
 	said = w.ask(question())
 	w.run("the question", chromedp.WaitVisible(option("SQLite")), chromedp.Click(option("SQLite")))
@@ -85,11 +95,14 @@ func TestPictures(t *testing.T) {
 	w.MustCall(wire.MethodWebDeviceScope, wire.WebDeviceParams{Device: device.ID, Scope: wire.ScopeRead}, nil)
 	said = w.ask(bash("npm test -- --grep 'cart total'"))
 	w.run("only to read", chromedp.WaitVisible(`//article//p[contains(., "only read")]`))
-	w.pictures("read", 390)
-	w.denyAll([]chan string{said})
-	w.Down()
-	w.run("offline", chromedp.WaitVisible(".link.offline", chromedp.ByQuery))
-	w.pictures("offline", 390)
+	w.pictures("read")
+	w.MustCall(wire.MethodWebDeviceScope, wire.WebDeviceParams{Device: device.ID, Scope: wire.ScopeAnswer}, nil)
+	w.run("to answer", chromedp.WaitVisible(button("Approve")))
+	w.MustCall(wire.MethodWebStop, nil, nil)
+	w.run("offline", chromedp.WaitVisible(".link.offline", chromedp.ByQuery), chromedp.WaitNotVisible(button("Approve")))
+	w.pictures("offline")
+	w.MustCall(wire.MethodInboxReply, wire.InboxReplyParams{ID: w.waiting().ID, SHA256: w.waiting().SHA256, Choice: "deny"}, nil)
+	<-said
 }
 
 // choose opens one of the requests in the list of all.
@@ -335,7 +348,7 @@ func (w *world) seesChanges(name string) {
 	}
 	for what, change := range map[string][2]string{
 		"a button of another colour": {`document.querySelector('article .yes').style.background = '#0a7d4f'`, `document.querySelector('article .yes').style.background = ''`},
-		"a word that's cut":          {`document.querySelector('article h2').firstChild.data = 'Run a com…'`, `document.querySelector('article h2').firstChild.data = 'Run a command'`},
+		"a word that's cut":          {`document.querySelector('article h2 a').firstChild.data = 'Speed up the or…'`, `document.querySelector('article h2 a').firstChild.data = 'Speed up the orders endpoint'`},
 		"a line that moved":          {`document.querySelector('.body').style.paddingTop = '6px'`, `document.querySelector('.body').style.paddingTop = ''`},
 	} {
 		w.run(what, chromedp.Evaluate(change[0]+";0", nil))

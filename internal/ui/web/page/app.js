@@ -1,5 +1,5 @@
 // hookmux's page: what waits for you, what your agents do, and your answers.
-import { el, icon, ago } from './dom.js'
+import { el, icon, ago, asked } from './dom.js'
 import { code, connect, connecting } from './boot.js'
 import { forget } from './key.js'
 import { state, main, wide, sessionKey, announce, drawLeft, drawSessions, placeSessions } from './state.js'
@@ -69,7 +69,7 @@ const setLink = (link) => {
   document.documentElement.classList.toggle('stale', link === 'offline')
   const node = document.getElementById('link')
   node.className = `link ${link}`
-  node.textContent = { live: 'Connected', connecting: 'Connecting…', offline: 'Offline, trying again' }[link] || ''
+  node.textContent = { live: 'Connected', connecting: 'Connecting…', offline: 'Offline' }[link] || ''
 }
 
 // follow keeps the stream open, and comes back when it ends: everything that waits and
@@ -188,7 +188,7 @@ addEventListener('hashchange', () => {
 })
 
 setInterval(() => {
-  for (const node of document.querySelectorAll('[data-since]')) node.textContent = ago(node.dataset.since)
+  for (const node of document.querySelectorAll('[data-since]')) node.textContent = 'asked' in node.dataset ? asked(node.dataset.since) : ago(node.dataset.since)
   document.querySelectorAll('.left').forEach(drawLeft)
 }, 5000)
 
@@ -210,7 +210,7 @@ addEventListener('keydown', (e) => {
   holding = meant
   meant.hold()
 })
-addEventListener('keyup', (e) => { if (e.key === 'a') { holding?.release(); holding = null } })
+addEventListener('keyup', (e) => { if (holding && e.key.toLowerCase() === holding.dataset.key) { holding.release(); holding = null } })
 
 // A notification that's clicked opens its request in the page that's there.
 navigator.serviceWorker?.addEventListener('message', ({ data }) => { if (/^#\/request\//.test(data?.open)) location.hash = data.open })

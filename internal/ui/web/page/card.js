@@ -1,8 +1,8 @@
 // A request as you decide about it. Below a title, what's drawn is the text of `shown` and
 // nothing but it, line by line: its hash is what your answer signs.
-import { el, icon, badge, ago, base, short } from './dom.js'
+import { el, icon, badge, ring, asked, base, short } from './dom.js'
 import { sha256 } from './key.js'
-import { state, folderOf, agentName, drawLeft, askOf, asker } from './state.js'
+import { state, folderOf, agentName, drawLeft, askOf } from './state.js'
 
 const prefix = '  '
 
@@ -153,10 +153,24 @@ const effectOf = (request) => {
   return effect.charAt(0).toUpperCase() + effect.slice(1)
 }
 
+// effectNodes has the part that's dangerous stand out: a program that's run beside it isn't.
+const effectNodes = (effect, risky) => {
+  const parts = effect.split(' · ')
+  const plain = (part) => /^runs [\w.-]+$/i.test(part)
+  if (!risky || parts.length < 2 || parts.every(plain)) return effect
+  return [parts.filter((part) => !plain(part)).join(' · '), el('small', {}, parts.filter(plain).map((part) => ` · ${part}`).join(''))]
+}
+
 // ruleText is a permission as a control shows it.
 const ruleText = (request) => {
   const [, what, to] = request.rule.match(/^(run exactly|write and edit): (.*)$/s) || []
   return !what ? request.rule : `${what} ${what.startsWith('run') || request.host ? to : to.split(', ').map((one) => short(one, state.home)).join(', ')}`
+}
+
+// ruleNodes is that with what it allows as code.
+const ruleNodes = (request) => {
+  const [, what, to] = ruleText(request).match(/^(run exactly|write and edit) (.*)$/s) || []
+  return what ? [`${what} `, el('code', {}, to)] : ruleText(request)
 }
 
 // body draws the card's lines, those of one kind together. A line is left out only if a
@@ -232,6 +246,8 @@ const body = (request, may) => {
 
 let serial = 0
 
+const chord = /Mac|iP/.test(navigator.platform) ? '⌘' : 'Ctrl'
+
 const key = (letter) => el('kbd', { 'aria-hidden': 'true' }, letter)
 
 // form draws the controls of a question, or of a form with several.
@@ -274,9 +290,9 @@ const form = (request, id) => {
   } }
 }
 
-const planNames = { accept: 'Accept', auto: 'Accept without asking', manual: 'Accept and review each edit' }
-const planNotes = { auto: 'Edits run without asking you', manual: 'Asks you before each edit' }
-const planKeys = { auto: 'u', manual: 'm' }
+const planNames = { accept: 'Accept', auto: 'Accept, then allow all edits', manual: 'Accept and review each edit' }
+const planNotes = { accept: 'In its earlier mode', auto: 'Edits won’t ask you in this session', manual: 'Asks you before each edit' }
+const planKeys = { manual: 'm' }
 
 const holdTime = 700 // milliseconds
 
@@ -284,7 +300,7 @@ const holdTime = 700 // milliseconds
 // mouse, Enter, the space bar or a key of the page. Who can't hold gets to confirm instead.
 const held = (kind, text, act, confirm) => {
   let timer = 0
-  const button = el('button', { type: 'button', class: `hold ${kind}` }, el('span', { class: 'fill', 'aria-hidden': 'true' }), text)
+  const button = el('button', { type: 'button', class: `hold ${kind}` }, el('span', { class: 'fill', 'aria-hidden': 'true' }), ring(), text)
   const stop = () => { clearTimeout(timer); timer = 0; button.classList.remove('held') }
   const start = () => {
     if (timer || button.disabled) return
@@ -319,13 +335,17 @@ const draw = (node, request, { act, release, may, title }) => {
   const risky = request.risk === 'high'
   const folder = inHead(request) ? folderOf(request) : base(request.cwd)
   const effect = effectOf(request)
+  // What happens without an answer is the same everywhere: the agent goes on as if it hadn't asked here.
+  const left = request.status === 'pending' && request.deadline ? drawLeft(el('span', { class: 'left', 'data-until': request.deadline, 'data-to': agentName(request.agent),
+    title: `Without an answer, ${agentName(request.agent)} goes on as it would without hookmux` })) : null
   const read = el('div', { class: 'read', tabindex: '-1' },
     el('header', {}, badge(request.agent, 'small'),
       el('div', { class: 'head', id: `${id}-h` },
-        el('div', { class: 'session-top' }, el('h2', { title: head }, askOf(request)), el('span', { class: 'when', 'data-since': request.createdAt }, ago(request.createdAt))),
-        el('p', { class: 'where' }, el('a', { href: `#/session/${encodeURIComponent(request.session)}` }, title() || base(request.cwd) || request.session.slice(0, 8)), el('span', { class: `cut ${asker(request) === agentName(request.agent) ? 'agent' : ''}` }, asker(request)),
-          folder ? el('span', { class: 'folder', title: request.cwd }, folder) : '', request.host ? el('span', { class: 'host' }, request.host) : ''))),
-    effect ? el('p', { class: 'effect' }, icon(risky ? 'alert' : 'bolt'), el('span', {}, effect)) : null,
+        el('h2', {}, el('a', { href: `#/session/${encodeURIComponent(request.session)}` }, title() || base(request.cwd) || request.session.slice(0, 8))),
+        el('p', { class: 'where bits', title: head }, el('span', { class: 'asks-what' }, askOf(request)),
+          folder ? el('span', { class: 'folder', title: request.cwd }, folder) : '', request.host ? el('span', { class: 'host' }, request.host) : ''),
+        el('p', { class: 'clocks bits' }, el('span', { 'data-since': request.createdAt, 'data-asked': '' }, asked(request.createdAt)), left))),
+    effect ? el('p', { class: 'effect' }, icon(risky ? 'alert' : 'bolt'), el('span', {}, effectNodes(effect, risky))) : null,
     el('div', { class: 'body' }, body(request, may)),
     request.note ? el('p', { class: 'note' }, request.note) : null)
   node.append(read)
@@ -333,9 +353,8 @@ const draw = (node, request, { act, release, may, title }) => {
     read.append(el('p', { class: 'note' }, 'The agent asks this at its own prompt; it can only be answered there.'))
     return
   }
-  const left = request.deadline ? el('span', { class: 'until' }, icon('clock'), drawLeft(el('span', { class: 'left', 'data-until': request.deadline }))) : null
   if (!may) {
-    node.append(el('div', { class: 'actions' }, left ? el('p', { class: 'foot' }, left) : null, el('p', { class: 'locked' }, icon('lock'), 'This device can only read. Answer in the terminal or on another device.')))
+    node.append(el('div', { class: 'actions' }, el('p', { class: 'locked' }, icon('lock'), 'This device can only read. Answer in the terminal or on another device.')))
     showWhole(node, read)
     return
   }
@@ -363,36 +382,37 @@ const draw = (node, request, { act, release, may, title }) => {
   }
   const show = (...content) => { panel.replaceChildren(...content); panel.hidden = false; buttons.hidden = others.hidden = true; panel.querySelector('input,textarea,select,button')?.focus() }
   const close = () => { panel.hidden = true; buttons.hidden = others.hidden = false; buttons.querySelector('button')?.focus() }
-  const cancel = () => el('button', { type: 'button', class: 'plain-button', onclick: close }, 'Cancel')
+  const cancel = () => el('button', { type: 'button', class: 'plain-button', onclick: close }, 'Cancel', key('Esc'))
   const askPIN = (more, why, tried) => {
     const input = el('input', { type: 'password', inputmode: 'numeric', autocomplete: 'off', id: `${id}-pin` })
     show(el('form', { onsubmit: (e) => { e.preventDefault(); say(more, input.value) } },
       el('label', { for: `${id}-pin` }, tried ? why : 'Approvals ask for your PIN'), input,
-      el('div', { class: 'buttons' }, cancel(), el('button', { class: 'yes' }, 'Approve'))))
+      el('div', { class: 'buttons' }, cancel(), el('button', { class: 'yes' }, 'Approve', key('↵')))))
   }
   const askReason = (more) => {
     const input = el('textarea', { rows: 2, id: `${id}-why`, placeholder: 'What should it do instead?' })
     show(el('form', { onsubmit: (e) => { e.preventDefault(); const reason = input.value.trim(); say(reason ? { ...more, reason, ...(more.plan ? { feedback: reason } : {}) } : more) } },
-      el('label', { for: `${id}-why` }, 'Reason, for the agent (optional)'), input,
-      el('div', { class: 'buttons' }, cancel(), el('button', { class: 'no' }, icon('cross'), more.plan ? 'Send back' : request.kind === 'question' ? 'Don’t answer' : 'Deny'))))
+      el('label', { for: `${id}-why` }, 'Reason for the agent (optional)'), input,
+      el('div', { class: 'buttons' }, cancel(), el('button', { class: 'no' }, icon('cross'), more.plan ? 'Send back' : request.kind === 'question' ? 'Don’t answer' : 'Deny', key(`${chord} ↵`)))))
     input.addEventListener('keydown', (e) => { if (e.key === 'Enter' && (e.metaKey || e.ctrlKey)) input.form.requestSubmit() })
   }
   const askAlways = () => {
     const scopes = [request.project ? ['project', `In ${base(request.project)}`] : null, ['session', 'In this session'], ['everywhere', 'Everywhere']].filter(Boolean)
-    const select = el('select', { id: `${id}-scope` }, scopes.map(([value, text]) => el('option', { value }, text)))
+    const select = el('select', { id: `${id}-scope`, onkeydown: (e) => { if (e.key === 'Enter') { e.preventDefault(); select.form.requestSubmit() } } }, scopes.map(([value, text]) => el('option', { value }, text)))
     const save = () => say({ choice: 'always', rule: request.rule, scope: select.value })
     show(el('form', { onsubmit: (e) => { e.preventDefault(); if (!risky) save() } },
       el('p', { class: 'label' }, 'This will be saved'), el('pre', { class: 'rule', tabindex: '0' }, ruleText(request)),
       el('label', { for: `${id}-scope` }, 'Where it applies'), el('span', { class: 'select' }, select),
-      el('div', { class: 'buttons' }, cancel(), risky ? held('', 'Hold to approve and save', save, () => sure('Approve and save', save)) : el('button', { class: 'yes' }, icon('check'), 'Approve and save'))))
+      el('div', { class: 'buttons' }, cancel(), risky ? held('', 'Hold to approve and save', save, () => sure('Approve and save', save)) : el('button', { class: 'yes' }, icon('check'), 'Approve and save', key('↵')))))
   }
   // sure is for who can't hold a button down.
-  const sure = (text, act) => show(el('p', { class: 'label' }, `${effect || head}. Are you sure?`),
+  const sure = (text, act, what = effect || head) => show(el('p', { class: 'label' }, `${what}. Are you sure?`),
     el('div', { class: 'buttons' }, cancel(), el('button', { type: 'button', class: 'danger', onclick: act }, text)))
   // Keys are those of the terminal.
   const button = (kind, text, symbol, onclick, letter) => el('button', { type: 'button', class: kind, onclick, 'data-key': letter }, symbol ? icon(symbol) : null, text)
-  const other = (kind, symbol, text, small, onclick, letter) => others.append(button(`choice ${kind}`, [el('span', { title: small }, el('b', {}, text), small ? el('small', {}, small) : null),
-    key(letter === 'A' ? '⇧A' : letter.toUpperCase())], symbol, onclick, letter))
+  const lines = (text, small, letter) => [el('span', { class: 'lines' }, el('b', {}, text), small ? el('small', {}, small) : null), key(letter === 'A' ? '⇧A' : letter.toUpperCase())]
+  const other = (kind, symbol, text, small, onclick, letter) => others.append(button(`choice ${kind}`, lines(text, small, letter), symbol, onclick, letter))
+  const keyed = (hold, letter) => { hold.dataset.key = letter; return hold }
   const yes = (text, symbol, act) => buttons.append(button('yes', [text, key('A')], symbol, act, 'a'))
   const no = (act, text = 'Deny…') => buttons.append(button('no', [text, key('D')], 'cross', act, 'd'))
   if (request.kind === 'question' && choices.includes('answer')) {
@@ -409,25 +429,23 @@ const draw = (node, request, { act, release, may, title }) => {
     const modes = ['accept', 'manual', 'auto'].filter((mode) => choices.includes(mode))
     const approve = (mode) => () => say({ choice: 'plan', plan: mode })
     if (choices.includes('reject')) no(() => askReason({ choice: 'deny', plan: 'reject' }), 'Send back…')
-    if (modes.length) yes(modes[0] === 'accept' && modes.length > 1 ? el('span', {}, planNames.accept, el('small', {}, 'Keeps the current mode')) : planNames[modes[0]], 'check', approve(modes[0]))
-    for (const mode of modes.slice(1)) other(`go ${mode === 'auto' ? 'warn' : ''}`, mode === 'auto' ? 'alert' : 'check', planNames[mode], planNotes[mode], approve(mode), planKeys[mode])
+    if (modes.length) yes(modes.length > 1 ? el('span', { class: 'lines' }, el('b', {}, planNames[modes[0]]), el('small', {}, planNotes[modes[0]])) : planNames[modes[0]], 'check', approve(modes[0]))
+    for (const mode of modes.slice(1)) {
+      if (mode === 'auto') others.append(keyed(held('choice go', lines(planNames.auto, `Hold. ${planNotes.auto}`, 'u'), approve(mode), () => sure('Accept, allow all edits', approve(mode), planNotes.auto)), 'u'))
+      else other('go', 'check', planNames[mode], planNotes[mode], approve(mode), planKeys[mode])
+    }
   } else {
     const once = () => say({ choice: 'once' })
-    const mayHold = () => {
-      const hold = held('', ['Hold to approve', key('hold A')], once, () => sure('Approve', once))
-      hold.dataset.key = 'a'
-      buttons.append(hold)
-    }
     if (choices.includes('deny')) no(() => askReason({ choice: 'deny' }))
-    if (choices.includes('once')) risky ? mayHold() : yes('Approve', 'check', once)
+    if (choices.includes('once')) risky ? buttons.append(keyed(held('', ['Hold to approve', key('A')], once, () => sure('Approve', once)), 'a')) : yes('Approve', 'check', once)
   }
-  if (choices.includes('always') && request.rule) other('go opens', 'bookmark', 'Approve and save a permission…', ruleText(request), askAlways, 'A')
+  if (choices.includes('always') && request.rule) other('go opens', 'bookmark', 'Approve and save a permission…', ruleNodes(request), askAlways, 'A')
   other('leave', 'terminal', 'Answer in terminal', '', async () => {
     busy(true)
     try { await release(request) } catch (failure) { failed(failure) }
   }, 'r')
   buttons.append(button('read-on', 'Read on', 'down', () => read.scrollBy({ top: read.clientHeight * 0.85, behavior: 'smooth' }), ' '))
-  node.append(el('div', { class: 'actions' }, error, left ? el('p', { class: 'foot' }, left) : null, buttons, others, panel))
+  node.append(el('div', { class: 'actions' }, error, el('p', { class: 'locked away' }, icon('plug'), 'You can answer once hookmux can be reached again.'), buttons, others, panel))
   showWhole(node, read)
 }
 

@@ -8,10 +8,10 @@ const group = (name, ...content) => el('section', { class: `group ${name.toLower
 // unpairButton forgets this device once it's pressed twice.
 const unpairButton = (unpaired) => el('button', { type: 'button', class: 'no bare', onclick: async (e) => {
   const button = e.currentTarget
-  if (!button.dataset.sure) { button.dataset.sure = '1'; button.textContent = 'Really remove?'; return }
+  if (!button.dataset.sure) { button.dataset.sure = '1'; button.textContent = 'Really unpair?'; return }
   try { await state.api.post('/api/unpair', {}) } catch { /* it's forgotten here in any case */ }
   unpaired()
-} }, 'Remove')
+} }, 'Unpair this device')
 
 export const devicesView = async (unpaired) => {
   const node = el('div', { class: 'plain narrow' }, el('h1', {}, 'Settings'))
@@ -22,10 +22,11 @@ export const devicesView = async (unpaired) => {
     node.append(group('Devices', el('ul', { class: 'list' }, devices.map((one) => el('li', { class: one.id === own ? 'own-device' : '' },
       el('span', { class: `disc ${one.pages ? 'yes' : ''}` }, icon(/iPhone|iPad|Android/.test(`${one.browser} ${one.name}`) ? 'phone' : 'desk')),
       el('div', {}, el('b', {}, one.name), one.id === own ? el('span', { class: 'pill running' }, 'This device') : null,
-        el('p', { class: 'quiet-text' }, [one.browser, one.address].filter(Boolean).join(' · ')),
-        el('p', { class: 'quiet-text' }, `${one.scope === 'read' ? 'Only reads' : 'Can answer'} · ${one.pages ? 'in use now' : one.used ? `used ${ago(one.used)} ago` : 'never used'} · paired ${new Date(one.paired).toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })}`)),
+        el('p', { class: 'quiet-text bits' }, [one.browser, one.address].filter(Boolean).map((text) => el('span', {}, text))),
+        el('p', { class: 'quiet-text bits' }, [one.scope === 'read' ? 'Only reads' : 'Can answer', one.pages ? 'in use now' : one.used ? `used ${ago(one.used)} ago` : 'never used',
+          `paired ${new Date(one.paired).toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })}`].map((text) => el('span', {}, text)))),
       one.id === own ? unpairButton(unpaired) : null))),
-    el('p', { class: 'quiet-text' }, 'Pair, rename or limit devices, and remove others, in a terminal: ', el('code', {}, 'hookmux web devices'))))
+    el('p', { class: 'quiet-text' }, 'To pair, rename, limit or remove other devices, use the terminal: ', el('code', {}, 'hookmux web devices'))))
   } catch (failure) { return toast(failure.message) }
   const push = group('Notifications')
   node.append(push)

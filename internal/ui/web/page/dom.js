@@ -33,6 +33,8 @@ export const ago = (time, now = Date.now()) => {
   return `${Math.floor(seconds / 86400)}d`
 }
 
+export const asked = (time) => `asked ${ago(time) === 'now' ? 'just now' : `${ago(time)} ago`}`
+
 export const base = (path) => (path || '').replace(/\/+$/, '').split('/').pop() || path || ''
 
 export const clock = (time) => new Date(time).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
@@ -48,7 +50,7 @@ const icons = {
   square: 'M5 3.5h14v17H5ZM9.5 8h5v8h-5Z', pointer: 'M5 4l14.5 6.2-6.2 2.4L10.6 19Z', goggles: 'M4 9.5A3.5 3.5 0 0 1 7.5 6H9a3 3 0 0 1 3 3v2a3 3 0 0 1-3 3H7a3 3 0 0 1-3-3ZM12 9a3 3 0 0 1 3-3h1.5A3.5 3.5 0 0 1 20 9.5V11a3 3 0 0 1-3 3h-2a3 3 0 0 1-3-3M5 14v2.5c2 1.6 4.4 2.5 7 2.5s5-.9 7-2.5V14',
   clock: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18ZM12 7.5V12l3 2',
   bell: 'M6 16V11a6 6 0 0 1 12 0v5l1.5 2h-15ZM10 20.5h4',
-  next: 'M9 5l7 7-7 7', down: 'M12 5v14M6 13l6 6 6-6',
+  up: 'M6 15l6-6 6 6', under: 'M6 9l6 6 6-6', down: 'M12 5v14M6 13l6 6 6-6', ring: 'M12 3a9 9 0 1 1 0 18 9 9 0 0 1 0-18',
   lock: 'M6 11h12v9H6ZM8.5 11V8a3.5 3.5 0 0 1 7 0v3', plug: 'M9 3v5M15 3v5M6.5 8h11v3.5a5.5 5.5 0 0 1-11 0ZM12 17v4', hand: 'M12 8v5M12 16.5v.5M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18Z', phone: 'M8 3h8a1.5 1.5 0 0 1 1.5 1.5v15A1.5 1.5 0 0 1 16 21H8a1.5 1.5 0 0 1-1.5-1.5v-15A1.5 1.5 0 0 1 8 3ZM11 18h2', desk: 'M4 5h16v11H4ZM9 20h6M12 16v4',
 }
 
@@ -60,6 +62,15 @@ export const icon = (name) => {
   const path = document.createElementNS(space, 'path')
   path.setAttribute('d', icons[name])
   svg.append(path)
+  return svg
+}
+
+// ring is what fills while a button is held.
+export const ring = () => {
+  const svg = icon('ring')
+  svg.classList.add('ring')
+  svg.append(svg.firstChild.cloneNode())
+  for (const one of svg.children) one.setAttribute('pathLength', '1')
   return svg
 }
 

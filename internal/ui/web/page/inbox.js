@@ -13,7 +13,7 @@ export const cardFor = (request, redraw) => {
   if (kept && kept.mark === mark) {
     const left = kept.node.querySelector('.left')
     if (left) left.dataset.until = request.deadline
-    const link = kept.node.querySelector('.where a')
+    const link = kept.node.querySelector('.head a')
     if (link && title()) link.textContent = visible(title()) // it may have come later
     return kept.node
   }
@@ -130,6 +130,7 @@ const turn = (by, name, symbol, key) => el('button', { type: 'button', class: 't
 export const homeView = (meant, redraw) => {
   if (!home) {
     home = {
+      away: false,
       count: el('span', { class: 'count' }),
       words: el('span'),
       head: el('h1', { id: 'h-inbox' }),
@@ -137,19 +138,19 @@ export const homeView = (meant, redraw) => {
       mark: el('div', { class: 'empty-mark', 'aria-hidden': 'true' }),
       note: el('p', { class: 'quiet-text' }),
       run: el('p', { class: 'run' }),
-      retry: el('button', { type: 'button', class: 'yes', onclick: () => { toast('Trying again…'); dispatchEvent(new Event('online')) } }, 'Retry'),
+      retry: el('button', { type: 'button', class: 'more', onclick: () => { toast('Trying again…'); dispatchEvent(new Event('online')) } }, 'Retry'),
       at: el('span'),
-      previous: turn(-1, 'Previous', 'back', 'K'),
-      next: turn(1, 'Next', 'next', 'J'),
+      previous: turn(-1, 'Previous', 'up', 'K'),
+      next: turn(1, 'Next', 'under', 'J'),
       done: el('ul', { class: 'done' }),
-      steps: el('section', { class: 'steps', 'aria-labelledby': 'h-steps', hidden: true }, el('h2', { id: 'h-steps' }, 'Last steps'), el('ol', { class: 'timeline' })),
+      steps: el('section', { class: 'steps', 'aria-labelledby': 'h-steps', hidden: true }, el('h2', { id: 'h-steps' }, 'Last steps in this session'), el('ol', { class: 'timeline' })),
     }
     home.head.append(home.words, home.count)
-    home.lately = el('section', { class: 'lately', 'aria-labelledby': 'h-lately' }, el('h2', { id: 'h-lately' }, 'Answered', el('span', { class: 'all' }, ' · all sessions')), home.done)
+    home.lately = el('section', { class: 'lately', 'aria-labelledby': 'h-lately' }, el('h2', { id: 'h-lately' }, 'Recent', el('span', { class: 'all' }, ' · all sessions')), home.done)
     home.empty = el('div', { class: 'empty' }, home.mark, home.note, home.run, home.retry)
     home.turns = el('div', { class: 'turns' }, home.at, home.previous, home.next)
-    home.top = el('div', { class: 'home-top' }, home.turns)
-    home.node = el('div', { class: 'home' }, home.top, el('div', { class: 'home-cards' }, home.cards, home.empty), el('div', { class: 'home-beside' }, home.steps, home.lately))
+    home.top = el('div', { class: 'home-top' }, el('p', { class: 'bar-name' }, 'Inbox'), home.turns)
+    home.node = el('div', { class: 'home' }, home.top, el('div', { class: 'home-cards' }, home.empty, home.cards), el('div', { class: 'home-beside' }, home.steps, home.lately))
   }
   const list = waiting()
   const away = state.link === 'offline'
@@ -164,14 +165,16 @@ export const homeView = (meant, redraw) => {
   const before = home.order?.indexOf(home.selected) ?? -1
   home.order = list.map((one) => one.id)
   select(home.order.includes(home.selected) ? home.selected : before < 0 ? list.find((one) => one.status === 'pending')?.id ?? home.order[0] : home.order[Math.min(before, home.order.length - 1)], focused)
-  home.empty.hidden = list.length > 0
-  home.top.hidden = !list.length
+  if (home.away !== away) { home.away = away; settle(home.cards) } // the buttons come and go
+  home.empty.hidden = list.length > 0 && !away
+  home.empty.classList.toggle('strip', list.length > 0)
+  home.top.classList.toggle('only-wide', !list.length)
   home.turns.hidden = list.length < 2
   if (list.length && home.head.parentNode !== home.top) home.top.prepend(home.head)
   if (!list.length && home.head.parentNode !== home.empty) home.mark.after(home.head)
   home.mark.classList.toggle('away', away)
   refill(home.mark, [icon(away ? 'plug' : 'check')])
-  home.note.textContent = away ? `Last updated ${clock(state.heard)}. Requests may be waiting.` : 'Requests appear here as soon as an agent asks.'
+  refill(home.note, away ? [list.length ? el('b', {}, 'Can’t reach hookmux. ') : '', `Last updated ${clock(state.heard)}. Is the computer awake, and on this network?`] : ['Requests appear here as soon as an agent asks.'])
   home.run.hidden = away
   home.retry.hidden = !away
   const running = [...state.sessions.values()].filter((one) => one.status === 'running' && !one.ended).sort((a, b) => new Date(b.lastEvent) - new Date(a.lastEvent))

@@ -18,7 +18,7 @@ const build = (id) => {
   const own = open
   open.back = el('a', { class: 'back', 'aria-label': 'Back to the sessions' }, icon('back'))
   open.head = el('div', { class: 'one-head' }, open.back)
-  open.facts = el('p', { class: 'one-facts' })
+  open.facts = el('p', { class: 'one-facts bits' })
   open.notes = el('div', { class: 'one-notes' })
   open.requests = el('div', { class: 'cards' })
   open.list = el('ol', { class: 'timeline', 'aria-label': 'Timeline' })
@@ -95,7 +95,7 @@ const drawHead = () => {
   if (!one) return open.head.append(el('h1', { class: 'hidden' }, 'A session'))
   open.head.append(badge(one.agent, 'small', status),
     el('div', { class: 'one-title' }, el('h1', {}, titleOf(one)),
-      el('p', { class: 'where' }, el('span', { class: 'cut' }, agentName(one.agent)), el('span', { class: 'folder', title: one.cwd }, folderOf(one)), one.host ? el('span', { class: 'host' }, one.host) : null)),
+      el('p', { class: 'where bits' }, el('span', { class: `state ${status}` }, statusWords[status] || status), el('span', {}, agentName(one.agent)), el('span', { class: 'folder', title: one.cwd }, folderOf(one)), one.host ? el('span', { class: 'host' }, one.host) : null)),
     el('span', { class: `pill ${status}` }, statusWords[status] || status))
   open.facts.replaceChildren(...facts.map((text) => el('span', {}, text)))
   open.notes.replaceChildren(...[
@@ -124,6 +124,8 @@ export const sessionView = (id, redraw) => {
   place(open.requests, asked)
   const asks = open.requests.children.length > 0
   open.requests.hidden = !asks
+  open.asked = [...state.requests.values()].filter((r) => r.session === id)
+  hideAsked()
   open.node.classList.toggle('asks', asks)
   open.send.hidden = asks || !now || Boolean(now.ended) || state.device?.scope !== 'answer' // a text would answer what it asks
   if (now && now.lastEvent !== open.seen) {
@@ -200,10 +202,10 @@ const drawStep = (e) => {
   const said = e.text && (e.kind === 'turn.start' || e.kind === 'turn.end')
   let [kind, symbol] = ['', 'dot']
   if (e.kind === 'turn.start') [kind, symbol] = ['you', 'you']
-  else if (e.kind === 'turn.end') [kind, symbol] = ['yes', 'chat']
+  else if (e.kind === 'turn.end') [kind, symbol] = ['', 'chat']
   else if (e.verdict === 'deny') [kind, symbol] = ['deny', 'cross']
   else if (e.failed) [kind, symbol] = ['failed', 'alert']
-  else if (e.tool) [kind, symbol] = [e.over ? 'yes' : 'run', toolIcons[e.toolKind] || 'bolt']
+  else if (e.tool) [kind, symbol] = [e.over || e.verdict ? '' : 'run', toolIcons[e.toolKind] || 'bolt']
   else if (e.kind === 'user.attention') [kind, symbol] = ['wait', 'hand']
   const tool = e.tool && e.text?.startsWith(`${e.tool}: `) ? e.text.slice(e.tool.length + 2) : e.tool && e.text?.startsWith(`${e.tool} `) ? e.text.slice(e.tool.length + 1) : null
   const body = said ? el('div', { class: `said ${e.kind === 'turn.start' ? 'mine' : ''}` }, e.text)
@@ -229,14 +231,26 @@ const askedStep = (open, request) => {
 export const lastSteps = async (request, count) => {
   const { events } = await state.api.get(`/api/events?session=${encodeURIComponent(request.session)}`)
   const list = steps(events)
-  const asked = askedStep(list.filter((e) => e.tool && !e.over && !e.verdict && (e.tool === request.tool || e.toolKind === request.kind)), request)
+  const asked = askedStep(opens(list, request), request)
   return list.filter((e) => e !== asked).slice(-count).map(drawStep)
+}
+
+// opens are the calls of a tool that a request may ask for.
+const opens = (list, request) => list.filter((e) => e.tool && !e.over && !e.verdict && (e.tool === request.tool || e.toolKind === request.kind))
+
+// hideAsked leaves out the steps that are asked for below.
+const hideAsked = () => {
+  const list = open.drawn || []
+  const asked = (open.asked || []).map((one) => askedStep(opens(list, one), one))
+  list.forEach((e, i) => { open.list.children[i].hidden = asked.includes(e) })
 }
 
 const drawEvents = () => {
   const fits = (e) => !open.search || [e.kind, kindWords[e.kind], e.tool, e.text, e.why, verbOf(e.toolKind, e.tool), e.verdict && verdictOf(e)].some((t) => t && t.toLowerCase().includes(open.search))
   const list = steps([...open.found, ...open.events]).filter((e) => open.found.some((one) => one.cursor === e.cursor) || fits(e))
   open.list.replaceChildren(...list.map(drawStep))
+  open.drawn = list
+  hideAsked()
   if (!open.more.hidden || open.list.offsetHeight > innerHeight) open.tools.classList.remove('short')
   if (!list.length) open.list.replaceChildren(el('li', { class: 'quiet-text' }, open.search ? 'Nothing fits.' : live()?.host ? `Its timeline is on ${live().host}.` : 'No events yet.'))
 }

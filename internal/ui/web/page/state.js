@@ -1,5 +1,5 @@
 // What the page knows, and what its views share.
-import { el, icon, ago, base, badge, short, arrange, keeper } from './dom.js'
+import { el, icon, ago, base, badge, short, arrange, keeper, visible } from './dom.js'
 
 export const main = document.getElementById('main')
 
@@ -58,29 +58,28 @@ const about = (one) => {
   return command ? { verb: verbs.shell, code: command[1] } : { verb: verbOf(one.toolKind, one.tool), code: line.trim() }
 }
 
-const phrases = { file_read: 'Read a file', fetch: 'Fetch an address', search: 'Search', task: 'Start a subagent' }
+const phrases = { file_read: 'read a file', fetch: 'fetch an address', search: 'search', task: 'start a subagent' }
 
-// askOf is what a request asks of you, in a few words: its first line says the same, with
-// the agent and its tool.
-export const askOf = (one) => {
-  const head = one.shown.split('\n', 1)[0]
-  if (one.kind === 'plan') return 'Accept a plan'
-  if (one.kind === 'question') {
-    const count = one.questions?.length
-    return (count > 1 ? `Answer ${count} questions` : 'Answer a question') + (head.match(/ asks, (for .*)$/) ? ` ${head.match(/ asks, (for .*)$/)[1]}` : '')
-  }
-  const wants = head.match(/ wants to (.*)$/)?.[1] || head
-  if (/^run (a command|\d+ commands) with /.test(wants)) return `Run ${wants.match(/^run (a command|\d+ commands)/)[1]}`
+const wish = (one, wants) => {
+  if (/^run (a command|\d+ commands) with /.test(wants)) return wants.match(/^run (a command|\d+ commands)/)[0]
   if (wants.startsWith('write with ')) {
     const { verb, code } = about(one)
     const files = one.shown.match(/^file: /gm)?.length
-    return files === 1 ? `${verb} ${code}` : `${verbOf(one.toolKind, one.tool)} ${files ? `${files} files` : 'a file'}`
+    return files === 1 ? `${verb.toLowerCase()} ${code}` : `${verbOf(one.toolKind, one.tool).toLowerCase()} ${files ? `${files} files` : 'a file'}`
   }
-  return wants.startsWith('use ') && phrases[one.toolKind] || wants.charAt(0).toUpperCase() + wants.slice(1)
+  return wants.startsWith('use ') && phrases[one.toolKind] || wants
 }
 
-// asker is who asks, as the request's first line names them.
-export const asker = (one) => one.shown.match(/^(.*?) (?:wants to |asks\b|has a plan)/)?.[1] || agentName(one.agent)
+// askOf is who asks what of you: a request's first line, without the tool's name where
+// what it does is said.
+export const askOf = (one) => {
+  const head = one.shown.split('\n', 1)[0]
+  const [, who, wants] = head.match(/^(.*?) wants to (.*)$/) || []
+  if (wants) return `${who} wants to ${wish(one, wants)}`
+  const [, asker, whom = ''] = one.kind === 'question' && head.match(/^(.*?) asks\b(?:, (for .*))?/) || []
+  if (asker) return `${asker} asks ${one.questions?.length > 1 ? `${one.questions.length} questions` : 'a question'}${whom && ` ${whom}`}`
+  return one.kind === 'plan' ? `${head.match(/^(.*?) has a plan/)?.[1] || agentName(one.agent)} has a plan` : head
+}
 
 export const aboutLine = (one) => {
   const { verb, text, code } = about(one)
@@ -90,7 +89,7 @@ export const aboutLine = (one) => {
 export const titleOf = (one) => one.title || base(one.cwd) || one.id.slice(0, 8)
 
 const row = (one, shown) => el('li', {}, el('a', { class: `session is-${one.status} ${risky(one) ? 'is-risky' : ''}`, href: `#/session/${encodeURIComponent(one.id)}`, 'aria-current': one.id === shown ? 'page' : null },
-  badge(one.agent, 'small', one.status === 'waiting' ? '' : one.status),
+  badge(one.agent, 'small', one.status),
   el('span', { class: 'session-main' },
     el('span', { class: 'session-top' }, el('span', { class: 'session-title' }, titleOf(one)), el('span', { class: 'when', 'data-since': one.since }, ago(one.since))),
     el('span', { class: 'session-doing' }, el('span', { class: 'hidden' }, `${statusWords[one.status] || one.status}: `), risky(one) ? icon('alert') : null, asking(one) ? aboutLine(asking(one)) : el('span', { class: 'cut' }, doing(one))),
@@ -147,10 +146,11 @@ export const drawSessions = (shown, requests) => {
   rail.querySelector(':scope > p').hidden = list.length + requests.length > 0
 }
 
-// drawLeft writes how long a request still waits; nothing once that's over.
+// drawLeft writes when a request that nobody answers is the agent's own affair again;
+// nothing once that's over.
 export const drawLeft = (node) => {
   const seconds = (new Date(node.dataset.until) - Date.now() - state.skew) / 1000
-  node.textContent = seconds <= 0 ? '' : `expires in ${seconds < 60 ? `${Math.ceil(seconds / 10) * 10}s` : seconds < 7200 ? `${Math.round(seconds / 60)}m` : `${Math.floor(seconds / 3600)}h`}`
+  node.textContent = seconds <= 0 ? '' : `left to ${visible(node.dataset.to)} in ${seconds < 60 ? `${Math.ceil(seconds / 10) * 10}s` : seconds < 7200 ? `${Math.round(seconds / 60)}m` : `${Math.floor(seconds / 3600)}h`}`
   node.classList.toggle('soon', seconds < 120)
   return node
 }

@@ -23,7 +23,7 @@ const inWords = (text) => {
   const said = Object.fromEntries(text.trim().split(/\s+/).map((word) => word.split(/=(.*)/s)))
   const amount = (value) => value.endsWith('usd') ? `$${value.slice(0, -3)}` : value.endsWith('tokens') ? `${value.slice(0, -6)} tokens` : value
   const per = said.day ? `${amount(said.day)} a day` : said.session ? `${amount(said.session)} a session` : said.window ? `The ${said.window} window` : text
-  const does = [said.ask && `asks from ${said.ask}`, said.block && `blocks from ${said.block}`].filter(Boolean).join(' · ')
+  const does = [said.ask && `asks you at ${said.ask}`, said.block && `blocks at ${said.block}`].filter(Boolean).join(', ')
   return [[per, said.agent && agentName(said.agent), said.project && base(said.project)].filter(Boolean).join(' · '), does.charAt(0).toUpperCase() + does.slice(1)]
 }
 
@@ -75,7 +75,7 @@ export const usageView = async () => {
   const by = (key) => [...Map.groupBy(report.rows.filter((row) => row[key]), (row) => row[key])].map(([name, rows]) => ({ name, agent: rows[0].agent, ...add(rows) })).sort((a, b) => b.cost - a.cost || b.tokens - a.tokens)
   const rows = (title, all, name, columns) => all.length ? el('tbody', {}, el('tr', {}, el('th', { scope: 'rowgroup' }, title), (columns || ['', '']).map((one) => el('td', {}, one))),
     all.slice(0, 8).map((one) => el('tr', {}, el('th', { scope: 'row' }, name(one.name)), el('td', {}, short(one.tokens)), el('td', {}, dollars(one.cost))))) : null
-  if (report.rows.length) node.append(group('Where it went', el('div', { class: 'list' }, el('table', {}, el('caption', { class: 'hidden' }, 'By agent, project and model'), rows('Agents', by('agent'), agentName, ['Tokens', 'Cost']), rows('Projects', by('project'), base), rows('Models', by('model'), (name) => name)))))
+  if (report.rows.length) node.append(group('Where it went in the last 7 days', el('div', { class: 'list' }, el('table', {}, el('caption', { class: 'hidden' }, 'By agent, project and model'), rows('Agents', by('agent'), agentName, ['Tokens', 'Cost']), rows('Projects', by('project'), base), rows('Models', by('model'), (name) => name)))))
   if (report.unpriced?.length) node.append(el('p', { class: 'quiet-text' }, `Without a price: ${report.unpriced.join(', ')}`))
   node.append(el('p', { class: 'quiet-text' }, `List prices of ${report.prices}. Set budgets in a terminal: `, el('code', {}, 'hookmux usage budget')))
 }
