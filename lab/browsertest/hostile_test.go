@@ -108,7 +108,7 @@ func TestHostileTextsInChromium(t *testing.T) {
 		t.Errorf("%d sessions are shown, want %d", len(sessions), want)
 	}
 	for _, hash := range sessions {
-		w.run("session "+hash, chromedp.Evaluate(`location.hash = `+fmt.Sprintf("%q", hash), nil), chromedp.WaitVisible(".timeline .ev", chromedp.ByQuery))
+		w.run("session "+hash, chromedp.Evaluate(`location.hash = `+fmt.Sprintf("%q", hash), nil), chromedp.WaitReady(".timeline .ev", chromedp.ByQuery))
 		check("session " + hash)
 	}
 	w.run("usage", chromedp.Evaluate(`location.hash = '#/usage'`, nil), chromedp.WaitVisible(".tiles", chromedp.ByQuery))
