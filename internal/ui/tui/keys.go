@@ -83,7 +83,7 @@ func bindings() []binding {
 		binding{keys: keys("a", "enter"), name: "a", does: "answer …", help: hidden, when: opensElsewhere, run: answerElsewhere},
 		binding{keys: keys("a"), name: "a", does: "approve", when: offers("once"), run: choose("once"), decides: true, approves: true},
 		binding{keys: keys("a"), name: "a", does: "accept", help: "accept the plan", when: offers("accept"), run: choose("accept"), decides: true, approves: true},
-		binding{keys: keys("u"), name: "u", does: "accept without asking", help: "accept without asking", when: offers("auto"), run: choose("auto"), decides: true, approves: true},
+		binding{keys: keys("u"), name: "u", does: "accept, allow edits", help: "accept, allow all edits", when: offers("auto"), run: choose("auto"), decides: true, approves: true},
 		binding{keys: keys("m"), name: "m", does: "accept and review", help: "accept and review each edit", when: offers("manual"), run: choose("manual"), decides: true, approves: true},
 		binding{keys: keys("1", "2", "3", "4", "5", "6", "7", "8", "9"), name: digitKeys, does: "answer", help: "pick that answer", when: offersDigits, run: answerByDigit, decides: true, approves: true},
 		binding{keys: keys("enter"), name: "Enter", does: "choose …", help: "choose, or type an answer", when: offers("answer"), run: answerQuestions, decides: true, approves: true},

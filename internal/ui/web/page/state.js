@@ -150,7 +150,7 @@ export const drawSessions = (shown, requests) => {
 // nothing once that's over.
 export const drawLeft = (node) => {
   const seconds = (new Date(node.dataset.until) - Date.now() - state.skew) / 1000
-  node.textContent = seconds <= 0 ? '' : `left to ${visible(node.dataset.to)} in ${seconds < 60 ? `${Math.ceil(seconds / 10) * 10}s` : seconds < 7200 ? `${Math.round(seconds / 60)}m` : `${Math.floor(seconds / 3600)}h`}`
+  node.textContent = seconds <= 0 ? '' : `back to ${visible(node.dataset.to)} in ${seconds < 60 ? `${Math.ceil(seconds / 10) * 10}s` : seconds < 7200 ? `${Math.round(seconds / 60)}m` : `${Math.floor(seconds / 3600)}h`}`
   node.classList.toggle('soon', seconds < 120)
   return node
 }
