@@ -1,8 +1,10 @@
 package daemon
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +13,8 @@ import (
 
 	"github.com/hookmux/hookmux/internal/platform/proc/proctest"
 	"github.com/hookmux/hookmux/internal/protocols/mcp"
+	"github.com/hookmux/hookmux/internal/selection/config"
+	"github.com/hookmux/hookmux/internal/wire"
 )
 
 // openMCP connects a client to the server, through the SDK's own transport.
@@ -122,6 +126,98 @@ func TestMCPShowsTheAgentsOwnProject(t *testing.T) {
 			t.Errorf("a word of the other session is answered differently from one that nobody wrote:\n%s\n%s", a, b)
 		}
 	}
+}
+
+// What the user opens to agents, the tools show as well, and nothing else; only the user opens it.
+func TestMCPShowsWhatTheUserOpened(t *testing.T) {
+	w, foreign := twoSessions(t)
+	third := w.Base + "/third"
+	if err := os.Mkdir(third, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.SetProcesses(withAgents("codex"))
+	w.tellSession("codex", "session-third", third, "badger")
+	w.tellSession("codex", "session-beside", foreign+"-2", "badger")
+	w.SetProcesses(withAgents(""))
+	session := openMCP(t, w)
+	sees := func(reader string) (words []string) {
+		t.Helper()
+		w.SetProcesses(withAgents(reader))
+		var all strings.Builder
+		for _, tool := range []string{"sessions", "history", "budgets"} {
+			result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: map[string]any{}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := json.Marshal(result)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.Write(b)
+		}
+		for _, word := range []string{"session-own", "session-" + foreignWord, "make " + foreignWord, "project-budget", "session-third", "session-beside"} {
+			if strings.Contains(strings.ReplaceAll(all.String(), "day-9000tokens", "project-budget"), word) {
+				words = append(words, word)
+			}
+		}
+		w.SetProcesses(withAgents(""))
+		return words
+	}
+	expect := func(when, reader string, want ...string) {
+		t.Helper()
+		if got := sees(reader); !slices.Equal(got, want) {
+			t.Errorf("%s, %s sees %q; want %q", when, cmp.Or(reader, "a person"), got, want)
+		}
+	}
+	w.set(config.UsageBudgets, `["day=9000tokens ask=50% project=`+foreign+`"]`)
+	opened := []string{"session-own", "session-" + foreignWord, "make " + foreignWord, "project-budget"}
+	expect("as installed", "claude", "session-own")
+
+	w.SetProcesses(withAgents("claude"))
+	for _, value := range []string{`["all"]`, `["` + foreign + `"]`, `"all"`} {
+		if err := w.Call(wire.MethodConfigSet, wire.ConfigSetParams{Key: config.MCPProjects, Value: json.RawMessage(value)}, nil); !isRefused(err) {
+			t.Errorf("an agent sets %s: %v; want a refusal", value, err)
+		}
+	}
+	w.SetProcesses(withAgents(""))
+	expect("after an agent tried to open it", "claude", "session-own")
+
+	w.set(config.MCPProjects, `["`+foreign+`"]`)
+	expect("opened", "claude", opened...)
+	for _, nobody := range []string{"left", "nobody", ""} {
+		expect("opened", nobody)
+	}
+	w.SetProcesses(withAgents("claude"))
+	var listed []wire.Session
+	w.MustCall(wire.MethodSessions, wire.SessionsParams{All: true}, &listed)
+	for _, one := range listed {
+		if one.ID != "session-own" {
+			t.Errorf("the list of sessions shows %s; only the MCP server's tools show what's opened", one.ID)
+		}
+	}
+	w.SetProcesses(withAgents(""))
+
+	link := w.Base + "/link"
+	if err := os.Symlink(foreign, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, value := range []string{link, foreign + "/.", foreign + "/../" + foreignWord} {
+		w.set(config.MCPProjects, `["`+value+`"]`)
+		expect("opened as "+value, "claude", opened...)
+	}
+	for _, value := range []string{foreignWord, "*", "..", ""} {
+		if err := w.Call(wire.MethodConfigSet, wire.ConfigSetParams{Key: config.MCPProjects, Value: json.RawMessage(`["` + value + `"]`)}, nil); err == nil {
+			t.Errorf("%q is taken for a folder", value)
+		}
+	}
+	for _, value := range []string{foreign + "/deeper", "~/" + foreignWord} {
+		w.set(config.MCPProjects, `["`+value+`"]`)
+		expect("opened as "+value, "claude", "session-own")
+	}
+	w.set(config.MCPProjects, `["all"]`)
+	expect("all opened", "claude", append(slices.Clone(opened), "session-third", "session-beside")...)
+	w.set(config.MCPProjects, `[]`)
+	expect("closed", "claude", "session-own")
 }
 
 // argumentsOf returns the arguments of a tool and their types.

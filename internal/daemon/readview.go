@@ -7,6 +7,7 @@ import (
 
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/platform/proc"
+	"github.com/hookmux/hookmux/internal/selection/config"
 	"github.com/hookmux/hookmux/internal/server"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -21,6 +22,8 @@ type readView struct {
 	// Folder is where a process works, without links; "" where nobody knows.
 	Folder func(pid int) string
 	Home   string
+	// Opened returns the folders that the user opened to the agents of all projects.
+	Opened func() []string
 }
 
 // workFolder is where a process works, or where it was started.
@@ -77,6 +80,7 @@ func (s *readView) Of(peer proc.Cred) server.View {
 			}) || slices.ContainsFunc(folders, func(dir string) bool { return s.inProject(dir, folder) })
 		}
 	}
+	view.Opened = s.isOpened
 	view.Hidden = func() (n int) {
 		for _, one := range s.Sessions(false) {
 			if view.Owns == nil || !view.Owns(one.Agent, one.ID, one.Cwd) {
@@ -99,11 +103,26 @@ func (s *readView) inProject(own, folder string) bool {
 		root = own
 	}
 	root, folder = filepath.Clean(root), filepath.Clean(folder)
-	isBelow := func(path, dir string) bool {
-		return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
-	}
 	if isBelow(s.Home, root) {
 		return folder == root
 	}
 	return isBelow(folder, root)
+}
+
+// isOpened reports whether a folder is one of those that the user opened to agents, or in one.
+func (s *readView) isOpened(folder string) bool {
+	return slices.ContainsFunc(s.Opened(), func(dir string) bool {
+		if rest, ok := strings.CutPrefix(dir, "~/"); ok {
+			dir = filepath.Join(s.Home, rest)
+		}
+		if !filepath.IsAbs(dir) || !filepath.IsAbs(folder) {
+			return dir == config.AllProjects
+		}
+		at := filepath.Clean(folder)
+		return isBelow(at, filepath.Clean(dir)) || isBelow(at, resolve(dir))
+	})
+}
+
+func isBelow(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }

@@ -51,6 +51,7 @@ func (h *Daemon) newServer() *server.Server {
 	views := &readView{
 		Evaluator: h.evaluator, Sessions: h.sessions.List, FindProject: h.selection.Registry.FindProject,
 		Folder: workFolder(h.deps.Processes), Home: h.deps.Dirs.Home,
+		Opened: func() []string { return h.selection.Config.Settings().Strings(config.MCPProjects) },
 	}
 	methods := h.ownMethods()
 	for _, own := range []map[string]services.Method{

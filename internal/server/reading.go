@@ -18,6 +18,9 @@ type View struct {
 	// Owns reports whether a session, or something that happened in a folder, is
 	// the reader's own. Nil: nothing is.
 	Owns func(agent, session, folder string) bool
+	// Opened reports whether the user opened a folder to the agents of all projects. Only what
+	// shows an agent its project asks for it.
+	Opened func(folder string) bool
 	// Hidden counts the sessions in a list that the reader doesn't see.
 	Hidden func() int
 }
@@ -26,12 +29,24 @@ func (v *View) owns(agent, session, folder string) bool {
 	return v.Owns != nil && v.Owns(agent, session, folder)
 }
 
+// widened is the view with what the user opened to agents. One that is nobody's stays so.
+func (v *View) widened() *View {
+	if v.Owns == nil || v.Opened == nil {
+		return v
+	}
+	wide := *v
+	wide.Owns = func(agent, session, folder string) bool { return v.Owns(agent, session, folder) || v.Opened(folder) }
+	return &wide
+}
+
 // reading limits what an agent may see of the answer to a method.
 type reading struct {
 	// limit leaves out what is not the reader's own; nil refuses the method.
 	limit func(answer any, view *View) (any, *wire.Error)
 	// open says that an answer, and a failure, is about nobody's session.
 	open bool
+	// widens says that what the user opened to agents is shown, too.
+	widens bool
 	// refused completes "agents can't …" where the method isn't about sessions.
 	refused string
 }
@@ -45,9 +60,9 @@ var readings = map[string]reading{
 	wire.MethodSessions: {limit: limitSessions},
 	wire.MethodSession:  {limit: limitDetail},
 
-	wire.MethodProjectSessions: {limit: limitSessions},
-	wire.MethodProjectHistory:  {limit: limitEntries},
-	wire.MethodProjectBudgets:  {limit: limitBudgets},
+	wire.MethodProjectSessions: {limit: limitSessions, widens: true},
+	wire.MethodProjectHistory:  {limit: limitEntries, widens: true},
+	wire.MethodProjectBudgets:  {limit: limitBudgets, widens: true},
 
 	wire.MethodInboxItems:  {limit: limitItems},
 	wire.MethodPermissions: {limit: limitPermissions},

@@ -134,6 +134,9 @@ func (c *conversation) readMethod(name string, params json.RawMessage) (json.Raw
 	if bad := view.mayRead(name); bad != nil {
 		return nil, bad
 	}
+	if readings[name].widens {
+		view = view.widened()
+	}
 	verdict := s.Evaluator.May(authority.Read, c.peer, nil)
 	return s.runChecked(name, verdict, c.peer, func() (any, *wire.Error) {
 		method := s.Methods[name]

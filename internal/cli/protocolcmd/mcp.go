@@ -17,10 +17,11 @@ func MCPCommand(app *cmdutil.App) *cobra.Command {
 		Use:    "mcp",
 		Hidden: true, // agents start it
 		Short:  "Show an agent its own project: an MCP server on stdin and stdout",
-		Long: `An MCP server for agents. Its two tools only read: sessions lists the agents at work in
-the same project, history searches what happened there. Which project that is, the
-daemon finds out from the process that asks; nothing about other projects is shown, and
-nothing can be approved or changed.`,
+		Long: `An MCP server for agents. Its tools only read: sessions lists the agents at work in the
+same project, history searches what happened there, budgets tells what may still be
+used. Which project that is, the daemon finds out from the process that asks; of other
+projects nothing is shown unless you allow it (the setting mcp.projects), and nothing can
+be approved or changed.`,
 		Example: "  hookmux mcp\n  claude mcp add hookmux -- hookmux mcp   # Claude Code\n  codex mcp add hookmux -- hookmux mcp    # Codex",
 		Args:    cmdutil.ExactArgs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {

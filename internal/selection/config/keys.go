@@ -12,6 +12,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -61,6 +62,7 @@ const (
 	TelemetryHeaders  = "telemetry.headers"
 	TelemetryContent  = "telemetry.content"
 	FleetContent      = "fleet.content"
+	MCPProjects       = "mcp.projects"
 	Containers        = "containers"
 	ApprovalsPIN      = "approvals.pin"
 	ApprovalsKinds    = "approvals.kinds"
@@ -139,6 +141,9 @@ const (
 	GuardAsk   = "ask"
 	GuardBlock = "block"
 )
+
+// AllProjects is the entry of [MCPProjects] for every folder.
+const AllProjects = "all"
 
 // ApprovalLevels are the values of [ApprovalsPolicy], from loose to tight.
 var ApprovalLevels = []string{"off", "permission", "side-effects", "all"}
@@ -315,6 +320,10 @@ var otherKeys = []Key{
 	{Name: FleetContent, Type: Choice, Choices: []string{"redacted", "none"}, Default: "redacted", Project: Never,
 		Doc: "how much of prompts, calls and results your fleet gets: redacted (without secrets), none (your requests can then " +
 			"only be answered here)"},
+	{Name: MCPProjects, Type: List, Default: []string{}, Example: "~/work", Project: Never, Weakens: isSomething,
+		Unread: []string{}, Odd: checkProjects,
+		Doc: "folders whose sessions every agent may see with the tools of hookmux mcp, besides its own project's: absolute or from " +
+			"~/; all for every folder"},
 	{Name: Containers, Type: Choice, Choices: switchChoices, Default: "off", Project: Never, Weakens: isOn,
 		Doc: "let agents in containers report, through the folder ~/.local/share/hookmux/container: on, off"},
 	{Name: ApprovalsPIN, Type: Choice, Choices: []string{"off", "on"}, Default: "off", Project: Never, Weakens: isNotOn,
@@ -355,6 +364,8 @@ func always(string) bool { return true }
 func isNotOn(value string) bool { return value != "on" }
 
 func isOn(value string) bool { return value == "on" }
+
+func isSomething(value string) bool { return value != "" && value != "[]" }
 
 func isNotBlock(value string) bool { return value != GuardBlock }
 
@@ -400,6 +411,17 @@ func checkBudgets(value any) error {
 	for _, one := range budget.ParseAll(list) {
 		if one.Broken != "" {
 			return fmt.Errorf("%q: %s", one.Text(), one.Broken)
+		}
+	}
+	return nil
+}
+
+// checkProjects says which entry is no folder; it allows nothing.
+func checkProjects(value any) error {
+	list, _ := value.([]string)
+	for _, one := range list {
+		if one != AllProjects && !filepath.IsAbs(one) && !strings.HasPrefix(one, "~/") {
+			return fmt.Errorf("%s: %q is neither an absolute folder nor one from ~/, so nothing is shown of it", MCPProjects, one)
 		}
 	}
 	return nil

@@ -28,6 +28,8 @@ func TestWeaker(t *testing.T) {
 		{`{"guard.network.hosts":["a"]}`, `{}`, accepted.Accepted, "guard.network.hosts: a → nothing"},
 		{`{}`, `{"notify.command":"x"}`, accepted.Accepted, "notify.command: nothing → x"},
 		{`{}`, `{"modules":["/x.ts"]}`, accepted.Accepted, "modules: nothing → /x.ts"},
+		{`{}`, `{"mcp.projects":["/w"]}`, accepted.Accepted, "mcp.projects: nothing → /w"},
+		{`{"mcp.projects":["/w"]}`, `{"mcp.projects":["all"]}`, accepted.Accepted, "mcp.projects: /w → all"},
 		{`{"status":"block"}`, `{"status":"off","journal.keep":"1d"}`, accepted.Accepted, ""},
 		{``, `{"guard.own-files":"off"}`, accepted.New, "guard.own-files: block → off"},
 		{`{}`, `{`, accepted.Accepted, ""}, // which cannot be accepted
