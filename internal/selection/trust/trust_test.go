@@ -372,7 +372,7 @@ func TestRetrust(t *testing.T) {
 	}
 	// The file holds something other than the edit.
 	p.write(hooksFile, file(command("evil", "true")))
-	refuse(two, one, "somebody else")
+	refuse(two, one, "another program")
 	// It was something else before.
 	p.write(hooksFile, one)
 	refuse(file(command("evil", "true")), one, "not trusted before")
