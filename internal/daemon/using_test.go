@@ -72,7 +72,7 @@ func TestBudgetsNotify(t *testing.T) {
 	}
 	use("a", 800_000)
 	use("b", 400_000)
-	if post := r.told(w, "notice", "budget-day-10usd"); post["title"] != "budget day-10usd is nearly used up" ||
+	if post := r.told(w, "notice", "budget-day-10usd"); post["title"] != "budget day-10usd warns you" ||
 		!strings.Contains(fmt.Sprint(post["text"]), "$6.00 of $10.00 at list price") {
 		t.Errorf("the warning is %v", post)
 	}

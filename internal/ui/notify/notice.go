@@ -148,7 +148,7 @@ func deviceElsewhereNotice(device wire.WebDevice, now time.Time) Notice {
 
 func budgetNotice(id string, blocks bool, words string, now time.Time) Notice {
 	n := Notice{ID: "budget-" + id, Kind: kindBudget, Agent: wire.OwnAgent, Time: now, Body: clean(words, lineWidth),
-		Title: clean("budget "+id+" is nearly used up", titleWidth), Next: "hookmux usage budget list"}
+		Title: clean("budget "+id+" warns you", titleWidth), Next: "hookmux usage budget list"}
 	if blocks {
 		n.Title = clean("budget "+id+" blocks calls now", titleWidth)
 		n.Next = "hookmux usage budget lift " + shellquote.Argument(id)

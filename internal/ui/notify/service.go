@@ -198,7 +198,7 @@ func (s *Service) DeviceElsewhere(device wire.WebDevice) {
 	}
 }
 
-// BudgetReached notifies that a budget is nearly used up, or so far that it blocks calls.
+// BudgetReached notifies that a budget warns, or is used up so far that it blocks calls.
 // It returns false in quiet hours: it's to be called again.
 func (s *Service) BudgetReached(id string, blocks bool, words string) bool {
 	r := s.readRules()
