@@ -296,7 +296,7 @@ func explainKey(rule ast.Node, unknown *yaml.UnknownFieldError) string {
 	switch {
 	case parent == "" && key == "state":
 		return text + `; did you mean "mode"?`
-	case parent == "match" && similar.Nearest(key, []string{"command", "commands", "cmd"}) != "":
+	case parent == "match" && (strings.HasPrefix(key, "cm") || similar.Nearest(key, []string{"command", "commands"}) != ""):
 		return text + `; a command is matched by "program", "subcommand", "flags", "args" or "text"`
 	case near != "":
 		return text + fmt.Sprintf("; did you mean %q?", near)
