@@ -94,7 +94,7 @@ func TestPictures(t *testing.T) {
 	w.denyAll([]chan string{said})
 	w.MustCall(wire.MethodWebDeviceScope, wire.WebDeviceParams{Device: device.ID, Scope: wire.ScopeRead}, nil)
 	said = w.ask(bash("npm test -- --grep 'cart total'"))
-	w.run("only to read", chromedp.WaitVisible(`//article//p[contains(., "only read")]`))
+	w.run("only to read", chromedp.WaitVisible(`//article//p[contains(., "view-only")]`))
 	w.pictures("read")
 	w.MustCall(wire.MethodWebDeviceScope, wire.WebDeviceParams{Device: device.ID, Scope: wire.ScopeAnswer}, nil)
 	w.run("to answer", chromedp.WaitVisible(button("Approve")))

@@ -354,7 +354,7 @@ const draw = (node, request, { act, release, may, title }) => {
     return
   }
   if (!may) {
-    node.append(el('div', { class: 'actions' }, el('p', { class: 'locked' }, icon('lock'), 'This device can only read. Answer in the terminal or on another device.')))
+    node.append(el('div', { class: 'actions' }, el('p', { class: 'locked' }, icon('lock'), 'This device is view-only. Answer in the terminal or on another device.')))
     showWhole(node, read)
     return
   }

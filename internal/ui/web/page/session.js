@@ -111,7 +111,7 @@ const drawResume = (one) => {
   if (open.resume.hidden) return
   const line = el('code', {}, `hookmux resume ${open.id}`)
   open.resume.replaceChildren(...noResume || one.host ? [el('p', {}, 'It can’t be resumed here: ', (noResume || `that’s done on ${one.host}`).split('`').map((part, i) => i % 2 ? el('code', {}, part) : part), '.')]
-    : state.device?.scope !== 'answer' ? [el('p', {}, 'This device may only read. Resume it in a terminal: ', line)]
+    : state.device?.scope !== 'answer' ? [el('p', {}, 'This device is view-only. Resume it in a terminal: ', line)]
       : [el('p', {}, 'It goes on in tmux on your machine, with the flags it was started with. In a terminal: ', line), el('button', { type: 'button', class: 'yes', onclick: open.takeUp }, icon('play'), 'Resume')])
 }
 
@@ -213,7 +213,7 @@ const drawStep = (e) => {
       : el('span', { class: 'quiet-text' }, [kindWords[e.kind] || e.kind, e.text].filter(Boolean).join(': '))
   return el('li', { class: `ev ${e.kind.replaceAll('.', '-')}` }, el('span', { class: `disc ${kind}`, 'aria-hidden': 'true' }, icon(symbol)),
     el('div', { class: 'ev-body' }, body, e.verdict ? el('p', { class: `ev-why ${e.verdict}` }, icon(verdictIcons[e.verdict] || 'dot'), el('span', {}, el('b', {}, verdictOf(e)),
-      e.why && e.why !== e.text ? ` · ${/^the user (said no|wants another plan)$/.test(e.why) ? 'No reason given' : e.why}` : '')) : null),
+      e.why && e.why !== e.text && !/^the user (said no|wants another plan)$/.test(e.why) ? ` · ${e.why}` : '')) : null),
     el('time', { datetime: e.time }, clock(e.time)))
 }
 
