@@ -136,9 +136,9 @@ It comes back by itself. --end ends the pause now.`,
 		flags: func(f *hookFlags, fl *pflag.FlagSet) {
 			fl.BoolVar(&f.end, "end", false, "end the pause now")
 		}},
-	{use: "discover", short: "List the events that hooks can listen to",
+	{use: "discover [AGENT]", short: "List the events that hooks can listen to",
 		long: `Lists the events of every agent, the kind each belongs to, and what a hook may do
-there. To see one agent's events only, write hookmux hooks AGENT discover.`,
+there. With AGENT, lists that agent's events only.`,
 		example: "  hookmux hooks discover claude\n  hookmux hooks discover --json", flags: func(*hookFlags, *pflag.FlagSet) {}},
 	{use: "import FILE|AGENT", short: "Import hooks from agent-mux or Claude Code",
 		long: `Imports the hooks in your Claude Code settings, so that your other agents run them, or
@@ -218,6 +218,9 @@ func (f *hookFlags) addScope(fl *pflag.FlagSet) {
 }
 
 func runHooksVerb(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName, verb string, rest []string) error {
+	if verb == "discover" && agentName == hook.Any && len(rest) == 1 {
+		agentName, rest = rest[0], nil // nothing is taken after it, so either order is plain
+	}
 	if agentName != hook.Any && !daemonKnows(cmd.Context(), app, agentName) {
 		catalogue, err := app.Catalogue()
 		if err != nil {
