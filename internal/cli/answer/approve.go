@@ -133,6 +133,17 @@ func (a *approval) kind() string {
 	return ""
 }
 
+// whatFor says which kind of request the flags are for.
+func (a *approval) whatFor() string {
+	switch {
+	case a.autoEdit:
+		return "--auto-edit is for plans"
+	case a.reviewEdits:
+		return "--review-edits is for plans"
+	}
+	return "the flags are for " + kindNames[a.kind()]
+}
+
 // fits reports whether the flags can be about a request.
 func (a *approval) fits(r *client.Request) bool { return a.kind() == "" || a.kind() == kindOf(r) }
 
@@ -154,8 +165,8 @@ func (a *approval) replyTo(app *cmdutil.App, ch *chosen, answers []string) (clie
 	}
 	kind := kindOf(item)
 	if a.kind() != "" && a.kind() != kind {
-		return reply, cmdutil.UsageError("%s is %s, and the flags are for %s; `hookmux inbox` shows how to answer it",
-			item.ID, kindNames[kind], kindNames[a.kind()])
+		return reply, cmdutil.UsageError("%s is %s, and %s; `hookmux inbox` shows how to answer it",
+			item.ID, kindNames[kind], a.whatFor())
 	}
 	if len(answers) > 0 && kind != "question" {
 		return reply, cmdutil.UsageError("%s is %s and takes no answer: `hookmux approve %s` or `hookmux deny %s REASON`",

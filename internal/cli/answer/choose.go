@@ -104,13 +104,18 @@ func notARequest(ctx context.Context, c *client.Client, name string, waiting int
 		return cmdutil.UsageError("there's no request %q; answer one request at a time, or several in the live view: `hookmux`", name)
 	}
 	if s, err := c.Session(ctx, name); err == nil && strings.HasPrefix(s.ID, name) {
-		return cmdutil.UsageError("%s is a session, and it has no request waiting; `hookmux inbox` lists the requests", name)
+		return &sessionError{cmdutil.UsageError("session %s has no request waiting; `hookmux inbox` lists the requests", name)}
 	}
 	if waiting == 0 {
 		return cmdutil.UsageError("there's no request %q; none is waiting", name)
 	}
 	return unknown
 }
+
+// sessionError says that a name is a session's, which waits for nothing.
+type sessionError struct{ error }
+
+func (e *sessionError) Unwrap() error { return e.error }
 
 // sessionTitles returns the titles of the sessions in the list.
 func sessionTitles(ctx context.Context, c *client.Client) map[string]string {
@@ -149,18 +154,26 @@ func (ch *chosen) onlyOne() error {
 	if len(ch.others) == 0 {
 		return nil
 	}
-	return cmdutil.UsageError("%d requests match; name one by its ID:\n%s", len(ch.others)+1, ch.listAll())
+	return cmdutil.UsageError("%d requests are waiting; name one by its ID:\n%s", len(ch.others)+1, ch.listAll())
 }
 
 // listAll returns a line for each request that may be meant.
 func (ch *chosen) listAll() string {
 	var rows [][]string
 	for _, one := range append([]client.Request{ch.item}, ch.others...) {
-		rows = append(rows, []string{"  " + termsafe.Line(one.ID, 20), termsafe.Line(one.Agent, 20), termsafe.Line(one.About(), 60)})
+		rows = append(rows, []string{"  " + termsafe.Line(one.ID, 20), termsafe.Line(one.Agent, 20), termsafe.Line(about(&one), 60)})
 	}
 	var b strings.Builder
 	text.Table(&b, rows, 0)
 	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// about says what a request is about: of a question its text, not the first of its answers.
+func about(r *client.Request) string {
+	if len(r.Questions) > 0 && r.Questions[0].Text != "" {
+		return r.Questions[0].Text
+	}
+	return r.About()
 }
 
 // readKey shows a request and waits for a key.

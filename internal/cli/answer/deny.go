@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,6 +29,9 @@ waiting.
 			}
 			every := func(*client.Request) bool { return true }
 			ch, err := chooseRequest(cmd.Context(), app, name, every)
+			if errors.As(err, new(*sessionError)) {
+				return err
+			}
 			if err != nil {
 				if only, none := chooseRequest(cmd.Context(), app, "", every); name != "" && none == nil && len(only.others) == 0 {
 					return cmdutil.UsageError("there's no request %q; the request comes before the reason: `hookmux deny %s %s`", name,
