@@ -47,7 +47,11 @@ shows whether it's running.`,
 			if !service && app.IsTerminal() && app.Getenv(daemonstart.LockVariable) == "" {
 				return daemonStatus(cmd.Context(), app, asJSON)
 			}
-			return runDaemon(cmd.Context(), app, service) // what hooks and services start has no terminal
+			err := runDaemon(cmd.Context(), app, service) // what hooks and services start has no terminal
+			if errors.Is(err, errRunning) {
+				return daemonStatus(cmd.Context(), app, asJSON)
+			}
+			return err
 		},
 	}
 	cmd.Flags().BoolVar(&service, "service", false, "")
@@ -90,6 +94,8 @@ daemon that hangs is killed; what it acknowledged is on disk.`,
 	)
 	return cmd
 }
+
+var errRunning = errors.New("a daemon is already running; `hookmux daemon status` shows it")
 
 func runDaemon(ctx context.Context, app *cmdutil.App, service bool) error {
 	auto := app.Getenv(daemonstart.LockVariable) != ""
@@ -140,7 +146,7 @@ func runDaemon(ctx context.Context, app *cmdutil.App, service bool) error {
 		if auto {
 			return nil // somebody was faster; that is all the starter wanted
 		}
-		return errors.New("a daemon is already running; `hookmux daemon status` shows it")
+		return errRunning
 	}
 	if err != nil {
 		return err
