@@ -27,7 +27,7 @@ func Weaker(name string, before, after []byte) (list []string) {
 		}
 	}
 	for _, one := range is {
-		if find(was, one.ID) == nil && !onlyTightens(one) {
+		if find(was, one.ID) == nil && one.MayAllow() {
 			list = append(list, "rule "+one.ID+" is added, and may let calls pass")
 		}
 	}
