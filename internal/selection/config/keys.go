@@ -481,7 +481,25 @@ func Unknown(name string) error {
 	if hint := nearest(name); hint != "" {
 		return fmt.Errorf("there's no setting %q; did you mean %q?", name, hint)
 	}
+	if group := nearestGroup(name); group != "" {
+		return fmt.Errorf("there's no setting %q; `hookmux config list %s` lists similar ones", name, group)
+	}
 	return fmt.Errorf("there's no setting %q; `hookmux config list --all` lists them", name)
+}
+
+// nearestGroup returns the group that a name with several parts most likely meant.
+func nearestGroup(name string) string {
+	wanted, _, parts := strings.Cut(name, ".")
+	if !parts {
+		return ""
+	}
+	var groups []string
+	for _, k := range table {
+		if group, _, ok := strings.Cut(k.Name, "."); ok {
+			groups = append(groups, group)
+		}
+	}
+	return similar.Nearest(wanted, groups)
 }
 
 // nearest returns the key a typing error most likely meant.
@@ -507,5 +525,11 @@ func nearest(name string) string {
 		}
 		return ""
 	}
-	return similar.Nearest(name, all)
+	if near := similar.Nearest(name, all); near != "" {
+		return near
+	}
+	if right := nearestGroup(name); right != "" && right != group {
+		return nearest(right + "." + wanted)
+	}
+	return ""
 }
