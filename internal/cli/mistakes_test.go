@@ -60,6 +60,7 @@ func TestMistakes(t *testing.T) {
 		{"inbox approve", "did you mean `hookmux approve`?"},
 		{"trust ./nowhere", "there's no folder ./nowhere"},
 		{"guard exception add rm-broad", `did you mean "destructive.rm-broad"?`},
+		{"guard exception add force-push", `did you mean "git-history.force-push"?`},
 		{"guard pause 10m", "which guard? As in `hookmux guard pause destructive 10m`"},
 		{"daemon kill", "did you mean `hookmux daemon stop`?"},
 		{"sttus", "there's no command \"hookmux sttus\"; did you mean `hookmux status`?"},

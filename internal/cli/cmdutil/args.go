@@ -105,6 +105,9 @@ func whatIs(cmd *cobra.Command, name string) (kind, list string) {
 	case "guard NAME":
 		return "guard", "hookmux guard list"
 	case "rules NAME":
+		if cmd.Name() == "remove" {
+			return "pack", "hookmux rules list"
+		}
 		return "rule or pack", "hookmux rules list"
 	case "agents NAME":
 		return "agent", "hookmux agents"

@@ -363,7 +363,11 @@ func sayWaiting(app *cmdutil.App, inForce []ListedRule) {
 		if f.layer == rules.Project {
 			remedy = "`hookmux trust` shows and applies the changes"
 		}
-		app.Say("%s has changed since you accepted it; %s", termsafe.Line(app.Shorten(f.path), 300), remedy)
+		state := "has changed since you accepted it"
+		if !slices.ContainsFunc(inForce, func(one ListedRule) bool { return one.File == f.path }) {
+			state = "isn't accepted yet, so nothing in it applies"
+		}
+		app.Say("%s %s; %s", termsafe.Line(app.Shorten(f.path), 300), state, remedy)
 	}
 }
 

@@ -493,6 +493,8 @@ func checkException(app *cmdutil.App, cmd *cobra.Command, p wire.AllowParams) er
 			known = append(known, r.ID)
 		}
 	}
+	slices.Sort(known) // a rule may be in several guards
+	known = slices.Compact(known)
 	if slices.Contains(known, rule) || slices.Contains(known, p.Rule) {
 		return nil
 	}

@@ -2,6 +2,7 @@ package rulescmd
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -15,6 +16,9 @@ func RemoveCommand(app *cmdutil.App) *cobra.Command {
 		Use: "remove NAME", Short: "Remove a pack of rules", Example: "  hookmux rules remove team",
 		Args: cmdutil.ExactArgs("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if list, _, err := listed(app); err == nil && slices.ContainsFunc(list, func(r ListedRule) bool { return r.ID == args[0] }) {
+				return cmdutil.UsageError("%s is a rule; delete it from its file (`hookmux rules show %[1]s` names it), or run `hookmux rules off %[1]s`", args[0])
+			}
 			store, err := openStore(app)
 			if err != nil {
 				return err

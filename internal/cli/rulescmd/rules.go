@@ -34,7 +34,7 @@ add, and in /etc/hookmux/rules (set by your administrator; they can't be turned 
 Each rule has a mode: off, log (only record), ask (ask where it would deny) or block.
 Without a command, lists the rules and packs.`,
 		Example: `  hookmux rules new                        # write a file to start from
-  hookmux why 'git push -f origin x'       # what would happen, which rule, why
+  hookmux why 'git push -f origin main'    # what would happen, which rule, why
   hookmux rules on no-push-to-main
   hookmux rules add git+https://git.example.com/team/rules@v1.2.3`,
 		Args: cmdutil.SubcommandArgs,

@@ -41,7 +41,7 @@ why. There are four ways to ask:
 For a payload, your own hooks are listed but not run; --run runs commands and scripts.
 --decision pretends that a decision was made.`,
 		Example: `  hookmux why                                   # the last call that was stopped
-  hookmux why 'git push -f origin x'            # what would happen to a command
+  hookmux why 'git push -f origin main'         # what would happen to a command
   hookmux why 01k9zq3b1x                        # a recorded event
   hookmux why claude PreToolUse < payload.json  # a payload, and the answer
   hookmux why --payload call.json --agent codex --event PreToolUse`,
@@ -145,6 +145,9 @@ func (w *whyFlags) run(cmd *cobra.Command, args []string) error {
 				return cmdutil.UsageError("%s is a request; `hookmux inbox --all` shows it, `hookmux log --ids` has the ID of its event", item.ID)
 			}
 		}
+		if !w.asJSON && mayBeID(args[0]) {
+			app.Say("no event has the ID %s; reading it as a command", args[0])
+		}
 		return examineEvent(ctx, app, commandEvent(args[0], app.Cwd(), w.agent), w.asJSON)
 	case len(args) == 2 && w.isPayload(args):
 		return explainPayload(app, cmd, &w.payload, args[0], args[1], w.asJSON)
@@ -170,6 +173,13 @@ func (w *whyFlags) isPayload(args []string) bool {
 // looksLikeID reports whether a word was meant as an event's ID: no program is called so.
 func looksLikeID(word string) bool {
 	return word[:min(1, len(word))] >= "0" && word[:min(1, len(word))] <= "9" && cmdutil.PlainName(word)
+}
+
+// mayBeID reports whether a word that is read as a command could have been meant as an ID: letters and
+// digits, of which several are at its end.
+func mayBeID(word string) bool {
+	return len(word) >= 4 && len(strings.TrimRight(word, "0123456789")) <= len(word)-3 &&
+		!strings.ContainsFunc(word, func(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') })
 }
 
 // lastStopped returns the last call that was denied or asked about.
