@@ -79,13 +79,23 @@ func TestContributingNamesWhatExists(t *testing.T) {
 		"Before.json", "Before.save.json")
 }
 
-// walkRow is a row of the walk through one PermissionRequest.
+// walkRow is a row of a walk through one call.
 type walkRow struct{ caller, function, file string }
 
-func readWalk(t *testing.T) []walkRow {
+// readWalks reads the tables of ARCHITECTURE.md that follow a call: one that you approve,
+// then one that a guard denies.
+func readWalks(t *testing.T) (approved, denied []walkRow) {
 	t.Helper()
-	_, table, _ := strings.Cut(readPage(t, "ARCHITECTURE.md"), "| Called by | Function |")
-	table, _, _ = strings.Cut(table, "\n\n")
+	tables := strings.Split(readPage(t, "ARCHITECTURE.md"), "| Called by | Function |")[1:]
+	if len(tables) != 2 {
+		t.Fatalf("ARCHITECTURE.md follows %d calls, expected one that is approved and one that is denied", len(tables))
+	}
+	return readWalk(t, tables[0], 30), readWalk(t, tables[1], 10)
+}
+
+func readWalk(t *testing.T, text string, atLeast int) []walkRow {
+	t.Helper()
+	table, _, _ := strings.Cut(text, "\n\n")
 	var rows []walkRow
 	for line := range strings.Lines(table) {
 		cells := strings.Split(line, "|")
@@ -95,9 +105,9 @@ func readWalk(t *testing.T) []walkRow {
 		code := func(cell string) string { return strings.Trim(strings.TrimSpace(cell), "`") }
 		rows = append(rows, walkRow{code(cells[1]), code(cells[2]), code(cells[3])})
 	}
-	if len(rows) < 30 {
-		t.Fatalf("found %d rows in the walk of ARCHITECTURE.md, expected at least 30; "+
-			"does the test read it as it is written?", len(rows))
+	if len(rows) < atLeast {
+		t.Fatalf("found %d rows in a walk of ARCHITECTURE.md, expected at least %d; "+
+			"does the test read it as it is written?", len(rows), atLeast)
 	}
 	return rows
 }
@@ -137,10 +147,16 @@ func namesUsed(functions map[string]*ast.FuncDecl, name string, entered map[stri
 	return names
 }
 
-// Each function of the walk is in its file, and is used by the one that the row
+// Each function of a walk is in its file, and is used by the one that the row
 // names as its caller, behind what that one used before it.
 func TestArchitectureWalk(t *testing.T) {
-	rows := readWalk(t)
+	approved, denied := readWalks(t)
+	testWalk(t, approved)
+	testWalk(t, denied)
+}
+
+func testWalk(t *testing.T, rows []walkRow) {
+	t.Helper()
 	rest := map[walkRow][]string{} // what a caller uses behind its last row
 	latest := map[string]walkRow{} // the last row of a function's name
 	for _, row := range rows {
@@ -174,7 +190,7 @@ func TestArchitectureWalk(t *testing.T) {
 func TestArchitectureWalkIsWhole(t *testing.T) {
 	const file = "internal/pipeline/pipeline.go"
 	functions := functionsOf(t, file)
-	rows := readWalk(t)
+	rows, _ := readWalks(t)
 	for _, caller := range []string{"process", "decide", "notifyTrackers"} {
 		if functions[caller] == nil {
 			t.Errorf("%s has no function %s, expected it as a step of the walk", file, caller)
