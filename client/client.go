@@ -43,9 +43,9 @@ func (e *RefusedError) Error() string { return e.Message }
 type Client struct {
 	// Socket is the daemon's socket; "" means this user's.
 	Socket string
-	// Timeout bounds a call; zero means 10 s, and 3 minutes for what a person
-	// may have to confirm at their terminal first. Streams are bounded by their
-	// context alone.
+	// Timeout bounds a call; zero means 10 s, or 3 minutes for a call that you
+	// may have to confirm at your terminal first. Only their context bounds
+	// streams.
 	Timeout time.Duration
 }
 
@@ -390,9 +390,9 @@ func parseNote(line []byte) (note Note, err error) {
 	return note, err
 }
 
-// Push reports an event on behalf of an agent and gives back the agent's
-// native answer. params.Timeout is how long the daemon may take; without one it
-// is what the client waits.
+// Push reports an event on behalf of an agent and returns the agent's native
+// answer. params.Timeout limits how long the daemon may take; without one, the
+// client's timeout does.
 func (c *Client) Push(ctx context.Context, params wire.PushParams) (*wire.PushResult, error) {
 	patient := *c
 	if params.Timeout <= 0 {

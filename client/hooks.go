@@ -19,7 +19,7 @@ func (p HookPlace) params() wire.HooksEditParams {
 	return wire.HooksEditParams{Scope: "project", Cwd: p.Folder}
 }
 
-// ListedHook is a registration with where it stands and whether it is in force.
+// ListedHook is a registration with its source and whether it is active.
 type ListedHook struct {
 	hook.Registration
 	Scope   string // global or project
@@ -52,8 +52,8 @@ func (c *Client) Hooks(ctx context.Context, folder string) ([]ListedHook, error)
 	return out, nil
 }
 
-// AddHook registers a hook; without an id it gets one. Only a person's program may,
-// and one of the same id must not be there.
+// AddHook registers a hook; without an id it gets one. Agents can't, and the id
+// must be new.
 func (c *Client) AddHook(ctx context.Context, at HookPlace, r hook.Registration) (HookChange, error) {
 	p := at.params()
 	var err error

@@ -18,17 +18,17 @@ type (
 	InboxReady  = wire.InboxReady
 )
 
-// Requests returns those that wait for a person, oldest first; with all, behind
-// those that ended lately.
+// Requests returns the requests that wait for you, oldest first. With all, those
+// that ended recently follow.
 func (c *Client) Requests(ctx context.Context, all bool) ([]Request, error) {
 	var list []Request
 	err := c.Call(ctx, wire.MethodInboxItems, wire.InboxListParams{All: all}, &list)
 	return list, err
 }
 
-// Waiting returns everything that waits for a person, oldest first: requests that can
+// Waiting returns everything that waits for you, oldest first: requests that can
 // be answered here (status pending) and questions at agents' own prompts (status
-// window). With all, behind requests that ended lately.
+// window). With all, requests that ended recently follow.
 func (c *Client) Waiting(ctx context.Context, all bool) ([]Request, error) {
 	var list []Request
 	err := c.Call(ctx, wire.MethodInboxItems, wire.InboxListParams{All: all, Prompts: true}, &list)
@@ -38,8 +38,8 @@ func (c *Client) Waiting(ctx context.Context, all bool) ([]Request, error) {
 	return list, err
 }
 
-// isUnknownParam tells that a daemon of an older version, which goes on until nothing
-// waits, does not know a parameter.
+// isUnknownParam reports whether an older daemon, which keeps running while
+// something waits, doesn't know a parameter.
 func isUnknownParam(err error) bool {
 	var answer *wire.Error
 	return errors.As(err, &answer) && answer.Code == wire.CodeParams
@@ -57,7 +57,7 @@ func (c *Client) Request(ctx context.Context, id string) (Request, error) {
 	return list[0], nil
 }
 
-// Reply answers a request. Only a person's process may: an agent's is refused
+// Reply answers a request. Only your own processes may: an agent's is refused
 // ([RefusedError]). The result says whether the answer was delivered or came
 // too late.
 func (c *Client) Reply(ctx context.Context, reply InboxReply) (InboxResult, error) {
@@ -106,7 +106,7 @@ func NeedsPIN(err error) bool {
 
 // InboxNote is one message of the inbox's stream: received, resolved, expired or
 // withdrawn with the request, or ready once everything that waits was sent.
-// [Client.FollowWaiting] also tells of window and windowOver.
+// [Client.FollowWaiting] adds window and windowOver.
 type InboxNote struct {
 	Method string
 	Item   *Request
@@ -114,13 +114,13 @@ type InboxNote struct {
 }
 
 // Inbox follows the inbox: what waits, then every change, until ctx ends, the
-// daemon goes or each returns an error. While a person's process follows it,
-// agents wait for them.
+// daemon stops or each returns an error. While one of your processes follows it,
+// agents wait for your answer.
 func (c *Client) Inbox(ctx context.Context, each func(InboxNote) error) error {
 	return c.followInbox(ctx, nil, each)
 }
 
-// FollowWaiting is Inbox that also tells what stands at agents' own prompts.
+// FollowWaiting is Inbox that also reports questions at agents' own prompts.
 func (c *Client) FollowWaiting(ctx context.Context, each func(InboxNote) error) error {
 	err := c.followInbox(ctx, wire.InboxStreamParams{Prompts: true}, each)
 	if isUnknownParam(err) {

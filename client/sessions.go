@@ -23,8 +23,8 @@ const (
 	SessionsOnly = wire.SessionsOnly // and nothing else
 )
 
-// Sessions lists what every session does: those that wait for a person first,
-// the longest waiting on top.
+// Sessions lists what every session does: those that wait for you first, the
+// longest waiting on top.
 func (c *Client) Sessions(ctx context.Context, params SessionsParams) ([]SessionInfo, error) {
 	var list []SessionInfo
 	err := c.Call(ctx, wire.MethodSessions, params, &list)
@@ -41,8 +41,8 @@ func (c *Client) Session(ctx context.Context, name string) (*SessionDetail, erro
 	return &d, nil
 }
 
-// RenameSession names a session; an empty title gives it back its agent's own.
-// Only a person may.
+// RenameSession names a session; an empty title restores its agent's own. Agents
+// can't call it.
 func (c *Client) RenameSession(ctx context.Context, name, title string) (*SessionInfo, error) {
 	var s SessionInfo
 	err := c.Call(ctx, wire.MethodSessionRename, wire.SessionRenameParams{Session: name, Title: title,
@@ -53,8 +53,8 @@ func (c *Client) RenameSession(ctx context.Context, name, title string) (*Sessio
 	return &s, nil
 }
 
-// ForgetSession takes a session out of the list and deletes how it is taken up
-// again. Only a person may.
+// ForgetSession removes a session from the list and deletes its resume record.
+// Agents can't call it.
 func (c *Client) ForgetSession(ctx context.Context, name string) (*SessionInfo, error) {
 	var s SessionInfo
 	if err := c.Call(ctx, wire.MethodSessionForget, wire.SessionParams{Session: name}, &s); err != nil {
@@ -63,18 +63,18 @@ func (c *Client) ForgetSession(ctx context.Context, name string) (*SessionInfo, 
 	return &s, nil
 }
 
-// ResumeRecords says how sessions are taken up again; an empty name is all of
-// them. claim marks them as taken up for a minute, so that nobody else does it
-// as well; a record whose Live says something must be left alone.
+// ResumeRecords returns how sessions are resumed; an empty name means all of
+// them. claim reserves them for a minute, so that nothing else resumes them too.
+// Leave a record alone if its Live isn't empty.
 func (c *Client) ResumeRecords(ctx context.Context, name string, claim bool) ([]ResumeRecord, error) {
 	var list []ResumeRecord
 	err := c.Call(ctx, wire.MethodSessionResume, wire.SessionResumeParams{Session: name, Claim: claim}, &list)
 	return list, err
 }
 
-// SendToSession gives a session a text as its next prompt: through its agent's
-// plugin where one listens, else, if typed says so, typed into its tmux pane.
-// Only a person may.
+// SendToSession sends a session a text as its next prompt: through its agent's
+// plugin if one listens, or, if typed is set, as keystrokes into its tmux pane.
+// Agents can't call it.
 func (c *Client) SendToSession(ctx context.Context, name, text string, typed bool) (*SessionSent, error) {
 	var s SessionSent
 	if err := c.Call(ctx, wire.MethodSessionSend, wire.SessionSendParams{Session: name, Text: text, Type: typed},

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Choice is the answer a person chose when they were asked.
+// Choice is the answer you chose when you were asked.
 type Choice string
 
 // The choices. Which of them exist for an agent and a request is data in the
@@ -29,7 +29,7 @@ func Choices() []Choice {
 // Known reports whether c is one of [Choices].
 func (c Choice) Known() bool { return slices.Contains(Choices(), c) }
 
-// PlanMode is how a person decided on a plan.
+// PlanMode is how you decided on a plan.
 type PlanMode string
 
 // The ways to decide on a plan.
@@ -46,10 +46,10 @@ func PlanModes() []PlanMode { return []PlanMode{PlanAccept, PlanAuto, PlanManual
 // Known reports whether m is one of [PlanModes].
 func (m PlanMode) Known() bool { return slices.Contains(PlanModes(), m) }
 
-// Answer is a person's reply to a request, before it is put into an agent's
-// words. It stands beside a verdict and never against it: Allow or an approved
-// Modify for a yes, an answered question and an accepted plan; Deny for a
-// refusal and a rejected plan, whose words are the decision's Reason.
+// Answer is your reply to a request, before it is encoded for an agent. It
+// accompanies a verdict and never contradicts it: Allow or an approved Modify
+// for a yes, an answered question or an accepted plan; Deny for a no or a
+// rejected plan, with your text as the decision's Reason.
 type Answer struct {
 	Choice Choice `json:"choice"`
 
@@ -57,16 +57,16 @@ type Answer struct {
 	Answers []QuestionAnswer `json:"answers,omitempty"`
 
 	Plan PlanMode `json:"plan,omitempty"`
-	// Feedback says what the user wants different about a plan. It also stands
-	// in the Reason of a rejected one.
+	// Feedback says what you want changed about a plan. It is also the Reason of a
+	// rejected one.
 	Feedback string `json:"feedback,omitempty"`
 
 	// Note is said to the model beside an approval.
 	Note string `json:"note,omitempty"`
 
-	// Suggestion is the agent's own suggestion that the user took up, as the
-	// agent sent it. Empty beside [ChooseAlways] means that hookmux keeps the
-	// permission, and the agent hears of this call only.
+	// Suggestion is the agent's own suggestion that you accepted, as the agent
+	// sent it. If it is empty with [ChooseAlways], hookmux keeps the permission
+	// and the agent learns about this call only.
 	Suggestion json.RawMessage `json:"suggestion,omitempty"`
 }
 
@@ -78,8 +78,7 @@ type QuestionAnswer struct {
 	Text     string   `json:"text,omitempty"`     // the user's own words
 }
 
-// Words returns the answer as one line of text: the user's own words, else the
-// labels.
+// Words returns the answer as one line of text: your own text, or the labels.
 func (a QuestionAnswer) Words() string {
 	if a.Text != "" {
 		return a.Text
@@ -125,7 +124,7 @@ func (a *Answer) clone() *Answer {
 	return &c
 }
 
-// fits reports whether an answer may stand beside a verdict.
+// fits reports whether an answer may accompany a verdict.
 func (a *Answer) fits(v Verdict, allowed bool) bool {
 	refuses := a.Choice == ChooseDeny || a.Choice == ChoosePlan && a.Plan == PlanReject
 	switch v {

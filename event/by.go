@@ -2,8 +2,8 @@ package event
 
 import "strings"
 
-// Who settles a verdict besides hooks, as [Decision.By] and the journal have it. A hook
-// stands there with its id, which holds no blanks.
+// What can settle a verdict other than a hook, as [Decision.By] and the journal
+// name it. A hook is named by its id, which contains no blanks.
 const (
 	ByUser           = "person"           // you, asked about this call
 	ByHookmux        = "hookmux"          // hookmux itself, for its own safety
@@ -13,7 +13,7 @@ const (
 
 const permissionStart = "permission "
 
-// ByPermission returns who settles a verdict where a standing yes of a person does.
+// ByPermission returns the name of a saved permission that settles a verdict.
 func ByPermission(id string) string { return permissionStart + id }
 
 // PermissionOf returns the id of the permission that settled a verdict; false when none did.

@@ -36,7 +36,7 @@ func (v Verdict) rank() int {
 	return 0
 }
 
-// Word returns the verdict as people and programs read it; None is "none".
+// Word returns the verdict as it is shown and as programs read it; None is "none".
 func (v Verdict) Word() string {
 	if v == None {
 		return "none"
@@ -44,7 +44,7 @@ func (v Verdict) Word() string {
 	return string(v)
 }
 
-// ParseVerdict reads a verdict as people and programs write it.
+// ParseVerdict parses what [Verdict.Word] returns.
 func ParseVerdict(s string) (Verdict, error) {
 	switch v := Verdict(strings.ToLower(strings.TrimSpace(s))); v {
 	case None, "none":
@@ -55,13 +55,13 @@ func ParseVerdict(s string) (Verdict, error) {
 	return None, fmt.Errorf("decision %q is none of allow, deny, ask, modify, none", s)
 }
 
-// Decision tells the agent how to go on after an event.
+// Decision says how the agent continues after an event.
 type Decision struct {
 	Verdict Verdict
 	Reason  string
 
-	// Allowed stands beside Modify: somebody approved the call as changed. A
-	// changed call nobody approved still meets the agent's own prompt.
+	// Allowed goes with Modify: the call was approved as changed. A changed call
+	// that wasn't approved still goes to the agent's own prompt.
 	Allowed bool
 
 	Input   json.RawMessage // changed tool input: an object whose keys replace the call's
@@ -69,8 +69,8 @@ type Decision struct {
 	Context string          // said to the model
 	Notice  string          // said to the user
 
-	// KeepGoing asks an agent that is about to stop to go on; Reason or
-	// Context tells it with what.
+	// KeepGoing asks an agent that is about to stop to continue; Reason or
+	// Context says with what.
 	KeepGoing bool
 
 	ExitCode int    // the first non-zero exit code a handler asked for
@@ -89,14 +89,14 @@ type Decision struct {
 	Degraded []Degradation // what the agent could not carry
 }
 
-// Empty reports whether nobody had anything to say.
+// Empty reports whether the decision changes nothing and says nothing.
 func (d *Decision) Empty() bool {
 	return d.Verdict == None && d.Input == nil && d.Output == nil && d.Context == "" &&
 		d.Notice == "" && !d.KeepGoing && d.ExitCode == 0 && d.Stdout == "" && d.Extra == nil
 }
 
-// DefaultReason stands where a hook gave none: Codex runs a tool that was
-// denied without a reason, so there is always one.
+// DefaultReason is used if a hook gave no reason: Codex runs a tool that was
+// denied without one, so there is always one.
 const DefaultReason = "blocked by a hookmux hook"
 
 // OneLine folds a reason into one non-empty line: some agents show only the
@@ -109,10 +109,10 @@ func OneLine(s string) string {
 	return s
 }
 
-// Normalized is d with its parts in line with each other: a changed input is a
-// [Modify], a Modify without one changes nothing, Allowed stands beside Modify
-// only, and a person's answer only beside the verdict it gives. An input of
-// JSON null is no input.
+// Normalized returns d with consistent parts: a changed input makes it a
+// [Modify], a Modify without one changes nothing, Allowed remains with Modify
+// only, and your answer only with the verdict it gives. An input of JSON null is
+// no input.
 func (d Decision) Normalized() Decision {
 	if isNull(d.Input) {
 		d.Input = nil
@@ -141,11 +141,11 @@ func isNull(v json.RawMessage) bool {
 	return len(v) == 0 || string(v) == "null"
 }
 
-// Merge adds next, a later handler's opinion, to d. Deny beats ask beats
-// modify beats allow beats none, and who settles the verdict gives the reason;
-// changed inputs merge key by key; contexts, notices and printed texts join;
-// the last changed result and the first non-zero exit code stay. A person's
-// answer goes with the verdict it gave.
+// Merge adds next, a later handler's opinion, to d. Deny beats ask beats modify
+// beats allow beats none, and the reason is that of the winning verdict; changed
+// inputs merge key by key; contexts, notices and printed texts are joined; the
+// last changed result and the first non-zero exit code win. Your answer goes
+// with the verdict it gave.
 func (d *Decision) Merge(next Decision) {
 	next = next.Normalized()
 	d.mergeReason(&next)
@@ -153,8 +153,8 @@ func (d *Decision) Merge(next Decision) {
 		d.Verdict, d.By, d.Rule, d.Answer = next.Verdict, next.By, next.Rule, next.Answer.clone()
 		d.Rules = next.Rules
 	} else if next.Verdict == Modify || d.Answer == nil && next.Verdict == Allow {
-		// A person's yes holds for the input they saw, so it goes with a later
-		// change; and it may follow a hook's.
+		// Your yes is for the input you saw, so a later change drops it; and it may
+		// follow a hook's.
 		d.Answer = next.Answer.clone()
 	}
 	switch next.Verdict {
@@ -189,8 +189,8 @@ func (d *Decision) Merge(next Decision) {
 }
 
 // mergeReason merges the reasons. A reason belongs to its verdict, so a stronger
-// verdict brings its own, even an empty one: somebody's "looks fine" must not stand as
-// the reason of a refusal. The reasons that keep an agent going are joined.
+// verdict brings its own, even an empty one: a hook's "looks fine" must not become
+// the reason of a denial. Reasons that keep an agent going are joined.
 func (d *Decision) mergeReason(next *Decision) {
 	stronger := next.Verdict.rank() - d.Verdict.rank()
 	if d.KeepGoing && next.KeepGoing && stronger == 0 {
@@ -218,10 +218,9 @@ func join(a, b string) string {
 	return a + "\n" + b
 }
 
-// MergeObjects lays the keys of patch over base. Where one of them is not an
-// object there is nothing to merge key by key, and patch stands alone; an
-// empty patch changes nothing. Order is base's, new keys follow in the patch's
-// order; values keep their bytes.
+// MergeObjects overlays base with the keys of patch. If either isn't an object,
+// patch replaces base; an empty patch changes nothing. The order is base's, new
+// keys follow in the patch's order, and values keep their bytes.
 func MergeObjects(base, patch json.RawMessage) json.RawMessage {
 	if len(patch) == 0 {
 		return base

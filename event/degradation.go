@@ -51,8 +51,8 @@ const (
 	NotPassedOn Replacement = "not passed on"
 )
 
-// Cause is a code for why a part was lost. A handler with a cause of its own
-// may write it in words: a cause that is not listed here is shown as it is.
+// Cause is a code for why a part was lost. A handler may use a text of its own: a
+// cause that isn't listed here is shown as it is.
 type Cause string
 
 // The causes. NotCarried is the most common: the agent has no form for the part
@@ -89,7 +89,7 @@ var notCarried = map[Part]string{
 	PartStandingRule: "the agent takes none here",
 }
 
-// Reason returns why the part was lost, in words.
+// Reason returns a sentence that says why the part was lost.
 func (g Degradation) Reason() string {
 	switch g.Why {
 	case NotCarried:

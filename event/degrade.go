@@ -13,9 +13,9 @@ type Carries struct {
 	Notice  bool // a line for the user
 }
 
-// Degrade takes from d what c cannot carry and puts the safe neighbour in its
-// place. Each step is noted in Degraded. ask falls to deny here: a inbox that
-// could ask a person comes before this.
+// Degrade replaces what c can't carry by the nearest safe decision, and notes
+// each step in Degraded. Here ask becomes deny; asking you in the inbox comes
+// before this.
 func Degrade(d Decision, c Carries) Decision {
 	note := func(what Part, to Replacement) { d.NoteDegraded(Degradation{What: what, To: to, Why: NotCarried}) }
 	d = d.Normalized()
@@ -65,7 +65,7 @@ func Degrade(d Decision, c Carries) Decision {
 	return d
 }
 
-// deny turns d into a refusal; why stands where nobody gave a reason.
+// deny turns d into a deny; why is used if there is no reason yet.
 func (d *Decision) deny(why string) {
 	if d.Reason == "" {
 		d.Reason = why

@@ -14,8 +14,8 @@ const (
 // already.
 func FromHookmux(text string) string { return denialStart + strings.TrimPrefix(text, denialStart) }
 
-// Denial returns what a model and a person read when something was stopped: who
-// stopped it, why, and how it can be allowed. It is one line.
+// Denial returns the line that you and the model read when something was blocked:
+// what blocked it, why, and how it can be allowed.
 func Denial(who, reason, allow string) string {
 	line := denialStart + OneLine(who) + denialMiddle + strings.TrimRight(OneLine(reason), ".") + "."
 	if allow != "" {
@@ -24,9 +24,8 @@ func Denial(who, reason, allow string) string {
 	return line
 }
 
-// RuleDenial returns the [Denial] of a guard's rule: it also says where the rule found what
-// it stops. How a person lets it pass is no business of the model that reads this:
-// see [AllowCommands].
+// RuleDenial returns the [Denial] of a guard's rule, which also says where the rule
+// matched. The model isn't told how you could allow it: see [AllowCommands].
 func RuleDenial(rule, reason, where string) string {
 	if strings.Contains(reason, where) {
 		return Denial(rule, reason, "")
@@ -34,14 +33,14 @@ func RuleDenial(rule, reason, where string) string {
 	return Denial(rule, reason+whereStart+where+whereEnd, "")
 }
 
-// AllowCommands returns the commands by which a person lets pass what a rule stops.
+// AllowCommands returns the commands that allow what a rule blocks.
 func AllowCommands(rule string) string {
 	command := "hookmux guard exception add " + rule
 	return "allow once: " + command + " --once; always: " + command
 }
 
-// ShortDenial returns a [Denial] for people who look at many: who stopped it and
-// why. Any other text stays as it is: records hold the text alone, and nothing is decided by it.
+// ShortDenial shortens a [Denial] for lists: what blocked it, and why. It returns
+// any other text unchanged: records hold only the text, and nothing is decided by it.
 func ShortDenial(text string) string {
 	rest, started := strings.CutPrefix(text, denialStart)
 	who, why, ok := strings.Cut(rest, denialMiddle)

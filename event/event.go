@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// Event is one report of one agent, in the same words for every agent.
+// Event is one report of one agent, in the same form for every agent.
 //
 // Raw holds the bytes exactly as they came and is never changed; everything
-// else was read out of them. A field the agent did not send is empty.
+// else was read out of them. A field the agent didn't send is empty.
 type Event struct {
 	ID   string    // made by the hook client; unique everywhere
 	Time time.Time // when the daemon took it in
@@ -38,9 +38,9 @@ type Event struct {
 	Subagent *Subagent // set when a subagent reports, or is reported about
 	Tool     *Tool
 
-	// What the event puts to a person, read from the payload: questions with
-	// their options, a plan, and the standing approvals the agent itself
-	// offers, each as the agent spells it. They are not stored; the payload is.
+	// What the event asks you, read from the payload: questions with their
+	// options, a plan, and the permanent permissions that the agent itself
+	// offers, spelt as the agent spells them. They aren't stored; the payload is.
 	Questions   []Inquiry
 	Plan        string
 	Suggestions []json.RawMessage
@@ -55,8 +55,8 @@ type Event struct {
 	GoingOn bool
 	// Background counts tasks that will wake the agent again after this end.
 	Background int
-	// Interrupted says that a person stopped what the event reports the end of.
-	// It is not stored; the payload is.
+	// Interrupted says that you stopped what the event reports the end of. It
+	// isn't stored; the payload is.
 	Interrupted bool
 
 	Where Place
@@ -72,7 +72,7 @@ type Event struct {
 	Raw []byte
 }
 
-// Attended says whether a person sits at the agent.
+// Attended says whether someone is sitting at the agent.
 type Attended string
 
 // What is known about who attends.
@@ -86,7 +86,7 @@ const (
 // does.
 type Reviewer string
 
-// Who decides. An agent that does not say leaves it to a person.
+// Who decides. If an agent doesn't say, you do.
 const (
 	ReviewerUnknown Reviewer = ""
 	ReviewerUser    Reviewer = "person"
@@ -106,7 +106,7 @@ type Subagent struct {
 	Parent string `json:"parent,omitempty"` // session or agent id it works for
 }
 
-// Place is where the agent runs, as far as its process tells.
+// Place is where the agent runs, as far as its process shows.
 type Place struct {
 	PID   int    `json:"pid,omitempty"`
 	Start uint64 `json:"start,omitempty"` // start tick: with PID it names one process for ever
@@ -122,8 +122,8 @@ type Place struct {
 	// known or serves several terminals: it lives as long as the terminal is open.
 	Holder      int    `json:"holder,omitempty"`
 	HolderStart uint64 `json:"holderStart,omitempty"`
-	// Shared says that the process serves several terminals, so that nobody
-	// knows which one this is.
+	// Shared says that the process serves several terminals, and which one this is
+	// can't be known.
 	Shared bool `json:"shared,omitempty"`
 }
 
@@ -153,7 +153,7 @@ type MCPCall struct {
 	Tool   string `json:"tool,omitempty"`
 }
 
-// CurrentInput returns the input as it stands: changed by a handler, or as sent.
+// CurrentInput returns the input as a handler changed it, or as sent.
 func (t *Tool) CurrentInput() json.RawMessage {
 	if t.Changed != nil {
 		return t.Changed
@@ -185,9 +185,8 @@ func (e *Event) Folder() string {
 	return path.Join(e.Cwd, named)
 }
 
-// Unreadable says why nobody can know what a call would do that guards look at;
-// "" when it can be known, and for events that are no such call. A guard must
-// take it for something it stops.
+// Unreadable says why it can't be known what a guarded call would do. It returns ""
+// if it can, and for other events. A guard must treat such a call as one it blocks.
 func (e *Event) Unreadable() string {
 	if !e.Kind.Guarded() {
 		return ""

@@ -118,7 +118,7 @@ type Form struct {
 	// Raw is the payload to write under "raw"; nil leaves it out. It must be
 	// one JSON value: see [RawJSON].
 	Raw []byte
-	// NoBodies leaves out the tool's input and output, which stand in Raw too.
+	// NoBodies leaves out the tool's input and output, which Raw contains too.
 	NoBodies bool
 }
 

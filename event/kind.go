@@ -1,7 +1,7 @@
 package event
 
-// Kind names what happened, in words that are the same for every agent. The
-// agent's own name of it stays beside it in [Event.Native].
+// Kind names what happened, the same way for every agent. The agent's own name
+// for it is kept in [Event.Native].
 type Kind string
 
 // The event kinds. Names follow the Agent Hooks Protocol draft where it has
@@ -29,7 +29,7 @@ const (
 	Other              Kind = "other"
 )
 
-// Kinds lists every kind in the order in which people meet them.
+// Kinds lists every kind in the order in which they usually occur.
 func Kinds() []Kind {
 	return []Kind{
 		SessionStart, SessionEnd, TurnStart, TurnEnd, ToolBefore, ToolAfter,

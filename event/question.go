@@ -1,7 +1,7 @@
 package event
 
-// Asks reports whether the event puts something to a person that an approval
-// alone does not settle: questions, or a plan.
+// Asks reports whether the event asks you something that approving alone doesn't
+// settle: questions, or a plan.
 func (e *Event) Asks() bool {
 	if e.Kind == UserQuestion || e.Kind == UserPlan {
 		return true
@@ -10,8 +10,8 @@ func (e *Event) Asks() bool {
 		(e.Tool.Kind == Question || e.Tool.Kind == Plan)
 }
 
-// AnswerTo finds the answer to a question: by the agent's id of it where it
-// has one, else by its words, else by its place.
+// AnswerTo finds the answer to a question: by the agent's id for it if it has
+// one, else by its text, else by its position.
 func (a *Answer) AnswerTo(q *Inquiry, at int) (QuestionAnswer, bool) {
 	if a == nil {
 		return QuestionAnswer{}, false

@@ -12,10 +12,10 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// Builtins are handlers that run inside a program, by name: what registrations
-// with handler "builtin" mean. The daemon has its own set (log, trace,
-// session-capture); a Go program makes one, registers its functions, and turns
-// people's registrations into entries with [Builtins.Entries].
+// Builtins are named handlers that run inside a program, for registrations with
+// handler "builtin". The daemon has its own set (log, trace, session-capture); a
+// Go program makes one, registers its functions, and turns registrations into
+// entries with [Builtins.Entries].
 type Builtins struct {
 	mu      sync.RWMutex
 	entries map[string]builtin
@@ -27,8 +27,8 @@ type builtin struct {
 	run         Handler
 }
 
-// Register adds a built-in. A name is taken once: a second registration would
-// silently change what people's hooks do.
+// Register adds a built-in. Each name can be used once: a second registration
+// would silently change what existing hooks do.
 func (b *Builtins) Register(name, description string, run Handler) error {
 	if name == "" || strings.ContainsFunc(name, func(c rune) bool { return c <= ' ' || c == 0x7f }) {
 		return fmt.Errorf("builtin %q: a name has no blanks or control characters and is not empty", name)

@@ -92,10 +92,10 @@ func blocksResponse(e *Entry, kind event.Kind, carries event.Carries) bool {
 	return false
 }
 
-// Decide runs the entries that may decide, in order, and merges what they
-// think. Deny is final and stops the rest. ctx carries the deadline of the
-// whole event: a guard that is not done by then has failed. Entries that only
-// only log are not run; the outcome lists them.
+// Decide runs the entries that may decide, in order, and merges their decisions.
+// Deny is final and stops the rest. ctx carries the deadline of the whole event: a
+// guard that isn't done by then has failed. Entries in log mode aren't run; the
+// outcome lists them.
 func (d *Dispatcher) Decide(ctx context.Context, call Call, entries []*Entry) Outcome {
 	var out Outcome
 	own := *call.Event // a handler that was left behind may still look at it
@@ -147,9 +147,9 @@ func (d *Dispatcher) Decide(ctx context.Context, call Call, entries []*Entry) Ou
 	return out
 }
 
-// withOutput returns a copy of ev with the result as a handler changed it: whoever
-// changes it next must start from there, or would bring back what a hook before
-// had taken out.
+// withOutput returns a copy of ev with the result as a handler changed it: the next
+// handler must start from there, or it would restore what an earlier hook had
+// removed.
 func withOutput(ev *event.Event, output json.RawMessage) *event.Event {
 	next, tool := *ev, *ev.Tool
 	next.Tool, tool.Output = &tool, output
@@ -202,7 +202,7 @@ func (d *Dispatcher) runHook(ctx context.Context, call *Call, ev *event.Event, e
 	return opinion, Step{Hook: e.ID, Role: mode, Took: time.Since(started), Verdict: opinion.Verdict, Err: err}
 }
 
-// failureVerdict returns what a guard's failure means. A word nobody knows means deny: a
+// failureVerdict returns what a guard's failure means. An unknown value means deny: a
 // guard fails closed.
 func failureVerdict(e *Entry, err error) event.Decision {
 	why := fmt.Sprintf("hook %s failed: %v", e.ID, err)
@@ -244,8 +244,8 @@ func (e *PanicError) Error() string { return fmt.Sprintf("panicked: %v", e.Value
 var (
 	// grace is how long a handler may take to notice that its own time is over.
 	grace = 1500 * time.Millisecond
-	// lastGrace is the same when the event's time is over as well: the agent
-	// must still hear the answer.
+	// lastGrace is the same if the event's time is over as well: the agent must
+	// still get the answer.
 	lastGrace = 100 * time.Millisecond
 )
 
@@ -326,9 +326,8 @@ func handleSafely(ctx context.Context, call *Call, e *Entry) (opinion event.Deci
 	return e.Run.Handle(ctx, call)
 }
 
-// RunObservers runs the entries that nobody waits for: observers, and advisers whose advice
-// the agent cannot take. It returns when all are done; the caller does not
-// wait for it.
+// RunObservers runs the entries that don't hold up the agent: observers, and advisers
+// whose advice the agent can't take. It returns when all are done.
 func (d *Dispatcher) RunObservers(ctx context.Context, call Call, entries []*Entry) []Step {
 	var steps []Step
 	for _, e := range entries {

@@ -48,8 +48,8 @@ type Call struct {
 	Carries event.Carries
 	// DryRun asks what the handler would say: nothing may be used up.
 	DryRun bool
-	// Extra holds what handlers before this one told the agent in its own
-	// words, see [event.Decision].
+	// Extra holds what earlier handlers sent the agent in its native form, see
+	// [event.Decision].
 	Extra json.RawMessage
 }
 

@@ -27,7 +27,8 @@ func TSHookID(file string) string { return tsHookPrefix + file }
 // TSHookFile returns the file with an id; the id itself when that is not a file's.
 func TSHookFile(id string) string { return strings.TrimPrefix(id, tsHookPrefix) }
 
-// RuleID stands for one rule among hooks, where the rules of a guard are counted singly.
+// RuleID returns the id that represents one rule among hooks, where a guard's rules
+// are listed one by one.
 func RuleID(rule string) string { return rulePrefix + rule }
 
 // RuleOf returns the rule behind an id; false when that is not a rule's.

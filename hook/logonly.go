@@ -16,8 +16,8 @@ type LogOnly struct {
 	Again bool            // a second look, at the changed input
 }
 
-// LogOnly hears hooks that only logs. What they say is in the steps and
-// changes nothing: no later hook sees it, and no decision is made of it.
+// LogOnly runs the hooks in log mode. What they decide is recorded in the steps and
+// has no effect: no later hook sees it, and no decision uses it.
 func (d *Dispatcher) LogOnly(ctx context.Context, call Call, list []LogOnly) []Step {
 	var steps []Step
 	for _, m := range list {

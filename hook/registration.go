@@ -46,7 +46,7 @@ const (
 	FailIgnore  OnFailure = "ignore"
 )
 
-// Any stands for every agent or every hook type.
+// Any matches every agent or every hook type.
 const Any = "*"
 
 // DefaultPriority is that of a registration which names none; lower runs
@@ -85,8 +85,7 @@ type Match struct {
 	Path    string `json:"path,omitempty"`    // glob over a path, relative to the cwd, absolute or from ~/
 }
 
-// Duration is a time span as people write it in JSON: 30 (seconds), "30s",
-// "2m".
+// Duration is a time span as written in JSON: 30 (seconds), "30s", "2m".
 type Duration time.Duration
 
 // maxSeconds is the longest span that a time.Duration can hold.
@@ -168,9 +167,9 @@ func (r *Registration) FailureMeans() OnFailure {
 // MaxTimeout bounds a registration's own timeout: no agent waits longer.
 const MaxTimeout = 24 * time.Hour
 
-// Check says in one line what is wrong with a registration, nil when nothing.
-// knownAgent tells catalogue names from typing errors; knownType does so for
-// native names.
+// Check says in one line what is wrong with a registration, nil if nothing is.
+// knownAgent reports whether an agent is in the catalogue, knownType whether it has
+// a native event of that name.
 func (r *Registration) Check(knownAgent func(string) bool, knownType func(agent, native string) bool) error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
