@@ -5,9 +5,9 @@ import "github.com/hookmux/hookmux/agent"
 // callerVariable is a variable by which an agent is known.
 type callerVariable struct{ variable, agent string }
 
-// callerVariablesOf lists, for every agent, the variables that tell who calls a command in
-// its files: itself, or an agent that reads its files. An agent that is started by
-// another inherits the other's variables, so its own come first.
+// callerVariablesOf lists, for every agent, the variables that show which agent runs a
+// command from its files: itself, or one that reads its files. An agent started by another
+// inherits the other's variables, so its own come first.
 func callerVariablesOf(c *agent.Catalogue) map[string][]callerVariable {
 	all := map[string][]callerVariable{}
 	add := func(named string, a *agent.Agent) {

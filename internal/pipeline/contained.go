@@ -8,7 +8,7 @@ import (
 
 // A caller in a container may only report. What it says about itself must not reach
 // anything outside: not the sessions, files and terminals of this machine, and not the
-// programs that hooks run here. What it hears can only stop its agent or have it ask.
+// programs that hooks run here. The answer it gets can only block its agent or make it ask.
 
 // confineEvent makes a container's event one about that container alone.
 func (c *call) confineEvent() {

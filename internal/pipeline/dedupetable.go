@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/services"
 )
 
-// duplicates finds calls that tell of the same.
+// duplicates finds calls that report the same thing.
 type duplicates struct {
 	mu    sync.Mutex
 	open  map[dedupeKey][]*dedupeEntry // oldest first

@@ -15,29 +15,29 @@ import (
 )
 
 // Some agents read other agents' files: with hookmux installed in both, one
-// thing that happens calls two commands of ours. So does an agent that `hookmux
-// run` gave hooks, and into whose config hookmux was installed meanwhile. The
-// second call is a duplicate. Hooks and people hear of it once, and each command
-// gets the answer, in the words of its own event.
+// action runs two of our commands. So does an agent that `hookmux run` gave
+// hooks, if hookmux was installed in its config meanwhile. The second call is a
+// duplicate. Hooks and you see it once, and each command gets the answer in the
+// format of its own event.
 //
-// Two calls are duplicates only when all of this holds:
+// Two calls are duplicates only if all of this holds:
 //   - one process called both, and its agent is known to read the other's file, or
 //     `hookmux run` started it. An editor is known by the variables of the hook;
-//   - they came by different installed commands. Two calls by one command are
+//   - they came from different installed commands. Two calls of one command are
 //     two questions, however alike;
 //   - they say the same: kind, session, subagent, call, input, prompt;
 //   - the second comes while the first is being decided, or soon after.
 //
-// Of several equal ones the newest that its command did not ask about yet is
-// meant: an older one was refused, and then the agent did not go on to ask the
-// second command.
+// Of several equal calls, the newest that its command hasn't asked about yet is
+// meant: an older one was denied, and then the agent never ran the second
+// command.
 
 // SetDedupeClock replaces the clock by which duplicates are forgotten. It is
 // called before the first call.
 func (p *Pipeline) SetDedupeClock(now func() time.Time) { p.duplicates.now = now }
 
-// findDuplicate finds out whether another call told of the same before. Most
-// calls can have no duplicate.
+// findDuplicate finds out whether an earlier call reported the same. Most calls
+// can't have a duplicate.
 func (p *Pipeline) findDuplicate(c *call) {
 	command := commandOf(p, c)
 	if command == "" || c.Event.Malformed != "" {
@@ -73,8 +73,8 @@ func commandOf(p *Pipeline, c *call) string {
 // launchedMark is in the environment of what `hookmux run` started.
 var launchedMark = []byte(launch.ActiveVariable + "=")
 
-// readsFilesOf reports whether the agent reads others' files, and the command stands
-// in one of those or in its own.
+// readsFilesOf reports whether the agent reads others' files, and the command is in
+// one of those or in its own.
 func (p *Pipeline) readsFilesOf(caller, named string) bool {
 	if caller == "" {
 		return false
@@ -84,8 +84,8 @@ func (p *Pipeline) readsFilesOf(caller, named string) bool {
 		(named == a.Name || slices.Contains(a.Install.Reads, named))
 }
 
-// dedupeKeyOf holds what both tell alike. Names of events and tools are not in
-// it: some agents translate those for a file in another agent's form.
+// dedupeKeyOf returns what both calls have in common. It leaves out names of events and
+// tools: some agents translate those for a file in another agent's format.
 func dedupeKeyOf(c *call) dedupeKey {
 	ev := &c.Event
 	k := dedupeKey{pid: c.caller.PID, start: c.caller.Start, kind: ev.Kind, session: ev.Session}
@@ -108,8 +108,8 @@ func dedupeKeyOf(c *call) dedupeKey {
 	return k
 }
 
-// publishDecision tells duplicates what came of it. Where nothing was decided,
-// because the caller left, they are on their own.
+// publishDecision gives duplicates the decision. If nothing was decided because the
+// caller left, they are on their own.
 func (c *call) publishDecision() { c.endDedupe(c.Skipped != services.CallerLeft) }
 
 // releaseDuplicates is for a call that did not come as far as a decision.

@@ -18,7 +18,7 @@ func (p *Pipeline) encode(c *call) (neutral.Answer, event.Decision) {
 	return answer, decision
 }
 
-// denialText returns the reason of a decision as the agent hears it.
+// denialText returns the reason of a decision as the agent gets it.
 func denialText(ev *event.Event, d *event.Decision) string {
 	stops := ev.Kind == event.ToolBefore || ev.Kind == event.PermissionRequest || ev.Kind == event.TurnStart
 	if d.Verdict != event.Deny || !stops {

@@ -64,7 +64,7 @@ func (p *Pipeline) explainCall(params json.RawMessage, dry *services.DryRun) (an
 	return result, nil
 }
 
-// noteOddities notes what is odd about an event before anybody hears of it.
+// noteOddities notes what is odd about an event before anything uses it.
 func (p *Pipeline) noteOddities(c *call, said string, dry *services.DryRun) {
 	if c.Event.Malformed != "" {
 		dry.Note("the payload cannot be read: " + c.Event.Malformed)

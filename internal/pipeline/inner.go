@@ -39,8 +39,8 @@ func (p *Pipeline) innerHooks(ev *event.Event, who callers.Caller, busy map[stri
 	return p.TSHooks.WithLaunches(hook.Call{Event: ev}, agent, peer.PID, entries), project
 }
 
-// AnswerInner shows an inner event to whoever listens, one after the other. It
-// is false when the daemon ends.
+// AnswerInner passes an inner event to its listeners, one after the other. It is false
+// if the daemon stops.
 func (p *Pipeline) AnswerInner(ctx context.Context, in *services.Call) (answer json.RawMessage, ok bool) {
 	c := p.readCall(in)
 	passing, cancel := context.WithDeadline(ctx, c.Deadline)
@@ -62,10 +62,10 @@ func (p *Pipeline) AnswerInner(ctx context.Context, in *services.Call) (answer j
 	return answer, ctx.Err() == nil
 }
 
-// forgedReason says why an event that makes a file act cannot be what it says.
+// forgedReason says why an event that makes a file act can't be what it claims.
 // Tools and commands that files offer run in the daemon: what an agent started
-// must not call a tool past the agent's own approval policy, and a command is a person's,
-// typed at an agent that no other one started.
+// must not call a tool past the agent's own approval policy, and only you give a
+// command, typed at an agent that no other agent started.
 func (p *Pipeline) forgedReason(c *call) string {
 	if !wire.IsPluginEvent(c.Event.Native) {
 		return ""

@@ -41,7 +41,7 @@ func turnOf(ev *event.Event) turnKey {
 	return k
 }
 
-// observe forgets the count when a person begins a new turn.
+// observe resets the count when you begin a new turn.
 func (r *keepGoingLimiter) observe(ev *event.Event) {
 	if !ev.Kind.TakesKeepGoing() && ev.Kind != event.TurnStart {
 		return
@@ -58,7 +58,7 @@ func (r *keepGoingLimiter) observe(ev *event.Event) {
 	}
 }
 
-// isFreshTurn reports whether nobody kept the event's turn going yet.
+// isFreshTurn reports whether the event's turn hasn't been kept going yet.
 func (r *keepGoingLimiter) isFreshTurn(ev *event.Event) bool {
 	switch {
 	case ev.GoingOn:
@@ -68,8 +68,8 @@ func (r *keepGoingLimiter) isFreshTurn(ev *event.Event) bool {
 		// says so of those that were.
 		return r.tells[ev.Agent]
 	case ev.Kind == event.TurnStart:
-		// Some agents report what they are told to go on with like a prompt, and no
-		// other sign tells the two apart: the text is all there is.
+		// Some agents report the text that keeps them going like a prompt. Nothing but
+		// the text itself tells the two apart.
 		was, _ := r.turns.Get(turnOf(ev))
 		return was.said == "" || !strings.Contains(ev.Prompt, was.said)
 	}

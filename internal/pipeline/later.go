@@ -17,7 +17,7 @@ import (
 // processes without end; what comes on top is reported, not run.
 const maxObservers = 64
 
-// laterHooks runs hooks that nobody waits for, behind the answer, and counts what every
+// laterHooks runs hooks that don't hold up an answer, after it, and measures what every
 // hook cost.
 type laterHooks struct {
 	ctx       context.Context // ends when the daemon does
@@ -91,8 +91,8 @@ func (l *laterHooks) runObservers(call hook.Call, entries []*hook.Entry) {
 	})
 }
 
-// reserveSlot reserves a place for hooks that nobody waits for. It is false when too
-// many run, and reports that as a problem.
+// reserveSlot reserves a slot for hooks that run after the answer. It returns false if
+// too many run, and reports that as a problem.
 func (l *laterHooks) reserveSlot() bool {
 	select {
 	case l.slots <- struct{}{}:

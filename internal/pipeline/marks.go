@@ -12,14 +12,13 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/sealed"
 )
 
-// HandlerVariable tells everything below a handler which hooks it runs below.
+// HandlerVariable names the hooks that run above a process, for everything a handler starts.
 const HandlerVariable = "HOOKMUX_HANDLER"
 
-// HandlerMarks sign what handlers find in that variable. A name alone is easily set,
-// so it can only keep a hook from being told about its own doings; a name with
-// our signature was inherited from a handler, also by what cut itself loose
-// from it, and makes an event nested: otherwise a hook that starts an agent in
-// the background would call itself for ever.
+// HandlerMarks signs the value of that variable. Anything can set a bare name, so it can
+// only keep a hook from being called about its own actions. A signed name was inherited
+// from a handler, even by a process that detached from it, and makes an event nested:
+// otherwise a hook that starts an agent in the background would call itself for ever.
 type HandlerMarks struct{ key []byte }
 
 // NewHandlerMarks uses a key that outlives the daemon: so may what a handler started.

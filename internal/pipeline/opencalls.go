@@ -30,8 +30,8 @@ const keepAnswered = 1024
 
 func newOpenCalls() *openCalls { return &openCalls{open: map[string]*openCall{}} }
 
-// emptyCall is every call that was answered and to which nobody had anything
-// to say: most of those that are remembered.
+// emptyCall represents every call that was answered without any decision: most of
+// those that are remembered.
 var emptyCall = &openCall{over: true, answered: true}
 
 // beginCall gives the call of that id and whether the caller is its first. Anybody

@@ -33,7 +33,7 @@ type Options struct {
 	TSHooks   TSHooks
 	Approvals Approvals
 	Telemetry Telemetry
-	// StartedByAgent reports whether an agent stands above a process.
+	// StartedByAgent reports whether a process has an agent above it.
 	StartedByAgent func(pid int) bool
 }
 
@@ -42,10 +42,10 @@ type OffSwitch interface {
 	IsOff() bool
 }
 
-// Callers knows who stands behind a process.
+// Callers finds out which agent a process belongs to.
 type Callers interface {
 	Of(pid int) callers.Caller
-	// OfProxy is for a process that tells events in an agent's place.
+	// OfProxy is for a process that reports events in an agent's place.
 	OfProxy(pid int, agent string) callers.Caller
 	// OfProbe is for a command of hookmux that tries a hook out.
 	OfProbe(pid int) callers.Caller
@@ -63,7 +63,7 @@ type Recorder interface {
 	Writable() bool
 }
 
-// Telemetry hears of calls once they are answered.
+// Telemetry receives calls once they are answered.
 type Telemetry interface {
 	// Wanted reports whether anything is heard.
 	Wanted() bool
@@ -105,7 +105,7 @@ type Selection interface {
 	NoteContact(ev *event.Event)
 	// NoteSession remembers where a session started.
 	NoteSession(ev *event.Event)
-	// NoteDecision hears what came of an event that hooks were asked about.
+	// NoteDecision receives the decision about an event that hooks were asked about.
 	NoteDecision(ev *event.Event, d event.Decision)
 	// Examine says what every guard and rule thinks of an event.
 	Examine(ev *event.Event) *examine.Examination
@@ -121,7 +121,7 @@ type TSHooks interface {
 	PassInner(ctx context.Context, call hook.Call, listeners []*hook.Entry) (json.RawMessage, []hook.Step)
 }
 
-// Approvals lets a permission or a person decide.
+// Approvals lets a permission or you decide.
 type Approvals interface {
 	Decide(ctx context.Context, c *services.Call) approvals.Outcome
 	DecidePushed(ctx context.Context, c *services.Call, need policy.Need, wait time.Duration,

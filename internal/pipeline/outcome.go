@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// recordOutcome records what came of an event when somebody decided about it.
+// recordOutcome records how an event was decided, if it was.
 func (p *Pipeline) recordOutcome(c *call, d event.Decision) {
 	p.later.countSteps(&c.Event, c.Outcome.Steps)
 	if !c.isDuplicate() { // else it was counted when it was told first
@@ -44,8 +44,7 @@ func (p *Pipeline) noteTelemetry(c *call) {
 	}
 }
 
-// nobodySpoke reports whether nobody but built-ins was asked, and none had anything to
-// say.
+// nobodySpoke reports whether only built-ins were asked, and none of them had an opinion.
 func (c *call) nobodySpoke() bool {
 	for _, step := range c.Outcome.Steps {
 		if step.Err != nil || step.Verdict != event.None || step.Would != nil {

@@ -7,10 +7,10 @@
 //   - proxied.go    what a proxy reports in an agent's place
 //   - duplicates.go the same call reported through two agents' files
 //   - runhooks.go   guards and hooks in order
-//   - contained.go  callers in a container: they report, and hear a denial or a question
+//   - contained.go  callers in a container, which may only report and be blocked
 //   - later.go      observers and hooks in log mode, after the answer
 //   - keepgoing.go  how often a turn may be kept going
-//   - outcome.go    what came of it, for the journal
+//   - outcome.go    how the call was decided, for the journal
 //   - push.go       events that programs push
 //   - inner.go      events for TypeScript hooks alone
 //   - explain.go    the same way without leaving a trace
@@ -43,10 +43,10 @@ func New(ctx context.Context, o Options) *Pipeline {
 	}
 }
 
-// Answer processes a call once per id, however often the id comes. ok is false when the
-// daemon ended on the way: an unfinished decision is discarded, and whoever waits is hung up
-// on and asks the next daemon. It is also false when the caller left. finish must be called
-// once the caller has the answer.
+// Answer processes a call once per id, however often the id comes. ok is false if the
+// daemon stopped on the way: an unfinished decision is discarded, and waiting clients are
+// disconnected so that they ask the next daemon. It is also false if the caller left. Call
+// finish once the caller has the answer.
 func (p *Pipeline) Answer(ctx context.Context, in *services.Call) (
 	answer neutral.Answer, decision event.Decision, finish func(), ok bool) {
 	c := &call{Call: in}
@@ -193,8 +193,8 @@ func (p *Pipeline) notifyTrackers(c *call) {
 
 func (c *call) setAsked(o approvals.Outcome) { c.asked, c.Skipped = o.Asked, o.Skipped }
 
-// isWithdrawn reports whether the daemon stopped before the decision was finished:
-// it is then discarded. An answer of a person that is being delivered is finished.
+// isWithdrawn reports whether the daemon stopped before the decision was finished; then
+// it is discarded. Your answer, once it is being delivered, is finished.
 func (c *call) isWithdrawn(ctx context.Context) bool {
 	if c.asked == nil {
 		return ctx.Err() != nil

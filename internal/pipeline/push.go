@@ -21,7 +21,7 @@ func (p *Pipeline) Methods() map[string]services.Method {
 	}
 }
 
-// LongMethods returns the methods that may wait for hooks or a person.
+// LongMethods returns the methods that may wait for hooks or for you.
 func (p *Pipeline) LongMethods() map[string]services.LongMethod {
 	return map[string]services.LongMethod{wire.MethodPush: p.pushMethod}
 }
@@ -64,7 +64,7 @@ func (p *Pipeline) pushMethod(ctx context.Context, params json.RawMessage, peer 
 		Decision: d, Unknown: unknownReason(p.Deps, pushed.Agent, pushed.Event)}, nil
 }
 
-// unknownReason says why nobody could look at an event; "" where it is known.
+// unknownReason says why an event can't be understood; "" if it can.
 func unknownReason(deps services.Deps, agent, name string) string {
 	if deps.Catalogue.KnowsEvent(agent, name) {
 		return ""
@@ -77,7 +77,7 @@ func unknownReason(deps services.Deps, agent, name string) string {
 		deps.AgentTitle(agent), name)
 }
 
-// Push takes an event from a program and lets hooks, permissions and a person decide
+// Push takes an event from a program and lets hooks, permissions and you decide
 // about it.
 func (p *Pipeline) Push(ctx context.Context, pushed approvals.Pushed) approvals.PushResult {
 	in := &services.Call{At: time.Now(), Peer: pushed.Peer, Pushed: true, OnGone: onContextEnd(ctx), Frame: frame.Request{

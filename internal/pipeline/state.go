@@ -19,7 +19,7 @@ type Pipeline struct {
 	duplicates *duplicates
 	open       *openCalls
 	keepGoing  *keepGoingLimiter
-	// callerVariables are the variables that tell who calls, by agent.
+	// callerVariables are the variables that show which agent calls, by agent.
 	callerVariables map[string][]callerVariable
 	stats           agentStats
 	hooked          hookedSessions

@@ -1,9 +1,8 @@
-// Package evaluate decides about one call without a daemon: for the moment in which a
-// hook client cannot reach one. It asks hookmux's own guards with the settings
-// in force. Whoever else would have decided (hooks that guard, a person whom
-// the settings want to be asked) cannot be asked here, and that counts as a
-// guard that failed: the agent's own prompt where it can be forced, else a
-// refusal. It runs nothing, waits for nobody and needs no database.
+// Package evaluate decides one call without a daemon, for a hook client that can't
+// reach one. It evaluates hookmux's own guards and rules with the active settings.
+// Hooks that guard, and you where the settings want you to be asked, can't be asked
+// here. That is handled like a guard that failed: the agent's own prompt if it can
+// be forced, otherwise a deny. It runs nothing, waits for nothing and needs no database.
 package evaluate
 
 import (
@@ -57,15 +56,14 @@ type Verdict struct {
 // Evaluator holds what one decision needs.
 type Evaluator struct {
 	*sources.Sources
-	// Spent knows what agents used, Lifts what you let pass of budgets. Without a daemon nobody
-	// knows it, and both are nil.
+	// Spent knows what agents used, Lifts which budgets you lifted. Without a daemon
+	// neither is known, and both are nil.
 	Spent budget.Spent
 	Lifts *budget.Lifts
 }
 
-// New returns an evaluator that reads settings where the daemon does. live lets files
-// count as they are, whether a person accepted them or not: for tests of
-// everything else.
+// New returns an evaluator that reads settings where the daemon does. live uses files
+// as they are, accepted or not: for tests of everything else.
 func New(dirs paths.Dirs, live bool) *Evaluator {
 	o := sources.Options{Dirs: dirs}
 	if !live {
@@ -113,7 +111,7 @@ func (j *Evaluator) Decide(ctx context.Context, c Call) Verdict {
 	return v
 }
 
-// start is the folder that a session started in, or why nobody knows it.
+// start is the folder that a session started in, or why it isn't known.
 type start struct {
 	folder string
 	err    error
@@ -224,8 +222,8 @@ func (j *Evaluator) decode(c Call) (ev event.Event) {
 	})
 }
 
-// absentHooks stand for hooks that only a daemon can run. As guards they fail, and
-// a person has to look where the failure of the hook would mean a refusal.
+// absentHooks returns entries in place of hooks that only a daemon can run. As guards they
+// fail, and ask you if the hook's failure would have been a deny.
 func (j *Evaluator) absentHooks(at place) []*hook.Entry {
 	var entries []*hook.Entry
 	list := at.hooks.Hooks
@@ -258,8 +256,9 @@ func (j *Evaluator) absentHooks(at place) []*hook.Entry {
 	return entries
 }
 
-// unreadState stands for what a newer hookmux may have written into the state. This one can't read which guards, rules
-// and hooks are on, so no tool call passes unseen; at a permission request the agent's own prompt is up.
+// unreadState returns entries for state that a newer hookmux may have written. This one can't
+// read which guards, rules and hooks are on, so no tool call passes unseen; at a permission
+// request the agent's own prompt is already open.
 func unreadState(newer error) (entries []*hook.Entry) {
 	e, err := hook.NewEntry(hook.Registration{
 		ID: "hookmux", Agent: hook.Any, HookType: string(event.ToolBefore), Role: hook.Guard, Handler: "builtin",
@@ -296,9 +295,9 @@ func (j *Evaluator) tsHooks(at place) []string {
 	return list
 }
 
-// needsUser reports whether the settings want a person to be asked before a
-// call that the agent itself would not ask about. A permission request needs no
-// help: the agent's own prompt is up.
+// needsUser reports whether the settings want you to be asked before a call that the
+// agent itself wouldn't ask about. A permission request needs no help: the agent's
+// own prompt is already open.
 func (j *Evaluator) needsUser(at place, ev *event.Event, carries event.Carries) bool {
 	a, ok := j.Catalogue.Agent(ev.Agent)
 	if !ok || ev.Kind != event.ToolBefore {
@@ -323,8 +322,8 @@ func (j *Evaluator) needsUser(at place, ev *event.Event, carries event.Carries) 
 	return ok && need.Kind == policy.Permission
 }
 
-// DescribeUnaccepted says which changes of settings wait for a person, and what
-// to do; "" for none.
+// DescribeUnaccepted says which changes of settings wait for you, and what to do; ""
+// if there are none.
 func (j *Evaluator) DescribeUnaccepted() (what, fix string) {
 	if j.Accepted == nil {
 		return "", ""
@@ -334,8 +333,8 @@ func (j *Evaluator) DescribeUnaccepted() (what, fix string) {
 	return j.Accepted.Describe()
 }
 
-// Covers lists the events in which guards and hooks that guard apply
-// outside of any project: what the client must know when nobody answers it.
+// Covers lists the events that guards and guarding hooks apply to outside of any
+// project: what the client must know if no daemon answers it.
 func (j *Evaluator) Covers() []guardnote.Cover {
 	at := place{settings: j.Config.Settings()}
 	at.hooks, _ = j.HooksIn("")
