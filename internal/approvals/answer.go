@@ -16,7 +16,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// readAnswer makes what a person typed into an answer, if the request offers it.
+// readAnswer parses a reply, if the request offers that answer.
 func readAnswer(r *queue.Request, p *wire.InboxReplyParams) (queue.UserAnswer, *policy.SavedPermission, *wire.Error) {
 	said := queue.UserAnswer{
 		Verdict: event.Allow, Reason: p.Reason,
@@ -72,8 +72,8 @@ func readAnswer(r *queue.Request, p *wire.InboxReplyParams) (queue.UserAnswer, *
 	return said, nil, nil
 }
 
-// notOf names a member of an answer that has no meaning there: whoever sent it means something
-// else than what would happen.
+// notOf names a member of an answer that has no meaning for this kind of request: its sender
+// expects something other than what would happen.
 func notOf(kind policy.Kind, p *wire.InboxReplyParams) string {
 	choice := event.Choice(p.Choice)
 	lasts := choice == event.ChooseAlways || choice == event.ChooseAll
@@ -96,8 +96,8 @@ func notOf(kind policy.Kind, p *wire.InboxReplyParams) string {
 	return ""
 }
 
-// allLasts is how long a yes to everything of a session counts when nobody
-// says otherwise.
+// allLasts is how long a yes to everything in a session lasts unless the answer says
+// otherwise.
 const allLasts = 12 * time.Hour
 
 // standingAnswer makes a standing yes: the agent's own suggestion, or a permission of ours
@@ -170,8 +170,8 @@ func standingAnswer(r *queue.Request, p *wire.InboxReplyParams, said queue.UserA
 	return said, permission, nil
 }
 
-// matchAnswers puts what a person chose beside the questions: labels, or their
-// numbers, or own words where the agent takes them.
+// matchAnswers matches your choices to the questions: labels, their numbers, or your own
+// text if the agent takes it.
 func matchAnswers(questions []event.Inquiry, given []event.QuestionAnswer) ([]event.QuestionAnswer, error) {
 	if len(questions) == 0 {
 		return nil, errors.New("the agent didn't say what it asks")
@@ -219,7 +219,7 @@ func matchAnswers(questions []event.Inquiry, given []event.QuestionAnswer) ([]ev
 	return out, nil
 }
 
-// FindOption finds the label a person means.
+// FindOption finds the label that is meant.
 func FindOption(q *event.Inquiry, word string) (string, bool) {
 	for _, o := range q.Options {
 		if o.Label == word || o.Value != "" && o.Value == word {
@@ -237,7 +237,7 @@ func FindOption(q *event.Inquiry, word string) (string, bool) {
 	return "", false
 }
 
-// isNumber reports whether a word is a number: whoever types a number means an option, not own words.
+// isNumber reports whether a word is a number: a number means an option, not a text.
 func isNumber(word string) bool {
 	_, err := strconv.Atoi(word)
 	return err == nil
@@ -262,7 +262,7 @@ func addPrompt(result wire.InboxReplyResult, waiting []wire.InboxRequest) wire.I
 	return result
 }
 
-// terminalName names the user's trusted terminal, as far as the process at the other end tells.
+// terminalName names the user's trusted terminal, as far as the peer process shows it.
 func terminalName(processes proc.Table, peer proc.Cred) string {
 	p, err := processes.Lookup(peer.PID)
 	if err != nil {
@@ -275,7 +275,7 @@ func terminalName(processes proc.Table, peer proc.Cred) string {
 	return who
 }
 
-// tooLate returns what a reply hears when the request had ended.
+// tooLate returns the answer to a reply that came after the request had ended.
 func tooLate(item wire.InboxRequest) wire.InboxReplyResult {
 	result := wire.InboxReplyResult{ID: item.ID, Outcome: string(queue.Gone), Why: item.End, Item: &item,
 		Decided: item.Decision}

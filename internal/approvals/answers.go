@@ -8,10 +8,10 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/bounded"
 )
 
-// Answers remembers what a person said about a call, so that one call is asked
-// about once: the answer at one event serves the event of another kind that
-// follows it for the same call, one time. A call that begins anew, ended, or
-// whose turn ended, is forgotten.
+// Answers remembers what you answered about a call, so that you're asked about each call
+// once: the answer at one event also serves the event of another kind that follows it for
+// the same call, one time. A call that starts again, ends, or whose turn ends, is
+// forgotten.
 type Answers struct {
 	mu    sync.Mutex
 	known map[policy.Key]*answer
@@ -77,8 +77,8 @@ func (a *Answers) lookUp(ev *event.Event, use bool) (event.Decision, bool) {
 	if one.at == ev.Kind {
 		return event.Decision{}, false // the same kind again is the next call
 	}
-	// The same words outside of a sandbox, say, are not what was answered. Where
-	// an agent tells of one call in two shapes there is nothing to compare.
+	// The same command outside a sandbox, for example, isn't what was answered. If
+	// an agent reports one call in two shapes, there is nothing to compare.
 	if one.decision.Verdict != event.Deny && one.tool == ev.Tool.Name && one.extraInput != policy.ExtraInput(ev.Tool) {
 		return event.Decision{}, false
 	}

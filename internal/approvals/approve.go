@@ -18,9 +18,9 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// The way of one request, in order: Observe hears of every event, Decide is asked about
-// a call, permissionOrAsk puts it to permissions and then to a person, waitForAnswer waits. The
-// person's answer comes in by Reply, and deliver hands it to who waits, through the queue.
+// The way of one request, in order: Observe sees every event, Decide is asked about a call,
+// permissionOrAsk tries permissions and then asks you, waitForAnswer waits. Your answer
+// arrives in Reply, and deliver passes it through the queue to the waiting call.
 
 // Observe lets requests that wait or were answered see an event. It is called
 // for every event, and nearly always nothing changes.
@@ -40,8 +40,8 @@ func (s *Service) Observe(ev *event.Event) {
 	}
 }
 
-// Decide lets a permission or a person decide about a call where one must. It comes
-// after guards and hooks, and has the agent wait only while somebody could answer.
+// Decide lets a permission or you decide about a call that needs it. It comes after
+// guards and hooks, and makes the agent wait only while someone could answer.
 func (s *Service) Decide(ctx context.Context, c *services.Call) Outcome {
 	if c.Event.Kind == event.ToolAfter {
 		addNote(&s.laterContext, c)
@@ -75,18 +75,18 @@ func (s *Service) Decide(ctx context.Context, c *services.Call) Outcome {
 	return out
 }
 
-// question is one request for permissions and people, however it came in.
+// question is one request for permissions and for you, however it came in.
 type question struct {
 	seen    *event.Event // as hooks changed it
 	need    policy.Need
 	waitFor func() time.Duration // how long it may wait from now
 	key     string               // by which a program that pushed it knows it
-	// relayed says that the program that pushed it is told the answer.
+	// relayed says that the program that pushed it gets the answer.
 	relayed bool
 }
 
-// permissionOrAsk lets a permission answer, else a person. It is false when no permission matched and
-// nobody can answer, or the queue is full.
+// permissionOrAsk lets a permission answer, or else you. It returns false if no permission
+// matches and no one can answer, or the queue is full.
 func (s *Service) permissionOrAsk(ctx context.Context, c *services.Call, q question) (Outcome, bool) {
 	project := c.Project
 	if project == "" {
@@ -125,9 +125,8 @@ func (s *Service) permissionOrAsk(ctx context.Context, c *services.Call, q quest
 	return out, out.Asked != nil // else too many wait already
 }
 
-// waitForAnswer opens a request, waits until it ends and takes a person's
-// answer into the decision. The answer comes from [Service.Reply], through the
-// queue.
+// waitForAnswer opens a request, waits until it ends and turns the answer into the
+// decision. The answer comes from [Service.Reply], through the queue.
 func (s *Service) waitForAnswer(ctx context.Context, c *services.Call, r queue.Request, seen *event.Event) Outcome {
 	s.Recorder.WakeJournal() // who watches wants to see what is being asked
 	ctx, cancel := context.WithCancel(ctx)
@@ -165,10 +164,10 @@ func (s *Service) waitForAnswer(ctx context.Context, c *services.Call, r queue.R
 	return out
 }
 
-// Reply lets a person answer a request. What they say is on record in the
-// ledger before the agent hears it.
+// Reply answers a request for you. The answer is recorded in the ledger before the agent
+// gets it.
 //
-// ask is how they are asked for more than their answer.
+// ask is how you're asked for a PIN or code in addition.
 func (s *Service) Reply(ask services.Asking, p wire.InboxReplyParams, peer proc.Cred) (wire.InboxReplyResult,
 	*wire.Error) {
 	if item, ok, bad := s.findElsewhere(p.ID); ok || bad != nil {

@@ -31,9 +31,8 @@ type attendance struct {
 	after     func(wait time.Duration, do func())       // does it later, unless the daemon ends
 }
 
-// anyoneThere reports whether anybody could answer: somebody looks at the requests,
-// is told of them where they are, or said that they went away and want them
-// kept.
+// anyoneThere reports whether someone could answer: a view of the requests is open, a
+// notification reaches you, or you said that you're away and want them kept.
 func (a *attendance) anyoneThere() bool {
 	return a.surfaces.Load() > 0 || a.sinks.Load() > 0 || a.isAway() || a.pushWorks() || a.polls.isActive(time.Now())
 }
@@ -49,8 +48,8 @@ func (a *attendance) expectAnyone(ctx context.Context, limit time.Duration) bool
 	return a.anyoneThere()
 }
 
-// surfaceLeft notes that somebody follows the requests no more. When nobody is
-// there a moment later, what keeps an agent from its own prompt is let go.
+// surfaceLeft notes that a view of the requests was closed. If none is open a moment later,
+// requests that keep an agent from its own prompt end.
 func (a *attendance) surfaceLeft() {
 	if a.surfaces.Add(-1) > 0 || a.anyoneThere() || a.queue.Waiting() == 0 {
 		return
@@ -58,8 +57,8 @@ func (a *attendance) surfaceLeft() {
 	a.after(a.watchers.graceTime(), a.abandonIfAlone)
 }
 
-// abandonIfAlone ends the requests that keep an agent from its own prompt, when nobody
-// could answer.
+// abandonIfAlone ends the requests that keep an agent from its own prompt if no one could
+// answer them.
 func (a *attendance) abandonIfAlone() {
 	if !a.anyoneThere() && !a.watchers.stopping() {
 		a.queue.Drop(func(r *queue.Request) bool {
@@ -70,9 +69,9 @@ func (a *attendance) abandonIfAlone() {
 
 // isBlockingAgent reports whether an agent can do nothing but wait for a request.
 // It is false in three cases:
-//   - The agent's own dialog is open: whoever sits there answers, and the request
-//     is still there for somebody who comes back.
-//   - The call would run without being asked about again: leaving is no yes.
+//   - The agent's own dialog is open: you can answer there, and the request is still
+//     here when you come back.
+//   - The call would run without being asked about again: leaving isn't a yes.
 //   - A program pushed the request: it waits as long as the program said.
 func isBlockingAgent(catalogue *agent.Catalogue, r *queue.Request) bool {
 	a, ok := catalogue.Agent(r.Event.Agent)
@@ -85,14 +84,14 @@ func isBlockingAgent(catalogue *agent.Catalogue, r *queue.Request) bool {
 	return a.Inbox.WaitAt(r.Event.Native) != agent.WaitDeadline
 }
 
-// waitsBriefly reports whether a request's agent waits longer while somebody could answer.
+// waitsBriefly reports whether a request's agent waits longer while someone could answer.
 func waitsBriefly(catalogue *agent.Catalogue, r *queue.Request) bool {
 	a, ok := catalogue.Agent(r.Event.Agent)
 	return ok && !r.Pushed && a.Inbox.WaitAt(r.Event.Native) == agent.WaitBrief
 }
 
-// lengthenBriefWaits gives whoever begins to look the time to answer what an agent asked
-// while nobody did.
+// lengthenBriefWaits gives you time to answer, when you open a view, what an agent asked
+// while none was open.
 func (s *Service) lengthenBriefWaits() {
 	s.queue.Lengthen(func(r *queue.Request) time.Time {
 		if !waitsBriefly(s.Catalogue, r) {
@@ -105,9 +104,9 @@ func (s *Service) lengthenBriefWaits() {
 	})
 }
 
-// watchers remembers who follows the requests, beyond the end of this daemon. Programs
-// that do come back to the next daemon a moment later; whatever an agent asks in
-// that moment must not be left to it as if nobody were there.
+// watchers remembers which programs follow the requests, beyond the end of this daemon. They
+// reconnect to the next daemon a moment later, and what an agent asks in that moment must
+// not go to its own prompt as if no one were there.
 type watchers struct {
 	processes proc.Table
 	mayAnswer func(peer proc.Cred) (ok bool, why string)
@@ -149,8 +148,8 @@ func newWatchers(file string, processes proc.Table, mayAnswer func(peer proc.Cre
 	return w
 }
 
-// comesBack reports whether somebody who followed the requests can be expected back:
-// the process is still the same and could answer. The file alone proves nothing.
+// comesBack reports whether a program that followed the requests can be expected back:
+// it's still the same process and could answer. The file alone proves nothing.
 func (w *watchers) comesBack(one watcher) bool {
 	p, err := w.processes.Lookup(one.PID)
 	if err != nil || p.Start != one.Start {
@@ -177,8 +176,8 @@ func (w *watchers) graceTime() time.Duration {
 	return w.grace
 }
 
-// arrived notes that somebody follows the requests. end says that they left, or, with
-// hungUp, that the daemon let them go and they come back.
+// arrived notes that a program follows the requests. end reports that it left, or, with
+// hungUp, that the daemon disconnected it and it will come back.
 func (w *watchers) arrived(peer proc.Cred) (end func(hungUp bool)) {
 	p, err := w.processes.Lookup(peer.PID)
 	if err != nil {
@@ -219,8 +218,8 @@ func (w *watchers) pids() []int {
 	return out
 }
 
-// awaitReturn waits for somebody who is known to come back, no longer than limit. It
-// is over at once when there is nobody of that kind, as nearly always.
+// awaitReturn waits for programs that are known to come back, for limit at most. It returns
+// at once if there are none, which is nearly always.
 func (w *watchers) awaitReturn(ctx context.Context, limit time.Duration) {
 	for end := time.Now().Add(limit); time.Now().Before(end); {
 		w.mu.Lock()
@@ -244,8 +243,8 @@ func (w *watchers) awaitReturn(ctx context.Context, limit time.Duration) {
 	}
 }
 
-// writeFile keeps the list on disk. One that cannot be written is not worth a word:
-// the next daemon may take its people for absent, for a moment.
+// writeFile saves the list. A failure isn't reported: all it means is that the next daemon
+// may believe for a moment that you're away.
 func (w *watchers) writeFile() {
 	list := []watcher{}
 	if time.Now().Before(w.until) {

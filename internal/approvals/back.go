@@ -17,8 +17,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// absence covers the time the user is away, and what they are told when they
-// come back.
+// absence covers the time you're away, and the summary you get when you come back.
 type absence struct {
 	Options
 	flag        *awayFlag

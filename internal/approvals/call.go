@@ -13,7 +13,7 @@ type Outcome struct {
 	Skipped services.Skip // why nobody was asked who should have been
 }
 
-// Asked is a request that was put to a person.
+// Asked is a request that you were asked to answer.
 type Asked struct {
 	Request string
 	End     queue.End

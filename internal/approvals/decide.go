@@ -15,14 +15,12 @@ import (
 	"github.com/hookmux/hookmux/internal/services"
 )
 
-// CanAsk reports whether a person may be asked about an event of this kind at
-// all.
+// CanAsk reports whether you may be asked about an event of this kind at all.
 func CanAsk(k event.Kind) bool {
 	return k == event.ToolBefore || k == event.PermissionRequest || k == event.UserQuestion || k == event.UserPlan
 }
 
-// answeredBefore lets what a person said about the same call at an earlier
-// event count again.
+// answeredBefore reuses your answer to the same call at an earlier event.
 func (s *Service) answeredBefore(c *services.Call, seen *event.Event, spec *agent.Inbox) bool {
 	served, repeated := s.answered.TakeOut, s.repeats.Remember
 	if c.DryRun != nil {
@@ -40,15 +38,15 @@ func (s *Service) answeredBefore(c *services.Call, seen *event.Event, spec *agen
 	return false
 }
 
-// choiceWords returns what a person could say.
+// choiceWords lists the possible answers.
 func choiceWords(need policy.Need) string {
 	r := queue.Request{Need: need}
 	return strings.Join(append(r.Words(), "skip"), ", ")
 }
 
-// askAtPrompt puts a call that nobody elsewhere could answer to the user at
-// the agent, where the agent has no prompt of its own and the user wants to be
-// asked: no opinion would let it run.
+// askAtPrompt asks at the agent's terminal about a call that no one could answer
+// elsewhere, if the agent has no prompt of its own and you want to be asked: no opinion
+// would let the call run.
 func askAtPrompt(c *services.Call, spec *agent.Inbox) {
 	d := &c.Outcome.Decision
 	if spec.Promptless && c.Carries.Ask && c.Event.Attended == event.AttendedYes && d.Verdict != event.Ask {
@@ -69,10 +67,10 @@ func askForFull(c *services.Call, spec *agent.Inbox) {
 	d.Reason = "you are to be asked about this call, and more requests wait than you can read: `hookmux inbox`"
 }
 
-// mayWait reports whether a question may wait for a person: waiting costs
-// nothing, since the agent's own dialog can be used meanwhile, so that whoever opens the
-// live view later can still answer; or somebody could answer; or the agent's entry says
-// how long it may wait for somebody who only comes.
+// mayWait reports whether a question may wait for you: because waiting costs nothing while
+// the agent's own dialog stays usable, so that you can still answer in a view you open
+// later; or because someone could answer; or because the agent's entry says how long it
+// may wait for someone to come.
 func mayWait(ctx context.Context, s *Service, c *services.Call, kind policy.Kind, limit time.Duration) bool {
 	if !c.Pushed && dialogStays(s.Catalogue, c) || s.attendance.expectAnyone(ctx, limit) {
 		return true
@@ -84,7 +82,7 @@ func mayWait(ctx context.Context, s *Service, c *services.Call, kind policy.Kind
 	return ok && asksItself(&c.Event) && a.Inbox.WaitAt(c.Event.Native) == agent.WaitBrief
 }
 
-// reachesUser reports whether somebody is notified of such a request.
+// reachesUser reports whether you're notified of such a request.
 func (s *Service) reachesUser(agent string, kind policy.Kind) bool {
 	return s.ReachesUser != nil && s.ReachesUser(agent, string(kind))
 }
@@ -98,14 +96,13 @@ func dialogStays(catalogue *agent.Catalogue, c *services.Call) bool {
 		a.Inbox.WaitAt(ev.Native) == agent.WaitDeadline && a.Inbox.PromptAt(ev.Native) != agent.PromptHidden
 }
 
-// asksItself reports whether the agent puts the question to somebody who sits there, if
-// nothing answers it here.
+// asksItself reports whether the agent asks you at its own prompt if nothing answers here.
 func asksItself(ev *event.Event) bool {
 	return ev.Attended != event.AttendedNo && ev.Kind != event.ToolBefore
 }
 
-// mustAsk returns what a person must be asked about an event, with the event as
-// hooks changed it. The last result is nil when nobody must be asked.
+// mustAsk returns what you must be asked about an event, with the event as hooks changed
+// it. The last result is nil if you needn't be asked.
 func (s *Service) mustAsk(c *services.Call) (*event.Event, policy.Need, *agent.Inbox) {
 	a, ok := s.Catalogue.EntryOf(c.Event.Agent, c.Event.Native)
 	if !ok || a.Inbox == nil {
@@ -132,9 +129,9 @@ func (s *Service) mustAsk(c *services.Call) (*event.Event, policy.Need, *agent.I
 	return seen, need, a.Inbox
 }
 
-// asksNobody reports whether an agent that puts a permission event was started
-// so that it asks nobody: making it wait would ask what the user has answered for
-// good. What its process does not show stays a request.
+// asksNobody reports whether an agent that raises a permission event was started so that it
+// never asks: making it wait would ask what you've already answered for good. If its
+// process doesn't show that, the request stays.
 func asksNobody(processes proc.Table, a *agent.Agent, ev *event.Event) bool {
 	free := a.Inbox.Free
 	if free == nil || ev.Kind != event.PermissionRequest || ev.Where.PID <= 0 {
@@ -154,7 +151,7 @@ func asksNobody(processes proc.Table, a *agent.Agent, ev *event.Event) bool {
 	return ok && resumeargs.Has(a, args, free.Flags)
 }
 
-// newRequest makes a need into what is put to a person.
+// newRequest turns a need into the request that you see.
 func (s *Service) newRequest(c *services.Call, seen *event.Event, need policy.Need, project string,
 	waitFor time.Duration) queue.Request {
 	ev := *seen // the pipeline goes on with its own
@@ -189,10 +186,10 @@ func (s *Service) newRequest(c *services.Call, seen *event.Event, need policy.Ne
 	return r
 }
 
-// An agent that has hooks puts a request to them and, at the same time, to the
-// editor that talks to it, which `hookmux acp` tells of. The user is asked once,
-// by the way that comes first; what they said there by then counts for both.
-// Without an answer the second leaves it to the agent, which waits for the first.
+// An agent with hooks sends a request to them and, at the same time, to the editor that it
+// runs in, which `hookmux acp` reports. You're asked once, by whichever comes first, and
+// your answer is used for both. Without an answer, the second leaves it to the agent, which
+// waits for the first.
 
 // reuseProxyAnswer takes over what came of a request that came the other way before. Else it
 // remembers this one, and recordAnswer keeps what comes of it.

@@ -26,7 +26,7 @@ type Elsewhere interface {
 // elsewhereTime is how long another machine may take for an answer.
 const elsewhereTime = 20 * time.Second
 
-// waitingElsewhere returns the requests of other machines; with windows, also what stands in
+// waitingElsewhere returns the requests of other machines; with windows, also those at
 // agents' own prompts there.
 func (s *Service) waitingElsewhere(windows bool) []wire.InboxRequest {
 	if s.Elsewhere == nil {
@@ -60,7 +60,7 @@ func (s *Service) findElsewhere(name string) (item wire.InboxRequest, found bool
 	return item, item.ID != "", nil
 }
 
-// WaitingRedacted returns what waits for a person on this machine, without secrets.
+// WaitingRedacted returns what waits for you on this machine, without secrets.
 func (s *Service) WaitingRedacted() []wire.InboxRequest {
 	list := joinWaiting(s.Sessions.Waiting(), s.queue.Items(false))
 	for i := range list {
@@ -86,12 +86,12 @@ func (s *Service) FollowChanges(ctx context.Context, each func()) {
 	}
 }
 
-// NoteElsewhere tells those who follow the inbox of a request of another machine.
+// NoteElsewhere announces a request of another machine to everything that follows the inbox.
 func (s *Service) NoteElsewhere(note string, item wire.InboxRequest) { s.queue.NotePrompt(note, item) }
 
-// replyElsewhere hands an answer to the machine that asks. What it asks for here beside
-// your terminal, a PIN or a password, is asked for first; the machine keeps the decision
-// before its agent hears it.
+// replyElsewhere sends an answer to the machine that asked. Whatever you must prove besides
+// your terminal, a PIN or a password, you're asked for here first; that machine records the
+// decision before its agent gets it.
 func (s *Service) replyElsewhere(ask services.Asking, item wire.InboxRequest, p wire.InboxReplyParams,
 	who answerer) (wire.InboxReplyResult, *wire.Error) {
 	if p.SHA256 != "" && p.SHA256 != item.SHA256 {

@@ -10,8 +10,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// followRequests tells of every request that waits, in the inbox or at an agent's
-// own prompt, and of what becomes of it, without secrets, until ctx ends.
+// followRequests reports every request that waits, in the inbox or at an agent's own prompt,
+// and how it ends, without secrets, until ctx ends.
 func followRequests(ctx context.Context, requests *queue.Table, each func(note string, item wire.InboxRequest)) {
 	items, next := requests.Watch()
 	known := map[string]bool{}
@@ -44,7 +44,7 @@ func followRequests(ctx context.Context, requests *queue.Table, each func(note s
 	}
 }
 
-// catchUp tells what was missed by who fell behind: what waits no more, and what
+// catchUp sends a reader that fell behind what it missed: what no longer waits, and what
 // waits now.
 func catchUp(requests *queue.Table, known map[string]bool, each func(note string, item wire.InboxRequest)) int64 {
 	items, next := requests.Watch()

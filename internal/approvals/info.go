@@ -20,18 +20,18 @@ func (s *Service) Info() wire.InboxInfo {
 		Away: s.attendance.isAway()}
 }
 
-// CanAnyoneAnswer reports whether a person could answer now.
+// CanAnyoneAnswer reports whether someone could answer now.
 func (s *Service) CanAnyoneAnswer() bool { return s.attendance.anyoneThere() }
 
 // SetGrace changes how long those who follow requests may be gone before they
 // count as gone.
 func (s *Service) SetGrace(span time.Duration) { s.attendance.watchers.setGrace(span) }
 
-// AddSink counts one more or one less way by which a person hears of requests
-// who runs the daemon inside their own program. The setting notify.command is another.
+// AddSink adds or removes a way in which a program that runs the daemon inside itself shows
+// requests to its user. The setting notify.command is another.
 func (s *Service) AddSink(change int32) { s.attendance.sinks.Add(change) }
 
-// Following returns how many streams of requests somebody looks at who may answer.
+// Following returns how many open streams of requests belong to someone who may answer.
 func (s *Service) Following() int { return int(s.attendance.surfaces.Load()) }
 
 // Pushed returns how many requests wait that programs pushed.

@@ -10,8 +10,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// mayAnswer reports whether the peer is somebody who could answer: a person
-// sees everything they decide about; anybody else gets what the journal gets.
+// mayAnswer reports whether the peer could answer: you see everything you decide about,
+// everything else gets what the journal gets.
 func (s *Service) mayAnswer(peer proc.Cred) bool {
 	ok, _ := s.MayAnswer(peer)
 	return ok
@@ -29,8 +29,8 @@ func itemsFor(s *Service, peer proc.Cred, all bool) []wire.InboxRequest {
 	return append(items, s.waitingElsewhere(false)...)
 }
 
-// PolledItems is itemsFor for a program that asks for the list. A person's
-// own that does so again and again counts as somebody who could answer.
+// PolledItems is itemsFor for a program that asks for the list. If one of your own does so
+// repeatedly, it counts as someone who could answer.
 func (s *Service) PolledItems(peer proc.Cred, all bool) []wire.InboxRequest {
 	if p, err := s.Processes.Lookup(peer.PID); err == nil && s.mayAnswer(peer) &&
 		s.attendance.polls.notePoll(watcher{p.PID, p.Start}, time.Now()) {
@@ -39,8 +39,8 @@ func (s *Service) PolledItems(peer proc.Cred, all bool) []wire.InboxRequest {
 	return itemsFor(s, peer, all)
 }
 
-// WaitingFor gives everything that waits for a person, whether it is in the inbox or
-// at an agent's own prompt, as the peer may see it.
+// WaitingFor returns everything that waits for you, in the inbox or at an agent's own
+// prompt, as the peer may see it.
 func (s *Service) WaitingFor(peer proc.Cred) []wire.InboxRequest {
 	// The sessions' list is the one list; it is read first, so that what was
 	// answered meanwhile is not shown.
@@ -59,8 +59,8 @@ func (s *Service) WaitingFor(peer proc.Cred) []wire.InboxRequest {
 	return list
 }
 
-// sessionReporter tells the sessions of every request that begins or ceases to wait,
-// so that what waits for a person is one list.
+// sessionReporter reports every request that starts or stops waiting to the sessions, so
+// that there is one list of what waits for you.
 type sessionReporter struct{ sessions Sessions }
 
 func (n sessionReporter) RequestOpened(id string, r *queue.Request) {
@@ -71,8 +71,8 @@ func (n sessionReporter) RequestEnded(id string, r *queue.Request, why queue.End
 	n.sessions.RequestEnded(id, why.IsFinal() && !r.ByHook)
 }
 
-// joinWaiting returns everything that waits for a person, from the sessions' list:
-// what waits in the inbox is given in full, as the queue knows it.
+// joinWaiting returns everything that waits for you, from the sessions' list. Requests in
+// the inbox are complete, as the queue knows them.
 func joinWaiting(waiting, queued []wire.InboxRequest) []wire.InboxRequest {
 	list, known := []wire.InboxRequest{}, map[string]bool{}
 	for _, item := range waiting {
@@ -94,7 +94,7 @@ func joinWaiting(waiting, queued []wire.InboxRequest) []wire.InboxRequest {
 	return list
 }
 
-// PromptsChanged records what of a session stands at the agent's own prompt.
+// PromptsChanged records which of a session's requests are at the agent's own prompt.
 func (s *Service) PromptsChanged(agent, session string, items []wire.InboxRequest) {
 	s.windows.setItems(promptKey{agent, session}, items)
 }
@@ -102,9 +102,9 @@ func (s *Service) PromptsChanged(agent, session string, items []wire.InboxReques
 // jumpTime is how long a terminal may take to bring a pane forward.
 const jumpTime = 3 * time.Second
 
-// Jump says where a session runs and brings its pane before the user. For
-// whoever may not decide it only says where: an agent that moved the user's
-// windows could have them type into another one.
+// Jump says where a session runs and brings its pane to the front. A peer that may not
+// decide only learns where: an agent that moved your windows could make you type into
+// another one.
 func (s *Service) Jump(agent, session string, peer proc.Cred) map[string]any {
 	out := map[string]any{"matched": false, "focused": false}
 	matched := func(cwd, pane string) {

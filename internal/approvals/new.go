@@ -40,10 +40,10 @@ func New(o Options) *Service {
 	return s
 }
 
-// Proofs returns what a person must prove besides their trusted terminal.
+// Proofs returns what you must prove besides your trusted terminal.
 func (s *Service) Proofs() *Proofs { return s.proofs }
 
-// Run tells a person elsewhere of requests until ctx ends.
+// Run passes requests to notify.command until ctx ends.
 func (s *Service) Run(ctx context.Context) { s.push.followQueue(ctx) }
 
 // keptIDsFile holds the ids of requests that waited when a daemon stopped, for the next one.

@@ -10,19 +10,18 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Notices is approvals as those see it who tell a person of requests.
+// Notices is what notification channels see of approvals.
 type Notices struct{ service *Service }
 
 // NewNotices gives that view of a service.
 func NewNotices(s *Service) Notices { return Notices{s} }
 
-// Follow tells of every request that waits and of what becomes of it, without secrets,
-// until ctx ends.
+// Follow reports every request that waits and how it ends, without secrets, until ctx ends.
 func (n Notices) Follow(ctx context.Context, each func(note string, item wire.InboxRequest)) {
 	followRequests(ctx, n.service.queue, each)
 }
 
-// Viewers returns the processes that show requests to a person who may answer.
+// Viewers returns the processes that show requests to someone who may answer.
 func (n Notices) Viewers() []int { return n.service.attendance.watchers.pids() }
 
 // buttonName names who denies by a button: it may have been any program of the user.

@@ -18,7 +18,7 @@ func (s *Service) watchAgent(ctx context.Context, ticket *queue.Ticket, ev *even
 	}
 	a, ok := s.Catalogue.EntryOf(ev.Agent, ev.Native)
 	if ok && a.Inbox.PromptAt(ev.Native) == agent.PromptState && ev.Kind != event.ToolBefore {
-		// Before a call no dialog of its own is up: the file tells of another.
+		// Before a call the agent shows no dialog: the file is about another one.
 		decided = window.Answered(ctx, s.Background.Go, a.Inbox.State, ev)
 	}
 	if gone == nil && decided == nil {
@@ -30,8 +30,8 @@ func (s *Service) watchAgent(ctx context.Context, ticket *queue.Ticket, ev *even
 		case <-gone:
 			s.queue.End(ticket.ID(), queue.AgentGone)
 		case <-decided:
-			// Of several requests of one session nobody knows which it was; the
-			// next event about each tells.
+			// If a session has several requests, it isn't known which one this was; the next
+			// event about each shows it.
 			if onlyDialog(s.queue, ev, a.Inbox) {
 				s.queue.End(ticket.ID(), queue.AtPrompt)
 			}

@@ -11,14 +11,14 @@ import (
 // promptKey names a session.
 type promptKey struct{ agent, session string }
 
-// promptList holds the requests at agents' own prompts, as those who watch were told.
+// promptList holds the requests at agents' own prompts, as they were announced.
 type promptList struct {
 	queue *queue.Table
 
 	mu   sync.Mutex
 	open map[promptKey][]wire.InboxRequest
-	// listed holds what was sent to those who began to watch though it is not in open:
-	// sessions tell only of their latest state, and not of what an earlier daemon saw.
+	// listed holds what was sent to new watchers though it isn't in open: sessions
+	// report only their latest state, and not what an earlier daemon saw.
 	listed map[promptKey][]wire.InboxRequest
 }
 
@@ -26,8 +26,8 @@ func newPromptList(table *queue.Table) *promptList {
 	return &promptList{queue: table, open: map[promptKey][]wire.InboxRequest{}, listed: map[promptKey][]wire.InboxRequest{}}
 }
 
-// listItems gives what stands in windows now to somebody who begins to watch. waiting is
-// asked under the lock: whatever ends later is noted later.
+// listItems returns what is at agents' prompts now, for a new watcher. waiting is called
+// under the lock: whatever ends later is announced later.
 func (w *promptList) listItems(waiting func() []wire.InboxRequest) []wire.InboxRequest {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 // keysTime is how long answering by keys may take.
 const keysTime = 15 * time.Second
 
-// findPrompt returns what stands in an agent's own prompt under an id, where keys can answer it.
+// findPrompt returns the request at an agent's own prompt with an id, if keys can answer it.
 func (s *Service) findPrompt(id string) (wire.InboxRequest, bool) {
 	for _, item := range s.Sessions.Waiting() {
 		if item.ID == id && item.Status == wire.InboxPrompt && len(item.Choices) > 0 {

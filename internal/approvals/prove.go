@@ -30,14 +30,14 @@ const (
 	wayKey   = "approvals.proof"
 )
 
-// Polkit asks a person for their password; nil only when they gave it.
+// Polkit asks you for your password; nil only if you gave it.
 type Polkit interface {
 	Check(ctx context.Context, who polkit.Process, text string) error
 }
 
-// Proofs are the things a person must prove besides their trusted terminal: the PIN, or a password.
+// Proofs are what you must prove besides your trusted terminal: the PIN, or a password.
 type Proofs struct {
-	// Polkit has polkit ask a person for their password.
+	// Polkit has polkit ask you for your password.
 	Polkit    Polkit
 	deps      services.Deps
 	queue     *queue.Table
@@ -47,8 +47,8 @@ type Proofs struct {
 	proving   sync.Mutex // one dialog at a time
 }
 
-// prove has a person prove who they are before an answer counts, where the user
-// wants that. It comes in addition to the rules about trusted terminals. A no needs no proof.
+// prove makes you prove who you are before an answer is used, if you want that. It comes in
+// addition to the rules about trusted terminals. A no needs no proof.
 func (p *Proofs) prove(ask services.Asking, item *wire.InboxRequest, r *queue.Request, said *queue.UserAnswer, pin string,
 	peer proc.Cred) *wire.Error {
 	if said.Verdict == event.Deny {

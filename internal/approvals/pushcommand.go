@@ -17,9 +17,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// pushCommand tells a person elsewhere of each request, with the command of the
-// setting notify.command. While there is one that works, agents wait: somebody
-// could answer, through ssh or a program of theirs.
+// pushCommand passes each request to the command of the setting notify.command. While that
+// works, agents wait: someone could answer, through ssh or a program of their own.
 type pushCommand struct {
 	problems        *services.Problems
 	queue           *queue.Table
@@ -38,12 +37,12 @@ const (
 	maxPushes = 8
 )
 
-// isWorking reports whether a person hears of requests this way.
+// isWorking reports whether requests reach you this way.
 func (p *pushCommand) isWorking() bool {
 	return p.command() != "" && time.Since(time.Unix(0, p.failed.Load())) > pushRests
 }
 
-// followQueue tells of requests the inbox until ctx ends.
+// followQueue passes on the inbox's requests until ctx ends.
 func (p *pushCommand) followQueue(ctx context.Context) {
 	places := make(chan struct{}, maxPushes)
 	var telling sync.WaitGroup // a command that is under way ends with ctx
@@ -60,8 +59,8 @@ func (p *pushCommand) followQueue(ctx context.Context) {
 	})
 }
 
-// tellUser tells of one request. One that nobody heard of, and nobody else
-// could have, is left to the agent's own prompt.
+// tellUser passes on one request. If that fails and nothing else shows it, the request is
+// left to the agent's own prompt.
 func (p *pushCommand) tellUser(daemonEnds context.Context, item wire.InboxRequest) {
 	text, err := json.Marshal(item)
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/services"
 )
 
-// Pushed is an event that a program pushed for an agent, with what a person
-// would be asked.
+// Pushed is an event that a program pushed for an agent, with what you would be asked.
 type Pushed struct {
 	Agent, Session string // as the program says, whoever pushes
 	Name           string // of the event
@@ -23,8 +22,8 @@ type Pushed struct {
 	Wait           time.Duration // how long a person may take; 0: nobody decides
 	Key            string        // by which the program knows the request
 
-	// Prepare completes the decoded event and says what a person would be asked;
-	// false when nothing is to be decided.
+	// Prepare completes the decoded event and returns what you would be asked; false if
+	// there is nothing to decide.
 	Prepare func(ev *event.Event) (policy.Need, bool)
 	// AfterHooks sees what hooks said, may change it, and reports whether a
 	// person must be asked.
@@ -40,8 +39,8 @@ type PushResult struct {
 	Outcome   Outcome
 }
 
-// DecidePushed lets a permission or a person decide about what a program pushed. It
-// waits as long as the program said; key is by which the program knows it.
+// DecidePushed lets a permission or you decide about what a program pushed. It waits as long
+// as the program said; key is the program's name for it.
 func (s *Service) DecidePushed(ctx context.Context, c *services.Call, need policy.Need, wait time.Duration, key string) Outcome {
 	if d := &c.Outcome.Decision; d.Verdict == event.Ask {
 		need = need.AskedBy(d.By, d.Reason)
@@ -54,15 +53,15 @@ func (s *Service) DecidePushed(ctx context.Context, c *services.Call, need polic
 	return out
 }
 
-// ErrNobody says that nobody is there to answer.
+// ErrNobody says that no one is there to answer.
 var ErrNobody = errors.New("no one is there to answer; run `hookmux inbox -f` in a terminal, or `hookmux away`")
 
 // ErrCancelled says that the user did not answer: they refused, released it,
 // or time was over.
 var ErrCancelled = errors.New("the user gave no answer")
 
-// AskUser puts a question of a hook to a person and gives their answer: the
-// chosen option, "yes" or "no", or own words.
+// AskUser asks you a hook's question and returns your answer: the chosen option, "yes" or
+// "no", or your own text.
 func (s *Service) AskUser(ctx context.Context, ev *event.Event, q queue.Question) (string, error) {
 	if !s.attendance.expectAnyone(ctx, returnsWithin) {
 		return "", ErrNobody

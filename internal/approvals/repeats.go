@@ -17,8 +17,8 @@ type Repeats struct {
 	known bounded.Map[policy.Key, struct{}]
 }
 
-// Knows reports whether this very call came at this kind of event before. Calls
-// without a number cannot be told apart.
+// Knows reports whether this very call came at this kind of event before. Calls without a
+// number can't be told apart.
 func (r *Repeats) Knows(ev *event.Event) bool { return r.lookUp(ev, false) }
 
 // Remember is Knows, and remembers the call.

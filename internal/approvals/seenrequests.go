@@ -8,10 +8,9 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/bounded"
 )
 
-// SeenRequests remembers permission requests, and what came of them, by the way they
-// came: through an agent's own hooks, or told by a program that sits between the
-// agent and an editor. The same request is not put to a person again when it
-// comes the other way, too. Either may come first.
+// SeenRequests remembers permission requests, and how they ended, by the way they came:
+// through an agent's own hooks, or reported by a program between the agent and an editor.
+// You aren't asked again when the same request comes the other way. Either may come first.
 type SeenRequests struct {
 	mu    sync.Mutex
 	known bounded.Map[policy.Key, *seenRequest]

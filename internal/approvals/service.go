@@ -1,14 +1,13 @@
-// Package approvals lets a permission or a person decide where one must.
+// Package approvals lets a permission or you decide where that is needed.
 //
-// The pipeline calls [Service.Decide] after guards and hooks: the policy says
-// whether a person must be asked, a saved permission may answer in their place,
-// else a request is put into the queue and the agent waits while somebody
-// could answer. A person's reply comes in through [Service.Reply]; it is on
-// record in the ledger before the agent hears it.
+// The pipeline calls [Service.Decide] after guards and hooks: the policy says whether you
+// must be asked; a saved permission may answer for you; otherwise a request is put into the
+// queue and the agent waits while someone could answer. Your reply comes in through
+// [Service.Reply]; it is recorded in the ledger before the agent gets it.
 //
 // approve.go shows the way of one request, the agent's side and the user's. Parts:
-// policy (pure: must a person decide?), queue (requests that wait), ledger
-// (permissions, PIN, decisions on disk), memory (which calls were asked about).
+// policy (pure: must you decide?), queue (requests that wait), ledger (permissions, PIN,
+// decisions on disk), memory (which calls were asked about).
 package approvals
 
 import (
@@ -35,7 +34,7 @@ type Settings interface {
 	ProjectOf(folder string) string
 	// RepositoryOf is ProjectOf, else the repository the folder is in.
 	RepositoryOf(folder string) string
-	// PushCommand tells a person elsewhere of each request; "" for none.
+	// PushCommand returns the command that gets each request; "" for none.
 	PushCommand() string
 	// KeepOwnEvents is how long the journal keeps events of hookmux itself.
 	KeepOwnEvents() time.Duration
@@ -43,7 +42,7 @@ type Settings interface {
 
 // Recorder writes events down and knows those of earlier daemons.
 type Recorder interface {
-	// WakeJournal has what was recorded stored soon: somebody wants to see it.
+	// WakeJournal stores what was recorded soon, because it is about to be read.
 	WakeJournal()
 	// RecordOwn records an event of hookmux itself.
 	RecordOwn(name, id string, at time.Time, payload any)
@@ -54,8 +53,7 @@ type Recorder interface {
 	LogOnlyCalls(ctx context.Context, since time.Time, limit int, each func(wire.LogOnlyCall)) error
 }
 
-// PastRequest is an event that a permission or a person decided about, as the
-// journal knows it.
+// PastRequest is an event that a permission or you decided about, as the journal knows it.
 type PastRequest struct {
 	ID      string // of the event
 	Time    time.Time
@@ -66,16 +64,16 @@ type PastRequest struct {
 
 // Sessions knows what the agents are doing.
 type Sessions interface {
-	// RequestOpened records that a request of an event waits for a person.
+	// RequestOpened records that a request about an event waits for you.
 	RequestOpened(id string, ev *event.Event, at time.Time)
-	// RequestEnded records that it no longer waits; settled says that nobody
-	// asks about it any more.
+	// RequestEnded records that it no longer waits; settled says that the question is
+	// answered for good.
 	RequestEnded(id string, settled bool)
-	// Waiting is everything that waits for a person: what is in the inbox (pending) and
-	// what stands in an agent's own prompt (window).
+	// Waiting returns everything that waits for you: requests in the inbox (pending) and at
+	// agents' own prompts (window).
 	Waiting() []wire.InboxRequest
-	// AnswerAtPrompt answers what stands in an agent's own prompt by keys; refused says
-	// why none was pressed.
+	// AnswerAtPrompt answers a request at an agent's own prompt with keys; refused says why
+	// none was pressed.
 	AnswerAtPrompt(ctx context.Context, id string, choice event.Choice) (refused string, err error)
 	// List gives the sessions; with all, also those that ended.
 	List(all bool) []wire.Session
@@ -95,8 +93,8 @@ type Options struct {
 	// Effect describes in a line what guards and rules know a call would do, and its risk; nil:
 	// nothing is said about it.
 	Effect func(ev *event.Event) (text, risk string)
-	// ReachesUser reports whether a person is told of requests of a kind of an agent by a
-	// channel that works; nil: no.
+	// ReachesUser reports whether a working channel notifies you of an agent's requests of a
+	// kind; nil means no.
 	ReachesUser func(agent, kind string) bool
 	// Elsewhere lists what waits on other machines; nil: nothing does.
 	Elsewhere Elsewhere
@@ -108,8 +106,7 @@ type Options struct {
 	Started time.Time
 }
 
-// Service holds the requests for a person, with everything a person decided
-// that lasts.
+// Service holds the requests for you, and everything you decided that lasts.
 type Service struct {
 	Options
 	queue        *queue.Table

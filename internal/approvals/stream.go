@@ -9,10 +9,9 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Stream sends what waits, then every change, until ctx ends or send fails.
-// While somebody who may answer listens, requests wait for them. id is that
-// of the request which began the stream; with windows it is also told what stands
-// at agents' own prompts.
+// Stream sends what waits, then every change, until ctx ends or send fails. While someone
+// who may answer listens, requests wait for them. id is that of the request that started
+// the stream; with windows it also sends requests at agents' own prompts.
 func (s *Service) Stream(ctx context.Context, id json.RawMessage, windows bool, peer proc.Cred,
 	send func([]byte) bool) {
 	attached, why := s.MayAnswer(peer)
@@ -75,7 +74,7 @@ func (s *Service) Stream(ctx context.Context, id json.RawMessage, windows bool, 
 	}
 }
 
-// Watch notes that somebody who may answer looks at the requests, until left is called:
+// Watch notes that someone who may answer looks at the requests, until left is called:
 // agents wait longer for them.
 func (s *Service) Watch() (left func()) {
 	s.attendance.surfaces.Add(1)
@@ -114,7 +113,7 @@ func (s *Service) FollowInFull(ctx context.Context, each func(note string, line 
 	}
 }
 
-// WaitingInFull returns everything that waits for a person, with nothing left out.
+// WaitingInFull returns everything that waits for you, with nothing left out.
 func (s *Service) WaitingInFull() []wire.InboxRequest {
 	return append(joinWaiting(s.Sessions.Waiting(), s.queue.Items(false)), s.waitingElsewhere(true)...)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 )
 
-// UserNotes are words beside a yes that the agent could not hear with it: most take
-// none at a permission request. They are told with the result of the call.
+// UserNotes holds texts given with a yes that the agent can't receive with it: most take
+// none at a permission request. They are sent with the result of the call.
 type UserNotes struct {
 	mu   sync.Mutex
 	list []note
@@ -25,7 +25,7 @@ type note struct {
 // keepNotes bounds how many wait for the end of their call.
 const keepNotes = 256
 
-// Store remembers words for the end of a call.
+// Store keeps a text for the end of a call.
 func (n *UserNotes) Store(ev *event.Event, words string) {
 	keys := policy.Keys(ev)
 	if len(keys) == 0 {
@@ -39,7 +39,7 @@ func (n *UserNotes) Store(ev *event.Event, words string) {
 	}
 }
 
-// TakeOut gives the words for a call that ended, once.
+// TakeOut returns the text for a call that ended, once.
 func (n *UserNotes) TakeOut(ev *event.Event) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// applyAnswer makes a person's answer the decision.
+// applyAnswer turns your answer into the decision.
 func applyAnswer(d *event.Decision, said queue.UserAnswer) {
 	if said.Verdict == event.Deny {
 		answer := said.Answer
@@ -51,13 +51,13 @@ func carryOver(now, said event.Decision) event.Decision {
 	return now
 }
 
-// rejectUncarriable refuses answers to a question that the agent could not be told: nothing
-// would be answered then, and the request gone.
+// rejectUncarriable refuses answers to a question that can't be passed to the agent: nothing
+// would be answered, and the request would be gone.
 func rejectUncarriable(agents *agent.Catalogue, r *queue.Request, said queue.UserAnswer) *wire.Error {
 	if r.Need.Kind != policy.Question || said.Answer.Choice != event.ChooseAnswer {
 		return nil
 	}
-	// A question that another program pushed is answered in that one's words.
+	// A question that another program pushed is answered in that program's format.
 	a, ok := agents.Agent(r.Event.Agent)
 	if !ok {
 		return nil
@@ -73,8 +73,8 @@ func rejectUncarriable(agents *agent.Catalogue, r *queue.Request, said queue.Use
 	return nil
 }
 
-// degradationsOf returns what of an answer does not reach the agent: it is put into the
-// agent's words once more to see.
+// degradationsOf returns what part of an answer doesn't reach the agent, by encoding it once
+// more.
 func degradationsOf(agents *agent.Catalogue, r *queue.Request, said queue.UserAnswer) []event.Degradation {
 	if r.Need.Kind == policy.Question && r.Need.Asked != "" {
 		return nil // a hook asked, and hears everything
@@ -91,9 +91,9 @@ func degradationsOf(agents *agent.Catalogue, r *queue.Request, said queue.UserAn
 	return d.Degraded
 }
 
-// degradationSentences tells the user what of their answer does not reach the agent.
-// A note that is told after the call is not lost. Some agents ask about an edit
-// in another shape than they report it in; a command stays the same.
+// degradationSentences says what part of your answer doesn't reach the agent. A note that is
+// sent after the call isn't lost. Some agents ask about an edit in another shape than they
+// report it in; a command stays the same.
 func degradationSentences(agents *agent.Catalogue, r *queue.Request, said queue.UserAnswer) []string {
 	a, _ := agents.EntryOf(r.Event.Agent, r.Event.Native)
 	toldAfter := said.Answer.Note != "" && r.Event.Tool != nil && !r.Pushed && hearsAfterCall(a)
@@ -122,8 +122,8 @@ func limitSkip(err error) services.Skip {
 	return services.NotSkipped
 }
 
-// endWithoutAnswer returns what becomes of a decision when nobody answered. Mostly it stays as
-// hooks left it, and the agent's own prompt follows.
+// endWithoutAnswer applies the end of a request that wasn't answered to the decision. Mostly
+// the decision stays as hooks left it, and the agent's own prompt follows.
 func endWithoutAnswer(d *event.Decision, end queue.End, callerLeft bool) services.Skip {
 	switch end {
 	case queue.HookGone, queue.AgentGone:
@@ -146,15 +146,15 @@ func endWithoutAnswer(d *event.Decision, end queue.End, callerLeft bool) service
 	return services.NotSkipped
 }
 
-// keepNote keeps words beside a yes that the agent cannot hear with it.
+// keepNote keeps a text given with a yes that the agent can't receive with it.
 func keepNote(notes *UserNotes, a *agent.Agent, c *services.Call, seen *event.Event, said queue.UserAnswer) {
 	if said.Verdict != event.Deny && said.Answer.Note != "" && !c.Carries.Context && hearsAfterCall(a) {
 		notes.Store(seen, said.Answer.Note)
 	}
 }
 
-// changedInput returns the input of a call as hooks changed it, on one line; nil
-// when nobody did.
+// changedInput returns the input of a call as hooks changed it, on one line; nil if they
+// didn't.
 func changedInput(ev *event.Event) []byte {
 	if ev.Tool == nil || ev.Tool.Changed == nil {
 		return nil
@@ -166,15 +166,14 @@ func changedInput(ev *event.Event) []byte {
 	return line.Bytes()
 }
 
-// hearsAfterCall reports whether words can be told to an agent with the result of a
-// call.
+// hearsAfterCall reports whether an agent can receive a text with the result of a call.
 func hearsAfterCall(a *agent.Agent) bool {
 	return a != nil && slices.ContainsFunc(a.Events, func(e *agent.EventSpec) bool {
 		return e.Kind == event.ToolAfter && e.Install == agent.InstallDefault && e.Carries.Context != nil
 	})
 }
 
-// addNote adds to the result of a call what a person said when they let it run.
+// addNote adds the text you gave with your yes to the result of the call.
 func addNote(notes *UserNotes, c *services.Call) {
 	if c.DryRun != nil || !c.Carries.Context {
 		return

@@ -23,11 +23,11 @@ const (
 	olderDecisionsFile = "decisions.old.jsonl"
 )
 
-// maxDecisionsFile is how large the record grows before it is begun anew; the one
-// before is kept. The journal has all of it as well.
+// maxDecisionsFile is how large the record grows before a new file is started; one old
+// file is kept. The journal has all of it as well.
 const maxDecisionsFile = 8 << 20
 
-// Record is one decision of a person, as it is kept. Its texts are redacted.
+// Record is one of your decisions, as it is kept. Its texts are redacted.
 type Record struct {
 	ID         string       `json:"id"` // of the event that the journal gets
 	At         time.Time    `json:"at"`
@@ -56,9 +56,9 @@ type Signature struct {
 	Signature []byte `json:"signature"` // ECDSA with SHA-256 over Message: r and s
 }
 
-// Decisions is the record of decisions: appended and flushed before an agent hears
-// of one. Behind the last one the file has empty lines, for those to come: flushing
-// what makes no file longer takes half the time.
+// Decisions is the record of decisions: each is appended and flushed before an agent gets
+// it. The file ends with empty lines for the next ones: flushing takes half the time if
+// the file doesn't grow.
 type Decisions struct {
 	dir  string
 	mu   sync.Mutex
@@ -150,8 +150,8 @@ func (b *Decisions) Commit(r *Record) error {
 	return err
 }
 
-// stillThere reports whether the open file is still the one on disk: a record in a
-// file that somebody deleted would be lost.
+// stillThere reports whether the open file is still the one on disk: a record in a deleted
+// file would be lost.
 func (b *Decisions) stillThere() bool {
 	open, _ := b.file.Stat()
 	named, _ := os.Stat(filepath.Join(b.dir, decisionsFile))

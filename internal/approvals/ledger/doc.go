@@ -1,4 +1,4 @@
-// Package ledger keeps what a person decided and what must last: the record of each
-// decision, saved permissions, and the PIN that approvals may ask for. What a function
-// here returns without an error is on disk, also after a power cut.
+// Package ledger keeps what you decided and what must last: the record of each decision,
+// saved permissions, and the PIN that approvals may ask for. What a function here returns
+// without an error is on disk, even after a power cut.
 package ledger

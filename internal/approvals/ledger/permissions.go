@@ -14,12 +14,12 @@ import (
 
 const permissionsFile = "permissions.json"
 
-// maxPermissions bounds the list: whoever has more of them no longer knows what
-// they allowed.
+// maxPermissions bounds the list: with more of them, no one knows any longer what they
+// allowed.
 const maxPermissions = 1000
 
-// Permissions are the saved permissions of the user. The file is read once; what
-// somebody does to it afterwards changes nothing.
+// Permissions are your saved permissions. The file is read once; later changes by other
+// programs have no effect.
 type Permissions struct {
 	dir string
 

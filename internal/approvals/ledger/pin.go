@@ -68,8 +68,8 @@ type PINError struct{ Text string }
 
 func (e *PINError) Error() string { return e.Text }
 
-// OpenPIN reads whether there is a PIN. With a file that cannot be read as written by
-// hookmux, nothing can be approved: somebody had set a PIN.
+// OpenPIN finds out whether there is a PIN. If the file can't be read as hookmux wrote it,
+// nothing can be approved: a PIN had been set.
 func OpenPIN(dir string) (*PIN, error) {
 	p := &PIN{dir: dir, now: time.Now, rounds: pinRounds}
 	var content sealedPIN
@@ -83,8 +83,8 @@ func OpenPIN(dir string) (*PIN, error) {
 	}
 	triesErr := sealed.Load(dir, triesFile, &p.tries)
 	if _, missing := os.Lstat(filepath.Join(dir, triesFile)); triesErr != nil || missing != nil && p.kept != nil {
-		// The file is written together with the PIN: whoever removed or damaged it
-		// wanted the count reset.
+		// The file is written together with the PIN: if it was removed or damaged,
+		// someone wanted to reset the count.
 		p.tries = pinTried{Until: p.now().Add(pinPause)}
 		p.keepTries()
 	}

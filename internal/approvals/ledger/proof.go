@@ -2,7 +2,7 @@ package ledger
 
 import "slices"
 
-// Ways by which a person proves who they are.
+// Ways to prove who you are.
 const (
 	ByPIN    = "pin"
 	ByPolkit = "polkit"

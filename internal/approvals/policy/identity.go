@@ -42,9 +42,9 @@ func Keys(ev *event.Event) []Key {
 	return keys
 }
 
-// RepeatKey names a call together with the kind of event that tells of it, for
-// agents that tell of one call twice. It is "" for a call without a number:
-// such calls cannot be told apart.
+// RepeatKey identifies a call together with the kind of event that reports it, for agents
+// that report one call twice. It is "" for a call without a number: such calls can't be
+// told apart.
 func RepeatKey(ev *event.Event) Key {
 	t := ev.Tool
 	if t == nil || t.CallID == "" {

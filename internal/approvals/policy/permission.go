@@ -45,8 +45,8 @@ type Rule struct {
 	All     bool     `json:"all,omitempty"`     // every call
 }
 
-// RuleFor returns the rule that "always" would save for a call. It is an error, in
-// words for the user, where there is none that means the same every time.
+// RuleFor returns the rule that "always" would save for a call, or an error for the user
+// if no rule would mean the same every time.
 func RuleFor(ev *event.Event) (Rule, error) {
 	t := ev.Tool
 	if t == nil {
@@ -127,7 +127,7 @@ func (r *Rule) Matches(ev *event.Event) bool {
 		r.Tool == other.Tool && r.Input == other.Input
 }
 
-// Text returns the rule as a person reads it before it is saved.
+// Text returns the rule as you read it before it is saved.
 func (r *Rule) Text() string {
 	var s string
 	switch {
@@ -183,7 +183,7 @@ func hostOf(address string) string {
 	return u.Scheme + "://" + strings.ToLower(u.Host)
 }
 
-// SavedPermission is a person's standing yes.
+// SavedPermission is a saved yes.
 type SavedPermission struct {
 	ID      string    `json:"id"`
 	Agent   string    `json:"agent"`
@@ -197,9 +197,9 @@ type SavedPermission struct {
 	By      string    `json:"by,omitempty"`
 }
 
-// Covers reports whether a permission answers a request for a call: its rule fits,
-// in its scope, in its time. A permission that was given when nobody but the agent
-// asked does not answer a hook that wants a person to look.
+// Covers reports whether a permission answers a request for a call: its rule matches, in
+// its scope, in its time. A permission that was given when only the agent asked doesn't
+// answer a hook that wants you to look.
 func (g *SavedPermission) Covers(ev *event.Event, project string, need Need, now time.Time) bool {
 	if need.Kind != Permission || need.Unseen || need.Asked != "" && need.Asked != g.Asked {
 		return false

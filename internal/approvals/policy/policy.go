@@ -1,10 +1,10 @@
-// Package policy says whether a person must decide about an event, what they may
-// choose, and whether a saved permission answers in their place.
+// Package policy says whether you must decide about an event, what you may choose, and
+// whether a saved permission answers for you.
 //
 // Contract: everything here is pure. What an agent can be answered with is the
-// catalogue's data; what the user chose is in the settings; nothing here knows
-// an agent, a clock or a disk. Order is the caller's: guards and hooks first,
-// then permissions, then a person.
+// catalogue's data; your choices are in the settings; nothing here knows an agent, a
+// clock or a disk. The caller keeps the order: guards and hooks first, then permissions,
+// then you.
 package policy
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
-// Kind names what a person is asked for.
+// Kind names what you're asked for.
 type Kind string
 
 // The kinds of requests.
@@ -55,7 +55,7 @@ type Case struct {
 	Decision event.Decision // what hooks and guards said
 }
 
-// Need is a request for a person.
+// Need is what you must be asked.
 type Need struct {
 	Kind    Kind
 	Choices []event.Choice   // of a permission or a question
@@ -68,12 +68,12 @@ type Need struct {
 	// Unseen says that what a yes would mean can't be shown: the input isn't whole, or
 	// a plan has no text.
 	Unseen bool
-	// Decider decides in place of a person. A saved permission still
-	// counts; beyond that nobody is asked.
+	// Decider decides instead of you. A saved permission still applies; beyond that,
+	// no one is asked.
 	Decider Decider
 }
 
-// Decider decides about a request in place of a person.
+// Decider decides about a request instead of you.
 type Decider string
 
 // Who decides.
@@ -82,7 +82,7 @@ const (
 	AgentDecides Decider = "agent" // the agent's own reviewer, which never hands over to a person
 )
 
-// NeedFor says what a person must be asked, if anything.
+// NeedFor returns what you must be asked, if anything.
 func NeedFor(c Case) (Need, bool) {
 	ev := c.Event
 	if c.Level == Off || c.Inbox == nil || c.Spec == nil || ev.Nested || c.Decision.Verdict == event.Deny {
@@ -154,9 +154,9 @@ func canAnswer(list []event.Inquiry) bool {
 		func(q event.Inquiry) bool { return !q.Optional && !q.Answerable() })
 }
 
-// hookAsks returns what a hook or guard wants a person to look at. It can be put to one
-// wherever the agent takes a refusal: a yes is then an approval where the agent
-// carries one, else no objection.
+// hookAsks returns what a hook or guard wants you to look at. You can be asked wherever the
+// agent takes a deny: a yes is then an approval if the agent has one, otherwise no
+// objection.
 func hookAsks(c Case) (Need, bool) {
 	if !c.Event.Kind.Guarded() || !c.Carries.Deny {
 		return Need{}, false
@@ -192,15 +192,15 @@ func (n *Need) KeepToShown(ev *event.Event) {
 	n.Choices = slices.DeleteFunc(slices.Clone(n.Choices), func(c event.Choice) bool { return c != event.ChooseDeny })
 }
 
-// hasWords reports whether a text says anything: a plan of blanks, rules and characters
-// that nobody sees is no plan.
+// hasWords reports whether a text says anything: blanks, lines and invisible characters
+// aren't a plan.
 func hasWords(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
 		return (unicode.IsLetter(r) || unicode.IsNumber(r)) && !termsafe.Dangerous(r)
 	})
 }
 
-// KindOf returns what a person would be asked for by an event, if anything.
+// KindOf returns what an event would ask you for, if anything.
 func KindOf(ev *event.Event) (Kind, bool) {
 	switch ev.Kind {
 	case event.UserQuestion:
@@ -222,9 +222,8 @@ func KindOf(ev *event.Event) (Kind, bool) {
 	return "", false
 }
 
-// SideEffecting reports whether a call can change something. Only what is known
-// to look and not touch is exempt; tools of MCP servers and those nobody
-// described count as if they did.
+// SideEffecting reports whether a call can change something. Only tools known to read are
+// exempt; MCP servers' tools and unknown ones are treated as if they changed something.
 func SideEffecting(t *event.Tool) bool {
 	if t == nil {
 		return false
@@ -240,5 +239,5 @@ func SideEffecting(t *event.Tool) bool {
 
 func levelRank(l Level) int { return slices.Index(Levels(), l) }
 
-// Offers reports whether a choice is among those a person has.
+// Offers reports whether a choice is available.
 func (n *Need) Offers(choice event.Choice) bool { return slices.Contains(n.Choices, choice) }

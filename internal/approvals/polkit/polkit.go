@@ -1,9 +1,9 @@
-// Package polkit has polkit ask a person for their password.
+// Package polkit has polkit ask you for your password.
 //
-// Contract: only [Authority.Check] returning nil means that the user proved who
-// they are; everything that goes wrong is an error that says what to do. The bus is
-// at a fixed place, never where a variable says, and whoever listens there and
-// whoever answers for polkit must run as an account of the system.
+// Contract: only [Authority.Check] returning nil means that you proved who you are;
+// everything that goes wrong is an error that says what to do. The bus is at a fixed
+// place, never where a variable says, and both the bus and polkit must run as a system
+// account.
 package polkit
 
 import (
@@ -46,15 +46,15 @@ const (
 )
 
 const (
-	// connectTime bounds how long the bus may take for what asks nobody.
+	// connectTime bounds how long the bus may take before you're asked.
 	connectTime = 5 * time.Second
-	// personTime is how long a person may take for the password.
+	// personTime is how long you have for the password.
 	personTime = 2 * time.Minute
 	// cancelTime bounds how long it takes to close the dialog again.
 	cancelTime = time.Second
 )
 
-// Process is the one that a person answers with.
+// Process is the one that you answer with.
 type Process struct {
 	PID   int
 	Start uint64 // clock ticks since boot

@@ -19,10 +19,9 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Show writes down exactly what a person is to see of a request, and its hash.
-// Everything is there in full: what would run or be written, and whatever else
-// the input says. sent is the event as the agent sent it, when hooks changed
-// the input since.
+// Show writes down exactly what you will see of a request, and its hash. Everything is
+// there in full: what would run or be written, and whatever else the input says. sent is
+// the event as the agent sent it, if hooks changed the input since.
 func Show(r *Request, title string, sent *event.Event) {
 	c := card{}
 	c.addHead(r, title)
@@ -107,7 +106,7 @@ func (c *card) addHead(r *Request, title string) {
 	}
 }
 
-// wantsText says in a few words what is asked for.
+// wantsText summarizes what is asked for.
 func wantsText(r *Request) string {
 	t := r.Event.Tool
 	switch {
@@ -131,8 +130,8 @@ func wantsText(r *Request) string {
 	return "wants to use " + t.Name
 }
 
-// addTool shows a call: the commands, files and texts in a form people read, then
-// every member of the input that was not shown whole.
+// addTool shows a call: the commands, files and texts in readable form, then every member
+// of the input that wasn't shown whole.
 func (c *card) addTool(ev *event.Event, kind policy.Kind) {
 	t := ev.Tool
 	input := t.CurrentInput()
@@ -172,8 +171,8 @@ func (c *card) addTool(ev *event.Event, kind policy.Kind) {
 	}
 }
 
-// addChanges shows what is written or replaced, as people read changes, and names
-// the members it showed whole.
+// addChanges shows what is written or replaced as a readable change, and returns the
+// members it showed whole.
 func (c *card) addChanges(input []byte) []string {
 	var shown []string
 	if key, s, ok := textOf(input, "content", "file_text", "contents"); ok {
@@ -246,9 +245,9 @@ func (c *card) addDiff(old, fresh string) {
 	}
 }
 
-// addMember shows one member of the input in full. Its name is the agent's as well,
-// and a model may choose it (MCP, tools nobody described): behind a mark it
-// cannot be taken for a line of ours, nor its text for a command.
+// addMember shows one member of the input in full. Its name comes from the agent too, and a
+// model may choose it (MCP, unknown tools): behind a mark it can't pass for one of our
+// lines, nor its text for a command.
 func (c *card) addMember(name string, value []byte) {
 	if s, ok := jsontext.String(value); ok {
 		if !strings.Contains(s, "\n") {

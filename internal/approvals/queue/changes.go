@@ -7,12 +7,12 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// keepChanges bounds how far a stream may lag; it is hung up on then and
-// begins anew with what waits.
+// keepChanges bounds how far a stream may lag; beyond that it is disconnected and starts
+// again with what waits.
 const keepChanges = 4096
 
-// pause is how long those who watch wait for a change, so that whoever waits
-// for an answer goes first, and a flurry of changes is one.
+// pause is how long watchers wait for a change, so that a waiting call goes first and a
+// flurry of changes is sent as one.
 const pause = 2 * time.Millisecond
 
 func newChanges() changes { return changes{wake: make(chan struct{})} }
@@ -20,8 +20,7 @@ func newChanges() changes { return changes{wake: make(chan struct{})} }
 // noteChange notes a change. The caller holds the table.
 func (t *Table) noteChange(note string, e *entry) { t.noteItem(note, e.asItem()) }
 
-// NotePrompt tells those who watch of something that stands, or stands no more,
-// in an agent's own prompt.
+// NotePrompt announces that a request appeared at an agent's own prompt, or is gone.
 func (t *Table) NotePrompt(note string, item wire.InboxRequest) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -2,7 +2,7 @@ package queue
 
 import "github.com/hookmux/hookmux/internal/wire"
 
-// Status is where a request stands.
+// Status is the state of a request.
 type Status string
 
 // The statuses.
@@ -50,7 +50,7 @@ var endCodes = map[End]string{
 	LeftToHook:  wire.EndLeftToHook,
 }
 
-// Code returns the end as it stands in journals and on the wire.
+// Code returns the end as journals and the wire spell it.
 func (e End) Code() string { return endCodes[e] }
 
 // ParseEnd reads an end out of a journal.
@@ -63,8 +63,8 @@ func ParseEnd(code string) End {
 	return OtherEnd
 }
 
-// IsFinal reports whether nobody asks about the request any more after such an end.
-// After the others the agent's own prompt, where it has one, is still open.
+// IsFinal reports whether such an end settles the request. After the other ends, the
+// agent's own prompt, if it has one, is still open.
 func (e End) IsFinal() bool {
 	return e == Answered || e == AtPrompt || e == AgentGone || e == Overrun || e == LeftToHook
 }

@@ -26,7 +26,7 @@ func newID(random []byte) string {
 	return string(b)
 }
 
-// pickID finds the one id that a person means by its beginning.
+// pickID finds the one id with this beginning.
 func pickID(ids []string, beginning string) (string, []string) {
 	beginning = strings.ToLower(beginning)
 	var found []string

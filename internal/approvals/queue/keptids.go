@@ -1,8 +1,8 @@
 package queue
 
-// KeptID is the id of a request that waited when a daemon stopped. Its hook asks the
-// next daemon, which shows the request under the same id: a person may have read it
-// already, or typed half of it.
+// KeptID is the id of a request that waited when a daemon stopped. Its hook asks the next
+// daemon, which shows the request under the same id: you may have read it already, or
+// typed half of it.
 type KeptID struct {
 	ID    string `json:"id"`
 	Event string `json:"event"` // the id of the event that is asked about

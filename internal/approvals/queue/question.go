@@ -22,7 +22,7 @@ const (
 	noLabel  = "no"
 )
 
-// Question is a hook's question to a person.
+// Question is a hook's question to you.
 type Question struct {
 	By          string // the hook's id
 	Kind        QuestionKind

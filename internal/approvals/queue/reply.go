@@ -8,10 +8,10 @@ type Answer struct {
 	Item    wire.InboxRequest
 }
 
-// Reply answers a request. commit writes the answer down and may complete it;
-// it runs outside of every lock, and when it fails nothing was answered and
-// the request goes on waiting. Another reply waits meanwhile: somebody was first
-// only if what they said is on record; else it is this one's turn.
+// Reply answers a request. commit records the answer and may complete it; it runs outside
+// of every lock, and if it fails, nothing was answered and the request keeps waiting.
+// Another reply waits meanwhile: the first one wins only if its answer is on record;
+// otherwise it's this one's turn.
 func (t *Table) Reply(id string, said UserAnswer, commit func(r *Request, said *UserAnswer) error) (Answer, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -43,7 +43,7 @@ func (t *Table) Reply(id string, said UserAnswer, commit func(r *Request, said *
 		return Answer{Item: e.asItem()}, err
 	}
 	if e.end != Waiting {
-		// It ended while the answer was written down: nobody hears it.
+		// It ended while the answer was recorded: nothing waits for it any more.
 		return Answer{lateOutcome(e), e.asItem()}, nil
 	}
 	t.endEntry(e, Answered, said)
@@ -57,7 +57,7 @@ func (t *Table) whileUnlocked(do func()) {
 	do()
 }
 
-// lateOutcome returns what a reply hears that came too late.
+// lateOutcome returns the outcome of a reply that came too late.
 func lateOutcome(e *entry) Outcome {
 	if e.end == Answered || e.end == AtPrompt {
 		return Already

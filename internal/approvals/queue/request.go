@@ -1,13 +1,11 @@
-// Package queue holds the requests that wait for a person: ask, wait, reply,
-// close.
+// Package queue holds the requests that wait for you: ask, wait, reply, close.
 //
-// Contract: a request is registered before anybody is told of it; any number
-// of callers may wait for one; it ends once, for one reason, and everybody who
-// waits hears that. A reply is first claimed, then written down by the caller's
-// commit, and only then handed to those who wait: an answer the agent hears is
-// always on record, and of two replies one wins and the other is told so.
-// No request survives the process: a daemon that comes back shows nothing stale. Only
-// the ids of those that waited are handed on.
+// Contract: a request is registered before it is announced; any number of callers may wait
+// for one; it ends once, for one reason, and every waiter gets that. A reply is first
+// claimed, then recorded by the caller's commit, and only then passed to the waiters: an
+// answer that the agent gets is always on record, and of two replies one wins and the other
+// is told so. No request survives the process: a daemon that comes back shows nothing
+// stale. Only the ids of waiting requests are passed on.
 package queue
 
 import (
@@ -34,8 +32,8 @@ const (
 	Overtaken Outcome = wire.ReplyOvertaken // it did something else
 )
 
-// Request is put to a person. Nothing of it changes once it is open but
-// the end of its time.
+// Request is what you're asked. Nothing about it changes once it is open except the end of
+// its time.
 type Request struct {
 	Need    policy.Need
 	Event   *event.Event // with the input as hooks changed it
@@ -63,7 +61,7 @@ type Request struct {
 	Latest time.Time // the hook may not wait beyond it
 }
 
-// UserAnswer is a person's answer with everything that belongs to it.
+// UserAnswer is your answer with everything that belongs to it.
 type UserAnswer struct {
 	Verdict    event.Verdict
 	Answer     event.Answer
@@ -74,14 +72,14 @@ type UserAnswer struct {
 	Signed     *ledger.Signature // by a paired device
 }
 
-// Result is sent to whoever waited for a request.
+// Result is sent to every waiter of a request.
 type Result struct {
 	ID         string
 	End        End
 	UserAnswer UserAnswer // when it was answered
 }
 
-// Words returns the choices as a person types them.
+// Words returns the choices as you type them.
 func (r *Request) Words() []string {
 	words := []string{}
 	for _, c := range r.Need.Choices {

@@ -54,7 +54,7 @@ func removeEntry(list []*entry, e *entry) []*entry {
 	return list
 }
 
-// expectEffect follows an answer; it gives back one that is followed no more.
+// expectEffect follows an answer; it returns one that is no longer followed.
 func (s *signs) expectEffect(e *entry) *entry {
 	oldest, _, _ := s.expected.Put(e, struct{}{}, keepExpected)
 	return oldest

@@ -23,8 +23,8 @@ type Table struct {
 	log      changes
 	signs    signs
 	listener Listener
-	// busy counts what wants to see events: requests that wait, and answers
-	// nobody has seen the effect of yet. At zero no event is looked at.
+	// busy counts what needs to see events: requests that wait, and answers whose effect
+	// hasn't been seen yet. At zero, no event is looked at.
 	busy atomic.Int64
 	// delivering counts callers that were woken with an answer and have not passed
 	// it on yet.
@@ -58,9 +58,9 @@ type entry struct {
 	over    chan struct{} // closed when it ended
 }
 
-// joinKey is equal for requests that ask for exactly the same thing; only these share
-// an entry. Keys are chosen by whoever asks, and an answer must reach nobody who asked
-// for something else.
+// joinKey is equal for requests that ask for exactly the same thing; only these share an
+// entry. The asker chooses the keys, and an answer must not reach anyone who asked for
+// something else.
 func (r *Request) joinKey() string {
 	return r.Event.Agent + "\x00" + r.Event.Session + "\x00" + r.Key + "\x00" + r.Hash
 }
@@ -83,8 +83,8 @@ type signs struct {
 	expected bounded.Map[*entry, struct{}] // answered, effect not seen yet
 }
 
-// Listener hears of every request that begins or ceases to wait, in order and
-// before anybody who watches. It must not use the table.
+// Listener receives every request that starts or stops waiting, in order and before any
+// watcher. It must not use the table.
 type Listener interface {
 	RequestOpened(id string, r *Request)
 	RequestEnded(id string, r *Request, why End)

@@ -16,9 +16,9 @@ import (
 // more than that is not read by anybody.
 const MaxPending = 50
 
-// MaxPushed is how many requests may wait that programs pushed, under whatever
-// names. They count apart from those of hooks: nobody who makes up sessions
-// keeps a real one from being asked about.
+// MaxPushed is how many requests that programs pushed may wait, under whatever names. They
+// are limited separately from those of hooks: invented sessions can't keep you from being
+// asked about a real one.
 const MaxPushed = 256
 
 // keepEnded bounds what is remembered of requests that ended.
@@ -42,7 +42,7 @@ func NewTable() *Table {
 	}
 }
 
-// SetListener has a listener told. It is set before the first request.
+// SetListener sets the listener. Call it before the first request.
 func (t *Table) SetListener(l Listener) { t.listener = l }
 
 // KeepIDs takes over ids of the daemon before. It is called before the first request.
@@ -57,8 +57,8 @@ type Ticket struct {
 // ID returns the request's.
 func (t *Ticket) ID() string { return t.entry.id }
 
-// Open registers a request, then tells everybody who watches. A request that
-// waits already under the same key, for the same thing, is joined.
+// Open registers a request, then announces it. A request that already waits under the same
+// key, for the same thing, is joined.
 func (t *Table) Open(r Request) (*Ticket, error) {
 	e := &entry{
 		request: r, keys: policy.Keys(r.Event), worker: policy.WorkerOf(r.Event),
@@ -306,8 +306,8 @@ func (t *Table) Items(all bool) []wire.InboxRequest {
 	return append(list, t.waitingItems()...)
 }
 
-// Find returns the request a person means by the beginning of its id: of those that
-// wait, else of those that ended.
+// Find returns the request with an id that begins like this: one that waits, or else one
+// that ended.
 func (t *Table) Find(beginning string) (wire.InboxRequest, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -393,7 +393,7 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("there's no request %q; `hookmux inbox` lists the pending ones", e.ID)
 }
 
-// seenLately is how long a person may still mean a request that ended.
+// seenLately is how long an id may still mean a request that ended.
 const seenLately = 10 * time.Minute
 
 func (t *Table) findEntry(beginning string) (*entry, error) {
@@ -403,8 +403,8 @@ func (t *Table) findEntry(beginning string) (*entry, error) {
 	if e := t.byID[strings.ToLower(beginning)]; e != nil {
 		return e, nil
 	}
-	// A request that ended a moment ago may be the one that is meant: whoever
-	// types has seen it. So it stands beside those that wait.
+	// A request that ended a moment ago may be the one that is meant, because it was on
+	// screen. So it is listed beside those that wait.
 	var near, others []string
 	for id, e := range t.byID {
 		if e.end == Waiting || time.Since(e.ended) < seenLately {
