@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/trust"
 )
 
-// asAccepted leaves of a hook that nobody accepted only what it refuses.
+// asAccepted reduces a hook that you haven't accepted to its denials.
 func (r *Service) asAccepted(reg registry.Entry, entries []*hook.Entry) []*hook.Entry {
 	if r.Accepted == nil || !reg.Unaccepted || reg.Scope != registry.Global {
 		return entries
@@ -54,7 +54,7 @@ func (p *programRunner) Handle(ctx context.Context, call *hook.Call) (event.Deci
 	return run.Handle(ctx, call)
 }
 
-// prepare makes the handler anew where another file must be run.
+// prepare makes a new handler if another file must be run.
 func (p *programRunner) prepare() error {
 	reg, store := p.reg, p.service.Accepted
 	var failed error

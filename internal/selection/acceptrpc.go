@@ -34,8 +34,8 @@ type views interface {
 	DropProblemsOf(id string)
 }
 
-// Acceptance are the changes of the user's files that something other than hookmux's own
-// commands made: shown, accepted by a person, restored, followed.
+// Acceptance handles the changes of the user's files that hookmux's own commands didn't
+// make: it shows, accepts, restores and follows them.
 type Acceptance struct {
 	Options
 	Config   *config.Loader
@@ -98,7 +98,7 @@ func describeChange(c accepted.Change) wire.AcceptChange {
 	return one
 }
 
-// differenceOf returns the difference as people read it.
+// differenceOf returns a change as a readable difference.
 func differenceOf(c accepted.Change) string {
 	if c.Kind == accepted.Unreadable {
 		return ""
@@ -253,7 +253,7 @@ func (r *Acceptance) canFollow(file string) error {
 	return errors.New("is none of your settings, nor a file that your hooks are made of")
 }
 
-// acceptFollowed takes what changed in followed files and tells who follows.
+// acceptFollowed accepts what changed in followed files and notifies their followers.
 func (r *Acceptance) acceptFollowed() {
 	changes := r.Accepted.AcceptFollowed()
 	if len(changes) == 0 {
@@ -311,8 +311,8 @@ func (r *Acceptance) namedTSHooks() []string {
 	return names
 }
 
-// acceptNamed accepts TypeScript hooks that a person has just named and that were
-// never seen before. What others name stays as it is.
+// acceptNamed accepts TypeScript hooks that you have just named and that were never seen
+// before. What other programs name stays as it is.
 func (r *Acceptance) acceptNamed(names []string) {
 	if basis, _, _ := r.Accepted.State(); basis != accepted.Accepted {
 		return
@@ -327,7 +327,7 @@ func (r *Acceptance) acceptNamed(names []string) {
 	}
 }
 
-// reportUnaccepted says in the list of problems what waits for a person.
+// reportUnaccepted lists what waits for you among the problems.
 func (r *Acceptance) reportUnaccepted() {
 	if r.Accepted == nil {
 		return

@@ -8,9 +8,8 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// allowances are rules a person let pass once. One lasts ten minutes and is
-// used up by one call: its second look and its permission request count as the
-// same.
+// allowances are rules that you let pass once. Each lasts ten minutes and is used up by one
+// call: the call's second evaluation and its permission request are the same call.
 type allowances struct {
 	mu   *sync.Mutex
 	open map[string]time.Time

@@ -27,8 +27,8 @@ func (r *Service) ApprovalLevel(ev *event.Event) (level string, chosen bool) {
 	return level, chosen
 }
 
-// levelKey returns the setting that counts for an agent. There are as many as the
-// catalogue has agents, and each is asked for at every call.
+// levelKey returns the setting that applies to an agent. There are as many as the
+// catalogue has agents, and each is looked up at every call.
 func (r *Service) levelKey(agent string) string {
 	if key, ok := r.levelKeys.Load(agent); ok {
 		return key.(string)
@@ -56,7 +56,7 @@ func (r *Service) WaitTime(ev *event.Event) (waitFor time.Duration, chosen bool)
 	return s.Span(config.InboxWait), false
 }
 
-// PushCommand tells a person elsewhere of each request; "" where notices do that.
+// PushCommand returns the command that gets each request; "" if notices run it.
 func (r *Service) PushCommand() string {
 	settings := r.Config.Settings()
 	if settings.PushesByNotices() {

@@ -148,7 +148,7 @@ func (r *edits) setConfig(layer config.Layer, root, key string, value json.RawMe
 	return err
 }
 
-// textOf returns a JSON value as a person would type it.
+// textOf returns a JSON value as you would type it.
 func textOf(value json.RawMessage) string {
 	var s string
 	if json.Unmarshal(value, &s) == nil {
@@ -216,8 +216,8 @@ func knownRule(rule string) bool {
 	return false
 }
 
-// acceptFile takes a file that a command of a person wrote into the folder of
-// hooks, or of rules.
+// acceptFile accepts a file that one of your commands wrote into the folder of hooks or of
+// rules.
 func (r *edits) acceptFile(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	var p wire.AcceptFileParams
 	if bad := services.ReadParams(params, &p); bad != nil {

@@ -12,8 +12,8 @@ const longestPath = 4096
 // ProjectOf returns the project with hooks of its own that a folder is in.
 func (r *Service) ProjectOf(cwd string) string { return r.folderOf(cwd).root }
 
-// RepositoryOf returns the project a folder belongs to as people say it: the one
-// with hooks of its own, else the repository.
+// RepositoryOf returns the project that a folder belongs to in everyday terms: the one with
+// hooks of its own, otherwise the repository.
 func (r *Service) RepositoryOf(cwd string) string {
 	f := r.folderOf(cwd)
 	return cmp.Or(f.root, f.repository)

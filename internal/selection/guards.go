@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/trust"
 )
 
-// isBuiltinGuard tells the ids of hookmux's own guards.
+// isBuiltinGuard recognizes the ids of hookmux's own guards.
 func isBuiltinGuard(id string) bool {
 	return sources.IsRulesHook(id) || id == sources.BudgetHook || sources.IsGuardHook(id)
 }
@@ -32,8 +32,7 @@ func guardOptions(r *Service, settings [2]*config.Settings, trusted [2]*trust.Tr
 	}
 }
 
-// passesOnce reports whether a person let a rule pass for a call, and uses that
-// up.
+// passesOnce reports whether you let a rule pass for a call, and uses that up.
 func (r *Service) passesOnce(call *hook.Call, rule string) bool {
 	once := r.allowances
 	if call.DryRun {
@@ -47,7 +46,7 @@ func failingGuard(why error) func(context.Context, *hook.Call) (event.Decision, 
 	return func(context.Context, *hook.Call) (event.Decision, error) { return event.Decision{}, why }
 }
 
-// repeatsCalls reports whether an agent reports a call again once a person said yes.
+// repeatsCalls reports whether an agent reports a call again after you approved it.
 func repeatsCalls(catalogue *agent.Catalogue, name string) bool {
 	a, ok := catalogue.Agent(name)
 	return ok && a.Inbox != nil && a.Inbox.Repeats

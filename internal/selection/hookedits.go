@@ -24,7 +24,7 @@ func (r *edits) listHooks(params json.RawMessage, _ proc.Cred) (any, *wire.Error
 	return r.listHooksIn(p.Cwd, p.Agent), nil
 }
 
-// editError tells a mistake of the caller from trouble of the daemon.
+// editError distinguishes a mistake of the caller from a failure of the daemon.
 func editError(err error) *wire.Error {
 	var own *wire.Error
 	if errors.As(err, &own) {
@@ -119,8 +119,8 @@ func (r *edits) removeHook(params json.RawMessage, _ proc.Cred) (any, *wire.Erro
 // user's.
 func (r *edits) editHooks(p wire.HooksEditParams,
 	change func(*registry.Registry, string) (registry.Change, error)) (any, *wire.Error) {
-	// One edit at a time, with the trust that follows it: two that overtake
-	// each other would look like somebody else's change.
+	// One edit at a time, with the trust that follows it: two that overtake each other
+	// would look like another program's change.
 	r.editing.Lock()
 	defer r.editing.Unlock()
 	defer r.views.Forget()

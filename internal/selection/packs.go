@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// packMethods returns what people can do to packs of rules. Reading needs no daemon.
+// packMethods returns the methods for packs of rules. Reading needs no daemon.
 func (r *edits) packMethods() map[string]services.Method {
 	return map[string]services.Method{
 		wire.MethodPackAdd:  {Run: r.addPack},

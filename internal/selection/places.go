@@ -22,15 +22,14 @@ func (r *Service) NoteSession(ev *event.Event) {
 	}
 }
 
-// startOf returns the folder that a session was first heard of in; "" for a session
-// nobody heard of.
+// startOf returns the folder that a session was first seen in; "" for an unknown session.
 func startOf(r *Service, ev *event.Event) string {
 	folder, _ := r.starts.Known(origins.Session{Agent: ev.Agent, ID: ev.Session})
 	return folder
 }
 
-// StartProject returns the project that a session was first heard of in; false for a
-// session nobody heard of.
+// StartProject returns the project that a session was first seen in; false for an unknown
+// session.
 func (r *Service) StartProject(agent, session string) (string, bool) {
 	folder, ok := r.starts.Known(origins.Session{Agent: agent, ID: session})
 	return r.ProjectOf(folder), ok

@@ -11,9 +11,9 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// reportProblems shows what is wrong with settings, registrations and trust, and takes
-// back what is fixed. Problems of a project stand under its folder, so that
-// an event elsewhere does not make them look fixed.
+// reportProblems reports what is wrong with settings, registrations and trust, and clears
+// what is fixed. Problems of a project are kept under its folder, so that an event
+// elsewhere doesn't make them look fixed.
 func (r *Service) reportProblems(settings [2]*config.Settings, sets [2]*registry.Set,
 	trusted [2]*trust.TrustedContent, at places) {
 	stay := map[string]bool{}

@@ -19,8 +19,7 @@ func (r *Service) ForEvent(ev *event.Event, busy map[string]bool) ([]*hook.Entry
 	return list, project, at.roots()
 }
 
-// roots returns the folders that paths in a match are relative to, besides the
-// cwd.
+// roots returns the folders that paths in a match are relative to, in addition to the cwd.
 func (at places) roots() []string {
 	var roots []string
 	for _, root := range []string{at.here, at.start} {

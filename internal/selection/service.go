@@ -1,12 +1,12 @@
-// Package selection says which hooks, guards and settings apply to an event: the
-// ones of the user, of the project it happens in and of the project its session
-// started in, as far as the user trusts these.
+// Package selection says which hooks, guards and settings apply to an event: the user's,
+// those of the project it happens in and of the project its session started in, as far as
+// the user trusts these.
 //
-// Contract: files are read a few times a second at most, and at once after the
-// daemon itself changed them. A folder that does not answer costs its own events a
-// moment and nobody else's anything. What is weaker than before comes into force
-// only by a person's word: the parts below are config (layers of settings),
-// registry (files of hooks) and trust (which content of a project counts).
+// Contract: files are read a few times a second at most, and at once after the daemon
+// itself changed them. A folder that doesn't answer delays only its own events, for a
+// moment. What is weaker than before becomes active only when you accept it. The parts
+// below are config (layers of settings), registry (files of hooks) and trust (which content
+// of a project is trusted).
 package selection
 
 import (
@@ -44,9 +44,9 @@ type TSHooks interface {
 	BeginRefresh(known bool)
 	// Registered makes the entries of a registration that names a file.
 	Registered(reg registry.Entry, force *trust.TrustedContent, settings *config.Settings) ([]*hook.Entry, error)
-	// Entries makes those of files that stand in no registration.
+	// Entries returns the hooks of files that no registration names.
 	Entries(settings *config.Settings, forces [2]*trust.TrustedContent) []*hook.Entry
-	// LoadChanged loads files anew that a person accepted to be others.
+	// LoadChanged reloads files whose accepted version changed.
 	LoadChanged()
 	// Files are the files that agents must not write.
 	Files() []string
@@ -54,9 +54,9 @@ type TSHooks interface {
 	CheckSetting(text string) error
 	// CheckSyntax returns the first error in a hook's file, or in one it imports.
 	CheckSyntax(path string) error
-	// ResolveTarget makes what a person wrote into what stands in the file.
+	// ResolveTarget turns the target that was typed into the one written to the file.
 	ResolveTarget(reg *hook.Registration, scope, cwd string, rootFor func(cwd string) string) error
-	// NoteChange tells whoever waits that other hooks may count now.
+	// NoteChange wakes waiters because other hooks may be active now.
 	NoteChange()
 }
 
@@ -86,9 +86,9 @@ type Options struct {
 	// Proofs keeps the settings about what approvals ask for: no matter of files
 	// that anybody may edit.
 	Proofs func() Proofs
-	// Spent knows what agents used; nil: nobody does.
+	// Spent knows what agents used; nil if it isn't known.
 	Spent budget.Spent
-	// SettingsChanged hears of every setting that was changed.
+	// SettingsChanged is called for every setting that was changed.
 	SettingsChanged func()
 }
 
@@ -102,7 +102,7 @@ type Service struct {
 	Trust    *trust.Store
 	Off      *OffSwitch
 	Pauses   *Pauses
-	// Acceptance are the changes that wait for a person.
+	// Acceptance handles the changes that wait for you.
 	Acceptance *Acceptance
 	edits      *edits
 	sources    *sources.Sources
@@ -125,7 +125,8 @@ type Service struct {
 
 	mu    sync.Mutex
 	views bounded.Map[places, *view]
-	// troubled are the places where something can't be read, looked at again when somebody asks what's wrong.
+	// troubled are the places where something can't be read; they're checked again when the
+	// problems are listed.
 	troubled map[places]bool
 	folders  bounded.Map[string, folder] // cwd → project, for a moment
 }

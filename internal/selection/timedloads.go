@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// timedLoads runs what reads other people's folders: one at a time per key, and
-// never longer than a moment in the way of an event. A folder on a dead
-// network disk would otherwise hold up every agent.
+// timedLoads runs what reads project folders: one at a time per key, and never for longer
+// than a moment while an event waits. Otherwise a folder on a dead network disk would hold
+// up every agent.
 type timedLoads struct {
-	// run starts one. A daemon that stops waits for it, but not for long: nobody can end
-	// what reads a disk that does not answer.
+	// run starts one. A daemon that stops waits for it, but not for long: nothing can end a
+	// read from a disk that doesn't answer.
 	run func(func())
 
 	mu   sync.Mutex

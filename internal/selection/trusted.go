@@ -16,8 +16,8 @@ func isTrusted(store *trust.Store, root string) bool {
 	return root != "" && store.InForce(root).Status == trust.Trusted
 }
 
-// trustEdit lets trust follow the user's own edit through hookmux, and says
-// what stands in the way when it cannot.
+// trustEdit makes trust follow the user's own edit through hookmux, and says what prevents
+// that if it can't.
 func trustEdit(store *trust.Store, root string, done registry.Change) string {
 	if err := store.Retrust(root, done.File, done.Before, done.After); err != nil {
 		return fmt.Sprintf("it does not run yet: %v", err)

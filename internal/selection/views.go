@@ -15,10 +15,9 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// viewOf gives what counts in some places, read again when files changed. A
-// folder that does not answer (a dead network disk) costs its own events a
-// moment and nobody else's anything: what counted last goes on counting, and a
-// place never seen gets what counts everywhere.
+// viewOf returns what applies in some places, read again when files changed. A folder that
+// doesn't answer (a dead network disk) delays only its own events, for a moment: what
+// applied last stays, and a place never seen gets what applies everywhere.
 func (r *Service) viewOf(at places) *view {
 	r.mu.Lock()
 	v, _ := r.views.Get(at)
@@ -104,9 +103,9 @@ func (r *Service) readView(at places, old *view) {
 	r.noteCovers(at, v)
 }
 
-// noteCovers writes down to which events something here applies, for clients
-// that nobody answers. What counts in projects is added to what counts
-// everywhere and stays until the daemon ends: too much only costs a look.
+// noteCovers records which events something here applies to, for clients that get no
+// answer. What applies in projects is added to what applies everywhere and stays until the
+// daemon ends: too much only costs a look.
 func (r *Service) noteCovers(at places, v *view) {
 	var regs []hook.Registration
 	for _, e := range v.entries {

@@ -8,8 +8,8 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/ruleset"
 )
 
-// weakerBy says, a line each, what takes protection away or may say yes in your
-// place once changes take effect. Comments, order and what only people see are not in it.
+// weakerBy says, a line each, what takes protection away or may approve for you once changes
+// take effect. Comments, order and display settings aren't in it.
 func (r *Acceptance) weakerBy(changes []accepted.Change) []string {
 	basis, _, _ := r.Accepted.State()
 	settings, _ := r.Config.File(config.User, "") // none: nothing changed there

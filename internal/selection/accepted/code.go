@@ -13,10 +13,10 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
-// CodeReader reads what a hook is made of: the file root and what it imports, as
-// far as that is in force. What is seen for the first time counts as it is from
-// then on; [Store.IsNew] tells that nobody accepted it. Once an accepted file
-// was loaded ([Store.MarkLoaded]), files that it did not use then do not count.
+// CodeReader returns a function that reads the files of a hook: root and what it imports,
+// in their active version. A file seen for the first time is used as it is from then on;
+// [Store.IsNew] reports that it wasn't accepted. Once an accepted file was loaded
+// ([Store.MarkLoaded]), files that it didn't use then aren't active.
 func (s *Store) CodeReader(root string) func(path string) ([]byte, error) {
 	return func(path string) ([]byte, error) { return s.readCode(root, path) }
 }
@@ -41,8 +41,8 @@ func (s *Store) MarkLoaded(root string) {
 	}
 }
 
-// neverRan reports whether a file is a hook that nobody accepted and that was never whole: when it goes, no protection
-// goes with it. The caller holds the lock.
+// neverRan reports whether a file is a hook that was neither accepted nor ever complete: if
+// it's removed, no protection is lost. The caller holds the lock.
 func (s *Store) neverRan(path string) bool {
 	k := s.now.Files[path]
 	return k.Accepted == "" && !k.Ran && filepath.Dir(path) == s.HooksFolder() && isHookFile(filepath.Base(path))
@@ -110,7 +110,7 @@ func (s *Store) AcceptNamed(path string) {
 	_ = s.writeRecord() // what is wrong is told by State
 }
 
-// IsNew reports whether a file of code counts although nobody accepted it.
+// IsNew reports whether a file of code is active although you haven't accepted it.
 func (s *Store) IsNew(path string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,8 +141,8 @@ func (s *Store) KnownIn(folder string) []string {
 // copiesDir holds programs as they were accepted, to be run.
 const copiesDir = "accepted-programs"
 
-// Program returns the path to run in place of a program that a hook names: the program
-// itself while it is what is in force, else a copy of that. A program that is
+// Program returns the path to run instead of a program that a hook names: the program
+// itself while it is the active version, otherwise a copy of that version. A program
 // seen for the first time is accepted with the hook.
 func (s *Store) Program(path string, hookAccepted bool) (string, error) {
 	info, err := os.Stat(path)
@@ -195,11 +195,11 @@ type Content struct {
 	Data []byte
 }
 
-// AgentsInForce are the user's descriptions of agents as a person accepted them,
-// by path: where nothing was accepted, or what was is gone, there are none. A
-// description says what guards see of a call, so none counts by itself. They are
-// read from where they are kept, never from the user's folder: there is no moment
-// between checking and reading in which a file could be exchanged.
+// AgentsInForce returns the user's descriptions of agents as last accepted, by path. It
+// returns none if nothing was accepted, or the accepted version is gone. A description
+// decides what guards see of a call, so it's never active unaccepted. Descriptions are read
+// from the copies, never from the user's folder: no file can be swapped between the check
+// and the read.
 func (s *Store) AgentsInForce() []Content {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -22,7 +22,7 @@ func hashOf(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// read gives what a hash stands for; nil for "". The caller holds the lock.
+// read returns the content with a hash; nil for "". The caller holds the lock.
 func (c contents) read(hash string) ([]byte, error) {
 	if hash == "" {
 		return nil, nil

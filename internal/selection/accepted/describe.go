@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ProblemKey is the key of the problem that changes wait for a person.
+// ProblemKey is the key of the problem that changes wait for you.
 const ProblemKey = "unaccepted"
 
 // Describe says what waits, what is in force meanwhile and what to do; "" for

@@ -88,10 +88,10 @@ func (s *Store) keepAdded(path string, k kept, have, force []byte) {
 	_ = s.writeRecord() // what is wrong is told by State; it is in force all the same
 }
 
-// FollowWrite is called when a command of a person changed the file: the same change is
-// made to what was accepted and to what is in force, and to nothing else.
-// change makes it: it gets a text, nil for none, and gives another. It reports
-// whether other changes of the file still wait.
+// FollowWrite is called when one of your commands changed the file: the same change is made
+// to the accepted and the active version, and to nothing else. change makes it: it gets a
+// text, nil for none, and returns the new one. FollowWrite reports whether other changes of
+// the file still wait.
 func (f *File) FollowWrite(before, after []byte, change func(old []byte) ([]byte, error)) (waits bool, err error) {
 	s := f.store
 	s.mu.Lock()

@@ -9,8 +9,8 @@ import (
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 )
 
-// This file keeps the last version of a person's file in which everything was right: it
-// stays in force while the file is broken.
+// This file keeps the last error-free version of a user's file: it stays active while the
+// file is broken.
 
 // LastGoodPath returns where the last good version of a file is kept, by what kind of file it is;
 // "" where there is no state folder.

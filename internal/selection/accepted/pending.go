@@ -23,7 +23,7 @@ const (
 	Added   Kind = "added"
 	Edited  Kind = "edited"
 	Removed Kind = "removed"
-	// NotWanted is a removed file that nobody had accepted. What it refused still counts.
+	// NotWanted is a removed file that wasn't accepted. Its denials stay active.
 	NotWanted  Kind = "removed, never accepted"
 	Unreadable Kind = "unreadable"
 )
@@ -40,7 +40,7 @@ type Change struct {
 	InForce bool
 }
 
-// Pending lists what waits for a person, by path, and a hash over exactly that.
+// Pending lists what waits for you, by path, and a hash over exactly that.
 func (s *Store) Pending() ([]Change, string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,8 +95,8 @@ func (s *Store) compareFile(path string) (Change, bool) {
 	return c, true
 }
 
-// forgetsAdded describes a file whose additions were taken out again. They stay
-// in force until a person accepts that they are gone.
+// forgetsAdded describes a file whose additions were taken out again. They stay active
+// until you accept that they're gone.
 func forgetsAdded(s *Store, c *Change) bool {
 	force, err := s.contents.read(s.now.Files[c.Path].InForce)
 	if err != nil {
@@ -167,8 +167,8 @@ func IsRulesFile(name string) bool {
 	return !strings.HasPrefix(name, ".") && (strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml"))
 }
 
-// IgnoredIn lists what lies in a folder of settings and is not read, but for what
-// nobody takes for one: notes for people, hidden files, and what editors leave.
+// IgnoredIn lists what is in a folder of settings and isn't read, except what can't be
+// mistaken for settings: notes, hidden files, and what editors leave behind.
 func IgnoredIn(folder string, belongs func(name string) bool) []string {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -211,7 +211,7 @@ func listFolder(folder string, belongs func(name string) bool) []string {
 	return list
 }
 
-// ErrChanged says that files changed after a person saw them.
+// ErrChanged says that files changed after you saw them.
 var ErrChanged = errors.New("the files changed since you looked; look again with `hookmux config accept`")
 
 // Accept accepts everything that waits. shown is the hash of what the user
@@ -239,8 +239,7 @@ func (s *Store) Accept(shown string) ([]Change, error) {
 	return list, s.writeRecord()
 }
 
-// AcceptFile accepts one file that a command of a person wrote, if it holds
-// exactly that.
+// AcceptFile accepts one file that one of your commands wrote, if it contains exactly that.
 func (s *Store) AcceptFile(path string, content []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -263,9 +262,8 @@ func (s *Store) acceptContent(path string, content []byte) {
 	s.now.Files[path] = kept{Accepted: s.contents.keep(content), Runs: canRun(path)}
 }
 
-// AcceptInitial accepts what is there now, where nothing was ever accepted. Only
-// a person may have it called; without one it accepts only a state without any
-// settings.
+// AcceptInitial accepts what is there now if nothing was ever accepted. Only you may
+// trigger that; otherwise it accepts only a state without any settings.
 func (s *Store) AcceptInitial(byUser bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

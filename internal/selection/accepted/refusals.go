@@ -7,10 +7,9 @@ import (
 	"github.com/hookmux/hookmux/hook"
 )
 
-// RefusalsOnly leaves of hooks that nobody accepted only what they refuse: guards
-// stay, without anything they say besides a refusal or a question. Hooks that
-// decide nothing wait, unless nothing was ever accepted: whoever upgrades keeps
-// them.
+// RefusalsOnly reduces hooks that you haven't accepted to their denials: guards stay, but
+// may only deny or ask. Hooks that decide nothing wait, unless nothing was ever accepted:
+// an upgrade keeps them.
 func (s *Store) RefusalsOnly(entries []*hook.Entry) []*hook.Entry {
 	basis, _, _ := s.State()
 	var list []*hook.Entry

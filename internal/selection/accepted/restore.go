@@ -8,10 +8,10 @@ import (
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 )
 
-// Restore writes what was accepted back into the files that hold something else.
-// shown is the hash of what the user saw. Nothing that is in force changes: what a
-// file added to refuse more still counts. Files of which nothing was accepted are
-// left as they are, and so is a link, because another file stands behind it.
+// Restore writes the accepted version back into the files that contain something else.
+// shown is the hash of what the user saw. What is active doesn't change: what a file added
+// to deny more stays active. Files of which nothing was accepted are left as they are, and
+// so is a link, because it leads to another file.
 func (s *Store) Restore(shown string) (done []Change, left []error, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

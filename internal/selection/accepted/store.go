@@ -1,16 +1,15 @@
-// Package accepted keeps the state of the user's settings that a person
-// accepted last, and says what of it is in force.
+// Package accepted keeps the version of the user's settings that was last accepted, and
+// says what of it is active.
 //
-// Contract: what something other than hookmux's own commands does to a file of
-// settings waits until a person accepts it, with one exception: what only
-// refuses more counts at once, and stays until the next acceptance even when
-// it is taken out again. So no series of edits weakens what is in force. Where
-// nothing was accepted yet, or what was accepted is gone, built-in guards are
-// on and the files count as far as they refuse.
+// Contract: a change to a settings file that hookmux's own commands didn't make waits until
+// you accept it, with one exception: what only denies more is active at once, and stays
+// until the next acceptance even if it's taken out again. So no series of edits weakens
+// what is active. If nothing was accepted yet, or the accepted version is gone, built-in
+// guards are on and the files are active only as far as they deny.
 //
-// The state is one sealed file in the state folder with the hashes of all
-// files, and a folder with their contents by hash. A store that is opened to
-// read (for `hookmux evaluate`) writes nothing.
+// The state is one sealed file in the state folder with the hashes of all files, and a
+// folder with their contents by hash. A store that is opened for reading (for `hookmux
+// evaluate`) writes nothing.
 package accepted
 
 import (
@@ -69,7 +68,7 @@ type kept struct {
 	InForce  string `json:"inForce,omitempty"` // "": what was accepted
 	// Loaded says that everything is known that this file of code imports.
 	Loaded bool `json:"settled,omitempty"`
-	// Ran says that a hook nobody accepted was loaded from this file without a mistake.
+	// Ran says that an unaccepted hook was loaded from this file without an error.
 	Ran bool `json:"ran,omitempty"`
 	// Runs says that the file could be run as a program when it was accepted.
 	Runs bool `json:"runs,omitempty"`
@@ -109,7 +108,7 @@ func Open(opt Options) *Store {
 	return s
 }
 
-// readRecord reads the record, or says what stands in its place.
+// readRecord reads the record, or says what is there instead.
 func (s *Store) readRecord() record {
 	_, err := os.Lstat(filepath.Join(s.opt.State, recordFile))
 	switch {
@@ -134,7 +133,7 @@ func (s *Store) readRecord() record {
 	return r
 }
 
-// wasAccepted reports whether a person accepted settings here before.
+// wasAccepted reports whether settings were accepted here before.
 func wasAccepted(s *Store) bool {
 	// What builds before the first release called it. Their record isn't read: all guards block until you accept your
 	// settings again.

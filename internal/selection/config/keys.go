@@ -101,7 +101,8 @@ const (
 
 // Key describes one setting.
 type Key struct {
-	// State says that commands keep something in it (guard exception, rules mode, …), so that nobody sets it by hand.
+	// State says that commands keep something in it (guard exception, rules mode, …), so it
+	// isn't set by hand.
 	State   bool
 	Name    string
 	Type    Type
@@ -114,8 +115,8 @@ type Key struct {
 	NameDoc string   // what that something is
 	Items   []string // of a list, what its entries may be; nil: anything
 	Example string   // a value, or of a list without Items an entry
-	// Secret says that the value is shown to nobody: it lets its holder speak
-	// as the user somewhere.
+	// Secret says that the value is never shown: it lets its holder speak as the user
+	// somewhere.
 	Secret bool
 	// Weakens reports whether a value may take protection away, so that the user is
 	// asked for it; "" puts the setting back to its default. Nil: none does. What was
@@ -376,8 +377,8 @@ func isLoosePolicy(level string) bool { return level == "off" || level == "permi
 // IsGuard reports whether a setting is the mode of a built-in guard.
 func (k *Key) IsGuard() bool { return slices.Contains(k.Choices, GuardLog) }
 
-// Sealed reports whether the daemon itself keeps a setting, under a seal: what files
-// and variables say about it counts for nothing.
+// Sealed reports whether the daemon itself keeps a setting, under a seal: files and
+// variables can't set it.
 func Sealed(name string) bool {
 	return name == ApprovalsPIN || name == ApprovalsKinds || name == ApprovalsProof
 }
@@ -455,7 +456,7 @@ func Find(name string) (Key, bool) {
 	return Key{}, false
 }
 
-// keyIndex is where a key stands in the table: settings are asked for at every event.
+// keyIndex is the position of each key in the table: settings are looked up at every event.
 var keyIndex = sync.OnceValue(func() map[string]int {
 	index := make(map[string]int, len(table))
 	for i, k := range table {

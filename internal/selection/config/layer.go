@@ -58,8 +58,8 @@ func (l *layer) reload() bool {
 	return true
 }
 
-// reloadAccepted takes what is in force of the file. What is wrong with the
-// file itself is told all the same.
+// reloadAccepted takes the active version of the file. Errors in the file itself are
+// reported all the same.
 func (l *layer) reloadAccepted() bool {
 	view, changed := l.accepted.Read()
 	if !changed {

@@ -106,9 +106,9 @@ func (l *Loader) current() *Settings {
 	return l.base
 }
 
-// For returns what is in force in the project at root, the folder that holds
-// .hookmux; "" is no project. trusted says whether a person trusted exactly
-// what is there: some tightening needs that.
+// For returns the settings that are active in the project at root, the folder that contains
+// .hookmux; "" is no project. trusted says whether you trusted exactly what is there: some
+// tightening needs that.
 func (l *Loader) For(root string, trusted bool) *Settings {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -252,8 +252,8 @@ func (l *Loader) Unset(kind Layer, root, name string) (Change, error) {
 	})
 }
 
-// changeFile writes a file. A change of the user's own file is accepted with it,
-// and nothing else that may stand there.
+// changeFile writes a file. A change of the user's own file is accepted with it, and
+// nothing else in that file.
 func (l *Loader) changeFile(kind Layer, file string, fn func([]byte) ([]byte, error)) (Change, error) {
 	done, err := writeChange(file, fn)
 	if err == nil && kind == User && l.user.accepted != nil {

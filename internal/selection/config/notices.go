@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Channels are the ways by which a person can be told.
+// Channels are the ways to notify you.
 var Channels = []string{"desktop", "terminal", "tmux", "bell", "sound", "webhook", PushChannel}
 
 // PushChannel is the channel that runs the command of [NotifyCommand].
@@ -22,8 +22,8 @@ const PushChannel = "push"
 // nearly or wholly used up, and the two ends of a turn.
 var NoticeKinds = []string{"permission", "question", "plan", "budget", "finished", "failed"}
 
-// PushesByNotices reports whether the command of [NotifyCommand] is a channel of notices, and
-// told by their rules. Else it is told of every request at once, as ever.
+// PushesByNotices reports whether the command of [NotifyCommand] is a channel of notices and
+// follows their rules. Otherwise it gets every request at once.
 func (s *Settings) PushesByNotices() bool {
 	if s.Choice(Notify) != "on" {
 		return false
@@ -36,7 +36,7 @@ func (s *Settings) PushesByNotices() bool {
 	return false
 }
 
-// FilePrefix begins the value of a secret that stands in a file.
+// FilePrefix begins the value of a secret that is kept in a file.
 const FilePrefix = "file:"
 
 // ReadSecret returns a secret as it was set, or what is in its file.
@@ -68,7 +68,7 @@ func (e Entry) Shown() any {
 // midnight when it ends before it begins.
 type QuietTime struct{ From, To int }
 
-// Covers reports whether a moment lies in it.
+// Covers reports whether a moment is in it.
 func (q QuietTime) Covers(at time.Time) bool {
 	minute := at.Hour()*60 + at.Minute()
 	if q.From <= q.To {
@@ -122,8 +122,8 @@ func checkWebhook(text string) error {
 	return CheckWebhook(text)
 }
 
-// checkEndpoint says what is wrong with the address of a collector. What would let its
-// holder in belongs into the headers, which nobody is shown.
+// checkEndpoint says what is wrong with the address of a collector. Credentials belong in
+// the headers, which are never shown.
 func checkEndpoint(text string) error {
 	if text == "" {
 		return nil

@@ -50,7 +50,7 @@ var secretPair = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`"(` + strings.Join(names, "|") + `)"\s*:\s*("(?:[^"\\\n]|\\.)*"?)`)
 })
 
-// secretValues returns the secrets in a file as they stand there, with their keys.
+// secretValues returns the secrets in a file as they are written there, with their keys.
 func secretValues(text []byte) map[string]string {
 	values := map[string]string{}
 	add := func(key string, raw []byte) {

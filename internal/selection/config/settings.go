@@ -80,15 +80,13 @@ func (s *Settings) Get(name string) (Entry, bool) {
 	return Entry{key, v.value, v.origin.Layer == Default, v.origin}, ok
 }
 
-// IsSet reports whether somebody set exactly this key; what it would fall back
-// to does not count.
+// IsSet reports whether exactly this key is set; its fallback doesn't count.
 func (s *Settings) IsSet(name string) bool {
 	_, ok := s.values[name]
 	return ok
 }
 
-// List returns every key of the table, and every one like journal.keep.claude that
-// somebody set, by name.
+// List returns every key of the table, and every set key like journal.keep.claude, by name.
 func (s *Settings) List() []Entry {
 	names := map[string]bool{}
 	for _, k := range table {
@@ -120,7 +118,7 @@ func (s *Settings) Millis(name string) time.Duration {
 // Size returns the value of a key that is a size in bytes.
 func (s *Settings) Size(name string) int64 { return as[int64](s, name) }
 
-// Choice returns the value of a key with a few words to choose from.
+// Choice returns the value of a key that has a fixed set of values.
 func (s *Settings) Choice(name string) string { return as[string](s, name) }
 
 // Strings returns the value of a key that is a list of texts.

@@ -15,7 +15,7 @@ import (
 // Effect says what a change of a key does to what agents may do.
 type Effect string
 
-// The effects. A key without one waits for a person with every change.
+// The effects. Every change of a key without one waits for you.
 const (
 	Guards   Effect = "guards"   // a tighter choice or a shorter list refuses more
 	Extends  Effect = "extends"  // entries that are added to a list add hooks that may refuse
@@ -102,8 +102,8 @@ func (l *Loader) strengthen(have, live []byte, basis accepted.State) (force []by
 	return force
 }
 
-// stronger returns what is in force of a key when a file wishes a value nobody
-// accepted; false where the wish waits.
+// stronger returns the active value of a key when a file wishes a value that wasn't
+// accepted; false if the wish waits.
 func stronger(key Key, is, wish any, basis accepted.State) (any, bool) {
 	switch effectOf(key.Name) {
 	case Guards:

@@ -165,7 +165,7 @@ func noValue(key, value string, choices []string) error {
 	return fmt.Errorf("%s can't be %q; choose from %s", key, value, strings.Join(choices, ", "))
 }
 
-// meantValues are words for on and off. None means less protection than it says.
+// meantValues are other words for on and off. None means less protection than it says.
 var meantValues = map[string][]string{
 	"on": {"block", "on"}, "yes": {"block", "on"}, "true": {"block", "on"}, "1": {"block", "on"}, "enabled": {"block", "on"},
 	"deny": {"block"}, "stop": {"block"}, "no": {"off"}, "false": {"off"}, "0": {"off"}, "none": {"off"}, "disabled": {"off"},
@@ -197,8 +197,8 @@ func after(err error) string {
 	return "; it's"
 }
 
-// FromText returns what somebody typed, on a command line or in a variable, as the
-// JSON that belongs in a file; checked.
+// FromText returns a value typed on a command line or in a variable as the JSON that
+// belongs in a file; checked.
 func (k Key) FromText(text string) (json.RawMessage, error) {
 	text = strings.TrimSpace(text)
 	var raw json.RawMessage
@@ -243,8 +243,8 @@ func Format(v any) string {
 	return fmt.Sprint(v)
 }
 
-// ParseSpan reads a duration as people write it in settings: Go's own form,
-// and days and weeks.
+// ParseSpan parses a duration as it's written in settings: Go's own form, and days and
+// weeks.
 func ParseSpan(s string) (time.Duration, error) { return parseSpan(s) }
 
 func parseSpan(s string) (time.Duration, error) {
@@ -286,10 +286,10 @@ func BadSpan(value, examples string) error {
 	return fmt.Errorf("%q isn't a duration; write %s", value, examples)
 }
 
-// spanWords matches a duration as people say it.
+// spanWords matches a duration in everyday words.
 var spanWords = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?) ?(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?)$`)
 
-// SpanMeant returns how to write what somebody typed as "30 days" or "5min", or "".
+// SpanMeant returns how to write a duration typed as "30 days" or "5min", or "".
 func SpanMeant(text string) string {
 	found := spanWords.FindStringSubmatch(strings.ToLower(strings.TrimSpace(text)))
 	if found == nil || text == found[1]+found[2] && len(found[2]) == 1 {
@@ -369,8 +369,8 @@ func (k Key) tighten(have, wish any, trusted bool) (any, error) {
 		if larger {
 			return have, fmt.Errorf("%w: %s is %s and stays so", errLooser, k.Name, Format(have))
 		}
-		// Less time or less record can also help an attacker, so this one
-		// takes a person's word.
+		// Less time or less history can help an attacker as well, so this one needs your
+		// acceptance.
 		if !trusted && Format(wish) != Format(have) {
 			return have, fmt.Errorf("%s only applies in a trusted project; run `hookmux trust`", k.Name)
 		}

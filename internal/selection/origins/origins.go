@@ -39,13 +39,13 @@ const (
 	keepUnsaved = 1024
 )
 
-// ErrUnreadable says that what stands in the place of the file is no file.
+// ErrUnreadable says that the notes aren't in a plain file.
 var ErrUnreadable = errors.New("the notes of where sessions started are not in a plain file")
 
 // Session names a session of an agent.
 type Session struct{ Agent, ID string }
 
-// sessionKey stands for a session, whose id may be as long as anything.
+// sessionKey represents a session, whose id may be of any length.
 type sessionKey [12]byte
 
 func keyOf(s Session) (key sessionKey) {
@@ -96,9 +96,9 @@ func NewForDaemon(state string) *Log {
 	return l
 }
 
-// Remember returns the folder that a session started in, which is this one if nobody heard
-// of the session before. With an error, which is told once, the folder counts as long
-// as this program runs, and is written down as soon as that is possible.
+// Remember returns the folder that a session started in, which is this one if the session
+// is new. If there is an error, which is returned once, the folder is kept while this
+// program runs and is written as soon as possible.
 func (l *Log) Remember(s Session, folder string) (string, error) {
 	if known, ok := l.Known(s); ok {
 		return known, nil
@@ -144,7 +144,7 @@ func (l *Log) knownFolder(s Session, key sessionKey) (string, bool) {
 	return one.folder, true
 }
 
-// Known returns the folder of a session that this program was told of.
+// Known returns the folder of a session that this program has seen.
 func (l *Log) Known(s Session) (string, bool) {
 	l.mu.Lock()
 	if one, ok := l.recent.Get(s); ok {
@@ -157,8 +157,7 @@ func (l *Log) Known(s Session) (string, bool) {
 	return l.knownFolder(s, keyOf(s))
 }
 
-// Read returns the folder that a session started in; fs.ErrNotExist for a session nobody
-// heard of.
+// Read returns the folder that a session started in; fs.ErrNotExist for an unknown session.
 func (l *Log) Read(s Session) (string, error) {
 	l.disk.Lock()
 	defer l.disk.Unlock()
@@ -202,10 +201,10 @@ func (l *Log) closeFile() {
 	l.file, l.writable, l.size, l.torn = nil, false, 0, false
 }
 
-// writeUnsaved writes down what is not yet, unless another program was first. What was
-// written counts when it is read back: the file may have been shortened meanwhile, or
-// another program's half line may stand before it. Only where nobody else wrote there
-// is nothing to read.
+// writeUnsaved writes what isn't written yet, unless another program was first. What was
+// written is used only once it's read back: the file may have been shortened meanwhile, or
+// another program's half line may precede it. If no other program wrote, there is nothing
+// to read.
 func (l *Log) writeUnsaved() error {
 	defer l.shorten()
 	for attempt := range 6 {
@@ -260,8 +259,7 @@ func appendLine(lines []byte, key sessionKey, folder string) []byte {
 
 var folderEncoding = base64.RawURLEncoding
 
-// isNamed reports whether the open file, of which info tells, is still the one of that
-// name.
+// isNamed reports whether the open file, described by info, is still the one of that name.
 func (l *Log) isNamed(info os.FileInfo) bool {
 	named, err := os.Lstat(l.path)
 	return err == nil && os.SameFile(info, named)
@@ -347,8 +345,8 @@ func (l *Log) takeLines(lines []byte) {
 	}
 }
 
-// shorten writes the file anew, with the sessions that were asked about last, when it has
-// twice as many as are kept. Where that fails the file stays as it is until the next note.
+// shorten rewrites the file with the most recently used sessions once it has twice as many
+// as are kept. If that fails, the file stays as it is until the next note.
 func (l *Log) shorten() {
 	if !l.shortens || l.file == nil {
 		return
@@ -366,8 +364,8 @@ func (l *Log) shorten() {
 	if files.WriteSynced(l.path, lines) != nil {
 		return
 	}
-	// What others appended to the old file since goes to the new one. Whoever appends
-	// to the old one from now on sees that it is not the file of that name.
+	// What others have since appended to the old file goes to the new one. A program that
+	// appends to the old one from now on sees that it isn't the file of that name.
 	late, err := io.ReadAll(io.NewSectionReader(l.file, l.size, maxRead))
 	if err == nil && len(late) > 0 {
 		if file, err := l.open(l.path, true); err == nil {

@@ -111,7 +111,7 @@ func (r *Registry) Remove(file, id string) (Change, error) {
 	})
 }
 
-// List returns the hooks written in one file, as they stand there.
+// List returns the hooks in one file, as they're written there.
 func (r *Registry) List(file string) ([]Parsed, []Problem) {
 	data, err := userfile.ReadFile(file, maxFile)
 	if os.IsNotExist(err) {
@@ -139,8 +139,8 @@ func indexOf(hooks []Parsed, id string) int {
 	return slices.IndexFunc(hooks, func(p Parsed) bool { return p.ID == id })
 }
 
-// changeFile reads, checks and writes a file under its lock. A file with mistakes
-// is not touched: indexes would lie, and whoever made them wants to see them.
+// changeFile reads, checks and writes a file under its lock. A file with mistakes isn't
+// touched: indexes would be wrong, and its author wants to see the mistakes.
 func (r *Registry) changeFile(file string,
 	fn func(old []byte, hooks []Parsed) ([]byte, hook.Registration, error)) (Change, error) {
 	done := Change{File: file}

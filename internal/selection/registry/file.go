@@ -21,7 +21,7 @@ type Problem = userfile.Problem
 // version is the only form of the file so far.
 const version = 1
 
-// Known tells typing errors from names; nil functions know everything.
+// Known distinguishes names from typing errors; nil functions accept every name.
 type Known struct {
 	Agent func(name string) bool
 	Type  func(agent, native string) bool

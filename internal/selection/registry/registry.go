@@ -1,12 +1,11 @@
-// Package registry keeps the hooks people wrote: one file for the user, one per
-// project, JSON with comments.
+// Package registry keeps the user's hooks: one file for the user, one per project, JSON
+// with comments.
 //
-// It finds a project's file, reads both, checks every registration, merges them
-// by id and gives the hooks in the order in which they run. A file with a
-// mistake in it keeps its last good version in force, also across restarts, and
-// the mistake is named with file and line. Changes are spliced into the text
-// under a lock: comments stay, and of many writers at once none loses what
-// another added. Whether a project may be believed at all is not decided here.
+// It finds a project's file, reads both, checks every registration, merges them by id and
+// returns the hooks in the order in which they run. If a file has a mistake, its last good
+// version stays active, also across restarts, and the mistake is reported with file and
+// line. Changes are spliced into the text under a lock: comments stay, and concurrent
+// writers don't lose each other's changes. Whether a project is trusted isn't decided here.
 package registry
 
 import (
@@ -84,7 +83,7 @@ type Entry struct {
 	Scope string
 	File  string
 	Line  int
-	// Unaccepted says that nobody accepted it: only its refusals count.
+	// Unaccepted says that it hasn't been accepted: only its denials are active.
 	Unaccepted bool
 }
 
@@ -115,9 +114,9 @@ func (s *Set) Find(id string) (Entry, bool) {
 	return Entry{}, false
 }
 
-// Load gives the global hooks merged with those in a project's file; "" for
-// none. shownAs is the name the file has for people, when it is a copy of it.
-// Costs a stat per file when nothing changed.
+// Load returns the global hooks merged with those in a project's file; "" for none. shownAs
+// is the displayed name of the file, if it's a copy. Load costs a stat per file if nothing
+// changed.
 func (r *Registry) Load(projectFile, shownAs string) *Set {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -256,8 +255,8 @@ func (f *file) reload() {
 	}
 }
 
-// reloadAccepted takes what is in force of the file. What is wrong with the
-// file itself is told all the same.
+// reloadAccepted takes the active version of the file. Errors in the file itself are
+// reported all the same.
 func (f *file) reloadAccepted() {
 	view, changed := f.accepted.Read()
 	if !changed {

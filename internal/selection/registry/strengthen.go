@@ -11,10 +11,10 @@ import (
 // maxAdded bounds the hooks that count without having been accepted.
 const maxAdded = 200
 
-// Strengthen lays over the hooks in force those that a changed file adds and
-// that may refuse. What they say besides a refusal does not count; that is the
-// caller's business. Hooks that were changed or taken out stay as they are.
-// Where nothing was accepted yet, hooks that decide nothing count as well.
+// Strengthen adds to the active hooks those that a changed file adds and that may deny.
+// Whatever they decide besides a deny must be dropped, by the caller. Changed and removed
+// hooks stay as they were. If nothing was accepted yet, hooks that decide nothing are
+// active as well.
 func Strengthen(known Known) accepted.Strengthen {
 	return func(have, live []byte, basis accepted.State) (force []byte) {
 		added := 0

@@ -43,7 +43,7 @@ func ListFiles(folder string) ([]string, error) {
 	return list, nil
 }
 
-// Ignored names what lies in a folder of rules and is not read.
+// Ignored names what is in a folder of rules and isn't read.
 func Ignored(folder string) []rules.Problem {
 	var problems []rules.Problem
 	for _, name := range accepted.IgnoredIn(folder, accepted.IsRulesFile) {
@@ -65,8 +65,8 @@ func (l *Loader) readIgnored() bool {
 	return changed
 }
 
-// readFolder reads the files of a folder that nobody has to accept, and reports
-// whether anything changed. A folder that cannot be read keeps what was there.
+// readFolder reads the files of a folder that needn't be accepted, and reports whether
+// anything changed. If the folder can't be read, what was there is kept.
 func (l *Loader) readFolder(known map[string]*plainFile, folder string, layer rules.Layer) bool {
 	if !filepath.IsAbs(folder) {
 		return false
@@ -209,7 +209,7 @@ func insteadOf(good []*rules.Rule) string {
 	return "; its last good version stays in force"
 }
 
-// acceptedFile is a file of the user, of which counts what a person accepted.
+// acceptedFile is a file of the user, active as last accepted.
 type acceptedFile struct {
 	file   *accepted.File
 	loaded Loaded
@@ -288,21 +288,21 @@ func checkText(name string) func([]byte) error {
 	}
 }
 
-// What is in force of a file that somebody changed: what was accepted, and behind
-// lines that begin with addedMark whole texts of which only the rules named there
-// count, and only as far as they refuse or ask.
+// What is active of a changed file: the accepted text, followed by lines that begin with
+// addedMark, each with a whole text. Only the rules named there are active, and only as far
+// as they deny or ask.
 const (
 	addedMark = "# hookmux: of what follows these rules count, although nobody accepted them: "
 	maxAdded  = 16 // texts
 )
 
-// addedTexts returns the parts of a text in force that nobody accepted.
+// addedTexts returns the parts of an active text that weren't accepted.
 func addedTexts(trusted []byte) (head string, parts []string) {
 	all := strings.Split(string(trusted), "\n"+addedMark)
 	return all[0], all[1:]
 }
 
-// addedRules returns the rules of a text in force that nobody accepted.
+// addedRules returns the rules of an active text that weren't accepted.
 func addedRules(name string, trusted []byte) []*rules.Rule {
 	var list []*rules.Rule
 	_, parts := addedTexts(trusted)
@@ -362,8 +362,8 @@ func strengthen(name string) accepted.Strengthen {
 		if len(fresh) == 0 {
 			return have
 		}
-		// What the file holds as it was added before need not be kept twice: people
-		// write a file rule by rule.
+		// What the file contains as it was added before needn't be kept twice: files are
+		// written rule by rule.
 		parts = slices.DeleteFunc(slices.Clone(parts), func(part string) bool {
 			ids := repeatedRules(name, part, found)
 			fresh = append(fresh, ids...)

@@ -15,8 +15,8 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/trust"
 )
 
-// programFile is a file of yours that describes programs: what you accepted is in force
-// whole, and of what was added since, what can only have hookmux see more.
+// programFile is a user's file that describes programs: what was accepted is active whole,
+// and of what was added since, only what can make hookmux see more.
 type programFile struct {
 	file   *accepted.File   // nil where nothing has to be accepted
 	source *userfile.Source // then
@@ -179,8 +179,8 @@ func projectPrograms(trusted *trust.TrustedContent, out *Loaded) {
 	}
 }
 
-// WeakerPrograms says, a line each, which descriptions a file of yours has no more, has
-// otherwise, or has in addition so that hookmux may see less.
+// WeakerPrograms says, a line each, which descriptions a file no longer has, has changed, or
+// has in addition so that hookmux may see less.
 func WeakerPrograms(name string, before, after []byte) (list []string) {
 	// What cannot be read is said elsewhere.
 	head, parts := splitPrograms(before)

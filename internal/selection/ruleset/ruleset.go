@@ -1,10 +1,10 @@
-// Package ruleset reads the rules that count: the administrator's, the user's,
-// those of packs, and those of projects that a person trusts.
+// Package ruleset reads the active rules: the administrator's, the user's, those of packs,
+// and those of trusted projects.
 //
-// Contract: nothing that happens to a file makes what is in force weaker. Of the
-// user's files counts what a person accepted, and at once what was added that
-// only refuses or asks. A file of the administrator that cannot be read any more
-// keeps its last good version. What is wrong is always named, with its place.
+// Contract: nothing that happens to a file weakens what is active. Of the user's files,
+// what was accepted is active, and additions that only deny or ask are active at once. If
+// an administrator's file can't be read any more, its last good version stays. Whatever is
+// wrong is reported with its place.
 package ruleset
 
 import (
@@ -35,11 +35,11 @@ type Options struct {
 	State  string // where last good versions are kept; "" keeps them in memory only
 	// Accepted says what of the user's files is in force. Nil: whatever they hold.
 	Accepted *accepted.Store
-	// Packs are the packs that a person took in. Nil: there are none.
+	// Packs are the packs that you added. Nil: there are none.
 	Packs Packs
 }
 
-// Packs are rules from outside that a person took in.
+// Packs are rules from outside that you added.
 type Packs interface {
 	// Sources are their files, and what is wrong with some.
 	Sources() ([]rules.Source, []rules.Problem)
@@ -108,7 +108,7 @@ func (l *Loader) Base() *Loaded {
 
 func (l *Loader) userFolder() string { return filepath.Join(l.opt.User, FolderName) }
 
-// join puts all rules in order; what nobody accepted comes last.
+// join orders all rules; unaccepted ones come last.
 func (l *Loader) join() *Loaded {
 	out := &Loaded{Problems: slices.Clone(l.ignored)}
 	var last []*rules.Rule
@@ -144,8 +144,8 @@ func (l *Loader) join() *Loaded {
 	return out
 }
 
-// namedAsPacks names the rules that are called as a pack is: whoever switches one of
-// them switches both.
+// namedAsPacks returns problems for rules named like a pack: switching one would switch
+// both.
 func namedAsPacks(list []*rules.Rule) []rules.Problem {
 	packs := map[string]bool{}
 	for _, r := range list {
@@ -211,8 +211,8 @@ func (l *Loader) readPacks() bool {
 	return true
 }
 
-// keepPacks lets the rules of packs count on that something other than a person took
-// away: of all of them, or of those whose copy cannot be used any more.
+// keepPacks keeps the rules of packs active that something other than you removed: all of
+// them, or those whose copy can't be used any more.
 func (l *Loader) keepPacks(before *Loaded, all bool, wrong []rules.Problem) {
 	kept := slices.DeleteFunc(slices.Clone(before.Rules), func(r *rules.Rule) bool {
 		pack, _, _ := strings.Cut(r.ID, "/")
@@ -230,8 +230,8 @@ func (l *Loader) keepPacks(before *Loaded, all bool, wrong []rules.Problem) {
 // maxProjects is how many projects are remembered at once.
 const maxProjects = 256
 
-// Project gives the rules of a project, from the copy that a person trusts. They
-// only make things tighter: one that would allow is refused.
+// Project returns the rules of a project, from the trusted copy. They can only tighten: a
+// rule that would allow is rejected.
 func (l *Loader) Project(trusted *trust.TrustedContent) *Loaded {
 	if trusted == nil {
 		return &Loaded{}

@@ -6,8 +6,8 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/rules"
 )
 
-// Weaker says, a line each, which rules a file of a person's has no more, has otherwise,
-// or has in addition so that calls pass.
+// Weaker says, a line each, which rules a user's file no longer has, has changed, or has in
+// addition so that calls pass.
 func Weaker(name string, before, after []byte) (list []string) {
 	// What cannot be read is said elsewhere.
 	was, _ := rules.Parse(rules.Source{Name: name, Data: before, Layer: rules.User})

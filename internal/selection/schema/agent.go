@@ -27,7 +27,7 @@ func agentFile() object {
 	return root
 }
 
-// wordSets returns the types that have a fixed set of words.
+// wordSets returns the types that have a fixed set of values.
 func wordSets() map[reflect.Type][]any {
 	return map[reflect.Type][]any{
 		reflect.TypeFor[event.Kind]():     wordsOf(event.Kinds()),

@@ -1,7 +1,7 @@
-// Package schema writes JSON Schemas of the files that people edit, so that an
-// editor completes and checks them. They are made from the same tables that
-// hookmux reads the files with; the parts that a schema cannot express (ids
-// used twice, events of an agent, regular expressions) are left to hookmux.
+// Package schema writes JSON Schemas of the files that users edit, so that an editor
+// completes and checks them. They are generated from the same tables that hookmux reads the
+// files with; what a schema can't express (ids used twice, events of an agent, regular
+// expressions) is left to hookmux.
 package schema
 
 import (

@@ -31,8 +31,8 @@ func budgetEntries(o *GuardOptions) []*hook.Entry {
 	})
 	priority := GuardPriority
 	var entries []*hook.Entry
-	// An agent that was told to ask comes back with its own request: a permission that you saved
-	// doesn't answer what a budget asks, and your yes holds for the next calls.
+	// An agent that was told to ask comes back with its own request: a saved permission doesn't
+	// answer what a budget asks, and your yes is used for the next calls.
 	for _, kind := range []event.Kind{event.TurnStart, event.ToolBefore, event.PermissionRequest} {
 		e, err := hook.NewEntry(hook.Registration{
 			ID: BudgetHook, Agent: hook.Any, HookType: string(kind), Handler: "builtin", Target: BudgetHook,
@@ -82,7 +82,7 @@ func covers(b *budget.Budget, ev *event.Event, o *GuardOptions) bool {
 	return err == nil && b.Covers(&there)
 }
 
-// usageFacts returns what rules see of what was used; nil where nobody knows.
+// usageFacts returns what rules see of what was used; nil if it isn't known.
 func usageFacts(spent budget.Spent) func(ev *event.Event) (facts.Usage, bool) {
 	if spent == nil {
 		return nil

@@ -14,11 +14,10 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/trust"
 )
 
-// LoadCatalogue gives the built-in agents, those of the machine's owner, those of
-// the user as far as a person accepted them, and those that trusted projects
-// add. store may be nil: then the user's files count as they are. byUser says
-// that a person asks: where nobody accepted anything yet, what is there counts,
-// as they are about to be asked to take it.
+// LoadCatalogue returns the built-in agents, those of the machine's owner, those of the user
+// as last accepted, and those that trusted projects add. store may be nil: then the user's
+// files are used as they are. byUser says that you ask: if nothing was accepted yet, what is
+// there is used, because you're about to be asked to accept it.
 func LoadCatalogue(dirs paths.Dirs, store *accepted.Store, byUser bool) (*agent.Catalogue, []agent.Problem) {
 	files, problems := filesOutsideProjects(dirs, store, byUser)
 	c, wrong := agent.LoadFiles(files)

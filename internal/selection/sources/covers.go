@@ -9,8 +9,8 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/config"
 )
 
-// This file works out to which events guards apply, for the note that the hook client
-// reads when nobody answers it (package guardnote).
+// This file finds out which events guards apply to, for the note that the hook client reads
+// when it gets no answer (package guardnote).
 
 // GuardedEvents lists the events in which the built-in guards of some settings, the
 // person whom they want to be asked, and some hooks apply.

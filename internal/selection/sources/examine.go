@@ -14,8 +14,8 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/config"
 )
 
-// Examine says what every guard and rule thinks of an event, switched on or not,
-// and what those that count come to. Nothing is run and nobody is asked.
+// Examine returns what every guard and rule decides about an event, switched on or not, and
+// what the active ones add up to. Nothing is run and you aren't asked.
 func (s *Sources) Examine(ctx context.Context, ev *event.Event, o GuardOptions) *examine.Examination {
 	out := &examine.Examination{Runs: []examine.Run{}, Findings: []examine.Finding{},
 		Messages: []string{}}
@@ -89,8 +89,7 @@ func (s *Sources) examineGuards(out *examine.Examination, ev *event.Event, o *Gu
 	}
 }
 
-// examineRules adds what each rule of people says, also of those that are switched
-// off.
+// examineRules adds what each of the user's rules decides, also of those that are off.
 func (s *Sources) examineRules(out *examine.Examination, ev *event.Event, o *GuardOptions,
 	scripts *shell.Cache) {
 	base, here, start := s.RulesIn(o)

@@ -18,8 +18,8 @@ func (s *Sources) FolderTSHooks() []string {
 	return FolderTSHooks(filepath.Join(s.Dirs.Config, "hooks"), s.Accepted)
 }
 
-// FolderTSHooks lists the files of a folder that are hooks: those that are
-// there, and those that a person accepted and something else took away.
+// FolderTSHooks lists the files of a folder that are hooks: those that are there, and
+// accepted ones that something removed.
 func FolderTSHooks(folder string, store *accepted.Store) []string {
 	var names []string
 	entries, err := os.ReadDir(folder)

@@ -38,24 +38,23 @@ type GuardOptions struct {
 	Everywhere *ruleset.Loaded
 	// Resting are the guards, rules and packs that only logs for a while.
 	Resting []Pause
-	// Counts tells what happened before in an event's session. Nil: it is not
-	// known.
+	// Counts returns what happened before in an event's session. Nil: it isn't known.
 	Counts func(ev *event.Event) (facts.Counts, bool)
-	// Started tells the folder that an event's session started in; an error where
-	// nobody knows it. Nil: in the folder of the call.
+	// Started returns the folder that an event's session started in, or an error if it
+	// isn't known. Nil: in the folder of the call.
 	Started func(ev *event.Event) (string, error)
-	// Pass reports whether a person let a rule pass for this call. Nil: never.
+	// Pass reports whether you let a rule pass for this call. Nil: never.
 	Pass func(call *hook.Call, rule string) bool
-	// Spent knows what agents used; nil: nobody does here. Lifts are what you let pass
-	// of budgets; nil: nothing.
+	// Spent knows what agents used; nil if nothing here does. Lifts says which budgets you
+	// lifted; nil for none.
 	Spent budget.Spent
 	Lifts *budget.Lifts
-	// Failed hears of a guard that cannot be made ready. It refuses then.
+	// Failed is called for a guard that can't be prepared. The guard then denies.
 	Failed func(name string, err error)
 }
 
-// Guards makes the built-in guards that are on, or only log, and the rules
-// of people into hooks.
+// Guards turns the built-in guards that are on, or in log mode, and the user's rules into
+// hooks.
 func (s *Sources) Guards(o GuardOptions) []*hook.Entry {
 	var entries []*hook.Entry
 	scripts := &shell.Cache{Programs: s.programsIn(&o)}
@@ -108,7 +107,7 @@ func (s *Sources) Guards(o GuardOptions) []*hook.Entry {
 // logSuffix ends the id of what a guard only records, beside what it stops.
 const logSuffix = ".log"
 
-// IsGuardHook tells the ids of the built-in guards' hooks.
+// IsGuardHook recognizes the ids of the built-in guards' hooks.
 func IsGuardHook(id string) bool {
 	name, ok := hook.GuardName(strings.TrimSuffix(id, logSuffix))
 	return ok && names.Is(name)
@@ -158,8 +157,8 @@ func tighterGuard(settings [2]*config.Settings, key string) (state string, allow
 	return state, slices.DeleteFunc(allow, func(rule string) bool { return !slices.Contains(also, rule) })
 }
 
-// tighterHosts returns the hosts that the network guard leaves alone where two projects
-// apply; nil where nobody says any.
+// tighterHosts returns the hosts that the network guard allows if two projects apply; nil
+// if neither names any.
 func tighterHosts(settings [2]*config.Settings) []string {
 	hosts := settings[0].Strings(config.GuardHosts)
 	if other := settings[1]; other != nil {

@@ -53,9 +53,9 @@ var now = time.Now
 // server may be ahead.
 const writeTime = time.Minute
 
-// isOlder reports whether a note is older than its file: an earlier one that was put
-// back. Nobody can set back when a file changed last, and moving or linking it changes it,
-// too. Where the system doesn't tell, no note is.
+// isOlder reports whether a note is older than its file, which means that an earlier one was
+// put back. A file's change time can't be set back, and moving or linking it updates it,
+// too. If the system doesn't report it, no note is older.
 func isOlder(o *Off, info fs.FileInfo) bool {
 	changed := files.ChangedAt(info)
 	return changed != 0 && time.Unix(0, changed).Sub(o.Written) > writeTime

@@ -11,9 +11,9 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/sealed"
 )
 
-// Pause lets a guard, a rule or a pack only logs for a while. Pauses are kept on
-// disk, so that they end in time whoever runs then, and sealed: a file that
-// something else wrote lets nothing rest.
+// Pause puts a guard, a rule or a pack into log mode for a while. Pauses are kept on disk,
+// so that they end in time whatever runs then, and sealed: a file that something else wrote
+// pauses nothing.
 type Pause struct {
 	Name  string    `json:"name"` // guard.destructive, a rule's id, a pack's name
 	Since time.Time `json:"since"`

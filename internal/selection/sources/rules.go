@@ -18,14 +18,14 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/ruleset"
 )
 
-// The built-in hooks of people's rules: RulesHook decides, LogOnlyRulesHook only
-// records what rules say that only log.
+// The built-in hooks for the user's rules: RulesHook decides, LogOnlyRulesHook only records
+// what rules in log mode would decide.
 const (
 	RulesHook        = hook.GuardPrefix + "rules"
 	LogOnlyRulesHook = RulesHook + ".log"
 )
 
-// IsRulesHook tells the ids of the built-in hooks of people's rules.
+// IsRulesHook recognizes the ids of the built-in hooks for the user's rules.
 func IsRulesHook(id string) bool { return id == RulesHook || id == LogOnlyRulesHook }
 
 // placedRules are rules made ready for one project.
@@ -71,7 +71,7 @@ func (s *Sources) RulesIn(o *GuardOptions) (base, here, start *ruleset.Loaded) {
 	return base, here, start
 }
 
-// RuleModes returns what a person switched rules and packs to.
+// RuleModes returns the modes that rules and packs were switched to.
 func RuleModes(settings *config.Settings) map[string]rules.Mode {
 	states := map[string]rules.Mode{}
 	for _, one := range settings.Strings(config.RulesModes) {
@@ -263,8 +263,8 @@ func (s *Sources) ruleEntries(o *GuardOptions, scripts *shell.Cache) []*hook.Ent
 	return entries
 }
 
-// anyRule reports whether a rule that hears of a kind of event, and is not switched
-// off, is like that.
+// anyRule reports whether isLike holds for a rule that handles a kind of event and isn't
+// switched off.
 func (d *ruleDecider) anyRule(kind event.Kind, isLike func(r *rules.Rule, state rules.Mode) bool) bool {
 	return slices.ContainsFunc(d.list, func(r *rules.Rule) bool {
 		state := r.ModeBy(d.modes)
@@ -287,7 +287,7 @@ func (d *ruleDecider) hits(ev *event.Event) []rules.Hit {
 	return all
 }
 
-// verdicts are the verdicts of rules in words of decisions.
+// verdicts maps the verdicts of rules to those of decisions.
 var verdicts = map[rules.Verdict]event.Verdict{rules.Deny: event.Deny, rules.Ask: event.Ask, rules.Allow: event.Allow}
 
 // decide returns what the rules say to an event. The strongest of them counts, unless a
@@ -314,7 +314,7 @@ func (d *ruleDecider) decide(call *hook.Call) event.Decision {
 	return out
 }
 
-// isAllowedByUser reports whether a person let a rule pass that would stop or ask.
+// isAllowedByUser reports whether you let a rule pass that would deny or ask.
 func (d *ruleDecider) isAllowedByUser(call *hook.Call, h *rules.Hit) bool {
 	if h.Verdict != rules.Deny && h.Verdict != rules.Ask || h.Rule.Layer == rules.System {
 		return false
@@ -322,8 +322,8 @@ func (d *ruleDecider) isAllowedByUser(call *hook.Call, h *rules.Hit) bool {
 	return slices.Contains(d.allow, h.ID) || d.pass != nil && call.Event.Tool != nil && d.pass(call, h.ID)
 }
 
-// denialOf returns what an agent and a person read when a rule stops a call. What the
-// administrator wrote nobody lets pass.
+// denialOf returns the text that you and the agent read when a rule denies a call. The
+// administrator's rules can't be lifted.
 func denialOf(h *rules.Hit) string {
 	if h.Rule.Layer == rules.System {
 		return event.Denial(h.ID, reasonOf(h)+" ["+h.Where+"]", "")
@@ -350,8 +350,8 @@ func joinLines(a, b string) string {
 	return a + "\n" + b
 }
 
-// only log is what the rules that only logs would have said: the strongest gives
-// the verdict, and all are named, once each.
+// log returns what the rules in log mode would have decided: the strongest gives the
+// verdict, and all are named, once each.
 func (d *ruleDecider) log(ev *event.Event) event.Decision {
 	var out event.Decision
 	var words []string

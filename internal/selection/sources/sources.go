@@ -127,7 +127,7 @@ func parseHooks(b []byte, known registry.Known) ([]hook.Registration, error) {
 }
 
 // ProtectedPaths returns what guard.own-files keeps agents from writing: hookmux's own
-// places, every agent's hook config, and what a caller knows besides.
+// places, every agent's hook config, and what the caller adds.
 func (s *Sources) ProtectedPaths(roots []string, more ...string) []string {
 	d := s.Dirs
 	list := append([]string{d.Config, d.State, d.Runtime, d.Data, d.System}, more...)
@@ -142,8 +142,8 @@ func (s *Sources) ProtectedPaths(roots []string, more ...string) []string {
 	return list
 }
 
-// filesNamed returns the absolute paths that the path of an entry stands for, unless that is
-// all of a project or a home.
+// filesNamed returns the absolute paths that the path of an entry means, unless that is all
+// of a project or a home.
 func filesNamed(path, home string, roots []string) []string {
 	var list []string
 	for _, name := range agent.ExpandFileNames(path) {

@@ -38,8 +38,8 @@ type File struct {
 	Size int64  `json:"size"`
 }
 
-// content is a project's covered files at one moment. Everything is read once:
-// what is hashed is what is copied.
+// content is a project's covered files at one moment. Everything is read once: what is
+// hashed is what is copied.
 type content struct {
 	root  string
 	files []File // by path
@@ -113,8 +113,8 @@ func (c *content) lookAt(path string) fs.FileInfo {
 	return info
 }
 
-// isUnchanged reports whether everything looked at is still as it was. A stamp
-// too young to tell two changes apart counts as changed.
+// isUnchanged reports whether everything that was read is still the same. A timestamp too
+// recent to tell two changes apart means changed.
 func (c *content) isUnchanged() bool {
 	for _, s := range c.seen {
 		info, err := os.Stat(s.path)

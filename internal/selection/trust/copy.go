@@ -77,8 +77,8 @@ type verifiedCopy struct {
 	infos []fs.FileInfo // of its files, in their order
 }
 
-// isVerified reports whether a copy is as it was when it was hashed, by a look at
-// each file. One that was too young then to tell two changes apart is hashed again.
+// isVerified reports whether a copy is as it was when it was hashed, by a look at each file.
+// One whose timestamp was too recent then to tell two changes apart is hashed again.
 func (s *Store) isVerified(dir string, files []File) bool {
 	known := s.verified[dir]
 	if known == nil || len(known.infos) != len(files) {
@@ -94,8 +94,8 @@ func (s *Store) isVerified(dir string, files []File) bool {
 	return len(files) > 0 || fileExists(dir)
 }
 
-// verifyCopy hashes a copy, again whenever it may have changed: a state folder that
-// was damaged, half restored or written by somebody else must not run.
+// verifyCopy hashes a copy, again whenever it may have changed: a state folder that was
+// damaged, half restored or written by another program must not run.
 func (s *Store) verifyCopy(dir string, files []File) error {
 	if s.isVerified(dir, files) {
 		return nil
@@ -124,8 +124,8 @@ func (s *Store) verifyCopy(dir string, files []File) error {
 	return nil
 }
 
-// repairCopy writes a damaged copy anew where the project still holds the very content
-// that was trusted.
+// repairCopy rewrites a damaged copy if the project still has exactly the content that was
+// trusted.
 func (s *Store) repairCopy(root, dir, hash string) error {
 	c, err := s.collectContent(root, nil)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/edit/userfile"
 )
 
-// View is shown to a person before they trust a project.
+// View is what you see before you trust a project.
 type View struct {
 	Root     string
 	Status   Status
@@ -48,8 +48,8 @@ func (c Change) String() string {
 	return c.Path + " " + c.What
 }
 
-// Inspect shows what a project has, reading it anew. globals are the user's own
-// hooks, whose ids the project may take over.
+// Inspect reads a project again and returns what it has. globals are the user's own hooks,
+// whose ids the project may take over.
 func (s *Store) Inspect(root string, globals []hook.Registration) (View, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,8 +150,8 @@ func (s *Store) hookChanges(copyDir string, is []hook.Registration) []Change {
 	return list
 }
 
-// Texts returns a covered file as it is in force and as it is now, for a person who
-// wants to see the difference; nil where there is none.
+// Texts returns the active and the current text of a covered file, to show the difference;
+// nil if there is none.
 func (s *Store) Texts(root, path string) (trusted, now []byte) {
 	f := s.InForce(root)
 	if f.files[path] {

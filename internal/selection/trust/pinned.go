@@ -43,8 +43,8 @@ func (f *TrustedContent) isPinned(reg hook.Registration) bool {
 			arguments[a.Text] = true
 		}
 	}
-	// Wrappers are recognised by their last name and are no runs of their own,
-	// so ./scripts/env is looked for among the words that no run was given.
+	// Wrappers are recognized by their last name and aren't runs of their own, so
+	// ./scripts/env is looked for among the words that belong to no run.
 	clean := true
 	visitWords(ready, func(w word) (string, bool) {
 		loose := w.command || wrapped && !arguments[w.text]
@@ -179,9 +179,9 @@ func plainVia(via string) bool {
 	}, via)
 }
 
-// scriptRunners run a file and take nothing from the folder they are started
-// in, with the flags that may stand before the file. Those that also read a
-// settings file there (bun, deno, lua) are not among them.
+// scriptRunners run a file and read nothing from the folder they're started in, with the
+// flags that may precede the file. Those that also read a settings file there (bun, deno,
+// lua) aren't among them.
 var scriptRunners = map[string]string{
 	"python": "bBdEiIOqsSuvx", "pypy": "bBdEiIOqsSuvx", "node": "", "nodejs": "", "perl": "tTuUwWX", "ruby": "wWv",
 	"php": "nq",

@@ -18,9 +18,9 @@ func runsFile(program string) bool {
 	return programs.Is(name, programs.RunsFirstFile|programs.Shell) || programs.RunsScripts(name)
 }
 
-// ReplacePrograms shows every program that a registration's target names by a
-// path to replace, and gives the target with the replaced ones: what is run,
-// and the first file after an interpreter. "~/" stands for home.
+// ReplacePrograms calls replace for every program that a registration's target names by a
+// path, and returns the target with the replacements: what is run, and the first file after
+// an interpreter. "~/" means home.
 func ReplacePrograms(reg hook.Registration, home string, replace func(path string) (instead string, ok bool)) string {
 	if !reg.RunsProgram() {
 		return reg.Target

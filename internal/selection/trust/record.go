@@ -30,8 +30,8 @@ type trusted struct {
 	Files  []File `json:"files"`
 }
 
-// maxTrusted is how many contents of one project are kept: one per branch
-// people switch between, not one per edit ever made.
+// maxTrusted is how many contents of one project are kept: one per branch that is switched
+// to, not one per edit ever made.
 const maxTrusted = 24
 
 // recordName returns the record of a project, from the state folder.

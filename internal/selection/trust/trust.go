@@ -42,7 +42,7 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/accepted"
 )
 
-// Status is how a project stands with the user.
+// Status says whether a project is trusted.
 type Status string
 
 // The states.
@@ -183,7 +183,7 @@ type TrustedContent struct {
 	Root   string
 	// Hooks is the file to load hooks from, a trusted copy; "" for none.
 	Hooks string
-	// ShownAs is the name of that file for people.
+	// ShownAs is the displayed name of that file.
 	ShownAs string
 	// Problem says why nothing or something older is in force, and what to do.
 	Problem string
@@ -496,8 +496,8 @@ func (s *Store) rememberRoot(root string) {
 	}
 }
 
-// Notice reports, once for every content of a project, that something of it is
-// being ignored and the user should hear of it.
+// Notice reports, once for every content of a project, that some of it is being ignored and
+// the user should know.
 func (s *Store) Notice(root string) (string, bool) {
 	f := s.InForce(root)
 	if f.Problem == "" || f.Status == Trusted {

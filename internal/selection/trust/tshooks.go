@@ -20,7 +20,7 @@ func IsTSHook(rel string) bool {
 	return ok && !strings.Contains(name, "/") && IsTSHookName(name)
 }
 
-// IsTSHookName tells the files of a folder that are hooks from the rest.
+// IsTSHookName reports whether a file of that name in a folder is a hook.
 func IsTSHookName(name string) bool {
 	if strings.HasPrefix(name, ".") || strings.HasSuffix(name, ".d.ts") {
 		return false
@@ -41,7 +41,7 @@ func (f *TrustedContent) TSHooks() []string {
 	return list
 }
 
-// Covers reports whether a path lies in the trusted copy.
+// Covers reports whether a path is in the trusted copy.
 func (f *TrustedContent) Covers(path string) bool { return f.isCopy(path) }
 
 // ReadCopy gives a file of the trusted copy, and nothing else: what a hook

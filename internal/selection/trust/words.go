@@ -16,7 +16,7 @@ import (
 // runs, so that "$HOOKMUX_PROJECT"/check.sh names a file of it.
 var projectVars = []string{"HOOKMUX_PROJECT", "CLAUDE_PROJECT_DIR"}
 
-// projectMark stands for the project's folder at the start of a word.
+// projectMark represents the project's folder at the start of a word.
 const projectMark = "\x00"
 
 // word is one word of a hook's target that could name a file.
@@ -28,8 +28,8 @@ type word struct {
 // visitor sees every literal word and may give another in its place, unquoted.
 type visitor func(w word) (instead string, replace bool)
 
-// visitWords shows a registration's words to visit and gives the target with the
-// replaced ones.
+// visitWords passes a registration's words to visit and returns the target with the
+// replacements.
 func visitWords(reg hook.Registration, visit visitor) (target string) {
 	switch {
 	case reg.RunsProgram():
