@@ -13,9 +13,9 @@ import (
 	"github.com/hookmux/hookmux/internal/sessions/window"
 )
 
-// answerWatcher notices that a person answered in the agent's own terminal, where
-// the agent keeps a file that says so: no hook reports it, and the command that
-// was allowed may run for long before a hook does.
+// answerWatcher notices that you answered in the agent's own terminal, if the agent keeps a
+// file that shows it: no hook reports it, and the allowed command may run for a long time
+// before a hook does.
 type answerWatcher struct {
 	ctx     context.Context
 	deps    services.Deps
@@ -95,8 +95,7 @@ func (w *answerWatcher) stopWatching(key state.Key) {
 
 func (w *answerWatcher) waitStopped() { w.running.Wait() }
 
-// followSigns looks for an answer as long as something stands in the session's
-// own prompt.
+// followSigns looks for an answer while a question is open at the session's own prompt.
 func (w *answerWatcher) followSigns(ctx context.Context, key state.Key, signs agent.AnswerSigns) {
 	tick := time.NewTicker(childPeriod)
 	defer tick.Stop()

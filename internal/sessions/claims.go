@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/sessions/state"
 )
 
-// claimList lists the sessions that somebody is resuming right now.
+// claimList lists the sessions that are being resumed right now.
 type claimList struct {
 	mu  sync.Mutex
 	all map[state.Key]claim
@@ -26,8 +26,8 @@ const (
 	maxClaims  = 1024
 )
 
-// isClaimed reports whether somebody resumes the session. A process that ended
-// meanwhile has given up.
+// isClaimed reports whether the session is being resumed. A process that ended meanwhile has
+// given up.
 func (c *claimList) isClaimed(key state.Key, table proc.Table) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -38,7 +38,7 @@ func (c claim) isValid(table proc.Table) bool {
 	return time.Since(c.at) < claimLasts && (c.by.pid <= 0 || processLife(table, c.by) != state.Gone)
 }
 
-// claimSession claims a session; false when somebody else has.
+// claimSession claims a session; false if another process has.
 func (c *claimList) claimSession(key state.Key, by processKey, table proc.Table) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -177,8 +177,8 @@ func namedProcesses(table proc.Table, names []string) []int {
 	return found
 }
 
-// followClient ends a session of a shared daemon when the terminal that shows it
-// is gone. The daemon itself goes on, and no hook tells.
+// followClient ends a session of a shared daemon when the terminal that shows it is gone.
+// The daemon itself keeps running, and no hook reports it.
 func (d *daemonClients) followClient(key state.Key, daemon event.Place, pid int) {
 	found, err := d.deps.Processes.Lookup(pid)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// FocusPane shows the pane or window of a session; attached is false where nobody looks
-// at it.
+// FocusPane shows the pane or window of a session; attached is false if it isn't on any
+// screen.
 func FocusPane(ctx context.Context, one *wire.Session) (attached bool, err error) {
 	if one.Mux != "tmux" {
 		err := tty.System().Focus(ctx, tty.Window{Kind: one.Mux, ID: one.Pane, Server: one.Server,

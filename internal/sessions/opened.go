@@ -38,7 +38,7 @@ type program struct {
 }
 
 const (
-	// openPeriod is how often processes are looked at while somebody sees the sessions.
+	// openPeriod is how often processes are looked at while the sessions are on a screen.
 	openPeriod = 2 * time.Second
 	// maxHookFile bounds how much is read of a file with hooks.
 	maxHookFile = 4 << 20
@@ -100,8 +100,8 @@ func (o *openFinder) noteOpen(p proc.Process) bool {
 	return false
 }
 
-// isHooked reports whether the agent had hookmux's hooks when it was opened. Without them
-// it never reports a prompt, and nobody knows what it does.
+// isHooked reports whether the agent had hookmux's hooks when it was opened. Without them it
+// never reports a prompt, and what it does isn't known.
 func (o *openFinder) isHooked(a *agent.Agent, p proc.Process, args, environ []string, folder string) bool {
 	variables := paths.GetenvFrom(environ)
 	if variables("HOME") != o.deps.Dirs.Home {

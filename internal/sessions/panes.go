@@ -54,7 +54,7 @@ func newPaneFinder(ctx context.Context, deps services.Deps, t *tracker, records 
 	return &paneFinder{ctx: ctx, deps: deps, tracker: t, records: records, checked: map[processKey]checkedPane{}}
 }
 
-// locateProcess returns where a process runs, as far as it and its environment tell.
+// locateProcess returns where a process runs, as far as it and its environment show.
 // claimed is the caller's own claim.
 func (p *paneFinder) locateProcess(who Process, claimed event.Place, environ []byte) event.Place {
 	at := event.Place{

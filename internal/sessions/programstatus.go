@@ -22,7 +22,7 @@ const (
 )
 
 // ProgramStatus is one record of the Program Status Protocol (OSC 7501, revision 0.4), which
-// tells a terminal what a program in it does. A record replaces the one before.
+// reports to a terminal what a program in it does. A record replaces the one before.
 type ProgramStatus struct {
 	State, Kind string
 	App         string

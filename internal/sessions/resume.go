@@ -165,9 +165,9 @@ func (r *resumer) describePlace(record *store.Record) {
 	}
 }
 
-// claimRecord lets a process resume a session; false when somebody else does.
-// The process becomes the agent, and an agent may say nothing before its first
-// prompt, so the state machine is told here.
+// claimRecord lets a process resume a session; false if another one does. The process
+// becomes the agent, and an agent may report nothing before its first prompt, so the state
+// machine learns it here.
 func (r *resumer) claimRecord(record store.Record, by processKey) bool {
 	key := state.Key{Agent: record.Agent, ID: record.Session}
 	table := r.deps.Processes
@@ -202,7 +202,7 @@ func (r *resumer) runningReason(record store.Record) string {
 	return ""
 }
 
-// claimedReason says that somebody else resumes the session.
+// claimedReason says that the session is already being resumed.
 const claimedReason = "it was resumed a moment ago"
 
 // recordInfo returns a record as clients see it.
@@ -293,8 +293,7 @@ func (r *resumer) dropOld(now time.Time) {
 	})
 }
 
-// retryRead reads records again that could not be read: somebody may have
-// repaired them.
+// retryRead tries again to read records that couldn't be read: they may have been repaired.
 func (r *resumer) retryRead() {
 	if r.unread && r.records.Reload() == nil {
 		r.unread = false

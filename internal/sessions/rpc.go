@@ -16,8 +16,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Methods returns what the daemon can be asked about sessions. Whatever changes what a
-// person sees, or speaks in a person's place, is for people alone.
+// Methods returns the daemon's methods for sessions. Agents can't use those that change what
+// you see or speak for you.
 func (s *Service) Methods() map[string]services.Method {
 	return map[string]services.Method{
 		wire.MethodSessions:      {Run: s.listMethod},
@@ -128,7 +128,7 @@ func (s *Service) forgetMethod(params json.RawMessage, _ proc.Cred) (any, *wire.
 	return d.Session, nil
 }
 
-// resumeMethod tells how sessions are resumed, and lets the caller claim them.
+// resumeMethod returns how sessions are resumed, and lets the caller claim them.
 func (s *Service) resumeMethod(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
 	var p wire.SessionResumeParams
 	if err := services.ReadParams(params, &p); err != nil {

@@ -1,10 +1,10 @@
 // Package sessions implements the service that knows what every agent's session does.
 // Hook calls give it events, which costs a moment in memory and nothing else.
-// Whatever needs a disk, the process table or tmux is done by one goroutine
-// (Run) and the watchers it starts.
+// Whatever needs a disk, the process table or tmux is done by one goroutine (Run) and the
+// watchers it starts.
 //
-// The state machine is in package state; what follows transcripts, processes,
-// panes and answers gives it more to know than events tell.
+// The state machine is in package state; what follows transcripts, processes, panes and
+// answers gives it more to know than events contain.
 package sessions
 
 import (
@@ -26,24 +26,23 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Options configures the service besides what every service is given.
+// Options configures the service in addition to what every service gets.
 type Options struct {
 	Settings SettingsSource
 	Sender   Sender
-	// Usage returns what a session used, nil where nobody knows; nil: nobody does.
+	// Usage returns what a session used, nil if it isn't known. It may be nil.
 	Usage func(agent, session string) *wire.SessionUsage
-	// SessionGone is told of a session whose process ended without a word.
+	// SessionGone is called for a session whose process ended without a report.
 	SessionGone func(agent, session string)
-	// PromptsChanged is told what of a session stands at the agent's own prompt,
-	// whenever that may have changed.
+	// PromptsChanged is called with a session's requests at the agent's own prompt, whenever
+	// they may have changed.
 	PromptsChanged func(agent, session string, items []wire.InboxRequest)
-	// TurnEnded is told of a session whose turn ended; nil: nobody.
+	// TurnEnded is called for a session whose turn ended. It may be nil.
 	TurnEnded func(wire.Session)
-	// Changed is told, some time after, that sessions are different; nil: nobody. It must
-	// not wait.
+	// Changed is called some time after sessions changed. It must not wait, and may be nil.
 	Changed func()
-	// HooksMissing is told of a session that goes on without its hooks, and once more
-	// when that is over; nil: nobody.
+	// HooksMissing is called for a session that continues without its hooks, and once more
+	// when that is over. It may be nil.
 	HooksMissing func(Gap)
 	// Elsewhere is the sessions on other machines; nil: there are none.
 	Elsewhere Elsewhere
@@ -156,29 +155,28 @@ func (s *Service) ApplyDecision(ev *event.Event, d event.Decision) {
 	s.lifted.decided(ev, &d)
 }
 
-// RequestOpened records that a request of an event waits for a person.
+// RequestOpened records that a request about an event waits for you.
 func (s *Service) RequestOpened(id string, ev *event.Event, at time.Time) {
 	s.tracker.requestOpened(id, ev, at)
 }
 
-// RequestEnded records that a request no longer waits. settled says that
-// nobody asks about it any more: the user decided, or the agent is gone.
+// RequestEnded records that a request no longer waits. settled says that the question is
+// settled: you decided, or the agent is gone.
 func (s *Service) RequestEnded(id string, settled bool) { s.tracker.requestEnded(id, settled) }
 
-// Waiting returns everything that waits for a person, the oldest first: what hookmux
-// holds (status pending, the id of the request) and what stands in an agent's own
-// prompt (status prompt). Of a session that ended while the inbox still had a
-// request the status is withdrawn.
+// Waiting returns everything that waits for you, the oldest first: requests in the inbox
+// (status pending, the id of the request) and at agents' own prompts (status prompt). If a
+// session ended while the inbox still had a request of it, the status is withdrawn.
 func (s *Service) Waiting() []wire.InboxRequest { return s.view.waitingItems() }
 
-// Locate returns where a process runs, as far as it and its environment tell. claimed
-// is what the caller says itself.
+// Locate returns where a process runs, as far as it and its environment show. claimed is
+// what the caller says itself.
 func (s *Service) Locate(who Process, claimed event.Place, environ []byte) event.Place {
 	return s.panes.locateProcess(who, claimed, environ)
 }
 
-// List returns every session, in the order a person wants; all adds those that can be
-// resumed.
+// List returns every session, in the order of what you want to see first; all adds those
+// that can be resumed.
 func (s *Service) List(all bool) []wire.Session { return s.view.listSessions(all) }
 
 // History gives the events since a time, oldest first.
@@ -327,9 +325,9 @@ func (s *Service) workOn(changes []*state.Change) bool {
 }
 
 const (
-	// keepQuiet is how many sessions are kept in which nothing goes on and whose
-	// process nobody can see. Nobody reads a longer list, and programs that open a
-	// session for every call would fill the memory within an hour.
+	// keepQuiet is how many sessions are kept that do nothing and whose process can't be seen.
+	// A longer list is of no use, and programs that open a session for every call would fill
+	// the memory within an hour.
 	keepQuiet = 500
 	// keepAll is how many are kept whatever goes on in them: a program that never says
 	// that a turn or a call ended leaves sessions that never become quiet.
@@ -344,9 +342,9 @@ func (s *Service) pruneSessions() {
 	s.pruneAt = s.tracker.sessions.Len() + keepQuiet/4
 }
 
-// chooseForgotten names the sessions to forget: quiet ones beyond keepQuiet, then any
-// beyond keepAll, those first whose process nobody can see, the oldest first. One with a
-// request that hookmux holds is never forgotten; the queue of requests is bounded itself.
+// chooseForgotten returns the sessions to forget: quiet ones beyond keepQuiet, then any
+// beyond keepAll, those first whose process can't be seen, the oldest first. A session with
+// a request in the inbox is never forgotten; the queue of requests is bounded itself.
 func chooseForgotten(all []state.Overview, isWatched func(*state.Overview) bool) []state.Key {
 	var quiet, unseen, seen []state.Overview
 	for _, one := range all {
@@ -422,9 +420,9 @@ func (s *Service) forgetSession(key state.Key) {
 }
 
 // ReviewerOf returns who decides about a permission request in its agent. The payload
-// does not say it, the session's record does, and the record is ahead of the
-// event: so its end is read now, a bounded part of it. Where it names nobody,
-// what the session is known for counts. variables are the hook's environment.
+// doesn't say it, the session's record does, and the record is ahead of the event: so a
+// bounded part of its end is read now. If it names no reviewer, the one known for the
+// session is returned. variables are the hook's environment.
 func (s *Service) ReviewerOf(ev *event.Event, variables []byte) event.Reviewer {
 	if ev.Kind != event.PermissionRequest || ev.Malformed != "" {
 		return event.ReviewerUnknown

@@ -36,9 +36,9 @@ const (
 	// silentAfter is how long after an event what is written may still belong to it:
 	// titles and summaries come late.
 	silentAfter = 30 * time.Second
-	// silentGrowths is how often a transcript must have grown since then, and
-	// silentFor over which time at least. In a turn that hooks told of, a model may think
-	// for minutes and write that down as it goes.
+	// silentGrowths is how often a transcript must have grown since then, and silentFor over
+	// which time at least. In a turn that hooks reported, a model may think for minutes and
+	// write that down as it goes.
 	silentGrowths = 3
 	silentFor     = 20 * time.Second
 	silentInTurn  = 5 * time.Minute

@@ -76,8 +76,7 @@ func (s *sessionStore) putStored(stored []*state.Session) {
 	})
 }
 
-// retryOpen opens a log that could not be read or written before: somebody may
-// have repaired it.
+// retryOpen opens a log that couldn't be read or written before: it may have been repaired.
 func (s *sessionStore) retryOpen() {
 	if s.log != nil {
 		return
@@ -94,8 +93,8 @@ func (s *sessionStore) retryOpen() {
 	s.deps.Problems.Clear("sessions")
 }
 
-// logMark is kept in the log besides sessions: up to when it is complete, and
-// what a person does not want back.
+// logMark is kept in the log besides sessions: up to when it is complete, and what you
+// removed from the list.
 type logMark struct {
 	Written time.Time `json:"written,omitzero"`
 	Forgot  time.Time `json:"forgot,omitzero"`

@@ -46,8 +46,8 @@ func (s *switches) rulesFor(agent string) state.Rules {
 	return s.otherRules
 }
 
-// rulesOf returns the rules for an event: what it says about the status is said by
-// the protocol, where a program tells it in the agent's place.
+// rulesOf returns the rules for an event: if a program reports it in the agent's place, the
+// protocol says what it means for the status.
 func (s *switches) rulesOf(ev *event.Event) state.Rules {
 	r := s.rulesFor(ev.Agent)
 	if protocol, ok := s.catalogue.Protocol(ev.Native); ok {

@@ -13,8 +13,8 @@ import (
 	"github.com/hookmux/hookmux/internal/tmux"
 )
 
-// terminalDisplay tells terminals what sessions do, in the agents' place: many agents don't,
-// and tmux passes on nothing of what the others say.
+// terminalDisplay reports to terminals what sessions do, in the agents' place: many agents
+// don't, and tmux passes on nothing of what the others report.
 type terminalDisplay struct {
 	ctx     context.Context
 	deps    services.Deps
@@ -43,7 +43,7 @@ func newTerminalDisplay(ctx context.Context, deps services.Deps, t *tracker) *te
 		}}
 }
 
-// setMode chooses which terminals are told: off, auto or on.
+// setMode chooses which terminals get reports: off, auto or on.
 func (d *terminalDisplay) setMode(mode string) {
 	if mode == d.mode {
 		return
@@ -73,7 +73,7 @@ func (d *terminalDisplay) showAll() {
 	}
 }
 
-// show tells of a session; nil: it is gone.
+// show reports a session; nil means that it's gone.
 func (d *terminalDisplay) show(key state.Key, one *state.Session) {
 	switch {
 	case d.changes == nil:
@@ -91,7 +91,7 @@ func (d *terminalDisplay) send(c terminalChange) {
 	}
 }
 
-// programStates are the protocol's states for ours; a terminal hears nothing of others.
+// programStates maps our statuses to the protocol's; others aren't reported.
 var programStates = map[state.Status]string{
 	state.NeverRan: programIdle, state.Idle: programIdle, state.Running: programWorking,
 	state.WaitingForYou: programBlocked, state.Success: programDone, state.Failed: programFailed,
@@ -128,7 +128,7 @@ func clearReport(key state.Key) ProgramStatus {
 	return ProgramStatus{State: programClear, ID: []string{"hookmux", key.Agent + "-" + key.ID}}
 }
 
-// tell writes what changed, until there is nothing more to come; then the terminals forget.
+// tell writes what changed until no more changes come; then it clears the terminals.
 func (d *terminalDisplay) tell(changes <-chan terminalChange, stopped chan<- struct{}, all bool) {
 	defer close(stopped)
 	type told struct {

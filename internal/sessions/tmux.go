@@ -8,8 +8,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// tmuxDisplay shows changes in tmux, inside the daemon's own process: nobody has to
-// keep another program running for it. One goroutine uses it, the service's.
+// tmuxDisplay shows changes in tmux, inside the daemon's own process: you needn't keep
+// another program running for it. Only the service's goroutine uses it.
 type tmuxDisplay struct {
 	ctx     context.Context
 	deps    services.Deps
@@ -19,8 +19,8 @@ type tmuxDisplay struct {
 	stopped chan struct{}
 }
 
-// maxChangesBehind is more than a display ever falls behind. Changes beyond it
-// are left out, and the next tick tells all of it again.
+// maxChangesBehind is more than a display ever falls behind. Further changes are dropped,
+// and the next tick shows everything again.
 const maxChangesBehind = 4096
 
 func newTmuxDisplay(ctx context.Context, deps services.Deps, v *view) *tmuxDisplay {
@@ -57,7 +57,7 @@ func (d *tmuxDisplay) setFollowing(on bool, names string) {
 
 func (d *tmuxDisplay) isFollowing() bool { return d.changes != nil }
 
-// showAll tells of every session.
+// showAll shows every session.
 func (d *tmuxDisplay) showAll() {
 	if d.changes == nil {
 		return

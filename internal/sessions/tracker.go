@@ -143,7 +143,7 @@ func (t *tracker) isDeciding(id string) bool {
 	return t.undecided[id]
 }
 
-// requestOpened records that a request waits for a person.
+// requestOpened records that a request waits for you.
 func (t *tracker) requestOpened(id string, ev *event.Event, at time.Time) {
 	t.noteChange(t.sessions.RequestOpened(id, ev, at, t.rulesOf(ev)))
 }
@@ -186,8 +186,8 @@ func (t *tracker) setForgotten(key state.Key, at time.Time) {
 	t.mu.Unlock()
 }
 
-// forgottenKeys returns the sessions that a person had forgotten a short time ago
-// and that did not come back.
+// forgottenKeys returns the sessions that you removed a short time ago and that didn't come
+// back.
 func (t *tracker) forgottenKeys() []state.Key {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -202,7 +202,7 @@ func (t *tracker) forgottenKeys() []state.Key {
 	return keys
 }
 
-// noteChange keeps a change until somebody works on it.
+// noteChange keeps a change until it's processed.
 func (t *tracker) noteChange(c state.Change) {
 	if !c.Any() {
 		return

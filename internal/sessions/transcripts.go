@@ -15,13 +15,12 @@ import (
 	"github.com/hookmux/hookmux/internal/sessions/window"
 )
 
-// transcriptFollower reads what agents write about their sessions while
-// something goes on in them: that a person pressed Esc, how a command ended,
-// what the session is called. One goroutine uses it, the service's.
+// transcriptFollower reads what agents write about their sessions while they're active: that
+// you pressed Esc, how a command ended, what the session is called. Only the service's
+// goroutine uses it.
 //
-// Transcripts are read by the clock, a bounded number at a time: a watch on
-// every store would cost more than reading the few of running turns, and not
-// every file system has watches.
+// Transcripts are polled, a bounded number at a time: a watch on every store would cost more
+// than reading the few of running turns, and not every file system has watches.
 type transcriptFollower struct {
 	deps    services.Deps
 	tracker *tracker
@@ -165,7 +164,7 @@ func (f *transcriptFollower) readTranscript(one *followed, current state.Overvie
 			return
 		}
 	}
-	// One of its files may not be there yet. What the others told is told once.
+	// One of its files may not be there yet. The facts of the others are used only once.
 	facts, _ := one.reader.Read()
 	sessions := f.tracker.sessions
 	if len(facts) > 0 {
@@ -317,7 +316,7 @@ func (f *transcriptFollower) resolveQuestion(key state.Key, fact transcript.Fact
 	}
 }
 
-// asksAbout reports whether a person is asked about a call.
+// asksAbout reports whether you're being asked about a call.
 func (f *transcriptFollower) asksAbout(key state.Key, call string) bool {
 	session, ok := f.tracker.sessions.Get(key)
 	return ok && call != "" && slices.ContainsFunc(session.Asks, func(a state.Ask) bool { return a.Call == call })

@@ -22,11 +22,11 @@ type view struct {
 	usage   func(agent, session string) *wire.SessionUsage // nil: nobody knows
 }
 
-// unknownPlace stands where nobody can know: a daemon that serves many
-// terminals has the pane of whoever started it.
+// unknownPlace is shown if the place can't be known: a daemon that serves many terminals has
+// the pane of whichever started it.
 const unknownPlace = "unknown"
 
-// sessionInfo returns a session as people see it.
+// sessionInfo returns a session as it's shown.
 func (v *view) sessionInfo(one *state.Session) wire.Session {
 	w := wire.Session{
 		ID: one.ID, Agent: one.Agent, Status: string(one.Status), Since: one.Since,
@@ -98,7 +98,7 @@ func timeOrNil(t time.Time) *time.Time {
 	return &t
 }
 
-// changeInfo returns a change as streams tell it.
+// changeInfo returns a change as streams send it.
 func (v *view) changeInfo(c *state.Change) wire.SessionChange {
 	out := wire.SessionChange{Gone: c.Gone}
 	if c.Session != nil {
@@ -130,8 +130,8 @@ func recordOnlyInfo(r store.Record) wire.Session {
 	}
 }
 
-// sortSessions puts sessions in the order a person wants: those that wait for a
-// person first, the longest waiting on top; those that ended last.
+// sortSessions sorts sessions: those that wait for you first, the longest waiting on top;
+// those that ended last.
 func sortSessions(list []wire.Session) {
 	slices.SortStableFunc(list, func(a, b wire.Session) int {
 		if (a.Ended == nil) != (b.Ended == nil) {
@@ -176,8 +176,8 @@ func (v *view) listSessions(all bool) []wire.Session {
 	return list
 }
 
-// findSession returns the session a person means: by its id, the beginning of it, its
-// pane, or part of its title.
+// findSession finds a session by its id, the beginning of it, its pane, or part of its
+// title.
 func (v *view) findSession(name string) (state.Key, *wire.Error) {
 	none := state.Key{}
 	if strings.TrimSpace(name) == "" {

@@ -14,12 +14,12 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// waitingItems returns everything that waits for a person, the oldest first.
+// waitingItems returns everything that waits for you, the oldest first.
 func (v *view) waitingItems() []wire.InboxRequest {
 	list := []wire.InboxRequest{}
 	for _, one := range v.tracker.sessions.Waiting() {
 		for _, open := range one.Requests {
-			// Also of a session whose process is gone: whoever asked still waits.
+			// Also for a session whose process is gone: the caller still waits.
 			list = append(list, wire.InboxRequest{
 				ID: open.ID, Status: wire.InboxPending, Agent: one.Agent, Session: one.ID, CreatedAt: open.At,
 			})
@@ -32,7 +32,7 @@ func (v *view) waitingItems() []wire.InboxRequest {
 	return list
 }
 
-// promptItems returns what of a session stands at the agent's own prompt.
+// promptItems returns a session's requests at the agent's own prompt.
 func (v *view) promptItems(one *state.Session) []wire.InboxRequest {
 	if one == nil {
 		return nil
@@ -75,7 +75,7 @@ func (v *view) dialogOf(one *state.Session, waits *state.Waiting) *agent.Dialog 
 	return a.Inbox.Dialog
 }
 
-// promptCard returns what a person is to see of a command before keys answer for them.
+// promptCard returns what you see of a command before you answer it with keys.
 func promptCard(head, folder, command string) string {
 	var b strings.Builder
 	b.WriteString(termsafe.Line(head, 0) + "\n")

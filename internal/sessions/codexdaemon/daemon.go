@@ -1,9 +1,9 @@
 // Package codexdaemon asks Codex's daemon which of its clients shows a thread.
-// Plain `codex` runs through a daemon that all terminals share: hooks have the
-// daemon's environment, so that nothing else tells the terminal of a session.
+// Plain `codex` runs through a daemon that all terminals share: hooks have the daemon's
+// environment, so nothing else shows the terminal of a session.
 //
-// Every client has a small server of its own on this machine, and the daemon
-// knows its port: the process that listens there is the one in the terminal.
+// Every client has a small server of its own on this machine, and the daemon knows its
+// port: the process that listens there is the one in the terminal.
 package codexdaemon
 
 import (

@@ -41,8 +41,8 @@ func (b *Sessions) ApplyNumbered(ev *event.Event, seq uint64, rules Rules) Chang
 	return c
 }
 
-// findSession finds the session an event counts for: a subagent's counts for the
-// session it works for. It says why there is none.
+// findSession finds the session an event belongs to: a subagent's belongs to the session it
+// works for. It says why if there is none.
 func (b *Sessions) findSession(n *input) (Key, StaleReason) {
 	ev := n.ev
 	key := Key{ev.Agent, ev.Session}
@@ -78,9 +78,9 @@ func (b *Sessions) findSession(n *input) (Key, StaleReason) {
 	return key, No
 }
 
-// fallbackID stands for the session of an event that names none: the process, the
-// terminal or the folder it comes from. It is no id that an agent would give, so that it
-// is never resumed.
+// fallbackID returns an id for the session of an event that names none, made from the
+// process, the terminal or the folder it comes from. No agent would use such an id, so the
+// session is never resumed.
 func fallbackID(ev *event.Event) string {
 	switch at := &ev.Where; {
 	case at.PID > 0:
@@ -127,8 +127,8 @@ func (s *Session) recordFacts(n *input) {
 	s.recordTitles(n)
 }
 
-// movedPlace returns where the session runs now. What was found out about a terminal
-// that a shared daemon serves stays: its events do not tell.
+// movedPlace returns where the session runs now. What was found out about a terminal that a
+// shared daemon serves stays: its events don't contain it.
 func movedPlace(old, where event.Place) event.Place {
 	if where.Shared && where.Pane == "" && old.Shared && old.PID == where.PID && old.Start == where.Start {
 		where.Pane, where.Mux, where.Server, where.TTY = old.Pane, old.Mux, old.Server, old.TTY
@@ -264,8 +264,8 @@ func (s *Session) staleReason(n *input, signal agent.Signal) StaleReason {
 	return No
 }
 
-// subagentReported applies an event of a subagent. It counts for the session, but its
-// turns are not the session's.
+// subagentReported applies an event of a subagent. It belongs to the session, but its turns
+// aren't the session's.
 func (s *Session) subagentReported(n *input, signal agent.Signal, c *Change) {
 	if !s.Live() {
 		c.Stale = SessionOver

@@ -30,7 +30,7 @@ func (m *MachineState) askFor(n *input, cwd string) Ask {
 	return ask
 }
 
-// addAsk records that a person must decide something now.
+// addAsk records that you must decide something now.
 func (s *Session) addAsk(n *input) {
 	if !s.Live() {
 		s.reviveSession()
@@ -65,7 +65,7 @@ func (s *Session) addAsk(n *input) {
 	ask.N = s.Machine.AskCount
 	s.Asks = appendBounded(s.Asks, ask, maxAsks)
 	if s.Machine.Base == NeverRan || s.Machine.Base == Unsure {
-		// Somebody is asked, so something goes on.
+		// You're being asked, so the turn continues.
 		if s.Turn.Open() {
 			s.Machine.setBase(Running, n.at)
 		} else {
@@ -74,8 +74,8 @@ func (s *Session) addAsk(n *input) {
 	}
 }
 
-// refuseAsk takes out the question that a person said no to: the call it was
-// about counts as refused, whatever the agent reports of its end.
+// refuseAsk removes the question that you answered with no: the call it was about is denied,
+// whatever the agent reports of its end.
 func refuseAsk(s *Session, n *input) {
 	place := s.askAnswered(n)
 	if place >= 0 && s.Turn != nil {
@@ -94,8 +94,7 @@ func (m *MachineState) noteRefusals(turn *Turn, asks []Ask, n *input) {
 	}
 }
 
-// noteRefusal records that a person said no. A question without an answer is not a
-// refused call.
+// noteRefusal records that you said no. A question without an answer isn't a denied call.
 func (m *MachineState) noteRefusal(turn *Turn, a *Ask, n *input) {
 	if a.Kind == event.Question {
 		m.WavedAway = true

@@ -63,8 +63,8 @@ func (m *MachineState) rememberFinished(id string, early bool) {
 	}
 }
 
-// callReported reports whether the start of this very call is known already:
-// some agents report it again after a person allowed it.
+// callReported reports whether the start of this very call is known already: some agents
+// report it again after you allowed it.
 func (m *MachineState) callReported(call *Call) bool {
 	for i := range m.Calls {
 		c := &m.Calls[i]
@@ -95,7 +95,7 @@ func (m *MachineState) callFinished(id string) bool {
 	return false
 }
 
-// denyCall remembers a call of a turn that was refused, and counts it once.
+// denyCall remembers a denied call of a turn, and counts it once.
 func (m *MachineState) denyCall(turn *Turn, call Call) {
 	if m.wasDenied(&call) {
 		return
@@ -157,8 +157,8 @@ func (c *Call) sameCall(other *Call) bool {
 	return c.Tool == other.Tool && c.Digest == other.Digest
 }
 
-// inputDigest tells calls without an id apart, by their input. It is stored on
-// disk, so it must be the same in every run.
+// inputDigest distinguishes calls without an id by their input. It is stored on disk, so it
+// must be the same in every run.
 func inputDigest(tool *event.Tool) uint64 {
 	if len(tool.Input) == 0 {
 		return 0
@@ -207,7 +207,7 @@ func (m *MachineState) linkToCall(ask *Ask) {
 	}
 }
 
-// setBase sets the status that holds when nobody is asked anything.
+// setBase sets the status that applies while nothing is asked.
 func (m *MachineState) setBase(status Status, at time.Time) {
 	if m.Base != status {
 		m.Base, m.BaseSince = status, at

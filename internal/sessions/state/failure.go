@@ -12,10 +12,10 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
-// Failing reports whether a finished call failed, why, and with which exit
-// code (0 when none is known). Every shape in which an agent says so counts;
-// a search that found nothing did not fail, and neither did a call that the
-// person stopped, or a question that they did not want to answer.
+// Failing reports whether a finished call failed, why, and with which exit code (0 if it
+// isn't known). It recognizes every form in which an agent reports a failure. A search that
+// found nothing didn't fail, and neither did a call that you stopped, or a question that you
+// didn't want to answer.
 func Failing(ev *event.Event) (failed bool, text string, exit int) {
 	tool := ev.Tool
 	if tool == nil {
@@ -52,7 +52,7 @@ type resultFacts struct {
 	exit    int
 }
 
-// readObject looks at a result; agents put the same words at different depths.
+// readObject reads a result; agents put the same fields at different depths.
 func (r *resultFacts) readObject(output []byte, depth int) {
 	if !jsontext.IsObject(output) || depth > 2 {
 		return
@@ -156,7 +156,7 @@ func (r *resultFacts) readTrailer(output []byte) {
 
 var exitPhrase = lazyregexp.New(`(?i)exit(?:ed)?(?: with)?(?: exit)?(?: code| status)[: ]+(-?\d+)`)
 
-// exitCodeIn returns the exit code an error names in words.
+// exitCodeIn returns the exit code that the text of an error names.
 func exitCodeIn(text string) int {
 	if len(text) > 8<<10 {
 		text = text[:4<<10] + text[len(text)-4<<10:]
@@ -176,8 +176,8 @@ var searchPrograms = map[string]bool{
 	"pgrep": true, "which": true, "command": true, "type": true, "expr": true,
 }
 
-// harmlessPrograms commands before a search cannot be what exited with 1, or nobody
-// would mind.
+// harmlessPrograms are commands before a search that can't be what exited with 1, or whose
+// failure wouldn't matter.
 var harmlessPrograms = map[string]bool{
 	"cd": true, "echo": true, "printf": true, "export": true, "set": true, "true": true, "pushd": true,
 	"ls": true, "cat": true, "head": true, "tail": true,

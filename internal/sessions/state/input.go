@@ -95,7 +95,7 @@ func defaultSignal(ev *event.Event) agent.Signal {
 	return agent.SignalNothing
 }
 
-// turnID returns the event's turn, where the agent's ids tell turns apart.
+// turnID returns the event's turn, if the agent's ids identify turns.
 func (n *input) turnID() string {
 	if n.rules.Spec != nil && n.rules.Spec.NoTurnIDs {
 		return ""
@@ -117,7 +117,7 @@ func (n *input) isAsync() bool {
 	return false
 }
 
-// backgroundTasks counts the tasks that keep the agent going after its last word.
+// backgroundTasks counts the tasks that keep the agent going after its last message.
 func (n *input) backgroundTasks() int {
 	if n.rules.Spec == nil || n.ev.Background == 0 {
 		return 0
@@ -130,7 +130,7 @@ func (n *input) backgroundTasks() int {
 	return count
 }
 
-// isSteering reports whether words sent during a turn are part of it.
+// isSteering reports whether a prompt sent during a turn is part of it.
 func (n *input) isSteering() bool { return n.rules.Spec != nil && n.rules.Spec.Steers }
 
 func (n *input) subagentName() (id, kind string) {

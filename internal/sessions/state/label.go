@@ -15,10 +15,9 @@ import (
 // maxCommand is how much of a command a label shows.
 const maxCommand = 60
 
-// Label returns a tool call in a few words, the same for every agent: "Edit
-// models/foo.go", "Bash: go test ./…". Paths are relative to cwd where they
-// lie below it. It is one line and bounded, but its words are the agent's:
-// whoever shows it must make them harmless.
+// Label describes a tool call briefly, in the same form for every agent: "Edit
+// models/foo.go", "Bash: go test ./…". Paths below cwd are relative to it. It's one line
+// and bounded, but its text is the agent's: escape it before showing it.
 func Label(tool *event.Tool, cwd string) string {
 	if tool == nil {
 		return ""
@@ -167,7 +166,7 @@ func quoteText(s string) string {
 	return "'" + shortenText(s, maxCommand) + "'"
 }
 
-// urlLabel returns where a page lies, without what may be secret in it.
+// urlLabel returns the address of a page, without what may be secret in it.
 func urlLabel(raw string) string {
 	u, err := url.Parse(strings.TrimSpace(raw))
 	if err != nil || u.Host == "" {

@@ -27,8 +27,8 @@ func (s *Session) LeavesAt() time.Time {
 // process can be watched.
 const DoubtAfter = 15 * time.Minute
 
-// ProcessGone tells that a process ended: the sessions in it are over. start
-// is the process's start tick, so that a number used again does no harm.
+// ProcessGone records that a process ended: the sessions in it are over. start is the
+// process's start tick, so that a reused number does no harm.
 func (b *Sessions) ProcessGone(pid int, start uint64, at time.Time) []Change {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -60,10 +60,9 @@ func (b *Sessions) ProcessGone(pid int, start uint64, at time.Time) []Change {
 // that it ended.
 const endsTogether = 3 * time.Second
 
-// Interrupted tells that a person stopped the turn, as the transcript shows
-// and no hook says. at is when the agent wrote it; a turn that began later is
-// not meant. Where the agent reported the end as well, as if all had gone well, the
-// turn was stopped all the same.
+// Interrupted records that you stopped the turn, as the transcript shows and no hook
+// reports. at is when the agent wrote it; a turn that began later isn't meant. The turn was
+// stopped even if the agent reported its end as if all had gone well.
 func (b *Sessions) Interrupted(key Key, at time.Time) Change {
 	return b.updateSession(key, func(s *Session, c *Change) {
 		if t := s.Turn; t != nil && !t.Open() && (t.Result == OK || t.Result == APIError && t.Error == "") &&
@@ -86,9 +85,9 @@ func (t *Turn) endedAbout(at time.Time) bool {
 	return t != nil && !t.Open() && !at.Before(t.Started) && t.Ended.Sub(at).Abs() < endsTogether
 }
 
-// TurnFinished tells that the transcript shows the end of a turn that no hook
-// reported. result may be empty: the turn's tools tell then. turn is the id of
-// the turn, where the agent has ids.
+// TurnFinished records that the transcript shows the end of a turn that no hook reported.
+// result may be empty: then the turn's tools decide. turn is the id of the turn, if the
+// agent has ids.
 func (b *Sessions) TurnFinished(key Key, turn string, result Result, message string, at time.Time) Change {
 	return b.updateSession(key, func(s *Session, c *Change) {
 		other := turn != "" && s.Turn != nil && s.Turn.ID != "" && turn != s.Turn.ID
@@ -109,13 +108,14 @@ func (b *Sessions) TurnFinished(key Key, turn string, result Result, message str
 	})
 }
 
-// CallFor returns a call as the transcript tells of it.
+// CallFor returns a call as the transcript describes it.
 func CallFor(tool *event.Tool) Call {
 	return Call{ID: tool.CallID, Tool: tool.Name, Digest: inputDigest(tool)}
 }
 
-// TerminalGone tells that the terminal that showed a session is gone, though the process
-// behind it may go on. A turn goes on, too, unless it asks there: nobody can answer it.
+// TerminalGone records that the terminal that showed a session is gone, though the process
+// behind it may keep running. A turn continues, too, unless it asks there, where no one can
+// answer.
 func (b *Sessions) TerminalGone(key Key, at time.Time) Change {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -139,9 +139,9 @@ func (b *Sessions) TerminalGone(key Key, at time.Time) Change {
 	return c
 }
 
-// ToolFailed tells of a failed call that only the transcript shows. One that
-// was known before, by its call id, is not counted again, and neither is one that
-// was refused. A turn that ended well then ended with errors.
+// ToolFailed records a failed call that only the transcript shows. One that is already
+// known by its call id isn't counted again, and neither is one that was denied. A turn that
+// ended well then ended with errors.
 func (b *Sessions) ToolFailed(key Key, call Call, f Failure) Change {
 	return b.updateSession(key, func(s *Session, _ *Change) {
 		t := s.Turn
@@ -160,8 +160,8 @@ func (b *Sessions) ToolFailed(key Key, call Call, f Failure) Change {
 	})
 }
 
-// CallDenied tells of a call that was refused at the agent's own prompt, as the
-// transcript shows. Where its end was taken for a failure before, it is one no more.
+// CallDenied records a call that was denied at the agent's own prompt, as the transcript
+// shows. If its end was taken for a failure before, it no longer is.
 func (b *Sessions) CallDenied(key Key, call Call, at time.Time) Change {
 	return b.updateSession(key, func(s *Session, c *Change) {
 		t := s.Turn
@@ -182,8 +182,7 @@ func (b *Sessions) CallDenied(key Key, call Call, at time.Time) Change {
 	})
 }
 
-// CallStopped takes a [Sessions.CallDenied] back: the call was running, and a person
-// stopped it.
+// CallStopped undoes a [Sessions.CallDenied]: the call was running, and you stopped it.
 func (b *Sessions) CallStopped(key Key, call Call) Change {
 	return b.updateSession(key, func(s *Session, c *Change) {
 		if s.Turn == nil || !s.Machine.wasDenied(&call) {
@@ -195,8 +194,8 @@ func (b *Sessions) CallStopped(key Key, call Call) Change {
 	})
 }
 
-// ReviewerSeen tells who decides about permission requests from now on, as the
-// transcript shows.
+// ReviewerSeen records who decides about permission requests from now on, as the transcript
+// shows.
 func (b *Sessions) ReviewerSeen(key Key, reviewer event.Reviewer) Change {
 	return b.updateSession(key, func(s *Session, _ *Change) { s.Reviewer = reviewer })
 }
@@ -212,8 +211,8 @@ func (b *Sessions) SetSummary(key Key, message string) Change {
 	})
 }
 
-// Answered tells that a person answered a call's question, or that its result
-// appeared, as the transcript shows. An empty call means whatever is asked.
+// Answered records that you answered a call's question, or that its result appeared, as the
+// transcript shows. An empty call means whatever is asked.
 func (b *Sessions) Answered(key Key, call string, at time.Time) Change {
 	return b.updateSession(key, func(s *Session, _ *Change) {
 		s.Asks = removeWhere(s.Asks, func(a *Ask) bool { return (call == "" || a.Call == call) && !at.Before(a.At) })
@@ -223,8 +222,8 @@ func (b *Sessions) Answered(key Key, call string, at time.Time) Change {
 	})
 }
 
-// AskAnswered tells that a person answered one question in the agent's own
-// window: the command it was about runs.
+// AskAnswered records that you answered one question in the agent's own terminal: the
+// command it was about runs.
 func (b *Sessions) AskAnswered(key Key, number int, at time.Time) Change {
 	return b.updateSession(key, func(s *Session, c *Change) {
 		before := len(s.Asks)
@@ -257,9 +256,9 @@ func (b *Sessions) Unfollow(name string, at time.Time) []Change {
 	return out
 }
 
-// Resumed tells that a process takes a session up again: it lives, there, and
-// waits for its next prompt. Some agents say nothing of it before that prompt.
-// cwd and title count for a session that is not known.
+// Resumed records that a process resumes a session: it lives, there, and waits for its next
+// prompt. Some agents report nothing before that prompt. cwd and title are used if the
+// session isn't known.
 func (b *Sessions) Resumed(key Key, at time.Time, where event.Place, cwd, title string) Change {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -281,9 +280,9 @@ func (b *Sessions) Resumed(key Key, at time.Time, where event.Place, cwd, title 
 	return c
 }
 
-// ApplyDecision tells what hookmux answered to an event that was applied before: a
-// refused prompt begins no turn, an answered question waits for nobody, and a
-// turn that was kept going is not over.
+// ApplyDecision records what hookmux answered to an event that was applied before: a denied
+// prompt begins no turn, an answered question no longer waits, and a turn that was kept
+// going isn't over.
 func (b *Sessions) ApplyDecision(ev *event.Event, d event.Decision, at time.Time, rules Rules) Change {
 	n := input{ev: ev, at: at, rules: rules}
 	b.mu.RLock()
@@ -325,10 +324,9 @@ func (b *Sessions) ApplyDecision(ev *event.Event, d event.Decision, at time.Time
 	})
 }
 
-// Tick lets time pass: a turn that was silent for long and whose process
-// nobody can watch is doubted, and sessions without a sign of life for
-// [LeaveAfter] are forgotten unless alive says that their process lives.
-// alive may be nil.
+// Tick lets time pass: a turn that was silent for long and whose process can't be watched
+// becomes uncertain, and sessions without a sign of life for [LeaveAfter] are forgotten
+// unless alive says that their process lives. alive may be nil.
 func (b *Sessions) Tick(now time.Time, alive func(*Session) Liveness) []Change {
 	type due struct {
 		s    *Session

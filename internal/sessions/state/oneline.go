@@ -7,8 +7,8 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
-// This file makes one line of other people's texts: titles, final messages, errors, what goes
-// on now.
+// This file makes one line of other programs' texts: titles, final messages, errors, current
+// activity.
 
 // MaxSummary bounds a summary, a title, an error, in characters.
 const MaxSummary = 200

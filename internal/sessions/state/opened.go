@@ -6,9 +6,9 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// Opened tells that an agent is open in a process, although nothing it reported says so:
-// it's listed as a session of its own until it reports one. Nothing changes where a
-// session runs there already.
+// Opened records that an agent is open in a process that hasn't reported anything yet: it's
+// listed as a session of its own until it reports one. If a session already runs there,
+// nothing changes.
 func (b *Sessions) Opened(agent string, at event.Place, cwd string, since time.Time) Change {
 	key := Key{agent, fallbackID(&event.Event{Where: at})}
 	b.mu.Lock()

@@ -4,7 +4,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// Waits reports whether a person must decide something.
+// Waits reports whether you must decide something.
 func (q *Questions) Waits() bool { return !q.WaitingSince.IsZero() }
 
 // isInInbox reports whether the inbox has a request about the question.
@@ -17,7 +17,7 @@ func (q *Questions) isInInbox(ask *Ask) bool {
 	return false
 }
 
-// OpenAsks returns the questions that stand at the agent's own prompt alone.
+// OpenAsks returns the questions that only the agent's own prompt asks.
 func (q *Questions) OpenAsks() []Ask {
 	var open []Ask
 	for i := range q.Asks {
@@ -102,7 +102,7 @@ func (q *Questions) askPutBy(n *input) int {
 	return -1
 }
 
-// namesNoCall reports whether nothing tells which call is asked about.
+// namesNoCall reports whether it isn't known which call is asked about.
 func (a *Ask) namesNoCall() bool { return a.Call == "" && a.Tool == "" }
 
 // isAbout reports whether the question is about this call.

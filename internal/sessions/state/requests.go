@@ -6,8 +6,8 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// RequestOpened tells that a request of an event waits for a person.
-// Whatever the settings say about following the agent's status, this is known.
+// RequestOpened records that a request about an event waits for you. This is known whatever
+// the settings say about following the agent's status.
 func (b *Sessions) RequestOpened(id string, ev *event.Event, at time.Time, rules Rules) Change {
 	n := input{ev: ev, at: at, rules: rules}
 	b.mu.Lock()
@@ -37,9 +37,9 @@ func (b *Sessions) RequestOpened(id string, ev *event.Event, at time.Time, rules
 	return c
 }
 
-// RequestEnded tells that the request no longer waits. settled says that the
-// person decided, here or at the agent's own prompt, or that the agent is gone; else
-// the agent's own question about the same, if there is one, is still open.
+// RequestEnded records that the request no longer waits. settled says that you decided, here
+// or at the agent's own prompt, or that the agent is gone; otherwise the agent's own
+// question about the same, if there is one, is still open.
 func (b *Sessions) RequestEnded(id string, settled bool, at time.Time) Change {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,16 +1,13 @@
-// Package state holds what hookmux knows about every agent's session: what it
-// does now, whether it waits for a person, how its turns went, what it is
-// called.
+// Package state holds what hookmux knows about every agent's session: what it does now,
+// whether it waits for you, how its turns went, what it's called.
 //
-// It is pure: events and other news go in, state comes out. It does no I/O,
-// reads no clock (every time is a parameter) and knows no agent by name: what
-// is peculiar to one comes in as [Rules], from the catalogue. It is the only
-// status machine of hookmux.
+// It is pure: events and other news go in, state comes out. It does no I/O, reads no clock
+// (every time is a parameter) and knows no agent by name: an agent's peculiarities come in
+// as [Rules], from the catalogue. It is hookmux's only status machine.
 //
-// A [Sessions] holds the sessions. Each news item makes a new [Session] value in
-// place of the old one and says in a [Change] what became different, so that
-// readers keep what they got without locks, and notifications, streams and
-// storage need not compare anything.
+// A [Sessions] holds the sessions. Each news item makes a new [Session] value that replaces
+// the old one and says in a [Change] what became different, so that readers keep what they
+// got without locks, and notifications, streams and storage needn't compare anything.
 package state
 
 import (
@@ -26,7 +23,7 @@ type Key struct {
 	ID    string `json:"id"`
 }
 
-// String returns the key as people write it.
+// String returns the key as it's shown.
 func (k Key) String() string { return k.Agent + ":" + k.ID }
 
 // Status says what a session does.
@@ -48,8 +45,8 @@ func Statuses() []Status {
 	return []Status{NeverRan, Running, Idle, WaitingForYou, Success, Failed, Unsure}
 }
 
-// Rank orders statuses by how much they want a person's eye, most first: one
-// mark for many sessions shows the highest.
+// Rank orders statuses by how much they need your attention, most first: one mark for many
+// sessions shows the highest.
 func (s Status) Rank() int {
 	switch s {
 	case WaitingForYou:
@@ -94,8 +91,8 @@ const (
 	maxClosedTurns = 32
 )
 
-// Session is one session as it stands. Values handed out are never changed;
-// treat them as read-only. It goes to JSON and back without loss.
+// Session is the current state of one session. Values handed out are never changed; treat
+// them as read-only. It goes to JSON and back without loss.
 type Session struct {
 	Key
 	Status    Status    `json:"status"`
@@ -131,8 +128,8 @@ type Session struct {
 
 	Ended     time.Time `json:"ended,omitzero"` // zero while it lives
 	EndReason string    `json:"endReason,omitempty"`
-	// CutOff says that it ended in the middle of a turn, and that nobody can have wanted
-	// it: it stays on the list until the user takes it off.
+	// CutOff says that it ended in the middle of a turn, surely unintended: it stays on the
+	// list until the user removes it.
 	CutOff bool `json:"cutOff,omitempty"`
 
 	// Unprompted says that the agent was only seen to be open: it has reported nothing.
@@ -145,8 +142,8 @@ type Session struct {
 	Machine MachineState `json:"beneath"`
 }
 
-// MachineState is remembered by the machine for later events; nobody else
-// should read anything into it.
+// MachineState is what the machine remembers for later events; don't read anything else
+// into it.
 type MachineState struct {
 	Base          Status         `json:"base,omitempty"`        // the status without what is asked
 	BaseSince     time.Time      `json:"baseSince,omitzero"`    // of Base
@@ -210,12 +207,12 @@ type Failure struct {
 	Text string    `json:"text,omitempty"`
 	Exit int       `json:"exit,omitempty"` // a command's exit code; 0 when none is known
 	Call string    `json:"call,omitempty"`
-	// Early says that the transcript told of it and the agent's event did not yet.
+	// Early says that the transcript showed it before the agent's event did.
 	Early bool `json:"early,omitempty"`
 }
 
-// Subagent is a helper of the session. What it does counts for the session;
-// its end is not the session's.
+// Subagent is a helper of the session. What it does belongs to the session; its end isn't
+// the session's.
 type Subagent struct {
 	ID      string    `json:"id,omitempty"`
 	Type    string    `json:"type,omitempty"`
@@ -230,17 +227,17 @@ type Subagent struct {
 // A list is never written to: what changes it makes a new one.
 type SubagentList []Subagent
 
-// Questions need a person's decision in a session: what the agent itself
-// asks, and what hookmux holds.
+// Questions need your decision in a session: what the agent itself asks, and requests in
+// the inbox.
 type Questions struct {
-	// WaitingSince is when a person was first asked for what is still open;
-	// zero while nobody is waited for.
+	// WaitingSince is when you were first asked for what is still open; zero while nothing
+	// waits for you.
 	WaitingSince time.Time     `json:"waitingSince,omitzero"`
 	Asks         []Ask         `json:"asks,omitempty"`     // what the agent itself asks
 	Requests     []OpenRequest `json:"requests,omitempty"` // waiting in the inbox
 }
 
-// Ask is something a person must decide.
+// Ask is something you must decide.
 type Ask struct {
 	At     time.Time `json:"at"`
 	Actor  string    `json:"actor,omitempty"` // the subagent that asks
@@ -261,8 +258,8 @@ type Ask struct {
 	Event   string         `json:"-"`                 // the event that asked, while this daemon knows it
 }
 
-// OpenRequest is a request that hookmux itself keeps waiting for a person, as opposed to
-// a question that stands at the agent's own prompt.
+// OpenRequest is a request in hookmux's inbox, as opposed to a question at the agent's own
+// prompt.
 type OpenRequest struct {
 	ID   string    `json:"id"` // of the request
 	At   time.Time `json:"at"`
@@ -284,8 +281,7 @@ type Call struct {
 	// daemon knows it.
 	Command string `json:"command,omitempty"`
 	Whole   string `json:"-"`
-	// Approved says that a person was asked and said yes: the agent reported the
-	// call again.
+	// Approved says that you were asked and said yes: the agent reported the call again.
 	Approved bool `json:"leave,omitempty"`
 }
 
@@ -310,7 +306,7 @@ func (t Title) Name() string {
 	return t.Own
 }
 
-// Locked reports whether a person named the session.
+// Locked reports whether you named the session.
 func (t Title) Locked() bool { return t.Given != "" }
 
 // newSession returns a session of which nothing is known.

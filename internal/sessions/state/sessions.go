@@ -23,10 +23,9 @@ func NewSessions() *Sessions {
 	return &Sessions{sessionTable: table, waiting: map[string]Key{}}
 }
 
-// Load adds stored sessions, in place of what is known under
-// their keys. alive tells whether a session's process still runs; where a
-// turn was open and it is not known to live, the session becomes [Unsure]
-// (the agent may have gone on while nobody listened), or ended when the
+// Load adds stored sessions, replacing what is known under their keys. alive reports whether
+// a session's process still runs; if a turn was open and it isn't known to live, the session
+// becomes [Unsure] (the agent may have continued while no daemon ran), or ended if the
 // process is known to be gone. alive may be nil.
 func (b *Sessions) Load(stored []*Session, now time.Time, alive func(*Session) Liveness) {
 	b.mu.Lock()
@@ -105,7 +104,7 @@ func (b *Sessions) Len() int {
 	return len(b.sessions)
 }
 
-// Snapshot returns every session as it stands, the one that started first first.
+// Snapshot returns the current state of every session, the one that started first first.
 // The values may be kept and read without locks.
 func (b *Sessions) Snapshot() []*Session {
 	b.mu.RLock()
@@ -117,8 +116,8 @@ func (b *Sessions) Snapshot() []*Session {
 	return out
 }
 
-// Waiting returns the sessions with something that waits for a person, the one that has
-// waited longest first; of those that have ended, what hookmux still holds.
+// Waiting returns the sessions with something that waits for you, the longest wait first;
+// of those that have ended, what is still in the inbox.
 func (b *Sessions) Waiting() []*Session {
 	b.mu.RLock()
 	out := b.selectSessions(func(s *Session) bool { return len(s.Requests) > 0 || s.Live() && len(s.Asks) > 0 })
@@ -191,8 +190,8 @@ func (b *Sessions) Forget(key Key) Change {
 	return Change{Key: key, From: s.Status, To: NeverRan, Gone: true}
 }
 
-// SetPlace tells where a session runs, when that is learnt from elsewhere than
-// its events (a pane that was looked for, a process that was found).
+// SetPlace records where a session runs, if that is learnt from elsewhere than its events (a
+// pane that was looked for, a process that was found).
 func (b *Sessions) SetPlace(key Key, at event.Place) Change {
 	return b.updateSession(key, func(s *Session, _ *Change) { s.Place = at })
 }

@@ -48,5 +48,5 @@ var texts = [...]string{
 	NoExitCode:          "finished without an exit code",
 }
 
-// String returns the reason as people read it.
+// String returns the reason as it's shown.
 func (r StaleReason) String() string { return texts[r] }

@@ -24,10 +24,10 @@ type TerminalReport struct {
 	Session  string // the agent's own id of the session, where the report tells it
 }
 
-// ApplyTerminal applies a report about a terminal as mux0's own application
-// would, by its rules about which state may follow which; but the start of a turn
-// survives a question. Where the agent's own events tell of the session, the report
-// counts for nothing, and the terminal's own row goes.
+// ApplyTerminal applies a report about a terminal as mux0's own application would, by its
+// rules about which state may follow which; but the start of a turn survives a question. If
+// the agent's own events report the session, the report is ignored, and the terminal's own
+// row is removed.
 func (b *Sessions) ApplyTerminal(r *TerminalReport, where event.Place, rules Rules) Change {
 	at, key := r.At, Key{r.Agent, r.Terminal}
 	b.mu.Lock()
@@ -77,8 +77,8 @@ func (b *Sessions) ApplyTerminal(r *TerminalReport, where event.Place, rules Rul
 	return c
 }
 
-// hasOwnSession reports whether events of the agent itself tell of what runs in a
-// terminal: under the id that the report names, or in the same process.
+// hasOwnSession reports whether the agent's own events report what runs in a terminal:
+// under the id that the report names, or in the same process.
 func hasOwnSession(b *Sessions, r *TerminalReport, where event.Place) bool {
 	keys := []Key{{r.Agent, r.Session}}
 	if where.PID != 0 && !where.Shared {

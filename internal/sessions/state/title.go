@@ -16,8 +16,8 @@ func (b *Sessions) TitleSeen(key Key, source, title string, rules Rules) Change 
 	return b.updateSession(key, func(s *Session, _ *Change) { s.Title.offerTitle(source, title, rules.Spec) })
 }
 
-// Rename gives a session a title that stands until [Sessions.AutoTitle]; a blank
-// one changes nothing.
+// Rename gives a session a title that it keeps until [Sessions.AutoTitle]; a blank one
+// changes nothing.
 func (b *Sessions) Rename(key Key, title string) Change {
 	return b.updateSession(key, func(s *Session, _ *Change) {
 		if title = Fold(title, maxSummary); title != "" {
@@ -26,7 +26,7 @@ func (b *Sessions) Rename(key Key, title string) Change {
 	})
 }
 
-// AutoTitle takes a person's title away again: the best the agent has shows.
+// AutoTitle removes the title that you gave: the best one the agent has is shown.
 func (b *Sessions) AutoTitle(key Key) Change {
 	return b.updateSession(key, func(s *Session, _ *Change) { s.Title.Given = "" })
 }
@@ -96,8 +96,8 @@ func isPlaceholder(title string, spec *agent.StatusSpec) bool {
 	return false
 }
 
-// wrapperTags are elements in which agents hand their own words, or a person's
-// commands, to the model as if they were prompts.
+// wrapperTags are elements in which agents pass their own text, or your commands, to the
+// model as if they were prompts.
 var wrapperTags = []string{
 	"<task-notification", "<command-", "<local-command-", "<system-reminder", "<system_reminder",
 	"<system_notification",
@@ -105,8 +105,8 @@ var wrapperTags = []string{
 	"<permissions", "<turn_aborted", "<collaboration_mode", "<agents_md", "<skill",
 }
 
-// PromptTitle returns the title a prompt gives; empty when it gives none: slash
-// commands and the agent's own words don't.
+// PromptTitle returns the title that a prompt gives; empty if it gives none: slash commands
+// and the agent's own text don't.
 func PromptTitle(prompt string) string {
 	if len(prompt) > 64<<10 {
 		prompt = prompt[:64<<10]

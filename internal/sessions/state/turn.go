@@ -26,8 +26,8 @@ func (s *Session) sessionStarted(n *input, _ *Change) {
 		return
 	}
 	if s.Turn.Open() {
-		// The session was taken up anew, most likely by another process: who
-		// had the turn is gone, and how it went nobody knows.
+		// The session was resumed, most likely by another process: the one that had the turn
+		// is gone, and how the turn went isn't known.
 		s.closeTurn(n.at, Interrupted)
 		s.Asks = nil
 		s.Machine.setBase(Idle, n.at)
@@ -64,8 +64,8 @@ func (s *Session) sessionEnded(n *input, c *Change) {
 	}
 }
 
-// endSession ends the session. A turn that was open is cut off; that counts as a
-// failure when no person can have wanted it.
+// endSession ends the session. An open turn is cut off; that is a failure if it was surely
+// unintended.
 func (s *Session) endSession(at time.Time, reason string, unwanted bool) {
 	if s.Turn.Open() {
 		s.closeTurn(at, Interrupted)
@@ -90,8 +90,8 @@ func (s *Session) endSession(at time.Time, reason string, unwanted bool) {
 	}
 }
 
-// markUnsure is for a session that ran when it was last heard of, where nothing tells
-// whether it still does.
+// markUnsure is for a session that ran at its last report, if it isn't known whether it still
+// does.
 func (s *Session) markUnsure(at time.Time) {
 	s.Asks = nil
 	s.Machine.setBase(Unsure, at)
@@ -99,7 +99,7 @@ func (s *Session) markUnsure(at time.Time) {
 	s.deriveStatus()
 }
 
-// promptSubmitted begins a turn, or goes on with what the agent told itself.
+// promptSubmitted begins a turn, or continues one if the agent prompted itself.
 func (s *Session) promptSubmitted(n *input, c *Change) {
 	if !s.Live() {
 		s.reviveSession()
@@ -140,8 +140,8 @@ func (s *Session) promptSubmitted(n *input, c *Change) {
 	c.TurnStarted = true
 }
 
-// unreportedResult returns how a turn went whose end nobody reported before the next one
-// began: its last word may have been said, else it was cut off.
+// unreportedResult returns how a turn went whose end wasn't reported before the next one
+// began: its last message may have been sent, otherwise it was cut off.
 func (m *MachineState) unreportedResult(t *Turn, background int) Result {
 	if background > 0 || m.MaybeFinished {
 		return t.resultFromTools()
@@ -173,7 +173,7 @@ func (s *Session) reopenTurn(at time.Time) {
 	s.Machine.setBase(Running, at)
 }
 
-// continueTurn lets the open turn go on; nobody is waited for.
+// continueTurn continues the open turn; nothing waits for you.
 func (s *Session) continueTurn(n *input) {
 	s.Asks = nil
 	s.Machine.setBase(Running, n.at)
@@ -205,7 +205,7 @@ func (s *Session) turnEnded(n *input, c *Change) {
 	if s.Turn != nil && !s.Turn.Open() {
 		id := n.turnID()
 		if !n.ev.GoingOn && (id == "" || id == s.Turn.ID) {
-			// Said again: the first word about how it went stands.
+			// Reported again: the first message about how it went is kept.
 			if s.Turn.Summary == "" && (n.rules.Spec == nil || !n.rules.Spec.SaysNothing(n.ev.Message)) {
 				s.Turn.Summary = SummaryLine(n.ev.Message)
 				s.Machine.recomputeResult(s.Turn)
@@ -227,7 +227,7 @@ func (s *Session) turnEnded(n *input, c *Change) {
 	s.finishTurn(n, c, "")
 }
 
-// finishTurn ends the turn with a result; with none given, its tool calls tell.
+// finishTurn ends the turn with a result; without one, its tool calls decide.
 func (s *Session) finishTurn(n *input, c *Change, result Result) {
 	if !s.Turn.Open() {
 		same := s.Turn != nil && (n.turnID() == "" || n.turnID() == s.Turn.ID)
@@ -265,9 +265,9 @@ func (s *Session) finishTurn(n *input, c *Change, result Result) {
 	c.TurnEnded, c.Turn = true, s.Turn
 }
 
-// resultFromTools returns how the turn went as far as its tools tell: an agent that
-// went on after a failed call, or said its last word after it, has most likely dealt
-// with it; one that ended with a failed call and without a word has not.
+// resultFromTools returns how the turn went as far as its tools show: an agent that
+// continued after a failed call, or sent its last message after it, has most likely dealt
+// with it; one that ended with a failed call and without a message has not.
 func (t *Turn) resultFromTools() Result {
 	if t.LastCallFailed && t.Summary == "" {
 		return ToolErrors
@@ -344,9 +344,9 @@ func (s *Session) agentCallsUser(n *input, c *Change) {
 	s.finishTurn(&quiet, c, Interrupted)
 }
 
-// agentBecameIdle is called when nothing goes on any more. It ends a turn whose end
-// nobody reported; an open question was refused then. The event's text is not the
-// agent's last message.
+// agentBecameIdle is called when the agent has become idle. It ends a turn whose end wasn't
+// reported; an open question was denied then. The event's text isn't the agent's last
+// message.
 func (s *Session) agentBecameIdle(n *input, c *Change) {
 	if !s.Turn.Open() {
 		s.Asks = nil

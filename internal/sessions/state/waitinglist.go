@@ -7,7 +7,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// Waiting is one thing of a session that waits for a person.
+// Waiting is one thing of a session that waits for you.
 type Waiting struct {
 	ID      string // of the request, or of the question at the agent's own prompt
 	InInbox bool   // hookmux holds it; else it stands at the agent's own prompt
@@ -21,9 +21,8 @@ type Waiting struct {
 	Event string // the event that asked, unless hookmux has kept it waiting already
 }
 
-// WaitingList returns everything of a session that waits for a person: what hookmux
-// holds, and what stands at the agent's own prompt alone. A session that has
-// ended waits for nobody.
+// WaitingList returns everything of a session that waits for you: requests in the inbox, and
+// those that only the agent's own prompt shows. Nothing of a session that has ended waits.
 func (s *Session) WaitingList() []Waiting {
 	if !s.Live() {
 		return nil

@@ -7,9 +7,9 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// siblingWindow is how soon after a question another call of the same actor
-// is a sibling of the one that is asked about, not a sign of an answer: calls
-// of one message are reported together, and people are slower.
+// siblingWindow is how soon after a question another call of the same actor is a sibling of
+// the call in question, not a sign of an answer: calls of one message are reported
+// together, and people are slower.
 const siblingWindow = 2 * time.Second
 
 // workReported records that something goes on in the turn.
@@ -224,8 +224,8 @@ func (s *Session) recordOutcome(n *input, call *Call, twice bool) {
 	s.Errors = appendBounded(s.Errors, f, MaxErrors)
 }
 
-// consumeEarly reports whether the transcript told of the failure of a turn's call before the
-// event of its end. That counts once: it is taken for told in the list returned.
+// consumeEarly reports whether the transcript showed the failure of a turn's call before the
+// event of its end. That is counted once: the returned list no longer contains it.
 func consumeEarly(list []Failure, turn int, call string) ([]Failure, bool) {
 	for i := range list {
 		if f := &list[i]; f.Early && call != "" && f.Turn == turn && f.Call == call {
@@ -237,8 +237,8 @@ func consumeEarly(list []Failure, turn int, call string) ([]Failure, bool) {
 	return list, false
 }
 
-// failureKnown reports whether a failure of this turn is known: by its call, or,
-// where one of the two who tell of it knows no ids, by what was called.
+// failureKnown reports whether a failure of this turn is known: by its call, or, if one of
+// the two reports has no ids, by what was called.
 func failureKnown(list []Failure, f Failure) bool {
 	for i := range list {
 		old := &list[i]
@@ -262,8 +262,7 @@ func withFile(list []string, path, cwd string) []string {
 	return appendBounded(removeWhere(list, func(old *string) bool { return *old == path }), path, MaxFiles)
 }
 
-// recordLateFiles keeps what a late event still tells: files, and nothing about
-// the status.
+// recordLateFiles keeps what a late event still adds: files, and nothing about the status.
 func (s *Session) recordLateFiles(n *input) {
 	if n.ev.Kind == event.ToolAfter && n.ev.Tool != nil {
 		if failed, _, _ := Failing(n.ev); !failed {

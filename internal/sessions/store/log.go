@@ -43,8 +43,8 @@ type Log struct {
 // defaultMinimum is small enough not to matter on any disk.
 const defaultMinimum = 1 << 20
 
-// OpenLog reads a file, makes it where it is missing, and hands each state that
-// counts to each, in no order. Skipped are lines that could not be read.
+// OpenLog reads a file, creates it if it's missing, and passes each current state to each,
+// in no order. Skipped are lines that couldn't be read.
 func OpenLog(path string, each func(Entry)) (l *Log, skipped int, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, 0, err
@@ -81,8 +81,8 @@ func OpenLog(path string, each func(Entry)) (l *Log, skipped int, err error) {
 	return l, skipped, nil
 }
 
-// ReadLog hands each state that counts to each, in no order, and changes nothing. A file
-// that's missing has none.
+// ReadLog passes each current state to each, in no order, and changes nothing. A missing
+// file has none.
 func ReadLog(path string, each func(Entry)) error {
 	file, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -105,7 +105,7 @@ func ReadLog(path string, each func(Entry)) error {
 	return nil
 }
 
-// parse reads the lines of a file; the last one for a key counts.
+// parse reads the lines of a file; the last one for a key is current.
 func parse(b []byte, count func(e Entry, size int64)) (latest map[string]Entry, skipped int) {
 	latest = map[string]Entry{}
 	for rest := b; len(rest) > 0; {
@@ -139,8 +139,8 @@ func setMisfitAside(path string) (aside string, err error) {
 
 func isNull(v json.RawMessage) bool { return len(v) == 0 || string(v) == "null" }
 
-// countEntry keeps account of what is outdated. It tells when to write the file
-// anew and nothing else, so two keys of one sum would do no harm.
+// countEntry tracks what is outdated. It only decides when to rewrite the file, so two keys
+// with one sum would do no harm.
 func (l *Log) countEntry(e Entry, size int64) {
 	key := maphash.String(l.seed, e.Key)
 	l.live -= l.sizes[key]
@@ -179,7 +179,7 @@ func (l *Log) Append(entries []Entry) error {
 
 var errGone = errors.New("the file was deleted or replaced")
 
-// gone reports whether somebody took the file away.
+// gone reports whether the file was removed.
 func (l *Log) gone() bool {
 	there, err := os.Stat(l.path)
 	if err != nil {
@@ -211,11 +211,10 @@ func appendLine(b []byte, e Entry) ([]byte, error) {
 	return append(b, "}\n"...), nil
 }
 
-// Full reports whether the file is mostly outdated, so that writing it anew
-// pays.
+// Full reports whether the file is mostly outdated, so that rewriting it pays.
 func (l *Log) Full() bool { return l.size > l.minimum && l.size > 4*l.live }
 
-// Rewrite writes the file anew with exactly these states.
+// Rewrite rewrites the file with exactly these states.
 func (l *Log) Rewrite(entries []Entry) error {
 	tmp, err := os.CreateTemp(filepath.Dir(l.path), "."+filepath.Base(l.path)+"-*") // 0600
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
-// interruptedByUser begins the row Claude Code writes when a person stops it;
-// no hook tells.
+// interruptedByUser begins the row that Claude Code writes when you stop it; no hook reports
+// it.
 const interruptedByUser = "[Request interrupted by user"
 
 // claudeRow reads a row of ~/.claude/projects/<dir>/<session>.jsonl. Rows come

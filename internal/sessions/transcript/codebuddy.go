@@ -5,9 +5,9 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
-// codebuddyRow reads a row of ~/.codebuddy/projects/<dir>/<session>.jsonl. An
-// interrupt and a failed request to the model come as words of the agent with
-// an error beside them; its hooks report both as a plain end.
+// codebuddyRow reads a row of ~/.codebuddy/projects/<dir>/<session>.jsonl. An interrupt and
+// a failed request to the model appear as messages of the agent with an error beside them;
+// its hooks report both as a plain end.
 func codebuddyRow(row []byte, _ string, emit func(Fact)) {
 	at := timeAt(row, "timestamp")
 	beside := jsontext.Get(row, "providerData")

@@ -10,8 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
-// codexRow reads a row of a rollout. Exit codes of commands stand nowhere
-// else.
+// codexRow reads a row of a rollout. The exit codes of commands are nowhere else.
 func codexRow(row []byte, _ string, emit func(Fact)) {
 	at := timeAt(row, "timestamp")
 	payload := jsontext.Get(row, "payload")
@@ -58,8 +57,8 @@ func codexRow(row []byte, _ string, emit func(Fact)) {
 	}
 }
 
-// reviewerRefusals begin what a call comes to that Codex's own reviewer refused, or could
-// not decide. What a hook or a person refuses is told by its own event.
+// reviewerRefusals begin the result of a call that Codex's own reviewer denied, or couldn't
+// decide. What a hook or you deny is reported by its own event.
 var reviewerRefusals = []string{
 	"This action was rejected due to unacceptable risk", "Automatic approval review",
 }
@@ -74,8 +73,8 @@ func refusedByReviewer(output string) bool {
 	return slices.ContainsFunc(reviewerRefusals, func(begin string) bool { return strings.HasPrefix(why, begin) })
 }
 
-// emitReviewer tells who decides about permission requests. Codex names the
-// person "user"; every other name is a reviewer of its own.
+// emitReviewer reports who decides about permission requests. Codex calls you "user"; every
+// other name is a reviewer of its own.
 func emitReviewer(emit func(Fact), at time.Time, name string) {
 	switch name {
 	case "": // older versions name nobody
@@ -127,7 +126,7 @@ func codexCommand(item []byte) []byte {
 	return append(append([]byte(`{"command":`), last...), '}')
 }
 
-// codexInput returns a call's input; it stands there as text.
+// codexInput returns a call's input, which is written there as text.
 func codexInput(payload []byte) []byte {
 	for _, key := range []string{"arguments", "input"} {
 		if s, ok := jsontext.String(jsontext.Get(payload, key)); ok {
@@ -144,8 +143,8 @@ func codexTurn(payload []byte, turn string) string {
 	return textAt(payload, "internal_chat_message_metadata_passthrough", "turn_id")
 }
 
-// codexIndexRow reads session_index.jsonl, where the names of all threads
-// stand; the last row of a thread counts.
+// codexIndexRow reads session_index.jsonl, which has the names of all threads; the last row
+// of a thread is current.
 func codexIndexRow(row []byte, session string, emit func(Fact)) {
 	if textAt(row, "id") == session {
 		emitText(emit, Fact{Kind: Title, At: timeAt(row, "updated_at"), Source: agent.TitleIndex,

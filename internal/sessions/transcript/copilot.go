@@ -46,8 +46,8 @@ func copilotRow(row []byte, _ string, emit func(Fact)) {
 	}
 }
 
-// copilotWorkspace reads workspace.yaml, where the session's name stands: the
-// first prompt until the user gives one.
+// copilotWorkspace reads workspace.yaml, which has the session's name: the first prompt
+// until you give one.
 func copilotWorkspace(doc []byte, _ string, emit func(Fact)) {
 	var workspace struct {
 		Name  any `yaml:"name"`

@@ -36,16 +36,16 @@ type Fact struct {
 	Exit   int       `json:"exit,omitempty"`
 	Failed bool      `json:"failed,omitempty"`
 	Denied bool      `json:"denied,omitempty"`
-	// Stopped says that a person stopped a call. Whether it was running then, or was
-	// still asked about, the row of a call does not tell; that of an interruption says
-	// it was running.
+	// Stopped says that you stopped a call. The row of a call doesn't show whether it was
+	// running then or still waiting for permission; that of an interruption says it was
+	// running.
 	Stopped bool `json:"stopped,omitempty"`
 	// Reviewer decides about permission requests.
 	Reviewer event.Reviewer `json:"reviewer,omitempty"`
-	// Early says that the fact stands at the beginning of a record whose
-	// middle was not read: good for the first prompt, no news otherwise.
+	// Early says that the fact is from the beginning of a record whose middle wasn't read: use
+	// it for the first prompt, not as news.
 	Early bool `json:"early,omitempty"`
-	// First says that it was there when the record was first read: what it
-	// tells happened before anybody looked.
+	// First says that it was there when the record was first read: it happened before anything
+	// followed the record.
 	First bool `json:"first,omitempty"`
 }

@@ -54,7 +54,7 @@ func kimiLoop(event []byte, f Fact, emit func(Fact)) {
 	}
 }
 
-// kimiState reads state.json, where the session's title stands.
+// kimiState reads state.json, which has the session's title.
 func kimiState(doc []byte, _ string, emit func(Fact)) {
 	source := agent.TitlePayload
 	if isWord(doc, "true", "isCustomTitle") {

@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// fileID tells one file from another of the same name.
+// fileID distinguishes files of the same name.
 type fileID struct{ dev, ino uint64 }
 
-// openRegular never follows a link at the end and never waits: a pipe or a device
-// that stands where a record should be must not hold the daemon up.
+// openRegular never follows a link at the end and never waits: a pipe or device in place of
+// a record must not block the daemon.
 func openRegular(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
 }

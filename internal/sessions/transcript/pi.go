@@ -40,8 +40,8 @@ func piRow(row []byte, _ string, emit func(Fact)) {
 	}
 }
 
-// piEnd reads how a message stopped: an abort is told as an error of its own.
-// Other errors are tried again, so they end nothing.
+// piEnd reads how a message stopped: an abort is reported as an error of its own. Other
+// errors are retried, so they end nothing.
 func piEnd(message []byte, f Fact, emit func(Fact)) {
 	switch textAt(message, "stopReason") {
 	case "aborted":

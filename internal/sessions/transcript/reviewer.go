@@ -10,9 +10,8 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// reviewerWindows are how much of a record's end is searched for its reviewer,
-// one after the other. The row stands at the beginning of a turn, so that a long
-// turn may have much behind it.
+// reviewerWindows are how much of a record's end is searched for its reviewer, one after the
+// other. The row is at the beginning of a turn, so that a long turn may have much after it.
 var reviewerWindows = []int64{tailWindow, 8 << 20}
 
 // NamesReviewer reports whether an agent's records say who decides about its
@@ -21,10 +20,10 @@ func NamesReviewer(spec *agent.TranscriptSpec) bool {
 	return spec != nil && formats[spec.Format].reviewerKey != ""
 }
 
-// NewestReviewer returns who decides about permission requests, as the newest row of
-// a session's record says that names somebody. It reads the end of the record
-// alone, a bounded part of it. path is what the agent said its record is, or
-// empty. [event.ReviewerUnknown] means that nothing was found.
+// NewestReviewer returns who decides about permission requests, from the newest row of a
+// session's record that names a reviewer. It reads only a bounded part of the record's end.
+// path is what the agent said its record is, or empty. [event.ReviewerUnknown] means that
+// nothing was found.
 func NewestReviewer(spec *agent.TranscriptSpec, session, path string, env Env) (event.Reviewer, error) {
 	if !NamesReviewer(spec) {
 		return event.ReviewerUnknown, ErrUnknown

@@ -11,8 +11,8 @@ import (
 // ErrOutside says that a path does not lie in the agent's store.
 var ErrOutside = errors.New("lies outside the agent's own store")
 
-// realPathWithin returns the real path of a file if it lies below root. A file that is not
-// there yet may still come: its directory counts then.
+// realPathWithin returns the real path of a file if it is below root. For a file that isn't
+// there yet, its directory is checked.
 func realPathWithin(root, path string) (string, error) {
 	if !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
 		return "", fmt.Errorf("%q: %w", path, ErrOutside)

@@ -152,8 +152,7 @@ func (t *Tail) readRows(file io.ReaderAt, offset, length int64, emit func(Fact))
 		}
 	}
 	if t.inRow || len(buf) > maxRow {
-		// The rest of a row nobody wants: what was seen of it need not be seen
-		// again.
+		// The rest of a row that isn't needed: the part already read needn't be read again.
 		t.offset += int64(len(buf))
 		t.inRow = len(buf) > 0 || t.inRow
 	}

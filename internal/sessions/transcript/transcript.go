@@ -1,21 +1,17 @@
-// Package transcript reads what agents write down about their sessions: it
-// tells what no hook reports. Titles, the agent's final message, that a person
-// pressed Esc, how a command ended.
+// Package transcript reads what agents write about their sessions and no hook reports:
+// titles, the agent's final message, that you pressed Esc, how a command ended.
 //
-// A [Reader] follows one session. Each [Reader.Read] gives the facts that are
-// new; what it costs depends on what was added, never on how large the record
-// is: of a record it has not seen it reads the beginning (the first prompt)
-// and the end.
+// A [Reader] follows one session. Each [Reader.Read] returns the facts that are new; what it
+// costs depends on what was added, never on how large the record is: of a record it hasn't
+// seen it reads the beginning (the first prompt) and the end.
 //
-// Paths come from agents and are not trusted: only a regular file that really
-// lies below the agent's known store is opened, for reading, without waiting.
-// Files are never written, locked or kept open. The text in facts is the
-// agent's; whoever shows it must make it harmless.
+// Paths come from agents and aren't trusted: only a regular file that really is below the
+// agent's known store is opened, for reading, without waiting. Files are never written,
+// locked or kept open. The text in facts is the agent's: escape it before showing it.
 //
-// Not read, with the reason: OpenCode's and Codex's SQLite files (opening the
-// live database of a running program means taking its locks; OpenCode's
-// plugin reports the same, Codex writes its names into session_index.jsonl as
-// well).
+// Not read, with the reason: OpenCode's and Codex's SQLite files (opening the live database
+// of a running program means taking its locks; OpenCode's plugin reports the same, Codex
+// writes its names into session_index.jsonl as well).
 package transcript
 
 import (
@@ -49,9 +45,9 @@ type Reader struct {
 	tails   []*Tail
 }
 
-// Open finds the records of a session. path is what the agent said its
-// transcript is, or empty: then the store is searched by the session's id. It
-// is an error when there is nothing to read, or it must not be read.
+// Open finds the records of a session. path is what the agent said its transcript is, or
+// empty: then the store is searched by the session's id. It fails if there is nothing to
+// read, or it must not be read.
 func Open(spec *agent.TranscriptSpec, session, path string, env Env) (*Reader, error) {
 	if spec == nil || spec.Format == "" {
 		return nil, ErrUnknown
@@ -124,7 +120,7 @@ func (r *Reader) Files() []string {
 	return out
 }
 
-// Tells reports whether a row of one of its files tells anything.
+// Tells reports whether a row of one of its files contains a fact.
 func (r *Reader) Tells(file string, row []byte) bool {
 	told := false
 	for _, t := range r.tails {

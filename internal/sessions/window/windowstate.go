@@ -21,8 +21,8 @@ import (
 const (
 	// PollInterval is how often the file is read.
 	PollInterval = 50 * time.Millisecond
-	// SettleTime is how long the file must say that nobody is waited for:
-	// between two dialogs an agent may be at work for a moment.
+	// SettleTime is how long the file must say that nothing waits for you: between two dialogs
+	// an agent may work for a moment.
 	SettleTime = 200 * time.Millisecond
 
 	maxFileSize = 64 << 10
