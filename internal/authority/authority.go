@@ -1,32 +1,30 @@
-// Package authority tells a person at a trusted terminal from an agent that would like to
-// be one.
+// Package authority distinguishes you at a trusted terminal from an agent that would like to
+// be you.
 //
-// The daemon asks it before every method: reporting and reading are open to the
-// daemon's own user; deciding (replies, permissions, trust, config, stop, install)
-// only to a person who sits somewhere. The rules, in order:
+// The daemon asks it before every method: reporting and reading are open to the daemon's own
+// user; deciding (replies, permissions, trust, config, stop, install) only to someone who
+// sits at a terminal. The rules, in order:
 //
 //  1. Nothing on the way is an agent, carries an agent's variables or mark,
 //     was started by a timer or by the daemon itself.
 //  2. The caller has a terminal and is in its foreground.
 //  3. The terminal leads to a trusted terminal: a console, a login by a daemon of root's,
-//     the edge of a container, a display with a keyboard; through script, sudo
-//     and attached tmux clients. A terminal of which nothing is known needs a
-//     PIN, or a person who trusted it.
-//  4. The caller is hookmux itself, run by the interactive shell of that
-//     terminal, which is older than the request: no script, Makefile or other
-//     program stands between. What only refuses more may come from those.
-//  5. Somebody typed there when the caller began; in tmux, where any program
-//     can press keys in a pane, after it began. No agent at that terminal could
-//     have typed it.
+//     the edge of a container, a display with a keyboard; through script, sudo and attached
+//     tmux clients. A terminal that nothing is known about needs a PIN, or your trust.
+//  4. The caller is hookmux itself, run by the interactive shell of that terminal, which is
+//     older than the request: no script, Makefile or other program is in between. Those may
+//     only make hookmux stricter.
+//  5. A key was pressed there when the caller began; in tmux, where any program can press
+//     keys in a pane, after it began. No agent at that terminal could have typed it.
 //  6. What takes protection away is asked for in any case.
 //
-// Where 4, 5 or 6 does not hold, the daemon shows a code at that trusted terminal and the
-// person types it.
+// If 4, 5 or 6 doesn't hold, the daemon shows a code at that trusted terminal and you type
+// it.
 //
-// Contract: pure rules over [Facts] and over marks that the caller takes from
-// the catalogue; no agent is named here. Doubt is never a yes. A process may
-// choose its own name, so a name alone can accuse a process but never trust
-// it. docs/security.md says what a program of the same user can still do.
+// Contract: pure rules over [Facts] and over marks that the caller takes from the catalogue;
+// no agent is named here. Doubt is never a yes. A process may choose its own name, so a name
+// alone can accuse a process but never make it trusted. docs/security.md says what a program
+// of the same user can still do.
 package authority
 
 import (
@@ -54,8 +52,7 @@ type Evaluator struct {
 	Rules
 	// Table is where processes are looked up.
 	Table proc.Table
-	// Source reads the other facts. Nil: nothing but Table is known, and so
-	// nobody is a person.
+	// Source reads the other facts. Nil: only Table is known, so no caller is trusted.
 	Source Source
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
@@ -97,10 +94,9 @@ func (j *Evaluator) newFacts() *Facts {
 	return NewFacts(source, now())
 }
 
-// Accused reports whether an agent stands behind a caller: by a process above it,
-// by variables or by the mark. What the daemon itself started, for a hook, is a
-// person's own program, and so is what a timer starts without any of these.
-// A caller that cannot be seen counts as accused.
+// Accused reports whether an agent is behind a caller: by a process above it, by variables
+// or by the mark. What the daemon itself started, for a hook, is the user's own program, and
+// so is what a timer starts without any of these. A caller that can't be seen is accused.
 func (j *Evaluator) Accused(peer proc.Cred) (agent Caller, accused bool) {
 	if peer.PID == j.DaemonPID { // the program that runs this daemon reads its own daemon
 		return Caller{}, false

@@ -26,10 +26,9 @@ type Caller struct {
 	Chain []proc.Process
 }
 
-// Caller finds the nearest agent above a process. named is the agent the hook
-// claims; it only settles which one is meant where marks of several fit one
-// process. The nearest counts, because environments and ancestors are
-// inherited when one agent starts another.
+// Caller finds the nearest agent above a process. named is the agent the hook claims; it
+// only decides between marks of several that fit one process. It must be the nearest,
+// because environments and ancestors are inherited when one agent starts another.
 func (j *Evaluator) Caller(pid int, named string) Caller {
 	var chain []proc.Process
 	for step := 0; step < maxCaller && pid > 0; step++ {

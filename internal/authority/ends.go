@@ -59,9 +59,9 @@ func (r *Rules) unproven(_ *Facts, holder Process, here hop, place TrustedTermin
 	return nil, v
 }
 
-// isLogin recognises a daemon of root's that lets people in, or its child that
-// has become the user. Only the parent proves anything: a child's name and a
-// hidden program can be had by anybody.
+// isLogin recognizes a daemon of root's that lets people in, or its child that has become
+// the user. Only the parent proves anything: any program can have a child's name and hide
+// itself.
 func (r *Rules) isLogin(above []Process) bool {
 	daemon := func(p Process) bool { return p.isRoot() && byName(p.Name, kernelNameLimit) == loginDaemon }
 	if r.UID == 0 {
@@ -176,8 +176,8 @@ func (r *Rules) followRelay(f *Facts, above []Process, here hop, depth int) ([]w
 	return ways, v
 }
 
-// followTmux goes on at each client of a tmux server. What the server says
-// about a client counts only if that client really is connected to it.
+// followTmux continues at each client of a tmux server. What the server says about a client
+// is used only if that client really is connected to it.
 func (r *Rules) followTmux(f *Facts, above []Process, here hop, place TrustedTerminal, depth int) ([]way, Verdict) {
 	server := above[0]
 	state, ok := f.tmux(server)
@@ -221,8 +221,8 @@ func (r *Rules) followTmux(f *Facts, above []Process, here hop, place TrustedTer
 	return found, none
 }
 
-// followClients goes on at the clients of a multiplexer that does not tell
-// which of them shows what: a person is there, but not surely looking at this.
+// followClients continues at the clients of a multiplexer that doesn't say which of them
+// shows what: you're there, but not surely looking at this.
 func (r *Rules) followClients(f *Facts, above []Process, here hop, depth int) ([]way, Verdict) {
 	server := above[0]
 	trusted := r.Trusts != nil && r.Trusts(server.PID, server.Start)
@@ -275,8 +275,8 @@ func (r *Rules) followDisplay(f *Facts, above []Process, here hop, place Trusted
 	return r.unproven(f, holder, here, place)
 }
 
-// Programs that may stand between a person's shell and a command that only
-// refuses more: they run what they were told to and nothing else.
+// Programs that may be between your shell and a command that only makes hookmux stricter:
+// they run their arguments and nothing else.
 var (
 	shells = []string{"sh", "bash", "dash", "zsh", "fish", "ksh", "ksh93", "mksh", "oksh", "tcsh", "csh", "ash",
 		"yash", "busybox", "toybox", "nu", "elvish", "xonsh", "pwsh", "osh"}
@@ -304,8 +304,8 @@ func (r *Rules) isHookmux(p Process) bool {
 	return runs(p.Process, strings.TrimSuffix(p.Program, deletedSuffix))
 }
 
-// isRunner reports whether a process only passes on what a person typed. Programs
-// that run as root cannot be read, but no agent can be one.
+// isRunner reports whether a process only runs what you typed. Programs that run as root
+// can't be read, but no agent can be one.
 func (r *Rules) isRunner(p Process) bool {
 	if p.EUID == 0 && r.UID != 0 && p.Program == "" {
 		return slices.Contains(runners, p.Name)
@@ -319,8 +319,8 @@ func (r *Rules) RunsShell(table proc.Table, p proc.Process) bool {
 	return err == nil && r.isShell(Process{Process: p, Program: program})
 }
 
-// ServesTerminals reports whether a process bears the name of something that
-// opens terminals for people: what it starts is not one program's business.
+// ServesTerminals reports whether a process has the name of a program that opens terminals:
+// what it starts doesn't belong to one program.
 func (r *Rules) ServesTerminals(table proc.Table, p proc.Process) bool {
 	program, err := table.Program(p.PID)
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 // system without it, or more questions than one evaluation may ask.
 var ErrUnknown = errors.New("this cannot be read here")
 
-// Unlimited is a limit that nobody has set.
+// Unlimited is a limit that isn't set.
 const Unlimited = ^uint64(0)
 
-// Source reads facts about the machine. Each call reads anew; [Facts] keeps
-// what was read, so that one evaluation sees one picture.
+// Source reads facts about the machine. Each call reads again; [Facts] keeps what was read,
+// so that one evaluation sees one picture.
 type Source interface {
 	proc.Table
 	// FileLocks is the hard limit on file locks, which carries the mark.
@@ -50,8 +50,8 @@ type Source interface {
 	// AgentSeen is when an agent was last found at a terminal that it could type
 	// into; zero for never. What it typed ahead may be read after it has ended.
 	AgentSeen(tty string) (time.Time, error)
-	// RanBefore reports whether a process of hookmux ran another program before it
-	// became hookmux (exec): a script or program that somebody started.
+	// RanBefore reports whether a process of hookmux ran another program before it became
+	// hookmux (exec): a script or another program.
 	RanBefore(pid int) (bool, error)
 }
 
@@ -68,8 +68,8 @@ type Process struct {
 
 // Terminal describes the device of a terminal.
 type Terminal struct {
-	// Access moves when input is read (in steps of 8 s), Change when somebody
-	// sets times or modes by hand.
+	// Access moves when input is read (in steps of 8 s), Change when a program sets times
+	// or modes.
 	Access, Change time.Time
 	// Noted is the Change that the daemon itself caused when it set Access back;
 	// zero when it never did. For is the process that it did it for, zero for
@@ -79,8 +79,8 @@ type Terminal struct {
 	// Elsewhere says that input was read since then at another terminal of the
 	// multiplexer that runs here: the key at this one went there.
 	Elsewhere bool
-	// Opened says, where a view waits for keys, which other program can write to it and so
-	// have it answer as if somebody typed.
+	// Opened names, if a view waits for keys, another program that can write to it and so
+	// make it answer as if you typed.
 	Opened string
 }
 
@@ -105,10 +105,10 @@ type TmuxClient struct {
 	Name string
 	// Pane is the one that gets the client's keys.
 	Pane string
-	// Active is the second of its last key; zero where that is not told.
+	// Active is the second of its last key; zero if it isn't known.
 	Active time.Time
-	// Asked says that programs can have tmux ask the client's terminal something, which
-	// answers as if somebody typed.
+	// Asked says that programs can make tmux query the client's terminal, which answers as
+	// if you typed.
 	Asked bool
 }
 
@@ -125,7 +125,7 @@ type Login struct {
 	// TTY is "" where only the process is known.
 	TTY string
 	PID int
-	// Remote is the address or name somebody came from, "" for none.
+	// Remote is the address or name that the login came from, "" for none.
 	Remote string
 	// Local says that this address belongs to this machine.
 	Local bool
@@ -136,13 +136,13 @@ type Login struct {
 type Facts struct {
 	Now       time.Time
 	Processes map[int]Process
-	// Masters tells who holds the master of a terminal.
+	// Masters says which processes hold the master of a terminal.
 	Masters map[Holding]bool
 	TTYs    map[string]Terminal
 	Servers map[int]Tmux
-	// Peers tells which client process is connected to which server process.
+	// Peers says which client process is connected to which server process.
 	Peers map[Connection]bool
-	// Attached are the clients of servers that do not tell by themselves.
+	// Attached are the clients of servers that don't report them.
 	Attached map[int][]int
 	Displays map[int]Display
 	LoggedIn []Login

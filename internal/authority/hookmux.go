@@ -10,9 +10,8 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
-// RunsHookmux reports whether a process runs the program that this process runs:
-// the same file, or a copy of it. Names and places do not matter; whoever runs
-// these bytes runs hookmux.
+// RunsHookmux reports whether a process runs the program that this process runs: the same
+// file, or a copy of it. Names and places don't matter; what runs these bytes is hookmux.
 func RunsHookmux(p proc.Process, program string) bool {
 	own, err := os.Stat(programFile(os.Getpid(), ""))
 	if err != nil {

@@ -60,8 +60,8 @@ func (r *Rules) checkIntent(f *Facts, w *way, a Action) Verdict {
 	return v
 }
 
-// findOtherProgram returns what rule 4 asks of every command: only shells and runners
-// between it and the shell that a person had before the request came up.
+// findOtherProgram checks the part of rule 4 that applies to every command: only shells and
+// runners between it and the shell that you had before the request came up.
 func (r *Rules) findOtherProgram(w *way, a Action) (Cause, string) {
 	for n, h := range w.hops {
 		for i, p := range h.stands {
@@ -84,9 +84,9 @@ func (r *Rules) findOtherProgram(w *way, a Action) (Cause, string) {
 	return NoCause, ""
 }
 
-// findScript returns the rest of rule 4: hookmux was run by the interactive shell at
-// the terminal, as its own job, and not by anything that this shell runs. An
-// agent can write scripts, Makefiles and programs that a person starts.
+// findScript checks the rest of rule 4: hookmux was run by the interactive shell at the
+// terminal, as its own job, and not by anything that this shell runs. An agent can write
+// scripts, Makefiles and programs that you start.
 func (r *Rules) findScript(f *Facts, w *way) (Cause, string) {
 	h := w.hops[0]
 	caller := h.stands[0]

@@ -20,16 +20,16 @@ func MarkFor(agent string, began time.Time) uint64 {
 	return nameBits(agent)<<markTimeBits | seconds
 }
 
-// nameBits is never 0, so that small limits that somebody else set are not
-// taken for a mark.
+// nameBits is never 0, so that small limits that another program set aren't taken for a
+// mark.
 func nameBits(agent string) uint64 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(agent)) // a hash takes everything
 	return max(uint64(h.Sum32())&(1<<markNameBits-1), 1)
 }
 
-// readMark tells what a limit says. ours is false for a limit of somebody
-// else's; agent is "" for one that is not in the catalogue.
+// readMark decodes a limit. ours is false for a limit that another program set; agent is ""
+// for one that isn't in the catalogue.
 func (marks AgentMarks) readMark(limit uint64) (agent string, began time.Time, ours bool) {
 	name := limit >> markTimeBits
 	if name == 0 || name >= 1<<markNameBits {

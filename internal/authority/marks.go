@@ -137,14 +137,14 @@ var (
 	}
 )
 
-// Words that may stand before the script: bun run FILE, deno run FILE.
+// Words that may precede the script: bun run FILE, deno run FILE.
 var leadingWords = []string{"run", "exec", "x", "tool"}
 
-// scriptsOf lists what an interpreter may be running, by its argument list. An
-// option may take its value from the next argument, and no list of such options
-// is ever complete: so after an option without "=" the next word may be its
-// value or the script, and the word behind it, too. All of them are given; what
-// stands behind the first word that no option precedes is the script's own.
+// scriptsOf lists what an interpreter may be running, by its argument list. An option may
+// take its value from the next argument, and no list of such options is ever complete: so
+// after an option without "=" the next word may be its value or the script, and the word
+// after it, too. All of them are returned; what follows the first word that no option
+// precedes belongs to the script.
 func scriptsOf(args []string) []string {
 	var found []string
 	option := false

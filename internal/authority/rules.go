@@ -9,21 +9,21 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
-// Rules say who is a person at a trusted terminal. They have no state: everything comes
-// from [Facts].
+// Rules decide who is at a trusted terminal. They have no state: everything comes from
+// [Facts].
 type Rules struct {
 	Agents AgentMarks
 	// UID is the user the daemon serves, its own.
 	UID int
-	// DaemonPID is the daemon's process: what runs below it (hooks, scripts) was
-	// set off by an agent's event, even when the daemon stands in a terminal.
+	// DaemonPID is the daemon's process: what runs below it (hooks, scripts) was triggered
+	// by an agent's event, even if the daemon runs in a terminal.
 	DaemonPID int
 	// Terminals are paths of further programs the user has declared to be
 	// terminals, for those that live in a home directory.
 	Terminals []string
 	// Sound reports whether a program may trust, given its path. Nil: Sound.
 	Sound func(daemonUID int, p proc.Process, program string) bool
-	// Trusts reports whether a person trusted the holder of a terminal.
+	// Trusts reports whether you trusted the holder of a terminal.
 	Trusts func(pid int, start uint64) bool
 	// OwnLink reports whether a process is the daemon's own connection to another machine,
 	// which never opens a terminal there. Nil: there are none.
@@ -38,8 +38,8 @@ type Action struct {
 	Class Class
 	// Weakens says that it takes protection away.
 	Weakens bool
-	// Tightens says that it can only make more be refused: whether somebody typed just
-	// now does not matter for that.
+	// Tightens says that it can only make hookmux stricter: then it doesn't matter whether a
+	// key was just pressed.
 	Tightens bool
 	// Why says in what way it does; "": it takes protection away.
 	Why string
@@ -124,8 +124,8 @@ func (r *Rules) checkChain(f *Facts, chain []Process, a Action, peerEnv func() [
 // way is one way from the caller to a trusted terminal.
 type way struct {
 	place TrustedTerminal
-	// hops are the terminals in between, the caller's first: from who stands
-	// at it up to the session's leader.
+	// hops are the terminals in between, the caller's first: from the process at the
+	// terminal up to the session's leader.
 	hops []hop
 	// clients are those of multiplexers on the way, the innermost first.
 	clients []*TerminalClient
@@ -147,7 +147,7 @@ func (w *way) active() time.Time {
 type hop struct {
 	// stands is the process at the terminal and what is above it, leader last.
 	stands []Process
-	// trusted terminals can be opened by a person only (a login, a console).
+	// trusted says that only a person can open such a terminal (a login, a console).
 	trusted bool
 	popup   bool
 }
@@ -231,11 +231,11 @@ func (f *Facts) lockLimit() uint64 {
 	return Unlimited
 }
 
-// maxHops bounds how many terminals may lie between a command and a person.
+// maxHops bounds how many terminals may be between a command and you.
 const maxHops = 6
 
-// followTerminal is rules 1 to 3 for whoever stands at a terminal: the first
-// of chain. It gives every way to a trusted terminal, or why there is none.
+// followTerminal applies rules 1 to 3 to the process at a terminal: the first of chain. It
+// returns every way to a trusted terminal, or why there is none.
 func (r *Rules) followTerminal(f *Facts, chain []Process, depth int) ([]way, Verdict) {
 	if v, bad := r.accuseChain(f, chain); bad {
 		return nil, v

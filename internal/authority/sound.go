@@ -10,9 +10,9 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
-// Sound reports whether a running program is what its path says and lies where
-// programs are installed: in one of the usual places, or below directories
-// that only root can write (which says nothing to a daemon that is root).
+// Sound reports whether a running program is what its path says and is where programs are
+// installed: in one of the usual places, or below directories that only root can write
+// (which says nothing to a daemon that is root).
 func Sound(daemonUID int, p proc.Process, program string) bool {
 	if !path.IsAbs(program) || path.Clean(program) != program {
 		return false
@@ -27,8 +27,8 @@ func Sound(daemonUID int, p proc.Process, program string) bool {
 	return runsFile(p.PID, program)
 }
 
-// onlyRootWrites holds for a file when it and every directory above it belong
-// to root and nobody else may write them.
+// onlyRootWrites reports whether a file and every directory above it belong to root and no
+// one else may write them.
 func onlyRootWrites(file string) bool {
 	for {
 		info, err := os.Lstat(file)

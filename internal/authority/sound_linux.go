@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// programFile returns what opens the file that a process runs, wherever it lies.
+// programFile returns a path that opens the file a process runs, wherever that file is.
 func programFile(pid int, _ string) string { return "/proc/" + strconv.Itoa(pid) + "/exe" }
 
 // runsFile compares the running file with the one at its path: in a mount

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// kind says whether a process can speak for a person.
+// kind says whether a process can speak for you.
 type kind int
 
 const (
@@ -14,7 +14,7 @@ const (
 	ordinary kind = iota
 	// terminal emulators and multiplexers trust what they start on a tty.
 	terminal
-	// loginDaemon lets people in, after asking who they are.
+	// loginDaemon lets people in, after checking who they are.
 	loginDaemon
 )
 
@@ -36,7 +36,7 @@ var terminals = []string{
 	"tmux", "screen", "screen-*", "zellij", "mosh-server",
 }
 
-// Daemons that let a person in. They run as root.
+// Daemons that let people in. They run as root.
 var logins = loginPrograms(runtime.GOOS)
 
 // loginPrograms leaves login out on macOS, where login -f lets a user in as
@@ -79,8 +79,8 @@ func isTimer(name string) bool {
 	return slices.Contains(timers, strings.ToLower(name))
 }
 
-// isConsole tells hardware and virtual consoles from pseudo terminals, which
-// any program can make. It lists the former, so that the unknown is refused.
+// isConsole distinguishes hardware and virtual consoles from pseudo terminals, which any
+// program can make. It lists the former, so that the unknown is refused.
 func isConsole(tty string) bool {
 	name, ok := strings.CutPrefix(tty, "/dev/")
 	if !ok {

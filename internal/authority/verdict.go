@@ -15,13 +15,13 @@ type Outcome int
 const (
 	// Refused: not from here, whatever the caller brings.
 	Refused Outcome = iota
-	// NeedPIN: nobody can tell who reads and types at this terminal, so only
-	// something that the user alone knows helps.
+	// NeedPIN: it can't be known who reads and types at this terminal, so only something
+	// that the user alone knows helps.
 	NeedPIN
-	// NeedCode: a person sits at this terminal, but it is not clear that they
-	// meant this; the daemon shows a code there, and they type it.
+	// NeedCode: you sit at this terminal, but it isn't clear that you meant this; the daemon
+	// shows a code there, and you type it.
 	NeedCode
-	// Allowed: a person at a trusted terminal, or a method that is open to everybody.
+	// Allowed: you at a trusted terminal, or a method that is open to every caller.
 	Allowed
 )
 
@@ -43,7 +43,7 @@ type Cause int
 const (
 	// NoCause: nothing speaks against it.
 	NoCause Cause = iota
-	// OtherUser: the caller runs as somebody else.
+	// OtherUser: the caller runs as another user.
 	OtherUser
 	// Invisible: the caller's process cannot be seen or is gone.
 	Invisible
@@ -63,15 +63,15 @@ const (
 	NoTerminal
 	// LostSession: who opened its session is not above it.
 	LostSession
-	// Background: its terminal listens to somebody else.
+	// Background: its terminal listens to another program.
 	Background
-	// NoClient: nobody is attached to its tmux.
+	// NoClient: no client is attached to its tmux.
 	NoClient
-	// LocalLogin: somebody logged in from this very machine without a trusted terminal.
+	// LocalLogin: the login comes from this very machine without a trusted terminal.
 	LocalLogin
 	// Unproven: nothing is known about the program that holds the terminal.
 	Unproven
-	// Between: a program or script stands between the shell and the caller.
+	// Between: a program or script is between the shell and the caller.
 	Between
 	// OtherProgram: the caller is not hookmux.
 	OtherProgram
@@ -83,7 +83,7 @@ const (
 	YoungShell
 	// OtherPane: the user's tmux shows another pane.
 	OtherPane
-	// NotTyped: nobody typed there when the command began.
+	// NotTyped: no key was pressed there when the command began.
 	NotTyped
 	// Weakens: it takes protection away.
 	Weakens
@@ -114,7 +114,7 @@ const (
 	// Desktop is an installed terminal program on the machine's display. Other
 	// programs of the user may be able to type into it.
 	Desktop
-	// Trusts is a terminal that a person at another trusted terminal trusted.
+	// Trusts is a terminal that you trusted from another trusted terminal.
 	Trusts
 )
 
@@ -125,10 +125,10 @@ var terminalNames = map[TerminalKind]string{
 
 func (k TerminalKind) String() string { return terminalNames[k] }
 
-// TrustedTerminal is where a person sits.
+// TrustedTerminal is where you sit.
 type TrustedTerminal struct {
 	Kind TerminalKind
-	// TTY is the terminal whose keys a person presses; Leader opened it.
+	// TTY is the terminal whose keys you press; Leader opened it.
 	TTY    string
 	Leader proc.Process
 	// Holder is the process behind the terminal, zero where it is out of sight.
@@ -158,7 +158,7 @@ type Verdict struct {
 	Cause   Cause
 	// Why is one plain line: why not and what to do, or what trusted.
 	Why string
-	// Chain is the caller and what is above it; empty where nobody looked.
+	// Chain is the caller and what is above it; empty if that wasn't looked up.
 	Chain []proc.Process
 	// Agent is the catalogue name of the agent that was found, if any, with
 	// its process and when that began.
@@ -180,7 +180,7 @@ func (v *Verdict) Reason() string {
 	return v.Why
 }
 
-// Trusted says that a person sits there, whether or not they meant this.
+// Trusted says that you sit there, whether or not you meant this.
 func (v *Verdict) Trusted() bool {
 	return v.Outcome >= NeedCode && v.Terminal.Kind != NoTrustedTerminal
 }
@@ -207,7 +207,7 @@ func describeChain(chain []Process) string {
 	return strings.Join(names, " < ")
 }
 
-// sinceText returns how people read when something began.
+// sinceText formats when something began.
 func sinceText(at time.Time) string {
 	if at.IsZero() {
 		return ""

@@ -28,7 +28,7 @@ type drain struct {
 	caughtUp chan struct{}
 }
 
-// Listener hears what the drain does.
+// Listener is notified of what the drain does.
 type Listener interface {
 	// CaughtUp is called once, when everything on disk is in the journal.
 	CaughtUp(ctx context.Context)
@@ -38,8 +38,7 @@ const (
 	// gather is how long a busy drain lets events come together: one commit
 	// for many costs a fraction of one commit each.
 	gather = 4 * time.Millisecond
-	// gatherMore is how long when many come: whoever watches cannot read that
-	// fast anyway.
+	// gatherMore is how long when many come: no viewer can read that fast anyway.
 	gatherMore = 10 * time.Millisecond
 	manyCome   = 32
 	// idleRounds is how many looks without an event end that.

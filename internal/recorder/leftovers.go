@@ -18,8 +18,8 @@ import (
 type leftovers struct {
 	deps   services.Deps
 	intake *intake
-	// store writes a batch, again and again until it is in; false means that
-	// the daemon ends. The note stands on disk only while the batch is worked on.
+	// store writes a batch, again and again until it is in; false means that the daemon
+	// stops. The note is on disk only while the batch is worked on.
 	store func(batch []item, note *attempt) bool
 }
 
@@ -133,9 +133,9 @@ func (l *leftovers) storeFile(path string) fileResult {
 	return fileStored
 }
 
-// storeRecords stores records from a file. The note stands on disk only while
-// they are worked on: waiting for a broken journal is no reason to suspect
-// them if the daemon ends meanwhile.
+// storeRecords stores records from a file. The note is on disk only while they are worked
+// on: waiting for a broken journal is no reason to suspect them if the daemon ends
+// meanwhile.
 func (l *leftovers) storeRecords(records []spool.Record, note attempt) bool {
 	batch := make([]item, len(records))
 	for i := range records {
@@ -144,8 +144,7 @@ func (l *leftovers) storeRecords(records []spool.Record, note attempt) bool {
 	return l.store(batch, &note)
 }
 
-// setFileAside takes out of the way what is no file of records, whoever put it
-// there.
+// setFileAside moves aside whatever isn't a file of records.
 func (l *leftovers) setFileAside(path string, why error) {
 	aside, err := files.SetAside(path)
 	if err != nil {
@@ -195,7 +194,7 @@ func (a attempt) with(path, id string, tries int) attempt {
 }
 
 func (a attempt) write() {
-	// Renamed into its place: a pipe that somebody put there must not hold us up.
+	// Renamed into its place: a pipe at that path must not block us.
 	_ = files.Write(a.file, []byte(a.path+"\n"+a.id+"\n"+strconv.Itoa(a.tries)+"\n"))
 }
 

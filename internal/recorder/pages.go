@@ -152,9 +152,9 @@ func (r *Reader) Query(ctx context.Context, q wire.QueryParams) (wire.QueryResul
 	return r.queryOwn(ctx, q, nil)
 }
 
-// queryOwn is Query for somebody who may read some events only: the others are left out
-// before events are counted, so that neither a page's length nor its end says anything
-// about them. A nil owns reads all.
+// queryOwn is Query for a reader that may read some events only: the others are left out
+// before events are counted, so that neither a page's length nor its end says anything about
+// them. A nil owns reads all.
 func (r *Reader) queryOwn(ctx context.Context, q wire.QueryParams, owns services.Owns) (wire.QueryResult, error) {
 	if r.journal.Load() == nil {
 		return wire.QueryResult{}, ErrNoJournal
@@ -224,7 +224,7 @@ func (r *Reader) journalFilter(f wire.Filter) journal.Filter {
 		}
 	}
 	if len(out.Kinds) > 0 && len(out.Natives) > 0 {
-		// Both lists would have to fit; a person who names both means either.
+		// Both lists would have to match; naming both means either.
 		for _, a := range r.catalogue.Agents() {
 			for _, e := range a.Events {
 				if slices.Contains(out.Kinds, string(e.Kind)) {

@@ -44,12 +44,12 @@ type Options struct {
 	Outbox func() bool
 }
 
-// Follower hears what was stored, in order, from the goroutine that stores: behind the
+// Follower receives what was stored, in order, from the goroutine that stores: after the
 // answer, and before the next batch. A batch over which a daemon died comes again.
 type Follower interface {
 	Stored(batch []Observed)
-	// Missed hears of decisions since a moment that were lost, because neither the disk nor
-	// memory had room for them. It comes before the next batch.
+	// Missed is called with the number of decisions since a moment that were lost, because
+	// neither the disk nor memory had room for them. It comes before the next batch.
 	Missed(decisions int64, since time.Time)
 	// Retain is called now and then with how much of the journal is kept.
 	Retain(keep Retention)
@@ -142,8 +142,8 @@ func (r *Recorder) putItem(one item) error {
 	return err
 }
 
-// isCrippling reports whether an error comes from a limit of this process
-// (RLIMIT_FSIZE, RLIMIT_NOFILE), which somebody may have lowered.
+// isCrippling reports whether an error comes from a limit of this process (RLIMIT_FSIZE,
+// RLIMIT_NOFILE), which another program may have lowered.
 func isCrippling(err error) bool {
 	return errors.Is(err, syscall.EFBIG) || errors.Is(err, syscall.EMFILE)
 }

@@ -21,8 +21,8 @@ import (
 
 func indexPath(dirs paths.Dirs) string { return filepath.Join(dirs.State, "search.db") }
 
-// indexer adds events to the search index, behind the journal and at its own pace. An
-// index that is behind, or cannot be written, costs nobody a result as long as at most
+// indexer adds events to the search index, after the journal and at its own pace. If the
+// index is behind, or can't be written, no search misses a result as long as at most
 // maxUnindexed events are missing: a search reads those from the journal.
 type indexer struct {
 	deps   services.Deps
@@ -179,8 +179,8 @@ func (r *Reader) searchText(s *journal.Stored) search.Text {
 	return search.Text{Cursor: s.Cursor, Text: textOfEvent(&ev)}
 }
 
-// textOfEvent returns everything that somebody wrote or read in an event: prompts, titles,
-// commands and other input of tools, results, questions and plans.
+// textOfEvent returns all text of an event: prompts, titles, commands and other input of
+// tools, results, questions and plans.
 func textOfEvent(ev *event.Event) string {
 	var b strings.Builder
 	add := func(text string) {

@@ -280,9 +280,9 @@ func (s *store) retain(keep Retention) {
 	}
 }
 
-// checkJournal makes sure that the journal is still where it was. It is false
-// when somebody deleted the file: what was stored in it has to be stored again,
-// as far as it is still written down.
+// checkJournal makes sure that the journal is still where it was. It returns false if the
+// file was deleted: what was stored in it has to be stored again, as far as it is still
+// written down.
 func (s *store) checkJournal() bool {
 	j := s.journal.Load()
 	if j == nil {
@@ -312,5 +312,5 @@ func (s *store) close() {
 	}
 }
 
-// freeBuffers gives back the memory kept between batches.
+// freeBuffers frees the memory kept between batches.
 func (s *store) freeBuffers() { s.text, s.rows, s.items = nil, nil, nil }

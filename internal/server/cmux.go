@@ -9,8 +9,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// maxCmuxWaits is how many requests of one conversation may wait for a person at
-// once; the next one holds up what comes behind it.
+// maxCmuxWaits is how many requests of one conversation may wait for you at once; the next
+// one holds up what comes after it.
 const maxCmuxWaits = 8
 
 // serveCmux answers cmux's envelopes in order, but for those that wait for a
@@ -63,7 +63,7 @@ func (c *conversation) serveCmux(line []byte) {
 	}
 }
 
-// callWaiting runs a method that may wait for a person until ctx ends.
+// callWaiting runs a method that may wait for you until ctx ends.
 func (c *conversation) callWaiting(ctx context.Context) CallFunc {
 	return func(name string, params json.RawMessage) (json.RawMessage, *wire.Error) {
 		method := c.server.LongMethods[name]
@@ -74,7 +74,7 @@ func (c *conversation) callWaiting(ctx context.Context) CallFunc {
 	}
 }
 
-// cmuxWaits reports whether a line asks for an answer that a person may have to give.
+// cmuxWaits reports whether a line asks for an answer that you may have to give.
 func cmuxWaits(line []byte) bool {
 	var request struct {
 		ID     json.RawMessage `json:"id"`

@@ -15,11 +15,11 @@ import (
 )
 
 // Processes in containers report on a socket of their own, which takes hook calls and
-// nothing else. Whoever comes from another namespace to the daemon's own socket gets no
-// more there. What such a call hears is cut down in the pipeline.
+// nothing else. A process from another namespace gets no more on the daemon's own socket.
+// The pipeline reduces the answer to such a call.
 
-// Contained is what containers are allowed, all together: they take no room of callers
-// of this machine.
+// Contained holds the limits for all containers together: they take no room from callers of
+// this machine.
 var Contained = PeerLimits{
 	Connections: 128, PerProcess: 32, Talks: 0, TalksEach: 0, Arriving: 32 << 20, Arrived: 32 << 20,
 	Silence: Standard.Silence,
@@ -41,7 +41,7 @@ type ContainerSocket struct {
 
 // ListenForContainers opens the socket for containers.
 func (s *Server) ListenForContainers(socket string) (*ContainerSocket, error) {
-	// Only one daemon runs, so whoever made this socket is gone.
+	// Only one daemon runs, so the one that made this socket is gone.
 	if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
@@ -108,7 +108,8 @@ func (s *Server) serveContained(conn *net.UnixConn) {
 	s.serveFrame(conn, reader, line, peer, entry, proc.Container(peer.PID))
 }
 
-// refuseContainer tells a caller in a container that it may only report, and you that it tried.
+// refuseContainer answers a caller in a container that it may only report, and reports the
+// attempt to you.
 func (s *Server) refuseContainer(conn *net.UnixConn, peer proc.Cred) {
 	verdict := authority.Elsewhere()
 	s.Refused("anything but hook calls", peer, verdict)

@@ -36,7 +36,7 @@ func (s *Server) serveFrame(conn *net.UnixConn, reader *bufio.Reader, line []byt
 		s.Deps.Log.Warn("a hook frame found no room", "payload", payloadLen)
 		return
 	}
-	// The caller's environment is nobody's once it is answered.
+	// The caller's environment isn't needed once the call is answered.
 	spare := envBuffers.Get().(*[]byte)
 	payload, env, err := frame.ReadBodiesInto(*spare, reader, payloadLen, envLen, frame.Standard)
 	if err != nil {

@@ -2,17 +2,16 @@ package server
 
 import "sync"
 
-// Notes wakes everybody who follows events. It holds no events: each stream
-// reads the journal at its own pace, so a slow reader costs nobody anything and
-// loses nothing.
+// Notes wakes everything that follows events. It holds no events: each stream reads the
+// journal at its own pace, so a slow reader delays no one and loses nothing.
 type Notes struct {
 	mu        sync.Mutex
 	stored    chan struct{} // closed and replaced when something new is stored
 	followers map[chan note]struct{}
 }
 
-// note is sent to a stream besides events: problems, traces. These are
-// not stored, so a stream that does not keep up misses some.
+// note is sent to a stream in addition to events: problems, traces. These aren't stored, so
+// a stream that doesn't keep up misses some.
 type note struct {
 	method string
 	params any

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// This file keeps those who are connected to the daemon within limits, so that silent,
-// slow and greedy ones hold nobody up. Whoever has not said yet what it wants can be hung
-// up on at any time to make room, the oldest of the greediest process first; whoever waits
-// for an answer is never hung up on for that. Conversations, which may stay open for long,
-// have a limit of their own, so that there is always room for hook calls; and the bodies
-// of requests that are on their way have one budget.
+// This file keeps the daemon's connections within limits, so that silent, slow and greedy
+// peers hold no one up. A peer that hasn't said yet what it wants can be disconnected at any
+// time to make room, the oldest of the greediest process first; one that waits for an answer
+// never is. Conversations, which may stay open for long, have a limit of their own, so that
+// there is always room for hook calls; and the bodies of requests that are on their way have
+// one budget.
 
 // PeerLimits bounds what is allowed at once.
 type PeerLimits struct {
@@ -34,8 +34,8 @@ const (
 	MaxTalksEach = 320
 )
 
-// Standard holds the daemon's own limits. A hook sends everything at once; whoever is
-// silent for longer is broken or hostile.
+// Standard holds the daemon's own limits. A hook sends everything at once; one that is silent
+// for longer is broken or hostile.
 var Standard = PeerLimits{
 	Connections: 4096, PerProcess: 1024, Talks: MaxTalks, TalksEach: MaxTalksEach,
 	Arriving: 80 << 20, Arrived: 128 << 20, Silence: 10 * time.Second,
@@ -81,8 +81,8 @@ func newPeers(limits PeerLimits, now func() time.Time) *PeerRegistry {
 	return &PeerRegistry{limits: limits, now: now, all: list.New(), processes: map[int]*process{}}
 }
 
-// Admit admits a connection of a process, or gives nil when there is no room
-// and nobody who could be hung up on.
+// Admit admits a connection of a process, or returns nil if there is no room and no peer that
+// could be disconnected.
 func (b *PeerRegistry) Admit(conn io.Closer, pid int) *Peer {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -236,8 +236,8 @@ func (p *Peer) ReserveBytes(bytes int64) bool {
 	return true
 }
 
-// evictHolder hangs up on the oldest peer, of the process that holds most bytes,
-// whose body waits for an answer. It is false when nobody has one.
+// evictHolder disconnects the oldest peer, of the process that holds most bytes, whose body
+// waits for an answer. It returns false if there is none.
 func (b *PeerRegistry) evictHolder() bool {
 	held := map[int]int64{}
 	most, pid := int64(0), 0
@@ -267,8 +267,8 @@ func (p *Peer) Arrived() {
 	b.arrived += p.bytes
 }
 
-// Release gives the room of a message back that was dealt with: the next one of
-// the same conversation begins anew.
+// Release frees the room of a message that was dealt with: the next one of the same
+// conversation starts from zero.
 func (p *Peer) Release() {
 	b := p.registry
 	b.mu.Lock()
@@ -308,7 +308,7 @@ func (b *PeerRegistry) MakeRoom() bool {
 	return b.evictSilent(b.busiestProcess(isSilent)) || b.evictTalk()
 }
 
-// Busy reports whether somebody is being answered and will be done soon.
+// Busy reports whether a call is being answered that will be done soon.
 func (b *PeerRegistry) Busy() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

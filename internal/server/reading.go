@@ -29,7 +29,8 @@ func (v *View) owns(agent, session, folder string) bool {
 	return v.Owns != nil && v.Owns(agent, session, folder)
 }
 
-// widened is the view with what the user opened to agents. One that is nobody's stays so.
+// widened returns the view with what the user opened to agents. A view that belongs to no
+// agent stays as it is.
 func (v *View) widened() *View {
 	if v.Owns == nil || v.Opened == nil {
 		return v
@@ -43,7 +44,7 @@ func (v *View) widened() *View {
 type reading struct {
 	// limit leaves out what is not the reader's own; nil refuses the method.
 	limit func(answer any, view *View) (any, *wire.Error)
-	// open says that an answer, and a failure, is about nobody's session.
+	// open says that an answer, and a failure, is about no particular session.
 	open bool
 	// widens says that what the user opened to agents is shown, too.
 	widens bool
@@ -89,7 +90,7 @@ var readings = map[string]reading{
 	// Whether the collector of telemetry answers.
 	wire.MethodTelemetryCheck: {open: true},
 
-	// By which ways the user is told.
+	// The channels that notify the user.
 	wire.MethodNotifyStatus: {open: true},
 
 	// This one takes sessions up.
@@ -122,7 +123,8 @@ func LimitsReading(method string) bool {
 	return known || stream
 }
 
-// refuseReading refuses what a reading says of itself to an agent, in the same words whether that is hidden or doesn't exist.
+// refuseReading refuses an agent what it may not read, with the same message whether that is
+// hidden or doesn't exist.
 func refuseReading(what string) *wire.Error {
 	limit := "agents only see their own sessions"
 	if what != "" {
@@ -176,7 +178,7 @@ func hideProblems(answer any, view *View) (any, *wire.Error) {
 	return info, nil
 }
 
-// limitUsage leaves the reader's own rows; what cannot be told to be its own is left out.
+// limitUsage leaves the reader's own rows; rows that can't be attributed are left out.
 func limitUsage(answer any, view *View) (any, *wire.Error) {
 	report, ok := answer.(wire.UsageReport)
 	if !ok {
@@ -231,8 +233,7 @@ func limitEntries(answer any, view *View) (any, *wire.Error) {
 	return page, nil
 }
 
-// ownsEvent reads whose event it is. What hookmux itself records tells of
-// everybody.
+// ownsEvent reads whose event it is. What hookmux itself records concerns everyone.
 func (v *View) ownsEvent(ev json.RawMessage) bool {
 	agent, _ := jsontext.String(jsontext.Get(ev, "agent"))
 	session, _ := jsontext.String(jsontext.Get(ev, "session"))
@@ -294,7 +295,8 @@ func limitItems(answer any, view *View) (any, *wire.Error) {
 	return own, nil
 }
 
-// hidesRequest reports whether somebody asked for one request that isn't theirs, or doesn't exist.
+// hidesRequest reports whether the caller asked for one request that isn't its own, or
+// doesn't exist.
 func (v *View) hidesRequest(method string, params json.RawMessage, answer any) bool {
 	id, _ := jsontext.String(jsontext.Get(params, "id"))
 	if !v.Limited || method != wire.MethodInboxItems || id == "" {
@@ -319,7 +321,7 @@ func limitPermissions(answer any, view *View) (any, *wire.Error) {
 	return own, nil
 }
 
-// limitCmuxItems is limitItems in cmux's words.
+// limitCmuxItems is limitItems in cmux's format.
 func limitCmuxItems(answer any, view *View) (any, *wire.Error) {
 	words, _ := answer.(map[string]any)
 	list, ok := words["items"].([]map[string]any)
@@ -336,7 +338,7 @@ func limitCmuxItems(answer any, view *View) (any, *wire.Error) {
 	return map[string]any{"items": own}, nil
 }
 
-// limitPlace returns where a session runs, in cmux's words.
+// limitPlace returns where a session runs, in cmux's format.
 func limitPlace(answer any, view *View) (any, *wire.Error) {
 	words, ok := answer.(map[string]any)
 	if !ok {
@@ -353,11 +355,11 @@ func textOf(value any) string {
 	return text
 }
 
-// streamReading reports whether an agent may hear one note of a stream.
+// streamReading reports whether an agent may receive one note of a stream.
 type streamReading func(filter *streamFilter, params json.RawMessage) bool
 
-// streamReadings is the table of what agents hear on streams: for every stream
-// the notes they may get. What is not here they do not hear.
+// streamReadings is the table of what agents receive on streams: for every stream the notes
+// they may get. They don't receive what isn't listed.
 var streamReadings = map[string]map[string]streamReading{
 	wire.MethodStream: {
 		wire.NoteReady: mayReadAll, wire.NoteEvent: mayReadEvent, wire.NoteOutcome: mayReadOutcome,
@@ -370,7 +372,7 @@ var streamReadings = map[string]map[string]streamReading{
 	},
 }
 
-// streamFilter passes on the lines of a stream that an agent may hear.
+// streamFilter passes on the lines of a stream that an agent may receive.
 type streamFilter struct {
 	view  *View
 	notes map[string]streamReading
@@ -420,7 +422,8 @@ func mayReadEvent(f *streamFilter, params json.RawMessage) bool {
 	return true
 }
 
-// isProbe reports whether an event only asks whether hooks reach the daemon: an agent that runs `hookmux doctor` may hear of it.
+// isProbe reports whether an event only asks whether hooks reach the daemon: an agent that
+// runs `hookmux doctor` may receive it.
 func isProbe(raw json.RawMessage) bool {
 	var ev struct {
 		Native string `json:"native"`

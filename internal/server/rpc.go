@@ -34,15 +34,15 @@ type Stream func(ctx context.Context, id json.RawMessage, send func(line []byte)
 // CallFunc calls a method.
 type CallFunc func(method string, params json.RawMessage) (json.RawMessage, *wire.Error)
 
-// hasMethod reports whether somebody answers a method.
+// hasMethod reports whether a method exists.
 func (s *Server) hasMethod(name string) bool {
 	_, short := s.Methods[name]
 	_, long := s.LongMethods[name]
 	return short || long
 }
 
-// Call runs a method for the program that runs this daemon. Nobody has to trust
-// for it: it is no peer on the socket, and could do as it likes anyway.
+// Call runs a method for the program that runs this daemon. It needs no trust: it isn't a
+// peer on the socket, and could do as it likes anyway.
 func (s *Server) Call(ctx context.Context, name string, params json.RawMessage) (any, *wire.Error) {
 	peer := proc.Cred{UID: ownUID, PID: os.Getpid()}
 	if m, ok := s.Methods[name]; ok {
@@ -116,7 +116,7 @@ func (c *conversation) callMethod(name string, params json.RawMessage) (json.Raw
 		return nil, bad
 	}
 	if verdict.Outcome == authority.NeedPIN || verdict.Outcome == authority.NeedCode {
-		// Whoever isn't at a trusted terminal learns nothing but that.
+		// A caller that isn't at a trusted terminal learns nothing but that.
 		if check := s.Checks[name]; check != nil && verdict.Outcome == authority.NeedCode {
 			if bad := check(params); bad != nil {
 				return nil, bad
@@ -181,7 +181,7 @@ func (c *conversation) askUser(name string, class authority.Class, params json.R
 	return c.server.Evaluator.AskUser(ctx, name, class, params, c.peer, v)
 }
 
-// waitForAnswer begins to wait for a person, until the caller hangs up.
+// waitForAnswer starts waiting for you, until the caller hangs up.
 func (c *conversation) waitForAnswer() (ctx context.Context, done func()) {
 	c.entry.SetBusy(false) // a stopping daemon does not wait for a person
 	ctx, stop := c.untilHangUp()

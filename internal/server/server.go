@@ -1,9 +1,9 @@
 // Package server serves the daemon's socket: connections, hook frames, JSON-RPC and
-// streams. It knows what a peer may ask and nothing of what the answers mean;
-// those who answer are given to it.
+// streams. It knows what a peer may ask and nothing of what the answers mean; the services
+// that answer are passed in.
 //
-//   - server.go      accepts connections and tells which language a peer speaks
-//   - peers/         bounds them: who is hung up on to make room for whom
+//   - server.go      accepts connections and detects which language a peer speaks
+//   - peers.go       bounds them: which peer is disconnected to make room
 //   - frames.go      one hook call
 //   - containers.go  the socket for containers, on which there is nothing else
 //   - rpc.go         JSON-RPC 2.0 and cmux's envelopes: one table of methods,
@@ -45,10 +45,10 @@ type Options struct {
 	Evaluator Evaluator
 	// ViewOf says what a peer may read. Nil: everybody reads everything.
 	ViewOf func(peer proc.Cred) View
-	// Refused hears of every call that was refused.
+	// Refused is called for every call that was refused.
 	Refused func(method string, peer proc.Cred, v authority.Verdict)
 	Hooks   HookCalls
-	// MetVersion hears the version of a client that is not this one's, once the
+	// MetVersion is called with the version of a client that isn't this one's, once the
 	// client has its answer.
 	MetVersion func(version string)
 	// HandleMux0 takes a line of one of mux0's clients, which expect no answer.
@@ -57,7 +57,7 @@ type Options struct {
 	// no answer.
 	AnswerCmux func(line []byte, call CallFunc) ([]byte, error)
 	Version    string
-	// GiveUp hears that the server can let nobody in, and will not.
+	// GiveUp is called if the server can't accept connections, and never will.
 	GiveUp func(why string)
 
 	// The methods. No name may be in two of them.
@@ -92,7 +92,7 @@ type Server struct {
 	listener  *net.UnixListener
 	socket    os.FileInfo // of the file that the listener made
 	stopping  atomic.Bool
-	// failing is since when nobody could be let in, in nanoseconds; 0 while all is
+	// failing is since when connections couldn't be accepted, in nanoseconds; 0 while all is
 	// well.
 	failing atomic.Int64
 }
@@ -133,11 +133,11 @@ func (s *Server) Close() {
 	}
 }
 
-// Stopping reports whether nobody new is let in any more.
+// Stopping reports whether the server no longer accepts connections.
 func (s *Server) Stopping() bool { return s.stopping.Load() }
 
-// StopAccepting lets nobody new in. replaced says that the socket's file is not
-// this server's any more.
+// StopAccepting stops accepting connections. replaced says that the socket's file isn't this
+// server's any more.
 func (s *Server) StopAccepting(replaced bool) {
 	s.stopping.Store(true)
 	if replaced {
@@ -149,8 +149,8 @@ func (s *Server) StopAccepting(replaced bool) {
 	_ = os.Remove(s.Deps.Dirs.Socket())
 }
 
-// FinishCalls waits until everybody who is being answered has been, but not
-// longer than limit. Whoever waits for hooks or a person is not waited for.
+// FinishCalls waits until every call being answered is done, but not longer than limit. It
+// doesn't wait for calls that wait for hooks or for you.
 func (s *Server) FinishCalls(limit time.Duration) {
 	for end := time.Now().Add(limit); s.peers.Busy() && time.Now().Before(end); {
 		time.Sleep(5 * time.Millisecond)
@@ -160,10 +160,9 @@ func (s *Server) FinishCalls(limit time.Duration) {
 // HangUp closes every connection.
 func (s *Server) HangUp() { s.peers.CloseAll() }
 
-// Serve accepts connections until StopAccepting, and returns when the last one
-// is served. A worker handles one connection at a time and then waits for the
-// next: their stacks stay warm. Whoever takes a connection sees to it that
-// another worker is waiting.
+// Serve accepts connections until StopAccepting, and returns when the last one is served. A
+// worker handles one connection at a time and then waits for the next: their stacks stay
+// warm. A worker that takes a connection makes sure that another one is waiting.
 func (s *Server) Serve() {
 	var (
 		workers sync.WaitGroup
@@ -183,8 +182,8 @@ func (s *Server) Serve() {
 					idle.Add(-1)
 					return
 				}
-				// Out of descriptors, most likely: somebody who is silent makes
-				// room, or else the others get time to end.
+				// Out of descriptors, most likely: a silent peer makes room, or else the others get
+				// time to end.
 				s.Deps.Problems.Raise("accept", "connections cannot be accepted: "+err.Error(),
 					"close programs that hold many files open")
 				if !s.peers.MakeRoom() {
@@ -215,12 +214,11 @@ func (s *Server) Serve() {
 	sweeper.Wait()
 }
 
-// failTime is how long a server that can let nobody in goes on trying.
+// failTime is how long a server that can't accept connections keeps trying.
 const failTime = 2 * time.Second
 
-// noteFailing gives up when nobody could be let in for a while, though no peer
-// takes the room: the process itself has too few descriptors, and another daemon
-// has its own.
+// noteFailing gives up if connections couldn't be accepted for a while, though no peer takes
+// the room: the process itself has too few descriptors, and another daemon has its own.
 func (s *Server) noteFailing() {
 	now := time.Now().UnixNano()
 	if s.failing.CompareAndSwap(0, now) || time.Duration(now-s.failing.Load()) < failTime {

@@ -16,14 +16,15 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// terminalsFile keeps the terminals that a person trusted.
+// terminalsFile keeps the terminals that you trusted.
 const terminalsFile = "trusted-terminals.json"
 
 // Approvals is the part of approvals that trusted terminals need.
 type Approvals interface {
 	PIN() *ledger.PIN
 	CheckPIN(id, pin string, peer proc.Cred) error
-	// FindWaiting is a request that waits, with what is closed when it does no more; nil where nothing tells.
+	// FindWaiting returns a request that waits, with a channel that is closed when it no longer
+	// does; nil if that isn't known.
 	FindWaiting(id string) (item wire.InboxRequest, over <-chan struct{}, ok bool)
 }
 
@@ -72,7 +73,7 @@ func (s *Service) IsRealMachine() bool {
 // RunsAsRoot reports whether agents of this user can do anything to the daemon.
 func (s *Service) RunsAsRoot() bool { return s.IsRealMachine() && s.UID == 0 }
 
-// Decide evaluates an action of a person, and asks where that is needed.
+// Decide evaluates an action, and asks the user if needed.
 func (s *Service) Decide(ctx context.Context, peer proc.Cred, a authority.Action) authority.Verdict {
 	return s.keeper.Decide(ctx, peer, a)
 }
@@ -152,7 +153,7 @@ func (s *Service) Methods() map[string]services.Method {
 	}
 }
 
-// showTerminal tells a caller what the daemon makes of it.
+// showTerminal returns what the daemon knows about the caller's terminal.
 func (s *Service) showTerminal(params json.RawMessage, peer proc.Cred) (any, *wire.Error) {
 	var p wire.TerminalLookParams
 	if err := services.ReadParams(params, &p); err != nil {

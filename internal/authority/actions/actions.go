@@ -1,5 +1,5 @@
-// Package actions says in words what a method of the daemon would do, and whether
-// that takes protection away: then the user at the terminal is always asked.
+// Package actions describes what a method of the daemon would do, and says whether that takes
+// protection away: then the user at the terminal is always asked.
 package actions
 
 import (
@@ -237,7 +237,7 @@ func describeSetting(params json.RawMessage) (string, bool) {
 	if p.Project != "" {
 		text += " for " + p.Project
 	}
-	// One that nobody knows is refused by the method.
+	// The method refuses an unknown one.
 	return text, known && setting.Weakens != nil && setting.Weakens(value)
 }
 
@@ -337,8 +337,8 @@ func describeAllow(params json.RawMessage) (string, bool) {
 	return "let every call pass that " + p.Rule + " stops", true
 }
 
-// describeReply describes a reply, and says whether it is asked about. A single yes or
-// no is what people say all day; only what reaches further is asked about.
+// describeReply describes a reply, and reports whether it is asked about. You say a single
+// yes or no all day; only what reaches further is asked about.
 func describeReply(params json.RawMessage) (string, bool) {
 	p := readInto[wire.InboxReplyParams](params)
 	switch event.Choice(p.Choice) {

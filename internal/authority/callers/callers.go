@@ -1,4 +1,4 @@
-// Package callers tells which agent stands behind a process that called a hook.
+// Package callers finds the agent behind a process that called a hook.
 package callers
 
 import (
@@ -20,17 +20,16 @@ type Caller struct {
 	// Holder is the first process of the terminal, where no agent is found.
 	Holder      int
 	HolderStart uint64
-	// Starter is the process that started our client, where no agent is found: an
-	// editor, whose own process tells nothing.
+	// Starter is the process that started our client if no agent is found: an editor, whose
+	// own process shows nothing.
 	Starter      int
 	StarterStart uint64
 
 	Nested bool // it runs below a handler that this daemon started
 }
 
-// Callers remembers for a moment who stands behind a process: a plugin that
-// reports many events is looked up once. A process id is not given to another
-// process that soon.
+// Callers remembers for a moment which agent is behind a process: a plugin that reports many
+// events is looked up once. A process id isn't reused that soon.
 type Callers struct {
 	evaluator *authority.Evaluator
 	marker    *terminal.Marker // nil: nobody is marked
@@ -65,7 +64,7 @@ func New(evaluator *authority.Evaluator) *Callers {
 	return &Callers{evaluator: &own, known: map[int]knownCaller{}}
 }
 
-// Of returns who stands behind a process.
+// Of returns the agent behind a process.
 func (c *Callers) Of(pid int) Caller {
 	now := time.Now()
 	c.mu.Lock()
@@ -89,12 +88,12 @@ func (c *Callers) Of(pid int) Caller {
 	return who
 }
 
-// OfProbe is Of for a hook that hookmux's own commands try out. Nobody is marked: a
-// command that runs from another place than the daemon would be taken for an agent. What
-// it finds is not remembered, so that it spares nobody the mark at another event.
+// OfProbe is Of for a hook that hookmux's own commands try out. It marks nothing: a command
+// that runs from another place than the daemon would be taken for an agent. The result isn't
+// remembered, so that it spares no process the mark at another event.
 func (c *Callers) OfProbe(pid int) Caller { return c.lookUp(pid, nil) }
 
-// lookUp finds who stands behind a process, and has it marked.
+// lookUp finds the agent behind a process, and has it marked.
 func (c *Callers) lookUp(pid int, marker *terminal.Marker) Caller {
 	if pid <= 0 {
 		return Caller{}
@@ -143,11 +142,10 @@ func (c *Callers) findHolder(who *Caller, chain []proc.Process) {
 	}
 }
 
-// Deepest is more processes than ever stand above a hook that is not called
-// in a circle.
+// Deepest is more processes than are ever above a hook that isn't called in a circle.
 const Deepest = 128
 
-// hookName is the process name of our own client: nobody's agent.
+// hookName is the process name of our own client, which is never an agent.
 const hookName = "hookmux-hook"
 
 // findAgent looks from the client's parent on, where the client is ours: that is
@@ -189,9 +187,8 @@ func (c *Callers) Forget() {
 // event.
 func (c *Callers) SetMarker(m *terminal.Marker) { c.marker = m }
 
-// markCaller marks the agent behind a hook call, before the call is answered.
-// viaHook says that our own client called: then even a program that nobody
-// knows is marked.
+// markCaller marks the agent behind a hook call, before the call is answered. viaHook says
+// that our own client called: then even an unknown program is marked.
 func (c *Callers) markCaller(marker *terminal.Marker, found *authority.Caller, viaHook bool) {
 	if marker == nil {
 		return
@@ -210,9 +207,9 @@ func (c *Callers) Above(pid int) []proc.Process {
 	return proc.Ancestry(c.evaluator.Table, pid, Deepest)
 }
 
-// OfProxy returns who stands behind a process that tells what passes between an agent
-// and another program: the process itself, as that agent. The agent runs below
-// it, so that everything below it is marked as the agent's.
+// OfProxy returns the caller for a process that relays between an agent and another program:
+// the process itself, as that agent. The agent runs below it, so everything below it is
+// marked as the agent's.
 func (c *Callers) OfProxy(pid int, agent string) Caller {
 	who := Caller{Agent: agent, Nested: c.Of(pid).Nested}
 	p, err := c.evaluator.Table.Lookup(pid)

@@ -51,7 +51,7 @@ func (m *memoryTable) Lookup(pid int) (proc.Process, error) {
 	return p, err
 }
 
-// readBriefly reads no more than is needed to tell who called.
+// readBriefly reads no more than is needed to identify the caller.
 func (m *memoryTable) readBriefly(pid int) (proc.Process, error) {
 	if t, ok := m.Table.(interface {
 		LookupWithoutOwner(pid int) (proc.Process, error)

@@ -48,7 +48,7 @@ type Device struct {
 	Push    *Subscription `json:"push,omitempty"`
 }
 
-// Subscription is where a browser wants to be told.
+// Subscription says where a browser wants its notifications.
 type Subscription struct {
 	Endpoint string `json:"endpoint"`
 	P256DH   []byte `json:"p256dh"`
@@ -155,7 +155,7 @@ func (r *Registry) Add(fresh Device) error {
 	})
 }
 
-// change changes the list, on disk first where that is what counts.
+// change changes the list, on disk first if that is what matters.
 func (r *Registry) change(edit func(list []Device) []Device) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -179,7 +179,7 @@ func (r *Registry) Update(id string, edit func(*Device)) error {
 	})
 }
 
-// Drop removes a device from memory whatever the disk says: it no longer counts.
+// Drop removes a device from memory whatever is on disk: it's no longer accepted.
 func (r *Registry) Drop(id string) error {
 	without := func(list []Device) []Device {
 		return slices.DeleteFunc(list, func(one Device) bool { return one.ID == id })

@@ -17,8 +17,9 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// What a device signs carries the instance of who it is for: random for each run, so that
-// nothing signed for another one counts. A time and a nonce keep it from counting twice.
+// What a device signs contains the instance it's meant for, random for each run, so that
+// nothing signed for another one is accepted. A time and a nonce keep it from being used
+// twice.
 
 // ClockSkew is how far a device's clock may be off.
 const ClockSkew = time.Minute
@@ -86,8 +87,8 @@ type SignedAnswer struct {
 }
 
 // AnswerMessage returns what a device signs when it answers: which request, what was shown,
-// the choice, and a hash of everything else it says. It holds no text of yours or the
-// agent's, so that it can be kept with the decision as it is.
+// the choice, and a hash of everything else it says. It contains none of your texts or the
+// agent's, so that it can be kept with the decision.
 func AnswerMessage(instance, device string, in *SignedAnswer, p *wire.InboxReplyParams) string {
 	sum := sha256.Sum256([]byte(in.Answer))
 	choice := p.Choice

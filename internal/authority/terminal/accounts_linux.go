@@ -12,7 +12,7 @@ var (
 	subuidFile = "/etc/subuid"
 )
 
-// accounts tell under which ids processes of a user may run.
+// accounts knows under which ids processes of a user may run.
 type accounts struct {
 	uid   int
 	named map[int]bool // ids of accounts

@@ -15,7 +15,7 @@ import (
 const (
 	codeLength = 4
 	codeTries  = 3
-	// codeWait is how long a person has for each question.
+	// codeWait is how long you have for each question.
 	codeWait = 30 * time.Second
 	// maxQuestion bounds what is shown of a question.
 	maxQuestion = 400
@@ -49,11 +49,11 @@ var (
 type screen interface {
 	// Print writes text.
 	Print(text string) error
-	// ShowCode shows a code where no other program can read it, and gives the
-	// words that ask for it.
+	// ShowCode shows a code where no other program can read it, and returns the words that
+	// ask for it.
 	ShowCode(code string) (words string, err error)
-	// ReadKey waits for the next character. It fails with errNotThere for one
-	// that nobody at the trusted terminal typed.
+	// ReadKey waits for the next character. It fails with errNotThere for one that wasn't
+	// typed at the trusted terminal.
 	ReadKey(ctx context.Context) (byte, error)
 	// Flush forgets what was typed and not read.
 	Flush() error
@@ -129,7 +129,7 @@ func wrapLines(text string, columns int) string {
 // codeWords ask for a code that everybody who reads them may know.
 func codeWords(code string) string { return "Type " + code + " to confirm" }
 
-// describeAction returns what a person reads before they confirm.
+// describeAction returns what you read before you confirm.
 func describeAction(a authority.Action, why string) string {
 	lines := "hookmux: " + clipText(actionText(a)) + "\r\n"
 	if why != "" {

@@ -20,8 +20,8 @@ func (m *muxedScreen) ShowCode(code string) (string, error) {
 }
 
 // behindScreen is the first lines of the terminal that a multiplexer's client runs at. The
-// daemon writes there itself: what the multiplexer does not know it cannot be asked for. They
-// say what the code is for, too: the question itself may be where nobody sees it.
+// daemon writes there itself: a multiplexer can't reveal what it doesn't know. They also say
+// what the code is for: the question itself may be where no one sees it.
 type behindScreen struct {
 	about   string
 	on      screenWriter

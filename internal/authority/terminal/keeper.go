@@ -19,8 +19,8 @@ type PIN interface {
 	Check(pin string) error
 }
 
-// Keeper evaluates callers and, where a person can settle it at their terminal,
-// asks them. One value serves all connections.
+// Keeper evaluates callers and asks you if you can settle it at your terminal. One value
+// serves all connections.
 type Keeper struct {
 	Evaluator *authority.Evaluator
 	// Asker talks to terminals.
@@ -37,7 +37,7 @@ type Keeper struct {
 // ErrAnswered ends a question whose request was answered elsewhere.
 var ErrAnswered = errors.New("it waits no more: it was answered elsewhere, or its agent went on")
 
-// Asker asks a person something at their terminal.
+// Asker asks you something at your terminal.
 type Asker interface {
 	// AskCode has them type a code that is shown at their trusted terminal.
 	AskCode(ctx context.Context, v *authority.Verdict, a authority.Action) error
@@ -211,9 +211,9 @@ func (t *terminalAsker) openTerminal(ctx context.Context, v *authority.Verdict, 
 	return openScreen(v.TTY)
 }
 
-// WatchKeys has the daemon notice the next key at the caller's trusted terminal, for a view that
-// waits for one. again says that the view still waits: only keys that went elsewhere are
-// forgotten then. It tells nothing and allows nothing.
+// WatchKeys has the daemon notice the next key at the caller's trusted terminal, for a view
+// that waits for one. again says that the view still waits: then only keys that went
+// elsewhere are forgotten. It reports nothing and allows nothing.
 func (k *Keeper) WatchKeys(peer proc.Cred, again bool) {
 	source, ok := k.Evaluator.Source.(*Source)
 	if !ok {
@@ -262,7 +262,7 @@ type watchedView struct {
 // maxWatched bounds how many views are remembered.
 const maxWatched = 64
 
-// AskPIN asks at the caller's terminal, whoever reads there.
+// AskPIN asks at the caller's terminal, whatever else reads there.
 func (t *terminalAsker) AskPIN(ctx context.Context, v *authority.Verdict, a authority.Action,
 	check func(string) error) error {
 	on, err := openScreen(v.TTY)

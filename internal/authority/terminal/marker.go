@@ -18,7 +18,7 @@ type Marker struct {
 	limit     func(pid int, limit uint64) error
 	below     func(pid int) []int
 
-	// noteAgent is told the terminals of what is marked; nil: nobody asks.
+	// noteAgent is called with the terminals of what is marked. It may be nil.
 	noteAgent func(tty string)
 
 	mu     sync.Mutex
@@ -108,9 +108,9 @@ func (m *Marker) MarkUnknown(rules *authority.Rules, chain []proc.Process) {
 	}
 }
 
-// lookAgain is for how long nothing is looked for above a process where nothing
-// was to be marked: an agent's shells come and go, and what stands above them is
-// the same for every call. It may become another program.
+// lookAgain is for how long nothing is looked for above a process where nothing had to be
+// marked: an agent's shells come and go, and what is above them is the same for every call.
+// It may become another program.
 const lookAgain = 2 * time.Second
 
 func (m *Marker) wasLookedAt(p proc.Process) bool {
@@ -158,12 +158,11 @@ func (m *Marker) runsProgramOf(pid, other int) bool {
 	return err == nil && errOther == nil && program != "" && program == same
 }
 
-// unknownCaller finds what to mark where a hook was called by a program that is
-// in no catalogue: the first process above the hook that is no shell. chain runs
-// from the hook's parent upwards; whose the processes are is looked up here. It
-// gives false for a person who tried a hook in their own shell, and for
-// terminals, which must never be marked. looked is how many processes of the
-// chain it read about.
+// unknownCaller finds what to mark if a hook was called by a program that is in no
+// catalogue: the first process above the hook that isn't a shell. chain runs from the hook's
+// parent upwards; whose the processes are is looked up here. It returns false if you tried a
+// hook in your own shell, and for terminals, which must never be marked. looked is how many
+// processes of the chain it read.
 func (m *Marker) unknownCaller(rules *authority.Rules, chain []proc.Process) (p proc.Process, looked int, ok bool) {
 	table := m.table
 	for i, seen := range chain {

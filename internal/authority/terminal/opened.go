@@ -11,8 +11,8 @@ import (
 	ttys "github.com/hookmux/hookmux/internal/platform/tty"
 )
 
-// openedTerminal is a terminal at which a view waits for keys. Whoever can write to it can
-// have it answer queries, and the answers are read as keys.
+// openedTerminal is a terminal at which a view waits for keys. A program that can write to it
+// can make it answer queries, and the answers are read as keys.
 type openedTerminal struct {
 	server int // of the multiplexer that runs there, which has it open
 	looked time.Time
@@ -57,7 +57,7 @@ func (s *Source) strangersAt(tty string, server int) []proc.Process {
 	return found
 }
 
-// findStranger returns, in words, who else can write to a terminal at which a view waits.
+// findStranger describes what else can write to a terminal at which a view waits.
 func (s *Source) findStranger(tty string) string {
 	s.mu.Lock()
 	one, known := s.strangers.Get(tty)

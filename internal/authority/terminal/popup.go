@@ -40,8 +40,8 @@ func (s *Source) openPopup(ctx context.Context, c *authority.TerminalClient, tex
 	closed := make(chan struct{})
 	go func() {
 		defer close(closed)
-		// The popup ends with its command; what it shows is written by the daemon. The
-		// token is given by standard input: nobody knows it before the popup is there.
+		// The popup ends with its command; the daemon writes what it shows. The token comes by
+		// standard input: no one knows it before the popup is there.
 		command := fmt.Sprintf("display-popup -c '%s' -E -w %d -h %d 'sleep %d; : %s'\n", c.Name, popupWidth,
 			popupHeight(text), int(popupLife.Seconds()), token)
 		_, _ = s.runTmuxWith(life, c.Server.PID, command, "source-file", "-")

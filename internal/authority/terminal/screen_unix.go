@@ -49,7 +49,7 @@ func openWriter(tty string) (screenWriter, error) {
 	return &ttyWriter{ttyScreen{fd: fd}}, nil
 }
 
-// ttyWriter is a terminal that somebody else reads.
+// ttyWriter is a terminal that another program reads.
 type ttyWriter struct{ ttyScreen }
 
 func (w *ttyWriter) Close() { _ = unix.Close(w.fd) } // nothing is buffered

@@ -1,10 +1,9 @@
-// Package terminal reads who sits where on this machine, asks you at a trusted terminal
-// for a code, and marks what agents start.
+// Package terminal finds out who is at which terminal of this machine, asks you at a trusted
+// terminal for a code, and marks what agents start.
 //
-// Contract: the rules are those of package authority; this package brings the
-// facts and talks to terminals. Every read and every question is bounded in
-// time and size. Nothing here takes a person's place: no variable, flag or file
-// makes somebody a person.
+// Contract: the rules are those of package authority; this package brings the facts and
+// writes to terminals. Every read and every question is bounded in time and size. Nothing
+// here can be faked by setting something: no variable, flag or file makes a caller trusted.
 package terminal
 
 import (
@@ -77,8 +76,8 @@ func (s *Source) Terminal(tty string) (authority.Terminal, error) {
 	return t, nil
 }
 
-// hasMoved reports whether input was read at a terminal since setBack, or somebody touched its
-// times, and when. A terminal that is gone has not moved.
+// hasMoved reports whether input was read at a terminal since setBack, or a program touched
+// its times, and when. A terminal that is gone hasn't moved.
 func (s *Source) hasMoved(tty string) (moved bool, at time.Time) {
 	info, err := os.Stat(tty)
 	if err != nil {
@@ -122,9 +121,9 @@ func (s *Source) setBackWith(tty string, by authority.Identity, others []string)
 	return nil
 }
 
-// noteAgent remembers that an agent runs at a terminal. What it typed there ahead may be
-// read long after it has ended. The change time of the terminal moves, too, and no program
-// can move it back: a daemon that starts later finds that somebody touched the terminal.
+// noteAgent remembers that an agent runs at a terminal. What it typed ahead there may be read
+// long after it has ended. The change time of the terminal moves, too, and no program can
+// move it back: a daemon that starts later finds that the terminal was touched.
 func (s *Source) noteAgent(tty string) {
 	if tty == "" || !canTypeAhead() {
 		return
@@ -191,8 +190,8 @@ func (s *Source) hasStaleKey(tty string, now time.Time) bool {
 // maxNoted bounds what is remembered of terminals.
 const maxNoted = 1024
 
-// readSince reports whether input was read at a terminal since setBack, and
-// nobody touched its times.
+// readSince reports whether input was read at a terminal since setBack, and no program
+// touched its times.
 func (s *Source) readSince(tty string) bool {
 	t, err := s.Terminal(tty)
 	return err == nil && !t.Noted.IsZero() && t.Change.Equal(t.Noted) && t.Access.Unix() >= t.Change.Unix()

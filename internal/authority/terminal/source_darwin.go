@@ -29,8 +29,8 @@ func (s *Source) Connected(int, int) (bool, error) { return true, nil }
 // Clients is not known.
 func (s *Source) Clients(proc.Process) ([]int, error) { return nil, authority.ErrUnknown }
 
-// Display accepts every installed application: there is one display, and what
-// draws on it is not told.
+// Display accepts every installed application: there is one display, and what draws on it
+// isn't known.
 func (s *Source) Display(pid int) (authority.Display, error) {
 	program, err := s.Program(pid)
 	if err != nil || !strings.Contains(program, ".app/") {

@@ -20,7 +20,7 @@ func deviceTimes(info os.FileInfo) (authority.Terminal, error) {
 	return authority.Terminal{Access: time.Unix(st.Atim.Unix()), Change: time.Unix(st.Ctim.Unix())}, nil
 }
 
-// HoldsMaster tells who gives a terminal its keys.
+// HoldsMaster reports whether a process gives a terminal its keys.
 func (s *Source) HoldsMaster(pid int, tty string) (bool, error) { return proc.HoldsMaster(pid, tty) }
 
 // masters returns the terminals of a multiplexer.
@@ -79,7 +79,7 @@ func (s *Source) Clients(server proc.Process) ([]int, error) {
 	return found, nil
 }
 
-// rootsDisplay stands for a display server whose process may not be looked at.
+// rootsDisplay represents a display server whose process can't be inspected.
 const rootsDisplay = 1
 
 // Display finds the display server that a process is connected to.
@@ -145,9 +145,9 @@ func findOwner(numbers map[uint32]bool) int {
 
 var errHiddenCaller = errors.New("a connection to this machine's own login daemon has an owner that cannot be seen")
 
-// LocalCallers finds who of this user is connected to a server of root's over
-// the machine's own network. The user's processes may also run under other ids:
-// those that belong to the user in namespaces, and any that nobody has.
+// LocalCallers finds the user's processes that are connected to a server of root's over the
+// machine's own network. The user's processes may also run under other ids: those that
+// belong to the user in namespaces, and any that belong to no account.
 func (s *Source) LocalCallers() ([]int, error) {
 	ends, err := proc.TCPEnds()
 	if err != nil {
@@ -181,10 +181,10 @@ func (s *Source) LocalCallers() ([]int, error) {
 	return callers, nil
 }
 
-// Relays has a login daemon's process go round its loop once more, which ends it
-// when its connection is gone. A process of the user's own can be stopped, or kept
-// from running, after its client hung up: then nobody is there, no connection shows
-// it, and what was typed before still waits to be read.
+// Relays makes a login daemon's process go round its loop once more, which ends it if its
+// connection is gone. A process of the user's own can be stopped, or kept from running, after
+// its client hung up: then no one is there, no connection shows it, and what was typed before
+// still waits to be read.
 func (s *Source) Relays(pid int) (bool, error) {
 	before, err := proc.Pauses(pid)
 	if err != nil {

@@ -42,8 +42,8 @@ func (s *Source) Tmux(server proc.Process) (authority.Tmux, error) {
 // askedOfTmux are the commands that the daemon gives to tmux.
 var askedOfTmux = []string{"list-panes", "list-clients", "show-options", "source-file", "display-popup", "refresh-client"}
 
-// findAlias gives a command of the daemon's for which a tmux has another meaning: such a tmux
-// says what somebody wants it to say.
+// findAlias returns a command of the daemon's that a tmux gives another meaning: such a tmux
+// says what another program wants it to say.
 func findAlias(out []byte) string {
 	for line := range bytes.Lines(out) {
 		_, value, _ := strings.Cut(strings.TrimSpace(string(line)), " ")

@@ -11,8 +11,8 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
-// TrustedTerminal is a process whose terminals a person trusted from another
-// trusted terminal: an editor's server, a web terminal, mosh.
+// TrustedTerminal is a process whose terminals you trusted from another trusted terminal: an
+// editor's server, a web terminal, mosh.
 type TrustedTerminal struct {
 	PID   int       `json:"pid"`
 	Start uint64    `json:"start"`
@@ -49,7 +49,7 @@ func bootID() string {
 	return strings.TrimSpace(string(b))
 }
 
-// Trusts reports whether somebody trusted exactly this process.
+// Trusts reports whether you trusted exactly this process.
 func (e *TrustedTerminals) Trusts(pid int, start uint64) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

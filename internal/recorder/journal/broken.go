@@ -39,9 +39,8 @@ func explainAt(path string, err error) error {
 	return fmt.Errorf("%s: journal: %w; %s", path, err, advice)
 }
 
-// moveAside renames a broken journal and its log out of the way, so that
-// nothing of it is lost to somebody who can fix it, and says so in Problems.
-// Nobody may have the file open.
+// moveAside renames a broken journal and its log, so that nothing is lost that could be
+// repaired, and says so in Problems. Nothing may have the file open.
 func (j *Journal) moveAside(why error) error {
 	base := strings.TrimSuffix(j.path, ".db") + ".broken-" + j.opts.Now().UTC().Format("20060102T150405.000")
 	target := base + ".db"

@@ -37,10 +37,10 @@ func ownObjects(d driver.Driver) ([]object, error) {
 	return c.objects()
 }
 
-// removeForeign takes out what isn't hookmux's: any program of the user's can put a
-// trigger into the file that deletes events as they are stored, or a unique index
-// that has them ignored. Inside a transaction nobody else can add one, and the
-// file's schema_version tells that nobody did since the last look.
+// removeForeign removes what isn't hookmux's: any program of the user's can put a trigger
+// into the file that deletes events as they're stored, or a unique index that has them
+// ignored. Inside a transaction no other program can add one, and the file's schema_version
+// shows that none did since the last look.
 func (w *writer) removeForeign() error {
 	version, err := w.queryNumber("PRAGMA schema_version")
 	if err != nil || version == w.schemaVersion {
@@ -86,7 +86,7 @@ func (w *writer) changeSchema() error {
 	return w.execQuery("COMMIT")
 }
 
-// noteForeign tells of what the writer removed.
+// noteForeign reports what the writer removed.
 func (j *Journal) noteForeign() {
 	w := j.writer
 	if w == nil || len(w.removed) == 0 {

@@ -23,7 +23,7 @@ import (
 	"time"
 )
 
-// Problem is something a person should hear about.
+// Problem is something you should know about.
 type Problem struct {
 	Time time.Time
 	Text string
@@ -77,12 +77,11 @@ type Journal struct {
 	errSince time.Time
 }
 
-// Path returns where the journal lies.
+// Path returns the path of the journal.
 func (j *Journal) Path() string { return j.path }
 
-// Intact reports whether the file is still the one that was opened. Where
-// somebody deleted or replaced it, writing goes on into nowhere without an
-// error.
+// Intact reports whether the file is still the one that was opened. If it was deleted or
+// replaced, writes succeed and are lost.
 func (j *Journal) Intact() bool {
 	j.write.Lock()
 	was := j.file
@@ -108,8 +107,8 @@ func (j *Journal) Health() Health {
 	return h
 }
 
-// Problems lists what a person should hear about: files moved aside since the
-// journal was opened, and why writing fails at the moment, if it does.
+// Problems lists what you should know about: files moved aside since the journal was opened,
+// and why writing fails at the moment, if it does.
 func (j *Journal) Problems() []Problem {
 	j.health.Lock()
 	defer j.health.Unlock()

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Open opens the journal at path and makes it when there is none. A file that
-// is no usable database is moved aside and a new one begun; [Journal.Problems]
-// tells. A file a newer hookmux wrote is left alone: [ErrNewer].
+// Open opens the journal at path and creates it if there is none. A file that isn't a usable
+// database is moved aside and a new one started; [Journal.Problems] reports it. A file that
+// a newer hookmux wrote is left alone: [ErrNewer].
 func Open(path string, opts Options) (*Journal, error) {
 	if opts.Readers <= 0 {
 		opts.Readers = 4
@@ -27,8 +27,8 @@ func Open(path string, opts Options) (*Journal, error) {
 	err = j.openConnections()
 	if isBroken(err) {
 		if err = j.moveAside(err); err == nil {
-			// How far the broken one had counted nobody knows, but surely
-			// not to the milliseconds since 1970.
+			// How far the broken one had counted isn't known, but surely not to the milliseconds
+			// since 1970.
 			j.newest.Store(opts.Now().UnixMilli())
 			err = j.openConnections()
 		}
@@ -44,8 +44,8 @@ func (j *Journal) openConnections() error {
 	if err := os.MkdirAll(filepath.Dir(j.path), 0o700); err != nil {
 		return err
 	}
-	// Made here rather than by SQLite, whose log files take the mode over:
-	// what agents say is nobody else's business, whatever the umask.
+	// Made here rather than by SQLite, whose log files take the mode over: what agents say is
+	// private, whatever the umask.
 	f, err := os.OpenFile(j.path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err

@@ -20,11 +20,10 @@ type Filter struct {
 	Agents, Kinds, Natives, Tools []string
 	Session                       string
 	ID                            string // or the beginning of it
-	// Verdict is the decision, as a word. "none" also fits events in
-	// which nobody decided.
+	// Verdict is the decision, as a word. "none" also matches events without a decision.
 	Verdict string
-	// Inbox keeps only events about which a person was asked in the inbox, or in
-	// whose place a permission answered.
+	// Inbox keeps only events that you were asked about in the inbox, or that a permission
+	// answered for you.
 	Inbox bool
 	// LogOnly keeps only events about which a only logged hook would have had a
 	// say.

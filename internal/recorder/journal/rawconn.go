@@ -36,8 +36,7 @@ func (c *rawConn) prepareStatement(query string, params int) (*statement, error)
 	return s, nil
 }
 
-// runStatement executes s with its args as they stand and returns how many rows it
-// changed.
+// runStatement executes s with its args unchanged and returns how many rows it changed.
 func (s *statement) runStatement() (int64, error) {
 	result, err := s.stmt.(driver.StmtExecContext).ExecContext(background, s.args)
 	for i := range s.args {
@@ -62,7 +61,7 @@ func (c *rawConn) execQuery(query string, args ...driver.Value) error {
 	return err
 }
 
-// execCounting is exec that tells how many rows changed.
+// execCounting is exec that returns how many rows changed.
 func (c *rawConn) execCounting(query string, args ...driver.Value) (int64, error) {
 	result, err := c.conn.(driver.ExecerContext).ExecContext(background, query, namedValues(args))
 	if err != nil {

@@ -33,9 +33,9 @@ func (j *Journal) Retain(now time.Time, keep time.Duration, perAgent map[string]
 	return r.deleted, j.explainError(r.err)
 }
 
-// RetainShared is Retain for a journal of several owners, whose names stand in front of
-// ids, up to mark. Where it's too large, an owner that takes up more than twice its part
-// loses its oldest events before others lose any; crowders are these owners.
+// RetainShared is Retain for a journal of several owners, whose names precede ids, up to
+// mark. If it's too large, an owner that takes up more than twice its part loses its oldest
+// events before others lose any; crowders are these owners.
 func (j *Journal) RetainShared(now time.Time, keep time.Duration, maxBytes int64, mark string) (crowders []string, err error) {
 	if j.closed.Load() {
 		return nil, ErrClosed
@@ -208,7 +208,7 @@ func rowsBeyond(rows, used, limit int64) int64 {
 	return min(max(int64(float64(rows)*float64(used-limit)/float64(used)), 16), deleteRows)
 }
 
-// sampled is how many events tell who takes up how much of a journal.
+// sampled is how many events are read to estimate each owner's share of a journal.
 const sampled = 4096
 
 // rowBytes is about what an event takes up besides its body.

@@ -24,10 +24,9 @@ type Row struct {
 	Body []byte
 }
 
-// Outcome is the result of an event that somebody decided about. Its
-// JSON parts are redacted before they come here. Verdict, By and Degraded
-// stand beside Decision so that they can be searched for; left empty they are
-// read out of it.
+// Outcome is how an event was decided. Its JSON parts are redacted before they come here.
+// Verdict, By and Degraded repeat parts of Decision so that they can be searched for; if
+// they're empty, they are read from it.
 type Outcome struct {
 	ID       string // the event's
 	Time     time.Time

@@ -22,13 +22,13 @@ var migrations = []string{
 	// 1. An event is one short row, which pays: it costs 4.5 µs of CPU and 1,017
 	// bytes, payload of 760 included, and the same events in one plain table through
 	// database/sql cost 18.7 µs and 1,256 bytes (BenchmarkWrite, batches of 128, and
-	// BenchmarkPlainTable). What repeats from event to event stands
+	// BenchmarkPlainTable). What repeats from event to event is stored
 	// once in shapes (what happened) and origins (where), which the writer
-	// knows by heart; rows there may repeat each other, readers don't mind.
+	// keeps in memory; rows there may repeat each other, readers don't mind.
 	// The only index on events is the one that makes ids unique: each further
-	// one costs a third of the whole write. blocks stands in for an index on
+	// one costs a third of the whole write. blocks replaces an index on
 	// time: it says from when to when about a thousand neighbours are.
-	// origins.first and last bound where a session's events lie; last may lag
+	// origins.first and last bound where a session's events are; last may lag
 	// behind within the newest, not yet blocked events.
 	`CREATE TABLE events(
 		cursor INTEGER PRIMARY KEY,

@@ -1,19 +1,17 @@
 package journal
 
-// Write stores a batch in one transaction: all of it or, with an error,
-// nothing, and then the same batch can be handed in again. It tells the cursor
-// of each item: 0 for an event that was already stored, which dups counts, and
-// for an item that is only an outcome. A second outcome of the same event
-// replaces the first.
+// Write stores a batch in one transaction: all of it or, with an error, nothing, and then the
+// same batch can be written again. It returns the cursor of each item: 0 for an event that
+// was already stored, which dups counts, and for an item that is only an outcome. A second
+// outcome of the same event replaces the first.
 //
-// What Write stored survives the end of the process at once, and a power cut
-// a little later.
+// What Write stored survives the end of the process at once, and a power cut a little later.
 func (j *Journal) Write(batch []Item) (cursors []int64, dups int, err error) {
 	return j.putBatch(batch, false)
 }
 
-// CommitDurable is Write that returns only after the disk has it: for what a
-// person decided, before the agent hears of it.
+// CommitDurable is Write that returns only once it's on disk: for your decisions, before the
+// agent gets them.
 func (j *Journal) CommitDurable(batch []Item) (cursors []int64, dups int, err error) {
 	return j.putBatch(batch, true)
 }
@@ -30,8 +28,8 @@ func (j *Journal) putBatch(batch []Item, durable bool) (cursors []int64, dups in
 	cursors = make([]int64, len(batch))
 	err = j.tryWrite(batch, cursors, durable)
 	if isBroken(err) {
-		// The file broke under us. A new one takes the batch; the old one
-		// stays for whoever can fix it.
+		// The file broke while it was open. A new one takes the batch; the old one stays for
+		// repair.
 		if err = j.beginAnew(err); err == nil {
 			clear(cursors)
 			err = j.tryWrite(batch, cursors, durable)
@@ -58,7 +56,7 @@ func (j *Journal) putBatch(batch []Item, durable bool) (cursors []int64, dups in
 // tryWrite writes once. The caller holds write.
 func (j *Journal) tryWrite(batch []Item, cursors []int64, durable bool) error {
 	if j.writer == nil {
-		// An earlier attempt to begin anew failed half way.
+		// An earlier attempt to start over failed half way.
 		if err := j.openConnections(); err != nil {
 			return err
 		}

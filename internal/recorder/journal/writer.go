@@ -63,9 +63,9 @@ type origin struct {
 	start                                          uint64
 }
 
-// fingerprint stands for an origin in memory: a long-lived daemon meets thousands,
-// each of seven strings. Collisions at 128 bits are negligible, and nobody can
-// make one without the seeds.
+// fingerprint represents an origin in memory: a long-lived daemon meets thousands, each of
+// seven strings. Collisions at 128 bits are negligible, and none can be made without the
+// seeds.
 type fingerprint [2]uint64
 
 func (w *writer) fingerprint(o origin) fingerprint {
@@ -442,8 +442,8 @@ func (w *writer) insertOutcomes(batch []Item, group []int) error {
 	return err
 }
 
-// searchColumns returns what stands in columns of its own, read out of the decision
-// where the caller left it to us.
+// searchColumns returns the values of the columns for searching, read from the decision if
+// the caller left them empty.
 func (o *Outcome) searchColumns() (verdict, by string, degraded bool) {
 	verdict, by, degraded = o.Verdict, o.By, o.Degraded
 	if verdict == "" && len(o.Decision) > 0 {

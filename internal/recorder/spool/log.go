@@ -177,9 +177,9 @@ func (l *Log) write(buf []byte) (uint64, error) {
 	return 0, err
 }
 
-// Rotate closes the current segment, so that it can be drained and removed,
-// and begins another. A segment without records stays the current one, unless its
-// file is gone from its place: what would be written to that, nobody would find.
+// Rotate closes the current segment, so that it can be drained and removed, and starts
+// another. A segment without records stays the current one, unless its file was removed:
+// what is written to that would never be found.
 func (l *Log) Rotate() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -10,10 +10,10 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
-// A spool that nobody sweeps must not fill the disk: hooks go on being called
-// while a daemon is broken. At its cap it refuses what is new. Dropping the
-// oldest instead would make every further hook delete as well as write, and
-// would throw away the records that tell how the trouble began.
+// A spool that no daemon reads must not fill the disk: hooks keep being called while a
+// daemon is broken. At its limit it refuses what is new. Dropping the oldest instead would
+// make every further hook delete as well as write, and would discard the records that show
+// how the trouble began.
 const (
 	maxFiles = 20_000
 	maxBytes = 64 << 20

@@ -43,7 +43,7 @@ type Record struct {
 // one is the version of the format.
 var Mark = [4]byte{0xf5, 'h', 0xc1, 1}
 
-// HeadSize is how many bytes stand before the body.
+// HeadSize is how many bytes precede the body.
 const HeadSize = 12
 
 // MaxBody is more than any record of the daemon needs (payload 16 MiB and some
@@ -109,7 +109,7 @@ func Decode(body []byte) (r Record, err error) {
 	for _, s := range [...]*string{&r.ID, &r.Agent, &r.Event, &r.Cwd, &r.AgentVersion, &r.TTY, &r.Pane, &r.Caller} {
 		*s = string(in.bytes())
 	}
-	// A copy: the body lies in a buffer that the reader uses again.
+	// A copy: the body is in a buffer that the reader uses again.
 	if p := in.bytes(); len(p) > 0 {
 		r.Payload = append([]byte(nil), p...)
 	}
