@@ -11,8 +11,8 @@ import (
 	"github.com/hookmux/hookmux/internal/version"
 )
 
-// genericName is the entry that reads payloads of agents nobody described. It
-// is not an agent: it is never listed and carries no answer.
+// genericName is the entry that reads payloads of unknown agents. It isn't an agent: it is
+// never listed and carries no answer.
 const genericName = "generic"
 
 // Catalogue is a set of agents. It does not change once built and may be used
@@ -59,8 +59,7 @@ func (c *Catalogue) OfHookFormat(format string) (*Agent, bool) {
 	return nil, false
 }
 
-// entry returns the agent or the generic stand-in; for an event of a protocol, the
-// protocol.
+// entry returns the agent or the generic entry; for an event of a protocol, the protocol.
 func (c *Catalogue) entry(name, native string) *Agent {
 	if a, ok := c.EntryOf(name, native); ok {
 		return a
@@ -81,8 +80,8 @@ func (c *Catalogue) answering(name, native string) *Agent {
 	return a
 }
 
-// EntryOf finds the entry that describes an event: the agent's, or that of the
-// protocol by which a program tells it in the agent's place.
+// EntryOf finds the entry that describes an event: the agent's, or that of the protocol by
+// which a program reports it in the agent's place.
 func (c *Catalogue) EntryOf(agent, native string) (*Agent, bool) {
 	if a, ok := c.Protocol(native); ok {
 		return a, true
@@ -113,9 +112,8 @@ func (c *Catalogue) NamedInACP(name string) (*Agent, bool) {
 	return nil, false
 }
 
-// Carries says what an agent of a version can carry back at one of its
-// events. With an unknown version what holds today counts; of an unknown agent
-// or event nothing is claimed.
+// Carries returns what an agent of a version can carry back at one of its events. For an
+// unknown version it returns what holds today; for an unknown agent or event, nothing.
 func (c *Catalogue) Carries(agent, native, version string) event.Carries {
 	a, ok := c.EntryOf(agent, native)
 	if !ok {
@@ -128,9 +126,8 @@ func (c *Catalogue) Carries(agent, native, version string) event.Carries {
 	return e.CarriesAt(version)
 }
 
-// CarriesFor returns the capability row that holds for one event: like [Carries],
-// and without what may only be sent where a person is known to attend when
-// none is.
+// CarriesFor returns the capability row for one event: like [Carries], but without what may
+// only be sent if someone is known to attend, if no one is.
 func (c *Catalogue) CarriesFor(ev *event.Event) event.Carries {
 	e, ok := c.answering(ev.Agent, ev.Native).Event(ev.Native)
 	if !ok {
@@ -139,8 +136,8 @@ func (c *Catalogue) CarriesFor(ev *event.Event) event.Carries {
 	return e.carriesFor(ev)
 }
 
-// KnowsEvent reports whether events of that name can be read: as the agent's own,
-// or as most agents call it where nobody described the agent or a call can be refused.
+// KnowsEvent reports whether events of that name can be read: as the agent's own, or as most
+// agents call it if the agent is unknown or a call can be denied.
 func (c *Catalogue) KnowsEvent(agent, native string) bool {
 	_, known := c.answering(agent, native).Event(native)
 	return known

@@ -48,8 +48,8 @@ func lineOf(data []byte, path string) int {
 	return 0
 }
 
-// check says what is wrong with a file: own is what it says, whole what it
-// makes of the entry, others what was there before.
+// check returns what is wrong with a file: own is the file's content, whole the entry it
+// results in, others what was there before.
 func check(file File, own, whole *Agent, others map[string]*Agent) []Problem {
 	c := &checker{file: file}
 	if !agentName.MatchString(own.Name) {

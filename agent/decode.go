@@ -26,17 +26,17 @@ type Input struct {
 	Truncated bool   // the client had to cut the payload
 	Nested    bool   // one of your hooks made the call, perhaps with the event that it was given
 
-	// Env looks a variable of the hook process up; may be nil. It tells
-	// version, attendance and pane where the agent says them there.
+	// Env looks up a variable of the hook process; may be nil. Some agents report version,
+	// attendance and pane there.
 	Env func(string) string
 }
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// Decode reads a hook call into an event. It never fails: what cannot be read
-// is still an event, with Malformed saying why and Raw holding the bytes as
-// they came (Raw aliases in.Payload). An event name in the payload counts more
-// than the one in in.Event when the agent has such an event.
+// Decode reads a hook call into an event. It never fails: what can't be read is still an
+// event, with Malformed saying why and Raw holding the bytes as they came (Raw aliases
+// in.Payload). An event name in the payload takes precedence over in.Event if the agent has
+// such an event.
 func (c *Catalogue) Decode(in Input) event.Event {
 	a := c.entry(in.Agent, in.Event)
 	if a.RawBreaks {
@@ -121,8 +121,8 @@ const (
 	noCommand = "the call names no command"
 )
 
-// saidTwice is why a call cannot be read whose tool or input stands in the payload
-// twice: nobody can know which of them the agent goes by.
+// saidTwice is why a call can't be read whose payload has the tool or its input twice: it
+// isn't known which of them the agent uses.
 const saidTwice = "the payload names the tool or its input twice"
 
 // reading holds the values a payload had for the fields; they point into it.
@@ -183,8 +183,8 @@ func blank(v []byte) bool {
 	return len(v) == 0 || string(v) == "null" || string(v) == `""`
 }
 
-// text returns a field as a string; numbers and words count as their spelling, of
-// a list of message parts the text in them.
+// text returns a field as a string: numbers and booleans as they are spelt, and the text of
+// a list of message parts.
 func (r *reading) text(f field) string {
 	v := r.value[f]
 	if blank(v) {

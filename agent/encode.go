@@ -13,10 +13,10 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
-// Encode writes a decision in the words of the agent that sent the event. It
-// returns the answer and the decision as it went out: what the agent cannot
-// carry was replaced by its safe neighbour and is named in Degraded. A
-// decision that says nothing gives the event's neutral answer.
+// Encode writes a decision in the format of the agent that sent the event. It returns the
+// answer and the decision as it was sent: what the agent can't carry is replaced by the
+// nearest safe decision and named in Degraded. An empty decision gives the event's neutral
+// answer.
 func (c *Catalogue) Encode(ev *event.Event, d event.Decision) (neutral.Answer, event.Decision) {
 	a := c.answering(ev.Agent, ev.Native)
 	spec, _ := a.Event(ev.Native)
@@ -89,7 +89,7 @@ func normalizeDecision(d event.Decision, ev *event.Event, carries event.Carries)
 		d.Verdict, d.KeepGoing = event.None, true
 	}
 	if d.KeepGoing && carries.Keep && !carries.Context && d.Context != "" {
-		// The reason is the only thing an agent hears here.
+		// The reason is the only thing an agent gets here.
 		if d.Reason != "" {
 			d.Reason += "\n"
 		}
@@ -132,8 +132,8 @@ func inPlainWords(d event.Decision, ev *event.Event, takes dialect.Takes, carrie
 	return d
 }
 
-// unapproved refuses a changed call where sending the change would approve it
-// and nobody did.
+// unapproved denies a changed call if sending the change would approve it and it wasn't
+// approved.
 func unapproved(d event.Decision, spec *EventSpec) event.Decision {
 	if c := spec.Carries.Input; d.Verdict == event.Modify && !d.Allowed && c != nil && c.NeedsAllow {
 		d.NoteDegraded(event.Degradation{What: event.PartInput, To: event.ToDeny, Why: event.NeedsApproval})
@@ -213,10 +213,9 @@ func changedKeys(old, changed []byte, takes []string) (lost, kept []string) {
 	return lost, kept
 }
 
-// plainText deals with text a handler wants printed as it is. Where the agent
-// gives plain text to the model and nothing else is said, it goes out as is;
-// beside other words it joins the context; elsewhere it is dropped, because
-// stray text can undo an answer.
+// plainText handles text that a handler wants printed unchanged. If the agent passes plain
+// text to the model and nothing else is sent, it's printed; together with other members it
+// joins the context; elsewhere it's dropped, because stray text can undo an answer.
 func plainText(d event.Decision, spec *EventSpec, carries event.Carries) (event.Decision, string) {
 	if d.Stdout == "" {
 		return d, ""

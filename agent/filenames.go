@@ -7,8 +7,9 @@ import (
 
 // This file reads the paths of agents' files as their descriptions write them.
 
-// ExpandFileNames gives what a path stands for. "x/*" and "x/*.json" are everything in the folder
-// "x/", "x.json*" is JSON with or without comments. A star elsewhere stays.
+// ExpandFileNames returns the patterns that a path means. "x/*" and "x/*.json" mean
+// everything in the folder "x/", "x.json*" is JSON with or without comments. A star
+// elsewhere stays.
 func ExpandFileNames(file string) []string {
 	folder := file
 	for strings.HasPrefix(path.Base(folder), "*") && strings.Contains(folder, "/") {

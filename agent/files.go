@@ -32,8 +32,7 @@ func (f HookFile) Resolve(home, project string, env func(string) string) string 
 	return f.Path
 }
 
-// belowEnv returns the part of a "~/" path that lies below the directory the
-// variable stands for.
+// belowEnv returns the part of a "~/" path that is below the directory in the variable.
 func (f HookFile) belowEnv(rest string) (string, bool) {
 	if f.EnvDir != "" {
 		return strings.CutPrefix("~/"+rest, f.EnvDir+"/")

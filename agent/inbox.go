@@ -10,14 +10,14 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
-// Inbox says how a person can answer an agent's requests from somewhere else:
-// at which events, with which choices, and how long the agent may be kept
-// waiting for it. An agent without one is never kept waiting.
+// Inbox says how you can answer an agent's requests from somewhere else: at which events,
+// with which choices, and how long the agent may be kept waiting. An agent without one is
+// never kept waiting.
 type Inbox struct {
 	Wait  WaitKind `yaml:"wait"`
 	Brief Duration `yaml:"brief"` // how long [WaitBrief] is while nobody is known to look
-	// Watched is how long [WaitBrief] is while somebody could answer: a live view, a
-	// popup or a paired device is open, or notifications are on.
+	// Watched is how long [WaitBrief] is while someone could answer: a live view, a popup or
+	// a paired device is open, or notifications are on.
 	Watched Duration `yaml:"watched"`
 
 	// Window names the first sign that the user answered in the agent's own
@@ -30,8 +30,8 @@ type Inbox struct {
 	// opinion lets the call run. Approving is then saying nothing.
 	Promptless bool `yaml:"promptless"`
 
-	// Free says how an agent is told to ask nobody that puts its permission
-	// events all the same: there is nothing to ask a person about then.
+	// Free says how an agent is started so that it never asks, though it sends its
+	// permission events all the same: then there is nothing to ask you about.
 	Free *Free `yaml:"free"`
 
 	// Repeats says that a call about which the user was asked in the agent's
@@ -48,12 +48,12 @@ type Inbox struct {
 	// answer it in tmux.
 	Dialog *Dialog `yaml:"dialog"`
 
-	// Points are the events at which a person can be asked, by native name.
+	// Points are the events at which you can be asked, by native name.
 	Points map[string]*InboxPoint `yaml:"points"`
 }
 
-// Free is how an agent is told to ask nobody when it starts: by one of its
-// flags, or by a variable that says yes.
+// Free is how an agent is started so that it never asks: with one of its flags, or with a
+// variable that says yes.
 type Free struct {
 	Flags []string `yaml:"flags"`
 	Env   string   `yaml:"env"`
@@ -64,34 +64,33 @@ func (f *Free) IsYes(value string) bool {
 	return slices.Contains([]string{"true", "1", "yes", "on", "y"}, strings.ToLower(strings.TrimSpace(value)))
 }
 
-// InboxPoint lists what a person may choose at one event, for each kind of
-// request that can come there. A kind without choices is not asked about.
+// InboxPoint lists what you may choose at one event, for each kind of request that can come
+// there. A kind without choices isn't asked about.
 type InboxPoint struct {
 	Permission []event.Choice   `yaml:"permission"`
 	Question   []event.Choice   `yaml:"question"`
 	Plan       []event.PlanMode `yaml:"plan"`
-	// Unattended says what is different where nobody sits at the agent:
-	// "never", it settles requests by itself before an answer could come, so
-	// that nobody is asked; "only", a yes counts only there, because the agent
-	// asks nobody afterwards and saying nothing lets the call run.
+	// Unattended says what is different if no one sits at the agent: "never", it settles
+	// requests by itself before an answer could come, so that you aren't asked; "only", a yes
+	// works only there, because the agent asks no one afterwards and no answer lets the call
+	// run.
 	Unattended string `yaml:"unattended"`
-	// Sole says that no other event tells of a question or a plan: what the
-	// agent asks its person by itself is put to one here, and not only where
-	// the user chose to be asked before calls.
+	// Sole says that no other event reports a question or a plan: what the agent asks by
+	// itself is asked here, and not only if you chose to be asked before calls.
 	Sole bool `yaml:"sole"`
-	// Hidden says that here, unlike elsewhere, the agent shows its own dialog
-	// only after the hook returned: nobody can answer there meanwhile, and
-	// keeping the agent waiting keeps the user there from it.
+	// Hidden says that here, unlike elsewhere, the agent shows its own dialog only after the
+	// hook returned: no one can answer there meanwhile, and keeping the agent waiting keeps
+	// you from it.
 	Hidden bool `yaml:"hidden"`
 }
 
-// The ways a point can differ where nobody sits at the agent.
+// How a point can differ if no one sits at the agent.
 const (
 	UnattendedNever = "never"
 	UnattendedOnly  = "only"
 )
 
-// For returns the point as it counts for an event; nil when nobody is asked.
+// For returns the point as it applies to an event; nil if you aren't asked.
 func (p *InboxPoint) For(ev *event.Event) *InboxPoint {
 	alone := ev.Attended == event.AttendedNo
 	switch {
@@ -107,7 +106,7 @@ func (p *InboxPoint) For(ev *event.Event) *InboxPoint {
 	return &less
 }
 
-// WaitKind says how long an agent may be kept waiting for a person.
+// WaitKind says how long an agent may be kept waiting for you.
 type WaitKind string
 
 // The ways to wait.
@@ -132,8 +131,8 @@ const (
 // StateFile is a small JSON file that an agent rewrites whenever it begins or
 // ceases to wait for its person.
 type StateFile struct {
-	// Path is relative to the folder of the transcript; {pid} stands for the
-	// agent's process id.
+	// Path is relative to the folder of the transcript; {pid} is replaced by the agent's
+	// process id.
 	Path    string `yaml:"path"`
 	Session string `yaml:"session"` // the key of the session id
 	Status  string `yaml:"status"`  // the key of what the agent is at
@@ -141,7 +140,7 @@ type StateFile struct {
 	Idle    string `yaml:"idle"`    // its value while no turn goes on; empty: not known
 }
 
-// At returns what a person may choose at an event; nil when nothing.
+// At returns what you may choose at an event; nil if nothing.
 func (f *Inbox) At(native string) *InboxPoint {
 	if f == nil {
 		return nil
@@ -196,15 +195,15 @@ func (f *Inbox) PromptAt(native string) PromptSign {
 type Wait struct {
 	Setting time.Duration // inbox.wait
 	Chosen  bool          // for this very agent: it counts instead of a moment
-	// Watched says that somebody could answer here.
+	// Watched says that someone could answer here.
 	Watched bool
 	// Away says that the user is not at the agent's own prompt, so that hiding
 	// its dialog costs nothing.
 	Away bool
 }
 
-// WaitFor returns how long a request of an event may wait: left is what the hook's
-// time limit leaves.
+// WaitFor returns how long a request of an event may wait: left is the time left until the
+// hook's timeout.
 func (f *Inbox) WaitFor(native string, left time.Duration, wait Wait) time.Duration {
 	way := f.WaitAt(native)
 	switch {
@@ -228,7 +227,7 @@ func (a *Agent) BriefWait() string {
 		a.Title, time.Duration(a.Inbox.Watched).Seconds(), time.Duration(a.Inbox.Brief).Seconds())
 }
 
-// inbox says what is wrong with what a person may answer.
+// inbox checks what you may answer.
 func (c *checker) inbox(agent string, f *Inbox, events []*EventSpec) {
 	bad := func(path, format string, args ...any) {
 		c.at("$.inbox"+path, "%s: inbox: %s", agent, fmt.Sprintf(format, args...))
@@ -326,8 +325,8 @@ func planWords() []string {
 	return words
 }
 
-// Proven reports whether an approval and a refusal at an event were tried on
-// the real agent. By default a person is asked only where they were.
+// Proven reports whether an approval and a deny at an event were tried on the real agent. By
+// default you're asked only where they were.
 func (e *EventSpec) Proven() bool {
 	for _, c := range []*Capability{e.Carries.Allow, e.Carries.Deny, e.Carries.Input} {
 		if c != nil && ProofKindOf(c.Proof) == Tested {

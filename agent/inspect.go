@@ -83,8 +83,8 @@ func (c *checker) warnTools(own, whole, base *Agent) {
 	}
 }
 
-// warnEvents says at which events less can be decided, or something is answered
-// that nobody may mean.
+// warnEvents warns of events at which less can be decided, or an answer may not be what was
+// meant.
 func (c *checker) warnEvents(own, base *Agent) {
 	for i, e := range own.Events {
 		path := fmt.Sprintf("$.events[%d]", i)
@@ -122,7 +122,7 @@ func (c *checker) warnEvents(own, base *Agent) {
 	}
 }
 
-// warnRest says what else would be different from what people expect.
+// warnRest warns of everything else that differs from what you would expect.
 func (c *checker) warnRest(own, whole, base *Agent) {
 	if base == nil {
 		m := whole.Marks

@@ -5,21 +5,20 @@ import (
 	"slices"
 )
 
-// InstallSpec says how hookmux writes itself into an agent's config, in data,
-// so that the installer knows formats and no agents. What it writes for an
-// event follows from the place, the shape and the handler; which events,
-// limits and answers there are stands with the events.
+// InstallSpec says how hookmux writes itself into an agent's config, in data, so that the
+// installer knows formats and no agents. What it writes for an event follows from the place,
+// the shape and the handler; the events have their limits and answers.
 type InstallSpec struct {
 	Way Way `yaml:"way"`
 
-	// Places are the files that can be written, best first within a scope. The
-	// first of the scope counts, unless one of its Unless files exists.
+	// Places are the files that can be written, best first within a scope. The first of the
+	// scope is used, unless one of its Unless files exists.
 	Places []InstallPlace `yaml:"places"`
 	// Home is the folder that shows that the agent is used here; "" is the one below the
 	// home folder that its places are in. It is given where another agent uses that one.
 	Home  string `yaml:"home"`
 	Shape Shape  `yaml:"shape"`
-	// Flat are events whose handlers stand in no group, though Shape is nested.
+	// Flat are events whose handlers are in no group, though Shape is nested.
 	Flat []string `yaml:"flat"`
 	// Spellings are other keys under which the agent takes an event, key to event,
 	// where it throws away a file that has both: what is there is used.
@@ -30,8 +29,8 @@ type InstallSpec struct {
 	// Plugin describes the file to write where Way is plugin.
 	Plugin *PluginSpec `yaml:"plugin"`
 
-	// Consent is where the agent keeps which hooks its person allowed; nil: it asks
-	// nobody. What is installed is added there, and taken out again.
+	// Consent is where the agent keeps which hooks you allowed; nil: it doesn't ask. What is
+	// installed is added there, and removed again.
 	Consent *ConsentSpec `yaml:"consent"`
 
 	// RequiredFiles are files without which the agent passes over ours, relative to its
@@ -46,15 +45,15 @@ type InstallSpec struct {
 	// open (it goes on), closed (it refuses calls), stuck (it cannot be used).
 	// Other than open, a command line must check for the program itself.
 	Missing Missing `yaml:"missing"`
-	// Closed is the member of a handler that makes its failures refuse, for
-	// people who want calls refused while hookmux cannot be reached.
+	// Closed is the member of a handler that makes its failures deny, for users who want
+	// calls denied while hookmux can't be reached.
 	Closed *Member `yaml:"closed"`
 
 	Pickup Pickup      `yaml:"pickup"`
 	Trust  TrustStep   `yaml:"trust"`
 	Off    []OffSwitch `yaml:"off"` // settings that switch hooks off, for the doctor
-	// Permit says what outside of this machine must have switched hooks on, which
-	// nothing here tells; empty: nothing.
+	// Permit says what outside of this machine must have switched hooks on, which nothing
+	// here shows; empty: nothing.
 	Permit string   `yaml:"permit"`
 	Reads  []string `yaml:"reads"` // agents whose hook files this one runs as well
 	// ReadsScope says which of their files it runs: user or project; empty
@@ -73,8 +72,7 @@ const (
 	WayScripts Way = "scripts" // one program per event, named after it, in a directory
 )
 
-// EventMark stands for an event's name in the path of a place where Way is
-// scripts.
+// EventMark is replaced by an event's name in the path of a place whose Way is scripts.
 const EventMark = "{event}"
 
 // TakesEntries reports whether hooks are entries in a file.
@@ -95,25 +93,25 @@ const (
 // InstallPlace is a file that can be written.
 type InstallPlace struct {
 	HookFile `yaml:",inline"`
-	// At is where in the file the hooks stand, keys joined by dots; empty
-	// means that the file's top level holds the events.
+	// At is where in the file the hooks are, keys joined by dots; empty means that the file's
+	// top level contains the events.
 	At string `yaml:"at"`
-	// With are members that must stand beside them, e.g. a version number; they
-	// are added where the file lacks them.
+	// With are members that the file also needs, e.g. a version number; they are added if
+	// they're missing.
 	With Settings `yaml:"with"`
 	// Unless names files of the same directory that, when they are there,
 	// make the agent pass over this one.
 	Unless []string `yaml:"unless"`
-	// Ends are endings with which a file is the event's program as well, where Way
-	// is scripts: ours gets one where somebody has the bare name.
+	// Ends are endings with which a file is the event's program as well, if Way is scripts:
+	// ours gets one if the bare name is taken.
 	Ends []string `yaml:"ends"`
 	// WhenUsed says that this place is the one, before those above it, when
 	// it already holds hooks: the agent complains about two.
 	WhenUsed bool `yaml:"when_used"`
 }
 
-// ConsentSpec is a list of the commands that a person allowed, each with its event, in
-// a file beside the one that holds the hooks.
+// ConsentSpec is a list of the commands that you allowed, each with its event, in a file
+// beside the one that contains the hooks.
 type ConsentSpec struct {
 	HookFile `yaml:",inline"`
 	At       string `yaml:"at"`      // where in the file the list stands, keys joined by dots
@@ -146,8 +144,8 @@ type MatcherSpec struct {
 
 // HandlerSpec names the members of a handler.
 type HandlerSpec struct {
-	// Form is exec (a program and a list of words, no shell in between), line (one
-	// line for a shell), or words (one line that the agent splits into words itself).
+	// Form is exec (a program and a list of words, no shell in between), line (one line for a
+	// shell), or words (one line that the agent splits into words itself).
 	Form    string `yaml:"form"`
 	Command string `yaml:"command"` // key of the line, or of the program
 	Args    string `yaml:"args"`    // key of the words, when Form is exec
@@ -164,13 +162,13 @@ type HandlerSpec struct {
 	// Strict says that one unknown member makes the agent drop more than the
 	// entry, so that nothing but the members named here may ever be written.
 	Strict bool `yaml:"strict"`
-	// Harmless are members a person may add to an entry of ours: they change
-	// neither when it runs nor whether its answer counts.
+	// Harmless are members you may add to one of our entries: they change neither when it
+	// runs nor whether its answer is used.
 	Harmless []string `yaml:"harmless"`
 }
 
-// DropsSpec says for what an agent passes over a whole file of hooks. A text that
-// is no JSON after comments are gone always counts.
+// DropsSpec says for what an agent ignores a whole file of hooks. It always does if the text
+// isn't JSON once comments are removed.
 type DropsSpec struct {
 	// CommentsInText says that it takes // and /* for a comment inside of
 	// strings, too.
@@ -207,8 +205,8 @@ func (a *Agent) WithKnownEvents(askVersion func(*Agent) string) *Agent {
 	return &older
 }
 
-// TellsTerminal reports whether a version tells its own terminal what it does; an unknown
-// one is taken to be new.
+// TellsTerminal reports whether a version reports to its own terminal what it does; an
+// unknown one is taken to be new.
 func (a *Agent) TellsTerminal(version string) bool {
 	since := a.Status.TellsTerminal
 	return since != "" && (version == "" || compareVersions(version, since) >= 0)
@@ -220,8 +218,8 @@ func (a *Agent) OlderThanTried(version string) bool {
 	return version != "" && a.Tried != "" && compareVersions(version, a.Tried) < 0
 }
 
-// NewerThanTried reports whether a version is newer than the one that was asked
-// about everything in the catalogue, so that nobody knows whether it still holds.
+// NewerThanTried reports whether a version is newer than the one that everything in the
+// catalogue was tested with, so that it isn't known whether it still holds.
 func (a *Agent) NewerThanTried(version string) bool {
 	return version != "" && a.Tried != "" && compareVersions(version, a.Tried) > 0
 }
@@ -232,8 +230,8 @@ func (a *Agent) OlderThanHooks(version string) bool {
 	return version != "" && a.Since != "" && compareVersions(version, a.Since) < 0
 }
 
-// OnlyDocumented says that nobody ran hookmux's plugin in this version of an agent; ""
-// where somebody did, or nothing is known.
+// OnlyDocumented says that hookmux's plugin was never run in this version of an agent; "" if
+// it was, or nothing is known.
 func (a *Agent) OnlyDocumented(version string) string {
 	if version == "" || a.Install == nil || a.Install.Plugin == nil || a.Install.Plugin.DocumentedFrom == "" ||
 		compareVersions(version, a.Install.Plugin.DocumentedFrom) < 0 {
@@ -258,9 +256,8 @@ type PluginSpec struct {
 	// Seeds are files that are made, only where absent, so that the agent
 	// loads plugins at all; a path that ends in a slash is a directory.
 	Seeds []Seed `yaml:"seeds"`
-	// Alone are patterns, relative to the plugin's directory, of other
-	// people's things that would miss what the seeds pretend to be there:
-	// with one of them no seed is laid.
+	// Alone are patterns, relative to the plugin's directory, of other programs' files that
+	// would miss what the seeds pretend to be there: with one of them no seed is written.
 	Alone []string `yaml:"alone"`
 	// Broken says what the agent does with a file it cannot load: open (it
 	// goes on without), stuck (it does not start).
@@ -320,8 +317,8 @@ type TrustStep struct {
 	Folders *FolderTrust `yaml:"folders"`
 }
 
-// FolderTrust is a JSON file that holds a word for each folder. A folder's word
-// counts for everything below it, the longest path first.
+// FolderTrust is a JSON file with a value for each folder. A folder's value applies to
+// everything below it, the longest path first.
 type FolderTrust struct {
 	Path   string   `yaml:"path"`
 	Env    string   `yaml:"env"`    // variable that names another file

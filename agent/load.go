@@ -127,8 +127,8 @@ func layFiles(base []*Agent, files []File) (*Catalogue, []Problem) {
 	return assemble(list), problems
 }
 
-// ownProtocol refuses a file of a person's that calls itself a protocol: its events would count as
-// what a proxy tells in an agent's place.
+// ownProtocol rejects a user's file that calls itself a protocol: its events would pass for
+// what a proxy reports in an agent's place.
 func ownProtocol(file File, own *Agent) []Problem {
 	c := &checker{file: file}
 	c.at("$.protocol", "%s: protocol is for hookmux's own entries; take the line out", own.Name)
@@ -205,7 +205,7 @@ func entryKeys() (keys []string) {
 	return keys
 }
 
-// mergedTexts is both maps in one; the second counts where both say something.
+// mergedTexts merges both maps; the second wins if both have a key.
 func mergedTexts(base, add map[string]string) map[string]string {
 	whole := map[string]string{}
 	maps.Copy(whole, base)

@@ -10,8 +10,8 @@ import (
 
 // This file says what agents offer when they ask for permission.
 
-// OfferInWords says in words what a standing approval that an agent offers would do. What
-// is not known whole is given as it came, so that nothing of it is hidden.
+// OfferInWords describes what a permanent permission that an agent offers would do. An offer
+// that isn't fully understood is shown unchanged, so that nothing of it is hidden.
 func OfferInWords(offer json.RawMessage) string {
 	var patterns []string
 	if json.Unmarshal(offer, &patterns) == nil && len(patterns) > 0 {
@@ -54,7 +54,7 @@ type permissionRule struct {
 	RuleContent string `json:"ruleContent"`
 }
 
-// destinationWords say where a change counts.
+// destinationWords say where a change applies.
 var destinationWords = map[string]string{
 	"session": "in this session", "localSettings": "in this project, for you",
 	"projectSettings": "in this project, for everybody", "userSettings": "in all your projects",

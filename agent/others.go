@@ -6,7 +6,7 @@ import "slices"
 type Known struct {
 	Name  string `yaml:"name"`
 	Marks `yaml:",inline"`
-	// HooksOff is how it is started without its hooks; nil: nobody looked.
+	// HooksOff is how it is started without its hooks; nil if that isn't known.
 	HooksOff *HooksOff  `yaml:"hooks_off"`
 	Files    []HookFile `yaml:"files"`
 	Guarded  Guarded    `yaml:"guarded"`

@@ -5,10 +5,9 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
-// Agents that ask a person took the form of the question from each other, so
-// that one reading serves them all: a list of questions with options, or the
-// one question a tool's input is. What an MCP server wants to know comes as
-// the schema of a form.
+// Agents copied the form of their questions from each other, so that one reader serves them
+// all: a list of questions with options, or the one question in a tool's input. What an MCP
+// server asks comes as the schema of a form.
 
 // questionsOf reads the input of a tool that asks.
 func questionsOf(input []byte) []event.Inquiry {
@@ -131,7 +130,7 @@ func formOptions(field []byte) []event.Option {
 	return out
 }
 
-// textAt returns the first of the keys that holds words.
+// textAt returns the first of the keys that has a text.
 func textAt(object []byte, keys ...string) string {
 	for _, key := range keys {
 		if s, ok := jsontext.String(jsontext.Get(object, key)); ok && s != "" {

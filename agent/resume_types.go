@@ -2,12 +2,12 @@ package agent
 
 import "strings"
 
-// ResumeSpec says how a session of an agent is taken up again: which words do
-// it, and what of the command line it was first started with comes along. It
-// is data, so that the one sanitiser (internal/launch/resumeargs) knows no agent.
+// ResumeSpec says how a session of an agent is resumed: which arguments do it, and which
+// parts of the original command line are kept. It is data, so that the one sanitizer
+// (internal/launch/resumeargs) knows no agent.
 //
-// How many arguments a flag takes stands in [Launch.ValueFlags], for all that
-// read the agent's command lines.
+// [Launch.ValueFlags] says how many arguments a flag takes, for everything that reads the
+// agent's command lines.
 type ResumeSpec struct {
 	Argv []string `yaml:"argv"` // {session} stands for the session's id
 	Fork []string `yaml:"fork"` // the same for a copy of the session; empty: the agent makes none
@@ -17,14 +17,12 @@ type ResumeSpec struct {
 	// worked last.
 	Keyed string `yaml:"keyed"`
 
-	// Lead are words in front that only say "a session", or name an older one:
-	// each entry is a row of words, of which a star may end one; "*?" is any
-	// word or none. They go.
+	// Lead are leading words that only say "a session", or name an older one: each entry is a
+	// row of words, of which a star may end one; "*?" is any word or none. They are removed.
 	Lead [][]string `yaml:"lead"`
-	// Not are first words that run something other than a session to come back
-	// to.
+	// Not are first words that run something other than a session to come back to.
 	Not []string `yaml:"not"`
-	// Refuse are flags of runs that nobody comes back to.
+	// Refuse are flags of runs that can't be resumed.
 	Refuse []string `yaml:"refuse"`
 	// Drop are flags that go, with their values: ids of older sessions, prompts,
 	// credentials.
@@ -39,8 +37,8 @@ type ResumeSpec struct {
 	// session is taken up in anyhow.
 	Cwd []string `yaml:"cwd"`
 
-	// Modes are the arguments that bring the last permission mode back, by its
-	// name; nothing is added when one of ModeFlags stands there already.
+	// Modes are the arguments that restore the last permission mode, by its name; nothing is
+	// added if one of ModeFlags is there already.
 	Modes     map[string][]string `yaml:"modes"`
 	ModeFlags []string            `yaml:"mode_flags"`
 	// Add is put behind, unless an argument holds Unless.

@@ -10,17 +10,17 @@ import (
 // StatusSpec says what an agent's events mean for the status of a session,
 // where the event's kind alone does not say it.
 type StatusSpec struct {
-	// Unasked are the permission modes in which the agent runs calls without asking its
-	// person, as its events name them: "bypass", nobody decides; "auto", a model does.
+	// Unasked are the permission modes in which the agent runs calls without asking you, as
+	// its events name them: "bypass", nothing decides; "auto", a model does.
 	Unasked map[string]string `yaml:"unasked"`
-	// OpensSilently says that the agent reports nothing before its first prompt, so that
-	// only its process tells that it's open.
+	// OpensSilently says that the agent reports nothing before its first prompt, so that only
+	// its process shows that it's open.
 	OpensSilently bool `yaml:"opens_silently"`
-	// TellsTerminal is the first version that tells its own terminal what it does (OSC
-	// 7501); "" where none does.
+	// TellsTerminal is the first version that reports to its own terminal what it does (OSC
+	// 7501); "" if none does.
 	TellsTerminal string `yaml:"tells_terminal"`
-	// Signals are tried in order; the first that fits the event counts. What
-	// none of them fits means what its kind usually means.
+	// Signals are tried in order; the first that matches the event is used. If none matches,
+	// the event means what its kind usually means.
 	Signals []SignalSpec `yaml:"signals"`
 
 	// Async are native events the agent does not wait for: they may reach us
@@ -31,15 +31,15 @@ type StatusSpec struct {
 	// mean that the agent is not done: it will go on by itself.
 	KeepsRunning []string `yaml:"keeps_running"`
 
-	// Steers says that what a person sends while a turn goes on becomes part
-	// of that turn, and that the agent reports every interrupt itself.
+	// Steers says that what you send during a turn becomes part of that turn, and that the
+	// agent reports every interrupt itself.
 	Steers bool `yaml:"steers"`
 
-	// NoTurnIDs says that the agent's turn ids do not tell turns apart.
+	// NoTurnIDs says that the agent's turn ids don't distinguish turns.
 	NoTurnIDs bool `yaml:"no_turn_ids"`
 
-	// ChildSessions says that subagents report under session ids of their
-	// own, which must not be taken for sessions of a person.
+	// ChildSessions says that subagents report under session ids of their own, which must not
+	// be taken for your sessions.
 	ChildSessions bool `yaml:"child_sessions"`
 
 	// Titles are the places a session's title comes from, best first; one
@@ -53,8 +53,8 @@ type StatusSpec struct {
 
 	Transcript TranscriptSpec `yaml:"transcript"`
 
-	// Answers says how it shows that the user answered in the agent's own
-	// window, where no hook tells before the command that was allowed ends.
+	// Answers says how it shows that you answered in the agent's own terminal, where no hook
+	// reports it before the allowed command ends.
 	Answers AnswerSigns `yaml:"answers"`
 }
 
@@ -80,7 +80,7 @@ type SignalSpec struct {
 	Is       Signal `yaml:"is"`
 }
 
-// Signal tells how an event changes the status of its session.
+// Signal says how an event changes the status of its session.
 type Signal string
 
 // The signals.
@@ -122,8 +122,7 @@ func TitleSources() []string {
 	}
 }
 
-// Where titles come from. What a person gives with `hookmux rename` stands
-// above all of them.
+// Where titles come from. What you give with `hookmux rename` overrides all of them.
 const (
 	TitleNamed     = "named"     // a person named it in the agent
 	TitlePayload   = "payload"   // the hook's payload says it
@@ -154,8 +153,7 @@ type NameFile struct {
 	Format string `yaml:"format"` // a format of internal/sessions/transcript
 }
 
-// SignalOf returns what an event says about the status, or "" where only its kind
-// tells.
+// SignalOf returns what an event says about the status, or "" if only its kind does.
 func (s *StatusSpec) SignalOf(ev *event.Event) Signal {
 	for i := range s.Signals {
 		if s.Signals[i].fits(ev) {
@@ -165,8 +163,8 @@ func (s *StatusSpec) SignalOf(ev *event.Event) Signal {
 	return ""
 }
 
-// SaysNothing reports whether a message is what the agent puts where the model said
-// nothing.
+// SaysNothing reports whether a message is the agent's placeholder for an empty answer of
+// the model.
 func (s *StatusSpec) SaysNothing(message string) bool {
 	return message != "" && slices.ContainsFunc(s.Signals, func(one SignalSpec) bool { return one.Message == message })
 }

@@ -95,7 +95,7 @@ func compileTool(spec *ToolSpec) *toolTable {
 	return t
 }
 
-// commonFolders are members in which tools are told where to run.
+// commonFolders are members that say where a tool runs.
 var commonFolders = []string{"cwd", "Cwd", "CWD", "workdir", "work_dir", "workDir", "working_dir", "workingDir",
 	"working_directory", "workingDirectory", "dir_path", "dirPath", "directory", "folder"}
 
@@ -147,9 +147,9 @@ func (c *Catalogue) tool(agent string, a *Agent, name string) *toolTable {
 	return a.compiled.tool(name)
 }
 
-// readTool fills what a call's input says, by what is known about the tool. What a
-// protocol tells of a call stands beside the members of the agent's own tool: both
-// are read.
+// readTool fills in what a call's input says, by what is known about the tool. A protocol's
+// description of a call comes in addition to the members of the agent's own tool: both are
+// read.
 func (c *Catalogue) readTool(a *Agent, t *toolTable, input []byte, tool *event.Tool) (unreadable string) {
 	unreadable = t.read(input, tool)
 	more := a.compiled.tool(tool.Name)
@@ -185,18 +185,18 @@ func (c *Catalogue) readTool(a *Agent, t *toolTable, input []byte, tool *event.T
 	return unreadable
 }
 
-// Tool says what is known about one of the agent's tools. For a tool nobody
-// described it is the agent's catch-all.
+// Tool returns what is known about one of the agent's tools. For an unknown tool it is the
+// agent's catch-all.
 func (a *Agent) Tool(name string) *ToolSpec { return a.compiled.tool(name).spec }
 
-// noFolder and twoFolders are why nobody can know where a call runs.
+// noFolder and twoFolders are why it can't be known where a call runs.
 const (
 	noFolder   = "the folder that the call names is no text"
 	twoFolders = "the call names two folders to run in"
 )
 
-// noText is why a call whose command is neither a text nor a list of texts
-// cannot be read: nobody can know what the agent would make of it.
+// noText is why a call whose command is neither a text nor a list of texts can't be read: it
+// isn't known what the agent would make of it.
 const noText = "the command is neither a text nor a list of texts"
 
 // read fills what the input says about commands, paths and addresses. It gives
@@ -206,8 +206,7 @@ func (t *toolTable) read(input []byte, tool *event.Tool) (unreadable string) {
 		return ""
 	}
 	if !jsontext.IsObject(input) {
-		// It has no places and stays in Input. What a shell would make of it
-		// nobody can know.
+		// It has no places and stays in Input. What a shell would make of it can't be known.
 		if t.spec.Kind == event.Shell && !blank(input) {
 			return noText
 		}
@@ -255,8 +254,7 @@ func (t *toolTable) lacksCommand(tool *event.Tool) bool {
 	return places
 }
 
-// collect takes what stands at a place. It is false when a command there is
-// something that cannot be read.
+// collect takes the value at a place. It returns false if a command there can't be read.
 func (p *place) collect(value []byte, at int, tool *event.Tool) bool {
 	if p.steps[at].each {
 		good := true
@@ -294,8 +292,8 @@ func (p *place) put(value []byte, tool *event.Tool) bool {
 	}
 	list, whole := onlyWords(value)
 	if p.into == intoCommands {
-		// A command as a list of words is one command. Where the agent's tool takes
-		// a text, nobody knows what it makes of words that a shell would divide.
+		// A command as a list of words is one command. If the agent's tool takes a text, it isn't
+		// known what it makes of words that a shell would divide.
 		line := dialect.CommandLine(list)
 		p.add(line, tool)
 		return whole && (tool.Kind != event.Shell || line == strings.Join(list, " ") || runsText(list))

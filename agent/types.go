@@ -12,22 +12,21 @@ type Agent struct {
 	Name    string   `yaml:"name"`
 	Title   string   `yaml:"title"`
 	Aliases []string `yaml:"aliases"`
-	// Like names an agent that this one was made from. What it says and hears is
-	// as that one's unless the file says otherwise: dialect, events, tools,
-	// fields, status and inbox. Where its files are, how it is written into,
-	// started, taken up again and recognised it says itself.
+	// Like names an agent that this one was made from. Its input and output are that one's
+	// unless the file says otherwise: dialect, events, tools, fields, status and inbox. Where
+	// its files are, and how it's installed, started, resumed and recognized, it says itself.
 	Like    string `yaml:"like"`
 	Dialect string `yaml:"dialect"` // which of the dialects it speaks, by the name of the file that holds it
 	Tried   string `yaml:"tried"`   // the version the claims below were tried on
-	// Since is the first version that has hooks as they stand here; empty means
-	// that nobody looked. From it to Tried is the range the entry speaks of.
+	// Since is the first version that has these hooks; empty if that isn't known. The entry
+	// describes the versions from it to Tried.
 	Since string   `yaml:"since"`
 	Notes []string `yaml:"notes"` // what a user or maintainer should know
-	// Protocol says that this is not an agent: its events, whose names begin with
-	// its own name and a colon, are told by a program in place of any agent.
+	// Protocol says that this isn't an agent: its events, whose names begin with its own name
+	// and a colon, are reported by a program in place of any agent.
 	Protocol bool `yaml:"protocol"`
-	// Guest says that a project describes it: it counts where a command names it,
-	// and never for a process or a program that calls by another agent's name.
+	// Guest says that a project describes it: it's used if a command names it, and never for
+	// a process or a program that calls by another agent's name.
 	Guest bool     `yaml:"-"`
 	ACP   *ACPSpec `yaml:"acp"` // nil: nobody looked at it through the Agent Client Protocol
 
@@ -40,16 +39,16 @@ type Agent struct {
 	// RawBreaks says that texts in its payloads may hold line breaks and other control
 	// characters as they are, which is no JSON: they are escaped before it is read.
 	RawBreaks bool `yaml:"raw_breaks"`
-	// OffersTogether says that whoever takes up one of the standing approvals
-	// the agent offers takes up all of them: they are read as one.
+	// OffersTogether says that accepting one of the permanent permissions that the agent
+	// offers accepts all of them: they are read as one.
 	OffersTogether bool `yaml:"offers_together"`
 
 	Events []*EventSpec `yaml:"events"`
-	// Inner are events that stay inside the agent: its plugin passes them to
-	// hooks in TypeScript which listen to them, and to nobody else.
+	// Inner are events that stay inside the agent: its plugin passes them to TypeScript hooks
+	// that listen to them, and to nothing else.
 	Inner []string `yaml:"inner"`
-	// Unheard are events that the agent has and hookmux does not register for,
-	// each with what it is: one that stands neither here nor above is new.
+	// Unheard are events that the agent has and hookmux doesn't register for, each with what
+	// it is: an event that is neither here nor above is new.
 	Unheard map[string]string `yaml:"unheard"`
 	Tools   []*ToolSpec       `yaml:"tools"`
 	Fields  FieldSpec         `yaml:"fields"`
@@ -63,7 +62,7 @@ type Agent struct {
 	Permissions *PermissionFiles `yaml:"permissions"`
 
 	Marks Marks `yaml:"marks"`
-	// HooksOff is how it is started without its hooks; nil: nobody looked.
+	// HooksOff is how it is started without its hooks; nil if that isn't known.
 	HooksOff *HooksOff    `yaml:"hooks_off"`
 	Mods     *Mods        `yaml:"mods"` // nil: it has none, as far as known
 	Files    []HookFile   `yaml:"files"`
@@ -86,8 +85,8 @@ type PermissionFiles struct {
 	// Format is one of internal/policy/ruleimport.
 	Format string     `yaml:"format"`
 	Files  []HookFile `yaml:"files"` // scope local: the user's own for a project
-	// Trusted says where the agent remembers which projects a person trusts; of others
-	// it ignores what they allow. Nil: it does not go by that.
+	// Trusted says where the agent remembers which projects you trust; it ignores what others
+	// allow. Nil: it doesn't use that.
 	Trusted *ProjectTrust `yaml:"trusted"`
 }
 
@@ -182,15 +181,15 @@ type Capabilities struct {
 // Capability is one claim and where it comes from. In YAML it may be written
 // as its proof alone.
 type Capability struct {
-	// Proof starts with one of the words of [ProofKind] and a colon.
+	// Proof starts with one of the values of [ProofKind] and a colon.
 	Proof string `yaml:"proof"`
 	Since string `yaml:"since"` // first version that has it; empty means as far back as known
 	Until string `yaml:"until"` // first version that has it no more
-	// NeedsAllow says that taking this up approves the call as well, so that
-	// it may only be sent when somebody approved.
+	// NeedsAllow says that using this approves the call as well, so that it may only be sent
+	// if the call was approved.
 	NeedsAllow bool `yaml:"needs_allow"`
-	// NeedsUser says that this may only be sent where a person is known to
-	// attend: without one the agent would wait for ever.
+	// NeedsUser says that this may only be sent if someone is known to attend: otherwise the
+	// agent would wait for ever.
 	NeedsUser bool `yaml:"needs_user"`
 	// EndsRun says that taking this up ends the agent's run: nothing after it is
 	// played, and the model does not read why.
@@ -227,9 +226,9 @@ type ToolSpec struct {
 	Ignored map[string]string `yaml:"ignored"`
 }
 
-// FieldSpec says under which payload keys the unified fields stand. The first
-// key of a list that is there and not empty counts. Dots descend. A list of
-// message parts stands for the text in them, a list of folders for its first.
+// FieldSpec says which payload keys have the unified fields. The first key of a list that is
+// there and not empty is used. Dots descend. A list of message parts means the text in them,
+// a list of folders its first.
 type FieldSpec struct {
 	Event        []string `yaml:"event"`
 	Session      []string `yaml:"session"`
@@ -263,23 +262,22 @@ type FieldSpec struct {
 	Suggestions  []string `yaml:"suggestions"` // a list of the standing approvals the agent offers
 }
 
-// VersionSource says which environment variable of a hook process tells the
-// agent's version: what stands between Prefix and Until, dashes read as dots.
+// VersionSource says which environment variable of a hook process has the agent's version:
+// the part between Prefix and Until, dashes read as dots.
 type VersionSource struct {
 	Env    string `yaml:"env"`
 	Prefix string `yaml:"prefix"`
 	Until  string `yaml:"until"`
 }
 
-// AttendedSource says which environment variable tells whether a person sits
-// at the agent.
+// AttendedSource says which environment variable shows whether someone sits at the agent.
 type AttendedSource struct {
 	Env string `yaml:"env"`
 	Yes string `yaml:"yes"`
 	No  string `yaml:"no"`
 }
 
-// PaneSource says which variable names the terminal pane, and when it lies.
+// PaneSource says which variable names the terminal pane, and when it's wrong.
 type PaneSource struct {
 	Env        string `yaml:"env"`
 	UnlessEnv  string `yaml:"unless_env"`
@@ -293,7 +291,7 @@ type PaneSource struct {
 // ClientsByControlSocket asks the daemon through its control socket.
 const ClientsByControlSocket = "control-socket"
 
-// Marks tell an agent's processes from others.
+// Marks distinguish an agent's processes from others.
 type Marks struct {
 	Programs []string `yaml:"programs"` // base names of executables
 	Paths    []string `yaml:"paths"`    // fragments of an executable's or script's path
@@ -320,8 +318,8 @@ type HooksOff struct {
 	Unasked   []string `yaml:"unasked"`   // options, or OPTION=VALUE, with which it asks nobody before it acts
 }
 
-// Mods is how an agent loads code into itself that hears of calls beside hooks, and
-// whether that can lift what a hook refused.
+// Mods is how an agent loads code into itself that handles calls beside hooks, and whether
+// that can lift what a hook denied.
 type Mods struct {
 	Settings  []string `yaml:"settings"`  // keys in its files that load mods; dots descend
 	Variables []string `yaml:"variables"` // variables that do
@@ -338,7 +336,7 @@ type Mods struct {
 }
 
 // Guarded are files that guards keep agents away from, besides those in which it keeps
-// hooks. They are endings of paths, in lower case; one with "/" at its end is all below it.
+// hooks. They are endings of paths, in lower case; one with "/" at its end means all below it.
 type Guarded struct {
 	Hooks       []string          `yaml:"hooks"`       // what switches or holds hooks
 	Credentials map[string]string `yaml:"credentials"` // where its keys are, each with what they are
@@ -380,7 +378,7 @@ type Launch struct {
 	// settings-flag, codex-overrides, extension-flag, config-env; empty: cannot be done
 	Inject  string `yaml:"inject"`
 	Carrier string `yaml:"carrier"` // the flag or variable that carries them, where Inject leaves it open
-	// a handler given at launch is one line for a shell; else a program and its words
+	// A handler given at launch is one line for a shell; else a program and its arguments
 	Line        bool     `yaml:"line"`
 	Passthrough []string `yaml:"passthrough"` // subcommands that run no session
 	PassFlags   []string `yaml:"pass_flags"`  // flags that run no session

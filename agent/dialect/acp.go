@@ -31,7 +31,7 @@ func acpEncode(call Call) (neutral.Answer, event.Decision) {
 			chosen, _ = jsontext.String(jsontext.Get(d.Answer.Suggestion, "optionId"))
 		}
 		if chosen == "" {
-			// allow_always lets more pass than this call: nobody said so.
+			// allow_always would allow more than this call, which wasn't asked for.
 			chosen = acpOption(call.Event.Raw, "allow_once")
 		}
 		if chosen == "" {

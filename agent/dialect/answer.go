@@ -11,8 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
-// Takes says what of a person's answer a dialect can put into words at an
-// answer shape, besides yes and no.
+// Takes says which parts of your answer, besides yes and no, a dialect can write in a shape.
 type Takes uint8
 
 // The parts of an answer.
@@ -23,8 +22,8 @@ const (
 	TakesFeedback                     // words beside an accepted plan
 )
 
-// answers returns the answers of a person to the questions of an event, one place
-// for each question; nil where there is none.
+// answers returns your answers to the questions of an event, one element for each question;
+// nil where there is none.
 func answers(ev *event.Event, d *event.Decision) []*event.QuestionAnswer {
 	if d.Answer == nil || d.Answer.Choice != event.ChooseAnswer {
 		return nil
@@ -42,7 +41,7 @@ func answers(ev *event.Event, d *event.Decision) []*event.QuestionAnswer {
 	return out
 }
 
-// words returns an answer as text: labels, and what the user wrote beside them.
+// words returns an answer as text: labels, and what you wrote beside them.
 func words(a *event.QuestionAnswer) string {
 	if a.Text == "" {
 		return strings.Join(a.Options, ", ")
@@ -50,8 +49,8 @@ func words(a *event.QuestionAnswer) string {
 	return strings.Join(append(slices.Clone(a.Options), a.Text), ", ")
 }
 
-// InWords are a person's answers as one line that a model understands where
-// the agent has no form for them; empty when nothing was answered.
+// InWords returns your answers as one line that a model understands, for agents that have no
+// form for them; empty if nothing was answered.
 func InWords(ev *event.Event, d *event.Decision) string {
 	var parts []string
 	for i, a := range answers(ev, d) {

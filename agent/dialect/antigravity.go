@@ -5,10 +5,10 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// Antigravity reads one flat JSON object, in the names of its own protocol. An empty
-// object at PreToolUse refuses the call; ask leaves it to the user's own rules, and
-// is what the catalogue has as the neutral answer. Where somebody wants a person to
-// look, force_ask does it past an "always allow" of theirs.
+// Antigravity reads one flat JSON object, in the names of its own protocol. An empty object
+// at PreToolUse denies the call; ask leaves it to the user's own rules, and is what the
+// catalogue has as the neutral answer. If a hook wants you to look, force_ask does it past
+// an "always allow" of yours.
 var antigravity = Dialect{
 	Encode: antigravityEncode,
 	Shapes: []string{ShapeTool, ShapeBlock, ShapeContext},

@@ -80,8 +80,8 @@ func claudeApproved(call *Call, d *event.Decision) []byte {
 	return nil
 }
 
-// claudePlan approves a plan as it is, or with the user's words added to it:
-// the model is then shown the plan as edited.
+// claudePlan approves a plan as it is, or with your text added to it: the model is then
+// shown the plan as edited.
 func claudePlan(call *Call, d *event.Decision) []byte {
 	if d.Answer == nil || strings.TrimSpace(d.Answer.Feedback) == "" || call.Shape != ShapePermission {
 		return []byte("{}")
@@ -92,8 +92,8 @@ func claudePlan(call *Call, d *event.Decision) []byte {
 	return event.MergeObjects(call.Event.Tool.Input, o.bytes())
 }
 
-// claudeAnswers returns the input of the tool that asks with the answers added,
-// each under the words of its question.
+// claudeAnswers returns the input of the tool that asks with the answers added, each under
+// the text of its question.
 func claudeAnswers(call *Call, d *event.Decision) []byte {
 	var given object
 	for i, a := range answers(call.Event, d) {

@@ -6,8 +6,8 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
-// Cline reads one JSON object from stdout and no exit code. cancel ends the
-// whole run; the other members change the call or add words for the model.
+// Cline reads one JSON object from stdout and no exit code. cancel ends the whole run; the
+// other members change the call or add context for the model.
 var cline = Dialect{
 	Finish: clineFinish,
 	Encode: clineEncode,

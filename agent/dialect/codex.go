@@ -28,9 +28,9 @@ func codexEncode(call Call) (neutral.Answer, event.Decision) {
 				o.text("permissionDecision", "deny")
 				o.text("permissionDecisionReason", event.OneLine(d.Reason))
 			case call.Input != nil:
-				// "allow" is the word that makes updatedInput count; it does
-				// not skip Codex's own approval, so it may be said for a
-				// change nobody approved.
+				// "allow" makes Codex use updatedInput; it doesn't skip
+				// Codex's own approval, so it may be sent for a change that
+				// wasn't approved.
 				o.text("permissionDecision", "allow")
 				o.raw("updatedInput", call.Input)
 			}

@@ -6,9 +6,9 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
-// Cursor reads one flat JSON object with words of its own for each event: a
-// permission before a tool, a followup_message at an end.
-// What is not JSON refuses a call, and so does a word that it does not know.
+// Cursor reads one flat JSON object with members of its own for each event: a permission
+// before a tool, a followup_message at an end. Anything that isn't JSON denies a call, and so
+// does a value that it doesn't know.
 var cursor = Dialect{
 	Finish: cursorFinish,
 	Encode: cursorEncode,

@@ -22,7 +22,7 @@ type Dialect struct {
 	Encode func(call Call) (neutral.Answer, event.Decision)
 	// Shapes are the answer shapes Encode knows.
 	Shapes []string
-	// Takes says for a shape what of a person's answer Encode can write.
+	// Takes says for a shape which parts of your answer Encode can write.
 	Takes map[string]Takes
 }
 
@@ -104,6 +104,6 @@ func Names() []string {
 	return names
 }
 
-// keepDefault is said to an agent that is kept going without being told with
-// what: an empty reason would let it stop.
+// keepDefault is sent to an agent that is kept going without a text: an empty reason would
+// let it stop.
 const keepDefault = "a hookmux hook asks you to go on"

@@ -7,10 +7,10 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// exitAnswer refuses, or keeps an agent going, by exit code 2 with the reason
-// on stderr, and says words to the model as plain text on stdout. It is used
-// only where no form in JSON is known to work. The reason is never empty: an
-// agent that looks at stderr alone would take silence for a crash.
+// exitAnswer denies, or keeps an agent going, by exit code 2 with the reason on stderr, and
+// sends context to the model as plain text on stdout. It is used only where no form in JSON
+// is known to work. The reason is never empty: an agent that looks at stderr alone would take
+// silence for a crash.
 func exitAnswer(d event.Decision) (neutral.Answer, event.Decision) {
 	if reason := refusal(&d); reason != "" {
 		dropContext(&d, "an exit code")
@@ -37,7 +37,7 @@ func visibleLines(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-// dropContext takes words away that are not known to count beside what.
+// dropContext removes context that isn't known to work together with what.
 func dropContext(d *event.Decision, what string) {
 	if d.Context != "" {
 		d.NoteDegraded(event.Degradation{What: event.PartContext, Why: event.NotTriedBeside, Detail: what})
@@ -45,7 +45,7 @@ func dropContext(d *event.Decision, what string) {
 	}
 }
 
-// generic answers agents nobody described: a no, and nothing else.
+// generic answers unknown agents: with a deny, or not at all.
 var generic = Dialect{
 	Encode: func(c Call) (neutral.Answer, event.Decision) { return exitAnswer(c.Decision) },
 	Shapes: []string{ShapeExit},

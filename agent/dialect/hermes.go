@@ -6,7 +6,7 @@ import (
 )
 
 // Hermes reads one flat JSON object: block with a reason, modify with arguments that
-// are laid over the call's, or words for the model. An approval means nothing to it.
+// override the call's, or context for the model. It ignores an approval.
 var hermes = Dialect{
 	Encode: hermesEncode,
 	Shapes: []string{ShapeTool, ShapeContext},

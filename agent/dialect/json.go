@@ -37,8 +37,8 @@ func (o *object) text(k, v string) {
 	}
 }
 
-// raw writes a JSON value as it stands, but on one line: values come out of
-// payloads, which may be pretty-printed, and some agents read lines.
+// raw writes a JSON value unchanged, but on one line: values come from payloads, which may be
+// pretty-printed, and some agents read lines.
 func (o *object) raw(k string, v []byte) {
 	if len(v) == 0 {
 		return

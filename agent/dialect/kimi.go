@@ -5,9 +5,8 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// Kimi takes little: Claude's deny at PreToolUse, exit code 2 with the reason
-// on stderr where a prompt is refused or an end is, and at a prompt whatever
-// stands on stdout.
+// Kimi takes little: Claude's deny at PreToolUse, exit code 2 with the reason on stderr to
+// deny a prompt or an end, and at a prompt whatever is on stdout.
 var kimi = Dialect{
 	Finish: kimiFinish,
 	Encode: kimiEncode,

@@ -12,15 +12,14 @@ import (
 // fields say what more is known about those forms.
 type likeClaude struct {
 	finish func(Decoded) *event.Subagent
-	// takes says which parts of a person's answer can be put into words, by shape.
+	// takes says which parts of your answer can be written, by shape.
 	takes map[string]Takes
-	// contextBesideBlock says that words for the model count beside a block.
+	// contextBesideBlock says that context for the model is used together with a block.
 	contextBesideBlock bool
 	// changeBesideAsk says that the user is asked about the call as it was changed.
 	changeBesideAsk bool
-	// losesOutput says that it stops reading what a hook printed when the hook exits,
-	// and on a busy machine misses it; so a refused call or prompt is told by exit code
-	// 2 as well.
+	// losesOutput says that it stops reading a hook's output when the hook exits, and misses
+	// it on a busy machine; so a denied call or prompt is reported by exit code 2 as well.
 	losesOutput bool
 }
 
@@ -28,9 +27,9 @@ type likeClaude struct {
 // replaced by continue false with a stopReason and by nothing else.
 var qwen = likeClaude{finish: claudeFinish}.dialect(ShapeTool, ShapePermission, ShapeResult, ShapeBlock, ShapeContext)
 
-// Droid is told of a refused prompt by exit code 2, and reads words for the
-// model beside a prompt as plain text; both are what a real one was seen to
-// take. Exit code 3 and continue false would end the whole run.
+// Droid learns of a denied prompt by exit code 2, and reads context for the model at a prompt
+// as plain text; both are what a real one was seen to take. Exit code 3 and continue false
+// would end the whole run.
 var droid = likeClaude{}.dialect(ShapeTool, ShapeWords, ShapeBlock, ShapeContext, ShapeExit)
 
 // CodeBuddy passes over the modifiedInput that its documents name, and takes
@@ -65,8 +64,8 @@ func (l likeClaude) encode(call Call) (neutral.Answer, event.Decision) {
 		}
 		top.nest("hookSpecificOutput", addedContext(&call, d.Context))
 	case ShapeWords:
-		// A block after the call is passed over, words are not: the result
-		// stays either way, and the model reads why it should not be used.
+		// A block after the call is ignored, context isn't: the result stays either way, and
+		// the model reads why it should not be used.
 		words := d.Context
 		if d.Verdict == event.Deny {
 			words = event.OneLine(d.Reason)
@@ -102,15 +101,15 @@ func addedContext(call *Call, words string) object {
 	return specific(call.Native, func(o *object) { o.text("additionalContext", words) })
 }
 
-// refuseChangedAsk refuses a call that is changed and asked about at once, where it is
-// not known whether the change counts beside an ask: a person must not be shown one
-// call and get another.
+// refuseChangedAsk denies a call that is changed and asked about at once, if it isn't known
+// whether the change is used together with an ask: you must not be shown one call and get
+// another.
 func refuseChangedAsk(d *event.Decision) {
 	d.NoteDegraded(event.Degradation{What: event.PartAskedChange, To: event.ToDeny, Why: event.NotTakenTogether})
 	d.Verdict, d.Input, d.Reason = event.Deny, nil, event.OneLine(askReason(d.Reason))
 }
 
-// preToolUse returns a word, a reason, a changed input and words for the model.
+// preToolUse returns a verdict, a reason, a changed input and context for the model.
 func preToolUse(call *Call, d *event.Decision, takes Takes) object {
 	return specific(call.Native, func(o *object) {
 		input := call.Input

@@ -10,20 +10,20 @@ import (
 
 // OpenCode's hooks return nothing: they throw, or change what they were given
 // in place, and bus events are answered through the client OpenCode injects.
-// The answer tells our plugin which of these to do:
+// The answer says which of these our plugin does:
 //
 //	throw    throw an Error with this text; after a prompt also shown as a toast
-//	output   laid over the hook's output key by key, in place (never replaced:
+//	output   overrides the hook's output key by key, in place (never replaced:
 //	         OpenCode keeps the old object)
-//	context  at chat.message put behind the prompt's last text part; at
+//	context  at chat.message added after the prompt's last text part; at
 //	         experimental.session.compacting pushed on output.context
-//	reply    answer of a permission: once, always or reject, with message where
+//	reply    answer of a permission: once, always or reject, with message if
 //	         rejected
-//	answers  answers of a question: one list of labels or own words for each
+//	answers  answers of a question: one list of labels or own texts for each
 //	reject   dismiss a question
 //	prompt   another prompt for the session, sent once it is idle
 //
-// An answer that is empty, or cannot be read, is no opinion. A before-hook that
+// An answer that is empty, or can't be read, is no opinion. A before-hook that
 // waits when its session is aborted throws, whatever the answer will be: the
 // tool would run otherwise.
 var opencode = Dialect{
@@ -112,8 +112,7 @@ func opencodeEncode(call Call) (neutral.Answer, event.Decision) {
 	return neutral.Answer{Stdout: string(top.bytes())}, d
 }
 
-// opencodeResult returns the result as text: changed, or the real one where words
-// are to follow it.
+// opencodeResult returns the result as text: changed, or the real one if context follows it.
 func opencodeResult(call *Call, d *event.Decision) string {
 	var text string
 	switch {
@@ -130,8 +129,8 @@ func opencodeResult(call *Call, d *event.Decision) string {
 	return text
 }
 
-// opencodeAnswers returns the answers as OpenCode takes them: for each question,
-// in order, a list of labels or words; empty where it was left out.
+// opencodeAnswers returns the answers as OpenCode takes them: for each question, in order, a
+// list of labels or texts; empty if it was left out.
 func opencodeAnswers(ev *event.Event, d *event.Decision) []byte {
 	given := answers(ev, d)
 	if given == nil {

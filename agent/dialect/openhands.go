@@ -5,8 +5,8 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// OpenHands reads one flat JSON object: a decision, which counts for more than the
-// exit code, its reason, and words for the model.
+// OpenHands reads one flat JSON object: a decision, which overrides the exit code, its
+// reason, and context for the model.
 var openhands = Dialect{
 	Encode: openhandsEncode,
 	Shapes: []string{ShapeTool, ShapeBlock},

@@ -39,8 +39,8 @@ func PatchPaths(patch string) []string {
 	return paths
 }
 
-// CommandLine makes one command line of a command given as a list of words.
-// What a shell was told to run with -c is taken out of its wrapping.
+// CommandLine makes one command line of a command given as a list of words. The text that a
+// shell gets with -c is unwrapped.
 func CommandLine(words []string) string {
 	if len(words) >= 3 && strings.HasPrefix(words[1], "-") && !strings.HasPrefix(words[1], "--") &&
 		strings.HasSuffix(words[1], "c") {

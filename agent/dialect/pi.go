@@ -8,16 +8,16 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
-// pi is spoken to through our extension, which gives pi's handler the answer
-// as its return value, after taking out the members that pi has no return
+// pi gets its answers through our extension, which gives pi's handler the answer
+// as its return value, after removing the members that pi has no return
 // value for:
 //
-//	allow   somebody approved: a dialog that is open about it closes
-//	input   laid over event.input key by key, in place
-//	ask     shown to the user as a dialog; no person, or no, means block
+//	allow   approved: an open dialog about it closes
+//	input   overrides event.input key by key, in place
+//	ask     shown to the user as a dialog; no user, or a no, means block
 //	notice  shown to the user
 //
-// So every other form below is one a handler of pi may return:
+// So every other form below is one that a handler of pi may return:
 //
 //	tool_call               {"block":true,"reason":…}
 //	tool_result             {"content":[…],"isError":…}
@@ -28,12 +28,12 @@ import (
 //	session_before_switch   {"cancel":true}
 //	session_before_fork     {"cancel":true}
 //
-// A hook written for pi may say more in pi's own words (withExtra): a prompt
+// A hook written for pi may return more of pi's own members (withExtra): a prompt
 // rewritten ({"action":"transform","text":…}), details of a result. An older
-// extension also takes words for the system prompt here (systemPrompt, put
-// behind pi's own); a newer one asks hooks at before_agent_start itself.
+// extension also takes text for the system prompt here (systemPrompt, added
+// after pi's own); a newer one asks hooks at before_agent_start itself.
 //
-// An answer that is empty, or cannot be read, is no opinion.
+// An answer that is empty, or can't be read, is no opinion.
 var pi = Dialect{
 	Encode: piEncode,
 	Shapes: []string{ShapeTool, ShapeResult, ShapePrompt, ShapeBlock, ShapeHalt},
@@ -82,8 +82,8 @@ func piEncode(call Call) (neutral.Answer, event.Decision) {
 	return neutral.Answer{Stdout: string(withExtra(top.bytes(), &d))}, d
 }
 
-// withExtra adds what a hook written for pi says in pi's own words. A refusal
-// stands alone, and what hookmux itself says is not overwritten.
+// withExtra adds what a hook written for pi returns in pi's own form. A deny gets nothing
+// added, and hookmux's own members aren't overwritten.
 func withExtra(answer []byte, d *event.Decision) []byte {
 	if d.Extra == nil || d.Verdict == event.Deny {
 		return answer
@@ -94,8 +94,8 @@ func withExtra(answer []byte, d *event.Decision) []byte {
 	return event.MergeObjects(d.Extra, answer)
 }
 
-// piResult writes a result anew: replaced by the reason of a refusal or by a
-// changed one, with words for the model behind it.
+// piResult writes a new result: the reason of a deny or the changed result, with context for
+// the model after it.
 func piResult(call *Call, d *event.Decision, top *object) {
 	var parts [][]byte
 	failed := false

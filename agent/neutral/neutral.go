@@ -1,9 +1,8 @@
-// Package neutral holds what the hook client must know without asking anybody:
-// for each agent and event, the kind of the event, the answer that changes
-// nothing, the answer that refuses, the answer for a call that nobody could
-// check, whether the agent waits for a decision, and how long it waits. The
-// table is generated from the catalogue (go generate ./agent/...); it is
-// standard library only, because the client links it.
+// Package neutral holds what the hook client must know without asking the daemon: for each
+// agent and event, the kind of the event, the answer that changes nothing, the answer that
+// denies, the answer for a call that couldn't be checked, whether the agent waits for a
+// decision, and how long it waits. The table is generated from the catalogue (go generate
+// ./agent/...); it uses the standard library only, because the client links it.
 package neutral
 
 import "time"
@@ -15,10 +14,10 @@ type Answer struct {
 	Exit   int
 }
 
-// UnreachableReason is what a model reads in Row.Deny.
+// UnreachableReason is the reason in Row.Deny, for the model.
 const UnreachableReason = "hookmux could not be reached, and this call is only allowed with it; run: hookmux status"
 
-// UncheckedReason is what a person or a model reads in Row.Unchecked.
+// UncheckedReason is the reason in Row.Unchecked, for you or the model.
 const UncheckedReason = "hookmux could not check this call because its daemon is not responding; run: " +
 	"hookmux daemon restart"
 
