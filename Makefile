@@ -1,7 +1,8 @@
 # hookmux: the programs hookmux and hookmux-hook; hookmux-fleet, which serves a fleet; hookmux-lab, which tests them.
 #   make run     build, start a daemon in a throw-away home, replay a recorded session through the real hook client
 #   make install the programs into ~/.local/bin, or PREFIX/bin
-#   make test    everything that needs no agent
+#   make test    everything that needs no agent, browser or other machine
+#   make long    all of it at full size, with browsers, real logins and whole fleets
 #   make verify  the real agents (npm), offline, against a scripted model
 #   make soak    several real agents at once for minutes, their screens compared with what hookmux says
 #   make bench   what must be fast, as ratios in one run
@@ -17,7 +18,7 @@ ALL     = ./... ./lab/...
 LDFLAGS = -s -w -X github.com/hookmux/hookmux/internal/version.String=$(VERSION)
 AGENTS  ?= claude codex grok gemini opencode pi
 
-.PHONY: run build install test check lint verify ci-agents verify-all soak fleet bench usage browser usable chaos fuzz generate pictures docs race man release release-test clean
+.PHONY: run build install test long check lint verify ci-agents verify-all soak fleet bench usage browser usable chaos fuzz generate pictures docs race man release release-test clean
 
 run: build
 	@$(GO) run $(FLAGS) ./lab/demo -bin $(BIN)
@@ -38,18 +39,22 @@ install:
 	@echo 'Installed in $(PREFIX)/bin. Next: $(PREFIX)/bin/hookmux setup'
 	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; *) echo 'Add it to your PATH: export PATH="$(PREFIX)/bin:$$PATH"';; esac
 
-# RETRY=1 runs a failed test again, alone, twice at most, and names it; a data
-# race is never tried again.
-GOTESTSUM = $(GO) run gotest.tools/gotestsum@v1.13.0 --format pkgname-and-test-fails --format-hide-empty-pkg --rerun-fails=2 \
-	--rerun-fails-max-failures=40 --rerun-fails-abort-on-data-race
-run_tests = $(if $(RETRY),$(GOTESTSUM) --packages='$(1)' -- $(2) $(FLAGS),$(GO) test $(2) $(FLAGS) $(1))
-
 # Everything is compiled first: the compiler would slow down tests that wait for
 # programs. vet ran in check. Many tests wait more than they compute: one package
-# more than there are cores runs at once, and two tests for every core.
+# more than there are cores runs at once, and two tests for every core. The packages
+# that take longest begin.
+LONGEST = ./internal/cli ./internal/daemon ./internal/install ./lab/e2e ./internal/policy/guards
+GOTEST  = $(GO) test $(FLAGS) -vet=off -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -parallel $$(($$(getconf _NPROCESSORS_ONLN) * 2))
+
 test: check
 	$(GO) list -export -test $(FLAGS) $(ALL) >/dev/null
-	$(call run_tests,$(ALL),-vet=off -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -parallel $$(($$(getconf _NPROCESSORS_ONLN) * 2)))
+	$(GOTEST) -short $(LONGEST) $(ALL)
+
+# What -short leaves out or tries on fewer samples: browsers, real logins over ssh, clusters, machines in network
+# namespaces, ten thousand random documents, every disguise of every dangerous command.
+long:
+	$(GO) list -export -test $(FLAGS) $(ALL) >/dev/null
+	$(GOTEST) -timeout 30m $(LONGEST) $(ALL)
 
 # gofmt and vet, and that what is generated is up to date (tests hold the latter).
 check:
@@ -61,7 +66,7 @@ RACED = ./internal/daemon/... ./internal/server/... ./internal/pipeline/... ./in
 	./internal/recorder/... ./internal/ui/notify/... ./internal/handler ./internal/selection/registry ./internal/selection/sources ./hook ./client
 
 race:
-	CGO_ENABLED=1 $(call run_tests,$(RACED),-race -timeout 15m)
+	CGO_ENABLED=1 $(GO) test -race $(FLAGS) -timeout 15m $(RACED)
 	CGO_ENABLED=1 $(GO) test -race $(FLAGS) -run TestInboxStorm ./internal/cli
 
 # The linters' versions are pinned here; no program links them. What they find is mended:
@@ -79,9 +84,9 @@ lint: check
 	@out="$$(GOFLAGS=$(FLAGS) $(GO) run $(DEADCODE) -test $(ALL))" && test -z "$$out" || { echo "$$out"; exit 1; }
 
 # Real agents from npm, pinned, each thing asked once; what could not be asked is
-# counted and named. RETRY=1 asks what failed a second time.
+# counted and named.
 verify: build
-	@HOOKMUX_VERIFY_QUICK=1 RETRY=$(RETRY) RUN='$(RUN)' GO="$(GO)" ./.ci/verify $(AGENTS)
+	@HOOKMUX_VERIFY_QUICK=1 RUN='$(RUN)' GO="$(GO)" ./.ci/verify $(AGENTS)
 
 # The agents of .ci/run: the usual ones, and two of the others by the commit's hash.
 COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null)
@@ -90,7 +95,7 @@ ci-agents:
 
 # Every agent there is a driver for, and every saboteur; then how many agents there are by which proof.
 verify-all: build
-	@code=0; RETRY=$(RETRY) GO="$(GO)" ./.ci/verify all || code=$$?; \
+	@code=0; GO="$(GO)" ./.ci/verify all || code=$$?; \
 		$(GO) run $(FLAGS) ./lab/gen/agentdocs -count; exit $$code
 
 # Real agents of one person side by side in one tmux, for MINUTES minutes: every time a screen and

@@ -113,6 +113,9 @@ func outputWithClock(t *testing.T, cmd *exec.Cmd, off int32) string {
 // arrive, and the journals are the same.
 func TestFleetWithWrongClocks(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("no clock is shifted with -short")
+	}
 	desk, build, wall := newMachine(t), newMachine(t), newMachine(t)
 	off := map[*machine]int32{build: 3600, wall: -3600}
 	for m, seconds := range off {

@@ -54,6 +54,9 @@ type cluster struct {
 
 func startCluster(t *testing.T) *cluster {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("no cluster is started with -short")
+	}
 	program, err := buildNATS()
 	if err != nil {
 		t.Fatal(err)

@@ -305,7 +305,7 @@ func TestFleetInNamespaces(t *testing.T) {
 	if span, err := time.ParseDuration(os.Getenv("HOOKMUX_FLEET_CUT")); err == nil {
 		cut = span
 	} else if testing.Short() {
-		t.Skip("it takes a minute")
+		t.Skip("no network is made with -short")
 	}
 	network := newNetwork(t, 3)
 	desk, build, wall := newMachine(t), newMachine(t), newMachine(t)

@@ -523,6 +523,9 @@ func pushPolicies(t *testing.T, desk, build *machine) {
 func TestFleetLosesNothing(t *testing.T) {
 	t.Parallel()
 	rounds := 12
+	if testing.Short() {
+		rounds = 4
+	}
 	if n, err := strconv.Atoi(os.Getenv("HOOKMUX_FLEET_ROUNDS")); err == nil {
 		rounds = n
 	}

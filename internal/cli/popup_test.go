@@ -26,11 +26,11 @@ func TestPopupKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	t.Cleanup(func() { // after the tmux servers, whose sockets are in there
 		if err := h.end(); err != nil {
 			t.Error(err)
 		}
-	}()
+	})
 	env := append(os.Environ(), h.env()...)
 	env = append(env, "TMUX=", "TMUX_PANE=", "TERM=xterm-256color", "SHELL=/bin/sh", "LC_ALL=C.UTF-8")
 	run := func(name string, args ...string) (string, error) {

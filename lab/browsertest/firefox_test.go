@@ -27,6 +27,7 @@ type firefox struct {
 
 func startFirefox(t *testing.T) *firefox {
 	t.Helper()
+	notShort(t)
 	program := ""
 	for _, name := range []string{"firefox-esr", "firefox"} {
 		if found, err := exec.LookPath(name); err == nil {

@@ -45,6 +45,7 @@ func (w *world) MustCall(method string, params, result any) {
 // findBrowser returns a Chromium on this machine.
 func findBrowser(t *testing.T) string {
 	t.Helper()
+	notShort(t)
 	for _, name := range []string{"chromium", "chromium-browser", "chromium-headless-shell", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
@@ -52,6 +53,14 @@ func findBrowser(t *testing.T) string {
 	}
 	missing(t, "Chromium")
 	return ""
+}
+
+// notShort leaves browsers to `make browser` and `make long`.
+func notShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("no browser is started with -short")
+	}
 }
 
 // missing skips a test that has no browser; where browsers are what's tested, it fails.

@@ -3,7 +3,7 @@
 // own with their own processes, network and terminals. The rules of authority
 // see what they see on any machine; nothing tells them that this is a test.
 //
-// It needs root, sshd and ssh, and skips the test where one is missing.
+// It needs root, sshd and ssh, and skips the test where one is missing, and with -short.
 package terminaltest
 
 import (
@@ -81,6 +81,9 @@ func Base() string { return os.Getenv(insideVariable) }
 
 func needPrograms(t *testing.T) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("no machine for a person is made with -short")
+	}
 	if os.Getuid() != 0 {
 		t.Skip("a person at a terminal needs root, to make namespaces and users")
 	}

@@ -31,6 +31,9 @@ func checkAgent(app *cmdutil.App, name string) error {
 
 // ownNames returns hookmux's names for agents: claude for claude-code, its alias.
 func ownNames(app *cmdutil.App, names []string) ([]string, error) {
+	if len(names) == 0 { // reading the catalogue takes longer than all the rest of `ps`
+		return nil, nil
+	}
 	catalogue, err := app.Catalogue()
 	if err != nil {
 		return nil, err

@@ -26,9 +26,12 @@ type Server struct {
 func (s *Server) Stop() { s.stop() }
 
 // Start starts a server that ends with the test, or skips the test where PostgreSQL isn't
-// installed.
+// installed, and with -short.
 func Start(t *testing.T) *Server {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("no PostgreSQL is started with -short")
+	}
 	programs, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
 	if len(programs) == 0 {
 		t.Skip("PostgreSQL isn't installed")

@@ -36,6 +36,10 @@ func TestWrappingKeepsFindings(t *testing.T) {
 			outer = append(outer, "sudo "+s.Text, "env WRAPPED=1 "+s.Text, "nohup "+s.Text, "true && "+s.Text,
 				"timeout 5 "+s.Text)
 		}
+		if sampled(2, len(outer)) < len(outer) { // always the same two
+			first := s.Line % len(outer)
+			outer = []string{outer[first], outer[(first+1)%len(outer)]}
+		}
 		for _, o := range outer {
 			wrapped++
 			if got := set.Check(shellCall(o)); !hasRule(got, s.Rule) {
