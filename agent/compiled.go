@@ -11,12 +11,14 @@ import (
 	"sync"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/hookmux/hookmux/internal/platform/embedjson"
 )
 
 // compiledFile is data/*.yaml and others.yaml, read, checked and merged: see [Compile].
 //
 //go:embed catalogue.json
-var compiledFile []byte
+var compiledFile string
 
 // compiledCatalogue holds the catalogue that compiledFile contains.
 type compiledCatalogue struct {
@@ -26,7 +28,7 @@ type compiledCatalogue struct {
 
 var readCompiled = sync.OnceValue(func() compiledCatalogue {
 	var c compiledCatalogue
-	if err := json.Unmarshal(compiledFile, &c); err != nil {
+	if err := embedjson.Unmarshal(compiledFile, &c); err != nil {
 		// A test compares the file with the YAML; this is a broken build.
 		panic("agent: catalogue.json: " + err.Error() + "; run: go generate ./agent/...")
 	}

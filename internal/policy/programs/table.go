@@ -9,16 +9,17 @@ package programs
 
 import (
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/hookmux/hookmux/internal/platform/embedjson"
 )
 
 //go:embed programs.json
-var compiled []byte
+var compiled string
 
 // Program describes a program.
 type Program struct {
@@ -261,7 +262,7 @@ type builtinTable struct {
 
 var builtin = sync.OnceValue(func() *builtinTable {
 	t := &builtinTable{images: map[string]string{}}
-	if err := json.Unmarshal(compiled, &t.file); err != nil {
+	if err := embedjson.Unmarshal(compiled, &t.file); err != nil {
 		panic(fmt.Sprintf("programs.json is not what its test makes: %v", err))
 	}
 	t.entries = make(map[string]*Program, 2*len(t.Programs))
