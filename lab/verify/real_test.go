@@ -35,6 +35,7 @@ func TestRealChecks(t *testing.T) {
 	for _, name := range drivers.Names() {
 		t.Run(name, func(t *testing.T) {
 			in := agentstest.Require(t, name)
+			t.Parallel()
 			var told []string
 			r, err := Run(context.Background(), Options{
 				Targets: []Target{{name, in}}, Bin: builtBin(t), Isolation: isolate.BehindProxies,

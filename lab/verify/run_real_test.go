@@ -22,10 +22,12 @@ import (
 
 var testSerial atomic.Int64
 
-// realTestBed returns a test bed for tests that run something of their own.
+// realTestBed returns a test bed for tests that run something of their own. The test runs in parallel with others: agents
+// mostly wait.
 func realTestBed(t *testing.T, name string) *testbed.TestBed {
 	t.Helper()
 	in := agentstest.Require(t, name)
+	t.Parallel()
 	driver, _ := drivers.Find(name)
 	srv, err := model.Start(model.Options{})
 	if err != nil {
