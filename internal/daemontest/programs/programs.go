@@ -2,11 +2,15 @@
 package programs
 
 import (
+	"errors"
 	"fmt"
+	"hash/crc32"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/hookmux/hookmux/internal/daemontest/sandbox"
@@ -61,7 +65,8 @@ func (s *Shared) Remove() {
 	}
 }
 
-// Build puts the programs into dir.
+// Build puts the programs into dir. They are also kept in bin: what is up to date there, go
+// build doesn't link again, which takes longer than most tests.
 func Build(dir string, opt Options) error {
 	names := opt.Names
 	if len(names) == 0 {
@@ -74,7 +79,19 @@ func Build(dir string, opt Options) error {
 	if opt.Version != "" {
 		linked += " -X " + module + "/internal/version.String=" + opt.Version
 	}
-	args := []string{"build", "-trimpath", "-ldflags", linked, "-o", dir + string(filepath.Separator)}
+	kept, err := keptFolder(linked)
+	if err != nil {
+		return err
+	}
+	lock, err := os.OpenFile(filepath.Join(kept, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer lock.Close() // ends the lock too
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return err
+	}
+	args := []string{"build", "-trimpath", "-ldflags", linked, "-o", kept + string(filepath.Separator)}
 	for _, name := range names {
 		from := module + "/cmd/" + name
 		if name == "hookmux-lab" {
@@ -87,5 +104,43 @@ func Build(dir string, opt Options) error {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("cannot build %v: %w\n%s", names, err, out)
 	}
+	for _, name := range names {
+		if err := copyProgram(filepath.Join(kept, name), filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// keptFolder makes the folder in bin of the programs that are linked with some flags.
+func keptFolder(linked string) (string, error) {
+	tree, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(tree, "go.work")); err == nil {
+			break
+		}
+		if tree == filepath.Dir(tree) {
+			return "", errors.New("this isn't below a working tree of hookmux")
+		}
+		tree = filepath.Dir(tree)
+	}
+	dir := filepath.Join(tree, "bin", "tests", fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(linked))))
+	return dir, os.MkdirAll(dir, 0o700)
+}
+
+func copyProgram(from, to string) error {
+	source, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	target, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o755)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(target, source)
+	return errors.Join(err, target.Close())
 }
