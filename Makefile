@@ -85,7 +85,7 @@ lint: check
 
 # Real agents from npm, pinned, each thing asked once; what could not be asked is
 # counted and named.
-verify: build
+verify:
 	@HOOKMUX_VERIFY_QUICK=1 RUN='$(RUN)' GO="$(GO)" ./.ci/verify $(AGENTS)
 
 # The agents of .ci/run: the usual ones, and two of the others by the commit's hash.
@@ -94,7 +94,7 @@ ci-agents:
 	@$(GO) run $(FLAGS) ./lab/gen/pickagents -commit "$(COMMIT)" $(AGENTS)
 
 # Every agent there is a driver for, and every saboteur; then how many agents there are by which proof.
-verify-all: build
+verify-all:
 	@code=0; GO="$(GO)" ./.ci/verify all || code=$$?; \
 		$(GO) run $(FLAGS) ./lab/gen/agentdocs -count; exit $$code
 
@@ -104,7 +104,7 @@ verify-all: build
 # nice does not, where the kernel groups processes by session.
 MINUTES ?= 10
 SEED    ?= 1
-soak: build
+soak:
 	HOOKMUX_VERIFY='$(AGENTS)' HOOKMUX_SOAK_MINUTES=$(MINUTES) HOOKMUX_SOAK_SEED=$(SEED) \
 		$(PRIORITY) $(GO) test $(FLAGS) -v -count=1 -timeout 90m -run TestRealSoak ./lab/verify/soak
 
