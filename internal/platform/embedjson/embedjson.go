@@ -14,7 +14,7 @@ import (
 
 // Unmarshal stores a document in what into points to.
 func Unmarshal(document string, into any) (err error) {
-	r := reader{text: document, fields: map[reflect.Type]map[string][]int{}}
+	r := reader{text: document, fields: map[reflect.Type]map[string][]int{}, own: map[reflect.Type]bool{}}
 	defer func() {
 		if wrong := recover(); wrong != nil {
 			err = fmt.Errorf("at byte %d: %v", r.at, wrong)
@@ -31,6 +31,7 @@ type reader struct {
 	text   string
 	at     int
 	fields map[reflect.Type]map[string][]int // where the members of a struct go
+	own    map[reflect.Type]bool             // whether values of a type have a form of their own
 }
 
 // next skips white space and returns the byte behind it, 0 at the end.
@@ -117,7 +118,7 @@ func (r *reader) value(v reflect.Value) {
 		v.SetZero()
 		return
 	}
-	if t := v.Type(); readsItself(t) {
+	if t := v.Type(); t.PkgPath() != "" && r.readsItself(t) {
 		must(json.Unmarshal([]byte(r.raw()), v.Addr().Interface()))
 		return
 	}
@@ -180,12 +181,14 @@ var (
 )
 
 // readsItself reports whether values of a type have a form of their own.
-func readsItself(t reflect.Type) bool {
-	if t.Name() == "" || t.PkgPath() == "" {
-		return false
+func (r *reader) readsItself(t reflect.Type) bool {
+	own, known := r.own[t]
+	if !known {
+		p := reflect.PointerTo(t)
+		own = p.Implements(unmarshaler) || p.Implements(textUnmarshaler)
+		r.own[t] = own
 	}
-	p := reflect.PointerTo(t)
-	return p.NumMethod() > 0 && (p.Implements(unmarshaler) || p.Implements(textUnmarshaler))
+	return own
 }
 
 // fieldsOf returns where the members of a struct go, those of embedded structs too.
