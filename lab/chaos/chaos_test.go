@@ -30,6 +30,9 @@ func TestPromisesHoldUnderFaults(t *testing.T) {
 	// The load leaves room for other tests.
 	o := runOptions{Bin: bin, Faults: 25, Seed: 11, Worlds: 5, Back: 2 * time.Minute, Calm: 50 * time.Millisecond,
 		Pace: 100 * time.Millisecond}
+	if testing.Short() {
+		o.Faults, o.Worlds = 10, 2
+	}
 	results, err := runWorlds(o)
 	if err != nil {
 		t.Fatal(err)
