@@ -63,7 +63,7 @@ func (h *Daemon) Run(ctx context.Context) error {
 
 // endWithin bounds the end of everything but the recorder. A handler that
 // ignores SIGTERM is killed after one second.
-const endWithin = 2 * time.Second
+var endWithin = 2 * time.Second
 
 // shutDown stops the services in this order:
 //  1. nobody new comes in;

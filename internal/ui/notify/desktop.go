@@ -157,8 +157,12 @@ func (d *desktop) show(ctx context.Context, n *Notice) error {
 	case sound.file != "":
 		hints["sound-file"] = dbus.MakeVariant(sound.file)
 	}
+	// A daemon that ends waits for the number of what is being shown: nobody could take it back without.
+	showing, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(closeTime, end) })()
 	var id uint32
-	err := d.conn.Object(busName, busPath).CallWithContext(ctx, busName+".Notify", 0, "hookmux", d.ids[n.ID], "",
+	err := d.conn.Object(busName, busPath).CallWithContext(showing, busName+".Notify", 0, "hookmux", d.ids[n.ID], "",
 		n.Title, body, actions, hints, stays).Store(&id)
 	if err != nil {
 		return d.dropBroken(err)
