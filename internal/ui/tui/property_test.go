@@ -203,7 +203,7 @@ func TestNoAnswerReachesWhatWasNotShown(t *testing.T) {
 		}
 	})
 	t.Logf("%d approvals, %d times several at once", approved, together)
-	if approved == 0 || together == 0 {
+	if approved == 0 || together == 0 && !testing.Short() { // a fifth of the checks then
 		t.Error("no key approved anything, or never several at once: nothing was tried")
 	}
 }
