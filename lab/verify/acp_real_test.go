@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hookmux/hookmux/internal/daemontest"
+	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/realagents"
 	"github.com/hookmux/hookmux/internal/realagents/agentstest"
 	"github.com/hookmux/hookmux/internal/realagents/model"
@@ -75,7 +77,15 @@ func TestRealACP(t *testing.T) {
 				out, _ := cmd.Output()
 				return string(out)
 			}
-			t.Cleanup(func() { endACPDaemon(run) })
+			dirs, err := paths.Find(paths.GetenvLast(env))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { // it still writes into the home when it's told to end
+				if err := daemontest.EndDaemon(dirs); err != nil {
+					t.Error(err)
+				}
+			})
 			e := startEditor(t, hookmux, env, st.Project, append(append([]string{"acp", "--"}, in.Argv...), how.args...))
 			e.call("initialize", `{"protocolVersion":1,"clientCapabilities":{},"clientInfo":{"name":"script","version":"1"}}`)
 			session := e.call("session/new", `{"cwd":`+quoted(st.Project)+`,"mcpServers":[]}`).SessionID
@@ -104,26 +114,6 @@ func TestRealACP(t *testing.T) {
 			}
 			e.end()
 		})
-	}
-}
-
-// endACPDaemon stops the daemon of a test, by its process: nobody sits at a terminal.
-func endACPDaemon(run func(args ...string) string) {
-	var status struct {
-		Daemon struct {
-			PID int `json:"pid"`
-		} `json:"daemon"`
-		PID int `json:"pid"`
-	}
-	if json.Unmarshal([]byte(run("status", "--json")), &status) != nil {
-		return
-	}
-	for _, pid := range []int{status.PID, status.Daemon.PID} {
-		if pid > 1 {
-			if p, err := os.FindProcess(pid); err == nil {
-				_ = p.Signal(os.Interrupt)
-			}
-		}
 	}
 }
 
