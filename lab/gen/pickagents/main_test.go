@@ -65,7 +65,7 @@ func TestRunOfTheDay(t *testing.T) {
 	for _, test := range []struct{ agents, list, calls string }{
 		{"", "claude codex grok gemini opencode pi kimi droid", "verify AGENTS=claude codex\n" +
 			"verify AGENTS=grok gemini opencode pi kimi droid " + rows},
-		{"qwen codex", "qwen codex", "verify AGENTS=codex\nverify RETRY=1 AGENTS=qwen " + rows},
+		{"qwen codex", "qwen codex", "verify AGENTS=codex\nverify AGENTS=qwen " + rows},
 		{"claude", "claude", "verify AGENTS=claude"},
 	} {
 		calls := filepath.Join(dir, "calls")
