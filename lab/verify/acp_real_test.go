@@ -50,6 +50,7 @@ func TestRealACP(t *testing.T) {
 				return call
 			}
 			st := agentstest.NewTestBed(t, name, model.Scenario{})
+			t.Parallel()
 			own := filepath.Join(st.Home, ".config", "hookmux", "config.json")
 			ran := filepath.Join(st.Project, "ran.txt")
 			st.Model.SetScenario(st.Run, model.Scenario{Steps: []model.Step{
