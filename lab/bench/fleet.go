@@ -182,7 +182,7 @@ func (f *fleetServer) online(m *fleetMember) (bool, error) {
 			return false, err
 		}
 	}
-	told, err := watcher.send(protocol.UpAsk, protocol.Ask{What: protocol.AskList, Version: protocol.Version})
+	told, err := watcher.send(protocol.UpAsk, protocol.Ask{What: protocol.AskList, Versions: protocol.Spoken})
 	for _, one := range told.Members {
 		if one.ID == m.id && one.Online {
 			return true, nil
@@ -269,7 +269,7 @@ func (b *bench) fleetAnswers(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	if _, err := boss.send(protocol.UpAsk, protocol.Ask{What: protocol.AskHello, Version: protocol.Version, Instance: "b"}); err != nil {
+	if _, err := boss.send(protocol.UpAsk, protocol.Ask{What: protocol.AskHello, Versions: protocol.Spoken, Instance: "b"}); err != nil {
 		return err
 	}
 	state := protocol.State{Instance: "b", Attends: true, Sessions: []wire.Session{}, Requests: []wire.InboxRequest{}}
@@ -287,6 +287,10 @@ func (b *bench) fleetAnswers(ctx context.Context) error {
 	if _, err := echo.conn.Subscribe(protocol.AnswerSubject(echo.id), func(msg *nats.Msg) { _ = msg.Respond(msg.Data) }); err != nil {
 		return err
 	}
+	hears, err := boss.conn.SubscribeSync(protocol.ResultSubject(echo.id, boss.id, "*"))
+	if err != nil {
+		return err
+	}
 	_ = echo.conn.Flush()
 	_ = boss.conn.Flush()
 	var bare, answers []float64
@@ -302,7 +306,11 @@ func (b *bench) fleetAnswers(ctx context.Context) error {
 		}
 		answers = append(answers, took.Seconds()*1e6)
 		began := time.Now()
-		if _, err := boss.conn.Request(protocol.AnswerSubject(echo.id), make([]byte, size), time.Minute); err != nil {
+		err = boss.conn.PublishRequest(protocol.AnswerSubject(echo.id), protocol.ResultSubject(echo.id, boss.id, fmt.Sprint(i)), make([]byte, size))
+		if err == nil {
+			_, err = hears.NextMsg(time.Minute)
+		}
+		if err != nil {
 			return err
 		}
 		bare = append(bare, time.Since(began).Seconds()*1e6)
@@ -342,14 +350,16 @@ func (f *fleetServer) oneAnswer(p *place, boss *fleetMember, requests <-chan wir
 	}
 	text, _ := json.Marshal(signed)
 	began := time.Now()
-	msg, err := boss.conn.Request(protocol.AnswerSubject(f.members[0].id), text, time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	said, err := protocol.SendAnswer(ctx, boss.conn, f.members[0].id, boss.id, text)
 	took := time.Since(began)
 	if err != nil {
 		return 0, 0, err
 	}
 	var result protocol.AnswerResult
-	if json.Unmarshal(msg.Data, &result) != nil || result.Result == nil || result.Result.Outcome != wire.ReplyDelivered {
-		return 0, 0, fmt.Errorf("the answer came to %s", msg.Data)
+	if json.Unmarshal(said, &result) != nil || result.Result == nil || result.Result.Outcome != wire.ReplyDelivered {
+		return 0, 0, fmt.Errorf("the answer came to %s", said)
 	}
 	_, err = frame.ReadReply(bufio.NewReader(conn), frame.Standard)
 	return took, len(text), err
@@ -409,7 +419,7 @@ func (b *bench) fleetEvents(ctx context.Context) error {
 	}
 	b.table.note("fleet: events acknowledged a second", total/time.Since(began).Seconds(), "")
 	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		told, err := f.members[0].send(protocol.UpAsk, protocol.Ask{What: protocol.AskList, Version: protocol.Version})
+		told, err := f.members[0].send(protocol.UpAsk, protocol.Ask{What: protocol.AskList, Versions: protocol.Spoken})
 		if err != nil {
 			return err
 		}
@@ -475,7 +485,7 @@ func (b *bench) membersCost(ctx context.Context, n int) error {
 		return err
 	}
 	if err := f.inParallel(f.members[1:], func(m *fleetMember) error {
-		_, err := m.send(protocol.UpAsk, protocol.Ask{What: protocol.AskHello, Version: protocol.Version, Instance: "i"})
+		_, err := m.send(protocol.UpAsk, protocol.Ask{What: protocol.AskHello, Versions: protocol.Spoken, Instance: "i"})
 		return err
 	}); err != nil {
 		return err

@@ -139,7 +139,7 @@ func join(ctx context.Context, text, name string) (*membership, error) {
 		return nil, explain(err, code.Servers)
 	}
 	defer conn.Close()
-	question, err := json.Marshal(protocol.JoinRequest{Version: protocol.Version, Secret: code.Secret, Key: public, Name: name})
+	question, err := json.Marshal(protocol.JoinRequest{Versions: protocol.Spoken, Secret: code.Secret, Key: public, Name: name})
 	if err != nil {
 		return nil, err
 	}

@@ -298,13 +298,13 @@ func (s *source) answer(ctx context.Context, a protocol.Answer, by string) (wire
 	}
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
-	msg, err := s.run.conn.Load().RequestWithContext(ctx, protocol.AnswerSubject(s.member), b)
+	said, err := protocol.SendAnswer(ctx, s.run.conn.Load(), s.member, s.run.id(), b)
 	if err != nil {
 		return none, wire.Errorf(wire.CodeGone, "%s can't be reached through the fleet: %v; whether it got the answer isn't known", s.name, err)
 	}
 	var result protocol.AnswerResult
 	switch {
-	case json.Unmarshal(msg.Data, &result) != nil || result.Error == nil && result.Result == nil:
+	case json.Unmarshal(said, &result) != nil || result.Error == nil && result.Result == nil:
 		return none, wire.Errorf(wire.CodeInternal, "%s gave an answer that can't be read", s.name)
 	case result.Error != nil:
 		return none, wire.Errorf(result.Error.Code, "%s says: %s", s.name, termsafe.Line(result.Error.Message, 400))

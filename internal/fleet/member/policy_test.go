@@ -118,7 +118,7 @@ func TestOldAndForgedPoliciesStayOut(t *testing.T) {
 	}
 	send := func(p *protocol.SignedPolicy) {
 		t.Helper()
-		told = protocol.Told{Version: protocol.Version, Newest: 99, Policy: p}
+		told = protocol.Told{Versions: protocol.Spoken, Newest: 99, Policy: p}
 		if !r.fetchPolicy(t.Context()) {
 			t.Fatal("the server's answer is lost")
 		}

@@ -164,7 +164,7 @@ func (r *run) noteLost(err error) {
 
 // ask asks the server.
 func (r *run) ask(ctx context.Context, ask protocol.Ask) (protocol.Told, error) {
-	ask.Version = protocol.Version
+	ask.Versions = protocol.Spoken
 	return r.request(ctx, protocol.UpAsk, ask)
 }
 
@@ -202,7 +202,7 @@ func (r *run) requestBytes(ctx context.Context, what string, b []byte) (told pro
 	if told.Error != "" {
 		return told, &refusedError{told.Error, told.Again}
 	}
-	return told, protocol.CheckVersion(told.Version, "the fleet's server")
+	return told, told.Check("the fleet's server")
 }
 
 func (r *run) id() string { return r.record.ID }

@@ -127,7 +127,7 @@ func (s *Service) beginFleet(ctx context.Context, m *membership, name string) (c
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()
 	ask := func(ask protocol.Ask) (told protocol.Told, err error) {
-		ask.Version = protocol.Version
+		ask.Versions = protocol.Spoken
 		question, err := json.Marshal(ask)
 		if err != nil {
 			return told, err

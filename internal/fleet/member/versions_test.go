@@ -55,15 +55,19 @@ func runWithServer(t *testing.T, s *Service, m *membership) (r *run, server *nat
 	return r, server
 }
 
-// A member says why it can't work with a server of another version of the protocol.
-func TestServersOfOtherVersionsAreRefusedWithAReason(t *testing.T) {
+// A member works with a newer server that also speaks its version, and says why it can't with
+// others.
+func TestServersOfOtherVersions(t *testing.T) {
 	r, other := runWithServer(t, &Service{}, &membership{})
 	for _, c := range []struct {
-		version int
-		want    string
-	}{{protocol.Oldest - 1, "upgrade hookmux there"}, {protocol.Version + 1, "upgrade hookmux here"}, {protocol.Version, ""}} {
+		spoken protocol.Versions
+		want   string
+	}{
+		{protocol.Versions{Version: protocol.Oldest - 1}, "upgrade hookmux there"}, {protocol.Versions{Version: protocol.Version + 1}, "upgrade hookmux here"},
+		{protocol.Versions{Version: protocol.Version + 1, Oldest: protocol.Version}, ""}, {protocol.Spoken, ""},
+	} {
 		answering, err := other.Subscribe(protocol.UpSubject(r.id(), protocol.UpAsk), func(msg *nats.Msg) {
-			b, _ := json.Marshal(protocol.Told{Version: c.version})
+			b, _ := json.Marshal(protocol.Told{Versions: c.spoken})
 			_ = msg.Respond(b)
 		})
 		if err != nil || other.Flush() != nil {
@@ -71,7 +75,7 @@ func TestServersOfOtherVersionsAreRefusedWithAReason(t *testing.T) {
 		}
 		_, err = r.ask(t.Context(), protocol.Ask{What: protocol.AskHello})
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
-			t.Errorf("a server of version %d: error %v, want %q", c.version, err, c.want)
+			t.Errorf("a server of %+v: error %v, want %q", c.spoken, err, c.want)
 		}
 		_ = answering.Unsubscribe()
 		_ = other.Flush()

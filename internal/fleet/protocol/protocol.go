@@ -4,6 +4,8 @@ package protocol
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
@@ -17,6 +19,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
@@ -24,22 +27,31 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Version is the protocol's. A server takes members of the versions from Oldest to
-// Version, and a member takes such servers.
+// Version is the newest version of the protocol that a program speaks, Oldest the oldest one.
+// Two programs work together by the newest version that both speak.
 const (
 	Version = 1
 	Oldest  = 1
 )
 
-// CheckVersion says why two programs can't work together; whose names the other one.
-func CheckVersion(version int, whose string) error {
-	switch {
-	case version < Oldest:
+// Versions says which versions the sender of a message speaks.
+type Versions struct {
+	Version int `json:"version"`
+	Oldest  int `json:"oldest,omitempty"` // 0: only Version
+}
+
+// Spoken are this program's.
+var Spoken = Versions{Version, Oldest}
+
+// Check says why two programs can't work together; whose names the other one.
+func (v Versions) Check(whose string) error {
+	switch oldest := cmp.Or(v.Oldest, v.Version); {
+	case v.Version < Oldest:
 		return fmt.Errorf("%s speaks version %d of the fleet's protocol, and this needs %d or newer; upgrade hookmux there",
-			whose, version, Oldest)
-	case version > Version:
+			whose, v.Version, Oldest)
+	case oldest > Version:
 		return fmt.Errorf("%s speaks version %d of the fleet's protocol, and this knows %d; upgrade hookmux here",
-			whose, version, Version)
+			whose, oldest, Version)
 	}
 	return nil
 }
@@ -93,12 +105,14 @@ type Attended struct {
 	Policy int64 `json:"policy,omitempty"`
 }
 
-// Inbox returns the prefix of the subjects on which a member is answered. What follows is random,
-// and nobody else knows it.
+// Inbox returns the prefix of the subjects on which the server answers a member.
 func Inbox(member string) string { return "_INBOX_fleet." + member }
 
-// AnyInbox is where a member answers whoever asked it.
-var AnyInbox = Inbox("*") + ".>"
+// ResultSubject returns where a member says what became of an operator's answer. The member is
+// in it, so that none can say it for another one, and the operator, so that nobody else hears it.
+func ResultSubject(member, operator, answer string) string {
+	return "fleet.result." + member + "." + operator + "." + answer
+}
 
 // Limits.
 const (
@@ -239,10 +253,10 @@ func JoinInbox(secret string) string {
 
 // JoinRequest asks to become a member.
 type JoinRequest struct {
-	Version int    `json:"version"`
-	Secret  string `json:"secret"`
-	Key     string `json:"key"`
-	Name    string `json:"name"`
+	Versions
+	Secret string `json:"secret"`
+	Key    string `json:"key"`
+	Name   string `json:"name"`
 }
 
 // JoinAnswer lets the machine in, or says why not.
@@ -266,8 +280,8 @@ const (
 
 // Ask is a question to the server.
 type Ask struct {
+	Versions
 	What     string `json:"what"`
-	Version  int    `json:"version"`
 	Instance string `json:"instance,omitempty"` // hello: of the daemon
 	Role     string `json:"role,omitempty"`     // invite
 	Member   string `json:"member,omitempty"`   // remove, log: id or name
@@ -280,9 +294,9 @@ type Ask struct {
 
 // Told is the server's answer.
 type Told struct {
+	Versions
 	Error   string  `json:"error,omitempty"`
 	Again   bool    `json:"again,omitempty"` // state: another daemon said hello since
-	Version int     `json:"version"`
 	Fleet   string  `json:"fleet,omitempty"`
 	Record  *Signed `json:"record,omitempty"` // hello: the member's own, as it is now
 	// Attended answers a hello: an operator looks at requests.
@@ -450,8 +464,31 @@ func (e *Event) Check() error {
 	return nil
 }
 
-// plausible reports whether a time fits every store. A member's clock may go wrong.
-func plausible(at time.Time) bool { return at.Year() >= 1970 && at.Year() < 10000 }
+// plausible reports whether a time fits every store, and JSON in every time zone. A member's
+// clock may go wrong.
+func plausible(at time.Time) bool { return at.UTC().Year() >= 1970 && at.UTC().Year() < 9999 }
+
+// SendAnswer sends an operator's answer to the member whose request it is, and returns what the
+// member says.
+func SendAnswer(ctx context.Context, conn *nats.Conn, member, operator string, answer []byte) ([]byte, error) {
+	result := ResultSubject(member, operator, rand.Text())
+	hears, err := conn.SubscribeSync(result)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = hears.Unsubscribe() }() // it fails where the connection is gone
+	if err := conn.PublishRequest(AnswerSubject(member), result, answer); err != nil {
+		return nil, err
+	}
+	msg, err := hears.NextMsgWithContext(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if msg.Header.Get("Status") == "503" {
+		return nil, nats.ErrNoResponders
+	}
+	return msg.Data, nil
+}
 
 // Answer is an operator's answer to a request of another machine. The operator's key
 // signs it; who it is says the record, which the fleet's key signed. It needs no time: a

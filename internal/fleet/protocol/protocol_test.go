@@ -101,12 +101,13 @@ func TestStoredEventsPassTheCheck(t *testing.T) {
 }
 
 func TestVersions(t *testing.T) {
-	if err := CheckVersion(Version, "it"); err != nil {
-		t.Error(err)
-	}
-	for version, want := range map[int]string{Oldest - 1: "upgrade hookmux there", Version + 1: "upgrade hookmux here"} {
-		if err := CheckVersion(version, "it"); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("version %d: error %v, want one with %q", version, err, want)
+	for spoken, want := range map[Versions]string{
+		{Version: Version}: "", {Version: Version + 1, Oldest: Version}: "",
+		{Version: Oldest - 1}: "upgrade hookmux there", {Version: Version + 1}: "upgrade hookmux here",
+		{Version: Version + 2, Oldest: Version + 1}: "upgrade hookmux here",
+	} {
+		if err := spoken.Check("it"); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%+v: error %v, want %q", spoken, err, want)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func (h *exchange) handleJoin(msg *nats.Msg) {
 		reply(protocol.JoinAnswer{Error: "the question can't be read"})
 		return
 	}
-	if err := protocol.CheckVersion(in.Version, "this machine"); err != nil {
+	if err := in.Check("this machine"); err != nil {
 		reply(protocol.JoinAnswer{Error: "the fleet's server says: " + err.Error()})
 		return
 	}
@@ -73,7 +73,7 @@ func (h *exchange) handleAsk(m *heard, msg *nats.Msg) {
 		h.refuse(m, msg, errors.New("a question that can't be read"))
 		return
 	}
-	if err := protocol.CheckVersion(ask.Version, m.name); err != nil {
+	if err := ask.Check(m.name); err != nil {
 		h.refuse(m, msg, fmt.Errorf("the fleet's server says: %w", err))
 		return
 	}
@@ -83,14 +83,14 @@ func (h *exchange) handleAsk(m *heard, msg *nats.Msg) {
 	}
 	told, err := h.tellAsked(m, record, &ask)
 	if mistake := (*mistakeError)(nil); errors.As(err, &mistake) {
-		h.answer(m.id, msg, protocol.Told{Error: err.Error(), Version: protocol.Version})
+		h.answer(m.id, msg, protocol.Told{Error: err.Error()})
 		return
 	}
 	if err != nil {
 		h.refuse(m, msg, err)
 		return
 	}
-	told.Version, told.Fleet = protocol.Version, h.server.roster.fleet
+	told.Fleet = h.server.roster.fleet
 	h.answer(m.id, msg, told)
 	if ask.What == protocol.AskRemove { // after the answer, which may be for the one who goes
 		if gone, err := h.server.roster.find(ask.Member); err == nil {

@@ -108,7 +108,8 @@ func permissionsOf(m *member) *nats.Permissions {
 	p := &nats.Permissions{
 		// Not to the subjects that a question names: an operator could name one of JetStream's.
 		Publish: &nats.SubjectPermission{Allow: []string{protocol.UpSubject(m.ID, protocol.UpEvents),
-			protocol.UpSubject(m.ID, protocol.UpState), protocol.UpSubject(m.ID, protocol.UpAsk), protocol.AnyInbox}},
+			protocol.UpSubject(m.ID, protocol.UpState), protocol.UpSubject(m.ID, protocol.UpAsk),
+			protocol.ResultSubject(m.ID, "*", "*")}},
 		Subscribe: &nats.SubjectPermission{Allow: []string{protocol.Inbox(m.ID) + ".>", protocol.AnswerSubject(m.ID),
 			protocol.AttendedSubject}},
 	}
@@ -117,6 +118,7 @@ func permissionsOf(m *member) *nats.Permissions {
 	}
 	if m.Role == protocol.RoleOperator {
 		p.Publish.Allow = append(p.Publish.Allow, protocol.AnswerSubject("*"))
+		p.Subscribe.Allow = append(p.Subscribe.Allow, protocol.ResultSubject("*", m.ID, "*"))
 	}
 	return p
 }

@@ -211,7 +211,7 @@ func (h *exchange) blame(id string, err error) {
 // refuse counts what a member did wrong, and says it to the member.
 func (h *exchange) refuse(m *heard, msg *nats.Msg, err error) {
 	h.blame(m.id, err)
-	h.answer(m.id, msg, protocol.Told{Error: err.Error(), Version: protocol.Version})
+	h.answer(m.id, msg, protocol.Told{Error: err.Error()})
 }
 
 // answer answers a member. It answers to the member's own subjects only: what stands in a
@@ -220,6 +220,7 @@ func (h *exchange) answer(member string, msg *nats.Msg, told protocol.Told) {
 	if !strings.HasPrefix(msg.Reply, protocol.Inbox(member)+".") {
 		return
 	}
+	told.Versions = protocol.Spoken
 	b, err := json.Marshal(told)
 	if err == nil {
 		_ = h.conn.Publish(msg.Reply, b) // who asked asks again
@@ -262,7 +263,7 @@ func (h *exchange) takeEvents(m *heard, msg *nats.Msg) {
 	}
 	future, err := h.js.PublishMsgAsync(&nats.Msg{Subject: h.names.stored + m.id, Data: msg.Data})
 	if err != nil {
-		h.answer(m.id, msg, protocol.Told{Error: "the fleet's server is busy", Version: protocol.Version})
+		h.answer(m.id, msg, protocol.Told{Error: "the fleet's server is busy"})
 		return
 	}
 	// The order of a member's messages is that of the stream; the member waits for the
@@ -270,12 +271,12 @@ func (h *exchange) takeEvents(m *heard, msg *nats.Msg) {
 	go func() {
 		select {
 		case <-future.Ok():
-			h.answer(m.id, msg, protocol.Told{Version: protocol.Version})
+			h.answer(m.id, msg, protocol.Told{})
 		case err := <-future.Err():
 			if full := (*jetstream.APIError)(nil); errors.As(err, &full) {
 				err = errors.New("its events come faster than they are stored")
 			}
-			h.answer(m.id, msg, protocol.Told{Error: err.Error(), Version: protocol.Version})
+			h.answer(m.id, msg, protocol.Told{Error: err.Error()})
 		}
 	}()
 }
@@ -297,8 +298,7 @@ func (h *exchange) takeState(m *heard, msg *nats.Msg) {
 		h.refuse(m, msg, errFlood)
 		return
 	case s.Instance == "" || s.Instance != instance:
-		h.answer(m.id, msg, protocol.Told{Error: "another daemon speaks for this member", Again: true,
-			Version: protocol.Version})
+		h.answer(m.id, msg, protocol.Told{Error: "another daemon speaks for this member", Again: true})
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -312,13 +312,13 @@ func (h *exchange) takeState(m *heard, msg *nats.Msg) {
 		}
 	}
 	if err != nil {
-		h.answer(m.id, msg, protocol.Told{Error: err.Error(), Version: protocol.Version})
+		h.answer(m.id, msg, protocol.Told{Error: err.Error()})
 		return
 	}
 	h.mu.Lock()
 	m.revision = ack.Sequence
 	h.mu.Unlock()
-	h.answer(m.id, msg, protocol.Told{Version: protocol.Version, Newest: h.policy.newest()})
+	h.answer(m.id, msg, protocol.Told{Newest: h.policy.newest()})
 }
 
 // revisionOf returns the newest revision of a key, or of the marker in its place.

@@ -138,7 +138,7 @@ func (p *peer) send(what string, data []byte) protocol.Told {
 func (p *peer) ask(a protocol.Ask) protocol.Told {
 	p.t.Helper()
 	if a.Version == 0 {
-		a.Version = protocol.Version
+		a.Versions = protocol.Spoken
 	}
 	b, _ := json.Marshal(a)
 	return p.send(protocol.UpAsk, b)
@@ -331,20 +331,20 @@ func TestHostileMember(t *testing.T) {
 	t.Run("it speaks for nobody else", func(t *testing.T) {
 		for _, subject := range []string{protocol.UpSubject(good.id, protocol.UpEvents), protocol.UpSubject(good.id, protocol.UpState),
 			protocol.UpSubject(good.id, protocol.UpAsk), protocol.LiveSubject(good.id), protocol.AnswerSubject(good.id),
-			protocol.AttendedSubject, names.stored + good.id, "$KV." + names.hosts + "." + good.id, "$JS.API.STREAM.DELETE." + names.events,
+			protocol.AttendedSubject, protocol.ResultSubject(good.id, boss.id, "a"), protocol.Inbox(boss.id) + ".a.b", names.stored + good.id, "$KV." + names.hosts + "." + good.id, "$JS.API.STREAM.DELETE." + names.events,
 			"$JS.API.INFO", protocol.JoinSubject, "$SYS.REQ.SERVER.PING"} {
 			_ = evil.conn.Publish(subject, batchOf(anEvent("forged")))
 			evil.wantViolation(subject)
 		}
-		f.wantNamed(boss, "evil", 11, "Publish Violation")
+		f.wantNamed(boss, "evil", 13, "Publish Violation")
 	})
 	t.Run("it hears nobody else", func(t *testing.T) {
 		for _, subject := range []string{">", "fleet.>", protocol.UpSubject("*", "*"), protocol.LiveSubject("*"), names.stored + "*",
-			protocol.AnswerSubject(good.id), protocol.Inbox(good.id) + ".>", "$KV.>", "_INBOX.>", "$SYS.>"} {
+			protocol.AnswerSubject(good.id), protocol.ResultSubject("*", boss.id, "*"), protocol.Inbox(good.id) + ".>", "$KV.>", "_INBOX.>", "$SYS.>"} {
 			_, _ = evil.conn.SubscribeSync(subject)
 			evil.wantViolation(subject)
 		}
-		f.wantNamed(boss, "evil", 21, "Subscription Violation")
+		f.wantNamed(boss, "evil", 24, "Subscription Violation")
 	})
 	t.Run("answers go to its own subjects only", func(t *testing.T) {
 		hears, err := good.conn.SubscribeSync(protocol.AnswerSubject(good.id))
@@ -352,7 +352,7 @@ func TestHostileMember(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = good.conn.Flush()
-		ask, _ := json.Marshal(protocol.Ask{What: protocol.AskList, Version: protocol.Version})
+		ask, _ := json.Marshal(protocol.Ask{What: protocol.AskList, Versions: protocol.Spoken})
 		for _, reply := range []string{protocol.AnswerSubject(good.id), "$JS.API.STREAM.DELETE." + names.events,
 			"$JS.API.STREAM.PURGE." + names.events, names.stored + good.id} {
 			for what, data := range map[string][]byte{protocol.UpAsk: ask, protocol.UpEvents: batchOf(anEvent("e3")), protocol.UpState: []byte("{")} {
@@ -375,10 +375,12 @@ func TestHostileMember(t *testing.T) {
 		unnamed, spaced, timeless := anEvent(""), anEvent("a b"), anEvent("t")
 		timeless.Time = time.Time{}
 		null, late := anEvent("n"), anEvent("l")
+		later := anEvent("later")
+		later.Time = time.Date(9999, 12, 31, 23, 0, 0, 0, time.FixedZone("", -12*3600)) // in UTC there's no JSON for it
 		null.Tool, late.Outcome = "a\x00b", &protocol.Outcome{}
 		for what, data := range map[string][]byte{
 			"not JSON": []byte("{"), "no events": []byte(`{}`), "no id": batchOf(unnamed), "an id with a space": batchOf(spaced),
-			"a long field": batchOf(long), "no time": batchOf(timeless), "a null character": batchOf(null), "an outcome without a time": batchOf(late),
+			"a long field": batchOf(long), "no time": batchOf(timeless), "a null character": batchOf(null), "the end of time": batchOf(later), "an outcome without a time": batchOf(late),
 			"a good one and a bad one": batchOf(anEvent("ok"), unnamed),
 		} {
 			if told := evil.send(protocol.UpEvents, data); told.Error == "" {
@@ -390,7 +392,7 @@ func TestHostileMember(t *testing.T) {
 	t.Run("it decides nothing", func(t *testing.T) {
 		for _, a := range []protocol.Ask{{What: protocol.AskInvite, Role: protocol.RoleOperator}, {What: protocol.AskHosts},
 			{What: protocol.AskLog}, {What: protocol.AskRemove, Member: "good"}, {What: "shutdown"},
-			{What: protocol.AskList, Version: protocol.Version + 1}} {
+			{What: protocol.AskList, Versions: protocol.Versions{Version: protocol.Version + 1}}} {
 			if told := evil.ask(a); told.Error == "" {
 				t.Errorf("%+v: it's answered with %+v", a, told)
 			}
@@ -471,6 +473,30 @@ func TestHostileMember(t *testing.T) {
 			}
 			_ = msg.Respond([]byte("{}"))
 			evil.wantViolation(subject)
+		}
+	})
+	t.Run("it says nothing in another member's name, not even to who asked it", func(t *testing.T) {
+		hears, err := evil.conn.SubscribeSync(protocol.AnswerSubject(evil.id))
+		if err != nil || evil.conn.Flush() != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = hears.Unsubscribe() }()
+		go func() {
+			msg, err := hears.NextMsg(patience)
+			if err != nil {
+				return
+			}
+			// It knows where the operator hears now, and what may come next.
+			_ = evil.conn.Publish(protocol.ResultSubject(good.id, boss.id, msg.Reply[strings.LastIndexByte(msg.Reply, '.')+1:]), []byte("forged"))
+			_ = msg.Respond([]byte("its own"))
+		}()
+		said, err := protocol.SendAnswer(t.Context(), boss.conn, evil.id, boss.id, []byte("{}"))
+		if err != nil || string(said) != "its own" {
+			t.Errorf("the operator hears %q, %v; want what the member itself said", said, err)
+		}
+		evil.wantViolation("the result of another member")
+		if _, err := protocol.SendAnswer(t.Context(), boss.conn, "m000000000000", boss.id, []byte("{}")); !errors.Is(err, nats.ErrNoResponders) {
+			t.Errorf("an answer for nobody: error %v, want at once that nobody hears it", err)
 		}
 	})
 	t.Run("it knows of nobody else", func(t *testing.T) {

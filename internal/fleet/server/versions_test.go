@@ -12,30 +12,30 @@ import (
 	"github.com/hookmux/hookmux/internal/fleet/protocol"
 )
 
-// A member of another version of the protocol is told why it can't take part, when it
-// joins and later.
-func TestOtherVersionsAreRefusedWithAReason(t *testing.T) {
+// A newer member that also speaks this version takes part. One that doesn't, or an older one, is
+// told why it can't, when it joins and later.
+func TestOtherVersions(t *testing.T) {
 	f := newFleet(t)
 	one := f.member("one", protocol.RoleMember)
 	for _, c := range []struct {
-		version int
-		want    string
-	}{{protocol.Oldest - 1, "upgrade hookmux there"}, {protocol.Version + 1, "upgrade hookmux here"}} {
-		b, _ := json.Marshal(protocol.Ask{What: protocol.AskHello, Version: c.version})
-		if told := one.send(protocol.UpAsk, b); !strings.Contains(told.Error, c.want) || told.Version != protocol.Version {
-			t.Errorf("a member of version %d is told %q by version %d, want %q", c.version, told.Error, told.Version, c.want)
+		spoken protocol.Versions
+		want   string
+	}{
+		{protocol.Versions{Version: protocol.Oldest - 1}, "upgrade hookmux there"}, {protocol.Versions{Version: protocol.Version + 1}, "upgrade hookmux here"},
+		{protocol.Versions{Version: protocol.Version + 1, Oldest: protocol.Version}, ""}, {protocol.Spoken, ""},
+	} {
+		b, _ := json.Marshal(protocol.Ask{What: protocol.AskHello, Versions: c.spoken})
+		if told := one.send(protocol.UpAsk, b); !strings.Contains(told.Error, c.want) || c.want == "" && told.Error != "" || told.Versions != protocol.Spoken {
+			t.Errorf("a member of %+v is told %q by %+v, want %q", c.spoken, told.Error, told.Versions, c.want)
 		}
-		if answer := f.joinAs(c.version); !strings.Contains(answer.Error, c.want) {
-			t.Errorf("a machine of version %d that joins is told %q, want %q", c.version, answer.Error, c.want)
+		if answer := f.joinAs(c.spoken); !strings.Contains(answer.Error, c.want) || c.want == "" && answer.Error != "" {
+			t.Errorf("a machine of %+v that joins is told %q, want %q", c.spoken, answer.Error, c.want)
 		}
-	}
-	if answer := f.joinAs(protocol.Version); answer.Error != "" {
-		t.Error(answer.Error)
 	}
 }
 
-// joinAs joins as a machine whose protocol has a version.
-func (f *fleetOf) joinAs(version int) (a protocol.JoinAnswer) {
+// joinAs joins as a machine that speaks some versions of the protocol.
+func (f *fleetOf) joinAs(spoken protocol.Versions) (a protocol.JoinAnswer) {
 	f.t.Helper()
 	secret, err := f.server.roster.invite(protocol.RoleMember, "boss", time.Now())
 	if err != nil {
@@ -49,7 +49,7 @@ func (f *fleetOf) joinAs(version int) (a protocol.JoinAnswer) {
 	defer conn.Close()
 	key, _ := nkeys.CreateUser()
 	public, _ := key.PublicKey()
-	b, _ := json.Marshal(protocol.JoinRequest{Version: version, Secret: secret, Key: public, Name: "new"})
+	b, _ := json.Marshal(protocol.JoinRequest{Versions: spoken, Secret: secret, Key: public, Name: "new"})
 	msg, err := conn.Request(protocol.JoinSubject, b, patience)
 	if err == nil {
 		err = json.Unmarshal(msg.Data, &a)
