@@ -295,10 +295,10 @@ type Ask struct {
 // Told is the server's answer.
 type Told struct {
 	Versions
-	Error   string  `json:"error,omitempty"`
-	Again   bool    `json:"again,omitempty"` // state: another daemon said hello since
-	Fleet   string  `json:"fleet,omitempty"`
-	Record  *Signed `json:"record,omitempty"` // hello: the member's own, as it is now
+	Error  string  `json:"error,omitempty"`
+	Again  bool    `json:"again,omitempty"` // state: another daemon said hello since
+	Fleet  string  `json:"fleet,omitempty"`
+	Record *Signed `json:"record,omitempty"` // hello: the member's own, as it is now
 	// Attended answers a hello: an operator looks at requests.
 	Attended bool     `json:"attended,omitempty"`
 	Code     string   `json:"code,omitempty"`    // invite

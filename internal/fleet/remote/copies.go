@@ -108,13 +108,12 @@ func (c *copies) take(host string, at place, page *logPage) (place, error) {
 	case at.Journal == 0:
 	case at.Journal != page.Journal:
 		items = append(items, missing(host, page.Journal, page.Oldest, "the journal there was replaced; what came before it may be missing here"))
-	case page.Next < at.After:
-		items = append(items, missing(host, page.Journal, page.Next, "the log there went back, as after a power failure or a restored snapshot"))
-		newer, _ := slices.BinarySearch(at.Open, page.Next+1)
-		next.Open = at.Open[:newer]
 	default:
-		next.Open = at.Open
-		if page.Oldest > at.After+1 {
+		next.Open, next.Marks = at.Open, at.Marks
+		if page.From < at.After {
+			items = append(items, missing(host, page.Journal, at.After, "the log there went back, as after a power failure or a restored snapshot"))
+			next.backTo(page.From)
+		} else if page.Oldest > at.After+1 {
 			items = append(items, missing(host, page.Journal, page.Oldest, "events were deleted there before they were copied here"))
 		}
 	}
@@ -134,6 +133,9 @@ func (c *copies) take(host string, at place, page *logPage) (place, error) {
 		}
 	}
 	next.Open = next.Open[max(0, len(next.Open)-maxOpen):]
+	if n := len(page.Events); n > 0 {
+		next.pass(mark{page.Events[n-1].Cursor, page.Events[n-1].ID})
+	}
 	if _, _, err := j.Write(items); err != nil {
 		return at, err
 	}
@@ -324,13 +326,10 @@ func (l *link) askLog(ctx context.Context, t *talk, at place) (page logPage, err
 
 // check says what no honest machine answers.
 func (p *logPage) check(at place) error {
-	last := at.After
-	if p.Journal != at.Journal {
-		last = 0
-	}
-	wentBack := p.Next < last
-	if p.Journal == 0 || p.Next < 0 || len(p.Events) > pageEvents || wentBack && (p.More || len(p.Events) > 0) ||
-		p.More && p.Next == last && len(p.Late) == 0 {
+	last := p.From
+	known := last == 0 || p.Journal == at.Journal && (last == at.After ||
+		slices.ContainsFunc(at.Marks, func(m mark) bool { return m.Cursor == last }))
+	if p.Journal == 0 || !known || p.Next < last || len(p.Events) > pageEvents || p.More && p.Next == last && len(p.Late) == 0 {
 		return errors.New("a part of its log that isn't one")
 	}
 	for i := range p.Events {

@@ -36,15 +36,50 @@ type place struct {
 	// Open are cursors of events that had no outcome when they were read and may still get
 	// one, in growing order.
 	Open []int64 `json:"open,omitempty"`
+	// Marks are events on the way to After, in growing order. By them the other machine sees
+	// whether its journal still goes that way.
+	Marks []mark `json:"marks,omitempty"`
+}
+
+// mark is an event and where it was read.
+type mark struct {
+	Cursor int64  `json:"cursor"`
+	Event  string `json:"event"`
+}
+
+// maxMarks is how many marks a place has.
+const maxMarks = 16
+
+// pass adds a mark. Of the older ones, fewer and fewer are kept.
+func (p *place) pass(m mark) {
+	list := append(slices.Clip(p.Marks), m)
+	if len(list) > maxMarks {
+		older := len(list) / 2
+		list = slices.DeleteFunc(list, func(one mark) bool {
+			at := slices.Index(list[:older], one)
+			return at >= 0 && at%2 == 1
+		})
+	}
+	p.Marks = list
+}
+
+// backTo forgets what comes behind a cursor.
+func (p *place) backTo(cursor int64) {
+	open, _ := slices.BinarySearch(p.Open, cursor+1)
+	marks, _ := slices.BinarySearchFunc(p.Marks, cursor+1, func(m mark, c int64) int { return cmp.Compare(m.Cursor, c) })
+	p.Open, p.Marks = p.Open[:open], p.Marks[:marks]
 }
 
 // logPage is what the journal has behind a place.
 type logPage struct {
-	Journal int64            `json:"journal"`
-	Oldest  int64            `json:"oldest"`
-	Next    int64            `json:"next"` // the place behind this page
-	More    bool             `json:"more,omitempty"`
-	Events  []protocol.Event `json:"events,omitempty"`
+	Journal int64 `json:"journal"`
+	Oldest  int64 `json:"oldest"`
+	// From is where the page begins: the place, or the last one before it that the journal still
+	// goes by.
+	From   int64            `json:"from"`
+	Next   int64            `json:"next"` // the place behind this page
+	More   bool             `json:"more,omitempty"`
+	Events []protocol.Event `json:"events,omitempty"`
 	// Late are events from before the place that have an outcome now.
 	Late []protocol.Event `json:"late,omitempty"`
 }
@@ -56,7 +91,8 @@ func (s *Server) log(ctx context.Context, params json.RawMessage) (any, *wire.Er
 	if bad := services.ReadParams(params, &at); bad != nil {
 		return nil, bad
 	}
-	if at.After < 0 || len(at.Open) > maxOpen || !slices.IsSorted(at.Open) {
+	if at.After < 0 || len(at.Open) > maxOpen || !slices.IsSorted(at.Open) || len(at.Marks) > maxMarks ||
+		!slices.IsSortedFunc(at.Marks, func(a, b mark) int { return cmp.Compare(a.Cursor, b.Cursor) }) {
 		return nil, wire.Errorf(wire.CodeParams, "that isn't a place in a journal")
 	}
 	page, err := s.readLog(ctx, &at)
@@ -82,10 +118,17 @@ func (s *Server) readLog(ctx context.Context, at *place) (page logPage, err erro
 		size += length
 		return append(list, e)
 	}
-	f := journal.Filter{After: at.After, Before: newest + 1, Limit: pageEvents + 1}
-	if first := at.Journal == 0; first || at.Journal != identity {
-		f.After, f.Newest = 0, first
-	} else if len(at.Open) > 0 {
+	f := journal.Filter{Before: newest + 1, Limit: pageEvents + 1, Newest: at.Journal == 0}
+	if at.Journal == identity {
+		if page.From, err = s.lastCommon(ctx, at, oldest, newest); err != nil {
+			return page, err
+		}
+		at.backTo(page.From)
+	} else {
+		at.Open = nil
+	}
+	f.After = page.From
+	if len(at.Open) > 0 {
 		for one, err := range s.Journal.Stored(ctx, journal.Filter{Cursors: at.Open}) {
 			if err != nil {
 				return page, err
@@ -94,7 +137,7 @@ func (s *Server) readLog(ctx context.Context, at *place) (page logPage, err erro
 				continue
 			}
 			if page.Late = add(page.Late, &one); size > pageBytes {
-				page.Next, page.More = at.After, true
+				page.Next, page.More = page.From, true
 				return page, nil
 			}
 		}
@@ -110,13 +153,42 @@ func (s *Server) readLog(ctx context.Context, at *place) (page logPage, err erro
 		page.Events = add(page.Events, &one)
 	}
 	if page.More {
-		page.Next = at.After
+		page.Next = page.From
 		if n := len(page.Events); n > 0 {
 			page.Next = page.Events[n-1].Cursor
 		}
 	}
 	slices.SortFunc(page.Events, func(a, b protocol.Event) int { return cmp.Compare(a.Cursor, b.Cursor) })
 	return page, nil
+}
+
+// lastCommon returns the last cursor up to which the journal is the one that was read. After a
+// power failure or in a restored snapshot it goes another way from somewhere on, with the cursors
+// of events that are gone.
+func (s *Server) lastCommon(ctx context.Context, at *place, oldest, newest int64) (int64, error) {
+	cursors := make([]int64, len(at.Marks))
+	for i, m := range at.Marks {
+		cursors[i] = m.Cursor
+	}
+	here := map[mark]bool{}
+	if len(cursors) > 0 {
+		for one, err := range s.Journal.Stored(ctx, journal.Filter{Cursors: cursors}) {
+			if err != nil {
+				return 0, err
+			}
+			here[mark{one.Cursor, one.ID}] = true
+		}
+	}
+	passes := func(m mark) bool { return here[m] || m.Cursor < oldest } // what is that old was deleted
+	if n := len(at.Marks); at.After <= newest && (n == 0 || passes(at.Marks[n-1])) {
+		return at.After, nil
+	}
+	for _, m := range slices.Backward(at.Marks) {
+		if m.Cursor <= newest && passes(m) {
+			return m.Cursor, nil
+		}
+	}
+	return 0, nil
 }
 
 // eventThere returns an event as it leaves this machine, and how long it is on the way: writing

@@ -347,6 +347,72 @@ func TestJournalThatWentBack(t *testing.T) {
 	}
 }
 
+// A machine whose journal went back is noticed also when it has grown past the old place by then:
+// what is new comes from where the two ways part, once, and only that.
+func TestJournalThatWentBackAndGrew(t *testing.T) {
+	f := newFar(t)
+	file := filepath.Join(f.server.Dirs.State, "journal.db")
+	reopen := func(from, to string) {
+		t.Helper()
+		if err := f.journal.Close(); err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(from)
+		if err == nil {
+			err = os.WriteFile(to, b, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.journal = openJournal(t, f.server.Dirs.State)
+		f.server.Journal = journalOf{f.journal}
+	}
+	n := newNear(t, f.serve)
+	restart := func(there func()) {
+		t.Helper()
+		n.stop()
+		await.Until(t, "the daemon here ends", func() bool { return n.Background.Wait(t.Context()) })
+		there()
+		n = newNearIn(t, n.Deps, f.serve)
+		n.Run(n.ctx)
+	}
+	f.stores(t, 1, 10)
+	n.add(t, f, wire.ScopeRead)
+	n.awaitCopied(t, numbered(1, 10))
+	restart(func() { reopen(file, file+".snapshot"); f.stores(t, 11, 15) })
+	n.awaitCopied(t, numbered(1, 15))
+	restart(func() { reopen(file+".snapshot", file); f.stores(t, 21, 40) }) // the cursors of 11 to 15 are used again
+	await.Until(t, "the new events are here", func() bool { return slices.Contains(n.copied(t, "build"), "e0040") })
+	got := n.copied(t, "build")
+	if want := slices.Concat(numbered(1, 15), numbered(21, 40)); len(got) != 36 || !strings.HasPrefix(got[15], "missing-") ||
+		!slices.Equal(slices.Delete(slices.Clone(got), 15, 16), want) {
+		t.Errorf("the log is %v, want e1 to e15, one line for what was lost, e21 to e40", got)
+	}
+	restart(func() { f.stores(t, 41, 41) })
+	await.Until(t, "the next event is here", func() bool { return slices.Contains(n.copied(t, "build"), "e0041") })
+	if again := n.copied(t, "build"); len(again) != len(got)+1 {
+		t.Errorf("once more the log is %v, want one event more", again)
+	}
+}
+
+// Marks are as many as they may be, and reach as far back as the log does.
+func TestMarksGrowSparse(t *testing.T) {
+	var p place
+	for c := int64(1); c <= 5000; c++ {
+		p.pass(mark{Cursor: c, Event: fmt.Sprint(c)})
+	}
+	cursors := make([]int64, len(p.Marks))
+	for i, m := range p.Marks {
+		cursors[i] = m.Cursor
+	}
+	if n := len(cursors); n > maxMarks || cursors[0] != 1 || cursors[n-1] != 5000 || cursors[n-2] != 4999 || !slices.IsSorted(cursors) {
+		t.Errorf("the marks are %v", cursors)
+	}
+	if p.backTo(4999); p.Marks[len(p.Marks)-1].Cursor != 4999 {
+		t.Errorf("back at 4999 the marks are %v", p.Marks)
+	}
+}
+
 func readPlace(state string) (place, error) {
 	places := map[string]place{}
 	b, err := os.ReadFile(filepath.Join(state, placesFile))
@@ -392,7 +458,7 @@ func TestMissingEventsAreNamed(t *testing.T) {
 
 // A part of a log that no honest machine sends.
 func TestLogsThatAreNotBelieved(t *testing.T) {
-	at := place{Journal: 7, After: 10, Open: []int64{4}}
+	at := place{Journal: 7, After: 10, Open: []int64{4}, Marks: []mark{{Cursor: 6}, {Cursor: 10}}}
 	good := func(cursor int64) protocol.Event {
 		return protocol.Event{ID: "e", Cursor: cursor, Agent: "claude", Time: time.Now()}
 	}
@@ -403,6 +469,8 @@ func TestLogsThatAreNotBelieved(t *testing.T) {
 		"backwards with events":  {Journal: 7, Next: 9, Events: []protocol.Event{good(9)}},
 		"before the beginning":   {Journal: 7, Next: -1},
 		"more, but nothing":      {Journal: 7, Next: 10, More: true},
+		"from where nobody was":  {Journal: 7, From: 5, Next: 12, Events: []protocol.Event{good(11)}},
+		"a mark elsewhere":       {Journal: 8, From: 6, Next: 12, Events: []protocol.Event{good(11)}},
 		"no journal":             {Next: 11},
 		"before the place":       {Journal: 7, Next: 12, Events: []protocol.Event{good(10)}},
 		"twice the same cursor":  {Journal: 7, Next: 12, Events: []protocol.Event{good(11), good(11)}},
@@ -411,11 +479,19 @@ func TestLogsThatAreNotBelieved(t *testing.T) {
 		"nobody asked for it":    {Journal: 7, Next: 12, Late: []protocol.Event{good(5)}},
 		"more than a page takes": {Journal: 7, Next: 1000, Events: make([]protocol.Event, pageEvents+1)},
 	} {
+		if page.From == 0 && page.Journal == 7 {
+			page.From = 10
+		}
 		if page.check(at) == nil {
 			t.Errorf("%s: the page is taken", name)
 		}
 	}
-	if err := (&logPage{Journal: 7, Next: 12, Events: []protocol.Event{good(11), good(12)}, Late: []protocol.Event{good(4)}}).check(at); err != nil {
-		t.Errorf("a proper page is refused: %v", err)
+	for _, page := range []logPage{
+		{Journal: 7, From: 10, Next: 12, Events: []protocol.Event{good(11), good(12)}, Late: []protocol.Event{good(4)}},
+		{Journal: 7, From: 6, Next: 9, Events: []protocol.Event{good(9)}}, {Journal: 8, Next: 3, Events: []protocol.Event{good(2)}},
+	} {
+		if err := page.check(at); err != nil {
+			t.Errorf("the proper page %+v is refused: %v", page, err)
+		}
 	}
 }
