@@ -45,6 +45,9 @@ type Options struct {
 	Readers int
 	// Now is the clock, for tests.
 	Now func() time.Time
+	// Large says that many machines' events are stored here: it takes more memory, and carries its
+	// log over less often.
+	Large bool
 	// Outbox reports whether what is stored from now on goes into the outbox; nil: no.
 	Outbox func() bool
 }

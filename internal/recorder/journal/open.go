@@ -66,6 +66,11 @@ func (j *Journal) openConnections() error {
 	readers.SetConnMaxIdleTime(time.Minute)
 
 	w, err := openWriter(readers.Driver(), sourceName(j.path))
+	if err == nil && j.opts.Large {
+		if err = w.execAll(largePragmas); err != nil {
+			w.close()
+		}
+	}
 	if err != nil {
 		readers.Close()
 		return err

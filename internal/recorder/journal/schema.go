@@ -107,6 +107,14 @@ var pragmas = []string{
 	"temp_store = MEMORY",
 }
 
+// largePragmas follow them in a journal that is [Options.Large]: the ids of many machines' events
+// are all over the index, and one transaction has thousands.
+var largePragmas = []string{
+	"wal_autocheckpoint = 16000", // 64 MB
+	"journal_size_limit = 134217728",
+	"cache_size = -32000",
+}
+
 const (
 	flagNested    = 1
 	flagTruncated = 2
