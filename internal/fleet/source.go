@@ -51,13 +51,21 @@ type Source interface {
 
 // Link is how a machine is reached, and whether it is. Its fields are those of [wire.Host].
 type Link struct {
-	Kind    string // remote or fleet
+	Kind    string // wire.HostRemote or wire.HostFleet
 	Target  string
 	Scope   string // wire.ScopeRead or wire.ScopeAnswer
 	State   string // wire.HostConnected and the others
 	Since   time.Time
 	Why     string
 	Version string
+}
+
+// doctor returns what says why the machine can't be reached.
+func (l *Link) doctor(name string) string {
+	if l.Kind == wire.HostFleet {
+		return "hookmux fleet status"
+	}
+	return "hookmux remote doctor " + name
 }
 
 // Connected reports whether the machine can be reached now.

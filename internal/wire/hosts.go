@@ -19,7 +19,7 @@ const (
 // Host is another machine whose sessions and requests show up here.
 type Host struct {
 	Name   string    `json:"name"`
-	Kind   string    `json:"kind"`             // remote (over ssh) or fleet
+	Kind   string    `json:"kind"`             // HostRemote or HostFleet
 	Target string    `json:"target,omitempty"` // how it is reached: user@host, an address
 	Scope  string    `json:"scope"`            // read or answer
 	State  string    `json:"state"`
@@ -30,6 +30,12 @@ type Host struct {
 	Sessions int    `json:"sessions"`
 	Waiting  int    `json:"waiting"`
 }
+
+// How another machine is known here: over ssh, or by the fleet.
+const (
+	HostRemote = "remote"
+	HostFleet  = "fleet"
+)
 
 // hostMark stands between a host's name and an id there.
 const hostMark = "/"

@@ -59,7 +59,7 @@ func (app *App) CheckHost(ctx context.Context, name string) error {
 			return nil
 		}
 		known = append(known, one.Name)
-		if one.Kind == "fleet" {
+		if one.Kind == wire.HostFleet {
 			lists = "hookmux fleet list"
 		}
 	}

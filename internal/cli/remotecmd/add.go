@@ -75,13 +75,18 @@ func addHost(ctx context.Context, app *cmdutil.App, target, name, scope string, 
 	if err != nil {
 		return err
 	}
-	if list, err := hosts(ctx, c); err == nil {
-		for _, one := range list {
-			if one.Name == name {
-				return cmdutil.UsageError("there is a host %s already; `hookmux remote remove %s` first, or choose another name "+
-					"with --name", name, name)
-			}
+	var all []wire.Host
+	if err := c.Call(ctx, wire.MethodHosts, nil, &all); err != nil {
+		return err
+	}
+	for _, one := range all {
+		if one.Name != name {
+			continue
 		}
+		if one.Kind == wire.HostFleet {
+			return cmdutil.UsageError("a machine of the fleet is called %s; choose another name with --name", name)
+		}
+		return cmdutil.UsageError("there is a host %s already; `hookmux remote remove %s` first, or choose another name with --name", name, name)
 	}
 	app.Say("looking at %s …", target)
 	m, err := reach(ctx, app, target)

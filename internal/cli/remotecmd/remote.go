@@ -5,6 +5,7 @@ package remotecmd
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,11 +50,12 @@ there ask in their own terminals.`,
 	return cmd
 }
 
-// hosts asks the daemon which hosts there are.
+// hosts asks the daemon which hosts there are over ssh. Machines of the fleet are those of
+// `hookmux fleet`.
 func hosts(ctx context.Context, c *client.Client) ([]wire.Host, error) {
-	var list []wire.Host
+	list := []wire.Host{}
 	err := c.Call(ctx, wire.MethodHosts, nil, &list)
-	return list, err
+	return slices.DeleteFunc(list, func(one wire.Host) bool { return one.Kind == wire.HostFleet }), err
 }
 
 func listHosts(ctx context.Context, app *cmdutil.App, asJSON bool) error {
@@ -68,7 +70,7 @@ func listHosts(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 		return app.PrintJSON(list)
 	}
 	if len(list) == 0 {
-		app.Say("there are no other machines; `hookmux remote add user@host` adds one")
+		app.Say(noHosts)
 		return nil
 	}
 	rows := [][]string{{"NAME", "HOST", "MAY", "LINK", "SESSIONS", "WAITING", "VERSION"}}
@@ -88,6 +90,8 @@ func listHosts(ctx context.Context, app *cmdutil.App, asJSON bool) error {
 	}
 	return nil
 }
+
+const noHosts = "there are no other machines; `hookmux remote add user@host` adds one"
 
 // linkWords says how a link is: "connected", "lost 2m".
 func linkWords(one *wire.Host, now time.Time) string {

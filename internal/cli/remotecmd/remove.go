@@ -29,6 +29,9 @@ what to run when it's back: with --there, what remote add put on USER@HOST is ta
 		Example: "  hookmux remote remove ci\n  hookmux remote remove ci --here\n  hookmux remote remove --there build@ci.example.org",
 		Args:    cmdutil.ExactArgs("NAME"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if there && (here || asJSON) {
+				return cmdutil.UsageError("use --there without --here and --json")
+			}
 			if there {
 				return removeThere(cmd.Context(), app, args[0])
 			}
@@ -38,8 +41,6 @@ what to run when it's back: with --there, what remote add put on USER@HOST is ta
 	cmd.Flags().BoolVar(&here, "here", false, "leave hookmux installed on the other machine")
 	cmd.Flags().BoolVar(&there, "there", false, "take hookmux, with its hooks and records, away from USER@HOST, which is off the list already")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON; implies --here")
-	cmd.MarkFlagsMutuallyExclusive("here", "there")
-	cmd.MarkFlagsMutuallyExclusive("there", "json")
 	return cmd
 }
 
@@ -180,7 +181,7 @@ itself. A lost link is tried again at once.`,
 				list = []wire.Host{one}
 			}
 			if len(list) == 0 {
-				app.Say("there are no other machines; `hookmux remote add user@host` adds one")
+				app.Say(noHosts)
 				return nil
 			}
 			healthy := true
