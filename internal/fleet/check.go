@@ -16,10 +16,14 @@ import (
 const (
 	MaxSessions = 1000
 	MaxRequests = 512
+	MaxBytes    = 16 << 20
 )
 
 // maxID is how long an id, and the name of an agent, may be.
 const maxID = 256
+
+// errTime says that a time can't be shown: JSON has none for it, here or in another time zone.
+var errTime = errors.New("a time that can't be")
 
 // errUnsafe says that a text could do something to a terminal, or hide something in it. An
 // honest machine writes such characters out ([Clean]) before it sends them.
@@ -77,18 +81,26 @@ func checkID(of, id string) error {
 	return nil
 }
 
-// CheckTexts reports whether every text in what v points to is safe to show.
+// CheckTexts says what is wrong with a text or a time in what v points to: one that isn't safe to
+// show, or that can't be shown. Nil: nothing.
 func CheckTexts(v any) error {
-	safe := true
+	safe, possible := true, true
 	eachText(reflect.ValueOf(v), func(text string) string {
 		safe = safe && termsafe.Text(text) == text
 		return text
 	}, func(raw json.RawMessage) json.RawMessage {
 		safe = safe && string(termsafe.EscapeJSON(raw)) == string(raw)
 		return raw
-	}, nil)
-	if !safe {
+	}, func(at time.Time) time.Time {
+		year := at.UTC().Year()
+		possible = possible && (at.IsZero() || year >= 1000 && year < 9000) // a clock may be centuries off
+		return at
+	})
+	switch {
+	case !safe:
 		return errUnsafe
+	case !possible:
+		return errTime
 	}
 	return nil
 }

@@ -217,7 +217,7 @@ func (s *source) Name() string { return s.name }
 func (s *source) Link() fleet.Link {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	link := fleet.Link{Kind: "fleet", Target: s.member, Scope: wire.ScopeRead, State: wire.HostConnected, Since: s.since,
+	link := fleet.Link{Kind: wire.HostFleet, Target: s.member, Scope: wire.ScopeRead, State: wire.HostConnected, Since: s.since,
 		Version: s.version}
 	if s.run.record.Role == protocol.RoleOperator {
 		link.Scope = wire.ScopeAnswer

@@ -165,16 +165,11 @@ func (r *run) noteLost(err error) {
 // ask asks the server.
 func (r *run) ask(ctx context.Context, ask protocol.Ask) (protocol.Told, error) {
 	ask.Versions = protocol.Spoken
-	return r.request(ctx, protocol.UpAsk, ask)
-}
-
-// request sends the server something and waits for its answer.
-func (r *run) request(ctx context.Context, what string, value any) (told protocol.Told, err error) {
-	b, err := json.Marshal(value)
+	b, err := json.Marshal(ask)
 	if err != nil {
-		return told, err
+		return protocol.Told{}, err
 	}
-	return r.requestBytes(ctx, what, b)
+	return r.requestBytes(ctx, protocol.UpAsk, b)
 }
 
 // refusedError is the server's own word.
@@ -185,6 +180,7 @@ type refusedError struct {
 
 func (e *refusedError) Error() string { return e.why }
 
+// requestBytes sends the server something and waits for its answer.
 func (r *run) requestBytes(ctx context.Context, what string, b []byte) (told protocol.Told, err error) {
 	conn := r.conn.Load()
 	if conn == nil || !conn.IsConnected() {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/hookmux/hookmux/internal/fleet"
 	"github.com/hookmux/hookmux/internal/fleet/protocol"
-	"github.com/hookmux/hookmux/internal/redact"
 	"github.com/hookmux/hookmux/internal/services"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -138,25 +137,14 @@ func requestThere(one wire.InboxRequest, content bool) wire.InboxRequest {
 
 // sessionThere returns a session as it leaves this machine.
 func sessionThere(one wire.Session, content bool) wire.Session {
-	text := func(text string) string {
-		if !content {
-			return ""
-		}
-		return redact.Text(text)
+	if one.Transcript = ""; content {
+		return one // redacted, as all that [Options.Sessions] returns
 	}
-	one.Title, one.LastWords = text(one.Title), text(one.LastWords)
-	asks := make([]string, 0, len(one.Asks))
-	for _, ask := range one.Asks {
-		if content {
-			asks = append(asks, redact.Text(ask))
-		} else {
-			asks = append(asks, "a request")
-		}
-	}
-	one.Asks, one.Transcript = asks, ""
+	one.Title, one.LastWords = "", ""
+	one.Asks = slices.Repeat([]string{"a request"}, len(one.Asks))
 	if one.Turn != nil {
 		turn := *one.Turn
-		turn.Summary, turn.Error = text(turn.Summary), text(turn.Error)
+		turn.Summary, turn.Error = "", ""
 		one.Turn = &turn
 	}
 	return one

@@ -50,24 +50,18 @@ func (r *run) sendUsage(ctx context.Context, sent map[string][]byte) bool {
 	if bad != nil || !ok || report.Reading != nil {
 		return false // not read yet
 	}
-	days := map[string][]wire.UsageRow{}
-	for _, row := range report.Rows {
-		days[row.Day] = append(days[row.Day], row)
-	}
 	batch := newBatch()
 	changed := map[string][]byte{}
-	for day, rows := range days {
-		begins, err := time.ParseInLocation(time.DateOnly, day, time.Local)
-		text, errText := json.Marshal(rows)
-		if err != nil || errText != nil || bytes.Equal(text, sent[day]) {
+	for day, rows := range protocol.UsageByDay(&report) {
+		text, err := json.Marshal(rows)
+		if err != nil || bytes.Equal(text, sent[day]) {
 			continue
 		}
-		decision, err := json.Marshal(wire.Outcome{ID: wire.OwnUsage + "-" + day, Agent: wire.OwnAgent, Time: now, Decision: text})
+		e, err := protocol.UsageEvent(day, rows, now)
 		if err != nil {
 			continue
 		}
-		one, err := json.Marshal(protocol.Event{ID: wire.OwnUsage + "-" + day, Time: begins, Agent: wire.OwnAgent, Kind: "other",
-			Native: wire.OwnUsage, Outcome: &protocol.Outcome{Time: now, Verdict: "none", Decision: decision}})
+		one, err := json.Marshal(e)
 		if err != nil || batch.size()+len(one) > protocol.MaxMessage-1024 {
 			continue
 		}

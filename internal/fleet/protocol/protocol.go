@@ -22,6 +22,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
+	"github.com/hookmux/hookmux/event"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 	"github.com/hookmux/hookmux/internal/recorder/journal"
 	"github.com/hookmux/hookmux/internal/wire"
@@ -434,6 +435,49 @@ func (e *Event) Stored() journal.Stored {
 			By: o.By, Degraded: o.Degraded, Decision: o.Decision}
 	}
 	return s
+}
+
+// IDMark stands between a machine and the id of its event in a journal of several machines, so
+// that none can take the id of another one's event.
+const IDMark = "/"
+
+// Items adds an event to what such a journal takes: owner is whose it is there, host the machine's
+// name.
+func (e *Event) Items(owner, host string, items []journal.Item) []journal.Item {
+	s := e.Stored()
+	s.ID, s.Host = owner+IDMark+s.ID, host
+	items = append(items, journal.Item{Row: &s.Row})
+	if s.Outcome != nil {
+		s.Outcome.ID = s.ID
+		items = append(items, journal.Item{Outcome: s.Outcome})
+	}
+	return items
+}
+
+// UsageEvent returns what agents of a machine used on a day, as such a journal has it: one event,
+// whose outcome is replaced until the day is over.
+func UsageEvent(day string, rows []wire.UsageRow, now time.Time) (Event, error) {
+	begins, err := time.ParseInLocation(time.DateOnly, day, time.Local)
+	if err != nil {
+		return Event{}, fmt.Errorf("%.20q isn't a day", day)
+	}
+	used, err := json.Marshal(rows)
+	if err != nil {
+		return Event{}, err
+	}
+	id := wire.OwnUsage + "-" + day
+	decision, err := json.Marshal(wire.Outcome{ID: id, Agent: wire.OwnAgent, Time: now, Decision: used})
+	return Event{ID: id, Time: begins, Agent: wire.OwnAgent, Kind: string(event.Other), Native: wire.OwnUsage,
+		Outcome: &Outcome{Time: now, Verdict: "none", Decision: decision}}, err
+}
+
+// UsageByDay sorts what was used by day.
+func UsageByDay(report *wire.UsageReport) map[string][]wire.UsageRow {
+	days := map[string][]wire.UsageRow{}
+	for _, row := range report.Rows {
+		days[row.Day] = append(days[row.Day], row)
+	}
+	return days
 }
 
 // The longest texts of an event.

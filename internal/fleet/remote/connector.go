@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -169,8 +170,8 @@ func (c *Connector) addMethod(params json.RawMessage, _ proc.Cred) (any, *wire.E
 	if err := c.store(append(slices.Clone(c.list), h)); err != nil {
 		return nil, wire.Errorf(wire.CodeInternal, "the host isn't added, because that couldn't be written down: %v", err)
 	}
-	if err := c.startLocked(h); err != nil {
-		return nil, wire.Errorf(wire.CodeInternal, "%v", err)
+	if err := c.startLocked(h); err != nil { // a machine of the fleet has the name
+		return nil, wire.Errorf(wire.CodeConflict, "%v", errors.Join(err, c.store(c.list[:len(c.list)-1])))
 	}
 	c.Log.Info("host added", "host", h.Name, "target", h.Target, "scope", h.Scope)
 	return wire.RemoteAdded{Name: h.Name, Key: base64.RawURLEncoding.EncodeToString(public)}, nil

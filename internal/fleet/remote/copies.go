@@ -25,7 +25,6 @@ import (
 const (
 	copiesFile = "remote-log.db"
 	placesFile = "remote-log.json"
-	idMark     = "/"
 
 	copiesKeep  = 30 * 24 * time.Hour
 	copiesBytes = 1 << 30
@@ -74,7 +73,7 @@ func (c *copies) keep(j *journal.Journal) {
 	tick := time.NewTicker(retainEvery)
 	defer tick.Stop()
 	for {
-		if _, err := j.RetainShared(time.Now(), copiesKeep, copiesBytes, idMark); errors.Is(err, journal.ErrClosed) {
+		if _, err := j.RetainShared(time.Now(), copiesKeep, copiesBytes, protocol.IDMark); errors.Is(err, journal.ErrClosed) {
 			return // the last host was removed
 		}
 		select {
@@ -119,7 +118,7 @@ func (c *copies) take(host string, at place, page *logPage) (place, error) {
 	}
 	for _, list := range [][]protocol.Event{page.Late, page.Events} {
 		for i := range list {
-			items = itemsOf(host, &list[i], items)
+			items = list[i].Items(host, host, items)
 		}
 	}
 	for i := range page.Late {
@@ -161,20 +160,8 @@ func mayBeDecided(k event.Kind) bool {
 // missing is an event in the log of a host that says what isn't there.
 func missing(host string, identity, cursor int64, why string) journal.Item {
 	body, _ := json.Marshal(map[string]string{"note": host + ": " + why})
-	return journal.Item{Row: &journal.Row{ID: fmt.Sprintf("%s%smissing-%d-%d", host, idMark, identity, cursor),
+	return journal.Item{Row: &journal.Row{ID: fmt.Sprintf("%s%smissing-%d-%d", host, protocol.IDMark, identity, cursor),
 		Time: time.Now(), Agent: wire.OwnAgent, Kind: string(event.Other), Native: wire.OwnMissing, Host: host, Body: body}}
-}
-
-// itemsOf returns an event of a host as the journal takes it.
-func itemsOf(host string, e *protocol.Event, items []journal.Item) []journal.Item {
-	s := e.Stored()
-	s.ID, s.Host = host+idMark+s.ID, host
-	items = append(items, journal.Item{Row: &s.Row})
-	if s.Outcome != nil {
-		s.Outcome.ID = s.ID
-		items = append(items, journal.Item{Outcome: s.Outcome})
-	}
-	return items
 }
 
 // forget deletes what there is of a host; with the last one the files go as well.
@@ -187,7 +174,7 @@ func (c *copies) forget(host string, last bool) error {
 	defer c.mu.Unlock()
 	delete(c.places, host)
 	if !last {
-		return errors.Join(j.DropOwner(host, idMark), c.storePlaces())
+		return errors.Join(j.DropOwner(host, protocol.IDMark), c.storePlaces())
 	}
 	c.journal = nil
 	_ = j.Close() // what it has is deleted now
@@ -212,7 +199,7 @@ func (c *copies) keepOnly(hosts []string) error {
 	for host := range c.places {
 		if !slices.Contains(hosts, host) {
 			delete(c.places, host)
-			err = errors.Join(err, j.DropOwner(host, idMark), c.storePlaces())
+			err = errors.Join(err, j.DropOwner(host, protocol.IDMark), c.storePlaces())
 		}
 	}
 	return err
@@ -243,7 +230,7 @@ func (c *Connector) ReadCopies(ctx context.Context, host string, f journal.Filte
 	}
 	switch {
 	case host != "":
-		f.ID = host + idMark + f.ID
+		f.ID = host + protocol.IDMark + f.ID
 	case f.ID != "":
 		return nil, false, wire.Errorf(wire.CodeParams, "name the event's machine: --host NAME")
 	}
@@ -260,7 +247,7 @@ func (c *Connector) ReadCopies(ctx context.Context, host string, f journal.Filte
 		if len(rows) == limit || size > pageBytes {
 			return rows, true, nil
 		}
-		one.ID = one.ID[len(one.Host)+len(idMark):]
+		one.ID = one.ID[len(one.Host)+len(protocol.IDMark):]
 		size += len(one.Body)
 		rows = append(rows, one)
 	}

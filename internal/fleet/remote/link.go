@@ -76,19 +76,18 @@ type link struct {
 	attends atomic.Bool
 	attend  chan struct{} // attends changed
 
-	mu       sync.Mutex
-	state    fleet.Link
-	offset   time.Duration // this machine's clock ahead of that one's
-	sessions map[string]wire.Session
-	requests map[string]wire.InboxRequest
-	talk     *talk // nil while the link is lost
+	mu     sync.Mutex
+	state  fleet.Link
+	offset time.Duration // this machine's clock ahead of that one's
+	known  *snapshot
+	talk   *talk // nil while the link is lost
 }
 
 func newLink(h host, id *identity, dial func(context.Context, *host) (conn, error), deps services.Deps,
 	kept *copies) *link {
-	return &link{host: h, identity: id, dial: dial, deps: deps, copies: kept, stored: make(chan struct{}, 1), changes: make(chan struct{}, 1),
+	return &link{host: h, identity: id, dial: dial, deps: deps, copies: kept, known: newSnapshot(), stored: make(chan struct{}, 1), changes: make(chan struct{}, 1),
 		retry: make(chan struct{}, 1), attend: make(chan struct{}, 1),
-		state: fleet.Link{Kind: "remote", Target: h.Target, Scope: h.Scope, State: wire.HostConnecting, Since: time.Now()},
+		state: fleet.Link{Kind: wire.HostRemote, Target: h.Target, Scope: h.Scope, State: wire.HostConnecting, Since: time.Now()},
 	}
 }
 
@@ -116,14 +115,14 @@ func (l *link) Changes() <-chan struct{} { return l.changes }
 func (l *link) Sessions() []wire.Session {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.SortedFunc(maps.Values(l.sessions), func(a, b wire.Session) int { return cmp.Compare(a.ID, b.ID) })
+	return slices.SortedFunc(maps.Values(l.known.sessions), func(a, b wire.Session) int { return cmp.Compare(a.ID, b.ID) })
 }
 
 // Requests returns those that wait there.
 func (l *link) Requests() []wire.InboxRequest {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.SortedFunc(maps.Values(l.requests), func(a, b wire.InboxRequest) int {
+	return slices.SortedFunc(maps.Values(l.known.requests), func(a, b wire.InboxRequest) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 }
@@ -192,7 +191,7 @@ func (l *link) noteLost(err error) time.Duration {
 	if l.state.State != state {
 		l.state.State, l.state.Since = state, time.Now()
 	}
-	l.state.Why, l.talk, l.requests = why, nil, nil
+	l.state.Why, l.talk, l.known.requests = why, nil, nil
 	l.mu.Unlock()
 	poke(l.changes)
 	return wait
@@ -245,20 +244,19 @@ func (l *link) follow(ctx context.Context, t *talk) error {
 		return &brokenRules{"a greeting that isn't one"}
 	}
 	offset := asked.Add(time.Since(asked) / 2).Sub(time.UnixMilli(hello.Clock))
-	t.instance, t.offset = hello.Instance, offset
+	t.instance, t.offset, t.protocol = hello.Instance, offset, min(hello.Protocol, wire.RemoteProtocol)
 	if offset.Abs() < 2*time.Second {
 		offset = 0
 	}
 	l.mu.Lock()
 	l.offset = offset
 	l.mu.Unlock()
-	by, err := l.identity.sign(purposeFollow, t.instance, "", t.there())
+	by, err := l.identity.sign(purposeFollow, t.instance, "", t.protocol, t.there())
 	if err != nil {
 		return err
 	}
-	fresh := snapshot{sessions: map[string]wire.Session{}, requests: map[string]wire.InboxRequest{}}
 	l.mu.Lock()
-	t.fresh = &fresh
+	t.fresh = newSnapshot()
 	l.mu.Unlock()
 	if err := t.call(ctx, wire.MethodRemoteFollow, by, nil); err != nil {
 		return err
@@ -298,6 +296,23 @@ func (l *link) follow(ctx context.Context, t *talk) error {
 type snapshot struct {
 	sessions map[string]wire.Session
 	requests map[string]wire.InboxRequest
+	sizes    map[string]int // of each of them, as it was sent
+	size     int
+}
+
+func newSnapshot() *snapshot {
+	return &snapshot{sessions: map[string]wire.Session{}, requests: map[string]wire.InboxRequest{}, sizes: map[string]int{}}
+}
+
+// weigh notes how large something is now, and reports whether that's still within bounds: what is
+// new comes before what is no more.
+func (s *snapshot) weigh(kind, id string, size int) bool {
+	key := kind + " " + id
+	s.size += size - s.sizes[key]
+	if s.sizes[key] = size; size == 0 {
+		delete(s.sizes, key)
+	}
+	return s.size <= 2*fleet.MaxBytes
 }
 
 // read takes what comes until the link ends.
@@ -357,7 +372,7 @@ func (l *link) take(t *talk, method string, params json.RawMessage) error {
 	}
 	into := t.fresh
 	if into == nil {
-		into = &snapshot{l.sessions, l.requests}
+		into = l.known
 	}
 	switch method {
 	case wire.NoteRemoteSession:
@@ -369,8 +384,8 @@ func (l *link) take(t *talk, method string, params json.RawMessage) error {
 			return &brokenRules{err.Error()}
 		}
 		fleet.ShiftTimes(&one, l.offset)
-		if into.sessions[one.ID] = one; len(into.sessions) > fleet.MaxSessions {
-			return &brokenRules{"more than " + strconv.Itoa(fleet.MaxSessions) + " sessions"}
+		if into.sessions[one.ID] = one; len(into.sessions) > fleet.MaxSessions || !into.weigh("session", one.ID, len(params)) {
+			return &brokenRules{"more sessions than it may"}
 		}
 	case wire.NoteRemoteRequest:
 		var one wire.InboxRequest
@@ -381,8 +396,8 @@ func (l *link) take(t *talk, method string, params json.RawMessage) error {
 			return &brokenRules{err.Error()}
 		}
 		fleet.ShiftTimes(&one, l.offset)
-		if into.requests[one.ID] = one; len(into.requests) > fleet.MaxRequests {
-			return &brokenRules{"more than " + strconv.Itoa(fleet.MaxRequests) + " requests"}
+		if into.requests[one.ID] = one; len(into.requests) > fleet.MaxRequests || !into.weigh("request", one.ID, len(params)) {
+			return &brokenRules{"more requests than it may"}
 		}
 	case wire.NoteRemoteSessionGone, wire.NoteRemoteRequestGone:
 		var one wire.RemoteGone
@@ -391,14 +406,16 @@ func (l *link) take(t *talk, method string, params json.RawMessage) error {
 		}
 		if method == wire.NoteRemoteSessionGone {
 			delete(into.sessions, one.ID)
+			into.weigh("session", one.ID, 0)
 		} else {
 			delete(into.requests, one.ID)
+			into.weigh("request", one.ID, 0)
 		}
 	case wire.NoteRemoteReady:
 		if t.fresh == nil {
 			return nil
 		}
-		l.sessions, l.requests, t.fresh, l.talk = t.fresh.sessions, t.fresh.requests, nil, t
+		l.known, t.fresh, l.talk = t.fresh, nil, t
 		l.state.State, l.state.Since, l.state.Why = wire.HostConnected, time.Now(), ""
 		l.deps.Problems.Clear("remote:" + l.host.Name)
 	case wire.NoteRemoteStored:
@@ -418,6 +435,7 @@ type talk struct {
 	conn      conn
 	over      context.Context // ends with the connection
 	instance  string
+	protocol  int // the version that both speak
 	offset    time.Duration
 	fresh     *snapshot // until the machine said that this is all; the link's lock guards it
 	end       context.CancelCauseFunc
@@ -506,7 +524,7 @@ func (l *link) callThere(ctx context.Context, t *talk, request wire.RemoteReques
 	if err != nil {
 		return err
 	}
-	by, err := l.identity.sign(purposeCall, t.instance, string(text), t.there())
+	by, err := l.identity.sign(purposeCall, t.instance, string(text), t.protocol, t.there())
 	if err != nil {
 		return err
 	}
@@ -589,7 +607,7 @@ func (l *link) Answer(ctx context.Context, p wire.InboxReplyParams, _ string) (r
 		return result, bad
 	}
 	l.mu.Lock()
-	asked, waits := l.requests[p.ID]
+	asked, waits := l.known.requests[p.ID]
 	l.mu.Unlock()
 	if !waits {
 		return wire.InboxReplyResult{ID: p.ID, Outcome: wire.ReplyExpired, Why: wire.EndHookGone}, nil

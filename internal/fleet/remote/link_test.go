@@ -2,6 +2,7 @@ package remote
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -173,7 +174,12 @@ func (f *far) serve(ctx context.Context, conn net.Conn) {
 		if json.Unmarshal(line, &request) != nil {
 			return
 		}
-		go f.answer(ctx, &request, send)
+		go func() {
+			f.answer(ctx, &request, send)
+			if request.Method == wire.MethodRemoteFollow { // the link ends with its stream
+				_ = conn.Close()
+			}
+		}()
 	}
 }
 
@@ -524,7 +530,12 @@ func TestHostileHost(t *testing.T) {
 		"a line without an end":           strings.Repeat("x", maxLine+1),
 		"too many sessions":               strings.Join(repeat(fleet.MaxSessions+1, func(i int) string { return session(func(s *wire.Session) { s.ID = fmt.Sprint(i) }) }), ""),
 		"too many requests":               strings.Join(repeat(fleet.MaxRequests+1, func(i int) string { return asked(func(r *wire.InboxRequest) { r.ID = fmt.Sprint(i) }) }), ""),
-		"a flood":                         strings.Repeat(note(wire.NoteRemoteBeat, 1), lineBurst+2000),
+		"a time that no JSON has":         session(func(s *wire.Session) { s.LastEvent = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC) }),
+		"a time before all":               asked(func(r *wire.InboxRequest) { r.CreatedAt = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC) }),
+		"too much of it": strings.Join(repeat(3*fleet.MaxBytes>>20, func(i int) string {
+			return session(func(s *wire.Session) { s.ID, s.Title = fmt.Sprint(i), strings.Repeat("x", 1<<20) })
+		}), ""),
+		"a flood": strings.Repeat(note(wire.NoteRemoteBeat, 1), lineBurst+2000),
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := newNear(t, func(_ context.Context, conn net.Conn) {
@@ -582,7 +593,7 @@ func TestClockThatIsOff(t *testing.T) {
 	n.add(t, f, wire.ScopeAnswer)
 	l := newLink(h, n.links["build"].identity, nil, n.Deps, n.copies)
 	l.offset = time.Hour
-	talk := &talk{fresh: &snapshot{sessions: map[string]wire.Session{}, requests: map[string]wire.InboxRequest{}}}
+	talk := &talk{fresh: newSnapshot()}
 	at := time.Now().Add(-time.Hour)
 	one := request("kw4m", "make")
 	one.CreatedAt = at
@@ -594,11 +605,14 @@ func TestClockThatIsOff(t *testing.T) {
 	}
 }
 
-func TestOtherVersionsAreRefusedOnBothSides(t *testing.T) {
+// Two machines use the newest version that both speak; where there's none, both say so.
+func TestOtherVersions(t *testing.T) {
 	f := newFar(t)
-	n := newNear(t, f.serve)
-	n.add(t, f, wire.ScopeAnswer)
-	by, err := n.links["build"].identity.sign(purposeFollow, f.server.instance, "", time.Now())
+	n := newNear(t, func(ctx context.Context, conn net.Conn) {
+		f.serve(ctx, newerHello{conn})
+	})
+	n.add(t, f, wire.ScopeAnswer) // it connects
+	by, err := n.links["build"].identity.sign(purposeFollow, f.server.instance, "", wire.RemoteProtocol, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -624,6 +638,17 @@ func TestOtherVersionsAreRefusedOnBothSides(t *testing.T) {
 	})
 }
 
+// newerHello makes what a machine says about its version that of the next one, which still speaks
+// this one.
+type newerHello struct{ net.Conn }
+
+func (c newerHello) Write(b []byte) (int, error) {
+	mine := fmt.Sprintf(`"protocol":%d,"oldest"`, wire.RemoteProtocol)
+	next := fmt.Sprintf(`"protocol":%d,"oldest"`, wire.RemoteProtocol+1)
+	_, err := c.Conn.Write(bytes.Replace(b, []byte(mine), []byte(next), 1))
+	return len(b), err
+}
+
 func TestRemoveForgetsOnBothSides(t *testing.T) {
 	f := newFar(t)
 	n := newNear(t, f.serve)
@@ -643,7 +668,7 @@ func TestRemoveForgetsOnBothSides(t *testing.T) {
 	if links := f.server.Links(id.device); links > 0 {
 		t.Errorf("%d links are still open there", links)
 	}
-	by, err := id.sign(purposeFollow, instance, "", time.Now())
+	by, err := id.sign(purposeFollow, instance, "", wire.RemoteProtocol, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -669,6 +694,42 @@ func TestRemovedMachineIsHungUpOn(t *testing.T) {
 		t.Fatal(bad)
 	}
 	await.Until(t, "the link is ended", func() bool { return f.server.Links(one.identity.device) == 0 })
+}
+
+// Removing this machine's key there ends the link at once, and nothing of that machine is shown.
+func TestRemovedKeyEndsTheLink(t *testing.T) {
+	f := newFar(t)
+	n := newNear(t, f.serve)
+	n.add(t, f, wire.ScopeAnswer)
+	f.change(func() { f.requests = []wire.InboxRequest{request("kw4m", "make")} })
+	await.Until(t, "the request is here", func() bool { return len(n.Hosts.Waiting()) == 1 })
+	device := n.links["build"].identity.device
+	if err := f.server.Devices.Drop(device); err != nil {
+		t.Fatal(err)
+	}
+	f.server.EndLinks(device)
+	await.Until(t, "the link is refused", func() bool { poke(n.links["build"].retry); return n.host().State == wire.HostRefused })
+	if h := n.host(); !strings.Contains(h.Why, "isn't paired") || len(n.Hosts.Waiting()) > 0 || f.server.Links(device) > 0 {
+		t.Errorf("the link is %+v with %v, want it refused and nothing that waits", h, n.Hosts.Waiting())
+	}
+}
+
+// A name that a machine of the fleet has is refused, and nothing is kept.
+func TestTakenName(t *testing.T) {
+	n := newNear(t, nil)
+	other := newNear(t, func(_ context.Context, conn net.Conn) { _ = conn.Close() })
+	other.add(t, nil, wire.ScopeRead)
+	if err := n.Hosts.Add(n.ctx, other.links["build"].link); err != nil {
+		t.Fatal(err)
+	}
+	if _, bad := n.addMethod(mustJSON(wire.RemoteAddParams{Name: "build", Target: "u@build", Scope: wire.ScopeRead}), proc.Cred{}); bad == nil ||
+		bad.Code != wire.CodeConflict {
+		t.Errorf("a second build: %v, want it refused", bad)
+	}
+	again := newNearIn(t, n.Deps, nil)
+	if again.Copies("") || n.Copies("") {
+		t.Error("the host that was refused is on the list")
+	}
 }
 
 // A machine that is gone is removed all the same.
@@ -703,7 +764,7 @@ func TestSignatureIsOfOnePurpose(t *testing.T) {
 	n.add(t, f, wire.ScopeAnswer)
 	id := n.links["build"].identity
 	call := `{"method":"leave"}`
-	by, err := id.sign(purposeFollow, f.server.instance, call, time.Now())
+	by, err := id.sign(purposeFollow, f.server.instance, call, wire.RemoteProtocol, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -304,12 +304,32 @@ func TestRealRemote(t *testing.T) {
 		list := person.Run("hookmux ps")
 		return strings.Contains(list, "build (read-only)") && strings.Contains(list, "answer it there")
 	})
+
+	b.throwsOut(person)
 	if said := b.confirm(person, "hookmux remote remove build"); !strings.Contains(said, "hookmux is gone from build") {
 		t.Errorf("remote remove: %q", said)
 	}
 	b.wantGone(person, bare)
 
 	b.goesAway(person, bare)
+}
+
+// throwsOut has the bare account remove this machine from its paired devices: the link ends at
+// once, and doesn't come back.
+func (b *bed) throwsOut(person *terminaltest.Terminal) {
+	b.t.Helper()
+	list, err := b.there(b.installed(), "web", "devices", "list", "--json").Output()
+	var devices []wire.WebDevice
+	if err != nil || json.Unmarshal(list, &devices) != nil || len(devices) != 1 || devices[0].Pages == 0 {
+		b.t.Fatalf("web devices there: %s, %v; want one, which is connected", list, err)
+	}
+	said := b.confirm(person, "ssh -t build "+b.installed()+" web devices remove "+devices[0].ID)
+	terminaltest.Eventually(b.t, "the link is refused", func() bool {
+		return strings.Contains(person.Run("hookmux remote list"), "isn't paired with yours any more")
+	})
+	if devices, err := b.there(b.installed(), "web", "devices", "list", "--json").Output(); err != nil || strings.Contains(string(devices), `"id"`) {
+		b.t.Errorf("web devices there after %q: %s, %v; want none", said, devices, err)
+	}
 }
 
 // goesAway removes the bare account while it can't be reached, and what is left there once it's

@@ -265,17 +265,11 @@ func cleanResult(result any) any {
 	switch one := result.(type) {
 	case wire.SessionDetail:
 		one.Resume = nil
-		copied := clone(one)
-		fleet.Clean(&copied)
-		return copied
+		return cleaned(one)
 	case wire.UsageReport:
-		copied := clone(one)
-		fleet.Clean(&copied)
-		return copied
+		return cleaned(one)
 	case wire.SessionSent:
-		copied := clone(one)
-		fleet.Clean(&copied)
-		return copied
+		return cleaned(one)
 	case wire.InboxReplyResult:
 		return cleanReply(one)
 	}
@@ -297,6 +291,13 @@ func cleanReply(result wire.InboxReplyResult) wire.InboxReplyResult {
 	if d := copied.Decided; d != nil {
 		d.Reason, d.Note, d.Feedback, d.Answers = redact.Text(d.Reason), redact.Text(d.Note), redact.Text(d.Feedback), nil
 	}
+	fleet.Clean(&copied)
+	return copied
+}
+
+// cleaned returns a copy that is safe to show.
+func cleaned[T any](value T) T {
+	copied := clone(value)
 	fleet.Clean(&copied)
 	return copied
 }
@@ -502,14 +503,15 @@ func (s *Server) follow(ctx context.Context, id json.RawMessage, d *devices.Devi
 type teller struct {
 	send func([]byte) bool
 	sent map[string][]byte // by kind and id
+	room int               // of [fleet.MaxBytes]
 }
 
 // tellAll sends what is new or different, and what is no more.
 func (t *teller) tellAll(sessions []wire.Session, requests []wire.InboxRequest) bool {
 	seen := map[string]bool{}
+	t.room = fleet.MaxBytes
 	for i := range sessions[:min(len(sessions), fleet.MaxSessions)] {
-		one := clone(sessions[i])
-		fleet.Clean(&one)
+		one := cleaned(sessions[i])
 		if !t.tell("session "+one.ID, wire.NoteRemoteSession, &one, seen) {
 			return false
 		}
@@ -545,9 +547,12 @@ func (t *teller) tellAll(sessions []wire.Session, requests []wire.InboxRequest) 
 }
 
 func (t *teller) tell(key, note string, value any, seen map[string]bool) bool {
-	seen[key] = true
 	line, err := json.Marshal(value)
-	if err != nil || bytes.Equal(t.sent[key], line) {
+	if t.room -= len(line); err != nil || t.room < 0 {
+		return true // it's shown on its own machine only
+	}
+	seen[key] = true
+	if bytes.Equal(t.sent[key], line) {
 		return true
 	}
 	t.sent[key] = line

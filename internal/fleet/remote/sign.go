@@ -62,9 +62,10 @@ func readIdentity(private []byte) (*identity, error) {
 	return &identity{key, devices.HostID(public)}, nil
 }
 
-// sign signs a text for a purpose. at is the time on the other machine.
-func (i *identity) sign(purpose, instance, text string, at time.Time) (wire.RemoteSigned, error) {
-	by := wire.RemoteSigned{Device: i.device, Protocol: wire.RemoteProtocol, Time: at.UnixMilli(), Nonce: devices.RandomID(16)}
+// sign signs a text for a purpose, in a version of the link that both machines speak. at is the
+// time on the other machine.
+func (i *identity) sign(purpose, instance, text string, protocol int, at time.Time) (wire.RemoteSigned, error) {
+	by := wire.RemoteSigned{Device: i.device, Protocol: protocol, Time: at.UnixMilli(), Nonce: devices.RandomID(16)}
 	signature, err := devices.Sign(i.key, message(purpose, instance, text, &by))
 	by.Signature = base64.RawURLEncoding.EncodeToString(signature)
 	return by, err

@@ -2,12 +2,11 @@ package remote
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 	"time"
 
-	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/fleet/protocol"
 	"github.com/hookmux/hookmux/internal/recorder/journal"
 	"github.com/hookmux/hookmux/internal/wire"
 )
@@ -45,28 +44,16 @@ func (l *link) usage(ctx context.Context, since time.Time) (rows []journal.Store
 	case report.Problem != "":
 		return nil, wire.Errorf(wire.CodeConflict, "%s: %s", l.host.Name, report.Problem)
 	}
-	days := map[string][]wire.UsageRow{}
-	for _, row := range report.Rows {
-		days[row.Day] = append(days[row.Day], row)
-	}
+	days := protocol.UsageByDay(&report)
 	for _, day := range slices.Sorted(maps.Keys(days)) {
-		begins, err := time.ParseInLocation(time.DateOnly, day, time.Local)
+		e, err := protocol.UsageEvent(day, days[day], time.Now())
 		if err != nil {
-			return nil, wire.Errorf(wire.CodeRefused, "%s names %.20q as a day", l.host.Name, day)
+			return nil, wire.Errorf(wire.CodeRefused, "%s names a day that isn't one: %v", l.host.Name, err)
 		}
-		used, err := json.Marshal(days[day])
-		if err != nil {
-			return nil, wire.Errorf(wire.CodeInternal, "%v", err)
-		}
-		id, now := l.host.Name+idMark+wire.OwnUsage+"-"+day, time.Now()
-		decision, err := json.Marshal(wire.Outcome{ID: id, Agent: wire.OwnAgent, Time: now, Decision: used})
-		if err != nil {
-			return nil, wire.Errorf(wire.CodeInternal, "%v", err)
-		}
-		rows = append(rows, journal.Stored{
-			Row: journal.Row{ID: id, Time: begins, Agent: wire.OwnAgent, Kind: string(event.Other), Native: wire.OwnUsage,
-				Host: l.host.Name, Body: []byte("{}")},
-			Outcome: &journal.Outcome{ID: id, Time: now, Verdict: "none", Decision: decision}})
+		one := e.Stored()
+		one.ID, one.Host = l.host.Name+protocol.IDMark+one.ID, l.host.Name
+		one.Outcome.ID = one.ID
+		rows = append(rows, one)
 	}
 	return rows, nil
 }

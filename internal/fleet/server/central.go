@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"iter"
 	"slices"
@@ -37,7 +36,7 @@ type central struct{ store }
 type sqlite struct{ *journal.Journal }
 
 func openSQLite(path string) (sqlite, error) {
-	j, err := journal.Open(path, journal.Options{})
+	j, err := journal.Open(path, journal.Options{Large: true})
 	return sqlite{j}, err
 }
 
@@ -47,11 +46,8 @@ func (s sqlite) Write(items []journal.Item) error {
 }
 
 func (s sqlite) Retain(now time.Time, keep time.Duration, maxBytes int64) ([]string, error) {
-	return s.Journal.RetainShared(now, keep, maxBytes, idMark)
+	return s.Journal.RetainShared(now, keep, maxBytes, protocol.IDMark)
 }
-
-// idMark stands between a member and the id of its event.
-const idMark = "/"
 
 // checkBatch says what is wrong with a message of events; nil: nothing.
 func checkBatch(b *protocol.Batch) error {
@@ -66,39 +62,6 @@ func checkBatch(b *protocol.Batch) error {
 	return nil
 }
 
-// itemsOf returns a member's events as the journal takes them.
-func itemsOf(id, name string, b *protocol.Batch, items []journal.Item) []journal.Item {
-	for i := range b.Events {
-		e := &b.Events[i]
-		key := id + idMark + e.ID
-		items = append(items, journal.Item{Row: &journal.Row{
-			ID: key, Time: e.Time, Agent: e.Agent, Kind: e.Kind, Native: e.Native, Tool: e.Tool, Session: e.Session,
-			Cwd: e.Cwd, AgentVersion: e.Version, Caller: e.Caller, Host: name, Nested: e.Nested, Truncated: e.Truncated,
-			Body: e.Body,
-		}})
-		if o := e.Outcome; o != nil {
-			items = append(items, journal.Item{Outcome: &journal.Outcome{
-				ID: key, Time: o.Time, Took: time.Duration(o.TookUS) * time.Microsecond, Verdict: o.Verdict, By: o.By,
-				Degraded: o.Degraded, Decision: o.Decision,
-			}})
-		}
-	}
-	return items
-}
-
-// eventOf returns a row of the journal as it travels.
-func eventOf(s *journal.Stored) protocol.Event {
-	_, id, _ := strings.Cut(s.ID, idMark)
-	e := protocol.Event{Host: s.Host, Cursor: s.Cursor, ID: id, Time: s.Time, Agent: s.Agent, Kind: s.Kind, Native: s.Native, Tool: s.Tool,
-		Session: s.Session, Cwd: s.Cwd, Version: s.AgentVersion, Caller: s.Caller, Nested: s.Nested, Truncated: s.Truncated,
-		Body: json.RawMessage(s.Body)}
-	if o := s.Outcome; o != nil {
-		e.Outcome = &protocol.Outcome{Time: o.Time, TookUS: o.Took.Microseconds(), Verdict: o.Verdict, By: o.By,
-			Degraded: o.Degraded, Decision: o.Decision}
-	}
-	return e
-}
-
 // maxLog bounds how many events one question is answered with; maxHidden is how many more
 // are read, because some aren't shown.
 const maxLog, maxHidden = 500, 64
@@ -110,7 +73,7 @@ func (c central) log(ctx context.Context, member string, f journal.Filter) (list
 	case len(f.Cursors) > 0:
 		return nil, false, errors.New("a question for events by their cursors")
 	case member != "":
-		f.ID = member + idMark + f.ID
+		f.ID = member + protocol.IDMark + f.ID
 	case f.ID != "":
 		return nil, false, mistake("the event %.40q needs its machine's name", f.ID)
 	}
@@ -131,7 +94,9 @@ func (c central) log(ctx context.Context, member string, f journal.Filter) (list
 		if len(list) == limit {
 			return list, true, nil
 		}
-		one := eventOf(&stored)
+		one := protocol.EventOf(&stored, true)
+		one.Host, one.Cursor = stored.Host, stored.Cursor
+		_, one.ID, _ = strings.Cut(stored.ID, protocol.IDMark)
 		size += len(one.Body) + 512
 		if one.Outcome != nil {
 			size += len(one.Outcome.Decision)

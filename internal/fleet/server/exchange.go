@@ -303,12 +303,14 @@ func (h *exchange) takeState(m *heard, msg *nats.Msg) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	ack, err := h.js.PublishMsg(ctx, &nats.Msg{Subject: "$KV." + h.names.hosts + "." + m.id, Data: msg.Data},
-		jetstream.WithMsgTTL(h.server.o.StateTTL), jetstream.WithExpectLastSequencePerSubject(revision))
+	store := func(revision uint64) (*jetstream.PubAck, error) {
+		return h.js.PublishMsg(ctx, &nats.Msg{Subject: "$KV." + h.names.hosts + "." + m.id, Data: msg.Data},
+			jetstream.WithMsgTTL(h.server.o.StateTTL), jetstream.WithExpectLastSequencePerSubject(revision))
+	}
+	ack, err := store(revision)
 	if err != nil { // what's stored is another revision: read it
 		if fresh, errFresh := h.revisionOf(ctx, m.id); errFresh == nil && fresh != revision {
-			ack, err = h.js.PublishMsg(ctx, &nats.Msg{Subject: "$KV." + h.names.hosts + "." + m.id, Data: msg.Data},
-				jetstream.WithMsgTTL(h.server.o.StateTTL), jetstream.WithExpectLastSequencePerSubject(fresh))
+			ack, err = store(fresh)
 		}
 	}
 	if err != nil {
@@ -556,7 +558,9 @@ func (h *exchange) read(msg jetstream.Msg, items []journal.Item, counts map[stri
 	h.mu.Unlock()
 	var b protocol.Batch
 	if json.Unmarshal(msg.Data(), &b) == nil { // it was checked before it was stored
-		items = itemsOf(id, name, &b, items)
+		for i := range b.Events {
+			items = b.Events[i].Items(id, name, items)
+		}
 		counts[id] += int64(len(b.Events))
 	}
 	return meta.Sequence.Stream, items, nil

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/hookmux/hookmux/event"
+	"github.com/hookmux/hookmux/internal/fleet/protocol"
 	"github.com/hookmux/hookmux/internal/recorder/journal"
 )
 
@@ -282,7 +283,7 @@ func (p *postgres) Retain(now time.Time, keep time.Duration, maxBytes int64) (cr
 	for _, member := range crowders {
 		share := float64(bytes[member]) / float64(total)
 		drop := min(surplus, float64(total)*beyond*share) / float64(bytes[member])
-		if err := p.drop(ctx, "cursor IN (SELECT cursor FROM "+p.schema+".events WHERE split_part(id, '"+idMark+"', 1) = $1 "+
+		if err := p.drop(ctx, "cursor IN (SELECT cursor FROM "+p.schema+".events WHERE split_part(id, '"+protocol.IDMark+"', 1) = $1 "+
 			"ORDER BY cursor LIMIT $2)", member, int64(drop*float64(rows[member]))); err != nil {
 			return nil, err
 		}
@@ -298,7 +299,7 @@ func (p *postgres) Retain(now time.Time, keep time.Duration, maxBytes int64) (cr
 // usedBy returns how many bytes and rows each member has.
 func (p *postgres) usedBy(ctx context.Context) (bytes, rows map[string]int64, err error) {
 	bytes, rows = map[string]int64{}, map[string]int64{}
-	list, err := p.pool.Query(ctx, "SELECT split_part(id, '"+idMark+"', 1), sum(coalesce(octet_length(body), 0) + 250), count(*) FROM "+
+	list, err := p.pool.Query(ctx, "SELECT split_part(id, '"+protocol.IDMark+"', 1), sum(coalesce(octet_length(body), 0) + 250), count(*) FROM "+
 		p.schema+".events GROUP BY 1")
 	if err != nil {
 		return nil, nil, err
