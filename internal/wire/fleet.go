@@ -62,8 +62,9 @@ type FleetLeaveParams struct {
 type FleetLeft struct {
 	Name string `json:"name"`
 	// Told says that the fleet's server knows; otherwise an operator should remove it.
-	Told   bool `json:"told"`
-	Unsent int  `json:"unsent,omitempty"` // events that never reached the fleet
+	Told   bool   `json:"told"`
+	Why    string `json:"why,omitempty"`    // it doesn't know
+	Unsent int    `json:"unsent,omitempty"` // events that never reached the fleet
 	// Kept says what couldn't be deleted in your cluster or database, and why.
 	Kept []string `json:"kept,omitempty"`
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -90,6 +91,14 @@ func runInit(ctx context.Context, app *cmdutil.App, p wire.FleetInitParams, asJS
 	}
 	if p.Program, err = findProgram(app); err != nil {
 		return err
+	}
+	for _, one := range p.NATS {
+		if u, err := url.Parse(one); err != nil || u.Host == "" {
+			return cmdutil.UsageError("--nats %q isn't a server; write it like nats://host:4222", one)
+		} else if u.User != nil {
+			return cmdutil.UsageError("--nats %s has a password, which every list of processes would show; name a credentials file with --creds",
+				u.Redacted())
+		}
 	}
 	if p.Creds != "" && len(p.NATS) == 0 {
 		return cmdutil.UsageError("--creds is for the servers that --nats names")
@@ -431,8 +440,8 @@ machine, and an operator has to remove it. On the machine that serves the fleet,
 				app.Say("left behind: %s", termsafe.Line(one, 300))
 			}
 			if !left.Told && left.Name != "" {
-				app.Say("the fleet's server can't be reached and still lists this machine; on an operator's machine, run "+
-					"`hookmux fleet remove %s`", left.Name)
+				app.Say("the fleet's server still lists this machine (%s); on an operator's machine, run `hookmux fleet remove %s`",
+					termsafe.Line(left.Why, 200), left.Name)
 			}
 			return nil
 		},

@@ -285,7 +285,9 @@ func (s *Service) leaveMethod(ctx context.Context, params json.RawMessage, _ pro
 			asking, cancel := context.WithTimeout(ctx, 3*time.Second)
 			_, err := r.ask(asking, protocol.Ask{What: protocol.AskRemove, Member: record.ID})
 			cancel()
-			left.Told = err == nil
+			if left.Told = err == nil; err != nil {
+				left.Why = err.Error()
+			}
 		}
 	}
 	s.joined.Store(false)

@@ -184,7 +184,10 @@ func (s *Service) pushMethod(ctx context.Context, params json.RawMessage, _ proc
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeInternal, "%v", err)
 	}
-	signed, err := protocol.SignPolicy(pair, r.membership.Record, &protocol.Policy{Fleet: r.membership.Fleet, Version: told.Newest + 1,
+	r.mu.Lock()
+	next := max(told.Newest, r.highest) + 1
+	r.mu.Unlock()
+	signed, err := protocol.SignPolicy(pair, r.membership.Record, &protocol.Policy{Fleet: r.membership.Fleet, Version: next,
 		From: r.id(), User: s.User(), Pushed: time.Now().UTC().Truncate(time.Second), Files: p.Files})
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeParams, "%v", err)
@@ -192,7 +195,7 @@ func (s *Service) pushMethod(ctx context.Context, params json.RawMessage, _ proc
 	if _, bad := s.askServer(ctx, protocol.Ask{What: protocol.AskPush, Policy: &signed}); bad != nil {
 		return nil, bad
 	}
-	s.Daemon.RecordFleet("pushed", map[string]any{"version": told.Newest + 1, "files": len(p.Files)})
+	s.Daemon.RecordFleet("pushed", map[string]any{"version": next, "files": len(p.Files)})
 	poke(r.newer)
 	return s.policyMethod(ctx, nil, proc.Cred{})
 }
