@@ -88,8 +88,8 @@ func (h *Hosts) reach(id string, answers bool) (t *tracked, there string, bad *w
 	case !link.Connected():
 		return nil, "", wire.Errorf(wire.CodeGone, "%s can't be reached (%s); `%s` says more", name, link.Why, link.doctor(name))
 	case answers && link.Scope != wire.ScopeAnswer && link.Kind == wire.HostFleet:
-		return nil, "", wire.Errorf(wire.CodeRefused, "this machine is a reader of the fleet, and only operators answer: answer it on %s",
-			name)
+		return nil, "", wire.Errorf(wire.CodeRefused, "%s is read-only from here: this machine is a reader of the fleet, and only "+
+			"operators answer", name)
 	case answers && link.Scope != wire.ScopeAnswer:
 		return nil, "", wire.Errorf(wire.CodeRefused, "%s is read-only from here: answer it there, or remove it and add it again "+
 			"without --read or --read-only", name)
