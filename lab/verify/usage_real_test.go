@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,12 +11,32 @@ import (
 	"github.com/hookmux/hookmux/internal/daemontest/await"
 	"github.com/hookmux/hookmux/internal/realagents/agentstest"
 	"github.com/hookmux/hookmux/internal/realagents/model"
+	"github.com/hookmux/hookmux/internal/wire"
 	"github.com/hookmux/hookmux/lab/verify/testbed"
 )
 
 // testBedBudget is reached with the second answer of the scripted model, which reports
 // 1,200 tokens for each prompt.
 const testBedBudget = `{"usage.budgets": ["session=2000tokens block=100%"]}`
+
+// budgetTokens is what the budget allows.
+const budgetTokens = 2000
+
+// isUsedUp waits until hookmux knows that a session has used up its budget.
+func isUsedUp(ctx context.Context, st *testbed.TestBed) bool {
+	for {
+		var list []wire.Session
+		if err := st.Daemon.CallMethod(wire.MethodSessions, wire.SessionsParams{}, &list); err != nil {
+			return false
+		}
+		if slices.ContainsFunc(list, func(one wire.Session) bool { return one.Usage != nil && one.Usage.Tokens >= budgetTokens }) {
+			return true
+		}
+		if !testbed.PauseFor(ctx, 50*time.Millisecond) {
+			return false
+		}
+	}
+}
 
 // refusal is why, as the agent shows it.
 const refusal = "of this session's budget is used"
@@ -29,7 +50,7 @@ func TestRealBudget(t *testing.T) {
 			st := realTestBed(t, name)
 			writePersonFile(t, st.Dirs.Config, "config.json", testBedBudget)
 			steps := testbed.CallSteps(st.TaggedCall("passed"), st.TaggedCall("second"), st.TaggedCall("refused"))
-			steps[2].Delay = 3 * time.Second // within two seconds the second answer is known
+			steps[2].Until = func(ctx context.Context) bool { return isUsedUp(ctx, st) }
 			st.SetScript(append(steps, model.Step{Say: testbed.LastWords}))
 			if err := st.StartDaemonWithHooks(nil); err != nil {
 				t.Fatal(err)

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -78,6 +79,7 @@ type planned struct {
 	reply      reply
 	fail       *Fail
 	delay      time.Duration
+	until      func(context.Context) bool
 	notOffered []string
 }
 
@@ -153,7 +155,7 @@ func plan(c *conversation, sc Scenario, failed map[string]int, body []byte) plan
 	}
 	p.kind = ReqScripted
 	st := steps[p.step]
-	p.delay = st.Delay
+	p.delay, p.until = st.Delay, st.Until
 	if p.delay == 0 {
 		p.delay = sc.Delay
 	}

@@ -13,6 +13,7 @@
 package model
 
 import (
+	"context"
 	"encoding/json"
 	"regexp"
 	"time"
@@ -48,6 +49,8 @@ type Step struct {
 	Fail *Fail
 	// Delay before this answer; zero means the scenario's.
 	Delay time.Duration
+	// Until, if set, is called before this answer, which waits for it; false gives none.
+	Until func(context.Context) bool
 	// ChunkDelay is slept between the pieces of a streamed text, to have time
 	// for an interrupt in mid-sentence.
 	ChunkDelay time.Duration

@@ -213,7 +213,7 @@ func (s *Server) answer(w http.ResponseWriter, req *http.Request, name string, q
 	if p.delay == 0 && p.kind != ReqSide {
 		p.delay = s.opts.Delay
 	}
-	if !sleep(req.Context(), p.delay) {
+	if !sleep(req.Context(), p.delay) || p.until != nil && !p.until(req.Context()) {
 		return
 	}
 	if p.fail != nil {
