@@ -425,7 +425,10 @@ func (b *Budget) Check(ctx context.Context, ev *event.Event, spent Spent) (Findi
 	switch {
 	case b.Block > 0 && s.Percent >= b.Block:
 		f.Verdict = event.Deny
-		f.Reason = b.Words(s) + "; you can lift it once with `hookmux usage budget lift " + b.ID() + "`"
+		how := "you can lift it once with `hookmux usage budget lift " + b.ID() + "`"
+		if f.Reason = b.Words(s) + "; " + how; ev.Kind != event.TurnStart {
+			f.Reason = b.Words(s) + ". End the turn: every further call is denied, too (" + how + ")" // the model goes on otherwise
+		}
 	case b.Ask > 0 && s.Percent >= b.Ask:
 		f.Reason = b.Words(s)
 	case b.Dollars > 0 && s.Spend.Unpriced > 0:
