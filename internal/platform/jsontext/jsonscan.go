@@ -1,6 +1,7 @@
 package jsontext
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 	"strconv"
@@ -174,10 +175,8 @@ func String(v []byte) (string, bool) {
 		return "", false
 	}
 	body := v[1 : len(v)-1]
-	for _, c := range body {
-		if c == '\\' {
-			return string(AppendUnescaped(make([]byte, 0, len(body)), body)), true
-		}
+	if bytes.IndexByte(body, '\\') >= 0 {
+		return string(AppendUnescaped(make([]byte, 0, len(body)), body)), true
 	}
 	return string(body), true
 }
@@ -211,14 +210,13 @@ func end(doc []byte, i int) error {
 	return nil
 }
 
+// space passes over white space. Programs hardly ever write any: the first look is the only one.
 func space(b []byte, i int) int {
-	for i < len(b) {
-		switch b[i] {
-		case ' ', '\n', '\t', '\r':
-			i++
-		default:
-			return i
+	for i < len(b) && b[i] <= ' ' {
+		if c := b[i]; c != ' ' && c != '\n' && c != '\t' && c != '\r' {
+			break
 		}
+		i++
 	}
 	return i
 }
@@ -364,14 +362,7 @@ func str(b []byte, i int) (next int, escaped bool, err error) {
 	i++
 	for {
 		for i+8 <= len(b) {
-			w := binary.LittleEndian.Uint64(b[i:])
-			quote := w ^ '"'*ones
-			slash := w ^ '\\'*ones
-			// Sets the high bit of each byte that is a quote, a backslash or
-			// a control character; only the lowest one is exact, and only
-			// that is used.
-			stop := ((quote-ones)&^quote | (slash-ones)&^slash | (w-' '*ones)&^w) & high
-			if stop != 0 {
+			if stop := stops(b[i:]); stop != 0 {
 				i += bits.TrailingZeros64(stop) >> 3
 				break
 			}
@@ -410,6 +401,15 @@ func str(b []byte, i int) (next int, escaped bool, err error) {
 			i++
 		}
 	}
+}
+
+// stops sets the high bit of each of the first eight bytes that is a quote, a backslash or a
+// control character. Only the lowest one is exact. Exchanged for its neighbour, the quote comes
+// right behind the control characters.
+func stops(b []byte) uint64 {
+	w := binary.LittleEndian.Uint64(b)
+	low, slash := w^('"'-' ')*ones, w^'\\'*ones
+	return ((low-('!'*ones))&^low | (slash-ones)&^slash) & high
 }
 
 func hexValue(c byte) rune {

@@ -57,6 +57,18 @@ func FuzzAgainstEncodingJSON(f *testing.F) {
 	})
 }
 
+// A byte is judged alike wherever it is in a string.
+func TestEveryByteEverywhereInAString(t *testing.T) {
+	for at := range 20 {
+		for c := range 256 {
+			doc := []byte(`"` + strings.Repeat("a", at) + string([]byte{byte(c)}) + strings.Repeat("b", 20-at) + `"`)
+			if got, want := Valid(doc), json.Valid(doc); got != want {
+				t.Errorf("%q: %v, encoding/json says %v", doc, got, want)
+			}
+		}
+	}
+}
+
 func TestObjectStopsEarly(t *testing.T) {
 	n := 0
 	if err := Object([]byte(`{"a":1,"b":2,"c"`), func(_, _ []byte) bool { n++; return n < 2 }); err != nil || n != 2 {
