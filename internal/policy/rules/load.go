@@ -222,7 +222,7 @@ func parseRule(node ast.Node, s Source, usual Rule) (*Rule, *Problem) {
 		}
 		return nil, &p
 	}
-	odd, err := decodeRule(node, r)
+	unknown, err := decodeRule(node, r)
 	if err == nil {
 		err = r.check()
 	}
@@ -231,6 +231,10 @@ func parseRule(node ast.Node, s Source, usual Rule) (*Rule, *Problem) {
 	}
 	if err != nil {
 		return fail(err)
+	}
+	var odd *Problem
+	if unknown != nil {
+		odd = r.oddKey(node, unknown)
 	}
 	if s.Prefix != "" {
 		r.ID = s.Prefix + "/" + r.ID
@@ -250,17 +254,19 @@ func parseRule(node ast.Node, s Source, usual Rule) (*Rule, *Problem) {
 		return r, odd
 	}
 	if err := r.tryExamples(); err != nil {
+		if unknown != nil {
+			err = unknown // without the key, it's about something else
+		}
 		return fail(err)
 	}
 	return r, odd
 }
 
-// decodeRule reads a rule. One that could stop something and has a key that doesn't exist is kept, with the problem: it
+// decodeRule reads a rule. One that could stop something and has a key that doesn't exist is kept, with that key: it
 // blocks until the key is fixed, because losing it would protect less. One that allows is not used.
-func decodeRule(node ast.Node, r *Rule) (*Problem, error) {
+func decodeRule(node ast.Node, r *Rule) (unknown *yaml.UnknownFieldError, err error) {
 	strict := *r
-	err := yaml.NodeToValue(node, &strict, yaml.Strict())
-	var unknown *yaml.UnknownFieldError
+	err = yaml.NodeToValue(node, &strict, yaml.Strict())
 	if err == nil || !errors.As(err, &unknown) {
 		*r = strict
 		return nil, err
@@ -268,6 +274,11 @@ func decodeRule(node ast.Node, r *Rule) (*Problem, error) {
 	if yaml.NodeToValue(node, r) != nil || r.Decide == Allow || r.Claude != nil || r.check() != nil {
 		return nil, err
 	}
+	return unknown, nil
+}
+
+// oddKey is the problem of a rule that blocks because it has an unknown key.
+func (r *Rule) oddKey(node ast.Node, unknown *yaml.UnknownFieldError) *Problem {
 	text := explainKey(node, unknown)
 	if strings.HasSuffix(text, "?") {
 		text += " The rule blocks until you fix it"
@@ -279,14 +290,15 @@ func decodeRule(node ast.Node, r *Rule) (*Problem, error) {
 		p.Line, p.Column = t.Position.Line, t.Position.Column
 	}
 	p.Used = true
-	return &p, nil
+	return &p
 }
 
 // explainKey says which key a rule doesn't have, and which one was probably meant.
 func explainKey(rule ast.Node, unknown *yaml.UnknownFieldError) string {
 	key, parent := "", ""
 	if t := unknown.GetToken(); t != nil {
-		key, parent = t.Value, parentOf(rule, t)
+		key = t.Value
+		parent, _ = parentOf(rule, "", t)
 	}
 	text := fmt.Sprintf("there's no key %q", key)
 	if parent != "" {
@@ -303,7 +315,7 @@ func explainKey(rule ast.Node, unknown *yaml.UnknownFieldError) string {
 	case parent == "" && similar.Nearest(key, decisionWords) != "":
 		return text + `; what a rule decides is "decide: deny" (or ask, warn, allow)`
 	}
-	for _, other := range []string{"", "match", "examples"} {
+	for _, other := range []string{"", "match", "examples", "hit"} {
 		switch where := `below "` + other + `"`; {
 		case other == parent || !slices.Contains(keysOf(ruleParts[other]), key):
 		case other == "":
@@ -332,20 +344,33 @@ func partsOf(rule reflect.Type) map[string]reflect.Type {
 			parts[key] = part
 		}
 	}
+	parts["hit"], parts["miss"] = reflect.TypeFor[Example](), reflect.TypeFor[Example]()
 	return parts
 }
 
-// parentOf returns the key of a rule that another key is below, "" for one of the rule's own.
-func parentOf(rule ast.Node, key *token.Token) string {
-	if m, ok := rule.(*ast.MappingNode); ok {
-		for _, pair := range m.Values {
-			if part, ok := pair.Value.(*ast.MappingNode); ok &&
-				slices.ContainsFunc(part.Values, func(v *ast.MappingValueNode) bool { return v.Key.GetToken() == key }) {
-				return pair.Key.GetToken().Value
+// parentOf returns the key that another key of a rule is below: parent for one of node's own,
+// with false where node doesn't have it.
+func parentOf(node ast.Node, parent string, key *token.Token) (string, bool) {
+	switch n := node.(type) {
+	case *ast.MappingNode:
+		for _, pair := range n.Values {
+			if name, ok := parentOf(pair, parent, key); ok {
+				return name, true
+			}
+		}
+	case *ast.MappingValueNode:
+		if n.Key.GetToken() == key {
+			return parent, true
+		}
+		return parentOf(n.Value, n.Key.GetToken().Value, key)
+	case *ast.SequenceNode:
+		for _, value := range n.Values {
+			if name, ok := parentOf(value, parent, key); ok {
+				return name, true
 			}
 		}
 	}
-	return ""
+	return "", false
 }
 
 func keysOf(t reflect.Type) []string {

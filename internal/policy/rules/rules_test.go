@@ -125,6 +125,8 @@ func TestProblems(t *testing.T) {
 			`rules.yaml:4:29: rule a is not used: there's no key "progam" below "match"; did you mean "program"?`},
 		"command": {"version: 1\nrules:\n" + good + "  - {id: a, why: x, match: {command: rm}}",
 			`there's no key "command" below "match"; a command is matched by "program", "subcommand"`},
+		"key of an example": {"version: 1\nrules:\n" + good + "  - {id: a, why: x, match: {program: x}, decide: deny, examples: {hit: [x, {comand: x}]}}",
+			`rules.yaml:4:77: rule a is not used: there's no key "comand" below "hit"; did you mean "command"?`},
 		"no such key": {"version: 1\nrules:\n" + good + "  - {id: a, why: x, colour: red}", "`hookmux rules new` writes a file that explains the keys"},
 		"no why":      {"version: 1\nrules:\n" + good + "  - {id: a, match: {program: x}, decide: deny}", `"why" is missing`},
 		"verdict":     {"version: 1\nrules:\n" + good + "  - {id: a, why: x, match: {program: x}, decide: block}", `decide is "block"`},
