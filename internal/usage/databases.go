@@ -3,7 +3,6 @@ package usage
 import (
 	"cmp"
 	"database/sql"
-	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -35,20 +34,40 @@ func openReadOnly(path string) (*sql.DB, error) {
 }
 
 func columnsOf(db *sql.DB, table string) (map[string]bool, error) {
-	rows, err := db.Query("SELECT name FROM pragma_table_info(?)", table)
+	names := map[string]bool{}
+	return names, eachRowOf(db, func(rows *sql.Rows) error {
+		var name string
+		err := rows.Scan(&name)
+		names[name] = true
+		return err
+	}, "SELECT name FROM pragma_table_info(?)", table)
+}
+
+// eachRow calls row for each row of a query, which sets from: the query goes on behind it with
+// the next batch.
+func eachRow(db *sql.DB, query string, from *int64, row func(*sql.Rows) error) error {
+	for last := *from - 1; last != *from; {
+		last = *from
+		if err := eachRowOf(db, row, query, *from, batchRows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachRowOf calls row for each row of a query.
+func eachRowOf(db *sql.DB, row func(*sql.Rows) error, query string, args ...any) error {
+	rows, err := db.Query(query, args...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer rows.Close()
-	names := map[string]bool{}
 	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
+		if err := row(rows); err != nil {
+			return err
 		}
-		names[name] = true
 	}
-	return names, rows.Err()
+	return rows.Err()
 }
 
 // readOpenCode reads the messages of OpenCode 1 and Kilo, and those of OpenCode 2. A
@@ -72,11 +91,10 @@ func readOpenCode(path string, read rowsRead, out *sink) error {
 		if !columns["data"] || !columns["session_id"] {
 			continue
 		}
-		at := openCodeTable{db: db, name: table, from: read[table], folders: folders}
-		for more := true; more; {
-			if more, err = at.batch(out); err != nil {
-				return err
-			}
+		at := openCodeTable{from: read[table], folders: folders}
+		if err := eachRow(db, "SELECT rowid, session_id, data FROM "+table+" WHERE rowid > ? ORDER BY rowid LIMIT ?", &at.from,
+			func(rows *sql.Rows) error { return at.row(rows, out) }); err != nil {
+			return err
 		}
 		read[table] = at.final()
 	}
@@ -93,17 +111,13 @@ func openCodeFolders(db *sql.DB) (map[string]string, error) {
 		if !columns["directory"] {
 			continue
 		}
-		rows, err := db.Query("SELECT id, directory FROM " + table)
-		if err != nil {
-			return nil, err
-		}
-		for rows.Next() {
+		if err := eachRowOf(db, func(rows *sql.Rows) error {
 			var id, folder string
 			if rows.Scan(&id, &folder) == nil {
 				folders[id] = folder
 			}
-		}
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			return nil
+		}, "SELECT id, directory FROM "+table); err != nil {
 			return nil, err
 		}
 	}
@@ -112,8 +126,6 @@ func openCodeFolders(db *sql.DB) (map[string]string, error) {
 
 // openCodeTable is a table while it's read.
 type openCodeTable struct {
-	db      *sql.DB
-	name    string
 	from    int64
 	folders map[string]string
 	open    []int64 // answers that aren't complete
@@ -130,55 +142,46 @@ func (t *openCodeTable) final() int64 {
 	return t.from
 }
 
-// batch reads some rows, and reports whether there were any.
-func (t *openCodeTable) batch(out *sink) (more bool, err error) {
-	rows, err := t.db.Query("SELECT rowid, session_id, data FROM "+t.name+" WHERE rowid > ? ORDER BY rowid LIMIT ?",
-		t.from, batchRows)
-	if err != nil {
-		return false, err
+// row reads a row.
+func (t *openCodeTable) row(rows *sql.Rows, out *sink) error {
+	var session string
+	var data []byte
+	if err := rows.Scan(&t.from, &session, &data); err != nil {
+		return err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var session string
-		var data []byte
-		if err := rows.Scan(&t.from, &session, &data); err != nil {
-			return false, err
-		}
-		more = true
-		used := jsontext.Get(data, "tokens")
-		completed := jsontext.Get(data, "time", "completed")
-		if !says(jsontext.Get(data, "role"), "assistant") && !says(jsontext.Get(data, "type"), "assistant") {
-			continue
-		}
-		if len(used) == 0 || used[0] != '{' || completed == nil {
-			t.open = append(t.open, t.from)
-			continue
-		}
-		created := jsontext.Get(data, "time", "created")
-		model := text(jsontext.Get(data, "modelID"))
-		if model == "" {
-			model = text(jsontext.Get(data, "model", "id"))
-		}
-		project := text(jsontext.Get(data, "path", "cwd"))
-		if project == "" {
-			project = t.folders[session]
-		}
-		out.add(Call{
-			ID: fmt.Sprintf("%s-%s-%s", created, completed, model), Model: model, Session: session, Project: project,
-			At: moment(created), Cost: dollars(jsontext.Get(data, "cost")),
-			Tokens: Tokens{
-				Input:      out.count(jsontext.Get(used, "input")),
-				Output:     out.count(jsontext.Get(used, "output")) + out.count(jsontext.Get(used, "reasoning")),
-				CacheRead:  out.count(jsontext.Get(used, "cache", "read")),
-				CacheWrite: out.count(jsontext.Get(used, "cache", "write")),
-			},
-		})
-		if out.odd {
-			out.odd = false
-			out.doubt(session, project, unreadable, moment(created))
-		}
+	used := jsontext.Get(data, "tokens")
+	completed := jsontext.Get(data, "time", "completed")
+	if !says(jsontext.Get(data, "role"), "assistant") && !says(jsontext.Get(data, "type"), "assistant") {
+		return nil
 	}
-	return more, rows.Err()
+	if len(used) == 0 || used[0] != '{' || completed == nil {
+		t.open = append(t.open, t.from)
+		return nil
+	}
+	created := jsontext.Get(data, "time", "created")
+	model := text(jsontext.Get(data, "modelID"))
+	if model == "" {
+		model = text(jsontext.Get(data, "model", "id"))
+	}
+	project := text(jsontext.Get(data, "path", "cwd"))
+	if project == "" {
+		project = t.folders[session]
+	}
+	out.add(Call{
+		ID: fmt.Sprintf("%s-%s-%s", created, completed, model), Model: model, Session: session, Project: project,
+		At: moment(created), Cost: dollars(jsontext.Get(data, "cost")),
+		Tokens: Tokens{
+			Input:      out.count(jsontext.Get(used, "input")),
+			Output:     out.count(jsontext.Get(used, "output")) + out.count(jsontext.Get(used, "reasoning")),
+			CacheRead:  out.count(jsontext.Get(used, "cache", "read")),
+			CacheWrite: out.count(jsontext.Get(used, "cache", "write")),
+		},
+	})
+	if out.odd {
+		out.odd = false
+		out.doubt(session, project, unreadable, moment(created))
+	}
+	return nil
 }
 
 // readOpenClaw reads the rows that OpenClaw's files had before it had a database; some are
@@ -214,13 +217,10 @@ func readOpenClaw(path string, read rowsRead, out *sink) error {
 		return err
 	}
 	defer unpack.Close()
-	at := openClawTable{db: db, folders: folders, unpack: unpack, from: read[name],
-		query: "SELECT e.rowid, e.session_id, " + key + ", e.event_json, " + packed + " FROM " + name + " e" + join +
-			" WHERE e.rowid > ? ORDER BY e.rowid LIMIT ?"}
-	for more := true; more; {
-		if more, err = at.batch(out); err != nil {
-			return err
-		}
+	at := openClawTable{folders: folders, unpack: unpack, from: read[name]}
+	if err := eachRow(db, "SELECT e.rowid, e.session_id, "+key+", e.event_json, "+packed+" FROM "+name+" e"+join+
+		" WHERE e.rowid > ? ORDER BY e.rowid LIMIT ?", &at.from, func(rows *sql.Rows) error { return at.row(rows, out) }); err != nil {
+		return err
 	}
 	read[name] = at.from
 	return nil
@@ -228,56 +228,41 @@ func readOpenClaw(path string, read rowsRead, out *sink) error {
 
 // openClawFolders returns where sessions work: their first rows say it.
 func openClawFolders(db *sql.DB) (map[string]string, error) {
-	rows, err := db.Query("SELECT session_id, event_json FROM transcript_events WHERE seq = 0 AND event_json IS NOT NULL")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	folders := map[string]string{}
-	for rows.Next() {
+	return folders, eachRowOf(db, func(rows *sql.Rows) error {
 		var id string
 		var row []byte
 		if rows.Scan(&id, &row) == nil {
 			folders[id] = text(jsontext.Get(row, "cwd"))
 		}
-	}
-	return folders, rows.Err()
+		return nil
+	}, "SELECT session_id, event_json FROM transcript_events WHERE seq = 0 AND event_json IS NOT NULL")
 }
 
 // openClawTable is a table while it's read.
 type openClawTable struct {
-	db      *sql.DB
-	query   string
 	from    int64
 	folders map[string]string
 	unpack  *zstd.Decoder
 }
 
-// batch reads some rows, and reports whether there were any.
-func (t *openClawTable) batch(out *sink) (more bool, err error) {
-	rows, err := t.db.Query(t.query, t.from, batchRows)
-	if err != nil {
-		return false, err
+// row reads a row.
+func (t *openClawTable) row(rows *sql.Rows, out *sink) error {
+	var id, key string
+	var row, packed []byte
+	if err := rows.Scan(&t.from, &id, &key, &row, &packed); err != nil {
+		return err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var id, key string
-		var row, packed []byte
-		if err := rows.Scan(&t.from, &id, &key, &row, &packed); err != nil {
-			return false, err
-		}
-		more = true
-		s := fileState{Session: cmp.Or(key, id), Project: t.folders[id]}
-		var broken error
-		if row == nil {
-			row, broken = t.unpack.DecodeAll(packed, nil)
-		}
-		if broken != nil || !openClawRow(&s, row, 0, out) || out.odd {
-			out.odd = false
-			out.doubt(s.Session, s.Project, unreadable, time.Now())
-		}
+	s := fileState{Session: cmp.Or(key, id), Project: t.folders[id]}
+	var broken error
+	if row == nil {
+		row, broken = t.unpack.DecodeAll(packed, nil)
 	}
-	return more, rows.Err()
+	if broken != nil || !openClawRow(&s, row, 0, out) || out.odd {
+		out.odd = false
+		out.doubt(s.Session, s.Project, unreadable, time.Now())
+	}
+	return nil
 }
 
 var openClawRow = rowsOf(nil, piCalls)
