@@ -145,16 +145,20 @@ func repaired(line []byte) []byte {
 const ones, high = 0x0101010101010101, 0x8080808080808080
 
 // lastBreak returns where the last line break is, -1 where there is none. It looks at
-// eight bytes together: much may be between a line's beginning and its marker.
+// 32 bytes together: much may be between a line's beginning and its marker.
 func lastBreak(b []byte) int {
 	i := len(b)
-	for ; i >= 8; i -= 8 {
-		if w := binary.LittleEndian.Uint64(b[i-8:]) ^ '\n'*ones; (w-ones)&^w&high != 0 {
+	for ; i >= 32; i -= 32 {
+		p := (*[32]byte)(b[i-32:])
+		if hasZero(breaksIn(p[0:8])) || hasZero(breaksIn(p[8:16])) || hasZero(breaksIn(p[16:24])) || hasZero(breaksIn(p[24:32])) {
 			break
 		}
 	}
-	return bytes.LastIndexByte(b[max(0, i-8):i], '\n') + max(0, i-8)
+	return bytes.LastIndexByte(b[max(0, i-32):i], '\n') + max(0, i-32)
 }
+
+// breaksIn has a byte that is zero where one of eight is a line break.
+func breaksIn(b []byte) uint64 { return binary.LittleEndian.Uint64(b) ^ '\n'*ones }
 
 // marker is a text to look for. Looking for its rarest byte first passes over most of a
 // file at the speed of memory; [bytes.Index] looks for the first one, a quote, which is
@@ -215,7 +219,10 @@ func escapedLetter(piece []byte, from int) int {
 	i := from
 	for ; i+32 < len(piece); i += 32 {
 		p := (*[33]byte)(piece[i:])
-		if escapesIn(p[0:8], p[1:9])|escapesIn(p[8:16], p[9:17])|escapesIn(p[16:24], p[17:25])|escapesIn(p[24:32], p[25:33]) == 0 {
+		a, b := escapesIn(p[0:8], p[1:9]), escapesIn(p[8:16], p[9:17])
+		c, d := escapesIn(p[16:24], p[17:25]), escapesIn(p[24:32], p[25:33])
+		// Together they have a byte that is zero wherever one of them has, and seldom another.
+		if !hasZero(a&b&c&d) || !(hasZero(a) || hasZero(b) || hasZero(c) || hasZero(d)) {
 			continue
 		}
 		for at := i; at < i+32; at++ {
@@ -232,11 +239,13 @@ func escapedLetter(piece []byte, from int) int {
 	return len(piece)
 }
 
-// escapesIn is zero unless one of eight bytes is a backslash with a u behind it.
+// escapesIn has a byte that is zero where one of eight is a backslash with a u behind it.
 func escapesIn(here, behind []byte) uint64 {
-	x := (binary.LittleEndian.Uint64(here) ^ '\\'*ones) | (binary.LittleEndian.Uint64(behind) ^ 'u'*ones)
-	return (x - ones) &^ x & high
+	return (binary.LittleEndian.Uint64(here) ^ '\\'*ones) | (binary.LittleEndian.Uint64(behind) ^ 'u'*ones)
 }
+
+// hasZero reports whether one of eight bytes is zero.
+func hasZero(x uint64) bool { return (x-ones)&^x&high != 0 }
 
 // isEscapedLetter knows letters, the underscore and the dot, with a few that come as seldom.
 func isEscapedLetter(b []byte) bool {

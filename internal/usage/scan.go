@@ -132,8 +132,8 @@ const lateBy = time.Hour
 
 // Bounds of what is written at once.
 const (
-	commitBytes = 128 << 20
-	commitFiles = 512
+	commitBytes = 512 << 20
+	commitFiles = 2048
 	commitSoon  = 400 * time.Millisecond // where something waits for what comes in between
 )
 

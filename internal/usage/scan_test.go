@@ -533,6 +533,27 @@ func TestMarkers(t *testing.T) {
 	}
 }
 
+// The last line break is found wherever it is, among bytes that are almost one.
+func TestLastBreak(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for size := range 150 {
+		piece := make([]byte, size)
+		for range 20 {
+			for i := range piece {
+				piece[i] = "a\x0b\x8a\t"[r.IntN(4)]
+			}
+			for range r.IntN(3) {
+				if size > 0 {
+					piece[r.IntN(size)] = '\n'
+				}
+			}
+			if got, want := lastBreak(piece), bytes.LastIndexByte(piece, '\n'); got != want {
+				t.Fatalf("in %q at %d, want %d", piece, got, want)
+			}
+		}
+	}
+}
+
 // A hole of many gigabytes is read piece by piece, with one large buffer for all of them.
 func TestAHoleNeedsOneBuffer(t *testing.T) {
 	hole, err := os.Create(filepath.Join(t.TempDir(), "hole"))

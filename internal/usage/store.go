@@ -80,7 +80,7 @@ func (s *Store) open() error {
 		return err
 	}
 	f.Close()
-	q := url.Values{"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(NORMAL)", "cache_size(-2000)",
+	q := url.Values{"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(NORMAL)", "cache_size(-8000)",
 		"wal_autocheckpoint(4000)", "journal_size_limit(16777216)",
 		"temp_store(MEMORY)"}}
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: s.path, RawQuery: q.Encode()}).String())
@@ -167,7 +167,7 @@ func (s *Store) isEmpty(ctx context.Context) bool {
 }
 
 // maxPending is how many different calls wait to be written together.
-const maxPending = 16384
+const maxPending = 32768
 
 // batch collects calls and writes them at once. Copies of a call that come soon after
 // each other are put together before.
@@ -177,11 +177,14 @@ type batch struct {
 	find    *sql.Stmt
 	put     *sql.Stmt
 	putMany *sql.Stmt
+	putSum  *sql.Stmt
 	spot    *sql.Stmt
 	pending []pendingCall
 	first   map[int64]int32 // where pending has the first call of a base of keys
 	spots   []int64         // that are new
-	known   knownIDs        // of a first import; nil: the store is asked
+	last    spot            // of the call before, with its number
+	place   int64
+	known   knownIDs // of a first import; nil: the store is asked
 	// changed hears of every call that got larger.
 	changed func(was, is *Call)
 }
@@ -214,6 +217,7 @@ type pendingCall struct {
 	was   *Call // as it is stored; nil while it isn't
 	is    Call
 	key   int64
+	place int64 // the number of its spot; 0: look it up
 	next  int32 // the next call of the same base; noCall: none
 	dirty bool
 }
@@ -228,10 +232,13 @@ func (s *Store) begin(ctx context.Context, changed func(was, is *Call)) (*batch,
 	b := &batch{store: s, tx: tx, first: map[int64]int32{}, changed: changed}
 	b.find, err = tx.PrepareContext(ctx, "SELECT "+callColumns+" FROM calls WHERE key BETWEEN ? AND ? ORDER BY key")
 	if err == nil {
-		b.put, err = tx.PrepareContext(ctx, putStatement(1))
+		b.put, err = tx.PrepareContext(ctx, putStatement(1, 0))
 	}
 	if err == nil {
-		b.putMany, err = tx.PrepareContext(ctx, putStatement(putAtOnce))
+		b.putMany, err = tx.PrepareContext(ctx, putStatement(putAtOnce, 0))
+	}
+	if err == nil {
+		b.putSum, err = tx.PrepareContext(ctx, putStatement(1, 1))
 	}
 	if err == nil {
 		b.spot, err = tx.PrepareContext(ctx, "INSERT INTO places VALUES (?,?,?,?,?)")
@@ -269,14 +276,15 @@ func (b *batch) count(c *Call, same func(a, b *Call) bool) error {
 		if p.is.ID == c.ID && p.is.Agent == c.Agent && same(&p.is, c) {
 			counted := p.was != nil && b.known == nil
 			if merged := merge(p.is, *c, b.store.prices(), counted); merged != p.is {
-				p.is, p.dirty = merged, true
+				p.is, p.place, p.dirty = merged, 0, true
 			}
 			return nil
 		}
 		last, calls = at, calls+1
 	}
-	b.append(base, last, pendingCall{is: *c, key: keyOf(c.Agent, c.ID, calls), dirty: true})
-	return nil
+	place, err := b.placeOf(c)
+	b.append(base, last, pendingCall{is: *c, key: keyOf(c.Agent, c.ID, calls), place: place, dirty: true})
+	return err
 }
 
 // append adds a call of a base behind the last one.
@@ -426,13 +434,13 @@ func merge(was, more Call, prices *Prices, counted bool) Call {
 // putAtOnce is how many calls one statement writes.
 const putAtOnce = 128
 
-// putStatement writes n calls.
-func putStatement(n int) string {
-	return "INSERT OR REPLACE INTO calls VALUES " + strings.TrimSuffix(strings.Repeat("(?,?,?,?,?),", n), ",")
+// putStatement writes n calls, of agents that write down totals or not.
+func putStatement(n, summed int) string {
+	return "INSERT OR REPLACE INTO calls VALUES " + strings.TrimSuffix(strings.Repeat(fmt.Sprintf("(?,?,?,%d,?),", summed), n), ",")
 }
 
-// callFields is how many columns a call has.
-const callFields = 5
+// callValues is how many values of a call are bound.
+const callValues = 4
 
 // flush writes what waits, in the order of the table.
 func (b *batch) flush() error {
@@ -444,21 +452,24 @@ func (b *batch) flush() error {
 	}
 	slices.SortFunc(list, func(x, y *pendingCall) int { return cmp.Compare(x.key, y.key) })
 	var text []byte
-	values := make([]any, 0, putAtOnce*callFields)
+	values := make([]any, 0, putAtOnce*callValues)
 	for some := range slices.Chunk(list, putAtOnce) {
 		values, text = values[:0], text[:0]
 		for _, p := range some {
-			place, err := b.place(spotOf(&p.is))
-			if err != nil {
-				return err
+			if p.place == 0 {
+				var err error
+				if p.place, err = b.placeOf(&p.is); err != nil {
+					return err
+				}
 			}
 			from := len(text)
 			text = encode(text, &p.is)
-			summed := int64(0)
-			if slices.Contains(summing, p.is.Agent) {
-				summed = 1
+			call := []any{p.key, p.place, p.is.At.UnixMilli(), text[from:len(text):len(text)]}
+			if !slices.Contains(summing, p.is.Agent) {
+				values = append(values, call...)
+			} else if _, err := b.putSum.Exec(call...); err != nil {
+				return err
 			}
-			values = append(values, p.key, place, p.is.At.UnixMilli(), summed, text[from:len(text):len(text)])
 		}
 		if err := b.write(values); err != nil {
 			return err
@@ -477,11 +488,11 @@ func (b *batch) flush() error {
 
 // write writes the values of some calls.
 func (b *batch) write(values []any) error {
-	if len(values) == putAtOnce*callFields {
+	if len(values) == putAtOnce*callValues {
 		_, err := b.putMany.Exec(values...)
 		return err
 	}
-	for one := range slices.Chunk(values, callFields) {
+	for one := range slices.Chunk(values, callValues) {
 		if _, err := b.put.Exec(one...); err != nil {
 			return err
 		}
@@ -489,15 +500,22 @@ func (b *batch) write(values []any) error {
 	return nil
 }
 
-// place returns the number of a spot, which is written down where it's new.
-func (b *batch) place(one spot) (int64, error) {
-	id, fresh := b.store.spots.number(one)
-	if !fresh {
-		return id, nil
+// placeOf returns the number of a call's spot, which is written down where it's new. Most calls
+// have that of the one before.
+func (b *batch) placeOf(c *Call) (int64, error) {
+	one := spotOf(c)
+	if b.place != 0 && b.last == one {
+		return b.place, nil
 	}
-	b.spots = append(b.spots, id)
-	_, err := b.spot.Exec(id, one.agent, one.session, one.project, one.model)
-	return id, err
+	id, fresh := b.store.spots.number(one)
+	if fresh {
+		b.spots = append(b.spots, id)
+		if _, err := b.spot.Exec(id, one.agent, one.session, one.project, one.model); err != nil {
+			return 0, err
+		}
+	}
+	b.last, b.place = one, id
+	return id, nil
 }
 
 func (b *batch) savePosition(path string, p *position) error {
