@@ -3,6 +3,7 @@
 package audit
 
 import (
+	"crypto/ed25519"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -414,23 +415,30 @@ func TestAnyChangeIsFound(t *testing.T) {
 	forgeries := 0
 	for _, path := range files { // a bit in every part of every file, and every file as a whole
 		was, _ := os.ReadFile(path)
-		for at := 0; at < len(was); at += 31 {
-			changed := slices.Clone(was)
-			changed[at] ^= 1
-			os.WriteFile(path, changed, 0o600)
-			if rep := pristine.verify(t); rep.Problem == nil {
-				t.Errorf("%s: byte %d was changed: not found", path, at)
+		for at := range was {
+			if signature := filepath.Base(path) == headFile && at >= len(was)-2*ed25519.SignatureSize; at%31 != 0 && !signature {
+				continue
+			}
+			for _, bit := range []byte{1, 'a' - 'A'} { // hashes and signatures in capitals are others
+				changed := slices.Clone(was)
+				changed[at] ^= bit
+				os.WriteFile(path, changed, 0o600)
+				if rep := pristine.verify(t); rep.Problem == nil {
+					t.Errorf("%s: bit %d of byte %d was changed: not found", path, bit, at)
+				}
 			}
 		}
 		for i := range strings.Count(string(was), "\n") { // a record that says something else, and hashes to match
-			forged, ok := forge(string(was), i)
-			if !ok {
-				break // no file of records
-			}
-			forgeries++
-			os.WriteFile(path, forged, 0o600)
-			if rep := pristine.verify(t); rep.Problem == nil {
-				t.Errorf("%s: line %d was forged, with all hashes behind it: not found", path, i+1)
+			for _, behind := range []bool{true, false} {
+				forged, ok := forge(string(was), i, behind)
+				if !ok {
+					break // no file of records
+				}
+				forgeries++
+				os.WriteFile(path, forged, 0o600)
+				if rep := pristine.verify(t); rep.Problem == nil {
+					t.Errorf("%s: line %d was forged, with all hashes behind it (%v): not found", path, i+1, behind)
+				}
 			}
 		}
 		lines := strings.SplitAfter(strings.TrimSuffix(string(was), "\n"), "\n")
@@ -448,14 +456,19 @@ func TestAnyChangeIsFound(t *testing.T) {
 		}
 		os.WriteFile(path, was, 0o600)
 	}
-	if forgeries < 10 {
+	added := filepath.Join(dir, "2026-11-20.000000000099.jsonl")
+	os.WriteFile(added, nil, 0o600)
+	if rep := pristine.verify(t); rep.Problem == nil {
+		t.Errorf("%s was added: not found", added)
+	}
+	if forgeries < 20 {
 		t.Errorf("%d records were forged, want more", forgeries)
 	}
 }
 
-// forge makes the n-th record of a file an approval, and computes the hashes behind it anew, as
-// somebody without the key can.
-func forge(text string, n int) (forged []byte, ok bool) {
+// forge makes the n-th record of a file an approval with a hash that fits, and, with behind,
+// computes those of the records behind it as well: somebody without the key can.
+func forge(text string, n int, behind bool) (forged []byte, ok bool) {
 	prev := ""
 	i := -1
 	for line := range strings.Lines(text) {
@@ -464,7 +477,7 @@ func forge(text string, n int) (forged []byte, ok bool) {
 		if err != nil {
 			return nil, false
 		}
-		if i < n {
+		if i < n || i > n && !behind {
 			forged, prev = append(forged, line...), hash
 			continue
 		}
