@@ -99,6 +99,8 @@ func (s AppServer) holdConversation(do func(*agentrpc.Client) error) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
+	// A program that it started may still hold its end open after it was killed.
+	defer context.AfterFunc(ctx, func() { _ = out.Close() })()
 	t := &lineTransport{in: in, out: bufio.NewReader(out)}
 	c, err := agentrpc.Connect(t)
 	if err == nil {
