@@ -40,26 +40,28 @@ func (f *logFlags) runFollow(ctx context.Context, app *cmdutil.App, q wire.Query
 		}
 		params.Since = time.Time{}
 	}
-	return followEvents(ctx, app, params, f.asJSON, f.ids, f.count)
+	return f.followEvents(ctx, app, params)
 }
 
 // keepShown is how many outcomes are remembered, so that none is shown twice.
 const keepShown = 4096
 
-func followEvents(ctx context.Context, app *cmdutil.App, params wire.StreamParams, asJSON, ids bool, count int) error {
+func (f *logFlags) followEvents(ctx context.Context, app *cmdutil.App, params wire.StreamParams) error {
+	asJSON, count := f.asJSON, f.count
 	c, err := app.WaitForDaemon(ctx)
 	if err != nil {
 		return err
 	}
 	params.Filter.Session = wholeID(ctx, c, params.Filter.Session)
-	style := app.Style()
+	line := newLogLine(app, f)
+	style := line.style
 	var shown bounded.Map[string, struct{}] // outcomes, by the event's id
 	seen := 0
 	each := func(n client.Note) error {
 		switch {
 		case n.Entry != nil:
 			params.After = n.Entry.Cursor
-			printEntry(app, style, n.Entry, asJSON, ids)
+			line.print(n.Entry)
 			if n.Entry.Outcome != nil {
 				shown.Put(n.Entry.Outcome.ID, struct{}{}, keepShown)
 			}
@@ -73,8 +75,8 @@ func followEvents(ctx context.Context, app *cmdutil.App, params wire.StreamParam
 			shown.Put(n.Outcome.ID, struct{}{}, keepShown)
 			if asJSON {
 				app.PrintJSONLine(map[string]any{"outcome": n.Outcome})
-			} else if line := style.Outcome(n.Outcome, true); line != "" {
-				app.Say("%s", line)
+			} else if outcome := style.Outcome(n.Outcome, true); outcome != "" {
+				app.Say("%s", outcome)
 			}
 			// Decided after its event was stored: with --decision this is all
 			// you see of it.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -129,14 +130,14 @@ func (f *logFlags) run(ctx context.Context, app *cmdutil.App) (err error) {
 // was none, and how many events were not searched.
 func (f *logFlags) printStored(ctx context.Context, app *cmdutil.App, q wire.QueryParams) (last string,
 	unsearched int64, err error) {
-	style := app.Style()
+	line := newLogLine(app, f)
 	// The doctor's own test events are hidden, and don't count. So more may be read than are shown.
 	hides := !f.asJSON && len(f.kinds) == 0
 	most, read := q.Limit, 0
 	var shown []client.Entry
 	each := func(e client.Entry) bool {
 		read++
-		if _, native := eventName(&e); !hides || native != wire.ProbeEvent {
+		if !hides || eventHead(&e).Native != wire.ProbeEvent {
 			shown = append(shown, e)
 		}
 		return q.Newest || most == 0 || len(shown) < most
@@ -159,10 +160,7 @@ func (f *logFlags) printStored(ctx context.Context, app *cmdutil.App, q wire.Que
 	}
 	for i := range shown {
 		last = shown[i].Cursor
-		if f.host == cmdutil.AllHosts && !f.asJSON {
-			fmt.Fprint(app.Stdout, hostColumn(&shown[i]))
-		}
-		printEntry(app, style, &shown[i], f.asJSON, f.ids)
+		line.print(&shown[i])
 	}
 	return last, unsearched, nil
 }
@@ -189,22 +187,47 @@ func (f *logFlags) readStored(ctx context.Context, app *cmdutil.App, q wire.Quer
 	return c.Search(ctx, q, each)
 }
 
-func printEntry(app *cmdutil.App, style text.Style, e *client.Entry, asJSON, ids bool) {
-	switch {
-	case asJSON:
-		app.PrintJSONLine(e)
-	case ids:
-		id, _ := eventName(e)
-		if style.Width > 0 && style.Width < wideTerminal { // enough of it for `hookmux why`
+// logLine prints entries and remembers the day of the last one.
+type logLine struct {
+	app    *cmdutil.App
+	style  text.Style
+	day    string
+	asJSON bool
+	ids    bool
+	hosts  bool
+}
+
+func newLogLine(app *cmdutil.App, f *logFlags) *logLine {
+	l := &logLine{app: app, style: app.Style(), asJSON: f.asJSON, ids: f.ids, hosts: f.host == cmdutil.AllHosts}
+	l.style.Day(time.Now(), &l.day)
+	return l
+}
+
+func (l *logLine) print(e *client.Entry) {
+	if l.asJSON {
+		l.app.PrintJSONLine(e)
+		return
+	}
+	ev := eventHead(e)
+	if day := l.style.Day(ev.Time, &l.day); day != "" {
+		l.app.Say("%s", day)
+	}
+	before := ""
+	if l.hosts {
+		before = hostColumn(e)
+	}
+	if l.ids {
+		id := termsafe.Line(ev.ID, 26)
+		if l.style.Width > 0 && l.style.Width < wideTerminal { // enough of it for `hookmux why`
 			id = id[:min(len(id), shortEventID)]
 		}
-		if style.Width > 0 {
-			style.Width = max(1, style.Width-len(id)-1)
-		}
-		app.Say("%s %s", id, style.Entry(e))
-	default:
-		app.Say("%s", style.Entry(e))
+		before += id + " "
 	}
+	style := l.style
+	if style.Width > 0 {
+		style.Width = max(1, style.Width-text.VisibleWidth(before))
+	}
+	l.app.Say("%s%s", before, style.Entry(e))
 }
 
 // Below so many columns, log --ids shows the beginning of an ID.
@@ -267,12 +290,14 @@ func (f *logFlags) query() (wire.QueryParams, error) {
 	return q, nil
 }
 
-// eventName returns the ID of a stored event and the agent's own name for it.
-func eventName(e *client.Entry) (id, native string) {
-	var ev struct {
-		ID     string `json:"id"`
-		Native string `json:"native"`
-	}
+// head is what's read of every stored event: its ID, its time, and the agent's own name for it.
+type head struct {
+	ID     string    `json:"id"`
+	Native string    `json:"native"`
+	Time   time.Time `json:"time"`
+}
+
+func eventHead(e *client.Entry) (ev head) {
 	_ = json.Unmarshal(e.Event, &ev) // the line itself says what's wrong with it
-	return termsafe.Line(ev.ID, 26), ev.Native
+	return ev
 }

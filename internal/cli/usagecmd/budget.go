@@ -139,7 +139,7 @@ func budgetListCommand(app *cmdutil.App) *cobra.Command {
 				app.Say("no budgets; `hookmux usage budget add --day 30usd --ask 80%% --block 100%%` adds one")
 				return nil
 			}
-			width := cmp.Or(app.Columns(), 80)
+			width := cmp.Or(app.Columns(), noLimit)
 			rows := [][]string{{"BUDGET", "USED", "WHAT IT DOES"}}
 			var notes []string
 			for i := range list {

@@ -68,7 +68,7 @@ separately; add one to ~/.config/hookmux/usage-prices.yaml.`,
 				return app.PrintJSON(report)
 			}
 			sayPriceProblem(app)
-			v := view{w: app.Stdout, style: app.Style(), width: cmp.Or(app.Columns(), 80), shorten: app.Shorten}
+			v := view{w: app.Stdout, style: app.Style(), width: cmp.Or(app.Columns(), noLimit), shorten: app.Shorten}
 			if plain {
 				v.overview(&report, since, from, now)
 			} else {

@@ -22,6 +22,9 @@ type view struct {
 	shorten func(string) string
 }
 
+// noLimit is the width where there's no terminal: nothing is wrapped or cut.
+const noLimit = 1 << 20
+
 // sum adds up several rows.
 type sum struct {
 	name     string

@@ -26,23 +26,12 @@ type AgentRow struct {
 // Agents writes a line for each agent, those of this machine first. Columns that matter
 // less give way on a narrow terminal.
 func (s Style) Agents(w io.Writer, list []AgentRow, now time.Time) {
-	wide := s.Width <= 0 || s.Width >= 80
-	head := []string{"AGENT", "HERE", "HOOKED", "CAN"}
-	if wide {
-		head = append(head, "LAST EVENT")
-	}
-	rows := [][]string{append(head, "VERIFIED")}
-	for i := range list {
-		a := &list[i]
-		row := []string{termsafe.Line(a.Name, 20), hereWord(a), hookedWord(a), a.Can}
-		if wide {
-			last := "–"
-			if a.Last != nil {
-				last = ago(now.Sub(*a.Last)) + " ago"
-			}
-			row = append(row, last)
+	var rows [][]string
+	for most := allOfAgents; most >= 0; most-- {
+		rows = agentRows(list, now, most)
+		if s.Width <= 0 || tableWidth(rows) <= s.Width {
+			break
 		}
-		rows = append(rows, append(row, verifiedWord(a, wide)))
 	}
 	var b strings.Builder
 	Table(&b, rows, s.Width)
@@ -58,6 +47,32 @@ func (s Style) Agents(w io.Writer, list []AgentRow, now time.Time) {
 			fmt.Fprintln(w, s.paintAgent(&list[row], line))
 		}
 	}
+}
+
+// allOfAgents is the level of detail of [agentRows] that has everything: 2 shortens what was verified, 1 leaves out its
+// day, 0 the last event.
+const allOfAgents = 3
+
+// agentRows returns the table's rows, with as much as a level of detail has.
+func agentRows(list []AgentRow, now time.Time, detail int) [][]string {
+	head := []string{"AGENT", "HERE", "HOOKED", "CAN"}
+	if detail > 0 {
+		head = append(head, "LAST EVENT")
+	}
+	rows := [][]string{append(head, "VERIFIED")}
+	for i := range list {
+		a := &list[i]
+		row := []string{termsafe.Line(a.Name, 20), hereWord(a), hookedWord(a), a.Can}
+		if detail > 0 {
+			last := "–"
+			if a.Last != nil {
+				last = ago(now.Sub(*a.Last)) + " ago"
+			}
+			row = append(row, last)
+		}
+		rows = append(rows, append(row, verifiedWord(a, detail)))
+	}
+	return rows
 }
 
 // paintAgent colours a line by what is the matter with the agent.
@@ -90,15 +105,18 @@ func hookedWord(a *AgentRow) string {
 	return a.Hooked
 }
 
-func verifiedWord(a *AgentRow, wide bool) string {
-	word := "–"
-	if a.Verified != "" {
-		word = a.Verified
-		if wide && len(word) <= 11 { // a longer one leaves no room for the day at 80 columns
-			word += " on " + a.Day
-		}
+func verifiedWord(a *AgentRow, detail int) string {
+	if a.Verified == "" {
+		return "–"
 	}
-	if a.Newer && wide {
+	word := a.Verified
+	if detail < allOfAgents {
+		word = termsafe.Line(word, 15)
+	}
+	if detail > 1 {
+		word += " on " + a.Day
+	}
+	if a.Newer && detail == allOfAgents {
 		word += ", older than here"
 	}
 	return word

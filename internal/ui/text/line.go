@@ -51,14 +51,14 @@ func (s Style) Entry(entry *wire.Entry) string {
 // Event returns one event on one line.
 func (s Style) Event(ev *event.Event, outcome *wire.Outcome) string {
 	var b strings.Builder
-	b.WriteString(s.dim(ev.Time.Local().Format(lineTime)))
-	fmt.Fprintf(&b, " %s %s", s.agentName(ev.Agent), pad(termsafe.Line(kindWord(ev), kindWidth), kindWidth))
+	b.WriteString(s.lineStart(ev.Time, ev.Agent))
+	b.WriteString(pad(termsafe.Line(kindWord(ev), kindWidth), kindWidth))
 	session := ""
-	if ev.Session != "" && (s.Width == 0 || s.Width >= 100) {
-		session = "[" + termsafe.Line(wire.ShortID(ev.Session), 24) + "]"
+	if ev.Session != "" {
+		session = "[" + s.sessionID(ev.Session) + "]"
 	}
 	if label := Label(ev); label != "" && label != kindWord(ev) {
-		b.WriteString(" " + termsafe.Line(label, s.labelWidth(len(session)+1)))
+		b.WriteString(" " + termsafe.Line(label, s.labelWidth(VisibleWidth(b.String())+1+len(session)+1)))
 	}
 	if session != "" {
 		b.WriteString(" " + s.dim(session))
@@ -75,7 +75,7 @@ func (s Style) Event(ev *event.Event, outcome *wire.Outcome) string {
 	if outcome != nil {
 		came := s.Outcome(outcome, false)
 		if s.Width > 0 && came != "" && termsafe.Width(plain(b.String()+came)) > s.Width {
-			came = "\n" + strings.Repeat(" ", beforeAgent) + strings.TrimPrefix(came, " ")
+			came = "\n" + strings.Repeat(" ", len(s.timeFormat())+1) + strings.TrimPrefix(came, " ")
 		}
 		b.WriteString(came)
 	}
@@ -84,19 +84,56 @@ func (s Style) Event(ev *event.Event, outcome *wire.Outcome) string {
 
 // The columns of a line: when, the agent, what happened. What it's about follows.
 const (
-	lineTime              = "Jan 02 15:04:05"
 	agentWidth, kindWidth = 11, 18
-	beforeAgent           = len(lineTime) + 1
-	beforeLabel           = beforeAgent + agentWidth + 1 + kindWidth + 1
-	labelMost, labelLeast = 100, 15
+	labelLeast            = 15
+	wideLine              = 100 // from which a line has room for its date
 )
 
-// labelWidth returns how much of a label fits beside so many columns that follow it.
-func (s Style) labelWidth(behind int) int {
-	if s.Width == 0 {
-		return labelMost
+// narrow reports whether a line has no room for its date; Day writes it above.
+func (s Style) narrow() bool { return s.Width > 0 && s.Width < wideLine }
+
+func (s Style) timeFormat() string {
+	if s.narrow() {
+		return time.TimeOnly
 	}
-	return min(labelMost, max(labelLeast, s.Width-beforeLabel-behind))
+	return "Jan 02 15:04:05"
+}
+
+// lineStart returns the columns in front of what happened.
+func (s Style) lineStart(at time.Time, agent string) string {
+	width := agentWidth
+	if s.narrow() {
+		width = 8
+	}
+	return s.dim(at.Local().Format(s.timeFormat())) + " " +
+		s.paint(agentColour(agent), pad(termsafe.Line(agent, agentWidth), width)) + " "
+}
+
+// Day returns a heading for the first line of another day, where lines have no date of their own. day is the
+// one that was written last, and begins as today.
+func (s Style) Day(at time.Time, day *string) string {
+	this := at.Local().Format("Mon Jan 02")
+	if !s.narrow() || at.IsZero() || this == *day {
+		return ""
+	}
+	*day = this
+	return s.dim(this)
+}
+
+// sessionID returns the beginning of a session's ID.
+func (s Style) sessionID(id string) string {
+	if s.narrow() && isUUID(id) {
+		return id[:uuidStart]
+	}
+	return termsafe.Line(wire.ShortID(id), 24)
+}
+
+// labelWidth returns how much of a label fits on a line beside other columns; 0 without a terminal: all of it.
+func (s Style) labelWidth(others int) int {
+	if s.Width == 0 {
+		return 0
+	}
+	return max(labelLeast, s.Width-others)
 }
 
 // kindWords are the kinds of events as people say them.
@@ -121,11 +158,6 @@ func kindWord(ev *event.Event) string {
 		return ev.Native
 	}
 	return string(ev.Kind)
-}
-
-// agentName returns an agent's name in a column, in a colour of its own.
-func (s Style) agentName(name string) string {
-	return s.paint(agentColour(name), pad(termsafe.Line(name, agentWidth), agentWidth))
 }
 
 // AgentColour returns the agent's own colour, one of the terminal's sixteen, and none of those
@@ -272,8 +304,7 @@ func (s Style) Outcome(o *wire.Outcome, alone bool) string {
 	}
 	what := termsafe.Line(strings.TrimSpace(o.Native+" "+o.Tool), 60)
 	decided := o.Time.Add(time.Duration(o.TookUS) * time.Microsecond)
-	return s.dim(decided.Local().Format(lineTime)) + " " + s.agentName(o.Agent) + " " +
-		pad("→ "+what, kindWidth) + " " + text + " " + s.dim(fmt.Sprintf("(%s)", formatMicros(o.TookUS)))
+	return s.lineStart(decided, o.Agent) + pad("→ "+what, kindWidth) + " " + text + " " + s.dim(fmt.Sprintf("(%s)", formatMicros(o.TookUS)))
 }
 
 // WouldHave says what a hook in log mode would have done.

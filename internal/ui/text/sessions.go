@@ -137,12 +137,12 @@ func placeOf(one *wire.Session) string {
 }
 
 // Sessions writes a line for each session. width is the terminal's: columns that matter
-// less give way first, the activity never goes. 0 cuts only what is endless.
+// less give way first, the activity never goes. 0 is no terminal: nothing is cut.
 func (s Style) Sessions(w io.Writer, list []wire.Session, now time.Time, width int) {
 	if len(list) == 0 {
 		return
 	}
-	ids := uniqueShortIDs(list)
+	ids := uniqueShortIDs(list, false)
 	table := newSessionTable()
 	several := slices.ContainsFunc(list, func(one wire.Session) bool { return one.Host != "" })
 	for i := range list {
@@ -165,13 +165,17 @@ func (s Style) Sessions(w io.Writer, list []wire.Session, now time.Time, width i
 				host += " (read-only)"
 			}
 		}
+		most, activity := maxTitle, 120
+		if width <= 0 { // a program reads it: nothing is cut
+			most, activity = 0, 0
+		}
 		table.addRow(s.status(one), termsafe.Line(host, 48), AgentWithMode(one), termsafe.Line(id, 40),
-			termsafe.Line(title, maxTitle), ago(now.Sub(span)), termsafe.Line(placeOf(one), 20),
-			termsafe.Line(tail(one.Cwd), 24), one.Usage.Cell(), termsafe.Line(Doing(one), 120))
+			termsafe.Line(title, most), ago(now.Sub(span)), termsafe.Line(placeOf(one), 20),
+			termsafe.Line(tail(one.Cwd), 24), one.Usage.Cell(), termsafe.Line(Doing(one), activity))
 	}
 	table.dropEmpty(columnUsed)
 	table.dropEmpty(columnHost)
-	table.fitWidth(width)
+	table.fitWidth(width, uniqueShortIDs(list, true))
 	table.writeTo(w, s)
 }
 
@@ -241,9 +245,9 @@ func (t *sessionTable) totalWidth() int {
 const columnGap = 2
 
 // fitWidth makes columns narrower, or leaves them out, until a line fits: first all but the
-// cost of what was used, the folder, then the pane and all but a piece of the title. The ID
-// goes last: other commands take it. ACTIVITY keeps what's left.
-func (t *sessionTable) fitWidth(width int) {
+// cost of what was used, the folder, then the pane and all but a piece of the title. IDs become shorter, and go
+// last: other commands take them. TITLE and ACTIVITY share what's left.
+func (t *sessionTable) fitWidth(width int, shortIDs []string) {
 	if width <= 0 {
 		return
 	}
@@ -255,7 +259,7 @@ func (t *sessionTable) fitWidth(width int) {
 	}
 	natural := map[int]int{columnActivity: t.columns[columnActivity].width, columnTitle: t.columns[columnTitle].width}
 	defer func() { // what became free is used
-		for _, column := range []int{columnActivity, columnTitle} {
+		for _, column := range []int{columnTitle, columnActivity} {
 			c := t.columns[column]
 			c.width += max(0, min(width-t.totalWidth(), natural[column]-c.width))
 		}
@@ -271,10 +275,21 @@ func (t *sessionTable) fitWidth(width int) {
 			}
 		}
 	}
+	shortID := func() {
+		c := t.columns[columnID]
+		c.width = len(c.head)
+		for i := range c.cells {
+			if !strings.Contains(shortIDs[i], "/") { // behind a host's name
+				c.cells[i] = shortIDs[i]
+			}
+			c.width = max(c.width, termsafe.Width(c.cells[i]))
+		}
+	}
 	for _, step := range []func(){
-		shrink(columnActivity, 48), shrink(columnTitle, 32), shrink(columnActivity, 32), shrink(columnTitle, 24), brief(columnUsed),
-		drop(columnDir), shrink(columnActivity, 24), drop(columnUsed), shrink(columnTitle, 16), drop(columnPane), shrink(columnTitle, 12), shrink(columnActivity, 16), drop(columnAge),
-		drop(columnID), shrink(columnTitle, 6), shrink(columnActivity, 8),
+		shrink(columnActivity, 48), shrink(columnTitle, 32), shrink(columnActivity, 32), shortID, brief(columnUsed),
+		drop(columnDir), shrink(columnTitle, 28), drop(columnUsed), drop(columnPane), shrink(columnActivity, 20),
+		shrink(columnTitle, 22), shrink(columnActivity, 16), shrink(columnTitle, 18), drop(columnAge), shrink(columnTitle, 12), drop(columnID),
+		shrink(columnTitle, 6), shrink(columnActivity, 8),
 	} {
 		if t.totalWidth() <= width {
 			return
@@ -321,12 +336,16 @@ func plain(cell string) string {
 	}
 }
 
-// uniqueShortIDs are short ids, longer where two of the list begin alike.
-func uniqueShortIDs(list []wire.Session) []string {
+// uniqueShortIDs returns the beginnings of IDs, longer where two of the list begin alike. The brief ones end at the first
+// dash of a UUID where that's enough.
+func uniqueShortIDs(list []wire.Session, brief bool) []string {
 	out := make([]string, len(list))
 	for i := range list {
 		id := list[i].ID
 		n := len(wire.ShortID(id))
+		if brief && isUUID(id) {
+			n = uuidStart
+		}
 		for j := range list {
 			for j != i && list[j].ID != id && n < len(id) && strings.HasPrefix(list[j].ID, id[:n]) {
 				n++
@@ -336,6 +355,11 @@ func uniqueShortIDs(list []wire.Session) []string {
 	}
 	return out
 }
+
+// uuidStart is how long a UUID is before its first dash.
+const uuidStart = 8
+
+func isUUID(id string) bool { return len(id) == 36 && id[uuidStart] == '-' }
 
 // deciderText says who decides about a session's permission requests, when that
 // is not the user.

@@ -46,8 +46,8 @@ func TestSessionsFitTheTerminal(t *testing.T) {
 		}
 	}
 	for width, want := range map[int]string{
-		120: "STATUS     AGENT     ID             TITLE                     AGE   PANE  COST   ACTIVITY",
-		80:  "STATUS     AGENT     ID             TITLE         AGE   ACTIVITY", 240: "STATUS     AGENT     ID",
+		120: "STATUS     AGENT     ID            TITLE                             AGE   PANE  COST   ACTIVITY",
+		80:  "STATUS     AGENT     ID            TITLE                  AGE   ACTIVITY", 240: "STATUS     AGENT     ID",
 	} {
 		var b bytes.Buffer
 		(Style{}).Sessions(&b, list, noon.Add(time.Hour), width)
@@ -99,7 +99,7 @@ func TestShortID(t *testing.T) {
 		list = append(list, wire.Session{ID: fmt.Sprintf("same-beginning-%02d", i)})
 	}
 	seen := map[string]bool{}
-	for _, id := range uniqueShortIDs(list) {
+	for _, id := range uniqueShortIDs(list, false) {
 		if seen[id] {
 			t.Errorf("two sessions are called %q", id)
 		}

@@ -172,10 +172,15 @@ func (s Style) statusModes(w io.Writer, info *wire.Info, now time.Time) {
 			statusLabel)))
 	}
 	if f := info.Inbox; f.Waiting > 0 || f.Prompts > 0 || f.Away {
-		line := fmt.Sprintf("%d %s waiting", f.Waiting, plural(f.Waiting, "request", "requests"))
-		if f.Prompts > 0 {
-			line += fmt.Sprintf(", %d in agents' own terminals", f.Prompts)
+		var parts []string
+		if f.Waiting > 0 || f.Prompts == 0 {
+			parts = append(parts, fmt.Sprintf("%d %s waiting", f.Waiting, plural(f.Waiting, "request", "requests")))
 		}
+		if f.Prompts > 0 {
+			parts = append(parts, fmt.Sprintf("%d waiting at %s", f.Prompts, plural(f.Prompts, "its agent's own prompt",
+				"their agents' own prompts")))
+		}
+		line := strings.Join(parts, ", ")
 		if f.Away {
 			line += "; you're away"
 		}
@@ -260,12 +265,18 @@ func ago(d time.Duration) string {
 		return "<1s"
 	case d < time.Minute:
 		return fmt.Sprintf("%ds", int(d.Seconds()))
-	case d < time.Hour:
+	case d < 10*time.Minute:
 		return fmt.Sprintf("%dm%ds", int(d.Minutes()), int(d.Seconds())%60)
-	case d < 24*time.Hour:
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 10*time.Hour:
 		return fmt.Sprintf("%dh%dm", int(d.Hours()), int(d.Minutes())%60)
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	case d < 10*24*time.Hour:
+		return fmt.Sprintf("%dd%dh", int(d.Hours())/24, int(d.Hours())%24)
 	}
-	return fmt.Sprintf("%dd%dh", int(d.Hours())/24, int(d.Hours())%24)
+	return fmt.Sprintf("%dd", int(d.Hours())/24)
 }
 
 func size(n int64) string {

@@ -41,6 +41,17 @@ func Wrap(text string, width, indent int) string {
 // itself, or below the row where little room is left; width 0 leaves it as it is.
 // Cells are shown as they are: make an agent's text visible before.
 func Table(w io.Writer, rows [][]string, width int) {
+	widths := columnWidths(rows)
+	indent := 0
+	for _, n := range widths[:max(0, len(widths)-1)] {
+		indent += n + 2
+	}
+	for _, row := range rows {
+		fmt.Fprintln(w, tableRow(row, widths, width, indent))
+	}
+}
+
+func columnWidths(rows [][]string) []int {
 	var widths []int
 	for _, row := range rows {
 		for i, cell := range row {
@@ -52,13 +63,16 @@ func Table(w io.Writer, rows [][]string, width int) {
 			}
 		}
 	}
-	indent := 0
-	for _, n := range widths[:max(0, len(widths)-1)] {
-		indent += n + 2
+	return widths
+}
+
+// tableWidth returns how wide a table is where nothing is wrapped.
+func tableWidth(rows [][]string) int {
+	total := -columnGap
+	for _, n := range columnWidths(rows) {
+		total += n + columnGap
 	}
-	for _, row := range rows {
-		fmt.Fprintln(w, tableRow(row, widths, width, indent))
-	}
+	return total
 }
 
 func tableRow(row []string, widths []int, width, indent int) string {

@@ -90,13 +90,43 @@ func TestEventLines(t *testing.T) {
 	}
 }
 
-// In a terminal a long label is cut so that the line fits.
+// In a terminal a long label is cut so that the line fits, and the session stays.
 func TestEventFits(t *testing.T) {
-	ev := event.Event{Agent: "claude", Kind: event.TurnStart, Session: "f9eb64a1-c366", Time: noon,
+	ev := event.Event{Agent: "claude", Kind: event.TurnStart, Session: "0199a111-7c1e-7000-8000-00000000a001", Time: noon,
 		Prompt: strings.Repeat("words ", 40)}
-	for _, width := range []int{80, 100, 120, 160} {
-		if got := termsafe.Width(Style{Width: width}.Event(&ev, nil)); got > width {
-			t.Errorf("%d columns wide in a terminal of %d", got, width)
+	for _, c := range []struct {
+		width        int
+		starts, ends string
+	}{
+		{80, "12:00:01 claude   prompt ", "… [0199a111]"},
+		{100, "May 04 12:00:01 claude      prompt ", "… [0199a111-7c1e]"},
+		{160, "May 04 12:00:01 claude      prompt ", "… [0199a111-7c1e]"},
+		{0, "May 04 12:00:01 claude      prompt ", "words words  [0199a111-7c1e]"},
+	} {
+		got := Style{Width: c.width}.Event(&ev, nil)
+		if c.width > 0 && termsafe.Width(got) != c.width || !strings.HasPrefix(got, c.starts) || !strings.HasSuffix(got, c.ends) {
+			t.Errorf("in a terminal of %d columns: %q, %d wide; want it to begin with %q, end with %q and fill the line", c.width, got,
+				termsafe.Width(got), c.starts, c.ends)
+		}
+	}
+}
+
+// Where lines have no date of their own, the first of another day has one above it.
+func TestDay(t *testing.T) {
+	for _, c := range []struct {
+		width int
+		want  []string
+	}{
+		{80, []string{"", "", "Tue May 05", ""}},
+		{120, []string{"", "", "", ""}},
+		{0, []string{"", "", "", ""}},
+	} {
+		style, day := Style{Width: c.width}, ""
+		style.Day(noon, &day)
+		for i, after := range []time.Duration{0, time.Hour, 13 * time.Hour, 14 * time.Hour} {
+			if got := style.Day(noon.Add(after), &day); got != c.want[i] {
+				t.Errorf("%s later in a terminal of %d columns: %q, want %q", after, c.width, got, c.want[i])
+			}
 		}
 	}
 }
@@ -293,7 +323,8 @@ note     a note
 
 func TestSpansAndSizes(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		-time.Second: "<1s", 999 * time.Millisecond: "<1s", 12 * time.Second: "12s", 185 * time.Second: "3m5s", 26 * time.Hour: "1d2h", 23*time.Hour + 59*time.Minute: "23h59m",
+		-time.Second: "<1s", 999 * time.Millisecond: "<1s", 12 * time.Second: "12s", 185 * time.Second: "3m5s", 26 * time.Hour: "1d2h", 23*time.Hour + 59*time.Minute: "23h",
+		42*time.Minute + 9*time.Second: "42m", 3*time.Hour + 20*time.Minute: "3h20m", 300 * time.Hour: "12d",
 	} {
 		if got := ago(d); got != want {
 			t.Errorf("%s: ago(d) = %s, want %q", d, got, want)
