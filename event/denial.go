@@ -33,10 +33,14 @@ func RuleDenial(rule, reason, where string) string {
 	return Denial(rule, reason+whereStart+where+whereEnd, "")
 }
 
+// AllowOnce returns the command that allows one call that a rule blocks.
+func AllowOnce(rule string) string { return allowAlways(rule) + " --once" }
+
+func allowAlways(rule string) string { return "hookmux guard exception add " + rule }
+
 // AllowCommands returns the commands that allow what a rule blocks.
 func AllowCommands(rule string) string {
-	command := "hookmux guard exception add " + rule
-	return "allow once: " + command + " --once; always: " + command
+	return "allow once: " + AllowOnce(rule) + "; always: " + allowAlways(rule)
 }
 
 // ShortDenial shortens a [Denial] for lists: what blocked it, and why. It returns

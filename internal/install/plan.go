@@ -161,8 +161,9 @@ func (h *Host) Install(o Options) (*Plan, error) {
 	if plan.Hooked() > 0 {
 		target := ShimTarget{Hook: h.Hook, Copied: h.Copied}
 		to, _ := h.onDisk().readlink(Shim(h.Dirs))
-		plan.Steps = append(plan.Steps, target.Steps(h.Dirs, to)...)
-		if note := target.Note(h.Dirs.Home); note != "" {
+		steps := target.Steps(h.Dirs, to)
+		plan.Steps = append(plan.Steps, steps...)
+		if note := target.Note(h.Dirs.Home); note != "" && len(steps) > 0 {
 			d.notes = append(d.notes, note)
 		}
 	}

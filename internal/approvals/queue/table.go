@@ -390,7 +390,7 @@ func (e *NotFoundError) Error() string {
 	if len(e.Like) > 0 {
 		return fmt.Sprintf("%q could be %s; type more of the ID", e.ID, strings.Join(e.Like, ", "))
 	}
-	return fmt.Sprintf("there's no request %q; `hookmux inbox` lists the pending ones", e.ID)
+	return fmt.Sprintf("there's no request %q; `hookmux inbox` lists those that are waiting", e.ID)
 }
 
 // seenLately is how long an id may still mean a request that ended.

@@ -114,7 +114,7 @@ func showAgent(ctx context.Context, app *cmdutil.App, name string, all, asJSON b
 	}
 	app.Style().Sections(app.Stdout, sectionsOf(app, state, all))
 	if !all {
-		app.Say("`hookmux agents show %s --all` shows every event, time limits and tests", a.Name)
+		app.Say("`hookmux agents show %s --all` shows all notes, events, time limits and tests", a.Name)
 	}
 	return nil
 }
@@ -159,10 +159,14 @@ func sectionsOf(app *cmdutil.App, state *AgentState, all bool) []text.Section {
 	if len(a.Aliases) > 0 {
 		head += ", also " + strings.Join(a.Aliases, ", ")
 	}
+	notes := f.BriefNotes()
+	if all {
+		notes = a.Notes
+	}
 	list := []text.Section{
 		{Title: termsafe.Line(head+")", 200), Rows: stateRows(app, state)},
 		{Title: "places", Rows: placeRows(a)},
-		{Title: "caveats", Rows: noteRows(a.Notes)},
+		{Title: "good to know", Rows: noteRows(notes)},
 		{Title: "events", Rows: eventRows(f, all)},
 		{Title: "sessions", Rows: resumeRows(a)},
 	}
@@ -210,7 +214,7 @@ func stateRows(app *cmdutil.App, state *AgentState) [][]string {
 	} else if state.Tried != "" {
 		known += "; tried with " + state.Tried
 	}
-	rows = append(rows, []string{"known", known})
+	rows = append(rows, []string{"support", known})
 	if state.Newer {
 		rows = append(rows, []string{"newer", fmt.Sprintf("%s is newer than the version we tested (%s); run `hookmux verify %s`",
 			state.Version, state.Tried, state.Name)})

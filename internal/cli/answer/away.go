@@ -1,8 +1,10 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -61,15 +63,18 @@ func endAway(ctx context.Context, app *cmdutil.App, c *client.Client, asJSON boo
 	if !digest.WasAway {
 		app.Say("you weren't away")
 	} else {
-		line := fmt.Sprintf("while you were away (since %s): %s closed", text.Moment(*digest.Since, now),
-			count(len(digest.Ended), "request"))
+		var parts []string
+		if n := len(digest.Ended); n > 0 {
+			parts = append(parts, count(n, "request")+" closed")
+		}
 		if n := len(digest.Waiting); n > 0 {
-			line += fmt.Sprintf(", %d waiting", n)
+			parts = append(parts, count(n, "request")+" waiting")
 		}
 		if digest.Permitted > 0 {
-			line += fmt.Sprintf(", %s allowed by saved permissions", count(int(digest.Permitted), "call"))
+			parts = append(parts, count(int(digest.Permitted), "call")+" allowed by saved permissions")
 		}
-		app.Say("%s", line)
+		app.Say("while you were away (since %s): %s", text.Moment(*digest.Since, now),
+			cmp.Or(strings.Join(parts, ", "), "no requests"))
 	}
 	if digest.Note != "" {
 		app.Say("%s", termsafe.Line(digest.Note, 0))

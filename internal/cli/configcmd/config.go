@@ -129,7 +129,7 @@ func sayConfig(app *cmdutil.App, settings []wire.Setting, all bool) {
 				app.Say("")
 			}
 			if group == "guard" {
-				app.Say("a guard is off, log (only records), ask or block")
+				app.Say("guards can be off, log (record only), ask or block:")
 			}
 			last = group
 		}

@@ -88,9 +88,15 @@ func newHook(ctx context.Context, app *cmdutil.App, dir, name string) error {
 	if err := acceptWritten(ctx, app, file, tshook.Starter(name)); err != nil {
 		app.Say("it isn't accepted yet (%s); accept it with `hookmux config accept`", termsafe.Line(err.Error(), 300))
 	}
-	sayHowItRuns(app, begin, file, name)
-	app.Say("try it: hookmux hooks test %s --event tool_call --agent claude --input '{\"command\":\"ls\"}'",
-		termsafe.Line(app.Shorten(file), 300))
+	tested := name
+	if begin == startElsewhere {
+		tested = termsafe.Line(app.Shorten(file), 300)
+	}
+	sayHowItRuns(app, begin, file)
+	app.Say("try it: hookmux hooks test %s --event tool_call --agent claude --input '{\"command\":\"ls\"}'", tested)
+	if begin == startLogging {
+		app.Say("turn it on: hookmux hooks on %s", name)
+	}
 	return nil
 }
 
@@ -114,11 +120,10 @@ func beginLogging(ctx context.Context, app *cmdutil.App, file string) (start, er
 	return startLogging, err
 }
 
-func sayHowItRuns(app *cmdutil.App, begin start, file, name string) {
+func sayHowItRuns(app *cmdutil.App, begin start, file string) {
 	switch begin {
 	case startLogging:
 		app.Say("for now it only logs what it would have done; `hookmux log --log-only` shows that")
-		app.Say("turn it on: hookmux hooks on %s", name)
 	case startElsewhere:
 		app.Say(
 			"it isn't in a hooks folder, so it doesn't run yet; add it with `hookmux hooks add '*' "+

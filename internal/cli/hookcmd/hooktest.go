@@ -124,7 +124,11 @@ func findTSHook(app *cmdutil.App, dirs paths.Dirs, file string) (string, error) 
 		return "", err
 	}
 	places := []string{path}
-	if filepath.Base(file) == file {
+	named := filepath.Base(file) == file
+	if named && filepath.Ext(file) == "" {
+		file += ".ts" // as `hookmux hooks on` and `hooks new` take it
+	}
+	if named {
 		for at := app.Cwd(); at != "" && at != filepath.Dir(at); at = filepath.Dir(at) {
 			places = append(places, filepath.Join(at, filepath.FromSlash(trust.TSHookDir), file))
 		}
@@ -136,7 +140,7 @@ func findTSHook(app *cmdutil.App, dirs paths.Dirs, file string) (string, error) 
 		}
 	}
 	if len(places) > 1 {
-		return "", cmdutil.UsageError("there's no file %s, neither here nor among your hooks", file)
+		return "", cmdutil.UsageError("there's no file %s here or among your hooks", file)
 	}
 	return "", cmdutil.UsageError("there's no file %s", file)
 }

@@ -265,7 +265,7 @@ func sayReport(app *cmdutil.App, r *replay.Report) {
 		app.Say("no calls were recorded in this time; `hookmux log` shows what was")
 		return
 	}
-	app.Say("%d calls from %s to %s", r.Scanned, r.From.Local().Format("2006-01-02 15:04"),
+	app.Say("%s from %s to %s", countCalls(r.Scanned), r.From.Local().Format("2006-01-02 15:04"),
 		r.To.Local().Format("2006-01-02 15:04"))
 	app.Say("  would deny %d, ask %d, warn %d, allow %d; %d turned out differently", r.Deny, r.Ask, r.Warn, r.Allow,
 		r.Differs)
@@ -285,7 +285,7 @@ func sayReport(app *cmdutil.App, r *replay.Report) {
 				break
 			}
 			rows = append(rows, []string{"  " + termsafe.Line(app.Shorten(g.Name), 100),
-				fmt.Sprintf("%d calls", g.Scanned), describeCounts(&g.Counts, 0)})
+				countCalls(g.Scanned), describeCounts(&g.Counts, 0)})
 		}
 		text.Table(app.Stdout, rows, 0)
 	}
@@ -306,8 +306,15 @@ func sayRules(app *cmdutil.App, r *replay.Report) {
 		}
 	}
 	if silent > 0 {
-		app.Say("  %s would not have matched", countRules(silent))
+		app.Say("  %s wouldn't have matched", countRules(silent))
 	}
+}
+
+func countCalls(n int) string {
+	if n == 1 {
+		return "1 call"
+	}
+	return fmt.Sprintf("%d calls", n)
 }
 
 // describeCounts says what calls would have come to, without what is nothing.

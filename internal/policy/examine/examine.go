@@ -84,6 +84,9 @@ func (e *Examination) Lines() []string {
 			guards++
 		}
 		lines = append(lines, e.Findings[i].String())
+		if e.Findings[i].Guard != "" && e.Findings[i].passable() {
+			say("      allow it once: %s", event.AllowOnce(e.Findings[i].Rule))
+		}
 	}
 	if guards == 0 {
 		say("no guard matches")
@@ -127,18 +130,28 @@ func (e *Examination) Add(f Finding) {
 	e.Findings, e.Messages = append(e.Findings, f), append(e.Messages, f.Message())
 }
 
-// Message returns what a finding is about, and how a person lets it pass.
+// Message returns what a finding is about, and how you let it pass.
 func (f *Finding) Message() string {
+	if !f.passable() {
+		return f.about()
+	}
+	return f.about() + " (" + event.AllowCommands(f.Rule) + ")"
+}
+
+func (f *Finding) about() string {
 	text := f.Rule + ": " + f.Reason
 	if f.Where != "" {
 		text += " [" + f.Where + "]"
 	}
-	// What stops nothing needs no leave.
+	return text
+}
+
+// passable reports whether an exception would let the call pass: what stops nothing needs none, and the system's
+// rules take none.
+func (f *Finding) passable() bool {
 	stops := f.Verdict == string(rules.Deny) || f.Verdict == string(rules.Ask)
-	if !stops || f.Mode != string(rules.Block) && f.Mode != string(rules.Asks) || f.Layer == string(rules.System) { // which nobody lets pass
-		return text
-	}
-	return text + " (" + event.AllowCommands(f.Rule) + ")"
+	blocks := f.Mode == string(rules.Block) || f.Mode == string(rules.Asks)
+	return stops && blocks && f.Layer != string(rules.System)
 }
 
 // String returns a finding as people read it.
@@ -153,7 +166,7 @@ func (f *Finding) String() string {
 		mode = "mode not known"
 	}
 	if f.Guard != "" {
-		return fmt.Sprintf("guard %s (%s): %s", f.Guard, mode, f.Message())
+		return fmt.Sprintf("guard %s (%s): %s", f.Guard, mode, f.about())
 	}
 	line := fmt.Sprintf("rule %s (%s): %s: %s", f.Rule, mode, f.Verdict, f.Reason)
 	if f.Where != "" {

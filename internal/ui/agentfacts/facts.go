@@ -36,6 +36,12 @@ const (
 	Untested   Evidence = "untested"   // neither
 )
 
+// BriefNotes returns what you must know about the agent: it comes first among the notes.
+func (f Facts) BriefNotes() []string {
+	const most = 3
+	return f.Agent.Notes[:min(most, len(f.Agent.Notes))]
+}
+
 // Evidence returns the strongest evidence there is.
 func (f Facts) Evidence() Evidence {
 	claims := func(e *agent.EventSpec) bool { return len(e.Claims()) > 0 }

@@ -33,17 +33,14 @@ type page struct {
 
 func (p *page) printf(format string, args ...any) { fmt.Fprintf(&p.Builder, format, args...) }
 
-// notesOnPage is how many notes a page shows. In agent/data, what a user must know comes first.
-const notesOnPage = 3
-
 func (p *page) notes() {
-	if notes := p.a.Notes; len(notes) > 0 {
+	if notes := p.f.BriefNotes(); len(notes) > 0 {
 		p.printf("\n## Good to know\n\n")
-		for _, n := range notes[:min(notesOnPage, len(notes))] {
+		for _, n := range notes {
 			p.printf("- %s\n", n)
 		}
 	}
-	p.printf("\nEverything else: `hookmux agents show %s`\n", p.a.Name)
+	p.printf("\nEverything else: `hookmux agents show %s --all`\n", p.a.Name)
 }
 
 func (p *page) summary() {
