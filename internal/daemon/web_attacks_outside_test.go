@@ -122,6 +122,30 @@ func TestWebAttacksFromOutside(t *testing.T) {
 		}, 415},
 		{"a body of 300 kB", bytesOf("/api/send", `{"text":"`+strings.Repeat("x", 300_000)+`"}`), 413},
 		{"the method in another form", func() (int, string) { return raw("TRACE / HTTP/1.1\r\nHost: " + at.Host + "\r\n\r\n") }, 405},
+		{"the whole address in the first line", func() (int, string) {
+			r := phone.request("GET", "/api/devices", nil)
+			phone.authorize(r, nil, time.Now(), nonce())
+			return raw("GET " + address + "/api/devices HTTP/1.1\r\nHost: " + at.Host + "\r\nAuthorization: " + r.Header.Get("Authorization") + "\r\n\r\n")
+		}, 401},
+		{"no name at all", func() (int, string) { return raw("GET /api/hello HTTP/1.0\r\n\r\n") }, 421},
+		{"our name in letters that look like it", func() (int, string) {
+			return raw("GET / HTTP/1.1\r\nHost: l\xd0\xbecalhost:" + at.Port() + "\r\n\r\n")
+		}, 400},
+		{"HTTP/2 without asking", func() (int, string) { return raw("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") }, 505},
+		{"the stream as a WebSocket", func() (int, string) {
+			return raw("GET /api/stream HTTP/1.1\r\nHost: " + at.Host + "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n")
+		}, 401},
+		{"pieces and a length", func() (int, string) {
+			return raw("POST /api/pair HTTP/1.1\r\nHost: " + at.Host + "\r\nContent-Type: application/json\r\nContent-Length: 4\r\nTransfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n")
+		}, 501},
+		{"a line end in a header", func() (int, string) {
+			return raw("GET / HTTP/1.1\r\nHost: " + at.Host + "\r\nX: a\rAuthorization: b\r\n\r\n")
+		}, 400},
+		{"a text behind a mark of order", bytesOf("/api/skip", "\ufeff"+`{"id":"`+item.ID+`","sha256":"`+item.SHA256+`"}`), 400},
+		{"every session resumed", bytesOf("/api/resume", `{"session":"--all"}`), 404},
+		{"a pairing that nobody began", func() (int, string) {
+			return send(t, phone.request("POST", "/api/pair/state", map[string]any{"claim": nil, "code": ""}))
+		}, 400},
 		{"the sources one by one", func() (int, string) { return send(t, phone.request("GET", "/key.js", nil)) }, 404},
 
 		{"no hash", answer(func(p *wire.InboxReplyParams) { p.SHA256 = "" }), 400},
@@ -157,6 +181,12 @@ func TestWebAttacksFromOutside(t *testing.T) {
 		{"a shell command past every hook", bytesOf("/api/send", `{"session":"s1","text":"!rm -rf ~"}`), 403},
 		{"the same behind signs that aren't seen", bytesOf("/api/send", `{"session":"s1","text":" \u200b\n!rm -rf ~"}`), 403},
 		{"a command to the agent", bytesOf("/api/send", `{"session":"s1","text":"/permissions"}`), 403},
+		{"behind a sign that's never typed", bytesOf("/api/send", `{"session":"s1","text":"\ufffd!rm -rf ~"}`), 403},
+		{"behind half a character", bytesOf("/api/send", `{"session":"s1","text":"\ud83d/permissions"}`), 403},
+		{"behind a sign that isn't seen and is a letter", bytesOf("/api/send", `{"session":"s1","text":"\u3164!rm -rf ~"}`), 403},
+		{"behind an accent of nothing", bytesOf("/api/send", `{"session":"s1","text":"\ufe0f\u0301/permissions"}`), 403},
+		{"on a line of its own", bytesOf("/api/send", `{"session":"s1","text":"go on\n\u2800 !rm -rf ~"}`), 403},
+		{"a byte that's no character", bytesOf("/api/send", "{\"session\":\"s1\",\"text\":\"\xff!rm -rf ~\"}"), 400},
 		{"a key in a text", bytesOf("/api/send", `{"session":"s1","text":"go on\u001b[Z"}`), 400},
 		{"Enter in a text", bytesOf("/api/send", `{"session":"s1","text":"go on\r1\r"}`), 400},
 	}

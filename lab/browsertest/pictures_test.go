@@ -60,7 +60,7 @@ func TestPictures(t *testing.T) {
 	w.run("the sessions", chromedp.Navigate(w.url+"/#/sessions"), chromedp.WaitVisible(".sessions", chromedp.ByQuery))
 	w.pictures("sessions", 390) // they're beside everything else on a desktop
 	w.run("the session", chromedp.Navigate(w.url+"/#/session/s1"), chromedp.WaitVisible(".timeline .said", chromedp.ByQuery), chromedp.WaitVisible("article", chromedp.ByQuery),
-		chromedp.WaitVisible(`//p[contains(@class, "one-facts")]/span[contains(., "$")]`)) // the cost comes a little later
+		chromedp.WaitVisible(`//dl[@class="facts"]//dd[contains(., "$")]`)) // the cost comes a little later
 	w.pictures("session")
 	w.run("the session that doesn't ask", chromedp.Navigate(w.url+"/#/session/s-2"), chromedp.WaitVisible(".timeline .said", chromedp.ByQuery), chromedp.WaitVisible(".send", chromedp.ByQuery))
 	w.pictures("composer")

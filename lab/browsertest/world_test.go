@@ -261,14 +261,16 @@ func (w *world) audit(what string) {
 		w.T.Fatal(err)
 	}
 	var found string
-	for _, scheme := range []string{"light", "dark"} {
-		w.resize(390, 844, scheme)
-		time.Sleep(300 * time.Millisecond) // colours are measured when nothing moves any more
-		w.run("axe", chromedp.Evaluate(string(script)+";0", nil), chromedp.Evaluate(
-			`axe.run(document, {resultTypes: ['violations']}).then((r) => r.violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.html + ' ' + n.failureSummary).join(' | ')).join('\n'))`,
-			&found, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
-		if found != "" {
-			w.T.Errorf("axe, %s, %s:\n%s", what, scheme, found)
+	for _, size := range sizes {
+		for _, scheme := range []string{"light", "dark"} {
+			w.resize(size.width, size.height, scheme)
+			time.Sleep(300 * time.Millisecond) // colours are measured when nothing moves any more
+			w.run("axe", chromedp.Evaluate(string(script)+";0", nil), chromedp.Evaluate(
+				`axe.run(document, {resultTypes: ['violations']}).then((r) => r.violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.html + ' ' + n.failureSummary).join(' | ')).join('\n'))`,
+				&found, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+			if found != "" {
+				w.T.Errorf("axe, %s, %d, %s:\n%s", what, size.width, scheme, found)
+			}
 		}
 	}
 	w.resize(390, 844, "light")

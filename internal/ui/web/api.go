@@ -177,10 +177,8 @@ func (v *server) sendHandler(w http.ResponseWriter, r *http.Request) {
 	if !readJSON(w, r, &in) {
 		return
 	}
-	// What's a command to the agent itself would go past hooks and guards, or change them.
-	begin := strings.TrimLeftFunc(in.Text, func(c rune) bool { return !unicode.IsGraphic(c) || unicode.IsSpace(c) })
-	if strings.HasPrefix(begin, "/") || strings.HasPrefix(begin, "!") {
-		fail(w, http.StatusForbidden, "command", "a text that begins with / or ! is a command to the agent itself; type it in its terminal")
+	if hasCommand(in.Text) {
+		fail(w, http.StatusForbidden, "command", "a line that begins with / or ! is a command to the agent itself; type it in its terminal")
 		return
 	}
 	if bad := v.service.Requests.CheckText(in.Session, in.PIN); bad != nil {
@@ -193,6 +191,22 @@ func (v *server) sendHandler(w http.ResponseWriter, r *http.Request) {
 		v.service.record("sent a text to "+in.Session, one)
 		answer(w, sent)
 	}
+}
+
+// hasCommand reports whether a line of a text may be a command to the agent itself, which would
+// go past hooks and guards, or change them. What nobody sees before it, or what isn't typed,
+// doesn't hide it.
+func hasCommand(text string) bool {
+	for line := range strings.Lines(text) {
+		begin := strings.TrimLeftFunc(line, func(c rune) bool {
+			return !unicode.IsGraphic(c) || unicode.IsSpace(c) || unicode.IsMark(c) || c == unicode.ReplacementChar ||
+				unicode.Is(unicode.Other_Default_Ignorable_Code_Point, c) || c == '\u2800'
+		})
+		if strings.HasPrefix(begin, "/") || strings.HasPrefix(begin, "!") {
+			return true
+		}
+	}
+	return false
 }
 
 // reportElsewhere says that a device's key was used with another browser or from another

@@ -1,5 +1,5 @@
 // hookmux's page: what waits for you, what your agents do, and your answers.
-import { el, icon, ago, asked } from './dom.js'
+import { el, icon, ago } from './dom.js'
 import { code, connect, connecting } from './boot.js'
 import { forget } from './key.js'
 import { state, main, wide, sessionKey, announce, drawLeft, drawSessions, placeSessions } from './state.js'
@@ -167,6 +167,7 @@ const draw = () => {
   }
   const waiting = state.requests.size
   document.getElementById('nav-count').textContent = waiting || ''
+  document.getElementById('bar-title').textContent = { home: waiting ? 'Waiting for you' : 'Inbox', sessions: 'Sessions', usage: 'Usage', devices: 'Settings' }[page] || ''
   document.title = waiting ? `(${waiting}) hookmux` : 'hookmux'
   const alone = page === 'sessions' && !wide.matches
   placeSessions(alone)
@@ -179,16 +180,24 @@ const draw = () => {
   drawn = page
 }
 
+// Where you were on a page is where you are when you come back to it; a session begins at its end.
+history.scrollRestoration = 'manual'
+const places = new Map()
+let place = location.hash
+
 addEventListener('hashchange', () => {
   if (location.hash.startsWith('#pair=')) return start()
   drawn = ''
+  place = location.hash
+  const at = places.get(place) || 0
   scrollTo(0, 0)
   draw()
+  if (at && !place.startsWith('#/session/')) scrollTo(0, at)
   main.focus({ preventScroll: true })
 })
 
 setInterval(() => {
-  for (const node of document.querySelectorAll('[data-since]')) node.textContent = 'asked' in node.dataset ? asked(node.dataset.since) : ago(node.dataset.since)
+  for (const node of document.querySelectorAll('[data-since]')) node.textContent = ago(node.dataset.since)
   document.querySelectorAll('.left').forEach(drawLeft)
 }, 5000)
 
@@ -215,7 +224,10 @@ addEventListener('keyup', (e) => { if (holding && e.key.toLowerCase() === holdin
 // A notification that's clicked opens its request in the page that's there.
 navigator.serviceWorker?.addEventListener('message', ({ data }) => { if (/^#\/request\//.test(data?.open)) location.hash = data.open })
 
-addEventListener('scroll', () => document.documentElement.classList.toggle('scrolled', scrollY > 4), { passive: true })
+addEventListener('scroll', () => {
+  if (place === location.hash) places.set(place, scrollY)
+  document.documentElement.classList.toggle('scrolled', scrollY > 4)
+}, { passive: true })
 
 let following = false
 const start = async (first) => {

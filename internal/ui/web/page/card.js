@@ -1,6 +1,6 @@
 // A request as you decide about it. Below a title, what's drawn is the text of `shown` and
 // nothing but it, line by line: its hash is what your answer signs.
-import { el, icon, badge, ring, asked, base, short } from './dom.js'
+import { el, icon, badge, ring, ago, base, short } from './dom.js'
 import { sha256 } from './key.js'
 import { state, folderOf, agentName, drawLeft, askOf } from './state.js'
 
@@ -52,7 +52,8 @@ const shell = (lines) => {
       if (end >= 0) quote = ''
     } else if (i && !/\\$/.test(lines[i - 1])) program = true
     for (const [word] of rest.matchAll(words)) {
-      if (/^['"]/.test(word)) {
+      if (/^\s/.test(word) && !parts.length) add('lead', word)
+      else if (/^['"]/.test(word)) {
         add('text', word)
         if (word.length < 2 || word.at(-1) !== word[0]) quote = word[0]
         program = false
@@ -142,15 +143,19 @@ const askedLines = (request) => new Set((request.questions || []).flatMap((q, i,
 // saves it shows it.
 const alwaysLine = (request) => request.rule && request.choices?.includes('always') && request.status === 'pending' ? `always would allow: ${request.rule}` : ''
 
+// hasCommand reports whether there's a command, whose box is headed by the folder it runs in.
+const hasCommand = (request) => /^  \$ /m.test(request.shown)
+
 // inHead reports whether the card's head shows the folder in full.
-const inHead = (request) => request.cwd && folderOf(request).length <= 22
+const inHead = (request) => request.cwd && !hasCommand(request) && folderOf(request).length <= 22
 
 // effectOf is what a call would do. What's usual, or on the card in any case, isn't said.
 const effectOf = (request) => {
   const effect = (request.effect || '').replace(/(^| · )no rule matches$/, '')
-  if (request.risk !== 'high' && /^runs (?!on another machine)[^·]+$/.test(effect) && /^ +\$ /m.test(request.shown)) return '' // the command is there
+  if (request.risk !== 'high' && /^runs (?!on another machine)[^·]+$/.test(effect) && hasCommand(request)) return '' // the command is there
   if (request.risk !== 'high' && /^writes [^·]+$/.test(effect) && /^file: /m.test(request.shown)) return '' // the file is there
-  return effect.charAt(0).toUpperCase() + effect.slice(1)
+  const file = request.shown.match(/^file: (.*)$/m)?.[1]
+  return (effect.charAt(0).toUpperCase() + effect.slice(1)).replace(file || /$^/, (path) => base(path)) // the path is below, in full
 }
 
 // effectNodes has the part that's dangerous stand out: a program that's run beside it isn't.
@@ -172,6 +177,8 @@ const ruleNodes = (request) => {
   const [, what, to] = ruleText(request).match(/^(run exactly|write and edit) (.*)$/s) || []
   return what ? [`${what} `, el('code', {}, to)] : ruleText(request)
 }
+
+const place = (folder) => el('p', { class: 'fact' }, icon('folder'), el('span', { class: 'hidden' }, 'in '), el('code', {}, folder))
 
 // body draws the card's lines, those of one kind together. A line is left out only if a
 // control shows the same, and what a button would save if this device has no buttons.
@@ -197,14 +204,17 @@ const body = (request, may) => {
   }
   const nodes = []
   let file = null // the file whose change comes next
+  let folder = '' // where the command runs that comes next
   for (const { group, lines } of blocks) {
     const [{ text }] = lines
     const into = (node) => { if (file && (group === 'diff' || group === 'other')) file.append(node); else nodes.push(node) }
     switch (group) {
       case 'command': {
         const inked = shell(lines.map((l) => l.text))
-        nodes.push(el('pre', { class: 'command', tabindex: '0', 'aria-label': 'Command' }, lines.map((l, i) =>
-          el('span', { class: 'line' }, el('span', { class: 'prompt', 'aria-hidden': 'true' }, i ? ' ' : '$'), inked[i], '\n'))))
+        const command = el('pre', { class: 'command', tabindex: '0', 'aria-label': 'Command' }, lines.map((l, i) =>
+          el('span', { class: 'line' }, el('span', { class: 'prompt', 'aria-hidden': 'true' }, i ? ' ' : '$'), inked[i], '\n')))
+        nodes.push(el('div', { class: 'file' }, folder ? el('p', { class: 'file-name' }, icon('folder'), el('span', {}, el('span', { class: 'hidden' }, 'in '), folder)) : null, command))
+        folder = ''
         break
       }
       case 'diff': {
@@ -227,7 +237,8 @@ const body = (request, may) => {
         const looked = text.match(/^(.+?) wants you to look: (.*)$/)
         if (looked) nodes.push(el('p', { class: 'risk' }, icon('shield'), el('span', {}, el('b', {}, looked[1]), ' wants you to look: ', looked[2])))
         else if (text === `in ${request.cwd}` && inHead(request)) continue
-        else if (text.startsWith('in /')) nodes.push(el('p', { class: 'fact' }, icon('folder'), el('span', { class: 'hidden' }, 'in '), el('code', {}, text.slice(3))))
+        else if (text.startsWith('in /') && hasCommand(request) && !folder) { folder = text === `in ${request.cwd}` ? folderOf(request) : text.slice(3); continue }
+        else if (text.startsWith('in /')) nodes.push(place(text.slice(3)))
         else if (text.startsWith('file: ')) {
           file = el('div', { class: 'file' }, el('p', { class: 'file-name' }, el('span', { title: text.slice(6) }, path(text.slice(6), request))))
           nodes.push(file)
@@ -241,6 +252,7 @@ const body = (request, may) => {
     }
     file = null
   }
+  if (folder) nodes.push(place(folder))
   return nodes
 }
 
@@ -333,7 +345,7 @@ const draw = (node, request, { act, release, may, title }) => {
   node.setAttribute('aria-labelledby', `${id}-h`)
   const head = request.shown.split('\n', 1)[0]
   const risky = request.risk === 'high'
-  const folder = inHead(request) ? folderOf(request) : base(request.cwd)
+  const folder = hasCommand(request) || request.shown.includes(`\nfile: ${request.cwd}/`) ? '' : inHead(request) ? folderOf(request) : base(request.cwd)
   const effect = effectOf(request)
   // What happens without an answer is the same everywhere: the agent goes on as if it hadn't asked here.
   const left = request.status === 'pending' && request.deadline ? drawLeft(el('span', { class: 'left', 'data-until': request.deadline, 'data-to': agentName(request.agent),
@@ -343,14 +355,14 @@ const draw = (node, request, { act, release, may, title }) => {
       el('div', { class: 'head', id: `${id}-h` },
         el('h2', {}, el('a', { href: `#/session/${encodeURIComponent(request.session)}` }, title() || base(request.cwd) || request.session.slice(0, 8))),
         el('p', { class: 'where bits', title: head }, el('span', { class: 'asks-what' }, askOf(request)),
-          folder ? el('span', { class: 'folder', title: request.cwd }, folder) : '', request.host ? el('span', { class: 'host' }, request.host) : ''),
-        el('p', { class: 'clocks bits' }, el('span', { 'data-since': request.createdAt, 'data-asked': '' }, asked(request.createdAt)), left))),
+          folder ? el('span', { class: 'folder', title: request.cwd }, folder) : '', request.host ? el('span', { class: 'host' }, request.host) : '', may ? null : left)),
+      el('span', { class: 'when' }, el('span', { class: 'hidden' }, 'asked '), el('span', { 'data-since': request.createdAt }, ago(request.createdAt)))),
     effect ? el('p', { class: 'effect' }, icon(risky ? 'alert' : 'bolt'), el('span', {}, effectNodes(effect, risky))) : null,
     el('div', { class: 'body' }, body(request, may)),
     request.note ? el('p', { class: 'note' }, request.note) : null)
   node.append(read)
   if (request.status !== 'pending') {
-    read.append(el('p', { class: 'note' }, 'The agent asks this at its own prompt; it can only be answered there.'))
+    read.append(el('p', { class: 'locked' }, icon('terminal'), 'The agent asks this at its own prompt. Answer it there.'))
     return
   }
   if (!may) {
@@ -364,7 +376,7 @@ const draw = (node, request, { act, release, may, title }) => {
   const others = el('div', { class: 'choices' })
   const panel = el('div', { class: 'panel', hidden: true })
   const busy = (on) => { for (const b of node.querySelectorAll('button')) b.disabled = on; node.classList.toggle('busy', on) }
-  const failed = (failure) => { busy(false); error.textContent = failure.message; error.hidden = false }
+  const failed = (failure) => { busy(false); error.textContent = failure.message.charAt(0).toUpperCase() + failure.message.slice(1); error.hidden = false }
   const say = async (more, pin) => {
     error.hidden = true
     busy(true)
@@ -440,7 +452,7 @@ const draw = (node, request, { act, release, may, title }) => {
     if (choices.includes('once')) risky ? buttons.append(keyed(held('', ['Hold to approve', key('A')], once, () => sure('Approve', once)), 'a')) : yes('Approve', 'check', once)
   }
   if (choices.includes('always') && request.rule) other('go opens', 'bookmark', 'Approve and save a permission…', ruleNodes(request), askAlways, 'A')
-  other('leave', 'terminal', 'Answer in terminal', '', async () => {
+  other('leave', 'terminal', 'Answer in terminal', left, async () => {
     busy(true)
     try { await release(request) } catch (failure) { failed(failure) }
   }, 'r')

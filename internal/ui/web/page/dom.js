@@ -33,8 +33,6 @@ export const ago = (time, now = Date.now()) => {
   return `${Math.floor(seconds / 86400)}d`
 }
 
-export const asked = (time) => `asked ${ago(time) === 'now' ? 'just now' : `${ago(time)} ago`}`
-
 export const base = (path) => (path || '').replace(/\/+$/, '').split('/').pop() || path || ''
 
 export const clock = (time) => new Date(time).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
@@ -76,7 +74,7 @@ export const ring = () => {
 
 // hues are the colours of agents that are used most; others get one from their name.
 const hues = { claude: 18, codex: 165, gemini: 217, opencode: 42, cursor: 255, copilot: 290, qwen: 270, kimi: 330, grok: 200, pi: 345 }
-const hueOf = (name) => hues[name] ?? [...name].reduce((sum, c) => (sum * 31 + c.codePointAt(0)) % 360, 7)
+export const hueOf = (name) => hues[name] ?? [...name].reduce((sum, c) => (sum * 31 + c.codePointAt(0)) % 360, 7)
 
 // marks tell agents apart that begin with the same letter.
 const marks = { claude: 'rays', codex: 'hexagon', gemini: 'star', opencode: 'square', cursor: 'pointer', copilot: 'goggles' }

@@ -1,7 +1,7 @@
 // What waits for you.
 import { el, icon, badge, ago, clock, arrange, keeper, refill, visible } from './dom.js'
 import { card } from './card.js'
-import { state, main, wide, toast, titleOf, agentName, sessionOf, aboutLine } from './state.js'
+import { state, main, wide, toast, titleOf, agentName, sessionOf, aboutLine, factsOf } from './state.js'
 
 // cards are kept while they wait, so that what you typed stays when something changes.
 const cards = new Map()
@@ -86,6 +86,10 @@ const select = (id, focus) => {
     if (on && !one.classList.contains('selected')) { settle(home.cards); dispatchEvent(new Event('chosen')) }
     one.classList.toggle('selected', on)
   }
+  const one = state.requests.get(id)
+  const session = one && state.sessions.get(sessionOf(one))
+  home.about.hidden = !session
+  if (session) refill(home.facts, [factsOf(session), el('a', { href: `#/session/${encodeURIComponent(session.id)}` }, 'Open the session')])
   markRows()
   const at = home.order.indexOf(id)
   home.at.textContent = `${at + 1} of ${home.order.length}`
@@ -143,14 +147,16 @@ export const homeView = (meant, redraw) => {
       previous: turn(-1, 'Previous', 'up', 'K'),
       next: turn(1, 'Next', 'under', 'J'),
       done: el('ul', { class: 'done' }),
-      steps: el('section', { class: 'steps', 'aria-labelledby': 'h-steps', hidden: true }, el('h2', { id: 'h-steps' }, 'Last steps in this session'), el('ol', { class: 'timeline' })),
+      facts: el('div'),
+      steps: el('section', { class: 'steps', 'aria-labelledby': 'h-steps', hidden: true }, el('h2', { id: 'h-steps' }, 'Last steps'), el('ol', { class: 'timeline' })),
     }
     home.head.append(home.words, home.count)
     home.lately = el('section', { class: 'lately', 'aria-labelledby': 'h-lately' }, el('h2', { id: 'h-lately' }, 'Recent', el('span', { class: 'all' }, ' · all sessions')), home.done)
+    home.about = el('section', { class: 'about', 'aria-labelledby': 'h-about' }, el('h2', { id: 'h-about' }, 'This session'), home.facts)
     home.empty = el('div', { class: 'empty' }, home.mark, home.note, home.run, home.retry)
     home.turns = el('div', { class: 'turns' }, home.at, home.previous, home.next)
     home.top = el('div', { class: 'home-top' }, el('p', { class: 'bar-name' }, 'Inbox'), home.turns)
-    home.node = el('div', { class: 'home' }, home.top, el('div', { class: 'home-cards' }, home.empty, home.cards), el('div', { class: 'home-beside' }, home.steps, home.lately))
+    home.node = el('div', { class: 'home' }, home.top, el('div', { class: 'home-cards' }, home.empty, home.cards), el('div', { class: 'home-beside' }, home.about, home.steps, home.lately))
   }
   const list = waiting()
   const away = state.link === 'offline'

@@ -1,6 +1,6 @@
 // One session: what it did, what it asks, and a line to it.
 import { el, clock, icon, badge } from './dom.js'
-import { state, main, wide, toast, statusWords, titleOf, agentName, folderOf, verbOf } from './state.js'
+import { state, main, wide, toast, statusWords, titleOf, agentName, factsOf, folderOf, verbOf } from './state.js'
 import { cardFor, place } from './inbox.js'
 
 let open = null // the session that's shown
@@ -11,21 +11,27 @@ const atEnd = () => innerHeight + scrollY > document.documentElement.scrollHeigh
 
 const toEnd = () => scrollTo(0, document.documentElement.scrollHeight)
 
-const money = (usage) => usage?.costUSD == null ? '' : usage.costUSD < 0.005 ? '<$0.01' : `$${usage.costUSD.toFixed(2)}`
-
 const build = (id) => {
   open = { id, events: [], found: [], first: '', last: '', detail: null, search: '', seen: '', fresh: true }
   const own = open
   open.back = el('a', { class: 'back', 'aria-label': 'Back to the sessions' }, icon('back'))
   open.head = el('div', { class: 'one-head' }, open.back)
-  open.facts = el('p', { class: 'one-facts bits' })
+  open.facts = el('div')
   open.notes = el('div', { class: 'one-notes' })
   open.requests = el('div', { class: 'cards' })
   open.list = el('ol', { class: 'timeline', 'aria-label': 'Timeline' })
   open.more = el('button', { type: 'button', class: 'more', hidden: true, onclick: () => readEvents('before') }, 'Show earlier events')
   const search = el('input', { type: 'search', placeholder: 'Search the timeline', 'aria-label': 'Search the timeline', oninput: () => { open.search = search.value.toLowerCase(); drawEvents(); clearTimeout(own.finding); own.finding = setTimeout(() => find(own), 300) } })
-  // A timeline that you see whole needs no search: there it's an icon.
-  open.tools = el('div', { class: 'tools short' }, open.facts, search, el('button', { type: 'button', class: 'seek', 'aria-label': 'Search the timeline', onclick: () => { own.tools.classList.remove('short'); search.focus() } }, icon('search')))
+  open.tools = el('div', { class: 'tools', hidden: true }, search)
+  const seek = () => {
+    own.tools.hidden = !own.tools.hidden
+    own.seek.setAttribute('aria-expanded', String(!own.tools.hidden))
+    if (!own.tools.hidden) return search.focus()
+    search.value = own.search = ''
+    own.found = []
+    drawEvents()
+  }
+  own.seek = el('button', { type: 'button', class: 'seek', 'aria-label': 'Search the timeline', 'aria-expanded': 'false', onclick: seek }, icon('search'))
   const text = el('textarea', { rows: 1, placeholder: 'Message this session', 'aria-label': 'Message this session' })
   // say does something to the session, with the PIN that approvals ask for if there's one:
   // the agent takes a text for your word, too.
@@ -54,7 +60,7 @@ const build = (id) => {
   open.pin = el('div')
   open.resume = el('div', { class: 'resume', hidden: true })
   open.dock = el('div', { class: 'dock' }, open.requests, open.resume, open.pin, open.send)
-  open.node = el('div', { class: 'one' }, open.head, el('div', { class: 'one-main' }, open.tools, open.notes, open.more, open.list), open.dock)
+  open.node = el('div', { class: 'one' }, open.head, open.tools, el('aside', { class: 'one-beside about', 'aria-label': 'This session' }, el('h2', { 'aria-hidden': 'true' }, 'This session'), open.facts), el('div', { class: 'one-main' }, open.notes, open.more, open.list), open.dock)
   readDetail(own)
   readEvents('')
 }
@@ -84,10 +90,9 @@ const drawHead = () => {
   const one = live() || open.detail
   const status = one && (one.ended ? 'ended' : one.status)
   const usage = open.detail?.usage || one?.usage
-  const facts = one ? [one.model, one.turns ? `${one.turns} turn${one.turns > 1 ? 's' : ''}` : '', money(usage),
-    usage?.contextLeft != null ? `${Math.round(usage.contextLeft)}% context left` : '', one.subagents ? `${one.subagents} subagents` : ''].filter(Boolean) : []
+  const facts = one && factsOf(one, usage)
   open.back.setAttribute('href', wide.matches ? '#/' : '#/sessions')
-  const mark = JSON.stringify([one && [titleOf(one), status, one.cwd, one.host, one.unasked, state.device?.scope], facts, open.detail?.resume, open.detail?.noResume])
+  const mark = JSON.stringify([one && [titleOf(one), status, one.cwd, one.host, one.unasked, state.device?.scope], facts?.textContent, open.detail?.resume, open.detail?.noResume])
   if (mark === open.mark) return
   open.mark = mark
   // The link stays where it is: what you press isn't taken away under your finger.
@@ -95,9 +100,9 @@ const drawHead = () => {
   if (!one) return open.head.append(el('h1', { class: 'hidden' }, 'A session'))
   open.head.append(badge(one.agent, 'small', status),
     el('div', { class: 'one-title' }, el('h1', {}, titleOf(one)),
-      el('p', { class: 'where bits' }, el('span', { class: `state ${status}` }, statusWords[status] || status), el('span', {}, agentName(one.agent)), el('span', { class: 'folder', title: one.cwd }, folderOf(one)), one.host ? el('span', { class: 'host' }, one.host) : null)),
-    el('span', { class: `pill ${status}` }, statusWords[status] || status))
-  open.facts.replaceChildren(...facts.map((text) => el('span', {}, text)))
+      el('p', { class: 'where bits' }, el('span', { class: `state ${status}` }, statusWords[status] || status), el('span', { class: 'only-wide' }, agentName(one.agent)), el('span', { class: 'folder', title: one.cwd }, folderOf(one)), one.host ? el('span', { class: 'host' }, one.host) : null)),
+    el('span', { class: `pill ${status}` }, statusWords[status] || status), open.seek)
+  open.facts.replaceChildren(facts)
   open.notes.replaceChildren(...[
     one.unasked ? el('p', { class: 'risk' }, icon('shield'), one.unasked === 'bypass' ? 'Runs calls without asking anybody' : 'A model decides instead of you') : null,
   ].filter(Boolean))
@@ -251,6 +256,5 @@ const drawEvents = () => {
   open.list.replaceChildren(...list.map(drawStep))
   open.drawn = list
   hideAsked()
-  if (!open.more.hidden || open.list.offsetHeight > innerHeight) open.tools.classList.remove('short')
   if (!list.length) open.list.replaceChildren(el('li', { class: 'quiet-text' }, open.search ? 'Nothing fits.' : live()?.host ? `Its timeline is on ${live().host}.` : 'No events yet.'))
 }

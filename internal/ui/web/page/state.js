@@ -52,6 +52,10 @@ const about = (one) => {
   if (one.kind === 'plan') return { verb: 'Plan', text: (one.plan || '').split('\n').find((l) => l.trim())?.replace(/^#+ /, '') || 'without a title' }
   const file = one.shown.match(/^file: (.*)$/m)
   if (file) return { verb: verbOf(one.toolKind, one.tool) || 'Write', code: file[1].startsWith(`${one.cwd}/`) ? file[1].slice(one.cwd.length + 1) : short(file[1], state.home) }
+  const address = one.shown.match(/^address: (.*)$/m)
+  if (address) return { verb: verbs.fetch, code: address[1] }
+  const called = one.shown.split('\n', 1)[0].match(/^.*? wants to call (.*?) of the MCP server (.*)$/)
+  if (called) return { verb: called[2], code: called[1] }
   const line = one.shown.split('\n').slice(1).find((l) => l.startsWith('  '))
   if (!line) return { text: one.shown.split('\n', 1)[0] }
   const command = line.match(/^ +\$ (.*)/)
@@ -65,7 +69,7 @@ const wish = (one, wants) => {
   if (wants.startsWith('write with ')) {
     const { verb, code } = about(one)
     const files = one.shown.match(/^file: /gm)?.length
-    return files === 1 ? `${verb.toLowerCase()} ${code}` : `${verbOf(one.toolKind, one.tool).toLowerCase()} ${files ? `${files} files` : 'a file'}`
+    return files === 1 ? `${verb.toLowerCase()} ${code.length < 40 ? code : base(code)}` : `${verbOf(one.toolKind, one.tool).toLowerCase()} ${files ? `${files} files` : 'a file'}`
   }
   return wants.startsWith('use ') && phrases[one.toolKind] || wants
 }
@@ -87,6 +91,15 @@ export const aboutLine = (one) => {
 }
 
 export const titleOf = (one) => one.title || base(one.cwd) || one.id.slice(0, 8)
+
+const money = (cost) => cost == null ? '' : cost < 0.005 ? '<$0.01' : `$${cost.toFixed(2)}`
+
+// factsOf are what's known of a session; on a phone those that its head shows are left out.
+export const factsOf = (one, usage = one.usage) => el('dl', { class: 'facts' }, [
+  ['Agent', agentName(one.agent), 'in-head'], ['Folder', folderOf(one), 'in-head'], ['Machine', one.host, 'in-head'], ['Model', one.model],
+  ['Length', one.turns ? `${one.turns} turn${one.turns > 1 ? 's' : ''}` : ''], ['Cost', money(usage?.costUSD)],
+  ['Context', usage?.contextLeft == null ? '' : `${Math.round(usage.contextLeft)}% left`, 'named'], ['Subagents', one.subagents ? String(one.subagents) : '', 'named'],
+].map(([name, value, kind]) => value ? el('div', { class: kind }, el('dt', {}, name), el('dd', {}, value)) : null))
 
 const row = (one, shown) => el('li', {}, el('a', { class: `session is-${one.status} ${risky(one) ? 'is-risky' : ''}`, href: `#/session/${encodeURIComponent(one.id)}`, 'aria-current': one.id === shown ? 'page' : null },
   badge(one.agent, 'small', one.status),

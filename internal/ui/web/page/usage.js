@@ -1,6 +1,6 @@
 // Tokens and cost: today, the last days, plans and budgets.
-import { el, base, badge } from './dom.js'
-import { state, main, toast, agentName } from './state.js'
+import { el, base, badge, hueOf } from './dom.js'
+import { state, main, agentName } from './state.js'
 
 const dollars = (value) => value == null ? '–' : value > 0 && value < 0.005 ? '<$0.01' : value >= 1000 ? `$${Math.round(value).toLocaleString('en')}` : `$${value.toFixed(2)}`
 
@@ -36,7 +36,12 @@ const until = (time) => {
 const chart = (days) => {
   const most = Math.max(...days.map((d) => d.cost), 0.000001)
   return el('ol', { class: 'chart' }, days.map((d) => {
-    const bar = el('span', { class: 'bar' })
+    const bar = el('span', { class: 'bar' }, d.agents.map(({ name, cost }) => {
+      const piece = el('span', { class: 'of-agent' })
+      piece.style.setProperty('--hue', hueOf(name))
+      piece.style.flexGrow = cost
+      return piece
+    }))
     bar.style.setProperty('--part', d.cost / most)
     return el('li', {}, el('b', { 'aria-hidden': 'true' }, d.cost >= 10 ? `$${Math.round(d.cost)}` : d.cost ? dollars(d.cost) : '–'), bar, el('span', { class: 'hidden' }, `${d.date.toLocaleDateString('en', { weekday: 'long' })}: ${dollars(d.cost)}`), el('span', { 'aria-hidden': 'true' }, d.date.toLocaleDateString('en', { weekday: 'short' })))
   }))
@@ -46,16 +51,23 @@ const day = (date) => `${date.getFullYear()}-${String(date.getMonth() + 1).padSt
 
 export const usageView = async () => {
   const node = el('div', { class: 'plain usage' }, el('h1', {}, 'Usage'))
+  const boot = el('p', { class: 'boot', role: 'status' }, 'Loading…')
+  node.append(boot)
   main.replaceChildren(node)
   let said
   const first = new Date()
   first.setHours(0, 0, 0, 0)
   first.setDate(first.getDate() - 6)
-  try { said = await state.api.get(`/api/usage?since=${encodeURIComponent(first.toISOString())}`) } catch (failure) { return toast(failure.message) }
+  try { said = await state.api.get(`/api/usage?since=${encodeURIComponent(first.toISOString())}`) } catch (failure) { return boot.replaceWith(el('p', { class: 'error', role: 'alert' }, `Usage can’t be read: ${failure.message}`)) }
+  boot.remove()
   const { report, limits, budgets } = said
+  const by = (key, from = report.rows) => [...Map.groupBy(from.filter((row) => row[key]), (row) => row[key])].map(([name, rows]) => ({ name, ...add(rows) })).sort((a, b) => b.cost - a.cost || b.tokens - a.tokens)
   const add = (rows) => rows.reduce((sum, row) => ({ cost: sum.cost + (row.costUSD || 0), tokens: sum.tokens + tokens(row) }), { cost: 0, tokens: 0 })
   const days = Array.from({ length: 7 }, (_, i) => { const d = new Date(first); d.setDate(d.getDate() + i); return d })
-  const perDay = days.map((d) => ({ date: d, ...add(report.rows.filter((row) => row.day === day(d))) }))
+  const perDay = days.map((d) => {
+    const rows = report.rows.filter((row) => row.day === day(d))
+    return { date: d, ...add(rows), agents: by('agent', rows) }
+  })
   const today = perDay.at(-1)
   const all = add(report.rows)
   if (report.reading) node.append(el('p', { class: 'quiet-text', role: 'status' }, `Still reading your agents’ records: ${report.reading.files} of ${report.reading.of} files.`))
@@ -72,10 +84,14 @@ export const usageView = async () => {
       el('div', { class: 'line-top' }, el('b', {}, inWords(one.text)[0]), el('span', { class: 'amount' }, one.percent == null ? '' : one.costUSD == null ? `${Math.round(one.percent)}%` : `${dollars(one.costUSD)} · ${Math.round(one.percent)}%`)),
       one.percent == null ? null : meter(one.percent / 100), el('p', { class: 'quiet-text' }, one.lifted ? 'Lifted' : inWords(one.text)[1]), one.problem ? el('p', { class: 'quiet-text' }, one.problem) : null))))))
   }
-  const by = (key) => [...Map.groupBy(report.rows.filter((row) => row[key]), (row) => row[key])].map(([name, rows]) => ({ name, agent: rows[0].agent, ...add(rows) })).sort((a, b) => b.cost - a.cost || b.tokens - a.tokens)
+  const agent = (name) => { // in the colour it has in the chart
+    const swatch = el('span', { class: 'of-agent swatch' })
+    swatch.style.setProperty('--hue', hueOf(name))
+    return [swatch, agentName(name)]
+  }
   const rows = (title, all, name, columns) => all.length ? el('tbody', {}, el('tr', {}, el('th', { scope: 'rowgroup' }, title), (columns || ['', '']).map((one) => el('td', {}, one))),
     all.slice(0, 8).map((one) => el('tr', {}, el('th', { scope: 'row' }, name(one.name)), el('td', {}, short(one.tokens)), el('td', {}, dollars(one.cost))))) : null
-  if (report.rows.length) node.append(group('Where it went in the last 7 days', el('div', { class: 'list' }, el('table', {}, el('caption', { class: 'hidden' }, 'By agent, project and model'), rows('Agents', by('agent'), agentName, ['Tokens', 'Cost']), rows('Projects', by('project'), base), rows('Models', by('model'), (name) => name)))))
+  if (report.rows.length) node.append(group('Where it went in the last 7 days', el('div', { class: 'list' }, el('table', {}, el('caption', { class: 'hidden' }, 'By agent, project and model'), rows('Agents', by('agent'), agent, ['Tokens', 'Cost']), rows('Projects', by('project'), base), rows('Models', by('model'), (name) => name)))))
   if (report.unpriced?.length) node.append(el('p', { class: 'quiet-text' }, `Without a price: ${report.unpriced.join(', ')}`))
   node.append(el('p', { class: 'quiet-text' }, `List prices of ${report.prices}. Set budgets in a terminal: `, el('code', {}, 'hookmux usage budget')))
 }
