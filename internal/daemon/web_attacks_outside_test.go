@@ -131,7 +131,7 @@ func TestWebAttacksFromOutside(t *testing.T) {
 		{"our name in letters that look like it", func() (int, string) {
 			return raw("GET / HTTP/1.1\r\nHost: l\xd0\xbecalhost:" + at.Port() + "\r\n\r\n")
 		}, 400},
-		{"HTTP/2 without asking", func() (int, string) { return raw("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") }, 505},
+		{"HTTP/2 without asking", func() (int, string) { return raw("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") }, 421},
 		{"the stream as a WebSocket", func() (int, string) {
 			return raw("GET /api/stream HTTP/1.1\r\nHost: " + at.Host + "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n")
 		}, 401},
@@ -186,7 +186,7 @@ func TestWebAttacksFromOutside(t *testing.T) {
 		{"behind a sign that isn't seen and is a letter", bytesOf("/api/send", `{"session":"s1","text":"\u3164!rm -rf ~"}`), 403},
 		{"behind an accent of nothing", bytesOf("/api/send", `{"session":"s1","text":"\ufe0f\u0301/permissions"}`), 403},
 		{"on a line of its own", bytesOf("/api/send", `{"session":"s1","text":"go on\n\u2800 !rm -rf ~"}`), 403},
-		{"a byte that's no character", bytesOf("/api/send", "{\"session\":\"s1\",\"text\":\"\xff!rm -rf ~\"}"), 400},
+		{"a byte that's no character", bytesOf("/api/send", "{\"session\":\"s1\",\"text\":\"\xff!rm -rf ~\"}"), 403},
 		{"a key in a text", bytesOf("/api/send", `{"session":"s1","text":"go on\u001b[Z"}`), 400},
 		{"Enter in a text", bytesOf("/api/send", `{"session":"s1","text":"go on\r1\r"}`), 400},
 	}
