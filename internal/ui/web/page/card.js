@@ -178,7 +178,8 @@ const ruleNodes = (request) => {
   return what ? [`${what} `, el('code', {}, to)] : ruleText(request)
 }
 
-const place = (folder) => el('p', { class: 'fact' }, icon('folder'), el('span', { class: 'hidden' }, 'in '), el('code', {}, folder))
+// runsIn says in which folder.
+const runsIn = (folder) => el('p', { class: 'fact' }, icon('folder'), el('span', { class: 'hidden' }, 'in '), el('code', {}, folder))
 
 // body draws the card's lines, those of one kind together. A line is left out only if a
 // control shows the same, and what a button would save if this device has no buttons.
@@ -238,7 +239,7 @@ const body = (request, may) => {
         if (looked) nodes.push(el('p', { class: 'risk' }, icon('shield'), el('span', {}, el('b', {}, looked[1]), ' wants you to look: ', looked[2])))
         else if (text === `in ${request.cwd}` && inHead(request)) continue
         else if (text.startsWith('in /') && hasCommand(request) && !folder) { folder = text === `in ${request.cwd}` ? folderOf(request) : text.slice(3); continue }
-        else if (text.startsWith('in /')) nodes.push(place(text.slice(3)))
+        else if (text.startsWith('in /')) nodes.push(runsIn(text.slice(3)))
         else if (text.startsWith('file: ')) {
           file = el('div', { class: 'file' }, el('p', { class: 'file-name' }, el('span', { title: text.slice(6) }, path(text.slice(6), request))))
           nodes.push(file)
@@ -252,7 +253,7 @@ const body = (request, may) => {
     }
     file = null
   }
-  if (folder) nodes.push(place(folder))
+  if (folder) nodes.push(runsIn(folder))
   return nodes
 }
 

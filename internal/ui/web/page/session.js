@@ -15,7 +15,6 @@ const build = (id) => {
   open = { id, events: [], found: [], first: '', last: '', detail: null, search: '', seen: '', fresh: true }
   const own = open
   open.back = el('a', { class: 'back', 'aria-label': 'Back to the sessions' }, icon('back'))
-  open.head = el('div', { class: 'one-head' }, open.back)
   open.facts = el('div')
   open.notes = el('div', { class: 'one-notes' })
   open.requests = el('div', { class: 'cards' })
@@ -32,6 +31,7 @@ const build = (id) => {
     drawEvents()
   }
   own.seek = el('button', { type: 'button', class: 'seek', 'aria-label': 'Search the timeline', 'aria-expanded': 'false', onclick: seek }, icon('search'))
+  open.head = el('div', { class: 'one-head' }, open.back, open.seek)
   const text = el('textarea', { rows: 1, placeholder: 'Message this session', 'aria-label': 'Message this session' })
   // say does something to the session, with the PIN that approvals ask for if there's one:
   // the agent takes a text for your word, too.
@@ -95,13 +95,13 @@ const drawHead = () => {
   const mark = JSON.stringify([one && [titleOf(one), status, one.cwd, one.host, one.unasked, state.device?.scope], facts?.textContent, open.detail?.resume, open.detail?.noResume])
   if (mark === open.mark) return
   open.mark = mark
-  // The link stays where it is: what you press isn't taken away under your finger.
-  while (open.head.lastChild !== open.back) open.head.lastChild.remove()
-  if (!one) return open.head.append(el('h1', { class: 'hidden' }, 'A session'))
-  open.head.append(badge(one.agent, 'small', status),
+  // The link and the button stay: what you press isn't taken away under your finger.
+  while (open.back.nextSibling !== open.seek) open.back.nextSibling.remove()
+  if (!one) return open.seek.before(el('h1', { class: 'hidden' }, 'A session'))
+  open.seek.before(badge(one.agent, 'small', status),
     el('div', { class: 'one-title' }, el('h1', {}, titleOf(one)),
       el('p', { class: 'where bits' }, el('span', { class: `state ${status}` }, statusWords[status] || status), el('span', { class: 'only-wide' }, agentName(one.agent)), el('span', { class: 'folder', title: one.cwd }, folderOf(one)), one.host ? el('span', { class: 'host' }, one.host) : null)),
-    el('span', { class: `pill ${status}` }, statusWords[status] || status), open.seek)
+    el('span', { class: `pill ${status}` }, statusWords[status] || status))
   open.facts.replaceChildren(facts)
   open.notes.replaceChildren(...[
     one.unasked ? el('p', { class: 'risk' }, icon('shield'), one.unasked === 'bypass' ? 'Runs calls without asking anybody' : 'A model decides instead of you') : null,
