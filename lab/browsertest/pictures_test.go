@@ -245,7 +245,7 @@ func (w *world) denyAll(calls []chan string) {
 }
 
 // inDocs are the pictures that README and docs show.
-var inDocs = map[string]string{"inbox-390-light": "web-inbox", "inbox-1440-dark": "web-desktop", "session-390-dark": "web-session"}
+var inDocs = map[string]string{"inbox-390-light": "web-inbox", "change-1440-dark": "web-desktop", "session-390-dark": "web-session"}
 
 // sizes are those of a phone and of a desktop, with how many pixels a point has in docs.
 var sizes = []struct{ width, height, scale int64 }{{390, 844, 3}, {1440, 900, 2}}
