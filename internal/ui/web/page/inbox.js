@@ -174,7 +174,6 @@ export const homeView = (meant, redraw) => {
   if (home.away !== away) { home.away = away; settle(home.cards) } // the buttons come and go
   home.empty.hidden = list.length > 0 && !away
   home.empty.classList.toggle('strip', list.length > 0)
-  home.top.classList.toggle('only-wide', !list.length)
   home.turns.hidden = list.length < 2
   if (list.length && home.head.parentNode !== home.top) home.top.prepend(home.head)
   if (!list.length && home.head.parentNode !== home.empty) home.mark.after(home.head)
