@@ -274,4 +274,7 @@ func (w *world) audit(what string) {
 		}
 	}
 	w.resize(390, 844, "light")
+	// What the other size moved takes no click for a moment.
+	w.run("as before", chromedp.Evaluate(`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))`, nil,
+		func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }), chromedp.WaitNotPresent(".settling", chromedp.ByQuery))
 }
