@@ -150,6 +150,52 @@ func TestLostFilesLoseNothing(t *testing.T) {
 	}
 }
 
+// Whoever removes a file and the copy of what was accepted of it loosens nothing: everything counts as lost then, which
+// switches all built-in guards on. A copy that is gone alone is made again from the file.
+func TestLostCopies(t *testing.T) {
+	for name, tt := range map[string]struct {
+		remove func(h *home) error
+		want   State
+	}{
+		"the copy": {func(h *home) error { return os.RemoveAll(filepath.Join(h.options.State, contentsDir)) }, Accepted},
+		"the copy and the file": {func(h *home) error {
+			return errors.Join(os.Remove(h.file), os.RemoveAll(filepath.Join(h.options.State, contentsDir)))
+		}, Lost},
+		"the copy, and the file says something else": {func(h *home) error {
+			return errors.Join(os.WriteFile(h.file, []byte("b\n"), 0o600), os.RemoveAll(filepath.Join(h.options.State, contentsDir)))
+		}, Lost},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHome(t)
+			h.write(h.file, "a\nno x\n")
+			s, _ := h.open()
+			if _, err := s.Accept(""); err != nil {
+				t.Fatal(err)
+			}
+			if err := tt.remove(h); err != nil {
+				t.Fatal(err)
+			}
+			s, f := h.open()
+			if got, _, problem := s.State(); got != tt.want || (problem == nil) != (tt.want == Accepted) {
+				t.Errorf("the state is %q, problem %v; want %q", got, problem, tt.want)
+			}
+			if tt.want == Accepted {
+				h.wantForce(f, "a\nno x\n")
+				return
+			}
+			if what, _ := s.Describe(); !strings.Contains(what, "all built-in guards block") {
+				t.Errorf("status says %q, want that all built-in guards block", what)
+			}
+			if _, err := s.Accept(""); err != nil {
+				t.Fatal(err)
+			}
+			if got, _, problem := s.State(); got != Accepted || problem != nil {
+				t.Errorf("once accepted again: %q, %v; want %q", got, problem, Accepted)
+			}
+		})
+	}
+}
+
 func TestOnlyWhatWasSeenIsTaken(t *testing.T) {
 	h := newHome(t)
 	s, f := h.open()

@@ -61,10 +61,10 @@ func (f *File) Read() (View, bool) {
 	}
 	k := s.now.Files[f.path]
 	have, lost := s.contents.read(k.inForce())
-	basis := s.now.State
 	if lost != nil {
-		s.problem, basis = lost, Lost
+		s.lose(lost)
 	}
+	basis := s.now.State
 	view := View{Live: live, LiveErr: err}
 	view.Accepted, _ = s.contents.read(k.Accepted) // what is gone was not accepted
 	view.Waits = err != nil || live == nil != (k.Accepted == "") || live != nil && hashOf(live) != k.Accepted

@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -105,7 +106,36 @@ func Open(opt Options) *Store {
 		checks: map[string]func([]byte) error{},
 	}
 	s.now = s.readRecord()
+	s.findLostContents()
 	return s
+}
+
+// findLostContents makes the whole state a lost one where the copy of something in force is gone: nobody knows what it
+// refused.
+func (s *Store) findLostContents() {
+	for _, path := range slices.Sorted(maps.Keys(s.now.Files)) {
+		hash := s.now.Files[path].inForce()
+		if hash == "" || s.now.State != Accepted {
+			continue
+		}
+		if _, err := os.Lstat(s.contents.file(hash)); err == nil {
+			continue
+		}
+		if live, _, err := s.sourceOf(path).Read(); err == nil && live != nil && hashOf(live) == hash {
+			s.contents.keep(live)
+			continue
+		}
+		s.lose(fmt.Errorf("the accepted copy of %s is gone", path))
+	}
+}
+
+// lose notes that something that was accepted is gone. The caller holds the lock, or is the only one.
+func (s *Store) lose(why error) {
+	s.problem = why
+	if s.now.State == Accepted {
+		s.now.State = Lost
+		s.version++
+	}
 }
 
 // readRecord reads the record, or says what is there instead.
