@@ -6,12 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 	"github.com/hookmux/hookmux/internal/platform/shellquote"
+	"github.com/hookmux/hookmux/internal/policy/shell/foreign"
 )
 
 // InputPaths are paths found in the raw input of a tool nobody knows: an MCP
@@ -43,8 +48,10 @@ func ReadInput(call *Call) InputPaths {
 		if named {
 			readCommands(call)
 			if !toolWrites(call.ToolName) { // nobody said what it does with the paths it names
-				out.Reads = call.Writes
+				out.Reads = slices.Clone(call.Writes)
 			}
+			r := inputReader{call: call, out: &out, writes: toolWrites(call.ToolName)}
+			r.addPieces()
 			return out
 		}
 	case "shell":
@@ -78,8 +85,10 @@ func ReadInput(call *Call) InputPaths {
 	case "search":
 	case "file_read", "file_write", "file_edit":
 		out.Unreadable = "" // the decoder says so of a call
+		r.addPieces()
 	default:
 		addListed(call)
+		r.addPieces()
 	}
 	return out
 }
@@ -212,7 +221,7 @@ func isCommandKey(key string) bool {
 func typesText(tool string) bool {
 	return nameHas(tool, "send_text", "sendtext", "send-text", "send_keys", "sendkeys", "send-keys", "send_key", "send_input",
 		"sendinput", "send-input", "stdin", "type_text", "typetext", "terminal", "tmux", "pty", "keystroke", "write_process", "shell", "console", "__type",
-		"write-process", "run_in_", "paste")
+		"write-process", "run_in_", "paste", "interact", "to_process", "process_input")
 }
 
 // isTypedKey reports whether a member of this name holds text that is typed.
@@ -351,6 +360,12 @@ func (r *inputReader) takeText(key, v string) bool {
 		if cell, text, found := strings.Cut(v, "\n"); found && isShellCell(cell) {
 			r.call.Commands = append(r.call.Commands, text)
 		}
+		if text := notebookShell(v); text != "" {
+			r.call.Commands = append(r.call.Commands, text)
+		}
+		if nameHas(r.call.ToolName, "repl") { // what it hands to tools of the agent
+			r.call.Commands = append(r.call.Commands, foreign.StringLiterals(v)...)
+		}
 	case isCommandKey(key), r.types && isTypedKey(key):
 		if r.call.ToolKind == "search" {
 			return true
@@ -364,22 +379,136 @@ func (r *inputReader) takeText(key, v string) bool {
 		}
 		// A new slice: the caller's must not grow under its feet.
 		r.call.Commands = append(r.call.Commands[:len(r.call.Commands):len(r.call.Commands)], v)
-	case r.namesPath(key), r.call.ToolKind != "search" && isPathText(key, v):
-		if v == "" || len(v) > maxPath || strings.Contains(v, "\n") {
-			return true
-		}
-		if len(r.out.Reads)+len(r.out.Writes) >= maxPaths {
-			r.out.Unreadable = fmt.Sprintf("its input has more than %d paths", maxPaths)
-			return false
-		}
-		v = strings.TrimPrefix(v, "file://")
-		if r.writes && r.call.ToolKind != "search" {
-			r.out.Writes = append(r.out.Writes, v)
-		} else {
-			r.out.Reads = append(r.out.Reads, v)
-		}
+	case r.namesPath(key), r.call.ToolKind != "search" && (isPathText(key, v) || r.writes && !contentKeys[key] && hiddenPath.MatchString(v)):
+		return r.addPath(v)
 	}
 	return true
+}
+
+// addPath notes a path; false says that there are too many.
+func (r *inputReader) addPath(v string) bool {
+	if v == "" || len(v) > maxPath || strings.Contains(v, "\n") {
+		return true
+	}
+	if len(r.out.Reads)+len(r.out.Writes) >= maxPaths {
+		r.out.Unreadable = fmt.Sprintf("its input has more than %d paths", maxPaths)
+		return false
+	}
+	v = pathOfURI(v)
+	if r.writes && r.call.ToolKind != "search" {
+		r.out.Writes = append(r.out.Writes, v)
+	} else {
+		r.out.Reads = append(r.out.Reads, v)
+	}
+	return true
+}
+
+// pathOfURI returns the path of a file: address, and anything else as it is.
+func pathOfURI(v string) string {
+	if len(v) < len("file:") || !strings.EqualFold(v[:len("file:")], "file:") {
+		return v
+	}
+	if address, err := url.Parse(v); err == nil && address.Path != "" {
+		return address.Path
+	}
+	return strings.TrimPrefix(v[len("file:"):], "//")
+}
+
+// maxFolders bounds how many folders the names in an input are joined to.
+const maxFolders = 16
+
+// addPieces adds the paths that an input names in pieces: folders in some members and names in others, of the same
+// object or of those within it.
+func (r *inputReader) addPieces() {
+	if len(r.call.Input) == 0 || len(r.call.Input) > maxInput || bytes.Count(r.call.Input, []byte(`":`)) < 2 {
+		return
+	}
+	var input any
+	if json.Unmarshal(r.call.Input, &input) != nil {
+		return
+	}
+	type place struct {
+		value   any
+		folders []string
+	}
+	for open := []place{{value: input}}; len(open) > 0; {
+		at := open[len(open)-1]
+		open = open[:len(open)-1]
+		switch v := at.value.(type) {
+		case []any:
+			for _, one := range v {
+				open = append(open, place{one, at.folders})
+			}
+		case map[string]any:
+			folders := foldersIn(v, at.folders)
+			for _, key := range slices.Sorted(maps.Keys(v)) {
+				switch v[key].(type) {
+				case []any, map[string]any:
+					open = append(open, place{v[key], folders})
+				}
+				if !isNameKey(key) {
+					continue
+				}
+				for _, name := range textsOf(v[key]) {
+					for _, folder := range folders {
+						if name != folder && !path.IsAbs(name) && !r.addPath(path.Join(folder, name)) {
+							return
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// foldersIn returns the folders that the members of an object may name, below those of the objects around it, too.
+func foldersIn(members map[string]any, around []string) []string {
+	var here []string
+	for _, key := range slices.Sorted(maps.Keys(members)) {
+		for _, folder := range textsOf(members[key]) {
+			// A relative path is a file's as often as a folder's.
+			if isFolderKey(key) && (!nameHas(key, "path", "uri") || path.IsAbs(folder) || folder[0] == '~' || hiddenPath.MatchString(folder)) {
+				here = append(here, folder)
+			}
+		}
+	}
+	out := slices.Concat(around, here)
+	for _, above := range slices.Clone(out) {
+		for _, below := range here {
+			if above != below && !path.IsAbs(below) {
+				out = append(out, path.Join(above, below))
+			}
+		}
+	}
+	return out[:min(len(out), maxFolders)]
+}
+
+// textsOf returns a text, or those in a list, that may be a path.
+func textsOf(value any) []string {
+	words := wordList(value)
+	if text, ok := value.(string); ok {
+		words = []string{text}
+	}
+	var out []string
+	for _, word := range words {
+		if word != "" && len(word) <= 512 && !strings.Contains(word, "\n") && !strings.Contains(word, "://") ||
+			strings.HasPrefix(word, "file:") {
+			out = append(out, pathOfURI(word))
+		}
+	}
+	return out[:min(len(out), maxFolders)]
+}
+
+// isFolderKey reports whether a member of this name may hold a folder.
+func isFolderKey(key string) bool {
+	return nameHas(key, "dir", "folder", "root", "base", "cwd", "parent", "prefix", "location", "workspace", "path", "uri",
+		"repo", "project")
+}
+
+// isNameKey reports whether a member of this name may hold the name of a file.
+func isNameKey(key string) bool {
+	return nameHas(key, "name", "file", "path", "rel", "entr", "leaf", "item", "doc", "target", "resource", "uri", "key", "to",
+		"dest", "dir")
 }
 
 // isCodeKey reports whether a member holds code.
@@ -396,6 +525,36 @@ func isShellCell(line string) bool {
 	return false
 }
 
+// notebookLine is a line of a notebook's cell that a shell runs, or that goes to a folder or writes a file.
+var notebookLine = lazyregexp.New(`^\s*(?:[\w.,\[\]'" ]+=\s*)?(?:(!!?|%%?(?:sx|system|bash|sh|script\s+\w+)\s)\s*(.+)|%(cd|pushd)\s+(.+)|` +
+	`%%(?:writefile|file)\s+(?:-a\s+)?(\S+)|%(?:save|logstart|notebook|history\s.*-f)\s+(?:-\S+\s+)*(\S+))`)
+
+// notebookShell says in shell what the lines of a notebook's cell do that are no Python: "!command", "%cd folder",
+// "%%writefile file". Code of the cell follows them, where there is a folder to follow them to.
+func notebookShell(cell string) string {
+	if !strings.ContainsAny(cell, "!%") {
+		return ""
+	}
+	var out []string
+	moved := false
+	for line := range strings.Lines(cell) {
+		m := notebookLine.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
+		switch {
+		case m == nil:
+		case m[2] != "":
+			out = append(out, m[2])
+		case m[4] != "":
+			out, moved = append(out, "cd "+m[4]), true
+		default:
+			out = append(out, "tee "+m[5]+m[6])
+		}
+	}
+	if moved {
+		out = append(out, shellquote.Line([]string{"python3", "-c", cell}))
+	}
+	return strings.Join(out, "\n")
+}
+
 // isPathText reports whether a text is a whole path, whatever its member is called.
 func isPathText(key, v string) bool {
 	switch key {
@@ -403,8 +562,11 @@ func isPathText(key, v string) bool {
 		return false // what is looked for or talked about
 	}
 	return !contentKeys[key] && len(v) > 1 && (v[0] == '/' || strings.HasPrefix(v, "~/") || strings.HasPrefix(v, "$HOME/") ||
-		strings.HasPrefix(v, "file:///"))
+		strings.HasPrefix(v, "file:/"))
 }
+
+// hiddenPath is a path with a hidden name in it, and no text.
+var hiddenPath = lazyregexp.New(`^(?:[\w.@+-]+/)*\.[\w-][\w.@+/-]*$`)
 
 // namesPath reports whether a member of this name holds a path or a pattern of
 // paths.
