@@ -15,6 +15,13 @@ func vimText(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
 	in := c.startedBy(name)
 	args := run.Argv[1:]
+	folder := "" // a shell command that goes where the editor went
+	walk := func(line string) {
+		walkVimCommand(w, folder, line, in)
+		if to := foreign.VimFolder(line); to != "" && len(folder) < maxValue {
+			folder += to
+		}
+	}
 	for i, a := range args {
 		text, ok := strings.CutPrefix(a.Text, "+")
 		for _, option := range [...]string{"-c", "--cmd"} {
@@ -26,7 +33,7 @@ func vimText(w *walker, name string, run Run, c inherited, _ int) bool {
 			text, ok = glued, true
 		}
 		if ok {
-			walkVimCommand(w, text, in)
+			walk(text)
 		}
 		if a.Text == "-l" && i+1 < len(args) && name == "nvim" {
 			if code, known := textOfFile(w, args[i+1]); known {
@@ -36,28 +43,28 @@ func vimText(w *walker, name string, run Run, c inherited, _ int) bool {
 		if a.Text == "-S" && i+1 < len(args) {
 			script, _ := textOfFile(w, args[i+1])
 			for _, line := range strings.Split(script, "\n") {
-				walkVimCommand(w, line, in)
+				walk(line)
 			}
 		}
 	}
 	if text, ok := w.known.stdinOf(c.reader(), 0); ok {
 		for _, line := range strings.Split(text, "\n") {
-			if strings.Contains(line, "!") && w.takeStep() {
-				walkVimCommand(w, line, in)
+			if w.takeStep() {
+				walk(line)
 			}
 		}
 	}
 	return true
 }
 
-// walkVimCommand follows one command line of vim or ed.
-func walkVimCommand(w *walker, text string, c inherited) {
+// walkVimCommand follows one command line of vim or ed, in the folder that a command before it goes to.
+func walkVimCommand(w *walker, folder, text string, c inherited) {
 	text = strings.TrimLeft(text, ": ")
 	if program, code := foreign.VimCode(text); program != "" {
 		w.resolveRun(Run{Argv: literalWords([]string{program, "-c", code})}, c, 0)
 	}
 	for _, command := range foreign.VimFiles(text, maxLoop) {
-		w.tryText(command, c)
+		w.tryText(folder+command, c)
 	}
 	for _, call := range programs.VimCalls {
 		if strings.Contains(text, call) {

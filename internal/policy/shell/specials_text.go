@@ -19,6 +19,15 @@ func makeText(w *walker, name string, run Run, c inherited, _ int) bool {
 	self := len(w.out.Runs) - 1
 	in := c.startedBy(name)
 	args := run.Argv[1:]
+	dirs := w.dirs
+	defer func() { w.dirs = dirs }()
+	for i := range args {
+		for _, option := range [...]string{"-C", "--directory"} {
+			if dir, ok := optionValue(args, i, option); ok && len(w.dirs) < maxDirs {
+				w.dirs = append(w.dirs[:len(w.dirs):len(w.dirs)], Word{Text: dir, Bare: dir, Tilde: strings.HasPrefix(dir, "~")})
+			}
+		}
+	}
 	walkMakeArguments(w, args, in)
 	named := false
 	for i, a := range args {
@@ -141,12 +150,20 @@ func debuggerText(w *walker, name string, run Run, c inherited, _ int) bool {
 	return true
 }
 
-// sedText reads the e command and the e flag of s, which run text.
+// sedText reads the e command and the e flag of s, which run text, and the files that w writes.
 func sedText(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
 	in := c.startedBy(name)
 	for _, script := range foreign.SedScripts(textsOf(run.Argv[1:])) {
-		if !strings.ContainsRune(script, 'e') || len(script) > maxValue {
+		if len(script) > maxValue {
+			continue
+		}
+		if strings.ContainsAny(script, "wWrR") {
+			for _, command := range foreign.SedFiles(script, maxLoop) {
+				w.tryText(command, in)
+			}
+		}
+		if !strings.ContainsRune(script, 'e') {
 			continue
 		}
 		for _, text := range foreign.SedCommands(script, maxLoop) {
@@ -185,8 +202,9 @@ func tclText(w *walker, name string, run Run, c inherited, _ int) bool {
 	}
 	text = strings.NewReplacer("$env(HOME)", "$HOME", "$::env(HOME)", "$HOME").Replace(text)
 	in := c.startedBy(name)
+	to := foreign.TclFolder(text)
 	for _, command := range foreign.TclFiles(text, maxLoop) {
-		w.tryText(command, in)
+		w.tryText(to+command, in)
 	}
 	for _, command := range foreign.TclCommands(text, maxLoop) {
 		given := splitBlanks(command)

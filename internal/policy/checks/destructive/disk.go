@@ -181,7 +181,7 @@ func codeRule(x *scope, r *shell.Run) {
 			return
 		}
 	}
-	for _, lit := range facts.QuotedIn(text) {
+	for _, lit := range append(facts.QuotedIn(text), x.NamesInCode(r, text)...) {
 		if lit == "" || !strings.HasPrefix(lit, "/") && !strings.HasPrefix(lit, "~") && !strings.HasPrefix(lit, ".") {
 			continue
 		}

@@ -8,12 +8,12 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-var writesInCode = []string{"write", "'w'", `"w"`, "'a'", `"a"`, "'w+'", "dump", "unlink", "remove", "rename",
-	"rmSync", "truncate", "copyfile", "copyFile", "replace(", "rmtree", "shutil.", "File.open", "appendFile"}
+// changesInCode change files besides what facts.CodeWrites knows.
+var changesInCode = []string{"unlink", "remove", "rmSync", "rmtree", "shutil.", "Remove-Item", "delete("}
 
-// linksInCode give a file a second name.
+// linksInCode give a file a second name, or another one.
 var linksInCode = []string{"os.link", "os.symlink", "symlink", "link_to(", "hardlink", "linkSync", "fs.link", "link(",
-	"File.link"}
+	"File.link", "rename", "move("}
 
 // checkCode refuses python3 -c and the like that name our files and write.
 func (t *Checker) checkCode(x *scope, r *shell.Run) {
@@ -32,8 +32,8 @@ func (t *Checker) checkCode(x *scope, r *shell.Run) {
 	if t.daemon != "" && strings.Contains(text, "kill") && hasNumber(text, t.daemon) {
 		x.Report.Add("daemon", r.Name(), r.Name()+" code stops the daemon")
 	}
-	writes, deletes := false, false
-	for _, w := range writesInCode {
+	writes, deletes := facts.CodeWrites(text), false
+	for _, w := range changesInCode {
 		writes = writes || strings.Contains(text, w)
 	}
 	if strings.HasSuffix(r.Name(), "awk") {
@@ -49,30 +49,16 @@ func (t *Checker) checkCode(x *scope, r *shell.Run) {
 	if !writes && !deletes {
 		return
 	}
-	for _, p := range pathsIn(facts.QuotedIn(text)) {
+	for _, p := range x.CodePaths(r, text) {
 		if t.isOwned(p) || deletes && t.holdsOwned(x, p) {
 			x.Report.Add("write", r.Name(), fmt.Sprintf("%s code changes %s", r.Name(), p))
 			return
 		}
-	}
-}
-
-// pathsIn returns the literals, and what neighbours make when a program joins them
-// to one path: join('.claude', 'settings.json'), home + '/.claude/' + name.
-func pathsIn(lits []string) []string {
-	out := append([]string(nil), lits...)
-	for i := range lits {
-		joined, glued := lits[i], lits[i]
-		for j := i + 1; j < len(lits) && j < i+4; j++ {
-			if len(joined) > 1024 {
-				break
-			}
-			joined += "/" + strings.TrimPrefix(lits[j], "/")
-			glued += lits[j]
-			out = append(out, joined, glued)
+		if f, ok := startFileAt(x, p); ok && !r.Contained && !r.Remote {
+			x.Report.Add("launch", r.Name(), startReason(p, f))
+			return
 		}
 	}
-	return out
 }
 
 // hasNumber reports whether n stands in text with no digit beside it.

@@ -458,8 +458,10 @@ func (x *scope) secretInCode(r *shell.Run) {
 			x.Report.Add("read", r.Name(), fmt.Sprintf("%s code reads the files in %s", r.Name(), lit))
 			return
 		}
-		if what, ok := x.secretWord(lit); ok {
-			x.Report.Add("read", r.Name(), fmt.Sprintf("%s code reads %s (%s)", r.Name(), lit, what))
+	}
+	for _, name := range append(literals, x.NamesInCode(r, text)...) {
+		if what, ok := x.secretWord(name); ok {
+			x.Report.Add("read", r.Name(), fmt.Sprintf("%s code reads %s (%s)", r.Name(), name, what))
 			return
 		}
 	}

@@ -15,8 +15,29 @@ var (
 		`source)!?\s+([^!|\s][^|]*)`)
 	lispCall = lazyregexp.New(`\((delete-directory|delete-file|find-file|find-file-noselect|insert-file-contents|` +
 		`write-region|write-file|copy-file|rename-file|set-file-modes|insert-file)\s+(?:\([\w-]+\s+)?([^()]*)`)
-	tclDelete = lazyregexp.New(`\bfile\s+delete\s+((?:-\w+\s+)*)([^\n;\]}]+)`)
+	lispFolder = lazyregexp.New(`\((?:cd|setq default-directory)\s+(?:\([\w-]+\s+)?"([^"]+)"|\(default-directory\s+(?:\([\w-]+\s+)?"([^"]+)"`)
+	vimFolder  = lazyregexp.New(`^(?:silent!?\s+)?(?:(?:l|t)?cd|(?:l|t)?chd?i?r?)!?\s+(\S+)|\bchdir\(\s*(?:expand\()?\s*['"]([^'"]+)['"]`)
+	vimWrite   = lazyregexp.New(`\bwritefile\(.*,\s*(?:expand\()?\s*['"]([^'"]+)['"]`)
+	tclOpen    = lazyregexp.New(`\bopen\s+(\S+)\s+["{]?[wa]`)
+	tclFolder  = lazyregexp.New(`(?:^|[;\n{\[])\s*cd\s+([^\s;\]}]+)`)
+	tclDelete  = lazyregexp.New(`\bfile\s+delete\s+((?:-\w+\s+)*)([^\n;\]}]+)`)
 )
+
+// VimFolder returns a shell command that goes where a command line of Vim goes, with what leads on to the next; "" if it
+// stays.
+func VimFolder(text string) string {
+	return goTo(vimFolder.FindStringSubmatch(strings.TrimLeft(text, ": ")))
+}
+
+// goTo returns the shell command that goes to the folder that a pattern found.
+func goTo(found []string) string {
+	for _, folder := range found[min(len(found), 1):] {
+		if folder != "" {
+			return "cd " + folder + " && "
+		}
+	}
+	return ""
+}
 
 // VimFiles are shell commands for what a command line of Vim does to files.
 func VimFiles(text string, most int) []string {
@@ -27,6 +48,9 @@ func VimFiles(text string, most int) []string {
 			command = "rm -rf "
 		}
 		out = append(out, command+m[1])
+	}
+	for _, m := range vimWrite.FindAllStringSubmatch(text, most) {
+		out = append(out, "tee "+m[1])
 	}
 	if m := vimFile.FindStringSubmatch(strings.TrimLeft(text, ": ")); m != nil {
 		switch m[1][0] {
@@ -46,6 +70,7 @@ func VimFiles(text string, most int) []string {
 // LispFiles are shell commands for what Emacs Lisp does to files.
 func LispFiles(text string, most int) []string {
 	var out []string
+	to := goTo(lispFolder.FindStringSubmatch(text))
 	for _, m := range lispCall.FindAllStringSubmatch(text, most) {
 		names := StringLiterals(m[2])
 		if len(names) == 0 {
@@ -54,29 +79,35 @@ func LispFiles(text string, most int) []string {
 		name := names[len(names)-1]
 		switch m[1] {
 		case "delete-directory":
-			out = append(out, "rm -rf "+name)
+			out = append(out, to+"rm -rf "+name)
 		case "delete-file":
-			out = append(out, "rm -f "+name)
+			out = append(out, to+"rm -f "+name)
 		case "write-region", "write-file":
-			out = append(out, "tee "+name)
+			out = append(out, to+"tee "+name)
 		case "copy-file":
-			out = append(out, "cp "+name)
+			out = append(out, to+"cp "+name)
 		case "rename-file":
-			out = append(out, "mv "+name)
+			out = append(out, to+"mv "+name)
 		case "set-file-modes":
-			out = append(out, "chmod 000 "+name)
+			out = append(out, to+"chmod 000 "+name)
 		default:
-			out = append(out, "cat "+name)
+			out = append(out, to+"cat "+name)
 		}
 	}
 	return out
 }
+
+// TclFolder returns a shell command that goes where Tcl goes first; "" if it stays.
+func TclFolder(text string) string { return goTo(tclFolder.FindStringSubmatch(text)) }
 
 // TclFiles are shell commands for what Tcl does to files.
 func TclFiles(text string, most int) []string {
 	var out []string
 	for _, m := range tclDelete.FindAllStringSubmatch(text, most) {
 		out = append(out, "rm -rf "+m[2])
+	}
+	for _, m := range tclOpen.FindAllStringSubmatch(text, most) {
+		out = append(out, "tee "+m[1])
 	}
 	return out
 }

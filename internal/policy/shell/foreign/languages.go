@@ -122,6 +122,23 @@ func SedCommands(script string, most int) []string {
 	return out
 }
 
+// sedFile finds the file that w or W writes, also as a flag of s, and the one that r or R reads.
+var sedFile = lazyregexp.New(`(?m)(?:^|[;{}!\s\d$/,])([wWrR])\s+([^\s;}]+)|s([|,#/!:@%~^_])(?:[^\n]*?)[gpIiMm\d]*[gpIiMm\d|,#/!:@%~^_](w)\s+([^\s;}]+)`)
+
+// SedFiles returns shell commands for what a sed script does to files, at most so many.
+func SedFiles(script string, most int) []string {
+	var out []string
+	for _, m := range sedFile.FindAllStringSubmatch(script, most) {
+		switch m[1] + m[4] {
+		case "w", "W":
+			out = append(out, "tee "+m[2]+m[5])
+		default:
+			out = append(out, "cat "+m[2])
+		}
+	}
+	return out
+}
+
 // SedScripts returns the program texts on sed's command line.
 func SedScripts(args []string) []string {
 	var out []string
