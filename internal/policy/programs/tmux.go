@@ -100,6 +100,21 @@ func TmuxRunsOption(name string) bool {
 	return strings.HasPrefix(name, "command-alias")
 }
 
+// TmuxOptionTakesOver reports whether an option of tmux, also a shortened one, has every new pane run something, gives
+// commands another meaning, or lets programs ask the terminal behind tmux, whose answers are read as keys.
+func TmuxOptionTakesOver(name string) bool {
+	if strings.Contains(name, "#") { // a format, which may say any name
+		return true
+	}
+	name, _, _ = strings.Cut(name, "[")
+	for _, option := range [...]string{"allow-passthrough", "default-command", "default-shell", "command-alias"} {
+		if len(name) >= len("allow-p") && strings.HasPrefix(option, name) {
+			return true
+		}
+	}
+	return false
+}
+
 var tmuxKeyNames = map[string]string{
 	"Enter": "\n", "C-m": "\n", "C-M": "\n", "KPEnter": "\n", "C-j": "\n", "C-J": "\n", "Space": " ", "Tab": "\t",
 	"C-i":    "\t",

@@ -141,6 +141,9 @@ func walkTmuxCommand(w *walker, run Run, given []Word, c inherited, hops int) {
 		if len(operands) > 1 && programs.TmuxRunsOption(operands[0].Text) {
 			w.tryText(joinTexts(operands[1:]), c)
 		}
+		if len(operands) > 1 && programs.TmuxOptionTakesOver(operands[0].Text) {
+			w.recordRun(Run{Argv: append(literalWords([]string{"tmux", "set-option"}), operands...)}, c)
+		}
 	case programs.TmuxFiles:
 		for _, o := range operands {
 			walkTmuxFile(w, run, o.Text, c, hops+1)

@@ -69,7 +69,7 @@ func TestNestedRuns(t *testing.T) {
 		{"tmux bind k run 'x y'", []string{"tmux bind k run x y", "x y"}},
 		{"tmux bind k 'run \"x y\"'", []string{`tmux bind k run "x y"`, "x y"}},
 		{"tmux display -p '#(x y)'", []string{"tmux display -p #(x y)", "x y"}},
-		{"tmux set -g default-command 'x y'", []string{"tmux set -g default-command x y", "x y"}},
+		{"tmux set -g default-command 'x y'", []string{"tmux set -g default-command x y", "x y", "tmux set-option default-command x y"}},
 		{"tmux set -g mouse on", []string{"tmux set -g mouse on"}},
 		{"tmux menu a k 'run x' b l 'run y'", []string{"tmux menu a k run x b l run y", "x", "y"}},
 		{"tmux unknown-thing 'x y' '#{z y}'", []string{"tmux unknown-thing x y #{z y}", "x y"}},

@@ -91,7 +91,7 @@ var watchedWords = []string{
 	"crush.json", "allowlist", "managed-settings", "opencode.json", "disableallhooks", "--bare", "--safe-mode",
 	"--pure",
 	"tar ", "unzip ", "7z", "cpio", "patch ", " apply", " am ", "stow ", "chezmoi", "bwrap", "firejail",
-	"ppid", "usr1", "_debugprocess", "/mem", "--no-extensions", "-ne ", "--setting-sources", "--ignore-user-config", "home=",
+	"ppid", "getppid", ".ppid", "remote_exec", "usr1", "_debugprocess", "/mem", "--no-extensions", "-ne ", "--setting-sources", "--ignore-user-config", "home=",
 	// Where text is typed or run later, words may stand one by one.
 	"tmux", "tmate", "byobu", "screen", "zellij", "kitty", "kitten", "wezterm", "xdotool", "ydotool", "wtype", "dotool",
 	// What runs later.
@@ -226,6 +226,7 @@ func (t *Checker) CheckScript(s *facts.Scope) {
 		t.checkAgentStart(x, r)
 		t.checkProcessTool(x, r)
 		t.checkServices(x, r)
+		checkTmuxOption(x, r)
 		checkRemoval(x, r)
 		checkAgentCopy(x, r)
 		t.checkWriter(x, r)

@@ -49,7 +49,8 @@ func (t *Checker) checkProcessTool(x *scope, r *shell.Run) {
 	case programs.Is(name, programs.NameTool) && namesProgram(name, r.Args()):
 		say()
 		return
-	case name == "lldb" && facts.HasWord(facts.OptionValues(r.Args(), attachByName...), daemonNames...):
+	case programs.Is(name, programs.ProcessTool) &&
+		slices.ContainsFunc(attachedNames(r.Args()), func(n string) bool { return slices.Contains(daemonNames, path.Base(n)) }):
 		say()
 		return
 	}
@@ -74,8 +75,13 @@ func takesOverAgent(x *scope, r *shell.Run) bool {
 	name := r.Name()
 	if programs.IsInterpreter(name) {
 		text, _ := r.Code()
-		return strings.Contains(text, "_debugProcess") ||
-			facts.HasWord(r.Args(), "inspect") && facts.HasWord(r.Args(), "-p") && namesAgentProcess(x, r.Args())
+		if strings.Contains(text, "_debugProcess") || namesParent.MatchString(text) && entersProcess.MatchString(text) ||
+			facts.HasWord(r.Args(), "inspect", "debug", "debugpy", "pdb") && namesAgentProcess(x, r.Args()) {
+			return true
+		}
+	}
+	if !programs.Is(name, programs.ProcessTool) && !programs.Is(name, programs.NameTool) {
+		name = strings.TrimRight(name, "-.0123456789") // lldb-15
 	}
 	kills := strings.Contains(name, "kill")
 	if !kills && !programs.Is(name, programs.ProcessTool) && !programs.Is(name, programs.NameTool) {
@@ -83,13 +89,41 @@ func takesOverAgent(x *scope, r *shell.Run) bool {
 	}
 	if kills {
 		line := strings.ToUpper(facts.JoinArgs(r.Args())) + " "
-		if !strings.Contains(line, "USR1 ") && !strings.Contains(line, "-10 ") {
+		if !opensDebugger.MatchString(line) {
 			return false // it ends the agent
 		}
+	}
+	if slices.ContainsFunc(attachedNames(r.Args()), func(name string) bool { return agentByProgram()[path.Base(name)] != nil }) {
+		return true
 	}
 	byName := kills || programs.Is(name, programs.NameTool)
 	return namesAgentProcess(x, r.Args()) ||
 		byName && slices.ContainsFunc(r.Args(), func(a shell.Word) bool { return agentByProgram()[path.Base(a.Text)] != nil })
+}
+
+var (
+	// opensDebugger is the signal that opens the debugger of Node.js, among the words behind kill.
+	opensDebugger = lazyregexp.New(`USR1\b|(?:-|-S |-N |--SIGNAL[= ]|-SIGNAL[= ])10 `)
+	// namesParent is program text that asks which process started it.
+	namesParent = lazyregexp.New(`(?i)getppid|\bppid\b|parent_id|\bparent-pid`)
+	// entersProcess is program text that opens a debugger in another process, or changes its memory.
+	entersProcess = lazyregexp.New(`USR1|remote_exec|(?i:ptrace|pidfd_getfd|process_vm_writev|/mem\b|inject)|\bkill\w*\W[^;]*\b10\b`)
+	// attaches is a debugger's own command that takes a process by its name.
+	attaches = lazyregexp.New(`\battach\b.*?(?:-n|--name|--waitfor|-w)[= ]+(\S+)`)
+)
+
+// attachedNames returns the names of programs whose processes a debugger is to take.
+func attachedNames(args []shell.Word) []string {
+	var out []string
+	for _, w := range facts.OptionValues(args, attachByName...) {
+		out = append(out, w.Text)
+	}
+	for _, a := range args {
+		if m := attaches.FindStringSubmatch(a.Text); m != nil {
+			out = append(out, strings.Trim(m[1], `"'`))
+		}
+	}
+	return out
 }
 
 // namesAgentProcess reports whether words are the number of the process above the command,
@@ -98,6 +132,11 @@ func namesAgentProcess(x *scope, args []shell.Word) bool {
 	for _, a := range args {
 		if strings.Contains(a.Text, "$PPID") || strings.Contains(a.Text, "${PPID}") {
 			return true
+		}
+		for _, from := range x.Sources(a.From) { // ps -o ppid= -p $$
+			if strings.Contains(strings.ToLower(facts.JoinArgs(from.Args())), "ppid") {
+				return true
+			}
 		}
 		if known, _ := listedAgent(x, a); known != nil {
 			return true
@@ -249,6 +288,17 @@ func (t *Checker) runFindsDaemon(x *scope, from *shell.Run) bool {
 		}
 	}
 	return false
+}
+
+// checkTmuxOption refuses options of tmux that act at your keyboard or in your panes.
+func checkTmuxOption(x *scope, r *shell.Run) {
+	args := r.Args()
+	if r.Name() != "tmux" || len(args) < 3 || args[0].Text != "set-option" || !programs.TmuxOptionTakesOver(args[1].Text) ||
+		args[2].Text == "off" || args[2].Text == "0" || r.Contained || r.Remote {
+		return
+	}
+	x.Report.Add("launch", r.Head(), "sets "+args[1].Text+" in tmux, which changes what runs in your panes or answers for "+
+		"your keyboard; only the user should do that")
 }
 
 // stoppingVerbs are verbs of service managers that stop or change a service.

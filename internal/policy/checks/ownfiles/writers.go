@@ -334,8 +334,36 @@ func (c *writer) checkGit() {
 		}
 	case "config":
 		c.checkGitConfig(args, flags, paths)
+	case "clone":
+		c.fillClone(paths)
+	case "submodule", "subtree", "worktree":
+		if len(paths) > 1 && paths[0].Text == "add" {
+			if sub == "worktree" {
+				c.fillOwned(paths[1])
+			} else {
+				c.fillClone(append(paths[1:], facts.OptionValues(args, "-P", "--prefix")...))
+			}
+		}
 	}
 	c.write(facts.OptionValues(args, "-o", "--output", "--output-directory"))
+}
+
+// fillClone checks the folder into which a repository is copied: the second operand, or one of the repository's name.
+func (c *writer) fillClone(operands []shell.Word) {
+	switch {
+	case len(operands) > 1:
+		c.fillOwned(operands[1])
+	case len(operands) == 1 && !operands[0].Dynamic:
+		name := path.Base(strings.TrimSuffix(strings.TrimRight(operands[0].Text, "/"), ".git"))
+		c.fillOwned(shell.Word{Text: name, Bare: name})
+	}
+}
+
+// fillOwned checks a program that makes a folder and fills it.
+func (c *writer) fillOwned(dir shell.Word) {
+	if c.t.wordIsOwned(c.x, dir, c.r, true) {
+		c.x.Report.Add("write", c.r.Head(), fmt.Sprintf("%s may write anything into %s, where settings lie", c.r.Name(), dir.Text))
+	}
 }
 
 // checkGitConfig checks git config -f file key value, and settings for every
