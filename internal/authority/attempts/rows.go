@@ -320,6 +320,8 @@ var files = []Attempt{
 		Test: "internal/daemon.TestWithoutAcceptanceFilesOnlyRefuse"},
 	{Name: "a record of what was accepted that is gone or forged", Class: Files, On: Facts, End: Refused,
 		Test: "internal/pipeline/evaluate.TestAcceptedStateIsInForce"},
+	{Name: "settings removed together with the copy of what was accepted of them", Class: Files, On: Facts, End: Refused,
+		Test: "internal/selection/accepted.TestLostCopies"},
 	{Name: "settings that change while the user looks at them", Class: Files, On: Facts, End: Refused,
 		Test: "internal/selection/accepted.TestOnlyWhatWasSeenIsTaken"},
 	{Name: "damaged settings", Class: Files, On: Facts, End: Refused,
@@ -334,6 +336,14 @@ var files = []Attempt{
 
 // unreadable are attempts to say a call so that guards cannot read it.
 var unreadable = []Attempt{
+	{Name: "a path in pieces", Class: Unreadable, On: Facts, End: Refused,
+		Try: "a tool of an MCP server that takes a path in pieces (`{dir, name}`, `{root, paths}`, `{folder, changes: [{file}]}`), " +
+			"as an address (`file://localhost/…%2e…`) or in a member that nobody knows",
+		Test: "internal/policy/facts.TestPathsInPieces"},
+	{Name: "lines of a notebook", Class: Unreadable, On: Facts, End: Refused,
+		Try: "a notebook's lines that are no Python (`!command`, `x = !command`, `%cd`, `%sx`, `%%writefile`), and what a program " +
+			"of the agent's hands to its tools (`await bash('…')`)",
+		Test: "internal/policy/facts.TestCommandsOfCells"},
 	{Name: "a line of ACP that is not exactly one message: a lone carriage return, a byte order mark, two objects, " +
 		"members that stand twice", Class: Unreadable, On: Facts, End: Refused,
 		Test: "internal/protocols/acp.TestLinesThatAreNotOneMessageDoNotPass"},
@@ -462,21 +472,19 @@ var remaining = []Attempt{
 		Why: "the key is a file of yours. Without a PIN an unproven terminal is refused"},
 	{Name: "a tmux that asks for a moment", Class: Person, End: Passes,
 		Try: "`allow-passthrough` switched on for a moment, a query in a pane of its own, and `send-keys` to `hookmux up`",
-		Why: "tmux says which options are on now, not which were"},
+		Why: "tmux says which options are on now, not which were. guard.own-files denies the commands that switch it on, not " +
+			"a script that does"},
 	{Name: "a pattern for hidden names", Class: Guarded, End: Passes,
 		Try: "a pattern that only the disk resolves to a protected name (`mv ~/.loc[a]l x`, `cd ~/.cl*`), or to one that a " +
 			"rule names (`touch ~/canary?9`)",
 		Why: "a pattern is compared with the name as text, where both have a plain beginning in common"},
-	{Name: "code of other languages", Class: Guarded, End: Passes,
-		Try: "a file written by code that isn't Python's or Node's: `perl -e 'open …'`, `sed 'w FILE'`, `ed`, `script FILE`, " +
-			"julia, php, tcl, guile; or by any code after `cd ~/.claude`",
-		Why: "only some languages' ways to write are read, and their relative paths from the call's own folder"},
-	{Name: "other debuggers", Class: Guarded, End: Passes,
-		Try: "attaching otherwise than by `gdb -p`: `gdb -ex 'attach PID'`, `gdb FILE PID`, `lldb -p`, `strace -p` of a number",
-		Why: "a number doesn't say that it is an agent's, and a debugger's own commands aren't read"},
-	{Name: "a path in pieces", Class: Guarded, End: Passes,
-		Try: "an MCP tool that takes a folder and a name (`{root, path}`, `{dir, name}`) or a list of changes (`{changes: [{file}]}`)",
-		Why: "no shape says how a server joins them"},
+	{Name: "a name that code makes", Class: Guarded, End: Passes,
+		Try: "a protected file whose name code puts together from what isn't in it (a listing, a file, an encoding), or code of a " +
+			"language that nobody described",
+		Why: "code is searched for names, it isn't run"},
+	{Name: "a debugger by number", Class: Guarded, End: Passes,
+		Try: "a debugger attached to a number that it learned before (`gdb -p 4242`), or a tool that nobody described",
+		Why: "a number doesn't say that it's an agent's; the daemon's own is known"},
 	{Name: "a copy of the state folder", Class: Guarded, End: Passes,
 		Try: "`cp ~/.local/state/hookmux/* .` or `cat ~/.local/state/*/consent.*`, for the key",
 		Why: "it is a pattern or a folder that nothing names as a key; the key permits what security.md says"},
