@@ -148,7 +148,7 @@ chaos: build
 # Small changes of the code in packages that decide: their own tests must notice
 # 95% of those they reach, and reach 90% (lab/gen/mutate). MUTATED is what is asked.
 MUTATED ?= event hook internal/approvals/policy internal/approvals/ledger internal/authority internal/authority/actions \
-	internal/selection/trust internal/policy/guards internal/policy/facts internal/policy/rules internal/policy/clauderules \
+	internal/selection/trust internal/policy/guards internal/policy/facts internal/policy/rules internal/policy/claude \
 	internal/policy/checks/destructive internal/policy/checks/ownfiles internal/policy/checks/secrets internal/policy/shell
 
 mutate:

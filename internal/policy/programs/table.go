@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/hookmux/hookmux/internal/platform/embedjson"
+	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
 //go:embed programs.json
@@ -194,18 +195,70 @@ type SecretOption struct {
 // Claude is how Claude Code's own permission rules treat a program.
 type Claude struct {
 	Wrapper *ClaudeWrapper `json:"wrapper,omitempty" yaml:"wrapper"`
-	// Values are options before its subcommand that take the next word.
-	Values []string `json:"values,omitempty" yaml:"values"`
+	Passed  *ClaudePassed  `json:"passed,omitempty" yaml:"passed"`
 }
 
-// ClaudeWrapper is how Claude Code's deny and ask rules get past a program that starts
-// another one.
+// ClaudeWrapper says that deny and ask rules get past a program to the one it starts. Its
+// options are those of Program.Runs; here stands what differs.
 type ClaudeWrapper struct {
-	Values    []string `json:"values,omitempty" yaml:"values"`       // options that take the next word
-	Operands  int      `json:"operands,omitempty" yaml:"operands"`   // words before the command
-	Optional  bool     `json:"optional,omitempty" yaml:"optional"`   // the operands may be missing
-	Assigns   bool     `json:"assigns,omitempty" yaml:"assigns"`     // NAME=value may come before the command
-	PlainOnly bool     `json:"plainOnly,omitempty" yaml:"plainOnly"` // only without options
+	Operands int    `json:"operands,omitempty" yaml:"operands"` // words before the command, of a program without Runs
+	Optional bool   `json:"optional,omitempty" yaml:"optional"` // the operands may be missing
+	Passed   bool   `json:"passed,omitempty" yaml:"passed"`     // only as far as allow rules do
+	Prefix   bool   `json:"prefix,omitempty" yaml:"prefix"`     // only rules that are prefixes, and no further
+	Stops    string `json:"stops,omitempty" yaml:"stops"`       // an expression: first words that they don't get past
+	// Flags are options that they take for ones without a value.
+	Flags []string `json:"flags,omitempty" yaml:"flags"`
+
+	stops *lazyregexp.Regexp
+}
+
+// StopsAt reports whether the rules don't get past a wrapper with this first word.
+func (w *ClaudeWrapper) StopsAt(word string) bool { return w.Stops != "" && w.stops.MatchString(word) }
+
+// ClaudePassed says that allow rules look past a program.
+type ClaudePassed struct {
+	Options  string   `json:"options,omitempty" yaml:"options"`   // an expression
+	Values   []string `json:"values,omitempty" yaml:"values"`     // options that take the next word
+	Needed   bool     `json:"needed,omitempty" yaml:"needed"`     // an option must be there
+	Once     bool     `json:"once,omitempty" yaml:"once"`         // only one option
+	Operand  string   `json:"operand,omitempty" yaml:"operand"`   // an expression: the word before the command
+	Harmless bool     `json:"harmless,omitempty" yaml:"harmless"` // needs no rule if the command needs none
+
+	options, operand *lazyregexp.Regexp
+}
+
+// HasOption reports whether a word is an option that doesn't matter.
+func (c *ClaudePassed) HasOption(word string) bool {
+	return c.Options != "" && c.options.MatchString(word)
+}
+
+// TakesOperand reports whether a word may be the one before the command.
+func (c *ClaudePassed) TakesOperand(word string) bool { return c.operand.MatchString(word) }
+
+// ClaudePassedOf returns how allow rules look past a program, nil if they don't.
+func ClaudePassedOf(name string) *ClaudePassed {
+	if c := Of(name).Claude; c != nil {
+		return c.Passed
+	}
+	return nil
+}
+
+// ClaudeWrapper returns how deny and ask rules get past the program, nil if they don't.
+func (p *Program) ClaudeWrapper() *ClaudeWrapper {
+	if p.Claude == nil {
+		return nil
+	}
+	return p.Claude.Wrapper
+}
+
+func (c *Claude) prepare() {
+	whole := func(text string) *lazyregexp.Regexp { return lazyregexp.New("^(?:" + text + ")$") }
+	if w := c.Wrapper; w != nil && w.Stops != "" {
+		w.stops = whole(w.Stops)
+	}
+	if c.Passed != nil {
+		c.Passed.options, c.Passed.operand = whole(c.Passed.Options), whole(c.Passed.Operand)
+	}
 }
 
 // file is the form of programs.yaml.
@@ -241,6 +294,8 @@ type file struct {
 		Services []string `json:"services" yaml:"services"`
 		Packages []string `json:"packages" yaml:"packages"`
 	} `json:"vital" yaml:"vital"`
+	// Ways are the programs of which the shell reader finds what they run in a way of its own.
+	Ways map[string]string `json:"ways" yaml:"ways"`
 	// Languages are the interpreters of files, by their ending or their whole name.
 	Languages map[string]string `json:"languages" yaml:"languages"`
 	Programs  []*Program        `json:"programs" yaml:"programs"`
@@ -258,10 +313,11 @@ type builtinTable struct {
 	Table
 	file
 	images map[string]string // by the last part of an image's name
+	ways   map[string]string // by the program
 }
 
 var builtin = sync.OnceValue(func() *builtinTable {
-	t := &builtinTable{images: map[string]string{}}
+	t := &builtinTable{images: map[string]string{}, ways: map[string]string{}}
 	if err := embedjson.Unmarshal(compiled, &t.file); err != nil {
 		panic(fmt.Sprintf("programs.json is not what its test makes: %v", err))
 	}
@@ -277,8 +333,20 @@ var builtin = sync.OnceValue(func() *builtinTable {
 			}
 		}
 	}
+	for way, names := range t.Ways {
+		for name := range strings.FieldsSeq(names) {
+			t.ways[name] = way
+		}
+	}
 	return t
 })
+
+// WayOf returns the way in which the shell reader finds what a program runs, "" for that of
+// its entry.
+func WayOf(name string) string { return builtin().ways[name] }
+
+// Ways returns the names of all ways.
+func Ways() []string { return slices.Sorted(maps.Keys(builtin().Ways)) }
 
 // Builtin returns the table of the programs that hookmux knows itself.
 func Builtin() *Table { return &builtin().Table }
@@ -334,6 +402,9 @@ func (p *Program) prepare() error {
 		p.traits |= t
 	}
 	p.read = new(readOnce)
+	if p.Claude != nil {
+		p.Claude.prepare()
+	}
 	if p.Kind != "" && !slices.Contains(kinds, p.Kind) {
 		return fmt.Errorf("%s: there is no kind %q; there are %s", p.Names, p.Kind, joinKinds(kinds))
 	}

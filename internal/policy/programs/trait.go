@@ -41,9 +41,6 @@ const (
 	ClaudeHarmless
 	ClaudeXargs
 	ClaudeEvaluates
-	ClaudeNotReading
-	ClaudeChanges
-	ClaudeThrough
 )
 
 var traitNames = map[string]Trait{
@@ -55,8 +52,7 @@ var traitNames = map[string]Trait{
 	"process-tool": ProcessTool, "name-tool": NameTool, "plain-tool": PlainTool,
 	"recursive": Recursive, "whole-options": WholeOptions, "claude-shell": ClaudeShell,
 	"claude-reads": ClaudeReads, "claude-writes": ClaudeWrites, "claude-harmless": ClaudeHarmless,
-	"claude-xargs": ClaudeXargs, "claude-evaluates": ClaudeEvaluates, "claude-not-reading": ClaudeNotReading,
-	"claude-changes": ClaudeChanges, "claude-through": ClaudeThrough,
+	"claude-xargs": ClaudeXargs, "claude-evaluates": ClaudeEvaluates,
 }
 
 // Effect says what a subcommand does beyond the files it names.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/policy/clauderules"
+	"github.com/hookmux/hookmux/internal/policy/claude"
 )
 
 // maxAlternatives is how many rules one prefix_rule may become.
@@ -33,8 +33,8 @@ func PrefixRules(text string) Result {
 	}
 }
 
-var prefixDecisions = map[string]clauderules.List{"allow": clauderules.AllowList, "prompt": clauderules.AskList,
-	"forbidden": clauderules.DenyList}
+var prefixDecisions = map[string]claude.List{"allow": claude.AllowList, "prompt": claude.AskList,
+	"forbidden": claude.DenyList}
 
 func (r *Result) addPrefixRule(call namedCall) {
 	decision, why := "allow", ""
@@ -118,7 +118,7 @@ func expandPattern(pattern []any) ([][]string, Reason) {
 
 // examplesHold runs a rule's own examples against what became of it.
 func examplesHold(items []Item, examples []any, hit bool) bool {
-	set := clauderules.NewSet(clauderules.ReadSettings(clauderules.Source{Scope: clauderules.UserScope},
+	set := claude.NewSet(claude.ReadSettings(claude.Source{Scope: claude.UserScope},
 		Result{Items: items}.Settings()))
 	for _, example := range examples {
 		command := ""
@@ -132,10 +132,10 @@ func examplesHold(items []Item, examples []any, hit bool) bool {
 			}
 			command = strings.Join(words, " ")
 		}
-		call := clauderules.Call{Tool: "Bash", Input: map[string]any{"command": command}}
-		said := set.Decide(call, clauderules.Place{Trusted: true, Project: "/", Home: "/"})
+		call := claude.Call{Tool: "Bash", Input: map[string]any{"command": command}}
+		said := set.Decide(call, claude.Place{Trusted: true, Project: "/", Home: "/"})
 		if (said.Rule != nil) != hit {
-			return len(items) > 0 && items[0].List == clauderules.AllowList && hit // allow may ask for more besides
+			return len(items) > 0 && items[0].List == claude.AllowList && hit // allow may ask for more besides
 		}
 	}
 	return true

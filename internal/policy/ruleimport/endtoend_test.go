@@ -13,12 +13,12 @@ import (
 
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/event"
-	"github.com/hookmux/hookmux/internal/policy/clauderules"
+	"github.com/hookmux/hookmux/internal/policy/claude"
 	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 )
 
-// The calls in clauderules/testdata were made by a real Claude Code. Here they go the
+// The calls in claude/testdata were made by a real Claude Code. Here they go the
 // whole way: settings files are read, a file of rules is written, read again, and
 // decides about the hook call that Claude Code makes.
 
@@ -66,7 +66,7 @@ type labCall struct {
 
 func readLab(t *testing.T, name string) []labSet {
 	t.Helper()
-	text, err := os.ReadFile("../clauderules/testdata/" + name)
+	text, err := os.ReadFile("../claude/testdata/" + name)
 	if err != nil {
 		t.Fatalf("%s: want measured calls, got %v", name, err)
 	}
@@ -148,8 +148,8 @@ func decideImported(t *testing.T, set *rules.Set, call labCall, trusted bool) (r
 	if got.Verdict != rules.NoVerdict {
 		return got.Verdict, got
 	}
-	place := clauderules.Place{Home: labHome, Project: labProject, Cwd: ev.Cwd, Trusted: trusted, Resolve: resolveLab}
-	return rules.Verdict(clauderules.Baseline(clauderules.Call{Tool: call.Tool, Input: call.Input}, place)), got
+	place := claude.Place{Home: labHome, Project: labProject, Cwd: ev.Cwd, Trusted: trusted, Resolve: resolveLab}
+	return rules.Verdict(claude.Baseline(claude.Call{Tool: call.Tool, Input: call.Input}, place)), got
 }
 
 func TestImportedDecidesAsClaudeCode(t *testing.T) {
@@ -232,7 +232,7 @@ func TestReadSaysWhatIsIgnored(t *testing.T) {
 func TestRulesFileReadsBack(t *testing.T) {
 	rule := "Bash(echo \"a: b\" # 'c' \\\\ {d} [e] <f>&:*)"
 	source := Source{Place: Place{Project: "/srv/a b: #c"}, Entries: []Entry{
-		{List: clauderules.DenyList, From: rule, Rule: rule, Why: "line\nbreak # and\u2028more"},
+		{List: claude.DenyList, From: rule, Rule: rule, Why: "line\nbreak # and\u2028more"},
 		{From: "left\n- id: x\nversion: 2", Note: "why\nnot"}}}
 	text, err := RulesFile([]Source{source}, WriteOptions{ID: "x", Title: "X"})
 	if err != nil {

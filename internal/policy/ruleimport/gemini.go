@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/policy/clauderules"
+	"github.com/hookmux/hookmux/internal/policy/claude"
 	"github.com/pelletier/go-toml/v2"
 )
 
@@ -13,8 +13,8 @@ var policyTools = map[string]string{"run_shell_command": "Bash", "read_file": "R
 	"replace": "Edit", "glob": "Glob", "grep_search": "Grep", "search_file_content": "Grep", "web_fetch": "WebFetch",
 	"google_web_search": "WebSearch"}
 
-var policyDecisions = map[string]clauderules.List{"allow": clauderules.AllowList, "ask_user": clauderules.AskList,
-	"deny": clauderules.DenyList}
+var policyDecisions = map[string]claude.List{"allow": claude.AllowList, "ask_user": claude.AskList,
+	"deny": claude.DenyList}
 
 // policyConditions narrow a rule in a way that has no counterpart.
 var policyConditions = []string{"argsPattern", "commandRegex", "subagent", "toolAnnotations", "modes", "interactive",
@@ -76,7 +76,7 @@ func (r *Result) readPolicyRule(table map[string]any) []ranked {
 			tools = []string{"*"}
 		}
 		for _, tool := range tools {
-			if server == "*" && list == clauderules.AllowList {
+			if server == "*" && list == claude.AllowList {
 				r.skip(from, 0, WideAllow)
 				return nil
 			}
@@ -99,7 +99,7 @@ func (r *Result) readPolicyRule(table map[string]any) []ranked {
 	for _, name := range tools {
 		tool := policyTools[name]
 		switch {
-		case name == "*" && list != clauderules.AllowList:
+		case name == "*" && list != claude.AllowList:
 			tool = "*"
 		case name == "*":
 			r.skip(from, 0, WideAllow)

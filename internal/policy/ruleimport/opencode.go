@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hookmux/hookmux/internal/policy/clauderules"
+	"github.com/hookmux/hookmux/internal/policy/claude"
 	"github.com/tailscale/hujson"
 )
 
@@ -15,8 +15,8 @@ import (
 var permissionTools = map[string]string{"bash": "Bash", "edit": "Edit", "read": "Read", "webfetch": "WebFetch",
 	"websearch": "WebSearch", "glob": "Glob", "grep": "Grep", "task": "Agent", "skill": "Skill"}
 
-var permissionDecisions = map[string]clauderules.List{"allow": clauderules.AllowList, "ask": clauderules.AskList,
-	"deny": clauderules.DenyList}
+var permissionDecisions = map[string]claude.List{"allow": claude.AllowList, "ask": claude.AskList,
+	"deny": claude.DenyList}
 
 // PermissionBlock reads the "permission" member of an opencode.json. There the last
 // rule that matches wins; rules that a weaker one behind them takes back are listed.

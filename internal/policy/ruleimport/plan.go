@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/platform/jsonx"
-	"github.com/hookmux/hookmux/internal/policy/clauderules"
+	"github.com/hookmux/hookmux/internal/policy/claude"
 )
 
 // Format is the form in which an agent keeps permission rules; its entry in the
@@ -42,9 +42,9 @@ type Place struct {
 
 // Entry is one rule of an agent and what becomes of it.
 type Entry struct {
-	List clauderules.List `json:"list,omitempty"`
-	From string           `json:"from"` // as it was written
-	Line int              `json:"line,omitempty"`
+	List claude.List `json:"list,omitempty"`
+	From string      `json:"from"` // as it was written
+	Line int         `json:"line,omitempty"`
 	// Rule is the rule taken over, in Claude Code's words; "" if none is.
 	Rule string `json:"rule,omitempty"`
 	Why  string `json:"why,omitempty"` // the author's own reason
@@ -113,21 +113,21 @@ func Read(format Format, place Place, text []byte) Source {
 
 // readLists reads permission lists, which mean here what they mean there.
 func (s *Source) readLists(text []byte) {
-	from := clauderules.UserSource(s.Home)
+	from := claude.UserSource(s.Home)
 	switch {
 	case s.Local:
-		from = clauderules.LocalSource(s.Project, s.Home)
+		from = claude.LocalSource(s.Project, s.Home)
 	case s.Project != "":
-		from = clauderules.ProjectSource(s.Project, s.Home)
+		from = claude.ProjectSource(s.Project, s.Home)
 	}
-	file := clauderules.ReadSettings(from, text)
+	file := claude.ReadSettings(from, text)
 	if file.Err != nil {
 		s.Problem = file.Err.Error()
 	}
 	for i := range file.Rules {
 		rule := &file.Rules[i]
-		if rule.IsUsed() && rule.List == clauderules.AllowList && s.Untrusted {
-			rule.Reason = clauderules.NotTrusted
+		if rule.IsUsed() && rule.List == claude.AllowList && s.Untrusted {
+			rule.Reason = claude.NotTrusted
 		}
 		entry := Entry{List: rule.List, From: rule.Text, Rule: rule.Text}
 		if !rule.IsUsed() {
@@ -187,14 +187,14 @@ func RulesFile(sources []Source, o WriteOptions) ([]byte, error) {
 	b.WriteString("version: 1\nrules:\n")
 	refusing := false
 	ids := map[string]bool{}
-	for _, list := range []clauderules.List{clauderules.DenyList, clauderules.AskList} {
+	for _, list := range []claude.List{claude.DenyList, claude.AskList} {
 		for _, rule := range rulesOf(sources, list, o) {
 			only := sourcesWith(sources, list, rule, o)
 			refusing = writeRule(&b, uniqueID(ids, o.ID+"-"+string(list)+"-"+rule), only, o, list) || refusing
 		}
 	}
 	o.Strict = false
-	allowing := writeRule(&b, o.ID+"-allowed", sources, o, clauderules.AllowList)
+	allowing := writeRule(&b, o.ID+"-allowed", sources, o, claude.AllowList)
 	if !refusing && !allowing {
 		return nil, ErrNothing
 	}
@@ -210,7 +210,7 @@ func (e *Entry) taken(o WriteOptions) string {
 }
 
 // rulesOf returns the different rules of a list that are taken over, in their order.
-func rulesOf(sources []Source, list clauderules.List, o WriteOptions) []string {
+func rulesOf(sources []Source, list claude.List, o WriteOptions) []string {
 	var out []string
 	for i := range sources {
 		for j := range sources[i].Entries {
@@ -224,7 +224,7 @@ func rulesOf(sources []Source, list clauderules.List, o WriteOptions) []string {
 }
 
 // sourcesWith returns the sources with nothing in them but one rule of a list.
-func sourcesWith(sources []Source, list clauderules.List, rule string, o WriteOptions) []Source {
+func sourcesWith(sources []Source, list claude.List, rule string, o WriteOptions) []Source {
 	out := slices.Clone(sources)
 	for i := range out {
 		out[i].Entries = slices.DeleteFunc(slices.Clone(out[i].Entries), func(e Entry) bool {
@@ -252,7 +252,7 @@ func uniqueID(used map[string]bool, text string) string {
 func isLetterOrDigit(r rune) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' }
 
 // writeRule writes one rule with some of the lists, unless they are empty.
-func writeRule(b *bytes.Buffer, id string, sources []Source, o WriteOptions, lists ...clauderules.List) bool {
+func writeRule(b *bytes.Buffer, id string, sources []Source, o WriteOptions, lists ...claude.List) bool {
 	var own, projects bytes.Buffer
 	var user Source
 	for i := range sources {
@@ -279,7 +279,7 @@ func writeRule(b *bytes.Buffer, id string, sources []Source, o WriteOptions, lis
 	return true
 }
 
-func writeProject(b *bytes.Buffer, s *Source, o WriteOptions, lists []clauderules.List) {
+func writeProject(b *bytes.Buffer, s *Source, o WriteOptions, lists []claude.List) {
 	var own bytes.Buffer
 	writeLists(&own, "          ", s, o, lists)
 	if own.Len() == 0 {
@@ -292,7 +292,7 @@ func writeProject(b *bytes.Buffer, s *Source, o WriteOptions, lists []clauderule
 	b.Write(own.Bytes())
 }
 
-func writeLists(b *bytes.Buffer, indent string, s *Source, o WriteOptions, lists []clauderules.List) {
+func writeLists(b *bytes.Buffer, indent string, s *Source, o WriteOptions, lists []claude.List) {
 	for _, list := range lists {
 		begun := false
 		for _, e := range s.Entries {

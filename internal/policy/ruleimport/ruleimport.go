@@ -1,5 +1,5 @@
 // Package ruleimport reads the permission rules of other agents and writes them as
-// rules that package clauderules decides by, so that one engine holds them on every
+// rules that package claude decides by, so that one engine holds them on every
 // agent: Codex's prefix_rule files, Gemini's policy TOML, OpenCode's permission block.
 //
 // Only what means exactly the same is taken over. Everything else is listed with the
@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
-	"github.com/hookmux/hookmux/internal/policy/clauderules"
+	"github.com/hookmux/hookmux/internal/policy/claude"
 )
 
 // Reason says why something was not taken over.
@@ -36,7 +36,7 @@ const (
 
 // Item is one rule that was taken over.
 type Item struct {
-	List clauderules.List
+	List claude.List
 	Rule string // in the form of Claude Code's settings
 	Why  string // the author's reason, "" if none was given
 	From string // the rule as it was written, for people
@@ -56,9 +56,9 @@ type Result struct {
 	Skipped []Skipped
 }
 
-// Settings returns the result as a settings file that clauderules.ReadSettings reads.
+// Settings returns the result as a settings file that claude.ReadSettings reads.
 func (r Result) Settings() []byte {
-	lists := map[clauderules.List][]string{}
+	lists := map[claude.List][]string{}
 	for _, item := range r.Items {
 		lists[item.List] = append(lists[item.List], item.Rule)
 	}
@@ -87,11 +87,11 @@ func prefixRule(words []string) (rule string, ok bool) {
 }
 
 // strength orders lists: deny over ask over allow.
-func strength(list clauderules.List) int {
+func strength(list claude.List) int {
 	switch list {
-	case clauderules.DenyList:
+	case claude.DenyList:
 		return 2
-	case clauderules.AskList:
+	case claude.AskList:
 		return 1
 	}
 	return 0

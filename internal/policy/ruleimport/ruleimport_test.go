@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/hookmux/hookmux/internal/policy/clauderules"
+	"github.com/hookmux/hookmux/internal/policy/claude"
 )
 
 // shortForm is "list rule" of everything taken over, "left reason" of the rest.
@@ -152,7 +152,7 @@ func TestEveryImportedRuleIsUsed(t *testing.T) {
 		t.Fatalf("want the permissions read, got %v", err)
 	}
 	for _, result := range []Result{prefix, policy, block} {
-		file := clauderules.ReadSettings(clauderules.UserSource("/home/ann"), result.Settings())
+		file := claude.ReadSettings(claude.UserSource("/home/ann"), result.Settings())
 		if len(file.Rules) == 0 {
 			t.Errorf("%s: want rules, got none", result.Settings())
 		}

@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/hookmux/hookmux/internal/platform/paths"
-	"github.com/hookmux/hookmux/internal/policy/clauderules"
+	"github.com/hookmux/hookmux/internal/policy/claude"
 	"github.com/hookmux/hookmux/internal/policy/facts"
 )
 
@@ -68,7 +68,7 @@ func (r *Rule) checkClaude() error {
 		for i := range f.Rules {
 			rule := &f.Rules[i]
 			if !rule.IsUsed() {
-				return errors.New(clauderules.DescribeIgnored(rule))
+				return errors.New(claude.DescribeIgnored(rule))
 			}
 			used++
 			r.Decide = strongerOf(r.Decide, Verdict(rule.List))
@@ -102,29 +102,29 @@ func strongerOf(a, b Verdict) Verdict {
 }
 
 // files returns the settings that count: the user's, and those of projects by their bit.
-func (c *ClaudeRules) files(home string, projects uint64) []clauderules.File {
-	list := []clauderules.File{claudeFile(clauderules.UserSource(home), c.Deny, c.Ask, c.Allow)}
+func (c *ClaudeRules) files(home string, projects uint64) []claude.File {
+	list := []claude.File{claudeFile(claude.UserSource(home), c.Deny, c.Ask, c.Allow)}
 	for i, s := range c.Settings {
 		if projects&(1<<i) == 0 {
 			continue
 		}
-		source := clauderules.ProjectSource(expandHome(s.Project, home), home)
+		source := claude.ProjectSource(expandHome(s.Project, home), home)
 		if s.Local {
-			source.Scope = clauderules.LocalScope
+			source.Scope = claude.LocalScope
 		}
 		list = append(list, claudeFile(source, s.Deny, s.Ask, s.Allow))
 	}
 	return list
 }
 
-func claudeFile(source clauderules.Source, deny, ask, allow []string) clauderules.File {
-	file := clauderules.File{Source: source}
+func claudeFile(source claude.Source, deny, ask, allow []string) claude.File {
+	file := claude.File{Source: source}
 	for _, list := range []struct {
-		name  clauderules.List
+		name  claude.List
 		rules []string
-	}{{clauderules.DenyList, deny}, {clauderules.AskList, ask}, {clauderules.AllowList, allow}} {
+	}{{claude.DenyList, deny}, {claude.AskList, ask}, {claude.AllowList, allow}} {
 		for _, text := range list.rules {
-			file.Rules = append(file.Rules, clauderules.ParseRule(list.name, source, text))
+			file.Rules = append(file.Rules, claude.ParseRule(list.name, source, text))
 		}
 	}
 	return file
@@ -139,7 +139,7 @@ func expandHome(name, home string) string {
 
 // setFor returns the set of rules that count where a call happens, and the folder that
 // Claude Code would have been started in.
-func (c *ClaudeRules) setFor(f *facts.Facts, home string) (*clauderules.Set, string) {
+func (c *ClaudeRules) setFor(f *facts.Facts, home string) (*claude.Set, string) {
 	key, project := claudeKey{home: home}, f.Project
 	folder := cmp.Or(facts.SourceOf(f).Folder, f.Cwd)
 	for i, s := range c.Settings {
@@ -149,9 +149,9 @@ func (c *ClaudeRules) setFor(f *facts.Facts, home string) (*clauderules.Set, str
 		}
 	}
 	if made, ok := c.made.Load(key); ok {
-		return made.(*clauderules.Set), project
+		return made.(*claude.Set), project
 	}
-	set := clauderules.NewSet(c.files(home, key.projects)...)
+	set := claude.NewSet(c.files(home, key.projects)...)
 	c.made.Store(key, set)
 	return set, project
 }
@@ -169,12 +169,12 @@ func (r *Rule) matchClaude(f *facts.Facts, home string) (verdict Verdict, where 
 		return r.Decide, "a call that cannot be read whole", maybe
 	}
 	set, project := r.Claude.setFor(f, home)
-	place := clauderules.Place{Home: home, Project: project, Cwd: f.Cwd, Trusted: true, Resolve: source.Resolve}
+	place := claude.Place{Home: home, Project: project, Cwd: f.Cwd, Trusted: true, Resolve: source.Resolve}
 	decide := set.Decide
 	if r.Claude.Strict {
 		decide = set.DecideStrict
 	}
-	said := clauderules.DecideAll(clauderules.CallsOfTool(source.Event.Tool), place, decide)
+	said := claude.DecideAll(claude.CallsOfTool(source.Event.Tool), place, decide)
 	if said.Rule == nil {
 		return NoVerdict, "", no
 	}

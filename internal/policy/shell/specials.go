@@ -13,43 +13,68 @@ import (
 // run was fully handled; false lets the caller record it as it is.
 type special func(w *walker, name string, run Run, c inherited, hops int) bool
 
-// The table is made on first use: its entries lead back to resolve, which reads
-// it, and Go refuses that circle in a package variable.
 var (
 	specialOnce sync.Once
 	specials    map[string]special
 )
 
-func specialFor(name string) (special, bool) {
-	specialOnce.Do(func() { specials = specialTable() })
-	s, ok := specials[name]
-	return s, ok
-}
-
+// specialTable returns the ways of programs.yaml, by their names. It's made on
+// first use: its entries lead back to resolve, which reads it, and Go refuses that circle in a
+// package variable.
 func specialTable() map[string]special {
 	return map[string]special{
-		"command": commandBuiltin, "eval": evalText, "xargs": runXargs, "gxargs": runXargs,
-		"find": findExec, "gfind": findExec, "fd": fdExec, "fdfind": fdExec,
-		"ssh": sshRemote, "autossh": sshRemote, "mosh": sshRemote, "env": envSplit, "sudo": sudoShell,
-		"slogin": sshRemote, "dbclient": sshRemote, "scp": remoteCopy, "sftp": remoteCopy,
-		"su": dashC, "runuser": runUser, "sg": groupCommand, "script": scriptText, "nix-shell": nixShell,
-		"flock": flockCommand, "trap": trapText, "alias": aliasText, "at": atText, "batch": atText,
-		"crontab":  crontabText,
-		"parallel": parallelText, "cd": changeDir, "pushd": changeDir, "popd": changeDir, "git": gitNested,
-		"tmux": tmuxText, "tmate": tmuxText, "byobu": tmuxText, "screen": screenText,
-		"vim": vimText, "vi": vimText, "nvim": vimText, "ex": vimText, "view": vimText, "ed": vimText, "gvim": vimText,
-		"emacs": emacsText, "emacsclient": emacsText, "less": pagerText, "more": pagerText, "most": pagerText,
-		"psql": databaseText, "sqlite3": databaseText, "mysql": databaseText, "mariadb": databaseText,
-		"duckdb": databaseText,
-		"set":    setPositional, "shift": shiftPositional, "read": setVariable, "printf": setVariable,
-		"mapfile": setVariable, "readarray": setVariable,
-		"source": sourceText, ".": sourceText, "make": makeText, "gmake": makeText,
-		"gdb": debuggerText, "lldb": debuggerText, "sed": sedText, "gsed": sedText,
-		"coreutils": namedTool, "concurrently": phraseText, "socat": socatText, "dotool": typedCommands, "dotoolc": typedCommands,
-		"expect": tclText, "tclsh": tclText, "wish": tclText,
-		"busctl": busMessage, "gdbus": busMessage, "dbus-send": busMessage, "qdbus": busMessage, "qdbus6": busMessage,
-		"qdbus-qt5": busMessage, "qdbus-qt6": busMessage,
+		"account-or-text":   runUser,
+		"another-account":   sudoShell,
+		"behind-a-lock":     flockCommand,
+		"bus-message":       busMessage,
+		"database-commands": databaseText,
+		"debugger-commands": debuggerText,
+		"drops-words":       shiftPositional,
+		"edit-script":       sedText,
+		"enters-folder":     changeDir,
+		"found-by-name":     fdExec,
+		"found-files":       findExec,
+		"git-settings":      gitNested,
+		"group-text":        groupCommand,
+		"in-parallel":       parallelText,
+		"lisp":              emacsText,
+		"listed-words":      runXargs,
+		"looked-up-command": commandBuiltin,
+		"make-rules":        makeText,
+		"many-in-one":       namedTool,
+		"on-a-signal":       trapText,
+		"other-words":       aliasText,
+		"pager-commands":    pagerText,
+		"phrases":           phraseText,
+		"recorded-text":     scriptText,
+		"remote-copy":       remoteCopy,
+		"remote-shell":      sshRemote,
+		"schedule":          crontabText,
+		"scheduled-text":    atText,
+		"screen-windows":    screenText,
+		"sets-variable":     setVariable,
+		"sets-words":        setPositional,
+		"socket-addresses":  socatText,
+		"sourced-file":      sourceText,
+		"split-option":      envSplit,
+		"tcl-text":          tclText,
+		"terminal-windows":  tmuxText,
+		"text-option":       dashC,
+		"typed-text":        typedCommands,
+		"vi-commands":       vimText,
+		"with-packages":     nixShell,
+		"words-as-text":     evalText,
 	}
+}
+
+func specialFor(name string) (special, bool) {
+	way := programs.WayOf(name)
+	if way == "" {
+		return nil, false
+	}
+	specialOnce.Do(func() { specials = specialTable() })
+	s, ok := specials[way]
+	return s, ok
 }
 
 // commandBuiltin reads the command behind `command`; `command -v x` only asks where x

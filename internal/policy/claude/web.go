@@ -1,4 +1,4 @@
-package clauderules
+package claude
 
 import (
 	"net/url"

@@ -1,23 +1,23 @@
-package clauderules_test
+package claude_test
 
 import (
 	"fmt"
 
-	"github.com/hookmux/hookmux/internal/policy/clauderules"
+	"github.com/hookmux/hookmux/internal/policy/claude"
 )
 
 func Example() {
 	settings := `{"permissions":{"allow":["Bash(npm run test:*)"],"deny":["Read(./.env)","Write(secrets/**)"]}}`
-	file := clauderules.ReadSettings(clauderules.ProjectSource("/home/ann/app", "/home/ann"), []byte(settings))
+	file := claude.ReadSettings(claude.ProjectSource("/home/ann/app", "/home/ann"), []byte(settings))
 	for _, rule := range file.Rules {
 		if !rule.IsUsed() {
 			fmt.Printf("Claude Code ignores %s %s (%s); this works: %s\n", rule.List, rule.Text, rule.Reason, rule.Instead)
 		}
 	}
-	set := clauderules.NewSet(file)
-	place := clauderules.Place{Home: "/home/ann", Project: "/home/ann/app", Trusted: true}
+	set := claude.NewSet(file)
+	place := claude.Place{Home: "/home/ann", Project: "/home/ann/app", Trusted: true}
 	for _, command := range []string{"npm run test -- a | head", "cat src/.env", "npm publish"} {
-		said := set.Decide(clauderules.Call{Tool: "Bash", Input: map[string]any{"command": command}}, place)
+		said := set.Decide(claude.Call{Tool: "Bash", Input: map[string]any{"command": command}}, place)
 		if said.Rule == nil {
 			fmt.Printf("%s: no rule says anything\n", command)
 			continue

@@ -1,4 +1,4 @@
-package clauderules
+package claude
 
 import (
 	"strings"
@@ -115,12 +115,12 @@ func (p *shellPart) restrictedForms() []commandForm {
 	if len(p.words) == 0 {
 		return nil
 	}
-	written, plain := make([]string, len(p.words)), make([]string, len(p.words))
+	written := make([]string, len(p.words))
 	for i, word := range p.words {
-		written[i], plain[i] = word.written, word.plain
+		written[i] = word.written
 	}
 	forms := []commandForm{{text: strings.Join(written, " ")}, {text: p.spaced}}
-	for _, words := range unwrapWords(plain) {
+	for _, words := range p.unwrapped() {
 		text := strings.TrimSpace(strings.Join(words.words, " "))
 		forms = append(forms, commandForm{text, words.onlyPrefix})
 		if at := strings.LastIndexByte(words.words[0], '/'); at >= 0 {
@@ -190,7 +190,7 @@ func (p *shellPart) allowedForms() []allowedForm {
 		joined := strings.TrimSpace(first + " " + strings.Join(rest, " "))
 		forms = append(forms, allowedForm{text: spaced, exact: true})
 		forms = append(forms, allowedForm{text: joined, xargs: first == "xargs"})
-		n := harmlessWrapper(words)
+		n := passedWords(words)
 		if n == 0 || n >= len(words) {
 			return forms
 		}

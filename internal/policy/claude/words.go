@@ -1,4 +1,4 @@
-package clauderules
+package claude
 
 // ignoredBecause says in words why Claude Code does not use a rule.
 var ignoredBecause = map[Reason]string{

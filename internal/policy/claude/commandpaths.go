@@ -1,4 +1,4 @@
-package clauderules
+package claude
 
 import (
 	"strings"
@@ -27,7 +27,7 @@ func (p *shellPart) pathWords() []shellWord {
 			}
 			continue
 		}
-		n := harmlessWrapper(words)
+		n := passedWords(words)
 		if n == 0 {
 			return words
 		}

@@ -1,4 +1,4 @@
-package clauderules
+package claude
 
 import (
 	"strings"
@@ -6,6 +6,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
+	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
 // maxCommand is the length up to which a command is parsed.
@@ -243,21 +244,8 @@ func literalText(word *syntax.Word) (string, bool) {
 }
 
 func unescapeLiteral(text string, quoted bool) string {
-	if !strings.Contains(text, `\`) {
-		return text
-	}
-	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		if text[i] == '\\' && i+1 < len(text) && (!quoted || strings.ContainsRune("\"\\$`\n", rune(text[i+1]))) {
-			i++
-			if text[i] != '\n' {
-				b.WriteByte(text[i])
-			}
-			continue
-		}
-		b.WriteByte(text[i])
-	}
-	return b.String()
+	plain, _ := shell.Remove(text, quoted)
+	return plain
 }
 
 // readWord reads a word. Unknown expansions stay as they are written.
@@ -269,10 +257,9 @@ func (r *commandReader) readWord(word *syntax.Word, inSubshell bool) shellWord {
 		for _, part := range parts {
 			switch part := part.(type) {
 			case *syntax.Lit:
-				if !quoted && hasGlob(part.Value) {
-					out.glob = true
-				}
-				b.WriteString(unescapeLiteral(part.Value, quoted))
+				plain, glob := shell.Remove(part.Value, quoted)
+				out.glob = out.glob || glob
+				b.WriteString(plain)
 			case *syntax.SglQuoted:
 				if part.Dollar {
 					out.dynamic = true
@@ -302,18 +289,6 @@ func (r *commandReader) readWord(word *syntax.Word, inSubshell bool) shellWord {
 	add(word.Parts, false)
 	out.plain = b.String()
 	return out
-}
-
-func hasGlob(text string) bool {
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '*', '?', '[':
-			return true
-		}
-	}
-	return false
 }
 
 func paramName(param *syntax.ParamExp) string {

@@ -1,4 +1,4 @@
-package clauderules
+package claude
 
 import (
 	"path"
@@ -49,10 +49,8 @@ func (s *Set) Decide(call Call, place Place) Decision {
 	return said
 }
 
-// Predict returns the outcome in Claude Code: what rules say, else what it does without them.
-func (s *Set) Predict(call Call, place Place) Decision { return s.evaluate(call, place) }
-
-// Baseline says what Claude Code does with a call without any rule: Allow or Ask.
+// Baseline says what Claude Code does with a call without any rule, Allow or Ask: what imported
+// rules leave to it, which their test looks at.
 func Baseline(call Call, place Place) Verdict { return (&Set{}).evaluate(call, place).Verdict }
 
 type evaluation struct {

@@ -1,4 +1,4 @@
-package clauderules
+package claude
 
 import (
 	"strings"
@@ -35,8 +35,12 @@ func (p *shellPart) isHarmless() bool {
 		return true
 	}
 	words := p.words
-	for words[0].plain == "timeout" || words[0].plain == "command" || words[0].plain == "builtin" {
-		n := harmlessWrapper(words)
+	for {
+		passed := programs.ClaudePassedOf(words[0].plain)
+		if passed == nil || !passed.Harmless {
+			break
+		}
+		n := passedWords(words)
 		if n == 0 || n >= len(words) {
 			return false
 		}

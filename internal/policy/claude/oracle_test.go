@@ -1,4 +1,4 @@
-package clauderules
+package claude
 
 import (
 	"bufio"
@@ -151,7 +151,7 @@ func checkMeasured(t *testing.T, name string) {
 		rules := set.build()
 		for i, call := range set.Calls {
 			place := set.place(call)
-			got := rules.Predict(Call{call.Tool, call.Input}, place)
+			got := rules.evaluate(Call{call.Tool, call.Input}, place)
 			right := got.Verdict == call.Outcome
 			if name == "oracle.jsonl" && isHeldBack(set.Set) {
 				held.add(right)
