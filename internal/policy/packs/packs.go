@@ -5,6 +5,7 @@ package packs
 import (
 	"bytes"
 	"embed"
+	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
@@ -19,6 +20,17 @@ import (
 
 //go:embed *.yaml
 var files embed.FS
+
+// packs.json holds the files' rules in the form that is quick to load; a test keeps them alike.
+//
+//go:embed packs.json
+var compiled []byte
+
+// readCompiled finds the packs in packs.json.
+var readCompiled = sync.OnceValues(func() (packs map[string]json.RawMessage, err error) {
+	err = json.Unmarshal(compiled, &packs)
+	return packs, err
+})
 
 // Pack is a guard made ready: the rules of its file, and those of other files that it
 // includes.
@@ -45,6 +57,12 @@ func (p *Pack) Families() []string {
 type file struct {
 	rules    []*rules.Rule
 	includes []string
+}
+
+// keptFile is a file in packs.json.
+type keptFile struct {
+	Includes []string     `json:"includes,omitempty"`
+	Rules    []rules.Kept `json:"rules"`
 }
 
 var (
@@ -87,16 +105,24 @@ func loadFile(name string) (*file, error) {
 	if f, ok := read[name]; ok {
 		return f, nil
 	}
-	data, includes, err := readPack(name)
+	packs, err := readCompiled()
 	if err != nil {
+		return nil, err
+	}
+	text, ok := packs[name]
+	if !ok {
 		return nil, fmt.Errorf("there is no pack %s", name)
 	}
-	list, problems := rules.Parse(rules.Source{Name: name + ".yaml", Data: data, Layer: rules.Pack, Builtin: true, Tested: true})
-	if len(problems) > 0 {
-		return nil, fmt.Errorf("pack %s: %s", name, problems[0])
+	var kept keptFile
+	if err := json.Unmarshal(text, &kept); err != nil {
+		return nil, fmt.Errorf("pack %s: %w", name, err)
 	}
-	read[name] = &file{list, includes}
-	return read[name], nil
+	f := &file{includes: kept.Includes}
+	for _, r := range kept.Rules {
+		f.rules = append(f.rules, r.Ready())
+	}
+	read[name] = f
+	return f, nil
 }
 
 // readPack reads the file of a pack, with the names of branches put in. The ids that it

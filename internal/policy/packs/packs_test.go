@@ -1,12 +1,62 @@
 package packs
 
 import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/hookmux/hookmux/internal/policy/guards/names"
 	"github.com/hookmux/hookmux/internal/policy/rules"
 )
+
+// packs.json is the files' rules, in the form that is quick to load.
+func TestCompiledPacks(t *testing.T) {
+	made := map[string]keptFile{}
+	for _, g := range names.All() {
+		data, includes, err := readPack(g.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, problems := rules.Parse(rules.Source{Name: g.Name + ".yaml", Data: data, Layer: rules.Pack, Builtin: true, Tested: true})
+		if len(problems) > 0 {
+			t.Fatalf("problems %v, want none", problems)
+		}
+		kept := keptFile{Includes: includes}
+		for _, r := range list {
+			kept.Rules = append(kept.Rules, rules.Keep(r))
+		}
+		made[g.Name] = kept
+	}
+	var b bytes.Buffer
+	to := json.NewEncoder(&b)
+	to.SetEscapeHTML(false)
+	if err := to.Encode(made); err != nil {
+		t.Fatal(err)
+	}
+	if os.Getenv("HOOKMUX_UPDATE") != "" {
+		if err := os.WriteFile("packs.json", b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if !bytes.Equal(b.Bytes(), compiled) {
+		t.Error("packs.json is not what the packs make; HOOKMUX_UPDATE=1 writes it again")
+	}
+	for name, kept := range made {
+		f, err := loadFile(name)
+		if err != nil {
+			t.Fatalf("%s: want its rules, got %v", name, err)
+		}
+		for i, r := range kept.Rules {
+			if got, want := rules.Keep(f.rules[i]), r; !reflect.DeepEqual(got.Match, want.Match) || got.Needs != want.Needs {
+				t.Errorf("%s: want what the file says, got %+v", r.ID, got)
+			}
+		}
+	}
+}
 
 // Every pack can be read, its examples hold, and what is shown of it without
 // reading it is what it says.

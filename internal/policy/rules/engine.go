@@ -247,7 +247,7 @@ func (s *Set) decide(f *facts.Facts, lost *losses) Result {
 		switch {
 		case r.each: // tried with each command
 			h.holds = lost.weaken(r, h.holds)
-		case r.program != nil:
+		case r.when != nil:
 			h.holds = both(h.holds, lost.weaken(r, m.evaluate(r)))
 		}
 		if h.holds == no || lost.leavesOpen(r, h.holds) {

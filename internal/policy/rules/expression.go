@@ -63,10 +63,16 @@ func (m *matcher) evaluate(r *Rule) certainty {
 	}
 	var result any
 	var err error
-	if r.divided != nil && len(m.f.Commands) >= manyCommands {
-		result, err = m.runDivided(r)
+	var apart *divided
+	if r.each && len(m.f.Commands) >= manyCommands {
+		apart = r.when.divided()
+	}
+	if apart != nil {
+		result, err = m.runDivided(r, apart)
+	} else if program := r.when.ready(); program != nil {
+		result, err = m.machine.vm.Run(program, m.machine.env)
 	} else {
-		result, err = m.machine.vm.Run(r.program, m.machine.env)
+		return maybe
 	}
 	if err != nil {
 		return maybe

@@ -443,10 +443,9 @@ func (r *Rule) compile() error {
 	if seen.grows != "" {
 		return fmt.Errorf("when: %s is not allowed here, because it makes texts longer", seen.grows)
 	}
-	r.program, r.needs, r.programs, r.each = program, seen.found(), programsIn(r.When), seen.command
-	if r.each {
-		r.divided = divide(r.When)
-	}
+	r.needs, r.programs, r.each = seen.found(), programsIn(r.When), seen.command
+	r.when = &condition{text: r.When}
+	r.when.compile.Do(func() { r.when.program = program })
 	if r.each && !r.Match.aboutCommand() {
 		return errors.New("when: command means the command that match found, but match names none; use commands")
 	}

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
@@ -19,6 +20,29 @@ const manyCommands = 8
 type divided struct {
 	program *vm.Program   // reads their results from the fact "whole"
 	parts   []*vm.Program // any(commands, …) and the like
+}
+
+// condition is the expression of a rule. It's compiled when it's first evaluated, because that
+// costs more than most rules are ever worth: of hundreds, a call meets a few.
+type condition struct {
+	text string
+
+	compile sync.Once
+	program *vm.Program
+
+	divide sync.Once
+	apart  *divided // nil where dividing it is no use
+}
+
+// ready returns the compiled expression, nil if there's a mistake in it.
+func (c *condition) ready() *vm.Program {
+	c.compile.Do(func() { c.program, _ = compileBool(c.text, expressionFacts{}) })
+	return c.program
+}
+
+func (c *condition) divided() *divided {
+	c.divide.Do(func() { c.apart = divide(c.text) })
+	return c.apart
 }
 
 // wholeFacts are the facts with what the parts of an expression came to.
@@ -95,11 +119,11 @@ func (f *commandFinder) Visit(node *ast.Node) {
 }
 
 // runDivided evaluates a divided expression for the command that env is about.
-func (m *matcher) runDivided(r *Rule) (any, error) {
+func (m *matcher) runDivided(r *Rule, d *divided) (any, error) {
 	known, ok := m.machine.whole[r]
 	if !ok {
-		known = make([]bool, len(r.divided.parts))
-		for i, part := range r.divided.parts {
+		known = make([]bool, len(d.parts))
+		for i, part := range d.parts {
 			result, err := m.machine.vm.Run(part, m.machine.env)
 			if err != nil {
 				return nil, err
@@ -111,5 +135,5 @@ func (m *matcher) runDivided(r *Rule) (any, error) {
 		}
 		m.machine.whole[r] = known
 	}
-	return m.machine.vm.Run(r.divided.program, &wholeFacts{m.machine.env, known})
+	return m.machine.vm.Run(d.program, &wholeFacts{m.machine.env, known})
 }

@@ -71,6 +71,12 @@ func (p Pattern) MarshalText() ([]byte, error) {
 	return []byte(p.text), nil
 }
 
+// UnmarshalText reads what MarshalText gives.
+func (p *Pattern) UnmarshalText(text []byte) error {
+	*p = newPattern(string(text))
+	return nil
+}
+
 // Patterns are several patterns: one that matches is enough, and none with a !
 // may. A list of only such matches everything else.
 type Patterns []Pattern

@@ -16,8 +16,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/expr-lang/expr/vm"
-
 	"github.com/hookmux/hookmux/internal/platform/similar"
 	"github.com/hookmux/hookmux/internal/policy/facts"
 	"github.com/hookmux/hookmux/internal/policy/programs"
@@ -92,8 +90,7 @@ type Rule struct {
 	Line   int    `yaml:"-" json:"line"`
 	Column int    `yaml:"-" json:"column"`
 
-	program *vm.Program // of When
-	divided *divided    // the same for calls with many commands, nil where that is no use
+	when *condition // of When, nil without it
 	// each: When is about the command that was matched, and is tried with each.
 	each bool
 	// programs are those of which one must run for When to hold; nil: any.
