@@ -241,7 +241,9 @@ func (v *variables) shiftParameters(n int) {
 type function struct {
 	body *syntax.Stmt
 	src  string
-	busy bool
+	// words are those of the call that is walked, 0 for none: one that is made in it has
+	// fewer, or wouldn't end.
+	words int
 }
 
 func (w *walker) declareFunction(f *syntax.FuncDecl, c inherited) {
@@ -266,10 +268,11 @@ func (w *walker) declareFunction(f *syntax.FuncDecl, c inherited) {
 
 // callFunction walks a function's body once more with the arguments of this call.
 func (w *walker) callFunction(fn *function, argv []Word, c inherited) {
-	if fn.busy || c.depth >= maxDepth {
+	around := fn.words
+	if around > 0 && len(argv) >= around || c.depth >= maxDepth {
 		return
 	}
-	fn.busy = true
+	fn.words = len(argv)
 	saved := w.vars.replaceParameters(argv[1:], true)
 	c = c.withVia(argv[0].Text + "()")
 	c.depth++
@@ -279,7 +282,7 @@ func (w *walker) callFunction(fn *function, argv []Word, c inherited) {
 	w.withLocals(func() { w.walkStmt(fn.body, c) })
 	w.src = src
 	w.vars.restoreParameters(saved)
-	fn.busy = false
+	fn.words = around
 }
 
 // withLocals runs f, the body of a function, and gives the variables that are local to it

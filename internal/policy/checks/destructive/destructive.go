@@ -99,16 +99,17 @@ func setUpTable() {
 	add(powershellRule, programs.KindCmdlets)
 	ruleTable = t
 
-	words := []string{"mkfs", "/dev/", "/proc/", "curl", "wget", "base64", "xxd", "fork", "rmtree", "unlink", "rmsync",
-		"rmdirsync", "remove_tree", "rm_rf",
+	words := []string{"mkfs", "/dev/", "/proc/", "curl", "wget", "base64", "xxd", "fork",
 		"manage.py", ":(", "() {", "(){", "eval", "source", "while true", "while :", "while [", "until ", "for ((", "for((", "openssl", "npx", ">|", "/dev/sd", "system(", "exec",
 		"remove-item", "format", "xargs", "tell app",
 		"> .env", ">.env", "tfstate",
 		"> ~", ">~", ">/", "> /", "> .git", ">.git", "truncate", "drop ", "flush", "bash <", "sh <", "|sh", "| sh",
 		"|bash",
-		"| bash", "|zsh", "| zsh", "| sudo", "nc", "rev", ">(", "make", "os.remove",
-		"file.delete", "oldpwd", "sponge", "-sdel", "gdb", "lldb", "sed", "su ", "delete", "removeitem",
-		"recursive=true", "deletedir", "emacs", "vim", "remove_dir", "remove_entry"}
+		"| bash", "|zsh", "| zsh", "| sudo", "nc", "rev", ">(", "make",
+		"oldpwd", "sponge", "-sdel", "gdb", "lldb", "sed", "su ", "delete", "emacs", "vim"}
+	for _, call := range slices.Concat(facts.DeletersInCode, facts.FileDeletersInCode) {
+		words = append(words, strings.ToLower(call))
+	}
 	words = append(words, programs.OfKind(slices.Collect(maps.Keys(t))...)...)
 	words = append(words, programs.With(func(p *programs.Program) bool { return len(p.Does[programs.Disables]) > 0 })...)
 	words = append(append(words, programs.OfKind(programs.KindRename)...), "inplace", "-i", "ex ", "ed ", "vi ")

@@ -124,7 +124,9 @@ func forkRule(x *scope, r *shell.Run) {
 }
 
 var homeInCode = []string{"Path.home()", "homedir()", "Dir.home", "process.env.HOME", `environ["HOME"]`,
-	`environ['HOME']`, "ENV{HOME}", `ENV["HOME"]`, "ENV['HOME']", "getenv('HOME')", `getenv("HOME")`}
+	`environ['HOME']`, "ENV{HOME}", `ENV["HOME"]`, "ENV['HOME']", "getenv('HOME')", `getenv("HOME")`,
+	`env.get("HOME")`, "env.get('HOME')", "Bun.env.HOME", "user_home", "user.home", "UserHomeDir()", "getHomeDir()",
+	"homeDirectoryForCurrentUser", "NSHomeDirectory()", `get_env("HOME")`, "home_dir()"}
 
 // codeRule: python3 -c, node -e and the like that delete broad paths.
 // killsAll finds a signal to every process in program text.

@@ -104,7 +104,7 @@ func (x *scope) secretRenamed(r *shell.Run) {
 // the file.
 func (x *scope) secretNamed(at, from string) bool {
 	return strings.HasPrefix(path.Base(at), path.Base(from)) || path.Dir(at) == path.Dir(from) ||
-		secretDirs[path.Base(at)] || secretDirs[path.Base(path.Dir(at))]
+		isSecretDir(at) || isSecretDir(path.Dir(at))
 }
 
 // otherNames returns the names that ln and mv of this very command give to files.
@@ -226,7 +226,7 @@ func searchedSecret(p, tool string) (string, bool) {
 	if facts.ListsNames(tool) {
 		return "", false
 	}
-	if secretDirs[path.Base(strings.TrimRight(p, "/*"))] {
+	if isSecretDir(p) {
 		return "a directory of keys and credentials", true
 	}
 	if strings.ContainsAny(path.Base(p), "*?[") {

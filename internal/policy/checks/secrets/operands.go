@@ -2,7 +2,6 @@ package secrets
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -56,7 +55,7 @@ func (x *scope) secretOperands(r *shell.Run) {
 			_, t, _ = strings.Cut(t, ":")
 		}
 		what, ok := x.secretWord(t)
-		if !ok && secretDirs[path.Base(strings.TrimSuffix(t, "/"))] {
+		if !ok && isSecretDir(t) {
 			what, ok = "a directory of keys and credentials", true
 		}
 		if !ok && w.Glob {

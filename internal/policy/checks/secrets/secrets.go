@@ -253,7 +253,15 @@ func isReader(name string) bool {
 
 // secretDirs are directories that nothing but secrets live in.
 var secretDirs = map[string]bool{".ssh": true, ".aws": true, ".gnupg": true, ".password-store": true,
-	"Keychains": true, ".kube": true}
+	"Keychains": true, ".kube": true, ".azure": true, ".oci": true, ".config/gcloud": true, ".config/gh": true,
+	".config/op": true}
+
+// isSecretDir reports whether a path is one of secretDirs, or everything in one.
+func isSecretDir(name string) bool {
+	name = strings.TrimRight(name, "/*")
+	base := path.Base(name)
+	return secretDirs[base] || secretDirs[path.Base(path.Dir(name))+"/"+base]
+}
 
 // secretFind finds a find that names secret files and hands them to a reader.
 func (x *scope) secretFind(i int) {
@@ -269,7 +277,7 @@ func (x *scope) secretFind(i int) {
 		}
 		if w, ok := x.secretWord(strings.Trim(a.Text, `^$\`)); ok {
 			name, what = a.Text, w
-		} else if secretDirs[path.Base(a.Text)] {
+		} else if isSecretDir(a.Text) {
 			name, what = a.Text, "keys and credentials"
 		} else if w, ok := globSecret(a.Text); ok && strings.ContainsAny(a.Text, "*?[") {
 			name, what = a.Text, w
@@ -454,7 +462,7 @@ func (x *scope) secretInCode(r *shell.Run) {
 		literals = append(literals, m[1]+"/"+m[2])
 	}
 	for _, lit := range literals {
-		if secretDirs[path.Base(lit)] && walksFolder.MatchString(text) {
+		if isSecretDir(lit) && walksFolder.MatchString(text) {
 			x.Report.Add("read", r.Name(), fmt.Sprintf("%s code reads the files in %s", r.Name(), lit))
 			return
 		}
