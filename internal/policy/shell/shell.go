@@ -32,8 +32,8 @@ import (
 const (
 	MaxSource  = 256 << 10     // bytes of command text that are always parsed
 	MaxLong    = 4 << 20       // the same for text with few words in it
-	maxRuns    = 500           // runs reported
-	maxSteps   = 20000         // words and statements visited, nested text included
+	maxRuns    = 350           // runs reported
+	maxSteps   = 10000         // words and statements visited, nested text included
 	maxDepth   = 24            // sh -c inside eval inside ssh …, and function calls
 	maxNesting = 400           // open brackets in the text; guards the parser's stack
 	maxNested  = 3 * MaxSource // bytes of text inside the text, all levels together
