@@ -24,7 +24,7 @@ run: build
 	@$(GO) run $(FLAGS) ./lab/demo -bin $(BIN)
 
 # Every download contains them too (lab/gen/release).
-PROGRAMS = ./cmd/hookmux ./cmd/hookmux-hook ./cmd/hookmux-fleet ./lab/cmd/hookmux-lab
+PROGRAMS = ./cmd/hookmux ./cmd/hookmux-hook ./cmd/hookmux-fleet ./cmd/hookmux-keeper ./cmd/hookmux-start ./lab/cmd/hookmux-lab
 
 build:
 	@mkdir -p $(BIN)

@@ -21,6 +21,10 @@ import (
 const unchecked = "hookmux could not check this call because its daemon is not responding; run: " +
 	"hookmux daemon restart\n"
 
+// uncheckedByService is the same where the system service is installed.
+const uncheckedByService = "hookmux could not check this call because neither its daemon nor its system service is " +
+	"responding; run: " + paths.Repair
+
 // withoutDaemon answers a call that no daemon answered: where guards may apply,
 // as `hookmux evaluate` decides. It knows which guards are on; the note is no more
 // than a file that any program of the user can write, so it can only add events.
@@ -51,6 +55,9 @@ func (c *call) answerUnavailable() neutral.Answer {
 	case !c.known:
 		return neutral.Answer{Exit: 2, Stderr: unchecked}
 	}
+	if d, err := paths.Find(c.getenv); err == nil && d.IsSystem() {
+		return withReason(c.row.Unchecked, uncheckedByService)
+	}
 	return c.row.Unchecked
 }
 
@@ -65,6 +72,9 @@ func (c *call) isGuarded() bool {
 	dirs, err := paths.Find(c.getenv)
 	if err != nil {
 		return false
+	}
+	if dirs.IsSystem() {
+		return !c.known || c.isBuiltinKind() // the note belongs to the user
 	}
 	covers, err := guardnote.Read(dirs.State)
 	switch {
@@ -117,6 +127,9 @@ func (c *call) runEvaluate() (neutral.Answer, error) {
 	program, err := daemonstart.FindProgram(c.getenv)
 	if err != nil {
 		return neutral.Answer{}, err
+	}
+	if d, err := paths.Find(c.getenv); err == nil && d.IsSystem() {
+		program = paths.SystemProgram("hookmux-start")
 	}
 	args := []string{program, "evaluate", "--frame=" + c.request.ID}
 	if c.request.Truncated {

@@ -28,12 +28,18 @@ func main() {
 	os.Exit(runClient(os.Args[1:], os.Environ(), fd(0), fd(1), fd(2)))
 }
 
+// replaceSelf runs a program in this one's place; nil where that can't be.
+var replaceSelf = execProgram
+
 // usageExit is EX_USAGE. It must not be 2: many agents read that as "blocked".
 const usageExit = 64
 
 // runClient returns the program without its process.
 func runClient(args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	start := time.Now()
+	if paths.LeavesToSystem(paths.GetenvFrom(env)) && replaceSelf != nil {
+		_ = replaceSelf(paths.SystemProgram("hookmux-hook"), append([]string{"hookmux-hook"}, args...), env) // where it's gone, this one goes on
+	}
 	opt, err := parseArgs(args, paths.GetenvFrom(env))
 	switch {
 	case opt.help:

@@ -25,7 +25,7 @@ func checkUser(c conn) error {
 // installed hookmux.
 func checkProgram(c conn, d paths.Dirs) error {
 	i := d.Installation()
-	if i == nil {
+	if i == nil || d.IsSystem() { // only the daemon that the keeper knows listens there
 		return nil
 	}
 	pid, _, err := c.peerOf()

@@ -7,13 +7,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
 // RunsHookmux reports whether a process runs the program that this process runs: the same
 // file, or a copy of it. Names and places don't matter; what runs these bytes is hookmux.
 func RunsHookmux(p proc.Process, program string) bool {
-	own, err := os.Stat(programFile(os.Getpid(), ""))
+	own, err := os.Stat(ownFile())
 	if err != nil {
 		return false
 	}
@@ -47,6 +48,15 @@ func RunsHookmux(p proc.Process, program string) bool {
 	return err == nil && mine == other
 }
 
+// ownFile returns the program that people run: this one, or the one beside the system service's
+// daemon, whose own file nobody may read.
+func ownFile() string {
+	if paths.IsAttested() {
+		return paths.SystemProgram("hookmux")
+	}
+	return programFile(os.Getpid(), "")
+}
+
 // copies remembers which files hold this program. Whatever changes a file changes its key.
 var copies sync.Map
 
@@ -57,7 +67,7 @@ type programKey struct {
 
 // ownSum is the sum of the program that runs here, which cannot change.
 var ownSum = sync.OnceValues(func() ([sha256.Size]byte, error) {
-	f, err := os.Open(programFile(os.Getpid(), ""))
+	f, err := os.Open(ownFile())
 	if err != nil {
 		return [sha256.Size]byte{}, err
 	}

@@ -28,6 +28,7 @@ import (
 	"github.com/hookmux/hookmux/internal/fleet"
 	"github.com/hookmux/hookmux/internal/fleet/member"
 	"github.com/hookmux/hookmux/internal/fleet/remote"
+	"github.com/hookmux/hookmux/internal/keeper"
 	"github.com/hookmux/hookmux/internal/pipeline"
 	"github.com/hookmux/hookmux/internal/platform/daemonstart"
 	"github.com/hookmux/hookmux/internal/platform/files"
@@ -68,6 +69,8 @@ type Options struct {
 	// LiveSettings lets the user's files count as they are, whether a person
 	// accepted them or not: for tests of everything else.
 	LiveSettings bool
+	// Given is what the system service gave this daemon; nil without the service.
+	Given *keeper.Given
 	// Environment lets HOOKMUX_* settings count: for a daemon that a person
 	// started, never for one that a hook started.
 	Environment []string
@@ -87,6 +90,7 @@ type Daemon struct {
 	program string
 	started time.Time
 	person  bool
+	given   *keeper.Given // open as long as the daemon runs
 	removed func(*agent.Catalogue) []wire.Problem
 	// accepted says what of the user's files is in force; nil: all of it.
 	accepted *accepted.Store
@@ -134,8 +138,8 @@ func New(o Options) (*Daemon, error) {
 	}
 	h := &Daemon{
 		person: o.Person, version: o.Version, program: o.Program, started: time.Now(),
-		removed: o.Removed,
-		stop:    make(chan string, 1), notes: server.NewNotes(),
+		removed: o.Removed, given: o.Given,
+		stop: make(chan string, 1), notes: server.NewNotes(),
 	}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	log := slog.New(slog.NewTextHandler(o.Log, nil))
@@ -260,6 +264,10 @@ func (h *Daemon) acquireLock() error {
 		return err
 	}
 	h.lock = lock
+	if h.given != nil {
+		services.SweepState(h.deps)
+		return nil // the keeper made the socket
+	}
 	if err := h.deps.Dirs.CheckSocket(); err != nil {
 		return err
 	}

@@ -103,7 +103,7 @@ func (h *Daemon) infoMethod(json.RawMessage, proc.Cred) (any, *wire.Error) {
 	dirs := h.deps.Dirs
 	info := wire.Info{
 		PID: os.Getpid(), Socket: dirs.Socket(), Version: h.version, Started: h.started,
-		Uptime: time.Since(h.started).Seconds(), Clock: time.Now(), Runtime: dirs.Runtime, State: dirs.State, Config: dirs.Config,
+		Uptime: time.Since(h.started).Seconds(), Clock: time.Now(), Runtime: dirs.OpenRuntime(), State: dirs.OpenState(), Config: dirs.Config,
 		Off: h.selection.Off.Info(), Agents: h.pipeline.AgentInfos(), Problems: h.selection.AllProblems(),
 		Counts: h.pipeline.Counts(), Inbox: h.approvals.Info(),
 	}

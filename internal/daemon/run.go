@@ -48,6 +48,9 @@ func (h *Daemon) Run(ctx context.Context) error {
 	following.Go(func() { h.watchSocket(h.ctx) })
 	following.Go(func() { h.watchRemoved(h.ctx) })
 	serving.Go(h.server.Serve)
+	if h.given != nil {
+		go h.watchKeeper()
+	}
 	h.deps.Log.Info("daemon is up", "pid", os.Getpid(), "version", h.version, "socket", h.deps.Dirs.Socket())
 
 	why := "the context ended"
@@ -132,6 +135,12 @@ func (h *Daemon) watchSocket(ctx context.Context) {
 			h.serveContainers(h.selection.Config.Settings().Choice(config.Containers) == "on")
 		}
 	}
+}
+
+// watchKeeper ends a daemon whose keeper has ended: the next keeper doesn't know it.
+func (h *Daemon) watchKeeper() {
+	_, _ = h.given.Conn.Read(make([]byte, 1)) // it never says anything
+	h.Stop("the system service ended")
 }
 
 // lostSocketOrLock reports whether callers find another lock than this daemon's, or

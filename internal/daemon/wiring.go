@@ -71,8 +71,13 @@ func (h *Daemon) newServer() *server.Server {
 	}
 	checks := h.approvals.Checks()
 	addMethods(checks, h.member.Checks())
+	var socket *os.File
+	if h.given != nil {
+		socket = h.given.Socket
+	}
 	return server.New(h.ctx, server.Options{
-		Deps: h.deps, Evaluator: h.terminals, ViewOf: views.Of, Refused: h.noteRefusal, Hooks: hookCalls{h.pipeline},
+		Given: socket,
+		Deps:  h.deps, Evaluator: h.terminals, ViewOf: views.Of, Refused: h.noteRefusal, Hooks: hookCalls{h.pipeline},
 		MetVersion: renewing.MetVersion, GiveUp: h.Stop,
 		HandleMux0: h.processMux0Line, AnswerCmux: answerCmux, Version: h.version,
 		Methods: methods, LongMethods: long, Checks: checks,

@@ -19,7 +19,7 @@ import (
 	"github.com/hookmux/hookmux/internal/services"
 )
 
-func indexPath(dirs paths.Dirs) string { return filepath.Join(dirs.State, "search.db") }
+func indexPath(dirs paths.Dirs) string { return filepath.Join(dirs.OpenState(), "search.db") }
 
 // indexer adds events to the search index, after the journal and at its own pace. If the
 // index is behind, or can't be written, no search misses a result as long as at most

@@ -70,7 +70,7 @@ func (s *store) openJournal() error {
 	if s.journal.Load() != nil {
 		return nil
 	}
-	j, err := journal.Open(filepath.Join(s.deps.Dirs.State, journalFile), journal.Options{Outbox: s.outbox})
+	j, err := journal.Open(filepath.Join(s.deps.Dirs.OpenState(), journalFile), journal.Options{Outbox: s.outbox})
 	if err != nil {
 		return err
 	}

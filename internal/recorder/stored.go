@@ -14,7 +14,7 @@ import (
 // OpenStored reads the journal without a daemon. The reader is nil where nothing was ever
 // recorded. Call the function when you're done.
 func OpenStored(dirs paths.Dirs, catalogue *agent.Catalogue) (*Reader, func(), error) {
-	j, err := journal.OpenReadOnly(filepath.Join(dirs.State, journalFile))
+	j, err := journal.OpenReadOnly(filepath.Join(dirs.OpenState(), journalFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, func() {}, nil

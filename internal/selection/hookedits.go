@@ -171,7 +171,7 @@ func hasHook(list []registry.Parsed, id string) bool {
 }
 
 func inOwnPlaces(root string, dirs paths.Dirs) bool {
-	for _, own := range []string{dirs.Config, dirs.State, dirs.Runtime} {
+	for _, own := range []string{dirs.Config, dirs.OpenState(), dirs.OpenRuntime()} {
 		if root == own || strings.HasPrefix(root, own+"/") {
 			return true
 		}

@@ -23,7 +23,7 @@ func New(o Options) *Service {
 	})
 	r.Config, r.Registry, r.Trust = r.sources.Config, r.sources.Registry, r.sources.Trust
 	deps := handler.Deps{
-		StateDir: o.Dirs.State, Processes: new(handler.Processes), Mark: o.Mark,
+		StateDir: o.Dirs.OpenState(), Processes: new(handler.Processes), Mark: o.Mark,
 		Report: func(id, text string) {
 			text = redact.Text(text)
 			o.Log.Info("trace", "hook", id, "text", text)

@@ -59,6 +59,8 @@ type Options struct {
 	Version    string
 	// GiveUp is called if the server can't accept connections, and never will.
 	GiveUp func(why string)
+	// Given is the socket to listen on, where the keeper made it; nil: Listen makes one.
+	Given *os.File
 
 	// The methods. No name may be in two of them.
 	Methods     map[string]services.Method
@@ -105,6 +107,9 @@ func New(ctx context.Context, o Options) *Server {
 // Listen opens the socket.
 func (s *Server) Listen() error {
 	socket := s.Deps.Dirs.Socket()
+	if s.Given != nil {
+		return s.listenOnGiven(socket)
+	}
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"})
 	if err != nil {
 		return fmt.Errorf("%s: %w", socket, err)
@@ -112,6 +117,24 @@ func (s *Server) Listen() error {
 	s.listener = listener
 	if err := os.Chmod(socket, 0o600); err != nil {
 		return err
+	}
+	s.socket, err = os.Lstat(socket)
+	return err
+}
+
+// listenOnGiven listens on the socket that the keeper made.
+func (s *Server) listenOnGiven(socket string) error {
+	if err := startListening(s.Given); err != nil {
+		return fmt.Errorf("%s: %w", socket, err)
+	}
+	listener, err := net.FileListener(s.Given) // a copy, which closes at the next exec
+	if err != nil {
+		return fmt.Errorf("%s: %w", socket, err)
+	}
+	_ = s.Given.Close() // the copy listens
+	var ok bool
+	if s.listener, ok = listener.(*net.UnixListener); !ok {
+		return fmt.Errorf("%s: isn't a socket that the keeper made", socket)
 	}
 	s.socket, err = os.Lstat(socket)
 	return err

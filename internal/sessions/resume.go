@@ -106,7 +106,7 @@ func (r *resumer) readProcess(a *agent.Agent, one *state.Session, start *resumea
 		start.Program = program
 		start.Args, record.Run = launch.Strip(a, args)
 	}
-	note, ok := resumeargs.ReadNote(r.deps.Dirs.Runtime, one.Place.PID, one.Place.Start)
+	note, ok := resumeargs.ReadNote(r.deps.Dirs.OpenRuntime(), one.Place.PID, one.Place.Start)
 	if ok && note.Agent == a.Name {
 		// What the launcher noted is complete; a process may show a title of its
 		// own instead of its arguments.
@@ -132,7 +132,7 @@ func (r *resumer) readProcess(a *agent.Agent, one *state.Session, start *resumea
 // launcher set it and will do so again.
 func (r *resumer) isOwnVariable(variable string) bool {
 	_, value, _ := strings.Cut(variable, "=")
-	for _, dir := range []string{r.deps.Dirs.State, r.deps.Dirs.Runtime, r.deps.Dirs.Data} {
+	for _, dir := range []string{r.deps.Dirs.OpenState(), r.deps.Dirs.OpenRuntime(), r.deps.Dirs.Data} {
 		if dir != "" && (value == dir || strings.HasPrefix(value, dir+"/")) {
 			return true
 		}

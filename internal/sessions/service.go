@@ -379,7 +379,7 @@ func (s *Service) passTime(now time.Time) {
 		s.tracker.noteChange(c)
 	}
 	s.resumer.dropOld(now)
-	_ = resumeargs.Sweep(s.deps.Dirs.Runtime, func(pid int, start uint64) bool {
+	_ = resumeargs.Sweep(s.deps.Dirs.OpenRuntime(), func(pid int, start uint64) bool {
 		return processLife(s.deps.Processes, processKey{pid, start}) != state.Gone
 	}) // what it could not do is tried again at the next tick
 }

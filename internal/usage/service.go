@@ -184,7 +184,7 @@ func (s *Service) look(ctx context.Context, scanner *Scanner, full *fullLook, al
 		why := "what agents use isn't counted right now: " + err.Error()
 		s.setFailing(why)
 		s.o.Deps.Problems.Set("usage", why,
-			"make room, or repair "+filepath.Join(s.o.Deps.Dirs.State, Database)+"; it is tried again every minute")
+			"make room, or repair "+filepath.Join(s.o.Deps.Dirs.OpenState(), Database)+"; it is tried again every minute")
 		// What was added up and not written must not be added up again.
 		if s.store != nil {
 			_ = s.load(ctx, s.store) // tried again with the next look
@@ -200,7 +200,7 @@ func (s *Service) open(ctx context.Context, scanner *Scanner) (*Scanner, error) 
 	}
 	if s.store == nil {
 		s.loadPrices()
-		store, err := OpenStore(filepath.Join(s.o.Deps.Dirs.State, Database), s.Prices)
+		store, err := OpenStore(filepath.Join(s.o.Deps.Dirs.OpenState(), Database), s.Prices)
 		if err != nil {
 			return nil, err
 		}

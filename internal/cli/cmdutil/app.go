@@ -14,6 +14,7 @@ import (
 	"github.com/hookmux/hookmux/agent"
 	"github.com/hookmux/hookmux/internal/authority"
 	"github.com/hookmux/hookmux/internal/authority/terminal"
+	"github.com/hookmux/hookmux/internal/keeper"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/proc"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
@@ -37,6 +38,8 @@ type App struct {
 	// LiveSettings lets the user's files count as they are, whether a person
 	// accepted them or not: for tests of everything else.
 	LiveSettings bool
+	// Given is what the system service gave this process; nil without it.
+	Given *keeper.Given
 }
 
 // Getenv reads a variable of the environment the program was started with.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/install"
+	"github.com/hookmux/hookmux/internal/keeper"
 	"github.com/hookmux/hookmux/internal/platform/daemonstart"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/version/upgrades"
@@ -174,8 +175,19 @@ func (app *App) WaitForDaemon(ctx context.Context) (*client.Client, error) {
 	return c, nil
 }
 
+// explainNoService is ExplainNoDaemon where the system service starts the daemon.
+func explainNoService() string {
+	if _, _, err := keeper.Send(paths.KeeperSocket, keeper.Ask); err != nil {
+		return err.Error() + "; run: " + paths.Repair
+	}
+	return "the daemon isn't running; start it with `hookmux daemon start`"
+}
+
 // ExplainNoDaemon says why no daemon runs, and what to do about it.
 func (app *App) ExplainNoDaemon(dirs paths.Dirs) string {
+	if dirs.IsSystem() {
+		return explainNoService()
+	}
 	if err := dirs.MakeRuntime(); err != nil {
 		return "the daemon isn't running and can't be started: " + err.Error()
 	}

@@ -99,10 +99,15 @@ var errRunning = errors.New("a daemon is already running; `hookmux daemon status
 
 func runDaemon(ctx context.Context, app *cmdutil.App, service bool) error {
 	auto := app.Getenv(daemonstart.LockVariable) != ""
-	person := byUser(app, auto)
+	person := app.Given == nil && byUser(app, auto) // hookmux-start starts it for everybody
 	dirs, err := daemonDirs(app, person)
 	if err != nil {
 		return err
+	}
+	if app.Given != nil {
+		app.Stderr = daemonstart.OpenLog(dirs)
+	} else if dirs.IsSystem() {
+		return errors.New("hookmux's system service starts the daemon: run `hookmux daemon start`")
 	}
 	if err := dirs.CheckServing(app.Getenv); err != nil {
 		return err
@@ -117,7 +122,7 @@ func runDaemon(ctx context.Context, app *cmdutil.App, service bool) error {
 	program, _ := os.Executable()
 	o := daemon.Options{Dirs: dirs, Table: app.Table, Facts: app.Facts, Asker: app.Asker, Version: version.String,
 		Program: program, Log: logrotate.New(app.Stderr, dirs.Log(), daemonstart.MaxLog), Person: person,
-		LiveSettings: app.LiveSettings, Removed: agents.WatchRemoved(dirs, os.Getenv)}
+		LiveSettings: app.LiveSettings, Given: app.Given, Removed: agents.WatchRemoved(dirs, os.Getenv)}
 	if person {
 		o.Environment = app.Environ
 	} else if ignored := config.Variables(app.Environ); len(ignored) > 0 {
@@ -143,7 +148,7 @@ func runDaemon(ctx context.Context, app *cmdutil.App, service bool) error {
 		}
 	}
 	if errors.Is(err, daemonstart.ErrRunning) {
-		if auto {
+		if auto || app.Given != nil {
 			return nil // somebody was faster; that is all the starter wanted
 		}
 		return errRunning

@@ -56,6 +56,9 @@ func evaluateCall(ctx context.Context, app *cmdutil.App, f *evaluateFlags, args 
 	if err != nil {
 		return err
 	}
+	if dirs.IsSystem() && app.Given == nil {
+		return errors.New("hookmux's system service decides: hookmux-start evaluate")
+	}
 	payload, err := io.ReadAll(io.LimitReader(app.Stdin, maxPayload+1))
 	if err != nil {
 		return err

@@ -91,6 +91,9 @@ func FindProgram(getenv func(string) string) (string, error) {
 // or the time is over. It may be called by any number of processes at once,
 // and gives up early only when nothing can be started or the next start waits.
 func Ensure(d paths.Dirs, program string, opt Options, until time.Time, reach func() error) error {
+	if d.IsSystem() {
+		return ensureSystem(until, reach)
+	}
 	pause := 2 * time.Millisecond
 	var intruder lockIntruder
 	for {

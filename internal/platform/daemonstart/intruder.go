@@ -74,6 +74,9 @@ func Bypassed(d paths.Dirs) []string {
 // DaemonPID returns the process that holds the daemon's lock and is a daemon; 0 when there is
 // none or it is not known.
 func DaemonPID(d paths.Dirs) int {
+	if d.IsSystem() && !paths.IsAttested() {
+		return systemDaemon()
+	}
 	holder, _ := lockHolder(d.LifeLock())
 	if holder != 0 {
 		if belongsToDaemon(holder, d) {

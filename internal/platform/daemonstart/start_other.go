@@ -4,6 +4,7 @@ package daemonstart
 
 import (
 	"errors"
+	"io"
 
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
@@ -12,6 +13,9 @@ var errSystem = errors.New("hookmux runs on Linux and macOS only; on Windows use
 
 // Start refuses on this system.
 func Start(paths.Dirs, string, Options) (Outcome, error) { return 0, errSystem }
+
+// OpenLog opens nothing on this system.
+func OpenLog(paths.Dirs) io.Writer { return io.Discard }
 
 // DaemonLock is a daemon's hold on being the only one.
 type DaemonLock struct{}

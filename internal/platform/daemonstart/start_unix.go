@@ -4,6 +4,7 @@ package daemonstart
 
 import (
 	"errors"
+	"io"
 	"os"
 	"strconv"
 	"syscall"
@@ -16,6 +17,10 @@ import (
 // Start spawns `hookmux daemon` unless one lives, is being started, or starting
 // is paused. It doesn't wait for the socket.
 func Start(d paths.Dirs, daemonProgram string, opt Options) (Outcome, error) {
+	if d.IsSystem() {
+		_, err := startSystem()
+		return Started, err
+	}
 	if err := d.MakeRuntime(); err != nil {
 		return 0, err
 	}
@@ -142,6 +147,18 @@ func spawn(d paths.Dirs, program string, env []string, lock *os.File) error {
 	return nil
 }
 
+// OpenLog opens the log of the daemon for the daemon itself, and what is written where that can't be.
+func OpenLog(d paths.Dirs) io.Writer {
+	_ = os.MkdirAll(d.OpenRuntime(), 0o700)
+	if info, err := os.Lstat(d.Log()); err == nil && info.Size() > MaxLog {
+		_ = os.Rename(d.Log(), d.Log()+".1")
+	}
+	if log, err := openLog(d.Log()); err == nil {
+		return log
+	}
+	return io.Discard
+}
+
 // openLog opens the daemon's log. Something else in its place, or a full disk, must
 // not keep a daemon from starting.
 func openLog(file string) (*os.File, error) {
@@ -187,7 +204,10 @@ func AcquireLock(d paths.Dirs) (*DaemonLock, error) {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	earlier := replaceEarlier(d)
+	var earlier *os.File
+	if !d.IsSystem() { // there was no service then
+		earlier = replaceEarlier(d)
+	}
 	syscall.Umask(0o077)
 	// Tells who holds the lock; on a full disk the name of the program does.
 	_ = writeSmall(d.AliveFile(), []byte(strconv.Itoa(os.Getpid())+"\n"))
@@ -234,6 +254,9 @@ func (l *DaemonLock) Stop() error {
 
 // DaemonHoldsLock reports whether a daemon is there, answering or not.
 func DaemonHoldsLock(d paths.Dirs) bool {
+	if d.IsSystem() && !paths.IsAttested() {
+		return systemDaemon() != 0
+	}
 	if _, err := os.Stat(d.LifeLock()); err != nil {
 		return false
 	}

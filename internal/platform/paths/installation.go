@@ -290,6 +290,9 @@ func RemoveInstallation(getenv func(string) string) error {
 // installed gives the places of the installation that the running program
 // belongs to.
 func installed(getenv func(string) string) (Dirs, bool) {
+	if d, ok := systemDirs(getenv); ok {
+		return d, true
+	}
 	i, ok := ReadInstallation(getenv)
 	if !ok || !i.includesSelf() {
 		return Dirs{}, false

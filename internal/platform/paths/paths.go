@@ -37,6 +37,10 @@ type Dirs struct {
 	stripped bool
 	// installation: where the places were taken from, if not from the environment.
 	installation *Installation
+	// system: these are the places of the system service. Where the keeper gave this process a
+	// folder, the open ones are those in the home.
+	system                 bool
+	openState, openRuntime string
 }
 
 const systemDir = "/etc/hookmux"
@@ -181,6 +185,9 @@ var shortBase = "/tmp"
 // Socket returns where the daemon listens. A path too long for a socket address gives
 // way to a short one in a directory of the user's own under /tmp.
 func (d Dirs) Socket() string {
+	if d.system {
+		return UserSocketFolder(UserID()) + "/daemon.sock"
+	}
 	if dir, ok := d.shortDir(); ok {
 		return dir + "/daemon.sock"
 	}
@@ -188,7 +195,7 @@ func (d Dirs) Socket() string {
 }
 
 func (d Dirs) shortDir() (string, bool) {
-	if len(d.Runtime)+len("/daemon.sock") <= longestSocket {
+	if d.system || len(d.Runtime)+len("/daemon.sock") <= longestSocket {
 		return "", false
 	}
 	h := fnv.New64a()
@@ -200,6 +207,9 @@ func (d Dirs) shortDir() (string, bool) {
 // must be this user's own and closed to others for writing. Whoever connects
 // calls it first.
 func (d Dirs) CheckSocket() error {
+	if d.system {
+		return nil // its folder belongs to the keeper
+	}
 	dir, ok := d.shortDir()
 	if !ok {
 		dir = d.Runtime
@@ -222,7 +232,7 @@ func (d Dirs) Containers() string { return filepath.Join(d.Data, "container") }
 func (d Dirs) Intake() string { return filepath.Join(d.State, "intake") }
 
 // Spool holds what hooks left while no daemon answered.
-func (d Dirs) Spool() string { return filepath.Join(d.State, "spool") }
+func (d Dirs) Spool() string { return filepath.Join(d.OpenState(), "spool") }
 
 // Spools returns all the places in which a hook may have left something: a hook
 // with an emptied environment that never met a daemon knows only the default.
@@ -238,7 +248,7 @@ func (d Dirs) Spools() []string {
 }
 
 // Log returns the daemon's own log file.
-func (d Dirs) Log() string { return filepath.Join(d.Runtime, "daemon.log") }
+func (d Dirs) Log() string { return filepath.Join(d.OpenRuntime(), "daemon.log") }
 
 // StartLock is held by the one that starts a daemon, until the daemon listens.
 func (d Dirs) StartLock() string { return filepath.Join(d.Runtime, "start.lock") }

@@ -14,7 +14,9 @@ func Docs() string {
 		"`*` matches part of a name, `**` everything below. Sealed files are signed with `consent.key`: hookmux " +
 		"doesn't believe what something else wrote ([security.md](../security.md)). All files are yours, and only you " +
 		"can write to them. `hookmux doctor` names files in these folders that aren't in this list or belong to someone " +
-		"else. Your own settings are in the config folder: see [config.md](../config.md).\n")
+		"else. Your own settings are in the config folder: see [config.md](../config.md).\n\n" +
+		"With the [system service](../system.md), the daemon's state and runtime folders are below " +
+		"`/var/lib/hookmux-keeper`, but for databases, the log and what other programs of yours write.\n")
 	for _, section := range []struct {
 		place       Place
 		title, text string

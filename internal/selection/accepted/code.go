@@ -169,7 +169,7 @@ func (s *Store) Program(path string, hookAccepted bool) (string, error) {
 	if err == nil && usable && hashOf(live) == hashOf(content) {
 		return path, nil
 	}
-	folder := filepath.Join(s.opt.State, copiesDir, hashOf(content)[:16])
+	folder := filepath.Join(s.opt.Copies, copiesDir, hashOf(content)[:16])
 	copied := filepath.Join(folder, filepath.Base(path))
 	if old, err := userfile.ReadFile(copied, maxFileSize); err == nil && hashOf(old) == hashOf(content) {
 		return copied, nil

@@ -51,6 +51,7 @@ type Options struct {
 	Config string // folder of the user's settings
 	State  string // where the record is kept
 	Data   string // a second place for the marker; may be ""
+	Copies string // where copies of programs are put, which others must be able to run; "" is State
 	// ReadOnly keeps the store from writing anything.
 	ReadOnly bool
 }
@@ -100,6 +101,9 @@ type Store struct {
 
 // Open reads the accepted state. What is wrong with it is a state, too.
 func Open(opt Options) *Store {
+	if opt.Copies == "" {
+		opt.Copies = opt.State
+	}
 	s := &Store{
 		opt: opt, contents: contents{opt.State, map[string][]byte{}}, follow: map[string]int{},
 		sources: map[string]*userfile.Source{}, reads: map[string]map[string]bool{},

@@ -56,7 +56,7 @@ func New(o Options) *Sources {
 	})
 	s.Registry = registry.New(registry.Options{
 		GlobalFile: filepath.Join(o.Dirs.Config, registry.FileName), State: o.Dirs.State, Home: o.Dirs.Home,
-		OwnDirs: []string{o.Dirs.Config, o.Dirs.State, o.Dirs.Runtime, o.Dirs.Data},
+		OwnDirs: []string{o.Dirs.Config, o.Dirs.OpenState(), o.Dirs.OpenRuntime(), o.Dirs.Data},
 		Known:   known, KnownProject: s.Trust.Known, Accepted: o.Accepted,
 	})
 	return s
@@ -65,7 +65,7 @@ func New(o Options) *Sources {
 // OpenAccepted reads the accepted state of an installation.
 func OpenAccepted(dirs paths.Dirs, readOnly bool) *accepted.Store {
 	return accepted.Open(accepted.Options{
-		Config: dirs.Config, State: dirs.State, Data: dirs.Data, ReadOnly: readOnly,
+		Config: dirs.Config, State: dirs.State, Data: dirs.Data, Copies: dirs.OpenState(), ReadOnly: readOnly,
 	})
 }
 
@@ -130,7 +130,10 @@ func parseHooks(b []byte, known registry.Known) ([]hook.Registration, error) {
 // places, every agent's hook config, and what the caller adds.
 func (s *Sources) ProtectedPaths(roots []string, more ...string) []string {
 	d := s.Dirs
-	list := append([]string{d.Config, d.State, d.Runtime, d.Data, d.System}, more...)
+	list := append([]string{d.Config, d.OpenState(), d.OpenRuntime(), d.Data, d.System}, more...)
+	if d.IsSystem() {
+		list = append(list, paths.SystemFolder, paths.KeeperRun, paths.KeeperState)
+	}
 	for _, root := range roots {
 		list = append(list, filepath.Join(root, registry.DirName))
 	}

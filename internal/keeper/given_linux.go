@@ -1,0 +1,54 @@
+package keeper
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/hookmux/hookmux/internal/platform/paths"
+)
+
+// Given is what hookmux-start handed to this process.
+type Given struct {
+	Socket *os.File // on which the daemon listens; nil for none
+	Conn   *os.File // the connection to the keeper
+}
+
+// TakeGiven takes over what hookmux-start handed on: nothing of it reaches a child. It is nil
+// where hookmux-start didn't start this process. Whoever sets the variable without the keeper's
+// descriptors only fools themselves: nobody else listens to them.
+func TakeGiven() (*Given, error) {
+	text := os.Getenv(GivenVariable)
+	if text == "" {
+		return nil, nil
+	}
+	if err := os.Unsetenv(GivenVariable); err != nil {
+		return nil, err
+	}
+	// No other process of this user looks into this one from here on, also where the program can be read.
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return nil, err
+	}
+	var fds []int
+	for word := range strings.FieldsSeq(text) {
+		fd, err := strconv.Atoi(word)
+		if err != nil || fd < 3 {
+			return nil, errors.New(GivenVariable + " can't be read")
+		}
+		if _, err := unix.FcntlInt(uintptr(fd), unix.F_SETFD, unix.FD_CLOEXEC); err != nil {
+			return nil, err
+		}
+		fds = append(fds, fd)
+	}
+	if len(fds) != 1 && len(fds) != 3 {
+		return nil, errors.New(GivenVariable + " can't be read")
+	}
+	paths.UseKept(fds[0])
+	if len(fds) == 1 {
+		return &Given{}, nil
+	}
+	return &Given{Socket: os.NewFile(uintptr(fds[1]), "socket"), Conn: os.NewFile(uintptr(fds[2]), "keeper")}, nil
+}
