@@ -24,6 +24,7 @@ import (
 	"github.com/hookmux/hookmux/internal/cli/rulescmd"
 	"github.com/hookmux/hookmux/internal/cli/runcmd"
 	"github.com/hookmux/hookmux/internal/cli/see"
+	"github.com/hookmux/hookmux/internal/cli/systemcmd"
 	"github.com/hookmux/hookmux/internal/cli/usagecmd"
 	"github.com/hookmux/hookmux/internal/cli/webcmd"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
@@ -182,7 +183,7 @@ func commandGroups(app *cmdutil.App) []commandGroup {
 		{groupFix, "Find out and fix:", []*cobra.Command{
 			see.StatusCommand(app), agents.AgentsCommand(app), configcmd.WhoamiCommand(app), agents.DoctorCommand(app),
 			agents.ThroughLab(app), configcmd.ConfigCommand(app),
-			daemoncmd.DaemonCommand(app), see.VersionCommand(app), daemoncmd.EvaluateCommand(app),
+			daemoncmd.DaemonCommand(app), systemcmd.SystemCommand(app), see.VersionCommand(app), daemoncmd.EvaluateCommand(app),
 		}},
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/hookmux/hookmux/client"
 	"github.com/hookmux/hookmux/internal/cli/agents"
 	"github.com/hookmux/hookmux/internal/cli/cmdutil"
+	"github.com/hookmux/hookmux/internal/cli/systemcmd"
 	"github.com/hookmux/hookmux/internal/pipeline/evaluate"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
@@ -93,6 +94,9 @@ func showStatus(ctx context.Context, app *cmdutil.App, all, asJSON bool) error {
 	} else {
 		shortenPaths(&r, dirs.Home)
 		app.Style().Status(app.Stdout, &r, time.Now())
+		if line := systemcmd.Summary(); line != "" {
+			app.Say("system   %s", line)
+		}
 	}
 	if err == nil && len(r.Problems) > 0 {
 		return cmdutil.Exit(cmdutil.ExitFailed)
