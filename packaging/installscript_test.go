@@ -49,7 +49,7 @@ func (s *scriptTestBed) offer(version string, more ...string) {
 	zip := gzip.NewWriter(&out)
 	w := tar.NewWriter(zip)
 	program := "#!/bin/sh\necho hookmux " + version + "\n"
-	for _, file := range append([]string{"bin/hookmux", "bin/hookmux-hook", "bin/hookmux-fleet", "bin/hookmux-lab", "share/doc/hookmux/README.md",
+	for _, file := range append([]string{"bin/hookmux", "bin/hookmux-hook", "bin/hookmux-fleet", "bin/hookmux-keeper", "bin/hookmux-start", "bin/hookmux-lab", "share/doc/hookmux/README.md",
 		"share/doc/hookmux/LICENSE", "share/doc/hookmux/CHANGELOG.md", "share/man/man1/hookmux.1"}, more...) {
 		h := &tar.Header{Name: name + "/" + file, Mode: 0o755, Size: int64(len(program)), Typeflag: tar.TypeReg}
 		if err := w.WriteHeader(h); err != nil {
@@ -148,7 +148,7 @@ func TestInstallScript(t *testing.T) {
 				t.Fatalf("it ended with %v and said, want version, PATH and no signature:\n%s", err, out)
 			}
 			local := filepath.Join(s.home, ".local")
-			want := "bin/hookmux bin/hookmux-fleet bin/hookmux-hook bin/hookmux-lab share/doc/hookmux/CHANGELOG.md share/doc/hookmux/LICENSE " +
+			want := "bin/hookmux bin/hookmux-fleet bin/hookmux-hook bin/hookmux-keeper bin/hookmux-lab bin/hookmux-start share/doc/hookmux/CHANGELOG.md share/doc/hookmux/LICENSE " +
 				"share/doc/hookmux/README.md share/doc/hookmux/installed-files share/man/man1/hookmux.1"
 			if got := s.tree(local); got != want+" share/old-page" {
 				t.Errorf("it installed %s, want %s and share/old-page", got, want)

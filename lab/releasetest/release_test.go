@@ -362,7 +362,7 @@ func TestAUR(t *testing.T) {
 	must(t, cmd)
 	made := made{dir, now.version}.file(t, "hookmux-bin-*.pkg.tar.gz")
 	list := must(t, exec.Command("tar", "-tzf", made))
-	for _, want := range []string{"usr/bin/hookmux\n", "usr/bin/hookmux-hook\n", "usr/bin/hookmux-fleet\n", "usr/bin/hookmux-lab\n", "usr/lib/systemd/user/hookmux.service\n",
+	for _, want := range []string{"usr/bin/hookmux\n", "usr/bin/hookmux-hook\n", "usr/bin/hookmux-fleet\n", "usr/bin/hookmux-keeper\n", "usr/bin/hookmux-start\n", "usr/bin/hookmux-lab\n", "usr/lib/systemd/user/hookmux.service\n",
 		"usr/share/licenses/hookmux-bin/LICENSE\n"} {
 		if !strings.Contains(list, want) {
 			t.Errorf("the package lacks %q:\n%s", want, list)

@@ -236,7 +236,7 @@ func commitTime() (time.Time, error) {
 // programs returns the packages of the programs in every download, the Makefile's PROGRAMS. An
 // older source tree may lack some of them.
 func (r *release) programs() []string {
-	all := []string{"./cmd/hookmux", "./cmd/hookmux-hook", "./cmd/hookmux-fleet", "./lab/cmd/hookmux-lab"}
+	all := []string{"./cmd/hookmux", "./cmd/hookmux-hook", "./cmd/hookmux-fleet", "./cmd/hookmux-keeper", "./cmd/hookmux-start", "./lab/cmd/hookmux-lab"}
 	return slices.DeleteFunc(all, func(pkg string) bool {
 		_, err := os.Stat(filepath.Join(r.source, pkg))
 		return err != nil

@@ -62,7 +62,7 @@ type group struct {
 var groups = []group{
 	{"Guide", []string{"README.md", "docs/guide/*.md"}},
 	{"How to", []string{"docs/recipes.md", "docs/concepts.md", "docs/blocked.md", "docs/keys.md", "docs/troubleshooting.md"}},
-	{"Setup", []string{"docs/install.md", "docs/commands.md", commandPages, "docs/config.md", "docs/telemetry.md", "docs/fleet.md"}},
+	{"Setup", []string{"docs/install.md", "docs/commands.md", commandPages, "docs/config.md", "docs/telemetry.md", "docs/fleet.md", "docs/system.md"}},
 	{"Daily use", []string{"docs/inbox.md", "docs/sessions.md", "docs/notifications.md", "docs/web.md", "docs/remote.md", "docs/containers.md",
 		"docs/usage.md", "docs/tmux.md", "docs/acp.md"}},
 	{"Guards and hooks", []string{"docs/rules.md", "docs/hooks.md", "docs/typescript.md", "examples/hooks/README.md",
@@ -100,6 +100,7 @@ var descriptions = map[string]string{
 	"docs/commands.md":         "All commands, with a page for each",
 	"docs/config.md":           "Every setting, and where settings come from",
 	"docs/telemetry.md":        "Traces and metrics to your own collector",
+	"docs/system.md":           "Have the operating system keep what agents must not touch",
 	"docs/fleet.md":            "One inbox, log and set of rules for a team's machines",
 	"docs/inbox.md":            "What waits, how long, and what an answer does",
 	"docs/sessions.md":         "Find, resume, rename and search sessions",
