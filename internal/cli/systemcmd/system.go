@@ -26,7 +26,7 @@ func SystemCommand(app *cmdutil.App) *cobra.Command {
 permissions, PIN and keys where no program that runs as you can read, change or delete
 them, and gives them only to a daemon that no program of yours can debug or replace.
 Without a command, shows whether it's installed.`,
-		Example: "  sudo hookmux system install\n  hookmux system status\n  sudo hookmux system uninstall",
+		Example: "  hookmux system status\n  sudo hookmux system install\n  sudo hookmux system uninstall",
 		Args:    cmdutil.SubcommandArgs,
 		RunE:    show,
 	}
@@ -46,14 +46,14 @@ operating system keeps then. Exits 1 if it's installed and doesn't answer.`,
 		Long: `Copies hookmux's programs to ` + paths.SystemFolder + `, creates the system user
 ` + paths.KeeperName + `, starts the service with systemd and moves what you accepted so far to
 it. Other users of this machine start with hookmux's defaults. Run it again after an upgrade.`,
-		Example: "  sudo hookmux system install\n  sudo hookmux system install --dry-run",
+		Example: "  hookmux system install --dry-run\n  sudo hookmux system install",
 		RunE:    func(*cobra.Command, []string) error { return run(app, &in, true) },
 	}
 	uninstall := &cobra.Command{
 		Use: "uninstall", Short: "Remove the system service", Args: cmdutil.ExactArgs(),
 		Long: `Moves every user's state back to their home and removes the service with its programs,
 user and group. hookmux then works as without it.`,
-		Example: "  sudo hookmux system uninstall\n  sudo hookmux system uninstall --dry-run",
+		Example: "  hookmux system uninstall --dry-run\n  sudo hookmux system uninstall",
 		RunE:    func(*cobra.Command, []string) error { return run(app, &out, false) },
 	}
 	for c, f := range map[*cobra.Command]*flags{install: &in, uninstall: &out} {
@@ -75,6 +75,9 @@ func run(app *cmdutil.App, f *flags, install bool) error {
 	if err := setup.Check(); err != nil {
 		return err
 	}
+	if !f.dryRun && os.Geteuid() != 0 {
+		return errors.New("only root can do that; run it with sudo")
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -87,7 +90,11 @@ func run(app *cmdutil.App, f *flags, install bool) error {
 		if s.Programs == paths.SystemFolder {
 			return errors.New("these are the service's own programs; run the hookmux of your package")
 		}
-		if uid, err := strconv.Atoi(app.Getenv("SUDO_UID")); err == nil && uid > 0 && !setup.Installed() {
+		uid, err := strconv.Atoi(app.Getenv("SUDO_UID"))
+		if err != nil {
+			uid = os.Getuid() // who looks at what would change
+		}
+		if uid > 0 && !setup.Installed() {
 			s.User = uid
 		}
 	} else if !setup.Installed() {
