@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -18,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	built "github.com/hookmux/hookmux/internal/daemontest/programs"
 	"github.com/hookmux/hookmux/internal/keeper"
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
@@ -47,15 +47,13 @@ func TestSystemService(t *testing.T) {
 	if err := os.Chmod(base, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	root, err := filepath.Abs("../../..")
-	if err != nil {
+	if err := os.Mkdir(base+"/bin", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	build := exec.Command("go", "build", "-o", base+"/bin/", "./cmd/hookmux", "./cmd/hookmux-hook", "./cmd/hookmux-keeper",
-		"./cmd/hookmux-start")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+	err = built.Build(base+"/bin", built.Options{Released: true,
+		Names: []string{"hookmux", "hookmux-hook", "hookmux-keeper", "hookmux-start"}})
+	if err != nil {
+		t.Fatal(err)
 	}
 	self, err := os.Executable()
 	if err != nil {
