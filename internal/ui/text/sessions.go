@@ -426,7 +426,9 @@ func (s Style) SessionAbout(w io.Writer, d *wire.SessionDetail, now time.Time, l
 	line("approvals", termsafe.Line(deciderText(one), 120))
 	line("folder", termsafe.Line(one.Cwd, 0))
 	line("pane", termsafe.Line(placeOf(one), 60))
-	line("started", Moment(one.StartedAt, now)+" ("+ago(now.Sub(one.StartedAt))+" ago)")
+	if !one.StartedAt.IsZero() {
+		line("started", Moment(one.StartedAt, now)+" ("+ago(now.Sub(one.StartedAt))+" ago)")
+	}
 	if one.Ended != nil {
 		line("ended", Moment(*one.Ended, now)+" "+termsafe.Line(endWords(one.EndReason), 100))
 	}
