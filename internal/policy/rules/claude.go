@@ -14,8 +14,8 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/facts"
 )
 
-// ClaudeRules are permission rules in the words of Claude Code's settings. They are
-// decided as Claude Code decides them, for the calls of every agent.
+// ClaudeRules are permission rules in the syntax of Claude Code's settings. They are decided
+// as Claude Code decides them, for the calls of every agent.
 type ClaudeRules struct {
 	// Strict also looks at what a command really runs, where Claude Code does not.
 	Strict bool `yaml:"strict" json:"strict,omitempty"`
@@ -49,8 +49,8 @@ type claudeKey struct {
 // maxClaudeSettings is how many settings files of projects one rule takes.
 const maxClaudeSettings = 64
 
-// checkClaude says what is wrong with a rule in Claude Code's words, and fills in
-// what it decides at most.
+// checkClaude returns what is wrong with a rule in Claude Code's syntax, and fills in the
+// strongest verdict it can have.
 func (r *Rule) checkClaude() error {
 	c := r.Claude
 	switch {
@@ -156,7 +156,7 @@ func (c *ClaudeRules) setFor(f *facts.Facts, home string) (*claude.Set, string) 
 	return set, project
 }
 
-// matchClaude says what a rule in Claude Code's words says about a call.
+// matchClaude returns the verdict on a call of a rule in Claude Code's syntax.
 func (r *Rule) matchClaude(f *facts.Facts, home string) (verdict Verdict, where string, holds certainty) {
 	source := facts.SourceOf(f)
 	if source.Event == nil || source.Event.Tool == nil {

@@ -44,11 +44,11 @@ func (r *Result) Decisive() *Hit {
 	return nil
 }
 
-// Options configures how rules are compared besides facts.
+// Options configures how rules are compared, in addition to the facts.
 type Options struct {
 	Home string
-	// Modes holds the modes a person switched single rules to, by id; a pack's name
-	// switches all of it.
+	// Modes holds the modes the user switched single rules to, by id; a pack's name switches all
+	// of its rules.
 	Modes map[string]Mode
 	Now   func() time.Time
 	// Checks are the families of checks in Go, by their names.
@@ -66,7 +66,7 @@ type Set struct {
 	byProgram map[string][]*Rule
 	named     []*Rule // all of byProgram, for commands whose program is not known
 	others    []*Rule
-	// placed says that a rule counts in some folders only.
+	// placed says that a rule applies in some folders only.
 	placed bool
 	// checked are rules that name a check in Go.
 	checked []*Rule
@@ -134,8 +134,8 @@ func (m Mode) strength() int {
 
 func (s *Set) modeOf(r *Rule) Mode { return r.ModeBy(s.options.Modes) }
 
-// ModeBy returns the mode of a rule: what a person switched it or its pack to, unless
-// it is the administrator's, or else what it says itself.
+// ModeBy returns the mode of a rule: what the user switched it or its pack to, unless it is
+// the administrator's, or else what the rule itself says.
 func (r *Rule) ModeBy(modes map[string]Mode) Mode {
 	if r.Layer == System {
 		return r.Mode
@@ -284,8 +284,8 @@ func (s *Set) decide(f *facts.Facts, lost *losses) Result {
 	return out
 }
 
-// decideClaude returns what a rule in Claude Code's words says; its allow is about the
-// whole call already.
+// decideClaude returns the verdict of a rule in Claude Code's syntax; its allow already covers
+// the whole call.
 func (s *Set) decideClaude(r *Rule, f *facts.Facts, narrowed certainty) (Hit, bool) {
 	said, where, holds := r.matchClaude(f, s.options.Home)
 	if said == NoVerdict {
@@ -413,8 +413,8 @@ func coversCommand(r *Rule, m *matcher, at int) bool {
 	return true
 }
 
-// allowsPath reports whether a rule that allows covers a path: the name, and where it
-// leads. A file that has other names besides may be any other.
+// allowsPath reports whether a rule that allows covers a path: the name, and where it leads.
+// A file that has other names too may be any other file.
 func (m *matcher) allowsPath(q *Match, p *facts.Path) bool {
 	if p.Several || p.Unlisted() || m.matchPath(q, p) != yes {
 		return false

@@ -17,7 +17,7 @@ const (
 	exampleProject = "/home/you/project"
 )
 
-// event returns the tool call that an example stands for.
+// event returns the tool call that an example represents.
 func (e Example) event() *event.Event {
 	t := &event.Tool{Name: e.Name, Kind: event.ToolKind(e.Tool), URL: e.URL}
 	switch {
@@ -94,7 +94,7 @@ func (e Example) usage(*event.Event) (facts.Usage, bool) {
 	return facts.Usage{Session: used, Today: used}, true
 }
 
-// Facts returns the facts of the call that an example stands for.
+// Facts returns the facts of the call that an example represents.
 func (e Example) Facts(need facts.Set) *facts.Facts {
 	o := facts.Options{Home: exampleHome, Git: exampleRepository{e}.find, Counts: e.counts, Usage: e.usage}
 	if own, err := programs.Parse("example", []byte(e.Programs)); err == nil && len(own) > 0 {

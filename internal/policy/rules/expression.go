@@ -165,7 +165,7 @@ func comparedPrograms(n ast.Node) []string {
 	return nil
 }
 
-// isProgram tells .program of the command that is looked at.
+// isProgram reports whether n is .program of the command being looked at.
 func isProgram(n ast.Node) bool {
 	member, ok := n.(*ast.MemberNode)
 	if !ok {
@@ -179,7 +179,7 @@ func isProgram(n ast.Node) bool {
 // factFinder notes which facts an expression looks at.
 type factFinder struct {
 	set facts.Set
-	// How often git stands there, and how often with one of its facts behind it.
+	// How often git occurs, and how often with one of its facts after it.
 	git, gitFacts int
 	// detail are the facts about commands that are gathered only for some.
 	detail facts.Set
@@ -192,11 +192,12 @@ type factFinder struct {
 	jsons int // how often toJSON stands there
 }
 
-// growing are functions by which few words make a text that fills all memory, which
-// nothing can stop once it runs: a file that nobody accepted must not end the daemon.
+// growing are functions with which a short expression makes a text that fills all memory,
+// and nothing can stop them once they run: a file that no one accepted must not crash the
+// daemon.
 var growing = []string{"reduce", "repeat", "replace", "join", "concat", "flatten", "toBase64", "fromBase64"}
 
-// isNumber tells numbers from texts and what may be one.
+// isNumber distinguishes numbers from texts and from what may be one.
 func isNumber(n ast.Node) bool {
 	t := n.Type()
 	return t != nil && t.Kind() >= reflect.Int && t.Kind() <= reflect.Float64

@@ -27,7 +27,7 @@ type Problem struct {
 	Column int    `json:"column,omitempty"`
 	Rule   string `json:"rule,omitempty"`
 	Text   string `json:"text"`
-	// Whole says that nothing of the file counts, and not just one rule.
+	// Whole says that the whole file is ignored, not just one rule.
 	Whole bool `json:"whole,omitempty"`
 	// Used says that the rule is in force all the same.
 	Used bool `json:"used,omitempty"`
@@ -52,7 +52,7 @@ type Source struct {
 	Name  string // its path, for messages
 	Data  []byte
 	Layer Layer
-	// Prefix stands before the ids of a pack's rules.
+	// Prefix is put before the ids of a pack's rules.
 	Prefix string
 	// Builtin says that it is one of hookmux's own, whose rules may name checks in Go.
 	Builtin bool
@@ -63,7 +63,7 @@ type Source struct {
 // maxFile bounds a file of rules.
 const maxFile = 4 << 20
 
-// Parse reads rules. What is wrong is left out and named; the rest counts.
+// Parse reads rules. Whatever is wrong is left out and reported; the rest applies.
 func Parse(sources ...Source) ([]*Rule, []Problem) {
 	var lists [][]*Rule
 	var problems []Problem
@@ -102,11 +102,11 @@ func (r *Rule) problem(text string) Problem {
 	return Problem{File: r.File, Line: r.Line, Column: r.Column, Rule: r.ID, Text: text}
 }
 
-// maxDepth is how deep lists and objects may stand in each other: the parser of YAML
-// takes the square of their number.
+// maxDepth limits how deep lists and objects may be nested: the YAML parser takes time
+// quadratic in the depth.
 const maxDepth = 100
 
-// tooDeep returns the first token that stands too deep; nil when none does.
+// tooDeep returns the first token that is nested too deep; nil if there is none.
 func tooDeep(tokens token.Tokens) *token.Token {
 	depth, line, dashes := 0, 0, 0
 	for _, t := range tokens {
@@ -206,9 +206,9 @@ func parseFile(s Source) ([]*Rule, []Problem) {
 	return list, problems
 }
 
-// parseRule reads one rule and tries its examples. A rule with a mode that does not exist
-// is returned with its problem. usual is what the file says for
-// rules that do not say it themselves.
+// parseRule reads one rule and tries its examples. A rule with a mode that doesn't exist is
+// returned with its problem. usual holds the file's defaults for rules that don't set a value
+// themselves.
 func parseRule(node ast.Node, s Source, usual Rule) (*Rule, *Problem) {
 	r := &Rule{File: s.Name, Layer: s.Layer, Decide: usual.Decide, OnUnknown: usual.OnUnknown}
 	if t := firstToken(node); t != nil {
@@ -327,7 +327,7 @@ func explainKey(rule ast.Node, unknown *yaml.UnknownFieldError) string {
 	return text + "; `hookmux rules new` writes a file that explains the keys"
 }
 
-// decisionWords are what people write as a key in place of decide.
+// decisionWords are keys that users write by mistake instead of decide.
 var decisionWords = []string{"deny", "ask", "allow", "warn", "block", "effect", "action", "decision", "verdict", "then"}
 
 // ruleParts are the parts of a rule that have keys, by the key they're below.

@@ -225,7 +225,7 @@ func (m *matcher) matchProjects(r *Rule) certainty {
 	})
 	if source.Event != nil && source.Event.Tool != nil && source.Event.Tool.Folder != "" && r.Projects != nil &&
 		!paths.IsWithin(m.f.Project, m.f.Cwd) {
-		// The call names a folder of its own: what stops counts there as well, what
+		// The call names a folder of its own: a rule that stops applies there as well, one that
 		// allows only there.
 		there := r.Projects.match(func(p Pattern) certainty { return certain(m.at.fitsPath(p.text, m.f.Cwd)) })
 		if r.MayAllow() {
@@ -348,7 +348,7 @@ func hasVariable(pattern string, env []string) bool {
 	return slices.ContainsFunc(env, func(variable string) bool { return fitsText(pattern, variable) })
 }
 
-// fitsSubcommand compares what a command is told to do.
+// fitsSubcommand compares the subcommand of a command.
 func fitsSubcommand(p Pattern, c *facts.Command) certainty {
 	operands := c.Operands()
 	if !programs.Is(c.Program, programs.Targets) { // make -j 4 test deploy
@@ -361,7 +361,7 @@ func fitsSubcommand(p Pattern, c *facts.Command) certainty {
 	return holds
 }
 
-// onlyTargets reports whether a command does nothing besides what the patterns name.
+// onlyTargets reports whether a command does nothing other than what the patterns name.
 func onlyTargets(l Patterns, c *facts.Command) bool {
 	for _, o := range c.Operands() {
 		if l.match(func(p Pattern) certainty { return p.fitsWord(o.Text, o.Dynamic) }) != yes {

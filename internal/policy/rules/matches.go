@@ -10,11 +10,11 @@ import (
 	"github.com/expr-lang/expr/ast"
 )
 
-// textPattern is the constant on the right of `matches`. Most texts have none of the
-// words that a pattern asks for, and looking for these costs a fraction of running it.
+// textPattern is the constant on the right of `matches`. Most texts have none of the words
+// that a pattern requires, and looking for these costs a fraction of running it.
 type textPattern struct {
 	re *regexp.Regexp
-	// words are texts of which every match has one; none where there are no such.
+	// words are texts one of which is in every match; empty if there are none.
 	words []string
 	fold  bool // words are in small letters, and capitals fit as well
 }
@@ -120,7 +120,8 @@ func wordsOf(re *syntax.Regexp, fold *bool) []string {
 	return nil
 }
 
-// rarity returns how much a set of words excludes: the length of its shortest, and few of them.
+// rarity rates how much a set of words excludes: the longer its shortest word and the fewer
+// the words, the more.
 func rarity(words []string) int {
 	shortest := len(words[0])
 	for _, w := range words {

@@ -38,8 +38,7 @@ func either(a, b certainty) certainty { return max(a, b) }
 // negate turns yes into no; what is not known stays so.
 func negate(c certainty) certainty { return yes - c }
 
-// Pattern is one pattern of a rule: * stands for any text, a ! in front takes
-// out what matches.
+// Pattern is one pattern of a rule: * matches any text, a leading ! excludes what matches.
 type Pattern struct {
 	text string
 	// small is text in small letters.
@@ -208,8 +207,8 @@ func fitsWord(pattern, text string, dynamic bool) certainty {
 	return maybe
 }
 
-// fitsText compares a text with a pattern in which * stands for any characters
-// and ? for one.
+// fitsText compares a text with a pattern in which * matches any characters and ? matches
+// one.
 func fitsText(pattern, text string) bool {
 	if !hasWildcard(pattern) {
 		return pattern == text
@@ -416,7 +415,7 @@ func (at place) mayMeet(pattern, file string) bool {
 	return anywhere || strings.HasPrefix(fixed+"/", start+"/") || strings.HasPrefix(start+"/", fixed+"/")
 }
 
-// fitsBelow says whether what a pattern means lies below a folder.
+// fitsBelow reports whether what a pattern means is below a folder.
 func (at place) fitsBelow(pattern, folder string) bool {
 	full, anywhere := at.expand(pattern)
 	if anywhere {
@@ -427,8 +426,8 @@ func (at place) fitsBelow(pattern, folder string) bool {
 	return folder == "/" || strings.HasPrefix(fixed+"/", folder+"/")
 }
 
-// hasWildcard is strings.ContainsAny(pattern, "*?"), which costs several times as
-// much for words.
+// hasWildcard is strings.ContainsAny(pattern, "*?"), which is several times slower for short
+// texts.
 func hasWildcard(pattern string) bool {
 	return strings.IndexByte(pattern, '*') >= 0 || strings.IndexByte(pattern, '?') >= 0
 }

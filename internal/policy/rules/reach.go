@@ -10,9 +10,9 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/programs"
 )
 
-// A rule that allows a program allows what the program does by itself. Options by which
-// it runs another program, writes where it is told, or works in another folder or by
-// other settings have to be named by the rule.
+// A rule that allows a program allows what the program does by itself. Options that make it
+// run another program, write to a given file, or work in another folder or with other settings
+// have to be named by the rule.
 
 // doesMore reports whether a command does more than its program does by itself.
 func doesMore(c *facts.Command) bool {

@@ -9,13 +9,13 @@ import (
 
 // Losses says what is not known any more of a call that was recorded.
 type Losses struct {
-	// Facts were not recorded, or stand in texts that were redacted or cut.
+	// Facts were not recorded, or are in texts that were redacted or cut.
 	Facts facts.Set
-	// Text says that words of the call itself were redacted or cut.
+	// Text says that text of the call itself was redacted or cut.
 	Text bool
-	// Attended says that nobody wrote down whether a person sat there.
+	// Attended says that it wasn't recorded whether a user was present.
 	Attended bool
-	// Start says that nobody wrote down where the session started.
+	// Start says that it wasn't recorded where the session started.
 	Start bool
 }
 
@@ -36,7 +36,7 @@ type losses struct {
 // textFacts are the facts derived from the text of a call.
 var textFacts = facts.Set(0).With(facts.CommandsFact, facts.PathsFact, facts.NetFact, facts.FlowsFact)
 
-// weaken returns how far an expression holds that may depend on words which were lost.
+// weaken returns how certainly an expression holds that may depend on text that was lost.
 func (l *losses) weaken(r *Rule, holds certainty) certainty {
 	if l != nil && (holds == no && l.Text && r.needs&textFacts != 0 || l.lacksAttended(r)) {
 		return maybe
@@ -44,13 +44,13 @@ func (l *losses) weaken(r *Rule, holds certainty) certainty {
 	return holds
 }
 
-// lacksAttended reports whether the rule asks who sits there and nobody knows.
+// lacksAttended reports whether the rule asks if a user is present and that isn't known.
 func (l *losses) lacksAttended(r *Rule) bool {
 	return l.Attended && (len(r.Match.Attended) > 0 || strings.Contains(r.When, "attended"))
 }
 
-// lookAgain notes a rule that may have missed a call only because of words that were
-// lost: of some fields nothing but the whole text tells whether they hold.
+// lookAgain notes a rule that may have missed a call only because of text that was lost:
+// some fields can only be checked against the whole text.
 func (l *losses) lookAgain(m *matcher, r *Rule) {
 	q := &r.Match
 	if l == nil || !l.Text || len(q.Env)+len(q.Text)+len(q.Statement)+len(q.Origin)+len(q.Effect) == 0 {
@@ -81,8 +81,8 @@ func (l *losses) leavesOpen(r *Rule, holds certainty) bool {
 	return true
 }
 
-// leavesOpenClaude is leavesOpen for a rule in Claude Code's words: only what it
-// refuses is certain where words are missing.
+// leavesOpenClaude is leavesOpen for a rule in Claude Code's syntax: if text is missing, only
+// what it denies is certain.
 func (l *losses) leavesOpenClaude(r *Rule, hit Hit) bool {
 	if l == nil || !l.Text || hit.Certain && hit.Verdict == Deny {
 		return false

@@ -1,11 +1,10 @@
-// Package rules implements the small language in which people say what is allowed: rules
-// in YAML over the facts of a tool call, with examples that must hold.
+// Package rules implements the small language in which users say what is allowed: rules in
+// YAML over the facts of a tool call, with examples that must hold.
 //
-// Contract: deny beats ask beats warn beats allow, whatever stands first or is
-// more specific. What is not known is not taken for harmless: a rule whose needed
-// fact is incomplete does what its onUnknown says. A rule that is wrong, or whose
-// examples do not hold, is not used and is named with its file, line and column;
-// its neighbours stay in force. Deciding is pure.
+// Contract: deny beats ask beats warn beats allow, whichever comes first or is more specific.
+// What isn't known isn't assumed to be harmless: a rule that needs a fact that is incomplete
+// does what its onUnknown says. A rule that is wrong, or whose examples don't hold, isn't used
+// and is reported with its file, line and column; its neighbours stay active. Deciding is pure.
 package rules
 
 import (
@@ -36,7 +35,7 @@ const (
 // Verdicts lists the verdicts that a rule may have, from strong to weak.
 func Verdicts() []Verdict { return []Verdict{Deny, Ask, Warn, Allow} }
 
-// Strength orders verdicts: the strongest of several counts.
+// Strength orders verdicts: the strongest of several applies.
 func (v Verdict) Strength() int { return slices.Index([]Verdict{NoVerdict, Allow, Warn, Ask, Deny}, v) }
 
 // Mode says what comes of a rule that matches.
@@ -65,7 +64,7 @@ const (
 	Project Layer = "project" // only makes things tighter
 )
 
-// Rule is one rule as people write it.
+// Rule is one rule as users write it.
 type Rule struct {
 	ID    string `yaml:"id" json:"id"`
 	Why   string `yaml:"why" json:"why"` // read by the model and the user
@@ -74,8 +73,7 @@ type Rule struct {
 	// Check names a check in Go, FAMILY.NAME, in place of match and when: what an
 	// expression would be silly for. Only built-in rules have one.
 	Check string `yaml:"check" json:"check,omitempty"`
-	// Claude holds permission rules in Claude Code's words, in place of match, when and
-	// decide.
+	// Claude holds permission rules in Claude Code's syntax, in place of match, when and decide.
 	Claude    *ClaudeRules `yaml:"claude" json:"claude,omitempty"`
 	Decide    Verdict      `yaml:"decide" json:"decide"`
 	Mode      Mode         `yaml:"mode" json:"mode,omitempty"`
@@ -208,7 +206,7 @@ func (e *Example) UnmarshalYAML(unmarshal func(any) error) error {
 	return unmarshal((*plain)(e))
 }
 
-// String returns the example as people wrote it.
+// String returns the example as it was written.
 func (e Example) String() string {
 	for _, text := range []string{e.Command, e.Read, e.Write, e.URL, e.MCP, e.Name} {
 		if text != "" {
@@ -279,7 +277,7 @@ func (r *Rule) check() error {
 	return nil
 }
 
-// Words returns the values that fields of a match take that have a fixed set of words.
+// Words returns the allowed values of the fields of a match that have a fixed set of them.
 func Words() map[string][]string { return maps.Clone(words) }
 
 func effects() (out []string) {
@@ -289,7 +287,7 @@ func effects() (out []string) {
 	return out
 }
 
-// words are the values that fields with a fixed set of words take.
+// words holds the allowed values of fields that have a fixed set of them.
 var words = map[string][]string{
 	"access": {"read", "write", "delete", "change"}, "scope": {"loopback", "private", "public"},
 	"statement": {"read", "write", "drop", "truncate", "delete-all", "update-all", "alter", "permission", "restore", "file"},

@@ -2,7 +2,7 @@ package rules
 
 import "encoding/json"
 
-// SameAs reports whether two rules say the same, wherever they stand.
+// SameAs reports whether two rules say the same, wherever they are.
 func (r *Rule) SameAs(other *Rule) bool {
 	a, b := *r, *other
 	a.File, a.Line, a.Column, b.File, b.Line, b.Column = "", 0, 0, "", 0, 0
