@@ -252,7 +252,7 @@ func (c *collector) gatherGitAccess(add func(Access, ...shell.Word), r *shell.Ru
 	add(Write, OptionValues(args, "-o", "--output")...)
 }
 
-// everythingIn returns the words as folders with all that is in them.
+// everythingIn returns the words as folders with all their content.
 func everythingIn(list []shell.Word) []shell.Word {
 	out := make([]shell.Word, len(list))
 	for i, w := range list {
@@ -344,8 +344,8 @@ func addPatched(add func(Access, ...shell.Word), args []shell.Word) {
 	}
 }
 
-// operandWords returns the words that are no options and no values of the short
-// options listed.
+// operandWords returns the words that are neither options nor values of the listed short
+// options.
 func operandWords(args []shell.Word, values string) []shell.Word {
 	var out []shell.Word
 	for i := 0; i < len(args); i++ {
@@ -364,8 +364,8 @@ func operandWords(args []shell.Word, values string) []shell.Word {
 	return out
 }
 
-// pathWords returns those of the words that look like paths: with a slash, a dot in
-// front, a tilde, an ending, or a pattern.
+// pathWords returns those of the words that look like paths: with a slash, a leading dot, a
+// tilde, an extension, or a pattern.
 func pathWords(words []shell.Word) []shell.Word {
 	var out []shell.Word
 	for _, w := range words {
@@ -386,7 +386,7 @@ func pathWords(words []shell.Word) []shell.Word {
 	return out
 }
 
-// leadingPaths returns how many words in front are places to search: find's roots.
+// leadingPaths returns how many leading words are places to search: find's roots.
 func leadingPaths(args []shell.Word) int {
 	n := 0
 	for _, a := range args {

@@ -34,7 +34,7 @@ func SplitFlags(args []shell.Word) (flags, rest []shell.Word) {
 
 func isFlag(t string) bool { return len(t) > 1 && t[0] == '-' }
 
-// HasShort reports whether one of the letters stands in a short option cluster.
+// HasShort reports whether one of the letters is in a short option cluster.
 func HasShort(flags []shell.Word, letters ...byte) bool {
 	for _, f := range flags {
 		if len(f.Text) < 2 || f.Text[0] != '-' || f.Text[1] == '-' {
@@ -82,7 +82,7 @@ func JoinArgs(args []shell.Word) string {
 	return strings.Join(parts, " ")
 }
 
-// HasPhrase reports whether phrase stands in line as whole words.
+// HasPhrase reports whether phrase occurs in line as whole words.
 func HasPhrase(line, phrase string) bool {
 	return strings.Contains(" "+line+" ", " "+phrase+" ")
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell/foreign"
 )
 
-// codeWrites are words of code that changes a file.
+// codeWrites are words in code that changes a file.
 var codeWrites = []string{"write", "Write", "append", "'>", `">`, "'+>", `"+>`, "'+<", `"+<`, "copy", "symlink",
 	"O_WRONLY", "O_RDWR", "O_APPEND", "chmod", "rename", "replace(", "move(", "File.open", "touch", "put_contents",
 	"ofstream", "dump(", "truncate", "output-file", "Set-Content", "Add-Content", "Out-File"}
@@ -22,7 +22,7 @@ var openMode = lazyregexp.New(`['"](?:[wax][bt+xs]{0,3}|r[bt]?\+[bt]?)(?:[:|][^'
 // CodeWrites reports whether program text seems to change files.
 func CodeWrites(text string) bool { return containsOne(text, codeWrites) || openMode.MatchString(text) }
 
-// codeHomes are words of code that stand for the home directory.
+// codeHomes are words in code that mean the home directory.
 var codeHomes = []string{"HOME", "homedir", "home_dir", "expanduser", "Path.home", "Dir.home", "UserProfile"}
 
 // homeInLiteral is how a literal spells the home directory in the languages that put variables in.
@@ -30,7 +30,7 @@ var homeInLiteral = lazyregexp.New(`^(?:\$ENV\{['"]?HOME['"]?\}|#\{(?:Dir\.home|
 	`\$\{(?:process\.env\.HOME|os\.homedir\(\)|homedir\(\)|HOME)\}|\{(?:os\.environ\[['"]HOME['"]\]|Path\.home\(\)|home)\}|` +
 	`\$(?:env:|env\()?HOME\)?)`)
 
-// changesFolder are words of code that goes to another folder.
+// changesFolder are words in code that changes to another folder.
 var changesFolder = []string{"chdir", "setwd", "set_current_dir", "Set-Location", "default-directory", "$CWD", "pushd",
 	"cd ", "cd(", "WORKING_DIR", "cwd"}
 
@@ -108,7 +108,7 @@ func (x *Scope) codeLiterals(r *shell.Run, text string) []string {
 }
 
 var (
-	// takesArguments is program text that uses the words behind it.
+	// takesArguments matches program text that uses the words after it.
 	takesArguments = lazyregexp.New(`(?i)argv|\bshift\b|\$1\b|Deno\.args`)
 	// changesByName is program text that changes files by their names.
 	changesByName = lazyregexp.New(`(?i)write_?(?:file|text|bytes)|unlink|os\.remove|rename|put_contents|(?:File|IO)\.write|rmtree|truncate`)
@@ -183,7 +183,7 @@ func joinedLiterals(lits []string) []string {
 	return out
 }
 
-// fileName are words of code that name a file without its folder: .env, key.json.
+// fileName matches words in code that name a file without its folder: .env, key.json.
 var fileName = lazyregexp.New(`^(?:\.[A-Za-z][\w-]{2,}(?:\.[\w-]+)*|[\w-]+\.(?:json|ya?ml|toml|ini|cfg|conf|pem|key|crt|p12|env|sql|sqlite|db|tf|tfvars|txt|md|sh|lock))$`)
 
 // gatherCode collects the paths in program text on the command line: python -c,

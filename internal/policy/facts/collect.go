@@ -51,13 +51,13 @@ func (s Set) Has(n Name) bool {
 // Everything returns the set of all facts.
 func Everything() Set { return Set(0).With(Names()...) }
 
-// Options is where facts come from besides the event.
+// Options is where facts come from, in addition to the event.
 type Options struct {
 	Home string
 	// Parse reads a command; nil is shell.Parse.
 	Parse func(text string) *shell.Script
-	// Skip reports whether a command line needn't be read, because no rule is about what
-	// stands in it. Nil: every line is read.
+	// Skip reports whether a command line needn't be read, because no rule is about its content.
+	// Nil: every line is read.
 	Skip func(text string) bool
 	// Resolve follows links in an absolute path, as far as it exists; nil follows
 	// none.
@@ -72,13 +72,13 @@ type Options struct {
 	// Started is the folder that the call's session started in, for what a rule says
 	// of that one; "" for what it says of the call's own.
 	Started string
-	// StartUnknown says that nobody knows where the session started.
+	// StartUnknown says that it isn't known where the session started.
 	StartUnknown bool
 	// Git reads a repository; nil: nothing is known about any.
 	Git func(dir string) Repository
-	// Counts tells what happened before in the event's session; nil: unknown.
+	// Counts returns what happened before in the event's session; nil: unknown.
 	Counts func(ev *event.Event) (Counts, bool)
-	// Usage tells what was used; nil: unknown.
+	// Usage returns what was used; nil: unknown.
 	Usage func(ev *event.Event) (Usage, bool)
 }
 
@@ -468,7 +468,7 @@ func (c *collector) addPath(scope *Scope, w shell.Word, r *shell.Run, access Acc
 	}
 }
 
-// pathKey tells one path of a call from another; the rest follows from it.
+// pathKey distinguishes one path of a call from another; the rest follows from it.
 type pathKey struct {
 	path               string
 	access             Access

@@ -16,7 +16,7 @@ const (
 )
 
 // Tracker counts which calls an agent made in its current turn, how often, and which failed,
-// for each session by itself. Rules about going round in circles read it. It keeps a limited
+// for each session separately. Rules about going round in circles read it. It keeps a limited
 // number of sessions and calls, as hashes without any text of a call; what is too old is
 // forgotten, never guessed. It is safe for concurrent use.
 type Tracker struct {
@@ -154,8 +154,8 @@ func (t *Tracker) Of(ev *event.Event) (Counts, bool) {
 	return out, true
 }
 
-// hashCall stands for a call: the tool and what it is given. Of a command only the
-// command counts, not what an agent says about it.
+// hashCall identifies a call: the tool and what it is given. For a command only the command
+// itself is hashed, not the agent's description of it.
 func (t *Tracker) hashCall(tool *event.Tool) uint64 {
 	hash := maphash.String(t.seed, tool.Name)
 	add := func(kind uint64, texts ...string) {
@@ -177,5 +177,5 @@ func (t *Tracker) hashCall(tool *event.Tool) uint64 {
 	return hash
 }
 
-// hashFactor is odd, so that the order of texts counts and none is lost.
+// hashFactor is odd, so that the order of texts matters and none is lost.
 const hashFactor = 0x9E3779B97F4A7C15

@@ -1,12 +1,11 @@
-// Package facts says what a tool call does, in words that rules can be written
-// about: which commands really run, what they read, write and delete, whom they
-// talk to, what goes where, and where all of that happens.
+// Package facts describes what a tool call does, in terms that rules can be written about:
+// which commands really run, what they read, write and delete, which hosts they talk to, what
+// goes where, and where all of that happens.
 //
-// Contract: what is not known is never taken for harmless. A fact that could not
-// be found out stands in Facts.Unknown by its name, and a command, path or
-// destination that is known only in part says so itself. Collect is pure but for
-// the few files of git's own that [Options.Git] reads, and only for facts that
-// were asked for.
+// Contract: what isn't known is never assumed to be harmless. A fact that could not be found
+// out is in Facts.Unknown by its name, and a command, path or destination that is known only
+// in part says so itself. Collect is pure except for the few files of git's own that
+// [Options.Git] reads, and only for facts that were asked for.
 package facts
 
 import (
@@ -61,7 +60,7 @@ type Facts struct {
 // Line is one command line of a call.
 type Line struct {
 	Text string
-	// Script has the names that patterns stand for behind each of them.
+	// Script has the names that patterns match after each of them.
 	Script *shell.Script
 	// Found lists those names in full, one in a line.
 	Found string
@@ -71,7 +70,7 @@ type Line struct {
 // Lines returns the command lines that were read.
 func (f *Facts) Lines() []Line { return f.lines }
 
-// Input returns what the raw input of a tool names that nobody described.
+// Input returns what the raw input of an unknown tool names.
 func (f *Facts) Input() InputPaths { return f.input }
 
 // ScopeOf returns what checks of one of its lines work with, of the tool's own paths for nil.
@@ -88,15 +87,15 @@ func (f *Facts) ScopeOf(line *Line, report *Report) *Scope {
 // may see.
 func (f *Facts) SetsVariables() bool { return f.setsVariables }
 
-// Source is the origin of facts, for rules in another program's words,
-// which look at the call itself.
+// Source is the origin of facts, for rules in another program's syntax, which look at the
+// call itself.
 type Source struct {
 	Event   *event.Event // nil for facts that were written by hand
 	Resolve func(path string) string
 	// Folder is the one that a rule's projects are compared with: the call's own, or
 	// where its session started.
 	Folder string
-	// StartUnknown says that nobody knows where the session started.
+	// StartUnknown says that it isn't known where the session started.
 	StartUnknown bool
 }
 
@@ -135,24 +134,24 @@ type Command struct {
 	Deletes []string `json:"deletes,omitempty" expr:"deletes"`
 	Hosts   []string `json:"hosts,omitempty" expr:"hosts"`
 
-	// Complete says that every word is known before it runs. Dynamic are the words that
-	// are not.
+	// Complete says that every word is known before the command runs. Dynamic are the words that
+	// aren't.
 	Complete bool     `json:"complete" expr:"complete"`
 	Dynamic  []string `json:"dynamic,omitempty" expr:"dynamic"`
 	// Env are the variables that are set for it, NAME=value.
 	Env []string `json:"env,omitempty" expr:"env"`
-	// Statements say what a database client is told to do: read, write, drop,
-	// truncate, delete-all, update-all, alter, permission, restore; file where a file says it.
+	// Statements are the kinds of statements a database client is given: read, write, drop,
+	// truncate, delete-all, update-all, alter, permission, restore; file if they are in a file.
 	Statements []string `json:"statements,omitempty" expr:"statements"`
-	// Effects lists what its program's description says that these words do: deletes,
-	// disables, deploys, grants, publishes, opens, prints-secret, may-delete.
+	// Effects lists what these words do by the program's description: deletes, disables, deploys,
+	// grants, publishes, opens, prints-secret, may-delete.
 	Effects []string `json:"effects,omitempty" expr:"effects"`
 	// Origin is where the text comes from that it takes for its program: network,
 	// decoder, download (a script this call saved), binary (anything else it saved).
 	Origin string `json:"origin,omitempty" expr:"origin"`
-	// Listed says that its words come out of another command, as with xargs or $(…).
+	// Listed says that its arguments come from another command, as with xargs or $(…).
 	Listed bool `json:"listed,omitempty" expr:"listed"`
-	// Polls says that it only looks how something is, as people do again and again.
+	// Polls says that it only checks a status, which is normally repeated.
 	Polls bool `json:"polls,omitempty" expr:"polls"`
 	// Remote runs on another machine, Contained in a container.
 	Remote    bool   `json:"remote,omitempty" expr:"remote"`
@@ -165,8 +164,8 @@ type Command struct {
 	line     int
 }
 
-// Given returns all text that the command is given, in small letters: its words, and its
-// input as far as that is known.
+// Given returns all text that the command is given, in lower case: its words, and its input
+// as far as that is known.
 func (c *Command) Given() string {
 	if c.given == nil {
 		return strings.ToLower(strings.Join(c.Argv, " "))
@@ -185,7 +184,7 @@ type Operand struct {
 	Dynamic, Pattern bool
 }
 
-// Operands returns the words that are no options, the subcommand included.
+// Operands returns the words that aren't options, including the subcommand.
 func (c *Command) Operands() []Operand { return c.operands }
 
 // Options returns the words that are options, as they were written.
@@ -194,7 +193,7 @@ func (c *Command) Options() []Operand { return c.flags }
 // Access describes what a call does with a path.
 type Access string
 
-// The accesses. Use stands for whatever an unknown program does: it may be any of them.
+// The accesses. Use is whatever an unknown program does: it may be any of them.
 const (
 	Read   Access = "read"
 	Write  Access = "write"
@@ -272,13 +271,13 @@ type Git struct {
 
 // Counts holds what happened in the session before.
 type Counts struct {
-	// SameCall counts this very call in this turn, this one included.
+	// SameCall is how often this very call was made in this turn, including this one.
 	SameCall      int `json:"sameCall,omitempty" expr:"sameCall"`
 	CallsThisTurn int `json:"callsThisTurn,omitempty" expr:"callsThisTurn"` // this one included
 	FailuresInRow int `json:"failuresInRow,omitempty" expr:"failuresInRow"`
-	// SameFailure counts how often in a row this very call failed.
+	// SameFailure is how often in a row this very call failed.
 	SameFailure int `json:"sameFailure,omitempty" expr:"sameFailure"`
-	// Alternating counts how often the last two calls took turns.
+	// Alternating is how often the last two calls took turns.
 	Alternating int `json:"alternating,omitempty" expr:"alternating"`
 	// Polling says that the call only looks how something is.
 	Polling bool `json:"polling,omitempty" expr:"polling"`
@@ -313,11 +312,11 @@ const (
 	TrackedFact  Name = "paths.tracked"
 	CountsFact   Name = "counts"
 	UsageFact    Name = "usage"
-	// LinesFact stands for the command lines themselves, which checks in Go read.
+	// LinesFact represents the command lines themselves, which checks in Go read.
 	LinesFact Name = "lines"
 )
 
-// Names lists every fact that is collected only when somebody needs it.
+// Names lists every fact that is collected only if it is needed.
 func Names() []Name {
 	return []Name{CommandsFact, PathsFact, NetFact, FlowsFact, BranchFact, RemoteFact, DirtyFact, TrackedFact,
 		CountsFact, UsageFact, LinesFact}

@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// decoder stands before the name of a program that decodes.
+// decoder is put before the name of a program that decodes.
 const decoder = "a decoder"
 
 // foreignOrigin says whether a run's output is foreign text: from the network, or out

@@ -7,8 +7,8 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// inContainer stands before paths of a container that are no paths of this
-// machine: a scratch place, so that no rule takes them for something else.
+// inContainer is put before paths of a container, which are not paths of this machine: a
+// scratch folder, so that no rule mistakes them for something else.
 const inContainer = "/tmp/in-a-container"
 
 // HostRuns returns the runs in containers as this machine sees them: where a bind

@@ -19,9 +19,9 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell/foreign"
 )
 
-// InputPaths are paths found in the raw input of a tool nobody knows: an MCP
-// server's, or one an agent has just invented; and of search tools, which say in
-// several members where they look.
+// InputPaths are paths found in the raw input of an unknown tool (an MCP server's, or one an
+// agent has just invented), and of search tools, which name where they look in several
+// members.
 type InputPaths struct {
 	Reads  []string
 	Writes []string
@@ -93,7 +93,7 @@ func ReadInput(call *Call) InputPaths {
 	return out
 }
 
-// readCommands reads commands alone: those in members that nobody described, beside
+// readCommands reads commands alone: those in members without a description, in addition to
 // what the dialect named.
 func readCommands(call *Call) {
 	if len(call.Input) == 0 || len(call.Input) > maxInput {
@@ -112,8 +112,8 @@ func readCommands(call *Call) {
 	addListed(call)
 }
 
-// addListed adds commands that stand in an input as lists of words: whole, or the
-// program and a list of its arguments beside it.
+// addListed adds commands that an input has as lists of words: whole, or the program and,
+// next to it, a list of its arguments.
 func addListed(call *Call) {
 	if bytes.IndexByte(call.Input, '[') < 0 || len(call.Input) > maxInput {
 		return
@@ -167,7 +167,7 @@ func joinKeys(keys []string, between string) string {
 	return b.String()
 }
 
-// listedArguments returns the arguments that stand beside a program's name.
+// listedArguments returns the arguments next to a program's name.
 func listedArguments(members map[string]any) []string {
 	for key, member := range members {
 		switch strings.ToLower(key) {
@@ -275,8 +275,8 @@ func nameHas(tool string, parts ...string) bool {
 	return false
 }
 
-// walkJSON calls visit for every string in data, with the member it stands in,
-// in lower case. It does not recurse, so that depth costs nothing.
+// walkJSON calls visit for every string in data, with the member it is in, in lower case. It
+// does not recurse, so that depth costs nothing.
 func walkJSON(data []byte, visit func(key, value string) bool) error {
 	if isFlatObject(data) {
 		return walkMembers(data, visit)

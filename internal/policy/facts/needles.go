@@ -14,8 +14,8 @@ type Needles struct {
 	tricks bool     // quoting and expansion that can hide a word also count
 }
 
-// FedShells are the ways to give a shell its text on standard input. What it runs
-// then need not stand in the command as it is written.
+// FedShells are the ways to give a shell its text on standard input. What it runs then need
+// not occur in the command as it is written.
 var FedShells = []string{"|sh", "| sh", "|bash", "| bash", "|zsh", "| zsh", "|dash", "| dash", "|ksh", "| ksh",
 	"| sudo", "|sudo", "| env", "| ssh", "|ssh", "sh <", "bash <", "zsh <", "| busybox", "| /bin", "|/bin",
 	"| /usr/bin",
@@ -33,8 +33,8 @@ func lowerByte(b byte) byte {
 	return b
 }
 
-// NewNeedles builds the automaton. Needles are matched without regard to case;
-// one that starts with a letter only counts where a word starts.
+// NewNeedles builds the automaton. Needles are matched case-insensitively; one that starts
+// with a letter only matches at the start of a word.
 func NewNeedles(tricks bool, list ...string) *Needles {
 	n := &Needles{tricks: tricks, width: 1}
 	for _, s := range list {
@@ -74,8 +74,8 @@ func (n *Needles) addState() int {
 	return id
 }
 
-// linkStates turns the trie into an automaton without fail edges. Where a shorter
-// needle ends together with a longer one, the one that counts in more places is kept.
+// linkStates turns the trie into an automaton without fail edges. If a shorter needle ends
+// together with a longer one, the one that matches in more places is kept.
 func (n *Needles) linkStates(needleAt map[int]string) {
 	fail := make([]int, len(n.accept))
 	var queue []int
@@ -125,8 +125,8 @@ func (n *Needles) Match(s string) bool {
 
 func isQuotable(b byte) bool { return isAlnum(b) || b == '\'' || b == '"' }
 
-// hidesWords reports whether quoting or expansion could spell a word that does not
-// stand in the text: r”m, \rm, $'\x72m', $X, `…`, {r,}m, /bin/r?.
+// hidesWords reports whether quoting or expansion could spell a word that isn't in the text:
+// r”m, \rm, $'\x72m', $X, `…`, {r,}m, /bin/r?.
 func hidesWords(s string) bool {
 	for i := 0; i < len(s); i++ {
 		switch s[i] {

@@ -125,7 +125,7 @@ func deviceHost(file string) (string, bool) {
 	return "", false
 }
 
-// namedHosts are words that name a host in a way of a program's own.
+// namedHosts returns words that name a host in a way specific to a program.
 func (c *collector) namedHosts(r *shell.Run, cmd *Command) []shell.Word {
 	var out []shell.Word
 	switch cmd.Program {
@@ -156,7 +156,7 @@ func (c *collector) namedHosts(r *shell.Run, cmd *Command) []shell.Word {
 	return out
 }
 
-// behindColons returns what stands behind so many colons.
+// behindColons returns what comes after count colons.
 func behindColons(w shell.Word, count int) shell.Word {
 	for range count {
 		_, rest, ok := strings.Cut(w.Text, ":")
@@ -168,8 +168,8 @@ func behindColons(w shell.Word, count int) shell.Word {
 	return w
 }
 
-// addressFile reports whether a program takes its addresses from a file, so that
-// nobody knows them.
+// addressFile reports whether a program takes its addresses from a file, so that they aren't
+// known.
 func addressFile(program string, args []shell.Word) bool {
 	switch program {
 	case "curl":
@@ -180,8 +180,8 @@ func addressFile(program string, args []shell.Word) bool {
 	return false
 }
 
-// addressesIn returns the words of a command that are addresses, and those in program
-// text that it is given. A text that only mentions one does not count.
+// addressesIn returns the words of a command that are addresses, and those in program text
+// that it is given. A text that only mentions one is ignored.
 func addressesIn(r *shell.Run, p *programs.Program) []string {
 	if p.Has(programs.NoFiles) && !p.Has(programs.TalksAnyway) || p.Has(programs.Mentions) {
 		return nil
@@ -239,7 +239,7 @@ func (c *collector) addDestination(d Destination, at int) {
 	}
 }
 
-// schemeStart cuts off what stands before an address: --url=https://….
+// schemeStart cuts off what comes before an address: --url=https://….
 func schemeStart(text string) string {
 	i := strings.Index(text, "://")
 	start := i

@@ -30,7 +30,7 @@ func HasPattern(line string) bool { return strings.ContainsAny(line, "*?[") }
 // unlistedFolders hold no files of anyone's, or make them when they are looked at.
 var unlistedFolders = []string{"/proc", "/sys", "/dev", "/net", "/afs"}
 
-// expansion is what the patterns of one command line stand for.
+// expansion holds what the patterns of one command line match.
 type expansion struct {
 	scope   *Scope
 	disk    *Disk
@@ -39,7 +39,7 @@ type expansion struct {
 	entries int  // may be read still
 	names   int  // may be found still
 	known   map[string]*matches
-	// real tells of every match where it leads.
+	// real maps every match to where it leads.
 	real map[string]realPath
 	// text holds all that was found.
 	text strings.Builder
@@ -48,15 +48,15 @@ type expansion struct {
 // realPath is where a path leads, and where it would without following its last part.
 type realPath struct{ followed, named string }
 
-// matches are the names that one pattern stands for, below the folder where it begins.
+// matches are the names that one pattern matches, below the folder where it begins.
 type matches struct {
 	names   []string
 	partial bool // there may be more
 }
 
-// expandScript returns a script with the names of files that its patterns stand for, as
-// further words behind each pattern; the folder that cd enters by one is the first of them.
-// A script without patterns, or whose patterns stand for nothing, is returned as it is.
+// expandScript returns a script with the names of files that its patterns match, as further
+// words after each pattern; the folder that cd enters by a pattern is the first of its
+// matches. A script without patterns, or whose patterns match nothing, is returned as it is.
 func expandScript(script *shell.Script, line string, scope *Scope, disk *Disk) (*shell.Script, *expansion) {
 	if disk == nil || !HasPattern(line) || !slices.ContainsFunc(script.Runs, holdsPattern) {
 		return script, nil
@@ -124,8 +124,8 @@ func (e *expansion) expandRun(r *shell.Run) {
 	}
 }
 
-// expandWord returns a word, marked where more names fit it than were looked at, and the
-// names that it stands for.
+// expandWord returns a word, marked if more names match it than were looked at, and the names
+// that it matches.
 func (e *expansion) expandWord(w shell.Word, r *shell.Run) (shell.Word, []shell.Word) {
 	if !w.Glob {
 		return w, nil
@@ -161,7 +161,7 @@ func (e *expansion) expandWord(w shell.Word, r *shell.Run) (shell.Word, []shell.
 	return w, words
 }
 
-// find returns what a pattern stands for in a folder.
+// find returns what a pattern matches in a folder.
 func (e *expansion) find(folder, pattern string) *matches {
 	key := folder + "\x00" + pattern
 	if m, ok := e.known[key]; ok {

@@ -30,8 +30,8 @@ func isPoll(c *Command, r *shell.Run, p *programs.Program) bool {
 	return false
 }
 
-// leads reports whether the operands begin with the words of a phrase; a * in it
-// stands for the rest of a word.
+// leads reports whether the operands begin with the words of a phrase; a * in it matches the
+// rest of a word.
 func leads(phrase string, operands []Operand) bool {
 	for i, word := range strings.Fields(phrase) {
 		if i >= len(operands) || operands[i].Dynamic {

@@ -99,7 +99,8 @@ func PacksFiles(r *shell.Run) bool {
 	return false
 }
 
-// tarExtracts looks for x in the short options of tar, which may stand without a "-" in its first argument.
+// tarExtracts looks for x in the short options of tar, which may lack the "-" in its first
+// argument.
 func tarExtracts(args []shell.Word) bool {
 	for _, first := range args[:min(1, len(args))] {
 		if !strings.HasPrefix(first.Text, "--") && strings.Contains(first.Text, "x") &&
@@ -154,8 +155,7 @@ func (x *Scope) FindDeletes(r *shell.Run, args []shell.Word) bool {
 	return false
 }
 
-// DeletersInCode are calls that delete, in the languages people put on a command
-// line.
+// DeletersInCode are calls that delete, in the languages used on command lines.
 var DeletersInCode = []string{"rmtree", "rmSync", "rmdirSync", "fs.rm", "rm_rf", "rm_r(", "remove_tree", "unlinkSync",
 	"remove_dir_all", "removeSync", "promises.rm", "rimraf", "os.removedirs", "FileUtils.rm",
 	"recursive: true", "recursive:true", "recursive=true", "recursive=TRUE", "recursive = TRUE", "recursive=T)", "removeItem", "deleteDir", "Deno.remove",

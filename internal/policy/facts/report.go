@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Call is one tool call, in unified words.
+// Call is one tool call, in unified terms.
 type Call struct {
 	Agent    string
 	ToolKind string // shell, file_read, file_write, file_edit, search, fetch, task, mcp, question, plan, other
@@ -33,9 +33,8 @@ type Machine struct {
 	Resolve func(path string) string
 	// Disk reads the folders that patterns are about; nil: none is read.
 	Disk *Disk
-	// Twin is the name that a file has among these files, and the files in these
-	// folders, if it is one of them by a hard link; "" if it is none. Nil: nobody
-	// knows.
+	// Twin returns the name that a file has among these files, and the files in these folders,
+	// if it is one of them by a hard link; "" if it isn't. Nil if that isn't known.
 	Twin func(path string, among func() []string) string
 }
 

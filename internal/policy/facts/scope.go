@@ -57,8 +57,8 @@ func (x *Scope) RealPath(p string, follow bool) (string, bool) {
 	return out, true
 }
 
-// Stand-ins where the call does not say where it happens: relative paths then
-// still count as inside the project.
+// Placeholders for when the call doesn't say where it happens: relative paths are then still
+// inside the project.
 const (
 	unknownHome = "/home/user"
 	unknownCwd  = "/home/user/project"
@@ -174,8 +174,8 @@ func (x *Scope) clean(t string) string {
 	return x.clean(strings.TrimSuffix(before, "/") + "/" + rest)
 }
 
-// ownProcess writes the folders of this very process as what they are: where it
-// stands, and the root.
+// ownProcess replaces the folders of this very process with what they are: its current folder,
+// and the root.
 func (x *Scope) ownProcess(t string) string {
 	rest, ok := strings.CutPrefix(strings.ReplaceAll(t, "/./", "/"), "/proc/")
 	if !ok {
@@ -256,11 +256,11 @@ func (x *Scope) madeLinks() map[string]string {
 	return x.links
 }
 
-// namedValue is a variable and what it stands for.
+// namedValue is a variable and its value.
 type namedValue struct{ name, value string }
 
-// agentFolders are the variables that name agents' folders, each with the one below the
-// home directory that it stands for unless it is set.
+// agentFolders are the variables that name agents' folders, each with the folder below the
+// home directory that it means unless it is set.
 var agentFolders = sync.OnceValue(func() []namedValue {
 	var list []namedValue
 	for _, known := range agent.Builtin().AllMarks() {
@@ -343,7 +343,8 @@ func replaceVar(t, name, value string) string {
 	}
 }
 
-// StartDir returns the directory a run starts in, as far as the cds before it tell.
+// StartDir returns the directory a run starts in, as far as that is known from the cds before
+// it.
 func (x *Scope) StartDir(r *shell.Run) (string, bool) {
 	dir := x.Cwd
 	if r == nil {
@@ -383,7 +384,7 @@ var SystemDirs = []string{
 func (x *Scope) IsScratch(p string) bool {
 	for _, d := range [...]string{"/tmp", "/var/tmp", "/private/tmp", "/private/var/folders", "/var/folders",
 		"/dev/shm"} {
-		// A home that lies there is a home nevertheless.
+		// A home that is there is still a home.
 		if IsBelow(p, d) && !(IsBelow(x.Home, d) && IsUnder(p, x.Home)) {
 			return true
 		}
@@ -441,10 +442,10 @@ var breadthTexts = [...]string{
 	OtherHome:         "a home directory",
 }
 
-// String returns the breadth as people read it.
+// String returns the breadth as text.
 func (b Breadth) String() string { return breadthTexts[b] }
 
-// WhyBroad tells why losing p would be a catastrophe; NotBroad when it would not.
+// WhyBroad returns why losing p would be a catastrophe; NotBroad if it wouldn't be.
 func (x *Scope) WhyBroad(p Place) Breadth {
 	t := p.Path
 	switch {

@@ -11,14 +11,14 @@ import (
 // ownNames is a line of the file of host names that is about this machine.
 var ownNames = lazyregexp.New(`^\s*((127\.[0-9.]+|::1|0\.0\.0\.0)\s+[A-Za-z0-9._ -]+|#.*)?$`)
 
-// takenOver finds settings that make later commands run something else: aliases of
-// what people type all day, and places that anybody can write to.
+// takenOver finds settings that make later commands run something else: aliases of everyday
+// commands, and places that anyone can write to.
 var takenOver = lazyregexp.New(`alias (sudo|su|ssh|doas|passwd|gpg|git|ls|cd|cat|rm|which|curl)=["']?[^"' ]*/|` +
 	`alias (sudo|su|doas|passwd|ssh)=|/tmp/|/dev/shm|/var/tmp|_PROXY=|_proxy=|TRUSTED_HOST|INDEX_URL|NODE_TLS_REJECT|` +
 	`HISTFILE=/dev/null|HISTSIZE=0|PATH=["']?\.?:|GOPROXY=|GONOSUM|curl|wget|` + "`" + `|alias [^\n]*[;&|]`)
 
-// onlySettings reports whether text for a file only sets variables, aliases and
-// options, starts what tools ask people to put there, or names this machine.
+// onlySettings reports whether text for a file only sets variables, aliases and options,
+// starts what tools usually ask to be put there, or names this machine.
 func onlySettings(file, text string) bool {
 	if path.Base(file) == "hosts" {
 		for _, line := range strings.Split(text, "\n") {

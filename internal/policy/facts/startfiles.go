@@ -7,7 +7,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// toolFiles are files that people's tools have them source.
+// toolFiles are files that tools ask their users to source.
 var toolFiles = []string{
 	"/.nvm/nvm.sh", "/.nvm/bash_completion", "/.cargo/env", "/.fzf.bash", "/.fzf.zsh", "/.sdkman/bin/sdkman-init.sh",
 	"/.asdf/asdf.sh",
@@ -17,9 +17,9 @@ var toolFiles = []string{
 	"$ZSH/oh-my-zsh.sh", "$NVM_DIR/bash_completion",
 }
 
-// OnlySets reports whether text of a shell's start file only sets variables, aliases
-// and options, or starts what tools have people put there. What an alias stands for
-// is not checked here.
+// OnlySets reports whether text of a shell's start file only sets variables, aliases and
+// options, or starts what tools usually ask to be put there. What an alias expands to isn't
+// checked here.
 func OnlySets(script *shell.Script) bool {
 	if !script.Readable() {
 		return false

@@ -27,7 +27,7 @@ var (
 	mongoWrites     = lazyregexp.New(`(?i)\.(?:insert\w*|update\w*|replace\w*|delete\w*|remove|create\w*|rename\w*|save)\s*\(`)
 )
 
-// statementsOf says what a database client is told to do, each kind once.
+// statementsOf returns the kinds of statements a database client is given, each kind once.
 func statementsOf(c *Command, r *shell.Run, scope *Scope) []string {
 	language := scope.Script.Programs.Of(c.Program).Language
 	ok := language != ""
@@ -100,8 +100,8 @@ func statementsOf(c *Command, r *shell.Run, scope *Scope) []string {
 	return out
 }
 
-// splitStatements returns the statements in what a client is given, in small letters,
-// without comments and without what stands in quotes.
+// splitStatements returns the statements in what a client is given, in lower case, without
+// comments and quoted text.
 func splitStatements(text string) []string {
 	text = sqlJoin.ReplaceAllString(strings.ToLower(text), "")
 	text = sqlRunComment.ReplaceAllString(text, " $1 ")
@@ -177,7 +177,7 @@ var (
 	sqlChanges = lazyregexp.New(`\b(delete|update|insert|merge|drop|truncate|alter|create|grant|revoke|into|call|copy|` +
 		`lock|execute|exec|program|vacuum|reindex|restore|import|load)\b`)
 	called = lazyregexp.New(`(\w+)\s*\(`)
-	// sqlFunctions are words in front of a bracket that change nothing.
+	// sqlFunctions are words before a bracket that change nothing.
 	sqlFunctions = strings.Fields(`count sum avg min max coalesce now date_trunc lower upper length round cast extract
 		distinct in exists and or not values filter over as from where any all on using by select interval to_char date
 		trim left right json_agg array_agg string_agg group_concat row_number rank nullif substring substr concat abs

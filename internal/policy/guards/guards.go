@@ -1,14 +1,13 @@
-// Package guards makes the built-in guards out of their rules and asks them about
-// calls. A guard is a named selection of rules: those of its file in
-// internal/policy/packs, and rules of other files that it includes. All guards that are
-// on make one set of rules, which the same evaluator compares with a call that compares
-// yours ([rules.Set]).
+// Package guards builds the built-in guards from their rules and asks them about calls. A
+// guard is a named selection of rules: those of its file in internal/policy/packs, and rules
+// of other files that it includes. All guards that are on make one set of rules, which the
+// evaluator that compares your own rules compares with a call ([rules.Set]).
 //
-// Contract: an Engine is pure. It opens no file and asks nobody; what it knows of
-// the machine comes with its Options. It never panics, and its cost is bounded by the
-// bounds of internal/policy/shell. A command that hides what it does (too long, nested too
-// deeply, not text) is a finding; one that no shell can read either is one only if its
-// text names something that a guard watches.
+// Contract: an Engine is pure. It opens no file and asks no one; what it knows about the
+// machine comes with its Options. It never panics, and its cost is bounded by the limits of
+// internal/policy/shell. A command that hides what it does (too long, nested too deeply, not
+// text) is a finding; one that no shell can read either is one only if its text names
+// something that a guard watches.
 package guards
 
 import (
@@ -46,7 +45,7 @@ type Finding struct {
 	Unreadable bool `json:"-"`
 }
 
-// Message returns the one line an agent or a person reads when f denies a call.
+// Message returns the one line an agent or a user reads when f denies a call.
 func Message(f Finding) string { return event.RuleDenial(f.Rule, f.Reason, f.Where) }
 
 // Options say which guards are on, and what they know.
@@ -68,8 +67,8 @@ type Options struct {
 	Home    string
 	// Scripts is the parser for commands; nil is one of its own.
 	Scripts *shell.Cache
-	// Git reads a repository, Counts tells what happened before in a session; nil:
-	// nothing is known.
+	// Git reads a repository, Counts returns what happened before in a session; nil: nothing is
+	// known.
 	Git    func(dir string) facts.Repository
 	Counts func(ev *event.Event) (facts.Counts, bool)
 }
@@ -224,8 +223,8 @@ func Rules(hosts []string) ([]*rules.Rule, error) {
 	return list, nil
 }
 
-// excepted tells which rules don't apply to which commands; nil where you allowed no
-// single command.
+// excepted returns a function that reports which rules don't apply to which commands; nil if
+// you allowed no single command.
 func (e *Engine) excepted() func(rule, line string) bool {
 	var exact []string
 	if e.options.All {
@@ -322,8 +321,8 @@ func (e *Engine) mustParse(line, folder string) bool {
 	return slices.ContainsFunc(e.guards, func(p *packs.Pack) bool { return p.Needles == nil || p.Needles.MustParse(line) })
 }
 
-// repeated reports whether anything happened so often that rules about it are worth a
-// look. Where nobody counts, nothing is.
+// repeated reports whether anything happened so often that rules about it are worth a look. If
+// nothing is counted, it didn't.
 func (e *Engine) repeated(ev *event.Event) bool {
 	if e.options.Counts == nil {
 		return false

@@ -21,9 +21,9 @@ type Row struct {
 	Text string
 }
 
-// ReadRows reads the files of one directory. One command stands in a line; a line
-// "---" opens and closes a command of several lines; "# rule: id" names the rule
-// that is expected from there on.
+// ReadRows reads the files of one directory. Each line is one command; a line "---" opens and
+// closes a command of several lines; "# rule: id" names the rule that is expected from there
+// on.
 func ReadRows(t testing.TB, dir string) []Row {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
