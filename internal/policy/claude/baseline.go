@@ -7,8 +7,8 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/programs"
 )
 
-// What Claude Code does without any rule: commands it takes for harmless, files it
-// reads without asking. Only what is needed to tell allow from ask stands here.
+// What Claude Code does without any rule: commands it considers harmless, files it reads
+// without asking. Only what is needed to distinguish allow from ask is listed here.
 
 var harmlessGit = map[string]bool{"status": true, "log": true, "diff": true, "show": true, "blame": true,
 	"ls-files":  true,

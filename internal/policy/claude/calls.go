@@ -12,9 +12,9 @@ var ownArguments = map[string]string{"Bash": "command", "Read": "file_path", "Wr
 	"MultiEdit": "file_path", "NotebookEdit": "notebook_path", "Glob": "pattern", "Grep": "pattern", "WebFetch": "url",
 	"WebSearch": "query", "Skill": "skill", "Agent": "subagent_type", "Task": "subagent_type"}
 
-// CallsOfTool puts a tool call of any agent into Claude Code's words. A call that does
-// several things becomes several calls; a tool that has no counterpart becomes one
-// call under its own name, which only rules about all tools cover.
+// CallsOfTool translates a tool call of any agent into Claude Code's terms. A call that does
+// several things becomes several calls; a tool that has no counterpart becomes one call under
+// its own name, which only rules about all tools cover.
 func CallsOfTool(tool *event.Tool) []Call {
 	if tool == nil {
 		return nil

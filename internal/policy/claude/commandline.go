@@ -43,7 +43,7 @@ type shellAssign struct {
 // commandLine is a command as Claude Code looks at it.
 type commandLine struct {
 	text string
-	// every holds all simple commands, wherever they stand: deny and ask rules look at them.
+	// every holds all simple commands, wherever they are: deny and ask rules look at them.
 	every []shellPart
 	// parts holds those that Claude Code checks one by one before it allows.
 	parts      []shellPart
@@ -354,8 +354,8 @@ func (r *commandReader) addEvery(stmt *syntax.Stmt, inSubshell bool) {
 
 var heredocStart = lazyregexp.New(`<<-?\s*['"\\]?\w`)
 
-// isBehindHeredoc reports whether a statement stands behind "<<X;" on the same line,
-// which Claude Code's parser takes for part of the heredoc.
+// isBehindHeredoc reports whether a statement comes after "<<X;" on the same line, which
+// Claude Code's parser takes for part of the heredoc.
 func (r *commandReader) isBehindHeredoc(stmt *syntax.Stmt) bool {
 	from := int(stmt.Pos().Offset())
 	if from > len(r.source) {

@@ -11,7 +11,7 @@ import (
 type pathAccess struct {
 	path  string
 	reads bool
-	// writes also stands for creating and removing.
+	// writes also includes creating and removing.
 	writes bool
 	glob   bool
 }

@@ -173,7 +173,7 @@ var (
 	lookupName   = lazyregexp.New(`^(PATH|IFS|PS[0-9]|LD_.*|DYLD_.*|ENV|BASH_ENV|PROMPT_COMMAND|CDPATH|FPATH)$`)
 )
 
-// checkAssign looks at NAME=value; alone says that it stands by itself.
+// checkAssign looks at NAME=value; alone says that no command follows it.
 func (r *commandReader) checkAssign(assign *syntax.Assign, alone bool) {
 	if assign.Index != nil || assign.Array != nil {
 		r.line.unchecked = true

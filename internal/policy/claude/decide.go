@@ -21,7 +21,7 @@ const (
 	Deny  Verdict = "deny"
 )
 
-// Call is a tool call in Claude Code's words.
+// Call is a tool call in Claude Code's terms.
 type Call struct {
 	Tool  string
 	Input map[string]any

@@ -51,7 +51,7 @@ func (p Place) spellings(absolute string) []string {
 	return []string{absolute}
 }
 
-// isWorking reports whether a path lies in a working folder.
+// isWorking reports whether a path is in a working folder.
 func (p Place) isWorking(absolute string) bool {
 	if p.Project != "" && paths.IsWithin(p.Project, absolute) {
 		return true
@@ -64,7 +64,7 @@ func (p Place) isWorking(absolute string) bool {
 	return false
 }
 
-// allInWorkingFolder reports whether every spelling lies in a working folder.
+// allInWorkingFolder reports whether every spelling is in a working folder.
 func (p Place) allInWorkingFolder(spellings []string) bool {
 	for _, name := range spellings {
 		if !p.isWorking(name) {

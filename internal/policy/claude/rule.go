@@ -19,7 +19,7 @@ const (
 // Reason says why Claude Code does not use a rule.
 type Reason string
 
-// The reasons. Used is the empty one: the rule counts.
+// The reasons. Used is the empty one: the rule applies.
 const (
 	Used             Reason = ""
 	NotText          Reason = "not-text"           // a number, null, a list …
@@ -42,13 +42,13 @@ const (
 	FileDropped      Reason = "file-dropped"       // a wrong type made Claude Code drop the whole file
 )
 
-// Rule is one rule as it stands in a settings file.
+// Rule is one rule as written in a settings file.
 type Rule struct {
 	Text   string
 	List   List
 	Source Source
 	Tool   string // name before the parenthesis
-	// Content is the text in the parentheses; HasContent tells "Bash" from "Bash(x)".
+	// Content is the text in the parentheses; HasContent distinguishes "Bash" from "Bash(x)".
 	Content    string
 	HasContent bool
 	// Reason is Used, or why Claude Code ignores the rule.
@@ -171,7 +171,7 @@ func literalServer(name string) bool {
 	return found && server != "" && tool != "" && !strings.Contains(server, "*")
 }
 
-// checkContent checks what stands in the parentheses.
+// checkContent checks the text in the parentheses.
 func (r Rule) checkContent() Rule {
 	if !r.IsUsed() {
 		return r

@@ -17,7 +17,7 @@ const (
 	LocalScope   Scope = "local"
 )
 
-// Source is the settings file a rule stands in.
+// Source is the settings file a rule is in.
 type Source struct {
 	Scope Scope
 	// Root is the folder that a path with one leading slash starts from.
@@ -132,8 +132,8 @@ type Set struct {
 	rules []*Rule
 }
 
-// NewSet puts files together. All files count alike: deny wins over ask, ask over
-// allow, wherever they stand.
+// NewSet merges files. All files have the same weight: deny wins over ask, ask over allow,
+// wherever they are.
 func NewSet(files ...File) *Set {
 	set := &Set{}
 	for _, file := range files {

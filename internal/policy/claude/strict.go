@@ -134,7 +134,7 @@ func (l closerLook) find() Decision {
 	return weaker
 }
 
-// firstCommandRule is any rule that a command nobody can read might fall under.
+// firstCommandRule returns any rule that might cover a command that can't be read.
 func (l closerLook) firstCommandRule() *Rule {
 	for _, rule := range l.rules {
 		if rule.Tool == "Bash" && rule.HasContent {
@@ -186,8 +186,8 @@ func comparedOptions(flags []string) []string {
 	return out
 }
 
-// fallsUnderOptions compares a rule and a command by words and options, in whatever
-// order and spelling the options come. Rules that are one exact text are left alone.
+// fallsUnderOptions compares a rule and a command by words and options, in whatever order and
+// spelling the options come. Rules that are one exact text are left alone.
 func (l closerLook) fallsUnderOptions(content string, command *facts.Command) bool {
 	prefix, open := commandPrefix(content)
 	if !open {

@@ -10,8 +10,8 @@ import (
 
 var plainHost = lazyregexp.New(`^[A-Za-z0-9_*-]+(\.[A-Za-z0-9_*-]+)*$`)
 
-// workingDomain returns the host that a WebFetch rule means, "" if none can be told. It
-// equals what stands behind "domain:" exactly if the rule works as it is.
+// workingDomain returns the host that a WebFetch rule means, "" if that can't be determined.
+// It equals what follows "domain:" exactly if the rule works as it is.
 func workingDomain(content string) string {
 	host := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(content), "domain:"))
 	host = strings.TrimPrefix(host, "url:")
@@ -28,8 +28,8 @@ func workingDomain(content string) string {
 	return ""
 }
 
-// coversHost holds a rule's domain against a host. "*." in front covers what is below,
-// however deep; every other star stands for a part of a name without a dot.
+// coversHost compares a rule's domain with a host. A leading "*." covers all subdomains,
+// however deep; every other star matches a part of a name without a dot.
 func coversHost(domain, host string) bool {
 	domain, host = strings.ToLower(domain), strings.ToLower(host)
 	if domain == "*" || domain == host {

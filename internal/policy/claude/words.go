@@ -1,6 +1,6 @@
 package claude
 
-// ignoredBecause says in words why Claude Code does not use a rule.
+// ignoredBecause explains why Claude Code doesn't use a rule.
 var ignoredBecause = map[Reason]string{
 	NotText:          "it is no text",
 	EmptyRule:        "it is empty",
@@ -22,7 +22,7 @@ var ignoredBecause = map[Reason]string{
 	FileDropped:      "Claude Code drops the whole file",
 }
 
-// IgnoredReason says in words why Claude Code does not use the rule; "" if it does.
+// IgnoredReason explains why Claude Code doesn't use the rule; "" if it does.
 func (r *Rule) IgnoredReason() string { return ignoredBecause[r.Reason] }
 
 // DescribeIgnored says in one line what is wrong with a rule, and which form works.
@@ -34,7 +34,7 @@ func DescribeIgnored(r *Rule) string {
 	return line
 }
 
-// foundBecause says in words how a closer look found a rule.
+// foundBecause explains how a closer look found a rule.
 var foundBecause = map[StrictReason]string{
 	RunsHidden:      "the command runs inside another one",
 	OtherOptions:    "the same command with its options written otherwise",

@@ -11,7 +11,7 @@ import (
 
 var variableWord = lazyregexp.New(`^[A-Za-z_]\w*(\[[^\]]*\])?\+?=`)
 
-// passedWords counts the words of a program that allow rules look past, 0 for none.
+// passedWords returns the number of words of a program that allow rules look past, 0 for none.
 func passedWords(words []shellWord) int {
 	at := func(i int) string {
 		if i < len(words) {
@@ -111,7 +111,7 @@ func startedWords(program *programs.Program, wrapper *programs.ClaudeWrapper, wo
 	return out
 }
 
-// skipOptions returns the words behind a wrapper's options.
+// skipOptions returns the words after a wrapper's options.
 func skipOptions(runs *programs.Prefix, flags, words []string) []string {
 	if runs == nil {
 		runs = &programs.Prefix{}

@@ -2,7 +2,7 @@ package packs
 
 import "github.com/hookmux/hookmux/internal/policy/rules"
 
-// outside is the rule about every host that a person did not list.
+// outside is the rule about every host that the user didn't list.
 const outside = "network.outside"
 
 // ExceptHosts returns a list of rules that leave some hosts alone. Without any host, the

@@ -1,5 +1,5 @@
-// Package packs holds the built-in guards that are data: each is a file of rules
-// in the language that people write theirs in, with examples that must hold.
+// Package packs holds the built-in guards that are data: each is a file of rules in the
+// language that users write theirs in, with examples that must hold.
 package packs
 
 import (
@@ -182,12 +182,11 @@ func describeFile(name string) (out []RuleInfo, includes []string) {
 	return out, includes
 }
 
-// hiddenText are words by which a command may run text that does not stand in it as
-// it is written.
+// hiddenText are words with which a command may run text that doesn't occur in it as written.
 var hiddenText = []string{"base64", "xxd", "openssl", "eval", "base32", "uudecode", "rot13", "sh -c"}
 
-// needlesOf makes the words without which no rule of a list can hold. A rule that
-// names none lets every command be read.
+// needlesOf returns the words without which no rule of a list can hold. If a rule names none,
+// every command is read.
 func needlesOf(list []*rules.Rule) *facts.Needles {
 	words := append(append([]string{}, facts.FedShells...), hiddenText...)
 	for _, r := range list {
@@ -203,7 +202,7 @@ func needlesOf(list []*rules.Rule) *facts.Needles {
 	return facts.NewNeedles(true, words...)
 }
 
-// ruleWords returns the words of which a command must hold one for a rule to hold.
+// ruleWords returns the words one of which a command must have for a rule to hold.
 func ruleWords(r *rules.Rule) []string {
 	q := &r.Match
 	switch {
@@ -238,7 +237,7 @@ func ruleWords(r *rules.Rule) []string {
 	return nil
 }
 
-// statementWords stand in statements that do more than read.
+// statementWords occur in statements that do more than read.
 var statementWords = []string{"drop", "truncate", "delete", "update", "flush", "remove", "alter", "restore", "grant",
 	"revoke", "insert", "replace", "create", "unset", "purge", "rename"}
 

@@ -59,8 +59,8 @@ func ReadFolder(dir string) (*Pack, error) {
 	return NewPack(files)
 }
 
-// isContent reports whether a file is one of the pack's own. Whatever else lies in
-// the folder of rules is taken for a mistake by NewPack.
+// isContent reports whether a file is one of the pack's own. NewPack treats any other file in
+// the folder of rules as a mistake.
 func isContent(name string) bool {
 	return name == manifestFile || strings.HasPrefix(name, rulesFolder+"/")
 }

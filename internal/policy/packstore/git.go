@@ -209,8 +209,8 @@ func (w *workspace) findRef(ctx context.Context, o Origin) (RefKind, string, err
 	return "", "", fmt.Errorf("%s has neither a tag nor a branch %s", o.URL, o.Ref)
 }
 
-// readTree reads the files of a commit, or of a folder in it, without checking
-// anything out. What lies beside the folder is not looked at.
+// readTree reads the files of a commit, or of a folder in it, without checking anything out.
+// Files outside the folder are ignored.
 func (w *workspace) readTree(ctx context.Context, o Origin) ([]File, error) {
 	tree := o.Commit
 	if o.Sub != "" {

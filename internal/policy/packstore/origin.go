@@ -36,7 +36,7 @@ const (
 	Commit RefKind = "commit"
 )
 
-// String returns the origin as a person writes it.
+// String returns the origin as a user writes it.
 func (o Origin) String() string {
 	if o.Folder != "" {
 		return o.Folder
@@ -69,8 +69,8 @@ var (
 	protocols  = []string{"https", "ssh", "file"}
 )
 
-// ParseOrigin reads what a person wrote: a folder, git+URL@REF, or
-// git+URL@REF//FOLDER for a pack that is not at the root of its repository.
+// ParseOrigin reads what a user wrote: a folder, git+URL@REF, or git+URL@REF//FOLDER for a
+// pack that isn't at the root of its repository.
 func ParseOrigin(text, cwd string) (Origin, error) {
 	rest, isGit := strings.CutPrefix(text, gitPrefix)
 	if !isGit {

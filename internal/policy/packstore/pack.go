@@ -1,13 +1,12 @@
-// Package packstore keeps packs of rules that a person added: folders with a
-// pack.yaml and rules/*.yaml, from a folder or a git repository.
+// Package packstore keeps packs of rules that the user added: folders with a pack.yaml and
+// rules/*.yaml, from a folder or a git repository.
 //
-// Contract: what counts is exactly what the user saw. A pack is read whole into
-// memory, checked, shown, and written from memory into hookmux's own folder under
-// the hash of its content; from then on nothing else is read. A copy that is not
-// what was taken in is not used, and that is said. Symbolic links, names that lead
-// out of the pack, submodules, special files, tags that were moved and packs that
-// are too large are refused. Git's program is given nothing of a user's or a
-// repository's configuration, and checks nothing out.
+// Contract: what applies is exactly what the user saw. A pack is read whole into memory,
+// checked, shown, and written from memory into hookmux's own folder under the hash of its
+// content; from then on nothing else is read. A copy that differs from what was added isn't
+// used, and that is reported. Symbolic links, names that lead out of the pack, submodules,
+// special files, tags that were moved and packs that are too large are rejected. Git is run
+// without a user's or a repository's configuration, and checks nothing out.
 package packstore
 
 import (

@@ -20,12 +20,12 @@ import (
 const (
 	folder     = "packs"
 	recordFile = folder + "/packs.json"
-	// secondRecord says the same beside the folder: whoever takes the folder away
-	// does not make packs unknown.
+	// secondRecord holds the same next to the folder, so that removing the folder doesn't make
+	// packs unknown.
 	secondRecord = "packs-taken-in.json"
 )
 
-// Kept is a pack that a person took in.
+// Kept is a pack that the user added.
 type Kept struct {
 	Manifest
 	Hash   string    `json:"hash"`
@@ -48,8 +48,8 @@ type Store struct {
 // New gives the store below a state folder; nothing is read before it is asked.
 func New(state string) *Store { return &Store{state: state} }
 
-// load reads the list of packs. Where it is gone or not believed its second copy
-// counts; damage says so then.
+// load reads the list of packs. If it is gone or can't be trusted, its second copy is used
+// and damage says so.
 func (s *Store) load() (r record, damage, err error) {
 	r, err = s.loadFrom(recordFile)
 	if err == nil && !s.isGone(recordFile) {
@@ -91,8 +91,8 @@ func (s *Store) isGone(file string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// lost reports whether something took the list away: copies of packs are there, and
-// a list stays even when a person removed the last pack.
+// lost reports whether something took the list away: copies of packs are there, and the list
+// stays even when the user removed the last pack.
 func (s *Store) lost() bool {
 	entries, err := os.ReadDir(filepath.Join(s.state, folder))
 	isPack := func(e fs.DirEntry) bool { return packName.MatchString(e.Name()) }

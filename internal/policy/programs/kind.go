@@ -50,8 +50,8 @@ var kinds = []Kind{KindDelete, KindErase, KindRemoveFolder, KindDesktop, KindSea
 	KindLinkFarm, KindDotfiles, KindDownload, KindDatabase, KindRepository, KindLoginShell, KindTimetable, KindLater,
 	KindLock, KindSocket, KindSignal, KindCmdlet, KindCmdlets, KindArchive, KindMirror}
 
-// ownKinds are those that a file of your own may give: the others are evaluated by words
-// that only the built-in programs have.
+// ownKinds are those that your own files may use: the others are evaluated by words that only
+// the built-in programs have.
 var ownKinds = []Kind{KindDelete, KindErase, KindMove, KindCopy, KindLink, KindReplace, KindEdit, KindMode, KindDownload}
 
 func joinKinds(list []Kind) string {

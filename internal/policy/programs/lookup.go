@@ -39,8 +39,8 @@ func EntrypointOf(image string) string {
 	return builtin().images[image]
 }
 
-// OperandsFrom returns where the command of a launcher starts: behind the options, of which
-// the first so many words are known to be, and behind l.Skip operands.
+// OperandsFrom returns where the command of a launcher starts: after the options, which are
+// known to take up the first known words, and after l.Skip operands.
 func OperandsFrom(args []string, l *Launcher, known int) int {
 	if len(l.Pairs) == 0 {
 		return known + l.Skip
@@ -117,7 +117,7 @@ func (t *Table) ReaderOf(name string) (Reader, bool) {
 }
 
 // OperandsOf returns which words of a program are files whose contents it puts somewhere; ok
-// is false for programs that put none anywhere, or are not known.
+// is false for programs that put none anywhere, or aren't known.
 func (t *Table) OperandsOf(name string) (o Operands, ok bool) {
 	p := t.Of(name)
 	if p.Prints != nil {
@@ -162,9 +162,8 @@ func RemoteValues(name string) string {
 	return values
 }
 
-// IsFollowed reports whether a program of this base name is looked for behind a program
-// that is not known: what it does depends on its words, so that naming it alone stops
-// nothing.
+// IsFollowed reports whether a program of this base name is looked for after a program that
+// isn't known: what it does depends on its words, so that naming it alone blocks nothing.
 func IsFollowed(name string) bool {
 	return Is(name, Followed|Shell) || IsInterpreter(name)
 }

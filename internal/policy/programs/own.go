@@ -122,7 +122,7 @@ func (p *Program) OnlyAdds() (part *Program, whole bool) {
 	known := slices.ContainsFunc(strings.Fields(p.Names), func(name string) bool { return Of(name) != unknown })
 	if !known {
 		part.Language = p.Language
-		// Its words are looked through as those of any program that isn't known, besides.
+		// In addition, its words are searched like those of any program that isn't known.
 		part.Runs, part.Verbs, part.Prints = keptPrefix(p.Runs), map[string]Prefix{}, p.Prints
 		for verb, prefix := range p.Verbs {
 			part.Verbs[verb] = *keptPrefix(&prefix)
@@ -239,9 +239,9 @@ func (p *Program) SameAs(other *Program) bool {
 // Own reports whether one of your own files describes the program.
 func (p *Program) Own() bool { return p.source != "" }
 
-// Phrase returns the phrase of an effect that a command's words have: all its operands,
-// in front and in their order, and all its options. A word behind an option may be its
-// value or an operand; either will do. Dynamic words are given as "".
+// Phrase returns the phrase of an effect that a command's words have: all its operands, at
+// the start and in their order, and all its options. A word after an option may be its value
+// or an operand; either will do. Dynamic words are given as "".
 func (p *Program) Phrase(effect Effect, args []string) (phrase string, found bool) {
 	phrases := p.phrases(effect)
 	if len(phrases) == 0 {
@@ -281,7 +281,7 @@ func (p *Program) phrases(effect Effect) []phrase {
 
 var guesses = sync.OnceValue(func() []phrase { return readPhrases(builtin().Any.Does[MayDelete]) })
 
-// guessed reports whether the words of p's subcommands are taken for what they do.
+// guessed reports whether what p's subcommands do is guessed from their names.
 func (p *Program) guessed() bool {
 	switch {
 	case p == unknown:
@@ -334,8 +334,8 @@ func splitArgs(args []string) givenWords {
 	return g
 }
 
-// have reports whether the words have a phrase. A word that isn't known may be any, but
-// where sure is set one word at least must be there as it is written.
+// have reports whether the words have a phrase. A word that isn't known may be any, but if
+// sure is set, at least one word must be there as it is written.
 func (g givenWords) have(p *phrase, sure bool) bool {
 	at, seen := 0, 0
 	for i := range p.words {

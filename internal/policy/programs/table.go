@@ -1,10 +1,10 @@
-// Package programs is the one place that knows what programs do: which of their
-// words are a command, an option's value or a file, what they read, write, delete,
-// send or print, and which variables matter. The facts are data: programs.yaml for
-// what hookmux knows itself, and your own files of the same form (own.go).
+// Package programs is the one place that knows what programs do: which of their words are a
+// command, an option's value or a file, what they read, write, delete, send or print, and
+// which variables matter. The facts are data: programs.yaml for what hookmux knows itself, and
+// your own files in the same format (own.go).
 //
-// programs.json is programs.yaml in the form that is quick to load; a test keeps them
-// alike. Nothing is loaded before the first question.
+// programs.json is programs.yaml in a format that loads fast; a test keeps them in sync.
+// Nothing is loaded before the first query.
 package programs
 
 import (
@@ -65,7 +65,7 @@ type Program struct {
 	Does map[Effect][]string `json:"does,omitempty" yaml:"does"`
 	// Secrets are options that carry a secret.
 	Secrets []SecretOption `json:"secrets,omitempty" yaml:"secrets"`
-	// OptionsFrom is the variable whose words come before its own.
+	// OptionsFrom is the variable whose words come before the program's own.
 	OptionsFrom string `json:"optionsFrom,omitempty" yaml:"optionsFrom"`
 	// Reach are options by which it does more than it does by itself.
 	Reach  []string `json:"reach,omitempty" yaml:"reach"`
@@ -82,7 +82,7 @@ type Prefix struct {
 	// Values are the short options that take a separate argument, Long the long ones.
 	Values string   `json:"values,omitempty" yaml:"values"`
 	Long   []string `json:"long,omitempty" yaml:"long"`
-	// Skip counts positional arguments before the command.
+	// Skip is the number of positional arguments before the command.
 	Skip    int  `json:"skip,omitempty" yaml:"skip"`
 	Assigns bool `json:"assigns,omitempty" yaml:"assigns"` // NAME=value may come before the command
 	Joins   bool `json:"joins,omitempty" yaml:"joins"`     // the words are joined and given to a shell
@@ -108,7 +108,7 @@ type Launcher struct {
 	// Types are verbs behind which the operands are typed into a terminal, or what
 	// is on standard input.
 	Types []string `json:"types,omitempty" yaml:"types"`
-	// Operands says that the first operand starts the command; Skip counts operands
+	// Operands says that the first operand starts the command; Skip is the number of operands
 	// before it. Values and Long list options that take a value, Pairs those that take two.
 	Operands bool     `json:"operands,omitempty" yaml:"operands"`
 	Skip     int      `json:"skip,omitempty" yaml:"skip"`
@@ -198,8 +198,8 @@ type Claude struct {
 	Passed  *ClaudePassed  `json:"passed,omitempty" yaml:"passed"`
 }
 
-// ClaudeWrapper says that deny and ask rules get past a program to the one it starts. Its
-// options are those of Program.Runs; here stands what differs.
+// ClaudeWrapper says that deny and ask rules look past a program at the one it starts. Its
+// options are those of Program.Runs; only differences are listed here.
 type ClaudeWrapper struct {
 	Operands int    `json:"operands,omitempty" yaml:"operands"` // words before the command, of a program without Runs
 	Optional bool   `json:"optional,omitempty" yaml:"optional"` // the operands may be missing

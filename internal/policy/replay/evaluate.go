@@ -11,14 +11,14 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// hiddenWord stands in a command for what was redacted: a variable that nobody set.
+// hiddenWord replaces in a command what was redacted: a variable that isn't set.
 const (
 	hiddenName = "HOOKMUX_REDACTED"
 	hiddenWord = "${" + hiddenName + "}"
 )
 
-// neverRecorded are facts that no journal holds: the repository is another today.
-// Counts are found out anew where a turn was recorded whole.
+// neverRecorded are facts that no journal holds: the repository has changed since. Counts are
+// computed again if a turn was recorded whole.
 var neverRecorded = facts.Set(0).With(facts.BranchFact, facts.RemoteFact, facts.DirtyFact, facts.TrackedFact,
 	facts.CountsFact, facts.UsageFact) &^ facts.Set(0).With(facts.PathsFact)
 
@@ -86,8 +86,9 @@ func evaluatedAs(result rules.Result, open []*rules.Rule) evaluated {
 	return out
 }
 
-// join adds what rules would have said where the session started: what stops, asks or
-// warns counts if it does in one of the two places, what allows only in both.
+// join adds what rules would have said in the folder where the session started: a rule that
+// stops, asks or warns applies if it does so in one of the two places, one that allows only if
+// it does so in both.
 func (j *evaluated) join(start evaluated) {
 	isAllow := func(s ruleVerdict) bool { return s.verdict == rules.Allow }
 	if j.verdict == rules.Allow && start.verdict != rules.Allow {
@@ -110,8 +111,8 @@ func (j *evaluated) join(start evaluated) {
 	}
 }
 
-// revealLosses finds out whether words of a call were redacted or cut, and puts a
-// word that stands for anything in the place of what was redacted.
+// revealLosses finds out whether text of a call was redacted or cut, and replaces what was
+// redacted by a word that may be anything.
 func revealLosses(ev *event.Event) (hidden, cut bool) {
 	t := ev.Tool
 	if t == nil {
@@ -133,8 +134,7 @@ func revealLosses(ev *event.Event) (hidden, cut bool) {
 	return hidden, cut || redactmarks.IsCut(t.URL)
 }
 
-// parseRecorded reads a command in which words may stand for anything, wherever
-// they are quoted.
+// parseRecorded reads a command in which words may be anything, wherever they are quoted.
 func (w *worker) parseRecorded(text string) *shell.Script {
 	if !strings.Contains(text, hiddenWord) {
 		return w.scripts.Parse(text)

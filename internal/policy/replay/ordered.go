@@ -32,8 +32,8 @@ func Evaluates(list []*rules.Rule, kind event.Kind) bool {
 const maxTurns = 128
 
 // orderedCounts counts as the daemon did. It knows the counts of a turn only if it saw its
-// beginning, and no call of it in which words were redacted or cut: two different
-// calls may look alike then.
+// beginning and in none of its calls text was redacted or cut: two different calls may look
+// alike then.
 type orderedCounts struct {
 	catalogue *agent.Catalogue
 	tracker   *facts.Tracker
@@ -68,7 +68,7 @@ func (o *orderedCounts) observe(entry []byte) (before facts.Counts, known bool, 
 	return before, known, ev.Kind
 }
 
-// isLossy reports whether a call looks like others because words of it are missing.
+// isLossy reports whether a call may look like others because some of its text is missing.
 func isLossy(ev *event.Event) bool {
 	if ev.Truncated || ev.Unreadable() != "" {
 		return true

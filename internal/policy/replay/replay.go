@@ -1,10 +1,8 @@
-// Package replay says what rules and guards would have done to calls that were
-// recorded.
+// Package replay reports what rules and guards would have done to calls that were recorded.
 //
-// Contract: nothing is changed and nobody is asked. A call of which something was
-// cut, redacted or never recorded that a rule needs is counted as not replayable
-// for that rule, never as one that the rule leaves alone. Memory is bounded
-// however many calls there are.
+// Contract: nothing is changed and no one is asked. If something that a rule needs was cut,
+// redacted or never recorded, a call is counted as not replayable for that rule, never as one
+// that the rule leaves alone. Memory is bounded however many calls there are.
 package replay
 
 import (
@@ -29,7 +27,7 @@ import (
 type Options struct {
 	Rules []*rules.Rule
 	Modes map[string]rules.Mode // what a person switched rules to, by id
-	// Honour counts rules that only logs as such; else they count as if they were on.
+	// Honour treats log-only rules as log-only; otherwise they are treated as if they were on.
 	Honour bool
 	// Checks are the checks in Go that rules of built-in guards name.
 	Checks map[string]rules.Checks
@@ -40,15 +38,15 @@ type Options struct {
 	FindProject func(cwd string) string
 	// GroupOf is the folder that calls in a folder are counted by; nil: its project.
 	GroupOf func(cwd string) string
-	// StartOf is the folder that a session started in, an error where nobody knows it;
-	// nil: the folder of the call.
+	// StartOf returns the folder that a session started in, an error if it isn't known; nil: the
+	// folder of the call.
 	StartOf func(agent, session string) (string, error)
 	// ProjectRules are rules that count in one project only; nil: there are none.
 	ProjectRules func(project string) []*rules.Rule
 	// Keep says whether a call is looked at at all, by the folder it is counted by; nil:
 	// all are.
 	Keep func(ev *event.Event, group string) bool
-	// Progress hears now and then how many calls were looked at.
+	// Progress is called now and then with the number of calls looked at.
 	Progress func(scanned int)
 	// Workers is how many look at once; 0: one for each processor.
 	Workers int
@@ -326,7 +324,7 @@ func (w *worker) replay(entry countedEntry, number int) {
 	})
 }
 
-// sessionStart is where a session started, or why nobody knows.
+// sessionStart is where a session started, or why that isn't known.
 type sessionStart struct {
 	folder string
 	err    error

@@ -11,7 +11,7 @@ import (
 // Report says what rules would have done.
 type Report struct {
 	Scanned int `json:"scanned"`
-	// Duplicates were told of twice, through another agent's file, and are counted once.
+	// Duplicates were reported twice, through another agent's file, and are counted once.
 	Duplicates int        `json:"twins,omitempty"`
 	From       *time.Time `json:"from,omitempty"`
 	To         *time.Time `json:"to,omitempty"`
@@ -23,22 +23,22 @@ type Report struct {
 	byRule, byAgent, byProject map[string]*tallied
 }
 
-// Counts is how many calls would have come to what.
+// Counts is how many calls would have had which outcome.
 type Counts struct {
 	Deny  int `json:"wouldDeny"`
 	Ask   int `json:"wouldAsk"`
 	Warn  int `json:"wouldWarn"`
 	Allow int `json:"wouldAllow"`
-	// Differs counts calls to which something else happened.
+	// Differs is the number of calls that had another outcome.
 	Differs int `json:"differs"`
-	// NotReplayable counts calls of which something is not known that a rule needs.
+	// NotReplayable is the number of calls that lack something a rule needs.
 	NotReplayable int `json:"notReplayable"`
 }
 
 // RuleCount says what one rule, or a rule of a guard, would have done.
 type RuleCount struct {
 	ID string `json:"id"`
-	// LogOnly counts what it would only have recorded.
+	// LogOnly is how many calls it would only have recorded.
 	LogOnly int `json:"logOnly,omitempty"`
 	Counts
 	Samples []Sample `json:"samples,omitempty"` // the newest of the calls that it hits
@@ -210,8 +210,8 @@ func (r *Report) merge(other *Report) {
 	}
 }
 
-// finish brings what was counted into an order: what is hit most stands first, and
-// rules that hit nothing last.
+// finish sorts what was counted: rules with the most hits come first, rules that hit nothing
+// last.
 func (r *Report) finish(list []*rules.Rule) {
 	for _, rule := range list {
 		groupOf(r.byRule, rule.ID)
