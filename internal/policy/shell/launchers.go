@@ -97,8 +97,8 @@ func typedKeys(text string) string {
 	return strings.NewReplacer("\r", "\n", "^M", "\n", "^J", "\n").Replace(ANSIC(text))
 }
 
-// walkWords follows words that are a command: several are its arguments, a
-// single one with blanks in it is given to a shell.
+// walkWords follows words that are a command: several are its arguments, a single one with
+// blanks in it is given to a shell.
 func walkWords(w *walker, run Run, words []Word, c inherited, hops int) {
 	if len(words) > 0 && words[0].Text == "--" {
 		words = words[1:]
@@ -115,8 +115,8 @@ func walkWords(w *walker, run Run, words []Word, c inherited, hops int) {
 	w.resolveRun(nested, c, hops+1)
 }
 
-// behindVerb returns the words behind a verb of one or two words, which stands
-// behind the options. The empty verb is always there.
+// behindVerb returns the words after a verb of one or two words, which comes after the
+// options. The empty verb is always there.
 func behindVerb(args []Word, verb string, l *programs.Launcher) ([]Word, bool) {
 	rest := args
 	for _, part := range strings.Fields(verb) {

@@ -7,7 +7,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell/foreign"
 )
 
-// tmuxText follows everything that tmux is told to run.
+// tmuxText follows everything that tmux is given to run.
 func tmuxText(w *walker, name string, run Run, c inherited, hops int) bool {
 	w.recordRun(run, c)
 	args := run.Argv[1:]
@@ -40,7 +40,7 @@ func endsInValue(t, values string) bool {
 	return len(t) > 1 && t[0] == '-' && t[1] != '-' && strings.IndexByte(values, t[len(t)-1]) >= 0
 }
 
-// walkTmuxWords divides words into tmux commands at ";".
+// walkTmuxWords splits words into tmux commands at ";".
 func walkTmuxWords(w *walker, run Run, given []Word, c inherited, hops int) {
 	lo := 0
 	for i, word := range given {
@@ -151,7 +151,7 @@ func walkTmuxCommand(w *walker, run Run, given []Word, c inherited, hops int) {
 	}
 }
 
-// walkTmuxPhrase follows a tmux command that stands in one word or in several.
+// walkTmuxPhrase follows a tmux command in one word or in several.
 func walkTmuxPhrase(w *walker, run Run, given []Word, c inherited, hops int) {
 	if len(given) == 1 {
 		walkTmuxLines(w, run, given[0].Text, c, hops+1)

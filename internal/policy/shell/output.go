@@ -38,8 +38,8 @@ func (o *outputs) substitutionOutput(span Span, list []*syntax.Stmt) (string, bo
 	return strings.TrimRight(all.String(), "\n"), true
 }
 
-// outputOf tells what run i prints, for the few programs whose output follows
-// from their arguments. That is enough to see through `echo cm0… | base64 -d`.
+// outputOf returns what run i prints, for the few programs whose output follows from their
+// arguments. That is enough to see through `echo cm0… | base64 -d`.
 func (o *outputs) outputOf(i, depth int) (string, bool) {
 	if i < 0 || i >= len(o.script.Runs) || depth > 8 {
 		return "", false

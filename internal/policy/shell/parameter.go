@@ -10,7 +10,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// addParameter adds what $x, ${x…} or ${x[…]} stands for.
+// addParameter adds what $x, ${x…} or ${x[…]} expands to.
 func (w *walker) addParameter(b *fieldBuilder, p *syntax.ParamExp, c inherited, quoted bool) {
 	text := w.sourceOf(p)
 	if p.Param == nil {
@@ -148,8 +148,8 @@ func (w *walker) addAlternative(b *fieldBuilder, p *syntax.ParamExp, c inherited
 	}
 }
 
-// addList adds the elements that "$@", "${a[@]}" or a slice of them stands for.
-// It reports false for every other expansion.
+// addList adds the elements that "$@", "${a[@]}" or a slice of them expands to. It reports
+// false for every other expansion.
 func addList(w *walker, b *fieldBuilder, p *syntax.ParamExp, quoted bool) bool {
 	name := p.Param.Value
 	all := (name == "@" || name == "*") && p.Index == nil

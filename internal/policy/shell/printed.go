@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// mktempName stands for the name mktemp invents: unknown, but a fresh place
-// below /tmp and never empty.
+// mktempName represents the name mktemp invents: unknown, but a fresh place below /tmp and
+// never empty.
 const mktempName = "/tmp/mktemp.XXXXXX/"
 
 // pathText returns what a program prints of a path that is written out.

@@ -6,9 +6,8 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/programs"
 )
 
-// isFollowed reports whether the word at i may be the program of a command: one
-// that is worth a look, with words of its own behind it, and no value of an option
-// that says so itself.
+// isFollowed reports whether the word at i may be the program of a command: one that is worth
+// a look, with words of its own after it, and not a value of an option that says so itself.
 func isFollowed(args []Word, i int) bool {
 	if i+1 >= len(args) || args[i].Dynamic || !programs.IsFollowed(baseName(args[i].Text)) {
 		return false
@@ -40,8 +39,8 @@ func entersFirstProcess(args []Word) bool {
 	return false
 }
 
-// withEntrypoint returns the words of a command in a container whose image starts a
-// program of its own: docker run hashicorp/terraform destroy.
+// withEntrypoint returns the words of a command in a container whose image starts a program
+// of its own: docker run hashicorp/terraform destroy.
 func withEntrypoint(image string, argv []Word) []Word {
 	program := programs.EntrypointOf(image)
 	if program == "" || baseName(argv[0].Text) == program || programs.IsShell(baseName(argv[0].Text)) {
@@ -50,8 +49,8 @@ func withEntrypoint(image string, argv []Word) []Word {
 	return append([]Word{{Text: program, Bare: program}}, argv...)
 }
 
-// indexOfAny returns where the first of the words of a list stands, which are divided by
-// blanks; -1 for nowhere.
+// indexOfAny returns the index of the first of the words of a list, which are separated by
+// blanks; -1 if there is none.
 func indexOfAny(args []Word, list string) int {
 	for _, text := range strings.Fields(list) {
 		if at := indexOf(args, text); at >= 0 {
@@ -77,7 +76,7 @@ func withoutVersion(word Word) Word {
 	return word
 }
 
-// isOwnShell reports whether a word stands for the shell that is in use.
+// isOwnShell reports whether a word means the shell that is in use.
 func isOwnShell(text string) bool {
 	switch text {
 	case "$SHELL", "${SHELL}", "$BASH", "${BASH}", "$ZSH_NAME":

@@ -32,8 +32,8 @@ func atText(w *walker, name string, run Run, c inherited, _ int) bool {
 	return true
 }
 
-// crontabText reads the commands of a table that stands in a file of this script or on
-// standard input.
+// crontabText reads the commands of a table that is in a file of this script or on standard
+// input.
 func crontabText(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
 	in := c.startedBy(name)

@@ -13,9 +13,9 @@ const (
 	cachedText    = 2 << 10 // the longest text that is kept
 )
 
-// Cache parses texts, and remembers the latest: several guards look at one
-// command, and agents send the same command before a call, when they ask about it
-// and after it. Nobody may change a script. It is safe for concurrent use.
+// Cache parses texts, and remembers the latest: several guards look at one command, and agents
+// send the same command before a call, when they ask about it and after it. Scripts must not
+// be changed. It is safe for concurrent use.
 type Cache struct {
 	// Programs describes the programs of commands; nil is the built-in table.
 	Programs *programs.Table

@@ -27,8 +27,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Bounds. They are far above anything a person or an agent types, and low
-// enough that the worst input still costs a fraction of a second.
+// Limits. They are far above anything a user or an agent types, and low enough that the worst
+// input still costs a fraction of a second.
 const (
 	MaxSource  = 256 << 10     // bytes of command text that are always parsed
 	MaxLong    = 4 << 20       // the same for text with few words in it
@@ -144,10 +144,10 @@ func (r *Run) Args() []Word {
 	return r.Argv[1:]
 }
 
-// String renders the run as one line for people; it is not meant to be run.
+// String formats the run as one readable line; it isn't meant to be run.
 func (r *Run) String() string { return r.text(math.MaxInt) }
 
-// Head is String as far as a message shows it: a command of many words is found many times.
+// Head is String, cut to what a message shows: a command of many words is found many times.
 func (r *Run) Head() string { return r.text(1 << 10) }
 
 // text stops at the first word behind so many bytes.
@@ -193,8 +193,8 @@ func (s *Script) TooDeep() bool { return errors.Is(s.Err, errNesting) }
 
 var errNesting = errors.New("brackets are nested too deeply")
 
-// IsTooLong reports whether a text is too long to be parsed. What costs is not the
-// bytes but the words, so that one long word or a long here-document is fine.
+// IsTooLong reports whether a text is too long to be parsed. The cost depends on the number
+// of words, not bytes, so that one long word or a long here-document is fine.
 func IsTooLong(src string) bool {
 	if len(src) <= MaxSource {
 		return false

@@ -2,11 +2,10 @@ package shell
 
 import "mvdan.cc/sh/v3/syntax"
 
-// Simple reads src as one plain command of literal words and gives its words.
-// It is false for everything else: lists, pipes, loops, redirections,
-// assignments, background jobs, expansions, patterns, and wrappers that run
-// something a word names (sudo, env, sh -c, xargs). What a person lets pass for
-// good must mean the same thing every time, and this does.
+// Simple reads src as one plain command of literal words and returns its words. It is false
+// for everything else: lists, pipes, loops, redirections, assignments, background jobs,
+// expansions, patterns, and wrappers that run something a word names (sudo, env, sh -c,
+// xargs). What a user allows permanently must mean the same thing every time, and this does.
 func Simple(src string) ([]string, bool) {
 	if IsTooLong(src) {
 		return nil, false

@@ -136,9 +136,9 @@ func groupCommand(w *walker, name string, run Run, c inherited, _ int) bool {
 	return true
 }
 
-// busMessage reads a call over D-Bus, which can have a terminal or the service manager
-// run something. Which words are the command is up to the receiver: every word is read
-// as a command line, and as the first of one.
+// busMessage reads a call over D-Bus, which can have a terminal or the service manager run
+// something. Which words are the command is up to the receiver: every word is read as a
+// command line, and as the first of one.
 func busMessage(w *walker, name string, run Run, c inherited, hops int) bool {
 	w.recordRun(run, c)
 	in := c.startedBy(name)

@@ -4,12 +4,12 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/programs"
 )
 
-// maxBefore is how many words a program that is not known may have in front of a
-// command that it runs.
+// maxBefore is how many words a program that isn't known may have before a command that it
+// runs.
 const maxBefore = 12
 
-// followUnknown looks for a command among the words of a program that nobody knows:
-// behind its own words, or as the text of an option.
+// followUnknown looks for a command among the words of an unknown program: after its own
+// words, or as the text of an option.
 func followUnknown(w *walker, name string, run Run, c inherited, hops int) {
 	if !w.out.Programs.MayRunWords(name) || run.Argv[0].Glob || len(run.Argv) < 2 {
 		return

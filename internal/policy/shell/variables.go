@@ -69,7 +69,7 @@ func (v *variables) withoutChanges(f func()) {
 	v.noting = outer
 }
 
-// target returns the name that a name stands for.
+// target returns the name that a name refers to.
 func (v *variables) target(name string) string {
 	for range maxRefs {
 		to, ok := v.refs[name]
@@ -81,7 +81,7 @@ func (v *variables) target(name string) string {
 	return name
 }
 
-// maxRefs bounds names that stand for names that stand for names.
+// maxRefs limits chains of names that refer to names.
 const maxRefs = 8
 
 // maxList bounds the elements of a list that are remembered.
@@ -145,8 +145,8 @@ func (v *variables) setValue(name string, value Word) {
 	v.values[name] = value
 }
 
-// isWorthKeeping reports whether the value is known, or what program it starts with,
-// or in which directory it lies.
+// isWorthKeeping reports whether the value is known, or what program it starts with, or in
+// which directory it is.
 func isWorthKeeping(value Word) bool {
 	if len(value.Text) > maxValue {
 		return false
@@ -188,7 +188,7 @@ func (v *variables) forget(name string) {
 	delete(v.origins, name)
 }
 
-// setRef has a name stand for another.
+// setRef makes a name refer to another.
 func (v *variables) setRef(name, to string) {
 	if v.refs == nil {
 		v.refs = map[string]string{}
@@ -241,8 +241,8 @@ func (v *variables) shiftParameters(n int) {
 type function struct {
 	body *syntax.Stmt
 	src  string
-	// words are those of the call that is walked, 0 for none: one that is made in it has
-	// fewer, or wouldn't end.
+	// words is the number of words of the call being walked, 0 for none: a call made inside it
+	// has fewer, or it wouldn't end.
 	words int
 }
 

@@ -24,7 +24,7 @@ func walkCommandVariables(w *walker, assigns []Assign, c inherited) {
 		if text == "" || !programs.RunsCommand(a.Name) {
 			continue
 		}
-		// A bare name is a program somebody has, not a command line.
+		// A bare name is a program that may be installed, not a command line.
 		if strings.ContainsAny(text, " \t\n;|&$`(") || strings.Contains(text, "/") {
 			w.tryText(strings.TrimLeft(text, "!|"), c.withVia(a.Name))
 		}

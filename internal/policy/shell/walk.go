@@ -39,7 +39,7 @@ func (c inherited) startedBy(via string) inherited {
 	return c
 }
 
-// reader stands for a program that reads the input c describes.
+// reader represents a program that reads the input c describes.
 func (c inherited) reader() *Run {
 	return &Run{From: c.from, Input: c.input, HasInput: c.hasInput, Redirects: c.redirs}
 }
@@ -58,7 +58,7 @@ type walker struct {
 	nested int    // bytes of nested text parsed so far
 	worked int    // what operators on values cost so far, see maxEvaluated
 	typed  string // what send-keys and its like typed so far
-	// aliases are the words that names stand for since alias.
+	// aliases are the words that names were given by alias.
 	aliases map[string][]Word
 	locals  []binding         // what variables held that are local to the function around
 	streams map[string]stream // what exec opened descriptors to
@@ -66,7 +66,7 @@ type walker struct {
 	inWritten bool
 }
 
-// takeStep counts work and reports whether the budget still lasts.
+// takeStep counts work and reports whether there is budget left.
 func (w *walker) takeStep() bool {
 	w.steps++
 	if w.steps > maxSteps || len(w.out.Runs) >= maxRuns {

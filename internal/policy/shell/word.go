@@ -7,7 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// fieldBuilder gathers the words one written word becomes: unquoted expansions
+// fieldBuilder collects the words that one written word becomes: unquoted expansions are
 // split at blanks, everything else stays together.
 type fieldBuilder struct {
 	done  []Word
@@ -128,8 +128,8 @@ func (w *walker) buildFields(word *syntax.Word, c inherited, split bool) []Word 
 	}
 	b.endField()
 	if split && len(b.done) > 1 {
-		// zsh, and a second reading by eval or ssh, expand a tilde that splitting brings
-		// to the front: nobody names a file so.
+		// zsh, and a second reading by eval or ssh, expand a tilde that splitting brings to the
+		// front: no file is named like that.
 		for i := range b.done {
 			b.done[i].Tilde = b.done[i].Tilde || strings.HasPrefix(b.done[i].Text, "~")
 		}

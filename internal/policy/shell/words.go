@@ -10,8 +10,8 @@ type Word struct {
 	// Text is the word with quotes removed and known values put in. Unknown
 	// expansions stay as they were written, e.g. "$DIR/cache".
 	Text string
-	// Bare is Text with every expansion that may be empty taken as empty. That
-	// is what makes `rm -rf "$DIR/"` visible as a delete of "/".
+	// Bare is Text with every expansion that may be empty taken as empty. That is what makes
+	// `rm -rf "$DIR/"` visible as a delete of "/".
 	Bare string
 	// Dynamic says Text holds something only the running shell knows.
 	Dynamic bool
@@ -33,10 +33,10 @@ type Span struct{ Lo, Hi int }
 // Empty reports whether the span covers no run.
 func (s Span) Empty() bool { return s.Hi <= s.Lo }
 
-// quotedWords returns the words of a line, quotes taken off.
+// quotedWords returns the words of a line with quotes removed.
 func quotedWords(line string) []Word { return literalWords(foreign.SplitQuoted(line)) }
 
-// literalWords makes words of texts that mean nothing but themselves.
+// literalWords makes words of texts that are taken literally.
 func literalWords(texts []string) []Word {
 	out := make([]Word, len(texts))
 	for i, text := range texts {

@@ -142,8 +142,8 @@ func (w *walker) walkShellInput(name string, c inherited) {
 	}
 }
 
-// stripPrefix resolves what stands behind a prefix command. It reports false when
-// nothing does, so that the wrapper itself is recorded.
+// stripPrefix resolves what comes after a prefix command. It reports false if nothing does, so
+// that the wrapper itself is recorded.
 func (w *walker) stripPrefix(name string, p programs.Prefix, run Run, args []Word, c inherited, hops int) bool {
 	var i int
 	skip := p.Skip

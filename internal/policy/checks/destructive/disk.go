@@ -215,10 +215,10 @@ func overwritesVital(x *scope, r *shell.Run, text string) bool {
 	return false
 }
 
-// deviceWriters are words of code that opens a file for writing.
+// deviceWriters are words in code that opens a file for writing.
 var deviceWriters = []string{"write", "'w", `"w`, "r+b", "'>", `">`, "O_WRONLY", "O_RDWR", "truncate", "dump"}
 
-// firstOf returns the first of the words that stands in a text.
+// firstOf returns the first of the words that occurs in a text.
 func firstOf(text string, words []string) string {
 	for _, w := range words {
 		if strings.Contains(text, w) {

@@ -93,8 +93,8 @@ func (x *scope) emptied(r *shell.Run) bool {
 // deletesLines are scripts of editors that leave nothing: d, 1,$d, %d, $_="".
 var deletesLines = lazyregexp.New(`^:?[%,0-9$]*d([;|\s]|$)|^\$_\s*=\s*(""|'')|^0$|^s/\.\*//`)
 
-// overwritesPersonal checks what a program makes that it is told where to put: sort -o,
-// curl -o, dd of=, cp and mv onto a file.
+// overwritesPersonal checks what a program writes to a given place: sort -o, curl -o, dd of=,
+// cp and mv onto a file.
 func (x *scope) overwritesPersonal(r *shell.Run, p *programs.Program, args, rest []shell.Word) {
 	if r.Contained || r.Remote {
 		return

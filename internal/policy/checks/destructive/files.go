@@ -105,7 +105,8 @@ func (x *scope) losesPersonal(p facts.Place) bool {
 	return false
 }
 
-// sourceDirs are folders at the root of a project that people write, and no build makes.
+// sourceDirs are folders at the root of a project that are written by hand, and that no build
+// makes.
 var sourceDirs = map[string]bool{"src": true, "app": true, "apps": true, "packages": true, "infra": true,
 	"internal": true, "cmd": true, "pkg": true, "server": true, "client": true, "backend": true, "frontend": true,
 	"migrations": true,
@@ -341,7 +342,7 @@ func filters(args []shell.Word) bool {
 	return false
 }
 
-// sourceNames are patterns of files that people write and no build makes.
+// sourceNames are patterns of files that are written by hand, and that no build makes.
 var sourceNames = []string{"*.ts", "*.tsx", "*.py", "*.go", "*.rs", "*.java", "*.rb", "*.php", "*.c", "*.cc", "*.cpp",
 	"*.h", "*.cs", "*.kt", "*.swift", "*.sql", "*.tf", "*.vue", "*.svelte", "*.md", "*.scala", "*.ex"}
 
@@ -412,7 +413,7 @@ func permissionRule(x *scope, r *shell.Run) {
 	}
 }
 
-// vitalKind is why losing a file's contents locks people out or loses a repository.
+// vitalKind is why losing a file's contents locks you out or loses a repository.
 type vitalKind int
 
 const (
@@ -431,7 +432,7 @@ var vitalTexts = [...]string{
 	repositoryData: "the repository's own data",
 }
 
-// String returns the kind as people read it.
+// String returns the kind as text.
 func (v vitalKind) String() string { return vitalTexts[v] }
 
 // whyVital reports whether p is a file that must not be lost, and why.

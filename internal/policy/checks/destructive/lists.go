@@ -11,8 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// buildDir reports whether a build makes a directory of this name again, wherever it
-// lies.
+// buildDir reports whether a build recreates a directory of this name, wherever it is.
 func buildDir(name string) bool {
 	switch name {
 	case "node_modules", "dist", "build", "target", ".venv", "venv", "__pycache__", ".next", ".cache", ".turbo",
@@ -22,8 +21,8 @@ func buildDir(name string) bool {
 	return false
 }
 
-// fromList checks xargs rm -rf over names that stand in a file nobody sees here. Names
-// out of find and ls are checked where those runs are.
+// fromList checks xargs rm -rf over names in a file that isn't read here. Names from find and
+// ls are checked where those runs are.
 func (x *scope) fromList(r *shell.Run, w shell.Word) {
 	if !facts.ViaXargs(r) || r.Contained {
 		return
@@ -102,8 +101,8 @@ func unpackRule(x *scope, r *shell.Run) {
 	}
 }
 
-// powershellRule reads the few PowerShell commands that lose everything. Its
-// grammar is not parsed; words are enough for a delete of a root.
+// powershellRule reads the few PowerShell commands that lose everything. Its grammar isn't
+// parsed; words are enough for a delete of a root.
 func powershellRule(x *scope, r *shell.Run) {
 	text := ""
 	args := r.Args()
@@ -157,8 +156,8 @@ func lowerAll(words []string) []string {
 	return out
 }
 
-// isShortened reports whether a word is an option of PowerShell's, of which any
-// beginning stands for the whole: -r for -recurse.
+// isShortened reports whether a word is an option of PowerShell's, which may be shortened to
+// any prefix: -r for -recurse.
 func isShortened(word, option string) bool {
 	return len(word) > 1 && len(word) <= len(option) && option[:len(word)] == word
 }

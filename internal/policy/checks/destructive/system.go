@@ -20,7 +20,7 @@ func disablesRule(x *scope, r *shell.Run) {
 		" stops the machine, or takes away what it or its owner needs")
 }
 
-// withoutMarks returns a phrase as a person would type it.
+// withoutMarks returns a phrase as a user would type it.
 func withoutMarks(phrase string) string {
 	var out []string
 	for w := range strings.FieldsSeq(phrase) {
@@ -41,7 +41,7 @@ func removedList(x *scope, r *shell.Run) {
 	}
 }
 
-// signalRule checks what kills every process there is, or all of somebody's.
+// signalRule checks what kills every process there is, or all of a user's.
 func signalRule(x *scope, r *shell.Run) {
 	if r.Contained {
 		return

@@ -29,8 +29,8 @@ var agentByProgram = sync.OnceValue(func() map[string]*agent.Known {
 	return m
 })
 
-// startedAgent returns the agent that a run starts, and the words behind it: the
-// program itself, or npx with its package.
+// startedAgent returns the agent that a run starts, and the words after it: the program
+// itself, or npx with its package.
 func startedAgent(r *shell.Run) (*agent.Known, []shell.Word) {
 	name := strings.TrimSuffix(r.Name(), ".exe")
 	if known := agentByProgram()[name]; known != nil {
@@ -65,7 +65,7 @@ func startedAgent(r *shell.Run) (*agent.Known, []shell.Word) {
 	return nil, nil
 }
 
-// packageIn returns the agent in whose installed package a path lies.
+// packageIn returns the agent in whose installed package a path is.
 func packageIn(p string) *agent.Known {
 	list := agents()
 	for k := range list {
@@ -97,7 +97,7 @@ func movedByWrapper(x *scope, r *shell.Run, started *agent.Known) string {
 	return ""
 }
 
-// wrapperWords returns the words of the programs that r is started by.
+// wrapperWords returns the words of the programs that start r.
 func wrapperWords(x *scope, r *shell.Run) (words []string) {
 	for i := range x.Script.Runs {
 		if other := &x.Script.Runs[i]; len(other.Argv) > 0 && slices.Contains(r.Via, other.Name()) {
@@ -199,8 +199,8 @@ func isHome(x *scope, w shell.Word) bool {
 	return p.Known && p.Path == x.Home
 }
 
-// checkAgentCopy refuses to give an agent's program another name: nothing tells then how
-// it's started.
+// checkAgentCopy denies giving an agent's program another name: it isn't known then how it is
+// started.
 func checkAgentCopy(x *scope, r *shell.Run) {
 	switch plainName(r.Name()) {
 	case "cp", "ln", "install", "mv", "link":
@@ -301,8 +301,8 @@ func (t *Checker) checkAgentSwitches(x *scope, r *shell.Run, started *agent.Know
 	}
 }
 
-// checkUnasked refuses to start another agent so that nobody is asked: it would do
-// what this one would have been asked about.
+// checkUnasked denies starting another agent in a way that asks no one: it would do what this
+// one would have been asked about.
 func checkUnasked(x *scope, r *shell.Run, started *agent.Known, args []shell.Word) {
 	for i, a := range args {
 		if !strings.HasPrefix(a.Text, "-") {

@@ -17,9 +17,8 @@ var ownFolders = []string{
 // sharedFolders hold hooks of agents beside what other programs keep there.
 var sharedFolders = []string{".config", ".local", ".github", ".vscode", ".agents"}
 
-// editorFolder holds what an editor keeps of a project, mostly not about agents. A file
-// in it is guarded in projects that have hooks ([inspect.Options.OwnPaths]), not wherever
-// it lies.
+// editorFolder holds what an editor keeps about a project, mostly not about agents. A file in
+// it is guarded in projects that have hooks ([inspect.Options.OwnPaths]), not wherever it is.
 const editorFolder = ".vscode/"
 
 // hookConfigs are hookmux's folders and the hook configurations of all agents, as endings
@@ -37,8 +36,8 @@ var hookConfigs = sync.OnceValue(func() []string {
 	return slices.Compact(list)
 })
 
-// endingsOf returns the endings by which a file of an entry is recognised wherever it lies.
-// What only its place tells from other files has none: a bare name, a part that may be
+// endingsOf returns the endings by which a file of an entry is recognised wherever it is. What
+// only differs from other files by its place has none: a bare name, a part that may be
 // anything, or one below a folder of the user's own.
 func endingsOf(file string) []string {
 	var list []string

@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// changesInCode change files besides what facts.CodeWrites knows.
+// changesInCode change files, in addition to what facts.CodeWrites knows.
 var changesInCode = []string{"unlink", "remove", "rmSync", "rmtree", "shutil.", "Remove-Item", "delete("}
 
 // linksInCode give a file a second name, or another one.
@@ -61,7 +61,7 @@ func (t *Checker) checkCode(x *scope, r *shell.Run) {
 	}
 }
 
-// hasNumber reports whether n stands in text with no digit beside it.
+// hasNumber reports whether n occurs in text without a digit next to it.
 func hasNumber(text, n string) bool {
 	for from := 0; ; {
 		i := strings.Index(text[from:], n)

@@ -84,7 +84,7 @@ func (t *Checker) checkEnvironment(x *scope, r *shell.Run) {
 	}
 }
 
-// offWords are no verbs of hookmux, but whoever uses one wants it out of the way.
+// offWords aren't verbs of hookmux, but using one means trying to get it out of the way.
 var offWords = []string{"disable", "stop", "kill", "pause", "suspend", "deactivate", "bypass", "mute", "shutdown",
 	"quit", "unload", "teardown", "remove", "purge", "skip"}
 
@@ -160,7 +160,7 @@ func (x *scope) addName(name string) {
 // withoutDot returns a path without "./" before it.
 func withoutDot(path string) string { return strings.TrimPrefix(path, "./") }
 
-// removingVerbs are the words by which programs take packages off the machine.
+// removingVerbs are the verbs with which programs remove packages from the machine.
 var removingVerbs = []string{"uninstall", "remove", "rm", "un", "r", "unlink", "purge", "autoremove",
 	"erase", "del", "-r",
 	"-P", "-e", "-R", "-Rs", "-Rns", "--remove", "--purge", "--erase", "--uninstall", "--unmerge"}

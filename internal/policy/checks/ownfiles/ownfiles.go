@@ -1,5 +1,5 @@
-// Package ownfiles implements the guard that keeps agents from changing hookmux's own
-// files, or any agent's hook configuration, and from deciding in a person's place.
+// Package ownfiles implements the guard that keeps agents from changing hookmux's own files,
+// or any agent's hook configuration, and from deciding in the user's place.
 package ownfiles
 
 import (
@@ -64,7 +64,7 @@ func New(opt facts.Machine) *Checker {
 		}
 		p = path.Clean(p)
 		t.exact = append(t.exact, p)
-		// ~/.claude may itself be a link into somebody's dotfiles.
+		// ~/.claude may itself be a link into a dotfiles repository.
 		if opt.Resolve != nil {
 			if resolved := path.Clean(opt.Resolve(p)); path.IsAbs(resolved) && resolved != p && resolved != "/" {
 				t.exact = append(t.exact, resolved)
@@ -85,14 +85,14 @@ func New(opt facts.Machine) *Checker {
 	return t
 }
 
-// watchedWords stand in commands that may do something this guard watches.
+// watchedWords occur in commands that may do something this guard watches.
 var watchedWords = []string{
 	"hookmux", ".config", ".local", "rsync", "cp -", "ditto ", "hooks", "settings", "config.", "plugin", "extension",
 	"crush.json", "allowlist", "managed-settings", "opencode.json", "disableallhooks", "--bare", "--safe-mode",
 	"--pure",
 	"tar ", "unzip ", "7z", "cpio", "patch ", " apply", " am ", "stow ", "chezmoi", "bwrap", "firejail",
 	"ppid", "getppid", ".ppid", "remote_exec", "usr1", "_debugprocess", "/mem", "--no-extensions", "-ne ", "--setting-sources", "--ignore-user-config", "home=",
-	// Where text is typed or run later, words may stand one by one.
+	// Programs where text is typed or run later, and words may be given one by one.
 	"tmux", "tmate", "byobu", "screen", "zellij", "kitty", "kitten", "wezterm", "xdotool", "ydotool", "wtype", "dotool",
 	// What runs later.
 	"bashrc", "bash_", "profile", "zshrc", "zshenv", "zprofile", "zlogin", "zlogout", "kshrc", "cshrc", "config.fish",
@@ -153,8 +153,8 @@ var staticWords = sync.OnceValue(func() []string {
 	return append(append(words, "/etc:"), facts.FedShells...)
 })
 
-// builtNeedles keeps the needles of the last Checkers: one is made for every project
-// and for every request that waits, mostly with the same words.
+// builtNeedles keeps the needles of the last Checkers: one is made for every project and for
+// every request that waits, mostly with the same words.
 var builtNeedles struct {
 	sync.Mutex
 	recent []*needleSet
@@ -167,7 +167,7 @@ type needleSet struct {
 
 const maxBuiltNeedles = 4
 
-// needlesFor returns needles for the words, from memory if it can.
+// needlesFor returns needles for the words, from memory if possible.
 func needlesFor(words []string) *facts.Needles {
 	b := &builtNeedles
 	b.Lock()
@@ -193,8 +193,8 @@ var linkNeedles = sync.OnceValue(func() *facts.Needles {
 		"curl ", "wget ", "tar ", "unzip ", "yq ", "sponge ")
 })
 
-// hasFileRedirect reports whether s writes to a file by redirection. The two that
-// stand in every other command, 2>&1 and >/dev/null, do not count.
+// hasFileRedirect reports whether s writes to a file by redirection. The two that are in every
+// other command, 2>&1 and >/dev/null, are ignored.
 func hasFileRedirect(s string) bool {
 	for {
 		i := strings.IndexByte(s, '>')

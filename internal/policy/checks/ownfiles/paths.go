@@ -36,7 +36,7 @@ func (t *Checker) isOwned(p string) bool {
 	if strings.HasPrefix(l, "/proc/") && strings.HasSuffix(l, "/mem/") { // the agent's own memory, or the daemon's
 		return true
 	}
-	// /run/user/1000/hookmux and whatever lies in it.
+	// /run/user/1000/hookmux and everything in it.
 	return strings.HasPrefix(l, "/run/user/") && strings.Contains(l, "/hookmux/")
 }
 
@@ -75,9 +75,9 @@ func (t *Checker) protectedPaths(x *scope) []protectedPath {
 	return x.protected
 }
 
-// holdsOwned reports whether deleting or replacing p takes one of ours with it.
-// The home directory or the project as a whole is no matter of this guard, unless
-// the options say what lies there.
+// holdsOwned reports whether deleting or replacing p takes one of ours with it. The home
+// directory or the project as a whole is not this guard's concern, unless the options say what
+// is in it.
 func (t *Checker) holdsOwned(x *scope, p string) bool {
 	base := strings.ToLower(path.Base(p))
 	if t.isOwned(p) || ownRoots()[base] && strings.HasPrefix(base, ".") {
@@ -176,7 +176,7 @@ func (t *Checker) NamedIn(text string) string {
 	return ""
 }
 
-// wordIsOwned checks a word both ways: as a place, and as it stands.
+// wordIsOwned checks a word both ways: as a place, and as it is written.
 func (t *Checker) wordIsOwned(x *scope, w shell.Word, r *shell.Run, del bool) bool {
 	test := t.isOwned
 	if del {
@@ -210,8 +210,8 @@ func (t *Checker) wordIsOwned(x *scope, w shell.Word, r *shell.Run, del bool) bo
 }
 
 // otherNames returns the names of what a path leads to: itself, where links lead, and the
-// name that one of our files, or a start file, has besides (a hard link). follow says
-// whether the last part of the path is followed.
+// other name that one of our files, or a start file, has (a hard link). follow says whether
+// the last part of the path is followed.
 func (t *Checker) otherNames(x *scope, p string, follow bool) []string {
 	names := []string{p}
 	if resolved, ok := x.RealPath(p, follow); ok {

@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// attachByName are options of debuggers behind which a process's name stands.
+// attachByName are options of debuggers that are followed by a process's name.
 var attachByName = []string{"-n", "--attach-name", "--name", "-e", "--exe"}
 
 // daemonCommands are command lines as the daemon and the hook client have them.
@@ -102,7 +102,8 @@ func takesOverAgent(x *scope, r *shell.Run) bool {
 }
 
 var (
-	// opensDebugger is the signal that opens the debugger of Node.js, among the words behind kill.
+	// opensDebugger matches the signal that opens the debugger of Node.js, in the words after
+	// kill.
 	opensDebugger = lazyregexp.New(`USR1\b|(?:-|-S |-N |--SIGNAL[= ]|-SIGNAL[= ])10 `)
 	// namesParent is program text that asks which process started it.
 	namesParent = lazyregexp.New(`(?i)getppid|\bppid\b|parent_id|\bparent-pid`)
@@ -126,8 +127,8 @@ func attachedNames(args []shell.Word) []string {
 	return out
 }
 
-// namesAgentProcess reports whether words are the number of the process above the command,
-// or come from what looks for an agent's.
+// namesAgentProcess reports whether words are the number of the command's parent process, or
+// come from what looks for an agent's.
 func namesAgentProcess(x *scope, args []shell.Word) bool {
 	for _, a := range args {
 		if strings.Contains(a.Text, "$PPID") || strings.Contains(a.Text, "${PPID}") {
@@ -179,8 +180,8 @@ func patternFindsDaemon(args []shell.Word) bool {
 	return false
 }
 
-// patternOperands divides the words of pkill and pgrep; -9 and -TERM are no
-// clusters of options.
+// patternOperands splits the words of pkill and pgrep; -9 and -TERM aren't clusters of
+// options.
 func patternOperands(args []shell.Word) (flags, rest []shell.Word) {
 	skip := false
 	for _, a := range args {
@@ -246,7 +247,7 @@ func namesProcess(option string) bool {
 }
 
 // findsDaemon reports whether the words come from something that looks for the daemon's
-// process, or reads one of our files, such as the one with the daemon's number.
+// process, or reads one of our files, such as the one with the daemon's process number.
 func (t *Checker) findsDaemon(x *scope, span shell.Span) bool {
 	return slices.ContainsFunc(x.Sources(span), func(from *shell.Run) bool { return t.runFindsDaemon(x, from) })
 }

@@ -60,8 +60,8 @@ func (c *writer) writeOutput(words []shell.Word) {
 	}
 }
 
-// checkScriptArguments checks the operands of an interpreter: the first is what it
-// runs; what follows is given to a program nobody knows.
+// checkScriptArguments checks the operands of an interpreter: the first is what it runs; the
+// rest is given to an unknown program.
 func (c *writer) checkScriptArguments(name string) {
 	if _, hasCode := c.r.Code(); hasCode || len(c.rest) == 0 {
 		return
@@ -87,7 +87,7 @@ func (c *writer) checkScriptArguments(name string) {
 	}
 }
 
-// behindOperand returns the words behind the first n operands, options included.
+// behindOperand returns the words after the first n operands, options included.
 func behindOperand(args []shell.Word, n int) []shell.Word {
 	for i, a := range args {
 		if !strings.HasPrefix(a.Text, "-") {

@@ -10,9 +10,8 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// Files whose contents run later, without the agent: in a person's shell, by a
-// service manager or by cron. What an agent writes there acts in the user's
-// place.
+// Files whose contents run later, without the agent: in a user's shell, by a service manager
+// or by cron. What an agent writes there acts in the user's place.
 
 // startFile is one of them. Paths without a leading "/" lie in the home
 // directory; one that ends with "/" means everything below it.

@@ -229,8 +229,8 @@ func (c *writer) checkUnpack() {
 	}
 }
 
-// fill checks a program that writes files into a folder whose names do not stand in the
-// command: an archive's, a patch's, a package's.
+// fill checks a program that writes files into a folder whose names aren't in the command: an
+// archive's, a patch's, a package's.
 func (c *writer) fill(dir shell.Word) {
 	if c.r.Contained || c.r.Remote {
 		return

@@ -316,8 +316,8 @@ func (x *scope) variableSent(r *shell.Run) {
 // bareHost: curl takes a host without a scheme, too.
 var bareHost = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9-]*(\.[A-Za-z0-9-]+)+(:\d+)?(/.*)?$`)
 
-// hostOf returns the host in a word that is an address, "" for other words and for
-// hosts that only the shell knows.
+// hostOf returns the host in a word that is an address, "" for other words and for hosts that
+// only the shell knows.
 func hostOf(t string) string {
 	_, rest, ok := strings.Cut(t, "://")
 	if !ok {
@@ -394,8 +394,8 @@ func isLocal(host string) bool {
 	return false
 }
 
-// tokenBelongsTo reports whether host plausibly is where the token named v is for. A
-// name that tells nothing is given the benefit of the doubt in a login header.
+// tokenBelongsTo reports whether host plausibly is where the token named v is for. A name that
+// says nothing about that is given the benefit of the doubt in a login header.
 func tokenBelongsTo(v, host string, login bool) bool {
 	if isLocal(host) {
 		return true

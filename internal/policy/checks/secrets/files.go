@@ -75,7 +75,7 @@ func leadsToSecret(s *facts.Scope, twin func(string, func() []string) string, p 
 	return "", false
 }
 
-// secretRenamed finds a secret file that gets another name, under which nobody knows it:
+// secretRenamed finds a secret file that gets another name, under which it isn't recognised:
 // mv ~/.ssh/id_rsa notes.txt, cp -l, ln.
 func (x *scope) secretRenamed(r *shell.Run) {
 	switch r.Name() {

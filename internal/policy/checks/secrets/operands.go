@@ -200,8 +200,7 @@ func readFiles(name string, args []shell.Word, spec programs.Operands) []shell.W
 	return files
 }
 
-// quietRead reports whether options tell only whether something is there, not what it
-// is.
+// quietRead reports whether options show only whether something is there, not what it is.
 func quietRead(name string, r *shell.Run) bool {
 	args := r.Args()
 	flags, _ := facts.SplitFlags(args)

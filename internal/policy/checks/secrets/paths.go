@@ -246,8 +246,8 @@ func secretInText(text string) string {
 	return ""
 }
 
-// commonSecrets are the places that patterns are held against, by what they are, besides
-// those of the agents.
+// commonSecrets are the places that patterns are compared with, by kind, in addition to those
+// of the agents.
 var commonSecrets = []string{".env", ".env.local", ".env.production", ".ssh/id_rsa", ".ssh/id_ed25519",
 	".aws/credentials",
 	"/etc/shadow", "/etc/gshadow", ".netrc", ".git-credentials", ".pgpass", ".kube/config", ".docker/config.json",

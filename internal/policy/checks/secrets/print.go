@@ -222,10 +222,10 @@ func variablesIn(text string) []string {
 	return out
 }
 
-// shownLetters is how many letters of a secret tell which one it is and no more.
+// shownLetters is how many letters of a secret identify it without revealing more.
 const shownLetters = 4
 
-// showsPartOnly reports whether a text tells nothing of the value, as ${TOKEN:0:4} and
+// showsPartOnly reports whether a text reveals nothing of the value, like ${TOKEN:0:4} and
 // ${TOKEN:+set}.
 func showsPartOnly(text, name string) bool {
 	if strings.Contains(text, "${#"+name) || strings.Contains(text, "${"+name+"+") {

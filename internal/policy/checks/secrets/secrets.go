@@ -14,10 +14,9 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// What counts as use and is left alone: `source .env`, `export $(cat .env)`,
-// docker --env-file, ssh -i, ls, test -f, grep -q, chmod, writing a secret file.
-// What counts as reading: anything that puts the contents on stdout, into
-// another file or onto the network.
+// Uses that are left alone: `source .env`, `export $(cat .env)`, docker --env-file, ssh -i,
+// ls, test -f, grep -q, chmod, writing a secret file. Reading is anything that puts the
+// contents on stdout, into another file or onto the network.
 
 var (
 	secretOnce sync.Once
@@ -205,8 +204,8 @@ func (x *scope) secretEchoed(r *shell.Run) {
 	}
 }
 
-// loadsEnvironment reports whether the run's output goes into the environment of
-// something, not to a reader. That is what `export $(grep … .env | xargs)` is for.
+// loadsEnvironment reports whether the run's output goes into the environment of something,
+// not to a reader. That is what `export $(grep … .env | xargs)` does.
 func loadsEnvironment(r *shell.Run) bool {
 	return r.Sink == "export" || r.Sink == "env" || r.Sink == "eval"
 }

@@ -189,7 +189,7 @@ func sedText(args []string, text string) (string, bool) {
 	return text, len(scripts) > 0
 }
 
-// sedParts divides s/a/b/flags and tells what stands behind it.
+// sedParts splits s/a/b/flags and returns what comes after it.
 func sedParts(script string) (parts [2]string, flags, rest string, ok bool) {
 	d := script[1]
 	n, i := 0, 2

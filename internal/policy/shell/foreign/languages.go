@@ -78,8 +78,8 @@ func MakeRecipes(text string, most int) (commands []string, whole bool) {
 	return commands, whole
 }
 
-// CommandsIn are the pieces of a settings file that may be command lines, at most so
-// many: what stands in quotes, behind a key, or on a line of its own.
+// CommandsIn returns the pieces of a settings file that may be command lines, at most most of
+// them: what is in quotes, after a key, or on a line of its own.
 func CommandsIn(text string, most int) []string {
 	var out []string
 	for line := range strings.Lines(text) {

@@ -95,9 +95,9 @@ func TransportWords(text string) []string {
 	return fields
 }
 
-// NestedBeyond reports whether more brackets are open at once than allowed. It
-// counts without regard to quotes: quoted brackets make it count too many, which
-// only matters for text no person writes.
+// NestedBeyond reports whether more brackets are open at once than allowed. It ignores
+// quotes: quoted brackets make it count too many, which only matters for text no one writes
+// by hand.
 func NestedBeyond(src string, most int) bool {
 	depth, words := 0, 0
 	for i := 0; i < len(src); i++ {
