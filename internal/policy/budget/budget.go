@@ -111,7 +111,7 @@ func (b *Budget) String() string {
 	return strings.Join(words, " ")
 }
 
-// keys are the words of a budget.
+// keys are the keys of a budget.
 var keys = []string{"day=", "session=", "window=", "agent=", "project=", "warn=", "ask=", "block="}
 
 // split divides a budget's text at its keys: a folder may have spaces in its name.
@@ -287,13 +287,12 @@ type Spent interface {
 	Today(agent, project string) Spend
 	// InSession returns what a session used.
 	InSession(agent, session string) Spend
-	// OfWindow is how many percent of a window of a plan are used; false where
-	// nobody knows.
+	// OfWindow returns how many percent of a window of a plan are used; false if that isn't known.
 	OfWindow(agent string, length time.Duration) (float64, bool)
 	// Known reports whether the records have been read. It waits a moment where a daemon
 	// that just started hasn't read them yet.
 	Known(ctx context.Context) bool
-	// NoteEvent hears of a session's turns and calls: what they used should be on record soon.
+	// NoteEvent is called for a session's turns and calls: what they used should be recorded soon.
 	NoteEvent(ev *event.Event)
 }
 
@@ -316,10 +315,10 @@ func (b *Budget) Covers(ev *event.Event) bool {
 	return ev.Cwd != "" && Below(Real(ev.Cwd), Real(b.Project))
 }
 
-// Real returns where the links in a folder's name lead; the name itself where that isn't known.
-// What a project used counts for it by either name: a project may be behind a link, and an
-// agent may put it there. Budgets ask about the same few folders before every call, so
-// that an answer is good for a second.
+// Real returns where the links in a folder's name lead; the name itself if that isn't known.
+// Usage is charged to a project under either name: a project may be behind a link, and an
+// agent may put it there. Budgets ask about the same few folders before every call, so an
+// answer is valid for a second.
 func Real(dir string) string {
 	links.Lock()
 	one, ok := links.known.Get(dir)
@@ -401,7 +400,7 @@ type Finding struct {
 	Reason  string
 	// Step is how far the budget was used up: a yes to an ask holds until the next.
 	Step int
-	// About tells asks apart: a yes to one is none to another.
+	// About distinguishes asks: a yes to one is not a yes to another.
 	About string
 }
 
@@ -451,7 +450,7 @@ func (b *Budget) NoPriceWords(s State) string {
 	return fmt.Sprintf("%d tokens have no price; `hookmux usage` names the models", s.Spend.Unpriced)
 }
 
-// Words say how far a budget is used up.
+// Words describes how far a budget is used up.
 func (b *Budget) Words(s State) string {
 	of := map[Period]string{Day: "today's budget", Session: "this session's budget"}[b.Period]
 	if b.Period == Window {

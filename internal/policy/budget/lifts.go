@@ -88,8 +88,8 @@ func (l *Lifts) Passes(f *Finding, ev *event.Event, now time.Time, dry bool) boo
 	return false
 }
 
-// NoteDecision hears what came of an event. A yes holds until the budget is used up
-// by another step.
+// NoteDecision is called with the decision on an event. A yes holds until the budget is used
+// up by another step.
 func (l *Lifts) NoteDecision(ev *event.Event, d event.Decision) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/facts"
 )
 
-// Effect describes what a call would do, in one line for whoever is asked about it.
+// Effect describes what a call would do, in one line for the user who is asked about it.
 type Effect struct {
 	Text string
 	Risk Risk
@@ -106,7 +106,8 @@ func (s *summary) addPaths() {
 	say("writes", "files", written, Normal, outside[facts.Write])
 }
 
-// name returns a path as people write it: from the folder the call runs in, else from home.
+// name returns a path as a user would write it: from the folder the call runs in, else from
+// home.
 func (s *summary) name(p facts.Path) string {
 	if !p.Known {
 		return "a path only known when it runs (" + p.Path + ")"
@@ -178,7 +179,7 @@ func (s *summary) addOnce(risk Risk, part string) {
 	}
 }
 
-// statementWords say what a database is told to do.
+// statementWords describe what a database is asked to do.
 var statementWords = map[string]string{
 	"drop": "drops database objects", "truncate": "empties database tables", "delete-all": "deletes all rows of a table",
 	"update-all": "changes all rows of a table", "alter": "alters the database", "restore": "overwrites a database",

@@ -22,9 +22,9 @@ type Examination struct {
 	Facts *facts.Facts `json:"facts,omitempty"`
 	// Findings are the guards and rules that match, whatever their mode.
 	Findings []Finding `json:"findings"`
-	// Messages are the findings in words, in the same order.
+	// Messages are the findings as text, in the same order.
 	Messages []string `json:"messages"`
-	// Verdict is the sum of all that counts: deny, ask, allow, or none.
+	// Verdict is the overall verdict: deny, ask, allow, or none.
 	Verdict string `json:"verdict"`
 	By      string `json:"by,omitempty"`   // the guard, or guard.rules
 	Rule    string `json:"rule,omitempty"` // that settled it
@@ -43,7 +43,7 @@ type Run struct {
 	Contained bool     `json:"contained,omitempty"`
 }
 
-// Finding is the verdict of one rule, of a guard or of people.
+// Finding is the verdict of one rule, a guard's or your own.
 type Finding struct {
 	Guard   string `json:"guard,omitempty"` // "" for a rule of people
 	Rule    string `json:"rule"`
@@ -60,7 +60,7 @@ type Finding struct {
 	Unsure  bool   `json:"unsure,omitempty"` // a fact that it needs is not known
 }
 
-// Lines returns the examination as people read it.
+// Lines returns the examination as readable text.
 func (e *Examination) Lines() []string {
 	var lines []string
 	say := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
@@ -154,7 +154,7 @@ func (f *Finding) passable() bool {
 	return stops && blocks && f.Layer != string(rules.System)
 }
 
-// String returns a finding as people read it.
+// String returns a finding as readable text.
 func (f *Finding) String() string {
 	mode := f.Mode
 	switch {
@@ -178,7 +178,7 @@ func (f *Finding) String() string {
 	return line + fmt.Sprintf("  (%s:%d)", f.File, f.Line)
 }
 
-// describeFacts tells what a call touches.
+// describeFacts describes what a call touches.
 func describeFacts(f *facts.Facts) []string {
 	if f == nil {
 		return nil

@@ -49,8 +49,8 @@ type Policy struct {
 
 var ruleFile = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}\.ya?ml$`)
 
-// CheckFiles refuses files that no policy may have. What settings may say is the matter of
-// whoever reads them.
+// CheckFiles rejects files that no policy may have. What settings may say is checked by the
+// package that reads them.
 func CheckFiles(list []File) error {
 	size := 0
 	for i, f := range list {
@@ -149,8 +149,8 @@ func Load(state string) (*Policy, error) {
 	return &p, nil
 }
 
-// Remove takes the policy away. reread lets whoever reads it see that it has no files any
-// more before the file goes: one that only vanishes stays in force.
+// Remove takes the policy away. reread lets readers see that it has no files any more before
+// the file is removed: one that just vanishes stays in force.
 func Remove(state string, reread func()) error {
 	path := filepath.Join(state, FileName)
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {

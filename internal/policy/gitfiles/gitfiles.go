@@ -133,7 +133,7 @@ func (r *Repository) Branch() (name string, ok bool) {
 	text = strings.TrimSpace(text)
 	if ref, found := strings.CutPrefix(text, "ref:"); found {
 		name, found = strings.CutPrefix(strings.TrimSpace(ref), "refs/heads/")
-		// A repository in the newer form of references keeps a stand-in here.
+		// A repository with the newer format of references keeps a placeholder here.
 		return name, found && name != ".invalid"
 	}
 	return "", len(text) >= 40
@@ -214,9 +214,9 @@ func (r *Repository) Tracked(path string) (tracked, ok bool) {
 	return in.holds(filepath.ToSlash(rel)), true
 }
 
-// Dirty reports whether tracked files were changed since they were put into the
-// index. What is put there and not committed yet counts as changed where the
-// index tells it. ok is false when that takes too long or cannot be read.
+// Dirty reports whether tracked files were changed since they were put into the index. What
+// is in the index but not committed yet is treated as changed if the index shows it. ok is
+// false if that takes too long or can't be read.
 func (r *Repository) Dirty() (dirty, ok bool) {
 	in, ok := r.readIndex()
 	if !ok {

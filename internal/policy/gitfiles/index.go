@@ -141,7 +141,7 @@ func (in *index) holds(name string) bool {
 	return at < len(in.entries) && strings.HasPrefix(in.entries[at].name, below)
 }
 
-// unchanged reports whether a file still is what git saw.
+// unchanged reports whether a file is still what git saw.
 func (e *entry) unchanged(info os.FileInfo) bool {
 	when := info.ModTime()
 	return uint32(info.Size()) == e.size && uint32(when.Unix()) == e.seconds &&

@@ -143,7 +143,7 @@ func textList(value any) []string {
 	return nil
 }
 
-// describeTable returns a rule on one line, its keys in the order people write them.
+// describeTable returns a rule on one line, its keys in the usual order.
 func describeTable(table map[string]any) string {
 	var parts []string
 	keys := []string{"toolName", "mcpName", "commandPrefix", "decision", "priority"}

@@ -115,7 +115,7 @@ func (r *Result) wholePermission(tool, decision, from string) []ranked {
 	return []ranked{{item: Item{List: list, Rule: rule, From: from}, tool: tool}}
 }
 
-// patternRule says a pattern, in which * spans everything, in the other words.
+// patternRule translates a pattern in which * matches everything.
 func patternRule(tool, pattern string) (rule, text string, reason Reason) {
 	literal, _, _ := strings.Cut(pattern, "*")
 	if strings.ContainsAny(pattern, "?[]{}\\!()") {

@@ -45,7 +45,7 @@ type Entry struct {
 	List claude.List `json:"list,omitempty"`
 	From string      `json:"from"` // as it was written
 	Line int         `json:"line,omitempty"`
-	// Rule is the rule taken over, in Claude Code's words; "" if none is.
+	// Rule is the imported rule, in Claude Code's syntax; "" if there is none.
 	Rule string `json:"rule,omitempty"`
 	Why  string `json:"why,omitempty"` // the author's own reason
 	// Ignored says that the agent itself does not use it.
@@ -64,7 +64,7 @@ type Source struct {
 	Problem string  `json:"problem,omitempty"`
 }
 
-// leftBecause says in words why something is not taken over.
+// leftBecause explains why something isn't imported.
 var leftBecause = map[Reason]string{
 	NotUnderstood:  "it is not written as documented",
 	UnknownKey:     "it has a condition that no rule here has",
@@ -138,8 +138,8 @@ func (s *Source) readLists(text []byte) {
 	}
 }
 
-// Counts says how many rules are taken over, are ignored by their own agent, and are
-// left for another reason.
+// Counts returns how many rules are imported, are ignored by their own agent, and are left
+// out for another reason.
 func Counts(sources []Source) (taken, ignored, left int) {
 	for _, s := range sources {
 		for _, e := range s.Entries {
@@ -168,10 +168,9 @@ type WriteOptions struct {
 // ErrNothing says that there is no rule to take over.
 var ErrNothing = errors.New("there is no rule that could be taken over")
 
-// RulesFile writes what is taken over as a file of rules: one for each that refuses or
-// asks, so that each can be let pass by itself, and one for what is allowed, which counts
-// once a person accepted it.
-// What is not taken over stands in it as a comment.
+// RulesFile writes what is imported as a file of rules: one rule for each that denies or asks,
+// so that each can be allowed by itself, and one for what is allowed, which applies once the
+// user accepted it. What isn't imported is in it as a comment.
 func RulesFile(sources []Source, o WriteOptions) ([]byte, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Permission rules of %s, taken over by `hookmux rules import`. They apply to every\n"+

@@ -1,6 +1,6 @@
-// Package verbs holds the one table of hookmux's commands and of what each of them
-// does. The guards read from it which verbs belong to a person; a test of
-// internal/cli holds it against the tree of commands.
+// Package verbs holds the one table of hookmux's commands and of what each of them does. The
+// guards read from it which verbs are only for the user; a test of internal/cli compares it
+// with the tree of commands.
 package verbs
 
 import "sync"
@@ -183,7 +183,7 @@ var table = []Verb{
 	{"why", Read, "shows who decided about a call, or would"},
 }
 
-// Table finds verbs by their words.
+// Table finds verbs by the words of a command.
 type Table struct{ byPath map[string]Verb }
 
 // NewTable returns a table of a list of verbs.
@@ -201,7 +201,7 @@ var Own = sync.OnceValue(func() *Table { return NewTable(table) })
 // All lists every verb, in alphabetical order.
 func All() []Verb { return append([]Verb(nil), table...) }
 
-// ForUser reports whether a verb is for a person, and not for an agent.
+// ForUser reports whether a verb is for the user, and not for an agent.
 func (v Verb) ForUser() bool { return v.Effect == Decide || v.Effect == Weaken }
 
 // Find finds the verb among the operands of a command line: the longest path
