@@ -119,8 +119,8 @@ func (h *Hosts) Session(ctx context.Context, id string) (wire.SessionDetail, *wi
 	return d, nil
 }
 
-// Reply hands an answer to the machine that asks. Whoever calls has checked that you may
-// answer and that p.SHA256 is what you were shown.
+// Reply hands an answer to the machine that asks. The caller has checked that you may answer
+// and that p.SHA256 is what you were shown.
 func (h *Hosts) Reply(ctx context.Context, p wire.InboxReplyParams, by string) (wire.InboxReplyResult, *wire.Error) {
 	id := p.ID
 	t, there, bad := h.reach(id, true)

@@ -16,15 +16,15 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Options configures what Hosts tells others.
+// Options configures what Hosts passes on to others.
 type Options struct {
 	Background *services.Background
-	// SessionChanged hears of every change of a session on another machine.
+	// SessionChanged is called for every change of a session on another machine.
 	SessionChanged func(change wire.SessionChange)
-	// RequestChanged hears of every request of another machine that begins or ceases to
-	// wait; note is one of the inbox's stream.
+	// RequestChanged is called for every request of another machine that begins or ceases to wait;
+	// note is one of the inbox's stream.
 	RequestChanged func(note string, item wire.InboxRequest)
-	// Attended reports whether somebody who may answer looks at the requests here.
+	// Attended reports whether someone who may answer looks at the requests here.
 	Attended func() bool
 }
 
@@ -36,7 +36,7 @@ type Hosts struct {
 	sources map[string]*tracked
 }
 
-// tracked is a source, with what was told of it.
+// tracked is a source, with what was reported about it.
 type tracked struct {
 	source   Source
 	stop     context.CancelFunc
@@ -45,7 +45,7 @@ type tracked struct {
 	answered map[string]wire.InboxRequest // as they ended by an answer from here, until that was told
 }
 
-// attendPause is how often sources hear whether somebody looks.
+// attendPause is how often sources are notified whether someone looks.
 const attendPause = 500 * time.Millisecond
 
 // New makes an empty list.
@@ -86,7 +86,7 @@ func (h *Hosts) Remove(name string) {
 	}
 }
 
-// follow tells of changes of one machine until ctx ends.
+// follow reports changes of one machine until ctx ends.
 func (h *Hosts) follow(ctx context.Context, t *tracked) {
 	attend := time.NewTicker(attendPause)
 	defer attend.Stop()
@@ -103,7 +103,7 @@ func (h *Hosts) follow(ctx context.Context, t *tracked) {
 	}
 }
 
-// refresh tells what became different at one machine.
+// refresh reports what changed at one machine.
 func (h *Hosts) refresh(t *tracked) {
 	end := wire.EndHookGone
 	if link := t.source.Link(); !link.Connected() {
@@ -112,8 +112,8 @@ func (h *Hosts) refresh(t *tracked) {
 	h.tell(t, t.listSessions(), t.listRequests(), end)
 }
 
-// tell tells the difference between what was told and what there is; end is why requests
-// ended that are there no more.
+// tell reports the difference between what was reported before and what there is; end is why
+// requests ended that are no longer there.
 func (h *Hosts) tell(t *tracked, sessions []wire.Session, requests []wire.InboxRequest, end string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -171,7 +171,7 @@ func noteOf(item *wire.InboxRequest) string {
 	return wire.NoteInboxReceived
 }
 
-// differences returns the words of [wire.SessionChange] for what became different.
+// differences names what changed, in the terms of [wire.SessionChange].
 func differences(known bool, before, now *wire.Session) []string {
 	if !known {
 		return []string{"created"}

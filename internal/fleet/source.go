@@ -1,14 +1,14 @@
-// Package fleet shows the sessions and requests of other machines beside this one's, and
+// Package fleet shows the sessions and requests of other machines next to this one's, and
 // takes your answers there.
 //
-// A [Source] is one other machine: a host over ssh (package remote), or a member of a
-// fleet. [Hosts] merges all of them into what sessions and approvals list, tells those
-// who watch of every change, and hands answers to the machine that asks. Without a source
-// it holds nothing and runs nothing.
+// A [Source] is one other machine: a host over ssh (package remote), or a member of a fleet.
+// [Hosts] merges all of them into what sessions and approvals list, notifies watchers of every
+// change, and hands answers to the machine that asks. Without a source it holds nothing and
+// runs nothing.
 //
-// Ids get the host's name in front (build/kw4m), so that no machine can speak for another
-// one or for this one. What a machine says is its own word: [Source] implementations let
-// only texts through that are safe to show ([Check]), and within bounds.
+// Ids are prefixed with the host's name (build/kw4m), so that no machine can speak for another
+// one or for this one. What a machine says isn't trusted: [Source] implementations let only
+// texts through that are safe to show ([Check]), and within limits.
 package fleet
 
 import (
@@ -31,7 +31,7 @@ type Source interface {
 	// Requests are those that wait there. While the link is lost there are none: the
 	// agents there ask in their own terminals.
 	Requests() []wire.InboxRequest
-	// Changes hears, some time after, that something of the above is different. There is
+	// Changes receives, some time after, a note that something of the above is different. There is
 	// room for one: several changes are one.
 	Changes() <-chan struct{}
 
@@ -44,8 +44,8 @@ type Source interface {
 	Skip(ctx context.Context, id, by string) (wire.InboxReplyResult, *wire.Error)
 	// Send gives a session a text.
 	Send(ctx context.Context, p wire.SessionSendParams, by string) (wire.SessionSent, *wire.Error)
-	// Attend says whether somebody who may answer looks at the requests here: agents there
-	// wait for an answer only then. It never blocks.
+	// Attend says whether someone who may answer looks at the requests here: agents there wait for
+	// an answer only then. It never blocks.
 	Attend(on bool)
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// hearAnswers hears answers of operators, and whether one looks, until ctx ends.
+// hearAnswers receives answers of operators, and whether one looks, until ctx ends.
 func (r *run) hearAnswers(ctx context.Context) {
 	conn := r.conn.Load()
 	answers, err := conn.Subscribe(protocol.AnswerSubject(r.id()), func(msg *nats.Msg) {

@@ -163,7 +163,7 @@ func join(ctx context.Context, text, name string) (*membership, error) {
 	return m, nil
 }
 
-// explain says what is wrong in plain words, and what to do.
+// explain says in plain language what is wrong, and what to do.
 func explain(err error, servers []string) error {
 	where := strings.Join(servers, ", ")
 	switch {

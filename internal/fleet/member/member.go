@@ -52,12 +52,12 @@ type Outbox interface {
 
 // Requests is the part of approvals that the fleet needs.
 type Requests interface {
-	// WaitingRedacted is everything here that waits for a person, without secrets.
+	// WaitingRedacted returns everything here that waits for the user, without secrets.
 	WaitingRedacted() []wire.InboxRequest
 	// FollowChanges calls each after every change of what waits, until ctx ends.
 	FollowChanges(ctx context.Context, each func())
 	ReplySigned(p wire.InboxReplyParams, device string, signed ledger.Signature) (wire.InboxReplyResult, *wire.Error)
-	// Watch notes that somebody who may answer looks at the requests.
+	// Watch notes that someone who may answer looks at the requests.
 	Watch() (left func())
 }
 
@@ -142,14 +142,14 @@ func (s *Service) store(m *membership) error {
 // Joined reports whether this machine is in a fleet: what is stored then goes to it.
 func (s *Service) Joined() bool { return s.joined.Load() }
 
-// Poke hears that something was stored.
+// Poke is called when something was stored.
 func (s *Service) Poke() {
 	if r := s.running.Load(); r != nil {
 		poke(r.stored)
 	}
 }
 
-// SessionsChanged hears that sessions here are different.
+// SessionsChanged is called when sessions here have changed.
 func (s *Service) SessionsChanged() {
 	if r := s.running.Load(); r != nil {
 		poke(r.moved)

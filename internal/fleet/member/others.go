@@ -148,7 +148,7 @@ func (o *others) clear() {
 	o.sources = nil
 }
 
-// attends reports whether somebody who may answer looks at requests of the fleet here.
+// attends reports whether someone who may answer looks at requests of the fleet here.
 func (o *others) attends() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -55,7 +55,7 @@ func (s *Service) reportMissing(m *membership) {
 	}
 }
 
-// noteNewest hears which policy the fleet's newest is.
+// noteNewest is called with the version of the fleet's newest policy.
 func (r *run) noteNewest(version int64) {
 	r.mu.Lock()
 	refused := r.refused
@@ -101,8 +101,8 @@ func (r *run) fetchPolicy(ctx context.Context) bool {
 	return true
 }
 
-// takePolicy checks a policy and puts it in force; the one before counts until then, and
-// if anything is wrong with it. It returns the version in force.
+// takePolicy checks a policy and puts it in force; until then, and if anything is wrong with
+// it, the previous one applies. It returns the version in force.
 func (r *run) takePolicy(signed *protocol.SignedPolicy, have int64) (int64, error) {
 	who, p, err := signed.Read(r.membership.Fleet)
 	if err != nil {

@@ -39,7 +39,7 @@ type child struct {
 	kill func() error
 }
 
-// endStarting ends a hookmux-fleet that was started and doesn't serve yet: nobody relies on
+// endStarting ends a hookmux-fleet that was started and doesn't serve yet: nothing relies on
 // it, and it would make its folder again.
 func (s *Service) endStarting(ctx context.Context) {
 	c := s.started.Load()
@@ -291,7 +291,8 @@ func (s *Service) eraseElsewhere(ctx context.Context, m *membership) []string {
 	return nil
 }
 
-// programEnv is hookmux-fleet's environment: nothing of whoever runs the command gets there.
+// programEnv returns hookmux-fleet's environment: nothing from the environment of the user who
+// runs the command gets there.
 func programEnv(home string) []string {
 	return []string{"HOME=" + home, "PATH=/usr/bin:/bin", "LANG=C.UTF-8"}
 }

@@ -82,8 +82,8 @@ const (
 	UpAsk    = "ask"    // an [Ask]
 )
 
-// UpSubject returns where a member sends something, AnswerSubject where answers to its
-// requests come in, LiveSubject where the server tells others of it.
+// UpSubject returns where a member sends something, AnswerSubject where answers to its requests
+// come in, LiveSubject where the server notifies others about it.
 func UpSubject(member, what string) string { return "fleet.up." + member + "." + what }
 func AnswerSubject(member string) string   { return "fleet.answer." + member }
 func LiveSubject(member string) string     { return "fleet.live." + member }
@@ -110,7 +110,8 @@ type Attended struct {
 func Inbox(member string) string { return "_INBOX_fleet." + member }
 
 // ResultSubject returns where a member says what became of an operator's answer. The member is
-// in it, so that none can say it for another one, and the operator, so that nobody else hears it.
+// in it, so that none can say it for another one, and the operator, so that no one else
+// receives it.
 func ResultSubject(member, operator, answer string) string {
 	return "fleet.result." + member + "." + operator + "." + answer
 }
@@ -218,7 +219,7 @@ func NewSecret() string {
 	return hex.EncodeToString(b[:])
 }
 
-// String returns the text that people copy: as short as its parts allow.
+// String returns the text that users copy: as short as its parts allow.
 func (c Code) String() string {
 	secret, _ := hex.DecodeString(c.Secret) // ours
 	return codePrefix + base64.RawURLEncoding.EncodeToString(slices.Concat(c.Pin, secret, []byte(strings.Join(c.Servers, ","))))
@@ -246,7 +247,7 @@ func ReadCode(text string) (c Code, err error) {
 // JoinUser is the user name with which a join code's secret is presented.
 const JoinUser = "join"
 
-// JoinInbox names the subjects on which somebody with a join code is answered.
+// JoinInbox names the subjects on which a machine with a join code is answered.
 func JoinInbox(secret string) string {
 	sum := sha256.Sum256([]byte("inbox " + secret))
 	return hex.EncodeToString(sum[:8])
@@ -437,7 +438,7 @@ func (e *Event) Stored() journal.Stored {
 	return s
 }
 
-// IDMark stands between a machine and the id of its event in a journal of several machines, so
+// IDMark is put between a machine and the id of its event in a journal of several machines, so
 // that none can take the id of another one's event.
 const IDMark = "/"
 
@@ -557,8 +558,8 @@ type SignedAnswer struct {
 }
 
 // AnswerMessage returns what an operator signs: which request, what was shown, the choice, and a
-// hash of everything else. It has no text of yours or the agent's, so that it can be kept
-// with the decision as it is.
+// hash of everything else. It has no text of yours or the agent's, so that it can be kept with
+// the decision as it is.
 func AnswerMessage(a *Answer, text string) string {
 	choice := a.Reply.Choice
 	switch {

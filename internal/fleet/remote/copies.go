@@ -20,8 +20,8 @@ import (
 )
 
 // What hosts journalled is copied into a journal of its own: nothing that counts, guards or
-// resumes on this machine ever reads it. Ids have the host's name in front, so that an event is
-// stored once however often it comes, and no host can take the id of another's.
+// resumes on this machine ever reads it. Ids are prefixed with the host's name, so that an
+// event is stored once however often it comes, and no host can take the id of another's.
 const (
 	copiesFile = "remote-log.db"
 	placesFile = "remote-log.json"

@@ -108,7 +108,7 @@ func (l *link) Link() fleet.Link {
 	return l.state
 }
 
-// Changes hears of changes.
+// Changes receives changes.
 func (l *link) Changes() <-chan struct{} { return l.changes }
 
 // Sessions returns those known last.
@@ -127,7 +127,7 @@ func (l *link) Requests() []wire.InboxRequest {
 	})
 }
 
-// Attend says whether somebody looks here.
+// Attend says whether someone looks here.
 func (l *link) Attend(on bool) {
 	if l.attends.Swap(on) != on {
 		poke(l.attend)

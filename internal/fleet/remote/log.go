@@ -70,7 +70,7 @@ func (p *place) backTo(cursor int64) {
 	p.Open, p.Marks = p.Open[:open], p.Marks[:marks]
 }
 
-// logPage is what the journal has behind a place.
+// logPage is what the journal has after a place.
 type logPage struct {
 	Journal int64 `json:"journal"`
 	Oldest  int64 `json:"oldest"`
@@ -202,7 +202,7 @@ func eventThere(one *journal.Stored, content bool) (e protocol.Event, length int
 	return e, len(b)
 }
 
-// EventsStored hears that something was stored.
+// EventsStored is called when something was stored.
 func (s *Server) EventsStored() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -28,7 +28,7 @@ type Requests interface {
 	ReplySigned(p wire.InboxReplyParams, device string, signed ledger.Signature) (wire.InboxReplyResult, *wire.Error)
 	// CheckText says why another machine may not send a session a text.
 	CheckText(session, pin string) *wire.Error
-	// Watch notes that somebody who may answer looks at the requests.
+	// Watch notes that someone who may answer looks at the requests.
 	Watch() (left func())
 }
 
@@ -75,8 +75,8 @@ type openLink struct {
 }
 
 const (
-	// attendLasts is how long somebody counts as looking: a link that was cut without a word
-	// must not keep agents waiting.
+	// attendLasts is how long someone is assumed to keep looking: a link that was cut without
+	// notice must not keep agents waiting.
 	attendLasts = 30 * time.Second
 	// beatPause is how often a link that has nothing to say says so.
 	beatPause = 10 * time.Second
@@ -371,7 +371,7 @@ func (s *Server) EndLinks(device string) {
 	}
 }
 
-// attend notes whether somebody on the other machine looks at the requests.
+// attend notes whether someone on the other machine looks at the requests.
 func (s *Server) attend(d *devices.Device, params json.RawMessage) (any, *wire.Error) {
 	var p wire.RemoteAttendParams
 	if bad := services.ReadParams(params, &p); bad != nil {

@@ -1,18 +1,16 @@
-// Package remote links two machines over ssh: the [Connector] shows the sessions and
-// requests of other machines here, the [Server] shows this one's to a machine that was
-// paired.
+// Package remote links two machines over ssh: the [Connector] shows the sessions and requests
+// of other machines here, the [Server] shows this one's to a machine that was paired.
 //
-// The near daemon runs one ssh process per host, and `hookmux remote-serve` at its other
-// end, which passes lines on to the daemon there. It uses standard input and output rather
-// than a forwarded socket: that works for accounts that may not forward anything, needs no
-// socket file that outlives a crash, can be a forced command in authorized_keys, and
-// starts the daemon there when none runs.
+// The near daemon runs one ssh process per host, and `hookmux remote-serve` at its other end,
+// which passes lines on to the daemon there. It uses standard input and output rather than a
+// forwarded socket: that works for accounts that may not forward anything, needs no socket
+// file that outlives a crash, can be a forced command in authorized_keys, and starts the
+// daemon there if none runs.
 //
 // A login proves nothing to the daemon there: an agent can log in as well as you can. It
-// answers only what is signed by a key that you paired, with the times and nonces that
-// keep a signature from counting twice. The near daemon signs an answer only after its own
-// check that you gave it. Whoever can read the key file can sign as well: docs/remote.md
-// says so.
+// answers only what is signed by a key that you paired, with times and nonces so that a
+// signature can't be used twice. The near daemon signs an answer only after its own check that
+// you gave it. Anyone who can read the key file can sign as well: docs/remote.md says so.
 package remote
 
 import (
@@ -30,7 +28,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// What is signed besides answers.
+// What is signed in addition to answers.
 const (
 	purposeFollow = "follow"
 	purposeCall   = "call"

@@ -131,7 +131,7 @@ func (c *sshConn) Close() error {
 // PID is ssh's.
 func (c *sshConn) PID() int { return c.cmd.Process.Pid }
 
-// Why says in ssh's own words why the link ended.
+// Why returns ssh's own message about why the link ended.
 func (c *sshConn) Why() string { return c.said.last() }
 
 // tail keeps the end of what a program said.

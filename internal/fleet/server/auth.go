@@ -15,7 +15,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/bounded"
 )
 
-// authenticator decides who may connect, and what they may publish and hear. Members
+// authenticator decides who may connect, and what they may publish and subscribe to. Members
 // prove their key with every connection; a join code opens one that can only ask to join.
 type authenticator struct {
 	roster *roster

@@ -20,10 +20,9 @@ type store interface {
 	// second outcome replaces the first.
 	Write(items []journal.Item) error
 	Query(ctx context.Context, f journal.Filter) iter.Seq2[journal.Stored, error]
-	// Retain deletes events older than keep, and the oldest ones beyond maxBytes: first those
-	// of members that take up more than twice their part, so that nobody who sends a lot for
-	// long drives out what others did.
-	// It returns these members.
+	// Retain deletes events older than keep, and the oldest ones beyond maxBytes: first those of
+	// members that take up more than twice their share, so that no one who sends a lot for long
+	// displaces what others sent. It returns these members.
 	Retain(now time.Time, keep time.Duration, maxBytes int64) (crowders []string, err error)
 	Close() error
 }

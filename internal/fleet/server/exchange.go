@@ -30,8 +30,8 @@ func namesOf(fleet string) names {
 		stored: "hookmux." + tag + ".stored."}
 }
 
-// exchange takes what members send. Each member has a subscription of its own with a short
-// queue, so that one that floods fills nobody else's.
+// exchange receives what members send. Each member has a subscription of its own with a short
+// queue, so that one that floods fills only its own.
 type exchange struct {
 	server  *Server
 	central central
@@ -161,7 +161,7 @@ func (h *exchange) openStores(ctx context.Context) (err error) {
 	return h.openPolicy(ctx)
 }
 
-// admit begins to hear a member.
+// admit begins to receive from a member.
 func (h *exchange) admit(m *member) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -190,7 +190,7 @@ func (h *exchange) dismiss(id string) {
 	h.tell(protocol.Host{Member: id, Name: one.name, Gone: true})
 }
 
-// blame counts what a member did wrong, and says it in the list and the log.
+// blame counts what a member did wrong, and reports it in the list and the log.
 func (h *exchange) blame(id string, err error) {
 	h.mu.Lock()
 	m := h.members[id]
@@ -208,14 +208,14 @@ func (h *exchange) blame(id string, err error) {
 	}
 }
 
-// refuse counts what a member did wrong, and says it to the member.
+// refuse counts what a member did wrong, and reports it to the member.
 func (h *exchange) refuse(m *heard, msg *nats.Msg, err error) {
 	h.blame(m.id, err)
 	h.answer(m.id, msg, protocol.Told{Error: err.Error()})
 }
 
-// answer answers a member. It answers to the member's own subjects only: what stands in a
-// message as the place for the answer is its sender's word.
+// answer answers a member, and only on the member's own subjects: the reply subject in a
+// message can be anything its sender likes.
 func (h *exchange) answer(member string, msg *nats.Msg, told protocol.Told) {
 	if !strings.HasPrefix(msg.Reply, protocol.Inbox(member)+".") {
 		return
@@ -339,7 +339,7 @@ func (h *exchange) revisionOf(ctx context.Context, key string) (uint64, error) {
 	return last.Sequence, nil
 }
 
-// run hears of states, stores events and retains, until ctx ends.
+// run watches states, stores events and retains, until ctx ends.
 func (h *exchange) run(ctx context.Context) {
 	var running sync.WaitGroup
 	running.Go(func() { h.watchHosts(ctx) })
@@ -415,14 +415,14 @@ func (h *exchange) noteState(entry jetstream.KeyValueEntry) {
 	}
 }
 
-// tell tells readers and operators of a machine.
+// tell notifies readers and operators about a machine.
 func (h *exchange) tell(host protocol.Host) {
 	if b, err := json.Marshal(host); err == nil {
 		_ = h.conn.Publish(protocol.LiveSubject(host.Member), b) // they ask for all of it when they come back
 	}
 }
 
-// attend tells members whether an operator looks at requests.
+// attend notifies members whether an operator looks at requests.
 func (h *exchange) attend(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -451,7 +451,7 @@ func (h *exchange) attend(ctx context.Context) {
 	}
 }
 
-// sayAttended tells every member whether an operator looks, and which policy is the newest.
+// sayAttended notifies every member whether an operator looks, and which policy is the newest.
 func (h *exchange) sayAttended(on bool, policy int64) {
 	b, _ := json.Marshal(protocol.Attended{On: on, Policy: policy})
 	_ = h.conn.Publish(protocol.AttendedSubject, b) // said again soon

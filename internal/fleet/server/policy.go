@@ -69,7 +69,7 @@ func (p *policy) newerThan(have int64) *protocol.SignedPolicy {
 // maxSkip is how many versions a push may leave out.
 const maxSkip = 1000
 
-// pushPolicy stores an operator's policy, and tells members that there is one.
+// pushPolicy stores an operator's policy, and notifies members that there is one.
 func (h *exchange) pushPolicy(ctx context.Context, record *member, signed *protocol.SignedPolicy) error {
 	if record.Role != protocol.RoleOperator {
 		return errOperatorsOnly

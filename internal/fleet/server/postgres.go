@@ -266,7 +266,7 @@ func (p *postgres) Retain(now time.Time, keep time.Duration, maxBytes int64) (cr
 		p.schema+".outcomes").Scan(&size); err != nil || maxBytes <= 0 || size <= maxBytes {
 		return nil, err
 	}
-	// PostgreSQL gives space back to itself only, so what counts is what the rows take up.
+	// PostgreSQL keeps freed space for itself, so what matters is how much the rows take up.
 	bytes, rows, err := p.usedBy(ctx)
 	if err != nil {
 		return nil, err

@@ -3,15 +3,15 @@
 //
 //   - server.go   opens and runs all of it
 //   - roster.go   who belongs to the fleet, and invitations
-//   - auth.go     what a connection may publish and hear
-//   - exchange.go      takes what members send, checks it, stores it and tells others
+//   - auth.go     what a connection may publish and subscribe to
+//   - exchange.go receives what members send, checks it, stores it and passes it to others
 //   - ask.go      what members ask: invite, remove, list, log
 //   - central.go  the central journal
 //
-// Contract: a member is known by its key and nothing else, and can do nothing in
-// another's name. What a member was told is stored is in the central journal exactly
-// once, also after kill -9. A member that floods, lies or breaks the protocol is refused
-// and named in the list; others don't notice.
+// Contract: a member is known by its key and nothing else, and can do nothing in another's
+// name. What a member was told is stored is in the central journal exactly once, also after
+// kill -9. A member that floods, lies or breaks the protocol is rejected and shown in the
+// list; others don't notice.
 package server
 
 import (
@@ -307,8 +307,8 @@ func connectCluster(urls []string, creds string) (*nats.Conn, error) {
 	return conn, nil
 }
 
-// Erase deletes what a fleet that has ended stored outside of its folder. It returns what
-// it couldn't delete, for people: what it is, where, and why.
+// Erase deletes what a fleet that has ended stored outside of its folder. It returns what it
+// couldn't delete, as readable text: what it is, where, and why.
 func Erase(ctx context.Context, o Options) (kept []string, err error) {
 	seed, err := os.ReadFile(filepath.Join(o.Dir, keyFile))
 	if err != nil {
@@ -409,7 +409,7 @@ func (s *Server) Run(ctx context.Context) error {
 	return nil
 }
 
-// Close gives back what Open took. Run does it itself.
+// Close releases what Open took. Run does it itself.
 func (s *Server) Close() {
 	if s.exchange != nil {
 		s.exchange.close()

@@ -69,9 +69,9 @@ func runXargs(w *walker, name string, run Run, c inherited, hops int) bool {
 	return true
 }
 
-// parallelText reads the command of parallel. It ends at ":::", behind which its
-// arguments stand, or at "::::", behind which files of arguments stand. Without a
-// command every argument is one.
+// parallelText reads the command of parallel. It ends at ":::", which is followed by its
+// arguments, or at "::::", which is followed by files of arguments. Without a command every
+// argument is one.
 func parallelText(w *walker, name string, run Run, c inherited, hops int) bool {
 	args := run.Argv[1:]
 	i := min(skipOptions(args, "jPNnIdaLsS", programs.Of("parallel").LongValues), len(args))

@@ -8,9 +8,9 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell/foreign"
 )
 
-// Programs of other languages given on the command line are not parsed. But
-// when such text calls out to a shell, its string literals are read as shell:
-// python3 -c 'import os; os.system("…")' runs what stands in the quotes.
+// Programs of other languages given on the command line are not parsed. But if such text calls
+// out to a shell, its string literals are read as shell: python3 -c 'import os;
+// os.system("…")' runs what is in the quotes.
 
 // Code returns program text of another language that the run carries on its
 // command line or on stdin, e.g. of python3 -c. ok is false when there is none.
@@ -124,8 +124,8 @@ func (w *walker) walkCode(name string, run Run, c inherited) {
 	}
 }
 
-// walkAwk reads what an awk program runs: print | "text" starts what stands in the
-// quotes; system($0) and print | "sh" run the lines that are read.
+// walkAwk reads what an awk program runs: print | "text" starts what is in the quotes;
+// system($0) and print | "sh" run the lines that are read.
 func walkAwk(w *walker, args []Word, code string, c inherited) {
 	in := c.startedBy("")
 	for i := range args {

@@ -2,8 +2,8 @@ package shell
 
 import "strings"
 
-// placeRunes stand for the two ends of a folder that only the machine knows: what
-// holds it, and its own name. So ${x%/*} and ${x##*/} of it can be worked out.
+// placeRunes represent the two ends of a folder that only the machine knows: its parent, and
+// its own name. With them ${x%/*} and ${x##*/} of it can be worked out.
 var placeRunes = map[string][2]rune{"HOME": {'\uE000', '\uE001'}, "PWD": {'\uE002', '\uE003'}}
 
 // IsPlace reports whether a variable names such a folder.

@@ -242,7 +242,7 @@ type function struct {
 	body *syntax.Stmt
 	src  string
 	// words is the number of words of the call being walked, 0 for none: a call made inside it
-	// has fewer, or it wouldn't end.
+	// must have fewer, or walking it wouldn't end.
 	words int
 }
 

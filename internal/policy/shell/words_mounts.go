@@ -11,8 +11,8 @@ type Mount struct {
 	Inside string
 }
 
-// mountsOf reads the bind mounts and the working directory out of the options
-// of docker run and its like; args are the words behind the verb.
+// mountsOf reads the bind mounts and the working directory from the options of docker run and
+// similar commands; args are the words after the verb.
 func mountsOf(args []Word, end int) (mounts []Mount, workdir string) {
 	for i := 0; i < end && i < len(args) && len(mounts) < maxMounts; i++ {
 		t := args[i].Text
@@ -49,8 +49,8 @@ func cutWord(w Word, n int) Word {
 	if n <= len(w.Bare) {
 		w.Bare = w.Bare[n:]
 	}
-	// Docker's own option parsing makes ~ of a glued value no home, but people
-	// mean it, and zsh expands it.
+	// Docker's own option parsing doesn't expand ~ in a glued value, but home is what is meant,
+	// and zsh expands it.
 	w.Tilde = strings.HasPrefix(w.Text, "~")
 	return w
 }

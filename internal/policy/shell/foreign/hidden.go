@@ -126,7 +126,7 @@ func AwkPipes(code string, most int) []string {
 	return out
 }
 
-// HasAny reports whether one of the words stands in the text.
+// HasAny reports whether one of the words occurs in the text.
 func HasAny(text string, list []string) bool {
 	for _, word := range list {
 		if strings.Contains(text, word) {

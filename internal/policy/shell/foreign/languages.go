@@ -78,8 +78,8 @@ func MakeRecipes(text string, most int) (commands []string, whole bool) {
 	return commands, whole
 }
 
-// CommandsIn returns the pieces of a settings file that may be command lines, at most most of
-// them: what is in quotes, after a key, or on a line of its own.
+// CommandsIn returns the pieces of a settings file that may be command lines: what is in
+// quotes, after a key, or on a line of its own. It returns no more than most of them.
 func CommandsIn(text string, most int) []string {
 	var out []string
 	for line := range strings.Lines(text) {

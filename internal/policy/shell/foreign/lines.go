@@ -142,7 +142,7 @@ func SplitsString(option string) bool {
 }
 
 // OpenHeredoc returns the delimiter of a here-document that a parser found unclosed. The parser
-// says so in words alone.
+// says so only in its message.
 func OpenHeredoc(err error) (string, bool) {
 	_, quoted, ok := strings.Cut(err.Error(), "unclosed here-document ")
 	if !ok {
