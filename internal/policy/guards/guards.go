@@ -36,12 +36,11 @@ type Finding struct {
 	Where  string `json:"where"`  // the piece of the command, or the path
 	// Mode is the rule's mode: its own, or that of its guard.
 	Mode rules.Mode `json:"mode"`
-	// Ask says that you are asked about it instead of a refusal.
+	// Ask says that you are asked about it instead of it being denied.
 	Ask bool `json:"ask,omitempty"`
 	// LogOnly says that it is only recorded.
 	LogOnly bool `json:"logOnly,omitempty"`
-	// Unreadable says that the guard stops the text itself: it cannot be
-	// read in full.
+	// Unreadable says that the guard blocks the text itself, because it can't be read in full.
 	Unreadable bool `json:"-"`
 }
 
@@ -60,12 +59,12 @@ type Options struct {
 	// Allow lists what is always allowed: a guard's name, a rule id, or
 	// "rule:exact command" for one command only.
 	Allow []string
-	// Hosts are the hosts that the network guard leaves alone. With none it only knows
-	// hosts that take whatever anybody sends.
+	// Hosts are the hosts that the network guard leaves alone. Without any it only knows hosts
+	// that accept anything from anyone.
 	Hosts   []string
 	Machine facts.Machine
 	Home    string
-	// Scripts is the parser for commands; nil is one of its own.
+	// Scripts is the parser for commands; nil: the engine makes its own.
 	Scripts *shell.Cache
 	// Git reads a repository, Counts returns what happened before in a session; nil: nothing is
 	// known.
@@ -95,7 +94,7 @@ type Engine struct {
 	options Options
 	guards  []*packs.Pack // those that are on
 	checks  map[string]rules.Checks
-	// owner is the guard in whose name a rule speaks, modes the mode by which it does.
+	// owner is the guard that a rule belongs to, modes the mode of each rule.
 	owner map[string]string
 	modes map[string]rules.Mode
 	calls *rules.Set
@@ -206,7 +205,7 @@ func Checks(m facts.Machine) map[string]rules.Checks {
 	return made
 }
 
-// Rules returns the rules of every guard, where the network guard leaves hosts alone.
+// Rules returns the rules of every guard, with the hosts that the network guard leaves alone.
 func Rules(hosts []string) ([]*rules.Rule, error) {
 	var list []*rules.Rule
 	for _, g := range names.All() {
@@ -331,8 +330,8 @@ func (e *Engine) repeated(ev *event.Event) bool {
 	return ok && max(n.SameCall, n.SameFailure, n.Alternating) > 2
 }
 
-// findings returns the hits in the order of the guards. That a text can't be read is worth a
-// word only where a guard knows nothing else about it.
+// findings returns the hits in the order of the guards. That a text can't be read is only
+// reported if a guard knows nothing else about it.
 func (e *Engine) findings(hits []rules.Hit) []Finding {
 	var out []Finding
 	for _, g := range e.guards {
@@ -354,7 +353,7 @@ func (e *Engine) findings(hits []rules.Hit) []Finding {
 	return out
 }
 
-// AllOn returns the modes by which every guard blocks.
+// AllOn returns modes with which every guard blocks.
 func AllOn() map[string]rules.Mode {
 	modes := map[string]rules.Mode{}
 	for _, g := range names.All() {

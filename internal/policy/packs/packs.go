@@ -125,8 +125,8 @@ func loadFile(name string) (*file, error) {
 	return f, nil
 }
 
-// readPack reads the file of a pack, with the names of branches put in. The ids that it
-// includes are in front of its rules, between the lines include: and version:.
+// readPack reads the file of a pack, with the names of branches inserted. The ids that it
+// includes are before its rules, between the lines include: and version:.
 func readPack(name string) (data []byte, includes []string, err error) {
 	data, err = files.ReadFile(name + ".yaml")
 	if list, rest, ok := bytes.Cut(data, []byte("version:")); ok && bytes.HasPrefix(list, []byte("include:")) {
@@ -241,7 +241,7 @@ func ruleWords(r *rules.Rule) []string {
 var statementWords = []string{"drop", "truncate", "delete", "update", "flush", "remove", "alter", "restore", "grant",
 	"revoke", "insert", "replace", "create", "unset", "purge", "rename"}
 
-// namesIn returns the last names of a path pattern that say something; of {a,b} all.
+// namesIn returns the last names of a path pattern that aren't just wildcards; of {a,b} all.
 func namesIn(pattern string) []string {
 	var out []string
 	for _, p := range expandBraces(pattern) {

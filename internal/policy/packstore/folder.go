@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// ReadFolder reads the pack in a folder. Nothing outside of it is read, whatever its
-// names and links say.
+// ReadFolder reads the pack in a folder. Nothing outside of it is read, whatever its names and
+// links say.
 func ReadFolder(dir string) (*Pack, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -65,7 +65,7 @@ func isContent(name string) bool {
 	return name == manifestFile || strings.HasPrefix(name, rulesFolder+"/")
 }
 
-// checkEntry refuses what has no place in a pack. Mode is the type alone.
+// checkEntry rejects what doesn't belong in a pack. Mode is only the file type.
 func checkEntry(name string, mode fs.FileMode) error {
 	base := path.Base(name)
 	switch {
@@ -86,8 +86,8 @@ func checkEntry(name string, mode fs.FileMode) error {
 	return nil
 }
 
-// isPlainPath reports whether a name leads to a file below a folder on every system,
-// and shows as what it is.
+// isPlainPath reports whether a name leads to a file below a folder on every system, and is
+// displayed as what it is.
 func isPlainPath(name string) bool {
 	if name == "" || len(name) > 1000 || !plainText.MatchString(name) || strings.ContainsAny(name, "\\:") {
 		return false

@@ -22,7 +22,7 @@ import (
 type Git struct {
 	// Environ is the caller's environment, of which little is passed on.
 	Environ []string
-	// Timeout bounds one call of git; 0 is two minutes.
+	// Timeout limits one call of git; 0 is two minutes.
 	Timeout time.Duration
 }
 
@@ -75,7 +75,7 @@ func (w *workspace) environ() []string {
 	return env
 }
 
-// run calls git and gives what it printed.
+// run calls git and returns what it printed.
 func (w *workspace) run(ctx context.Context, args ...string) ([]byte, error) {
 	timeout := w.Timeout
 	if timeout == 0 {
@@ -107,8 +107,8 @@ func (w *workspace) run(ctx context.Context, args ...string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// watchSize ends a call that fills the disk. The function it gives ends the watch and
-// says whether that happened.
+// watchSize ends a call that fills the disk. The function it returns ends the watch and
+// reports whether that happened.
 func (w *workspace) watchSize(ctx context.Context, end func()) (stop func() bool) {
 	done, ended := make(chan struct{}), make(chan bool, 1)
 	go func() {
@@ -155,7 +155,7 @@ func lastLine(text string, err error) string {
 	return err.Error()
 }
 
-// Fetch reads the pack of a repository. The origin it gives says which commit it was.
+// Fetch reads the pack of a repository. The origin it returns says which commit it was.
 func (g *Git) Fetch(ctx context.Context, o Origin) (*Pack, Origin, error) {
 	w, err := g.open()
 	if err != nil {
@@ -189,7 +189,7 @@ func (g *Git) Fetch(ctx context.Context, o Origin) (*Pack, Origin, error) {
 	return pack, o, err
 }
 
-// findRef says what a ref is, and its full name.
+// findRef returns what a ref is, and its full name.
 func (w *workspace) findRef(ctx context.Context, o Origin) (RefKind, string, error) {
 	if commitName.MatchString(o.Ref) {
 		return Commit, o.Ref, nil
@@ -251,8 +251,7 @@ type treeEntry struct {
 	size         int
 }
 
-// parseTree reads what git ls-tree -r -z -l prints, and refuses what has no place in
-// a pack.
+// parseTree reads what git ls-tree -r -z -l prints, and rejects what doesn't belong in a pack.
 func parseTree(listed []byte) ([]treeEntry, error) {
 	var entries []treeEntry
 	seen := map[string]bool{}
@@ -299,7 +298,7 @@ func parseTree(listed []byte) ([]treeEntry, error) {
 	return entries, nil
 }
 
-// treeMode returns the type of what git's mode says; a submodule is irregular.
+// treeMode returns the type that git's mode means; a submodule is irregular.
 func treeMode(mode string) fs.FileMode {
 	switch mode {
 	case "100644", "100755", "100664":

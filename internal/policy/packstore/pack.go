@@ -67,8 +67,8 @@ var (
 	plainText = lazyregexp.New(`^[^\x00-\x1f\x7f]*$`)
 )
 
-// NewPack makes a pack of its files, wherever they came from. It refuses what is no
-// pack; problems of its rules are asked for by Rules.
+// NewPack makes a pack of its files, wherever they came from. It rejects what isn't a pack;
+// Rules returns problems of its rules.
 func NewPack(files []File) (*Pack, error) {
 	p := &Pack{Files: slices.Clone(files)}
 	slices.SortFunc(p.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
@@ -150,7 +150,7 @@ func (p *Pack) Sources(where string) []rules.Source {
 // Rules reads the rules and tries their examples.
 func (p *Pack) Rules() ([]*rules.Rule, []rules.Problem) { return rules.Parse(p.Sources(p.Name)...) }
 
-// CheckRules refuses a pack with a rule that is wrong or whose examples fail.
+// CheckRules rejects a pack with a rule that is wrong or whose examples fail.
 func (p *Pack) CheckRules() ([]*rules.Rule, error) {
 	list, problems := p.Rules()
 	if len(problems) > 0 {

@@ -39,13 +39,13 @@ type record struct {
 	Packs   []Kept `json:"packs"`
 }
 
-// Store keeps packs below the state folder. It may be used by several at once.
+// Store keeps packs below the state folder. It may be used concurrently.
 type Store struct {
 	state string
 	mu    sync.Mutex
 }
 
-// New gives the store below a state folder; nothing is read before it is asked.
+// New returns the store below a state folder; nothing is read until it is used.
 func New(state string) *Store { return &Store{state: state} }
 
 // load reads the list of packs. If it is gone or can't be trusted, its second copy is used
@@ -133,8 +133,8 @@ func (s *Store) Read(k Kept) (*Pack, error) {
 	return pack, nil
 }
 
-// Add keeps a pack, in place of one of the same name that it replaces by its hash; ""
-// replaces none. It refuses a tag that was moved, and a pack with rules that are wrong.
+// Add keeps a pack, replacing one of the same name by its hash; "" replaces none. It rejects a
+// tag that was moved, and a pack with rules that are wrong.
 func (s *Store) Add(pack *Pack, origin Origin, replaces string, now time.Time) (Kept, error) {
 	if _, err := pack.CheckRules(); err != nil {
 		return Kept{}, err
@@ -176,7 +176,7 @@ func (s *Store) Add(pack *Pack, origin Origin, replaces string, now time.Time) (
 	return k, nil
 }
 
-// CheckMoved refuses a tag that names another commit than when it was taken in.
+// CheckMoved rejects a tag that names another commit than when it was added.
 func CheckMoved(before, now Origin) error {
 	same := before.URL == now.URL && before.Ref == now.Ref
 	if before.Is != Tag || now.Is != Tag || !same || before.Commit == now.Commit {
@@ -218,8 +218,8 @@ func (s *Store) writeCopy(dir string, pack *Pack) error {
 	return files.WriteFolder(dir, list)
 }
 
-// Sources returns the files of rules of every pack that is as it was taken in. What is
-// wrong with others is said.
+// Sources returns the files of rules of every pack that is as it was added. What is wrong with
+// others is reported.
 func (s *Store) Sources() ([]rules.Source, []rules.Problem) {
 	s.mu.Lock()
 	r, damage, err := s.load()

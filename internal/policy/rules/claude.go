@@ -137,7 +137,7 @@ func expandHome(name, home string) string {
 	return path.Clean(name)
 }
 
-// setFor returns the set of rules that count where a call happens, and the folder that
+// setFor returns the set of rules that apply where a call happens, and the folder that
 // Claude Code would have been started in.
 func (c *ClaudeRules) setFor(f *facts.Facts, home string) (*claude.Set, string) {
 	key, project := claudeKey{home: home}, f.Project

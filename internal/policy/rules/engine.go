@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/programs"
 )
 
-// Hit is one rule that has something to say about a call.
+// Hit is one rule that matches a call.
 type Hit struct {
 	Rule    *Rule   `json:"-"`
 	ID      string  `json:"id"`
@@ -22,8 +22,7 @@ type Hit struct {
 	Certain bool `json:"certain"`
 	// LogOnly says that it is only recorded.
 	LogOnly bool `json:"logOnly,omitempty"`
-	// Unreadable says that the rule stops the text itself: it cannot be
-	// read in full.
+	// Unreadable says that the rule blocks the text itself, because it can't be read in full.
 	Unreadable bool `json:"-"`
 }
 
@@ -34,7 +33,7 @@ type Result struct {
 	Hits []Hit `json:"hits,omitempty"`
 }
 
-// Decisive returns the hit that settled the verdict; nil when none did.
+// Decisive returns the hit that decided the verdict; nil if none did.
 func (r *Result) Decisive() *Hit {
 	for i := range r.Hits {
 		if h := &r.Hits[i]; !h.LogOnly && h.Verdict == r.Verdict && r.Verdict != NoVerdict {
@@ -53,7 +52,7 @@ type Options struct {
 	Now   func() time.Time
 	// Checks are the families of checks in Go, by their names.
 	Checks map[string]Checks
-	// Excepted reports whether a rule doesn't apply to a command line. Nil: none is.
+	// Excepted reports whether a rule doesn't apply to a command line. Nil: every rule applies.
 	Excepted func(rule, line string) bool
 }
 
@@ -151,8 +150,8 @@ func (r *Rule) ModeBy(modes map[string]Mode) Mode {
 	return r.Mode
 }
 
-// readMode returns a mode that someone wrote: one that does not exist never means less
-// protection, so a rule that refuses is in force then, and one that may allow is off.
+// readMode returns a mode that was written by hand: one that doesn't exist never means less
+// protection, so a rule that denies is active then, and one that may allow is off.
 func (r *Rule) readMode(mode Mode) Mode {
 	switch {
 	case slices.Contains(Modes(), mode):
@@ -179,8 +178,8 @@ func (r *Rule) Refuses() bool {
 // Len returns the number of rules that are not switched off.
 func (s *Set) Len() int { return len(s.list) }
 
-// DependsOnFolder reports whether a rule may say something else of another folder of
-// the same project.
+// DependsOnFolder reports whether a rule may have another verdict for another folder of the
+// same project.
 func (s *Set) DependsOnFolder() bool { return s.placed }
 
 // Needs returns the facts that the rules look at.
@@ -224,8 +223,8 @@ func (s *Set) candidates(f *facts.Facts, odd bool) []*Rule {
 // Decide compares the rules with a call.
 func (s *Set) Decide(f *facts.Facts) Result { return s.decide(f, nil) }
 
-// decide compares the rules with a call; lost says what is not known of a recorded
-// one, nil for a call that is being made.
+// decide compares the rules with a call; lost says what isn't known about a recorded one, nil
+// for a call that is being made.
 func (s *Set) decide(f *facts.Facts, lost *losses) Result {
 	var out Result
 	m := &matcher{f: f, at: place{home: s.options.Home, project: f.Project}, odd: isOdd(f), excepted: s.options.Excepted,
@@ -301,7 +300,7 @@ func newHit(r *Rule, h hit, verdict Verdict, mode Mode) Hit {
 		LogOnly: mode == LogOnly}
 }
 
-// verdict returns what a rule says to a call that it fits as far as holds.
+// verdict returns a rule's verdict on a call that it matches as certainly as holds says.
 func (r *Rule) verdict(holds certainty, mode Mode) Verdict {
 	return r.verdictOf(r.Decide, holds, mode)
 }
@@ -362,7 +361,7 @@ func covered(f *facts.Facts, m *matcher, allows []allowed) bool {
 	return true
 }
 
-// coversCommand reports whether a rule lets one command pass as a whole.
+// coversCommand reports whether a rule allows one command as a whole.
 func coversCommand(r *Rule, m *matcher, at int) bool {
 	q, c := &r.Match, &m.f.Commands[at]
 	if !q.aboutCommand() && !q.aboutPath() && !q.aboutHost() {

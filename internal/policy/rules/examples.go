@@ -104,8 +104,7 @@ func (e Example) Facts(need facts.Set) *facts.Facts {
 	return facts.Collect(e.event(), exampleProject, need, o)
 }
 
-// tryExamples runs the examples of a rule, whatever its mode, its agents and
-// its projects are.
+// tryExamples runs the examples of a rule, regardless of its mode, agents and projects.
 func (r *Rule) tryExamples() error {
 	plain := *r
 	plain.Agents, plain.Projects, plain.Mode, plain.expires = nil, nil, Block, time.Time{}

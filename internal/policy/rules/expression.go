@@ -91,8 +91,8 @@ func (m *matcher) evaluate(r *Rule) certainty {
 	return no
 }
 
-// programsIn returns the programs of which one must run for an expression to hold; nil
-// where it may hold without. any(commands, .program == "git" && …) needs git.
+// programsIn returns the programs one of which must run for an expression to hold; nil if it
+// may hold without. any(commands, .program == "git" && …) needs git.
 func programsIn(expression string) []string {
 	tree, err := parser.Parse(expression)
 	if err != nil {
@@ -183,11 +183,11 @@ type factFinder struct {
 	git, gitFacts int
 	// detail are the facts about commands that are gathered only for some.
 	detail facts.Set
-	// whole says that commands are looked at as a whole.
+	// whole says that commands are used as a whole.
 	whole bool
 	// command says that it is about the command that was matched.
 	command bool
-	// grows names what it uses that makes long texts out of short ones; "" for nothing.
+	// grows names what it uses that makes long texts from short ones; "" for nothing.
 	grows string
 	jsons int // how often toJSON stands there
 }

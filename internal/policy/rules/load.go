@@ -29,7 +29,7 @@ type Problem struct {
 	Text   string `json:"text"`
 	// Whole says that the whole file is ignored, not just one rule.
 	Whole bool `json:"whole,omitempty"`
-	// Used says that the rule is in force all the same.
+	// Used says that the rule is used anyway.
 	Used bool `json:"used,omitempty"`
 }
 
@@ -60,7 +60,7 @@ type Source struct {
 	Tested bool
 }
 
-// maxFile bounds a file of rules.
+// maxFile limits the size of a file of rules.
 const maxFile = 4 << 20
 
 // Parse reads rules. Whatever is wrong is left out and reported; the rest applies.
@@ -293,7 +293,7 @@ func (r *Rule) oddKey(node ast.Node, unknown *yaml.UnknownFieldError) *Problem {
 	return &p
 }
 
-// explainKey says which key a rule doesn't have, and which one was probably meant.
+// explainKey explains which key a rule doesn't have, and which one was probably meant.
 func explainKey(rule ast.Node, unknown *yaml.UnknownFieldError) string {
 	key, parent := "", ""
 	if t := unknown.GetToken(); t != nil {

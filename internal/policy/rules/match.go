@@ -23,9 +23,9 @@ type hit struct {
 type matcher struct {
 	f  *facts.Facts
 	at place
-	// odd says that which program runs is not known for every command.
+	// odd says that it isn't known for every command which program runs.
 	odd bool
-	// recorded says that the call was made before, and not all of it is known any more.
+	// recorded says that the call was made before, and not all of it is still known.
 	recorded bool
 	// excepted is [Options.Excepted].
 	excepted func(rule, line string) bool
@@ -38,7 +38,7 @@ type matcher struct {
 	machine *machine
 }
 
-// matchRule says how far a rule's match holds. Without a match it does.
+// matchRule returns how certainly a rule's match holds. Without a match it does.
 func (m *matcher) matchRule(r *Rule) hit {
 	best := hit{command: -1}
 	base := m.matchCall(r)
@@ -136,7 +136,7 @@ func (m *matcher) commandsFor(r *Rule) []int {
 	return out
 }
 
-// firm reports whether a rule says nothing where it may hold or not.
+// firm reports whether a rule has no verdict on what it may or may not match.
 func (m *matcher) firm(r *Rule) bool {
 	return !m.recorded && r.Claude == nil && r.OnUnknown == "ignore"
 }
@@ -165,8 +165,8 @@ func stronger(a, b hit) hit {
 
 func (m *matcher) unknown(n facts.Name) bool { return slices.Contains(m.f.Unknown, n) }
 
-// mayRun reports whether a call may run anything: a command line that cannot be read
-// may, unless the rule is about another kind of tool.
+// mayRun reports whether a call may run anything: a command line that can't be read may,
+// unless the rule is about another kind of tool.
 func (m *matcher) mayRun() bool { return m.f.Tool.Kind == "shell" || m.f.Tool.Kind == "mcp" }
 
 // matchCall compares what is known without looking at commands.
@@ -243,7 +243,7 @@ func (m *matcher) matchProjects(r *Rule) certainty {
 	return holds
 }
 
-// entersProjects says whether a command line goes to a folder that a rule is about:
+// entersProjects returns whether a command line goes to a folder that a rule is about:
 // cd ~/app && make deploy. One that only the running shell knows may be it.
 func (m *matcher) entersProjects(r *Rule, folder string) certainty {
 	holds := no
@@ -333,8 +333,8 @@ func fitsProgram(p Pattern, program string, wild bool) certainty {
 	return p.fitsWord(program, program == "")
 }
 
-// hasVariable says whether one of the variables NAME=value is set; a pattern
-// without = is a name.
+// hasVariable returns whether one of the variables NAME=value is set; a pattern without = is a
+// name.
 func hasVariable(pattern string, env []string) bool {
 	if !strings.Contains(pattern, "=") {
 		pattern += "=*"
@@ -389,8 +389,8 @@ func leadingWords(p Pattern, operands []facts.Operand) certainty {
 	return holds
 }
 
-// hasFlag says whether an option is given. A word that is not known may be one, and so
-// may the beginning of a long option; boldly: that is one.
+// hasFlag returns whether an option is given. A word that isn't known may be one, and so may
+// the beginning of a long option; if boldly is set, it is one.
 func hasFlag(p Pattern, c *facts.Command, boldly bool) certainty {
 	if slices.ContainsFunc(c.Flags, p.fits) {
 		return yes
@@ -417,7 +417,7 @@ func hasFlag(p Pattern, c *facts.Command, boldly bool) certainty {
 	return no
 }
 
-// hasArgument says whether one of the arguments fits.
+// hasArgument returns whether one of the arguments matches.
 func hasArgument(p Pattern, c *facts.Command) certainty {
 	holds := no
 	operands := c.Operands()
@@ -500,7 +500,7 @@ func (m *matcher) matchPath(q *Match, p *facts.Path) certainty {
 	return holds
 }
 
-// fitsAccess compares what a rule is about with what a call does.
+// fitsAccess compares the access a rule is about with what a call does.
 func fitsAccess(want string, have facts.Access) certainty {
 	switch {
 	case string(have) == want, want == "change" && (have == facts.Write || have == facts.Delete || have == facts.Mode):
@@ -511,10 +511,10 @@ func fitsAccess(want string, have facts.Access) certainty {
 	return no
 }
 
-// fitsPlace says whether a path is, or holds, what a pattern means.
+// fitsPlace returns whether a path is, or contains, what a pattern means.
 func (m *matcher) fitsPlace(pattern string, p *facts.Path) certainty {
 	if !p.Known {
-		// Only the name may be known: "$DIR/main.go" is no .env.
+		// Only the name may be known: "$DIR/main.go" isn't .env.
 		base := path.Base(p.Path)
 		if !strings.ContainsAny(base, "$`*?[{") { // {} is what find and xargs put in
 			last := path.Base(strings.TrimSuffix(pattern, "/**"))

@@ -60,7 +60,7 @@ func (p *textPattern) mayMatch(text string) bool {
 	return false
 }
 
-// containsFold reports whether an ASCII text contains a word, which is in small letters.
+// containsFold reports whether an ASCII text contains a word, which is in lower case.
 func containsFold(text, word string) bool {
 	for i := 0; i+len(word) <= len(text); i++ {
 		if text[i]|0x20 == word[0]|0x20 && strings.EqualFold(text[i:i+len(word)], word) {
@@ -75,7 +75,7 @@ const (
 	minLetter = 2  // a shorter word is in most texts
 )
 
-// wordsOf are texts of which every match of a pattern has one; nil if there are no such.
+// wordsOf returns texts one of which is in every match of a pattern; nil if there are none.
 func wordsOf(re *syntax.Regexp, fold *bool) []string {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -144,7 +144,7 @@ func matchesOption() expr.Option {
 	}, new(func(string, *textPattern) bool))
 }
 
-// constantMatches puts the function in place of the operator.
+// constantMatches replaces the operator with the function.
 type constantMatches struct{}
 
 // Visit is called for every part of an expression.

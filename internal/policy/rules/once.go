@@ -15,8 +15,8 @@ import (
 // at all commands for each would cost their square.
 const manyCommands = 8
 
-// divided is an expression about one command whose parts about the whole call are
-// programs of their own.
+// divided is an expression about one command whose parts about the whole call are compiled
+// separately.
 type divided struct {
 	program *vm.Program   // reads their results from the fact "whole"
 	parts   []*vm.Program // any(commands, …) and the like
@@ -51,8 +51,7 @@ type wholeFacts struct {
 	Whole []bool `expr:"whole"`
 }
 
-// divide takes the parts about the whole call out of an expression; nil if there are
-// none.
+// divide separates the parts about the whole call from an expression; nil if there are none.
 func divide(expression string) *divided {
 	tree, err := parser.Parse(expression)
 	if err != nil {

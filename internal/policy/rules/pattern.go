@@ -13,7 +13,7 @@ import (
 
 var idPattern = lazyregexp.New(`^[a-z0-9]([a-z0-9._-]{0,126}[a-z0-9])?$`)
 
-// certainty says whether something holds: no, perhaps, or yes.
+// certainty is whether something holds: no, perhaps, or yes.
 type certainty int8
 
 const (
@@ -29,10 +29,10 @@ func certain(holds bool) certainty {
 	return no
 }
 
-// both holds as far as the less certain of two does.
+// both returns the less certain of two.
 func both(a, b certainty) certainty { return min(a, b) }
 
-// either holds as far as the more certain of two does.
+// either returns the more certain of two.
 func either(a, b certainty) certainty { return max(a, b) }
 
 // negate turns yes into no; what is not known stays so.
@@ -45,7 +45,7 @@ type Pattern struct {
 	small string
 	not   bool
 	star  bool // it holds a * or ?
-	// ending is the text behind the only *, when the pattern begins with that.
+	// ending is the text after the only *, if the pattern begins with it.
 	ending string
 }
 
@@ -62,7 +62,7 @@ func (p Pattern) plain() string { return p.text }
 
 func (p Pattern) wild() bool { return strings.ContainsAny(p.text, "*?[{") }
 
-// MarshalText gives the pattern as it was written.
+// MarshalText returns the pattern as it was written.
 func (p Pattern) MarshalText() ([]byte, error) {
 	if p.not {
 		return []byte("!" + p.text), nil
@@ -70,14 +70,14 @@ func (p Pattern) MarshalText() ([]byte, error) {
 	return []byte(p.text), nil
 }
 
-// UnmarshalText reads what MarshalText gives.
+// UnmarshalText reads what MarshalText returns.
 func (p *Pattern) UnmarshalText(text []byte) error {
 	*p = newPattern(string(text))
 	return nil
 }
 
-// Patterns are several patterns: one that matches is enough, and none with a !
-// may. A list of only such matches everything else.
+// Patterns is a list of patterns: one without ! has to match, and none with a ! may. A list
+// of only patterns with ! matches everything else.
 type Patterns []Pattern
 
 // Texts returns the patterns of which one must match, without those that take out.
@@ -115,8 +115,8 @@ func (l *Patterns) UnmarshalYAML(unmarshal func(any) error) error {
 	return nil
 }
 
-// match says whether a value fits the patterns, by a function for one of them. No
-// patterns fit everything.
+// match returns whether a value matches the patterns, with a function that compares one of
+// them. An empty list matches everything.
 func (l Patterns) match(fits func(p Pattern) certainty) certainty {
 	if len(l) == 0 {
 		return yes
@@ -139,7 +139,7 @@ func (l Patterns) match(fits func(p Pattern) certainty) certainty {
 	return both(result, negate(excluded))
 }
 
-// matchText says whether a known text fits.
+// matchText returns whether a known text matches.
 func (l Patterns) matchText(text string) certainty {
 	if len(l) == 0 {
 		return yes
@@ -147,12 +147,12 @@ func (l Patterns) matchText(text string) certainty {
 	return l.match(func(p Pattern) certainty { return certain(p.fits(text)) })
 }
 
-// matchWord says whether a word of a command fits, which may not be known.
+// matchWord returns whether a word of a command, which may not be known, matches.
 func (l Patterns) matchWord(text string, dynamic bool) certainty {
 	return l.match(func(p Pattern) certainty { return p.fitsWord(text, dynamic) })
 }
 
-// matchAny says whether one of several known texts fits.
+// matchAny returns whether one of several known texts matches.
 func (l Patterns) matchAny(texts []string) certainty {
 	if len(l) == 0 {
 		return yes
@@ -160,7 +160,7 @@ func (l Patterns) matchAny(texts []string) certainty {
 	return l.match(func(p Pattern) certainty { return certain(slices.ContainsFunc(texts, p.fits)) })
 }
 
-// fits says whether a known text fits the pattern.
+// fits reports whether a known text matches the pattern.
 func (p Pattern) fits(text string) bool {
 	if !p.star {
 		return p.text == text
@@ -171,7 +171,7 @@ func (p Pattern) fits(text string) bool {
 	return fitsGlob(p.text, text)
 }
 
-// fitsWord says whether a word fits, of which parts may be unknown.
+// fitsWord returns whether a word matches, parts of which may be unknown.
 func (p Pattern) fitsWord(text string, dynamic bool) certainty {
 	if !dynamic {
 		return certain(p.fits(text))
@@ -191,7 +191,7 @@ func (l Patterns) literals() (list []string, ok bool) {
 	return list, len(list) > 0
 }
 
-// fitsWord compares a pattern with a word of which parts may be unknown.
+// fitsWord compares a pattern with a word, parts of which may be unknown.
 func fitsWord(pattern, text string, dynamic bool) certainty {
 	if fitsText(pattern, text) && !dynamic {
 		return yes
@@ -263,7 +263,7 @@ func fitsStars(pattern, text string) bool {
 	}
 }
 
-// place is where path patterns begin.
+// place holds the folders that path patterns start from.
 type place struct{ home, project string }
 
 // foldsNames: the system takes README and readme for the same file.
@@ -303,13 +303,13 @@ func (at place) expandAsWritten(pattern string) (full string, anywhere bool) {
 	return path.Join(at.project, pattern), false
 }
 
-// fitsPath says whether a path, or a folder above it, fits a pattern.
+// fitsPath reports whether a path, or a folder above it, matches a pattern.
 func (at place) fitsPath(pattern, file string) bool {
 	return at.mayFit(pattern, file) && at.fitsInFull(pattern, file)
 }
 
-// mayFit rules out most paths without building the full pattern: what a pattern says
-// literally must be in the path.
+// mayFit rules out most paths without building the full pattern: the literal parts of a
+// pattern must be in the path.
 func (at place) mayFit(pattern, file string) bool {
 	if foldsNames || !isClean(file) {
 		return true
@@ -338,7 +338,8 @@ func (at place) mayFit(pattern, file string) bool {
 	return ok && (start == "" || strings.HasPrefix(strings.TrimPrefix(rest, "/"), start))
 }
 
-// literalEnds returns what a pattern says before its first and after its last special character.
+// literalEnds returns the text of a pattern before its first and after its last special
+// character.
 func literalEnds(pattern string) (start, end string) {
 	const special = `*?[]{}\`
 	first := strings.IndexAny(pattern, special)
@@ -370,8 +371,8 @@ func (at place) fitsInFull(pattern, file string) bool {
 	}
 }
 
-// fitsGlob says whether a path that the shell completes may become what a pattern
-// names, and says enough of it: ~/.ssh/auth*_keys.
+// fitsGlob reports whether a path that the shell completes may become what a pattern names,
+// and has enough of it: ~/.ssh/auth*_keys.
 func (at place) fitsGlob(pattern, file string) bool {
 	full, anywhere := at.expand(pattern)
 	file = foldName(file)
@@ -383,8 +384,8 @@ func (at place) fitsGlob(pattern, file string) bool {
 	return ok && err == nil
 }
 
-// mayComplete says whether the shell may complete a name to the one that a pattern
-// means in any folder: cat .en* for .env. A mere * names nothing.
+// mayComplete reports whether the shell may complete a name to the one that a pattern means
+// in any folder: cat .en* for .env. A mere * names nothing.
 func (at place) mayComplete(pattern, file string) bool {
 	full, anywhere := at.expand(pattern)
 	name, last := strings.TrimPrefix(full, "**/"), path.Base(foldName(file))
@@ -396,7 +397,7 @@ func (at place) mayComplete(pattern, file string) bool {
 	return ok && err == nil
 }
 
-// mayMeet says whether some name may fit both a rule's pattern and one of the shell's.
+// mayMeet reports whether some name may match both a rule's pattern and one of the shell's.
 func (at place) mayMeet(pattern, file string) bool {
 	full, anywhere := at.expand(pattern)
 	file = foldName(file)

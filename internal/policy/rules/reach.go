@@ -63,8 +63,8 @@ func talksElsewhere(c *facts.Command) bool {
 // systemFolders hold programs that an agent cannot exchange as a rule.
 var systemFolders = []string{"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin"}
 
-// isOwnProgram reports whether a command names its program by a path that leads
-// elsewhere than to the system's programs: its base name says nothing then.
+// isOwnProgram reports whether a command names its program by a path that doesn't lead to the
+// system's programs: its base name means nothing then.
 func isOwnProgram(c *facts.Command) bool {
 	return len(c.Argv) > 0 && strings.Contains(c.Argv[0], "/") && !slices.Contains(systemFolders, path.Dir(c.Argv[0]))
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/facts"
 )
 
-// Losses says what is not known any more of a call that was recorded.
+// Losses says what is no longer known about a recorded call.
 type Losses struct {
 	// Facts were not recorded, or are in texts that were redacted or cut.
 	Facts facts.Set
@@ -91,8 +91,8 @@ func (l *losses) leavesOpenClaude(r *Rule, hit Hit) bool {
 	return true
 }
 
-// coversCall is covered for a recorded call: facts of git that were lost say nothing
-// about what the call does.
+// coversCall is covered for a recorded call: lost facts about git don't matter for what the
+// call does.
 func (l *losses) coversCall(f *facts.Facts, m *matcher, allows []allowed) bool {
 	if l == nil {
 		return covered(f, m, allows)

@@ -23,7 +23,7 @@ import (
 // Verdict is a rule's decision.
 type Verdict string
 
-// The verdicts. NoVerdict is no opinion.
+// The verdicts. NoVerdict means that a rule has no opinion.
 const (
 	NoVerdict Verdict = ""
 	Allow     Verdict = "allow"
@@ -38,10 +38,10 @@ func Verdicts() []Verdict { return []Verdict{Deny, Ask, Warn, Allow} }
 // Strength orders verdicts: the strongest of several applies.
 func (v Verdict) Strength() int { return slices.Index([]Verdict{NoVerdict, Allow, Warn, Ask, Deny}, v) }
 
-// Mode says what comes of a rule that matches.
+// Mode says what happens if a rule matches.
 type Mode string
 
-// The modes. Block does what the rule decides, Asks turns a refusal into a question, LogOnly
+// The modes. Block does what the rule decides, Asks turns a denial into a question, LogOnly
 // only records what the rule would have done.
 const (
 	Block   Mode = "block"
@@ -53,7 +53,7 @@ const (
 // Modes lists the modes, from loose to tight.
 func Modes() []Mode { return []Mode{Off, LogOnly, Asks, Block} }
 
-// Layer is where a rule comes from. A layer cannot loosen what one before it says.
+// Layer is where a rule comes from. A layer can't loosen what an earlier one says.
 type Layer string
 
 // The layers.
@@ -70,8 +70,8 @@ type Rule struct {
 	Why   string `yaml:"why" json:"why"` // read by the model and the user
 	Match Match  `yaml:"match" json:"match"`
 	When  string `yaml:"when" json:"when,omitempty"`
-	// Check names a check in Go, FAMILY.NAME, in place of match and when: what an
-	// expression would be silly for. Only built-in rules have one.
+	// Check names a check in Go, FAMILY.NAME, in place of match and when, for what is too much
+	// for an expression. Only built-in rules have one.
 	Check string `yaml:"check" json:"check,omitempty"`
 	// Claude holds permission rules in Claude Code's syntax, in place of match, when and decide.
 	Claude    *ClaudeRules `yaml:"claude" json:"claude,omitempty"`
@@ -89,7 +89,7 @@ type Rule struct {
 	Column int    `yaml:"-" json:"column"`
 
 	when *condition // of When, nil without it
-	// each: When is about the command that was matched, and is tried with each.
+	// each says that When is about the command that was matched, and is evaluated for each.
 	each bool
 	// programs are those of which one must run for When to hold; nil: any.
 	programs []string
@@ -98,10 +98,10 @@ type Rule struct {
 	expires  time.Time
 }
 
-// Match narrows a rule to some calls. Every field that is given must hold; within
-// one field, one of its patterns is enough. Fields about a command must hold for
-// the same command, fields about a path for the same path, fields about a host for
-// the same host; a path or host beside a command belongs to that command.
+// Match narrows a rule to some calls. Every field that is set must hold; within one field, one
+// of its patterns is enough. Fields about a command must hold for the same command, fields
+// about a path for the same path, fields about a host for the same host; together with a
+// command, a path or host must belong to that command.
 type Match struct {
 	// Event is a kind of event; tool.before and permission requests without it.
 	Event Patterns `yaml:"event" json:"event,omitempty"`
@@ -188,8 +188,8 @@ type Example struct {
 	Turns   int     `yaml:"alternating" json:"alternating,omitempty"`
 	// Programs describes programs, as a file of your own does.
 	Programs string `yaml:"programs" json:"programs,omitempty"`
-	// Subagent says that a subagent calls, Attended who sits there (yes, no), Event
-	// which kind of event it is; tool.before without it.
+	// Subagent says that a subagent makes the call, Attended whether a user is present (yes, no),
+	// Event which kind of event it is; tool.before if it is empty.
 	Subagent bool   `yaml:"subagent" json:"subagent,omitempty"`
 	Attended string `yaml:"attended" json:"attended,omitempty"`
 	Event    string `yaml:"event" json:"event,omitempty"`
@@ -216,11 +216,11 @@ func (e Example) String() string {
 	return "an example"
 }
 
-// maxWhen bounds an expression: its parser goes as deep as there are brackets, and
-// nothing can catch a stack that overflows.
+// maxWhen limits the length of an expression: its parser recurses as deep as there are
+// brackets, and a stack overflow can't be caught.
 const maxWhen = 16 << 10
 
-// check says what is wrong with a rule, in one line.
+// check returns what is wrong with a rule, in one line.
 func (r *Rule) check() error {
 	switch {
 	case r.ID == "":

@@ -11,10 +11,10 @@ import (
 // read in full.
 const unreadable = "unreadable"
 
-// reportUnreadable adds the finding for a command that could not be read in
-// full. What is too long, too deep or no text at all hides what it does, and no
-// agent sends such a thing in ordinary work: that is a finding by itself. Where a
-// shell cannot read the command either, its text must name what the checks watch.
+// reportUnreadable adds the finding for a command that could not be read in full. Text that is
+// too long, too deep or not text at all hides what it does, and no agent sends that in ordinary
+// work: that is a finding by itself. If a shell can't read the command either, it is one only
+// if its text names what the checks watch.
 func reportUnreadable(report *facts.Report, line *facts.Line, checks Checks) {
 	cmd, s := line.Text, line.Script
 	if s.Readable() && !strings.ContainsRune(cmd, 0) {

@@ -49,6 +49,6 @@ func Is(name string) bool {
 	return slices.ContainsFunc(All(), func(g Guard) bool { return g.Name == name })
 }
 
-// Recommended returns the guards that an installation offers, beside those that are on from
-// the start.
+// Recommended returns the guards that an installation offers, in addition to those that are on
+// from the start.
 func Recommended() []string { return []string{Destructive, Secrets, Persistence, Loop} }
