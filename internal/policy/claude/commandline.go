@@ -298,7 +298,7 @@ func paramName(param *syntax.ParamExp) string {
 	return param.Param.Value
 }
 
-// isPlainParam reports whether an expansion is $x, not ${x} nor more.
+// isPlainParam reports whether an expansion is $x, neither ${x} nor anything more.
 func isPlainParam(param *syntax.ParamExp) bool { return param.Short && param.Param != nil }
 
 // collectEvery finds every simple command that Claude Code's deny rules reach.

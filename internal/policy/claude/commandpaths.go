@@ -16,7 +16,7 @@ type pathAccess struct {
 	glob   bool
 }
 
-// pathWords finds the program and its operands, behind what path rules look past.
+// pathWords finds the program and its operands, after the words that path rules skip.
 func (p *shellPart) pathWords() []shellWord {
 	words := p.words
 	for len(words) > 0 {
@@ -198,7 +198,7 @@ func sedOperands(words []shellWord) []shellWord {
 
 var printingScript = lazyregexp.New(`^(\d+|\$|\d+,(\d+|\$))p(;(\d+|\$|\d+,(\d+|\$))p)*$`)
 
-// isReadingSed recognises sed -n 1,5p, the only form that Claude Code takes for reading.
+// isReadingSed recognises sed -n 1,5p, the only form that Claude Code considers reading.
 func isReadingSed(words []shellWord) bool {
 	quiet, script := false, ""
 	for _, word := range words {

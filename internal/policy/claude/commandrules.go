@@ -91,8 +91,8 @@ func restrictingRule(rules []*Rule, line *commandLine) *Rule {
 	return nil
 }
 
-// partFallsUnder holds a deny or ask rule against a part: as written, without quotes,
-// behind variables and wrappers, without the folder of the program.
+// partFallsUnder compares a deny or ask rule with a part: as written, without quotes, after
+// variables and wrappers, without the folder of the program.
 func partFallsUnder(content string, part *shellPart) bool {
 	for _, form := range part.restrictedForms() {
 		if form.onlyPrefix && isExact(content) {

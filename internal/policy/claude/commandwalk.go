@@ -311,7 +311,7 @@ func (r *commandReader) checkQuoted(quoted *syntax.DblQuoted) {
 	}
 }
 
-// printsHeredoc recognises $(cat <<'EOF' …), by which agents write longer texts.
+// printsHeredoc recognises $(cat <<'EOF' …), with which agents write longer texts.
 func printsHeredoc(subst *syntax.CmdSubst) bool {
 	if len(subst.Stmts) != 1 || len(subst.Stmts[0].Redirs) != 1 {
 		return false

@@ -13,7 +13,7 @@ import (
 // Verdict is the rules' answer to a call.
 type Verdict string
 
-// The verdicts. None: no rule says anything, so Claude Code's own ways apply.
+// The verdicts. None: no rule matches, so Claude Code's own behaviour applies.
 const (
 	None  Verdict = ""
 	Allow Verdict = "allow"
@@ -36,11 +36,11 @@ func (c Call) text(name string) string {
 type Decision struct {
 	Verdict Verdict
 	Rule    *Rule
-	// Why says how DecideStrict found the rule where Claude Code misses it.
+	// Why says how DecideStrict found the rule if Claude Code misses it.
 	Why StrictReason
 }
 
-// Decide says what the rules say about a call, as Claude Code takes them.
+// Decide returns the verdict of the rules on a call, as Claude Code interprets them.
 func (s *Set) Decide(call Call, place Place) Decision {
 	said := s.evaluate(call, place)
 	if said.Rule == nil {
@@ -49,8 +49,8 @@ func (s *Set) Decide(call Call, place Place) Decision {
 	return said
 }
 
-// Baseline says what Claude Code does with a call without any rule, Allow or Ask: what imported
-// rules leave to it, which their test looks at.
+// Baseline returns what Claude Code does with a call without any rule, Allow or Ask. Imported
+// rules leave the rest to it, and their test looks at that.
 func Baseline(call Call, place Place) Verdict { return (&Set{}).evaluate(call, place).Verdict }
 
 type evaluation struct {
@@ -450,7 +450,7 @@ func writesFile(part *shellPart) bool {
 	return false
 }
 
-// changesFolder reports what asks about cd: two of them, or one beside git.
+// changesFolder reports what asks about cd: two of them, or one together with git.
 func (e *evaluation) changesFolder(line *commandLine) bool {
 	changes, git := 0, false
 	for i := range line.parts {

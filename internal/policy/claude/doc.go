@@ -1,9 +1,8 @@
-// Package claude reads the permission rules of Claude Code's settings
-// (permissions.allow, ask and deny) and decides about a call as Claude Code
-// itself would.
+// Package claude reads the permission rules of Claude Code's settings (permissions.allow, ask
+// and deny) and decides about a call as Claude Code itself would.
 //
-// The behaviour is measured, not read from documentation: testdata holds calls
-// that a real Claude Code (2.1.325) was asked to make, with what came of them.
+// The behaviour is measured, not read from documentation: testdata holds calls that a real
+// Claude Code (2.1.325) was asked to make, with the results.
 //
 //	file := claude.ReadSettings(claude.ProjectSource(project, home), text)
 //	set := claude.NewSet(file)
@@ -11,13 +10,12 @@
 //
 // Two things are kept apart:
 //
-//   - File.Rules says for every rule as written whether Claude Code uses it, and
-//     if it silently ignores it why, and in which form it would work.
-//   - Decide says what the rules say: Allow, Ask, Deny, or None where no rule
-//     says anything.
+//   - File.Rules says for every rule as written whether Claude Code uses it, and if it silently
+//     ignores it, why, and in which form it would work.
+//   - Decide returns the verdict of the rules: Allow, Ask, Deny, or None if no rule matches.
 //
-// DecideStrict also looks at what a command line really runs, and so finds what a
-// deny or ask rule misses in Claude Code. It is never weaker than Decide.
+// DecideStrict also looks at what a command line really runs, and so finds what a deny or ask
+// rule misses in Claude Code. It is never weaker than Decide.
 //
-// The package does no input or output. Folders and symbolic links come in by Place.
+// The package does no input or output. Folders and symbolic links come from Place.
 package claude

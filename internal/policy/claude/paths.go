@@ -15,8 +15,8 @@ type Place struct {
 	Trusted bool   // whether a person trusted the project
 	// Folders are further working folders (--add-dir, permissions.additionalDirectories).
 	Folders []string
-	// Resolve follows symbolic links: it gives the path that a path really is,
-	// the same path where there is no link. Nil means that there are none.
+	// Resolve follows symbolic links: it returns the path that a path really is, the same path if
+	// there is no link. Nil means that there are none.
 	Resolve func(path string) string
 }
 

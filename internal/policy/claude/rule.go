@@ -16,7 +16,7 @@ const (
 	AllowList List = "allow"
 )
 
-// Reason says why Claude Code does not use a rule.
+// Reason is why Claude Code doesn't use a rule.
 type Reason string
 
 // The reasons. Used is the empty one: the rule applies.
@@ -53,7 +53,7 @@ type Rule struct {
 	HasContent bool
 	// Reason is Used, or why Claude Code ignores the rule.
 	Reason Reason
-	// Instead is a form of the rule that works, "" where there is none.
+	// Instead is a form of the rule that works, "" if there is none.
 	Instead string
 }
 
@@ -77,7 +77,7 @@ var (
 	blankBeforeParenthesis = lazyregexp.New(`^([A-Za-z]\w*)\s+(\(.*\))$`)
 )
 
-// ParseRule reads one rule. The answer says whether Claude Code uses it.
+// ParseRule reads one rule. The result says whether Claude Code uses it.
 func ParseRule(list List, source Source, text string) Rule {
 	rule := Rule{Text: text, List: list, Source: source}
 	trimmed := strings.TrimSpace(text)
@@ -250,7 +250,7 @@ func (r Rule) checkPath() Rule {
 	return r
 }
 
-// cleanedPattern takes "a/../" out of a pattern, where nothing but a name is dropped.
+// cleanedPattern removes "a/../" from a pattern, if nothing but a name is dropped.
 func cleanedPattern(tool, pattern string) string {
 	prefix := ""
 	for _, p := range []string{"./", "//", "~/", "/"} {

@@ -45,9 +45,9 @@ func LocalSource(project, home string) Source {
 type File struct {
 	Source Source
 	Rules  []Rule // in the order deny, ask, allow, as written
-	// Dropped says that Claude Code drops the whole file, rules that are right included.
+	// Dropped says that Claude Code drops the whole file, including rules that are right.
 	Dropped bool
-	// Err says what is wrong with a dropped file.
+	// Err is what is wrong with a dropped file.
 	Err error
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/facts"
 )
 
-// StrictReason says how DecideStrict found a rule that Claude Code misses.
+// StrictReason is how DecideStrict found a rule that Claude Code misses.
 type StrictReason string
 
 // The reasons.

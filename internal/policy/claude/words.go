@@ -25,7 +25,7 @@ var ignoredBecause = map[Reason]string{
 // IgnoredReason explains why Claude Code doesn't use the rule; "" if it does.
 func (r *Rule) IgnoredReason() string { return ignoredBecause[r.Reason] }
 
-// DescribeIgnored says in one line what is wrong with a rule, and which form works.
+// DescribeIgnored returns, in one line, what is wrong with a rule, and which form works.
 func DescribeIgnored(r *Rule) string {
 	line := string(r.List) + " " + r.Text + " would be ignored by Claude Code: " + r.IgnoredReason()
 	if r.Instead != "" {
@@ -46,7 +46,7 @@ var foundBecause = map[StrictReason]string{
 	SiblingFileTool: "the rule names another tool that does the same to files",
 }
 
-// Describe says which rule decided, and what it would have missed.
+// Describe returns which rule decided, and what it would have missed.
 func (d Decision) Describe() string {
 	if d.Rule == nil {
 		return ""

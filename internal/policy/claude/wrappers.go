@@ -56,7 +56,7 @@ type unwrapped struct {
 	onlyPrefix bool
 }
 
-// unwrapWords lists a command and what it starts, as far as deny and ask rules look.
+// unwrapWords lists a command and what it starts, as deep as deny and ask rules look.
 func unwrapWords(words []string) []unwrapped {
 	out := []unwrapped{{words: words}}
 	todo := [][]string{words}

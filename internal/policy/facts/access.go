@@ -63,7 +63,7 @@ func (c *collector) gatherAccess(scope *Scope, r *shell.Run, at int) {
 	add(Use, pathWords(rest)...)
 }
 
-// gatherSpecial collects the paths of programs with ways of their own; it reports false
+// gatherSpecial collects the paths of programs that need special treatment; it reports false
 // for all others.
 func (c *collector) gatherSpecial(add func(Access, ...shell.Word), scope *Scope, r *shell.Run) bool {
 	name, args := r.Name(), r.Args()
@@ -262,7 +262,7 @@ func everythingIn(list []shell.Word) []shell.Word {
 	return out
 }
 
-// packedFiles returns the files that an archive is made of: neither its own name nor the
+// packedFiles returns the files that are put into an archive: neither its own name nor the
 // word that says what to do.
 func packedFiles(name string, args []shell.Word) []shell.Word {
 	words := operandWords(args, "fCTX")
@@ -326,7 +326,7 @@ func foundFiles(args, roots []shell.Word) []shell.Word {
 	return out
 }
 
-// addPatched adds the file that patch is given, or whatever the patch names.
+// addPatched adds the file that patch is given, or else the files that the patch names.
 func addPatched(add func(Access, ...shell.Word), args []shell.Word) {
 	words := operandWords(args, "pdioDBVzFYr")
 	switch {

@@ -49,8 +49,8 @@ func HasShort(flags []shell.Word, letters ...byte) bool {
 	return false
 }
 
-// HasLong reports whether one of the long options is given, with or without
-// a value. Like getopt it takes the beginning of a name for the name.
+// HasLong reports whether one of the long options is given, with or without a value. Like
+// getopt it accepts the beginning of a name as the name.
 func HasLong(flags []shell.Word, names ...string) bool {
 	for _, f := range flags {
 		for _, n := range names {
@@ -95,7 +95,7 @@ func CutWord(w shell.Word, n int) shell.Word {
 	return w
 }
 
-// SplitTarget divides operands into where they go and what goes there.
+// SplitTarget splits operands into where they go and what goes there.
 func SplitTarget(args, rest []shell.Word) (to shell.Word, sources []shell.Word, ok bool) {
 	for i, a := range args {
 		switch {

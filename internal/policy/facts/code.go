@@ -37,10 +37,10 @@ var changesFolder = []string{"chdir", "setwd", "set_current_dir", "Set-Location"
 // goesHome is a change to the home directory that names no folder.
 var goesHome = lazyregexp.New(`\bchdir\s*(?:\(\s*\))?\s*(?:[;}\n]|$)|\bcd\s*[;\n]`)
 
-// maxCodePaths bounds how many paths of one program are looked at.
+// maxCodePaths limits how many paths of one program are looked at.
 const maxCodePaths = 1024
 
-// maxCodeFolders bounds in how many folders its names are looked for.
+// maxCodeFolders limits in how many folders its names are looked for.
 const maxCodeFolders = 12
 
 // CodePaths returns the paths that the literals in a run's program text may name: as they are written, joined to each
@@ -51,8 +51,8 @@ func (x *Scope) CodePaths(r *shell.Run, text string) []string {
 	return append(joined, x.inFull(r, text, joined, literals)...)
 }
 
-// NamesInCode returns the full paths of what the literals in a run's program text name by themselves, where the run or
-// the text goes to another folder.
+// NamesInCode returns the full paths of what the literals in a run's program text name by
+// themselves, if the run or the text goes to another folder.
 func (x *Scope) NamesInCode(r *shell.Run, text string) []string {
 	if len(r.Dirs) == 0 && !containsOne(text, changesFolder) {
 		return nil

@@ -59,18 +59,17 @@ type Options struct {
 	// Skip reports whether a command line needn't be read, because no rule is about its content.
 	// Nil: every line is read.
 	Skip func(text string) bool
-	// Resolve follows links in an absolute path, as far as it exists; nil follows
-	// none.
+	// Resolve follows links in an absolute path, as far as it exists; nil follows none.
 	Resolve func(path string) string
 	// Disk reads the folders that patterns are about; nil: none is read.
 	Disk *Disk
 	// Several reports whether a file has several names, by hard links; nil: none has.
 	Several func(path string) bool
-	// Root is the folder that a call belongs to where it is in no project: that of its
+	// Root returns the folder that a call belongs to if it is in no project: that of its
 	// repository, "" for none. Nil: there is none.
 	Root func(cwd string) string
-	// Started is the folder that the call's session started in, for what a rule says
-	// of that one; "" for what it says of the call's own.
+	// Started is the folder that the call's session started in, for evaluating rules for that
+	// folder; "" for evaluating them for the call's own.
 	Started string
 	// StartUnknown says that it isn't known where the session started.
 	StartUnknown bool
@@ -363,7 +362,7 @@ func splitWords(out *Command, r *shell.Run, p *programs.Program) {
 		default:
 			out.flags = append(out.flags, Operand{Text: t, Dynamic: w.Dynamic, Pattern: w.Glob})
 			out.Flags = append(out.Flags, separateFlags(t)...)
-			// Options in front of the subcommand that take the next word.
+			// Options before the subcommand that take the next word.
 			if (len(out.operands) == 0 || len(out.operands) == 1 && sub.Second) &&
 				slices.Contains(sub.Values, t) {
 				i++
@@ -404,12 +403,12 @@ func separateFlags(t string) []string {
 	return list
 }
 
-// maxFlows bounds the flows of one call that are kept: of many files that go to many
-// places, no rule needs each pair. More is not known.
+// maxFlows limits how many flows of one call are kept: of many files that go to many places,
+// no rule needs each pair. Further ones aren't known.
 const maxFlows = 1000
 
-// longestPath is the longest path that the system takes. What a longer word leads to, as
-// a pattern of files or after cd shortened it, isn't known.
+// longestPath is the longest path that the system accepts. What a longer word leads to, as a
+// pattern of files or after cd shortened it, isn't known.
 const longestPath = 4096
 
 // addPath records one path of the call.
@@ -434,7 +433,7 @@ func (c *collector) addPath(scope *Scope, w shell.Word, r *shell.Run, access Acc
 			p.InProject, p.Elsewhere = IsUnder(linked, scope.Project), true
 		} else if linked, ok := scope.RealPath(p.Path, true); ok {
 			p.Real = linked
-			// The folder may be reached by a link itself; a link in it leads out.
+			// The folder itself may be reached by a link; a link in it leads out.
 			p.InProject = IsUnder(linked, c.realFolder(scope.Project))
 			p.Elsewhere = c.leadsElsewhere(scope, p.Path, linked)
 		}
@@ -484,8 +483,8 @@ func (c *collector) realFolder(folder string) string {
 	return c.Resolve(folder)
 }
 
-// leadsElsewhere reports whether a path leads to another place than its name says; that
-// the project, or the home directory, is reached by a link does not matter.
+// leadsElsewhere reports whether a path leads to another place than its name says; it doesn't
+// matter whether the project, or the home directory, is reached by a link.
 func (c *collector) leadsElsewhere(scope *Scope, named, linked string) bool {
 	for _, folder := range [...]string{scope.Project, scope.Home} {
 		if IsUnder(named, folder) && folder != "/" {

@@ -47,8 +47,7 @@ type Facts struct {
 	Unknown []Name `json:"unknown,omitempty" expr:"unknown"`
 
 	source Source
-	// setsVariables says that the call sets variables for what comes behind them
-	// (PATH=/x; ls).
+	// setsVariables says that the call sets variables for what comes after them (PATH=/x; ls).
 	setsVariables bool
 	// call, input, lines and resolve are for checks in Go.
 	call    Call
@@ -83,8 +82,7 @@ func (f *Facts) ScopeOf(line *Line, report *Report) *Scope {
 	return x
 }
 
-// SetsVariables reports whether the call sets variables that whatever it runs later
-// may see.
+// SetsVariables reports whether the call sets variables that anything it runs later may see.
 func (f *Facts) SetsVariables() bool { return f.setsVariables }
 
 // Source is the origin of facts, for rules in another program's syntax, which look at the
@@ -117,11 +115,11 @@ type MCP struct {
 // Command is one program that the call runs, wrappers taken off.
 type Command struct {
 	Program string `json:"program" expr:"program"` // base name; "" when it is not known
-	// Subcommand is the first word of a program that has such: push of git push.
+	// Subcommand is the first word of a program that has subcommands: push of git push.
 	Subcommand string   `json:"subcommand,omitempty" expr:"subcommand"`
 	Argv       []string `json:"argv" expr:"argv"`
-	// Flags are its options, clusters taken apart (-rf is -r and -f) and values cut
-	// off; Args what is neither an option nor the subcommand.
+	// Flags are its options, clusters split up (-rf is -r and -f) and values cut off; Args is what
+	// is neither an option nor the subcommand.
 	Flags    []string `json:"flags,omitempty" expr:"flags"`
 	Args     []string `json:"args,omitempty" expr:"args"`
 	Wrappers []string `json:"wrappers,omitempty" expr:"wrappers"` // sudo, env, sh -c …, outermost first
@@ -146,8 +144,8 @@ type Command struct {
 	// Effects lists what these words do by the program's description: deletes, disables, deploys,
 	// grants, publishes, opens, prints-secret, may-delete.
 	Effects []string `json:"effects,omitempty" expr:"effects"`
-	// Origin is where the text comes from that it takes for its program: network,
-	// decoder, download (a script this call saved), binary (anything else it saved).
+	// Origin is where the text it executes as its program comes from: network, decoder, download
+	// (a script this call saved), binary (anything else it saved).
 	Origin string `json:"origin,omitempty" expr:"origin"`
 	// Listed says that its arguments come from another command, as with xargs or $(…).
 	Listed bool `json:"listed,omitempty" expr:"listed"`
@@ -221,9 +219,9 @@ type Path struct {
 	Settings bool `json:"settings,omitempty" expr:"settings"`
 	Remote   bool `json:"remote,omitempty" expr:"remote"` // of another machine, below its home as far as is known
 	Command  int  `json:"command" expr:"command"`         // index of the command; -1 for a tool's own path
-	// Elsewhere says that Real is another place than the name says, even where the
-	// project or the home directory is reached by a link itself. Several says that the
-	// file has further names, by hard links.
+	// Elsewhere says that Real is another place than the name says, not just because the project
+	// or the home directory is itself reached by a link. Several says that the file has further
+	// names, by hard links.
 	Elsewhere bool `json:"elsewhere,omitempty" expr:"elsewhere"`
 	Several   bool `json:"several,omitempty" expr:"several"`
 
@@ -262,7 +260,7 @@ type Flow struct {
 
 // Git holds what git's files say about the folder the call happens in.
 type Git struct {
-	// Branch is "" outside of a repository, and where no branch is checked out.
+	// Branch is "" outside of a repository, and if no branch is checked out.
 	Branch string `json:"branch,omitempty" expr:"branch"`
 	Remote string `json:"remote,omitempty" expr:"remote"` // address of the branch's remote, else of origin
 	Dirty  bool   `json:"dirty,omitempty" expr:"dirty"`   // tracked files were changed
@@ -279,7 +277,7 @@ type Counts struct {
 	SameFailure int `json:"sameFailure,omitempty" expr:"sameFailure"`
 	// Alternating is how often the last two calls took turns.
 	Alternating int `json:"alternating,omitempty" expr:"alternating"`
-	// Polling says that the call only looks how something is.
+	// Polling says that the call only checks a status.
 	Polling bool `json:"polling,omitempty" expr:"polling"`
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// FolderOf returns the folder that a call happens in, with the home directory written out
-// where the call names it by a tilde or a variable.
+// FolderOf returns the folder that a call happens in, with the home directory written out if
+// the call names it by a tilde or a variable.
 func FolderOf(ev *event.Event, home string) string {
 	named := ev.Folder()
 	if home == "" {

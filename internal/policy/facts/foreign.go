@@ -13,8 +13,8 @@ import (
 // decoder is put before the name of a program that decodes.
 const decoder = "a decoder"
 
-// foreignOrigin says whether a run's output is foreign text: from the network, or out
-// of a decoder that hides what it says.
+// foreignOrigin returns whether a run's output is foreign text: from the network, or from a
+// decoder that hides what it says.
 func (x *Scope) foreignOrigin(r *shell.Run) string {
 	name := r.Name()
 	known := x.Script.Programs.Of(name)
@@ -45,7 +45,7 @@ func (x *Scope) originOf(span shell.Span) string {
 	return ""
 }
 
-// ForeignProgram is text from elsewhere that a run takes for its program.
+// ForeignProgram is text from elsewhere that a run executes as its program.
 type ForeignProgram struct {
 	Run    *shell.Run
 	Reason string
@@ -64,8 +64,8 @@ const (
 	Binary      Origin = "binary"
 )
 
-// ForeignPrograms returns the runs of a command that run text from the network, out of a
-// decoder that hides what it says, or from a file just downloaded.
+// ForeignPrograms returns the runs of a command that run text from the network, from a decoder
+// that hides what it says, or from a file just downloaded.
 func (x *Scope) ForeignPrograms() []ForeignProgram {
 	var out []ForeignProgram
 	for i := range x.Script.Runs {
@@ -115,8 +115,8 @@ func (x *Scope) editedPrograms() []ForeignProgram {
 	return out
 }
 
-// fetchedProgram returns where the text comes from that a run takes for its program, ""
-// when it is its own.
+// fetchedProgram returns where the text that a run executes as its program comes from, "" if
+// it is its own.
 func (x *Scope) fetchedProgram(r *shell.Run) string {
 	if len(r.Argv) == 0 {
 		return ""
@@ -180,7 +180,7 @@ func (x *Scope) fetchedProgram(r *shell.Run) string {
 	return ""
 }
 
-// runsLines reports whether a program that is no interpreter runs the lines it reads:
+// runsLines reports whether a program that isn't an interpreter runs the lines it reads:
 // awk '{system($0)}', parallel without a command, make -f -.
 func runsLines(r *shell.Run) bool {
 	args := r.Args()
@@ -215,7 +215,7 @@ func readsProgramFromStdin(r *shell.Run, isShell bool) bool {
 			return true
 		case t == "--" || t == "":
 		case t[0] == '-':
-			// Code behind -e in the same word; code in the next word ends the search there.
+			// Code after -e in the same word; code in the next word ends the search there.
 			if !isShell && t[1] != '-' && strings.Contains(t, "e") && r.Name() != "python3" {
 				return false
 			}
@@ -354,8 +354,8 @@ func (x *Scope) fetchedFolder(r *shell.Run) (string, bool) {
 var installNames = map[string]bool{"install": true, "setup": true, "bootstrap": true, "run": true, "init": true,
 	"start": true, "deploy": true, "configure-system": true}
 
-// runsFrom reports whether a run starts a script out of one of the folders, by its
-// path: everything in a scratch folder, elsewhere what installs.
+// runsFrom reports whether a run starts a script from one of the folders, by its path:
+// everything in a scratch folder, elsewhere what installs.
 func (x *Scope) runsFrom(r *shell.Run, folders []string) bool {
 	program := r.Argv[0]
 	if _, rest := SplitFlags(r.Args()); (shell.IsShell(r.Name()) || x.Script.Programs.Of(strings.TrimRight(r.Name(),
@@ -394,7 +394,7 @@ func wordTexts(words []shell.Word) []string {
 	return out
 }
 
-// DownloadedFiles names the files a curl or wget run leaves behind.
+// DownloadedFiles returns the names of the files a curl or wget run leaves behind.
 func DownloadedFiles(r *shell.Run) []string {
 	var out []string
 	args := r.Args()

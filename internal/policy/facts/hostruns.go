@@ -11,9 +11,9 @@ import (
 // scratch folder, so that no rule mistakes them for something else.
 const inContainer = "/tmp/in-a-container"
 
-// HostRuns returns the runs in containers as this machine sees them: where a bind
-// mount covers one of their paths, docker run -v /:/host … /host/home means
-// /home. Runs that touch no mount are left out.
+// HostRuns returns the runs in containers as this machine sees them: if a bind mount covers
+// one of their paths, docker run -v /:/host … /host/home means /home. Runs that touch no mount
+// are left out.
 func (x *Scope) HostRuns() []*shell.Run {
 	var out []*shell.Run
 	for i := range x.Script.Runs {

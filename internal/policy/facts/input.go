@@ -25,7 +25,7 @@ import (
 type InputPaths struct {
 	Reads  []string
 	Writes []string
-	// Unreadable says why the input could not be read, "" when it could.
+	// Unreadable says why the input could not be read, "" if it could.
 	Unreadable string
 }
 
@@ -37,8 +37,8 @@ const (
 	maxPath     = 4096 // bytes of a path
 )
 
-// ReadInput reads paths and commands out of the raw input where the agent's
-// dialect could name none. Other tools come with their paths and are left alone.
+// ReadInput reads paths and commands from the raw input if the agent's dialect could name
+// none. Other tools come with their paths and are left alone.
 func ReadInput(call *Call) InputPaths {
 	var out InputPaths
 	named := len(call.Reads)+len(call.Writes)+len(call.Commands) > 0
@@ -107,7 +107,7 @@ func readCommands(call *Call) {
 		}
 		return slices.Contains(call.Commands[:known], value) || r.takeText(key, value)
 	}
-	// An input that is no JSON is the decoder's to complain about.
+	// It is for the decoder to complain about input that isn't JSON.
 	_ = walkJSON(call.Input, throughTexts(take))
 	addListed(call)
 }
@@ -284,8 +284,8 @@ func walkJSON(data []byte, visit func(key, value string) bool) error {
 	return walkTokens(data, visit)
 }
 
-// isFlatObject says of most inputs what they are, {"command": "…"}: an object
-// without another object or list in it. Brackets inside a text make it false.
+// isFlatObject reports whether data is what most inputs are, {"command": "…"}: an object without
+// another object or list in it. Brackets inside a text make it false.
 func isFlatObject(data []byte) bool {
 	return len(data) > 0 && data[0] == '{' && bytes.IndexByte(data[1:], '{') < 0 && bytes.IndexByte(data, '[') < 0 &&
 		utf8.Valid(data)
@@ -377,7 +377,7 @@ func (r *inputReader) takeText(key, v string) bool {
 		if r.types {
 			v = typedLines(v)
 		}
-		// A new slice: the caller's must not grow under its feet.
+		// A new slice: the caller's must not be appended to.
 		r.call.Commands = append(r.call.Commands[:len(r.call.Commands):len(r.call.Commands)], v)
 	case r.namesPath(key), r.call.ToolKind != "search" && (isPathText(key, v) || r.writes && !contentKeys[key] && hiddenPath.MatchString(v)):
 		return r.addPath(v)
@@ -385,7 +385,7 @@ func (r *inputReader) takeText(key, v string) bool {
 	return true
 }
 
-// addPath notes a path; false says that there are too many.
+// addPath notes a path; it returns false if there are too many.
 func (r *inputReader) addPath(v string) bool {
 	if v == "" || len(v) > maxPath || strings.Contains(v, "\n") {
 		return true
@@ -414,7 +414,7 @@ func pathOfURI(v string) string {
 	return strings.TrimPrefix(v[len("file:"):], "//")
 }
 
-// maxFolders bounds how many folders the names in an input are joined to.
+// maxFolders limits how many folders the names in an input are joined to.
 const maxFolders = 16
 
 // addPieces adds the paths that an input names in pieces: folders in some members and names in others, of the same
@@ -529,8 +529,9 @@ func isShellCell(line string) bool {
 var notebookLine = lazyregexp.New(`^\s*(?:[\w.,\[\]'" ]+=\s*)?(?:(!!?|%%?(?:sx|system|bash|sh|script\s+\w+)\s)\s*(.+)|%(cd|pushd)\s+(.+)|` +
 	`%%(?:writefile|file)\s+(?:-a\s+)?(\S+)|%(?:save|logstart|notebook|history\s.*-f)\s+(?:-\S+\s+)*(\S+))`)
 
-// notebookShell says in shell what the lines of a notebook's cell do that are no Python: "!command", "%cd folder",
-// "%%writefile file". Code of the cell follows them, where there is a folder to follow them to.
+// notebookShell translates the lines of a notebook's cell that aren't Python into shell:
+// "!command", "%cd folder", "%%writefile file". Code of the cell follows them, if there is a
+// folder to follow them to.
 func notebookShell(cell string) string {
 	if !strings.ContainsAny(cell, "!%") {
 		return ""
@@ -589,8 +590,8 @@ var contentKeys = map[string]bool{
 	"code": true, "data": true, "body": true,
 }
 
-// WrittenText returns the text that a file tool writes, all pieces of it. known is
-// false when the input does not say, as with patches.
+// WrittenText returns the text that a file tool writes, all pieces of it. known is false if
+// the input doesn't have it, as with patches.
 func WrittenText(call *Call) (text string, known bool) {
 	if len(call.Input) == 0 || len(call.Input) > maxInput {
 		return "", false

@@ -16,7 +16,7 @@ func TalkingPrograms() []string {
 	return programs.With(func(p *programs.Program) bool { return p.Talks != nil })
 }
 
-// gatherHosts collects whom one command talks to.
+// gatherHosts collects the hosts that one command talks to.
 func (c *collector) gatherHosts(r *shell.Run, at int) {
 	for _, rd := range r.Redirects { // the shell itself talks
 		if host, ok := deviceHost(rd.Target.Text); ok {
@@ -277,8 +277,8 @@ func destinationOf(address string) Destination {
 	return d
 }
 
-// plainAddress writes a number that programs take for an address of IPv4 as one:
-// 2852039166, 0xa9fea9fe, 0251.0376.0251.0376, 127.1, ::ffff:1.2.3.4.
+// plainAddress rewrites a number that programs accept as an IPv4 address as one: 2852039166,
+// 0xa9fea9fe, 0251.0376.0251.0376, 127.1, ::ffff:1.2.3.4.
 func plainAddress(host string) string {
 	if a, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
 		if a.Is4In6() {
@@ -326,7 +326,7 @@ func copyHost(text string) (string, bool) {
 	return strings.ToLower(host), host != ""
 }
 
-// scopeOf says how far away a host is.
+// scopeOf returns how far away a host is.
 func scopeOf(host string) string {
 	name := strings.ToLower(strings.Trim(host, "[]"))
 	if name == "localhost" || strings.HasSuffix(name, ".localhost") {

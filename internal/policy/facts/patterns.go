@@ -18,7 +18,7 @@ const (
 
 // Disk reads the folders that the shell's patterns are about.
 type Disk struct {
-	// List returns at most so many names in a folder, in any order.
+	// List returns at most most names in a folder, in any order.
 	List func(folder string, most int) ([]fs.DirEntry, error)
 	// Exists reports whether something has this name.
 	Exists func(path string) bool
@@ -27,7 +27,7 @@ type Disk struct {
 // HasPattern reports whether a command line may hold a pattern of files.
 func HasPattern(line string) bool { return strings.ContainsAny(line, "*?[") }
 
-// unlistedFolders hold no files of anyone's, or make them when they are looked at.
+// unlistedFolders contain no files of users, or create them when they are looked at.
 var unlistedFolders = []string{"/proc", "/sys", "/dev", "/net", "/afs"}
 
 // expansion holds what the patterns of one command line match.
@@ -203,8 +203,8 @@ func (e *expansion) find(folder, pattern string) *matches {
 	return m
 }
 
-// walk adds what fits the parts of a pattern in a folder; below is that folder's own name
-// among the matches. link says that what it is called by is a link.
+// walk adds what matches the parts of a pattern in a folder; below is that folder's own name
+// among the matches. link says that its name is a link.
 func (e *expansion) walk(m *matches, root, below string, parts []string, link bool) {
 	at := path.Join(root, below)
 	switch {
@@ -338,7 +338,7 @@ func newNamePattern(text string, fold bool) namePattern {
 	return p
 }
 
-// classEnd returns how long the [...] is that a text begins with, 0 where it has no end.
+// classEnd returns the length of the [...] that a text begins with, 0 if it has no end.
 func classEnd(text string) int {
 	i := 1
 	if i < len(text) && (text[i] == '!' || text[i] == '^') {

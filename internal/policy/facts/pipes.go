@@ -2,7 +2,7 @@ package facts
 
 import "github.com/hookmux/hookmux/internal/policy/shell"
 
-// RunsIn returns the runs of a span, as far as there are any.
+// RunsIn returns the runs of a span, if there are any.
 func RunsIn(s *shell.Script, span shell.Span) []shell.Run {
 	from := min(span.Lo, len(s.Runs))
 	return s.Runs[from:max(from, min(span.Hi, len(s.Runs)))]

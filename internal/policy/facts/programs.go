@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// GitParts finds git's subcommand behind its global options.
+// GitParts returns git's subcommand, which follows its global options.
 func GitParts(r *shell.Run) (sub string, args []shell.Word) {
 	all := r.Args()
 	for i := 0; i < len(all); i++ {
@@ -29,8 +29,8 @@ func Extracts(r *shell.Run) bool {
 	return HasWord(r.Args(), "--extract", "--get") || tarExtracts(r.Args())
 }
 
-// ExtractDir returns where an archive is unpacked; ok is false when nothing is, or
-// when it is the directory the command starts in.
+// ExtractDir returns where an archive is unpacked; ok is false if nothing is, or if it is the
+// directory the command starts in.
 func ExtractDir(r *shell.Run) (dir shell.Word, ok bool) {
 	args := r.Args()
 	name := r.Name()
@@ -167,7 +167,7 @@ var FileDeletersInCode = []string{"unlink", "os.remove", "File.delete", "os.unli
 // ListersInCode are calls that find every file of a place.
 var ListersInCode = []string{"glob", "listdir", "walk", "iterdir", "readdir", "scandir", "Dir[", "Dir.each", "find("}
 
-// maxQuoted bounds how many string literals of a program are looked at.
+// maxQuoted limits how many string literals of a program are looked at.
 const maxQuoted = 256
 
 // QuotedIn returns the string literals of program text, and those in them.

@@ -27,9 +27,8 @@ type Machine struct {
 	// DaemonPID is the daemon's process number, 0 when it is not known: `kill 123` is
 	// then like any other kill.
 	DaemonPID int
-	// Resolve follows the symbolic links in an absolute path as far as it exists
-	// and returns the rest unchanged. It must be quick and must not fail; nil
-	// leaves every path as it is named.
+	// Resolve follows the symbolic links in an absolute path as far as it exists and returns the
+	// rest unchanged. It must be quick and must not fail; nil leaves every path as it is named.
 	Resolve func(path string) string
 	// Disk reads the folders that patterns are about; nil: none is read.
 	Disk *Disk
@@ -60,7 +59,7 @@ const maxFound = 16
 // Add adds one finding of the check of that name.
 func (f *Report) Add(check, where, reason string) { f.AddAsking(check, where, reason, false) }
 
-// AddAsking adds one that you may be asked about instead of a refusal.
+// AddAsking adds a finding that you may be asked about instead of it being denied.
 func (f *Report) AddAsking(check, where, reason string, ask bool) {
 	if len(f.List) >= maxFound {
 		return

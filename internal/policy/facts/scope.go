@@ -28,11 +28,11 @@ type Scope struct {
 	visit   int32               // the number of that walk
 }
 
-// MaxResolve bounds the questions one command may put to the file system.
+// MaxResolve limits how often one command may query the file system.
 const MaxResolve = 64
 
-// RealPath returns where p leads when links are followed; ok is false when that is no
-// other place. follow says whether the last part of p is followed, too.
+// RealPath returns where p leads when links are followed; ok is false if that is the same
+// place. follow says whether the last part of p is followed, too.
 func (x *Scope) RealPath(p string, follow bool) (string, bool) {
 	if real, ok := x.real[p]; ok {
 		to := real.named
@@ -202,8 +202,8 @@ func (x *Scope) ownProcess(t string) string {
 	return folder + "/" + rest
 }
 
-// enterLinks follows a link that this very command makes, as far as a path goes
-// through it: what is done to the link itself is not done to where it leads.
+// enterLinks follows a link that this very command makes, if a path goes through it: what is
+// done to the link itself isn't done to where it leads.
 func (x *Scope) enterLinks(t string, all bool) string {
 	for name, to := range x.madeLinks() {
 		if IsBelow(t, name) || all && t == name {
@@ -219,7 +219,7 @@ func (x *Scope) LinkTarget(name string) (string, bool) {
 	return to, ok
 }
 
-// maxLinks bounds the links of one command that are followed.
+// maxLinks limits how many links of one command are followed.
 const maxLinks = 64
 
 // madeLinks returns the links that this very command makes, by their names.
@@ -325,7 +325,7 @@ func (x *Scope) expandKnown(t string, tilde, dynamic bool) (string, bool) {
 	return t, !strings.ContainsAny(t, "$`") && !strings.Contains(t, "{}")
 }
 
-// replaceVar replaces $NAME where the name ends there: not $HOME in $HOMEBREW.
+// replaceVar replaces $NAME if the name ends there: not $HOME in $HOMEBREW.
 func replaceVar(t, name, value string) string {
 	for from := 0; ; {
 		i := strings.Index(t[from:], name)

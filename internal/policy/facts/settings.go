@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// ownNames is a line of the file of host names that is about this machine.
+// ownNames matches a line of the hosts file that is about this machine.
 var ownNames = lazyregexp.New(`^\s*((127\.[0-9.]+|::1|0\.0\.0\.0)\s+[A-Za-z0-9._ -]+|#.*)?$`)
 
 // takenOver finds settings that make later commands run something else: aliases of everyday

@@ -202,7 +202,7 @@ func callsUnknown(text string, known []string) bool {
 	return false
 }
 
-// cutOption takes the value off an option that is glued to it.
+// cutOption cuts the value off an option that it is joined to.
 func cutOption(word string, options ...string) (value string, ok bool) {
 	for _, o := range options {
 		if word == o {

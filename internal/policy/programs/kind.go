@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Kind names the sort of tool a program is, for guards that evaluate what it is given.
+// Kind is the kind of tool a program is, for guards that evaluate what it is given.
 type Kind string
 
 // Kinds of programs.

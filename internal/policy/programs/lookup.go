@@ -10,8 +10,8 @@ import (
 // IsShell reports whether a program of this base name runs shell text.
 func IsShell(name string) bool { return Is(name, Shell) }
 
-// StartsShell reports whether a program of this base name starts a shell where no
-// command is given.
+// StartsShell reports whether a program of this base name starts a shell if no command is
+// given.
 func StartsShell(name string) bool { return Is(name, StartsAShell) }
 
 // Renames reports whether other programs get another name by a program of this name.
@@ -20,8 +20,8 @@ func Renames(name string) bool { return Is(name, GivesNames) }
 // TakesStatements reports whether a program of this base name reads statements.
 func TakesStatements(name string) bool { return Is(name, Statements) }
 
-// Loader runs the program that is named behind its options, as the dynamic linker of
-// Linux does when it is called like a program.
+// Loader returns the prefix of a program that runs the program named after its options, as the
+// dynamic linker of Linux does when it is called like a program.
 func Loader() Prefix { return builtin().Loader }
 
 // IsLoader reports whether a program of this base name is a dynamic linker:
@@ -108,7 +108,7 @@ func TrimVersion(name string) string {
 }
 
 // ReaderOf returns what is known about a program that changes no file it is given. A program
-// that isn't one is taken for one that does.
+// that isn't listed as one is assumed to change files.
 func (t *Table) ReaderOf(name string) (Reader, bool) {
 	if r := t.Of(name).Reader; r != nil {
 		return *r, true
@@ -178,20 +178,18 @@ func (t *Table) MayRunWords(name string) bool {
 	return !p.Has(Shell) && (p.Own() || p.Prints == nil)
 }
 
-// TextOptions are options by which programs that are not known are given a command
-// line.
+// TextOptions returns options with which programs that aren't known are given a command line.
 func TextOptions() []string { return builtin().Any.Runs }
 
-// CommonReach are options by which any program that has them does more than it does by
-// itself; ElsewhereOptions have it talk to another machine than its addresses name.
+// CommonReach returns options that make any program that has them do more than it does by
+// itself; ElsewhereOptions make it talk to another machine than its addresses name.
 func CommonReach() []string { return builtin().Any.Reach }
 
 // ElsewhereOptions have a program talk to another machine than its addresses name, or
 // send more than a request.
 func ElsewhereOptions() []string { return builtin().Any.Elsewhere }
 
-// GitTakesValue reports whether an option in front of git's subcommand takes the next
-// word.
+// GitTakesValue reports whether an option before git's subcommand takes the next word.
 func GitTakesValue(option string) bool { return slices.Contains(Of("git").Subcommands.Values, option) }
 
 // TakesValue reports whether an option of awk has the next word as its value.
@@ -203,8 +201,8 @@ func TakesValue(option string) bool {
 	return false
 }
 
-// FullCommand returns the subcommand that a word means to a program which takes any
-// unambiguous beginning and other names; a word that means none stays as it is.
+// FullCommand returns the subcommand that a word means to a program which accepts any
+// unambiguous prefix and other names; a word that means none stays as it is.
 func (p *Program) FullCommand(word string) string {
 	if full, ok := p.Aliases[word]; ok {
 		return full

@@ -55,14 +55,13 @@ func Parse(name string, data []byte) ([]*Program, error) {
 	return f.Programs, nil
 }
 
-// addingTraits only have hookmux see more; ownTraits are those that a file of your own
-// may give.
+// addingTraits only make hookmux see more; ownTraits are those that your own files may use.
 const (
 	addingTraits = Fetches | Unpacks | Deletes | Recursive | RunsFiles | Sends | Editor
 	ownTraits    = addingTraits | NoFiles | TalksAnyway | Mentions | Poll | Plain
 )
 
-// usable says why an entry can't be one of your own: a field of it is only read of
+// usable returns why an entry can't be one of your own: it has a field that is only read for
 // built-in programs.
 func (p *Program) usable() error {
 	for name := range strings.FieldsSeq(p.Is) {
@@ -114,8 +113,8 @@ func traitsIn(traits Trait) []string {
 	return out
 }
 
-// OnlyAdds returns the part of an entry that can only have hookmux see more, whatever it says
-// about the program elsewhere; whole says that this is all of it.
+// OnlyAdds returns the part of an entry that can only make hookmux see more, whatever else it
+// says about the program; whole says that this is all of it.
 func (p *Program) OnlyAdds() (part *Program, whole bool) {
 	part = &Program{Names: p.Names, Kind: p.Kind, RunsOptions: p.RunsOptions, RunsWritten: p.RunsWritten, Does: p.Does, Files: p.Files,
 		traits: p.traits & addingTraits, source: p.source, adds: true}
@@ -157,9 +156,9 @@ func keptPrefix(p *Prefix) *Prefix {
 	return &kept
 }
 
-// NewTable lays entries over the built-in table, one after the other; nil where there
-// are none. Each adds to what is known about its programs; where an entry sets a field
-// that has one value only, that value is in force.
+// NewTable layers entries over the built-in table, one after the other; nil if there are none.
+// Each adds to what is known about its programs; if an entry sets a field that has one value
+// only, that value applies.
 func NewTable(lists ...[]*Program) *Table {
 	t := &Table{entries: map[string]*Program{}, base: Builtin()}
 	for _, p := range slices.Concat(lists...) {
@@ -259,7 +258,7 @@ func (p *Program) Phrase(effect Effect, args []string) (phrase string, found boo
 // HasEffects reports whether anything is known about the effects of p's subcommands.
 func (p *Program) HasEffects() bool { return len(p.Does) > 0 || p.guessed() }
 
-// phrases returns those of an effect. What a tool seems to delete is guessed where its
+// phrases returns those of an effect. What a tool seems to delete is guessed if its
 // description doesn't say what it deletes.
 func (p *Program) phrases(effect Effect) []phrase {
 	switch {
@@ -300,13 +299,13 @@ type givenWords struct {
 	options  []option
 }
 
-// operand is a word that is no option, and whether it may be the value of one.
+// operand is a word that isn't an option, and whether it may be the value of one.
 type operand struct {
 	text    string
 	isValue bool
 }
 
-// option is an option, with the value that is joined to it and the word behind it.
+// option is an option, with the value that is joined to it and the word after it.
 type option struct{ name, value, next string }
 
 func splitArgs(args []string) givenWords {
@@ -380,8 +379,8 @@ func (g givenWords) have(p *phrase, sure bool) bool {
 	return seen > 0 || p.wanted == 0 || !sure
 }
 
-// isVital reports whether a word names a service or a package that the machine or its
-// owner needs, or is a pattern that fits one.
+// isVital reports whether a word names a service or a package that the machine or its owner
+// needs, or is a pattern that matches one.
 func isVital(kind, word string) bool {
 	list, word := builtin().Vital.Packages, strings.Trim(word, "^$")
 	if kind == "@package" {

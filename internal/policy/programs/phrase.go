@@ -45,7 +45,7 @@ type wantedOption struct {
 	valued      bool
 }
 
-// wordPattern is a word in which * may be the start or the end.
+// wordPattern is a word that may begin or end with *.
 type wordPattern struct {
 	bare         string
 	starts, ends bool // a * is in front, or behind
@@ -96,7 +96,7 @@ func readPattern(text string) wordPattern {
 	return wordPattern{bare: strings.Trim(text, "*"), starts: strings.HasPrefix(text, "*"), ends: strings.HasSuffix(text, "*")}
 }
 
-// fits reports whether a word is one of those that the pattern means.
+// fits reports whether a word matches the pattern.
 func (p *wordPattern) fits(word string) bool {
 	switch {
 	case p.starts && p.ends:

@@ -27,12 +27,12 @@ type Program struct {
 	Names string `json:"names" yaml:"names"`
 	// Is lists traits, divided by blanks.
 	Is string `json:"is,omitempty" yaml:"is"`
-	// Kind names the sort of tool it is, for guards that evaluate what it is given.
+	// Kind is the kind of tool it is, for guards that evaluate what it is given.
 	Kind Kind `json:"kind,omitempty" yaml:"kind"`
 	// Images are container images that start the program.
 	Images []string `json:"images,omitempty" yaml:"images"`
-	// Runs says that it runs the command behind its own options, Verbs that it does
-	// behind one of its verbs.
+	// Runs says that it runs the command after its own options, Verbs that it does so after one of
+	// its verbs.
 	Runs  *Prefix           `json:"runs,omitempty" yaml:"runs"`
 	Verbs map[string]Prefix `json:"verbs,omitempty" yaml:"verbs"`
 	// Starts says that it opens a terminal, a session or a service with a command in it.
@@ -48,8 +48,8 @@ type Program struct {
 	LongValues []string `json:"longValues,omitempty" yaml:"longValues"`
 	// Subcommands says that its first operand names what it does.
 	Subcommands *Subcommands `json:"subcommands,omitempty" yaml:"subcommands"`
-	// Commands are its subcommands where any unambiguous beginning means one;
-	// Aliases are other names of them.
+	// Commands are its subcommands, if any unambiguous prefix means one; Aliases are other names
+	// of them.
 	Commands []string          `json:"commands,omitempty" yaml:"commands"`
 	Aliases  map[string]string `json:"aliases,omitempty" yaml:"aliases"`
 	Reader   *Reader           `json:"reader,omitempty" yaml:"reader"`
@@ -67,7 +67,7 @@ type Program struct {
 	Secrets []SecretOption `json:"secrets,omitempty" yaml:"secrets"`
 	// OptionsFrom is the variable whose words come before the program's own.
 	OptionsFrom string `json:"optionsFrom,omitempty" yaml:"optionsFrom"`
-	// Reach are options by which it does more than it does by itself.
+	// Reach are options that make it do more than it does by itself.
 	Reach  []string `json:"reach,omitempty" yaml:"reach"`
 	Claude *Claude  `json:"claude,omitempty" yaml:"claude"`
 
@@ -77,7 +77,7 @@ type Program struct {
 	adds   bool   // it must not take the place of what is known already
 }
 
-// Prefix describes a program that runs the command written behind its own options.
+// Prefix describes a program that runs the command written after its own options.
 type Prefix struct {
 	// Values are the short options that take a separate argument, Long the long ones.
 	Values string   `json:"values,omitempty" yaml:"values"`
@@ -88,7 +88,7 @@ type Prefix struct {
 	Joins   bool `json:"joins,omitempty" yaml:"joins"`     // the words are joined and given to a shell
 	Keep    bool `json:"keep,omitempty" yaml:"keep"`       // the wrapper is worth a run of its own, too
 	Contain bool `json:"contain,omitempty" yaml:"contain"` // the command runs in a container
-	// Need is the word in front of the command; several are divided by a blank.
+	// Need is the word before the command; several are separated by a blank.
 	Need string `json:"need,omitempty" yaml:"need"`
 	// Unskipped says that with options there is no positional argument before the
 	// command.
@@ -98,15 +98,14 @@ type Prefix struct {
 // Launcher describes a program that opens a terminal, a session or a service with a
 // command in it.
 type Launcher struct {
-	// Rest are options behind which every word belongs to the command, Text those whose
-	// value is a command line.
+	// Rest are options after which every word belongs to the command, Text those whose value is a
+	// command line.
 	Rest []string `json:"rest,omitempty" yaml:"rest"`
 	Text []string `json:"text,omitempty" yaml:"text"`
 	// Verbs come first among the operands, when there are any; what follows is
 	// then looked at.
 	Verbs []string `json:"verbs,omitempty" yaml:"verbs"`
-	// Types are verbs behind which the operands are typed into a terminal, or what
-	// is on standard input.
+	// Types are verbs that type the operands, or standard input, into a terminal.
 	Types []string `json:"types,omitempty" yaml:"types"`
 	// Operands says that the first operand starts the command; Skip is the number of operands
 	// before it. Values and Long list options that take a value, Pairs those that take two.
@@ -117,9 +116,9 @@ type Launcher struct {
 	Pairs    []string `json:"pairs,omitempty" yaml:"pairs"`
 	// Literals are options in whose value string literals are command lines.
 	Literals []string `json:"literals,omitempty" yaml:"literals"`
-	// Divided says that -- may be between the command and its own words.
+	// Divided says that there may be a -- between the command and its own words.
 	Divided bool `json:"divided,omitempty" yaml:"divided"`
-	// Backslashes says that they divide the folders of a path (cmd.exe).
+	// Backslashes says that they separate the folders of a path (cmd.exe).
 	Backslashes bool `json:"backslashes,omitempty" yaml:"backslashes"`
 	// Remote says that the command runs on another machine.
 	Remote bool `json:"remote,omitempty" yaml:"remote"`
@@ -127,10 +126,9 @@ type Launcher struct {
 
 // Subcommands describes a program whose first operand says what it does.
 type Subcommands struct {
-	// Values are the options in front of it that take the next word.
+	// Values are the options before it that take the next word.
 	Values []string `json:"values,omitempty" yaml:"values"`
-	// Second says that the second operand does as well, and that options may be
-	// between the two.
+	// Second says that the second operand does as well, and that options may be between the two.
 	Second bool `json:"second,omitempty" yaml:"second"`
 }
 
@@ -147,7 +145,7 @@ type Operands struct {
 	Skip   int    `json:"skip,omitempty" yaml:"skip"`     // leading operands that are no files
 }
 
-// Access says what a program does with its operands, where that is not reading alone.
+// Access describes what a program does with its operands, if it doesn't just read them.
 type Access struct {
 	Does   string `json:"does" yaml:"does"`               // read, write, delete or mode
 	Skip   int    `json:"skip,omitempty" yaml:"skip"`     // leading operands that are no files (chmod's mode)
@@ -206,7 +204,7 @@ type ClaudeWrapper struct {
 	Passed   bool   `json:"passed,omitempty" yaml:"passed"`     // only as far as allow rules do
 	Prefix   bool   `json:"prefix,omitempty" yaml:"prefix"`     // only rules that are prefixes, and no further
 	Stops    string `json:"stops,omitempty" yaml:"stops"`       // an expression: first words that they don't get past
-	// Flags are options that they take for ones without a value.
+	// Flags are options that the rules assume to have no value.
 	Flags []string `json:"flags,omitempty" yaml:"flags"`
 
 	stops *lazyregexp.Regexp
@@ -294,7 +292,7 @@ type file struct {
 		Services []string `json:"services" yaml:"services"`
 		Packages []string `json:"packages" yaml:"packages"`
 	} `json:"vital" yaml:"vital"`
-	// Ways are the programs of which the shell reader finds what they run in a way of its own.
+	// Ways are the programs for which the shell reader has its own way to find what they run.
 	Ways map[string]string `json:"ways" yaml:"ways"`
 	// Languages are the interpreters of files, by their ending or their whole name.
 	Languages map[string]string `json:"languages" yaml:"languages"`

@@ -100,8 +100,9 @@ func TmuxRunsOption(name string) bool {
 	return strings.HasPrefix(name, "command-alias")
 }
 
-// TmuxOptionTakesOver reports whether an option of tmux, also a shortened one, has every new pane run something, gives
-// commands another meaning, or lets programs ask the terminal behind tmux, whose answers are read as keys.
+// TmuxOptionTakesOver reports whether an option of tmux, also a shortened one, makes every new
+// pane run something, gives commands another meaning, or lets programs query the terminal
+// behind tmux, whose answers are read as keys.
 func TmuxOptionTakesOver(name string) bool {
 	if strings.Contains(name, "#") { // a format, which may say any name
 		return true

@@ -31,7 +31,7 @@ type evaluated struct {
 	undecidable []string
 }
 
-// ruleVerdict is the verdict that one rule or guard would have given.
+// ruleVerdict is the verdict that one rule or guard would have had.
 type ruleVerdict struct {
 	id      string
 	verdict rules.Verdict

@@ -28,7 +28,7 @@ func Evaluates(list []*rules.Rule, kind event.Kind) bool {
 	return kind.Guarded() || slices.ContainsFunc(list, func(r *rules.Rule) bool { return r.Hears(kind) })
 }
 
-// maxTurns is how many turns are followed at once; fewer than a tracker holds.
+// maxTurns is how many turns are followed at the same time; fewer than a tracker holds.
 const maxTurns = 128
 
 // orderedCounts counts as the daemon did. It knows the counts of a turn only if it saw its
@@ -42,8 +42,8 @@ type orderedCounts struct {
 
 type turnKey struct{ agent, session string }
 
-// observe applies a stored entry. It gives what happened before it, if that is known,
-// and its kind.
+// observe applies a stored entry. It returns what happened before it, if that is known, and
+// its kind.
 func (o *orderedCounts) observe(entry []byte) (before facts.Counts, known bool, kind event.Kind) {
 	call, err := readEntry(o.catalogue, entry)
 	if err != nil {

@@ -43,12 +43,12 @@ type Options struct {
 	StartOf func(agent, session string) (string, error)
 	// ProjectRules are rules that count in one project only; nil: there are none.
 	ProjectRules func(project string) []*rules.Rule
-	// Keep says whether a call is looked at at all, by the folder it is counted by; nil:
+	// Keep reports whether a call is looked at at all, given the folder it is counted under; nil:
 	// all are.
 	Keep func(ev *event.Event, group string) bool
 	// Progress is called now and then with the number of calls looked at.
 	Progress func(scanned int)
-	// Workers is how many look at once; 0: one for each processor.
+	// Workers is how many calls are looked at concurrently; 0: one for each processor.
 	Workers int
 }
 
@@ -63,9 +63,9 @@ const (
 	longestCall = 300
 )
 
-// Run replays stored calls and says what would have come of them. Each is an entry
-// of the journal as the daemon gives it out ([wire.Entry]), in JSON; it must stay as it
-// is until Run ends.
+// Run replays stored calls and reports what the verdicts would have been. Each is an entry of
+// the journal as the daemon returns it ([wire.Entry]), in JSON; it must stay as it is until
+// Run ends.
 func Run(entries iter.Seq2[[]byte, error], o Options) (*Report, error) {
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
@@ -99,7 +99,7 @@ func Run(entries iter.Seq2[[]byte, error], o Options) (*Report, error) {
 	return report, err
 }
 
-// withoutLog makes what only logs count.
+// withoutLog turns log-only modes into active ones.
 func withoutLog(states map[string]rules.Mode) map[string]rules.Mode {
 	switched := map[string]rules.Mode{}
 	for id, state := range states {
@@ -223,7 +223,7 @@ type worker struct {
 	err     error
 }
 
-// place is where a folder belongs.
+// place is what a folder belongs to.
 type place struct {
 	project string // whose rules count
 	group   string // by which its calls are counted

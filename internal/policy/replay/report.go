@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/rules"
 )
 
-// Report says what rules would have done.
+// Report describes what rules would have done.
 type Report struct {
 	Scanned int `json:"scanned"`
 	// Duplicates were reported twice, through another agent's file, and are counted once.
@@ -35,7 +35,7 @@ type Counts struct {
 	NotReplayable int `json:"notReplayable"`
 }
 
-// RuleCount says what one rule, or a rule of a guard, would have done.
+// RuleCount describes what one rule, or a rule of a guard, would have done.
 type RuleCount struct {
 	ID string `json:"id"`
 	// LogOnly is how many calls it would only have recorded.
@@ -44,7 +44,7 @@ type RuleCount struct {
 	Samples []Sample `json:"samples,omitempty"` // the newest of the calls that it hits
 }
 
-// GroupCount says what happened at one agent, or in one project.
+// GroupCount describes what happened at one agent, or in one project.
 type GroupCount struct {
 	Name    string `json:"name"`
 	Scanned int    `json:"scanned"`
@@ -151,7 +151,7 @@ func (r *Report) add(j evaluated, call recordedCall) {
 		g.scanned++
 	}
 	for _, c := range totals {
-		// What is refused for certain stays so, whatever the others would have said.
+		// What is certainly denied stays denied, whatever the others would have said.
 		if len(j.undecidable) > 0 && j.verdict != rules.Deny {
 			c.NotReplayable++
 			continue
