@@ -133,8 +133,8 @@ func (s *Store) Read(k Kept) (*Pack, error) {
 	return pack, nil
 }
 
-// Add keeps a pack, replacing one of the same name by its hash; "" replaces none. It rejects a
-// tag that was moved, and a pack with rules that are wrong.
+// Add keeps a pack, replacing the one of the same name that has the hash replaces; "" replaces
+// none. It rejects a tag that was moved, and a pack with rules that are wrong.
 func (s *Store) Add(pack *Pack, origin Origin, replaces string, now time.Time) (Kept, error) {
 	if _, err := pack.CheckRules(); err != nil {
 		return Kept{}, err

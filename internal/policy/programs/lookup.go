@@ -185,8 +185,8 @@ func TextOptions() []string { return builtin().Any.Runs }
 // itself; ElsewhereOptions make it talk to another machine than its addresses name.
 func CommonReach() []string { return builtin().Any.Reach }
 
-// ElsewhereOptions have a program talk to another machine than its addresses name, or
-// send more than a request.
+// ElsewhereOptions returns options that make a program talk to another machine than its
+// addresses name, or send more than a request.
 func ElsewhereOptions() []string { return builtin().Any.Elsewhere }
 
 // GitTakesValue reports whether an option before git's subcommand takes the next word.

@@ -40,8 +40,8 @@ func readItems(w *walker, s ArgumentSource, c inherited) []Word {
 	return items
 }
 
-// runXargs runs the command with the items it reads: all behind it, or one after
-// another in place of the placeholder.
+// runXargs runs the command with the items it reads: all after it, or one after another in place
+// of the placeholder.
 func runXargs(w *walker, name string, run Run, c inherited, hops int) bool {
 	args := run.Argv[1:]
 	source := readXargsOptions(args)
@@ -119,8 +119,7 @@ func asOneWord(item Word) string {
 	return quoted
 }
 
-// parallelItems returns the arguments of parallel: behind ":::", in files, or on
-// standard input.
+// parallelItems returns the arguments of parallel: after ":::", in files, or on standard input.
 func parallelItems(w *walker, args []Word, end int, c inherited) []Word {
 	source := readXargsOptions(args[:end])
 	source.ByLine = true

@@ -6,7 +6,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// CountBraces returns how many brace groups a word may hold.
+// CountBraces returns how many brace groups a word may have.
 func CountBraces(word *syntax.Word) int {
 	n := 0
 	for _, p := range word.Parts {

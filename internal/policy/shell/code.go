@@ -155,7 +155,7 @@ func withInput(run Run, c inherited) *Run {
 	return &run
 }
 
-// tryText parses text that may or may not be shell: an error says nothing.
+// tryText parses text that may or may not be shell: an error means nothing.
 func (w *walker) tryText(text string, c inherited) {
 	if c.depth >= maxDepth || w.nested+len(text) > maxNested {
 		w.out.Truncated = true

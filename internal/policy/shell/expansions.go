@@ -6,8 +6,8 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/programs"
 )
 
-// FieldEnd returns where the first word of an expanded value ends. Blanks inside an
-// expansion that is not known belong to it.
+// FieldEnd returns where the first word of an expanded value ends. Blanks inside an expansion
+// that isn't known belong to it.
 func FieldEnd(s, seps string, dynamic bool) int {
 	for i := 0; i < len(s); i++ {
 		switch {
@@ -55,7 +55,7 @@ func expansionLength(s string) int {
 	return max(n, min(2, len(s)))
 }
 
-// WithoutUnknown takes every expansion that may be empty out of s.
+// WithoutUnknown removes every expansion that may be empty from s.
 func WithoutUnknown(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

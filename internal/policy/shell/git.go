@@ -82,7 +82,7 @@ func walkGitConfig(w *walker, run Run, args []Word, c inherited, hops int) {
 	}
 }
 
-// gitSetting is a setting that a command line gives git, and what follows it there.
+// gitSetting is a setting given to git on a command line, and what follows it there.
 type gitSetting struct {
 	key, value string
 	args       []Word // behind the setting; none where the setting is only stored

@@ -35,7 +35,7 @@ func (r *Run) OnHost(w Word) (Word, bool) {
 	return out, true
 }
 
-// rootMount returns what chroot makes of a directory: the root.
+// rootMount returns the mount that chroot makes of a directory: the root.
 func rootMount(root Word, c inherited) Mount {
 	outside := Run{Mounts: c.mounts}
 	if host, ok := outside.OnHost(root); ok {

@@ -7,7 +7,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/programs"
 )
 
-// rememberProgram notes that a run gives a program another name: cp /bin/rm x,
+// rememberProgram notes that a run gives another name to a program: cp /bin/rm x,
 // ln -s "$(command -v rm)" x, hash -p /bin/rm x.
 func rememberProgram(w *walker, name string, run Run) {
 	args := run.Argv[1:]
@@ -61,8 +61,8 @@ func walkPackageScript(w *walker, name string, run Run, c inherited) {
 	}
 }
 
-// withKnownInput adds what is piped into a run, and the files of substituted processes
-// that it is given, to its input.
+// withKnownInput adds to a run's input what is piped into it, and the files of substituted
+// processes that it is given.
 func withKnownInput(w *walker, run Run, c inherited) inherited {
 	if c.hasInput {
 		return c

@@ -88,8 +88,8 @@ func (o *outputs) outputOf(i, depth int) (string, bool) {
 	return o.changedOutput(r, depth)
 }
 
-// changedOutput returns what a filter makes of the text it reads, or what a small program
-// of another language prints.
+// changedOutput returns the text that a filter makes of what it reads, or that a small program of
+// another language prints.
 func (o *outputs) changedOutput(r *Run, depth int) (string, bool) {
 	name := r.Name()
 	if foreign.IsFilter(name) {

@@ -228,8 +228,8 @@ func literalNumber(e syntax.ArithmExpr) (int, bool) {
 	return n, err == nil
 }
 
-// maxEvaluated bounds what all operators such as ${x//a/b} of a script may cost: the
-// length of a value times that of the operator.
+// maxEvaluated limits what all operators such as ${x//a/b} of a script may cost: the length of
+// a value times that of the operator.
 const maxEvaluated = 1 << 18
 
 // evaluateParameter works out ${x#…}, ${x/…/…}, ${x:…} and their like when the value of x

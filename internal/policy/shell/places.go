@@ -38,8 +38,8 @@ func MarkPlaces(text string, tilde bool) string {
 	return text
 }
 
-// UnmarkPlaces writes the runes as folders again; ok is false where only a part of
-// one is left that has no name.
+// UnmarkPlaces turns the runes back into folders; ok is false if only a part of one is left,
+// which has no name.
 func UnmarkPlaces(text string) (string, bool) {
 	for name, runes := range placeRunes {
 		text = strings.ReplaceAll(text, "/"+string(runes[0])+"/"+string(runes[1]), "$"+name)

@@ -151,7 +151,7 @@ func copyTargets(name string, args []Word) []string {
 	return nil
 }
 
-// movedFile returns the file that cp, mv or ln gives another name, and that name; "" for
+// movedFile returns the file to which cp, mv or ln gives another name, and that name; "" for
 // anything else.
 func movedFile(name string, args []Word) (from, to string) {
 	switch name {

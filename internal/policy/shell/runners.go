@@ -25,8 +25,8 @@ func startsFollowed(text string) bool {
 	return more && rest != "" && programs.IsFollowed(baseName(first))
 }
 
-// entersFirstProcess reports whether nsenter goes to the first process, which is the
-// machine's own where a container sees its processes.
+// entersFirstProcess reports whether nsenter enters the first process, which is the machine's own
+// if a container sees its processes.
 func entersFirstProcess(args []Word) bool {
 	for i, a := range args {
 		if value, ok := optionValue(args, i, "-t"); ok && value == "1" || a.Text == "-t1" {
@@ -60,7 +60,7 @@ func indexOfAny(args []Word, list string) int {
 	return -1
 }
 
-// withoutVersion returns a program's name as a package runner is given it: npm of npm@10,
+// withoutVersion returns a program's name from what a package runner is given: npm of npm@10,
 // cli of @acme/cli@latest.
 func withoutVersion(word Word) Word {
 	text := word.Text

@@ -1,15 +1,14 @@
 // Package shell answers one question: what does this command line really run?
 //
-// It parses shell text with mvdan.cc/sh and then looks through everything that
-// hides a program from a text match: sudo, env, sh -c, eval, xargs, find -exec,
-// ssh, command substitutions, heredocs fed to a shell, quoting tricks, literal
-// variables, function calls. The answer is a flat list of runs, one for every
-// simple command that can be reached.
+// It parses shell text with mvdan.cc/sh and then looks through everything that hides a program
+// from a text match: sudo, env, sh -c, eval, xargs, find -exec, ssh, command substitutions,
+// heredocs fed to a shell, quoting tricks, literal variables, function calls. The answer is a
+// flat list of runs, one for every simple command that can be reached.
 //
-// Contract: Parse is pure, never panics and is bounded. Text that is too
-// long is not parsed at all (TooLong); text that no shell dialect accepts carries Err;
-// where a budget ran out Truncated is set and Runs holds what was found so far.
-// A caller that guards something must treat these three as "not fully read".
+// Contract: Parse is pure, never panics and is bounded. Text that is too long isn't parsed at
+// all (TooLong); text that no shell dialect accepts has Err set; if a budget ran out, Truncated
+// is set and Runs holds what was found so far. A caller that guards something must treat these
+// three as "not fully read".
 package shell
 
 import (
@@ -67,7 +66,7 @@ func (r Redirect) Writes() bool {
 // Reads reports whether the redirection opens its target for reading.
 func (r Redirect) Reads() bool { return r.Op == "<" || r.Op == "<>" }
 
-// Assign is a NAME=value in front of a command, or on its own.
+// Assign is a NAME=value before a command, or by itself.
 type Assign struct {
 	Name  string
 	Value Word
@@ -95,8 +94,8 @@ type Run struct {
 	// is known.
 	Output    string
 	HasOutput bool
-	// File is the program that an interpreter is given as a file, when this very
-	// command wrote that file.
+	// File is the program that an interpreter is given as a file, if this very command wrote that
+	// file.
 	File    string
 	HasFile bool
 	// Sink names the command whose arguments take this run's output when that
@@ -114,8 +113,7 @@ func (r *Run) Name() string {
 }
 
 // OnlyChecks reports whether a shell reads its program without running it: bash -n. An
-// interactive one runs it all the same; without a script, in a terminal of its own, it may
-// be one.
+// interactive one runs it anyway; without a script, in its own terminal, it may be interactive.
 func (r *Run) OnlyChecks() bool {
 	checks := false
 	for _, a := range r.Args() {
@@ -150,7 +148,7 @@ func (r *Run) String() string { return r.text(math.MaxInt) }
 // Head is String, cut to what a message shows: a command of many words is found many times.
 func (r *Run) Head() string { return r.text(1 << 10) }
 
-// text stops at the first word behind so many bytes.
+// text stops at the first word after limit bytes.
 func (r *Run) text(limit int) string {
 	var b strings.Builder
 	for _, a := range r.Assigns {
@@ -188,7 +186,7 @@ func (s *Script) Readable() bool { return s.Err == nil && !s.TooLong && !s.Trunc
 // IsShell reports whether a program of this base name runs shell text.
 func IsShell(name string) bool { return programs.IsShell(name) }
 
-// TooDeep reports whether brackets in the text are nested beyond the bounds.
+// TooDeep reports whether brackets in the text are nested too deeply.
 func (s *Script) TooDeep() bool { return errors.Is(s.Err, errNesting) }
 
 var errNesting = errors.New("brackets are nested too deeply")
@@ -246,8 +244,8 @@ var (
 	zshParsers  = sync.Pool{New: func() any { return syntax.NewParser(syntax.Variant(syntax.LangZsh)) }}
 )
 
-// parseText parses src as bash, then as zsh. With an error it still gives the
-// statements in front of it: a shell runs them before it comes to the mistake.
+// parseText parses src as bash, then as zsh. Even with an error it returns the statements before
+// it: a shell runs them before it gets to the mistake.
 func parseText(src string) (*syntax.File, error) {
 	if foreign.NestedBeyond(src, maxNesting) {
 		return nil, errNesting
@@ -281,8 +279,8 @@ func parseWith(pool *sync.Pool, src string) (*syntax.File, error) {
 	return f, err
 }
 
-// parseStart gives the statements of src in front of the line with the first
-// mistake: a shell reads and runs line by line.
+// parseStart returns the statements of src before the line with the first mistake: a shell
+// reads and runs line by line.
 func parseStart(src string) *syntax.File {
 	file := &syntax.File{}
 	var mistake error

@@ -40,7 +40,7 @@ func Simple(src string) ([]string, bool) {
 	return words, true
 }
 
-// isLiteral reports whether a word holds nothing but characters and quotes.
+// isLiteral reports whether a word has nothing but characters and quotes.
 func isLiteral(w *syntax.Word) bool {
 	plain := true
 	syntax.Walk(w, func(node syntax.Node) bool {

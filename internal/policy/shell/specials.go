@@ -9,8 +9,8 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell/foreign"
 )
 
-// special resolves one program with rules of its own. It reports whether the
-// run was fully handled; false lets the caller record it as it is.
+// special resolves one program that has its own rules. It reports whether the run was fully
+// handled; false makes the caller record it as it is.
 type special func(w *walker, name string, run Run, c inherited, hops int) bool
 
 var (
@@ -18,9 +18,8 @@ var (
 	specials    map[string]special
 )
 
-// specialTable returns the ways of programs.yaml, by their names. It's made on
-// first use: its entries lead back to resolve, which reads it, and Go refuses that circle in a
-// package variable.
+// specialTable returns the ways of programs.yaml, by their names. It's made on first use: its
+// entries lead back to resolve, which reads it, and Go rejects that cycle in a package variable.
 func specialTable() map[string]special {
 	return map[string]special{
 		"account-or-text":   runUser,

@@ -7,7 +7,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell/foreign"
 )
 
-// Programs that have a language of their own with a way out to the shell.
+// Programs with their own language that has a way to run shell commands.
 
 // makeText reads the rules that make -f - takes from stdin, and those in a file that
 // this very command wrote; the recipes are shell.
@@ -68,8 +68,8 @@ func makeText(w *walker, name string, run Run, c inherited, _ int) bool {
 	return true
 }
 
-// walkMakeArguments follows what arguments have make run: SHELL=program with
-// .SHELLFLAGS=given, --eval=text, values of variables, $(shell text).
+// walkMakeArguments follows what arguments make make run: SHELL=program with .SHELLFLAGS=given,
+// --eval=text, values of variables, $(shell text).
 func walkMakeArguments(w *walker, args []Word, c inherited) {
 	program, flags := "", ""
 	for i, a := range args {
@@ -189,8 +189,7 @@ func typedCommands(w *walker, name string, run Run, c inherited, _ int) bool {
 	return true
 }
 
-// tclText reads what expect and tclsh run behind spawn and exec, and the strings that
-// send types.
+// tclText reads what expect and tclsh run with spawn and exec, and the strings that send types.
 func tclText(w *walker, name string, run Run, c inherited, _ int) bool {
 	w.recordRun(run, c)
 	text, ok := withInput(run, c).Code()

@@ -41,7 +41,7 @@ func (v *variables) bindingOf(name string) binding {
 	return b
 }
 
-// restore gives variables back what they held, the last change first.
+// restore restores the previous values of variables, the last change first.
 func (v *variables) restore(list []binding) {
 	for _, b := range slices.Backward(list) {
 		v.forget(b.name)
@@ -84,7 +84,7 @@ func (v *variables) target(name string) string {
 // maxRefs limits chains of names that refer to names.
 const maxRefs = 8
 
-// maxList bounds the elements of a list that are remembered.
+// maxList limits how many elements of a list are remembered.
 const maxList = 64
 
 // lookupVariable returns the value of a variable: that of an array is its first element.
@@ -285,8 +285,8 @@ func (w *walker) callFunction(fn *function, argv []Word, c inherited) {
 	fn.words = around
 }
 
-// withLocals runs f, the body of a function, and gives the variables that are local to it
-// back what they held.
+// withLocals runs f, the body of a function, and then restores the variables that are local to
+// it.
 func (w *walker) withLocals(f func()) {
 	outer := w.locals
 	w.locals = nil
@@ -313,8 +313,8 @@ func (w *walker) readAssign(a *syntax.Assign, c inherited) (Assign, bool) {
 	return Assign{Name: a.Name.Value, Value: v}, true
 }
 
-// readArray remembers name=(…) and name+=(…). Elements with a key of their own
-// are remembered one by one.
+// readArray remembers name=(…) and name+=(…). Elements that have a key are remembered one by
+// one.
 func (w *walker) readArray(a *syntax.Assign, c inherited) {
 	name := a.Name.Value
 	var all []Word
@@ -355,7 +355,7 @@ func literalIndex(index syntax.ArithmExpr) (string, bool) {
 	return lit, lit != ""
 }
 
-// keepAssign remembers what an assignment that lasts gives its variable.
+// keepAssign remembers the value of an assignment that lasts.
 func (w *walker) keepAssign(a *syntax.Assign, as Assign) {
 	name := as.Name
 	if key, ok := literalIndex(a.Index); ok && a.Index != nil {
@@ -376,8 +376,8 @@ func (w *walker) keepAssign(a *syntax.Assign, as Assign) {
 	w.vars.setValue(name, as.Value)
 }
 
-// walkDeclaration handles export, declare, local, readonly: assignments, and a
-// run of its own so that `export HOOKMUX_X=1` can be seen.
+// walkDeclaration handles export, declare, local, readonly: assignments, and a separate run so
+// that `export HOOKMUX_X=1` can be seen.
 func (w *walker) walkDeclaration(d *syntax.DeclClause, c inherited) {
 	run := Run{Argv: []Word{{Text: d.Variant.Value, Bare: d.Variant.Value}}}
 	in := c
@@ -415,7 +415,7 @@ func (w *walker) walkDeclaration(d *syntax.DeclClause, c inherited) {
 	walkCommandVariables(w, run.Assigns, c)
 }
 
-// assignFor sets the variables of one command, and gives what takes that back.
+// assignFor sets the variables of one command, and returns a function that undoes that.
 func (v *variables) assignFor(assigns []Assign) (restore func()) {
 	saved := map[string]Word{}
 	for _, as := range assigns {

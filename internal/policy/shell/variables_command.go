@@ -6,8 +6,8 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/programs"
 )
 
-// walkCommandVariables reads the values of variables that some program will run
-// as a command, such as GIT_SSH_COMMAND.
+// walkCommandVariables reads the values of variables that some program will run as a command,
+// such as GIT_SSH_COMMAND.
 func walkCommandVariables(w *walker, assigns []Assign, c inherited) {
 	c = c.startedBy("")
 	for _, a := range assigns {

@@ -29,7 +29,7 @@ func (c inherited) withVia(via string) inherited {
 	return c
 }
 
-// startedBy returns what a command inherits that another program starts on its own:
+// startedBy returns what is inherited by a command that another program starts by itself:
 // neither its input nor its redirections.
 func (c inherited) startedBy(via string) inherited {
 	if via != "" {
@@ -62,7 +62,7 @@ type walker struct {
 	aliases map[string][]Word
 	locals  []binding         // what variables held that are local to the function around
 	streams map[string]stream // what exec opened descriptors to
-	// inWritten says that a file is walked which this script wrote.
+	// inWritten says that a file which this script wrote is being walked.
 	inWritten bool
 }
 
@@ -341,8 +341,8 @@ func (w *walker) readRedirect(r *syntax.Redirect, c inherited) inherited {
 	return c
 }
 
-// readHeredoc returns the body. A quoted delimiter makes it plain data; the parser
-// then gives one literal without escapes.
+// readHeredoc returns the body. A quoted delimiter makes it plain data; the parser then returns
+// one literal without escapes.
 func (w *walker) readHeredoc(r *syntax.Redirect, c inherited) Word {
 	if r.Hdoc == nil {
 		return Word{}

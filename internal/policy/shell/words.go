@@ -13,13 +13,13 @@ type Word struct {
 	// Bare is Text with every expansion that may be empty taken as empty. That is what makes
 	// `rm -rf "$DIR/"` visible as a delete of "/".
 	Bare string
-	// Dynamic says Text holds something only the running shell knows.
+	// Dynamic says that Text contains something only the running shell knows.
 	Dynamic bool
-	// Glob says Text holds an unquoted pattern character.
+	// Glob says that Text contains an unquoted pattern character.
 	Glob bool
-	// Unlisted says that more names of files fit the pattern than were looked at.
+	// Unlisted says that more names of files match the pattern than were looked at.
 	Unlisted bool
-	// Tilde says Text starts with an unquoted "~" that the shell expands.
+	// Tilde says that Text starts with an unquoted "~" that the shell expands.
 	Tilde bool
 	// Vars names the variables whose value becomes part of the word.
 	Vars []string

@@ -55,8 +55,8 @@ func cutWord(w Word, n int) Word {
 	return w
 }
 
-// appendVolume takes host:inside[:options]. A host part without a slash is the
-// name of a volume, which is no place on this machine.
+// appendVolume reads host:inside[:options]. A host part without a slash is the name of a volume,
+// which isn't a place on this machine.
 func appendVolume(list []Mount, w Word) []Mount {
 	host, rest, ok := strings.Cut(w.Text, ":")
 	if !ok || !strings.ContainsAny(host, "/~.$") {
@@ -96,5 +96,5 @@ func appendBind(list []Mount, w Word, host, inside string) []Mount {
 	return append(list[:len(list):len(list)], Mount{Host: h, Inside: strings.TrimRight(inside, "/")})
 }
 
-// maxMounts bounds the mounts of one container that are remembered.
+// maxMounts limits how many mounts of one container are remembered.
 const maxMounts = 64

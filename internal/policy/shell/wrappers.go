@@ -9,8 +9,8 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell/foreign"
 )
 
-// resolveRun takes wrappers off run until a program that does the work remains,
-// and records it. hops bounds `sudo sudo sudo …`.
+// resolveRun removes wrappers from run until a program that does the work remains, and records
+// it. hops limits `sudo sudo sudo …`.
 func (w *walker) resolveRun(run Run, c inherited, hops int) {
 	if len(run.Argv) == 0 || hops > maxDepth || !w.takeStep() {
 		w.out.Truncated = w.out.Truncated || hops > maxDepth
@@ -102,8 +102,8 @@ func (w *walker) resolveRun(run Run, c inherited, hops int) {
 	}
 }
 
-// skipsFunctions reports whether what follows is a program even where a function has its
-// name: behind command, and behind any other program.
+// skipsFunctions reports whether what follows is a program even if a function has its name:
+// after command, and after any other program.
 func skipsFunctions(c inherited) bool {
 	if len(c.via) == 0 {
 		return false
@@ -126,7 +126,7 @@ func withOptions(w *walker, run Run, variable string) []Word {
 	return slices.Concat(run.Argv[:1], quotedWords(value.Text), run.Argv[1:])
 }
 
-// prefixOf returns how a program finds the command behind its own options.
+// prefixOf returns how a program finds the command after its own options.
 func prefixOf(w *walker, name string) programs.Prefix {
 	if p := w.out.Programs.Of(name).Runs; p != nil {
 		return *p
@@ -224,7 +224,7 @@ func (w *walker) stripPrefix(name string, p programs.Prefix, run Run, args []Wor
 	return true
 }
 
-// hasPrefixed reports whether a word begins so.
+// hasPrefixed reports whether a word begins with prefix.
 func hasPrefixed(args []Word, prefix string) bool {
 	return slices.ContainsFunc(args, func(a Word) bool { return strings.HasPrefix(a.Text, prefix) })
 }
@@ -270,7 +270,7 @@ func (w *walker) walkShell(name string, run Run, c inherited) {
 		if long || (!strings.ContainsRune(t, 'c') && t != "--command") {
 			continue
 		}
-		// The text is the first word behind the options.
+		// The text is the first word after the options.
 		j := i + 1
 		for j < len(args) && len(args[j].Text) > 1 && (args[j].Text[0] == '-' || args[j].Text[0] == '+') {
 			if args[j].Text == "-o" {
@@ -304,8 +304,8 @@ func (w *walker) walkShell(name string, run Run, c inherited) {
 	}
 }
 
-// startsWithFile reports whether a shell is given a start file of its own, or one that
-// another command prints: BASH_ENV=/tmp/x, BASH_ENV=<(…), --rcfile <(…).
+// startsWithFile reports whether a shell is given a custom start file, or one that another
+// command prints: BASH_ENV=/tmp/x, BASH_ENV=<(…), --rcfile <(…).
 func startsWithFile(run Run) bool {
 	for _, a := range run.Assigns {
 		if programs.NamesStartFile(a.Name) && (!a.Value.From.Empty() || strings.HasPrefix(a.Value.Text, "/")) {

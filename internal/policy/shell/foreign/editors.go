@@ -6,8 +6,8 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
-// What editors do to files without a shell, said in shell: the guards of files
-// then need not know an editor's language.
+// What editors do to files without a shell, translated into shell: the guards of files then
+// need not know an editor's language.
 
 var (
 	vimDelete = lazyregexp.New(`\bdelete\(\s*(?:expand\()?\s*['"]([^'"]+)['"]`)
@@ -23,8 +23,8 @@ var (
 	tclDelete  = lazyregexp.New(`\bfile\s+delete\s+((?:-\w+\s+)*)([^\n;\]}]+)`)
 )
 
-// VimFolder returns a shell command that goes where a command line of Vim goes, with what leads on to the next; "" if it
-// stays.
+// VimFolder returns a shell command that goes where a command line of Vim goes, with the
+// connector to the next command; "" if it stays.
 func VimFolder(text string) string {
 	return goTo(vimFolder.FindStringSubmatch(strings.TrimLeft(text, ": ")))
 }
@@ -114,7 +114,7 @@ func TclFiles(text string, most int) []string {
 
 var kakouneShell = lazyregexp.New(`%sh\{([^}]*)\}`)
 
-// KakouneCalls returns the commands in %sh{…}, at most so many.
+// KakouneCalls returns the commands in %sh{…}, at most most of them.
 func KakouneCalls(text string, most int) []string {
 	var out []string
 	for _, m := range kakouneShell.FindAllStringSubmatch(text, most) {
@@ -125,8 +125,8 @@ func KakouneCalls(text string, most int) []string {
 
 var vimCode = lazyregexp.New(`^(py|py3|python|python3|pyx|pythonx|perl|ruby|lua)\s+(.+)`)
 
-// VimCode returns the program text of another language that a command line of Vim runs,
-// with an interpreter that takes it behind -c.
+// VimCode returns the program text of another language that a command line of Vim runs, with an
+// interpreter that takes it after -c.
 func VimCode(text string) (program, code string) {
 	m := vimCode.FindStringSubmatch(text)
 	if m == nil {

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// maxText bounds the text that a filter makes.
+// maxText limits the text that a filter makes.
 const maxText = 256 << 10
 
-// filter makes of the text on standard input what the program prints.
+// filter returns what the program prints for the text on standard input.
 type filter func(args []string, text string) (string, bool)
 
 var table = map[string]filter{
@@ -36,8 +36,8 @@ func IsFilter(name string) bool {
 	return ok
 }
 
-// FilterOutput returns what the program prints for the text on its standard input, ok
-// where that follows from its arguments.
+// FilterOutput returns what the program prints for the text on its standard input; ok is true
+// if that follows from its arguments.
 func FilterOutput(name string, args []string, text string) (string, bool) {
 	f, ok := table[name]
 	if !ok || len(text) > maxText {
@@ -48,7 +48,7 @@ func FilterOutput(name string, args []string, text string) (string, bool) {
 
 func unchangedText(_ []string, text string) (string, bool) { return text, true }
 
-// decodeWith returns a filter that decodes where an option asks for it.
+// decodeWith returns a filter that decodes if an option asks for it.
 func decodeWith(decode func(string) (string, bool)) filter {
 	return func(args []string, text string) (string, bool) {
 		for _, a := range args {

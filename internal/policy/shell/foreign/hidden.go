@@ -12,7 +12,7 @@ import (
 )
 
 // HiddenTexts returns the texts that program text spells in another way: in base64, in
-// hexadecimal digits, as numbers of characters, backwards. at most so many.
+// hexadecimal digits, as numbers of characters, backwards; at most most of them.
 func HiddenTexts(code string, most int) []string {
 	var out []string
 	add := func(text string) {
@@ -117,7 +117,7 @@ func PrintedText(code string, most int) (string, bool) {
 
 var awkPipe = lazyregexp.New(`\|&?\s*"((?:[^"\\]|\\.)*)"`)
 
-// AwkPipes returns the commands that awk's print writes to, at most so many.
+// AwkPipes returns the commands that awk's print writes to, at most most of them.
 func AwkPipes(code string, most int) []string {
 	var out []string
 	for _, m := range awkPipe.FindAllStringSubmatch(code, most) {
@@ -136,7 +136,7 @@ func HasAny(text string, list []string) bool {
 	return false
 }
 
-// The home directory as programs write it, in a string and behind one.
+// The home directory as programs write it, in a string and after one.
 const homeNames = `os\.environ\[\\?["']HOME\\?["']\]|os\.environ\.get\(\\?["']HOME\\?["']\)|process\.env\.HOME|` +
 	`ENVIRON\["HOME"\]|ENV\[["']HOME["']\]|\$ENV\{HOME\}|` +
 	`os\.path\.expanduser\(["']~["']\)|Dir\.home|Path\.home\(\)|` +
@@ -152,7 +152,7 @@ var (
 	awkNamePipe = lazyregexp.New(`\|&?\s*[A-Za-z_]\w*\s*[;})]`)
 )
 
-// PipesToName reports whether awk's code gives text to a command in a variable.
+// PipesToName reports whether awk's code pipes text to a command in a variable.
 func PipesToName(code string) bool { return awkNamePipe.MatchString(code) }
 
 var denoArgs = lazyregexp.New(`\{\s*args:\s*`)

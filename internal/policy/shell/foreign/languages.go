@@ -6,7 +6,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
-// MakeCalls returns the texts of $(shell text), at most so many.
+// MakeCalls returns the texts of $(shell text), at most most of them.
 func MakeCalls(text string, most int) []string {
 	const call = "$(shell "
 	var out []string
@@ -45,8 +45,8 @@ var (
 	makeVariable = lazyregexp.New(`\$\(([A-Za-z_][A-Za-z0-9_]*)\)`)
 )
 
-// MakeRecipes returns the commands of a makefile's recipes, at most so many; whole
-// says that these are all. Variables the text itself sets are put in; others stay
+// MakeRecipes returns the commands of a makefile's recipes, at most most of them; whole says
+// that these are all. Variables the text itself sets are replaced by their values; others stay
 // as shell variables, unknown.
 func MakeRecipes(text string, most int) (commands []string, whole bool) {
 	pairs := []string{"$$", "$"}
@@ -107,8 +107,8 @@ var (
 	sedSubst = lazyregexp.New(`(?m)(?:^|[;{}!\d$/])\s*s([^\sA-Za-z0-9\\])`)
 )
 
-// SedCommands returns the commands that a sed script runs with e, and with the flag e
-// of s; at most so many of each.
+// SedCommands returns the commands that a sed script runs with e, and with the flag e of s; at
+// most most of each.
 func SedCommands(script string, most int) []string {
 	var out []string
 	for _, m := range sedRun.FindAllStringSubmatch(script, most) {
@@ -125,7 +125,7 @@ func SedCommands(script string, most int) []string {
 // sedFile finds the file that w or W writes, also as a flag of s, and the one that r or R reads.
 var sedFile = lazyregexp.New(`(?m)(?:^|[;{}!\s\d$/,])([wWrR])\s+([^\s;}]+)|s([|,#/!:@%~^_])(?:[^\n]*?)[gpIiMm\d]*[gpIiMm\d|,#/!:@%~^_](w)\s+([^\s;}]+)`)
 
-// SedFiles returns shell commands for what a sed script does to files, at most so many.
+// SedFiles returns shell commands for what a sed script does to files, at most most of them.
 func SedFiles(script string, most int) []string {
 	var out []string
 	for _, m := range sedFile.FindAllStringSubmatch(script, most) {
@@ -167,8 +167,8 @@ func SedScripts(args []string) []string {
 	return out
 }
 
-// sedReplacement returns the replacement of "/pattern/replacement/flags" when
-// the flags say that the result is run.
+// sedReplacement returns the replacement of "/pattern/replacement/flags" if the flags say that
+// the result is run.
 func sedReplacement(s string) (string, bool) {
 	d := s[0]
 	var parts []string
@@ -201,8 +201,8 @@ func sedReplacement(s string) (string, bool) {
 
 var tclRuns = lazyregexp.New(`(?:^|[\s;\[{"])(?:spawn|exec|system|overlay)((?:\s+-\w+)*\s+[^\n;\]}]+)`)
 
-// TclCommands returns the commands behind spawn, exec and their like, options
-// included; at most so many.
+// TclCommands returns the commands after spawn, exec and the like, options included; at most
+// most of them.
 func TclCommands(text string, most int) []string {
 	var out []string
 	for _, m := range tclRuns.FindAllStringSubmatch(text, most) {

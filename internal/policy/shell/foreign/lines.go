@@ -2,8 +2,8 @@ package foreign
 
 import "strings"
 
-// SplitQuoted splits a line at its blanks and takes quotes off, as tmux and screen
-// do. A ";" of its own stays a word; "#" starts a comment.
+// SplitQuoted splits a line at its blanks and removes quotes, as tmux and screen do. A separate
+// ";" stays a word; "#" starts a comment.
 func SplitQuoted(line string) []string {
 	var out []string
 	var b strings.Builder
@@ -39,8 +39,8 @@ func SplitQuoted(line string) []string {
 	return out
 }
 
-// CrontabCommands returns the commands of a crontab: behind five fields, or behind
-// @daily and its like.
+// CrontabCommands returns the commands of a crontab: after five fields, or after @daily and the
+// like.
 func CrontabCommands(text string) []string {
 	var out []string
 	for _, line := range strings.Split(text, "\n") {
@@ -66,7 +66,7 @@ func CrontabCommands(text string) []string {
 	return out
 }
 
-// TmuxCalls returns the commands in #(command) of a tmux format, at most so many.
+// TmuxCalls returns the commands in #(command) of a tmux format, at most most of them.
 func TmuxCalls(text string, most int) []string {
 	var out []string
 	for len(out) < most {
@@ -84,8 +84,8 @@ func TmuxCalls(text string, most int) []string {
 	return out
 }
 
-// TransportWords splits the command of git's ext:: address, in which "% " is a
-// blank inside a word.
+// TransportWords splits the command of git's ext:: address, in which "% " is a blank inside a
+// word.
 func TransportWords(text string) []string {
 	const blank = "\x00"
 	fields := strings.Fields(strings.ReplaceAll(text, "% ", blank))

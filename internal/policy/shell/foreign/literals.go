@@ -1,7 +1,7 @@
-// Package foreign reads text of languages other than shell, as far as it takes to find
-// the commands in it: program text, makefiles, sed, Tcl, encodings. It also knows what
-// programs print that only change the text they read (decoders, tr, cut, the s command of
-// sed), so that a command is found that was disguised and put right by a pipe.
+// Package foreign reads text of languages other than shell, as far as needed to find the
+// commands in it: program text, makefiles, sed, Tcl, encodings. It also knows the output of
+// programs that only change the text they read (decoders, tr, cut, the s command of sed), so
+// that a command is found that was disguised and is restored by a pipe.
 package foreign
 
 import (
@@ -78,7 +78,7 @@ var addedLiterals = lazyregexp.New(`'([^'"\\\n]*)'\s*[+.]\s*'([^'"\\\n]*)'|"([^'
 // importedName is __import__('os'), which is os.
 var importedName = lazyregexp.New(`__import__\(["'](\w+)["']\)`)
 
-// maxJoins bounds how often literals of one program are joined.
+// maxJoins limits how often literals of one program are joined.
 const maxJoins = 16
 
 // byteInText is a letter that is written as its number: chr(114), \x72.
