@@ -19,8 +19,8 @@ type rule func(x *scope, r *shell.Run)
 // scope is the context in which the rules of one command run.
 type scope struct{ *facts.Scope }
 
-// ResolveWord returns where a word points, links followed: those on the disk, and those that
-// this very command makes. What is done to a link itself is not done to where it leads.
+// ResolveWord returns where a word points, following links: those on the disk, and those that
+// this very command makes. What is done to a link itself isn't done to where it leads.
 func (x *scope) ResolveWord(w shell.Word, r *shell.Run) facts.Place {
 	p := x.Scope.ResolveWord(w, r)
 	if !p.Known || r == nil || r.Contained || r.Remote || w.Glob && !p.All {
@@ -68,7 +68,7 @@ func (Checker) MustParse(command string) bool { return needles.MustParse(command
 // WatchesFolder has nothing to add: what deletes is named in the command.
 func (Checker) WatchesFolder(string) bool { return false }
 
-// CheckPaths has nothing to say: file tools lose no more than one file.
+// CheckPaths does nothing: file tools lose no more than one file.
 func (Checker) CheckPaths(*facts.Scope, facts.InputPaths) {}
 
 // CheckScript reports what a command would destroy.
@@ -173,8 +173,8 @@ var alwaysDisables = sync.OnceValue(func() []string {
 	})
 })
 
-// hiddenProgram checks a run whose program is not literal. A pattern is taken for what
-// it can match; an unknown word is taken for rm if its arguments look like rm's.
+// hiddenProgram checks a run whose program isn't literal. A pattern is treated as what it can
+// match; an unknown word is treated as rm if its arguments look like rm's.
 func hiddenProgram(x *scope, r *shell.Run) {
 	if r.Argv[0].Glob {
 		for _, k := range patternKinds {

@@ -18,8 +18,8 @@ var workFolders = []string{"src", "source", "code", "work", "workspace", "dev", 
 	"repos", "repo", "git", "go", "bin", "lib", "downloads", "library", "tmp", "temp", "build", "dist", "target", "node_modules",
 	"app", "apps", "snap", "sandbox", "scratch", "logs", "log", "miniconda3", "anaconda3", "android", "venv", "envs"}
 
-// isDocument reports whether p is a file of the user's own that no program makes again:
-// in the home directory, neither hidden nor in the project, nor where code is.
+// isDocument reports whether p is one of the user's own files, which no program recreates: in the
+// home directory, neither hidden nor in the project, nor where code is.
 func (x *scope) isDocument(p facts.Place) bool {
 	if p.Known && p.All && p.Path == x.Home {
 		return true
@@ -73,7 +73,7 @@ func (x *scope) losesAway(r *shell.Run, dest facts.Place, sources []shell.Word) 
 	}
 }
 
-// namesNothing reports whether one of the sources of a copy is empty, or says so.
+// namesNothing reports whether one of the sources of a copy is empty, or is named as empty.
 func namesNothing(sources []shell.Word) bool {
 	return slices.ContainsFunc(sources, func(w shell.Word) bool {
 		return w.Text == "/dev/null" || strings.HasPrefix(strings.ToLower(path.Base(w.Text)), "empty")

@@ -189,7 +189,7 @@ func (x *scope) checkDelete(r *shell.Run, w shell.Word, verb string) {
 			w.Text))
 		return
 	}
-	// What an unset variable would make of it.
+	// What an unset variable would turn it into.
 	if b := x.ResolveBare(w, r); w.Dynamic && b.Known && b.Text != w.Text {
 		if why := x.WhyBroad(b); why != facts.NotBroad && why != facts.RepositoryHistory &&
 			(b.Path == x.Home || !x.commonSub(b.Path)) {
@@ -222,8 +222,8 @@ func (x *scope) checkListing(r *shell.Run, w shell.Word) {
 	}
 }
 
-// commonSub are names that build scripts join to a variable all the time:
-// "$OUT/bin" is no sign of danger, "$ROOT/etc" is.
+// commonSub reports names that build scripts often join to a variable: "$OUT/bin" isn't a sign of
+// danger, "$ROOT/etc" is.
 func (x *scope) commonSub(p string) bool {
 	if p == "/" || strings.Count(p, "/") != 1 {
 		return strings.Count(p, "/") > 1
@@ -327,8 +327,8 @@ func findRule(x *scope, r *shell.Run) {
 	}
 }
 
-// filters reports whether find takes only some of what there is: a test that isn't turned
-// round, and doesn't only keep out of a folder.
+// filters reports whether find selects only some of what there is: by a test that isn't negated,
+// and doesn't only keep out of a folder.
 func filters(args []shell.Word) bool {
 	for i, a := range args {
 		if !slices.Contains(findTests, a.Text) {
@@ -346,8 +346,8 @@ func filters(args []shell.Word) bool {
 var sourceNames = []string{"*.ts", "*.tsx", "*.py", "*.go", "*.rs", "*.java", "*.rb", "*.php", "*.c", "*.cc", "*.cpp",
 	"*.h", "*.cs", "*.kt", "*.swift", "*.sql", "*.tf", "*.vue", "*.svelte", "*.md", "*.scala", "*.ex"}
 
-// findsSources reports whether find takes all files of a source language, with no other
-// test beside the name.
+// findsSources reports whether find selects all files of a source language, with no test other
+// than the name.
 func findsSources(args []shell.Word) bool {
 	tests, sources := 0, false
 	for i, a := range args {
@@ -546,8 +546,8 @@ func printsNothing(r *shell.Run) bool {
 	return false
 }
 
-// copiesNothing reports whether all sources are made for the moment or say that
-// they are empty: mirroring such a folder deletes the target.
+// copiesNothing reports whether all sources are temporary or are named as empty: mirroring such a
+// folder deletes the target.
 func (x *scope) copiesNothing(sources []shell.Word, r *shell.Run) bool {
 	for _, w := range sources {
 		p := x.ResolveWord(w, r)

@@ -48,7 +48,7 @@ func isPositional(w shell.Word) bool {
 	return false
 }
 
-// fromFile reports whether what the span prints comes out of a file: cat list | sort.
+// fromFile reports whether what the span prints comes from a file: cat list | sort.
 func (x *scope) fromFile(span shell.Span) bool {
 	sources := x.Sources(span)
 	for _, r := range sources {
@@ -63,8 +63,8 @@ func (x *scope) fromFile(span shell.Span) bool {
 	return len(sources) > 0
 }
 
-// unpackRule checks an archive that is unpacked over the root or a system directory:
-// it replaces whatever it likes there.
+// unpackRule checks an archive that is unpacked over the root or a system directory: it can
+// replace anything there.
 func unpackRule(x *scope, r *shell.Run) {
 	if flags, rest := facts.SplitFlags(r.Args()); facts.HasLong(flags, "--remove-files") {
 		for _, w := range rest {
@@ -128,7 +128,7 @@ func powershellRule(x *scope, r *shell.Run) {
 	}
 }
 
-// cmdletRule checks a command of PowerShell's, where that is the shell.
+// cmdletRule checks a command of PowerShell's, if that is the shell.
 func cmdletRule(x *scope, r *shell.Run) {
 	words := []string{r.Name()}
 	for _, a := range r.Args() {

@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// disablesRule checks what a program's description says that it takes away.
+// disablesRule checks what a program disables according to its description.
 func disablesRule(x *scope, r *shell.Run) {
 	p := x.Script.Programs.Of(r.Name())
 	phrase, found := p.Phrase(programs.Disables, facts.KnownTexts(r.Args()))

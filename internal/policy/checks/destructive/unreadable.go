@@ -2,9 +2,8 @@ package destructive
 
 import "github.com/hookmux/hookmux/internal/platform/lazyregexp"
 
-// Where a command cannot be read, only its text is left to go by. That would be
-// far too coarse for ordinary commands; for the few that no shell accepts either
-// it is the careful choice.
+// If a command can't be read, only its text is left to check. That would be far too coarse for
+// ordinary commands; for the few that no shell accepts either it is the careful choice.
 var unreadableDanger = []*lazyregexp.Regexp{
 	lazyregexp.New(`\brm\s+(-[-\w=]+\s+)*-(\w*[rR]|-recursive)`),
 	lazyregexp.New(`\bfind\b[^|;\n]*\s-delete\b`),

@@ -146,8 +146,8 @@ func (t *Checker) hiddenByWrapper(x *scope, r *shell.Run) string {
 	return ""
 }
 
-// checkAgentStart refuses to start an agent so that it does not find, or does not run,
-// its hooks.
+// checkAgentStart denies starting an agent in a way that it doesn't find, or doesn't run, its
+// hooks.
 func (t *Checker) checkAgentStart(x *scope, r *shell.Run) {
 	started, args := startedAgent(r)
 	if started == nil || r.Contained {
@@ -238,7 +238,7 @@ func agentProgram(x *scope, w shell.Word) (*agent.Known, string) {
 	return agentByProgram()[name], name
 }
 
-// listedAgent returns the agent that the commands name whose output a word is.
+// listedAgent returns the agent that is named by the commands whose output a word is.
 func listedAgent(x *scope, w shell.Word) (*agent.Known, string) {
 	for _, from := range x.Sources(w.From) {
 		for _, a := range from.Args() {
@@ -251,8 +251,8 @@ func listedAgent(x *scope, w shell.Word) (*agent.Known, string) {
 	return nil, ""
 }
 
-// checkAgentSwitches refuses options that disable hookmux for one launch: claude
-// --settings '{"disableAllHooks":true}', codex --disable hooks and their like.
+// checkAgentSwitches denies options that disable hookmux for one launch: claude --settings
+// '{"disableAllHooks":true}', codex --disable hooks and the like.
 func (t *Checker) checkAgentSwitches(x *scope, r *shell.Run, started *agent.Known, args []shell.Word) {
 	say := func(what string) {
 		x.Report.Add("hooks-off", r.Head(), fmt.Sprintf("%s keeps %s from running its hooks", what,

@@ -14,7 +14,7 @@ var ownFolders = []string{
 	"library/application support/hookmux/", ".agents/plugins/hookmux/",
 }
 
-// sharedFolders hold hooks of agents beside what other programs keep there.
+// sharedFolders hold hooks of agents next to files of other programs.
 var sharedFolders = []string{".config", ".local", ".github", ".vscode", ".agents"}
 
 // editorFolder holds what an editor keeps about a project, mostly not about agents. A file in

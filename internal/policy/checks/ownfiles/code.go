@@ -15,7 +15,7 @@ var changesInCode = []string{"unlink", "remove", "rmSync", "rmtree", "shutil.", 
 var linksInCode = []string{"os.link", "os.symlink", "symlink", "link_to(", "hardlink", "linkSync", "fs.link", "link(",
 	"File.link", "rename", "move("}
 
-// checkCode refuses python3 -c and the like that name our files and write.
+// checkCode denies python3 -c and the like that name our files and write.
 func (t *Checker) checkCode(x *scope, r *shell.Run) {
 	text, ok := r.Code()
 	if !ok {

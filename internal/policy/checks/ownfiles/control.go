@@ -27,7 +27,7 @@ func isHookmuxSetting(name string) bool {
 	return true
 }
 
-// offSetting finds a variable that switches hookmux off, or moves it, where it's set.
+// offSetting finds where a variable that switches hookmux off, or moves it, is set.
 var offSetting = lazyregexp.New(`HOOKMUX_([A-Z0-9_]+_)?(DISABLED|RUNTIME_DIR)["']?\]?\s*[:=]`)
 
 // switchesOff reports whether a text sets such a variable.
@@ -46,8 +46,8 @@ func (t *Checker) checkAssignment(x *scope, r *shell.Run, name string) {
 	}
 }
 
-// checkEnvironment refuses the same through programs that set variables for others,
-// and through lines written to a start file.
+// checkEnvironment denies the same through programs that set variables for others, and through
+// lines written to a start file.
 func (t *Checker) checkEnvironment(x *scope, r *shell.Run) {
 	name := r.Name()
 	switch name {
@@ -88,7 +88,7 @@ func (t *Checker) checkEnvironment(x *scope, r *shell.Run) {
 var offWords = []string{"disable", "stop", "kill", "pause", "suspend", "deactivate", "bypass", "mute", "shutdown",
 	"quit", "unload", "teardown", "remove", "purge", "skip"}
 
-// checkControl refuses commands of hookmux that only you may run.
+// checkControl denies commands of hookmux that only you may run.
 func (t *Checker) checkControl(x *scope, r *shell.Run) {
 	if name := strings.TrimSuffix(r.Name(), ".exe"); name != "hookmux" && !r.MayBe("hookmux") &&
 		!x.isOtherName(r) {
@@ -125,8 +125,8 @@ func (x *scope) isOtherName(r *shell.Run) bool {
 	return x.names[withoutDot(program)] || x.foundByName && program == "{}"
 }
 
-// noteNames notes the names that a part of the command gives hookmux (cp, ln, cat >),
-// and whether it lets find look for hookmux.
+// noteNames notes the names that a part of the command gives to hookmux (cp, ln, cat >), and
+// whether it has find look for hookmux.
 func (x *scope) noteNames(r *shell.Run) {
 	switch kind := programs.Of(plainName(r.Name())).Kind; {
 	case kind == programs.KindSearch:
@@ -165,7 +165,7 @@ var removingVerbs = []string{"uninstall", "remove", "rm", "un", "r", "unlink", "
 	"erase", "del", "-r",
 	"-P", "-e", "-R", "-Rs", "-Rns", "--remove", "--purge", "--erase", "--uninstall", "--unmerge"}
 
-// checkRemoval refuses to remove the package: npm uninstall -g hookmux.
+// checkRemoval denies removing the package: npm uninstall -g hookmux.
 func checkRemoval(x *scope, r *shell.Run) {
 	if !programs.Is(r.Name(), programs.RemovesPackages) || r.Contained || r.Remote || !facts.HasWord(r.Args(), removingVerbs...) {
 		return

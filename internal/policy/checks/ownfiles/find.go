@@ -17,8 +17,7 @@ var ourNames = []string{"hooks.json", "hooks.v1.json", "hooks.toml", "settings.j
 	"managed-settings.json", "trusted_hooks.json", "shell-hooks-allowlist.json",
 	".crush.json", "hookmux-hook", "hookmux.ts", "hookmux.js"}
 
-// checkFind refuses a find that looks for our files and deletes or changes what it
-// finds.
+// checkFind denies a find that looks for our files and deletes or changes what it finds.
 func (c *writer) checkFind() {
 	t, x, r := c.t, c.x, c.r
 	args := r.Args()
@@ -62,8 +61,7 @@ func seeksOurs(pattern string) bool {
 	return false
 }
 
-// findChanges reports whether -exec, or the pipe behind find, runs a program that
-// writes.
+// findChanges reports whether -exec, or the pipe after find, runs a program that writes.
 func findChanges(x *scope, r *shell.Run, args []shell.Word) bool {
 	changes := func(name string, args []shell.Word) bool {
 		switch x.Script.Programs.Of(name).Kind {

@@ -22,7 +22,7 @@ type scope struct {
 	protected []protectedPath // made on first use
 	watched   []string        // the same, and start files
 	// names lists the names under which earlier parts of the command call hookmux; foundByName says
-	// that one of them lets find look for it.
+	// that one of them has find look for it.
 	names       map[string]bool
 	foundByName bool
 }
@@ -40,8 +40,8 @@ type Checker struct {
 	verbs  *verbs.Table                                    // which commands of hookmux decide or weaken
 }
 
-// MustParse reports whether a command names something of ours, deletes by a pattern, or writes where a link may lead
-// to it.
+// MustParse reports whether a command names something of ours, deletes by a pattern, or writes
+// where a link may lead to it.
 func (t *Checker) MustParse(command string) bool {
 	if strings.Contains(command, "*") && strings.Contains(command, "rm") { // of everything in a folder above ours
 		return true
@@ -49,7 +49,7 @@ func (t *Checker) MustParse(command string) bool {
 	return t.pre.MustParse(command) || t.links != nil && (t.links.Match(command) || hasFileRedirect(command))
 }
 
-// WatchesFolder reports whether files of ours may lie in a folder.
+// WatchesFolder reports whether files of ours may be in a folder.
 func (t *Checker) WatchesFolder(folder string) bool { return t.pre.Match(folder + "/") }
 
 // New makes the checker for the files that opt names.
@@ -185,8 +185,8 @@ func needlesFor(words []string) *facts.Needles {
 	return set.needles
 }
 
-// linkNeedles are the ways to write. Where links are followed, a command that
-// names nothing of ours may still write to it through a link.
+// linkNeedles are the ways to write. If links are followed, a command that names nothing of ours
+// may still write to it through a link.
 var linkNeedles = sync.OnceValue(func() *facts.Needles {
 	return facts.NewNeedles(false, "tee ", "cp ", "mv ", "rm ", "ln ", "dd ", "install ", "truncate ", "rsync ",
 		"sed -", "perl -", "patch ", "chmod ", "unlink ", "shred ",
@@ -209,7 +209,7 @@ func hasFileRedirect(s string) bool {
 	}
 }
 
-// CheckScript reports what a command would change of ours.
+// CheckScript reports which of our files a command would change.
 func (t *Checker) CheckScript(s *facts.Scope) {
 	x := &scope{Scope: s}
 	for i := range x.Script.Runs {
@@ -280,8 +280,8 @@ func (t *Checker) CheckPaths(s *facts.Scope, extra facts.InputPaths) {
 	}
 }
 
-// checkWrittenText refuses a file tool that writes a setting which switches hookmux off:
-// agents, direnv and shells read files like .env.
+// checkWrittenText denies a file tool that writes a setting which switches hookmux off: agents,
+// direnv and shells read files like .env.
 func checkWrittenText(x *scope) {
 	text, known := facts.WrittenText(x.Call)
 	if !known || !switchesOff(text) {

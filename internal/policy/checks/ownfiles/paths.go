@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// isOwned says what p is, if it is ours. p is absolute, or as it was written.
+// isOwned reports whether p is ours. p is absolute, or as it was written.
 func (t *Checker) isOwned(p string) bool {
 	if len(p) < 4 {
 		return false
@@ -49,8 +49,8 @@ type protectedPath struct {
 
 func newProtected(p string, dir bool) protectedPath { return protectedPath{strings.ToLower(p), p, dir} }
 
-// protectedPaths are our files where they are expected: in the home directory, in
-// the project and where the options say.
+// protectedPaths returns our files where they are expected: in the home directory, in the
+// project and where the options say.
 func (t *Checker) protectedPaths(x *scope) []protectedPath {
 	if x.protected != nil {
 		return x.protected
@@ -124,9 +124,9 @@ func (t *Checker) globMayOwn(x *scope, pattern string, del bool) bool {
 	return false
 }
 
-// matchParts matches the parts of a pattern against those of a path. ok says that
-// one of them ran out without a difference; rest is how many parts of the path
-// are left, or below zero how many of the pattern.
+// matchParts matches the parts of a pattern against those of a path. ok says that one of them ran
+// out without a difference; rest is how many parts of the path are left, or below zero how many
+// of the pattern.
 func matchParts(pattern, parts []string, depth int) (rest int, ok bool) {
 	for i, p := range pattern {
 		if i >= len(parts) {
@@ -242,8 +242,8 @@ func (t *Checker) watchedFiles(x *scope) []string {
 	return x.watched
 }
 
-// ownBinary reports whether w names hookmux's programs: without them no agent's
-// hook reaches the daemon. A name with a slash behind it is a directory.
+// ownBinary reports whether w names hookmux's programs: without them no agent's hook reaches the
+// daemon. A name followed by a slash is a directory.
 func ownBinary(w shell.Word) bool {
 	t := strings.ToLower(w.Text)
 	if strings.HasSuffix(t, "/") {

@@ -25,8 +25,7 @@ var daemonCommands = []string{
 // daemonNames are the names of those processes.
 var daemonNames = []string{"hookmux", "hookmux-hook"}
 
-// checkProcessTool refuses pkill hookmux, kill $(pgrep hookmux), gdb -p 123 and
-// prlimit --pid.
+// checkProcessTool denies pkill hookmux, kill $(pgrep hookmux), gdb -p 123 and prlimit --pid.
 func (t *Checker) checkProcessTool(x *scope, r *shell.Run) {
 	name := r.Name()
 	say := func() { x.Report.Add("daemon", r.Head(), name+" stops, limits or takes over the daemon") }
@@ -291,7 +290,7 @@ func (t *Checker) runFindsDaemon(x *scope, from *shell.Run) bool {
 	return false
 }
 
-// checkTmuxOption refuses options of tmux that act at your keyboard or in your panes.
+// checkTmuxOption denies options of tmux that act at your keyboard or in your panes.
 func checkTmuxOption(x *scope, r *shell.Run) {
 	args := r.Args()
 	if r.Name() != "tmux" || len(args) < 3 || args[0].Text != "set-option" || !programs.TmuxOptionTakesOver(args[1].Text) ||
@@ -306,7 +305,7 @@ func checkTmuxOption(x *scope, r *shell.Run) {
 var stoppingVerbs = []string{"stop", "disable", "mask", "kill", "unload", "bootout", "remove", "restart", "freeze",
 	"edit", "set-property", "revert", "clean", "try-restart", "reload-or-restart", "isolate"}
 
-// checkServices refuses systemctl stop hookmux, and units that are taken from a file.
+// checkServices denies systemctl stop hookmux, and units that are read from a file.
 func (t *Checker) checkServices(x *scope, r *shell.Run) {
 	switch r.Name() {
 	case "systemctl", "service", "launchctl", "sv", "rc-service":

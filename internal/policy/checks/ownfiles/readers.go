@@ -48,8 +48,8 @@ func (c *writer) checkOperands(name string) {
 	}
 }
 
-// writeOutput checks files that an option names. Building hookmux in its own
-// project is no matter of this guard.
+// writeOutput checks files that an option names. Building hookmux in its own project is not this
+// guard's concern.
 func (c *writer) writeOutput(words []shell.Word) {
 	c.write(words)
 	for _, w := range words {
@@ -99,8 +99,8 @@ func behindOperand(args []shell.Word, n int) []shell.Word {
 	return nil
 }
 
-// pathInWord returns the path that a word may hold: the word itself, or the value of
-// key=value and -oVALUE. Text with blanks in it is no path.
+// pathInWord returns the path that a word may contain: the word itself, or the value of
+// key=value and -oVALUE. Text with blanks in it isn't a path.
 func pathInWord(w shell.Word) (shell.Word, bool) {
 	t := w.Text
 	if strings.ContainsAny(t, " \t\n") {
@@ -115,8 +115,7 @@ func pathInWord(w shell.Word) (shell.Word, bool) {
 	return w, !strings.HasPrefix(t, "-")
 }
 
-// archiveFile returns the archive that tar makes: -f's value, also behind a cluster
-// such as czf.
+// archiveFile returns the archive that tar makes: -f's value, also after a cluster such as czf.
 func archiveFile(args []shell.Word) []shell.Word {
 	for i, a := range args {
 		t := strings.TrimPrefix(a.Text, "-")

@@ -101,8 +101,8 @@ var startFiles = []startFile{
 	{path: ".asdf/shims/", who: "anyone who types its name"}, {path: ".pyenv/shims/", who: "anyone who types its name"},
 }
 
-// startFileNeedles returns the texts of which one is in every command that names a start file of the home
-// directory, whatever folder it is in meanwhile: its first folder, or its name.
+// startFileNeedles returns texts one of which is in every command that names a start file of the
+// home directory, whatever its current folder: its first folder, or its name.
 func startFileNeedles() (words []string) {
 	for _, f := range startFiles {
 		first, _, _ := strings.Cut(f.path, "/")
@@ -185,7 +185,7 @@ func startReason(p string, f startFile) string {
 	return fmt.Sprintf("changes %s, which %s runs or reads as the user; only the user should do that", p, f.who)
 }
 
-// checkLoginShell refuses another shell for the user's logins.
+// checkLoginShell denies setting another shell for the user's logins.
 func (c *writer) checkLoginShell() {
 	if plainName(c.r.Name()) == "chsh" && facts.HasWord(c.r.Args(), "-l", "--list-shells", "-h", "--help", "-v") {
 		return
@@ -197,8 +197,8 @@ func (c *writer) checkLoginShell() {
 	c.x.Report.Add("launch", c.r.Head(), "changes the login shell; only the user should do that")
 }
 
-// quietGitSettings are settings for every repository by which git runs nothing and
-// looks for nothing elsewhere.
+// quietGitSettings are settings for every repository that make git run nothing and look nowhere
+// else.
 var quietGitSettings = []string{"user.name", "user.email", "init.defaultbranch", "pull.*", "push.default",
 	"push.autosetupremote", "push.followtags", "color.*", "advice.*", "fetch.prune", "fetch.parallel", "rebase.autostash",
 	"rebase.autosquash", "merge.conflictstyle", "merge.ff", "diff.algorithm", "diff.renames", "diff.colormoved",

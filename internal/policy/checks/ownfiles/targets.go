@@ -47,7 +47,7 @@ func takesExecution(args []shell.Word) bool {
 	return false
 }
 
-// downloadTargets returns the files curl and wget write, as far as they are named.
+// downloadTargets returns the files curl and wget write, if they are named.
 func downloadTargets(r *shell.Run) []shell.Word {
 	var out, urls []shell.Word
 	dir, hasDir, remoteName := shell.Word{}, false, r.Name() == "wget"

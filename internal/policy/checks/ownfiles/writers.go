@@ -19,7 +19,7 @@ type writer struct {
 	flags []shell.Word
 	rest  []shell.Word // operands
 	kind  programs.Kind
-	// binaries says that hookmux's own programs count, too.
+	// binaries says that hookmux's own programs are included.
 	binaries bool
 }
 
@@ -157,7 +157,7 @@ func (c *writer) checkCopy() {
 	}
 }
 
-// makesLinks reports whether a copy makes links in place of files.
+// makesLinks reports whether a copy makes links instead of files.
 func (c *writer) makesLinks() bool {
 	switch plainName(c.r.Name()) {
 	case "cp":
@@ -205,8 +205,8 @@ func (c *writer) checkDD() {
 	}
 }
 
-// checkSocket refuses to listen at the daemon's socket or to talk to it, which goes
-// through a path. socat writes it as KIND:path,option.
+// checkSocket denies listening at the daemon's socket or talking to it, which uses a path. socat
+// writes it as KIND:path,option.
 func (c *writer) checkSocket() {
 	var paths []shell.Word
 	for _, w := range c.r.Args() {
@@ -446,8 +446,8 @@ func (c *writer) merges(src shell.Word, dir string) bool {
 	return c.t.holdsOwned(c.x, path.Join(dir, path.Base(t)))
 }
 
-// checkSecondName refuses a second name for one of our files: it would get round every
-// rule here.
+// checkSecondName denies giving a second name to one of our files: it would get around every rule
+// here.
 func (c *writer) checkSecondName() {
 	_, sources, ok := facts.SplitTarget(c.r.Args(), c.rest)
 	if !ok {

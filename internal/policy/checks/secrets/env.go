@@ -79,8 +79,8 @@ func psShowsEnvironment(args []shell.Word) bool {
 	return false
 }
 
-// envDump refuses to print the environment: the model reads it, and with it every
-// token that the user's shell happens to hold.
+// envDump denies printing the environment: the model reads it, and with it every token that the
+// user's shell happens to have.
 func (x *scope) envDump(r *shell.Run) {
 	if !dumpsEnvironment(r) || loadsEnvironment(r) || x.isFiltered(r) {
 		return
@@ -99,8 +99,8 @@ func (x *scope) envDump(r *shell.Run) {
 var secretLookup = lazyregexp.New(`(?i)token|secret|passw|passphrase|api_?key|credential|(^|[^a-z])keys?($|` +
 	`[^a-z])|auth|private|aws|openai|anthropic`)
 
-// isFiltered reports whether the pipe behind a dump lets only names through, or only
-// variables that were asked for by a harmless name.
+// isFiltered reports whether the pipe after a dump lets only names through, or only variables
+// that were asked for by a harmless name.
 func (x *scope) isFiltered(r *shell.Run) bool {
 	for _, n := range x.Sinks(r.To) {
 		line := facts.JoinArgs(n.Args())
@@ -141,7 +141,7 @@ func (x *scope) isFiltered(r *shell.Run) bool {
 	return false
 }
 
-// fewLines is how many lines of an environment still are a look at it.
+// fewLines is how many lines of an environment are still just a look at it.
 const fewLines = 12
 
 // showsFew reports whether head or tail lets only a few lines through.
@@ -192,8 +192,7 @@ var wholeEnvironment = lazyregexp.New(`^\s*(process\.env|JSON\.stringify\(proces
 // environmentFilter is a jq filter that prints the environment or a variable of it.
 var environmentFilter = lazyregexp.New(`(?:^|[^.\w$"])(?:env|\$ENV)\b(?:\.([A-Za-z_]\w*)|\[\s*"(\w+)"\s*\])?`)
 
-// printsValue reports whether an interpreter prints what the expression is that it is
-// given.
+// printsValue reports whether an interpreter prints the value of the expression it is given.
 func printsValue(r *shell.Run) bool {
 	flags, _ := facts.SplitFlags(r.Args())
 	return facts.HasShort(flags, 'p') || facts.HasLong(flags, "--print")
@@ -218,8 +217,7 @@ func (x *scope) envInCode(r *shell.Run) {
 	}
 }
 
-// tokenHosts says where the token of a service may go when neither name gives
-// the other away.
+// tokenHosts says where the token of a service may go if neither name suggests the other.
 var tokenHosts = map[string][]string{
 	"gh": {"github.", "githubusercontent.", "ghcr.io"}, "github": {"github.", "githubusercontent.", "ghcr.io",
 		"githubcopilot."}, "gl": {"gitlab"}, "ci": {"gitlab", "circleci", "github."}, "npm": {"npmjs.",
@@ -358,7 +356,7 @@ func takesValue(flag string) bool {
 	return strings.HasPrefix(flag, "-") && strings.ContainsAny(flag[len(flag)-1:], "HdoOuXFAebcTKmxwPtr")
 }
 
-// loginWord reports whether this is a place where a request carries who it is from.
+// loginWord reports whether this is where a request carries its credentials.
 func loginWord(flag, text string) bool {
 	switch flag {
 	case "-u", "--user", "--oauth2-bearer", "-a", "--auth", "--password", "--http-password":

@@ -46,8 +46,8 @@ func (x *scope) secretFile(w shell.Word, r *shell.Run) (string, bool) {
 	return leadsToSecret(x.Scope, x.twin, p.Path)
 }
 
-// leadsToSecret says what secret a path leads to by links: symbolic ones, and hard ones
-// to a secret in its usual place.
+// leadsToSecret returns which secret a path leads to by links: symbolic ones, and hard ones to a
+// secret in its usual place.
 func leadsToSecret(s *facts.Scope, twin func(string, func() []string) string, p string) (string, bool) {
 	if resolved, ok := s.RealPath(p, true); ok {
 		if what, secret := secretPath(resolved, s.Home); secret {
@@ -100,8 +100,7 @@ func (x *scope) secretRenamed(r *shell.Run) {
 	x.Report.Add("read", r.Head(), fmt.Sprintf("%s gives %s (%s) another name", r.Name(), sources[0].Text, what))
 }
 
-// secretNamed reports whether a name still says what it is: a folder, or a copy beside
-// the file.
+// secretNamed reports whether a name still says what it is: a folder, or a copy next to the file.
 func (x *scope) secretNamed(at, from string) bool {
 	return strings.HasPrefix(path.Base(at), path.Base(from)) || path.Dir(at) == path.Dir(from) ||
 		isSecretDir(at) || isSecretDir(path.Dir(at))

@@ -82,7 +82,7 @@ func (x *scope) secretOperands(r *shell.Run) {
 // ls ~/.ssh/id_* | xargs cat, and of ls -a | grep '^\.env$' | xargs cat.
 func (x *scope) listedSecrets(r *shell.Run) []shell.Word { return x.secretsIn(x.Sources(r.From)) }
 
-// copiedOut are secret files that docker cp or kubectl cp takes out of a container.
+// copiedOut returns secret files that docker cp or kubectl cp copies out of a container.
 func (x *scope) copiedOut(r *shell.Run) []shell.Word {
 	switch r.Name() {
 	case "docker", "podman", "kubectl", "oc", "nerdctl", "lxc", "incus":

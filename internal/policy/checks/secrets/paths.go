@@ -103,8 +103,8 @@ var secretNames = map[string]string{
 var keyEndings = []string{".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".ppk", ".p8", ".kdbx", ".keychain",
 	".keychain-db", ".ovpn", ".gpgkey"}
 
-// secretPath says what kind of secret a path holds. It goes by the name alone,
-// so that ~, $HOME and unknown directories make no difference.
+// secretPath returns what kind of secret a path has. It only looks at the name, so that ~, $HOME
+// and unknown directories make no difference.
 func secretPath(p, home string) (what string, ok bool) {
 	if len(p) < 4 {
 		return "", false
@@ -234,7 +234,7 @@ func publicKeyName(base string) bool {
 	return base == ".key" || base == ".pem"
 }
 
-// secretInText finds the first word of free text that names a secret file.
+// secretInText returns the first word of free text that names a secret file.
 func secretInText(text string) string {
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool {
 		return r <= ' ' || strings.ContainsRune("'\"`()[]{}<>|;,&=@:", r)
@@ -263,9 +263,9 @@ var knownSecrets = sync.OnceValue(func() []string {
 	return list
 })
 
-// fitsSecret reports whether a pattern of files fits one of the well-known secrets. What
-// fits nearly everything says nothing: of each part so many letters must be written
-// that it means one name.
+// fitsSecret reports whether a pattern of files matches one of the well-known secrets. A pattern
+// that matches nearly everything means nothing: enough letters of each part must be written for
+// it to mean one name.
 func fitsSecret(pattern string) (string, bool) {
 	if !strings.ContainsAny(pattern, "*?[") || len(pattern) > 256 {
 		return "", false

@@ -91,7 +91,7 @@ func (c *Checker) MustParse(command string) bool {
 // WatchesFolder reports whether secrets lie in a folder.
 func (c *Checker) WatchesFolder(folder string) bool { return c.pre.Match(folder + "/") }
 
-// NamedIn finds the first word of free text that names a secret file.
+// NamedIn returns the first word of free text that names a secret file.
 func (c *Checker) NamedIn(text string) string { return secretInText(text) }
 
 // CheckScript reports which secrets a command reads, prints or sends.
@@ -155,8 +155,8 @@ func (x *scope) secretInCmdlets(r *shell.Run) {
 }
 
 // containedToken finds secrets read inside a container: kubectl exec pod -- cat
-// /var/run/secrets/…/token gives away what the cluster trusts, and the environment of
-// a container is made of secrets.
+// /var/run/secrets/…/token reveals what the cluster trusts, and the environment of a container
+// consists of secrets.
 func (x *scope) containedToken(r *shell.Run) {
 	if len(r.Argv) == 0 {
 		return
@@ -396,7 +396,7 @@ func (x *scope) secretCommit(r *shell.Run) {
 	}
 }
 
-// reachesNetwork follows the pipe behind a run.
+// reachesNetwork follows the pipe after a run.
 func (x *scope) reachesNetwork(r *shell.Run) bool {
 	for _, n := range x.Sinks(r.To) {
 		if x.Script.Programs.Of(n.Name()).Has(programs.Sends) && n.Name() != "gh" && n.Name() != "openssl" && n.Name() != "aws" {
