@@ -8,8 +8,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Find gives the request that waits on another machine under an id, or under its
-// beginning, with or without the host. several are the ids that it could be.
+// Find returns the request that waits on another machine under an id, or under its beginning,
+// with or without the host. several are the ids that it could be.
 func (h *Hosts) Find(name string) (item wire.InboxRequest, several []string) {
 	if !h.any.Load() || name == "" {
 		return wire.InboxRequest{}, nil
@@ -37,8 +37,8 @@ func (h *Hosts) Find(name string) (item wire.InboxRequest, several []string) {
 	return wire.InboxRequest{}, several
 }
 
-// FindSession gives the session of another machine that you mean: by its id, with or
-// without the host, the beginning of one, or its title. several are those it could be.
+// FindSession returns the session of another machine that you mean: by its id, with or without
+// the host, the beginning of one, or its title. several are those it could be.
 func (h *Hosts) FindSession(name string) (one wire.Session, several []string) {
 	if !h.any.Load() || strings.TrimSpace(name) == "" {
 		return wire.Session{}, nil
@@ -71,13 +71,13 @@ func (h *Hosts) FindSession(name string) (one wire.Session, several []string) {
 	return wire.Session{}, nil
 }
 
-// errNoHost returns what is said of an id whose machine isn't there.
+// errNoHost returns the error for an id whose machine isn't there.
 func errNoHost(id string) *wire.Error {
 	host, _ := wire.SplitHost(id)
 	return wire.Errorf(wire.CodeGone, "no machine here is called %q; `hookmux remote list` and `hookmux fleet list` show them", host)
 }
 
-// reach gives the machine of an id, if it can be reached and you may answer there.
+// reach returns the machine of an id, if it can be reached and you may answer there.
 func (h *Hosts) reach(id string, answers bool) (t *tracked, there string, bad *wire.Error) {
 	t, there, ok := h.source(id)
 	if !ok {
@@ -165,7 +165,7 @@ func (h *Hosts) resultHere(t *tracked, id string, result wire.InboxReplyResult) 
 	return result
 }
 
-// Send gives a session of another machine a text.
+// Send sends a text to a session of another machine.
 func (h *Hosts) Send(ctx context.Context, p wire.SessionSendParams, by string) (wire.SessionSent, *wire.Error) {
 	t, there, bad := h.reach(p.Session, true)
 	if bad != nil {

@@ -25,11 +25,11 @@ const maxID = 256
 // errTime says that a time can't be shown: JSON has none for it, here or in another time zone.
 var errTime = errors.New("a time that can't be")
 
-// errUnsafe says that a text could do something to a terminal, or hide something in it. An
-// honest machine writes such characters out ([Clean]) before it sends them.
+// errUnsafe says that a text could do something to a terminal, or hide something in it. An honest
+// machine escapes such characters ([Clean]) before it sends them.
 var errUnsafe = errors.New("a text with characters that control a terminal")
 
-// CheckSession says what is wrong with a session as another machine sent it; nil: nothing.
+// CheckSession returns what is wrong with a session as another machine sent it; nil: nothing.
 func CheckSession(one *wire.Session) error {
 	if err := checkID("session", one.ID); err != nil {
 		return err
@@ -48,7 +48,7 @@ func CheckSession(one *wire.Session) error {
 	return CheckTexts(one)
 }
 
-// CheckRequest says what is wrong with a request as another machine sent it; nil: nothing.
+// CheckRequest returns what is wrong with a request as another machine sent it; nil: nothing.
 func CheckRequest(one *wire.InboxRequest) error {
 	if err := checkID("request", one.ID); err != nil {
 		return err
@@ -81,8 +81,8 @@ func checkID(of, id string) error {
 	return nil
 }
 
-// CheckTexts says what is wrong with a text or a time in what v points to: one that isn't safe to
-// show, or that can't be shown. Nil: nothing.
+// CheckTexts returns what is wrong with a text or a time in what v points to: one that isn't safe
+// to show, or that can't be shown. Nil: nothing.
 func CheckTexts(v any) error {
 	safe, possible := true, true
 	eachText(reflect.ValueOf(v), func(text string) string {

@@ -192,7 +192,7 @@ func differences(known bool, before, now *wire.Session) []string {
 	return out
 }
 
-// listSessions gives a machine's sessions as they are shown here.
+// listSessions returns a machine's sessions as they are shown here.
 func (t *tracked) listSessions() []wire.Session {
 	link, name := t.source.Link(), t.source.Name()
 	list := slices.Clone(t.source.Sessions())
@@ -286,7 +286,7 @@ func (h *Hosts) Waiting() []wire.InboxRequest {
 	return list
 }
 
-// List says how each machine is.
+// List returns the state of each machine.
 func (h *Hosts) List() []wire.Host {
 	list := []wire.Host{}
 	for _, t := range h.all() {

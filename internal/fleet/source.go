@@ -23,7 +23,7 @@ import (
 type Source interface {
 	// Name is the machine's name here ([wire.IsHostName]). It never changes.
 	Name() string
-	// Link says how it is reached and whether it is.
+	// Link returns how it is reached and whether it is.
 	Link() Link
 	// Sessions are those of its list. While the link is lost, they are what was known
 	// last; Hosts shows them as unknown.
@@ -37,12 +37,12 @@ type Source interface {
 
 	// Session is everything about one session, by its full id there.
 	Session(ctx context.Context, id string) (wire.SessionDetail, *wire.Error)
-	// Answer answers a request. You were found to be who may decide here; by says who.
-	// p.ID is the full id there and p.SHA256 what you were shown.
+	// Answer answers a request. It was checked here that you may decide; by says who you are. p.ID
+	// is the full id there and p.SHA256 what you were shown.
 	Answer(ctx context.Context, p wire.InboxReplyParams, by string) (wire.InboxReplyResult, *wire.Error)
 	// Skip leaves a request to the agent's own prompt.
 	Skip(ctx context.Context, id, by string) (wire.InboxReplyResult, *wire.Error)
-	// Send gives a session a text.
+	// Send sends a text to a session.
 	Send(ctx context.Context, p wire.SessionSendParams, by string) (wire.SessionSent, *wire.Error)
 	// Attend says whether someone who may answer looks at the requests here: agents there wait for
 	// an answer only then. It never blocks.
@@ -60,7 +60,7 @@ type Link struct {
 	Version string
 }
 
-// doctor returns what says why the machine can't be reached.
+// doctor returns the command that explains why the machine can't be reached.
 func (l *Link) doctor(name string) string {
 	if l.Kind == wire.HostFleet {
 		return "hookmux fleet status"

@@ -63,7 +63,7 @@ func (r *run) attended(on bool) {
 	}
 }
 
-// unattend ends that where the server hasn't said it again.
+// unattend ends that if the server hasn't renewed it.
 func (r *run) unattend(now time.Time) {
 	r.mu.Lock()
 	over := r.left != nil && now.After(r.watchedUntil)
@@ -73,8 +73,8 @@ func (r *run) unattend(now time.Time) {
 	}
 }
 
-// takeAnswer checks an answer of another machine and gives it to the request. Anybody in
-// the fleet may have sent the bytes: only the signatures count.
+// takeAnswer checks an answer from another machine and passes it to the request. Anyone in the
+// fleet may have sent the bytes: only the signatures matter.
 func (r *run) takeAnswer(ctx context.Context, b []byte) protocol.AnswerResult {
 	refuse := func(code int, format string, args ...any) protocol.AnswerResult {
 		bad := wire.Errorf(code, format, args...)

@@ -99,7 +99,7 @@ func retryDelay(attempts int) time.Duration {
 	return span/2 + rand.N(span/2)
 }
 
-// connect connects as a member, and again and again whenever the connection is lost.
+// connect connects as a member, and reconnects whenever the connection is lost.
 func connect(m *membership, more ...nats.Option) (*nats.Conn, error) {
 	pair, err := nkeys.FromSeed(m.Seed)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package member makes this machine part of a fleet: its events go to the fleet's server,
-// its sessions and requests show up on the machines of operators and readers, and answers
-// of operators come in.
+// Package member makes this machine part of a fleet: its events go to the fleet's server, its
+// sessions and requests show up on the machines of operators and readers, and answers of
+// operators come in.
 //
 //   - member.go    the service: joining, leaving, what commands ask
 //   - connect.go   the connection, and the membership on disk
@@ -11,11 +11,11 @@
 //   - usage.go     what agents used here
 //   - policy.go    rules and guards that operators push
 //   - others.go    the other machines, as sources of [fleet.Hosts]
-//   - serve.go     keeps hookmux-fleet running where this machine serves the fleet
+//   - serve.go     keeps hookmux-fleet running if this machine serves the fleet
 //
-// Contract: without a fleet nothing of this runs. Nothing here is on the way of an answer
-// to an agent. While the fleet is away everything here works as without one; events wait
-// in the journal's outbox, up to a bound, and none arrives twice.
+// Contract: without a fleet nothing of this runs. An answer to an agent never waits for anything
+// here. While the fleet is away everything here works as it does without one; events wait in the
+// journal's outbox, up to a limit, and none arrives twice.
 package member
 
 import (
@@ -139,7 +139,7 @@ func (s *Service) store(m *membership) error {
 	return sealed.Store(s.Dirs.State, membershipFile, m)
 }
 
-// Joined reports whether this machine is in a fleet: what is stored then goes to it.
+// Joined reports whether this machine is in a fleet, so that what is stored goes to it.
 func (s *Service) Joined() bool { return s.joined.Load() }
 
 // Poke is called when something was stored.
@@ -181,7 +181,7 @@ func (s *Service) start(m *membership) {
 	s.joined.Store(true)
 	ctx, stop := context.WithCancel(s.Context)
 	r.stop = stop
-	// An agent that waited for the daemon before this one asks again at once, before there is a
+	// An agent that waited for the previous daemon asks again immediately, before there is a
 	// connection: an operator may be looking.
 	r.attended(true)
 	s.Background.Go(func() { r.run(ctx) })
@@ -208,7 +208,8 @@ func (s *Service) LongMethods() map[string]services.LongMethod {
 	}
 }
 
-// Checks says whether this machine is in a fleet, for the methods that need one or none.
+// Checks returns checks whether this machine is in a fleet, for the methods that need one or
+// none.
 func (s *Service) Checks() map[string]services.Check {
 	none := func(json.RawMessage) *wire.Error { return s.checkNone() }
 	in := func(json.RawMessage) *wire.Error {
@@ -313,7 +314,7 @@ func (s *Service) leaveMethod(ctx context.Context, params json.RawMessage, _ pro
 	return left, nil
 }
 
-// emptyOutbox takes everything out of the outbox: it's for no fleet, or for another one.
+// emptyOutbox removes everything from the outbox: it's for no fleet, or for another one.
 func (s *Service) emptyOutbox() {
 	if err := s.Outbox.TrimOutbox(math.MaxInt64); err != nil {
 		s.Log.Error("what waits for the fleet isn't deleted", "error", err)

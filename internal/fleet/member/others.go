@@ -95,7 +95,7 @@ func (o *others) ids() (ids []string) {
 // notShown is the problem of a machine whose name another one has here; its id follows.
 const notShown = "fleet-host:"
 
-// note takes what the server says of a machine.
+// note records what the server says about a machine.
 func (o *others) note(ctx context.Context, host protocol.Host) {
 	if host.Member == o.run.id() {
 		return

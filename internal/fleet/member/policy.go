@@ -66,8 +66,8 @@ func (r *run) noteNewest(version int64) {
 	}
 }
 
-// fetchPolicy puts the fleet's newest policy in force, and reports whether the server said
-// which one it is.
+// fetchPolicy puts the fleet's newest policy in force, and reports whether the server said which
+// one that is.
 func (r *run) fetchPolicy(ctx context.Context) bool {
 	have := int64(0)
 	if stored, err := r.service.Policies.Policy(); err == nil && stored != nil {
@@ -151,7 +151,7 @@ func (r *run) notePolicy(version int64, why string) {
 	r.unfit = why
 }
 
-// memberPolicy returns what this machine says about its policy; nil: it has none.
+// memberPolicy returns what this machine reports about its policy; nil: it has none.
 func (r *run) memberPolicy() *wire.MemberPolicy {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -51,8 +51,8 @@ type run struct {
 	watchedUntil time.Time   // until when an operator looks at requests
 	left         func()      // ends that here
 	taken        []time.Time // when another daemon spoke for this member
-	// policy is the version in force, unfit why a newer one isn't: refused. highest is the newest
-	// that ever was in force, also when its file is gone.
+	// policy is the active version, unfit why a newer one isn't active: it was rejected. highest is
+	// the newest that ever was active, also when its file is gone.
 	policy      int64
 	highest     int64
 	refused     int64
@@ -172,7 +172,7 @@ func (r *run) ask(ctx context.Context, ask protocol.Ask) (protocol.Told, error) 
 	return r.requestBytes(ctx, protocol.UpAsk, b)
 }
 
-// refusedError is the server's own word.
+// refusedError is an error that the server reported.
 type refusedError struct {
 	why   string
 	again bool
@@ -203,7 +203,7 @@ func (r *run) requestBytes(ctx context.Context, what string, b []byte) (told pro
 
 func (r *run) id() string { return r.record.ID }
 
-// greet says hello with each new connection, until the server takes it.
+// greet says hello on each new connection, until the server accepts it.
 func (r *run) greet(ctx context.Context) {
 	for {
 		select {

@@ -175,7 +175,7 @@ func reachable(listen string) string {
 	return net.JoinHostPort("127.0.0.1", port)
 }
 
-// startServer starts hookmux-fleet, where it doesn't run, and waits until it serves.
+// startServer starts hookmux-fleet, if it isn't running, and waits until it serves.
 func (s *Service) startServer(ctx context.Context, m *membership, more ...string) (address, error) {
 	dir := s.serverDir()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -249,8 +249,8 @@ func (r *run) keepServing(ctx context.Context) {
 	}
 }
 
-// endServer ends hookmux-fleet and removes everything of it. kept says what stays behind in
-// your cluster or database, and why: either may be gone.
+// endServer ends hookmux-fleet and removes everything of it. kept is what stays behind in your
+// cluster or database, and why: either may be gone.
 func (s *Service) endServer(ctx context.Context, m *membership) (kept []string, err error) {
 	at, err := s.readAddress()
 	serves := err == nil
@@ -297,7 +297,7 @@ func programEnv(home string) []string {
 	return []string{"HOME=" + home, "PATH=/usr/bin:/bin", "LANG=C.UTF-8"}
 }
 
-// lastLine returns what a program that ended said last.
+// lastLine returns the last line of output of a program that ended.
 func lastLine(file string) string {
 	b, err := files.Read(file, 16<<20)
 	if err != nil {

@@ -13,14 +13,14 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// How long changes are gathered before they are sent: what an operator waits for, and the
-// rest, which must not compete with agents' calls for the processor.
+// How long changes are collected before they are sent: what an operator waits for, and the rest,
+// which must not compete with agents' calls for the processor.
 const (
 	soon  = 150 * time.Millisecond
 	later = time.Second
 )
 
-// keepState renews what the fleet knows of this machine: when something changed, and often
+// keepState renews what the fleet knows about this machine: when something changed, and often
 // enough that it doesn't expire.
 func (r *run) keepState(ctx context.Context) {
 	tick := time.NewTicker(protocol.RenewEvery)
@@ -56,8 +56,8 @@ func (r *run) keepState(ctx context.Context) {
 	}
 }
 
-// takeBack says hello again: another daemon spoke for this member. Once that's the one
-// before this; again and again, it's a copy of this machine.
+// takeBack says hello again: another daemon spoke for this member. If that happens once, it's
+// the previous daemon; if it happens repeatedly, it's a copy of this machine.
 func (r *run) takeBack() {
 	now := time.Now()
 	r.mu.Lock()
@@ -116,7 +116,7 @@ func (r *run) state(ctx context.Context) []byte {
 // maxRequest is how large one request may be to be shown elsewhere in full.
 const maxRequest = 64 << 10
 
-// requestThere returns a request as it leaves this machine. Without content, or where it's too
+// requestThere returns a request as it leaves this machine. Without content, or if it's too
 // long, it can only be answered here.
 func requestThere(one wire.InboxRequest, content bool) wire.InboxRequest {
 	size := len(one.Shown) + len(one.Input) + len(one.Plan)

@@ -35,7 +35,7 @@ const (
 	Oldest  = 1
 )
 
-// Versions says which versions the sender of a message speaks.
+// Versions are the versions the sender of a message speaks.
 type Versions struct {
 	Version int `json:"version"`
 	Oldest  int `json:"oldest,omitempty"` // 0: only Version
@@ -44,7 +44,7 @@ type Versions struct {
 // Spoken are this program's.
 var Spoken = Versions{Version, Oldest}
 
-// Check says why two programs can't work together; whose names the other one.
+// Check returns why two programs can't work together; whose names the other one.
 func (v Versions) Check(whose string) error {
 	switch oldest := cmp.Or(v.Oldest, v.Version); {
 	case v.Version < Oldest:
@@ -70,8 +70,8 @@ var Roles = []string{RoleMember, RoleReader, RoleOperator}
 // SeesOthers reports whether a role sees other machines.
 func SeesOthers(role string) bool { return role == RoleReader || role == RoleOperator }
 
-// Subjects. A member publishes below its own id only; the server's permissions see to it.
-// Members never reach JetStream: the server's exchange takes what they send, checks it and
+// Subjects. A member publishes below its own id only; the server's permissions make sure of it.
+// Members never reach JetStream: the server's exchange receives what they send, checks it and
 // stores it.
 const JoinSubject = "fleet.join"
 
@@ -109,8 +109,8 @@ type Attended struct {
 // Inbox returns the prefix of the subjects on which the server answers a member.
 func Inbox(member string) string { return "_INBOX_fleet." + member }
 
-// ResultSubject returns where a member says what became of an operator's answer. The member is
-// in it, so that none can say it for another one, and the operator, so that no one else
+// ResultSubject returns where a member says what became of an operator's answer. It includes the
+// member, so that none can say it for another one, and the operator, so that no one else
 // receives it.
 func ResultSubject(member, operator, answer string) string {
 	return "fleet.result." + member + "." + operator + "." + answer
@@ -132,7 +132,7 @@ const (
 	CodeLasts = 10 * time.Minute
 )
 
-// Record says who a member is. The fleet's key signs it.
+// Record states who a member is. The fleet's key signs it.
 type Record struct {
 	Fleet  string    `json:"fleet"` // the fleet's public key
 	ID     string    `json:"id"`
@@ -328,7 +328,7 @@ type Member struct {
 	Events  int64     `json:"events"`            // in the central journal since the server started
 	Refused int64     `json:"refused,omitempty"` // messages that the server didn't take
 	Why     string    `json:"why,omitempty"`     // the last one's reason
-	// Policy describes the member's policy; nil: it said nothing.
+	// Policy describes the member's policy; nil: it reported nothing.
 	Policy *wire.MemberPolicy `json:"policy,omitempty"`
 }
 
@@ -346,7 +346,7 @@ type State struct {
 	Policy   *wire.MemberPolicy  `json:"policy,omitempty"`
 }
 
-// Host is a machine as others see it. State is nil where it was lost.
+// Host is a machine as others see it. State is nil if the machine was lost.
 type Host struct {
 	Member string `json:"member"`
 	Name   string `json:"name"`
@@ -408,8 +408,8 @@ func EventOf(s *journal.Stored, content bool) Event {
 	return e
 }
 
-// Fit makes the texts of an event such that [Event.Check] takes them: what an agent calls its
-// tools, sessions and folders may be anything, and must not keep later events here.
+// Fit changes the texts of an event so that [Event.Check] accepts them: an agent's names for its
+// tools, sessions and folders may be anything, and must not hold up later events here.
 func (e *Event) Fit() {
 	fit := func(text *string, most int) {
 		*text = termsafe.CutBytes(strings.ToValidUTF8(strings.ReplaceAll(*text, "\x00", "\uFFFD"), "\uFFFD"), most)
@@ -442,8 +442,8 @@ func (e *Event) Stored() journal.Stored {
 // that none can take the id of another one's event.
 const IDMark = "/"
 
-// Items adds an event to what such a journal takes: owner is whose it is there, host the machine's
-// name.
+// Items appends an event to items in the form such a journal takes: owner is whose it is there,
+// host the machine's name.
 func (e *Event) Items(owner, host string, items []journal.Item) []journal.Item {
 	s := e.Stored()
 	s.ID, s.Host = owner+IDMark+s.ID, host
@@ -487,7 +487,7 @@ const (
 	maxText = 4 << 10
 )
 
-// Check says what is wrong with an event that another machine sent; nil: nothing.
+// Check returns what is wrong with an event that another machine sent; nil: nothing.
 func (e *Event) Check() error {
 	if e.ID == "" || len(e.ID) > maxID || strings.ContainsFunc(e.ID, func(c rune) bool { return c <= ' ' || c > '~' }) {
 		return errors.New("an event without a proper id")
@@ -535,9 +535,9 @@ func SendAnswer(ctx context.Context, conn *nats.Conn, member, operator string, a
 	return msg.Data, nil
 }
 
-// Answer is an operator's answer to a request of another machine. The operator's key
-// signs it; who it is says the record, which the fleet's key signed. It needs no time: a
-// request is answered once, and its id never comes again.
+// Answer is an operator's answer to a request of another machine. The operator's key signs it;
+// the record, which the fleet's key signed, says who that is. It needs no time: a request is
+// answered once, and its id never comes again.
 type Answer struct {
 	Fleet  string                `json:"fleet"`
 	Member string                `json:"member"` // whose request it is

@@ -22,7 +22,7 @@ import (
 // hostsFile is in the state folder, sealed. It holds the keys with which answers are signed.
 const hostsFile = "remotes.json"
 
-// maxHosts bounds how many hosts there may be: each is an ssh process.
+// maxHosts limits how many hosts there may be: each is an ssh process.
 const maxHosts = 64
 
 // host is a machine that you added.
@@ -76,7 +76,7 @@ func NewConnector(o ConnectorOptions) *Connector {
 	return c
 }
 
-// Run connects to the hosts there are, until ctx ends. Without one it returns at once.
+// Run connects to the configured hosts, until ctx ends. Without any it returns immediately.
 func (c *Connector) Run(ctx context.Context) {
 	c.mu.Lock()
 	var names []string
@@ -127,8 +127,8 @@ func (c *Connector) Methods() map[string]services.Method {
 	}
 }
 
-// addMethod makes a key for a host and begins to connect. Authority asked you for a code
-// before this runs. The host lets this machine in once you accepted the key there.
+// addMethod makes a key for a host and begins to connect. Authority asked you for a code before
+// this runs. The host lets this machine in once you accepted the key there.
 func (c *Connector) addMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	var p wire.RemoteAddParams
 	if bad := services.ReadParams(params, &p); bad != nil {

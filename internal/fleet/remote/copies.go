@@ -43,7 +43,7 @@ type copies struct {
 	places  map[string]place // by host
 }
 
-// open opens the journal where it isn't open.
+// open opens the journal if it isn't open.
 func (c *copies) open() (*journal.Journal, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -157,7 +157,7 @@ func mayBeDecided(k event.Kind) bool {
 	return k.Guarded() || k.TakesKeepGoing() || k == event.TurnStart || k == event.UserQuestion || k == event.UserPlan
 }
 
-// missing is an event in the log of a host that says what isn't there.
+// missing returns an event in the log of a host that says what is missing.
 func missing(host string, identity, cursor int64, why string) journal.Item {
 	body, _ := json.Marshal(map[string]string{"note": host + ": " + why})
 	return journal.Item{Row: &journal.Row{ID: fmt.Sprintf("%s%smissing-%d-%d", host, protocol.IDMark, identity, cursor),
@@ -293,7 +293,7 @@ func (l *link) copyLog(ctx context.Context, t *talk) {
 	}
 }
 
-// askLog asks for what comes behind a place, and checks it.
+// askLog asks for what comes after a place, and checks it.
 func (l *link) askLog(ctx context.Context, t *talk, at place) (page logPage, err error) {
 	params, err := json.Marshal(at)
 	if err != nil {
@@ -311,7 +311,7 @@ func (l *link) askLog(ctx context.Context, t *talk, at place) (page logPage, err
 	return page, nil
 }
 
-// check says what no honest machine answers.
+// check rejects what no honest machine answers.
 func (p *logPage) check(at place) error {
 	last := p.From
 	known := last == 0 || p.Journal == at.Journal && (last == at.After ||

@@ -101,7 +101,7 @@ func poke(c chan struct{}) {
 // Name returns what the host is called.
 func (l *link) Name() string { return l.host.Name }
 
-// Link says how it is.
+// Link returns its current state.
 func (l *link) Link() fleet.Link {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -164,8 +164,8 @@ func (l *link) run(ctx context.Context) {
 	}
 }
 
-// noteLost notes that the link ended, and gives the time until the next attempt where it
-// doesn't depend on how many there were.
+// noteLost notes that the link ended, and returns the time until the next attempt if that
+// doesn't depend on how many attempts there were.
 func (l *link) noteLost(err error) time.Duration {
 	var broken *brokenRules
 	var refused *refusedHere
@@ -229,7 +229,7 @@ func (l *link) connect(ctx context.Context) error {
 	return err
 }
 
-// follow begins the stream, and says who looks until ctx ends.
+// follow begins the stream, and reports who looks until ctx ends.
 func (l *link) follow(ctx context.Context, t *talk) error {
 	var hello wire.RemoteHello
 	asked := time.Now()
@@ -304,8 +304,8 @@ func newSnapshot() *snapshot {
 	return &snapshot{sessions: map[string]wire.Session{}, requests: map[string]wire.InboxRequest{}, sizes: map[string]int{}}
 }
 
-// weigh notes how large something is now, and reports whether that's still within bounds: what is
-// new comes before what is no more.
+// weigh notes how large something is now, and reports whether that's still within limits: what is
+// new comes before what is gone.
 func (s *snapshot) weigh(kind, id string, size int) bool {
 	key := kind + " " + id
 	s.size += size - s.sizes[key]
@@ -348,7 +348,7 @@ func (l *link) read(t *talk) error {
 	}
 }
 
-// readLine reads a line, within bounds.
+// readLine reads a line of limited length.
 func readLine(reader *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
@@ -554,7 +554,7 @@ func (l *link) ask(ctx context.Context, method string, params, result any) *wire
 	return l.checked(t, l.callThere(ctx, t, wire.RemoteRequest{Method: method, Params: b}, result), result)
 }
 
-// checked turns what came of a call into what is said here.
+// checked turns the result of a call into what is reported here.
 func (l *link) checked(t *talk, err error, result any) *wire.Error {
 	var answered *wire.Error
 	var refused *refusedHere
@@ -592,7 +592,7 @@ func (l *link) Skip(ctx context.Context, id, _ string) (result wire.InboxReplyRe
 	return result, bad
 }
 
-// Send gives a session there a text.
+// Send sends a text to a session there.
 func (l *link) Send(ctx context.Context, p wire.SessionSendParams, _ string) (sent wire.SessionSent, bad *wire.Error) {
 	bad = l.ask(ctx, wire.MethodSessionSend, p, &sent)
 	return sent, bad

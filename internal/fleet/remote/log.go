@@ -63,7 +63,7 @@ func (p *place) pass(m mark) {
 	p.Marks = list
 }
 
-// backTo forgets what comes behind a cursor.
+// backTo forgets what comes after a cursor.
 func (p *place) backTo(cursor int64) {
 	open, _ := slices.BinarySearch(p.Open, cursor+1)
 	marks, _ := slices.BinarySearchFunc(p.Marks, cursor+1, func(m mark, c int64) int { return cmp.Compare(m.Cursor, c) })
@@ -74,8 +74,8 @@ func (p *place) backTo(cursor int64) {
 type logPage struct {
 	Journal int64 `json:"journal"`
 	Oldest  int64 `json:"oldest"`
-	// From is where the page begins: the place, or the last one before it that the journal still
-	// goes by.
+	// From is where the page begins: the place, or the last one before it that is still valid in the
+	// journal.
 	From   int64            `json:"from"`
 	Next   int64            `json:"next"` // the place behind this page
 	More   bool             `json:"more,omitempty"`
@@ -84,8 +84,8 @@ type logPage struct {
 	Late []protocol.Event `json:"late,omitempty"`
 }
 
-// log reads what the journal has behind a place. Who comes for the first time gets its newest
-// events.
+// log reads what the journal has after a place. A machine that asks for the first time gets the
+// newest events.
 func (s *Server) log(ctx context.Context, params json.RawMessage) (any, *wire.Error) {
 	var at place
 	if bad := services.ReadParams(params, &at); bad != nil {

@@ -26,7 +26,7 @@ type Requests interface {
 	// FollowChanges calls each after every change of what waits, until ctx ends.
 	FollowChanges(ctx context.Context, each func())
 	ReplySigned(p wire.InboxReplyParams, device string, signed ledger.Signature) (wire.InboxReplyResult, *wire.Error)
-	// CheckText says why another machine may not send a session a text.
+	// CheckText returns why another machine may not send a text to a session.
 	CheckText(session, pin string) *wire.Error
 	// Watch notes that someone who may answer looks at the requests.
 	Watch() (left func())
@@ -78,7 +78,7 @@ const (
 	// attendLasts is how long someone is assumed to keep looking: a link that was cut without
 	// notice must not keep agents waiting.
 	attendLasts = 30 * time.Second
-	// beatPause is how often a link that has nothing to say says so.
+	// beatPause is how often a link that has nothing to send says so.
 	beatPause = 10 * time.Second
 	// gather is how long changes come together before they are sent.
 	gather = 50 * time.Millisecond
@@ -276,8 +276,8 @@ func cleanResult(result any) any {
 	return result
 }
 
-// cleanReply leaves out of the result of an answer what may hold secrets: who answered has
-// the request.
+// cleanReply removes from the result of an answer what may hold secrets: the machine that
+// answered has the request.
 func cleanReply(result wire.InboxReplyResult) wire.InboxReplyResult {
 	if item := result.Item; item != nil {
 		result.Item = &wire.InboxRequest{ID: item.ID, Status: item.Status, End: item.End, Kind: item.Kind, Agent: item.Agent,
@@ -359,8 +359,8 @@ func (s *Server) leave(d *devices.Device) (any, *wire.Error) {
 	return map[string]bool{"left": true}, nil
 }
 
-// EndLinks ends the streams of a machine that may not see this one any more, or may do
-// something else now.
+// EndLinks ends the streams of a machine that may no longer see this one, or may do something
+// else now.
 func (s *Server) EndLinks(device string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -506,7 +506,7 @@ type teller struct {
 	room int               // of [fleet.MaxBytes]
 }
 
-// tellAll sends what is new or different, and what is no more.
+// tellAll sends what is new or different, and what is gone.
 func (t *teller) tellAll(sessions []wire.Session, requests []wire.InboxRequest) bool {
 	seen := map[string]bool{}
 	t.room = fleet.MaxBytes

@@ -22,7 +22,7 @@ import (
 // with a dash, which ssh would read as an option.
 var target = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.@%:\[\]-]*$`)
 
-// CheckTarget says what is wrong with where ssh is to go.
+// CheckTarget returns what is wrong with a target for ssh.
 func CheckTarget(to string) error {
 	if !target.MatchString(to) || len(to) > 255 {
 		return fmt.Errorf("%.60q isn't a host; write it as for ssh: user@host, or a name from your ~/.ssh/config", to)
@@ -78,7 +78,7 @@ func sshEnvironment(authSock string) []string {
 	return env
 }
 
-// sshConn is a running ssh, as what it carries.
+// sshConn is a running ssh, seen as the connection it carries.
 type sshConn struct {
 	io.Reader
 	io.WriteCloser
@@ -134,7 +134,7 @@ func (c *sshConn) PID() int { return c.cmd.Process.Pid }
 // Why returns ssh's own message about why the link ended.
 func (c *sshConn) Why() string { return c.said.last() }
 
-// tail keeps the end of what a program said.
+// tail keeps the end of a program's output.
 type tail struct {
 	mu   sync.Mutex
 	text []byte
@@ -152,7 +152,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// last returns the last line that says something.
+// last returns the last line that isn't empty.
 func (t *tail) last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

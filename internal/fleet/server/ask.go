@@ -15,7 +15,7 @@ import (
 	"github.com/hookmux/hookmux/internal/recorder/journal"
 )
 
-// handleJoin lets a machine in that has a code. It runs for one at a time.
+// handleJoin lets a machine in that has a code. It handles one at a time.
 func (h *exchange) handleJoin(msg *nats.Msg) {
 	var in protocol.JoinRequest
 	reply := func(a protocol.JoinAnswer) {
@@ -50,8 +50,8 @@ func (h *exchange) handleJoin(msg *nats.Msg) {
 	reply(protocol.JoinAnswer{Record: m.Signed, Fleet: h.server.roster.fleet})
 }
 
-// mistakeError says why a member can't have what it may ask for: unlike everything else that
-// is refused, it isn't held against the member.
+// mistakeError is why a member can't have what it may ask for: unlike everything else that is
+// rejected, it isn't blamed on the member.
 type mistakeError struct{ error }
 
 func mistake(format string, args ...any) error { return &mistakeError{fmt.Errorf(format, args...)} }
@@ -185,7 +185,7 @@ func (h *exchange) operators() (n int) {
 	return n
 }
 
-// list lists the machines that a member may know of: all, or itself and the operators.
+// list lists the machines that a member may know about: all, or itself and the operators.
 func (h *exchange) list(by *member) []protocol.Member {
 	all := h.server.roster.all()
 	h.mu.Lock()

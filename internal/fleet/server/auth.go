@@ -103,7 +103,7 @@ func signedNonce(public, signature string, nonce []byte) bool {
 	return err == nil && len(nonce) > 0 && key.Verify(nonce, sig) == nil
 }
 
-// permissionsOf returns what a member may do. There is no JetStream in it.
+// permissionsOf returns what a member may do. That doesn't include JetStream.
 func permissionsOf(m *member) *nats.Permissions {
 	p := &nats.Permissions{
 		// Not to the subjects that a question names: an operator could name one of JetStream's.

@@ -27,8 +27,8 @@ type store interface {
 	Close() error
 }
 
-// central is the central journal. Its ids have the member's in front, so that no member
-// can take the id of another's event.
+// central is the central journal. Its ids are prefixed with the member's, so that no member can
+// take the id of another's event.
 type central struct{ store }
 
 // sqlite is a journal like those of members.
@@ -48,7 +48,7 @@ func (s sqlite) Retain(now time.Time, keep time.Duration, maxBytes int64) ([]str
 	return s.Journal.RetainShared(now, keep, maxBytes, protocol.IDMark)
 }
 
-// checkBatch says what is wrong with a message of events; nil: nothing.
+// checkBatch returns what is wrong with a message of events; nil: nothing.
 func checkBatch(b *protocol.Batch) error {
 	if len(b.Events) == 0 {
 		return errors.New("a message without events")
@@ -61,12 +61,12 @@ func checkBatch(b *protocol.Batch) error {
 	return nil
 }
 
-// maxLog bounds how many events one question is answered with; maxHidden is how many more
-// are read, because some aren't shown.
+// maxLog limits how many events are returned for one request; maxHidden is how many more are
+// read, because some aren't shown.
 const maxLog, maxHidden = 500, 64
 
-// log reads a page of the fleet's events, or of one member's. more says that there may be
-// others behind the last one.
+// log reads a page of the fleet's events, or of one member's. more says that there may be others
+// after the last one.
 func (c central) log(ctx context.Context, member string, f journal.Filter) (list []protocol.Event, more bool, err error) {
 	switch {
 	case len(f.Cursors) > 0:

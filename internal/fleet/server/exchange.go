@@ -70,8 +70,8 @@ type heard struct {
 // limit is how much of something a member may send: rate a second, with bursts.
 type limit struct{ rate, burst float64 }
 
-// What a member may send. Its events may have waited for a long time; beyond that it would
-// push those of others out of the journal.
+// What a member may send. Its events may have waited for a long time; beyond that it would push
+// those of others out of the journal.
 var (
 	asksLimit       = limit{20, 100}
 	statesLimit     = limit{20, 60}
@@ -266,8 +266,8 @@ func (h *exchange) takeEvents(m *heard, msg *nats.Msg) {
 		h.answer(m.id, msg, protocol.Told{Error: "the fleet's server is busy"})
 		return
 	}
-	// The order of a member's messages is that of the stream; the member waits for the
-	// answers, so there are few at once.
+	// The order of a member's messages is that of the stream; the member waits for the answers, so
+	// there are few at a time.
 	go func() {
 		select {
 		case <-future.Ok():
@@ -281,8 +281,8 @@ func (h *exchange) takeEvents(m *heard, msg *nats.Msg) {
 	}()
 }
 
-// takeState renews what a member says about itself. The bucket forgets it by its TTL
-// unless it's renewed; the revision sees to it that one daemon speaks for a member.
+// takeState renews what a member says about itself. The bucket forgets it by its TTL unless it's
+// renewed; the revision makes sure that only one daemon speaks for a member.
 func (h *exchange) takeState(m *heard, msg *nats.Msg) {
 	var s protocol.State
 	now := h.server.o.Now()
@@ -591,7 +591,7 @@ func (h *exchange) retainOnce() {
 	}
 }
 
-// followViolations holds against members what their connections did wrong.
+// followViolations blames members for what their connections did wrong.
 func (h *exchange) followViolations(ctx context.Context) {
 	for {
 		select {

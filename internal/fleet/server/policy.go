@@ -86,8 +86,8 @@ func (h *exchange) pushPolicy(ctx context.Context, record *member, signed *proto
 	}
 	h.policy.mu.Lock()
 	defer h.policy.mu.Unlock()
-	// A server that was restored from a backup doesn't know all that members had: a few versions
-	// may be left out, and not so many that there's none left.
+	// A server that was restored from a backup doesn't know everything members had: a few versions
+	// may be skipped, but not so many that none are left.
 	if p.Version <= h.policy.number || p.Version > h.policy.number+maxSkip {
 		return fmt.Errorf("the policy has the version %d, and the next one is %d: another one was pushed meanwhile, or it's an old one",
 			p.Version, h.policy.number+1)

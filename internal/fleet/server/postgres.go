@@ -17,7 +17,7 @@ import (
 	"github.com/hookmux/hookmux/internal/recorder/journal"
 )
 
-// postgres is the central journal in PostgreSQL, in a schema of its own.
+// postgres is the central journal in PostgreSQL, in its own schema.
 type postgres struct {
 	pool   *pgxpool.Pool
 	schema string
@@ -35,7 +35,7 @@ CREATE TABLE IF NOT EXISTS %[1]s.outcomes (
 CREATE INDEX IF NOT EXISTS events_time ON %[1]s.events (time);
 CREATE INDEX IF NOT EXISTS events_session ON %[1]s.events (session);`
 
-// openPostgres connects, and makes the tables where they aren't there.
+// openPostgres connects, and creates the tables if they don't exist.
 func openPostgres(ctx context.Context, file, schema string) (*postgres, error) {
 	p, err := connectPostgres(ctx, file, schema)
 	if err != nil {
@@ -66,7 +66,7 @@ func connectPostgres(ctx context.Context, file, schema string) (*postgres, error
 	return &postgres{pool: pool, schema: pgx.Identifier{schema}.Sanitize()}, nil
 }
 
-// writeWithin bounds how long one batch may take.
+// writeWithin limits how long one batch may take.
 const writeWithin = 30 * time.Second
 
 // Write implements [store].
@@ -129,8 +129,7 @@ type outcomeColumns struct {
 	decision        [][]byte
 }
 
-// add takes an outcome in place of an earlier one of the same event: one statement writes
-// a row once.
+// add replaces an earlier outcome of the same event: one statement writes a row once.
 func (c *outcomeColumns) add(o *journal.Outcome) {
 	if c.at == nil {
 		c.at = map[string]int{}

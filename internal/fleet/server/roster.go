@@ -18,7 +18,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
-// maxMembers bounds the fleet, maxInvites the codes that are open at once.
+// maxMembers limits the size of the fleet, maxInvites how many codes are open at the same time.
 const (
 	maxMembers = 20_000
 	maxInvites = 256

@@ -52,11 +52,11 @@ type Options struct {
 	// StateTTL is how long a member's state lasts that isn't renewed; 0:
 	// [protocol.StateTTL].
 	StateTTL time.Duration
-	// Keep and MaxBytes bound the central journal; 0: no limit.
+	// Keep and MaxBytes limit the central journal; 0: no limit.
 	Keep     time.Duration
 	MaxBytes int64
-	// NATS is your own cluster, nats://host:port, which then stores what is under way;
-	// Creds is the file with which it lets us in. Empty: this process stores.
+	// NATS is your own cluster, nats://host:port, which then stores what is under way; Creds is the
+	// file with the credentials for it. Empty: this process stores.
 	NATS  []string
 	Creds string
 	// Postgres is a file with the URL of the database for the central journal. Empty: a
@@ -145,8 +145,8 @@ func Open(o Options) (_ *Server, err error) {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	// A server that was killed left its address behind, with a number that may be another
-	// process's by now.
+	// A server that was killed left its address behind, with a process number that may belong to
+	// another process by now.
 	if err := os.Remove(filepath.Join(o.Dir, addressFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
@@ -201,7 +201,7 @@ func (s *Server) openKeys() error {
 	return nil
 }
 
-// startWithin bounds how long JetStream may take to read what it stored.
+// startWithin limits how long JetStream may take to read what it stored.
 const startWithin = time.Minute
 
 func (s *Server) startNATS() error {
