@@ -1,8 +1,8 @@
-// Package budget says when agents have used enough: limits on money, tokens or the
-// share of a plan's window, for a day, a session, a project or an agent.
+// Package budget decides when agents have used enough: limits on money, tokens or the share of a
+// plan's window, for a day, a session, a project or an agent.
 //
-// Contract: a budget never gets looser by what isn't known. Usage without a price makes
-// a budget in dollars ask; a budget that can't be read asks about every call.
+// Contract: what isn't known never makes a budget looser. Usage without a price makes a budget in
+// dollars ask; a budget that can't be read asks about every call.
 package budget
 
 import (
@@ -261,7 +261,7 @@ type Spend struct {
 	Tokens  int64
 	// Unpriced are the tokens among them whose model has no price.
 	Unpriced int64
-	// Doubt says why more may have been used; "" for no reason.
+	// Doubt is why more may have been used; "" if there is no reason.
 	Doubt string
 }
 
@@ -289,8 +289,8 @@ type Spent interface {
 	InSession(agent, session string) Spend
 	// OfWindow returns how many percent of a window of a plan are used; false if that isn't known.
 	OfWindow(agent string, length time.Duration) (float64, bool)
-	// Known reports whether the records have been read. It waits a moment where a daemon
-	// that just started hasn't read them yet.
+	// Known reports whether the records have been read. It waits a moment if a daemon that just
+	// started hasn't read them yet.
 	Known(ctx context.Context) bool
 	// NoteEvent is called for a session's turns and calls: what they used should be recorded soon.
 	NoteEvent(ev *event.Event)
@@ -408,7 +408,7 @@ type Finding struct {
 // asked for again.
 const stepPercent = 5
 
-// Check says what a budget has to say about an event; false for nothing.
+// Check returns a budget's finding about an event; false if there is none.
 func (b *Budget) Check(ctx context.Context, ev *event.Event, spent Spent) (Finding, bool) {
 	f := Finding{Budget: b, Verdict: event.Ask}
 	if b.Broken != "" {
@@ -445,7 +445,7 @@ func (b *Budget) Check(ctx context.Context, ev *event.Event, spent Spent) (Findi
 	return f, true
 }
 
-// NoPriceWords say that part of what was used has no price.
+// NoPriceWords says that part of what was used has no price.
 func (b *Budget) NoPriceWords(s State) string {
 	return fmt.Sprintf("%d tokens have no price; `hookmux usage` names the models", s.Spend.Unpriced)
 }

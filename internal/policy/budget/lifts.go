@@ -8,8 +8,8 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/bounded"
 )
 
-// Lifts remembers what you let pass: a budget that you lifted, and asks that you said
-// yes to. It is safe for concurrent use; its zero value is ready.
+// Lifts remembers what you allowed: a budget that you lifted, and asks that you said yes to. It
+// is safe for concurrent use; its zero value is ready.
 type Lifts struct {
 	mu     sync.Mutex
 	lifted map[string]lift                 // by the budget's text
@@ -30,11 +30,11 @@ type askedAbout struct {
 	step int
 }
 
-// maxAsked bounds what is remembered of asks.
+// maxAsked limits how many asks are remembered.
 const maxAsked = 1024
 
-// Lift lets a budget stop nothing once: for the rest of the day, or for the session
-// that meets it next.
+// Lift makes a budget stop nothing once: for the rest of the day, or for the session that meets
+// it next.
 func (l *Lifts) Lift(b *Budget, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

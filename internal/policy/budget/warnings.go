@@ -2,7 +2,7 @@ package budget
 
 import "sync"
 
-// Level says what a budget does at a share of its limit that you're notified of.
+// Level is what a budget does at a share of its limit that you're notified of.
 type Level string
 
 // The levels.
@@ -24,7 +24,7 @@ type warning struct {
 	level                  Level
 }
 
-// maxWarnings bounds what is remembered. Beyond it you may be notified again.
+// maxWarnings limits what is remembered. Beyond it you may be notified again.
 const maxWarnings = 4096
 
 // Note calls notify for each level that a budget has reached and that wasn't notified

@@ -15,7 +15,7 @@ type Effect struct {
 	Risk Risk
 }
 
-// Risk says how much of a call's effect can't be taken back.
+// Risk is how much of a call's effect can't be undone.
 type Risk string
 
 // The risks.
@@ -66,7 +66,7 @@ func (s *summary) add(risk Risk, part string) {
 	}
 }
 
-// addPaths says what is deleted, moved and written.
+// addPaths adds what is deleted, moved and written.
 func (s *summary) addPaths() {
 	var deleted, moved, written []string
 	outside := map[facts.Access]bool{}
@@ -137,7 +137,7 @@ func someNames(list []string, many string) string {
 	return strings.Join(list, ", ")
 }
 
-// addCommands says what is run, and with which powers.
+// addCommands adds what is run, and with which privileges.
 func (s *summary) addCommands() {
 	var programs []string
 	partly := false
@@ -202,7 +202,7 @@ func (s *summary) touches(command int) bool {
 	})
 }
 
-// addNetwork says whom the call talks to.
+// addNetwork adds which hosts the call talks to.
 func (s *summary) addNetwork() {
 	var hosts []string
 	for _, d := range s.facts.Net {
@@ -219,7 +219,7 @@ func (s *summary) addNetwork() {
 	}
 }
 
-// addQuiet says what a call does that changes nothing hookmux knows of.
+// addQuiet adds what a call does that changes nothing hookmux knows of.
 func (s *summary) addQuiet() {
 	var read []string
 	for _, p := range s.facts.Paths {
@@ -240,7 +240,7 @@ func (s *summary) addQuiet() {
 	}
 }
 
-// addFindings says which guards and rules match.
+// addFindings adds which guards and rules match.
 func (s *summary) addFindings(list []Finding) {
 	said := false
 	for i := range list {

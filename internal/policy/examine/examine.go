@@ -15,12 +15,12 @@ import (
 // Examination holds what guards and rules think of a call.
 type Examination struct {
 	Command string `json:"command,omitempty"` // the first command line of the call
-	// Error says why it is no valid shell.
+	// Error is why it isn't valid shell.
 	Error string `json:"error,omitempty"`
 	Runs  []Run  `json:"runs"`
 	// Facts are all facts about the call.
 	Facts *facts.Facts `json:"facts,omitempty"`
-	// Findings are the guards and rules that match, whatever their mode.
+	// Findings are the guards and rules that match, in any mode.
 	Findings []Finding `json:"findings"`
 	// Messages are the findings as text, in the same order.
 	Messages []string `json:"messages"`
@@ -111,7 +111,7 @@ func (e *Examination) Lines() []string {
 	return lines
 }
 
-// whyNothingStops says why what matches doesn't stop the call, and what would.
+// whyNothingStops returns why what matches doesn't stop the call, and what would.
 func (e *Examination) whyNothingStops() string {
 	var off []string
 	for _, f := range e.Findings {
@@ -130,7 +130,7 @@ func (e *Examination) Add(f Finding) {
 	e.Findings, e.Messages = append(e.Findings, f), append(e.Messages, f.Message())
 }
 
-// Message returns what a finding is about, and how you let it pass.
+// Message returns what a finding is about, and how you allow it.
 func (f *Finding) Message() string {
 	if !f.passable() {
 		return f.about()
@@ -219,7 +219,7 @@ func describeFacts(f *facts.Facts) []string {
 	}
 	var unknown []string
 	for _, n := range f.Unknown {
-		// Outside of a repository git's facts are not known, which says little.
+		// Outside of a repository git's facts aren't known, which means little.
 		if n == facts.CommandsFact || n == facts.PathsFact || n == facts.NetFact {
 			unknown = append(unknown, string(n))
 		}

@@ -1,8 +1,8 @@
-// Package fleetpolicy keeps the policy that the operators of a fleet pushed to this
-// machine: rules and settings of guards that count beside its own.
+// Package fleetpolicy keeps the policy that the operators of a fleet pushed to this machine: rules
+// and settings of guards that apply in addition to its own.
 //
-// Contract: a policy only tightens. It's replaced as a whole or not at all. What can't be
-// read any more leaves the one that was read last in force until the daemon ends.
+// Contract: a policy only tightens. It's replaced as a whole or not at all. If it can no longer be
+// read, the one that was read last stays in force until the daemon ends.
 package fleetpolicy
 
 import (
@@ -177,7 +177,7 @@ type Source struct {
 	err   error
 }
 
-// Read gives the policy in force, and whether it or the error is another one than before.
+// Read returns the policy in force, and whether it or the error has changed.
 func (s *Source) Read() (p *Policy, changed bool, err error) {
 	if s.State == "" {
 		return &s.now, false, nil

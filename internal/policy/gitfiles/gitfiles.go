@@ -1,11 +1,9 @@
-// Package gitfiles reads what rules ask about a repository out of git's own
-// files: the branch, the remote, which files are tracked, whether tracked files
-// were changed.
+// Package gitfiles reads what rules ask about a repository from git's own files: the branch, the
+// remote, which files are tracked, whether tracked files were changed.
 //
-// Contract: it starts no program, because a repository's configuration can name
-// programs that git runs, and agents write there. It reads regular files of
-// bounded size, follows no link inside of .git, and gives up after a deadline;
-// what it does not know it says so.
+// Contract: it starts no program, because a repository's configuration can name programs that
+// git runs, and agents write there. It reads regular files of limited size, follows no link
+// inside of .git, and gives up after a deadline; it reports what it doesn't know.
 package gitfiles
 
 import (
@@ -83,8 +81,8 @@ func linkedRepository(root, dot string) *Repository {
 	return r
 }
 
-// MainTree returns the work tree beside which this one was made by `git worktree`; "" for a
-// repository that is no such.
+// MainTree returns the work tree that this one was added to by `git worktree`; "" for a
+// repository that isn't one.
 func (r *Repository) MainTree() string {
 	if r.common == r.git || filepath.Base(r.common) != ".git" {
 		return ""
@@ -92,7 +90,7 @@ func (r *Repository) MainTree() string {
 	return filepath.Dir(r.common)
 }
 
-// readSmall reads a regular file of bounded size.
+// readSmall reads a regular file of limited size.
 func readSmall(path string) (string, bool) {
 	b, ok := readRegular(path, maxSmall)
 	return string(b), ok
@@ -123,8 +121,8 @@ func readRegular(path string, limit int64) ([]byte, bool) {
 // Root returns the top of the work tree.
 func (r *Repository) Root() string { return r.root }
 
-// Branch returns the branch that is checked out, "" when none is; ok is false when
-// that cannot be read.
+// Branch returns the branch that is checked out, "" if none is; ok is false if that can't be
+// read.
 func (r *Repository) Branch() (name string, ok bool) {
 	text, ok := readSmall(filepath.Join(r.git, "HEAD"))
 	if !ok {

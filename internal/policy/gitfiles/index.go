@@ -52,7 +52,7 @@ func parseIndex(b []byte) *index {
 	return in
 }
 
-// parseEntry reads one entry and says how long it is.
+// parseEntry reads one entry and returns its length.
 func parseEntry(b []byte, version uint32, previous string) (e entry, n int, ok bool) {
 	if len(b) < fixedPart {
 		return e, 0, false

@@ -20,8 +20,8 @@ var policyDecisions = map[string]claude.List{"allow": claude.AllowList, "ask_use
 var policyConditions = []string{"argsPattern", "commandRegex", "subagent", "toolAnnotations", "modes", "interactive",
 	"allowRedirection"}
 
-// PolicyFile reads a policy file of Gemini CLI. There the rule of the highest priority
-// wins; rules whose priorities say otherwise than "deny, then ask, then allow" are listed.
+// PolicyFile reads a policy file of Gemini CLI. There the rule of the highest priority wins;
+// rules whose priorities differ from "deny, then ask, then allow" are listed.
 func PolicyFile(text string) (Result, error) {
 	var result Result
 	var file map[string]any

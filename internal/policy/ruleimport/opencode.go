@@ -18,8 +18,8 @@ var permissionTools = map[string]string{"bash": "Bash", "edit": "Edit", "read": 
 var permissionDecisions = map[string]claude.List{"allow": claude.AllowList, "ask": claude.AskList,
 	"deny": claude.DenyList}
 
-// PermissionBlock reads the "permission" member of an opencode.json. There the last
-// rule that matches wins; rules that a weaker one behind them takes back are listed.
+// PermissionBlock reads the "permission" member of an opencode.json. There the last rule that
+// matches wins; rules that a weaker one after them overrides are listed.
 func PermissionBlock(text []byte) (Result, error) {
 	var result Result
 	standard, err := hujson.Standardize(text)

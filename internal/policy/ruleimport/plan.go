@@ -34,8 +34,7 @@ type Place struct {
 	Project string `json:"project,omitempty"`
 	// Local says that they are the user's own for this project.
 	Local bool `json:"local,omitempty"`
-	// Untrusted says that the agent does not trust the project, and so ignores what it
-	// allows.
+	// Untrusted says that the agent doesn't trust the project, and so ignores what it allows.
 	Untrusted bool   `json:"untrusted,omitempty"`
 	Home      string `json:"-"`
 }
@@ -48,10 +47,10 @@ type Entry struct {
 	// Rule is the imported rule, in Claude Code's syntax; "" if there is none.
 	Rule string `json:"rule,omitempty"`
 	Why  string `json:"why,omitempty"` // the author's own reason
-	// Ignored says that the agent itself does not use it.
+	// Ignored says that the agent itself doesn't use it.
 	Ignored bool `json:"ignored,omitempty"`
-	// Reason says in one word why it is not taken over, Note in a sentence; Instead is
-	// a form that works.
+	// Reason says in one word why it isn't imported, Note in a sentence; Instead is a form that
+	// works.
 	Reason  string `json:"reason,omitempty"`
 	Note    string `json:"note,omitempty"`
 	Instead string `json:"instead,omitempty"`
@@ -156,7 +155,7 @@ func Counts(sources []Source) (taken, ignored, left int) {
 	return taken, ignored, left
 }
 
-// WriteOptions says how a file of rules is made.
+// WriteOptions configures how a file of rules is written.
 type WriteOptions struct {
 	ID, Title string // of the agent
 	Strict    bool
@@ -165,7 +164,7 @@ type WriteOptions struct {
 	Home   string
 }
 
-// ErrNothing says that there is no rule to take over.
+// ErrNothing says that there is no rule to import.
 var ErrNothing = errors.New("there is no rule that could be taken over")
 
 // RulesFile writes what is imported as a file of rules: one rule for each that denies or asks,
@@ -233,7 +232,7 @@ func sourcesWith(sources []Source, list claude.List, rule string, o WriteOptions
 	return out
 }
 
-// maxID bounds the id of a rule that is made of its text.
+// maxID limits the length of a rule's id that is made from its text.
 const maxID = 48
 
 // uniqueID makes a text an id that is not used yet.

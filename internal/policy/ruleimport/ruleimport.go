@@ -1,11 +1,11 @@
-// Package ruleimport reads the permission rules of other agents and writes them as
-// rules that package claude decides by, so that one engine holds them on every
-// agent: Codex's prefix_rule files, Gemini's policy TOML, OpenCode's permission block.
+// Package ruleimport reads the permission rules of other agents and writes them as rules that
+// package claude decides by, so that one engine applies them to every agent: Codex's prefix_rule
+// files, Gemini's policy TOML, OpenCode's permission block.
 //
-// Only what means exactly the same is taken over. Everything else is listed with the
-// reason; nothing is dropped silently, and nothing becomes weaker: where the order of
-// rules matters in the other agent (priorities, last match wins), a rule that would
-// win wrongly among "deny, then ask, then allow" is listed instead.
+// Only what means exactly the same is imported. Everything else is listed with the reason;
+// nothing is dropped silently, and nothing becomes weaker: if the order of rules matters in the
+// other agent (priorities, last match wins), a rule that would win wrongly in "deny, then ask,
+// then allow" is listed instead.
 package ruleimport
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/claude"
 )
 
-// Reason says why something was not taken over.
+// Reason is why something wasn't imported.
 type Reason string
 
 // The reasons.

@@ -5,7 +5,7 @@ package verbs
 
 import "sync"
 
-// Effect says what running a verb does.
+// Effect is what running a verb does.
 type Effect string
 
 // Effects, from harmless to not.
