@@ -63,7 +63,7 @@ func (r *run) attended(on bool) {
 	}
 }
 
-// unattend ends that if the server hasn't renewed it.
+// unattend stops noting that an operator looks if the server hasn't renewed that.
 func (r *run) unattend(now time.Time) {
 	r.mu.Lock()
 	over := r.left != nil && now.After(r.watchedUntil)

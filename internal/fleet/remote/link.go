@@ -304,8 +304,8 @@ func newSnapshot() *snapshot {
 	return &snapshot{sessions: map[string]wire.Session{}, requests: map[string]wire.InboxRequest{}, sizes: map[string]int{}}
 }
 
-// weigh notes how large something is now, and reports whether that's still within limits: what is
-// new comes before what is gone.
+// weigh notes how large something is now, and reports whether that's still within limits: twice
+// the usual ones, because what is new arrives before what is gone is removed.
 func (s *snapshot) weigh(kind, id string, size int) bool {
 	key := kind + " " + id
 	s.size += size - s.sizes[key]

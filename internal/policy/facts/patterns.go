@@ -18,7 +18,7 @@ const (
 
 // Disk reads the folders that the shell's patterns are about.
 type Disk struct {
-	// List returns at most most names in a folder, in any order.
+	// List returns up to most names in a folder, in any order.
 	List func(folder string, most int) ([]fs.DirEntry, error)
 	// Exists reports whether something has this name.
 	Exists func(path string) bool

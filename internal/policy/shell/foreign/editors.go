@@ -114,7 +114,7 @@ func TclFiles(text string, most int) []string {
 
 var kakouneShell = lazyregexp.New(`%sh\{([^}]*)\}`)
 
-// KakouneCalls returns the commands in %sh{…}, at most most of them.
+// KakouneCalls returns the commands in %sh{…}, up to most of them.
 func KakouneCalls(text string, most int) []string {
 	var out []string
 	for _, m := range kakouneShell.FindAllStringSubmatch(text, most) {

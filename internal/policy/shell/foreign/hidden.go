@@ -12,7 +12,7 @@ import (
 )
 
 // HiddenTexts returns the texts that program text spells in another way: in base64, in
-// hexadecimal digits, as numbers of characters, backwards; at most most of them.
+// hexadecimal digits, as numbers of characters, backwards; up to most of them.
 func HiddenTexts(code string, most int) []string {
 	var out []string
 	add := func(text string) {
@@ -117,7 +117,7 @@ func PrintedText(code string, most int) (string, bool) {
 
 var awkPipe = lazyregexp.New(`\|&?\s*"((?:[^"\\]|\\.)*)"`)
 
-// AwkPipes returns the commands that awk's print writes to, at most most of them.
+// AwkPipes returns the commands that awk's print writes to, up to most of them.
 func AwkPipes(code string, most int) []string {
 	var out []string
 	for _, m := range awkPipe.FindAllStringSubmatch(code, most) {

@@ -6,7 +6,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
-// MakeCalls returns the texts of $(shell text), at most most of them.
+// MakeCalls returns the texts of $(shell text), up to most of them.
 func MakeCalls(text string, most int) []string {
 	const call = "$(shell "
 	var out []string
@@ -45,9 +45,9 @@ var (
 	makeVariable = lazyregexp.New(`\$\(([A-Za-z_][A-Za-z0-9_]*)\)`)
 )
 
-// MakeRecipes returns the commands of a makefile's recipes, at most most of them; whole says
-// that these are all. Variables the text itself sets are replaced by their values; others stay
-// as shell variables, unknown.
+// MakeRecipes returns the commands of a makefile's recipes, up to most of them; whole says that
+// these are all. Variables the text itself sets are replaced by their values; others stay as
+// shell variables, unknown.
 func MakeRecipes(text string, most int) (commands []string, whole bool) {
 	pairs := []string{"$$", "$"}
 	whole = true
@@ -107,8 +107,8 @@ var (
 	sedSubst = lazyregexp.New(`(?m)(?:^|[;{}!\d$/])\s*s([^\sA-Za-z0-9\\])`)
 )
 
-// SedCommands returns the commands that a sed script runs with e, and with the flag e of s; at
-// most most of each.
+// SedCommands returns the commands that a sed script runs with e, and with the flag e of s; up
+// to most of each.
 func SedCommands(script string, most int) []string {
 	var out []string
 	for _, m := range sedRun.FindAllStringSubmatch(script, most) {
@@ -125,7 +125,7 @@ func SedCommands(script string, most int) []string {
 // sedFile finds the file that w or W writes, also as a flag of s, and the one that r or R reads.
 var sedFile = lazyregexp.New(`(?m)(?:^|[;{}!\s\d$/,])([wWrR])\s+([^\s;}]+)|s([|,#/!:@%~^_])(?:[^\n]*?)[gpIiMm\d]*[gpIiMm\d|,#/!:@%~^_](w)\s+([^\s;}]+)`)
 
-// SedFiles returns shell commands for what a sed script does to files, at most most of them.
+// SedFiles returns shell commands for what a sed script does to files, up to most of them.
 func SedFiles(script string, most int) []string {
 	var out []string
 	for _, m := range sedFile.FindAllStringSubmatch(script, most) {
@@ -201,7 +201,7 @@ func sedReplacement(s string) (string, bool) {
 
 var tclRuns = lazyregexp.New(`(?:^|[\s;\[{"])(?:spawn|exec|system|overlay)((?:\s+-\w+)*\s+[^\n;\]}]+)`)
 
-// TclCommands returns the commands after spawn, exec and the like, options included; at most
+// TclCommands returns the commands after spawn, exec and the like, options included; up to
 // most of them.
 func TclCommands(text string, most int) []string {
 	var out []string

@@ -66,7 +66,7 @@ func CrontabCommands(text string) []string {
 	return out
 }
 
-// TmuxCalls returns the commands in #(command) of a tmux format, at most most of them.
+// TmuxCalls returns the commands in #(command) of a tmux format, up to most of them.
 func TmuxCalls(text string, most int) []string {
 	var out []string
 	for len(out) < most {
