@@ -105,14 +105,14 @@ func CheckTexts(v any) error {
 	return nil
 }
 
-// Clean writes out what no text may carry to another machine, in everything that v points
-// to. Redacting comes first.
+// Clean escapes what no text may carry to another machine, in everything that v points to.
+// Redacting comes first.
 func Clean(v any) {
 	eachText(reflect.ValueOf(v), termsafe.Text, func(raw json.RawMessage) json.RawMessage { return termsafe.EscapeJSON(raw) },
 		nil)
 }
 
-// ShiftTimes moves every time in what v points to: the clock there goes differently.
+// ShiftTimes moves every time in what v points to: the other machine's clock differs.
 func ShiftTimes(v any, by time.Duration) {
 	if by == 0 {
 		return

@@ -73,7 +73,7 @@ func (h *Hosts) Add(ctx context.Context, s Source) error {
 	return nil
 }
 
-// Remove takes a machine and everything of it off the lists.
+// Remove removes a machine and everything of it from the lists.
 func (h *Hosts) Remove(name string) {
 	h.mu.Lock()
 	t := h.sources[name]

@@ -25,8 +25,8 @@ type Source interface {
 	Name() string
 	// Link returns how it is reached and whether it is.
 	Link() Link
-	// Sessions are those of its list. While the link is lost, they are what was known
-	// last; Hosts shows them as unknown.
+	// Sessions returns its list of sessions. While the link is lost, they are what was known last;
+	// Hosts shows them as unknown.
 	Sessions() []wire.Session
 	// Requests are those that wait there. While the link is lost there are none: the
 	// agents there ask in their own terminals.

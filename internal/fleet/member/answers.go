@@ -121,8 +121,8 @@ func (r *run) takeAnswer(ctx context.Context, b []byte) protocol.AnswerResult {
 	return protocol.AnswerResult{Result: cleanResult(result, true)}
 }
 
-// cleanResult returns a result as it leaves this machine, without what was asked: who answered
-// knows that.
+// cleanResult returns a result as it leaves this machine, without what was asked: the machine that
+// answered knows that.
 func cleanResult(result wire.InboxReplyResult, content bool) *wire.InboxReplyResult {
 	short := func(d *wire.InboxDecision) *wire.InboxDecision {
 		if d == nil {

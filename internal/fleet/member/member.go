@@ -65,7 +65,7 @@ type Requests interface {
 type Daemon interface {
 	// Call runs a method in the daemon's own name.
 	Call(ctx context.Context, method string, params json.RawMessage) (any, *wire.Error)
-	// RecordFleet writes down what happened to this machine's membership.
+	// RecordFleet records what happened to this machine's membership.
 	RecordFleet(what string, details any)
 }
 
@@ -163,7 +163,7 @@ func poke(c chan struct{}) {
 	}
 }
 
-// Run begins to take part, if this machine is in a fleet. It doesn't wait.
+// Run begins to take part, if this machine is in a fleet. It doesn't block.
 func (s *Service) Run() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -321,7 +321,7 @@ func (s *Service) emptyOutbox() {
 	}
 }
 
-// askServer asks the fleet's server, where this machine is in a fleet.
+// askServer asks the fleet's server, if this machine is in a fleet.
 func (s *Service) askServer(ctx context.Context, ask protocol.Ask) (protocol.Told, *wire.Error) {
 	r := s.running.Load()
 	if r == nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// others are the other machines of the fleet, where this member may see them.
+// others are the other machines of the fleet, if this member may see them.
 type others struct {
 	run *run
 
@@ -58,7 +58,7 @@ func (o *others) follow(ctx context.Context) {
 	}
 }
 
-// readAll reads every machine's state; what is gone meanwhile is taken off.
+// readAll reads every machine's state; what has gone in the meantime is removed.
 func (o *others) readAll(ctx context.Context) bool {
 	seen := map[string]bool{}
 	for after, more := "", true; more; {
@@ -177,7 +177,7 @@ type source struct {
 	attend   bool
 }
 
-// take takes a machine's state. Nothing of it is believed before it's checked.
+// take receives a machine's state. Nothing of it is trusted before it's checked.
 func (s *source) take(host protocol.Host) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

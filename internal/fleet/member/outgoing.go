@@ -18,8 +18,8 @@ const (
 	pageRows  = 500
 )
 
-// sendEvents sends what is in the outbox, oldest first, and takes out what the server has
-// stored. What it isn't sure of is sent again: the server stores an id once.
+// sendEvents sends what is in the outbox, oldest first, and removes what the server has stored.
+// What it isn't sure of is sent again: the server stores an id once.
 func (r *run) sendEvents(ctx context.Context) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()

@@ -79,7 +79,7 @@ func (r *run) end() {
 	<-r.over
 }
 
-// run takes part until ctx ends.
+// run takes part in the fleet until ctx ends.
 func (r *run) run(ctx context.Context) {
 	defer close(r.over)
 	defer r.settle()

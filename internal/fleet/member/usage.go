@@ -35,8 +35,8 @@ func (r *run) keepUsage(ctx context.Context) {
 	}
 }
 
-// sendUsage sends what is different since the last time, and reports whether the server has
-// it all.
+// sendUsage sends what has changed since the last time, and reports whether the server has all of
+// it.
 func (r *run) sendUsage(ctx context.Context, sent map[string][]byte) bool {
 	now := time.Now()
 	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.Local)

@@ -11,8 +11,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Policy is rules and guards for every member. Versions only grow, so that an old one
-// can't come back.
+// Policy is the rules and guards for every member. Versions only grow, so that an old one can't
+// come back.
 type Policy struct {
 	Fleet   string            `json:"fleet"`
 	Version int64             `json:"version"`
@@ -36,7 +36,7 @@ type SignedPolicy struct {
 // policyMessage returns what is signed: no other signed text begins like it.
 func policyMessage(text string) []byte { return []byte("hookmux-fleet-policy-1\n" + text) }
 
-// SignPolicy makes what travels of a policy.
+// SignPolicy returns a policy in the form in which it is sent.
 func SignPolicy(key nkeys.KeyPair, record Signed, p *Policy) (SignedPolicy, error) {
 	text, err := json.Marshal(p)
 	if err == nil && len(text) > MaxPolicy {

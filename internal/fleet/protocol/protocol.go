@@ -118,7 +118,7 @@ func ResultSubject(member, operator, answer string) string {
 
 // Limits.
 const (
-	// MaxMessage is the largest message the server takes.
+	// MaxMessage is the largest message the server accepts.
 	MaxMessage = 512 << 10
 	// MaxBatch is about how large a message of events gets.
 	MaxBatch = 192 << 10
@@ -185,7 +185,7 @@ func MemberID(key string) string {
 	return "m" + hex.EncodeToString(sum[:6])
 }
 
-// HostName makes a machine's own name one that hosts may have here.
+// HostName turns a machine's own name into one that hosts may have here.
 func HostName(name string) string {
 	name, _, _ = strings.Cut(strings.ToLower(name), ".")
 	name = strings.Trim(strings.Map(func(c rune) rune {
@@ -573,7 +573,7 @@ func AnswerMessage(a *Answer, text string) string {
 		"request " + a.Reply.ID, "shown " + a.Reply.SHA256, "choice " + choice, "answer " + hex.EncodeToString(sum[:])}, "\n")
 }
 
-// SignAnswer makes what travels of an answer.
+// SignAnswer returns an answer in the form in which it is sent.
 func SignAnswer(key nkeys.KeyPair, record Signed, a *Answer) (SignedAnswer, error) {
 	text, err := json.Marshal(a)
 	if err != nil {

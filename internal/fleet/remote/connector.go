@@ -63,7 +63,7 @@ type running struct {
 	over chan struct{}
 }
 
-// NewConnector reads which hosts there are; Run connects to them.
+// NewConnector reads the list of hosts; Run connects to them.
 func NewConnector(o ConnectorOptions) *Connector {
 	c := &Connector{ConnectorOptions: o, dial: dialSSH, links: map[string]*running{},
 		copies: &copies{deps: o.Deps, over: o.Context}}
@@ -177,7 +177,7 @@ func (c *Connector) addMethod(params json.RawMessage, _ proc.Cred) (any, *wire.E
 	return wire.RemoteAdded{Name: h.Name, Key: base64.RawURLEncoding.EncodeToString(public)}, nil
 }
 
-// store keeps a list of hosts, on disk first.
+// store saves a list of hosts, on disk first.
 func (c *Connector) store(list []host) error {
 	if err := sealed.Store(c.Dirs.State, hostsFile, list); err != nil {
 		return err

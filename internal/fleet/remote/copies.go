@@ -94,7 +94,7 @@ func (c *copies) place(host string) (place, error) {
 	return c.places[host], nil
 }
 
-// take stores a page, then how far it goes: after a crash in between the page comes again, and
+// take stores a page, then the position after it: after a crash in between the page comes again, and
 // its events are there already.
 func (c *copies) take(host string, at place, page *logPage) (place, error) {
 	j, err := c.open()
@@ -164,7 +164,7 @@ func missing(host string, identity, cursor int64, why string) journal.Item {
 		Time: time.Now(), Agent: wire.OwnAgent, Kind: string(event.Other), Native: wire.OwnMissing, Host: host, Body: body}}
 }
 
-// forget deletes what there is of a host; with the last one the files go as well.
+// forget deletes what is stored about a host; with the last one the files are deleted as well.
 func (c *copies) forget(host string, last bool) error {
 	j, err := c.open()
 	if err != nil {

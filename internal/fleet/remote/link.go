@@ -23,8 +23,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// What a link to a host may carry. A machine that sends more, or what no honest one
-// sends, is hung up on and named.
+// What a link to a host may carry. A machine that sends more, or what no honest one sends, is
+// disconnected and reported.
 const (
 	maxLine    = 4 << 20
 	lineRate   = 400  // a second, over time
@@ -98,7 +98,7 @@ func poke(c chan struct{}) {
 	}
 }
 
-// Name returns what the host is called.
+// Name returns the host's name.
 func (l *link) Name() string { return l.host.Name }
 
 // Link returns its current state.
@@ -315,7 +315,7 @@ func (s *snapshot) weigh(kind, id string, size int) bool {
 	return s.size <= 2*fleet.MaxBytes
 }
 
-// read takes what comes until the link ends.
+// read receives what comes until the link ends.
 func (l *link) read(t *talk) error {
 	reader := bufio.NewReaderSize(t.conn, 64<<10)
 	room, at := float64(lineBurst), time.Now()
@@ -363,7 +363,7 @@ func readLine(reader *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// take takes a notification.
+// take handles a notification.
 func (l *link) take(t *talk, method string, params json.RawMessage) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -518,7 +518,7 @@ func (t *talk) deliver(response wire.Response) {
 	}
 }
 
-// callThere calls what a paired machine may call.
+// callThere calls a method that a paired machine may call.
 func (l *link) callThere(ctx context.Context, t *talk, request wire.RemoteRequest, result any) error {
 	text, err := json.Marshal(request)
 	if err != nil {

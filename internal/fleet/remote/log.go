@@ -36,8 +36,8 @@ type place struct {
 	// Open are cursors of events that had no outcome when they were read and may still get
 	// one, in growing order.
 	Open []int64 `json:"open,omitempty"`
-	// Marks are events on the way to After, in growing order. By them the other machine sees
-	// whether its journal still goes that way.
+	// Marks are events on the way to After, in ascending order. With them the other machine checks
+	// whether its journal still is the same.
 	Marks []mark `json:"marks,omitempty"`
 }
 
@@ -50,7 +50,7 @@ type mark struct {
 // maxMarks is how many marks a place has.
 const maxMarks = 16
 
-// pass adds a mark. Of the older ones, fewer and fewer are kept.
+// pass adds a mark. The older marks are, the fewer of them are kept.
 func (p *place) pass(m mark) {
 	list := append(slices.Clip(p.Marks), m)
 	if len(list) > maxMarks {
@@ -163,8 +163,8 @@ func (s *Server) readLog(ctx context.Context, at *place) (page logPage, err erro
 }
 
 // lastCommon returns the last cursor up to which the journal is the one that was read. After a
-// power failure or in a restored snapshot it goes another way from somewhere on, with the cursors
-// of events that are gone.
+// power failure or in a restored snapshot it diverges from some point on, with the cursors of events
+// that are gone.
 func (s *Server) lastCommon(ctx context.Context, at *place, oldest, newest int64) (int64, error) {
 	cursors := make([]int64, len(at.Marks))
 	for i, m := range at.Marks {
@@ -191,8 +191,8 @@ func (s *Server) lastCommon(ctx context.Context, at *place, oldest, newest int64
 	return 0, nil
 }
 
-// eventThere returns an event as it leaves this machine, and how long it is on the way: writing
-// out control characters makes it longer.
+// eventThere returns an event as it leaves this machine, and its length on the way: escaping control
+// characters makes it longer.
 func eventThere(one *journal.Stored, content bool) (e protocol.Event, length int) {
 	e = protocol.EventOf(one, content)
 	e.Cursor = one.Cursor

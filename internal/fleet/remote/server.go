@@ -40,7 +40,7 @@ type Daemon interface {
 	OwnSessions() []wire.Session
 	// FollowSessions calls each after every change of a session, until ctx ends.
 	FollowSessions(ctx context.Context, each func(line []byte) bool)
-	// RecordDevice writes down what happened to a paired machine.
+	// RecordDevice records what happened to a paired machine.
 	RecordDevice(what string, device wire.WebDevice)
 }
 
@@ -54,8 +54,8 @@ type ServerOptions struct {
 	Journal  Journal
 }
 
-// Server shows this machine's sessions and requests to machines that were paired, and
-// takes their answers.
+// Server shows this machine's sessions and requests to machines that were paired, and receives
+// their answers.
 type Server struct {
 	ServerOptions
 	instance string
@@ -401,7 +401,7 @@ func (s *Server) attend(d *devices.Device, params json.RawMessage) (any, *wire.E
 	return map[string]bool{"ok": true}, nil
 }
 
-// look notes how to end looking; nil ends it. The caller has the lock.
+// look sets how to end looking; nil ends it. The caller has the lock.
 func (l *openLink) look(left func()) {
 	if l.left != nil {
 		l.expiry.Stop()
@@ -499,7 +499,7 @@ func (s *Server) follow(ctx context.Context, id json.RawMessage, d *devices.Devi
 	}
 }
 
-// teller sends what is different from what it sent before.
+// teller sends what differs from what it sent before.
 type teller struct {
 	send func([]byte) bool
 	sent map[string][]byte // by kind and id

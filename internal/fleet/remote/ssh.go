@@ -38,8 +38,8 @@ var LinkOptions = []string{"-T", "-o", "BatchMode=yes", "-o", "ControlMaster=no"
 	"-o", "RemoteCommand=none", "-o", "RequestTTY=no", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=10",
 	"-o", "ServerAliveCountMax=3"}
 
-// Program finds ssh: where systems have it, before PATH, which an agent may have set for a
-// daemon that its hook started.
+// Program finds ssh: where systems have it, before PATH, which an agent may have set for a daemon
+// that its hook started.
 func Program() (string, error) {
 	for _, dir := range []string{"/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin", "/run/current-system/sw/bin"} {
 		file := filepath.Join(dir, "ssh")

@@ -207,7 +207,7 @@ func (h *exchange) list(by *member) []protocol.Member {
 	return list
 }
 
-// hostsAfter returns the machines whose ids come after one, as many as a message takes.
+// hostsAfter returns the machines whose ids come after one, as many as fit in a message.
 func (h *exchange) hostsAfter(id string) (list []protocol.Host, more bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

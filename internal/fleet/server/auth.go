@@ -106,7 +106,7 @@ func signedNonce(public, signature string, nonce []byte) bool {
 // permissionsOf returns what a member may do. That doesn't include JetStream.
 func permissionsOf(m *member) *nats.Permissions {
 	p := &nats.Permissions{
-		// Not to the subjects that a question names: an operator could name one of JetStream's.
+		// Not the subjects that a request names: an operator could name one of JetStream's.
 		Publish: &nats.SubjectPermission{Allow: []string{protocol.UpSubject(m.ID, protocol.UpEvents),
 			protocol.UpSubject(m.ID, protocol.UpState), protocol.UpSubject(m.ID, protocol.UpAsk),
 			protocol.ResultSubject(m.ID, "*", "*")}},

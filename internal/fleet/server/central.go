@@ -13,8 +13,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// store keeps the central journal: a file of SQLite, or PostgreSQL. What both are asked is
-// what a member's own journal is asked, with the same filters.
+// store keeps the central journal: an SQLite file, or PostgreSQL. Both answer what a member's own
+// journal answers, with the same filters.
 type store interface {
 	// Write stores all items or none. An event that is there already stays as it is; a
 	// second outcome replaces the first.

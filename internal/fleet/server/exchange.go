@@ -17,8 +17,8 @@ import (
 	"github.com/hookmux/hookmux/internal/recorder/journal"
 )
 
-// names of what JetStream stores for a fleet; a cluster may serve several. Members reach
-// none of it.
+// names are the names of what JetStream stores for a fleet; a cluster may serve several. Members
+// reach none of it.
 type names struct {
 	events, hosts, policy string // stream, bucket, object store
 	stored                string // subjects of the stream, before the member's id
@@ -144,7 +144,7 @@ func openExchange(s *Server, c central) (_ *exchange, err error) {
 	return h, h.conn.Flush() // from now on everybody is heard
 }
 
-// openStores makes what JetStream stores, or finds it.
+// openStores creates what JetStream stores, or finds it.
 func (h *exchange) openStores(ctx context.Context) (err error) {
 	replicas := h.server.replicas()
 	if h.stream, err = h.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
@@ -175,7 +175,7 @@ func (h *exchange) admit(m *member) error {
 	return sub.SetPendingLimits(queueMessages, queueBytes)
 }
 
-// dismiss ends what a member had.
+// dismiss ends everything that a member had.
 func (h *exchange) dismiss(id string) {
 	h.mu.Lock()
 	one := h.members[id]
@@ -357,7 +357,7 @@ func (h *exchange) close() {
 	_ = h.central.Close()
 }
 
-// watchHosts follows the bucket: what members renewed, and what expired.
+// watchHosts watches the bucket: what members renewed, and what expired.
 func (h *exchange) watchHosts(ctx context.Context) {
 	for ctx.Err() == nil {
 		watch, err := h.hosts.WatchAll(ctx)

@@ -23,7 +23,7 @@ type postgres struct {
 	schema string
 }
 
-// schemaSQL makes the tables. Ids are compared byte by byte, as SQLite does.
+// schemaSQL creates the tables. Ids are compared byte by byte, as SQLite does.
 const schemaSQL = `CREATE SCHEMA IF NOT EXISTS %[1]s;
 CREATE TABLE IF NOT EXISTS %[1]s.events (
 	cursor bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id text COLLATE "C" NOT NULL UNIQUE, time timestamptz NOT NULL,
@@ -48,8 +48,7 @@ func openPostgres(ctx context.Context, file, schema string) (*postgres, error) {
 	return p, nil
 }
 
-// connectPostgres connects with the URL in a file, so that no list of processes shows a
-// password.
+// connectPostgres connects with the URL in a file, so that no list of processes shows a password.
 func connectPostgres(ctx context.Context, file, schema string) (*postgres, error) {
 	url, err := os.ReadFile(file)
 	if err != nil {

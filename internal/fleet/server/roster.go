@@ -78,7 +78,7 @@ func openRoster(dir string, key nkeys.KeyPair) (*roster, error) {
 	return r, nil
 }
 
-// save writes the members down. The caller holds mu.
+// save writes the members to disk. The caller holds mu.
 func (r *roster) save() error {
 	list := []protocol.Signed{}
 	for _, id := range sortedKeys(r.members) {
@@ -129,7 +129,7 @@ func (r *roster) add(key, name, role, by string, now time.Time) (*member, error)
 	return one, nil
 }
 
-// reservedNames mean something else where commands take a machine's name.
+// reservedNames mean something else in commands that take a machine's name.
 var reservedNames = []string{"here", "all"}
 
 // freeName returns a name that no member has.

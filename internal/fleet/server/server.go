@@ -77,7 +77,7 @@ type Server struct {
 	lock     *os.File
 	nats     *natsserver.Server
 	exchange *exchange
-	// violations are what connections did wrong. What finds no room is only in the log.
+	// violations are what connections did wrong. If there is no room, they are only in the log.
 	violations chan violation
 }
 
@@ -116,7 +116,7 @@ type Address struct {
 // ErrRunning says that a server runs in this folder already.
 var ErrRunning = errors.New("a fleet's server runs there already")
 
-// Open makes everything ready and listens.
+// Open prepares everything and listens.
 func Open(o Options) (_ *Server, err error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -236,8 +236,8 @@ func (s *Server) startNATS() error {
 	return nil
 }
 
-// natsLog passes on what goes wrong in NATS. What a member's connection does wrong is held
-// against the member: subjects of others, messages that are too long, a broken protocol.
+// natsLog passes on what goes wrong in NATS. What a member's connection does wrong is blamed on the
+// member: subjects of others, messages that are too long, a broken protocol.
 type natsLog struct{ *Server }
 
 func (l natsLog) Noticef(string, ...any)         {}
@@ -281,7 +281,7 @@ func (s *Server) replicas() int {
 	return 1
 }
 
-// connectStore returns the connection to what stores: your own cluster, or own, the exchange's.
+// connectStore returns the connection to the store: your own cluster, or own, the exchange's.
 func (s *Server) connectStore(own *nats.Conn) (conn *nats.Conn, js jetstream.JetStream, err error) {
 	conn = own
 	if len(s.o.NATS) > 0 {

@@ -57,7 +57,7 @@ func loadCertificate(dir string, now time.Time) (tls.Certificate, error) {
 	return tls.LoadX509KeyPair(filepath.Join(dir, certFile), filepath.Join(dir, tlsKeyFile))
 }
 
-// pinOf is by what members know a certificate.
+// pinOf returns the pin by which members know a certificate.
 func pinOf(cert tls.Certificate) ([]byte, error) {
 	leaf, err := x509.ParseCertificate(cert.Certificate[0])
 	if err != nil {

@@ -48,7 +48,7 @@ type Budget struct {
 	text string
 }
 
-// Text returns the budget as settings have it.
+// Text returns the budget as it is written in settings.
 func (b *Budget) Text() string { return b.text }
 
 // ID returns the name that `hookmux usage budget list` shows.
@@ -283,7 +283,7 @@ func (s *Spend) Add(o Spend) {
 
 // Spent knows what was used. It answers from memory.
 type Spent interface {
-	// Today returns what was used since midnight; "" is every agent, every project.
+	// Today returns what was used since midnight; "" means every agent, every project.
 	Today(agent, project string) Spend
 	// InSession returns what a session used.
 	InSession(agent, session string) Spend
@@ -341,7 +341,7 @@ func Resolve(dir string) string {
 	return dir
 }
 
-// links are where folders lead.
+// links remembers where folders lead.
 var links struct {
 	sync.Mutex
 	known bounded.Map[string, link]

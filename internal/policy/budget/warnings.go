@@ -11,9 +11,9 @@ const (
 	Blocks Level = "block"
 )
 
-// Warnings remembers what you were notified of: each level once, until less than it is
-// used again because the day, the window or the session is another one. It is safe for
-// concurrent use; its zero value is ready.
+// Warnings remembers what you were notified of: each level once, until less than it is used again
+// because a new day, window or session has begun. It is safe for concurrent use; its zero value is
+// ready.
 type Warnings struct {
 	mu   sync.Mutex
 	said map[warning]bool

@@ -139,7 +139,8 @@ func findOperands(words []shellWord) []shellWord {
 	return out
 }
 
-// patternOperands drops the first operand, which is a pattern or program, unless a flag gave it.
+// patternOperands drops the first operand, which is a pattern or program, unless it was given with
+// a flag.
 func patternOperands(words []shellWord, fileFlags, valueFlags string) []shellWord {
 	var out []shellWord
 	given := false
@@ -266,7 +267,7 @@ func deniedByPath(rules []*Rule, part *shellPart, place Place, folders []string)
 	return nil
 }
 
-// accessSpellings lists what a written path may be, also below folders entered before.
+// accessSpellings lists the paths that a written path may mean, also below folders entered before.
 func accessSpellings(name string, glob bool, place Place, folders []string) [][]string {
 	if glob {
 		name = globFolder(name)

@@ -21,7 +21,7 @@ func isExact(content string) bool {
 	return !prefix && !hasWildcard(content)
 }
 
-// matchesCommand holds a rule's text against a command's text.
+// matchesCommand compares a rule's text with a command's text.
 func matchesCommand(content, command string) bool {
 	if prefix, ok := commandPrefix(content); ok {
 		return command == prefix || strings.HasPrefix(command, prefix+" ")
@@ -32,7 +32,7 @@ func matchesCommand(content, command string) bool {
 	return matchesWildcard(content, command)
 }
 
-// matchesWildcard holds a text against a pattern in which only * means something.
+// matchesWildcard compares a text with a pattern in which only * is special.
 func matchesWildcard(pattern, text string) bool {
 	if before, found := strings.CutSuffix(pattern, " *"); found && !hasWildcard(before) {
 		literal := splitWildcard(before)[0] // "x *" is also "x" alone
@@ -54,7 +54,7 @@ func matchesWildcard(pattern, text string) bool {
 	return strings.HasSuffix(text, last)
 }
 
-// splitWildcard splits a pattern at its stars and takes the escapes off the rest.
+// splitWildcard splits a pattern at its stars and unescapes the rest.
 func splitWildcard(pattern string) []string {
 	var out []string
 	var b strings.Builder
@@ -165,8 +165,8 @@ type allowedForm struct {
 	exact, xargs bool
 }
 
-// allowedForms lists the texts under which allow rules look for a part: much fewer
-// than deny rules do. Exact rules see the blanks as they are written.
+// allowedForms lists the texts under which allow rules look for a part: far fewer than for deny
+// rules. Exact rules see the blanks as they are written.
 func (p *shellPart) allowedForms() []allowedForm {
 	forms := []allowedForm{{text: p.whole, exact: true}, {text: p.spaced, exact: true}}
 	for _, assign := range p.assigns {

@@ -197,7 +197,7 @@ func (r *commandReader) checkAssign(assign *syntax.Assign, alone bool) {
 	}
 }
 
-// checkValue looks at the value of an assignment, in which $(…) is looked into.
+// checkValue looks at the value of an assignment, and into a $(…) in it.
 func (r *commandReader) checkValue(word *syntax.Word) (substituted bool) {
 	if len(word.Parts) == 1 {
 		switch part := word.Parts[0].(type) {

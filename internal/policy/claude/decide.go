@@ -115,7 +115,7 @@ func coversTool(rule *Rule, tool string) bool {
 	return false
 }
 
-// coversName holds a tool's name against one with stars.
+// coversName compares a tool's name with one that has stars.
 func coversName(pattern, name string) bool {
 	return matchesWildcard(strings.ReplaceAll(pattern, `\`, `\\`), name)
 }
@@ -306,8 +306,8 @@ func tidyOperators(text string) string {
 	return blanksAtOperator.ReplaceAllString(strings.TrimSpace(text), " $1 ")
 }
 
-// deniedInScript finds a deny rule about a removal inside the text of bash -c: Claude
-// Code looks there for dangerous removals only, and asks if a rule keeps it from that.
+// deniedInScript finds a deny rule about a removal inside the text of bash -c: Claude Code looks
+// there for dangerous removals only, and asks if a rule keeps it from that.
 func (e *evaluation) deniedInScript(line *commandLine, depth int) *Rule {
 	if depth > 4 {
 		return nil
@@ -369,8 +369,8 @@ func (e *evaluation) isDangerous(line *commandLine) bool {
 	return false
 }
 
-// isWholeFolder reports whether a removal hits the project, the home, what holds
-// them, or everything in the working folder.
+// isWholeFolder reports whether a removal removes the project, the home, what contains them, or
+// everything in the working folder.
 func (e *evaluation) isWholeFolder(name string) bool {
 	if name == "*" || strings.HasSuffix(name, "/*") {
 		name = strings.TrimSuffix(strings.TrimSuffix(name, "*"), "/")

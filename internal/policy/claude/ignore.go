@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// ignorePattern is one line of a gitignore file, read as the npm package "ignore"
-// reads it, which Claude Code uses: without regard to case.
+// ignorePattern is one line of a gitignore file, interpreted like the npm package "ignore", which
+// Claude Code uses: case-insensitively.
 type ignorePattern struct {
 	negative bool
 	match    *regexp.Regexp

@@ -40,7 +40,7 @@ func (p Place) absolute(name string) string {
 	return path.Join(p.cwd(), name)
 }
 
-// spellings returns the path and, where links lead elsewhere, what it really is.
+// spellings returns the path and, if links lead elsewhere, the real path.
 func (p Place) spellings(absolute string) []string {
 	if p.Resolve == nil {
 		return []string{absolute}
@@ -87,7 +87,7 @@ func rootedPattern(rule *Rule, place Place) (root, pattern string) {
 	default:
 		root, pattern = place.cwd(), strings.TrimPrefix(content, "./")
 	}
-	// "src/**" is also src itself. Deny and ask take it at any depth, allow only at the root.
+	// "src/**" is also src itself. Deny and ask match it at any depth, allow only at the root.
 	if shorter := strings.TrimSuffix(pattern, "/**"); shorter != "" && shorter != pattern {
 		pattern = shorter
 		if rule.List == AllowList && !strings.Contains(pattern, "/") {

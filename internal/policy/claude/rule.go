@@ -316,7 +316,7 @@ func unbalanced(text string) bool {
 
 var contentEscapes = strings.NewReplacer(`\\`, `\`, `\(`, `(`, `\)`, `)`)
 
-// unescapeContent undoes the escapes that keep parentheses apart from the rule's own.
+// unescapeContent undoes the escapes that distinguish parentheses from the rule's own.
 func unescapeContent(content string) string {
 	if !strings.ContainsAny(content, "()") {
 		return content

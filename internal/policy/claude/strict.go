@@ -37,8 +37,8 @@ func (v Verdict) rank() int {
 	return 0
 }
 
-// DecideStrict is Decide, and closes what Claude Code's deny and ask rules miss by
-// looking at what the command really runs. It is never weaker than Decide.
+// DecideStrict is Decide, but also finds what Claude Code's deny and ask rules miss, by looking at
+// what the command really runs. It is never weaker than Decide.
 func (s *Set) DecideStrict(call Call, place Place) Decision {
 	plain := s.Decide(call, place)
 	if plain.Verdict == Deny {
@@ -75,7 +75,7 @@ func (e *evaluation) lookCloser() Decision {
 	return Decision{}
 }
 
-// closerLook holds rules of one list against what a command really does.
+// closerLook compares rules of one list with what a command really does.
 type closerLook struct {
 	*evaluation
 	rules   []*Rule

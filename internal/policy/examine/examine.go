@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/rules"
 )
 
-// Examination holds what guards and rules think of a call.
+// Examination is the result of examining a call with guards and rules.
 type Examination struct {
 	Command string `json:"command,omitempty"` // the first command line of the call
 	// Error is why it isn't valid shell.
@@ -146,8 +146,8 @@ func (f *Finding) about() string {
 	return text
 }
 
-// passable reports whether an exception would let the call pass: what stops nothing needs none, and the system's
-// rules take none.
+// passable reports whether an exception would let the call pass: what stops nothing needs none, and
+// the system's rules accept none.
 func (f *Finding) passable() bool {
 	stops := f.Verdict == string(rules.Deny) || f.Verdict == string(rules.Ask)
 	blocks := f.Mode == string(rules.Block) || f.Mode == string(rules.Asks)

@@ -120,8 +120,7 @@ func (c *collector) gatherSpecial(add func(Access, ...shell.Word), scope *Scope,
 	return false
 }
 
-// addOperands adds the operands of a program of which it is known what it does with
-// them.
+// addOperands adds the operands of a program if it is known what it does with them.
 func addOperands(add func(Access, ...shell.Word), r *shell.Run, p *programs.Program) {
 	name, args, known := r.Name(), r.Args(), p.Operands
 	access := Access(known.Does)
@@ -137,7 +136,7 @@ func addOperands(add func(Access, ...shell.Word), r *shell.Run, p *programs.Prog
 	}
 	if to, from, ok := SplitTarget(args, words); known.Target && ok {
 		add(Write, to)
-		// What may be a folder, in which they keep their names.
+		// A target that may be a folder, in which they keep their names.
 		if strings.HasSuffix(to.Text, "/") || len(from) > 1 || !strings.Contains(path.Base(to.Text), ".") {
 			for _, w := range from {
 				inside := to

@@ -130,7 +130,7 @@ func ViaXargs(r *shell.Run) bool {
 	return false
 }
 
-// OptionValues returns the values of options: the next word, or what is glued on.
+// OptionValues returns the values of options: the next word, or what is joined to the option.
 func OptionValues(args []shell.Word, options ...string) []shell.Word {
 	var out []shell.Word
 	plain := slices.ContainsFunc(options, func(o string) bool { return !strings.HasPrefix(o, "-") })

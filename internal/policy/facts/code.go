@@ -15,7 +15,8 @@ var codeWrites = []string{"write", "Write", "append", "'>", `">`, "'+>", `"+>`, 
 	"O_WRONLY", "O_RDWR", "O_APPEND", "chmod", "rename", "replace(", "move(", "File.open", "touch", "put_contents",
 	"ofstream", "dump(", "truncate", "output-file", "Set-Content", "Add-Content", "Out-File"}
 
-// openMode is the mode in which code opens a file to change it: 'w', "ab", 'r+', "w:utf-8"; w or a in Tcl.
+// openMode matches the mode in which code opens a file to change it: 'w', "ab", 'r+', "w:utf-8";
+// w or a in Tcl.
 var openMode = lazyregexp.New(`['"](?:[wax][bt+xs]{0,3}|r[bt]?\+[bt]?)(?:[:|][^'"]*)?['"]|\bopen\s+\S+\s+[wa]\b|` +
 	`\bopen\b[^;\n]*[({\[<|/!]\+?>`)
 
@@ -43,8 +44,9 @@ const maxCodePaths = 1024
 // maxCodeFolders limits in how many folders its names are looked for.
 const maxCodeFolders = 12
 
-// CodePaths returns the paths that the literals in a run's program text may name: as they are written, joined to each
-// other, and in full, below the folder that the run is in and those that the text goes to.
+// CodePaths returns the paths that the literals in a run's program text may name: as they are
+// written, joined to each other, and in full, below the folder that the run is in and those that
+// the text goes to.
 func (x *Scope) CodePaths(r *shell.Run, text string) []string {
 	literals := x.codeLiterals(r, text)
 	joined := joinedLiterals(literals)
@@ -152,7 +154,7 @@ func (x *Scope) codeFolders(r *shell.Run, text string, literals []string) []stri
 	return folders
 }
 
-// codePath returns what a name in program text is below a folder.
+// codePath returns the path below a folder that a name in program text means.
 func (x *Scope) codePath(folder, name string) (string, bool) {
 	switch {
 	case name == "~" || strings.HasPrefix(name, "~/"):
@@ -165,7 +167,7 @@ func (x *Scope) codePath(folder, name string) (string, bool) {
 	return path.Join(folder, name), true // home + "/.claude" is a name below it, too
 }
 
-// joinedLiterals returns the literals, and what neighbours make when a program joins them
+// joinedLiterals returns the literals, and what a program makes of neighbours when it joins them
 // to one path: join('.claude', 'settings.json'), home + '/.claude/' + name.
 func joinedLiterals(lits []string) []string {
 	out := append([]string(nil), lits...)

@@ -105,8 +105,8 @@ type collector struct {
 	flows map[Flow]bool
 }
 
-// Collect gathers the facts about ev that are needed. project is the folder the
-// call belongs to, "" when none is known.
+// Collect gathers the facts about ev that are needed. project is the folder the call belongs to,
+// "" if none is known.
 func Collect(ev *event.Event, project string, need Set, o Options) *Facts {
 	folder := cmp.Or(o.Started, ev.Cwd)
 	if project == "" && o.Root != nil && folder != "" {
@@ -384,7 +384,7 @@ func splitWords(out *Command, r *shell.Run, p *programs.Program) {
 	}
 }
 
-// separateFlags takes a cluster of short options apart and cuts values off.
+// separateFlags splits a cluster of short options and cuts values off.
 func separateFlags(t string) []string {
 	if strings.HasPrefix(t, "--") {
 		name, _, _ := strings.Cut(t, "=")

@@ -72,7 +72,8 @@ func (f *Facts) Lines() []Line { return f.lines }
 // Input returns what the raw input of an unknown tool names.
 func (f *Facts) Input() InputPaths { return f.input }
 
-// ScopeOf returns what checks of one of its lines work with, of the tool's own paths for nil.
+// ScopeOf returns the scope in which checks of one of its lines work, of the tool's own paths if
+// line is nil.
 func (f *Facts) ScopeOf(line *Line, report *Report) *Scope {
 	if line == nil {
 		return NewScope(&f.call, nil, report, f.resolve)
@@ -90,8 +91,8 @@ func (f *Facts) SetsVariables() bool { return f.setsVariables }
 type Source struct {
 	Event   *event.Event // nil for facts that were written by hand
 	Resolve func(path string) string
-	// Folder is the one that a rule's projects are compared with: the call's own, or
-	// where its session started.
+	// Folder is the folder that a rule's projects are compared with: the call's own, or where its
+	// session started.
 	Folder string
 	// StartUnknown says that it isn't known where the session started.
 	StartUnknown bool
@@ -205,7 +206,7 @@ type Path struct {
 	Path   string `json:"path" expr:"path"` // absolute and clean; as written when it is not known
 	Access Access `json:"access" expr:"access"`
 	Known  bool   `json:"known" expr:"known"`
-	// All says that everything below it is meant, dir/*.
+	// All says that it means everything below it, dir/*.
 	All       bool   `json:"all,omitempty" expr:"all"`
 	InProject bool   `json:"inProject,omitempty" expr:"inProject"`
 	InHome    bool   `json:"inHome,omitempty" expr:"inHome"`

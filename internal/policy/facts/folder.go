@@ -25,7 +25,7 @@ func FolderOf(ev *event.Event, home string) string {
 	return named
 }
 
-// CallOf returns the tool call of an event as guards and rules look at it. project is the
+// CallOf returns the tool call of an event in the form that guards and rules use. project is the
 // folder it belongs to, "" for the one that the agent works in.
 func CallOf(ev *event.Event, project, home string) Call {
 	if project == "" {

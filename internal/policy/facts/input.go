@@ -29,7 +29,7 @@ type InputPaths struct {
 	Unreadable string
 }
 
-// Bounds, far above what agents send.
+// Limits, far above what agents send.
 const (
 	maxInput    = 32 << 20 // bytes of input that are read
 	maxPaths    = 4096
@@ -194,7 +194,7 @@ func wordList(value any) (words []string) {
 	return words
 }
 
-// throughTexts is visit that also goes through texts that are objects or lists
+// throughTexts wraps visit so that it also goes through texts that are objects or lists
 // themselves, one level deep: some tools take their arguments as a text.
 func throughTexts(visit func(key, value string) bool) func(key, value string) bool {
 	return func(key, value string) bool {
@@ -206,7 +206,7 @@ func throughTexts(visit func(key, value string) bool) func(key, value string) bo
 	}
 }
 
-// isCommandKey reports whether a member of this name holds a command.
+// isCommandKey reports whether a member of this name contains a command.
 func isCommandKey(key string) bool {
 	switch strings.ReplaceAll(strings.ReplaceAll(key, "_", ""), "-", "") {
 	case "command", "cmd", "script", "commands", "cmds", "commandline", "cmdline", "shellcommand", "bash",
@@ -224,7 +224,7 @@ func typesText(tool string) bool {
 		"write-process", "run_in_", "paste", "interact", "to_process", "process_input")
 }
 
-// isTypedKey reports whether a member of this name holds text that is typed.
+// isTypedKey reports whether a member of this name contains text that is typed.
 func isTypedKey(key string) bool {
 	switch strings.ReplaceAll(strings.ReplaceAll(key, "_", ""), "-", "") {
 	case "text", "keys", "chars", "characters", "input", "inputtext", "data", "content", "string", "value", "line", "lines",
@@ -258,8 +258,8 @@ func matchesNames(tool string) bool {
 	return nameHas(tool, "glob", "find_file", "findfile", "file_search", "search_file", "list")
 }
 
-// ListsNames guesses from its name whether a search tool shows names of files
-// and never what is in them.
+// ListsNames guesses from its name whether a search tool shows names of files and never their
+// contents.
 func ListsNames(tool string) bool {
 	l := strings.ToLower(tool)
 	return l == "ls" || strings.HasPrefix(l, "list")
@@ -499,19 +499,19 @@ func textsOf(value any) []string {
 	return out[:min(len(out), maxFolders)]
 }
 
-// isFolderKey reports whether a member of this name may hold a folder.
+// isFolderKey reports whether a member of this name may contain a folder.
 func isFolderKey(key string) bool {
 	return nameHas(key, "dir", "folder", "root", "base", "cwd", "parent", "prefix", "location", "workspace", "path", "uri",
 		"repo", "project")
 }
 
-// isNameKey reports whether a member of this name may hold the name of a file.
+// isNameKey reports whether a member of this name may contain the name of a file.
 func isNameKey(key string) bool {
 	return nameHas(key, "name", "file", "path", "rel", "entr", "leaf", "item", "doc", "target", "resource", "uri", "key", "to",
 		"dest", "dir")
 }
 
-// isCodeKey reports whether a member holds code.
+// isCodeKey reports whether a member contains code.
 func isCodeKey(key, v string) bool {
 	return key == "code" || key == "source" && strings.ContainsAny(v, "(\n")
 }
@@ -525,7 +525,8 @@ func isShellCell(line string) bool {
 	return false
 }
 
-// notebookLine is a line of a notebook's cell that a shell runs, or that goes to a folder or writes a file.
+// notebookLine matches a line of a notebook's cell that a shell runs, or that goes to a folder or
+// writes a file.
 var notebookLine = lazyregexp.New(`^\s*(?:[\w.,\[\]'" ]+=\s*)?(?:(!!?|%%?(?:sx|system|bash|sh|script\s+\w+)\s)\s*(.+)|%(cd|pushd)\s+(.+)|` +
 	`%%(?:writefile|file)\s+(?:-a\s+)?(\S+)|%(?:save|logstart|notebook|history\s.*-f)\s+(?:-\S+\s+)*(\S+))`)
 
@@ -569,8 +570,7 @@ func isPathText(key, v string) bool {
 // hiddenPath is a path with a hidden name in it, and no text.
 var hiddenPath = lazyregexp.New(`^(?:[\w.@+-]+/)*\.[\w-][\w.@+/-]*$`)
 
-// namesPath reports whether a member of this name holds a path or a pattern of
-// paths.
+// namesPath reports whether a member of this name contains a path or a pattern of paths.
 func (r *inputReader) namesPath(key string) bool {
 	switch key {
 	case "uri", "url", "source", "destination", "target", "glob", "include", "includes", "folder", "directory", "dir",
@@ -582,7 +582,7 @@ func (r *inputReader) namesPath(key string) bool {
 	return strings.Contains(key, "path") || strings.Contains(key, "file") || strings.Contains(key, "glob")
 }
 
-// contentKeys are the members in which file tools carry what they write.
+// contentKeys are the members in which file tools have the text they write.
 var contentKeys = map[string]bool{
 	"content": true, "contents": true, "new_string": true, "newstring": true, "new_str": true, "newtext": true,
 	"new_text": true, "text": true,

@@ -401,8 +401,7 @@ func (c *collector) gatherFlows(scope *Scope, index map[*shell.Run]int, first in
 	}
 }
 
-// sourceNames returns what a command's output holds: what it read, and what it
-// fetched.
+// sourceNames returns what is in a command's output: what it read, and what it fetched.
 func sourceNames(cmd *Command) []string {
 	out := append([]string(nil), cmd.Reads...)
 	out = append(out, cmd.Hosts...)

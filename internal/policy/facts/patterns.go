@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// Bounds of what one command line's patterns may read and become.
+// Limits of what one command line's patterns may read and become.
 const (
 	maxPatternParts = 4    // parts of one path that hold a pattern
 	maxMatches      = 256  // names
@@ -24,7 +24,7 @@ type Disk struct {
 	Exists func(path string) bool
 }
 
-// HasPattern reports whether a command line may hold a pattern of files.
+// HasPattern reports whether a command line may have a pattern of files.
 func HasPattern(line string) bool { return strings.ContainsAny(line, "*?[") }
 
 // unlistedFolders contain no files of users, or create them when they are looked at.
@@ -291,8 +291,8 @@ func (e *expansion) realFolder(folder string) string {
 	return real
 }
 
-// namePattern is a pattern of one name. What only some shells read is taken to fit more
-// than it does.
+// namePattern is a pattern of one name. Syntax that only some shells read is assumed to match
+// more than it does.
 type namePattern struct {
 	text string
 	glob string

@@ -8,8 +8,8 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// isPoll reports whether a command only looks how something is. One that writes a
-// file does more than that, and so does one that may run anything.
+// isPoll reports whether a command only checks a status. One that writes a file does more than
+// that, and so does one that may run anything.
 func isPoll(c *Command, r *shell.Run, p *programs.Program) bool {
 	if !p.Has(programs.Poll) && len(p.Polls) == 0 || c.Program == "sed" && (slices.Contains(c.Flags, "-i") || slices.Contains(c.Flags, "--in-place")) {
 		return false

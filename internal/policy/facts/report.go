@@ -20,12 +20,12 @@ type Call struct {
 	Home     string
 }
 
-// Machine is the part of the machine that checks in Go know.
+// Machine is what checks in Go know about the machine.
 type Machine struct {
 	// OwnPaths are further absolute files and directories that agents must not write.
 	OwnPaths []string
-	// DaemonPID is the daemon's process number, 0 when it is not known: `kill 123` is
-	// then like any other kill.
+	// DaemonPID is the daemon's process number, 0 if it isn't known: `kill 123` is then like any
+	// other kill.
 	DaemonPID int
 	// Resolve follows the symbolic links in an absolute path as far as it exists and returns the
 	// rest unchanged. It must be quick and must not fail; nil leaves every path as it is named.

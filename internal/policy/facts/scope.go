@@ -147,8 +147,8 @@ func (x *Scope) ResolveText(text string, tilde, dynamic bool, r *shell.Run) Plac
 	return p
 }
 
-// clean is path.Clean as the kernel does it: what .. leaves is the folder that a link
-// leads to, and /proc/self/cwd is such a link.
+// clean is path.Clean as the kernel does it: .. leaves the folder that a link leads to, and
+// /proc/self/cwd is such a link.
 func (x *Scope) clean(t string) string {
 	t = x.ownProcess(t)
 	at := strings.Index(t, "/..")
@@ -278,7 +278,7 @@ var agentFolders = sync.OnceValue(func() []namedValue {
 	return list
 })
 
-// expandKnown puts in the places everyone knows: ~, $HOME, $PWD, $TMPDIR, $USER.
+// expandKnown replaces well-known places: ~, $HOME, $PWD, $TMPDIR, $USER.
 func (x *Scope) expandKnown(t string, tilde, dynamic bool) (string, bool) {
 	if tilde && strings.HasPrefix(t, "~") {
 		name, rest, _ := strings.Cut(t[1:], "/")
@@ -380,7 +380,7 @@ var SystemDirs = []string{
 	"/var", "/opt", "/srv", "/System", "/Library", "/Applications", "/private", "/cores", "/nix", "/snap",
 }
 
-// IsScratch are places made to be thrown away.
+// IsScratch reports whether p is in a folder for temporary files.
 func (x *Scope) IsScratch(p string) bool {
 	for _, d := range [...]string{"/tmp", "/var/tmp", "/private/tmp", "/private/var/folders", "/var/folders",
 		"/dev/shm"} {

@@ -56,7 +56,7 @@ func writtenText(scope *Scope, r *shell.Run) (string, bool) {
 	return "", false
 }
 
-// mayHoldSettings are the files for which it matters what is written.
+// mayHoldSettings reports whether it matters what is written to a file.
 func mayHoldSettings(file string) bool {
 	base := path.Base(file)
 	return base == "hosts" || strings.HasPrefix(base, ".") || strings.HasSuffix(base, ".fish") ||

@@ -39,7 +39,7 @@ type File struct {
 	Text string `json:"text"`
 }
 
-// Policy holds the rules that operators pushed. One without files takes the one before away.
+// Policy holds the rules that operators pushed. One without files removes the previous one.
 type Policy struct {
 	Version int64     `json:"version"`
 	By      string    `json:"by"`
@@ -78,7 +78,7 @@ func CheckFiles(list []File) error {
 	return nil
 }
 
-// Sources returns the files of rules, as their reader takes them; where goes before their names.
+// Sources returns the files of rules, as their reader takes them; where is put before their names.
 func (p *Policy) Sources(where string) []rules.Source {
 	var list []rules.Source
 	for _, f := range p.Files {

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Bounds of what is read.
+// Limits of what is read.
 const (
 	maxSmall = 1 << 20  // HEAD, config
 	maxIndex = 64 << 20 // the index
@@ -35,7 +35,7 @@ type Repository struct {
 	indexRead bool
 }
 
-// Find looks for the repository around dir; nil when there is none.
+// Find looks for the repository around dir; nil if there is none.
 func Find(dir string) *Repository {
 	if !filepath.IsAbs(dir) {
 		return nil
@@ -184,7 +184,7 @@ func parseConfig(text string) map[string]string {
 	return settings
 }
 
-// sectionName makes branch.main of [branch "main"].
+// sectionName turns [branch "main"] into branch.main.
 func sectionName(line string) string {
 	inner, _, _ := strings.Cut(strings.TrimPrefix(line, "["), "]")
 	name, sub, quoted := strings.Cut(inner, `"`)

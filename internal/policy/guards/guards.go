@@ -51,10 +51,9 @@ func Message(f Finding) string { return event.RuleDenial(f.Rule, f.Reason, f.Whe
 type Options struct {
 	// Modes are the modes of guards. One that isn't in it is off.
 	Modes map[string]rules.Mode
-	// Rules are the modes of single rules, which go before those of their guards.
+	// Rules are the modes of single rules, which take precedence over those of their guards.
 	Rules map[string]rules.Mode
-	// All asks the rules that are off, only log or have an exception as well, as if they
-	// blocked.
+	// All also evaluates rules that are off, only log or have an exception, as if they blocked.
 	All bool
 	// Allow lists what is always allowed: a guard's name, a rule id, or
 	// "rule:exact command" for one command only.
@@ -98,8 +97,8 @@ type Engine struct {
 	owner map[string]string
 	modes map[string]rules.Mode
 	calls *rules.Set
-	// repeats are the rules about what happened before. They look at a call as one thing
-	// and are compared only where something happened again.
+	// repeats are the rules about what happened before. They look at a call as a whole and are compared
+	// only if something happened repeatedly.
 	repeats *rules.Set
 
 	mu   sync.Mutex
@@ -109,7 +108,7 @@ type Engine struct {
 	}
 }
 
-// New makes the guards ready that are on.
+// New builds the guards that are on.
 func New(o Options) (*Engine, error) {
 	if o.Scripts == nil {
 		o.Scripts = new(shell.Cache)
@@ -188,8 +187,8 @@ func (e *Engine) makeChecks() map[string]rules.Checks {
 	return made
 }
 
-// families are the families of checks in Go. Those of other names have nothing but
-// what every family has.
+// families are the families of checks in Go. Those with other names have only what every family
+// has.
 var families = map[string]func(facts.Machine) rules.Checks{
 	"destructive": func(facts.Machine) rules.Checks { return destructive.New() },
 	"secrets":     func(m facts.Machine) rules.Checks { return secrets.New(m) },
@@ -260,8 +259,8 @@ func (e *Engine) has(guard string, isLike func(rules.Mode) bool) bool {
 	})
 }
 
-// Check returns what the guards find in a call, in their order; nothing means no
-// opinion. The findings about one event are found once.
+// Check returns what the guards find in a call, in their order; nothing means no opinion. Findings
+// about one event are computed once.
 func (e *Engine) Check(ev *event.Event, project string) []Finding {
 	e.mu.Lock()
 	if e.last.event == ev {

@@ -5,9 +5,9 @@ import "github.com/hookmux/hookmux/internal/policy/rules"
 // outside is the rule about every host that the user didn't list.
 const outside = "network.outside"
 
-// ExceptHosts returns a list of rules that leave some hosts alone. Without any host, the
-// rule about all others does not count: only hosts that are known for what they are
-// do. With some, a host that is not known before the call runs is asked about.
+// ExceptHosts returns a list of rules that leave some hosts alone. Without any host, the rule about
+// all others doesn't apply: only those about hosts that are known for what they are do. With some,
+// a host that isn't known before the call runs is asked about.
 func ExceptHosts(list []*rules.Rule, hosts []string) []*rules.Rule {
 	own := len(hosts) > 0
 	out := make([]*rules.Rule, 0, len(list))

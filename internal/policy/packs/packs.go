@@ -32,8 +32,7 @@ var readCompiled = sync.OnceValues(func() (packs map[string]json.RawMessage, err
 	return packs, err
 })
 
-// Pack is a guard made ready: the rules of its file, and those of other files that it
-// includes.
+// Pack is a compiled guard: the rules of its file, and those of other files that it includes.
 type Pack struct {
 	Name  string
 	Rules []*rules.Rule
@@ -71,7 +70,7 @@ var (
 	read    = map[string]*file{}
 )
 
-// Load makes a guard ready, once.
+// Load loads a guard, once.
 func Load(name string) (*Pack, error) {
 	loading.Lock()
 	defer loading.Unlock()

@@ -32,12 +32,12 @@ const (
 	maxListed  = 4 << 20  // bytes of a list of files or refs
 )
 
-// passedOn are the variables that git may know: where programs are, how the network
-// is reached, and who signs for ssh.
+// passedOn are the variables that git gets: where programs are, how the network is reached, and
+// who signs for ssh.
 var passedOn = []string{"PATH", "SSH_AUTH_SOCK", "https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY",
 	"SSL_CERT_FILE", "SSL_CERT_DIR", "SystemRoot", "TMPDIR"}
 
-// workspace is a throw-away folder in which git works.
+// workspace is a temporary folder in which git works.
 type workspace struct {
 	*Git
 	dir string
@@ -56,7 +56,7 @@ func (g *Git) open() (*workspace, error) {
 
 func (w *workspace) close() { _ = os.RemoveAll(w.dir) }
 
-// environ returns what git gets to know: nothing that a user or a repository configured.
+// environ returns git's environment: nothing that a user or a repository configured.
 func (w *workspace) environ() []string {
 	env := []string{"HOME=" + w.dir, "XDG_CONFIG_HOME=" + w.dir, "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_CONFIG_SYSTEM=" + os.DevNull, "GIT_ATTR_NOSYSTEM=1",

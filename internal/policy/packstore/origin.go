@@ -26,10 +26,10 @@ type Origin struct {
 	Sub string `json:"sub,omitempty"`
 }
 
-// RefKind says what a ref is.
+// RefKind is the kind of a ref.
 type RefKind string
 
-// The kinds. A tag stays what it is; a branch goes on.
+// The kinds. A tag stays what it is; a branch moves.
 const (
 	Tag    RefKind = "tag"
 	Branch RefKind = "branch"

@@ -14,7 +14,7 @@ func FromParams(p *wire.PackAddParams) (*Pack, Origin, error) {
 	return pack, origin, err
 }
 
-// Params returns what a program sends to the daemon to have a pack taken in.
+// Params returns what a program sends to the daemon to add a pack.
 func (p *Pack) Params(origin Origin, replaces string) wire.PackAddParams {
 	out := wire.PackAddParams{Replaces: replaces, Origin: wire.PackOrigin{Folder: origin.Folder, URL: origin.URL,
 		Ref: origin.Ref, Is: string(origin.Is), Commit: origin.Commit, Sub: origin.Sub}}

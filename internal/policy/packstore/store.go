@@ -33,7 +33,7 @@ type Kept struct {
 	Added  time.Time `json:"added"`
 }
 
-// record describes all packs, sealed: what something else wrote adds none.
+// record describes all packs, sealed: another program can't add one by writing it.
 type record struct {
 	Version int    `json:"version"`
 	Packs   []Kept `json:"packs"`
@@ -78,7 +78,7 @@ func (s *Store) loadFrom(file string) (record, error) {
 	return r, nil
 }
 
-// keep writes the list of packs down, twice.
+// keep writes the list of packs, twice.
 func (s *Store) keep(r record) error {
 	if err := sealed.Store(s.state, secondRecord, r); err != nil {
 		return err
@@ -119,7 +119,7 @@ func (s *Store) Find(name string) (Kept, bool, error) {
 
 func (s *Store) copyDir(k Kept) string { return filepath.Join(s.state, folder, k.Name, k.Hash[:32]) }
 
-// Read reads the copy of a pack, which must be what was taken in.
+// Read reads the copy of a pack, which must be what was added.
 func (s *Store) Read(k Kept) (*Pack, error) {
 	pack, err := ReadFolder(s.copyDir(k))
 	if err != nil {
@@ -243,7 +243,7 @@ func (s *Store) Sources() ([]rules.Source, []rules.Problem) {
 	return sources, problems
 }
 
-// Listed reports whether a list says which packs there are.
+// Listed reports whether there is a list of packs.
 func (s *Store) Listed() bool { return !s.isGone(recordFile) || !s.isGone(secondRecord) }
 
 // Stamp changes whenever other packs may count.

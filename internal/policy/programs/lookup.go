@@ -31,7 +31,7 @@ func IsLoader(name string) bool {
 		(strings.HasPrefix(name, "ld-") || strings.HasPrefix(name, "ld64.so"))
 }
 
-// EntrypointOf returns the program that a container image starts, "" when it is not known.
+// EntrypointOf returns the program that a container image starts, "" if it isn't known.
 func EntrypointOf(image string) string {
 	image, _, _ = strings.Cut(image, "@")
 	image = image[strings.LastIndexByte(image, '/')+1:]
@@ -58,8 +58,8 @@ func OperandsFrom(args []string, l *Launcher, known int) int {
 	return len(args)
 }
 
-// CodeOptions returns the short options with which an interpreter takes program text,
-// whatever its version.
+// CodeOptions returns the short options with which an interpreter is given program text, for any
+// version of it.
 func CodeOptions(name string) (options string, interpreter bool) {
 	code := Of(TrimVersion(name)).Code
 	if code == nil {
@@ -85,15 +85,15 @@ func LanguageOf(file string) string {
 	return list[strings.TrimPrefix(path.Ext(file), ".")]
 }
 
-// RunsScripts reports whether an interpreter runs the first file that it is given,
-// whatever its version. The files of awk, m4 and dc are mostly data, and compilers are
-// given folders and what they make.
+// RunsScripts reports whether an interpreter, of any version, runs the first file that it is
+// given. The files of awk, m4 and dc are mostly data, and compilers are given folders and what
+// they make.
 func RunsScripts(name string) bool {
 	p := Of(TrimVersion(name))
 	return p.Code != nil && !p.Has(NoScripts)
 }
 
-// TrimVersion makes python3.12 python3, and php8.2 php.
+// TrimVersion turns python3.12 into python3, and php8.2 into php.
 func TrimVersion(name string) string {
 	if i := strings.IndexByte(name, '.'); i > 0 {
 		name = name[:i]
@@ -127,8 +127,8 @@ func (t *Table) OperandsOf(name string) (o Operands, ok bool) {
 	return o, ok
 }
 
-// FileOptionsOf returns the options of a program whose value is a file, those included that
-// mean one wherever they are known.
+// FileOptionsOf returns the options of a program whose value is a file, including those that mean
+// one for every program that has them.
 func (t *Table) FileOptionsOf(name string) FileOptions {
 	var o FileOptions
 	if f := t.Of(name).Files; f != nil {
@@ -139,7 +139,7 @@ func (t *Table) FileOptionsOf(name string) FileOptions {
 		Writes: slices.Concat(all.Writes, o.Writes)}
 }
 
-// ShownBy returns the options of a program that bring out what is in a file.
+// ShownBy returns the options of a program that show the content of a file.
 func (t *Table) ShownBy(name string) []string {
 	if f := t.Of(name).Files; f != nil {
 		return f.Shows
@@ -150,10 +150,10 @@ func (t *Table) ShownBy(name string) []string {
 // OperandsOf is [Table.OperandsOf] of the built-in table.
 func OperandsOf(name string) (Operands, bool) { return Builtin().OperandsOf(name) }
 
-// WithOperands lists the programs of which OperandsOf knows something, sorted.
+// WithOperands lists the programs for which OperandsOf has an entry, sorted.
 func WithOperands() []string { return With(func(p *Program) bool { return p.Prints != nil }) }
 
-// RemoteValues returns the short options of ssh and its like that take a value.
+// RemoteValues returns the short options of ssh and similar programs that take a value.
 func RemoteValues(name string) string {
 	values := Of("ssh").Values
 	if name == "autossh" {

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// phrase is one of the table's in the form that is quick to compare.
+// phrase is one of the table's phrases in a form that is quick to compare.
 type phrase struct {
 	text    string
 	words   []phraseWord
@@ -13,7 +13,7 @@ type phrase struct {
 	anyLast bool // it ends with *
 }
 
-// readOnce holds the phrases of a program once they were asked for.
+// readOnce holds the phrases of a program once they have been asked for.
 type readOnce struct {
 	once    sync.Once
 	phrases map[Effect][]phrase
@@ -37,8 +37,8 @@ type phraseWord struct {
 	options  []wantedOption
 }
 
-// wantedOption is an option of a phrase. letter is that of a short one, which may be
-// joined with others.
+// wantedOption is an option of a phrase. letter is the letter of a short one, which may be joined
+// with others.
 type wantedOption struct {
 	name, value wordPattern
 	letter      string

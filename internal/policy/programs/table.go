@@ -57,9 +57,9 @@ type Program struct {
 	Operands *Access           `json:"operands,omitempty" yaml:"operands"`
 	Files    *FileOptions      `json:"files,omitempty" yaml:"files"`
 	Talks    *Talker           `json:"talks,omitempty" yaml:"talks"`
-	// Language names what it reads statements of: sql, mongo or redis.
+	// Language is the language of the statements it reads: sql, mongo or redis.
 	Language string `json:"language,omitempty" yaml:"language"`
-	// Polls are subcommands that only look how something is.
+	// Polls are subcommands that only check a status.
 	Polls []string `json:"polls,omitempty" yaml:"polls"`
 	// Does lists the phrases that have an effect: operands in their order, and options.
 	Does map[Effect][]string `json:"does,omitempty" yaml:"does"`
@@ -102,8 +102,7 @@ type Launcher struct {
 	// command line.
 	Rest []string `json:"rest,omitempty" yaml:"rest"`
 	Text []string `json:"text,omitempty" yaml:"text"`
-	// Verbs come first among the operands, when there are any; what follows is
-	// then looked at.
+	// Verbs come first among the operands, if there are any; the rest is then looked at.
 	Verbs []string `json:"verbs,omitempty" yaml:"verbs"`
 	// Types are verbs that type the operands, or standard input, into a terminal.
 	Types []string `json:"types,omitempty" yaml:"types"`
@@ -159,7 +158,7 @@ type Access struct {
 type FileOptions struct {
 	// Shows are those whose contents come out again: printed, sent, or named in an error.
 	Shows []string `json:"shows,omitempty" yaml:"shows"`
-	// Loads are those that the program works with, Writes those it makes or changes.
+	// Loads are the files that the program works with, Writes those it creates or changes.
 	Loads  []string `json:"loads,omitempty" yaml:"loads"`
 	Writes []string `json:"writes,omitempty" yaml:"writes"`
 }
@@ -175,8 +174,7 @@ type Talker struct {
 	// subcommands that do.
 	Implied string   `json:"implied,omitempty" yaml:"implied"`
 	Only    []string `json:"only,omitempty" yaml:"only"`
-	// Hosts are options whose value is a host, Variables what names one in the
-	// environment.
+	// Hosts are options whose value is a host, Variables environment variables that name one.
 	Hosts     []string `json:"hosts,omitempty" yaml:"hosts"`
 	Variables []string `json:"variables,omitempty" yaml:"variables"`
 }
@@ -267,9 +265,9 @@ type file struct {
 		Runs      []string `json:"runs" yaml:"runs"`
 		Reach     []string `json:"reach" yaml:"reach"`
 		Elsewhere []string `json:"elsewhere" yaml:"elsewhere"`
-		// Verbs only look how something is: the * at the end of a phrase is none of them.
+		// Verbs only check a status: none of them matches the * at the end of a phrase.
 		Verbs []string `json:"verbs" yaml:"verbs"`
-		// Does guesses what subcommands do whose program isn't described.
+		// Does guesses what subcommands of programs without a description do.
 		Does map[Effect][]string `json:"does" yaml:"does"`
 	} `json:"any" yaml:"any"`
 	Loader    Prefix `json:"loader" yaml:"loader"`
@@ -351,7 +349,7 @@ func Builtin() *Table { return &builtin().Table }
 
 var unknown = &Program{}
 
-// Of returns what is known about a program, by its base name; never nil. It must not be
+// Of returns what is known about a program, by its base name; never nil. The result must not be
 // changed.
 func (t *Table) Of(name string) *Program {
 	if t != nil {

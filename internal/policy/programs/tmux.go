@@ -2,7 +2,7 @@ package programs
 
 import "strings"
 
-// TmuxRuns says what a tmux command does with its operands.
+// TmuxRuns is what a tmux command does with its operands.
 type TmuxRuns int
 
 // Ways in which tmux commands run something.

@@ -55,7 +55,7 @@ var traitNames = map[string]Trait{
 	"claude-xargs": ClaudeXargs, "claude-evaluates": ClaudeEvaluates,
 }
 
-// Effect says what a subcommand does beyond the files it names.
+// Effect is what a subcommand does beyond the files it names.
 type Effect string
 
 // Effects of subcommands.
@@ -81,7 +81,7 @@ func joinEffects() string {
 	return strings.Join(out, ", ")
 }
 
-// SecretForms are the ways in which an option carries a secret.
+// SecretForms are the ways an option can have a secret in it.
 var SecretForms = []string{
 	"next",   // -p VALUE or --opt=VALUE
 	"glued",  // -pVALUE

@@ -41,7 +41,7 @@ type Options struct {
 	// StartOf returns the folder that a session started in, an error if it isn't known; nil: the
 	// folder of the call.
 	StartOf func(agent, session string) (string, error)
-	// ProjectRules are rules that count in one project only; nil: there are none.
+	// ProjectRules are rules that apply in one project only; nil: there are none.
 	ProjectRules func(project string) []*rules.Rule
 	// Keep reports whether a call is looked at at all, given the folder it is counted under; nil:
 	// all are.
@@ -111,7 +111,7 @@ func withoutLog(states map[string]rules.Mode) map[string]rules.Mode {
 	return switched
 }
 
-// ruleSets are the rules made ready for each project.
+// ruleSets are the compiled rules for each project.
 type ruleSets struct {
 	options *Options
 	states  map[string]rules.Mode
@@ -211,7 +211,7 @@ func (f *feeder) all(entries iter.Seq2[[]byte, error]) error {
 	return nil
 }
 
-// worker looks at calls with what it needs for itself.
+// worker evaluates calls, with its own state.
 type worker struct {
 	*Options
 	sets   *ruleSets

@@ -129,8 +129,8 @@ func (c *Counts) sum(other Counts) {
 	c.NotReplayable += other.NotReplayable
 }
 
-// isOther reports whether what happened is not what a verdict asks for. A warning
-// changes nothing.
+// isOther reports whether what happened differs from what a verdict asks for. A warning changes
+// nothing.
 func isOther(verdict rules.Verdict, happened string) bool {
 	switch verdict {
 	case rules.Deny:
@@ -174,7 +174,7 @@ func (r *Report) add(j evaluated, call recordedCall) {
 	}
 }
 
-// keepSample keeps the newest few.
+// keepSample keeps the newest few samples.
 func (t *tallied) keepSample(s Sample) {
 	t.samples = append(t.samples, s)
 	if len(t.samples) > samples {

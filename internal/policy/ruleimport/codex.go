@@ -116,7 +116,7 @@ func expandPattern(pattern []any) ([][]string, Reason) {
 	return out, ""
 }
 
-// examplesHold runs a rule's own examples against what became of it.
+// examplesHold runs a rule's own examples against what was made of it.
 func examplesHold(items []Item, examples []any, hit bool) bool {
 	set := claude.NewSet(claude.ReadSettings(claude.Source{Scope: claude.UserScope},
 		Result{Items: items}.Settings()))
@@ -271,7 +271,7 @@ func (r *callReader) skipByte(c byte) bool {
 	return true
 }
 
-// skipBlanks goes over blanks, line ends and comments.
+// skipBlanks skips blanks, line ends and comments.
 func (r *callReader) skipBlanks() {
 	for r.at < len(r.text) {
 		switch r.text[r.at] {

@@ -12,8 +12,8 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/claude"
 )
 
-// Format is the form in which an agent keeps permission rules; its entry in the
-// catalogue names it.
+// Format is the format in which an agent keeps permission rules; its entry in the catalogue names
+// it.
 type Format string
 
 // The formats.
@@ -39,7 +39,7 @@ type Place struct {
 	Home      string `json:"-"`
 }
 
-// Entry is one rule of an agent and what becomes of it.
+// Entry is one rule of an agent and what is made of it.
 type Entry struct {
 	List claude.List `json:"list,omitempty"`
 	From string      `json:"from"` // as it was written
@@ -159,7 +159,7 @@ func Counts(sources []Source) (taken, ignored, left int) {
 type WriteOptions struct {
 	ID, Title string // of the agent
 	Strict    bool
-	// Repair also takes over rules that the agent ignores, in the form that works.
+	// Repair also imports rules that the agent ignores, in the form that works.
 	Repair bool
 	Home   string
 }
@@ -235,7 +235,7 @@ func sourcesWith(sources []Source, list claude.List, rule string, o WriteOptions
 // maxID limits the length of a rule's id that is made from its text.
 const maxID = 48
 
-// uniqueID makes a text an id that is not used yet.
+// uniqueID turns a text into an id that isn't used yet.
 func uniqueID(used map[string]bool, text string) string {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !isLetterOrDigit(r) })
 	id := strings.Join(words, "-")

@@ -116,8 +116,8 @@ func (r ranked) overlaps(other ranked) bool {
 	return begins && ends
 }
 
-// keepOrder takes over rules whose order agrees with "deny, then ask, then allow". A
-// rule that a weaker one beats there would beat it here, so it is listed.
+// keepOrder imports rules whose order agrees with "deny, then ask, then allow". A rule that a
+// weaker one beats there would beat it here, so it is listed.
 func (r *Result) keepOrder(rules []ranked) {
 	for i, rule := range rules {
 		beaten := false

@@ -7,8 +7,8 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/facts"
 )
 
-// Checks are a family of checks in Go: they answer what an expression would be silly
-// for, and one look at a command answers them all.
+// Checks are a family of checks in Go: they decide what is too much for an expression, and one look
+// at a command answers them all.
 type Checks interface {
 	// MustParse reports whether a command line may be one for them: a cheap look at its
 	// text.
@@ -25,7 +25,7 @@ type Checks interface {
 	NamedIn(text string) string
 }
 
-// splitCheck takes FAMILY.NAME apart.
+// splitCheck splits FAMILY.NAME.
 func splitCheck(check string) (family, name string) {
 	family, name, _ = strings.Cut(check, ".")
 	return family, name

@@ -17,7 +17,7 @@ import (
 // ClaudeRules are permission rules in the syntax of Claude Code's settings. They are decided
 // as Claude Code decides them, for the calls of every agent.
 type ClaudeRules struct {
-	// Strict also looks at what a command really runs, where Claude Code does not.
+	// Strict also looks at what a command really runs, which Claude Code doesn't.
 	Strict bool `yaml:"strict" json:"strict,omitempty"`
 	// Deny, Ask and Allow are those of the user's own settings.
 	Deny  []string `yaml:"deny" json:"deny,omitempty"`
@@ -26,7 +26,7 @@ type ClaudeRules struct {
 	// Settings are those of projects. All of them are one set, as in Claude Code.
 	Settings []ClaudeSettings `yaml:"settings" json:"settings,omitempty"`
 
-	// made are sets of those settings that count in a place.
+	// made are the sets of the settings that apply in a place.
 	made sync.Map
 }
 
@@ -39,14 +39,14 @@ type ClaudeSettings struct {
 	Allow   []string `yaml:"allow" json:"allow,omitempty"`
 }
 
-// claudeKey identifies what a set of settings depends on: the home, and which of the
-// projects' settings count.
+// claudeKey identifies what a set of settings depends on: the home, and which of the projects'
+// settings apply.
 type claudeKey struct {
 	home     string
 	projects uint64
 }
 
-// maxClaudeSettings is how many settings files of projects one rule takes.
+// maxClaudeSettings is how many settings files of projects one rule accepts.
 const maxClaudeSettings = 64
 
 // checkClaude returns what is wrong with a rule in Claude Code's syntax, and fills in the

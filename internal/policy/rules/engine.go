@@ -26,7 +26,7 @@ type Hit struct {
 	Unreadable bool `json:"-"`
 }
 
-// Result holds what the rules say about a call.
+// Result is the outcome of comparing the rules with a call.
 type Result struct {
 	Verdict Verdict `json:"verdict"`
 	// Hits are the rules that match, strongest first.
@@ -56,7 +56,7 @@ type Options struct {
 	Excepted func(rule, line string) bool
 }
 
-// Set is rules made ready: indexed by what they match.
+// Set is a compiled set of rules, indexed by what they match.
 type Set struct {
 	options Options
 	list    []*Rule
@@ -71,7 +71,7 @@ type Set struct {
 	checked []*Rule
 }
 
-// NewSet makes rules ready. Rules that are switched off cost nothing.
+// NewSet compiles rules. Rules that are switched off cost nothing.
 func NewSet(list []*Rule, o Options) *Set {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -110,7 +110,7 @@ func (s *Set) expired(r *Rule) bool { return !r.expires.IsZero() && !s.options.N
 // Rules returns the rules that are not switched off.
 func (s *Set) Rules() []*Rule { return s.list }
 
-// ModeOf returns the mode of one of its rules.
+// ModeOf returns the mode of one of the set's rules.
 func (s *Set) ModeOf(r *Rule) Mode { return s.modeOf(r) }
 
 // Needs returns the facts that a rule looks at.
@@ -185,7 +185,7 @@ func (s *Set) DependsOnFolder() bool { return s.placed }
 // Needs returns the facts that the rules look at.
 func (s *Set) Needs() facts.Set { return s.needs }
 
-// isOdd reports whether it is not known of every command which program it runs.
+// isOdd reports whether there is a command of which it isn't known which program it runs.
 func isOdd(f *facts.Facts) bool {
 	if slices.Contains(f.Unknown, facts.CommandsFact) {
 		return true

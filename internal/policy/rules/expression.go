@@ -55,8 +55,8 @@ func (m *matcher) evaluateFor(r *Rule, c *facts.Command) certainty {
 	return m.evaluate(r)
 }
 
-// evaluate runs the expression of a rule. One that fails, or depends on what is
-// not known and does not hold, may hold.
+// evaluate runs the expression of a rule. One that fails may hold, and so may one that doesn't hold
+// but depends on what isn't known.
 func (m *matcher) evaluate(r *Rule) certainty {
 	if m.machine == nil {
 		m.machine = &machine{env: newExpressionFacts(m.f)}
@@ -112,8 +112,8 @@ func programsIn(expression string) []string {
 	})
 }
 
-// neededIn finds values of which one is needed: those of one side of an and, of
-// both sides of an or.
+// neededIn finds values one of which is needed: those of one side of an and, of both sides of an
+// or.
 func neededIn(n ast.Node, find func(ast.Node) []string) []string {
 	if both, ok := n.(*ast.BinaryNode); ok {
 		switch both.Operator {

@@ -2,8 +2,8 @@ package rules
 
 import "github.com/hookmux/hookmux/internal/policy/facts"
 
-// Kept is a rule that was read and checked before, with what its expression was found to need:
-// the form in which the built-in ones are quick to load.
+// Kept is a rule that was read and checked before, with what its expression was found to need: the
+// form in which the built-in ones load fast.
 type Kept struct {
 	*Rule
 	Needs    facts.Set `json:"needs,omitempty"`
@@ -11,7 +11,7 @@ type Kept struct {
 	Each     bool      `json:"each,omitempty"`
 }
 
-// Keep returns a rule as it can be kept.
+// Keep returns a rule in the form in which it can be kept.
 func Keep(r *Rule) Kept { return Kept{r, r.needs, r.programs, r.each} }
 
 // Ready returns the rule as it was when it was kept.

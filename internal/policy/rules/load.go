@@ -76,8 +76,8 @@ func Parse(sources ...Source) ([]*Rule, []Problem) {
 	return list, append(problems, twice...)
 }
 
-// Unique joins lists of rules, and names those whose id another has. They apply all the same, or a rule could be hidden
-// by writing another: only one that may allow is left out.
+// Unique joins lists of rules, and reports those whose id another one has. They apply anyway, or a
+// rule could be hidden by writing another: only one that may allow is left out.
 func Unique(lists ...[]*Rule) ([]*Rule, []Problem) {
 	var list []*Rule
 	var problems []Problem
@@ -262,8 +262,9 @@ func parseRule(node ast.Node, s Source, usual Rule) (*Rule, *Problem) {
 	return r, odd
 }
 
-// decodeRule reads a rule. One that could stop something and has a key that doesn't exist is kept, with that key: it
-// blocks until the key is fixed, because losing it would protect less. One that allows is not used.
+// decodeRule reads a rule. One that could stop something and has a key that doesn't exist is kept,
+// with that key: it blocks until the key is fixed, because losing it would protect less. One that
+// allows isn't used.
 func decodeRule(node ast.Node, r *Rule) (unknown *yaml.UnknownFieldError, err error) {
 	strict := *r
 	err = yaml.NodeToValue(node, &strict, yaml.Strict())
@@ -348,8 +349,8 @@ func partsOf(rule reflect.Type) map[string]reflect.Type {
 	return parts
 }
 
-// parentOf returns the key that another key of a rule is below: parent for one of node's own,
-// with false where node doesn't have it.
+// parentOf returns the key that another key of a rule is below: parent for one of node's own, with
+// false if node doesn't have it.
 func parentOf(node ast.Node, parent string, key *token.Token) (string, bool) {
 	switch n := node.(type) {
 	case *ast.MappingNode:
@@ -400,7 +401,7 @@ func firstToken(node ast.Node) *token.Token {
 	return node.GetToken()
 }
 
-// placeError takes the place of an error from the YAML reader.
+// placeError sets the place from an error of the YAML reader.
 func placeError(p *Problem, err error) {
 	var located yaml.Error
 	if errors.As(err, &located) {
@@ -419,7 +420,7 @@ func ProblemOf(file string, err error) Problem {
 	return p
 }
 
-// compile makes the rule's expression ready and finds out which facts it needs.
+// compile compiles the rule's expression and finds out which facts it needs.
 func (r *Rule) compile() error {
 	r.needs = r.Match.needs()
 	if r.Check != "" {

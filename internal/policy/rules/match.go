@@ -272,7 +272,7 @@ func (m *matcher) entersProjects(r *Rule, folder string) certainty {
 	return holds
 }
 
-// matchCommand compares one command. boldly: what is not known excuses nothing.
+// matchCommand compares one command. If boldly is set, what isn't known excuses nothing.
 func (m *matcher) matchCommand(q *Match, c *facts.Command, boldly bool) certainty {
 	wild := hasWildcard(c.Program)
 	holds := q.Program.match(func(p Pattern) certainty { return fitsProgram(p, c.Program, wild) })

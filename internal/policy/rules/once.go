@@ -10,9 +10,9 @@ import (
 	"github.com/expr-lang/expr/vm"
 )
 
-// manyCommands is from how many commands on the parts of an expression that are about
-// the whole call are evaluated apart, once for all of them. Otherwise a rule that looks
-// at all commands for each would cost their square.
+// manyCommands is the number of commands from which the parts of an expression that are about the
+// whole call are evaluated separately, once for all of them. Otherwise a rule that looks at all
+// commands for each would take quadratic time.
 const manyCommands = 8
 
 // divided is an expression about one command whose parts about the whole call are compiled
@@ -22,7 +22,7 @@ type divided struct {
 	parts   []*vm.Program // any(commands, …) and the like
 }
 
-// condition is the expression of a rule. It's compiled when it's first evaluated, because that
+// condition is the expression of a rule. It's compiled when it's first evaluated, because compiling
 // costs more than most rules are ever worth: of hundreds, a call meets a few.
 type condition struct {
 	text string
@@ -45,7 +45,7 @@ func (c *condition) divided() *divided {
 	return c.apart
 }
 
-// wholeFacts are the facts with what the parts of an expression came to.
+// wholeFacts are the facts with the results of the parts of an expression.
 type wholeFacts struct {
 	*expressionFacts
 	Whole []bool `expr:"whole"`

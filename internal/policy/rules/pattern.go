@@ -35,7 +35,7 @@ func both(a, b certainty) certainty { return min(a, b) }
 // either returns the more certain of two.
 func either(a, b certainty) certainty { return max(a, b) }
 
-// negate turns yes into no; what is not known stays so.
+// negate turns yes into no; what isn't known stays so.
 func negate(c certainty) certainty { return yes - c }
 
 // Pattern is one pattern of a rule: * matches any text, a leading ! excludes what matches.
@@ -80,7 +80,7 @@ func (p *Pattern) UnmarshalText(text []byte) error {
 // of only patterns with ! matches everything else.
 type Patterns []Pattern
 
-// Texts returns the patterns of which one must match, without those that take out.
+// Texts returns the patterns one of which must match, without those that exclude.
 func (l Patterns) Texts() []string {
 	var out []string
 	for _, p := range l {
@@ -91,7 +91,7 @@ func (l Patterns) Texts() []string {
 	return out
 }
 
-// Except is l with patterns added that take out what matches.
+// Except returns l with patterns added that exclude what matches.
 func (l Patterns) Except(texts []string) Patterns {
 	out := slices.Clone(l)
 	for _, t := range texts {
@@ -266,7 +266,7 @@ func fitsStars(pattern, text string) bool {
 // place holds the folders that path patterns start from.
 type place struct{ home, project string }
 
-// foldsNames: the system takes README and readme for the same file.
+// foldsNames says that the system considers README and readme the same file.
 var foldsNames = runtime.GOOS == "darwin" || runtime.GOOS == "windows"
 
 // foldName returns a name as the system compares it.
@@ -277,8 +277,8 @@ func foldName(name string) string {
 	return name
 }
 
-// expand makes a path pattern absolute; anywhere: it matches a name at any depth. It
-// is written as the system compares names.
+// expand makes a path pattern absolute; anywhere says that it matches a name at any depth. The
+// result is written as the system compares names.
 func (at place) expand(pattern string) (full string, anywhere bool) {
 	full, anywhere = at.expandAsWritten(pattern)
 	return foldName(full), anywhere

@@ -60,7 +60,7 @@ func talksElsewhere(c *facts.Command) bool {
 	})
 }
 
-// systemFolders hold programs that an agent cannot exchange as a rule.
+// systemFolders contain programs that an agent normally can't replace.
 var systemFolders = []string{"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin"}
 
 // isOwnProgram reports whether a command names its program by a path that doesn't lead to the

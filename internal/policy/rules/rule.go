@@ -91,7 +91,7 @@ type Rule struct {
 	when *condition // of When, nil without it
 	// each says that When is about the command that was matched, and is evaluated for each.
 	each bool
-	// programs are those of which one must run for When to hold; nil: any.
+	// programs are those one of which must run for When to hold; nil: any.
 	programs []string
 	named    []string // the programs of Match where they are plain names, nil else
 	needs    facts.Set

@@ -9,11 +9,11 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Programs that take arguments for another one from standard input, from a file
-// or from their own command line: xargs and parallel.
+// Programs that read arguments for another one from standard input, from a file or from their own
+// command line: xargs and parallel.
 
-// textOfFile returns what a file holds that this script wrote, or what a substituted
-// process prints.
+// textOfFile returns the content of a file that this script wrote, or what a substituted process
+// prints.
 func textOfFile(w *walker, file Word) (string, bool) {
 	if !file.From.Empty() && strings.HasPrefix(file.Text, "<(") {
 		return w.known.outputOf(file.From.Hi-1, 0)

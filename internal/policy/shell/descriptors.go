@@ -61,7 +61,7 @@ func (w *walker) openStream(word Word) Word {
 	return word
 }
 
-// readStream takes what a descriptor is open to for a run's standard input.
+// readStream makes what a descriptor is open to a run's standard input.
 func (s stream) readStream(c inherited) inherited {
 	switch {
 	case s.hasInput:

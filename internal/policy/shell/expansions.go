@@ -20,7 +20,7 @@ func FieldEnd(s, seps string, dynamic bool) int {
 	return len(s)
 }
 
-// expansionLength returns how much of s the expansion at its start takes.
+// expansionLength returns the length of the expansion at the start of s.
 func expansionLength(s string) int {
 	if s[0] == '`' {
 		if end := strings.IndexByte(s[1:], '`'); end >= 0 {

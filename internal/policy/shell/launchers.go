@@ -147,8 +147,8 @@ func walkOptionCommands(w *walker, name string, run Run, c inherited) {
 	}
 }
 
-// typeText follows text that is typed into a terminal. What several calls type
-// one after another makes one line.
+// typeText follows text that is typed into a terminal. What several calls type one after another
+// becomes one line.
 func typeText(w *walker, text string, c inherited) {
 	if len(w.typed)+len(text) > maxValue {
 		w.typed = ""

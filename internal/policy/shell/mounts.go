@@ -2,8 +2,8 @@ package shell
 
 import "strings"
 
-// OnHost translates a path inside the container to the place it has on this
-// machine. ok is false when no mount covers it.
+// OnHost translates a path inside the container to the place it has on this machine. ok is false
+// if no mount covers it.
 func (r *Run) OnHost(w Word) (Word, bool) {
 	t := w.Text
 	if !strings.HasPrefix(t, "/") {

@@ -29,8 +29,8 @@ func skipOptions(args []Word, values string, long []string) int {
 	return len(args)
 }
 
-// optionValue returns the value of an option at args[i]: the next word, or what is
-// glued on with "=". Letters are found at the end of a cluster, too.
+// optionValue returns the value of an option at args[i]: the next word, or what is joined to it
+// with "=". Letters are found at the end of a cluster, too.
 func optionValue(args []Word, i int, option string) (string, bool) {
 	t := args[i].Text
 	if text, ok := strings.CutPrefix(t, option+"="); ok {

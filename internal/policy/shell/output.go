@@ -9,14 +9,14 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// outputs holds what runs are known to print and what files are known to hold.
+// outputs holds what runs are known to print and the known contents of files.
 type outputs struct {
 	script *Script
 	files  map[string]string // text that an earlier run wrote to a file
 }
 
-// substitutionOutput returns the output of a command substitution when it can be known
-// without running anything.
+// substitutionOutput returns the output of a command substitution if it can be known without
+// running anything.
 func (o *outputs) substitutionOutput(span Span, list []*syntax.Stmt) (string, bool) {
 	if len(list) == 0 || span.Empty() || span.Hi > len(o.script.Runs) {
 		return "", false
@@ -114,7 +114,7 @@ func (o *outputs) changedOutput(r *Run, depth int) (string, bool) {
 // stdinOf returns the text a run reads on its standard input, if it can be known.
 func (o *outputs) stdinOf(r *Run, depth int) (string, bool) {
 	if r.HasInput {
-		// Unknown pieces stay in as "$X", which a re-parse shows as dynamic.
+		// Unknown pieces stay in as "$X", which parsing again shows as dynamic.
 		if r.Input.Tilde {
 			return "$HOME" + strings.TrimPrefix(r.Input.Text, "~"), true
 		}

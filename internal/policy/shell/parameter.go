@@ -254,7 +254,7 @@ func evaluateParameter(w *walker, p *syntax.ParamExp) (Word, bool) {
 		v, ok = Word{Text: "$" + p.Param.Value, Dynamic: true, Vars: []string{p.Param.Value}}, true
 		v.Bare = v.Text
 	}
-	// Of "$HOME/app" the end is known, and what ${x%/*} leaves of it.
+	// For "$HOME/app" the end is known, and what ${x%/*} leaves of it.
 	endKnown := p.Exp != nil && (p.Exp.Op == syntax.RemSmallSuffix || p.Exp.Op == syntax.RemLargeSuffix) &&
 		strings.LastIndexByte(v.Text, '$') == 0 && v.Text == v.Bare && strings.Contains(v.Text, "/")
 	marked := v.Text

@@ -9,7 +9,7 @@ import (
 // never empty.
 const mktempName = "/tmp/mktemp.XXXXXX/"
 
-// pathText returns what a program prints of a path that is written out.
+// pathText returns what a program prints for a path that is written out.
 func pathText(name string, args []Word) (string, bool) {
 	operands := 0
 	var last Word
@@ -67,8 +67,8 @@ func echoText(args []Word) (string, bool) {
 	return s + "\n", true
 }
 
-// echoEscapes decodes backslashes as echo -e and %b do, where octal numbers begin with a
-// zero that doesn't count as a digit.
+// echoEscapes decodes backslashes as echo -e and %b do, where octal numbers begin with a zero that
+// isn't counted as a digit.
 func echoEscapes(s string) string {
 	if !strings.Contains(s, `\0`) {
 		return ANSIC(s)

@@ -90,16 +90,15 @@ type Run struct {
 	Mounts            []Mount // this machine's directories that the container sees
 	Background        bool
 	Endless           bool // in a loop that neither ends nor waits
-	// Output is the text that the run prints, when it writes that to a file and the text
-	// is known.
+	// Output is the text that the run prints, if it writes that to a file and the text is known.
 	Output    string
 	HasOutput bool
 	// File is the program that an interpreter is given as a file, if this very command wrote that
 	// file.
 	File    string
 	HasFile bool
-	// Sink names the command whose arguments take this run's output when that
-	// is an environment ("export", "env", "eval"): loading rather than reading.
+	// Sink names the command whose arguments are this run's output, if that is an environment
+	// ("export", "env", "eval"): loading rather than reading.
 	Sink string
 }
 
@@ -215,7 +214,7 @@ func IsTooLong(src string) bool {
 // Parse reads src as bash, then as zsh if bash does not accept it.
 func Parse(src string) Script { return ParseWith(nil, src) }
 
-// ParseWith is Parse with what a table knows about programs; nil is the built-in one.
+// ParseWith is Parse with a table's knowledge about programs; nil is the built-in one.
 func ParseWith(table *programs.Table, src string) (out Script) {
 	out.Programs = table
 	if IsTooLong(src) {
@@ -285,7 +284,7 @@ func parseStart(src string) *syntax.File {
 	file := &syntax.File{}
 	var mistake error
 	p := syntax.NewParser(syntax.Variant(syntax.LangBash))
-	// The loop is never left early: the parser goes on after its own error.
+	// The loop never ends early: the parser continues after its own error.
 	for stmt, err := range p.StmtsSeq(strings.NewReader(src)) {
 		switch {
 		case mistake != nil:

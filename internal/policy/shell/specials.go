@@ -76,8 +76,7 @@ func specialFor(name string) (special, bool) {
 	return s, ok
 }
 
-// commandBuiltin reads the command behind `command`; `command -v x` only asks where x
-// is.
+// commandBuiltin reads the command after `command`; `command -v x` only asks where x is.
 func commandBuiltin(w *walker, name string, run Run, c inherited, hops int) bool {
 	if len(run.Argv) > 1 && (run.Argv[1].Text == "-v" || run.Argv[1].Text == "-V") {
 		return false

@@ -8,13 +8,13 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// variables holds what is known of a script's variables at one point of it.
+// variables holds what is known about a script's variables at one point of it.
 type variables struct {
 	values  map[string]Word
 	lists   map[string][]Word // arrays; the positional parameters are the list "@"
 	origins map[string]Span   // runs whose output a variable holds
 	refs    map[string]string // names that stand for others: declare -n
-	// undo holds the variables' values before a change that will be taken back.
+	// undo holds the variables' values before a change that will be undone.
 	undo   []binding
 	noting bool
 }
@@ -28,7 +28,7 @@ type binding struct {
 	origin *Span
 }
 
-// bindingOf returns what a variable holds now.
+// bindingOf returns the current value of a variable.
 func (v *variables) bindingOf(name string) binding {
 	b := binding{name: name}
 	if value, ok := v.values[name]; ok {
@@ -57,7 +57,7 @@ func (v *variables) restore(list []binding) {
 	}
 }
 
-// withoutChanges runs f and takes back what it does to variables.
+// withoutChanges runs f and undoes what it does to variables.
 func (v *variables) withoutChanges(f func()) {
 	from, outer := len(v.undo), v.noting
 	v.noting = true

@@ -172,7 +172,7 @@ func (w *walker) addPart(b *fieldBuilder, p syntax.WordPart, c inherited, quoted
 		b.addDynamic(w.sourceOf(p), "")
 	case *syntax.ProcSubst:
 		if p.Op == syntax.CmdOut {
-			// tee >(sh) hands on what it reads itself.
+			// tee >(sh) passes on what it reads itself.
 			w.walkFed(p.Stmts, c.from, c)
 		} else {
 			w.walkSubstitution(p.Stmts, c)

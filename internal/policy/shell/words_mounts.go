@@ -66,7 +66,7 @@ func appendVolume(list []Mount, w Word) []Mount {
 	return appendBind(list, w, host, inside)
 }
 
-// appendMount takes type=bind,source=host,target=inside.
+// appendMount reads type=bind,source=host,target=inside.
 func appendMount(list []Mount, w Word) []Mount {
 	host, inside, bind := "", "", false
 	for _, kv := range strings.Split(w.Text, ",") {

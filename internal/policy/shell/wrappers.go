@@ -95,7 +95,7 @@ func (w *walker) resolveRun(run Run, c inherited, hops int) {
 	}
 	if first := run.Argv[0]; first.Dynamic && first.Bare == "" && len(run.Argv) > 1 &&
 		!strings.HasPrefix(run.Argv[1].Text, "-") {
-		// $SUDO rm x: what is not set makes no word, and the next one is the program.
+		// $SUDO rm x: an unset variable makes no word, and the next word is the program.
 		rest := run
 		rest.Argv = run.Argv[1:]
 		w.resolveRun(rest, c, hops+1)

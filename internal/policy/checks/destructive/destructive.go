@@ -65,7 +65,7 @@ func New() Checker {
 // MustParse reports whether a command names something that has a rule.
 func (Checker) MustParse(command string) bool { return needles.MustParse(command) }
 
-// WatchesFolder has nothing to add: what deletes is named in the command.
+// WatchesFolder always returns false: what deletes is named in the command.
 func (Checker) WatchesFolder(string) bool { return false }
 
 // CheckPaths does nothing: file tools lose no more than one file.

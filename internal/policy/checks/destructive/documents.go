@@ -12,8 +12,8 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// workFolders are folders of a home that hold code, downloads or what programs make: what
-// is lost there comes again.
+// workFolders are folders of a home that hold code, downloads or what programs make: what is lost
+// there can be restored.
 var workFolders = []string{"src", "source", "code", "work", "workspace", "dev", "develop", "development", "projects", "project",
 	"repos", "repo", "git", "go", "bin", "lib", "downloads", "library", "tmp", "temp", "build", "dist", "target", "node_modules",
 	"app", "apps", "snap", "sandbox", "scratch", "logs", "log", "miniconda3", "anaconda3", "android", "venv", "envs"}
@@ -36,7 +36,7 @@ func (x *scope) isDocument(p facts.Place) bool {
 // madeEndings are of files that programs make, and that come again.
 var madeEndings = []string{".log", ".pid", ".lock", ".sock", ".tmp", ".bak", ".old", ".o", ".pyc", ".dmg", ".iso", ".deb", ".rpm"}
 
-// losesDocuments reports what is lost of the user's own, file by file.
+// losesDocuments reports which of the user's own files are lost, file by file.
 func (x *scope) losesDocuments(r *shell.Run, verb string, words ...shell.Word) {
 	if r.Contained || r.Remote {
 		return

@@ -63,7 +63,7 @@ func asksHelp(args []shell.Word) bool {
 	return false
 }
 
-// deletesListing finds ls | xargs rm -rf and git ls-files | xargs rm, which delete all
+// deletesListing finds ls | xargs rm -rf and git ls-files | xargs rm, which delete everything
 // there is.
 func deletesListing(x *scope, r *shell.Run) {
 	if !facts.ViaXargs(r) || r.Contained {
@@ -91,8 +91,8 @@ func deletesListing(x *scope, r *shell.Run) {
 	}
 }
 
-// losesPersonal reports whether p is a file of the user's own that no program makes
-// again: start files, and keys.
+// losesPersonal reports whether p is one of the user's own files that no program recreates: start
+// files, and keys.
 func (x *scope) losesPersonal(p facts.Place) bool {
 	switch x.whyVital(p) {
 	case startFile:
@@ -112,8 +112,8 @@ var sourceDirs = map[string]bool{"src": true, "app": true, "apps": true, "packag
 	"migrations": true,
 	"terraform":  true, "services": true, "source": true, "Sources": true, "crates": true}
 
-// losesSettings reports whether p is a file of the project that is in no repository and
-// that no program makes again: settings with their secrets, and the state of terraform.
+// losesSettings reports whether p is a file of the project that is in no repository and that no
+// program recreates: settings with their secrets, and the state of terraform.
 func (x *scope) losesSettings(p facts.Place) bool {
 	if !facts.IsBelow(p.Path, x.Project) {
 		return false

@@ -35,7 +35,7 @@ func windowsRule(x *scope, r *shell.Run) {
 	}
 }
 
-// dataDirs hold what a service in a container is there for.
+// dataDirs are the folders where a service in a container keeps its data.
 var dataDirs = []string{"/data", "/srv", "/home", "/root", "/mnt", "/media", "/backup", "/backups", "/var/backups",
 	"/var/www", "/bitnami", "/uploads", "/storage", "/volumes", "/etc", "/usr/share/elasticsearch/data", "/var/opt",
 	"/var/lib/postgresql", "/var/lib/pgsql", "/var/lib/mysql", "/var/lib/mariadb", "/var/lib/mongodb",
@@ -47,8 +47,8 @@ var dataDirs = []string{"/data", "/srv", "/home", "/root", "/mnt", "/media", "/b
 	"/var/lib/vault", "/var/lib/consul", "/var/lib/jenkins", "/var/jenkins_home", "/opt/couchdb/data", "/prometheus",
 	"/sdcard", "/storage", "/data/media", "/var/lib/nexus", "/nexus-data", "/var/spool", "/var/mail", "/var/vmail"}
 
-// holdsData reports whether a path in a running container is a place where its data
-// lie: a container that was started for this one command has none.
+// holdsData reports whether a path in a running container is a place where its data is: a
+// container that was started for this one command has none.
 func holdsData(r *shell.Run, p facts.Place) bool {
 	running := false
 	for _, via := range r.Via {

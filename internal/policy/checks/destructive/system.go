@@ -56,8 +56,7 @@ func signalRule(x *scope, r *shell.Run) {
 	}
 }
 
-// killRule checks kill -9 -1, which means every process there is; 1 is the first of
-// all.
+// killRule checks kill -9 -1, which means every process there is; 1 is the first process.
 func killRule(x *scope, r *shell.Run, args []shell.Word) {
 	signal := false
 	for i, a := range args {

@@ -109,8 +109,8 @@ func wrapperWords(x *scope, r *shell.Run) (words []string) {
 	return words
 }
 
-// hiddenByWrapper returns the folder of settings in whose place a sandbox puts another one
-// for what it starts; "" for none.
+// hiddenByWrapper returns the folder of settings that a sandbox replaces by another one for what
+// it starts; "" for none.
 func (t *Checker) hiddenByWrapper(x *scope, r *shell.Run) string {
 	sandbox := func(name string) bool { return name == "bwrap" || name == "firejail" || name == "proot" }
 	if !slices.ContainsFunc(r.Via, sandbox) {

@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// ourNames are names of files that hold hooks; ownRoots are folders.
+// ourNames are names of files that contain hooks; ownRoots are folders.
 var ourNames = []string{"hooks.json", "hooks.v1.json", "hooks.toml", "settings.json", "settings.local.json",
 	"managed-settings.json", "trusted_hooks.json", "shell-hooks-allowlist.json",
 	".crush.json", "hookmux-hook", "hookmux.ts", "hookmux.js"}

@@ -204,7 +204,7 @@ func (t *Checker) wordIsOwned(x *scope, w shell.Word, r *shell.Run, del bool) bo
 	if w.Glob && !p.All || r.Remote {
 		return false
 	}
-	// Deleting a link leaves alone what it points to.
+	// Deleting a link doesn't touch what it points to.
 	follow := !del || p.All || strings.HasSuffix(w.Text, "/")
 	return slices.ContainsFunc(t.otherNames(x, p.Path, follow)[1:], test)
 }

@@ -104,15 +104,15 @@ var (
 	// opensDebugger matches the signal that opens the debugger of Node.js, in the words after
 	// kill.
 	opensDebugger = lazyregexp.New(`USR1\b|(?:-|-S |-N |--SIGNAL[= ]|-SIGNAL[= ])10 `)
-	// namesParent is program text that asks which process started it.
+	// namesParent matches program text that asks which process started it.
 	namesParent = lazyregexp.New(`(?i)getppid|\bppid\b|parent_id|\bparent-pid`)
 	// entersProcess is program text that opens a debugger in another process, or changes its memory.
 	entersProcess = lazyregexp.New(`USR1|remote_exec|(?i:ptrace|pidfd_getfd|process_vm_writev|/mem\b|inject)|\bkill\w*\W[^;]*\b10\b`)
-	// attaches is a debugger's own command that takes a process by its name.
+	// attaches matches a debugger's own command that attaches to a process by its name.
 	attaches = lazyregexp.New(`\battach\b.*?(?:-n|--name|--waitfor|-w)[= ]+(\S+)`)
 )
 
-// attachedNames returns the names of programs whose processes a debugger is to take.
+// attachedNames returns the names of programs whose processes a debugger is to attach to.
 func attachedNames(args []shell.Word) []string {
 	var out []string
 	for _, w := range facts.OptionValues(args, attachByName...) {
@@ -222,7 +222,7 @@ func matchesAny(pattern string, candidates []string, exact bool) bool {
 	return false
 }
 
-// namesDaemon looks for the daemon's process, or its group, among the operands.
+// namesDaemon reports whether the daemon's process, or its group, is among the operands.
 func (t *Checker) namesDaemon(args []shell.Word) bool {
 	if t.daemon == "" {
 		return false

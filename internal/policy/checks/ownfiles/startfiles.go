@@ -13,8 +13,8 @@ import (
 // Files whose contents run later, without the agent: in a user's shell, by a service manager
 // or by cron. What an agent writes there acts in the user's place.
 
-// startFile is one of them. Paths without a leading "/" lie in the home
-// directory; one that ends with "/" means everything below it.
+// startFile is one of them. Paths without a leading "/" are in the home directory; one that ends
+// with "/" means everything below it.
 type startFile struct {
 	path string
 	who  string // who runs it
@@ -80,7 +80,7 @@ var startFiles = []startFile{
 	{path: ".direnvrc", who: "every shell"}, {path: ".config/starship.toml", who: "every shell"},
 	{path: ".xonshrc", who: "every shell"}, {path: ".config/xonsh/", who: "every shell"},
 	{path: ".elvish/", who: "every shell"}, {path: ".config/elvish/", who: "every shell"},
-	// Terminals: what they are set to type, run or let programs do acts as your keyboard.
+	// Terminals: what they are configured to type, run or let programs do acts as your keyboard.
 	{path: ".config/kitty/", who: "your terminal"}, {path: ".config/wezterm/", who: "your terminal"},
 	{path: ".wezterm.lua", who: "your terminal"}, {path: ".config/ghostty/", who: "your terminal"},
 	{path: ".config/alacritty/", who: "your terminal"}, {path: ".alacritty.toml", who: "your terminal"},
@@ -132,8 +132,8 @@ func startFileAt(x *scope, p string) (startFile, bool) {
 	return startFile{}, false
 }
 
-// holdsStartFile reports whether start files lie in a folder of the home directory or
-// right in one of the system.
+// holdsStartFile reports whether start files are in a folder of the home directory or directly in
+// a folder of the system.
 func holdsStartFile(x *scope, dir string) bool {
 	home := path.Clean(x.Home)
 	if dir == home || dir == "/" {

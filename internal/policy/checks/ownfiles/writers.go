@@ -49,8 +49,7 @@ var (
 	writersByKind map[programs.Kind]func(*writer)
 )
 
-// writers returns the checks of programs that change their operands, by what sort of tool
-// they are.
+// writers returns the checks of programs that change their operands, by the kind of tool they are.
 func writers() map[programs.Kind]func(*writer) {
 	writersOnce.Do(func() { writersByKind = makeWriters() })
 	return writersByKind
@@ -82,8 +81,8 @@ func makeWriters() map[programs.Kind]func(*writer) {
 	}
 }
 
-// checkWriter checks what a program does to its operands. A program that is not
-// known changes them; a known reader only does so with certain options.
+// checkWriter checks what a program does to its operands. A program that isn't known changes
+// them; a known reader only does so with certain options.
 func (t *Checker) checkWriter(x *scope, r *shell.Run) {
 	if r.Contained || r.Local || len(r.Argv) == 0 {
 		return
@@ -112,7 +111,7 @@ func (t *Checker) checkWriter(x *scope, r *shell.Run) {
 	}
 }
 
-// withListed adds to the operands what a listing names that xargs makes operands of:
+// withListed adds to the operands the names in a listing that xargs turns into operands:
 // ls ~/.claude/*.json | xargs rm.
 func (c *writer) withListed(operands []shell.Word) []shell.Word {
 	if !facts.ViaXargs(c.r) {
@@ -128,7 +127,7 @@ func (c *writer) withListed(operands []shell.Word) []shell.Word {
 	return operands
 }
 
-// plainName takes the g off GNU's programs on macOS.
+// plainName removes the g from the names of GNU's programs on macOS.
 func plainName(name string) string {
 	short, ok := strings.CutPrefix(name, "g")
 	if ok && programs.Of(name).Kind == "" && (programs.Of(short).Kind != "" || programs.Of(short).Reader != nil) {
@@ -348,7 +347,8 @@ func (c *writer) checkGit() {
 	c.write(facts.OptionValues(args, "-o", "--output", "--output-directory"))
 }
 
-// fillClone checks the folder into which a repository is copied: the second operand, or one of the repository's name.
+// fillClone checks the folder into which a repository is copied: the second operand, or one named
+// after the repository.
 func (c *writer) fillClone(operands []shell.Word) {
 	switch {
 	case len(operands) > 1:

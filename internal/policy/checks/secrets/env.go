@@ -311,7 +311,7 @@ func (x *scope) variableSent(r *shell.Run) {
 	}
 }
 
-// bareHost: curl takes a host without a scheme, too.
+// bareHost: curl accepts a host without a scheme, too.
 var bareHost = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9-]*(\.[A-Za-z0-9-]+)+(:\d+)?(/.*)?$`)
 
 // hostOf returns the host in a word that is an address, "" for other words and for hosts that

@@ -248,8 +248,8 @@ func uploadedFiles(args []shell.Word) []shell.Word {
 	return out
 }
 
-// opensslPrints returns the keys that openssl prints. It uses keys all day; only
-// dumping one is reading.
+// opensslPrints returns the keys that openssl prints. It uses keys all the time; only dumping one
+// is reading.
 func opensslPrints(args []shell.Word) []shell.Word {
 	if len(args) == 0 || !facts.HasWord(args[:1], "rsa", "pkey", "ec", "pkcs12", "base64", "enc") ||
 		facts.HasWord(args, "-pubout", "-noout", "-check", "-export") {

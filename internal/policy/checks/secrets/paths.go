@@ -14,7 +14,7 @@ import (
 // directory.
 type secretTail struct{ tail, what string }
 
-// secretTails are endings of paths that hold credentials wherever they lie, with those of
+// secretTails are endings of paths that contain credentials wherever they are, including those of
 // the agents.
 var secretTails = sync.OnceValue(func() []secretTail {
 	list := slices.Clone(otherTails)
@@ -79,7 +79,7 @@ var otherTails = []secretTail{
 		"private keys"},
 }
 
-// secretNames are file names that hold credentials in any directory.
+// secretNames are file names that contain credentials in any directory.
 var secretNames = map[string]string{
 	".netrc": "login data", "_netrc": "login data", ".pypirc": "package tokens",
 	".git-credentials": "git credentials",
@@ -155,8 +155,8 @@ func secretPath(p, home string) (what string, ok bool) {
 	return "", false
 }
 
-// browserData names a secret database of a browser. Those of Chromium's family have
-// names that mean nothing elsewhere, so the directory must be a browser's.
+// browserData returns which secret database of a browser a path is. Those of Chromium's family
+// have names that mean nothing elsewhere, so the directory must be a browser's.
 func browserData(t, base string) string {
 	var what string
 	switch base {
@@ -290,7 +290,7 @@ func fitsSecret(pattern string) (string, bool) {
 	return "", false
 }
 
-// removeWildcards returns what is written of a pattern's part. Of [abc] nothing is.
+// removeWildcards returns the literal text of a pattern's part. [abc] has none.
 func removeWildcards(part string) string {
 	var b strings.Builder
 	open := false

@@ -295,7 +295,7 @@ func (x *scope) grepsEnvironment(r *shell.Run) {
 	}
 }
 
-// searchesHome finds grep -r "PRIVATE KEY" ~, which finds keys wherever they lie.
+// searchesHome finds grep -r "PRIVATE KEY" ~, which finds keys wherever they are.
 func (x *scope) searchesHome(r *shell.Run, w shell.Word) bool {
 	flags, _ := facts.SplitFlags(r.Args())
 	if r.Name() != "rg" && !facts.HasShort(flags, 'r', 'R') && !facts.HasLong(flags, "--recursive") {

@@ -415,7 +415,7 @@ func (x *scope) envToNetwork(r *shell.Run) {
 		x.Report.Add("send", r.Head(), "sends the whole environment to the network")
 		return
 	}
-	// curl -d "$(env)": a later run has this one in one of its words.
+	// curl -d "$(env)": a later run has the output of this one in one of its words.
 	for j := range x.Script.Runs {
 		n := &x.Script.Runs[j]
 		if !x.Script.Programs.Of(n.Name()).Has(programs.Sends) {
@@ -434,7 +434,7 @@ func (x *scope) envToNetwork(r *shell.Run) {
 }
 
 var (
-	// printsLoaded: code that prints what it loads from an environment file.
+	// printsLoaded matches code that prints what it loads from an environment file.
 	printsLoaded = lazyregexp.New(`(print|log|puts|dumps?|write|stringify)\w*\s*\(?[^;\n]*(dotenv_values|parse\(|\.parsed|readFile|config\(\))`)
 	joinedPath   = lazyregexp.New(`['"]([^'"\n]{2,64})['"]\s*[,/]\s*['"]([^'"\n]{2,64})['"]`)
 	walksFolder  = lazyregexp.New(`walk|listdir|readdir|glob|iterdir|scandir|Dir\[|Dir\.`)

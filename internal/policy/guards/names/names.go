@@ -1,6 +1,5 @@
-// Package names lists the built-in guards: what they are called, what
-// they stop, and whether they are on from the start. Settings and guards are made
-// of it.
+// Package names lists the built-in guards: what they are called, what they stop, and whether they
+// are on from the start. Settings and guards are built from it.
 package names
 
 import "slices"

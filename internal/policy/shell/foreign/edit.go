@@ -147,7 +147,7 @@ func readRange(list string) (lo, hi int, ok bool) {
 	return lo, hi, list != "" && list != "-"
 }
 
-// sedText does what scripts of s and y commands do that count for every line.
+// sedText does what scripts of s and y commands do that apply to every line.
 func sedText(args []string, text string) (string, bool) {
 	var scripts []string
 	for i := 0; i < len(args); i++ {
@@ -250,7 +250,7 @@ func substitute(text, pattern, replacement, flags string, extended bool) (string
 	return strings.Join(lines, "\n") + "\n", true
 }
 
-// basicPattern makes the signs of basic regular expressions extended ones.
+// basicPattern turns the operators of basic regular expressions into extended ones.
 func basicPattern(p string) string {
 	var b strings.Builder
 	for i := 0; i < len(p); i++ {

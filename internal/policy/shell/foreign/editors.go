@@ -39,7 +39,7 @@ func goTo(found []string) string {
 	return ""
 }
 
-// VimFiles are shell commands for what a command line of Vim does to files.
+// VimFiles returns shell commands for what a command line of Vim does to files.
 func VimFiles(text string, most int) []string {
 	var out []string
 	for _, m := range vimDelete.FindAllStringSubmatch(text, most) {
@@ -67,7 +67,7 @@ func VimFiles(text string, most int) []string {
 	return out
 }
 
-// LispFiles are shell commands for what Emacs Lisp does to files.
+// LispFiles returns shell commands for what Emacs Lisp does to files.
 func LispFiles(text string, most int) []string {
 	var out []string
 	to := goTo(lispFolder.FindStringSubmatch(text))
@@ -100,7 +100,7 @@ func LispFiles(text string, most int) []string {
 // TclFolder returns a shell command that goes where Tcl goes first; "" if it stays.
 func TclFolder(text string) string { return goTo(tclFolder.FindStringSubmatch(text)) }
 
-// TclFiles are shell commands for what Tcl does to files.
+// TclFiles returns shell commands for what Tcl does to files.
 func TclFiles(text string, most int) []string {
 	var out []string
 	for _, m := range tclDelete.FindAllStringSubmatch(text, most) {

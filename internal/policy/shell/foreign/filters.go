@@ -22,7 +22,7 @@ var table = map[string]filter{
 	"basenc": basencText, "xxd": hexText, "openssl": opensslText,
 	"rev": reverseText, "tac": reverseOrder, "tr": trText, "gtr": trText, "sed": sedText, "gsed": sedText,
 	"cut": cutText, "gcut": cutText, "head": headText, "ghead": headText, "tail": tailText,
-	// What these leave out or put in order is of no interest: all lines are kept.
+	// It doesn't matter what these leave out or sort: all lines are kept.
 	"grep": unchangedText, "egrep": unchangedText, "sort": unchangedText, "fold": unchangedText, "fmt": unchangedText,
 	"awk": awkText, "gawk": awkText, "mawk": awkText, "paste": pasteText, "xargs": joinedText,
 	"dd": unchangedText, "uniq": unchangedText, "pv": unchangedText, "iconv": unchangedText, "sponge": unchangedText,
@@ -221,7 +221,7 @@ func countOf(args []string, letter byte) (int, bool) {
 	return 0, false
 }
 
-// awkText knows programs that print every line as it is.
+// awkText recognises programs that print every line as it is.
 func awkText(args []string, text string) (string, bool) {
 	if len(args) != 1 {
 		return "", false

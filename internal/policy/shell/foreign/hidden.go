@@ -148,7 +148,7 @@ var (
 	homeListed   = lazyregexp.New(`,\s*(?:` + homeNames + `)`)
 	// bareCalls run text without quotation marks: m4's syscmd(text), dc's !text.
 	bareCalls = lazyregexp.New(`\be?syscmd\(([^)"]+)\)|^\s*!\s*([a-z/][^\n]+)`)
-	// awkNamePipe is print | name, where name holds a command.
+	// awkNamePipe matches print | name, where name holds a command.
 	awkNamePipe = lazyregexp.New(`\|&?\s*[A-Za-z_]\w*\s*[;})]`)
 )
 

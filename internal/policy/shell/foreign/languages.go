@@ -103,7 +103,7 @@ var (
 	// e text: GNU sed runs the rest of the line.
 	sedRun = lazyregexp.New(`(?m)(?:^|[;{}])\s*` + sedAddress + `?(?:\s*,\s*[+~]?` + sedAddress +
 		`)?\s*!?\s*e\s+(\S.*)$`)
-	// where an s command can start.
+	// Where an s command can start.
 	sedSubst = lazyregexp.New(`(?m)(?:^|[;{}!\d$/])\s*s([^\sA-Za-z0-9\\])`)
 )
 

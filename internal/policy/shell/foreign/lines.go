@@ -135,7 +135,7 @@ func IsAssignment(s string) bool {
 	return true
 }
 
-// SplitsString reports whether a cluster of env's options holds S: -S, -vS, -iS'text'.
+// SplitsString reports whether a cluster of env's options contains S: -S, -vS, -iS'text'.
 func SplitsString(option string) bool {
 	flags, _, ok := strings.Cut(option, "S")
 	return ok && len(flags) > 0 && flags[0] == '-' && strings.Trim(flags[1:], "iv0") == ""

@@ -29,8 +29,8 @@ func QuotedLists(text string, most int) []string {
 	return out
 }
 
-// StringLiterals returns the string literals in program text. Literals divided only
-// by commas and blanks are joined, so ["rm", "-rf", "x"] reads as one command.
+// StringLiterals returns the string literals in program text. Literals separated only by commas
+// and blanks are joined, so ["rm", "-rf", "x"] reads as one command.
 func StringLiterals(text string) []string {
 	var out []string
 	var list []string
@@ -75,7 +75,7 @@ func StringLiterals(text string) []string {
 
 var addedLiterals = lazyregexp.New(`'([^'"\\\n]*)'\s*[+.]\s*'([^'"\\\n]*)'|"([^'"\\\n]*)"\s*[+.]\s*"([^'"\\\n]*)"`)
 
-// importedName is __import__('os'), which is os.
+// importedName matches __import__('os'), which is os.
 var importedName = lazyregexp.New(`__import__\(["'](\w+)["']\)`)
 
 // maxJoins limits how often literals of one program are joined.
