@@ -42,7 +42,7 @@ type tracked struct {
 	stop     context.CancelFunc
 	sessions map[string]wire.Session      // by id here
 	requests map[string]wire.InboxRequest // by id here
-	answered map[string]wire.InboxRequest // as they ended by an answer from here, until that was told
+	answered map[string]wire.InboxRequest // as they ended by an answer from here, until that was reported
 }
 
 // attendPause is how often sources are notified whether someone looks.

@@ -407,7 +407,7 @@ func (s *Service) logMethod(ctx context.Context, params json.RawMessage, _ proc.
 	if n := len(page.Entries); more && n > 0 {
 		page.Next = page.Entries[n-1].Cursor
 	}
-	if p.Newest { // asked for the last ones, told in the order they happened
+	if p.Newest { // asked for the last ones, listed in the order they happened
 		slices.Reverse(page.Entries)
 	}
 	return page, nil
@@ -445,6 +445,6 @@ func (s *Service) status(ctx context.Context) wire.FleetStatus {
 		status.Content = "redacted"
 	}
 	status.Most = maxBacklog
-	status.Backlog, _, _ = s.Outbox.OutboxSize(ctx) // 0 where the journal can't be read: its own problem says so
+	status.Backlog, _, _ = s.Outbox.OutboxSize(ctx) // 0 if the journal can't be read, which is reported elsewhere
 	return status
 }

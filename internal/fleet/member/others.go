@@ -170,7 +170,7 @@ type source struct {
 	mu       sync.Mutex
 	since    time.Time
 	lost     bool
-	why      string // what it says breaks the rules
+	why      string // why what it sends breaks the rules
 	version  string
 	sessions []wire.Session
 	requests []wire.InboxRequest

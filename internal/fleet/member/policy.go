@@ -40,7 +40,7 @@ func (r *run) keepPolicy(ctx context.Context) {
 			}
 			services.Pause(retryDelay(attempt), ctx.Done())
 		}
-		poke(r.changed) // the fleet hears what is in force here
+		poke(r.changed) // the fleet is notified what is in force here
 	}
 }
 

@@ -216,7 +216,7 @@ func (r *run) greet(ctx context.Context) {
 				return
 			}
 			if conn := r.conn.Load(); !conn.IsConnected() {
-				break // the next connection says it
+				break // the next connection does it
 			}
 		}
 	}

@@ -86,7 +86,7 @@ func (s *Service) initMethod(ctx context.Context, params json.RawMessage, _ proc
 	m := &membership{Program: p.Program, Listen: p.Listen, Advertise: p.Advertise, NATS: p.NATS, Creds: p.Creds, Postgres: p.Postgres}
 	invitation, err := s.beginFleet(ctx, m, p.Name)
 	if err != nil {
-		_, _ = s.endServer(context.WithoutCancel(ctx), m) // what is left of it says itself why it can't go
+		_, _ = s.endServer(context.WithoutCancel(ctx), m) // what is left of it reports why it can't be removed
 		return nil, wire.Errorf(wire.CodeConflict, "the fleet can't be served: %v", err)
 	}
 	if err := s.store(m); err != nil {

@@ -342,7 +342,7 @@ type State struct {
 	Sessions []wire.Session      `json:"sessions"`
 	Requests []wire.InboxRequest `json:"requests"`
 	Left     int                 `json:"left,omitempty"`    // how many didn't fit
-	Attends  bool                `json:"attends,omitempty"` // operator: somebody looks at requests there
+	Attends  bool                `json:"attends,omitempty"` // operator: someone looks at requests there
 	Policy   *wire.MemberPolicy  `json:"policy,omitempty"`
 }
 
@@ -521,7 +521,7 @@ func SendAnswer(ctx context.Context, conn *nats.Conn, member, operator string, a
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = hears.Unsubscribe() }() // it fails where the connection is gone
+	defer func() { _ = hears.Unsubscribe() }() // it fails if the connection is gone
 	if err := conn.PublishRequest(AnswerSubject(member), result, answer); err != nil {
 		return nil, err
 	}

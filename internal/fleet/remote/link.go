@@ -38,7 +38,7 @@ const (
 const (
 	firstPause   = time.Second
 	longestPause = time.Minute
-	refusedPause = 10 * time.Minute // after a refusal: only you can change that
+	refusedPause = 10 * time.Minute // after a rejection: only you can change that
 	newHostTime  = 10 * time.Minute // a host that was just added is being paired
 )
 
@@ -220,7 +220,7 @@ func (l *link) connect(ctx context.Context) error {
 		err = cause
 	}
 	if errors.Is(err, io.EOF) {
-		_ = c.Close() // waits for what it has to say
+		_ = c.Close() // waits for its output
 		if why := c.Why(); why != "" {
 			return errors.New(why)
 		}
@@ -421,7 +421,7 @@ func (l *link) take(t *talk, method string, params json.RawMessage) error {
 	case wire.NoteRemoteStored:
 		poke(l.stored)
 		return nil
-	default: // a beat, or what a newer version says
+	default: // a beat, or something from a newer version
 		return nil
 	}
 	if t.fresh == nil {

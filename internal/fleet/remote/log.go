@@ -77,7 +77,7 @@ type logPage struct {
 	// From is where the page begins: the place, or the last one before it that is still valid in the
 	// journal.
 	From   int64            `json:"from"`
-	Next   int64            `json:"next"` // the place behind this page
+	Next   int64            `json:"next"` // the place after this page
 	More   bool             `json:"more,omitempty"`
 	Events []protocol.Event `json:"events,omitempty"`
 	// Late are events from before the place that have an outcome now.

@@ -69,7 +69,7 @@ type Server struct {
 type openLink struct {
 	device string
 	end    context.CancelFunc
-	left   func()        // not nil while somebody there looks
+	left   func()        // not nil while someone there looks
 	expiry *time.Timer   // of looking, unless it is renewed
 	stored chan struct{} // something was stored
 }
@@ -350,7 +350,7 @@ func (s *Server) answerMethod(_ context.Context, params json.RawMessage, _ proc.
 // leave forgets the key of the machine that asks for it.
 func (s *Server) leave(d *devices.Device) (any, *wire.Error) {
 	err := s.Devices.Drop(d.ID)
-	time.AfterFunc(leaveTime, func() { s.EndLinks(d.ID) }) // it hears the answer first, and hangs up
+	time.AfterFunc(leaveTime, func() { s.EndLinks(d.ID) }) // it gets the answer first, and hangs up
 	s.Daemon.RecordDevice("removed itself", d.Info(0))
 	if err != nil {
 		return nil, wire.Errorf(wire.CodeInternal,

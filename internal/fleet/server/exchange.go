@@ -56,7 +56,7 @@ type heard struct {
 	instance string // of the daemon that speaks for it
 	revision uint64 // of its state in the bucket
 	host     protocol.Host
-	raw      []byte // the state as it was told last
+	raw      []byte // the state as it was reported last
 	seen     time.Time
 	asked    allowance
 	stated   allowance

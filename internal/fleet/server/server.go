@@ -140,7 +140,7 @@ func Open(o Options) (_ *Server, err error) {
 		return nil, err
 	}
 	for tries := 0; files.TryLock(s.lock) != nil; tries++ {
-		if tries == 50 { // whoever only looks whether a server runs takes it for a moment
+		if tries == 50 { // a check whether a server runs holds it for a moment
 			return nil, ErrRunning
 		}
 		time.Sleep(20 * time.Millisecond)

@@ -49,7 +49,7 @@ func (w *Warnings) Note(b *Budget, agent, session string, percent float64, notif
 				w.said = map[warning]bool{}
 			}
 			w.said[key] = true
-			if l.level == Blocks { // nobody needs a warning of what has come
+			if l.level == Blocks { // a warning is useless after the fact
 				w.said[warning{b.text, agent, session, Warns}] = true
 			}
 		}

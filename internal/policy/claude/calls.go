@@ -20,7 +20,7 @@ func CallsOfTool(tool *event.Tool) []Call {
 		return nil
 	}
 	var input map[string]any
-	_ = json.Unmarshal(tool.CurrentInput(), &input) // input that is no object has no arguments
+	_ = json.Unmarshal(tool.CurrentInput(), &input) // input that isn't an object has no arguments
 	if argument := ownArguments[tool.Name]; argument != "" {
 		if _, given := input[argument].(string); given {
 			return []Call{{tool.Name, input}}

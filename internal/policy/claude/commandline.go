@@ -14,7 +14,7 @@ const maxCommand = 64 << 10
 
 // shellWord is one word of a command.
 type shellWord struct {
-	written string // as it stands in the command
+	written string // as written in the command
 	plain   string // quotes removed, values of this command's variables put in
 	dynamic bool   // only the running shell knows the word
 	glob    bool   // holds an unquoted pattern character
@@ -28,8 +28,8 @@ type shellPart struct {
 	inputs  []shellWord // files that redirections read
 	spaced  string      // the command as written, without redirections
 	whole   string      // the command as written, with them
-	timed   bool        // behind the keyword time
-	leading bool        // a redirection stands in front of the command
+	timed   bool        // after the keyword time
+	leading bool        // a redirection comes before the command
 	isTest  bool        // [[ … ]]
 	valueOf bool        // its output becomes a variable's value
 	nested  bool        // its output becomes part of a quoted text
@@ -48,7 +48,7 @@ type commandLine struct {
 	// parts holds those that Claude Code checks one by one before it allows.
 	parts      []shellPart
 	unchecked  bool // holds something that Claude Code does not look into
-	asksAnyway bool // looked into, and yet a person is asked
+	asksAnyway bool // looked into, and yet the user is asked
 	background bool
 	subshell   bool
 	piped      bool

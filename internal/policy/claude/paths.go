@@ -12,7 +12,7 @@ type Place struct {
 	Home    string
 	Project string // the folder Claude Code was started in
 	Cwd     string // the working folder of the call; Project if empty
-	Trusted bool   // whether a person trusted the project
+	Trusted bool   // whether the user trusted the project
 	// Folders are further working folders (--add-dir, permissions.additionalDirectories).
 	Folders []string
 	// Resolve follows symbolic links: it returns the path that a path really is, the same path if

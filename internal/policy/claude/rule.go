@@ -24,8 +24,8 @@ const (
 	Used             Reason = ""
 	NotText          Reason = "not-text"           // a number, null, a list …
 	EmptyRule        Reason = "empty"              // "" or blanks
-	OuterBlanks      Reason = "outer-blanks"       // blanks before or behind the rule
-	BadParentheses   Reason = "parentheses"        // unclosed, or text behind the closing one
+	OuterBlanks      Reason = "outer-blanks"       // blanks before or after the rule
+	BadParentheses   Reason = "parentheses"        // unclosed, or text after the closing one
 	EmptyParentheses Reason = "empty-parentheses"  // Bash()
 	UnknownTool      Reason = "unknown-tool"       // no tool has this name
 	LowerCaseTool    Reason = "lower-case-tool"    // bash for Bash
@@ -33,12 +33,12 @@ const (
 	PathOnOtherTool  Reason = "path-on-other-tool" // Write(path): only Edit and Read take paths
 	PrefixOnPath     Reason = "prefix-on-path"     // Read(x:*)
 	NeverMatches     Reason = "never-matches"      // a path that no file can have
-	OneSlash         Reason = "one-slash"          // /home/… is taken below the settings' root
+	OneSlash         Reason = "one-slash"          // /home/… means a path below the settings' root
 	NotADomain       Reason = "not-a-domain"       // WebFetch without domain:, or with more than a host
 	ArgumentsOfMCP   Reason = "mcp-arguments"      // mcp__server__tool(x)
 	WideAllow        Reason = "wide-allow"         // allow *, B*, mcp__*
 	AskOnAgent       Reason = "ask-on-agent"       // ask Agent(x) and Skill(x) do nothing
-	NotTrusted       Reason = "not-trusted"        // allow rules of a project nobody trusted
+	NotTrusted       Reason = "not-trusted"        // allow rules of a project that isn't trusted
 	FileDropped      Reason = "file-dropped"       // a wrong type made Claude Code drop the whole file
 )
 

@@ -20,7 +20,7 @@ const (
 	NamesFile       StrictReason = "names-file"        // a program Claude Code does not know names the file
 	MatchesFile     StrictReason = "matches-file"      // a pattern like .e* may name the file
 	GoesThrough     StrictReason = "goes-through"      // a folder that holds the file is gone through
-	NotReadable     StrictReason = "not-readable"      // what runs cannot be told
+	NotReadable     StrictReason = "not-readable"      // it can't be determined what runs
 	AskOnFiles      StrictReason = "ask-on-files"      // Read and Edit ask rules on Bash
 	SiblingFileTool StrictReason = "sibling-file-tool" // deny Edit and a Write call
 )
@@ -281,7 +281,7 @@ func (l closerLook) folderRule(used *facts.Path) *Rule {
 	}
 	tools := ruledTools(used.Access)
 	if used.Access != facts.Read {
-		tools = []string{"Edit", "Read"} // what is taken away can't be read either
+		tools = []string{"Edit", "Read"} // what is removed can't be read either
 	}
 	for _, rule := range l.rules {
 		for _, tool := range tools {

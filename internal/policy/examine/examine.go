@@ -45,7 +45,7 @@ type Run struct {
 
 // Finding is the verdict of one rule, a guard's or your own.
 type Finding struct {
-	Guard   string `json:"guard,omitempty"` // "" for a rule of people
+	Guard   string `json:"guard,omitempty"` // "" for one of your own rules
 	Rule    string `json:"rule"`
 	Mode    string `json:"mode"`             // off, log, ask, block
 	Paused  bool   `json:"paused,omitempty"` // it only logs for a while
@@ -103,7 +103,7 @@ func (e *Examination) Lines() []string {
 		say("result  no guard or rule matches: hooks and the agent's own settings decide")
 	case slices.ContainsFunc(e.Findings, func(f Finding) bool { return f.Rule == e.Rule }):
 		say("result  %s, by %s", e.Verdict, e.Rule)
-	case e.Rule != "": // a budget: no line above says why
+	case e.Rule != "": // a budget: no line above explains it
 		say("result  %s, by %s: %s", e.Verdict, e.Rule, e.Reason)
 	default:
 		say("result  %s: %s", e.Verdict, e.Reason)

@@ -101,7 +101,7 @@ func (c *collector) gatherSpecial(add func(Access, ...shell.Word), scope *Scope,
 	case "tar", "bsdtar", "unzip", "7z", "7za", "zip", "cpio", "bsdcpio":
 		if dir, ok := ExtractDir(r); ok {
 			add(Write, everythingIn([]shell.Word{dir})...)
-			for _, from := range scope.RunsIn(r.From) { // cpio is told the names
+			for _, from := range scope.RunsIn(r.From) { // cpio is given the names
 				_, names := SplitFlags(from.Args())
 				for _, file := range names {
 					add(Write, shell.Word{Text: dir.Text + "/" + file.Text, Bare: dir.Bare, Tilde: dir.Tilde, Dynamic: dir.Dynamic || file.Dynamic})

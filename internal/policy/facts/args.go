@@ -15,7 +15,7 @@ func SplitFlags(args []shell.Word) (flags, rest []shell.Word) {
 			options++
 		}
 	}
-	if options == 0 { // most commands; whoever appends gets a copy
+	if options == 0 { // most commands; a caller that appends gets a copy
 		return nil, args[:len(args):len(args)]
 	}
 	flags, rest = make([]shell.Word, 0, options), make([]shell.Word, 0, len(args)-options)

@@ -295,7 +295,7 @@ func describeRun(r *shell.Run, scope *Scope) Command {
 			words := KnownTexts(r.Args())
 			for _, effect := range programs.Effects {
 				if effect == programs.MayDelete && slices.Contains(out.Effects, string(programs.LosesData)) {
-					continue // that is no guess any more
+					continue // it is no longer a guess
 				}
 				if _, ok := p.Phrase(effect, words); ok {
 					out.Effects = append(out.Effects, string(effect))

@@ -144,7 +144,7 @@ func (t *Tracker) Of(ev *event.Event) (Counts, bool) {
 	if c, ok := s.calls.Get(hash); ok {
 		out.SameCall, out.SameFailure = c.count, c.failures
 	}
-	if ev.Kind == event.ToolBefore && s.lastEvent != ev.ID { // somebody only asks what would happen
+	if ev.Kind == event.ToolBefore && s.lastEvent != ev.ID { // a query about what would happen
 		out.CallsThisTurn++
 		out.SameCall++
 		if hash == s.before && hash != s.last {

@@ -155,7 +155,7 @@ type Command struct {
 	// Remote runs on another machine, Contained in a container.
 	Remote    bool   `json:"remote,omitempty" expr:"remote"`
 	Contained bool   `json:"contained,omitempty" expr:"contained"`
-	Text      string `json:"text" expr:"text"` // for people
+	Text      string `json:"text" expr:"text"` // readable text
 
 	operands []Operand
 	flags    []Operand
@@ -212,7 +212,7 @@ type Path struct {
 	InHome    bool   `json:"inHome,omitempty" expr:"inHome"`
 	Scratch   bool   `json:"scratch,omitempty" expr:"scratch"` // made to be thrown away: /tmp, caches
 	Tracked   bool   `json:"tracked,omitempty" expr:"tracked"` // by git
-	Real      string `json:"real,omitempty" expr:"real"`       // where links lead, when that is another place
+	Real      string `json:"real,omitempty" expr:"real"`       // where links lead, if that is another place
 	// Redirected says that the shell opens it, not the program (> file).
 	Redirected bool `json:"redirected,omitempty" expr:"redirected"`
 	// Settings says that what is written is known, and only sets variables, aliases,

@@ -47,7 +47,7 @@ func ReadInput(call *Call) InputPaths {
 	case "mcp", "other", "":
 		if named {
 			readCommands(call)
-			if !toolWrites(call.ToolName) { // nobody said what it does with the paths it names
+			if !toolWrites(call.ToolName) { // it isn't known what it does with the paths it names
 				out.Reads = slices.Clone(call.Writes)
 			}
 			r := inputReader{call: call, out: &out, writes: toolWrites(call.ToolName)}
@@ -55,7 +55,7 @@ func ReadInput(call *Call) InputPaths {
 			return out
 		}
 	case "shell":
-		if len(call.Commands) == 0 { // a member that nobody described
+		if len(call.Commands) == 0 { // a member without a description
 			readCommands(call)
 		} else {
 			addListed(call)
@@ -84,7 +84,7 @@ func ReadInput(call *Call) InputPaths {
 	switch call.ToolKind {
 	case "search":
 	case "file_read", "file_write", "file_edit":
-		out.Unreadable = "" // the decoder says so of a call
+		out.Unreadable = "" // the decoder reports that for a call
 		r.addPieces()
 	default:
 		addListed(call)

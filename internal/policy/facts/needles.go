@@ -11,7 +11,7 @@ type Needles struct {
 	next   []uint16 // state*width + class
 	accept []int8   // length of the needle that ends in this state, 0 for none
 	word   []bool   // that needle must start at a word boundary
-	tricks bool     // quoting and expansion that can hide a word also count
+	tricks bool     // quoting and expansion that can hide a word match, too
 }
 
 // FedShells are the ways to give a shell its text on standard input. What it runs then need

@@ -295,7 +295,7 @@ func plainAddress(host string) string {
 	}
 	var address uint64
 	for i, part := range parts {
-		n, err := strconv.ParseUint(part, 0, 32) // 0x and 0 in front as in C
+		n, err := strconv.ParseUint(part, 0, 32) // leading 0x and 0 as in C
 		if err != nil {
 			return host
 		}

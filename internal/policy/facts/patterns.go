@@ -34,7 +34,7 @@ var unlistedFolders = []string{"/proc", "/sys", "/dev", "/net", "/afs"}
 type expansion struct {
 	scope   *Scope
 	disk    *Disk
-	dots    bool // * stands for names that begin with a dot as well
+	dots    bool // * also matches names that begin with a dot
 	fold    bool // capitals don't matter
 	entries int  // may be read still
 	names   int  // may be found still

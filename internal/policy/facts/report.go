@@ -42,7 +42,7 @@ type Found struct {
 	Check  string // the check's name
 	Reason string // one line: what and why
 	Where  string // the piece of the command, or the path
-	Ask    bool   // you are asked about it, where the rule would deny
+	Ask    bool   // you are asked about it, if the rule would deny
 	// Line is the index of the command line, -1 for what a tool itself names.
 	Line int
 }

@@ -20,7 +20,7 @@ type Scope struct {
 	Cwd     string
 	Project string
 	resolve func(string) string // Options.Resolve
-	real    map[string]realPath // what patterns stand for
+	real    map[string]realPath // what patterns match
 	asked   int                 // how often resolve was asked
 	links   map[string]string   // links that this very command makes, once asked for
 	linked  bool                // links is made, or being made
@@ -194,7 +194,7 @@ func (x *Scope) ownProcess(t string) string {
 	default:
 		return t
 	}
-	if strings.Trim(who, "0123456789") == "" { // of another process, where that can be asked
+	if strings.Trim(who, "0123456789") == "" { // of another process, if that can be asked
 		if real, ok := x.RealPath("/proc/"+who+"/"+what, true); ok {
 			folder = strings.TrimSuffix(real, "/")
 		}

@@ -185,8 +185,8 @@ func (s *Source) Read() (p *Policy, changed bool, err error) {
 	info, err := os.Stat(filepath.Join(s.State, FileName))
 	switch {
 	case err != nil && !s.known:
-		return &s.now, false, nil // a folder that can't be read is somebody else's report
-	case err != nil: // it vanished: nobody took it away the proper way
+		return &s.now, false, nil // a folder that can't be read is reported elsewhere
+	case err != nil: // it vanished: it wasn't removed the proper way
 		changed = s.err == nil && len(s.now.Files) > 0
 		if changed {
 			s.err = errors.New("the fleet's policy was deleted; it stays active until the daemon ends, and the fleet sends it again")

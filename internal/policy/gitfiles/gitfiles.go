@@ -194,7 +194,7 @@ func sectionName(line string) string {
 	}
 	sub, _, _ = strings.Cut(sub, `"`)
 	if strings.HasPrefix(name, "include") {
-		return "include" // includeIf too: what it includes may count
+		return "include" // includeIf too: what it includes may apply
 	}
 	return name + "." + sub
 }

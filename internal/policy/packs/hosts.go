@@ -6,8 +6,8 @@ import "github.com/hookmux/hookmux/internal/policy/rules"
 const outside = "network.outside"
 
 // ExceptHosts returns a list of rules that leave some hosts alone. Without any host, the rule about
-// all others doesn't apply: only those about hosts that are known for what they are do. With some,
-// a host that isn't known before the call runs is asked about.
+// all other hosts is left out, and only hosts known for what they are remain. With some, you are
+// asked about a host that isn't known before the call runs.
 func ExceptHosts(list []*rules.Rule, hosts []string) []*rules.Rule {
 	own := len(hosts) > 0
 	out := make([]*rules.Rule, 0, len(list))

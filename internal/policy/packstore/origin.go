@@ -60,7 +60,7 @@ func (o Origin) SamePlace(other Origin) bool {
 
 const (
 	gitPrefix = "git+"
-	subMark   = "//" // stands before a folder of a repository
+	subMark   = "//" // comes before a folder of a repository
 )
 
 var (

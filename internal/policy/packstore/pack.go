@@ -31,7 +31,7 @@ const (
 	maxFiles    = 100
 	maxFile     = 1 << 20
 	maxContent  = 4 << 20
-	maxEntries  = 2000 // files and folders that lie beside the rules
+	maxEntries  = 2000 // files and folders next to the rules
 	longestText = 300
 )
 

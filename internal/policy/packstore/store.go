@@ -171,7 +171,7 @@ func (s *Store) Add(pack *Pack, origin Origin, replaces string, now time.Time) (
 		return Kept{}, err
 	}
 	if old != "" && old != s.copyDir(k) {
-		_ = os.RemoveAll(old) // it is named nowhere any more
+		_ = os.RemoveAll(old) // nothing refers to it any more
 	}
 	return k, nil
 }

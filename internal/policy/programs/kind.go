@@ -22,7 +22,7 @@ const (
 	KindMove         Kind = "move"          // mv
 	KindCopy         Kind = "copy"          // cp, also to other machines
 	KindLink         Kind = "link"          // ln
-	KindReplace      Kind = "replace"       // writes its operands anew: tee
+	KindReplace      Kind = "replace"       // overwrites its operands: tee
 	KindEdit         Kind = "edit"          // may change its operands: vim, touch
 	KindRename       Kind = "rename"        // renames by a pattern, its first operand
 	KindMounts       Kind = "mounts"        // mount

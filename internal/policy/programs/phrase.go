@@ -9,7 +9,7 @@ import (
 type phrase struct {
 	text    string
 	words   []phraseWord
-	wanted  int  // words that say something
+	wanted  int  // words other than wildcards
 	anyLast bool // it ends with *
 }
 
@@ -48,7 +48,7 @@ type wantedOption struct {
 // wordPattern is a word that may begin or end with *.
 type wordPattern struct {
 	bare         string
-	starts, ends bool // a * is in front, or behind
+	starts, ends bool // it begins, or ends, with a *
 }
 
 func readPhrases(texts []string) []phrase {

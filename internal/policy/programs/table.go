@@ -86,7 +86,7 @@ type Prefix struct {
 	Skip    int  `json:"skip,omitempty" yaml:"skip"`
 	Assigns bool `json:"assigns,omitempty" yaml:"assigns"` // NAME=value may come before the command
 	Joins   bool `json:"joins,omitempty" yaml:"joins"`     // the words are joined and given to a shell
-	Keep    bool `json:"keep,omitempty" yaml:"keep"`       // the wrapper is worth a run of its own, too
+	Keep    bool `json:"keep,omitempty" yaml:"keep"`       // the wrapper is recorded as a run, too
 	Contain bool `json:"contain,omitempty" yaml:"contain"` // the command runs in a container
 	// Need is the word before the command; several are separated by a blank.
 	Need string `json:"need,omitempty" yaml:"need"`
@@ -141,14 +141,14 @@ type Reader struct {
 // Operands says which words of a program are files whose contents it puts somewhere.
 type Operands struct {
 	Values string `json:"values,omitempty" yaml:"values"` // short options that take a separate argument
-	Skip   int    `json:"skip,omitempty" yaml:"skip"`     // leading operands that are no files
+	Skip   int    `json:"skip,omitempty" yaml:"skip"`     // leading operands that aren't files
 }
 
 // Access describes what a program does with its operands, if it doesn't just read them.
 type Access struct {
 	Does   string `json:"does" yaml:"does"`               // read, write, delete or mode
-	Skip   int    `json:"skip,omitempty" yaml:"skip"`     // leading operands that are no files (chmod's mode)
-	Values string `json:"values,omitempty" yaml:"values"` // short options that take the next word, besides Program.Values
+	Skip   int    `json:"skip,omitempty" yaml:"skip"`     // leading operands that aren't files (chmod's mode)
+	Values string `json:"values,omitempty" yaml:"values"` // short options that take the next word, in addition to Program.Values
 	// Target says that the last operand, or -t's value, is written; the others are
 	// sources (read, or deleted by a move).
 	Target bool `json:"target,omitempty" yaml:"target"`
@@ -169,7 +169,7 @@ type Talker struct {
 	// Operand is the number of the operand that names the host, 0 for the first.
 	Bare    bool   `json:"bare,omitempty" yaml:"bare"`
 	Operand int    `json:"operand,omitempty" yaml:"operand"`
-	Values  string `json:"values,omitempty" yaml:"values"` // short options that take the next word, besides Program.Values
+	Values  string `json:"values,omitempty" yaml:"values"` // short options that take the next word, in addition to Program.Values
 	// Implied is the host that it talks to when it names none; Only lists the
 	// subcommands that do.
 	Implied string   `json:"implied,omitempty" yaml:"implied"`

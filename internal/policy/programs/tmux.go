@@ -11,7 +11,7 @@ const (
 	TmuxShell             // the operands are a shell command
 	TmuxIf                // the first operand is a shell command, the others are tmux commands
 	TmuxCommands          // the operands are a tmux command
-	TmuxBinding           // the same behind one operand: a key, or the name of a hook
+	TmuxBinding           // the same after one operand: a key, or the name of a hook
 	TmuxKeys              // the operands are typed
 	TmuxMenu              // name, key, tmux command, and again
 	TmuxOption            // an option's name and its value
@@ -104,7 +104,7 @@ func TmuxRunsOption(name string) bool {
 // pane run something, gives commands another meaning, or lets programs query the terminal
 // behind tmux, whose answers are read as keys.
 func TmuxOptionTakesOver(name string) bool {
-	if strings.Contains(name, "#") { // a format, which may say any name
+	if strings.Contains(name, "#") { // a format, which may be any name
 		return true
 	}
 	name, _, _ = strings.Cut(name, "[")

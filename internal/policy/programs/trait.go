@@ -8,14 +8,14 @@ type Trait uint64
 // Traits of programs.
 const (
 	Shell           Trait = 1 << iota // runs shell text
-	StartsAShell                      // starts a shell where no command is given
-	Followed                          // looked for behind a program that isn't known
+	StartsAShell                      // starts a shell if no command is given
+	Followed                          // looked for after a program that isn't known
 	Plain                             // its words are never a command
 	Statements                        // reads statements of which it matters what they are
-	GivesNames                        // gives other programs another name (cp, ln, hash)
+	GivesNames                        // gives other names to programs (cp, ln, hash)
 	NoScripts                         // an interpreter whose first file is data
 	Editor                            // shows what it may change
-	NoFiles                           // its words are no files
+	NoFiles                           // its words aren't files
 	Mentions                          // an address among its words is only text
 	TalksAnyway                       // NoFiles, but its words may be addresses
 	SetsVariables                     // its words set variables for what comes later
@@ -27,14 +27,14 @@ const (
 	Deletes                           // loses the files that it is given
 	RunsFiles                         // runs or installs the files that it is given
 	RunsFirstFile                     // a wrapper that runs a file among its arguments
-	ShellHook                         // people load its output in their start files
+	ShellHook                         // start files usually load its output
 	Sends                             // sends what it is given to other machines
 	RemovesPackages                   // takes packages off the machine
 	ProcessTool                       // stops, limits or takes over processes by number
 	NameTool                          // the same by an exact name
-	PlainTool                         // runs nothing besides itself, whatever its arguments
+	PlainTool                         // runs nothing other than itself, whatever its arguments
 	Recursive                         // deletes folders with all that is in them, unasked
-	WholeOptions                      // refuses long options that are cut short (--forc)
+	WholeOptions                      // rejects long options that are cut short (--forc)
 	ClaudeShell                       // what follows is how Claude Code's rules see it
 	ClaudeReads
 	ClaudeWrites
@@ -63,7 +63,7 @@ const (
 	LosesData    Effect = "deletes"       // stored data, or something in an account, for good
 	Disables     Effect = "disables"      // stops a machine, or takes away what it or its owner needs
 	Deploys      Effect = "deploys"       // changes what runs for others
-	Grants       Effect = "grants"        // gives rights or access to somebody
+	Grants       Effect = "grants"        // gives someone rights or access
 	Publishes    Effect = "publishes"     // shows something to others: packages, messages, payments
 	Opens        Effect = "opens"         // lets others connect to this machine
 	PrintsSecret Effect = "prints-secret" // a stored secret
@@ -91,6 +91,6 @@ var SecretForms = []string{
 	"second", // -nb USER VALUE
 	"third",  // -b FILE USER VALUE
 	"piped",  // echo VALUE | tool --opt
-	"plain",  // the first word behind it that is no option and no number
+	"plain",  // the first word after it that is neither an option nor a number
 	"equal",  // --opt=NAME=VALUE or --opt NAME=VALUE
 }

@@ -26,7 +26,7 @@ var textFacts = facts.Set(0).With(facts.CommandsFact, facts.PathsFact, facts.Net
 
 // evaluated is the verdict that one call would have got.
 type evaluated struct {
-	verdict     rules.Verdict // of what counts, the strongest
+	verdict     rules.Verdict // the strongest of those that apply
 	hits        []ruleVerdict
 	undecidable []string
 }

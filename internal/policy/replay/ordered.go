@@ -47,12 +47,12 @@ type turnKey struct{ agent, session string }
 func (o *orderedCounts) observe(entry []byte) (before facts.Counts, known bool, kind event.Kind) {
 	call, err := readEntry(o.catalogue, entry)
 	if err != nil {
-		return before, false, "" // whoever evaluates it says so
+		return before, false, "" // evaluating it reports that
 	}
 	ev := &call.event
 	key := turnKey{ev.Agent, ev.Session}
 	switch {
-	case call.duplicate: // which the daemon did not count
+	case call.duplicate: // the daemon didn't count it
 		return before, false, ev.Kind
 	case ev.Kind == event.TurnStart || ev.Kind == event.SessionStart:
 		o.turns.Delete(key)

@@ -26,7 +26,7 @@ import (
 // Options configures a replay.
 type Options struct {
 	Rules []*rules.Rule
-	Modes map[string]rules.Mode // what a person switched rules to, by id
+	Modes map[string]rules.Mode // what the user switched rules to, by id
 	// Honour treats log-only rules as log-only; otherwise they are treated as if they were on.
 	Honour bool
 	// Checks are the checks in Go that rules of built-in guards name.
@@ -55,7 +55,7 @@ type Options struct {
 // Limits of a report.
 const (
 	samples   = 3    // calls named for each rule
-	maxGroups = 1000 // projects that are told apart
+	maxGroups = 1000 // projects that are distinguished
 	batchSize = 64
 	// waitingBatches is how many are read ahead.
 	waitingBatches = 16
@@ -118,7 +118,7 @@ type ruleSets struct {
 
 	mu        sync.Mutex
 	byProject map[string]*rules.Set
-	plain     *rules.Set    // where a project has no rules of its own
+	plain     *rules.Set    // if a project has no rules of its own
 	all       []*rules.Rule // every rule that was made ready
 }
 
@@ -225,8 +225,8 @@ type worker struct {
 
 // place is what a folder belongs to.
 type place struct {
-	project string // whose rules count
-	group   string // by which its calls are counted
+	project string // whose rules apply
+	group   string // under which its calls are counted
 	set     *rules.Set
 }
 

@@ -135,7 +135,7 @@ func examplesHold(items []Item, examples []any, hit bool) bool {
 		call := claude.Call{Tool: "Bash", Input: map[string]any{"command": command}}
 		said := set.Decide(call, claude.Place{Trusted: true, Project: "/", Home: "/"})
 		if (said.Rule != nil) != hit {
-			return len(items) > 0 && items[0].List == claude.AllowList && hit // allow may ask for more besides
+			return len(items) > 0 && items[0].List == claude.AllowList && hit // allow may ask for more, too
 		}
 	}
 	return true

@@ -75,7 +75,7 @@ func (r *Result) readPermission(name string, value json.RawMessage) []ranked {
 	var out []ranked
 	err := orderedMembers(value, func(pattern string, decision json.RawMessage) {
 		var word string
-		_ = json.Unmarshal(decision, &word) // another type is no decision
+		_ = json.Unmarshal(decision, &word) // another type isn't a decision
 		from := fmt.Sprintf("%s: %s: %s", name, pattern, decision)
 		list, known := permissionDecisions[word]
 		if !known {

@@ -28,8 +28,8 @@ const (
 	NotPlainWord   Reason = "not-plain-word"  // a word that a shell would have to quote
 	TooMany        Reason = "too-many"        // more alternatives than are written out
 	Order          Reason = "order"           // another rule would win here, which wins there
-	WideAllow      Reason = "wide-allow"      // allows everything, which no rule can say
-	Default        Reason = "default"         // what happens where no rule says anything
+	WideAllow      Reason = "wide-allow"      // allows everything, which no rule can express
+	Default        Reason = "default"         // what happens if no rule matches
 	ExampleFails   Reason = "example-fails"   // its own example would be decided otherwise
 	DecisionUnsaid Reason = "decision-unsaid" // the decision is none of allow, ask, deny
 )
@@ -39,7 +39,7 @@ type Item struct {
 	List claude.List
 	Rule string // in the form of Claude Code's settings
 	Why  string // the author's reason, "" if none was given
-	From string // the rule as it was written, for people
+	From string // the rule as it was written, to be shown
 	Line int    // where it begins, 0 if not known
 }
 

@@ -32,7 +32,7 @@ type ClaudeRules struct {
 
 // ClaudeSettings are the permission rules of one project's settings file.
 type ClaudeSettings struct {
-	Project string   `yaml:"project" json:"project"` // absolute, or below ~/: they count there only
+	Project string   `yaml:"project" json:"project"` // absolute, or below ~/: they only apply there
 	Local   bool     `yaml:"local" json:"local,omitempty"`
 	Deny    []string `yaml:"deny" json:"deny,omitempty"`
 	Ask     []string `yaml:"ask" json:"ask,omitempty"`

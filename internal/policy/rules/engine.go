@@ -383,7 +383,7 @@ func coversCommand(r *Rule, m *matcher, at int) bool {
 	if programs.Is(c.Program, programs.Targets) && len(q.Subcommand) > 0 && !onlyTargets(q.Subcommand, c) {
 		return false // make test deploy
 	}
-	if !r.each && isOwnProgram(c) { // ./ls is whatever somebody wrote there
+	if !r.each && isOwnProgram(c) { // ./ls may be anything
 		return false
 	}
 	for i := range m.f.Paths {

@@ -189,7 +189,7 @@ type factFinder struct {
 	command bool
 	// grows names what it uses that makes long texts from short ones; "" for nothing.
 	grows string
-	jsons int // how often toJSON stands there
+	jsons int // how often it uses toJSON
 }
 
 // growing are functions with which a short expression makes a text that fills all memory,

@@ -430,7 +430,7 @@ func (r *Rule) compile() error {
 	if names, ok := r.Match.Program.literals(); ok {
 		r.named = names
 	}
-	if r.MayAllow() { // whoever allows must see all that the call does
+	if r.MayAllow() { // a rule that allows must see all that the call does
 		r.needs = r.needs.With(facts.CommandsFact, facts.PathsFact, facts.NetFact)
 	}
 	if r.When == "" {

@@ -297,7 +297,7 @@ func (m *matcher) matchCommand(q *Match, c *facts.Command, boldly bool) certaint
 	if len(q.NoFlags) > 0 {
 		without := negate(q.NoFlags.match(func(p Pattern) certainty { return hasFlag(p, c, false) }))
 		if without == maybe && boldly {
-			without = yes // a word that is not known is not taken for the option that excuses
+			without = yes // a word that isn't known isn't assumed to be the option that excuses
 		}
 		holds = both(holds, without)
 	}

@@ -157,7 +157,7 @@ func (constantMatches) Visit(node *ast.Node) {
 	if !ok {
 		return
 	}
-	if pattern, err := newTextPattern(source.Value); err == nil { // else the compiler says what is wrong
+	if pattern, err := newTextPattern(source.Value); err == nil { // otherwise the compiler reports what is wrong
 		ast.Patch(node, &ast.CallNode{Callee: &ast.IdentifierNode{Value: matchesFunction},
 			Arguments: []ast.Node{both.Left, &ast.ConstantNode{Value: pattern}}})
 	}

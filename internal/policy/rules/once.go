@@ -31,7 +31,7 @@ type condition struct {
 	program *vm.Program
 
 	divide sync.Once
-	apart  *divided // nil where dividing it is no use
+	apart  *divided // nil if dividing it is no use
 }
 
 // ready returns the compiled expression, nil if there's a mistake in it.

@@ -409,7 +409,7 @@ func (at place) mayMeet(pattern, file string) bool {
 		return false // *.pem, src/**/*.ts
 	}
 	if name := path.Base(full); anywhere && strings.HasPrefix(name, ".") && !strings.Contains(file, "/.") {
-		return false // no pattern stands for a name that begins with a dot
+		return false // the shell's patterns don't match a name that begins with a dot
 	}
 	fixed, _ := doublestar.SplitPattern(full)
 	start, _ := doublestar.SplitPattern(file)

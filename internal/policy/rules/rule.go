@@ -58,7 +58,7 @@ type Layer string
 
 // The layers.
 const (
-	System  Layer = "system" // of the administrator: nobody switches them off
+	System  Layer = "system" // of the administrator: no one can switch them off
 	User    Layer = "user"
 	Pack    Layer = "pack"
 	Project Layer = "project" // only makes things tighter
@@ -93,7 +93,7 @@ type Rule struct {
 	each bool
 	// programs are those one of which must run for When to hold; nil: any.
 	programs []string
-	named    []string // the programs of Match where they are plain names, nil else
+	named    []string // the programs of Match if they are plain names, otherwise nil
 	needs    facts.Set
 	expires  time.Time
 }

@@ -85,7 +85,7 @@ func walkGitConfig(w *walker, run Run, args []Word, c inherited, hops int) {
 // gitSetting is a setting given to git on a command line, and what follows it there.
 type gitSetting struct {
 	key, value string
-	args       []Word // behind the setting; none where the setting is only stored
+	args       []Word // after the setting; none if the setting is only stored
 }
 
 // walkGitSetting follows a setting whose value git runs. An alias without "!" is

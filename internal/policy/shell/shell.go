@@ -83,7 +83,7 @@ type Run struct {
 	HasInput  bool
 	Dirs      []Word // directories entered by cd before this run, in order
 	Func      string // enclosing function
-	Local     bool   // the program is a function of this script, whose body has runs of its own
+	Local     bool   // the program is a function of this script, whose body has its own runs
 	// Remote is set below ssh and the like, Contained below docker exec and the
 	// like: paths there are not this machine's paths.
 	Remote, Contained bool
@@ -174,7 +174,7 @@ type Script struct {
 	Err       error // the text is not shell in any dialect tried
 	TooLong   bool  // the text was not parsed, see IsTooLong
 	Truncated bool  // a budget ran out; Runs is only the first part
-	Steps     int   // words and statements visited, for tests of the bounds
+	Steps     int   // words and statements visited, for tests of the limits
 	// Programs is the table the script was read with; nil is the built-in one.
 	Programs *programs.Table
 }

@@ -13,7 +13,7 @@ type variables struct {
 	values  map[string]Word
 	lists   map[string][]Word // arrays; the positional parameters are the list "@"
 	origins map[string]Span   // runs whose output a variable holds
-	refs    map[string]string // names that stand for others: declare -n
+	refs    map[string]string // names that refer to others: declare -n
 	// undo holds the variables' values before a change that will be undone.
 	undo   []binding
 	noting bool
@@ -62,7 +62,7 @@ func (v *variables) withoutChanges(f func()) {
 	from, outer := len(v.undo), v.noting
 	v.noting = true
 	f()
-	v.noting = false // what is taken back is no change to whoever asks around this
+	v.noting = false // to the caller, what is undone isn't a change
 	changed := slices.Clone(v.undo[from:])
 	v.undo = v.undo[:from]
 	v.restore(changed)

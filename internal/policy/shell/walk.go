@@ -60,7 +60,7 @@ type walker struct {
 	typed  string // what send-keys and its like typed so far
 	// aliases are the words that names were given by alias.
 	aliases map[string][]Word
-	locals  []binding         // what variables held that are local to the function around
+	locals  []binding         // the values of variables that are local to the surrounding function
 	streams map[string]stream // what exec opened descriptors to
 	// inWritten says that a file which this script wrote is being walked.
 	inWritten bool
@@ -164,7 +164,7 @@ func (w *walker) walkStmt(s *syntax.Stmt, c inherited) Span {
 		// One copy here, so that siblings never share the tail of a slice.
 		c.redirs = append(make([]Redirect, 0, len(c.redirs)+len(s.Redirs)), c.redirs...)
 	}
-	var receivers []receiver // walked behind the statement: only then its runs are known
+	var receivers []receiver // walked after the statement: only then its runs are known
 	lasts := len(s.Redirs) > 0 && isBareExec(s)
 	for i, r := range s.Redirs {
 		if i >= maxRedirs {

@@ -16,7 +16,7 @@ type fieldBuilder struct {
 	bare  strings.Builder
 	open  bool   // cur holds something, even if only ""
 	split bool   // unquoted expansions split
-	seps  string // where they do: IFS, where it is known
+	seps  string // where they do: IFS, if it is known
 }
 
 func (b *fieldBuilder) addLiteral(s string) {

@@ -12,15 +12,15 @@ type Effect string
 const (
 	Read   Effect = "read"   // shows something
 	Use    Effect = "use"    // does something that is no one's decision: start an agent, report an event
-	Decide Effect = "decide" // decides in a person's place, or speaks for one
+	Decide Effect = "decide" // decides in the user's place, or speaks for the user
 	Weaken Effect = "weaken" // changes what is protected, or how
 )
 
 // Verb is one verb of the command line.
 type Verb struct {
-	Path    string // the words behind "hookmux"
+	Path    string // the words after "hookmux"
 	Effect  Effect
-	Summary string // what it does, behind the word "it"
+	Summary string // what it does, after the word "it"
 }
 
 var table = []Verb{

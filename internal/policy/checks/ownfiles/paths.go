@@ -234,7 +234,7 @@ func (t *Checker) watchedFiles(x *scope) []string {
 		}
 		for _, f := range startFiles {
 			if path.IsAbs(f.path) {
-				continue // of the system: nobody but its owner links to it
+				continue // of the system: only its owner links to it
 			}
 			x.watched = append(x.watched, path.Join(x.Home, f.path))
 		}

@@ -96,7 +96,7 @@ func (t *Checker) checkWriter(x *scope, r *shell.Run) {
 	case programs.KindDelete, programs.KindErase, programs.KindMove, programs.KindLink, programs.KindReplace,
 		programs.KindRawCopy, programs.KindDownload:
 		c.binaries = !r.Remote
-	case programs.KindCopy: // what is copied to another machine is no matter of this guard
+	case programs.KindCopy: // what is copied to another machine isn't this guard's concern
 		c.binaries = !r.Remote && !x.Script.Programs.Of(name).Has(programs.Sends)
 	case programs.KindMode:
 		c.binaries = !r.Remote && takesExecution(r.Args())
