@@ -94,8 +94,8 @@ func (c *copies) place(host string) (place, error) {
 	return c.places[host], nil
 }
 
-// take stores a page, then the position after it: after a crash in between the page comes again, and
-// its events are there already.
+// take stores a page, then the position after it: after a crash in between the page comes again,
+// and its events are there already.
 func (c *copies) take(host string, at place, page *logPage) (place, error) {
 	j, err := c.open()
 	if err != nil {

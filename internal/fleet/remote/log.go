@@ -163,8 +163,8 @@ func (s *Server) readLog(ctx context.Context, at *place) (page logPage, err erro
 }
 
 // lastCommon returns the last cursor up to which the journal is the one that was read. After a
-// power failure or in a restored snapshot it diverges from some point on, with the cursors of events
-// that are gone.
+// power failure or in a restored snapshot it diverges from some point on, with the cursors of
+// events that are gone.
 func (s *Server) lastCommon(ctx context.Context, at *place, oldest, newest int64) (int64, error) {
 	cursors := make([]int64, len(at.Marks))
 	for i, m := range at.Marks {
@@ -191,8 +191,8 @@ func (s *Server) lastCommon(ctx context.Context, at *place, oldest, newest int64
 	return 0, nil
 }
 
-// eventThere returns an event as it leaves this machine, and its length on the way: escaping control
-// characters makes it longer.
+// eventThere returns an event as it leaves this machine, and its length on the way: escaping
+// control characters makes it longer.
 func eventThere(one *journal.Stored, content bool) (e protocol.Event, length int) {
 	e = protocol.EventOf(one, content)
 	e.Cursor = one.Cursor

@@ -236,8 +236,8 @@ func (s *Server) startNATS() error {
 	return nil
 }
 
-// natsLog passes on what goes wrong in NATS. What a member's connection does wrong is blamed on the
-// member: subjects of others, messages that are too long, a broken protocol.
+// natsLog passes on what goes wrong in NATS. What a member's connection does wrong is blamed on
+// the member: subjects of others, messages that are too long, a broken protocol.
 type natsLog struct{ *Server }
 
 func (l natsLog) Noticef(string, ...any)         {}

@@ -172,7 +172,8 @@ var sensitiveFiles = map[string]bool{".gitconfig": true, ".gitmodules": true, ".
 	".zshrc": true, ".zprofile": true, ".profile": true, ".ripgreprc": true, ".mcp.json": true, ".claude.json": true,
 	".envrc": true, ".npmrc": true, ".yarnrc": true, ".yarnrc.yml": true, ".pre-commit-config.yaml": true}
 
-// isSensitive reports whether Claude Code asks before it writes a path, whatever an allow rule says.
+// isSensitive reports whether Claude Code asks before it writes a path, whatever an allow rule
+// says.
 func isSensitive(absolute string) bool {
 	names := strings.Split(strings.ToLower(absolute), "/")
 	for _, name := range names[:len(names)-1] {

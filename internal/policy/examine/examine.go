@@ -146,8 +146,8 @@ func (f *Finding) about() string {
 	return text
 }
 
-// passable reports whether an exception would let the call pass: what stops nothing needs none, and
-// the system's rules accept none.
+// passable reports whether an exception would let the call pass: what stops nothing needs none,
+// and the system's rules accept none.
 func (f *Finding) passable() bool {
 	stops := f.Verdict == string(rules.Deny) || f.Verdict == string(rules.Ask)
 	blocks := f.Mode == string(rules.Block) || f.Mode == string(rules.Asks)

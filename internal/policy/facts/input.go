@@ -417,8 +417,8 @@ func pathOfURI(v string) string {
 // maxFolders limits how many folders the names in an input are joined to.
 const maxFolders = 16
 
-// addPieces adds the paths that an input names in pieces: folders in some members and names in others, of the same
-// object or of those within it.
+// addPieces adds the paths that an input names in pieces: folders in some members and names in
+// others, of the same object or of those within it.
 func (r *inputReader) addPieces() {
 	if len(r.call.Input) == 0 || len(r.call.Input) > maxInput || bytes.Count(r.call.Input, []byte(`":`)) < 2 {
 		return
@@ -461,7 +461,8 @@ func (r *inputReader) addPieces() {
 	}
 }
 
-// foldersIn returns the folders that the members of an object may name, below those of the objects around it, too.
+// foldersIn returns the folders that the members of an object may name, below those of the
+// objects around it, too.
 func foldersIn(members map[string]any, around []string) []string {
 	var here []string
 	for _, key := range slices.Sorted(maps.Keys(members)) {

@@ -97,8 +97,8 @@ type Engine struct {
 	owner map[string]string
 	modes map[string]rules.Mode
 	calls *rules.Set
-	// repeats are the rules about what happened before. They look at a call as a whole and are compared
-	// only if something happened repeatedly.
+	// repeats are the rules about what happened before. They look at a call as a whole and are
+	// compared only if something happened repeatedly.
 	repeats *rules.Set
 
 	mu   sync.Mutex

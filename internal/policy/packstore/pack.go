@@ -134,7 +134,8 @@ func (p *Pack) Hash() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Sources returns the files of rules as the reader of rules takes them. The names begin with where.
+// Sources returns the files of rules as the reader of rules takes them. The names begin with
+// where.
 func (p *Pack) Sources(where string) []rules.Source {
 	var list []rules.Source
 	for _, f := range p.Files {

@@ -7,8 +7,8 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/facts"
 )
 
-// Checks are a family of checks in Go: they decide what is too much for an expression, and one look
-// at a command answers them all.
+// Checks are a family of checks in Go: they decide what is too much for an expression, and one
+// look at a command answers them all.
 type Checks interface {
 	// MustParse reports whether a command line may be one for them: a cheap look at its
 	// text.

@@ -55,8 +55,8 @@ func (m *matcher) evaluateFor(r *Rule, c *facts.Command) certainty {
 	return m.evaluate(r)
 }
 
-// evaluate runs the expression of a rule. One that fails may hold, and so may one that doesn't hold
-// but depends on what isn't known.
+// evaluate runs the expression of a rule. One that fails may hold, and so may one that doesn't
+// hold but depends on what isn't known.
 func (m *matcher) evaluate(r *Rule) certainty {
 	if m.machine == nil {
 		m.machine = &machine{env: newExpressionFacts(m.f)}

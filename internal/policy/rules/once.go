@@ -22,8 +22,8 @@ type divided struct {
 	parts   []*vm.Program // any(commands, …) and the like
 }
 
-// condition is the expression of a rule. It's compiled when it's first evaluated, because compiling
-// costs more than most rules are ever worth: of hundreds, a call meets a few.
+// condition is the expression of a rule. It's compiled when it's first evaluated, because
+// compiling costs more than most rules are ever worth: of hundreds, a call meets a few.
 type condition struct {
 	text string
 

@@ -57,7 +57,8 @@ func vimText(w *walker, name string, run Run, c inherited, _ int) bool {
 	return true
 }
 
-// walkVimCommand follows one command line of vim or ed, in the folder that a command before it goes to.
+// walkVimCommand follows one command line of vim or ed, in the folder that a command before it
+// goes to.
 func walkVimCommand(w *walker, folder, text string, c inherited) {
 	text = strings.TrimLeft(text, ": ")
 	if program, code := foreign.VimCode(text); program != "" {
