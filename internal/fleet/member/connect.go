@@ -55,7 +55,7 @@ func (m *membership) serverArgs(command, dir string) []string {
 
 func (m *membership) serves() bool { return m.Program != "" }
 
-// pinnedTLS believes the certificate whose key the join code named, and no other.
+// pinnedTLS trusts the certificate whose key the join code named, and no other.
 func pinnedTLS(pin []byte) *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS13, ServerName: "hookmux-fleet",
 		InsecureSkipVerify: true, // in its place:
@@ -115,7 +115,7 @@ func connect(m *membership, more ...nats.Option) (*nats.Conn, error) {
 	return nats.Connect(urls(m.Servers), append(options, more...)...)
 }
 
-// join presents a code and comes back as a member.
+// join presents a code and returns as a member.
 func join(ctx context.Context, text, name string) (*membership, error) {
 	code, err := protocol.ReadCode(text)
 	if err != nil {

@@ -61,7 +61,7 @@ type Requests interface {
 	Watch() (left func())
 }
 
-// Daemon is the part of the daemon that it needs as well.
+// Daemon is the part of the daemon that it also needs.
 type Daemon interface {
 	// Call runs a method in the daemon's own name.
 	Call(ctx context.Context, method string, params json.RawMessage) (any, *wire.Error)

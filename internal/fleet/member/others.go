@@ -130,7 +130,7 @@ func (o *others) note(ctx context.Context, host protocol.Host) {
 	poke(s.changes)
 }
 
-// disconnected marks every machine: nothing is heard of them while the server is away.
+// disconnected marks every machine: nothing is known about them while the server is away.
 func (o *others) disconnected() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -273,7 +273,7 @@ func (s *source) Skip(ctx context.Context, id, by string) (wire.InboxReplyResult
 	return s.answer(ctx, protocol.Answer{Reply: wire.InboxReplyParams{ID: id}, Skip: true}, by)
 }
 
-// answer signs an answer with this machine's key and brings it to the one that asks.
+// answer signs an answer with this machine's key and sends it to the machine that asks.
 func (s *source) answer(ctx context.Context, a protocol.Answer, by string) (wire.InboxReplyResult, *wire.Error) {
 	var none wire.InboxReplyResult
 	m := s.run.membership

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// maxBacklog is how many events wait for the fleet at most; the oldest are dropped.
+	// maxBacklog is the maximum number of events that wait for the fleet; the oldest are dropped.
 	maxBacklog = 1_000_000
-	// lookEvery is how often the backlog is looked at when nothing else happens.
+	// lookEvery is how often the backlog is checked if nothing else happens.
 	lookEvery = 15 * time.Second
 	pageRows  = 500
 )

@@ -21,7 +21,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// serverFolder is hookmux-fleet's, in the state folder.
+// serverFolder is hookmux-fleet's folder, in the state folder.
 const serverFolder = "fleet-server"
 
 // How long hookmux-fleet may take to start, and to end.

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// maxLog is how long hookmux-fleet's log gets before the next start begins another.
+// maxLog is how long hookmux-fleet's log gets before the next start begins a new one.
 const maxLog = 8 << 20
 
 // spawn starts hookmux-fleet, which outlives the daemon.

@@ -58,7 +58,7 @@ func mistake(format string, args ...any) error { return &mistakeError{fmt.Errorf
 
 var errOperatorsOnly = errors.New("only operators of the fleet can do that; `hookmux fleet list` shows them")
 
-// handleAsk answers a member's question.
+// handleAsk answers a member's request.
 func (h *exchange) handleAsk(m *heard, msg *nats.Msg) {
 	now := h.server.o.Now()
 	h.mu.Lock()

@@ -67,7 +67,7 @@ type heard struct {
 	why      string
 }
 
-// limit is how much of something a member may send: rate a second, with bursts.
+// limit is how much of something a member may send: rate per second, with bursts.
 type limit struct{ rate, burst float64 }
 
 // What a member may send. Its events may have waited for a long time; beyond that it would push

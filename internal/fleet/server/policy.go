@@ -66,7 +66,7 @@ func (p *policy) newerThan(have int64) *protocol.SignedPolicy {
 	return p.now
 }
 
-// maxSkip is how many versions a push may leave out.
+// maxSkip is how many versions a push may skip.
 const maxSkip = 1000
 
 // pushPolicy stores an operator's policy, and notifies members that there is one.

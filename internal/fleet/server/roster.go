@@ -182,7 +182,7 @@ func (r *roster) find(name string) (*member, error) {
 	return nil, mistake("the fleet has no machine %q; `hookmux fleet list` shows them", name)
 }
 
-// remove puts a member out.
+// remove removes a member.
 func (r *roster) remove(id string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -47,10 +47,9 @@ type Options struct {
 	Listen string // host:port; port 0 takes a free one
 	// Advertise is how members reach it: host:port. Empty: the address it listens on.
 	Advertise []string
-	// First becomes the first operator of a new fleet; of one that has members it doesn't.
+	// First becomes the first operator of a new fleet; it is ignored for one that has members.
 	First, FirstName string
-	// StateTTL is how long a member's state lasts that isn't renewed; 0:
-	// [protocol.StateTTL].
+	// StateTTL is how long a member's state lasts if it isn't renewed; 0: [protocol.StateTTL].
 	StateTTL time.Duration
 	// Keep and MaxBytes limit the central journal; 0: no limit.
 	Keep     time.Duration
@@ -59,8 +58,8 @@ type Options struct {
 	// file with the credentials for it. Empty: this process stores.
 	NATS  []string
 	Creds string
-	// Postgres is a file with the URL of the database for the central journal. Empty: a
-	// file of SQLite.
+	// Postgres is a file with the URL of the database for the central journal. Empty: an SQLite
+	// file.
 	Postgres string
 	Log      io.Writer // nil: nowhere
 	Now      func() time.Time
@@ -273,7 +272,7 @@ func (s *Server) openCentral() (central, error) {
 // schemaOf returns where PostgreSQL keeps a fleet's journal; a database may have several.
 func schemaOf(fleet string) string { return "hookmux_" + strings.ToLower(fleet[1:13]) }
 
-// replicas is on how many nodes JetStream stores everything.
+// replicas is the number of nodes on which JetStream stores everything.
 func (s *Server) replicas() int {
 	if len(s.o.NATS) >= 3 {
 		return 3

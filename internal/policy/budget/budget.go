@@ -72,7 +72,7 @@ func (b *Budget) ID() string {
 // Rule returns the name of the rule that a budget decides as.
 func (b *Budget) Rule() string { return RulePrefix + b.ID() }
 
-// RulePrefix begins the ids of budgets' rules.
+// RulePrefix is the prefix of the ids of budgets' rules.
 const RulePrefix = "budget/"
 
 func (b *Budget) limitText() string {
@@ -114,7 +114,7 @@ func (b *Budget) String() string {
 // keys are the keys of a budget.
 var keys = []string{"day=", "session=", "window=", "agent=", "project=", "warn=", "ask=", "block="}
 
-// split divides a budget's text at its keys: a folder may have spaces in its name.
+// split splits a budget's text at its keys: a folder may have spaces in its name.
 func split(text string) (words []string) {
 	for _, field := range strings.Split(text, " ") {
 		starts := false
@@ -333,7 +333,7 @@ func Real(dir string) string {
 	return one.to
 }
 
-// Resolve is [Real] as it's right now.
+// Resolve is [Real] without the cache.
 func Resolve(dir string) string {
 	if to, err := filepath.EvalSymlinks(dir); err == nil {
 		return to

@@ -27,9 +27,9 @@ type warning struct {
 // maxWarnings limits what is remembered. Beyond it you may be notified again.
 const maxWarnings = 4096
 
-// Note calls notify for each level that a budget has reached and that wasn't notified
-// before. agent and session are those of a session's budget, agent that of a window.
-// Where notify returns false, it's called again next time.
+// Note calls notify for each level that a budget has reached and that you weren't notified of
+// before. agent and session are those of a session's budget, agent that of a window. If notify
+// returns false, it's called again next time.
 func (w *Warnings) Note(b *Budget, agent, session string, percent float64, notify func(Level) bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -82,8 +82,8 @@ func parseCommand(text, home string) *commandLine {
 	return line
 }
 
-// parseTolerant parses a command; like Claude Code's parser it forgives an unclosed
-// quote, a trailing pipe and doubled semicolons.
+// parseTolerant parses a command; like Claude Code's parser it tolerates an unclosed quote, a
+// trailing pipe and doubled semicolons.
 func parseTolerant(text string) (*syntax.File, string) {
 	tries := []string{text, strings.ReplaceAll(text, ";;", ";"), text + "'", text + `"`, strings.TrimRight(text, " |")}
 	for i, try := range tries {

@@ -36,7 +36,7 @@ func (p *shellPart) pathWords() []shellWord {
 	return nil
 }
 
-// accesses lists the files that a part is known to read and write, redirections left out.
+// accesses lists the files that a part is known to read and write, without redirections.
 func (p *shellPart) accesses() []pathAccess {
 	words := p.pathWords()
 	if len(words) == 0 || words[0].dynamic {

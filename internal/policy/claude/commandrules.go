@@ -9,7 +9,7 @@ import (
 // hasWildcard reports whether a rule's text has a star that is not escaped.
 func hasWildcard(content string) bool { return unescapedIndex(content, '*') >= 0 }
 
-// commandPrefix is x of "x:*".
+// commandPrefix matches x of "x:*".
 func commandPrefix(content string) (string, bool) {
 	prefix, found := strings.CutSuffix(content, ":*")
 	return prefix, found && prefix != ""
@@ -73,7 +73,7 @@ func splitWildcard(pattern string) []string {
 	return append(out, b.String())
 }
 
-// restrictingRule finds the deny or ask rule that a command falls under.
+// restrictingRule finds the deny or ask rule that covers a command.
 func restrictingRule(rules []*Rule, line *commandLine) *Rule {
 	for _, rule := range rules {
 		if rule.Tool != "Bash" || !rule.HasContent {

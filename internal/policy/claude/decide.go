@@ -285,7 +285,7 @@ func (e *evaluation) decideCommand() Decision {
 	return decided(Allow, checked.rule)
 }
 
-// exactRule finds an allow rule that is the whole command, letter for letter.
+// exactRule finds an allow rule that is exactly the whole command.
 func (e *evaluation) exactRule(line *commandLine) *Rule {
 	if line.piped && !line.unchecked {
 		return nil

@@ -51,7 +51,7 @@ func (e *Examination) Effect(home string) Effect {
 	return Effect{Text: termsafe.Line(strings.Join(s.parts, " · "), maxEffect), Risk: s.risk}
 }
 
-// summary gathers the parts of an effect, the gravest first.
+// summary collects the parts of an effect, the most serious first.
 type summary struct {
 	facts *facts.Facts
 	home  string

@@ -1,4 +1,4 @@
-// Package examine asks guards and rules about one call, in one form and one
+// Package examine asks guards and rules about one call, and returns the result as data and as
 // text.
 package examine
 

@@ -7,7 +7,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// SplitFlags divides arguments into options and operands; "--" ends options.
+// SplitFlags splits arguments into options and operands; "--" ends options.
 func SplitFlags(args []shell.Word) (flags, rest []shell.Word) {
 	options := 0
 	for i := range args {
@@ -87,7 +87,7 @@ func HasPhrase(line, phrase string) bool {
 	return strings.Contains(" "+line+" ", " "+phrase+" ")
 }
 
-// CutWord is w without its first n bytes: the value of a glued option.
+// CutWord returns w without its first n bytes: the value of a joined option.
 func CutWord(w shell.Word, n int) shell.Word {
 	w.Text = w.Text[n:]
 	w.Bare = w.Text

@@ -26,7 +26,8 @@ func CodeWrites(text string) bool { return containsOne(text, codeWrites) || open
 // codeHomes are words in code that mean the home directory.
 var codeHomes = []string{"HOME", "homedir", "home_dir", "expanduser", "Path.home", "Dir.home", "UserProfile"}
 
-// homeInLiteral is how a literal spells the home directory in the languages that put variables in.
+// homeInLiteral matches how a literal spells the home directory in languages that expand
+// variables in it.
 var homeInLiteral = lazyregexp.New(`^(?:\$ENV\{['"]?HOME['"]?\}|#\{(?:Dir\.home|ENV\[['"]HOME['"]\])\}|` +
 	`\$\{(?:process\.env\.HOME|os\.homedir\(\)|homedir\(\)|HOME)\}|\{(?:os\.environ\[['"]HOME['"]\]|Path\.home\(\)|home)\}|` +
 	`\$(?:env:|env\()?HOME\)?)`)
@@ -35,7 +36,7 @@ var homeInLiteral = lazyregexp.New(`^(?:\$ENV\{['"]?HOME['"]?\}|#\{(?:Dir\.home|
 var changesFolder = []string{"chdir", "setwd", "set_current_dir", "Set-Location", "default-directory", "$CWD", "pushd",
 	"cd ", "cd(", "WORKING_DIR", "cwd"}
 
-// goesHome is a change to the home directory that names no folder.
+// goesHome matches a change to the home directory that names no folder.
 var goesHome = lazyregexp.New(`\bchdir\s*(?:\(\s*\))?\s*(?:[;}\n]|$)|\bcd\s*[;\n]`)
 
 // maxCodePaths limits how many paths of one program are looked at.
@@ -112,7 +113,7 @@ func (x *Scope) codeLiterals(r *shell.Run, text string) []string {
 var (
 	// takesArguments matches program text that uses the words after it.
 	takesArguments = lazyregexp.New(`(?i)argv|\bshift\b|\$1\b|Deno\.args`)
-	// changesByName is program text that changes files by their names.
+	// changesByName matches program text that changes files by their names.
 	changesByName = lazyregexp.New(`(?i)write_?(?:file|text|bytes)|unlink|os\.remove|rename|put_contents|(?:File|IO)\.write|rmtree|truncate`)
 )
 

@@ -16,7 +16,7 @@ import (
 // Set is a set of facts.
 type Set uint16
 
-// With is s and the facts of these names.
+// With returns s and the facts of these names.
 func (s Set) With(names ...Name) Set {
 	for _, n := range names {
 		if i := slices.Index(Names(), n); i >= 0 {
@@ -34,7 +34,7 @@ func (s Set) With(names ...Name) Set {
 	return s
 }
 
-// Without is s without a fact.
+// Without returns s without a fact.
 func (s Set) Without(n Name) Set {
 	if i := slices.Index(Names(), n); i >= 0 {
 		s &^= 1 << i
@@ -290,7 +290,7 @@ func describeRun(r *shell.Run, scope *Scope) Command {
 		splitWords(&out, r, p)
 		out.Statements = statementsOf(&out, r, scope)
 		out.Polls = isPoll(&out, r, p)
-		// What a script or a function of the project's own deletes is the project's affair.
+		// What a script or a function of the project itself deletes is up to the project.
 		if p.HasEffects() && !r.Local && (len(p.Does) > 0 || !strings.Contains(r.Argv[0].Text, "/")) {
 			words := KnownTexts(r.Args())
 			for _, effect := range programs.Effects {

@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/bounded"
 )
 
-// Bounds of a Tracker.
+// Limits of a Tracker.
 const (
 	maxSessions = 256
 	maxCalls    = 256 // different calls of a turn

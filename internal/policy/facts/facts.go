@@ -15,8 +15,8 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// Version is the version of the facts' form. It grows when a fact changes its
-// meaning; new facts do not change it.
+// Version is the version of the facts' format. It grows when a fact changes its meaning; new
+// facts don't change it.
 const Version = 1
 
 // Facts holds everything known about one tool call.
@@ -61,7 +61,7 @@ type Line struct {
 	Text string
 	// Script has the names that patterns match after each of them.
 	Script *shell.Script
-	// Found lists those names in full, one in a line.
+	// Found lists those names in full, one per line.
 	Found string
 	real  map[string]realPath
 }
@@ -113,7 +113,7 @@ type MCP struct {
 	Tool   string `json:"tool,omitempty" expr:"tool"`
 }
 
-// Command is one program that the call runs, wrappers taken off.
+// Command is one program that the call runs, without its wrappers.
 type Command struct {
 	Program string `json:"program" expr:"program"` // base name; "" when it is not known
 	// Subcommand is the first word of a program that has subcommands: push of git push.
@@ -299,7 +299,7 @@ type Amount struct {
 // Name is the name of a fact.
 type Name string
 
-// The facts that cost something, or may not be known.
+// Facts that cost something, or may not be known.
 const (
 	CommandsFact Name = "commands"
 	PathsFact    Name = "paths"

@@ -92,8 +92,8 @@ func (x *Scope) ForeignPrograms() []ForeignProgram {
 	return append(out, x.downloadedScripts()...)
 }
 
-// editedPrograms finds programs that are fetched and run by way of an editor: vim -c
-// ':r !curl …' -c ':w !sh'.
+// editedPrograms finds programs that are fetched and run from within an editor: vim -c ':r !curl
+// …' -c ':w !sh'.
 func (x *Scope) editedPrograms() []ForeignProgram {
 	fetched := map[string]string{}
 	var out []ForeignProgram

@@ -180,7 +180,7 @@ func listedArguments(members map[string]any) []string {
 	return nil
 }
 
-// wordList returns the texts of a list; numbers count as they are spelled.
+// wordList returns the texts of a list; numbers are returned as they are spelled.
 func wordList(value any) (words []string) {
 	list, _ := value.([]any)
 	for _, one := range list {
@@ -234,7 +234,7 @@ func isTypedKey(key string) bool {
 	return false
 }
 
-// typedLines is typed text as a shell reads it: Enter ends a line, however it is spelled.
+// typedLines returns typed text as a shell reads it: Enter ends a line, however it is spelled.
 func typedLines(text string) string {
 	return strings.NewReplacer("\r\n", "\n", "\r", "\n", "<Enter>", "\n", "{Enter}", "\n", "{enter}", "\n", `\n`, "\n", `\r`, "\n",
 		"<CR>", "\n", "C-m", "\n", "<Space>", " ").Replace(text)
@@ -252,8 +252,7 @@ func runsCode(tool string) bool {
 	return nameHas(tool, "exec", "run", "eval", "python", "node", "repl", "interpret", "script") && !toolWrites(tool)
 }
 
-// matchesNames guesses from its name whether the pattern of a search tool is one
-// of file names.
+// matchesNames guesses from its name whether the pattern of a search tool is for file names.
 func matchesNames(tool string) bool {
 	return nameHas(tool, "glob", "find_file", "findfile", "file_search", "search_file", "list")
 }
@@ -467,7 +466,7 @@ func foldersIn(members map[string]any, around []string) []string {
 	var here []string
 	for _, key := range slices.Sorted(maps.Keys(members)) {
 		for _, folder := range textsOf(members[key]) {
-			// A relative path is a file's as often as a folder's.
+			// A relative path may be a file's or a folder's.
 			if isFolderKey(key) && (!nameHas(key, "path", "uri") || path.IsAbs(folder) || folder[0] == '~' || hiddenPath.MatchString(folder)) {
 				here = append(here, folder)
 			}
@@ -568,7 +567,7 @@ func isPathText(key, v string) bool {
 		strings.HasPrefix(v, "file:/"))
 }
 
-// hiddenPath is a path with a hidden name in it, and no text.
+// hiddenPath matches a path with a hidden name in it, and no text.
 var hiddenPath = lazyregexp.New(`^(?:[\w.@+-]+/)*\.[\w-][\w.@+/-]*$`)
 
 // namesPath reports whether a member of this name contains a path or a pattern of paths.

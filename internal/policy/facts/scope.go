@@ -84,8 +84,7 @@ func NewScope(call *Call, s *shell.Script, f *Report, resolve func(string) strin
 	return x
 }
 
-// Inner returns the scope of text that x's command writes somewhere, with a report of
-// its own.
+// Inner returns the scope of text that x's command writes somewhere, with its own report.
 func (x *Scope) Inner(s *shell.Script, report *Report) *Scope {
 	inner := *x
 	inner.Script, inner.Report, inner.visited = s, report, nil
@@ -110,7 +109,7 @@ func (x *Scope) ResolveBare(w shell.Word, r *shell.Run) Place {
 	return x.ResolveText(w.Bare, w.Tilde, strings.Contains(w.Bare, "$"), r)
 }
 
-// everyName is a pattern that nearly every name fits: ?*, [a-z]*.
+// everyName matches a pattern that nearly every name matches: ?*, [a-z]*.
 var everyName = lazyregexp.New(`^[*?]*\*[*?]*$|^\[([!^]\.|a-z[^\]]*)\]\*$`)
 
 func (x *Scope) ResolveText(text string, tilde, dynamic bool, r *shell.Run) Place {
@@ -374,7 +373,7 @@ func IsUnder(p, dir string) bool {
 
 func IsBelow(p, dir string) bool { return p != dir && IsUnder(p, dir) }
 
-// SystemDirs belong to the machine, not to a user.
+// SystemDirs are the folders that belong to the machine, not to a user.
 var SystemDirs = []string{
 	"/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/boot", "/dev", "/proc", "/sys", "/run", "/root",
 	"/var", "/opt", "/srv", "/System", "/Library", "/Applications", "/private", "/cores", "/nix", "/snap",

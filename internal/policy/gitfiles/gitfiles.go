@@ -137,8 +137,7 @@ func (r *Repository) Branch() (name string, ok bool) {
 	return "", len(text) >= 40
 }
 
-// Remote returns the address of the branch's remote, else of origin; "" when there is
-// none.
+// Remote returns the address of the branch's remote, else of origin; "" if there is none.
 func (r *Repository) Remote() (address string, ok bool) {
 	text, ok := readSmall(filepath.Join(r.common, "config"))
 	if !ok {
@@ -199,7 +198,7 @@ func sectionName(line string) string {
 	return name + "." + sub
 }
 
-// Tracked reports whether git follows a file, or anything below a folder.
+// Tracked reports whether git tracks a file, or anything below a folder.
 func (r *Repository) Tracked(path string) (tracked, ok bool) {
 	rel, err := filepath.Rel(r.root, path)
 	if err != nil || rel == ".." || strings.HasPrefix(rel, "../") {
@@ -234,8 +233,8 @@ func (r *Repository) Dirty() (dirty, ok bool) {
 			return true, true
 		}
 	}
-	// Whether the index itself differs from the last commit is not known without
-	// git's objects; it is when its cached tree was thrown away by a change.
+	// Whether the index itself differs from the last commit isn't known without git's objects. It
+	// does if a change discarded its cached tree.
 	if in.staged {
 		return true, true
 	}

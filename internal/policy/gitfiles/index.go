@@ -26,7 +26,7 @@ type entry struct {
 // fixedPart is the length of an entry before its name.
 const fixedPart = 62
 
-// parseIndex reads versions 2, 3 and 4; nil when b is none of these.
+// parseIndex reads versions 2, 3 and 4; nil if b is none of these.
 func parseIndex(b []byte) *index {
 	if !hasMagic(b) || len(b) < 12+20 {
 		return nil

@@ -28,7 +28,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// Finding is one thing a guard stops.
+// Finding is one thing a guard blocks.
 type Finding struct {
 	Guard  string `json:"guard"`
 	Rule   string `json:"rule"`
@@ -239,8 +239,7 @@ func (e *Engine) excepted() func(rule, line string) bool {
 	return func(rule, line string) bool { return slices.Contains(exact, rule+":"+line) }
 }
 
-// IsOn reports whether a rule of a guard may stop anything, and whether one does
-// more than log.
+// IsOn reports whether a rule of a guard may block anything, and whether one does more than log.
 func (e *Engine) IsOn(guard string) (on, stops bool) {
 	stops = e.has(guard, func(m rules.Mode) bool { return m != rules.LogOnly })
 	return stops || e.Logs(guard), stops

@@ -36,8 +36,8 @@ var readCompiled = sync.OnceValues(func() (packs map[string]json.RawMessage, err
 type Pack struct {
 	Name  string
 	Rules []*rules.Rule
-	// Needles find out whether a command may be one for the rules that name no check in
-	// Go, nil when any may.
+	// Needles find out whether a command may be one for the rules that name no check in Go, nil if
+	// any may.
 	Needles *facts.Needles
 }
 
@@ -262,7 +262,7 @@ func namesIn(pattern string) []string {
 
 func isStar(r rune) bool { return r == '*' || r == '?' }
 
-// expandBraces writes {a,b} out, as shells do.
+// expandBraces expands {a,b}, as shells do.
 func expandBraces(pattern string) []string {
 	before, rest, open := strings.Cut(pattern, "{")
 	inner, after, closed := strings.Cut(rest, "}")

@@ -18,7 +18,7 @@ import (
 	"github.com/hookmux/hookmux/internal/version"
 )
 
-// Git fetches packs by git's own program.
+// Git fetches packs with the git program.
 type Git struct {
 	// Environ is the caller's environment, of which little is passed on.
 	Environ []string
@@ -311,8 +311,8 @@ func treeMode(mode string) fs.FileMode {
 	return fs.ModeIrregular
 }
 
-// Newest returns the origin with the newest tag that is a version, the same one when there
-// is none newer. Other refs than tags stay.
+// Newest returns the origin with the newest tag that is a version, the same one if there is none
+// newer. Refs other than tags stay.
 func (g *Git) Newest(ctx context.Context, o Origin) (Origin, error) {
 	if o.Is != Tag {
 		return o, nil
@@ -336,7 +336,7 @@ func (g *Git) Newest(ctx context.Context, o Origin) (Origin, error) {
 	return o, nil
 }
 
-// isVersion reports whether a tag is a version that was released: v1.2.3.
+// isVersion reports whether a tag is a released version: v1.2.3.
 func isVersion(ref string) bool {
 	digits := strings.TrimPrefix(ref, "v")
 	return digits != "" && strings.Trim(digits, "0123456789.") == "" && digits[0] != '.'

@@ -20,7 +20,7 @@ type Origin struct {
 	URL string  `json:"url,omitempty"`
 	Ref string  `json:"ref,omitempty"`
 	Is  RefKind `json:"is,omitempty"`
-	// Commit is the commit of Ref when the pack was taken in.
+	// Commit is the commit of Ref when the pack was added.
 	Commit string `json:"commit,omitempty"`
 	// Sub is the folder of the repository that holds the pack; "" for its root.
 	Sub string `json:"sub,omitempty"`

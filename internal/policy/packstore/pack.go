@@ -48,7 +48,7 @@ type Manifest struct {
 	What    string `yaml:"what" json:"what"`
 }
 
-// File is one file of a pack, by its name from the pack's folder.
+// File is one file of a pack, with its name relative to the pack's folder.
 type File struct {
 	Path string `json:"path"`
 	Data []byte `json:"data"`

@@ -16,7 +16,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/rules"
 )
 
-// The store's own files, from the state folder.
+// The store's own files, relative to the state folder.
 const (
 	folder     = "packs"
 	recordFile = folder + "/packs.json"
@@ -99,7 +99,7 @@ func (s *Store) lost() bool {
 	return err == nil && slices.ContainsFunc(entries, isPack)
 }
 
-// List returns the packs that were taken in, by name.
+// List returns the packs that were added, by name.
 func (s *Store) List() ([]Kept, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -246,7 +246,7 @@ func (s *Store) Sources() ([]rules.Source, []rules.Problem) {
 // Listed reports whether there is a list of packs.
 func (s *Store) Listed() bool { return !s.isGone(recordFile) || !s.isGone(secondRecord) }
 
-// Stamp changes whenever other packs may count.
+// Stamp changes whenever other packs may apply.
 func (s *Store) Stamp() string {
 	stamp := ""
 	for _, file := range []string{recordFile, secondRecord} {

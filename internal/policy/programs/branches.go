@@ -18,7 +18,7 @@ func IsProtectedBranch(ref string) bool {
 	})
 }
 
-// branchNames are how the text of a pack names branches.
+// branchNames are the placeholders for branches in the text of a pack.
 var branchNames = sync.OnceValue(func() *strings.Replacer {
 	b := &builtin().Branches
 	either := func(list []string) string { return strings.ReplaceAll(strings.Join(list, "|"), "*", ".*") }
@@ -32,7 +32,6 @@ var branchNames = sync.OnceValue(func() *strings.Replacer {
 		"{shared-branches}", strings.Join(pushed, ", "), "{protected-branch}", either(b.Protected))
 })
 
-// ExpandBranches puts the names of branches into the text of a pack: lists for
-// {main-branches} and {shared-branches}, expressions for {main-branch} and
-// {protected-branch}.
+// ExpandBranches inserts the names of branches into the text of a pack: lists for {main-branches}
+// and {shared-branches}, expressions for {main-branch} and {protected-branch}.
 func ExpandBranches(text []byte) []byte { return []byte(branchNames().Replace(string(text))) }

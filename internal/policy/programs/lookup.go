@@ -68,15 +68,13 @@ func CodeOptions(name string) (options string, interpreter bool) {
 	return *code, true
 }
 
-// IsInterpreter reports whether a program runs program text of another language,
-// whatever its version.
+// IsInterpreter reports whether a program, of any version, runs program text of another language.
 func IsInterpreter(name string) bool {
 	_, ok := CodeOptions(name)
 	return ok
 }
 
-// LanguageOf is the interpreter of a file of this base name, in small letters; "" for
-// none.
+// LanguageOf returns the interpreter of a file of this base name, in lower case; "" for none.
 func LanguageOf(file string) string {
 	list := builtin().Languages
 	if language, ok := list[file]; ok {

@@ -16,7 +16,7 @@ import (
 // that have one.
 const FolderName = "programs"
 
-// Parse reads a file of your own: entries of the form that the built-in table has.
+// Parse reads a file of your own: entries in the same format as the built-in table.
 func Parse(name string, data []byte) ([]*Program, error) {
 	var f struct {
 		Programs []*Program `yaml:"programs"`
@@ -145,8 +145,8 @@ func (p *Program) OnlyAdds() (part *Program, whole bool) {
 	return part, whole && !contains
 }
 
-// keptPrefix returns a prefix whose wrapper is checked as well, and whose command isn't taken
-// for one in a container.
+// keptPrefix returns a prefix whose wrapper is checked as well, and whose command isn't assumed
+// to run in a container.
 func keptPrefix(p *Prefix) *Prefix {
 	if p == nil {
 		return nil

@@ -25,7 +25,7 @@ var compiled string
 // Program describes a program.
 type Program struct {
 	Names string `json:"names" yaml:"names"`
-	// Is lists traits, divided by blanks.
+	// Is lists traits, separated by blanks.
 	Is string `json:"is,omitempty" yaml:"is"`
 	// Kind is the kind of tool it is, for guards that evaluate what it is given.
 	Kind Kind `json:"kind,omitempty" yaml:"kind"`
@@ -41,7 +41,7 @@ type Program struct {
 	RunsOptions []string `json:"runsOptions,omitempty" yaml:"runsOptions"`
 	// RunsWritten are patterns of files that it runs because of their names.
 	RunsWritten []string `json:"runsWritten,omitempty" yaml:"runsWritten"`
-	// Code is set for interpreters: their short options that carry program text.
+	// Code is set for interpreters: their short options for program text.
 	Code *string `json:"code,omitempty" yaml:"code"`
 	// Values are short options that take the next word, LongValues long ones.
 	Values     string   `json:"values,omitempty" yaml:"values"`
@@ -63,7 +63,7 @@ type Program struct {
 	Polls []string `json:"polls,omitempty" yaml:"polls"`
 	// Does lists the phrases that have an effect: operands in their order, and options.
 	Does map[Effect][]string `json:"does,omitempty" yaml:"does"`
-	// Secrets are options that carry a secret.
+	// Secrets are options with a secret as their value.
 	Secrets []SecretOption `json:"secrets,omitempty" yaml:"secrets"`
 	// OptionsFrom is the variable whose words come before the program's own.
 	OptionsFrom string `json:"optionsFrom,omitempty" yaml:"optionsFrom"`
@@ -156,7 +156,7 @@ type Access struct {
 
 // FileOptions are the options of a program whose value is a file.
 type FileOptions struct {
-	// Shows are those whose contents come out again: printed, sent, or named in an error.
+	// Shows are those whose contents are shown: printed, sent, or named in an error.
 	Shows []string `json:"shows,omitempty" yaml:"shows"`
 	// Loads are the files that the program works with, Writes those it creates or changes.
 	Loads  []string `json:"loads,omitempty" yaml:"loads"`
@@ -239,7 +239,7 @@ func ClaudePassedOf(name string) *ClaudePassed {
 	return nil
 }
 
-// ClaudeWrapper returns how deny and ask rules get past the program, nil if they don't.
+// ClaudeWrapper returns how deny and ask rules look past the program, nil if they don't.
 func (p *Program) ClaudeWrapper() *ClaudeWrapper {
 	if p.Claude == nil {
 		return nil
@@ -257,7 +257,7 @@ func (c *Claude) prepare() {
 	}
 }
 
-// file is the form of programs.yaml.
+// file is the format of programs.yaml.
 type file struct {
 	Any struct {
 		Loads     []string `json:"loads" yaml:"loads"`
@@ -292,13 +292,12 @@ type file struct {
 	} `json:"vital" yaml:"vital"`
 	// Ways are the programs for which the shell reader has its own way to find what they run.
 	Ways map[string]string `json:"ways" yaml:"ways"`
-	// Languages are the interpreters of files, by their ending or their whole name.
+	// Languages are the interpreters of files, by their extension or their whole name.
 	Languages map[string]string `json:"languages" yaml:"languages"`
 	Programs  []*Program        `json:"programs" yaml:"programs"`
 }
 
-// Table describes programs: the built-in entries, and those of your own
-// files over them.
+// Table describes programs: the built-in entries, with those of your own files layered over them.
 type Table struct {
 	entries map[string]*Program
 	base    *Table // asked about everything else; nil for the built-in table

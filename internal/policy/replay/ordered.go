@@ -12,8 +12,8 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/rules"
 )
 
-// NeedsCounts reports whether rules ask how often something happened before. Then the
-// calls have to be read in their order, with the events that begin and end them.
+// NeedsCounts reports whether rules ask how often something happened before. Then the calls have
+// to be read in their order, with the events that begin and end sessions and turns.
 func NeedsCounts(list []*rules.Rule) bool {
 	return rules.NewSet(list, rules.Options{}).Needs().Has(facts.CountsFact)
 }

@@ -34,9 +34,9 @@ type Options struct {
 	Home   string
 	// Catalogue reads stored payloads again.
 	Catalogue *agent.Catalogue
-	// FindProject is the project whose rules count in a folder, "" for none.
+	// FindProject returns the project whose rules apply in a folder, "" for none.
 	FindProject func(cwd string) string
-	// GroupOf is the folder that calls in a folder are counted by; nil: its project.
+	// GroupOf returns the folder under which calls in a folder are counted; nil: its project.
 	GroupOf func(cwd string) string
 	// StartOf returns the folder that a session started in, an error if it isn't known; nil: the
 	// folder of the call.
@@ -218,7 +218,7 @@ type worker struct {
 	report *Report
 	places map[string]place
 	starts map[turnKey]sessionStart
-	// scripts are commands that were read last: agents repeat themselves.
+	// scripts are the commands that were read last: agents repeat themselves.
 	scripts shell.Cache
 	err     error
 }

@@ -88,7 +88,7 @@ func (r *Result) addPrefixRule(call namedCall) {
 	r.Items = append(r.Items, items...)
 }
 
-// expandPattern writes out the alternatives of a pattern.
+// expandPattern expands the alternatives of a pattern.
 func expandPattern(pattern []any) ([][]string, Reason) {
 	if len(pattern) == 0 {
 		return nil, NotUnderstood

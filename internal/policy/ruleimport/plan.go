@@ -32,7 +32,7 @@ type Place struct {
 	File string `json:"file"`
 	// Project is the folder whose rules these are; "" for the user's own.
 	Project string `json:"project,omitempty"`
-	// Local says that they are the user's own for this project.
+	// Local says that they are the user's own rules for this project.
 	Local bool `json:"local,omitempty"`
 	// Untrusted says that the agent doesn't trust the project, and so ignores what it allows.
 	Untrusted bool   `json:"untrusted,omitempty"`
@@ -199,7 +199,7 @@ func RulesFile(sources []Source, o WriteOptions) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// taken returns the rule that an entry is taken over as, "" for none.
+// taken returns the rule that an entry is imported as, "" for none.
 func (e *Entry) taken(o WriteOptions) string {
 	if e.Rule == "" && o.Repair {
 		return e.Instead
@@ -207,7 +207,7 @@ func (e *Entry) taken(o WriteOptions) string {
 	return e.Rule
 }
 
-// rulesOf returns the different rules of a list that are taken over, in their order.
+// rulesOf returns the different rules of a list that are imported, in their order.
 func rulesOf(sources []Source, list claude.List, o WriteOptions) []string {
 	var out []string
 	for i := range sources {

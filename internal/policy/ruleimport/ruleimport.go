@@ -34,7 +34,7 @@ const (
 	DecisionUnsaid Reason = "decision-unsaid" // the decision is none of allow, ask, deny
 )
 
-// Item is one rule that was taken over.
+// Item is one rule that was imported.
 type Item struct {
 	List claude.List
 	Rule string // in the form of Claude Code's settings
@@ -43,7 +43,7 @@ type Item struct {
 	Line int    // where it begins, 0 if not known
 }
 
-// Skipped is something that was not taken over.
+// Skipped is something that wasn't imported.
 type Skipped struct {
 	From   string
 	Line   int

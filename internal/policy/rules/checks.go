@@ -13,15 +13,14 @@ type Checks interface {
 	// MustParse reports whether a command line may be one for them: a cheap look at its
 	// text.
 	MustParse(line string) bool
-	// WatchesFolder reports whether a command line in this folder may be one for them
-	// though it names nothing: cat config, in ~/.aws.
+	// WatchesFolder reports whether a command line in this folder may be one for them even if it
+	// names nothing: cat config, in ~/.aws.
 	WatchesFolder(folder string) bool
 	// CheckScript reports what is wrong with a command line.
 	CheckScript(x *facts.Scope)
 	// CheckPaths reports what is wrong with the paths that file tools name.
 	CheckPaths(x *facts.Scope, input facts.InputPaths)
-	// NamedIn finds the first thing they watch in text that cannot be parsed, "" for
-	// none.
+	// NamedIn returns the first thing they watch in text that can't be parsed, "" for none.
 	NamedIn(text string) string
 }
 

@@ -101,7 +101,7 @@ func strongerOf(a, b Verdict) Verdict {
 	return a
 }
 
-// files returns the settings that count: the user's, and those of projects by their bit.
+// files returns the settings that apply: the user's, and those of projects by their bit.
 func (c *ClaudeRules) files(home string, projects uint64) []claude.File {
 	list := []claude.File{claudeFile(claude.UserSource(home), c.Deny, c.Ask, c.Allow)}
 	for i, s := range c.Settings {

@@ -18,7 +18,7 @@ type Hit struct {
 	Verdict Verdict `json:"verdict"`
 	// Where is the command, path or host that it is about.
 	Where string `json:"where,omitempty"`
-	// Certain is false when a fact that the rule needs is not known.
+	// Certain is false if a fact that the rule needs isn't known.
 	Certain bool `json:"certain"`
 	// LogOnly says that it is only recorded.
 	LogOnly bool `json:"logOnly,omitempty"`
@@ -324,7 +324,7 @@ func (r *Rule) verdictOf(v Verdict, holds certainty, mode Mode) Verdict {
 	return v
 }
 
-// allowed is a rule that would let a call pass.
+// allowed is a rule that would allow a call.
 type allowed struct {
 	rule *Rule
 	hit  hit

@@ -387,7 +387,7 @@ func keysOf(t reflect.Type) []string {
 	return keys
 }
 
-// keyOf returns how a field is called in a file; "" for one that files don't have.
+// keyOf returns the name of a field in a file; "" for one that files don't have.
 func keyOf(field reflect.StructField) string {
 	key, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
 	return strings.TrimPrefix(key, "-")

@@ -321,8 +321,8 @@ func (m *matcher) matchCommand(q *Match, c *facts.Command, boldly bool) certaint
 	return both(holds, q.Statement.matchAny(c.Statements))
 }
 
-// fitsProgram compares a program. One that is written as a pattern of files, as
-// /usr/bin/cront?b, is every program that fits it.
+// fitsProgram compares a program. One that is written as a pattern of files, such as
+// /usr/bin/cront?b, is every program that matches it.
 func fitsProgram(p Pattern, program string, wild bool) certainty {
 	if program == p.text && !p.star && program != "" {
 		return yes

@@ -41,7 +41,7 @@ func negate(c certainty) certainty { return yes - c }
 // Pattern is one pattern of a rule: * matches any text, a leading ! excludes what matches.
 type Pattern struct {
 	text string
-	// small is text in small letters.
+	// small is text in lower case.
 	small string
 	not   bool
 	star  bool // it holds a * or ?
@@ -179,8 +179,7 @@ func (p Pattern) fitsWord(text string, dynamic bool) certainty {
 	return fitsWord(p.text, text, true)
 }
 
-// literals returns the patterns when all are plain texts that must match; ok is false
-// otherwise.
+// literals returns the patterns if all are plain texts that must match; ok is false otherwise.
 func (l Patterns) literals() (list []string, ok bool) {
 	for _, p := range l {
 		if p.not || p.wild() {
@@ -199,7 +198,7 @@ func fitsWord(pattern, text string, dynamic bool) certainty {
 	if !dynamic {
 		return no
 	}
-	// The known ends of the word must fit, the rest may be anything.
+	// The known ends of the word must match, the rest may be anything.
 	known := strings.IndexAny(text, "$`")
 	if known > 0 && !strings.ContainsAny(pattern, "*?[{") && !strings.HasPrefix(pattern, text[:known]) {
 		return no

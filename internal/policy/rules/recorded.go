@@ -27,7 +27,7 @@ func (s *Set) DecideRecorded(f *facts.Facts, lost Losses) (result Result, undeci
 	return result, l.open
 }
 
-// losses gathers the rules that cannot be decided. Nil: nothing was lost.
+// losses collects the rules that can't be decided. Nil: nothing was lost.
 type losses struct {
 	Losses
 	open []*Rule

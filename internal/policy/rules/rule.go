@@ -160,7 +160,7 @@ func (m *Match) empty() bool {
 	return about == 0 && m.Subagent == nil && !m.aboutCommand() && !m.aboutPath() && !m.aboutHost()
 }
 
-// Examples are calls that the rule must hit, and calls that it must leave alone.
+// Examples are calls that the rule must match, and calls that it must leave alone.
 type Examples struct {
 	Hit  []Example `yaml:"hit" json:"hit,omitempty"`
 	Miss []Example `yaml:"miss" json:"miss,omitempty"`
@@ -186,7 +186,7 @@ type Example struct {
 	USD     float64 `yaml:"usd" json:"usd,omitempty"` // what the session, and today, used
 	Tokens  int     `yaml:"tokens" json:"tokens,omitempty"`
 	Turns   int     `yaml:"alternating" json:"alternating,omitempty"`
-	// Programs describes programs, as a file of your own does.
+	// Programs describes programs, as your own file does.
 	Programs string `yaml:"programs" json:"programs,omitempty"`
 	// Subagent says that a subagent makes the call, Attended whether a user is present (yes, no),
 	// Event which kind of event it is; tool.before if it is empty.

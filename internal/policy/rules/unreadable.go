@@ -7,8 +7,8 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/facts"
 )
 
-// unreadable is the name of the check that every family has: a command that cannot be
-// read in full.
+// unreadable is the name of the check that every family has: a command that can't be read in
+// full.
 const unreadable = "unreadable"
 
 // reportUnreadable adds the finding for a command that could not be read in full. Text that is

@@ -12,8 +12,8 @@ import (
 // out to a shell, its string literals are read as shell: python3 -c 'import os;
 // os.system("…")' runs what is in the quotes.
 
-// Code returns program text of another language that the run carries on its
-// command line or on stdin, e.g. of python3 -c. ok is false when there is none.
+// Code returns program text of another language that the run has on its command line or on stdin,
+// e.g. of python3 -c. ok is false if there is none.
 func (r *Run) Code() (text string, ok bool) {
 	text, ok = r.writtenCode()
 	if ok {

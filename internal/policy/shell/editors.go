@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell/foreign"
 )
 
-// Editors and database clients have a way out to the shell.
+// Editors and database clients can run shell commands.
 
 // vimText reads vim -c '!text', vim -c 'call system("text")' and vim +'w !text'.
 func vimText(w *walker, name string, run Run, c inherited, _ int) bool {

@@ -44,8 +44,7 @@ func readXargsOptions(args []Word) ArgumentSource {
 	return s
 }
 
-// splitItems divides text at the ends of lines, or as xargs does at blanks outside
-// of quotes.
+// splitItems splits text at the ends of lines, or as xargs does at blanks outside of quotes.
 func splitItems(text string, byLine bool) []Word {
 	if !byLine && strings.ContainsAny(text, `'"\`) {
 		var out []Word
@@ -69,7 +68,7 @@ func splitItems(text string, byLine bool) []Word {
 	return out
 }
 
-// replaceAll puts an item in the place of the placeholder in every word.
+// replaceAll replaces the placeholder in every word by an item.
 func replaceAll(words []Word, placeholder string, item Word) []Word {
 	out := make([]Word, len(words))
 	for i, a := range words {

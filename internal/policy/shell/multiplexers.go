@@ -59,8 +59,8 @@ func walkTmuxWords(w *walker, run Run, given []Word, c inherited, hops int) {
 	walkTmuxCommand(w, run, given[min(lo, len(given)):], c, hops)
 }
 
-// walkTmuxLines reads text of tmux commands, one in a line. Its quoting is close
-// enough to a shell's.
+// walkTmuxLines reads text of tmux commands, one per line. Its quoting is close enough to a
+// shell's.
 func walkTmuxLines(w *walker, run Run, text string, c inherited, hops int) {
 	if c.depth >= maxDepth || w.nested+len(text) > maxNested {
 		w.out.Truncated = true

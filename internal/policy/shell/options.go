@@ -22,7 +22,7 @@ func skipOptions(args []Word, values string, long []string) int {
 				}
 			}
 		case strings.IndexByte(values, t[len(t)-1]) >= 0 && !strings.ContainsAny(t[1:len(t)-1], values):
-			// -u name, and -Hu name; -uname carries its own value.
+			// -u name, and -Hu name; -uname has its value joined.
 			i++
 		}
 	}

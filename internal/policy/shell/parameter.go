@@ -91,7 +91,7 @@ func (w *walker) addPlain(b *fieldBuilder, name, text string, quoted bool) {
 	b.addDynamic(text, bare)
 }
 
-// addAlternative handles ${x:-word} and the other operators with a word.
+// addAlternative handles ${x:-word} and the other operators that take a word.
 func (w *walker) addAlternative(b *fieldBuilder, p *syntax.ParamExp, c inherited, quoted bool) {
 	name, text := p.Param.Value, w.sourceOf(p)
 	alt := w.joinWord(p.Exp.Word, c)
@@ -198,7 +198,7 @@ func (w *walker) isEmptyList(q *syntax.DblQuoted) bool {
 	return addList(w, b, p, true) && len(b.done) == 0 && !b.open
 }
 
-// sliceList cuts ${a[@]:from:count}. The positional parameters count from 1.
+// sliceList cuts ${a[@]:from:count}. The positional parameters are numbered from 1.
 func sliceList(list []Word, p *syntax.ParamExp, positional bool) ([]Word, bool) {
 	from, ok := literalNumber(p.Slice.Offset)
 	if !ok || from < 0 {
@@ -232,8 +232,8 @@ func literalNumber(e syntax.ArithmExpr) (int, bool) {
 // a value times that of the operator.
 const maxEvaluated = 1 << 18
 
-// evaluateParameter works out ${x#…}, ${x/…/…}, ${x:…} and their like when the value of x
-// is known in full.
+// evaluateParameter evaluates ${x#…}, ${x/…/…}, ${x:…} and the like if the value of x is known in
+// full.
 func evaluateParameter(w *walker, p *syntax.ParamExp) (Word, bool) {
 	if p.Excl || p.Names != 0 || p.Index != nil || p.Exp == nil && p.Repl == nil && p.Slice == nil {
 		return Word{}, false

@@ -12,7 +12,7 @@ func IsPlace(name string) bool {
 	return ok
 }
 
-// MarkPlaces writes the folders of a text as their runes.
+// MarkPlaces replaces the folders of a text by their runes.
 func MarkPlaces(text string, tilde bool) string {
 	if tilde && (text == "~" || strings.HasPrefix(text, "~/")) {
 		text = "$HOME" + text[1:]

@@ -7,7 +7,7 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/programs"
 )
 
-// Bounds of a Cache.
+// Limits of a Cache.
 const (
 	cachedScripts = 32
 	cachedText    = 2 << 10 // the longest text that is kept

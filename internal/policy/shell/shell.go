@@ -72,7 +72,7 @@ type Assign struct {
 	Value Word
 }
 
-// Run is one simple command that the line can execute, wrappers taken off.
+// Run is one simple command that the line can execute, without its wrappers.
 type Run struct {
 	Argv      []Word // program and arguments; empty for a bare assignment or redirect
 	Via       []string
@@ -102,8 +102,8 @@ type Run struct {
 	Sink string
 }
 
-// Name returns the program's base name in lower case, "" when there is none. The
-// case is folded because macOS file systems run RM as rm.
+// Name returns the program's base name in lower case, "" if there is none. The case is folded
+// because macOS file systems run RM as rm.
 func (r *Run) Name() string {
 	if len(r.Argv) == 0 {
 		return ""
@@ -133,7 +133,7 @@ func (r *Run) OnlyChecks() bool {
 	})
 }
 
-// Args is Argv without the program.
+// Args returns Argv without the program.
 func (r *Run) Args() []Word {
 	if len(r.Argv) == 0 {
 		return nil
@@ -223,7 +223,7 @@ func ParseWith(table *programs.Table, src string) (out Script) {
 	}
 	w := &walker{out: &out, known: outputs{script: &out}}
 	defer func() {
-		// The parser is a third party's; a guard must outlive its bugs.
+		// The parser is third-party; a guard must survive its bugs.
 		if p := recover(); p != nil {
 			out.Err = fmt.Errorf("shell parser failed: %v", p)
 		}

@@ -46,7 +46,7 @@ func fdExec(w *walker, name string, run Run, c inherited, hops int) bool {
 	return true
 }
 
-// markFound marks the file name that find puts in as unknown.
+// markFound marks the file name that find inserts as unknown.
 func markFound(args []Word) []Word {
 	out := make([]Word, len(args))
 	for i, a := range args {

@@ -87,7 +87,7 @@ const maxRefs = 8
 // maxList limits how many elements of a list are remembered.
 const maxList = 64
 
-// lookupVariable returns the value of a variable: that of an array is its first element.
+// lookupVariable returns the value of a variable: for an array, its first element.
 func (v *variables) lookupVariable(name string) (Word, bool) {
 	name = v.target(name)
 	if n, err := strconv.Atoi(name); err == nil && n > 0 {
@@ -113,7 +113,7 @@ func (v *variables) separators() string {
 	return " \t\n"
 }
 
-// listOf returns all of an array, or the positional parameters for "@" and "*".
+// listOf returns all elements of an array, or the positional parameters for "@" and "*".
 func (v *variables) listOf(name string) ([]Word, bool) {
 	name = v.target(name)
 	if name == "*" {

@@ -94,7 +94,7 @@ func (w *walker) walkFile(f *syntax.File, src string, c inherited) {
 	w.src = old
 }
 
-// walkText parses text that a wrapper will hand to a shell.
+// walkText parses text that a wrapper will pass to a shell.
 func (w *walker) walkText(text string, c inherited) {
 	if c.depth >= maxDepth || w.nested+len(text) > maxNested {
 		w.out.Truncated = true

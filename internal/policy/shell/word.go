@@ -44,7 +44,7 @@ func (b *fieldBuilder) endField() {
 	b.open = false
 }
 
-// addValue puts in the value of an expansion. Quoted ones are never split.
+// addValue adds the value of an expansion. Quoted ones are never split.
 func (b *fieldBuilder) addValue(v Word, quoted bool) {
 	b.cur.Vars = append(b.cur.Vars, v.Vars...)
 	if quoted || !b.split || !strings.ContainsAny(v.Text, b.seps) {

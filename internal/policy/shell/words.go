@@ -7,8 +7,8 @@ import (
 
 // Word is one word of a command after quote removal.
 type Word struct {
-	// Text is the word with quotes removed and known values put in. Unknown
-	// expansions stay as they were written, e.g. "$DIR/cache".
+	// Text is the word with quotes removed and known values filled in. Unknown expansions stay as
+	// they were written, e.g. "$DIR/cache".
 	Text string
 	// Bare is Text with every expansion that may be empty taken as empty. That is what makes
 	// `rm -rf "$DIR/"` visible as a delete of "/".

@@ -43,7 +43,7 @@ func mountsOf(args []Word, end int) (mounts []Mount, workdir string) {
 	return mounts, workdir
 }
 
-// cutWord is w without its first n bytes.
+// cutWord returns w without its first n bytes.
 func cutWord(w Word, n int) Word {
 	w.Text = w.Text[n:]
 	if n <= len(w.Bare) {

@@ -33,7 +33,7 @@ func (x *scope) isDocument(p facts.Place) bool {
 		!slices.Contains(madeEndings, path.Ext(p.Path))
 }
 
-// madeEndings are of files that programs make, and that come again.
+// madeEndings are the extensions of files that programs make, and that can be made again.
 var madeEndings = []string{".log", ".pid", ".lock", ".sock", ".tmp", ".bak", ".old", ".o", ".pyc", ".dmg", ".iso", ".deb", ".rpm"}
 
 // losesDocuments reports which of the user's own files are lost, file by file.
@@ -90,7 +90,7 @@ func (x *scope) emptied(r *shell.Run) bool {
 	return len(from) > 0 && printsNothing(&from[len(from)-1]) || r.HasInput && strings.TrimSpace(r.Input.Text) == ""
 }
 
-// deletesLines are scripts of editors that leave nothing: d, 1,$d, %d, $_="".
+// deletesLines matches scripts of editors that leave nothing: d, 1,$d, %d, $_="".
 var deletesLines = lazyregexp.New(`^:?[%,0-9$]*d([;|\s]|$)|^\$_\s*=\s*(""|'')|^0$|^s/\.\*//`)
 
 // overwritesPersonal checks what a program writes to a given place: sort -o, curl -o, dd of=,

@@ -183,7 +183,7 @@ func (x *scope) checkDelete(r *shell.Run, w shell.Word, verb string) {
 		x.Report.Add("rm-broad", r.Head(), fmt.Sprintf("%s %s (a repository's history)", verb, w.Text))
 		return
 	}
-	// The directory is not known: patterns over all of it are a gamble.
+	// The directory isn't known: patterns over all of it are a gamble.
 	if !w.Dynamic && (p.All || strings.HasPrefix(w.Text, "..")) {
 		x.Report.Add("rm-dynamic", r.Head(), fmt.Sprintf("%s %s in a directory that is not known beforehand", verb,
 			w.Text))

@@ -150,8 +150,7 @@ func matchParts(pattern, parts []string, depth int) (rest int, ok bool) {
 	return len(parts) - len(pattern), true
 }
 
-// matchPart matches one part as a shell does: a leading period is not matched by
-// a wildcard.
+// matchPart matches one part as a shell does: a wildcard doesn't match a leading period.
 func matchPart(pattern, name string) bool {
 	if i := strings.IndexByte(pattern, '('); i >= 0 {
 		pattern = strings.TrimRight(pattern[:i], "@?*+!") + "*" // extended patterns, zsh's qualifiers
@@ -163,8 +162,7 @@ func matchPart(pattern, name string) bool {
 	return ok && err == nil
 }
 
-// NamedIn finds the first of our files, or a variable that switches hookmux off,
-// in free text.
+// NamedIn returns the first of our files, or a variable that switches hookmux off, in free text.
 func (t *Checker) NamedIn(text string) string {
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool {
 		return r <= ' ' || strings.ContainsRune("'\"`()[]{}<>|;,&=@:", r)

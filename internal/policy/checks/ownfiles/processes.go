@@ -16,7 +16,7 @@ import (
 // attachByName are options of debuggers that are followed by a process's name.
 var attachByName = []string{"-n", "--attach-name", "--name", "-e", "--exe"}
 
-// daemonCommands are command lines as the daemon and the hook client have them.
+// daemonCommands are command lines of the daemon and the hook client.
 var daemonCommands = []string{
 	"hookmux daemon", "/home/user/.local/share/hookmux/bin/hookmux daemon", "/usr/local/bin/hookmux daemon",
 	"/home/user/.local/share/hookmux/bin/hookmux-hook --agent claude PreToolUse",
@@ -106,7 +106,8 @@ var (
 	opensDebugger = lazyregexp.New(`USR1\b|(?:-|-S |-N |--SIGNAL[= ]|-SIGNAL[= ])10 `)
 	// namesParent matches program text that asks which process started it.
 	namesParent = lazyregexp.New(`(?i)getppid|\bppid\b|parent_id|\bparent-pid`)
-	// entersProcess is program text that opens a debugger in another process, or changes its memory.
+	// entersProcess matches program text that opens a debugger in another process, or changes its
+	// memory.
 	entersProcess = lazyregexp.New(`USR1|remote_exec|(?i:ptrace|pidfd_getfd|process_vm_writev|/mem\b|inject)|\bkill\w*\W[^;]*\b10\b`)
 	// attaches matches a debugger's own command that attaches to a process by its name.
 	attaches = lazyregexp.New(`\battach\b.*?(?:-n|--name|--waitfor|-w)[= ]+(\S+)`)

@@ -90,7 +90,7 @@ var startFiles = []startFile{
 	{path: ".config/konsolerc", who: "your terminal"}, {path: ".local/share/konsole/", who: "your terminal"},
 	{path: ".config/xfce4/terminal/", who: "your terminal"}, {path: ".Xresources", who: "your terminal"},
 	{path: ".Xdefaults", who: "your terminal"}, {path: ".terminfo/", who: "your terminal"},
-	// Folders on PATH: a program there runs in place of another.
+	// Folders on PATH: a program there may run instead of another.
 	{path: ".local/bin/", who: "anyone who types its name"}, {path: "bin/", who: "anyone who types its name"},
 	{path: ".bin/", who: "anyone who types its name"}, {path: ".cargo/bin/", who: "anyone who types its name"},
 	{path: "go/bin/", who: "anyone who types its name"}, {path: ".npm-global/bin/", who: "anyone who types its name"},

@@ -366,8 +366,8 @@ func (c *writer) fillOwned(dir shell.Word) {
 	}
 }
 
-// checkGitConfig checks git config -f file key value, and settings for every
-// repository that have git run something.
+// checkGitConfig checks git config -f file key value, and settings for every repository that make
+// git run something.
 func (c *writer) checkGitConfig(args, flags, paths []shell.Word) {
 	reads := facts.HasLong(flags, "--get", "--get-all", "--get-regexp", "--list", "--get-urlmatch") ||
 		facts.HasWord(flags, "-l") || len(paths) > 0 && facts.HasWord(paths[:1], "get", "list")

@@ -159,7 +159,7 @@ func showsFew(r *shell.Run) bool {
 	return len(args) == 0
 }
 
-// printedVariable is a secret variable that program text prints.
+// printedVariable matches a secret variable that program text prints.
 var printedVariable = lazyregexp.New(`(?i)(?:print|log|puts|echo|write|dump|^)[^;\n]*(?:process\.env\.|process\.env\[['"]|os\.environ\[['"]|` +
 	`os\.environ\.get\(['"]|os\.getenv\(['"]|ENV\[['"]|ENV\.fetch\(['"]|ENVIRON\s*\[['"]|\$ENV\{['"]?|getenv\(['"])([A-Z0-9_]+)`)
 
@@ -186,10 +186,10 @@ func namesEnvironment(code string) bool {
 	return strings.Contains(code, "env") || strings.Contains(code, "ENV") || strings.Contains(code, "Environ") || strings.Contains(code, "phpinfo")
 }
 
-// wholeEnvironment is an expression that is the environment.
+// wholeEnvironment matches an expression for the whole environment.
 var wholeEnvironment = lazyregexp.New(`^\s*(process\.env|JSON\.stringify\(process\.env\)|os\.environ|ENV(\.to_h)?|Deno\.env\.toObject\(\))\s*;?\s*$`)
 
-// environmentFilter is a jq filter that prints the environment or a variable of it.
+// environmentFilter matches a jq filter that prints the environment or a variable of it.
 var environmentFilter = lazyregexp.New(`(?:^|[^.\w$"])(?:env|\$ENV)\b(?:\.([A-Za-z_]\w*)|\[\s*"(\w+)"\s*\])?`)
 
 // printsValue reports whether an interpreter prints the value of the expression it is given.
@@ -341,8 +341,8 @@ func hostOf(t string) string {
 	return strings.ToLower(rest)
 }
 
-// takesValue reports whether the word after this option of curl or wget is its value,
-// and no address.
+// takesValue reports whether the word after this option of curl or wget is its value, and not an
+// address.
 func takesValue(flag string) bool {
 	if strings.HasPrefix(flag, "--") {
 		switch flag {

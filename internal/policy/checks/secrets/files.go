@@ -9,8 +9,8 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// readerNeedles returns the common ways to read. Where links are followed, a file
-// facts.IsUnder any name may lead to a secret.
+// readerNeedles returns the common ways to read. If links are followed, a file of any name may
+// lead to a secret.
 func readerNeedles() *facts.Needles {
 	return facts.NewNeedles(false, "cat ", "bat ", "less ", "more ", "head ", "tail ", "grep ", "rg ", "awk ",
 		"sed ",

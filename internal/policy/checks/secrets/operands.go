@@ -218,7 +218,8 @@ func quietRead(name string, r *shell.Run) bool {
 	return false
 }
 
-// uploadedFiles returns the files curl and its like send: @file, -T file, name=@file.
+// uploadedFiles returns the files that curl and similar programs send: @file, -T file,
+// name=@file.
 func uploadedFiles(args []shell.Word) []shell.Word {
 	var out []shell.Word
 	for i, a := range args {

@@ -178,8 +178,7 @@ func browserData(t, base string) string {
 	return ""
 }
 
-// isEnvFile reports whether a name is like .env or .env.production; .env.example is
-// not.
+// isEnvFile reports whether a name is like .env or .env.production; .env.example isn't.
 func isEnvFile(base string) bool {
 	if base == ".env" || base == ".env*" || base == ".env.*" {
 		return true

@@ -159,11 +159,11 @@ func (x *scope) showsVariable(r *shell.Run) {
 	}
 }
 
-// printsText is how code prints.
+// printsText matches how code prints.
 var printsText = lazyregexp.New(`\b(print|puts|echo|console\.log|write|say|warn|p)\b`)
 
-// namedInErrors lists texts in the error message when a file of this name is not there, or a
-// variable isn't set.
+// namedInErrors matches texts that are part of the error message if a file of this name doesn't
+// exist, or a variable isn't set.
 var namedInErrors = lazyregexp.New(`(?i)/[$][{]?[a-z_]*(token|password|passwd|secret|api_?key)[}]?($|/)|:[?][^}]*[$]`)
 
 // showsInError finds ls /x/$TOKEN and : ${X:?$TOKEN}, which print the value because they

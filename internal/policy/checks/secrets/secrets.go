@@ -131,7 +131,7 @@ func (c *Checker) CheckScript(s *facts.Scope) {
 	}
 }
 
-// readsInCmdlets is how PowerShell reads a file, and listsInCmdlets how it lists variables.
+// readsInCmdlets matches how PowerShell reads a file, and listsInCmdlets how it lists variables.
 var (
 	readsInCmdlets = lazyregexp.New(`(?i)\b(get-content|gc|cat|type|select-string|import-csv|copy-item|cp|get-itemproperty|readall\w+)\b`)
 	listsInCmdlets = lazyregexp.New(`(?i)\b(get-childitem|gci|dir|ls)\s+env:\s*($|[|;)'"])|getenvironmentvariables`)
@@ -185,8 +185,8 @@ func (x *scope) containedToken(r *shell.Run) {
 	}
 }
 
-// secretWord reports the secret file that w names, if any. Literal prefixes of
-// curl and dd are taken off by the caller.
+// secretWord returns the secret file that w names, if any. The caller removes literal prefixes of
+// curl and dd.
 func (x *scope) secretWord(t string) (string, bool) {
 	return secretPath(t, x.Home)
 }
@@ -250,7 +250,7 @@ func isReader(name string) bool {
 	return ok
 }
 
-// secretDirs are directories that nothing but secrets live in.
+// secretDirs are directories that contain nothing but secrets.
 var secretDirs = map[string]bool{".ssh": true, ".aws": true, ".gnupg": true, ".password-store": true,
 	"Keychains": true, ".kube": true, ".azure": true, ".oci": true, ".config/gcloud": true, ".config/gh": true,
 	".config/op": true}
@@ -312,7 +312,7 @@ func runsFound(option string) bool {
 	return false
 }
 
-// globSecret recognises patterns that are written to catch secrets.
+// globSecret recognises patterns that are written to match secrets.
 func globSecret(t string) (string, bool) {
 	if strings.HasSuffix(t, ".pub") {
 		return "", false

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// ReverseLines turns each line around, as rev does.
+// ReverseLines reverses each line, as rev does.
 func ReverseLines(s string) (string, bool) {
 	lines := strings.Split(s, "\n")
 	for i, l := range lines {

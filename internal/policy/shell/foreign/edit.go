@@ -59,7 +59,7 @@ var setClasses = strings.NewReplacer("[:upper:]", "A-Z", "[:lower:]", "a-z", "[:
 	"[:alpha:]", "A-Za-z", "[:space:]", " \t\n\r\v\f", "[:blank:]", " \t", "[:alnum:]", "0-9A-Za-z",
 	`\n`, "\n", `\t`, "\t", `\r`, "\r", `\\`, `\`, `\0`, "\x00")
 
-// expandSet writes the characters of a set of tr out: a-z, [:upper:], \n, \101.
+// expandSet expands the characters of a set of tr: a-z, [:upper:], \n, \101.
 func expandSet(set string) []rune {
 	set = octal.Compiled().ReplaceAllStringFunc(set, func(s string) string {
 		n, _ := strconv.ParseUint(s[1:], 8, 8)
@@ -271,7 +271,7 @@ func basicPattern(p string) string {
 	return b.String()
 }
 
-// sedTemplate writes & and \1 as Go does.
+// sedTemplate translates & and \1 into Go's syntax.
 func sedTemplate(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

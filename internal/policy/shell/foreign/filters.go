@@ -118,7 +118,7 @@ func opensslText(args []string, text string) (string, bool) {
 	return decodeBase64(text)
 }
 
-// reverseText turns each line around.
+// reverseText reverses each line.
 func reverseText(_ []string, text string) (string, bool) {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {
@@ -127,7 +127,7 @@ func reverseText(_ []string, text string) (string, bool) {
 	return strings.Join(lines, "\n"), true
 }
 
-// Reverse turns a text around.
+// Reverse reverses a text.
 func Reverse(s string) string {
 	rs := []rune(s)
 	for a, b := 0, len(rs)-1; a < b; a, b = a+1, b-1 {

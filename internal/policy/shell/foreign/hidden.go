@@ -146,7 +146,7 @@ var (
 	homeInString = lazyregexp.New(`[$#]?\{(?:` + homeNames + `)\}`)
 	homeBehind   = lazyregexp.New(`(["'])\s*[+.]?\s*(?:str\()?(?:` + homeNames + `)`)
 	homeListed   = lazyregexp.New(`,\s*(?:` + homeNames + `)`)
-	// bareCalls run text without quotation marks: m4's syscmd(text), dc's !text.
+	// bareCalls matches calls that run text without quotation marks: m4's syscmd(text), dc's !text.
 	bareCalls = lazyregexp.New(`\be?syscmd\(([^)"]+)\)|^\s*!\s*([a-z/][^\n]+)`)
 	// awkNamePipe matches print | name, where name holds a command.
 	awkNamePipe = lazyregexp.New(`\|&?\s*[A-Za-z_]\w*\s*[;})]`)

@@ -81,7 +81,7 @@ var importedName = lazyregexp.New(`__import__\(["'](\w+)["']\)`)
 // maxJoins limits how often literals of one program are joined.
 const maxJoins = 16
 
-// byteInText is a letter that is written as its number: chr(114), \x72.
+// byteInText matches a letter that is written as its number: chr(114), \x72.
 var byteInText = lazyregexp.New(`(?:\bchr|fromCharCode)\((\d{2,3})\)|\\x([0-9a-fA-F]{2})`)
 
 func letterOf(text string) string {
