@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// What one machine may have on the lists here.
+// Limits of what one machine may have on the lists here.
 const (
 	MaxSessions = 1000
 	MaxRequests = 512

@@ -18,24 +18,24 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Source is another machine. Ids are those of that machine. All methods may be called at
-// once; those without a context answer from memory.
+// Source is another machine. Ids are those of that machine. All methods may be called
+// concurrently; those without a context answer from memory.
 type Source interface {
-	// Name is the machine's name here ([wire.IsHostName]). It never changes.
+	// Name returns the machine's name here ([wire.IsHostName]). It never changes.
 	Name() string
 	// Link returns how it is reached and whether it is.
 	Link() Link
 	// Sessions returns its list of sessions. While the link is lost, they are what was known last;
 	// Hosts shows them as unknown.
 	Sessions() []wire.Session
-	// Requests are those that wait there. While the link is lost there are none: the
-	// agents there ask in their own terminals.
+	// Requests returns those that wait there. While the link is lost there are none: the agents
+	// there ask in their own terminals.
 	Requests() []wire.InboxRequest
 	// Changes receives, some time after, a note that something of the above is different. There is
 	// room for one: several changes are one.
 	Changes() <-chan struct{}
 
-	// Session is everything about one session, by its full id there.
+	// Session returns everything about one session, by its full id there.
 	Session(ctx context.Context, id string) (wire.SessionDetail, *wire.Error)
 	// Answer answers a request. It was checked here that you may decide; by says who you are. p.ID
 	// is the full id there and p.SHA256 what you were shown.

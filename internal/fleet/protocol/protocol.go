@@ -28,8 +28,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Version is the newest version of the protocol that a program speaks, Oldest the oldest one.
-// Two programs work together by the newest version that both speak.
+// Version is the newest version of the protocol that a program speaks, Oldest the oldest one. Two
+// programs use the newest version that both speak.
 const (
 	Version = 1
 	Oldest  = 1
@@ -41,7 +41,7 @@ type Versions struct {
 	Oldest  int `json:"oldest,omitempty"` // 0: only Version
 }
 
-// Spoken are this program's.
+// Spoken are the versions this program speaks.
 var Spoken = Versions{Version, Oldest}
 
 // Check returns why two programs can't work together; whose names the other one.
@@ -88,7 +88,7 @@ func UpSubject(member, what string) string { return "fleet.up." + member + "." +
 func AnswerSubject(member string) string   { return "fleet.answer." + member }
 func LiveSubject(member string) string     { return "fleet.live." + member }
 
-// SenderOf is the member that sends to a subject.
+// SenderOf returns the member that sends to a subject.
 func SenderOf(subject string) (member string, ok bool) {
 	rest, ok := strings.CutPrefix(subject, "fleet.up.")
 	member, _, found := strings.Cut(rest, ".")
@@ -122,10 +122,10 @@ const (
 	MaxMessage = 512 << 10
 	// MaxBatch is about how large a message of events gets.
 	MaxBatch = 192 << 10
-	// MaxUnread is how many messages of one member wait in the server at most.
+	// MaxUnread is the maximum number of messages of one member that wait in the server.
 	MaxUnread = 256
-	// StateTTL is how long a member's state lasts that isn't renewed; RenewEvery is how
-	// often it is.
+	// StateTTL is how long a member's state lasts if it isn't renewed; RenewEvery is how often it
+	// is.
 	StateTTL   = 30 * time.Second
 	RenewEvery = 10 * time.Second
 	// CodeLasts is how long a join code can be used.
@@ -268,7 +268,7 @@ type JoinAnswer struct {
 	Fleet  string `json:"fleet"`
 }
 
-// What a member asks the server.
+// What a member requests from the server.
 const (
 	AskHello  = "hello"
 	AskHosts  = "hosts"  // reader, operator: every machine's state
@@ -280,7 +280,7 @@ const (
 	AskPush   = "push"   // operator: a policy for every member
 )
 
-// Ask is a question to the server.
+// Ask is a request to the server.
 type Ask struct {
 	Versions
 	What     string `json:"what"`
@@ -509,8 +509,8 @@ func (e *Event) Check() error {
 	return nil
 }
 
-// plausible reports whether a time fits every store, and JSON in every time zone. A member's
-// clock may go wrong.
+// plausible reports whether a time is valid in every store, and in JSON in every time zone. A
+// member's clock may be wrong.
 func plausible(at time.Time) bool { return at.UTC().Year() >= 1970 && at.UTC().Year() < 9999 }
 
 // SendAnswer sends an operator's answer to the member whose request it is, and returns what the

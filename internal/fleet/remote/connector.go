@@ -56,7 +56,7 @@ type Connector struct {
 	links    map[string]*running
 }
 
-// running is a link with how to end it.
+// running is a link and how to end it.
 type running struct {
 	*link
 	stop context.CancelFunc
@@ -246,7 +246,7 @@ func (c *Connector) OwnsProcess(pid int) bool {
 	return false
 }
 
-// connectMethod tries a lost link now.
+// connectMethod tries to reconnect a lost link immediately.
 func (c *Connector) connectMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	var p wire.RemoteNameParams
 	if bad := services.ReadParams(params, &p); bad != nil {

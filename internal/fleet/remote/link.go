@@ -42,7 +42,7 @@ const (
 	newHostTime  = 10 * time.Minute // a host that was just added is being paired
 )
 
-// conn is the way to the daemon of a host, with why it ended.
+// conn is the connection to the daemon of a host, with why it ended.
 type conn interface {
 	io.ReadWriteCloser
 	Why() string
@@ -647,7 +647,7 @@ func signAnswer(id *identity, instance string, at time.Time, p wire.InboxReplyPa
 	return in, err
 }
 
-// leave has the machine forget this one's key.
+// leave makes the machine forget this one's key.
 func (l *link) leave(ctx context.Context) *wire.Error {
 	t, bad := l.current()
 	if bad != nil {

@@ -21,7 +21,7 @@ type Journal interface {
 	Span(ctx context.Context) (identity, oldest, newest int64, err error)
 }
 
-// Bounds of one page.
+// Limits of one page.
 const (
 	pageEvents = 200
 	pageBytes  = 1 << 20
@@ -33,8 +33,8 @@ const (
 type place struct {
 	Journal int64 `json:"journal"` // its own number; 0: nothing was read yet
 	After   int64 `json:"after"`
-	// Open are cursors of events that had no outcome when they were read and may still get
-	// one, in growing order.
+	// Open are cursors of events that had no outcome when they were read and may still get one, in
+	// ascending order.
 	Open []int64 `json:"open,omitempty"`
 	// Marks are events on the way to After, in ascending order. With them the other machine checks
 	// whether its journal still is the same.

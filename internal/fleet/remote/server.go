@@ -32,11 +32,11 @@ type Requests interface {
 	Watch() (left func())
 }
 
-// Daemon is the part of the daemon that it needs as well.
+// Daemon is the part of the daemon that it also needs.
 type Daemon interface {
 	// Call runs a method in the daemon's own name.
 	Call(ctx context.Context, method string, params json.RawMessage) (any, *wire.Error)
-	// OwnSessions are the sessions of this machine.
+	// OwnSessions returns the sessions of this machine.
 	OwnSessions() []wire.Session
 	// FollowSessions calls each after every change of a session, until ctx ends.
 	FollowSessions(ctx context.Context, each func(line []byte) bool)
@@ -80,7 +80,7 @@ const (
 	attendLasts = 30 * time.Second
 	// beatPause is how often a link that has nothing to send says so.
 	beatPause = 10 * time.Second
-	// gather is how long changes come together before they are sent.
+	// gather is how long changes are collected before they are sent.
 	gather = 50 * time.Millisecond
 	// leaveTime is how long a machine that asked to be forgotten may take to hang up.
 	leaveTime = time.Second

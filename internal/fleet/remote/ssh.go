@@ -62,7 +62,7 @@ func ServeCommand(program string) string {
 	return "exec " + shellquote.Argument(program) + " remote-serve"
 }
 
-// passedOn are the variables that ssh gets of the daemon's.
+// passedOn are the daemon's variables that ssh gets.
 var passedOn = []string{"HOME", "USER", "LOGNAME", "SHELL", "PATH", "LANG", "LC_ALL", "SSH_AUTH_SOCK", "XDG_RUNTIME_DIR"}
 
 func sshEnvironment(authSock string) []string {
@@ -128,7 +128,7 @@ func (c *sshConn) Close() error {
 	return nil
 }
 
-// PID is ssh's.
+// PID returns ssh's process number.
 func (c *sshConn) PID() int { return c.cmd.Process.Pid }
 
 // Why returns ssh's own message about why the link ended.

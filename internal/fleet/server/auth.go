@@ -30,10 +30,10 @@ type authenticator struct {
 	owners  bounded.Map[uint64, string]
 }
 
-// keepOwners is of how many connections it's known whose they were.
+// keepOwners is for how many connections it's remembered whose they were.
 const keepOwners = 4 * maxMembers
 
-// memberOf is the member that has a connection, or had it; "" for none.
+// memberOf returns the member that has a connection, or had it; "" for none.
 func (a *authenticator) memberOf(client uint64) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -580,7 +580,7 @@ func (h *exchange) noteStored(ctx context.Context, last uint64, counts map[strin
 	}
 }
 
-// retainOnce forgets old events, and names members that fill the journal.
+// retainOnce deletes old events, and reports members that fill the journal.
 func (h *exchange) retainOnce() {
 	crowders, err := h.central.Retain(h.server.o.Now(), h.server.o.Keep, h.server.o.MaxBytes)
 	if err != nil {
@@ -607,7 +607,7 @@ func (h *exchange) followViolations(ctx context.Context) {
 	}
 }
 
-// retain forgets old events of the central journal.
+// retain deletes old events of the central journal.
 func (h *exchange) retain(ctx context.Context) {
 	tick := time.NewTicker(time.Hour)
 	defer tick.Stop()

@@ -67,7 +67,7 @@ func pinOf(cert tls.Certificate) ([]byte, error) {
 	return sum[:], nil
 }
 
-// readKey reads a key's seed, and saves a new one the first time.
+// readSeed reads a key's seed, and saves a new one the first time.
 func readSeed(path string, fresh func() ([]byte, error)) ([]byte, error) {
 	seed, err := os.ReadFile(path)
 	if !errors.Is(err, fs.ErrNotExist) {

@@ -1,8 +1,7 @@
 package facts
 
-// Needles finds out in one pass over the bytes whether a command is worth
-// parsing. Most commands are not: `go test ./...` names nothing a guard
-// watches and hides nothing behind quoting.
+// Needles finds out in one pass over the bytes whether a command is worth parsing. Most
+// commands aren't: `go test ./...` names nothing a guard watches and hides nothing with quoting.
 //
 // It is an Aho-Corasick automaton over a folded alphabet, built once per guard.
 type Needles struct {
