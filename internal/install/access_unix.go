@@ -12,8 +12,8 @@ import (
 	diskfiles "github.com/hookmux/hookmux/internal/platform/files"
 )
 
-// CheckWritable finds out before the first step whether a later one would fail: a
-// folder that cannot be written to, a file of somebody else.
+// CheckWritable finds out before the first step whether a later one would fail: because of a
+// folder that can't be written to, or a file that belongs to another user.
 func CheckWritable(steps []Step) error {
 	for _, s := range steps {
 		own := s.Op == OpLink || s.Op == OpManifest || s.Op == OpProgram // where a link of ours leads is not touched
@@ -28,7 +28,7 @@ func CheckWritable(steps []Step) error {
 			if owner, _, ok := diskfiles.Owner(info); ok && os.Geteuid() != 0 && owner != os.Geteuid() {
 				return BrokenFile(s.Path, fmt.Errorf("belongs to another user (%d)", owner))
 			}
-			// A rename would go through all the same: somebody meant it to stay.
+			// A rename would succeed all the same, but the file was made read-only on purpose.
 			if info.Mode().IsRegular() && info.Mode().Perm()&0o200 == 0 {
 				return BrokenFile(s.Path, fmt.Errorf("is write-protected (chmod u+w it, if hookmux may change it)"))
 			}

@@ -15,10 +15,10 @@ func lockPath(stateFolder string) string { return filepath.Join(stateFolder, "in
 // errMoved says that something else would be done now than the user agreed to.
 var errMoved = errors.New("the files changed while you were asked, and nothing was written; run the command again")
 
-// ApplyPlan plans and applies the plan under a lock, so that of several
-// installations at once none loses the records of another. The lock is not held
-// while a person is asked: what they were shown is compared with what is planned
-// now, and only the same is done. Without shown, whatever is planned is done.
+// ApplyPlan plans and applies the plan under a lock, so that of several installations at once
+// none loses the records of another. The lock isn't held while you are asked: what you were
+// shown is compared with what is planned now, and is only done if it is the same. Without
+// shown, whatever is planned is done.
 func (h *Host) ApplyPlan(plan func() (*Plan, error), shown *Plan, e Editor) (*Plan, error) {
 	if err := h.refuseRealHome(); err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func (h *Host) ApplyPlan(plan func() (*Plan, error), shown *Plan, e Editor) (*Pl
 	return now, now.Apply(e)
 }
 
-// sameChanges compares what two plans do to other people's files.
+// sameChanges reports whether two plans do the same to other people's files.
 func sameChanges(a, b *Plan) bool {
 	return slices.EqualFunc(a.stepsToShow(), b.stepsToShow(), func(x, y Step) bool {
 		return x.Op == y.Op && x.Path == y.Path && bytes.Equal(x.Old, y.Old) && bytes.Equal(x.New, y.New)

@@ -16,9 +16,9 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
-// AppServer speaks to an agent's own server on its standard streams: JSON-RPC,
-// one message a line. It is how an agent is asked which hooks it sees, and
-// told to trust ours, in its own words.
+// AppServer speaks to an agent's own server on its standard streams: JSON-RPC, one message
+// per line. Through it an agent is asked which hooks it sees and made to trust ours, in its
+// own protocol.
 type AppServer struct {
 	Program string
 	Args    []string // app-server
@@ -46,8 +46,8 @@ func (s AppServer) Hooks(cwd string) (hooks []ListedHook, err error) {
 	return hooks, err
 }
 
-// Trust has the agent trust the hooks that it is given. Only what it sees
-// with our command counts, and afterwards it must say that it does.
+// Trust makes the agent trust the given hooks. Only those that it sees with our command are
+// trusted, and afterwards it must report that it trusts them.
 func (s AppServer) Trust(g *OwnHooks) error {
 	return s.holdConversation(func(c *agentrpc.Client) error {
 		state := map[string]any{}

@@ -8,9 +8,8 @@ import (
 	"github.com/hookmux/hookmux/plugins"
 )
 
-// Choice holds what a person asked for when hooks were written. It stays until
-// they ask for something else: who wanted calls refused still wants it after
-// an upgrade.
+// Choice holds what you asked for when hooks were written. It is kept until you ask for
+// something else: if you wanted calls denied, you still do after an upgrade.
 type Choice struct {
 	Events []string `json:"events,omitempty"` // as they were named; none: the usual ones
 	Deny   bool     `json:"deny,omitempty"`
@@ -33,8 +32,8 @@ func (d *draft) effectiveOptions(a *agent.Agent, o Options) (Options, bool) {
 	return o, kept
 }
 
-// chosenEvents returns what was chosen for an agent; nil when it has no hooks of ours.
-// The record says it, and without one what stands in the files does.
+// chosenEvents returns what was chosen for an agent; nil if it has no hooks of ours. It comes
+// from the record or, without one, from the hooks in the files.
 func (h *Host) chosenEvents(a *agent.Agent, scope string, m *Manifest) *Choice {
 	if a.Install.Way == agent.WayScripts {
 		return chosenScripts(scriptsOf(h, a), scope, m).withoutRefused(a)

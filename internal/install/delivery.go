@@ -136,9 +136,9 @@ func readSetting(from files, path, format, key string) ([]byte, int) {
 	return r.Raw(steps...), where.Line
 }
 
-// WithHooks returns a hooks file of a person's with the usual hooks of ours in it,
-// for a folder that is only used for one launch. Ours run the real program:
-// nothing need be installed for this.
+// WithHooks returns a user's hooks file with our usual hooks added, for a folder that is used
+// for a single launch. Our hooks run the real program: nothing needs to be installed for
+// this.
 func (h *Host) WithHooks(a *agent.Agent, own []byte) ([]byte, error) {
 	place, path, ok := a.Install.Place(User, agent.DiskView{Resolve: h.resolvePath})
 	if !ok {

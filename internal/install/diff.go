@@ -12,8 +12,8 @@ import (
 	"github.com/hookmux/hookmux/plugins"
 )
 
-// Diff shows what would become of other people's files, and does nothing. Our
-// own are passed over.
+// Diff shows how other people's files would change, without changing them. Our own files are
+// left out.
 type Diff struct {
 	Out   io.Writer
 	Color bool
@@ -55,7 +55,8 @@ func (d *Diff) Do(s Step) error {
 	return nil
 }
 
-// describePlugin stands for a file that is ours altogether: nobody reads such a diff.
+// describePlugin prints one line instead of a diff for a file that is entirely ours: no one
+// would read such a diff.
 func (d *Diff) describePlugin(s Step, name, of, version string) error {
 	switch {
 	case s.Old == nil:

@@ -28,8 +28,8 @@ type Finding struct {
 	What  string `json:"what"`
 	Fix   string `json:"fix,omitempty"` // what fixes it, a command where there is one
 
-	// repair plans what fixes it; trust says whether an agent may be told to
-	// trust our hooks on the way.
+	// repair plans the fix; trust says whether an agent may be made to trust our hooks on the
+	// way.
 	repair func(trust bool) (*Plan, error)
 }
 
@@ -223,8 +223,8 @@ func (d *Doctor) reportRemoved(a *agent.Agent, sites []Site) bool {
 	return len(removed) > 0
 }
 
-// Trusts names the agents that fixing would tell to trust our hooks: that is
-// theirs to say whose machine it is.
+// Trusts returns the agents that a fix would make trust our hooks: that decision belongs to
+// the owner of the machine.
 func (d *Doctor) Trusts(findings []Finding) []*agent.Agent {
 	var out []*agent.Agent
 	for _, f := range findings {
@@ -244,8 +244,8 @@ func (d *Doctor) Trusts(findings []Finding) []*agent.Agent {
 	return out
 }
 
-// Fix does what findings offer, and reports whether there was anything. An
-// agent is told to trust our hooks only where the user said so.
+// Fix applies the fixes that findings offer, and reports whether there were any. An agent is
+// made to trust our hooks only if the user agreed.
 func (d *Doctor) Fix(findings []Finding, trust func(agentName string) bool, e Editor) (bool, error) {
 	done := false
 	for _, f := range findings {

@@ -20,7 +20,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// checkSite says how hooks of ours stand in one file.
+// checkSite checks our hooks in one file.
 func (d *Doctor) checkSite(a *agent.Agent, s Site, short, reinstall string) {
 	h := d.Host
 	if s.Scope == Project {
@@ -150,7 +150,7 @@ func (d *Doctor) checkPluginFolders(a *agent.Agent) {
 	}
 }
 
-// checkLeftovers are files that somebody who was killed could not finish.
+// checkLeftovers reports files left behind by an installation that was killed.
 func (d *Doctor) checkLeftovers() {
 	left := leftovers{d.Host}.list()
 	if len(left) == 0 {
@@ -161,7 +161,7 @@ func (d *Doctor) checkLeftovers() {
 	}
 	d.addFinding("hookmux", "leftovers", Note, "hookmux doctor --fix", "left by an installation that was killed: %s",
 		strings.Join(left, ", "))
-	// Whoever changes files under the lock sweeps first.
+	// Every change of files under the lock sweeps first.
 	d.setRepair(func(bool) (*Plan, error) {
 		return &Plan{host: d.Host, manifest: &Manifest{}, Steps: []Step{{Op: OpSweep}}}, nil
 	})

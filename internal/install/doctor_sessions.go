@@ -7,8 +7,8 @@ import (
 	"github.com/hookmux/hookmux/client"
 )
 
-// checkPlaces tells of sessions whose terminal nobody can know: their agent runs
-// them in a process that all terminals share.
+// checkPlaces reports sessions whose terminal can't be known: their agent runs them in a
+// process that all terminals share.
 func (d *Doctor) checkPlaces(ctx context.Context, agents []*agent.Agent) {
 	for _, a := range agents {
 		list, err := d.Daemon.Sessions(ctx, client.SessionsParams{Agents: []string{a.Name}})

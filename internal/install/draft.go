@@ -101,8 +101,8 @@ func (d *draft) forgetFile(f *draftFile) {
 	}
 }
 
-// rememberOriginal works out what a file is without us. As long as nobody else touched
-// it, that is what it was at first; else it is what taking out would leave.
+// rememberOriginal works out what a file is without us. As long as only we have changed it,
+// that is its original content; otherwise it is what removing our entries would leave.
 func (d *draft) rememberOriginal(f *draftFile, a *agent.Agent) error {
 	if len(f.changes) > 0 {
 		return nil // two things in one file
@@ -183,8 +183,8 @@ func (h *Host) stripHooks(a *agent.Agent, path string, src []byte, r *Record) (o
 	return hookentry.WithdrawTrust(out, keys, kept)
 }
 
-// changeSteps returns what has to be done to other people's files: folders, files,
-// what agents must be told, folders that are no longer needed.
+// changeSteps returns the steps that change other people's files: folders, files, agents'
+// settings and trust, and folders that are no longer needed.
 func (d *draft) changeSteps() []Step {
 	var writes, told []Step
 	for _, path := range d.order {
@@ -307,8 +307,8 @@ func (d *draft) dropDirs(agentName string, dirs []string) {
 	}
 }
 
-// withdrawTrustOf takes trust in our hooks back and keeps other people's valid. It
-// gives back what becomes of the hooks' own file, which may be the same.
+// withdrawTrustOf withdraws trust in our hooks and keeps other people's valid. It returns the
+// new content of the hooks' own file, which may be unchanged.
 func (d *draft) withdrawTrustOf(t *hookentry.Target, a *agent.Agent, p agent.InstallPlace, hooks string, before,
 	after []byte) ([]byte, error) {
 	path := d.host.trustOf(a).file()

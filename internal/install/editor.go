@@ -28,7 +28,7 @@ const (
 	OpTrust    Op = "trust"    // Old becomes New, by the agent itself if it can
 	OpSweep    Op = "sweep"    // what a killed installation left goes
 	OpProgram  Op = "program"  // Path becomes a copy of the program From
-	// New is kept at Path, with our own things: somebody changed a file that is ours and goes
+	// New is kept at Path, in our own folder: the file is ours and is removed, but was changed
 	OpKeep Op = "keep"
 )
 
@@ -128,7 +128,7 @@ func dropFile(path string) error {
 	return nil
 }
 
-// ReplaceFile writes a file, unless somebody changed it since it was planned.
+// ReplaceFile writes a file, unless it was changed since it was planned.
 func ReplaceFile(path string, old, now []byte) error {
 	return replaceBy(userfile.WriteFile, Step{Path: path, Old: old, New: now})
 }
@@ -157,8 +157,7 @@ func trustOurselves(s Step) error {
 	})
 }
 
-// deleteFile removes a file where its links lead to, unless somebody changed
-// it since it was planned.
+// deleteFile removes a file, following its links, unless it was changed since it was planned.
 func deleteFile(path string, old []byte) error {
 	resolved, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {

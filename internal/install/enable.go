@@ -7,7 +7,7 @@ import (
 	"github.com/hookmux/hookmux/internal/edit"
 )
 
-// enableSpec says what an agent must be told so that it loads our plugin; nil: nothing.
+// enableSpec returns the settings an agent needs to load our plugin; nil if it needs none.
 func enableSpec(a *agent.Agent) *agent.EnableSpec {
 	if a.Install == nil || a.Install.Plugin == nil {
 		return nil
@@ -78,8 +78,7 @@ func (d *draft) openSettings(a *agent.Agent, scope string) (*draftFile, edit.For
 	return f, format, err
 }
 
-// readSettings looks for what the agent must be told: without it, the plugin is
-// passed over.
+// readSettings looks for the settings without which the agent ignores the plugin.
 func (l siteReader) readSettings(s *Site) {
 	spec := enableSpec(l.agent)
 	if spec == nil || s.Err != nil || s.Ours == 0 {

@@ -28,7 +28,7 @@ func (l siteReader) findFlaws(t *hookentry.Target, r edit.Reader, s *hookentry.H
 		Deny: s.Command.Deny}
 	var wrong []string
 	for _, m := range t.HandlerMembers(want) {
-		// A person may choose what is harmless, and an older hookmux may not have written it.
+		// You may choose the harmless ones, and an older hookmux may not have written them.
 		if m.Key == t.Spec.Matcher.Key || slices.Contains(t.Spec.Handler.Harmless, m.Key) ||
 			hookentry.SameJSON(s.Members[m.Key], m.Value) {
 			continue

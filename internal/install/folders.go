@@ -17,8 +17,8 @@ const (
 	folderRefused
 )
 
-// inFolder looks up whether an agent trusts a folder, the way it does
-// itself: the rule with the longest path that the folder is in counts.
+// inFolder looks up whether an agent trusts a folder, the way the agent does: of the rules
+// whose path contains the folder, the one with the longest path applies.
 func (t agentTrust) inFolder(folder string) (folderTrust, string, error) {
 	h, spec := t.host, t.agent.Install.Trust.Folders
 	switch h.Getenv(spec.SwitchEnv) {
@@ -53,8 +53,8 @@ func (t agentTrust) inFolder(folder string) (folderTrust, string, error) {
 	return folderRefused, path, nil
 }
 
-// asksNowhere reports whether a setting of the user makes the agent trust every
-// folder, and where it stands.
+// asksNowhere reports whether a setting of the user makes the agent trust every folder, and
+// the file that holds the setting.
 func (t agentTrust) asksNowhere() (path string, off bool) {
 	spec := t.agent.Install.Trust.Folders
 	if spec == nil || spec.Switch == nil {

@@ -7,8 +7,8 @@ import (
 	diskfiles "github.com/hookmux/hookmux/internal/platform/files"
 )
 
-// ForeignHomeWarning says that root works in the home of somebody else: what is made
-// there would belong to root, and that person's agents could not change it. Else "".
+// ForeignHomeWarning returns a warning if root works in another user's home: files created
+// there would belong to root, and that user's agents couldn't change them. Otherwise "".
 func ForeignHomeWarning(home string) string {
 	info, err := os.Stat(home)
 	if err != nil || os.Geteuid() != 0 {

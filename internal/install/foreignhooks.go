@@ -7,16 +7,16 @@ import (
 	"github.com/hookmux/hookmux/agent"
 )
 
-// ForeignHook is a hook of somebody else that answers what we answer, in a file of
-// the agent that holds none of ours.
+// ForeignHook is a hook of another program that answers the events we answer, in one of the
+// agent's files that holds none of ours.
 type ForeignHook struct {
 	Path string
 	What string // line, event and command
 }
 
-// ForeignHooks finds other people's hooks in all files an agent takes hooks from here:
-// the user's own, a project's, those kept out of its repository, and others in a
-// folder that is read whole. One file, which was looked at already, is left out.
+// ForeignHooks finds other people's hooks in all files an agent takes hooks from here: the
+// user's own, a project's, those kept out of its repository, and others in a folder that is
+// read whole. The file but, which has been checked already, is left out.
 func (h *Host) ForeignHooks(a *agent.Agent, but string) []ForeignHook {
 	if a.Install == nil || a.Install.Way == agent.WayPlugin {
 		return nil

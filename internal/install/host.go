@@ -1,24 +1,21 @@
-// Package install writes hookmux into the config files of coding agents and
-// takes it out again.
+// Package install writes hookmux into the config files of coding agents and removes it again.
 //
-// Those files belong to somebody else. The package knows formats and shapes,
-// and no agent: what is written where stands in the catalogue
-// ([agent.InstallSpec]). Contract:
+// Those files belong to someone else. The package knows formats and shapes, and no agent:
+// what is written where is in the catalogue ([agent.InstallSpec]). Contract:
 //
-//   - Everything is planned before anything is written: a file that cannot be
-//     read or does not say what it should makes the whole plan fail.
-//   - A plan is a list of steps, and steps are carried out by an [Editor]:
-//     [Disk] does them, [Diff] shows them.
-//   - Each step leaves the old file or the new one. Steps come in this order:
-//     the shim, the manifest, the agents' files, what agents must be told. So
-//     whatever was written is in the manifest, and a record of something that
-//     was not written does no harm: the file still has its old hash.
-//     Taking out goes the other way round, the manifest last.
-//   - What is ours is recognised by the command string alone, so that it is
-//     found in synced dotfiles as well. An entry that mentions us and is not
-//     as we write it is left alone and reported.
-//   - The manifest keeps what each file was before. Nothing else changed:
-//     taking out gives back the same bytes. Otherwise exactly our entries go.
+//   - Everything is planned before anything is written: a file that can't be read or doesn't
+//     have the expected content makes the whole plan fail.
+//   - A plan is a list of steps, and steps are carried out by an [Editor]: [Disk] does them,
+//     [Diff] shows them.
+//   - Each step leaves the old file or the new one. Steps come in this order: the shim, the
+//     manifest, the agents' files, agents' settings and trust. So whatever was written is in
+//     the manifest, and a record of something that wasn't written does no harm: the file
+//     still has its old hash. Removal goes in the opposite order, with the manifest last.
+//   - What is ours is recognised by the command string alone, so that it is found in synced
+//     dotfiles as well. An entry that mentions us but isn't as we write it is left alone and
+//     reported.
+//   - The manifest keeps what each file was before. If nothing else changed, removal restores
+//     the same bytes. Otherwise exactly our entries are removed.
 package install
 
 import (
@@ -54,15 +51,14 @@ type Host struct {
 	AgentVersion func(*agent.Agent) string
 	files        files // nil: those on the disk
 	targets      map[string]*hookentry.Target
-	// Open lists the processes of an agent that are open now; nil: nobody
-	// looked.
+	// Open lists the processes of an agent that are running now; nil if that isn't known.
 	Open func(*agent.Agent) []int
 	// Known are all agents: the shim stays as long as one of them runs it.
 	Known []*agent.Agent
 }
 
-// refuseRealHome keeps tests away from the home of whoever runs them, also those of
-// other packages and of scripts that run the program: so it stands here and not in a
+// refuseRealHome keeps tests away from the home of the user who runs them, including those of
+// other packages and of scripts that run the program: that's why it is here and not in a
 // test. Linking package testing costs the program 8 KB.
 func (h *Host) refuseRealHome() error {
 	if !testing.Testing() {

@@ -11,8 +11,8 @@ import (
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 )
 
-// FoundMods describes code loaded into an agent that hears of calls beside hooks, and that
-// can lift what a hook refused.
+// FoundMods describes code loaded into an agent that is notified of calls in addition to
+// hooks, and that can override a hook's denial.
 type FoundMods struct {
 	Loads []string // what loads mods, each with where it is; none where the machine keeps them out
 	Lifts []string // what lets mods lift the agent's own deny rules, each with where it is
@@ -124,8 +124,8 @@ func (d *Doctor) checkMods(a *agent.Agent) {
 	}
 }
 
-// checkLoaded asks an agent whether it loaded hookmux's plugin, for versions in which
-// nobody ran it.
+// checkLoaded asks an agent whether it loaded hookmux's plugin, for versions that weren't
+// tried out.
 func (d *Doctor) checkLoaded(a *agent.Agent) {
 	if d.Host.AgentVersion == nil {
 		return

@@ -13,7 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
-// notesAfterInstall returns what a person should know about an agent once hooks are in place.
+// notesAfterInstall returns what you should know about an agent once hooks are in place.
 func (h *Host) notesAfterInstall(a *agent.Agent, path string, commands []hookentry.Command, o Options) []string {
 	var out []string
 	spec := a.Install
@@ -93,7 +93,8 @@ func readsHooksOf(a *agent.Agent, scope string) bool {
 	return a.Install.ReadsScope == "" || a.Install.ReadsScope == scope
 }
 
-// hasWhere reports whether hooks of ours stand in such a place of an agent.
+// hasWhere reports whether one of an agent's places for which is returns true has hooks of
+// ours.
 func (h *Host) hasWhere(a *agent.Agent, is func(Site) bool) bool {
 	return slices.ContainsFunc(h.ReadSites(a), func(s Site) bool { return s.Ours > 0 && !s.Shadowed && is(s) })
 }
@@ -147,8 +148,8 @@ func (h *Host) programOf(a *agent.Agent) string {
 	return ""
 }
 
-// configDir returns the folder an agent keeps its config in: the first one of its
-// place below the home, or what stands for it.
+// configDir returns the folder an agent keeps its config in: the first one of its place below
+// the home, or what replaces it.
 func (h *Host) configDir(a *agent.Agent) string {
 	files := a.Files
 	if a.Install != nil && a.Install.Home != "" {

@@ -13,11 +13,11 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
-// Options holds what a person asks for.
+// Options holds what the user asked for.
 type Options struct {
 	Agents []*agent.Agent
-	// Found says that nobody named the agents: one that takes no hooks in this
-	// scope is left out, and it is said.
+	// Found says that the agents weren't named: one that takes no hooks in this scope is left
+	// out, with a note.
 	Found  bool
 	Scope  string   // User or Project
 	Events []string // native names or unified kinds; empty: those of the catalogue
@@ -70,7 +70,7 @@ func (p *Plan) Apply(e Editor) error {
 	return nil
 }
 
-// Files counts the files of other people that are touched.
+// Files returns the number of other people's files that are changed.
 func (p *Plan) Files() int {
 	seen := map[string]bool{}
 	for _, s := range p.Steps {
@@ -295,7 +295,7 @@ func (d *draft) planNoEvents(a *agent.Agent, place agent.InstallPlace, path stri
 	return d.takeOut(a, place, path, o.Scope)
 }
 
-// Hooked counts the agents that get hooks.
+// Hooked returns the number of agents that get hooks.
 func (p *Plan) Hooked() (n int) {
 	for _, a := range p.Agents {
 		if len(a.Events) > 0 {

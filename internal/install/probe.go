@@ -39,9 +39,9 @@ type ProbeHook struct {
 	Env     []string
 }
 
-// Probe tries each agent's hook command as the agent would, with the probe event,
-// and watches the daemon for its arrival: an answer alone proves nothing, because
-// a hook that reaches nobody gives one too.
+// Probe tries each agent's hook command as the agent would, with the probe event, and watches
+// the daemon for its arrival: an answer alone proves nothing, because a hook that can't reach
+// the daemon answers too.
 func Probe(ctx context.Context, daemon *client.Client, agents []*agent.Agent, h ProbeHook) []ProbeResult {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -111,7 +111,7 @@ func (h ProbeHook) tryAgent(ctx context.Context, a *agent.Agent, seen <-chan str
 		}
 		return took, fmt.Errorf("can't run its hook: %w", err)
 	}
-	// The daemon answered first and told its watchers then.
+	// The daemon answers first and notifies its watchers afterwards.
 	for wait := time.After(3 * time.Second); ; {
 		select {
 		case text := <-seen:

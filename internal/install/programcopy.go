@@ -15,10 +15,10 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
-// This file keeps copies of hookmux's programs where nobody cleans up. A clone is moved or
-// cleaned, package managers for JavaScript and Nix delete folders when they like, and what
-// you can write to an agent can replace: such a hookmux is copied at `hookmux install`,
-// and agents run the copy. Programs that only root can replace stay where they are.
+// This file keeps copies of hookmux's programs in a place that isn't cleaned up. A clone is
+// moved or cleaned, JavaScript package managers and Nix delete folders when they like, and
+// an agent can replace any file you can write to: such a hookmux is copied at `hookmux
+// install`, and agents run the copy. Programs that only root can replace stay where they are.
 
 // Names are the programs, in the order in which they are replaced: the hook client
 // finds the new hookmux beside it.
@@ -114,8 +114,8 @@ func SameProgram(a, b string) bool {
 	}
 }
 
-// CopyProgram makes a file a copy of a program, in one step: whoever runs it meanwhile gets
-// the old one or the new one.
+// CopyProgram makes a file a copy of a program, in one step: a process that runs it meanwhile
+// gets either the old program or the new one.
 func CopyProgram(from, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err

@@ -13,8 +13,8 @@ import (
 )
 
 // This file is about agents that run programs named after an event: the bare name, and the
-// same with an ending. Each file is hookmux's whole or somebody else's whole, and the
-// agent runs all of them: where somebody has a name, ours gets another ending.
+// same with an extension. Each file is either entirely hookmux's or not at all, and the agent
+// runs all of them: if a name is taken, ours gets another extension.
 
 // head begins every program of ours.
 const head = "#!/bin/sh\n# Written by hookmux; `hookmux uninstall` takes it away again.\n"
@@ -112,8 +112,8 @@ func (f ScriptFinder) InScope(scope string, e *agent.EventSpec) ([]Script, error
 	return out, nil
 }
 
-// Unused returns the first name of an event in a scope that nobody has; empty when there
-// is none.
+// Unused returns the first name of an event in a scope that isn't taken; empty if there is
+// none.
 func (f ScriptFinder) Unused(scope string, e *agent.EventSpec) (string, error) {
 	found, err := f.InScope(scope, e)
 	for _, s := range found {
@@ -138,7 +138,7 @@ func (f ScriptFinder) Own(scope string, e *agent.EventSpec) (string, error) {
 	return f.Unused(scope, e)
 }
 
-// Add writes a program under a name that nobody has.
+// Add writes a program under a name that isn't taken.
 func (f ScriptFinder) Add(scope string, c hookentry.Command) error {
 	e, ok := f.Agent.Event(c.Event)
 	if !ok {

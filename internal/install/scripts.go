@@ -207,8 +207,8 @@ func (l siteReader) addFreshScripts(s *Site, m *Manifest) {
 	}
 }
 
-// strangeScripts are other people's programs that answer what we answer, in
-// those folders of an agent that hold none of ours.
+// strangeScripts returns other people's programs that answer the events we answer, in those
+// folders of an agent that hold none of ours.
 func strangeScripts(folders []Site) []ForeignHook {
 	var out []ForeignHook
 	for _, s := range folders {

@@ -13,16 +13,16 @@ import (
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 )
 
-// This file puts a few settings into a config of somebody else, only where they are
-// absent, and takes them out again. It knows texts, no files.
+// This file adds a few settings to another program's config, only where they are absent, and
+// removes them again. It works on text, not on files.
 
-// Setting is one value and where it stands.
+// Setting is one value and its path.
 type Setting struct {
 	Path  []string
 	Value any
 }
 
-// Name returns how a person calls it.
+// Name returns the setting's name as users write it.
 func (s Setting) Name() string { return strings.Join(s.Path, ".") }
 
 // SettingsOf returns the settings that an agent needs, in a fixed order.

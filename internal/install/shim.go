@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
-// Shim returns the path that stands in agents' configs.
+// Shim returns the path that is in agents' configs.
 func Shim(d paths.Dirs) string { return ShimPath(d) }
 
 // TryHooks runs each agent's installed hook command and sees whether it arrives

@@ -10,15 +10,15 @@ import (
 	"github.com/hookmux/hookmux/internal/tmux"
 )
 
-// This file keeps the path that stands in agents' configs: always the same, whatever
-// version of hookmux is installed where, because agents and people pin their trust to it.
-// It is a copy of hookmux-hook, or a link to one that only root can replace.
+// This file keeps the path that is in agents' configs: always the same, whatever version of
+// hookmux is installed where, because agents and users pin their trust to it. It is a copy
+// of hookmux-hook, or a link to one that only root can replace.
 
 // ShimPath returns what agents run.
 func ShimPath(d paths.Dirs) string { return filepath.Join(ProgramFolder(d), hookentry.HookName) }
 
-// StableHook prefers the name under which hookmux-hook stands on PATH to where
-// that leads: package managers keep the first and move the second.
+// StableHook prefers the path under which hookmux-hook is found on PATH to the file it leads
+// to: package managers keep the former and move the latter.
 func StableHook(hook, path string) string {
 	for _, dir := range filepath.SplitList(path) {
 		if !filepath.IsAbs(dir) {
@@ -150,8 +150,8 @@ func dropFolders(d paths.Dirs) []Step {
 // program returns where the copy of hookmux is.
 func program(d paths.Dirs) string { return filepath.Join(ProgramFolder(d), Names[0]) }
 
-// ShimForTmux returns the hookmux that tmux is told to run, and the steps that put it there: the
-// copy, where this one may vanish.
+// ShimForTmux returns the hookmux that tmux is configured to run, and the steps that put it
+// there: the copy, if this one may vanish.
 func ShimForTmux(d paths.Dirs, self string) (string, []Step) {
 	kept := program(d)
 	switch {

@@ -165,7 +165,7 @@ func (l siteReader) readPlugin(s *Site, src []byte, r *Record) {
 	}
 }
 
-// readFile says which hooks stand in a file.
+// readFile finds out which hooks are in a file.
 func (l siteReader) readFile(s *Site, p agent.InstallPlace, src []byte) {
 	t, err := l.host.target(s.Path, p, l.host.installSpec(l.agent, strings.Contains(string(src), hookentry.DenyFlag)))
 	if err == nil {

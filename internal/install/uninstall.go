@@ -89,8 +89,8 @@ func hasRecord(m *Manifest, a *agent.Agent) bool {
 	return false
 }
 
-// runsElsewhere reports whether agents besides these have our entries, also
-// where no record says so.
+// runsElsewhere reports whether agents other than these have our entries, even without a
+// record of them.
 func (h *Host) runsElsewhere(but []*agent.Agent) bool {
 	for _, a := range h.Known {
 		if slices.Contains(but, a) {
@@ -201,8 +201,8 @@ func (d *draft) leftovers(a *agent.Agent) {
 	}
 }
 
-// takeOutByName does what can be done for a file that is no place of the agent
-// any more and was changed since: it is what its name says it was.
+// takeOutByName does what it can for a file that is no longer a place of the agent and was
+// changed since: its kind is taken from its name.
 func (d *draft) takeOutByName(a *agent.Agent, f *draftFile, r *Record) {
 	now := f.now
 	for _, p := range a.Install.Places {
@@ -266,9 +266,9 @@ func (d *draft) plugin(a *agent.Agent, path string, o Options) error {
 	return d.seeds(a, path, o.Scope)
 }
 
-// seeds lays what an agent needs beside a plugin: all of it or nothing, and
-// nothing where other people's things are. They would miss what the seeds only
-// pretend to be there, so what was laid earlier then goes.
+// seeds creates the files an agent needs next to a plugin: all of them or none, and none if
+// there are other people's files. Those would lack what the seeds only pretend is there, so
+// seeds created earlier are then removed.
 func (d *draft) seeds(a *agent.Agent, path, scope string) error {
 	spec, dir := a.Install.Plugin, filepath.Dir(path)
 	ours := d.next.seedsOf(a, path)
@@ -314,7 +314,7 @@ func (m *Manifest) seedsOf(a *agent.Agent, plugin string) []string {
 	return out
 }
 
-// foreignFiles are other people's files beside a plugin.
+// foreignFiles returns other people's files next to a plugin.
 func (h *Host) foreignFiles(a *agent.Agent, plugin string) []string {
 	var out []string
 	for _, pattern := range a.Install.Plugin.Alone {
@@ -328,7 +328,7 @@ func (h *Host) foreignFiles(a *agent.Agent, plugin string) []string {
 	return out
 }
 
-// removeSeed removes a seed, unless somebody made it theirs.
+// removeSeed removes a seed, unless it was changed.
 func (d *draft) removeSeed(a *agent.Agent, name string) error {
 	r := d.next.Files[name]
 	if dir, ok := strings.CutSuffix(name, "/"); ok {
@@ -374,8 +374,8 @@ func (d *draft) seed(a *agent.Agent, dir string, seed agent.Seed, scope string) 
 	return nil
 }
 
-// setAside keeps a plugin that somebody changed since we wrote it: the file is
-// ours and goes, their changes are not.
+// setAside keeps a copy of a plugin that was changed since we wrote it: the file is ours and
+// is removed, the changes aren't.
 func (d *draft) setAside(f *draftFile) {
 	was := d.old.Files[f.path]
 	if f.disk == nil || was == nil || was.Kind != KindPlugin || was.After == "" || hash(f.disk) == was.After {

@@ -10,10 +10,9 @@ import (
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 )
 
-// AddWithoutRecord adds commands to an agent's hooks of a scope, behind whatever stands
-// there, in the agent's own shape. Unlike Install it brings nothing up to date
-// and keeps no record: it is for throw-away homes in which hooks that break are
-// tried out.
+// AddWithoutRecord adds commands to an agent's hooks of a scope, after whatever is there, in
+// the agent's own shape. Unlike Install it updates nothing and keeps no record: it is for
+// throw-away homes in which broken hooks are tried out.
 func (h *Host) AddWithoutRecord(a *agent.Agent, scope string, commands []hookentry.Command) error {
 	if err := h.refuseRealHome(); err != nil {
 		return err
@@ -54,8 +53,8 @@ func (h *Host) AddWithoutRecord(a *agent.Agent, scope string, commands []hookent
 	return userfile.Store(path, src)
 }
 
-// Has reports whether hooks of ours stand in a place of the agent that counts,
-// trusted or not: whether the agent runs them is another question.
+// Has reports whether a place that the agent uses has hooks of ours, trusted or not: whether
+// the agent runs them is another question.
 func (h *Host) Has(a *agent.Agent) bool {
 	for _, s := range h.ReadSites(a) {
 		if s.Ours > 0 && !s.Shadowed {

@@ -20,8 +20,8 @@ const (
 // CodexTrustPath returns the way to the entry of a key in the config.
 func CodexTrustPath(key string) []string { return append(strings.Split(CodexTrustTable, "."), key) }
 
-// CodexTrustKey returns what trust in a hook is kept under: where it stands. Source is the
-// config file as Codex names it; group and handler are counted from 0.
+// CodexTrustKey returns the key that trust in a hook is kept under: its position. Source is
+// the config file as Codex names it; group and handler are counted from 0.
 func CodexTrustKey(source, event, group, handler string) string {
 	return source + ":" + snake(event) + ":" + group + ":" + handler
 }
@@ -40,8 +40,8 @@ type CodexHook struct {
 	ContextLimit  int // additionalContextLimit; 0 when not set
 }
 
-// Hash returns the trusted_hash under which Codex remembers the hook. It covers
-// exactly what would run: whoever changes command or limit has to ask again.
+// Hash returns the trusted_hash under which Codex remembers the hook. It covers exactly what
+// would run: if command or limit change, the hook has to be trusted again.
 func (h CodexHook) Hash() string {
 	sum := sha256.Sum256([]byte(h.canonical()))
 	return "sha256:" + hex.EncodeToString(sum[:])

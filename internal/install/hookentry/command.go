@@ -29,7 +29,7 @@ type Command struct {
 	Deny    bool   // refuse while hookmux cannot be reached
 }
 
-// Args returns the words behind the program, for agents that take a list.
+// Args returns the arguments that follow the program, for agents that take a list.
 func (c Command) Args() []string {
 	var args []string
 	if c.Deny {
@@ -42,8 +42,8 @@ func (c Command) Args() []string {
 	return args
 }
 
-// Words returns the command as one line for agents that split it into words themselves:
-// no shell runs it, so that nothing can look for the program first.
+// Words returns the command as one line for agents that split it into words themselves: no
+// shell runs it, so nothing can check first whether the program exists.
 func (c Command) Words() string {
 	words := make([]string, 0, 5)
 	for _, w := range append([]string{c.Program}, c.Args()...) {

@@ -53,8 +53,8 @@ func (t *Target) WhyDropped(a *agent.Agent, src []byte) error {
 	return nil
 }
 
-// addMembers adds what must stand beside the hooks to a file that is somebody's
-// and lacks it.
+// addMembers adds the members that are required next to the hooks to a file that isn't ours
+// and lacks them.
 func (t *Target) addMembers(src []byte, kept []Kept) ([]byte, []Kept, error) {
 	for _, m := range withMembers(t.with) {
 		r, err := t.ParseText(src)
@@ -72,7 +72,7 @@ func (t *Target) addMembers(src []byte, kept []Kept) ([]byte, []Kept, error) {
 	return src, kept, nil
 }
 
-// removeMembers takes out what addMembers added, unless hooks of somebody need it now.
+// removeMembers removes what addMembers added, unless other hooks need it now.
 func (t *Target) removeMembers(src []byte, a *agent.Agent, kept []Kept) ([]byte, error) {
 	for _, m := range withMembers(t.with) {
 		r, err := t.ParseText(src)

@@ -153,10 +153,10 @@ func (t *Target) ListElement(c Command) json.RawMessage {
 // groupName is the name of our own group where groups have names.
 const groupName = "hookmux"
 
-// WriteCommands brings a text to hold exactly these commands of the agent: missing ones
-// are appended, so that nobody's place changes; ones that are there stay where
-// they are and are brought up to date; others of ours go. Kept grows by what
-// was added to.
+// WriteCommands changes a text so that it holds exactly these commands of the agent: missing
+// ones are appended, so that no other hook changes its position; those already there stay
+// where they are and are updated; others of ours are removed. What was added to is appended
+// to kept.
 func (t *Target) WriteCommands(src []byte, a *agent.Agent, want []Command, kept []Kept) ([]byte, []Kept, error) {
 	for i, c := range want {
 		r, err := t.ParseText(src)
@@ -202,8 +202,7 @@ func (t *Target) WriteCommands(src []byte, a *agent.Agent, want []Command, kept 
 	return t.addMembers(src, kept)
 }
 
-// refreshEntry brings an entry of ours up to date where it stands, or moves it to a
-// group of its own.
+// refreshEntry updates an entry of ours in place, or moves it to a group of its own.
 func (t *Target) refreshEntry(src []byte, r edit.Reader, s *Handler, c Command, kept []Kept) ([]byte, []Kept, error) {
 	now, leave, err := t.widenEntry(src, r, s, c)
 	if err != nil {
@@ -368,8 +367,8 @@ func (t *Target) onlyOne(r edit.Reader, group []string) bool {
 	return len(KeysOf(r, Join(group, "hooks"))) == 1
 }
 
-// IsHollow reports whether nothing is left but what a new file is made with. A
-// comment is somebody's.
+// IsHollow reports whether nothing is left except what a new file is created with. A text
+// with a comment isn't hollow: comments are the user's.
 func (t *Target) IsHollow(src []byte, p agent.InstallPlace) bool {
 	r, err := t.ParseText(src)
 	if err != nil {

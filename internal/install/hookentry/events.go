@@ -9,15 +9,15 @@ import (
 	"github.com/hookmux/hookmux/internal/edit"
 )
 
-// A list with one element for each event, AT[] = {name: EVENT, commands: [handler]}. What the agent
-// makes of a second element of one name nobody says: where somebody has the event already, ours goes
-// among their commands.
+// A list with one element for each event: AT[] = {name: EVENT, commands: [handler]}. What the
+// agent does with a second element of the same name isn't documented: if there already is one
+// for the event, our command is added to its commands.
 const (
 	eventNameKey     = "name"
 	eventCommandsKey = "commands"
 )
 
-// commandsIn returns where the commands of an element stand.
+// commandsIn returns the path of an element's commands.
 func (t *Target) commandsIn(element int) []string {
 	return Join(t.At, strconv.Itoa(element), eventCommandsKey)
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
-// ForeignHooks names other people's hooks on events that we answer too; path is how
-// the file is called.
+// ForeignHooks names other people's hooks on events that we answer too; path is the name
+// used for the file.
 func ForeignHooks(t *Target, a *agent.Agent, src []byte, path string) []string {
 	r, err := t.ParseText(src)
 	if err != nil {
@@ -32,7 +32,7 @@ func ForeignHooks(t *Target, a *agent.Agent, src []byte, path string) []string {
 	return out
 }
 
-// CanContradict tells events at which two answers can contradict each other.
+// CanContradict reports whether two answers can contradict each other at an event.
 func CanContradict(e *agent.EventSpec) bool {
 	return e.Carries.Allow != nil || e.Carries.Deny != nil || e.Carries.Ask != nil || e.Carries.Input != nil ||
 		e.Carries.Keep != nil

@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/edit"
 )
 
-// Target is a place in a file where hooks of one shape stand.
+// Target is a place in a file that holds hooks of one shape.
 type Target struct {
 	Path   string
 	Format edit.Format
@@ -96,12 +96,12 @@ func (t *Target) each(r edit.Reader, do func(list []string, event string)) {
 	}
 }
 
-// inGroups reports whether handlers for an event stand in groups.
+// inGroups reports whether an event's handlers are in groups.
 func (t *Target) inGroups(event string) bool {
 	return t.Spec.Shape == agent.ShapeNested && !slices.Contains(t.Spec.Flat, event)
 }
 
-// listOf returns the list for an event, in the spelling that stands in the text.
+// listOf returns the list for an event, spelled as in the text.
 func (t *Target) listOf(r edit.Reader, event string) []string {
 	for key, meant := range t.Spec.Spellings {
 		if path := Join(t.At, key); meant == event && r.Raw(path...) != nil {
@@ -144,7 +144,7 @@ func (t *Target) findSlots(r edit.Reader) []*Handler {
 	return out
 }
 
-// appendHandler reads what stands at the handler's path and adds it, if it is one.
+// appendHandler reads the value at the handler's path and appends it, if it is a handler.
 func (t *Target) appendHandler(out []*Handler, r edit.Reader, s *Handler) []*Handler {
 	if r.Decode(&s.Members, s.Path...) != nil || s.Members == nil {
 		return out
@@ -177,8 +177,8 @@ func (t *Target) appendHandler(out []*Handler, r edit.Reader, s *Handler) []*Han
 	return append(out, s)
 }
 
-// argsKey returns where the words of a command stand. They are looked for in agents
-// that get a line as well: an older hookmux may have written them there.
+// argsKey returns the key of a command's arguments. They are also looked for in agents that
+// take a single line: an older hookmux may have written them there.
 func argsKey(h agent.HandlerSpec) string {
 	if h.Args != "" {
 		return h.Args

@@ -13,7 +13,7 @@ import (
 // Some agents run a hook only after the user trusted it, each by its place
 // and hash. The trust step "hash" is Codex's; package codextrust says how it goes.
 
-// TrustKey returns what trust in a handler is kept under: where it stands.
+// TrustKey returns the key that trust in a handler is kept under: its position.
 func (t *Target) TrustKey(s *Handler, source string) string {
 	return CodexTrustKey(source, s.Event, s.Group[len(s.Group)-1], s.Path[len(s.Path)-1])
 }
@@ -117,8 +117,8 @@ func WithdrawTrust(src []byte, keys [][]string, kept []Kept) (out []byte, err er
 	return out, nil
 }
 
-// MovedTrustKeys returns the keys of other people's hooks that stand elsewhere once ours
-// are gone: trust goes by place, and they should not have to give it again.
+// MovedTrustKeys returns the keys of other people's hooks whose position changes once ours
+// are gone: trust is kept by position, and the user shouldn't have to grant it again.
 func (t *Target) MovedTrustKeys(before, after []byte, source string) map[string]string {
 	rb, err := t.ParseText(before)
 	ra, err2 := t.ParseText(after)

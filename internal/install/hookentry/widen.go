@@ -50,9 +50,9 @@ func (t *Target) ExtraMembers(r edit.Reader, s *Handler, c Command) []string {
 	return append(out, own...)
 }
 
-// widenEntry makes an entry of ours see every call again, and takes out what
-// somebody put around it. In a group with other people's handlers it is they
-// who are meant by it: ours leaves them and gets a group of its own.
+// widenEntry makes an entry of ours see every call again and removes any condition that was
+// put around it. If its group also has other people's handlers, the condition is for those:
+// ours leaves the group and gets one of its own.
 func (t *Target) widenEntry(src []byte, r edit.Reader, s *Handler, c Command) (out []byte, leave bool, err error) {
 	extras := t.ExtraMembers(r, s, c)
 	grouped := slices.DeleteFunc(slices.Clone(extras), func(key string) bool { return key[0] != '.' })

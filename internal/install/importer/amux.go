@@ -124,7 +124,7 @@ func ImportAmux(file string, check Check) (Result, error) {
 				warn("%s: handler %q ran like a script and became one", reg.ID, entry.Handler)
 				reg.Handler = "script"
 			}
-			// There it was one path, never split into words.
+			// In agent-mux it was one path, never split into words.
 			reg.Target = shellquote.Word(entry.Target)
 		}
 		if reg.Handler == "command" && amuxItself.MatchString(entry.Target) {

@@ -69,10 +69,10 @@ type ClaudeOptions struct {
 	Agents []*agent.Agent
 }
 
-// ImportClaudeFiles reads hooks from Claude Code's settings files, so that they
-// run on every agent but those that run them anyway: Claude Code itself and
-// whoever reads its files. Files that are not there are passed over. A hook
-// that is in several files is imported once, from the last.
+// ImportClaudeFiles reads hooks from Claude Code's settings files, so that they run on every
+// agent except those that run them anyway: Claude Code itself and agents that read its files.
+// Files that don't exist are skipped. A hook that is in several files is imported once, from
+// the last.
 func ImportClaudeFiles(files []string, opt ClaudeOptions, check Check) (Result, error) {
 	if opt.Agents == nil {
 		opt.Agents = agent.Builtin().Agents()

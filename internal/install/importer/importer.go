@@ -1,11 +1,11 @@
-// Package importer turns hooks that people wrote for other programs into
-// registrations: those of agent-mux, and those in Claude Code's settings, which
-// then run on every agent that does not read them itself.
+// Package importer turns hooks that were written for other programs into registrations:
+// those of agent-mux, and those in Claude Code's settings, which then run on every agent that
+// doesn't read them itself.
 //
-// Importing reads and decides nothing else: what comes out is to be stored, or
-// shown, by the caller. Nothing is dropped silently; what cannot be carried over
-// is named with its reason. Ids of Claude's hooks are made from their content,
-// so that importing again updates instead of doubling.
+// Importing only reads and makes no other decision: the caller stores the result or shows it.
+// Nothing is dropped silently; what can't be imported is named with its reason. Ids of
+// Claude's hooks are derived from their content, so that importing again updates instead of
+// duplicating.
 package importer
 
 import (
@@ -56,8 +56,8 @@ type Result struct {
 // Check says what is wrong with a registration; nil finds nothing wrong.
 type Check func(*hook.Registration) error
 
-// addHook adds a hook, unless it would not pass the check. An id that is there
-// already is replaced: the later one counts, as in the files.
+// addHook adds a hook, unless it doesn't pass the check. A hook with the same id is replaced:
+// the later one wins, as in the files.
 func (r *Result) addHook(h Hook, check Check, skip func(format string, args ...any)) {
 	if r.seen == nil {
 		r.seen = map[string]bool{}

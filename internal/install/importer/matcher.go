@@ -104,8 +104,7 @@ func translateMatcher(matcher string) (matches []*hook.Match, warning string, er
 	if err != nil {
 		return nil, "", errors.New("not an expression that can be read here")
 	}
-	// Alternatives one by one, so that a server's tools can stand beside
-	// Claude's own.
+	// Alternatives one by one, so that a server's tools can appear alongside Claude's own.
 	alternatives := []string{matcher}
 	if !strings.ContainsAny(matcher, "()[") {
 		alternatives = strings.Split(matcher, "|")

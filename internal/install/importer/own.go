@@ -7,9 +7,9 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/shell"
 )
 
-// ofTheProject reports whether a command runs a file of whatever project the
-// agent is in. In a project's own hooks trust sees to that; a hook that counts
-// everywhere would run such a file unseen.
+// ofTheProject reports whether a command runs a file of whatever project the agent is in. For
+// a project's own hooks, trust takes care of that; a hook that applies everywhere would run
+// such a file unseen.
 func ofTheProject(command string) bool {
 	if strings.Contains(command, "CLAUDE_PROJECT_DIR") || strings.Contains(command, "HOOKMUX_PROJECT") {
 		return true

@@ -51,7 +51,7 @@ func readingAgents(agents []*agent.Agent, scope, file string) []string {
 	return list
 }
 
-// scopeOf tells a person's own settings from a project's by where they are.
+// scopeOf distinguishes the user's own settings from a project's by their location.
 func scopeOf(file string) string {
 	source, ok := agent.Builtin().OfHookFormat(string(hook.Claude))
 	home, _ := os.UserHomeDir() // "" where it is not known

@@ -53,7 +53,7 @@ func ShapeName(t *hookentry.Target) string {
 	return format + " " + string(t.Spec.Shape) + t.Spec.Handler.Inside + " at " + strings.Join(t.At, ".")
 }
 
-// TheirHandler returns a handler of somebody else's, in the shape.
+// TheirHandler returns a handler that isn't ours, in the shape.
 func TheirHandler(t *hookentry.Target, event, command string) any {
 	h := map[string]any{"type": "command", "command": command}
 	switch t.Spec.Shape {
@@ -72,7 +72,7 @@ func TheirHandler(t *hookentry.Target, event, command string) any {
 	return h
 }
 
-// ListFor returns the list that hooks for an event stand in.
+// ListFor returns the path of the list that holds an event's hooks.
 func ListFor(t *hookentry.Target, event string) []string {
 	if t.Spec.Shape == agent.ShapeNested || t.Spec.Shape == agent.ShapeFlat {
 		return hookentry.Join(t.At, event)
