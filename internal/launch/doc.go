@@ -1,21 +1,18 @@
 // Package launch gives an agent its hooks for one launch, with no file edited:
 // `hookmux run AGENT …`.
 //
-// Plan turns the command line a person wrote into the one that is run. It is
-// pure: what it needs to read comes through the request. Its promises: the
-// person's arguments keep their order and bytes, except a value that hooks had
-// to be folded into; a command that runs no session is left alone entirely;
-// planning a command line that was planned before changes nothing, so that a
-// shim which comes back to hookmux doesn't register hooks twice; and where
+// Plan turns the command line the user wrote into the one that is run. It is pure: what it
+// needs to read comes through the request. Its promises: the user's arguments keep their
+// order and bytes, except a value that hooks had to be folded into; a command that runs no
+// session is left alone entirely; planning a command line that was planned before changes
+// nothing, so that a shim which comes back to hookmux doesn't register hooks twice; and if
 // hooks and the user's own settings can't both be kept it fails and says so.
 //
-// Find picks the program on PATH and keeps out of circles with other shims,
-// Exec replaces this process by it: nothing stays in between, so exit code,
-// signals and terminal are the agent's own.
+// Find picks the program on PATH and avoids loops with other shims, Exec replaces this process
+// by it: nothing stays in between, so exit code, signals and terminal are the agent's own.
 //
-// How an agent takes hooks is named by its catalogue entry (launch.inject) and
-// done by one of the ways in this package; which words and flags mean what is
-// the catalogue's too.
+// How an agent takes hooks is named by its catalogue entry (launch.inject) and done by one of
+// the ways in this package; which words and flags mean what is also in the catalogue.
 package launch
 
 import (
@@ -44,8 +41,7 @@ type Request struct {
 	Untrusted bool
 	// Config is the agent's own config file, to see what the user set.
 	Config string
-	// ReadFile reads a settings file that the arguments name; nil stands for
-	// os.ReadFile.
+	// ReadFile reads a settings file that the arguments name; nil means os.ReadFile.
 	ReadFile func(string) ([]byte, error)
 }
 
@@ -53,7 +49,7 @@ type Request struct {
 // returns new ones; injected false means that hooks would not run anyhow.
 type way struct {
 	inject func(r *Request, s *scanned) (args []string, injected bool, notes []string, err error)
-	// once is told to you the first time.
+	// once returns the notice that is shown to you the first time.
 	once func(a *agent.Agent) string
 }
 
@@ -102,8 +98,8 @@ func commandLine(program string, args []string) []string {
 	return append(append(make([]string, 0, 1+len(args)), program), args...)
 }
 
-// OnceNotice returns what a person is to be told the first time an agent gets its
-// hooks this way; empty when there is nothing to say.
+// OnceNotice returns what you should know the first time an agent gets its hooks this way;
+// empty if there is nothing to say.
 func OnceNotice(a *agent.Agent) string {
 	if w := launchWays()[a.Launch.Inject]; w.once != nil {
 		return w.once(a)

@@ -124,15 +124,15 @@ func (s Search) ownPID() int {
 	return os.Getpid()
 }
 
-// cameBack tells a shim that was started by hookmux and calls it again from an
-// agent that starts another agent. Only the first is the very same process, or
-// hands on the very arguments it got, or arguments with our hooks in them.
+// cameBack distinguishes a shim that was started by hookmux and calls it again from an agent
+// that starts another agent. Only the former is the very same process, or passes on the very
+// arguments it got, or arguments with our hooks in them.
 func (s Search) cameBack() bool {
 	return s.Active.PID == s.ownPID() || s.Active.Sum == hashArgs(s.Args) ||
 		s.Hook != "" && slices.ContainsFunc(s.Args, func(arg string) bool { return strings.Contains(arg, s.Hook) })
 }
 
-// hashArgs stands for a list of arguments.
+// hashArgs returns a hash that represents a list of arguments.
 func hashArgs(args []string) string {
 	h := sha256.New()
 	for _, arg := range args {
@@ -190,7 +190,7 @@ func (s Search) exactProgram() (string, error) {
 	return file, nil
 }
 
-// callsBack tells a script that hands over to `hookmux run`.
+// callsBack reports whether a file is a script that hands over to `hookmux run`.
 func callsBack(file string) bool {
 	f, err := os.Open(file)
 	if err != nil {

@@ -9,10 +9,9 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// Hooks that nobody trusts do not run. What Codex still does then is to run the
-// program of its notify setting at the end of each turn, with what happened as
-// the last argument. It has one such program, so the user's own is run by
-// ours, with the arguments it would have got.
+// Hooks that aren't trusted don't run. What Codex still does then is run the program of its
+// notify setting at the end of each turn, with the event as the last argument. There can only
+// be one such program, so ours runs the user's own with the arguments it would have got.
 
 const (
 	notifyKey   = "notify"

@@ -31,9 +31,8 @@ type scanned struct {
 	hasWord bool
 }
 
-// scanOptions takes a command line apart the way the common option parsers do: flags
-// may stand anywhere up to "--", values are attached with "=" or follow, short
-// flags may be joined.
+// scanOptions parses a command line the way the common option parsers do: flags may be
+// anywhere up to "--", values are attached with "=" or follow, short flags may be joined.
 func scanOptions(l agent.Launch, args []string) *scanned {
 	takes := agent.Arities(l.ValueFlags)
 	s := &scanned{args: args}
@@ -114,8 +113,8 @@ func RunsSession(a *agent.Agent, args []string) bool {
 	return !scanOptions(a.Launch, args).runsNoSession(a.Launch)
 }
 
-// runsNoSession tells a command line that runs no session. Flags that make every word
-// a prompt stand among the catalogue's sessions.
+// runsNoSession reports whether a command line runs no session. Flags that make every word a
+// prompt are among the catalogue's sessions.
 func (s *scanned) runsNoSession(l agent.Launch) bool {
 	session := false
 	for _, o := range s.options {
@@ -127,7 +126,7 @@ func (s *scanned) runsNoSession(l agent.Launch) bool {
 	return !session && s.hasWord && slices.Contains(l.Passthrough, s.word)
 }
 
-// hasFlag reports whether a flag stands there.
+// hasFlag reports whether the command line has a flag.
 func (s *scanned) hasFlag(name string) bool {
 	return slices.ContainsFunc(s.options, func(o option) bool { return o.name == name })
 }

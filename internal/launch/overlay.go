@@ -114,8 +114,8 @@ func (o *Overlay) linkEntries() error {
 	return nil
 }
 
-// Carry brings home what the agent wrote into the folder. What could not be
-// brought, or was set aside, is told.
+// Carry moves what the agent wrote into the folder to the user's own. It returns a message for
+// whatever couldn't be moved, or was set aside.
 func (o *Overlay) Carry() (told []string, err error) {
 	unlock, err := userfile.Lock(o.Dir + ".lock")
 	if err != nil {
@@ -183,7 +183,7 @@ func (o *Overlay) carryHome(rel string, e fs.DirEntry) (told []string, err error
 	case same:
 		return nil, o.relinkEntry(from, rel)
 	case is.ModTime().After(ours.ModTime()):
-		// Somebody wrote theirs later than the agent wrote its own.
+		// The user's file was written later than the agent's.
 		kept, err := o.setAside(rel, from)
 		if err != nil {
 			return nil, err
@@ -296,8 +296,8 @@ func sumOf(path string) (sum [sha256.Size]byte, err error) {
 	return [sha256.Size]byte(h.Sum(nil)), nil
 }
 
-// copyTree is for folders on different file systems: beside the place first,
-// then renamed, so that nobody sees half of it.
+// copyTree is for folders on different file systems: it copies next to the destination first
+// and then renames, so that a half-copied tree is never seen.
 func copyTree(from, to string) error {
 	temp := filepath.Join(filepath.Dir(to), ".hookmux-"+filepath.Base(to))
 	if err := os.RemoveAll(temp); err != nil {

@@ -14,14 +14,13 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/shellquote"
 )
 
-// The codex-overrides way: `-c key=value` changes one config value for one
-// launch. All such overrides make up one layer of config, beside the files:
-// its hooks run in addition to theirs. Within the layer a later override of
-// the same key replaces the earlier one, so what a person overrides is worked
-// out first and written again with the hooks behind it.
+// The codex-overrides way: `-c key=value` changes one config value for one launch. All such
+// overrides make up one layer of config, on top of the files: its hooks run in addition to
+// theirs. Within the layer a later override of the same key replaces the earlier one, so the
+// user's overrides are worked out first and written again with the hooks after them.
 //
-// Hooks run only when they are trusted, and trust can be given the same way.
-// It is given for hookmux's own hooks and no others.
+// Hooks run only if they are trusted, and trust can be given the same way. It is given for
+// hookmux's own hooks and no others.
 
 // flagLayer is Codex's name for the file that `-c` hooks come from.
 const flagLayer = "/<session-flags>/config.toml"
@@ -49,9 +48,8 @@ func injectOverrides(r *Request, s *scanned) ([]string, bool, []string, error) {
 	if err != nil {
 		return nil, false, nil, err
 	}
-	// In front they are the program's own flags, whatever subcommand follows.
-	// A person's override of hooks must not come later than ours, which hold
-	// it as well.
+	// At the front they are the program's own flags, whatever subcommand follows. A user's
+	// override of hooks must not come after ours, which include it.
 	return slices.Insert(slices.Clone(r.Args), behind, added...), true, nil, nil
 }
 
@@ -102,7 +100,7 @@ func hookOverrides(r *Request, layer map[string]any) ([]string, error) {
 	return added, nil
 }
 
-// isOurs tells a group that an earlier plan wrote: one handler, our command.
+// isOurs reports whether an earlier plan wrote a group: one handler, our command.
 func isOurs(group any, command string) bool {
 	g, _ := group.(map[string]any)
 	handlers, _ := g["hooks"].([]any)
@@ -152,8 +150,8 @@ func overrideValue(text string) (any, error) {
 	return doc["value"], nil
 }
 
-// setDottedKey walks down a dotted key as Codex does: no quoting, and what stands in
-// the way is replaced.
+// setDottedKey walks down a dotted key as Codex does: no quoting, and what is in the way is
+// replaced.
 func setDottedKey(table map[string]any, keys []string, value any) {
 	for _, key := range keys[:len(keys)-1] {
 		inner, ok := table[key].(map[string]any)

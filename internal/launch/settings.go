@@ -14,9 +14,9 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/shellquote"
 )
 
-// The settings-flag way: the agent takes a flag with settings, a file or JSON
-// itself, hooks among them. It reads only one such flag, so a person's own is
-// read and the hooks are put into it.
+// The settings-flag way: the agent takes a flag with settings, a file or JSON itself, hooks
+// among them. It reads only one such flag, so the user's own is read and the hooks are put
+// into it.
 
 func injectSettings(r *Request, s *scanned) ([]string, bool, []string, error) {
 	settingsFlag := r.Agent.Launch.Carrier
@@ -56,8 +56,7 @@ func injectSettings(r *Request, s *scanned) ([]string, bool, []string, error) {
 	args := slices.Clone(r.Args)
 	args[last.valueAt] = args[last.valueAt][:last.offset] + folded
 	if earlier := given[:len(given)-1]; len(earlier) > 0 {
-		// Which of several counts has changed between versions; with one
-		// there is no question.
+		// Which of several is used has changed between versions; with one there is no question.
 		notes = append(notes, fmt.Sprintf("%s only uses the last of several %s, so the others are left out",
 			r.Agent.Title, settingsFlag))
 		args = withoutOptions(args, earlier)
@@ -105,9 +104,8 @@ func readSettings(r *Request, value string) ([]byte, error) {
 	return text, nil
 }
 
-// foldHooks puts one entry per event behind a person's own. Empty text stands
-// for no settings. The result is plain JSON on one line, the user's keys in
-// their order.
+// foldHooks adds one entry per event after the user's own. Empty text means no settings. The
+// result is plain JSON on one line, with the user's keys in their order.
 func foldHooks(text []byte, r *Request) (folded, note string, err error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	if len(bytes.TrimSpace(text)) == 0 {
@@ -149,8 +147,7 @@ type settingsHandler struct {
 }
 
 func addGroup(hooks *hujson.Object, reg registration, r *Request) error {
-	// In the exec form no shell stands between agent and hook, and a path
-	// needs no quoting.
+	// In the exec form there is no shell between agent and hook, and a path needs no quoting.
 	command, args := r.Hook, []string{r.Agent.Name, reg.event, strconv.Itoa(reg.seconds)}
 	if r.Agent.Launch.Line {
 		command, args = shellquote.Line(append([]string{command}, args...)), nil
@@ -197,7 +194,7 @@ func hasHandler(group hujson.Value, command string, args []string) bool {
 	return false
 }
 
-// lastMember finds a key; of several the last one counts, as in JSON.parse.
+// lastMember finds a key; of several the last one wins, as in JSON.parse.
 func lastMember(o *hujson.Object, key string) *hujson.ObjectMember {
 	for i := len(o.Members) - 1; i >= 0; i-- {
 		if name, ok := o.Members[i].Name.Value.(hujson.Literal); ok && name.String() == key {

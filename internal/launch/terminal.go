@@ -23,9 +23,9 @@ type terminal struct {
 	Used time.Time `json:"used"`
 }
 
-// TerminalID returns the id of a terminal, the same for every shell on it: made when
-// it is first asked for, and kept in a file. Without a terminal it is new each
-// time. A file that cannot be read is begun anew.
+// TerminalID returns the id of a terminal, the same for every shell on it: created when it is
+// first asked for, and kept in a file. Without a terminal it is new each time. A file that
+// can't be read is written again from scratch.
 func TerminalID(file, tty string) (string, error) {
 	if tty == "" {
 		return newUUID()

@@ -12,10 +12,9 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
-// Note is left by `hookmux run` about a launch: agents that set their own
-// process title show nobody the flags they were started with. It lies in the
-// runtime directory, named by the process, and holds no prompt and no
-// credential.
+// Note is left by `hookmux run` about a launch: agents that set their own process title hide
+// the flags they were started with. It is in the runtime directory, named by the process, and
+// holds no prompt and no credential.
 type Note struct {
 	PID   int      `json:"pid"`
 	Start uint64   `json:"start"` // with PID it names one process

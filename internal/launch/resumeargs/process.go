@@ -29,7 +29,7 @@ func FromProcess(a *agent.Agent, shown []string) (program string, args []string,
 		if isProgram(a, arg) {
 			return "", shown[i+2:], true
 		}
-		// A value of the interpreter's own flag, or somebody else's script.
+		// A value of the interpreter's own flag, or another program's script.
 		if i > 4 {
 			break
 		}
@@ -49,8 +49,8 @@ func isProgram(a *agent.Agent, path string) bool {
 	return slices.ContainsFunc(a.Marks.Paths, func(mark string) bool { return strings.Contains(path, mark) })
 }
 
-// asWritten keeps a path only where the user named one by hand: what lies in
-// a package's own folders changes its place with every upgrade.
+// asWritten keeps a path only if the user wrote it: a program in a package's own folders moves
+// with every upgrade.
 func asWritten(program string) string {
 	if !filepath.IsAbs(program) || strings.Contains(program, "/node_modules/") ||
 		strings.Contains(program, "/versions/") || strings.Contains(program, "/releases/") {

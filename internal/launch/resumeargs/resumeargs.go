@@ -1,14 +1,13 @@
-// Package resumeargs turns the command line an agent was started with into the one
-// that takes its session up again, or makes a copy of it.
+// Package resumeargs turns the command line an agent was started with into the one that
+// resumes its session, or makes a copy of it.
 //
-// It is pure and knows no agent: what a flag means is data in the catalogue
-// (resume and launch). Its promises: an older session's id, an old prompt and
-// anything that looks like a credential never come along; the permission mode,
-// the config home and every other flag of the user's do; a run that nobody
-// comes back to (a headless one, a subcommand) gives [ErrOnce]; an id gets onto
-// a command line only if it is made of letters, digits, "_" and "-".
+// It is pure and knows no agent: what a flag means is data in the catalogue (resume and
+// launch). Its promises: an older session's id, an old prompt and anything that looks like a
+// credential are never kept; the permission mode, the config home and every other flag of the
+// user's are; a run that isn't resumed (a headless one, a subcommand) returns [ErrOnce]; an id
+// gets onto a command line only if it is made of letters, digits, "_" and "-".
 //
-// Everything is a list of words. Nothing here is ever given to a shell.
+// Everything is a list of words. Nothing here is ever passed to a shell.
 package resumeargs
 
 import (
@@ -28,7 +27,7 @@ var ErrOnce = errors.New("a run like this cannot be resumed")
 // ErrCannot says that an agent has no way to take a session up again.
 var ErrCannot = errors.New("cannot resume sessions")
 
-// Start is how a session was started and where it stands.
+// Start is how a session was started and where it is.
 type Start struct {
 	Program string   // as the user wrote it when that was a path; "" is the agent's own name
 	Args    []string // without the program and without hookmux's own additions
@@ -43,7 +42,7 @@ type Plan struct {
 	Dir  string
 }
 
-// ValidID reports whether an id may stand on a command line.
+// ValidID reports whether an id may be put on a command line.
 func ValidID(id string) bool {
 	if id == "" || len(id) > 256 || id[0] == '-' { // a leading dash would be read as a flag
 		return false
@@ -156,8 +155,8 @@ func Has(a *agent.Agent, args, flags []string) bool {
 	return false
 }
 
-// refuses looks at the flags behind the first word as well: a run that prints
-// and ends does so wherever its flag stands.
+// refuses also checks the flags after the first word: a run that prints and ends does so
+// wherever its flag is.
 func refuses(spec *agent.ResumeSpec, parts []part) bool {
 	for _, p := range parts {
 		for _, name := range p.flags {
@@ -187,8 +186,7 @@ func dropSessionWords(leads [][]string, parts []part) []part {
 	return parts
 }
 
-// matchLead finds the words of a row from the first word on; flags may stand
-// between them.
+// matchLead finds the words of a row from the first word on; there may be flags between them.
 func matchLead(lead []string, parts []part, at int) (gone []int, ok bool) {
 	for _, want := range lead {
 		for at < len(parts) && !parts[at].word {
@@ -237,15 +235,14 @@ func removeFlags(drop []string, p part) (rest part, goes bool) {
 	return part{flags: p.flags, args: args, value: p.value}, false
 }
 
-// onlySaysWhere tells a flag that names the directory the session is taken up
-// in anyhow.
+// onlySaysWhere reports whether a flag names the directory the session is resumed in anyway.
 func onlySaysWhere(spec *agent.ResumeSpec, p part, dir string) bool {
 	return dir != "" && len(p.flags) == 1 && slices.Contains(spec.Cwd, p.flags[0]) &&
 		filepath.Clean(p.value) == filepath.Clean(dir)
 }
 
-// secret tells an argument that must not be written down: its name or its
-// value looks like a credential.
+// secret reports whether an argument must not be written down: its name or its value looks
+// like a credential.
 func secret(p part) bool {
 	for _, arg := range p.args {
 		if redact.Text(arg) != arg {

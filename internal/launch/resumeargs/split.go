@@ -15,8 +15,7 @@ type part struct {
 	value string   // of the last flag
 }
 
-// split takes a command line apart up to "--"; what follows that are words an
-// agent was asked once.
+// split parses a command line up to "--"; the words after it are a prompt that was given once.
 func split(valueFlags, args []string) []part {
 	takes := agent.Arities(valueFlags)
 	var parts []part

@@ -47,7 +47,7 @@ func Label(r *wire.ResumeRecord) string {
 	return r.Session
 }
 
-// Line returns the command by which a person would take a session up by hand.
+// Line returns the command with which you would resume a session by hand.
 func Line(r *wire.ResumeRecord) string {
 	words := r.Argv
 	if r.Run {
@@ -116,8 +116,8 @@ func withVariables(environ, set []string) []string {
 	return out
 }
 
-// InTmux takes a session up in its old pane, unless in is [Window], or else in a
-// new window, unless in is [Pane]. It says in words where that is.
+// InTmux resumes a session in its old pane, unless in is [Window], or else in a new window,
+// unless in is [Pane]. It returns a description of where that is.
 func (t *Resumer) InTmux(ctx context.Context, r *wire.ResumeRecord, in string) (where string, err error) {
 	if in != Window {
 		if where, err = t.inPane(ctx, r); where != "" || err != nil {
@@ -130,9 +130,9 @@ func (t *Resumer) InTmux(ctx context.Context, r *wire.ResumeRecord, in string) (
 	return t.inWindow(ctx, r)
 }
 
-// inPane has the shell in the old pane take the session up: it is told to run
-// hookmux, so nothing of the session has to be written for a shell. Nothing is
-// done, and "" given, when the pane is closed, ours, or busy.
+// inPane has the shell in the old pane resume the session: it is made to run hookmux, so
+// nothing of the session has to be quoted for a shell. If the pane is closed, ours, or busy,
+// nothing is done and "" is returned.
 func (t *Resumer) inPane(ctx context.Context, r *wire.ResumeRecord) (where string, err error) {
 	server, pane, ok := t.paneFor(ctx, r)
 	if !ok {

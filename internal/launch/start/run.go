@@ -63,7 +63,7 @@ func (s *Starter) runOverlay(p *Plan) error {
 	return nil
 }
 
-// tellOnce says what a person should know the first time, and remembers.
+// tellOnce prints what you should know the first time, and remembers that it did.
 func (s *Starter) tellOnce(a *agent.Agent) {
 	notice := launch.OnceNotice(a)
 	if notice == "" {
@@ -113,8 +113,8 @@ func (s *Starter) daemonBeforehand(ctx context.Context) error {
 	return nil
 }
 
-// SpawnDaemon starts the daemon in the background; it is what daemonBeforehand has another
-// process do.
+// SpawnDaemon starts the daemon in the background; daemonBeforehand has another process call
+// it.
 func (s *Starter) SpawnDaemon() error {
 	if s.DirsError != nil {
 		return s.DirsError
@@ -134,9 +134,9 @@ func (s *Starter) SpawnDaemon() error {
 	return nil
 }
 
-// leaveNote tells the daemon with which flags this process becomes an agent: most
-// hide them behind a title of their own. Without it a session is taken up
-// again without its flags.
+// leaveNote records for the daemon the flags with which this process becomes an agent: most
+// agents hide them behind a title of their own. Without the note a session is resumed without
+// its flags.
 func (s *Starter) leaveNote(p *Plan) {
 	if s.DirsError != nil || p.Agent.Resume == nil {
 		return

@@ -1,10 +1,10 @@
-// Package start starts an agent with hooks for one launch, on this machine: it
-// knows which hooks are installed, brings the daemon up, and becomes the agent.
-// How a command line is made is package launch's business.
+// Package start starts an agent with hooks for one launch, on this machine: it knows which
+// hooks are installed, starts the daemon, and becomes the agent. How a command line is made is
+// up to package launch.
 //
-// Contract: a plan changes nothing. Whoever carries it out is told what a person
-// should know through [Starter.Tell] and gets an [Error] that says of which kind
-// a failure is; how a program ends for it is not known here.
+// Contract: a plan changes nothing. While it is carried out, what the user should know is
+// passed to [Starter.PrintNotes], and failures are returned as an [Error] that says of which kind they
+// are; which exit code a program makes of it isn't known here.
 package start
 
 import (
@@ -36,7 +36,7 @@ type Starter struct {
 	Programs func() (self, hook string, err error)
 	// Host is this machine as the installer sees it.
 	Host func() (*install.Host, error)
-	// PrintNotes tells the user something beside what the agent says.
+	// PrintNotes shows the user something in addition to the agent's own output.
 	PrintNotes func(notes []string)
 }
 
