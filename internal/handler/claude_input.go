@@ -100,8 +100,8 @@ func claudeOwn(ev *event.Event) []byte {
 	return event.MergeObjects(ev.Raw, memberList{{"tool_input", ev.Tool.Changed}}.toJSON())
 }
 
-// claudeInput writes what Claude sends at this event; call is the tool call in
-// Claude's words.
+// claudeInput returns what Claude sends at this event; call is the tool call in Claude's
+// format.
 func claudeInput(ev *event.Event, call *presented) []byte {
 	name := ClaudeEvent(ev)
 	o := writer{b: make([]byte, 0, 512+len(ev.Raw))}
@@ -183,8 +183,8 @@ func firstSet(text, otherwise string) string {
 	return text
 }
 
-// claudeResponse returns a tool's result; what a shell printed stands under stdout
-// in Claude's, and many hooks look for it there.
+// claudeResponse returns a tool's result; in Claude's format a shell's output is in stdout, and
+// many hooks look for it there.
 func claudeResponse(t *event.Tool) json.RawMessage {
 	if len(t.Output) == 0 {
 		return json.RawMessage("{}")

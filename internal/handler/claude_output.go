@@ -87,7 +87,7 @@ func ParseClaude(name string, out Output) (event.Decision, error) {
 		}
 		return d, nil
 	}
-	// JSON counts whatever the exit status, as in Claude.
+	// JSON is used whatever the exit status, as in Claude.
 	var answer claudeAnswer
 	if !jsontext.Valid(text) {
 		if err := failureOf(out); err != nil {
@@ -105,8 +105,8 @@ func ParseClaude(name string, out Output) (event.Decision, error) {
 	return answer.toDecision(name)
 }
 
-// sayingMembers are the members of an answer that say something, and quietMembers
-// those that only stand beside them.
+// sayingMembers are the members of an answer that say something, and quietMembers those that
+// only accompany them.
 var (
 	sayingMembers = []string{"continue", "decision", "systemMessage", "hookSpecificOutput"}
 	quietMembers  = []string{"reason", "stopReason", "suppressOutput", "async", "asyncTimeout", "terminalSequence"}
@@ -247,8 +247,7 @@ func (a *claudeAnswer) toDecision(name string) (event.Decision, error) {
 }
 
 // sameEvent reports whether the answer is about this event. A hook that is written for
-// successful calls may be told of a failed one as well, and answers with the name it
-// knows.
+// successful calls may be called for a failed one as well, and answers with the name it knows.
 func sameEvent(said, name string) bool {
 	return said == name || said == "PostToolUse" && name == "PostToolUseFailure"
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/hookmux/hookmux/internal/toolnames"
 )
 
-// presented is a tool call in Claude Code's words, and the way back from
-// there to the agent's own.
+// presented is a tool call in Claude Code's format, and the way back from there to the agent's
+// own.
 type presented struct {
 	tool   string // the agent's name of the tool
 	name   string // Claude's
@@ -23,8 +23,8 @@ type presented struct {
 	free   bool             // Claude's own call: keys may be added
 }
 
-// place is where a value stands: under a key, and inside that value along a
-// path of object keys and list positions.
+// place is the location of a value: under a key, and inside that value along a path of object
+// keys and list positions.
 type place struct {
 	key  string
 	path []any
@@ -55,8 +55,8 @@ func claudeTool(t *event.Tool, native memberList) string {
 	return t.Name
 }
 
-// inClaudesWords puts one command or file of a call into Claude's words. The agent's
-// other keys stay beside it as they are.
+// inClaudesWords translates one command or file of a call to Claude's format. The agent's other
+// keys are kept as they are.
 func inClaudesWords(t *event.Tool, input json.RawMessage, subject string) *presented {
 	p := &presented{tool: t.Name, native: readMembers(input), places: make(map[string]place)}
 	p.name = claudeTool(t, p.native)
@@ -127,8 +127,8 @@ func (p *presented) renameKey(k toolnames.Key) {
 	}
 }
 
-// locateText finds where a text stands in an input: under the key itself, else
-// under another key, else deeper.
+// locateText finds a text in an input: under the key itself, else under another key, else
+// deeper.
 func locateText(native memberList, key, text string) place {
 	if equalsString(native.get(key), text) {
 		return place{key: key}
@@ -156,8 +156,8 @@ func equalsString(value json.RawMessage, text string) bool {
 	return ok && s == text
 }
 
-// translateBack puts a changed input back into the agent's own words. Only what
-// differs from what was shown is a change.
+// translateBack translates a changed input back to the agent's own format. Only what differs
+// from what was shown is a change.
 func (p *presented) translateBack(d *event.Decision) error {
 	if d.Input == nil {
 		return nil
@@ -182,7 +182,7 @@ func (p *presented) translateBack(d *event.Decision) error {
 		d.Input = patch.toJSON()
 		return nil
 	}
-	// Nothing differs: the approval stands, the change was none.
+	// Nothing differs: the approval is kept, there was no change.
 	if d.Verdict == event.Modify {
 		d.Verdict = event.None
 		if d.Allowed {
@@ -193,7 +193,7 @@ func (p *presented) translateBack(d *event.Decision) error {
 	return nil
 }
 
-// memberBack returns one changed member in the agent's words.
+// memberBack returns one changed member in the agent's format.
 func (p *presented) memberBack(m member, patch memberList) (string, json.RawMessage, error) {
 	if p.free {
 		return m.key, m.value, nil

@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
-// projectDirVar is how Claude Code tells its hooks the project's folder.
+// projectDirVar is the variable in which Claude Code passes the project's folder to its hooks.
 const projectDirVar = "CLAUDE_PROJECT_DIR"
 
 // passed are the variables of the calling hook that a process gets: what agents promise
@@ -35,8 +35,8 @@ func handlerBase(call *hook.Call) []string {
 	return base
 }
 
-// processEnviron returns what a process gets: a person's environment, a few variables of
-// the call, and what hookmux adds.
+// processEnviron returns the environment of a process: the user's, a few variables of the call,
+// and what hookmux adds.
 func processEnviron(call *hook.Call, cwd string, format hook.Format, mark func(id string) string) []string {
 	ev := call.Event
 	base := handlerBase(call)
@@ -87,7 +87,7 @@ next:
 	return env
 }
 
-// ownEnviron returns what of the daemon's environment is a person's.
+// ownEnviron returns the part of the daemon's environment that is the user's.
 func ownEnviron() (env []string) {
 	has := map[string]bool{}
 	for _, entry := range os.Environ() {
@@ -105,9 +105,9 @@ func ownEnviron() (env []string) {
 	return env
 }
 
-// projectDir returns what Claude Code would call the project here. Its own word
-// counts only on Claude itself: an agent that runs below Claude inherits a
-// variable that means another session.
+// projectDir returns what Claude Code would call the project here. Its own variable is used
+// only on Claude itself: an agent that runs below Claude inherits one that belongs to another
+// session.
 func projectDir(call *hook.Call, cwd string) string {
 	if speaksClaude(call.Event) {
 		if dir := paths.GetenvLast(call.Env)(projectDirVar); dir != "" {

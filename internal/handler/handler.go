@@ -1,22 +1,19 @@
-// Package handler makes registrations run: built-ins inside the daemon, commands
-// and scripts as processes of their own.
+// Package handler makes registrations run: built-ins inside the daemon, commands and scripts as
+// processes of their own.
 //
 // The contract:
-//   - A handler gives an opinion or fails; what a failure means is the
-//     registration's business (package hook). Silence is no opinion, never an
-//     approval.
-//   - A process gets the event on stdin, runs in the event's cwd with the
-//     environment of the calling hook, in a process group of its own. When its
-//     time is over Handle comes back at once and the whole group is ended
-//     behind it: SIGTERM, a second later SIGKILL. [Processes] knows what still
-//     runs.
-//   - What a process leaves running after its own end does not hold anybody
-//     up: its pipes are given a quarter of a second, then closed.
+//   - A handler returns an opinion or fails; what a failure means is up to the registration
+//     (package hook). Silence is no opinion, never an approval.
+//   - A process gets the event on stdin, runs in the event's cwd with the environment of the
+//     calling hook, in a process group of its own. When its time is over Handle returns at once
+//     and the whole group is ended in the background: SIGTERM, a second later SIGKILL.
+//     [Processes] knows what still runs.
+//   - What a process leaves running after its own end doesn't delay the call: its pipes are
+//     given a quarter of a second, then closed.
 //   - Output is bounded in memory. Not reading stdin is no error.
-//   - In the format "claude" a process is asked in Claude Code's own words,
-//     whatever the agent. That format knows one command or one file per call,
-//     so a call with several is put to the hook once for each (see
-//     [MaxRuns]); a deny of any of them counts for the call.
+//   - In the format "claude" a process is called in Claude Code's own format, whatever the
+//     agent. That format knows one command or one file per call, so for a call with several the
+//     hook runs once for each (see [MaxRuns]); if any of them is denied, the call is.
 package handler
 
 import (
@@ -38,8 +35,8 @@ type Deps struct {
 	StateDir string
 	// Shell runs commands; empty means /bin/sh.
 	Shell string
-	// Report takes notes for people who watch: `trace`, and what a handler
-	// had to work around. It must not block.
+	// Report receives notes for `hookmux trace` and the like, for example about what a handler had
+	// to work around. It must not block.
 	Report func(hookID, text string)
 	// Redact appends JSON src to dst without its secrets; nil means the rules
 	// of internal/redact, without cutting anything.

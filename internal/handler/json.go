@@ -18,8 +18,8 @@ type member struct {
 
 type memberList []member
 
-// readMembers reads an object in order; of a repeated key the last counts. What
-// is no object has none.
+// readMembers reads an object in order; of a repeated key the last is used. Anything but an
+// object has no members.
 func readMembers(object []byte) memberList {
 	var list memberList
 	err := jsontext.Object(object, func(key, value []byte) bool {

@@ -14,9 +14,9 @@ const (
 	rotateKept = 3
 )
 
-// lineFile is a file of JSON lines that does not grow for ever. It is kept
-// open for a moment, so that many lines in a row cost little, and opened anew
-// after it, so that a user may move or delete it at any time.
+// lineFile is a file of JSON lines that doesn't grow forever. It is kept open for a moment, so
+// that many lines in a row cost little, and opened again after it, so that the user may move or
+// delete it at any time.
 type lineFile struct {
 	path string
 

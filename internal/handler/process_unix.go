@@ -106,9 +106,9 @@ func (p *Processes) run(ctx context.Context, s spec) (Output, error) {
 	return out, nil
 }
 
-// endGroup ends a process group whose leader is pid: politely, then surely. The
-// leader's number stays taken as long as anything is left in its group, so
-// nobody else can be hit.
+// endGroup ends a process group whose leader is pid: with SIGTERM, then with SIGKILL. The
+// leader's pid isn't reused as long as anything is left in its group, so no other process can
+// be hit.
 func endGroup(pid int, exited <-chan struct{}) {
 	select {
 	case <-exited:

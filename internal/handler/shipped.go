@@ -54,8 +54,8 @@ func (m *memo) fileLine(ev *event.Event, clean func(dst, src []byte) []byte) []b
 	return slices.Clone(m.text) // the writer ends it with a newline
 }
 
-// sessionCapture keeps what is needed to find a session again. It works for
-// every agent; only the project folder is something Claude alone tells.
+// sessionCapture keeps what is needed to find a session again. It works for every agent; only
+// the project folder is reported by Claude alone.
 func sessionCapture(deps Deps) Func {
 	file := &lineFile{path: filepath.Join(deps.StateDir, sessionsName)}
 	return func(_ context.Context, call *hook.Call) (event.Decision, error) {
@@ -84,8 +84,8 @@ func sessionCapture(deps Deps) Func {
 	}
 }
 
-// traceEvent tells people who watch that an event passed. It never reaches an
-// agent: agents read a hook's stdout.
+// traceEvent notifies those who watch that an event passed. It never reaches an agent: agents
+// read a hook's stdout.
 func traceEvent(deps Deps) Func {
 	return func(_ context.Context, call *hook.Call) (event.Decision, error) {
 		deps.Report(call.Hook.ID, traceLine(call.Event))

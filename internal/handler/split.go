@@ -8,8 +8,8 @@ import (
 // Word is one word of a script's target.
 type Word struct {
 	Text string
-	// Home says that the word starts with an unquoted ~ which stands for the
-	// home of whoever the hook runs for.
+	// Home says that the word starts with an unquoted ~, which is replaced by the home of the user
+	// the hook runs for.
 	Home bool
 }
 
@@ -21,9 +21,9 @@ func (w Word) In(home string) string {
 	return strings.TrimRight(home, "/") + w.Text[1:]
 }
 
-// Split cuts a script's target into its executable and arguments the way a
-// shell does: blanks part words, quotes and backslashes keep them together.
-// Nothing is expanded but ~, and no other character means anything.
+// Split cuts a script's target into its executable and arguments the way a shell does: blanks
+// separate words, quotes and backslashes keep them together. Nothing is expanded but ~, and no
+// other character is special.
 func Split(line string) ([]Word, error) {
 	var words []Word
 	var text strings.Builder

@@ -104,7 +104,7 @@ func cleanText(text []byte) string {
 	return strings.TrimSpace(strings.ToValidUTF8(string(text), "\ufffd"))
 }
 
-// resultLike tells a result from JSON that a program prints for other reasons.
+// resultLike distinguishes a result from JSON that a program prints for other reasons.
 func resultLike(object []byte) bool {
 	m := readMembers(object)
 	return m.indexOf("decision") >= 0 || m.indexOf("hookSpecificOutput") >= 0 || m.indexOf("keepGoing") >= 0
@@ -215,7 +215,7 @@ func unifiedVerdict(kind event.Kind, d event.Decision, word, message string) (ev
 		case d.Input != nil:
 			d.Verdict = event.Modify
 		case !d.KeepGoing && d.Reason != "":
-			// Words without a verdict are for the user.
+			// Text without a verdict is for the user.
 			if d.Notice == "" {
 				d.Notice = d.Reason
 			}
