@@ -1,15 +1,14 @@
-// Package edit changes a few bytes in text files that belong to somebody else.
+// Package edit changes a few bytes in text files that belong to someone else.
 //
-// A change is spliced into the text and never re-serialised: comments, key
-// order, indentation, line ends, a byte order mark and a missing final newline
-// stay as they are. After every splice the text is parsed again and its meaning
-// compared with what was meant; a text that does not say so is refused, never
-// written. Adding something and taking it out again gives back the same bytes.
+// A change is spliced into the text and never re-serialised: comments, key order, indentation,
+// line ends, a byte order mark and a missing final newline stay as they are. After every splice
+// the text is parsed again and its meaning compared with what was meant; a text that doesn't
+// match is rejected, never written. Adding something and removing it again restores the same
+// bytes.
 //
-// The package knows the formats and the file system, and nothing about who the
-// files belong to. [For] gives the same operations for JSON, YAML and TOML;
-// functions without a format in their name are for JSON with comments and
-// trailing commas.
+// The package knows the formats and the file system, and nothing about who the files belong to.
+// [For] returns the same operations for JSON, YAML and TOML; functions without a format in
+// their name are for JSON with comments and trailing commas.
 package edit
 
 import (
@@ -96,7 +95,7 @@ func syntaxError(err error) *SyntaxError {
 	return &SyntaxError{Position{max(line, 1), max(col, 1)}, text}
 }
 
-// explain says in place of the parser's words what is missing, and where.
+// explain replaces the parser's message by what is missing, and where.
 func (d *Document) explain(e *SyntaxError) {
 	what, where, ok := strings.Cut(strings.TrimPrefix(e.Msg, "invalid character "), "' ")
 	what += "'"
@@ -192,8 +191,8 @@ func (d *Document) position(offset int) Position {
 	return Position{Line: line, Col: offset - d.newlines[line-1]}
 }
 
-// findValue walks to the value at path; a step into an array is a decimal index. Of
-// keys that occur twice the last one counts, as everywhere in JSON.
+// findValue walks to the value at path; a step into an array is a decimal index. Of keys that
+// occur twice the last one is used, as everywhere in JSON.
 func (d *Document) findValue(path []string) (found *hujson.Value, depth int) {
 	v := &d.root
 	for i, step := range path {

@@ -8,12 +8,12 @@ import (
 	"strconv"
 )
 
-// Format is a kind of text that can be read and spliced. The three there are
-// behave alike, so that whoever edits files need not know which one it is.
+// Format is a kind of text that can be read and spliced. The three of them behave alike, so
+// that code that edits files needn't know which one it is.
 //
-// A path is a list of keys; a step into a list is a decimal index that exists.
-// Every change is parsed again and its meaning compared before it is returned;
-// an error means that nothing should be written.
+// A path is a list of keys; a step into a list is a decimal index that exists. Every change is
+// parsed again and its meaning compared before it is returned; an error means that nothing
+// should be written.
 type Format interface {
 	// Parse reads a text. The error is a [*SyntaxError] where a line can be
 	// blamed.
@@ -29,9 +29,9 @@ type Format interface {
 	Append(src []byte, path []string, value any) ([]byte, error)
 	// RemoveAt takes element i of the list at path out.
 	RemoveAt(src []byte, path []string, i int) ([]byte, error)
-	// Prune removes path and then everything above it that became empty, but
-	// for the first keep steps. Keep is what [Reader.Depth] said before path
-	// was added: then the bytes are again what they were.
+	// Prune removes path and then everything above it that became empty, except for the first keep
+	// steps. Keep is what [Reader.Depth] returned before path was added: then the original bytes
+	// are restored.
 	Prune(src []byte, path []string, keep int) ([]byte, error)
 }
 

@@ -15,11 +15,9 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/jsonx"
 )
 
-// Set puts value at path. A missing member is added as the last of its object,
-// with the objects above it; a present one has only its value's bytes replaced,
-// and none when it says the same.
-// An empty text counts as an empty object. A step into an array is an index
-// that exists.
+// Set puts value at path. A missing member is added as the last of its object, with the objects
+// above it; of a present one only the value's bytes are replaced, or none if it is equal. An
+// empty text is treated as an empty object. A step into an array is an index that exists.
 func Set(src []byte, path []string, value any) ([]byte, error) {
 	if len(path) == 0 {
 		return nil, errors.New("edit: no path given")
@@ -85,13 +83,13 @@ func Remove(src []byte, path []string) ([]byte, error) {
 	}
 }
 
-// Prune removes path, and then every object or array above it that became
-// empty, down to but not including the first keep steps of path. Whoever added
-// parents on the way in takes them out with it.
+// Prune removes path, and then every object or array above it that became empty, down to but not
+// including the first keep steps of path. If adding path created parents, they are removed with
+// it.
 //
-// What is pruned was put in by a program; comments never were. So all of them
-// stay, also those inside of what goes, and something that holds one is not
-// empty. Of a key that is written twice only the one that counts goes.
+// What is pruned was put in by a program; comments never were. So all of them stay, including
+// those inside what is removed, and something that holds one isn't empty. Of a key that is
+// written twice only the one in effect is removed.
 func Prune(src []byte, path []string, keep int) ([]byte, error) {
 	if len(path) == 0 {
 		return nil, errNoPath
@@ -213,8 +211,8 @@ type edition struct {
 func beginEdition(src []byte) (*edition, error) {
 	doc, err := Parse(src)
 	if err != nil {
-		// A text without any value, empty or of comments only, is an object
-		// nobody has written anything into yet.
+		// A text without any value, empty or with only comments, is an object into which nothing has
+		// been written yet.
 		text := bytes.TrimSuffix(slices.Clone(src), []byte("\n"))
 		if blank(string(bytes.TrimPrefix(text, byteOrderMark))) {
 			text = append(text[:len(src)-len(bytes.TrimPrefix(src, byteOrderMark))], "{}\n"...)

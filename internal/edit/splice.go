@@ -12,9 +12,8 @@ type splice struct {
 	text     string
 }
 
-// cutter collects the splices of one change. What it does is the same for
-// everything that stands between brackets with commas: JSON, the flow style of
-// YAML, the arrays and inline tables of TOML.
+// cutter collects the splices of one change. It works the same for everything between brackets
+// with commas: JSON, the flow style of YAML, the arrays and inline tables of TOML.
 type cutter struct {
 	body    []byte
 	splices []splice
@@ -46,8 +45,7 @@ func (k *cutter) spliced(src []byte, where func(int) int, nl string) []byte {
 	return append(out, src[at:]...)
 }
 
-// container is an object or array seen as bytes: what stands between its
-// brackets, item by item.
+// container is an object or array seen as bytes: what is between its brackets, item by item.
 type container struct {
 	open, close int // first byte inside, and the closing bracket
 	items       []item
@@ -98,8 +96,8 @@ type newItem struct {
 	gap     string // what stands behind a comma within a line
 }
 
-// addItem puts one more item at the end of c. The rules are made so that
-// removeItem can tell from the bytes which of them was used.
+// addItem adds one more item at the end of c. The rules are such that removeItem can see from
+// the bytes which of them was used.
 func (k *cutter) addItem(c container, n newItem) {
 	indent := n.closing + n.unit
 	if len(c.items) == 0 {

@@ -46,7 +46,7 @@ func styleOf(d *Document) style {
 	return s
 }
 
-// commaGap returns what stands behind a comma within a line of c.
+// commaGap returns what follows a comma within a line of c.
 func (s style) commaGap(e *edition, c container) string {
 	if len(c.items) > 1 {
 		if gap := e.text(c.leadStart(1), c.items[1].start); blank(gap) && !strings.Contains(gap, "\n") {

@@ -103,8 +103,8 @@ func (t *lines) insertLines(at int, text string) {
 	t.addSplice(at, at, text)
 }
 
-// cutLines takes out what stands from start to end and fills its lines. A
-// comment behind it keeps its line.
+// cutLines removes the text from start to end and the lines it fills. A comment after it keeps
+// its line.
 func (t *lines) cutLines(start, end int) {
 	from, to := t.lineStart(start), t.lineEnd(end)
 	if rest := t.text(end, to); !blank(rest) {

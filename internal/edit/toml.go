@@ -200,7 +200,7 @@ func (d *tomlDoc) addMember(w tomlWay, path []string, v *hujson.Value, raw json.
 	return nil
 }
 
-// headerBelowChildren says that a table's header stands below one of the tables in it. It is
+// headerBelowChildren reports whether a table's header is below one of the tables in it. It is
 // only there for its lines: without it the table would still exist.
 func (n *tomlNode) headerBelowChildren() bool {
 	return n.section != nil && slices.ContainsFunc(n.below(),
@@ -269,8 +269,8 @@ func (d *tomlDoc) endOfLines(s *tomlSection) (at int, indent string) {
 	case len(d.sections) == 1:
 		return len(d.body), ""
 	}
-	// No line above the first header yet. Comments at the top of the file that
-	// stand by themselves stay at the top; those of the header stay with it.
+	// No line above the first header yet. Comments at the top of the file that are separate stay at
+	// the top; those of the header stay with it.
 	for at < len(d.body) && d.body[at] == '#' {
 		at = d.lineEnd(at)
 	}

@@ -21,7 +21,7 @@ const (
 	tomlTables          // [[ ]]
 )
 
-// tomlNode is a value and where it stands.
+// tomlNode is a value and its position.
 type tomlNode struct {
 	kind       tomlKind
 	start, end int // of a value behind an equals sign or in a list; of a key, for tables

@@ -11,10 +11,10 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// yamlFormat edits YAML: one document per text, block and flow style as it is
-// found. Anchors and aliases are left alone; a change to something that an
-// alias repeats elsewhere is refused. A key with nothing behind it counts as
-// empty, and is what remains when the last line below it goes.
+// yamlFormat edits YAML: one document per text, block and flow style as it is found. Anchors and
+// aliases are left alone; a change to something that an alias repeats elsewhere is rejected. A
+// key with nothing after it is treated as empty, and is what remains when the last line below
+// it is removed.
 type yamlFormat struct{}
 
 func (yamlFormat) Parse(src []byte) (Reader, error) {
@@ -252,7 +252,7 @@ func (d *yamlDoc) addMember(n *yamlNode, path []string, key string, raw json.Raw
 	return nil
 }
 
-// commaGap returns what stands behind a comma within a line of c.
+// commaGap returns what follows a comma within a line of c.
 func (k *cutter) commaGap(c container) string {
 	if len(c.items) > 1 {
 		if gap := k.text(c.leadStart(1), c.items[1].start); blank(gap) && !strings.Contains(gap, "\n") {
@@ -280,7 +280,7 @@ func (d *yamlDoc) removeBlock(parent *yamlNode, i int) {
 		d.cutLines(it.start, it.end)
 		return
 	}
-	// The first item stands behind the dash of the list that n is an element of.
+	// The first item follows the dash of the list that n is an element of.
 	if i+1 < len(parent.items) {
 		if next := parent.items[i+1].start; blank(d.text(it.end, next)) {
 			d.addSplice(it.start, next, "")

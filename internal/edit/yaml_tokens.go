@@ -15,7 +15,7 @@ import (
 // maxYAML bounds a YAML text; its parser takes its time over large ones.
 const maxYAML = 4 << 20
 
-// span is where a token stands.
+// span is the position of a token.
 type span struct {
 	kind       token.Type
 	start, end int

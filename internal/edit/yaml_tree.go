@@ -19,7 +19,7 @@ const (
 	yamlAlias
 )
 
-// yamlNode is a value and where it stands.
+// yamlNode is a value and its position.
 type yamlNode struct {
 	kind       yamlKind
 	flow       bool // written with brackets

@@ -79,8 +79,8 @@ func (s yamlStyle) element(v *hujson.Value, indent string) string {
 	return indent + "- " + below.String()[len(inner):]
 }
 
-// formatValue returns what stands behind a colon, up to the end of its last line; indent is
-// that of the key.
+// formatValue returns what follows a colon, up to the end of its last line; indent is that of
+// the key.
 func (s yamlStyle) formatValue(v *hujson.Value, indent string) string {
 	var below strings.Builder
 	switch c := v.Value.(type) {
@@ -130,9 +130,9 @@ func yamlNumber(s string) string {
 	return s
 }
 
-// plainYAML are strings that every reader takes for strings without quotes, but
-// for the words below. Nothing that begins with a digit is: numbers, dates and
-// base 60 differ between versions of YAML.
+// plainYAML matches strings that every reader takes for strings without quotes, except the
+// words below. Nothing that begins with a digit is: numbers, dates and base 60 differ between
+// versions of YAML.
 var plainYAML = lazyregexp.New(`^[A-Za-z_/][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*$`)
 
 var yamlWords = map[string]bool{

@@ -1,4 +1,4 @@
-// Package userfile reads and writes files that belong to somebody else. Reading
-// is bounded and never waits at a pipe. Writing happens under a lock and
-// replaces the file as a whole; links are followed, owner and mode are kept.
+// Package userfile reads and writes files that belong to someone else. Reading is bounded and
+// never waits at a pipe. Writing happens under a lock and replaces the file as a whole; links
+// are followed, owner and mode are kept.
 package userfile

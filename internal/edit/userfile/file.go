@@ -119,7 +119,7 @@ func callAtStep() {
 	}
 }
 
-// replaceFile writes a file anew; fresh is the mode of one that was not there.
+// replaceFile writes a new file in place of the old one; fresh is the mode if there was none.
 func replaceFile(target string, data []byte, old fs.FileInfo, fresh fs.FileMode) (err error) {
 	dir := filepath.Dir(target)
 	temp, err := os.CreateTemp(dir, "."+filepath.Base(target)+".*.tmp")
@@ -187,7 +187,7 @@ func resolveLinks(path string) (string, error) {
 			return "", err
 		}
 		if !filepath.IsAbs(to) {
-			// ".." in a link counts from where the folder really is.
+			// ".." in a link is relative to where the folder really is.
 			dir, err := filepath.EvalSymlinks(filepath.Dir(path))
 			if err != nil {
 				return "", err

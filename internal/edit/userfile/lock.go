@@ -43,8 +43,8 @@ func lock(target string) (unlock func(), err error) {
 	return func() { f.Close() }, nil // closing gives the lock back
 }
 
-// Lock takes an exclusive lock that stands for more than one file. The file it
-// is named by is made and stays: removing it would let two in.
+// Lock takes an exclusive lock that represents more than one file. The file it is named by is
+// created and stays: removing it would let two in.
 func Lock(path string) (unlock func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err

@@ -47,8 +47,8 @@ type Source struct {
 	at   time.Time   // when it was read
 }
 
-// trustedAge is how old a file must be before its time stamp can be trusted to
-// tell a second change from the first; a younger one is read again.
+// trustedAge is how old a file must be before its time stamp can be trusted to distinguish a
+// second change from the first; a younger one is read again.
 const trustedAge = 50 * time.Millisecond
 
 // Read gives the file's bytes and whether they, or the error, are new since the
@@ -96,8 +96,8 @@ func textOf(err error) string {
 	return err.Error()
 }
 
-// SameStamp reports whether a file is as it was, by all that a look at it tells: the
-// file itself, its size, and when it was changed, which touch cannot set back.
+// SameStamp reports whether a file is unchanged, as far as stat shows: the file itself, its
+// size, and when it was changed, which touch can't set back.
 func SameStamp(a, b fs.FileInfo) bool {
 	return a != nil && b != nil && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size() && a.Mode() == b.Mode() &&
 		os.SameFile(a, b) && files.ChangedAt(a) == files.ChangedAt(b)

@@ -27,8 +27,8 @@ func Unfinished(path string) []string {
 	return out
 }
 
-// Sweep removes them. It takes the lock that every writer holds while it has
-// such a file, so what is found belongs to nobody any more.
+// Sweep removes them. It takes the lock that every writer holds while it has such a file, so
+// what is found is no longer in use.
 func Sweep(path string) {
 	if len(Unfinished(path)) == 0 {
 		return
