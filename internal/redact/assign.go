@@ -92,7 +92,7 @@ func typedValue(s string, i int, typeName string) (span, bool) {
 	return sp, ok && (!weak || looksSecret(s[sp.start:sp.end]))
 }
 
-// startsLine reports whether only blanks and list signs stand before at.
+// startsLine reports whether there are only blanks and list signs before at.
 func startsLine(s string, at int) bool {
 	for n := 0; at >= 0 && n < 64; n++ {
 		switch s[at] {
@@ -136,8 +136,8 @@ func blockValue(s string, k int, kind string, weak bool) (span, bool) {
 	return valueSpan(s, start, end, kind), strings.IndexByte(val, ' ') < 0
 }
 
-// nextLineValue takes a YAML value that stands below its name: "password:", and
-// on the next line, further in, the value. s[i] is the colon, s[k] the line's end.
+// nextLineValue takes a YAML value that is below its name: "password:", and on the next line,
+// indented further, the value. s[i] is the colon, s[k] the line's end.
 func nextLineValue(s string, i, k int, kind string, weak bool) (span, bool) {
 	line := strings.LastIndexByte(s[max(0, i-lookahead):i], '\n') + 1 + max(0, i-lookahead)
 	depth := SkipBlanks(s, line) - line
@@ -167,7 +167,7 @@ func nextLineValue(s string, i, k int, kind string, weak bool) (span, bool) {
 	return valueSpan(s, start, end, kind), true
 }
 
-// isQueryStart tells the signs before a parameter's name in a URL.
+// isQueryStart reports whether c is one of the signs before a parameter's name in a URL.
 func isQueryStart(c byte) bool { return c == '?' || c == '&' }
 
 func queryValue(s string, k int) (span, bool) {
@@ -261,8 +261,7 @@ func headerValue(s string, k int, kind string, before byte) (span, bool) {
 	return valueSpan(s, k, bareEnd(s, k, true), kind), true
 }
 
-// lineEnd returns where a header ends: at the end of its line, or at the quote it stands
-// in.
+// lineEnd returns where a header ends: at the end of its line, or at the quote it is in.
 func lineEnd(s string, k int, before byte) int {
 	for ; k < len(s); k++ {
 		switch c := s[k]; {

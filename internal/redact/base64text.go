@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// This file tells base64 of text from other words.
+// This file distinguishes base64 of text from other words.
 
 var base64Value = func() (t [256]uint8) {
 	for i := range t {
@@ -36,7 +36,7 @@ func Begins(s string) bool {
 
 func isPrintable(c byte) bool { return c >= ' ' && c < 0x7f || c == '\n' || c == '\t' || c == '\r' }
 
-// Decode returns the text that s stands for, "" when it stands for no text.
+// Decode returns the text that s encodes, "" if it encodes no text.
 func Decode(s string) string {
 	s = strings.TrimRight(s, "=")
 	if len(s)%4 == 1 {

@@ -2,8 +2,8 @@ package redact
 
 import "strings"
 
-// This file tells bytes apart: sets of characters that tokens and names are made of, and
-// where words begin and end.
+// This file classifies bytes: sets of characters that tokens and names are made of, and where
+// words begin and end.
 
 // SkipBlanks steps over blanks between a sign and its value.
 func SkipBlanks(s string, k int) int {
@@ -109,7 +109,7 @@ func StartsWord(s string, i int, strict bool) bool {
 	return !strict || p != '-' && p != '_'
 }
 
-// EndsWord reports whether no letter or digit stands at i.
+// EndsWord reports whether there is no letter or digit at i.
 func EndsWord(s string, i int) bool { return i >= len(s) || !IsAlnum(s[i]) }
 
 // IsMixed reports whether s holds a letter and a digit. It looks at a bounded part:

@@ -24,8 +24,8 @@ type Cache struct {
 // newCleanTexts makes an empty cache with a key of its own.
 func newCleanTexts() *Cache { return &Cache{seed: maphash.MakeSeed()} }
 
-// Key stands for a text, for what was asked about it, and for how much was known
-// when it was asked: an answer is good for the same knowledge only.
+// Key returns a key for a text, what was asked about it, and how much was known at the time: an
+// answer is only valid for the same knowledge.
 func (c *Cache) Key(text string, asked uint8, knowledge uint32) uint64 {
 	mixed := maphash.String(c.seed, text) ^ (uint64(knowledge)<<8|uint64(asked))*0x9e3779b97f4a7c15
 	return max(mixed, 1) // an empty place is 0

@@ -1,6 +1,6 @@
 package redact
 
-// HasPathForm tells a path or a host name: small words between slashes or dots.
+// HasPathForm reports whether s is a path or a host name: small words between slashes or dots.
 func HasPathForm(s string) bool {
 	slashes, dots := 0, 0
 	for i := 0; i < len(s); i++ {
@@ -14,7 +14,7 @@ func HasPathForm(s string) bool {
 	return slashes >= 2 && !IsDense(s) || dots >= 2 && !IsDense(s)
 }
 
-// HasVersionForm tells 1.22.3-alpine and v0.0.0-20240101000000-abcdef.
+// HasVersionForm reports whether s looks like 1.22.3-alpine or v0.0.0-20240101000000-abcdef.
 func HasVersionForm(s string) bool {
 	if s[0] == 'v' {
 		s = s[1:]
@@ -26,7 +26,7 @@ func HasVersionForm(s string) bool {
 	return i > 0 && i+1 < len(s) && s[i] == '.' && IsDigit(s[i+1])
 }
 
-// LastWord returns the last word of s in small letters and what stands before.
+// LastWord returns the last word of s in lower case and the text before it.
 func LastWord(s string) (word, rest string) {
 	end := len(s)
 	for end > 0 && !IsAlnum(s[end-1]) && s[end-1] != '\n' {

@@ -6,9 +6,9 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/redactmarks"
 )
 
-// harmlessHead tells from its first bytes that a value is a reference, a
-// placeholder or something we put there ourselves. It looks at a bounded part,
-// so it may be asked before the value's end is known.
+// harmlessHead reports from its first bytes whether a value is a reference, a placeholder or
+// something we put there ourselves. It looks at a bounded part, so it may be called before the
+// value's end is known.
 func harmlessHead(s string) bool {
 	if s == "" {
 		return true
@@ -57,7 +57,7 @@ func templateEnd(s string) int {
 	return 0
 }
 
-// isColour tells #fff and #a0b1c2 of a style.
+// isColour reports whether s is a colour like #fff and #a0b1c2 in a style.
 func isColour(s string) bool {
 	end := 1
 	for end < len(s) && end < 10 && IsHex(s[end]|0x20) {
@@ -66,8 +66,8 @@ func isColour(s string) bool {
 	return (end == 4 || end == 7 || end == 9) && (end == len(s) || endsValue(s[end]))
 }
 
-// endsValue reports whether a byte ends a value. Only such a byte may follow a mark of
-// ours; else somebody put a secret behind it.
+// endsValue reports whether a byte ends a value. Only such a byte may follow a mark of ours;
+// otherwise a secret was put after it.
 func endsValue(c byte) bool {
 	return IsSpace(c) || IsQuote(c) || strings.IndexByte(";&|<>)(]},\\@", c) >= 0
 }
@@ -107,7 +107,7 @@ func isHarmless(s string) bool {
 	return false
 }
 
-// proseWord knows the words that follow a flag when people write about it.
+// proseWord reports whether s is one of the words that follow a flag in prose about it.
 func proseWord(s string) bool {
 	switch LowerASCII(s) {
 	case "to", "is", "or", "and", "for", "from", "in", "with", "flag", "flags", "option", "options", "value",

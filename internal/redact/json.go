@@ -40,7 +40,7 @@ func limitOr(n, standard int) int {
 	return max(n, minLimit)
 }
 
-// maxDepth is where encoding/json stops too; deeper input counts as invalid.
+// maxDepth is where encoding/json stops too; deeper input is treated as invalid.
 const maxDepth = 10000
 
 // AppendJSON appends one JSON value to dst: blanks outside strings dropped,
@@ -107,8 +107,8 @@ func (w *walker) dropSpace() {
 	}
 }
 
-// readValue reads one value. secret is the kind of secret whose name it stands
-// under. It returns false when the input is not JSON.
+// readValue reads one value. secret is the kind of secret that the value's name says it is. It
+// returns false if the input isn't JSON.
 func (w *walker) readValue(depth int, secret string) bool {
 	if w.pos >= len(w.src) {
 		return false
@@ -197,8 +197,8 @@ func (w *walker) kindOfName(name string) (kind string, weak bool) {
 	return kind, weak
 }
 
-// isNameMember tells the member that names what the member "value" beside it
-// holds: {"name": "DB_PASSWORD", "value": "…"}.
+// isNameMember reports whether a member names what the member "value" next to it holds:
+// {"name": "DB_PASSWORD", "value": "…"}.
 func isNameMember(name string) bool {
 	return len(name) == 4 && HasPrefixFold(name, "name") || len(name) == 3 && HasPrefixFold(name, "key")
 }

@@ -108,8 +108,8 @@ func (w *walker) cacheKey(start int) (key uint64, end int) {
 	return w.clean.Key(rest[:n], askedString, w.mem.Noted()), start + n
 }
 
-// isReference reports whether a value only names a variable, as an MCP server's
-// configuration does; the name is what the reader of a journal wants.
+// isReference reports whether a value only names a variable, as an MCP server's configuration
+// does; the name is what matters in a journal.
 func isReference(s string) bool {
 	if len(s) < 2 || s[0] != '$' {
 		return false
@@ -137,7 +137,7 @@ func (w *walker) rewriteString(text string, start, end int, broken bool) {
 	w.base = end + 1
 }
 
-// appendText appends s as a JSON string, redacted and cut. orig is what the note on a
+// appendText appends s as a JSON string, redacted and cut. orig is the text that the note on a
 // cut describes; checked says that s is valid UTF-8.
 func (w *walker) appendText(s, orig string, checked bool) {
 	if !checked && !utf8.ValidString(s) {

@@ -18,8 +18,8 @@ func noteSeen(mem *Memory, value string) {
 	}
 }
 
-// worthKeeping tells values that are only found again when they are meant:
-// long, random, one word, and neither an id, a path nor a version.
+// worthKeeping reports whether a value is distinctive enough that finding it again is no
+// accident: long, random, one word, and neither an id, a path nor a version.
 func worthKeeping(s string) bool {
 	if len(s) < MinLength || len(s) > maxSeen || isUUID(s) || RunEnd(s, 0, Dark) != len(s) {
 		return false

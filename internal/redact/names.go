@@ -51,7 +51,7 @@ func tailIsSecret(s string, lo, end int) bool {
 	return tails[n/64]&(1<<(n%64)) != 0
 }
 
-// trimNumber leaves the number off that tells several secrets apart: TOKEN_2.
+// trimNumber cuts off the number that distinguishes several secrets: TOKEN_2.
 func trimNumber(s string, lo, end int) int {
 	for n := 0; end > lo && IsDigit(s[end-1]) && n < 3; n++ {
 		end--
@@ -62,8 +62,8 @@ func trimNumber(s string, lo, end int) int {
 	return end
 }
 
-// nameTail takes the cheap look before an '=' or ':' at i. Quotes, blanks and
-// backslashes may stand between the name and the sign.
+// nameTail takes the cheap look before an '=' or ':' at i. There may be quotes, blanks and
+// backslashes between the name and the sign.
 func nameTail(s string, lo, i int) bool {
 	end := i
 	for n := 0; end > lo && n < 10; n++ {
@@ -76,15 +76,14 @@ func nameTail(s string, lo, i int) bool {
 	return tailIsSecret(s, lo, end)
 }
 
-// nameKind says what kind of secret stands under a name, "" for none. Spelling
-// does not matter: apiKey, API_KEY, api-key and "api key" are one.
+// nameKind returns the kind of secret that has such a name, "" for none. Spelling doesn't
+// matter: apiKey, API_KEY, api-key and "api key" are one.
 func nameKind(name string) string {
 	kind, _ := nameKindOf(name)
 	return kind
 }
 
-// nameKindOf also tells whether the name is weak: then the value must look like
-// a secret too.
+// nameKindOf also reports whether the name is weak: then the value must look like a secret too.
 func nameKindOf(name string) (kind string, weak bool) {
 	if len(name) > maxName || !tailIsSecret(name, 0, len(name)) {
 		return "", false

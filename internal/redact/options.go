@@ -239,8 +239,8 @@ type argumentList struct {
 	subs    string
 }
 
-// kindAfter takes the next word, raw, and tells which kind of secret the word behind
-// it is, "" for none.
+// kindAfter takes the next word, raw, and returns the kind of secret that the word after it is,
+// "" for none.
 func (a *argumentList) kindAfter(raw string) string {
 	if !a.first && !strings.HasPrefix(raw, "-") {
 		a.first = true

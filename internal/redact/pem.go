@@ -7,9 +7,8 @@ import (
 const (
 	pemBegin = "-----BEGIN "
 	pemEnd   = "-----END "
-	// pemReach bounds the search for the closing line, so that two constants in
-	// a source file don't swallow what lies between them, and many opening
-	// lines stay cheap.
+	// pemReach bounds the search for the closing line, so that two constants in a source file don't
+	// swallow what is between them, and many opening lines stay cheap.
 	pemReach = 8 << 10
 )
 

@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// phrase is a text behind which a secret can stand by its place, without a name
-// and without a shape of its own.
+// phrase is a text after which a secret can follow by position, without a name and without a
+// shape of its own.
 type phrase struct {
 	text  string
 	match func(s string, at int) (span, bool) // at is where text begins
@@ -70,8 +70,8 @@ func hasPhrase(s string) bool {
 	return false
 }
 
-// readerRows are the programs that read a secret from their input, and what must
-// stand in their command for it: one of the words of with, nothing if it is empty.
+// readerRows are the programs that read a secret from their input, and what their command must
+// contain for it: one of the words in with, nothing if it is empty.
 var readerRows = []struct{ programs, with, kind string }{
 	{"cryptsetup veracrypt gocryptfs encfs ecryptfs-mount-passphrase ecryptfs-add-passphrase zuluCrypt-cli " +
 		"systemd-cryptenroll systemd-creds clevis bitlocker dislocker", "", "password"},
@@ -284,8 +284,8 @@ func matchSent(s string, at int) (span, bool) {
 	return span{}, false
 }
 
-// matchPairs takes the values of name=value behind a command that stores secrets:
-// vault kv put PATH name=value. Names that tell otherwise are rare there.
+// matchPairs takes the values of name=value after a command that stores secrets: vault kv put
+// PATH name=value. Names that say otherwise are rare there.
 func matchPairs(s string, at int) (span, bool) {
 	end := commandEnd(s, at)
 	k := at
@@ -330,14 +330,14 @@ func matchPairs(s string, at int) (span, bool) {
 	return span{}, false
 }
 
-// isDuration tells 3600 and 24h: settings that are written the same way.
+// isDuration reports whether s is like 3600 and 24h: settings that are written the same way.
 func isDuration(s string) bool {
 	s = strings.TrimRight(s, "smhd")
 	return s == "" || allDigits(s)
 }
 
-// matchOracle takes the password of USER/PASSWORD@DB and USER/PASSWORD, the way
-// Oracle's programs are told who connects.
+// matchOracle takes the password of USER/PASSWORD@DB and USER/PASSWORD, the form in which
+// Oracle's programs take the user.
 func matchOracle(s string, at int) (span, bool) {
 	if !StartsWord(s, at, true) {
 		return span{}, false
@@ -379,8 +379,8 @@ func matchOracle(s string, at int) (span, bool) {
 	return span{}, false
 }
 
-// namesDotenv reports whether text names a .env file, whose lines are worth a
-// closer look wherever they stand.
+// namesDotenv reports whether text names a .env file, whose lines are worth a closer look
+// wherever they are.
 func namesDotenv(s string) bool {
 	for at := 0; ; at += len(".env") {
 		n := strings.Index(s[at:], ".env")

@@ -133,7 +133,7 @@ func nextArgument(s string, end int, kind string, weak bool) (span, bool) {
 	if !ok || weak && !looksSecret(s[sp.start:sp.end]) {
 		return span{}, false
 	}
-	// A label, a key or a message: not what somebody keeps secret.
+	// A label, a key or a message: not a secret.
 	return sp, IsMixed(s[sp.start:sp.end])
 }
 
@@ -315,8 +315,8 @@ func keyBefore(s string, i int) string {
 	return ""
 }
 
-// matchNamedValue takes the value of a pair whose name stands in a field of its
-// own: name: DB_PASSWORD, value: x. s[i] is the sign behind "value".
+// matchNamedValue takes the value of a pair whose name is in a field of its own: name:
+// DB_PASSWORD, value: x. s[i] is the sign after "value".
 func matchNamedValue(s string, i int, quotedName bool) (span, bool) {
 	lo := max(0, i-120)
 	at := i

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// The tokens of providers, by how they begin. A row takes part in the search as
-// it stands: adding a provider is adding a row, and a sample to the tests.
+// The tokens of providers, by how they begin. A row is searched for as it is: adding a provider
+// means adding a row, and a sample to the tests.
 
 // dashShapes end in a dash, which is their anchor.
 var dashShapes = sync.OnceValue(func() *shapeTable {
@@ -377,8 +377,7 @@ func checkOkta(s string, at int) (span, bool) {
 	return span{at, end, ""}, end-at == 42 && IsDense(s[at:end]) && !OnlyHex(s[at:end])
 }
 
-// checkTerraform accepts a token whose name stands in the middle, behind 14 letters
-// and digits.
+// checkTerraform accepts a token whose name is in the middle, after 14 letters and digits.
 func checkTerraform(s string, at int) (span, bool) {
 	body := at + len("atlasv1")
 	if at < 15 || s[at-1] != '.' || body >= len(s) || s[body] != '.' {

@@ -1,6 +1,6 @@
 package redact
 
-// IsDense tells a random token from words: it holds an unbroken run of 16 letters and
+// IsDense distinguishes a random token from words: it holds an unbroken run of 16 letters and
 // digits in which capitals, small letters and digits alternate as in no name.
 func IsDense(body string) bool {
 	body = body[:min(len(body), 256)]

@@ -1,19 +1,18 @@
-// Package redact makes text fit for storage and for streams: secret-looking
-// parts are replaced by "[redacted:<kind>]", and over-long strings inside JSON
-// are cut with their length and hash.
+// Package redact makes text fit for storage and for streams: secret-looking parts are replaced by
+// "[redacted:<kind>]", and over-long strings inside JSON are cut with their length and hash.
 //
 // The contract:
-//   - It knows shapes (provider keys, JWTs, PEM blocks, URL passwords, …) and
-//     names (password=…, "api_key": …, --token …). It does not guess by entropy,
-//     so git hashes, UUIDs, paths and base64 images stay as they are.
-//   - Clean text comes back as it is, without allocation. Every event of the daemon
-//     passes here, so looking costs one pass: a table finds the few bytes a
-//     secret can hang on, and only there a closer look is taken.
-//   - What comes out goes in again unchanged.
+//   - It knows shapes (provider keys, JWTs, PEM blocks, URL passwords, …) and names (password=…,
+//     "api_key": …, --token …). It doesn't guess by entropy, so git hashes, UUIDs, paths and
+//     base64 images stay as they are.
+//   - Clean text is returned as it is, without allocation. Every event of the daemon passes
+//     through here, so checking costs one pass: a table finds the few bytes a secret can hang on,
+//     and only there a closer look is taken.
+//   - Redacting the output again leaves it unchanged.
 //   - Work is linear in the input, also for hostile input.
 //
-// It is a net for accidents, not a vault: a secret that looks like nothing in
-// particular and stands under a harmless name passes.
+// It is a net for accidents, not a vault: a secret that looks like nothing in particular and has
+// a harmless name passes.
 package redact
 
 import (

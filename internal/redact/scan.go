@@ -48,9 +48,9 @@ func skipPlain(s string, i int) int {
 	return i
 }
 
-// nextAnchored finds the first secret that hangs on an anchor and begins at from
-// or later. What lies before from is out of sight: there stands a replacement by
-// then, and a second look at the result must find what the first found.
+// nextAnchored finds the first secret that hangs on an anchor and begins at from or later. The
+// text before from isn't looked at: by then there is a replacement, and a second look at the
+// result must find what the first found.
 func nextAnchored(s string, from int) (span, bool) {
 	s = s[from:]
 	for i := skipPlain(s, 0); i < len(s); i = skipPlain(s, i+1) {
@@ -64,9 +64,9 @@ func nextAnchored(s string, from int) (span, bool) {
 	return span{}, false
 }
 
-// isCandidate takes the cheap look at the anchor s[i]: a few neighbouring bytes, not
-// before lo. It must hold for raw JSON too, where a neighbour can be an escape:
-// therefore it asks nothing about what stands before a shape.
+// isCandidate takes the cheap look at the anchor s[i]: a few neighbouring bytes, not before lo.
+// It must hold for raw JSON too, where a neighbour can be an escape: therefore it doesn't look
+// at what precedes a shape.
 func isCandidate(s string, lo, i int) bool {
 	switch s[i] {
 	case '-':

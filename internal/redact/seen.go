@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// This file remembers secret values as keyed hashes, so that they are known again where
-// nothing else tells them.
+// This file remembers secret values as keyed hashes, so that they are recognised again where
+// nothing else gives them away.
 
 const (
 	// MaxValues bounds how many values a memory keeps; the oldest goes first.
@@ -22,15 +22,15 @@ const (
 	headLen = 8
 )
 
-// Memory knows the values that were replaced because of what stood around them,
-// so that they are also replaced where they stand alone: the output of a program
-// that was given a password. Only keyed hashes are kept, under a key that is
-// made at the start and never leaves the process.
+// Memory knows the values that were replaced because of their surroundings, so that they are
+// also replaced where they are on their own: in the output of a program that was given a
+// password. Only keyed hashes are kept, under a key that is made at the start and never leaves
+// the process.
 type Memory struct {
 	key  [32]byte
 	mix  uint64 // odd, secret: spreads the first bytes over the filter
 	size atomic.Int32
-	// noted counts the values that were ever kept.
+	// noted is the number of values that were ever kept.
 	noted atomic.Uint32
 
 	// filter has a bit for the beginning of every value. It is read without the

@@ -89,8 +89,8 @@ func matchPrefix(t *shapeTable, s string, from, i int) (span, bool) {
 	return span{}, false
 }
 
-// The vendors that put their own word behind "sk-". With it, a short body is
-// enough; without it, only an unbroken run tells a key from a CSS class.
+// The vendors that put a word of their own after "sk-". With it, a short body is enough; without
+// it, only an unbroken run distinguishes a key from a CSS class.
 var skVendors = []struct{ word, kind string }{
 	{"ant-", "anthropic-key"},
 	{"proj-", "openai-key"},
@@ -143,8 +143,8 @@ func isUnmistakable(body string) bool {
 	return false
 }
 
-// botBefore returns where the number begins that stands between "/bot" and the
-// colon s[i], as in the addresses of Telegram's interface; -1 if there is none.
+// botBefore returns the start of the number between "/bot" and the colon s[i], as in the
+// addresses of Telegram's interface; -1 if there is none.
 func botBefore(s string, lo, i int) int {
 	at := i
 	for at > lo && IsDigit(s[at-1]) && i-at < 16 {
@@ -171,7 +171,7 @@ func matchTelegram(s string, i int) (span, bool) {
 	for at > 0 && IsDigit(s[at-1]) && i-at < 12 {
 		at--
 	}
-	// "bot123:AA…" is how the token stands in Telegram's own URLs.
+	// "bot123:AA…" is how the token is written in Telegram's own URLs.
 	if n := i - at; n < 8 || n > 10 || !StartsWord(s, at, false) && !strings.HasSuffix(s[:at], "bot") {
 		return span{}, false
 	}
@@ -179,7 +179,7 @@ func matchTelegram(s string, i int) (span, bool) {
 	return span{at, end, "telegram-token"}, end-i-1 >= 33
 }
 
-// isUUID tells the form 8-4-4-4-12 of hexadecimal digits.
+// isUUID reports whether s has the form 8-4-4-4-12 of hexadecimal digits.
 func isUUID(s string) bool {
 	if len(s) != 36 {
 		return false

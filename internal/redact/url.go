@@ -94,7 +94,7 @@ scan:
 	return span{colon + 1, at, "url-password"}, !isHarmless(pass)
 }
 
-// matchAlias finds a secret that is told by its place: "mc alias set NAME URL ACCESS
+// matchAlias finds a secret that is known by its position: "mc alias set NAME URL ACCESS
 // SECRET".
 func matchAlias(s string, i, p int) (span, bool) {
 	if i < 20 || !strings.Contains(s[max(0, i-64):i], " alias set ") {

@@ -42,13 +42,13 @@ func bareValue(s string, k int, r bareRules) (span, bool) {
 	return valueSpan(s, k, bareEnd(s, k, false), r.kind), true
 }
 
-// looksSecret is asked under names that also stand before harmless things.
+// looksSecret is called for values under names that are also used for harmless things.
 func looksSecret(val string) bool {
 	return len(val) >= 10 && IsMixed(val) && strings.IndexByte(val, ' ') < 0 && !strings.Contains(val, "://") &&
 		!isHarmless(val) && !HasPathForm(val) && !HasVersionForm(val) && !isUUID(val)
 }
 
-// isIdentifierPath tells code from data: config.oauth2.token, self.token1.
+// isIdentifierPath distinguishes code from data: config.oauth2.token, self.token1.
 func isIdentifierPath(val string) bool {
 	dot := strings.IndexByte(val, '.')
 	if dot <= 0 || RunEnd(val, 0, Name) != len(val) || strings.IndexByte(val, '-') >= 0 {
@@ -62,7 +62,7 @@ func isIdentifierPath(val string) bool {
 	return true
 }
 
-// isTypeName knows what stands behind a field's name when it is declared.
+// isTypeName reports whether val is what follows a field's name when it is declared.
 func isTypeName(val string) bool {
 	switch strings.TrimLeft(val, "&*?") {
 	case "String", "string", "str", "bytes", "Bytes", "SecretStr", "Secret", "Password", "Token", "Optional", "Option",
@@ -160,8 +160,8 @@ func namesFile(s string) bool {
 		strings.HasPrefix(s, "@.")
 }
 
-// valueSpan makes the span of a whole value. When the value begins with a shape we
-// know, the shape's kind tells the reader more than the name's.
+// valueSpan returns the span of a whole value. If the value begins with a known shape, the
+// shape's kind says more than the name's.
 func valueSpan(s string, start, end int, kind string) span {
 	if shape := shapeAt(s, start, end); shape != "" {
 		kind = shape

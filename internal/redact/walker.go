@@ -17,14 +17,14 @@ type Limits struct {
 	OutputKeys map[string]struct{}
 }
 
-// Report counts what was changed.
+// Report is what was changed.
 type Report struct {
 	Redacted int // secrets replaced
 	Cut      int // strings cut
 }
 
-// walker copies one JSON value. Everything before base is in dst already; what
-// lies between base and pos is still unchanged and is copied in one piece.
+// walker copies one JSON value. Everything before base is in dst already; what is between base
+// and pos is still unchanged and is copied in one piece.
 type walker struct {
 	src        string
 	dst        []byte

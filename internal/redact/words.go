@@ -8,10 +8,9 @@ import (
 // shows in the word itself, wordMin when values seen before are looked for too.
 const wordMin, tokenMin = 12, 16
 
-// nextInWords finds the first secret at or behind from that shows in a long
-// word itself: a shape without an anchor, base64 of a secret, or a value that
-// the memory knows. Long words are rare, so the search jumps from the end of a
-// window to the next instead of reading every byte.
+// nextInWords finds the first secret at or after from that shows in a long word itself: a shape
+// without an anchor, base64 of a secret, or a value that the memory knows. Long words are rare,
+// so the search jumps from the end of a window to the next instead of reading every byte.
 func nextInWords(s string, from int, mem *Memory, deep bool) (span, bool) {
 	s = s[from:]
 	least, set := tokenMin, uint8(Token)
@@ -106,8 +105,8 @@ func matchTilde(s string, i int) (span, bool) {
 
 const minSpoken = 16
 
-// matchSpoken takes a random word that somebody calls a secret in a sentence or
-// hands to a command by place: "the token is X", "vault login X".
+// matchSpoken finds a random word that is called a secret in a sentence or passed to a command
+// by position: "the token is X", "vault login X".
 func matchSpoken(s string, p int) (span, bool) {
 	if p < 5 || s[p-1] != ' ' && !IsQuote(s[p-1]) || !isDenseStart(s, p) {
 		return span{}, false
@@ -155,8 +154,8 @@ const (
 	maxBase64 = 64 << 10
 )
 
-// matchBase64 takes a word that is base64 of text with a secret in it. Only
-// text counts: what a random word decodes to stops being text after a few bytes.
+// matchBase64 finds a word that is base64 of text with a secret in it. Only text qualifies: what
+// a random word decodes to stops being text after a few bytes.
 func matchBase64(s string, p int) (span, bool) {
 	if !Begins(s[p:min(len(s), p+minBase64)]) {
 		return span{}, false
