@@ -13,8 +13,7 @@ const (
 	MethodAcceptFile    = "accept.file"    // take one file that a command wrote
 )
 
-// AcceptHook stands as the hook in traces about files whose changes are taken
-// as they come.
+// AcceptHook is the hook in traces about files whose changes take effect at once.
 const AcceptHook = "accept"
 
 // AcceptView shows what waits for you.
@@ -22,8 +21,8 @@ type AcceptView struct {
 	Basis   string     `json:"basis"` // accepted, new (nobody ever did), lost (what was accepted is gone)
 	Since   *time.Time `json:"since,omitempty"`
 	Problem string     `json:"problem,omitempty"` // with what is kept on disk
-	// Weaker says, a line each, what takes protection away or may say yes in the
-	// person's place once it counts.
+	// Weaker lists, one line each, the changes that remove protection or may say yes in your place
+	// once they take effect.
 	Weaker  []string       `json:"weaker,omitempty"`
 	Changes []AcceptChange `json:"changes"`
 	Hash    string         `json:"hash"` // of exactly these changes
@@ -39,7 +38,7 @@ type AcceptChange struct {
 	Counts bool   `json:"inForce,omitempty"` // some of it counts already, because it only refuses more
 }
 
-// AcceptParams names what a person saw.
+// AcceptParams names what you were shown.
 type AcceptParams struct {
 	Hash string `json:"hash"`
 }
@@ -49,7 +48,7 @@ type AcceptFilesParams struct {
 	Files []string `json:"files"`
 }
 
-// AcceptFileParams is a file that a command of a person wrote.
+// AcceptFileParams is a file that a command of yours wrote.
 type AcceptFileParams struct {
 	File    string `json:"file"`
 	Content string `json:"content"`

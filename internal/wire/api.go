@@ -64,11 +64,10 @@ type Info struct {
 	Inbox    InboxInfo   `json:"inbox"`
 	Agents   []AgentInfo `json:"agents"`
 	Problems []Problem   `json:"problems"`
-	// Unaccepted are files of settings whose changes wait for a person; what
-	// was accepted last is in force.
+	// Unaccepted are settings files whose changes wait for you; what was accepted last is in effect.
 	Unaccepted []Unaccepted `json:"unaccepted,omitempty"`
-	// Root says that the daemon runs as root, where nothing keeps an agent of
-	// root's from passing for a person.
+	// Root says that the daemon runs as root, where nothing keeps root's agents from passing for the
+	// user.
 	Root bool `json:"root,omitempty"`
 	// LogOnly are the guards and hooks that evaluate and change nothing.
 	LogOnly []LogOnlyHook `json:"logOnly,omitempty"`
@@ -105,7 +104,7 @@ type Off struct {
 	Until *time.Time `json:"until,omitempty"`
 }
 
-// Counts is how much passed through.
+// Counts holds how much passed through.
 type Counts struct {
 	Events    uint64 `json:"events"`
 	Decided   uint64 `json:"decided"`
@@ -125,7 +124,7 @@ type AgentInfo struct {
 	Version string     `json:"version,omitempty"`
 }
 
-// Problem is something wrong, in words a person can act on.
+// Problem is something wrong, worded so that you can act on it.
 type Problem struct {
 	Key   string    `json:"key"` // what it is about; a fixed problem goes by this
 	What  string    `json:"what"`
@@ -147,7 +146,7 @@ type Filter struct {
 	LogOnly bool      `json:"logOnly,omitempty"`
 	Since   time.Time `json:"since,omitzero"`
 	Until   time.Time `json:"until,omitzero"`
-	// Text keeps only events with these words in prompts, commands, results or titles.
+	// Text keeps only events with this text in prompts, commands, results or titles.
 	Text string `json:"text,omitempty"`
 }
 
@@ -202,10 +201,10 @@ type Outcome struct {
 	Steps    []Step          `json:"steps,omitempty"`
 	Neutral  string          `json:"neutral,omitempty"` // why nobody was asked: off, nested, late
 	Inbox    *InboxOutcome   `json:"inbox,omitempty"`   // a person was asked
-	// the event that told the same before, through another agent's file
+	// the event that reported the same before, through another agent's file
 	Duplicate string `json:"twin,omitempty"`
-	// Amends says that it replaces what was told of the event before: hooks that
-	// only logs were heard after the agent had its answer.
+	// Amends says that it replaces what was sent about the event before: hooks that only log answered
+	// after the agent had its answer.
 	Amends bool `json:"amends,omitempty"`
 }
 
@@ -341,7 +340,7 @@ type Setting struct {
 	Doc     string          `json:"doc,omitempty"`
 }
 
-// ConfigListParams names the folder whose project layer counts.
+// ConfigListParams names the folder whose project layer is used.
 type ConfigListParams struct {
 	Cwd string `json:"cwd,omitempty"`
 }

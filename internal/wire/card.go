@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// The marks of a card ([InboxRequest.Shown]). hookmux's own lines begin at the margin;
-// every line of other people's text is indented, and a mark says what it is.
+// The marks of a card ([InboxRequest.Shown]). hookmux's own lines begin at the margin; every line
+// of other people's text is indented, and a mark says what it is.
 const (
 	CardIndent  = "  "
 	CardCommand = "$ "
@@ -36,9 +36,8 @@ type CardLine struct {
 // Command returns a [CommandLine] without its mark.
 func (l CardLine) Command() string { return strings.TrimPrefix(l.Text, CardIndent+CardCommand) }
 
-// CardLines reads a card. Its text is all there is of it: the text is what its hash is
-// of, and records of decisions hold nothing else. Kinds are for colours and summaries;
-// nothing is decided by them.
+// CardLines reads a card. A card is nothing but its text: the hash is of the text, and records of
+// decisions hold nothing else. Kinds are for colours and summaries; nothing is decided by them.
 func CardLines(card string) iter.Seq[CardLine] {
 	return func(yield func(CardLine) bool) {
 		for line := range strings.SplitSeq(strings.TrimSuffix(card, "\n"), "\n") {
@@ -66,8 +65,8 @@ func cardLineKind(line string) CardLineKind {
 	return OtherLine
 }
 
-// Answerable reports whether a person can answer it from here: it is in the inbox, or keys can
-// answer the agent's own dialog.
+// Answerable reports whether you can answer it from here: it is in the inbox, or keys can answer
+// the agent's own dialog.
 func (item *InboxRequest) Answerable() bool {
 	return item.Status == InboxPending || item.Status == InboxPrompt && len(item.Choices) > 0
 }

@@ -1,8 +1,8 @@
 package wire
 
-// How a request ended, as [InboxRequest] and [InboxOutcome] have it. Journals hold these
-// codes: none ever changes, however much it reads like a sentence. What people read is
-// worded in internal/ui/text.
+// How a request ended, as [InboxRequest] and [InboxOutcome] have it. Journals hold these codes:
+// none ever changes, however much it reads like a sentence. What users read is worded in
+// internal/ui/text.
 const (
 	EndAnswered      = "answered"
 	EndAtPrompt      = "answered in the agent's own terminal"
@@ -18,8 +18,7 @@ const (
 	EndLeftToHook    = "the hook that asked goes on without an answer"
 )
 
-// Why nobody was asked about an event, as [Outcome] has it. Journals hold these codes
-// as well.
+// Why no one was asked about an event, as [Outcome] has it. Journals hold these codes as well.
 const (
 	SkipOff               = "off"
 	SkipCallerLeft        = "caller left"

@@ -61,7 +61,7 @@ type FleetLeaveParams struct {
 // FleetLeft says what became of leaving.
 type FleetLeft struct {
 	Name string `json:"name"`
-	// Told says that the fleet's server knows; otherwise an operator should remove it.
+	// Told says that the fleet's server was notified; otherwise an operator should remove it.
 	Told   bool   `json:"told"`
 	Why    string `json:"why,omitempty"`    // it doesn't know
 	Unsent int    `json:"unsent,omitempty"` // events that never reached the fleet

@@ -37,7 +37,7 @@ const (
 	HostFleet  = "fleet"
 )
 
-// hostMark stands between a host's name and an id there.
+// hostMark separates a host's name from an id there.
 const hostMark = "/"
 
 // OnHost returns the id that something has here whose id on a host is id.

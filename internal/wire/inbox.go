@@ -121,14 +121,14 @@ const (
 	ReplyOvertaken = "overtaken" // it did something else
 )
 
-// InboxOutcome is the result of asking a person about an event.
+// InboxOutcome is the result of asking you about an event.
 type InboxOutcome struct {
 	Request string `json:"request"`
 	End     string `json:"end"`
 	TookUS  int64  `json:"tookUs"`
 }
 
-// InboxInfo is the inbox in a few words.
+// InboxInfo summarises the inbox.
 type InboxInfo struct {
 	Waiting         int  `json:"waiting"`           // requests that can be answered here
 	Prompts         int  `json:"prompts,omitempty"` // questions at agents' own prompts
@@ -147,22 +147,22 @@ const (
 	InboxPrompt = "prompt"
 )
 
-// InboxStreamParams says what a stream of the inbox tells.
+// InboxStreamParams selects what a stream of the inbox reports.
 type InboxStreamParams struct {
 	Prompts bool `json:"prompts,omitempty"` // also agents' own prompts
 }
 
 // InboxListParams asks for requests.
 type InboxListParams struct {
-	// Prompts adds what agents ask at their own prompts: with it the list is
-	// everything that waits for a person.
+	// Prompts adds what agents ask at their own prompts: with it the list is everything that waits
+	// for you.
 	Prompts bool `json:"prompts,omitempty"`
 
 	All bool   `json:"all,omitempty"` // also those that ended lately
 	ID  string `json:"id,omitempty"`  // one of them, by a unique beginning of its id
 }
 
-// InboxReplyParams is a person's answer.
+// InboxReplyParams is your answer.
 type InboxReplyParams struct {
 	ID       string                 `json:"id"`
 	Choice   string                 `json:"choice"`
@@ -186,8 +186,8 @@ type InboxReplyParams struct {
 // InboxReplyResult says what became of an answer.
 type InboxReplyResult struct {
 	ID string `json:"id"`
-	// Outcome is delivered; or already (somebody was first), expired (nobody
-	// waits any more) or unknown.
+	// Outcome is delivered; or already (it was answered before), expired (nothing waits for it any
+	// more) or unknown.
 	Outcome    string          `json:"outcome"`
 	By         string          `json:"by,omitempty"`  // who decided
 	Why        string          `json:"why,omitempty"` // how it ended, where nobody decided
@@ -229,8 +229,8 @@ type AwayInfo struct {
 // InboxReady follows what waits at the beginning of inbox.stream.
 type InboxReady struct {
 	Away bool `json:"away"`
-	// Attached says that agents wait for whoever listens; else Why says why it
-	// is not taken for a person.
+	// Attached says that agents wait for the caller; otherwise Why says why it isn't taken for the
+	// user.
 	Attached bool   `json:"attached"`
 	Why      string `json:"why,omitempty"`
 }

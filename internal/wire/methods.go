@@ -6,8 +6,7 @@ import "strconv"
 type Class int
 
 const (
-	// Decide is for people alone. It is first, so that a method without a class gets the
-	// strictest.
+	// Decide is for the user alone. It is first, so that a method without a class gets the strictest.
 	Decide Class = iota
 	// Read shows events, state and requests.
 	Read
@@ -131,7 +130,7 @@ var Methods = map[string]Class{
 	MethodHosts:         Read,
 	MethodRemoteConnect: Read,
 
-	// A signature decides about these, whoever brings it.
+	// These are authorised by a signature, regardless of who calls.
 	MethodRemoteHello:  Report,
 	MethodRemoteFollow: Report,
 	MethodRemoteCall:   Report,
@@ -146,8 +145,8 @@ var Methods = map[string]Class{
 	MethodUsageWindows: Report,
 }
 
-// AsksUser reports whether a method may wait for a person at their terminal, who may
-// have to type something before it is answered.
+// AsksUser reports whether a method may wait for you at your terminal, where you may have to type
+// something before it is answered.
 func AsksUser(method string) bool {
 	class, known := Methods[method]
 	return known && class == Decide

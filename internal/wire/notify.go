@@ -1,12 +1,12 @@
 package wire
 
-// Methods about being told.
+// Methods about notifications.
 const (
 	MethodNotifyStatus = "notify.status"
 	MethodNotifyTest   = "notify.test"
 )
 
-// NotifyInfo is how a person is told that an agent needs them.
+// NotifyInfo describes how you are notified that an agent needs you.
 type NotifyInfo struct {
 	On       bool            `json:"on"`
 	Quiet    bool            `json:"quiet,omitempty"` // nothing is told at this hour

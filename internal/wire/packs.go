@@ -35,7 +35,7 @@ type PackDropParams struct {
 	Name string `json:"name"`
 }
 
-// PackResult says what counts now.
+// PackResult says what is in effect now.
 type PackResult struct {
 	Name    string `json:"name"`
 	Version string `json:"version,omitempty"`

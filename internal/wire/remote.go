@@ -119,7 +119,7 @@ const (
 	RemoteLog    = "log"    // what the journal has behind a place in it
 )
 
-// RemoteAttendParams says whether somebody who may answer looks.
+// RemoteAttendParams says whether someone who may answer is watching.
 type RemoteAttendParams struct {
 	Link string `json:"link"` // the nonce of remote.follow
 	On   bool   `json:"on"`

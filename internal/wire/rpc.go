@@ -1,8 +1,7 @@
-// Package wire defines what travels over the daemon's socket besides hook frames:
-// JSON-RPC 2.0, one message per line, with the values its methods take and
-// give, and the two older envelopes it also speaks, mux0's and cmux's.
-// docs/contributing/protocol.md describes it for other programs. Standard library and
-// package event only.
+// Package wire defines what travels over the daemon's socket in addition to hook frames:
+// JSON-RPC 2.0, one message per line, with the parameters and results of its methods, and the two
+// older envelopes it also speaks, mux0's and cmux's. docs/contributing/protocol.md describes it
+// for other programs. It imports only the standard library and package event.
 package wire
 
 import (

@@ -7,8 +7,8 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// The methods about sessions. Reading is for everybody of the same user;
-// renaming, forgetting and sending are a person's to do.
+// The methods about sessions. Every process of the same user may read; only the user may rename,
+// forget and send.
 const (
 	MethodSessions      = "sessions.list"
 	MethodSession       = "sessions.get"
@@ -18,8 +18,8 @@ const (
 	MethodSessionSend   = "sessions.send"
 )
 
-// The methods for an agent about its own project. Which one that is, the daemon finds out
-// from the calling process; whoever isn't an agent's is refused.
+// The methods for an agent about its own project. The daemon finds out which one that is from the
+// calling process; a caller that isn't an agent's is rejected.
 const (
 	MethodProjectSessions = "project.sessions"
 	MethodProjectHistory  = "project.history"
@@ -36,8 +36,8 @@ const (
 	SessionsOnly = "only"
 )
 
-// What a session does: the words of [Session.Status], which `hookmux ps --json`
-// and tmux's options show too.
+// What a session does: the values of [Session.Status], which `hookmux ps --json` and tmux's
+// options show too.
 const (
 	StatusWaiting = "waiting" // for you
 	StatusRunning = "running"
@@ -47,7 +47,7 @@ const (
 	StatusUnknown = "unknown" // it may run or not; nothing tells
 )
 
-// How a turn went: the words of [Turn.Result]. A turn that goes on has none.
+// How a turn went: the values of [Turn.Result]. A turn that is still running has none.
 const (
 	ResultOK          = "ok"
 	ResultToolErrors  = "toolErrors"  // the last tool call failed
@@ -55,8 +55,8 @@ const (
 	ResultInterrupted = "interrupted" // a person stopped it, or it was cut off
 )
 
-// Session describes one session, as people's commands show it. Texts of the
-// agent's have their secrets taken out; whoever shows them makes them visible.
+// Session describes one session, as commands show it. The agent's texts have their secrets
+// removed; escaping them is up to the program that shows them.
 type Session struct {
 	ID string `json:"id"` // HOST/ID for one on another machine
 	// Host is the machine it runs on; "" for this one. Its place and process are that machine's.
@@ -88,9 +88,10 @@ type Session struct {
 	Waits        []string   `json:"waits,omitempty"` // its ids in the inbox, in the same order
 	Ended        *time.Time `json:"ended,omitempty"`
 	EndReason    string     `json:"endReason,omitempty"`
-	// Unasked says that it runs calls without asking: "bypass", nobody decides; "auto", a model does.
+	// Unasked says that it runs calls without asking: "bypass", no one decides; "auto", a model does.
 	Unasked string `json:"unasked,omitempty"`
-	// CutOff says that it ended in the middle of a turn, unwanted: it counts as failed until it is forgotten.
+	// CutOff says that it ended unintentionally in the middle of a turn: it is shown as failed until
+	// it is forgotten.
 	CutOff bool `json:"cutOff,omitempty"`
 
 	Turn  *Turn `json:"turn"` // the one that goes on, or the last
@@ -162,8 +163,7 @@ type SessionSubagent struct {
 	Summary string     `json:"summary,omitempty"`
 }
 
-// ResumeRecord is how a session is taken up again: words, not a line for a
-// shell.
+// ResumeRecord describes how a session is resumed: a list of words, not a line for a shell.
 type ResumeRecord struct {
 	Session string    `json:"session"`
 	Agent   string    `json:"agent"`
@@ -203,15 +203,15 @@ type SessionParams struct {
 	Session string `json:"session"`
 }
 
-// SessionRenameParams names a session anew; Auto gives it back to the agent.
+// SessionRenameParams gives a session a new name; Auto lets the agent name it again.
 type SessionRenameParams struct {
 	Session string `json:"session"`
 	Title   string `json:"title,omitempty"`
 	Auto    bool   `json:"auto,omitempty"`
 }
 
-// SessionResumeParams asks for records; an empty Session is all of them. Claim
-// marks them as taken up, so that nobody else does it too.
+// SessionResumeParams asks for records; an empty Session means all of them. Claim marks them as
+// resumed, so that no one else resumes them too.
 type SessionResumeParams struct {
 	Session string `json:"session,omitempty"`
 	Claim   bool   `json:"claim,omitempty"`
@@ -235,8 +235,8 @@ type SessionSent struct {
 // installed. It comes from no agent and belongs to no session.
 const ProbeEvent = "hookmux.probe"
 
-// WindowName returns the agent's own prompt in words: its pane, its terminal, or what
-// can be said where neither is known.
+// WindowName describes where the agent's own prompt is: its pane, its terminal, or what can be
+// said if neither is known.
 func (s *Session) WindowName() string {
 	switch {
 	case s.Mux != "" && s.Mux != "tmux" && s.Pane != "":
@@ -249,8 +249,8 @@ func (s *Session) WindowName() string {
 	return "its own terminal"
 }
 
-// NextWaiting returns the sessions that wait for a person, the longest waiting first.
-// The list is in the daemon's order.
+// NextWaiting returns the sessions that wait for you, the longest waiting first. The list is in
+// the daemon's order.
 func NextWaiting(list []Session) []*Session {
 	var waiting []*Session
 	for i := range list {

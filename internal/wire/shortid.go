@@ -2,8 +2,8 @@ package wire
 
 import "strings"
 
-// ShortID returns how a session is called in a line: the beginning of its id, which
-// every command takes. It is long enough to tell sessions of one day apart.
+// ShortID returns the name of a session in a line: the beginning of its id, which every command
+// takes. It is long enough to distinguish sessions of one day.
 func ShortID(id string) string {
 	if host, there := SplitHost(id); host != "" {
 		return OnHost(host, ShortID(there))
@@ -25,7 +25,7 @@ func ShortID(id string) string {
 	return id[:n]
 }
 
-// isTimeUUID tells a UUID of version 7, which begins with the time.
+// isTimeUUID reports whether id is a UUID of version 7, which begins with the time.
 func isTimeUUID(id string) bool {
 	return len(id) == 36 && id[8] == '-' && id[13] == '-' && id[14] == '7'
 }

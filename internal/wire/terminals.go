@@ -26,7 +26,7 @@ type TerminalLookParams struct {
 	Again bool `json:"again,omitempty"`
 }
 
-// TerminalInfo is a process whose terminals a person trusted.
+// TerminalInfo is a process whose terminals the user trusted.
 type TerminalInfo struct {
 	PID   int       `json:"pid"`
 	Name  string    `json:"name"`

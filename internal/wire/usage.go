@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// The methods about usage. Adding a budget, removing it and lifting it are a person's
-// to do.
+// The methods about usage. Only the user may add, remove and lift a budget.
 const (
 	MethodUsage        = "usage.report"
 	MethodUsageLimits  = "usage.limits"
@@ -37,7 +36,7 @@ type UsageParams struct {
 	Since time.Time `json:"since,omitzero"` // zero: since the first record
 }
 
-// UsageTokens counts the tokens used. No token is in two of them.
+// UsageTokens holds the tokens used. Each token is in only one of its fields.
 type UsageTokens struct {
 	Input         int64 `json:"inputTokens"`
 	Output        int64 `json:"outputTokens"`
@@ -152,8 +151,7 @@ type SessionUsage struct {
 	CostUSD        *float64 `json:"costUSD"` // list price; null where no model has a price
 	Tokens         int64    `json:"tokens"`
 	UnpricedTokens int64    `json:"unpricedTokens,omitempty"`
-	// ContextLeft is how many percent of the context window are left; null where
-	// nobody knows.
+	// ContextLeft is how many percent of the context window are left; null if unknown.
 	ContextLeft *float64 `json:"contextLeft,omitempty"`
 	// Plan says that a plan pays: the cost is the list price.
 	Plan bool `json:"plan,omitempty"`
@@ -217,7 +215,7 @@ func (u *SessionUsage) Cell() string {
 	return cell
 }
 
-// Left returns how much of the context is left, "" where nobody knows.
+// Left returns how much of the context is left, "" if unknown.
 func (u *SessionUsage) Left() string {
 	if u == nil || u.ContextLeft == nil {
 		return ""

@@ -1,27 +1,24 @@
-// Package frame defines the language between a hook client and the daemon: one JSON
-// header line, then raw bytes whose lengths the header names.
+// Package frame defines the protocol between a hook client and the daemon: one JSON header line,
+// then raw bytes whose lengths the header names.
 //
 //	request  {"v":1,"id":…,"agent":…,"event":…,"deadline":…,"cwd":…,"ver":…,"payload":N,"env":M}\n  N bytes  M bytes
 //	reply    {"id":…,"exit":0,"stdout":N,"stderr":M}\n  N bytes  M bytes
 //
-// A caller that says "waits":true may get a line before the reply, as soon as
-// a person is asked about its call:
+// A caller that sends "waits":true may get a line before the reply, as soon as you are asked
+// about its call:
 //
 //	waiting  {"id":…,"request":"the request in the inbox","why":…,"input":…}\n
 //
-// A plugin that says "inner":true sends something that happens inside its
-// agent and that only hooks in TypeScript are shown; the reply's stdout is what
-// they made of it.
+// A plugin that sends "inner":true reports something that happens inside its agent and that only
+// hooks in TypeScript are shown; the reply's stdout is what they made of it.
 //
-// The payload stays raw because agents send pretty-printed JSON, byte order
-// marks and broken UTF-8, and the daemon must keep what they said untouched. One
-// request travels per connection.
+// The payload stays raw because agents send pretty-printed JSON, byte order marks and broken
+// UTF-8, and the daemon must keep what they sent untouched. One request travels per connection.
 //
-// The header is read and written by hand: the client starts anew for every
-// tool call of an agent, and encoding/json with its reflection would cost more
-// than the whole exchange. Reading forgives order, white space, escapes and
-// unknown keys, so that other programs can speak this too; it is strict about
-// types, lengths and what comes after the closing brace.
+// The header is read and written by hand: the client is started again for every tool call of an
+// agent, and encoding/json with its reflection would cost more than the whole exchange. Reading
+// is lenient about order, white space, escapes and unknown keys, so that other programs can speak
+// this too; it is strict about types, lengths and what comes after the closing brace.
 package frame
 
 import (
@@ -43,7 +40,7 @@ const DebugStart = "hookmux-hook: "
 // MaxHeader is the longest header line, newline included.
 const MaxHeader = 64 << 10
 
-// Limits bounds what a reader accepts. The zero value stands for Standard.
+// Limits bounds what a reader accepts. The zero value means Standard.
 type Limits struct {
 	Payload int // also stdout of a reply
 	Env     int // also stderr of a reply
@@ -70,8 +67,8 @@ type Request struct {
 	// Truncated says that Payload is only the beginning of what the agent
 	// sent.
 	Truncated bool
-	// Holds says that the caller wants to know when a person is being asked,
-	// because it has a dialog of its own to show meanwhile.
+	// Waits says that the caller wants to know when you are being asked, because it has a dialog of
+	// its own to show meanwhile.
 	Waits bool
 	// Inner says that the event is for hooks in TypeScript alone: it is neither
 	// written down nor does anything else follow it.
@@ -98,7 +95,7 @@ const (
 	VerdictDeny = "deny"
 )
 
-// Errors that a reader can tell apart. All of them mean: close the connection.
+// Errors that a reader can distinguish. All of them mean: close the connection.
 var (
 	ErrHeaderTooLong = errors.New("frame: header line is longer than 64 KiB")
 	ErrTooLarge      = errors.New("frame: body is larger than the limit")
@@ -308,9 +305,9 @@ func ReadReply(br *bufio.Reader, lim Limits) (Reply, error) {
 	return r, err
 }
 
-// AppendWaiting appends the line that tells a caller which request in the inbox its
-// call waits for, why a person is asked, and the input as hooks changed it: one
-// JSON value on one line, nil when nobody did.
+// AppendWaiting appends the line that tells a caller which request in the inbox its call waits
+// for, why you are asked, and the input as hooks changed it: one JSON value on one line, nil if
+// it wasn't changed.
 func AppendWaiting(dst []byte, id, request, why string, input []byte) []byte {
 	dst = appendString(append(dst, `{"id":`...), id)
 	dst = appendString(append(dst, `,"request":`...), request)
