@@ -14,8 +14,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// auditor puts what is stored into the audit trail: decisions, and what hookmux itself
-// recorded about people and agents.
+// auditor puts what is stored into the audit trail: decisions, and what hookmux itself recorded
+// about users and agents.
 type auditor struct{ trail *audit.Trail }
 
 func newAuditor(deps services.Deps) auditor {

@@ -1,11 +1,10 @@
-// Package daemon composes the services into the one process that hears every hook
-// of every agent: New builds them, Run starts and stops them. It holds no
-// behaviour of its own but what concerns the process: its lock and its status.
-// The way of one event is in package pipeline.
+// Package daemon composes the services into the one process that receives every hook of every
+// agent: New builds them, Run starts and stops them. It has no behaviour of its own except for
+// the process: its lock and its status. What happens to an event is in package pipeline.
 //
-// What the daemon promises: an acknowledged event is in the journal exactly once,
-// also after kill -9; a slow, silent or hostile peer holds nobody up; a broken
-// disk or database never stops deciding; no answer of a dying daemon is a yes.
+// What the daemon promises: an acknowledged event is in the journal exactly once, also after
+// kill -9; a slow, silent or hostile peer delays no one else; a broken disk or database never
+// stops deciding; no answer of a dying daemon is a yes.
 package daemon
 
 import (
@@ -63,15 +62,15 @@ type Options struct {
 	Log       io.Writer // nil: nowhere
 	// Extra are hooks that a Go program adds to the registered ones.
 	Extra []*hook.Entry
-	// Person says that a person started this daemon: its places are then noted,
-	// so that a daemon which a stripped hook starts later uses the same.
+	// Person says that the user started this daemon: its places are then noted, so that a daemon
+	// which a stripped hook starts later uses the same.
 	Person bool
-	// LiveSettings lets the user's files count as they are, whether a person
-	// accepted them or not: for tests of everything else.
+	// LiveSettings makes the user's files take effect as they are, accepted or not: for tests of
+	// everything else.
 	LiveSettings bool
 	// Given is what the system service gave this daemon; nil without the service.
 	Given *keeper.Given
-	// Environment lets HOOKMUX_* settings count: for a daemon that a person
+	// Environment holds the environment whose HOOKMUX_* settings apply: for a daemon that the user
 	// started, never for one that a hook started.
 	Environment []string
 	// Removed lists agents' hooks that something other than hookmux removed; if nil, the daemon
@@ -272,7 +271,7 @@ func (h *Daemon) acquireLock() error {
 		return err
 	}
 	socket := h.deps.Dirs.Socket()
-	// We hold the lock, so whoever made this socket is gone.
+	// We hold the lock, so the process that created this socket is gone.
 	if err := os.Remove(socket); err != nil && !errors.Is(err, os.ErrNotExist) {
 		if _, errAside := files.SetAside(socket); errAside != nil { // a folder with something in it
 			return fmt.Errorf("%s: %w", socket, err)
@@ -282,7 +281,7 @@ func (h *Daemon) acquireLock() error {
 	return nil
 }
 
-// Close gives back what New took. Run does it itself.
+// Close releases what New took. Run does it itself.
 func (h *Daemon) Close() {
 	h.cancel()
 	if h.tsHooks != nil {

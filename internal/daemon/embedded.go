@@ -2,9 +2,9 @@ package daemon
 
 import "encoding/json"
 
-// CallMethod calls one of the daemon's methods for the program that runs this daemon. Nobody
-// has to trust it: it is no peer on the socket, and could do as it likes
-// with the daemon anyway. That is how verify is its own person.
+// CallMethod calls one of the daemon's methods for the program that runs this daemon. It needs no
+// authority: it is no peer on the socket, and could do as it likes with the daemon anyway. This
+// is how verify answers its own requests.
 func (h *Daemon) CallMethod(name string, params, result any) error {
 	b, err := json.Marshal(params)
 	if err != nil {
@@ -29,8 +29,8 @@ func (h *Daemon) Send(agent, session, text string) (delivered bool, err error) {
 	return h.outbox.Send(h.ctx, agent, session, text)
 }
 
-// CountSink counts one more or one less way by which a person hears of requests who
-// runs the daemon inside their own program. The setting notify.command is the other.
+// CountSink adds or removes one of the ways in which a user who runs the daemon inside their own
+// program is notified of requests. The setting notify.command is the other.
 func (h *Daemon) CountSink(more bool) {
 	if more {
 		h.approvals.AddSink(1)

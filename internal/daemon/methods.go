@@ -37,7 +37,7 @@ func (h *Daemon) ownMethods() map[string]services.Method {
 	return table
 }
 
-// refuseNoAgent refuses what is about the caller's project to somebody who has none.
+// refuseNoAgent rejects calls about the caller's project if the caller has none.
 func refuseNoAgent(json.RawMessage, proc.Cred) (any, *wire.Error) {
 	return nil, wire.Errorf(wire.CodeRefused, "refused: only an agent's own processes may read about its project, and this "+
 		"isn't one; use `hookmux ps` and `hookmux log`")
@@ -77,13 +77,13 @@ func (h *Daemon) projectBudgets(_ json.RawMessage, owns services.Owns) (any, *wi
 	return own, nil
 }
 
-// acknowledge answers ok; its authority lets only a person reach it.
+// acknowledge returns ok; its authority lets only the user reach it.
 func (h *Daemon) acknowledge(json.RawMessage, proc.Cred) (any, *wire.Error) {
 	return map[string]bool{"ok": true}, nil
 }
 
-// noteRefusal notes an attempt to decide without authority: a person should
-// learn that an agent tried.
+// noteRefusal notes an attempt to decide without authority: the user should learn that an agent
+// tried.
 func (h *Daemon) noteRefusal(name string, peer proc.Cred, v authority.Verdict) {
 	h.deps.Log.Warn("refused", "method", name, "pid", peer.PID, "why", v.Reason(), "agent", v.Agent)
 	who := "a process"

@@ -19,7 +19,7 @@ type readView struct {
 	Evaluator   *authority.Evaluator
 	Sessions    func(all bool) []wire.Session
 	FindProject func(folder string) string
-	// Folder is where a process works, without links; "" where nobody knows.
+	// Folder returns the folder a process works in, without links; "" if unknown.
 	Folder func(pid int) string
 	Home   string
 	// Opened returns the folders that the user opened to the agents of all projects.
@@ -92,8 +92,8 @@ func (s *readView) Of(peer proc.Cred) server.View {
 	return view
 }
 
-// inProject reports whether a folder belongs to the project that another one is
-// in. A home is no project: everything lies in it.
+// inProject reports whether a folder belongs to the project that another one is in. A home is no
+// project: everything is in it.
 func (s *readView) inProject(own, folder string) bool {
 	if !filepath.IsAbs(own) || !filepath.IsAbs(folder) {
 		return false

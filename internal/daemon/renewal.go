@@ -16,10 +16,10 @@ import (
 
 // This file lets a daemon make room for a newer one.
 //
-// A newer client tells an older daemon, by its version in the frame, that it was replaced
-// on disk. The daemon then makes room, never while a request waits; the next hook starts
-// the new one. It never goes for an older client, nor on the client's word alone: the
-// program on disk must really be newer.
+// A newer client shows an older daemon, by its version in the frame, that it was replaced on
+// disk. The daemon then makes room, never while a request waits; the next hook starts the new
+// one. It never goes for an older client, nor on the client's word alone: the program on disk
+// must really be newer.
 
 // renewal decides whether the daemon makes room.
 type renewal struct {

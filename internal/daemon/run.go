@@ -11,12 +11,12 @@ import (
 	"github.com/hookmux/hookmux/internal/services"
 )
 
-// Run listens and serves until ctx ends or somebody stops the daemon. It returns
-// when everything acknowledged is in the journal or safe on disk.
+// Run listens and serves until ctx ends or the daemon is stopped. It returns when everything
+// acknowledged is in the journal or safe on disk.
 //
-// Start: the socket is open before anything runs, so that hooks can queue up;
-// then the recorder (it stores what an earlier daemon left), sessions, approvals,
-// and last the server. Stop: see shutDown.
+// Start: the socket is open before anything runs, so that hooks can queue up; then the recorder
+// (it stores what an earlier daemon left), sessions, approvals, and last the server. Stop: see
+// shutDown.
 func (h *Daemon) Run(ctx context.Context) error {
 	defer h.Close()
 	if err := h.server.Listen(); err != nil {
@@ -69,11 +69,11 @@ func (h *Daemon) Run(ctx context.Context) error {
 var endWithin = 2 * time.Second
 
 // shutDown stops the services in this order:
-//  1. nobody new comes in;
-//  2. whoever waits for a person is hung up on, which its client takes as "ask
-//     the next daemon", never as a yes; short calls finish;
-//  3. everything else that runs is cancelled and waited for, with one limit for
-//     all: whoever waits for the next daemon waits for this, too;
+//  1. no new connection is accepted;
+//  2. calls that wait for the user are hung up on, which their client takes as "ask the next
+//     daemon", never as a yes; short calls finish;
+//  3. everything else that runs is cancelled and waited for, with one limit for all: anything
+//     that waits for the next daemon waits for this, too;
 //  4. the files of TypeScript hooks end, and what they did is recorded;
 //  5. the recorder stores what it has, sessions end, and the files on disk are closed.
 func (h *Daemon) shutDown(recording, following, serving *services.Background) {
@@ -115,9 +115,9 @@ func (h *Daemon) shutDown(recording, following, serving *services.Background) {
 // left then is in the intake, where the next daemon finds it.
 const storeWithin = 20 * time.Second
 
-// watchSocket ends a daemon that nobody can reach any more: its folder was removed,
-// or its lock moved aside. Another daemon may run already. It opens and closes the socket
-// for containers, too.
+// watchSocket ends a daemon that can't be reached any more: its folder was removed, or its lock
+// moved aside. Another daemon may be running already. It also opens and closes the socket for
+// containers.
 func (h *Daemon) watchSocket(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()

@@ -31,11 +31,9 @@ import (
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// The adapters here give one service what it needs of another, in the words of
-// the one that asks.
+// The adapters here give one service what it needs of another, in the types of the one that asks.
 
-// Pushed requests hold conversations with the daemon; half of those stay free for
-// people.
+// Pushed requests occupy connections to the daemon; half of those stay free for the user.
 const (
 	_ = uint(server.MaxTalks - 2*queue.MaxPushed)
 	_ = uint(server.MaxTalksEach - queue.MaxPushed)
@@ -144,7 +142,7 @@ func (c hookCalls) AnswerHook(ctx context.Context, call *services.Call) (frame.R
 	return reply, finish, ok
 }
 
-// containedVerdict is a decision in the words that a caller in a container takes.
+// containedVerdict returns a decision in the form that a caller in a container takes.
 func containedVerdict(d event.Decision) string {
 	switch d.Verdict {
 	case event.Deny:
@@ -155,15 +153,15 @@ func containedVerdict(d event.Decision) string {
 	return frame.VerdictNone
 }
 
-// journalListener tells the sessions what the recorder does.
+// journalListener notifies the sessions of what the recorder does.
 type journalListener struct{ h *Daemon }
 
 func (l journalListener) CaughtUp(ctx context.Context) {
 	l.h.sessions.CatchUp(ctx, l.h.recorder.EventsSince)
 }
 
-// noteStored hears that events were stored: who watches is told, and agents may have
-// used something.
+// noteStored is called when events were stored: watchers are notified, and agents may have used
+// something.
 func (h *Daemon) noteStored() {
 	h.notes.EventsStored()
 	h.usage.Poke()
@@ -217,12 +215,12 @@ func (h *Daemon) effectOf(ev *event.Event) (text, risk string) {
 	return effect.Text, string(effect.Risk)
 }
 
-// reachesUser reports whether notices about such a request reach a person. It is a
-// method because the notices are made after approvals, whose requests they tell of.
+// reachesUser reports whether notices about such a request reach the user. It is a method because
+// notices are created after approvals, whose requests they report.
 func (h *Daemon) reachesUser(agent, kind string) bool { return h.notify.Reaches(agent, kind) }
 
-// mayAnswer reports whether the peer is somebody who could answer: a person
-// sees everything they decide about; anybody else gets what the journal gets.
+// mayAnswer reports whether the peer could answer: the user sees everything they decide about;
+// anyone else gets what the journal gets.
 func (h *Daemon) mayAnswer(peer proc.Cred) (bool, string) {
 	verdict := h.evaluator.May(authority.Decide, peer, nil)
 	return verdict.Trusted(), verdict.Reason()
@@ -287,7 +285,7 @@ func (s tsHookSelection) InnerHooks(ev *event.Event, peer proc.Cred) []*hook.Ent
 	return s.h.pipeline.InnerHooks(ev, peer)
 }
 
-// people answer what TypeScript hooks ask.
+// people passes what TypeScript hooks ask on to the user.
 type people struct{ approvals func() *approvals.Service }
 
 func (p people) AskUser(ctx context.Context, ev *event.Event, q queue.Question) (string, error) {
