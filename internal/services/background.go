@@ -6,17 +6,16 @@ import (
 	"time"
 )
 
-// Background runs goroutines that the daemon waits for when it stops. Unlike a
-// [sync.WaitGroup] it may be given more of them while somebody waits. Its zero value is
-// ready.
+// Background runs goroutines that the daemon waits for when it stops. Unlike a [sync.WaitGroup]
+// it may be given more of them while something waits. Its zero value is ready.
 type Background struct {
 	mu      sync.Mutex
 	running int
 	idle    chan struct{} // closed when none runs any more; nil while nobody waits
 }
 
-// Go runs f. What f does must end soon after the daemon's context does; where that depends
-// on somebody else's program or disk, the daemon leaves it behind after a moment.
+// Go runs f. What f does must end soon after the daemon's context does; if that depends on
+// another program or on a disk, the daemon leaves it behind after a moment.
 func (b *Background) Go(f func()) {
 	b.mu.Lock()
 	b.running++

@@ -16,7 +16,7 @@ type Call struct {
 	At     time.Time
 	Peer   proc.Cred
 	Pushed bool // by a program, not by a hook
-	// Container is where the caller runs, if it runs in one: it may only report, and hears
+	// Container is where the caller runs, if it runs in one: it may only report, and is answered with
 	// nothing but a denial or a question. "" for callers of this machine.
 	Container string
 	// OnGone calls cancel when the caller hangs up, until stop; nil for callers that can't.

@@ -26,7 +26,7 @@ type Problems struct {
 // maxProblems bounds the list: one entry per key, but keys can name hooks.
 const maxProblems = 200
 
-// NewProblems makes an empty list. changed hears of every problem that is new or whose
+// NewProblems returns an empty list. changed is called for every problem that is new or whose
 // text changed; it may be nil.
 func NewProblems(changed func(wire.Problem)) *Problems {
 	if changed == nil {
@@ -38,7 +38,7 @@ func NewProblems(changed func(wire.Problem)) *Problems {
 // Any reports whether a problem is open, without taking the lock.
 func (p *Problems) Any() bool { return p.count.Load() > 0 }
 
-// Raise opens the problem with this key, or counts it again.
+// Raise opens the problem with this key, or increments its count.
 func (p *Problems) Raise(key, what, fix string) { p.set(key, what, fix, 1) }
 
 // Set opens the problem with this key, or says how it is now: a state, which is not

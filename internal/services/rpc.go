@@ -13,7 +13,7 @@ import (
 // calls Run once the peer may, by [wire.Methods].
 type Method struct {
 	Run func(params json.RawMessage, peer proc.Cred) (any, *wire.Error)
-	// RunAsking is in place of Run where a person may have to be asked first.
+	// RunAsking replaces Run if the user may have to be asked first.
 	RunAsking func(ask Asking, params json.RawMessage, peer proc.Cred) (any, *wire.Error)
 	// RunOwn is in place of Run for a peer that may read some sessions only, where Run
 	// would count or page through all of them.
@@ -24,8 +24,8 @@ type Method struct {
 // reader's own.
 type Owns func(agent, session, folder string) bool
 
-// Asking begins to wait for a person while the caller waits: ctx ends when the
-// caller hangs up or the daemon stops. done ends it.
+// Asking begins to wait for the user while the caller waits: ctx ends when the caller hangs up or
+// the daemon stops. done ends it.
 type Asking func() (ctx context.Context, done func())
 
 // Call runs the method.
@@ -36,8 +36,8 @@ func (m *Method) Call(ask Asking, params json.RawMessage, peer proc.Cred) (any, 
 	return m.Run(params, peer)
 }
 
-// LongMethod is a method that may wait for hooks or a person. Its ctx ends when
-// the caller hangs up.
+// LongMethod is a method that may wait for hooks or the user. Its ctx ends when the caller hangs
+// up.
 type LongMethod func(ctx context.Context, params json.RawMessage, peer proc.Cred) (any, *wire.Error)
 
 // Check returns the error that a call would end with whatever the user says, so that they

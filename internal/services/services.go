@@ -15,9 +15,8 @@ import (
 	"github.com/hookmux/hookmux/internal/redact"
 )
 
-// ErrCrippled says that this process may not write any more, whatever room the
-// disk has: its own limits were lowered. The next daemon has those of whoever starts
-// it.
+// ErrCrippled says that this process may not write any more, however much room the disk has: its
+// own limits were lowered. The next daemon has those of the process that starts it.
 var ErrCrippled = errors.New("the limits of the daemon's own process keep it from writing")
 
 // Deps holds what every service may use.
@@ -30,8 +29,7 @@ type Deps struct {
 	// Redactor replaces secrets in what is stored and shown, and knows those
 	// it replaced before.
 	Redactor *redact.Redactor
-	// Notes tells whoever follows a stream what is not stored: traces,
-	// outcomes, changes of sessions.
+	// Notes sends streams what isn't stored: traces, outcomes, changes of sessions.
 	Notes Publisher
 	// Background runs goroutines that the daemon waits for when it stops.
 	Background *Background
@@ -54,7 +52,7 @@ func (d Deps) AgentName(name string) string {
 	return name
 }
 
-// AgentTitle returns an agent's name as people write it.
+// AgentTitle returns an agent's name as it is written in text.
 func (d Deps) AgentTitle(name string) string {
 	if a, ok := d.Catalogue.Agent(name); ok {
 		return a.Title
@@ -62,8 +60,8 @@ func (d Deps) AgentTitle(name string) string {
 	return name
 }
 
-// WatchExit is closed when a process ends. A process table other than the system's is
-// asked again and again. It is nil where the system does not tell.
+// WatchExit is closed when a process ends. A process table other than the system's is polled. It
+// is nil if the system doesn't report it.
 func (d Deps) WatchExit(ctx context.Context, pid int, start uint64) <-chan struct{} {
 	if d.Processes == proc.System() {
 		done, err := proc.WatchExit(ctx, pid, start)

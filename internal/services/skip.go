@@ -2,7 +2,7 @@ package services
 
 import "github.com/hookmux/hookmux/internal/wire"
 
-// Skip says why nobody was asked about an event: neither hooks nor a person.
+// Skip says why no one was asked about an event: neither hooks nor the user.
 type Skip int
 
 // The reasons. NotSkipped is the normal way.
@@ -29,6 +29,5 @@ var skipCodes = map[Skip]string{
 	InContainer:        wire.SkipInContainer,
 }
 
-// Code returns the reason as it stands in the journal and on the wire; "" for
-// NotSkipped.
+// Code returns the reason as it is in the journal and on the wire; "" for NotSkipped.
 func (s Skip) Code() string { return skipCodes[s] }
