@@ -76,12 +76,13 @@ func (s *spots) forget(ids []int64) {
 	}
 }
 
-// keySlots is how many calls fit beside each other whose ids have the same hash: those
-// of one id with several requests, and of different ids by chance, or by somebody's try
-// to hide a call behind another.
+// keySlots is how many calls whose ids have the same hash can be stored: those of one id with
+// several requests, and of different ids by chance, or in an attempt to hide a call behind
+// another.
 const keySlots = 256
 
-// keyBase returns the first key of an id's calls; n counts on where one base is full.
+// keyBase returns the first key of an id's calls; n is the number of bases of that id that are
+// already full.
 func keyBase(agent, id string, n int) int64 {
 	hash := xxhash.Sum64String(id) ^ xxhash.Sum64String(agent)*31 + uint64(n)*0x9e3779b97f4a7c15
 	return int64(hash>>1) &^ (keySlots - 1)
@@ -92,7 +93,7 @@ func keyOf(agent, id string, index int) int64 {
 	return keyBase(agent, id, index/keySlots) + int64(index%keySlots)
 }
 
-// encode returns what a row has of a call besides its spot and its time.
+// encode returns a row's content for a call, without its spot and its time.
 func encode(dst []byte, c *Call) []byte {
 	for _, n := range []int64{c.flags(), c.Tokens.Input, c.Tokens.Output, c.Tokens.CacheRead, c.Tokens.CacheWrite,
 		c.Tokens.CacheWrite1h, c.Window} {

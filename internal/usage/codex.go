@@ -186,7 +186,7 @@ func readCodexLimits(limits []byte, at time.Time, out *sink) {
 	}
 }
 
-// WindowName returns a window's length in words: 5h, 7d.
+// WindowName returns a window's length as text: 5h, 7d.
 func WindowName(length time.Duration) string {
 	const day = 24 * time.Hour
 	switch {

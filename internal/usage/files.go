@@ -61,9 +61,9 @@ func (s *store) rootsOf(home string, getenv func(string) string) []string {
 	return list
 }
 
-// find lists the files below a root, oldest change first. It goes through links: an
-// agent that moves its records elsewhere goes on being counted. A folder or file that is
-// reached twice counts once. all is false where there's more than limit entries to look at.
+// find lists the files below a root, oldest change first. It follows links: if an agent moves its
+// records elsewhere, they are still counted. A folder or file that is reached twice is listed
+// once. all is false if there are more than limit entries to look at.
 func (s *store) find(ctx context.Context, root string, limit int, seen map[uniqueFile]bool) (list []found, all bool) {
 	inner := s.innerFolders(root)
 	var walk func(dir, below string, depth int)
@@ -147,7 +147,7 @@ func recordsBeside(agent, record string) string {
 	return dir
 }
 
-// addLog counts a database's write-ahead log in: that is what changes first.
+// addLog includes a database's write-ahead log: that is what changes first.
 func (f *found) addLog() {
 	if info, err := os.Stat(f.path + "-wal"); err == nil {
 		f.size += info.Size()
@@ -235,7 +235,7 @@ type reading struct {
 	everything bool // also the rows of databases that are final
 }
 
-// read reads what is new in a file. It gives back where it is then.
+// read reads what is new in a file. It returns the position reached.
 func (r *reading) read(ctx context.Context, f *found, was *position, out *sink) (position, error) {
 	now := position{Unique: f.unique, Size: f.size, Mtime: f.mtime}
 	if f.kind.format.database != nil {

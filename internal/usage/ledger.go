@@ -104,7 +104,7 @@ func (l *ledger) NoteEvent(ev *event.Event) {
 // to be there for sure.
 const turnSettles = 2 * time.Second
 
-// noteRewritten hears that records of a session were changed, which its agent doesn't do.
+// noteRewritten is called when records of a session were changed, which its agent doesn't do.
 func (l *ledger) noteRewritten(r rewrite) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -146,8 +146,7 @@ type windowKey struct {
 // SessionUse says how much a session used.
 type SessionUse struct {
 	budget.Spend
-	// Context is how many tokens the last call had, Window how many fit; 0 where
-	// nobody knows.
+	// Context is how many tokens the last call had, Window how many fit; 0 if unknown.
 	Context, Window int64
 	at              time.Time
 }
@@ -199,7 +198,7 @@ func (l *ledger) spendOf(c *Call) (s budget.Spend) {
 	return s
 }
 
-// note hears of a call that got larger.
+// note is called for a call that got larger.
 func (l *ledger) note(was, is *Call) {
 	before, more := l.spendOf(was), l.spendOf(is)
 	more.Dollars -= before.Dollars
@@ -250,9 +249,9 @@ func (l *ledger) turnDay() {
 	}
 }
 
-// noteWindow hears how much of a plan is used. Until a window begins again it only
-// grows: an agent can't make it less, nor have it begin again earlier, nor later than a
-// window of that length can.
+// noteWindow is called with how much of a plan is used. Until a window begins again it only
+// grows: an agent can't make it smaller, nor have it begin again earlier, nor later than a window
+// of that length can.
 func (l *ledger) noteWindow(w Window) Window {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -452,7 +451,7 @@ func (l *ledger) setKnown(behind bool) {
 	}
 }
 
-// noteContext hears how full the context of a session is.
+// noteContext is called with how full the context of a session is.
 func (l *ledger) noteContext(agent, session string, used, size int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

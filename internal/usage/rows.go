@@ -24,7 +24,7 @@ type sink struct {
 	calls func(Call)
 	limit func(Window)
 	held  []Call // until it is known whether they are copies
-	// doubt hears why a session may have used more than its records say.
+	// doubt is called with the reason why a session may have used more than its records say.
 	doubt func(session, project, why string, at time.Time)
 	odd   bool // a number of tokens is none
 }
@@ -87,7 +87,7 @@ type fields struct {
 	input, output, cacheRead, cacheWrite path
 	// cachedInside says that the input has what was read from and written to the cache.
 	cachedInside bool
-	// reasoning is counted besides the output, unless the total shows that it is in it.
+	// reasoning is in addition to the output, unless the total shows that it is included in it.
 	reasoning, total path
 	more             path // input that is counted besides
 	cost             []path
@@ -233,8 +233,8 @@ func droidDocument(s *fileState, doc []byte, name string, out *sink) {
 	})
 }
 
-// ampDocument reads a thread: what each answer used stands in it. Until January 2026 Amp kept a
-// ledger of calls besides, with the time and the helpers' calls, but without the cache; since
+// ampDocument reads a thread, which contains what each answer used. Until January 2026 Amp also
+// kept a ledger of calls, with the time and the helpers' calls, but without the cache; since
 // April 2026 it keeps threads at its service only.
 func ampDocument(s *fileState, doc []byte, name string, out *sink) {
 	s.Session = strings.TrimSuffix(name, ".json")

@@ -55,7 +55,7 @@ func (s *Scanner) tellRewritten(r rewrite) {
 	}
 }
 
-// tellEarlier tells of what was rewritten while earlier daemons ran.
+// tellEarlier reports what was rewritten while earlier daemons ran.
 func (s *Scanner) tellEarlier() {
 	for _, p := range s.positions {
 		for _, one := range p.Doubts {
@@ -64,8 +64,7 @@ func (s *Scanner) tellEarlier() {
 	}
 }
 
-// lookFor tells of the record of a live session that was read and is gone, or that can't
-// be read.
+// lookFor reports if the record of a live session was read and is gone, or can't be read.
 func (s *Scanner) lookFor(one *wire.Session) {
 	path := one.Transcript
 	was := s.positions[path]
@@ -355,8 +354,8 @@ func (s *Scanner) scanFile(ctx context.Context, b *batch, one *work) (read int64
 // failingFor is how long a database may be busy.
 const failingFor = 10 * time.Second
 
-// noteFailing notes that a database can't be read. It may be busy for a moment; for
-// longer, somebody keeps it from being read.
+// noteFailing notes that a database can't be read. It may be busy for a moment; if it takes
+// longer, something keeps it from being read.
 func (s *Scanner) noteFailing(agent, path string) {
 	since, ok := s.failing[path]
 	if !ok {

@@ -24,7 +24,7 @@ type Options struct {
 	Sessions func(all bool) []wire.Session
 	// OwnPrices is your own table of prices as far as it's in force.
 	OwnPrices func() ([]byte, error)
-	// Changed hears of each model call that is new or got larger; may be nil.
+	// Changed is called for each model call that is new or got larger; may be nil.
 	Changed func(was, is *Call)
 	// Looked runs after each look at the records, once they were all read; may be nil.
 	Looked func()
@@ -130,8 +130,8 @@ func (s *Service) Run(ctx context.Context) {
 // of the agents that are at work is.
 type fullLook struct{ last, next, wide time.Time }
 
-// await waits for the next look: after a while, soon when agents report something, at
-// once when somebody asks.
+// await waits for the next look: after a while, soon when agents report something, at once when
+// asked to.
 func (s *Service) await(ctx context.Context, next, soon time.Duration) (waiting []chan struct{}) {
 	timer, early := time.NewTimer(next), time.NewTimer(soon)
 	defer timer.Stop()
@@ -281,8 +281,8 @@ func (s *Service) setReading(on bool) {
 	s.mu.Unlock()
 }
 
-// live returns the agents that are at work: the folders of their records where those are
-// known, else the agents. look hears of each record.
+// live returns the agents that are at work: the folders of their records if those are known,
+// otherwise the agents. look is called for each record.
 func (s *Service) live(look func(*wire.Session)) (agents []string, places map[string][]string) {
 	agents, places = []string{}, map[string][]string{}
 	for _, one := range s.o.Sessions(false) {

@@ -185,7 +185,7 @@ type batch struct {
 	last    spot            // of the call before, with its number
 	place   int64
 	known   knownIDs // of a first import; nil: the store is asked
-	// changed hears of every call that got larger.
+	// changed is called for every call that got larger.
 	changed func(was, is *Call)
 }
 
@@ -299,7 +299,7 @@ func (b *batch) append(base int64, last int32, p pendingCall) (at int32) {
 	return at
 }
 
-// addSum counts what a total has beyond the calls that are known: today's part of it.
+// addSum adds what a total has beyond the calls that are known: today's part of it.
 func (b *batch) addSum(c Call) error {
 	if err := b.flush(); err != nil {
 		return err
@@ -389,10 +389,10 @@ func sameCall(a, b *Call) bool {
 	return a.Request == b.Request || a.Request == "" || b.Request == "" || a.Replay || b.Replay
 }
 
-// merge puts two records of a call together. Nothing gets less by it: of every number
-// the larger one counts, and of two models the one that costs more. A model without a
-// price stays, because what it cost isn't known. Once a call is counted, no record moves
-// it to another session or project, or makes it cheaper by naming a cost.
+// merge combines two records of a call. Nothing gets smaller by it: of every number the larger
+// one is used, and of two models the one that costs more. A model without a price stays, because
+// what it cost isn't known. Once a call is counted, no record moves it to another session or
+// project, or makes it cheaper by naming a cost.
 func merge(was, more Call, prices *Prices, counted bool) Call {
 	is := was
 	is.Tokens = was.Tokens.atLeast(more.Tokens)

@@ -14,7 +14,8 @@ type store struct {
 	files []fileKind
 }
 
-// root is a folder. Variable names one in its place; below is what comes under it.
+// root is a folder. Variable names an environment variable that replaces it; below is the path
+// under it.
 type root struct {
 	variable string
 	home     string // relative to the home directory

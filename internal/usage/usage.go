@@ -10,7 +10,7 @@ package usage
 
 import "time"
 
-// Tokens counts the tokens of one or more model calls. No token is in two fields.
+// Tokens holds the tokens of one or more model calls. Each token is in only one field.
 type Tokens struct {
 	Input        int64 `json:"inputTokens"`
 	Output       int64 `json:"outputTokens"` // with reasoning

@@ -9,8 +9,8 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
-// maxCount is more than any model call uses. A larger number is a mistake, or
-// somebody's try to make sums overflow.
+// maxCount is more than any model call uses. A larger number is a mistake, or an attempt to make
+// sums overflow.
 const maxCount = 1 << 40
 
 // maxDollars is the same for what a call cost.
