@@ -94,7 +94,7 @@ func (q *queue) take() (spans []sdktrace.ReadOnlySpan, logs []sdklog.Record) {
 	return spans, logs
 }
 
-// count counts what was sent or given up.
+// count adds what was sent or given up.
 func (q *queue) count(sent, dropped int64) {
 	q.mu.Lock()
 	q.sent += sent
@@ -102,7 +102,7 @@ func (q *queue) count(sent, dropped int64) {
 	q.mu.Unlock()
 }
 
-// drop counts what never got here.
+// drop counts what never reached the queue.
 func (q *queue) drop(unheard *atomic.Int64) {
 	if n := unheard.Swap(0); n > 0 {
 		q.count(0, n)

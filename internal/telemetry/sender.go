@@ -260,8 +260,8 @@ func (s *sender) persist(ctx context.Context, spans []sdktrace.ReadOnlySpan, log
 	}
 }
 
-// settleBatch counts what became of a batch. It returns an error that another try may not
-// have.
+// settleBatch counts a batch as sent or dropped. It returns an error only if another try may
+// succeed.
 func (s *sender) settleBatch(err error, n int) error {
 	some, later := (*partial)(nil), (*passing)(nil)
 	switch {
@@ -298,7 +298,7 @@ func (s *sender) sendMetrics(ctx context.Context) {
 	s.arrived()
 }
 
-// sendRest tries once to send what is there, and counts what it can't.
+// sendRest tries once to send what is left, and counts what it can't send.
 func (s *sender) sendRest(ctx context.Context) {
 	for {
 		spans, logs := s.queue.take()

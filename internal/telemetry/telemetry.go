@@ -1,17 +1,16 @@
-// Package telemetry sends what agents did, and what was decided about it, to an
-// OpenTelemetry collector: spans for turns, tool calls, evaluations and the time you were
-// waited for, a log record for each decision, and metrics for tokens, cost and durations.
+// Package telemetry sends what agents did, and what was decided about it, to an OpenTelemetry
+// collector: spans for turns, tool calls, evaluations and the time spent waiting for you, a log
+// record for each decision, and metrics for tokens, cost and durations.
 //
-//   - telemetry.go  the service: what it hears, its settings, its goroutines
+//   - telemetry.go  the service: what it is called with, its settings, its goroutines
 //   - tracker.go    calls and usage become spans, log records and measurements
-//   - names.go      what attributes and instruments are called
+//   - names.go      names of attributes and instruments
 //   - queue.go      what waits to be sent; it's bounded, and counts what it drops
-//   - sender.go     sends it, again and again while the collector is away
+//   - sender.go     sends it, retrying while the collector is away
 //   - otlp.go       log records and metrics in OTLP's form
 //
-// Contract: nothing here is on the way of an answer, and nothing runs or is kept while
-// there's no endpoint. Texts of prompts and calls are left out unless you ask for them,
-// and redacted then.
+// Contract: nothing here delays an answer, and nothing runs or is kept while there's no
+// endpoint. Texts of prompts and calls are left out unless you ask for them, and redacted then.
 package telemetry
 
 import (
@@ -53,15 +52,14 @@ type Call struct {
 	Took     time.Duration // until the answer
 	Decision event.Decision
 	Steps    []hook.Step
-	// Waited is how long a person was waited for, Ended how that ended; "" where nobody
-	// was asked.
+	// Waited is how long the call waited for you, Ended how that ended; "" if no one was asked.
 	Waited time.Duration
 	Ended  string
 	// Parent is the agent's own trace context (TRACEPARENT).
 	Parent string
 }
 
-// Use holds what a model call used in addition to what was told of it before.
+// Use holds what a model call used in addition to what was reported of it before.
 type Use struct {
 	Agent, Session, Model string
 	ID                    string // of the model call
@@ -95,7 +93,7 @@ func New(o Options) *Service {
 	return &Service{o: o, changed: make(chan struct{}, 1)}
 }
 
-// ReadSettings hears that settings changed.
+// ReadSettings is called when settings changed.
 func (s *Service) ReadSettings() {
 	select {
 	case s.changed <- struct{}{}:
@@ -106,7 +104,7 @@ func (s *Service) ReadSettings() {
 // Wanted reports whether calls are heard.
 func (s *Service) Wanted() bool { return s.running.Load() != nil }
 
-// Note hears of a call. It never waits.
+// Note records a call. It never waits.
 func (s *Service) Note(c Call) {
 	r := s.running.Load()
 	if r == nil {
@@ -117,7 +115,7 @@ func (s *Service) Note(c Call) {
 	r.hear(func(t *tracker) { t.noteCall(&kept) })
 }
 
-// NoteUse hears of what was used. It never waits.
+// NoteUse records what was used. It never waits.
 func (s *Service) NoteUse(u Use) {
 	if r := s.running.Load(); r != nil {
 		kept := u
@@ -172,7 +170,7 @@ func cutJSON(text json.RawMessage) json.RawMessage {
 	return slices.Clone(text)
 }
 
-// Run hears and sends until ctx ends.
+// Run receives and sends until ctx ends.
 func (s *Service) Run(ctx context.Context) {
 	for ctx.Err() == nil {
 		settings := s.o.Settings()
@@ -191,7 +189,7 @@ func (s *Service) Run(ctx context.Context) {
 // settleEvery is how often the tracker looks for what is complete.
 const settleEvery = time.Second
 
-// runWith hears and sends until the settings change.
+// runWith receives and sends until the settings change.
 func (s *Service) runWith(ctx context.Context, settings Settings) {
 	r := &run{settings: settings, heard: make(chan func(*tracker), maxHeard)}
 	r.sender = newSender(s.o, settings)

@@ -42,7 +42,7 @@ const (
 // scope is the name of what makes the telemetry.
 const scope = "github.com/hookmux/hookmux"
 
-// tracker makes telemetry of what it hears. One goroutine uses it.
+// tracker turns what it is called with into telemetry. One goroutine uses it.
 type tracker struct {
 	deps    services.Deps
 	content bool
@@ -130,7 +130,7 @@ func newTracker(o Options, settings Settings, s *sender) *tracker {
 	return t
 }
 
-// noteCall hears of an answered hook call.
+// noteCall handles an answered hook call.
 func (t *tracker) noteCall(c *Call) {
 	ev := c.Event
 	where := place{ev.Agent, ev.Session}
@@ -199,8 +199,8 @@ func keyOf(where place, ev *event.Event) toolKey {
 	return toolKey{where, "\x00" + ev.Tool.Name}
 }
 
-// withParent is ctx with the agent's own span, where it told of one. A span of the same
-// trace that is known here is nearer.
+// withParent returns ctx with the agent's own span, if it reported one. A span of the same trace
+// that is known here is closer.
 func withParent(ctx context.Context, parent string) context.Context {
 	if parent == "" {
 		return ctx
@@ -445,8 +445,8 @@ func (t *tracker) step(ctx context.Context, s *hook.Step, at time.Time) {
 	span.End(trace.WithTimestamp(at.Add(s.Took)))
 }
 
-// noteUse hears of what a model call used. What is older than this run of telemetry is
-// history that is read for the first time.
+// noteUse handles what a model call used. What is older than this run of telemetry is history
+// that is read for the first time.
 func (t *tracker) noteUse(u *Use) {
 	if u.At.Before(t.began) {
 		return
@@ -571,7 +571,7 @@ func (t *tracker) common(ev *event.Event) []attribute.KeyValue {
 	return list
 }
 
-// title returns an agent's name for people.
+// title returns an agent's name for display.
 func (t *tracker) title(agent string) string {
 	if a, ok := t.deps.Catalogue.Agent(agent); ok && a.Title != "" {
 		return a.Title
