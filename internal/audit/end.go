@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
-// End is where a trail ended once, as somebody kept it.
+// End is where a trail once ended, kept outside of it.
 type End struct {
 	Seq  int64
 	Hash string

@@ -99,8 +99,8 @@ func writePublic(dirs paths.Dirs, key ed25519.PublicKey) error {
 	return files.WriteSynced(filepath.Join(dirs.Data, markerFile), []byte(hex.EncodeToString(key)+"\n"))
 }
 
-// state is head.json: where the trail ends. What its last change adds to the files is in
-// it as well, so that a change that was cut off is finished by whoever reads it next.
+// state is head.json: where the trail ends. It also holds what its last change adds to the files,
+// so that a change that was cut off is finished by the next reader.
 type state struct {
 	Seq  int64  `json:"seq"`
 	Hash string `json:"hash"` // of the last record

@@ -69,8 +69,8 @@ func (t *Trail) Append(records []Record) {
 	t.problem("", "")
 }
 
-// NoteMissed counts decisions that were lost before they came here. The next record is
-// behind a gap that says so.
+// NoteMissed records decisions that were lost before they got here. The next record comes after a
+// gap that says so.
 func (t *Trail) NoteMissed(decisions int64, since time.Time) {
 	if t.missed == 0 {
 		t.missedSince = since

@@ -30,7 +30,7 @@ type Report struct {
 	Problem *Misfit `json:"problem,omitempty"`
 }
 
-// GapAt is a gap that the trail itself tells of.
+// GapAt is a gap that the trail itself reports.
 type GapAt struct {
 	Seq  int64     `json:"seq"`
 	Time time.Time `json:"time"`
@@ -70,7 +70,7 @@ func Verify(dirs paths.Dirs, each func(r *Record, line string)) (*Report, error)
 		if err != nil {
 			return nil, err
 		}
-		// Records are handed out only once it is clear that nobody wrote meanwhile.
+		// Records are only handed out once it is clear that nothing was written meanwhile.
 		rep, err := verify(dirs, before, func(*Record, string) {})
 		if err != nil {
 			return nil, err
