@@ -16,8 +16,8 @@ type Client struct {
 	Terminal string // what the terminal calls itself, else its TERM
 	Pane     string // the active one of the window it shows
 	Session  string // the id of the session it shows
-	// Focused says that the terminal has the keyboard. It means something only where
-	// Reports is true: not every terminal tells.
+	// Focused says that the terminal has the keyboard. It is meaningful only if Reports is true: not
+	// every terminal reports it.
 	Focused, Reports bool
 	Used             time.Time // its last key
 }
@@ -28,7 +28,7 @@ var clientFields = strings.Join([]string{
 	"#{client_pid}",
 }, sep)
 
-// Clients lists the terminals of people that are attached.
+// Clients lists the users' terminals that are attached.
 func (s *Server) Clients(ctx context.Context) ([]Client, error) {
 	out, err := s.runCommand(ctx, "list-clients", "-F", clientFields)
 	if err != nil {
@@ -54,8 +54,8 @@ func (s *Server) Clients(ctx context.Context) ([]Client, error) {
 	return list, nil
 }
 
-// usedLately is how long after a key somebody is taken to look at a terminal that
-// does not say whether it has the keyboard.
+// usedLately is how long after a key press you are assumed to look at a terminal that doesn't say
+// whether it has the keyboard.
 const usedLately = 15 * time.Second
 
 // IsWatching reports whether the user at the client looks at its active pane.

@@ -54,9 +54,8 @@ const (
 	sourceWord = "source-file -q "
 )
 
-// AddLine puts the line that reads our own file at the end of a tmux.conf; nil
-// stands for a file that is not there. A line of ours that is there already is
-// brought up to date where it stands.
+// AddLine adds the line that reads our own file at the end of a tmux.conf; nil means that there is
+// no such file. A line of ours that is there already is updated in place.
 func AddLine(text []byte, own string) []byte {
 	line := sourceWord + quotePath(own) + "\n"
 	if start, end, ok := findLine(text); ok {

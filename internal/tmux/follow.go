@@ -39,12 +39,11 @@ type Options struct {
 	Naming Naming
 	// NameWidth is how many columns a window's name has at most; 0 is 30.
 	NameWidth int
-	// Settle is how long changes are gathered before tmux hears of them; 0 is
-	// a tenth of a second.
+	// Settle is how long changes are gathered before tmux is updated; 0 means a tenth of a second.
 	Settle time.Duration
 	// Program is tmux; "" looks it up.
 	Program string
-	// Log hears what went wrong; nil for nobody.
+	// Log is called with what went wrong; it may be nil.
 	Log func(error)
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// urgency orders statuses for a window with several agents: the one a person
-// should look at first is shown.
+// urgency orders statuses for a window with several agents: the one you should look at first is
+// shown.
 var urgency = []string{wire.StatusWaiting, wire.StatusFailed, wire.StatusRunning, wire.StatusDone,
 	wire.StatusUnknown, wire.StatusIdle}
 
@@ -34,7 +34,7 @@ type Mark struct {
 	Used    Used
 }
 
-// Used says how much a session used; "" for what nobody knows.
+// Used holds how much a session used; "" for what isn't known.
 type Used struct{ Cost, Tokens, ContextLeft string }
 
 // The options of a pane. A window's have other names: a pane inherits the

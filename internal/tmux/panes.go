@@ -70,8 +70,8 @@ func parsePane(row string) (Pane, bool) {
 	return p, true
 }
 
-// validID keeps a pane or window from an environment or a record from being
-// anything but an id: tmux would take other words as patterns.
+// validID keeps a pane or window from an environment or a record from being anything but an id:
+// tmux would take other text as a pattern.
 func validID(id string, kind byte) bool {
 	if len(id) < 2 || len(id) > 12 || id[0] != kind {
 		return false
@@ -108,9 +108,9 @@ type Hint struct {
 	Pane string // TMUX_PANE of its environment, to be checked
 }
 
-// PaneOf finds the pane a process sits in. What the environment says counts
-// only where the pane's own processes agree: its terminal is the process's, or
-// its first process is above it. "" says that it sits in none.
+// PaneOf finds the pane a process is in. What the environment says is only used if the pane's own
+// processes agree: its terminal is the process's, or its first process is above it. "" means that
+// it is in none.
 func (s *Server) PaneOf(ctx context.Context, table proc.Table, hint Hint) (Pane, bool, error) {
 	panes, err := s.Panes(ctx)
 	if err != nil {

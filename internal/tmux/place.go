@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Place is where a program runs, as its environment tells it: the multiplexer
-// or terminal and what that calls the spot. It is hearsay: the environment may
-// be inherited, so tmux panes are checked by PaneOf before they are believed.
+// Place is where a program runs, according to its environment: the multiplexer or terminal and
+// its name for the spot. It isn't proof: the environment may be inherited, so tmux panes are
+// checked by PaneOf before they are believed.
 type Place struct {
 	Kind string // tmux, zellij, kitty, wezterm, iterm2; "" when none is named
 	Pane string // %3, 3, 12, …
@@ -16,8 +16,8 @@ type Place struct {
 	Session string
 }
 
-// Where names the place an environment speaks of. The innermost counts: a
-// multiplexer inside of a terminal hides the terminal's own window.
+// Where returns the place an environment names. The innermost is used: a multiplexer inside a
+// terminal hides the terminal's own window.
 func Where(getenv func(string) string) Place {
 	if pane := getenv("TMUX_PANE"); getenv("TMUX") != "" && validID(pane, '%') {
 		return Place{Kind: "tmux", Pane: pane, Session: FromEnv(getenv).Socket}

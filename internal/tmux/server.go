@@ -47,8 +47,8 @@ func FromEnv(getenv func(string) string) *Server {
 	return &Server{Socket: socket}
 }
 
-// oneSocket returns the one path of a server's socket, also of the default server's, which
-// "" stands for.
+// oneSocket returns the one path of a server's socket, including the default server's, for which
+// socket is "".
 func oneSocket(socket string) string {
 	if socket == "" {
 		socket = filepath.Join(cmp.Or(os.Getenv("TMUX_TMPDIR"), "/tmp"), "tmux-"+strconv.Itoa(os.Getuid()), "default")
