@@ -137,7 +137,7 @@ func Headless(name, prompt string) []string {
 	return a.headless(prompt)
 }
 
-// here is this machine's platform, in Go's words.
+// here returns this machine's platform, in Go's notation.
 func here() string { return runtime.GOOS + "/" + runtime.GOARCH }
 
 // expand fills in a template for a platform.

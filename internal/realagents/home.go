@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// modelName is the model agents are told to use where any name will do.
+	// modelName is the model agents are configured to use if any name will do.
 	modelName = "scripted"
 	// dummyKey is sent as the API key. It opens nothing.
 	dummyKey = "dummy-key-for-the-scripted-model"

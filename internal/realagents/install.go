@@ -131,9 +131,8 @@ func nodeProgram(dir string) string {
 	return p
 }
 
-// isInstalled says whether a folder holds a finished install. The folder appears by
-// rename, so that it exists is enough; the stamp guards against a folder that
-// somebody emptied by hand.
+// isInstalled reports whether a folder holds a finished install. The folder appears by rename, so
+// that it exists is enough; the stamp guards against a folder that was emptied by hand.
 func isInstalled(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, stampName))
 	return err == nil
@@ -203,8 +202,8 @@ func (a Agent) failureNote() string {
 	return filepath.Join(dir, a.cacheFolder())
 }
 
-// fetchPackages installs into a temporary folder beside the final one and renames it.
-// The caller holds the lock, so leftovers of the same name are nobody's.
+// fetchPackages installs into a temporary folder next to the final one and renames it. The caller
+// holds the lock, so leftovers of the same name aren't in use.
 func fetchPackages(ctx context.Context, npm string, a Agent, specs []string, dir string, progress func(string)) error {
 	prefix := ".tmp-" + a.cacheFolder() + "-"
 	if old, _ := filepath.Glob(filepath.Join(filepath.Dir(dir), prefix+"*")); len(old) > 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
-// lockPath takes a lock that ends with the process, so a killed install never
-// blocks the next. waiting is called once when somebody else holds it.
+// lockPath takes a lock that ends with the process, so a killed install never blocks the next.
+// waiting is called once if another process holds it.
 func lockPath(ctx context.Context, path string, waiting func()) (unlock func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {

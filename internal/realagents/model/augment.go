@@ -108,7 +108,7 @@ func replyAugment(out *output, r reply) {
 	out.line(obj{"text": r.text, "nodes": nodes, "stop_reason": why})
 }
 
-// augmentStartup returns what a tenant says besides conversations: the model there is,
+// augmentStartup returns what a tenant answers in addition to conversations: the model there is,
 // and that hooks are switched on.
 func augmentStartup(path string) (any, bool) {
 	last := path[strings.LastIndex(path, "/")+1:]

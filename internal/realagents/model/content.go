@@ -75,8 +75,8 @@ func textMessage(role, text string) Message {
 	return Message{Role: role, Kind: kind, Text: text}
 }
 
-// forcedTool reads tool_choice of the OpenAI and Anthropic APIs; only a choice
-// of one named tool counts.
+// forcedTool reads tool_choice of the OpenAI and Anthropic APIs; only a choice of one named tool
+// is returned.
 func forcedTool(raw json.RawMessage) string {
 	var c struct {
 		Type     string `json:"type"`

@@ -147,8 +147,8 @@ func replyGemini(out *output, r reply) {
 		out.whole(chunk(append(parts, calls...), true))
 		return
 	}
-	// The last piece carries the finish: a finish alone, without content, counts
-	// as an empty answer to Gemini's own client.
+	// The last piece carries the finish: Gemini's own client treats a finish alone, without content,
+	// as an empty answer.
 	pieces := split(r.text, 40)
 	for i, s := range pieces {
 		if i > 0 && !sleep(out.ctx, out.chunkDelay) {

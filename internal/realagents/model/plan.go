@@ -27,7 +27,7 @@ type offer struct {
 	schema json.RawMessage
 }
 
-// reply is the model's reply, before it is put into an API's words.
+// reply is the model's reply, before it is put into an API's format.
 type reply struct {
 	model       string
 	text        string
@@ -91,8 +91,8 @@ const (
 	overText    = "All scripted steps are done."
 )
 
-// sideTask recognises requests that agents make for themselves although they
-// carry tools and the conversation: they ask for words only.
+// sideTask recognises requests that agents make for themselves although they carry tools and the
+// conversation: they ask for text only.
 var sideTask = lazyregexp.New(`(?i)do not call any tools|respond with (plain )?text only|generate a (short |concise |brief )*title|context checkpoint compaction|handoff summary|create a detailed summary|write an ultra-short dashboard line|^\s*\[suggestion mode`)
 
 // sideSystem recognises the opening of a system prompt that makes the whole
@@ -116,7 +116,7 @@ func (c *conversation) isSideRequest() bool {
 	return false
 }
 
-// plan decides the answer. failed counts the failures already served, per step.
+// plan decides the answer. failed is the number of failures already served, per step.
 func plan(c *conversation, sc Scenario, failed map[string]int, body []byte) planned {
 	p := planned{reply: reply{inputTokens: smallUsage}}
 	if len(c.schema) > 0 {
@@ -237,8 +237,8 @@ func newestMark(ms []Message) (script string, at int) {
 	return "", -1
 }
 
-// turns counts how often the assistant spoke. A run of assistant messages is
-// one turn; so are calls of one turn with their results in between.
+// turns returns how often the assistant spoke. A run of assistant messages is one turn; so are
+// calls of one turn with their results in between.
 func turns(ms []Message) int {
 	n, speaking := 0, false
 	seen := map[string]bool{}

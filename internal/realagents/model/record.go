@@ -79,9 +79,9 @@ func newRun() *run {
 	return &run{counts: map[string]int{}, failed: map[string]int{}, changed: make(chan struct{})}
 }
 
-// addRequest records a request. Agents send the whole history every time, so a message
-// counts as new only when this request holds it more often than all before:
-// something really told twice is still seen twice.
+// addRequest records a request. Agents send the whole history every time, so a message is new
+// only if this request holds it more often than all before: something really sent twice is still
+// seen twice.
 func (r *run) addRequest(q Request) {
 	n := len(r.requests)
 	standing := true
@@ -106,9 +106,9 @@ func (r *run) addRequest(q Request) {
 	r.changed = make(chan struct{})
 }
 
-// Told returns everything the model was told in a run, each thing once, in the
-// order it first arrived; side requests are left out. The model's own turns are
-// in it as the agent sent them back, which shows rewritten calls.
+// Told returns everything the model was sent in a run, each thing once, in the order it first
+// arrived; side requests are left out. The model's own turns are included as the agent sent them
+// back, which shows rewritten calls.
 func (s *Server) Told(run string) []Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,11 +122,11 @@ func (s *Server) Requests(run string) []Request {
 	return append([]Request(nil), s.findRun(run).requests...)
 }
 
-// Saw reports whether the model was told a text containing substring. Its own
-// turns don't count, else every scripted call would be its own proof.
+// Saw reports whether the model was sent a text containing substring. Its own turns are ignored,
+// otherwise every scripted call would be its own proof.
 func (s *Server) Saw(run, substring string) bool { return s.SawTimes(run, substring) > 0 }
 
-// SawTimes counts the told things that contain substring.
+// SawTimes returns how many of the messages sent contain substring.
 func (s *Server) SawTimes(run, substring string) int {
 	n := 0
 	for _, m := range s.Told(run) {
@@ -137,7 +137,7 @@ func (s *Server) SawTimes(run, substring string) int {
 	return n
 }
 
-// Results returns the tool results told in a run.
+// Results returns the tool results sent in a run.
 func (s *Server) Results(run string) []Message {
 	var out []Message
 	for _, m := range s.Told(run) {

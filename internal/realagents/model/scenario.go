@@ -1,15 +1,13 @@
-// Package model implements a scripted language model on loopback: it speaks the four
-// wire formats coding agents use (Anthropic Messages, OpenAI Responses, OpenAI
-// Chat Completions, Gemini generateContent), streaming or not, and runs a
-// scenario instead of thinking.
+// Package model implements a scripted language model on loopback: it speaks the four wire formats
+// coding agents use (Anthropic Messages, OpenAI Responses, OpenAI Chat Completions, Gemini
+// generateContent), streaming or not, and runs a scenario instead of thinking.
 //
-// Contract: one Server serves many runs; the run is the first part of the URL
-// path (/r/<run>/…), so agents that run at the same time never mix. The server
-// keeps no session state: which step comes next is read off the conversation
-// the agent sends, namely how often the assistant spoke since the newest user
-// text with a marker (Mark). Requests that are not part of the script (titles,
-// summaries, quota probes, model lists) get short harmless answers. Everything
-// the model was told is kept per run, see Told and Requests.
+// Contract: one Server serves many runs; the run is the first part of the URL path (/r/<run>/…),
+// so agents that run at the same time never mix. The server keeps no session state: which step
+// comes next is read off the conversation the agent sends, namely how often the assistant spoke
+// since the newest user text with a marker (Mark). Requests that aren't part of the script
+// (titles, summaries, quota probes, model lists) get short harmless answers. Everything the model
+// was sent is kept per run, see Told and Requests.
 package model
 
 import (

@@ -5,9 +5,8 @@ import (
 	"fmt"
 )
 
-// ScriptStep is one thing a scripted model does, in words that mean the same for
-// every agent. Exactly one of its fields is set, but for Say, which may stand
-// beside others.
+// ScriptStep is one thing a scripted model does, in terms that mean the same for every agent.
+// Exactly one of its fields is set, except for Say, which may accompany others.
 type ScriptStep struct {
 	Say      string
 	Run      []string  // commands, called together
@@ -19,7 +18,7 @@ type ScriptStep struct {
 	Fail     *Fail
 }
 
-// Question is one a model asks a person.
+// Question is one a model asks the user.
 type Question struct {
 	Header, Text string
 	Options      []string
@@ -44,7 +43,7 @@ type Vocabulary struct {
 // ErrNoWord is returned by Steps for a step an agent has no word for.
 var ErrNoWord = errors.New("this agent has no such tool")
 
-// Steps are steps in the agent's words.
+// Steps returns the steps in the agent's terms.
 func (v Vocabulary) Steps(script []ScriptStep) ([]Step, error) {
 	var out []Step
 	for i, b := range script {
