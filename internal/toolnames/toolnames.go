@@ -1,8 +1,7 @@
-// Package toolnames knows what hooks of other programs call tools and the keys
-// of their input: a shell call is Bash with a command for hooks written for
-// Claude Code, and bash for extensions of pi, whichever agent makes it and
-// whatever that agent calls it. It holds the words, and finds and replaces a
-// text in an input; who is shown what is decided by its callers.
+// Package toolnames knows the names that hooks of other programs use for tools and the keys of
+// their input: a shell call is Bash with a command for hooks written for Claude Code, and bash for
+// extensions of pi, whichever agent makes it and whatever that agent calls it. It holds the names,
+// and finds and replaces a text in an input; who is shown what is decided by its callers.
 package toolnames
 
 import (
@@ -27,8 +26,7 @@ type Key struct {
 	Others []string
 }
 
-// Key returns a key of the spelling by its word; a word it does not have stands
-// for itself alone.
+// Key returns a key of the spelling by its word; a word it doesn't have is returned as it is.
 func (s Spelling) Key(word string) Key {
 	for _, k := range s.Keys {
 		if k.Word == word {
@@ -134,7 +132,7 @@ const (
 	Folder
 )
 
-// Searches tells the three apart: agents have them as one kind of tool.
+// Searches distinguishes the three: agents have them as one kind of tool.
 func Searches(tool string) Searched {
 	tool = strings.ToLower(tool)
 	switch {
