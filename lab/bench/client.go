@@ -126,10 +126,10 @@ func (b *bench) manyClients(ctx context.Context, ref, deciding *program) error {
 	return nil
 }
 
-// clientResident returns the most memory that the client had resident. What wait(2)
-// tells is no good on Linux: it counts the parent's pages, which the child has
-// between fork and exec. So a daemon of our own lets the client wait for its
-// answer, when it has sent all it has, and looks at it there.
+// clientResident returns the most memory that the client had resident. What wait(2) reports is
+// useless on Linux: it includes the parent's pages, which the child has between fork and exec. So a
+// daemon of our own lets the client wait for its answer, once it has sent everything, and looks at
+// it there.
 func (b *bench) clientResident(payload []byte) (int64, error) {
 	p, err := b.newPlace("resident", nil)
 	if err != nil {

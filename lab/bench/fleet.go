@@ -174,7 +174,7 @@ func (b *bench) startMember(ctx context.Context, name string, f *fleetServer, m 
 	}
 }
 
-// online reports whether the server hears from a member, by the last one's word.
+// online reports whether a member is connected, according to the server.
 func (f *fleetServer) online(m *fleetMember) (bool, error) {
 	watcher := f.members[len(f.members)-1]
 	if watcher.conn == nil {
@@ -323,8 +323,8 @@ func (b *bench) fleetAnswers(ctx context.Context) error {
 	return nil
 }
 
-// oneAnswer has the member's agent ask and the operator answer, and measures from the
-// operator's message until it hears what became of it.
+// oneAnswer has the member's agent ask and the operator answer, and measures from the operator's
+// message until the operator receives the result.
 func (f *fleetServer) oneAnswer(p *place, boss *fleetMember, requests <-chan wire.InboxRequest, n int) (time.Duration, int, error) {
 	conn, err := net.Dial("unix", p.dirs.Socket())
 	if err != nil {
@@ -438,8 +438,8 @@ func (b *bench) fleetEvents(ctx context.Context) error {
 	return nil
 }
 
-// manyMembers measures the server's memory, and what it says and hears, with members that
-// have three sessions each and renew their states.
+// manyMembers measures the server's memory, and what it sends and receives, with members that have
+// three sessions each and renew their states.
 func (b *bench) manyMembers(ctx context.Context) error {
 	for _, n := range []int{10, 100, 2000} {
 		if err := b.membersCost(ctx, n); err != nil {

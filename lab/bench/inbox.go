@@ -28,9 +28,9 @@ const (
 	feedRest = 6 * time.Millisecond
 )
 
-// inbox measures how long an answer takes from the user's program to the
-// waiting hook, with many requests waiting and many watching, against a bare
-// round trip over a socket. The answer is on disk before the hook hears it.
+// inbox measures how long an answer takes from the user's program to the waiting hook, with many
+// requests waiting and many watching, against a bare round trip over a socket. The answer is on
+// disk before the hook receives it.
 func (b *bench) inbox(ctx context.Context) error {
 	echo, err := b.startEcho("inbox-echo")
 	if err != nil {
@@ -127,7 +127,7 @@ func roundTrip(socket string) (time.Duration, error) {
 // received is a request of the inbox with the call it is about.
 type received struct{ event, request, sha256 string }
 
-// watchAll attaches the streams; the first tells which request is whose.
+// watchAll attaches the streams; the first reports which request is whose.
 func (p *place) watchAll(ctx context.Context, ids chan<- received) error {
 	for i := range inboxStreams {
 		ready := make(chan error, 1)
@@ -215,7 +215,7 @@ func (f *inboxLoad) overSocket(ctx context.Context, h *waitingHook) (string, err
 	return string(result.Outcome), err
 }
 
-// measure has the oldest answered and measures until its hook hears it.
+// measure has the oldest answered and measures until its hook receives the answer.
 func (f *inboxLoad) measure(ctx context.Context, answer func(context.Context, *waitingHook) (string, error)) (time.Duration, error) {
 	h := f.ready[0]
 	f.ready = f.ready[1:]

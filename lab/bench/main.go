@@ -1,8 +1,8 @@
 //go:build unix
 
 // Command bench measures what must be fast, each thing against a reference
-// that runs in the same minute on the same machine: only ratios count, so a
-// slow or busy machine gives the same verdict as a fast one.
+// that runs in the same minute on the same machine: only ratios matter, so a
+// slow or busy machine gets the same verdict as a fast one.
 //
 //	go run ./lab/bench -bin DIR [-only client,start,rate,memory,dispatch,telemetry,rules,typescript,sessions,crowd,inbox,pages,view,replay,fleet,usage]
 //		[-rounds N] [-seconds S] [-json]
@@ -20,19 +20,19 @@
 // rate: this process makes hook calls over 8 connections at a time, one dial
 // per call, against the daemon and the echo server in turn, one second each. The
 // frames are a recorded Claude session with new ids. The time the daemon needs
-// afterwards until everything is in the journal counts as the daemon's. At the end
+// afterwards until everything is in the journal is charged to it. At the end
 // every acknowledged id must be in the journal exactly once.
 //
 // memory: the daemon's resident memory after 20,000 and after 200,000 of those
 // calls.
 //
 // dispatch: hookmux-hook deciding against five daemons side by side: no hooks at
-// all, 20 built-in hooks (half of them as they come, told behind the answer,
+// all, 20 built-in hooks (half of them as they come, called after the answer,
 // half as guards, waited for), 20 that are all guards (no bar), the 20 of the
-// second with one `true` command more, and all of hookmux's own guards. Beside them the cost of spawning
-// `true` the way a plain Go program does it.
+// second with one `true` command more, and all of hookmux's own guards. In addition
+// the cost of spawning `true` the way a plain Go program does it.
 //
-// telemetry: hookmux-hook deciding with telemetry off, with a collector that takes
+// telemetry: hookmux-hook deciding with telemetry off, with a collector that accepts
 // everything, and with one that's gone.
 //
 // rules: in this process, deciding about a command that is new each time, without
@@ -45,16 +45,16 @@
 // crowd: the cpu of a whole daemon for an event of one session, with 10 and with
 // 1,900 live ones, and with a transcript of 1 MB and one of 500 MB.
 //
-// inbox: with 950 requests waiting and 50 streams attached, from a person's
+// inbox: with 950 requests waiting and 50 streams attached, from the user's
 // answer to the waiting hook, against a bare round trip to the echo server,
-// interleaved. The answer is flushed to disk on the way. Its daemon takes everybody
-// for a person at a terminal; nothing else about it differs.
+// interleaved. The answer is flushed to disk on the way. Its daemon takes every
+// caller for a user at a terminal; nothing else about it differs.
 //
 // pages: with 1,000 sessions, the daemon's cpu for an event and its memory with 200
 // pages open in browsers and with none, and from an answer on a page to the waiting
 // hook, against an answer over the socket.
 //
-// view: `hookmux up` in a terminal, in a daemon of that kind: cpu, frames and memory
+// view: `hookmux up` in a terminal, with a daemon of that kind: cpu, frames and memory
 // while 100 sessions make 500 events each second, cpu while nothing happens, how long
 // a frame takes, and from a key to the hook that waits for it, against a bare round
 // trip. Linux only.
@@ -66,8 +66,8 @@
 // built-in that has nothing to say, in this process and over the sockets of two
 // daemons; the cpu of a daemon until one such file and until fifty are loaded, and of
 // loading one and fifty where others are; what one more costs the daemon in memory;
-// and what becomes of a daemon whose file loops, backtracks, fills memory, recurses
-// and waits for ever, twenty times each. They can be measured alone, as
+// and what happens to a daemon whose file loops, backtracks, fills memory, recurses
+// and waits forever, twenty times each. They can be measured alone, as
 // typescript/calls, /dispatch, /loads, /starts, /memory and /attacks.
 //
 // fleet: a hook call on a member and on a machine without a fleet; an operator's answer to a
@@ -76,7 +76,7 @@
 // They can be measured alone, as fleet/calls, /answers, /events and /members.
 //
 // usage: a decision with three budgets and with none; from a call on record to `hookmux ps
-// --json` and `hookmux usage --json`, also beside a hole of 20 GB and while a history is
+// --json` and `hookmux usage --json`, also next to a hole of 20 GB and while a history is
 // imported; the most memory while 250 MB, 500 MB and 1 GB of history are imported. They can
 // be measured alone, as usage/budgets, /live and /import. Linux only.
 //

@@ -318,7 +318,7 @@ type shownPages struct {
 	failed  error
 }
 
-// openAll opens pages that somebody looks at, and returns once each shows everything.
+// openAll opens pages that are being looked at, and returns once each shows everything.
 func openAll(ctx context.Context, devices []*device) (*shownPages, error) {
 	ctx, end := context.WithCancel(ctx)
 	s := &shownPages{end: end}

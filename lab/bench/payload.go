@@ -111,7 +111,7 @@ func (b *bench) newMix(version string, home *sandbox.Home) (*mix, error) {
 // before the next one begins.
 func sessionName(n uint64) string { return fmt.Sprintf("%08x-bf4e-4707-a65f-440490eeb506", n) }
 
-// request returns the n-th of all. Its payload is made anew.
+// request returns the n-th of all, with a new payload.
 func (m *mix) request(n uint64) frame.Request {
 	step := &m.steps[n%uint64(len(m.steps))]
 	name := sessionName(n / uint64(2*len(m.steps)))

@@ -27,8 +27,8 @@ type place struct {
 	client client.Client
 }
 
-// terminalEnv is about as much as an agent in a terminal hands on to the daemon and its
-// hooks besides the places.
+// terminalEnv is about as much as an agent in a terminal passes on to the daemon and its hooks in
+// addition to the places.
 func terminalEnv(dir string) []string {
 	return []string{
 		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "USER=user", "LOGNAME=user",
@@ -49,8 +49,8 @@ func (b *bench) newPlace(name string, files map[string]string) (*place, error) {
 	return p, p.WriteFiles(files)
 }
 
-// startDaemon makes a place and starts its daemon. Files of a person count as if that
-// person had accepted them, which takes a daemon of the bench's own.
+// startDaemon creates a place and starts its daemon. The user's files take effect as if they had
+// been accepted, which takes a daemon of the bench's own.
 func (b *bench) startDaemon(ctx context.Context, name string, files map[string]string) (*place, error) {
 	if len(files) > 0 {
 		if err := b.build(ctx, "inboxdaemon", "./lab/bench/inboxdaemon"); err != nil {

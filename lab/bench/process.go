@@ -40,10 +40,10 @@ type contender struct {
 
 const (
 	warmUp = 10
-	// breather lets a daemon finish what it does behind an answer, so that the
-	// next contender does not pay for it. It must be well above the time for
-	// which the daemon's drain lets events gather: work put off for longer than
-	// the breather would be charged to whoever runs next, the reference too.
+	// breather lets a daemon finish what it does after an answer, so that the next contender doesn't
+	// pay for it. It must be well above the time for which the daemon's drain lets events gather: work
+	// put off for longer than the breather would be charged to the one that runs next, including the
+	// reference.
 	breather = 15 * time.Millisecond
 )
 

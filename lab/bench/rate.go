@@ -11,7 +11,7 @@ import (
 // phase is how long one side is loaded before it is the other's turn.
 const phase = time.Second
 
-// side counts the work of one of the two servers so far.
+// side holds the work of one of the two servers so far.
 type side struct {
 	events int
 	took   time.Duration
@@ -98,7 +98,7 @@ func (b *bench) newLoad(ctx context.Context, p *place) (*load, error) {
 	return &load{mix: mix}, nil
 }
 
-// turn loads one server for a while; what after takes counts as well.
+// turn loads one server for a while; the time that after takes is included.
 func (s *side) turn(l *load, t *target, pid int, span time.Duration, after func() error) ([]string, error) {
 	before, _, err := usage(pid)
 	if err != nil {

@@ -79,7 +79,7 @@ func (b *bench) replay(ctx context.Context) error {
 	return nil
 }
 
-// replayedRules are 100 rules of the kinds that people write.
+// replayedRules returns 100 rules of the kinds that users write.
 func replayedRules() string {
 	var text strings.Builder
 	text.WriteString("version: 1\nrules:\n")

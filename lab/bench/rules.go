@@ -19,9 +19,9 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/sources"
 )
 
-// rules measures what people's rules add to deciding about one event, in this
-// process: 1,000 rules, of which 200 name the program that runs and 100 are only
-// an expression, beside none, in cpu. Every event runs another command.
+// rules measures what users' rules add to deciding about one event, in this process: 1,000 rules,
+// of which 200 name the program that runs and 100 are only an expression, compared to none, in cpu.
+// Every event runs another command.
 func (b *bench) rules(ctx context.Context) error {
 	none, err := decider(b.temp, "none", "")
 	if err != nil {

@@ -126,8 +126,7 @@ func (c *busySessions) event() error {
 	return nil
 }
 
-// record is a transcript of a given size; what lies between its beginning and
-// its end is a hole.
+// record is a transcript of a given size; between its beginning and its end is a hole.
 type record struct {
 	spec   *agent.TranscriptSpec
 	env    transcript.Env

@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/install"
 )
 
-// start measures what a person waits for when hookmux has little to do.
+// start measures how long you wait when hookmux has little to do.
 func (b *bench) start(ctx context.Context) error {
 	p, err := b.startDaemon(ctx, "start", nil)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// gateTSHook is a hook as people write them: three regexes on a command.
+// gateTSHook is a typical hook: three regexes on a command.
 const gateTSHook = `import type { HookAPI } from "hookmux";
 const RISKY = [/\bshred\s+(-u|--remove)/i, /\bsudo\b/i, /\b(chmod|chown)\b.*777/i];
 export default function (hooks: HookAPI) {

@@ -196,7 +196,7 @@ func (b *bench) liveUsage(ctx context.Context) error {
 	return b.liveInImport(ctx)
 }
 
-// startOpenDaemon starts the daemon that takes everybody for a person: below an agent, lists
+// startOpenDaemon starts the daemon that takes every caller for the user: below an agent, lists
 // show that agent's own sessions only.
 func (b *bench) startOpenDaemon(ctx context.Context, name string) (*place, error) {
 	if err := b.build(ctx, "inboxdaemon", "./lab/bench/inboxdaemon"); err != nil {
@@ -262,7 +262,7 @@ func (b *bench) liveInImport(ctx context.Context) error {
 	return nil
 }
 
-// begin tells the daemon of the session, as its agent does.
+// begin reports the session to the daemon, as its agent does.
 func (s *liveRecord) begin(ctx context.Context) error {
 	begin, err := json.Marshal(map[string]string{"hook_event_name": "UserPromptSubmit", "prompt": "go on"})
 	if err != nil {
@@ -325,7 +325,7 @@ func (s *liveRecord) untilKnown(ctx context.Context, name string, shows func(con
 	return float64(took.Milliseconds()), nil
 }
 
-// inList is what `hookmux ps --json` says the session used.
+// inList returns what `hookmux ps --json` says the session used.
 func (s *liveRecord) inList(ctx context.Context) (int64, error) {
 	var list []wire.Session
 	if err := s.askJSON(ctx, &list, "ps", "--json"); err != nil {
@@ -339,7 +339,7 @@ func (s *liveRecord) inList(ctx context.Context) (int64, error) {
 	return 0, nil
 }
 
-// inReport is what `hookmux usage --json` says.
+// inReport returns what `hookmux usage --json` says the session used.
 func (s *liveRecord) inReport(ctx context.Context) (int64, error) {
 	var report wire.UsageReport
 	if err := s.askJSON(ctx, &report, "usage", "--by", "session", "--json"); err != nil {

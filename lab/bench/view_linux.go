@@ -26,9 +26,9 @@ const (
 	viewLoad     = 20 * time.Second
 	viewIdle     = 60 * time.Second
 	viewKeys     = 150
-	// viewSettle is longer than a request must have been shown before a key counts.
+	// viewSettle is longer than a request must have been shown before a key is accepted.
 	viewSettle = 550 * time.Millisecond
-	// viewTold is longer than the view takes to hear of a request.
+	// viewTold is longer than the view takes to be notified of a request.
 	viewTold = 250 * time.Millisecond
 	// frameGap is the least time between two frames: what comes sooner belongs
 	// to the same one.
@@ -213,7 +213,7 @@ func (b *bench) viewKey(ctx context.Context, p *place, up *terminal) error {
 	return nil
 }
 
-// answerByKey presses the key of a yes and measures until the oldest hook hears it.
+// answerByKey presses the key of a yes and measures until the oldest hook receives it.
 func (f *inboxLoad) answerByKey(up *terminal) (time.Duration, error) {
 	h := f.ready[0]
 	f.ready = f.ready[1:]
@@ -231,8 +231,8 @@ func (f *inboxLoad) answerByKey(up *terminal) (time.Duration, error) {
 	return time.Since(began), nil
 }
 
-// keepBusy lets every session make calls for a while, as many each second as
-// viewRate, and tells how many it were.
+// keepBusy lets every session make calls for a while, at viewRate per second, and returns the rate
+// that was reached.
 func (o *oneSession) keepBusy(ctx context.Context, span time.Duration) (rate float64, err error) {
 	w := worker{target: toDaemon(o.p), answer: make([]byte, 64<<10)}
 	began := time.Now()
@@ -299,7 +299,7 @@ func openTerminal(p *place, name string, args ...string) (*terminal, error) {
 	return t, nil
 }
 
-// read takes down what the program writes, and counts the frames.
+// read records what the program writes, and counts the frames.
 func (t *terminal) read() {
 	defer close(t.done)
 	buffer := make([]byte, 64<<10)

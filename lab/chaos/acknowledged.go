@@ -56,7 +56,7 @@ func (b *acknowledged) writeOffAll() {
 	clear(b.acked)
 }
 
-// storeTime is how long a daemon may take to store everything when nobody calls.
+// storeTime is how long a daemon may take to store everything when there are no calls.
 const storeTime = 2 * time.Minute
 
 // checkJournal pauses the load, has everything stored, ends the daemon and

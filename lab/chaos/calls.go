@@ -14,7 +14,7 @@ import (
 )
 
 // recorded are calls as the agents make them, one per line. HOME, SESSION, CALL
-// and COMMAND stand for what differs between two calls.
+// and COMMAND are replaced by what differs between two calls.
 //
 //go:embed calls.jsonl
 var recorded []byte
@@ -111,8 +111,8 @@ func decisionOf(a sandbox.Answer) string {
 	return "neutral"
 }
 
-// isStopped reports whether the agent does not simply make the call: it is
-// refused, or a person is asked where the agent can ask one.
+// isStopped reports whether the agent doesn't simply make the call: it is denied, or the user is
+// asked if the agent can ask.
 func isStopped(agent, decision string) bool {
 	return decision == "deny" || decision == "ask" && agent == "claude"
 }

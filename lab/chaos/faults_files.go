@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// misfits are the things that can stand where a file should be.
+// misfits are the things that can be where a file should be.
 var misfits = []struct {
 	name string
 	put  func(path string) error

@@ -41,7 +41,7 @@ type load struct {
 	slow   time.Duration // the slowest call through the client
 }
 
-// loadCounts counts the results of calls.
+// loadCounts holds how many calls had which result.
 type loadCounts struct {
 	Harmless, Dangerous, Reports int
 	Denied, Asked                int // of the dangerous ones
@@ -175,8 +175,8 @@ func (c *hookCall) describe() string {
 	return fmt.Sprintf("call %s: a harmless %s %s", c.id, c.agent, c.event)
 }
 
-// sendReport sends an event that nobody decides about, as a plugin does, and
-// notes it once it is acknowledged.
+// sendReport sends an event that needs no decision, as a plugin does, and notes it once it is
+// acknowledged.
 func (l *load) sendReport() {
 	call := l.choose(l.world.recording.reports, callPrefix)
 	if l.world.sendFrame(call, version.String) {

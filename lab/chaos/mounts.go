@@ -14,7 +14,7 @@ import (
 // and quickly filled.
 const placeSize = "96m"
 
-// insideVariable tells a world that it has mounts of its own.
+// insideVariable says that the world has mounts of its own.
 const insideVariable = "HOOKMUX_CHAOS_MOUNTS"
 
 // mountPlaces gives the world file systems of its own for state and runtime
@@ -41,7 +41,7 @@ func mountPlaces(w *world) bool {
 	return unix.Mount(users, "/etc/passwd", "", unix.MS_BIND, "") == nil
 }
 
-// makeReadOnly lets nobody write to a file system of the world's, until undo.
+// makeReadOnly makes one of the world's file systems read-only, until undo.
 func makeReadOnly(dir string) (undo func(), err error) {
 	// A second mount on top: the first one is busy while files are written.
 	if err := unix.Mount(dir, dir, "", unix.MS_BIND, ""); err != nil {

@@ -270,7 +270,7 @@ func (w *world) waitForDaemon() (time.Duration, bool) {
 
 func (w *world) daemonWorks() bool { return w.daemonAnswers() && w.load.makeOne(false) == "neutral" }
 
-// trace says what happens when, for whoever looks for the cause of a failure.
+// trace prints what happens and when, for finding the cause of a failure.
 func (w *world) trace(words ...any) {
 	if w.options.Trace {
 		fmt.Fprintln(os.Stderr, append([]any{time.Now().Format("15:04:05.000"), w.options.Number}, words...)...)

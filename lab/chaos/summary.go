@@ -116,7 +116,7 @@ const (
 	mostMemory = 256 << 10
 	// mostGrowth is how much more the last faults may leave than the first.
 	mostGrowth = 1.3
-	// fewFaults are too few to tell growth from chance.
+	// fewFaults are too few to distinguish growth from chance.
 	fewFaults = 80
 )
 

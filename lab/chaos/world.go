@@ -55,7 +55,7 @@ type world struct {
 	memory   []int // of the daemon after each fault, in KiB
 }
 
-// worldOptions come from whoever starts a world.
+// worldOptions are the options a world is started with.
 type worldOptions struct {
 	Number int
 	Dir    string // an empty folder
@@ -85,7 +85,7 @@ func (f failure) String() string {
 		f.World, f.Seed, f.Number, f.Fault, f.What, f.Expected, f.Came)
 }
 
-// newWorld makes a home with settings that a person accepted.
+// newWorld creates a home with settings that the user accepted.
 func newWorld(o worldOptions) (*world, error) {
 	home, err := sandbox.New(sandbox.Options{Base: o.Dir, InHome: true, Env: []string{
 		"USER=user", "SHELL=/bin/sh", "LANG=C.UTF-8",
@@ -150,7 +150,7 @@ func (w *world) fail(what, expected, came string) {
 	})
 }
 
-// hangTime is after how long a hook call counts as one that never ends.
+// hangTime is how long a hook call takes before it is treated as one that never ends.
 const hangTime = 3 * time.Minute
 
 // callHook makes a call through the real client, and says whether a daemon

@@ -228,8 +228,7 @@ func readSteps(home string) ([]step, error) {
 	return steps, nil
 }
 
-// replay calls the hook client as the agents did, and gives back what they
-// were answered where something was stopped.
+// replay calls the hook client as the agents did, and returns the answers that stopped something.
 func (d *demo) replay(ctx context.Context, steps []step) ([]string, error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -4,25 +4,25 @@
 //
 // How the packages fit:
 //
-//   - agents installs agents and writes their throw-away homes; model is the
-//     scripted model, mcp a scripted MCP server.
-//   - drivers: a Driver says how one agent is started and given its hooks.
+//   - realagents installs agents and writes their throw-away homes; its package model
+//     is the scripted model, mcp a scripted MCP server.
+//   - drivers: a Driver defines how one agent is started and given its hooks.
 //   - testbed: a TestBed is where one launch takes place, and its Evidence what was
-//     seen there. ownconfig copies a person's own config to it, isolate keeps
+//     seen there. ownconfig copies the user's own config to it, isolate keeps
 //     everything from the network.
 //   - checks: an AgentRun is one launch of an agent: what the scripted model says,
 //     what hooks answer, how it is started. Several checks share one run, because
-//     launches are what costs time. A Check evaluates the evidence of runs. Every
+//     launches are what takes time. A Check evaluates the evidence of runs. Every
 //     check names a Breakage, a way of breaking hookmux that must make it fail.
 //   - verify: Run plans the rows of an agent from the capability table (every
-//     claim is a subject, and a claim that no check takes up is shown as
-//     unproven), executes the runs they need and gives a Report. recordings keeps
+//     claim is a subject, and a claim without a check is shown as
+//     unproven), executes the runs they need and returns a Report. recordings keeps
 //     what earlier runs saw.
-//   - scenarios: sessions with what a person at the screen would say about them,
+//   - scenarios: sessions with what a user at the screen would say about them,
 //     written down before anything runs; real agents run them, and the recordings
 //     are replayed by the tests of package sessions. soak lets several agents run side
 //     by side and compares their screens with what hookmux says; looks knows the
-//     agents' dialogs. shells runs hookmux in people's shells.
+//     agents' dialogs. shells runs hookmux in common shells.
 //
 // The contract: no account, no tokens, nothing outside the test bed's own folder
 // is written, every process that is started is ended by its own id, and what
@@ -72,12 +72,12 @@
 // passed are waited for with st.Watcher.WaitFor; commands carry a tag
 // (st.TaggedCall("answered") runs `touch ran-answered; echo out-answered`) by which
 // Evidence.Ran, Evidence.Saw and Evidence.ToolEvent find them again. Headless
-// runs use st.RunHeadless in place of st.AtTerminal and count against MaxHeadless;
-// those at a terminal do not. A run that surely brings an event about says so
-// with Brings.
+// runs use st.RunHeadless instead of st.AtTerminal and are limited by MaxHeadless;
+// those at a terminal aren't. A run that always causes an event declares so with
+// Brings.
 //
-// TestNothingSeenIsNothingProven holds every check to what it was given: with
-// no evidence, and with commands that ran although no hook was ever called, it
-// must not say ✓. TestRealBreakages runs each check against its breakage on a
-// real agent and expects ✗.
+// TestNothingSeenIsNothingProven holds every check to its evidence: with none, and
+// with commands that ran although no hook was ever called, it must not say ✓.
+// TestRealBreakages runs each check against its breakage on a real agent and
+// expects ✗.
 package verify

@@ -9,10 +9,10 @@ import (
 	"github.com/hookmux/hookmux/lab/verify/testbed"
 )
 
-// What a person reads below ✗: what was seen, which file or switch it is likely
-// about, and the command that fixes it or shows more.
+// What you read below ✗: what was seen, which file or switch it is likely about, and the command
+// that fixes it or shows more.
 
-// explainFailure gives ✗ what a person needs to go on from there.
+// explainFailure adds to ✗ what you need to go on from there.
 func (t *task) explainFailure(p *checks.Proof, r checks.Result) checks.Result {
 	var e *testbed.Evidence
 	for _, name := range t.runNames() {

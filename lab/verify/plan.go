@@ -34,7 +34,7 @@ func (r Row) ID() string {
 	return r.Event + "." + name
 }
 
-// task is a row before it is evaluated; check is nil for a claim nobody proves.
+// task is a row before it is evaluated; check is nil for a claim without a check.
 type task struct {
 	row     Row
 	subject checks.Subject

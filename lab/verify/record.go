@@ -159,7 +159,7 @@ func (s *scrubber) json(raw []byte) json.RawMessage {
 	if len(raw) > maxRecorded || json.Compact(&small, bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))) != nil {
 		return nil
 	}
-	// Long texts are an agent's own words to its model: not ours to keep.
+	// Long texts are an agent's own prompts to its model: not ours to keep.
 	text, _ := redact.AppendJSON(nil, small.Bytes(), redact.Limits{String: recordedText, Output: recordedText})
 	out := []byte(s.text(string(text)))
 	if !json.Valid(out) {
@@ -184,7 +184,7 @@ func (s *scrubber) text(t string) string {
 		}
 		t = strings.ReplaceAll(t, filepath.Base(s.base), "stage")
 	}
-	// Where agents are installed, and the home of whoever recorded.
+	// Where agents are installed, and the home of the user who recorded.
 	for _, from := range []string{cacheDir(), homeDir()} {
 		if len(from) > 1 {
 			t = strings.ReplaceAll(t, from, "/somewhere")

@@ -60,7 +60,7 @@ type AgentReport struct {
 	Tried   string `json:"catalogueVersion,omitempty"`
 	Program string `json:"program"`
 	Problem string `json:"problem,omitempty"` // why nothing could be asked
-	// Launches counts the runs that were really run.
+	// Launches is the number of runs that were really run.
 	Launches int     `json:"launches"`
 	Headless int     `json:"headless"`        // of these, without a terminal
 	Again    int     `json:"again,omitempty"` // runs run a second time for lack of time; not among the launches
@@ -73,7 +73,7 @@ type AgentReport struct {
 	runs []*testbed.Evidence
 }
 
-// Seconds is a duration as people compare it.
+// Seconds is a duration in a unit that is easy to compare.
 type Seconds time.Duration
 
 // MarshalJSON writes tenths of seconds.

@@ -13,8 +13,8 @@ import (
 	"github.com/hookmux/hookmux/lab/verify/checks"
 )
 
-// Text writes a report for a person: per agent one line per event with its
-// marks, then what does not hold and what to do, then what stayed open.
+// Text writes a report for reading: per agent one line per event with its marks, then what doesn't
+// hold and what to do, then what remained open.
 func (r *Report) Text(w io.Writer, color bool) {
 	paint := func(m checks.Mark) string {
 		if !color {
@@ -120,7 +120,7 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// rowLabel tells checks of the same claim apart.
+// rowLabel distinguishes checks of the same claim.
 func (r Row) rowLabel() string {
 	if r.Claim != "" && r.Check != r.Claim && r.Check != "claim" {
 		return r.ID() + " (" + r.Check + ")"

@@ -1,5 +1,5 @@
-// Command empty does nothing. What it costs to run is what no hook client
-// written in Go can go below.
+// Command empty does nothing. What it costs to run is the lower limit for any hook client written
+// in Go.
 package main
 
 func main() {}

@@ -1,9 +1,8 @@
 //go:build unix
 
-// Command inboxdaemon is a daemon that takes everybody for a person at a terminal, so
-// that answers can be measured where there is none: in CI, below an agent. With
-// -live files count as they are, as if that person had accepted them. It differs
-// from the real daemon in nothing else.
+// Command inboxdaemon is a daemon that takes every caller for a user at a terminal, so that answers
+// can be measured where there is none: in CI, below an agent. With -live files take effect as they
+// are, as if they had been accepted. It differs from the real daemon in nothing else.
 package main
 
 import (

@@ -62,7 +62,7 @@ func verifyAgents(ctx context.Context, app *cmdutil.App, names []string, f *agen
 			return err
 		}
 	} else {
-		// Unknown names are told before anything is started.
+		// Unknown names are reported before anything is started.
 		if _, err := verifyTargets(app, names); err != nil {
 			return err
 		}

@@ -1,8 +1,7 @@
-// Command agentdocs writes docs/agents.md, the table of all agents, and
-// docs/agents/NAME.md, a page for each, and counts agents by their proof in
-// docs/contributing/verify.md, from the catalogue and the last recorded
-// verification: what hooks can do there, how we know, and what a real agent last
-// said to it.
+// Command agentdocs writes docs/agents.md, the table of all agents, docs/agents/NAME.md, a page for
+// each, and the number of agents by their proof in docs/contributing/verify.md, from the catalogue
+// and the last recorded verification: what hooks can do there, how we know, and the result from
+// the last real agent.
 package main
 
 import (

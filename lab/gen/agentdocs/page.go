@@ -93,7 +93,7 @@ func canDo(f agentfacts.Facts) string {
 	return strings.Join(can, ", ") + ". It can't " + anyOf(cannot)
 }
 
-// anyOf joins words to "a, b or c".
+// anyOf joins words into "a, b or c".
 func anyOf(words []string) string {
 	last := len(words) - 1
 	if last == 0 {

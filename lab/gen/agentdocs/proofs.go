@@ -57,7 +57,7 @@ func proofLines(c *agent.Catalogue, seen map[string]recordings.Summary) string {
 	return b.String()
 }
 
-// The table stands between these lines of docs/contributing/verify.md.
+// The table is between these lines of docs/contributing/verify.md.
 const (
 	proofsBegin = "<!-- Counted by lab/gen/agentdocs; run: go generate ./agent/... -->\n"
 	proofsEnd   = "<!-- end of what is counted -->\n"

@@ -67,7 +67,7 @@ const (
 	equivalent state = "EQUIVALENT"
 )
 
-// operatorOf returns the operator of a node that can be changed, and where it stands.
+// operatorOf returns the operator of a node that can be changed, and its position.
 func operatorOf(node ast.Node) (token.Token, token.Pos) {
 	switch node := node.(type) {
 	case *ast.BinaryExpr:

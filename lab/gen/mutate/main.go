@@ -1,17 +1,16 @@
-// Mutate changes the code of packages that decide, one small change at a time,
-// and counts how many of the changes the packages' own tests notice.
+// Mutate changes the code of packages that decide, one small change at a time, and counts how many
+// of the changes the packages' own tests notice.
 //
 //	go run ./lab/gen/mutate DIR PACKAGE…
 //
-// The changes, and what is counted, are those of gremlins: 95% of the changes
-// that tests reach must be noticed, and tests must reach 90%. A change that never
-// ends counts for neither. Different is how it is done, because compiling
-// and linking every change takes hours: all changes of a package are compiled
-// into one test binary, each switched on by an environment variable, and only
-// the tests that reach it are run. What must stay a constant is compiled alone.
-// A change that does not compile is not counted (gremlins 0.6.0 takes it for noticed).
+// The changes, and what is counted, are those of gremlins: 95% of the changes that tests reach must
+// be noticed, and tests must reach 90%. A change that never ends is in neither number. The method
+// is different, because compiling and linking every change takes hours: all changes of a package
+// are compiled into one test binary, each switched on by an environment variable, and only the
+// tests that reach it are run. Changes of what must stay a constant are compiled one by one. A
+// change that doesn't compile isn't counted (gremlins 0.6.0 takes it for noticed).
 //
-// DIR gets a list for each package. equivalent.txt has the changes that make no
+// A list for each package is written to DIR. equivalent.txt has the changes that make no
 // difference, each with its reason.
 package main
 
@@ -105,7 +104,7 @@ func tryPackage(module, dir string, patience time.Duration) (tally, []string, er
 	return counts, rows, nil
 }
 
-// tally counts what became of the changes.
+// tally holds how many changes ended in which state.
 type tally map[state]int
 
 func (t tally) killedPercent() float64 { return percent(t[killed], t[lived]) }

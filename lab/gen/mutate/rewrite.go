@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// What the rewritten package needs besides its own files: an operator asks here
-// which change is switched on, and says that it was reached.
+// What the rewritten package needs in addition to its own files: an operator asks here which change
+// is switched on, and reports that it was reached.
 const switchSource = `package %s
 
 import (
@@ -158,8 +158,7 @@ func mutationStep[T mutationNumber](place int, x T) T {
 }
 `
 
-// An edit replaces the bytes from..to of a source; a closing one stands behind
-// what it encloses.
+// An edit replaces the bytes from..to of a source; a closing one comes after what it encloses.
 type edit struct {
 	from, to int
 	text     string

@@ -86,7 +86,7 @@ var tabs = []string{"hookmux", "Claude Code"}
 
 type film []shot
 
-// at returns the first frame with all these words, alone.
+// at returns a film of only the first frame that shows all these words.
 func (f film) at(words ...string) film {
 	for _, s := range f {
 		found := 0
@@ -155,7 +155,7 @@ func (c *camera) shown() string {
 	return c.now
 }
 
-// shows waits until the view shows some words.
+// shows waits until the view shows a text.
 func (c *camera) shows(ctx context.Context, words string) error {
 	for !strings.Contains(plainText(c.shown()), words) {
 		select {
@@ -170,7 +170,7 @@ func (c *camera) shows(ctx context.Context, words string) error {
 // keyPause is how fast they press one key after the other.
 const keyPause = 150 * time.Millisecond
 
-// scene is one shot of the film: it's taken once the view shows some words, and answered then.
+// scene is one shot of the film: it's taken once the view shows a text, and answered then.
 type scene struct {
 	waiting string // once the header says so, the first row is selected
 	words   string // these are shown then
@@ -194,7 +194,7 @@ var scenes = []scene{
 	{waiting: "1 waiting", words: "Compare row counts", key: "a", caption: "Accept a plan", lasts: 1700 * time.Millisecond},
 }
 
-// settled is how long the view is left alone after the words are there, before the shot.
+// settled is how long the view is left alone after the text is there, before the shot.
 const settled = 700 * time.Millisecond
 
 // recordDemo plays the demo and answers what it asks.

@@ -66,8 +66,8 @@ func (r *release) debArchitectures() []string {
 	return names
 }
 
-// signAptIndex writes InRelease, the signed index, with the public key beside it. Without
-// a key there is neither, and apt refuses the repository unless told to trust it.
+// signAptIndex writes InRelease, the signed index, with the public key next to it. Without a key
+// there is neither, and apt rejects the repository unless configured to trust it.
 func signAptIndex(r *release, getenv func(string) string) error {
 	signed, public := filepath.Join(r.out, "InRelease"), filepath.Join(r.out, aptPublicKey)
 	for _, old := range []string{signed, public} {

@@ -16,8 +16,8 @@ type file struct {
 	data []byte
 }
 
-// archive packs files below one folder, in the order of their names, owned by
-// nobody in particular and all of the same time.
+// archive packs files below one folder, in the order of their names, with no particular owner and
+// all with the same time.
 func archive(top string, files []file, when time.Time) ([]byte, error) {
 	sorted := append([]file(nil), files...)
 	sort.Slice(sorted, func(i, j int) bool { return sorted[i].name < sorted[j].name })

@@ -1,9 +1,8 @@
-// Command release builds what people download: for each system one archive
-// with the programs, manual pages, completions and service files; packages for
-// Debian (with an apt index), Fedora and their kin, and for npm; recipes for Homebrew, the AUR and Nix;
-// an install script; the sums of all, and their signature. The same commit gives
-// the same bytes, on any machine with the same Go: nothing of the machine, the user
-// or the hour is in them.
+// Command release builds the downloads: for each system one archive with the programs, manual
+// pages, completions and service files; packages for Debian (with an apt index), Fedora and its
+// derivatives, and for npm; recipes for Homebrew, the AUR and Nix; an install script; the sums of
+// all, and their signature. The same commit produces the same bytes, on any machine with the same
+// Go: nothing of the machine, the user or the time is in them.
 package main
 
 import (
@@ -312,8 +311,8 @@ func (r *release) commonFiles() ([]file, error) {
 	return files, nil
 }
 
-// docFolder is where an archive has what people read: it unpacks over a folder such as
-// ~/.local, where nothing else of it should lie about.
+// docFolder is where an archive has its documents: it unpacks over a folder such as ~/.local, and
+// shouldn't leave stray files there.
 const docFolder = "share/doc/hookmux/"
 
 // isRead reports whether something on a system reads a file.
@@ -327,7 +326,7 @@ func isRead(name, system string) bool {
 	return true
 }
 
-// isolatedCommand runs the new program away from the home of whoever builds.
+// isolatedCommand runs the new program away from the home of the user who builds.
 func isolatedCommand(work, program string, args ...string) *exec.Cmd {
 	cmd := exec.Command(program, args...)
 	cmd.Env = []string{"HOME=" + work, "HOOKMUX_RUNTIME_DIR=" + filepath.Join(work, "run"), "PATH=" + os.Getenv("PATH"),

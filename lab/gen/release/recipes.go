@@ -8,7 +8,7 @@ import (
 	"text/template"
 )
 
-// recipes are files that other people's package managers read, and where they go.
+// recipes are files for other projects' package managers, and where they go.
 var recipes = map[string]string{
 	"packaging/homebrew/hookmux.rb.tmpl": "homebrew/hookmux.rb",
 	"packaging/aur/PKGBUILD.tmpl":        "aur/PKGBUILD",

@@ -17,7 +17,7 @@ const (
 	passwordVariable = "HOOKMUX_MINISIGN_PASSWORD"
 )
 
-// unsignedFile says in a release that nobody signed it.
+// unsignedFile is the file that marks a release as unsigned.
 const unsignedFile = "UNSIGNED"
 
 // signer signs the sums; nil does not.
@@ -55,7 +55,7 @@ func (s *signer) publicKey() (string, error) {
 	return lines[len(lines)-1], err
 }
 
-// signSums signs the sums of all files, or says in the release that nobody did.
+// signSums signs the sums of all files, or marks the release as unsigned.
 func (s *signer) signSums(r *release) error {
 	sums := filepath.Join(r.out, sumsFile)
 	mark, signature := filepath.Join(r.out, unsignedFile), sums+".minisig"

@@ -54,7 +54,7 @@ func main() {
 // group is one part of the navigation.
 type group struct {
 	Title string
-	// Files are Markdown files; one with * stands for all that are not named before it.
+	// Files are Markdown files; one with * is replaced by all that aren't named before it.
 	Files []string
 }
 
@@ -392,7 +392,7 @@ func writeFile(file string, text []byte) error {
 	return os.WriteFile(file, text, 0o644)
 }
 
-// urlOf returns where the page of a file stands in the site.
+// urlOf returns the URL of a file's page in the site.
 func urlOf(file string) string {
 	if file == "README.md" {
 		return "overview.html"

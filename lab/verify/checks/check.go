@@ -25,7 +25,7 @@ type Result struct {
 	Hint string `json:"hint,omitempty"` // what it is likely about, and what fixes it
 	// Seen holds what a run that led to ✗ left to look at.
 	Seen []string `json:"seen,omitempty"`
-	// Cause tells rows apart that a report shows together, or not at all.
+	// Cause distinguishes rows that a report shows together, or not at all.
 	Cause Cause `json:"-"`
 }
 

@@ -201,9 +201,8 @@ func evaluateParallel(p *Proof, s Subject) Result {
 	return HoldsBecause("three calls at once, the second refused")
 }
 
-// evaluateCap counts per turn: what an agent tells itself when a helper is done
-// is a turn of its own, but being told to go on is not, although some agents
-// report it like a prompt.
+// evaluateCap counts per turn: what an agent sends itself when a helper is done is a turn of its
+// own, but being kept going isn't, although some agents report it like a prompt.
 func evaluateCap(p *Proof, s Subject) Result {
 	spec := s.eventOf(event.TurnEnd)
 	most, ends, tells := 0, 0, false

@@ -12,8 +12,8 @@ import (
 // Checks about the claims of the capability table: one per claim and kind of
 // event, each with the run that brings it about.
 
-// claimOn picks a claim at events of a kind; failed tells reports of failed
-// calls from others.
+// claimOn picks a claim at events of a kind; failed distinguishes reports of failed calls from
+// others.
 func claimOn(claim string, kind event.Kind, failed bool) func(Subject) bool {
 	return func(s Subject) bool {
 		return takenUp(s, claim) && s.Event.Kind == kind && s.Event.Failed == failed

@@ -123,17 +123,17 @@ func evaluateDecodes(p *Proof, s Subject) Result {
 			"fields that nobody accounts for: %s", strings.Join(names, ", "))
 	}
 	if unwritten != "" {
-		// The client tells an end from a break, so this is the agent's doing:
-		// some go while they are still starting their last hooks.
+		// The client distinguishes an end from a break, so this is the agent's
+		// doing: some exit while they are still starting their last hooks.
 		return UnsureBecause("%d payloads, every field accounted for; in the act %s the agent closed the hook's "+
 			"stdin before it had written one", n, unwritten)
 	}
 	return HoldsBecause("%d payloads, every field accounted for", n)
 }
 
-// cutByAgent says that the agent itself cut a call that was too long, and says so:
-// Grok then sends the beginning of the input as one text. Nobody can read what
-// such a call would run, which is what guards are told; there is nothing to fix.
+// cutByAgent reports whether the agent itself cut a call that was too long, and says so: Grok then
+// sends the beginning of the input as one text. What such a call would run can't be known, and
+// guards are told so; there is nothing to fix.
 func cutByAgent(ev *event.Event) bool { return ev.Truncated && ev.Tool != nil && len(ev.Raw) > 0 }
 
 // isSessionless reports whether the event is known to come without a session.

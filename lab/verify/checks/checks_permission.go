@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/lab/verify/testbed"
 )
 
-// Checks about requests that a person answers from elsewhere.
+// Checks about requests that you answer from elsewhere.
 
 // promptWithin is how soon an agent's own prompt must be there once a request
 // was let go, and goneWithin how soon a request must be out of the inbox after
@@ -248,7 +248,7 @@ var (
 			"{permission: [once, deny]}\n"}
 
 	// blindQuestion waits for the end of the turn: a question is over when it is
-	// answered, so that its end would tell as well.
+	// answered, so that its end would show it as well.
 	blindQuestion = testbed.Breakage{Name: "blind-question",
 		What:  "a inbox that sees neither the agent's prompt nor the ends of calls",
 		First: `case "$2" in PostToolUse) cat >/dev/null; exit 0 ;; esac`,

@@ -20,9 +20,8 @@ import (
 	"github.com/hookmux/hookmux/lab/verify/testbed"
 )
 
-// What a person sees of an agent at a terminal: is it shown as running,
-// waiting, stopped and gone when it is, and does `hookmux resume` bring the
-// same conversation back?
+// What you see of an agent at a terminal: is it shown as running, waiting, stopped and gone when it
+// is, and does `hookmux resume` resume the same conversation?
 
 func statusGroup() CheckGroup {
 	check := func(id, proves string, within time.Duration, broken testbed.Breakage, applies func(Subject) bool) Check {
@@ -232,8 +231,8 @@ func (p *statusRun) killAndResume(ctx context.Context) error {
 	return p.resumeSession(ctx)
 }
 
-// resumeSession takes the session up in the same terminal, says something, and wants
-// the model to hear the old conversation with it.
+// resumeSession resumes the session in the same terminal, types something, and expects the model to
+// receive the old conversation with it.
 func (p *statusRun) resumeSession(ctx context.Context) error {
 	began := time.Now()
 	fail := func(format string, args ...any) error {
@@ -244,7 +243,7 @@ func (p *statusRun) resumeSession(ctx context.Context) error {
 	if err != nil || len(records) == 0 {
 		return fail("no record: %v", err)
 	}
-	// The agent's own name on PATH, as on a person's machine.
+	// The agent's own name on PATH, as on a user's machine.
 	bin := filepath.Join(p.st.Base, "agentbin")
 	wrapper := "#!/bin/sh\nexec " + shellquote.Line(p.st.In.Argv) + " \"$@\"\n"
 	if err := os.MkdirAll(bin, 0o755); err != nil {

@@ -22,9 +22,9 @@ import (
 	"github.com/hookmux/hookmux/lab/verify/testbed"
 )
 
-// The runs in which a person answers from elsewhere: the agent is at a
-// terminal and asks, the request waits in the inbox, and the answer comes through
-// the daemon. The user is this process, inside the test bed's daemon.
+// The runs in which the user answers from elsewhere: the agent is at a terminal and asks, the
+// request waits in the inbox, and the answer comes through the daemon. The user is this process,
+// inside the test bed's daemon.
 
 // inboxTags are the commands of the run, in order.
 const (
@@ -99,7 +99,7 @@ func noQuestions(a *agent.Agent, d drivers.Driver) string {
 // showsWindow says that the agent's own prompt is there while a request waits.
 func showsWindow(a *agent.Agent) bool { return a.Inbox != nil && a.Inbox.Prompt != agent.PromptHidden }
 
-// openInboxGate lets the inbox ask where the agent asks nobody by itself.
+// openInboxGate lets the inbox ask if the agent itself doesn't.
 func openInboxGate(st *testbed.TestBed) error {
 	if !st.Agent.Inbox.Promptless {
 		return nil
@@ -226,7 +226,7 @@ func (p *RemotePerson) Detach() {
 	p.st.Daemon.CountSink(false)
 }
 
-// keepStream keeps what the stream tells.
+// keepStream keeps what the stream reports.
 func (p *RemotePerson) keepStream() {
 	lines := bufio.NewScanner(p.conn)
 	lines.Buffer(nil, 8<<20)
@@ -269,7 +269,7 @@ func itemTag(item *wire.InboxRequest) string {
 	return item.Kind
 }
 
-// waitUntil waits for something the stream tells.
+// waitUntil waits for something the stream reports.
 func (p *RemotePerson) waitUntil(limit time.Duration, is func() bool) bool {
 	ctx, cancel := context.WithTimeout(p.ctx, limit)
 	defer cancel()

@@ -17,8 +17,8 @@ import (
 	"github.com/hookmux/hookmux/lab/verify/testbed"
 )
 
-// Forms of MCP servers (elicitation): a tool asks the user while it runs. The
-// server is scripted and tells the model what it heard.
+// Forms of MCP servers (elicitation): a tool asks the user while it runs. The server is scripted
+// and reports to the model what it received.
 
 // The forms of the run, in order.
 const (
@@ -126,7 +126,7 @@ func evaluateInboxForm(p *Proof, _ Subject) Result {
 		"with nobody there the agent's own form came up")
 }
 
-// toldOfForm returns what the model was told of a form.
+// toldOfForm returns what the model was sent about a form.
 func toldOfForm(e *testbed.Evidence, tag string) string {
 	for _, m := range e.Told {
 		if at := strings.Index(m.Text, mcp.AnswerPrefix(tag)); at >= 0 && m.Role != model.RoleAssistant {

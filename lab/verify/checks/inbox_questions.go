@@ -92,7 +92,7 @@ func runQuestions(ctx context.Context, st *testbed.TestBed) error {
 	})
 }
 
-// optionAnswers are options for the questions of a request, by their words, named as
+// optionAnswers returns options for the questions of a request, chosen by their labels, named as
 // the request names them.
 func (p *RemotePerson) optionAnswers(tag string, options map[string][]string) []event.QuestionAnswer {
 	p.mu.Lock()

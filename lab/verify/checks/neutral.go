@@ -66,8 +66,8 @@ func fileNames(e *testbed.Evidence) []string {
 	return out
 }
 
-// toldOnlyIn is something that the model was told in one run and in no way in
-// the other. What differs from run to run does not count: paths, numbers, ids.
+// toldOnlyIn returns something that the model was sent in one run and in no form in the other. What
+// differs from run to run is ignored: paths, numbers, ids.
 func toldOnlyIn(e, other *testbed.Evidence, varies []string) string {
 	known := map[string]bool{}
 	for _, text := range modelInputs(other) {
@@ -81,10 +81,9 @@ func toldOnlyIn(e, other *testbed.Evidence, varies []string) string {
 	return ""
 }
 
-// modelInputs returns what counts as said to the model: no words of its own, and no
-// standing instructions. What an agent says as the system amid the
-// conversation is taken line by line: some put all they have to say there into
-// one message, what hooks printed among it, and cut it differently each time.
+// modelInputs returns what the model was sent: without its own output and standing instructions.
+// What an agent sends as the system amid the conversation is taken line by line: some put all of it
+// into one message, including what hooks printed, and cut it differently each time.
 func modelInputs(e *testbed.Evidence) []string {
 	var out []string
 	for _, m := range e.Told {

@@ -79,8 +79,8 @@ func runObserve(ctx context.Context, st *testbed.TestBed) error {
 	return st.RunHeadless(ctx, st.AgentCommand(), st.FreeCommand("Run it"))
 }
 
-// runControl returns what the plain turn is compared with. Of a person's own
-// config everything stays but the hooks of hookmux.
+// runControl runs the turn that the plain one is compared with. Of the user's own config everything
+// stays except hookmux's hooks.
 func runControl(ctx context.Context, st *testbed.TestBed) error {
 	if err := st.WithoutHooks(); err != nil {
 		return err
@@ -291,9 +291,9 @@ func runPermission(ctx context.Context, st *testbed.TestBed) error {
 		ctx,
 		st.Driver.TUI(testbed.MarkedPrompt("Run it"), true),
 		func(ctx context.Context, t *testbed.Terminal) error {
-			// The control is the last call: its dialog must be there. When the turn
-			// ends first nobody was asked, and when an earlier call waits for a
-			// person the hook's answer did not count: nothing more will come.
+			// The control is the last call: its dialog must be there. If the turn
+			// ends first no one was asked, and if an earlier call waits for the user
+			// the hook's answer wasn't used: nothing more will come.
 			c, cancel := context.WithTimeout(ctx, st.Patience*2/3)
 			defer cancel()
 			over := func(ev *event.Event) bool {
@@ -370,7 +370,7 @@ func prepareDaemonless(ctx context.Context, st *testbed.TestBed, args []string) 
 		return in, nil, err
 	}
 	st.Env = append(st.Env, "PATH="+withoutHookmux(st.LookupEnv("PATH")))
-	// Hooks that a person installed have a daemon's program beside them.
+	// Hooks that the user installed have a daemon's program next to them.
 	return in, args, daemonstart.Pause(st.Dirs)
 }
 

@@ -19,7 +19,7 @@ import (
 	"github.com/hookmux/hookmux/agent/recordings"
 )
 
-// State is how the newest release stands to what was recorded.
+// State is how the newest release compares to what was recorded.
 type State string
 
 // The states. Only the first two are quiet.
@@ -43,15 +43,14 @@ type Difference struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Quiet reports whether nobody has to look at it.
+// Quiet reports whether it needs no attention.
 func (d *Difference) Quiet() bool { return d.State == Recorded || d.State == Same }
 
 // Changes are the differences themselves.
 type Changes struct {
 	NewEvents  []string `json:"newEvents,omitempty"`  // that came and never did
 	LostEvents []string `json:"lostEvents,omitempty"` // that came and no longer do
-	// NamedEvents stand in the program among its events; the catalogue does not
-	// know them.
+	// NamedEvents are in the program among its events; the catalogue doesn't know them.
 	NamedEvents []string `json:"namedEvents,omitempty"`
 	NewFields   []Field  `json:"newFields,omitempty"`
 	LostFields  []Field  `json:"lostFields,omitempty"`

@@ -11,9 +11,8 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
-// An event that nobody registered for never comes. Its name stands in the
-// program all the same, in a list with those of other events: new ones are
-// looked for there.
+// An event that no hook is registered for never comes. But its name is in the program, in a list
+// with those of other events: new ones are looked for there.
 
 // nameList is a list of quoted names; enumNames one name of an enumeration as
 // the TypeScript compiler writes it.
@@ -32,8 +31,8 @@ const (
 	maxProgram = 600 << 20
 )
 
-// NamedIn finds, in the files of a program, names that stand in one list with
-// events that are known and are none of these.
+// NamedIn finds, in the files of a program, names that are in one list with known events and are
+// none of these.
 func NamedIn(files, known []string) []string {
 	found := map[string]bool{}
 	for _, file := range files {

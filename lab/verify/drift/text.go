@@ -23,7 +23,7 @@ func (r *Report) Quiet() bool {
 	return true
 }
 
-// Text writes the report for a person.
+// Text writes the report for reading.
 func (r *Report) Text(w io.Writer) {
 	differ := 0
 	for i := range r.Agents {
@@ -46,7 +46,7 @@ func (r *Report) Text(w io.Writer) {
 	}
 }
 
-// headline says how an agent stands.
+// headline returns the state of an agent.
 func (d *Difference) headline() string {
 	versions := d.Recorded
 	if d.Newest != "" && d.Newest != d.Recorded {

@@ -46,15 +46,14 @@ type Driver struct {
 	// nil when there is none to be had offline.
 	TUI   func(prompt string, strict bool) []string
 	NoTUI string // why not
-	// Front is the program in fronts/ that stands in for its terminal; it runs
-	// on the agent's own Node.
+	// Front is the program in fronts/ that replaces its terminal; it runs on the agent's own Node.
 	Front string
 	// Trusting are arguments that let hooks run without trust.
 	Trusting []string
 	// Escalate makes a command call one that needs permission in a strict start.
 	Escalate func(model.ToolCall) model.ToolCall
-	// Words are its tools for things that not every agent can do; how it runs
-	// commands and sends helpers off stands elsewhere.
+	// Words are its tools for things that not every agent can do; how it runs commands and starts
+	// helpers is defined elsewhere.
 	Words model.Vocabulary
 	// Subagent are the model's steps that send a subagent off with a prompt.
 	Subagent func(prompt string) []model.Step
@@ -95,13 +94,12 @@ type Driver struct {
 	NoResume   string // why a session at the terminal is not taken up again
 	// Racy are events that come often but not always, with the reason.
 	Racy map[string]string
-	// Brings are events that a run brings about besides those that follow from
-	// their kind: name → run.
+	// Brings are events that a run causes in addition to those that follow from their
+	// kind: name → run.
 	Brings map[string]string
 	// Unseen are events that cannot be brought about here, with the reason.
 	Unseen map[string]string
-	// Varies are patterns of what it tells the model and is never twice the
-	// same.
+	// Varies are patterns of what it sends the model and is never twice the same.
 	Varies []string
 	// Unproven are claims (Event.claim) that no check takes up, with the reason.
 	Unproven map[string]string

@@ -13,8 +13,7 @@ const (
 	BehindProxies = "proxies on a dead port and each agent's own offline switches"
 )
 
-// insideVariable tells the second start of this program that it is the one
-// inside the namespace.
+// insideVariable marks the second start of this program as the one inside the namespace.
 const insideVariable = "HOOKMUX_VERIFY_INSIDE"
 
 // Inside reports whether this process was started by StartAgain.

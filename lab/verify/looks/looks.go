@@ -1,5 +1,5 @@
-// Package looks says how a person recognises the dialogs of agents on the screen, and
-// which keys answer them.
+// Package looks describes how the dialogs of agents are recognised on the screen, and which keys
+// answer them.
 package looks
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/realagents/model"
 )
 
-// Dialogs is one agent as a person sees it.
+// Dialogs is one agent as the user sees it.
 type Dialogs struct {
 	// Args start it so that it asks for permission; Free so that it does not. Both start
 	// without a prompt.
@@ -22,8 +22,7 @@ type Dialogs struct {
 	Yes, No, Choose, Stop []string
 	tool                  string
 	more                  map[string]any
-	// Titles are the names it may give a session besides its prompt: it has its model make
-	// a title.
+	// Titles are the names it may give a session other than its prompt: it has its model make a title.
 	Titles []string
 	// Asks says that it asks the user by itself although its driver names no prompt;
 	// AskArgs that it asks questions only when it is started with Args.
@@ -72,7 +71,7 @@ func (l *Dialogs) AsksQuestions() bool { return l.tool != "" }
 // Squeeze puts a screen on one line.
 func Squeeze(screen string) string { return strings.Join(strings.Fields(screen), " ") }
 
-// Of returns how an agent looks; nil where nobody knows.
+// Of returns how an agent looks; nil if that isn't known.
 func Of(name string) *Dialogs { return table[name] }
 
 var table = map[string]*Dialogs{

@@ -1,11 +1,9 @@
-// Package mcp implements an MCP server whose one tool asks the user something: the
-// tool `ask` puts a form to whoever sits at the agent (elicitation/create) and
-// gives back what came of it.
+// Package mcp implements an MCP server whose one tool asks the user something: the tool `ask` shows
+// a form to the user of the agent (elicitation/create) and returns the result.
 //
-// Contract: it listens on loopback only, speaks the streamable HTTP transport
-// as far as one tool needs it, and hears nothing but what the agent sends. What
-// the model is told is "heard TAG: ACTION CONTENT", so that whoever looks at
-// the model's side knows what the server got to know.
+// Contract: it listens on loopback only, speaks the streamable HTTP transport as far as one tool
+// needs it, and receives nothing but what the agent sends. The model is sent "heard TAG: ACTION
+// CONTENT", so that the model's side shows what the server received.
 package mcp
 
 import (
@@ -37,7 +35,7 @@ const (
 // Message returns what a form with a tag is headed by.
 func Message(tag string) string { return "Fill in " + tag }
 
-// AnswerPrefix returns the beginning of what the model is told of a form with a tag.
+// AnswerPrefix returns the beginning of what the model is sent about a form with a tag.
 func AnswerPrefix(tag string) string { return "heard " + tag + ": " }
 
 // Form is the schema of the form: a field of every type that MCP knows.
@@ -176,7 +174,7 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request, m *message) {
 	}
 }
 
-// hear takes an answer to a question of ours.
+// hear receives an answer to a question of ours.
 func (s *Server) hear(m *message) {
 	var id string
 	_ = json.Unmarshal(m.ID, &id)

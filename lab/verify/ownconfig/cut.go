@@ -16,8 +16,8 @@ import (
 	"github.com/hookmux/hookmux/internal/redact"
 )
 
-// What is cut out of a person's config before it is copied, by splices into its
-// text: everything else stays as it is.
+// What is cut out of the user's config before it is copied, by splices into its text: everything
+// else stays as it is.
 
 // secretName names settings whose value stays behind.
 var secretName = lazyregexp.New(`(?i)(api_?key|token|secret|password|passwd|credential|oauth|auth_?header|bearer|private_?key)|^key$`)
@@ -42,7 +42,7 @@ func nameSet(list ...string) map[string]bool {
 	return out
 }
 
-// redacted stands where a secret was.
+// redacted replaces a secret.
 const redacted = "REDACTED"
 
 // cutting collects what has to be done to a text.
@@ -154,12 +154,12 @@ func (c *cutting) hideValue(path []string, with string) {
 	c.behind = append(c.behind, "a secret in "+strings.Join(path, "."))
 }
 
-// shellSecret matches a line for a shell that assigns to the name of a secret, or
-// gives to a flag for one; -u is a person's only with a colon behind the name.
+// shellSecret matches a line for a shell that assigns to the name of a secret, or passes a value to
+// a flag for one; -u takes a user's only if a colon follows the name.
 var shellSecret = lazyregexp.New(`(?i)(\b[a-z0-9_]*(?:pass|passwd|password|passphrase|secret|token|api_?key|credential|bearer)[a-z0-9_]*=|(?:^|\s)--?[a-z-]*(?:pass|passwd|password|passphrase|secret|token|api-?key|credential|bearer)[= ]|(?:^|\s)(?:-u ?|--(?:proxy-)?user[= ])[\w.@-]+:)("[^"]*"|'[^']*'|[^\s;&|<>()"']+)`)
 
-// withoutShellSecrets leaves out what has no shape of its own and is known by
-// what stands before it. What only refers to a variable does not count.
+// withoutShellSecrets removes secrets that have no shape of their own and are known by what
+// precedes them. What only refers to a variable is kept.
 func withoutShellSecrets(line string) string {
 	return shellSecret.Compiled().ReplaceAllStringFunc(line, func(found string) string {
 		m := shellSecret.FindStringSubmatch(found)
@@ -171,7 +171,7 @@ func withoutShellSecrets(line string) string {
 	})
 }
 
-// unique: of two keys of a name the last one counts.
+// lastOfEach returns every key once: of several keys of a name the last one is used.
 func lastOfEach(keys []string) []string {
 	var out []string
 	for _, k := range keys {
@@ -268,8 +268,8 @@ func withoutSecretComments(src []byte, hash bool) ([]byte, bool) {
 	return append(out, src[last:]...), changed
 }
 
-// findComments finds where they stand: behind # in TOML, // and /* */ in JSON, never
-// inside of a text.
+// findComments finds the positions of comments: after # in TOML, // and /* */ in JSON, never inside
+// a string.
 func findComments(src []byte, hash bool) (found [][2]int) {
 	has := func(i int, s string) bool { return bytes.HasPrefix(src[i:], []byte(s)) }
 	until := func(i int, s string) int {

@@ -1,5 +1,5 @@
-// Package ownconfig copies a person's own config of an agent into a throw-away
-// home, without anything that may be a secret.
+// Package ownconfig copies the user's own config of an agent into a throw-away home, without
+// anything that may be a secret.
 package ownconfig
 
 import (
@@ -17,15 +17,14 @@ import (
 	"github.com/hookmux/hookmux/internal/edit"
 )
 
-// Config is a person's own config of an agent, to be part of the proof: files
-// that shadow each other, hooks that answer as well, trust that was given. It
-// is copied into the throw-away home and never written to.
+// Config is the user's own config of an agent, to be part of the proof: files that shadow each
+// other, hooks that answer as well, trust that was given. It is copied into the throw-away home and
+// never written to.
 //
-// What is copied stays as it is, byte for byte with its comments; what stays
-// behind is cut out of the text. Credentials stay behind, and since nobody can
-// list everything that may hold one, so does every setting with text in it that
-// is not known to be about hooks, leave or trust. Files that hold an account,
-// and programs, are not copied at all.
+// What is copied stays as it is, byte for byte with its comments; what isn't copied is cut out of
+// the text. Credentials are left out, and since there is no list of everything that may hold one,
+// so is every setting with text in it that isn't known to be about hooks, permission or trust.
+// Files that hold an account, and programs, aren't copied at all.
 type Config struct {
 	Home, Project string
 	Getenv        func(string) string
@@ -106,9 +105,9 @@ func (m *Config) TakenNotes(a *agent.Agent) []string {
 	return out
 }
 
-// CopyInto copies the files of an agent to another home and project. What is
-// already there (the scripted model) counts more. refusing says that hooks in
-// them refuse every call while no daemon answers.
+// CopyInto copies the files of an agent to another home and project. What is already there (the
+// scripted model) takes precedence. refusing says that hooks in them deny every call while no
+// daemon answers.
 func (m *Config) CopyInto(name, home, project string) (refusing bool, err error) {
 	a, ok := agent.Builtin().Agent(name)
 	if m == nil || !ok {
@@ -132,8 +131,8 @@ const brokenConfig = "{ = this stands for a file that does not parse\n"
 func (m *Config) copyFile(a *agent.Agent, c copied, moved func(string) string) (refuses bool, err error) {
 	text, _, err := m.readFile(a, c, moved)
 	if err != nil {
-		// The agent shall meet a broken file where the user has one; what is
-		// in it cannot be told apart, so none of it comes along.
+		// The agent should get a broken file if the user has one; secrets in it
+		// can't be recognised, so none of it is copied.
 		return false, writeCopy(c.to, []byte(brokenConfig))
 	}
 	refuses = bytes.Contains(text, []byte("--on-unavailable=deny"))

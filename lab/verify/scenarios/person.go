@@ -114,7 +114,7 @@ func (p *person) expectStatus(ctx context.Context, status string) {
 	p.wantNow(w)
 }
 
-// wantNow records what a person says and compares it.
+// wantNow records what the user would say and compares it.
 func (p *person) wantNow(w timeline.Want) {
 	if wrong := w.Check(p.reported()); wrong != "" {
 		p.wrong = append(p.wrong, wrong)

@@ -113,8 +113,8 @@ func (r *recorder) collectState(ev *event.Event) {
 	})
 }
 
-// collectFile adds what was appended to a record, without the rows that tell nothing
-// about the session.
+// collectFile adds what was appended to a record, without the rows that say nothing about the
+// session.
 func (r *recorder) collectFile(file string) {
 	now, err := os.ReadFile(file)
 	if err != nil || bytes.Equal(now, r.read[file]) {

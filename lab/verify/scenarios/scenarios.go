@@ -1,8 +1,7 @@
-// Package scenarios are turns of real agents with what a person in front of the
-// screen would say about them: what the session does at some moments, how its turn
-// went, what it is called. The same words hold for every agent. They are written down
-// before anything runs; a run compares them with what hookmux says and records what
-// the agent reported, for tests that need no agent.
+// Package scenarios holds turns of real agents with what a user in front of the screen would say
+// about them: what the session does at some moments, how its turn went, what it is called. The same
+// terms apply to every agent. They are written down before anything runs; a run compares them with
+// what hookmux says and records what the agent reported, for tests that need no agent.
 package scenarios
 
 import (

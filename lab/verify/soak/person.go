@@ -111,7 +111,7 @@ func (r *run) pressSlowly(ctx context.Context, p *agentPane, keys []string) {
 	}
 }
 
-// answerDialog answers what stands on the screen, after a while.
+// answerDialog answers the dialog on the screen, after a while.
 func (r *run) answerDialog(ctx context.Context, p *agentPane) {
 	if !testbed.PauseFor(ctx, time.Duration(600+p.random.Intn(5000))*time.Millisecond) {
 		return

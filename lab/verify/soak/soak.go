@@ -1,11 +1,10 @@
-// Package soak lets several real agents of one person run for minutes in one tmux
-// server and compares, again and again, what their screens show with what hookmux
-// says: a dialog is visible exactly when `ps`, `inbox` and the marks in tmux say that
-// the session waits for a person.
+// Package soak lets several real agents of one user run for minutes in one tmux server and
+// compares, again and again, what their screens show with what hookmux says: a dialog is visible
+// exactly when `ps`, `inbox` and the marks in tmux say that the session waits for the user.
 //
-// Each agent has a person who types prompts, answers dialogs at the agent's own prompt or
-// through hookmux, presses Esc, or lets a request wait. What they do comes from a
-// seeded generator, so that the same seed gives the same choices.
+// Each agent has a simulated user who types prompts, answers dialogs at the agent's own prompt or
+// through hookmux, presses Esc, or lets a request wait. What they do comes from a seeded generator,
+// so that the same seed produces the same choices.
 package soak
 
 import (
@@ -69,7 +68,7 @@ type run struct {
 	term    *testbed.Terminal
 	client  *client.Client
 	panes   []*agentPane
-	// trusted terminal plays a person's terminal, before the daemon starts; nil: this machine.
+	// terminal simulates the user's trusted terminal, before the daemon starts; nil: this machine.
 	terminal func(*testbed.TestBed)
 
 	mu       sync.Mutex
@@ -197,8 +196,7 @@ func (r *run) awaitReady(ctx context.Context) error {
 	return nil
 }
 
-// passWelcome gets a screen out of the way that stands before the prompt, and reports
-// whether there was one.
+// passWelcome dismisses a screen that appears before the prompt, and reports whether there was one.
 func (r *run) passWelcome(ctx context.Context, p *agentPane, screen string) bool {
 	for _, w := range p.st.Driver.Welcome {
 		if !strings.Contains(screen, w.Text) {
@@ -238,7 +236,7 @@ func (r *run) drivePersons(ctx context.Context) *Report {
 	return r.makeReport(watched)
 }
 
-// toggleInbox lets somebody follow the inbox for a while, and nobody for a while.
+// toggleInbox has the inbox followed for a while, then not followed for a while, and so on.
 func (r *run) toggleInbox(ctx context.Context) {
 	random := rand.New(rand.NewSource(r.options.Seed - 1))
 	for on := true; ; on = !on {

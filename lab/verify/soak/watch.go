@@ -84,7 +84,7 @@ type comparison struct {
 func (c *comparison) compareSample(s sample) {
 	for _, place := range places {
 		wrong := s.says[place] != s.dialog
-		// A request in the inbox waits for a person, whether or not the agent
+		// A request in the inbox waits for the user, whether or not the agent
 		// shows its own dialog meanwhile.
 		if s.inbox && s.says[place] {
 			wrong = false
@@ -173,7 +173,7 @@ func (r *run) watchScreens(ctx context.Context) *watched {
 	}
 }
 
-// film appends a sample to a file, where somebody wants to see it all.
+// film appends a sample to a file, if all of them are wanted.
 func (r *run) film(agent string, s sample) error {
 	if r.options.Film == "" {
 		return nil

@@ -17,8 +17,8 @@ type Breakage struct {
 	Name string
 	What string
 
-	// In and Out are shell filters around the hook client: what it is told and
-	// what it says.
+	// In and Out are shell filters around the hook client: for its input and its
+	// output.
 	In, Out string
 	// First is a shell line in front of everything; $2 is the event.
 	First string
@@ -28,16 +28,16 @@ type Breakage struct {
 	// Forget makes the daemon forget what hooks said: the one that works with
 	// plugins, too, which run no hook client.
 	Forget bool
-	// Plugin is put in place of words of the installed plugin: old, new, and so
-	// on. Plugins run no hook client that In and Out could stand around.
+	// Plugin replaces texts in the installed plugin: old, new, and so on. Plugins
+	// run no hook client that In and Out could be put around.
 	Plugin []string
 	// Settings replace those of the run about status.
 	Settings string
-	// Immortal makes the daemon believe that processes never end; Pane is what
-	// agents are told their pane is.
+	// Immortal makes the daemon believe that processes never end; Pane is the pane
+	// that agents are made to believe they are in.
 	Immortal bool
 	Pane     string
-	// Broken stands in for the hooks of the run that breaks them.
+	// Broken replaces the hooks of the run that breaks them.
 	Broken string
 }
 
@@ -80,8 +80,8 @@ func (s *Breakage) prepare(st *TestBed) error {
 	return os.WriteFile(file, []byte(script), 0o755)
 }
 
-// plugin breaks the plugin that was installed. Words that are not in it break
-// nothing, and that must not pass for a check that holds.
+// plugin breaks the plugin that was installed. Texts that aren't in it break nothing, and that must
+// not pass for a check that holds.
 func (s *Breakage) plugin(st *TestBed) error {
 	if s == nil || len(s.Plugin) == 0 {
 		return nil

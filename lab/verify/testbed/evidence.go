@@ -74,7 +74,7 @@ func (e *Evidence) Ran(tag string) bool {
 	return ok
 }
 
-// Saw reports whether the model was told a text.
+// Saw reports whether the model was sent a text.
 func (e *Evidence) Saw(text string) bool { return e.SawTimes(text) > 0 }
 
 // SawAside also looks at what agents ask the model for themselves: titles and
@@ -90,8 +90,8 @@ func (e *Evidence) SawAside(text string) bool {
 	return e.Saw(text)
 }
 
-// SawTimes counts the things told that contain the text. The model's own turns
-// don't count, else every scripted call would be its own proof.
+// SawTimes returns how many of the messages sent contain the text. The model's own turns are
+// ignored, otherwise every scripted call would be its own proof.
 func (e *Evidence) SawTimes(text string) int {
 	n := 0
 	for _, m := range e.Told {
@@ -102,7 +102,7 @@ func (e *Evidence) SawTimes(text string) int {
 	return n
 }
 
-// Asked counts the requests that belong to the script.
+// Asked returns the number of requests that belong to the script.
 func (e *Evidence) Asked() int {
 	n := 0
 	for _, q := range e.Requests {
@@ -123,8 +123,8 @@ func (e *Evidence) Reached(step int) bool {
 	return false
 }
 
-// Showed reports whether a person could have read a text: on the screen or in
-// what the agent printed.
+// Showed reports whether the user could have read a text: on the screen or in what the agent
+// printed.
 func (e *Evidence) Showed(text string) bool {
 	for _, s := range e.Screens {
 		// A terminal breaks lines where it likes.

@@ -8,14 +8,14 @@ import (
 	"github.com/hookmux/hookmux/internal/realagents"
 )
 
-// Fronts are windows for agents whose terminal cannot be had: small programs
-// that host the agent over a protocol of its maker, show what it asks and pass
-// on what a person types. The agent behind them is the real one.
+// Fronts are windows for agents whose terminal can't be used: small programs that host the agent
+// over a protocol of its maker, show what it asks and pass on what the user types. The agent behind
+// them is the real one.
 
 //go:embed fronts
 var fronts embed.FS
 
-// windowCommand returns the agent as a person starts it at a terminal.
+// windowCommand returns the agent as a user starts it at a terminal.
 func (st *TestBed) windowCommand(in realagents.Installed) ([]string, error) {
 	if st.Driver.Front == "" {
 		return in.Argv, nil

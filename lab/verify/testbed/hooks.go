@@ -12,8 +12,8 @@ import (
 	"github.com/hookmux/hookmux/internal/realagents"
 )
 
-// How a test bed gets its hooks: through `hookmux run`, by the installer, or with
-// what a person had installed already.
+// How a test bed gets its hooks: through `hookmux run`, by the installer, or with those that the
+// user had installed already.
 
 // InstallHost returns the test bed as the installer sees it.
 func (st *TestBed) InstallHost() *install.Host {
@@ -86,7 +86,7 @@ func installedEvents(a *agent.Agent) []string {
 	return names
 }
 
-// WithoutHooks takes hookmux out of a person's config on this test bed.
+// WithoutHooks removes hookmux from the user's config on this test bed.
 func (st *TestBed) WithoutHooks() error {
 	if !st.owned() {
 		return nil

@@ -60,7 +60,7 @@ func (e *Evidence) WriteFiles(st *TestBed) error {
 	return nil
 }
 
-// RemoveAll removes a test bed; agents leave folders that nobody may write to.
+// RemoveAll removes a test bed, including the read-only folders that agents leave.
 func RemoveAll(dir string) {
 	if os.RemoveAll(dir) == nil {
 		return

@@ -12,11 +12,11 @@ import (
 	"github.com/hookmux/hookmux/internal/realagents/model"
 )
 
-// MarkedPrompt returns what a person asks; the mark has the model run its script.
+// MarkedPrompt returns what the user asks; the mark has the model run its script.
 func MarkedPrompt(words string) string { return words + " " + model.Mark("") }
 
-// The words that hooks put in. A reason, a context and so on are recognised by
-// them wherever they come out.
+// The words that hooks put in. A reason, a context and so on are recognised by them wherever they
+// come out.
 const (
 	WordReason  = "hookmux-verify-reason-"
 	WordContext = "hookmux-verify-context-"
@@ -31,7 +31,7 @@ const WordEnd = "."
 // WordFor returns a word with the name it is about.
 func WordFor(word, name string) string { return word + name + WordEnd }
 
-// GoOn returns what an agent is told when it is kept going for the nth time.
+// GoOn returns what an agent is sent when it is kept going for the nth time.
 func GoOn(name string, n int) string { return WordFor(WordKeep, fmt.Sprintf("%s-%d", name, n)) }
 
 // LastWords end a scripted turn.

@@ -14,8 +14,8 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/shellquote"
 )
 
-// Terminal is an agent in a tmux server of its own: nobody else's sessions are
-// seen or touched, and the server ends with the run.
+// Terminal is an agent in a tmux server of its own: no other sessions are seen or touched, and the
+// server ends with the run.
 type Terminal struct {
 	TestBed *TestBed
 	tmux    string
@@ -28,7 +28,7 @@ func NewTerminal(st *TestBed, tmux, name string) *Terminal {
 	return &Terminal{TestBed: st, tmux: tmux, socket: filepath.Join(st.Base, name)}
 }
 
-// AtTerminal starts the agent interactively, lets a person act, and ends both.
+// AtTerminal starts the agent interactively, lets person act, and ends both.
 func (st *TestBed) AtTerminal(ctx context.Context, args []string, person func(context.Context, *Terminal) error) error {
 	tmux, err := exec.LookPath("tmux")
 	if err != nil {
@@ -73,8 +73,8 @@ func (st *TestBed) AtTerminal(ctx context.Context, args []string, person func(co
 	return err
 }
 
-// passWelcome gets screens out of the way that stand before the prompt. The first
-// event tells that there is none left.
+// passWelcome dismisses screens that appear before the prompt. The first event shows that there is
+// none left.
 func (t *Terminal) passWelcome(ctx context.Context) {
 	if len(t.TestBed.Driver.Welcome) == 0 {
 		return
@@ -100,7 +100,7 @@ func (t *Terminal) passWelcome(ctx context.Context) {
 
 func (t *Terminal) RunTmux(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, t.tmux, append([]string{"-S", t.socket}, args...)...)
-	// Not the caller's: TMUX would make it somebody else's child.
+	// Not the caller's: TMUX would make it look like a child of another tmux.
 	cmd.Env = []string{
 		"PATH=" + t.TestBed.LookupEnv("PATH"),
 		"HOME=" + t.TestBed.Home,
@@ -115,7 +115,7 @@ func (t *Terminal) RunTmux(ctx context.Context, args ...string) (string, error) 
 	return string(out), nil
 }
 
-// CaptureScreen returns what a person sees now.
+// CaptureScreen returns what the user sees now.
 func (t *Terminal) CaptureScreen(ctx context.Context) string {
 	out, err := t.RunTmux(ctx, "capture-pane", "-p", "-J")
 	if err != nil {
@@ -155,7 +155,7 @@ func (t *Terminal) AwaitUnless(ctx context.Context, text string, over func() boo
 	}
 }
 
-// AwaitStillness waits until the screen stands still.
+// AwaitStillness waits until the screen no longer changes.
 func (t *Terminal) AwaitStillness(ctx context.Context) {
 	for last, same := "", 0; same < 4; {
 		now := t.CaptureScreen(ctx)

@@ -32,8 +32,8 @@ import (
 	"github.com/hookmux/hookmux/lab/verify/ownconfig"
 )
 
-// TestBed is where one run of an agent takes place: a throw-away home and project, a
-// scripted model, a daemon, and the agent. Everything lies below one folder.
+// TestBed is where one run of an agent takes place: a throw-away home and project, a scripted
+// model, a daemon, and the agent. Everything is below one folder.
 type TestBed struct {
 	Driver  drivers.Driver
 	Agent   *agent.Agent // nil for agents that are not in the catalogue
@@ -55,7 +55,7 @@ type TestBed struct {
 	Daemon     *daemon.Daemon // while it runs
 	StopDaemon func()
 	Extra      []*hook.Entry // hooks besides the run's own
-	// facts and asker play a person's terminal where an act needs one that the
+	// Facts and Asker simulate the user's terminal if an act needs one that the
 	// daemon believes; nil: this machine.
 	Facts    authority.Source
 	Asker    terminal.Asker
@@ -219,9 +219,9 @@ func (st *TestBed) StartDaemon(decide Decide) error {
 	}
 }
 
-// RestartDaemon stops the daemon and, after meanwhile, starts another. A hook that waits
-// would start one as soon as its daemon is gone, and two can't run: until the other one is up,
-// hooks see that somebody is starting it.
+// RestartDaemon stops the daemon and, after meanwhile, starts another. A hook that waits would
+// start one as soon as its daemon is gone, and two can't run: until the other one is up, hooks see
+// that it is being started.
 func (st *TestBed) RestartDaemon(decide Decide, meanwhile func()) error {
 	lock, err := os.OpenFile(st.Dirs.StartLock(), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -30,7 +30,7 @@ func (e *Evidence) Summary() string {
 	return fmt.Sprintf("the agent ended with code %d", e.Exit)
 }
 
-// DescribeTraces returns what a run left to look at, in a person's words.
+// DescribeTraces returns a readable description of what a run left to look at.
 func (e *Evidence) DescribeTraces(spec *agent.EventSpec) []string {
 	out := []string{e.Summary()}
 	if e.Err != nil {

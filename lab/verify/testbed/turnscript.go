@@ -23,7 +23,7 @@ type Want struct {
 	Told, NotTold  []string // texts that the model read, or did not
 	// Events came in this order, with any others between them.
 	Events []event.Kind
-	// Tools were called: the event before a tool told of this kind.
+	// Tools were called: the event before a tool reported this kind.
 	Tools []event.ToolKind
 	Exit  *int
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/hookmux/hookmux/hook"
 )
 
-// Decide is a run's hook: it decides about an event. n counts the events of the
-// same native name before it.
+// Decide is a run's hook: it decides about an event. n is the number of events of the same native
+// name before it.
 type Decide func(ev *event.Event, n int) event.Decision
 
 // Watcher is a hook that keeps every event and has the run decide.

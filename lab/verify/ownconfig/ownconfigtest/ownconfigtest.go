@@ -1,5 +1,5 @@
-// Package ownconfigtest makes people with a config of their own for tests, and
-// sees whether anything in a folder has changed.
+// Package ownconfigtest creates users with a config of their own for tests, and sees whether
+// anything in a folder has changed.
 package ownconfigtest
 
 import (
@@ -61,7 +61,7 @@ func CheckTree(t *testing.T, dir string, was map[string]string) {
 	}
 }
 
-// Person is somebody with a home and a project.
+// Person is a user with a home and a project.
 type Person struct {
 	*ownconfig.Config
 	t *testing.T
