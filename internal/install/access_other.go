@@ -4,7 +4,7 @@ package install
 
 import "errors"
 
-// CheckWritable refuses: hookmux runs on Linux and macOS.
+// CheckWritable always fails: hookmux runs on Linux and macOS.
 func CheckWritable([]Step) error {
 	return errors.New("hookmux does not run on this system; use it on Linux or macOS")
 }

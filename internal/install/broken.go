@@ -10,7 +10,7 @@ import (
 // BrokenFile returns the error for a file that cannot be edited.
 func BrokenFile(path string, err error) error { return &BrokenError{path, err} }
 
-// BrokenError says which file cannot be edited, and why.
+// BrokenError names a file that can't be edited, and why.
 type BrokenError struct {
 	Path string
 	Err  error

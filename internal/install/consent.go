@@ -9,8 +9,8 @@ import (
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 )
 
-// consent adds what is installed to the list of commands that the agent's person
-// allowed. The user sees the change of this file as they see that of the hooks.
+// consent adds what is installed to the list of commands that the agent's user allowed. The user
+// is shown the change of this file like that of the hooks.
 func (d *draft) consent(a *agent.Agent, commands []hookentry.Command, o Options) error {
 	list := a.ConsentList()
 	if list == nil {
@@ -31,8 +31,8 @@ func (d *draft) takeOutConsent(a *agent.Agent) error {
 	return d.takeOut(list, place, d.host.resolvePath(place.HookFile), place.Scope)
 }
 
-// readConsent looks for hooks of ours that are not in the list, word for word: the agent
-// passes them over, or asks its person first.
+// readConsent looks for hooks of ours that aren't in the list verbatim: the agent ignores them, or
+// asks the user first.
 func (l siteReader) readConsent(s *Site) {
 	list := l.agent.ConsentList()
 	if list == nil || s.Err != nil || s.Ours == 0 {

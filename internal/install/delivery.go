@@ -11,9 +11,8 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
-// Delivery says which of an agent's installed hooks would reach us in a session
-// that is started now. What does must not be given a second time at launch, and
-// what does not must be.
+// Delivery says which of an agent's installed hooks would reach us in a session that is started
+// now. Those that do must not be passed a second time at launch, and those that don't must be.
 type Delivery struct {
 	Ours   bool     // something of ours is installed
 	Events []string // those whose hook runs and reaches us
@@ -116,8 +115,8 @@ func (h *Host) offSwitches(a *agent.Agent) (out []offSwitch) {
 	return out
 }
 
-// readSetting returns the value of a key in a file, as JSON; nil when it cannot be read:
-// that is said where it matters.
+// readSetting returns the value of a key in a file, as JSON; nil if it can't be read: that is
+// reported where it matters.
 func readSetting(from files, path, format, key string) ([]byte, int) {
 	f, err := edit.For(format)
 	if err != nil {

@@ -18,8 +18,8 @@ type Diff struct {
 	Out   io.Writer
 	Color bool
 	Home  string // written as ~
-	// Full shows every line; else long runs of lines that are added or taken
-	// out are cut, and it is said how many there are.
+	// Full shows every line; otherwise long runs of added or removed lines are cut, with a note of how
+	// many there are.
 	Full bool
 }
 

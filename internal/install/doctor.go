@@ -68,7 +68,7 @@ func (d *Doctor) addFinding(agentName, check string, level Level, fix, format st
 		What: paths.Shorten(home, fmt.Sprintf(format, args...)), Fix: paths.Shorten(home, fix)})
 }
 
-// setRepair says how the last finding is fixed.
+// setRepair sets how the last finding is fixed.
 func (d *Doctor) setRepair(plan func(trust bool) (*Plan, error)) {
 	d.found[len(d.found)-1].repair = plan
 }

@@ -74,7 +74,7 @@ func (d *Doctor) checkSite(a *agent.Agent, s Site, short, reinstall string) {
 	}
 }
 
-// checkTelemetry says whether the collector answers, where there is one.
+// checkTelemetry reports whether the collector answers, if there is one.
 func (d *Doctor) checkTelemetry(ctx context.Context) {
 	var check wire.TelemetryCheck
 	switch err := d.Daemon.Call(ctx, wire.MethodTelemetryCheck, nil, &check); {
@@ -95,8 +95,8 @@ func (d *Doctor) checkSwitches(a *agent.Agent) {
 	}
 }
 
-// checkFolderTrust says whether an agent trusts the folder one is in, where it runs no
-// hooks at all otherwise.
+// checkFolderTrust reports whether an agent trusts the current folder, if it runs no hooks at all
+// otherwise.
 func (d *Doctor) checkFolderTrust(a *agent.Agent) {
 	h := d.Host
 	if a.Install.Trust.Folders == nil || h.Project == "" {
@@ -118,8 +118,7 @@ func (d *Doctor) checkFolderTrust(a *agent.Agent) {
 	}
 }
 
-// checkPluginFolders finds what was laid beside a plugin and now keeps others from what
-// they need.
+// checkPluginFolders finds what was put next to a plugin and now keeps others from what they need.
 func (d *Doctor) checkPluginFolders(a *agent.Agent) {
 	if a.Install.Plugin == nil {
 		return
@@ -326,7 +325,7 @@ func (d *Doctor) runProbe(ctx context.Context, a *agent.Agent) {
 		"its hook reached the daemon in %s (with an empty environment)", p.Took.Round(time.Millisecond))
 }
 
-// checkArrivals says which events ever came.
+// checkArrivals reports which events ever arrived.
 func (d *Doctor) checkArrivals(ctx context.Context, a *agent.Agent, healthy bool) {
 	last := map[string]time.Time{}
 	kinds := map[event.Kind]bool{}

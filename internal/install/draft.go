@@ -27,7 +27,7 @@ type draft struct {
 	shim  bool     // the shim is still run by something that stays
 }
 
-// noteFailedRemoval notes a file that hookmux cannot be taken out of. Its record stays.
+// noteFailedRemoval notes a file that hookmux can't be removed from. Its record stays.
 func (d *draft) noteFailedRemoval(path string, err error) {
 	if slices.Contains(d.left, path) {
 		return

@@ -20,7 +20,7 @@ type Leftover struct {
 	Path string
 	// Replacement is the new content of the file; nil means that it's removed.
 	Replacement []byte
-	// Lost says what goes with the file that you may want to set up again, "" for nothing.
+	// Lost describes what is removed with the file and may have to be set up again, "" for nothing.
 	Lost string
 }
 

@@ -50,7 +50,7 @@ type Step struct {
 // Editor carries steps out.
 type Editor interface{ Do(Step) error }
 
-// RunSteps gives an editor the steps in order and stops at the first that fails.
+// RunSteps passes the steps to an editor in order and stops at the first that fails.
 func RunSteps(steps []Step, e Editor) error {
 	for _, s := range steps {
 		if userfile.AtStep != nil {
@@ -65,7 +65,7 @@ func RunSteps(steps []Step, e Editor) error {
 
 // Disk does the steps.
 type Disk struct {
-	// Show, where it is set, shows each step before it is done.
+	// Show, if set, shows each step before it is done.
 	Show *Diff
 	// Trust asks the agent itself to trust hooks; nil, or an error of it,
 	// makes the step write the file.
@@ -142,8 +142,8 @@ func replaceBy(write func(string, func([]byte) ([]byte, error)) error, s Step) e
 	})
 }
 
-// trustOurselves writes trust where the agent could not be asked, or did not say
-// in time that it was done: it may have written some or all of it by then.
+// trustOurselves writes trust if the agent couldn't be asked, or didn't confirm in time that it was
+// done: it may have written some or all of it by then.
 func trustOurselves(s Step) error {
 	return userfile.WriteFile(s.Path, func(is []byte) ([]byte, error) {
 		if SameText(is, s.Old) {

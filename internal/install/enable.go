@@ -15,8 +15,8 @@ func enableSpec(a *agent.Agent) *agent.EnableSpec {
 	return a.Install.Plugin.Enable
 }
 
-// enable puts that into the user's config, who sees it as they see every change. What
-// is there without a record is ours only where the plugin is there as well.
+// enable adds that to the user's config; the user is shown it like every change. What is there
+// without a record is ours only if the plugin is there as well.
 func (d *draft) enable(a *agent.Agent, scope string, again bool) error {
 	f, format, err := d.openSettings(a, scope)
 	if err != nil || f == nil {

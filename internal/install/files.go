@@ -10,8 +10,8 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
-// files is all that planning looks at. It is the disk, or in tests that try
-// many documents, a table in memory; changes go through an [Editor] anyhow.
+// files is all that planning looks at. It is the disk, or in tests that try many documents, a table
+// in memory; changes go through an [Editor] in any case.
 type files interface {
 	read(path string) ([]byte, error) // nil: there is none
 	exists(path string) bool          // also a folder, or a link that leads nowhere

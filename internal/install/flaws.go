@@ -13,7 +13,7 @@ import (
 // flaw is one thing in which an entry of ours is not as we write it.
 type flaw struct {
 	what string
-	// mayMiss says that it may not run where it should, or its answer may not count.
+	// mayMiss says that it may not run when it should, or that its answer may be ignored.
 	mayMiss bool
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 )
 
-// folderTrust says whether an agent trusts a folder.
+// folderTrust is whether an agent trusts a folder.
 type folderTrust int
 
 const (

@@ -37,7 +37,7 @@ type Record struct {
 	Kept  []hookentry.Kept `json:"kept,omitempty"`
 	Keys  [][]string       `json:"keys,omitempty"` // what was put in besides hooks
 	Dirs  []string         `json:"dirs,omitempty"` // folders made for it
-	// Chosen says what the user asked for, and Wrote the events this came to.
+	// Chosen is what the user asked for, and Wrote the events that resulted from it.
 	Chosen *Choice  `json:"chosen,omitempty"`
 	Wrote  []string `json:"wrote,omitempty"`
 }
@@ -112,9 +112,9 @@ func (m *Manifest) paths() []string {
 	return all
 }
 
-// recordAgentWrites records what was really written, where an agent did the writing. It
-// only does so when the agent wrote nothing else: otherwise giving back the old
-// bytes would undo that too, and only our own keys may go.
+// recordAgentWrites records what was really written, if an agent did the writing. It only does so
+// if the agent wrote nothing else: otherwise restoring the old bytes would undo that too, and only
+// our own keys may go.
 func (h *Host) recordAgentWrites(m *Manifest, done []Step) error {
 	changed, before := false, m.encodeManifest()
 	for _, s := range done {
@@ -136,8 +136,7 @@ func (h *Host) recordAgentWrites(m *Manifest, done []Step) error {
 	return ReplaceFile(manifestPath(h.Dirs), before, m.encodeManifest())
 }
 
-// onlyOurs reports whether a file says what it said before us once our part is
-// taken out.
+// onlyOurs reports whether a file has its original content once our part is removed.
 func (h *Host) onlyOurs(a *agent.Agent, path string, data []byte, r *Record) bool {
 	without, err := h.stripHooks(a, path, data, r)
 	if err != nil {

@@ -91,7 +91,7 @@ func isSet(raw []byte) bool {
 	return raw != nil && !slices.Contains([]string{"null", "[]", "{}", `""`}, strings.TrimSpace(string(raw)))
 }
 
-// LiftNote says that mods can lift what hookmux refuses; "" where there are none.
+// LiftNote says that mods can override what hookmux denies; "" if there are none.
 func (f FoundMods) LiftNote(title string) string {
 	if len(f.Loads)+len(f.Lifts) == 0 {
 		return ""
@@ -117,7 +117,7 @@ func managedFile(a *agent.Agent) string {
 	return "its managed settings"
 }
 
-// checkMods says what loads mods into an agent.
+// checkMods reports what loads mods into an agent.
 func (d *Doctor) checkMods(a *agent.Agent) {
 	if note := d.Host.Mods(a).LiftNote(a.Title); note != "" {
 		d.addFinding(a.Name, "mods", Bad, LiftFix(a), "%s", note)

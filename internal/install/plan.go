@@ -23,10 +23,10 @@ type Options struct {
 	Events []string // native names or unified kinds; empty: those of the catalogue
 	Usual  bool     // the catalogue's events, whatever was chosen before
 	Deny   bool     // refuse while hookmux cannot be reached
-	// Neutral says that nothing is refused then, whatever was chosen before.
+	// Neutral says that nothing is denied then, whatever was chosen before.
 	Neutral bool
 	Trust   bool // have agents that ask for it trust our hooks
-	// Known are all agents, to say which others run the hooks of these.
+	// Known are all agents, for reporting which others run the hooks of these.
 	Known []*agent.Agent
 }
 
@@ -35,7 +35,7 @@ type Plan struct {
 	Steps  []Step      `json:"steps"`
 	Agents []AgentPlan `json:"agents"`
 	Notes  []string    `json:"notes,omitempty"`
-	// Left are files out of which hookmux could not be taken; Notes say why.
+	// Left are files that hookmux couldn't be removed from; Notes say why.
 	Left []string `json:"left,omitempty"`
 
 	host     *Host
@@ -110,7 +110,7 @@ func isKind(e *agent.EventSpec, names []string) bool {
 	return false
 }
 
-// CheckEvents refuses names that mean nothing to any of the agents.
+// CheckEvents rejects names that mean nothing to any of the agents.
 func CheckEvents(agents []*agent.Agent, names []string) error {
 	for _, name := range names {
 		if name == "" {
@@ -195,8 +195,8 @@ func (h *Host) commands(a *agent.Agent, o Options) ([]hookentry.Command, error) 
 	var out []hookentry.Command
 	for _, e := range events {
 		c := hookentry.Command{Program: Shim(h.Dirs), Agent: a.Name, Event: e.Name, Seconds: hookentry.Limit(a, e)}
-		// Only calls are refused: a prompt, or the end of a turn, that is
-		// refused over our own failure would make the agent unusable.
+		// Only calls are denied: denying a prompt, or the end of a turn, because of our own failure would
+		// make the agent unusable.
 		c.Deny = o.Deny && e.Carries.Deny != nil && (e.Kind == event.ToolBefore || e.Kind == event.PermissionRequest)
 		out = append(out, c)
 	}
@@ -421,7 +421,7 @@ func (d *draft) trust(t *hookentry.Target, a *agent.Agent, place agent.InstallPl
 	return nil
 }
 
-// folder returns where an agent is asked what it sees of a scope.
+// folder returns the folder in which an agent is asked what it sees of a scope.
 func (h *Host) folder(scope string) string {
 	if scope == Project {
 		return h.Project

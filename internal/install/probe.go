@@ -32,7 +32,7 @@ type ProbeResult struct {
 
 var probes atomic.Int64
 
-// ProbeHook says which program hooks run and where.
+// ProbeHook is the program that hooks run, and where.
 type ProbeHook struct {
 	Program string // what installed hook commands name
 	Home    string
@@ -124,8 +124,8 @@ func (h ProbeHook) tryAgent(ctx context.Context, a *agent.Agent, seen <-chan str
 	}
 }
 
-// BareEnv is as little of an environment as agents give their hooks: home and
-// a path, and where the daemon is if that was chosen.
+// BareEnv returns as little of an environment as agents pass to their hooks: home and a path, and
+// where the daemon is if that was chosen.
 func BareEnv(home string, getenv func(string) string) []string {
 	env := []string{"HOME=" + home, "PATH=/usr/bin:/bin"}
 	if dir := getenv(paths.RuntimeVariable); dir != "" {

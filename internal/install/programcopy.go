@@ -20,8 +20,8 @@ import (
 // an agent can replace any file you can write to: such a hookmux is copied at `hookmux
 // install`, and agents run the copy. Programs that only root can replace stay where they are.
 
-// Names are the programs, in the order in which they are replaced: the hook client
-// finds the new hookmux beside it.
+// Names are the programs, in the order in which they are replaced: the hook client finds the new
+// hookmux next to it.
 var Names = []string{"hookmux", "hookmux-hook"}
 
 // ProgramFolder returns where the copies are: under the path that is in agents' settings.
@@ -74,8 +74,8 @@ func isReplaceable(file string, uid int) bool {
 	return info.Mode().Perm()&0o020 != 0 && (err != nil || slices.Contains(groups, group))
 }
 
-// StableProgram returns the program that may be written down for later and started as the daemon: the
-// copy, where there is one and the program itself may vanish.
+// StableProgram returns the program that may be written down for later and started as the daemon:
+// the copy, if there is one and the program itself may vanish.
 func StableProgram(d paths.Dirs, program string) string {
 	kept := filepath.Join(ProgramFolder(d), filepath.Base(program))
 	if info, err := os.Lstat(kept); err == nil && info.Mode().IsRegular() && paths.Runnable(kept) && MayVanish(program) {

@@ -22,7 +22,7 @@ type Removal struct {
 	Err         error    // the file can't be read, so the agent can't read it either
 }
 
-// What says what is missing.
+// What describes what is missing.
 func (r *Removal) What(home string) string {
 	short := paths.Shorten(home, r.Path)
 	switch {

@@ -16,8 +16,8 @@ func scriptsOf(h *Host, a *agent.Agent) ScriptFinder {
 	return ScriptFinder{Agent: a, Resolve: h.resolvePath, Read: h.onDisk().read, Glob: h.onDisk().glob}
 }
 
-// scripts plans a program for each command, and takes out what else of ours is
-// in the folders of the scope.
+// scripts plans a program for each command, and removes what else of ours is in the folders of the
+// scope.
 func (d *draft) scripts(a *agent.Agent, commands []hookentry.Command, o Options, one *AgentPlan) error {
 	var written []string
 	one.Events = nil
@@ -144,7 +144,7 @@ func (l siteReader) readScriptSites(m *Manifest) []Site {
 	return out
 }
 
-// readScriptSite says what one program is.
+// readScriptSite finds out what one program is.
 func (l siteReader) readScriptSite(s *Site, one Script, r *Record) {
 	h, a, name := l.host, l.agent, one.Event.Name
 	switch {

@@ -49,8 +49,8 @@ func MissingSettings(f edit.Format, src []byte, all []Setting) ([]Setting, error
 	return slices.DeleteFunc(slices.Clone(all), func(s Setting) bool { return r.Raw(s.Path...) != nil }), nil
 }
 
-// WhatSettingsMiss says what a file lacks, or that it could not be read; empty when all
-// is there.
+// WhatSettingsMiss describes what a file lacks, or that it couldn't be read; empty if nothing is
+// missing.
 func WhatSettingsMiss(spec *agent.EnableSpec, src []byte, err error, name string) string {
 	format, unknown := edit.For(spec.Format)
 	missing := SettingsOf(spec)
@@ -93,8 +93,8 @@ func WriteSettings(f edit.Format, src []byte, all []Setting, keys [][]string, ke
 	return src, keys, kept, nil
 }
 
-// RemoveSettings takes out what was added, and what is empty without it. Where nothing is
-// known of that, what is exactly as it would be written is taken for ours.
+// RemoveSettings removes what was added, and what is empty without it. If there is no record of
+// that, what is exactly as it would be written is taken for ours.
 func RemoveSettings(f edit.Format, src []byte, all []Setting, keys [][]string, kept []hookentry.Kept) ([]byte, error) {
 	if src == nil {
 		return nil, nil

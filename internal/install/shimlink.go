@@ -32,9 +32,9 @@ func StableHook(hook, path string) string {
 }
 
 // RefreshShim points the link at this hookmux-hook again after an upgrade moved it. It never
-// makes one that is not there, and leaves copies to `hookmux install`; a hookmux that is
-// not the one on PATH only fixes a link that leads nowhere. Where that link led to a
-// folder that was moved or cleaned, copies take its place.
+// creates a missing one, and leaves copies to `hookmux install`; a hookmux that isn't the one on
+// PATH only fixes a link that leads nowhere. If that link led to a folder that was moved or
+// cleaned, copies replace it.
 func RefreshShim(d paths.Dirs, hook string, onPath bool) error {
 	link := ShimPath(d)
 	to, err := os.Readlink(link)
@@ -51,8 +51,8 @@ func RefreshShim(d paths.Dirs, hook string, onPath bool) error {
 // ShimTarget is the program that agents run.
 type ShimTarget struct {
 	Hook string // this hookmux's own hookmux-hook, or the copy of it
-	// Copied is the folder of this hookmux's programs where that may vanish, so that
-	// agents run copies; empty: agents run these programs themselves.
+	// Copied is the folder of this hookmux's programs if that may vanish, so that agents run copies;
+	// empty: agents run these programs themselves.
 	Copied string
 }
 
@@ -97,8 +97,8 @@ func isRegular(file string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Outdated says in what way the copies that agents run are not this hookmux; empty where
-// they are, and where agents run no copies.
+// Outdated describes how the copies that agents run differ from this hookmux; empty if they don't,
+// and if agents run no copies.
 func (t ShimTarget) Outdated(d paths.Dirs) string {
 	if t.Copied == "" || !isRegular(ShimPath(d)) {
 		return ""
@@ -122,8 +122,7 @@ func (t ShimTarget) Outdated(d paths.Dirs) string {
 	return ""
 }
 
-// Note says that programs are copied, and what that means for an upgrade; empty where
-// they are not.
+// Note says that programs are copied, and what that means for an upgrade; empty if they aren't.
 func (t ShimTarget) Note(home string) string {
 	if t.Copied == "" {
 		return ""
@@ -133,8 +132,8 @@ func (t ShimTarget) Note(home string) string {
 		paths.Shorten(home, t.Copied))
 }
 
-// DropShimSteps take away the link or the copies, and their folders where nothing else is
-// in them. A hookmux that tmux runs stays until [DropForTmux].
+// DropShimSteps returns the steps that remove the link or the copies, and their folders if nothing
+// else is in them. A hookmux that tmux runs stays until [DropForTmux].
 func DropShimSteps(d paths.Dirs) []Step {
 	out := []Step{{Op: OpDropLink, Path: ShimPath(d)}}
 	if _, err := os.Lstat(tmux.OwnConf(d.Data)); err != nil && isRegular(program(d)) {
@@ -163,7 +162,7 @@ func ShimForTmux(d paths.Dirs, self string) (string, []Step) {
 	return kept, []Step{{Op: OpProgram, Path: kept, From: self}}
 }
 
-// DropShimForTmux takes away the hookmux that tmux ran, where no agent needs it.
+// DropShimForTmux returns the steps that remove the hookmux that tmux ran, if no agent needs it.
 func DropShimForTmux(d paths.Dirs) []Step {
 	if _, err := os.Lstat(ShimPath(d)); err == nil || !isRegular(program(d)) {
 		return nil

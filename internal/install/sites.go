@@ -106,8 +106,8 @@ func hiddenBy(in files, path string, p agent.InstallPlace) (by string) {
 	return by
 }
 
-// compareWithRecord says which events are not there: gone, when a record says that they
-// were written, or new in this version.
+// compareWithRecord finds out which events are missing: gone, if a record says that they were
+// written, or new in this version.
 func (s *Site) compareWithRecord(a *agent.Agent, r *Record) {
 	if s.Err != nil || s.Ours == 0 || r == nil || r.Agent != a.Name || a.Install.Way == agent.WayPlugin {
 		return
@@ -131,7 +131,7 @@ func (s *Site) compareWithRecord(a *agent.Agent, r *Record) {
 	}
 }
 
-// readPlugin says what a plugin file is.
+// readPlugin finds out what a plugin file is.
 func (l siteReader) readPlugin(s *Site, src []byte, r *Record) {
 	h, a := l.host, l.agent
 	of, version, ours := plugins.Recognise(src)

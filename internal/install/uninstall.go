@@ -229,7 +229,7 @@ func (d *draft) takeOutByName(a *agent.Agent, f *draftFile, r *Record) {
 	d.dropFile(f, now)
 }
 
-// plugin plans an agent's plugin file and what must lie beside it.
+// plugin plans an agent's plugin file and the files that are required next to it.
 func (d *draft) plugin(a *agent.Agent, path string, o Options) error {
 	h, spec := d.host, a.Install.Plugin
 	opt := plugins.Options{Agent: a.Name, Version: h.Version, Hook: Shim(h.Dirs), Deny: o.Deny}
@@ -348,7 +348,7 @@ func (d *draft) removeSeed(a *agent.Agent, name string) error {
 	return nil
 }
 
-// seed makes what an agent needs beside a plugin, only where it is not there.
+// seed creates what an agent needs next to a plugin, only if it isn't there.
 func (d *draft) seed(a *agent.Agent, dir string, seed agent.Seed, scope string) error {
 	path := filepath.Join(dir, seed.Path)
 	if d.host.onDisk().exists(path) {

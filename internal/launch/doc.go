@@ -45,8 +45,8 @@ type Request struct {
 	ReadFile func(string) ([]byte, error)
 }
 
-// way is one way of handing hooks over. It gets the scanned arguments and
-// returns new ones; injected false means that hooks would not run anyhow.
+// way is one way of passing hooks to an agent. It gets the scanned arguments and returns new ones;
+// injected false means that hooks wouldn't run anyway.
 type way struct {
 	inject func(r *Request, s *scanned) (args []string, injected bool, notes []string, err error)
 	// once returns the notice that is shown to you the first time.
@@ -119,8 +119,8 @@ func Can(all []*agent.Agent) []string {
 	return names
 }
 
-// Check says whether an agent can get hooks for one launch at all, so that a
-// caller can stop before it looks for programs.
+// Check reports whether an agent can get hooks for one launch at all, so that a caller can stop
+// before it looks for programs.
 func Check(a *agent.Agent) error {
 	if _, ok := launchWays()[a.Launch.Inject]; ok {
 		return nil
@@ -128,7 +128,7 @@ func Check(a *agent.Agent) error {
 	return explainNoHooks(a)
 }
 
-// explainNoHooks explains what is left for an agent that takes no hooks at launch.
+// explainNoHooks explains what remains possible for an agent that takes no hooks at launch.
 func explainNoHooks(a *agent.Agent) error {
 	if a.Install != nil {
 		return fmt.Errorf("%s can't load hooks for a single launch; run `hookmux install %s` once, then start it as usual",
@@ -150,10 +150,9 @@ type registration struct {
 	seconds int // the limit that is written down, and told to the hook
 }
 
-// defaultRegistrations returns the events that are installed by default and do not come
-// anyhow. Limits are whole seconds:
-// some agents take nothing else, and the hook must never believe in more time
-// than the agent gives.
+// defaultRegistrations returns the events that are installed by default and don't arrive anyway.
+// Limits are whole seconds: some agents take nothing else, and the hook must never assume more time
+// than the agent allows.
 func (r *Request) defaultRegistrations() []registration {
 	a := r.Agent
 	var out []registration

@@ -18,10 +18,10 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
-// Other tools, and hookmux itself, put shims in front of an agent: programs of
-// the agent's name that start the next one on PATH. Two such shims can call
-// each other for ever. Active remembers, in the environment of what is started,
-// which programs were tried, so that a call which came back takes the next.
+// Other tools, and hookmux itself, put shims in front of an agent: programs of the agent's name that
+// start the next one on PATH. Two such shims can call each other forever. Active remembers, in the
+// environment of what is started, which programs were tried, so that a call which came back takes
+// the next.
 
 // ActiveVariable is the one variable that is set for an agent.
 const ActiveVariable = "HOOKMUX_RUN_ACTIVE"

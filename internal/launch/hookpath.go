@@ -7,7 +7,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
-// HookPath returns where hookmux-hook must be: beside the program itself.
+// HookPath returns where hookmux-hook must be: next to the program itself.
 func HookPath(self string) (string, error) {
 	if resolved, err := filepath.EvalSymlinks(self); err == nil {
 		self = resolved

@@ -19,13 +19,13 @@ const (
 	notifyName  = "hookmux-notify" // $0 of the script: by it we know our own
 )
 
-// notifyScript hands the last argument to the hook and then becomes the
-// person's program, if there is one in front of it.
+// notifyScript passes the last argument to the hook and then becomes the user's program, if there
+// is one before it.
 const notifyScript = `hook=$1; agent=$2; limit=$3; shift 3; for last; do :; done; ` +
 	`[ ! -x "$hook" ] || printf %s "$last" | "$hook" "$agent" ` + notifyEvent + ` "$limit" >/dev/null 2>&1; ` +
 	`[ $# -gt 1 ] || exit 0; exec "$@"`
 
-// injectNotify gives a launch without trusted hooks what is left.
+// injectNotify adds what remains possible for a launch without trusted hooks.
 func injectNotify(r *Request, s *scanned) ([]string, bool, []string, error) {
 	own, behind, err := usersNotify(r, s)
 	if err != nil {
@@ -50,8 +50,8 @@ func injectNotify(r *Request, s *scanned) ([]string, bool, []string, error) {
 	return slices.Insert(slices.Clone(r.Args), behind, "-c", notifyKey+"="+text), true, []string{note}, nil
 }
 
-// usersNotify returns the program that would be run without us: from the last such
-// flag, or else from the config file; and the index behind that flag.
+// usersNotify returns the program that would be run without us: from the last such flag, or else
+// from the config file; and the index after that flag.
 func usersNotify(r *Request, s *scanned) (own []string, behind int, err error) {
 	var value any
 	found := false

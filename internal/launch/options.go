@@ -88,7 +88,7 @@ func (s *scanned) readShortFlags(takes map[string]agent.Arity, i int) int {
 	return i
 }
 
-// takeValues gives a flag the arguments behind it and returns the last index used.
+// takeValues assigns the arguments after a flag to it and returns the last index used.
 func (s *scanned) takeValues(o option, n agent.Arity, i int) int {
 	next := i + 1
 	there := next < len(s.args)

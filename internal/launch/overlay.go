@@ -16,15 +16,14 @@ import (
 	diskfiles "github.com/hookmux/hookmux/internal/platform/files"
 )
 
-// Overlay is a config folder for one agent that looks like the user's own,
-// but for its hooks: every entry is a link to theirs, and the hooks file holds
-// their hooks and ours. It is for versions that pass over hooks given on the
-// command line, and stays at one place, because agents pin trust to paths.
+// Overlay is a config folder for one agent that looks like the user's own, except for its hooks:
+// every entry is a link to theirs, and the hooks file holds their hooks and ours. It is for versions
+// that ignore hooks given on the command line, and stays in one place, because agents pin trust to
+// paths.
 //
-// Agents write a file beside the old one and rename it, which puts a real file
-// in the place of a link; folders they make for the first time are real too.
-// Carry brings all of that home. Of two versions of a file the newer one is
-// kept in the user's folder, and the other is set aside, never lost.
+// Agents write a file next to the old one and rename it, which replaces a link by a real file;
+// folders they create for the first time are real too. Carry moves all of that to the user's folder.
+// Of two versions of a file the newer one is kept there, and the other is set aside, never lost.
 type Overlay struct {
 	User string // the user's folder
 	Dir  string // ours
@@ -36,8 +35,8 @@ type Overlay struct {
 // aside is where versions are kept that were older than the user's.
 const aside = ".hookmux-aside"
 
-// Prepare makes the folder ready for a launch. What an earlier one left behind,
-// being killed, is brought home first.
+// Prepare makes the folder ready for a launch. What an earlier one left behind because it was killed
+// is moved to the user's folder first.
 func (o *Overlay) Prepare() (told []string, err error) {
 	for _, dir := range []string{o.User, o.Dir} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -77,8 +76,8 @@ func (o *Overlay) placeFile(path string, data []byte) error {
 	return diskfiles.WriteVia(".hookmux-*", path, data) // entries of that name are ours
 }
 
-// linkEntries gives the folder an entry for each of the user's, and takes away
-// those that lead nowhere any more.
+// linkEntries adds an entry for each of the user's to the folder, and removes those that no longer
+// lead anywhere.
 func (o *Overlay) linkEntries() error {
 	entries, err := os.ReadDir(o.User)
 	if err != nil {
@@ -145,7 +144,7 @@ func (o *Overlay) carryAll() (told []string, err error) {
 	return told, errors.Join(errs...)
 }
 
-// carryHome brings one entry home; rel is its path in both folders.
+// carryHome moves one entry to the user's folder; rel is its path in both folders.
 func (o *Overlay) carryHome(rel string, e fs.DirEntry) (told []string, err error) {
 	from, to := filepath.Join(o.Dir, rel), filepath.Join(o.User, rel)
 	switch {
@@ -194,7 +193,7 @@ func (o *Overlay) carryHome(rel string, e fs.DirEntry) (told []string, err error
 	return nil, o.moveEntry(from, to)
 }
 
-// carryDir brings the entries of a folder that both have.
+// carryDir moves the entries of a folder that both have.
 func (o *Overlay) carryDir(rel, from, to string) (told []string, err error) {
 	if info, err := os.Stat(to); err != nil || !info.IsDir() {
 		kept, err := o.setAside(rel, from)
@@ -211,7 +210,7 @@ func (o *Overlay) carryDir(rel, from, to string) (told []string, err error) {
 			return told, err
 		}
 	}
-	// What is left are links to what was brought, and sockets.
+	// What is left are links to what was moved, and sockets.
 	left, err := os.ReadDir(from)
 	if err != nil {
 		return told, err
@@ -250,7 +249,7 @@ func (o *Overlay) moveEntry(from, to string) error {
 	return o.relinkEntry("", rel)
 }
 
-// relinkEntry puts a link where a file of ours was.
+// relinkEntry replaces a file of ours by a link.
 func (o *Overlay) relinkEntry(drop, rel string) error {
 	if drop != "" {
 		if err := os.Remove(drop); err != nil {

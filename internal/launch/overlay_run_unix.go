@@ -10,10 +10,9 @@ import (
 	"syscall"
 )
 
-// RunOver runs an agent with an overlay as its config folder and waits for it,
-// because what it wrote has to be brought home afterwards. Signals are handed
-// on; those of the terminal reach it anyhow. It returns the exit code, as
-// shells count it, and what the user should know.
+// RunOver runs an agent with an overlay as its config folder and waits for it, because what it wrote
+// has to be moved to the user's folder afterwards. Signals are passed on; those of the terminal
+// reach it anyway. It returns the exit code, as shells report it, and what the user should know.
 func (o *Overlay) RunOver(program string, argv, env []string) (code int, told []string, err error) {
 	cmd := exec.Command(program)
 	cmd.Args, cmd.Env = argv, env

@@ -111,8 +111,8 @@ func isOurs(group any, command string) bool {
 	return h["command"] == command
 }
 
-// usersHooks works out the hooks of the user's own overrides, and the
-// index behind the last of them; 0 when there are none.
+// usersHooks works out the hooks of the user's own overrides, and the index after the last of them;
+// 0 if there are none.
 func usersHooks(s *scanned) (hooks map[string]any, behind int, err error) {
 	layer := map[string]any{}
 	for _, o := range s.options {

@@ -12,9 +12,9 @@ import (
 	"github.com/hookmux/hookmux/internal/install/hookentry"
 )
 
-// Strip takes out of a command line what Plan put in, so that it can be kept
-// and planned again later. Found says that there was something: the agent was
-// started by `hookmux run`. What cannot be read is left as it is.
+// Strip removes from a command line what Plan added, so that it can be kept and planned again later.
+// Found says that there was something: the agent was started by `hookmux run`. What can't be read
+// is left as it is.
 func Strip(a *agent.Agent, args []string) (rest []string, found bool) {
 	s := scanOptions(a.Launch, args)
 	rest = slices.Clone(args)

@@ -13,20 +13,20 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/shellquote"
 )
 
-// This file makes git worktrees for agents: a folder and a branch of their own, beside the
+// This file creates git worktrees for agents: a folder and a branch of their own, next to the
 // repository.
 
 // Worktree is one that was made.
 type Worktree struct {
 	Path   string
 	Branch string
-	// Note says what is not in it; "" when it has everything.
+	// Note says what is missing from it; "" if it has everything.
 	Note string
 }
 
-// CreateWorktree makes a worktree of the repository that folder is in. It has the name's branch,
-// which is made from the present commit unless it exists, and is in REPOSITORY.worktrees
-// beside the repository.
+// CreateWorktree creates a worktree of the repository that folder is in. It has the name's branch,
+// which is created from the current commit unless it exists, and is in REPOSITORY.worktrees next to
+// the repository.
 func CreateWorktree(ctx context.Context, folder, name string) (*Worktree, error) {
 	if _, err := exec.LookPath("git"); err != nil {
 		return nil, errors.New("git isn't installed, so there's no worktree; start the agent in a folder instead")
@@ -105,7 +105,7 @@ func (g git) mainRoot() (string, error) {
 	return common, nil // a bare repository
 }
 
-// dirtyNote says how much of the folder's own changes the worktree doesn't have.
+// dirtyNote describes how much of the folder's own changes the worktree doesn't have.
 func (g git) dirtyNote() string {
 	out, err := g.run("status", "--porcelain")
 	if err != nil || out == "" {

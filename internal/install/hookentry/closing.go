@@ -8,8 +8,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// ClosingNote says how far --on-unavailable deny reaches, with the commands that
-// are written.
+// ClosingNote describes how far --on-unavailable deny reaches, with the commands that are written.
 func ClosingNote(a *agent.Agent, spec *agent.InstallSpec, commands []Command) string {
 	var open []string
 	denies, guarded := 0, true

@@ -52,9 +52,9 @@ func (c Command) Words() string {
 	return strings.Join(words, " ")
 }
 
-// Line returns the command as one line that sh, bash, zsh and fish read alike. When
-// the program is gone it gives the answer that changes nothing: some agents
-// refuse every call, or cannot be used at all, over a hook that fails.
+// Line returns the command as one line that sh, bash, zsh and fish read alike. If the program is
+// gone it prints the answer that changes nothing: some agents deny every call, or can't be used at
+// all, because of a hook that fails.
 func (c Command) Line() string {
 	words := make([]string, 0, 6)
 	for _, w := range append([]string{"exec", c.Program}, c.Args()...) {
@@ -68,13 +68,13 @@ func (c Command) Line() string {
 	return "test -x " + shellquote.Portable(c.Program) + " || " + answerCommand(gone) + "; " + strings.Join(words, " ")
 }
 
-// RefusesGone reports whether the line refuses when the program is gone.
+// RefusesGone reports whether the line denies calls if the program is gone.
 func (c Command) RefusesGone() bool {
 	row, _ := neutral.Lookup(c.Agent, c.Event)
 	return c.Deny && row.Decides && row.Deny != (neutral.Answer{})
 }
 
-// answerCommand returns a command that gives an answer and ends the shell.
+// answerCommand returns a command that prints an answer and ends the shell.
 func answerCommand(a neutral.Answer) string {
 	switch {
 	case a.Stdout == "" && a.Stderr == "":

@@ -17,8 +17,8 @@ var (
 	blockComment = lazyregexp.New(`(?s)/\*.*?\*/`)
 )
 
-// WhyDropped says why an agent that drops a whole file over one thing in it would
-// drop this text; nil: it loads it.
+// WhyDropped returns why an agent that rejects a whole file because of one thing in it would reject
+// this text; nil if it loads it.
 func (t *Target) WhyDropped(a *agent.Agent, src []byte) error {
 	rule := t.Spec.Drops
 	if rule == nil || t.Format != edit.JSON {

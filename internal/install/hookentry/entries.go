@@ -77,9 +77,8 @@ func withMembers(with map[string]any) []member {
 	return out
 }
 
-// Limit returns the time limit that is asked for at an event, in whole seconds: the
-// hook must never believe in more time than the agent gives. 0 leaves the
-// agent's own.
+// Limit returns the time limit that is requested for an event, in whole seconds: the hook must
+// never assume more time than the agent allows. 0 keeps the agent's own.
 func Limit(a *agent.Agent, e *agent.EventSpec) int {
 	limit := a.InstallTimeout(e.Name)
 	if limit <= 0 || a.Install == nil || a.Install.Way != agent.WayPlugin && a.Install.Handler.Timeout == "" {
@@ -125,7 +124,7 @@ func (t *Target) HandlerMembers(c Command) []member {
 	return out
 }
 
-// commandMembers returns the command and what every handler has beside it.
+// commandMembers returns the command and the other members every handler has.
 func commandMembers(h agent.HandlerSpec, c Command) []member {
 	out := withMembers(h.With)
 	switch {
@@ -236,7 +235,7 @@ func (t *Target) ParseText(src []byte) (edit.Reader, error) {
 	return r, err
 }
 
-// AppendCommand adds a command behind whatever is there, ours or not.
+// AppendCommand adds a command after whatever is there, ours or not.
 func (t *Target) AppendCommand(src []byte, c Command) ([]byte, error) {
 	r, err := t.ParseText(src)
 	if err != nil {
@@ -311,7 +310,7 @@ func SameJSON(a, b json.RawMessage) bool {
 	return bytes.Equal(AsJSON(x), AsJSON(y))
 }
 
-// RemoveEntries takes everything of ours that is meant for an agent out.
+// RemoveEntries removes everything of ours that is for an agent.
 func (t *Target) RemoveEntries(src []byte, a *agent.Agent, kept []Kept) ([]byte, error) {
 	src, err := t.removeMembers(src, a, kept)
 	if err != nil {

@@ -29,7 +29,7 @@ func (t *Target) eventNamed(r edit.Reader, element int) string {
 	return name
 }
 
-// eventElement returns the first element for an event; -1 where there is none.
+// eventElement returns the first element for an event; -1 if there is none.
 func (t *Target) eventElement(r edit.Reader, event string) int {
 	if t.Spec.Shape != agent.ShapeEvents {
 		return -1

@@ -68,8 +68,8 @@ func KeysOf(r edit.Reader, path []string) []string {
 	return keys
 }
 
-// each visits every list of handlers or groups: the list and the event it is
-// for, which is empty where the handlers say it themselves.
+// each visits every list of handlers or groups: the list and the event it is for, which is empty if
+// the handlers name it themselves.
 func (t *Target) each(r edit.Reader, do func(list []string, event string)) {
 	switch t.Spec.Shape {
 	case agent.ShapeNested, agent.ShapeFlat:
@@ -186,7 +186,7 @@ func argsKey(h agent.HandlerSpec) string {
 	return "args"
 }
 
-// CommandsIn are our commands in a text; none where it cannot be read.
+// CommandsIn returns our commands in a text; none if it can't be read.
 func (t *Target) CommandsIn(src []byte) (out []Command) {
 	r, err := t.ParseText(src)
 	if err != nil {
@@ -200,12 +200,12 @@ func (t *Target) CommandsIn(src []byte) (out []Command) {
 	return out
 }
 
-// IsFor reports whether a slot is ours and meant for this agent.
+// IsFor reports whether a handler is ours and for this agent.
 func IsFor(s *Handler, a *agent.Agent) bool {
 	return s.ours && (s.Command.Agent == a.Name || slices.Contains(a.Aliases, s.Command.Agent))
 }
 
-// check says what is in the way of adding hooks, with its line.
+// check returns what prevents adding hooks, with its line.
 func (t *Target) check(r edit.Reader, events []string) error {
 	wrong := func(path []string, is string) error {
 		where, _ := r.Where(path...)

@@ -10,8 +10,8 @@ import (
 	"github.com/hookmux/hookmux/internal/edit"
 )
 
-// Some agents run a hook only after the user trusted it, each by its place
-// and hash. The trust step "hash" is Codex's; package codextrust says how it goes.
+// Some agents run a hook only after the user trusted it, each by its position and hash. The trust
+// step "hash" is Codex's; see codextrust.go.
 
 // TrustKey returns the key that trust in a handler is kept under: its position.
 func (t *Target) TrustKey(s *Handler, source string) string {
@@ -144,7 +144,7 @@ func (t *Target) MovedTrustKeys(before, after []byte, source string) map[string]
 	return out
 }
 
-// RenameTrustKeys gives trust its new places, lowest first so that none is overwritten.
+// RenameTrustKeys moves trust to its new positions, lowest first so that none is overwritten.
 func RenameTrustKeys(src []byte, moves map[string]string) ([]byte, error) {
 	r, err := edit.TOML.Parse(src)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/edit"
 )
 
-// MatcherOf returns what narrows an entry down; nil when it is meant for every call.
+// MatcherOf returns the value that narrows an entry down; nil if it is for every call.
 func (t *Target) MatcherOf(r edit.Reader, s *Handler) json.RawMessage {
 	key := t.Spec.Matcher.Key
 	if key == "" {

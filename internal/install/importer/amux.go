@@ -131,7 +131,7 @@ func ImportAmux(file string, check Check) (Result, error) {
 			skip("%s: it calls agent-mux's own hooks; they are imported themselves", reg.ID)
 			continue
 		}
-		// Only where a tool is about to run is a hook a guard by itself.
+		// Only before a tool runs is a hook a guard by itself.
 		if mapped.pre && reg.Handler != "builtin" && !event.Kind(mapped.kind).Guarded() {
 			reg.Role = hook.Guard
 		}
@@ -140,7 +140,7 @@ func ImportAmux(file string, check Check) (Result, error) {
 	return r, nil
 }
 
-// describeReadError says what is wrong with an entry that JSON could not be read into.
+// describeReadError describes what is wrong with an entry that can't be read as JSON.
 func describeReadError(err error) string {
 	var kind *json.UnmarshalTypeError
 	switch {

@@ -53,7 +53,7 @@ type Result struct {
 	seen     map[string]bool // ids that were made, also of hooks that were then skipped
 }
 
-// Check says what is wrong with a registration; nil finds nothing wrong.
+// Check returns what is wrong with a registration; nil if nothing is.
 type Check func(*hook.Registration) error
 
 // addHook adds a hook, unless it doesn't pass the check. A hook with the same id is replaced:

@@ -46,7 +46,7 @@ var alsoSeen = []struct {
 	{event.Fetch, []string{"WebFetch", "WebSearch"}, "every fetch and search in the web"},
 }
 
-// whatIsWider says what matches see that the matcher does not, "" for nothing.
+// whatIsWider returns what matches see that the matcher doesn't, "" for nothing.
 func whatIsWider(matches []*hook.Match, names func(tool string) bool) string {
 	var more []string
 	for _, also := range alsoSeen {
@@ -74,8 +74,8 @@ var (
 	globPattern = lazyregexp.New(`^\^?([A-Za-z0-9_\- ]|\.\*|\.\+)+\$?$`)
 )
 
-// translateMatcher turns a matcher of Claude Code into matches; a nil match is every
-// tool. The warning says what is not quite the same.
+// translateMatcher turns a matcher of Claude Code into matches; a nil match is every tool. The
+// warning says what isn't quite the same.
 func translateMatcher(matcher string) (matches []*hook.Match, warning string, err error) {
 	if strings.TrimSpace(matcher) == "" || matcher == "*" {
 		return []*hook.Match{nil}, "", nil

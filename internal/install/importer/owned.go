@@ -11,11 +11,10 @@ var claudeID = lazyregexp.New(`^claude:[A-Za-z]+:[0-9a-f]{10}(\.\S+)?$`)
 // no file could be read: a missing file says nothing about what it held.
 func (r Result) Owned(id string) bool { return r.complete && claudeID.MatchString(id) }
 
-// Orphans returns those of the ids in a file of hooks that stem from earlier
-// imports and are not made by these, the results that go into that file: hooks
-// that were changed or removed at their source. Give it only results that are
-// stored in their own scope; a project's hooks that were stored globally on
-// request would make the hooks of every other project look like orphans.
+// Orphans returns those of the ids in a file of hooks that come from earlier imports and aren't
+// created by these, the results that go into that file: hooks that were changed or removed at their
+// source. Pass it only results that are stored in their own scope; a project's hooks that were
+// stored globally on request would make the hooks of every other project look like orphans.
 func Orphans(ids []string, into ...Result) []string {
 	var list []string
 	for _, id := range ids {

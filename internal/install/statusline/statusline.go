@@ -1,7 +1,7 @@
-// Package statusline makes hookmux an agent's status line in the agent's settings, with
-// your own behind it, and takes it out again.
+// Package statusline makes hookmux an agent's status line in the agent's settings, followed by
+// your own, and removes it again.
 //
-// Contract: Remove after Add gives the same bytes back. Where it wouldn't, Add refuses.
+// Contract: Remove after Add restores the same bytes. If it wouldn't, Add fails.
 package statusline
 
 import (
@@ -27,7 +27,7 @@ const (
 // couldn't be given back.
 var ErrByHand = errors.New("the status line there can't be taken over; add `hookmux usage statusline -- YOUR COMMAND` by hand")
 
-// Add makes hookmux the status line of settings. A command that's there is run behind it.
+// Add makes hookmux the status line of settings. A command that's already there is run after it.
 func Add(settings []byte, hookmux string) ([]byte, error) {
 	own, found, err := commandIn(settings)
 	if err != nil {
@@ -100,7 +100,7 @@ func commandIn(settings []byte) (string, bool, error) {
 	return line, true, nil
 }
 
-// behind returns the command that a status line of hookmux's runs, and whether it is one.
+// behind returns the command that hookmux's status line runs, and whether line is one.
 func behind(line string) (own string, is bool) {
 	head, rest, found := strings.Cut(line, verb)
 	if !found || path.Base(strings.Trim(head, "'\"")) != program {

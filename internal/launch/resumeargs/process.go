@@ -8,9 +8,9 @@ import (
 	"github.com/hookmux/hookmux/agent"
 )
 
-// FromProcess reads an agent's own arguments out of the argument list its
-// process shows: behind the program, or behind the script when an interpreter
-// runs it. False when the list is not this agent's, or a shell's.
+// FromProcess reads an agent's own arguments out of the argument list its process shows: after the
+// program, or after the script if an interpreter runs it. False if the list isn't this agent's, or
+// is a shell's.
 func FromProcess(a *agent.Agent, shown []string) (program string, args []string, ok bool) {
 	if len(shown) == 0 {
 		return "", nil, false

@@ -24,7 +24,7 @@ import (
 // ErrOnce says that a run cannot be resumed.
 var ErrOnce = errors.New("a run like this cannot be resumed")
 
-// ErrCannot says that an agent has no way to take a session up again.
+// ErrCannot says that an agent has no way to resume a session.
 var ErrCannot = errors.New("cannot resume sessions")
 
 // Start is how a session was started and where it is.
@@ -36,7 +36,7 @@ type Start struct {
 	Mode    string   // the permission mode it was last seen in
 }
 
-// Plan is how a session is taken up again.
+// Plan is how a session is resumed.
 type Plan struct {
 	Argv []string
 	Dir  string
@@ -105,8 +105,8 @@ func hasFlag(a *agent.Agent, args, flags []string) bool {
 // runtimeOnly are flags of the interpreter that show up among an agent's own.
 func runtimeOnly() []string { return []string{"--use-system-ca"} }
 
-// Clean returns what of a command line, the program left out, comes along when the
-// session is taken up again in dir. It is false when the run cannot be resumed.
+// Clean returns what is kept of a command line, without the program, when the session is resumed in
+// dir. It is false if the run can't be resumed.
 func Clean(a *agent.Agent, args []string, dir string) (kept []string, ok bool) {
 	spec := a.Resume
 	if spec == nil {

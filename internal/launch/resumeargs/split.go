@@ -64,7 +64,7 @@ func flagAt(takes map[string]agent.Arity, args []string) (part, int) {
 	return part{args: args[:1], flags: names}, 1
 }
 
-// takeArguments gives a flag the arguments behind it.
+// takeArguments assigns the arguments after a flag to it.
 func takeArguments(n agent.Arity, args, names []string) (part, int) {
 	width := 1
 	switch n {

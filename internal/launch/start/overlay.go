@@ -14,8 +14,8 @@ import (
 	"github.com/hookmux/hookmux/internal/launch"
 )
 
-// planOverlay returns the config folder for an agent that passes over hooks on its
-// command line; nil for those that do not, and where that cannot be found out.
+// planOverlay returns the config folder for an agent that ignores hooks on its command line; nil for
+// those that don't, and if that can't be found out.
 func (s *Starter) planOverlay(a *agent.Agent, program string) *launch.Overlay {
 	spec := a.Launch.Overlay
 	if spec == nil || s.DirsError != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Where a session is taken up.
+// Where a session is resumed.
 const (
 	Here   = "here"
 	Pane   = "pane"
@@ -27,13 +27,13 @@ const (
 // ErrPaneGone says that a session's old pane cannot be used.
 var ErrPaneGone = errors.New("its old pane is gone or not at a shell")
 
-// Resumer resumes sessions: in place of this process, in the tmux pane they were in, or in
-// a new tmux window. The only line it gives a shell is hookmux with the id of a session,
-// never anything that a session contains.
+// Resumer resumes sessions: in place of this process, in the tmux pane they were in, or in a new
+// tmux window. The only line it passes to a shell is hookmux with the id of a session, never
+// anything that a session contains.
 type Resumer struct {
 	Getenv  func(string) string
 	Environ []string
-	// Starter gives what starts agents in an environment.
+	// Starter returns what starts agents in an environment.
 	Starter func(environ []string) *Starter
 
 	taken map[string]bool // panes that a session was taken up in
@@ -156,9 +156,9 @@ func (t *Resumer) inPane(ctx context.Context, r *wire.ResumeRecord) (where strin
 	return fmt.Sprintf("in its old pane %s", pane.ID), nil
 }
 
-// paneFor returns a pane at a shell that is the session's own. After a restart of
-// tmux the names of panes say nothing; what brought the windows back kept
-// their folders, so a shell in the session's folder is taken then.
+// paneFor returns a pane at a shell that is the session's own. After a restart of tmux the names of
+// panes mean nothing; what restored the windows kept their folders, so a shell in the session's
+// folder is used then.
 func (t *Resumer) paneFor(ctx context.Context, r *wire.ResumeRecord) (*tmux.Server, tmux.Pane, bool) {
 	server, here := &tmux.Server{Socket: r.Server}, tmux.FromEnv(t.Getenv)
 	free := func(p *tmux.Pane) bool {
@@ -211,9 +211,9 @@ func (t *Resumer) inWindow(ctx context.Context, r *wire.ResumeRecord) (where str
 // ordinaryShells take -i and -c together, and `exec` with a quoted path.
 var ordinaryShells = []string{"sh", "bash", "zsh", "fish", "ksh", "mksh", "dash", "ash"}
 
-// ShellCommand runs a line in the user's own shell, which reads its rc file as
-// in every other window: keys and paths that are set there are there for the
-// agent. A shell stays behind it.
+// ShellCommand runs a line in the user's own shell, which reads its rc file as in every other
+// window: keys and paths that are set there are available to the agent. The shell stays when the
+// line ends.
 func ShellCommand(shell, line string) []string {
 	if !filepath.IsAbs(shell) || !slices.Contains(ordinaryShells, filepath.Base(shell)) {
 		return []string{"/bin/sh", "-c", line + `; exec "${SHELL:-/bin/sh}"`}
@@ -221,8 +221,8 @@ func ShellCommand(shell, line string) []string {
 	return []string{shell, "-ic", line + "; exec " + shellquote.Line([]string{shell})}
 }
 
-// resumeLine returns what a shell runs to take a session up: this program with an
-// id, which is letters and digits.
+// resumeLine returns what a shell runs to resume a session: this program with an id, which is
+// letters and digits.
 func (t *Resumer) resumeLine(r *wire.ResumeRecord) (string, error) {
 	self, err := os.Executable()
 	if err != nil {

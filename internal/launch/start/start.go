@@ -1,10 +1,10 @@
-// Package start starts an agent with hooks for one launch, on this machine: it knows which
-// hooks are installed, starts the daemon, and becomes the agent. How a command line is made is
-// up to package launch.
+// Package start starts an agent with hooks for one launch, on this machine: it knows which hooks
+// are installed, starts the daemon, and becomes the agent. How a command line is made is up to
+// package launch.
 //
-// Contract: a plan changes nothing. While it is carried out, what the user should know is
-// passed to [Starter.PrintNotes], and failures are returned as an [Error] that says of which kind they
-// are; which exit code a program makes of it isn't known here.
+// Contract: a plan changes nothing. While it is carried out, what the user should know is passed to
+// [Starter.PrintNotes], and failures are returned as an [Error] that says of which kind they are;
+// which exit code a program makes of it isn't known here.
 package start
 
 import (
@@ -140,7 +140,7 @@ func (s *Starter) installed(a *agent.Agent) install.Delivery {
 	return h.Delivery(a)
 }
 
-// agentConfig returns an agent's own config file, where it is one of TOML.
+// agentConfig returns an agent's own config file, if it is TOML.
 func (s *Starter) agentConfig(a *agent.Agent) string {
 	if s.DirsError != nil {
 		return ""
