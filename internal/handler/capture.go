@@ -12,9 +12,9 @@ const (
 	tailKept  = 2 << 10
 )
 
-// capture keeps the beginning of a stream, and its very end when it was too
-// long: the last line of stderr mostly says what went wrong. What is between
-// is read and thrown away, so that the writer is never held up.
+// capture keeps the beginning of a stream, and its very end if it was too long: the last line of
+// stderr mostly says what went wrong. What is in between is read and thrown away, so that the
+// writer is never blocked.
 type capture struct {
 	limit int
 	head  []byte

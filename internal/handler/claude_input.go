@@ -309,8 +309,8 @@ func subjectsOf(t *event.Tool) []string {
 	return list
 }
 
-// boundRuns keeps the number of runs in hand. Commands can be shown together;
-// files cannot, and tooMany says how many stay unseen.
+// boundRuns limits the number of runs. Commands can be shown together; files can't, and tooMany
+// says how many remain unseen.
 func boundRuns(t *event.Tool, subjects []string) (list []string, tooMany int) {
 	if len(subjects) <= MaxRuns {
 		return subjects, 0

@@ -13,8 +13,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
-// effect says how Claude Code reacts to a refusal (exit 2, decision "block") at one of its
-// events.
+// effect is how Claude Code reacts to a denial (exit 2, decision "block") at one of its events.
 type effect int
 
 const (
@@ -112,9 +111,9 @@ var (
 	quietMembers  = []string{"reason", "stopReason", "suppressOutput", "async", "asyncTimeout", "terminalSequence"}
 )
 
-// checkMembers refuses an answer that has members but says nothing hookmux or
-// Claude Code could know: {"blok": true}. Unknown members beside known ones are
-// tolerated, as Claude does; newer versions may have more.
+// checkMembers rejects an answer that has members but nothing hookmux or Claude Code could know:
+// {"blok": true}. Unknown members next to known ones are tolerated, as Claude does; newer versions
+// may have more.
 func checkMembers(text []byte) error {
 	unknown := ""
 	for _, m := range readMembers(text) {
@@ -252,8 +251,8 @@ func sameEvent(said, name string) bool {
 	return said == name || said == "PostToolUse" && name == "PostToolUseFailure"
 }
 
-// endTurn is continue:false: the turn shall end. hookmux cannot end a turn, so what
-// was about to happen is refused, which is the nearest to the safe side.
+// endTurn handles continue:false: the turn should end. hookmux can't end a turn, so what was about
+// to happen is denied, which is the closest safe answer.
 func endTurn(d *event.Decision, name, why string) {
 	switch {
 	case refusals[name] == stops || name == "PermissionRequest":

@@ -129,8 +129,8 @@ func projectDir(call *hook.Call, cwd string) string {
 	}
 }
 
-// workDir returns where a process runs: the event's cwd; when that is gone the
-// project, else the root. The note says so.
+// workDir returns where a process runs: the event's cwd; if that is gone the project, else the
+// root. The note says so.
 func workDir(call *hook.Call) (dir, note string) {
 	if isDir(call.Event.Cwd) {
 		return call.Event.Cwd, ""

@@ -86,7 +86,7 @@ func findExecutable(name, project, cwd, path string) (string, error) {
 	return "", fmt.Errorf("%s: not found in PATH; write ./%s for a file of the project", name, name)
 }
 
-// explainStart says what a user can do about a process that did not start.
+// explainStart adds what you can do about a process that didn't start.
 func explainStart(s spec, err error) error {
 	var path *fs.PathError
 	if !errors.As(err, &path) {

@@ -49,9 +49,8 @@ type Deps struct {
 	Processes *Processes
 }
 
-// New makes the handler of a registration. What can be known to be wrong
-// beforehand is refused here: an unknown built-in never becomes a hook that
-// silently allows.
+// New returns the handler of a registration. What can be known to be wrong beforehand is rejected
+// here: an unknown built-in never becomes a hook that silently allows.
 func New(r hook.Registration, deps Deps) (hook.Handler, error) {
 	if deps.Shell == "" {
 		deps.Shell = "/bin/sh"

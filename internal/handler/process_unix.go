@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// run starts a process and waits for it to end, not for what it left behind.
-// It costs two goroutines and three pipes; a payload that fits into the pipe
-// is written before the process starts.
+// run starts a process and waits for it to end, not for what it left running. It costs two
+// goroutines and three pipes; a payload that fits into the pipe is written before the process
+// starts.
 func (p *Processes) run(ctx context.Context, s spec) (Output, error) {
 	started := time.Now()
 	if ctx.Err() != nil {

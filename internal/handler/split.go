@@ -13,7 +13,7 @@ type Word struct {
 	Home bool
 }
 
-// In returns the word with home in place of its ~.
+// In returns the word with its ~ replaced by home.
 func (w Word) In(home string) string {
 	if !w.Home || home == "" {
 		return w.Text

@@ -12,16 +12,14 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
-// ParseUnified reads the answer of a process in hookmux's own format. kind is
-// what was asked about, carries what the agent can take back.
+// ParseUnified reads the answer of a process in hookmux's own format. kind is the event's kind,
+// carries what the agent can take back.
 //
 //   - exit 0 with nothing: no opinion
-//   - exit 0 with one JSON object: the result; a key or a word it does not
-//     know is a failure, because it may have been meant as a deny
-//   - exit 0 with other text: context, where the event takes context and is
-//     no end
-//   - exit 2: deny with stderr as the reason; at an end (turn.end,
-//     subagent.end) keep going
+//   - exit 0 with one JSON object: the result; an unknown key or value is a failure, because it
+//     may have been meant as a deny
+//   - exit 0 with other text: context, if the event takes context and is no end
+//   - exit 2: deny with stderr as the reason; at an end (turn.end, subagent.end) keep going
 //   - everything else: a failure
 func ParseUnified(kind event.Kind, carries event.Carries, out Output) (event.Decision, error) {
 	if out.Exit == 2 && out.Signal == "" {
@@ -79,7 +77,7 @@ func endFailure(out Output) error {
 	return nil
 }
 
-// lastWords returns the last line of stderr, where programs say what went wrong.
+// lastWords returns the last line of stderr, where programs report what went wrong.
 func lastWords(out Output) string {
 	words := out.LastWords
 	if words == nil {
