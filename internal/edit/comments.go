@@ -57,8 +57,8 @@ func (k *cutter) leaveComments(c container, i int, notes []string, nl string) {
 	k.addSplice(it.start, it.end, text)
 }
 
-// keepComments puts lines of comment that went with what was cut out of YAML or
-// TOML back to where it was: as in JSON, what a program put in had none.
+// keepComments puts comment lines that were removed with what was cut out of YAML or TOML back where
+// they were: as in JSON, what a program put in had none.
 func keepComments(f Format, before, after []byte) []byte {
 	left := map[string]int{}
 	for line := range bytes.Lines(after) {

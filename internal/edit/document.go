@@ -34,7 +34,7 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 // Position is a place in a text, counted from one; columns count bytes.
 type Position struct{ Line, Col int }
 
-// SyntaxError says where a text stops being what it should be.
+// SyntaxError says where a text stops being valid.
 type SyntaxError struct {
 	Position
 	Msg string
@@ -122,7 +122,7 @@ func (d *Document) explain(e *SyntaxError) {
 	}
 }
 
-// endBefore returns the place behind the last character before at that isn't white space.
+// endBefore returns the position after the last character before at that isn't white space.
 func (d *Document) endBefore(at Position) Position {
 	return d.position(len(bytes.TrimRight(d.before(at), " \t\r\n")))
 }

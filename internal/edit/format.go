@@ -15,8 +15,7 @@ import (
 // parsed again and its meaning compared before it is returned; an error means that nothing
 // should be written.
 type Format interface {
-	// Parse reads a text. The error is a [*SyntaxError] where a line can be
-	// blamed.
+	// Parse reads a text. The error is a [*SyntaxError] if it is in a certain line.
 	Parse(src []byte) (Reader, error)
 	// Set puts value at path. A missing key is added as the last one, with
 	// what is missing above it; a present one has only its value replaced. A
@@ -99,8 +98,8 @@ func (jsonFormat) Prune(src []byte, path []string, keep int) ([]byte, error) {
 	return Prune(src, path, keep)
 }
 
-// spliceable is a parsed text of a format that lives by its lines. A change uses
-// it up and gives the next one; nothing to change gives the same.
+// spliceable is a parsed text of a line-based format. A change consumes it and returns the next
+// one; if there is nothing to change, the same one.
 type spliceable interface {
 	Reader
 	remove(path []string) (spliceable, error)

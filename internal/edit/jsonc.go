@@ -115,7 +115,7 @@ func Prune(src []byte, path []string, keep int) ([]byte, error) {
 	return out, err
 }
 
-// pruneOne takes out what path leads to and leaves the comments in it.
+// pruneOne removes what path leads to and leaves the comments in it.
 func pruneOne(src []byte, path []string) ([]byte, error) {
 	e, err := beginEdition(src)
 	if err != nil {
@@ -227,8 +227,8 @@ func beginEdition(src []byte) (*edition, error) {
 	return &edition{cutter: cutter{body: doc.body}, doc: doc, style: styleOf(doc)}, nil
 }
 
-// checkedText splices, parses again and compares what the text says now with what
-// meant makes of what it said before.
+// checkedText splices, parses again and compares the new meaning of the text with what meant makes
+// of the old one.
 func (e *edition) checkedText(meant func(root any) (any, error)) ([]byte, error) {
 	out := e.spliced(e.doc.src, func(offset int) int { return e.doc.bom + offset }, "\n")
 

@@ -77,7 +77,7 @@ func (c *container) leadStart(i int) int {
 	return c.items[i-1].comma + 1
 }
 
-// trailEnd returns the offset where that behind item i (and its comma) ends.
+// trailEnd returns the offset where the blank after item i (and its comma) ends.
 func (c *container) trailEnd(i int) int {
 	if i == len(c.items)-1 {
 		return c.close

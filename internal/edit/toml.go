@@ -9,10 +9,9 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// tomlFormat edits TOML. What is there stays as it is written: a list in
-// brackets gets one more inline table, a list of [[tables]] one more table
-// behind the last, a table of dotted keys one more dotted key. What is new is
-// written below a header of its own where that is allowed.
+// tomlFormat edits TOML. What is there stays as it is written: a list in brackets gets one more
+// inline table, a list of [[tables]] one more table after the last, a table of dotted keys one more
+// dotted key. New content is written below a header of its own if that is allowed.
 type tomlFormat struct{}
 
 func (tomlFormat) Parse(src []byte) (Reader, error) {
@@ -280,8 +279,8 @@ func (d *tomlDoc) endOfLines(s *tomlSection) (at int, indent string) {
 	return 0, ""
 }
 
-// insertSection puts a header with its lines behind everything that belongs to
-// n; below the top that is the end of the text.
+// insertSection puts a header with its lines after everything that belongs to n; at the top level
+// that is the end of the text.
 func (d *tomlDoc) insertSection(n *tomlNode, text string) {
 	at := len(d.body)
 	if n != d.root {
@@ -337,7 +336,7 @@ func (d *tomlDoc) sectionExtent(s *tomlSection) extent {
 	return x
 }
 
-// wholeLines widens a part to its lines; a comment behind it stays.
+// wholeLines widens a part to its lines; a comment after it stays.
 func (d *tomlDoc) wholeLines(start, end int) extent {
 	from, to := d.lineStart(start), d.lineEnd(end)
 	if rest := d.text(end, to); !blank(rest) {

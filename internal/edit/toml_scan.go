@@ -7,8 +7,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// Where the values of a TOML text begin and end. The parser checked the text
-// before, and says nothing about places.
+// Where the values of a TOML text begin and end. The parser checked the text before, and doesn't
+// report positions.
 
 // scanValue reads the value at an offset; end is -1 when there is none.
 func (d *tomlDoc) scanValue(at int) (n *tomlNode, end int) {
@@ -108,7 +108,7 @@ func (d *tomlDoc) bracketed(n *tomlNode, end byte, one func(at int) (item, int))
 	return n, at + 1
 }
 
-// dottedKey reads a key up to the equals sign behind it.
+// dottedKey reads a key up to the equals sign after it.
 func (d *tomlDoc) dottedKey(at int) (keys []string, end int) {
 	for at < len(d.body) {
 		start := at

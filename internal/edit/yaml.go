@@ -141,8 +141,8 @@ func beginYAML(src []byte, path []string, value any) (*yamlDoc, json.RawMessage,
 	return d, raw, d.reachable(path)
 }
 
-// reachable fails when the way to path leads through something that is written
-// in one place and meant in several.
+// reachable fails if the way to path leads through something that is written in one place and used
+// in several.
 func (d *yamlDoc) reachable(path []string) error {
 	for i := range len(path) + 1 {
 		n, depth := d.findNode(path[:i])
@@ -296,7 +296,7 @@ func (d *yamlDoc) removeBlock(parent *yamlNode, i int) {
 	d.addSplice(start, it.end, "")
 }
 
-// replace puts a new value where the one at path is.
+// replace replaces the value at path by a new one.
 func (d *yamlDoc) replace(path []string, raw json.RawMessage) error {
 	v, err := jsonTree(raw)
 	if err != nil {

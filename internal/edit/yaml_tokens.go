@@ -85,9 +85,9 @@ func tooDeepYAML(tokens token.Tokens) *token.Token {
 	return nil
 }
 
-// align finds every token in the text, one behind the other. The library's own
-// positions are not always right; here each character that is not white space
-// must belong to a token, or the text is refused.
+// align finds every token in the text, one after the other. The library's own positions aren't
+// always right; here each character that isn't white space must belong to a token, or the text is
+// rejected.
 func align(t *lines, text string, tokens token.Tokens) ([]span, error) {
 	spans := make([]span, 0, len(tokens))
 	at := 0

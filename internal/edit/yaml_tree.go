@@ -159,7 +159,7 @@ func (d *yamlDoc) emptyNode(after int) *yamlNode {
 	return n
 }
 
-// marked reads a value behind an anchor or a tag.
+// marked reads a value after an anchor or a tag.
 func (d *yamlDoc) marked(start *token.Token, name ast.Node, mark string, value ast.Node, inFlow bool) (*yamlNode,
 	error) {
 	i, ok := d.at[start]
@@ -238,7 +238,7 @@ func (d *yamlDoc) mapping(values []*ast.MappingValueNode, flow bool, open, end *
 	return n, d.closeNode(n)
 }
 
-// keyOf returns the key behind a question mark.
+// keyOf returns the key after a question mark.
 func keyOf(k ast.MapKeyNode) ast.Node {
 	if mark, ok := k.(*ast.MappingKeyNode); ok {
 		return mark.Value

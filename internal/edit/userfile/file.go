@@ -47,15 +47,13 @@ func readFile(path string, limit int64) ([]byte, fs.FileInfo, error) {
 	return data, info, nil
 }
 
-// WriteFile changes a file as one step: fn gets what is there (nil when there
-// is no file) and gives what shall be there; giving back the same bytes, or an
-// error, leaves the file alone.
+// WriteFile changes a file in one step: fn gets the present content (nil if there is no file) and
+// returns the new one; returning the same bytes, or an error, leaves the file alone.
 //
-// Reading and writing happen under one exclusive lock, so that of any number of
-// writers none loses what another wrote. A symlink stays and its target is
-// written. The new text is flushed beside the file and renamed over it: a
-// reader sees the old or the new, never half. Mode and owner stay; a new file
-// gets 0600, a new folder 0700.
+// Reading and writing happen under one exclusive lock, so that of any number of writers none loses
+// what another wrote. A symlink stays and its target is written. The new text is flushed next to
+// the file and renamed over it: a reader sees the old or the new, never half. Mode and owner stay;
+// a new file gets 0600, a new folder 0700.
 func WriteFile(path string, fn func(old []byte) ([]byte, error)) error {
 	return writeFile(path, 0o600, fn)
 }
@@ -109,8 +107,8 @@ func Store(path string, data []byte) error {
 	})
 }
 
-// AtStep, where it is set, is called between any two things that change the
-// disk. Tests end the process there.
+// AtStep, if set, is called between any two operations that change the disk. Tests end the process
+// there.
 var AtStep func()
 
 func callAtStep() {
@@ -166,8 +164,8 @@ func replaceFile(target string, data []byte, old fs.FileInfo, fresh fs.FileMode)
 	return nil
 }
 
-// resolveLinks returns where a path's symlinks lead, also when the last one dangles: the
-// file is then made where the link points.
+// resolveLinks returns where a path's symlinks lead, even if the last one dangles: the file is then
+// created where the link points.
 func resolveLinks(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {

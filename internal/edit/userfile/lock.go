@@ -16,10 +16,9 @@ import (
 // lockWait is how long a writer waits for the others.
 const lockWait = 60 * time.Second
 
-// lock takes the exclusive lock of the folder a file is in: all writers of the
-// file agree on it whatever their settings, it outlives the renaming of the
-// file, and it leaves nothing behind. Where folders cannot be locked (some
-// network file systems) a lock file beside the target is used.
+// lock takes the exclusive lock of the folder a file is in: all writers of the file agree on it
+// whatever their settings, it outlives the renaming of the file, and it leaves nothing behind. If
+// folders can't be locked (some network file systems) a lock file next to the target is used.
 func lock(target string) (unlock func(), err error) {
 	dir := filepath.Dir(target)
 	f, err := os.Open(dir)
@@ -75,8 +74,7 @@ func waitForLock(f *os.File, target string) error {
 	}
 }
 
-// keepOwner gives the new file the owner of the old one. The group is kept
-// where that is allowed.
+// keepOwner gives the new file the owner of the old one. The group is kept if that is allowed.
 func keepOwner(f *os.File, old fs.FileInfo) error {
 	uid, gid, ok := files.Owner(old)
 	if !ok {

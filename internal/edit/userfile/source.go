@@ -11,8 +11,8 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
-// Problem is something wrong in a file that its owner should know about, with
-// what to do about it. Line and Col are 0 where the file as a whole is meant.
+// Problem is something wrong in a file that its owner should know about, with what to do about it.
+// Line and Col are 0 for the file as a whole.
 type Problem struct {
 	File      string
 	Line, Col int
@@ -51,9 +51,8 @@ type Source struct {
 // second change from the first; a younger one is read again.
 const trustedAge = 50 * time.Millisecond
 
-// Read gives the file's bytes and whether they, or the error, are new since the
-// last call. Costs one stat when nothing changed. No file is no error: data is
-// nil then.
+// Read returns the file's bytes and whether they, or the error, are new since the last call. It
+// costs one stat if nothing changed. No file is no error: data is nil then.
 func (s *Source) Read() (data []byte, changed bool, err error) {
 	info, err := os.Stat(s.Path)
 	if err != nil {
