@@ -34,5 +34,5 @@ func (c *Cache) Key(text string, asked uint8, knowledge uint32) uint64 {
 // Has reports whether a text is known to be clean.
 func (c *Cache) Has(key uint64) bool { return c.keys[key%slots].Load() == key }
 
-// Add keeps that a text is clean; whatever had its place is forgotten.
+// Add remembers that a text is clean; whatever had its slot is forgotten.
 func (c *Cache) Add(key uint64) { c.keys[key%slots].Store(key) }

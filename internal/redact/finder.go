@@ -9,7 +9,7 @@ type finder struct {
 	found  [searches + len(phrases)]foundSpan
 }
 
-// searches is how many searches there are beside those for phrases.
+// searches is how many searches there are in addition to those for phrases.
 const searches = 4
 
 type foundSpan struct {
@@ -23,7 +23,7 @@ const (
 	pending
 )
 
-// next returns the first secret at or behind from.
+// next returns the first secret from index from on.
 func (f *finder) next(from int) (first span, ok bool) {
 	for i := range f.found {
 		one := &f.found[i]

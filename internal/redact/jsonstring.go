@@ -10,9 +10,9 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/redactmarks"
 )
 
-// readString reads the string at pos. Most strings are clean and short: for them this
-// is one pass, and nothing is copied. Only when something could be a secret, is
-// too long, is broken or hides behind \u, the string is decoded and looked at.
+// readString reads the string at pos. Most strings are clean and short: for them this is one pass,
+// and nothing is copied. Only if something could be a secret, is too long, is broken or hides behind
+// \u, is the string decoded and looked at.
 func (w *walker) readString(secret string) bool {
 	src := w.src
 	start := w.pos + 1
@@ -97,8 +97,8 @@ scan:
 	return true
 }
 
-// cacheKey returns the key of the string that begins at start, and where it ends; 0 for
-// one that is not kept: short, long, or perhaps going on behind an escaped quote.
+// cacheKey returns the key of the string that begins at start, and where it ends; 0 for one that
+// isn't kept: short, long, or possibly continuing after an escaped quote.
 func (w *walker) cacheKey(start int) (key uint64, end int) {
 	rest := w.src[start:min(len(w.src), start+min(w.limit, maxCleanText)+1)]
 	n := strings.IndexByte(rest, '"')

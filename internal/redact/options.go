@@ -194,7 +194,7 @@ func (o *option) takeValue(s string, i int) (span, bool) {
 	return flagValue(s, k, o.kind, false, separate)
 }
 
-// plainArgument takes the first word behind k that is neither an option nor a number.
+// plainArgument takes the first word after k that is neither an option nor a number.
 func plainArgument(s string, k int, kind string) (span, bool) {
 	for end := commandEnd(s, k); k < end; {
 		at := SkipBlanks(s, k)
@@ -210,7 +210,7 @@ func plainArgument(s string, k int, kind string) (span, bool) {
 	return span{}, false
 }
 
-// pairValue takes the part behind sep of the word at k.
+// pairValue takes the part after sep of the word at k.
 func pairValue(s string, k int, sep byte, kind string) (span, bool) {
 	if harmlessHead(s[k:]) || s[k] == '-' {
 		return span{}, false
@@ -225,7 +225,7 @@ func pairValue(s string, k int, sep byte, kind string) (span, bool) {
 	}
 	at := strings.IndexByte(s[start:max(start, end)], sep)
 	if at < 0 || start+at+1 >= end {
-		// A token in place of the pair.
+		// A token instead of the pair.
 		return valueSpan(s, start, end, kind), end > start && IsDense(s[start:end]) && !isHarmless(s[start:end])
 	}
 	val := s[start+at+1 : end]

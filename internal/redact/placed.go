@@ -11,8 +11,8 @@ type phrase struct {
 	match func(s string, at int) (span, bool) // at is where text begins
 }
 
-// phrases are searched one by one, each with the search for a fixed text, which
-// costs next to nothing where the text is absent.
+// phrases are searched one by one, each with the search for a fixed text, which costs next to
+// nothing if the text is absent.
 var phrases = [...]phrase{
 	{"|", matchPiped},
 	{"send", matchSent},
@@ -28,7 +28,7 @@ var phrases = [...]phrase{
 	{"connect ", matchOracle},
 }
 
-// nextPlaced finds the first secret behind p at or behind from.
+// nextPlaced finds the first secret after p, from index from on.
 func nextPlaced(p *phrase, s string, from int) (span, bool) {
 	s = s[from:]
 	for at := 0; ; at += len(p.text) {
@@ -102,8 +102,8 @@ var readerRows = []struct{ programs, with, kind string }{
 	{"curl wget", "-K- --config", "password"},
 }
 
-// readsSecret returns the kind of secret that a command reads from its input, "" for
-// none. It knows the program behind sudo and such, and with its path.
+// readsSecret returns the kind of secret that a command reads from its input, "" for none. It also
+// knows the program after sudo and the like, and with its path.
 func readsSecret(command string) string {
 	head := 0 // words looked at for the program
 	for word := range strings.FieldsSeq(command) {

@@ -79,7 +79,7 @@ func setsVariable(before string) bool {
 	return strings.HasSuffix(before, ":") && strings.Contains(before, " set ")
 }
 
-// nthWord takes the n-th word behind at on the same line.
+// nthWord takes the n-th word after at on the same line.
 func nthWord(s string, at, n int, kind string) (span, bool) {
 	for ; n > 0; n-- {
 		k := SkipBlanks(s, at)
@@ -104,9 +104,8 @@ func wordEnd(s string, k int) int {
 	return bareEnd(s[:min(len(s), k+lookahead)], k, true)
 }
 
-// nextArgument takes a quoted text that follows a quoted name and a comma, or
-// the only argument of a call: put("a_token", "x"), setPassword("x"). s[end] is
-// the sign behind the name.
+// nextArgument takes a quoted text that follows a quoted name and a comma, or the only argument of a
+// call: put("a_token", "x"), setPassword("x"). s[end] is the sign after the name.
 func nextArgument(s string, end int, kind string, weak bool) (span, bool) {
 	k := end
 	for n := 0; k < len(s) && s[k] == '\\' && n < 4; n++ {
@@ -290,8 +289,8 @@ func matchElement(s string, i int) (span, bool) {
 	return valueSpan(s, start, start+len(val), kind), true
 }
 
-// keyBefore returns what names the text behind the tag that ends at i: the
-// attribute of that tag or of the one before it, or "<key>NAME</key>" before it.
+// keyBefore returns the name of the text after the tag that ends at i: the attribute of that tag or
+// of the one before it, or "<key>NAME</key>" before it.
 func keyBefore(s string, i int) string {
 	part := s[max(0, i-160):i]
 	for range 2 {
@@ -359,8 +358,8 @@ func matchNamedValue(s string, i int, quotedName bool) (span, bool) {
 	return valueSpan(s, k, stop, kind), stop > k && !isHarmless(s[k:stop]) && (endsLine(s, stop) || quotedName)
 }
 
-// pipedValue takes what echo or printf hands through a pipe to the command at i.
-// With pair it is the part behind the colon.
+// pipedValue takes what echo or printf pipes to the command at i. With pair it is the part after the
+// colon.
 func pipedValue(s string, i int, pair bool) (span, bool) {
 	lo := max(0, i-256)
 	pipe := strings.LastIndexByte(s[lo:i], '|')

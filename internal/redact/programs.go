@@ -37,13 +37,13 @@ var knownPrograms = sync.OnceValue(func() *programTable {
 	return t
 })
 
-// beginsOption reports whether a byte behind a dash can begin an option: a single
-// dash also begins -password, -Token, -apiKey of any program.
+// beginsOption reports whether a byte after a dash can begin an option: a single dash also begins
+// -password, -Token, -apiKey of any program.
 func beginsOption(c byte) bool {
 	return c == '-' || c < 0x80 && IsAlnum(c) && !IsDigit(c)
 }
 
-// form says how an option carries its secret.
+// form is how an option carries its secret.
 type form uint8
 
 const (

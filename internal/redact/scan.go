@@ -179,8 +179,8 @@ func hasPasswordWord(s string) bool {
 	return indexAfter(s, 0, 'w', "ss") < len(s) || indexAfter(s, 0, 'W', "SS") < len(s)
 }
 
-// indexAfter returns the first place at or behind at where letter follows before,
-// len(s) if there is none.
+// indexAfter returns the first index from at on where letter follows before, len(s) if there is
+// none.
 func indexAfter(s string, at int, letter byte, before string) int {
 	for ; ; at++ {
 		i := strings.IndexByte(s[at:], letter)

@@ -67,8 +67,8 @@ scan:
 				continue
 			}
 			inPath, pathAt = true, k
-			// Only a password written without escaping lets us read on: not
-			// when we have the @ already, and not behind a port.
+			// Only a password written without escaping lets us read on: not if we
+			// have the @ already, and not after a port.
 			if at >= 0 || colon < 0 || allDigits(s[colon+1:k]) || s[p] == '[' {
 				break scan
 			}
@@ -103,7 +103,7 @@ func matchAlias(s string, i, p int) (span, bool) {
 	return nthWord(s, bareEnd(s, p, true), 2, "secret")
 }
 
-// afterSlashes returns the index behind "//" at i, also written as `\/\/`.
+// afterSlashes returns the index after "//" at i, also written as `\/\/`.
 func afterSlashes(s string, i int) int {
 	for n := 0; n < 2; n++ {
 		if i < len(s) && s[i] == '\\' {

@@ -18,7 +18,7 @@ func bareValue(s string, k int, r bareRules) (span, bool) {
 		end := bareEnd(s, k, true)
 		return valueSpan(s, k, end, r.kind), !isHarmless(s[k:end]) && (!r.weak || looksSecret(s[k:end]))
 	}
-	// The beginning decides: a refused value is read again later, and reading
+	// The beginning decides: a rejected value is read again later, and reading
 	// must stay linear.
 	head := s[:min(len(s), k+lookahead)]
 	end := bareEnd(head, k, false)

@@ -4,8 +4,8 @@ import (
 	"sync"
 )
 
-// Limits says how long strings may be. Lengths count decoded bytes, and the
-// result with its note on the cut keeps them.
+// Limits bounds how long strings may be. Lengths count decoded bytes, and the result including its
+// note on the cut stays within them.
 type Limits struct {
 	// String is the limit for every string. 0 means DefaultString, a negative
 	// value none.

@@ -83,8 +83,7 @@ func matchWordStart(s string, p, end int, mem *Memory, deep bool) (span, bool) {
 	return matchSpoken(s, p)
 }
 
-// matchTilde matches the two shapes that have their mark in the middle, behind a
-// tilde.
+// matchTilde matches the two shapes that have their mark in the middle, after a tilde.
 func matchTilde(s string, i int) (span, bool) {
 	if i >= 6 && s[i-6:i] == "sha256" && StartsWord(s, i-6, true) {
 		end := RunEnd(s, i+1, URL)
