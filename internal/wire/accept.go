@@ -52,7 +52,7 @@ type AcceptFilesParams struct {
 type AcceptFileParams struct {
 	File    string `json:"file"`
 	Content string `json:"content"`
-	// LogOnly says that the file is about to be written, and shall only logs.
+	// LogOnly says that the file is about to be written, and should only log.
 	LogOnly bool `json:"log,omitempty"`
 }
 

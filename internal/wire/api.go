@@ -71,15 +71,15 @@ type Info struct {
 	Root bool `json:"root,omitempty"`
 	// LogOnly are the guards and hooks that evaluate and change nothing.
 	LogOnly []LogOnlyHook `json:"logOnly,omitempty"`
-	// Pauses are the guards, rules and packs that only logs for a while.
+	// Pauses are the guards, rules and packs that only log for a while.
 	Pauses []Pause `json:"pauses,omitempty"`
-	// Telemetry is how sending it goes; missing where it's off.
+	// Telemetry is the state of sending it; missing if it's off.
 	Telemetry *TelemetryInfo `json:"telemetry,omitempty"`
 	// Limited says that an agent asks, which only sees what is its own.
 	Limited *Limited `json:"limited,omitempty"`
 }
 
-// Limited says what an agent's lists leave out.
+// Limited is what an agent's lists leave out.
 type Limited struct {
 	Sessions int `json:"sessions"`
 }
@@ -91,7 +91,7 @@ type Pause struct {
 	Until time.Time `json:"until"`
 }
 
-// PauseParams lets something only logs for a while.
+// PauseParams makes something only log for a while.
 type PauseParams struct {
 	Name    string  `json:"name"`
 	Seconds float64 `json:"seconds"` // 0 ends it
@@ -219,7 +219,7 @@ type Step struct {
 	Would   *Would `json:"would,omitempty"` // what a hook that only logs would have done
 }
 
-// Ready says up to where a stream has replayed.
+// Ready is how far a stream has replayed.
 type Ready struct {
 	Cursor string `json:"cursor"`
 }
@@ -279,7 +279,7 @@ type Explained struct {
 	Examination json.RawMessage `json:"examination,omitempty"`
 }
 
-// Matched is a hook that is meant for an event.
+// Matched is a hook that applies to an event.
 type Matched struct {
 	ID      string `json:"id"`
 	Scope   string `json:"scope"`
@@ -370,7 +370,7 @@ type HooksEditParams struct {
 	Replace      bool            `json:"replace,omitempty"` // add: an entry of the same id is replaced
 }
 
-// HooksEditResult says what was written where.
+// HooksEditResult lists what was written where.
 type HooksEditResult struct {
 	Registration json.RawMessage `json:"registration"`
 	File         string          `json:"file"`
@@ -403,7 +403,7 @@ type AllowParams struct {
 	Drop bool   `json:"drop,omitempty"` // take an earlier allowance back
 }
 
-// HookStat says what one hook costs.
+// HookStat is what one hook costs.
 type HookStat struct {
 	Hook     string  `json:"hook"`
 	Calls    uint64  `json:"calls"`
@@ -437,9 +437,8 @@ type WantedResult struct {
 	Known    []string          `json:"known"`
 }
 
-// OutboxParams is a plugin's question: is there anything to put into these
-// sessions? Wait is how many seconds the question may stay open. Done says
-// what came of what it was given before.
+// OutboxParams is a plugin's question: is there anything to put into these sessions? Wait is how many
+// seconds the question may stay open. Done reports what happened to what it was given before.
 type OutboxParams struct {
 	Agent    string       `json:"agent"`
 	Sessions []string     `json:"sessions"`
@@ -466,15 +465,15 @@ type OutboxText struct {
 	ID      string `json:"id"`
 	Session string `json:"session"`
 	Text    string `json:"text"`
-	// Call is a call for the plugin to make in place of putting a text in: run the
-	// agent's model, {what, model, context, options}.
+	// Call is a call for the plugin to make instead of putting a text in: run the agent's model, {what,
+	// model, context, options}.
 	Call json.RawMessage `json:"call,omitempty"`
 }
 
 // MethodTelemetryCheck asks the collector of telemetry for an answer.
 const MethodTelemetryCheck = "telemetry.check"
 
-// TelemetryInfo says how sending telemetry goes.
+// TelemetryInfo is the state of sending telemetry.
 type TelemetryInfo struct {
 	Endpoint string `json:"endpoint"`
 	Queued   int    `json:"queued"` // spans and log records

@@ -14,7 +14,7 @@ const (
 	CardRemoved = "- "
 )
 
-// CardLineKind says what a line of a card is.
+// CardLineKind is what a line of a card is.
 type CardLineKind int
 
 // The kinds of lines.
@@ -71,7 +71,7 @@ func (item *InboxRequest) Answerable() bool {
 	return item.Status == InboxPending || item.Status == InboxPrompt && len(item.Choices) > 0
 }
 
-// About says what a request is about, from its card; it is no place to decide.
+// About summarises a request, from its card; nothing may be decided from it.
 func (item *InboxRequest) About() string {
 	head, rest, _ := strings.Cut(item.Shown, "\n")
 	for line := range CardLines(rest) {

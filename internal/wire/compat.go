@@ -23,7 +23,7 @@ type Mux0Message struct {
 	SessionTitle  string  `json:"sessionTitle,omitempty"`
 }
 
-// ParseMux0 reads a mux0 line and says what is wrong with it.
+// ParseMux0 reads a mux0 line, or returns what is wrong with it.
 func ParseMux0(line []byte) (Mux0Message, error) {
 	var m Mux0Message
 	if err := json.Unmarshal(line, &m); err != nil {

@@ -16,10 +16,10 @@ const (
 	MethodFleetPolicy = "fleet.policy" // which policy counts where
 )
 
-// NoFleet says why a command of a fleet can't do anything.
+// NoFleet is why a command of a fleet can't do anything.
 const NoFleet = "this machine is in no fleet; `hookmux fleet init` serves one, `hookmux fleet join CODE` joins one"
 
-// FleetInitParams says how the fleet is served.
+// FleetInitParams describes how the fleet is served.
 type FleetInitParams struct {
 	Program   string   `json:"program"`             // hookmux-fleet on disk
 	Listen    string   `json:"listen"`              // host:port
@@ -58,18 +58,18 @@ type FleetLeaveParams struct {
 	End bool `json:"end,omitempty"`
 }
 
-// FleetLeft says what became of leaving.
+// FleetLeft is the result of leaving.
 type FleetLeft struct {
 	Name string `json:"name"`
 	// Told says that the fleet's server was notified; otherwise an operator should remove it.
 	Told   bool   `json:"told"`
 	Why    string `json:"why,omitempty"`    // it doesn't know
 	Unsent int    `json:"unsent,omitempty"` // events that never reached the fleet
-	// Kept says what couldn't be deleted in your cluster or database, and why.
+	// Kept lists what couldn't be deleted in your cluster or database, and why.
 	Kept []string `json:"kept,omitempty"`
 }
 
-// FleetStatus is this machine in its fleet. Joined is false where it's in none.
+// FleetStatus is this machine in its fleet. Joined is false if it's in none.
 type FleetStatus struct {
 	Joined    bool      `json:"joined"`
 	Name      string    `json:"name,omitempty"`

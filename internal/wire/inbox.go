@@ -7,8 +7,8 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// Methods of the inbox. Those whose names begin with "feed." take and give what
-// cmux's do; the others are hookmux's own.
+// Methods of the inbox. Those whose names begin with "feed." take and return what cmux's do; the
+// others are hookmux's own.
 const (
 	MethodInboxItems       = "inbox.items"
 	MethodInboxStream      = "inbox.stream"
@@ -79,8 +79,7 @@ type InboxRequest struct {
 	Effect string `json:"effect,omitempty"`
 	Risk   string `json:"risk,omitempty"`
 
-	// Line is the line of the file where the text that an edit replaces begins; 0 where
-	// that isn't known.
+	// Line is the line of the file where the text that an edit replaces begins; 0 if unknown.
 	Line int `json:"line,omitempty"`
 
 	AskedBy string `json:"askedBy,omitempty"` // the hook that wants a person to look
@@ -173,7 +172,7 @@ type InboxReplyParams struct {
 	Feedback string                 `json:"feedback,omitempty"`
 
 	// Rule is the item's rule, as the user saw it: always saves that or
-	// nothing. Suggestion takes up one of the agent's own instead, from 1.
+	// nothing. Suggestion picks one of the agent's own instead, from 1.
 	Rule       string  `json:"rule,omitempty"`
 	Scope      string  `json:"scope,omitempty"`
 	Seconds    float64 `json:"seconds,omitempty"` // how long a permission counts
@@ -183,7 +182,7 @@ type InboxReplyParams struct {
 	PIN    string `json:"pin,omitempty"`
 }
 
-// InboxReplyResult says what became of an answer.
+// InboxReplyResult is what happened to an answer.
 type InboxReplyResult struct {
 	ID string `json:"id"`
 	// Outcome is delivered; or already (it was answered before), expired (nothing waits for it any
@@ -194,8 +193,7 @@ type InboxReplyResult struct {
 	Permission *PermissionInfo `json:"permission,omitempty"`
 	Item       *InboxRequest   `json:"item,omitempty"`
 	Decided    *InboxDecision  `json:"decision,omitempty"`
-	// Degraded says what of the answer the agent cannot carry, and what it gets
-	// instead.
+	// Degraded lists what of the answer the agent can't carry, and what it gets instead.
 	Degraded []string `json:"degraded,omitempty"`
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// WouldCode says what a hook that only logs would have done.
+// WouldCode is what a hook that only logs would have done.
 type WouldCode string
 
 // The codes.

@@ -10,7 +10,7 @@ const (
 	Decide Class = iota
 	// Read shows events, state and requests.
 	Read
-	// Report brings events in: hooks and plugins.
+	// Report submits events: hooks and plugins.
 	Report
 )
 

@@ -22,8 +22,8 @@ type PackOrigin struct {
 	Sub    string `json:"sub,omitempty"` // the folder of the repository
 }
 
-// PackAddParams adds a pack as the user saw it. Replaces is the hash of the one
-// that it is put in the place of; "" where there is none of this name.
+// PackAddParams adds a pack as the user saw it. Replaces is the hash of the one that it replaces; ""
+// if there is none of this name.
 type PackAddParams struct {
 	Files    []PackFile `json:"files"`
 	Origin   PackOrigin `json:"origin"`

@@ -61,14 +61,14 @@ type RemoteNameParams struct {
 	Name string `json:"name"`
 }
 
-// RemoteRemoved says what is left to do about a host that was removed.
+// RemoteRemoved describes what remains to be done about a host that was removed.
 type RemoteRemoved struct {
 	Name      string `json:"name"`
 	Target    string `json:"target"`
 	Program   string `json:"program,omitempty"`
 	Installed bool   `json:"installed,omitempty"`
-	// Left says that the machine dropped this one's key; else Why says why not, and Device
-	// names it there.
+	// Left says that the machine dropped this one's key; otherwise Why says why not, and Device is its
+	// name there.
 	Left   bool   `json:"left"`
 	Why    string `json:"why,omitempty"`
 	Device string `json:"device"`

@@ -106,10 +106,10 @@ type Session struct {
 	Version    string `json:"version,omitempty"`
 	Transcript string `json:"transcript,omitempty"`
 	// Reviewer decides about the agent's permission requests when no hook
-	// does: person, agent (the agent's own reviewer), or empty when it does not say.
+	// does: person, agent (the agent's own reviewer), or empty if unknown.
 	Reviewer  event.Reviewer `json:"reviewer,omitempty"`
 	Resumable bool           `json:"resumable,omitempty"`
-	// Usage says how much it used; nil where nothing is known.
+	// Usage is how much it used; nil if nothing is known.
 	Usage *SessionUsage `json:"usage,omitempty"`
 }
 
@@ -125,7 +125,7 @@ type Turn struct {
 	Summary  string     `json:"summary,omitempty"`
 	Tools    int        `json:"tools,omitempty"`
 	Errors   int        `json:"errors,omitempty"`
-	// Calls that failed and calls that were refused; a turn with some of them may well have gone well.
+	// Calls that failed and calls that were denied; a turn with some of them may well have succeeded.
 	CallsFailed int    `json:"callsFailed"`
 	CallsDenied int    `json:"callsDenied"`
 	Error       string `json:"error,omitempty"`
@@ -139,7 +139,7 @@ type SessionDetail struct {
 	Errors  []SessionError    `json:"errors,omitempty"`  // latest last
 	Helpers []SessionSubagent `json:"helpers,omitempty"`
 	Resume  *ResumeRecord     `json:"resume,omitempty"`
-	// NoResume says why it cannot be taken up again.
+	// NoResume says why it can't be resumed.
 	NoResume string `json:"noResume,omitempty"`
 }
 
@@ -179,8 +179,7 @@ type ResumeRecord struct {
 	Moved bool `json:"moved,omitempty"`
 	// Served says that a daemon of the agent served it and may still run it.
 	Served bool `json:"served,omitempty"`
-	// Live says why it must not be taken up now: it still runs, or was taken
-	// up a moment ago.
+	// Live says why it must not be resumed now: it is still running, or was resumed a moment ago.
 	Live string `json:"live,omitempty"`
 }
 
@@ -217,7 +216,7 @@ type SessionResumeParams struct {
 	Claim   bool   `json:"claim,omitempty"`
 }
 
-// SessionSendParams gives a session a text.
+// SessionSendParams sends a text to a session.
 type SessionSendParams struct {
 	Session string `json:"session"`
 	Text    string `json:"text"`

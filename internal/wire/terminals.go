@@ -51,6 +51,6 @@ type TerminalView struct {
 	Terminal string `json:"terminal"` // what kind
 	TTY      string `json:"tty,omitempty"`
 	Agent    string `json:"agent,omitempty"`
-	// Holder is the process to trust, where nothing is known about it.
+	// Holder is the process to trust, if nothing is known about it.
 	Holder int `json:"holder,omitempty"`
 }

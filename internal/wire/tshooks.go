@@ -22,7 +22,7 @@ const (
 // IsPluginEvent reports whether a native name is one of hookmux's own plugin.
 func IsPluginEvent(native string) bool { return strings.HasPrefix(native, pluginEvent) }
 
-// TSHooksParams says where the question comes from.
+// TSHooksParams is where the question comes from.
 type TSHooksParams struct {
 	Cwd string `json:"cwd,omitempty"`
 }

@@ -68,7 +68,7 @@ type UsageGroup struct {
 type UsageRow struct {
 	UsageGroup
 	UsageTokens
-	// CostUSD is null where no model of the group has a price.
+	// CostUSD is null if no model of the group has a price.
 	CostUSD        *float64 `json:"costUSD"`
 	UnpricedTokens int64    `json:"unpricedTokens,omitempty"`
 }
@@ -86,9 +86,9 @@ type UsageReport struct {
 	Rows     []UsageRow  `json:"rows"`
 	Unpriced []string    `json:"unpriced"` // models without a price
 	Prices   string      `json:"prices"`   // the date of the table
-	// Reading says how much of the records is read, while that goes on.
+	// Reading is how much of the records has been read, while that is going on.
 	Reading *UsageReading `json:"reading,omitempty"`
-	// Problem says why nothing is counted right now; "" where it is.
+	// Problem says why nothing is counted right now; "" if it is.
 	Problem string `json:"problem,omitempty"`
 }
 
@@ -138,7 +138,7 @@ type Budget struct {
 	CostUSD *float64 `json:"costUSD,omitempty"`
 	Tokens  *int64   `json:"tokens,omitempty"`
 	Lifted  bool     `json:"lifted,omitempty"`
-	// Project is the folder it's for, Session the one it was checked for, where there is one.
+	// Project is the folder it's for, Session the one it was checked for, if any.
 	Project string `json:"project,omitempty"`
 	Session string `json:"session,omitempty"`
 	// Doubt says why more may have been used.
@@ -146,7 +146,7 @@ type Budget struct {
 	Problem string `json:"problem,omitempty"`
 }
 
-// SessionUsage says how much a session used.
+// SessionUsage is how much a session used.
 type SessionUsage struct {
 	CostUSD        *float64 `json:"costUSD"` // list price; null where no model has a price
 	Tokens         int64    `json:"tokens"`
@@ -157,7 +157,7 @@ type SessionUsage struct {
 	Plan bool `json:"plan,omitempty"`
 }
 
-// RoundUSD returns an amount to a millionth of a dollar: sums of many calls have noise behind it.
+// RoundUSD rounds an amount to a millionth of a dollar: sums of many calls have noise after that.
 func RoundUSD(cost float64) float64 { return math.Round(cost*1e6) / 1e6 }
 
 // Dollars returns an amount of money.
@@ -184,8 +184,8 @@ func Count(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// Short returns what a session used, in a few characters: its cost, at list price where a plan
-// pays, or its tokens where nothing has a price; "" where nothing is known.
+// Short returns what a session used, in a few characters: its cost, at list price if a plan pays, or
+// its tokens if nothing has a price; "" if nothing is known.
 func (u *SessionUsage) Short() string {
 	if u == nil {
 		return ""

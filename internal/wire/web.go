@@ -22,7 +22,7 @@ const (
 	ScopeAnswer = "answer" // answer requests and send texts, too
 )
 
-// WebStartParams says where the page is served.
+// WebStartParams is where the page is served.
 type WebStartParams struct {
 	Listen    string `json:"listen,omitempty"`    // host:port; "" is the one before, or the default
 	PublicURL string `json:"publicUrl,omitempty"` // how browsers reach it through a proxy

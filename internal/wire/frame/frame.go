@@ -29,8 +29,8 @@ import (
 	"time"
 )
 
-// Version is the number this package writes as "v". A reader refuses frames
-// of a higher version; there are no lower ones.
+// Version is the number this package writes as "v". A reader rejects frames of a higher version;
+// there are no lower ones.
 const Version = 1
 
 // DebugStart begins what a hook client with HOOKMUX_DEBUG=1 writes on stderr when no
@@ -102,9 +102,9 @@ var (
 	ErrVersion       = errors.New("frame: version is newer than this program; upgrade hookmux")
 )
 
-// Margin returns what must be kept back of the time that an agent gives a hook, so
-// that the answer arrives before the agent stops waiting: the larger of two
-// seconds and five percent, a quarter where less than five seconds are given.
+// Margin returns how much of the time that an agent gives a hook must be kept in reserve, so that
+// the answer arrives before the agent stops waiting: the larger of two seconds and five percent, a
+// quarter if less than five seconds are given.
 func Margin(limit time.Duration) time.Duration {
 	if limit < 5*time.Second {
 		return limit / 4
@@ -240,8 +240,7 @@ func ReadBodies(br *bufio.Reader, first, second int, lim Limits) (a, b []byte, e
 	return ReadBodiesInto(nil, br, first, second, lim)
 }
 
-// ReadBodiesInto is ReadBodies that puts the second body into spare, where it
-// fits its capacity.
+// ReadBodiesInto is ReadBodies that puts the second body into spare, if it fits its capacity.
 func ReadBodiesInto(spare []byte, br *bufio.Reader, first, second int, lim Limits) (a, b []byte, err error) {
 	if lim == (Limits{}) {
 		lim = Standard

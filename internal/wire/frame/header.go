@@ -10,8 +10,8 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
-// ParseHeader reads the header line of a request and says how many bytes of
-// payload and environment follow.
+// ParseHeader reads the header line of a request and returns how many bytes of payload and
+// environment follow.
 func ParseHeader(line []byte) (r Request, payload, env int, err error) {
 	p := parser{in: line}
 	var deadline int64
@@ -66,8 +66,7 @@ func ParseHeader(line []byte) (r Request, payload, env int, err error) {
 	return r, payload, env, nil
 }
 
-// ParseReply reads the header line of a reply and says how many bytes of
-// stdout and stderr follow.
+// ParseReply reads the header line of a reply and returns how many bytes of stdout and stderr follow.
 func ParseReply(line []byte) (r Reply, stdout, stderr int, err error) {
 	p := parser{in: line}
 	p.object(func(key []byte) {
@@ -116,7 +115,7 @@ func (p *parser) fail(what string) {
 	}
 }
 
-// next gives the first byte after white space, or 0 at the end.
+// next returns the first byte after white space, or 0 at the end.
 func (p *parser) next() byte {
 	for ; p.pos < len(p.in); p.pos++ {
 		switch c := p.in[p.pos]; c {
