@@ -10,8 +10,8 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
-// serveContainers opens the socket on which agents in containers report, beside the hook
-// client that they run, or closes it.
+// serveContainers opens the socket on which agents in containers report, next to the hook client that
+// they run, or closes it.
 func (h *Daemon) serveContainers(wanted bool) {
 	const problem = "containers"
 	switch {
@@ -40,7 +40,7 @@ func (h *Daemon) serveContainers(wanted bool) {
 }
 
 // containerFiles are hook settings in each agent's own format. Mounted where an
-// administrator's are, no agent in the container can take them out.
+// administrator's are, no agent in the container can remove them.
 //
 //go:embed containers
 var containerFiles embed.FS

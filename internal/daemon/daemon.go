@@ -91,7 +91,7 @@ type Daemon struct {
 	person  bool
 	given   *keeper.Given // open as long as the daemon runs
 	removed func(*agent.Catalogue) []wire.Problem
-	// accepted says what of the user's files is in force; nil: all of it.
+	// accepted says what of the user's files is in effect; nil: all of it.
 	accepted *accepted.Store
 
 	evaluator *authority.Evaluator
@@ -253,8 +253,8 @@ func (h *Daemon) acquireLock() error {
 		return err
 	}
 	if err := os.MkdirAll(h.deps.Dirs.State, 0o700); err != nil {
-		// Deciding needs no state: a daemon that refused to start would leave
-		// every guard open.
+		// Deciding needs no state: a daemon that didn't start would leave every guard
+		// open.
 		h.deps.Problems.Raise("state", "nothing can be kept: "+err.Error(),
 			"repair "+h.deps.Dirs.State+"; decisions go on meanwhile")
 	}

@@ -29,8 +29,8 @@ func (h *Daemon) ownMethods() map[string]services.Method {
 	table[wire.MethodProjectHistory] = services.Method{Run: refuseNoAgent,
 		RunOwn: h.recorder.Methods(h.ctx)[wire.MethodQuery].RunOwn}
 	table[wire.MethodProjectBudgets] = services.Method{Run: refuseNoAgent, RunOwn: h.projectBudgets}
-	// What commands do to files without the daemon: an agent that tries is refused
-	// by the command itself; here it is journalled.
+	// What commands do to files without the daemon: the command itself rejects
+	// an agent that tries; here it is journalled.
 	for _, name := range []string{wire.MethodInstall, wire.MethodUninstall, wire.MethodDoctor, wire.MethodTmux} {
 		table[name] = services.Method{Run: h.acknowledge}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// This file says what a program that asks the daemon may read.
+// This file decides what a program that asks the daemon may read.
 
 // readView finds out what a peer may read.
 type readView struct {
@@ -26,7 +26,7 @@ type readView struct {
 	Opened func() []string
 }
 
-// workFolder is where a process works, or where it was started.
+// workFolder returns the folder a process works in, or the one it was started in.
 func workFolder(table proc.Table) func(pid int) string {
 	return func(pid int) string {
 		if dir := proc.Folder(pid); dir != "" {
@@ -42,7 +42,7 @@ func workFolder(table proc.Table) func(pid int) string {
 	}
 }
 
-// resolve is a folder without links; the folder itself where that isn't known.
+// resolve returns a folder without links; the folder itself if that isn't known.
 func resolve(dir string) string {
 	if to, err := filepath.EvalSymlinks(dir); err == nil && filepath.IsAbs(dir) {
 		return to

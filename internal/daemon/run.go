@@ -111,8 +111,8 @@ func (h *Daemon) shutDown(recording, following, serving *services.Background) {
 	h.approvals.Close()
 }
 
-// storeWithin bounds how long a daemon that ends writes to the journal. What is
-// left then is in the intake, where the next daemon finds it.
+// storeWithin bounds how long a daemon that ends writes to the journal. What is left then is in the
+// intake, where the next daemon finds it.
 const storeWithin = 20 * time.Second
 
 // watchSocket ends a daemon that can't be reached any more: its folder was removed, or its lock

@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/config"
 )
 
-// newSelection makes the service that selects hooks and gives it what it needs.
+// newSelection creates the service that selects hooks with what it needs.
 func (h *Daemon) newSelection(extra []*hook.Entry, environ []string) *selection.Service {
 	return selection.New(selection.Options{
 		Deps: h.deps, TSHooks: h.tsHooks, Extra: extra, Environment: environ, Mark: h.marks.Mark,

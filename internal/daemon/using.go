@@ -26,7 +26,7 @@ func (h *Daemon) telemetrySettings() telemetry.Settings {
 		Content: s.Choice(config.TelemetryContent) == "on"}
 }
 
-// telemetryCalls gives answered calls to telemetry.
+// telemetryCalls passes answered calls to telemetry.
 type telemetryCalls struct{ *telemetry.Service }
 
 // NoteAnswer implements [pipeline.Telemetry].
@@ -39,7 +39,7 @@ func (t telemetryCalls) NoteAnswer(a *pipeline.Answered) {
 	t.Note(c)
 }
 
-// noteUse gives what was used to telemetry.
+// noteUse passes what was used to telemetry.
 func (h *Daemon) noteUse(was, is *usage.Call) {
 	if !h.telemetry.Wanted() || is.Replay {
 		return

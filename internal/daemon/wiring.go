@@ -39,7 +39,7 @@ const (
 	_ = uint(server.MaxTalksEach - queue.MaxPushed)
 )
 
-// newServer gives the server every method and stream.
+// newServer registers every method and stream with the server.
 func (h *Daemon) newServer() *server.Server {
 	foreign := &cmux.Server{Deps: h.deps, Approvals: h.approvals, Pipeline: h.pipeline, Journal: h.recorder.Reader}
 	renewing := &renewal{
@@ -177,8 +177,8 @@ func (h *Daemon) recordOwn(name, id string, at time.Time, payload any) {
 	}
 }
 
-// reportGap says that a session goes on without its hooks, in the list of problems, the
-// log and notices, and when that is over.
+// reportGap reports that a session continues without its hooks, in the list of problems, the log and
+// notices, and when that is over.
 func (h *Daemon) reportGap(gap sessions.Gap) {
 	one := gap.Session
 	key := "gap:" + one.Agent + ":" + one.ID
@@ -199,7 +199,7 @@ func (h *Daemon) reportGap(gap sessions.Gap) {
 	h.recordOwn(wire.OwnGap, frame.NewID(), time.Now(), payload)
 }
 
-// newApprovals makes the service of approvals and gives it what it needs.
+// newApprovals creates the approvals service with what it needs.
 func (h *Daemon) newApprovals() *approvals.Service {
 	return approvals.New(approvals.Options{
 		Deps: h.deps, Settings: h.selection, Recorder: ownEvents{h.recorder.Reader, h}, Sessions: h.sessions,
@@ -316,8 +316,8 @@ func (a pageAccess) Call(ctx context.Context, method string, params json.RawMess
 	return a.h.server.Call(ctx, method, params)
 }
 
-// FollowSessions gives every change of a session; the first call, without a line, says
-// that nothing is missed from now on.
+// FollowSessions calls each for every change of a session; the first call, without a line, says that
+// nothing is missed from now on.
 func (a pageAccess) FollowSessions(ctx context.Context, each func(line []byte) bool) {
 	params, _ := json.Marshal(wire.StreamParams{Sessions: wire.SessionsOnly})
 	stream, bad := server.EventStream(a.h.notes, a.h.recorder)(params, proc.Cred{})
@@ -334,8 +334,8 @@ func (a pageAccess) FollowSessions(ctx context.Context, each func(line []byte) b
 	})
 }
 
-// ResumeInTmux takes a session up again where `hookmux resume` would, without a terminal of
-// its own: in its old pane, or in a new window.
+// ResumeInTmux resumes a session where `hookmux resume` would, without a terminal of its own: in its
+// old pane, or in a new window.
 func (a pageAccess) ResumeInTmux(ctx context.Context, record *wire.ResumeRecord) (string, error) {
 	if !(&tmux.Server{}).Available() {
 		return "", errors.New("tmux isn't installed on the machine it ran on; resume it in a terminal there")
