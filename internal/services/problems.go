@@ -41,8 +41,8 @@ func (p *Problems) Any() bool { return p.count.Load() > 0 }
 // Raise opens the problem with this key, or increments its count.
 func (p *Problems) Raise(key, what, fix string) { p.set(key, what, fix, 1) }
 
-// Set opens the problem with this key, or says how it is now: a state, which is not
-// counted. It reports whether it opened it.
+// Set opens the problem with this key, or updates its text: a state, which isn't counted. It reports
+// whether it opened it.
 func (p *Problems) Set(key, what, fix string) bool { return p.set(key, what, fix, 0) }
 
 func (p *Problems) set(key, what, fix string, again int) (opened bool) {
@@ -74,8 +74,8 @@ func (p *Problems) set(key, what, fix string, again int) (opened bool) {
 	return true
 }
 
-// briefKeys begin the keys of problems that end by themselves: what happened
-// once is shown for a while, not for ever.
+// briefKeys begin the keys of problems that end by themselves: what happened once is shown for a
+// while, not forever.
 var briefKeys = []string{"accept", "panic", "observers", "mux0", "spool", "intake-garbage", "decode", "frames",
 	"aside:"}
 

@@ -2,8 +2,7 @@ package services
 
 import "github.com/hookmux/hookmux/internal/platform/files"
 
-// SweepState takes out of the way what in the state folder is no file, before
-// anything there is opened.
+// SweepState moves away what isn't a file in the state folder, before anything there is opened.
 func SweepState(d Deps) {
 	for _, m := range files.SweepFolder(d.Dirs.State) {
 		if m.Err != nil {
