@@ -6,7 +6,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
-// noModel is written by Claude Code where it asked no model.
+// noModel is written by Claude Code if it asked no model.
 const noModel = "<synthetic>"
 
 // claudeRow reads a line of Claude Code's: type assistant, with message.usage. Every
@@ -79,7 +79,7 @@ func claudeRow(s *fileState, line []byte, offset int64, out *sink) bool {
 	}
 	c.Tokens.CacheWrite = written - c.Tokens.CacheWrite1h
 	if c.ID == "" {
-		// Nothing says which lines are the same call, so each is one of its own.
+		// It isn't known which lines are the same call, so each is one of its own.
 		if c.ID = text(uuid); c.ID == "" {
 			c.ID = c.Session + "@" + strconv.FormatInt(offset, 10)
 		}

@@ -58,8 +58,8 @@ func (c codexCount) tokens() Tokens {
 	return Tokens{Input: c.Input - cached - written, Output: c.Output, CacheRead: cached, CacheWrite: written}
 }
 
-// codexRow reads a line of a rollout. Codex writes the sums of the whole thread and
-// the last call beside them, again whenever its rate limits change.
+// codexRow reads a line of a rollout. Codex writes the sums of the whole thread together with the last
+// call, again whenever its rate limits change.
 func codexRow(s *fileState, line []byte, _ int64, out *sink) bool {
 	var kind string
 	var at time.Time

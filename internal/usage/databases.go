@@ -43,8 +43,8 @@ func columnsOf(db *sql.DB, table string) (map[string]bool, error) {
 	}, "SELECT name FROM pragma_table_info(?)", table)
 }
 
-// eachRow calls row for each row of a query, which sets from: the query goes on behind it with
-// the next batch.
+// eachRow calls row for each row of a query, which sets from: the query continues after it with the
+// next batch.
 func eachRow(db *sql.DB, query string, from *int64, row func(*sql.Rows) error) error {
 	for last := *from - 1; last != *from; {
 		last = *from
@@ -70,9 +70,8 @@ func eachRowOf(db *sql.DB, row func(*sql.Rows) error, query string, args ...any)
 	return rows.Err()
 }
 
-// readOpenCode reads the messages of OpenCode 1 and Kilo, and those of OpenCode 2. A
-// fork copies messages and gives them new ids; when an answer began and ended stays
-// the same.
+// readOpenCode reads the messages of OpenCode 1 and Kilo, and those of OpenCode 2. A fork copies
+// messages and gives them new ids; the times when an answer began and ended stay the same.
 func readOpenCode(path string, read rowsRead, out *sink) error {
 	db, err := openReadOnly(path)
 	if err != nil {

@@ -183,7 +183,7 @@ type position struct {
 	Doubts []rewrite `json:"doubts,omitempty"`
 	// Partial says that the rest is read with the next look.
 	Partial bool `json:"partial,omitempty"`
-	// rows are how far a database was read, newest that only what came behind them was.
+	// rows are how far a database was read, newest that only the rows after them were.
 	rows   rowsRead
 	newest bool
 	// Samples are pieces of what was read, by their place: a file that has others

@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/jsontext"
 )
 
-// Where an agent worked, by what is beside its records; "" where nothing says it.
+// Where an agent worked, according to the files next to its records; "" if none says it.
 
 // maxBesideBytes is how much of such a file is read.
 const maxBesideBytes = 64 << 10

@@ -29,8 +29,8 @@ type ledger struct {
 	// waitUntil is how long the first calls after the start wait for what is on record.
 	waitUntil time.Time
 	ready     chan struct{} // closed when known; nil: never waited for
-	// looking is since when records have been looked at; zero while they aren't. behind
-	// says that large ones are still being read.
+	// looking is the time since when records have been looked at; zero while they aren't. behind says
+	// that large ones are still being read.
 	looking time.Time
 	looked  time.Time // when the last look began that is over
 	behind  bool
@@ -61,9 +61,9 @@ type silence struct {
 // maxDoubts bounds both.
 const maxDoubts = 4096
 
-// A session that made so many calls, over so long, while nothing it used came on record
-// doesn't write its records where they're read, or not any more. The agents are those
-// that write down every model call as it ends.
+// A session that made so many calls, over so long, while nothing it used was recorded doesn't write
+// its records where they're read, or no longer does. The agents are those that write down every
+// model call as it ends.
 const (
 	silentCalls = 40
 	silentFor   = time.Minute
@@ -143,7 +143,7 @@ type windowKey struct {
 	length time.Duration
 }
 
-// SessionUse says how much a session used.
+// SessionUse is how much a session used.
 type SessionUse struct {
 	budget.Spend
 	// Context is how many tokens the last call had, Window how many fit; 0 if unknown.
@@ -241,7 +241,7 @@ func (l *ledger) note(was, is *Call) {
 	}
 }
 
-// turnDay begins a day where the last one is over. The caller holds mu.
+// turnDay begins a new day if the last one is over. The caller holds mu.
 func (l *ledger) turnDay() {
 	if day := dayOf(l.now()); day != l.day {
 		l.day = day

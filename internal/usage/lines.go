@@ -23,8 +23,8 @@ const (
 type lineReader struct {
 	markers []marker
 	buf     []byte
-	// next is where each marker comes next in what is left, and, behind them, a character of
-	// one that is written as an escape.
+	// next is where each marker comes next in what is left, and, after them, a character of one that is
+	// written as an escape.
 	next    []int
 	tooLong bool // a line was passed over
 }
@@ -37,9 +37,9 @@ func newLineReader(markers []string) *lineReader {
 	return r
 }
 
-// read calls row for each marked line of in, which begins at offset. It returns the
-// offset behind the last complete line. A last line without an end is handed out as
-// well: if it is complete in all but that, its numbers are known at once.
+// read calls row for each marked line of in, which begins at offset. It returns the offset after the
+// last complete line. A last line without an end is passed as well: if only its end is missing, its
+// numbers are known at once.
 func (r *lineReader) read(in io.Reader, offset int64, row func(line []byte, offset int64, ended bool)) (int64, error) {
 	r.buf, r.tooLong = r.buf[:0], false
 	skipping := false // within a line that is too long
@@ -89,7 +89,7 @@ func (r *lineReader) read(in io.Reader, offset int64, row func(line []byte, offs
 	}
 }
 
-// rows hands out the marked lines of a piece that consists of whole lines.
+// rows passes on the marked lines of a piece that consists of whole lines.
 func (r *lineReader) rows(piece []byte, offset int64, row func(line []byte, offset int64, ended bool)) {
 	for i := range r.next {
 		r.next[i] = r.index(i, piece, 0)
@@ -126,7 +126,7 @@ func (r *lineReader) index(i int, piece []byte, from int) int {
 // maxRepairs is how many places a record may begin at in a line that isn't one.
 const maxRepairs = 64
 
-// repaired returns the record in a line that has something else in front of it, as where an
+// repaired returns the record in a line that has something else before it, for example because an
 // agent was killed while it wrote, or something without an end was added; nil for none.
 func repaired(line []byte) []byte {
 	for range maxRepairs {
@@ -144,8 +144,8 @@ func repaired(line []byte) []byte {
 // The lowest and the highest bit of each of eight bytes.
 const ones, high = 0x0101010101010101, 0x8080808080808080
 
-// lastBreak returns where the last line break is, -1 where there is none. It looks at
-// 32 bytes together: much may be between a line's beginning and its marker.
+// lastBreak returns where the last line break is, -1 if there is none. It looks at 32 bytes together:
+// much may be between a line's beginning and its marker.
 func lastBreak(b []byte) int {
 	i := len(b)
 	for ; i >= 32; i -= 32 {
@@ -192,7 +192,7 @@ func (m *marker) index(piece []byte, from int) int {
 			return from
 		}
 		from++
-		// Where the byte isn't rare, each stop costs more than it passes over.
+		// If the byte isn't rare, each stop costs more than it skips.
 		if tried == maxTries {
 			tried = 0
 			if n < rareFrom {
@@ -212,9 +212,9 @@ const (
 	maxTries = 64
 )
 
-// escapedLetter is where a character that markers are made of is written as an escape next,
-// as in "\u0075sage", which is the same key as "usage"; len(piece) where none is. Agents
-// hardly ever write one: it looks for a backslash with a u behind it at 32 places together.
+// escapedLetter returns where the next character that markers are made of is written as an escape, as
+// in "\u0075sage", which is the same key as "usage"; len(piece) if there is none. Agents hardly ever
+// write one: it looks for a backslash followed by a u at 32 places together.
 func escapedLetter(piece []byte, from int) int {
 	i := from
 	for ; i+32 < len(piece); i += 32 {
@@ -239,7 +239,7 @@ func escapedLetter(piece []byte, from int) int {
 	return len(piece)
 }
 
-// escapesIn has a byte that is zero where one of eight is a backslash with a u behind it.
+// escapesIn has a byte that is zero if one of eight is a backslash followed by a u.
 func escapesIn(here, behind []byte) uint64 {
 	return (binary.LittleEndian.Uint64(here) ^ '\\'*ones) | (binary.LittleEndian.Uint64(behind) ^ 'u'*ones)
 }

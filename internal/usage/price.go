@@ -77,7 +77,7 @@ func ReadPrices(own []byte) (*Prices, error) {
 	return p, nil
 }
 
-// CheckPrices says what is wrong with a table.
+// CheckPrices returns what is wrong with a table.
 func CheckPrices(own []byte) error {
 	_, err := ReadPrices(own)
 	return err
@@ -121,8 +121,8 @@ func (p *Prices) read(data []byte) error {
 	return nil
 }
 
-// Find returns the price of a model, by the name an agent wrote down: with a provider in
-// front, a date behind, or a note about its context in brackets.
+// Find returns the price of a model, by the name an agent wrote down: with a provider before it, a
+// date after it, or a note about its context in brackets.
 func (p *Prices) Find(model string) (*Price, bool) {
 	name := strings.ToLower(model)
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {

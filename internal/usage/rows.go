@@ -10,7 +10,7 @@ import (
 )
 
 // fileState holds what the part of a file that has been read means for the rest of it. It is stored
-// beside the file's offset.
+// with the file's offset.
 type fileState struct {
 	Session string     `json:"session,omitempty"`
 	Project string     `json:"project,omitempty"`
@@ -67,13 +67,12 @@ type format struct {
 	row func(s *fileState, line []byte, offset int64, out *sink) bool
 	// document reads a file that is one document instead.
 	document func(s *fileState, doc []byte, name string, out *sink)
-	// database reads a database instead: the rows behind those that read says were final,
-	// or all where it says nothing.
+	// database reads a database instead: the rows after those that read says were final, or all if it
+	// says nothing.
 	database func(path string, read rowsRead, out *sink) error
 }
 
-// fields say where a row has what. Numbers are relative to usage, everything else to
-// the row.
+// fields are the paths of values in a row. Numbers are relative to usage, everything else to the row.
 type fields struct {
 	when  map[path]string // what must be there for the row to be a call
 	usage path
@@ -94,7 +93,7 @@ type fields struct {
 	byModel          path // an object with one usage for each model instead
 }
 
-// header says where a row that precedes the calls has what they lack.
+// header holds the paths in a row that precedes the calls of what they lack.
 type header struct {
 	when                    map[path]string
 	session, project, model path
@@ -315,7 +314,7 @@ func copilotShutdown(s *fileState, line []byte, out *sink) {
 	})
 }
 
-// orNow is t, or now where nothing says when it was, or it would be in the future.
+// orNow returns t, or now if t isn't known or would be in the future.
 func orNow(t, now time.Time) time.Time {
 	if t.IsZero() || t.After(now) {
 		return now

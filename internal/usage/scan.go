@@ -95,7 +95,7 @@ func (s *Scanner) lookFor(one *wire.Session) {
 	s.tellRewritten(r)
 }
 
-// tryRecord says why a record can't be read.
+// tryRecord returns why a record can't be read.
 func tryRecord(path string) error {
 	f, err := openRecord(path)
 	if err != nil {

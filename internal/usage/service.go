@@ -317,7 +317,7 @@ func (s *Service) refresh(ctx context.Context) {
 	}
 }
 
-// SessionUsage returns what a session used, as lists show it; nil where nothing is known.
+// SessionUsage returns what a session used, as lists show it; nil if nothing is known.
 func (s *Service) SessionUsage(agent, session string) *wire.SessionUsage {
 	use := s.Session(agent, session)
 	if use.Tokens == 0 {
@@ -424,8 +424,8 @@ func (s *Service) windowsMethod(params json.RawMessage, _ proc.Cred) (any, *wire
 	return map[string]bool{"ok": true}, nil
 }
 
-// keepWindow writes a window down for the next daemon. Where that fails it is learned
-// again with the next status line.
+// keepWindow writes a window down for the next daemon. If that fails it is learned again with the next
+// status line.
 func (s *Service) keepWindow(w Window) {
 	s.mu.Lock()
 	store := s.store

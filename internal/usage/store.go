@@ -45,8 +45,8 @@ type Store struct {
 	spots  spots
 }
 
-// OpenStore opens the store, and makes it where there is none. A file that is no
-// database is set aside.
+// OpenStore opens the store, and creates it if there is none. A file that isn't a database is set
+// aside.
 func OpenStore(path string, prices func() *Prices) (*Store, error) {
 	s := &Store{path: path, prices: prices}
 	err := s.open()
@@ -287,7 +287,7 @@ func (b *batch) count(c *Call, same func(a, b *Call) bool) error {
 	return err
 }
 
-// append adds a call of a base behind the last one.
+// append adds a call of a base after the last one.
 func (b *batch) append(base int64, last int32, p pendingCall) (at int32) {
 	at, p.next = int32(len(b.pending)), noCall
 	b.pending = append(b.pending, p)
@@ -322,7 +322,7 @@ func (b *batch) addSum(c Call) error {
 // summing are the agents that write down totals.
 var summing = []string{"copilot", "droid", "goose"}
 
-// othersOf returns the calls of a total's session and model that are known beside it.
+// othersOf returns the calls of a total's session and model that are known in addition to it.
 func (b *batch) othersOf(c *Call) (others Call, err error) {
 	if !slices.Contains(summing, c.Agent) {
 		return others, nil
@@ -346,7 +346,7 @@ func (b *batch) othersOf(c *Call) (others Call, err error) {
 	return others, rows.Err()
 }
 
-// callsOf returns where the calls of a base begin: one, but for a few.
+// callsOf returns where the calls of a base begin; almost every base has just one.
 func (b *batch) callsOf(base int64, c *Call) (int32, error) {
 	if at, ok := b.first[base]; ok {
 		return at, nil
@@ -500,8 +500,8 @@ func (b *batch) write(values []any) error {
 	return nil
 }
 
-// placeOf returns the number of a call's spot, which is written down where it's new. Most calls
-// have that of the one before.
+// placeOf returns the number of a call's spot, which is written down if it's new. Most calls have
+// that of the one before.
 func (b *batch) placeOf(c *Call) (int64, error) {
 	one := spotOf(c)
 	if b.place != 0 && b.last == one {

@@ -26,10 +26,10 @@ type root struct {
 type fileKind struct {
 	match string // a pattern of doublestar
 	not   string
-	// session says how many folders above the file the one is that has the session's
-	// name; 0 where the rows name it.
+	// session is how many folders above the file the one is that has the session's name; 0 if the rows
+	// name it.
 	session int
-	// folder says where an agent worked, where the rows don't: what is beside a file does.
+	// folder returns where an agent worked, if the rows don't say it: what is next to a file does.
 	folder func(path string) string
 	format format
 }

@@ -1,11 +1,10 @@
-// Package usage knows what agents used: tokens, money, and how much of a plan's
-// windows is gone. It reads the agents' own records, stores every model call once,
-// and prices calls by a dated table.
+// Package usage knows what agents used: tokens, money, and how much of a plan's windows is used up.
+// It reads the agents' own records, stores every model call once, and prices calls by a dated table.
 //
-// Contract: a call is counted once, however often and in however many files an agent
-// writes it down. What was counted once never gets less, whatever happens to the
-// records. A model that the table doesn't know has no price; its calls are named and
-// never cost zero. Records are only read; databases of agents are opened read-only.
+// Contract: a call is counted once, however often and in however many files an agent writes it down.
+// What was counted once never gets less, whatever happens to the records. A model that the table
+// doesn't know has no price; its calls are named and never cost zero. Records are only read;
+// databases of agents are opened read-only.
 package usage
 
 import "time"
@@ -77,7 +76,7 @@ type Call struct {
 	Replay bool
 	// Sum says that Tokens are all that Session used of Model so far.
 	Sum bool
-	// Window is how many tokens fit into the model's context; 0 where nothing says it.
+	// Window is how many tokens fit into the model's context; 0 if unknown.
 	Window int64
 }
 

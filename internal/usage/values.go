@@ -83,7 +83,7 @@ func word(v []byte) string {
 	return string(v)
 }
 
-// again is text, without a copy where it is the one before.
+// again returns text, without a copy if it is the one before.
 func again(before string, v []byte) string {
 	if len(v) == len(before)+2 && v[0] == '"' && string(v[1:len(v)-1]) == before {
 		return before
