@@ -87,7 +87,7 @@ var providers = []struct{ begins, provider string }{
 	{"command", "cohere"}, {"sonar", "perplexity"},
 }
 
-// providerOf returns who serves a model, by its name; the agent's name where it doesn't say.
+// providerOf returns who serves a model, by its name; the agent's name if it doesn't say.
 func providerOf(model, agent string) string {
 	name := strings.ToLower(model)
 	if i := strings.LastIndexByte(name, '/'); i >= 0 {

@@ -13,7 +13,7 @@ import (
 // is dropped first.
 const maxQueued = 2048
 
-// queue holds what waits to be sent. The SDK gives it spans and log records.
+// queue holds what waits to be sent. The SDK adds spans and log records to it.
 type queue struct {
 	mu      sync.Mutex
 	spans   []sdktrace.ReadOnlySpan

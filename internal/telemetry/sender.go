@@ -230,7 +230,7 @@ func (s *sender) sendAll(ctx context.Context) bool {
 	}
 }
 
-// persist sends a batch until it's taken or refused. What is left is what ctx cut off.
+// persist sends a batch until it's accepted or rejected. It returns what was left when ctx ended.
 func (s *sender) persist(ctx context.Context, spans []sdktrace.ReadOnlySpan, logs []sdklog.Record) (
 	[]sdktrace.ReadOnlySpan, []sdklog.Record) {
 	wait := firstRetry

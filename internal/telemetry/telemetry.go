@@ -230,7 +230,7 @@ func (s *Service) runWith(ctx context.Context, settings Settings) {
 // collector.
 const lastSend = time.Second
 
-// Info says how sending goes; nil while it's off.
+// Info describes how sending goes; nil while it's off.
 func (s *Service) Info() *wire.TelemetryInfo {
 	r := s.running.Load()
 	if r == nil {
@@ -247,7 +247,7 @@ func (s *Service) LongMethods() map[string]services.LongMethod {
 // checkWithin bounds how long the collector may take to answer a check.
 const checkWithin = 5 * time.Second
 
-// checkMethod sends nothing to the collector and says how it answers.
+// checkMethod sends nothing to the collector and returns how it answers.
 func (s *Service) checkMethod(ctx context.Context, _ json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	settings := s.o.Settings()
 	if settings.Endpoint == "" {
