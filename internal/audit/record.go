@@ -57,8 +57,7 @@ const (
 	TypeGap      = "gap"      // decisions before it are not in the trail
 )
 
-// Event is the event behind a decision. SHA256 is that of the payload as the journal has
-// it, redacted.
+// Event is the event that was decided. SHA256 is that of the payload as the journal has it, redacted.
 type Event struct {
 	ID      string    `json:"id"`
 	Time    time.Time `json:"time,omitzero"`
@@ -71,7 +70,7 @@ type Event struct {
 	SHA256  string    `json:"sha256,omitempty"`
 }
 
-// Gap says what is not in the trail.
+// Gap is what isn't in the trail.
 type Gap struct {
 	Reason string    `json:"reason"`
 	Missed int64     `json:"missed,omitempty"` // decisions

@@ -55,7 +55,7 @@ func readSigned(key ed25519.PublicKey, line string, into any) error {
 	return json.Unmarshal([]byte(body+"}"), into)
 }
 
-// loadKey reads the key and makes it where there is none.
+// loadKey reads the key and creates it if there is none.
 func loadKey(dirs paths.Dirs) (ed25519.PrivateKey, error) {
 	path := filepath.Join(dirs.State, keyFile)
 	seed, err := files.Read(path, ed25519.SeedSize+1)
@@ -75,7 +75,7 @@ func loadKey(dirs paths.Dirs) (ed25519.PrivateKey, error) {
 
 func publicKey(key ed25519.PrivateKey) ed25519.PublicKey { return key.Public().(ed25519.PublicKey) }
 
-// readPublic returns the key that the trail was begun with; nil where there never was one.
+// readPublic returns the key that the trail was begun with; nil if there never was one.
 func readPublic(dirs paths.Dirs) (ed25519.PublicKey, error) {
 	path := filepath.Join(dirs.Data, markerFile)
 	b, err := files.Read(path, 256)

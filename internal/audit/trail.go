@@ -131,8 +131,8 @@ func digestOf(r *Record) string {
 	return sum(b)[:16]
 }
 
-// makeReady opens the trail, or looks whether it is still as it was left. Where it was
-// changed, it is put aside and begun again, with the record that says so.
+// makeReady opens the trail, or checks whether it is still as it was left. If it was changed, it is
+// put aside and begun again, with the record that says so.
 func (t *Trail) makeReady() (begun *Record, err error) {
 	if t.open && !t.dirty {
 		why := t.isChanged()
@@ -179,8 +179,8 @@ func (t *Trail) makeReady() (begun *Record, err error) {
 	return nil, t.finish()
 }
 
-// begin makes the folder, an empty trail in it, and then the marker: where there is a
-// marker, a missing head.json was deleted, and not cut off by a crash.
+// begin creates the folder, an empty trail in it, and then the marker: if there is a marker, a missing
+// head.json was deleted, and not cut off by a crash.
 func (t *Trail) begin() error {
 	if err := os.MkdirAll(t.path(""), 0o700); err != nil {
 		return err
@@ -321,7 +321,7 @@ func (s *state) settle() {
 	s.HeadsAt, s.HeadLines = s.HeadsAt+int64(len(s.HeadLines)), ""
 }
 
-// endFile signs where the file that is written ends.
+// endFile signs the end of the file that is being written.
 func (t *Trail) endFile(s *state) error {
 	one := head{File: s.File, First: s.First, Last: s.Seq, Before: s.Before, Hash: s.Hash}
 	if err := t.addHead(s, one); err != nil {
