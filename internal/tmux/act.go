@@ -10,18 +10,17 @@ import (
 	"time"
 )
 
-// Focused says what Focus did.
+// Focused is what Focus did.
 type Focused struct {
 	Pane   Pane
 	Client string // the client that now shows the pane; "" when none is attached
-	// Attach shows the pane in a terminal of one's own, where no client is.
+	// Attach shows the pane in a terminal of your own, if there is no client.
 	Attach []string
 }
 
-// Focus brings a pane before the user's eyes. from is the pane the user
-// asks from (TMUX_PANE), "" from outside of tmux: then the client that shows
-// the pane's session already is taken, else the one used last. Without any
-// client the pane is selected for the next one that attaches.
+// Focus shows a pane to the user. from is the pane the user asks from (TMUX_PANE), "" from outside of
+// tmux: then the client that shows the pane's session already is used, else the one used last. Without
+// any client the pane is selected for the next one that attaches.
 func (s *Server) Focus(ctx context.Context, id, from string) (Focused, error) {
 	p, err := s.Pane(ctx, id)
 	if err != nil {
@@ -77,9 +76,9 @@ func (s *Server) clientFor(ctx context.Context, p Pane, from string) (string, er
 	return best, nil
 }
 
-// Open runs a program in a new window and returns its pane. argv is run as it
-// is, by no shell. The window comes up behind the present one. session "" is
-// the one used last; without a server one is started.
+// Open runs a program in a new window and returns its pane. argv is run as it is, by no shell. The
+// window opens behind the current one. session "" is the one used last; without a server one is
+// started.
 func (s *Server) Open(ctx context.Context, session, name, cwd string, argv []string) (Pane, error) {
 	if len(argv) == 0 {
 		return Pane{}, fmt.Errorf("nothing to run in a new window")
@@ -177,7 +176,7 @@ func (s *Server) SplitLeft(ctx context.Context, pane string, columns int, comman
 	return err
 }
 
-// NewWindow runs a shell command in a new window beside a pane's.
+// NewWindow runs a shell command in a new window next to a pane's.
 func (s *Server) NewWindow(ctx context.Context, pane, name, command string) error {
 	at, err := s.Pane(ctx, pane)
 	if err != nil {

@@ -46,7 +46,7 @@ func ConfPath(home string, getenv func(string) string) string {
 	return paths[0]
 }
 
-// The word about the line says what is needed to give back the same bytes.
+// The word about the line says what is needed to restore the same bytes.
 const (
 	wordStart  = "# hookmux: `hookmux tmux uninstall` takes this and the next line out"
 	wordNew    = " (the file was new)"
@@ -72,8 +72,8 @@ func AddLine(text []byte, own string) []byte {
 	return append(bytes.Clone(text), word+"\n"+line...)
 }
 
-// DropLine takes out what AddLine put in. gone says that the file was made for
-// it and holds nothing else; found is false when there is nothing of ours.
+// DropLine removes what AddLine added. gone says that the file was created for it and holds nothing
+// else; found is false if there is nothing of ours.
 func DropLine(text []byte) (rest []byte, gone, found bool) {
 	start, end, ok := findLine(text)
 	if !ok {
@@ -133,7 +133,7 @@ func quoteWord(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `$`, `\$`).Replace(s) + `"`
 }
 
-// Keys are those behind the prefix; "" for none.
+// Keys are the keys after the prefix; "" for none.
 type Keys struct{ Jump, Popup string }
 
 // DefaultKeys are free in tmux as it comes.

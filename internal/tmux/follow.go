@@ -24,7 +24,7 @@ type Change struct {
 	Gone    bool // it left the list of sessions
 }
 
-// Naming says which windows Follow names.
+// Naming is which windows Follow names.
 type Naming int
 
 const (
@@ -47,10 +47,9 @@ type Options struct {
 	Log func(error)
 }
 
-// Follow keeps icons, titles and window names current while changes come. It
-// ends when the channel is closed or ctx ends, and leaves every server as it
-// found it. What an earlier, killed follower left behind goes as soon as a
-// change speaks of that server.
+// Follow keeps icons, titles and window names current while changes arrive. It ends when the channel is
+// closed or ctx ends, and leaves every server as it found it. What an earlier, killed follower left
+// behind is removed as soon as a change mentions that server.
 func Follow(ctx context.Context, changes <-chan Change, o Options) {
 	if o.Settle == 0 {
 		o.Settle = 100 * time.Millisecond
@@ -124,7 +123,7 @@ func (f *follower) serverAt(socket string) *followed {
 	return s
 }
 
-// showChanges brings every server up to date that something changed on.
+// showChanges updates every server on which something changed.
 func (f *follower) showChanges(ctx context.Context) {
 	for socket, s := range f.servers {
 		if !s.dirty {
@@ -197,8 +196,8 @@ func (f *follower) updateServer(ctx context.Context, s *followed, marks []Mark) 
 	return nil
 }
 
-// nameWindow gives a window the title of the session in it. With several it is the
-// first one's, in a fixed order, so that the name does not jump with statuses.
+// nameWindow gives a window the title of the session in it. With several it is the first one's, in a
+// fixed order, so that the name doesn't jump with statuses.
 func (f *follower) nameWindow(ctx context.Context, s *followed, window string, here []Mark) error {
 	m := slices.MinFunc(here, func(a, b Mark) int {
 		return cmp.Or(len(a.Pane)-len(b.Pane), strings.Compare(a.Pane, b.Pane), strings.Compare(a.Session, b.Session))
@@ -226,7 +225,7 @@ func (f *follower) nameWindow(ctx context.Context, s *followed, window string, h
 	return nil
 }
 
-// restoreAll gives everything back, also when ctx is over.
+// restoreAll restores everything, also when ctx is over.
 func (f *follower) restoreAll() {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

@@ -12,8 +12,7 @@ func (s *Server) Load(ctx context.Context, own string) error {
 	return err
 }
 
-// Unload takes out of a running server what our file put in: icons, keys, marks
-// and names.
+// Unload removes from a running server what our file put in: icons, keys, marks and names.
 func (s *Server) Unload(ctx context.Context) error {
 	var commands [][]string
 	for _, option := range iconFormats {
@@ -62,7 +61,7 @@ func (s *Server) Taken(ctx context.Context, keys Keys) ([]string, error) {
 	return out, nil
 }
 
-// prefixBindings returns the keys behind the prefix and what they do.
+// prefixBindings returns the keys after the prefix and what they do.
 func (s *Server) prefixBindings(ctx context.Context) (map[string]string, error) {
 	out, err := s.runCommand(ctx, "list-keys", "-T", "prefix")
 	if err != nil {

@@ -119,8 +119,8 @@ func (s *Server) SetIcons(ctx context.Context, marks []Mark) error {
 	return s.runEach(ctx, commands)
 }
 
-// runEach gives commands in one go; where one fails because its pane was closed
-// meanwhile, the others are given one by one.
+// runEach runs commands in one go; if one fails because its pane was closed meanwhile, the others are
+// run one by one.
 func (s *Server) runEach(ctx context.Context, commands [][]string) error {
 	if len(commands) == 0 {
 		return nil

@@ -58,8 +58,8 @@ func (s *Server) NamedByUser(ctx context.Context, window string) (bool, error) {
 	return err == nil && st.ours == "" && st.auto == "off", err
 }
 
-// NameWindow gives a window a name of ours and remembers the user's. It does
-// nothing, and says false, once the user named the window after us.
+// NameWindow gives a window a name of ours and remembers the user's. It does nothing, and returns
+// false, once the user named the window after us.
 func (s *Server) NameWindow(ctx context.Context, window, name string) (bool, error) {
 	if !validID(window, '@') {
 		return false, badWindow(window)
@@ -96,8 +96,8 @@ func (s *Server) NameWindow(ctx context.Context, window, name string) (bool, err
 	return err == nil, err
 }
 
-// RestoreName gives a window back the name and the automatic-rename it had
-// before NameWindow. A name the user gave meanwhile stays.
+// RestoreName restores the name and the automatic-rename option a window had before NameWindow. A name
+// the user gave meanwhile stays.
 func (s *Server) RestoreName(ctx context.Context, window string) error {
 	if !validID(window, '@') {
 		return badWindow(window)

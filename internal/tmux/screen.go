@@ -44,9 +44,9 @@ func (s *Server) Screen(ctx context.Context, id string) (Screen, error) {
 	return screen, nil
 }
 
-// PressWhile presses keys in a pane if it still shows the given lines of a screen where
-// they were. The server compares and presses in one step, so nothing that the pane draws
-// can come in between. False: something else is shown, and nothing was pressed.
+// PressWhile presses keys in a pane if it still shows the given lines of a screen where they were. The
+// server compares and presses in one step, so nothing that the pane draws can come in between. It
+// returns false if something else is shown, and nothing was pressed.
 func (s *Server) PressWhile(ctx context.Context, id string, screen Screen, first, last int, keys ...string) (bool, error) {
 	if !validID(id, '%') {
 		return false, fmt.Errorf("%q is not a tmux pane; they look like %%3", id)

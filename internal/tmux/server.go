@@ -76,15 +76,14 @@ func (s *Server) tmuxProgram() (string, error) {
 	return path, nil
 }
 
-// runCommand gives one command to the server and returns what it prints.
+// runCommand runs one command on the server and returns what it prints.
 func (s *Server) runCommand(ctx context.Context, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return s.runClient(ctx, nil, args)
 }
 
-// runBatch gives several commands to the server in one go. tmux stops at the first
-// that fails.
+// runBatch runs several commands on the server in one go. tmux stops at the first that fails.
 func (s *Server) runBatch(ctx context.Context, commands [][]string) error {
 	// A client's whole message must fit tmux's limit of 16 kB.
 	const most = 8 << 10
