@@ -1,15 +1,12 @@
-// Package realagents brings real coding agents, at pinned versions, from the npm
-// registry into a cache folder and prepares throw-away homes in which they run
-// offline against a scripted model.
+// Package realagents installs real coding agents, at pinned versions, from the npm registry into a
+// cache folder and prepares throw-away homes in which they run offline against a scripted model.
 //
-// Contract: everything about one agent is one entry of a table; the functions
-// know no agent by name. Install only talks to the npm registry configured on
-// this machine and runs no package scripts. WriteHome writes only below the
-// home it is given and returns a complete environment (nothing of the caller's
-// is inherited but PATH), with proxies on a dead port beside the agents' own
-// offline switches: the agent reaches loopback and nothing else. A network
-// namespace would be stricter, but then the model server had to live in it too;
-// a driver may still wrap Installed.Argv in one.
+// Contract: everything about one agent is one entry of a table; the functions know no agent by name.
+// Install only talks to the npm registry configured on this machine and runs no package scripts.
+// WriteHome writes only below the given home and returns a complete environment (only PATH is
+// inherited from the caller), with proxies on a dead port in addition to the agents' own offline
+// switches: the agent reaches loopback and nothing else. A network namespace would be stricter, but
+// then the model server would have to be in it too; a driver may still wrap Installed.Argv in one.
 package realagents
 
 import (
@@ -30,25 +27,25 @@ type Agent struct {
 	Title   string
 	Version string
 	// Packages are the npm specs to install, PlatformPackages the ones to use
-	// in place of them on a platform ("linux/amd64").
+	// instead of them on a platform ("linux/amd64").
 	Packages         []string
 	PlatformPackages map[string][]string
 	// Bundle is the npm spec of a package that holds all its program needs but Packages. It
 	// is unpacked as it is: not all of what it names as dependencies is published.
 	Bundle string
 	// Program is the file to run, below the install folder; Brotli the packed
-	// file it has to be made from, where the package ships one.
+	// file it has to be unpacked from, if the package ships one.
 	Program string
 	Brotli  string
 	// Node says that Program is JavaScript and runs on the pinned Node.
 	Node bool
 	// NewNode says that this must be the newer one of the two that are pinned.
 	NewNode bool
-	// Runtime is the program, below the install folder, that runs Program, where that is
-	// JavaScript for another one than Node.
+	// Runtime is the program, below the install folder, that runs Program, if that is JavaScript for
+	// something other than Node.
 	Runtime string
-	// Host is the program in hosts/ that is started in place of Program, where
-	// the vendor publishes its agent as a library.
+	// Host is the program in hosts/ that is started instead of Program, if the
+	// vendor publishes its agent as a library.
 	Host string
 	// Platforms are those the vendor publishes for, Proven those where this
 	// entry was really installed and run.
@@ -78,7 +75,7 @@ type Agent struct {
 // LargeFrom is how many bytes an installed agent takes that is Large.
 const LargeFrom = 1 << 30
 
-// ShellTool says how a model asks this agent to run a command.
+// ShellTool is how a model asks this agent to run a command.
 type ShellTool struct {
 	Name  string
 	Arg   string         // the argument that holds the command

@@ -153,8 +153,7 @@ func ampHome(h *homeWriter) {
 	h.setVariable("HOOKMUX_MODEL_URL", h.modelURL)
 }
 
-// openclawHome gives it the project as its agent's folder: it works there, not where
-// it is started.
+// openclawHome makes the project its agent's folder: it works there, not where it is started.
 func openclawHome(h *homeWriter) {
 	h.writeJSON(".openclaw/openclaw.json", obj{
 		"models": obj{"providers": obj{modelName: obj{

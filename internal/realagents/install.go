@@ -42,10 +42,9 @@ func CacheDir() (string, error) {
 	return filepath.Join(d, "hookmux", "agents"), nil
 }
 
-// Install makes sure that the pinned version of an agent is in the cache (the
-// default one when cacheDir is empty) and says how to start it. What is there
-// already is used as it is, without network. Progress gets one line at a time
-// and may be nil. Several processes may install at once.
+// Install makes sure that the pinned version of an agent is in the cache (the default one if cacheDir
+// is empty) and returns how to start it. What is there already is used as it is, without network.
+// Progress gets one line at a time and may be nil. Several processes may install at once.
 func Install(ctx context.Context, name, cacheDir string, progress func(string)) (Installed, error) {
 	a, err := mustKnow(name)
 	if err != nil {
@@ -96,8 +95,8 @@ func InstallAgent(ctx context.Context, a Agent, cacheDir string, progress func(s
 //go:embed hosts
 var hosts embed.FS
 
-// writeHost lays a host beside the library that it loads. Several processes may
-// do so at once, and each starts what it wrote.
+// writeHost puts a host next to the library that it loads. Several processes may do so at once, and
+// each starts what it wrote.
 func writeHost(dir, name string) (string, error) {
 	source, err := hosts.ReadFile("hosts/" + name)
 	if err != nil {
@@ -182,7 +181,7 @@ func ensureInstalled(ctx context.Context, a Agent, cacheDir string, progress fun
 // A registry that can't be reached costs npm a minute of waiting, and dozens of tests ask for the
 // same agent: those of one run, which share the folder HOOKMUX_AGENTS_TRIED, ask for it once.
 
-// failedBefore says why the agent couldn't be installed earlier in this run; "" when it wasn't tried.
+// failedBefore returns why the agent couldn't be installed earlier in this run; "" if it wasn't tried.
 func (a Agent) failedBefore() string {
 	why, _ := os.ReadFile(a.failureNote())
 	return string(why)

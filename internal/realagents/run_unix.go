@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// ownGroup gives a command a session and so a process group of its own, and makes
-// cancelling end the whole group, politely first. It has no terminal: a daemon that finds an
-// agent at yours notes that there, and then asks you for a code at your next key.
+// ownGroup gives a command a session and so a process group of its own, and makes cancelling end the
+// whole group, first with a signal it can handle. It has no terminal: a daemon that finds an agent at
+// yours notes that there, and then asks you for a code at your next key.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }

@@ -22,7 +22,7 @@ var nodeRuntime = Agent{
 	Platforms: unixes, Proven: seen,
 }
 
-// newNodeRuntime is for agents that refuse to run on that one.
+// newNodeRuntime is for agents that don't run on that one.
 var newNodeRuntime = Agent{
 	Name: "node", Title: "Node.js", Version: "26.10.0", Prints: "v26.10.0",
 	PlatformPackages: map[string][]string{
@@ -41,7 +41,7 @@ var table = []Agent{
 	{
 		Name: "claude", Title: "Claude Code", Version: "2.1.327",
 		// bin/claude.exe of the main package is a stub unless its install
-		// script ran; the platform package beside it has the real program.
+		// script ran; the platform package next to it has the real program.
 		Packages: []string{"@anthropic-ai/claude-code@{version}"},
 		Program:  "node_modules/@anthropic-ai/claude-code-{os}-{cpu}/claude",
 		API:      "messages",
@@ -62,7 +62,7 @@ var table = []Agent{
 		API:      "responses",
 		Shell:    ShellTool{Name: "exec_command", Arg: "cmd"},
 		// Without its own sandbox: that one needs namespaces, and leaves empty
-		// mount points beside the project.
+		// mount points next to the project.
 		headless: func(p string) []string {
 			return []string{"exec", "--json", "--skip-git-repo-check", "-s", "danger-full-access", p}
 		},

@@ -39,9 +39,9 @@ func Require(t testing.TB, name string) realagents.Installed {
 	return in
 }
 
-// Repeats skips, visibly, a test whose question another one asks as well (by
-// says which), where HOOKMUX_VERIFY_QUICK=1 asks for each once: `make verify`
-// has minutes, `make verify-all` as long as it takes.
+// Repeats skips, visibly, a test whose question another one (named by by) asks as well, if
+// HOOKMUX_VERIFY_QUICK=1 asks for each once: `make verify` has minutes, `make verify-all` as long as
+// it takes.
 func Repeats(t testing.TB, by string) {
 	t.Helper()
 	if os.Getenv("HOOKMUX_VERIFY_QUICK") == "1" {
@@ -49,8 +49,8 @@ func Repeats(t testing.TB, by string) {
 	}
 }
 
-// Project makes a folder that is the root of its own repository: agents stop
-// looking for one there, and Codex puts nothing beside it.
+// Project creates a folder that is the root of its own repository: agents stop looking for one there,
+// and Codex puts nothing next to it.
 func Project(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "project")

@@ -62,8 +62,7 @@ func (o *output) line(v any) {
 	_, _ = o.w.Write([]byte(compact(v) + "\n")) // a client that left is noticed through ctx
 }
 
-// pieces hands out a text in small parts, as a real model streams it. It stops
-// when the client is gone.
+// pieces sends a text in small parts, as a real model streams it. It stops when the client is gone.
 func (o *output) pieces(text string, send func(part string)) {
 	for i, part := range split(text, 40) {
 		if i > 0 && !sleep(o.ctx, o.chunkDelay) {

@@ -60,9 +60,8 @@ func (c call) free() string {
 	return s
 }
 
-// number gives the turn and its calls their ids. The turn is part of the call
-// id, so that a history which puts each call beside its own result can still be
-// recognised as one turn (see turns).
+// number assigns ids to the turn and its calls. The turn is part of the call id, so that a history
+// which puts each call next to its own result can still be recognised as one turn (see turns).
 func (r *reply) number(turn int) {
 	r.turn = turn
 	for i := range r.calls {

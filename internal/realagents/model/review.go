@@ -22,8 +22,8 @@ func (c *conversation) reviewedAction() string {
 	return strings.Join(action, "")
 }
 
-// addReview puts the reviewer's verdict into an answer: in Codex it is the whole
-// answer, in Claude Code's auto mode it comes beside each call.
+// addReview puts the reviewer's verdict into an answer: in Codex it is the whole answer, in Claude
+// Code's auto mode it accompanies each call.
 func (r *reply) addReview(c *conversation, review func(action string) string) {
 	if action := c.reviewedAction(); action != "" {
 		verdict := obj{"outcome": "allow"}

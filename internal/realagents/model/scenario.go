@@ -19,7 +19,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/lazyregexp"
 )
 
-// Scenario says what the model does in one run.
+// Scenario is what the model does in one run.
 type Scenario struct {
 	// Steps is run for a prompt that carries Mark("").
 	Steps []Step
@@ -32,9 +32,9 @@ type Scenario struct {
 	Vars map[string]*regexp.Regexp
 	// Delay before each answer; zero means the server's default.
 	Delay time.Duration
-	// Review runs the agent's own reviewer: it is given an action and says why it
-	// refuses that, or "" to allow it. It may wait. Without it, Codex's reviewer
-	// allows everything and the check of Claude Code's auto mode has no result.
+	// Review runs the agent's own reviewer: it is given an action and returns why it denies that, or "" to
+	// allow it. It may wait. Without it, Codex's reviewer allows everything and the check of Claude Code's
+	// auto mode has no result.
 	Review func(action string) (refusal string)
 }
 
@@ -43,11 +43,11 @@ type Scenario struct {
 type Step struct {
 	Say   string
 	Calls []ToolCall
-	// Fail answers with an HTTP error in place of (or before) Say and Calls.
+	// Fail answers with an HTTP error instead of (or before) Say and Calls.
 	Fail *Fail
 	// Delay before this answer; zero means the scenario's.
 	Delay time.Duration
-	// Until, if set, is called before this answer, which waits for it; false gives none.
+	// Until, if set, is called before this answer, which waits for it; if it returns false there is none.
 	Until func(context.Context) bool
 	// ChunkDelay is slept between the pieces of a streamed text, to have time
 	// for an interrupt in mid-sentence.
@@ -64,7 +64,7 @@ type ToolCall struct {
 	// Custom sends a free-form call (OpenAI Responses only): Input is then a
 	// JSON string whose text is the tool's input, e.g. a patch or a program.
 	Custom bool
-	// Namespace is sent beside the name where the API has one (Responses).
+	// Namespace is sent with the name if the API has one (Responses).
 	Namespace string
 }
 
@@ -74,7 +74,7 @@ type Fail struct {
 	Type    string // the API's error type; a plausible one when empty
 	Message string
 	// Times is how many requests fail before the step's Say and Calls are
-	// run; zero fails for ever.
+	// run; zero means forever.
 	Times int
 	// Header is added to the error answer (retry-after …).
 	Header map[string]string

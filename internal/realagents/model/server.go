@@ -67,7 +67,7 @@ func (s *Server) Close() error {
 	return err
 }
 
-// URL returns the base address to give to the agent of a run, without /v1.
+// URL returns the base address to pass to the agent of a run, without /v1.
 func (s *Server) URL(run string) string { return s.base + "/r/" + url.PathEscape(run) }
 
 // SetScenario sets the scenario of a run. Steps already run are not repeated: the
@@ -227,7 +227,7 @@ func (s *Server) answer(w http.ResponseWriter, req *http.Request, name string, q
 	a.reply(newOutput(req.Context(), w, conv.stream, p.reply.chunkDelay), p.reply)
 }
 
-// startup answers what agents ask before and beside the conversation.
+// startup answers what agents ask before and in addition to the conversation.
 func (s *Server) startup(w http.ResponseWriter, name string, q Request) {
 	q.Kind = ReqStartup
 	var body any
