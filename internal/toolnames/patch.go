@@ -15,9 +15,8 @@ type PatchSection struct {
 // PatchKeys are where agents keep the text of a patch.
 var PatchKeys = []string{"command", "input", "patch", "patchText"}
 
-// FindPatch finds what the patch inside a tool's input does to a path. text gives
-// the text under a key of the input. whole is false when the input holds a patch
-// that does not name the path.
+// FindPatch finds what the patch inside a tool's input does to a path. text returns the text under a
+// key of the input. whole is false if the input holds a patch that doesn't name the path.
 func FindPatch(text func(key string) (string, bool), path string) (section PatchSection, isPatch, whole bool) {
 	for _, key := range PatchKeys {
 		patch, ok := text(key)

@@ -65,8 +65,8 @@ type kind struct {
 
 type name struct{ tool, subject string }
 
-// key is one idea: its word in each dialect, empty where that has none, and
-// every spelling that was met, likeliest first.
+// key is one idea: its name in each dialect, empty if that has none, and every spelling that was seen,
+// likeliest first.
 type key struct {
 	claude, pi string
 	met        []string
@@ -122,7 +122,7 @@ func spellings(named func(kind) (tool, subject string), word func(key) string) m
 	return out
 }
 
-// Searched says what a tool of the kind search looks through, by its name.
+// Searched is what a tool of the kind search looks through, by its name.
 type Searched int
 
 // Contents are searched when the name does not say otherwise.
@@ -179,8 +179,8 @@ func dig(v any, text string, path []any) []any {
 	return nil
 }
 
-// Replace puts a value where a path from [Dig] leads, in place. It is false
-// when the path does not lead anywhere.
+// Replace replaces the value at a path from [Dig], in place. It returns false if the path doesn't lead
+// anywhere.
 func Replace(root any, path []any, value any) bool {
 	at := root
 	for i, step := range path {
