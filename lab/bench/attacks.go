@@ -35,7 +35,7 @@ export default function (hooks: any) {
 }
 `
 
-// attack is one of them, and how soon it must be refused.
+// attack is one of them, and how soon it must be denied.
 type attack struct {
 	name  string
 	limit time.Duration // the call's deadline
@@ -68,9 +68,8 @@ func again() []attack {
 	return list
 }
 
-// tsHookAttacks lets a file in a daemon misbehave, over and over. Every call must
-// be refused, and in time, and the daemon's memory must be where it was when the
-// same file had only behaved.
+// tsHookAttacks lets a file in a daemon misbehave, over and over. Every call must be denied, and in
+// time, and the daemon's memory must be where it was when the same file had only behaved.
 func (b *bench) tsHookAttacks(ctx context.Context) error {
 	files := hookFiles(nil, "off")
 	files["config/hookmux/hooks/attack.ts"] = attackTSHook

@@ -84,8 +84,8 @@ type until struct {
 	calls  int64
 }
 
-// run makes calls and gives the ids that were answered. Everything that is
-// done for one target is done for the other, so that the load costs the same.
+// run makes calls and returns the ids that were answered. Everything that is done for one target is
+// done for the other, so that the load costs the same.
 func (l *load) run(t *target, stop until) ([]string, error) {
 	var (
 		left   atomic.Int64

@@ -235,7 +235,7 @@ func (d *device) pair(ctx context.Context, p *place) error {
 	return d.hello()
 }
 
-// hello learns what to sign for, as the page does before each answer.
+// hello asks what to sign, as the page does before each answer.
 func (d *device) hello() error {
 	response, err := d.http.Get(d.url + "/api/hello")
 	if err != nil {
@@ -359,7 +359,7 @@ func (s *shownPages) open(ctx context.Context, d *device) error {
 	return nil
 }
 
-// close closes the pages, and says which were lost before.
+// close closes the pages, and returns which were lost before.
 func (s *shownPages) close() error {
 	s.mu.Lock()
 	failed := s.failed

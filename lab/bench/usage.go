@@ -32,8 +32,8 @@ func (b *bench) usageParts() []part {
 	return []part{{"usage/budgets", b.budgetsCost}, {"usage/live", b.liveUsage}, {"usage/import", b.usageImport}}
 }
 
-// budgetsCost compares a decision with three budgets, one of them for a folder behind a
-// link, to one with none, while the session's records grow.
+// budgetsCost compares a decision with three budgets, one of them for a folder reached through a link,
+// to one with none, while the session's records grow.
 func (b *bench) budgetsCost(ctx context.Context) error {
 	var contenders []contender
 	names := []string{"no budgets", "three budgets"}
@@ -151,9 +151,9 @@ const (
 	liveWithin  = 2000 // milliseconds
 )
 
-// liveUsage measures how long after a call is in a session's record `hookmux ps --json` and
-// `hookmux usage --json` have its number, beside a long history, and while the record of
-// another session has a hole of 20 GB.
+// liveUsage measures how long after a call is in a session's record `hookmux ps --json` and `hookmux
+// usage --json` have its number, next to a long history, and while the record of another session has a
+// hole of 20 GB.
 func (b *bench) liveUsage(ctx context.Context) error {
 	p, err := b.newPlace("live-usage", nil)
 	if err != nil {
@@ -368,8 +368,8 @@ func (s *liveRecord) askJSON(ctx context.Context, into any, args ...string) erro
 	return json.Unmarshal(out, into)
 }
 
-// usageImport measures the most memory that a daemon needs while it imports a history, by
-// its size, and whether the import says how far it is.
+// usageImport measures the most memory that a daemon needs while it imports a history, by its size, and
+// whether the import reports its progress.
 func (b *bench) usageImport(ctx context.Context) error {
 	var peaks []float64
 	for _, size := range []int64{250, 500, importLarge} {

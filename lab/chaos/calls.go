@@ -19,8 +19,8 @@ import (
 //go:embed calls.jsonl
 var recorded []byte
 
-// dangerousCommands must be refused by the guards. They are only ever handed
-// over as text; nothing runs them.
+// dangerousCommands must be denied by the guards. They are only ever passed
+// on as text; nothing runs them.
 var dangerousCommands = []string{
 	"rm -rf ~/", "sudo rm -rf /", "git push --force origin main", "cd ~ && rm -rf .", "mkfs.ext4 /dev/sda1",
 	"hookmux off", "hookmux guard off destructive", "r=rm; $r -rf ~", "pkill hookmux",

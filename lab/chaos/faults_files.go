@@ -88,8 +88,8 @@ func swapRuntimeFileAndKill(w *world) error {
 	return swapRuntimeFile(w)
 }
 
-// scatterRecords puts what is no record beside the records, where the next daemon
-// looks for them.
+// scatterRecords puts files that aren't records next to the records, where the next daemon looks for
+// them.
 func scatterRecords(w *world) error {
 	for _, path := range []string{
 		filepath.Join(w.Dirs.Intake(), "intake-1.log"), filepath.Join(w.Dirs.Intake(), "intake-999999.log"),

@@ -1,10 +1,9 @@
 //go:build linux
 
-// Chaos runs real daemons and the real hook client in throw-away homes, under a
-// steady load of harmless and dangerous calls, and lets one thing after the
-// other go wrong: processes are killed and stopped, disks fill up, locks are
-// held, files are swapped, folders vanish, peers misbehave. It holds hookmux to
-// what it promises:
+// Chaos runs real daemons and the real hook client in throw-away homes, under a steady load of
+// harmless and dangerous calls, and makes one thing after the other go wrong: processes are killed
+// and stopped, disks fill up, locks are held, files are swapped, folders vanish, peers misbehave. It
+// checks what hookmux promises:
 //
 //   - no dangerous call gets through unasked;
 //   - an event that a daemon acknowledged is in the journal exactly once;

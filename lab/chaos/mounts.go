@@ -17,10 +17,9 @@ const placeSize = "96m"
 // insideVariable says that the world has mounts of its own.
 const insideVariable = "HOOKMUX_CHAOS_MOUNTS"
 
-// mountPlaces gives the world file systems of its own for state and runtime
-// folder, and a password file that names its home, so that the installation is
-// taken for the user's own. It is false where that is not possible: then faults
-// that need it are left out, and places come from the environment.
+// mountPlaces gives the world file systems of its own for state and runtime folder, and a password
+// file that names its home, so that the installation is taken for the user's own. It returns false if
+// that isn't possible: then faults that need it are left out, and places come from the environment.
 func mountPlaces(w *world) bool {
 	if os.Getenv(insideVariable) == "" {
 		return false

@@ -113,8 +113,8 @@ func runWorlds(o runOptions) ([]result, error) {
 	return results, errors.Join(errs...)
 }
 
-// startWorld runs a world as a process with mounts of its own, or without them
-// where the system does not allow that.
+// startWorld runs a world as a process with mounts of its own, or without them if the system doesn't
+// allow that.
 func startWorld(o worldOptions, r *result) error {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return err
@@ -291,7 +291,7 @@ func (w *world) storageWorks() bool {
 // maxLog bounds what is read of a daemon's log.
 const maxLog = 64 << 20
 
-// describeDaemon says what is there instead of a daemon that works.
+// describeDaemon describes what is there instead of a daemon that works.
 func (w *world) describeDaemon() string {
 	said, err := w.askDaemon(pingLine, time.Second)
 	log, _ := files.Read(w.Dirs.Log(), maxLog) // a fault may have put a device in its place

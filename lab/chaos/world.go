@@ -153,8 +153,7 @@ func (w *world) fail(what, expected, came string) {
 // hangTime is how long a hook call takes before it is treated as one that never ends.
 const hangTime = 3 * time.Minute
 
-// callHook makes a call through the real client, and says whether a daemon
-// answered it.
+// callHook makes a call through the real client, and reports whether a daemon answered it.
 func (w *world) callHook(call hookCall) (sandbox.Answer, bool, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), hangTime)
 	defer cancel()
@@ -168,7 +167,7 @@ func (w *world) callHook(call hookCall) (sandbox.Answer, bool, error) {
 	return a, !strings.Contains(a.Stderr, frame.DebugStart), nil
 }
 
-// askDaemon sends one line to the daemon and gives the first line of the answer.
+// askDaemon sends one line to the daemon and returns the first line of the answer.
 func (w *world) askDaemon(line string, wait time.Duration) (string, error) {
 	conn, err := net.DialTimeout("unix", w.Dirs.Socket(), wait)
 	if err != nil {
@@ -238,7 +237,7 @@ func memoryOf(pid int) int {
 	return 0
 }
 
-// waitUntil waits for a condition and says how long it took.
+// waitUntil waits for a condition and returns how long it took.
 func waitUntil(limit time.Duration, ok func() bool) (time.Duration, bool) {
 	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
 		if ok() {

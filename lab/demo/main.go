@@ -54,7 +54,7 @@ func main() {
 	}
 }
 
-// showView ends the demo in the live view, where there is a terminal.
+// showView ends the demo in the live view, if there is a terminal.
 func showView(bin string) error {
 	fmt.Print("\nPress Enter for the live view with recorded agents (q leaves it), or Ctrl-C to stop here. ")
 	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {

@@ -9,9 +9,8 @@ import (
 	"github.com/hookmux/hookmux/lab/verify/testbed"
 )
 
-// moveKept gives a kept test bed a name that says what it is. Across file systems
-// it is copied; where even that fails it stays where it is, and its place is
-// returned.
+// moveKept gives a kept test bed a name that says what it is. Across file systems it is copied; if even
+// that fails it stays where it is, and its path is returned.
 func moveKept(base, into, name string, rename func(from, to string) error) string {
 	to := filepath.Join(into, name)
 	for n := 2; ; n++ {

@@ -19,8 +19,7 @@ const (
 	perStart = 60
 )
 
-// patienceFor returns how long a run may take where a start for the version took so
-// long.
+// patienceFor returns how long a run may take if a start for the version took that long.
 func patienceFor(start time.Duration) time.Duration {
 	return min(max(leastPatience, perStart*start), mostPatience)
 }

@@ -90,7 +90,7 @@ func rowOf(s checks.Subject, check string) Row {
 	return r
 }
 
-// evaluate gives a row its result.
+// evaluate sets a row's result.
 func (t *task) evaluate(p *checks.Proof) {
 	r := t.result(p)
 	if r.Mark == checks.Fails {
@@ -115,7 +115,7 @@ func (t *task) result(p *checks.Proof) checks.Result {
 	return t.check.ResultOf(p, t.subject)
 }
 
-// KnowsChecks says which of the names given to --check mean nothing.
+// KnowsChecks reports names given to --check that mean nothing.
 func KnowsChecks(wanted []string) error {
 	for _, w := range wanted {
 		known := false

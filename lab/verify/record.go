@@ -18,8 +18,8 @@ import (
 	"github.com/hookmux/hookmux/lab/verify/testbed"
 )
 
-// Recording: what a run saw, without what is this machine's or this run's own,
-// so that two runs of the same agent differ only where the agent does.
+// Recording: what a run saw, without what is specific to this machine or this run, so that two runs of
+// the same agent differ only if the agent does.
 
 const (
 	// maxRecorded leaves out payloads that are only large.
@@ -28,9 +28,8 @@ const (
 	maxAlike = 12
 )
 
-// record writes an agent's events and summary into a folder: both or none, so
-// that what is there always belongs together. A run in which something could
-// not be run is no record.
+// record writes an agent's events and summary into a folder: both or none, so that what is there always
+// belongs together. A run in which something couldn't be run isn't recorded.
 func (r *AgentReport) record(dir, isolation string, runs []*testbed.Evidence) error {
 	for _, e := range runs {
 		if e.Err != nil {

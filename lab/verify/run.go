@@ -96,7 +96,7 @@ func (r *Report) Failed() bool {
 	return false
 }
 
-// Count says how many rows have a mark.
+// Count returns how many rows have a mark.
 func (r *AgentReport) Count(m checks.Mark) int {
 	n := 0
 	for _, row := range r.Rows {
@@ -365,8 +365,8 @@ func askVersion(ctx context.Context, s *testbed.Setting) (string, error) {
 	return v, nil
 }
 
-// addUnanswered gives a row to each check that was asked for and that an agent has
-// none of: silence could be taken for a yes.
+// addUnanswered adds a row for each check that was asked for and that an agent has none of: silence
+// could be taken for a yes.
 func addUnanswered(rows []Row, wanted []string) []Row {
 	var out []Row
 	for _, w := range wanted {

@@ -61,7 +61,7 @@ func (r *Report) verdict() string {
 	return "everything that was tested works"
 }
 
-// refusalHolds reports whether it was proven that a refused call does not run.
+// refusalHolds reports whether it was proven that a denied call doesn't run.
 func (r *AgentReport) refusalHolds() bool {
 	a, ok := agent.Builtin().Agent(r.Agent)
 	return ok && slices.ContainsFunc(r.Rows, func(row Row) bool {

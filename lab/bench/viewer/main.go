@@ -1,8 +1,8 @@
 //go:build linux
 
-// Command viewer is the live view with a clock beside each frame: on SIGTERM it
-// writes down the cpu that each took, in microseconds, from the message to the frame.
-// Unlike the time, that is the same on a busy machine.
+// Command viewer is the live view with a clock for each frame: on SIGTERM it writes down the cpu that
+// each took, in microseconds, from the message to the frame. Unlike the time, that is the same on a
+// busy machine.
 package main
 
 import (

@@ -140,7 +140,7 @@ func verifyProgram(ctx context.Context, app *cmdutil.App, program, record string
 	return asked, nil
 }
 
-// passOn hands lines on as they come and returns the last one.
+// passOn copies lines as they arrive and returns the last one.
 func passOn(from io.Reader, to io.Writer) (last string) {
 	lines := bufio.NewScanner(from)
 	for lines.Scan() {

@@ -97,7 +97,7 @@ func pagesThere(docs string) ([]string, error) {
 	return found, nil
 }
 
-// renderPages gives every page by its path below docs.
+// renderPages returns every page by its path below docs.
 func renderPages(c *agent.Catalogue) (map[string]string, error) {
 	seen, err := recordings.Summaries()
 	if err != nil {

@@ -74,7 +74,7 @@ func overview(c *agent.Catalogue, seen map[string]recordings.Summary) string {
 	return b.String()
 }
 
-// row says what hooks can do in one agent.
+// row writes what hooks can do in one agent.
 func row(b *strings.Builder, f agentfacts.Facts) {
 	fmt.Fprintf(b, "| [%s](agents/%s.md)", f.Agent.Title, f.Agent.Name)
 	for _, name := range []string{"deny", "allow", "ask", "input", "context", "keep"} {

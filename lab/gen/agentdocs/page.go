@@ -66,7 +66,7 @@ func (p *page) summary() {
 	p.install()
 }
 
-// decisive are the claims whose lack is said; `hookmux agents show` has the others.
+// decisive are the claims whose absence is mentioned; `hookmux agents show` has the others.
 var decisive = []string{"deny", "allow", "ask", "input"}
 
 // canDo lists what a hook can do, with a mark for what a real agent confirmed, and what it can't.
@@ -102,7 +102,7 @@ func anyOf(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// install says how hookmux gets in.
+// install writes how hookmux is installed.
 func (p *page) install() {
 	a := p.a
 	s := a.Install
@@ -173,7 +173,7 @@ func short(d time.Duration) string {
 	return strconv.FormatFloat(d.Seconds(), 'g', -1, 64) + " s"
 }
 
-// inbox says which requests you can answer from hookmux, and for how long.
+// inbox writes which requests you can answer from hookmux, and for how long.
 func (p *page) inbox() {
 	f := p.a.Inbox
 	if f == nil {
@@ -210,7 +210,7 @@ func (p *page) inbox() {
 	p.printf("\n\n")
 }
 
-// ownPrompt says how hookmux notices an answer that you gave at the agent's own prompt.
+// ownPrompt returns how hookmux notices an answer that you gave at the agent's own prompt.
 func ownPrompt(a *agent.Agent) string {
 	f := a.Inbox
 	switch f.Prompt {
@@ -220,7 +220,7 @@ func ownPrompt(a *agent.Agent) string {
 	return "Its own prompt appears only after the hook returns"
 }
 
-// sessions says how a session is resumed.
+// sessions writes how a session is resumed.
 func (p *page) sessions() {
 	r := p.a.Resume
 	if r == nil {

@@ -11,8 +11,8 @@ import (
 
 var compilerRow = regexp.MustCompile(`(?m)^(?:\./)?([^\s:]+\.go):(\d+):\d+: `)
 
-// buildSwitched compiles the tests once, with every change that can be switched
-// on at run time. What the compiler objects to is taken out and compiled by itself.
+// buildSwitched compiles the tests once, with every change that can be switched on at run time. What
+// the compiler rejects is removed and compiled by itself.
 func (m *mutated) buildSwitched(work string) (string, error) {
 	binary := filepath.Join(work, "switched.test")
 	for range 20 {

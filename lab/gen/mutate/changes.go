@@ -17,7 +17,7 @@ const (
 	negatives  = "INVERT_NEGATIVES"
 )
 
-// replacements says which operators are changed, into what, and what that is called.
+// replacements are the operators that are changed, what into, and what that is called.
 var replacements = map[token.Token][]replacement{
 	token.ADD: {{arithmetic, token.SUB}},
 	token.SUB: {{negatives, token.ADD}, {arithmetic, token.ADD}},

@@ -18,8 +18,8 @@ func (b block) contains(p token.Position) bool {
 	return behind && before
 }
 
-// markUncovered runs the package's tests as they are, and marks the changes where none of them comes. The profile
-// leaves out the conditions of a switch's cases: those are covered if a test reaches them.
+// markUncovered runs the package's tests as they are, and marks the changes that none of them reaches.
+// The profile leaves out the conditions of a switch's cases: those are covered if a test reaches them.
 func (m *mutated) markUncovered(work string, tests []ownTest) error {
 	profile := filepath.Join(work, "profile")
 	command := goCommand(m.module, "test", "-trimpath", "-count=1", "-coverprofile", profile, "./"+m.dir)

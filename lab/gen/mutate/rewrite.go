@@ -166,7 +166,7 @@ type edit struct {
 	order    int
 }
 
-// rewriteFile gives every operator that can be switched a call in its place.
+// rewriteFile replaces every operator that can be switched by a call.
 func rewriteFile(set *token.FileSet, file *ast.File, source []byte, info *types.Info, changes []*change) []byte {
 	places := map[int]int{}
 	for _, c := range changes {
@@ -222,7 +222,8 @@ func editsOf(node ast.Node, operator token.Token, place int, info *types.Info, o
 	return nil
 }
 
-// typeArgument names the operands' type where a name is enough: a shift in an operand has none of its own.
+// typeArgument names the operands' type if a name is enough: a shift in an operand has none of its
+// own.
 func typeArgument(node *ast.BinaryExpr, info *types.Info) string {
 	basic, ok := info.TypeOf(node.X).(*types.Basic)
 	if !ok || basic.Info()&types.IsUntyped != 0 {

@@ -32,7 +32,7 @@ type ownTest struct {
 	reaches map[int]bool
 }
 
-// runTests starts a test binary in the package's folder. The state says what became of a change.
+// runTests starts a test binary in the package's folder. The state is the result for a change.
 func (m *mutated) runTests(binary string, limit time.Duration, names []string, environment ...string) (state, string) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit+10*time.Second)
 	defer cancel()

@@ -37,7 +37,7 @@ const (
 
 func plainText(s string) string { return ansi.Strip(s) }
 
-// drawFilm draws frames one after the other, for ever; one alone is a still.
+// drawFilm draws frames one after the other, forever; a single one is a still.
 func drawFilm(of size, shots film) string {
 	if len(shots) == 0 {
 		return ""
@@ -85,7 +85,7 @@ func drawTabs(b *strings.Builder, shown int, film bool) {
 	b.WriteByte('\n')
 }
 
-// drawStyle shows one frame after the other. Where nothing moves, the first stays.
+// drawStyle shows one frame after the other. If nothing moves, the first stays.
 func drawStyle(b *strings.Builder, shots film) {
 	b.WriteString("<style>text{dominant-baseline:middle;white-space:pre}")
 	if len(shots) > 1 {

@@ -56,7 +56,7 @@ func main() {
 	fmt.Println("then: go generate ./agent/... and make test")
 }
 
-// places are the files that say which versions were tried.
+// places are the files that record which versions were tried.
 type places struct{ table, catalogue, record string }
 
 func raise(name string, at places, try, force bool) error {

@@ -43,8 +43,8 @@ type packageFile struct {
 	FileInfo map[string]any `yaml:"file_info"`
 }
 
-// linuxPlaces says where the files of an archive go in a package. A place that
-// ends with a slash is a folder.
+// linuxPlaces maps the files of an archive to their places in a package. A place that ends with a
+// slash is a folder.
 var linuxPlaces = []struct{ from, to string }{
 	{"bin/", "/usr/bin/"},
 	{"share/systemd/user/", "/usr/lib/systemd/user/"},

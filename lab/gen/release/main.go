@@ -63,7 +63,7 @@ type archived struct {
 	files        []file
 }
 
-// Address returns where it will be downloaded from.
+// Address returns the address it will be downloaded from.
 func (a archived) Address() string {
 	version := strings.Split(a.Name, "-")[1]
 	return homePage + "/releases/download/v" + version + "/" + a.Name + ".tar.gz"

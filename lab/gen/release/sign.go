@@ -41,7 +41,7 @@ func signerFrom(getenv func(string) string) (*signer, error) {
 	return &s, nil
 }
 
-// publicKey returns the last line of a minisign.pub; empty where nothing is signed.
+// publicKey returns the last line of a minisign.pub; empty if nothing is signed.
 func (s *signer) publicKey() (string, error) {
 	if s == nil {
 		return "", nil

@@ -80,8 +80,8 @@ func usualPages() []string {
 	return files
 }
 
-// descriptions say what a page is about, in the list of all pages and to search engines. Pages
-// without one are described by their beginning.
+// descriptions summarise pages, for the list of all pages and for search engines. Pages without one
+// are described by their beginning.
 var descriptions = map[string]string{
 	"README.md":                "What hookmux does, first steps, how it compares",
 	"docs/guide/1-start.md":    "Get it, look at it, hook your agents",
@@ -281,7 +281,7 @@ func (p *page) write(pages []*page, version, out string) error {
 	return writePage("page", l, filepath.Join(out, filepath.FromSlash(p.URL)))
 }
 
-// source says where the page's text comes from.
+// source returns a note on where the page's text comes from.
 func (p *page) source() template.HTML {
 	if p.Command != "" {
 		return template.HTML("This is what <code>" + template.HTMLEscapeString(p.Command) + "</code> prints.") //nolint:gosec // escaped

@@ -152,7 +152,7 @@ func (p *page) render(pages []*page, root string) error {
 	return nil
 }
 
-// labelCells gives each cell the title of its column: on a phone, cells are below each other.
+// labelCells gives each cell the title of its column: on a phone, cells are stacked.
 func labelCells(table *extast.Table, source []byte) {
 	var titles []string
 	for row := table.FirstChild(); row != nil; row = row.NextSibling() {
@@ -234,8 +234,8 @@ func (p *page) about() string {
 	return string(text)
 }
 
-// contents returns the headings of the second and third level, where there are enough to choose from;
-// of many, the second level alone.
+// contents returns the headings of the second and third level, if there are enough to choose from; of
+// many, only the second level.
 func (p *page) contents() []heading {
 	var second, both []heading
 	for _, h := range p.headings {

@@ -1,5 +1,5 @@
-// Package checks holds what is asked of an agent: runs, each one launch of the
-// agent on a test bed, and checks, which evaluate what the runs brought to light.
+// Package checks holds what is verified about an agent: runs, each one launch of the agent on a test
+// bed, and checks, which evaluate what the runs showed.
 package checks
 
 import (
@@ -16,18 +16,18 @@ import (
 type AgentRun struct {
 	Name string
 	What string // in a person's words, for the progress
-	// Cannot says why this run is not for an agent; "": it is.
-	// Nil means that it is for every agent. It is asked before anything is started,
-	// so that the number of launches follows from the plan.
+	// Cannot returns why an agent can't have this run; "" if it can. Nil means
+	// that every agent can. It is called before anything is started, so that the
+	// number of launches follows from the plan.
 	Cannot func(a *agent.Agent, d drivers.Driver) string
 	// AtTerminal says that it happens at a terminal. Nil means headless; of
 	// headless runs an agent may have no more than [MaxHeadless].
 	AtTerminal func(a *agent.Agent, d drivers.Driver) bool
-	// Brings says that this run brings an event about for sure: then its
-	// absence is ✗. Built-in runs are asked first, then others in their order.
+	// Brings says that this run is certain to cause an event: then its absence
+	// is ✗. Built-in runs are asked first, then others in their order.
 	Brings func(s Subject) bool
 	// Execute starts everything on the test bed and returns when the agent has ended.
-	// Its error is a CannotRun where the run turns out to be impossible.
+	// Its error is a CannotRun if the run turns out to be impossible.
 	Execute func(ctx context.Context, st *testbed.TestBed) error
 }
 
@@ -98,7 +98,7 @@ func RunNames() []string {
 	return names
 }
 
-// WhyNotRun says why a run is left out for an agent; "" when it is not.
+// WhyNotRun returns why a run is left out for an agent; "" if it isn't.
 func (a AgentRun) WhyNotRun(of *agent.Agent, d drivers.Driver) string {
 	if a.Cannot == nil || of == nil {
 		return ""

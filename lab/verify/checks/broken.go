@@ -61,9 +61,8 @@ func toolBefore(a *agent.Agent) string {
 	return ""
 }
 
-// runBroken runs without a daemon and beside broken hooks: one whose program is missing,
-// one that crashes or hangs, and a sound one at another event that shows that hooks
-// run.
+// runBroken runs without a daemon and with broken hooks: one whose program is missing, one that crashes
+// or hangs, and a sound one at another event that shows that hooks run.
 func runBroken(ctx context.Context, st *testbed.TestBed) error {
 	calls := []model.ToolCall{st.TaggedCall("absent"), st.TaggedCall("missing"), st.TaggedCall("crash")}
 	if takesLimit(st.Agent) {

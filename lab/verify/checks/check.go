@@ -29,7 +29,7 @@ type Result struct {
 	Cause Cause `json:"-"`
 }
 
-// Cause is why a check could not be sure, where a report must know.
+// Cause is why a check couldn't be sure, if a report must know.
 type Cause int
 
 const (
@@ -72,8 +72,8 @@ type Check struct {
 	// Runs lists the runs it looks at, all of them. They are run once for all
 	// checks.
 	Runs []string
-	// Any says that it looks at whatever is run, and wants the run that
-	// brings its event about; Runs is then empty.
+	// Any says that it looks at whatever is run, and needs the run that causes its
+	// event; Runs is then empty.
 	Any bool
 	// Applies picks the subjects.
 	Applies func(Subject) bool
@@ -85,7 +85,7 @@ type Check struct {
 	Sure     func(Subject) bool
 }
 
-// Add adds a check: later work brings its own.
+// Add registers a check, in addition to the groups.
 func Add(c Check) {
 	registry.Lock()
 	defer registry.Unlock()
@@ -128,7 +128,7 @@ func (p *Proof) All() []*testbed.Evidence {
 	return out
 }
 
-// SubjectsOf lists everything there is to be said about an agent.
+// SubjectsOf lists every subject of an agent.
 func SubjectsOf(a *agent.Agent, d drivers.Driver) []Subject {
 	all := []Subject{{Agent: a, Driver: d}}
 	for _, e := range a.Events {

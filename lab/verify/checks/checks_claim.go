@@ -9,8 +9,8 @@ import (
 	"github.com/hookmux/hookmux/lab/verify/testbed"
 )
 
-// Checks about the claims of the capability table: one per claim and kind of
-// event, each with the run that brings it about.
+// Checks about the claims of the capability table: one per claim and kind of event, each with the run
+// that causes it.
 
 // claimOn picks a claim at events of a kind; failed distinguishes reports of failed calls from
 // others.
@@ -157,7 +157,7 @@ func evaluateDeny(p *Proof, s Subject) Result {
 	return HoldsBecause("did not run; the model read the reason")
 }
 
-// endsRun reports whether a refused call ends this agent's run.
+// endsRun reports whether a denied call ends this agent's run.
 func endsRun(e *agent.EventSpec) bool {
 	return e != nil && e.Carries.Deny != nil && e.Carries.Deny.EndsRun
 }
@@ -169,7 +169,7 @@ func deniesCall(ends bool) func(Subject) bool {
 	}
 }
 
-// evaluateDenyEnds wants the refused call to be the last, and the one before to have run.
+// evaluateDenyEnds expects the denied call to be the last, and the one before to have run.
 func evaluateDenyEnds(p *Proof, s Subject) Result {
 	e := p.Of("decide")
 	if r := checkSent(e, s, "deny"); r != nil {
@@ -233,7 +233,7 @@ func evaluatePromptDeny(p *Proof, s Subject) Result {
 	return HoldsBecause("the model was never asked")
 }
 
-// evaluateCompact wants the first of two compactions to have been refused.
+// evaluateCompact expects the first of two compactions to have been denied.
 func evaluateCompact(p *Proof, s Subject) Result {
 	e := p.Of("dialog")
 	asked := len(e.Events(s.Event.Name))

@@ -139,7 +139,7 @@ func evaluateInboxNobody(p *Proof, _ Subject) Result {
 	return prompted(e)
 }
 
-// prompted says whether the agent's own prompt took over in time.
+// prompted evaluates whether the agent's own prompt took over in time.
 func prompted(e *testbed.Evidence) Result {
 	switch took := e.Inbox.Prompted; {
 	case took < 0:
@@ -177,8 +177,8 @@ func evaluateInboxWindowQuestion(p *Proof, s Subject) Result {
 	return goneFromInbox(e, s, "question", e.Saw(fmt.Sprintf(s.Driver.Questions.Told, askedThree, "small")))
 }
 
-// goneFromInbox says whether a request that was answered in the agent's own
-// window left the inbox in time, and whether the agent took the answer.
+// goneFromInbox evaluates whether a request that was answered in the agent's own window left the inbox
+// in time, and whether the agent took the answer.
 func goneFromInbox(e *testbed.Evidence, s Subject, tag string, taken bool) Result {
 	if _, ok := e.Inbox.Asked[tag]; !ok {
 		return FailsBecause("", "no request for %s reached the inbox", tag)

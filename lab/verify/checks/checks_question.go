@@ -10,9 +10,8 @@ import (
 	"github.com/hookmux/hookmux/lab/verify/testbed"
 )
 
-// Questions to the user, for agents that report them as events of their own:
-// those of the model, or, where they report no others, the forms of an MCP
-// server.
+// Questions to the user, for agents that report them as events of their own: those of the model, or, if
+// they report no others, the forms of an MCP server.
 
 func questionGroup() CheckGroup {
 	return CheckGroup{

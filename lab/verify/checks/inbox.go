@@ -73,7 +73,7 @@ func inboxGroup() CheckGroup {
 
 func alwaysApplies(*agent.Agent, drivers.Driver) bool { return true }
 
-// noInbox says why an agent's requests cannot be answered from elsewhere here.
+// noInbox returns why an agent's requests can't be answered from elsewhere here.
 func noInbox(a *agent.Agent, d drivers.Driver) string {
 	switch {
 	case a.Inbox == nil:
@@ -188,7 +188,7 @@ type RemotePerson struct {
 	changed chan struct{}
 }
 
-// AttachPerson has requests wait for this person, who sees what comes.
+// AttachPerson has requests wait for this simulated user, who sees what arrives.
 func AttachPerson(ctx context.Context, st *testbed.TestBed) (*RemotePerson, error) {
 	st.Daemon.CountSink(true)
 	st.Evidence.Inbox = testbed.Inbox{

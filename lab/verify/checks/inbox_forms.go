@@ -136,8 +136,7 @@ func toldOfForm(e *testbed.Evidence, tag string) string {
 	return "nothing"
 }
 
-// runForm has a hook refuse a form; it is the question of agents that report
-// no other.
+// runForm has a hook deny a form; it is the question of agents that report no other.
 func runForm(ctx context.Context, st *testbed.TestBed, settle func(context.Context, *testbed.Terminal) error) error {
 	server, err := mcp.Start()
 	if err != nil {

@@ -87,7 +87,7 @@ func evaluateInboxPlanModes(p *Proof, s Subject) Result {
 			return FailsBecause("", "accepted (%s), and the agent went on in mode %s, not %s", mode, got, modes[mode])
 		}
 	}
-	// What it reads beside that depends on whether the plan is in a file.
+	// What it reads in addition to that depends on whether the plan is in a file.
 	if told := e.SawTimes("User has approved"); told < len(modes) {
 		return FailsBecause("", "the model read %d times that its plan was accepted, not %d times", told, len(modes))
 	}

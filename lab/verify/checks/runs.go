@@ -48,7 +48,7 @@ func builtinRuns() []AgentRun {
 	}
 }
 
-// refusedCall reports whether this agent reports a refused call as a failed one.
+// refusedCall reports whether this agent reports a denied call as a failed one.
 func refusedCall(s Subject) bool {
 	return s.Event.Kind == event.ToolAfter && s.Event.Failed && s.Driver.FailedIsRefused
 }
@@ -127,7 +127,7 @@ func runDecide(ctx context.Context, st *testbed.TestBed) error {
 	return st.RunHeadless(ctx, st.AgentCommand(), st.FreeCommand("Run it"))
 }
 
-// refusalEndsRun reports whether nothing can run behind a call that is refused.
+// refusalEndsRun reports whether nothing can run after a call that is denied.
 func refusalEndsRun(a *agent.Agent) bool {
 	return slices.ContainsFunc(a.Events, func(e *agent.EventSpec) bool {
 		return e.Kind == event.ToolBefore && testbed.RegistersFor(e) && endsRun(e)
@@ -198,7 +198,7 @@ func DecideAll(ev *event.Event, n int) event.Decision {
 			}
 		}
 	case event.TurnEnd:
-		// For ever: the daemon must end it.
+		// Forever: the daemon must end it.
 		return event.Decision{KeepGoing: true, Reason: testbed.GoOn(name, n+1)}
 	case event.SubagentEnd:
 		if n == 0 {

@@ -24,8 +24,8 @@ func noDialog(a *agent.Agent, d drivers.Driver) string {
 	return ""
 }
 
-// runDialog has a hook ask the user, who says yes, has the conversation compacted,
-// which a hook refuses, and leaves.
+// runDialog has a hook ask the user, who says yes, has the conversation compacted, which a hook denies,
+// and leaves.
 func runDialog(ctx context.Context, st *testbed.TestBed) error {
 	asks := ClaimFor(st, event.ToolBefore).Ask
 	var calls []model.ToolCall
@@ -123,7 +123,7 @@ func runPerson(ctx context.Context, st *testbed.TestBed, t *testbed.Terminal, as
 	return nil
 }
 
-// compactTwice compacts twice; where the agent takes a refusal, the first is refused.
+// compactTwice compacts twice; if the agent accepts a denial, the first is denied.
 func compactTwice(ctx context.Context, st *testbed.TestBed, t *testbed.Terminal) error {
 	times := 1
 	if ClaimFor(st, event.CompactBefore).Deny {

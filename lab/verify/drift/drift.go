@@ -1,11 +1,10 @@
-// Package drift says how the newest release of an agent differs from the one
-// that was recorded: events that are new or no longer come, fields of payloads
-// that are new or gone, answers that no longer count.
+// Package drift finds how the newest release of an agent differs from the one that was recorded: events
+// that are new or no longer come, fields of payloads that are new or gone, answers that are no longer
+// used.
 //
-// Contract: it installs into a folder it is given and nowhere else, what it
-// compares is data (rows of checks, recorded events), and it claims no
-// difference that it did not see: a check that could not be proven this time is
-// listed apart from one that failed.
+// Contract: it installs into a given folder and nowhere else, what it compares is data (rows of checks,
+// recorded events), and it claims no difference that it didn't see: a check that couldn't be proven
+// this time is listed separately from one that failed.
 package drift
 
 import (
@@ -108,7 +107,7 @@ const (
 	unsure = "–"
 )
 
-// Compare says what differs. Sometimes are events that come often but not always.
+// Compare returns the differences. Sometimes are events that come often but not always.
 func Compare(before, now Observed, sometimes func(event string) bool) Changes {
 	var c Changes
 	old, young := fieldsOf(before.Events), fieldsOf(now.Events)

@@ -114,8 +114,8 @@ func shapeOf(name string) string {
 	return shape
 }
 
-// programFiles returns the files of an agent that may name its events: the program
-// itself, and beside one in JavaScript the others of its package.
+// programFiles returns the files of an agent that may name its events: the program itself, and if it is
+// JavaScript the others of its package.
 func programFiles(program string) []string {
 	files := []string{program}
 	if !isScript(program) {

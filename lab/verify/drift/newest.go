@@ -23,7 +23,7 @@ type Asker struct {
 	Dir string
 	// Again asks a release as well that is the recorded one.
 	Again bool
-	// Newest says which release of a package is the newest.
+	// Newest returns the newest release of a package.
 	Newest func(ctx context.Context, pkg string) (string, error)
 	// Install installs a release below a folder.
 	Install func(ctx context.Context, a realagents.Agent, dir string, progress func(string)) (realagents.Installed, error)
@@ -41,7 +41,7 @@ type Asked struct {
 	Note    string // why its events were not recorded
 }
 
-// Ask says how the newest release of an agent differs.
+// Ask returns how the newest release of an agent differs.
 func (k *Asker) Ask(ctx context.Context, a realagents.Agent) Difference {
 	d := Difference{Agent: a.Name, Title: a.Title, Recorded: a.Version}
 	progress := k.Progress

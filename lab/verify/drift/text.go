@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
-// Report says what happened to every agent that was asked.
+// Report holds the result for every agent that was checked.
 type Report struct {
 	Agents []Difference `json:"agents"`
 }

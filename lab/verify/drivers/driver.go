@@ -1,6 +1,5 @@
-// Package drivers says how each agent is started and spoken to: the arguments of
-// its starts, the keys of its dialogs, the tools of its model, and what it is
-// known not to do.
+// Package drivers defines how each agent is started and used: the arguments of its starts, the keys of
+// its dialogs, the tools of its model, and what it is known not to do.
 package drivers
 
 import (
@@ -36,7 +35,7 @@ type Driver struct {
 	// StrictEnv are variables of an interactive start in which it asks.
 	StrictEnv []string
 	// AskRefuses says that headless, with everything permitted, a call that a
-	// hook wants asked about is refused: no one is available to approve this.
+	// hook wants asked about is denied: no one is available to approve it.
 	AskRefuses bool
 	// KeepAtTerminal says that it can only be kept going at a terminal.
 	KeepAtTerminal bool
@@ -72,10 +71,10 @@ type Driver struct {
 	// Prompts is shown by its own permission prompt in a strict interactive
 	// start; empty when it has none there.
 	Prompts string
-	// Questions says how it is brought to ask questions; nil when it is not.
+	// Questions is how it is made to ask questions; nil if it isn't.
 	Questions *Questions
-	// Forms says how it is started with an MCP server that asks; nil when it
-	// does not report that.
+	// Forms is how it is started with an MCP server that asks; nil if it doesn't
+	// report that.
 	Forms *Forms
 
 	// FailsClosed says, by what is broken (missing, crash, hang), that the agent
@@ -84,8 +83,8 @@ type Driver struct {
 	// Unstartable says that a failed call is only reported as one when the
 	// command could not even be started.
 	Unstartable bool
-	// FailedIsRefused says that a failed call is only reported as one when it
-	// was refused.
+	// FailedIsRefused says that a failed call is only reported as one if it was
+	// denied.
 	FailedIsRefused bool
 	// EndsOnTerm says that SIGTERM makes it report the session's end.
 	EndsOnTerm bool
@@ -97,11 +96,11 @@ type Driver struct {
 	// Brings are events that a run causes in addition to those that follow from their
 	// kind: name → run.
 	Brings map[string]string
-	// Unseen are events that cannot be brought about here, with the reason.
+	// Unseen are events that can't be caused here, with the reason.
 	Unseen map[string]string
 	// Varies are patterns of what it sends the model and is never twice the same.
 	Varies []string
-	// Unproven are claims (Event.claim) that no check takes up, with the reason.
+	// Unproven are claims (Event.claim) without a check, with the reason.
 	Unproven map[string]string
 }
 
@@ -155,8 +154,7 @@ func MergeJSON(file string, add map[string]any) error {
 	return WriteJSON(file, whole)
 }
 
-// TableOf gives an agent's entry of the install table; every driver has one,
-// which a test holds.
+// TableOf returns an agent's entry of the install table; every driver has one, which a test checks.
 func TableOf(name string) realagents.Agent {
 	a, _ := realagents.Find(name)
 	return a
@@ -179,7 +177,7 @@ func withNamespace(c model.ToolCall, name string) model.ToolCall {
 	return c
 }
 
-// Forms says how an agent is started with an MCP server.
+// Forms is how an agent is started with an MCP server.
 type Forms struct {
 	// Args are those of an interactive start in which the server called
 	// [FormServer] listens at an address and its tool is permitted.
@@ -190,7 +188,7 @@ type Forms struct {
 
 const FormServer = "forms"
 
-// Questions says how an agent is brought to ask.
+// Questions is how an agent is made to ask.
 type Questions struct {
 	// Args starts it so that it may; nil: as in a strict start.
 	Args func(prompt string) []string

@@ -1,13 +1,12 @@
-// Package isolate keeps agents from the network: it starts this program again in
-// a network namespace that has nothing but loopback, where the kernel allows it.
+// Package isolate keeps agents from the network: it starts this program again in a network namespace
+// that has nothing but loopback, if the kernel allows it.
 package isolate
 
 import (
 	"strings"
 )
 
-// How agents are kept from the network. The report says which of the two it
-// was.
+// How agents are kept from the network. The report names which of the two it was.
 const (
 	InNamespace   = "a network namespace with nothing but loopback"
 	BehindProxies = "proxies on a dead port and each agent's own offline switches"

@@ -12,10 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// StartAgain starts this program again, with the same arguments, in a user and a
-// network namespace of its own: model and agents then share a loopback that
-// leads nowhere else. It needs no privilege where the kernel lets users make
-// namespaces. The second start calls Enter first.
+// StartAgain starts this program again, with the same arguments, in a user and a network namespace of
+// its own: model and agents then share a loopback that leads nowhere else. It needs no privilege if the
+// kernel lets users create namespaces. The second start calls Enter first.
 func StartAgain(args, env []string) Outcome {
 	if !canIsolate() {
 		return Outcome{Why: "the kernel does not let this user make a network namespace"}

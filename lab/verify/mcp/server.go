@@ -119,7 +119,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// plain returns what is said about everything but the call.
+// plain returns the answer to everything but the call.
 func (s *Server) plain(m *message) any {
 	switch m.Method {
 	case "initialize":

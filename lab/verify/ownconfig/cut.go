@@ -19,7 +19,7 @@ import (
 // What is cut out of the user's config before it is copied, by splices into its text: everything
 // else stays as it is.
 
-// secretName names settings whose value stays behind.
+// secretName matches settings whose value isn't copied.
 var secretName = lazyregexp.New(`(?i)(api_?key|token|secret|password|passwd|credential|oauth|auth_?header|bearer|private_?key)|^key$`)
 
 // private names tables whose values are anything, at whatever depth.
@@ -61,8 +61,8 @@ type splice struct {
 	to    string // the new name of the key
 }
 
-// cutCredentials takes out what stays behind. moved gives keys that are paths their new
-// name; nil leaves them.
+// cutCredentials removes what isn't copied. moved returns the new name of keys that are paths; nil
+// leaves them.
 func cutCredentials(a *agent.Agent, f edit.Format, src []byte, moved func(string) string) ([]byte, []string, error) {
 	if f == edit.JSON && len(bytes.TrimSpace(bytes.TrimPrefix(src, []byte("\ufeff")))) == 0 {
 		return src, nil, nil
@@ -241,8 +241,7 @@ func laidOver(f edit.Format, text, ours []byte) ([]byte, error) {
 	return text, lay(nil)
 }
 
-// withoutSecretComments takes out of comments what looks like or is called a
-// credential.
+// withoutSecretComments removes from comments what looks like or is called a credential.
 func withoutSecretComments(src []byte, hash bool) ([]byte, bool) {
 	var out []byte
 	changed, last := false, 0

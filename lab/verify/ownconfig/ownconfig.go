@@ -42,7 +42,7 @@ type copied struct{ from, to, format string }
 // maxMine bounds a config file.
 const maxMine = 8 << 20
 
-// ownFiles are the user's own files of an agent and where they go.
+// ownFiles returns the user's own files of an agent and where they go.
 func (m *Config) ownFiles(a *agent.Agent, home, project string) (copies []copied, left []stay) {
 	for _, f := range a.Files {
 		if f.Scope != "user" && f.Scope != "project" {
@@ -74,7 +74,7 @@ func (m *Config) ownFiles(a *agent.Agent, home, project string) (copies []copied
 	return copies, left
 }
 
-// TakenNotes say what was taken along.
+// TakenNotes returns notes on what was copied.
 func (m *Config) TakenNotes(a *agent.Agent) []string {
 	if a == nil {
 		return []string{"none of your files: hookmux does not know this agent's config yet"}
@@ -149,7 +149,7 @@ func (m *Config) copyFile(a *agent.Agent, c copied, moved func(string) string) (
 	return refuses, writeCopy(c.to, text)
 }
 
-// readFile gives a file as it goes along, and the settings that stay behind.
+// readFile returns a file as it is copied, and the settings that are left out.
 func (m *Config) readFile(a *agent.Agent, c copied, moved func(string) string) (text []byte, behind []string,
 	err error) {
 	text, err = userfile.ReadFile(c.from, maxMine)

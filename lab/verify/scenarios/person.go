@@ -24,7 +24,7 @@ func dialogsOf(name string) *looks.Dialogs {
 	return &looks.Dialogs{}
 }
 
-// person sits in front of one agent.
+// person is the simulated user of one agent.
 type person struct {
 	st       *testbed.TestBed
 	term     *testbed.Terminal
@@ -35,8 +35,7 @@ type person struct {
 	problems []string
 }
 
-// slack is how long hookmux may take to say what the screen shows. The machine may
-// have a lot to do.
+// slack is how long hookmux may take to report what the screen shows. The machine may be busy.
 const slack = 40 * time.Second
 
 func (p *person) problem(format string, args ...any) {
@@ -103,7 +102,7 @@ func (p *person) noteAnswerSeen(ctx context.Context) {
 	}
 }
 
-// expectStatus says what the session does now, and gives hookmux a while to say the same.
+// expectStatus records what the session does now, and gives hookmux a while to report the same.
 func (p *person) expectStatus(ctx context.Context, status string) {
 	w := timeline.NewWant(status)
 	for end := time.Now().Add(slack); time.Now().Before(end) && w.Check(p.reported()) != ""; {

@@ -81,7 +81,7 @@ func (r *recorder) collect() {
 	}
 }
 
-// collectState adds the small file in which some agents say what they are at.
+// collectState adds the small file in which some agents record what they are doing.
 func (r *recorder) collectState(ev *event.Event) {
 	inbox := r.st.Agent.Inbox
 	if inbox == nil || inbox.State == nil || ev.Transcript == "" || ev.Where.PID <= 0 {

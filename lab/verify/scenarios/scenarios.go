@@ -22,7 +22,7 @@ type Scenario struct {
 	About string
 	// Strict starts the agent so that it asks for permission.
 	Strict bool
-	// Cannot says why an agent cannot run it; empty: it can.
+	// Cannot returns why an agent can't run it; empty: it can.
 	Cannot func(st *testbed.TestBed) string
 	// Script is the model's work for the first prompt; Later for a second one.
 	Script func(st *testbed.TestBed) []model.Step
@@ -211,7 +211,7 @@ func withResult(w timeline.Want, result string) timeline.Want {
 	return w
 }
 
-// refuseTools returns a hook that refuses every call of a tool.
+// refuseTools returns a hook that denies every call of a tool.
 func refuseTools(ev *event.Event, _ int) event.Decision {
 	if ev.Kind == event.ToolBefore {
 		return event.Decision{Verdict: event.Deny, Reason: "not today"}

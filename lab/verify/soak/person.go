@@ -35,7 +35,7 @@ func (p *agentPane) countTurn(kind string) {
 	p.turns[kind]++
 }
 
-// drivePerson gives one agent one turn after the other.
+// drivePerson has one agent run one turn after the other.
 func (r *run) drivePerson(ctx context.Context, p *agentPane) {
 	for ctx.Err() == nil {
 		asked := r.modelAsked(p)
@@ -61,8 +61,7 @@ const longestTurn = 90 * time.Second
 // modelAsked returns how often the agent asked its model so far.
 func (r *run) modelAsked(p *agentPane) int { return len(p.st.Model.Requests(p.st.Run)) }
 
-// followTurn acts until the turn is over. asked is how often the model was asked
-// before.
+// followTurn acts until the turn is over. asked is how often the model was called before.
 func (r *run) followTurn(ctx context.Context, p *agentPane, kind string, asked int) {
 	began, busy := time.Now(), false
 	stopAt := time.Time{}
@@ -146,7 +145,7 @@ func (r *run) awaitNoDialog(ctx context.Context, p *agentPane) {
 	}
 }
 
-// answerHeld answers through hookmux, where the inbox has a request of the agent.
+// answerHeld answers through hookmux, if the inbox has a request of the agent.
 func (r *run) answerHeld(ctx context.Context, p *agentPane) bool {
 	list, err := r.client.Waiting(ctx, false)
 	if err != nil {

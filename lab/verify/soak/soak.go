@@ -75,7 +75,7 @@ type run struct {
 	followed bool // somebody follows the inbox, so that requests wait
 }
 
-// Run runs the agents for the time given and says what was seen.
+// Run runs the agents for the given time and reports what was seen.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	tmux, err := exec.LookPath("tmux")
 	if err != nil {
@@ -222,7 +222,7 @@ func (r *run) press(ctx context.Context, p *agentPane, keys ...string) error {
 	return err
 }
 
-// drivePersons lets everybody act and watches until the time is over.
+// drivePersons lets every simulated user act and watches until the time is over.
 func (r *run) drivePersons(ctx context.Context) *Report {
 	acting, stop := context.WithTimeout(ctx, r.options.For)
 	defer stop()

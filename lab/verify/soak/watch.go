@@ -247,8 +247,8 @@ func (r *run) takeSamples(ctx context.Context) (map[string]sample, error) {
 	return samples, nil
 }
 
-// loadPerCore returns how many processes wait for each core, by the last minute; 0 where
-// the machine does not say.
+// loadPerCore returns how many processes wait for each core, by the last minute; 0 if the machine
+// doesn't report it.
 func loadPerCore() float64 {
 	b, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

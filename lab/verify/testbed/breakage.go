@@ -22,7 +22,8 @@ type Breakage struct {
 	In, Out string
 	// First is a shell line in front of everything; $2 is the event.
 	First string
-	// Catalogue is laid over the agent's entry, {agent} standing for its name.
+	// Catalogue is applied on top of the agent's entry; {agent} is replaced by its
+	// name.
 	Catalogue string
 	Env       []string
 	// Forget makes the daemon forget what hooks said: the one that works with

@@ -21,7 +21,7 @@ type Seen struct {
 	Answer   neutral.Answer
 }
 
-// Evidence holds what one run brought to light.
+// Evidence holds what one run showed.
 type Evidence struct {
 	Run      string
 	Err      error  // the agent could not be brought to run it
@@ -127,7 +127,7 @@ func (e *Evidence) Reached(step int) bool {
 // printed.
 func (e *Evidence) Showed(text string) bool {
 	for _, s := range e.Screens {
-		// A terminal breaks lines where it likes.
+		// A terminal breaks lines anywhere.
 		if strings.Contains(strings.Join(strings.Fields(s), " "), text) {
 			return true
 		}
@@ -157,7 +157,7 @@ func ProjectFiles(dir string) map[string]string {
 	return out
 }
 
-// Broken holds what hooks that break left behind.
+// Broken holds what broken hooks left behind.
 type Broken struct {
 	Called map[string]bool // by the command's tag, and "other": a sound hook
 	// Waited is the time between the hook that hangs and the command it was
@@ -172,7 +172,7 @@ type Moment struct {
 	Got  string // what was there instead, or what came with it
 }
 
-// Inbox says how the requests of a run ended, by the command's tag.
+// Inbox is how the requests of a run ended, by the command's tag.
 type Inbox struct {
 	Asked   map[string]wire.InboxRequest // as they came
 	Ended   map[string]wire.InboxRequest // as they ended

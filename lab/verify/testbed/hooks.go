@@ -31,8 +31,8 @@ func (st *TestBed) owned() bool { return st.mine && st.Agent != nil && st.Instal
 // ByRun says that hooks are given at launch.
 func (st *TestBed) ByRun() bool { return st.Driver.Run && !st.owned() }
 
-// AgentCommand returns the agent as it is started on this test bed: through `hookmux run`
-// where it takes hooks at launch.
+// AgentCommand returns the agent as it is started on this test bed: through `hookmux run` if it takes
+// hooks at launch.
 func (st *TestBed) AgentCommand() realagents.Installed {
 	in := st.PlainCommand()
 	if st.ByRun() {
@@ -48,7 +48,7 @@ func (st *TestBed) PlainCommand() realagents.Installed {
 	return in
 }
 
-// InstallHooks registers in the home, where that is the agent's way.
+// InstallHooks registers in the home, if that is the agent's way.
 func (st *TestBed) InstallHooks() error {
 	if st.Agent == nil || st.Driver.Run || st.owned() {
 		return nil
@@ -106,9 +106,9 @@ func (st *TestBed) DiskView() agent.DiskView {
 	}
 }
 
-// RegistersFor says that verify registers for an event: those that hookmux installs
-// by default, and those before tools in any case. What is left to the user
-// there is still claimed, and has to be asked.
+// RegistersFor reports whether verify registers for an event: those that hookmux installs by default,
+// and those before tools in any case. What is left to the user there is still claimed, and has to be
+// checked.
 func RegistersFor(e *agent.EventSpec) bool {
 	return e.Install == agent.InstallDefault || e.Install == agent.InstallOptional && e.Kind == event.ToolBefore
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// WriteFiles puts the evidence beside the home it comes from, for a bug report.
+// WriteFiles puts the evidence next to the home it comes from, for a bug report.
 func (e *Evidence) WriteFiles(st *TestBed) error {
 	dir := filepath.Join(st.Base, "evidence")
 	if err := os.MkdirAll(dir, 0o700); err != nil {

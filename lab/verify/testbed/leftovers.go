@@ -38,8 +38,7 @@ func (st *TestBed) leftovers() []int {
 	return pids
 }
 
-// ClearUp gives what is about to end a moment, then ends the rest and says how
-// many there were.
+// ClearUp gives what is about to end a moment, then ends the rest and returns how many there were.
 func (st *TestBed) ClearUp() int {
 	pids := st.leftovers()
 	for until := time.Now().Add(time.Second); len(pids) > 0 && time.Now().Before(until); pids = st.leftovers() {

@@ -65,7 +65,7 @@ func (st *TestBed) SetScript(ss []model.Step) {
 	st.Model.SetScenario(st.Run, sc)
 }
 
-// SubagentSteps returns the steps that send a helper off, none where the agent has none.
+// SubagentSteps returns the steps that start a helper, none if the agent has none.
 func (st *TestBed) SubagentSteps() []model.Step {
 	if st.Driver.Subagent == nil {
 		return nil
@@ -73,7 +73,7 @@ func (st *TestBed) SubagentSteps() []model.Step {
 	return st.Driver.Subagent("Help with it " + model.Mark("sub"))
 }
 
-// StartDaemonWithHooks brings up daemon and hooks.
+// StartDaemonWithHooks starts the daemon and installs the hooks.
 func (st *TestBed) StartDaemonWithHooks(decide Decide) error {
 	if err := st.StartDaemon(decide); err != nil {
 		return err
@@ -147,8 +147,7 @@ func ChangedOutput(ev *event.Event, with string) json.RawMessage {
 	return b
 }
 
-// EscalateCall makes a call one that needs leave, where that takes more than the
-// call.
+// EscalateCall makes a call one that needs permission, if that takes more than the call.
 func (st *TestBed) EscalateCall(c model.ToolCall) model.ToolCall {
 	if st.Driver.Escalate != nil {
 		return st.Driver.Escalate(c)

@@ -207,7 +207,7 @@ func (t *Terminal) StopAll() {
 	_, _ = t.RunTmux(ctx, "kill-server") // it may be gone with its only session
 }
 
-// tmuxVariables lets an agent know its pane, where a run is about that.
+// tmuxVariables lets an agent know its pane, if a run is about that.
 func (st *TestBed) tmuxVariables() string {
 	switch {
 	case !st.InPane:

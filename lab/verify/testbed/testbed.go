@@ -105,8 +105,8 @@ func New(s *Setting, run string) (*TestBed, error) {
 	return st, nil
 }
 
-// newShared lays out a test bed in the home of another: several agents of one person.
-// The project is its own; the daemon is the other's.
+// newShared creates a test bed in the home of another: several agents of one user. The project is its
+// own; the daemon is the other's.
 func newShared(s *Setting, run string) (*TestBed, error) {
 	base := s.SharedWith.Base
 	st := &TestBed{
@@ -283,8 +283,7 @@ func (st *TestBed) PlannedCommand(ctx context.Context, args []string) (realagent
 	return in, plan.Argv[1:], nil
 }
 
-// OwnBin gives the test bed its own copies of both programs, so that they can be
-// broken or taken away.
+// OwnBin gives the test bed its own copies of both programs, so that they can be broken or removed.
 func (st *TestBed) OwnBin() error {
 	dir := filepath.Join(st.Base, "bin")
 	if st.Bin == dir {
@@ -302,7 +301,7 @@ func (st *TestBed) OwnBin() error {
 	return nil
 }
 
-// copyProgram links where it can: one of them is large.
+// copyProgram links if it can: one of them is large.
 func copyProgram(from, to string) error {
 	if os.Link(from, to) == nil {
 		return nil
@@ -355,7 +354,7 @@ func PauseFor(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// WaitUntil looks every so often, until something holds or ctx is over.
+// WaitUntil checks every so often, until something holds or ctx is over.
 func WaitUntil(ctx context.Context, every time.Duration, holds func() bool) {
 	for !holds() {
 		if !PauseFor(ctx, every) {

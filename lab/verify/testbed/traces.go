@@ -53,7 +53,7 @@ func (e *Evidence) DescribeTraces(spec *agent.EventSpec) []string {
 	return out
 }
 
-// describeArrivals says which events came, and what was answered at the one in question.
+// describeArrivals describes which events came, and what was answered at the one in question.
 func (e *Evidence) describeArrivals(spec *agent.EventSpec) string {
 	if len(e.Seen) == 0 {
 		return fmt.Sprintf("no event arrived in the act %s", e.Run)

@@ -38,7 +38,7 @@ func (w *Watcher) hookEntry() (*hook.Entry, error) {
 	}, w, "global")
 }
 
-// Handle keeps the event and gives the run's opinion.
+// Handle keeps the event and returns the run's opinion.
 func (w *Watcher) Handle(_ context.Context, call *hook.Call) (event.Decision, error) {
 	ev := *call.Event
 	ev.Raw = append([]byte(nil), ev.Raw...)
