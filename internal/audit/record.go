@@ -53,7 +53,7 @@ type Record struct {
 // What a record is.
 const (
 	TypeDecision = "decision" // about a call of an agent
-	TypeNote     = "note"     // of hookmux itself: a person's answer, an attempt that was refused, missing hooks
+	TypeNote     = "note"     // of hookmux itself: the user's answer, an attempt that was denied, missing hooks
 	TypeGap      = "gap"      // decisions before it are not in the trail
 )
 

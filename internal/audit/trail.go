@@ -21,7 +21,7 @@ type Trail struct {
 	dirs    paths.Dirs
 	now     func() time.Time
 	problem func(what, fix string) // why it can't be written; "" says that it is over
-	changed func(what, fix string) // that somebody changed it
+	changed func(what, fix string) // called when it was changed
 
 	open  bool
 	key   ed25519.PrivateKey

@@ -187,7 +187,7 @@ func (h *Daemon) buildServices(o Options) {
 	h.telemetry = telemetry.New(telemetry.Options{Deps: h.deps, Version: h.version, Settings: h.telemetrySettings})
 	h.usage = usage.New(usage.Options{
 		Deps: h.deps, Getenv: os.Getenv, Changed: h.noteUse, OwnPrices: h.pricesFile(),
-		Sessions:   func(all bool) []wire.Session { return h.sessions.List(all) }, // made below
+		Sessions:   func(all bool) []wire.Session { return h.sessions.List(all) }, // created below
 		Looked:     h.noteBudgets,
 		HasBudgets: func() bool { return len(h.selection.Config.Settings().Strings(config.UsageBudgets)) > 0 },
 	})
@@ -196,7 +196,7 @@ func (h *Daemon) buildServices(o Options) {
 	h.hosts = fleet.New(fleet.Options{
 		Background:     h.deps.Background,
 		SessionChanged: func(change wire.SessionChange) { h.notes.Publish(wire.NoteSession, change) },
-		RequestChanged: func(note string, item wire.InboxRequest) { h.approvals.NoteElsewhere(note, item) }, // made below
+		RequestChanged: func(note string, item wire.InboxRequest) { h.approvals.NoteElsewhere(note, item) }, // created below
 		Attended:       func() bool { return h.approvals.CanAnyoneAnswer() },
 	})
 	h.sessions = sessions.New(h.ctx, h.deps, sessions.Options{
@@ -204,7 +204,7 @@ func (h *Daemon) buildServices(o Options) {
 		Usage:     h.usage.SessionUsage,
 		Settings:  h.selection.Config, Sender: pluginCalls{h.ctx, h.outbox}, SessionGone: h.tsHooks.ForgetSession,
 		PromptsChanged: func(agent, session string, items []wire.InboxRequest) {
-			h.approvals.PromptsChanged(agent, session, items) // made below; nothing is told before Run
+			h.approvals.PromptsChanged(agent, session, items) // created below; nothing is reported before Run
 		},
 		TurnEnded:      func(one wire.Session) { h.notify.TurnEnded(one) },
 		Changed:        func() { h.member.SessionsChanged() },
@@ -214,7 +214,7 @@ func (h *Daemon) buildServices(o Options) {
 	h.recorder = recorder.New(recorder.Options{
 		Deps: h.deps, Listener: journalListener{h}, Stored: h.noteStored, Late: h.sessions.ApplyLate,
 		Retention: h.retention, Followers: []recorder.Follower{newAuditor(h.deps)},
-		Outbox: func() bool { return h.member.Joined() }, // made below; nothing is stored before Run
+		Outbox: func() bool { return h.member.Joined() }, // created below; nothing is stored before Run
 	})
 	h.approvals = h.newApprovals()
 	h.notify = notify.New(h.deps, h.selection.Config.Settings, approvals.NewNotices(h.approvals), h.sessions)
@@ -265,7 +265,7 @@ func (h *Daemon) acquireLock() error {
 	h.lock = lock
 	if h.given != nil {
 		services.SweepState(h.deps)
-		return nil // the keeper made the socket
+		return nil // the keeper created the socket
 	}
 	if err := h.deps.Dirs.CheckSocket(); err != nil {
 		return err

@@ -256,7 +256,7 @@ func (o ownEvents) PastRequests(ctx context.Context, since time.Time, limit int,
 func (h *Daemon) newTSHooks() *host.Service {
 	return host.New(h.ctx, h.deps, host.Options{
 		Version: h.version, Selection: tsHookSelection{h}, Journal: h.recordOwn,
-		People:  people{func() *approvals.Service { return h.approvals }}, // made later
+		People:  people{func() *approvals.Service { return h.approvals }}, // created later
 		Plugins: pluginCalls{h.ctx, h.outbox},
 		Environment: func(id string) []string {
 			return []string{pipeline.HandlerVariable + "=" + h.marks.Mark(id)}

@@ -134,7 +134,7 @@ func pruneOne(src []byte, path []string) ([]byte, error) {
 		e.removeItem(c, at)
 	}
 	return e.checkedText(func(root any) (any, error) {
-		if c.countKey(last) > 1 { // the one before counts now
+		if c.countKey(last) > 1 { // the one before is in effect now
 			return nil, errSkipCheck
 		}
 		return removeIn(root, path)

@@ -93,7 +93,7 @@ type newItem struct {
 	closing string                     // indentation of the line the container begins on
 	unit    string                     // one level of indentation
 	nl      string
-	gap     string // what stands behind a comma within a line
+	gap     string // what follows a comma within a line
 }
 
 // addItem adds one more item at the end of c. The rules are such that removeItem can see from
@@ -172,7 +172,7 @@ func (k *cutter) removeItem(c container, i int) {
 		k.addSplice(c.leadStart(i)+head, end+tail, "")
 	case i < len(c.items)-1:
 		k.addSplice(it.start, end+blankPrefix(after), "")
-	case head > 0 && !blank(after): // a comment behind it keeps the line
+	case head > 0 && !blank(after): // a comment after it keeps the line
 		k.addSplice(it.start, end+blankPrefix(after), "")
 	case !sole && blank(lead):
 		k.addSplice(c.leadStart(i), end, "")
@@ -218,5 +218,5 @@ func blankPrefix(s string) int { return len(s) - len(strings.TrimLeft(s, " \t"))
 type item struct {
 	key        string // an element's is its index
 	start, end int
-	comma      int // the comma behind it, -1 when there is none
+	comma      int // the comma after it, -1 if there is none
 }

@@ -388,7 +388,7 @@ func (d *tomlDoc) replace(w tomlWay, v *hujson.Value) error {
 	switch {
 	case first.to == len(d.body) && d.openEnd():
 		text = strings.TrimSuffix(text, "\n")
-	case d.body[first.to-1] != '\n': // a comment behind it
+	case d.body[first.to-1] != '\n': // a comment after it
 		text = strings.TrimSuffix(text, "\n") + " "
 	}
 	d.addSplice(first.from, first.to, text)

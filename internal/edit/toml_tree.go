@@ -24,7 +24,7 @@ const (
 // tomlNode is a value and its position.
 type tomlNode struct {
 	kind       tomlKind
-	start, end int // of a value behind an equals sign or in a list; of a key, for tables
+	start, end int // of a value after an equals sign or in a list; of a key, for tables
 	keys       []string
 	children   map[string]*tomlNode
 	elements   []*tomlNode
@@ -33,7 +33,7 @@ type tomlNode struct {
 	dotted     *tomlSection // the section whose dotted keys define it
 	prefix     []string     // those keys
 	line       *tomlLine    // the line it is the value of
-	keyed      bool         // stands behind a dotted key in an inline table
+	keyed      bool         // follows a dotted key in an inline table
 }
 
 // tomlSection is a header and the lines below it. The first one has no header.
@@ -46,7 +46,7 @@ type tomlSection struct {
 type tomlLine struct {
 	start, end int
 	keys       []string
-	gap        string // what stands between them
+	gap        string // what is between them
 	section    *tomlSection
 }
 

@@ -316,7 +316,7 @@ func (d *yamlDoc) replace(path []string, raw json.RawMessage) error {
 		d.addSplice(it.colon, it.colon, " "+yamlInline(v))
 	case parent.flow, n.flow, plain && n.kind == yamlScalar:
 		d.addSplice(n.start, n.end, yamlInline(v))
-	case plain || !blank(behind): // a comment behind it must stay behind a line
+	case plain || !blank(behind): // a comment after it must still follow a line
 		d.addSplice(it.colon, max(it.colon, n.end), " "+yamlInline(v))
 	default:
 		s := d.style()

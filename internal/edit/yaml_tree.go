@@ -12,7 +12,7 @@ import (
 type yamlKind int
 
 const (
-	yamlNothing yamlKind = iota // a key or dash with no value behind it
+	yamlNothing yamlKind = iota // a key or dash with no value after it
 	yamlScalar
 	yamlMap
 	yamlList
@@ -36,7 +36,7 @@ type yamlNode struct {
 type yamlItem struct {
 	key        string
 	start, end int
-	colon      int // behind the colon or the dash
+	colon      int // after the colon or the dash
 	comma      int
 	merge      bool
 	node       *yamlNode

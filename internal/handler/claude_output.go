@@ -20,7 +20,7 @@ const (
 	shown   effect = iota // the user reads it, nothing is stopped
 	stops                 // what was about to happen does not
 	goesOn                // the agent does not end but goes on with it
-	told                  // the model reads it beside the result
+	told                  // the model reads it next to the result
 	ignored               // it says nothing here; only decision.behavior does
 )
 
@@ -232,7 +232,7 @@ func (a *claudeAnswer) toDecision(name string) (event.Decision, error) {
 		endTurn(&d, name, a.StopReason)
 	}
 	if d.Verdict == event.Deny && (d.Reason == "" || d.Reason == event.DefaultReason) && d.Notice != "" {
-		d.Reason = d.Notice // the only words there are: most agents have no others to show
+		d.Reason = d.Notice // the only text there is: most agents have no other to show
 	}
 	if d.Input != nil {
 		switch d.Verdict {

@@ -19,7 +19,7 @@ type presented struct {
 	input  json.RawMessage
 	shown  memberList       // of input
 	native memberList       // of the agent's own input
-	places map[string]place // Claude's key → where it lives in the agent's input
+	places map[string]place // Claude's key → where it is in the agent's input
 	free   bool             // Claude's own call: keys may be added
 }
 
@@ -28,7 +28,7 @@ type presented struct {
 type place struct {
 	key  string
 	path []any
-	none bool // it was worked out and stands nowhere
+	none bool // it was worked out and is nowhere in the input
 }
 
 // claudeTool is Claude's name for a tool. A search by file name and a search

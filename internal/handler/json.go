@@ -82,7 +82,7 @@ func decodeValue(value []byte) (any, bool) {
 
 // encodeValue writes a value without HTML escapes: agents compare text.
 func encodeValue(v any) json.RawMessage {
-	b, _ := jsonx.Marshal(v) // nil where it cannot be written
+	b, _ := jsonx.Marshal(v) // nil if it can't be written
 	return b
 }
 

@@ -82,7 +82,7 @@ func (f *lineFile) makeReady() error {
 	if info, err := file.Stat(); err == nil {
 		f.bytes = info.Size()
 		if info.Mode().Perm()&0o077 != 0 {
-			_ = file.Chmod(0o600) // events hold what is nobody else's business
+			_ = file.Chmod(0o600) // events are private
 		}
 	}
 	// Not held open while nothing happens.

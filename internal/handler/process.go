@@ -19,7 +19,7 @@ const (
 type Processes struct {
 	mu      sync.Mutex
 	running int
-	idle    chan struct{} // closed when nothing runs; nil while nobody waits
+	idle    chan struct{} // closed when nothing runs; nil while nothing waits
 }
 
 func (p *Processes) addProcess() {

@@ -185,7 +185,7 @@ func (p *pipeSet) feedPipe(payload []byte) (r *os.File, rest func(), err error) 
 				}
 				written += n
 			}
-			return true // full or done, never wait here: nobody reads yet
+			return true // full or done, never wait here: nothing reads yet
 		})
 	}
 	if written == len(payload) {

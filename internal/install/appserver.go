@@ -162,7 +162,7 @@ func listOwnHooks(c *agentrpc.Client, g *OwnHooks) ([]ListedHook, error) {
 // OwnHooks are exactly our own hooks, for an agent to trust.
 type OwnHooks struct {
 	Agent  *agent.Agent
-	Source string            // the file the hooks stand in
+	Source string            // the file the hooks are in
 	Keys   map[string]string // key → hash
 	Cwd    string
 }

@@ -19,7 +19,7 @@ type Delivery struct {
 	// Whole says that nothing that was installed is missing, damaged, switched off,
 	// hidden or untrusted.
 	Whole bool
-	Why   string // what is wrong, for a person; empty when Whole
+	Why   string // what is wrong, for display; empty when Whole
 	// Removed lists hooks that something other than hookmux removed.
 	Removed []Removal
 }

@@ -26,7 +26,7 @@ type Finding struct {
 	Check string `json:"check"`
 	Level Level  `json:"level"`
 	What  string `json:"what"`
-	Fix   string `json:"fix,omitempty"` // what fixes it, a command where there is one
+	Fix   string `json:"fix,omitempty"` // what fixes it, a command if there is one
 
 	// repair plans the fix; trust says whether an agent may be made to trust our hooks on the
 	// way.
@@ -233,7 +233,7 @@ func (d *Doctor) Trusts(findings []Finding) []*agent.Agent {
 		}
 		plan, err := f.repair(true)
 		if err != nil {
-			continue // said when it is done
+			continue // reported when it is done
 		}
 		for _, s := range plan.Steps {
 			if s.Op == OpTrust && s.OwnHooks != nil && !slices.Contains(out, s.OwnHooks.Agent) {

@@ -271,7 +271,7 @@ func (d *draft) takeOut(a *agent.Agent, p agent.InstallPlace, path, scope string
 	was := d.old.Files[path]
 	var now []byte
 	switch {
-	case f.now == nil: // somebody removed it
+	case f.now == nil: // it was removed
 	case was != nil && hash(f.now) == was.After:
 		now = was.Original
 	default:

@@ -39,7 +39,7 @@ type Step struct {
 	Agent string `json:"agent,omitempty"`
 	Old   []byte `json:"-"`
 	New   []byte `json:"-"`
-	Why   string `json:"why,omitempty"` // what a file is for that nobody would guess
+	Why   string `json:"why,omitempty"` // what a file is for, if that isn't obvious
 	From  string `json:"from,omitempty"`
 	// Runnable says that the file is a program: a new one may be run.
 	Runnable bool `json:"runnable,omitempty"`

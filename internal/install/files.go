@@ -18,7 +18,7 @@ type files interface {
 	isFile(path string) bool
 	runnable(path string) bool
 	readlink(path string) (string, bool)
-	realPath(path string) string // itself where it leads nowhere
+	realPath(path string) string // the path itself if it leads nowhere
 	glob(pattern string) []string
 	writable(all []Step) error
 }

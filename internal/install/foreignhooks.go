@@ -33,7 +33,7 @@ func (h *Host) ForeignHooks(a *agent.Agent, but string) []ForeignHook {
 		seen[h.onDisk().realPath(path)] = true
 		src, err := h.onDisk().read(path)
 		if err != nil || src == nil {
-			return // said where it matters
+			return // reported where it matters
 		}
 		s := Site{Scope: p.Scope, Path: path}
 		siteReader{h, a}.readFile(&s, p, src)
@@ -59,7 +59,7 @@ func (h *Host) ForeignHooks(a *agent.Agent, but string) []ForeignHook {
 		p := a.Install.Places[i]
 		format := p.Format
 		if p.HookFile, p.Unless = f, nil; p.Format == "json" {
-			p.Format = format // comments are taken by one as by the other
+			p.Format = format // both accept comments alike
 		}
 		path := h.resolvePath(f)
 		if !strings.Contains(f.Path, "*") {

@@ -41,7 +41,7 @@ const (
 // Host is the user's place on this machine, as a command sees it.
 type Host struct {
 	Dirs    paths.Dirs
-	Project string // the folder "./" stands for
+	Project string // the folder that "./" means
 	Getenv  func(string) string
 	Hook    string // the real hookmux-hook, or where its copy will be
 	Copied  string // as in ShimTarget

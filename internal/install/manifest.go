@@ -35,8 +35,8 @@ type Record struct {
 	// After is the hash of what we wrote last.
 	After string           `json:"after"`
 	Kept  []hookentry.Kept `json:"kept,omitempty"`
-	Keys  [][]string       `json:"keys,omitempty"` // what was put in besides hooks
-	Dirs  []string         `json:"dirs,omitempty"` // folders made for it
+	Keys  [][]string       `json:"keys,omitempty"` // what was added in addition to hooks
+	Dirs  []string         `json:"dirs,omitempty"` // folders created for it
 	// Chosen is what the user asked for, and Wrote the events that resulted from it.
 	Chosen *Choice  `json:"chosen,omitempty"`
 	Wrote  []string `json:"wrote,omitempty"`

@@ -14,7 +14,7 @@ import (
 // FoundMods describes code loaded into an agent that is notified of calls in addition to
 // hooks, and that can override a hook's denial.
 type FoundMods struct {
-	Loads []string // what loads mods, each with where it is; none where the machine keeps them out
+	Loads []string // what loads mods, each with where it is; none if the machine keeps them out
 	Lifts []string // what lets mods lift the agent's own deny rules, each with where it is
 }
 

@@ -22,7 +22,7 @@ type Options struct {
 	Scope  string   // User or Project
 	Events []string // native names or unified kinds; empty: those of the catalogue
 	Usual  bool     // the catalogue's events, whatever was chosen before
-	Deny   bool     // refuse while hookmux cannot be reached
+	Deny   bool     // deny while hookmux can't be reached
 	// Neutral says that nothing is denied then, whatever was chosen before.
 	Neutral bool
 	Trust   bool // have agents that ask for it trust our hooks
@@ -49,7 +49,7 @@ type AgentPlan struct {
 	Path    string   `json:"path"`
 	Events  []string `json:"events,omitempty"`
 	Changed bool     `json:"changed"`
-	Trusted bool     `json:"trusted,omitempty"` // it is told to trust our hooks
+	Trusted bool     `json:"trusted,omitempty"` // it is made to trust our hooks
 	Off     bool     `json:"off,omitempty"`     // a setting of the user keeps all hooks from running
 	// Pickup says which open sessions see the change, and when.
 	Pickup string   `json:"pickup,omitempty"`

@@ -81,7 +81,7 @@ func (d *draft) takeOutScripts(a *agent.Agent, p agent.InstallPlace, scope strin
 				}
 				d.dropFile(f, nil)
 			default:
-				delete(d.next.Files, s.Path) // somebody has put their own there since
+				delete(d.next.Files, s.Path) // another program has been put there since
 			}
 		}
 	}
@@ -96,7 +96,7 @@ func chosenScripts(scripts ScriptFinder, scope string, m *Manifest) *Choice {
 	for _, e := range a.Events {
 		found, err := scripts.InScope(scope, e)
 		if err != nil {
-			continue // said when it is written
+			continue // reported when it is written
 		}
 		for _, s := range found {
 			if r := m.Files[s.Path]; r != nil && r.Kind == KindScript && r.Agent == a.Name && r.Chosen != nil {

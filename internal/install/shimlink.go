@@ -157,7 +157,7 @@ func ShimForTmux(d paths.Dirs, self string) (string, []Step) {
 	case filepath.Base(self) != filepath.Base(kept) || !MayVanish(self):
 		return self, nil
 	case isRegular(kept) && paths.Runnable(kept):
-		return kept, nil // `hookmux install` renews it, with the hookmux-hook beside it
+		return kept, nil // `hookmux install` renews it, with the hookmux-hook next to it
 	}
 	return kept, []Step{{Op: OpProgram, Path: kept, From: self}}
 }

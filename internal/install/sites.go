@@ -27,7 +27,7 @@ type Site struct {
 	Running    []string // events whose hook runs at every call and reaches us
 	Duplicated []string // events with more than one of ours
 	Damaged    []string // what names us and is not as we write it
-	Foreign    []string // other people's hooks that answer what we answer
+	Foreign    []string // other people's hooks on events that we answer
 	Untrusted  []string // keys of ours the agent does not trust
 	Shadowed   bool
 	HiddenBy   string // the file that hides this one

@@ -283,7 +283,7 @@ func (d *draft) seeds(a *agent.Agent, path, scope string) error {
 	for _, seed := range spec.Seeds {
 		if at := filepath.Join(dir, seed.Path); d.host.onDisk().exists(at) &&
 			!slices.Contains(ours, seedName(at, seed)) {
-			return nil // somebody has what they stand for
+			return nil // the files that the seeds pretend to be are there
 		}
 	}
 	for _, seed := range spec.Seeds {

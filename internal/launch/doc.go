@@ -147,7 +147,7 @@ func explainNoHooks(a *agent.Agent) error {
 // registration is one event to register for.
 type registration struct {
 	event   string
-	seconds int // the limit that is written down, and told to the hook
+	seconds int // the limit that is written down, and passed to the hook
 }
 
 // defaultRegistrations returns the events that are installed by default and don't arrive anyway.

@@ -66,7 +66,7 @@ func (a Active) String() string {
 // Search is the input of Find.
 type Search struct {
 	Agent   string
-	Program string // name to look for, or a path, which is taken as it is
+	Program string // name to look for, or a path, which is used as it is
 	Path    string // PATH
 	Self    string // this executable
 	Hook    string // hookmux-hook, to recognise arguments that carry our hooks

@@ -30,7 +30,7 @@ func (o *Overlay) RunOver(program string, argv, env []string) (code int, told []
 		select {
 		case s := <-signals:
 			if s != syscall.SIGINT && s != syscall.SIGQUIT {
-				_ = cmd.Process.Signal(s) // gone already: then it ends anyhow
+				_ = cmd.Process.Signal(s) // gone already: then it ends anyway
 			}
 		case err := <-ended:
 			var exit *exec.ExitError

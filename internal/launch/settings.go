@@ -184,7 +184,7 @@ func addGroup(hooks *hujson.Object, reg registration, r *Request) error {
 func hasHandler(group hujson.Value, command string, args []string) bool {
 	var g settingsGroup
 	if json.Unmarshal(group.Pack(), &g) != nil {
-		return false // somebody else's in any case
+		return false // not ours in any case
 	}
 	for _, h := range g.Hooks {
 		if h.Command == command && slices.Equal(h.Args, args) {

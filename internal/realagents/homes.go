@@ -34,7 +34,7 @@ func codexHome(h *homeWriter) {
 		projects[p] = obj{"trust_level": "trusted"}
 	}
 	h.writeTOML(".codex/config.toml", obj{
-		"model":                       "gpt-5.5", // this name gives the classic tool set
+		"model":                       "gpt-5.5", // this name selects the classic tool set
 		"model_provider":              modelName,
 		"check_for_update_on_startup": false,
 		"model_providers": obj{modelName: obj{

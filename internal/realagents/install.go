@@ -26,7 +26,7 @@ type Installed struct {
 	Version string
 	Dir     string   // its folder in the cache
 	Argv    []string // program plus leading arguments
-	Env     []string // to be added to the environment WriteHome gives
+	Env     []string // to be added to the environment WriteHome returns
 }
 
 // CacheDir returns where agents are kept: HOOKMUX_AGENTS_DIR, else below the user's

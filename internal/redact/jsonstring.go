@@ -216,7 +216,7 @@ func (w *walker) nextInReach(f *finder, s string, at, have int) (span, bool, *fi
 	}
 	sp, ok := f.next(at)
 	if ok && sp.end == len(f.s) && len(f.s) < len(s) {
-		f = &finder{s: s, mem: w.mem, dotenv: w.dotenv} // it may go on behind the part
+		f = &finder{s: s, mem: w.mem, dotenv: w.dotenv} // it may continue after the part
 		sp, ok = f.next(at)
 	}
 	return sp, ok, f

@@ -70,7 +70,7 @@ func setsVariable(before string) bool {
 	switch word {
 	case "set", "setenv", "setx", "put":
 		return true
-	case "env": // of a Dockerfile; behind something else it is a reader
+	case "env": // of a Dockerfile; after something else it is a reader
 		return strings.TrimSpace(rest) == ""
 	case "gx", "ux", "x", "lx": // of the fish shell: set -gx
 		return strings.HasSuffix(rest, "set -")

@@ -50,12 +50,12 @@ const (
 	formNext   form = iota // -p VALUE or --opt=VALUE
 	formGlued              // -pVALUE
 	formBoth               // -p VALUE or -pVALUE
-	formPair               // -u USER:VALUE; the option's sep stands between
+	formPair               // -u USER:VALUE; the option's sep is in between
 	formPass               // -passin pass:VALUE
 	formSecond             // -nb USER VALUE
 	formThird              // -b FILE USER VALUE
 	formPiped              // echo VALUE | tool --opt
-	formPlain              // the first word behind it that is no option and no number
+	formPlain              // the first word after it that is no option and no number
 	formEqual              // --opt=NAME=VALUE or --opt NAME=VALUE
 )
 
@@ -67,7 +67,7 @@ var forms = map[string]form{"": formNext, "next": formNext, "glued": formGlued, 
 // option is one way in which a program takes a secret.
 type option struct {
 	flag string
-	sub  string // a word that must stand between the program and the option
+	sub  string // a word that must be between the program and the option
 	form form
 	sep  byte
 	kind string

@@ -127,7 +127,7 @@ func (m *Memory) Note(value string) {
 	word := &m.filter[head>>54]
 	word.Store(word.Load() | 1<<(head>>48&63))
 	m.size.Store(int32(len(m.recent)))
-	m.noted.Add(1) // last: whoever sees the count finds the value
+	m.noted.Add(1) // last: a reader that sees the count finds the value
 }
 
 // forgetOldest takes the oldest value out. Its bit in the filter may belong to

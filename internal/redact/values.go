@@ -8,7 +8,7 @@ import (
 type bareRules struct {
 	name, kind    string
 	weak          bool
-	colon, spaced bool // the sign, and whether blanks stand around it
+	colon, spaced bool // the sign, and whether there are blanks around it
 	upper         bool // the name is all capitals
 	line          bool // the name begins its line
 }

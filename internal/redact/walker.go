@@ -29,14 +29,14 @@ type walker struct {
 	src        string
 	dst        []byte
 	base, pos  int
-	limit      int // for strings where we stand
+	limit      int // for strings at the current place
 	outLimit   int
 	outKeys    map[string]struct{}
 	rep        Report
 	mem        *Memory
 	clean      *Cache
-	dotenv     bool   // the value names a .env file, so its content may stand in it
-	weak       bool   // the name we stand under is a weak one
+	dotenv     bool   // the value names a .env file, so it may contain its content
+	weak       bool   // the current name is a weak one
 	decoded    []byte // scratch: a string without escapes
 	rebuilt    []byte // scratch: a string with replacements
 	spare      []byte // scratch: the same, one pass earlier

@@ -11,7 +11,7 @@ type wordShape struct {
 	set    uint8
 	min    int  // bytes after the prefix
 	exact  bool // min is the whole length
-	loose  bool // may stand behind a dash or underscore
+	loose  bool // may follow a dash or underscore
 	dense  bool // needs an unbroken run that looks random
 	check  func(s string, at int) (span, bool)
 }

@@ -11,7 +11,7 @@ import (
 type Background struct {
 	mu      sync.Mutex
 	running int
-	idle    chan struct{} // closed when none runs any more; nil while nobody waits
+	idle    chan struct{} // closed when none runs any more; nil while nothing waits
 }
 
 // Go runs f. What f does must end soon after the daemon's context does; if that depends on

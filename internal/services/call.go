@@ -31,7 +31,7 @@ type Call struct {
 	Deadline time.Time     // until when the agent waits
 	Project  string        // whose hooks apply; "" for none
 	Outcome  hook.Outcome  // what hooks said; a permission or your answer is put into its decision
-	Skipped  Skip          // why nobody was asked
+	Skipped  Skip          // why no one was asked
 	// Delivered runs once the caller has its answer; nil for nothing.
 	Delivered func()
 }

@@ -20,7 +20,7 @@ type Problems struct {
 	open    map[string]*wire.Problem
 	last    map[string]time.Time // when each was raised last
 	count   atomic.Int32         // of open ones, to ask without the lock
-	changed func(wire.Problem)   // hears of each new or changed one
+	changed func(wire.Problem)   // called for each new or changed one
 }
 
 // maxProblems bounds the list: one entry per key, but keys can name hooks.

@@ -9,13 +9,13 @@ type Skip int
 const (
 	NotSkipped         Skip = iota
 	SwitchedOff             // the user wants no hooks for now
-	CallerLeft              // nobody waits for the answer any more: the agent was interrupted or gave up
+	CallerLeft              // nothing waits for the answer any more: the agent was interrupted or gave up
 	DuplicateUndecided      // the same question came through another file and is still open
-	TooManyOfSession        // too many requests of the session wait for a person
+	TooManyOfSession        // too many requests of the session wait for the user
 	TooManyPushed           // too many requests wait that programs pushed
-	AgentReviews            // the agent's own reviewer decides, and no person is asked
+	AgentReviews            // the agent's own reviewer decides, and the user isn't asked
 	HooksAsked              // the same request came by the agent's hooks, or by its editor, before
-	InContainer             // somebody would have let the call pass or changed it; the agent runs in a container
+	InContainer             // a hook would have let the call pass or changed it; the agent runs in a container
 )
 
 var skipCodes = map[Skip]string{

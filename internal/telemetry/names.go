@@ -73,10 +73,10 @@ const (
 	executeTool = "execute_tool"
 	chat        = "chat"
 
-	errDenied      = "denied"      // hookmux or you refused it
+	errDenied      = "denied"      // hookmux or you denied it
 	errFailed      = "failed"      // the agent says so
-	errInterrupted = "interrupted" // a person stopped it
-	errUnfinished  = "unfinished"  // its end wasn't told
+	errInterrupted = "interrupted" // the user stopped it
+	errUnfinished  = "unfinished"  // its end wasn't reported
 )
 
 // providers are the beginnings of models' names, by who serves them.

@@ -276,7 +276,7 @@ func (s *sender) settleBatch(err error, n int) error {
 	default:
 		s.queue.count(0, int64(n))
 		s.failed(err)
-		return nil // another try would be refused as well
+		return nil // another try would be rejected as well
 	}
 	s.arrived()
 	return err

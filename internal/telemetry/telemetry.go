@@ -214,7 +214,7 @@ func (s *Service) runWith(ctx context.Context, settings Settings) {
 		}
 	}
 	s.running.Store(nil)
-	for len(r.heard) > 0 { // from here on nobody adds to it but who was about to
+	for len(r.heard) > 0 { // from here on only calls that had already begun add to it
 		(<-r.heard)(t)
 	}
 	t.end()

@@ -81,7 +81,7 @@ type turn struct {
 	span     trace.Span
 	began    time.Time
 	end      time.Time
-	endedAt  time.Time // when it was heard
+	endedAt  time.Time // when it was received
 	model    string    // as the agent named it, or the last one on record
 	used     Use
 	unpriced int64
@@ -288,7 +288,7 @@ func (t *tracker) beginTool(where place, c *Call) context.Context {
 	}
 	key := keyOf(where, ev)
 	if one, ok := t.tools.Get(key); ok && ev.Tool.CallID != "" {
-		return one.ctx // told twice
+		return one.ctx // reported twice
 	}
 	t.closeTool(key, ev.Time, errUnfinished)
 	base := []attribute.KeyValue{toolName.String(t.text(ev.Tool.Name)), toolType.String("function"),

@@ -62,7 +62,7 @@ func (s *Server) clientFor(ctx context.Context, p Pane, from string) (string, er
 	best, bestAt := "", int64(-1)
 	for _, row := range strings.Split(out, "\n") {
 		f := strings.SplitN(row, sep, 4)
-		if len(f) != 4 || f[2] == "1" { // a program, not a person
+		if len(f) != 4 || f[2] == "1" { // a program, not a user
 			continue
 		}
 		at, _ := strconv.ParseInt(f[0], 10, 64)

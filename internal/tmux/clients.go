@@ -37,7 +37,7 @@ func (s *Server) Clients(ctx context.Context) ([]Client, error) {
 	var list []Client
 	for _, row := range strings.Split(out, "\n") {
 		f := strings.Split(row, sep)
-		if len(f) != 11 || f[7] == "1" || !validID(f[9], '%') { // 1: a program, not a person
+		if len(f) != 11 || f[7] == "1" || !validID(f[9], '%') { // 1: a program, not a user
 			continue
 		}
 		c := Client{Name: f[0], TTY: f[1], Terminal: f[2], Session: f[8], Pane: f[9]}

@@ -15,7 +15,7 @@ import (
 // Change describes how a session changed.
 type Change struct {
 	Session string
-	Pane    string // its pane, checked; "" when it sits in none
+	Pane    string // its pane, checked; "" if it is in none
 	Socket  string // the server of that pane; "" is the default one
 	Agent   string
 	Title   string

@@ -17,7 +17,7 @@ const (
 // windowState holds the facts that names depend on.
 type windowState struct {
 	id, name   string
-	auto       string // the window's own automatic-rename, "" where it inherits
+	auto       string // the window's own automatic-rename, "" if it inherits
 	ours       string // the name we gave, "" for none
 	kept       string
 	user       string // the name before

@@ -34,7 +34,7 @@ type ledger struct {
 	looking time.Time
 	looked  time.Time // when the last look began that is over
 	behind  bool
-	failing string // why records can't be counted right now; "" where they are
+	failing string // why records can't be counted right now; "" if they can
 	// doubts are why more may have been used, by session, and when that was seen.
 	doubts bounded.Map[sessionKey, doubt]
 	// silent are the calls of sessions since they last used something.
@@ -396,7 +396,7 @@ func (l *ledger) Known(ctx context.Context) bool {
 	}
 	if known && !l.looking.IsZero() && l.now().Sub(l.looking) > slowLook {
 		l.mu.Unlock()
-		return false // somebody may have put something large in its way
+		return false // something large may have been put in its way
 	}
 	if !known && l.ready == nil {
 		l.ready = make(chan struct{})

@@ -88,7 +88,7 @@ type fields struct {
 	cachedInside bool
 	// reasoning is in addition to the output, unless the total shows that it is included in it.
 	reasoning, total path
-	more             path // input that is counted besides
+	more             path // input that is counted in addition
 	cost             []path
 	byModel          path // an object with one usage for each model instead
 }

@@ -307,7 +307,7 @@ func (s *Scanner) scanFile(ctx context.Context, b *batch, one *work) (read int64
 	case failed != nil:
 		return 0, failed
 	case ctx.Err() != nil:
-		return 0, ctx.Err() // it goes on where it was
+		return 0, ctx.Err() // it continues where it was
 	case err != nil && f.kind.format.database != nil:
 		s.noteFailing(agent, f.path)
 		return 0, nil // it is busy; the next look reads it

@@ -48,7 +48,7 @@ type Service struct {
 
 // How often records are looked at.
 const (
-	firstLook = 3 * time.Second       // after the start, where nothing depends on it and no agent reports
+	firstLook = 3 * time.Second       // after the start, if nothing depends on it and no agent reports
 	liveLook  = time.Second           // while sessions are at work
 	soonLook  = 50 * time.Millisecond // after the last, when agents report something
 	idleLook  = time.Minute

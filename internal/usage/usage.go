@@ -14,7 +14,7 @@ type Tokens struct {
 	Input        int64 `json:"inputTokens"`
 	Output       int64 `json:"outputTokens"` // with reasoning
 	CacheRead    int64 `json:"cacheReadTokens"`
-	CacheWrite   int64 `json:"cacheWriteTokens"`   // kept for five minutes, or where nothing says how long
+	CacheWrite   int64 `json:"cacheWriteTokens"`   // kept for five minutes, or if it isn't known how long
 	CacheWrite1h int64 `json:"cacheWrite1hTokens"` // kept for an hour
 }
 
@@ -63,13 +63,13 @@ func (t Tokens) bounded() Tokens {
 type Call struct {
 	Agent   string
 	ID      string // the same for every copy of the record
-	Request string // the request behind ID, where the agent names one
+	Request string // the request that ID belongs to, if the agent names one
 	Model   string
 	Session string
 	Project string // the folder it worked in
 	At      time.Time
 	Tokens  Tokens
-	Cost    float64 // in dollars as the agent wrote it down; 0 where it didn't
+	Cost    float64 // in dollars as the agent wrote it down; 0 if it didn't
 	Fast    bool    // at the price of a model's fast mode
 	// Replay says that the record may be a copy of another one with the same ID,
 	// whatever its Request: a side chain, or a session that went to the background.
@@ -86,7 +86,7 @@ type Window struct {
 	Name    string        `json:"name"`   // 5h, 7d
 	Used    float64       `json:"used"`   // percent
 	Length  time.Duration `json:"-"`      // of the window
-	Resets  time.Time     `json:"resets"` // when it begins again; zero where nothing says it
+	Resets  time.Time     `json:"resets"` // when it begins again; zero if unknown
 	Plan    string        `json:"plan,omitempty"`
 	Learned time.Time     `json:"learned"` // when the agent said so
 }

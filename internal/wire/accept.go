@@ -9,7 +9,7 @@ const (
 	MethodAccept        = "accept.take"    // take exactly what was seen
 	MethodAcceptRestore = "accept.restore" // write what was accepted back into the files
 	MethodAcceptFollow  = "accept.follow"  // take changes of some files as they come
-	MethodAcceptFirst   = "accept.first"   // take what is there, where nothing was ever accepted
+	MethodAcceptFirst   = "accept.first"   // take what is there, if nothing was ever accepted
 	MethodAcceptFile    = "accept.file"    // take one file that a command wrote
 )
 
@@ -18,7 +18,7 @@ const AcceptHook = "accept"
 
 // AcceptView shows what waits for you.
 type AcceptView struct {
-	Basis   string     `json:"basis"` // accepted, new (nobody ever did), lost (what was accepted is gone)
+	Basis   string     `json:"basis"` // accepted, new (nothing ever was), lost (what was accepted is gone)
 	Since   *time.Time `json:"since,omitempty"`
 	Problem string     `json:"problem,omitempty"` // with what is kept on disk
 	// Weaker lists, one line each, the changes that remove protection or may say yes in your place
@@ -35,7 +35,7 @@ type AcceptChange struct {
 	Change string `json:"change"`            // added, edited, removed, "removed, never accepted", unreadable
 	Diff   string `json:"diff,omitempty"`    // unified
 	Error  string `json:"error,omitempty"`   // why it cannot be accepted
-	Counts bool   `json:"inForce,omitempty"` // some of it counts already, because it only refuses more
+	Counts bool   `json:"inForce,omitempty"` // some of it is in effect already, because it only denies more
 }
 
 // AcceptParams names what you were shown.

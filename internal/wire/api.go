@@ -199,8 +199,8 @@ type Outcome struct {
 	TookUS   int64           `json:"tookUs"`
 	Decision json.RawMessage `json:"decision"`
 	Steps    []Step          `json:"steps,omitempty"`
-	Neutral  string          `json:"neutral,omitempty"` // why nobody was asked: off, nested, late
-	Inbox    *InboxOutcome   `json:"inbox,omitempty"`   // a person was asked
+	Neutral  string          `json:"neutral,omitempty"` // why no one was asked: off, nested, late
+	Inbox    *InboxOutcome   `json:"inbox,omitempty"`   // the user was asked
 	// the event that reported the same before, through another agent's file
 	Duplicate string `json:"twin,omitempty"`
 	// Amends says that it replaces what was sent about the event before: hooks that only log answered
@@ -249,7 +249,7 @@ type PushResult struct {
 	Stderr   string          `json:"stderr"`
 	ExitCode int             `json:"exitCode"`
 	Decision json.RawMessage `json:"decision"`
-	Unknown  string          `json:"unknown,omitempty"` // why nobody could look at the event
+	Unknown  string          `json:"unknown,omitempty"` // why the event couldn't be looked at
 }
 
 // ExplainParams asks what would happen to an event, without it happening.
@@ -381,7 +381,7 @@ type HooksEditResult struct {
 // TrustParams names a folder in a project.
 type TrustParams struct {
 	Cwd  string `json:"cwd"`
-	Hash string `json:"hash,omitempty"` // of what the user saw; trusting anything else is refused
+	Hash string `json:"hash,omitempty"` // of what the user saw; trusting anything else is rejected
 }
 
 // TrustView is shown to you before you trust a project.

@@ -19,8 +19,8 @@ type CardLineKind int
 
 // The kinds of lines.
 const (
-	OwnLine   CardLineKind = iota // hookmux's own words
-	OtherLine                     // other people's words
+	OwnLine   CardLineKind = iota // hookmux's own text
+	OtherLine                     // other people's text
 	CommandLine
 	AddedLine
 	RemovedLine

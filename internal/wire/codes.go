@@ -35,8 +35,8 @@ const OwnAgent = "hookmux"
 
 // The events of hookmux's own, by their native names.
 const (
-	OwnRefused  = "refused"  // somebody tried what they may not
-	OwnDecision = "decision" // a person decided
+	OwnRefused  = "refused"  // an attempt to do what isn't allowed
+	OwnDecision = "decision" // the user decided
 	OwnHook     = "hook"     // a TypeScript hook did something
 	OwnGap      = "gap"      // a session went on without its hooks
 	OwnUsage    = "usage"    // in a fleet's journal: what a machine's agents used in a day

@@ -13,7 +13,7 @@ const (
 	MethodFleetList   = "fleet.list"
 	MethodFleetLog    = "fleet.log"
 	MethodFleetPush   = "fleet.push"   // a policy for every member
-	MethodFleetPolicy = "fleet.policy" // which policy counts where
+	MethodFleetPolicy = "fleet.policy" // which policy applies where
 )
 
 // NoFleet is why a command of a fleet can't do anything.

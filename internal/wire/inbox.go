@@ -30,7 +30,7 @@ const (
 // Notifications of inbox.stream.
 const (
 	NoteInboxReceived  = "inbox.received"
-	NoteInboxResolved  = "inbox.resolved" // also when it is known later what came of the answer
+	NoteInboxResolved  = "inbox.resolved" // also when the result of the answer is known later
 	NoteInboxExpired   = "inbox.expired"
 	NoteInboxWithdrawn = "inbox.withdrawn"
 	NoteInboxReady     = "inbox.ready" // everything that waits has been sent
@@ -58,10 +58,10 @@ type InboxRequest struct {
 	Pane    string `json:"pane,omitempty"`
 	Asked   string `json:"asked,omitempty"` // what an agent is asking in its own terminal
 
-	Tool     string          `json:"tool"` // "" and null where no tool asks
+	Tool     string          `json:"tool"` // "" and null if no tool asks
 	ToolKind string          `json:"toolKind,omitempty"`
 	Input    json.RawMessage `json:"input"`
-	Call     string          `json:"call,omitempty"` // the agent's own id of the call, where it gives one
+	Call     string          `json:"call,omitempty"` // the agent's own id of the call, if it has one
 
 	// Choices lists what the user may say: once, always, all, bypass, deny,
 	// answer for permissions and questions; accept, auto, manual, reject for a
@@ -82,11 +82,11 @@ type InboxRequest struct {
 	// Line is the line of the file where the text that an edit replaces begins; 0 if unknown.
 	Line int `json:"line,omitempty"`
 
-	AskedBy string `json:"askedBy,omitempty"` // the hook that wants a person to look
+	AskedBy string `json:"askedBy,omitempty"` // the hook that wants the user to look
 	Why     string `json:"why,omitempty"`     // its reason
 	Note    string `json:"note,omitempty"`    // what the user should know about answering
 
-	Shown  string `json:"shown"`  // exactly what a person is to see
+	Shown  string `json:"shown"`  // exactly what the user is to see
 	SHA256 string `json:"sha256"` // of Shown
 
 	CreatedAt time.Time      `json:"createdAt"`
@@ -112,8 +112,8 @@ type InboxDecision struct {
 // What came of a reply, and of a delivered one later.
 const (
 	ReplyDelivered = "delivered"
-	ReplyAlready   = "already" // somebody was first
-	ReplyExpired   = "expired" // nobody waits any more
+	ReplyAlready   = "already" // it was answered before
+	ReplyExpired   = "expired" // nothing waits for it any more
 	ReplyUnknown   = "unknown"
 	ReplyThere     = "there"     // only the agent's own prompt takes an answer; nothing was typed into it
 	ReplyConfirmed = "confirmed" // the agent did what was said
@@ -131,7 +131,7 @@ type InboxOutcome struct {
 type InboxInfo struct {
 	Waiting         int  `json:"waiting"`           // requests that can be answered here
 	Prompts         int  `json:"prompts,omitempty"` // questions at agents' own prompts
-	CanAnyoneAnswer bool `json:"someone"`           // somebody could answer
+	CanAnyoneAnswer bool `json:"someone"`           // someone could answer
 	Away            bool `json:"away"`
 }
 
@@ -168,17 +168,17 @@ type InboxReplyParams struct {
 	Plan     string                 `json:"plan,omitempty"`
 	Answers  []event.QuestionAnswer `json:"answers,omitempty"`
 	Reason   string                 `json:"reason,omitempty"` // of a refusal, for the model
-	Note     string                 `json:"note,omitempty"`   // for the model, beside an approval
+	Note     string                 `json:"note,omitempty"`   // for the model, with an approval
 	Feedback string                 `json:"feedback,omitempty"`
 
 	// Rule is the item's rule, as the user saw it: always saves that or
 	// nothing. Suggestion picks one of the agent's own instead, from 1.
 	Rule       string  `json:"rule,omitempty"`
 	Scope      string  `json:"scope,omitempty"`
-	Seconds    float64 `json:"seconds,omitempty"` // how long a permission counts
+	Seconds    float64 `json:"seconds,omitempty"` // how long a permission is valid
 	Suggestion int     `json:"suggestion,omitempty"`
 
-	SHA256 string `json:"sha256,omitempty"` // of what was seen; another is refused
+	SHA256 string `json:"sha256,omitempty"` // of what was seen; another is rejected
 	PIN    string `json:"pin,omitempty"`
 }
 
@@ -189,7 +189,7 @@ type InboxReplyResult struct {
 	// more) or unknown.
 	Outcome    string          `json:"outcome"`
 	By         string          `json:"by,omitempty"`  // who decided
-	Why        string          `json:"why,omitempty"` // how it ended, where nobody decided
+	Why        string          `json:"why,omitempty"` // how it ended, if no one decided
 	Permission *PermissionInfo `json:"permission,omitempty"`
 	Item       *InboxRequest   `json:"item,omitempty"`
 	Decided    *InboxDecision  `json:"decision,omitempty"`

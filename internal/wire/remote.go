@@ -114,9 +114,9 @@ type RemoteRequest struct {
 
 // What else can be called by remote.call.
 const (
-	RemoteAttend = "attend" // somebody looks, or does no more; renewed while they do
+	RemoteAttend = "attend" // someone is watching, or no longer is; renewed while they do
 	RemoteLeave  = "leave"  // forget this key
-	RemoteLog    = "log"    // what the journal has behind a place in it
+	RemoteLog    = "log"    // what the journal has after a place in it
 )
 
 // RemoteAttendParams says whether someone who may answer is watching.

@@ -32,7 +32,7 @@ const NoteSession = "session.changed"
 
 // Which notifications a stream wants about sessions.
 const (
-	SessionsAlso = "also" // besides events
+	SessionsAlso = "also" // in addition to events
 	SessionsOnly = "only"
 )
 
@@ -44,7 +44,7 @@ const (
 	StatusDone    = "done"
 	StatusFailed  = "failed"
 	StatusIdle    = "idle"
-	StatusUnknown = "unknown" // it may run or not; nothing tells
+	StatusUnknown = "unknown" // it may run or not; there is no way to know
 )
 
 // How a turn went: the values of [Turn.Result]. A turn that is still running has none.
@@ -52,7 +52,7 @@ const (
 	ResultOK          = "ok"
 	ResultToolErrors  = "toolErrors"  // the last tool call failed
 	ResultAPIError    = "apiError"    // the model could not be asked
-	ResultInterrupted = "interrupted" // a person stopped it, or it was cut off
+	ResultInterrupted = "interrupted" // the user stopped it, or it was cut off
 )
 
 // Session describes one session, as commands show it. The agent's texts have their secrets
@@ -70,11 +70,11 @@ type Session struct {
 	Status string    `json:"status"`
 	Since  time.Time `json:"since"` // of the status
 	Title  string    `json:"title"`
-	Named  bool      `json:"named,omitempty"` // a person gave the title
+	Named  bool      `json:"named,omitempty"` // the user gave the title
 	Tool   string    `json:"tool,omitempty"`  // what it does now
 	Cwd    string    `json:"cwd"`
 
-	Pane string `json:"pane"`          // %3; "" where it sits in none, "unknown" where that cannot be known
+	Pane string `json:"pane"`          // %3; "" if it is in none, "unknown" if that can't be known
 	Mux  string `json:"mux,omitempty"` // whose pane that is: tmux, zellij, kitty, wezterm, iterm2
 	// Server is the socket of that tmux or wezterm, the session of zellij, the address of kitty.
 	Server string `json:"server,omitempty"`
@@ -84,7 +84,7 @@ type Session struct {
 	StartedAt    time.Time  `json:"startedAt"`
 	LastEvent    time.Time  `json:"lastEvent"`
 	WaitingSince *time.Time `json:"waitingSince,omitempty"`
-	Asks         []string   `json:"asks,omitempty"`  // what a person must decide
+	Asks         []string   `json:"asks,omitempty"`  // what the user must decide
 	Waits        []string   `json:"waits,omitempty"` // its ids in the inbox, in the same order
 	Ended        *time.Time `json:"ended,omitempty"`
 	EndReason    string     `json:"endReason,omitempty"`
@@ -220,7 +220,7 @@ type SessionResumeParams struct {
 type SessionSendParams struct {
 	Session string `json:"session"`
 	Text    string `json:"text"`
-	Type    bool   `json:"type,omitempty"` // type it into its pane, where no plugin takes it
+	Type    bool   `json:"type,omitempty"` // type it into its pane, if no plugin takes it
 	PIN     string `json:"pin,omitempty"`  // of the machine it runs on, if that's another one
 }
 

@@ -14,7 +14,7 @@ func ShortID(id string) string {
 	case isTimeUUID(id):
 		n = 13 // the first 12 digits are the time: those of one minute begin alike
 	case strings.Contains(id[:min(len(id), 6)], "_"):
-		n = strings.IndexByte(id, '_') + 1 + usual // ses_…: what stands in front is no part of it
+		n = strings.IndexByte(id, '_') + 1 + usual // ses_…: the prefix is no part of it
 	}
 	if len(id) <= n {
 		return id

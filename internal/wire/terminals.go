@@ -5,7 +5,7 @@ import "time"
 // Methods about who sits where.
 const (
 	MethodWhoami         = "whoami"          // what the daemon makes of the caller
-	MethodTerminals      = "terminal.list"   // terminals that a person trusted
+	MethodTerminals      = "terminal.list"   // terminals that the user trusted
 	MethodTerminalAdd    = "terminal.add"    // trust the holder of terminals
 	MethodTerminalRemove = "terminal.remove" // take that back
 )
@@ -38,7 +38,7 @@ type TerminalInfo struct {
 // The outcomes of a [TerminalView].
 const (
 	TerminalAllowed = "allowed"
-	TerminalCode    = "code" // a person types a code at their terminal
+	TerminalCode    = "code" // the user types a code at their terminal
 	TerminalPIN     = "PIN"
 	TerminalRefused = "refused"
 )

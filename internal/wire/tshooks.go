@@ -16,7 +16,7 @@ const (
 	pluginEvent = "hookmux_"
 
 	EventOfferedTool    = pluginEvent + "tool"    // the model calls a tool that a hook offers
-	EventOfferedCommand = pluginEvent + "command" // a person typed a command that a hook offers
+	EventOfferedCommand = pluginEvent + "command" // the user typed a command that a hook offers
 )
 
 // IsPluginEvent reports whether a native name is one of hookmux's own plugin.

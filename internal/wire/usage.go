@@ -104,7 +104,7 @@ type UsageWindow struct {
 	Agent   string     `json:"agent"`
 	Window  string     `json:"window"`
 	Used    float64    `json:"usedPercent"`
-	Resets  *time.Time `json:"resets"` // null where nobody knows
+	Resets  *time.Time `json:"resets"` // null if unknown
 	Plan    string     `json:"plan,omitempty"`
 	Learned time.Time  `json:"learned"`
 }
@@ -134,7 +134,7 @@ type BudgetParams struct {
 type Budget struct {
 	ID      string   `json:"id"`
 	Text    string   `json:"text"`
-	Percent *float64 `json:"percent"` // null where it isn't known, or each session has its own
+	Percent *float64 `json:"percent"` // null if it isn't known, or each session has its own
 	CostUSD *float64 `json:"costUSD,omitempty"`
 	Tokens  *int64   `json:"tokens,omitempty"`
 	Lifted  bool     `json:"lifted,omitempty"`
@@ -148,7 +148,7 @@ type Budget struct {
 
 // SessionUsage is how much a session used.
 type SessionUsage struct {
-	CostUSD        *float64 `json:"costUSD"` // list price; null where no model has a price
+	CostUSD        *float64 `json:"costUSD"` // list price; null if no model has a price
 	Tokens         int64    `json:"tokens"`
 	UnpricedTokens int64    `json:"unpricedTokens,omitempty"`
 	// ContextLeft is how many percent of the context window are left; null if unknown.

@@ -64,7 +64,7 @@ func again() []attack {
 		return a.name == "busy loop" ||
 			a.name == "catastrophic regex"
 	})
-	list[len(list)-1].limit = 200 * time.Millisecond // nobody looks at how long it takes
+	list[len(list)-1].limit = 200 * time.Millisecond // how long it takes isn't measured
 	return list
 }
 

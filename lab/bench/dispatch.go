@@ -26,7 +26,7 @@ func (b *bench) dispatch(ctx context.Context) error {
 		if i%2 == 0 {
 			return hook.Guard
 		}
-		return "" // as built-ins come: told, not waited for
+		return "" // as built-ins come: called, not waited for
 	})
 	guards := builtins(20, func(int) hook.Role { return hook.Guard })
 	always := hook.Registration{ID: "true", Agent: hook.Any, HookType: "tool.before", Handler: "command",

@@ -77,7 +77,7 @@ func (t *table) printJSON(w io.Writer) {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	_ = enc.Encode(struct { // a closed stdout has nobody to tell
+	_ = enc.Encode(struct { // a closed stdout can't be reported
 		OK   bool  `json:"ok"`
 		Rows []row `json:"rows"`
 	}{t.missed() == 0, t.rows})

@@ -30,7 +30,7 @@ func (b *bench) telemetry(ctx context.Context) error {
 		return err
 	}
 	collector := &http.Server{Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // whoever sent it may be gone
+		_, _ = io.Copy(io.Discard, r.Body) // the sender may be gone
 	})}
 	go collector.Serve(there) // ends with Close
 	defer collector.Close()

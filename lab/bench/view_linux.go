@@ -188,7 +188,7 @@ func (b *bench) viewKey(ctx context.Context, p *place, up *terminal) error {
 			return err
 		}
 		time.Sleep(viewTold)
-		if err := up.press("\x1b[H"); err != nil { // Home: requests stand first
+		if err := up.press("\x1b[H"); err != nil { // Home: requests are at the top
 			return err
 		}
 		time.Sleep(viewSettle)

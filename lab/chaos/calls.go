@@ -102,7 +102,7 @@ func decisionOf(a sandbox.Answer) string {
 	}
 	switch {
 	case said.Specific.Permission == "deny" && said.Specific.Reason == "":
-		return "neutral" // a refusal without a reason does not count everywhere
+		return "neutral" // a denial without a reason isn't accepted everywhere
 	case said.Specific.Permission != "":
 		return said.Specific.Permission
 	case said.Decision == "block":

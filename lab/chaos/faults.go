@@ -174,7 +174,7 @@ func (w *world) holdLock(file string) error {
 	}
 	w.signalDaemon(syscall.SIGKILL)
 	var one [1]byte
-	_, _ = held.Read(one[:]) // it has the lock, or somebody else was faster
+	_, _ = held.Read(one[:]) // it has the lock, or another process was faster
 	w.waitCalm()
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait() // killed: that it did not end well is no news
@@ -195,7 +195,7 @@ func keepLock(file string) int {
 	if !locked {
 		return 1
 	}
-	time.Sleep(time.Minute) // should nobody kill it
+	time.Sleep(time.Minute) // in case it isn't killed
 	return 0
 }
 

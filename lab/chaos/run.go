@@ -137,7 +137,7 @@ func startWorld(o worldOptions, r *result) error {
 		cmd.SysProcAttr = attributes
 		cmd.Stderr = os.Stderr
 		if out, err = cmd.Output(); cmd.Process != nil {
-			break // it ran; else the system refused the namespaces
+			break // it ran; else the system didn't allow the namespaces
 		}
 	}
 	if err != nil {

@@ -158,7 +158,7 @@ func (w *world) callHook(call hookCall) (sandbox.Answer, bool, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), hangTime)
 	defer cancel()
 	cmd := w.HookCommand(ctx, call.agent, call.event, string(call.payload), "id="+call.id)
-	cmd.Env = slices.Concat(w.Env, []string{"HOOKMUX_DEBUG=1"}) // tells on stderr when no daemon answered
+	cmd.Env = slices.Concat(w.Env, []string{"HOOKMUX_DEBUG=1"}) // reports on stderr if no daemon answered
 	cmd.WaitDelay = time.Second
 	a, err := sandbox.RunToEnd(cmd)
 	if err != nil || ctx.Err() != nil {

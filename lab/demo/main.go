@@ -59,7 +59,7 @@ func showView(bin string) error {
 	fmt.Print("\nPress Enter for the live view with recorded agents (q leaves it), or Ctrl-C to stop here. ")
 	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
 		fmt.Println()
-		return nil // nobody wants to see it
+		return nil // no one is there to see it
 	}
 	cmd := exec.Command(filepath.Join(bin, "hookmux"), "up", "--demo")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
@@ -247,7 +247,7 @@ func (d *demo) replay(ctx context.Context, steps []step) ([]string, error) {
 		if strings.Contains(string(out), "deny") {
 			answers = append(answers, fmt.Sprintf("%-6s %s", s.Agent, strings.TrimSpace(string(out))))
 		}
-		time.Sleep(60 * time.Millisecond) // as fast as a person can follow
+		time.Sleep(60 * time.Millisecond) // as fast as you can follow
 	}
 	return answers, nil
 }

@@ -39,7 +39,7 @@ func lock(target string) (unlock func(), err error) {
 		f.Close()
 		return nil, err
 	}
-	return func() { f.Close() }, nil // closing gives the lock back
+	return func() { f.Close() }, nil // closing releases the lock
 }
 
 // Lock takes an exclusive lock that represents more than one file. The file it is named by is

@@ -43,7 +43,7 @@ type Source struct {
 	read bool
 	data []byte
 	err  error
-	info fs.FileInfo // as it was when read; nil when there was none
+	info fs.FileInfo // as it was when read; nil if there was none
 	at   time.Time   // when it was read
 }
 

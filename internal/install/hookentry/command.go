@@ -25,8 +25,8 @@ type Command struct {
 	Program string // the shim
 	Agent   string
 	Event   string // native name
-	Seconds int    // the limit written beside it; 0 leaves the agent's own
-	Deny    bool   // refuse while hookmux cannot be reached
+	Seconds int    // the limit written with it; 0 leaves the agent's own
+	Deny    bool   // deny while hookmux can't be reached
 }
 
 // Args returns the arguments that follow the program, for agents that take a list.

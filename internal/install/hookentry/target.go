@@ -17,7 +17,7 @@ type Target struct {
 	Format edit.Format
 	At     []string
 	Spec   *agent.InstallSpec
-	with   map[string]any // members that must stand beside the hooks
+	with   map[string]any // members that are required next to the hooks
 
 	// The last text that was read: it is looked at several times in a row.
 	text   []byte
@@ -44,11 +44,11 @@ type Handler struct {
 	Path    []string // the handler itself
 	Group   []string // the element of list: the group, or the handler itself
 	alone   bool     // nothing but this handler is in its group
-	Event   string   // the event it stands under
+	Event   string   // the event it is listed under
 	Members map[string]json.RawMessage
 	Command Command
 	ours    bool
-	Text    string // its command, for people
+	Text    string // its command, for display
 	Line    int
 }
 
@@ -61,7 +61,7 @@ func Join(path []string, more ...string) []string {
 func KeysOf(r edit.Reader, path []string) []string {
 	var keys []string
 	for _, k := range r.Keys(path...) {
-		if !slices.Contains(keys, k) { // of two the last one counts
+		if !slices.Contains(keys, k) { // of two the last one is used
 			keys = append(keys, k)
 		}
 	}

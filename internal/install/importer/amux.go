@@ -18,7 +18,7 @@ import (
 // amuxType is hookmux's name for one of agent-mux's hook types.
 type amuxType struct {
 	kind string
-	pre  bool // it could deny there, and shall here
+	pre  bool // it could deny there, and should here
 	near bool // the nearest there is, not the same
 }
 

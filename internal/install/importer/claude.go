@@ -167,7 +167,7 @@ func (c *claudeImport) importOne(group, at []string) {
 		c.skipEntry("it has no command")
 		return
 	case strings.Contains(h.Command, "hookmux-hook"):
-		*c.own++ // told once for the file
+		*c.own++ // reported once for the file
 		return
 	case !ok:
 		c.skipEntry("other agents report nothing that is quite this event")

@@ -49,8 +49,8 @@ type Result struct {
 	Hooks []Hook
 	Notes []Note
 
-	complete bool            // the files were there, and all of them count
-	seen     map[string]bool // ids that were made, also of hooks that were then skipped
+	complete bool            // the files were there, and all of them were used
+	seen     map[string]bool // ids that were created, also of hooks that were then skipped
 }
 
 // Check returns what is wrong with a registration; nil if nothing is.

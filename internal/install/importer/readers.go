@@ -54,7 +54,7 @@ func readingAgents(agents []*agent.Agent, scope, file string) []string {
 // scopeOf distinguishes the user's own settings from a project's by their location.
 func scopeOf(file string) string {
 	source, ok := agent.Builtin().OfHookFormat(string(hook.Claude))
-	home, _ := os.UserHomeDir() // "" where it is not known
+	home, _ := os.UserHomeDir() // "" if unknown
 	if !ok {
 		return scopeProject
 	}

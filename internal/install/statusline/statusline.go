@@ -58,7 +58,7 @@ func Add(settings []byte, hookmux string) ([]byte, error) {
 func Remove(settings []byte) (back []byte, was bool, err error) {
 	line, found, err := commandIn(settings)
 	if err != nil || !found {
-		return settings, false, nil // somebody else's, whatever it is
+		return settings, false, nil // not ours, whatever it is
 	}
 	own, was := behind(line)
 	switch {

@@ -36,7 +36,7 @@ type Resumer struct {
 	// Starter returns what starts agents in an environment.
 	Starter func(environ []string) *Starter
 
-	taken map[string]bool // panes that a session was taken up in
+	taken map[string]bool // panes that a session was resumed in
 }
 
 // Label returns what a session is called.

@@ -31,7 +31,7 @@ type Starter struct {
 	Cwd       string
 	Project   string
 	Version   string
-	Table     proc.Table // nil: nobody knows who is above this process
+	Table     proc.Table // nil: the processes above this one aren't known
 	// Programs are hookmux itself and the hook client that belongs to it.
 	Programs func() (self, hook string, err error)
 	// Host is this machine as the installer sees it.
@@ -74,7 +74,7 @@ type Plan struct {
 	Notes    []string
 
 	active    string
-	untrusted bool // it was not told to trust anything
+	untrusted bool // it wasn't made to trust anything
 	overlay   *launch.Overlay
 	env       string // the variable that names the overlay
 }

@@ -35,7 +35,7 @@ type reply struct {
 	inputTokens int
 	chunkDelay  time.Duration
 	turn        int
-	verdicts    obj // of the reviewer, by the id of the call; nil where none was asked for
+	verdicts    obj // of the reviewer, by the id of the call; nil if none was asked for
 }
 
 type call struct {

@@ -60,7 +60,7 @@ type Request struct {
 	Tools        []string // offered by the agent
 	NotOffered   []string // called by the step although not offered: the call will fail
 	Messages     []Message
-	Body         json.RawMessage // as sent; nil when it was no JSON
+	Body         json.RawMessage // as sent; nil if it wasn't JSON
 	Header       http.Header
 }
 

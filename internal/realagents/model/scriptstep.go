@@ -14,7 +14,7 @@ type ScriptStep struct {
 	Plan     string    // shown to the user
 	Subagent string    // the name of the script that a helper runs
 	MCP      *MCP
-	Call     *ToolCall // anything else, in the agent's own words
+	Call     *ToolCall // anything else, in the agent's own terms
 	Fail     *Fail
 }
 

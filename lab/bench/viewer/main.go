@@ -40,7 +40,7 @@ func threadTime() time.Duration {
 
 // Update takes a message; its frame is made right afterwards.
 func (t *timed) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	runtime.LockOSThread() // frames are made where messages are taken
+	runtime.LockOSThread() // frames are drawn where messages are received
 	t.began = threadTime()
 	_, cmd := t.Model.Update(msg)
 	return t, cmd

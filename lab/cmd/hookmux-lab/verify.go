@@ -108,7 +108,7 @@ func verifyAgents(ctx context.Context, app *cmdutil.App, names []string, f *agen
 		}
 		return cmdutil.FailWith(cmdutil.ExitFailed, said)
 	}
-	unrecorded := err // what was seen is told all the same
+	unrecorded := err // what was seen is reported all the same
 	if err != nil && (report == nil || f.Record == "") {
 		return err
 	}

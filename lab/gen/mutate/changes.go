@@ -43,7 +43,7 @@ type replacement struct {
 type change struct {
 	file     string // relative to the module
 	function string
-	text     string // the expression as it stands
+	text     string // the expression as it is
 	position token.Position
 	operator token.Token
 	replacement

@@ -26,7 +26,7 @@ type mutated struct {
 	info              *types.Info
 	changes           []*change
 	places            int
-	patience          time.Duration // how long tests may take besides what they take without a change
+	patience          time.Duration // how long tests may take in addition to the time without a change
 }
 
 // source is one file; built says whether it is compiled on this system.

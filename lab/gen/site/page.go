@@ -22,7 +22,7 @@ type page struct {
 	Group, File, URL string
 	Title            string
 	Short            string // in the navigation
-	Command          string // prints the page, where no file has it
+	Command          string // prints the page, if no file has it
 	Unlisted         bool   // not in the navigation of other pages
 
 	text         string

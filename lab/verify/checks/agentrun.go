@@ -15,7 +15,7 @@ import (
 // AgentRun is one launch of an agent.
 type AgentRun struct {
 	Name string
-	What string // in a person's words, for the progress
+	What string // in plain terms, for the progress
 	// Cannot returns why an agent can't have this run; "" if it can. Nil means
 	// that every agent can. It is called before anything is started, so that the
 	// number of launches follows from the plan.

@@ -35,7 +35,7 @@ type Cause int
 const (
 	OtherCause   Cause = iota
 	NotInstalled       // hookmux does not install the event by default
-	NeverCame          // no payload could be looked at; the row "fires" tells why
+	NeverCame          // no payload could be looked at; the row "fires" says why
 )
 
 // NotInstalledBecause returns the word on an event that hookmux does not install by default.
@@ -104,7 +104,7 @@ func All() []Check {
 type Proof struct {
 	Agent    *agent.Agent
 	Version  string // the agent's own
-	Mine     bool   // a person's own config was part of it
+	Mine     bool   // the user's own config was part of it
 	Evidence map[string]*testbed.Evidence
 }
 

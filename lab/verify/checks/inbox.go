@@ -117,7 +117,7 @@ func runInbox(ctx context.Context, st *testbed.TestBed) error {
 		known.Inbox.Repeats { // not the test bed's, which a breakage may have changed
 		tags = append(tags, tagLater)
 	}
-	tags = append(tags, tagNobody) // last: nobody answers it
+	tags = append(tags, tagNobody) // last: no one answers it
 	var calls []model.ToolCall
 	for _, tag := range tags {
 		c := st.EscalatedCall(tag)
@@ -245,7 +245,7 @@ func (p *RemotePerson) keepStream() {
 			if _, ok := p.Inbox.Asked[tag]; !ok {
 				p.Inbox.Asked[tag] = note.Params
 			}
-		} else if p.Inbox.Asked[tag].ID == note.Params.ID { // what came of an earlier one may be told later
+		} else if p.Inbox.Asked[tag].ID == note.Params.ID { // the result of an earlier one may be reported later
 			p.Inbox.Ended[tag] = note.Params
 			if p.gone[tag].IsZero() {
 				p.gone[tag] = time.Now()
@@ -381,7 +381,7 @@ func (p *RemotePerson) inWindow(t *testbed.Terminal, tag, shows string) {
 		return
 	}
 	for !sign() {
-		if time.Since(pressed) > 4*time.Second { // it was lost; a person presses it again
+		if time.Since(pressed) > 4*time.Second { // it was lost; a user would press it again
 			if pressed = time.Now(); t.PressKeys(ctx, p.st.Driver.Accept) != nil {
 				return
 			}

@@ -272,7 +272,7 @@ func runPermission(ctx context.Context, st *testbed.TestBed) error {
 	var calls []model.ToolCall
 	for _, tag := range permissionTags(st.Agent, st.Driver) {
 		if interactive && tag == "control" {
-			continue // it would wait for a person, and comes last
+			continue // it would wait for the user, and comes last
 		}
 		calls = append(calls, st.EscalatedCall(tag))
 	}

@@ -61,7 +61,7 @@ type Driver struct {
 	Welcome []Welcome
 	// Compact is typed to have the conversation compacted.
 	Compact string
-	Quit    string // what a person types to leave
+	Quit    string // what the user types to leave
 	// Interrupt are the keys that stop a turn; none means Escape.
 	Interrupt []string
 	// AsksInStatus says that a strict interactive start asks before it runs a
@@ -90,7 +90,7 @@ type Driver struct {
 	EndsOnTerm bool
 	NoEnd      string // why a session's end is not reported at all
 	Stays      string // what of it keeps running when it has ended
-	NoResume   string // why a session at the terminal is not taken up again
+	NoResume   string // why a session at the terminal isn't resumed
 	// Racy are events that come often but not always, with the reason.
 	Racy map[string]string
 	// Brings are events that a run causes in addition to those that follow from their

@@ -52,7 +52,7 @@ type cutting struct {
 	sets    []splice
 	removes [][]string
 	renames []splice
-	behind  []string // for people
+	behind  []string // for display
 }
 
 type splice struct {
@@ -137,7 +137,7 @@ func (c *cutting) walkValue(path []string, raw json.RawMessage) {
 			below := append(slices.Clone(path), strconv.Itoa(i))
 			var before string
 			if i > 0 && json.Unmarshal(list[i-1], &before) == nil && secretFlag.MatchString(before) {
-				c.hideValue(below, redacted) // in a command that is a list, a flag's value stands alone
+				c.hideValue(below, redacted) // in a command that is a list, a flag's value is separate
 				continue
 			}
 			c.walkValue(below, value)

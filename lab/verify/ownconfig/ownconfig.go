@@ -46,7 +46,7 @@ const maxMine = 8 << 20
 func (m *Config) ownFiles(a *agent.Agent, home, project string) (copies []copied, left []stay) {
 	for _, f := range a.Files {
 		if f.Scope != "user" && f.Scope != "project" {
-			continue // it lies at a fixed place and counts by itself
+			continue // it is at a fixed place and is used by itself
 		}
 		pattern := f.Resolve(m.Home, m.Project, m.Getenv)
 		to := f.Resolve(home, project, nil)

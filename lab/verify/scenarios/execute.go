@@ -14,7 +14,7 @@ import (
 // Outcome is the result of a scenario.
 type Outcome struct {
 	Recording *timeline.Recording
-	Wrong     []string // what hookmux said otherwise than a person would
+	Wrong     []string // where hookmux differed from what the user would say
 	Problems  []string // what the agent did not do
 	Screens   []string
 }

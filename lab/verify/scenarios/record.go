@@ -134,7 +134,7 @@ func (r *recorder) collectFile(file string) {
 		return
 	}
 	added, isLonger := bytes.CutPrefix(now, r.read[file])
-	if !isLonger { // it was written anew
+	if !isLonger { // it was rewritten
 		added = now
 	}
 	end := bytes.LastIndexByte(added, '\n') + 1

@@ -72,7 +72,7 @@ type run struct {
 	terminal func(*testbed.TestBed)
 
 	mu       sync.Mutex
-	followed bool // somebody follows the inbox, so that requests wait
+	followed bool // the inbox is being followed, so that requests wait
 }
 
 // Run runs the agents for the given time and reports what was seen.

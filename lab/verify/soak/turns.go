@@ -10,7 +10,7 @@ import (
 
 // The kinds of turns.
 const (
-	turnPlain    = "plain"    // words only
+	turnPlain    = "plain"    // text only
 	turnAsk      = "ask"      // one command that needs leave
 	turnLong     = "long"     // the same, and it runs for a while
 	turnTwice    = "twice"    // two commands, one after the other
@@ -18,7 +18,7 @@ const (
 	turnBroken   = "broken"   // a command that fails
 	turnQuestion = "question"
 	turnError    = "error" // the model cannot be asked
-	turnSlow     = "slow"  // words that come late, to be stopped
+	turnSlow     = "slow"  // text that comes late, to be stopped
 )
 
 var turnKinds = []string{

@@ -19,7 +19,7 @@ type sample struct {
 	dialog bool
 	inbox  bool // the inbox has a request of it
 	says   map[string]bool
-	words  string // what hookmux said, for a person
+	words  string // what hookmux said, for display
 	screen string
 }
 

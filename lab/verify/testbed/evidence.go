@@ -24,7 +24,7 @@ type Seen struct {
 // Evidence holds what one run showed.
 type Evidence struct {
 	Run      string
-	Err      error  // the agent could not be brought to run it
+	Err      error  // the agent couldn't be made to run it
 	Missing  string // why it cannot be run here at all
 	Seen     []Seen
 	Requests []model.Request
@@ -37,8 +37,8 @@ type Evidence struct {
 	Screens  []string
 	Spooled  []spool.Record
 	Broken   Broken            // of the run with broken hooks
-	Inbox    Inbox             // of the runs in which a person answers from elsewhere
-	Refusing bool              // a person's hooks refuse while no daemon answers
+	Inbox    Inbox             // of the runs in which the user answers from elsewhere
+	Refusing bool              // the user's hooks deny while no daemon answers
 	Status   map[string]Moment // of the run about status
 	Left     int               // processes that outlived the agent and had to be ended
 	Took     time.Duration

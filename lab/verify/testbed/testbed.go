@@ -51,10 +51,10 @@ type TestBed struct {
 	catalogue  *agent.Catalogue
 	Watcher    *Watcher
 	Breakage   *Breakage
-	mine       bool           // a person's own config is part of it
+	mine       bool           // the user's own config is part of it
 	Daemon     *daemon.Daemon // while it runs
 	StopDaemon func()
-	Extra      []*hook.Entry // hooks besides the run's own
+	Extra      []*hook.Entry // hooks in addition to the run's own
 	// Facts and Asker simulate the user's terminal if an act needs one that the
 	// daemon believes; nil: this machine.
 	Facts    authority.Source
