@@ -113,7 +113,7 @@ func readLine(line string) (r Record, hash string, err error) {
 	return r, hash, nil
 }
 
-// cutField takes the last field of a line, of so many hexadecimal digits, from it.
+// cutField cuts the last field, of so many hexadecimal digits, off a line.
 func cutField(line, field string, digits int) (body, value string, ok bool) {
 	rest, ok := strings.CutSuffix(line, "\"}\n")
 	if !ok || len(rest) < digits+len(field) {

@@ -31,7 +31,7 @@ const sigField = `,"sig":"`
 // purpose keeps a signature from being taken for one of something else.
 const purpose = "hookmux audit trail 1\n"
 
-// sign makes a line of a value.
+// sign returns a value as a signed line.
 func sign(key ed25519.PrivateKey, value any) ([]byte, error) {
 	body, err := json.Marshal(value)
 	if err != nil {
@@ -129,6 +129,6 @@ type head struct {
 	Before string `json:"before"`
 	Hash   string `json:"hash"`
 	// Removed says that the file, which an earlier line is about, was deleted because
-	// the journal isn't kept for so long.
+	// the journal isn't kept that long.
 	Removed bool `json:"removed,omitempty"`
 }

@@ -43,7 +43,7 @@ type decided struct {
 // keepSeen is how many events are remembered, so that none is in the trail twice.
 const keepSeen = 16 << 10
 
-// New makes a trail, which is opened with the first record.
+// New returns a trail, which is opened with the first record.
 func New(dirs paths.Dirs, now func() time.Time, problem, changed func(what, fix string)) *Trail {
 	return &Trail{dirs: dirs, now: now, problem: problem, changed: changed}
 }
@@ -125,7 +125,7 @@ func (t *Trail) isNew(r *Record, batch []Record) bool {
 	return true
 }
 
-// digestOf says what was decided, without when.
+// digestOf returns what was decided, without when.
 func digestOf(r *Record) string {
 	b, _ := json.Marshal([]string{r.Type, r.Verdict, r.By, r.Reason, string(r.Decision), string(r.Note)})
 	return sum(b)[:16]
@@ -315,7 +315,7 @@ func (t *Trail) commit(batch []Record) error {
 	return t.finish()
 }
 
-// settle takes over what the last change added.
+// settle adopts what the last change added.
 func (s *state) settle() {
 	s.At, s.Lines = s.At+int64(len(s.Lines)), ""
 	s.HeadsAt, s.HeadLines = s.HeadsAt+int64(len(s.HeadLines)), ""

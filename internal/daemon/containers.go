@@ -63,8 +63,8 @@ func fillContainerFolder(folder string) error {
 	return copyHookClient(folder)
 }
 
-// writeInPlace writes a file unless it says that already: a container that mounted the file
-// itself would go on seeing the old one.
+// writeInPlace writes a file unless it has that text already: a container that mounted the file
+// itself would keep seeing the old one if it were replaced.
 func writeInPlace(path string, text []byte, mode os.FileMode) error {
 	if there, err := os.ReadFile(path); err == nil && bytes.Equal(there, text) {
 		return nil

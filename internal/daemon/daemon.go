@@ -124,7 +124,7 @@ type Daemon struct {
 	stop   chan string // why to stop
 }
 
-// New makes a daemon ready: folders, lock, journal, services. Run opens the socket.
+// New prepares a daemon: folders, lock, journal, services. Run opens the socket.
 func New(o Options) (*Daemon, error) {
 	if o.Log == nil {
 		o.Log = io.Discard
@@ -170,8 +170,8 @@ func New(o Options) (*Daemon, error) {
 	return h, nil
 }
 
-// buildServices makes the services in an order in which each finds what it
-// reads while it is made. Where two need each other, the earlier one is given
+// buildServices creates the services in an order in which each finds what it
+// reads while it is created. If two need each other, the earlier one is given
 // a function or an adapter of this package (wiring.go) that finds the later one
 // when it is called.
 func (h *Daemon) buildServices(o Options) {
@@ -247,7 +247,7 @@ func (h *Daemon) buildServices(o Options) {
 	h.tsHooks.OpenLaunches()
 }
 
-// acquireLock makes the folders and takes the lock that makes this the only daemon.
+// acquireLock creates the folders and takes the lock that makes this the only daemon.
 func (h *Daemon) acquireLock() error {
 	if err := h.deps.Dirs.MakeRuntime(); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// newMember makes this machine's part of a fleet, if it is in one.
+// newMember creates this machine's part of a fleet, if it is in one.
 func (h *Daemon) newMember() *member.Service {
 	return member.New(member.Options{
 		Deps: h.deps, Context: h.ctx, Version: h.version, User: userName, Outbox: h.recorder.Reader,

@@ -31,7 +31,7 @@ func (e *edition) container(v *hujson.Value) container {
 	return c
 }
 
-// addMember puts one more item at the end of v.
+// addMember adds one more item at the end of v.
 func (e *edition) addMember(v *hujson.Value, path []string, key string, raw json.RawMessage) {
 	c := e.container(v)
 	name := ""
@@ -50,7 +50,7 @@ func (e *edition) addMember(v *hujson.Value, path []string, key string, raw json
 	})
 }
 
-// replace puts new bytes in the place of a value.
+// replace replaces the bytes of a value.
 func (e *edition) replace(v *hujson.Value, path []string, raw json.RawMessage) {
 	old := e.text(v.StartOffset, v.EndOffset)
 	many := strings.Contains(old, "\n") || e.ownLine(path)

@@ -80,7 +80,7 @@ func Parse(src []byte) (*Document, error) {
 	return d, nil
 }
 
-// syntaxError takes the position out of the parser's message.
+// syntaxError extracts the position from the parser's message.
 func syntaxError(err error) *SyntaxError {
 	var line, col int
 	text := err.Error()

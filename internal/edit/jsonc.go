@@ -48,7 +48,7 @@ func Set(src []byte, path []string, value any) ([]byte, error) {
 	return e.checkedText(func(root any) (any, error) { return setIn(root, path, value) })
 }
 
-// Remove takes the member or element at path out. Nothing there is no error.
+// Remove removes the member or element at path. It is no error if there is none.
 func Remove(src []byte, path []string) ([]byte, error) {
 	if len(path) == 0 {
 		return nil, errors.New("edit: no path given")
@@ -170,7 +170,7 @@ func AppendToArray(src []byte, path []string, value any) ([]byte, error) {
 	})
 }
 
-// RemoveFromArray takes one element out.
+// RemoveFromArray removes one element.
 func RemoveFromArray(src []byte, path []string, i int) ([]byte, error) {
 	at, err := element(src, path, i)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // normalizeValue makes values of different origin comparable: numbers are spelled one
-// way, and what JSON has no word for becomes a string.
+// way, and what JSON can't express becomes a string.
 func normalizeValue(v any) any {
 	switch x := v.(type) {
 	case map[string]any:

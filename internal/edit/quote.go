@@ -22,7 +22,7 @@ func quote(s string) string {
 	return b.String()
 }
 
-// printable says that a string has nothing in it that wants an escape.
+// printable reports whether a string contains nothing that needs an escape.
 func printable(s string) bool {
 	for _, r := range s {
 		if r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0x2028 || r == 0x2029 || r == 0xfeff || r == 0xfffe ||

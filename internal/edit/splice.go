@@ -142,7 +142,7 @@ func (k *cutter) addItem(c container, n newItem) {
 	}
 }
 
-// removeItem takes item i out: its line when it has one to itself, else its
+// removeItem removes item i: its line if it has one to itself, else its
 // bytes and the blank that belonged to it. Comments stay.
 func (k *cutter) removeItem(c container, i int) {
 	it := c.items[i]

@@ -91,7 +91,7 @@ func (t *lines) afterBlank(at int) int {
 	return at
 }
 
-// openEnd says that the last line has no newline.
+// openEnd reports whether the last line has no newline.
 func (t *lines) openEnd() bool { return len(t.body) > 0 && t.body[len(t.body)-1] != '\n' }
 
 // insertLines puts whole lines, each with its newline, where a line ends. A text

@@ -154,7 +154,7 @@ func tomlTree(raw json.RawMessage) (*hujson.Value, error) {
 	return v, err
 }
 
-// addMember puts what is missing of path below w.node.
+// addMember adds what is missing of path below w.node.
 func (d *tomlDoc) addMember(w tomlWay, path []string, v *hujson.Value, raw json.RawMessage) error {
 	rest := path[w.depth:]
 	n := w.node
@@ -221,7 +221,7 @@ func (d *tomlDoc) leftover(w tomlWay, gone []extent) *tomlSection {
 	return nil
 }
 
-// addInline puts one more item between the brackets of n.
+// addInline adds one more item between the brackets of n.
 func (d *tomlDoc) addInline(n *tomlNode, inline string) {
 	d.addItem(n.box, newItem{
 		spread:  func(string) string { return inline },
@@ -345,7 +345,7 @@ func (d *tomlDoc) wholeLines(start, end int) extent {
 	return extent{from, to}
 }
 
-// cut takes parts out. Those that touch are one.
+// cut removes parts. Those that touch are treated as one.
 func (d *tomlDoc) cut(all []extent) {
 	slices.SortFunc(all, func(a, b extent) int { return a.from - b.from })
 	for i := 0; i < len(all); i++ {

@@ -48,7 +48,7 @@ var tomlInlineStyle = inlineStyle{open: "{ ", end: " }", equals: " = ", key: tom
 
 var errNoNull = errors.New("edit: TOML has no null; leave the key out")
 
-// hasNull says that a value cannot be said in TOML.
+// hasNull reports whether a value can't be expressed in TOML.
 func hasNull(v *hujson.Value) bool {
 	for e := range v.All() {
 		if lit, ok := e.Value.(hujson.Literal); ok && lit.Kind() == 'n' {

@@ -159,7 +159,7 @@ func (d *yamlDoc) reachable(path []string) error {
 	return nil
 }
 
-// hasValue says that the value at path is already there.
+// hasValue reports whether the value at path is already there.
 func hasValue(root any, path []string, raw json.RawMessage) bool {
 	v, ok := lookIn(root, path)
 	want, err := decodePlain(raw)
@@ -186,7 +186,7 @@ func (d *yamlDoc) container(n *yamlNode) container {
 	return c
 }
 
-// addMember puts one more item at the end of n.
+// addMember adds one more item at the end of n.
 func (d *yamlDoc) addMember(n *yamlNode, path []string, key string, raw json.RawMessage, list bool) error {
 	v, err := jsonTree(raw)
 	if err != nil {
@@ -272,7 +272,7 @@ func (d *yamlDoc) endOfDocument() int {
 	return len(d.body)
 }
 
-// removeBlock takes item i of a block out.
+// removeBlock removes item i of a block.
 func (d *yamlDoc) removeBlock(parent *yamlNode, i int) {
 	it := parent.items[i]
 	before := d.text(d.lineStart(it.start), it.start)
@@ -361,7 +361,7 @@ func (d *yamlDoc) finish(removed []string, meant func(root any) (any, error)) (s
 	return after, nil
 }
 
-// inOrder says that all of part is in whole, in the same order.
+// inOrder reports whether all of part is in whole, in the same order.
 func inOrder(part, whole []string) bool {
 	for _, w := range whole {
 		if len(part) > 0 && part[0] == w {

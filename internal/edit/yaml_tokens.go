@@ -129,7 +129,7 @@ func align(t *lines, text string, tokens token.Tokens) ([]span, error) {
 	return spans, nil
 }
 
-// keepsBlank says that token i is the text of a block scalar written |+ or >+.
+// keepsBlank reports whether token i is the text of a block scalar written |+ or >+.
 func keepsBlank(tokens token.Tokens, i int) bool {
 	i--
 	for i > 0 && tokens[i].Type == token.CommentType {

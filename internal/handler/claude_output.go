@@ -24,7 +24,7 @@ const (
 	ignored               // it says nothing here; only decision.behavior does
 )
 
-// refusals says so per event; events that are not named only show it.
+// refusals has the effect for each event; other events only show it.
 var refusals = map[string]effect{
 	"PreToolUse": stops, "UserPromptSubmit": stops, "UserPromptExpansion": stops,
 	"PreCompact": stops, "PreModelSwitch": stops, "Elicitation": stops, "PostToolBatch": stops,

@@ -74,7 +74,7 @@ type Output struct {
 	Stderr []byte
 	Exit   int
 	Signal string // the signal that ended it; empty when it exited
-	// TooMuch says that stdout went on after what was kept.
+	// TooMuch says that stdout continued after what was kept.
 	TooMuch bool
 	// LastWords is the end of stderr when Stderr does not reach that far.
 	LastWords []byte

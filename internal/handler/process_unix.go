@@ -164,9 +164,9 @@ func (p *pipeSet) closeAll() {
 	}
 }
 
-// feedPipe makes the pipe a process reads its payload from and fills it as far as
-// it goes. rest writes what did not fit and is nil when all did; it ends when
-// the pipe is closed, and does not mind a process that never reads.
+// feedPipe creates the pipe a process reads its payload from and fills it as far as
+// possible. rest writes what didn't fit and is nil if everything did; it ends when
+// the pipe is closed, and tolerates a process that never reads.
 func (p *pipeSet) feedPipe(payload []byte) (r *os.File, rest func(), err error) {
 	r, w, err := p.openPipe()
 	if err != nil {

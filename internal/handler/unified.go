@@ -45,7 +45,7 @@ func ParseUnified(kind event.Kind, carries event.Carries, out Output) (event.Dec
 	return event.Decision{}, nil
 }
 
-// refusedDecision returns a plain no: at an end it means that the agent shall go on.
+// refusedDecision returns a plain no: at an end it means that the agent should continue.
 func refusedDecision(kind event.Kind, reason string) event.Decision {
 	if kind.TakesKeepGoing() {
 		return event.Decision{KeepGoing: true, Reason: reason}

@@ -12,7 +12,7 @@ import (
 // lockPath returns the lock of everybody who changes what is installed.
 func lockPath(stateFolder string) string { return filepath.Join(stateFolder, "install.lock") }
 
-// errMoved says that something else would be done now than the user agreed to.
+// errMoved says that what would be done now isn't what the user agreed to.
 var errMoved = errors.New("the files changed while you were asked, and nothing was written; run the command again")
 
 // ApplyPlan plans and applies the plan under a lock, so that of several installations at once

@@ -21,7 +21,7 @@ func (d *draft) consent(a *agent.Agent, commands []hookentry.Command, o Options)
 	return d.entries(list, place, path, commands, o, &AgentPlan{})
 }
 
-// takeOutConsent takes our commands out of that list.
+// takeOutConsent removes our commands from that list.
 func (d *draft) takeOutConsent(a *agent.Agent) error {
 	list := a.ConsentList()
 	if list == nil {

@@ -179,7 +179,7 @@ func deleteFile(path string, old []byte) error {
 // SameText compares with nil as no file at all.
 func SameText(a, b []byte) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }
 
-// ReplaceLink makes a symlink in one step, also where one or a copied program is.
+// ReplaceLink creates a symlink in one step, replacing one or a copied program.
 func ReplaceLink(at, to string) error {
 	if info, err := os.Lstat(at); err == nil && info.Mode()&fs.ModeSymlink == 0 && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s: is neither a link nor a program of ours; remove it", at)

@@ -45,7 +45,7 @@ func (d *draft) enable(a *agent.Agent, scope string, again bool) error {
 	return nil
 }
 
-// disable takes it out again.
+// disable removes it again.
 func (d *draft) disable(a *agent.Agent) error {
 	f, format, err := d.openSettings(a, User)
 	if err != nil || f == nil {

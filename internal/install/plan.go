@@ -56,7 +56,7 @@ type AgentPlan struct {
 	Notes  []string `json:"notes,omitempty"`
 }
 
-// Apply lets an editor carry the plan out.
+// Apply has an editor carry out the plan.
 func (p *Plan) Apply(e Editor) error {
 	if err := p.host.refuseRealHome(); err != nil {
 		return err

@@ -51,7 +51,7 @@ type Script struct {
 	named   bool // it has a name that ours could have
 }
 
-// MentionsUs says that it names hookmux and is not as hookmux writes it.
+// MentionsUs reports whether it names hookmux and isn't as hookmux writes it.
 func (s Script) MentionsUs() bool { return !s.Ours && hookentry.MentionsHookmux(string(s.Text)) }
 
 // ScriptFinder looks for the programs of an agent.

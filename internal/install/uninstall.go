@@ -111,9 +111,9 @@ func (h *Host) fileMentions(path string) bool {
 	return err == nil && hookentry.MentionsHookmux(string(data))
 }
 
-// uninstall takes one agent's hooks out. A file that cannot be edited keeps
-// what is in it, and does not keep us from the others; one that has nothing to
-// do with us is not even mentioned.
+// uninstall removes one agent's hooks. A file that can't be edited keeps
+// its content, and doesn't keep us from the others; one that has nothing to
+// do with us isn't even mentioned.
 func (d *draft) uninstall(a *agent.Agent) {
 	here := d.host
 	defer func() { d.host = here }()

@@ -64,7 +64,7 @@ func injectSettings(r *Request, s *scanned) ([]string, bool, []string, error) {
 	return args, true, notes, nil
 }
 
-// withoutOptions takes flags and their values out.
+// withoutOptions removes flags and their values.
 func withoutOptions(args []string, options []option) []string {
 	out := make([]string, 0, len(args))
 	for i, arg := range args {

@@ -46,7 +46,7 @@ func Strip(a *agent.Agent, args []string) (rest []string, found bool) {
 
 const hookProgram = "hookmux-hook"
 
-// isOurCommand knows the hook client in a shell line or as a program's path.
+// isOurCommand reports whether a shell line or a program's path is the hook client.
 func isOurCommand(command string) bool {
 	if filepath.Base(command) == hookProgram {
 		return true
@@ -59,7 +59,7 @@ func isOurCommand(command string) bool {
 	return filepath.Base(word) == hookProgram
 }
 
-// stripSettings takes our groups out of settings; "" when nothing is left.
+// stripSettings removes our groups from settings; "" if nothing is left.
 func stripSettings(text string) (left string, ours bool) {
 	value, err := hujson.Parse([]byte(text))
 	if err != nil {
@@ -108,7 +108,7 @@ func stripSettings(text string) (left string, ours bool) {
 	return string(value.Pack()), true
 }
 
-// stripOverride takes our groups, or our trust, out of one override; "" when
+// stripOverride removes our groups, or our trust, from one override; "" if
 // nothing is left.
 func stripOverride(text string) (left string, ours bool) {
 	key, value, ok := strings.Cut(text, "=")

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// matchAssignment takes the value of NAME=value, name: value, "name": "value"
+// matchAssignment matches the value of NAME=value, name: value, "name": "value"
 // and of headers, when the name is a secret's. s[i] is the sign. Code is full
 // of such pairs without a secret (token: string, password=args.password), so
 // the less the text looks like data, the more the value must look like a secret.
@@ -72,7 +72,7 @@ func matchAssignment(s string, i int) (span, bool) {
 	})
 }
 
-// typedValue takes the text of a declaration with a type: api_key: str = "x".
+// typedValue returns the text of a declaration with a type: api_key: str = "x".
 func typedValue(s string, i int, typeName string) (span, bool) {
 	at := strings.LastIndex(s[:i], typeName)
 	colon := at - 1
@@ -114,7 +114,7 @@ func startsLine(s string, at int) bool {
 	return at < 0
 }
 
-// blockValue takes the first line of a YAML block: "password: |" and below it
+// blockValue returns the first line of a YAML block: "password: |" and below it
 // the value.
 func blockValue(s string, k int, kind string, weak bool) (span, bool) {
 	k++
@@ -136,7 +136,7 @@ func blockValue(s string, k int, kind string, weak bool) (span, bool) {
 	return valueSpan(s, start, end, kind), strings.IndexByte(val, ' ') < 0
 }
 
-// nextLineValue takes a YAML value that is below its name: "password:", and on the next line,
+// nextLineValue returns a YAML value that is below its name: "password:", and on the next line,
 // indented further, the value. s[i] is the colon, s[k] the line's end.
 func nextLineValue(s string, i, k int, kind string, weak bool) (span, bool) {
 	line := strings.LastIndexByte(s[max(0, i-lookahead):i], '\n') + 1 + max(0, i-lookahead)
@@ -283,8 +283,8 @@ func lineEnd(s string, k int, before byte) int {
 	return k
 }
 
-// matchBearer takes "Bearer xyz" outside a header. Prose talks about bearer
-// tokens, therefore the value must look like one.
+// matchBearer matches "Bearer xyz" outside a header. Prose talks about bearer
+// tokens, so the value must look like one.
 func matchBearer(s string, i int) (span, bool) {
 	if !strings.HasPrefix(s[i:], "Bearer ") || !StartsWord(s, i, false) {
 		return span{}, false
@@ -297,7 +297,7 @@ func matchBearer(s string, i int) (span, bool) {
 	return valueSpan(s, k, end, "bearer"), end-k >= 12 && IsMixed(s[k:end])
 }
 
-// matchFlag takes the value of --password x, --token=x, -password x. s[i] is the
+// matchFlag matches the value of --password x, --token=x, -password x. s[i] is the
 // first dash.
 func matchFlag(s string, i int) (span, bool) {
 	nameEnd := RunEnd(s, i, Name)
@@ -315,7 +315,7 @@ func matchFlag(s string, i int) (span, bool) {
 	return flagValue(s, k, kind, weak, s[nameEnd] == ' ')
 }
 
-// listValue takes the string that follows a quoted option in a list written as text:
+// listValue returns the string that follows a quoted option in a list written as text:
 // ["--password", "x"]. The option is s[i:end].
 func listValue(s string, i, end int, kind string, weak bool) (span, bool) {
 	q := end

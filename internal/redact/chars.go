@@ -44,7 +44,7 @@ const (
 	Token // what providers' tokens and base64 are made of
 )
 
-// Sets says for each byte which sets it belongs to.
+// Sets holds for each byte the sets it belongs to.
 var Sets = func() (t [256]uint8) {
 	for c := 0; c < 128; c++ {
 		if c > ' ' && c < 0x7f && c != '"' && c != '\'' && c != '`' && c != '\\' {

@@ -21,7 +21,7 @@ type Cache struct {
 	keys [slots]atomic.Uint64
 }
 
-// newCleanTexts makes an empty cache with a key of its own.
+// newCleanTexts returns an empty cache with a key of its own.
 func newCleanTexts() *Cache { return &Cache{seed: maphash.MakeSeed()} }
 
 // Key returns a key for a text, what was asked about it, and how much was known at the time: an

@@ -21,7 +21,7 @@ func DefaultLimits() Limits {
 			"output", "result", "response", "result_json", "stdout", "stderr")}
 }
 
-// Keys makes a set of key names.
+// Keys returns a set of key names.
 func Keys(names ...string) map[string]struct{} {
 	set := make(map[string]struct{}, len(names))
 	for _, n := range names {

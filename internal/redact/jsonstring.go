@@ -202,7 +202,7 @@ func cutIndex(s []byte, at int) int {
 }
 
 // nextInReach is next for a string that may be cut: of a giant, only what can
-// still come before the cut is searched. It returns the finder to go on with.
+// still come before the cut is searched. It returns the finder to continue with.
 func (w *walker) nextInReach(f *finder, s string, at, have int) (span, bool, *finder) {
 	const slack = 64 << 10 // what a secret that begins before the cut may need
 	need := at + w.limit - have + slack

@@ -239,7 +239,7 @@ func isQueryName(name string) bool {
 	return false
 }
 
-// harmlessStem knows names that end like a secret and hold none.
+// harmlessStem recognises names that end like a secret's and hold none.
 func harmlessStem(end, stem string) bool {
 	switch end {
 	case "token":

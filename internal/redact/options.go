@@ -94,7 +94,7 @@ func commandStart(s string, i int) int {
 	return lo
 }
 
-// matchOption takes the secret that a program is given with the option at i.
+// matchOption matches the secret that a program is given with the option at i.
 func matchOption(s string, i int) (span, bool) {
 	if i+1 >= len(s) || !beginsOption(s[i+1]) || !startsOption(s, 0, i) {
 		return span{}, false
@@ -194,7 +194,7 @@ func (o *option) takeValue(s string, i int) (span, bool) {
 	return flagValue(s, k, o.kind, false, separate)
 }
 
-// plainArgument takes the first word after k that is neither an option nor a number.
+// plainArgument returns the first word after k that is neither an option nor a number.
 func plainArgument(s string, k int, kind string) (span, bool) {
 	for end := commandEnd(s, k); k < end; {
 		at := SkipBlanks(s, k)
@@ -210,7 +210,7 @@ func plainArgument(s string, k int, kind string) (span, bool) {
 	return span{}, false
 }
 
-// pairValue takes the part after sep of the word at k.
+// pairValue returns the part after sep of the word at k.
 func pairValue(s string, k int, sep byte, kind string) (span, bool) {
 	if harmlessHead(s[k:]) || s[k] == '-' {
 		return span{}, false

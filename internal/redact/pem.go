@@ -29,7 +29,7 @@ func dashRun(s string, lo, i int) bool {
 	return strings.HasPrefix(s[j:], "BEGIN ") || strings.HasPrefix(s[j:], "END ")
 }
 
-// matchPEM takes a private key from its opening line to its closing line. A
+// matchPEM matches a private key from its opening line to its closing line. A
 // block that was cut off is taken as far as it looks like one; of a block whose
 // head was cut off, the base64 before the closing line.
 func matchPEM(s string, i int) (span, bool) {
@@ -67,7 +67,7 @@ func matchPEM(s string, i int) (span, bool) {
 }
 
 // pemLabel reads "RSA PRIVATE KEY-----" at i and returns where it ends, or -1
-// when the block is none of ours (a certificate, a public key).
+// if the block isn't a private key (a certificate, a public key).
 func pemLabel(s string, i int) int {
 	part := s[i:min(len(s), i+64)]
 	k := strings.Index(part, "PRIVATE KEY")

@@ -162,7 +162,7 @@ func commandEnd(s string, i int) int {
 	return hi
 }
 
-// matchPiped takes what echo or printf hands to a program that reads a secret. s[at]
+// matchPiped matches what echo or printf pipes to a program that reads a secret. s[at]
 // is the pipe.
 func matchPiped(s string, at int) (span, bool) {
 	if at+1 < len(s) && s[at+1] == '|' || at > 0 && s[at-1] == '|' {
@@ -182,7 +182,7 @@ func matchPiped(s string, at int) (span, bool) {
 	return sp, ok
 }
 
-// matchHere takes what a here-string or a here-document of one line hands to a
+// matchHere matches what a here-string or a here-document of one line passes to a
 // program that reads a secret. s[i] is the first sign.
 func matchHere(s string, i int) (span, bool) {
 	if !strings.HasPrefix(s[i:], "<<") || i > 0 && s[i-1] == '<' {
@@ -225,7 +225,7 @@ func matchHere(s string, i int) (span, bool) {
 // sentReach is how far before what is sent the question for it is looked for.
 const sentReach = 200
 
-// matchSent takes the answer of an expect script to a question for a password:
+// matchSent matches the answer of an expect script to a question for a password:
 // send "x\r", child.sendline("x"). s[at] is the s.
 func matchSent(s string, at int) (span, bool) {
 	if !StartsWord(s, at, false) {
@@ -284,7 +284,7 @@ func matchSent(s string, at int) (span, bool) {
 	return span{}, false
 }
 
-// matchPairs takes the values of name=value after a command that stores secrets: vault kv put
+// matchPairs matches the values of name=value after a command that stores secrets: vault kv put
 // PATH name=value. Names that say otherwise are rare there.
 func matchPairs(s string, at int) (span, bool) {
 	end := commandEnd(s, at)
@@ -336,7 +336,7 @@ func isDuration(s string) bool {
 	return s == "" || allDigits(s)
 }
 
-// matchOracle takes the password of USER/PASSWORD@DB and USER/PASSWORD, the form in which
+// matchOracle matches the password of USER/PASSWORD@DB and USER/PASSWORD, the form in which
 // Oracle's programs take the user.
 func matchOracle(s string, at int) (span, bool) {
 	if !StartsWord(s, at, true) {

@@ -30,7 +30,7 @@ var placedCommands = []struct {
 	{"add_user", 2}, {"change_password", 2}, {"authenticate_user", 2}, {"wpa_passphrase", 2},
 }
 
-// matchNameThenValue takes the value that follows a name with an underscore
+// matchNameThenValue matches the value that follows a name with an underscore
 // without a sign: setenv A_TOKEN x, Setenv("A_TOKEN", "x").
 func matchNameThenValue(s string, i int) (span, bool) {
 	if !nameCandidate(s, i) {
@@ -79,7 +79,7 @@ func setsVariable(before string) bool {
 	return strings.HasSuffix(before, ":") && strings.Contains(before, " set ")
 }
 
-// nthWord takes the n-th word after at on the same line.
+// nthWord returns the n-th word after at on the same line.
 func nthWord(s string, at, n int, kind string) (span, bool) {
 	for ; n > 0; n-- {
 		k := SkipBlanks(s, at)
@@ -104,7 +104,7 @@ func wordEnd(s string, k int) int {
 	return bareEnd(s[:min(len(s), k+lookahead)], k, true)
 }
 
-// nextArgument takes a quoted text that follows a quoted name and a comma, or the only argument of a
+// nextArgument returns a quoted text that follows a quoted name and a comma, or the only argument of a
 // call: put("a_token", "x"), setPassword("x"). s[end] is the sign after the name.
 func nextArgument(s string, end int, kind string, weak bool) (span, bool) {
 	k := end
@@ -136,7 +136,7 @@ func nextArgument(s string, end int, kind string, weak bool) (span, bool) {
 	return sp, IsMixed(s[sp.start:sp.end])
 }
 
-// matchPasswordWord takes what follows the word "password" without a sign: a
+// matchPasswordWord matches what follows the word "password" without a sign: a
 // netrc file, SQL, a call, a sentence. s[i] is the w.
 func matchPasswordWord(s string, i int) (span, bool) {
 	var end int
@@ -210,7 +210,7 @@ func spokenPassword(s string, k int, before string, capital bool) (span, bool) {
 	return valueSpan(s, k, end, "password"), ok
 }
 
-// matchBasicAuth takes the second argument of SetBasicAuth("me", "x").
+// matchBasicAuth matches the second argument of SetBasicAuth("me", "x").
 func matchBasicAuth(s string, i int) (span, bool) {
 	if !strings.HasPrefix(s[i:], "BasicAuth(") {
 		return span{}, false
@@ -227,7 +227,7 @@ func matchBasicAuth(s string, i int) (span, bool) {
 	return quotedValue(s, k, k, "password", false)
 }
 
-// matchIdentifiedBy takes the password of SQL's IDENTIFIED BY 'x'.
+// matchIdentifiedBy matches the password of SQL's IDENTIFIED BY 'x'.
 func matchIdentifiedBy(s string, i int) (span, bool) {
 	if !strings.HasPrefix(s[i:], "BY ") || !strings.Contains(s[max(0, i-60):i], "IDENTIFIED") {
 		return span{}, false
@@ -256,7 +256,7 @@ func closingTag(s string, i int) bool {
 // elementReach bounds how far back the beginning of an element is looked for.
 const elementReach = 512
 
-// matchElement takes the text of <password>x</password>. s[i] is the second '<'.
+// matchElement matches the text of <password>x</password>. s[i] is the second '<'.
 func matchElement(s string, i int) (span, bool) {
 	at := i + 2
 	if s[i+1] == '\\' {
@@ -314,7 +314,7 @@ func keyBefore(s string, i int) string {
 	return ""
 }
 
-// matchNamedValue takes the value of a pair whose name is in a field of its own: name:
+// matchNamedValue matches the value of a pair whose name is in a field of its own: name:
 // DB_PASSWORD, value: x. s[i] is the sign after "value".
 func matchNamedValue(s string, i int, quotedName bool) (span, bool) {
 	lo := max(0, i-120)
@@ -358,7 +358,7 @@ func matchNamedValue(s string, i int, quotedName bool) (span, bool) {
 	return valueSpan(s, k, stop, kind), stop > k && !isHarmless(s[k:stop]) && (endsLine(s, stop) || quotedName)
 }
 
-// pipedValue takes what echo or printf pipes to the command at i. With pair it is the part after the
+// pipedValue returns what echo or printf pipes to the command at i. With pair it is the part after the
 // colon.
 func pipedValue(s string, i int, pair bool) (span, bool) {
 	lo := max(0, i-256)

@@ -291,7 +291,7 @@ func checkSendgrid(s string, at int) (span, bool) {
 	return span{at, end, ""}, ok
 }
 
-// checkJWT wants two parts that begin like base64 of `{"`; the signature may be
+// checkJWT requires two parts that begin like base64 of `{"`; the signature may be
 // missing (cut off, or "none").
 func checkJWT(s string, at int) (span, bool) {
 	head := RunEnd(s, at, URL)

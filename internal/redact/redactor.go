@@ -10,7 +10,7 @@ type Redactor struct {
 	clean *Cache // strings of JSON in which nothing was found
 }
 
-// New makes a Redactor that has seen nothing yet.
+// New returns a Redactor that has seen nothing yet.
 func New() *Redactor { return &Redactor{mem: newSeen(), clean: newCleanTexts()} }
 
 // Text returns s with its secrets replaced. A clean s is returned itself.

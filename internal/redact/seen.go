@@ -48,7 +48,7 @@ type seenValue struct {
 	sum    [16]byte
 }
 
-// newSeen makes an empty memory with a key of its own.
+// newSeen returns an empty memory with a key of its own.
 func newSeen() *Memory {
 	m := &Memory{heads: map[uint64][]seenValue{}}
 	_, _ = rand.Read(m.key[:]) // crypto/rand never fails
@@ -93,7 +93,7 @@ func (m *Memory) LookUp(s string) int {
 	return longest
 }
 
-// endsSeen reports whether a known value ends here: one that goes on as a longer word
+// endsSeen reports whether a known value ends here: one that continues as a longer word
 // is another word.
 func endsSeen(s string, end int) bool {
 	return end >= len(s) || !isAlnum(s[end]) || !isAlnum(s[end-1])
@@ -130,8 +130,8 @@ func (m *Memory) Note(value string) {
 	m.noted.Add(1) // last: a reader that sees the count finds the value
 }
 
-// forgetOldest takes the oldest value out. Its bit in the filter may belong to
-// another value too and stays, which costs a look now and then.
+// forgetOldest removes the oldest value. Its bit in the filter may belong to
+// another value too and stays, which costs an occasional lookup.
 func (m *Memory) forgetOldest() {
 	head := m.recent[m.oldest]
 	if list := m.heads[head]; len(list) > 1 {

@@ -132,7 +132,7 @@ func bareEnd(s string, k int, shell bool) int {
 	return k
 }
 
-// flagValue takes the word at k, the value of an option.
+// flagValue returns the word at k, the value of an option.
 func flagValue(s string, k int, kind string, weak, separate bool) (span, bool) {
 	if k >= len(s) || harmlessHead(s[k:]) || s[k] == '-' && separate || namesFile(s[k:]) {
 		return span{}, false

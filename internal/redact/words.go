@@ -199,7 +199,7 @@ func holdsSecret(text string) bool {
 	return false
 }
 
-// base64Lines goes on from end over the lines of the same encoded text.
+// base64Lines continues from end over the lines of the same encoded text.
 func base64Lines(s string, end int) int {
 	for {
 		k := end

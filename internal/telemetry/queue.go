@@ -78,7 +78,7 @@ func (q logQueue) OnEmit(_ context.Context, r *sdklog.Record) error {
 // batch is how much is sent at once.
 const batch = 512
 
-// take takes what is sent next.
+// take removes and returns what is sent next.
 func (q *queue) take() (spans []sdktrace.ReadOnlySpan, logs []sdklog.Record) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -115,7 +115,7 @@ func (q *queue) state() (queued int, sent, dropped int64) {
 	return len(q.spans) + len(q.logs), q.sent, q.dropped
 }
 
-// putBack puts back what could not be sent; it is older than the rest.
+// putBack returns what couldn't be sent to the queue; it is older than the rest.
 func (q *queue) putBack(spans []sdktrace.ReadOnlySpan, logs []sdklog.Record) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

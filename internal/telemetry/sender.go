@@ -157,7 +157,7 @@ func (s *sender) post(ctx context.Context, path string, message proto.Message) e
 	return err
 }
 
-// partial says that a collector took a message and left out some of it.
+// partial says that a collector accepted a message and dropped some of it.
 type partial struct{ rejected int64 }
 
 func (e *partial) Error() string { return fmt.Sprintf("the collector rejected %d", e.rejected) }

@@ -88,7 +88,7 @@ type run struct {
 // maxHeard is how much waits for the tracker, which is quick.
 const maxHeard = 1024
 
-// New makes the service. Nothing is sent before Run.
+// New returns the service. Nothing is sent before Run.
 func New(o Options) *Service {
 	return &Service{o: o, changed: make(chan struct{}, 1)}
 }

@@ -349,7 +349,7 @@ func (t *tracker) finishTool(one *tool, at time.Time, failure string) {
 	one.span.End(trace.WithTimestamp(at))
 }
 
-// decision makes spans of what hooks did and of how long you were waited for, and a log
+// decision creates spans for what hooks did and for the time spent waiting for you, and a log
 // record of what was decided.
 func (t *tracker) decision(in context.Context, c *Call) {
 	ev := c.Event

@@ -216,7 +216,7 @@ func countMarks(marks []Mark) (waiting, summary string) {
 	return fmt.Sprint(n[wire.StatusWaiting]), strings.Join(parts, " ")
 }
 
-// Clear takes every mark and every name of ours out of the server.
+// Clear removes every mark and every name of ours from the server.
 func (s *Server) Clear(ctx context.Context) error {
 	if err := s.SetIcons(ctx, nil); err != nil {
 		return err

@@ -76,8 +76,8 @@ func (s *Server) PressWhile(ctx context.Context, id string, screen Screen, first
 	return err == nil && strings.TrimSpace(out) == "pressed", err
 }
 
-// searchFor makes a line into a pattern for tmux, and into what finds the same here. What
-// means something to tmux, and what its locale may spell otherwise, fits anything.
+// searchFor turns a line into a pattern for tmux, and into what finds the same here. What
+// means something to tmux, and what its locale may spell otherwise, matches anything.
 func searchFor(line string) (pattern string, expression *regexp.Regexp) {
 	var glob, expr strings.Builder
 	plain := 0

@@ -19,7 +19,7 @@ func Data(s string, width int) string {
 }
 
 // Name makes text fit to be a window's name. A name is stored expanded, and
-// session savers hand the stored one back to a command that expands it again;
+// session savers pass the stored one to a command that expands it again;
 // so doubling does not last. A # that would open something becomes its wide
 // twin, and such a name is inert however often it is expanded.
 func Name(s string) string {

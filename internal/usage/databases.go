@@ -14,7 +14,7 @@ import (
 )
 
 // rowsRead is how far each table of a database has been read: up to its last row that
-// won't change any more. Rows that changed all the same are read with the next look at
+// won't change any more. Rows that do change are read with the next look at
 // everything.
 type rowsRead map[string]int64
 

@@ -367,7 +367,7 @@ func (r endingReader) Read(p []byte) (int, error) {
 }
 
 // takeSamples remembers what a file has in a few places: at its start, in its middle,
-// and where reading goes on.
+// and where reading continues.
 func (p *position) takeSamples(file io.ReaderAt) {
 	p.Samples = map[int64][]byte{}
 	for _, at := range []int64{0, p.Offset / 3, p.Offset / 2, p.Offset - sampleSize} {

@@ -100,8 +100,8 @@ func (l *ledger) NoteEvent(ev *event.Event) {
 	l.silent.Put(key, one, maxDoubts)
 }
 
-// turnSettles is how long before a look a turn's last call must be, for the turn's records
-// to be there for sure.
+// turnSettles is how long before a look a turn's last call must be for the turn's records
+// to be certain to be there.
 const turnSettles = 2 * time.Second
 
 // noteRewritten is called when records of a session were changed, which its agent doesn't do.

@@ -157,7 +157,7 @@ func lastBreak(b []byte) int {
 	return bytes.LastIndexByte(b[max(0, i-32):i], '\n') + max(0, i-32)
 }
 
-// breaksIn has a byte that is zero where one of eight is a line break.
+// breaksIn returns a word with a zero byte for each of eight bytes that is a line break.
 func breaksIn(b []byte) uint64 { return binary.LittleEndian.Uint64(b) ^ '\n'*ones }
 
 // marker is a text to look for. Looking for its rarest byte first passes over most of a
@@ -239,7 +239,7 @@ func escapedLetter(piece []byte, from int) int {
 	return len(piece)
 }
 
-// escapesIn has a byte that is zero if one of eight is a backslash followed by a u.
+// escapesIn returns a word with a zero byte for each of eight that is a backslash followed by a u.
 func escapesIn(here, behind []byte) uint64 {
 	return (binary.LittleEndian.Uint64(here) ^ '\\'*ones) | (binary.LittleEndian.Uint64(behind) ^ 'u'*ones)
 }
@@ -247,7 +247,7 @@ func escapesIn(here, behind []byte) uint64 {
 // hasZero reports whether one of eight bytes is zero.
 func hasZero(x uint64) bool { return (x-ones)&^x&high != 0 }
 
-// isEscapedLetter knows letters, the underscore and the dot, with a few that come as seldom.
+// isEscapedLetter recognises letters, the underscore and the dot, with a few that are as rare.
 func isEscapedLetter(b []byte) bool {
 	return len(b) >= 6 && string(b[:4]) == `\u00` && (b[4] >= '4' && b[4] <= '7' || b[4] == '2' && b[5]|' ' == 'e')
 }

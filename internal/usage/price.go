@@ -156,7 +156,7 @@ func cutLast(name string) (base, last string, ok bool) {
 
 func isDate(s string) bool { return len(s) == 8 && strings.Trim(s, "0123456789") == "" }
 
-// isVersion knows Bedrock's v1:0.
+// isVersion reports whether s is a version like Bedrock's v1:0.
 func isVersion(s string) bool {
 	return len(s) > 1 && s[0] == 'v' && strings.Trim(s[1:], "0123456789:") == ""
 }

@@ -18,7 +18,7 @@ type fileState struct {
 	Codex   codexState `json:"codex,omitzero"`
 }
 
-// sink takes what is read from one file.
+// sink receives what is read from one file.
 type sink struct {
 	agent string
 	calls func(Call)
@@ -112,7 +112,7 @@ func matches(doc []byte, when map[path]string) bool {
 	return true
 }
 
-// rowsOf makes the reader of a file of rows.
+// rowsOf returns the reader of a file of rows.
 func rowsOf(headers []header, calls ...fields) func(*fileState, []byte, int64, *sink) bool {
 	return func(s *fileState, line []byte, offset int64, out *sink) bool {
 		if !jsontext.Valid(line) {

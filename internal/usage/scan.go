@@ -125,7 +125,7 @@ type Progress struct {
 	Bytes int64 `json:"bytes"`
 }
 
-// lateBy is how much earlier than the last look a call in an appended line may be. One
+// lateBy is how much earlier than the last look a call in an appended line may be. A call
 // that claims more is counted when it is seen.
 const lateBy = time.Hour
 
@@ -136,7 +136,7 @@ const (
 	commitSoon  = 400 * time.Millisecond // where something waits for what comes in between
 )
 
-// NewScanner makes a scanner.
+// NewScanner returns a scanner.
 func NewScanner(ctx context.Context, store *Store, home string, getenv func(string) string) (*Scanner, error) {
 	positions, err := store.Positions(ctx)
 	if err != nil {

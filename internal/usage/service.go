@@ -61,7 +61,7 @@ const (
 	liveFor     = 2 * time.Minute // after a session's last event
 )
 
-// New makes the service. Nothing is opened before Run.
+// New returns the service. Nothing is opened before Run.
 func New(o Options) *Service {
 	s := &Service{o: o, wake: make(chan chan struct{}), poked: make(chan struct{}, 1)}
 	s.ledger = newLedger(time.Now, s.Prices)
@@ -400,7 +400,7 @@ func (s *Service) limitsMethod(ctx context.Context, _ json.RawMessage, _ proc.Cr
 	return limits, nil
 }
 
-// windowsMethod takes what an agent's status line says.
+// windowsMethod accepts what an agent's status line reports.
 func (s *Service) windowsMethod(params json.RawMessage, _ proc.Cred) (any, *wire.Error) {
 	var p wire.UsageWindowsParams
 	if bad := services.ReadParams(params, &p); bad != nil {

@@ -263,7 +263,7 @@ func (b *batch) add(c Call) error {
 	return b.count(&c, sameCall)
 }
 
-// count puts a call together with the known one that is the same, or has it written.
+// count merges a call with the known one that is the same, or has it written.
 func (b *batch) count(c *Call, same func(a, b *Call) bool) error {
 	base := keyBase(c.Agent, c.ID, 0)
 	at, err := b.callsOf(base, c)

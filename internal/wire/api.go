@@ -75,7 +75,7 @@ type Info struct {
 	Pauses []Pause `json:"pauses,omitempty"`
 	// Telemetry is the state of sending it; missing if it's off.
 	Telemetry *TelemetryInfo `json:"telemetry,omitempty"`
-	// Limited says that an agent asks, which only sees what is its own.
+	// Limited says that the caller is an agent, which only sees what is its own.
 	Limited *Limited `json:"limited,omitempty"`
 }
 
@@ -181,7 +181,7 @@ type StreamParams struct {
 	Sessions string `json:"sessions,omitempty"`
 }
 
-// Entry is a stored event with what came of it.
+// Entry is a stored event with its outcome.
 type Entry struct {
 	Cursor  string          `json:"cursor"`
 	Event   json.RawMessage `json:"event"`

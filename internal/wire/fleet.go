@@ -37,7 +37,7 @@ type FleetCode struct {
 	Until time.Time `json:"until"`
 }
 
-// FleetInviteParams says as what a machine is invited.
+// FleetInviteParams is the role a machine is invited as.
 type FleetInviteParams struct {
 	Role string `json:"role,omitempty"`
 }

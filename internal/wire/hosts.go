@@ -43,7 +43,7 @@ const hostMark = "/"
 // OnHost returns the id that something has here whose id on a host is id.
 func OnHost(host, id string) string { return host + hostMark + id }
 
-// SplitHost takes an id apart: the host, "" for this machine, and the id there. A session
+// SplitHost splits an id: the host, "" for this machine, and the id there. A session
 // of this machine may have a slash in its id: ask whether there is such a host.
 func SplitHost(id string) (host, there string) {
 	host, there, found := strings.Cut(id, hostMark)

@@ -109,7 +109,7 @@ type InboxDecision struct {
 	Outcome    string                 `json:"outcome"` // delivered, then confirmed or overtaken
 }
 
-// What came of a reply, and of a delivered one later.
+// The result of a reply, and of a delivered one later.
 const (
 	ReplyDelivered = "delivered"
 	ReplyAlready   = "already" // it was answered before

@@ -90,7 +90,7 @@ type RemoteHello struct {
 	Clock    int64  `json:"clock"`    // in milliseconds
 }
 
-// RemoteSigned says who sends something, and proves it.
+// RemoteSigned names the sender of something, and proves it.
 type RemoteSigned struct {
 	Device    string `json:"device"`
 	Protocol  int    `json:"protocol"`

@@ -54,7 +54,7 @@ const (
 	CodePIN       = -32005 // an approval needs the PIN, or another one
 )
 
-// Errorf makes an [Error].
+// Errorf returns an [Error].
 func Errorf(code int, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }

@@ -97,7 +97,7 @@ type Session struct {
 	Turn  *Turn `json:"turn"` // the one that goes on, or the last
 	Turns int   `json:"turns"`
 	// LastWords holds the agent's final message of an earlier turn, while this one
-	// goes on.
+	// is running.
 	LastWords string `json:"lastWords,omitempty"`
 	Subagents int    `json:"subagents,omitempty"` // at work now
 
@@ -175,7 +175,7 @@ type ResumeRecord struct {
 	Pane    string    `json:"pane,omitempty"`
 	Server  string    `json:"server,omitempty"`
 	At      time.Time `json:"at"`
-	// Moved says that the tmux server it sat in is gone, and its pane with it.
+	// Moved says that the tmux server it was in is gone, and its pane with it.
 	Moved bool `json:"moved,omitempty"`
 	// Served says that a daemon of the agent served it and may still run it.
 	Served bool `json:"served,omitempty"`

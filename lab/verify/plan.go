@@ -115,7 +115,7 @@ func (t *task) result(p *checks.Proof) checks.Result {
 	return t.check.ResultOf(p, t.subject)
 }
 
-// KnowsChecks reports names given to --check that mean nothing.
+// KnowsChecks returns an error for a name given to --check that doesn't exist.
 func KnowsChecks(wanted []string) error {
 	for _, w := range wanted {
 		known := false

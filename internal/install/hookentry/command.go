@@ -86,12 +86,12 @@ func answerCommand(a neutral.Answer) string {
 		shellquote.Portable(a.Stdout), shellquote.Portable(a.Stderr), a.Exit))
 }
 
-// MentionsHookmux says that a text has to do with us, whether or not it is as we
+// MentionsHookmux reports whether a text has to do with us, even if it isn't as we
 // write it.
 func MentionsHookmux(text string) bool { return strings.Contains(text, HookName) }
 
-// CouldMention says that a text may name us. Only one that could, with a
-// letter of the name escaped as well, is worth being parsed for it.
+// CouldMention reports whether a text may name us. Only one that could, with a
+// letter of the name escaped as well, is worth parsing for it.
 func CouldMention(src []byte) bool {
 	return bytes.Contains(src, []byte(HookName)) || bytes.IndexByte(src, '\\') >= 0
 }

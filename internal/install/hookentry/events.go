@@ -62,7 +62,7 @@ func (t *Target) addToEvent(src []byte, r edit.Reader, c Command, kept []Kept) (
 	return out, kept, err
 }
 
-// takeFromEvent takes a command out, and the element and the list around it as far as they are ours.
+// takeFromEvent removes a command, and the element and the list around it if they are ours.
 func (t *Target) takeFromEvent(src []byte, r edit.Reader, s *Handler, kept []Kept) ([]byte, error) {
 	element := s.Path[:len(t.At)+1]
 	theirs := slices.ContainsFunc(KeysOf(r, element), func(key string) bool {

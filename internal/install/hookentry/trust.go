@@ -106,7 +106,7 @@ func WriteTrust(src []byte, keys map[string]string, kept []Kept) ([]byte, []Kept
 	return src, kept, nil
 }
 
-// WithdrawTrust takes keys out again.
+// WithdrawTrust removes keys again.
 func WithdrawTrust(src []byte, keys [][]string, kept []Kept) (out []byte, err error) {
 	out = src
 	for i := len(keys) - 1; i >= 0; i-- {

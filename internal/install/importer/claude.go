@@ -60,9 +60,9 @@ type claudeHandler struct {
 	Once        bool
 }
 
-// ClaudeOptions says more about the files that are imported from.
+// ClaudeOptions describes the files that are imported from.
 type ClaudeOptions struct {
-	// Global says that the registrations will count in every project.
+	// Global says that the registrations will apply in every project.
 	Global bool
 	// Agents are asked which of them read Claude Code's files themselves; nil
 	// for the built-in catalogue.

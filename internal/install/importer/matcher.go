@@ -33,7 +33,7 @@ var claudeTools = map[string]event.ToolKind{
 	"ExitPlanMode":    event.Plan,
 }
 
-// alsoSeen says for a kind what else it holds than the tools a matcher named,
+// alsoSeen lists for a kind what it holds besides the tools a matcher named,
 // unless it named all of these.
 var alsoSeen = []struct {
 	kind  event.ToolKind
@@ -174,7 +174,7 @@ func translateExpression(expression string) ([]*hook.Match, string, error) {
 	return nil, "", errors.New("it fits none of Claude Code's tools, and a glob cannot say it")
 }
 
-// globOf says an expression of names and .* as a glob; like the expression it
+// globOf writes an expression of names and .* as a glob; like the expression it
 // is not bound to the ends unless it says so.
 func globOf(expression string) string {
 	glob := strings.NewReplacer(".*", "*", ".+", "?*").Replace(expression)
@@ -253,7 +253,7 @@ func translateIf(rule string) ([]*hook.Match, error) {
 	return matches, nil
 }
 
-// commandExpression says "git push:*" and "echo *" as a regular expression.
+// commandExpression writes "git push:*" and "echo *" as a regular expression.
 func commandExpression(pattern string) string {
 	if prefix, ok := strings.CutSuffix(pattern, ":*"); ok {
 		return "^" + regexp.QuoteMeta(prefix) + `(\s|$)`

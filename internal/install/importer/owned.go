@@ -7,7 +7,7 @@ import "github.com/hookmux/hookmux/internal/platform/lazyregexp"
 var claudeID = lazyregexp.New(`^claude:[A-Za-z]+:[0-9a-f]{10}(\.\S+)?$`)
 
 // Owned reports whether a registration with this id, found where this result is
-// to be stored, stems from an import like this one. False for everything when
+// to be stored, comes from an import like this one. False for everything when
 // no file could be read: a missing file says nothing about what it held.
 func (r Result) Owned(id string) bool { return r.complete && claudeID.MatchString(id) }
 

@@ -24,7 +24,7 @@ const (
 )
 
 // ErrByHand says that a status line isn't a command, or is written so that its bytes
-// couldn't be given back.
+// couldn't be restored.
 var ErrByHand = errors.New("the status line there can't be taken over; add `hookmux usage statusline -- YOUR COMMAND` by hand")
 
 // Add makes hookmux the status line of settings. A command that's already there is run after it.
@@ -53,7 +53,7 @@ func Add(settings []byte, hookmux string) ([]byte, error) {
 	return changed, nil
 }
 
-// Remove takes hookmux out of settings and puts your own command back. It reports whether
+// Remove removes hookmux from settings and restores your own command. It reports whether
 // hookmux was the status line.
 func Remove(settings []byte) (back []byte, was bool, err error) {
 	line, found, err := commandIn(settings)

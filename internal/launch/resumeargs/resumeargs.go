@@ -260,7 +260,7 @@ func secret(p part) bool {
 	return redact.Text(pair) != pair || looksSecret(name) || name == "header" || name == "H"
 }
 
-// looksSecret knows credentials by the name of their flag, whatever they look
+// looksSecret recognises credentials by the name of their flag, whatever they look
 // like.
 func looksSecret(name string) bool {
 	name = strings.ToLower(strings.ReplaceAll(name, "_", "-"))

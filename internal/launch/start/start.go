@@ -153,7 +153,7 @@ func (s *Starter) agentConfig(a *agent.Agent) string {
 	return ""
 }
 
-// findAgent knows an agent by its name, or by the path of its program.
+// findAgent finds an agent by its name, or by the path of its program.
 func (s *Starter) findAgent(name string) (*agent.Agent, string, error) {
 	known := func() string { return strings.Join(launch.Can(s.Catalogue.Agents()), ", ") }
 	if strings.ContainsRune(name, filepath.Separator) {

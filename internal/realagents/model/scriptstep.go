@@ -30,8 +30,8 @@ type MCP struct {
 	Input        any
 }
 
-// Vocabulary puts steps into an agent's own tool calls. What an agent has no
-// word for is nil.
+// Vocabulary turns steps into an agent's own tool calls. What an agent has no
+// tool for is nil.
 type Vocabulary struct {
 	Run      func(command string) ToolCall
 	Question func(Question) ToolCall

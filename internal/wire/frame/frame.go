@@ -264,7 +264,7 @@ func ReadBodiesInto(spare []byte, br *bufio.Reader, first, second int, lim Limit
 	return a, b, nil
 }
 
-// trusted is how much is reserved on the word of a header alone.
+// trusted is how much is reserved on the strength of a header alone.
 const trusted = 64 << 10
 
 func readN(br *bufio.Reader, n int) ([]byte, error) {

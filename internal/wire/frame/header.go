@@ -223,7 +223,7 @@ func (p *parser) escaped(dst []byte) []byte {
 	return nil
 }
 
-// passEscape goes past what follows a backslash; it is false when that is no escape.
+// passEscape skips what follows a backslash; it returns false if that is no escape.
 func (p *parser) passEscape() bool {
 	c := p.in[p.pos]
 	p.pos++

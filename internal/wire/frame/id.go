@@ -9,8 +9,8 @@ import (
 // and i, l, o, u are left out.
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 
-// NewID makes an id of 26 characters that sorts by time (a ULID in lower
-// case: 48 bits of milliseconds, 80 of chance). The chance comes from the
+// NewID returns an id of 26 characters that sorts by time (a ULID in lower
+// case: 48 bits of milliseconds, 80 random ones). The random bits come from the
 // runtime's own generator, which the kernel seeds at every program start: ids
 // need to be unique, not secret, and crypto/rand would cost the client more
 // start-up than the rest of its work.
