@@ -210,7 +210,7 @@ func (d *draft) changeSteps() []Step {
 	return slices.Concat(d.keeps, d.makes, writes, told, d.drops)
 }
 
-// same reports whether the manifest is on disk as it will be.
+// sameManifest reports whether the manifest is on disk as it will be.
 func (d *draft) sameManifest() bool {
 	return SameText(d.next.step(d.host.Dirs).New, d.old.disk)
 }

@@ -195,8 +195,8 @@ func (h *Host) commands(a *agent.Agent, o Options) ([]hookentry.Command, error) 
 	var out []hookentry.Command
 	for _, e := range events {
 		c := hookentry.Command{Program: Shim(h.Dirs), Agent: a.Name, Event: e.Name, Seconds: hookentry.Limit(a, e)}
-		// Only calls are denied: denying a prompt, or the end of a turn, because of our own failure would
-		// make the agent unusable.
+		// Only calls are denied: denying a prompt, or the end of a turn, because of
+		// our own failure would make the agent unusable.
 		c.Deny = o.Deny && e.Carries.Deny != nil && (e.Kind == event.ToolBefore || e.Kind == event.PermissionRequest)
 		out = append(out, c)
 	}

@@ -133,7 +133,7 @@ func (t ShimTarget) Note(home string) string {
 }
 
 // DropShimSteps returns the steps that remove the link or the copies, and their folders if nothing
-// else is in them. A hookmux that tmux runs stays until [DropForTmux].
+// else is in them. A hookmux that tmux runs stays until [DropShimForTmux].
 func DropShimSteps(d paths.Dirs) []Step {
 	out := []Step{{Op: OpDropLink, Path: ShimPath(d)}}
 	if _, err := os.Lstat(tmux.OwnConf(d.Data)); err != nil && isRegular(program(d)) {

@@ -47,12 +47,12 @@ type Agent struct {
 	// Host is the program in hosts/ that is started instead of Program, if the
 	// vendor publishes its agent as a library.
 	Host string
-	// Platforms are those the vendor publishes for, Proven those where this
+	// Platforms are those the vendor publishes for, Proven those on which this
 	// entry was really installed and run.
 	Platforms []string
 	Proven    []string
 	// Large says that it takes more than LargeFrom when installed: it is asked by
-	// name and by `make verify-all`, never by chance.
+	// name and by `make verify-all`, never at random.
 	Large bool
 	// Prints is the output of `--version`, when it isn't Version itself.
 	Prints string
@@ -83,7 +83,7 @@ type ShellTool struct {
 	Extra map[string]any // further required arguments
 }
 
-// Call makes the tool call for a command.
+// Call returns the tool call for a command.
 func (s ShellTool) Call(command string) model.ToolCall {
 	in := map[string]any{s.Arg: command}
 	if s.List {

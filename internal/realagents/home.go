@@ -90,7 +90,7 @@ func (h *homeWriter) homePath(rel string) string {
 	return filepath.Join(h.home, filepath.FromSlash(rel))
 }
 
-// makeFolder makes a folder in the home and returns its path.
+// makeFolder creates a folder in the home and returns its path.
 func (h *homeWriter) makeFolder(rel string) string {
 	p := h.homePath(rel)
 	h.noteError(os.MkdirAll(p, 0o700))

@@ -127,7 +127,7 @@ func matchSK(s string, at int) (span, bool) {
 	return span{}, false
 }
 
-// unmistakable: a long unbroken body makes a secret also of a token that sticks
+// isUnmistakable: a long unbroken body makes a secret also of a token that sticks
 // to the word before it.
 func isUnmistakable(body string) bool {
 	if len(body) < 30 {

@@ -15,8 +15,8 @@ type Method struct {
 	Run func(params json.RawMessage, peer proc.Cred) (any, *wire.Error)
 	// RunAsking replaces Run if the user may have to be asked first.
 	RunAsking func(ask Asking, params json.RawMessage, peer proc.Cred) (any, *wire.Error)
-	// RunOwn replaces Run for a peer that may read some sessions only, if Run would count or page through
-	// all of them.
+	// RunOwn replaces Run for a peer that may read some sessions only, if Run would
+	// count or page through all of them.
 	RunOwn func(params json.RawMessage, owns Owns) (any, *wire.Error)
 }
 

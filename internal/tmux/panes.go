@@ -184,7 +184,8 @@ func AtShell(table proc.Table, p Pane) bool {
 var shells = []string{"sh", "bash", "zsh", "fish", "dash", "ksh", "mksh", "ash", "busybox", "tcsh", "csh", "nu",
 	"elvish", "xonsh", "pwsh"}
 
-// interactive: a shell with a script or a -c runs that and is at no prompt.
+// isInteractive reports whether a shell is at a prompt: with a script or a -c it runs that
+// and isn't.
 func isInteractive(args []string) bool {
 	for i := 0; i < len(args); i++ {
 		a := args[i]

@@ -56,7 +56,7 @@ func attacks() []attack {
 	}
 }
 
-// again returns the attacks that go on and on: those that take memory, by way of an
+// again returns the attacks that continue forever: those that take memory, by way of an
 // engine that is dropped and one that is kept, and a call that is given up. The
 // ones that only take time end like the first.
 func again() []attack {

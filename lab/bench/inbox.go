@@ -169,7 +169,7 @@ type waitingHook struct {
 	request, sha256 string
 }
 
-// ask lets one more hook ask for leave and wait.
+// ask has one more hook ask for permission and wait.
 func (f *inboxLoad) ask() error {
 	conn, err := net.Dial("unix", f.p.dirs.Socket())
 	if err != nil {

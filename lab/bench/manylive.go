@@ -104,7 +104,7 @@ func (o *oneSession) call(w *worker, event, session string, more map[string]any)
 	})
 }
 
-// fill makes sessions in which a turn goes on.
+// fill creates sessions in which a turn is running.
 func (o *oneSession) fill(live int) error {
 	w := worker{target: toDaemon(o.p), answer: make([]byte, 64<<10)}
 	for i := range live {

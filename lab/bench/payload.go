@@ -107,7 +107,7 @@ func (b *bench) newMix(version string, home *sandbox.Home) (*mix, error) {
 	return m, nil
 }
 
-// sessionName makes an id as Claude's look; the session goes round twice
+// sessionName returns an id like Claude's; the session goes round twice
 // before the next one begins.
 func sessionName(n uint64) string { return fmt.Sprintf("%08x-bf4e-4707-a65f-440490eeb506", n) }
 

@@ -447,7 +447,7 @@ func folderSize(dir string) (sum int64) {
 	return sum
 }
 
-// writeHistory makes records of Claude Code's, a quarter of whose bytes are lines with usage.
+// writeHistory writes records of Claude Code's, a quarter of whose bytes are lines with usage.
 func writeHistory(home string, size int64) error {
 	const perFile = 4 << 20
 	other := `{"type":"user","message":{"content":"` + strings.Repeat("text of a tool's result, \\\"quoted\\\" here ", 90) + `"}}` + "\n"

@@ -70,7 +70,7 @@ type hookCall struct {
 	payload   []byte
 }
 
-// instantiate makes a call from a recorded one.
+// instantiate creates a call from a recorded one.
 func (c *recordedCall) instantiate(id, home, session string, random *rand.Rand) hookCall {
 	call := hookCall{id: id, agent: c.Agent, event: c.Event, dangerous: c.Dangerous}
 	command := ""

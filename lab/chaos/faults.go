@@ -27,7 +27,7 @@ type fault struct {
 	stalls bool
 	// needsMounts says that it needs file systems of the world's own.
 	needsMounts bool
-	// run lets it happen and ends it again.
+	// run causes it and ends it again.
 	run func(w *world) error
 }
 

@@ -36,7 +36,7 @@ var stateFiles = []string{
 	"off.json", "sessions.log", "sessions.json", "decisions.log", "marks", "trust.json", "aside", "inbox.log",
 }
 
-// replaceWith puts something else in a file's place.
+// replaceWith replaces a file by something else.
 func (w *world) replaceWith(path string) error {
 	m := misfits[w.random.IntN(len(misfits))]
 	w.describeFault(filepath.Base(path) + " is " + m.name)
@@ -49,7 +49,7 @@ func (w *world) replaceWith(path string) error {
 	return nil
 }
 
-// swapStateFile puts something else in the place of a state file.
+// swapStateFile replaces a state file by something else.
 func swapStateFile(w *world) error {
 	entries, err := os.ReadDir(w.Dirs.State)
 	if err != nil {

@@ -88,7 +88,7 @@ func (l *load) stop() {
 	l.done.Wait()
 }
 
-// choose makes the next call of a sort.
+// choose returns the next call of a kind.
 func (l *load) choose(list []recordedCall, prefix string) hookCall {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -97,7 +97,7 @@ func (l *load) choose(list []recordedCall, prefix string) hookCall {
 	return call.instantiate(id, l.world.Dirs.Home, fmt.Sprintf("%s-%d", call.Agent, l.random.IntN(5)), l.random)
 }
 
-// makeOne makes one call through the client and holds the answer against what
+// makeOne makes one call through the client and compares the answer with what
 // the guards promise.
 func (l *load) makeOne(dangerous bool) string {
 	w := l.world

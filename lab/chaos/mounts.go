@@ -54,7 +54,7 @@ func makeReadOnly(dir string) (undo func(), err error) {
 	return undo, nil
 }
 
-// fillDisk takes all the room of a file system, until undo.
+// fillDisk uses up all the space of a file system, until undo.
 func fillDisk(dir string) (undo func(), err error) {
 	file := filepath.Join(dir, "filler")
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o600)

@@ -167,7 +167,7 @@ func mountAttributes() []*syscall.SysProcAttr {
 	}, plain}
 }
 
-// runWorld lets the faults happen in one world.
+// runWorld causes the faults in one world.
 func runWorld(o worldOptions) result {
 	r := result{World: o.Number}
 	w, err := newWorld(o)
@@ -224,7 +224,7 @@ func (w *world) describeFault(detail string) {
 	w.fault += ": " + detail
 }
 
-// runFault lets one thing go wrong and looks at what comes of it.
+// runFault makes one thing go wrong and looks at the result.
 func (w *world) runFault(f fault) faultResult {
 	w.setFault("before " + f.name)
 	if f.destroys {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// printSummary prints what came of a run, and reports whether every promise was
+// printSummary prints the result of a run, and reports whether every promise was
 // kept.
 func printSummary(out io.Writer, o runOptions, results []result) bool {
 	type line struct {

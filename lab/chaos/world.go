@@ -36,7 +36,7 @@ const settings = `{
 }
 `
 
-// world is one home with an installation in it, the load on it and what came of
+// world is one home with an installation in it, the load on it and the result of
 // both.
 type world struct {
 	*sandbox.Home

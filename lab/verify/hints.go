@@ -12,7 +12,7 @@ import (
 // What you read below ✗: what was seen, which file or switch it is likely about, and the command
 // that fixes it or shows more.
 
-// explainFailure adds to ✗ what you need to go on from there.
+// explainFailure adds to ✗ what you need to continue from there.
 func (t *task) explainFailure(p *checks.Proof, r checks.Result) checks.Result {
 	var e *testbed.Evidence
 	for _, name := range t.runNames() {

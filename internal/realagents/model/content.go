@@ -65,7 +65,7 @@ func textOf(raw json.RawMessage) string {
 	return strings.Join(texts, "\n")
 }
 
-// textMessage makes the message for a text; what an agent wraps in a reminder is its
+// textMessage returns the message for a text; what an agent wraps in a reminder is its
 // own addition, not the user's prompt.
 func textMessage(role, text string) Message {
 	kind := KindText

@@ -31,8 +31,8 @@ type Message struct {
 	ToolName   string // of a call; of a result where the API says it
 	IsError    bool   // a tool result marked as failed (Anthropic only)
 	Request    int    // index into Requests of the request that brought it first
-	// Standing says that it is part of the instructions in front of the
-	// conversation. What an agent says under the same role later on is news.
+	// Standing says that it is part of the instructions before the
+	// conversation. What an agent sends under the same role later is new.
 	Standing bool
 }
 

@@ -32,9 +32,9 @@ type Scenario struct {
 	Vars map[string]*regexp.Regexp
 	// Delay before each answer; zero means the server's default.
 	Delay time.Duration
-	// Review runs the agent's own reviewer: it is given an action and returns why it denies that, or "" to
-	// allow it. It may wait. Without it, Codex's reviewer allows everything and the check of Claude Code's
-	// auto mode has no result.
+	// Review runs the agent's own reviewer: it is given an action and returns why it
+	// denies that, or "" to allow it. It may wait. Without it, Codex's reviewer allows
+	// everything and the check of Claude Code's auto mode has no result.
 	Review func(action string) (refusal string)
 }
 
@@ -47,7 +47,8 @@ type Step struct {
 	Fail *Fail
 	// Delay before this answer; zero means the scenario's.
 	Delay time.Duration
-	// Until, if set, is called before this answer, which waits for it; if it returns false there is none.
+	// Until, if set, is called before this answer, which waits for it; if it returns
+	// false there is none.
 	Until func(context.Context) bool
 	// ChunkDelay is slept between the pieces of a streamed text, to have time
 	// for an interrupt in mid-sentence.

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// fillSchema makes a small value that fits a JSON schema, for side queries that want
+// fillSchema returns a small value that fits a JSON schema, for side queries that want
 // structured output (titles, verdicts, routing).
 func fillSchema(schema json.RawMessage) any {
 	var s any

@@ -35,7 +35,7 @@ type Server struct {
 	done chan struct{}
 }
 
-// New makes a server that listens nowhere yet.
+// New returns a server that isn't listening yet.
 func New(opts Options) *Server {
 	return &Server{opts: opts, runs: map[string]*run{}}
 }
@@ -120,7 +120,7 @@ func (s *Server) record(name string, q Request) {
 	s.findRun(name).addRequest(q)
 }
 
-// splitRun takes /r/<run> off the path; without it the run is "".
+// splitRun cuts /r/<run> off the path; without it the run is "".
 func splitRun(u *url.URL) (name, path string) {
 	rest, ok := strings.CutPrefix(u.EscapedPath(), "/r/")
 	if !ok {

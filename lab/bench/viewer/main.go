@@ -38,7 +38,7 @@ func threadTime() time.Duration {
 	return time.Duration(now.Nano())
 }
 
-// Update takes a message; its frame is made right afterwards.
+// Update receives a message; its frame is drawn right afterwards.
 func (t *timed) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	runtime.LockOSThread() // frames are drawn where messages are received
 	t.began = threadTime()
@@ -46,7 +46,7 @@ func (t *timed) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return t, cmd
 }
 
-// View makes the frame.
+// View draws the frame.
 func (t *timed) View() tea.View {
 	v := t.Model.View()
 	t.took = append(t.took, float64((threadTime()-t.began).Nanoseconds())/1e3)

@@ -39,7 +39,7 @@ type replacement struct {
 	to   token.Token
 }
 
-// change is one small change of the code, and what came of it.
+// change is one small change of the code, and its result.
 type change struct {
 	file     string // relative to the module
 	function string

@@ -29,7 +29,7 @@ func parseEquivalent(text string) ([]equivalence, error) {
 	return rows, nil
 }
 
-// markEquivalent takes the listed changes out of the count. A row for a change that tests notice is an error, and so
+// markEquivalent excludes the listed changes from the count. A row for a change that tests notice is an error, and so
 // is a row for nothing.
 func (m *mutated) markEquivalent(rows []equivalence) error {
 	for _, row := range rows {

@@ -64,7 +64,7 @@ func main() {
 	}
 }
 
-// tryPackage tries every change of one package and returns what became of them.
+// tryPackage tries every change of one package and returns the results.
 func tryPackage(module, dir string, patience time.Duration) (tally, []string, error) {
 	work, err := os.MkdirTemp("", "mutate")
 	if err != nil {

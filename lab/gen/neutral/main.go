@@ -83,7 +83,7 @@ func rowOf(c *agent.Catalogue, a *agent.Agent, e *agent.EventSpec) neutral.Row {
 		row.Deny, _ = c.Encode(&ev, event.Decision{Verdict: event.Deny, Reason: neutral.UnreachableReason})
 	}
 	row.Unchecked = row.Neutral
-	// At an end a refusal would mean "go on", and after a call it comes too late.
+	// At an end a denial would mean "continue", and after a call it comes too late.
 	if e.Decides() && !e.Kind.TakesKeepGoing() && e.Kind != event.ToolAfter {
 		row.Unchecked, _ = c.Encode(&ev, event.Decision{Verdict: event.Ask, Reason: neutral.UncheckedReason})
 	}

@@ -167,7 +167,7 @@ func (c *camera) shows(ctx context.Context, words string) error {
 	return nil
 }
 
-// keyPause is how fast they press one key after the other.
+// keyPause is the pause between two keys.
 const keyPause = 150 * time.Millisecond
 
 // scene is one shot of the film: it's taken once the view shows a text, and answered then.

@@ -15,7 +15,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// nfpm makes .deb and .rpm. No program links it.
+// nfpm builds .deb and .rpm. No program links it.
 const nfpm = "github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.45.0"
 
 // packageConfig is the part of nfpm's configuration that is used here.
@@ -68,7 +68,7 @@ func linuxPlace(name string) string {
 	return ""
 }
 
-// writeLinuxPackages makes a .deb and an .rpm for each Linux.
+// writeLinuxPackages writes a .deb and an .rpm for each Linux.
 func (r *release) writeLinuxPackages() error {
 	for _, a := range r.Linux() {
 		dir := filepath.Join(r.work, "package-"+a.Arch)
@@ -160,8 +160,8 @@ func compress(data []byte) ([]byte, error) {
 // npmProcessor is Node's name for a processor.
 var npmProcessor = map[string]string{"amd64": "x64", "arm64": "arm64"}
 
-// writeNPMPackages makes a package with the launcher, and one with the programs for
-// each system, of which npm installs the fitting one.
+// writeNPMPackages writes a package with the launcher, and one with the programs for
+// each system, of which npm installs the right one.
 func (r *release) writeNPMPackages() error {
 	launcher, err := os.ReadFile("packaging/npm/launcher.sh")
 	if err != nil {

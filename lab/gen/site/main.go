@@ -264,7 +264,7 @@ type layout struct {
 	Body, Source template.HTML
 }
 
-// write makes the page's HTML.
+// write writes the page's HTML.
 func (p *page) write(pages []*page, version, out string) error {
 	up := strings.Repeat("../", strings.Count(p.URL, "/"))
 	l := layout{Title: p.Title + " · hookmux", About: p.about(), Up: up, Part: "docs", Version: version,
@@ -307,14 +307,14 @@ func navigation(pages []*page, here *page, up string) []navGroup {
 	return nav
 }
 
-// writeHome makes the page that visitors see first.
+// writeHome writes the page that visitors see first.
 func writeHome(pages []*page, version, out string) error {
 	return writePage("home", layout{Title: "hookmux: one inbox and one set of guardrails for all your coding agents",
 		About:   "See which coding agent is waiting for you, answer it with one key, and block what none of them may do.",
 		Version: version, Nav: navigation(pages, nil, "")}, filepath.Join(out, "index.html"))
 }
 
-// writeContents makes the page that lists all others with their first sentence.
+// writeContents writes the page that lists all others with their first sentence.
 func writeContents(pages []*page, version, out string) error {
 	var body strings.Builder
 	body.WriteString("<h1>Documentation</h1>\n")

@@ -69,7 +69,7 @@ func newPage(group, file, markdown string) *page {
 var markdown = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough),
 	goldmark.WithRendererOptions(html.WithUnsafe())) // the pages are our own
 
-// render makes the page's HTML and what is searched in it.
+// render creates the page's HTML and its searchable text.
 func (p *page) render(pages []*page, root string) error {
 	source := []byte(p.text)
 	tree := markdown.Parser().Parse(text.NewReader(source))

@@ -116,7 +116,7 @@ func (p *Proof) Of(run string) *testbed.Evidence {
 	return &testbed.Evidence{Run: run, Missing: "not played"}
 }
 
-// All returns the runs that were run, whatever came of them.
+// All returns the runs that were run, whatever their result.
 func (p *Proof) All() []*testbed.Evidence {
 	var out []*testbed.Evidence
 	for _, e := range p.Evidence {

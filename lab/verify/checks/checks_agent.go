@@ -84,7 +84,7 @@ func (s Subject) eventOf(kind event.Kind) *agent.EventSpec {
 	return nil
 }
 
-// isSureToCome says that an event of a kind is sure to come in a headless turn.
+// isSureToCome reports whether an event of a kind is certain to come in a headless turn.
 func (s Subject) isSureToCome(kind event.Kind) bool {
 	e := s.eventOf(kind)
 	return e != nil && s.Driver.Unseen[e.Name] == ""

@@ -143,7 +143,7 @@ func runStatus(ctx context.Context, st *testbed.TestBed) error {
 	)
 }
 
-// runSteps goes on as long as what was waited for came.
+// runSteps continues as long as what it waits for arrives.
 func (p *statusRun) runSteps(ctx context.Context) error {
 	if !p.timeUntil(ctx, "running", p.st.Patience/4, func(s *client.SessionInfo) bool {
 		return s.Status == wire.StatusRunning || s.Status == wire.StatusWaiting

@@ -96,7 +96,7 @@ func noQuestions(a *agent.Agent, d drivers.Driver) string {
 	return ""
 }
 
-// showsWindow says that the agent's own prompt is there while a request waits.
+// showsWindow reports whether the agent's own prompt is there while a request waits.
 func showsWindow(a *agent.Agent) bool { return a.Inbox != nil && a.Inbox.Prompt != agent.PromptHidden }
 
 // openInboxGate lets the inbox ask if the agent itself doesn't.
@@ -310,7 +310,7 @@ func (p *RemotePerson) SendReply(tag string, params wire.InboxReplyParams) {
 	p.mu.Unlock()
 }
 
-// release lets a request go.
+// release releases a request.
 func (p *RemotePerson) release(tag string) bool {
 	p.mu.Lock()
 	item := p.Inbox.Asked[tag]
@@ -326,8 +326,8 @@ func (p *RemotePerson) release(tag string) bool {
 	return err == nil
 }
 
-// releaseThenAccept lets a request go and says yes at the agent's own prompt: it must run,
-// and not be put to anybody a second time.
+// releaseThenAccept releases a request and says yes at the agent's own prompt: it must run,
+// and the user must not be asked a second time.
 func (p *RemotePerson) releaseThenAccept(t *testbed.Terminal, tag string) {
 	ctx, cancel := context.WithTimeout(p.ctx, 20*time.Second)
 	defer cancel()
@@ -337,7 +337,7 @@ func (p *RemotePerson) releaseThenAccept(t *testbed.Terminal, tag string) {
 	testbed.WaitUntil(ctx, 20*time.Millisecond, func() bool { return p.st.LeftItsFile(tag) })
 }
 
-// measureOwnPrompt lets a request go, and looks how soon the agent asks by itself: its
+// measureOwnPrompt releases a request, and measures how soon the agent asks by itself: its
 // own prompt is known by what it shows.
 func (p *RemotePerson) measureOwnPrompt(t *testbed.Terminal, tag, shows string) {
 	began := time.Now()

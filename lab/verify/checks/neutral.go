@@ -14,7 +14,7 @@ import (
 )
 
 // A hook that says nothing changes nothing: the same turn is run with and
-// without hooks, and what came of both is compared.
+// without hooks, and the results are compared.
 
 func evaluateNeutral(p *Proof, s Subject) Result {
 	e, c := p.Of("observe"), p.Of("control")

@@ -147,7 +147,7 @@ func knownEvents(name string) []string {
 	return known
 }
 
-// putUnderName makes the program one that is started by the agent's name.
+// putUnderName makes the program available under the agent's name.
 func putUnderName(in realagents.Installed, dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err

@@ -17,7 +17,7 @@ import (
 )
 
 // Driver is how one agent is started on a test bed. What is the same for every
-// start (home, headless arguments, tool names) is in package agents.
+// start (home, headless arguments, tool names) is in package realagents.
 type Driver struct {
 	Name    string
 	Program string // name on PATH
@@ -30,7 +30,7 @@ type Driver struct {
 	// ask headless.
 	Strict   func(prompt string) []string
 	NoStrict string // why not
-	// LargestCall is how many bytes of a command it copes with; 0: a megabyte.
+	// LargestCall is how many bytes of a command it can handle; 0: a megabyte.
 	LargestCall int
 	// StrictEnv are variables of an interactive start in which it asks.
 	StrictEnv []string
@@ -78,9 +78,9 @@ type Driver struct {
 	Forms *Forms
 
 	// FailsClosed says, by what is broken (missing, crash, hang), that the agent
-	// takes it for a refusal.
+	// treats it as a denial.
 	FailsClosed map[string]string
-	// Unstartable says that a failed call is only reported as one when the
+	// Unstartable says that a failed call is only reported as one if the
 	// command could not even be started.
 	Unstartable bool
 	// FailedIsRefused says that a failed call is only reported as one if it was

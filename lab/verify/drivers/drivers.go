@@ -5,7 +5,7 @@ import (
 	"github.com/hookmux/hookmux/internal/realagents/model"
 )
 
-// drivers: adding an agent is adding an entry, here and in package agents.
+// drivers: adding an agent is adding an entry, here and in package realagents.
 var drivers = []Driver{
 	{
 		Name: "claude", Program: "claude", Run: true,

@@ -137,8 +137,8 @@ func (s *Server) plain(m *message) any {
 	return map[string]any{}
 }
 
-// call puts the form to the user, on the stream that answers the call, and
-// waits for what comes of it.
+// call shows the form to the user, on the stream that answers the call, and
+// waits for the result.
 func (s *Server) call(w http.ResponseWriter, r *http.Request, m *message) {
 	tag, _ := m.Params.Arguments[Argument].(string)
 	s.mu.Lock()
@@ -192,7 +192,7 @@ func (s *Server) hear(m *message) {
 	}
 }
 
-// inWords returns what came of a form: the action, and the fields in one spelling.
+// inWords returns the result of a form: the action, and the fields in one spelling.
 func inWords(said json.RawMessage) string {
 	var result struct {
 		Action  string

@@ -182,7 +182,7 @@ func lastOfEach(keys []string) []string {
 	return out
 }
 
-// harmless: no text in it, so no secret either.
+// holdsNoText reports whether a value has no text in it, and so no secret either.
 func holdsNoText(raw json.RawMessage) bool {
 	var v any
 	if json.Unmarshal(raw, &v) != nil {

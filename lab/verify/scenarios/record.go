@@ -147,7 +147,7 @@ func (r *recorder) collectFile(file string) {
 	}
 }
 
-// scrub takes this machine's folders out.
+// scrub removes this machine's folders.
 func (r *recorder) scrub(text string) string {
 	text = strings.ReplaceAll(text, r.st.Base, "{base}")
 	// Some agents make names of folders out of paths.

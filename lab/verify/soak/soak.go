@@ -103,7 +103,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return r.drivePersons(ctx), nil
 }
 
-// layOut makes one home for all agents, with a daemon.
+// layOut creates one home for all agents, with a daemon.
 func (r *run) layOut(srv *model.Server) error {
 	for i, target := range r.options.Agents {
 		driver, ok := drivers.Find(target.Name)

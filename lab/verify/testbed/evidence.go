@@ -178,8 +178,8 @@ type Inbox struct {
 	Ended   map[string]wire.InboxRequest // as they ended
 	Replies map[string]string            // what the reply heard
 	Times   map[string]int               // how often one came
-	// Prompted is how long after the request was let go the agent's own prompt
-	// was on the screen; negative when it never was.
+	// Prompted is how long after the request was released the agent's own prompt
+	// was on the screen; negative if it never was.
 	Prompted time.Duration
 	// Early says that a command ran while its request still waited.
 	Early []string

@@ -24,11 +24,11 @@ func (st *TestBed) InstallHost() *install.Host {
 	}
 }
 
-// owned says that the user's own config has hooks of hookmux: then those are
+// owned reports whether the user's own config has hooks of hookmux: then those are
 // what has to be proven, as they are, trusted or not.
 func (st *TestBed) owned() bool { return st.mine && st.Agent != nil && st.InstallHost().Has(st.Agent) }
 
-// ByRun says that hooks are given at launch.
+// ByRun reports whether hooks are passed at launch.
 func (st *TestBed) ByRun() bool { return st.Driver.Run && !st.owned() }
 
 // AgentCommand returns the agent as it is started on this test bed: through `hookmux run` if it takes

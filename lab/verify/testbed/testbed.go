@@ -118,7 +118,7 @@ func newShared(s *Setting, run string) (*TestBed, error) {
 	return st, st.layOut(s)
 }
 
-// ShortTemp makes a folder whose path leaves room for a socket's address.
+// ShortTemp creates a folder whose path leaves room for a socket's address.
 func ShortTemp() (string, error) {
 	if dir, err := os.MkdirTemp("/tmp", "hmv"); err == nil {
 		return filepath.EvalSymlinks(dir)
@@ -171,7 +171,7 @@ func (st *TestBed) LookupEnv(name string) string {
 	return paths.GetenvLast(st.Env)(name)
 }
 
-// StartDaemon puts a daemon with the run's hook into the home.
+// StartDaemon starts a daemon with the run's hook in the home.
 func (st *TestBed) StartDaemon(decide Decide) error {
 	st.Watcher = newWatcher(st.catalogue, decide)
 	st.Watcher.forget = st.Breakage != nil && st.Breakage.Forget
