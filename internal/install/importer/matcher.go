@@ -33,7 +33,7 @@ var claudeTools = map[string]event.ToolKind{
 	"ExitPlanMode":    event.Plan,
 }
 
-// alsoSeen lists for a kind what it holds besides the tools a matcher named,
+// alsoSeen lists for a kind what it holds in addition to the tools a matcher named,
 // unless it named all of these.
 var alsoSeen = []struct {
 	kind  event.ToolKind
