@@ -15,7 +15,7 @@ const (
 	TooManyPushed           // too many requests wait that programs pushed
 	AgentReviews            // the agent's own reviewer decides, and the user isn't asked
 	HooksAsked              // the same request came by the agent's hooks, or by its editor, before
-	InContainer             // a hook would have let the call pass or changed it; the agent runs in a container
+	InContainer             // the call would have been let through or changed; the agent runs in a container
 )
 
 var skipCodes = map[Skip]string{

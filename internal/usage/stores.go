@@ -14,8 +14,8 @@ type store struct {
 	files []fileKind
 }
 
-// root is a folder. Variable names an environment variable that replaces it; below is the path
-// under it.
+// root is a folder. Variable is an environment variable with folders that replace it; below is
+// the path under it.
 type root struct {
 	variable string
 	home     string // relative to the home directory

@@ -174,7 +174,7 @@ func (b *bench) startMember(ctx context.Context, name string, f *fleetServer, m 
 	}
 }
 
-// online reports whether a member is connected, according to the server.
+// online reports whether the server is connected to a member, as the last member sees it.
 func (f *fleetServer) online(m *fleetMember) (bool, error) {
 	watcher := f.members[len(f.members)-1]
 	if watcher.conn == nil {
