@@ -243,20 +243,20 @@ var (
 		Out: `{ cat >/dev/null; case "$2" in PermissionRequest) echo '{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}' ;; esac; }`}
 
 	// askTwice does not know that the agent reports a call again.
-	askTwice = testbed.Breakage{Name: "ask-twice", What: "a inbox that puts a call to the user again",
+	askTwice = testbed.Breakage{Name: "ask-twice", What: "an inbox that puts a call to the user again",
 		Catalogue: "name: {agent}\ninbox:\n  wait: full\n  prompt: hidden\n  points:\n    PermissionRequest: " +
 			"{permission: [once, deny]}\n"}
 
 	// blindQuestion waits for the end of the turn: a question is over when it is
 	// answered, so that its end would show it as well.
 	blindQuestion = testbed.Breakage{Name: "blind-question",
-		What:  "a inbox that sees neither the agent's prompt nor the ends of calls",
+		What:  "an inbox that sees neither the agent's prompt nor the ends of calls",
 		First: `case "$2" in PostToolUse) cat >/dev/null; exit 0 ;; esac`,
 		Catalogue: "name: {agent}\ninbox:\n  wait: deadline\n  prompt: event\n  points:\n    PermissionRequest: " +
 			"{question: [answer, deny], plan: [accept, auto, reject]}\n"}
 
 	// blindWindow waits for the end of the tool.
-	blindWindow = testbed.Breakage{Name: "blind-window", What: "a inbox that does not look into the agent's terminal",
+	blindWindow = testbed.Breakage{Name: "blind-window", What: "an inbox that does not look into the agent's terminal",
 		Catalogue: "name: {agent}\ninbox:\n  wait: deadline\n  prompt: event\n  points:\n    PermissionRequest: " +
 			"{permission: [once, deny]}\n"}
 )
