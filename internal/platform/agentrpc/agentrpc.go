@@ -14,8 +14,8 @@ type Transport interface {
 	Receive() ([]byte, error)
 }
 
-// maxPassed is how many messages may come before an answer: a server tells
-// every client what happens in all threads.
+// maxPassed is how many messages may come before an answer: a server sends every client the
+// notifications of all threads.
 const maxPassed = 1000
 
 // Client calls one server. It does one call at a time.

@@ -5,8 +5,8 @@ import "iter"
 // This file is a map that keeps a limited number of entries: what was put in first goes
 // first. It is for what a daemon remembers while it runs.
 
-// Map holds at most as many entries as [Map.Put] was told. The zero value is an
-// empty map. It is not safe for use by several goroutines at once.
+// Map holds at most as many entries as the limit passed to [Map.Put]. The zero value is an
+// empty map. It isn't safe for concurrent use.
 type Map[K comparable, V any] struct {
 	entries map[K]numbered[V]
 	// order has every entry once, oldest first, and what is left of deleted ones.
@@ -14,7 +14,7 @@ type Map[K comparable, V any] struct {
 	last  uint64
 }
 
-// numbered is a value with the number under which its key stands in the order.
+// numbered is a value with the number that its key has in the order.
 type numbered[V any] struct {
 	value  V
 	number uint64

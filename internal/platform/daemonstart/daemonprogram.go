@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// This file tells whether the process on the daemon's socket runs the installed hookmux.
+// This file checks that the process on the daemon's socket runs the installed hookmux.
 //
 // Contract: a daemon keeps its program from being read; then its shape in memory, which
-// everybody may read, must be one that hookmux can have. That keeps interpreters and
-// ordinary programs out. A program that was made to look like hookmux is believed: nothing
-// proves more. What cannot be found out refuses nobody, but for the namespaces and the
-// sandbox that the process is in, and an installed program that is gone.
+// anyone may read, must be one that hookmux can have. That keeps interpreters and ordinary
+// programs out. A program that was made to look like hookmux is believed: nothing can prove
+// more. If something can't be found out, the process is accepted, except for the namespaces
+// and the sandbox it is in, and an installed program that is gone.
 
 var errNoProgram = errors.New("the hookmux that belongs beside this program is gone, so nobody on the daemon's socket " +
 	"is believed; run hookmux install again")

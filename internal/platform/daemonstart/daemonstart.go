@@ -1,21 +1,21 @@
-// Package daemonstart brings a daemon up, from whichever hook or command needs one
-// first, so that exactly one comes up however many try at once. Standard
-// library only: the hook client links it.
+// Package daemonstart starts the daemon from whichever hook or command needs it first, so
+// that exactly one comes up however many try at once. Standard library only: the hook client
+// links it.
 //
-// Two locks (flock) tell who does what. start.lock is taken without waiting by
-// the one that spawns; the open file is handed on to the new daemon, which lets
-// go of it once its socket answers. Starter or daemon may die at any point: the
-// lock goes with the last of them. daemon.lock is held by the daemon as long as it
-// lives, so that nobody has to guess from a pid or a socket file.
+// Two locks (flock) say who does what. start.lock is taken, without waiting, by the process
+// that spawns; the open file is handed on to the new daemon, which releases it once its
+// socket answers. Starter or daemon may die at any point: the lock goes with the last of
+// them. daemon.lock is held by the daemon as long as it lives, so that no one has to guess
+// from a pid or a socket file.
 //
-// daemon.alive is written before a daemon is spawned and taken away at its clean
-// stop. Found while daemon.lock is free, it tells of a death. After the third
-// death within a minute the next start waits, and longer after each further
-// one, so that a broken daemon doesn't cost every tool call of every agent.
+// daemon.alive is written before a daemon is spawned and removed when it stops cleanly. If
+// it is found while daemon.lock is free, the daemon died. After the third death within a
+// minute the next start waits, and longer after each further one, so that a broken daemon
+// doesn't slow down every tool call of every agent.
 //
-// A lock that is held by a process which is no daemon is put aside, where the
-// system tells who holds it: else one process that holds a file open could keep
-// every daemon from starting.
+// A lock that is held by a process that isn't a daemon is put aside, if the system shows who
+// holds it: otherwise one process that holds a file open could keep every daemon from
+// starting.
 package daemonstart
 
 import (
@@ -45,25 +45,24 @@ const (
 
 // Options of Start.
 type Options struct {
-	// Env is the environment to take the daemon's from; nil stands for this
-	// process's own.
+	// Env is the environment to take the daemon's from; nil means this process's own.
 	Env []string
-	// Force starts at once after whatever number of deaths: a person asked for it.
+	// Force starts at once regardless of the number of deaths: the user asked for it.
 	Force bool
 	// Patient makes Ensure wait where the next start waits, as long as its own
 	// time allows.
 	Patient bool
 }
 
-// LockVariable tells a daemon which file descriptor is the start lock.
+// LockVariable passes the file descriptor of the start lock to a daemon.
 const LockVariable = "HOOKMUX_START_LOCK_FD"
 
 // ErrRunning is returned by Hold when another daemon lives.
 var ErrRunning = errors.New("another daemon is running; hookmux status shows it")
 
-// FindProgram finds the hookmux program: beside the running one, or beside the
-// file which that is a link to. Only where nothing is installed, PATH counts: whoever
-// starts an agent chooses its PATH.
+// FindProgram finds the hookmux program: next to the running one, or next to the file that
+// the running one is a link to. PATH is only used if nothing is installed: an agent's PATH
+// is chosen by whatever starts the agent.
 func FindProgram(getenv func(string) string) (string, error) {
 	var dirs []string
 	if self, err := os.Executable(); err == nil {

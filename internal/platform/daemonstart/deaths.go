@@ -28,7 +28,7 @@ const (
 	maxDeaths    = 4 << 10
 )
 
-// Paused tells until when the next start waits, if it does.
+// Paused returns until when the next start waits, if it does.
 func Paused(d paths.Dirs) (until time.Time, paused bool) {
 	return pausedAt(d, time.Now())
 }
@@ -65,9 +65,9 @@ func Forget(d paths.Dirs) error {
 	return nil
 }
 
-// readDeaths gives the recent deaths in order, and until when a pause was asked
-// for. A death that lies ahead comes from a clock that was set back since, and
-// doesn't count; neither does a longer pause than can be asked for.
+// readDeaths returns the recent deaths in order, and until when a pause was requested. A
+// death in the future comes from a clock that was set back since, and is ignored; so is a
+// pause that is longer than any that can be requested.
 func readDeaths(d paths.Dirs, now time.Time) (deaths []time.Time, pause time.Time) {
 	text, err := files.Read(d.DeathsFile(), maxDeaths)
 	if err != nil {

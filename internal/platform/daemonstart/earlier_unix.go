@@ -30,8 +30,9 @@ func EndEarlier(d paths.Dirs) {
 	}
 }
 
-// replaceEarlier stops a daemon of a build before the first release and takes its lock. Whoever has it is the only
-// daemon that such a build sees: programs of it that still run start none. It returns nil where it can't be had.
+// replaceEarlier stops a daemon of a build before the first release and takes its lock.
+// Such a build takes the lock's holder for the only daemon: programs of it that still run
+// start none. It returns nil if the lock can't be taken.
 func replaceEarlier(d paths.Dirs) *os.File {
 	lock := filepath.Join(d.Runtime, "hub.lock")
 	f, err := openLock(lock)
@@ -57,7 +58,8 @@ func replaceEarlier(d paths.Dirs) *os.File {
 	return f
 }
 
-// earlierPID returns the process that holds an earlier daemon's lock, 0 when it can't be told or isn't hookmux.
+// earlierPID returns the process that holds an earlier daemon's lock, 0 if it isn't known or
+// isn't hookmux.
 func earlierPID(d paths.Dirs, lock string) int {
 	pid, _ := lockHolder(lock)
 	if pid == 0 {

@@ -22,9 +22,9 @@ type lockIntruder struct {
 	since time.Time
 }
 
-// putAside renames a lock that a process holds which is no daemon and starts none,
-// so that the next look finds it free. It does nothing where the system does
-// not tell who holds a lock.
+// putAside renames a lock held by a process that isn't a daemon and isn't starting one, so
+// that the next look finds it free. It does nothing if the system doesn't show who holds a
+// lock.
 func (s *lockIntruder) putAside(lock string, d paths.Dirs) {
 	pid, inode := lockHolder(lock)
 	if pid == 0 || pid == os.Getpid() || belongsToDaemon(pid, d) {
@@ -43,19 +43,18 @@ func (s *lockIntruder) putAside(lock string, d paths.Dirs) {
 	if err := os.Rename(lock, aside); err != nil {
 		return // somebody else was faster
 	}
-	// Whoever replaced the lock between the look and the renaming gets it back.
+	// If the lock was replaced between the look and the renaming, it is put back.
 	if fileNumber(aside) != inode {
 		_ = os.Link(aside, lock) // fails where a new one was made meanwhile
 		_ = os.Remove(aside)
 	}
 }
 
-// asideMark stands between the name of a lock that was put aside and who held
-// it.
+// asideMark separates the name of a lock that was put aside from who held it.
 const asideMark = ".held-by-"
 
-// Bypassed tells which processes held a lock without being a daemon, and forgets
-// them. The daemon calls it to report them.
+// Bypassed returns which processes held a lock without being a daemon, and forgets them. The
+// daemon calls it to report them.
 func Bypassed(d paths.Dirs) []string {
 	files, err := filepath.Glob(filepath.Join(d.Runtime, "*.lock"+asideMark+"*"))
 	if err != nil {
@@ -84,7 +83,7 @@ func DaemonPID(d paths.Dirs) int {
 		}
 		return 0
 	}
-	// The system does not tell who holds a lock: the daemon wrote down who it is.
+	// The system doesn't show who holds a lock: the daemon wrote down its own pid.
 	if !DaemonHoldsLock(d) {
 		return 0
 	}
@@ -108,9 +107,9 @@ func markedDaemon(d paths.Dirs) int {
 	return pid
 }
 
-// belongsToDaemon reports whether a process is a daemon, or a program of ours that is
-// starting one: the daemon wrote its number down, or the name tells. Where the
-// process is gone, the daemon that it started may have the lock.
+// belongsToDaemon reports whether a process is a daemon, or a hookmux program that is
+// starting one: the daemon wrote its pid down, or the process has the name. If the process
+// is gone, the daemon that it started may have the lock.
 func belongsToDaemon(pid int, d paths.Dirs) bool {
 	if IsConfinedElsewhere(pid) {
 		return false // nobody believes it, so that another must be able to start

@@ -2,7 +2,7 @@
 
 package daemonstart
 
-// The system does not tell who holds a lock, so none is ever put aside.
+// The system doesn't show who holds a lock, so none is ever put aside.
 
 func lockHolder(string) (pid int, inode uint64) { return 0, 0 }
 func programName(int) string                    { return "" }

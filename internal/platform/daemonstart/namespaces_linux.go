@@ -20,13 +20,13 @@ var (
 // maxMap is more than a map of users ever has.
 const maxMap = 64 << 10
 
-// checkNamespaces refuses a process in another user or mount namespace: the installed
-// hookmux itself may run there, with other files under the names of its own.
+// checkNamespaces rejects a process in another user or mount namespace: the installed
+// hookmux itself may run there, with different files under the same names.
 //
-// A daemon hides its links in /proc/PID/ns together with its memory, and only root reads
-// them then. The map of its users is shown to everybody, in the numbers of whoever
-// reads it, and cannot be the own one in another user namespace; and without one of its
-// own a program of the user gets no mount namespace of its own.
+// A daemon hides its links in /proc/PID/ns together with its memory, and then only root can
+// read them. The map of its users is visible to everyone, in the numbers of the reader, and
+// in another user namespace it can't be the reader's own; without a user namespace of its
+// own, a program of the user gets no mount namespace of its own.
 func checkNamespaces(process string) error {
 	theirs, err := files.Read(process+"/uid_map", maxMap)
 	if err != nil {

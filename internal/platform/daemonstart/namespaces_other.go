@@ -5,10 +5,10 @@ package daemonstart
 // checkNamespaces checks nothing: there are no namespaces.
 func checkNamespaces(string) error { return nil }
 
-// checkConfinement checks nothing: nothing tells of it.
+// checkConfinement checks nothing: the system doesn't show it.
 func checkConfinement(string) error { return nil }
 
-// checkUnseen refuses nobody: the system tells no numbers of processes.
+// checkUnseen never fails: the system shows no process numbers.
 func checkUnseen() error { return nil }
 
 // IsConfinedElsewhere is never known: there are no namespaces.

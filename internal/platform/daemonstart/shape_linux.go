@@ -20,17 +20,17 @@ type shape struct {
 	tracer int // the process that debugs it; 0 for none
 }
 
-// mostShared is how much code besides its own a program without libraries has:
-// what the kernel maps into every process.
+// mostShared is how much code a program without libraries has in addition to its own: what
+// the kernel maps into every process.
 const mostShared = 512
 
 var errOtherShape = errors.New(
 	"the process on the daemon's socket hides its program, and is not like the installed hookmux")
 
-// checkShape refuses a process whose program cannot be read and that is not like
-// the installed one: it is debugged, has libraries where hookmux has none, or
-// less than half or more than twice its code. Another version may differ that
-// much. What cannot be found out refuses nobody.
+// checkShape rejects a process whose program can't be read and that isn't like the installed
+// one: it is being debugged, has libraries although hookmux has none, or has less than half
+// or more than twice the code. Another version may differ by that much. What can't be found
+// out is no reason to reject.
 func checkShape(process, program string) error {
 	text, err := files.Read(process+"/status", 16<<10)
 	if err != nil {
@@ -73,7 +73,7 @@ func readShape(status string) (s shape, known bool) {
 	return s, found == len(fields)
 }
 
-// The parts of an ELF file for 64 bits that tell how much code a program has.
+// The parts of a 64-bit ELF file that show how much code a program has.
 const (
 	elfHeader    = 64
 	segmentSize  = 56

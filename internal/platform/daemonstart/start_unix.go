@@ -62,8 +62,8 @@ func Start(d paths.Dirs, daemonProgram string, opt Options) (Outcome, error) {
 	return Started, nil
 }
 
-// openLock opens the file of a lock. What else stands in its place is set aside:
-// it must not keep every daemon from starting.
+// openLock opens the file of a lock. Anything else in its place is set aside: it must not
+// keep every daemon from starting.
 func openLock(path string) (*os.File, error) {
 	const flags = os.O_RDWR | os.O_CREATE | syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 	for try := 0; ; try++ {
@@ -140,8 +140,8 @@ func spawn(d paths.Dirs, program string, env []string, lock *os.File) error {
 	if err != nil {
 		return err
 	}
-	// Who starts may be gone before the daemon is up, and is all that the system
-	// tells of the lock. On a full disk the lock may be taken for a stranger's.
+	// The starter may be gone before the daemon is up, and is all that the system shows of the
+	// lock. On a full disk the lock may be mistaken for another program's.
 	_ = writeSmall(d.AliveFile(), []byte(startingMark+strconv.Itoa(proc.Pid)+"\n"))
 	go func() { _, _ = proc.Wait() }() // no zombie where the starter lives on
 	return nil
@@ -209,7 +209,7 @@ func AcquireLock(d paths.Dirs) (*DaemonLock, error) {
 		earlier = replaceEarlier(d)
 	}
 	syscall.Umask(0o077)
-	// Tells who holds the lock; on a full disk the name of the program does.
+	// Says who holds the lock; on a full disk the name of the program does.
 	_ = writeSmall(d.AliveFile(), []byte(strconv.Itoa(os.Getpid())+"\n"))
 	return &DaemonLock{dirs: d, lock: f, earlier: earlier}, nil
 }

@@ -59,7 +59,7 @@ func (r *reader) want(c byte) {
 	}
 }
 
-// list reads what stands between open and end.
+// list reads what is between open and end.
 func (r *reader) list(open, end byte, element func()) {
 	r.want(open)
 	if r.take(end) {

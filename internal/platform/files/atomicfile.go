@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 )
 
-// This file replaces hookmux's own files as a whole: who reads one sees the old content or
-// the new one, never a part. Standard library only: the hook client links it.
+// This file replaces hookmux's own files as a whole: readers see the old content or the new
+// one, never a part. Standard library only: the hook client links it.
 //
-// Files of other people are written by internal/edit/userfile, which also follows links
-// and keeps owner and mode.
+// Files that aren't hookmux's own are written by internal/edit/userfile, which also follows
+// links and keeps owner and mode.
 
 // Write replaces a file, mode 0600, in a folder that is there already. After a
 // power cut the file may be the old one, or empty.

@@ -16,7 +16,7 @@ type FolderFile struct {
 	Mode fs.FileMode
 }
 
-// WriteFolder puts files in the place of whatever stands at dir.
+// WriteFolder replaces whatever is at dir with files.
 func WriteFolder(dir string, files []FolderFile) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// ChangedAt returns when the file or what is known about it changed last, which nobody can
-// set back; 0 where the system does not tell.
+// ChangedAt returns when the file or its metadata changed last, which no program can set
+// back; 0 if the system doesn't report it.
 func ChangedAt(info fs.FileInfo) int64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return st.Ctim.Nano()

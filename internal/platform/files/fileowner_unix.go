@@ -10,7 +10,7 @@ import (
 // This file says whose a file is, and when it changed last. Standard library only: the
 // hook client links it.
 
-// Owner is the user and group of a file; false where the system does not tell.
+// Owner returns the user and group of a file; false if the system doesn't report them.
 func Owner(info fs.FileInfo) (uid, gid int, ok bool) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// This file reads hookmux's own files without being held up by what somebody put in their
+// This file reads hookmux's own files without being blocked by whatever was put in their
 // place: the last element of a path is never followed as a link, only regular files are
 // read, and never more than a limit. Standard library only: the hook client links it.
 
@@ -19,9 +19,8 @@ var (
 	ErrTooLarge   = errors.New("is larger than it may be")
 )
 
-// IsNotPlainFile reports whether an error of this package says that something else
-// stands where the file should be, as opposed to a file that is missing or
-// cannot be opened.
+// IsNotPlainFile reports whether an error of this package says that something else is where
+// the file should be, as opposed to a file that is missing or can't be opened.
 func IsNotPlainFile(err error) bool {
 	return errors.Is(err, ErrNotRegular) || errors.Is(err, ErrTooLarge)
 }
@@ -73,12 +72,12 @@ func readBounded(f descriptor, size int64, path string, limit int64) ([]byte, er
 	return nil, &os.PathError{Op: "read", Path: path, Err: ErrTooLarge}
 }
 
-// asideMark stands between the name of a file and what makes the name under
-// which it was set aside unique.
+// asideMark separates the name of a file from what makes the name under which it was set
+// aside unique.
 const asideMark = ".bad-"
 
-// SetAside renames what stands at path, whatever it is, so that it is in
-// nobody's way and can still be looked at. It gives the new name.
+// SetAside renames whatever is at path, so that it is out of the way and can still be looked
+// at. It returns the new name.
 func SetAside(path string) (string, error) {
 	aside := path + asideMark + strconv.FormatInt(time.Now().UnixNano(), 36)
 	if err := os.Rename(path, aside); err != nil {

@@ -48,8 +48,7 @@ func sweepFolder(dir string, deeper int) []Misfit {
 	return found
 }
 
-// leadsToFolder reports whether a link leads to a folder: people move folders to other
-// disks.
+// leadsToFolder reports whether a link leads to a folder: users move folders to other disks.
 func leadsToFolder(link string) bool {
 	info, err := os.Stat(link)
 	return err == nil && info.IsDir()

@@ -1,10 +1,10 @@
-// Package guardnote reads and writes the small file that tells the hook client which events
-// guards cover, for the moment in which neither the daemon nor the check without
-// it answers. The daemon writes it whenever its settings change, and `hookmux
-// install` writes it, too. Standard library only: the hook client links it.
+// Package guardnote reads and writes the small file that lists, for the hook client, which
+// events guards cover, for when neither the daemon nor the check without it answers. The
+// daemon writes it whenever its settings change, and so does `hookmux install`. Standard
+// library only: the hook client links it.
 //
-// The file holds one pair of words per line between a first and a last line
-// that make a cut file recognisable:
+// The file holds one pair of words per line between a first and a last line that make a
+// truncated file recognisable:
 //
 //	hookmux guards 2
 //	* tool.before
@@ -13,10 +13,10 @@
 //	seal 5e884898…
 //	end
 //
-// The first word is an agent, the second a kind of event or an agent's own name
-// of one; "*" stands for all of them. The seal is made with the key beside the note. What
-// is listed counts in any case; that something is not listed counts only in a sealed
-// note that is as new as the settings it was made from.
+// The first word is an agent, the second a kind of event or an agent's own name of one; "*"
+// means all of them. The seal is made with the key next to the note. What is listed applies
+// in any case; that something isn't listed only applies in a sealed note that is as new as
+// the settings it was made from.
 package guardnote
 
 import (
@@ -38,7 +38,7 @@ type Cover struct {
 	Event string // a kind, an agent's own name of an event, or Any
 }
 
-// Any stands for every agent or every event.
+// Any means every agent or every event.
 const Any = "*"
 
 const (

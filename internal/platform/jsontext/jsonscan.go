@@ -26,10 +26,10 @@ func (e *Error) Error() string {
 	return e.What + " at byte " + strconv.Itoa(e.Offset)
 }
 
-// Object calls member for each member of the object that doc holds, in order,
-// with the key unescaped and the value as it stands. It stops early, without
-// an error and without looking further, when member returns false. Members
-// seen before an error were handed out; they were well-formed themselves.
+// Object calls member for each member of the object in doc, in order, with the key unescaped
+// and the value as it is written. If member returns false it stops early, without an error
+// and without looking further. Members before an error were passed to member; they were
+// well-formed themselves.
 func Object(doc []byte, member func(key, value []byte) bool) error {
 	return Nested(doc, "", func(_ bool, key, value []byte) bool { return member(key, value) })
 }
@@ -148,8 +148,8 @@ func Valid(doc []byte) bool {
 	return err == nil && space(doc, i) == len(doc)
 }
 
-// Get descends into objects along keys; nil when there is nothing. Of a
-// repeated key the last counts.
+// Get descends into objects along keys; nil if there is nothing. If a key is repeated, the
+// last one is used.
 func Get(doc []byte, keys ...string) []byte {
 	for _, want := range keys {
 		var found []byte
@@ -194,7 +194,7 @@ func first(v []byte) byte {
 	return 0
 }
 
-// fault tells a document that broke off from one that is wrong.
+// fault distinguishes a document that was cut off from one that is wrong.
 func fault(doc []byte, i int, what string) error {
 	if i >= len(doc) {
 		return &Error{len(doc), "cut off"}

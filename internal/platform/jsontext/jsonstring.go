@@ -26,7 +26,7 @@ func AppendQuoted[T string | []byte](dst []byte, s T) []byte {
 	return append(dst, '"')
 }
 
-// AppendEscape appends a byte that does not stand for itself in a JSON string.
+// AppendEscape appends a byte that can't be written as itself in a JSON string.
 func AppendEscape(dst []byte, c byte) []byte {
 	const digits = "0123456789abcdef"
 	switch c {

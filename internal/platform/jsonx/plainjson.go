@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// This file writes JSON with <, > and & as they are: agents and people compare and read
-// the text, and no browser does.
+// This file writes JSON with <, > and & as they are: agents and users compare and read the
+// text, and no browser does.
 
 // AppendLine appends v as one line of JSON.
 func AppendLine(dst []byte, v any) ([]byte, error) {

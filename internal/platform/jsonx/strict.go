@@ -26,8 +26,8 @@ func Strict(doc []byte, into any) error {
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
-// check reads a value and compares the names of its members with those of a type; nil stands
-// for a type that may have any.
+// check reads a value and compares the names of its members with those of a type; nil
+// means a type that may have any.
 func check(dec *json.Decoder, of reflect.Type) error {
 	for of != nil && of.Kind() == reflect.Pointer {
 		of = of.Elem()

@@ -1,11 +1,11 @@
-// Package logrotate keeps the log of a running daemon from growing for ever.
+// Package logrotate keeps the log of a running daemon from growing forever.
 //
-// Contract: whoever starts the daemon opens daemon.log and makes it the daemon's output
-// (package daemonstart). When it has become too long it is set aside as daemon.log.1,
-// in place of an older one, and a new daemon.log takes its place, also for what
-// the runtime itself has to say when the program crashes. Output that is not
-// that file (a terminal, a service manager, somebody's own file) is left alone.
-// A log that cannot be set aside is written on: too long is better than none.
+// Contract: what starts the daemon opens daemon.log and makes it the daemon's output
+// (package daemonstart). When it becomes too long it is set aside as daemon.log.1, replacing
+// an older one, and a new daemon.log takes its place, including for what the Go runtime
+// prints when the program crashes. Output that isn't that file (a terminal, a service
+// manager, another file) is left alone. If a log can't be set aside, it is written on: too
+// long is better than none.
 package logrotate
 
 import (
@@ -60,15 +60,14 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return w.out.Write(p)
 }
 
-// startNewFile begins a new file. The old one is set aside first, unless somebody took
-// it away already.
+// startNewFile begins a new file. The old one is set aside first, unless it is already gone.
 func (w *Writer) startNewFile() error {
 	if isSameFile(w.out, w.path) {
 		if err := os.Rename(w.path, w.path+".1"); err != nil {
 			return err
 		}
 	}
-	// Nobody's link is followed: whatever is there now is not ours.
+	// Links aren't followed: whatever is there now isn't hookmux's.
 	next, err := os.OpenFile(w.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err

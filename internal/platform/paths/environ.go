@@ -5,35 +5,35 @@ import (
 	"strings"
 )
 
-// What hooks, notices and TypeScript hooks run is made of programs that PATH finds and of what
-// their interpreters read from the environment. So they never get the environment of
-// whoever happens to call or to start the daemon, which a repository may have chosen, but
-// the one in which a person installed hookmux.
+// What hooks, notices and TypeScript hooks run depends on the programs that PATH finds and
+// on what their interpreters read from the environment. So they never get the environment of
+// whatever happens to call or start the daemon, which a repository may have chosen, but the
+// one in which the user installed hookmux.
 
-// DefaultPath stands in where no person's PATH is known.
+// DefaultPath is used if the user's PATH isn't known.
 const DefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/homebrew/bin"
 
-// personal are the variables that describe a person's login. None of them has a program
-// run another one but PATH and SHELL, which are a person's own.
+// personal lists the variables that describe a user's login. None of them makes a program
+// run another one except PATH and SHELL, which are the user's own.
 var personal = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
 	"XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "XDG_CONFIG_DIRS", "XDG_DATA_DIRS", "XDG_CURRENT_DESKTOP",
 	"XDG_SESSION_ID", "XDG_SESSION_TYPE", RuntimeVariable,
 }
 
-// IsPersonal reports whether a variable describes a person's login.
+// IsPersonal reports whether a variable describes a user's login.
 func IsPersonal(name string) bool {
 	return slices.Contains(personal, name) || strings.HasPrefix(name, "LC_")
 }
 
-// isHarmless reports whether a variable may come from whoever starts the daemon: it says
+// isHarmless reports whether a variable may come from whatever starts the daemon: it says
 // who the user is and which language they read.
 func isHarmless(name string) bool {
 	return name == "USER" || name == "LOGNAME" || name == "LANG" || name == "TZ" || strings.HasPrefix(name, "LC_")
 }
 
-// recordedEnviron returns what an installation keeps of a person's environment, a line for
-// each variable.
+// recordedEnviron returns what an installation keeps of the user's environment, one line per
+// variable.
 func recordedEnviron(environ []string) string {
 	var kept []string
 	for _, entry := range environ {
@@ -45,8 +45,8 @@ func recordedEnviron(environ []string) string {
 	return strings.Join(kept, "\n")
 }
 
-// DaemonEnviron returns the environment that a daemon runs in, and all that it starts. For a daemon
-// of an installation it is that of the user who installed it, whoever starts the daemon;
+// DaemonEnviron returns the environment for a daemon and everything it starts. For a daemon
+// of an installation it is that of the user who installed it, whatever starts the daemon;
 // keep names further variables that pass.
 func (d Dirs) DaemonEnviron(environ []string, keep ...string) []string {
 	i := d.installation

@@ -21,9 +21,9 @@ func SameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// OnPath returns the first program of a name in a list of folders such as PATH; ""
-// when there is none. A relative folder would mean whatever lies where an agent
-// happens to work, so it never counts.
+// OnPath returns the first program of a name in a list of folders such as PATH; "" if there
+// is none. Relative folders are ignored: they would mean whatever is in the folder in which
+// an agent happens to work.
 func OnPath(name, list string) string {
 	for _, dir := range filepath.SplitList(list) {
 		if file := filepath.Join(dir, name); filepath.IsAbs(dir) && Runnable(file) {

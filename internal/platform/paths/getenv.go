@@ -1,8 +1,7 @@
 package paths
 
-// GetenvFrom looks variables up in an environment of the form NAME=value, as
-// os.Getenv does in this process's own. Where a name is there twice, the first
-// one counts.
+// GetenvFrom looks up variables in an environment of the form NAME=value, as os.Getenv does
+// in this process's own. If a name is there twice, the first one is used.
 func GetenvFrom(environ []string) func(name string) string {
 	return func(name string) string {
 		for _, entry := range environ {

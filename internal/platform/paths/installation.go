@@ -9,13 +9,12 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/files"
 )
 
-// Installation is `hookmux install`'s record of an installation: its
-// places, chosen by a person, and its programs. A program that is one of these
-// takes its places from here and never from the environment, which whoever
-// starts an agent may choose.
+// Installation is `hookmux install`'s record of an installation: its places, chosen by the
+// user, and its programs. A program that is one of these takes its places from here and
+// never from the environment, which is chosen by whatever starts an agent.
 //
-// The record is sealed by a person's command. Any program of the user can write it:
-// without a whole seal only the default places and the programs beside the running one
+// The record is sealed by a command that you run. Any program of the user can write it:
+// without an intact seal only the default places and the programs next to the running one
 // are believed, whatever it says.
 type Installation struct {
 	Home    string
@@ -128,7 +127,7 @@ func (i *Installation) isDefault(home string) bool {
 		(i.Runtime == loginRuntime() || i.Runtime == homeRuntime(home))
 }
 
-// defaultInstallation has the places that nobody had to choose.
+// defaultInstallation returns the default places.
 func defaultInstallation(home string) *Installation {
 	runtime, ok := userRuntime()
 	if !ok {
@@ -183,7 +182,7 @@ func (i *Installation) IsSealed() bool {
 	return i.seal == sealWhole
 }
 
-// readSeal looks whether the seal is whole, and reads what counts only then.
+// readSeal checks whether the seal is intact, and reads what is only believed if it is.
 func (i *Installation) readSeal() {
 	i.seal = sealBroken
 	body, seal, ok := strings.Cut(i.text, "\n"+sealKey+"=")
@@ -203,8 +202,8 @@ func (i *Installation) readSeal() {
 // sealOf returns the seal of a record's lines, in the way of all sealed files.
 func sealOf(key []byte, body string) string { return PlainMAC(key, installationName+"\x00"+body) }
 
-// The keys of a record that are not places or programs. The environment comes last
-// before the seal: its variables stand in a line each.
+// The keys of a record that aren't places or programs. The environment comes last before the
+// seal: it has one line per variable.
 const (
 	environKey = "environ"
 	sealKey    = "seal"
@@ -244,11 +243,10 @@ func (i *Installation) fields() map[string]*string {
 	}
 }
 
-// WriteInstallation writes down where things are and which programs belong to
-// it, and with a key seals it, together with a person's environment. It does nothing,
-// and says so, when the home directory is not the one in the password database: such an
-// installation is a visitor's or a test's, and goes on taking its places from the
-// environment.
+// WriteInstallation records where things are and which programs belong to the installation,
+// and with a key seals the record, together with the user's environment. If the home
+// directory isn't the one in the password database it does nothing and says so: such an
+// installation is temporary or a test's, and goes on taking its places from the environment.
 func (d Dirs) WriteInstallation(getenv func(string) string, hook, program string, key []byte,
 	environ []string) (written bool, err error) {
 	home, ok := realHome(getenv)
@@ -320,9 +318,9 @@ func (i *Installation) useProgramBeside() {
 	i.Program = own
 }
 
-// includesSelf reports whether the running program is one of the installation.
-// A build in a source tree is not, and neither are the programs of a test. An
-// installation whose programs are gone was moved: it includes whoever asks.
+// includesSelf reports whether the running program is one of the installation's. A build in
+// a source tree isn't, and neither are the programs of a test. An installation whose
+// programs are gone was moved: it includes every program that asks.
 func (i *Installation) includesSelf() bool {
 	self, err := ownProgram()
 	if err != nil {
@@ -338,7 +336,7 @@ func (i *Installation) includesSelf() bool {
 			return true
 		}
 	}
-	// Whoever changed the record may have named other programs.
+	// If the record was changed, it may name other programs.
 	return gone || !i.IsSealed() && leadsHere(i.shim())
 }
 
@@ -363,8 +361,8 @@ func (i *Installation) samePlaces(as *Installation) bool {
 		i.Data == as.Data
 }
 
-// IsDefaultRuntime reports whether a folder is the one in which this user's daemon
-// serves when nobody chose another.
+// IsDefaultRuntime reports whether a folder is the one in which this user's daemon serves if
+// no other was chosen.
 func IsDefaultRuntime(dir string, getenv func(string) string) bool {
 	if own, ok := userRuntime(); ok && sameFolder(dir, own) {
 		return true

@@ -2,7 +2,7 @@ package paths
 
 import "strings"
 
-// IsWithin reports whether a clean path is a folder or lies below it.
+// IsWithin reports whether a clean path is a folder or is below it.
 func IsWithin(folder, path string) bool {
 	folder = strings.TrimSuffix(folder, "/")
 	return path == folder || strings.HasPrefix(path, folder) && path[len(folder)] == '/'

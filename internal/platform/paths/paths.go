@@ -57,8 +57,8 @@ func Find(getenv func(string) string) (Dirs, error) {
 	return FindByEnvironment(getenv)
 }
 
-// FindByEnvironment works out the places of somebody who is no part of an
-// installation, whichever program asks: a throw-away home has places of its own.
+// FindByEnvironment works out the places of a program that isn't part of an installation,
+// whichever program asks: a throw-away home has places of its own.
 func FindByEnvironment(getenv func(string) string) (Dirs, error) {
 	d := Dirs{System: systemDir}
 	var err error
@@ -112,8 +112,8 @@ func runtimeDir(getenv func(string) string, home string) (dir string, chosen boo
 	return homeRuntime(home), false
 }
 
-// UserID is the user this process runs as, asked once: every system call counts
-// in the hook client.
+// UserID returns the user this process runs as, looked up once: every system call matters in
+// the hook client.
 var UserID = sync.OnceValue(os.Getuid)
 
 // runUser is where systemd and its kin keep the runtime dirs of users.
@@ -150,7 +150,7 @@ func underXDG(getenv func(string) string, variable, home, otherwise string) stri
 	return filepath.Join(home, otherwise, "hookmux")
 }
 
-// stripped tells an emptied environment from one that has nothing to say.
+// stripped reports whether the environment was emptied rather than merely lacks variables.
 func stripped(getenv func(string) string) bool {
 	for _, name := range []string{
 		"XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR",
@@ -203,9 +203,8 @@ func (d Dirs) shortDir() (string, bool) {
 	return shortBase + "/hookmux-" + strconv.Itoa(os.Getuid()) + "-" + strconv.FormatUint(h.Sum64(), 36), true
 }
 
-// CheckSocket refuses a socket that somebody else may have laid out: its folder
-// must be this user's own and closed to others for writing. Whoever connects
-// calls it first.
+// CheckSocket rejects a socket that another user may have created: its folder must be this
+// user's own and not writable by others. Call it before connecting.
 func (d Dirs) CheckSocket() error {
 	if d.system {
 		return nil // its folder belongs to the keeper
@@ -256,8 +255,8 @@ func (d Dirs) StartLock() string { return filepath.Join(d.Runtime, "start.lock")
 // LifeLock is held by the daemon as long as it lives.
 func (d Dirs) LifeLock() string { return filepath.Join(d.Runtime, "daemon.lock") }
 
-// AliveFile is there from the start of a daemon to its clean stop; found with a
-// free LifeLock it tells of a death.
+// AliveFile exists from the start of a daemon to its clean stop; if it is found with a free
+// LifeLock, the daemon died.
 func (d Dirs) AliveFile() string { return filepath.Join(d.Runtime, "daemon.alive") }
 
 // DeathsFile lists when daemons died.
@@ -289,10 +288,9 @@ func makePrivate(dir string) error {
 	return checkPrivate(dir)
 }
 
-// checkPrivate looks at the last element without following it. A symlink is
-// fine when it is ours and leads to a directory that passes as well: people
-// move their state to other disks. A directory of ours that is merely too open
-// gets closed.
+// checkPrivate checks the last element without following it. A symlink is fine if it is the
+// user's own and leads to a directory that passes as well: users move their state to other
+// disks. A directory of the user that is merely too open gets closed.
 func checkPrivate(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {

@@ -28,7 +28,7 @@ func PlainMAC(key []byte, text string) string {
 	return string(out)
 }
 
-// EqualMAC compares two codes in a time that does not tell where they differ.
+// EqualMAC compares two codes in a time that doesn't reveal where they differ.
 func EqualMAC(a, b string) bool {
 	if len(a) != len(b) {
 		return false

@@ -70,10 +70,9 @@ func replaceFile(file, text string) error {
 	return files.Write(file, []byte(text))
 }
 
-// Remembered gives the State, Config and Data of the last daemon that knew
-// better; either argument may be empty. The note of the runtime dir counts
-// first. A note that others could have written, or whose state directory is
-// gone, doesn't count.
+// Remembered returns the State, Config and Data of the last daemon that knew better; either
+// argument may be empty. The note of the runtime dir is preferred. A note that others could
+// have written, or whose state directory is gone, is ignored.
 func Remembered(home, runtime string) (Dirs, bool) {
 	var files []string
 	if runtime != "" {

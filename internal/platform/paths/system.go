@@ -26,7 +26,7 @@ const (
 // KeeperSocket is where the keeper listens.
 const KeeperSocket = KeeperRun + "/keeper.sock"
 
-// Repair is what a message about a missing service says.
+// Repair is the command that a message about a missing service suggests.
 const Repair = "sudo systemctl restart hookmux-keeper"
 
 // SystemProgram returns the path of one of the service's programs.
@@ -58,8 +58,8 @@ func LeavesToSystem(getenv func(string) string) bool {
 // kept is the folder that the keeper gave this process, as a path; "" for none.
 var kept string
 
-// UseKept has this process keep its state in the folder that the keeper gave it, an open
-// descriptor. Nobody else can name that folder: its parent belongs to the keeper.
+// UseKept makes this process keep its state in the folder that it got from the keeper as an
+// open descriptor. No other program can name that folder: its parent belongs to the keeper.
 func UseKept(fd int) { kept = "/proc/self/fd/" + strconv.Itoa(fd) }
 
 // IsAttested reports whether the keeper gave this process its user's folder.

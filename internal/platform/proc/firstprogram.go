@@ -22,6 +22,6 @@ var ErrFirstUnknown = errors.New("it is not known what this process ran before")
 // hookmux is longer, and is read twice.
 const slack = 8
 
-// threadPrefix begins the name of the thread that tells the count; the kernel
-// keeps 15 characters.
+// threadPrefix begins the name of the thread that publishes the count; the kernel keeps 15
+// characters.
 const threadPrefix = "read "

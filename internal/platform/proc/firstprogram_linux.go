@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// measuring is the name under which a program tells its own count and ends.
+// measuring is the name under which a program prints its own count and exits.
 const measuring = "hookmux-firstprogram"
 
 // own holds what this process had read when this package was initialised.
@@ -50,8 +50,8 @@ func readCount() (uint64, error) {
 	return strconv.ParseUint(string(number), 10, 64)
 }
 
-// NoteFirstProgram says the count of this process to whoever asks [RanBefore]. It costs a thread that
-// sleeps.
+// NoteFirstProgram publishes the count of this process for [RanBefore]. It costs a thread
+// that sleeps.
 func NoteFirstProgram() {
 	if errOwn != nil {
 		return
@@ -105,8 +105,8 @@ func RanBefore(pid int) (bool, error) {
 	return true, ErrFirstUnknown
 }
 
-// Measured is the program that people run: this one. The system service's daemon runs a file
-// that nobody may read, whose processes tell nothing, and names another one.
+// Measured is the program that users run: this one. The system service's daemon runs a file
+// that no one may read, whose processes show nothing, and names another one.
 var Measured = "/proc/self/exe"
 
 // needed holds what starting this program takes on this machine, found out by starting it.

@@ -2,7 +2,7 @@
 
 package proc
 
-// NoteFirstProgram does nothing here: the system does not tell what a process ran before.
+// NoteFirstProgram does nothing here: the system doesn't show what a process ran before.
 func NoteFirstProgram() {}
 
 // RanBefore is not known.

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Unlimited is a limit that nobody has set.
+// Unlimited is a limit that isn't set.
 const Unlimited = ^uint64(0)
 
 // FileLocks returns the hard limit of a process on file locks, a limit that Linux

@@ -7,7 +7,7 @@ import (
 	"net"
 )
 
-// Unlimited is a limit that nobody has set.
+// Unlimited is a limit that isn't set.
 const Unlimited = ^uint64(0)
 
 var errNoFileLocks = errors.New("this system has no limit on file locks")
@@ -21,7 +21,7 @@ func LimitFileLocks(int, uint64) error { return errNoFileLocks }
 // Descendants is not there on this system.
 func Descendants(int) []int { return nil }
 
-// PeerLives cannot be told here.
+// PeerLives always returns true here: the system doesn't report it.
 func PeerLives(*net.UnixConn) bool { return true }
 
 // ListenerOwner is not there on this system.

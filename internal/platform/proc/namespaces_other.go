@@ -5,5 +5,5 @@ package proc
 // InOtherNamespace is never true: this system has no namespaces.
 func InOtherNamespace(int) bool { return false }
 
-// Container has one name for all: this system tells none apart.
+// Container returns the same name for every process: this system doesn't distinguish them.
 func Container(int) string { return "container" }

@@ -12,7 +12,7 @@ type Pause struct {
 	Sleeps bool
 }
 
-// Pauses reads that of a process, whoever's it is.
+// Pauses returns how a process paused, whichever user it belongs to.
 func Pauses(pid int) (Pause, error) {
 	var buf [4096]byte
 	n, err := readOnce("/proc/"+strconv.Itoa(pid)+"/status", buf[:])

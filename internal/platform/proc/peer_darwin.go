@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Peer tells who connected. The kernel noted it at connect time, so the
-// process may have handed the socket on or be gone by now.
+// Peer returns who connected. The kernel recorded it when they connected, so the process may
+// have handed the socket on or be gone by now.
 func Peer(conn *net.UnixConn) (Cred, error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Peer tells who connected. The kernel noted it at connect time, so the
-// process may have handed the socket on or be gone by now.
+// Peer returns who connected. The kernel recorded it when they connected, so the process may
+// have handed the socket on or be gone by now.
 func Peer(conn *net.UnixConn) (Cred, error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -28,10 +28,9 @@ func Peer(conn *net.UnixConn) (Cred, error) {
 	return Cred{UID: int(ucred.Uid), PID: int(ucred.Pid), At: Now()}, nil
 }
 
-// PeerLives reports whether the very process that connected still runs. A
-// connection may wait to be accepted while its process ends and its number is
-// given to another one; the kernel keeps them apart by a descriptor of the
-// process (Linux 6.5). Where it cannot tell, this is true.
+// PeerLives reports whether the very process that connected still runs. A connection may
+// wait to be accepted while its process ends and its pid is reused; the kernel tells them
+// apart by a descriptor of the process (Linux 6.5). If it can't, this returns true.
 func PeerLives(conn *net.UnixConn) bool {
 	raw, err := conn.SyscallConn()
 	if err != nil {

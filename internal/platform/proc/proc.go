@@ -30,8 +30,8 @@ type Process struct {
 	// Start is unique together with PID and only ever compared: clock ticks
 	// since boot on Linux, microseconds since 1970 on macOS.
 	Start uint64
-	// StartTime is Start on the wall clock, for people. Two readings may
-	// differ by a few milliseconds; compare Start instead.
+	// StartTime is Start on the wall clock, for display. Two readings may differ by a few
+	// milliseconds; compare Start instead.
 	StartTime time.Time
 	// Name is the process's name for itself. A process can choose it freely,
 	// so it may accuse but never trust.
@@ -69,12 +69,11 @@ func System() Table { return system{} }
 
 type system struct{}
 
-// Ancestry lists pid and what is above it, itself first, at most limit long.
+// Ancestry lists pid and its ancestors, itself first, at most limit long.
 //
-// It ends after pid 1, at a parent that is not visible, at a repetition, and
-// at a "parent" younger than its child, which is a reused pid. The last
-// element's PPID therefore tells how the list ended: 0 at the edge of what
-// exists here, anything else where the way was lost.
+// It ends after pid 1, at a parent that isn't visible, at a repetition, and at a "parent"
+// younger than its child, which is a reused pid. The last element's PPID therefore shows how
+// the list ended: 0 at the edge of what exists here, anything else if the trail was lost.
 func Ancestry(t Table, pid, limit int) []Process {
 	var chain []Process
 	for pid > 0 && len(chain) < limit {

@@ -30,7 +30,7 @@ func (system) Lookup(pid int) (Process, error) {
 	return p, err
 }
 
-// lookupProcess also tells whether the process has ended but was not collected yet.
+// lookupProcess also reports whether the process has ended but wasn't reaped yet.
 func lookupProcess(pid int) (Process, bool, error) {
 	if pid <= 0 {
 		return Process{}, false, ErrGone

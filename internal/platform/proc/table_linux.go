@@ -44,7 +44,7 @@ func (system) LookupWithoutOwner(pid int) (Process, error) {
 	return p, nil
 }
 
-// lookupProcess also tells whether the process has ended but was not collected yet.
+// lookupProcess also reports whether the process has ended but wasn't reaped yet.
 func lookupProcess(pid int) (p Process, ended bool, err error) {
 	if pid <= 0 {
 		return p, false, ErrGone
@@ -186,7 +186,7 @@ func parseUID(b []byte) (uid, effective int, err error) {
 	return uid, effective, nil
 }
 
-// ttyPath turns the kernel's device number into the path people know.
+// ttyPath turns the kernel's device number into the usual path.
 func ttyPath(dev uint32) string {
 	if dev == 0 {
 		return ""

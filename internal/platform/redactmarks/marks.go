@@ -1,6 +1,6 @@
-// Package redactmarks holds the notes that redacting leaves in a text: what stands in the
-// place of a secret, and what ends a text that was cut. Whoever reads stored texts
-// again tells by them what is missing.
+// Package redactmarks holds the marks that redaction leaves in a text: the replacement of a
+// secret, and the end of a text that was cut. Readers of stored texts see by them what is
+// missing.
 package redactmarks
 
 import (
@@ -10,21 +10,21 @@ import (
 	"strings"
 )
 
-// Head begins what stands in the place of a secret; Longest is how long that can be.
+// Head begins the replacement of a secret; Longest is how long that can be.
 const (
 	Head    = "[redacted:"
 	Longest = 40
 )
 
-// Append appends what stands in the place of a secret of some kind.
+// Append appends the replacement for a secret of some kind.
 func Append(dst []byte, kind string) []byte {
 	dst = append(dst, Head...)
 	dst = append(dst, kind...)
 	return append(dst, ']')
 }
 
-// IsWhole reports whether s is exactly one replacement of ours. The whole form
-// is checked, so that nobody hides a secret behind our opening words.
+// IsWhole reports whether s is exactly one of hookmux's replacements. The whole form is
+// checked, so that no one can hide a secret behind the opening text.
 func IsWhole(s string) bool {
 	if len(s) <= len(Head)+1 || s[:len(Head)] != Head || s[len(s)-1] != ']' {
 		return false

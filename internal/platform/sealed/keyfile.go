@@ -27,8 +27,8 @@ func ReadKey(path string) ([]byte, error) {
 	return key, nil
 }
 
-// MakeKey makes a key and writes it. The key is good for this process even where
-// writing it fails.
+// MakeKey makes a key and writes it. The key can be used by this process even if writing it
+// fails.
 func MakeKey(path string, write func(path string, key []byte) error) ([]byte, error) {
 	key := make([]byte, KeySize)
 	if _, err := rand.Read(key); err != nil {

@@ -10,10 +10,9 @@ package shellquote
 
 import "strings"
 
-// Word writes a word that may stand anywhere in a command line of a POSIX
-// shell or zsh. Plain words stay bare. A word with "=" is quoted unless it is a
-// flag: NAME=value in front of a command is an assignment, and zsh looks for a
-// program behind a leading "=".
+// Word quotes a word so that it can be used anywhere in a command line of a POSIX shell or
+// zsh. Plain words stay bare. A word with "=" is quoted unless it is a flag: NAME=value in
+// front of a command is an assignment, and zsh looks for a program behind a leading "=".
 func Word(s string) string {
 	if isPlain(s, argumentChars) && (strings.HasPrefix(s, "-") || !strings.Contains(s, "=")) {
 		return s
@@ -21,8 +20,8 @@ func Word(s string) string {
 	return Single(s)
 }
 
-// Argument writes a word that stands behind the name of a command, where
-// NAME=value is a word like any other and stays bare.
+// Argument quotes a word that follows the name of a command, where NAME=value is a word like
+// any other and stays bare.
 func Argument(s string) string {
 	if isPlain(s, argumentChars) {
 		return s
@@ -30,8 +29,8 @@ func Argument(s string) string {
 	return Single(s)
 }
 
-// Portable writes a word that POSIX shells, zsh and fish read back alike. A
-// backslash stands outside of the quotes: inside, fish reads two as one.
+// Portable quotes a word so that POSIX shells, zsh and fish read it back alike. A backslash
+// is put outside the quotes: inside, fish reads two as one.
 func Portable(s string) string {
 	chars := portableChars
 	if strings.HasPrefix(s, "--") {
@@ -54,10 +53,10 @@ func Fish(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'"
 }
 
-// Line writes words as one command line: Word for each.
+// Line quotes words as one command line: Word for each.
 func Line(words []string) string { return joinQuoted(words, Word) }
 
-// Arguments writes words as one line: Argument for each.
+// Arguments quotes words as one line: Argument for each.
 func Arguments(words []string) string { return joinQuoted(words, Argument) }
 
 func joinQuoted(words []string, write func(string) string) string {
@@ -68,7 +67,7 @@ func joinQuoted(words []string, write func(string) string) string {
 	return strings.Join(quoted, " ")
 }
 
-// What may stand bare besides letters and digits.
+// Characters that may stay bare in addition to letters and digits.
 const (
 	portableChars = "_-./:@+,"
 	argumentChars = portableChars + "%="

@@ -1,4 +1,4 @@
-// Package similar finds the name somebody meant when they typed one that doesn't exist.
+// Package similar finds the name you meant when you typed one that doesn't exist.
 package similar
 
 import (

@@ -73,7 +73,7 @@ var All = []File{
 		Lifetime: "created again at each launch", Missing: "made at the next launch",
 		Damaged: "created again at the next launch"},
 
-	// What a person decided.
+	// The user's decisions.
 	{Place: State, Pattern: "consent.key", Owner: "internal/platform/sealed", Format: "32 bytes",
 		Contents: "the key that seals the files below", Lifetime: "for good",
 		Missing: "created again; sealed files aren't believed then", Damaged: "as if it were missing"},

@@ -1,9 +1,9 @@
-// Package statefiles lists the files that hookmux keeps for itself, and
-// finds what in its folders is not in the list.
+// Package statefiles lists the files that hookmux keeps for itself, and finds what in its
+// folders isn't in the list.
 //
-// Contract: docs/contributing/state-files.md is made from the list. Whoever keeps a new file
-// adds it here; the tests of the commands and of the daemon fail for one that is
-// missing. Settings of the user (the config folder) are not state.
+// Contract: docs/contributing/state-files.md is made from the list. When you add a new file,
+// add it here; the tests of the commands and of the daemon fail for one that is missing.
+// The user's settings (the config folder) aren't state.
 package statefiles
 
 import (
@@ -32,8 +32,8 @@ const (
 // File is one file, or several of a kind.
 type File struct {
 	Place Place
-	// Pattern is the path below the folder. A star stands for any part of a name,
-	// two for any folders and what is in them.
+	// Pattern is the path below the folder. A star matches any part of a name, two any folders
+	// and what is in them.
 	Pattern  string
 	Owner    string // the package that writes it
 	Format   string
@@ -86,8 +86,8 @@ type Found struct {
 	Place Place
 	Path  string
 	File  *File // nil: the list has no such file
-	// Foreign says in words that the file is not the user's own, or that others
-	// may write it; "" when it is as it should be.
+	// Foreign says that the file isn't the user's own, or that others may write it; "" if it is
+	// as it should be.
 	Foreign string
 }
 

@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// A character can be harmless by itself and lie by its place: a slash of
-// mathematics in a host name, a Cyrillic letter in a Latin word, a heap of marks
-// over one letter. Whether it does is told by what stands around it, so a reader
-// walks through a text and answers for one character after the other.
+// A character can be harmless by itself and deceive by its place: a mathematical slash in a
+// host name, a Cyrillic letter in a Latin word, a pile of marks over one letter. Whether it
+// does depends on what is around it, so a reader walks through a text and decides for one
+// character after the other.
 type reader struct {
 	s       string
 	prev    rune // the character before, '\\' for one that is written out
@@ -68,8 +68,9 @@ func isEscaped(r rune, size int, prev rune) bool {
 // maxMarks is how many marks one letter may carry. Vietnamese and Hebrew need two.
 const maxMarks = 2
 
-// stacks reports whether a rune is one of the marks that go on top of any letter, and on each other. The marks
-// that belong to one script, as in Tibetan or Thai, pile up in ordinary words.
+// stacks reports whether a rune is one of the marks that go on top of any letter, and on
+// each other. Marks that belong to one script, such as Tibetan or Thai, pile up in ordinary
+// words.
 func stacks(r rune) bool {
 	return unicode.Is(unicode.Inherited, r) && unicode.In(r, unicode.Mn, unicode.Me) || r >= 0x483 && r <= 0x489
 }
@@ -93,7 +94,7 @@ func isDotAlike(r rune) bool {
 	return false
 }
 
-// isWideSlash and isWideDot tell signs that are ordinary in Chinese and Japanese.
+// isWideSlash and isWideDot recognise signs that are ordinary in Chinese and Japanese.
 func isWideSlash(r rune) bool {
 	switch r {
 	case 0x3033, 0x30ce, 0x31d3, 0x4e3f, 0xff0f, 0xff3c:
@@ -104,9 +105,9 @@ func isWideSlash(r rune) bool {
 
 func isWideDot(r rune) bool { return r == 0x3002 || r == 0xff0e || r == 0xff61 || r == 0xfe12 }
 
-// betweenNarrow reports whether the sign that ends at next stands in Latin text: both
-// neighbours are ASCII. A full stop needs a letter or digit behind it, for it also
-// ends a sentence whose last word is Latin.
+// betweenNarrow reports whether the sign that ends at next is in Latin text: both neighbours
+// are ASCII. A full stop needs a letter or digit after it, because it also ends a sentence
+// whose last word is Latin.
 func (rd *reader) betweenNarrow(next int, dot bool) bool {
 	if rd.prev >= 0x80 || dot && (rd.prev <= ' ') {
 		return false
@@ -195,9 +196,9 @@ func writtenEscape(s string, i int) int {
 	return n
 }
 
-// isForeign reports whether a rune is one of the letters that take part in Latin words only to deceive. Of
-// Greek, those that look like no Latin letter stand for numbers and units (Δt, μs),
-// and stay.
+// isForeign reports whether a rune is one of the letters that only appear in Latin words to
+// deceive. Greek letters that look like no Latin letter are used for numbers and units
+// (Δt, μs), and stay.
 func isForeign(r rune) bool {
 	switch {
 	case r < 0x370:

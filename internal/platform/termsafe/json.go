@@ -24,10 +24,9 @@ func WriteJSON(w io.Writer, v any, indent bool) error {
 	return err
 }
 
-// EscapeJSON returns JSON text with dangerous characters escaped. Such characters
-// only stand in strings, so nothing has to be parsed. Bytes that are no UTF-8
-// become U+FFFD, which is what parsers make of them. Clean text comes back as it
-// is.
+// EscapeJSON returns JSON text with dangerous characters escaped. Such characters only occur
+// in strings, so nothing has to be parsed. Bytes that aren't UTF-8 become U+FFFD, as parsers
+// read them. Clean text is returned as it is.
 func EscapeJSON(text []byte) []byte {
 	at := firstDangerous(string(text))
 	if at == len(text) {

@@ -1,22 +1,20 @@
-// Package termsafe makes text from agents safe to look at. An agent's text is
-// hostile: it may carry terminal escapes, turn the reading direction around, or
-// hide words in characters that take no room, or use letters that look like others.
-// Here every such character becomes its own written form, `\x1b` or `\u202e`, so
-// that you see that it is there and the terminal does nothing.
+// Package termsafe makes text from agents safe to look at. An agent's text is hostile: it
+// may carry terminal escapes, reverse the reading direction, hide words in characters that
+// take no room, or use letters that look like others. Each such character is replaced by its
+// escape, `\x1b` or `\u202e`, so that you see that it is there and the terminal does
+// nothing.
 //
 // The contract:
-//   - What comes out is valid UTF-8 without any character for which Dangerous
-//     holds. The one exception is the variation selector that belongs to the
-//     symbol before it (❤️).
-//   - Slashes and dots of other blocks, Cyrillic or Greek letters in Latin words,
-//     and the third mark on a letter are written out too. Whole words of any script
-//     stay. JSON, which programs read, only loses what is dangerous.
-//   - Clean text comes back as it is, without allocation.
-//   - What comes out goes in again unchanged. A written `\x1b` in the input can
-//     therefore not be told from an escape that was made visible; both are only
-//     text.
+//   - The output is valid UTF-8 without any character for which Dangerous holds. The one
+//     exception is the variation selector that belongs to the symbol before it (❤️).
+//   - Slashes and dots of other blocks, Cyrillic or Greek letters in Latin words, and the
+//     third mark on a letter are escaped too. Whole words of any script stay. JSON, which
+//     programs read, only loses what is dangerous.
+//   - Clean text is returned as it is, without allocation.
+//   - Output that is passed in again is unchanged. A literal `\x1b` in the input therefore
+//     can't be told apart from an escape that was made visible; both are only text.
 //
-// It says nothing about secrets; that is package redact's work.
+// It doesn't handle secrets; package redact does.
 package termsafe
 
 import (
@@ -33,9 +31,9 @@ func Text(s string) string {
 	return string(appendSafe(make([]byte, 0, len(s)+16), s))
 }
 
-// Dangerous reports whether a character must not reach a person's screen as it
-// is: control characters (but line feed and tab), whatever changes the reading
-// direction, and whatever is there without being seen.
+// Dangerous reports whether a character must not reach your screen as it is: control
+// characters (except line feed and tab), whatever changes the reading direction, and
+// whatever is there without being seen.
 func Dangerous(r rune) bool {
 	switch {
 	case r < 0x20:
@@ -68,7 +66,7 @@ func Dangerous(r rune) bool {
 	return unicode.Is(unicode.Cf, r)
 }
 
-// firstUnsafe returns where the first character stands that Text changes.
+// firstUnsafe returns the position of the first character that Text changes.
 func firstUnsafe(s string) int {
 	ascii := 0
 	for ascii < len(s) && (s[ascii] >= 0x20 && s[ascii] < 0x7f || s[ascii] == '\n' || s[ascii] == '\t') {
@@ -88,7 +86,7 @@ func firstUnsafe(s string) int {
 	return len(s)
 }
 
-// firstDangerous returns where the first character stands that EscapeJSON changes.
+// firstDangerous returns the position of the first character that EscapeJSON changes.
 func firstDangerous(s string) int {
 	prev := rune(0)
 	for i := 0; i < len(s); {

@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A terminal answers queries as if somebody typed: where its cursor is, what it is, which
-// colors it has. So a program that can write to a terminal can have keys arrive there, and
-// whoever waits for the user's keys must know who opened the terminal in the meantime.
+// A terminal answers queries as if you had typed: where its cursor is, what it is, which
+// colors it has. So a program that can write to a terminal can make keys arrive there, and
+// code that waits for the user's keys must know who opened the terminal in the meantime.
 
-// opens is what this process knows of them. Its own writes don't count.
+// opens is what this process knows of them, without its own writes.
 var opens struct {
 	mu    sync.Mutex
 	fd    int // of inotify; 0 until a terminal is watched
@@ -28,7 +28,7 @@ type opened struct {
 // maxWatched bounds how many terminals are watched.
 const maxWatched = 256
 
-// TellsOpens says whether this system tells who opens a terminal.
+// TellsOpens is whether this system reports who opens a terminal.
 const TellsOpens = true
 
 // WatchOpens notices from now on when another program opens a terminal.

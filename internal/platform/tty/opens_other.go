@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TellsOpens says whether this system tells who opens a terminal.
+// TellsOpens is whether this system reports who opens a terminal.
 const TellsOpens = false
 
-// WatchOpens does nothing: this system doesn't tell who opens a terminal.
+// WatchOpens does nothing: this system doesn't report who opens a terminal.
 func WatchOpens(string) error { return nil }
 
 // OpenedAt knows of no terminal.

@@ -10,13 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Open opens a terminal, which does not become the process's own and waits for nobody.
+// Open opens a terminal without blocking and without making it the process's controlling
+// terminal.
 func Open(tty string, mode int) (int, error) {
 	return open(tty, mode|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC)
 }
 
-// Write writes to a terminal of this user, and waits for nobody: one that is
-// stopped gets nothing.
+// Write writes to a terminal of this user without blocking: a terminal that is stopped gets
+// nothing.
 func Write(tty, text string) error {
 	if !strings.HasPrefix(tty, "/dev/") {
 		return fmt.Errorf("%q is not a terminal", tty)

@@ -1,4 +1,4 @@
-// Package yamlerror says in plain words what is wrong with a YAML file.
+// Package yamlerror explains in plain English what is wrong with a YAML file.
 package yamlerror
 
 import (
@@ -25,7 +25,7 @@ func (p Problem) String() string {
 	return fmt.Sprintf("line %d: %s", p.Line, p.Text)
 }
 
-// InLine is err in plain words, with its line.
+// InLine returns err in plain English, with its line.
 func InLine(err error) error { return errors.New(Explain(err).String()) }
 
 // Explain reads an error of the YAML reader; any other error keeps its first line.
@@ -63,7 +63,7 @@ func Explain(err error) Problem {
 	return p
 }
 
-// syntax has words for what the reader says about the grammar of YAML.
+// syntax rewords the reader's messages about the grammar of YAML.
 var syntax = []struct{ message, words string }{
 	{"']' not found", "the [ is never closed"},
 	{"end token '}'", "the { is never closed"},
@@ -87,7 +87,7 @@ func explainType(wrong *yaml.TypeError) string {
 	return fmt.Sprintf("%q must be %s, not %s", strings.ToLower(name[:1])+name[1:], must, shape(wrong.SrcType))
 }
 
-// nodeShape returns what people call a kind of YAML's.
+// nodeShape returns the usual name of a kind of YAML node.
 func nodeShape(kind string) string {
 	switch kind {
 	case "sequence":
@@ -100,7 +100,7 @@ func nodeShape(kind string) string {
 	return kind
 }
 
-// shape returns what people call a type of Go.
+// shape returns the usual name of a Go type.
 func shape(t reflect.Type) string {
 	switch {
 	case t == nil:

@@ -140,7 +140,7 @@ func (t *Table) Cred(pid int) proc.Cred {
 	return proc.Cred{UID: t.rows[pid].p.EUID, PID: pid}
 }
 
-// Looked counts Lookup calls, for tests of bounds.
+// Looked returns the number of Lookup calls, for tests of bounds.
 func (t *Table) Looked() int { return int(t.looked.Load()) }
 
 func (t *Table) Lookup(pid int) (proc.Process, error) {
