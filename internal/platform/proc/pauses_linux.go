@@ -12,7 +12,7 @@ type Pause struct {
 	Sleeps bool
 }
 
-// Pauses returns how a process paused, whichever user it belongs to.
+// Pauses returns how often a process waited, whichever user it belongs to.
 func Pauses(pid int) (Pause, error) {
 	var buf [4096]byte
 	n, err := readOnce("/proc/"+strconv.Itoa(pid)+"/status", buf[:])

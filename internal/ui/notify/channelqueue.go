@@ -11,13 +11,13 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/bounded"
 )
 
-// channel is one way of telling a person.
+// channel is one way of notifying you.
 type channel interface {
-	// show tells a notice.
+	// show shows a notice.
 	show(ctx context.Context, n *Notice) error
 }
 
-// withdrawer is a channel that can take back what it told.
+// withdrawer is a channel that can take back what it showed.
 type withdrawer interface {
 	withdraw(ctx context.Context, n *Notice) error
 }
@@ -42,7 +42,7 @@ type passingError struct {
 func (e *passingError) Error() string { return e.err.Error() }
 func (e *passingError) Unwrap() error { return e.err }
 
-// job is one notice to tell or to take back.
+// job is one notice to show or to take back.
 type job struct {
 	notice   Notice
 	withdraw bool
@@ -51,7 +51,7 @@ type job struct {
 func (j job) isAbout(other job) bool { return j.notice.ID == other.notice.ID }
 
 const (
-	// queuedNotices bounds what waits to be told by one channel; tellTime one attempt.
+	// queuedNotices limits what waits for one channel; tellTime limits one attempt.
 	queuedNotices = 64
 	tellTime      = 10 * time.Second
 )
@@ -59,8 +59,8 @@ const (
 // retryAfter is how long a channel rests before each further attempt.
 var retryAfter = []time.Duration{time.Second, 4 * time.Second, 16 * time.Second, time.Minute}
 
-// channelQueue is a channel with what waits to be told by it: of each notice the last
-// that is known. Taking back what was told always finds room.
+// channelQueue is a channel with what waits for it: the latest version of each notice. There
+// is always room for taking back what was shown.
 type channelQueue struct {
 	name    string
 	channel channel
@@ -148,7 +148,7 @@ func (l *channelQueue) addJob(j job) bool {
 	return true
 }
 
-// waiting returns how many notices wait to be told. The caller holds the lock.
+// waiting returns how many notices wait to be shown. The caller holds the lock.
 func (l *channelQueue) waiting() (n int) {
 	for _, j := range l.jobs {
 		if !j.withdraw {
@@ -176,7 +176,7 @@ func (l *channelQueue) next() (j job, ok bool) {
 	return j, true
 }
 
-// run tells what is queued until ctx ends.
+// run shows what is queued until ctx ends.
 func (l *channelQueue) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		if j, ok := l.next(); ok {
@@ -190,7 +190,7 @@ func (l *channelQueue) run(ctx context.Context) {
 	}
 }
 
-// work tells one notice, and tries again where that may help.
+// work shows one notice, and tries again if that may help.
 func (l *channelQueue) work(ctx context.Context, j *job) {
 	for attempt := 0; ; attempt++ {
 		if !j.withdraw && l.isOver(&j.notice) {

@@ -33,10 +33,11 @@ const (
 type desktop struct {
 	address func() (string, error)
 	sound   func(kind string) soundChoice
-	// pressed is told which button of a notice was pressed. Anybody may have done
+	// pressed is called with the button of a notice that was pressed. Any program may have done
 	// that.
 	pressed func(n Notice, button string)
-	// running counts what reads the bus and what buttons started; both end by themselves.
+	// running counts the goroutines that read the bus and that buttons started; both end by
+	// themselves.
 	running sync.WaitGroup
 
 	mu      sync.Mutex
@@ -101,7 +102,7 @@ func (d *desktop) connect(ctx context.Context) error {
 // closeTime bounds how long the end of a daemon waits for the bus.
 const closeTime = time.Second
 
-// close takes back what is shown, as nobody would do that later, and ends the
+// close takes back what is shown, because nothing would do that later, and ends the
 // connection.
 func (d *desktop) close() {
 	defer d.running.Wait() // without the lock, which they need
@@ -157,7 +158,7 @@ func (d *desktop) show(ctx context.Context, n *Notice) error {
 	case sound.file != "":
 		hints["sound-file"] = dbus.MakeVariant(sound.file)
 	}
-	// A daemon that ends waits for the number of what is being shown: nobody could take it back without.
+	// A daemon that ends waits for the number of what is being shown, which is needed to take it back.
 	showing, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(closeTime, end) })()
@@ -209,7 +210,7 @@ func (d *desktop) forget(id uint32) {
 	}
 }
 
-// takeSignal applies what the one who shows notices says, and nobody else: every
+// takeSignal applies signals of the notification server and ignores all others: every
 // program on the bus can send signals of these names.
 func (d *desktop) takeSignal(conn *dbus.Conn, signal *dbus.Signal) {
 	d.mu.Lock()

@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// devicesChannel tells paired phones and browsers. It isn't a setting: a device is told
-// once it asked for it.
+// devicesChannel notifies paired phones and browsers. It isn't a setting: a device is
+// notified once it asked for it.
 const devicesChannel = "devices"
 
 // Devices are the paired phones and browsers.
 type Devices interface {
-	// CanPush reports whether any of them wants to be told.
+	// CanPush reports whether any of them wants to be notified.
 	CanPush() bool
-	// IsVisible reports whether somebody looks at the page on one of them.
+	// IsVisible reports whether the page is being looked at on one of them.
 	IsVisible() bool
-	// Tell tells them; a later notice with the same id replaces the one before.
+	// Tell notifies them; a later notice with the same id replaces the one before.
 	Tell(ctx context.Context, id, title, body string, urgent bool) error
-	// Withdraw takes back what they were told.
+	// Withdraw takes back a notice.
 	Withdraw(ctx context.Context, id string) error
 }
 
@@ -29,7 +29,7 @@ func (s *Service) SetDevices(d Devices) {
 	s.queues[devicesChannel] = l
 }
 
-// readRules returns what the user chose, with the devices that want to be told.
+// readRules returns what the user chose, with the devices that want to be notified.
 func (s *Service) readRules() rules {
 	r := readRules(s.settings())
 	if s.devices != nil && s.devices.CanPush() {

@@ -12,10 +12,10 @@ const (
 	// maxSingleNotices is how many requests get a notice each; the others that wait share
 	// one notice.
 	maxSingleNotices = 3
-	// groupRest is how long nobody hears again, where a notice cannot be replaced,
-	// that still more wait.
+	// groupRest is how long, on a channel whose notices can't be replaced, no further notice
+	// says that still more wait.
 	groupRest = time.Minute
-	// groupSettle is how long more may come before those hear of it: many come at once.
+	// groupSettle is how long those channels wait for more requests first: many come at once.
 	groupSettle = 2 * time.Second
 	// groupID names that notice.
 	groupID = "more"
@@ -39,8 +39,8 @@ func (b *noticePlan) countApart() (n int) {
 	return n
 }
 
-// groupItems returns the requests that are told together, the oldest first, and the
-// channels they are told on.
+// groupItems returns the requests that are shown together, the oldest first, and the
+// channels they are shown on.
 func (b *noticePlan) groupItems() (items []*wire.InboxRequest, channels []string) {
 	var members []*waitingRequest
 	for _, w := range b.waiting {
@@ -86,7 +86,8 @@ func (b *noticePlan) updateGroup(now time.Time) []task {
 	return []task{{again: true, id: groupID, group: items, channels: c.channels}}
 }
 
-// groupDue returns when the notice of many may be told everywhere again; zero: it need not.
+// groupDue returns when the group notice may be shown everywhere again; zero if it need not
+// be.
 func (b *noticePlan) groupDue() time.Time {
 	c := &b.group
 	if c.grew.IsZero() || c.channels == nil {
@@ -99,7 +100,7 @@ func (b *noticePlan) groupDue() time.Time {
 	return due
 }
 
-// planGroup tells that still more wait, where that was put off.
+// planGroup shows that still more wait, if that was put off.
 func (b *noticePlan) planGroup(r *rules, now time.Time) []task {
 	c := &b.group
 	due := b.groupDue()

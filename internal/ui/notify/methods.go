@@ -54,8 +54,8 @@ func (s *Service) statusMethod(json.RawMessage, proc.Cred) (any, *wire.Error) {
 	return info, nil
 }
 
-// testMethod tells a made-up notice on every channel that is chosen, whether notices
-// are switched on or not.
+// testMethod shows a made-up notice on every chosen channel, whether notices are switched on
+// or not.
 func (s *Service) testMethod(json.RawMessage, proc.Cred) (any, *wire.Error) {
 	r := s.readRules()
 	names := r.allChannels(config.NoticeKinds)
@@ -71,8 +71,8 @@ func (s *Service) testMethod(json.RawMessage, proc.Cred) (any, *wire.Error) {
 	return wire.NotifyInfo{On: r.on, Channels: results, Quiet: r.isQuiet(s.now())}, nil
 }
 
-// pushesAtOnce reports whether the user's own command is told of every request at once,
-// and not by the rules of notices.
+// pushesAtOnce reports whether the user's own command is run for every request at once, and
+// not by the rules of notices.
 func (s *Service) pushesAtOnce() bool {
 	return s.settings().Choice(config.NotifyCommand) != "" && !s.settings().PushesByNotices()
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Notice is sent to a channel. Its texts hold no secrets that can be told as
-// such, and nothing that a terminal or a reader would not see.
+// Notice is sent to a channel. Its texts contain no secrets that can be recognised as such,
+// and nothing that a terminal or a reader would not see.
 type Notice struct {
 	ID      string // of the request or the turn: one notice on the screen
 	Kind    string
@@ -48,7 +48,7 @@ var askWords = map[string]string{
 	kindFailed:   "failed",
 }
 
-// requestNotice puts a request into words. With full it says what is asked, as the
+// requestNotice returns the notice for a request. With full it says what is asked, as the
 // request's card does.
 func requestNotice(item *wire.InboxRequest, agentTitle string, full bool) Notice {
 	n := Notice{
@@ -80,7 +80,7 @@ func requestNotice(item *wire.InboxRequest, agentTitle string, full bool) Notice
 	return n
 }
 
-// newGroupNotice puts requests into words that are told together.
+// newGroupNotice returns the notice for requests that are shown together.
 func newGroupNotice(items []*wire.InboxRequest, title func(agent string) string) Notice {
 	n := Notice{ID: groupID, Kind: kindSeveral, Next: "hookmux up"}
 	var agents []string
@@ -104,7 +104,7 @@ func newGroupNotice(items []*wire.InboxRequest, title func(agent string) string)
 	return n
 }
 
-// turnNotice puts the end of a turn into words.
+// turnNotice returns the notice for the end of a turn.
 func turnNotice(id string, one *wire.Session, agentTitle string, full bool) Notice {
 	n := Notice{
 		ID: id, Kind: turnKind(one.Turn), Agent: one.Agent, Session: one.ID, Project: projectName("", one.Cwd),
@@ -156,8 +156,8 @@ func budgetNotice(id string, blocks bool, words string, now time.Time) Notice {
 	return n
 }
 
-// jumpCommand goes to a session. People copy it into a shell, and an agent may call
-// its session anything.
+// jumpCommand returns the command that goes to a session. Users copy it into a shell, and an
+// agent may give its session any name.
 func jumpCommand(session string) string {
 	return "hookmux jump " + shellquote.Argument(clean(wire.ShortID(session), 24))
 }
@@ -179,7 +179,7 @@ func clean(s string, width int) string {
 	return termsafe.Line(redact.Text(s), width)
 }
 
-// isNews reports whether it says what happened: nobody's answer can make it outdated.
+// isNews reports whether the notice says what happened: no answer can make it outdated.
 func (n *Notice) isNews() bool {
 	return n.Kind == kindFinished || n.Kind == kindFailed || n.Kind == kindBudget
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// noticePlan has what waits for a person and what they were told of. It has no clock
-// and sends nothing: its methods return what is to be done.
+// noticePlan has what waits for you and what you were notified of. It has no clock and sends
+// nothing: its methods return what to do.
 type noticePlan struct {
 	waiting map[string]*waitingRequest
 	turns   map[string]*endedTurn
@@ -19,7 +19,7 @@ type noticePlan struct {
 	group   groupNotice
 }
 
-// toldOn is how something was told: on its own, or together with others.
+// toldOn is how something was shown: on its own, or together with others.
 type toldOn struct{ apart, group []string }
 
 // waitingRequest is one request: in the inbox, at the agent's own prompt, or
@@ -220,7 +220,7 @@ func (b *noticePlan) planTurns(r *rules, now time.Time, around surroundings) []t
 	return tasks
 }
 
-// isWaiting reports whether what a notice tells of waits still.
+// isWaiting reports whether the subject of a notice still waits.
 func (b *noticePlan) isWaiting(id string) bool {
 	return b.waiting[id] != nil || id == groupID && b.group.channels != nil
 }

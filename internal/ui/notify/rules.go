@@ -62,7 +62,7 @@ func nameFor(key, name string) string {
 	return key
 }
 
-// allChannels returns those that tell of one of the kinds.
+// allChannels returns the channels that show one of the kinds.
 func (r *rules) allChannels(kinds []string) []string {
 	var list []string
 	for _, kind := range kinds {
@@ -78,14 +78,14 @@ func (r *rules) allChannels(kinds []string) []string {
 	return list
 }
 
-// verdict says what to do about a notice: tell it on channels, look again after a
-// while, or neither.
+// verdict says what to do about a notice: show it on channels, check again after a while, or
+// neither.
 type verdict struct {
 	channels []string
 	again    time.Duration
 }
 
-// How long until it is looked at again whether a notice can be told.
+// How long until it is checked again whether a notice can be shown.
 const (
 	lookAgain  = 5 * time.Second // while the user looks at the pane
 	quietAgain = time.Minute     // in quiet hours
@@ -107,7 +107,7 @@ func (r *rules) planRequest(item *wire.InboxRequest, now time.Time, looked func(
 	return verdict{channels: channels}
 }
 
-// planTurn says on which channels the end of a turn is told.
+// planTurn returns on which channels the end of a turn is shown.
 func (r *rules) planTurn(one *wire.Session, now time.Time, looked func() bool) []string {
 	kind := turnKind(one.Turn)
 	if !r.on || kind == "" || !slices.Contains(r.kinds(one.Agent), kind) || r.isQuiet(now) {

@@ -20,12 +20,12 @@ import (
 
 // Requests is the part of approvals that notify needs.
 type Requests interface {
-	// Follow tells of every request that waits and of what becomes of it, without
+	// Follow calls each for every request that waits and whatever becomes of it, without
 	// secrets, until ctx ends.
 	Follow(ctx context.Context, each func(note string, item wire.InboxRequest))
 	// DenyByButton says no to a request whose card was shown with a button.
 	DenyByButton(id, sha256 string) error
-	// Viewers are the processes that show requests to a person who may answer.
+	// Viewers returns the processes that show requests to a user who may answer.
 	Viewers() []int
 }
 
@@ -34,7 +34,7 @@ type Sessions interface {
 	List(all bool) []wire.Session
 }
 
-// Service tells a person.
+// Service notifies you.
 type Service struct {
 	services.Deps
 	settings func() *config.Settings
@@ -54,7 +54,7 @@ type Service struct {
 	wake  chan struct{}
 }
 
-// New makes the channels ready; nothing is told before Run.
+// New prepares the channels; nothing is shown before Run.
 func New(deps services.Deps, settings func() *config.Settings, requests Requests, sessions Sessions) *Service {
 	s := &Service{
 		Deps: deps, settings: settings, requests: requests, sessions: sessions,
@@ -97,7 +97,7 @@ func New(deps services.Deps, settings func() *config.Settings, requests Requests
 	return s
 }
 
-// Run tells until ctx ends.
+// Run shows notices until ctx ends.
 func (s *Service) Run(ctx context.Context) {
 	var running sync.WaitGroup
 	for _, l := range s.queues {
@@ -171,7 +171,7 @@ func (s *Service) TurnEnded(one wire.Session) {
 	s.wakeUp()
 }
 
-// HooksMissing tells that a session goes on without its hooks since a time of day.
+// HooksMissing notifies you that a session has run without its hooks since a time of day.
 func (s *Service) HooksMissing(one wire.Session, since string) {
 	r := s.readRules()
 	if !r.on || r.isQuiet(s.now()) {
@@ -190,8 +190,8 @@ func (s *Service) HooksRemoved(p wire.Problem) {
 	}
 }
 
-// DeviceElsewhere tells that a paired device is used from somewhere new, in quiet hours,
-// too: somebody else may be using it.
+// DeviceElsewhere notifies you, even in quiet hours, that a paired device is used from
+// somewhere new: it may be in someone else's hands.
 func (s *Service) DeviceElsewhere(device wire.WebDevice) {
 	if r := s.readRules(); r.on {
 		s.tellNow(&r, deviceElsewhereNotice(device, s.now()))
@@ -227,7 +227,7 @@ func (s *Service) wakeUp() {
 	}
 }
 
-// queueTasks gives what is to be told to the channels.
+// queueTasks passes tasks to the channels.
 func (s *Service) queueTasks(tasks []task, r *rules) {
 	if len(tasks) == 0 {
 		return
@@ -276,8 +276,8 @@ func (s *Service) ReadSettings() {
 
 func problemKey(channel string) string { return "notify." + channel }
 
-// reportResult says in status which channel does not work. Of those that nobody
-// named, one that is not on this machine is left out.
+// reportResult reports in status which channel doesn't work. A channel that wasn't named in
+// the settings and isn't on this machine is left out.
 func (s *Service) reportResult(name string, err error) {
 	key := problemKey(name)
 	if err == nil || errors.Is(err, errAbsent) && !s.isNamed(name) {
@@ -306,8 +306,8 @@ func (s *Service) isNamed(name string) bool {
 // requestKinds are the kinds of notices that are requests.
 var requestKinds = config.NoticeKinds[:3]
 
-// Reaches reports whether a person hears of requests of a kind of an agent by a channel:
-// it is on, and did not fail when it was used last.
+// Reaches reports whether a channel notifies you of requests of a kind of an agent: it is
+// on, and didn't fail when it was last used.
 func (s *Service) Reaches(agent, kind string) bool {
 	r := s.readRules()
 	works := func(name string) bool { return s.queues[name] != nil && s.queues[name].current().last == nil }
@@ -328,8 +328,8 @@ func (s *Service) buttonPressed(n Notice, button string) {
 // showTime bounds how long a terminal may take to show a pane.
 const showTime = 3 * time.Second
 
-// typingSpan is how long after a key a terminal is left as it is: what a person
-// types must not land in another pane because somebody pressed a button.
+// typingSpan is how long after a key press a terminal is left alone: what you type must not
+// land in another pane because a button was pressed.
 const typingSpan = 3 * time.Second
 
 // showSession brings the pane of a session forward, or says where it is.
@@ -367,8 +367,8 @@ func findSession(list []wire.Session, agent, session string) (wire.Session, bool
 	return list[i], true
 }
 
-// tmuxServers returns the tmux servers that a person may be attached to, that of the
-// session first.
+// tmuxServers returns the tmux servers that a user may be attached to, that of the session
+// first.
 func (s *Service) tmuxServers(agent, session string) []string {
 	var list []string
 	add := func(socket string) {
@@ -421,7 +421,7 @@ func (s *Service) readMachine(ctx context.Context, due []sessionKey) *machine {
 	return m
 }
 
-// panesLookedAt returns the panes of a tmux server that people look at now.
+// panesLookedAt returns the panes of a tmux server that are being looked at now.
 func (s *Service) panesLookedAt(ctx context.Context, server string) []string {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
@@ -438,7 +438,7 @@ func (s *Service) panesLookedAt(ctx context.Context, server string) []string {
 	return panes
 }
 
-// isViewed reports whether somebody looks at the tmux pane of a live view.
+// isViewed reports whether the tmux pane of a live view is being looked at.
 func (s *Service) isViewed(ctx context.Context) bool {
 	for _, pid := range s.requests.Viewers() {
 		environ, err := s.Processes.Environ(pid)

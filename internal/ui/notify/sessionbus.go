@@ -12,8 +12,8 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/config"
 )
 
-// busAddress returns where the user's session bus is: as set, as the environment says, or
-// at its usual place. XDG_RUNTIME_DIR comes last: a daemon has it from whoever started it.
+// busAddress returns where the user's session bus is: as set, as the environment says, or at
+// its usual place. XDG_RUNTIME_DIR comes last: a daemon has it from whatever started it.
 func busAddress(setting string, getenv func(string) string) (string, error) {
 	if setting != "" {
 		return setting, nil

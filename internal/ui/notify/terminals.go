@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/tmux"
 )
 
-// terminals are the terminals that people attached to tmux.
+// terminals are the terminals that are attached to tmux.
 type terminals struct {
 	// servers are the sockets of the tmux servers to look at, that of a session
 	// first; "" is the user's default one.
@@ -25,9 +25,9 @@ type attached struct {
 	client tmux.Client
 }
 
-// list gives the terminals of all servers. Each is asked at the same time as the
-// others: a server may be an agent's own, which has terminals without people, or one
-// that says nothing, and hides nobody's.
+// list returns the terminals of all servers. Each is asked at the same time as the others: a
+// server may be an agent's own, whose terminals no one looks at, or one that doesn't answer,
+// and neither hides the terminals of another.
 func (t *terminals) list(ctx context.Context, agent, session string) ([]attached, error) {
 	sockets := t.servers(agent, session)
 	lists, failed := make([][]attached, len(sockets)), make([]error, len(sockets))
@@ -121,8 +121,8 @@ func (o oscNotice) withdraw(ctx context.Context, n *Notice) error {
 	})
 }
 
-// sequenceFor returns the sequence that a terminal understands, by what it calls itself.
-// OSC 9 is what most of those know that say nothing.
+// sequenceFor returns the sequence that a terminal understands, by the name it reports.
+// OSC 9 is what most terminals know that report none.
 func sequenceFor(terminal string) string {
 	name := strings.ToLower(terminal)
 	has := func(names ...string) bool {

@@ -51,7 +51,7 @@ const maxRetryAfter = 5 * time.Minute
 
 func (w *webhook) show(ctx context.Context, n *Notice) error { return w.post(ctx, n, "notice") }
 
-// withdraw tells a program that a request waits no more; chats cannot take back.
+// withdraw notifies a program that a request no longer waits; chats can't take back.
 func (w *webhook) withdraw(ctx context.Context, n *Notice) error {
 	if w.settings().format != "json" {
 		return nil
@@ -195,7 +195,7 @@ func slackText(s string) string {
 		"*", "∗", "_", "＿", "`", "ˋ", "~", "∼").Replace(s)
 }
 
-// telegramText keeps Telegram from calling people and bots that a text names.
+// telegramText keeps Telegram from notifying the users and bots that a text names.
 func telegramText(s string) string {
 	return strings.NewReplacer("@", "＠", " /", " ∕", "\n/", "\n∕").Replace(s)
 }

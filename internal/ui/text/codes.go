@@ -2,7 +2,7 @@ package text
 
 import "github.com/hookmux/hookmux/internal/wire"
 
-// codeTexts are codes of the daemon as people read them.
+// codeTexts maps codes of the daemon to readable text.
 var codeTexts = map[string]string{
 	wire.EndAnswered:      "answered",
 	wire.EndAtPrompt:      "answered in the agent's terminal",
@@ -25,8 +25,8 @@ var codeTexts = map[string]string{
 	wire.SkipInContainer:       "the agent runs in a container, which only gets denials and questions",
 }
 
-// CodeText words how a request ended, or why nobody was asked. A code of another
-// version stands as it is.
+// CodeText says how a request ended, or why it wasn't asked. A code of another version is
+// returned as it is.
 func CodeText(code string) string {
 	if known, ok := codeTexts[code]; ok {
 		return known

@@ -11,8 +11,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Request returns a whole request as a person reads it before answering, with the
-// commands that answer it: nothing of it is cut.
+// Request returns a whole request as you read it before answering, with the commands that
+// answer it: nothing of it is cut.
 func (s Style) Request(item *wire.InboxRequest, now time.Time) string {
 	if item.Answerable() {
 		return s.Card(item, now) + s.dim("→ "+s.wrapWays(Ways(item))) + "\n"
@@ -138,7 +138,7 @@ func whoDecided(by string) string {
 	return by
 }
 
-// DecidedWord says what was decided, as people say it.
+// DecidedWord says what was decided.
 func DecidedWord(d *wire.InboxDecision) string {
 	if d.Plan != "" {
 		return planWord(d.Plan)
@@ -173,7 +173,7 @@ func planWord(mode string) string {
 	return "plan: " + mode
 }
 
-// DecidedWords returns what you said besides yes or no.
+// DecidedWords returns what you said in addition to yes or no.
 func DecidedWords(d *wire.InboxDecision) string {
 	var words []string
 	for _, a := range d.Answers {

@@ -1,7 +1,6 @@
-// Package text shows events, decisions and the daemon's state as lines a person
-// reads in a terminal. Everything that came from an agent is made visible
-// first: control, bidi and zero-width characters never reach the screen as
-// such.
+// Package text formats events, decisions and the daemon's state as lines for a terminal.
+// Everything that came from an agent is made visible first: control, bidi and zero-width
+// characters never reach the screen as such.
 package text
 
 import (
@@ -136,7 +135,7 @@ func (s Style) labelWidth(others int) int {
 	return max(labelLeast, s.Width-others)
 }
 
-// kindWords are the kinds of events as people say them.
+// kindWords are the readable names of the kinds of events.
 var kindWords = map[event.Kind]string{
 	event.SessionStart: "session started", event.SessionEnd: "session ended", event.SessionTitle: "new title",
 	event.TurnStart: "prompt", event.TurnEnd: "turn done",
@@ -179,7 +178,7 @@ func agentColour(name string) string {
 	return strconv.Itoa(30 + n)
 }
 
-// failure says that a call went wrong, and with which words.
+// failure says that a call went wrong, with its message.
 func failure(ev *event.Event) string {
 	if ev.Tool == nil || !ev.Tool.Failed {
 		return ""
@@ -439,7 +438,7 @@ func actionLabel(ev *event.Event) string {
 	return label
 }
 
-// tail keeps the last two parts of a path: what people recognise a file by.
+// tail keeps the last two parts of a path, by which you recognise a file.
 func tail(path string) string {
 	if path == "" {
 		return ""

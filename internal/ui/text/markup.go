@@ -2,8 +2,8 @@ package text
 
 import "strings"
 
-// Marks that agents put around text for their models. What stands between the
-// first ones is meant for the model alone; of the others only the marks go.
+// Marks that agents put around text for their models. What is between the first ones is
+// meant for the model alone; of the others only the marks are removed.
 var (
 	modelOnlyMarks = []string{"system-reminder", "system_reminder", "environment_context", "user_instructions"}
 	wrappingMarks  = []string{"tool_use_error", "local-command-stdout", "local-command-stderr", "command-name",
@@ -11,7 +11,7 @@ var (
 		"command-args", "bash-stdout", "bash-stderr", "bash-input", "error"}
 )
 
-// withoutMarkup returns an agent's text as a person reads it.
+// withoutMarkup returns an agent's text without marks that are meant for its model.
 func withoutMarkup(s string) string {
 	if !strings.Contains(s, "<") {
 		return s

@@ -8,7 +8,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// endedText words why a request ended. Behind the code may be what the agent does now.
+// endedText says why a request ended. The code may be followed by what the agent does now.
 func endedText(why string) string {
 	code, now, ok := strings.Cut(why, "; ")
 	switch {

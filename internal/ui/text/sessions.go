@@ -73,8 +73,7 @@ func Doing(one *wire.Session) string {
 	return summary
 }
 
-// endWords says why a session ended. Agents have words of their own for the usual
-// reasons.
+// endWords says why a session ended. Agents have their own codes for the usual reasons.
 func endWords(reason string) string {
 	switch reason {
 	case "prompt_input_exit", "exit", "quit":
@@ -89,8 +88,7 @@ func endWords(reason string) string {
 	return strings.ReplaceAll(reason, "_", " ")
 }
 
-// Result returns how a turn went, in words; empty when nothing is to be said of it
-// or it goes on.
+// Result says how a turn went; empty if there is nothing to say or it goes on.
 func Result(t *wire.Turn) string {
 	switch t.Result {
 	case wire.ResultToolErrors, wire.ResultOK:
@@ -179,7 +177,7 @@ func (s Style) Sessions(w io.Writer, list []wire.Session, now time.Time, width i
 	table.writeTo(w, s)
 }
 
-// ThisMachine stands in the place of a host's name for what is on this machine.
+// ThisMachine replaces the host name for what is on this machine.
 const ThisMachine = "here"
 
 // maxTitle is the longest title a table shows.
@@ -370,8 +368,8 @@ func deciderText(one *wire.Session) string {
 	return strings.ToUpper(one.Agent[:1]) + one.Agent[1:] + "'s own reviewer decides; you're not asked"
 }
 
-// modeText returns the session's permission mode. Agents tell it with their events: one
-// that was changed since is not known before the next prompt.
+// modeText returns the session's permission mode. Agents report it with their events: a
+// change since then isn't known before the next prompt.
 func modeText(one *wire.Session) string {
 	if one.Mode == "" || one.Ended != nil || one.Turn != nil && one.Turn.Ended == nil {
 		return termsafe.Line(one.Mode, 60)

@@ -12,8 +12,8 @@ import (
 // of its own.
 const leastWrapped = 24
 
-// Wrap breaks a text between words so that it fits a terminal. Its first line
-// begins behind indent columns, and so do the others. Width 0 is no terminal.
+// Wrap breaks a text between words so that it fits a terminal. Its first line begins after
+// indent columns, and so do the others. Width 0 means no terminal.
 func Wrap(text string, width, indent int) string {
 	if width <= 0 || width-indent < leastWrapped {
 		return text

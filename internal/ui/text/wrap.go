@@ -13,7 +13,7 @@ type Part struct {
 	Hangs  bool // the blank at its end stands beyond the edge
 }
 
-// Visible returns what of the part stands on the screen.
+// Visible returns what of the part is on the screen.
 func (p Part) Visible() string {
 	if p.Hangs {
 		return p.Text[:len(p.Text)-1]
@@ -21,16 +21,15 @@ func (p Part) Visible() string {
 	return p.Text
 }
 
-// Marks of wrapped lines: what stands before each further part, so that a padded
-// line of an agent cannot pass for the next one, and behind a part that ends
-// inside a word.
+// Marks of wrapped lines: what precedes each further part, so that a padded line of an agent
+// can't pass for the next one, and what follows a part that ends inside a word.
 const (
 	GoesOnMark = "↪ "
 	BrokenMark = "¬"
 )
 
-// EscapeMarks writes the marks differently where somebody else's text has them: a
-// padded line could pass for a word that goes on.
+// EscapeMarks escapes the marks in text from elsewhere: a padded line could pass for a word
+// that goes on.
 func EscapeMarks(line string) string { return markEscapes.Replace(line) }
 
 var markEscapes = strings.NewReplacer("↪", `\u21aa`, "¬", `\u00ac`)
@@ -38,8 +37,8 @@ var markEscapes = strings.NewReplacer("↪", `\u21aa`, "¬", `\u00ac`)
 // marksFrom is the width from which there is room for marks.
 const marksFrom = 10
 
-// WrapMarked breaks a line between words for a terminal of so many columns, with
-// marks where it goes on. Only a word that is longer than a line is broken inside.
+// WrapMarked breaks a line between words for a terminal of so many columns, with marks where
+// it goes on. Only a word that is longer than a line is broken inside.
 func WrapMarked(line string, width int) []string {
 	first, rest, mark := MarkedWidths(width)
 	parts := WrapParts(EscapeMarks(line), first, rest)
@@ -67,10 +66,10 @@ func MarkedWidths(width int) (first, rest int, marked bool) {
 }
 
 // WrapParts breaks a line between words into parts of at most first and then rest columns.
-// One column stays free behind a part that ends inside a word, where there are more
-// than a few. Each character counts as wide as any terminal may draw it: what is
-// counted too narrow would be cut off at the edge unseen. A tab becomes blanks first,
-// for the same reason. Joined, the parts are the line: nothing is lost.
+// One column stays free after a part that ends inside a word, if there are more than a few.
+// Each character is measured as wide as any terminal may draw it: one that is measured too
+// narrow would be cut off unseen at the edge. A tab becomes blanks first, for the same
+// reason. Joined, the parts are the line: nothing is lost.
 func WrapParts(line string, first, rest int) []Part {
 	line = strings.ReplaceAll(line, "\t", "    ")
 	first, rest = max(first, 1), max(rest, 1)
@@ -99,8 +98,8 @@ func isPlain(line string) bool {
 	return true
 }
 
-// cutPart returns what of a text stands in a line of so many columns; next is how many
-// the following line has.
+// cutPart returns how much of a text fits in a line of so many columns; next is how many the
+// following line has.
 func cutPart(text string, width, next int) Part {
 	used, between, inside := 0, 0, 0 // in bytes: the last place between words, and the last with a column left
 	var before rune

@@ -1,5 +1,5 @@
-// Package bustest plays a session bus with somebody on it who shows notifications, as
-// far as hookmux speaks to them: tests need no bus and no desktop.
+// Package bustest plays a session bus with a notification server on it, as far as hookmux
+// talks to them: tests need no bus and no desktop.
 package bustest
 
 import (
@@ -61,7 +61,7 @@ func Start(t *testing.T) *Bus {
 	return b
 }
 
-// answer returns what a call gives back.
+// answer returns the result of a call.
 func (b *Bus) answer(member string, m *dbus.Message) ([]any, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -95,7 +95,7 @@ func (b *Bus) answer(member string, m *dbus.Message) ([]any, error) {
 	return nil, nil
 }
 
-// Signal sends a signal in somebody's name to everybody.
+// Signal sends a signal from sender to every connection.
 func (b *Bus) Signal(sender, signal string, body ...any) {
 	path := dbus.ObjectPath("/org/freedesktop/Notifications")
 	if strings.HasPrefix(signal, TheBus+".") {
