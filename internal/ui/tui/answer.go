@@ -19,8 +19,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// decision is something only a person may do, sent to the daemon. pin is empty at
-// first; it is asked for where the daemon wants one.
+// decision is something that only you may do, sent to the daemon. pin is empty at first; it
+// is asked for if the daemon wants one.
 type decision func(ctx context.Context, pin string) (said string, err error)
 
 // terminalCall runs a decision while the terminal is the daemon's: it may ask for a
@@ -31,7 +31,7 @@ type terminalCall struct {
 	answer string
 }
 
-// Run is told by Bubble Tea once the terminal is free.
+// Run is called by Bubble Tea once the terminal is free.
 func (c *terminalCall) Run() (err error) {
 	c.answer, err = c.run(c.ctx, "")
 	return err
@@ -174,7 +174,7 @@ func (m *Model) approve(choice string) tea.Cmd {
 	return m.reply(replyFor(item, choice))
 }
 
-// replyFor returns the answer that a choice stands for.
+// replyFor returns the answer for a choice.
 func replyFor(item *wire.InboxRequest, choice string) client.InboxReply {
 	reply := client.InboxReply{ID: item.ID, Choice: choice, SHA256: item.SHA256}
 	switch choice {
@@ -255,7 +255,7 @@ func confirmOwnRule(m *Model, item *wire.InboxRequest, number int) {
 		})
 }
 
-// denyRequest says no, with words for the model.
+// denyRequest says no, with a message for the model.
 func denyRequest(m *Model) tea.Cmd {
 	item := m.pendingRequest()
 	if item == nil {

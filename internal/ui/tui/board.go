@@ -19,7 +19,7 @@ type board struct {
 
 func newBoard() *board { return &board{sessions: map[string]*wire.Session{}} }
 
-// setRequest adds a request, or replaces it where it stands.
+// setRequest adds a request, or replaces it where it is.
 func (b *board) setRequest(item *wire.InboxRequest) {
 	b.changes++
 	for i, known := range b.requests {

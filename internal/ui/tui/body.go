@@ -77,8 +77,8 @@ func newBody(m *Model, item *wire.InboxRequest, width int) *body {
 	return b
 }
 
-// readable returns a card as people would write it: the folder behind what is wanted there, and the
-// agent's own description of a call in quotes. It says everything that the card says.
+// readable returns a card in a form that reads more naturally: the folder after what is wanted there,
+// and the agent's own description of a call in quotes. It says everything that the card says.
 func (m *Model) readable(card, agent string) string {
 	head, rest, _ := strings.Cut(card, "\n")
 	if folder, ok := strings.CutPrefix(rest, "in "); ok {
@@ -132,7 +132,7 @@ func changedLines(lines []string) string {
 	return fmt.Sprintf("  +%d −%d", added, removed)
 }
 
-// addCard adds what you see of a request. In a plan other people's lines are Markdown.
+// addCard adds what you see of a request. Lines of a plan are Markdown, except hookmux's own.
 func (b *body) addCard(card, kind string) {
 	isPlan, isQuestion := kind == "plan", kind == "question"
 	var plan markdown

@@ -65,15 +65,14 @@ type (
 const (
 	// retryPause is how long the view waits before it looks for a daemon again.
 	retryPause = 300 * time.Millisecond
-	// gatherTime is how often the view is told what the daemon says: more frames than
-	// that nobody reads.
+	// gatherTime is how often the view gets what the daemon says: more frames can't be read.
 	gatherTime = 125 * time.Millisecond
 	// infoPause is how often the daemon is asked how it is.
 	infoPause = 10 * time.Second
 )
 
-// Follow tells the program what the daemon says, over restarts of the daemon, until
-// ctx ends.
+// Follow sends the program what the daemon says, across restarts of the daemon, until ctx
+// ends.
 func Follow(ctx context.Context, daemon Daemon, send func(tea.Msg)) {
 	said := &gatherer{send: send}
 	go repeat(ctx, func() error {

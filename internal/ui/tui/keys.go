@@ -25,7 +25,7 @@ type binding struct {
 	approves bool // it says yes, so all of the request must have been shown
 	refuses  bool // it says no
 	always   bool // it works everywhere, so only the help shows it
-	// told is where a key that works everywhere is shown all the same.
+	// told reports whether a key that works everywhere is shown all the same.
 	told func(m *Model) bool
 	dim  bool // it would do nothing yet
 }
@@ -382,7 +382,7 @@ func whyNotThisKey(item *wire.InboxRequest, key string) string {
 	return key + " isn't among the answers to this " + kindOf(item).word + "; ? shows the keys."
 }
 
-// isElsewhere reports whether somebody else needs the user than who is selected.
+// isElsewhere reports whether something other than the selected row needs the user.
 func isElsewhere(m *Model) bool {
 	r := m.selectedRow()
 	return r != nil && r.section != sectionWaiting && frame{m}.countWaiting() > 0
@@ -438,7 +438,7 @@ func handlePaste(m *Model, msg tea.PasteMsg) tea.Cmd {
 	return nil
 }
 
-// tellTyping passes on what is typed where each letter counts.
+// tellTyping passes on what is typed, if each letter matters.
 func tellTyping(m *Model) {
 	if m.typing.live != nil {
 		m.typing.live(m, m.typing.input.value())

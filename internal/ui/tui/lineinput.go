@@ -19,7 +19,7 @@ type lineInput struct {
 	secret bool // shown as dots
 }
 
-// maxInput is the longest text a person types here.
+// maxInput is the longest text that you can type here.
 const maxInput = 4000
 
 func newLineInput(value string) lineInput {

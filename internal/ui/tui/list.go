@@ -13,8 +13,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// list returns the visible part of the list: the rows that are not folded away, and the lines
-// they take. It is made anew only when something changed.
+// list is the visible part of the list: the rows that aren't folded away, and the lines they
+// take. It is only made again when something changed.
 type list struct {
 	rows   []row
 	lines  []listLine
@@ -169,7 +169,7 @@ func (l *list) linesOf(key string, lines []listLine) (first, last int) {
 	return first, last
 }
 
-// linesDownTo are so many lines, from the first on if the line last is among them then. Else they
+// linesDownTo returns that many lines, from the first on if line last is among them. Otherwise they
 // begin with a title that counts the rows left out above: no row is without its section's title.
 func (l *list) linesDownTo(lines []listLine, last, height int) []listLine {
 	if last < height || height < 2 {
@@ -385,8 +385,8 @@ func promptAbout(item *wire.InboxRequest) string {
 	return termsafe.Line(item.About(), 200)
 }
 
-// requestAbout returns what a request is about in a few words: the question, the plan's
-// title, the command, or what the card says. It may be cut: it is no place to decide.
+// requestAbout says what a request is about in a few words: the question, the plan's title,
+// the command, or what the card says. It may be cut: you don't decide by it.
 func requestAbout(item *wire.InboxRequest) string {
 	if len(item.Questions) > 0 {
 		return termsafe.Line(item.Questions[0].Text, 200)

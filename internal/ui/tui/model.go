@@ -33,7 +33,7 @@ type Options struct {
 	Jump func(ctx context.Context, s *wire.Session) (string, error)
 	// Resume takes an ended session up again; nil where that cannot be done here.
 	Resume func(ctx context.Context, s *wire.Session) (string, error)
-	// Now tells the time; nil means the clock.
+	// Now returns the time; nil means the clock.
 	Now func() time.Time
 	// Empty are further lines to show while there is no session at all.
 	Empty []string
@@ -185,8 +185,8 @@ func Run(ctx context.Context, opts Options, more ...tea.ProgramOption) error {
 // Init asks the terminal for its background; everything else starts with the first message.
 func (m *Model) Init() tea.Cmd { return tea.RequestBackgroundColor }
 
-// drawnFrame is the frame that was made last. It is made anew only when something
-// happened: a daemon that says it is well changes nothing.
+// drawnFrame is the last frame. A new one is only made when something happened: a daemon
+// that says it is well changes nothing.
 type drawnFrame struct {
 	text  string
 	valid bool
@@ -252,8 +252,8 @@ func (m *Model) ageStatus(msg tea.Msg, before string) {
 	}
 }
 
-// planTick has ages drawn anew when they change: each second while something is
-// seconds old, else rarely. A screen on which nothing happens costs nothing.
+// planTick redraws ages when they change: each second while something is seconds old,
+// otherwise rarely. A screen on which nothing happens costs nothing.
 func (m *Model) planTick() tea.Cmd {
 	now, pause := m.opts.Now(), 20*time.Second
 	for i := range m.list.rows {
@@ -404,8 +404,8 @@ func (m *Model) followProblem() {
 	}
 }
 
-// takeNote takes what the inbox says. When it is followed anew, the daemon names
-// everything that waits before it says ready; what it did not name has ended.
+// takeNote takes what the inbox says. When it is followed again, the daemon names everything
+// that waits before it says ready; what it didn't name has ended.
 func (m *Model) takeNote(n client.InboxNote) {
 	switch {
 	case n.Ready != nil:
@@ -496,7 +496,7 @@ func (m *Model) selectedRow() *row {
 	return nil
 }
 
-// openConfirm asks for one more key. It counts only once the question was on the
+// openConfirm asks for one more key, which is only accepted once the question was on the
 // screen for a while.
 func (m *Model) openConfirm(yes, does string, words confirmText, run func(m *Model) tea.Cmd) {
 	m.mode, m.confirm = modeConfirm, confirmation{confirmText: words, yes: yes, does: does, since: m.opts.Now(), run: run}

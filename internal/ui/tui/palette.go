@@ -42,7 +42,7 @@ func rgb(hex uint32) color.RGBA {
 	return color.RGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 255}
 }
 
-// newPalette returns the palette for a background; nil for one that the terminal doesn't tell.
+// newPalette returns the palette for a background; nil if the terminal doesn't report one.
 // A terminal with sixteen colours has its own.
 func newPalette(background color.Color, profile colorprofile.Profile) palette {
 	switch {

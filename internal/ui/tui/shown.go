@@ -19,14 +19,14 @@ type shown struct {
 	complete time.Time // since when all of it was seen; zero: not yet
 }
 
-// window are the lines from first to before last, which stand on the screen.
+// window is the lines from first to before last, which are on the screen.
 type window struct {
 	first, last int
 	since       time.Time
 	drawn       bool // a frame with them was made
 }
 
-// noteText begins anew when the text is another one.
+// noteText starts over if the text is a different one.
 func (s *shown) noteText(hash, note string) {
 	if s.hash != hash {
 		*s = shown{hash: hash, note: note}
@@ -36,8 +36,8 @@ func (s *shown) noteText(hash, note string) {
 	}
 }
 
-// noteLines takes down that lines from first to before last are on the screen from
-// now on. It is false where the text was wrapped anew before all of it was read.
+// noteLines records that the lines from first to before last are on the screen from now on.
+// It returns false if the text was wrapped again before all of it was read.
 func (s *shown) noteLines(b *body, first, last int, now time.Time) bool {
 	again := false
 	if s.width != b.width || len(s.lines) != len(b.lines) {
@@ -54,7 +54,7 @@ func (s *shown) noteLines(b *body, first, last int, now time.Time) bool {
 	return !again
 }
 
-// noteTime counts what stands on the screen as seen once it surely was drawn.
+// noteTime marks what is on the screen as seen once it was surely drawn.
 func (s *shown) noteTime(now time.Time) {
 	w := &s.window
 	if !w.drawn || now.Sub(w.since) < frameTime {
@@ -74,8 +74,8 @@ func (s *shown) noteTime(now time.Time) {
 	}
 }
 
-// noteHidden takes down that something else covers the text from now on: what
-// passes until it stands there again does not count.
+// noteHidden records that something else covers the text from now on: the time until it is
+// back isn't counted.
 func (s *shown) noteHidden(now time.Time) {
 	s.noteTime(now)
 	s.window = window{}
@@ -106,8 +106,8 @@ func (s *shown) unread() int {
 	return max(n, 0)
 }
 
-// furthest returns the first line that may stand at the top: nobody scrolls past what was
-// not drawn.
+// furthest returns the first line that may be at the top: you can't scroll past what wasn't
+// drawn.
 func (s *shown) furthest(now time.Time) int {
 	s.noteTime(now)
 	return s.next
@@ -169,7 +169,7 @@ func (m *Model) noteShown() {
 	}
 }
 
-// noteDrawn is told of each frame that was made.
+// noteDrawn is called for each frame that was made.
 func (m *Model) noteDrawn() {
 	if m.batch != nil && m.mode == modeBatch {
 		m.batch.shown.noteFrame(m.opts.Now())

@@ -75,7 +75,8 @@ func (f frame) headLines() []string {
 	return fill(append([]string{f.headLine()}, bars...), f.headHeight())
 }
 
-// headLine says how many sessions are in which state, without the words where these don't fit.
+// headLine says how many sessions are in which state, without the names of the states if they
+// don't fit.
 func (f frame) headLine() string {
 	right := f.pausedText()
 	if f.filter != "" {

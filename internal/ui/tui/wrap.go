@@ -8,9 +8,9 @@ import (
 	"github.com/hookmux/hookmux/internal/ui/text"
 )
 
-// wrapStyled breaks lines that carry styles between words. Further lines are indented
-// a little deeper than the first; a style that goes on is opened anew, so that it
-// cannot colour what stands beside.
+// wrapStyled breaks styled lines between words. Further lines are indented a little deeper
+// than the first; a style that goes on is opened again, so that it can't colour what is next
+// to it.
 func wrapStyled(lines []string, width int) []string {
 	var out []string
 	for _, line := range lines {
@@ -51,8 +51,7 @@ func openStyle(s string) string {
 	return s[at : at+end+1]
 }
 
-// wrapMarked breaks a line of somebody else's between words, with marks where it
-// goes on.
+// wrapMarked breaks a line of foreign text between words, with marks where it goes on.
 func wrapMarked(line string, width int) []string { return text.WrapMarked(line, width) }
 
 // indentWrapped wraps text behind a mark; further lines are indented as far.

@@ -194,8 +194,8 @@ func (v *server) sendHandler(w http.ResponseWriter, r *http.Request) {
 }
 
 // hasCommand reports whether a line of a text may be a command to the agent itself, which would
-// go past hooks and guards, or change them. What nobody sees before it, or what isn't typed,
-// doesn't hide it.
+// go past hooks and guards, or change them. Invisible or untypable characters before it don't
+// hide it.
 func hasCommand(text string) bool {
 	for line := range strings.Lines(text) {
 		begin := strings.TrimLeftFunc(line, func(c rune) bool {
@@ -209,8 +209,8 @@ func hasCommand(text string) bool {
 	return false
 }
 
-// reportElsewhere says that a device's key was used with another browser or from another
-// network than before: somebody may have copied the browser's profile.
+// reportElsewhere reports that a device's key was used with another browser or from another
+// network than before: the browser's profile may have been copied.
 func (s *Service) reportElsewhere(before, now device) {
 	s.record("used from "+now.Address+" ("+now.Browser+"), before from "+before.Address+" ("+before.Browser+")", now)
 	s.Notes.Publish(wire.NoteTrace, wire.Trace{Hook: "hookmux", Text: "the device " + now.Name + " is used from " +

@@ -27,12 +27,12 @@ type audience struct {
 	stop   context.CancelFunc // nil while nobody is connected
 	follow sync.WaitGroup
 	ready  chan struct{} // closed when both are followed
-	// changed are the newest lines of sessions that pages haven't heard yet; send tells
+	// changed has the newest lines of sessions that weren't sent to pages yet; send sends
 	// them soon.
 	changed map[string][]byte
 	send    *time.Timer
-	// list has every session as a page gets them first, until one changes: after a restart
-	// many pages come back at once. changes counts.
+	// list has every session as pages get them first, until one changes: after a restart
+	// many pages come back at once. changes counts the changes.
 	list    []byte
 	changes int
 
@@ -176,7 +176,7 @@ func (h *audience) noteSession(line []byte) {
 	}
 }
 
-// tellSessions tells the pages which sessions changed.
+// tellSessions sends pages the sessions that changed.
 func (h *audience) tellSessions() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -216,7 +216,7 @@ func (h *audience) leave(p *page) {
 	}
 }
 
-// look notes whether somebody looks at a page. While a device that may answer shows one,
+// look notes whether a page is being looked at. While a device that may answer shows one,
 // agents wait as they do for the live view.
 func (h *audience) look(p *page, visible bool) {
 	d, ok := h.service.browser(p.device)
@@ -234,7 +234,7 @@ func (h *audience) look(p *page, visible bool) {
 	}
 }
 
-// isVisible reports whether somebody looks at a page of any device.
+// isVisible reports whether a page of any device is being looked at.
 func (h *audience) isVisible() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -292,7 +292,7 @@ type snapshot struct {
 	Requests []wire.InboxRequest `json:"requests"` // and sessions, which come from sessionList
 }
 
-// agentTitles returns the names of all agents, as people write them.
+// agentTitles returns the display names of all agents.
 func (s *Service) agentTitles() map[string]string {
 	titles := map[string]string{}
 	for _, a := range s.Catalogue.Agents() {
@@ -417,8 +417,8 @@ func storedBlocks(text []byte) []byte {
 // alive is a comment, which pages pass over.
 var alive = []byte(":\n\n")
 
-// visibleHandler notes whether somebody looks at a page, and says until when the requests
-// wait: longer, if somebody does.
+// visibleHandler notes whether a page is being looked at, and says until when the requests
+// wait: longer if one is.
 func (v *server) visibleHandler(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Page    string `json:"page"`

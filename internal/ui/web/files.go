@@ -89,7 +89,7 @@ func pageFor(instance string) served {
 	return newServed(contentTypes[".html"], []byte(strings.Replace(document().html, `data-instance=""`, `data-instance="`+instance+`"`, 1)))
 }
 
-// contentPolicy lets the page ask its own server and nobody else, and keeps text from
+// contentPolicy lets the page contact its own server and no other, and keeps text from
 // becoming markup or script. The page itself may also run the scripts that are in it.
 const contentPolicy = "default-src 'none'; img-src 'self'; connect-src 'self'; " +
 	"manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +

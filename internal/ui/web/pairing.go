@@ -22,9 +22,9 @@ import (
 )
 
 // Pairing, in order: `hookmux web pair` gets a code (pairMethod) and shows it; the browser
-// makes a key and brings the code with it (claimHandler), once; both show four digits;
-// you compare them and confirm at your terminal (confirmMethod), which asks you for a code
-// as everything does that takes protection away; the browser hears of it (pairedHandler).
+// makes a key and sends the code with it (claimHandler), once; both show four digits; you
+// compare them and confirm at your terminal (confirmMethod), which asks you for a code as
+// everything does that removes protection; the browser is notified (pairedHandler).
 
 const (
 	pairTime  = 2 * time.Minute
@@ -70,7 +70,7 @@ func newCode() string {
 	return base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(randomBytes(16))
 }
 
-// begin makes a code. An earlier one that nobody used is void.
+// begin makes a code. An earlier one that wasn't used is void.
 func (p *pairings) begin(scope, name string, now time.Time) *pairing {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,7 +120,7 @@ func (p *pairings) use(code string, c claim, now time.Time) (*pairing, string, b
 }
 
 // pairDigits returns the digits that both sides show. The nonce is chosen after the key
-// arrived, so that nobody can look for a key that gives the digits of another one.
+// arrived, so that no one can search for a key with the same digits as another one.
 func pairDigits(code string, key []byte, nonce string) string {
 	sum := sha256.Sum256([]byte("hookmux-pair-1\n" + code + "\n" + base64.RawURLEncoding.EncodeToString(key) + "\n" + nonce))
 	return fmt.Sprintf("%04d", binary.BigEndian.Uint32(sum[:4])%10000)

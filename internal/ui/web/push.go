@@ -47,10 +47,10 @@ var pushHosts = []string{
 	".push.apple.com", ".notify.windows.com",
 }
 
-// subscription is where a device wants to be told.
+// subscription is where a device wants to be notified.
 type subscription = devices.Subscription
 
-// checkEndpoint says what's wrong with where a device wants to be told.
+// checkEndpoint returns what is wrong with where a device wants to be notified.
 func checkEndpoint(endpoint string) error {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Scheme != "https" || u.User != nil || u.Port() != "" && u.Port() != "443" || len(endpoint) > 2048 {
@@ -65,15 +65,15 @@ func checkEndpoint(endpoint string) error {
 	return fmt.Errorf("hookmux doesn't know %s as a push service of a browser", host)
 }
 
-// IsVisible reports whether somebody looks at the page on a device that may answer.
+// IsVisible reports whether the page is being looked at on a device that may answer.
 func (s *Service) IsVisible() bool { return s.audience.isVisible() }
 
-// Tell tells the devices that want it.
+// Tell notifies the devices that want it.
 func (s *Service) Tell(ctx context.Context, id, title, body string, urgent bool) error {
 	return s.pushNotice(ctx, notice{id: id, title: title, body: body, urgent: urgent})
 }
 
-// Withdraw takes back what devices were told.
+// Withdraw takes back a notice from devices.
 func (s *Service) Withdraw(ctx context.Context, id string) error {
 	return s.pushNotice(ctx, notice{id: id, withdraw: true})
 }
@@ -292,7 +292,7 @@ func (p *pusher) send(ctx context.Context, to *subscription, n *notice, page str
 	return nil
 }
 
-// CanPush reports whether any device wants to be told.
+// CanPush reports whether any device wants to be notified.
 func (s *Service) CanPush() bool {
 	s.mu.Lock()
 	on := s.running != nil
@@ -308,8 +308,8 @@ func (s *Service) CanPush() bool {
 	return false
 }
 
-// pushNotice tells every device that wants it, unless somebody looks at a page: that shows
-// it already. What was told is also withdrawn while somebody looks.
+// pushNotice notifies every device that wants it, unless a page is being looked at: it shows
+// the notice already. What was sent is withdrawn even then.
 func (s *Service) pushNotice(ctx context.Context, n notice) error {
 	s.mu.Lock()
 	page := ""
@@ -379,7 +379,7 @@ func (v *server) pushKeyHandler(w http.ResponseWriter, _ *http.Request) {
 	answer(w, map[string]string{"key": base64.RawURLEncoding.EncodeToString(public)})
 }
 
-// subscribeHandler notes where a device wants to be told; an empty address ends it.
+// subscribeHandler notes where a device wants to be notified; an empty address ends it.
 func (v *server) subscribeHandler(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Endpoint string `json:"endpoint"`

@@ -6,8 +6,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// resumeHandler takes a session up again in tmux on this machine, with the flags it was
-// started with. What it takes is what a text takes: a device that may answer, and the PIN.
+// resumeHandler resumes a session in tmux on this machine, with the flags it was started
+// with. It requires what sending a text requires: a device that may answer, and the PIN.
 func (v *server) resumeHandler(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Session string `json:"session"`

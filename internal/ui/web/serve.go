@@ -201,8 +201,8 @@ func (v *server) url() string {
 	return scheme + net.JoinHostPort(host, port)
 }
 
-// connections bounds what is open at once. The oldest of those that do nothing make room: a
-// program that holds many open keeps nobody out.
+// connections limits what is open at once. The oldest idle ones make room: a program that
+// holds many open keeps no one out.
 type connections struct {
 	mu   sync.Mutex
 	open int
@@ -268,7 +268,7 @@ func (v *server) handler() http.Handler {
 			h.Set("Strict-Transport-Security", "max-age=31536000")
 		}
 		if !v.knowsHost(r) {
-			// A name that was pointed here by somebody else, as DNS rebinding does.
+			// The name was pointed here by someone else, as in DNS rebinding.
 			fail(w, http.StatusMisdirectedRequest, "host", "hookmux isn't served under this name; "+
 				"`hookmux web on --public-url` adds one")
 			return
@@ -282,7 +282,7 @@ func (v *server) knowsHost(r *http.Request) bool {
 	if v.hosts[strings.ToLower(r.Host)] {
 		return true
 	}
-	// By its own IP address, no name is involved that could be somebody else's.
+	// With its own IP address, there is no name that someone else could control.
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	return ok && local.String() == r.Host
 }
@@ -341,7 +341,7 @@ func answer(w http.ResponseWriter, value any) {
 	_ = json.NewEncoder(w).Encode(value) // whoever asked may be gone
 }
 
-// fail says why a request isn't answered: a code for the page, and words.
+// fail says why a request isn't answered: a code for the page, and a text.
 func fail(w http.ResponseWriter, status int, code, why string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

@@ -36,7 +36,7 @@ type Requests interface {
 	ReplySigned(p wire.InboxReplyParams, device string, signed ledger.Signature) (wire.InboxReplyResult, *wire.Error)
 	// CheckText says why a device may not send a session a text.
 	CheckText(session, pin string) *wire.Error
-	// Watch notes that somebody who may answer looks at the requests.
+	// Watch notes that a user who may answer looks at the requests.
 	Watch() (left func())
 }
 
@@ -50,7 +50,7 @@ type Daemon interface {
 	ResumeInTmux(ctx context.Context, record *wire.ResumeRecord) (where string, err error)
 	// RecordDevice writes down what happened to a device.
 	RecordDevice(what string, device wire.WebDevice)
-	// WarnElsewhere tells you that a device is used from somewhere new.
+	// WarnElsewhere warns you that a device is used from somewhere new.
 	WarnElsewhere(device wire.WebDevice)
 }
 

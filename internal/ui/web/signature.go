@@ -19,10 +19,10 @@ import (
 )
 
 // A device signs every request: "Authorization: Hookmux-1 DEVICE TIME NONCE SIGNATURE",
-// where the signature is over the lines of [requestMessage]. The instance is random for
-// each run of the server, so that nothing signed for another one counts: neither what
-// was recorded before a restart nor what some other program had signed that listened on
-// the same port meanwhile.
+// where the signature is over the lines of [requestMessage]. The instance is random for each
+// run of the server, so that nothing that was signed for another one is valid: neither what
+// was recorded before a restart nor what was signed for some other program that listened on
+// the same port in the meantime.
 
 const (
 	authScheme = "Hookmux-1"
@@ -45,11 +45,11 @@ var errClock = errors.New("the clock of this device is wrong")
 // errRate says that a device asks too often. Its requests aren't remembered then.
 var errRate = errors.New("too many requests; wait a moment")
 
-// errUnpaired says that nobody signed a request who may.
+// errUnpaired says that a request isn't signed by a paired device.
 var errUnpaired = errors.New("this needs a paired device; `hookmux web pair` pairs one")
 
-// authorizationWords are the five words of a request's authorization; empty where it has
-// none of ours.
+// authorizationWords returns the five words of a request's authorization; empty ones if it
+// isn't hookmux's.
 func authorizationWords(r *http.Request) []string {
 	if words := strings.Split(r.Header.Get("Authorization"), " "); len(words) == 5 && words[0] == authScheme {
 		return words
