@@ -96,7 +96,7 @@ func (m *Hook) mergeOutcomes(s *subject, events []presentedEvent, outcomes []*ou
 	return d, notes, nil
 }
 
-// explainLimit says in words which limit an exception stands for.
+// explainLimit says which limit was behind an exception.
 func (m *Hook) explainLimit(e *engine.JSError) {
 	if e.IsInterrupted() {
 		*e = engine.JSError{Message: engine.SliceError{Limit: m.engine.host.Limits.Slice}.Error()}

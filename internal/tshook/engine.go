@@ -77,8 +77,8 @@ type Source struct {
 	Read func(path string) ([]byte, error)
 	// Watch reloads the file whenever it, or a file it imports, changes.
 	Watch bool
-	// LogOnly reports whether the file only logs: it reaches neither the
-	// agent nor a person then. Nil: it does not.
+	// LogOnly reports whether the file only logs: then it reaches neither the agent nor the
+	// user. If it is nil, the file doesn't only log.
 	LogOnly func() bool
 }
 

@@ -96,7 +96,7 @@ type subject struct {
 	spoken map[string]bool
 	inner  []string // pi's events that come on their own; nil when its extension is older
 	memory *sessionMemory
-	// question is the question a file in log mode would have asked a person.
+	// question is the question a file in log mode would have asked the user.
 	question string
 }
 
@@ -107,14 +107,14 @@ type sessionMemory struct {
 	used    time.Time
 	entries []any
 	record  string // pi's own file of the session
-	// headless means that the session runs without a person and takes no messages.
+	// headless means that the session runs unattended and takes no messages.
 	headless bool
 	about    contextInfo // what was last written of its context, see [Hook.shortForm]
 	text     string      // the same in JSON
 }
 
-// presentEvent lists the pi events that this event stands for and the file
-// listens to.
+// presentEvent lists the pi events that correspond to this event and that the file listens
+// to.
 func (p *presenter) presentEvent(s *subject) ([]presentedEvent, error) {
 	ev := s.ev
 	var list []presentedEvent
@@ -180,8 +180,8 @@ func (s *subject) namesFromPi(ofKind []string) []string {
 	}
 	list := []string{}
 	for _, name := range ofKind {
-		// Our extension sends one event for the end of a turn, under the
-		// name this version of pi has; it counts for all of them.
+		// Our extension sends one event for the end of a turn, under the name this
+		// version of pi has; it is used for all of them.
 		oneEnd := s.ev.Kind == event.TurnEnd && endsTurn[name]
 		if name == s.ev.Native || oneEnd || !s.spoken[name] {
 			list = append(list, name)

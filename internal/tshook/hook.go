@@ -67,7 +67,7 @@ type pendingEvent struct {
 	ctx    context.Context // ends when open dialogs must close
 	cancel context.CancelFunc
 	until  time.Time // when that will be, if ever
-	// question is the question a file in log mode would have asked a person.
+	// question is the question a file in log mode would have asked the user.
 	question string
 }
 

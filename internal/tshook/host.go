@@ -10,8 +10,8 @@ import (
 	"github.com/hookmux/hookmux/event"
 )
 
-// Host is what an engine needs from the daemon around it. Everything but CacheDir
-// may be left out: the hook then gets a clear error or an empty answer.
+// Host is what an engine needs from the daemon around it. Everything except CacheDir may be
+// left out: the hook then gets a clear error or an empty answer.
 type Host struct {
 	Asker    Asker
 	Sender   Sender
@@ -29,8 +29,8 @@ type Host struct {
 	// Strained is called after a file computed for long or its engine was
 	// dropped: unused memory may be left. It must not block.
 	Strained func()
-	// Go starts what goes on behind an event: whoever closes the engine waits for it.
-	// Nil: nobody does.
+	// Go starts what goes on after an event: what closes the engine waits for it. It may be
+	// nil; then nothing waits.
 	Go func(func())
 
 	// Catalogue says what agents can carry; nil means the shipped one.
@@ -56,7 +56,7 @@ type Host struct {
 // DefaultHookTimeout is pi's own.
 const DefaultHookTimeout = 30 * time.Second
 
-// Notice is a line a hook shows a person without waiting.
+// Notice is a line that a hook shows the user without waiting.
 type Notice struct {
 	Event *event.Event
 	Hook  string
@@ -64,10 +64,9 @@ type Notice struct {
 	Text  string
 }
 
-// Asker reaches a person on whatever surface there is.
+// Asker asks the user wherever they can be reached.
 type Asker interface {
-	// Ask waits until somebody answered or ctx is done; an error counts as
-	// cancelled.
+	// Ask waits for an answer or until ctx is done; an error means cancelled.
 	Ask(ctx context.Context, q Question) (Answer, error)
 	// CanAnyoneAnswer reports whether anybody could answer about ev.
 	CanAnyoneAnswer(ev *event.Event) bool

@@ -70,7 +70,7 @@ func (m *Hook) Registrations(id string) []hook.Registration {
 		}
 		add(hook.Any, string(kind), guard, closed)
 	}
-	// pi has events of its own that stand for none of hookmux's.
+	// pi has events of its own that correspond to none of hookmux's.
 	for _, a := range m.engine.host.Catalogue.Agents() {
 		if a.Dialect != piDialect {
 			continue

@@ -143,7 +143,7 @@ func (v *fileOwner) Notify(dispatch int, text, level string) {
 	asker.Notify(n)
 }
 
-// errPrint is returned to a hook that sends into a session without a person.
+// errPrint is returned to a hook that sends into an unattended session.
 var errPrint = errors.New("send: nobody attends this session (print mode); nothing can be sent to it")
 
 func (v *fileOwner) Send(key string, msg Message) error {

@@ -11,7 +11,7 @@ type (
 	Question = ops.Question
 	// QuestionKind names the kind of dialog.
 	QuestionKind = ops.QuestionKind
-	// Answer is a person's reply to a question.
+	// Answer is the user's reply to a question.
 	Answer = ops.Answer
 	// Message is sent by a hook into a session.
 	Message = ops.Message

@@ -15,10 +15,10 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Sample makes up an event for one of pi's, as the given agent would report
-// it. Input is the tool's, in pi's words or the agent's: {"command":…} or
-// {"path":…}; for other events {"prompt":…}, {"message":…}, {"reason":…}. It refuses
-// an event that the agent does not report.
+// Sample makes up an event for one of pi's, as the given agent would report it. Input is the
+// tool's, in pi's format or the agent's: {"command":…} or {"path":…}; for other events
+// {"prompt":…}, {"message":…}, {"reason":…}. It rejects an event that the agent doesn't
+// report.
 func (e *Engine) Sample(agentName, piEvent, cwd string, input json.RawMessage) (*event.Event, error) {
 	a, ok := e.host.Catalogue.Agent(agentName)
 	if !ok {
@@ -156,7 +156,7 @@ func withPiFields(ev *event.Event, a *agent.Agent, in pi.Object) *event.Event {
 	return ev
 }
 
-// kindFor returns the kind of event that one of pi's current events stands for.
+// kindFor returns the kind of event that corresponds to one of pi's current events.
 func kindFor(name string) event.Kind {
 	for _, kind := range event.Kinds() {
 		if slices.Contains(byKind[kind], name) {

@@ -18,11 +18,10 @@ type Trial struct {
 	Source Source
 	// Event is given as the daemon would give it; see [Engine.Sample] for one made up.
 	Event *event.Event
-	// Name is pi's name of the event that is tried. A file that does not listen to
-	// it is not run. Empty means whatever the event stands for.
+	// Name is pi's name of the event that is tried. A file that doesn't listen to it isn't run.
+	// Empty means any pi event that corresponds to the event.
 	Name string
-	// Answers are given to dialogs, in order; when they run out, nobody
-	// answers.
+	// Answers are given to dialogs, in order; when they run out, dialogs get no answer.
 	Answers []Answer
 	Timeout time.Duration // zero means a minute
 }

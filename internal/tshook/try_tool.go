@@ -10,7 +10,7 @@ import (
 	"github.com/hookmux/hookmux/internal/tshook/pi"
 )
 
-// sampleTool makes up a call of one of an agent's tools from pi's words.
+// sampleTool makes up a call of one of an agent's tools from a call in pi's format.
 func sampleTool(tools []*agent.ToolSpec, in pi.Object) (*event.Tool, error) {
 	var kind event.ToolKind
 	var key string // of the input, that names what the call is about

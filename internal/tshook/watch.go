@@ -126,8 +126,7 @@ func (w *watcher) reloadIfStale(m *Hook) {
 	w.addTSHook(m)                     // its imports may have changed
 }
 
-// LoadStale loads every file anew that is made of something else now than when
-// it was loaded.
+// LoadStale loads every file again whose sources changed since it was loaded.
 func (e *Engine) LoadStale(ctx context.Context) {
 	for _, m := range e.TSHooks() {
 		if m.isUnloaded() || !m.isStale() {

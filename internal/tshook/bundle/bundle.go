@@ -1,6 +1,6 @@
-// Package bundle makes a TypeScript or JavaScript file and all it imports into
-// one module that an engine can run, and leads from places in there back to the
-// files a person wrote.
+// Package bundle turns a TypeScript or JavaScript file and all it imports into one module
+// that an engine can run, and maps positions in that module back to the files that the
+// author wrote.
 package bundle
 
 import (
@@ -57,7 +57,7 @@ func Hash(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Reader gives the content of a file; trusted copies may stand for the real.
+// Reader returns the content of a file; a trusted copy may replace the real file.
 type Reader func(path string) ([]byte, error)
 
 // Make bundles the file at path, from the cache when nothing changed.
@@ -133,9 +133,9 @@ func buildBundle(path string, content []byte, read Reader, runtime string) (*Bun
 	return b, err
 }
 
-// bundleImports makes one module of a file and all it imports. It says whether one of
-// them asks where it lies, which it is told when placed: that costs as much as a
-// small file itself.
+// bundleImports makes one module of a file and all it imports. It reports whether one of
+// them asks for its own location; with placed it is given one. That costs as much as a small
+// file itself.
 func bundleImports(path string, content []byte, read Reader, runtime string, placed bool) (_ *Bundle, asks bool,
 	_ error) {
 	dir := filepath.Dir(path)

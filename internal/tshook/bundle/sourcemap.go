@@ -24,11 +24,11 @@ type mapping struct {
 	line, origin int // original line and column, from 0
 }
 
-// ReadMap reads a source map of version 3 whose sources are relative to dir.
-// A map that cannot be read is an empty one: errors then show generated lines.
+// ReadMap reads a source map of version 3 whose sources are relative to dir. A map that
+// can't be read is an empty one: errors then show generated lines.
 //
-// Libraries for this look a place up in the nearest line that has one. Here a line
-// without a place is the bundler's own, and must be told from a person's.
+// Libraries for this look up a position in the nearest line that has one. Here a line
+// without a position is the bundler's own, and must not be taken for the author's.
 func ReadMap(text []byte, dir string) *SourceMap {
 	var file struct {
 		Sources  []string `json:"sources"`

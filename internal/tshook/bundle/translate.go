@@ -8,28 +8,28 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// How files are read, whether they stand alone or are bundled.
+// How files are read, whether they are translated alone or bundled.
 const compilerOptions = `{"compilerOptions":{"experimentalDecorators":true}}`
 
 var newer = map[string]bool{"top-level-await": true}
 
 var (
 	typesOnly = lazyregexp.New(`(?m)^\s*import\s+type\s[^;'"]*\bfrom\s*["'][^"'\n]*["']`)
-	// reaches are the words without which no file gets at another one.
+	// reaches matches the keywords without which no file can load another one.
 	reaches = lazyregexp.New(`\b(import|require)\b|\bexport\b[^;]*\bfrom\s*["']`)
-	// tellsPlace: somebody asks where his file lies.
+	// tellsPlace matches code that asks where its file is.
 	tellsPlace = lazyregexp.New(`\b(__dirname|__filename|import\.meta)\b`)
 )
 
-// standsAlone reports whether a file surely needs no other and does not ask
-// where it lies. Most hooks import types at the most, and those are erased.
+// standsAlone reports whether a file surely needs no other and doesn't ask where it is. Most
+// hooks import types at most, and those are erased.
 func standsAlone(content []byte) bool {
 	return !tellsPlace.Match(content) && !reaches.Match(typesOnly.Compiled().ReplaceAll(content, nil))
 }
 
-// translateAlone makes JavaScript of a file that stands alone. Bundling comes to the
-// same, but takes several times the memory and keeps it for a while, which fifty
-// files feel.
+// translateAlone translates a file that stands alone to JavaScript. Bundling has the same
+// result, but takes several times the memory and keeps it for a while, which adds up with
+// fifty files.
 func translateAlone(path string, content []byte) (*Bundle, error) {
 	result := api.Transform(string(content), api.TransformOptions{
 		Loader: loaderFor(path), Sourcefile: filepath.Base(path), Format: api.FormatESModule,

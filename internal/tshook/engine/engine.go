@@ -16,7 +16,7 @@ type Operations interface {
 	Call(op string, args json.RawMessage) string
 	// Start answers later, with a reply to the engine.
 	Start(id int, op string, args json.RawMessage, key string)
-	// ReportError reports an exception that nobody caught.
+	// ReportError reports an uncaught exception.
 	ReportError(event string, e *JSError)
 	// Cancel ends the operation that the engine waits for.
 	Cancel()

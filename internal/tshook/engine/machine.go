@@ -86,8 +86,7 @@ type Machine struct {
 	unusable   bool  // the engine cannot even be closed
 	dropReason error // set on the goroutine: drop the engine after this job
 	deepStack  bool  // the job took long: its goroutine's stack may have grown deep
-	// Strained, if not nil, is told of such jobs and of an engine that had to be
-	// dropped.
+	// Strained, if not nil, is called after such jobs and after an engine had to be dropped.
 	Strained func()
 	answers  []answerTo
 }
@@ -119,7 +118,7 @@ func (e *JSError) Error() string {
 	return e.Name + ": " + e.Message
 }
 
-// What QuickJS says at its limits: there is no other sign of them than its words.
+// The messages of QuickJS at its limits, which have no other sign.
 const (
 	memoryWords    = "out of memory"
 	interruptWords = "interrupted"
@@ -135,7 +134,7 @@ func (e *JSError) IsOutOfMemory() bool {
 // IsInterrupted reports whether the engine was stopped for computing too long.
 func (e *JSError) IsInterrupted() bool { return e.Name == internalError && e.Message == interruptWords }
 
-// MemoryMessage returns the message of one that [JSError.IsOutOfMemory], in our words.
+// MemoryMessage returns hookmux's message for an error that [JSError.IsOutOfMemory].
 func (e *JSError) MemoryMessage() string {
 	return strings.Replace(e.Message, memoryWords, ErrMemory.Error(), 1)
 }
@@ -282,7 +281,7 @@ func toInt(v any) int {
 	return 0
 }
 
-// Ask starts a load or an event; the channel gets its outcome. note hears its
+// Ask starts a load or an event; the channel gets its outcome. note is called with its
 // number before anything runs.
 func (m *Machine) Ask(kind, text string, note func(id int)) (int, <-chan Outcome) {
 	answer := make(chan Outcome, 1)
@@ -308,7 +307,7 @@ func (m *Machine) Ask(kind, text string, note func(id int)) (int, <-chan Outcome
 	return id, answer
 }
 
-// Post posts something nobody waits for.
+// Post posts something without waiting for it.
 func (m *Machine) Post(kind string, id int, text string) { m.postJob(job{kind, id, text}) }
 
 // Forget gives up on an answer, on both sides.
@@ -497,7 +496,7 @@ func outOfMemory(err error) bool {
 	return strings.Contains(text, memoryWords) || text == "null"
 }
 
-// refuseJobs refuses further jobs and tells everybody who waits why.
+// refuseJobs rejects further jobs and lets everything that waits know why.
 func (m *Machine) refuseJobs(why error) {
 	m.mu.Lock()
 	if m.ended != nil {

@@ -2,7 +2,7 @@ package engine
 
 import "golang.org/x/sys/unix"
 
-// emptied gives pages back at once, so that people see the daemon's memory shrink.
+// emptied returns pages at once, so that users see the daemon's memory shrink.
 const (
 	emptied      = unix.MADV_DONTNEED
 	emptiedLater = false

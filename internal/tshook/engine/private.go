@@ -8,16 +8,16 @@ import (
 	"modernc.org/quickjs"
 )
 
-// This file has everything that hookmux takes from the quickjs package although
-// it is private there. TestPrivateFields fails when a new version of the package
-// moves it, and TestPrivateFieldsStayHere when another file does the like.
+// This file has everything that hookmux uses from the quickjs package although it is private
+// there. TestPrivateFields fails when a new version of the package moves it, and
+// TestPrivateFieldsStayHere when another file does something similar.
 //
 // Two parts need it, and the package offers nothing for either:
 //   - renewStack replaces the stack of an idle engine (tlsField);
-//   - rejections hears of promises that nothing handles (runtimePointer).
+//   - rejections is called for promises that nothing handles (runtimePointer).
 //
-// Without the fields both do nothing: a daemon then keeps more memory after an
-// endless recursion, and a hook's author does not hear of such promises.
+// Without the fields both do nothing: a daemon then keeps more memory after an endless
+// recursion, and such promises aren't reported to a hook's author.
 
 // privateRuntime returns the runtime that an engine holds; false when it is not where
 // it was.

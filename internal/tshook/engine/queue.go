@@ -19,8 +19,8 @@ func (m *Machine) postJob(j job) {
 // Reply brings Go's answer to an async question.
 func (m *Machine) Reply(id int, body []byte) { m.postJob(job{"reply", id, string(body)}) }
 
-// maxWaiting is how much may wait for an engine before whoever has more to say
-// has to wait, too.
+// maxWaiting is how much may wait for an engine before callers that have more to send have
+// to wait, too.
 const maxWaiting = 256 << 10
 
 func (m *Machine) IsQueueFull() bool {

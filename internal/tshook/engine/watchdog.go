@@ -5,15 +5,14 @@ import (
 	"time"
 )
 
-// watchdog interrupts an engine that computes for longer than its slice
-// without giving way. Time the engine spends waiting inside Go does not count,
-// nor does time in which the machine was busy with others: as long as the whole
-// process has not computed for half a slice since the middle of it, no engine in
-// it has. There is an end to that patience, so that a slice stays a bound. What
-// the process has computed is asked in the middle only: nearly every turn is over
-// long before.
-// After it fired it keeps on firing until the engine comes back: an engine
-// takes an interrupt back when it is entered anew.
+// watchdog interrupts an engine that computes for longer than its slice without yielding.
+// Time the engine spends waiting inside Go is excluded, and so is time in which the machine
+// was busy with others: as long as the whole process hasn't computed for half a slice since
+// the middle of it, no engine in it has. That patience is limited, so that a slice stays a
+// bound. How much the process has computed is only read in the middle: nearly every turn is
+// over long before.
+// Once it has fired it keeps firing until the engine returns: an engine clears an interrupt
+// when it is entered again.
 type watchdog struct {
 	interrupt func() // asynchronous; only called between start and stop
 	slice     time.Duration

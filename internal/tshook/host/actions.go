@@ -69,7 +69,7 @@ func (c *actionCounts) addAction(one tshook.HookAction) {
 	c.count[one]++
 }
 
-// writeCounts writes the counts and begins again.
+// writeCounts writes the counts and starts over.
 func (l *actionLog) writeCounts(c *actionCounts) {
 	for _, one := range c.order {
 		l.write(one, c.count[one])

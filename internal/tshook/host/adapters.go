@@ -16,7 +16,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// asker lets files ask a person.
+// asker lets files ask the user.
 type asker struct{ s *Service }
 
 var kindOfQuestion = map[tshook.QuestionKind]queue.QuestionKind{
@@ -44,7 +44,7 @@ func (a asker) CanAnyoneAnswer(*event.Event) bool { return a.s.options.People.Ca
 
 func (a asker) Notify(n tshook.Notice) { a.s.publishText(n.Hook, n.Text) }
 
-// publishText shows people who watch what a file says.
+// publishText shows what a file says to users who watch.
 func (s *Service) publishText(path, text string) {
 	text = redact.Text(s.files.showPaths(path, text))
 	id := s.files.idOf(path)
@@ -121,7 +121,7 @@ func (s *Service) queuedEntry(ev *event.Event, carries event.Carries) *hook.Entr
 	return e
 }
 
-// recorder is told what files do.
+// recorder records what files do.
 type recorder struct{ s *Service }
 
 func (r recorder) RecordAction(d tshook.HookAction) { r.s.actions.addAction(d) }

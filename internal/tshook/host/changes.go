@@ -20,7 +20,7 @@ func (c *changeSignal) nextChange() <-chan struct{} {
 	return c.next
 }
 
-// announceChange tells everybody who waits.
+// announceChange wakes everything that waits.
 func (c *changeSignal) announceChange() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

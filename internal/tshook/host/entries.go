@@ -19,8 +19,8 @@ import (
 // something was known before: new files are then waited for less long.
 func (s *Service) BeginRefresh(known bool) { s.files.beginRefresh(known) }
 
-// Entries returns the hooks of all files that count and stand in no registration:
-// the user's folder, then the projects', then settings, as pi orders them.
+// Entries returns the hooks of all files that are used and are in no registration: the
+// user's folder, then the projects', then settings, as pi orders them.
 func (s *Service) Entries(settings *config.Settings, trusted [2]*trust.TrustedContent) []*hook.Entry {
 	timeout := settings.Millis(config.HookTimeout)
 	want := func(owner string, list []wantedFile) []*loadedFile {
@@ -72,10 +72,9 @@ func (s *Service) entriesOf(one *loadedFile, id string, settings *config.Setting
 	return entries
 }
 
-// registrationsOf returns the registrations of a file. One that cannot even be read
-// is asked about every tool call and refuses, because nobody knows what it would
-// have said. One that is still loading is asked about everything; the event
-// waits for it.
+// registrationsOf returns the registrations of a file. One that can't even be read is asked
+// about every tool call and denies it, because what it would have said isn't known. One that
+// is still loading is asked about everything; the event waits for it.
 func (s *Service) registrationsOf(one *loadedFile, id string) []hook.Registration {
 	unknown := []hook.Registration{{
 		ID: id, Agent: hook.Any, HookType: string(event.ToolBefore), Handler: hook.HandlerTypeScript, Target: one.path,
@@ -93,9 +92,8 @@ func (s *Service) registrationsOf(one *loadedFile, id string) []hook.Registratio
 	return m.Registrations(id)
 }
 
-// Registered makes the hooks of a registration that names a file. With the type
-// "*" it is called where the file wants to be; what the registration says
-// otherwise counts.
+// Registered makes the hooks of a registration that names a file. With the type "*" it is
+// called for what the file listens to; otherwise what the registration says applies.
 func (s *Service) Registered(reg registry.Entry, trusted *trust.TrustedContent,
 	settings *config.Settings) ([]*hook.Entry, error) {
 	ready := reg.Registration
@@ -142,7 +140,7 @@ func (s *Service) Registered(reg registry.Entry, trusted *trust.TrustedContent,
 	return s.asAccepted(files[0], entries), nil
 }
 
-// asAccepted leaves of a file that nobody accepted only what it refuses.
+// asAccepted limits a file that wasn't accepted to its denials.
 func (s *Service) asAccepted(one *loadedFile, entries []*hook.Entry) []*hook.Entry {
 	if store := s.options.Accepted; store != nil && one.ofUser && store.IsNew(one.path) {
 		return store.RefusalsOnly(entries)
@@ -150,7 +148,7 @@ func (s *Service) asAccepted(one *loadedFile, entries []*hook.Entry) []*hook.Ent
 	return entries
 }
 
-// overlayRegistration returns a file's own registration under what a person wrote.
+// overlayRegistration returns a file's own registration under the one that the user wrote.
 func overlayRegistration(own, written hook.Registration) hook.Registration {
 	out := written
 	out.HookType = own.HookType

@@ -19,10 +19,9 @@ import (
 	"github.com/hookmux/hookmux/internal/tshook"
 )
 
-// fileTable is the files that are loaded. They come from the user's folder, from
-// projects the user trusts, from settings, from registrations and from
-// `hookmux run --hook`. Each of these owners says which files it wants; a file
-// that nobody wants any more ends.
+// fileTable holds the files that are loaded. They come from the user's folder, from projects
+// the user trusts, from settings, from registrations and from `hookmux run --hook`. Each of
+// these owners says which files it wants; a file that no owner wants any more ends.
 type fileTable struct {
 	ctx       context.Context
 	deps      services.Deps
@@ -75,8 +74,8 @@ const (
 	freshPatience = 125 * time.Millisecond
 )
 
-// unloadAfter is how long a file that nobody wants any more still answers events
-// that go by what was known last.
+// unloadAfter is how long a file that no owner wants any more still answers events that were
+// sent by outdated information.
 const unloadAfter = 2 * time.Second
 
 func newFileTable(ctx context.Context, deps services.Deps, store *accepted.Store,
@@ -118,8 +117,8 @@ func (t *fileTable) currentEngine() *tshook.Engine {
 	return t.engine
 }
 
-// setWanted says which files an owner wants now. It waits a moment for new ones
-// and ends those that nobody wants any more.
+// setWanted sets which files an owner wants now. It waits a moment for new ones and ends
+// those that no owner wants any more.
 func (t *fileTable) setWanted(owner string, list []wantedFile, timeout time.Duration) []*loadedFile {
 	t.mu.Lock()
 	if len(list) == 0 && len(t.owners[owner]) == 0 {
@@ -178,8 +177,8 @@ func (one *loadedFile) noteLogOnly() {
 	one.logOnly.Store(all && len(one.owners) > 0)
 }
 
-// dropUnwanted takes out the files that nobody wants now that owner wants paths
-// only; the caller holds the lock.
+// dropUnwanted removes the files that no owner wants now that owner only wants paths; the
+// caller holds the lock.
 func (t *fileTable) dropUnwanted(owner string, paths []string) []*loadedFile {
 	var over []*loadedFile
 	for _, path := range t.owners[owner] {
@@ -198,7 +197,7 @@ func (t *fileTable) dropUnwanted(owner string, paths []string) []*loadedFile {
 	return over
 }
 
-// unloadFile ends a file, unless somebody wants it again.
+// unloadFile ends a file, unless an owner wants it again.
 func (t *fileTable) unloadFile(engine *tshook.Engine, one *loadedFile) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -284,8 +283,8 @@ func (t *fileTable) loadFile(engine *tshook.Engine, one *loadedFile) {
 	t.noteChange()
 }
 
-// releaseMemory gives back what loading left behind, which takes many times the
-// memory that a file keeps, or a file that used all it could get.
+// releaseMemory releases what loading left behind, which takes many times the memory that a
+// file keeps, or a file that used all it could get.
 func (t *fileTable) releaseMemory() {
 	t.unclean.Store(true)
 	if !t.releasing.CompareAndSwap(false, true) {
@@ -320,9 +319,9 @@ func (t *fileTable) idOf(path string) string {
 // folderOwner is the owner of the files in the user's folder.
 const folderOwner = "folder"
 
-// isDeleted reports whether a file is no hook any more: it was deleted from the
-// user's folder, or nobody wants it. Whatever fails about it then is no fault. A file
-// that settings, a registration or a launch names must be there.
+// isDeleted reports whether a file is no longer a hook: it was deleted from the user's
+// folder, or no owner wants it. Then its failures aren't faults. A file that settings, a
+// registration or a launch names must be there.
 func (t *fileTable) isDeleted(path string) bool {
 	t.mu.Lock()
 	one := t.loaded[path]
@@ -341,8 +340,8 @@ func (t *fileTable) isDeleted(path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// goneNote says of a file that is not there any more and still counts, as it was
-// accepted, how that ends; "" for every other file.
+// goneNote says how a file that is gone but still runs as it was accepted can be ended; ""
+// for every other file.
 func (t *fileTable) goneNote(path string) string {
 	if t.accepted == nil {
 		return ""

@@ -37,8 +37,8 @@ func (s *Service) Listeners(ev *event.Event, entries []*hook.Entry) []*hook.Entr
 	return list
 }
 
-// PassInner shows an inner event to the files that listen, one after the other.
-// It gives what the agent shall hear, nil when nobody had anything to say.
+// PassInner shows an inner event to the files that listen, one after the other. It returns
+// what to send to the agent, nil if no file had anything to say.
 func (s *Service) PassInner(ctx context.Context, call hook.Call, listeners []*hook.Entry) (json.RawMessage,
 	[]hook.Step) {
 	ev := call.Event

@@ -110,7 +110,7 @@ func (l *launchList) watchLaunch(one *launched) {
 	})
 }
 
-// pollExit is for systems that do not tell of a process's end.
+// pollExit is for systems that don't report the end of a process.
 func (l *launchList) pollExit(one *launched) <-chan struct{} {
 	done := make(chan struct{})
 	l.deps.Background.Go(func() {
@@ -160,11 +160,11 @@ func (l *launchList) saveLaunches() error {
 	return userfile.Store(l.stateFile(), b)
 }
 
-// maxDepth is more processes than ever stand above a hook that is not called in
-// a circle.
+// maxDepth is more processes than there ever are above a hook, unless it is called in a
+// circle.
 const maxDepth = 128
 
-// launchesAbove returns the launches whose process is the agent's, or stands above pid.
+// launchesAbove returns the launches whose process is the agent's, or is above pid.
 func (l *launchList) launchesAbove(agent Process, pid int) []*launched {
 	l.mu.Lock()
 	list := append([]*launched(nil), l.list...)

@@ -18,8 +18,8 @@ import (
 	"github.com/hookmux/hookmux/internal/tshook"
 )
 
-// A file that is named and is not there refuses every tool call until it is:
-// whoever mistypes its name is told at once instead.
+// A file that is named and doesn't exist denies every tool call until it does. So a mistyped
+// name is reported at once instead.
 
 // checkFile says what keeps a path from being a hook's.
 func checkFile(path string) error {
@@ -38,9 +38,8 @@ func checkFile(path string) error {
 	return nil
 }
 
-// CheckSetting checks a new value of the setting modules, as text. What it named
-// before may stay, so that one missing file does not stand in the way of the
-// others.
+// CheckSetting checks a new value of the setting modules, as text. What it named before may
+// stay, so that one missing file doesn't block the others.
 func (s *Service) CheckSetting(text string) error {
 	key, _ := config.Find(config.Modules)
 	raw, err := key.FromText(text)
@@ -71,9 +70,9 @@ func (s *Service) CheckSetting(text string) error {
 // CheckSyntax returns the first error in a hook's file, or in one it imports.
 func (s *Service) CheckSyntax(path string) error { return tshook.CheckSyntax(path) }
 
-// ResolveTarget makes what a person wrote behind --target into what stands in
-// the file of hooks: absolute in the user's, from the project's root in a
-// project's. rootFor finds the root of the project a folder is in.
+// ResolveTarget turns what the user wrote after --target into what the file of hooks has:
+// absolute in the user's, from the project's root in a project's. rootFor finds the root of
+// the project a folder is in.
 func (s *Service) ResolveTarget(reg *hook.Registration, scope, cwd string, rootFor func(cwd string) string) error {
 	if reg.Handler != hook.HandlerTypeScript {
 		return nil

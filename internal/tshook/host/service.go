@@ -22,7 +22,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Options configures the service besides what every service is given.
+// Options configures the service, in addition to what every service is given.
 type Options struct {
 	Version   string
 	Selection Selection
@@ -35,7 +35,7 @@ type Options struct {
 	// Accepted says what of the user's files is in force. Nil: whatever they
 	// hold.
 	Accepted *accepted.Store
-	// HookReloaded is told that a hook was loaded without an error.
+	// HookReloaded is called when a hook was loaded without an error.
 	HookReloaded func(hookID string)
 }
 
@@ -52,12 +52,12 @@ type Selection interface {
 	InnerHooks(ev *event.Event, peer proc.Cred) []*hook.Entry
 }
 
-// People answer what files ask.
+// People answers what files ask.
 type People interface {
-	// AskUser waits for a person's answer: the chosen option, "yes" or "no",
-	// or own words.
+	// AskUser waits for the user's answer: the chosen option, "yes" or "no", or
+	// a text of their own.
 	AskUser(ctx context.Context, ev *event.Event, q queue.Question) (string, error)
-	// CanAnyoneAnswer reports whether a person could answer now.
+	// CanAnyoneAnswer reports whether a user could answer now.
 	CanAnyoneAnswer() bool
 }
 
@@ -116,7 +116,7 @@ func (s *Service) newEngine(timeout time.Duration) *tshook.Engine {
 // oneWord returns a hook's id as one word: a variable separates ids by blanks.
 func oneWord(id string) string { return strings.Join(strings.Fields(id), "_") }
 
-// fileReloaded is told that a file was loaded, for the first time or again.
+// fileReloaded is called when a file was loaded, for the first time or again.
 func (s *Service) fileReloaded(m *tshook.Hook) {
 	s.files.noteChange()
 	info := m.Info()
@@ -134,18 +134,18 @@ func (s *Service) fileReloaded(m *tshook.Hook) {
 // Version changes whenever entries may have to be made again.
 func (s *Service) Version() uint64 { return s.files.version.Load() }
 
-// NoteChange tells those who wait that what files listen to may be different.
+// NoteChange wakes what waits for changes: what files listen to may be different.
 func (s *Service) NoteChange() { s.files.changes.announceChange() }
 
-// LoadChanged loads files anew that a person accepted to be others.
+// LoadChanged loads the files again whose changes the user accepted.
 func (s *Service) LoadChanged() {
 	if engine := s.files.currentEngine(); engine != nil {
 		engine.LoadStale(s.ctx)
 	}
 }
 
-// Files returns every file that hooks are made of and that counts as soon as it
-// changes. An agent that writes to one rewrites its own guard.
+// Files returns every file that hooks are made of and whose changes take effect at once. An
+// agent that writes to one rewrites its own guard.
 func (s *Service) Files() []string { return s.files.sourceFiles() }
 
 // ForgetSession drops what is kept about a session that ended without saying so.

@@ -18,7 +18,7 @@ import (
 func (s *Service) ReadFolder() {
 	_, err := os.ReadDir(s.folderPath())
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		// A folder nobody can read is no reason to leave guards out.
+		// A folder that can't be read is no reason to leave guards out.
 		s.deps.Problems.Raise("modules-folder",
 			"hooks in TypeScript are as they were last seen: "+err.Error(), "make "+s.folderPath()+" readable")
 		return

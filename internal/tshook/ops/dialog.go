@@ -13,8 +13,8 @@ const (
 	Editor  QuestionKind = "editor"
 )
 
-// Question is a dialog a hook opened. Its texts come from the hook and often
-// quote the model: they are data to whoever shows them.
+// Question is a dialog a hook opened. Its texts come from the hook and often quote the
+// model: treat them as data when you show them.
 type Question struct {
 	Event       *event.Event // what the hook is looking at
 	Hook        string       // path of the file
@@ -25,7 +25,7 @@ type Question struct {
 	Placeholder string   // of an input; what an editor starts with
 }
 
-// Answer is a person's reply to a [Question].
+// Answer is the user's reply to a [Question].
 type Answer struct {
 	Cancelled bool
 	Confirmed bool   // of a confirm

@@ -188,7 +188,7 @@ func outputText(b *bounded.Buffer) string {
 	return strings.ToValidUTF8(string(b.Bytes()), "\ufffd")
 }
 
-// syncLimit bounds a process the engine stands still for.
+// syncLimit limits a process that blocks the engine.
 const syncLimit = 30 * time.Second
 
 func (o *Operations) execSync(args json.RawMessage) (any, error) {

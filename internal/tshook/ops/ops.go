@@ -1,7 +1,6 @@
-// Package ops implements everything a file may ask of Go: Node's surface (files,
-// processes, servers, addresses, hashes) and what only hookmux has (dialogs,
-// messages, models). There is no other way out of an engine, and each operation
-// tells its [Owner] what was done.
+// Package ops implements everything a file may ask of Go: Node's API (files, processes,
+// servers, addresses, hashes) and what only hookmux has (dialogs, messages, models). There
+// is no other way out of an engine, and each operation reports to its [Owner] what was done.
 package ops
 
 import (
@@ -311,7 +310,7 @@ func (o *Operations) Start(id int, op string, args json.RawMessage, key string) 
 	}
 }
 
-// answerLater returns the questions that wait for a person or a network.
+// answerLater answers the questions that wait for the user or the network.
 func (o *Operations) answerLater(ctx context.Context, op string, args json.RawMessage, key string) (any, error) {
 	switch op {
 	case "ask":

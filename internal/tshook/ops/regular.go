@@ -9,10 +9,9 @@ import (
 	"time"
 )
 
-// Whoever can write to a folder can put a pipe or a device where a hook, or
-// hookmux itself, reads a file. Opening a pipe waits for somebody at its other
-// end, and a device may never end: an engine that stands still answers no
-// session.
+// A program that can write to a folder can put a pipe or a device where a hook, or hookmux
+// itself, reads a file. Opening a pipe waits for another program at its other end, and a
+// device may never end: an engine that is blocked answers no session.
 
 // deviceAnswers is how long something that is no file may take to answer.
 const deviceAnswers = time.Second

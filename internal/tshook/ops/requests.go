@@ -10,7 +10,7 @@ const (
 	maxRequests = 256
 )
 
-// requestLimit counts the requests that wait for a hook's answer. Any program of this
+// requestLimit limits the requests that wait for a hook's answer. Any program of this
 // machine can send them; they must not fill the daemon's memory.
 type requestLimit struct {
 	mu    sync.Mutex

@@ -28,16 +28,16 @@ var olderNames = map[string]CurrentEvent{
 	"session_before_branch": {"session_before_fork", ""},
 }
 
-// CurrentName is pi's current name of an event as a person writes it: any
-// generation's name, and for the first generation's session event its reason, as
-// session:before_branch or in the input.
+// CurrentName returns pi's current name of an event as the user writes it: any generation's
+// name, and for the first generation's session event its reason, as session:before_branch or
+// in the input.
 func CurrentName(written string, input json.RawMessage) (string, error) {
 	reason, _ := ParseObject(input)["reason"].(string)
 	one, err := FindCurrentEvent(written, reason)
 	return one.Name, err
 }
 
-// FindCurrentEvent is pi's current event of a name that a person wrote.
+// FindCurrentEvent returns pi's current event for a name that the user wrote.
 func FindCurrentEvent(written, reason string) (CurrentEvent, error) {
 	name, after, _ := strings.Cut(written, ":")
 	if older, ok := olderNames[name]; ok {

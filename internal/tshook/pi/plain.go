@@ -11,9 +11,9 @@ import (
 	"github.com/hookmux/hookmux/internal/toolnames"
 )
 
-// PlainCommand returns a call whose input is the same in pi's words and the agent's:
-// what shells are given nearly always. It is taken apart when somebody changed
-// it, which is seldom; nil when it is none.
+// PlainCommand returns a call whose input is the same in pi's format and the agent's, as in
+// nearly every call of a shell; nil if it isn't one. It is only taken apart when a hook
+// changed it, which is rare.
 func PlainCommand(t *event.Tool, subject string) *Call {
 	if t.Kind != event.Shell || subject == "" {
 		return nil
@@ -42,7 +42,7 @@ func PlainCommand(t *event.Tool, subject string) *Call {
 	return &Call{tool: t.Name, Name: words.Tool, Raw: raw, whole: func() *Call { return CallFor(t, subject, false) }}
 }
 
-// IsPlain reports whether the input is the same in pi's words and the agent's.
+// IsPlain reports whether the input is the same in pi's format and the agent's.
 func (c *Call) IsPlain() bool { return c.whole != nil }
 
 // Unfold takes a plain command apart.

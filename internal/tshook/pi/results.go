@@ -9,7 +9,7 @@ import (
 	"github.com/hookmux/hookmux/internal/toolnames"
 )
 
-// Result is a tool's result in pi's words, and the way back.
+// Result is a tool's result in pi's format, and the way back.
 type Result struct {
 	Content []any
 	keep    Object // an agent that wants its own shape back: this one

@@ -1,5 +1,5 @@
-// Package pi puts tool calls and results of any agent into pi's words and back:
-// hooks are written for pi's interface, of one of its three generations.
+// Package pi translates tool calls and results of any agent to pi's format and back: hooks
+// are written for pi's interface, of one of its three generations.
 package pi
 
 import (
@@ -27,8 +27,8 @@ func ParseObject(b []byte) Object {
 	return o
 }
 
-// Call is one command or file of a tool call in pi's words, and the way back
-// from there to the agent's own.
+// Call is one command or file of a tool call in pi's format, and the way back from there to
+// the agent's own.
 type Call struct {
 	tool   string // the agent's name of it
 	Name   string // pi's
@@ -182,8 +182,8 @@ func (c *Call) bothEdits() {
 	}
 }
 
-// locateText finds where a text stands: under the key itself, else under another,
-// else deeper; nil when nowhere.
+// locateText finds where a text is: under the key itself, else under another, else deeper;
+// nil if it isn't found.
 func locateText(native Object, key, text string) []any {
 	if s, ok := native[key].(string); ok && s == text {
 		return []any{key}
@@ -202,8 +202,8 @@ func locateText(native Object, key, text string) []any {
 	return nil
 }
 
-// Back returns a changed input in the agent's own words: the keys to lay over its
-// input, nil when nothing really changed.
+// Back returns a changed input in the agent's own format: the keys to lay over its input,
+// nil if nothing really changed.
 func (c *Call) Back(changed Object) (Object, error) {
 	patch := Object{}
 	for _, key := range slices.Sorted(maps.Keys(changed)) {

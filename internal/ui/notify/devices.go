@@ -13,7 +13,7 @@ const devicesChannel = "devices"
 type Devices interface {
 	// CanPush reports whether any of them wants to be notified.
 	CanPush() bool
-	// IsVisible reports whether the page is being looked at on one of them.
+	// IsVisible reports whether the page is being looked at on one that may answer.
 	IsVisible() bool
 	// Tell notifies them; a later notice with the same id replaces the one before.
 	Tell(ctx context.Context, id, title, body string, urgent bool) error

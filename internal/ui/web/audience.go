@@ -234,7 +234,7 @@ func (h *audience) look(p *page, visible bool) {
 	}
 }
 
-// isVisible reports whether a page of any device is being looked at.
+// isVisible reports whether a page is being looked at on a device that may answer.
 func (h *audience) isVisible() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
