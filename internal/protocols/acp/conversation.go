@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/termsafe"
 )
 
-// The events that are told to the daemon, as agent/data/acp.yaml describes them.
+// The events that are reported to the daemon, as agent/data/acp.yaml describes them.
 const (
 	EventConnect       = "acp:connect" // tells the daemon that runs who speaks
 	eventNew           = "acp:session/new"
@@ -142,7 +142,7 @@ func (c *Conversation) resolveName() {
 	}
 }
 
-// Connect is told before the agent is started.
+// Connect is called before the agent is started.
 func (c *Conversation) Connect(cwd string) Report {
 	return Report{EventConnect, asJSON(payload{Cwd: cwd})}
 }
@@ -238,8 +238,8 @@ func (c *Conversation) FromAgent(m *Message) Step {
 	return Step{}
 }
 
-// formShown reads a question that the agent has the editor put to its person: a form, or an
-// address to open. One that belongs to no session, such as a login, is not told.
+// formShown reads a question that the agent wants the editor to ask the user: a form, or an
+// address to open. One that belongs to no session, such as a login, isn't reported.
 func (c *Conversation) formShown(m *Message) []Report {
 	var p struct {
 		SessionID  string `json:"sessionId"`
@@ -259,7 +259,7 @@ func (c *Conversation) formShown(m *Message) []Report {
 		Message: strings.TrimSpace(p.Message + " " + p.URL)})}
 }
 
-// formEnded tells what became of it: accept, decline or cancel.
+// formEnded reports what became of it: accept, decline or cancel.
 func (c *Conversation) formEnded(key, action string) []Report {
 	id, shown := c.forms[key]
 	if !shown {
@@ -325,7 +325,7 @@ func (c *Conversation) promptEnded(id, stop string, failure *RPCError) Report {
 	return c.report(eventPromptEnd, id, p)
 }
 
-// updated reads a notification in which the agent tells what it does.
+// updated reads a notification in which the agent reports what it does.
 func (c *Conversation) updated(params json.RawMessage) []Report {
 	var p struct {
 		SessionID string          `json:"sessionId"`
@@ -370,7 +370,7 @@ func (c *Conversation) updated(params json.RawMessage) []Report {
 	return nil
 }
 
-// noteCall keeps what is told of a tool call.
+// noteCall keeps what is reported of a tool call.
 func (s *session) noteCall(told *toolCall) *toolCall {
 	if known := s.calls[told.ID]; known != nil {
 		known.merge(told)
@@ -384,8 +384,8 @@ func (s *session) noteCall(told *toolCall) *toolCall {
 	return &kept
 }
 
-// toolChanged tells once that a call begins, as soon as its input is known, and
-// once that it is over.
+// toolChanged reports once that a call begins, as soon as its input is known, and once that
+// it is over.
 func (c *Conversation) toolChanged(id string, t *toolCall) (list []Report) {
 	if t.Kind == "think" {
 		return nil // nothing is done
@@ -404,7 +404,7 @@ func (c *Conversation) toolChanged(id string, t *toolCall) (list []Report) {
 	return list
 }
 
-// toolPayload returns a tool call as it is told.
+// toolPayload returns a tool call as it is reported.
 func (c *Conversation) toolPayload(t *toolCall) payload {
 	p := payload{ToolCallID: t.ID, ToolName: cmp.Or(t.Kind, "other")}
 	own := t.ownName()
@@ -461,7 +461,7 @@ func (c *Conversation) PermissionGiven(p *Permission) {
 	}
 }
 
-// PermissionEnded tells how the editor answered a request.
+// PermissionEnded reports how the editor answered a request.
 func (c *Conversation) PermissionEnded(p *Permission, answer *Message) Report {
 	var r struct {
 		Outcome struct {
@@ -505,7 +505,7 @@ func (c *Conversation) session(id string) *session {
 	return s
 }
 
-// promptText returns what a person wrote.
+// promptText returns what the user wrote.
 func promptText(blocks json.RawMessage) string {
 	var list []struct {
 		Type string `json:"type"`

@@ -34,7 +34,7 @@ type FrameDaemon struct {
 	// Leave keeps an event that no daemon took for the next one; may be nil.
 	Leave func(id, agent string, r Report)
 
-	// OnOverload is told once, when more events wait than can: what comes then is left for the
+	// OnOverload is called once, when more events wait than can: later ones are left for the
 	// next daemon. May be nil.
 	OnOverload func()
 
@@ -83,8 +83,7 @@ func (h *FrameDaemon) Begin() {
 	}()
 }
 
-// End waits for what is under way, not longer than ctx. Nothing may be told
-// afterwards.
+// End waits for what is under way, not longer than ctx. Nothing may be reported afterwards.
 func (h *FrameDaemon) End(ctx context.Context) {
 	close(h.queue)
 	select {
@@ -93,7 +92,7 @@ func (h *FrameDaemon) End(ctx context.Context) {
 	}
 }
 
-// SendNow tells an event now and waits until the daemon has it.
+// SendNow sends an event now and waits until the daemon has it.
 func (h *FrameDaemon) SendNow(r Report) { h.sendNow(r) }
 
 func (h *FrameDaemon) sendNow(r Report) {
@@ -126,7 +125,7 @@ func (h *FrameDaemon) Report(r Report, then func()) {
 // LeftOut returns how many events found no room among those that wait for the daemon.
 func (h *FrameDaemon) LeftOut() int64 { return h.dropped.Load() }
 
-// Decide asks when everything that was reported before is told.
+// Decide asks once everything that was reported before is sent.
 func (h *FrameDaemon) Decide(ctx context.Context, r Report, waits func(), answer func(Answer)) {
 	decide := func() {
 		go func() {

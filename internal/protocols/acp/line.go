@@ -64,7 +64,7 @@ func checkMessage(text []byte) error {
 	seen := map[string]bool{}
 	var bad error
 	err := jsontext.Object(text, func(key, value []byte) bool {
-		// Some readers tell names apart by their case and some do not.
+		// Some readers distinguish names by their case and some don't.
 		name := strings.ToLower(string(key))
 		switch {
 		case seen[name]:

@@ -98,7 +98,7 @@ func errorLine(id json.RawMessage, code int, text string) []byte {
 	return messageLine(map[string]any{"jsonrpc": "2.0", "id": id, "error": RPCError{code, text}})
 }
 
-// notificationLine tells the other side something.
+// notificationLine returns a notification to the other side.
 func notificationLine(method string, params any) []byte {
 	return messageLine(map[string]any{"jsonrpc": "2.0", "method": method, "params": params})
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/hookmux/hookmux/agent"
 )
 
-// NameAgent finds out which agent talks: given is the user's word for it, then
-// what it calls itself counts, then its command line.
+// NameAgent finds out which agent talks: by given, the name that the user gave it, then by
+// what it calls itself, then by its command line.
 func NameAgent(catalogue *agent.Catalogue, given string, argv []string) Naming {
 	return func(selfName string) (string, *agent.Agent) {
 		if given != "" {

@@ -17,16 +17,16 @@ type Answer struct {
 
 // Daemon takes events in the order in which they are given.
 type Daemon interface {
-	// Report tells an event and returns at once; then, if any, is called when the
-	// daemon has it, or cannot be reached.
+	// Report reports an event and returns at once; then, if not nil, is called when
+	// the daemon has it, or can't be reached.
 	Report(r Report, then func())
-	// Decide asks about an event and returns at once. waits is called when a person
-	// is being asked, and answer with what came of it, unless ctx ended.
+	// Decide asks about an event and returns at once. waits is called when the user
+	// is being asked, and answer with the result, unless ctx ended.
 	Decide(ctx context.Context, r Report, waits func(), answer func(Answer))
 }
 
-// openRequests are the requests for permission that are open. Whoever answers first,
-// hookmux or the editor, is heard; what the other says later is dropped.
+// openRequests holds the requests for permission that are open. The first answer, hookmux's
+// or the editor's, is used; a later one from the other is dropped.
 type openRequests struct {
 	daemon   Daemon
 	toAgent  func(line []byte)
@@ -54,7 +54,7 @@ func (d *openRequests) askDaemon(ctx context.Context, p *Permission, line []byte
 		d.open = map[string]*openRequest{}
 	}
 	if d.open[p.Key] != nil {
-		// Nobody could tell which of the two an answer is for.
+		// It would be unclear which of the two an answer is for.
 		d.mu.Unlock()
 		cancel()
 		d.toAgent(errorLine(p.ID, codeInvalid, "hookmux: a request with this number is open already"))
@@ -124,8 +124,8 @@ func refusalLine(p *Permission, reason string) []byte {
 	}})
 }
 
-// answeredByEditor records that the editor answered a request. pass is false
-// when hookmux answered before. The request is returned if the editor's answer counts.
+// answeredByEditor records that the editor answered a request. pass is false if hookmux
+// answered before. The request is returned if the editor's answer is used.
 func (d *openRequests) answeredByEditor(key string) (p *Permission, withdraw func(), pass bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -191,7 +191,7 @@ func (d *openRequests) isOpen(key string) bool {
 	return d.open[key] != nil
 }
 
-// closeAll ends every request: nobody waits any more.
+// closeAll ends every request: nothing waits for them any more.
 func (d *openRequests) closeAll() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

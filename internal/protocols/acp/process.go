@@ -22,9 +22,9 @@ type Agent struct {
 	err     error
 }
 
-// How long something may still come from an agent that has ended: what it started may
-// hold its output open for ever, with nothing to say. Of one that goes on talking no
-// more than lastWords counts.
+// How long output of an agent that has ended is still read: what it started may hold its
+// output open forever without writing. If output keeps coming, it is read for lastWords at
+// most.
 const (
 	quietTime = 500 * time.Millisecond
 	lastWords = 5 * time.Second
@@ -62,7 +62,7 @@ func Start(argv, env []string, stderr io.Writer) (*Agent, error) {
 	go func() {
 		a.err = cmd.Wait()
 		close(a.ended)
-		// Whoever reads is woken; where a pipe knows no deadline it is closed instead.
+		// Readers are woken; a pipe without deadlines is closed instead.
 		if from.SetReadDeadline(time.Now().Add(quietTime)) != nil {
 			time.AfterFunc(quietTime, func() { _ = from.Close() })
 		}

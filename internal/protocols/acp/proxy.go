@@ -23,8 +23,8 @@ type Proxy struct {
 
 	// MaxLine is how long a line may be, 0 for what is usual.
 	MaxLine int
-	// OnDropped is told of a line that is not passed on because it cannot be read as
-	// one message; may be nil.
+	// OnDropped is called with a line that isn't passed on because it can't be read as one
+	// message; may be nil.
 	OnDropped func(from string, why error)
 
 	requests openRequests
@@ -43,8 +43,8 @@ func (p *Proxy) Run(ctx context.Context) error {
 		given: p.Conversation.PermissionGiven}
 	defer p.requests.closeAll()
 	go func() {
-		// The editor may go on holding its end open when the agent is gone, so
-		// that nobody waits for this.
+		// The editor may keep its end open when the agent is gone, so nothing waits
+		// for this.
 		_ = p.passLines(p.FromEditor, toAgent, p.readable("the editor", toEditor,
 			func(line []byte) bool { return p.eachFromEditor(line, toAgent) }))
 		_ = p.ToAgent.Close() // it has all there was
@@ -57,8 +57,8 @@ func (p *Proxy) Run(ctx context.Context) error {
 	return err
 }
 
-// readable has look see only lines that are exactly one message. What is not is not
-// passed on, and its sender is told where an answer can be addressed.
+// readable lets look see only lines that are exactly one message. Others aren't passed on,
+// and the sender gets an error if an answer can be addressed to it.
 func (p *Proxy) readable(from string, back *lineWriter, look func(line []byte) bool) func(line []byte) bool {
 	return func(line []byte) bool {
 		why := checkLine(line)
@@ -92,7 +92,7 @@ func (p *Proxy) fromEditor(line []byte) bool {
 	}
 	request, withdraw, pass := p.requests.answeredByEditor(step.Answers)
 	if request != nil {
-		// The daemon hears of the answer before it is hung up on.
+		// The daemon gets the answer before the connection to it is closed.
 		p.Daemon.Report(p.Conversation.PermissionEnded(request, &m), withdraw)
 	}
 	return pass

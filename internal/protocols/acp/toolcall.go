@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// toolCall is a tool call as far as messages told of it.
+// toolCall is a tool call as far as messages reported it.
 type toolCall struct {
 	ID        string          `json:"toolCallId"`
 	Title     string          `json:"title"`
@@ -69,7 +69,7 @@ func isBlank(v json.RawMessage) bool {
 	return text == "" || text == "null" || text == "{}" || text == `""`
 }
 
-// ownName returns the agent's own name of the tool, where it is told.
+// ownName returns the agent's own name of the tool, if it is reported.
 func (t *toolCall) ownName() string {
 	if t.Name != "" {
 		return t.Name
@@ -77,7 +77,7 @@ func (t *toolCall) ownName() string {
 	return t.Meta.ClaudeCode.ToolName
 }
 
-// input returns what the call is given. titleOnly says that it was not told whole:
+// input returns the input of the call. titleOnly says that it wasn't reported completely:
 // there is only a line that describes the call.
 func (t *toolCall) input(titleIsCommand bool) (input json.RawMessage, titleOnly bool) {
 	fields := map[string]json.RawMessage{}

@@ -8,8 +8,8 @@ import (
 	"github.com/hookmux/hookmux/agent/dialect"
 )
 
-// unattended are the requests of an agent that editors carry out without asking
-// anybody, with the event that each is told as.
+// unattended maps the requests of an agent that editors carry out without asking you to the
+// events that they are reported as.
 var unattended = map[string]string{
 	"terminal/create":    eventTerminal,
 	"fs/write_text_file": eventWriteFile,
@@ -70,8 +70,8 @@ func terminalInput(params json.RawMessage) (input json.RawMessage, actions []act
 	return asJSON(fields), []action{{runCommand, strings.TrimSpace(line)}}
 }
 
-// joinedCommand returns a command whose arguments stand beside it, as one line. It is
-// false where there are none, or something other than texts.
+// joinedCommand returns a command whose arguments are in a field of their own, as one line.
+// It is false if there are none, or if they aren't all strings.
 func joinedCommand(fields map[string]json.RawMessage) (line string, whole bool) {
 	var command string
 	var arguments []string

@@ -7,7 +7,7 @@ import (
 	"github.com/hookmux/hookmux/internal/approvals/policy"
 )
 
-// decisionWords returns an answer in cmux's words; nil when there is none.
+// decisionWords returns an answer in cmux's format; nil if there is none.
 func decisionWords(kind policy.Kind, d *event.Decision) map[string]any {
 	if d.Verdict != event.Allow && d.Verdict != event.Deny && !d.Allowed {
 		return nil
@@ -52,10 +52,10 @@ func decisionWords(kind policy.Kind, d *event.Decision) map[string]any {
 	return out
 }
 
-// permissionMode returns what a program that pushed a request hears of a yes. It takes
-// "always" and "all" as a yes to its own rules, which reach further than the rule
-// of hookmux that the user saw. So they are only sent where the user took up
-// the agent's own suggestion; a permission of hookmux answers each later call by itself.
+// permissionMode returns the yes for a program that pushed a request. It takes "always" and
+// "all" as a yes to its own rules, which reach further than the rule of hookmux that the
+// user saw. So they are only sent if the user took the agent's own suggestion; a permission
+// of hookmux answers each later call by itself.
 func permissionMode(a *event.Answer) event.Choice {
 	switch {
 	case a == nil:

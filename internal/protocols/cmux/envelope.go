@@ -7,7 +7,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// Caller calls one of the daemon's methods for whoever sent a line.
+// Caller calls one of the daemon's methods for the sender of a line.
 type Caller func(method string, params json.RawMessage) (json.RawMessage, *wire.Error)
 
 // Answer answers one of cmux's envelopes: the daemon's own methods under their
@@ -34,8 +34,8 @@ func Answer(line []byte, call Caller) ([]byte, error) {
 	return wire.Line(nil, reply)
 }
 
-// oneWayParams returns the parameters of a request. One without an id is told and
-// not asked: it must not wait for a person, whose answer nobody would hear.
+// oneWayParams returns the parameters of a request. A push without an id is a notification:
+// it must not wait for the user, whose answer couldn't be delivered.
 func oneWayParams(request *wire.CmuxRequest) json.RawMessage {
 	if request.ID != nil || request.Method != wire.MethodCmuxPush {
 		return request.Params

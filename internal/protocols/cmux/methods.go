@@ -19,7 +19,7 @@ func (s *Server) Methods() map[string]services.Method {
 	}
 }
 
-// LongMethods returns the methods that may wait for hooks or a person.
+// LongMethods returns the methods that may wait for hooks or the user.
 func (s *Server) LongMethods() map[string]services.LongMethod {
 	return map[string]services.LongMethod{wire.MethodCmuxPush: s.pushEvent}
 }

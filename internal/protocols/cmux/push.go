@@ -131,9 +131,9 @@ func (s *Server) pushOne(ctx context.Context, raw json.RawMessage, wait time.Dur
 	return result, nil
 }
 
-// whileAsking gives a context that ends with the process for which a pushed event
-// asks; whoever pushes it may live on. A process that does not exist is ignored: the
-// one that asks may have other numbers, as in a container.
+// whileAsking returns a context that ends with the process for which a pushed event asks;
+// the process that pushes it may live on. A process that doesn't exist is ignored: the one
+// that asks may have another pid, as in a container.
 func (s *Server) whileAsking(ctx context.Context, pid int) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	if pid <= 1 {
@@ -225,7 +225,7 @@ func (s *Server) setTool(ev *event.Event, e *pushedEvent) {
 	ev.Tool = nil
 	input := e.Input
 	if own := jsontext.Get(input, "metadata"); jsontext.IsObject(own) && jsontext.Get(input, "permission") != nil {
-		// A permission of OpenCode: the call's input stands in it, with the rules that
+		// A permission of OpenCode: it contains the call's input, with the rules that
 		// "always" would add.
 		rules := jsontext.Get(input, "always")
 		_ = jsontext.Array(rules, func([]byte) bool {
@@ -258,8 +258,8 @@ func (s *Server) setTool(ev *event.Event, e *pushedEvent) {
 	}
 }
 
-// readsEvent reports whether an event of that name was read as the agent's own,
-// or as one of an agent nobody described: then its tools are not known better here.
+// readsEvent reports whether an event of that name was read as the agent's own, or as one of
+// an unknown agent: then its tools aren't known better here.
 func (s *Server) readsEvent(agent, name string) bool {
 	a, known := s.Catalogue.Agent(agent)
 	if !known {

@@ -22,7 +22,7 @@ type Approvals interface {
 	Jump(agent, session string, peer proc.Cred) map[string]any
 }
 
-// Pipeline processes an event and lets hooks, permissions and a person decide.
+// Pipeline processes an event and lets hooks, permissions and the user decide.
 type Pipeline interface {
 	Push(ctx context.Context, p approvals.Pushed) approvals.PushResult
 }

@@ -26,9 +26,9 @@ const (
 	telemetryWait = 2 * time.Second
 )
 
-// telemetryItems returns what agents reported, in cmux's words: prompts, tool calls and
-// their results, to-do lists, ends of turns and sessions. None of them can be
-// answered. Without a journal there are none.
+// telemetryItems returns what agents reported, in cmux's format: prompts, tool calls and
+// their results, to-do lists, ends of turns and sessions. None of them can be answered.
+// Without a journal there are none.
 func (s *Server) telemetryItems() []map[string]any {
 	ctx, cancel := context.WithTimeout(context.Background(), telemetryWait)
 	defer cancel()
@@ -81,8 +81,8 @@ func telemetryItem(ev *event.Event, kind string, words map[string]string) map[st
 	return out
 }
 
-// telemetryWords are cmux's kind of a report and the texts that belong to it; ""
-// for what cmux has no word for, and for what stands in the list as a request.
+// telemetryWords returns cmux's kind of a report and the texts that belong to it; "" for
+// what cmux has no kind for, and for what is in the list as a request.
 func telemetryWords(ev *event.Event) (kind string, words map[string]string) {
 	switch ev.Kind {
 	case event.SessionStart:

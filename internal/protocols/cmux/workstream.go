@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// splitWorkstream takes <agent>-<session> apart. Names of agents may hold
-// dashes themselves, so the longest name of the catalogue that fits counts.
+// splitWorkstream splits <agent>-<session>. Names of agents may contain dashes themselves,
+// so the longest name of the catalogue that fits is used.
 func (s *Server) splitWorkstream(id, source string) (agent, session string) {
 	agent = s.AgentName(source)
 	names := []string{}

@@ -75,7 +75,8 @@ const (
 )
 
 // unloadAfter is how long a file that no owner wants any more still answers events that were
-// sent by outdated information.
+// unloadAfter is how long a file that no owner wants any more still answers events that are
+// on their way to it.
 const unloadAfter = 2 * time.Second
 
 func newFileTable(ctx context.Context, deps services.Deps, store *accepted.Store,
