@@ -22,8 +22,8 @@ import (
 )
 
 // addCompletions gives every command below root the words it takes, for shells that
-// complete. What a word means stands in the command's own usage line (AGENT,
-// KEY, …), so a new command gets them by being written like the others.
+// complete. What a word means is in the command's own usage line (AGENT, KEY, …), so a new
+// command gets them by being written like the others.
 func addCompletions(app *cmdutil.App, root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		addCompletions(app, cmd)
@@ -87,7 +87,7 @@ func wordsOf(app *cmdutil.App, cmd *cobra.Command) completer {
 		if !known {
 			return nil, cobra.ShellCompDirectiveDefault // perhaps a file
 		}
-		// What stands there already is not meant again.
+		// A word that is there already isn't suggested again.
 		words = slices.DeleteFunc(words, func(s string) bool { return slices.Contains(args, s) })
 		return words, cobra.ShellCompDirectiveNoFileComp
 	}

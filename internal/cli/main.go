@@ -1,6 +1,6 @@
-// Package cli is the program people run. It composes the tree of commands; the
-// packages below it have one file per verb, with its flags and words. Behaviour
-// is in the packages that the verbs call.
+// Package cli is the program that users run. It composes the tree of commands; the packages
+// below it have one file per verb, with its flags and texts. Behaviour is in the packages
+// that the verbs call.
 package cli
 
 import (

@@ -189,8 +189,8 @@ func roffLine(s string) string {
 	return s
 }
 
-// escape leaves nothing for roff to read, and keeps hyphens hyphens: people
-// copy them from the page into a shell.
+// escape leaves nothing for roff to interpret, and keeps hyphens hyphens: users copy them
+// from the page into a shell.
 func escape(s string) string {
 	var b strings.Builder
 	for _, r := range s {

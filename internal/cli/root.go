@@ -188,8 +188,8 @@ func commandGroups(app *cmdutil.App) []commandGroup {
 	}
 }
 
-// explainOlderDaemon says what to do where the daemon is still one of before an upgrade, and
-// so does not know what it was asked: it goes on while requests wait for a person.
+// explainOlderDaemon says what to do if the daemon is still the one from before an upgrade,
+// and so doesn't know what it was asked: it goes on while requests wait for the user.
 func explainOlderDaemon(ctx context.Context, app *cmdutil.App, err error) error {
 	daemon, errDaemon := app.RunningDaemon()
 	if errDaemon != nil {

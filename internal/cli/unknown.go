@@ -71,7 +71,7 @@ func settingNames() []string {
 	return list
 }
 
-// nouns returns what has names that somebody may write where a command belongs.
+// nouns returns what has names that may be written in place of a command.
 func nouns(app *cmdutil.App) []cmdutil.Noun {
 	return []cmdutil.Noun{
 		{Command: "guard", Names: rulescmd.GuardNames},

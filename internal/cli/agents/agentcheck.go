@@ -59,7 +59,7 @@ func checkAgent(app *cmdutil.App, name string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	// The catalogue without the file itself, where it lies in its place already.
+	// The catalogue without the file itself, in case it is in its place already.
 	var files []agent.File
 	for _, dir := range []string{filepath.Join(dirs.Config, "agents"), filepath.Join(dirs.System, "agents")} {
 		found, _ := agent.ReadFiles(dir) // `hookmux status` tells of those
@@ -101,8 +101,8 @@ func linesOf(problems []agent.Problem) []checkedLine {
 	return list
 }
 
-// planFor returns what `hookmux install` would do for an agent that nobody described
-// before. Nothing is asked of its program.
+// planFor returns what `hookmux install` would do for an agent that was unknown before. The
+// agent's program isn't run.
 func planFor(app *cmdutil.App, a *agent.Agent) (*install.Plan, error) {
 	h, err := InstallHost(app)
 	if err != nil {

@@ -50,7 +50,7 @@ anywhere).`,
 	return cmd
 }
 
-// AgentState is an agent as it stands on this machine.
+// AgentState is the state of an agent on this machine.
 type AgentState struct {
 	Name     string              `json:"name"`
 	Title    string              `json:"title"`
@@ -132,8 +132,8 @@ func addVersions(app *cmdutil.App, list []*AgentState) {
 	}
 }
 
-// addLastEvents takes from the daemon, where one runs, when each agent was last
-// heard, and its version where the program did not tell.
+// addLastEvents asks the daemon, if one runs, when each agent last called, and for its
+// version if the program didn't report it.
 func addLastEvents(ctx context.Context, app *cmdutil.App, list []*AgentState) {
 	daemon, err := app.RunningDaemon()
 	if err != nil {

@@ -151,7 +151,7 @@ func detailOf(state *AgentState) agentDetail {
 	return d
 }
 
-// sectionsOf returns an agent as a person reads it.
+// sectionsOf returns an agent as sections for display.
 func sectionsOf(app *cmdutil.App, state *AgentState, all bool) []text.Section {
 	f := state.facts
 	a := f.Agent

@@ -110,8 +110,8 @@ func examineAgents(ctx context.Context, app *cmdutil.App, args []string, fix, ye
 	return sayFindings(app, findings, fix, asJSON)
 }
 
-// addVersionFindings notes, behind what was found about each agent that is
-// hooked, a version that nobody asked.
+// addVersionFindings notes, after what was found about each agent that is hooked, a version
+// that wasn't verified.
 func addVersionFindings(app *cmdutil.App, agents []*agent.Agent, findings []install.Finding) []install.Finding {
 	versions := installedVersions(app, agents)
 	for _, a := range agents {
@@ -131,7 +131,7 @@ func addVersionFindings(app *cmdutil.App, agents []*agent.Agent, findings []inst
 	return findings
 }
 
-// examineSettings notes settings that changed and wait for a person, and what is wrong
+// examineSettings notes settings that changed and weren't accepted yet, and what is wrong
 // with rules.
 func examineSettings(ctx context.Context, app *cmdutil.App) []install.Finding {
 	var findings []install.Finding
@@ -187,7 +187,7 @@ func UnacceptedProblems(ctx context.Context, app *cmdutil.App) []client.Problem 
 	return []client.Problem{{Key: accepted.ProblemKey, What: what, Fix: fix}}
 }
 
-// examineMachine notes what makes it easier for agents to pass for a person.
+// examineMachine notes what makes it easier for agents to pass for the user.
 func examineMachine() []install.Finding {
 	var findings []install.Finding
 	for _, w := range terminal.Weaknesses() {
@@ -197,8 +197,8 @@ func examineMachine() []install.Finding {
 	return findings
 }
 
-// mayTrust asks for each agent whether it may be told to trust our hooks.
-// Without a yes, or anybody to give it, the rest is fixed and this is left.
+// mayTrust asks for each agent whether it may trust hookmux's own hooks. Without a yes, or a
+// terminal to ask at, the rest is fixed and this is left.
 func mayTrust(app *cmdutil.App, agents []*agent.Agent, yes, asJSON bool) (func(string) bool, error) {
 	may := map[string]bool{}
 	in, ok := app.Stdin.(*os.File)

@@ -14,8 +14,8 @@ import (
 	"github.com/hookmux/hookmux/internal/version"
 )
 
-// HookState is how an agent of this machine stands: whether hookmux's hooks are
-// in its config, and what keeps them from running.
+// HookState is the state of an agent on this machine: whether hookmux's hooks are in its
+// config, and what keeps them from running.
 type HookState struct {
 	Agent   string `json:"agent"`
 	Program string `json:"program,omitempty"`
@@ -30,9 +30,9 @@ type HookState struct {
 	// what loads such code.
 	Lifted string   `json:"lifted,omitempty"`
 	Mods   []string `json:"mods,omitempty"`
-	// Version is the output of a hooked agent's --version, Tried the version that
-	// what is known about it was tried with, Beyond that it is no longer, or not
-	// yet, one of those: nobody asked it.
+	// Version is the output of a hooked agent's --version, Tried the version that was
+	// tested, Beyond how Version lies outside of the tested ones, so that it isn't
+	// verified.
 	Version string `json:"version,omitempty"`
 	Tried   string `json:"tried,omitempty"`
 	Beyond  string `json:"beyond,omitempty"`
@@ -146,8 +146,8 @@ func CopyProblem(app *cmdutil.App) []client.Problem {
 	return []client.Problem{{Key: "copy", What: what, Fix: "hookmux install"}}
 }
 
-// beyondProof says in what way a version lies outside of those that are known;
-// empty when it does not.
+// beyondProof says in what way a version is outside of those that are known; empty if it
+// isn't.
 func beyondProof(a *agent.Agent, version string) string {
 	switch {
 	case a.OnlyDocumented(version) != "":
@@ -169,7 +169,7 @@ func askItself(name string) string {
 	return "hookmux verify " + name
 }
 
-// VersionNotes are lines about agents whose version nobody asked.
+// VersionNotes returns lines about agents whose version wasn't verified.
 func VersionNotes(list []HookState) []string {
 	var lines []string
 	for _, s := range list {

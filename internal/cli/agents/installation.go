@@ -45,8 +45,8 @@ func noteGuarded(app *cmdutil.App, dirs paths.Dirs) error {
 	return nil
 }
 
-// writeInstallation writes the record of the installation, sealed where a person writes
-// it or nothing was sealed here before.
+// writeInstallation writes the record of the installation, sealed if the user writes it or
+// nothing was sealed here before.
 func writeInstallation(app *cmdutil.App, dirs paths.Dirs, program string) error {
 	file, ok := paths.InstallationKey(app.Getenv)
 	if !ok {
@@ -83,8 +83,8 @@ func writeKey(path string, key []byte) error {
 	return files.WriteSynced(path, key)
 }
 
-// isUser reports whether this command runs at a trusted terminal. Root is not asked: whoever runs
-// as root can do everything that hookmux can.
+// isUser reports whether this command runs at a trusted terminal. Root isn't asked: as root
+// you can do everything that hookmux can.
 func isUser(app *cmdutil.App) bool {
 	if os.Getuid() == 0 {
 		return true
@@ -94,9 +94,9 @@ func isUser(app *cmdutil.App) bool {
 			func() []string { return app.Environ }).OK
 }
 
-// SealInstallation seals a record that is not, when a person runs a command: one of an
-// earlier version, or one that something else wrote. What it says is sealed only as far
-// as it is believed already, or as the user's own environment says the same.
+// SealInstallation seals an unsealed record when the user runs a command: one of an earlier
+// version, or one that another program wrote. Its content is only sealed as far as it is
+// believed already, or as the user's own environment says the same.
 func SealInstallation(app *cmdutil.App) {
 	dirs, err := app.Dirs()
 	if err != nil {
@@ -114,9 +114,8 @@ func SealInstallation(app *cmdutil.App) {
 	}
 }
 
-// acceptFirst lets the settings that are there count, where nobody accepted
-// any yet and a person at a trusted terminal installs. Where it does not, `hookmux status`
-// says what waits.
+// acceptFirst accepts the settings that are there, if none were accepted yet and the user
+// installs at a trusted terminal. If it doesn't, `hookmux status` says what waits.
 func acceptFirst(ctx context.Context, app *cmdutil.App, c *agent.Catalogue, dirs paths.Dirs) {
 	if app.LiveSettings || app.Table == nil {
 		return

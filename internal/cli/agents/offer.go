@@ -47,7 +47,7 @@ func offerGuards(ctx context.Context, app *cmdutil.App, daemon daemonCaller, yes
 	app.Say("they're logging; `hookmux status` shows what they would have blocked, and how to turn one on")
 }
 
-// guardsOff returns the offered guards that nobody switched yet.
+// guardsOff returns the offered guards that were never switched.
 func guardsOff(ctx context.Context, daemon daemonCaller) []string {
 	var settings []wire.Setting
 	if err := daemon.Call(ctx, wire.MethodConfigGet, wire.ConfigListParams{}, &settings); err != nil {

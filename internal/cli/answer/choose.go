@@ -30,8 +30,8 @@ type chosen struct {
 	others []client.Request // further requests that the name fits
 }
 
-// answerable refuses what the machine of the request doesn't take from here, before you type a
-// code for nothing. choice is what the flags ask for; "" where they don't.
+// answerable rejects what the machine of the request doesn't take from here, before you type
+// a code for nothing. choice is what the flags ask for; "" if they don't.
 func (ch *chosen) answerable(choice string) error {
 	item := &ch.item
 	switch {

@@ -15,9 +15,9 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// promptSettle is how long a question must stay in an agent's own terminal before it's
-// shown to somebody agents wait for: usually the same question comes as a request right
-// after it.
+// promptSettle is how long a question must stay in an agent's own terminal before it's shown
+// to a user that agents wait for: usually the same question comes as a request right after
+// it.
 const promptSettle = 400 * time.Millisecond
 
 // inboxFollower keeps track of what a follower of the inbox has been shown.
@@ -92,8 +92,8 @@ func (f *inboxFollower) showOpen(item *client.Request) {
 	})
 }
 
-// showReady is told once the daemon has sent what waits. What was shown before and is
-// not among it went with an earlier daemon.
+// showReady is called once the daemon has sent what waits. What was shown before and isn't
+// among it went with an earlier daemon.
 func (f *inboxFollower) showReady(now *client.InboxReady) {
 	ids := []string{}
 	for id := range f.open {

@@ -73,7 +73,7 @@ func unnumbered(questions []event.Inquiry, words []string) []string {
 	return out
 }
 
-// areOptions refuses words that aren't among the options: that's a typo, and a free-form
+// areOptions rejects words that aren't among the options: that's a typo, and a free-form
 // answer has a flag.
 func areOptions(questions []event.Inquiry, words []string) error {
 	if len(questions) == 0 || len(questions[0].Options) == 0 {

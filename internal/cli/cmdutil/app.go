@@ -23,7 +23,7 @@ import (
 	"github.com/hookmux/hookmux/internal/ui/text"
 )
 
-// App is everything a run of the program touches besides the daemon.
+// App is everything a run of the program touches, except for the daemon.
 type App struct {
 	Args    []string
 	Environ []string
@@ -35,10 +35,10 @@ type App struct {
 	// type. Nil, as in the program itself: this machine.
 	Facts authority.Source
 	Asker terminal.Asker
-	// LiveSettings lets the user's files count as they are, whether a person
-	// accepted them or not: for tests of everything else.
+	// LiveSettings uses the user's files as they are, accepted or not: for tests of everything
+	// else.
 	LiveSettings bool
-	// Given is what the system service gave this process; nil without it.
+	// Given is what the system service gave to this process; nil without it.
 	Given *keeper.Given
 }
 
@@ -63,7 +63,7 @@ func (app *App) Say(format string, args ...any) {
 	fmt.Fprintln(app.Stdout, fitLine(fmt.Sprintf(format, args...), app.Columns()))
 }
 
-// Shorten writes the user's home as ~ in a text for people.
+// Shorten writes the user's home as ~ in a text for display.
 func (app *App) Shorten(text string) string {
 	dirs, err := app.Dirs()
 	if err != nil {
@@ -81,8 +81,8 @@ func (app *App) Cwd() string {
 	return dir
 }
 
-// CatalogueProblems returns the descriptions of agents by the user, or a project, that
-// do not load or wait for a person.
+// CatalogueProblems returns the agent descriptions of the user, or of a project, that don't
+// load or aren't accepted yet.
 func (app *App) CatalogueProblems() []agent.Problem {
 	dirs, err := app.Dirs()
 	if err != nil {
@@ -103,8 +103,7 @@ func (app *App) CatalogueProblems() []agent.Problem {
 	return problems
 }
 
-// accepted returns what of the user's files a person accepted; nil: they count as
-// they are.
+// accepted returns what of the user's files was accepted; nil if they are used as they are.
 func (app *App) accepted(dirs paths.Dirs) *accepted.Store {
 	if app.LiveSettings {
 		return nil

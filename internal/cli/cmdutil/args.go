@@ -69,7 +69,7 @@ func missingArgs(cmd *cobra.Command, args, names []string) error {
 	return UsageError("%s; see `%s --help`", text, cmd.CommandPath())
 }
 
-// looksLikeSession tells the beginning of a session's ID from a text.
+// looksLikeSession distinguishes the beginning of a session's ID from a text.
 func looksLikeSession(word string) bool {
 	return len(word) >= 4 && strings.ContainsAny(word, "0123456789") && PlainName(word)
 }
@@ -85,7 +85,7 @@ func firstExample(cmd *cobra.Command) string {
 	return ""
 }
 
-// whatIs says what an argument stands for, and which command lists what it can be.
+// whatIs returns what kind of thing an argument is, and which command lists its values.
 func whatIs(cmd *cobra.Command, name string) (kind, list string) {
 	parent := ""
 	if cmd.Parent() != nil {
@@ -212,10 +212,10 @@ func isNumber(s string) bool {
 	return err == nil
 }
 
-// listing are words for what a command that lists does anyway.
+// listing has words for what a command that lists does anyway.
 var listing = []string{"list", "ls", "show", "all", "status", "get", "print", "view", "info", "now"}
 
-// FlagNamed returns the flag of cmd that somebody wrote without its dashes, or nil.
+// FlagNamed returns the flag of cmd that was written without its dashes, or nil.
 func FlagNamed(cmd *cobra.Command, word string) *pflag.Flag {
 	word = strings.ToLower(word)
 	if f := cmd.Flags().Lookup(word); f != nil && !f.Hidden {
@@ -257,7 +257,7 @@ func OptionalArg() cobra.PositionalArgs {
 	}
 }
 
-// PlainName tells what can be the name of a function in every shell.
+// PlainName reports whether s can be the name of a function in every shell.
 func PlainName(s string) bool {
 	for _, c := range s {
 		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_') {

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/term"
 )
 
-// ReadPayload reads what an agent would send; a person who forgot it is told
-// instead of being left to wait.
+// ReadPayload reads what an agent would send; if you forgot it, it says so instead of
+// waiting.
 func (app *App) ReadPayload(command string) ([]byte, error) {
 	if f, ok := app.Stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return nil, UsageError("no payload: give it on stdin, as in `hookmux %s < payload.json`", command)
@@ -20,7 +20,7 @@ func (app *App) ReadPayload(command string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(app.Stdin, 16<<20))
 }
 
-// IsTerminal reports whether a person types into stdin.
+// IsTerminal reports whether stdin is a terminal.
 func (app *App) IsTerminal() bool {
 	f, ok := app.Stdin.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
@@ -49,7 +49,7 @@ func (app *App) AskPIN(prompt string, why error) (string, error) {
 // ErrDeclined says that the user did not say yes.
 var ErrDeclined = FailWith(ExitFailed, "nothing was changed")
 
-// Confirm asks a person to say yes; without a terminal --yes must.
+// Confirm asks you to say yes; without a terminal, --yes is needed.
 func (app *App) Confirm(question string, yes bool) error {
 	if yes {
 		return nil
@@ -82,7 +82,7 @@ var ErrInterrupted = FailWith(exitInterrupted, "interrupted")
 
 const exitInterrupted = 130 // as a shell reports it
 
-// ReadYes reads a person's answer to a question that wants a yes.
+// ReadYes reads the answer to a question that wants a yes.
 func (app *App) ReadYes() (bool, error) {
 	word, err := app.ReadWord()
 	return word == "y" || word == "yes", err

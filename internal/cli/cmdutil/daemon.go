@@ -116,8 +116,9 @@ func (app *App) ReadDaemon(ctx context.Context) (c *client.Client, err error) {
 	return c, nil
 }
 
-// NoteLimited says that a list only has an agent's own entries, where hookmux takes the caller for one. Its result says
-// whether it does. hidden counts the entries that the list leaves out; nil where that isn't known.
+// NoteLimited says that a list only has an agent's own entries, if hookmux takes the caller
+// for one, and returns whether it did. hidden counts the entries that the list leaves out; nil
+// if that isn't known.
 func (app *App) NoteLimited(ctx context.Context, c *client.Client, entries string, hidden func(*client.Info) int) bool {
 	info, err := c.Info(ctx)
 	if err != nil || info.Limited == nil {
@@ -162,8 +163,8 @@ func (app *App) ReadOnce(ctx context.Context, ask func(asked context.Context, c 
 	}
 }
 
-// WaitForDaemon gives a client for following: where no daemon runs, the user is told
-// that the next one is waited for.
+// WaitForDaemon returns a client for following: if no daemon runs, it says that it waits for
+// the next one.
 func (app *App) WaitForDaemon(ctx context.Context) (*client.Client, error) {
 	c, err := app.RunningDaemon()
 	if err != nil {

@@ -188,7 +188,7 @@ func meantFlag(cmd *cobra.Command, name string) *pflag.Flag {
 	return nil
 }
 
-// shortFlag writes a flag as people type it.
+// shortFlag writes a flag as you would type it.
 func shortFlag(f *pflag.Flag) string {
 	if f.Shorthand != "" {
 		return "-" + f.Shorthand

@@ -12,7 +12,7 @@ import (
 	"github.com/hookmux/hookmux/internal/ui/text"
 )
 
-// PlainValue shows a value as a person would type it.
+// PlainValue shows a value as you would type it.
 func PlainValue(v json.RawMessage) string {
 	var s string
 	if json.Unmarshal(v, &s) == nil {
@@ -52,7 +52,7 @@ func (app *App) screenSize() (width, height int) {
 	return width, height
 }
 
-// WrapError breaks a message for stderr between words, where that is a terminal.
+// WrapError breaks a message for stderr between words, if that is a terminal.
 func (app *App) WrapError(msg string) string {
 	f, ok := app.Stderr.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || strings.Contains(msg, "\n") {
@@ -65,8 +65,8 @@ func (app *App) WrapError(msg string) string {
 	return text.Wrap(msg, width, 0)
 }
 
-// fitLine breaks a line that is wider than the terminal between words. What follows is indented like the text behind
-// the line's label, which two spaces end.
+// fitLine breaks a line that is wider than the terminal between words. What follows is
+// indented like the text after the line's label, which two spaces end.
 func fitLine(line string, width int) string {
 	if width <= 0 {
 		return line

@@ -11,8 +11,8 @@ import (
 	"github.com/hookmux/hookmux/internal/selection/config"
 )
 
-// Span reads a duration above zero that somebody typed for flag, or as an argument if flag is empty. examples are
-// durations that fit.
+// Span reads a duration above zero that was typed for flag, or as an argument if flag is
+// empty. examples are durations that fit.
 func Span(flag, value, examples string) (time.Duration, error) {
 	span, err := config.ParseSpan(value)
 	if err != nil || span <= 0 {
@@ -21,7 +21,8 @@ func Span(flag, value, examples string) (time.Duration, error) {
 	return span, nil
 }
 
-// Moment reads a point in time that somebody typed for flag: a span ago, a day, or a full time. The zero time is "".
+// Moment reads a point in time that was typed for flag: a span ago, a day, or a full time. ""
+// is the zero time.
 func Moment(flag, value string) (time.Time, error) {
 	if value == "" {
 		return time.Time{}, nil
@@ -69,14 +70,14 @@ func BadMoment(flag, value, examples string) error {
 	return UsageError("%s%q isn't a time; write %s", before(flag), value, examples)
 }
 
-// periods are words for how long ago something began.
+// periods has words for how long ago something began.
 var periods = map[string]string{"today": "today", "yesterday": "yesterday", "hour": "1h", "day": "1d", "week": "7d", "fortnight": "14d",
 	"month": "30d", "quarter": "90d", "year": "365d"}
 
 var periodFront = regexp.MustCompile(`^(the|this|last|past|previous|since)[-_ ]*`)
 
-// PeriodMeant returns how to write a period that somebody calls "lastweek" or "7 days", or
-// mistypes; "" for what is none.
+// PeriodMeant returns how to write a period that was called "lastweek" or "7 days", or
+// mistyped; "" if it is none.
 func PeriodMeant(text string) string {
 	text = strings.ToLower(strings.TrimSpace(text))
 	for front := periodFront.FindString(text); front != "" && front != text; front = periodFront.FindString(text) {

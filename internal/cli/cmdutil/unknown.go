@@ -13,8 +13,8 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/similar"
 )
 
-// meant maps words that people bring from other tools to hookmux's own, the likeliest first. None leads to a command
-// that protects less than the word that was typed.
+// meant maps words that users bring from other tools to hookmux's own, the likeliest first.
+// None leads to a command that protects less than the word that was typed.
 var meant = map[string][]string{
 	"ls": {"ps", "list"}, "list": {"ps"}, "sessions": {"ps"}, "session": {"show", "ps"}, "processes": {"ps"}, "agent": {"agents"},
 	"enable": {"on"}, "disable": {"off"}, "activate": {"on"}, "deactivate": {"off"}, "mask": {"guard off"},
@@ -49,7 +49,8 @@ var meant = map[string][]string{
 	"shell": {"command"}, "ts": {"typescript"}, "js": {"typescript"}, "javascript": {"typescript"},
 }
 
-// meantBelow are the words whose meaning depends on the command they follow: what to write instead, from "hookmux" on.
+// meantBelow has the words whose meaning depends on the command they follow, and what to write
+// instead, from "hookmux" on.
 var meantBelow = map[string]map[string]string{
 	"audit": {"check": "audit verify", "list": "audit export", "log": "audit export", "print": "audit export", "ls": "audit export"},
 	"fleet": {"create": "fleet init", "new": "fleet init", "start": "fleet init", "serve": "fleet init", "add": "fleet invite",
@@ -193,7 +194,8 @@ func UnknownAgent(c *agent.Catalogue, name string) error {
 	return UnknownName("agent", name, known, "hookmux agents --all")
 }
 
-// UnknownMode says which mode somebody meant. What protects is never taken for something weaker.
+// UnknownMode says which mode you probably meant. What protects is never taken for something
+// weaker.
 func UnknownMode(word string, modes []string) error {
 	meant := map[string]string{"on": "block", "deny": "block", "enable": "block", "enabled": "block", "true": "block", "yes": "block",
 		"stop": "block", "strict": "block", "monitor": "log", "record": "log", "warn": "log", "watch": "log", "audit": "log",
@@ -204,7 +206,7 @@ func UnknownMode(word string, modes []string) error {
 	return UnknownName("mode", word, modes, "")
 }
 
-// everything are words for all there is.
+// everything has words for all there is.
 var everything = []string{"all", "any", "every", "everything", "*"}
 
 // CheckChoice refuses a value that isn't among the choices.
@@ -227,7 +229,7 @@ func CheckFlag(flag, value string, choices ...string) error {
 	return UsageError("%s; choose from %s", text, strings.Join(choices, ", "))
 }
 
-// probably returns the entry of known that somebody meant by name, or "".
+// probably returns the entry of known that name was meant to be, or "".
 func probably(name string, known []string) string {
 	for _, word := range meant[strings.ToLower(name)] {
 		if slices.Contains(known, word) {
@@ -255,8 +257,9 @@ type Noun struct {
 	Names   func() []string
 }
 
-// UnknownCommand says which subcommand of parent was probably meant by the first of words. The others are what came
-// behind it: the suggestion repeats those that the command takes. nouns tell what a name is the name of.
+// UnknownCommand says which subcommand of parent was probably meant by the first of words. The
+// others are what followed it: the suggestion repeats those that the command takes. nouns says
+// what names are names of.
 func UnknownCommand(parent *cobra.Command, words []string, nouns ...Noun) error {
 	name, rest := strings.ToLower(words[0]), words[1:]
 	if strings.TrimSpace(name) == "" {
@@ -402,7 +405,7 @@ func isAgent(name string) bool {
 	return ok
 }
 
-// removing are words that must not lead to a command nobody named.
+// removing has words that must not lead to a command that wasn't named.
 var removing = []string{"delete", "remove", "rm", "del"}
 
 // meantCommands returns the commands that a word from another tool means below parent, from "hookmux" on.
@@ -440,7 +443,8 @@ func nearestWord(parent *cobra.Command, below, name string) string {
 	return similar.Nearest(name, known)
 }
 
-// nounFirst returns the commands of somebody who wrote the verb before the noun, as in "list agents" or "get sessions".
+// nounFirst returns the commands for a verb that was written before the noun, as in "list
+// agents" or "get sessions".
 func nounFirst(root *cobra.Command, verb string, rest []string) []string {
 	if len(rest) == 0 || root.HasParent() {
 		return nil
@@ -505,7 +509,7 @@ func runs(root *cobra.Command, words []string) bool {
 	return cmd.ParseFlags(rest) == nil && cmd.ValidateArgs(cmd.Flags().Args()) == nil
 }
 
-// switches are words that, without a noun, would turn everything off or on.
+// switches has words that, without a noun, would turn everything off or on.
 var switches = []string{"enable", "disable", "activate", "deactivate", "block", "turn"}
 
 // unknownSwitch answers `hookmux disable NAME`: about what NAME is, never about everything.
@@ -539,7 +543,8 @@ func unknownSwitch(no, word string, rest []string, nouns []Noun) error {
 	return UsageError("%s; write `hookmux guard %s NAME`, `hookmux rules %s NAME` or `hookmux hooks %s NAME`", no, to, to, to)
 }
 
-// swappedNoun returns the command of somebody who wrote the name before the verb, or left the verb out.
+// swappedNoun returns the command for a name that was written before the verb, or without a
+// verb.
 func swappedNoun(parent *cobra.Command, below string, words []string, nouns []Noun, exact bool) string {
 	for _, noun := range nouns {
 		if noun.Command != below {
@@ -567,7 +572,8 @@ func swappedNoun(parent *cobra.Command, below string, words []string, nouns []No
 	return ""
 }
 
-// QuoteWords joins words so that a shell reads them back. The first ones may be several words of ours.
+// QuoteWords joins words so that a shell reads them back. The first one may be several words
+// of hookmux's own.
 func QuoteWords(words []string) string {
 	var out []string
 	for _, w := range words {

@@ -266,7 +266,7 @@ func settingsFromFiles(app *cmdutil.App) ([]wire.Setting, error) {
 // maxValue bounds a value from standard input.
 const maxValue = 64 << 10
 
-// readValue returns what was typed; "-" for a text stands for standard input.
+// readValue returns what was typed; for a text, "-" means standard input.
 func readValue(app *cmdutil.App, key config.Key, given string) (string, error) {
 	if given != "-" || key.Type != config.Text {
 		return given, nil
@@ -356,7 +356,8 @@ func settingFor(settings []wire.Setting, name string) (found wire.Setting) {
 	return found
 }
 
-// setArgs wants a key and a value, and knows what else people write: KEY=VALUE, a key in two words, and a value in several.
+// setArgs requires a key and a value, and knows what else is often written: KEY=VALUE, a key
+// in two words, and a value in several.
 func setArgs(cmd *cobra.Command, args []string) error {
 	suggest := func(words ...string) error {
 		return cmdutil.UsageError("a setting and its value are two words: `%s %s`", cmd.CommandPath(), cmdutil.QuoteWords(words))

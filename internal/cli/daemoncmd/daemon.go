@@ -117,7 +117,7 @@ func runDaemon(ctx context.Context, app *cmdutil.App, service bool) error {
 	}
 	hideMemory()
 	useEnviron(dirs.DaemonEnviron(os.Environ(), daemonstart.LockVariable))
-	// On a full disk a missing note counts as guards on.
+	// On a full disk, a missing note means that guards are on.
 	_ = guardnote.Write(dirs.State, evaluate.New(dirs, app.LiveSettings).Covers())
 	program, _ := os.Executable()
 	o := daemon.Options{Dirs: dirs, Table: app.Table, Facts: app.Facts, Asker: app.Asker, Version: version.String,
@@ -196,9 +196,9 @@ func useEnviron(environ []string) {
 	}
 }
 
-// byUser reports whether a person starts this daemon, in the foreground or by a
-// command of theirs. The daemon serves everybody, so what anybody else has put
-// into the environment must not count.
+// byUser reports whether the user starts this daemon, in the foreground or by a command. The
+// daemon serves everything, so what another program has put into the environment must not be
+// used.
 func byUser(app *cmdutil.App, auto bool) bool {
 	evaluator := terminal.NewEvaluator(agent.Builtin(), app.Table, app.Facts, 0)
 	pids := []int{os.Getpid()}
@@ -247,7 +247,7 @@ func daemonStart(ctx context.Context, app *cmdutil.App) error {
 	return startNow(ctx, app, dirs, c)
 }
 
-// startNow starts a daemon that a person asks for, which ends every pause.
+// startNow starts a daemon that the user asks for, which ends every pause.
 func startNow(ctx context.Context, app *cmdutil.App, dirs paths.Dirs, c *client.Client) error {
 	_ = daemonstart.Forget(dirs)
 	if err := app.StartDaemon(ctx, dirs, c); err != nil {

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// neededLimits are the limits below which a daemon cannot do its work. Whoever starts it passes
-// their limits on, and a daemon that answers half of its calls is worse than none:
-// without one, hooks decide by themselves.
+// neededLimits are the limits below which a daemon can't do its work. It inherits them from
+// what starts it, and a daemon that answers half of its calls is worse than none: without
+// one, hooks decide by themselves.
 var neededLimits = []struct {
 	what     string
 	unit     string

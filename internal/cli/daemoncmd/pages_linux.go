@@ -21,9 +21,9 @@ const (
 	pagesTime  = 5 * time.Minute
 )
 
-// releasePages gives back what the daemon needs no longer, until ctx ends: after the start
-// its garbage, and from time to time the pages of the program that ran once. The kernel
-// reads a page again when the daemon comes back to it.
+// releasePages releases what the daemon no longer needs, until ctx ends: after the start its
+// garbage, and from time to time the pages of program code that ran once. The kernel reads a
+// page again when the daemon comes back to it.
 func releasePages(ctx context.Context) {
 	for round := 0; ; round++ {
 		wait := pagesTime
@@ -42,7 +42,7 @@ func releasePages(ctx context.Context) {
 	}
 }
 
-// releaseProgram gives back the pages of the program's file.
+// releaseProgram releases the pages of the program's file.
 func releaseProgram() {
 	f, err := os.Open("/proc/self/smaps")
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package demo runs a daemon of its own in a throw-away home with recorded agents, for
-// looking at the live view without any agent. Its daemon runs in this process and
-// decides about nothing else; so whoever started it may answer, wherever they sit.
+// looking at the live view without any agent. Its daemon runs in this process and decides
+// about nothing else; so whoever started it may answer, from any terminal.
 package demo
 
 import (
@@ -79,8 +79,8 @@ func Run(ctx context.Context, show func(ctx context.Context, h *Daemon) error) (
 	return show(ctx, h)
 }
 
-// ownFolders returns the places of a daemon that has nothing outside of a folder, not even the
-// settings of the machine's owner: those may tell somebody of requests.
+// ownFolders returns the places of a daemon that has nothing outside of a folder, not even
+// the settings of the machine's owner: those may send requests to someone.
 func ownFolders(base string) (paths.Dirs, error) {
 	// By the environment alone: an installed hookmux has its own places in mind otherwise.
 	dirs, err := paths.FindByEnvironment(paths.GetenvFrom([]string{
@@ -99,8 +99,8 @@ func ownFolders(base string) (paths.Dirs, error) {
 	return dirs, nil
 }
 
-// writeSettings gives whoever looks around all the time they want: Codex waits for
-// seconds otherwise, as long as it hides its own dialog.
+// writeSettings gives you all the time you want to look around: otherwise Codex only waits
+// for seconds while it hides its own dialog.
 func writeSettings(config string) error {
 	if err := os.MkdirAll(config, 0o700); err != nil {
 		return err
@@ -165,7 +165,7 @@ func (h *Daemon) FollowWaiting(ctx context.Context, each func(client.InboxNote) 
 	})
 }
 
-// SendToSession has nobody to send to.
+// SendToSession does nothing: there is no agent to send to.
 func (h *Daemon) SendToSession(context.Context, string, string, bool) (*client.SessionSent, error) {
 	return nil, errors.New("the agents of the demo are recordings and read nothing; with a real one this gives it " +
 		"your next prompt")

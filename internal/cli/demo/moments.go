@@ -11,9 +11,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// moment is one session: what its agent sends, in the agent's own words. The
-// members of the payloads were recorded from the real agents; what they work on
-// was written for the demo.
+// moment is one session: what its agent sends, in the agent's own format. The members of the
+// payloads were recorded from the real agents; what they work on was written for the demo.
 type moment struct {
 	agent, id, folder string
 	common            map[string]any // members of every payload
@@ -49,8 +48,8 @@ func (s moment) request(st step) frame.Request {
 		Deadline: hookDeadline, Payload: text}
 }
 
-// isYes tells what the agent makes of an answer: one that says nothing leaves the
-// question to the agent's own prompt, where nobody sits in a demo.
+// isYes returns how the agent takes an answer: one that says nothing leaves the question to
+// the agent's own prompt, which no one answers in a demo.
 func (s moment) isYes(reply frame.Reply) bool {
 	return bytes.Contains(reply.Stdout, []byte(`"allow"`)) && !bytes.Contains(reply.Stdout, []byte(`"deny"`))
 }
@@ -74,7 +73,7 @@ func shellCall(think time.Duration, n int, command, output string, extra members
 	}
 }
 
-// quietCall returns a call that nobody is asked about.
+// quietCall returns a call that isn't asked about.
 func quietCall(think time.Duration, n int, tool string, input members, output string, took time.Duration) []step {
 	call := members{"tool_name": tool, "tool_input": input, "tool_use_id": "call_" + strconv.Itoa(n)}
 	done := members{"tool_name": tool, "tool_input": input, "tool_use_id": "call_" + strconv.Itoa(n),

@@ -10,9 +10,9 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/proc"
 )
 
-// oneUser is the machine as the demo's daemon sees it: a person who logged in and
-// runs this process in their shell. The daemon lives in this process and has no
-// agents but the recorded ones, so nothing can be decided here that matters.
+// oneUser is the machine as the demo's daemon sees it: a user who logged in and runs this
+// process in their shell. The daemon lives in this process and has no agents except the
+// recorded ones, so nothing can be decided here that matters.
 type oneUser struct{}
 
 var _ authority.Source = oneUser{}

@@ -53,7 +53,7 @@ func setHookMode(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, to rules.Mo
 	return err
 }
 
-// foundHook is a hook that somebody named.
+// foundHook is a hook that was named on the command line.
 type foundHook struct {
 	id     string
 	tsHook *wire.TSHookInfo // nil for a registered hook

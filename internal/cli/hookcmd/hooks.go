@@ -86,7 +86,7 @@ To work with one agent's hooks only, put its name first: hookmux hooks claude li
 	return cmd
 }
 
-// hookCommands are the verbs of hooks as commands, with their flags besides --json.
+// hookCommands are the verbs of hooks as commands, with their flags in addition to --json.
 var hookCommands = []struct {
 	use, short, long, example string
 	flags                     func(f *hookFlags, fl *pflag.FlagSet)

@@ -51,7 +51,8 @@ func hooksHandle(app *cmdutil.App, cmd *cobra.Command, f *hookFlags, agentName, 
 	return nil
 }
 
-// knownType tells an agent's own event names; of '*' any agent's.
+// knownType reports whether name is one of the agent's own event names; for '*', any
+// agent's.
 func knownType(app *cmdutil.App, agentName, name string) bool {
 	catalogue, err := app.Catalogue()
 	if err != nil {

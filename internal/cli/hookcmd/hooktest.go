@@ -145,7 +145,7 @@ func findTSHook(app *cmdutil.App, dirs paths.Dirs, file string) (string, error) 
 	return "", cmdutil.UsageError("there's no file %s", file)
 }
 
-// inspectTime is how long a person may take with a debugger.
+// inspectTime is how long you may take with a debugger.
 const inspectTime = 8 * time.Hour
 
 // trialEvent makes the event up, or reads it.

@@ -149,7 +149,7 @@ func frameDaemon(app *cmdutil.App, dirs paths.Dirs, agent func() string) *acp.Fr
 	}
 }
 
-// checkDaemon refuses a socket that somebody else may have put there.
+// checkDaemon rejects a socket that another user may have put there.
 func checkDaemon(dirs paths.Dirs, conn net.Conn) error {
 	if err := dirs.CheckSocket(); err != nil {
 		return err
@@ -161,9 +161,9 @@ func checkDaemon(dirs paths.Dirs, conn net.Conn) error {
 	return checkListener(conn, program)
 }
 
-// checkListener refuses another user at the other end, and another program than the
-// installed one; "" where none is installed. What the system does not say refuses
-// nobody.
+// checkListener rejects another user at the other end, and any program other than the
+// installed one; "" if none is installed. What the system doesn't report is no reason to
+// reject.
 func checkListener(conn net.Conn, program string) error {
 	socket, ok := conn.(*net.UnixConn)
 	if !ok {

@@ -58,7 +58,8 @@ func (e *sshError) Error() string {
 	return fmt.Sprintf("on %s: %s", e.target, e.why)
 }
 
-// needsYou reports whether ssh failed for want of somebody at the keyboard: to check the host's key, or to log in.
+// needsYou reports whether ssh failed because it needs you at the keyboard: to check the
+// host's key, or to log in.
 func (e *sshError) needsYou() bool {
 	return e.code == sshFailed && (strings.Contains(e.why, "verification failed") || strings.Contains(e.why, "ermission denied") ||
 		strings.Contains(e.why, "uthenticat"))

@@ -96,7 +96,7 @@ func readEvent(app *cmdutil.App, file, agentName, native string) (*event.Event, 
 	return &ev, nil
 }
 
-// isEventID tells IDs of events from commands.
+// isEventID distinguishes IDs of events from commands.
 func isEventID(s string) bool {
 	if len(s) < 10 || len(s) > 26 || s[0] != '0' {
 		return false

@@ -340,7 +340,7 @@ func readFiles(files []ruleFile) (list []*rules.Rule, problems []rules.Problem, 
 	return list, append(unread, problems...), len(unread)
 }
 
-// plainError returns an error without the name of the file, which stands in front of it already.
+// plainError returns an error without the name of the file, which is in front of it already.
 func plainError(err error) error {
 	if wrapped := (*fs.PathError)(nil); errors.As(err, &wrapped) {
 		return wrapped.Err

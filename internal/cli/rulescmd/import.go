@@ -63,7 +63,7 @@ type imported struct {
 	Left    int                 `json:"left"`
 	File    string              `json:"file,omitempty"`
 	Rules   string              `json:"rules,omitempty"`
-	// Counts says that the rules are in force.
+	// Counts is true if the rules are in force.
 	Counts bool `json:"counts"`
 }
 
@@ -167,8 +167,8 @@ func readPermissions(a *agent.Agent, home, project string, env func(string) stri
 	return sources, nil
 }
 
-// trustsProject reports whether the agent remembers that a person trusts a project;
-// true for agents that do not go by that.
+// trustsProject reports whether the agent remembers that the user trusts a project; true for
+// agents that don't go by that.
 func trustsProject(spec *agent.ProjectTrust, home, project string, env func(string) string) bool {
 	if spec == nil {
 		return true
@@ -264,8 +264,8 @@ func (f *importFlags) writeRules(ctx context.Context, a *agent.Agent, configDir 
 	return f.writeOwn(ctx, out, err == nil)
 }
 
-// writeOwn writes a file of the user's rules, which counts by the user's word.
-// One that is replaced waits for `hookmux config accept`, which shows the difference.
+// writeOwn writes a file of the user's rules, which applies because the user runs this. One
+// that is replaced waits for `hookmux config accept`, which shows the difference.
 func (f *importFlags) writeOwn(ctx context.Context, out *imported, replaces bool) error {
 	c, err := f.app.ConnectDaemon(ctx)
 	if err != nil {

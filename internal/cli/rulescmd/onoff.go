@@ -11,7 +11,7 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// endless are words for no end where a duration belongs.
+// endless has words for no end in place of a duration.
 var endless = []string{"forever", "always", "permanently", "indefinitely"}
 
 // OffCommand is `hookmux off`.

@@ -10,8 +10,8 @@ import (
 	"github.com/hookmux/hookmux/internal/policy/rules"
 )
 
-// FindPack reads the pack that a name stands for: a folder with a pack.yaml, a git
-// repository, or a pack that you added. Nil where it is none of these.
+// FindPack reads the pack of a name: a folder with a pack.yaml, a git repository, or a pack
+// that you added. It returns nil if it is none of these.
 func FindPack(ctx context.Context, app *cmdutil.App, name string) (*packstore.Pack, error) {
 	origin, err := packstore.ParseOrigin(name, app.Cwd())
 	if err != nil {

@@ -236,7 +236,7 @@ func storedCalls(ctx context.Context, c *client.Client, host string, filter wire
 	}
 }
 
-// progress tells a person at a terminal how far it is, once it takes a while.
+// progress shows at a terminal how far a replay is, once it takes a while.
 type progress struct {
 	app   *cmdutil.App
 	began time.Time

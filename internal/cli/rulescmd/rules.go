@@ -1,5 +1,5 @@
-// Package rulescmd implements the commands for rules that people write, and for who decided
-// about a call.
+// Package rulescmd implements the commands for the user's rules, and for who decided about a
+// call.
 package rulescmd
 
 import (

@@ -12,8 +12,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire"
 )
 
-// told is what the daemon says of budgets: only it knows what was used. What it doesn't say is
-// doubted, as where a hook can't reach it.
+// told is what the daemon says about budgets: only it knows what was used. What it doesn't
+// say isn't known, as when a hook can't reach it.
 type told struct {
 	budgets []wire.Budget
 	windows []wire.UsageWindow

@@ -155,7 +155,7 @@ func (w *whyFlags) run(cmd *cobra.Command, args []string) error {
 	return quoteCommand(args)
 }
 
-// isPayload tells AGENT EVENT from a command that nobody quoted.
+// isPayload distinguishes AGENT EVENT from a command that wasn't quoted.
 func (w *whyFlags) isPayload(args []string) bool {
 	catalogue, err := w.app.Catalogue()
 	if err != nil {
@@ -249,7 +249,7 @@ func whoDecided(outcome *wire.Outcome) Decided {
 	return out
 }
 
-// sayWhy tells who decided, and what guards and rules think today.
+// sayWhy prints who decided, and what guards and rules would decide today.
 func sayWhy(ctx context.Context, app *cmdutil.App, call *storedCall, asJSON bool) error {
 	decided := whoDecided(call.outcome)
 	j, err := openEvaluator(app)
@@ -311,7 +311,7 @@ func gapsOf(call *storedCall) []string {
 	return gaps
 }
 
-// sayGaps tells what of a call is not known any more.
+// sayGaps prints what of a call is no longer known.
 func sayGaps(app *cmdutil.App, call *storedCall, quiet bool) {
 	for _, gap := range gapsOf(call) {
 		if !quiet {

@@ -36,8 +36,7 @@ whether that's set up.`,
 	return cmd
 }
 
-// mayChangeTmux refuses agents: the settings of a person's tmux are not theirs to
-// change.
+// mayChangeTmux rejects agents: the settings of the user's tmux aren't theirs to change.
 func mayChangeTmux(ctx context.Context, app *cmdutil.App, f *agents.InstallFlags) error {
 	if f.DryRun {
 		return nil

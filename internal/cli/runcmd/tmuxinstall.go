@@ -98,8 +98,8 @@ func tmuxInstall(ctx context.Context, app *cmdutil.App, f *agents.InstallFlags, 
 	return nil
 }
 
-// onPathName prefers the name under which a program stands on PATH to where that
-// leads: package managers keep the first and move the second.
+// onPathName prefers the name of a program on PATH to what that links to: package managers
+// keep the first and move the second.
 func onPathName(program, path string) string {
 	is, err := os.Stat(program)
 	if err != nil {

@@ -105,7 +105,7 @@ func (f *logFlags) followEvents(ctx context.Context, app *cmdutil.App, params wi
 		}
 		return nil
 	}
-	// Problems come first: nobody should watch a quiet screen while the journal is
+	// Problems come first: you shouldn't watch a quiet screen while the journal is
 	// broken.
 	if info, err := c.Info(ctx); err == nil && !asJSON {
 		for i := range info.Problems {

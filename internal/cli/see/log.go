@@ -290,7 +290,8 @@ func (f *logFlags) query() (wire.QueryParams, error) {
 	return q, nil
 }
 
-// head is what's read of every stored event: its ID, its time, and the agent's own name for it.
+// head is the part that is read of every stored event: its ID, its time, and the agent's own
+// name for it.
 type head struct {
 	ID     string    `json:"id"`
 	Native string    `json:"native"`

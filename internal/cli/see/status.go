@@ -122,7 +122,7 @@ func otherPlaces(info *client.Info, dirs paths.Dirs) client.Problem {
 	}
 }
 
-// shortenPaths writes the home as ~, for people.
+// shortenPaths writes the home as ~, for display.
 func shortenPaths(r *text.StatusReport, home string) {
 	if r.Info != nil {
 		info := *r.Info

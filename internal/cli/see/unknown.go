@@ -136,8 +136,8 @@ func (f *logFlags) checkNames(ctx context.Context, app *cmdutil.App) error {
 	return f.checkSessionAndTool(ctx, app, recorded)
 }
 
-// checkSessionAndTool refuses a session that nobody has and a tool that no recorded call used. While you follow, either
-// may still come.
+// checkSessionAndTool rejects a session that doesn't exist and a tool that no recorded call
+// used. While you follow, either may still come.
 func (f *logFlags) checkSessionAndTool(ctx context.Context, app *cmdutil.App, recorded func(wire.Filter) (bool, error)) error {
 	if f.session != "" {
 		id := f.session

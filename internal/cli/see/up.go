@@ -220,7 +220,7 @@ func showView(ctx context.Context, app *cmdutil.App, o *overview, shows view) er
 	return tui.Run(ctx, opts)
 }
 
-// startedDaemon is a daemon that is started again when it is gone while somebody looks.
+// startedDaemon is a daemon that is started again if it is gone while you look.
 type startedDaemon struct {
 	*client.Client
 	app  *cmdutil.App

@@ -124,7 +124,7 @@ func run(app *cmdutil.App, f *flags, install bool) error {
 	return nil
 }
 
-// status is what --json prints.
+// status is the output of --json.
 type status struct {
 	Installed bool   `json:"installed"`
 	Answers   bool   `json:"answers"`
