@@ -111,7 +111,7 @@ func erase(ctx context.Context, o server.Options, within time.Duration) int {
 	return 0
 }
 
-// watchFolder ends a server whose folder is gone: nobody can find it any more.
+// watchFolder ends a server whose folder is gone: it can't be found any more.
 func watchFolder(ctx context.Context, dir string, end func()) {
 	was, err := os.Stat(filepath.Join(dir, "lock"))
 	if err != nil {

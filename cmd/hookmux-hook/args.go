@@ -20,7 +20,7 @@ say, use: hookmux why AGENT EVENT < payload.json
   HOOKMUX_DEBUG=1                                  say on stderr what went wrong
 `
 
-// options is the command line together with the variables that stand for it.
+// options is the command line together with the variables that can replace it.
 type options struct {
 	agent, event  string
 	id            string        // of an event that a plugin tried to send already; "" makes one
@@ -60,8 +60,8 @@ func parseArgs(args []string, getenv func(string) string) (opt options, err erro
 	}
 	opt.agent, opt.event = args[0], args[1]
 	if len(args) > 2 {
-		// A deadline that can't be read counts as none: the hook still has to
-		// do its work. Further arguments are some later installer's.
+		// A deadline that can't be read is treated as none: the hook still has to do its
+		// work. Further arguments are from a later installer.
 		opt.limit = parseLimit(args[2])
 		for _, more := range args[3:] {
 			if id, ok := strings.CutPrefix(more, "id="); ok {

@@ -102,8 +102,8 @@ func (c *call) prepareRequest(payload []byte, truncated bool) {
 	c.unsent.Store(true)
 }
 
-// callID returns the key of this call: what a plugin sent the event under already, so
-// that it counts once, or else a new one.
+// callID returns the key of this call: what a plugin sent the event under already, so that
+// it is only recorded once, or else a new one.
 func (c *call) callID() string {
 	if c.opt.id == "" || len(c.opt.id) > 64 {
 		return frame.NewID()
@@ -124,9 +124,8 @@ func answerOf(r frame.Reply) neutral.Answer {
 // it twice sets it aside; one that answers nonsense won't learn.
 const maxSends = 4
 
-// waitedLong is after how long a daemon that hangs up did not do so because of the
-// call: it waited for a person, whom the next daemon asks again, however
-// many come and go.
+// waitedLong is after how long a daemon that hangs up did so for another reason than the
+// call: it waited for the user, whom the next daemon asks again, however many come and go.
 const waitedLong = 250 * time.Millisecond
 
 var (
@@ -166,14 +165,14 @@ func (c *call) exchangeFrames() (frame.Reply, error) {
 			sends = max(sends, maxSends-1) // once more on a new connection
 		}
 		if c.isLost(sends, err) {
-			// Whether the daemon has it we can't know. Left twice it still counts
-			// once, because the id is the key.
+			// It isn't known whether the daemon has the event. If it is left twice it is
+			// still recorded once, because the id is the key.
 			return frame.Reply{}, errors.Join(err, c.leaveEvent())
 		}
 	}
 }
 
-// isLost tells that asking once more is no use.
+// isLost reports whether asking once more is of no use.
 func (c *call) isLost(sends int, err error) bool {
 	return c.observes || sends == maxSends || errors.Is(err, errSilent) || time.Now().After(c.time.giveUp)
 }
@@ -205,8 +204,8 @@ func (c *call) connectDaemon(d paths.Dirs, until time.Time) (conn, error) {
 	return conn, nil
 }
 
-// connectUser connects to a process of this user that listens on the daemon's
-// socket. Whoever believes its reply calls checkProgram first.
+// connectUser connects to a process of this user that listens on the daemon's socket. Call
+// checkProgram before you believe its reply.
 func (c *call) connectUser(d paths.Dirs, until time.Time) (conn, error) {
 	if err := d.CheckSocket(); err != nil {
 		return noConn, err

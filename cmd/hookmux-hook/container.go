@@ -26,13 +26,13 @@ func isContained() bool {
 
 var errOutside = errors.New("the daemon outside this container can't be reached")
 
-// unheard is what an agent in a container gets to read when nobody could check its call.
+// unheard is the text that an agent in a container gets if its call couldn't be checked.
 const unheard = "hookmux could not check this call because its daemon outside this container is not responding; " +
 	"run there: hookmux status"
 
-// report tells the daemon outside of this container about a call. Nothing proves from in
-// here who is on that socket, so its answer counts only where it stops the agent or has it
-// ask. No daemon is started in here, and nothing is left for one.
+// report reports a call to the daemon outside of this container. Nothing in here proves who
+// is on that socket, so its answer is only used if it stops the agent or makes it ask. No
+// daemon is started in here, and nothing is left for one.
 func (c *call) report(stderr io.Writer) neutral.Answer {
 	reply, err := c.exchangeOutside()
 	if err == nil {
@@ -47,7 +47,7 @@ func (c *call) report(stderr io.Writer) neutral.Answer {
 	return c.unheard()
 }
 
-// waitOutside bounds how long a daemon may take: it asks nobody about such a call.
+// waitOutside limits how long a daemon may take: it doesn't ask the user about such a call.
 const waitOutside = 15 * time.Second
 
 // retryOutside is how often a daemon that isn't there is looked for: it may be starting.
@@ -80,8 +80,9 @@ func (c *call) askOutside(until time.Time) (frame.Reply, error) {
 	return c.readReply(replyReader{conn: conn})
 }
 
-// tightened is what the agent hears of a reply: silence, a question or a refusal, each from
-// the table that this client has of its agents. Of the reply itself only the reason passes.
+// tightened returns what the agent gets for a reply: silence, a question or a denial, each
+// from the table that this client has of its agents. Of the reply itself only the reason
+// passes.
 func (c *call) tightened(reply *frame.Reply) (answer neutral.Answer, ok bool) {
 	refuse, ask := c.row.Deny, c.row.Unchecked
 	if !c.known {
@@ -102,8 +103,8 @@ func (c *call) tightened(reply *frame.Reply) (answer neutral.Answer, ok bool) {
 	return neutral.Answer{}, false
 }
 
-// unheard is the answer while nobody outside can be asked: which guards are on isn't known
-// in here, so hookmux's own count as on.
+// unheard returns the answer if the daemon outside can't be asked: which guards are on isn't
+// known in here, so hookmux's own are taken to be on.
 func (c *call) unheard() neutral.Answer {
 	switch {
 	case c.observes:

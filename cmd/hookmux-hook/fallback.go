@@ -16,8 +16,8 @@ import (
 	"github.com/hookmux/hookmux/internal/wire/frame"
 )
 
-// unchecked is the text that an agent known only from its user's files gets to read
-// when nobody could check its call.
+// unchecked is the text that an agent known only from its user's files gets if its call
+// couldn't be checked.
 const unchecked = "hookmux could not check this call because its daemon is not responding; run: " +
 	"hookmux daemon restart\n"
 
@@ -42,8 +42,8 @@ func (c *call) withoutDaemon(stderr io.Writer) neutral.Answer {
 	return c.answerUnavailable()
 }
 
-// answerUnavailable returns the answer while nobody can be asked about the call. Its time
-// may be over, so it does nothing that could take long.
+// answerUnavailable returns the answer if the call can't be checked. Its time may be over,
+// so it does nothing that could take long.
 func (c *call) answerUnavailable() neutral.Answer {
 	switch {
 	case c.observes:
@@ -65,9 +65,9 @@ func (c *call) answerUnavailable() neutral.Answer {
 // answers.
 func (c *call) deniesUnavailable() bool { return c.opt.deny && c.row.Deny != (neutral.Answer{}) }
 
-// isGuarded reports whether a guard, a rule or a hook that guards applies to
-// this event. Where hookmux was in use once, a note that is missing, damaged, old or not
-// hookmux's own counts as guards on: it may add events, and takes none away.
+// isGuarded reports whether a guard, a rule or a hook that guards applies to this event. If
+// hookmux was ever in use, a note that is missing, damaged, old or not hookmux's own means
+// that guards are on: it may add events, and takes none away.
 func (c *call) isGuarded() bool {
 	dirs, err := paths.Find(c.getenv)
 	if err != nil {

@@ -42,8 +42,8 @@ func (f fd) Write(p []byte) (int, error) {
 	}
 }
 
-// worthRepeating tells that a call is worth repeating. A stream that some parent made
-// non-blocking is asked again after a moment.
+// worthRepeating reports whether a call is worth repeating. A stream that some parent made
+// non-blocking is tried again after a moment.
 func worthRepeating(err error) bool {
 	if errors.Is(err, syscall.EAGAIN) {
 		time.Sleep(time.Millisecond)

@@ -32,8 +32,7 @@ func (h *nonBlockingReader) Read(p []byte) (int, error) {
 	return h.fd.Read(p)
 }
 
-// idleWait is after how long without a byte a payload that is whole counts as
-// ended.
+// idleWait is after how long without a byte a complete payload is considered to have ended.
 const idleWait = 300 * time.Millisecond
 
 // idle reads from a descriptor and says when nothing comes.
@@ -55,10 +54,10 @@ func untilIdle(stdin io.Reader) io.Reader {
 	return stdin
 }
 
-// tryQuickly makes the whole call on this one thread, with nothing standing by: the
-// ordinary case, in which the agent has written its payload already and the
-// daemon answers at once. False means that it takes longer; what was done so far
-// stands, and superviseCall goes on from there.
+// tryQuickly makes the whole call on this one thread, without a supervisor: the ordinary
+// case, in which the agent has written its payload already and the daemon answers at once.
+// False means that it takes longer; what was done so far is kept, and superviseCall goes on
+// from there.
 func (c *call) tryQuickly(stdin io.Reader) (neutral.Answer, bool) {
 	in, ok := stdin.(fd)
 	if !ok || c.contained {

@@ -11,11 +11,10 @@ const (
 	maxEnv     = 1 << 20
 )
 
-// readPayload reads stdin to its end. Of what is too large for a frame it
-// keeps the beginning, which names session and tool in most agents, and reads
-// the rest away.
-// begun holds what was read before. A stream that breaks off has ended too, and
-// what came of it counts as cut.
+// readPayload reads stdin to its end. If it is too large for a frame, it keeps the
+// beginning, which names session and tool in most agents, and discards the rest.
+// begun holds what was read before. A stream that breaks off has ended too, and what came of
+// it is treated as cut.
 func readPayload(begun []byte, r io.Reader) (payload []byte, truncated bool) {
 	buf := begun
 	if buf == nil {
@@ -48,9 +47,9 @@ func readPayload(begun []byte, r io.Reader) (payload []byte, truncated bool) {
 // errIdle says that nothing came for a while.
 var errIdle = errors.New("nothing came for a while")
 
-// isWhole reports whether a text is one JSON object or list from beginning to
-// end, as far as brackets and strings tell: an agent that wrote that much and
-// does not close the stream has said everything.
+// isWhole reports whether a text is one JSON object or list from beginning to end, as far as
+// brackets and strings show: an agent that wrote that much and doesn't close the stream has
+// said everything.
 func isWhole(text []byte) bool {
 	depth, quoted, closed := 0, false, false
 	for i := 0; i < len(text); i++ {

@@ -1,15 +1,15 @@
-// Command hookmux-hook is run by agents at every hook: it hands stdin to
-// the daemon, prints the daemon's answer and exits with its code.
+// Command hookmux-hook is run by agents at every hook: it passes stdin to the daemon, prints
+// the daemon's answer and exits with its code.
 //
 //	hookmux-hook [--on-unavailable=deny] AGENT EVENT [DEADLINE]
 //
-// It decides nothing and knows no agent. Without a daemon the agent gets the answer
-// that changes nothing for that agent and event, unless a guard may apply or
-// the user chose deny (fallback.go). Nothing else is ever on stdout.
+// It decides nothing and knows no agent. Without a daemon the agent gets the answer that
+// changes nothing for that agent and event, unless a guard may apply or the user chose deny
+// (fallback.go). Nothing else is ever on stdout.
 //
-// It starts anew for every tool call, so start-up is nearly all of its cost:
-// few packages, no netpoller, plain system calls on the one path that matters.
-// deps_test.go keeps it so.
+// A new process runs for every tool call, so start-up is nearly all of its cost: few
+// packages, no netpoller, plain system calls on the one path that matters. deps_test.go
+// keeps it so.
 package main
 
 import (
@@ -77,10 +77,10 @@ func runClient(args, env []string, stdin io.Reader, stdout, stderr io.Writer) in
 	return answer.Exit
 }
 
-// superviseCall makes the call and stands by to answer in its place: when the
-// time is over whatever the call is stuck in (an agent that never closes our
-// stdin), and when the agent asks us to end. The call's goroutine may be left
-// behind; the process is about to exit.
+// superviseCall makes the call and answers in its place if necessary: when the time is over,
+// whatever the call is stuck in (an agent that never closes stdin), and when the agent asks
+// this process to end. The call's goroutine may be left behind; the process is about to
+// exit.
 func superviseCall(c *call, stdin io.Reader, stderr io.Writer) neutral.Answer {
 	done := make(chan neutral.Answer, 1)
 	go func() { done <- c.makeCall(stdin, stderr) }()
@@ -95,7 +95,7 @@ func superviseCall(c *call, stdin io.Reader, stderr io.Writer) neutral.Answer {
 	case <-over.C:
 		return c.withoutAnswer()
 	case <-ended:
-		// Whoever sent the signal may be the agent, which reads no answer any
+		// The sender of the signal may be the agent, which doesn't read an answer any
 		// more, or a program that wants the call to pass unchecked.
 		if c.unsent.Load() && !c.contained { // a daemon is being waited for; the event is not lost with us
 			_ = c.leaveEvent() // nobody is left to tell
@@ -112,8 +112,8 @@ func (c *call) withoutAnswer() neutral.Answer {
 	return c.answerUnavailable()
 }
 
-// writeText writes to one of our streams. A reader that went away is no reason to
-// fail: nobody is left to tell.
+// writeText writes to one of the process's streams. A reader that went away is no reason to
+// fail: nothing is left to report to.
 func writeText(w io.Writer, text string) {
 	if text != "" {
 		_, _ = io.WriteString(w, text)

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// peerOf returns who listens at the other end; the system tells the user only.
+// peerOf returns who listens at the other end; the system only reports the user.
 func (c conn) peerOf() (pid, uid int, err error) {
 	var cred struct {
 		version uint32
@@ -25,5 +25,5 @@ func (c conn) peerOf() (pid, uid int, err error) {
 	return 0, int(cred.uid), nil
 }
 
-// peerStopped cannot be told here; pingDaemon finds out.
+// peerStopped isn't known here; pingDaemon finds out.
 func (c conn) peerStopped() bool { return false }

@@ -31,8 +31,8 @@ func (c conn) peerStopped() bool {
 	return isStopped(string(text))
 }
 
-// isStopped reads the state in a line of /proc/PID/stat: it follows the name,
-// which stands in parentheses and may hold any character.
+// isStopped reads the state in a line of /proc/PID/stat: it follows the name, which is in
+// parentheses and may contain any character.
 func isStopped(stat string) bool {
 	_, rest, _ := strings.Cut(stat[max(0, strings.LastIndexByte(stat, ')')):], ") ")
 	return strings.HasPrefix(rest, "T") || strings.HasPrefix(rest, "t")

@@ -36,8 +36,8 @@ func checkProgram(c conn, d paths.Dirs) error {
 }
 
 const (
-	// lookEvery is how often a daemon that does not answer yet is looked at: it may
-	// be waiting for a person, and it may have been stopped.
+	// lookEvery is how often a daemon that hasn't answered yet is checked: it may be waiting
+	// for the user, and it may have been stopped.
 	lookEvery = 250 * time.Millisecond
 	// pingEvery is how often it is asked for a sign of life, and pingWait how
 	// long that is waited for.

@@ -11,7 +11,7 @@ import (
 // it asked for.
 const longestUnread = 3 * time.Second
 
-// untilRead waits until whoever reads our streams has taken all we wrote.
+// untilRead waits until the reader of the streams has taken all that was written.
 func untilRead(streams ...io.Writer) {
 	end := time.Now().Add(longestUnread)
 	for _, w := range streams {
@@ -26,8 +26,8 @@ func untilRead(streams ...io.Writer) {
 // anything else nothing is known, and nothing is waited for.
 func hasUnread(f int) bool {
 	var bytes int32
-	// What a socket still holds for the other side; pipes do not know this one,
-	// and tell from either end how much is in them.
+	// What a socket still holds for the other side; pipes don't know this one, and
+	// report from either end how much is in them.
 	for _, question := range []uintptr{syscall.TIOCOUTQ, syscall.TIOCINQ} {
 		if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(f), question,
 			uintptr(unsafe.Pointer(&bytes))); errno == 0 {

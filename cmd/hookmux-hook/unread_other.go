@@ -7,6 +7,6 @@ import (
 	"time"
 )
 
-// untilRead gives whoever reads our streams a moment: how much of them was
-// taken can't be asked here.
+// untilRead gives the reader of the streams a moment: how much of them was taken can't be
+// asked here.
 func untilRead(...io.Writer) { time.Sleep(20 * time.Millisecond) }

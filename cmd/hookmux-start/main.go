@@ -1,16 +1,17 @@
 //go:build linux
 
-// Command hookmux-start starts a user's daemon, or has one call decided, with what the keeper keeps
-// for that user. It is set-gid to the keeper's group: that is the proof which the keeper believes
-// (package internal/keeper). Nobody types it; hookmux-hook and hookmux run it.
+// Command hookmux-start starts a user's daemon, or has one call decided, with what the
+// keeper keeps for that user. It is set-gid to the keeper's group: that is the proof which
+// the keeper believes (package internal/keeper). It isn't typed by users; hookmux-hook and
+// hookmux run it.
 //
 //	hookmux-start daemon
 //	hookmux-start evaluate …
 //	hookmux-start read …
 //
-// Whoever runs it may have prepared its process. So it takes nothing over but standard streams,
-// arguments of a call, the folder and variables that say how to print; and it gives the group up
-// before it becomes hookmux-daemon.
+// The program that runs it may have prepared its process. So it takes over nothing except
+// the standard streams, the arguments of a call, the folder and the variables that say how
+// to print; and it gives up the group before it becomes hookmux-daemon.
 package main
 
 import (
@@ -169,7 +170,7 @@ func resetSignals() {
 	_ = unix.PthreadSigmask(unix.SIG_SETMASK, &unix.Sigset_t{}, nil)
 }
 
-// detach cuts a daemon off from whoever started it.
+// detach separates a daemon from the process that started it.
 func detach() error {
 	if err := unix.Chdir("/"); err != nil {
 		return err
@@ -193,8 +194,9 @@ var printing = []string{"LANG", "LANGUAGE", "TERM", "COLUMNS", "LINES", "NO_COLO
 // steering are variables of the caller's that would change what a program of Go does.
 var steering = []string{"TZ", "TMPDIR", "SHELL", "GODEBUG", "GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GOTRACEBACK", "GOCOVERDIR"}
 
-// environment returns what the program gets. A daemon gets nothing of whoever starts it but the
-// language. A call is decided with the agent's variables, without those by which programs and files are found.
+// environment returns the program's environment. Of what starts it, a daemon only gets the
+// variables that say how to print. A call is decided with the agent's variables, without
+// those by which programs and files are found.
 func environment(environ []string, home, name string, daemon bool) []string {
 	out := []string{"HOME=" + home, "USER=" + name, "LOGNAME=" + name, "PATH=" + paths.DefaultPath}
 	for _, entry := range environ {

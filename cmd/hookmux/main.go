@@ -1,4 +1,4 @@
-// Hookmux is the program people run, and the daemon behind their agents' hooks.
+// Hookmux is the program that users run, and the daemon behind their agents' hooks.
 // Its verbs are in internal/cli.
 package main
 

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Connection is a connection to the keeper. Whoever serves keeps it open.
+// Connection is a connection to the keeper. A process that serves keeps it open.
 type Connection struct {
 	Conn   int
 	Folder int // the user's folder

@@ -5,26 +5,28 @@
 // does whatever an agent starts. The keeper separates them without running anything as
 // another user, and holds nothing but descriptors:
 //
-//   - For each user it has a folder below its own, which only it can enter. Whoever holds a
-//     descriptor of that folder can use it; nobody can name it. Settings and rules as you accepted
-//     them, permissions, the PIN, keys and the audit trail are there.
-//   - For each user it makes the socket on which that user's daemon listens, in a folder that only
-//     it can change.
-//   - It gives both to a process that the kernel vouches for, and to nobody else.
+//   - For each user it has a folder below its own, which only it can enter. A process with a
+//     descriptor of that folder can use it; none can reach it by name. It contains settings
+//     and rules as you accepted them, permissions, the PIN, keys and the audit trail.
+//   - For each user it makes the socket on which that user's daemon listens, in a folder
+//     that only it can change.
+//   - It gives both to a process that the kernel vouches for, and to no other.
 //
-// What it trusts: the kernel, root, and its own group. The program hookmux-start belongs to root and
-// is set-gid to that group. The kernel doesn't give the group to a process that is traced, that
-// shares its working folder with another one (CLONE_FS), that runs with no_new_privs (as every sandbox made
-// of seccomp or Landlock does), that is in a user namespace without the group, or whose program is on a
-// mount with nosuid. So a peer with that group is hookmux-start, undisturbed, among the system's own
-// files: a mount namespace of its own needs a user namespace or root. It cleans what it
-// inherited, takes the descriptors, gives the group up and becomes hookmux-daemon, which nobody but
-// root may read and which the kernel therefore protects from debuggers (/proc/PID/mem, environ, fd,
-// ptrace, pidfd_getfd). Descriptors close at the next exec, so that no hook gets them.
+// What it trusts: the kernel, root, and its own group. The program hookmux-start belongs to
+// root and is set-gid to that group. The kernel doesn't give the group to a process that is
+// traced, that shares its working folder with another one (CLONE_FS), that runs with
+// no_new_privs (as every sandbox made of seccomp or Landlock does), that is in a user
+// namespace without the group, or whose program is on a mount with nosuid. So a peer with
+// that group is hookmux-start, undisturbed, among the system's own files: a mount namespace
+// of its own needs a user namespace or root. It cleans what it inherited, takes the
+// descriptors, gives up the group and becomes hookmux-daemon, which only root may read and
+// which the kernel therefore protects from debuggers (/proc/PID/mem, environ, fd, ptrace,
+// pidfd_getfd). Descriptors close at the next exec, so that no hook gets them.
 //
-// What it reads: one byte from a peer. What it never does: read a file, start a program, use the
-// network, need a capability. It runs as a user of its own, and that user owns nothing else.
+// What it reads: one byte from a peer. What it never does: read a file, start a program, use
+// the network, need a capability. It runs as a user of its own, and that user owns nothing
+// else.
 //
-// What one user can do to another: nothing but wait. Connections are bounded per user and closed
-// when they're slow.
+// What one user can do to another: nothing except make it wait. Connections are limited per
+// user and closed when they're slow.
 package keeper

@@ -11,15 +11,15 @@ import (
 	"github.com/hookmux/hookmux/internal/platform/paths"
 )
 
-// Given is what hookmux-start handed to this process.
+// Given is what hookmux-start passed to this process.
 type Given struct {
 	Socket *os.File // on which the daemon listens; nil for none
 	Conn   *os.File // the connection to the keeper
 }
 
-// TakeGiven takes over what hookmux-start handed on: nothing of it reaches a child. It is nil
-// where hookmux-start didn't start this process. Whoever sets the variable without the keeper's
-// descriptors only fools themselves: nobody else listens to them.
+// TakeGiven takes over what hookmux-start passed on: nothing of it reaches a child. It
+// returns nil if hookmux-start didn't start this process. A program that sets the variable
+// without the keeper's descriptors only fools itself: no other program connects to it.
 func TakeGiven() (*Given, error) {
 	text := os.Getenv(GivenVariable)
 	if text == "" {

@@ -4,7 +4,7 @@ package keeper
 
 import "os"
 
-// Given is what hookmux-start handed to this process.
+// Given is what hookmux-start passed to this process.
 type Given struct{ Socket, Conn *os.File }
 
 // TakeGiven returns nil: there is no system service here.

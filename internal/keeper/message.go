@@ -30,7 +30,7 @@ const (
 	Failed   Status = 'e' // the keeper can't: its log says why
 )
 
-// Reply is what the keeper answers: five bytes.
+// Reply is the keeper's answer: five bytes.
 type Reply struct {
 	Status Status
 	PID    int32 // of the daemon, for Busy

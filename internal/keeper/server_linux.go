@@ -36,7 +36,7 @@ type Server struct {
 	all   int
 }
 
-// user is what the keeper knows of one user.
+// user holds what the keeper knows about one user.
 type user struct {
 	connections int
 	daemon      int32 // the process that serves, 0 for none
@@ -215,8 +215,9 @@ func reply(conn int, r Reply) {
 	_ = unix.Sendmsg(conn, appendReply(r), nil, nil, unix.MSG_NOSIGNAL|unix.MSG_DONTWAIT) // who went away needs none
 }
 
-// openFolder opens a user's folder and makes it where it isn't there. Whoever has the descriptor
-// may use it, and nobody can come to it by its name: the folder around it is the keeper's.
+// openFolder opens a user's folder, and makes it if it doesn't exist. A process with the
+// descriptor may use it, and none can reach it by its name: the folder around it is the
+// keeper's.
 func (s *Server) openFolder(uid int) (int, error) {
 	path := filepath.Join(s.State, strconv.Itoa(uid))
 	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
@@ -232,7 +233,8 @@ func (s *Server) socketPath(uid int) string {
 	return filepath.Join(s.Run, strconv.Itoa(uid), "daemon.sock")
 }
 
-// makeSocket makes the socket of a user's daemon. Nobody is let in before the daemon listens.
+// makeSocket makes the socket of a user's daemon. No one can connect before the daemon
+// listens.
 func (s *Server) makeSocket(uid int) (int, error) {
 	path := s.socketPath(uid)
 	folder := filepath.Dir(path)
@@ -260,9 +262,9 @@ func (s *Server) makeSocket(uid int) (int, error) {
 	return socket, nil
 }
 
-// openFor lets one user come to what is in a folder, with an access control list: user::rwx,
-// user:UID:--x, nobody else. Where the file system has none, everybody may come to it, and the daemon
-// refuses other users itself.
+// openFor lets one user reach what is in a folder, with an access control list: user::rwx,
+// user:UID:--x, no one else. If the file system has none, everyone may reach it, and the
+// daemon rejects other users itself.
 func openFor(folder string, uid int) error {
 	const (
 		version                                     = 2

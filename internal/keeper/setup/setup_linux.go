@@ -72,7 +72,7 @@ OOMScoreAdjust=-900
 WantedBy=multi-user.target
 `
 
-// Step is one thing that is done, in words.
+// Step is one thing that is done, with a description.
 type Step struct {
 	Text string
 	do   func() error
@@ -364,7 +364,7 @@ func (s *Setup) move(way string) error {
 		return err
 	}
 	defer func() { _ = folder.Close() }() // a path only
-	// Nobody may read this program, so that no program of the user takes the folder from the child.
+	// This program can't be read by the user, so that no program of the user takes the folder from the child.
 	cmd := exec.Command(paths.SystemProgram("hookmux-daemon"), "system", "move", way)
 	cmd.Dir = "/"
 	cmd.Env = []string{"HOME=" + u.HomeDir, "USER=" + u.Username, "LOGNAME=" + u.Username, "PATH=" + paths.DefaultPath}

@@ -9,7 +9,7 @@ import (
 
 var errSystem = errors.New("hookmux's system service runs on Linux only")
 
-// Step is one thing that is done, in words.
+// Step is one thing that is done, with a description.
 type Step struct{ Text string }
 
 // Setup installs and removes.

@@ -1,8 +1,7 @@
-// Command fakedaemon stands in for `hookmux daemon` in the tests of the hook client:
-// it starts the way a daemon does, and answers every frame with the payload on
-// stdout. The file "behaviour" in the runtime dir changes what it does. As
-// `hookmux evaluate` it answers with its arguments and the payload, unless the file
-// "evaluate" says that it dies or hangs.
+// Command fakedaemon replaces `hookmux daemon` in the tests of the hook client: it starts
+// the way a daemon does, and answers every frame with the payload on stdout. The file
+// "behaviour" in the runtime dir changes what it does. As `hookmux evaluate` it answers with
+// its arguments and the payload, unless the file "evaluate" says that it dies or hangs.
 package main
 
 import (
